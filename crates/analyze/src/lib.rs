@@ -1,0 +1,2 @@
+//! Records to analysis: intervals, verdicts, taxes, warnings. Pure.
+#![forbid(unsafe_code)]

@@ -1,0 +1,4 @@
+//! The `iotax` command.
+#![forbid(unsafe_code)]
+
+fn main() {}

@@ -1,0 +1,1 @@
+//! Reads this machine: CPU, memory, kernel, the device under a path.

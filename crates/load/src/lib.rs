@@ -1,0 +1,1 @@
+//! Drives I/O: native engines and pacing.

@@ -1,0 +1,2 @@
+//! Arms x blocks to an ordered, seeded schedule of trials.
+#![forbid(unsafe_code)]

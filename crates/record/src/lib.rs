@@ -1,0 +1,2 @@
+//! The raw facts of a trial: histograms, series, counters, and their files.
+#![forbid(unsafe_code)]

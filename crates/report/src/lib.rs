@@ -1,0 +1,2 @@
+//! Analysis to html, text, json, markdown, csv.
+#![forbid(unsafe_code)]

@@ -1,0 +1,1 @@
+//! Turns a target into something a load can be driven at, and takes it down again.

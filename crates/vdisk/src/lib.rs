@@ -1,0 +1,1 @@
+//! The virtual disk: composable in-process block layers.
