@@ -1,2 +1,16 @@
 //! What the user asked for: workloads, stacks, experiment files, units.
+//!
+//! Two levels, as in a good argument parser: what was *written* ([`file`], text) and what it
+//! *means* ([`Spec`], typed, in bytes and nanoseconds). Nothing here touches disk, clock or
+//! environment.
 #![forbid(unsafe_code)]
+
+mod spec;
+mod stack;
+mod workload;
+
+pub use spec::{Arm, Design, Spec, Stop, StopMode};
+pub use stack::{Fault, Layer, Stack, Target, Throttle};
+pub use workload::{
+    BlockSizes, Bound, Engine, Files, IndexLoads, Job, Pace, Pattern, Share, Workload,
+};

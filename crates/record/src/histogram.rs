@@ -1,0 +1,154 @@
+//! Latency histograms: `HdrHistogram` with three significant digits, 1 ns to one hour.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use hdrhistogram::Histogram;
+use hdrhistogram::serialization::{Deserializer as V2Reader, Serializer as _, V2DeflateSerializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
+
+/// Longest latency told apart, in nanoseconds (one hour); longer ones count as this long.
+const MAX_NS: u64 = 3_600_000_000_000;
+/// Significant decimal digits: every value is exact to 0.1 %.
+const DIGITS: u8 = 3;
+
+/// Latencies in nanoseconds. On disk: `HdrHistogram` V2, deflated, base64.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LatencyHistogram {
+    counts: Histogram<u64>,
+}
+
+impl Default for LatencyHistogram {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl LatencyHistogram {
+    /// An empty histogram. Allocates all its memory here, none when recording.
+    pub fn new() -> Self {
+        let counts = Histogram::new_with_bounds(1, MAX_NS, DIGITS)
+            .expect("constant bounds are valid for HdrHistogram");
+        Self { counts }
+    }
+
+    /// Counts one latency. Allocation-free; out-of-range values are clamped.
+    #[inline]
+    pub fn record(&mut self, latency_ns: u64) {
+        self.counts.saturating_record(latency_ns);
+    }
+
+    /// Adds all of `other`'s counts.
+    pub fn merge(&mut self, other: &Self) {
+        self.counts.add(&other.counts).expect("all latency histograms have the same bounds");
+    }
+
+    /// Forgets everything, keeps the memory.
+    pub fn reset(&mut self) {
+        self.counts.reset();
+    }
+
+    /// Number of latencies.
+    pub fn count(&self) -> u64 {
+        self.counts.len()
+    }
+
+    /// Latency at quantile `q` in 0..=1, in nanoseconds; 0 if empty.
+    pub fn quantile_ns(&self, q: f64) -> u64 {
+        self.counts.value_at_quantile(q)
+    }
+
+    /// Mean in nanoseconds; 0 if empty.
+    pub fn mean_ns(&self) -> f64 {
+        self.counts.mean()
+    }
+
+    /// Standard deviation in nanoseconds.
+    pub fn stdev_ns(&self) -> f64 {
+        self.counts.stdev()
+    }
+
+    /// Smallest latency in nanoseconds; 0 if empty.
+    pub fn min_ns(&self) -> u64 {
+        if self.counts.is_empty() { 0 } else { self.counts.min() }
+    }
+
+    /// Largest latency in nanoseconds; 0 if empty.
+    pub fn max_ns(&self) -> u64 {
+        self.counts.max()
+    }
+
+    /// Non-empty buckets in ascending order: (highest equivalent value in ns, count).
+    pub fn buckets(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+        self.counts
+            .iter_recorded()
+            .map(|bucket| (bucket.value_iterated_to(), bucket.count_since_last_iteration()))
+    }
+}
+
+impl Serialize for LatencyHistogram {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut bytes = Vec::new();
+        V2DeflateSerializer::new()
+            .serialize(&self.counts, &mut bytes)
+            .map_err(ser::Error::custom)?;
+        serializer.serialize_str(&STANDARD.encode(bytes))
+    }
+}
+
+impl<'de> Deserialize<'de> for LatencyHistogram {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let bytes = STANDARD.decode(text).map_err(de::Error::custom)?;
+        let decoded: Histogram<u64> =
+            V2Reader::new().deserialize(&mut bytes.as_slice()).map_err(de::Error::custom)?;
+        let mut histogram = Self::new();
+        histogram.counts.add(&decoded).map_err(de::Error::custom)?;
+        Ok(histogram)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn an_empty_histogram_has_zeros_everywhere() {
+        let empty = LatencyHistogram::new();
+        assert_eq!((empty.count(), empty.min_ns(), empty.max_ns()), (0, 0, 0));
+        assert_eq!(empty.quantile_ns(0.99), 0);
+    }
+
+    #[test]
+    fn latencies_over_an_hour_are_counted_as_an_hour() {
+        let mut h = LatencyHistogram::new();
+        h.record(u64::MAX);
+        assert_eq!(h.count(), 1);
+        assert!(h.max_ns() >= MAX_NS);
+    }
+
+    proptest! {
+        #[test]
+        fn a_histogram_survives_its_own_file_format(values in prop::collection::vec(1u64..MAX_NS, 0..200)) {
+            let mut before = LatencyHistogram::new();
+            values.iter().for_each(|v| before.record(*v));
+            let text = serde_json::to_string(&before).unwrap();
+            let after: LatencyHistogram = serde_json::from_str(&text).unwrap();
+            prop_assert_eq!(before.buckets().collect::<Vec<_>>(), after.buckets().collect::<Vec<_>>());
+            prop_assert_eq!(before.count(), after.count());
+        }
+
+        #[test]
+        fn quantiles_are_within_a_thousandth_of_the_sorted_sample(
+            mut values in prop::collection::vec(1u64..10_000_000_000, 1..300), q in 0.0f64..=1.0
+        ) {
+            let mut h = LatencyHistogram::new();
+            values.iter().for_each(|v| h.record(*v));
+            values.sort_unstable();
+            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+            let rank = ((q * values.len() as f64).ceil() as usize).clamp(1, values.len());
+            let (exact, got) = (values[rank - 1] as f64, h.quantile_ns(q) as f64);
+            prop_assert!((got - exact).abs() <= exact * 1e-3 + 1.0, "exact {} got {}", exact, got);
+        }
+    }
+}

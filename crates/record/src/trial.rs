@@ -1,0 +1,168 @@
+//! One trial: one run of the workload on one arm.
+
+use serde::{Deserialize, Serialize};
+
+use crate::histogram::LatencyHistogram;
+
+/// One trial, as one JSON line of `trials.jsonl`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Trial {
+    /// Block it belongs to, from 0.
+    pub block: u32,
+    /// Position in the order in which all trials ran, from 0.
+    pub slot: u32,
+    /// Name of the arm.
+    pub arm: String,
+    /// Start of the trial, nanoseconds since the start of the experiment (monotonic).
+    pub started_ns: u64,
+    /// Time spent on bringing the arm up before the trial (switching), in nanoseconds.
+    pub switch_ns: u64,
+    /// What came of it.
+    pub outcome: Outcome,
+    /// The measurement; absent if the trial failed before any.
+    pub load: Option<LoadRecord>,
+}
+
+/// What came of a trial. A failed trial is data, not a reason to stop.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// Measured as asked.
+    Completed,
+    /// Measured, but some I/O failed or some fact could not be gathered.
+    Degraded {
+        /// What went wrong, for people.
+        reasons: Vec<String>,
+    },
+    /// Nothing usable was measured.
+    Failed {
+        /// What went wrong, for people.
+        error: String,
+    },
+    /// The user interrupted it; not used in any statistic.
+    Interrupted,
+}
+
+/// What the load driver measured.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct LoadRecord {
+    /// Which driver: `native`.
+    pub driver: String,
+    /// Length of the measured window, in nanoseconds.
+    pub window_ns: u64,
+    /// One per job of the workload, in its order.
+    pub jobs: Vec<JobRecord>,
+    /// Index loads, if the workload has them.
+    pub index: Option<IndexRecord>,
+    /// Counters of this machine and process over the window.
+    pub system: SystemCounters,
+}
+
+/// What one job did in the window; its threads are merged.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct JobRecord {
+    /// Name of the job.
+    pub name: String,
+    /// Engine really used.
+    pub engine: String,
+    /// Threads.
+    pub threads: u32,
+    /// Queue depth of each thread.
+    pub queue_depth: u32,
+    /// Time in the window during which the job ran, in nanoseconds (shorter than the window for a
+    /// size-bound job that finished).
+    pub active_ns: u64,
+    /// Reads.
+    pub read: DirectionRecord,
+    /// Writes.
+    pub write: DirectionRecord,
+    /// `fsync` / `fdatasync` latencies.
+    pub sync: LatencyHistogram,
+    /// CPU time of the job's threads in user mode.
+    pub cpu_user_ns: u64,
+    /// CPU time of the job's threads in the kernel.
+    pub cpu_system_ns: u64,
+    /// Minor page faults of the job's threads.
+    pub minor_faults: u64,
+    /// Major page faults (those that waited for a device).
+    pub major_faults: u64,
+    /// Context switches, voluntary and not.
+    pub context_switches: u64,
+    /// Open loop: I/Os that should have started in the window.
+    pub offered_ios: Option<u64>,
+    /// Open loop: the longest an I/O started after its intended time, in nanoseconds.
+    pub max_slip_ns: u64,
+    /// I/Os in flight summed over the window, in I/O-nanoseconds, counted independently of the
+    /// latencies: divided by `active_ns` it is the mean number in flight, for Little's law.
+    pub in_flight_io_ns: u64,
+    /// Blocks that did not read back as written; only with `verify`.
+    pub verify_mismatches: Option<u64>,
+    /// First error, for people: operation, offset, reason.
+    pub first_error: Option<String>,
+}
+
+/// Reads or writes of one job.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct DirectionRecord {
+    /// I/Os completed in the window.
+    pub ios: u64,
+    /// Bytes moved in the window.
+    pub bytes: u64,
+    /// I/Os that failed.
+    pub errors: u64,
+    /// I/Os that moved fewer bytes than asked.
+    pub short_ios: u64,
+    /// Completion minus submission: service time.
+    pub service: LatencyHistogram,
+    /// Completion minus intended start. `None` in a closed loop, where it equals `service`.
+    pub response: Option<LatencyHistogram>,
+    /// Completions per whole second of the window.
+    pub per_second_ios: Vec<u32>,
+    /// Bytes per whole second of the window.
+    pub per_second_bytes: Vec<u64>,
+}
+
+impl DirectionRecord {
+    /// The histogram for verdicts: from the intended start if there was one.
+    pub fn latency(&self) -> &LatencyHistogram {
+        self.response.as_ref().unwrap_or(&self.service)
+    }
+}
+
+/// What the index driver and the searcher did in the window.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct IndexRecord {
+    /// Versions published.
+    pub published: u64,
+    /// Time to publish a version: write, fsync, rename.
+    pub publish: LatencyHistogram,
+    /// Time to load a version: map and touch every page.
+    pub load: LatencyHistogram,
+    /// Loads longer than this were slow.
+    pub slow_load_ns: u64,
+    /// Slow loads.
+    pub slow_loads: u64,
+    /// Queries answered.
+    pub queries: u64,
+    /// Queries that arrived while a load was under way, and waited for it.
+    pub queries_waited: u64,
+    /// Answer time of queries from their arrival.
+    pub query: LatencyHistogram,
+    /// First error, for people.
+    pub first_error: Option<String>,
+}
+
+/// Counters over the measured window. `None` means this system does not tell.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct SystemCounters {
+    /// CPU time of the whole process (its kernel worker threads included), in nanoseconds.
+    pub process_cpu_ns: Option<u64>,
+    /// Bytes this process caused to be fetched from devices.
+    pub device_read_bytes: Option<u64>,
+    /// Bytes this process caused to be sent to devices.
+    pub device_write_bytes: Option<u64>,
+    /// Time all CPUs were busy, in nanoseconds, summed over CPUs.
+    pub cpu_busy_ns: Option<u64>,
+    /// Time stolen by the hypervisor, in nanoseconds, summed over CPUs.
+    pub cpu_steal_ns: Option<u64>,
+}

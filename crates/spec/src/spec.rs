@@ -1,0 +1,78 @@
+//! The resolved specification of an experiment: what `plan`, `run` and `analyze` work from.
+
+use serde::{Deserialize, Serialize};
+
+use crate::stack::Target;
+use crate::workload::Workload;
+
+/// Everything that decides what an experiment does; written into its record.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Spec {
+    /// The load, the same in every arm.
+    pub workload: Workload,
+    /// What is compared; the first one is the baseline.
+    pub arms: Vec<Arm>,
+    /// How the arms relate to each other.
+    pub design: Design,
+    /// When to stop.
+    pub stop: Stop,
+    /// Seed of every random choice: block order, offsets, data.
+    pub seed: u64,
+}
+
+/// One configuration under comparison.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Arm {
+    /// Unique within the experiment.
+    pub name: String,
+    /// What the load is driven at.
+    pub target: Target,
+}
+
+/// How arms relate.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Design {
+    /// One arm: a plain run.
+    Single,
+    /// Every arm against the first.
+    Compare,
+    /// Subsets of optional layers of one stack.
+    Peel {
+        /// Optional layers from bottom to top, by the name shown.
+        layers: Vec<String>,
+        /// `masks[i]` says which layers arm `i` has: bit `k` is `layers[k]`. The first is 0.
+        masks: Vec<u32>,
+    },
+}
+
+/// When to stop.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Stop {
+    /// How much certainty is asked for.
+    pub mode: StopMode,
+    /// Differences below this fraction count as none (0.05 = 5 %).
+    pub margin: f64,
+    /// Overall error rate.
+    pub alpha: f64,
+    /// Intervals hold for all arms at once instead of one by one.
+    pub simultaneous: bool,
+    /// Blocks at most.
+    pub max_blocks: u32,
+    /// Blocks at least: a fixed number of trials when equal to `max_blocks`.
+    pub min_blocks: u32,
+    /// Wall time at most; the block under way is finished.
+    pub max_time_ns: Option<u64>,
+}
+
+/// How much certainty is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StopMode {
+    /// Stop at any verdict.
+    Quick,
+    /// A verdict, and its size to within 2 points or a quarter of the effect.
+    Default,
+    /// Within 1 point or a tenth of the effect.
+    Tight,
+}
