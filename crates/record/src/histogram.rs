@@ -131,7 +131,7 @@ mod tests {
         #[test]
         fn a_histogram_survives_its_own_file_format(values in prop::collection::vec(1u64..MAX_NS, 0..200)) {
             let mut before = LatencyHistogram::new();
-            values.iter().for_each(|v| before.record(*v));
+            for v in &values { before.record(*v); }
             let text = serde_json::to_string(&before).unwrap();
             let after: LatencyHistogram = serde_json::from_str(&text).unwrap();
             prop_assert_eq!(before.buckets().collect::<Vec<_>>(), after.buckets().collect::<Vec<_>>());
@@ -143,7 +143,7 @@ mod tests {
             mut values in prop::collection::vec(1u64..10_000_000_000, 1..300), q in 0.0f64..=1.0
         ) {
             let mut h = LatencyHistogram::new();
-            values.iter().for_each(|v| h.record(*v));
+            for v in &values { h.record(*v); }
             values.sort_unstable();
             #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
             let rank = ((q * values.len() as f64).ceil() as usize).clamp(1, values.len());

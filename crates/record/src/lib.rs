@@ -4,9 +4,11 @@
 //! where, with which seed) and `trials.jsonl` (one line per trial, written as it ends).
 #![forbid(unsafe_code)]
 
+mod experiment;
 mod histogram;
 mod trial;
 
+pub use experiment::{Environment, Experiment, FORMAT, Site};
 pub use histogram::LatencyHistogram;
 pub use trial::{
     DirectionRecord, IndexRecord, JobRecord, LoadRecord, Outcome, SystemCounters, Trial,

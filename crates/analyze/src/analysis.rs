@@ -1,0 +1,320 @@
+//! The result: everything a report shows, and nothing a report would still have to compute.
+
+use serde::{Deserialize, Serialize};
+
+use crate::stats::Verdict;
+
+/// Version of the analysis format that this program writes.
+pub const FORMAT: u32 = 1;
+
+/// The result of an experiment.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Analysis {
+    /// Version of this format.
+    pub format: u32,
+    /// Name of the workload.
+    pub workload: String,
+    /// Name of the baseline arm.
+    pub baseline: String,
+    /// Differences below this fraction count as none.
+    pub margin: f64,
+    /// Error rate of each printed interval (0.05: 95 % intervals).
+    pub alpha: f64,
+    /// One per arm, in the order of the spec.
+    pub arms: Vec<ArmSummary>,
+    /// One per arm and metric, or per layer and metric in a peel. The first of an arm or layer is
+    /// its primary metric.
+    pub comparisons: Vec<Comparison>,
+    /// Attribution to layers; only in a peel.
+    pub attribution: Option<Attribution>,
+    /// All trials in the order in which they ran.
+    pub trials: Vec<TrialPoint>,
+    /// What makes the figures doubtful, worst first.
+    pub warnings: Vec<Warning>,
+    /// What could not be concluded, and why.
+    pub open_questions: Vec<String>,
+    /// Why and when it stopped.
+    pub ending: Ending,
+}
+
+/// One arm over all its usable trials.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ArmSummary {
+    /// Name of the arm.
+    pub name: String,
+    /// Its target, as text.
+    pub target: String,
+    /// Trials used.
+    pub trials: u32,
+    /// Trials that failed or were interrupted.
+    pub failed_trials: u32,
+    /// Mean I/Os per second of the primary job.
+    pub iops: f64,
+    /// Mean bytes per second of the primary job.
+    pub bytes_per_s: f64,
+    /// Coefficient of variation of the trials' throughput.
+    pub throughput_cv: f64,
+    /// CPU time of the primary job's threads per I/O, in nanoseconds.
+    pub cpu_ns_per_io: f64,
+    /// Mean latency of the primary job, in nanoseconds.
+    pub mean_latency_ns: f64,
+    /// Latency of the primary job, pooled over trials: descriptive only.
+    pub latency: Vec<QuantilePoint>,
+    /// I/Os behind `latency`.
+    pub latency_ios: u64,
+    /// Index loads, if the workload has them.
+    pub index: Option<IndexSummary>,
+    /// The arm's other jobs.
+    pub other_jobs: Vec<JobSummary>,
+}
+
+/// One point of a latency percentile curve.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct QuantilePoint {
+    /// Quantile in 0..1.
+    pub q: f64,
+    /// Latency in nanoseconds.
+    pub latency_ns: u64,
+}
+
+/// A job beside the primary one.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct JobSummary {
+    /// Name of the job.
+    pub name: String,
+    /// Mean I/Os per second.
+    pub iops: f64,
+    /// Mean bytes per second.
+    pub bytes_per_s: f64,
+    /// Mean latency in nanoseconds.
+    pub mean_latency_ns: f64,
+    /// 99th percentile of latency in nanoseconds, pooled.
+    pub p99_latency_ns: u64,
+}
+
+/// Index loads of one arm, pooled over trials.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct IndexSummary {
+    /// Loads.
+    pub loads: u64,
+    /// Mean load time in nanoseconds.
+    pub mean_load_ns: f64,
+    /// 99th percentile of load time in nanoseconds.
+    pub p99_load_ns: u64,
+    /// Longest load in nanoseconds.
+    pub max_load_ns: u64,
+    /// A load longer than this is slow.
+    pub slow_load_ns: u64,
+    /// Slow loads.
+    pub slow_loads: u64,
+    /// Queries answered.
+    pub queries: u64,
+    /// Queries that waited for a load.
+    pub queries_waited: u64,
+    /// 99th percentile of query time from arrival, in nanoseconds.
+    pub p99_query_ns: u64,
+}
+
+/// What is compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Metric {
+    /// I/Os per second of the primary job; tax = 1 - with / without.
+    Throughput,
+    /// Mean response time at the offered rate; tax = with / without - 1.
+    Latency,
+    /// 99th percentile of response time at the offered rate; tax = with / without - 1.
+    P99,
+    /// Mean index load time; tax = with / without - 1.
+    LoadTime,
+    /// CPU time per I/O; tax = with / without - 1.
+    CpuPerIo,
+}
+
+/// One arm (or layer) against the baseline in one metric. Positive tax = worse.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Comparison {
+    /// The arm; in a peel absent, see `layer`.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub arm: Option<String>,
+    /// The layer of a peel, `a x b` for an interaction, or `total`.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub layer: Option<String>,
+    /// What is compared.
+    pub metric: Metric,
+    /// Estimate, as a fraction; `None` if nothing can be said.
+    pub tax: Option<f64>,
+    /// Lower end of the interval.
+    pub lo: Option<f64>,
+    /// Upper end of the interval.
+    pub hi: Option<f64>,
+    /// Mean of the baseline, in the metric's unit (I/Os per second, or nanoseconds).
+    pub base: Option<f64>,
+    /// Mean of the arm, same unit.
+    pub with: Option<f64>,
+    /// For times: the difference in nanoseconds with its interval.
+    pub difference_ns: Option<Estimate>,
+    /// The word.
+    pub verdict: Verdict,
+    /// For `equivalent`: the interval also excludes zero, in this direction.
+    pub sign: Option<Verdict>,
+    /// Complete blocks used.
+    pub blocks: u32,
+    /// Sequentially valid p-value for "no difference".
+    pub p: Option<f64>,
+    /// Whether the difference holds after Holm's correction over all arms of this metric.
+    pub holds_after_holm: bool,
+    /// Blocks that a decision would probably need in all, if it is undecided or imprecise.
+    pub blocks_needed: Option<u32>,
+    /// Regime the blocks are from, if a shift of regime was found: `sustained` or `burst`.
+    pub regime: Option<String>,
+}
+
+/// A value with its interval.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Estimate {
+    /// Point estimate.
+    pub value: f64,
+    /// Lower end.
+    pub lo: f64,
+    /// Upper end.
+    pub hi: f64,
+}
+
+/// What each layer costs, in time per I/O (queue depth / throughput), where serial layers add.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Attribution {
+    /// Time per I/O of the bare stack, in nanoseconds.
+    pub bare_ns: f64,
+    /// One per layer, bottom to top.
+    pub layers: Vec<LayerCost>,
+    /// Pairwise interactions at the bare stack: positive means dearer together.
+    pub interactions: Vec<Interaction>,
+    /// The full stack against the bare one, in nanoseconds per I/O.
+    pub total_ns: Option<Estimate>,
+    /// Complete blocks used.
+    pub blocks: u32,
+}
+
+/// What one layer costs, in nanoseconds per I/O.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LayerCost {
+    /// Name of the layer.
+    pub layer: String,
+    /// Added to the bare stack.
+    pub first_in_ns: Option<Estimate>,
+    /// Mean over all orders of adding; sums to the total. `None` in a screening design.
+    pub shapley_ns: Option<Estimate>,
+    /// Taken off the full stack.
+    pub last_in_ns: Option<Estimate>,
+    /// Difference of p99, full against without it, in nanoseconds.
+    pub delta_p99_ns: Option<Estimate>,
+}
+
+/// How two layers' costs depend on each other, in nanoseconds per I/O.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Interaction {
+    /// The two layers.
+    pub layers: [String; 2],
+    /// The interaction; `None` before three blocks.
+    pub cost_ns: Option<Estimate>,
+    /// What it probably means; a hypothesis.
+    pub hypothesis: String,
+}
+
+/// One trial, for charts and tables.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TrialPoint {
+    /// Position in the order in which all trials ran.
+    pub slot: u32,
+    /// Block.
+    pub block: u32,
+    /// Arm.
+    pub arm: String,
+    /// Start, nanoseconds since the start of the experiment.
+    pub started_ns: u64,
+    /// Switching time before it, in nanoseconds.
+    pub switch_ns: u64,
+    /// `completed`, `degraded`, `failed` or `interrupted`.
+    pub outcome: String,
+    /// Why, if not completed.
+    pub why: Option<String>,
+    /// Whether it was used in the comparisons.
+    pub used: bool,
+    /// I/Os per second of the primary job.
+    pub iops: Option<f64>,
+    /// Bytes per second of the primary job.
+    pub bytes_per_s: Option<f64>,
+    /// 99th percentile of latency of the primary job, in nanoseconds.
+    pub p99_ns: Option<u64>,
+    /// I/Os in each second of the primary job.
+    pub per_second_ios: Vec<u32>,
+}
+
+/// What a self-check found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Check {
+    /// Trials failed.
+    FailedTrials,
+    /// Single I/Os failed.
+    IoErrors,
+    /// Data did not read back as written.
+    VerifyMismatch,
+    /// Throughput x latency differs from the number in flight by more than 5 %.
+    LittlesLaw,
+    /// The load generator or this machine's CPU limits the rate.
+    GeneratorBound,
+    /// Open loop: I/Os started late, or the offered rate was not reached.
+    ScheduleSlip,
+    /// A cold cache was asked for but devices delivered less than was read.
+    ColdCacheUnproven,
+    /// An added layer makes things faster.
+    WrongSign,
+    /// Reads above the speed of memory.
+    ImpossibleSpeed,
+    /// A cache above the device answered.
+    CacheAnswered,
+    /// The hypervisor took CPU time.
+    Steal,
+    /// Arms on different storage.
+    DifferentStorage,
+    /// Throughput dropped for good at some time.
+    RegimeShift,
+    /// Block differences depend on each other.
+    Dependence,
+    /// Trials shorter than what their noise needs, too few I/Os for the tail, and so on.
+    Precision,
+}
+
+/// A reason for doubt, with what to do about it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Warning {
+    /// Which check.
+    pub check: Check,
+    /// Which arm; `None`: the whole experiment.
+    pub arm: Option<String>,
+    /// What was seen, with figures.
+    pub message: String,
+    /// What to do.
+    pub advice: String,
+    /// In how many trials.
+    pub trials: u32,
+}
+
+/// Why and when an experiment stopped.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Ending {
+    /// In words, e.g. `every arm has a verdict`.
+    pub reason: String,
+    /// Complete blocks.
+    pub blocks: u32,
+    /// Trials, failed ones included.
+    pub trials: u32,
+    /// Wall time in nanoseconds.
+    pub wall_ns: u64,
+    /// Part of it spent on switching between arms.
+    pub switch_ns: u64,
+    /// Whether the user interrupted it.
+    pub interrupted: bool,
+}
