@@ -4,12 +4,16 @@
 //! where, with which seed) and `trials.jsonl` (one line per trial, written as it ends).
 #![forbid(unsafe_code)]
 
+mod error;
 mod experiment;
 mod histogram;
+mod store;
 mod trial;
 
+pub use error::Error;
 pub use experiment::{Environment, Experiment, FORMAT, Site};
 pub use histogram::LatencyHistogram;
+pub use store::{End, Reader, Writer};
 pub use trial::{
     DirectionRecord, IndexRecord, JobRecord, LoadRecord, Outcome, SystemCounters, Trial,
 };

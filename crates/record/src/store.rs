@@ -1,0 +1,146 @@
+//! The files of a record: a directory, written as the experiment goes, read back trial by trial.
+
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use crate::error::Error;
+use crate::experiment::{Experiment, FORMAT};
+use crate::trial::Trial;
+
+const HEAD: &str = "experiment.json";
+const TRIALS: &str = "trials.jsonl";
+const END: &str = "end.json";
+
+/// How an experiment ended; written last. A record without it was cut off.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct End {
+    /// In words, e.g. `every arm has a verdict`.
+    pub reason: String,
+    /// Wall time of the experiment in nanoseconds.
+    pub wall_ns: u64,
+    /// Whether the user interrupted it.
+    pub interrupted: bool,
+}
+
+/// Writes a record. Each trial is on disk when [`Writer::append`] returns.
+#[derive(Debug)]
+pub struct Writer {
+    dir: PathBuf,
+    trials: File,
+}
+
+impl Writer {
+    /// Starts a record in `dir`, which is created and must not hold one already.
+    pub fn create(dir: &Path, experiment: &Experiment) -> Result<Self, Error> {
+        fs::create_dir_all(dir).map_err(|source| Error::write(dir, source))?;
+        let head = dir.join(HEAD);
+        if head.exists() {
+            return Err(Error::Exists { dir: dir.to_owned() });
+        }
+        write_json(&head, experiment)?;
+        let path = dir.join(TRIALS);
+        let trials = File::options()
+            .create_new(true)
+            .append(true)
+            .open(&path)
+            .map_err(|source| Error::write(&path, source))?;
+        Ok(Self { dir: dir.to_owned(), trials })
+    }
+
+    /// Adds one trial.
+    pub fn append(&mut self, trial: &Trial) -> Result<(), Error> {
+        let mut line = serde_json::to_vec(trial).expect("a trial is always JSON");
+        line.push(b'\n');
+        self.trials
+            .write_all(&line)
+            .and_then(|()| self.trials.sync_data())
+            .map_err(|source| Error::write(&self.dir.join(TRIALS), source))
+    }
+
+    /// Marks the record as complete.
+    pub fn finish(&self, end: &End) -> Result<(), Error> {
+        write_json(&self.dir.join(END), end)
+    }
+}
+
+/// A record opened for reading.
+#[derive(Debug)]
+pub struct Reader {
+    /// What was run.
+    pub experiment: Experiment,
+    /// How it ended; `None` if it was cut off (killed, power loss).
+    pub end: Option<End>,
+    path: PathBuf,
+}
+
+impl Reader {
+    /// Opens the record in `dir`.
+    pub fn open(dir: &Path) -> Result<Self, Error> {
+        let head = dir.join(HEAD);
+        if !head.exists() {
+            return Err(Error::NotARecord { dir: dir.to_owned() });
+        }
+        let version: Version = read_json(&head)?;
+        if version.format > FORMAT {
+            return Err(Error::Newer { path: head, format: version.format, known: FORMAT });
+        }
+        let end = dir.join(END);
+        Ok(Self {
+            experiment: read_json(&head)?,
+            end: if end.exists() { Some(read_json(&end)?) } else { None },
+            path: dir.join(TRIALS),
+        })
+    }
+
+    /// The trials in the order in which they ran, one at a time: a record may be larger than
+    /// memory. A last line without its end, left by a crash, is passed over.
+    pub fn trials(&self) -> Result<impl Iterator<Item = Result<Trial, Error>> + use<>, Error> {
+        let path = self.path.clone();
+        let file = File::open(&path).map_err(|source| Error::read(&path, source))?;
+        let mut reader = BufReader::new(file);
+        let (mut number, mut line) = (0, Vec::new());
+        Ok(std::iter::from_fn(move || {
+            line.clear();
+            number += 1;
+            match reader.read_until(b'\n', &mut line) {
+                Err(source) => Some(Err(Error::read(&path, source))),
+                Ok(_) if line.last() != Some(&b'\n') => None,
+                Ok(_) => Some(serde_json::from_slice(&line).map_err(|source| Error::Broken {
+                    path: path.clone(),
+                    line: number,
+                    source,
+                })),
+            }
+        }))
+    }
+}
+
+#[derive(Deserialize)]
+struct Version {
+    format: u32,
+}
+
+fn write_json<T: Serialize>(path: &Path, value: &T) -> Result<(), Error> {
+    let mut text = serde_json::to_vec_pretty(value).expect("record types are always JSON");
+    text.push(b'\n');
+    let mut file = File::create(path).map_err(|source| Error::write(path, source))?;
+    file.write_all(&text)
+        .and_then(|()| file.sync_all())
+        .map_err(|source| Error::write(path, source))
+}
+
+fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T, Error> {
+    let bytes = fs::read(path).map_err(|source| match source.kind() {
+        ErrorKind::NotFound => Error::NotARecord { dir: path.parent().unwrap_or(path).to_owned() },
+        _ => Error::read(path, source),
+    })?;
+    serde_json::from_slice(&bytes).map_err(|source| Error::Broken {
+        path: path.to_owned(),
+        line: source.line(),
+        source,
+    })
+}

@@ -1,0 +1,107 @@
+//! A record survives being written, cut off, and read back.
+
+use std::fs;
+use std::io::Write;
+
+use iotax_record::{
+    End, Environment, Experiment, FORMAT, LoadRecord, Outcome, Reader, Trial, Writer,
+};
+use iotax_spec::{Arm, Design, Spec, Stop, StopMode, Target, Workload};
+
+fn experiment() -> Experiment {
+    Experiment {
+        format: FORMAT,
+        iotax_version: "0.0.0".into(),
+        started: "2026-01-01T00:00:00Z".into(),
+        command: vec!["iotax".into(), "run".into()],
+        spec: Spec {
+            workload: Workload {
+                name: "w".into(),
+                about: String::new(),
+                ramp_ns: 0,
+                time_ns: 1,
+                jobs: vec![],
+                index: None,
+                primary: "w".into(),
+            },
+            arms: vec![Arm { name: "a".into(), target: Target::Path("/nowhere".into()) }],
+            design: Design::Single,
+            stop: Stop {
+                mode: StopMode::Default,
+                margin: 0.05,
+                alpha: 0.05,
+                simultaneous: false,
+                max_blocks: 1,
+                min_blocks: 1,
+                max_time_ns: None,
+            },
+            seed: 1,
+        },
+        environment: Environment::default(),
+        sites: vec![],
+        generator_ns_per_io: 50.0,
+    }
+}
+
+fn trial(slot: u32) -> Trial {
+    Trial {
+        block: 0,
+        slot,
+        arm: "a".into(),
+        started_ns: 1,
+        switch_ns: 0,
+        outcome: Outcome::Degraded { reasons: vec!["why\nnot".into()] },
+        load: Some(LoadRecord { window_ns: 5, ..LoadRecord::default() }),
+    }
+}
+
+#[test]
+fn what_is_written_is_read_back_in_order() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut writer = Writer::create(dir.path(), &experiment()).unwrap();
+    for slot in 0..5 {
+        writer.append(&trial(slot)).unwrap();
+    }
+    let end = End { reason: "done".into(), wall_ns: 9, interrupted: false };
+    writer.finish(&end).unwrap();
+
+    let reader = Reader::open(dir.path()).unwrap();
+    assert_eq!(reader.experiment, experiment());
+    assert_eq!(reader.end, Some(end));
+    let back: Vec<Trial> = reader.trials().unwrap().map(Result::unwrap).collect();
+    assert_eq!(back, (0..5).map(trial).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_record_cut_off_in_the_middle_of_a_trial_keeps_the_trials_before() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut writer = Writer::create(dir.path(), &experiment()).unwrap();
+    writer.append(&trial(0)).unwrap();
+    let path = dir.path().join("trials.jsonl");
+    fs::File::options().append(true).open(path).unwrap().write_all(b"{\"block\":0,\"sl").unwrap();
+
+    let reader = Reader::open(dir.path()).unwrap();
+    assert_eq!(reader.end, None);
+    assert_eq!(reader.trials().unwrap().count(), 1);
+}
+
+#[test]
+fn errors_name_the_file_and_what_to_do() {
+    let dir = tempfile::tempdir().unwrap();
+    let shown = |text: String| text.replace(&dir.path().display().to_string(), "DIR");
+
+    let error = Reader::open(dir.path()).unwrap_err();
+    insta::assert_snapshot!(shown(error.to_string()), @"DIR is not an iotax record: it has no experiment.json; give the directory that a run printed as its results");
+
+    Writer::create(dir.path(), &experiment()).unwrap();
+    let error = Writer::create(dir.path(), &experiment()).unwrap_err();
+    insta::assert_snapshot!(shown(error.to_string()), @"DIR holds a record already; results are never overwritten: name another directory with --out");
+
+    fs::write(dir.path().join("trials.jsonl"), "{}\n").unwrap();
+    let error = Reader::open(dir.path()).unwrap().trials().unwrap().next().unwrap().unwrap_err();
+    insta::assert_snapshot!(shown(error.to_string()), @"DIR/trials.jsonl, line 1: not a valid record: missing field `block` at line 1 column 2");
+
+    fs::write(dir.path().join("experiment.json"), "{\"format\": 99}").unwrap();
+    let error = Reader::open(dir.path()).unwrap_err();
+    insta::assert_snapshot!(shown(error.to_string()), @"DIR/experiment.json is of record format 99, this iotax reads up to 1: use a newer iotax");
+}
