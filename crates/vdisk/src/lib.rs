@@ -1,1 +1,70 @@
 //! The virtual disk: composable in-process block layers.
+//!
+//! A stack is a list of layers from bottom to top. An I/O goes *down* through them, top to
+//! bottom, until one answers, and comes *up* again, as a bio does in the kernel:
+//!
+//! ```
+//! use iotax_vdisk::{DelayConfig, LayerConfig, ManualClock, MemConfig, Request, Session};
+//! use iotax_vdisk::{Submitted, VirtualDisk};
+//! use std::sync::Arc;
+//!
+//! let stack = [
+//!     LayerConfig::Mem(MemConfig { size_bytes: 1 << 20 }),
+//!     LayerConfig::Delay(DelayConfig { latency_ns: 200_000, jitter_ns: 0 }),
+//! ];
+//! let disk = VirtualDisk::open(&stack, Arc::new(ManualClock::starting_at(1_000)))?;
+//! let mut session = Session::new(&disk, 1, 4096)?;
+//! session.buffer_mut(0).fill(7);
+//! let Submitted::Done(completion) = session.submit(0, Request::write(4096, 4096)) else {
+//!     unreachable!("no layer of this stack hands work to another thread");
+//! };
+//! assert_eq!(completion.result, Ok(4096));
+//! assert_eq!(completion.ready_at_ns, 201_000);
+//! # Ok::<(), iotax_vdisk::Error>(())
+//! ```
+//!
+//! # Time
+//!
+//! Layers never sleep. Real work (copying, AES, reading a file) takes real time. Simulated time
+//! (`delay`, `throttle`, stalls) is added up in the I/O, and the completion says from which
+//! instant on it counts ([`Completion::ready_at_ns`]). The submitter waits for that instant, for
+//! instance with [`Clock::sleep_until`]. So one thread can have hundreds of delayed I/Os in
+//! flight, and every rate can be tested to the nanosecond with a [`ManualClock`].
+//!
+//! # Table of contents
+//!
+//! | module | idea |
+//! |---|---|
+//! | `disk`, `session` | the public face: open a stack, submit I/O to it |
+//! | `stack` | the walk down and up |
+//! | `io` | the I/O on its way, and the promise that none is lost |
+//! | `layer`, `layers/*` | what a layer is; one file per layer |
+//! | `bucket` | the token bucket behind `throttle` |
+//! | `clock`, `wait` | time, injected; waiting for an instant precisely |
+//! | `handoff` | handing an I/O to another thread |
+//! | `xts` | AES-XTS-256 |
+
+mod buffer;
+mod chance;
+mod clock;
+mod disk;
+mod error;
+mod handoff;
+mod io;
+mod layer;
+mod layers;
+mod session;
+mod stack;
+mod stats;
+mod text;
+mod wait;
+
+pub use clock::{Clock, ManualClock, MonotonicClock};
+pub use disk::VirtualDisk;
+pub use error::Error;
+pub use io::{Completion, Op, Request};
+pub use layers::{DelayConfig, LayerConfig, MemConfig};
+pub use rustix::io::Errno;
+pub use session::{Session, Submitted};
+pub use stats::{BackingFacts, LayerStats};
+pub use wait::sleep_until;

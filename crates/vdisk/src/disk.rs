@@ -1,0 +1,183 @@
+//! A disk: an open stack with its worker threads.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+
+use crate::clock::Clock;
+use crate::error::Error;
+use crate::layer::{Base, Place};
+use crate::layers::LayerConfig;
+use crate::stack::Stack;
+use crate::stats::{BackingFacts, LayerStats, Shard};
+
+/// An open stack. Cheap to clone; the last clone (or session) to go closes it.
+#[derive(Clone)]
+pub struct VirtualDisk(pub(crate) Arc<Inner>);
+
+pub(crate) struct Inner {
+    pub(crate) stack: Arc<Stack>,
+    pub(crate) clock: Arc<dyn Clock>,
+    names: Vec<String>,
+    size_bytes: u64,
+    block_bytes: u32,
+    needs_scratch: bool,
+    workers: Vec<JoinHandle<()>>,
+    shards: Mutex<Shards>,
+}
+
+struct Shards {
+    live: Vec<Arc<Shard>>,
+    ended: Shard,
+}
+
+impl VirtualDisk {
+    /// Opens `layers`, bottom first. Its time is `clock`'s.
+    pub fn open(layers: &[LayerConfig], clock: Arc<dyn Clock>) -> Result<Self, Error> {
+        check_order(layers)?;
+        let mut built = Vec::with_capacity(layers.len());
+        for (index, layer) in layers.iter().enumerate() {
+            built.push(layer.recipe().build(&Place { index, clock: &clock })?);
+        }
+        let size_bytes = built[0].base().map_or(0, Base::size_bytes);
+        let block_bytes = built.iter().map(|layer| layer.block_bytes()).max().unwrap_or(1);
+        Error::check_size(layers[0].recipe().name(), size_bytes, block_bytes)?;
+        let needs_scratch = built.iter().any(|layer| layer.needs_scratch());
+        let stack = Arc::new(Stack { layers: built.into_boxed_slice() });
+        let mut inner = Inner {
+            stack,
+            clock,
+            names: layers.iter().map(ToString::to_string).collect(),
+            size_bytes,
+            block_bytes,
+            needs_scratch,
+            workers: Vec::new(),
+            shards: Mutex::new(Shards { live: Vec::new(), ended: Shard::new(layers.len()) }),
+        };
+        inner.start_workers()?;
+        Ok(Self(Arc::new(inner)))
+    }
+
+    /// Size of the device, bytes.
+    pub fn size_bytes(&self) -> u64 {
+        self.0.size_bytes
+    }
+
+    /// Smallest aligned unit of I/O, bytes: the largest of all layers'.
+    pub fn block_bytes(&self) -> u32 {
+        self.0.block_bytes
+    }
+
+    /// The clock the disk was opened with.
+    pub fn clock(&self) -> &Arc<dyn Clock> {
+        &self.0.clock
+    }
+
+    /// What lies at the bottom.
+    pub fn backing(&self) -> BackingFacts {
+        self.0.base().facts()
+    }
+
+    /// What has passed through each layer so far, bottom first. I/Os are counted when their
+    /// completion is picked up.
+    pub fn stats(&self) -> Vec<LayerStats> {
+        let sum = Shard::new(self.0.names.len());
+        let shards = self.0.shards();
+        sum.absorb(&shards.ended);
+        shards.live.iter().for_each(|shard| sum.absorb(shard));
+        drop(shards);
+        let layers = self.0.stack.layers.iter().zip(&self.0.names).enumerate();
+        layers
+            .map(|(index, (layer, name))| LayerStats {
+                layer: name.clone(),
+                own: layer.counters(),
+                ..sum.layer_stats(index)
+            })
+            .collect()
+    }
+
+    /// Forgets what is only remembered to be faster: the contents of `cache` layers, and the page
+    /// cache's pages of a `file`. Call it while no I/O is in flight to start cold.
+    pub fn drop_caches(&self) -> Result<(), Error> {
+        self.0.stack.layers.iter().try_for_each(|layer| layer.drop_caches())
+    }
+
+    pub(crate) fn needs_scratch(&self) -> bool {
+        self.0.needs_scratch
+    }
+}
+
+/// The stack as it is written in a stack text: `mem(size=64M) + delay(latency=200us)`.
+impl fmt::Display for VirtualDisk {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.names.join(" + "))
+    }
+}
+
+impl fmt::Debug for VirtualDisk {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "VirtualDisk({self})")
+    }
+}
+
+fn check_order(layers: &[LayerConfig]) -> Result<(), Error> {
+    let bottom = layers.first().ok_or(Error::EmptyStack)?.recipe();
+    if !bottom.is_base() {
+        return Err(Error::NoBase { layer: bottom.name() });
+    }
+    match layers.iter().skip(1).position(|layer| layer.recipe().is_base()) {
+        Some(above) => Err(Error::BaseAboveBottom {
+            layer: layers[above + 1].recipe().name(),
+            position: above + 2,
+        }),
+        None => Ok(()),
+    }
+}
+
+impl Inner {
+    fn start_workers(&mut self) -> Result<(), Error> {
+        for (index, layer) in self.stack.layers.iter().enumerate() {
+            let workers = layer.work_queue().map_or(0, |queue| queue.workers);
+            for number in 1..=workers {
+                let stack = Arc::clone(&self.stack);
+                // The kernel keeps 15 bytes of a thread's name.
+                let worker = std::thread::Builder::new()
+                    .name(format!("vdisk-q{index}/{number}"))
+                    .spawn(move || stack.work(index))
+                    .map_err(|source| Error::Spawn { number, source })?;
+                self.workers.push(worker);
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn base(&self) -> &dyn Base {
+        self.stack.layers[0].base().expect("open() refuses a stack without a base at the bottom")
+    }
+
+    fn shards(&self) -> MutexGuard<'_, Shards> {
+        self.shards.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn add_shard(&self) -> Arc<Shard> {
+        let shard = Arc::new(Shard::new(self.names.len()));
+        self.shards().live.push(Arc::clone(&shard));
+        shard
+    }
+
+    pub(crate) fn retire_shard(&self, shard: &Arc<Shard>) {
+        let mut shards = self.shards();
+        shards.live.retain(|live| !Arc::ptr_eq(live, shard));
+        shards.ended.absorb(shard);
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        self.stack.close_queues();
+        for worker in self.workers.drain(..) {
+            // Workers catch the panics of layers; there is nothing else in them to fail.
+            let _ = worker.join();
+        }
+    }
+}

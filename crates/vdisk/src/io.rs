@@ -1,0 +1,211 @@
+//! The I/O on its way through the layers, and the promise that none is ever lost.
+
+use std::ops::{Deref, DerefMut};
+use std::sync::Arc;
+
+use rustix::io::Errno;
+
+use crate::buffer::AlignedBuffer;
+use crate::clock::Clock;
+use crate::handoff::Handoff;
+
+/// What an I/O does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Op {
+    /// Device to buffer.
+    Read,
+    /// Buffer to device.
+    Write,
+    /// Everything written and completed so far becomes durable, where the base can promise that.
+    Flush,
+}
+
+/// One I/O to do: operation and byte range.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Request {
+    /// The operation.
+    pub op: Op,
+    /// First byte on the device; a multiple of the disk's block size.
+    pub offset: u64,
+    /// Bytes; a multiple of the disk's block size.
+    pub len: usize,
+}
+
+impl Request {
+    /// A read of `len` bytes at `offset`.
+    pub const fn read(offset: u64, len: usize) -> Self {
+        Self { op: Op::Read, offset, len }
+    }
+
+    /// A write of `len` bytes at `offset`.
+    pub const fn write(offset: u64, len: usize) -> Self {
+        Self { op: Op::Write, offset, len }
+    }
+
+    /// A flush.
+    pub const fn flush() -> Self {
+        Self { op: Op::Flush, offset: 0, len: 0 }
+    }
+}
+
+/// The answer to one submitted request; there is exactly one for each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Completion {
+    /// The slot the request was submitted in; free again.
+    pub slot: usize,
+    /// Bytes transferred (fewer than asked for is a short read), or the error.
+    pub result: Result<usize, Errno>,
+    /// The instant on the disk's clock from which on the completion counts, nanoseconds: the time
+    /// the real work was done plus the simulated time. 0 when no layer added simulated time: it
+    /// counts at once, and no clock was read.
+    pub ready_at_ns: u64,
+}
+
+/// Where finished I/Os of a session are handed back by worker threads.
+pub(crate) type Port = Handoff<Box<Io>>;
+
+/// One preallocated I/O: reused for every request of its slot.
+pub(crate) struct Io {
+    pub(crate) request: Request,
+    pub(crate) result: Result<usize, Errno>,
+    /// Simulated time so far.
+    pub(crate) extra_ns: u64,
+    pub(crate) ready_at_ns: u64,
+    pub(crate) slot: usize,
+    /// Index of the lowest layer reached.
+    pub(crate) deepest: usize,
+    /// One word per layer, for what it must remember between down and up.
+    pub(crate) notes: Box<[u64]>,
+    /// The submitter's buffer. Layers write to it in reads only.
+    pub(crate) data: AlignedBuffer,
+    scratch: AlignedBuffer,
+    /// A layer has transformed the data to be written: the payload is in `scratch`.
+    in_scratch: bool,
+    port: Arc<Port>,
+    clock: Arc<dyn Clock>,
+}
+
+impl Io {
+    pub(crate) fn new(
+        slot: usize,
+        layers: usize,
+        data_bytes: usize,
+        scratch_bytes: usize,
+        port: Arc<Port>,
+        clock: Arc<dyn Clock>,
+    ) -> Self {
+        Self {
+            request: Request::flush(),
+            result: Ok(0),
+            extra_ns: 0,
+            ready_at_ns: 0,
+            slot,
+            deepest: 0,
+            notes: vec![0; layers].into_boxed_slice(),
+            data: AlignedBuffer::zeroed(data_bytes),
+            scratch: AlignedBuffer::zeroed(scratch_bytes),
+            in_scratch: false,
+            port,
+            clock,
+        }
+    }
+
+    pub(crate) fn start(&mut self, request: Request) {
+        self.request = request;
+        self.result = Ok(request.len);
+        self.extra_ns = 0;
+        self.ready_at_ns = 0;
+        self.deepest = self.notes.len() - 1;
+        self.in_scratch = false;
+    }
+
+    /// The bytes to write, as the layers above have left them.
+    pub(crate) fn payload(&self) -> &[u8] {
+        let buffer = if self.in_scratch { &self.scratch } else { &self.data };
+        &buffer.bytes()[..self.request.len]
+    }
+
+    /// The part of the buffer that a read fills.
+    pub(crate) fn target(&mut self) -> &mut [u8] {
+        &mut self.data.bytes_mut()[..self.request.len]
+    }
+
+    /// Puts a transformed payload into the scratch buffer, never into the submitter's.
+    /// `copy` is used the first time, `in_place` when a layer above has transformed it already.
+    pub(crate) fn transform_payload(
+        &mut self,
+        copy: impl FnOnce(&[u8], &mut [u8]),
+        in_place: impl FnOnce(&mut [u8]),
+    ) {
+        let len = self.request.len;
+        let scratch = &mut self.scratch.bytes_mut()[..len];
+        if self.in_scratch {
+            in_place(scratch);
+        } else {
+            copy(&self.data.bytes()[..len], scratch);
+            self.in_scratch = true;
+        }
+    }
+
+    /// Called once, when the walk is over, by the thread that ended it.
+    pub(crate) fn stamp(&mut self) {
+        if self.extra_ns > 0 {
+            self.ready_at_ns = self.clock.now_ns().saturating_add(self.extra_ns);
+        }
+    }
+
+    pub(crate) fn completion(&self) -> Completion {
+        Completion { slot: self.slot, result: self.result, ready_at_ns: self.ready_at_ns }
+    }
+}
+
+/// Sole owner of an I/O under way.
+///
+/// Dropping it without [`Parcel::into_io`] fails the I/O with `EIO` and hands it back, so that a
+/// panic in a layer or a queue that is torn down never leaves a submitter waiting.
+pub(crate) struct Parcel(Option<Box<Io>>);
+
+const HELD: &str = "a parcel holds its I/O until it is consumed";
+
+impl Parcel {
+    pub(crate) fn new(io: Box<Io>) -> Self {
+        Self(Some(io))
+    }
+
+    /// Ends the walk on the submitter's own thread.
+    pub(crate) fn into_io(mut self) -> Box<Io> {
+        self.0.take().expect(HELD)
+    }
+
+    /// Ends the walk on a worker thread.
+    pub(crate) fn deliver(self) {
+        let mut io = self.into_io();
+        io.stamp();
+        let port = Arc::clone(&io.port);
+        port.push(io);
+    }
+}
+
+impl Drop for Parcel {
+    fn drop(&mut self) {
+        if let Some(mut io) = self.0.take() {
+            io.result = Err(Errno::IO);
+            let port = Arc::clone(&io.port);
+            port.push(io);
+        }
+    }
+}
+
+impl Deref for Parcel {
+    type Target = Io;
+
+    fn deref(&self) -> &Io {
+        self.0.as_deref().expect(HELD)
+    }
+}
+
+impl DerefMut for Parcel {
+    fn deref_mut(&mut self) -> &mut Io {
+        self.0.as_deref_mut().expect(HELD)
+    }
+}

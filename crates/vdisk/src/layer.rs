@@ -1,0 +1,104 @@
+//! What a layer is, and how its configuration becomes one.
+
+use std::sync::Arc;
+
+use rustix::io::Errno;
+
+use crate::clock::Clock;
+use crate::error::Error;
+use crate::handoff::Handoff;
+use crate::io::{Io, Parcel};
+use crate::stats::BackingFacts;
+
+/// Where an I/O goes from a layer on its way down.
+pub(crate) enum Flow {
+    /// To the layer below.
+    Next(Parcel),
+    /// Answered here: up again, from the layer above.
+    Turn(Parcel),
+    /// Handed to a worker thread, which goes on with the layer below.
+    Hopped,
+}
+
+/// One layer of an open stack, shared by all threads.
+///
+/// Layers never sleep: simulated time is added to [`Io::extra_ns`].
+pub(crate) trait Layer: Send + Sync {
+    /// Takes the I/O on its way down.
+    fn down(&self, io: Parcel) -> Flow;
+
+    /// Sees the I/O again on its way up. Called once for each I/O that `down` passed on, whether
+    /// it succeeded below or not; not called for one that turned here.
+    fn up(&self, io: &mut Io) {
+        let _ = io;
+    }
+
+    /// Smallest aligned unit of I/O that this layer accepts, bytes, a power of two.
+    fn block_bytes(&self) -> u32 {
+        1
+    }
+
+    /// Does this layer transform payloads, and so need a scratch buffer in each I/O?
+    fn needs_scratch(&self) -> bool {
+        false
+    }
+
+    /// The queue whose worker threads carry on below this layer.
+    fn work_queue(&self) -> Option<WorkQueue<'_>> {
+        None
+    }
+
+    /// The data at the bottom, if this layer is a base.
+    fn base(&self) -> Option<&dyn Base> {
+        None
+    }
+
+    /// Counters of this layer's own, by name.
+    fn counters(&self) -> Vec<(&'static str, u64)> {
+        Vec::new()
+    }
+
+    /// Forgets what is only remembered to be faster.
+    fn drop_caches(&self) -> Result<(), Error> {
+        Ok(())
+    }
+}
+
+/// The queue of a layer that hands I/O to worker threads.
+pub(crate) struct WorkQueue<'a> {
+    pub(crate) parcels: &'a Handoff<Parcel>,
+    pub(crate) workers: u32,
+}
+
+/// A layer that holds the data.
+pub(crate) trait Base {
+    fn size_bytes(&self) -> u64;
+
+    /// Writes `data` at `offset` below all layers, for preparation.
+    fn fill(&self, offset: u64, data: &[u8]) -> Result<(), Errno>;
+
+    /// Makes what was filled durable.
+    fn sync(&self) -> Result<(), Errno>;
+
+    fn facts(&self) -> BackingFacts;
+}
+
+/// What a configuration needs to know of the stack being built to become a layer.
+pub(crate) struct Place<'a> {
+    /// Position from the bottom; index of this layer's word in [`Io::notes`].
+    pub(crate) index: usize,
+    pub(crate) clock: &'a Arc<dyn Clock>,
+}
+
+/// A configuration that can become a layer.
+pub(crate) trait Recipe: std::fmt::Display {
+    /// The layer's name in stack texts.
+    fn name(&self) -> &'static str;
+
+    /// Does it hold the data, and so belong at the bottom?
+    fn is_base(&self) -> bool {
+        false
+    }
+
+    fn build(&self, place: &Place<'_>) -> Result<Box<dyn Layer>, Error>;
+}

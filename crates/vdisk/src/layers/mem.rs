@@ -1,0 +1,143 @@
+//! `mem`: a device in memory.
+//!
+//! Threads read and write the same memory at the same time, as they do with a real device, and
+//! what overlapping writes leave behind is theirs to order. In Rust such a race is only defined
+//! on atomics, so the memory is a slice of them, read and written with relaxed 8-byte accesses:
+//! no lock, and on x86-64 and aarch64 the same plain moves as any other copy. A word is never
+//! torn; anything larger can be.
+
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use memmap2::{Advice, MmapMut};
+use rustix::io::Errno;
+
+use crate::error::Error;
+use crate::io::{Op, Parcel};
+use crate::layer::{Base, Flow, Layer, Place, Recipe};
+use crate::stats::BackingFacts;
+use crate::text::Bytes;
+
+const NAME: &str = "mem";
+const BLOCK_BYTES: u32 = 512;
+const WORD_BYTES: usize = size_of::<AtomicU64>();
+
+/// Base layer: a device in memory, gone when the disk is closed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MemConfig {
+    /// Size of the device, bytes; a multiple of 512.
+    pub size_bytes: u64,
+}
+
+impl fmt::Display for MemConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{NAME}(size={})", Bytes(self.size_bytes))
+    }
+}
+
+impl Recipe for MemConfig {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn is_base(&self) -> bool {
+        true
+    }
+
+    fn build(&self, _place: &Place<'_>) -> Result<Box<dyn Layer>, Error> {
+        let size_bytes = self.size_bytes;
+        Error::check_size(NAME, size_bytes, BLOCK_BYTES)?;
+        let no_memory = |available_bytes| Error::NoMemory { size_bytes, available_bytes };
+        let available_bytes = available_memory_bytes();
+        if available_bytes.is_some_and(|available| size_bytes > available) {
+            return Err(no_memory(available_bytes));
+        }
+        let len = usize::try_from(size_bytes).map_err(|_| no_memory(available_bytes))?;
+        let memory = MmapMut::map_anon(len).map_err(|_| no_memory(available_bytes))?;
+        // Fewer TLB misses where the kernel has huge pages to give; nothing depends on it.
+        let _ = memory.advise(Advice::HugePage);
+        Ok(Box::new(Mem { memory }))
+    }
+}
+
+/// What this machine says can be had without swapping or killing; `None` if it does not say.
+fn available_memory_bytes() -> Option<u64> {
+    let meminfo = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = meminfo.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    let kib: u64 = line.trim().strip_suffix(" kB")?.parse().ok()?;
+    Some(kib * 1024)
+}
+
+struct Mem {
+    memory: MmapMut,
+}
+
+impl Mem {
+    fn words(&self, offset: u64, len: usize) -> &[AtomicU64] {
+        // SAFETY: the mapping is page-aligned and lives as long as `self`, its length is a
+        // multiple of 512 and so of the word size, and AtomicU64 has the size and validity of
+        // u64, for which any bytes will do. After `build`, every access to the mapping goes
+        // through this function, so all are atomic.
+        let words: &[AtomicU64] = unsafe {
+            std::slice::from_raw_parts(
+                self.memory.as_ptr().cast::<AtomicU64>(),
+                self.memory.len() / WORD_BYTES,
+            )
+        };
+        let start = usize::try_from(offset).expect("an offset inside the mapping") / WORD_BYTES;
+        &words[start..start + len / WORD_BYTES]
+    }
+
+    fn read(&self, offset: u64, target: &mut [u8]) {
+        let words = self.words(offset, target.len());
+        for (word, bytes) in words.iter().zip(target.as_chunks_mut::<WORD_BYTES>().0) {
+            *bytes = word.load(Ordering::Relaxed).to_ne_bytes();
+        }
+    }
+
+    fn write(&self, offset: u64, payload: &[u8]) {
+        let words = self.words(offset, payload.len());
+        for (word, bytes) in words.iter().zip(payload.as_chunks::<WORD_BYTES>().0) {
+            word.store(u64::from_ne_bytes(*bytes), Ordering::Relaxed);
+        }
+    }
+}
+
+impl Layer for Mem {
+    fn down(&self, mut io: Parcel) -> Flow {
+        let offset = io.request.offset;
+        match io.request.op {
+            Op::Read => self.read(offset, io.target()),
+            Op::Write => self.write(offset, io.payload()),
+            Op::Flush => {}
+        }
+        Flow::Turn(io)
+    }
+
+    fn block_bytes(&self) -> u32 {
+        BLOCK_BYTES
+    }
+
+    fn base(&self) -> Option<&dyn Base> {
+        Some(self)
+    }
+}
+
+impl Base for Mem {
+    fn size_bytes(&self) -> u64 {
+        self.memory.len() as u64
+    }
+
+    fn fill(&self, offset: u64, data: &[u8]) -> Result<(), Errno> {
+        self.write(offset, data);
+        Ok(())
+    }
+
+    fn sync(&self) -> Result<(), Errno> {
+        Ok(())
+    }
+
+    fn facts(&self) -> BackingFacts {
+        BackingFacts::memory(self.size_bytes())
+    }
+}
