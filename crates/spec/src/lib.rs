@@ -5,10 +5,13 @@
 //! environment.
 #![forbid(unsafe_code)]
 
+mod error;
 mod spec;
 mod stack;
+pub mod units;
 mod workload;
 
+pub use error::{Error, FilePlace};
 pub use spec::{Arm, Design, Spec, Stop, StopMode};
 pub use stack::{Fault, Layer, Stack, Target, Throttle};
 pub use workload::{

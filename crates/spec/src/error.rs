@@ -1,0 +1,270 @@
+//! The crate's one error: what is wrong, where, and what to write instead.
+
+use std::fmt::{self, Write as _};
+
+use crate::units::Unit;
+
+/// Why something written by a user has no meaning.
+///
+/// `Display` gives the whole human text, several lines long where a caret helps; it does not end
+/// in a newline. [`Error::headline`] is its first line without a position.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A value does not read in its unit.
+    Value {
+        /// As written.
+        text: String,
+        /// What it was read as.
+        unit: Unit,
+        /// Why that fails.
+        problem: String,
+        /// What to write instead; may be empty.
+        advice: String,
+    },
+    /// A name that stands for nothing.
+    Unknown {
+        /// What kind of name: `layer`, `key`, ...
+        what: &'static str,
+        /// As written.
+        name: String,
+        /// The names that do stand for something.
+        known: Vec<String>,
+    },
+    /// Something that may be given once was given twice.
+    Duplicate {
+        /// What kind of thing.
+        what: &'static str,
+        /// Its name.
+        name: String,
+    },
+    /// Text whose structure is wrong.
+    Syntax {
+        /// What is wrong.
+        problem: String,
+        /// What was expected; may be empty.
+        advice: String,
+    },
+    /// Values that each read well and make no sense together.
+    Impossible {
+        /// The job, layer or table concerned; may be empty.
+        subject: String,
+        /// The key or parameter to change.
+        key: &'static str,
+        /// What is wrong.
+        problem: String,
+        /// What to write instead; may be empty.
+        advice: String,
+    },
+    /// Another error, and its position in a one-line text.
+    InText {
+        /// What is wrong there.
+        source: Box<Error>,
+        /// The whole text.
+        text: String,
+        /// First byte of the part in question.
+        start: usize,
+        /// One past its last byte.
+        end: usize,
+    },
+    /// Another error, and its position in a file.
+    InFile {
+        /// What is wrong there.
+        source: Box<Error>,
+        /// The position.
+        place: Box<FilePlace>,
+    },
+}
+
+/// A position in an experiment file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FilePlace {
+    /// The file's name, as the caller gave it.
+    pub file: String,
+    /// Line, from 1; 0 where the error concerns the file as a whole.
+    pub line: usize,
+    /// Column in characters, from 1.
+    pub column: usize,
+    /// Characters in question on that line.
+    pub width: usize,
+    /// The line itself.
+    pub line_text: String,
+    /// Dotted key, `arms.slow`; may be empty.
+    pub key: String,
+}
+
+impl Error {
+    pub(crate) fn syntax(problem: impl Into<String>, advice: impl Into<String>) -> Self {
+        Self::Syntax { problem: problem.into(), advice: advice.into() }
+    }
+
+    pub(crate) fn unknown<'a>(
+        what: &'static str,
+        name: &str,
+        known: impl IntoIterator<Item = &'a str>,
+    ) -> Self {
+        let known = known.into_iter().map(str::to_owned).collect();
+        Self::Unknown { what, name: name.to_owned(), known }
+    }
+
+    pub(crate) fn impossible(
+        subject: impl Into<String>,
+        key: &'static str,
+        problem: impl Into<String>,
+        advice: impl Into<String>,
+    ) -> Self {
+        let (subject, problem, advice) = (subject.into(), problem.into(), advice.into());
+        Self::Impossible { subject, key, problem, advice }
+    }
+
+    /// Puts a position in `text` to the error, unless it has one already.
+    pub(crate) fn at(self, text: &str, span: std::ops::Range<usize>) -> Self {
+        match self {
+            Self::InText { .. } | Self::InFile { .. } => self,
+            source => Self::InText {
+                source: Box::new(source),
+                text: text.to_owned(),
+                start: span.start,
+                end: span.end,
+            },
+        }
+    }
+
+    /// The error itself, without the positions around it.
+    pub fn root(&self) -> &Self {
+        match self {
+            Self::InText { source, .. } | Self::InFile { source, .. } => source.root(),
+            _ => self,
+        }
+    }
+
+    /// Whether a name was not known (a misspelt layer, parameter, key or workload).
+    pub fn is_unknown_name(&self) -> bool {
+        matches!(self.root(), Self::Unknown { .. })
+    }
+
+    /// Whether a value did not read in its unit.
+    pub fn is_bad_value(&self) -> bool {
+        matches!(self.root(), Self::Value { .. })
+    }
+
+    /// Whether every value reads well but they make no sense together.
+    pub fn is_impossible(&self) -> bool {
+        matches!(self.root(), Self::Impossible { .. })
+    }
+
+    /// Where in a file the error is, if it is in a file.
+    pub fn file_place(&self) -> Option<&FilePlace> {
+        match self {
+            Self::InFile { place, .. } => Some(place),
+            _ => None,
+        }
+    }
+
+    /// One line: what is wrong, and the likeliest correction.
+    pub fn headline(&self) -> String {
+        match self {
+            Self::Value { text, unit, problem, .. } => {
+                format!("`{text}` is not {}: {problem}", unit.with_article())
+            }
+            Self::Unknown { what, name, known } => match similar(name, known) {
+                Some(better) => format!("unknown {what} `{name}`; did you mean `{better}`?"),
+                None => format!("unknown {what} `{name}`"),
+            },
+            Self::Duplicate { what, name } => format!("{what} `{name}` is given twice"),
+            Self::Syntax { problem, .. } => problem.clone(),
+            Self::Impossible { subject, key, problem, .. } if subject.is_empty() => {
+                format!("{key}: {problem}")
+            }
+            Self::Impossible { subject, key, problem, .. } => {
+                format!("{subject}: {key}: {problem}")
+            }
+            Self::InText { source, .. } => source.headline(),
+            Self::InFile { source, place } if place.key.is_empty() => source.headline(),
+            Self::InFile { source, place } => format!("{}: {}", place.key, source.headline()),
+        }
+    }
+
+    /// Everything under the headline: positions from the outside in, then advice.
+    fn write_details(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Value { advice, .. }
+            | Self::Syntax { advice, .. }
+            | Self::Impossible { advice, .. } => {
+                if advice.is_empty() {
+                    Ok(())
+                } else {
+                    write!(f, "\n{advice}")
+                }
+            }
+            Self::Unknown { what, known, .. } if !known.is_empty() => {
+                write!(f, "\nknown {what}s: {}", known.join(", "))
+            }
+            Self::Unknown { .. } | Self::Duplicate { .. } => Ok(()),
+            Self::InText { source, text, start, end } => {
+                write_caret(f, text, *start, *end)?;
+                source.write_details(f)
+            }
+            Self::InFile { source, place } => {
+                place.write_caret(f)?;
+                source.write_details(f)
+            }
+        }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Self::InFile { place, .. } = self {
+            write!(f, "{}:", place.file)?;
+            if place.line > 0 {
+                write!(f, "{}:{}:", place.line, place.column)?;
+            }
+            f.write_char(' ')?;
+        }
+        f.write_str(&self.headline())?;
+        self.write_details(f)
+    }
+}
+
+/// The text on one line with the part in question underlined.
+fn write_caret(f: &mut fmt::Formatter<'_>, text: &str, start: usize, end: usize) -> fmt::Result {
+    let line = one_line(text);
+    let before = text.get(..start).unwrap_or(text).chars().count();
+    let width = text.get(start..end).map_or(1, |part| part.chars().count()).max(1);
+    let (blank, carets) = (" ".repeat(before), "^".repeat(width));
+    write!(f, "\n  {line}\n  {blank}{carets} column {}", before + 1)
+}
+
+impl FilePlace {
+    fn write_caret(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.line == 0 {
+            return Ok(());
+        }
+        let number = self.line.to_string();
+        let (margin, blank) = (" ".repeat(number.len()), " ".repeat(self.column - 1));
+        let (line, carets) = (one_line(&self.line_text), "^".repeat(self.width.max(1)));
+        write!(f, "\n  {number} | {line}\n  {margin} | {blank}{carets}")
+    }
+}
+
+/// Control characters and line breaks as one space each, so that columns still count.
+fn one_line(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+}
+
+/// The known name that was probably meant: at most a third of it mistyped, swaps counted once.
+pub(crate) fn similar<'a>(name: &str, known: &'a [String]) -> Option<&'a str> {
+    let wanted = name.to_lowercase();
+    known
+        .iter()
+        .map(|candidate| {
+            (strsim::damerau_levenshtein(&wanted, &candidate.to_lowercase()), candidate)
+        })
+        .filter(|(distance, candidate)| {
+            *distance <= (candidate.chars().count() / 3).max(1)
+                && *distance < wanted.chars().count()
+        })
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, candidate)| candidate.as_str())
+}
