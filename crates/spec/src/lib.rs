@@ -8,12 +8,14 @@
 mod error;
 mod spec;
 mod stack;
+mod text;
 pub mod units;
 mod workload;
 
 pub use error::{Error, FilePlace};
 pub use spec::{Arm, Design, Spec, Stop, StopMode};
 pub use stack::{Fault, Layer, Stack, Target, Throttle};
+pub use text::{LayerInfo, Parameter};
 pub use workload::{
     BlockSizes, Bound, Engine, Files, IndexLoads, Job, Pace, Pattern, Share, Workload,
 };

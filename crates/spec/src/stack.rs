@@ -59,6 +59,11 @@ pub enum Layer {
 }
 
 /// Token-bucket limits; absent means unlimited.
+///
+/// Each limit with a burst is one bucket: it drains at the burst rate, refills at the sustained
+/// rate, and a full one (all start full) holds `(burst - sustained) * credits` tokens. So credits
+/// are a *duration*, as providers document theirs ("30 minutes at the maximum burst rate"), and
+/// one value serves I/Os and bytes alike.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Throttle {
     /// Sustained I/Os per second.
@@ -69,7 +74,8 @@ pub struct Throttle {
     pub burst_iops: Option<f64>,
     /// Bytes per second while credits last.
     pub burst_bw_bytes: Option<f64>,
-    /// Seconds of full burst that a full bucket pays for.
+    /// How long a full bucket pays for full burst, in nanoseconds. Given exactly when there is a
+    /// burst rate.
     pub credits_ns: Option<u64>,
     /// Throttles of one group share one bucket.
     pub group: Option<String>,
@@ -80,7 +86,7 @@ pub struct Throttle {
 pub struct Fault {
     /// Share of I/Os that fail with EIO.
     pub eio: f64,
-    /// I/Os that succeed before the first EIO.
+    /// I/Os that succeed before the first fault of any kind.
     pub after_ios: u64,
     /// Share of reads that return fewer bytes.
     pub short: f64,
@@ -127,17 +133,5 @@ impl fmt::Display for Target {
             Self::Path(path) => write!(f, "{}", path.display()),
             Self::Stack(stack) => stack.fmt(f),
         }
-    }
-}
-
-impl fmt::Display for Stack {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (i, layer) in self.layers.iter().enumerate() {
-            if i > 0 {
-                f.write_str(" + ")?;
-            }
-            f.write_str(layer.name())?;
-        }
-        Ok(())
     }
 }

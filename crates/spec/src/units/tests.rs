@@ -58,7 +58,7 @@ fn canonical_text_is_short() {
     assert_eq!(format_share(1.0), "100%");
 }
 
-fn text<T: std::fmt::Debug>(result: Result<T, Error>) -> String {
+fn text<T: fmt::Debug>(result: Result<T, Error>) -> String {
     result.expect_err("refused").to_string()
 }
 

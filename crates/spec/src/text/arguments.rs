@@ -1,0 +1,192 @@
+//! The arguments of one layer: read, checked against their declaration, handed out by type.
+
+use std::ops::Range;
+use std::path::PathBuf;
+
+use crate::error::Error;
+use crate::text::catalog::{LayerInfo, Parameter};
+use crate::units::{self, Unit};
+
+/// A value of one of the catalog's units.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Value {
+    Whole(u64),
+    Real(f64),
+    Text(String),
+}
+
+impl Value {
+    pub fn read(unit: Unit, text: &str) -> Result<Self, Error> {
+        match unit {
+            Unit::Size => units::parse_bytes(text).map(Self::Whole),
+            Unit::Duration => units::parse_duration(text).map(Self::Whole),
+            Unit::Bandwidth => units::parse_bandwidth(text).map(Self::Real),
+            Unit::Iops => units::parse_iops(text).map(Self::Real),
+            Unit::Count => units::parse_count(text).map(Self::Whole),
+            Unit::Share => units::parse_share(text).map(Self::Real),
+            Unit::Choice(words) if !words.contains(&text) => {
+                let advice = format!("choose one of: {}", words.join(", "));
+                Err(unit.refuse(text, "not offered", advice))
+            }
+            _ if text.is_empty() => {
+                Err(unit.refuse(text, "it is empty", "leave the parameter out instead"))
+            }
+            _ => Ok(Self::Text(text.to_owned())),
+        }
+    }
+
+    /// The shortest text that [`Value::read`] reads back exactly.
+    pub fn write(&self, unit: Unit) -> String {
+        match (self, unit) {
+            (Self::Whole(bytes), Unit::Size) => units::format_bytes(*bytes),
+            (Self::Whole(ns), Unit::Duration) => units::format_duration(*ns),
+            (Self::Whole(number), _) => number.to_string(),
+            (Self::Real(bytes), Unit::Bandwidth) => units::format_bandwidth(*bytes),
+            (Self::Real(share), Unit::Share) => units::format_share(*share),
+            (Self::Real(number), _) => units::format_iops(*number),
+            (Self::Text(text), _) => text.clone(),
+        }
+    }
+}
+
+impl From<u64> for Value {
+    fn from(number: u64) -> Self {
+        Self::Whole(number)
+    }
+}
+
+impl From<f64> for Value {
+    fn from(number: f64) -> Self {
+        Self::Real(number)
+    }
+}
+
+impl From<String> for Value {
+    fn from(text: String) -> Self {
+        Self::Text(text)
+    }
+}
+
+/// What was written between a layer's brackets.
+pub(super) struct Arguments<'a> {
+    text: &'a str,
+    layer: &'static LayerInfo,
+    /// The whole layer: where errors about several parameters point.
+    span: Range<usize>,
+    given: Vec<(&'static Parameter, Value, Range<usize>)>,
+}
+
+impl<'a> Arguments<'a> {
+    pub fn new(text: &'a str, layer: &'static LayerInfo, span: Range<usize>) -> Self {
+        Self { text, layer, span, given: Vec::new() }
+    }
+
+    /// Takes `name=value`.
+    pub fn add(
+        &mut self,
+        (name, name_span): (&str, Range<usize>),
+        (value, value_span): (&str, Range<usize>),
+    ) -> Result<(), Error> {
+        let parameter = self.parameter(name).map_err(|e| e.at(self.text, name_span.clone()))?;
+        if self.given.iter().any(|(other, ..)| other.name == name) {
+            let error = Error::Duplicate { what: "parameter", name: name.to_owned() };
+            return Err(error.at(self.text, name_span));
+        }
+        let read = Value::read(parameter.unit, value);
+        let value = read.map_err(|e| e.at(self.text, value_span.clone()))?;
+        self.given.push((parameter, value, value_span));
+        Ok(())
+    }
+
+    /// The declaration of a parameter.
+    pub fn parameter(&self, name: &str) -> Result<&'static Parameter, Error> {
+        let known = self.layer.parameters;
+        known.iter().find(|parameter| parameter.name == name).ok_or_else(|| {
+            Error::unknown("parameter", name, known.iter().map(|parameter| parameter.name))
+        })
+    }
+
+    /// Widens the span once the closing bracket is known.
+    pub fn ends_at(&mut self, end: usize) {
+        self.span.end = end;
+    }
+
+    /// An error about one parameter; points at its value, or at the layer where it is left out.
+    pub fn refuse(&self, name: &'static str, problem: impl Into<String>, advice: &str) -> Error {
+        let given = self.given.iter().find(|(parameter, ..)| parameter.name == name);
+        let span = given.map_or(&self.span, |(.., span)| span);
+        Error::impossible(self.layer.name, name, problem, advice).at(self.text, span.clone())
+    }
+
+    fn find(&self, name: &'static str) -> Option<Value> {
+        if let Some((_, value, _)) = self.given.iter().find(|(other, ..)| other.name == name) {
+            return Some(value.clone());
+        }
+        let parameter = self.parameter(name).expect("builders ask for declared parameters only");
+        let text = parameter.default?;
+        Some(Value::read(parameter.unit, text).expect("a test reads every default"))
+    }
+
+    fn required<T>(&self, name: &'static str, value: Option<T>) -> Result<T, Error> {
+        value.ok_or_else(|| {
+            let advice = format!("for example {}", self.layer.example);
+            self.refuse(name, "must be given", &advice)
+        })
+    }
+
+    /// A size, duration or count that may be left out.
+    pub fn whole_if_given(&self, name: &'static str) -> Option<u64> {
+        match self.find(name)? {
+            Value::Whole(number) => Some(number),
+            Value::Text(text) => text.parse().ok(),
+            Value::Real(_) => None,
+        }
+    }
+
+    /// A size, duration, count, or a choice among numbers.
+    pub fn whole(&self, name: &'static str) -> Result<u64, Error> {
+        self.required(name, self.whole_if_given(name))
+    }
+
+    /// [`Arguments::whole`] above 0 that fits 32 bits.
+    pub fn small(&self, name: &'static str) -> Result<u32, Error> {
+        let whole = self.whole(name)?;
+        match u32::try_from(whole) {
+            Ok(0) => Err(self.refuse(name, "must be above 0", "")),
+            Ok(small) => Ok(small),
+            Err(_) => Err(self.refuse(name, format!("{whole} is too large"), "")),
+        }
+    }
+
+    /// A rate or share that may be left out.
+    pub fn real(&self, name: &'static str) -> Option<f64> {
+        match self.find(name)? {
+            Value::Real(number) => Some(number),
+            _ => None,
+        }
+    }
+
+    /// A rate above 0 that may be left out.
+    pub fn rate(&self, name: &'static str) -> Result<Option<f64>, Error> {
+        match self.real(name) {
+            Some(0.0) => Err(self.refuse(name, "a limit of 0 would never let an I/O pass", "")),
+            rate => Ok(rate),
+        }
+    }
+
+    /// A share; 0 when left out.
+    pub fn share(&self, name: &'static str) -> f64 {
+        self.real(name).unwrap_or(0.0)
+    }
+
+    pub fn text(&self, name: &'static str) -> Option<String> {
+        match self.find(name)? {
+            Value::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    pub fn path(&self, name: &'static str) -> Option<PathBuf> {
+        self.text(name).map(PathBuf::from)
+    }
+}

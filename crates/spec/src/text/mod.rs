@@ -1,0 +1,210 @@
+//! Stack text, `file(size=2G) + aes + aes`, to [`Stack`] and back.
+//!
+//! ```text
+//! stack     = layer { "+" layer }
+//! layer     = word [ "(" [ parameter { "," parameter } [","] ] ")" ]
+//! parameter = word "=" value
+//! value     = word | '"' { any | '\"' | '\\' } '"'
+//! word      = anything but spaces and ( ) , = + "
+//! ```
+
+mod arguments;
+mod catalog;
+mod token;
+
+use std::fmt;
+use std::iter::Peekable;
+use std::ops::Range;
+use std::str::FromStr;
+use std::vec::IntoIter;
+
+use crate::error::Error;
+use crate::stack::{Layer, Stack};
+use arguments::{Arguments, Value};
+use catalog::CATALOG;
+pub use catalog::{LayerInfo, Parameter};
+use token::{Kind, Token, quote, tokens};
+
+impl Layer {
+    /// Every layer there is, bases first, with its parameters.
+    pub fn catalog() -> &'static [LayerInfo] {
+        &CATALOG
+    }
+
+    /// This layer's entry in the catalog.
+    pub fn info(&self) -> &'static LayerInfo {
+        find_layer(self.name()).expect("a test looks up every variant")
+    }
+}
+
+impl Stack {
+    /// Reads stack text; errors point at the part in question.
+    pub fn parse(text: &str) -> Result<Self, Error> {
+        let mut parser = Parser { text, tokens: tokens(text)?.into_iter().peekable() };
+        parser.stack()
+    }
+}
+
+impl FromStr for Stack {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        Self::parse(text)
+    }
+}
+
+/// The catalog's entry for a word.
+pub(crate) fn find_layer(name: &str) -> Option<&'static LayerInfo> {
+    CATALOG.iter().find(|layer| layer.name == name)
+}
+
+struct Parser<'a> {
+    text: &'a str,
+    tokens: Peekable<IntoIter<Token<'a>>>,
+}
+
+impl<'a> Parser<'a> {
+    fn stack(&mut self) -> Result<Stack, Error> {
+        if self.next_is(&Kind::End) {
+            let advice = "write a base and what lies on it, for example file(size=2G) + aes";
+            return Err(Error::syntax("an empty stack", advice));
+        }
+        let mut layers = Vec::new();
+        loop {
+            let (layer, span) = self.layer()?;
+            check_order(&layers, &layer).map_err(|e| e.at(self.text, span))?;
+            layers.push(layer);
+            let token = self.take();
+            match token.kind {
+                Kind::Plus => {}
+                Kind::End => return Ok(Stack { layers }),
+                _ => return Err(self.unexpected(&token, "`+` or the end")),
+            }
+        }
+    }
+
+    fn layer(&mut self) -> Result<(Layer, Range<usize>), Error> {
+        let token = self.take();
+        let Kind::Word(name) = &token.kind else {
+            return Err(self.unexpected(&token, "a layer"));
+        };
+        let info = find_layer(name).ok_or_else(|| {
+            Error::unknown("layer", name, CATALOG.iter().map(|layer| layer.name))
+                .at(self.text, token.span.clone())
+        })?;
+        let mut arguments = Arguments::new(self.text, info, token.span.clone());
+        let mut end = token.span.end;
+        if self.next_is(&Kind::Open) {
+            self.take();
+            end = self.parameters(info, &mut arguments)?;
+            arguments.ends_at(end);
+        }
+        Ok(((info.build)(&arguments)?, token.span.start..end))
+    }
+
+    /// Everything behind the opening bracket; returns where the closing one ends.
+    fn parameters(
+        &mut self,
+        info: &'static LayerInfo,
+        arguments: &mut Arguments<'a>,
+    ) -> Result<usize, Error> {
+        loop {
+            let name = self.take();
+            let word = match &name.kind {
+                Kind::Close => return Ok(name.span.end),
+                Kind::Word(word) => word,
+                _ => return Err(self.unexpected(&name, &parameters_of(info))),
+            };
+            let parameter = arguments.parameter(word);
+            let parameter = parameter.map_err(|e| e.at(self.text, name.span.clone()))?;
+            let equals = self.take();
+            if equals.kind != Kind::Equals {
+                let expected = format!("`=` and a value: {word}={}", parameter.unit);
+                return Err(self.unexpected(&equals, &expected));
+            }
+            let value = self.take();
+            let Kind::Word(value_word) = &value.kind else {
+                let expected = format!("a value for {word}: {}", parameter.unit);
+                return Err(self.unexpected(&value, &expected));
+            };
+            arguments.add((word, name.span), (value_word, value.span.clone()))?;
+            let token = self.take();
+            match token.kind {
+                Kind::Comma => {}
+                Kind::Close => return Ok(token.span.end),
+                _ => return Err(self.unexpected(&token, "`,` or `)`")),
+            }
+        }
+    }
+
+    fn take(&mut self) -> Token<'a> {
+        let end = self.text.len();
+        self.tokens.next().unwrap_or(Token { kind: Kind::End, span: end..end })
+    }
+
+    fn next_is(&mut self, kind: &Kind<'_>) -> bool {
+        self.tokens.peek().is_some_and(|token| token.kind == *kind)
+    }
+
+    fn unexpected(&self, token: &Token<'_>, expected: &str) -> Error {
+        let problem = format!("expected {expected}, found {}", token.kind.describe());
+        Error::syntax(problem, "").at(self.text, token.span.clone())
+    }
+}
+
+fn parameters_of(info: &LayerInfo) -> String {
+    let names: Vec<_> = info.parameters.iter().map(|parameter| parameter.name).collect();
+    format!("a parameter of {} ({}) or `)`", info.name, names.join(", "))
+}
+
+/// Bytes live at the bottom and only there.
+fn check_order(below: &[Layer], layer: &Layer) -> Result<(), Error> {
+    let name = layer.name();
+    match (below.first(), layer.is_base()) {
+        (None, false) => Err(Error::syntax(
+            format!("`{name}` needs something below it"),
+            format!("start with a base, mem or file: mem(size=64M) + {name}"),
+        )),
+        (Some(base), true) => Err(Error::syntax(
+            format!("a second base, `{name}`, on top of `{}`", base.name()),
+            "bytes live in one place: keep one of them, at the bottom",
+        )),
+        _ => Ok(()),
+    }
+}
+
+impl fmt::Display for Layer {
+    /// Canonical text: parameters in catalog order, those at their default left out.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let info = self.info();
+        f.write_str(info.name)?;
+        let mut separator = "(";
+        for (name, value) in (info.values)(self) {
+            let parameter = info.parameters.iter().find(|parameter| parameter.name == name);
+            let (Some(value), Some(parameter)) = (value, parameter) else { continue };
+            let default = parameter.default.map(|text| Value::read(parameter.unit, text));
+            if default == Some(Ok(value.clone())) {
+                continue;
+            }
+            write!(f, "{separator}{name}={}", quote(&value.write(parameter.unit)))?;
+            separator = ", ";
+        }
+        f.write_str(if separator == "(" { "" } else { ")" })
+    }
+}
+
+impl fmt::Display for Stack {
+    /// Canonical text, which [`Stack::parse`] reads back to the same value.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, layer) in self.layers.iter().enumerate() {
+            if i > 0 {
+                f.write_str(" + ")?;
+            }
+            layer.fmt(f)?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,407 @@
+use std::path::PathBuf;
+
+use insta::assert_snapshot;
+use proptest::option;
+use proptest::prelude::*;
+
+use super::*;
+use crate::stack::{Fault, Throttle};
+
+fn error(text: &str) -> String {
+    Stack::parse(text).expect_err("refused").to_string()
+}
+
+#[test]
+fn layers_are_read_from_bottom_to_top_with_defaults_filled_in() {
+    let stack = Stack::parse("file(size=2G) + aes + aes(sector=512)").unwrap();
+    assert_eq!(
+        stack.layers,
+        [
+            Layer::File { path: None, size_bytes: 2 << 30 },
+            Layer::Aes { key_bits: 256, sector_bytes: 4096 },
+            Layer::Aes { key_bits: 256, sector_bytes: 512 },
+        ]
+    );
+}
+
+#[test]
+fn every_parameter_is_read() {
+    let stack = Stack::parse(
+        "file(path=\"/mnt/my disk/a\", size=1G)+queue(workers=4)\n + delay( latency = 260us , \
+         jitter=10us,)+throttle(iops=500,bw=60M,burst_iops=3.5k,burst_bw=170M,credits=30m,\
+         group=vm)+cache(size=64M)+fault(eio=0.5%,after=10,short=0.25,stall=1%,stall_time=1s)",
+    )
+    .unwrap();
+    let mib = 1_048_576.0;
+    assert_eq!(
+        stack.layers,
+        [
+            Layer::File { path: Some(PathBuf::from("/mnt/my disk/a")), size_bytes: 1 << 30 },
+            Layer::Queue { workers: 4 },
+            Layer::Delay { latency_ns: 260_000, jitter_ns: 10_000 },
+            Layer::Throttle(Throttle {
+                iops: Some(500.0),
+                bw_bytes: Some(60.0 * mib),
+                burst_iops: Some(3500.0),
+                burst_bw_bytes: Some(170.0 * mib),
+                credits_ns: Some(1_800_000_000_000),
+                group: Some("vm".into()),
+            }),
+            Layer::Cache { size_bytes: 64 << 20 },
+            Layer::Fault(Fault {
+                eio: 0.005,
+                after_ios: 10,
+                short: 0.25,
+                stall: 0.01,
+                stall_ns: 1_000_000_000,
+            }),
+        ]
+    );
+}
+
+#[test]
+fn canonical_text_leaves_defaults_out() {
+    let text = "mem( size=262144k )+aes(key=256,sector=4096)+delay(latency=2000us,jitter=0)";
+    assert_snapshot!(Stack::parse(text).unwrap(), @"mem + aes + delay(latency=2ms)");
+    let text = r#"file(path="/a b/c\"d", size=2048M)"#;
+    assert_snapshot!(Stack::parse(text).unwrap(), @r#"file(path="/a b/c\"d", size=2G)"#);
+}
+
+#[test]
+fn the_catalog_is_consistent() {
+    for info in Layer::catalog() {
+        for parameter in info.parameters {
+            let default = parameter.default.map(|text| Value::read(parameter.unit, text));
+            assert!(default.is_none_or(|read| read.is_ok()), "{}", parameter.name);
+        }
+        let base = if info.about.starts_with("base") { "" } else { "mem + " };
+        let stack = Stack::parse(&format!("{base}{}", info.example)).unwrap();
+        let layer = stack.layers.last().unwrap();
+        assert_eq!(layer.name(), info.name);
+        assert_eq!(layer.info().name, info.name);
+        let names: Vec<_> = (info.values)(layer).into_iter().map(|(name, _)| name).collect();
+        let declared: Vec<_> = info.parameters.iter().map(|parameter| parameter.name).collect();
+        assert_eq!(names, declared);
+    }
+}
+
+#[test]
+fn misspelt_names_are_pointed_at() {
+    assert_snapshot!(error("file(size=2G) + ase"), @"
+    unknown layer `ase`; did you mean `aes`?
+      file(size=2G) + ase
+                      ^^^ column 17
+    known layers: mem, file, aes, queue, delay, throttle, cache, fault
+    ");
+    assert_snapshot!(error("mem + zfs"), @"
+    unknown layer `zfs`
+      mem + zfs
+            ^^^ column 7
+    known layers: mem, file, aes, queue, delay, throttle, cache, fault
+    ");
+    assert_snapshot!(error("mem(siez=64M)"), @"
+    unknown parameter `siez`; did you mean `size`?
+      mem(siez=64M)
+          ^^^^ column 5
+    known parameters: size
+    ");
+    assert_snapshot!(error("mem + delay(latency=1ms, jiter=2us)"), @"
+    unknown parameter `jiter`; did you mean `jitter`?
+      mem + delay(latency=1ms, jiter=2us)
+                               ^^^^^ column 26
+    known parameters: latency, jitter
+    ");
+    assert_snapshot!(error("mem(path=/a)"), @"
+    unknown parameter `path`
+      mem(path=/a)
+          ^^^^ column 5
+    known parameters: size
+    ");
+}
+
+#[test]
+fn broken_structure_is_pointed_at() {
+    assert_snapshot!(error(""), @"
+    an empty stack
+    write a base and what lies on it, for example file(size=2G) + aes
+    ");
+    assert_snapshot!(error("   "), @"
+    an empty stack
+    write a base and what lies on it, for example file(size=2G) + aes
+    ");
+    assert_snapshot!(error("mem + aes +"), @"
+    expected a layer, found the end
+      mem + aes +
+                 ^ column 12
+    ");
+    assert_snapshot!(error("mem + + aes"), @"
+    expected a layer, found `+`
+      mem + + aes
+            ^ column 7
+    ");
+    assert_snapshot!(error("mem aes"), @"
+    expected `+` or the end, found `aes`
+      mem aes
+          ^^^ column 5
+    ");
+    assert_snapshot!(error("mem(size=64M"), @"
+    expected `,` or `)`, found the end
+      mem(size=64M
+                  ^ column 13
+    ");
+    assert_snapshot!(error("mem(64M)"), @"
+    unknown parameter `64M`
+      mem(64M)
+          ^^^ column 5
+    known parameters: size
+    ");
+    assert_snapshot!(error("mem + delay(latency)"), @"
+    expected `=` and a value: latency=DURATION, found `)`
+      mem + delay(latency)
+                         ^ column 20
+    ");
+    assert_snapshot!(error("mem + delay(latency=)"), @"
+    expected a value for latency: DURATION, found `)`
+      mem + delay(latency=)
+                          ^ column 21
+    ");
+    assert_snapshot!(error("mem(=64M)"), @"
+    expected a parameter of mem (size) or `)`, found `=`
+      mem(=64M)
+          ^ column 5
+    ");
+    assert_snapshot!(error("file(path=\"/a b, size=1G)"), @r#"
+    this quote is never closed
+      file(path="/a b, size=1G)
+                ^^^^^^^^^^^^^^^ column 11
+    put a " behind the value
+    "#);
+    assert_snapshot!(error("mem(size=64M, size=32M)"), @"
+    parameter `size` is given twice
+      mem(size=64M, size=32M)
+                    ^^^^ column 15
+    ");
+    assert_snapshot!(error("file(path=/a b)"), @"
+    expected `,` or `)`, found `b`
+      file(path=/a b)
+                   ^ column 14
+    ");
+}
+
+#[test]
+fn bases_belong_at_the_bottom_and_only_there() {
+    assert_snapshot!(error("aes + mem"), @"
+    `aes` needs something below it
+      aes + mem
+      ^^^ column 1
+    start with a base, mem or file: mem(size=64M) + aes
+    ");
+    assert_snapshot!(error("mem + aes + file(size=1G)"), @"
+    a second base, `file`, on top of `mem`
+      mem + aes + file(size=1G)
+                  ^^^^^^^^^^^^^ column 13
+    bytes live in one place: keep one of them, at the bottom
+    ");
+}
+
+#[test]
+fn values_in_the_wrong_unit_are_pointed_at() {
+    assert_snapshot!(error("mem(size=64MB)"), @"
+    `64MB` is not a size: `MB` is ambiguous: fio reads it as 2^20 bytes, disk vendors as 10^6
+      mem(size=64MB)
+               ^^^^ column 10
+    write 64M or 64000000
+    ");
+    assert_snapshot!(error("mem(size=1000)"), @"
+    mem: size: 1000 bytes are not whole sectors of 4096
+      mem(size=1000)
+               ^^^^ column 10
+    write a multiple of 4k above 0
+    ");
+    assert_snapshot!(error("mem + delay(latency=260)"), @"
+    `260` is not a duration: 260 what?
+      mem + delay(latency=260)
+                          ^^^ column 21
+    write 260s or 260ms
+    ");
+    assert_snapshot!(error("mem + aes(key=128)"), @"
+    `128` is not a choice here: not offered
+      mem + aes(key=128)
+                    ^^^ column 15
+    choose one of: 256
+    ");
+    assert_snapshot!(error("mem + queue(workers=0)"), @"
+    queue: workers: must be above 0
+      mem + queue(workers=0)
+                          ^ column 21
+    ");
+    assert_snapshot!(error("mem + queue(workers=4k)"), @"
+    `4k` is not a whole number: `k` after it
+      mem + queue(workers=4k)
+                          ^^ column 21
+    write it in digits, as 4 or 4000
+    ");
+    assert_snapshot!(error("mem + fault(eio=5)"), @"
+    `5` is not a share: more than 1
+      mem + fault(eio=5)
+                      ^ column 17
+    write 5% if percent was meant
+    ");
+    assert_snapshot!(error("größe + delay(latency=1x)"), @"
+    unknown layer `größe`
+      größe + delay(latency=1x)
+      ^^^^^ column 1
+    known layers: mem, file, aes, queue, delay, throttle, cache, fault
+    ");
+    assert_snapshot!(error("file(path=/größe)\t+ delay(latency=1x)"), @"
+    `1x` is not a duration: unknown unit `x`
+      file(path=/größe) + delay(latency=1x)
+                                        ^^ column 35
+    write a duration as 500ns, 200us, 2ms, 5s or 1m
+    ");
+    assert_snapshot!(error("file(path=\"\")"), @r#"
+    `` is not a path: it is empty
+      file(path="")
+                ^^ column 11
+    leave the parameter out instead
+    "#);
+}
+
+#[test]
+fn layers_that_would_do_nothing_are_refused() {
+    assert_snapshot!(error("mem + delay"), @"
+    delay: latency: must be given
+      mem + delay
+            ^^^^^ column 7
+    for example delay(latency=260us)
+    ");
+    assert_snapshot!(error("mem + delay(latency=1ms, jitter=2ms)"), @"
+    delay: jitter: would make latencies negative
+      mem + delay(latency=1ms, jitter=2ms)
+                                      ^^^ column 33
+    write a jitter of at most the latency
+    ");
+    assert_snapshot!(error("mem + throttle"), @"
+    throttle: iops: without iops or bw nothing is limited
+      mem + throttle
+            ^^^^^^^^ column 7
+    write throttle(iops=4000), throttle(bw=32M) or both
+    ");
+    assert_snapshot!(error("mem + throttle(group=a)"), @"
+    throttle: iops: without iops or bw nothing is limited
+      mem + throttle(group=a)
+            ^^^^^^^^^^^^^^^^^ column 7
+    write throttle(iops=4000), throttle(bw=32M) or both
+    ");
+    assert_snapshot!(error("mem + throttle(iops=0)"), @"
+    throttle: iops: a limit of 0 would never let an I/O pass
+      mem + throttle(iops=0)
+                          ^ column 21
+    ");
+    assert_snapshot!(error("mem + throttle(iops=500, burst_iops=500, credits=1m)"), @"
+    throttle: burst_iops: must be above the sustained rate, which must be given too
+      mem + throttle(iops=500, burst_iops=500, credits=1m)
+                                          ^^^ column 37
+    for example iops=500, burst_iops=3500
+    ");
+    assert_snapshot!(error("mem + throttle(iops=500, burst_iops=3500)"), @"
+    throttle: credits: a burst needs to know how long a full bucket pays for it
+      mem + throttle(iops=500, burst_iops=3500)
+            ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ column 7
+    for example credits=30m, as Azure's disks have
+    ");
+    assert_snapshot!(error("mem + throttle(iops=500, credits=30m)"), @"
+    throttle: credits: credits without a burst rate buy nothing
+      mem + throttle(iops=500, credits=30m)
+                                       ^^^ column 34
+    add burst_iops or burst_bw
+    ");
+    assert_snapshot!(error("mem + cache"), @"
+    cache: size: must be given
+      mem + cache
+            ^^^^^ column 7
+    for example cache(size=64M)
+    ");
+    assert_snapshot!(error("mem + fault(after=5)"), @"
+    fault: eio: nothing here ever fails
+      mem + fault(after=5)
+            ^^^^^^^^^^^^^^ column 7
+    write fault(eio=1%), fault(short=1%) or fault(stall=1%, stall_time=1s)
+    ");
+    assert_snapshot!(error("mem + fault(stall=1%)"), @"
+    fault: stall: needs both stall and stall_time
+      mem + fault(stall=1%)
+                        ^^ column 19
+    for example fault(stall=1%, stall_time=1s)
+    ");
+}
+
+fn base() -> impl Strategy<Value = Layer> {
+    let size = (1..1u64 << 40).prop_map(|sectors| sectors * 4096);
+    let path = option::of(r#"[a-zA-Z0-9/ "\\(),=+.ü-]{1,20}"#.prop_map(PathBuf::from));
+    prop_oneof![
+        size.clone().prop_map(|size_bytes| Layer::Mem { size_bytes }),
+        (path, size).prop_map(|(path, size_bytes)| Layer::File { path, size_bytes }),
+    ]
+}
+
+fn throttle() -> impl Strategy<Value = Layer> {
+    let limit = || option::of((1.0..1e9, option::of((1.001..100.0, 1..u64::MAX))));
+    (limit(), limit(), option::of("[a-z ]{1,8}"))
+        .prop_filter("a limit", |(iops, bw, _)| iops.is_some() || bw.is_some())
+        .prop_map(|(iops, bw, group)| {
+            let burst = |limit: Option<(f64, Option<(f64, u64)>)>| {
+                limit.and_then(|(rate, burst)| burst.map(|(factor, ns)| (rate * factor, ns)))
+            };
+            Layer::Throttle(Throttle {
+                iops: iops.map(|(rate, _)| rate),
+                bw_bytes: bw.map(|(rate, _)| rate),
+                burst_iops: burst(iops).map(|(rate, _)| rate),
+                burst_bw_bytes: burst(bw).map(|(rate, _)| rate),
+                credits_ns: burst(iops).or(burst(bw)).map(|(_, ns)| ns),
+                group,
+            })
+        })
+}
+
+fn layer() -> impl Strategy<Value = Layer> {
+    prop_oneof![
+        prop_oneof![Just(512), Just(4096)]
+            .prop_map(|sector_bytes| Layer::Aes { key_bits: 256, sector_bytes }),
+        (1..u32::MAX).prop_map(|workers| Layer::Queue { workers }),
+        any::<(u64, u64)>()
+            .prop_map(|(a, b)| Layer::Delay { latency_ns: a.max(b), jitter_ns: a.min(b) }),
+        throttle(),
+        (4096..u64::MAX).prop_map(|size_bytes| Layer::Cache { size_bytes }),
+        (0.001..=1.0, any::<u64>(), 0.0..=1.0, option::of((0.001..=1.0, 1..u64::MAX))).prop_map(
+            |(eio, after_ios, short, stall)| {
+                let (stall, stall_ns) = stall.unwrap_or((0.0, 0));
+                Layer::Fault(Fault { eio, after_ios, short, stall, stall_ns })
+            }
+        ),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn canonical_text_reads_back_to_the_same_stack(
+        base in base(),
+        above in proptest::collection::vec(layer(), 0..5),
+    ) {
+        let layers = std::iter::once(base).chain(above).collect();
+        let stack = Stack { layers };
+        prop_assert_eq!(Stack::parse(&stack.to_string()), Ok(stack));
+    }
+
+    #[test]
+    fn no_text_panics(
+        text in prop_oneof![
+            ".*",
+            r#"(mem|file|aes|delay|throttle|fault|[(),=+" ]|size|latency|iops|1[kms]?|ü){0,20}"#,
+        ]
+    ) {
+        if let Err(error) = Stack::parse(&text) {
+            prop_assert!(!error.to_string().is_empty());
+        }
+    }
+}
