@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::stats::Verdict;
+use crate::stats::verdict::Verdict;
 
 /// Version of the analysis format that this program writes.
 pub const FORMAT: u32 = 1;
