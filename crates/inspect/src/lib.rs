@@ -1,1 +1,31 @@
 //! Reads this machine: CPU, memory, kernel, the device under a path.
+//!
+//! Nothing here changes anything: files are opened for reading only, and the one measurement
+//! ([`memory_copy_bytes_per_s`]) stays in this process's memory. What a system does not tell is
+//! `None`, never a guess. Text from `/proc` and `/sys` is parsed by functions that take `&str`, so
+//! that every parser is tested on fixtures of machines that are not at hand.
+//!
+//! | module | tells |
+//! |---|---|
+//! | `machine` | host, operating system, CPU, hypervisor: the record's `Environment` |
+//! | `cgroup` | how many CPUs this process may use |
+//! | `memory` | how fast one CPU copies memory |
+//! | `mounts` | which file system covers a path |
+//! | `block` | a block device: model, size, users |
+//! | `site` | all of the above for one path |
+#![forbid(unsafe_code)]
+
+mod block;
+mod cgroup;
+mod error;
+mod machine;
+mod memory;
+mod mounts;
+mod site;
+
+pub use block::{BlockDevice, DeviceNumber};
+pub use error::Error;
+pub use machine::{available_memory_bytes, environment};
+pub use memory::memory_copy_bytes_per_s;
+pub use mounts::{Mount, parse_mountinfo};
+pub use site::{Facts, Kind, site};

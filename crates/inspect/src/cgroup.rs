@@ -1,0 +1,141 @@
+//! How many CPUs this process may use: the CPU controller's quota, in cgroup versions 1 and 2.
+//!
+//! Sources: the kernel's `Documentation/admin-guide/cgroup-v2.rst` (`cpu.max`) and
+//! `Documentation/scheduler/sched-bwc.rst` (`cpu.cfs_quota_us`).
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::mounts::{Mount, has_option, parse_mountinfo};
+
+/// CPUs' worth of time this process's cgroup and those above it allow; `None` without a limit.
+pub(crate) fn cpu_limit() -> Option<f64> {
+    let mounts = parse_mountinfo(&fs::read_to_string("/proc/self/mountinfo").ok()?);
+    let membership = fs::read_to_string("/proc/self/cgroup").ok()?;
+    limit(&mounts, &membership, |path| fs::read_to_string(path).ok())
+}
+
+/// The tightest limit over all hierarchies and all levels, reading files through `read`.
+fn limit(
+    mounts: &[Mount],
+    membership: &str,
+    read: impl Fn(&Path) -> Option<String>,
+) -> Option<f64> {
+    let mut tightest: Option<f64> = None;
+    for mount in mounts {
+        let Some(directory) = own_directory(mount, membership) else { continue };
+        let levels = directory.ancestors().take_while(|path| path.starts_with(&mount.mount_point));
+        for level in levels {
+            let here = if mount.file_system == "cgroup2" {
+                read(&level.join("cpu.max")).and_then(|text| parse_cpu_max(&text))
+            } else {
+                read(&level.join("cpu.cfs_quota_us"))
+                    .zip(read(&level.join("cpu.cfs_period_us")))
+                    .and_then(|(quota, period)| cpus(&quota, &period))
+            };
+            tightest = [tightest, here].into_iter().flatten().reduce(f64::min);
+        }
+    }
+    tightest
+}
+
+/// Where this process's cgroup is visible under a mount of a hierarchy with the CPU controller.
+fn own_directory(mount: &Mount, membership: &str) -> Option<PathBuf> {
+    let path = match mount.file_system.as_str() {
+        "cgroup2" => cgroup_path(membership, |id, _| id == "0")?,
+        "cgroup" if has_option(&mount.super_options, "cpu") => {
+            cgroup_path(membership, |_, controllers| has_option(controllers, "cpu"))?
+        }
+        _ => return None,
+    };
+    // In a container without a cgroup namespace the mount shows only the subtree `root`.
+    let below = path.strip_prefix(&mount.root).unwrap_or(Path::new(""));
+    Some(mount.mount_point.join(below))
+}
+
+/// The path in the first line `id:controllers:path` of `/proc/self/cgroup` that matches.
+fn cgroup_path(membership: &str, matches: impl Fn(&str, &str) -> bool) -> Option<&Path> {
+    membership.lines().find_map(|line| {
+        let mut fields = line.splitn(3, ':');
+        let (id, controllers, path) = (fields.next()?, fields.next()?, fields.next()?);
+        matches(id, controllers).then_some(Path::new(path))
+    })
+}
+
+/// `max 100000` or `150000 100000`.
+fn parse_cpu_max(text: &str) -> Option<f64> {
+    let (quota, period) = text.trim().split_once(' ')?;
+    cpus(quota, period)
+}
+
+/// Quota over period, both in microseconds; `max` and -1 mean no limit.
+fn cpus(quota: &str, period: &str) -> Option<f64> {
+    let quota: u32 = quota.trim().parse().ok()?;
+    let period: u32 = period.trim().parse().ok().filter(|period| *period > 0)?;
+    Some(f64::from(quota) / f64::from(period))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn limit_of(mountinfo: &str, membership: &str, files: &[(&str, &str)]) -> Option<f64> {
+        limit(&parse_mountinfo(mountinfo), membership, |path| {
+            let found = files.iter().find(|(name, _)| Path::new(name) == path)?;
+            Some(found.1.to_owned())
+        })
+    }
+
+    #[test]
+    fn the_tightest_level_of_version_2_counts() {
+        let files = [
+            ("/sys/fs/cgroup/pod/box/cpu.max", "max 100000\n"),
+            ("/sys/fs/cgroup/pod/cpu.max", "150000 100000\n"),
+            ("/sys/fs/cgroup/cpu.max", "400000 100000\n"),
+        ];
+        let mounts = "1 0 0:1 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n";
+        assert_eq!(limit_of(mounts, "0::/pod/box\n", &files), Some(1.5));
+    }
+
+    #[test]
+    fn version_1_reads_quota_and_period_of_the_cpu_hierarchy_only() {
+        let mounts = "\
+1 0 0:1 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu,cpuacct
+2 0 0:2 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory
+";
+        let files = [
+            ("/sys/fs/cgroup/cpu/a/cpu.cfs_quota_us", "50000\n"),
+            ("/sys/fs/cgroup/cpu/a/cpu.cfs_period_us", "100000\n"),
+            ("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", "-1\n"),
+            ("/sys/fs/cgroup/cpu/cpu.cfs_period_us", "100000\n"),
+        ];
+        assert_eq!(limit_of(mounts, "4:memory:/b\n1:cpu,cpuacct:/a\n", &files), Some(0.5));
+    }
+
+    #[test]
+    fn a_container_without_a_cgroup_namespace_sees_its_own_subtree() {
+        let mounts = "1 0 0:1 /docker/ab /sys/fs/cgroup/cpu ro - cgroup cgroup rw,cpu\n";
+        let files = [
+            ("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", "200000\n"),
+            ("/sys/fs/cgroup/cpu/cpu.cfs_period_us", "100000\n"),
+        ];
+        assert_eq!(limit_of(mounts, "3:cpu:/docker/ab\n", &files), Some(2.0));
+    }
+
+    #[test]
+    fn no_controller_and_no_quota_are_no_limit() {
+        let mounts = "1 0 0:1 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n";
+        assert_eq!(limit_of(mounts, "0::/\n", &[]), None);
+        assert_eq!(limit_of(mounts, "0::/\n", &[("/sys/fs/cgroup/cpu.max", "max 100000")]), None);
+        assert_eq!(limit_of(mounts, "0::/\n", &[("/sys/fs/cgroup/cpu.max", "1 0")]), None);
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_makes_the_parsers_panic(text in ".*", line in "[0-9:,/a-z\n]*") {
+            parse_cpu_max(&text);
+            cgroup_path(&line, |_, controllers| has_option(controllers, "cpu"));
+        }
+    }
+}

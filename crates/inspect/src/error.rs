@@ -1,0 +1,32 @@
+//! What can go wrong when a path is looked at.
+
+use std::io;
+use std::path::PathBuf;
+
+/// A path could not be examined.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The path, or something on the way to it, cannot be reached.
+    #[error("{path}: {source}", path = path.display())]
+    Path {
+        /// The path as asked for.
+        path: PathBuf,
+        /// The system's reason.
+        source: io::Error,
+    },
+}
+
+impl Error {
+    /// Whether nothing exists at the path.
+    pub fn is_not_found(&self) -> bool {
+        let Self::Path { source, .. } = self;
+        matches!(source.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+    }
+
+    /// The system's reason.
+    pub fn reason(&self) -> &io::Error {
+        let Self::Path { source, .. } = self;
+        source
+    }
+}

@@ -1,0 +1,263 @@
+//! The machine an experiment runs on.
+
+use std::fs;
+use std::path::Path;
+use std::thread;
+
+use iotax_record::Environment;
+
+use crate::cgroup;
+use crate::memory::memory_copy_bytes_per_s;
+
+/// What the record says about this machine. Takes about 30 ms, for the memory speed.
+pub fn environment() -> Environment {
+    let cpuinfo = Cpuinfo::parse(&fs::read_to_string("/proc/cpuinfo").unwrap_or_default());
+    let os_release = fs::read_to_string("/etc/os-release")
+        .or_else(|_| fs::read_to_string("/usr/lib/os-release"))
+        .unwrap_or_default();
+    let kernel: Vec<String> = ["ostype", "osrelease", "version"]
+        .into_iter()
+        .filter_map(|name| line_of(format!("/proc/sys/kernel/{name}")))
+        .collect();
+    Environment {
+        host: line_of("/proc/sys/kernel/hostname"),
+        os: parse_pretty_name(&os_release),
+        kernel: (!kernel.is_empty()).then(|| kernel.join(" ")),
+        cpu_model: cpuinfo.model.clone(),
+        cpus: line_of("/sys/devices/system/cpu/online")
+            .and_then(|text| parse_cpu_list(&text))
+            .unwrap_or_else(usable_cpus),
+        cpu_aes: cpuinfo.flags.as_deref().map(|flags| has_flag(flags, "aes")),
+        cpu_governor: line_of("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
+        memory_bytes: memory_line("MemTotal"),
+        memory_copy_bytes_per_s: Some(memory_copy_bytes_per_s()),
+        hypervisor: hypervisor(&cpuinfo),
+        load_average: line_of("/proc/loadavg").and_then(|text| parse_load_average(&text)),
+        cgroup_cpus: cgroup::cpu_limit(),
+    }
+}
+
+/// Memory that can be taken without swapping, in bytes.
+pub fn available_memory_bytes() -> Option<u64> {
+    memory_line("MemAvailable")
+}
+
+fn memory_line(name: &str) -> Option<u64> {
+    parse_meminfo(&fs::read_to_string("/proc/meminfo").ok()?, name)
+}
+
+fn usable_cpus() -> u32 {
+    thread::available_parallelism().map_or(1, |cpus| u32::try_from(cpus.get()).unwrap_or(u32::MAX))
+}
+
+fn line_of(path: impl AsRef<Path>) -> Option<String> {
+    let text = fs::read_to_string(path).ok()?;
+    let text = text.trim();
+    (!text.is_empty()).then(|| text.to_owned())
+}
+
+/// The lines of `/proc/cpuinfo` that matter, of the first CPU.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Cpuinfo {
+    model: Option<String>,
+    flags: Option<String>,
+}
+
+impl Cpuinfo {
+    fn parse(text: &str) -> Self {
+        let field = |names: &[&str]| {
+            text.lines().find_map(|line| {
+                let (name, value) = line.split_once(':')?;
+                (names.contains(&name.trim()) && !value.trim().is_empty())
+                    .then(|| value.trim().to_owned())
+            })
+        };
+        // x86 says `model name` and `flags`; Arm says `Features`, and a model only through the
+        // numbers of its implementer and part (0x41 is Arm Ltd, 0xd40 Neoverse V1).
+        let arm = || {
+            let (maker, part) = field(&["CPU implementer"]).zip(field(&["CPU part"]))?;
+            Some(format!("Arm CPU, implementer {maker}, part {part}"))
+        };
+        Self {
+            model: field(&["model name", "Model"]).or_else(arm),
+            flags: field(&["flags", "Features"]),
+        }
+    }
+}
+
+fn has_flag(flags: &str, name: &str) -> bool {
+    flags.split_whitespace().any(|flag| flag == name)
+}
+
+/// `PRETTY_NAME="Debian GNU/Linux 12 (bookworm)"`, as os-release(5) describes it.
+fn parse_pretty_name(os_release: &str) -> Option<String> {
+    let value = os_release.lines().find_map(|line| line.strip_prefix("PRETTY_NAME="))?.trim();
+    let value = value.trim_matches(|quote| quote == '"' || quote == '\'');
+    (!value.is_empty()).then(|| value.to_owned())
+}
+
+/// Bytes of the line `name:  123 kB`.
+fn parse_meminfo(text: &str, name: &str) -> Option<u64> {
+    let value = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
+    let kib: u64 = value.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    kib.checked_mul(1024)
+}
+
+fn parse_load_average(text: &str) -> Option<f64> {
+    text.split_whitespace().next()?.parse().ok().filter(|load: &f64| load.is_finite())
+}
+
+/// How many CPUs a list such as `0-3,8,10-11` names.
+fn parse_cpu_list(text: &str) -> Option<u32> {
+    text.trim().split(',').try_fold(0_u32, |sum, range| {
+        let (first, last) = range.split_once('-').unwrap_or((range, range));
+        let (first, last): (u32, u32) = (first.parse().ok()?, last.parse().ok()?);
+        sum.checked_add(last.checked_sub(first)?.checked_add(1)?)
+    })
+}
+
+/// Who virtualises this machine: the CPU's own answer where it has one, and the firmware's.
+fn hypervisor(cpuinfo: &Cpuinfo) -> Option<String> {
+    let firmware: Vec<String> = ["sys_vendor", "product_name"]
+        .into_iter()
+        .filter_map(|name| line_of(format!("/sys/class/dmi/id/{name}")))
+        .collect();
+    let by_cpu = cpu_hypervisor()
+        .or_else(|| line_of("/sys/hypervisor/type"))
+        .or_else(|| named_by_firmware(&firmware.join(" ")).map(str::to_owned));
+    let flagged = cpuinfo.flags.as_deref().is_some_and(|flags| has_flag(flags, "hypervisor"));
+    by_cpu.or_else(|| flagged.then(|| "unknown".to_owned())).map(|name| {
+        if firmware.is_empty() { name } else { format!("{name} ({})", firmware.join(", ")) }
+    })
+}
+
+/// The signature in CPUID leaf `0x4000_0000`, which hypervisors agreed to leave free.
+#[cfg(target_arch = "x86_64")]
+fn cpu_hypervisor() -> Option<String> {
+    use raw_cpuid::{CpuId, Hypervisor};
+    let name = match CpuId::new().get_hypervisor_info()?.identify() {
+        Hypervisor::KVM => "kvm",
+        Hypervisor::VMware => "vmware",
+        Hypervisor::HyperV => "hyper-v",
+        Hypervisor::Xen => "xen",
+        Hypervisor::QEMU => "qemu",
+        Hypervisor::Bhyve => "bhyve",
+        Hypervisor::QNX => "qnx",
+        Hypervisor::ACRN => "acrn",
+        Hypervisor::Unknown(..) => return None,
+    };
+    Some(name.to_owned())
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn cpu_hypervisor() -> Option<String> {
+    None
+}
+
+/// Firmware strings that only virtual machines carry (as systemd-detect-virt knows them).
+fn named_by_firmware(strings: &str) -> Option<&'static str> {
+    const NAMES: [(&str, &str); 9] = [
+        ("KVM", "kvm"),
+        ("Amazon EC2", "amazon"),
+        ("Google Compute Engine", "google"),
+        ("QEMU", "qemu"),
+        ("VMware", "vmware"),
+        ("Virtual Machine", "hyper-v"),
+        ("VirtualBox", "virtualbox"),
+        ("Parallels", "parallels"),
+        ("OpenStack", "openstack"),
+    ];
+    // EC2's bare-metal instances carry the vendor too, and their type ends in `.metal`.
+    if strings.contains(".metal") {
+        return None;
+    }
+    NAMES.iter().find(|(text, _)| strings.contains(text)).map(|(_, name)| *name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn x86_cpuinfo_names_model_and_flags() {
+        let text = "processor\t: 0\nmodel\t\t: 85\nmodel name\t: Intel(R) Xeon(R) CPU @ 2.80GHz\n\
+                    flags\t\t: fpu aes hypervisor\n\nprocessor\t: 1\nmodel name\t: other\n";
+        let cpu = Cpuinfo::parse(text);
+        assert_eq!(cpu.model.as_deref(), Some("Intel(R) Xeon(R) CPU @ 2.80GHz"));
+        assert!(has_flag(&cpu.flags.unwrap(), "aes"));
+    }
+
+    #[test]
+    fn arm_cpuinfo_names_implementer_and_part() {
+        let text = "processor\t: 0\nFeatures\t: fp asimd aes\nCPU implementer\t: 0x41\n\
+                    CPU part\t: 0xd40\n";
+        let cpu = Cpuinfo::parse(text);
+        assert_eq!(cpu.model.as_deref(), Some("Arm CPU, implementer 0x41, part 0xd40"));
+        assert_eq!(cpu.flags.as_deref(), Some("fp asimd aes"));
+    }
+
+    #[test]
+    fn flags_are_whole_words() {
+        assert!(!has_flag("vaes aesni", "aes"));
+    }
+
+    #[test]
+    fn the_pretty_name_loses_its_quotes() {
+        let text = "NAME=\"Debian\"\nPRETTY_NAME=\"Debian GNU/Linux 12 (bookworm)\"\n";
+        assert_eq!(parse_pretty_name(text).unwrap(), "Debian GNU/Linux 12 (bookworm)");
+        assert_eq!(parse_pretty_name("PRETTY_NAME='Alpine'").unwrap(), "Alpine");
+        assert_eq!(parse_pretty_name("PRETTY_NAME=\"\""), None);
+    }
+
+    #[test]
+    fn memory_is_in_bytes() {
+        let text = "MemTotal:       24684092 kB\nMemTotalX: 1 kB\nMemAvailable:   23000000 kB\n";
+        assert_eq!(parse_meminfo(text, "MemTotal"), Some(24_684_092 * 1024));
+        assert_eq!(parse_meminfo(text, "MemAvailable"), Some(23_000_000 * 1024));
+        assert_eq!(parse_meminfo(text, "SwapTotal"), None);
+    }
+
+    #[test]
+    fn cpu_lists_are_counted() {
+        assert_eq!(parse_cpu_list("0-3,8,10-11\n"), Some(7));
+        assert_eq!(parse_cpu_list("0"), Some(1));
+        assert_eq!(parse_cpu_list("3-1"), None);
+        assert_eq!(parse_cpu_list(""), None);
+    }
+
+    #[test]
+    fn the_first_load_average_is_over_one_minute() {
+        assert_eq!(parse_load_average("0.52 0.58 0.59 1/300 1234\n"), Some(0.52));
+    }
+
+    #[test]
+    fn firmware_names_virtual_machines_but_not_bare_metal() {
+        assert_eq!(named_by_firmware("Microsoft Corporation Virtual Machine"), Some("hyper-v"));
+        assert_eq!(named_by_firmware("Amazon EC2 c7g.xlarge"), Some("amazon"));
+        assert_eq!(named_by_firmware("Amazon EC2 c7g.metal"), None);
+        assert_eq!(named_by_firmware("Dell Inc. PowerEdge R640"), None);
+    }
+
+    #[test]
+    fn this_machine_has_cpus_memory_and_a_kernel() {
+        let machine = environment();
+        assert!(machine.cpus >= 1);
+        assert!(machine.memory_bytes.unwrap() > 1 << 20);
+        assert!(machine.kernel.unwrap().starts_with("Linux"));
+        assert!(available_memory_bytes().unwrap() <= machine.memory_bytes.unwrap());
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_makes_a_parser_panic(text in ".*", list in "[0-9,-]*", kib in ".*") {
+            Cpuinfo::parse(&text);
+            parse_pretty_name(&text);
+            parse_pretty_name(&format!("PRETTY_NAME={text}"));
+            parse_load_average(&text);
+            parse_cpu_list(&list);
+            parse_meminfo(&text, "MemTotal");
+            parse_meminfo(&format!("MemTotal:{kib} kB"), "MemTotal");
+        }
+    }
+}

@@ -1,0 +1,220 @@
+//! Everything known about the place a path leads to.
+
+use std::fs::{self, OpenOptions};
+use std::io;
+use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{AtFlags, CWD, OFlags, Statx, StatxFlags, statvfs, statx};
+
+use crate::block::{BlockDevice, DeviceNumber};
+use crate::error::Error;
+use crate::mounts::{Mount, covering, parse_mountinfo};
+
+/// What stands at a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// A directory.
+    Directory,
+    /// A regular file.
+    File,
+    /// A block device.
+    BlockDevice,
+    /// A character device, pipe or socket.
+    Other,
+}
+
+/// Facts about one path, symbolic links followed.
+#[derive(Debug, Clone, PartialEq)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts, not the states of one thing")]
+pub struct Facts {
+    /// The path without symbolic links, absolute.
+    pub path: PathBuf,
+    /// What stands there.
+    pub kind: Kind,
+    /// Length of the file or capacity of the device; 0 for anything else.
+    pub size_bytes: u64,
+    /// Number of the file system's device (for a block device: of the device itself).
+    pub device_number: DeviceNumber,
+    /// Inode number.
+    pub inode: u64,
+    /// File system type, e.g. `ext4`; `None` for block devices.
+    pub file_system: Option<String>,
+    /// Where that file system is mounted.
+    pub mount_point: Option<PathBuf>,
+    /// What is mounted there: a device path, `host:/export`, or a word.
+    pub mount_source: Option<String>,
+    /// Whether writing is refused by the mount, the file system, or the device.
+    pub read_only: bool,
+    /// Bytes that an unprivileged process can still write; `None` for block devices.
+    pub free_bytes: Option<u64>,
+    /// The block device below, where there is exactly one.
+    pub block: Option<BlockDevice>,
+    /// Whether the page cache can be bypassed (`O_DIRECT`). `None` where only trying would tell:
+    /// directories, and files that may not be opened.
+    pub direct: Option<bool>,
+    /// What offsets and lengths of direct I/O must be multiples of, if the kernel says.
+    pub direct_align_bytes: Option<u32>,
+    /// Lies in memory (tmpfs, ramfs): no device is measured.
+    pub in_memory: bool,
+    /// An overlay: the file system that does the work is another one.
+    pub overlay: bool,
+    /// Whether reads that miss the page cache are counted in `read_bytes` of `/proc/self/io`.
+    pub reads_counted: bool,
+}
+
+/// Looks at `path`.
+///
+/// # Errors
+/// [`Error::Path`] if nothing is there or the way to it is barred.
+pub fn site(path: &Path) -> Result<Facts, Error> {
+    look(path).map_err(|source| Error::Path { path: path.to_owned(), source })
+}
+
+fn look(asked: &Path) -> io::Result<Facts> {
+    let path = fs::canonicalize(asked)?;
+    let metadata = fs::metadata(&path)?;
+    let kind = match metadata.file_type() {
+        kind if kind.is_dir() => Kind::Directory,
+        kind if kind.is_file() => Kind::File,
+        kind if kind.is_block_device() => Kind::BlockDevice,
+        _ => Kind::Other,
+    };
+    let flags = StatxFlags::BASIC_STATS | StatxFlags::MNT_ID | StatxFlags::DIOALIGN;
+    let stat = statx(CWD, &path, AtFlags::empty(), flags)?;
+    let mounts = parse_mountinfo(&fs::read_to_string("/proc/self/mountinfo").unwrap_or_default());
+    let mount_id = told(&stat, StatxFlags::MNT_ID).then_some(stat.stx_mnt_id);
+    let mount = covering(&mounts, mount_id, &path).filter(|_| kind != Kind::BlockDevice);
+    let device_number = if kind == Kind::BlockDevice {
+        DeviceNumber { major: stat.stx_rdev_major, minor: stat.stx_rdev_minor }
+    } else {
+        DeviceNumber { major: stat.stx_dev_major, minor: stat.stx_dev_minor }
+    };
+    let block = block_below(device_number, mount, &mounts);
+    let volume = if kind == Kind::BlockDevice { None } else { statvfs(&path).ok() };
+    let file_system = mount.map(|mount| mount.file_system.clone());
+    let name = file_system.as_deref().unwrap_or_default();
+    let aligned = told(&stat, StatxFlags::DIOALIGN) && stat.stx_dio_offset_align > 0;
+    Ok(Facts {
+        size_bytes: match kind {
+            Kind::File => metadata.size(),
+            Kind::BlockDevice => block.as_ref().map_or(0, |device| device.size_bytes),
+            Kind::Directory | Kind::Other => 0,
+        },
+        read_only: mount.is_some_and(|mount| mount.read_only)
+            || kind == Kind::BlockDevice && block.as_ref().is_some_and(|device| device.read_only),
+        direct: direct(&path, kind),
+        direct_align_bytes: aligned.then_some(stat.stx_dio_offset_align),
+        mount_point: mount.map(|mount| mount.mount_point.clone()),
+        mount_source: mount.map(|mount| mount.source.clone()),
+        free_bytes: volume.map(|volume| volume.f_bavail.saturating_mul(volume.f_frsize)),
+        in_memory: matches!(name, "tmpfs" | "ramfs" | "hugetlbfs"),
+        overlay: name == "overlay",
+        reads_counted: block.is_some() || COUNTED_WITHOUT_A_DEVICE.contains(&name),
+        inode: metadata.ino(),
+        path,
+        kind,
+        device_number,
+        file_system,
+        block,
+    })
+}
+
+/// File systems without one block device below that still account their device or server reads to
+/// the process: they call `task_io_account_read` themselves, or submit bios in its name.
+const COUNTED_WITHOUT_A_DEVICE: [&str; 4] = ["nfs", "nfs4", "cifs", "btrfs"];
+
+/// Whether the kernel filled in the field that `flag` asks for; older kernels leave bits out.
+fn told(stat: &Statx, flag: StatxFlags) -> bool {
+    StatxFlags::from_bits_retain(stat.stx_mask).contains(flag)
+}
+
+/// The device with the file system's number or, for file systems that use anonymous numbers
+/// (btrfs), the device that was mounted.
+fn block_below(
+    number: DeviceNumber,
+    mount: Option<&Mount>,
+    mounts: &[Mount],
+) -> Option<BlockDevice> {
+    let sysfs = Path::new("/sys");
+    let mut device = BlockDevice::read(sysfs, number).or_else(|| {
+        let source = fs::metadata(&mount?.source).ok()?;
+        let number = source.file_type().is_block_device().then(|| number_of(source.rdev()))?;
+        BlockDevice::read(sysfs, number)
+    })?;
+    let mut places: Vec<_> = mounts
+        .iter()
+        .filter(|mount| {
+            mount.device == device.number || device.partition_numbers.contains(&mount.device)
+        })
+        .map(|mount| mount.mount_point.clone())
+        .collect();
+    places.sort();
+    places.dedup();
+    device.mounted_at = places;
+    Some(device)
+}
+
+fn number_of(device: u64) -> DeviceNumber {
+    DeviceNumber { major: rustix::fs::major(device), minor: rustix::fs::minor(device) }
+}
+
+/// Opening with `O_DIRECT` fails where it is not supported, open(2) says; nothing is read.
+fn direct(path: &Path, kind: Kind) -> Option<bool> {
+    if !matches!(kind, Kind::File | Kind::BlockDevice) {
+        return None;
+    }
+    let flags = i32::try_from(OFlags::DIRECT.bits()).expect("open flags fit in an int");
+    match OpenOptions::new().read(true).custom_flags(flags).open(path) {
+        Ok(_) => Some(true),
+        Err(error) if error.kind() == io::ErrorKind::InvalidInput => Some(false),
+        Err(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_directory_has_a_file_system_and_free_space() {
+        let directory = tempfile::tempdir().unwrap();
+        let facts = site(directory.path()).unwrap();
+        assert_eq!(facts.kind, Kind::Directory);
+        assert!(facts.file_system.is_some());
+        assert!(facts.free_bytes.is_some());
+        assert!(facts.path.starts_with(facts.mount_point.unwrap()));
+    }
+
+    #[test]
+    fn symbolic_links_are_followed_and_sizes_told() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("file");
+        let link = directory.path().join("link");
+        fs::write(&file, [1; 5000]).unwrap();
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        let facts = site(&link).unwrap();
+        assert_eq!((facts.kind, facts.size_bytes), (Kind::File, 5000));
+        assert_eq!(facts.path, fs::canonicalize(&file).unwrap());
+    }
+
+    #[test]
+    fn proc_is_neither_in_memory_nor_on_a_device() {
+        let facts = site(Path::new("/proc/self/status")).unwrap();
+        assert_eq!(facts.file_system.as_deref(), Some("proc"));
+        assert_eq!((facts.block, facts.reads_counted, facts.in_memory), (None, false, false));
+        assert_eq!(facts.direct, Some(false));
+    }
+
+    #[test]
+    fn character_devices_are_something_else() {
+        assert_eq!(site(Path::new("/dev/null")).unwrap().kind, Kind::Other);
+    }
+
+    #[test]
+    fn a_missing_path_is_named() {
+        let error = site(Path::new("/no/such/place")).unwrap_err();
+        assert!(error.is_not_found());
+        insta::assert_snapshot!(error, @"/no/such/place: No such file or directory (os error 2)");
+    }
+}
