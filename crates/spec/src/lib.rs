@@ -6,8 +6,10 @@
 #![forbid(unsafe_code)]
 
 mod error;
+mod presets;
 mod spec;
 mod stack;
+mod target;
 mod text;
 pub mod units;
 mod workload;
@@ -15,6 +17,7 @@ mod workload;
 pub use error::{Error, FilePlace};
 pub use spec::{Arm, Design, Spec, Stop, StopMode};
 pub use stack::{Fault, Layer, Stack, Target, Throttle};
+pub use target::parse_arms;
 pub use text::{LayerInfo, Parameter};
 pub use workload::{
     BlockSizes, Bound, Engine, Files, IndexLoads, Job, Pace, Pattern, Share, Workload,

@@ -37,6 +37,7 @@ impl Workload {
 }
 
 /// One group of identical threads.
+#[expect(clippy::struct_excessive_bools, reason = "independent switches, as in a fio job")]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Job {
     /// Unique within the workload.
@@ -55,7 +56,8 @@ pub struct Job {
     pub block_sizes: BlockSizes,
     /// Which file each thread works on.
     pub files: Files,
-    /// Bytes of file (or of device, or of vdisk) each thread's offsets span.
+    /// Bytes of file (or of device, or of vdisk) each thread's offsets span; the whole target
+    /// where that is smaller.
     pub size_bytes: u64,
     /// Closed loop, or an offered rate for all threads of the job together.
     pub pace: Pace,

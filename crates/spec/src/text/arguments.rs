@@ -25,8 +25,7 @@ impl Value {
             Unit::Count => units::parse_count(text).map(Self::Whole),
             Unit::Share => units::parse_share(text).map(Self::Real),
             Unit::Choice(words) if !words.contains(&text) => {
-                let advice = format!("choose one of: {}", words.join(", "));
-                Err(unit.refuse(text, "not offered", advice))
+                Err(unit.refuse(text, format!("write {}", words.join(" or ")), ""))
             }
             _ if text.is_empty() => {
                 Err(unit.refuse(text, "it is empty", "leave the parameter out instead"))

@@ -9,6 +9,9 @@ use crate::stack::{Fault, Layer, Throttle};
 use crate::text::arguments::{Arguments, Value};
 use crate::units::Unit;
 
+/// Every parameter of a layer in the catalog's order; `None` where it is left out.
+pub(super) type Values = Vec<(&'static str, Option<Value>)>;
+
 /// One layer as users know it.
 pub struct LayerInfo {
     /// The word in stack text.
@@ -20,7 +23,7 @@ pub struct LayerInfo {
     /// What can stand between its brackets, in canonical order.
     pub parameters: &'static [Parameter],
     pub(super) build: fn(&Arguments<'_>) -> Result<Layer, Error>,
-    pub(super) values: fn(&Layer) -> Vec<(&'static str, Option<Value>)>,
+    pub(super) values: fn(&Layer) -> Values,
 }
 
 /// One parameter of a layer.

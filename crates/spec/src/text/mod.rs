@@ -115,6 +115,11 @@ impl<'a> Parser<'a> {
                 Kind::Word(word) => word,
                 _ => return Err(self.unexpected(&name, &parameters_of(info))),
             };
+            if arguments.parameter(word).is_err() && !self.next_is(&Kind::Equals) {
+                let advice = format!("write its parameter's name too, as in {}", info.example);
+                let error = Error::syntax(format!("`{word}` is a value without a name"), advice);
+                return Err(error.at(self.text, name.span));
+            }
             let parameter = arguments.parameter(word);
             let parameter = parameter.map_err(|e| e.at(self.text, name.span.clone()))?;
             let equals = self.take();

@@ -150,10 +150,10 @@ fn broken_structure_is_pointed_at() {
                   ^ column 13
     ");
     assert_snapshot!(error("mem(64M)"), @"
-    unknown parameter `64M`
+    `64M` is a value without a name
       mem(64M)
           ^^^ column 5
-    known parameters: size
+    write its parameter's name too, as in mem(size=64M)
     ");
     assert_snapshot!(error("mem + delay(latency)"), @"
     expected `=` and a value: latency=DURATION, found `)`
@@ -222,13 +222,12 @@ fn values_in_the_wrong_unit_are_pointed_at() {
     `260` is not a duration: 260 what?
       mem + delay(latency=260)
                           ^^^ column 21
-    write 260s or 260ms
+    write 260s, 260ms or 260us
     ");
     assert_snapshot!(error("mem + aes(key=128)"), @"
-    `128` is not a choice here: not offered
+    `128` is not offered here: write 256
       mem + aes(key=128)
                     ^^^ column 15
-    choose one of: 256
     ");
     assert_snapshot!(error("mem + queue(workers=0)"), @"
     queue: workers: must be above 0

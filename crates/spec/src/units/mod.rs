@@ -78,7 +78,7 @@ impl Unit {
             Self::Switch => "a switch",
             Self::Path => "a path",
             Self::Name => "a name",
-            Self::Choice(_) => "a choice here",
+            Self::Choice(_) => "offered here",
             Self::BlockSizes => "a block size",
             Self::Pace => "a rate",
         }
@@ -136,34 +136,27 @@ fn binary_multiplier(number: &Number<'_>, text: &str, unit: Unit) -> Result<u64,
     let suffix = number.suffix.to_ascii_lowercase();
     let letter = suffix.strip_suffix("ib").or_else(|| suffix.strip_suffix('i')).unwrap_or(&suffix);
     let known = SIZE_LETTERS.iter().find(|(name, _)| name.eq_ignore_ascii_case(letter));
-    match (letter, known) {
-        ("", _) if suffix.is_empty() => Ok(1),
-        _ if suffix == "b" => Ok(1),
-        (_, Some((_, multiplier))) => Ok(*multiplier),
-        ("kb" | "mb" | "gb" | "tb", _) => {
-            let power = match letter {
-                "kb" => 1,
-                "mb" => 2,
-                "gb" => 3,
-                _ => 4,
-            };
-            let (digits, name) = (number.digits, &letter[..1]);
-            let name = if name == "k" { "k".to_owned() } else { name.to_uppercase() };
-            let decimal = number.times(1000_u64.pow(power));
-            let or_decimal = decimal.map(|d| format!(" or {d}")).unwrap_or_default();
-            Err(unit.refuse(
-                text,
-                format!(
-                    "`{}` is ambiguous: fio reads it as 2^{} bytes, disk vendors as 10^{}",
-                    number.suffix,
-                    10 * power,
-                    3 * power
-                ),
-                format!("write {digits}{name}{or_decimal}"),
-            ))
-        }
-        _ => Err(unit.refuse(text, format!("unknown unit `{}`", number.suffix), SIZE_ADVICE)),
+    if suffix.is_empty() || suffix == "b" {
+        return Ok(1);
     }
+    if let Some((_, multiplier)) = known {
+        return Ok(*multiplier);
+    }
+    let vendor = ["kb", "mb", "gb", "tb"].iter().zip(1_u32..).find(|(name, _)| **name == letter);
+    let Some((_, power)) = vendor else {
+        return Err(unit.refuse(text, format!("unknown unit `{}`", number.suffix), SIZE_ADVICE));
+    };
+    let (binary, decimal) = (10 * power, 3 * power);
+    let letter = ["k", "M", "G", "T"][power as usize - 1];
+    let digits = number.times(10_u64.pow(decimal)).map(|bytes| format!(" or {bytes}"));
+    Err(unit.refuse(
+        text,
+        format!(
+            "`{}` is ambiguous: fio reads it as 2^{binary} bytes, disk vendors as 10^{decimal}",
+            number.suffix
+        ),
+        format!("write {}{letter}{}", number.digits, digits.unwrap_or_default()),
+    ))
 }
 
 /// Reads a duration in nanoseconds. Only `0` may go without a unit.
@@ -177,7 +170,7 @@ pub fn parse_duration(text: &str) -> Result<u64, Error> {
             Some(0) => Ok(0),
             _ => {
                 let digits = number.digits;
-                let advice = format!("write {digits}s or {digits}ms");
+                let advice = format!("write {digits}s, {digits}ms or {digits}us");
                 Err(unit.refuse(text, format!("{digits} what?"), advice))
             }
         };

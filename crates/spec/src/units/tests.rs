@@ -106,7 +106,7 @@ fn sizes_say_what_is_wrong() {
 fn durations_say_what_is_wrong() {
     assert_snapshot!(text(parse_duration("5")), @"
     `5` is not a duration: 5 what?
-    write 5s or 5ms
+    write 5s, 5ms or 5us
     ");
     assert_snapshot!(text(parse_duration("5 sec")), @"
     `5 sec` is not a duration: unknown unit `sec`

@@ -1,0 +1,100 @@
+//! The workloads built in.
+//!
+//! Plain presets follow what providers publish figures for, at queue depth 1 (4 for 1 MiB): there
+//! latency decides the rate, so the cost of a layer shows undiluted. A cap is found at depth, with
+//! `depth=32`.
+
+mod driver_searcher;
+mod plain;
+
+use crate::error::Error;
+use crate::workload::{BlockSizes, Bound, Engine, Files, Job, Pace, Pattern, Workload};
+
+const KIB: u32 = 1 << 10;
+const MIB: u32 = 1 << 20;
+const GIB: u64 = 1 << 30;
+const SECOND_NS: u64 = 1_000_000_000;
+
+type Preset = (&'static str, fn() -> Workload);
+
+/// Name and builder, in the order of `iotax workloads`.
+const PRESETS: [Preset; 6] = [
+    ("randread-4k", plain::randread_4k),
+    ("randwrite-4k", plain::randwrite_4k),
+    ("seqread-1m", plain::seqread_1m),
+    ("seqwrite-1m", plain::seqwrite_1m),
+    ("mixed-70-30", plain::mixed_70_30),
+    ("driver-searcher", driver_searcher::published),
+];
+
+impl Workload {
+    /// The built-in workload of that name.
+    pub fn preset(name: &str) -> Result<Self, Error> {
+        let found = PRESETS.iter().find(|(known, _)| *known == name);
+        let unknown = || Error::unknown("workload", name, Self::preset_names());
+        found.map(|(_, build)| build()).ok_or_else(unknown)
+    }
+
+    /// Names of the built-in workloads.
+    pub fn preset_names() -> impl Iterator<Item = &'static str> {
+        PRESETS.iter().map(|(name, _)| *name)
+    }
+
+    /// The built-in workloads.
+    pub fn presets() -> impl Iterator<Item = Self> {
+        PRESETS.iter().map(|(_, build)| build())
+    }
+
+    /// What `peel` drives at an in-process disk of `disk_bytes`: a search engine in small.
+    pub fn peel_search(disk_bytes: u64) -> Self {
+        driver_searcher::in_process(disk_bytes)
+    }
+}
+
+impl Job {
+    /// A job as fio would run it without any option but a name: sequential 4 KiB reads, buffered,
+    /// one thread, no queue, its own file of 1 GiB (fio demands a size; 1 GiB is ours).
+    pub fn new(name: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            engine: Engine::Psync,
+            threads: 1,
+            queue_depth: 1,
+            read_percent: 100,
+            pattern: Pattern::Sequential,
+            block_sizes: BlockSizes::Fixed(4 * KIB),
+            files: Files::PerThread,
+            size_bytes: GIB,
+            pace: Pace::Closed,
+            bound: Bound::Time,
+            start_delay_ns: 0,
+            direct: false,
+            invalidate: false,
+            fsync_every: None,
+            end_fsync: false,
+            verify: false,
+            sqpoll: false,
+            advise: true,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn presets_go_by_their_own_names() {
+        for name in Workload::preset_names() {
+            assert_eq!(Workload::preset(name).unwrap().name, name);
+        }
+    }
+
+    #[test]
+    fn a_misspelt_workload_is_corrected() {
+        insta::assert_snapshot!(Workload::preset("randred-4k").unwrap_err(), @"
+        unknown workload `randred-4k`; did you mean `randread-4k`?
+        known workloads: randread-4k, randwrite-4k, seqread-1m, seqwrite-1m, mixed-70-30, driver-searcher
+        ");
+    }
+}

@@ -1,0 +1,218 @@
+//! Targets and arms as written on a command line: `base=/mnt/a`, `slow=mem + delay(latency=1ms)`.
+//!
+//! Syntax only: whether a path exists, and what it is, is found out on the machine.
+
+use std::path::PathBuf;
+
+use crate::error::Error;
+use crate::spec::Arm;
+use crate::stack::{Stack, Target};
+use crate::text::find_layer;
+
+impl Target {
+    /// Reads a path or a stack.
+    ///
+    /// A stack begins with a layer's word followed by `(`, a space, `+` or nothing; `./mem` is the
+    /// file of that name. Text of a stack's shape, `word(...)` or `word + ...`, is taken for one
+    /// even where the word is unknown, so that `ase + mem` is a misspelt stack and not a missing
+    /// file. Everything else is a path, kept as written.
+    pub fn parse(text: &str) -> Result<Self, Error> {
+        let text = text.trim();
+        if text.is_empty() {
+            let advice = "write a path, or a stack such as mem(size=64M) + aes";
+            return Err(Error::syntax("an empty target", advice));
+        }
+        if looks_like_stack(text) {
+            return Stack::parse(text).map(Self::Stack);
+        }
+        if text.contains('\0') {
+            return Err(Error::syntax("a path cannot contain a NUL byte", ""));
+        }
+        Ok(Self::Path(PathBuf::from(text)))
+    }
+}
+
+fn looks_like_stack(text: &str) -> bool {
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    let end = text.find(|c| !is_word(c)).unwrap_or(text.len());
+    let (word, rest) = text.split_at(end);
+    let next = rest.chars().next();
+    if word.is_empty() {
+        return false;
+    }
+    let spaced_plus = rest.starts_with(char::is_whitespace) && rest.trim_start().starts_with('+');
+    match next {
+        Some('(') => true,
+        _ if find_layer(word).is_none() => spaced_plus,
+        next => next.is_none_or(|c| c == '+' || c.is_whitespace()),
+    }
+}
+
+/// Splits `name=TARGET` into its name, if it has one, and the target's text.
+///
+/// A name is letters, digits, `.`, `_` and `-`. What stands before the first `=` is taken for an
+/// attempt at a name unless it contains a `/`, a bracket, a quote or a `+`, which only targets do.
+fn split_name(text: &str) -> Result<(Option<&str>, &str), Error> {
+    let Some((name, target)) = text.split_once('=') else { return Ok((None, text)) };
+    if name.contains(['/', '(', ')', '"', '+']) {
+        return Ok((None, text));
+    }
+    let is_named = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+    match name.chars().find(|c| !is_named(*c)) {
+        Some(_) => Err(Error::syntax(
+            format!("`{name}` cannot be an arm's name"),
+            "a name is letters, digits, `.`, `_` and `-`, as in base=/mnt/a",
+        )),
+        None if name.is_empty() => Err(Error::syntax(
+            format!("`{text}` has no arm name before its `=`"),
+            "write base=TARGET",
+        )),
+        None => Ok((Some(name), target)),
+    }
+}
+
+impl Arm {
+    /// Reads `name=TARGET`, or a bare `TARGET`, which is named by its own canonical text.
+    ///
+    /// A relative path that itself contains an `=` is written `./a=b`.
+    pub fn parse(text: &str) -> Result<Self, Error> {
+        let (name, target_text) = split_name(text.trim())?;
+        let target = Target::parse(target_text)?;
+        let name = name.map_or_else(|| target.to_string(), str::to_owned);
+        Ok(Self { name, target })
+    }
+}
+
+/// Reads the arms of one comparison; the first is the baseline.
+///
+/// Given names must differ. Bare targets that occur more than once (an A/A check) are numbered:
+/// `/mnt/a`, `/mnt/a#2`.
+pub fn parse_arms<'a>(texts: impl IntoIterator<Item = &'a str>) -> Result<Vec<Arm>, Error> {
+    let mut arms: Vec<Arm> = Vec::new();
+    for text in texts {
+        let mut arm = Arm::parse(text)?;
+        let is_taken = |name: &str| arms.iter().any(|other| other.name == name);
+        if is_taken(&arm.name) {
+            if split_name(text.trim())?.0.is_some() {
+                return Err(Error::Duplicate { what: "arm", name: arm.name });
+            }
+            arm.name = numbered(&arm.name, is_taken);
+        }
+        arms.push(arm);
+    }
+    Ok(arms)
+}
+
+/// `name#2`, or the first number that is free.
+pub(crate) fn numbered(name: &str, is_taken: impl Fn(&str) -> bool) -> String {
+    let mut number = 2_u32;
+    loop {
+        let candidate = format!("{name}#{number}");
+        if !is_taken(&candidate) {
+            return candidate;
+        }
+        number += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn is_stack(text: &str) -> bool {
+        matches!(Target::parse(text), Ok(Target::Stack(_)))
+    }
+
+    #[test]
+    fn layer_words_make_stacks() {
+        for text in ["mem", "mem(size=64M)", "mem + aes", "mem+aes", "file(path=/mnt/a) + aes"] {
+            assert!(is_stack(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn everything_else_is_a_path() {
+        for text in ["/mnt/a", "./mem", "memory", "mem/a", "mem.img", "~/x", "a+b", "a b", "file-1"]
+        {
+            assert_eq!(Target::parse(text), Ok(Target::Path(PathBuf::from(text))), "{text}");
+        }
+    }
+
+    #[test]
+    fn text_of_a_stacks_shape_is_judged_as_one() {
+        assert_snapshot!(Target::parse("mme(size=64M) + aes").unwrap_err(), @"
+        unknown layer `mme`; did you mean `mem`?
+          mme(size=64M) + aes
+          ^^^ column 1
+        known layers: mem, file, aes, queue, delay, throttle, cache, fault
+        ");
+        assert_snapshot!(Target::parse("ase + mem").unwrap_err(), @"
+        unknown layer `ase`; did you mean `aes`?
+          ase + mem
+          ^^^ column 1
+        known layers: mem, file, aes, queue, delay, throttle, cache, fault
+        ");
+        assert_snapshot!(Target::parse(" ").unwrap_err(), @"
+        an empty target
+        write a path, or a stack such as mem(size=64M) + aes
+        ");
+    }
+
+    #[test]
+    fn arms_split_at_the_first_equals_sign_only() {
+        let text = "slow=mem(size=64M) + delay(latency=260us)";
+        let arm = Arm::parse(text).unwrap();
+        assert_eq!(arm.name, "slow");
+        assert_eq!(arm.target.to_string(), "mem(size=64M) + delay(latency=260us)");
+        assert_eq!(Arm::parse("base=/mnt/a=b").unwrap().target, Target::Path("/mnt/a=b".into()));
+        assert_eq!(Arm::parse("./a=b").unwrap().target, Target::Path("./a=b".into()));
+    }
+
+    #[test]
+    fn bare_targets_are_named_by_their_text() {
+        let names = |texts: &[&str]| -> Vec<String> {
+            let arms = parse_arms(texts.iter().copied()).unwrap();
+            arms.into_iter().map(|arm| arm.name).collect()
+        };
+        assert_eq!(names(&["/mnt/a", "x=/mnt/b"]), ["/mnt/a", "x"]);
+        assert_eq!(
+            names(&["mem( size=64M )", "mem", "mem", "mem"]),
+            ["mem(size=64M)", "mem", "mem#2", "mem#3"]
+        );
+    }
+
+    #[test]
+    fn arm_names_are_checked() {
+        let error = |texts: &[&str]| parse_arms(texts.iter().copied()).unwrap_err().to_string();
+        assert_snapshot!(error(&["a=/x", "a=/y"]), @"arm `a` is given twice");
+        assert_snapshot!(error(&["my base=/x"]), @"
+        `my base` cannot be an arm's name
+        a name is letters, digits, `.`, `_` and `-`, as in base=/mnt/a
+        ");
+        assert_snapshot!(error(&["=/x"]), @"
+        `=/x` has no arm name before its `=`
+        write base=TARGET
+        ");
+        assert_snapshot!(error(&["a="]), @"
+        an empty target
+        write a path, or a stack such as mem(size=64M) + aes
+        ");
+        assert_snapshot!(error(&["a=mem(size=64MB)"]), @"
+        `64MB` is not a size: `MB` is ambiguous: fio reads it as 2^20 bytes, disk vendors as 10^6
+          mem(size=64MB)
+                   ^^^^ column 10
+        write 64M or 64000000
+        ");
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_panics(text in prop_oneof![".*", "(mem|aes|a|[=/(). +\"])*"]) {
+            let _ = Target::parse(&text);
+            let _ = Arm::parse(&text);
+        }
+    }
+}
