@@ -1,0 +1,90 @@
+//! Counters of this machine and process, read at the edges of the window.
+
+use std::fs;
+
+use iotax_record::SystemCounters;
+use rustix::time::{ClockId, clock_gettime};
+
+/// One reading.
+#[derive(Debug, Clone, Default)]
+pub struct Reading(SystemCounters);
+
+impl Reading {
+    /// Reads everything now; what this system does not tell stays `None`.
+    pub fn now() -> Self {
+        let cpu = clock_gettime(ClockId::ProcessCPUTime);
+        let cpu_ns = cpu.tv_sec.unsigned_abs() * 1_000_000_000 + cpu.tv_nsec.unsigned_abs();
+        let io = fs::read_to_string("/proc/self/io").ok();
+        let field = |name| io.as_deref().and_then(|text| io_field(text, name));
+        let stat = fs::read_to_string("/proc/stat").ok();
+        let cpus = stat.as_deref().and_then(cpu_line);
+        let tick_ns = 1_000_000_000 / rustix::param::clock_ticks_per_second().max(1);
+        Self(SystemCounters {
+            process_cpu_ns: Some(cpu_ns),
+            device_read_bytes: field("read_bytes"),
+            device_write_bytes: field("write_bytes"),
+            cpu_busy_ns: cpus.map(|(busy, _)| busy * tick_ns),
+            cpu_steal_ns: cpus.map(|(_, steal)| steal * tick_ns),
+        })
+    }
+
+    /// What was counted after `earlier`.
+    pub fn since(&self, earlier: &Self) -> SystemCounters {
+        let difference = |of: fn(&SystemCounters) -> Option<u64>| {
+            Some(of(&self.0)?.saturating_sub(of(&earlier.0)?))
+        };
+        SystemCounters {
+            process_cpu_ns: difference(|counters| counters.process_cpu_ns),
+            device_read_bytes: difference(|counters| counters.device_read_bytes),
+            device_write_bytes: difference(|counters| counters.device_write_bytes),
+            cpu_busy_ns: difference(|counters| counters.cpu_busy_ns),
+            cpu_steal_ns: difference(|counters| counters.cpu_steal_ns),
+        }
+    }
+}
+
+fn io_field(text: &str, name: &str) -> Option<u64> {
+    text.lines().find_map(|line| {
+        let (key, value) = line.split_once(": ")?;
+        (key == name).then(|| value.trim().parse().ok())?
+    })
+}
+
+/// (busy, steal) in ticks, summed over CPUs, from the first line of `/proc/stat`: `cpu user nice
+/// system idle iowait irq softirq steal ...`, see proc_stat(5).
+fn cpu_line(stat: &str) -> Option<(u64, u64)> {
+    let line = stat.lines().next()?.strip_prefix("cpu ")?;
+    let ticks: Vec<u64> = line.split_whitespace().map_while(|word| word.parse().ok()).collect();
+    let &[user, nice, system, _idle, _iowait, irq, softirq, steal, ..] = ticks.as_slice() else {
+        return None;
+    };
+    Some((user + nice + system + irq + softirq, steal))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn busy_is_everything_but_idle_waiting_and_stolen_time() {
+        let stat = "cpu  1 2 4 8 16 32 64 128 0 0\ncpu0 9 9 9 9 9 9 9 9 0 0\n";
+        assert_eq!(cpu_line(stat), Some((1 + 2 + 4 + 32 + 64, 128)));
+        assert_eq!(cpu_line("intr 5"), None);
+    }
+
+    #[test]
+    fn fields_of_proc_self_io_are_matched_whole() {
+        let text = "rchar: 7\nread_bytes: 4096\ncancelled_write_bytes: 3\nwrite_bytes: 8\n";
+        assert_eq!(io_field(text, "read_bytes"), Some(4096));
+        assert_eq!(io_field(text, "write_bytes"), Some(8));
+        assert_eq!(io_field(text, "bytes"), None);
+    }
+
+    #[test]
+    fn this_process_has_used_cpu_time() {
+        let before = Reading::now();
+        let burnt: u64 = (0..200_000_u64).map(std::hint::black_box).sum();
+        let used = Reading::now().since(&before);
+        assert!(burnt > 0 && used.process_cpu_ns.unwrap() > 0);
+    }
+}

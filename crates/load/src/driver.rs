@@ -1,0 +1,65 @@
+//! The seam between those who want a load and those who can produce one.
+
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+use iotax_record::LoadRecord;
+use iotax_spec::Workload;
+
+use crate::error::Error;
+use crate::live::Live;
+
+/// Where the I/O goes.
+#[derive(Clone, Copy)]
+pub enum Target<'a> {
+    /// An existing directory (test files are laid out in it), or an existing regular file or block
+    /// device (only read).
+    Path(&'a Path),
+    /// A virtual disk.
+    Disk(&'a iotax_vdisk::VirtualDisk),
+}
+
+/// One run of a workload on one target.
+#[derive(Clone, Copy)]
+pub struct Request<'a> {
+    /// What to do.
+    pub workload: &'a Workload,
+    /// Where.
+    pub target: Target<'a>,
+    /// Discarded start; instead of the workload's own.
+    pub ramp_ns: u64,
+    /// Measured window; instead of the workload's own.
+    pub time_ns: u64,
+    /// All offsets, sizes, gaps and data follow from it.
+    pub seed: u64,
+    /// Set by the user to stop early: the record then covers what there is.
+    pub stop: &'a AtomicBool,
+    /// For a progress display.
+    pub live: Option<&'a Live>,
+}
+
+/// Called with (bytes done, bytes in all) while test files are laid out.
+pub type Progress<'a> = dyn Fn(u64, u64) + 'a;
+
+/// Runs whole workloads.
+pub trait LoadDriver {
+    /// Lays out what the workload needs on the target. What is there already is used as it is, so
+    /// this may be called before every trial.
+    ///
+    /// # Errors
+    /// Whatever makes the target unsuitable for the workload, before anything is written; then
+    /// full disks and I/O errors; [`Error::Interrupted`] if `stop` was set.
+    fn prepare(
+        &self,
+        workload: &Workload,
+        target: Target<'_>,
+        progress: &Progress<'_>,
+        stop: &AtomicBool,
+    ) -> Result<(), Error>;
+
+    /// Runs the workload once. Failing I/Os are part of the record.
+    ///
+    /// # Errors
+    /// Whatever keeps the load from starting, or breaks it down.
+    fn run(&self, request: &Request<'_>) -> Result<LoadRecord, Error>;
+}

@@ -1,0 +1,142 @@
+//! What can go wrong before or instead of a measurement. Failures of single I/Os are no errors
+//! here: they are counted in the record.
+
+use std::path::{Path, PathBuf};
+
+/// Why a load could not be prepared or run.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A system call on a path failed.
+    #[error("cannot {action} {}: {source}", path.display())]
+    Path {
+        /// What was attempted.
+        action: &'static str,
+        /// On what.
+        path: PathBuf,
+        /// Why not.
+        source: std::io::Error,
+    },
+    /// The file system is too full for the test files.
+    #[error(
+        "not enough space in {}: the test files need {wanted} bytes more, {available} are free; free some, or lower `size`", path.display()
+    )]
+    NoSpace {
+        /// Directory.
+        path: PathBuf,
+        /// Bytes still to be allocated.
+        wanted: u64,
+        /// Bytes free to this user.
+        available: u64,
+    },
+    /// A file or device that is not ours would be written.
+    #[error(
+        "job `{job}` writes, and {} is {what}: files and devices that were named as targets are only read; give a directory instead, or make the job read only", path.display()
+    )]
+    WouldWrite {
+        /// Target.
+        path: PathBuf,
+        /// Kind of target.
+        what: &'static str,
+        /// First job that writes.
+        job: String,
+    },
+    /// A file of the same name as a test file was not laid out by iotax.
+    #[error(
+        "{} exists and was not written by iotax; job `{job}` would overwrite it: move it away, or choose another directory", path.display()
+    )]
+    NotOurs {
+        /// The file.
+        path: PathBuf,
+        /// The job that would use it.
+        job: String,
+    },
+    /// The target holds less than one block.
+    #[error(
+        "job `{job}`: its largest block has {block_bytes} bytes, but only {span_bytes} bytes of {target} are there for it; use smaller blocks or a larger target"
+    )]
+    SpanTooSmall {
+        /// The job.
+        job: String,
+        /// The target.
+        target: String,
+        /// Bytes that a thread of the job may use.
+        span_bytes: u64,
+        /// Largest block of the job.
+        block_bytes: u32,
+    },
+    /// Neither directory, regular file nor block device.
+    #[error("{} is neither a directory, a regular file nor a block device; name one of these", path.display())]
+    NoTarget {
+        /// The target.
+        path: PathBuf,
+    },
+    /// The file system does not do direct I/O.
+    #[error(
+        "job `{job}`: {} cannot be opened for direct I/O (O_DIRECT): its file system does not support it; set `direct = false`", path.display()
+    )]
+    DirectRefused {
+        /// The file.
+        path: PathBuf,
+        /// The job.
+        job: String,
+    },
+    /// The job asks for something that cannot be done on this target.
+    #[error("job `{job}`: {what}")]
+    Unsuitable {
+        /// The job.
+        job: String,
+        /// What, why, and what to do instead.
+        what: String,
+    },
+    /// Memory for buffers could not be had.
+    #[error(
+        "cannot get {bytes} bytes of memory for I/O buffers: {source}; lower the block size, the queue depth or the number of threads"
+    )]
+    Memory {
+        /// Bytes asked for.
+        bytes: u64,
+        /// Why not.
+        source: std::io::Error,
+    },
+    /// A thread of the load panicked: a bug in this program.
+    #[error("a thread of job `{job}` broke down (a bug in iotax): {message}")]
+    Panicked {
+        /// The job.
+        job: String,
+        /// The panic message.
+        message: String,
+    },
+    /// A thread could not be started.
+    #[error("cannot start a thread for job `{job}`: {source}; lower its number of threads")]
+    Spawn {
+        /// The job.
+        job: String,
+        /// Why not.
+        source: std::io::Error,
+    },
+    /// The user stopped the preparation.
+    #[error("interrupted while laying out the test files")]
+    Interrupted,
+}
+
+impl Error {
+    /// For `map_err`.
+    pub(crate) fn path(
+        action: &'static str,
+        path: &Path,
+    ) -> impl FnOnce(std::io::Error) -> Self + use<> {
+        let path = path.to_owned();
+        move |source| Self::Path { action, path, source }
+    }
+
+    /// Whether the user stopped it.
+    pub fn is_interrupted(&self) -> bool {
+        matches!(self, Self::Interrupted)
+    }
+
+    /// Whether the target is too small or too full.
+    pub fn is_space(&self) -> bool {
+        matches!(self, Self::NoSpace { .. } | Self::SpanTooSmall { .. })
+    }
+}

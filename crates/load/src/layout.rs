@@ -1,0 +1,183 @@
+//! Lays out the test files: real data, on disk before anything is measured.
+
+use std::fs::{File, OpenOptions};
+use std::io::ErrorKind;
+use std::os::unix::fs::FileExt as _;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use iotax_spec::Workload;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
+use rustix::fs::{Advice, FallocateFlags, fadvise, fallocate, statvfs};
+use rustix::io::Errno;
+
+use crate::driver::{Progress, Target};
+use crate::error::Error;
+use crate::places::{Kind, Places, TestFile};
+use crate::verify::{MAGIC, PAGE_BYTES};
+
+/// Bytes written by one system call.
+const CHUNK_BYTES: usize = 1 << 20;
+/// Pages looked at to tell a file that holds data from one that was only allocated.
+const SAMPLES: u64 = 64;
+
+/// See [`LoadDriver::prepare`](crate::LoadDriver::prepare).
+pub fn prepare(
+    workload: &Workload,
+    target: Target<'_>,
+    progress: &Progress<'_>,
+    stop: &AtomicBool,
+) -> Result<(), Error> {
+    let places = Places::resolve(workload, target)?;
+    if places.kind != Kind::Directory {
+        return Ok(());
+    }
+    let Target::Path(directory) = target else { unreachable!("disks are no directories") };
+    let mut missing = Vec::new();
+    for file in places.files.iter().filter(|file| file.bytes > 0) {
+        if let Some(from) = first_missing(file)? {
+            missing.push((file, from));
+        }
+    }
+    check_space(directory, missing.iter().map(|(file, from)| file.bytes - from).sum())?;
+    // All space is taken before any data is written: a disk that fills up shows at once.
+    for (file, _) in &missing {
+        allocate(directory, file)?;
+    }
+    let total = missing.iter().map(|(file, from)| bytes_to_write(file, *from)).sum();
+    let mut done = 0;
+    for (file, from) in missing {
+        write_data(file, from, stop, &mut |bytes| {
+            done += bytes;
+            progress(done, total);
+        })?;
+    }
+    Ok(())
+}
+
+/// Where laying out must begin, or `None` if the file is there already.
+fn first_missing(file: &TestFile) -> Result<Option<u64>, Error> {
+    let path = &file.path;
+    let opened = match File::open(path) {
+        Ok(opened) => opened,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Some(0)),
+        Err(source) => return Err(Error::path("open", path)(source)),
+    };
+    let length = opened.metadata().map_err(Error::path("examine", path))?.len();
+    let ours = length == 0 || starts_with_magic(&opened);
+    let enough = length >= file.bytes;
+    if !ours && (file.written_by.is_some() || !enough) {
+        let job = file.written_by.clone().unwrap_or_default();
+        return Err(Error::NotOurs { path: path.clone(), job });
+    }
+    if ours && file.read && !holds_data(&opened, length.min(file.bytes)) {
+        return Ok(Some(0));
+    }
+    // The length grows with the data, so a layout that was cut short goes on where it stopped.
+    Ok((!enough).then_some(length - length % CHUNK_BYTES as u64))
+}
+
+fn starts_with_magic(file: &File) -> bool {
+    let mut start = [0; MAGIC.len()];
+    file.read_exact_at(&mut start, 0).is_ok() && start == MAGIC
+}
+
+/// Whether sampled pages hold something; a file that a writing job left allocated does not.
+fn holds_data(file: &File, bytes: u64) -> bool {
+    let pages = bytes / PAGE_BYTES as u64;
+    (0..SAMPLES.min(pages)).all(|sample| {
+        let page = sample * pages / SAMPLES.min(pages);
+        let mut start = [0; 64];
+        let at = page * PAGE_BYTES as u64;
+        file.read_exact_at(&mut start, at).is_ok() && start.iter().any(|byte| *byte != 0)
+    })
+}
+
+fn check_space(directory: &Path, wanted: u64) -> Result<(), Error> {
+    let facts = statvfs(directory)
+        .map_err(|errno| Error::path("examine the file system of", directory)(errno.into()))?;
+    let available = facts.f_bavail.saturating_mul(facts.f_frsize);
+    if wanted > available {
+        return Err(Error::NoSpace { path: directory.to_owned(), wanted, available });
+    }
+    Ok(())
+}
+
+fn allocate(directory: &Path, file: &TestFile) -> Result<(), Error> {
+    let path = &file.path;
+    let opened = OpenOptions::new()
+        .create(true)
+        .truncate(false)
+        .write(true)
+        .open(path)
+        .map_err(Error::path("create", path))?;
+    match fallocate(&opened, FallocateFlags::KEEP_SIZE, 0, file.bytes) {
+        // File systems without it find out about a full disk while writing.
+        Ok(()) | Err(Errno::OPNOTSUPP | Errno::NOSYS) => Ok(()),
+        Err(Errno::NOSPC | Errno::DQUOT) => {
+            check_space(directory, file.bytes)?;
+            Err(Error::path("allocate space for", path)(Errno::NOSPC.into()))
+        }
+        Err(errno) => Err(Error::path("allocate space for", path)(errno.into())),
+    }
+}
+
+/// A file that is only written to need not hold data; its first page is written all the same, to
+/// mark it as ours.
+fn bytes_to_write(file: &TestFile, from: u64) -> u64 {
+    if file.read { file.bytes - from } else { (PAGE_BYTES as u64).min(file.bytes) }
+}
+
+fn write_data(
+    file: &TestFile,
+    from: u64,
+    stop: &AtomicBool,
+    written: &mut dyn FnMut(u64),
+) -> Result<(), Error> {
+    let path = &file.path;
+    let write = Error::path("write", path);
+    let opened = OpenOptions::new().write(true).open(path).map_err(Error::path("open", path))?;
+    let from = if file.read { from } else { 0 };
+    let end = from + bytes_to_write(file, from);
+    let mut chunk = vec![0; CHUNK_BYTES];
+    let mut at = from;
+    while at < end {
+        if stop.load(Ordering::Relaxed) {
+            return Err(Error::Interrupted);
+        }
+        let len = (end - at).min(CHUNK_BYTES as u64);
+        let data = &mut chunk[..usize::try_from(len).expect("at most a chunk")];
+        fill(data, at, path);
+        if let Err(source) = opened.write_all_at(data, at) {
+            return Err(write(source));
+        }
+        at += len;
+        written(len);
+    }
+    let length = opened.metadata().map_err(Error::path("examine", path))?.len();
+    if length < file.bytes {
+        opened.set_len(file.bytes).map_err(Error::path("extend", path))?;
+    }
+    opened.sync_all().map_err(Error::path("fsync", path))
+}
+
+/// Random data that differs from chunk to chunk and file to file, each page stamped.
+pub fn fill(data: &mut [u8], offset: u64, path: &Path) {
+    use std::hash::{Hash as _, Hasher as _};
+    let mut hasher = std::hash::DefaultHasher::new();
+    (path, offset).hash(&mut hasher);
+    Xoshiro256PlusPlus::seed_from_u64(hasher.finish()).fill_bytes(data);
+    for page in data.chunks_mut(PAGE_BYTES) {
+        if let Some(stamp) = page.first_chunk_mut::<{ MAGIC.len() }>() {
+            *stamp = MAGIC;
+        }
+    }
+}
+
+/// Writes back and forgets the cached pages of `file`.
+pub fn drop_cached(file: &File, path: &Path) -> Result<(), Error> {
+    file.sync_all().map_err(Error::path("fsync", path))?;
+    fadvise(file, 0, None, Advice::DontNeed)
+        .map_err(|errno| Error::path("drop the cached pages of", path)(errno.into()))
+}

@@ -1,0 +1,262 @@
+//! The loop that issues I/Os: the hot path.
+//!
+//! Compiled once per engine and kind of loop. Per I/O it draws, submits, reads the clock once and
+//! counts; it never allocates, locks, formats or makes a system call of its own.
+//!
+//! # Which clock reading is which time
+//!
+//! An engine that is done when `submit` returns: one reading, taken then, is the completion time
+//! of this I/O and the submission time of the next. What happens in between - counting this one,
+//! drawing the next, some 20 ns - is part of the next latency, as it is part of the rate.
+//!
+//! An engine with I/Os in flight: one reading after each wait is the completion time of
+//! everything reaped after it and the submission time of everything submitted next, because all
+//! that leaves the process in one system call right after.
+//!
+//! In both cases every nanosecond of the loop belongs to the latencies in flight, so throughput
+//! times mean latency equals the depth kept (Little's law) unless time itself is wrong.
+
+use super::access::Accesses;
+use iotax_vdisk::Clock;
+
+use super::engines::{Engine, Submitted};
+use super::io::{Io, Op, Outcome};
+use super::pace::Schedule;
+use super::trouble::Trouble;
+use super::window::{Flow, Tally};
+use crate::verify::Scribe;
+
+/// Everything a thread's loop works on besides its engine and clock; made before the start.
+pub struct Worker<'a> {
+    pub accesses: Accesses,
+    /// `Some` in an open loop.
+    pub schedule: Option<Schedule>,
+    pub tally: Tally<'a>,
+    pub scribe: Scribe,
+    pub trouble: Trouble,
+    pub slots: Slots,
+}
+
+/// An I/O in flight.
+#[derive(Clone, Copy)]
+struct Slot {
+    io: Io,
+    submitted_ns: u64,
+    intended_ns: u64,
+}
+
+/// The I/Os that may be in flight.
+pub struct Slots {
+    all: Box<[Slot]>,
+    free: Vec<u32>,
+    /// Reads and writes in flight: syncs take a slot, but are no I/O in the sense of the record.
+    in_flight: u64,
+}
+
+impl Slots {
+    /// `depth` free slots.
+    pub fn new(depth: u32) -> Self {
+        let empty = Slot { io: Io::SYNC, submitted_ns: 0, intended_ns: 0 };
+        Self {
+            all: vec![empty; depth as usize].into_boxed_slice(),
+            free: (0..depth).rev().collect(),
+            in_flight: 0,
+        }
+    }
+
+    fn none_taken(&self) -> bool {
+        self.free.len() == self.all.len()
+    }
+}
+
+/// What the loop does after issuing.
+enum Next {
+    /// Waits for completions, and for the next intended start if that is earlier.
+    Wait { until_ns: u64 },
+    /// Everything asked for was issued and has completed, or the window is over.
+    Over,
+}
+
+/// Runs the worker until its window closes, its bytes are moved, it is told to stop, or errors do
+/// not end. Leaves nothing in flight.
+pub fn drive<E: Engine, C: Clock, const OPEN: bool>(
+    engine: &mut E,
+    clock: &C,
+    worker: &mut Worker<'_>,
+) {
+    let mut now_ns = clock.now_ns();
+    while let Next::Wait { until_ns } = issue::<E, C, OPEN>(engine, clock, worker, &mut now_ns) {
+        let in_flight = worker.slots.in_flight;
+        if worker.slots.none_taken() {
+            clock.sleep_until(until_ns);
+        } else {
+            engine.wait(until_ns);
+        }
+        let before_ns = std::mem::replace(&mut now_ns, clock.now_ns());
+        worker.tally.passed(in_flight, before_ns, now_ns);
+        if now_ns >= worker.tally.next_edge_ns && worker.tally.on_edge(now_ns) == Flow::Stop {
+            break;
+        }
+        worker.reap::<E, OPEN>(engine, now_ns);
+    }
+    worker.tally.finish(now_ns, worker.accesses.is_exhausted());
+    while !worker.slots.none_taken() {
+        engine.wait(clock.now_ns() + 100_000_000);
+        let drained_ns = clock.now_ns();
+        worker.drain(engine, drained_ns);
+    }
+}
+
+/// Issues I/Os while slots are free and it is time. Leaves the latest clock reading in `now_ns`.
+#[inline]
+fn issue<E: Engine, C: Clock, const OPEN: bool>(
+    engine: &mut E,
+    clock: &C,
+    worker: &mut Worker<'_>,
+    now_ns: &mut u64,
+) -> Next {
+    loop {
+        if *now_ns >= worker.tally.next_edge_ns && worker.tally.on_edge(*now_ns) == Flow::Stop {
+            return Next::Over;
+        }
+        let Some(&slot) = worker.slots.free.last() else {
+            return Next::Wait { until_ns: worker.tally.next_edge_ns };
+        };
+        let intended_ns = match &worker.schedule {
+            Some(schedule) if OPEN => schedule.peek(),
+            _ => *now_ns,
+        };
+        if OPEN && intended_ns > *now_ns {
+            return Next::Wait { until_ns: intended_ns.min(worker.tally.next_edge_ns) };
+        }
+        let Some(io) = worker.next_io(engine, slot) else {
+            if worker.slots.none_taken() {
+                return Next::Over;
+            }
+            return Next::Wait { until_ns: worker.tally.next_edge_ns };
+        };
+        match engine.submit(slot, io) {
+            Submitted::Done(outcome) => {
+                let done_ns = clock.now_ns();
+                let is_io = u64::from(io.op != Op::Sync);
+                worker.tally.passed(worker.slots.in_flight + is_io, *now_ns, done_ns);
+                worker.started::<OPEN>(io, *now_ns, intended_ns);
+                if done_ns >= worker.tally.next_edge_ns
+                    && worker.tally.on_edge(done_ns) == Flow::Stop
+                {
+                    *now_ns = done_ns;
+                    if io.op == Op::Write {
+                        worker.scribe.wrote(io, outcome);
+                    }
+                    return Next::Over;
+                }
+                worker.count::<OPEN>(io, outcome, *now_ns, intended_ns, done_ns);
+                *now_ns = done_ns;
+            }
+            Submitted::InFlight => {
+                worker.slots.free.pop();
+                worker.slots.all[slot as usize] = Slot { io, submitted_ns: *now_ns, intended_ns };
+                worker.started::<OPEN>(io, *now_ns, intended_ns);
+                if E::SUBMIT_COSTS {
+                    let submitted_ns = clock.now_ns();
+                    worker.tally.passed(worker.slots.in_flight, *now_ns, submitted_ns);
+                    *now_ns = submitted_ns;
+                }
+                worker.slots.in_flight += u64::from(io.op != Op::Sync);
+            }
+            Submitted::Full => {
+                worker.accesses.put_back();
+                return Next::Wait { until_ns: worker.tally.next_edge_ns };
+            }
+        }
+    }
+}
+
+impl Worker<'_> {
+    /// The next I/O, with its data in place if it is a write.
+    #[inline]
+    fn next_io<E: Engine>(&mut self, engine: &mut E, slot: u32) -> Option<Io> {
+        loop {
+            let io = self.accesses.next()?;
+            if io.op != Op::Write || self.scribe.prepare(io, engine.write_buffer(slot, io.bytes)) {
+                return Some(io);
+            }
+        }
+    }
+
+    #[inline]
+    fn started<const OPEN: bool>(&mut self, io: Io, now_ns: u64, intended_ns: u64) {
+        if OPEN && io.op != Op::Sync {
+            let slip_ns = now_ns - intended_ns;
+            self.tally.max_slip_ns = self.tally.max_slip_ns.max(slip_ns);
+            if let Some(schedule) = &mut self.schedule {
+                schedule.advance();
+            }
+        }
+    }
+
+    #[inline]
+    fn count<const OPEN: bool>(
+        &mut self,
+        io: Io,
+        outcome: Outcome,
+        submitted_ns: u64,
+        intended_ns: u64,
+        done_ns: u64,
+    ) {
+        if io.op == Op::Write {
+            self.scribe.wrote(io, outcome);
+        }
+        if outcome == Ok(io.bytes) {
+            self.tally.completed::<OPEN>(io, submitted_ns, intended_ns, done_ns);
+            return;
+        }
+        if let Some(moved) = self.trouble(io, outcome) {
+            let io = Io { bytes: moved, ..io };
+            self.tally.completed::<OPEN>(io, submitted_ns, intended_ns, done_ns);
+        }
+    }
+
+    /// An I/O that failed, or moved less than it should have; the latter is still an I/O, and
+    /// `Some` says of how many bytes.
+    #[cold]
+    #[inline(never)]
+    fn trouble(&mut self, io: Io, outcome: Outcome) -> Option<u32> {
+        let successes = self.tally.counts.iter().map(|counts| counts.ios).sum();
+        if self.trouble.note(io, outcome, successes) == Flow::Stop {
+            self.tally.give_up();
+        }
+        let counts = &mut self.tally.counts[io.op as usize];
+        match outcome {
+            Ok(moved) if moved > 0 => {
+                counts.short_ios += 1;
+                Some(moved)
+            }
+            Ok(_) | Err(_) => {
+                counts.errors += 1;
+                None
+            }
+        }
+    }
+
+    #[inline]
+    fn reap<E: Engine, const OPEN: bool>(&mut self, engine: &mut E, now_ns: u64) {
+        engine.reap(now_ns, |slot, outcome| {
+            let Slot { io, submitted_ns, intended_ns } = self.slots.all[slot as usize];
+            self.slots.free.push(slot);
+            self.slots.in_flight -= u64::from(io.op != Op::Sync);
+            self.count::<OPEN>(io, outcome, submitted_ns, intended_ns, now_ns);
+        });
+    }
+
+    /// Completions after the end: not counted, but a write may have to be verified.
+    fn drain<E: Engine>(&mut self, engine: &mut E, now_ns: u64) {
+        engine.reap(now_ns, |slot, outcome| {
+            let io = self.slots.all[slot as usize].io;
+            if io.op == Op::Write {
+                self.scribe.wrote(io, outcome);
+            }
+            self.slots.free.push(slot);
+        });
+    }
+}

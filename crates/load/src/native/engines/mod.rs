@@ -1,0 +1,44 @@
+//! The engine contract, and one file per engine.
+
+pub mod null;
+pub mod psync;
+
+use super::io::{Io, Outcome};
+
+/// What became of an I/O handed to an engine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Submitted {
+    /// It is over.
+    Done(Outcome),
+    /// It is under way, or will be with the next [`Engine::wait`]; [`Engine::reap`] reports it.
+    InFlight,
+    /// There is no room: nothing was done. Offer it again after a [`Engine::wait`].
+    Full,
+}
+
+/// Issues the I/Os of one thread.
+///
+/// An engine is made before the start barrier, with all its memory, rings and mappings; from then
+/// on no method allocates. All methods are called from the thread that made it.
+pub trait Engine {
+    /// Whether submitting does real work, so that each I/O needs its own submission time. Where it
+    /// does not (an `io_uring` entry is only written to memory), one reading serves the batch.
+    const SUBMIT_COSTS: bool;
+
+    /// Starts `io` with the buffers of `slot`, which has no I/O in flight.
+    fn submit(&mut self, slot: u32, io: Io) -> Submitted;
+
+    /// Hands over what is still held back, then returns when a completion can be reaped, or at
+    /// `until_ns` (about: engines may return early, or late by the time of one I/O).
+    /// Synchronous engines are never asked to.
+    fn wait(&mut self, until_ns: u64);
+
+    /// Reports every I/O that is complete at `now_ns`.
+    fn reap(&mut self, now_ns: u64, completed: impl FnMut(u32, Outcome));
+
+    /// What the next write of `slot`, of so many bytes, writes: random data to be stamped.
+    fn write_buffer(&mut self, slot: u32, bytes: u32) -> &mut [u8];
+
+    /// What the last read of `slot` read.
+    fn read_buffer(&mut self, slot: u32) -> &[u8];
+}

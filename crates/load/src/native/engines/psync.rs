@@ -1,0 +1,55 @@
+//! `pread` and `pwrite`: one system call per I/O.
+
+use std::fs::File;
+
+use rustix::io::{Errno, pread, pwrite};
+
+use super::{Engine, Submitted};
+use crate::native::buffers::Buffers;
+use crate::native::io::{Io, Op, Outcome};
+
+/// See the module.
+pub struct Psync {
+    file: File,
+    buffers: Buffers,
+}
+
+impl Psync {
+    /// An engine on `file`.
+    pub fn new(file: File, buffers: Buffers) -> Self {
+        Self { file, buffers }
+    }
+}
+
+impl Engine for Psync {
+    const SUBMIT_COSTS: bool = true;
+
+    #[inline]
+    fn submit(&mut self, slot: u32, io: Io) -> Submitted {
+        let len = io.bytes as usize;
+        let moved = loop {
+            let result = match io.op {
+                Op::Read => pread(&self.file, &mut self.buffers.read_mut(slot)[..len], io.offset),
+                Op::Write => pwrite(&self.file, &self.buffers.write(slot)[..len], io.offset),
+                Op::Sync => rustix::fs::fdatasync(&self.file).map(|()| 0),
+            };
+            if result != Err(Errno::INTR) {
+                break result;
+            }
+        };
+        #[expect(clippy::cast_possible_truncation, reason = "moved at most io.bytes, a u32")]
+        Submitted::Done(moved.map(|bytes| bytes as u32))
+    }
+
+    fn wait(&mut self, _: u64) {}
+
+    fn reap(&mut self, _: u64, _: impl FnMut(u32, Outcome)) {}
+
+    fn write_buffer(&mut self, slot: u32, bytes: u32) -> &mut [u8] {
+        &mut self.buffers.write_mut(slot)[..bytes as usize]
+    }
+
+    fn read_buffer(&mut self, slot: u32) -> &[u8] {
+        self.buffers.read(slot)
+    }
+}

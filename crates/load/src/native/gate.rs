@@ -1,0 +1,88 @@
+//! The common start: no thread begins before all are ready, and none waits for one that failed.
+
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+#[derive(Clone, Copy)]
+enum Signal {
+    Wait,
+    Start(u64),
+    Abort,
+}
+
+struct State {
+    ready: usize,
+    failed: bool,
+    signal: Signal,
+}
+
+/// Where the threads of a load wait for each other.
+pub struct Gate {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+/// A thread's promise to arrive. Dropping it unused - an error, a panic - opens the gate for
+/// nobody.
+pub struct Ticket<'a> {
+    gate: &'a Gate,
+    used: bool,
+}
+
+impl Gate {
+    /// A closed gate.
+    pub fn new() -> Self {
+        let state = State { ready: 0, failed: false, signal: Signal::Wait };
+        Self { state: Mutex::new(state), changed: Condvar::new() }
+    }
+
+    /// One per thread.
+    pub fn ticket(&self) -> Ticket<'_> {
+        Ticket { gate: self, used: false }
+    }
+
+    /// Waits for `threads` arrivals, then starts them all at the instant that `start_ns` returns.
+    /// `None` if one failed before it arrived; all others are sent home.
+    pub fn open(&self, threads: usize, start_ns: impl FnOnce() -> u64) -> Option<u64> {
+        let mut state = self.lock();
+        while state.ready < threads && !state.failed {
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        let start = if state.failed { None } else { Some(start_ns()) };
+        state.signal = start.map_or(Signal::Abort, Signal::Start);
+        drop(state);
+        self.changed.notify_all();
+        start
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Ticket<'_> {
+    /// Says "ready", and returns the start; `None` if another thread failed.
+    pub fn arrive(mut self) -> Option<u64> {
+        self.used = true;
+        let mut state = self.gate.lock();
+        state.ready += 1;
+        self.gate.changed.notify_all();
+        loop {
+            match state.signal {
+                Signal::Wait => {
+                    state = self.gate.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+                }
+                Signal::Start(start_ns) => return Some(start_ns),
+                Signal::Abort => return None,
+            }
+        }
+    }
+}
+
+impl Drop for Ticket<'_> {
+    fn drop(&mut self) {
+        if !self.used {
+            self.gate.lock().failed = true;
+            self.gate.changed.notify_all();
+        }
+    }
+}

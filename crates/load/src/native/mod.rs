@@ -1,0 +1,46 @@
+//! The native load engines.
+
+pub mod access;
+pub mod buffers;
+pub mod clock;
+pub mod drive;
+pub mod engines;
+pub mod gate;
+pub mod io;
+pub mod pace;
+pub mod setup;
+pub mod trouble;
+pub mod usage;
+pub mod window;
+
+mod conduct;
+mod merge;
+
+use std::sync::atomic::AtomicBool;
+
+use iotax_record::LoadRecord;
+use iotax_spec::Workload;
+
+use crate::driver::{LoadDriver, Progress, Request, Target};
+use crate::error::Error;
+use crate::layout;
+
+/// Drives I/O from this process: the engines `null`, `psync`, `mmap`, `io_uring` and `vdisk`.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Native;
+
+impl LoadDriver for Native {
+    fn prepare(
+        &self,
+        workload: &Workload,
+        target: Target<'_>,
+        progress: &Progress<'_>,
+        stop: &AtomicBool,
+    ) -> Result<(), Error> {
+        layout::prepare(workload, target, progress, stop)
+    }
+
+    fn run(&self, request: &Request<'_>) -> Result<LoadRecord, Error> {
+        conduct::run(request)
+    }
+}

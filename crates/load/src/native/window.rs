@@ -1,0 +1,287 @@
+//! What one thread counts, and when: edges of the measured window, of its seconds, and a glance
+//! at the stop flags every 10 ms.
+//!
+//! The loop compares its clock reading with the next edge, once per I/O; everything else about
+//! time happens here, at edges. An I/O belongs to the window and to the second in which it
+//! completed, exactly: its completion time is compared before it is counted.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use iotax_record::{DirectionRecord, LatencyHistogram};
+use iotax_spec::Job;
+
+use super::io::{Io, Op};
+use super::usage::Usage;
+use crate::live::Live;
+
+/// How often a thread looks at the stop flags and shows its progress.
+const GLANCE_NS: u64 = 10_000_000;
+const SECOND_NS: u64 = 1_000_000_000;
+
+/// The measured window on the trial's clock.
+#[derive(Debug, Clone, Copy)]
+pub struct Window {
+    /// First instant.
+    pub open_ns: u64,
+    /// First instant after it.
+    pub close_ns: u64,
+}
+
+/// Whether the loop goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Flow {
+    /// It does.
+    Go,
+    /// The window is over, or somebody wants to stop.
+    Stop,
+}
+
+/// What stops a thread before the window is over.
+#[derive(Clone, Copy)]
+pub struct StopFlags<'a> {
+    /// The user.
+    pub user: &'a AtomicBool,
+    /// Another thread of the load that broke down.
+    pub broken: &'a AtomicBool,
+}
+
+impl StopFlags<'_> {
+    /// Whether anybody wants to stop.
+    pub fn raised(&self) -> bool {
+        self.user.load(Ordering::Relaxed) || self.broken.load(Ordering::Relaxed)
+    }
+}
+
+/// Counters of one kind of I/O.
+pub struct Counts {
+    pub ios: u64,
+    pub bytes: u64,
+    pub errors: u64,
+    pub short_ios: u64,
+    pub service: LatencyHistogram,
+    pub response: Option<LatencyHistogram>,
+    per_second_ios: Vec<u32>,
+    per_second_bytes: Vec<u64>,
+    ios_at_second: u64,
+    bytes_at_second: u64,
+}
+
+impl Counts {
+    fn new(seconds: usize, open_loop: bool) -> Self {
+        Self {
+            ios: 0,
+            bytes: 0,
+            errors: 0,
+            short_ios: 0,
+            service: LatencyHistogram::new(),
+            response: open_loop.then(LatencyHistogram::new),
+            per_second_ios: Vec::with_capacity(seconds),
+            per_second_bytes: Vec::with_capacity(seconds),
+            ios_at_second: 0,
+            bytes_at_second: 0,
+        }
+    }
+
+    fn reset(&mut self) {
+        (self.ios, self.bytes, self.errors, self.short_ios) = (0, 0, 0, 0);
+        (self.ios_at_second, self.bytes_at_second) = (0, 0);
+        self.service.reset();
+        if let Some(response) = &mut self.response {
+            response.reset();
+        }
+        self.per_second_ios.clear();
+        self.per_second_bytes.clear();
+    }
+
+    fn end_second(&mut self) {
+        let ios = self.ios - self.ios_at_second;
+        self.per_second_ios.push(u32::try_from(ios).unwrap_or(u32::MAX));
+        self.per_second_bytes.push(self.bytes - self.bytes_at_second);
+        (self.ios_at_second, self.bytes_at_second) = (self.ios, self.bytes);
+    }
+
+    /// The facts on file.
+    pub fn into_record(self) -> DirectionRecord {
+        DirectionRecord {
+            ios: self.ios,
+            bytes: self.bytes,
+            errors: self.errors,
+            short_ios: self.short_ios,
+            service: self.service,
+            response: self.response,
+            per_second_ios: self.per_second_ios,
+            per_second_bytes: self.per_second_bytes,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    Ramp,
+    Open,
+    Closed,
+}
+
+/// Everything one thread counts.
+pub struct Tally<'a> {
+    window: Window,
+    phase: Phase,
+    given_up: bool,
+    flags: StopFlags<'a>,
+    live: Option<&'a Live>,
+    shown: (u64, u64),
+    next_second_ns: u64,
+    /// The loop calls [`Tally::on_edge`] once its clock reads this or more.
+    pub next_edge_ns: u64,
+    /// By [`Op`]: reads, writes, syncs.
+    pub counts: [Counts; 3],
+    /// I/O-nanoseconds in flight in the window.
+    pub in_flight_io_ns: u64,
+    in_flight_lately: u64,
+    /// Latest start after the intended time, in the window.
+    pub max_slip_ns: u64,
+    /// The part of the window in which this thread ran.
+    pub active: (u64, u64),
+    /// What the thread used in the window.
+    pub usage: Usage,
+}
+
+impl<'a> Tally<'a> {
+    /// Counters for a thread that starts at `start_ns`.
+    pub fn new(
+        job: &Job,
+        window: Window,
+        start_ns: u64,
+        flags: StopFlags<'a>,
+        live: Option<&'a Live>,
+    ) -> Self {
+        let seconds = usize::try_from((window.close_ns - window.open_ns) / SECOND_NS).unwrap_or(0);
+        let open_loop = job.pace.offered_iops().is_some();
+        let counts = || Counts::new(seconds, open_loop);
+        Self {
+            window,
+            phase: Phase::Ramp,
+            given_up: false,
+            flags,
+            live,
+            shown: (0, 0),
+            next_second_ns: window.open_ns + SECOND_NS,
+            next_edge_ns: start_ns.min(window.open_ns),
+            counts: [counts(), counts(), counts()],
+            in_flight_io_ns: 0,
+            in_flight_lately: 0,
+            max_slip_ns: 0,
+            active: (start_ns.max(window.open_ns), window.close_ns),
+            usage: Usage::default(),
+        }
+    }
+
+    /// `in_flight` I/Os were under way from `from_ns` to `to_ns`, two readings of the clock.
+    #[inline]
+    pub fn passed(&mut self, in_flight: u64, from_ns: u64, to_ns: u64) {
+        self.in_flight_io_ns += in_flight * (to_ns - from_ns);
+        self.in_flight_lately = in_flight;
+    }
+
+    /// Counts an I/O that moved all its bytes.
+    #[inline]
+    pub fn completed<const OPEN: bool>(
+        &mut self,
+        io: Io,
+        submitted_ns: u64,
+        intended_ns: u64,
+        done_ns: u64,
+    ) {
+        let counts = &mut self.counts[io.op as usize];
+        counts.ios += 1;
+        counts.bytes += u64::from(io.bytes);
+        counts.service.record(done_ns - submitted_ns);
+        if OPEN && let Some(response) = &mut counts.response {
+            response.record(done_ns.saturating_sub(intended_ns));
+        }
+    }
+
+    /// Does what is due at `now_ns`, and says when to come again ([`Tally::next_edge_ns`]).
+    #[cold]
+    #[inline(never)]
+    pub fn on_edge(&mut self, now_ns: u64) -> Flow {
+        if self.phase == Phase::Ramp && now_ns >= self.window.open_ns {
+            self.open(now_ns);
+        }
+        if self.phase == Phase::Open {
+            while now_ns.min(self.window.close_ns) >= self.next_second_ns {
+                self.counts.iter_mut().for_each(Counts::end_second);
+                self.next_second_ns += SECOND_NS;
+            }
+            if now_ns >= self.window.close_ns {
+                self.close(now_ns);
+            }
+        }
+        self.show();
+        if self.phase == Phase::Closed || self.given_up || self.flags.raised() {
+            return Flow::Stop;
+        }
+        let mark_ns = match self.phase {
+            Phase::Ramp => self.window.open_ns,
+            Phase::Open | Phase::Closed => self.next_second_ns.min(self.window.close_ns),
+        };
+        self.next_edge_ns = mark_ns.min(now_ns + GLANCE_NS);
+        Flow::Go
+    }
+
+    /// Makes the loop stop at its next turn.
+    pub fn give_up(&mut self) {
+        self.given_up = true;
+        self.next_edge_ns = 0;
+    }
+
+    fn open(&mut self, now_ns: u64) {
+        self.phase = Phase::Open;
+        self.show();
+        self.shown = (0, 0);
+        self.counts.iter_mut().for_each(Counts::reset);
+        self.in_flight_io_ns = self.in_flight_lately * (now_ns - self.window.open_ns);
+        self.max_slip_ns = 0;
+        self.usage = Usage::of_this_thread();
+    }
+
+    fn close(&mut self, now_ns: u64) {
+        self.phase = Phase::Closed;
+        self.in_flight_io_ns -=
+            (self.in_flight_lately * (now_ns - self.window.close_ns)).min(self.in_flight_io_ns);
+        self.usage = Usage::of_this_thread().since(&self.usage);
+    }
+
+    /// The thread ends at `now_ns`, possibly before the window does: because it has moved all its
+    /// bytes (`job_done`: the second it is in is then complete), or because it was stopped.
+    pub fn finish(&mut self, now_ns: u64, job_done: bool) {
+        match self.phase {
+            Phase::Ramp => {
+                // Nothing of it fell into the window.
+                self.counts.iter_mut().for_each(Counts::reset);
+                (self.in_flight_io_ns, self.max_slip_ns) = (0, 0);
+                self.active.1 = self.active.0;
+            }
+            Phase::Open => {
+                self.active.1 = now_ns.clamp(self.active.0, self.window.close_ns);
+                if job_done && self.next_second_ns <= self.window.close_ns {
+                    self.counts.iter_mut().for_each(Counts::end_second);
+                }
+                self.usage = Usage::of_this_thread().since(&self.usage);
+            }
+            Phase::Closed => {}
+        }
+        self.phase = Phase::Closed;
+        self.show();
+    }
+
+    fn show(&mut self) {
+        if let Some(live) = self.live {
+            let moved = &self.counts[..Op::Sync as usize];
+            let ios = moved.iter().map(|counts| counts.ios).sum();
+            let bytes = moved.iter().map(|counts| counts.bytes).sum();
+            live.add(ios - self.shown.0, bytes - self.shown.1);
+            self.shown = (ios, bytes);
+        }
+    }
+}
