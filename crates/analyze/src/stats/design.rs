@@ -6,10 +6,8 @@
 //! is free of mean and spread, so p* is a constant of (alpha, looks) that Monte Carlo gives;
 //! the method, with the repeated confidence intervals that belong to it: Jennison &
 //! Turnbull, "Group Sequential Methods with Applications to Clinical Trials", ch. 9.
-//!
-//! The constants come from Monte Carlo runs: the 40-block grid and the alpha .05 row of every
-//! maximum from the validated reference (1-2 million runs), the rest from the ignored test
-//! in `tests/calibration.rs`, which also repeats them. Their standard error is below 1 %.
+
+use super::calibration::{ALPHAS, CALIBRATIONS};
 
 /// Numbers of complete blocks at which the data may be analysed, fixed beforehand.
 pub const LOOKS: [usize; 12] = [3, 4, 5, 6, 8, 10, 13, 16, 20, 25, 32, 40];
@@ -17,122 +15,6 @@ pub const LOOKS: [usize; 12] = [3, 4, 5, 6, 8, 10, 13, 16, 20, 25, 32, 40];
 /// [`LOOKS`] continued for long runs.
 pub const EXTENDED_LOOKS: [usize; 18] =
     [3, 4, 5, 6, 8, 10, 13, 16, 20, 25, 32, 40, 50, 64, 80, 100, 128, 160];
-
-/// Overall levels of the calibration grid.
-const ALPHAS: [f64; 13] = [
-    0.001,
-    0.0025,
-    0.005,
-    0.05 / 8.0,
-    0.05 / 6.0,
-    0.01,
-    0.0125,
-    0.05 / 3.0,
-    0.025,
-    0.05,
-    0.10,
-    0.15,
-    0.20,
-];
-
-/// One calibrated schedule: its last look and p* for each of [`ALPHAS`].
-struct Calibration {
-    max_blocks: usize,
-    p_star: [f64; 13],
-}
-
-static CALIBRATIONS: [Calibration; 5] = [
-    Calibration {
-        max_blocks: 10,
-        p_star: [
-            0.000_195_64,
-            0.000_511_85,
-            0.001_069_7,
-            0.001_353_7,
-            0.001_843_7,
-            0.002_242_6,
-            0.002_855_5,
-            0.003_911_3,
-            0.006_091_5,
-            0.013_183_674_389_033_284,
-            0.029_391,
-            0.047_436,
-            0.067_187,
-        ],
-    },
-    Calibration {
-        max_blocks: 20,
-        p_star: [
-            0.000_137_73,
-            0.000_355_47,
-            0.000_744_17,
-            0.000_945_03,
-            0.001_29,
-            0.001_574_3,
-            0.002_004_9,
-            0.002_748,
-            0.004_314_7,
-            0.009_361_981_093_001_433,
-            0.021_079,
-            0.034_312,
-            0.048_875,
-        ],
-    },
-    Calibration {
-        max_blocks: 40,
-        p_star: [
-            0.000_105_092_991_751_139_37,
-            0.000_274_822_417_196_390_7,
-            0.000_568_415_374_677_801_5,
-            0.000_723_300_610_304_549_7,
-            0.000_995_032_059_463_906_7,
-            0.001_207_658_792_701_099,
-            0.001_542_995_217_646_439_8,
-            0.002_121_046_770_900_471_6,
-            0.003_338_808_372_911_054_4,
-            0.007_315_273_449_009_735,
-            0.016_477_620_943_826_48,
-            0.026_935_681_915_193_87,
-            0.038_506_674_240_221_556,
-        ],
-    },
-    Calibration {
-        max_blocks: 80,
-        p_star: [
-            8.9987e-5,
-            0.000_229_96,
-            0.000_474_94,
-            0.000_602_33,
-            0.000_821_61,
-            0.001_002_7,
-            0.001_279_9,
-            0.001_759_7,
-            0.002_769,
-            0.006_005_631_405_689_151,
-            0.013_607,
-            0.022_235,
-            0.031_814,
-        ],
-    },
-    Calibration {
-        max_blocks: 160,
-        p_star: [
-            7.7223e-5,
-            0.000_194_49,
-            0.000_404_29,
-            0.000_513,
-            0.000_699_99,
-            0.000_851_76,
-            0.001_091_8,
-            0.001_495_6,
-            0.002_350_1,
-            0.005_140_241_633_416_502,
-            0.011_571,
-            0.018_882,
-            0.027_06,
-        ],
-    },
-];
 
 /// A look schedule with its map between the nominal and the overall level.
 ///
@@ -194,31 +76,34 @@ impl Design {
 
     /// Nominal level p* of each look for the overall level `alpha`, inside (0, 1).
     ///
-    /// Log-log interpolation in the grid; below it (alpha < .001) Bonferroni over the looks;
-    /// above it (alpha > .2) the last grid value, which is conservative.
+    /// Log-log interpolation in the grid, or Bonferroni over the looks where that allows
+    /// more (short designs) or the grid ends (alpha < .001). Both are valid bounds. Above the
+    /// grid (alpha > .2) the level of .2, which is conservative.
     pub fn nominal_level(&self, alpha: f64) -> f64 {
+        let alpha = alpha.min(ALPHAS[ALPHAS.len() - 1]);
+        let bonferroni = alpha / self.looks.len() as f64;
         if alpha < ALPHAS[0] {
-            return alpha / self.looks.len() as f64;
+            return bonferroni;
         }
-        log_log_interpolate(alpha, &ALPHAS, self.p_star)
+        log_log_interpolate(alpha, &ALPHAS, self.p_star).max(bonferroni)
     }
 
     /// Sequential p-value from the smallest paired-t p-value of any look so far: valid at
     /// every stopping time, and at most `alpha` exactly when some look's p-value was at most
     /// [`Self::nominal_level`]`(alpha)`.
     ///
-    /// 1 from the top of the grid on; Bonferroni over the looks below the grid, capped at
-    /// the grid's smallest level - without that cap a smaller p-value just below the grid
-    /// would turn into a larger sequential one. A NaN yields 1.
+    /// 1 from the top of the grid on. Just below the grid's bottom Bonferroni alone would
+    /// turn a smaller p-value into a larger sequential one; the bottom level holds there too,
+    /// so the smaller of both is taken. A NaN yields 1.
     pub fn sequential_p(&self, smallest_p: f64) -> f64 {
-        let [lowest, .., highest] = *self.p_star;
-        if smallest_p < lowest {
-            return (self.looks.len() as f64 * smallest_p).min(ALPHAS[0]);
-        }
-        if smallest_p < highest {
-            return log_log_interpolate(smallest_p, self.p_star, &ALPHAS);
-        }
-        1.0
+        let calibrated = if smallest_p < self.p_star[0] {
+            ALPHAS[0]
+        } else if smallest_p < self.nominal_level(1.0) {
+            log_log_interpolate(smallest_p, self.p_star, &ALPHAS)
+        } else {
+            return 1.0;
+        };
+        calibrated.min(self.looks.len() as f64 * smallest_p)
     }
 }
 
@@ -278,6 +163,15 @@ mod tests {
         assert_eq!(Design::default().sequential_p(f64::NAN), 1.0);
         assert_eq!(Design::default().sequential_p(1.0), 1.0);
         assert_eq!(Design::default().sequential_p(0.0), 0.0);
+    }
+
+    #[test]
+    fn one_look_is_an_ordinary_test() {
+        let design = Design::with_max_blocks(3);
+        for alpha in [1e-5, 0.01, 0.05, 0.2] {
+            assert_eq!(design.nominal_level(alpha), alpha);
+        }
+        assert!((design.sequential_p(0.02) - 0.02).abs() < 1e-15);
     }
 
     proptest! {

@@ -28,6 +28,7 @@
 
 pub mod anytime;
 pub mod bucket;
+mod calibration;
 pub mod dependence;
 pub mod design;
 pub mod factorial;

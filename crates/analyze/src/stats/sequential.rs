@@ -5,8 +5,9 @@
 //!
 //! For several arms a `slower` or `faster` also needs Holm's procedure on the sequential
 //! p-values to reject at the family level, so that it never contradicts the interval printed
-//! beside it: both must hold. Printed intervals are 1 - alpha per comparison; for intervals
-//! that hold together, build a [`Sequential`] with `alpha / arms`.
+//! beside it: both must hold. Printed intervals are 1 - alpha per comparison; intervals that
+//! hold together come from a [`CriticalValues`] with `alpha / arms` (wider than Holm needs, so
+//! that one of them may hold 0 where the family has rejected it).
 
 use super::dependence::{Dependence, dependence};
 use super::design::Design;

@@ -3,6 +3,11 @@
 //! Any rule may decide when to stop, because the repeated confidence interval covers at
 //! every look (Jennison & Turnbull, ch. 9); futility is non-binding, so going on after it
 //! does not raise the error either.
+//!
+//! The price of precision, at alpha .05 and 40 blocks at most: a half-width of 3 points on a
+//! tax of 34 % takes 10 blocks at SD(d) = .04, and with the longer designs 80 at .14 and
+//! about 170 at .21. In the default mode `equivalent` too has to be precise to 2 points
+//! (34 blocks of equal arms on average at SD .04, against 12 with `Quick`).
 
 use super::design::{Design, EXTENDED_LOOKS};
 use super::rci::{CriticalValues, Interval, Summary};
@@ -187,7 +192,7 @@ mod tests {
     #[test]
     fn price_of_precision_grows_with_the_square_of_the_noise() {
         // Tight at 30 %: half-width 3 points, 4.3 % on the log scale.
-        assert_eq!(blocks_for(0.04, 0.30, Mode::Tight), 10);
+        assert_eq!(blocks_for(0.04, 0.30, Mode::Tight), 13);
         let (some, twice) =
             (blocks_for(0.21, 0.30, Mode::Tight), blocks_for(0.42, 0.30, Mode::Tight));
         assert!((175..=210).contains(&some), "{some}");

@@ -1,0 +1,192 @@
+//! Trials in, progress and analysis out.
+
+use iotax_record::{End, Experiment, Trial};
+use iotax_spec::Design;
+
+use crate::analysis::{Analysis, Ending, FORMAT, Metric};
+use crate::attribution::{Layout, Peel};
+use crate::blocks::Blocks;
+use crate::checks::{self, Evidence};
+use crate::compare;
+use crate::conclude::{Conclusion, conclude};
+use crate::facts::TrialFacts;
+use crate::method::Method;
+use crate::pool::ArmPool;
+use crate::progress::{self, Progress};
+use crate::{questions, summary};
+
+/// Collects the trials of an experiment and draws conclusions from them.
+///
+/// Keeps a few hundred bytes per trial and one pooled histogram per arm and job, never a trial's
+/// own histograms: tens of thousands of trials fit. The result depends on which trials were added,
+/// not on the order of adding; the same code serves a live run and a record read back.
+#[derive(Debug, Clone)]
+pub struct Analyzer {
+    experiment: Experiment,
+    names: Vec<String>,
+    method: Method,
+    layout: Option<Layout>,
+    trials: Vec<TrialFacts>,
+    pools: Vec<ArmPool>,
+}
+
+impl Analyzer {
+    /// For the experiment with this head.
+    pub fn new(experiment: &Experiment) -> Self {
+        let spec = &experiment.spec;
+        let layout = match &spec.design {
+            Design::Peel { layers, masks } => Layout::new(layers, masks),
+            Design::Single | Design::Compare => None,
+        };
+        Self {
+            names: spec.arms.iter().map(|arm| arm.name.clone()).collect(),
+            method: Method::new(spec),
+            layout: layout.filter(|layout| layout.total.len() == spec.arms.len()),
+            trials: Vec::new(),
+            pools: vec![ArmPool::new(&spec.workload); spec.arms.len()],
+            experiment: experiment.clone(),
+        }
+    }
+
+    /// Takes in one trial: extracts its facts, merges its histograms, keeps nothing else of it.
+    pub fn add(&mut self, trial: &Trial) {
+        let workload = &self.experiment.spec.workload;
+        let arm = self.names.iter().position(|name| *name == trial.arm);
+        let facts = TrialFacts::of(trial, workload, arm);
+        if let (true, Some(arm), Some(load)) = (facts.usable, arm, &trial.load) {
+            self.pools[arm].add(load, workload);
+        }
+        self.trials.push(facts);
+    }
+
+    /// What the data say so far: call it after each complete block. Cheap; only the metrics that
+    /// decide are concluded on.
+    pub fn decide(&self) -> Progress {
+        let spec = &self.experiment.spec;
+        let metrics = compare::metrics(&spec.workload);
+        let blocks = Blocks::new(&self.trials, self.names.len());
+        let by_metric: Vec<Vec<Conclusion>> = progress::deciding_metrics(&metrics)
+            .iter()
+            .map(|metric| self.subjects(&blocks, *metric))
+            .collect();
+        let subjects: Vec<Vec<Conclusion>> = (0..by_metric.first().map_or(0, Vec::len))
+            .map(|i| by_metric.iter().filter_map(|rows| rows.get(i).cloned()).collect())
+            .collect();
+        let begun = self.trials.iter().map(|t| t.block + 1).max().unwrap_or(0);
+        progress::progress(&spec.design, &spec.stop, self.names.len(), begun, &subjects)
+    }
+
+    /// The analysis. `end`: how the experiment ended; `None` if the record was cut off.
+    pub fn finish(&self, end: Option<&End>) -> Analysis {
+        let spec = &self.experiment.spec;
+        let mut trials: Vec<&TrialFacts> = self.trials.iter().collect();
+        trials.sort_by_key(|trial| (trial.slot, trial.block, trial.arm));
+        let blocks = Blocks::new(&self.trials, self.names.len());
+        let (conclusions, attribution) = self.conclusions(&blocks);
+        let evidence = Evidence {
+            experiment: &self.experiment,
+            names: &self.names,
+            trials: &trials,
+            blocks: &blocks,
+            conclusions: &conclusions,
+            method: &self.method,
+        };
+        let warnings = checks::run(&evidence);
+        let open_questions = questions::open(&evidence, self.peel(&blocks).as_ref(), end);
+        Analysis {
+            format: FORMAT,
+            workload: spec.workload.name.clone(),
+            baseline: self.names.first().cloned().unwrap_or_default(),
+            margin: spec.stop.margin,
+            alpha: spec.stop.alpha,
+            arms: summary::arms(&self.experiment, &trials, &self.pools),
+            trials: summary::points(&trials, &self.used(&conclusions)),
+            comparisons: conclusions.into_iter().map(|c| c.comparison).collect(),
+            attribution,
+            warnings,
+            open_questions,
+            ending: ending(&trials, &blocks, end),
+        }
+    }
+
+    /// All conclusions, those of one arm or layer side by side with its primary metric first.
+    fn conclusions(
+        &self,
+        blocks: &Blocks<'_>,
+    ) -> (Vec<Conclusion>, Option<crate::analysis::Attribution>) {
+        let metrics = compare::metrics(&self.experiment.spec.workload);
+        let by_metric: Vec<Vec<Conclusion>> =
+            metrics.iter().map(|metric| self.subjects(blocks, *metric)).collect();
+        let mut all: Vec<Conclusion> = (0..by_metric.first().map_or(0, Vec::len))
+            .flat_map(|i| by_metric.iter().filter_map(move |rows| rows.get(i).cloned()))
+            .collect();
+        let attribution = self.peel(blocks).map(|peel| {
+            let interactions: Vec<Conclusion> =
+                metrics.iter().flat_map(|m| peel.interactions(&self.method, *m)).collect();
+            let attribution = peel.attribution(&self.method, &interactions);
+            all.extend(interactions);
+            attribution
+        });
+        (all, attribution)
+    }
+
+    /// One conclusion per arm but the first, or per layer and the total.
+    fn subjects(&self, blocks: &Blocks<'_>, metric: Metric) -> Vec<Conclusion> {
+        match &self.experiment.spec.design {
+            Design::Single => Vec::new(),
+            Design::Compare => {
+                let rows = compare::rows(blocks, &self.names, metric);
+                conclude(&self.method, rows, blocks.dropped)
+            }
+            Design::Peel { .. } => {
+                self.peel(blocks).map_or_else(Vec::new, |peel| peel.layers(&self.method, metric))
+            }
+        }
+    }
+
+    fn peel<'a>(&'a self, blocks: &Blocks<'a>) -> Option<Peel<'a>> {
+        self.layout.as_ref().map(|layout| Peel::new(layout, blocks))
+    }
+
+    /// The (block, arm) pairs that some conclusion rests on. In a plain run nothing is compared:
+    /// every usable trial is used for the summary.
+    fn used(&self, conclusions: &[Conclusion]) -> Vec<(u32, usize)> {
+        let all_arms: Vec<usize> = (0..self.names.len()).collect();
+        let mut used: Vec<(u32, usize)> = if self.experiment.spec.design == Design::Single {
+            self.trials.iter().map(|trial| (trial.block, 0)).collect()
+        } else {
+            conclusions
+                .iter()
+                .flat_map(|conclusion| {
+                    let arm = conclusion.comparison.arm.as_ref();
+                    let arm = arm.and_then(|arm| self.names.iter().position(|name| name == arm));
+                    let arms = arm.map_or_else(|| all_arms.clone(), |arm| vec![0, arm]);
+                    conclusion
+                        .blocks
+                        .iter()
+                        .flat_map(move |block| arms.clone().into_iter().map(|arm| (*block, arm)))
+                })
+                .collect()
+        };
+        used.sort_unstable();
+        used.dedup();
+        used
+    }
+}
+
+fn ending(trials: &[&TrialFacts], blocks: &Blocks<'_>, end: Option<&End>) -> Ending {
+    let whole = |block: &&crate::blocks::Block<'_>| block.trials.iter().all(Option::is_some);
+    let complete = blocks.kept.iter().filter(whole).count() + blocks.dropped;
+    let last_ns = trials.iter().map(|t| t.started_ns + t.window_ns).max().unwrap_or(0);
+    Ending {
+        reason: end.map_or_else(
+            || "the record was cut off: the program was killed or the machine went down".to_owned(),
+            |end| end.reason.clone(),
+        ),
+        blocks: u32::try_from(complete).unwrap_or(u32::MAX),
+        trials: u32::try_from(trials.len()).unwrap_or(u32::MAX),
+        wall_ns: end.map_or(last_ns, |end| end.wall_ns),
+        switch_ns: trials.iter().map(|trial| trial.switch_ns).sum(),
+        interrupted: end.is_some_and(|end| end.interrupted),
+    }
+}

@@ -1,0 +1,87 @@
+//! The costs of layers in nanoseconds per I/O, and what their interactions may mean.
+
+use super::{Peel, times_per_io};
+use crate::analysis::{Attribution, Estimate, Interaction, LayerCost, Metric};
+use crate::compare;
+use crate::conclude::Conclusion;
+use crate::facts::TrialFacts;
+use crate::method::Method;
+use crate::stats::factorial::contrast;
+use crate::stats::verdict::Verdict;
+
+impl Peel<'_> {
+    /// The attribution; `interactions` are the conclusions of [`Peel::interactions`].
+    pub fn attribution(&self, method: &Method, interactions: &[Conclusion]) -> Attribution {
+        let times: Vec<Vec<f64>> = self.blocks.iter().map(|(_, t)| times_per_io(t)).collect();
+        let cost = |weights: &[f64]| {
+            let per_block: Vec<f64> = times.iter().map(|t| contrast(t, weights)).collect();
+            method.estimate(&per_block)
+        };
+        let looked = method.design().look_at_or_before(times.len()).unwrap_or(times.len());
+        let bare = times[..looked].iter().map(|t| t[self.layout.bare]);
+        let layers = self.layout.layers.iter().enumerate().map(|(i, layer)| LayerCost {
+            layer: layer.clone(),
+            first_in_ns: cost(&self.layout.first_in[i]),
+            shapley_ns: cost(&self.layout.average[i]).filter(|_| self.layout.is_full),
+            last_in_ns: cost(&self.layout.last_in[i]),
+            delta_p99_ns: self.delta_p99(method, self.layout.without[i]),
+        });
+        let pairs = self.layout.interactions.iter().enumerate().map(|(i, pair)| Interaction {
+            layers: pair.layers.map(|layer| self.layout.layers[layer].clone()),
+            cost_ns: cost(&pair.weights),
+            hypothesis: hypothesis(interactions.get(i)).to_owned(),
+        });
+        Attribution {
+            bare_ns: if looked == 0 { 0.0 } else { bare.sum::<f64>() / looked as f64 },
+            layers: layers.collect(),
+            interactions: pairs.collect(),
+            total_ns: cost(&self.layout.total),
+            blocks: u32::try_from(looked).unwrap_or(u32::MAX),
+        }
+    }
+
+    /// p99 of the full stack minus that of the stack without one layer; `None` unless both have
+    /// enough I/Os per trial and keep up with the offered rate.
+    fn delta_p99(&self, method: &Method, without: usize) -> Option<Estimate> {
+        let pairs: Vec<[&TrialFacts; 2]> =
+            self.blocks.iter().map(|(_, t)| [t[self.layout.full], t[without]]).collect();
+        if compare::gate(Metric::P99, &pairs).is_some() {
+            return None;
+        }
+        let differences = pairs
+            .iter()
+            .filter_map(|[with, without]| {
+                Some(with.value(Metric::P99)? - without.value(Metric::P99)?)
+            })
+            .collect::<Vec<_>>();
+        method.estimate(&differences)
+    }
+
+    /// Layers whose cost depends on the others, in a design that cannot say on which.
+    pub fn suspects(&self, method: &Method, metric: Metric) -> Vec<&str> {
+        let count = if self.layout.is_full { 0 } else { self.layout.layers.len() };
+        (0..count)
+            .filter(|i| self.depends_on_order(method, metric, *i))
+            .map(|i| self.layout.layers[i].as_str())
+            .collect()
+    }
+}
+
+/// What an interaction probably is; said as a guess, since throughput alone cannot prove it.
+fn hypothesis(conclusion: Option<&Conclusion>) -> &'static str {
+    match conclusion.map(|c| c.comparison.verdict) {
+        Some(Verdict::Slower) => {
+            "dearer together: probably both want the same CPU, or the same limit is paid for twice \
+             (as when data are encrypted twice); a guess, look at CPU per I/O"
+        }
+        Some(Verdict::Faster) => {
+            "cheaper together: probably the bottleneck moved, so that one layer works while the \
+             other is waited for; a guess"
+        }
+        Some(Verdict::Equivalent) => {
+            "none that matters: they work one after the other, and their costs add up"
+        }
+        Some(Verdict::NotIndependent) => "not decided: successive blocks depend on each other",
+        _ => "not decided: the interval is too wide",
+    }
+}

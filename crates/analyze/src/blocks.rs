@@ -1,0 +1,56 @@
+//! Trials arranged in blocks, and the blocks that a change of regime leaves over.
+
+use std::collections::BTreeMap;
+
+use crate::analysis::Metric;
+use crate::facts::TrialFacts;
+use crate::stats::regime::{self, Shift, Slot};
+
+/// The usable trials of one block, by arm.
+#[derive(Debug)]
+pub(crate) struct Block<'a> {
+    pub block: u32,
+    pub trials: Vec<Option<&'a TrialFacts>>,
+}
+
+/// All blocks in order.
+#[derive(Debug)]
+pub(crate) struct Blocks<'a> {
+    /// Those after the shift, if there was one.
+    pub kept: Vec<Block<'a>>,
+    /// Number of blocks dropped.
+    pub dropped: usize,
+    pub shift: Option<Shift>,
+}
+
+impl<'a> Blocks<'a> {
+    /// Arranges the usable ones of `trials`, given in any order.
+    pub fn new(trials: &'a [TrialFacts], arms: usize) -> Self {
+        let mut usable: Vec<_> =
+            trials.iter().filter(|t| t.usable).filter_map(|t| Some((t, t.arm?))).collect();
+        usable.sort_by_key(|(trial, arm)| (trial.block, trial.slot, *arm));
+        let shift = shift(&usable);
+        let mut blocks: BTreeMap<u32, Vec<Option<&TrialFacts>>> = BTreeMap::new();
+        for (trial, arm) in usable {
+            blocks.entry(trial.block).or_insert_with(|| vec![None; arms])[arm] = Some(trial);
+        }
+        let first_kept = shift.map_or(0, |shift| shift.first_kept_block);
+        let (kept, dropped): (Vec<Block>, Vec<Block>) = blocks
+            .into_iter()
+            .map(|(block, trials)| Block { block, trials })
+            .partition(|block| block.block as usize >= first_kept);
+        Self { kept, dropped: dropped.len(), shift }
+    }
+}
+
+/// The trials must be in the order in which they ran.
+fn shift(trials: &[(&TrialFacts, usize)]) -> Option<Shift> {
+    let slots: Vec<Slot> = trials
+        .iter()
+        .filter_map(|(trial, arm)| {
+            let log_throughput = trial.value(Metric::Throughput)?.ln();
+            Some(Slot { block: trial.block as usize, arm: *arm, log_throughput })
+        })
+        .collect();
+    regime::common_shift(&slots)
+}

@@ -1,0 +1,232 @@
+//! What the analysis keeps of a trial: a few hundred bytes instead of its histograms.
+
+use std::borrow::Cow;
+
+use iotax_record::{
+    IndexRecord, JobRecord, LatencyHistogram, LoadRecord, Outcome, SystemCounters, Trial,
+};
+use iotax_spec::Workload;
+
+use crate::analysis::Metric;
+
+/// One trial.
+#[derive(Debug, Clone)]
+pub(crate) struct TrialFacts {
+    pub block: u32,
+    pub slot: u32,
+    /// Index of the arm in the spec; `None` if the spec has no arm of this name.
+    pub arm: Option<usize>,
+    pub arm_name: String,
+    pub started_ns: u64,
+    pub switch_ns: u64,
+    /// `completed`, `degraded`, `failed` or `interrupted`.
+    pub outcome: &'static str,
+    pub why: Option<String>,
+    pub window_ns: u64,
+    /// In the order of the workload's jobs; a job without a record is absent.
+    pub jobs: Vec<JobFacts>,
+    pub index: Option<IndexFacts>,
+    pub system: SystemCounters,
+    /// Reads and writes of the primary job in each second.
+    pub per_second_ios: Vec<u32>,
+    /// Whether its figures may enter a statistic.
+    pub usable: bool,
+}
+
+/// One job of a trial, its threads and directions together.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct JobFacts {
+    /// Index of the job in the workload.
+    pub job: usize,
+    pub is_primary: bool,
+    pub engine: String,
+    pub threads: u32,
+    pub queue_depth: u32,
+    pub active_ns: u64,
+    pub ios: u64,
+    pub read_bytes: u64,
+    pub write_bytes: u64,
+    pub errors: u64,
+    pub short_ios: u64,
+    pub cpu_ns: u64,
+    pub offered_ios: Option<u64>,
+    pub max_slip_ns: u64,
+    pub in_flight_io_ns: u64,
+    pub mismatches: u64,
+    pub first_error: Option<String>,
+    /// From the intended start in an open loop, else from submission.
+    pub mean_latency_ns: f64,
+    pub p99_latency_ns: u64,
+    /// Latencies behind the two above.
+    pub latency_ios: u64,
+    /// From submission, summed over all I/Os.
+    pub service_sum_ns: f64,
+}
+
+/// Index loads of a trial.
+#[derive(Debug, Clone)]
+pub(crate) struct IndexFacts {
+    pub loads: u64,
+    pub mean_load_ns: f64,
+    pub first_error: Option<String>,
+}
+
+impl TrialFacts {
+    pub fn of(trial: &Trial, workload: &Workload, arm: Option<usize>) -> Self {
+        let load = trial.load.as_ref();
+        let jobs = load.map_or_else(Vec::new, |load| jobs(load, workload));
+        let (outcome, why, measured) = outcome(&trial.outcome);
+        let primary = load.and_then(|load| load.jobs.iter().find(|j| j.name == workload.primary));
+        let mut facts = Self {
+            block: trial.block,
+            slot: trial.slot,
+            arm,
+            arm_name: trial.arm.clone(),
+            started_ns: trial.started_ns,
+            switch_ns: trial.switch_ns,
+            outcome,
+            why,
+            window_ns: load.map_or(0, |load| load.window_ns),
+            jobs,
+            index: load.and_then(|load| load.index.as_ref()).map(IndexFacts::of),
+            system: load.map(|load| load.system.clone()).unwrap_or_default(),
+            per_second_ios: primary.map(per_second_ios).unwrap_or_default(),
+            usable: false,
+        };
+        facts.usable = measured && arm.is_some() && facts.value(Metric::Throughput).is_some();
+        facts
+    }
+
+    /// The job whose throughput decides.
+    pub fn primary(&self) -> Option<&JobFacts> {
+        self.jobs.iter().find(|job| job.is_primary)
+    }
+
+    /// The trial's figure in the unit of `metric`: finite and above 0, or `None`.
+    pub fn value(&self, metric: Metric) -> Option<f64> {
+        let job = self.primary()?;
+        let value = match metric {
+            Metric::Throughput => job.iops(),
+            Metric::Latency => job.mean_latency_ns,
+            Metric::P99 => job.p99_latency_ns as f64,
+            Metric::LoadTime => self.index.as_ref().filter(|i| i.loads > 0)?.mean_load_ns,
+            Metric::CpuPerIo => job.cpu_ns as f64 / job.ios as f64,
+        };
+        (value.is_finite() && value > 0.0).then_some(value)
+    }
+
+    /// Time per I/O of the primary job in nanoseconds, the scale on which serial layers add:
+    /// response time where the rate is offered, and slots / throughput where it is not (Little).
+    pub fn time_per_io_ns(&self) -> Option<f64> {
+        let job = self.primary()?;
+        if job.offered_ios.is_some() {
+            return self.value(Metric::Latency);
+        }
+        let slots = f64::from(job.threads.max(1)) * f64::from(job.queue_depth.max(1));
+        self.value(Metric::Throughput).map(|iops| slots * 1e9 / iops)
+    }
+}
+
+impl JobFacts {
+    fn of(record: &JobRecord, job: usize, is_primary: bool) -> Self {
+        let latency = merged(record.read.latency(), record.write.latency());
+        let service_sum = |h: &LatencyHistogram| {
+            if h.count() == 0 { 0.0 } else { h.mean_ns() * h.count() as f64 }
+        };
+        Self {
+            job,
+            is_primary,
+            engine: record.engine.clone(),
+            threads: record.threads,
+            queue_depth: record.queue_depth,
+            active_ns: record.active_ns,
+            ios: record.read.ios + record.write.ios,
+            read_bytes: record.read.bytes,
+            write_bytes: record.write.bytes,
+            errors: record.read.errors + record.write.errors,
+            short_ios: record.read.short_ios + record.write.short_ios,
+            cpu_ns: record.cpu_user_ns.saturating_add(record.cpu_system_ns),
+            offered_ios: record.offered_ios,
+            max_slip_ns: record.max_slip_ns,
+            in_flight_io_ns: record.in_flight_io_ns,
+            mismatches: record.verify_mismatches.unwrap_or(0),
+            first_error: record.first_error.clone(),
+            mean_latency_ns: latency.mean_ns(),
+            p99_latency_ns: latency.quantile_ns(0.99),
+            latency_ios: latency.count(),
+            service_sum_ns: service_sum(&record.read.service) + service_sum(&record.write.service),
+        }
+    }
+
+    /// I/Os per second while the job ran; 0 if it did not.
+    pub fn iops(&self) -> f64 {
+        per_second(self.ios, self.active_ns)
+    }
+
+    pub fn bytes(&self) -> u64 {
+        self.read_bytes + self.write_bytes
+    }
+
+    /// Bytes per second while the job ran; 0 if it did not.
+    pub fn bytes_per_s(&self) -> f64 {
+        per_second(self.bytes(), self.active_ns)
+    }
+}
+
+impl IndexFacts {
+    fn of(record: &IndexRecord) -> Self {
+        Self {
+            loads: record.load.count(),
+            mean_load_ns: record.load.mean_ns(),
+            first_error: record.first_error.clone(),
+        }
+    }
+}
+
+fn jobs(load: &LoadRecord, workload: &Workload) -> Vec<JobFacts> {
+    let record_of = |name: &str| load.jobs.iter().find(|record| record.name == name);
+    workload
+        .jobs
+        .iter()
+        .enumerate()
+        .filter_map(|(i, job)| {
+            record_of(&job.name).map(|record| JobFacts::of(record, i, job.name == workload.primary))
+        })
+        .collect()
+}
+
+/// The word for an outcome, the reason, and whether anything was measured to the end.
+fn outcome(outcome: &Outcome) -> (&'static str, Option<String>, bool) {
+    match outcome {
+        Outcome::Completed => ("completed", None, true),
+        Outcome::Degraded { reasons } => ("degraded", Some(reasons.join("; ")), true),
+        Outcome::Failed { error } => ("failed", Some(error.clone()), false),
+        Outcome::Interrupted => ("interrupted", None, false),
+    }
+}
+
+/// Both directions' latencies; copies only if a job really did both.
+pub(crate) fn merged<'a>(
+    read: &'a LatencyHistogram,
+    write: &'a LatencyHistogram,
+) -> Cow<'a, LatencyHistogram> {
+    if write.count() == 0 {
+        return Cow::Borrowed(read);
+    }
+    if read.count() == 0 {
+        return Cow::Borrowed(write);
+    }
+    let mut both = read.clone();
+    both.merge(write);
+    Cow::Owned(both)
+}
+
+fn per_second_ios(record: &JobRecord) -> Vec<u32> {
+    let (read, write) = (&record.read.per_second_ios, &record.write.per_second_ios);
+    let at = |series: &[u32], i: usize| series.get(i).copied().unwrap_or(0);
+    (0..read.len().max(write.len())).map(|i| at(read, i).saturating_add(at(write, i))).collect()
+}
+
+fn per_second(count: u64, time_ns: u64) -> f64 {
+    if time_ns == 0 { 0.0 } else { count as f64 * 1e9 / time_ns as f64 }
+}

@@ -1,0 +1,183 @@
+//! Looking at the data between blocks: which arms stay open, and whether to stop.
+
+use iotax_spec::{Design, Stop, StopMode};
+
+use crate::analysis::{Estimate, Metric};
+use crate::conclude::Conclusion;
+use crate::stats::sequential::StopReason;
+use crate::stats::verdict::Verdict;
+
+/// What the data say so far.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Progress {
+    /// One per arm of the spec: whether it needs more trials. The baseline is open while any
+    /// other arm is; in a peel all are, since every contrast needs several.
+    pub open: Vec<bool>,
+    /// Why to stop, in words; `None`: go on.
+    pub stop: Option<String>,
+    /// One per arm but the baseline, or per layer and the total.
+    pub arms: Vec<ArmProgress>,
+    /// Blocks begun so far.
+    pub blocks: u32,
+}
+
+/// What the data say about one arm or layer so far, in the primary metric.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ArmProgress {
+    /// Name of the arm or layer.
+    pub name: String,
+    /// The tax, as a fraction; `None` before the first look.
+    pub tax: Option<Estimate>,
+    /// The word so far.
+    pub verdict: Verdict,
+    /// Complete blocks looked at.
+    pub blocks: u32,
+    /// Blocks that a decision would probably take in all.
+    pub blocks_needed: Option<u32>,
+}
+
+/// Where one comparison stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    Open,
+    /// It has what the mode asks for.
+    Resolved,
+    /// No mode's goal is within reach.
+    Futile,
+    /// More blocks cannot help: the arm does not keep up with the offered rate.
+    Overloaded,
+}
+
+/// Forms the progress from the conclusions on each subject: `subjects[i]` holds those of one arm
+/// or layer, by metric, the primary one first.
+pub(crate) fn progress(
+    design: &Design,
+    stop: &Stop,
+    arms: usize,
+    blocks: u32,
+    subjects: &[Vec<Conclusion>],
+) -> Progress {
+    let states: Vec<State> = subjects.iter().map(|metrics| state(metrics)).collect();
+    let may_stop = blocks >= stop.min_blocks.max(1);
+    let reason = if blocks >= stop.max_blocks {
+        Some(all_blocks_run(design, stop))
+    } else if may_stop && !states.is_empty() && !states.contains(&State::Open) {
+        Some(resolved(design, stop, &states, subjects))
+    } else {
+        None
+    };
+    Progress {
+        open: open(design, arms, &states, may_stop),
+        stop: reason,
+        arms: subjects.iter().filter_map(|metrics| metrics.first()).map(arm_progress).collect(),
+        blocks,
+    }
+}
+
+fn open(design: &Design, arms: usize, states: &[State], may_close: bool) -> Vec<bool> {
+    let mut open = vec![true; arms];
+    if matches!(design, Design::Compare) && may_close {
+        for (arm, state) in states.iter().enumerate() {
+            open[arm + 1] = *state == State::Open;
+        }
+        if let [baseline, others @ ..] = open.as_mut_slice() {
+            *baseline = others.contains(&true);
+        }
+    }
+    open
+}
+
+/// The primary metric decides. A tail with too few I/Os per trial cannot be decided by more
+/// trials; the mean at the offered rate, next in line, decides in its place.
+fn state(metrics: &[Conclusion]) -> State {
+    let deciding = metrics
+        .iter()
+        .find(|c| c.comparison.verdict != Verdict::InsufficientTailSamples)
+        .or(metrics.first());
+    let Some(Conclusion { comparison, decision, .. }) = deciding else { return State::Open };
+    if decision.blocks == 0 {
+        return State::Open;
+    }
+    if comparison.verdict == Verdict::Overloaded {
+        return State::Overloaded;
+    }
+    match decision.stop {
+        None => State::Open,
+        Some(StopReason::GoalReached) => State::Resolved,
+        Some(StopReason::Futile | StopReason::LastLook) => State::Futile,
+    }
+}
+
+fn arm_progress(conclusion: &Conclusion) -> ArmProgress {
+    let c = &conclusion.comparison;
+    ArmProgress {
+        name: c.arm.clone().or_else(|| c.layer.clone()).unwrap_or_default(),
+        tax: c.tax.zip(c.lo.zip(c.hi)).map(|(value, (lo, hi))| Estimate { value, lo, hi }),
+        verdict: c.verdict,
+        blocks: c.blocks,
+        blocks_needed: c.blocks_needed,
+    }
+}
+
+fn all_blocks_run(design: &Design, stop: &Stop) -> String {
+    let max = stop.max_blocks;
+    match design {
+        Design::Single => format!("all {max} trials were run"),
+        _ if stop.min_blocks >= max => format!("all {max} blocks were run"),
+        _ => format!("the limit of {max} blocks was reached"),
+    }
+}
+
+fn resolved(
+    design: &Design,
+    stop: &Stop,
+    states: &[State],
+    subjects: &[Vec<Conclusion>],
+) -> String {
+    let what = if matches!(design, Design::Peel { .. }) { "layer" } else { "arm" };
+    let count = |state| states.iter().filter(|s| **s == state).count();
+    let (futile, overloaded) = (count(State::Futile), count(State::Overloaded));
+    if overloaded == states.len() {
+        return format!("no {what} keeps up with the offered rate");
+    }
+    if futile > 0 {
+        return out_of_reach(what, futile, stop, states, subjects);
+    }
+    match stop.mode {
+        StopMode::Quick => format!("every {what} has a verdict"),
+        StopMode::Default => format!(
+            "every {what} has a verdict, and its size to within 2 points or a quarter of the effect"
+        ),
+        StopMode::Tight => {
+            format!("the size for every {what} is known to within 1 point or a tenth of the effect")
+        }
+    }
+}
+
+fn out_of_reach(
+    what: &str,
+    futile: usize,
+    stop: &Stop,
+    states: &[State],
+    subjects: &[Vec<Conclusion>],
+) -> String {
+    let needed = states
+        .iter()
+        .zip(subjects)
+        .filter(|(state, _)| **state == State::Futile)
+        .filter_map(|(_, metrics)| metrics.first()?.comparison.blocks_needed)
+        .max();
+    let rest =
+        if futile == states.len() { String::new() } else { format!(" for {futile} of them") };
+    let price = needed.map_or_else(
+        || "at this noise no number of blocks would do".to_owned(),
+        |n| format!("at this noise it takes about {n} blocks, of at most {}", stop.max_blocks),
+    );
+    format!("a verdict on every {what} is out of reach{rest}: {price}")
+}
+
+/// The metrics that [`progress`] needs.
+pub(crate) fn deciding_metrics(all: &[Metric]) -> &[Metric] {
+    let decisive = if all.first() == Some(&Metric::P99) { 2 } else { 1 };
+    &all[..decisive.min(all.len())]
+}

@@ -1,0 +1,160 @@
+//! Arms and trials as figures to show; descriptive, no conclusion rests on them.
+
+use iotax_record::{Experiment, LatencyHistogram};
+
+use crate::analysis::{ArmSummary, IndexSummary, JobSummary, Metric, QuantilePoint, TrialPoint};
+use crate::facts::{JobFacts, TrialFacts};
+use crate::pool::{ArmPool, IndexPool};
+
+/// Quantiles of the latency curves.
+const LADDER: [f64; 24] = [
+    0.0, 0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 0.98, 0.99,
+    0.995, 0.998, 0.999, 0.9995, 0.9999, 0.99995, 0.99999,
+];
+/// I/Os that must lie beyond a quantile for the curve to go that far.
+const MIN_BEYOND: f64 = 10.0;
+
+/// One summary per arm of the spec.
+pub(crate) fn arms(
+    experiment: &Experiment,
+    trials: &[&TrialFacts],
+    pools: &[ArmPool],
+) -> Vec<ArmSummary> {
+    let spec = &experiment.spec;
+    let mut by_arm: Vec<Vec<&TrialFacts>> = vec![Vec::new(); spec.arms.len()];
+    for trial in trials {
+        if let Some(arm) = trial.arm {
+            by_arm[arm].push(trial);
+        }
+    }
+    let site = |arm: usize| experiment.sites.get(arm).map(|site| site.target.clone());
+    (spec.arms.iter().enumerate().zip(pools).zip(&by_arm))
+        .map(|(((i, arm), pool), trials)| {
+            let usable: Vec<&TrialFacts> = trials.iter().copied().filter(|t| t.usable).collect();
+            let primary = spec.workload.jobs.iter().position(|j| j.name == spec.workload.primary);
+            let latency = primary.map(|job| &pool.jobs[job]);
+            let throughputs = values(&usable, |job| job.iops());
+            ArmSummary {
+                name: arm.name.clone(),
+                target: site(i)
+                    .filter(|target| !target.is_empty())
+                    .unwrap_or_else(|| arm.target.to_string()),
+                trials: count(usable.len()),
+                failed_trials: count(trials.len() - usable.len()),
+                iops: mean(&throughputs),
+                bytes_per_s: mean(&values(&usable, JobFacts::bytes_per_s)),
+                throughput_cv: coefficient_of_variation(&throughputs),
+                cpu_ns_per_io: mean(&metric(&usable, Metric::CpuPerIo)),
+                mean_latency_ns: mean(&metric(&usable, Metric::Latency)),
+                latency: latency.map_or_else(Vec::new, curve),
+                latency_ios: latency.map_or(0, LatencyHistogram::count),
+                index: pool.index.as_ref().map(index),
+                other_jobs: other_jobs(experiment, &usable, pool, primary),
+            }
+        })
+        .collect()
+}
+
+/// One point per trial; `used` holds the sorted (block, arm) pairs that conclusions rest on.
+pub(crate) fn points(trials: &[&TrialFacts], used: &[(u32, usize)]) -> Vec<TrialPoint> {
+    let is_used = |trial: &TrialFacts| {
+        let is_in = |arm| used.binary_search(&(trial.block, arm)).is_ok();
+        trial.usable && trial.arm.is_some_and(is_in)
+    };
+    trials
+        .iter()
+        .map(|trial| {
+            let job = trial.primary().filter(|job| job.ios > 0 && job.active_ns > 0);
+            TrialPoint {
+                slot: trial.slot,
+                block: trial.block,
+                arm: trial.arm_name.clone(),
+                started_ns: trial.started_ns,
+                switch_ns: trial.switch_ns,
+                outcome: trial.outcome.to_owned(),
+                why: trial.why.clone(),
+                used: is_used(trial),
+                iops: job.map(JobFacts::iops),
+                bytes_per_s: job.map(JobFacts::bytes_per_s),
+                p99_ns: job.filter(|job| job.latency_ios > 0).map(|job| job.p99_latency_ns),
+                per_second_ios: trial.per_second_ios.clone(),
+            }
+        })
+        .collect()
+}
+
+fn other_jobs(
+    experiment: &Experiment,
+    usable: &[&TrialFacts],
+    pool: &ArmPool,
+    primary: Option<usize>,
+) -> Vec<JobSummary> {
+    let jobs = experiment.spec.workload.jobs.iter().enumerate();
+    jobs.filter(|(i, _)| Some(*i) != primary)
+        .map(|(i, job)| {
+            let of_job = |value: fn(&JobFacts) -> f64| {
+                let facts = usable.iter().filter_map(|t| t.jobs.iter().find(|f| f.job == i));
+                mean(&facts.map(value).collect::<Vec<_>>())
+            };
+            JobSummary {
+                name: job.name.clone(),
+                iops: of_job(JobFacts::iops),
+                bytes_per_s: of_job(JobFacts::bytes_per_s),
+                mean_latency_ns: pool.jobs[i].mean_ns(),
+                p99_latency_ns: pool.jobs[i].quantile_ns(0.99),
+            }
+        })
+        .collect()
+}
+
+fn index(pool: &IndexPool) -> IndexSummary {
+    IndexSummary {
+        loads: pool.load.count(),
+        mean_load_ns: pool.load.mean_ns(),
+        p99_load_ns: pool.load.quantile_ns(0.99),
+        max_load_ns: pool.load.max_ns(),
+        slow_load_ns: pool.slow_load_ns,
+        slow_loads: pool.slow_loads,
+        queries: pool.queries,
+        queries_waited: pool.queries_waited,
+        p99_query_ns: pool.query.quantile_ns(0.99),
+    }
+}
+
+fn curve(latency: &LatencyHistogram) -> Vec<QuantilePoint> {
+    let ios = latency.count() as f64;
+    let supported = |q: &f64| ios > 0.0 && (*q == 0.0 || ios * (1.0 - q) >= MIN_BEYOND);
+    let point = |q| {
+        let latency_ns = if q == 0.0 { latency.min_ns() } else { latency.quantile_ns(q) };
+        QuantilePoint { q, latency_ns }
+    };
+    LADDER.into_iter().filter(supported).map(point).collect()
+}
+
+fn values(trials: &[&TrialFacts], value: impl Fn(&JobFacts) -> f64) -> Vec<f64> {
+    trials.iter().filter_map(|trial| trial.primary()).map(value).collect()
+}
+
+fn metric(trials: &[&TrialFacts], metric: Metric) -> Vec<f64> {
+    trials.iter().filter_map(|trial| trial.value(metric)).collect()
+}
+
+/// 0 for no values.
+fn mean(values: &[f64]) -> f64 {
+    if values.is_empty() { 0.0 } else { values.iter().sum::<f64>() / values.len() as f64 }
+}
+
+/// Standard deviation over mean; 0 for fewer than two values.
+pub(crate) fn coefficient_of_variation(values: &[f64]) -> f64 {
+    if values.len() < 2 {
+        return 0.0;
+    }
+    let m = mean(values);
+    let squares: f64 = values.iter().map(|v| (v - m) * (v - m)).sum();
+    let cv = (squares / (values.len() - 1) as f64).sqrt() / m;
+    if cv.is_finite() { cv } else { 0.0 }
+}
+
+fn count(n: usize) -> u32 {
+    u32::try_from(n).unwrap_or(u32::MAX)
+}
