@@ -1,13 +1,13 @@
-//! Where the constants of `stats::design` come from: P(min over looks of the paired-t
+//! Where the constants of `stats::calibration` come from: P(min over looks of the paired-t
 //! p-value <= p*) = alpha under independent normal differences. The t path does not depend
 //! on mean or spread, so p* is a constant of (alpha, looks) that Monte Carlo gives.
 
+use iotax_analyze::stats::design::{Design, EXTENDED_LOOKS as LOOKS};
 use rand::SeedableRng;
 use rand_distr::{Distribution, StandardNormal};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-const LOOKS: [usize; 18] = [3, 4, 5, 6, 8, 10, 13, 16, 20, 25, 32, 40, 50, 64, 80, 100, 128, 160];
 const ALPHAS: [f64; 13] = [
     0.001,
     0.0025,
@@ -24,17 +24,19 @@ const ALPHAS: [f64; 13] = [
     0.2,
 ];
 
-/// Smallest p-value up to and including each look, for `runs` null experiments:
-/// `result[look][run]`.
-fn running_minimum_p(runs: usize, looks: &[usize], seed: u64) -> Vec<Vec<f64>> {
-    let students: Vec<_> =
-        looks.iter().map(|&n| StudentsT::new(0.0, 1.0, (n - 1) as f64).unwrap()).collect();
+const MAXIMA: [usize; 5] = [10, 20, 40, 80, 160];
+
+/// Smallest p-value of all looks up to each of [`MAXIMA`], for `runs` null experiments:
+/// `result[maximum][run]`, each sorted.
+fn smallest_p(runs: usize, seed: u64) -> Vec<Vec<f64>> {
+    let student = |n: usize| StudentsT::new(0.0, 1.0, (n - 1) as f64).expect("two blocks or more");
+    let students = LOOKS.map(student);
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
-    let mut minima = vec![Vec::with_capacity(runs); looks.len()];
+    let mut minima = vec![Vec::with_capacity(runs); MAXIMA.len()];
     for _ in 0..runs {
         let (mut sum, mut squares, mut n, mut smallest) = (0.0, 0.0, 0, 1.0_f64);
-        for (look, &upto) in looks.iter().enumerate() {
-            while n < upto {
+        for (look, student) in LOOKS.into_iter().zip(&students) {
+            while n < look {
                 let z: f64 = StandardNormal.sample(&mut rng);
                 sum += z;
                 squares += z * z;
@@ -44,26 +46,45 @@ fn running_minimum_p(runs: usize, looks: &[usize], seed: u64) -> Vec<Vec<f64>> {
             let mean = sum / count;
             let variance = (squares - count * mean * mean) / (count - 1.0);
             let t = mean.abs() / (variance / count).sqrt();
-            smallest = smallest.min(2.0 * students[look].sf(t));
-            minima[look].push(smallest);
+            smallest = smallest.min(2.0 * student.sf(t));
+            if let Some(maximum) = MAXIMA.iter().position(|&max| max == look) {
+                minima[maximum].push(smallest);
+            }
         }
+    }
+    for sample in &mut minima {
+        sample.sort_by(f64::total_cmp);
     }
     minima
 }
 
-/// Prints the tables of `stats::design`; takes minutes:
+#[test]
+fn nominal_levels_keep_their_overall_level() {
+    let runs = 12_000;
+    for (max_blocks, sample) in MAXIMA.into_iter().zip(smallest_p(runs, 3)) {
+        let design = Design::with_max_blocks(max_blocks);
+        for alpha in [0.01, 0.05, 0.2] {
+            let p_star = design.nominal_level(alpha);
+            let share = sample.partition_point(|&p| p <= p_star) as f64 / runs as f64;
+            let standard_error = (alpha * (1.0 - alpha) / runs as f64).sqrt();
+            let deviation = (share - alpha).abs();
+            assert!(deviation < 3.5 * standard_error, "{max_blocks} blocks, {alpha}: {share}");
+        }
+    }
+}
+
+/// Prints the tables of `stats::calibration`; takes minutes:
 /// `cargo test --release -p iotax-analyze --test calibration -- --ignored --nocapture`.
 #[test]
-#[ignore = "regenerates the constants of stats::design; minutes of CPU"]
+#[ignore = "regenerates the constants of stats::calibration; minutes of CPU, a gigabyte of memory"]
 fn print_the_grids() {
-    let mut minima = running_minimum_p(20_000_000, &LOOKS, 7);
-    for max_blocks in [10, 20, 40, 80, 160] {
-        let look = LOOKS.iter().position(|&n| n == max_blocks).unwrap();
-        let sample = &mut minima[look];
-        sample.sort_by(f64::total_cmp);
+    let runs = 20_000_000;
+    for (max_blocks, sample) in MAXIMA.into_iter().zip(smallest_p(runs, 7)) {
         println!("max {max_blocks}");
         for alpha in ALPHAS {
-            println!("    ({alpha}, {:.7e}),", sample[(alpha * sample.len() as f64) as usize]);
+            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "an index")]
+            let index = (alpha * runs as f64) as usize;
+            println!("    ({alpha}, {:.7e}),", sample[index]);
         }
     }
 }
