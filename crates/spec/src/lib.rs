@@ -5,16 +5,23 @@
 //! environment.
 #![forbid(unsafe_code)]
 
+mod build;
 mod error;
+mod explain;
+mod keys;
+mod overrides;
 mod presets;
 mod spec;
 mod stack;
 mod target;
 mod text;
 pub mod units;
+mod validate;
 mod workload;
 
+pub use build::Subsets;
 pub use error::{Error, FilePlace};
+pub use overrides::{Changes, override_keys};
 pub use spec::{Arm, Design, Spec, Stop, StopMode};
 pub use stack::{Fault, Layer, Stack, Target, Throttle};
 pub use target::parse_arms;

@@ -8,6 +8,8 @@ mod driver_searcher;
 mod plain;
 
 use crate::error::Error;
+pub(crate) use driver_searcher::default_index;
+
 use crate::workload::{BlockSizes, Bound, Engine, Files, Job, Pace, Pattern, Workload};
 
 const KIB: u32 = 1 << 10;

@@ -166,13 +166,13 @@ pub fn parse_duration(text: &str) -> Result<u64, Error> {
     let number = Number::read(text, unit, advice)?;
     let name = if number.suffix == "µs" { "us" } else { number.suffix };
     if name.is_empty() {
-        return match number.times(1) {
-            Some(0) => Ok(0),
-            _ => {
-                let digits = number.digits;
-                let advice = format!("write {digits}s, {digits}ms or {digits}us");
-                Err(unit.refuse(text, format!("{digits} what?"), advice))
-            }
+        let digits = number.digits;
+        let advice = format!("write {digits}s, {digits}ms or {digits}us");
+        let is_zero = number.times(1) == Some(0);
+        return if is_zero {
+            Ok(0)
+        } else {
+            Err(unit.refuse(text, format!("{digits} what?"), advice))
         };
     }
     let Some((_, nanoseconds)) = DURATION_UNITS.iter().find(|(known, _)| *known == name) else {

@@ -1,0 +1,371 @@
+//! Putting an experiment together: one arm, several arms, or the subsets of one stack's layers.
+
+use std::path::{Path, PathBuf};
+
+use crate::error::Error;
+use crate::spec::{Arm, Design, Spec, Stop, StopMode};
+use crate::stack::{Layer, Stack, Target};
+use crate::target::numbered;
+use crate::units::format_bytes;
+use crate::workload::{Engine, Workload};
+
+/// Up to this many layers every subset is measured: 8 arms.
+const FACTORIAL_LAYERS: usize = 3;
+/// On request every subset of up to this many layers: 16 arms.
+const MAX_FACTORIAL_LAYERS: usize = 4;
+/// Bits of a mask.
+const MAX_LAYERS: usize = 31;
+
+/// Which subsets of a stack's layers become arms.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Subsets {
+    /// All of them for up to 3 layers; for more: none, all, each alone, and each left out.
+    #[default]
+    Auto,
+    /// All of them, for up to 4 layers.
+    All,
+}
+
+impl Default for Stop {
+    fn default() -> Self {
+        Self {
+            mode: StopMode::Default,
+            margin: 0.05,
+            alpha: 0.05,
+            simultaneous: false,
+            max_blocks: 40,
+            min_blocks: 3,
+            max_time_ns: None,
+        }
+    }
+}
+
+impl Stop {
+    /// Refuses what could never stop or never decide.
+    pub fn validate(&self) -> Result<(), Error> {
+        let refuse =
+            |key, problem: String, advice| Err(Error::impossible("", key, problem, advice));
+        if !(self.margin > 0.0 && self.margin < 1.0) {
+            let problem = format!("{} is not between 0 and 1", self.margin);
+            return refuse("margin", problem, "5% is usual");
+        }
+        if !(self.alpha > 0.0 && self.alpha < 0.5) {
+            let problem = format!("{} is not between 0 and 0.5", self.alpha);
+            return refuse("alpha", problem, "5% is usual");
+        }
+        if self.min_blocks == 0 {
+            return refuse("min-blocks", "no block, no result".into(), "write at least 1");
+        }
+        if self.max_blocks < self.min_blocks {
+            let problem = format!("{} is below min-blocks, {}", self.max_blocks, self.min_blocks);
+            return refuse("max-blocks", problem, "");
+        }
+        if self.max_time_ns == Some(0) {
+            return refuse("max-time", "nothing can be measured in no time".into(), "");
+        }
+        Ok(())
+    }
+}
+
+impl Stack {
+    /// Bytes of the disk: its base's size.
+    pub fn size_bytes(&self) -> u64 {
+        match self.layers.first() {
+            Some(Layer::Mem { size_bytes } | Layer::File { size_bytes, .. }) => *size_bytes,
+            _ => 0,
+        }
+    }
+
+    /// Names of the layers above the base from bottom to top, a repeated one numbered: `aes`,
+    /// `aes#2`.
+    pub fn layer_names(&self) -> Vec<String> {
+        let mut names: Vec<String> = Vec::new();
+        for layer in self.layers.iter().skip(1) {
+            let is_taken = |name: &str| names.iter().any(|other| other == name);
+            let word = layer.name();
+            let name = if is_taken(word) { numbered(word, is_taken) } else { word.to_owned() };
+            names.push(name);
+        }
+        names
+    }
+
+    /// The base and those layers above it whose bit is set in `mask`, the lowest bit for the
+    /// lowest layer.
+    #[must_use]
+    pub fn subset(&self, mask: u32) -> Self {
+        let (base, above) = self.layers.split_at(self.layers.len().min(1));
+        let bits = (0..u32::BITS).map(|k| mask >> k & 1 == 1);
+        let kept = above.iter().zip(bits).filter(|(_, has)| *has).map(|(layer, _)| layer);
+        Self { layers: base.iter().chain(kept).cloned().collect() }
+    }
+}
+
+impl Spec {
+    /// The seed of experiments that name none, so that they can be repeated as they are.
+    pub const DEFAULT_SEED: u64 = 1;
+
+    /// One workload on one arm.
+    pub fn single(workload: Workload, arm: Arm, stop: Stop, seed: u64) -> Result<Self, Error> {
+        Self { workload, arms: vec![arm], design: Design::Single, stop, seed }.validated()
+    }
+
+    /// Every arm against the first; at least two.
+    pub fn compare(
+        workload: Workload,
+        arms: Vec<Arm>,
+        stop: Stop,
+        seed: u64,
+    ) -> Result<Self, Error> {
+        if arms.len() < 2 {
+            let advice = "name two or more, as in base=/mnt/a other=/mnt/b";
+            return Err(Error::syntax("a comparison needs at least two arms", advice));
+        }
+        Self { workload, arms, design: Design::Compare, stop, seed }.validated()
+    }
+
+    /// The layers of one stack taken off: the arms are `stack` with subsets of the layers above
+    /// its base. The first arm is `bare`, the last has all layers.
+    pub fn peel(
+        workload: Workload,
+        stack: &Stack,
+        subsets: Subsets,
+        stop: Stop,
+        seed: u64,
+    ) -> Result<Self, Error> {
+        let layers = stack.layer_names();
+        let masks = masks(layers.len(), subsets)?;
+        let arms = masks.iter().map(|mask| Arm {
+            name: subset_name(&layers, *mask),
+            target: Target::Stack(stack.subset(*mask)),
+        });
+        let arms = arms.collect();
+        Self { workload, arms, design: Design::Peel { layers, masks }, stop, seed }.validated()
+    }
+
+    fn validated(self) -> Result<Self, Error> {
+        self.validate()?;
+        Ok(self)
+    }
+
+    /// Refuses what cannot run, naming arm, job and key.
+    pub fn validate(&self) -> Result<(), Error> {
+        self.workload.validate()?;
+        self.stop.validate()?;
+        for (i, arm) in self.arms.iter().enumerate() {
+            if self.arms[..i].iter().any(|other| other.name == arm.name) {
+                return Err(Error::Duplicate { what: "arm", name: arm.name.clone() });
+            }
+            self.validate_arm(arm)?;
+        }
+        Ok(())
+    }
+
+    fn validate_arm(&self, arm: &Arm) -> Result<(), Error> {
+        let subject = |job: &str| format!("arm `{}`, job `{job}`", arm.name);
+        for job in &self.workload.jobs {
+            let largest = u64::from(job.block_sizes.max_bytes());
+            match &arm.target {
+                Target::Stack(stack) if largest > stack.size_bytes() => {
+                    let (block, disk) = (format_bytes(largest), format_bytes(stack.size_bytes()));
+                    let problem = format!("blocks of {block} do not fit a disk of {disk}");
+                    let advice = "make the stack's size larger or block-size smaller";
+                    return Err(Error::impossible(
+                        subject(&job.name),
+                        "block-size",
+                        problem,
+                        advice,
+                    ));
+                }
+                Target::Path(path) if job.engine == Engine::Vdisk => {
+                    let problem = format!("vdisk drives stacks, not the path {}", path.display());
+                    let advice = "use engine=io_uring, psync or mmap";
+                    return Err(Error::impossible(subject(&job.name), "engine", problem, advice));
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes relative paths of targets and of `file` layers absolute: they are relative to
+    /// `directory`, and `~/x` is below `home` if the caller has one.
+    pub fn resolve_paths(&mut self, directory: &Path, home: Option<&Path>) {
+        let resolve = |path: &mut PathBuf| match (path.strip_prefix("~"), home) {
+            (Ok(rest), Some(home)) => *path = home.join(rest),
+            _ => *path = directory.join(&*path),
+        };
+        for arm in &mut self.arms {
+            match &mut arm.target {
+                Target::Path(path) => resolve(path),
+                Target::Stack(stack) => {
+                    let paths = stack.layers.iter_mut().filter_map(|layer| match layer {
+                        Layer::File { path, .. } => path.as_mut(),
+                        _ => None,
+                    });
+                    paths.for_each(resolve);
+                }
+            }
+        }
+    }
+}
+
+/// The subsets of `layers` layers to measure, without repetition: none first, all last.
+fn masks(layers: usize, subsets: Subsets) -> Result<Vec<u32>, Error> {
+    let refuse = |problem: String, advice| Err(Error::impossible("", "stack", problem, advice));
+    match (layers, subsets) {
+        (0, _) => refuse(
+            "there is no layer to take off".into(),
+            "put layers on the base, as in file(size=2G) + aes + aes",
+        ),
+        (0..=FACTORIAL_LAYERS, _) | (0..=MAX_FACTORIAL_LAYERS, Subsets::All) => {
+            Ok((0..1 << layers).collect())
+        }
+        (_, Subsets::All) => refuse(
+            format!("all subsets of {layers} layers are {} arms", 1_u128 << layers.min(127)),
+            "take at most 4 layers, or leave out the request for all subsets",
+        ),
+        (MAX_LAYERS.., _) => refuse(format!("{layers} layers are too many"), "take at most 30"),
+        (_, Subsets::Auto) => {
+            let all = (1_u32 << layers) - 1;
+            let alone = (0..layers).map(|k| 1 << k);
+            let left_out = (0..layers).map(|k| all ^ 1 << k);
+            Ok([0].into_iter().chain(alone).chain(left_out).chain([all]).collect())
+        }
+    }
+}
+
+fn subset_name(layers: &[String], mask: u32) -> String {
+    if mask == 0 {
+        return "bare".to_owned();
+    }
+    let kept = layers.iter().enumerate().filter(|(k, _)| mask >> k & 1 == 1);
+    kept.map(|(_, name)| name.as_str()).collect::<Vec<_>>().join(" + ")
+}
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use super::*;
+    use crate::target::parse_arms;
+
+    fn peel(text: &str, subsets: Subsets) -> Result<Spec, Error> {
+        let stack = Stack::parse(text).unwrap();
+        let workload = Workload::peel_search(stack.size_bytes());
+        Spec::peel(workload, &stack, subsets, Stop::default(), 1)
+    }
+
+    fn arms(spec: &Spec) -> String {
+        let line = |arm: &Arm| format!("{}: {}", arm.name, arm.target);
+        spec.arms.iter().map(line).collect::<Vec<_>>().join("\n")
+    }
+
+    #[test]
+    fn two_layers_make_four_arms() {
+        let spec = peel("file(size=2G) + aes + aes(sector=512)", Subsets::Auto).unwrap();
+        assert_snapshot!(arms(&spec), @"
+        bare: file(size=2G)
+        aes: file(size=2G) + aes
+        aes#2: file(size=2G) + aes(sector=512)
+        aes + aes#2: file(size=2G) + aes + aes(sector=512)
+        ");
+        let layers = vec!["aes".to_owned(), "aes#2".to_owned()];
+        assert_eq!(spec.design, Design::Peel { layers, masks: vec![0, 1, 2, 3] });
+    }
+
+    #[test]
+    fn four_layers_make_ten_arms_or_sixteen_on_request() {
+        let text = "mem + aes + queue + cache(size=1M) + aes";
+        let spec = peel(text, Subsets::Auto).unwrap();
+        assert_snapshot!(arms(&spec), @"
+        bare: mem
+        aes: mem + aes
+        queue: mem + queue
+        cache: mem + cache(size=1M)
+        aes#2: mem + aes
+        queue + cache + aes#2: mem + queue + cache(size=1M) + aes
+        aes + cache + aes#2: mem + aes + cache(size=1M) + aes
+        aes + queue + aes#2: mem + aes + queue + aes
+        aes + queue + cache: mem + aes + queue + cache(size=1M)
+        aes + queue + cache + aes#2: mem + aes + queue + cache(size=1M) + aes
+        ");
+        assert_eq!(peel(text, Subsets::All).unwrap().arms.len(), 16);
+    }
+
+    #[test]
+    fn stacks_that_cannot_be_peeled_are_refused() {
+        assert_snapshot!(peel("mem", Subsets::Auto).unwrap_err(), @"
+        stack: there is no layer to take off
+        put layers on the base, as in file(size=2G) + aes + aes
+        ");
+        assert_snapshot!(peel(&format!("mem{}", " + aes".repeat(5)), Subsets::All).unwrap_err(), @"
+        stack: all subsets of 5 layers are 32 arms
+        take at most 4 layers, or leave out the request for all subsets
+        ");
+        assert_snapshot!(peel(&format!("mem{}", " + aes".repeat(40)), Subsets::Auto).unwrap_err(), @"
+        stack: 40 layers are too many
+        take at most 30
+        ");
+        assert_snapshot!(peel("mem(size=64k) + aes", Subsets::Auto).unwrap_err(), @"
+        job `searcher`: block-size: blocks of 1048576 bytes do not fit a size of 65536
+        make size larger or block-size smaller
+        ");
+    }
+
+    fn compare(texts: &[&str], change: impl FnOnce(&mut Stop)) -> String {
+        let mut stop = Stop::default();
+        change(&mut stop);
+        let arms = parse_arms(texts.iter().copied()).unwrap();
+        let workload = Workload::preset("seqread-1m").unwrap();
+        Spec::compare(workload, arms, stop, 1).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn impossible_comparisons_are_refused() {
+        let both = ["a=/a", "b=mem"];
+        assert_snapshot!(compare(&["a=/a"], |_| ()), @"
+        a comparison needs at least two arms
+        name two or more, as in base=/mnt/a other=/mnt/b
+        ");
+        assert_snapshot!(compare(&["a=/a", "b=mem(size=64k)"], |_| ()), @"
+        arm `b`, job `io`: block-size: blocks of 1M do not fit a disk of 64k
+        make the stack's size larger or block-size smaller
+        ");
+        assert_snapshot!(compare(&both, |stop| stop.margin = 5.0), @"
+        margin: 5 is not between 0 and 1
+        5% is usual
+        ");
+        assert_snapshot!(compare(&both, |stop| stop.alpha = 0.0), @"
+        alpha: 0 is not between 0 and 0.5
+        5% is usual
+        ");
+        assert_snapshot!(compare(&both, |stop| stop.max_blocks = 2), @"max-blocks: 2 is below min-blocks, 3");
+        assert_snapshot!(compare(&both, |stop| stop.min_blocks = 0), @"
+        min-blocks: no block, no result
+        write at least 1
+        ");
+        assert_snapshot!(compare(&both, |stop| stop.max_time_ns = Some(0)), @"max-time: nothing can be measured in no time");
+    }
+
+    #[test]
+    fn in_process_engines_need_stacks() {
+        let arm = Arm::parse("a=/a").unwrap();
+        let workload = Workload::peel_search(1 << 30);
+        let error = Spec::single(workload, arm, Stop::default(), 1).unwrap_err();
+        assert_snapshot!(error, @"
+        arm `a`, job `searcher`: engine: vdisk drives stacks, not the path /a
+        use engine=io_uring, psync or mmap
+        ");
+    }
+
+    #[test]
+    fn paths_are_relative_to_the_directory() {
+        let texts = ["a=b/c", "d=/e", "f=~/g", "h=file(path=i) + aes", "j=mem"];
+        let arms = parse_arms(texts).unwrap();
+        let workload = Workload::preset("randread-4k").unwrap();
+        let mut spec = Spec::compare(workload, arms, Stop::default(), 1).unwrap();
+        spec.resolve_paths(Path::new("/base"), Some(Path::new("/home/me")));
+        let targets: Vec<_> = spec.arms.iter().map(|arm| arm.target.to_string()).collect();
+        assert_eq!(targets, ["/base/b/c", "/e", "/home/me/g", "file(path=/base/i) + aes", "mem"]);
+    }
+}

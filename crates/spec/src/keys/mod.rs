@@ -1,0 +1,193 @@
+//! The keys of a job, of the index and of a workload, declared once: name, unit, meaning, effect.
+//!
+//! Overrides (`--set`), experiment files, their JSON Schema and the errors of all three read these
+//! tables. A new key is one entry here and one field in [`crate::workload`].
+
+mod values;
+
+use crate::error::Error;
+use crate::units::{self, Unit};
+use crate::workload::{Bound, Engine, Files, IndexLoads, Job, Pattern};
+pub(crate) use values::format_block_sizes;
+use values::{block_sizes, pace, percent, small};
+
+/// One key of something of type `T`.
+pub(crate) struct Key<T> {
+    /// As written in files; `_` may stand for `-` on the command line.
+    pub name: &'static str,
+    /// What fio calls it, accepted on the command line.
+    pub fio: Option<&'static str>,
+    pub unit: Unit,
+    pub about: &'static str,
+    pub set: fn(&mut T, &str) -> Result<(), Error>,
+}
+
+/// Finds a key by its own name, by fio's, or with `_` for `-`.
+pub(crate) fn find<T>(keys: &'static [Key<T>], name: &str) -> Option<&'static Key<T>> {
+    let dashed = name.replace('_', "-");
+    keys.iter().find(|key| key.name == dashed || key.fio == Some(name))
+}
+
+const ENGINES: [Engine; 5] =
+    [Engine::Null, Engine::Psync, Engine::Mmap, Engine::IoUring, Engine::Vdisk];
+const ENGINE_NAMES: &[&str] = &["null", "psync", "mmap", "io_uring", "vdisk"];
+/// fio's `rw` words, with the pattern and the percentage of reads each stands for.
+const DIRECTIONS: [(&str, Pattern, u8); 6] = [
+    ("read", Pattern::Sequential, 100),
+    ("write", Pattern::Sequential, 0),
+    ("rw", Pattern::Sequential, 50),
+    ("randread", Pattern::Random, 100),
+    ("randwrite", Pattern::Random, 0),
+    ("randrw", Pattern::Random, 50),
+];
+const DIRECTION_NAMES: &[&str] = &["read", "write", "rw", "randread", "randwrite", "randrw"];
+const PATTERN_NAMES: &[&str] = &["random", "sequential"];
+
+const fn key<T>(
+    name: &'static str,
+    fio: Option<&'static str>,
+    unit: Unit,
+    about: &'static str,
+    set: fn(&mut T, &str) -> Result<(), Error>,
+) -> Key<T> {
+    Key { name, fio, unit, about, set }
+}
+
+/// The keys of a job, apart from its name.
+pub(crate) static JOB_KEYS: [Key<Job>; 19] = [
+    key(
+        "engine",
+        Some("ioengine"),
+        Unit::Choice(ENGINE_NAMES),
+        "how I/O is issued on paths",
+        engine,
+    ),
+    key("threads", Some("numjobs"), Unit::Count, "identical threads", |job, text| {
+        small(text).map(|threads| job.threads = threads)
+    }),
+    key("depth", Some("iodepth"), Unit::Count, "I/Os in flight per thread", |job, text| {
+        small(text).map(|depth| job.queue_depth = depth)
+    }),
+    key(
+        "rw",
+        Some("readwrite"),
+        Unit::Choice(DIRECTION_NAMES),
+        "pattern and direction in one word, as in fio",
+        direction,
+    ),
+    key("read-percent", Some("rwmixread"), Unit::Count, "share of reads, 0 to 100", |job, text| {
+        percent(text).map(|percent| job.read_percent = percent)
+    }),
+    key("pattern", None, Unit::Choice(PATTERN_NAMES), "order of offsets", |job, text| {
+        let sequential = choose(PATTERN_NAMES, text)? == 1;
+        job.pattern = if sequential { Pattern::Sequential } else { Pattern::Random };
+        Ok(())
+    }),
+    key("block-size", Some("bs"), Unit::BlockSizes, "size of single I/Os", |job, text| {
+        block_sizes(text).map(|sizes| job.block_sizes = sizes)
+    }),
+    key("size", None, Unit::Size, "bytes each thread's offsets span", |job, text| {
+        units::parse_bytes(text).map(|bytes| job.size_bytes = bytes)
+    }),
+    key("file", None, Unit::Name, "per-thread, or the name of one file for all", |job, text| {
+        let own = text == "per-thread";
+        job.files = if own { Files::PerThread } else { Files::Shared(text.to_owned()) };
+        Ok(())
+    }),
+    key("rate", None, Unit::Pace, "I/Os per second offered by the job, or closed", |job, text| {
+        pace(text).map(|pace| job.pace = pace)
+    }),
+    key(
+        "io-size",
+        None,
+        Unit::Size,
+        "end after so many bytes per thread; 0: run on",
+        |job, text| {
+            let bytes = units::parse_bytes(text)?;
+            job.bound = if bytes == 0 { Bound::Time } else { Bound::Bytes(bytes) };
+            Ok(())
+        },
+    ),
+    key(
+        "start-delay",
+        Some("startdelay"),
+        Unit::Duration,
+        "wait before the first I/O",
+        |job, text| units::parse_duration(text).map(|ns| job.start_delay_ns = ns),
+    ),
+    key("direct", None, Unit::Switch, "bypass the page cache", |job, text| {
+        units::parse_switch(text).map(|on| job.direct = on)
+    }),
+    key("invalidate", None, Unit::Switch, "start every trial with a cold cache", |job, text| {
+        units::parse_switch(text).map(|on| job.invalidate = on)
+    }),
+    key(
+        "fsync-every",
+        Some("fdatasync"),
+        Unit::Count,
+        "sync after so many writes; 0: never",
+        |job, text| {
+            let writes = small(text)?;
+            job.fsync_every = (writes > 0).then_some(writes);
+            Ok(())
+        },
+    ),
+    key("end-fsync", None, Unit::Switch, "sync when the job ends", |job, text| {
+        units::parse_switch(text).map(|on| job.end_fsync = on)
+    }),
+    key("verify", None, Unit::Switch, "read back and compare what was written", |job, text| {
+        units::parse_switch(text).map(|on| job.verify = on)
+    }),
+    key(
+        "sqpoll",
+        Some("sqthread_poll"),
+        Unit::Switch,
+        "io_uring: the kernel polls",
+        |job, text| units::parse_switch(text).map(|on| job.sqpoll = on),
+    ),
+    key(
+        "advise",
+        Some("fadvise_hint"),
+        Unit::Switch,
+        "tell the kernel the pattern",
+        |job, text| units::parse_switch(text).map(|on| job.advise = on),
+    ),
+];
+
+/// The keys of the index, written `index.size` in overrides.
+pub(crate) static INDEX_KEYS: [Key<IndexLoads>; 5] = [
+    key("versions", None, Unit::Iops, "versions published per second, at most", |index, text| {
+        units::parse_iops(text).map(|rate| index.versions_per_second = rate)
+    }),
+    key("size", None, Unit::Size, "bytes of one version", |index, text| {
+        units::parse_bytes(text).map(|bytes| index.index_bytes = bytes)
+    }),
+    key("slow-load", None, Unit::Duration, "a longer load is a slow load", |index, text| {
+        units::parse_duration(text).map(|ns| index.slow_load_ns = ns)
+    }),
+    key("queries", None, Unit::Iops, "queries arriving per second", |index, text| {
+        units::parse_iops(text).map(|rate| index.queries_per_second = rate)
+    }),
+    key("query-size", None, Unit::Size, "bytes one query reads", |index, text| {
+        values::small_bytes(text).map(|bytes| index.query_bytes = bytes)
+    }),
+];
+
+/// The position of a word among those offered.
+fn choose(words: &'static [&'static str], text: &str) -> Result<usize, Error> {
+    words
+        .iter()
+        .position(|word| *word == text)
+        .ok_or_else(|| Unit::Choice(words).refuse(text, format!("write {}", words.join(", ")), ""))
+}
+
+fn engine(job: &mut Job, text: &str) -> Result<(), Error> {
+    job.engine = ENGINES[choose(ENGINE_NAMES, &text.replace('-', "_"))?];
+    Ok(())
+}
+
+fn direction(job: &mut Job, text: &str) -> Result<(), Error> {
+    let (_, pattern, read_percent) = DIRECTIONS[choose(DIRECTION_NAMES, text)?];
+    (job.pattern, job.read_percent) = (pattern, read_percent);
+    Ok(())
+}

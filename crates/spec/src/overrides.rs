@@ -1,0 +1,299 @@
+//! Changes to a workload: `--scale`, `--time`, `--ramp` and `--set job.key=value`.
+
+use crate::error::Error;
+use crate::keys::{self, INDEX_KEYS, JOB_KEYS, Key};
+use crate::presets::default_index;
+use crate::units::{self, Unit};
+use crate::workload::{Bound, Workload};
+
+/// What is changed about a workload before it runs, in the order of the fields: an explicit time
+/// is not scaled.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Changes {
+    /// Factor on times and sizes.
+    pub scale: Option<f64>,
+    /// Length of the measured window, in nanoseconds.
+    pub time_ns: Option<u64>,
+    /// Length of the discarded start, in nanoseconds.
+    pub ramp_ns: Option<u64>,
+    /// Overrides as text, `key=value` or `job.key=value`; later ones win.
+    pub set: Vec<String>,
+}
+
+impl Changes {
+    /// Applies all of them. The result is not yet validated: see [`Workload::validate`].
+    pub fn apply(&self, workload: &mut Workload) -> Result<(), Error> {
+        if let Some(factor) = self.scale {
+            workload.scale(factor)?;
+        }
+        if let Some(time_ns) = self.time_ns {
+            workload.time_ns = time_ns;
+        }
+        if let Some(ramp_ns) = self.ramp_ns {
+            workload.ramp_ns = ramp_ns;
+        }
+        self.set.iter().try_for_each(|text| workload.set(text))
+    }
+}
+
+impl Workload {
+    /// Multiplies times (window, ramp, start delays) and sizes (spans, byte bounds, index versions)
+    /// by `factor`. Threads, depths, rates and block sizes stay, since they are the load's shape;
+    /// a span stays a whole number of largest blocks, and at least one.
+    pub fn scale(&mut self, factor: f64) -> Result<(), Error> {
+        if !(factor.is_finite() && factor > 0.0) {
+            let advice = "write a factor above 0; 0.05 is a twentieth";
+            return Err(Error::impossible("", "scale", format!("{factor} is no factor"), advice));
+        }
+        self.time_ns = scaled(self.time_ns, factor, 1);
+        self.ramp_ns = scaled(self.ramp_ns, factor, 1);
+        for job in &mut self.jobs {
+            let block = u64::from(job.block_sizes.max_bytes());
+            job.size_bytes = scaled(job.size_bytes, factor, block);
+            job.start_delay_ns = scaled(job.start_delay_ns, factor, 1);
+            if let Bound::Bytes(bytes) = &mut job.bound {
+                *bytes = scaled(*bytes, factor, block);
+            }
+        }
+        if let Some(index) = &mut self.index {
+            let unit = u64::from(index.query_bytes).max(4096);
+            index.index_bytes = scaled(index.index_bytes, factor, unit);
+        }
+        Ok(())
+    }
+
+    /// Applies one override, `key=value` or `job.key=value`.
+    ///
+    /// A key without a job changes every job. `time`, `ramp` and `primary` belong to the workload;
+    /// `index=off` takes the index away, `index=on` adds the one of `driver-searcher`, and
+    /// `index.size` and so on change it. fio's names for keys are understood.
+    pub fn set(&mut self, text: &str) -> Result<(), Error> {
+        let Some((path, value)) = text.split_once('=') else {
+            let advice = "write KEY=VALUE or JOB.KEY=VALUE, as in mmap_read.threads=4";
+            return Err(
+                Error::syntax("an override without a value", advice).at(text, 0..text.len())
+            );
+        };
+        let (job, key) = path.rsplit_once('.').map_or((None, path), |(job, key)| (Some(job), key));
+        let key_start = path.len() - key.len();
+        let changed = match job.map(str::trim) {
+            None => self.set_workload(key.trim(), value.trim()),
+            Some("index") => self.set_index(key.trim(), value.trim()),
+            Some(name) => self.set_job(name, key.trim(), value.trim()),
+        };
+        changed.map_err(|error| {
+            let span = match &error {
+                Error::Unknown { what: "job", .. } => 0..key_start.saturating_sub(1),
+                Error::Unknown { .. } => key_start..path.len(),
+                _ => path.len() + 1..text.len(),
+            };
+            error.at(text, span)
+        })
+    }
+
+    fn set_workload(&mut self, key: &str, value: &str) -> Result<(), Error> {
+        match key {
+            "time" => self.time_ns = units::parse_duration(value)?,
+            "ramp" | "ramp_time" => self.ramp_ns = units::parse_duration(value)?,
+            "primary" => value.clone_into(&mut self.primary),
+            "index" => {
+                let on = units::parse_switch(value)?;
+                self.index = on.then(|| self.index.unwrap_or_else(default_index));
+            }
+            _ => {
+                let others = ["time", "ramp", "primary", "index"];
+                let known = find_key(&JOB_KEYS, key, &others)?;
+                for job in &mut self.jobs {
+                    (known.set)(job, value)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn set_job(&mut self, name: &str, key: &str, value: &str) -> Result<(), Error> {
+        let Some(position) = self.jobs.iter().position(|job| job.name == name) else {
+            let names = self.jobs.iter().map(|job| job.name.as_str());
+            return Err(Error::unknown("job", name, names.chain(self.index.map(|_| "index"))));
+        };
+        let known = find_key(&JOB_KEYS, key, &[])?;
+        (known.set)(&mut self.jobs[position], value)
+    }
+
+    fn set_index(&mut self, key: &str, value: &str) -> Result<(), Error> {
+        let known = find_key(&INDEX_KEYS, key, &[])?;
+        (known.set)(self.index.get_or_insert_with(default_index), value)
+    }
+}
+
+fn find_key<T>(
+    keys: &'static [Key<T>],
+    name: &str,
+    others: &[&'static str],
+) -> Result<&'static Key<T>, Error> {
+    keys::find(keys, name).ok_or_else(|| {
+        let names = keys.iter().map(|key| key.name).chain(others.iter().copied());
+        Error::unknown("key", &name.replace('_', "-"), names)
+    })
+}
+
+/// The keys that [`Workload::set`] takes: scope (empty for every job), key, unit, meaning.
+pub fn override_keys() -> impl Iterator<Item = (&'static str, &'static str, Unit, &'static str)> {
+    let workload = [
+        ("", "time", Unit::Duration, "length of the measured window"),
+        ("", "ramp", Unit::Duration, "length of the discarded start"),
+        ("", "primary", Unit::Name, "the job whose throughput decides"),
+        ("", "index", Unit::Switch, "publish, load and query an index beside the jobs"),
+    ];
+    let jobs = JOB_KEYS.iter().map(|key| ("job", key.name, key.unit, key.about));
+    let index = INDEX_KEYS.iter().map(|key| ("index", key.name, key.unit, key.about));
+    workload.into_iter().chain(jobs).chain(index)
+}
+
+/// `value * factor`, rounded down to a multiple of `unit` but never below one.
+fn scaled(value: u64, factor: f64, unit: u64) -> u64 {
+    if value == 0 {
+        return 0;
+    }
+    let unit = unit.max(1);
+    // Saturates at u64::MAX, which no disk and no clock reaches.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "see above")]
+    let exact = (value as f64 * factor).round() as u64;
+    (exact / unit).max(1).saturating_mul(unit)
+}
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::workload::{BlockSizes, Engine, Pattern};
+
+    fn published() -> Workload {
+        Workload::preset("driver-searcher").unwrap()
+    }
+
+    #[test]
+    fn a_twentieth_of_the_published_workload_takes_three_seconds() {
+        let mut workload = published();
+        workload.scale(0.05).unwrap();
+        assert_eq!(workload.time_ns, 3_000_000_000);
+        assert_eq!(workload.ramp_ns, 200_000_000);
+        let [download, mmap_read] = workload.jobs.as_slice() else { panic!("two jobs") };
+        assert_eq!(download.size_bytes, 100 << 20);
+        assert_eq!(download.threads, 30);
+        assert_eq!(mmap_read.size_bytes, 2560 << 20);
+        assert_eq!(mmap_read.start_delay_ns, 100_000_000);
+    }
+
+    #[test]
+    fn spans_stay_whole_blocks() {
+        let mut workload = published();
+        workload.scale(1e-9).unwrap();
+        assert_eq!(workload.jobs[0].size_bytes, 4 << 20);
+        assert_eq!(workload.jobs[1].size_bytes, 1 << 20);
+        workload.validate().unwrap();
+    }
+
+    #[test]
+    fn overrides_reach_one_job_or_all() {
+        let mut workload = published();
+        for text in ["mmap_read.threads=4", "numjobs=2", "download.bs=64k-1M", "index.size=64M"] {
+            workload.set(text).unwrap();
+        }
+        assert_eq!(workload.jobs.iter().map(|job| job.threads).collect::<Vec<_>>(), [2, 2]);
+        let range = BlockSizes::Range { min: 65_536, max: 1 << 20 };
+        assert_eq!(workload.jobs[0].block_sizes, range);
+        assert_eq!(workload.index.unwrap().index_bytes, 64 << 20);
+        workload.set("index = off").unwrap();
+        assert_eq!(workload.index, None);
+        workload.set("mmap_read.rw=randrw").unwrap();
+        workload.set("mmap_read.engine=io-uring").unwrap();
+        let job = &workload.jobs[1];
+        assert_eq!(
+            (job.pattern, job.read_percent, job.engine),
+            (Pattern::Random, 50, Engine::IoUring)
+        );
+    }
+
+    #[test]
+    fn explicit_times_are_not_scaled() {
+        let mut workload = published();
+        let changes = Changes {
+            scale: Some(0.05),
+            time_ns: Some(7),
+            set: vec!["ramp=1s".into()],
+            ..Changes::default()
+        };
+        changes.apply(&mut workload).unwrap();
+        assert_eq!((workload.time_ns, workload.ramp_ns), (7, 1_000_000_000));
+    }
+
+    #[test]
+    fn overrides_say_what_is_wrong() {
+        let error = |text: &str| published().set(text).unwrap_err().to_string();
+        assert_snapshot!(error("treads=4"), @"
+        unknown key `treads`; did you mean `threads`?
+          treads=4
+          ^^^^^^ column 1
+        known keys: engine, threads, depth, rw, read-percent, pattern, block-size, size, file, rate, io-size, start-delay, direct, invalidate, fsync-every, end-fsync, verify, sqpoll, advise, time, ramp, primary, index
+        ");
+        assert_snapshot!(error("mmap_raed.threads=4"), @"
+        unknown job `mmap_raed`; did you mean `mmap_read`?
+          mmap_raed.threads=4
+          ^^^^^^^^^ column 1
+        known jobs: download, mmap_read, index
+        ");
+        assert_snapshot!(error("mmap_read.threads=four"), @"
+        `four` is not a whole number: it does not start with a digit
+          mmap_read.threads=four
+                            ^^^^ column 19
+        write it in digits, as 4 or 4000
+        ");
+        assert_snapshot!(error("index.sizes=4k"), @"
+        unknown key `sizes`; did you mean `size`?
+          index.sizes=4k
+                ^^^^^ column 7
+        known keys: versions, size, slow-load, queries, query-size
+        ");
+        assert_snapshot!(error("depth"), @"
+        an override without a value
+          depth
+          ^^^^^ column 1
+        write KEY=VALUE or JOB.KEY=VALUE, as in mmap_read.threads=4
+        ");
+        assert_snapshot!(error("download.engine=libaio"), @"
+        `libaio` is not offered here: write null, psync, mmap, io_uring, vdisk
+          download.engine=libaio
+                          ^^^^^^ column 17
+        ");
+        assert_snapshot!(published().scale(-1.0).unwrap_err(), @"
+        scale: -1 is no factor
+        write a factor above 0; 0.05 is a twentieth
+        ");
+    }
+
+    #[test]
+    fn every_listed_key_can_be_set() {
+        for (scope, key, ..) in override_keys() {
+            let path = if scope == "index" { format!("index.{key}=?") } else { format!("{key}=?") };
+            let refused = published().set(&path);
+            assert!(!refused.is_err_and(|error| error.is_unknown_name()), "{path}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_panics(text in prop_oneof![".*", "(mmap_read|index|threads|bs|[.=]|4k)*"]) {
+            let _ = published().set(&text);
+        }
+
+        #[test]
+        fn any_scale_leaves_a_workload_that_is_possible(factor in 1e-12..1e3) {
+            let mut workload = published();
+            workload.scale(factor).unwrap();
+            prop_assert_eq!(workload.validate(), Ok(()));
+        }
+    }
+}

@@ -1,0 +1,300 @@
+//! What no machine can do, refused before any machine is touched.
+
+use crate::error::Error;
+use crate::workload::{BlockSizes, Bound, Engine, Files, IndexLoads, Job, Pace, Workload};
+
+/// `O_DIRECT` transfers whole logical blocks of the device, which are never smaller.
+const DIRECT_ALIGNMENT_BYTES: u32 = 512;
+/// The kernel's limit on the entries of an `io_uring`.
+const MAX_DEPTH: u32 = 32_768;
+/// fio's limit on jobs.
+const MAX_THREADS: u32 = 4096;
+
+impl Workload {
+    /// Refuses what cannot run, naming job and key.
+    pub fn validate(&self) -> Result<(), Error> {
+        let workload = |key, problem: &str, advice: &str| {
+            Err(Error::impossible(self.name.clone(), key, problem, advice))
+        };
+        if self.time_ns == 0 {
+            return workload("time", "nothing would be measured", "write for example 5s");
+        }
+        if self.jobs.is_empty() {
+            return workload("job", "there is no job to run", "add a job");
+        }
+        for (i, job) in self.jobs.iter().enumerate() {
+            if self.jobs[..i].iter().any(|other| other.name == job.name) {
+                return Err(Error::Duplicate { what: "job", name: job.name.clone() });
+            }
+            job.validate()?;
+            // Both saturate at 584 years.
+            if job.start_delay_ns >= self.ramp_ns.saturating_add(self.time_ns) {
+                let advice = "shorten it, or lengthen the workload's time";
+                return Err(job.refuse("start-delay", "the trial is over by then", advice));
+            }
+        }
+        if self.primary_job().is_none() {
+            return Err(Error::unknown(
+                "primary job",
+                &self.primary,
+                self.jobs.iter().map(|job| job.name.as_str()),
+            ));
+        }
+        self.index.as_ref().map_or(Ok(()), validate_index)
+    }
+}
+
+impl Job {
+    fn refuse(&self, key: &'static str, problem: impl Into<String>, advice: &str) -> Error {
+        Error::impossible(format!("job `{}`", self.name), key, problem, advice)
+    }
+
+    fn validate(&self) -> Result<(), Error> {
+        self.validate_names()?;
+        self.validate_blocks()?;
+        self.validate_engine()?;
+        if !(1..=MAX_THREADS).contains(&self.threads) {
+            let problem = format!("{} threads; possible are 1 to {MAX_THREADS}", self.threads);
+            return Err(self.refuse("threads", problem, ""));
+        }
+        if self.read_percent > 100 {
+            let problem = format!("{} % of I/Os cannot be reads", self.read_percent);
+            return Err(self.refuse("read-percent", problem, "write 0 to 100"));
+        }
+        if let Pace::Even { iops } | Pace::Poisson { iops } = self.pace
+            && !(iops.is_finite() && iops > 0.0)
+        {
+            let advice = "write a rate above 0, or closed for no rate";
+            return Err(self.refuse("rate", format!("{iops} I/Os per second never start"), advice));
+        }
+        if self.writes() {
+            return Ok(());
+        }
+        let write_only = [
+            ("verify", self.verify),
+            ("end-fsync", self.end_fsync),
+            ("fsync-every", self.fsync_every.is_some()),
+        ];
+        match write_only.into_iter().find(|(_, set)| *set) {
+            Some((key, _)) => {
+                Err(self.refuse(key, "the job writes nothing", "leave it out, or write too"))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Names become file names inside a target directory.
+    fn validate_names(&self) -> Result<(), Error> {
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+        let safe = |name: &str| name.chars().all(is_plain) && !name.trim_matches('.').is_empty();
+        if self.name == "index" {
+            let advice = "give the job another name";
+            return Err(self.refuse("name", "`index` stands for the index", advice));
+        }
+        if !safe(&self.name) {
+            let advice = "use letters, digits, `.`, `_` and `-`";
+            return Err(self.refuse("name", "it cannot be part of a file name", advice));
+        }
+        match &self.files {
+            Files::Shared(file) if !safe(file) => {
+                let problem = format!("`{file}` is not the name of a file inside the target");
+                Err(self.refuse("file", problem, "use letters, digits, `.`, `_` and `-`"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn validate_blocks(&self) -> Result<(), Error> {
+        let refuse = |problem: String, advice| Err(self.refuse("block-size", problem, advice));
+        match &self.block_sizes {
+            BlockSizes::Range { min, max } if min > max => {
+                return refuse(format!("the range runs from {min} down to {max}"), "swap them");
+            }
+            BlockSizes::Split(shares) => {
+                let sum: u32 = shares.iter().map(|share| u32::from(share.percent)).sum();
+                if sum != 100 {
+                    return refuse(format!("the percentages add up to {sum}, not 100"), "");
+                }
+            }
+            _ => {}
+        }
+        let (min, max) = (self.block_sizes.min_bytes(), self.block_sizes.max_bytes());
+        if min == 0 {
+            return refuse("an I/O of 0 bytes does nothing".into(), "write for example 4k");
+        }
+        if u64::from(max) > self.size_bytes {
+            let problem = format!("blocks of {max} bytes do not fit a size of {}", self.size_bytes);
+            return refuse(problem, "make size larger or block-size smaller");
+        }
+        if self.bound == Bound::Bytes(0) {
+            return Err(self.refuse("io-size", "the job would end before its first I/O", ""));
+        }
+        let misaligned = |bytes: u32| !bytes.is_multiple_of(DIRECT_ALIGNMENT_BYTES);
+        let odd = match &self.block_sizes {
+            BlockSizes::Fixed(size) => misaligned(*size),
+            BlockSizes::Range { min, .. } => misaligned(*min),
+            BlockSizes::Split(shares) => shares.iter().any(|share| misaligned(share.bytes)),
+        };
+        if self.direct && odd {
+            let problem = "direct I/O moves whole sectors of 512 bytes";
+            return refuse(problem.into(), "write a multiple of 512, or direct=false");
+        }
+        Ok(())
+    }
+
+    fn validate_engine(&self) -> Result<(), Error> {
+        let (depth, engine) = (self.queue_depth, self.engine.name());
+        if !(1..=MAX_DEPTH).contains(&depth) {
+            let problem = format!("{depth} I/Os in flight; possible are 1 to {MAX_DEPTH}");
+            return Err(self.refuse("depth", problem, ""));
+        }
+        if depth > 1 && !self.engine.is_async() {
+            let problem = format!("{engine} keeps one I/O in flight per thread, not {depth}");
+            return Err(self.refuse("depth", problem, "use engine=io_uring, or more threads"));
+        }
+        if self.direct && self.engine == Engine::Mmap {
+            let problem = "a mapping is the page cache, it cannot bypass it";
+            return Err(self.refuse("direct", problem, "use direct=false, or engine=psync"));
+        }
+        if self.sqpoll && self.engine != Engine::IoUring {
+            let problem = format!("{engine} has no submission queue to poll");
+            return Err(self.refuse("sqpoll", problem, "use engine=io_uring, or leave it out"));
+        }
+        Ok(())
+    }
+}
+
+fn validate_index(index: &IndexLoads) -> Result<(), Error> {
+    let refuse = |key, problem: &str| Err(Error::impossible("index", key, problem, ""));
+    let is_rate = |rate: f64| rate.is_finite() && rate > 0.0;
+    if !is_rate(index.versions_per_second) {
+        return refuse("versions", "must be above 0");
+    }
+    if !is_rate(index.queries_per_second) {
+        return refuse("queries", "must be above 0");
+    }
+    if index.query_bytes == 0 {
+        return refuse("query-size", "must be above 0");
+    }
+    if u64::from(index.query_bytes) > index.index_bytes {
+        return refuse("query-size", "a query cannot read more than the whole index");
+    }
+    if index.slow_load_ns == 0 { refuse("slow-load", "every load would be slow") } else { Ok(()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use super::*;
+
+    #[test]
+    fn presets_are_possible() {
+        for workload in Workload::presets() {
+            assert_eq!(workload.validate(), Ok(()), "{}", workload.name);
+        }
+        assert_eq!(Workload::peel_search(1 << 30).validate(), Ok(()));
+    }
+
+    fn error(preset: &str, changes: &[&str]) -> String {
+        let mut workload = Workload::preset(preset).unwrap();
+        for change in changes {
+            workload.set(change).unwrap();
+        }
+        workload.validate().unwrap_err().to_string()
+    }
+
+    #[test]
+    fn impossible_blocks_are_named() {
+        assert_snapshot!(error("seqread-1m", &["size=512k"]), @"
+        job `io`: block-size: blocks of 1048576 bytes do not fit a size of 524288
+        make size larger or block-size smaller
+        ");
+        assert_snapshot!(error("randread-4k", &["block-size=1000"]), @"
+        job `io`: block-size: direct I/O moves whole sectors of 512 bytes
+        write a multiple of 512, or direct=false
+        ");
+        assert_snapshot!(error("randread-4k", &["bs=0"]), @"
+        job `io`: block-size: an I/O of 0 bytes does nothing
+        write for example 4k
+        ");
+        assert_snapshot!(error("randread-4k", &["bs=8k-4k"]), @"
+        job `io`: block-size: the range runs from 8192 down to 4096
+        swap them
+        ");
+        assert_snapshot!(error("randread-4k", &["bs=4k/60:64k/50"]), @"job `io`: block-size: the percentages add up to 110, not 100");
+    }
+
+    #[test]
+    fn impossible_engines_are_named() {
+        assert_snapshot!(error("randread-4k", &["depth=0"]), @"job `io`: depth: 0 I/Os in flight; possible are 1 to 32768");
+        assert_snapshot!(error("randread-4k", &["depth=100000"]), @"job `io`: depth: 100000 I/Os in flight; possible are 1 to 32768");
+        assert_snapshot!(error("randread-4k", &["engine=psync", "depth=4"]), @"
+        job `io`: depth: psync keeps one I/O in flight per thread, not 4
+        use engine=io_uring, or more threads
+        ");
+        assert_snapshot!(error("driver-searcher", &["direct=1"]), @"
+        job `mmap_read`: direct: a mapping is the page cache, it cannot bypass it
+        use direct=false, or engine=psync
+        ");
+        assert_snapshot!(error("driver-searcher", &["download.sqpoll=1"]), @"
+        job `download`: sqpoll: psync has no submission queue to poll
+        use engine=io_uring, or leave it out
+        ");
+    }
+
+    #[test]
+    fn impossible_loads_are_named() {
+        assert_snapshot!(error("randread-4k", &["threads=0"]), @"job `io`: threads: 0 threads; possible are 1 to 4096");
+        assert_snapshot!(error("randread-4k", &["rate=0"]), @"
+        job `io`: rate: 0 I/Os per second never start
+        write a rate above 0, or closed for no rate
+        ");
+        assert_snapshot!(error("randread-4k", &["verify=1"]), @"
+        job `io`: verify: the job writes nothing
+        leave it out, or write too
+        ");
+        assert_snapshot!(error("randread-4k", &["time=0"]), @"
+        randread-4k: time: nothing would be measured
+        write for example 5s
+        ");
+        assert_snapshot!(error("randread-4k", &["start-delay=7s"]), @"
+        job `io`: start-delay: the trial is over by then
+        shorten it, or lengthen the workload's time
+        ");
+        assert_snapshot!(error("driver-searcher", &["primary=reader"]), @"
+        unknown primary job `reader`
+        known primary jobs: download, mmap_read
+        ");
+        assert_snapshot!(error("driver-searcher", &["mmap_read.file=../x"]), @"
+        job `mmap_read`: file: `../x` is not the name of a file inside the target
+        use letters, digits, `.`, `_` and `-`
+        ");
+        assert_snapshot!(error("driver-searcher", &["index.query-size=64M"]), @"index: query-size: a query cannot read more than the whole index");
+    }
+
+    #[test]
+    fn jobs_that_share_a_name_or_have_none_are_named() {
+        let with_jobs = |jobs: Vec<Job>| {
+            let workload = Workload { jobs, ..Workload::preset("randread-4k").unwrap() };
+            workload.validate().unwrap_err().to_string()
+        };
+        assert_snapshot!(with_jobs(vec![]), @"
+        randread-4k: job: there is no job to run
+        add a job
+        ");
+        assert_snapshot!(with_jobs(vec![Job::new("io"), Job::new("io")]), @"job `io` is given twice");
+        assert_snapshot!(with_jobs(vec![Job::new("a/b")]), @"
+        job `a/b`: name: it cannot be part of a file name
+        use letters, digits, `.`, `_` and `-`
+        ");
+        assert_snapshot!(with_jobs(vec![Job::new("index")]), @"
+        job `index`: name: `index` stands for the index
+        give the job another name
+        ");
+        assert_snapshot!(with_jobs(vec![Job { read_percent: 101, ..Job::new("io") }]), @"
+        job `io`: read-percent: 101 % of I/Os cannot be reads
+        write 0 to 100
+        ");
+    }
+}
