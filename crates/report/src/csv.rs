@@ -1,0 +1,74 @@
+//! Trials as rows, for spreadsheets and notebooks.
+
+use iotax_analyze::{Analysis, TrialPoint};
+use iotax_record::Experiment;
+
+/// The columns, in order.
+///
+/// | column | meaning |
+/// |---|---|
+/// | `slot` | position in the order in which all trials ran, from 0 |
+/// | `block` | block, from 0 |
+/// | `workload` | name of the workload |
+/// | `arm` | name of the arm |
+/// | `baseline` | `true` in the arm all others are compared with |
+/// | `started_s` | start, seconds since the start of the experiment |
+/// | `switch_s` | switching time before it, in seconds |
+/// | `outcome` | `completed`, `degraded`, `failed` or `interrupted` |
+/// | `used` | `true` if the comparisons use it |
+/// | `iops` | I/Os per second of the primary job; empty if nothing was measured |
+/// | `bytes_per_s` | bytes per second of the primary job |
+/// | `p99_ns` | 99th percentile of latency of the primary job, in nanoseconds |
+/// | `why` | why it is not `completed`, else empty |
+pub const CSV_COLUMNS: [&str; 13] = [
+    "slot",
+    "block",
+    "workload",
+    "arm",
+    "baseline",
+    "started_s",
+    "switch_s",
+    "outcome",
+    "used",
+    "iops",
+    "bytes_per_s",
+    "p99_ns",
+    "why",
+];
+
+/// All trials in the order in which they ran, one line each after a line of [`CSV_COLUMNS`]
+/// (RFC 4180, but with `\n`). Numbers have no thousands separators and a decimal point.
+pub fn csv(_experiment: &Experiment, analysis: &Analysis) -> String {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    let infallible = "writing to memory does not fail, and all rows have the same length";
+    writer.write_record(CSV_COLUMNS).expect(infallible);
+    for trial in &analysis.trials {
+        writer.write_record(row(analysis, trial)).expect(infallible);
+    }
+    let bytes = writer.into_inner().expect(infallible);
+    String::from_utf8(bytes).expect("made of strings only")
+}
+
+fn row(analysis: &Analysis, trial: &TrialPoint) -> [String; CSV_COLUMNS.len()] {
+    let number = |value: Option<f64>| value.map_or_else(String::new, |v| format!("{v:.3}"));
+    [
+        trial.slot.to_string(),
+        trial.block.to_string(),
+        analysis.workload.clone(),
+        trial.arm.clone(),
+        (trial.arm == analysis.baseline).to_string(),
+        seconds(trial.started_ns),
+        seconds(trial.switch_ns),
+        trial.outcome.clone(),
+        trial.used.to_string(),
+        number(trial.iops),
+        number(trial.bytes_per_s),
+        trial.p99_ns.map_or_else(String::new, |ns| ns.to_string()),
+        trial.why.clone().unwrap_or_default(),
+    ]
+}
+
+/// Nanoseconds as exact seconds.
+fn seconds(ns: u64) -> String {
+    format!("{}.{:09}", ns / 1_000_000_000, ns % 1_000_000_000)
+}

@@ -1,0 +1,237 @@
+//! Numbers to words: units for people, and no more digits than an interval supports.
+
+use iotax_analyze::Estimate;
+
+/// Most decimals ever shown.
+const MAX_DECIMALS: usize = 3;
+
+/// A fraction with its interval as percentages: `12 % [10, 14]`.
+///
+/// The half-width decides the decimals: a digit below it says nothing. An end that is not zero
+/// is never rounded to zero, because "does the interval contain zero?" is what the verdict is
+/// about.
+pub(crate) fn percent_interval(value: f64, lo: f64, hi: f64) -> String {
+    let (value, lo, hi) = (100.0 * value, 100.0 * lo, 100.0 * hi);
+    let decimals = interval_decimals(lo, hi);
+    format!("{} % [{}, {}]", fixed(value, decimals), fixed(lo, decimals), fixed(hi, decimals))
+}
+
+/// A fraction as percentage with at most one decimal: `5 %`, `2.5 %`.
+pub(crate) fn percent(fraction: f64) -> String {
+    let percent = 100.0 * fraction;
+    let decimals = usize::from((percent - percent.round()).abs() >= 0.05);
+    format!("{} %", fixed(percent, decimals))
+}
+
+/// A time with its interval, in one unit: `3.1 µs [2.9, 3.3]`.
+pub(crate) fn time_interval(estimate: Estimate) -> String {
+    let Estimate { value, lo, hi } = estimate;
+    let (unit, scale) = time_unit(value.abs().max(lo.abs().min(hi.abs())));
+    let (value, lo, hi) = (value / scale, lo / scale, hi / scale);
+    let decimals = interval_decimals(lo, hi);
+    format!(
+        "{} {unit} [{}, {}]",
+        fixed(value, decimals),
+        fixed(lo, decimals),
+        fixed(hi, decimals)
+    )
+}
+
+/// A time with three significant digits: `850 ns`, `31.2 µs`, `1.25 ms`, `2.10 s`.
+pub(crate) fn time(ns: f64) -> String {
+    let (unit, scale) = time_unit(ns.abs());
+    format!("{} {unit}", significant(ns / scale, 3))
+}
+
+/// A span of wall time: `850 ms`, `42 s`, `1 min 40 s`, `2 h 5 min`.
+pub(crate) fn span(ns: u64) -> String {
+    let seconds = ns.saturating_add(500_000_000) / 1_000_000_000;
+    match seconds {
+        0 => format!("{} ms", ns / 1_000_000),
+        1..=119 => format!("{seconds} s"),
+        120..=7_199 => format!("{} min {} s", seconds / 60, seconds % 60),
+        _ => format!("{} h {} min", seconds / 3_600, seconds % 3_600 / 60),
+    }
+}
+
+/// A rate of I/Os: `412 IOPS`, `85.3 k IOPS`, `1.25 M IOPS`.
+pub(crate) fn iops(per_second: f64) -> String {
+    let (prefix, scale) = match per_second {
+        x if x >= 999_500.0 => (" M", 1e6),
+        x if x >= 9_995.0 => (" k", 1e3),
+        _ => ("", 1.0),
+    };
+    format!("{}{prefix} IOPS", significant(per_second / scale, 3))
+}
+
+/// A rate of bytes: `333 MiB/s`.
+pub(crate) fn bytes_per_s(per_second: f64) -> String {
+    format!("{}/s", bytes(per_second))
+}
+
+/// A size: `2 GiB`, `333 MiB`, `4 KiB`.
+pub(crate) fn bytes(count: f64) -> String {
+    let mut scaled = count;
+    let mut units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"].iter();
+    let mut unit = units.next().copied().unwrap_or_default();
+    for larger in units {
+        if scaled < 1_000.0 {
+            break;
+        }
+        scaled /= 1_024.0;
+        unit = larger;
+    }
+    let text = significant(scaled, 3);
+    let whole = if text.contains('.') {
+        text.trim_end_matches('0').trim_end_matches('.')
+    } else {
+        text.as_str()
+    };
+    format!("{whole} {unit}")
+}
+
+/// A count with thousands apart: `12,345`.
+pub(crate) fn count(n: u64) -> String {
+    let digits = n.to_string();
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// `1 block`, `3 blocks`.
+pub(crate) fn counted(n: impl Into<u64>, noun: &str) -> String {
+    let n = n.into();
+    let plural = if n == 1 { "" } else { "s" };
+    format!("{} {noun}{plural}", count(n))
+}
+
+/// The name of a quantile: `p50`, `p99`, `p99.9`.
+pub(crate) fn quantile_name(q: f64) -> String {
+    // Twelve decimals hold every percentile in use; the sum 100 * 0.999 is not exactly 99.9.
+    let digits = format!("{:.6}", 100.0 * q);
+    format!("p{}", digits.trim_end_matches('0').trim_end_matches('.'))
+}
+
+/// A fixed number of decimals, with a true minus sign and no negative zero.
+pub(crate) fn fixed(value: f64, decimals: usize) -> String {
+    let text = format!("{value:.decimals$}");
+    match text.strip_prefix('-') {
+        Some(rest) if rest.chars().all(|c| matches!(c, '0' | '.')) => rest.to_owned(),
+        Some(rest) => format!("\u{2212}{rest}"),
+        None => text,
+    }
+}
+
+/// Decimals that an interval supports.
+fn interval_decimals(lo: f64, hi: f64) -> usize {
+    let half_width = (hi - lo) / 2.0;
+    let wanted = decimals_for(half_width);
+    [lo, hi].into_iter().filter(|end| *end != 0.0).map(f64::abs).fold(wanted, |decimals, end| {
+        (decimals..=MAX_DECIMALS).find(|d| !rounds_to_zero(end, *d)).unwrap_or(MAX_DECIMALS)
+    })
+}
+
+/// Decimals at which `size` still has one significant digit.
+fn decimals_for(size: f64) -> usize {
+    (0..MAX_DECIMALS).find(|d| size >= 0.95 * 10f64.powi(-i32::try_from(*d).unwrap_or(0))).unwrap_or(MAX_DECIMALS)
+}
+
+fn rounds_to_zero(size: f64, decimals: usize) -> bool {
+    fixed(size, decimals).chars().all(|c| matches!(c, '0' | '.'))
+}
+
+fn significant(value: f64, digits: usize) -> String {
+    // 9.995 would print as 10.0: it counts as having two digits before the point.
+    let whole_digits = (1..digits)
+        .find(|n| value.abs() < 0.9995 * 10f64.powi(i32::try_from(*n).unwrap_or(i32::MAX)))
+        .unwrap_or(digits);
+    fixed(value, digits - whole_digits)
+}
+
+/// The unit in which a time of this size is short, and its nanoseconds.
+pub(crate) fn time_unit(ns: f64) -> (&'static str, f64) {
+    match ns {
+        x if x >= 999.5e6 => ("s", 1e9),
+        x if x >= 999.5e3 => ("ms", 1e6),
+        x if x >= 999.5 => ("µs", 1e3),
+        _ => ("ns", 1.0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_interval_shows_the_digits_it_supports() {
+        assert_eq!(percent_interval(0.1234, 0.10, 0.143), "12 % [10, 14]");
+        assert_eq!(percent_interval(0.1234, 0.1192, 0.127), "12.3 % [11.9, 12.7]");
+        assert_eq!(percent_interval(-0.021, -0.09, 0.045), "\u{2212}2 % [\u{2212}9, 4]");
+    }
+
+    #[test]
+    fn an_end_beside_zero_is_never_shown_as_zero() {
+        assert_eq!(percent_interval(0.04, 0.002, 0.08), "4.0 % [0.2, 8.0]");
+        assert_eq!(percent_interval(0.04, -0.0004, 0.08), "4.00 % [\u{2212}0.04, 8.00]");
+    }
+
+    #[test]
+    fn an_exact_value_has_three_decimals_at_most() {
+        assert_eq!(percent_interval(0.25, 0.25, 0.25), "25.000 % [25.000, 25.000]");
+    }
+
+    #[test]
+    fn times_take_the_unit_that_keeps_them_short() {
+        let shown: Vec<_> =
+            [0.0, 31.25, 999.6, 31_200.0, 1_250_000.0, 2.1e9].into_iter().map(time).collect();
+        assert_eq!(shown, ["0.00 ns", "31.2 ns", "1.00 µs", "31.2 µs", "1.25 ms", "2.10 s"]);
+    }
+
+    #[test]
+    fn a_time_interval_has_one_unit() {
+        let estimate = Estimate { value: 3_100.0, lo: 2_910.0, hi: 3_290.0 };
+        assert_eq!(time_interval(estimate), "3.1 µs [2.9, 3.3]");
+        let small = Estimate { value: -120.0, lo: -4_000.0, hi: 3_800.0 };
+        assert_eq!(time_interval(small), "0 µs [\u{2212}4, 4]");
+    }
+
+    #[test]
+    fn spans_are_read_as_a_clock_is() {
+        let shown: Vec<_> =
+            [20_000_000, 42_000_000_000, 130_000_000_000, 7_500_000_000_000].map(span).into();
+        assert_eq!(shown, ["20 ms", "42 s", "2 min 10 s", "2 h 5 min"]);
+    }
+
+    #[test]
+    fn rates_and_sizes_are_human() {
+        assert_eq!(iops(4.2), "4.20 IOPS");
+        assert_eq!(iops(412.4), "412 IOPS");
+        assert_eq!(iops(85_312.0), "85.3 k IOPS");
+        assert_eq!(iops(1_254_000.0), "1.25 M IOPS");
+        assert_eq!(bytes(4096.0), "4 KiB");
+        assert_eq!(bytes(2_147_483_648.0), "2 GiB");
+        assert_eq!(bytes_per_s(349_175_808.0), "333 MiB/s");
+        assert_eq!(bytes(0.0), "0 B");
+    }
+
+    #[test]
+    fn quantiles_are_named_as_people_say_them() {
+        assert_eq!(
+            [0.5, 0.99, 0.999, 0.9999, 0.995].map(quantile_name),
+            ["p50", "p99", "p99.9", "p99.99", "p99.5"]
+        );
+    }
+
+    #[test]
+    fn counts_have_their_thousands_apart() {
+        assert_eq!([7, 1_000, 1_234_567].map(count), ["7", "1,000", "1,234,567"]);
+        assert_eq!(counted(1u32, "block"), "1 block");
+        assert_eq!(percent(0.05), "5 %");
+        assert_eq!(percent(0.025), "2.5 %");
+    }
+}

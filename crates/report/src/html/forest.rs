@@ -1,0 +1,228 @@
+//! The forest plot: rows of figures with an interval drawn beside each.
+//!
+//! It is an HTML table whose second column JavaScript fills with drawings, so that it can be
+//! read, copied, printed and spoken without any drawing.
+
+use iotax_analyze::{Analysis, Attribution, Comparison, Estimate, Metric};
+use serde::Serialize;
+
+use crate::sentence;
+use crate::tables::{self, ABSENT, Cell};
+use crate::words;
+
+/// Rows with one axis.
+#[derive(Debug, Serialize)]
+pub(super) struct Group {
+    /// What the rows compare.
+    #[serde(skip)]
+    pub(super) caption: String,
+    /// Text columns right of the drawing.
+    #[serde(skip)]
+    pub(super) heads: Vec<Head>,
+    /// Title of the axis.
+    pub(super) axis: String,
+    /// Values per axis unit.
+    scale: f64,
+    /// Differences between these count as none, in values.
+    margin: [f64; 2],
+    /// Rows in the order shown.
+    pub(super) rows: Vec<Row>,
+}
+
+/// One text column.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Head {
+    pub(super) name: &'static str,
+    /// CSS class: `figure` for figures, else empty.
+    pub(super) class: &'static str,
+}
+
+impl Head {
+    const fn figure(name: &'static str) -> Self {
+        Self { name, class: "figure" }
+    }
+
+    const fn word(name: &'static str) -> Self {
+        Self { name, class: "" }
+    }
+}
+
+/// One row.
+#[derive(Debug, Serialize)]
+pub(super) struct Row {
+    /// What it is about.
+    #[serde(skip)]
+    pub(super) name: String,
+    /// `arm`, `layer`, `interaction` or `total`.
+    pub(super) kind: &'static str,
+    /// The estimate with its interval, drawn as a square on a line.
+    main: Option<[f64; 3]>,
+    /// Added to the bare stack, drawn as an open circle.
+    first_in: Option<f64>,
+    /// Taken off the full stack, drawn as a dot.
+    last_in: Option<f64>,
+    /// What the drawing says, for those who cannot see it.
+    pub(super) spoken: String,
+    /// One per head.
+    #[serde(skip)]
+    pub(super) cells: Vec<Cell>,
+}
+
+/// All groups: the peel's attribution first, then one per metric.
+pub(super) fn groups(analysis: &Analysis) -> Vec<Group> {
+    let mut groups = Vec::new();
+    let mut metrics: Vec<Metric> = Vec::new();
+    for comparison in &analysis.comparisons {
+        if !metrics.contains(&comparison.metric) {
+            metrics.push(comparison.metric);
+        }
+    }
+    if let Some(attribution) = &analysis.attribution {
+        groups.push(by_layer(analysis, attribution));
+        metrics.retain(|m| *m != Metric::Throughput);
+    }
+    groups.extend(metrics.into_iter().map(|metric| by_metric(analysis, metric)));
+    for group in &mut groups {
+        drop_empty_columns(group);
+    }
+    groups
+}
+
+const LAYER_HEADS: [Head; 6] = [
+    Head::figure("tax"),
+    Head::figure("time per I/O"),
+    Head::figure("Δ p99"),
+    Head::word("verdict"),
+    Head::figure("n"),
+    Head::word("regime"),
+];
+
+/// Layers, then interactions, then the total, in time per I/O, where serial layers add.
+fn by_layer(analysis: &Analysis, attribution: &Attribution) -> Group {
+    let mut rows = Vec::new();
+    for layer in &attribution.layers {
+        let main = layer.shapley_ns.or(layer.first_in_ns);
+        let cells = [tables::estimate(main), tables::estimate(layer.delta_p99_ns)];
+        rows.push(Row {
+            first_in: layer.first_in_ns.map(|e| e.value),
+            last_in: layer.last_in_ns.map(|e| e.value),
+            ..layer_row(analysis, "layer", &layer.layer, main, cells)
+        });
+    }
+    for pair in &attribution.interactions {
+        let cells = [tables::estimate(pair.cost_ns), Cell::new(ABSENT)];
+        let name = sentence::pair_name(&pair.layers);
+        rows.push(layer_row(analysis, "interaction", &name, pair.cost_ns, cells));
+    }
+    let cells = [tables::estimate(attribution.total_ns), Cell::new(ABSENT)];
+    rows.push(layer_row(analysis, "total", "total", attribution.total_ns, cells));
+    let largest = rows.iter().filter_map(|row| row.main).map(|[value, ..]| value.abs());
+    let (unit, scale) = crate::format::time_unit(largest.fold(0.0, f64::max));
+    // A throughput tax m is a time per I/O of bare / (1 - m), so of bare * m / (1 - m) more.
+    let (bare, m) = (attribution.bare_ns, analysis.margin);
+    Group {
+        caption: "Time per I/O that each layer adds".to_owned(),
+        heads: LAYER_HEADS.into(),
+        axis: format!("added time per I/O ({unit})"),
+        scale,
+        margin: [-bare * m / (1.0 + m), bare * m / (1.0 - m)],
+        rows,
+    }
+}
+
+fn layer_row(
+    analysis: &Analysis,
+    kind: &'static str,
+    name: &str,
+    main: Option<Estimate>,
+    [time, p99]: [Cell; 2],
+) -> Row {
+    let comparison = analysis
+        .comparisons
+        .iter()
+        .find(|c| c.layer.as_deref() == Some(name) && c.metric == Metric::Throughput);
+    let [tax, verdict, blocks, regime] = comparison.map_or_else(
+        || [ABSENT; 4].map(Cell::new),
+        figures,
+    );
+    let name = words::printable(name);
+    Row {
+        spoken: format!("{name}: {}, {}", time.text, verdict.text),
+        name,
+        kind,
+        main: main.map(|e| [e.value, e.lo, e.hi]),
+        first_in: None,
+        last_in: None,
+        cells: vec![tax, time, p99, verdict, blocks, regime],
+    }
+}
+
+/// All arms (or layers) in one metric, as a tax.
+fn by_metric(analysis: &Analysis, metric: Metric) -> Group {
+    let primary = metric == Metric::Throughput;
+    let difference = Head::figure(if primary { "Δ p99" } else { "difference" });
+    let rows = analysis.comparisons.iter().filter(|c| c.metric == metric).map(|comparison| {
+        let shown = if primary { p99_of_same(analysis, comparison) } else { Some(comparison) };
+        let shown_difference = tables::estimate(shown.and_then(|c| c.difference_ns));
+        let [tax, verdict, blocks, regime] = figures(comparison);
+        let name = sentence::subject(comparison);
+        Row {
+            spoken: format!("{name}: {}, {}", tax.text, verdict.text),
+            name,
+            kind: if comparison.layer.is_some() { "layer" } else { "arm" },
+            main: match (comparison.tax, comparison.lo, comparison.hi) {
+                (Some(tax), Some(lo), Some(hi)) => Some([tax, lo, hi]),
+                _ => None,
+            },
+            first_in: None,
+            last_in: None,
+            cells: vec![tax, shown_difference, verdict, blocks, regime],
+        }
+    });
+    let name = words::metric(metric);
+    Group {
+        caption: format!("Tax in {name}, against {}", words::printable(&analysis.baseline)),
+        heads: vec![
+            Head::figure("tax"),
+            difference,
+            Head::word("verdict"),
+            Head::figure("n"),
+            Head::word("regime"),
+        ],
+        axis: format!("tax in {name} (%)"),
+        scale: 0.01,
+        margin: [-analysis.margin, analysis.margin],
+        rows: rows.collect(),
+    }
+}
+
+fn p99_of_same<'a>(analysis: &'a Analysis, other: &Comparison) -> Option<&'a Comparison> {
+    analysis
+        .comparisons
+        .iter()
+        .find(|c| c.metric == Metric::P99 && c.arm == other.arm && c.layer == other.layer)
+}
+
+/// Tax, verdict, blocks, regime.
+fn figures(comparison: &Comparison) -> [Cell; 4] {
+    [
+        Cell::new(tables::tax(comparison)),
+        Cell {
+            text: words::verdict_phrase(comparison),
+            tone: words::verdict_tone(comparison.verdict),
+        },
+        Cell::new(comparison.blocks.to_string()),
+        Cell::new(comparison.regime.as_deref().unwrap_or(ABSENT)),
+    ]
+}
+
+fn drop_empty_columns(group: &mut Group) {
+    for i in (0..group.heads.len()).rev() {
+        if group.rows.iter().all(|row| row.cells[i].text == ABSENT) {
+            group.heads.remove(i);
+            for row in &mut group.rows {
+                row.cells.remove(i);
+            }
+        }
+    }
+}

@@ -1,0 +1,273 @@
+//! One self-contained page: no request leaves it, and without JavaScript its tables say it all.
+
+mod data;
+mod facts;
+mod forest;
+
+use askama::Template;
+use iotax_analyze::{Analysis, Verdict, Warning};
+use iotax_record::Experiment;
+
+use self::facts::Fact;
+use self::forest::Group;
+use crate::json::kind;
+use crate::tables::{self, Table};
+use crate::{format, sentence, words};
+
+/// Charting libraries, as published; see `assets/README.md`.
+const D3: &str = include_str!("../../assets/d3.min.js");
+const PLOT: &str = include_str!("../../assets/plot.umd.min.js");
+const LICENSES: [&str; 2] =
+    [include_str!("../../assets/LICENSE-d3"), include_str!("../../assets/LICENSE-plot")];
+
+/// Colours that tell arms apart; more arms share them and differ by dashes and letters.
+const ARM_COLOURS: usize = 8;
+/// Key figures shown big.
+const MAX_TILES: usize = 4;
+
+/// The whole report as one HTML file. Reads the same offline, on paper, on a phone, in dark.
+pub fn html(experiment: &Experiment, analysis: &Analysis) -> String {
+    Page::new(experiment, analysis).render().expect("writing to a string does not fail")
+}
+
+/// What the template needs; askama escapes every string but those marked `safe` there.
+#[derive(Template)]
+#[template(path = "template.html")]
+struct Page<'a> {
+    kind: &'static str,
+    workload: String,
+    about: String,
+    started: String,
+    host: String,
+    sentences: Vec<String>,
+    tiles: Vec<Tile>,
+    severe: Vec<Notice>,
+    mild: Vec<Notice>,
+    groups: Vec<Group>,
+    hypotheses: Vec<String>,
+    confidence: String,
+    margin: String,
+    latency: Option<Table>,
+    arms: Table,
+    keys: Vec<Key>,
+    other_jobs: Option<Table>,
+    index: Option<(Table, String)>,
+    troubles: Vec<Vec<String>>,
+    more_troubles: usize,
+    machine: Vec<Fact>,
+    sites: Vec<Vec<String>>,
+    jobs: Vec<Vec<String>>,
+    generator: String,
+    command: String,
+    seed: u64,
+    spec: String,
+    version: &'a str,
+    open_questions: Vec<String>,
+    ending: String,
+    verdicts: Vec<(Verdict, String)>,
+    seconds_per_point: usize,
+    shown_blocks: u32,
+    blocks: u32,
+    has_series: bool,
+    charts: String,
+    style: &'static str,
+    script: &'static str,
+    licenses: String,
+}
+
+/// A key figure.
+struct Tile {
+    label: String,
+    figure: String,
+    note: String,
+    tone: &'static str,
+}
+
+/// A warning, ready to show.
+struct Notice {
+    title: String,
+    message: String,
+    advice: String,
+}
+
+/// How charts show an arm.
+struct Key {
+    letter: String,
+    colour: usize,
+    target: String,
+}
+
+impl<'a> Page<'a> {
+    fn new(experiment: &'a Experiment, analysis: &'a Analysis) -> Self {
+        let groups = forest::groups(analysis);
+        let charts = data::charts(analysis, &groups);
+        let (severe, mild): (Vec<_>, Vec<_>) =
+            analysis.warnings.iter().partition(|w| words::is_severe(w.check));
+        let (troubles, more_troubles) = facts::troubles(analysis);
+        let margin = format::percent(analysis.margin);
+        Self {
+            kind: kind(&experiment.spec.design),
+            workload: words::printable(&analysis.workload),
+            about: words::printable(&experiment.spec.workload.about),
+            started: words::printable(&experiment.started),
+            host: words::printable(experiment.environment.host.as_deref().unwrap_or("")),
+            sentences: sentence::verdict(experiment, analysis),
+            tiles: tiles(analysis),
+            severe: severe.into_iter().map(notice).collect(),
+            mild: mild.into_iter().map(notice).collect(),
+            hypotheses: hypotheses(analysis),
+            confidence: format::percent(1.0 - analysis.alpha),
+            latency: tables::latency(analysis),
+            arms: tables::arms(analysis),
+            keys: keys(analysis),
+            other_jobs: tables::other_jobs(analysis),
+            index: tables::index(analysis).zip(tables::slow_load_note(analysis)),
+            troubles,
+            more_troubles,
+            machine: facts::machine(&experiment.environment),
+            sites: facts::sites(experiment),
+            jobs: facts::jobs(experiment),
+            generator: format::time(experiment.generator_ns_per_io),
+            command: command(experiment),
+            seed: experiment.spec.seed,
+            spec: serde_json::to_string_pretty(&experiment.spec)
+                .expect("a spec has string keys and plain values"),
+            version: &experiment.iotax_version,
+            open_questions: analysis.open_questions.iter().map(|q| words::printable(q)).collect(),
+            ending: ending(analysis),
+            verdicts: legend(&margin),
+            margin,
+            seconds_per_point: charts.series.seconds_per_point,
+            shown_blocks: charts.schedule.shown_blocks,
+            blocks: charts.schedule.blocks,
+            has_series: analysis.trials.iter().any(|t| !t.per_second_ios.is_empty()),
+            charts: data::embeddable(&charts),
+            style: include_str!("style.css"),
+            script: include_str!("charts.js"),
+            licenses: LICENSES.join("\n\n"),
+            groups,
+        }
+    }
+
+    /// The libraries without the line that names their web sites: the page refers to nothing
+    /// outside. Their notices are in the page, complete.
+    #[expect(clippy::unused_self, reason = "called from the template")]
+    fn libraries(&self) -> [&'static str; 2] {
+        [D3, PLOT].map(|code| code.split_once('\n').map_or(code, |(_notice, rest)| rest))
+    }
+}
+
+fn tiles(analysis: &Analysis) -> Vec<Tile> {
+    let primary = sentence::primary_of_each(analysis);
+    if primary.is_empty() {
+        return run_tiles(analysis);
+    }
+    let mut shown: Vec<_> =
+        primary.into_iter().filter(|c| !sentence::is_interaction(c, analysis)).collect();
+    // The total comes first, then the others by what they cost.
+    shown.sort_by(|a, b| {
+        let rank = |c: &iotax_analyze::Comparison| c.layer.as_deref() != Some("total");
+        let tax = |c: &iotax_analyze::Comparison| c.tax.unwrap_or(f64::NEG_INFINITY);
+        rank(a).cmp(&rank(b)).then(tax(b).total_cmp(&tax(a)))
+    });
+    let tiles = shown.into_iter().take(MAX_TILES).map(|comparison| Tile {
+        label: sentence::subject(comparison),
+        figure: tables::tax(comparison),
+        note: format!(
+            "{}, {}",
+            words::metric(comparison.metric),
+            words::verdict_phrase(comparison)
+        ),
+        tone: words::verdict_tone(comparison.verdict).class(),
+    });
+    tiles.collect()
+}
+
+fn run_tiles(analysis: &Analysis) -> Vec<Tile> {
+    let Some(arm) = analysis.arms.first().filter(|arm| arm.trials > 0) else {
+        return Vec::new();
+    };
+    let tile = |label: &str, figure: String| Tile {
+        label: label.to_owned(),
+        figure,
+        note: String::new(),
+        tone: words::Tone::Plain.class(),
+    };
+    vec![
+        tile("rate", format::iops(arm.iops)),
+        tile("bandwidth", format::bytes_per_s(arm.bytes_per_s)),
+        tile("mean latency", format::time(arm.mean_latency_ns)),
+        tile("CPU per I/O", format::time(arm.cpu_ns_per_io)),
+    ]
+}
+
+fn notice(warning: &Warning) -> Notice {
+    let arm = warning.arm.as_ref().map_or_else(String::new, |arm| format!(" ({arm})"));
+    Notice {
+        title: words::printable(&format!("{}{arm}", words::check(warning.check))),
+        message: words::printable(&warning.message),
+        advice: words::printable(&warning.advice),
+    }
+}
+
+fn hypotheses(analysis: &Analysis) -> Vec<String> {
+    let interactions = analysis.attribution.iter().flat_map(|a| &a.interactions);
+    interactions
+        .filter(|i| !i.hypothesis.is_empty())
+        .map(|i| format!("{}: perhaps {}", sentence::pair_name(&i.layers), i.hypothesis))
+        .map(|text| words::printable(&text))
+        .collect()
+}
+
+fn keys(analysis: &Analysis) -> Vec<Key> {
+    let arms = analysis.arms.iter().enumerate();
+    arms.map(|(i, arm)| Key {
+        letter: letter(i),
+        colour: i % ARM_COLOURS + 1,
+        target: words::printable(&arm.target),
+    })
+    .collect()
+}
+
+/// `A` to `Z`, then `A1` and so on.
+fn letter(i: usize) -> String {
+    let letter = char::from(b'A' + u8::try_from(i % 26).expect("less than 26"));
+    if i < 26 { letter.to_string() } else { format!("{letter}{}", i / 26) }
+}
+
+fn command(experiment: &Experiment) -> String {
+    let quoter = shlex::Quoter::new().allow_nul(true);
+    let words: Vec<_> = experiment
+        .command
+        .iter()
+        .map(|word| quoter.quote(word).expect("NUL is allowed").into_owned())
+        .collect();
+    words::printable(&words.join(" "))
+}
+
+fn ending(analysis: &Analysis) -> String {
+    let ending = &analysis.ending;
+    format!(
+        "{}, {} in {} ({} of it switching between arms). Stopped because {}.",
+        format::counted(ending.blocks, "complete block"),
+        format::counted(ending.trials, "trial"),
+        format::span(ending.wall_ns),
+        format::span(ending.switch_ns),
+        words::printable(&ending.reason)
+    )
+}
+
+fn legend(margin: &str) -> Vec<(Verdict, String)> {
+    [
+        Verdict::Slower,
+        Verdict::Faster,
+        Verdict::Equivalent,
+        Verdict::Undecided,
+        Verdict::Masked,
+        Verdict::NotIndependent,
+        Verdict::InsufficientTailSamples,
+        Verdict::Overloaded,
+    ]
+    .map(|verdict| (verdict, words::verdict_meaning(verdict, margin)))
+    .into()
+}

@@ -1,0 +1,124 @@
+//! The summary as Markdown, for issues and wikis.
+
+use iotax_analyze::{Analysis, Warning};
+use iotax_record::Experiment;
+
+use crate::tables::{self, Table};
+use crate::{format, sentence, words};
+
+/// The summary as GitHub-flavoured Markdown, ending in a newline. Text from outside is escaped:
+/// it cannot become a link, an image, a table or HTML.
+pub fn markdown(experiment: &Experiment, analysis: &Analysis) -> String {
+    let mut out = format!("## iotax: {}\n\n", escape(&analysis.workload));
+    let mut sentences = sentence::verdict(experiment, analysis).into_iter();
+    if let Some(first) = sentences.next() {
+        out.push_str(&format!("**{}**\n", escape(&first)));
+    }
+    for sentence in sentences {
+        out.push_str(&format!("{}\n", escape(&sentence)));
+    }
+    let ending = &analysis.ending;
+    out.push_str(&format!(
+        "\n{}, {} in {}; stopped because {}.\n",
+        format::counted(ending.blocks, "block"),
+        format::counted(ending.trials, "trial"),
+        format::span(ending.wall_ns),
+        escape(&ending.reason)
+    ));
+    warnings(&mut out, &analysis.warnings);
+    if let Some(table) = tables::comparisons(analysis, &experiment.spec.design) {
+        section(&mut out, "Tax", &table);
+        out.push_str(&format!(
+            "\nEach interval alone holds with {}, whenever the run stopped; n: blocks; margin {}.\n",
+            format::percent(1.0 - analysis.alpha),
+            format::percent(analysis.margin)
+        ));
+    }
+    if let Some(attribution) = &analysis.attribution {
+        section(&mut out, "Time per I/O by layer", &tables::attribution(attribution));
+        out.push_str(&format!("\nBare stack: {}.\n", format::time(attribution.bare_ns)));
+    }
+    section(&mut out, "Arms", &tables::arms(analysis));
+    for (title, table) in [
+        ("Other jobs", tables::other_jobs(analysis)),
+        ("Latency, pooled over trials (descriptive)", tables::latency(analysis)),
+        ("Index loads", tables::index(analysis)),
+    ] {
+        if let Some(table) = table {
+            section(&mut out, title, &table);
+        }
+    }
+    if !analysis.open_questions.is_empty() {
+        out.push_str("\n### Not concluded\n\n");
+        for question in &analysis.open_questions {
+            out.push_str(&format!("- {}\n", escape(question)));
+        }
+    }
+    out
+}
+
+fn warnings(out: &mut String, warnings: &[Warning]) {
+    if warnings.is_empty() {
+        return;
+    }
+    out.push_str("\n### Warnings\n\n");
+    for warning in warnings {
+        let arm = warning.arm.as_ref().map_or_else(String::new, |a| format!(" ({})", escape(a)));
+        out.push_str(&format!(
+            "- **{}{arm}:** {} {}\n",
+            words::check(warning.check),
+            escape(&warning.message),
+            escape(&warning.advice)
+        ));
+    }
+}
+
+fn section(out: &mut String, title: &str, table: &Table) {
+    out.push_str(&format!("\n### {title}\n\n"));
+    let heads: Vec<_> = table.heads.iter().map(|h| escape(h)).collect();
+    out.push_str(&format!("| {} |\n|", heads.join(" | ")));
+    for i in 0..table.heads.len() {
+        out.push_str(if i < table.word_columns { " --- |" } else { " ---: |" });
+    }
+    out.push('\n');
+    for row in &table.rows {
+        let cells: Vec<_> = row.iter().map(|cell| escape(&cell.text)).collect();
+        out.push_str(&format!("| {} |\n", cells.join(" | ")));
+    }
+}
+
+/// Text as literal Markdown: every character that could start markup gets a backslash. Intervals
+/// such as `[10, 14]` stay readable: a bracket before a digit is literal unless a link follows it.
+fn escape(text: &str) -> String {
+    let text = words::printable(text);
+    let mut out = String::with_capacity(text.len());
+    let mut before = None;
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        let starts_markup = match c {
+            '\\' | '`' | '*' | '_' | '<' | '>' | '|' | '#' | '!' | '~' | '&' | '@' => true,
+            '[' => !chars.peek().is_some_and(|next| next.is_ascii_digit() || *next == '\u{2212}'),
+            '(' | ':' if before == Some(']') => true,
+            _ => false,
+        };
+        if starts_markup {
+            out.push('\\');
+        }
+        out.push(c);
+        before = Some(c);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_cannot_become_markup() {
+        assert_eq!(escape("12 % [10, 14]"), "12 % [10, 14]");
+        assert_eq!(escape("a|b <img> ![x](y)"), "a\\|b \\<img\\> \\!\\[x]\\(y)");
+        assert_eq!(escape("[1](javascript:x)"), "[1]\\(javascript:x)");
+        assert_eq!(escape("driver_searcher\n# head"), "driver\\_searcher \\# head");
+    }
+}

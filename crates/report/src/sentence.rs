@@ -1,0 +1,249 @@
+//! The verdict in plain sentences, the same in every format.
+
+use iotax_analyze::{Analysis, Comparison, Metric, Verdict};
+use iotax_record::Experiment;
+use iotax_spec::Design;
+
+use crate::format;
+use crate::words;
+
+/// Arms up to which each one gets a sentence; above that they are counted.
+const MAX_SENTENCES: usize = 4;
+
+/// The verdict: the first sentence stands alone, the others add to it.
+pub(crate) fn verdict(experiment: &Experiment, analysis: &Analysis) -> Vec<String> {
+    let mut sentences = match experiment.spec.design {
+        Design::Single => single(analysis),
+        Design::Compare => compare(analysis),
+        Design::Peel { .. } => peel(analysis),
+    };
+    if analysis.ending.interrupted {
+        sentences.push(format!(
+            "Interrupted after {}: these are the results so far.",
+            format::counted(analysis.ending.blocks, "complete block")
+        ));
+    }
+    sentences
+}
+
+fn single(analysis: &Analysis) -> Vec<String> {
+    let Some(arm) = analysis.arms.first() else {
+        return vec!["Nothing was measured.".to_owned()];
+    };
+    if arm.trials == 0 {
+        return vec![format!(
+            "{}: no trial gave a usable measurement.",
+            words::printable(&arm.name)
+        )];
+    }
+    vec![format!(
+        "{} on {}: {}, {}, mean latency {}.",
+        words::printable(&analysis.workload),
+        words::printable(&arm.target),
+        format::iops(arm.iops),
+        format::bytes_per_s(arm.bytes_per_s),
+        format::time(arm.mean_latency_ns),
+    )]
+}
+
+fn compare(analysis: &Analysis) -> Vec<String> {
+    let primary = primary_of_each(analysis);
+    if primary.is_empty() {
+        return vec!["Nothing could be compared.".to_owned()];
+    }
+    if primary.len() > MAX_SENTENCES {
+        return vec![tally(&primary, &analysis.baseline)];
+    }
+    primary.iter().map(|c| against(c, &analysis.baseline, analysis.margin)).collect()
+}
+
+/// The first comparison of each arm (or layer): its primary metric.
+pub(crate) fn primary_of_each(analysis: &Analysis) -> Vec<&Comparison> {
+    let mut firsts: Vec<&Comparison> = Vec::new();
+    for comparison in &analysis.comparisons {
+        if !firsts.iter().any(|f| f.arm == comparison.arm && f.layer == comparison.layer) {
+            firsts.push(comparison);
+        }
+    }
+    firsts
+}
+
+/// `slow is slower than base: 23 % [21, 25] less throughput.`
+fn against(comparison: &Comparison, baseline: &str, margin: f64) -> String {
+    let name = subject(comparison);
+    let baseline = words::printable(baseline);
+    let metric = words::metric(comparison.metric);
+    let Some(size) = size(comparison) else {
+        return format!("{name}: nothing usable to compare with {baseline}.");
+    };
+    match comparison.verdict {
+        Verdict::Slower => format!("{name} is slower than {baseline}: {size}."),
+        Verdict::Faster => format!("{name} is faster than {baseline}: {size}."),
+        Verdict::Equivalent => format!(
+            "{name} and {baseline} are equivalent: {metric} differs by less than {} ({size}).",
+            format::percent(margin)
+        ),
+        Verdict::Undecided => {
+            format!("{name} against {baseline} is undecided: {size}{}.", still_needed(comparison))
+        }
+        Verdict::Masked => format!(
+            "{name} against {baseline} is masked: both sit on the same cap, so the comparison \
+             shows nothing."
+        ),
+        Verdict::NotIndependent => format!(
+            "{name} against {baseline}: no verdict, because the blocks depend on each other."
+        ),
+        Verdict::InsufficientTailSamples => format!(
+            "{name} against {baseline}: no verdict on {metric}, because too few I/Os lie that far \
+             out."
+        ),
+        Verdict::Overloaded => format!(
+            "{name} against {baseline}: no verdict on {metric}, because the offered rate was not \
+             reached."
+        ),
+    }
+}
+
+/// `3 of 6 arms are slower than base (most: x, 40 % [38, 42] less throughput), 2 equivalent.`
+fn tally(primary: &[&Comparison], baseline: &str) -> String {
+    let with = |word: Verdict| primary.iter().filter(move |c| c.verdict == word);
+    let slower = with(Verdict::Slower).count();
+    let worst = with(Verdict::Slower)
+        .max_by(|a, b| a.tax.unwrap_or(0.0).total_cmp(&b.tax.unwrap_or(0.0)))
+        .and_then(|c| Some(format!(" (most: {}, {})", subject(c), size(c)?)))
+        .unwrap_or_default();
+    let mut text = format!(
+        "{slower} of {} {} slower than {}{worst}",
+        format::counted(primary.len() as u64, "arm"),
+        if slower == 1 { "is" } else { "are" },
+        words::printable(baseline),
+    );
+    let concluded = with(Verdict::Faster).count() + with(Verdict::Equivalent).count() + slower;
+    for word in [Verdict::Faster, Verdict::Equivalent] {
+        let n = with(word).count();
+        if n > 0 {
+            text.push_str(&format!(", {n} {word}"));
+        }
+    }
+    if concluded < primary.len() {
+        text.push_str(&format!(", {} without a conclusion", primary.len() - concluded));
+    }
+    text.push('.');
+    text
+}
+
+fn peel(analysis: &Analysis) -> Vec<String> {
+    let primary = primary_of_each(analysis);
+    let mut sentences = Vec::new();
+    if let Some(total) = primary.iter().find(|c| c.layer.as_deref() == Some("total")) {
+        sentences.push(whole_stack(total, analysis.margin));
+    }
+    let layers: Vec<_> = primary.iter().filter(|c| is_layer(c, analysis)).collect();
+    if !layers.is_empty() {
+        let each: Vec<_> = layers.iter().map(|c| layer_clause(c)).collect();
+        sentences.push(format!("By layer: {}.", each.join("; ")));
+    }
+    for pair in primary.iter().filter(|c| is_interaction(c, analysis)) {
+        sentences.extend(together(pair));
+    }
+    if sentences.is_empty() {
+        sentences.push("Nothing could be said about any layer.".to_owned());
+    }
+    sentences
+}
+
+fn whole_stack(total: &Comparison, margin: f64) -> String {
+    match (total.verdict, size(total)) {
+        (Verdict::Slower, Some(size)) => format!("The layers together cost {size}."),
+        (Verdict::Faster, Some(size)) => {
+            format!("The full stack is faster than the bare one, which is suspicious: {size}.")
+        }
+        (Verdict::Equivalent, Some(size)) => format!(
+            "The layers together cost less than {} ({size}).",
+            format::percent(margin)
+        ),
+        (word, Some(size)) => format!(
+            "What the layers cost together is {word}: {size}{}.",
+            still_needed(total)
+        ),
+        (_, None) => "What the layers cost together could not be measured.".to_owned(),
+    }
+}
+
+/// `aes 12 % [10, 14] slower`.
+fn layer_clause(comparison: &Comparison) -> String {
+    let name = subject(comparison);
+    match (comparison.tax, comparison.lo, comparison.hi) {
+        (Some(tax), Some(lo), Some(hi)) => {
+            let faster = comparison.verdict == Verdict::Faster;
+            let interval = if faster {
+                format::percent_interval(-tax, -hi, -lo)
+            } else {
+                format::percent_interval(tax, lo, hi)
+            };
+            format!("{name} {interval} {}", comparison.verdict)
+        }
+        _ => format!("{name} could not be measured"),
+    }
+}
+
+/// A pair that costs more, or less, together than apart.
+fn together(pair: &Comparison) -> Option<String> {
+    let name = subject(pair).replace(" x ", " and ");
+    match pair.verdict {
+        Verdict::Slower => Some(format!("{name} cost more together than apart.")),
+        Verdict::Faster => Some(format!("{name} cost less together than apart.")),
+        _ => None,
+    }
+}
+
+/// Whether the row is a single layer of the peel, not an interaction or the total.
+pub(crate) fn is_layer(comparison: &Comparison, analysis: &Analysis) -> bool {
+    comparison.layer.as_deref().is_some_and(|name| {
+        analysis
+            .attribution
+            .as_ref()
+            .map_or(name != "total", |a| a.layers.iter().any(|layer| layer.layer == name))
+    })
+}
+
+/// Whether the row is an interaction of two layers.
+pub(crate) fn is_interaction(comparison: &Comparison, analysis: &Analysis) -> bool {
+    analysis.attribution.as_ref().is_some_and(|a| {
+        a.interactions
+            .iter()
+            .any(|i| comparison.layer.as_deref() == Some(&pair_name(&i.layers)))
+    })
+}
+
+/// The name of an interaction, as comparisons spell it.
+pub(crate) fn pair_name(layers: &[String; 2]) -> String {
+    format!("{} x {}", layers[0], layers[1])
+}
+
+/// The arm or layer a comparison is about, safe to print.
+pub(crate) fn subject(comparison: &Comparison) -> String {
+    let name = comparison.arm.as_ref().or(comparison.layer.as_ref());
+    words::printable(name.map_or("?", String::as_str))
+}
+
+/// `23 % [21, 25] less throughput`, `30 % [25, 35] more p99 latency`.
+fn size(comparison: &Comparison) -> Option<String> {
+    let (tax, lo, hi) = (comparison.tax?, comparison.lo?, comparison.hi?);
+    let gain = tax < 0.0;
+    let interval = if gain {
+        format::percent_interval(-tax, -hi, -lo)
+    } else {
+        format::percent_interval(tax, lo, hi)
+    };
+    // A cost is less of throughput, but more of every time.
+    let less = (comparison.metric == Metric::Throughput) != gain;
+    let direction = if less { "less" } else { "more" };
+    Some(format!("{interval} {direction} {}", words::metric(comparison.metric)))
+}
+
+fn still_needed(comparison: &Comparison) -> String {
+    comparison.blocks_needed.map_or_else(String::new, |blocks| {
+        format!("; a decision would probably take {} in all", format::counted(blocks, "block"))
+    })
+}

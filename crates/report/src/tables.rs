@@ -1,0 +1,237 @@
+//! The tables of a report, before any layout: text, Markdown and HTML all show these.
+
+use iotax_analyze::{Analysis, ArmSummary, Attribution, Comparison, Estimate, LayerCost};
+use iotax_spec::Design;
+
+use crate::format;
+use crate::sentence;
+use crate::words::{self, Tone};
+
+/// Quantiles worth a column; those the analysis does not have are left out.
+const SHOWN_QUANTILES: [f64; 4] = [0.5, 0.9, 0.99, 0.999];
+
+/// Shown where there is no figure.
+pub(crate) const ABSENT: &str = "\u{2013}";
+
+/// A table of ready-made text.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Table {
+    /// Column heads; the first column names the rows.
+    pub(crate) heads: Vec<String>,
+    /// Rows, each as long as `heads`.
+    pub(crate) rows: Vec<Vec<Cell>>,
+    /// How many columns at the left hold words rather than figures, the first one included.
+    pub(crate) word_columns: usize,
+}
+
+/// One cell.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Cell {
+    /// What it says, safe to print on one line.
+    pub(crate) text: String,
+    /// How much it matters.
+    pub(crate) tone: Tone,
+}
+
+impl Cell {
+    pub(crate) fn new(text: impl AsRef<str>) -> Self {
+        Self { text: words::printable(text.as_ref()), tone: Tone::Plain }
+    }
+
+    fn toned(text: impl AsRef<str>, tone: Tone) -> Self {
+        Self { tone, ..Self::new(text) }
+    }
+}
+
+impl Table {
+    fn new(word_columns: usize, heads: &[&str]) -> Self {
+        Self { heads: heads.iter().map(|h| (*h).to_owned()).collect(), rows: Vec::new(), word_columns }
+    }
+
+    fn push<const N: usize>(&mut self, cells: [Cell; N]) {
+        debug_assert_eq!(N, self.heads.len(), "a row has one cell per column");
+        self.rows.push(cells.into());
+    }
+}
+
+/// Arms (or layers) against the baseline: the tax of each and the word it earned.
+pub(crate) fn comparisons(analysis: &Analysis, design: &Design) -> Option<Table> {
+    if analysis.comparisons.is_empty() {
+        return None;
+    }
+    let subject = if matches!(design, Design::Peel { .. }) { "layer" } else { "arm" };
+    let confidence = format!("tax [{} CI]", format::percent(1.0 - analysis.alpha));
+    let mut table = Table::new(2, &[subject, "metric", &confidence, "verdict", "n"]);
+    for comparison in &analysis.comparisons {
+        table.push([
+            Cell::new(sentence::subject(comparison)),
+            Cell::new(words::metric(comparison.metric)),
+            Cell::new(tax(comparison)),
+            verdict(comparison),
+            Cell::new(comparison.blocks.to_string()),
+        ]);
+    }
+    Some(table)
+}
+
+/// `12 % [10, 14]`, or a dash.
+pub(crate) fn tax(comparison: &Comparison) -> String {
+    match (comparison.tax, comparison.lo, comparison.hi) {
+        (Some(tax), Some(lo), Some(hi)) => format::percent_interval(tax, lo, hi),
+        (Some(tax), ..) => format::percent(tax),
+        _ => ABSENT.to_owned(),
+    }
+}
+
+fn verdict(comparison: &Comparison) -> Cell {
+    let tone = words::verdict_tone(comparison.verdict);
+    let mut text = words::verdict_phrase(comparison);
+    if let Some(regime) = &comparison.regime {
+        text = format!("{text}, {regime}");
+    }
+    Cell::toned(text, tone)
+}
+
+/// Time per I/O of each layer, interaction and the total, by order of adding.
+pub(crate) fn attribution(attribution: &Attribution) -> Table {
+    let mut table =
+        Table::new(1, &["layer", "first in", "Shapley", "last in", "p99, full stack"]);
+    for layer in &attribution.layers {
+        let LayerCost { layer, first_in_ns, shapley_ns, last_in_ns, delta_p99_ns } = layer;
+        table.push([
+            Cell::new(layer),
+            estimate(*first_in_ns),
+            estimate(*shapley_ns),
+            estimate(*last_in_ns),
+            estimate(*delta_p99_ns),
+        ]);
+    }
+    for interaction in &attribution.interactions {
+        table.push([
+            Cell::new(sentence::pair_name(&interaction.layers)),
+            estimate(interaction.cost_ns),
+            Cell::new(""),
+            Cell::new(""),
+            Cell::new(""),
+        ]);
+    }
+    table.push([
+        Cell::new("total"),
+        Cell::new(""),
+        estimate(attribution.total_ns),
+        Cell::new(""),
+        Cell::new(""),
+    ]);
+    table
+}
+
+/// An estimate of a time, or a dash.
+pub(crate) fn estimate(value: Option<Estimate>) -> Cell {
+    Cell::new(value.map_or_else(|| ABSENT.to_owned(), format::time_interval))
+}
+
+/// Rates, CPU and spread of each arm.
+pub(crate) fn arms(analysis: &Analysis) -> Table {
+    let mut table = Table::new(
+        1,
+        &["arm", "rate", "bandwidth", "mean", "CPU/IO", "spread", "trials"],
+    );
+    for arm in &analysis.arms {
+        let trials = if arm.failed_trials == 0 {
+            arm.trials.to_string()
+        } else {
+            format!("{} + {} failed", arm.trials, arm.failed_trials)
+        };
+        let tone = if arm.failed_trials == 0 { Tone::Plain } else { Tone::Worse };
+        let measured = |text: String| Cell::new(if arm.trials == 0 { ABSENT.to_owned() } else { text });
+        table.push([
+            Cell::new(&arm.name),
+            measured(format::iops(arm.iops)),
+            measured(format::bytes_per_s(arm.bytes_per_s)),
+            measured(format::time(arm.mean_latency_ns)),
+            measured(format::time(arm.cpu_ns_per_io)),
+            measured(format::percent(arm.throughput_cv)),
+            Cell::toned(trials, tone),
+        ]);
+    }
+    table
+}
+
+/// Latency percentiles of each arm, pooled over its trials.
+pub(crate) fn latency(analysis: &Analysis) -> Option<Table> {
+    let at = |arm: &ArmSummary, q: f64| {
+        arm.latency.iter().find(|p| (p.q - q).abs() < 1e-9).map(|p| p.latency_ns)
+    };
+    let quantiles: Vec<f64> = SHOWN_QUANTILES
+        .into_iter()
+        .filter(|q| analysis.arms.iter().any(|arm| at(arm, *q).is_some()))
+        .collect();
+    if quantiles.is_empty() {
+        return None;
+    }
+    let mut heads = vec!["arm".to_owned()];
+    heads.extend(quantiles.iter().map(|q| format::quantile_name(*q)));
+    heads.push("I/Os".to_owned());
+    let rows = analysis.arms.iter().map(|arm| {
+        let mut row = vec![Cell::new(&arm.name)];
+        row.extend(quantiles.iter().map(|q| match at(arm, *q) {
+            Some(ns) => Cell::new(format::time(ns as f64)),
+            None => Cell::new(ABSENT),
+        }));
+        row.push(Cell::new(format::count(arm.latency_ios)));
+        row
+    });
+    Some(Table { rows: rows.collect(), heads, word_columns: 1 })
+}
+
+/// Index loads of each arm, if the workload has them.
+pub(crate) fn index(analysis: &Analysis) -> Option<Table> {
+    let mut table = Table::new(
+        1,
+        &["arm", "loads", "mean", "p99", "longest", "slow", "queries", "waited", "query p99"],
+    );
+    for arm in &analysis.arms {
+        let Some(index) = &arm.index else { continue };
+        let slow = Tone::Worse;
+        table.push([
+            Cell::new(&arm.name),
+            Cell::new(format::count(index.loads)),
+            Cell::new(format::time(index.mean_load_ns)),
+            Cell::new(format::time(index.p99_load_ns as f64)),
+            Cell::new(format::time(index.max_load_ns as f64)),
+            Cell::toned(
+                format::count(index.slow_loads),
+                if index.slow_loads > 0 { slow } else { Tone::Plain },
+            ),
+            Cell::new(format::count(index.queries)),
+            Cell::new(format::count(index.queries_waited)),
+            Cell::new(format::time(index.p99_query_ns as f64)),
+        ]);
+    }
+    (!table.rows.is_empty()).then_some(table)
+}
+
+/// What counts as a slow load, if the workload has index loads.
+pub(crate) fn slow_load_note(analysis: &Analysis) -> Option<String> {
+    let index = analysis.arms.iter().find_map(|arm| arm.index.as_ref())?;
+    let limit = format::time(index.slow_load_ns as f64);
+    Some(format!("A load over {limit} counts as slow. Pooled over trials: descriptive."))
+}
+
+/// The arms' other jobs, if any.
+pub(crate) fn other_jobs(analysis: &Analysis) -> Option<Table> {
+    let mut table = Table::new(2, &["arm", "job", "rate", "bandwidth", "mean", "p99"]);
+    for arm in &analysis.arms {
+        for job in &arm.other_jobs {
+            table.push([
+                Cell::new(&arm.name),
+                Cell::new(&job.name),
+                Cell::new(format::iops(job.iops)),
+                Cell::new(format::bytes_per_s(job.bytes_per_s)),
+                Cell::new(format::time(job.mean_latency_ns)),
+                Cell::new(format::time(job.p99_latency_ns as f64)),
+            ]);
+        }
+    }
+    (!table.rows.is_empty()).then_some(table)
+}

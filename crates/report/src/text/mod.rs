@@ -1,0 +1,175 @@
+//! The summary for a terminal: the verdict first, then the figures behind it.
+
+mod paint;
+mod table;
+
+use iotax_analyze::Analysis;
+use iotax_record::Experiment;
+use textwrap::{Options, fill};
+
+use self::paint::Paint;
+use crate::tables::{self, Table};
+use crate::{format, sentence, words};
+
+/// How text is laid out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Style {
+    /// Whether to use ANSI colours.
+    pub color: bool,
+    /// Columns of the terminal.
+    pub width: u16,
+}
+
+impl Default for Style {
+    /// Eighty columns, no colour: what a file or a pipe gets.
+    fn default() -> Self {
+        Self { color: false, width: 80 }
+    }
+}
+
+/// Narrowest layout; a terminal below that wraps by itself.
+const MIN_WIDTH: u16 = 40;
+
+/// The summary as lines of text, ending in a newline.
+pub fn text(experiment: &Experiment, analysis: &Analysis, style: Style) -> String {
+    let page = Page {
+        paint: Paint { colour: style.color },
+        width: usize::from(style.width.max(MIN_WIDTH)),
+    };
+    let mut parts = vec![page.verdict(experiment, analysis)];
+    let (severe, mild): (Vec<_>, Vec<_>) =
+        analysis.warnings.iter().partition(|w| words::is_severe(w.check));
+    parts.push(page.warnings(&severe));
+    parts.extend(page.comparisons(experiment, analysis));
+    parts.extend(page.attribution(analysis));
+    parts.push(page.arms(analysis));
+    parts.extend(page.latency(analysis));
+    parts.extend(page.index(analysis));
+    parts.push(page.warnings(&mild));
+    parts.push(page.open_questions(analysis));
+    parts.retain(|part| !part.is_empty());
+    parts.join("\n")
+}
+
+/// Where text goes.
+struct Page {
+    paint: Paint,
+    width: usize,
+}
+
+impl Page {
+    fn verdict(&self, experiment: &Experiment, analysis: &Analysis) -> String {
+        let ending = &analysis.ending;
+        let head = format!(
+            "{}: {}, {} in {}",
+            self.paint.bold(&words::printable(&analysis.workload)),
+            format::counted(ending.blocks, "block"),
+            format::counted(ending.trials, "trial"),
+            format::span(ending.wall_ns),
+        );
+        let mut sentences = sentence::verdict(experiment, analysis).into_iter();
+        let first = sentences.next().map(|s| self.paint.bold(&s)).unwrap_or_default();
+        let mut out = format!("{head}\n\n{}\n", self.paragraph(&first, "  "));
+        for sentence in sentences {
+            out.push_str(&format!("{}\n", self.paragraph(&sentence, "  ")));
+        }
+        out.push_str(&format!(
+            "{}\n",
+            self.paint.dim(&self.paragraph(
+                &format!("Stopped because {}.", words::printable(&ending.reason)),
+                "  "
+            ))
+        ));
+        out
+    }
+
+    fn comparisons(&self, experiment: &Experiment, analysis: &Analysis) -> Option<String> {
+        let table = tables::comparisons(analysis, &experiment.spec.design)?;
+        let mut out = self.section("Tax", &table);
+        let note = format!(
+            "Each interval alone holds with {}, whenever the run stopped; n: blocks; margin {}.",
+            format::percent(1.0 - analysis.alpha),
+            format::percent(analysis.margin)
+        );
+        out.push_str(&self.note(&note));
+        Some(out)
+    }
+
+    fn attribution(&self, analysis: &Analysis) -> Option<String> {
+        let attribution = analysis.attribution.as_ref()?;
+        let title = format!(
+            "Time per I/O by layer (bare stack: {})",
+            format::time(attribution.bare_ns)
+        );
+        let mut out = self.section(&title, &tables::attribution(attribution));
+        for interaction in attribution.interactions.iter().filter(|i| !i.hypothesis.is_empty()) {
+            let pair = words::printable(&sentence::pair_name(&interaction.layers));
+            let hypothesis = words::printable(&interaction.hypothesis);
+            out.push_str(&self.note(&format!("{pair}: perhaps {hypothesis}")));
+        }
+        Some(out)
+    }
+
+    fn arms(&self, analysis: &Analysis) -> String {
+        let mut out = self.section("Arms", &tables::arms(analysis));
+        if let Some(table) = tables::other_jobs(analysis) {
+            out.push('\n');
+            out.push_str(&self.section("Other jobs", &table));
+        }
+        out
+    }
+
+    fn latency(&self, analysis: &Analysis) -> Option<String> {
+        let table = tables::latency(analysis)?;
+        Some(self.section("Latency, pooled over trials (descriptive)", &table))
+    }
+
+    fn index(&self, analysis: &Analysis) -> Option<String> {
+        let mut out = self.section("Index loads", &tables::index(analysis)?);
+        out.extend(tables::slow_load_note(analysis).map(|note| self.note(&note)));
+        Some(out)
+    }
+
+    fn warnings(&self, warnings: &[&iotax_analyze::Warning]) -> String {
+        let mut out = String::new();
+        for warning in warnings {
+            let place = warning.arm.as_ref().map_or_else(String::new, |arm| format!(" ({arm})"));
+            let head = format!("Warning, {}{}:", words::check(warning.check), words::printable(&place));
+            let text = format!("{} {}", self.paint.alarm(&head), words::printable(&warning.message));
+            out.push_str(&format!("{}\n", self.hanging(&text)));
+            if !warning.advice.is_empty() {
+                out.push_str(&self.note(&words::printable(&warning.advice)));
+            }
+        }
+        out
+    }
+
+    fn open_questions(&self, analysis: &Analysis) -> String {
+        if analysis.open_questions.is_empty() {
+            return String::new();
+        }
+        let mut out = format!("{}\n", self.paint.bold("Not concluded"));
+        for question in &analysis.open_questions {
+            let text = format!("- {}", words::printable(question));
+            let options = Options::new(self.width).initial_indent("  ").subsequent_indent("    ");
+            out.push_str(&format!("{}\n", fill(&text, options)));
+        }
+        out
+    }
+
+    fn section(&self, title: &str, table: &Table) -> String {
+        format!("{}\n{}", self.paint.bold(title), table::lay_out(table, self.paint, self.width))
+    }
+
+    fn note(&self, text: &str) -> String {
+        format!("{}\n", self.paint.dim(&self.paragraph(text, "  ")))
+    }
+
+    fn paragraph(&self, text: &str, indent: &str) -> String {
+        fill(text, Options::new(self.width).initial_indent(indent).subsequent_indent(indent))
+    }
+
+    fn hanging(&self, text: &str) -> String {
+        fill(text, Options::new(self.width).subsequent_indent("  "))
+    }
+}
