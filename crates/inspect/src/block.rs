@@ -230,8 +230,8 @@ mod tests {
     #[test]
     fn stacked_devices_say_what_they_are() {
         let crypt = [("dm-0/dm/name", "root_crypt\n"), ("dm-0/dm/uuid", "CRYPT-LUKS2-ab-cd\n")];
-        let cases: [(&str, &[(&str, &str)], &str); 3] = [
-            ("dm-0", &crypt, "device mapper CRYPT (root_crypt)"),
+        let cases = [
+            ("dm-0", &crypt[..], "device mapper CRYPT (root_crypt)"),
             ("loop3", &[("loop3/loop/backing_file", "/img\n")], "loop device on /img"),
             ("md0", &[("md0/md/level", "raid1\n")], "md raid1"),
         ];

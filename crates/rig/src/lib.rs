@@ -1,1 +1,49 @@
 //! Turns a target into something a load can be driven at, and takes it down again.
+//!
+//! [`Rig::open`] looks at *all* arms first and refuses with all reasons at once; only then does it
+//! make anything. Whatever it makes that has a name in a file system is written to an undo journal
+//! *before* it is made, so that nothing is left behind: not on success, error, panic or Ctrl-C
+//! (the rig is dropped), and not after `kill -9` or power loss ([`undo`]).
+//!
+//! | module | idea |
+//! |---|---|
+//! | `rig` | the public face: up, down |
+//! | `check` | what each arm's target is, and every reason to refuse it |
+//! | `room` | is there enough space and memory for all that will be made |
+//! | `journal`, `entry` | what to undo, on disk before it is done |
+//! | `undo` | takes down what dead runs left |
+//! | `scratch` | private directories |
+//! | `disk_file` | files that stacks stand on: anonymous, or named by the user |
+//! | `fill` | data that neither compresses nor dedupes |
+//! | `vdisk` | stacks of this process |
+//! | `site` | what the record says about each arm |
+//! | `size` | sizes in messages |
+//!
+//! To add a layer that changes the system (a device mapping, a mount): one file that makes and
+//! unmakes it, one variant of [`entry::Entry`](entry) that says how to undo it, and its case in
+//! `check`.
+//!
+//! The rig imports `inspect`, which the table of rooms does not list for it: refusing a target
+//! needs exactly the facts that `inspect` reads (kind, free space, mounts, direct I/O), and two
+//! readers of them would disagree one day. `inspect` changes nothing and knows no rig, so nothing
+//! runs in a circle.
+#![forbid(unsafe_code)]
+
+mod check;
+mod disk_file;
+mod entry;
+mod error;
+mod fill;
+mod journal;
+mod rig;
+mod room;
+mod scratch;
+mod site;
+mod size;
+mod undo;
+mod vdisk;
+
+pub use error::{Error, Obstacle, Refusal};
+pub use journal::state_dir;
+pub use rig::{Options, Place, Progress, Rig};
+pub use undo::{UndoReport, undo};

@@ -1,0 +1,278 @@
+//! Looks at all arms before anything is made: what each target is, and every reason to refuse it.
+
+use std::ffi::CString;
+use std::fs::OpenOptions;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use iotax_inspect::{Facts, Kind, available_memory_bytes, site};
+use iotax_spec::{Arm, BlockSizes, Engine, Job, Layer, Spec, Target, Workload};
+use rustix::fs::{Access, AtFlags, CWD, accessat};
+
+use crate::disk_file::{DirectIo, direct_in};
+use crate::error::{Error, Obstacle, Refusal};
+use crate::room::{Room, bytes_in_directory};
+
+/// What an arm's target turned out to be.
+#[derive(Debug)]
+pub(crate) enum Ground {
+    /// A directory: test files go into a private directory in it.
+    Directory(Box<Facts>),
+    /// A regular file or block device, which is only read.
+    Existing(Box<Facts>),
+    /// A stack in memory.
+    Memory,
+    /// A stack on the anonymous file, in the working directory.
+    Anonymous(Box<Facts>),
+    /// A stack on a file or block device of the user's, which is only read.
+    OnExisting(Box<Facts>),
+    /// A stack on a file that does not exist yet.
+    OnNew {
+        /// Where it will be: absolute, without symbolic links.
+        path: PathBuf,
+        /// The directory it will be in.
+        parent: Box<Facts>,
+    },
+}
+
+/// What the arms stand on, in their order.
+///
+/// # Errors
+/// [`Error::Refused`] with everything that is wrong.
+pub(crate) fn check(spec: &Spec, work_dir: &Path) -> Result<Vec<Ground>, Error> {
+    let mut refusals = Vec::new();
+    let mut grounds = Vec::new();
+    for arm in &spec.arms {
+        match ground(arm, &spec.workload, work_dir) {
+            Ok(ground) => grounds.push(ground),
+            Err((path, obstacle)) => {
+                refusals.push(Refusal { arm: arm.name.clone(), path: Some(path), obstacle });
+            }
+        }
+    }
+    if refusals.is_empty() {
+        refusals = room(spec, &grounds).refusals(available_memory_bytes());
+    }
+    if refusals.is_empty() { Ok(grounds) } else { Err(Error::Refused { refusals }) }
+}
+
+type Looked = Result<Ground, (PathBuf, Obstacle)>;
+
+fn ground(arm: &Arm, workload: &Workload, work_dir: &Path) -> Looked {
+    let at = |path: &Path| {
+        let path = path.to_owned();
+        move |obstacle| (path, obstacle)
+    };
+    match &arm.target {
+        Target::Path(path) => {
+            let facts = look(path).map_err(at(path))?;
+            path_target(facts, workload).map_err(at(path))
+        }
+        Target::Stack(stack) => match stack.layers.first() {
+            Some(Layer::File { path: None, .. }) => {
+                let facts = look(work_dir).map_err(at(work_dir))?;
+                writable_directory(&facts).map_err(at(work_dir))?;
+                Ok(Ground::Anonymous(Box::new(facts)))
+            }
+            Some(Layer::File { path: Some(path), size_bytes }) => {
+                disk_on(path, *size_bytes, workload).map_err(at(path))
+            }
+            // Whether the layers fit together is the virtual disk's to say.
+            _ => Ok(Ground::Memory),
+        },
+    }
+}
+
+fn look(path: &Path) -> Result<Facts, Obstacle> {
+    site(path).map_err(|error| {
+        let missing = error.is_not_found();
+        let iotax_inspect::Error::Path { source, .. } = error else {
+            return Obstacle::Missing;
+        };
+        if missing { Obstacle::Missing } else { Obstacle::Unreachable(source) }
+    })
+}
+
+fn path_target(facts: Facts, workload: &Workload) -> Result<Ground, Obstacle> {
+    match facts.kind {
+        Kind::Directory => {
+            writable_directory(&facts)?;
+            if let Some(direct) = direct_in(&facts.path) {
+                direct_jobs(workload, &facts, direct)?;
+            }
+            return Ok(Ground::Directory(Box::new(facts)));
+        }
+        Kind::Other => return Err(Obstacle::WrongKind),
+        Kind::File if workload.writes() => return Err(Obstacle::WritesToFile),
+        Kind::BlockDevice if workload.writes() => return Err(Obstacle::WritesToDevice),
+        Kind::File | Kind::BlockDevice => {}
+    }
+    readable(&facts)?;
+    let largest = workload.jobs.iter().map(|job| job.block_sizes.max_bytes()).max();
+    large_enough(
+        &facts,
+        largest.unwrap_or(1).into(),
+        "name a larger file, or a directory to have test files made in it",
+    )?;
+    let direct =
+        DirectIo { possible: facts.direct.unwrap_or(true), align_bytes: facts.direct_align_bytes };
+    direct_jobs(workload, &facts, direct)?;
+    Ok(Ground::Existing(Box::new(facts)))
+}
+
+fn disk_on(path: &Path, size_bytes: u64, workload: &Workload) -> Result<Ground, Obstacle> {
+    let facts = match look(path) {
+        Err(Obstacle::Missing) => return disk_to_make(path),
+        looked => looked?,
+    };
+    match facts.kind {
+        Kind::Directory => return Err(Obstacle::NotAFile),
+        Kind::Other => return Err(Obstacle::WrongKind),
+        Kind::BlockDevice => return Err(Obstacle::DeviceAsBase),
+        Kind::File if workload.writes() => return Err(Obstacle::WritesToFile),
+        Kind::File => {}
+    }
+    readable(&facts)?;
+    large_enough(
+        &facts,
+        size_bytes,
+        "choose a smaller size in the stack, or name a file that does not exist yet to have it made",
+    )?;
+    Ok(Ground::OnExisting(Box::new(facts)))
+}
+
+fn disk_to_make(path: &Path) -> Result<Ground, Obstacle> {
+    let name = path.file_name().ok_or(Obstacle::WrongKind)?;
+    let parent = match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    let parent = look(parent).map_err(|obstacle| match obstacle {
+        Obstacle::Missing => Obstacle::NoParent,
+        other => other,
+    })?;
+    writable_directory(&parent)?;
+    Ok(Ground::OnNew { path: parent.path.join(name), parent: Box::new(parent) })
+}
+
+fn writable_directory(facts: &Facts) -> Result<(), Obstacle> {
+    if facts.kind != Kind::Directory {
+        return Err(Obstacle::Unwritable(io::ErrorKind::NotADirectory.into()));
+    }
+    if facts.read_only {
+        return Err(Obstacle::ReadOnly);
+    }
+    let path = CString::new(facts.path.as_os_str().as_bytes()).expect("a path that exists");
+    let access = Access::WRITE_OK | Access::EXEC_OK;
+    accessat(CWD, path, access, AtFlags::EACCESS)
+        .map_err(|error| Obstacle::Unwritable(error.into()))
+}
+
+/// Tries, since permissions are not all that can forbid it (device cgroups, LSMs).
+fn readable(facts: &Facts) -> Result<(), Obstacle> {
+    OpenOptions::new().read(true).open(&facts.path).map(drop).map_err(Obstacle::Unreadable)
+}
+
+fn large_enough(facts: &Facts, needed_bytes: u64, advice: &'static str) -> Result<(), Obstacle> {
+    match facts.size_bytes {
+        0 => Err(Obstacle::Empty { advice }),
+        has_bytes if has_bytes < needed_bytes => {
+            Err(Obstacle::TooSmall { has_bytes, needed_bytes, advice })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Direct I/O where it is impossible must not silently become buffered I/O in one of the arms:
+/// the arms would no longer differ in the target alone.
+fn direct_jobs(workload: &Workload, facts: &Facts, direct: DirectIo) -> Result<(), Obstacle> {
+    let uses_direct =
+        |job: &&Job| job.direct && matches!(job.engine, Engine::Psync | Engine::IoUring);
+    let mut jobs = workload.jobs.iter().filter(uses_direct).peekable();
+    if jobs.peek().is_some() && !direct.possible {
+        let file_system = facts.file_system.clone().unwrap_or_else(|| "unknown".to_owned());
+        return Err(Obstacle::NoDirect { file_system });
+    }
+    let Some(align_bytes) = direct.align_bytes else { return Ok(()) };
+    let unaligned = jobs.find_map(|job| {
+        let odd = block_sizes(&job.block_sizes).into_iter().find(|size| size % align_bytes != 0)?;
+        Some(Obstacle::Unaligned { align_bytes, job: job.name.clone(), block_bytes: odd })
+    });
+    unaligned.map_or(Ok(()), Err)
+}
+
+/// Sizes of which all I/Os of a job are multiples.
+fn block_sizes(sizes: &BlockSizes) -> Vec<u32> {
+    match sizes {
+        BlockSizes::Fixed(_) | BlockSizes::Range { .. } => vec![sizes.min_bytes()],
+        BlockSizes::Split(shares) => shares.iter().map(|share| share.bytes).collect(),
+    }
+}
+
+/// What all arms together will take, counting shared storage once.
+fn room(spec: &Spec, grounds: &[Ground]) -> Room {
+    let mut room = Room::default();
+    let mut places: Vec<(&Path, Vec<&str>, &Facts, u64)> = Vec::new();
+    for (arm, ground) in spec.arms.iter().zip(grounds) {
+        let (path, facts, bytes) = match ground {
+            Ground::Existing(_) | Ground::OnExisting(_) => continue,
+            Ground::Memory => {
+                room.in_memory(&arm.name, disk_bytes(arm));
+                continue;
+            }
+            Ground::Directory(facts) => {
+                (facts.path.as_path(), facts, bytes_in_directory(&spec.workload))
+            }
+            // Not a path that another arm could name.
+            Ground::Anonymous(facts) => (Path::new("anonymous"), facts, disk_bytes(arm)),
+            Ground::OnNew { path, parent } => (path.as_path(), parent, disk_bytes(arm)),
+        };
+        match places.iter_mut().find(|(known, ..)| *known == path) {
+            Some((_, arms, _, largest)) => {
+                arms.push(&arm.name);
+                *largest = bytes.max(*largest);
+            }
+            None => places.push((path, vec![&arm.name], facts, bytes)),
+        }
+    }
+    for (_, arms, facts, bytes) in places {
+        room.on_disk(&arms, facts, bytes);
+    }
+    room
+}
+
+/// Size of the disk that an arm's stack is; 0 for paths.
+pub(crate) fn disk_bytes(arm: &Arm) -> u64 {
+    match &arm.target {
+        Target::Path(_) => 0,
+        Target::Stack(stack) => stack.layers.first().map_or(0, |layer| match layer {
+            Layer::Mem { size_bytes } | Layer::File { size_bytes, .. } => *size_bytes,
+            _ => 0,
+        }),
+    }
+}
+
+impl Ground {
+    /// The place on a file system or device; `None` for memory.
+    pub(crate) fn facts(&self) -> Option<&Facts> {
+        match self {
+            Self::Memory => None,
+            Self::Directory(facts)
+            | Self::Existing(facts)
+            | Self::Anonymous(facts)
+            | Self::OnExisting(facts)
+            | Self::OnNew { parent: facts, .. } => Some(facts),
+        }
+    }
+
+    /// Which file has to be made: its path, or the empty path for the anonymous file that all such
+    /// arms share.
+    pub(crate) fn file_to_make(&self) -> Option<&Path> {
+        match self {
+            Self::Anonymous(_) => Some(Path::new("")),
+            Self::OnNew { path, .. } => Some(path),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! Files that virtual disks stand on, apart from the user's own: anonymous ones, and new ones at a
+//! path that the user named.
+
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{
+    AtFlags, CWD, FileType, Mode, OFlags, RenameFlags, StatxFlags, linkat, lstat, open,
+    renameat_with, statx,
+};
+use rustix::io::Errno;
+
+use crate::entry::{Entry, Identity, Undone, inode_of_parent};
+use crate::error::Error;
+use crate::journal::Journal;
+use crate::scratch;
+
+/// A file made by this run. Keeps an anonymous one alive.
+#[derive(Debug)]
+pub(crate) struct DiskFile {
+    pub(crate) file: File,
+    /// How others of this process open it.
+    pub(crate) path: PathBuf,
+}
+
+/// Makes a file without a name in `directory`: it is gone with its last descriptor, however this
+/// process ends, and needs no journal. Where the file system cannot make one (NFS, FAT), it is an
+/// ordinary file in a private directory.
+pub(crate) fn anonymous(directory: &Path, journal: &mut Journal) -> Result<DiskFile, Error> {
+    match unnamed(directory) {
+        Ok(file) => {
+            let path = PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()));
+            Ok(DiskFile { file, path })
+        }
+        Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::INVAL | Errno::NOENT) => {
+            let path = scratch::make(directory, journal)?.join("disk");
+            let file = create(&path)?;
+            Ok(DiskFile { file, path })
+        }
+        Err(error) => Err(Error::Make {
+            path: directory.to_owned(),
+            action: "make a file in it",
+            source: error.into(),
+        }),
+    }
+}
+
+/// Makes a file at `path` (its directory absolute, without symbolic links), where there was none.
+///
+/// It is born in a private directory and moved, so that the journal knows which file it is before
+/// it is at a place where someone else could have put one.
+pub(crate) fn make(path: &Path, journal: &mut Journal) -> Result<DiskFile, Error> {
+    let failed =
+        |source: io::Error| Error::Make { path: path.to_owned(), action: "make this file", source };
+    let parent = path.parent().unwrap_or(Path::new("/"));
+    let cradle = scratch::make(parent, journal)?.join("disk");
+    let file = create(&cradle)?;
+    journal.announce(Entry::File {
+        path: path.to_owned(),
+        identity: Identity::of(&cradle).map_err(|error| failed(error.into()))?,
+        parent_inode: inode_of_parent(path).map_err(|error| failed(error.into()))?,
+    })?;
+    match renameat_with(CWD, &cradle, CWD, path, RenameFlags::NOREPLACE) {
+        // File systems that do not know the flag (NFS): a hard link replaces nothing either.
+        Err(Errno::INVAL | Errno::NOSYS) => linkat(CWD, &cradle, CWD, path, AtFlags::empty()),
+        other => other,
+    }
+    .map_err(|error| failed(error.into()))?;
+    Ok(DiskFile { file, path: path.to_owned() })
+}
+
+/// Removes the file at `path`, if it is the one with this identity.
+pub(crate) fn remove(path: &Path, identity: Identity, journal: &Path) -> Result<Undone, Error> {
+    let failed = |error: Errno| Error::Remove {
+        path: path.to_owned(),
+        source: error.into(),
+        journal: journal.to_owned(),
+    };
+    let found = match lstat(path) {
+        Ok(stat) => FileType::from_raw_mode(stat.st_mode),
+        Err(Errno::NOENT) => return Ok(Undone::Absent),
+        Err(error) => return Err(failed(error)),
+    };
+    if found != FileType::RegularFile || Identity::of(path).map_err(failed)? != identity {
+        return Err(Error::NotOurs {
+            path: path.to_owned(),
+            why: "it is not the file that iotax made",
+            journal: journal.to_owned(),
+        });
+    }
+    fs::remove_file(path).map_err(|source| Error::Remove {
+        path: path.to_owned(),
+        source,
+        journal: journal.to_owned(),
+    })?;
+    Ok(Undone::Removed)
+}
+
+/// What direct I/O would need in a directory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct DirectIo {
+    /// Whether it is possible at all.
+    pub(crate) possible: bool,
+    /// The unit of offsets and lengths, if the kernel says.
+    pub(crate) align_bytes: Option<u32>,
+}
+
+/// Tries it on a file without a name, which leaves nothing behind. `None` if the file system has
+/// no such files.
+pub(crate) fn direct_in(directory: &Path) -> Option<DirectIo> {
+    let file = unnamed(directory).ok()?;
+    let possible = opens_directly(Path::new(&format!("/proc/self/fd/{}", file.as_raw_fd())));
+    let stat = statx(&file, "", AtFlags::EMPTY_PATH, StatxFlags::DIOALIGN).ok();
+    let align_bytes = stat.map(|stat| stat.stx_dio_offset_align).filter(|bytes| *bytes > 0);
+    Some(DirectIo { possible, align_bytes })
+}
+
+fn unnamed(directory: &Path) -> Result<File, Errno> {
+    let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
+    open(directory, flags, Mode::RUSR | Mode::WUSR).map(File::from)
+}
+
+fn create(path: &Path) -> Result<File, Error> {
+    let options = &mut OpenOptions::new();
+    options
+        .read(true)
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(path)
+        .map_err(|source| Error::Make { path: path.to_owned(), action: "make this file", source })
+}
+
+fn opens_directly(path: &Path) -> bool {
+    open(path, OFlags::RDONLY | OFlags::DIRECT | OFlags::CLOEXEC, Mode::empty()).is_ok()
+}

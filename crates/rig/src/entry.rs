@@ -1,0 +1,100 @@
+//! What a journal holds: one thing that was about to be made, and how to undo it.
+
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{AtFlags, CWD, StatxFlags, statx};
+use serde::{Deserialize, Serialize};
+
+use crate::error::Error;
+use crate::{disk_file, scratch};
+
+/// One line of a journal. Lines are only ever added; a variant, once released, stays readable.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "made", rename_all = "snake_case")]
+pub(crate) enum Entry {
+    /// A private directory; its marker file bears the token.
+    Directory {
+        /// Its path; the last part is random.
+        path: PathBuf,
+        /// Name of the marker inside.
+        token: String,
+        /// Inode number of the directory it is in.
+        parent_inode: u64,
+    },
+    /// A file at a path that the user named.
+    File {
+        /// Its path.
+        path: PathBuf,
+        /// Which file it is, whatever its name.
+        identity: Identity,
+        /// Inode number of the directory it is in.
+        parent_inode: u64,
+    },
+}
+
+/// What became of an entry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Undone {
+    /// It was there and is gone.
+    Removed,
+    /// It was never made, or is gone already.
+    Absent,
+}
+
+/// Tells a file from any other that ever had the same name or the same inode number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Identity {
+    /// Inode number.
+    pub(crate) inode: u64,
+    /// Birth in nanoseconds since 1970, where the file system keeps it: inode numbers are used
+    /// again, birth times are not.
+    pub(crate) born_ns: Option<i64>,
+}
+
+impl Identity {
+    /// Of what stands at `path`, symbolic links not followed.
+    pub(crate) fn of(path: &Path) -> rustix::io::Result<Self> {
+        let flags = StatxFlags::INO | StatxFlags::BTIME;
+        let stat = statx(CWD, path, AtFlags::SYMLINK_NOFOLLOW, flags)?;
+        let born = StatxFlags::from_bits_retain(stat.stx_mask).contains(StatxFlags::BTIME);
+        let birth = stat.stx_btime;
+        let born_ns = birth.tv_sec.checked_mul(1_000_000_000);
+        let born_ns = born_ns.and_then(|seconds_ns| seconds_ns.checked_add(birth.tv_nsec.into()));
+        Ok(Self { inode: stat.stx_ino, born_ns: born_ns.filter(|_| born) })
+    }
+}
+
+impl Entry {
+    /// The path it is about.
+    pub(crate) fn path(&self) -> &Path {
+        match self {
+            Self::Directory { path, .. } | Self::File { path, .. } => path,
+        }
+    }
+
+    /// Removes what was made; does nothing if that has happened already. `journal` is named in
+    /// errors.
+    pub(crate) fn undo(&self, journal: &Path) -> Result<Undone, Error> {
+        if !self.parent_in_sight() {
+            let path = self.path().to_owned();
+            return Err(Error::OutOfSight { path, journal: journal.to_owned() });
+        }
+        match self {
+            Self::Directory { path, token, .. } => scratch::remove(path, token, journal),
+            Self::File { path, identity, .. } => disk_file::remove(path, *identity, journal),
+        }
+    }
+
+    /// Whether the directory it was made in is the one to be seen now. Without this check, a file
+    /// system that is not mounted again yet after a reboot would look like a job done.
+    fn parent_in_sight(&self) -> bool {
+        let (Self::Directory { parent_inode, .. } | Self::File { parent_inode, .. }) = self;
+        inode_of_parent(self.path()).is_ok_and(|inode| inode == *parent_inode)
+    }
+}
+
+/// Inode number of the directory that `path` is in.
+pub(crate) fn inode_of_parent(path: &Path) -> rustix::io::Result<u64> {
+    let parent = path.parent().unwrap_or(Path::new("/"));
+    Ok(rustix::fs::stat(parent)?.st_ino)
+}

@@ -1,0 +1,333 @@
+//! What can go wrong when arms are brought up or taken down.
+
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+
+use crate::size::readable;
+
+/// Why arms could not be brought up or taken down.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// Targets that cannot be used; nothing was made.
+    #[error("{}", list(refusals))]
+    Refused {
+        /// All reasons, in the order of the arms. Never empty.
+        refusals: Vec<Refusal>,
+    },
+    /// No place for the undo journal.
+    #[error(
+        "{}: the undo journal cannot be written here: {source}; nothing was made. \
+         Name a writable directory in IOTAX_STATE_DIR",
+        directory.display()
+    )]
+    Journal {
+        /// Where it should be.
+        directory: PathBuf,
+        /// The system's reason.
+        source: io::Error,
+    },
+    /// Neither the environment nor the user's home says where state is kept.
+    #[error(
+        "there is no place for the undo journal, because neither HOME nor XDG_STATE_HOME is set; \
+         nothing was made. Name a writable directory in IOTAX_STATE_DIR"
+    )]
+    NoStateDirectory,
+    /// Something could not be made, filled or opened.
+    #[error("{}: cannot {action}: {source}", path.display())]
+    Make {
+        /// What.
+        path: PathBuf,
+        /// Infinitive: `make a private directory in it`.
+        action: &'static str,
+        /// The system's reason.
+        source: io::Error,
+    },
+    /// The file system filled up while a file was written.
+    #[error(
+        "{}: the file system is full after {} of {}; free some space, or choose a smaller size",
+        path.display(), readable(*done_bytes), readable(*wanted_bytes)
+    )]
+    Full {
+        /// The file.
+        path: PathBuf,
+        /// Written so far.
+        done_bytes: u64,
+        /// Size wanted.
+        wanted_bytes: u64,
+    },
+    /// A virtual disk could not be opened.
+    #[error("arm {arm}: {source}")]
+    Stack {
+        /// The arm.
+        arm: String,
+        /// The disk's reason.
+        source: iotax_vdisk::Error,
+    },
+    /// The user stopped the preparation.
+    #[error("interrupted while preparing; everything made so far was removed")]
+    Interrupted,
+    /// A target that was there at the start is gone or was replaced.
+    #[error("arm {arm}: {} is no longer what it was at the start: {what}", path.display())]
+    Vanished {
+        /// The arm.
+        arm: String,
+        /// Its target.
+        path: PathBuf,
+        /// What happened to it.
+        what: String,
+    },
+    /// Something in place of what this program made.
+    #[error(
+        "{}: left alone: {why}. If it is yours, delete {} to forget about it",
+        path.display(), journal.display()
+    )]
+    NotOurs {
+        /// What was to be removed.
+        path: PathBuf,
+        /// How it differs.
+        why: &'static str,
+        /// The journal that says it should be removed.
+        journal: PathBuf,
+    },
+    /// The place where something was made cannot be seen at the moment.
+    #[error(
+        "{}: cannot be looked at, because its file system is not mounted or its directory is gone. \
+         Mount it and undo again, or delete {} to forget about it",
+        path.display(), journal.display()
+    )]
+    OutOfSight {
+        /// What was to be removed.
+        path: PathBuf,
+        /// The journal that says it should be removed.
+        journal: PathBuf,
+    },
+    /// Removing failed.
+    #[error(
+        "{}: cannot be removed: {source}. Undo again when that is solved, or remove it yourself \
+         and delete {}",
+        path.display(), journal.display()
+    )]
+    Remove {
+        /// What was to be removed.
+        path: PathBuf,
+        /// The system's reason.
+        source: io::Error,
+        /// The journal that says it should be removed.
+        journal: PathBuf,
+    },
+    /// A journal that this program cannot use.
+    #[error("{}: {why}; nothing in it was undone", journal.display())]
+    UnusableJournal {
+        /// The journal.
+        journal: PathBuf,
+        /// Why it is unusable and what to do.
+        why: String,
+    },
+}
+
+impl Error {
+    /// Whether the user asked for the end.
+    pub fn is_interrupted(&self) -> bool {
+        matches!(self, Self::Interrupted)
+    }
+
+    /// Whether the targets are at fault, not this program's work on them.
+    pub fn is_refusal(&self) -> bool {
+        matches!(self, Self::Refused { .. })
+    }
+}
+
+/// One reason why an arm's target cannot be used.
+#[derive(Debug)]
+pub struct Refusal {
+    /// The arm; several if they share the storage.
+    pub arm: String,
+    /// The path in question; `None` for memory.
+    pub path: Option<PathBuf>,
+    /// What stands in the way, and what to do.
+    pub obstacle: Obstacle,
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "arm {}: ", self.arm)?;
+        if let Some(path) = &self.path {
+            write!(f, "{}: ", path.display())?;
+        }
+        self.obstacle.fmt(f)
+    }
+}
+
+/// What stands in the way of using a target.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Obstacle {
+    /// Nothing is there.
+    #[error("does not exist; make the directory first, or check the spelling")]
+    Missing,
+    /// The directory of a file to be made is not there.
+    #[error("cannot be made, because its directory does not exist; make the directory first")]
+    NoParent,
+    /// It cannot be looked at.
+    #[error("cannot be examined: {0}")]
+    Unreachable(io::Error),
+    /// A kind of file that no load can be driven at.
+    #[error(
+        "is neither a directory nor a regular file nor a block device; name a directory to have \
+         test files made in it"
+    )]
+    WrongKind,
+    /// A directory was named where a file is needed.
+    #[error("is a directory, but the base of a stack is a file; name a file in it")]
+    NotAFile,
+    /// A block device at the bottom of a stack.
+    #[error(
+        "is a block device, and the base of a stack is a regular file in this version; name a file \
+         on it, or drive the load at the device itself"
+    )]
+    DeviceAsBase,
+    /// Not readable.
+    #[error("cannot be read: {0}; change its permissions, or run as a user who may read it")]
+    Unreadable(io::Error),
+    /// A directory without write permission.
+    #[error(
+        "no test files can be made here: {0}; choose another directory, or run as a user who may \
+         write to it"
+    )]
+    Unwritable(io::Error),
+    /// A directory on a read-only file system.
+    #[error("no test files can be made here: mounted read-only; choose another directory")]
+    ReadOnly,
+    /// Block devices are never written.
+    #[error(
+        "the workload writes, and block devices are read-only in this version; choose a workload \
+         that only reads, or a directory on the device"
+    )]
+    WritesToDevice,
+    /// A file that may hold the user's data.
+    #[error(
+        "the workload writes, and this file is not iotax's own; name its directory instead, or a \
+         file that does not exist yet"
+    )]
+    WritesToFile,
+    /// No room for one I/O.
+    #[error("is empty; {advice}")]
+    Empty {
+        /// What to do about it.
+        advice: &'static str,
+    },
+    /// Smaller than one I/O, or than the size given in the stack.
+    #[error(
+        "holds {}, but {} are needed; {advice}",
+        readable(*has_bytes), readable(*needed_bytes)
+    )]
+    TooSmall {
+        /// Length of the file or capacity of the device.
+        has_bytes: u64,
+        /// Least possible.
+        needed_bytes: u64,
+        /// What to do about it.
+        advice: &'static str,
+    },
+    /// The page cache cannot be bypassed.
+    #[error(
+        "its file system ({file_system}) cannot bypass the page cache; switch direct I/O off for \
+         all arms (direct=0), or choose another place"
+    )]
+    NoDirect {
+        /// Its type.
+        file_system: String,
+    },
+    /// Direct I/O in units the device cannot do.
+    #[error(
+        "direct I/O here must be in multiples of {align_bytes} bytes, but job {job} uses blocks \
+         of {block_bytes}; choose larger blocks, or switch direct I/O off for all arms (direct=0)"
+    )]
+    Unaligned {
+        /// The device's unit.
+        align_bytes: u32,
+        /// The job.
+        job: String,
+        /// Its block size.
+        block_bytes: u32,
+    },
+    /// The file system has too little free space.
+    #[error(
+        "needs {} of free space, but only {} are available; free some space, or choose smaller \
+         sizes",
+        readable(*needed_bytes), readable(*free_bytes)
+    )]
+    NoSpace {
+        /// For all arms on this file system together.
+        needed_bytes: u64,
+        /// Available to an unprivileged user.
+        free_bytes: u64,
+    },
+    /// All stacks in memory together are too large.
+    #[error(
+        "{} of memory are needed for all stacks on `mem` together, but only {} are available; \
+         choose smaller sizes, or `file` as the base",
+        readable(*needed_bytes), readable(*available_bytes)
+    )]
+    NoMemory {
+        /// For all arms together.
+        needed_bytes: u64,
+        /// What can be had without swapping.
+        available_bytes: u64,
+    },
+}
+
+/// One line for one reason, a list for several.
+fn list(refusals: &[Refusal]) -> String {
+    match refusals {
+        [one] => one.to_string(),
+        many => {
+            let mut text = format!("{} targets cannot be used:", many.len());
+            for refusal in many {
+                text.push_str("\n  ");
+                text.push_str(&refusal.to_string());
+            }
+            text
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What cannot be brought about in a test that must also run as root, or on any file system.
+    #[test]
+    fn obstacles_say_what_to_do() {
+        let denied = || io::Error::from(io::ErrorKind::PermissionDenied);
+        let told = |obstacle: Obstacle| {
+            Refusal { arm: "b".into(), path: Some("/mnt/x".into()), obstacle }.to_string()
+        };
+        insta::assert_snapshot!(told(Obstacle::Unreachable(denied())), @"arm b: /mnt/x: cannot be examined: permission denied");
+        insta::assert_snapshot!(told(Obstacle::Unreadable(denied())), @"arm b: /mnt/x: cannot be read: permission denied; change its permissions, or run as a user who may read it");
+        insta::assert_snapshot!(told(Obstacle::Unwritable(denied())), @"arm b: /mnt/x: no test files can be made here: permission denied; choose another directory, or run as a user who may write to it");
+        insta::assert_snapshot!(told(Obstacle::ReadOnly), @"arm b: /mnt/x: no test files can be made here: mounted read-only; choose another directory");
+        insta::assert_snapshot!(told(Obstacle::NoDirect { file_system: "fuse.sshfs".into() }), @"arm b: /mnt/x: its file system (fuse.sshfs) cannot bypass the page cache; switch direct I/O off for all arms (direct=0), or choose another place");
+        let job = "query".to_owned();
+        insta::assert_snapshot!(
+            told(Obstacle::Unaligned { align_bytes: 4096, job, block_bytes: 512 }), @"arm b: /mnt/x: direct I/O here must be in multiples of 4096 bytes, but job query uses blocks of 512; choose larger blocks, or switch direct I/O off for all arms (direct=0)");
+        insta::assert_snapshot!(
+            told(Obstacle::NoSpace { needed_bytes: 2 << 30, free_bytes: 1 << 30 }), @"arm b: /mnt/x: needs 2 GiB of free space, but only 1 GiB are available; free some space, or choose smaller sizes");
+        let memory = Obstacle::NoMemory { needed_bytes: 2 << 30, available_bytes: 1 << 30 };
+        insta::assert_snapshot!(
+            Refusal { arm: "a, b".into(), path: None, obstacle: memory }, @"arm a, b: 2 GiB of memory are needed for all stacks on `mem` together, but only 1 GiB are available; choose smaller sizes, or `file` as the base");
+    }
+
+    #[test]
+    fn failures_to_make_and_remove_name_the_path_and_the_way_out() {
+        let read_only = || io::Error::from(io::ErrorKind::ReadOnlyFilesystem);
+        let path = || PathBuf::from("/mnt/x");
+        let journal = PathBuf::from("/state/undo/1.jsonl");
+        let make = Error::Make { path: path(), action: "make this file", source: read_only() };
+        insta::assert_snapshot!(make, @"/mnt/x: cannot make this file: read-only filesystem or storage medium");
+        insta::assert_snapshot!(
+            Error::Remove { path: path(), source: read_only(), journal }, @"/mnt/x: cannot be removed: read-only filesystem or storage medium. Undo again when that is solved, or remove it yourself and delete /state/undo/1.jsonl");
+    }
+}

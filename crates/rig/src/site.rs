@@ -1,0 +1,117 @@
+//! What the record says about each arm's target.
+
+use iotax_inspect::{Facts, Kind};
+use iotax_record::Site;
+use iotax_spec::{Arm, Engine, Workload};
+use iotax_vdisk::VirtualDisk;
+
+use crate::check::Ground;
+use crate::size::readable;
+
+/// The facts about an arm on `ground`; `disk` is its open stack, if it is one.
+pub(crate) fn describe(
+    arm: &Arm,
+    ground: &Ground,
+    disk: Option<&VirtualDisk>,
+    workload: &Workload,
+) -> Site {
+    let target = arm.target.to_string();
+    let Some(facts) = ground.facts() else {
+        return Site {
+            kind: "vdisk".to_owned(),
+            target,
+            storage_id: format!("memory of arm {}", arm.name),
+            ..Site::default()
+        };
+    };
+    let direct = disk
+        .map_or_else(|| asked_for_direct(workload), |disk| Some(disk.backing().direct_effective));
+    let mut notes = notes(facts);
+    if disk.is_some() && direct == Some(false) {
+        notes.push(format!(
+            "{} cannot bypass the page cache: the bottom of the stack may be read from memory",
+            facts.file_system.as_deref().unwrap_or("the file system")
+        ));
+    }
+    if matches!(ground, Ground::Existing(_)) {
+        notes.extend(span_notes(facts, workload));
+    }
+    Site {
+        kind: if disk.is_some() { "vdisk" } else { kind(facts) }.to_owned(),
+        target,
+        file_system: facts.file_system.clone(),
+        device: facts.block.as_ref().map(|device| device.name.clone()),
+        device_model: facts.block.as_ref().and_then(|device| device.model.clone()),
+        direct,
+        has_device: facts.reads_counted,
+        storage_id: storage_id(ground, facts),
+        notes,
+    }
+}
+
+fn kind(facts: &Facts) -> &'static str {
+    match facts.kind {
+        Kind::Directory => "directory",
+        Kind::File => "file",
+        Kind::BlockDevice => "block device",
+        Kind::Other => "other",
+    }
+}
+
+/// What all jobs that reach the target ask for; `None` if they differ, or if there are none.
+fn asked_for_direct(workload: &Workload) -> Option<bool> {
+    let mut jobs = workload.jobs.iter().filter(|job| job.engine != Engine::Null);
+    let first = jobs.next()?.direct;
+    jobs.all(|job| job.direct == first).then_some(first)
+}
+
+/// Same text, same bytes on the same device.
+fn storage_id(ground: &Ground, facts: &Facts) -> String {
+    let device = facts.device_number;
+    match ground {
+        Ground::Anonymous(_) => format!("{device} scratch file in {}", facts.path.display()),
+        Ground::OnNew { path, .. } => format!("{device} {}", path.display()),
+        // The same device may have several nodes.
+        _ if facts.kind == Kind::BlockDevice => format!("{device}"),
+        _ => format!("{device} {}", facts.path.display()),
+    }
+}
+
+fn notes(facts: &Facts) -> Vec<String> {
+    let mut notes = Vec::new();
+    if facts.in_memory {
+        let name = facts.file_system.as_deref().unwrap_or("its file system");
+        notes.push(format!("{name} lies in memory: no device is measured"));
+    }
+    if facts.overlay {
+        notes.push("overlay: the file system that does the work is one below".to_owned());
+    }
+    let device = facts.block.as_ref().filter(|_| facts.kind == Kind::BlockDevice);
+    if let Some(device) = device {
+        if !device.mounted_at.is_empty() {
+            let places: Vec<_> =
+                device.mounted_at.iter().map(|place| place.display().to_string()).collect();
+            notes.push(format!(
+                "mounted at {}: I/O of others on it is part of what is measured",
+                places.join(", ")
+            ));
+        }
+        if !device.holders.is_empty() {
+            notes.push(format!("in use by {}", device.holders.join(", ")));
+        }
+    }
+    notes
+}
+
+/// Jobs that would use more than there is work on all there is.
+fn span_notes(facts: &Facts, workload: &Workload) -> Option<String> {
+    let larger = workload.jobs.iter().filter(|job| job.size_bytes > facts.size_bytes);
+    let names: Vec<_> = larger.map(|job| job.name.as_str()).collect();
+    (!names.is_empty()).then(|| {
+        format!(
+            "holds {}, less than the size of {}: all of it is used",
+            readable(facts.size_bytes),
+            names.join(", ")
+        )
+    })
+}

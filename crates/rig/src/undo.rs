@@ -1,0 +1,251 @@
+//! Takes down what killed runs left behind.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::entry::Undone;
+use crate::error::Error;
+use crate::journal::{self, Open};
+
+/// What [`undo`] did.
+#[derive(Debug, Default)]
+pub struct UndoReport {
+    /// Removed now.
+    pub removed: Vec<PathBuf>,
+    /// Journals whose run is still alive (or being undone by someone else): left alone.
+    pub live: usize,
+    /// What could not be undone, each with its path, the reason and what to do; it stays in its
+    /// journal.
+    pub problems: Vec<Error>,
+}
+
+/// Undoes what runs left behind that did not end by themselves (`kill -9`, power loss), according
+/// to the journals below `state_dir`. May be called at any time, by several processes at once, and
+/// as often as one likes: living runs are left alone, and what is undone already is no error.
+/// Only what bears the mark of its run is removed.
+pub fn undo(state_dir: &Path) -> UndoReport {
+    let mut report = UndoReport::default();
+    let directory = journal::directory(state_dir);
+    let journals = match journals(&directory) {
+        Ok(journals) => journals,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return report,
+        Err(error) => {
+            let why = format!("cannot be listed: {error}");
+            report.problems.push(Error::UnusableJournal { journal: directory, why });
+            return report;
+        }
+    };
+    for path in journals {
+        match Open::of_the_dead(&path) {
+            Ok(Some(open)) => {
+                let removed = &mut report.removed;
+                let errors = open.unwind(&mut |path, undone| {
+                    if undone == Undone::Removed {
+                        removed.push(path.to_owned());
+                    }
+                });
+                report.problems.extend(errors);
+            }
+            Ok(None) => report.live += usize::from(path.exists()),
+            Err(error) => report.problems.push(error),
+        }
+    }
+    report
+}
+
+fn journals(directory: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut paths = Vec::new();
+    for entry in fs::read_dir(directory)? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|extension| extension == "jsonl") {
+            paths.push(path);
+        }
+    }
+    paths.sort();
+    Ok(paths)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::entry::{Entry, Identity, inode_of_parent};
+    use crate::journal::Journal;
+    use crate::scratch;
+
+    /// A directory to work in, a state directory, and a journal of a run that died.
+    struct Dead {
+        root: tempfile::TempDir,
+    }
+
+    impl Dead {
+        /// A run that made a private directory with a file in it and was killed.
+        fn with_directory() -> (Self, PathBuf) {
+            let dead = Self { root: tempfile::tempdir().unwrap() };
+            fs::create_dir(dead.root.path().join("target")).unwrap();
+            let mut journal = Journal::new(Some(dead.state()));
+            let made = scratch::make(&dead.target(), &mut journal).unwrap();
+            fs::write(made.join("job.0"), "data").unwrap();
+            journal.die();
+            (dead, made)
+        }
+
+        fn state(&self) -> PathBuf {
+            self.root.path().join("state")
+        }
+
+        fn target(&self) -> PathBuf {
+            fs::canonicalize(self.root.path()).unwrap().join("target")
+        }
+
+        fn journal(&self) -> PathBuf {
+            journals(&self.state().join("undo")).unwrap().remove(0)
+        }
+
+        fn rewrite(&self, change: impl Fn(String) -> String) {
+            let journal = self.journal();
+            let text = fs::read_to_string(&journal).unwrap();
+            fs::write(&journal, change(text)).unwrap();
+        }
+
+        /// Undoes, and expects exactly one problem: its text, with random names replaced.
+        fn problem(&self) -> String {
+            let report = undo(&self.state());
+            assert_eq!((report.removed.len(), report.problems.len()), (0, 1), "{report:?}");
+            let name = |path: &Path| path.file_name().unwrap().to_str().unwrap().to_owned();
+            let mut text = report.problems[0].to_string();
+            for path in [&self.target(), &fs::canonicalize(self.state()).unwrap(), &self.state()] {
+                text = text.replace(path.to_str().unwrap(), &name(path));
+            }
+            text = text.replace(&name(&self.journal()), "JOURNAL");
+            match text.find(".iotax-") {
+                Some(at) => text.replace(&text[at..at + 23].to_owned(), ".iotax-RANDOM"),
+                None => text,
+            }
+        }
+    }
+
+    #[test]
+    fn what_a_dead_run_made_is_removed_once() {
+        let (dead, made) = Dead::with_directory();
+        assert_eq!(undo(&dead.state()).removed, [made]);
+        assert_eq!(fs::read_dir(dead.target()).unwrap().count(), 0);
+        let again = undo(&dead.state());
+        assert_eq!((again.removed.len(), again.live, again.problems.len()), (0, 0, 0));
+    }
+
+    #[test]
+    fn without_a_state_directory_there_is_nothing_to_undo() {
+        let report = undo(Path::new("/no/such/state"));
+        assert_eq!((report.removed.len(), report.problems.len()), (0, 0));
+    }
+
+    #[test]
+    fn a_run_killed_before_or_right_after_it_made_the_directory_is_undone() {
+        for made_it in [false, true] {
+            let (dead, made) = Dead::with_directory();
+            fs::remove_dir_all(&made).unwrap();
+            if made_it {
+                fs::create_dir(&made).unwrap();
+            }
+            let report = undo(&dead.state());
+            assert_eq!((report.removed.len(), report.problems.len()), (usize::from(made_it), 0));
+            assert!(!made.exists());
+        }
+    }
+
+    #[test]
+    fn an_interrupted_removal_is_finished() {
+        let (dead, made) = Dead::with_directory();
+        fs::remove_file(made.join("job.0")).unwrap();
+        assert_eq!(undo(&dead.state()).removed, [made]);
+    }
+
+    #[test]
+    fn a_directory_without_the_mark_is_left_alone() {
+        let (dead, made) = Dead::with_directory();
+        fs::remove_dir_all(&made).unwrap();
+        fs::create_dir(&made).unwrap();
+        fs::write(made.join("precious"), "").unwrap();
+        insta::assert_snapshot!(dead.problem(), @"target/.iotax-RANDOM: left alone: it does not bear the mark of the run that made it. If it is yours, delete state/undo/JOURNAL to forget about it");
+        assert!(made.join("precious").exists());
+    }
+
+    #[test]
+    fn a_symbolic_link_in_its_place_is_not_followed() {
+        let (dead, made) = Dead::with_directory();
+        let moved = dead.target().join("moved");
+        fs::rename(&made, &moved).unwrap();
+        std::os::unix::fs::symlink(&moved, &made).unwrap();
+        insta::assert_snapshot!(dead.problem(), @"target/.iotax-RANDOM: left alone: it is not a directory. If it is yours, delete state/undo/JOURNAL to forget about it");
+        assert!(moved.join("job.0").exists());
+    }
+
+    #[test]
+    fn links_within_it_are_removed_and_not_followed() {
+        let (dead, made) = Dead::with_directory();
+        let precious = dead.root.path().join("precious");
+        fs::create_dir(&precious).unwrap();
+        fs::write(precious.join("file"), "").unwrap();
+        std::os::unix::fs::symlink(&precious, made.join("link")).unwrap();
+        fs::create_dir_all(made.join("deep/er")).unwrap();
+        fs::write(made.join("deep/er/file"), "").unwrap();
+        assert_eq!(undo(&dead.state()).removed, [made]);
+        assert!(precious.join("file").exists());
+    }
+
+    #[test]
+    fn a_file_system_that_is_not_mounted_keeps_its_entry() {
+        let (dead, made) = Dead::with_directory();
+        let elsewhere = dead.root.path().join("elsewhere");
+        fs::rename(dead.target(), &elsewhere).unwrap();
+        fs::create_dir(dead.root.path().join("target")).unwrap();
+        insta::assert_snapshot!(dead.problem(), @"target/.iotax-RANDOM: cannot be looked at, because its file system is not mounted or its directory is gone. Mount it and undo again, or delete state/undo/JOURNAL to forget about it");
+        fs::remove_dir(dead.target()).unwrap();
+        fs::rename(&elsewhere, dead.root.path().join("target")).unwrap();
+        assert_eq!(undo(&dead.state()).removed, [made]);
+    }
+
+    #[test]
+    fn journals_of_other_hosts_and_versions_are_left_alone() {
+        let (dead, made) = Dead::with_directory();
+        let original = fs::read_to_string(dead.journal()).unwrap();
+        let start = original.find("\"host\":\"").unwrap() + 8;
+        let end = start + original[start..].find('"').unwrap();
+        dead.rewrite(|text| format!("{}elsewhere{}", &text[..start], &text[end..]));
+        insta::assert_snapshot!(dead.problem(), @"state/undo/JOURNAL: belongs to host elsewhere; undo there, or delete it if that host is gone; nothing in it was undone");
+        dead.rewrite(|_| original.replace("\"format\":1", "\"format\":2"));
+        insta::assert_snapshot!(dead.problem(), @"state/undo/JOURNAL: has format 2, this version of iotax writes 1; undo with the version that wrote it; nothing in it was undone");
+        dead.rewrite(|_| original.replace("\"made\":\"directory\"", "\"made\":\"moon\""));
+        insta::assert_snapshot!(dead.problem(), @"state/undo/JOURNAL: is not a journal of this version of iotax (unknown variant `moon`, expected `directory` or `file` at line 1 column 14); nothing in it was undone");
+        dead.rewrite(|_| original.clone());
+        assert_eq!(undo(&dead.state()).removed, [made]);
+    }
+
+    #[test]
+    fn a_torn_last_line_was_never_acted_upon() {
+        let (dead, made) = Dead::with_directory();
+        dead.rewrite(|text| text + "{\"made\":\"dire");
+        assert_eq!(undo(&dead.state()).removed, [made]);
+    }
+
+    #[test]
+    fn a_file_is_known_by_inode_and_birth_not_by_name() {
+        let dead = Dead { root: tempfile::tempdir().unwrap() };
+        fs::create_dir(dead.root.path().join("target")).unwrap();
+        let path = dead.target().join("disk.img");
+        fs::write(&path, "theirs").unwrap();
+        let mut identity = Identity::of(&path).unwrap();
+        identity.born_ns = identity.born_ns.map(|born| born + 1);
+        let mut journal = Journal::new(Some(dead.state()));
+        let parent_inode = inode_of_parent(&path).unwrap();
+        journal.announce(Entry::File { path: path.clone(), identity, parent_inode }).unwrap();
+        journal.die();
+        if identity.born_ns.is_none() {
+            eprintln!("SKIPPED the check: this file system keeps no birth times");
+            return;
+        }
+        insta::assert_snapshot!(dead.problem(), @"target/disk.img: left alone: it is not the file that iotax made. If it is yours, delete state/undo/JOURNAL to forget about it");
+        assert_eq!(fs::read_to_string(path).unwrap(), "theirs");
+    }
+}

@@ -1,0 +1,126 @@
+//! Stacks of this process: from what the user asked to what `vdisk` opens.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use iotax_spec::{Fault, Layer, Stack, Throttle};
+use iotax_vdisk::{
+    AesConfig, CacheConfig, DelayConfig, FaultConfig, FileConfig, LayerConfig, MemConfig,
+    MonotonicClock, QueueConfig, RateLimit, ThrottleConfig, Trigger, VirtualDisk,
+};
+
+/// Opens a stack. A base that is a file lies at `file`, whatever its path in the stack. Faults
+/// follow from `seed`.
+pub(crate) fn open(
+    stack: &Stack,
+    file: &Path,
+    seed: u64,
+) -> Result<VirtualDisk, iotax_vdisk::Error> {
+    // Two fault layers of one stack must not draw the same fates.
+    let seeds = (0..).map(|index| seed.wrapping_add(index));
+    let layers: Vec<_> =
+        stack.layers.iter().zip(seeds).map(|(layer, seed)| config(layer, file, seed)).collect();
+    VirtualDisk::open(&layers, Arc::new(MonotonicClock))
+}
+
+fn config(layer: &Layer, file: &Path, seed: u64) -> LayerConfig {
+    match layer {
+        Layer::Mem { size_bytes } => LayerConfig::Mem(MemConfig { size_bytes: *size_bytes }),
+        Layer::File { size_bytes, .. } => LayerConfig::File(FileConfig {
+            path: Some(file.to_owned()),
+            dir: PathBuf::new(),
+            size_bytes: Some(*size_bytes),
+            direct: true,
+        }),
+        Layer::Aes { key_bits, sector_bytes } => {
+            LayerConfig::Aes(AesConfig { key_bits: *key_bits, sector_bytes: *sector_bytes })
+        }
+        Layer::Queue { workers } => LayerConfig::Queue(QueueConfig { workers: *workers }),
+        Layer::Delay { latency_ns, jitter_ns } => {
+            LayerConfig::Delay(DelayConfig { latency_ns: *latency_ns, jitter_ns: *jitter_ns })
+        }
+        Layer::Throttle(throttle) => LayerConfig::Throttle(throttle_config(throttle)),
+        Layer::Cache { size_bytes } => LayerConfig::Cache(CacheConfig { size_bytes: *size_bytes }),
+        Layer::Fault(fault) => LayerConfig::Fault(fault_config(fault, seed)),
+    }
+}
+
+fn throttle_config(throttle: &Throttle) -> ThrottleConfig {
+    let limit = |sustained: Option<f64>, burst: Option<f64>| {
+        let sustained = sustained?;
+        Some(match burst.zip(throttle.credits_ns) {
+            Some((burst, credits_ns)) => RateLimit::bursting(sustained, burst, credits_ns),
+            None => RateLimit::sustained(sustained),
+        })
+    };
+    ThrottleConfig {
+        iops: limit(throttle.iops, throttle.burst_iops),
+        bw_bytes: limit(throttle.bw_bytes, throttle.burst_bw_bytes),
+        group: throttle.group.clone(),
+    }
+}
+
+fn fault_config(fault: &Fault, seed: u64) -> FaultConfig {
+    let trigger = |share: f64| if share > 0.0 { Trigger::Chance(share) } else { Trigger::Never };
+    FaultConfig {
+        eio: trigger(fault.eio),
+        short: trigger(fault.short),
+        stall: trigger(fault.stall),
+        stall_ns: fault.stall_ns,
+        after_ios: fault.after_ios,
+        seed,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_layer_becomes_the_one_of_the_same_name() {
+        let layers = [
+            Layer::File { path: None, size_bytes: 1 << 20 },
+            Layer::Mem { size_bytes: 1 << 20 },
+            Layer::Aes { key_bits: 256, sector_bytes: 512 },
+            Layer::Queue { workers: 2 },
+            Layer::Delay { latency_ns: 200_000, jitter_ns: 10_000 },
+            Layer::Throttle(Throttle { iops: Some(4000.0), ..Throttle::default() }),
+            Layer::Cache { size_bytes: 4096 },
+            Layer::Fault(Fault { eio: 0.5, ..Fault::default() }),
+        ];
+        for layer in layers {
+            let text = config(&layer, Path::new("/f"), 1).to_string();
+            assert_eq!(text.split('(').next(), Some(layer.name()), "{text}");
+        }
+    }
+
+    #[test]
+    fn credits_become_tokens_at_the_difference_of_the_rates() {
+        let throttle = Throttle {
+            iops: Some(500.0),
+            bw_bytes: Some(60e6),
+            burst_iops: Some(3500.0),
+            credits_ns: Some(1_800_000_000_000),
+            ..Throttle::default()
+        };
+        let config = throttle_config(&throttle);
+        assert_eq!(config.iops.unwrap().burst.unwrap().credits, 3000 * 1800);
+        assert_eq!(config.bw_bytes, Some(RateLimit::sustained(60e6)));
+    }
+
+    #[test]
+    fn faults_of_two_layers_are_drawn_apart() {
+        let stack = Stack {
+            layers: vec![
+                Layer::Mem { size_bytes: 1 << 20 },
+                Layer::Fault(Fault { eio: 0.5, ..Fault::default() }),
+                Layer::Fault(Fault { eio: 0.5, ..Fault::default() }),
+            ],
+        };
+        let disk = open(&stack, Path::new(""), 7).unwrap();
+        let mut session = iotax_vdisk::Session::new(&disk, 1, 512).unwrap();
+        let fates = (0..400).filter(|_| session.read_at(0, &mut [0; 512]).is_err()).count();
+        // Independent halves: three quarters fail; the same draw twice would fail half.
+        assert!(fates > 250, "{fates} of 400 failed");
+    }
+}

@@ -1,0 +1,84 @@
+//! Specs for tests.
+#![allow(dead_code, reason = "each test program uses its own part")]
+
+use std::path::PathBuf;
+
+use iotax_spec::{
+    Arm, BlockSizes, Bound, Design, Engine, Files, Job, Layer, Pace, Pattern, Spec, Stack, Stop,
+    StopMode, Target, Workload,
+};
+
+/// A directory, file or device.
+pub fn path(path: impl Into<PathBuf>) -> Target {
+    Target::Path(path.into())
+}
+
+/// A stack that is a file and nothing else.
+pub fn file(path: Option<PathBuf>, size_bytes: u64) -> Target {
+    stack([Layer::File { path, size_bytes }])
+}
+
+/// A stack of these layers.
+pub fn stack(layers: impl Into<Vec<Layer>>) -> Target {
+    Target::Stack(Stack { layers: layers.into() })
+}
+
+/// These arms under 4 KiB random reads of a 64 KiB file.
+pub fn spec(arms: &[(&str, Target)]) -> Spec {
+    let arms =
+        arms.iter().map(|(name, target)| Arm { name: (*name).into(), target: target.clone() });
+    Spec {
+        workload: Workload {
+            name: "test".into(),
+            about: String::new(),
+            ramp_ns: 0,
+            time_ns: 1_000_000_000,
+            jobs: vec![job()],
+            index: None,
+            primary: "job".into(),
+        },
+        arms: arms.collect(),
+        design: Design::Compare,
+        stop: Stop {
+            mode: StopMode::Quick,
+            margin: 0.05,
+            alpha: 0.05,
+            simultaneous: true,
+            max_blocks: 1,
+            min_blocks: 1,
+            max_time_ns: None,
+        },
+        seed: 1,
+    }
+}
+
+/// The same under a workload that writes.
+pub fn writing(arms: &[(&str, Target)]) -> Spec {
+    let mut spec = spec(arms);
+    spec.workload.jobs[0].read_percent = 50;
+    spec
+}
+
+fn job() -> Job {
+    Job {
+        name: "job".into(),
+        engine: Engine::Psync,
+        threads: 2,
+        queue_depth: 1,
+        read_percent: 100,
+        pattern: Pattern::Random,
+        block_sizes: BlockSizes::Fixed(4096),
+        files: Files::PerThread,
+        size_bytes: 64 << 10,
+        pace: Pace::Closed,
+        bound: Bound::Time,
+        start_delay_ns: 0,
+        direct: false,
+        invalidate: false,
+        fsync_every: None,
+        end_fsync: false,
+        verify: false,
+        sqpoll: false,
+        advise: true,
+    }
+}

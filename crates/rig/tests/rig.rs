@@ -1,0 +1,380 @@
+//! Rigs as the rest of the program sees them: what is made, shared, reported and removed.
+#![allow(clippy::unwrap_used, reason = "a test; only functions under #[test] are known as such")]
+
+use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use iotax_rig::{Error, Options, Place, Rig, undo};
+use iotax_spec::{Layer, Spec, Target};
+use iotax_vdisk::Session;
+
+mod common;
+use common::{file, path, spec, stack, writing};
+
+/// A directory for targets, one for work, one for state.
+struct Bench {
+    root: tempfile::TempDir,
+}
+
+impl Bench {
+    fn new() -> Self {
+        let root = tempfile::tempdir().unwrap();
+        for name in ["target", "other", "work"] {
+            fs::create_dir(root.path().join(name)).unwrap();
+        }
+        Self { root }
+    }
+
+    fn at(&self, name: &str) -> PathBuf {
+        self.root.path().join(name)
+    }
+
+    fn open(&self, spec: &Spec) -> Result<Rig, Error> {
+        self.open_watched(spec, &mut |_| (), &AtomicBool::new(false))
+    }
+
+    fn open_watched(
+        &self,
+        spec: &Spec,
+        progress: &mut dyn FnMut(&iotax_rig::Progress<'_>),
+        stop: &AtomicBool,
+    ) -> Result<Rig, Error> {
+        let work_dir = &self.at("work");
+        Rig::open(spec, Options { work_dir, state_dir: Some(self.at("state")), progress, stop })
+    }
+
+    /// The error's text, with this test's directory written as `ROOT`.
+    fn refusal(&self, spec: &Spec) -> String {
+        let error = self.open(spec).unwrap_err();
+        error.to_string().replace(&self.root.path().display().to_string(), "ROOT")
+    }
+
+    /// Names in the target directories, the working directory and the journals' directory.
+    fn left(&self) -> Vec<String> {
+        let names = |directory: &str| {
+            let entries = fs::read_dir(self.at(directory)).into_iter().flatten();
+            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        };
+        ["target", "other", "work", "state/undo"].into_iter().flat_map(names).collect()
+    }
+}
+
+fn directory_of(rig: &mut Rig, arm: usize) -> PathBuf {
+    let Place::Path(path) = rig.up(arm).unwrap() else { panic!("not a path") };
+    path.to_owned()
+}
+
+fn read(rig: &mut Rig, arm: usize, offset: u64) -> Vec<u8> {
+    let Place::Disk(disk) = rig.up(arm).unwrap() else { panic!("not a disk") };
+    let mut block = vec![0; 4096];
+    assert_eq!(Session::new(disk, 1, 4096).unwrap().read_at(offset, &mut block), Ok(4096));
+    block
+}
+
+#[test]
+fn a_directory_gets_a_private_directory_that_goes_again() {
+    let bench = Bench::new();
+    let mut rig = bench.open(&spec(&[("a", path(bench.at("target")))])).unwrap();
+    let private = directory_of(&mut rig, 0);
+    assert_eq!(private.parent(), Some(bench.at("target").as_path()));
+    assert_eq!(fs::metadata(&private).unwrap().permissions().mode() & 0o777, 0o700);
+    fs::create_dir(private.join("index")).unwrap();
+    fs::write(private.join("index/1"), "data").unwrap();
+    assert_eq!(rig.site(0).kind, "directory");
+    rig.down().unwrap();
+    assert!(bench.left().is_empty(), "{:?}", bench.left());
+}
+
+#[test]
+fn the_same_directory_by_another_name_is_the_same_storage() {
+    let bench = Bench::new();
+    std::os::unix::fs::symlink(bench.at("target"), bench.at("link")).unwrap();
+    let arms = [
+        ("a", path(bench.at("target"))),
+        ("b", path(bench.at("link"))),
+        ("c", path(bench.at("other"))),
+    ];
+    let mut rig = bench.open(&spec(&arms)).unwrap();
+    let directories: Vec<_> = (0..3).map(|arm| directory_of(&mut rig, arm)).collect();
+    assert_eq!(directories[0], directories[1]);
+    assert_ne!(directories[0], directories[2]);
+    let ids: Vec<_> = rig.sites().into_iter().map(|site| site.storage_id).collect();
+    assert_eq!(ids[0], ids[1]);
+    assert_ne!(ids[0], ids[2]);
+}
+
+#[test]
+fn a_panic_leaves_nothing_behind() {
+    let bench = Bench::new();
+    let arms = [("a", path(bench.at("target"))), ("b", file(Some(bench.at("other/x")), 1 << 20))];
+    let result = catch_unwind(AssertUnwindSafe(|| {
+        let mut rig = bench.open(&spec(&arms)).unwrap();
+        fs::write(directory_of(&mut rig, 0).join("job.0"), "data").unwrap();
+        assert!(bench.at("other/x").exists());
+        panic!("in the middle of a trial");
+    }));
+    assert!(result.is_err());
+    assert!(bench.left().is_empty(), "{:?}", bench.left());
+}
+
+#[test]
+fn stopping_while_a_disk_is_filled_leaves_nothing_behind() {
+    let bench = Bench::new();
+    let arms = [("a", path(bench.at("target"))), ("b", file(Some(bench.at("other/x")), 8 << 20))];
+    let stop = AtomicBool::new(false);
+    let mut last = (0, 0);
+    let mut progress = |progress: &iotax_rig::Progress<'_>| {
+        last = (progress.done_bytes, progress.size_bytes);
+        stop.store(progress.done_bytes >= 2 << 20, Ordering::Relaxed);
+    };
+    let error = bench.open_watched(&spec(&arms), &mut progress, &stop).unwrap_err();
+    assert!(error.is_interrupted());
+    assert_eq!(last, (2 << 20, 8 << 20));
+    assert!(bench.left().is_empty(), "{:?}", bench.left());
+    insta::assert_snapshot!(error, @"interrupted while preparing; everything made so far was removed");
+}
+
+#[test]
+fn stacks_on_nameless_files_share_one_file_with_data_in_it() {
+    let bench = Bench::new();
+    let small = Layer::File { path: None, size_bytes: 1 << 20 };
+    let large = Layer::File { path: None, size_bytes: 2 << 20 };
+    let delay = Layer::Delay { latency_ns: 1000, jitter_ns: 0 };
+    let arms = [("raw", stack([small])), ("delayed", stack([large, delay]))];
+    let mut rig = bench.open(&writing(&arms)).unwrap();
+    assert_eq!(rig.site(0).storage_id, rig.site(1).storage_id);
+    assert!(rig.site(0).direct.is_some());
+    let (raw, delayed) = (read(&mut rig, 0, 8192), read(&mut rig, 1, 8192));
+    assert_eq!(raw, delayed);
+    assert!(raw.iter().any(|byte| *byte != 0));
+    assert_ne!(read(&mut rig, 1, (2 << 20) - 4096), vec![0; 4096]);
+    let Place::Disk(disk) = rig.up(0).unwrap() else { panic!("not a disk") };
+    assert_eq!(disk.size_bytes(), 1 << 20);
+    Session::new(disk, 1, 4096).unwrap().write_at(8192, &[9; 4096]).unwrap();
+    assert_eq!(read(&mut rig, 1, 8192), [9; 4096]);
+    assert!(bench.left().is_empty(), "no name anywhere: {:?}", bench.left());
+}
+
+#[test]
+fn memory_is_filled_needs_no_journal_and_is_shared_by_nobody() {
+    let bench = Bench::new();
+    let mem = || stack([Layer::Mem { size_bytes: 1 << 20 }]);
+    let spec = spec(&[("a", mem()), ("b", mem())]);
+    let (stop, work_dir) = (AtomicBool::new(false), bench.at("work"));
+    let options =
+        Options { work_dir: &work_dir, state_dir: None, progress: &mut |_| (), stop: &stop };
+    let mut rig = Rig::open(&spec, options).unwrap();
+    assert_ne!(read(&mut rig, 0, 4096), vec![0; 4096]);
+    assert_ne!(rig.site(0).storage_id, rig.site(1).storage_id);
+    assert_eq!((rig.site(0).direct, rig.site(0).has_device), (None, false));
+}
+
+#[test]
+fn a_named_file_that_is_missing_is_made_for_all_its_arms_and_removed() {
+    let bench = Bench::new();
+    let name = bench.at("target/disk.img");
+    let arms = [("a", file(Some(name.clone()), 1 << 20)), ("b", file(Some(name.clone()), 2 << 20))];
+    let mut rig = bench.open(&writing(&arms)).unwrap();
+    assert_eq!(fs::metadata(&name).unwrap().size(), 2 << 20);
+    assert_eq!(read(&mut rig, 0, 4096), read(&mut rig, 1, 4096));
+    assert_eq!(rig.site(0).storage_id, rig.site(1).storage_id);
+    rig.down().unwrap();
+    assert!(bench.left().is_empty(), "{:?}", bench.left());
+}
+
+#[test]
+fn a_file_of_the_users_is_read_and_left_as_it_was() {
+    let bench = Bench::new();
+    let name = bench.at("target/data");
+    fs::write(&name, vec![5; 1 << 20]).unwrap();
+    let arms = [("disk", file(Some(name.clone()), 1 << 20)), ("file", path(&name))];
+    let mut rig = bench.open(&spec(&arms)).unwrap();
+    assert_eq!(read(&mut rig, 0, 4096), [5; 4096]);
+    assert_eq!(directory_of(&mut rig, 1), name);
+    assert_eq!(rig.site(0).storage_id, rig.site(1).storage_id);
+    assert_eq!((rig.site(0).kind.as_str(), rig.site(1).kind.as_str()), ("vdisk", "file"));
+    rig.down().unwrap();
+    assert_eq!(fs::read(&name).unwrap(), vec![5; 1 << 20]);
+    assert_eq!(bench.left(), ["data"]);
+}
+
+#[test]
+fn a_file_smaller_than_a_job_is_used_whole_and_the_record_says_so() {
+    let bench = Bench::new();
+    fs::write(bench.at("target/data"), vec![5; 32 << 10]).unwrap();
+    let rig = bench.open(&spec(&[("a", path(bench.at("target/data")))])).unwrap();
+    insta::assert_snapshot!(rig.site(0).notes.join("\n"), @"holds 32 KiB, less than the size of job: all of it is used");
+}
+
+#[test]
+fn all_problems_of_all_arms_are_told_at_once_and_nothing_is_made() {
+    let bench = Bench::new();
+    fs::write(bench.at("target/empty"), "").unwrap();
+    fs::write(bench.at("target/small"), [1; 5000]).unwrap();
+    let small = bench.at("target/small");
+    let spec = spec(&[
+        ("good", path(bench.at("other"))),
+        ("missing", path(bench.at("nowhere"))),
+        ("odd", path("/dev/null")),
+        ("empty", path(bench.at("target/empty"))),
+        ("inside", path(bench.at("target/small/x"))),
+        ("short", file(Some(small), 1 << 20)),
+        ("dir", file(Some(bench.at("target")), 1 << 20)),
+        ("orphan", file(Some(bench.at("nowhere/disk")), 1 << 20)),
+    ]);
+    insta::assert_snapshot!(bench.refusal(&spec), @"
+    7 targets cannot be used:
+      arm missing: ROOT/nowhere: does not exist; make the directory first, or check the spelling
+      arm odd: /dev/null: is neither a directory nor a regular file nor a block device; name a directory to have test files made in it
+      arm empty: ROOT/target/empty: is empty; name a larger file, or a directory to have test files made in it
+      arm inside: ROOT/target/small/x: does not exist; make the directory first, or check the spelling
+      arm short: ROOT/target/small: holds 4.9 KiB, but 1 MiB are needed; choose a smaller size in the stack, or name a file that does not exist yet to have it made
+      arm dir: ROOT/target: is a directory, but the base of a stack is a file; name a file in it
+      arm orphan: ROOT/nowhere/disk: cannot be made, because its directory does not exist; make the directory first
+    ");
+    assert_eq!(bench.left().len(), 2, "{:?}", bench.left());
+}
+
+#[test]
+fn a_file_smaller_than_one_block_is_refused() {
+    let bench = Bench::new();
+    fs::write(bench.at("target/small"), [1; 1000]).unwrap();
+    insta::assert_snapshot!(bench.refusal(&spec(&[("a", path(bench.at("target/small")))])), @"arm a: ROOT/target/small: holds 1000 bytes, but 4 KiB are needed; name a larger file, or a directory to have test files made in it");
+}
+
+#[test]
+fn nothing_is_written_to_files_of_the_users() {
+    let bench = Bench::new();
+    let name = bench.at("target/data");
+    fs::write(&name, vec![5; 1 << 20]).unwrap();
+    let spec = writing(&[("file", path(&name)), ("disk", file(Some(name.clone()), 4096))]);
+    insta::assert_snapshot!(bench.refusal(&spec), @"
+    2 targets cannot be used:
+      arm file: ROOT/target/data: the workload writes, and this file is not iotax's own; name its directory instead, or a file that does not exist yet
+      arm disk: ROOT/target/data: the workload writes, and this file is not iotax's own; name its directory instead, or a file that does not exist yet
+    ");
+}
+
+#[test]
+fn disks_larger_than_the_file_system_or_memory_are_refused() {
+    let bench = Bench::new();
+    let huge = 1 << 55;
+    let arms = [
+        ("a", file(None, huge)),
+        ("b", file(Some(bench.at("target/x")), 4096)),
+        ("c", stack([Layer::Mem { size_bytes: huge }])),
+    ];
+    let error = bench.open(&spec(&arms)).unwrap_err();
+    let Error::Refused { refusals } = error else { panic!("{error}") };
+    let told: Vec<_> = refusals.iter().map(ToString::to_string).collect();
+    assert_eq!(told.len(), 2, "{told:?}");
+    assert!(
+        told[0].starts_with("arm a, b: ") && told[0].contains("32 PiB of free space"),
+        "{told:?}"
+    );
+    assert!(told[1].starts_with("arm c: 32 PiB"), "{told:?}");
+    assert!(bench.left().is_empty());
+}
+
+#[test]
+fn a_stack_that_does_not_open_takes_down_what_was_made_before() {
+    let bench = Bench::new();
+    let bad = Layer::Cache { size_bytes: 5 };
+    let arms = [
+        ("a", path(bench.at("target"))),
+        ("b", stack([Layer::File { path: Some(bench.at("other/x")), size_bytes: 1 << 20 }, bad])),
+    ];
+    insta::assert_snapshot!(bench.refusal(&spec(&arms)), @"arm b: `cache`: size=5 is not possible: it must be a multiple of its page size, 4096 bytes, and not 0");
+    assert!(bench.left().is_empty(), "{:?}", bench.left());
+}
+
+#[test]
+fn a_target_that_disappears_is_an_error_when_the_arm_comes_up() {
+    let bench = Bench::new();
+    let name = bench.at("target/data");
+    fs::write(&name, [5; 8192]).unwrap();
+    let mut rig = bench.open(&spec(&[("a", path(&name))])).unwrap();
+    fs::rename(&name, bench.at("target/moved")).unwrap();
+    let gone = rig.up(0).unwrap_err().to_string();
+    fs::write(&name, [5; 8192]).unwrap();
+    let replaced = rig.up(0).unwrap_err().to_string();
+    let told = format!("{gone}\n{replaced}").replace(bench.root.path().to_str().unwrap(), "ROOT");
+    insta::assert_snapshot!(told, @"
+    arm a: ROOT/target/data is no longer what it was at the start: No such file or directory (os error 2)
+    arm a: ROOT/target/data is no longer what it was at the start: something else is there now
+    ");
+}
+
+#[test]
+fn without_a_place_for_the_journal_nothing_is_made() {
+    let bench = Bench::new();
+    fs::write(bench.at("state"), "in the way").unwrap();
+    insta::assert_snapshot!(bench.refusal(&spec(&[("a", path(bench.at("target")))])), @"ROOT/state/undo: the undo journal cannot be written here: Not a directory (os error 20); nothing was made. Name a writable directory in IOTAX_STATE_DIR");
+    assert!(bench.left().is_empty());
+    let (stop, work_dir) = (AtomicBool::new(false), bench.at("work"));
+    let options =
+        Options { work_dir: &work_dir, state_dir: None, progress: &mut |_| (), stop: &stop };
+    let error = Rig::open(&spec(&[("a", path(bench.at("target")))]), options).unwrap_err();
+    insta::assert_snapshot!(error, @"there is no place for the undo journal, because neither HOME nor XDG_STATE_HOME is set; nothing was made. Name a writable directory in IOTAX_STATE_DIR");
+    assert!(bench.left().is_empty());
+}
+
+#[test]
+fn undo_leaves_a_living_run_alone() {
+    let bench = Bench::new();
+    let mut rig = bench.open(&spec(&[("a", path(bench.at("target")))])).unwrap();
+    let other = bench.open(&spec(&[("a", path(bench.at("target")))])).unwrap();
+    let report = undo(&bench.at("state"));
+    assert_eq!((report.live, report.removed.len(), report.problems.len()), (2, 0, 0));
+    other.down().unwrap();
+    assert!(directory_of(&mut rig, 0).is_dir());
+}
+
+#[test]
+fn what_replaced_our_file_is_not_removed() {
+    let bench = Bench::new();
+    let name = bench.at("target/disk.img");
+    let rig = bench.open(&spec(&[("a", file(Some(name.clone()), 1 << 20))])).unwrap();
+    fs::remove_file(&name).unwrap();
+    fs::write(&name, "the user's").unwrap();
+    let error = rig.down().unwrap_err();
+    assert!(matches!(error, Error::NotOurs { .. }), "{error}");
+    assert_eq!(fs::read_to_string(&name).unwrap(), "the user's");
+    let report = undo(&bench.at("state"));
+    assert_eq!(report.problems.len(), 1, "told again, until the user decides");
+}
+
+#[test]
+fn block_devices_are_only_read() {
+    let Some(device) = some_block_device() else {
+        eprintln!("SKIPPED block_devices_are_only_read: no block device here");
+        return;
+    };
+    let bench = Bench::new();
+    let spec = writing(&[("a", path(&device)), ("b", file(Some(device.clone()), 1 << 20))]);
+    let told = bench.refusal(&spec).replace(device.to_str().unwrap(), "DEVICE");
+    insta::assert_snapshot!(told, @"
+    2 targets cannot be used:
+      arm a: DEVICE: the workload writes, and block devices are read-only in this version; choose a workload that only reads, or a directory on the device
+      arm b: DEVICE: is a block device, and the base of a stack is a regular file in this version; name a file on it, or drive the load at the device itself
+    ");
+}
+
+fn some_block_device() -> Option<PathBuf> {
+    let names = fs::read_dir("/sys/class/block").ok()?.flatten();
+    names.map(|entry| Path::new("/dev").join(entry.file_name())).find(|node| node.exists())
+}
+
+#[test]
+fn targets_are_shown_as_the_user_wrote_them() {
+    let bench = Bench::new();
+    let target: Target = stack([
+        Layer::File { path: None, size_bytes: 1 << 20 },
+        Layer::Aes { key_bits: 256, sector_bytes: 4096 },
+    ]);
+    let rig = bench.open(&spec(&[("a", target.clone())])).unwrap();
+    assert_eq!(rig.site(0).target, target.to_string());
+}
