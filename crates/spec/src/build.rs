@@ -307,7 +307,7 @@ mod tests {
         take at most 30
         ");
         assert_snapshot!(peel("mem(size=64k) + aes", Subsets::Auto).unwrap_err(), @"
-        job `searcher`: block-size: blocks of 1048576 bytes do not fit a size of 65536
+        job `searcher`: block-size: blocks of 1M do not fit a size of 64k
         make size larger or block-size smaller
         ");
     }

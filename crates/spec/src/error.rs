@@ -130,6 +130,19 @@ impl Error {
         }
     }
 
+    /// The error in a longer text whose part from byte `offset` on is the one it was found in.
+    pub(crate) fn shifted(self, whole: &str, offset: usize) -> Self {
+        match self {
+            Self::InText { source, start, end, .. } => Self::InText {
+                source,
+                text: whole.to_owned(),
+                start: start + offset,
+                end: end + offset,
+            },
+            other => other.at(whole, offset..whole.len()),
+        }
+    }
+
     /// The error itself, without the positions around it.
     pub fn root(&self) -> &Self {
         match self {

@@ -22,7 +22,7 @@ impl Workload {
 impl Job {
     fn explain(&self) -> String {
         let mut parts = vec![
-            format!("{} {}", plural(self.threads, "thread"), self.explain_operations()),
+            format!("{}, {}", plural(self.threads, "thread"), self.explain_operations()),
             self.explain_span(),
             self.explain_engine(),
         ];
@@ -115,28 +115,28 @@ mod tests {
         assert_snapshot!(all.join("\n"), @"
         randread-4k
           every trial: 2s ramp, then 5s measured
-          io: 1 thread random reads of 4k, over 1G, io_uring direct
+          io: 1 thread, random reads of 4k, over 1G, io_uring direct
         randwrite-4k
           every trial: 2s ramp, then 5s measured
-          io: 1 thread random writes of 4k, over 1G, io_uring direct
+          io: 1 thread, random writes of 4k, over 1G, io_uring direct
         seqread-1m
           every trial: 2s ramp, then 5s measured
-          io: 1 thread sequential reads of 1M, over 1G, io_uring 4 deep direct
+          io: 1 thread, sequential reads of 1M, over 1G, io_uring 4 deep direct
         seqwrite-1m
           every trial: 2s ramp, then 5s measured
-          io: 1 thread sequential writes of 1M, over 1G, io_uring 4 deep direct
+          io: 1 thread, sequential writes of 1M, over 1G, io_uring 4 deep direct
         mixed-70-30
           every trial: 2s ramp, then 5s measured
-          io: 1 thread random I/Os (70 % reads) of 4k, over 1G, io_uring direct
+          io: 1 thread, random I/Os (70 % reads) of 4k, over 1G, io_uring direct
         driver-searcher
           every trial: 4s ramp, then 1m measured
-          download: 30 threads sequential writes of 4M, over 2G each, psync buffered
-          mmap_read (decides): 8 threads random reads of 4k-1M, over 50G of `fio_blob`, mmap buffered with a cold cache, from 2s on
+          download: 30 threads, sequential writes of 4M, over 2G each, psync buffered
+          mmap_read (decides): 8 threads, random reads of 4k-1M, over 50G of `fio_blob`, mmap buffered with a cold cache, from 2s on
           index: up to 4 versions/s of 16M published and loaded, slow over 10ms; 1000 queries/s of 16k
         peel-search
           every trial: 500ms ramp, then 2s measured
-          searcher (decides): 1 thread random reads of 4k-1M, over 2G, vdisk 4 deep buffered
-          driver: 1 thread sequential writes of 1M, over 2G, vdisk buffered, offered 50/s evenly
+          searcher (decides): 1 thread, random reads of 4k-1M, over 2G, vdisk 4 deep buffered
+          driver: 1 thread, sequential writes of 1M, over 2G, vdisk buffered, offered 50/s evenly
         ");
     }
 
@@ -153,6 +153,6 @@ mod tests {
         ] {
             workload.set(text).unwrap();
         }
-        assert_snapshot!(workload.explain()[1], @"io: 1 thread random writes of 4k, over 1G, io_uring direct, offered 50/s at random, until 1G per thread, sync every 1 write, sync at the end, verified, sqpoll");
+        assert_snapshot!(workload.explain()[1], @"io: 1 thread, random writes of 4k, over 1G, io_uring direct, offered 50/s at random, until 1G per thread, sync every 1 write, sync at the end, verified, sqpoll");
     }
 }

@@ -8,6 +8,7 @@
 mod build;
 mod error;
 mod explain;
+pub mod file;
 mod keys;
 mod overrides;
 mod presets;

@@ -74,14 +74,8 @@ impl Workload {
                 Error::syntax("an override without a value", advice).at(text, 0..text.len())
             );
         };
-        let (job, key) = path.rsplit_once('.').map_or((None, path), |(job, key)| (Some(job), key));
-        let key_start = path.len() - key.len();
-        let changed = match job.map(str::trim) {
-            None => self.set_workload(key.trim(), value.trim()),
-            Some("index") => self.set_index(key.trim(), value.trim()),
-            Some(name) => self.set_job(name, key.trim(), value.trim()),
-        };
-        changed.map_err(|error| {
+        let key_start = path.rfind('.').map_or(0, |dot| dot + 1);
+        self.set_path(path, value).map_err(|error| {
             let span = match &error {
                 Error::Unknown { what: "job", .. } => 0..key_start.saturating_sub(1),
                 Error::Unknown { .. } => key_start..path.len(),
@@ -89,6 +83,16 @@ impl Workload {
             };
             error.at(text, span)
         })
+    }
+
+    /// [`Workload::set`] with the two sides apart; errors carry no position.
+    pub(crate) fn set_path(&mut self, path: &str, value: &str) -> Result<(), Error> {
+        let (job, key) = path.rsplit_once('.').map_or((None, path), |(job, key)| (Some(job), key));
+        match job.map(str::trim) {
+            None => self.set_workload(key.trim(), value.trim()),
+            Some("index") => self.set_index(key.trim(), value.trim()),
+            Some(name) => self.set_job(name, key.trim(), value.trim()),
+        }
     }
 
     fn set_workload(&mut self, key: &str, value: &str) -> Result<(), Error> {

@@ -1,5 +1,6 @@
 //! The resolved specification of an experiment: what `plan`, `run` and `analyze` work from.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::stack::Target;
@@ -23,7 +24,8 @@ pub struct Spec {
 /// One configuration under comparison.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Arm {
-    /// Unique within the experiment.
+    /// Unique within the experiment; any text (a bare target is named by itself), so not a file
+    /// name.
     pub name: String,
     /// What the load is driven at.
     pub target: Target,
@@ -66,7 +68,7 @@ pub struct Stop {
 }
 
 /// How much certainty is asked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum StopMode {
     /// Stop at any verdict.

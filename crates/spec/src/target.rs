@@ -76,8 +76,11 @@ impl Arm {
     ///
     /// A relative path that itself contains an `=` is written `./a=b`.
     pub fn parse(text: &str) -> Result<Self, Error> {
-        let (name, target_text) = split_name(text.trim())?;
-        let target = Target::parse(target_text)?;
+        let text = text.trim();
+        let (name, target_text) = split_name(text)?;
+        // `text` is trimmed, so the target is its end.
+        let target_start = text.len() - target_text.trim_start().len();
+        let target = Target::parse(target_text).map_err(|e| e.shifted(text, target_start))?;
         let name = name.map_or_else(|| target.to_string(), str::to_owned);
         Ok(Self { name, target })
     }
@@ -198,12 +201,14 @@ mod tests {
         ");
         assert_snapshot!(error(&["a="]), @"
         an empty target
+          a=
+            ^ column 3
         write a path, or a stack such as mem(size=64M) + aes
         ");
         assert_snapshot!(error(&["a=mem(size=64MB)"]), @"
         `64MB` is not a size: `MB` is ambiguous: fio reads it as 2^20 bytes, disk vendors as 10^6
-          mem(size=64MB)
-                   ^^^^ column 10
+          a=mem(size=64MB)
+                     ^^^^ column 12
         write 64M or 64000000
         ");
     }

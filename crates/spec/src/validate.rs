@@ -1,6 +1,8 @@
 //! What no machine can do, refused before any machine is touched.
 
 use crate::error::Error;
+use crate::keys::format_block_sizes;
+use crate::units::format_bytes;
 use crate::workload::{BlockSizes, Bound, Engine, Files, IndexLoads, Job, Pace, Workload};
 
 /// `O_DIRECT` transfers whole logical blocks of the device, which are never smaller.
@@ -108,7 +110,10 @@ impl Job {
         let refuse = |problem: String, advice| Err(self.refuse("block-size", problem, advice));
         match &self.block_sizes {
             BlockSizes::Range { min, max } if min > max => {
-                return refuse(format!("the range runs from {min} down to {max}"), "swap them");
+                return refuse(
+                    format!("the range {} runs downwards", format_block_sizes(&self.block_sizes)),
+                    "swap its ends",
+                );
             }
             BlockSizes::Split(shares) => {
                 let sum: u32 = shares.iter().map(|share| u32::from(share.percent)).sum();
@@ -123,7 +128,8 @@ impl Job {
             return refuse("an I/O of 0 bytes does nothing".into(), "write for example 4k");
         }
         if u64::from(max) > self.size_bytes {
-            let problem = format!("blocks of {max} bytes do not fit a size of {}", self.size_bytes);
+            let (block, size) = (format_bytes(max.into()), format_bytes(self.size_bytes));
+            let problem = format!("blocks of {block} do not fit a size of {size}");
             return refuse(problem, "make size larger or block-size smaller");
         }
         if self.bound == Bound::Bytes(0) {
@@ -207,7 +213,7 @@ mod tests {
     #[test]
     fn impossible_blocks_are_named() {
         assert_snapshot!(error("seqread-1m", &["size=512k"]), @"
-        job `io`: block-size: blocks of 1048576 bytes do not fit a size of 524288
+        job `io`: block-size: blocks of 1M do not fit a size of 512k
         make size larger or block-size smaller
         ");
         assert_snapshot!(error("randread-4k", &["block-size=1000"]), @"
@@ -219,8 +225,8 @@ mod tests {
         write for example 4k
         ");
         assert_snapshot!(error("randread-4k", &["bs=8k-4k"]), @"
-        job `io`: block-size: the range runs from 8192 down to 4096
-        swap them
+        job `io`: block-size: the range 8k-4k runs downwards
+        swap its ends
         ");
         assert_snapshot!(error("randread-4k", &["bs=4k/60:64k/50"]), @"job `io`: block-size: the percentages add up to 110, not 100");
     }

@@ -75,7 +75,7 @@ pub(crate) static JOB_KEYS: [Key<Job>; 19] = [
         "pattern and direction in one word, as in fio",
         direction,
     ),
-    key("read-percent", Some("rwmixread"), Unit::Count, "share of reads, 0 to 100", |job, text| {
+    key("read-percent", Some("rwmixread"), Unit::Percent, "share of reads", |job, text| {
         percent(text).map(|percent| job.read_percent = percent)
     }),
     key("pattern", None, Unit::Choice(PATTERN_NAMES), "order of offsets", |job, text| {

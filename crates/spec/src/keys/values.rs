@@ -23,7 +23,7 @@ pub(super) fn percent(text: &str) -> Result<u8, Error> {
     u8::try_from(percent)
         .ok()
         .filter(|percent| *percent <= 100)
-        .ok_or_else(|| Unit::Count.refuse(text, "a percentage is 0 to 100", ""))
+        .ok_or_else(|| Unit::Percent.refuse(text, "it is above 100", "write 0 to 100"))
 }
 
 /// `4k`, fio's `bsrange` form `4k-1M`, or fio's `bssplit` form `4k/60:64k/40`.
@@ -117,7 +117,10 @@ mod tests {
         `-4k` is not a size: it is negative
         write a size as 4k, 64M, 2G or 4096 (letters are powers of 1024)
         ");
-        assert_snapshot!(percent("170").unwrap_err(), @"`170` is not a whole number: a percentage is 0 to 100");
+        assert_snapshot!(percent("170").unwrap_err(), @"
+        `170` is not a percentage: it is above 100
+        write 0 to 100
+        ");
         assert_snapshot!(pace("uniform:5").unwrap_err(), @"
         `uniform:5` is not a rate: unknown arrivals `uniform`
         write closed, 50, even:50 or poisson:50

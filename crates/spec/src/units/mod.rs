@@ -33,6 +33,8 @@ pub enum Unit {
     Count,
     /// A fraction of 1.
     Share,
+    /// A whole number from 0 to 100.
+    Percent,
     /// Yes or no.
     Switch,
     /// A path.
@@ -57,6 +59,7 @@ impl Unit {
             Self::Iops => "IOPS".into(),
             Self::Count => "NUMBER".into(),
             Self::Share => "SHARE".into(),
+            Self::Percent => "0-100".into(),
             Self::Switch => "true|false".into(),
             Self::Path => "PATH".into(),
             Self::Name => "NAME".into(),
@@ -75,6 +78,7 @@ impl Unit {
             Self::Iops => "an I/O rate",
             Self::Count => "a whole number",
             Self::Share => "a share",
+            Self::Percent => "a percentage",
             Self::Switch => "a switch",
             Self::Path => "a path",
             Self::Name => "a name",

@@ -1,0 +1,108 @@
+//! The experiment file: TOML as written ([`SpecFile`]) to what it means ([`Spec`]).
+//!
+//! ```toml
+//! workload = "randread-4k"      # or a [workload] table with [[workload.job]] entries
+//! mode = "quick"
+//! time = "5s"
+//!
+//! [set]
+//! depth = 8
+//!
+//! [arms]
+//! base = "/mnt/a"
+//! slow = "mem(size=64M) + delay(latency=260us)"
+//! ```
+
+mod document;
+mod resolve;
+mod scalar;
+mod schema;
+mod workload;
+
+use indexmap::IndexMap;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::error::Error;
+use crate::spec::{Spec, StopMode};
+use document::Document;
+pub use scalar::Scalar;
+pub use schema::experiment_schema;
+pub use workload::{JobTable, WorkloadEntry, WorkloadTable};
+
+/// An experiment file as written; see [`Spec`] for what it means.
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[schemars(title = "iotax experiment file")]
+pub struct SpecFile {
+    /// The I/O to do: the name of a built-in workload, or a table that describes one.
+    pub workload: WorkloadEntry,
+    /// What to compare, by name: a path, a device or a stack. Paths are relative to the file.
+    /// The order is kept; the first is the baseline unless `baseline` names another.
+    #[serde(default)]
+    #[schemars(with = "std::collections::BTreeMap<String, String>")]
+    pub arms: IndexMap<String, String>,
+    /// Instead of `arms`: the stack to take layers off.
+    pub peel: Option<String>,
+    /// With `peel`: measure every subset of up to 4 layers, where by default from 4 layers on only
+    /// some are.
+    #[serde(default)]
+    pub all_subsets: bool,
+    /// Name of the arm that the others are compared with.
+    pub baseline: Option<String>,
+    /// How much certainty is asked for; `default` if left out.
+    pub mode: Option<StopMode>,
+    /// Differences below this share count as none; 5% if left out.
+    #[schemars(schema_with = "schema::share")]
+    pub margin: Option<Scalar>,
+    /// Overall error rate; 5% if left out.
+    #[schemars(schema_with = "schema::share")]
+    pub alpha: Option<Scalar>,
+    /// Intervals hold for all arms at once instead of one by one.
+    #[serde(default)]
+    pub simultaneous: bool,
+    /// Blocks at most; 40 if left out.
+    pub max_blocks: Option<u32>,
+    /// Blocks at least; 3 if left out.
+    pub min_blocks: Option<u32>,
+    /// Wall time at most.
+    #[schemars(schema_with = "schema::duration")]
+    pub max_time: Option<Scalar>,
+    /// Seed of every random choice; 1 if left out.
+    pub seed: Option<u64>,
+    /// Length of the measured window of each trial.
+    #[schemars(schema_with = "schema::duration")]
+    pub time: Option<Scalar>,
+    /// Length of the discarded start of each trial.
+    #[schemars(schema_with = "schema::duration")]
+    pub ramp: Option<Scalar>,
+    /// Factor on the workload's times and sizes; `time` and `ramp` above are not scaled.
+    pub scale: Option<f64>,
+    /// Changes to the workload's jobs: `depth = 8` for all, `"mmap_read.threads" = 4` for one.
+    #[serde(default)]
+    #[schemars(with = "std::collections::BTreeMap<String, SetEntry>")]
+    pub set: IndexMap<String, SetEntry>,
+}
+
+/// One entry of `[set]`.
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
+#[serde(untagged, expecting = "a value (number, text or true/false), or a table of a job's keys")]
+pub enum SetEntry {
+    /// `depth = 8`.
+    Value(Scalar),
+    /// `mmap_read.threads = 4` without quotes around the key is a table in TOML.
+    Job(#[schemars(with = "std::collections::BTreeMap<String, Scalar>")] IndexMap<String, Scalar>),
+}
+
+impl Spec {
+    /// Reads an experiment file. `file` is its name, for errors only; relative paths stay relative
+    /// (see [`Spec::resolve_paths`]).
+    pub fn from_toml(file: &str, text: &str) -> Result<Self, Error> {
+        let document = Document::parse(file, text)?;
+        let written = document.written()?;
+        resolve::resolve(&written).map_err(|misplaced| document.place(misplaced))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,216 @@
+//! What the file means: units read, defaults filled in, each error with the key it is about.
+
+use super::document::Misplaced;
+use super::workload::{JobTable, WorkloadEntry, WorkloadTable};
+use super::{Scalar, SetEntry, SpecFile};
+use crate::build::Subsets;
+use crate::error::Error;
+use crate::keys::{self, INDEX_KEYS, JOB_KEYS};
+use crate::overrides::Changes;
+use crate::presets::default_index;
+use crate::spec::{Arm, Spec, Stop};
+use crate::stack::{Stack, Target};
+use crate::units;
+use crate::workload::{Job, Workload};
+
+type Placed<T> = Result<T, Misplaced>;
+
+/// Names the key that an error is about.
+trait At<T> {
+    fn at(self, path: &[&str]) -> Placed<T>;
+}
+
+impl<T> At<T> for Result<T, Error> {
+    fn at(self, path: &[&str]) -> Placed<T> {
+        let path = || path.iter().map(|segment| (*segment).to_owned()).collect();
+        self.map_err(|error| Misplaced { path: path(), error })
+    }
+}
+
+pub(super) fn resolve(file: &SpecFile) -> Placed<Spec> {
+    let workload = workload(file)?;
+    let stop = stop(file)?;
+    let seed = file.seed.unwrap_or(Spec::DEFAULT_SEED);
+    match (&file.peel, file.arms.is_empty()) {
+        (Some(_), false) => {
+            let advice = "keep one of them: `peel` makes its own arms";
+            Err(Error::syntax("both `peel` and `arms` are given", advice)).at(&["peel"])
+        }
+        (Some(text), true) => {
+            let stack = Stack::parse(text).at(&["peel"])?;
+            let subsets = if file.all_subsets { Subsets::All } else { Subsets::Auto };
+            Spec::peel(workload, &stack, subsets, stop, seed).at(&["peel"])
+        }
+        (None, true) => {
+            let advice = "write for example [arms] with base = \"/mnt/a\" and other = \"/mnt/b\"";
+            Err(Error::syntax("there are no arms to measure", advice)).at(&["arms"])
+        }
+        (None, false) => {
+            let mut arms = arms(file)?;
+            if arms.len() == 1 {
+                return Spec::single(workload, arms.remove(0), stop, seed).at(&["arms"]);
+            }
+            Spec::compare(workload, arms, stop, seed).at(&["arms"])
+        }
+    }
+}
+
+/// The baseline first, the others in their order.
+fn arms(file: &SpecFile) -> Placed<Vec<Arm>> {
+    let mut arms = Vec::new();
+    for (name, text) in &file.arms {
+        if name.trim().is_empty() {
+            return Err(Error::syntax("an arm without a name", "")).at(&["arms", name]);
+        }
+        let target = Target::parse(text).at(&["arms", name])?;
+        arms.push(Arm { name: name.clone(), target });
+    }
+    if let Some(baseline) = &file.baseline {
+        let position = arms.iter().position(|arm| arm.name == *baseline);
+        let unknown = || Error::unknown("arm", baseline, file.arms.keys().map(String::as_str));
+        let position = position.ok_or_else(unknown).at(&["baseline"])?;
+        arms[..=position].rotate_right(1);
+    }
+    Ok(arms)
+}
+
+fn duration(key: &str, value: Option<&Scalar>) -> Placed<Option<u64>> {
+    value.map(|value| units::parse_duration(&value.to_string()).at(&[key])).transpose()
+}
+
+fn stop(file: &SpecFile) -> Placed<Stop> {
+    let usual = Stop::default();
+    let share = |key: &str, value: Option<&Scalar>, usual: f64| match value {
+        Some(value) => units::parse_share(&value.to_string()).at(&[key]),
+        None => Ok(usual),
+    };
+    let max_blocks = file.max_blocks.unwrap_or(usual.max_blocks);
+    let stop = Stop {
+        mode: file.mode.unwrap_or(usual.mode),
+        margin: share("margin", file.margin.as_ref(), usual.margin)?,
+        alpha: share("alpha", file.alpha.as_ref(), usual.alpha)?,
+        simultaneous: file.simultaneous,
+        max_blocks,
+        // Asking for fewer blocks than are usual at least is asking for just those.
+        min_blocks: file.min_blocks.unwrap_or(usual.min_blocks.min(max_blocks)),
+        max_time_ns: duration("max-time", file.max_time.as_ref())?,
+    };
+    stop.validate().map_err(|error| {
+        let path = match &error {
+            Error::Impossible { key, .. } => vec![(*key).to_owned()],
+            _ => vec![],
+        };
+        Misplaced { path, error }
+    })?;
+    Ok(stop)
+}
+
+fn workload(file: &SpecFile) -> Placed<Workload> {
+    let mut workload = match &file.workload {
+        WorkloadEntry::Preset(name) => Workload::preset(name).at(&["workload"])?,
+        WorkloadEntry::Table(table) => described(table)?,
+    };
+    let times = Changes {
+        scale: file.scale,
+        time_ns: duration("time", file.time.as_ref())?,
+        ramp_ns: duration("ramp", file.ramp.as_ref())?,
+        set: vec![],
+    };
+    times.apply(&mut workload).at(&["scale"])?;
+    for (key, entry) in &file.set {
+        match entry {
+            SetEntry::Value(value) => {
+                workload.set_path(key, &value.to_string()).at(&["set", key])?
+            }
+            SetEntry::Job(table) => {
+                for (inner, value) in table {
+                    let path = format!("{key}.{inner}");
+                    workload.set_path(&path, &value.to_string()).at(&["set", key, inner])?;
+                }
+            }
+        }
+    }
+    workload.validate().map_err(|error| Misplaced { path: blame(file, &error), error })?;
+    Ok(workload)
+}
+
+/// The table's own jobs, with the times of the plain built-in workloads.
+fn described(table: &WorkloadTable) -> Placed<Workload> {
+    let plain = Workload::preset("randread-4k").expect("it is built in");
+    let mut jobs = Vec::new();
+    for (i, written) in table.job.iter().enumerate() {
+        jobs.push(job(written, &i.to_string())?);
+    }
+    let first = jobs.first().map(|job| job.name.clone()).unwrap_or_default();
+    let index = match &table.index {
+        None => None,
+        Some(keys) => {
+            let mut index = default_index();
+            for (name, value) in keys {
+                let path = ["workload", "index", name];
+                (find(&INDEX_KEYS, name).at(&path)?.set)(&mut index, &value.to_string())
+                    .at(&path)?;
+            }
+            Some(index)
+        }
+    };
+    Ok(Workload {
+        name: table.name.clone(),
+        about: table.about.clone(),
+        primary: table.primary.clone().unwrap_or(first),
+        jobs,
+        index,
+        ..plain
+    })
+}
+
+fn job(written: &JobTable, position: &str) -> Placed<Job> {
+    let mut job = Job::new(&written.name);
+    // In the table's order, so that `rw` never undoes a `read-percent` written above it.
+    let mut keys: Vec<_> = written.keys.iter().collect();
+    keys.sort_by_key(|(name, _)| JOB_KEYS.iter().position(|key| key.name == **name));
+    for (name, value) in keys {
+        let path = ["workload", "job", position, name];
+        (find(&JOB_KEYS, name).at(&path)?.set)(&mut job, &value.to_string()).at(&path)?;
+    }
+    Ok(job)
+}
+
+fn find<T>(keys: &'static [keys::Key<T>], name: &str) -> Result<&'static keys::Key<T>, Error> {
+    keys.iter()
+        .find(|key| key.name == name)
+        .ok_or_else(|| Error::unknown("key", name, keys.iter().map(|key| key.name)))
+}
+
+/// Where to point for a workload that is impossible as a whole: at the override that made it so,
+/// else at the job's own key, else at the workload.
+fn blame(file: &SpecFile, error: &Error) -> Vec<String> {
+    let path = |segments: &[&str]| segments.iter().map(|s| (*s).to_owned()).collect();
+    let Error::Impossible { subject, key, .. } = error else { return path(&["workload"]) };
+    if matches!(*key, "time" if file.time.is_some()) {
+        return path(&["time"]);
+    }
+    let job_name = subject.split('`').nth(1).unwrap_or_default();
+    let named = |name: &str| keys::find(&JOB_KEYS, name).is_some_and(|known| known.name == *key);
+    for (written, entry) in file.set.iter().rev() {
+        match entry {
+            SetEntry::Job(table) if written == job_name => {
+                if let Some(inner) = table.keys().rfind(|inner| named(inner)) {
+                    return path(&["set", written, inner]);
+                }
+            }
+            SetEntry::Value(_) => {
+                let inner = written.strip_prefix(job_name).and_then(|rest| rest.strip_prefix('.'));
+                if named(inner.unwrap_or(written)) {
+                    return path(&["set", written]);
+                }
+            }
+            SetEntry::Job(_) => {}
+        }
+    }
+    let WorkloadEntry::Table(table) = &file.workload else { return path(&["workload"]) };
+    match table.job.iter().position(|job| job.name == job_name) {
+        Some(i) => path(&["workload", "job", &i.to_string(), key]),
+        None => path(&["workload", subject, key]),
+    }
+}

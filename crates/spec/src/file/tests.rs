@@ -1,0 +1,345 @@
+use insta::assert_snapshot;
+use proptest::prelude::*;
+
+use super::*;
+use crate::spec::{Design, Stop};
+use crate::workload::{BlockSizes, Engine, Pace, Pattern};
+
+fn parse(text: &str) -> Spec {
+    Spec::from_toml("x.toml", text).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn error(text: &str) -> String {
+    Spec::from_toml("x.toml", text).expect_err("refused").to_string()
+}
+
+#[test]
+fn a_small_file_gets_every_default() {
+    let spec = parse("workload = \"randread-4k\"\n[arms]\nb = \"/mnt/b\"\na = \"mem\"\n");
+    assert_eq!(spec.arms.iter().map(|arm| arm.name.as_str()).collect::<Vec<_>>(), ["b", "a"]);
+    assert_eq!(spec.design, Design::Compare);
+    assert_eq!(spec.stop, Stop::default());
+    assert_eq!(spec.seed, Spec::DEFAULT_SEED);
+    assert_eq!(spec.workload, crate::Workload::preset("randread-4k").unwrap());
+}
+
+#[test]
+fn every_top_level_key_is_understood() {
+    let spec = parse(
+        r#"
+        workload = "driver-searcher"
+        mode = "tight"
+        margin = "3%"
+        alpha = 0.01
+        simultaneous = true
+        max-blocks = 20
+        min-blocks = 5
+        max-time = "10m"
+        seed = 7
+        time = "9s"
+        ramp = 0
+        scale = 0.05
+        baseline = "second"
+        set.index = false
+        set.download.threads = 3
+        [set.mmap_read]
+        threads = 4
+        [arms]
+        first = "/mnt/a"
+        second = "/mnt/b"
+        "#,
+    );
+    let stop = Stop {
+        mode: StopMode::Tight,
+        margin: 0.03,
+        alpha: 0.01,
+        simultaneous: true,
+        max_blocks: 20,
+        min_blocks: 5,
+        max_time_ns: Some(600_000_000_000),
+    };
+    assert_eq!(spec.stop, stop);
+    assert_eq!(spec.arms[0].name, "second");
+    assert_eq!((spec.workload.time_ns, spec.workload.ramp_ns), (9_000_000_000, 0));
+    assert_eq!(spec.workload.index, None);
+    assert_eq!(spec.workload.jobs.iter().map(|job| job.threads).collect::<Vec<_>>(), [3, 4]);
+    assert_eq!(spec.seed, 7);
+}
+
+#[test]
+fn workloads_can_be_described() {
+    let spec = parse(
+        r#"
+        [workload]
+        name = "mine"
+        index = { size = "8M" }
+        [[workload.job]]
+        name = "log"
+        read-percent = 20
+        rw = "rw"
+        block-size = "4k/60:64k/40"
+        rate = "poisson:50"
+        fsync-every = 1
+        [[workload.job]]
+        name = "scan"
+        engine = "io_uring"
+        depth = 8
+        direct = true
+        [arms]
+        only = "/mnt/a"
+        "#,
+    );
+    assert_eq!(spec.design, Design::Single);
+    let workload = &spec.workload;
+    assert_eq!(workload.primary, "log");
+    assert_eq!(workload.index.unwrap().index_bytes, 8 << 20);
+    let [log, scan] = workload.jobs.as_slice() else { panic!("two jobs") };
+    assert_eq!((log.pattern, log.read_percent), (Pattern::Sequential, 20));
+    assert!(matches!(&log.block_sizes, BlockSizes::Split(shares) if shares.len() == 2));
+    assert_eq!(log.pace, Pace::Poisson { iops: 50.0 });
+    assert_eq!(log.fsync_every, Some(1));
+    assert_eq!((scan.engine, scan.queue_depth, scan.direct), (Engine::IoUring, 8, true));
+}
+
+#[test]
+fn a_stack_can_be_peeled() {
+    let spec = parse("workload = \"seqread-1m\"\npeel = \"mem + aes + aes\"\n");
+    assert!(matches!(spec.design, Design::Peel { .. }));
+    assert_eq!(spec.arms.len(), 4);
+}
+
+#[test]
+fn misspelt_keys_are_pointed_at() {
+    let arms = "\n[arms]\na = \"mem\"\n";
+    assert_snapshot!(error(&format!("workload = \"randread-4k\"\nmargn = \"5%\"{arms}")), @r#"
+    x.toml:2:1: margn: unknown key `margn`; did you mean `margin`?
+      2 | margn = "5%"
+        | ^^^^^
+    known keys: all-subsets, alpha, arms, baseline, margin, max-blocks, max-time, min-blocks, mode, peel, ramp, scale, seed, set, simultaneous, time, workload
+    "#);
+    assert_snapshot!(error(&format!("workload = \"randred-4k\"{arms}")), @r#"
+    x.toml:1:12: workload: unknown workload `randred-4k`; did you mean `randread-4k`?
+      1 | workload = "randred-4k"
+        |            ^^^^^^^^^^^^
+    known workloads: randread-4k, randwrite-4k, seqread-1m, seqwrite-1m, mixed-70-30, driver-searcher
+    "#);
+    assert_snapshot!(error(&format!("[workload]\nname = \"m\"\njbo = []{arms}")), @"
+    x.toml:3:1: workload.jbo: unknown key `jbo`; did you mean `job`?
+      3 | jbo = []
+        | ^^^
+    known keys: about, index, job, name, primary
+    ");
+    let job = |line: &str| {
+        format!("[workload]\nname = \"m\"\n[[workload.job]]\nname = \"io\"\n{line}{arms}")
+    };
+    assert_snapshot!(error(&job("blok-size = \"4k\"")), @r#"
+    x.toml:5:1: workload.job[0].blok-size: unknown key `blok-size`; did you mean `block-size`?
+      5 | blok-size = "4k"
+        | ^^^^^^^^^
+    known keys: name, engine, threads, depth, rw, read-percent, pattern, block-size, size, file, rate, io-size, start-delay, direct, invalidate, fsync-every, end-fsync, verify, sqpoll, advise
+    "#);
+    assert_snapshot!(error(&job("block-size = \"4KB\"")), @r#"
+    x.toml:5:14: workload.job[0].block-size: `4KB` is not a size: `KB` is ambiguous: fio reads it as 2^10 bytes, disk vendors as 10^3
+      5 | block-size = "4KB"
+        |              ^^^^^
+    write 4k or 4000
+    "#);
+    assert_snapshot!(error(&job("depth = 4")), @"
+    x.toml:5:9: workload.job[0].depth: job `io`: depth: psync keeps one I/O in flight per thread, not 4
+      5 | depth = 4
+        |         ^
+    use engine=io_uring, or more threads
+    ");
+    assert_snapshot!(error(&job("depth = [4]")), @"
+    x.toml:1:1: a number, text or true/false
+      1 | [workload]
+        | ^^^^^^^^^^
+    in `job`
+    ");
+    assert_snapshot!(error(&format!("workload = \"randread-4k\"\nset.dept = 4{arms}")), @"
+    x.toml:2:5: set.dept: unknown key `dept`; did you mean `depth`?
+      2 | set.dept = 4
+        |     ^^^^
+    known keys: engine, threads, depth, rw, read-percent, pattern, block-size, size, file, rate, io-size, start-delay, direct, invalidate, fsync-every, end-fsync, verify, sqpoll, advise, time, ramp, primary, index
+    ");
+    assert_snapshot!(error(&format!("workload = \"randread-4k\"\nset.oi.depth = 4{arms}")), @"
+    x.toml:2:8: set.oi.depth: unknown job `oi`; did you mean `io`?
+      2 | set.oi.depth = 4
+        |        ^^^^^
+    known jobs: io
+    ");
+    assert_snapshot!(error(&format!("workload = \"randread-4k\"\nset.io.depth = 0{arms}")), @"
+    x.toml:2:16: set.io.depth: job `io`: depth: 0 I/Os in flight; possible are 1 to 32768
+      2 | set.io.depth = 0
+        |                ^
+    ");
+    assert_snapshot!(error(&format!("[workload]\nname=\"m\"\njob=[{{name=\"a\"}}]\nindex.sise=1{arms}")), @"
+    x.toml:4:7: workload.index.sise: unknown key `sise`; did you mean `size`?
+      4 | index.sise=1
+        |       ^^^^
+    known keys: versions, size, slow-load, queries, query-size
+    ");
+}
+
+#[test]
+fn wrong_values_are_pointed_at() {
+    let with = |line: &str| {
+        error(&format!("workload = \"randread-4k\"\n{line}\n[arms]\na = \"mem\"\nb = \"/x\"\n"))
+    };
+    assert_snapshot!(with("time = 5"), @"
+    x.toml:2:8: time: `5` is not a duration: 5 what?
+      2 | time = 5
+        |        ^
+    write 5s, 5ms or 5us
+    ");
+    assert_snapshot!(with("time = 0"), @"
+    x.toml:2:8: time: randread-4k: time: nothing would be measured
+      2 | time = 0
+        |        ^
+    write for example 5s
+    ");
+    assert_snapshot!(with("margin = 5"), @"
+    x.toml:2:10: margin: `5` is not a share: more than 1
+      2 | margin = 5
+        |          ^
+    write 5% if percent was meant
+    ");
+    assert_snapshot!(with("margin = 0"), @"
+    x.toml:2:10: margin: margin: 0 is not between 0 and 1
+      2 | margin = 0
+        |          ^
+    5% is usual
+    ");
+    assert_snapshot!(with("mode = \"fast\""), @r#"
+    x.toml:2:8: unknown variant `fast`, expected one of `quick`, `default`, `tight`
+      2 | mode = "fast"
+        |        ^^^^^^
+    "#);
+    assert_snapshot!(with("max-blocks = -1"), @"
+    x.toml:2:14: invalid value: integer `-1`, expected u32
+      2 | max-blocks = -1
+        |              ^^
+    ");
+    assert_snapshot!(with("seed = \"x\""), @r#"
+    x.toml:2:8: invalid type: string "x", expected u64
+      2 | seed = "x"
+        |        ^^^
+    "#);
+    assert_snapshot!(with("scale = 0"), @"
+    x.toml:2:9: scale: scale: 0 is no factor
+      2 | scale = 0
+        |         ^
+    write a factor above 0; 0.05 is a twentieth
+    ");
+    assert_snapshot!(with("baseline = \"c\""), @r#"
+    x.toml:2:12: baseline: unknown arm `c`
+      2 | baseline = "c"
+        |            ^^^
+    known arms: a, b
+    "#);
+    assert_snapshot!(with("peel = \"mem + aes\""), @r#"
+    x.toml:2:8: peel: both `peel` and `arms` are given
+      2 | peel = "mem + aes"
+        |        ^^^^^^^^^^^
+    keep one of them: `peel` makes its own arms
+    "#);
+    assert_snapshot!(with("set.threads = []"), @"
+    x.toml:2:15: a value (number, text or true/false), or a table of a job's keys
+      2 | set.threads = []
+        |               ^^
+    ");
+    assert_snapshot!(with("time = "), @"
+    x.toml:2:8: string values must be quoted, expected literal string
+      2 | time =
+        |        ^
+    ");
+    assert_snapshot!(with("time = \"5s\"\ntime = \"6s\""), @r#"
+    x.toml:3:1: duplicate key
+      3 | time = "6s"
+        | ^^^^
+    "#);
+}
+
+#[test]
+fn arms_are_checked() {
+    let arms = |lines: &str| error(&format!("workload = \"seqread-1m\"\n{lines}"));
+    assert_snapshot!(arms("[arms]\na = \"/x\"\nb = 'mem(size=64M) + dlay(latency=1ms)'\n"), @"
+    x.toml:4:5: arms.b: unknown layer `dlay`; did you mean `delay`?
+      4 | b = 'mem(size=64M) + dlay(latency=1ms)'
+        |     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+      mem(size=64M) + dlay(latency=1ms)
+                      ^^^^ column 17
+    known layers: mem, file, aes, queue, delay, throttle, cache, fault
+    ");
+    assert_snapshot!(arms(""), @r#"
+    x.toml: arms: there are no arms to measure
+    write for example [arms] with base = "/mnt/a" and other = "/mnt/b"
+    "#);
+    assert_snapshot!(arms("[arms]\na = 5"), @"
+    x.toml:3:5: invalid type: integer `5`, expected a string
+      3 | a = 5
+        |     ^
+    ");
+    assert_snapshot!(arms("[arms]\na = ''"), @"
+    x.toml:3:5: arms.a: an empty target
+      3 | a = ''
+        |     ^^
+    write a path, or a stack such as mem(size=64M) + aes
+    ");
+    assert_snapshot!(arms("[arms]\na = '/x'\nb = 'mem(size=64k)'"), @"
+    x.toml:2:2: arms: arm `b`, job `io`: block-size: blocks of 1M do not fit a disk of 64k
+      2 | [arms]
+        |  ^^^^
+    make the stack's size larger or block-size smaller
+    ");
+    assert_snapshot!(arms("peel = 'mem'"), @"
+    x.toml:2:8: peel: stack: there is no layer to take off
+      2 | peel = 'mem'
+        |        ^^^^^
+    put layers on the base, as in file(size=2G) + aes + aes
+    ");
+    assert_snapshot!(error("[arms]\na = '/x'"), @"
+    x.toml:1:1: missing field `workload`
+      1 | [arms]
+        | ^
+    ");
+}
+
+#[test]
+fn examples_are_understood() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples");
+    let mut read = 0;
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|extension| extension == "toml") {
+            let text = std::fs::read_to_string(&path).unwrap();
+            let parsed = Spec::from_toml(&path.to_string_lossy(), &text);
+            assert!(parsed.is_ok(), "{}", parsed.unwrap_err());
+            read += 1;
+        }
+    }
+    assert!(read >= 3, "only {read} examples found");
+}
+
+proptest! {
+    #[test]
+    fn no_text_panics(
+        text in prop_oneof![
+            ".*",
+            r#"((workload|arms|set|time|job|name|mode|peel|x)( = |\.|\n)|["\[\]{}ü=\n]|5s|mem|4){0,30}"#,
+        ]
+    ) {
+        if let Err(error) = Spec::from_toml("x", &text) {
+            prop_assert!(!error.to_string().is_empty());
+        }
+    }
+
+    #[test]
+    fn a_broken_byte_in_a_good_file_never_panics(at in 0usize..400, with in "[ -~ü\n]{0,2}") {
+        let good = include_str!("../../../../examples/driver-searcher.toml");
+        let at = good.floor_char_boundary(at.min(good.len()));
+        let next = good[at..].chars().next().map_or(at, |c| at + c.len_utf8());
+        let broken = format!("{}{with}{}", &good[..at], &good[next..]);
+        let _ = Spec::from_toml("x", &broken);
+    }
+}

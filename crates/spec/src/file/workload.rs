@@ -1,0 +1,76 @@
+//! `workload = "name"` or a `[workload]` table.
+
+use std::fmt;
+
+use indexmap::IndexMap;
+use schemars::JsonSchema;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, Visitor};
+
+use super::scalar::Scalar;
+
+/// A built-in workload's name, or the description of another one.
+#[derive(Debug, Clone, PartialEq, JsonSchema)]
+#[schemars(untagged)]
+pub enum WorkloadEntry {
+    /// `workload = "randread-4k"`.
+    Preset(String),
+    /// `[workload]`.
+    Table(WorkloadTable),
+}
+
+/// A workload of one's own. Its times are the file's `time` and `ramp`.
+#[derive(Debug, Clone, PartialEq, serde::Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct WorkloadTable {
+    /// Name shown in every output.
+    pub name: String,
+    /// One paragraph about it.
+    #[serde(default)]
+    pub about: String,
+    /// Name of the job whose throughput decides; the first one if left out.
+    pub primary: Option<String>,
+    /// The jobs, all started together.
+    pub job: Vec<JobTable>,
+    /// Index publishing and loading beside the jobs. What is left out is as in `driver-searcher`.
+    #[schemars(schema_with = "super::schema::index")]
+    pub index: Option<IndexMap<String, Scalar>>,
+}
+
+/// One `[[workload.job]]`: its name, and keys as in overrides. What is left out is as fio would
+/// have it: sequential 4 KiB reads, buffered, one thread.
+#[derive(Debug, Clone, PartialEq, serde::Deserialize)]
+pub struct JobTable {
+    /// Unique within the workload.
+    pub name: String,
+    /// The other keys; which ones there are is checked with their positions at hand.
+    #[serde(flatten)]
+    pub keys: IndexMap<String, Scalar>,
+}
+
+impl<'de> Deserialize<'de> for WorkloadEntry {
+    /// By hand, since an untagged enum would hide what is wrong inside the table.
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Entry;
+
+        impl<'de> Visitor<'de> for Entry {
+            type Value = WorkloadEntry;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("the name of a workload, or a [workload] table")
+            }
+
+            fn visit_str<E: serde::de::Error>(self, name: &str) -> Result<WorkloadEntry, E> {
+                Ok(WorkloadEntry::Preset(name.to_owned()))
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<WorkloadEntry, A::Error> {
+                WorkloadTable::deserialize(MapAccessDeserializer::new(map))
+                    .map(WorkloadEntry::Table)
+                    .map_err(A::Error::custom)
+            }
+        }
+
+        deserializer.deserialize_any(Entry)
+    }
+}
