@@ -1,6 +1,10 @@
 //! What can go wrong before the first I/O.
 
 use std::fmt::Display;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use rustix::io::Errno;
 
 use crate::text::Bytes;
 
@@ -48,11 +52,13 @@ pub enum Error {
 
     /// More memory than there is.
     #[error(
-        "`mem`: size={} does not fit in memory{}: choose a smaller size, or file(size=...)",
+        "`{layer}`: size={} does not fit in memory{}: choose a smaller size",
         Bytes(*size_bytes),
         available_bytes.map_or(String::new(), |bytes| format!(" ({} MiB available)", bytes >> 20))
     )]
     NoMemory {
+        /// The layer.
+        layer: &'static str,
         /// The size asked for, bytes.
         size_bytes: u64,
         /// What is available, bytes, if known.
@@ -70,6 +76,94 @@ pub enum Error {
         value: String,
         /// The values that are possible.
         must_be: &'static str,
+    },
+
+    /// A new file needs a size.
+    #[error("`file`: {} does not exist yet, so it needs a size: add size=1G", path.display())]
+    NoSize {
+        /// The file, or the directory of an anonymous one.
+        path: PathBuf,
+    },
+
+    /// An existing file is smaller than the device that it should hold.
+    #[error(
+        "`file`: {} has {file_bytes} bytes, fewer than size={}; an existing file is never grown: \
+         choose a smaller size or another path",
+        path.display(),
+        Bytes(*size_bytes)
+    )]
+    FileTooSmall {
+        /// The file.
+        path: PathBuf,
+        /// Its length, bytes.
+        file_bytes: u64,
+        /// The size asked for, bytes.
+        size_bytes: u64,
+    },
+
+    /// The path leads to something that is not a regular file.
+    #[error(
+        "`file`: {} is {}: name a file",
+        path.display(),
+        if *device {
+            "a block device, which a stack would overwrite"
+        } else {
+            "not a regular file"
+        }
+    )]
+    NotAFile {
+        /// The path.
+        path: PathBuf,
+        /// Is it a block device?
+        device: bool,
+    },
+
+    /// The file system has no room.
+    #[error(
+        "`file`: {} has no room for {} bytes{}: choose a smaller size or another place",
+        path.display(),
+        wanted_bytes,
+        available_bytes.map_or(String::new(), |bytes| format!(" ({bytes} bytes available)"))
+    )]
+    NoSpace {
+        /// The file, or the directory of an anonymous one.
+        path: PathBuf,
+        /// The size asked for, bytes.
+        wanted_bytes: u64,
+        /// What is available, bytes, if the file system tells.
+        available_bytes: Option<u64>,
+    },
+
+    /// The file system refused.
+    #[error("`file`: cannot {action} {}: {source}{}", path.display(), advice(source))]
+    File {
+        /// The file or directory.
+        path: PathBuf,
+        /// What was tried, as in "cannot open".
+        action: &'static str,
+        /// The system's reason.
+        source: std::io::Error,
+    },
+
+    /// Filling a new disk with data failed.
+    #[error("cannot fill {} with data at byte {offset}: {source}", path.display())]
+    Fill {
+        /// The file, or the stack's text if it has no name.
+        path: PathBuf,
+        /// Where, bytes.
+        offset: u64,
+        /// The system's reason.
+        source: Errno,
+    },
+
+    /// Throttles of one group disagree.
+    #[error(
+        "`throttle`: group={group} is in use with other caps: \
+         give all throttles of a group the same caps, or this one another group"
+    )]
+    GroupConflict {
+        /// The group.
+        group: String,
     },
 
     /// A worker thread could not be started.
@@ -103,7 +197,25 @@ pub enum Error {
     },
 }
 
+fn advice(source: &std::io::Error) -> &'static str {
+    match source.kind() {
+        ErrorKind::NotFound | ErrorKind::NotADirectory => ": create the directory first",
+        ErrorKind::PermissionDenied => ": choose a place that you may write to",
+        ErrorKind::ReadOnlyFilesystem => ": choose a place on a writable file system",
+        ErrorKind::IsADirectory => ": name a file",
+        _ => "",
+    }
+}
+
 impl Error {
+    pub(crate) fn file(path: &Path, action: &'static str, source: &std::io::Error) -> Self {
+        // Of an error with a path in it, which ours would repeat, only the system's part is kept.
+        let source = source
+            .raw_os_error()
+            .map_or_else(|| std::io::Error::from(source.kind()), std::io::Error::from_raw_os_error);
+        Self::File { path: path.to_owned(), action, source }
+    }
+
     pub(crate) fn parameter(
         layer: &'static str,
         parameter: &'static str,

@@ -13,6 +13,8 @@ struct State<T> {
     items: VecDeque<T>,
     sleepers: usize,
     closed: bool,
+    /// The most items there can be at a time.
+    expected: usize,
 }
 
 /// First in, first out, any number of threads on both sides.
@@ -23,13 +25,26 @@ pub(crate) struct Handoff<T> {
 
 impl<T> Handoff<T> {
     pub(crate) fn with_capacity(capacity: usize) -> Self {
-        let state = State { items: VecDeque::with_capacity(capacity), sleepers: 0, closed: false };
+        let state = State {
+            items: VecDeque::with_capacity(capacity),
+            sleepers: 0,
+            closed: false,
+            expected: 0,
+        };
         Self { state: Mutex::new(state), wake: Condvar::new() }
     }
 
-    /// Makes room for `more` items, so that pushing them does not allocate.
-    pub(crate) fn reserve(&self, more: usize) {
-        self.lock().items.reserve(more);
+    /// Makes room for `more` items at a time than before, so that pushing does not allocate.
+    pub(crate) fn expect_more(&self, more: usize) {
+        let mut state = self.lock();
+        state.expected += more;
+        let missing = state.expected - state.items.len().min(state.expected);
+        state.items.reserve(missing);
+    }
+
+    /// Takes back an [`Handoff::expect_more`].
+    pub(crate) fn expect_fewer(&self, fewer: usize) {
+        self.lock().expected -= fewer;
     }
 
     pub(crate) fn push(&self, item: T) {

@@ -130,21 +130,13 @@ impl Io {
         &mut self.data.bytes_mut()[..self.request.len]
     }
 
-    /// Puts a transformed payload into the scratch buffer, never into the submitter's.
-    /// `copy` is used the first time, `in_place` when a layer above has transformed it already.
-    pub(crate) fn transform_payload(
-        &mut self,
-        copy: impl FnOnce(&[u8], &mut [u8]),
-        in_place: impl FnOnce(&mut [u8]),
-    ) {
+    /// Transforms the payload into the scratch buffer, never in the submitter's. `transform` gets
+    /// the source, or `None` if a layer above has transformed it already: then in place.
+    pub(crate) fn transform_payload(&mut self, transform: impl FnOnce(Option<&[u8]>, &mut [u8])) {
         let len = self.request.len;
-        let scratch = &mut self.scratch.bytes_mut()[..len];
-        if self.in_scratch {
-            in_place(scratch);
-        } else {
-            copy(&self.data.bytes()[..len], scratch);
-            self.in_scratch = true;
-        }
+        let source = (!self.in_scratch).then(|| &self.data.bytes()[..len]);
+        transform(source, &mut self.scratch.bytes_mut()[..len]);
+        self.in_scratch = true;
     }
 
     /// Called once, when the walk is over, by the thread that ended it.

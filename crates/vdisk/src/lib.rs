@@ -36,14 +36,18 @@
 //! | module | idea |
 //! |---|---|
 //! | `disk`, `session` | the public face: open a stack, submit I/O to it |
+//! | `prepare` | filling a new disk with data |
 //! | `stack` | the walk down and up |
 //! | `io` | the I/O on its way, and the promise that none is lost |
 //! | `layer`, `layers/*` | what a layer is; one file per layer |
 //! | `bucket` | the token bucket behind `throttle` |
 //! | `clock`, `wait` | time, injected; waiting for an instant precisely |
 //! | `handoff` | handing an I/O to another thread |
+//! | `memory` | is there enough for what a layer asks? |
+//! | `chance` | repeatable randomness |
 //! | `xts` | AES-XTS-256 |
 
+mod bucket;
 mod buffer;
 mod chance;
 mod clock;
@@ -53,17 +57,25 @@ mod handoff;
 mod io;
 mod layer;
 mod layers;
+mod memory;
+mod prepare;
 mod session;
 mod stack;
 mod stats;
 mod text;
 mod wait;
+mod xts;
 
+pub use bucket::{Burst, RateLimit};
 pub use clock::{Clock, ManualClock, MonotonicClock};
 pub use disk::VirtualDisk;
 pub use error::Error;
 pub use io::{Completion, Op, Request};
-pub use layers::{DelayConfig, LayerConfig, MemConfig};
+pub use layers::{
+    AesConfig, CacheConfig, DelayConfig, FaultConfig, FileConfig, LayerConfig, MemConfig,
+    QueueConfig, ThrottleConfig, Trigger,
+};
+pub use prepare::Prepared;
 pub use rustix::io::Errno;
 pub use session::{Session, Submitted};
 pub use stats::{BackingFacts, LayerStats};

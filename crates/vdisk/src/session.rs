@@ -52,7 +52,7 @@ impl Session {
         }
         let layers = &disk.0.stack.layers;
         for queue in layers.iter().filter_map(|layer| layer.work_queue()) {
-            queue.parcels.reserve(depth);
+            queue.parcels.expect_more(depth);
         }
         let port = Arc::new(Handoff::with_capacity(depth));
         let scratch_bytes = if disk.needs_scratch() { max_io_bytes } else { 0 };
@@ -123,16 +123,13 @@ impl Session {
             self.slots[slot] = Some(io);
             return Submitted::Done(completion);
         }
-        match self.disk.0.stack.walk(Parcel::new(io)) {
-            Some(parcel) => {
-                let mut io = parcel.into_io();
-                io.stamp();
-                Submitted::Done(self.pick_up(io))
-            }
-            None => {
-                self.in_flight += 1;
-                Submitted::InFlight
-            }
+        if let Some(parcel) = self.disk.0.stack.walk(Parcel::new(io)) {
+            let mut io = parcel.into_io();
+            io.stamp();
+            Submitted::Done(self.pick_up(io))
+        } else {
+            self.in_flight += 1;
+            Submitted::InFlight
         }
     }
 
@@ -239,6 +236,10 @@ const IN_FLIGHT: &str = "the slot's request is still in flight";
 
 impl Drop for Session {
     fn drop(&mut self) {
+        let layers = &self.disk.0.stack.layers;
+        for queue in layers.iter().filter_map(|layer| layer.work_queue()) {
+            queue.parcels.expect_fewer(self.depth());
+        }
         self.disk.0.retire_shard(&self.shard);
     }
 }
@@ -249,6 +250,6 @@ impl std::fmt::Debug for Session {
             .field("disk", &self.disk)
             .field("depth", &self.depth())
             .field("in_flight", &self.in_flight)
-            .finish()
+            .finish_non_exhaustive()
     }
 }

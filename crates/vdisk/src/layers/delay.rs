@@ -10,7 +10,7 @@ use crate::text::Duration;
 
 const NAME: &str = "delay";
 /// The jitter of every `delay` repeats from run to run.
-const SEED: u64 = 0x6465_6c61_79;
+const SEED: u64 = 0x0064_656c_6179;
 
 /// Adds simulated latency to every I/O.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -15,6 +15,7 @@ use rustix::io::Errno;
 use crate::error::Error;
 use crate::io::{Op, Parcel};
 use crate::layer::{Base, Flow, Layer, Place, Recipe};
+use crate::memory;
 use crate::stats::BackingFacts;
 use crate::text::Bytes;
 
@@ -45,27 +46,17 @@ impl Recipe for MemConfig {
     }
 
     fn build(&self, _place: &Place<'_>) -> Result<Box<dyn Layer>, Error> {
-        let size_bytes = self.size_bytes;
-        Error::check_size(NAME, size_bytes, BLOCK_BYTES)?;
-        let no_memory = |available_bytes| Error::NoMemory { size_bytes, available_bytes };
-        let available_bytes = available_memory_bytes();
-        if available_bytes.is_some_and(|available| size_bytes > available) {
-            return Err(no_memory(available_bytes));
-        }
-        let len = usize::try_from(size_bytes).map_err(|_| no_memory(available_bytes))?;
-        let memory = MmapMut::map_anon(len).map_err(|_| no_memory(available_bytes))?;
+        Error::check_size(NAME, self.size_bytes, BLOCK_BYTES)?;
+        let len = memory::check(NAME, self.size_bytes)?;
+        let memory = MmapMut::map_anon(len).map_err(|_| Error::NoMemory {
+            layer: NAME,
+            size_bytes: self.size_bytes,
+            available_bytes: memory::available_bytes(),
+        })?;
         // Fewer TLB misses where the kernel has huge pages to give; nothing depends on it.
         let _ = memory.advise(Advice::HugePage);
         Ok(Box::new(Mem { memory }))
     }
-}
-
-/// What this machine says can be had without swapping or killing; `None` if it does not say.
-fn available_memory_bytes() -> Option<u64> {
-    let meminfo = std::fs::read_to_string("/proc/meminfo").ok()?;
-    let line = meminfo.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
-    let kib: u64 = line.trim().strip_suffix(" kB")?.parse().ok()?;
-    Some(kib * 1024)
 }
 
 struct Mem {
@@ -73,17 +64,13 @@ struct Mem {
 }
 
 impl Mem {
+    #[expect(clippy::cast_ptr_alignment, reason = "a mapping is aligned to pages")]
     fn words(&self, offset: u64, len: usize) -> &[AtomicU64] {
-        // SAFETY: the mapping is page-aligned and lives as long as `self`, its length is a
-        // multiple of 512 and so of the word size, and AtomicU64 has the size and validity of
-        // u64, for which any bytes will do. After `build`, every access to the mapping goes
-        // through this function, so all are atomic.
-        let words: &[AtomicU64] = unsafe {
-            std::slice::from_raw_parts(
-                self.memory.as_ptr().cast::<AtomicU64>(),
-                self.memory.len() / WORD_BYTES,
-            )
-        };
+        let words = self.memory.as_ptr().cast::<AtomicU64>();
+        // SAFETY: the mapping is aligned to pages and lives as long as `self`, and its length is
+        // divided by the word size. AtomicU64 has the size and validity of u64, for which any
+        // bytes will do. All accesses to the mapping go through this function, so all are atomic.
+        let words = unsafe { std::slice::from_raw_parts(words, self.memory.len() / WORD_BYTES) };
         let start = usize::try_from(offset).expect("an offset inside the mapping") / WORD_BYTES;
         &words[start..start + len / WORD_BYTES]
     }

@@ -3,15 +3,27 @@
 //! To add one: a file here, its `mod` line, its arm in [`LayerConfig`], and its line in the
 //! conformance suite (`conformance.rs`).
 
+mod aes;
+mod cache;
 mod delay;
+mod fault;
+mod file;
 mod mem;
+mod queue;
+mod throttle;
 
 use std::fmt;
 
 use crate::layer::Recipe;
 
+pub use aes::AesConfig;
+pub use cache::CacheConfig;
 pub use delay::DelayConfig;
+pub use fault::{FaultConfig, Trigger};
+pub use file::FileConfig;
 pub use mem::MemConfig;
+pub use queue::QueueConfig;
+pub use throttle::ThrottleConfig;
 
 /// The enum of configurations together with its only use: as a [`Recipe`].
 macro_rules! layer_configs {
@@ -35,8 +47,20 @@ macro_rules! layer_configs {
 layer_configs! {
     /// Base: memory.
     Mem(MemConfig),
+    /// Base: a file.
+    File(FileConfig),
+    /// Encryption.
+    Aes(AesConfig),
+    /// A hop through a work queue.
+    Queue(QueueConfig),
     /// Simulated latency.
     Delay(DelayConfig),
+    /// Caps with burst credits.
+    Throttle(ThrottleConfig),
+    /// A read cache in memory.
+    Cache(CacheConfig),
+    /// Errors, short reads, stalls.
+    Fault(FaultConfig),
 }
 
 impl fmt::Display for LayerConfig {

@@ -1,0 +1,69 @@
+//! `queue`: a hop through a work queue, as dm-crypt's kcryptd makes.
+//!
+//! Each I/O is handed to one of `workers` threads, which takes it through the layers below, and up
+//! again all the way; the submitter picks up the result. So one I/O costs two hand-overs between
+//! threads: a wake-up of a sleeping worker and, if it waits, one of the submitter.
+//!
+//! dm-crypt sends a write to kcryptd before it is encrypted, and a read after it has come from the
+//! device. Where layers do real work decides where the CPU time goes:
+//!
+//! | stack | a write is encrypted by | a read is decrypted by | like dm-crypt |
+//! |---|---|---|---|
+//! | `file + aes + queue` | a worker | a worker | as it comes: both through the work queue |
+//! | `file + queue + aes` | the submitter | a worker | with `no_write_workqueue` |
+//! | `file + aes` | the submitter | the submitter | with both workqueues off |
+//!
+//! One difference remains: the file is read by the worker, not by the submitter, since reading a
+//! file blocks, and a kernel's submission does not.
+
+use std::fmt;
+
+use crate::error::Error;
+use crate::handoff::Handoff;
+use crate::io::Parcel;
+use crate::layer::{Flow, Layer, Place, Recipe, WorkQueue};
+
+const NAME: &str = "queue";
+const MAX_WORKERS: u32 = 1024;
+
+/// Hands each I/O to a worker thread.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct QueueConfig {
+    /// Number of worker threads, from 1.
+    pub workers: u32,
+}
+
+impl fmt::Display for QueueConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{NAME}(workers={})", self.workers)
+    }
+}
+
+impl Recipe for QueueConfig {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn build(&self, _place: &Place<'_>) -> Result<Box<dyn Layer>, Error> {
+        if !(1..=MAX_WORKERS).contains(&self.workers) {
+            return Err(Error::parameter(NAME, "workers", self.workers, "1 to 1024"));
+        }
+        Ok(Box::new(Queue { workers: self.workers, parcels: Handoff::with_capacity(0) }))
+    }
+}
+
+struct Queue {
+    workers: u32,
+    parcels: Handoff<Parcel>,
+}
+
+impl Layer for Queue {
+    fn down(&self, io: Parcel) -> Flow {
+        self.parcels.push(io);
+        Flow::Hopped
+    }
+
+    fn work_queue(&self) -> Option<WorkQueue<'_>> {
+        Some(WorkQueue { parcels: &self.parcels, workers: self.workers })
+    }
+}

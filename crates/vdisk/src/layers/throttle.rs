@@ -1,0 +1,229 @@
+//! `throttle`: caps on I/Os and bytes per second, with burst credits, as cloud disks have them.
+//!
+//! The token bucket is defined in [`crate::bucket`]. A throttled I/O is sent on at once, and the
+//! time that it would have waited is added to it. Flushes are free.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use crossbeam_utils::CachePadded;
+
+use crate::bucket::{Bucket, RateLimit};
+use crate::clock::Clock;
+use crate::error::Error;
+use crate::io::{Op, Parcel};
+use crate::layer::{Flow, Layer, Place, Recipe};
+
+const NAME: &str = "throttle";
+/// From once in 17 minutes to a petabyte a second: what the bucket's arithmetic is sized for.
+const RATES: std::ops::RangeInclusive<f64> = 0.001..=1e15;
+
+/// Caps I/Os per second, bytes per second, or both.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ThrottleConfig {
+    /// Cap on reads and writes; `None`: no cap.
+    pub iops: Option<RateLimit>,
+    /// Cap on their bytes; `None`: no cap.
+    pub bw_bytes: Option<RateLimit>,
+    /// Throttles of the same group in this process share one bucket. They must have the same caps
+    /// and the same kind of clock.
+    pub group: Option<String>,
+}
+
+impl fmt::Display for ThrottleConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut parts = Vec::new();
+        for (name, limit) in [("iops", self.iops), ("bw", self.bw_bytes)] {
+            let Some(limit) = limit else { continue };
+            parts.push(format!("{name}={}", limit.sustained_per_s));
+            if let Some(burst) = limit.burst {
+                parts.push(format!("burst_{name}={}", burst.per_s));
+            }
+        }
+        if let Some(group) = &self.group {
+            parts.push(format!("group={group}"));
+        }
+        write!(f, "{NAME}({})", parts.join(", "))
+    }
+}
+
+impl Recipe for ThrottleConfig {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn build(&self, place: &Place<'_>) -> Result<Box<dyn Layer>, Error> {
+        if self.iops.is_none() && self.bw_bytes.is_none() {
+            return Err(Error::parameter(NAME, "iops", "none", "given, or bw: there is no cap"));
+        }
+        check_limit(self.iops, ["iops", "burst_iops"])?;
+        check_limit(self.bw_bytes, ["bw", "burst_bw"])?;
+        let bucket = match &self.group {
+            Some(group) => join_group(group, self)?,
+            None => Arc::new(SharedBucket::new(self)),
+        };
+        let clock = Arc::clone(place.clock);
+        Ok(Box::new(Throttle { bucket, clock, waits: CachePadded::default() }))
+    }
+}
+
+fn check_limit(
+    limit: Option<RateLimit>,
+    [rate, burst_rate]: [&'static str; 2],
+) -> Result<(), Error> {
+    let Some(limit) = limit else { return Ok(()) };
+    if !RATES.contains(&limit.sustained_per_s) {
+        let must_be = "0.001 to 1e15 per second";
+        return Err(Error::parameter(NAME, rate, limit.sustained_per_s, must_be));
+    }
+    let Some(burst) = limit.burst else { return Ok(()) };
+    if !RATES.contains(&burst.per_s) || burst.per_s <= limit.sustained_per_s {
+        let must_be = "above the sustained rate, and at most 1e15 per second";
+        return Err(Error::parameter(NAME, burst_rate, burst.per_s, must_be));
+    }
+    if burst.credits == 0 {
+        let must_be = "above 0: credits are what pays for a burst";
+        return Err(Error::parameter(NAME, "credits", burst.credits, must_be));
+    }
+    Ok(())
+}
+
+/// A bucket and the caps it was made for.
+struct SharedBucket {
+    iops: Option<RateLimit>,
+    bw_bytes: Option<RateLimit>,
+    bucket: CachePadded<Mutex<Bucket>>,
+}
+
+impl SharedBucket {
+    fn new(config: &ThrottleConfig) -> Self {
+        let bucket = CachePadded::new(Mutex::new(Bucket::new(config.iops, config.bw_bytes)));
+        Self { iops: config.iops, bw_bytes: config.bw_bytes, bucket }
+    }
+}
+
+/// The group's bucket: the one that some open disk holds, or a new one.
+fn join_group(group: &str, config: &ThrottleConfig) -> Result<Arc<SharedBucket>, Error> {
+    static GROUPS: Mutex<Option<HashMap<String, Weak<SharedBucket>>>> = Mutex::new(None);
+    let mut groups = GROUPS.lock().unwrap_or_else(PoisonError::into_inner);
+    let groups = groups.get_or_insert_default();
+    groups.retain(|_, bucket| bucket.strong_count() > 0);
+    if let Some(bucket) = groups.get(group).and_then(Weak::upgrade) {
+        if bucket.iops != config.iops || bucket.bw_bytes != config.bw_bytes {
+            return Err(Error::GroupConflict { group: group.to_owned() });
+        }
+        return Ok(bucket);
+    }
+    let bucket = Arc::new(SharedBucket::new(config));
+    groups.insert(group.to_owned(), Arc::downgrade(&bucket));
+    Ok(bucket)
+}
+
+#[derive(Default)]
+struct Waits {
+    count: AtomicU64,
+    total_ns: AtomicU64,
+}
+
+struct Throttle {
+    bucket: Arc<SharedBucket>,
+    clock: Arc<dyn Clock>,
+    waits: CachePadded<Waits>,
+}
+
+impl Layer for Throttle {
+    fn down(&self, mut io: Parcel) -> Flow {
+        if io.request.op == Op::Flush {
+            return Flow::Next(io);
+        }
+        let mut bucket = self.bucket.bucket.lock().unwrap_or_else(PoisonError::into_inner);
+        // Read under the lock, so that arrivals are in the order in which they are served.
+        let arrival_ns = self.clock.now_ns().saturating_add(io.extra_ns);
+        let passes_ns = bucket.admit(arrival_ns, io.request.len as u64);
+        drop(bucket);
+        let wait_ns = passes_ns - arrival_ns;
+        if wait_ns > 0 {
+            io.extra_ns = io.extra_ns.saturating_add(wait_ns);
+            self.waits.count.fetch_add(1, Ordering::Relaxed);
+            self.waits.total_ns.fetch_add(wait_ns, Ordering::Relaxed);
+        }
+        Flow::Next(io)
+    }
+
+    fn counters(&self) -> Vec<(&'static str, u64)> {
+        vec![
+            ("waits", self.waits.count.load(Ordering::Relaxed)),
+            ("wait_ns", self.waits.total_ns.load(Ordering::Relaxed)),
+        ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::VirtualDisk;
+    use crate::{LayerConfig, ManualClock, MemConfig, Request, Session, Submitted};
+
+    fn open(config: ThrottleConfig, clock: &Arc<ManualClock>) -> Result<VirtualDisk, Error> {
+        let stack =
+            [LayerConfig::Mem(MemConfig { size_bytes: 1 << 20 }), LayerConfig::Throttle(config)];
+        VirtualDisk::open(&stack, Arc::clone(clock) as Arc<dyn Clock>)
+    }
+
+    fn group(name: &str, iops: f64) -> ThrottleConfig {
+        let iops = Some(RateLimit::sustained(iops));
+        ThrottleConfig { iops, bw_bytes: None, group: Some(name.to_owned()) }
+    }
+
+    fn ready_ns(session: &mut Session) -> u64 {
+        let Submitted::Done(completion) = session.submit(0, Request::read(0, 4096)) else {
+            unreachable!("no queue in this stack")
+        };
+        completion.ready_at_ns.max(session.disk().clock().now_ns())
+    }
+
+    #[test]
+    fn disks_of_a_group_share_one_bucket_and_others_do_not() {
+        let clock = Arc::new(ManualClock::starting_at(1000));
+        let a = open(group("shared", 1000.0), &clock).unwrap();
+        let b = open(group("shared", 1000.0), &clock).unwrap();
+        let c = open(group("apart", 1000.0), &clock).unwrap();
+        let [mut a, mut b, mut c] = [a, b, c].map(|disk| Session::new(&disk, 1, 4096).unwrap());
+        assert_eq!(ready_ns(&mut a), 1000);
+        assert_eq!(ready_ns(&mut b), 1_001_000);
+        assert_eq!(ready_ns(&mut a), 2_001_000);
+        assert_eq!(ready_ns(&mut c), 1000, "a group of its own");
+        assert_eq!(ready_ns(&mut b), 3_001_000);
+    }
+
+    #[test]
+    fn a_group_ends_with_its_last_disk_and_has_one_set_of_caps() {
+        let clock = Arc::new(ManualClock::default());
+        let first = open(group("short-lived", 1000.0), &clock).unwrap();
+        let error = open(group("short-lived", 2000.0), &clock).unwrap_err();
+        assert!(matches!(error, Error::GroupConflict { .. }));
+        drop(first);
+        assert!(open(group("short-lived", 2000.0), &clock).is_ok());
+    }
+
+    #[test]
+    fn waits_are_counted_and_flushes_are_free() {
+        let clock = Arc::new(ManualClock::default());
+        let config = ThrottleConfig {
+            iops: Some(RateLimit::sustained(1e6)),
+            bw_bytes: Some(RateLimit::sustained(4096.0 * 1e5)),
+            group: None,
+        };
+        let disk = open(config, &clock).unwrap();
+        let mut session = Session::new(&disk, 1, 4096).unwrap();
+        for _ in 0..3 {
+            let _ = session.submit(0, Request::flush());
+        }
+        assert_eq!([(); 3].map(|()| ready_ns(&mut session)), [0, 10_000, 20_000]);
+        drop(session);
+        assert_eq!(disk.stats()[1].own, [("waits", 2), ("wait_ns", 30_000)]);
+        assert_eq!(disk.stats()[0].flushes, 3);
+    }
+}
