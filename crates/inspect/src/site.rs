@@ -46,7 +46,8 @@ pub struct Facts {
     pub mount_source: Option<String>,
     /// Whether writing is refused by the mount, the file system, or the device.
     pub read_only: bool,
-    /// Bytes that an unprivileged process can still write; `None` for block devices.
+    /// Bytes that an unprivileged process can still write; `None` for block devices, and where
+    /// the file system does not tell.
     pub free_bytes: Option<u64>,
     /// The block device below, where there is exactly one.
     pub block: Option<BlockDevice>,
@@ -91,7 +92,9 @@ fn look(asked: &Path) -> io::Result<Facts> {
         DeviceNumber { major: stat.stx_dev_major, minor: stat.stx_dev_minor }
     };
     let block = block_below(device_number, mount, &mounts);
-    let volume = if kind == Kind::BlockDevice { None } else { statvfs(&path).ok() };
+    // File systems without a size (ramfs, some FUSE ones) say 0 blocks, not that they are full.
+    let volume = statvfs(&path).ok();
+    let volume = volume.filter(|volume| kind != Kind::BlockDevice && volume.f_blocks > 0);
     let file_system = mount.map(|mount| mount.file_system.clone());
     let name = file_system.as_deref().unwrap_or_default();
     let aligned = told(&stat, StatxFlags::DIOALIGN) && stat.stx_dio_offset_align > 0;

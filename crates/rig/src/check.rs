@@ -13,6 +13,7 @@ use rustix::fs::{Access, AtFlags, CWD, accessat};
 use crate::disk_file::{DirectIo, direct_in};
 use crate::error::{Error, Obstacle, Refusal};
 use crate::room::{Room, bytes_in_directory};
+use crate::vdisk;
 
 /// What an arm's target turned out to be.
 #[derive(Debug)]
@@ -44,6 +45,12 @@ pub(crate) fn check(spec: &Spec, work_dir: &Path) -> Result<Vec<Ground>, Error> 
     let mut refusals = Vec::new();
     let mut grounds = Vec::new();
     for arm in &spec.arms {
+        if let Target::Stack(stack) = &arm.target
+            && let Err(error) = vdisk::check(stack)
+        {
+            let obstacle = Obstacle::Stack(error);
+            refusals.push(Refusal { arm: arm.name.clone(), path: None, obstacle });
+        }
         match ground(arm, &spec.workload, work_dir) {
             Ok(ground) => grounds.push(ground),
             Err((path, obstacle)) => {
@@ -78,7 +85,6 @@ fn ground(arm: &Arm, workload: &Workload, work_dir: &Path) -> Looked {
             Some(Layer::File { path: Some(path), size_bytes }) => {
                 disk_on(path, *size_bytes, workload).map_err(at(path))
             }
-            // Whether the layers fit together is the virtual disk's to say.
             _ => Ok(Ground::Memory),
         },
     }
@@ -104,8 +110,8 @@ fn path_target(facts: Facts, workload: &Workload) -> Result<Ground, Obstacle> {
             return Ok(Ground::Directory(Box::new(facts)));
         }
         Kind::Other => return Err(Obstacle::WrongKind),
-        Kind::File if workload.writes() => return Err(Obstacle::WritesToFile),
-        Kind::BlockDevice if workload.writes() => return Err(Obstacle::WritesToDevice),
+        Kind::File if writes(workload) => return Err(Obstacle::WritesToFile),
+        Kind::BlockDevice if writes(workload) => return Err(Obstacle::WritesToDevice),
         Kind::File | Kind::BlockDevice => {}
     }
     readable(&facts)?;
@@ -130,7 +136,7 @@ fn disk_on(path: &Path, size_bytes: u64, workload: &Workload) -> Result<Ground, 
         Kind::Directory => return Err(Obstacle::NotAFile),
         Kind::Other => return Err(Obstacle::WrongKind),
         Kind::BlockDevice => return Err(Obstacle::DeviceAsBase),
-        Kind::File if workload.writes() => return Err(Obstacle::WritesToFile),
+        Kind::File if writes(workload) => return Err(Obstacle::WritesToFile),
         Kind::File => {}
     }
     readable(&facts)?;
@@ -154,6 +160,12 @@ fn disk_to_make(path: &Path) -> Result<Ground, Obstacle> {
     })?;
     writable_directory(&parent)?;
     Ok(Ground::OnNew { path: parent.path.join(name), parent: Box::new(parent) })
+}
+
+/// Whether anything is written to the target; the null engine never touches it.
+fn writes(workload: &Workload) -> bool {
+    let writes = |job: &Job| job.writes() && job.engine != Engine::Null;
+    workload.index.is_some() || workload.jobs.iter().any(writes)
 }
 
 fn writable_directory(facts: &Facts) -> Result<(), Obstacle> {

@@ -24,6 +24,8 @@ pub(crate) struct DiskFile {
     pub(crate) file: File,
     /// How others of this process open it.
     pub(crate) path: PathBuf,
+    /// What messages call it.
+    pub(crate) shown: PathBuf,
 }
 
 /// Makes a file without a name in `directory`: it is gone with its last descriptor, however this
@@ -33,12 +35,12 @@ pub(crate) fn anonymous(directory: &Path, journal: &mut Journal) -> Result<DiskF
     match unnamed(directory) {
         Ok(file) => {
             let path = PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()));
-            Ok(DiskFile { file, path })
+            Ok(DiskFile { file, path, shown: directory.join("(nameless file)") })
         }
         Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::INVAL | Errno::NOENT) => {
             let path = scratch::make(directory, journal)?.join("disk");
             let file = create(&path)?;
-            Ok(DiskFile { file, path })
+            Ok(DiskFile { file, path, shown: directory.join("(nameless file)") })
         }
         Err(error) => Err(Error::Make {
             path: directory.to_owned(),
@@ -69,7 +71,7 @@ pub(crate) fn make(path: &Path, journal: &mut Journal) -> Result<DiskFile, Error
         other => other,
     }
     .map_err(|error| failed(error.into()))?;
-    Ok(DiskFile { file, path: path.to_owned() })
+    Ok(DiskFile { file, path: path.to_owned(), shown: path.to_owned() })
 }
 
 /// Removes the file at `path`, if it is the one with this identity.

@@ -234,7 +234,7 @@ pub enum Obstacle {
     /// The page cache cannot be bypassed.
     #[error(
         "its file system ({file_system}) cannot bypass the page cache; switch direct I/O off for \
-         all arms (direct=0), or choose another place"
+         all arms (direct=false), or choose another place"
     )]
     NoDirect {
         /// Its type.
@@ -243,7 +243,7 @@ pub enum Obstacle {
     /// Direct I/O in units the device cannot do.
     #[error(
         "direct I/O here must be in multiples of {align_bytes} bytes, but job {job} uses blocks \
-         of {block_bytes}; choose larger blocks, or switch direct I/O off for all arms (direct=0)"
+         of {block_bytes}; choose larger blocks, or switch direct I/O off for all arms (direct=false)"
     )]
     Unaligned {
         /// The device's unit.
@@ -265,6 +265,9 @@ pub enum Obstacle {
         /// Available to an unprivileged user.
         free_bytes: u64,
     },
+    /// Layers that do not fit together, or with impossible parameters.
+    #[error(transparent)]
+    Stack(#[from] iotax_vdisk::Error),
     /// All stacks in memory together are too large.
     #[error(
         "{} of memory are needed for all stacks on `mem` together, but only {} are available; \
@@ -309,10 +312,10 @@ mod tests {
         insta::assert_snapshot!(told(Obstacle::Unreadable(denied())), @"arm b: /mnt/x: cannot be read: permission denied; change its permissions, or run as a user who may read it");
         insta::assert_snapshot!(told(Obstacle::Unwritable(denied())), @"arm b: /mnt/x: no test files can be made here: permission denied; choose another directory, or run as a user who may write to it");
         insta::assert_snapshot!(told(Obstacle::ReadOnly), @"arm b: /mnt/x: no test files can be made here: mounted read-only; choose another directory");
-        insta::assert_snapshot!(told(Obstacle::NoDirect { file_system: "fuse.sshfs".into() }), @"arm b: /mnt/x: its file system (fuse.sshfs) cannot bypass the page cache; switch direct I/O off for all arms (direct=0), or choose another place");
+        insta::assert_snapshot!(told(Obstacle::NoDirect { file_system: "fuse.sshfs".into() }), @"arm b: /mnt/x: its file system (fuse.sshfs) cannot bypass the page cache; switch direct I/O off for all arms (direct=false), or choose another place");
         let job = "query".to_owned();
         insta::assert_snapshot!(
-            told(Obstacle::Unaligned { align_bytes: 4096, job, block_bytes: 512 }), @"arm b: /mnt/x: direct I/O here must be in multiples of 4096 bytes, but job query uses blocks of 512; choose larger blocks, or switch direct I/O off for all arms (direct=0)");
+            told(Obstacle::Unaligned { align_bytes: 4096, job, block_bytes: 512 }), @"arm b: /mnt/x: direct I/O here must be in multiples of 4096 bytes, but job query uses blocks of 512; choose larger blocks, or switch direct I/O off for all arms (direct=false)");
         insta::assert_snapshot!(
             told(Obstacle::NoSpace { needed_bytes: 2 << 30, free_bytes: 1 << 30 }), @"arm b: /mnt/x: needs 2 GiB of free space, but only 1 GiB are available; free some space, or choose smaller sizes");
         let memory = Obstacle::NoMemory { needed_bytes: 2 << 30, available_bytes: 1 << 30 };

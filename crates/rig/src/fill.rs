@@ -52,6 +52,7 @@ pub(crate) fn fill(
 ) -> Result<(), Error> {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
     let mut chunk = vec![0; CHUNK_BYTES];
+    let what = path.display().to_string();
     let mut done_bytes = 0;
     let mut chunks = 0;
     while done_bytes < size_bytes {
@@ -71,7 +72,7 @@ pub(crate) fn fill(
         };
         synced.map_err(|error| failure(path, done_bytes, size_bytes, error))?;
         done_bytes = done_here;
-        (watch.progress)(&Progress { path, done_bytes, size_bytes });
+        (watch.progress)(&Progress { what: &what, done_bytes, size_bytes });
     }
     // Only a hint; file systems without it keep their pages, and direct I/O does not see them.
     let _ = fadvise(file, 0, None, Advice::DontNeed);

@@ -32,8 +32,8 @@ pub struct Options<'a> {
 /// How far the filling of one disk has got.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Progress<'a> {
-    /// What is filled: a file, or the text of a stack in memory.
-    pub path: &'a Path,
+    /// What is filled, for people: a file, or a stack in memory.
+    pub what: &'a str,
     /// Bytes that are on the device.
     pub done_bytes: u64,
     /// Bytes there will be.
@@ -167,8 +167,7 @@ impl Build<'_> {
         // Last, because it is what takes time: by now every stack is known to open.
         for (path, size_bytes) in sizes {
             let file = &self.files.made[&path];
-            let shown = if path.as_os_str().is_empty() { &file.path } else { &path };
-            fill(&file.file, shown, size_bytes, spec.seed, &mut self.watch)?;
+            fill(&file.file, &file.shown, size_bytes, spec.seed, &mut self.watch)?;
         }
         self.fill_memory(&standing)?;
         Ok(standing)
@@ -191,7 +190,7 @@ impl Build<'_> {
                 Ground::Anonymous(facts) => disk_file::anonymous(&facts.path, &mut self.journal)?,
                 _ => disk_file::make(key, &mut self.journal)?,
             };
-            reserve(&file.file, &file.path, sizes[key])?;
+            reserve(&file.file, &file.shown, sizes[key])?;
             self.files.made.insert(key.to_owned(), file);
         }
         Ok(sizes)
@@ -231,10 +230,10 @@ impl Build<'_> {
     fn fill_memory(&mut self, arms: &[Standing]) -> Result<(), Error> {
         for arm in arms {
             let Up::Disk(disk) = &arm.place else { continue };
-            let path = PathBuf::from(disk.to_string());
+            let what = disk.to_string();
             let Watch { progress, stop } = &mut self.watch;
             let report = |done_bytes, size_bytes| {
-                progress(&Progress { path: &path, done_bytes, size_bytes });
+                progress(&Progress { what: &what, done_bytes, size_bytes });
             };
             // Leaves files alone: to the disk they existed before.
             let prepared = disk

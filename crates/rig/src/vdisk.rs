@@ -9,6 +9,9 @@ use iotax_vdisk::{
     MonotonicClock, QueueConfig, RateLimit, ThrottleConfig, Trigger, VirtualDisk,
 };
 
+/// Size of the disk on which layers are tried: a multiple of any block size.
+const TRIAL_BYTES: u64 = 1 << 20;
+
 /// Opens a stack. A base that is a file lies at `file`, whatever its path in the stack. Faults
 /// follow from `seed`.
 pub(crate) fn open(
@@ -21,6 +24,15 @@ pub(crate) fn open(
     let layers: Vec<_> =
         stack.layers.iter().zip(seeds).map(|(layer, seed)| config(layer, file, seed)).collect();
     VirtualDisk::open(&layers, Arc::new(MonotonicClock))
+}
+
+/// Whether the layers above the base can be opened: tried on a small base in memory.
+pub(crate) fn check(stack: &Stack) -> Result<(), iotax_vdisk::Error> {
+    let mut stack = stack.clone();
+    if let Some(base) = stack.layers.first_mut().filter(|layer| layer.is_base()) {
+        *base = Layer::Mem { size_bytes: TRIAL_BYTES };
+    }
+    open(&stack, Path::new(""), 0).map(drop)
 }
 
 fn config(layer: &Layer, file: &Path, seed: u64) -> LayerConfig {

@@ -280,14 +280,36 @@ fn disks_larger_than_the_file_system_or_memory_are_refused() {
 }
 
 #[test]
-fn a_stack_that_does_not_open_takes_down_what_was_made_before() {
+fn impossible_stacks_are_among_the_problems_told_at_once() {
     let bench = Bench::new();
-    let bad = Layer::Cache { size_bytes: 5 };
+    let bad = || Layer::Cache { size_bytes: 5 };
     let arms = [
         ("a", path(bench.at("target"))),
-        ("b", stack([Layer::File { path: Some(bench.at("other/x")), size_bytes: 1 << 20 }, bad])),
+        ("b", stack([Layer::File { path: None, size_bytes: 1 << 20 }, bad()])),
+        ("c", stack([Layer::Mem { size_bytes: 1 << 20 }, bad()])),
+        ("d", stack([bad()])),
+        ("e", stack([])),
     ];
-    insta::assert_snapshot!(bench.refusal(&spec(&arms)), @"arm b: `cache`: size=5 is not possible: it must be a multiple of its page size, 4096 bytes, and not 0");
+    insta::assert_snapshot!(bench.refusal(&spec(&arms)), @"
+    4 targets cannot be used:
+      arm b: `cache`: size=5 is not possible: it must be a multiple of its page size, 4096 bytes, and not 0
+      arm c: `cache`: size=5 is not possible: it must be a multiple of its page size, 4096 bytes, and not 0
+      arm d: `cache` is at the bottom of the stack, where the data must be: start the stack with mem(size=64M) or file(size=1G)
+      arm e: the stack is empty: it needs at least a base layer, such as mem(size=64M)
+    ");
+}
+
+#[test]
+fn a_stack_that_does_not_open_takes_down_what_was_made_before() {
+    let bench = Bench::new();
+    let odd = bench.at("other/x");
+    let size_bytes = (1 << 20) + 512;
+    let aes = Layer::Aes { key_bits: 256, sector_bytes: 4096 };
+    let arms = [
+        ("a", path(bench.at("target"))),
+        ("b", stack([Layer::File { path: Some(odd), size_bytes }, aes])),
+    ];
+    insta::assert_snapshot!(bench.refusal(&spec(&arms)), @"arm b: `file`: size=1049088 is not a device size: it must be a multiple of 4096 bytes, and not 0");
     assert!(bench.left().is_empty(), "{:?}", bench.left());
 }
 
