@@ -11,9 +11,14 @@ const MAX_DECIMALS: usize = 3;
 /// is never rounded to zero, because "does the interval contain zero?" is what the verdict is
 /// about.
 pub(crate) fn percent_interval(value: f64, lo: f64, hi: f64) -> String {
-    let (value, lo, hi) = (100.0 * value, 100.0 * lo, 100.0 * hi);
+    interval(value, lo, hi, 0.01).replacen(' ', " % ", 1)
+}
+
+/// A range of fractions without an estimate as percentages: `10 to 14 %`.
+pub(crate) fn percent_range(lo: f64, hi: f64) -> String {
+    let (lo, hi) = (100.0 * lo, 100.0 * hi);
     let decimals = interval_decimals(lo, hi);
-    format!("{} % [{}, {}]", fixed(value, decimals), fixed(lo, decimals), fixed(hi, decimals))
+    format!("{} to {} %", fixed(lo, decimals), fixed(hi, decimals))
 }
 
 /// A fraction as percentage with at most one decimal: `5 %`, `2.5 %`.
@@ -27,14 +32,14 @@ pub(crate) fn percent(fraction: f64) -> String {
 pub(crate) fn time_interval(estimate: Estimate) -> String {
     let Estimate { value, lo, hi } = estimate;
     let (unit, scale) = time_unit(value.abs().max(lo.abs().min(hi.abs())));
+    interval(value, lo, hi, scale).replacen(' ', &format!(" {unit} "), 1)
+}
+
+/// A value with its interval, divided by `scale`, without a unit: `3.1 [2.9, 3.3]`.
+pub(crate) fn interval(value: f64, lo: f64, hi: f64, scale: f64) -> String {
     let (value, lo, hi) = (value / scale, lo / scale, hi / scale);
     let decimals = interval_decimals(lo, hi);
-    format!(
-        "{} {unit} [{}, {}]",
-        fixed(value, decimals),
-        fixed(lo, decimals),
-        fixed(hi, decimals)
-    )
+    format!("{} [{}, {}]", fixed(value, decimals), fixed(lo, decimals), fixed(hi, decimals))
 }
 
 /// A time with three significant digits: `850 ns`, `31.2 µs`, `1.25 ms`, `2.10 s`.
@@ -138,7 +143,9 @@ fn interval_decimals(lo: f64, hi: f64) -> usize {
 
 /// Decimals at which `size` still has one significant digit.
 fn decimals_for(size: f64) -> usize {
-    (0..MAX_DECIMALS).find(|d| size >= 0.95 * 10f64.powi(-i32::try_from(*d).unwrap_or(0))).unwrap_or(MAX_DECIMALS)
+    (0..MAX_DECIMALS)
+        .find(|d| size >= 0.95 * 10f64.powi(-i32::try_from(*d).unwrap_or(0)))
+        .unwrap_or(MAX_DECIMALS)
 }
 
 fn rounds_to_zero(size: f64, decimals: usize) -> bool {

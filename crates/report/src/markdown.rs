@@ -19,7 +19,7 @@ pub fn markdown(experiment: &Experiment, analysis: &Analysis) -> String {
     }
     let ending = &analysis.ending;
     out.push_str(&format!(
-        "\n{}, {} in {}; stopped because {}.\n",
+        "\n{}, {} in {}; stopped: {}.\n",
         format::counted(ending.blocks, "block"),
         format::counted(ending.trials, "trial"),
         format::span(ending.wall_ns),

@@ -158,14 +158,12 @@ fn whole_stack(total: &Comparison, margin: f64) -> String {
         (Verdict::Faster, Some(size)) => {
             format!("The full stack is faster than the bare one, which is suspicious: {size}.")
         }
-        (Verdict::Equivalent, Some(size)) => format!(
-            "The layers together cost less than {} ({size}).",
-            format::percent(margin)
-        ),
-        (word, Some(size)) => format!(
-            "What the layers cost together is {word}: {size}{}.",
-            still_needed(total)
-        ),
+        (Verdict::Equivalent, Some(size)) => {
+            format!("The layers together cost less than {} ({size}).", format::percent(margin))
+        }
+        (word, Some(size)) => {
+            format!("What the layers cost together is {word}: {size}{}.", still_needed(total))
+        }
         (_, None) => "What the layers cost together could not be measured.".to_owned(),
     }
 }
@@ -173,18 +171,18 @@ fn whole_stack(total: &Comparison, margin: f64) -> String {
 /// `aes 12 % [10, 14] slower`.
 fn layer_clause(comparison: &Comparison) -> String {
     let name = subject(comparison);
-    match (comparison.tax, comparison.lo, comparison.hi) {
-        (Some(tax), Some(lo), Some(hi)) => {
-            let faster = comparison.verdict == Verdict::Faster;
-            let interval = if faster {
-                format::percent_interval(-tax, -hi, -lo)
-            } else {
-                format::percent_interval(tax, lo, hi)
-            };
-            format!("{name} {interval} {}", comparison.verdict)
+    let size = match (comparison.tax, comparison.lo, comparison.hi) {
+        (Some(tax), Some(lo), Some(hi)) if comparison.verdict == Verdict::Faster => {
+            format::percent_interval(-tax, -hi, -lo)
         }
-        _ => format!("{name} could not be measured"),
-    }
+        (None, Some(lo), Some(hi)) if comparison.verdict == Verdict::Faster => {
+            format::percent_range(-hi, -lo)
+        }
+        (Some(tax), Some(lo), Some(hi)) => format::percent_interval(tax, lo, hi),
+        (None, Some(lo), Some(hi)) => format::percent_range(lo, hi),
+        _ => return format!("{name} could not be measured"),
+    };
+    format!("{name} {size} {}", comparison.verdict)
 }
 
 /// A pair that costs more, or less, together than apart.
@@ -210,9 +208,7 @@ pub(crate) fn is_layer(comparison: &Comparison, analysis: &Analysis) -> bool {
 /// Whether the row is an interaction of two layers.
 pub(crate) fn is_interaction(comparison: &Comparison, analysis: &Analysis) -> bool {
     analysis.attribution.as_ref().is_some_and(|a| {
-        a.interactions
-            .iter()
-            .any(|i| comparison.layer.as_deref() == Some(&pair_name(&i.layers)))
+        a.interactions.iter().any(|i| comparison.layer.as_deref() == Some(&pair_name(&i.layers)))
     })
 }
 

@@ -45,7 +45,11 @@ impl Cell {
 
 impl Table {
     fn new(word_columns: usize, heads: &[&str]) -> Self {
-        Self { heads: heads.iter().map(|h| (*h).to_owned()).collect(), rows: Vec::new(), word_columns }
+        Self {
+            heads: heads.iter().map(|h| (*h).to_owned()).collect(),
+            rows: Vec::new(),
+            word_columns,
+        }
     }
 
     fn push<const N: usize>(&mut self, cells: [Cell; N]) {
@@ -74,11 +78,12 @@ pub(crate) fn comparisons(analysis: &Analysis, design: &Design) -> Option<Table>
     Some(table)
 }
 
-/// `12 % [10, 14]`, or a dash.
+/// `12 % [10, 14]`; `10 to 14 %` where one number would hide that it depends; or a dash.
 pub(crate) fn tax(comparison: &Comparison) -> String {
     match (comparison.tax, comparison.lo, comparison.hi) {
         (Some(tax), Some(lo), Some(hi)) => format::percent_interval(tax, lo, hi),
         (Some(tax), ..) => format::percent(tax),
+        (None, Some(lo), Some(hi)) => format::percent_range(lo, hi),
         _ => ABSENT.to_owned(),
     }
 }
@@ -92,36 +97,41 @@ fn verdict(comparison: &Comparison) -> Cell {
     Cell::toned(text, tone)
 }
 
-/// Time per I/O of each layer, interaction and the total, by order of adding.
+/// Time per I/O of each layer, interaction and the total, by order of adding. Each column has one
+/// unit, named in its head.
 pub(crate) fn attribution(attribution: &Attribution) -> Table {
-    let mut table =
-        Table::new(1, &["layer", "first in", "Shapley", "last in", "p99, full stack"]);
-    for layer in &attribution.layers {
-        let LayerCost { layer, first_in_ns, shapley_ns, last_in_ns, delta_p99_ns } = layer;
-        table.push([
-            Cell::new(layer),
-            estimate(*first_in_ns),
-            estimate(*shapley_ns),
-            estimate(*last_in_ns),
-            estimate(*delta_p99_ns),
-        ]);
+    let mut names: Vec<String> = Vec::new();
+    let mut columns = ["first in", "Shapley", "last in", "Δ p99"].map(|head| (head, Vec::new()));
+    let mut add = |name: &str, costs: [Option<Option<Estimate>>; 4]| {
+        names.push(name.to_owned());
+        for ((_, column), cost) in columns.iter_mut().zip(costs) {
+            column.push(cost);
+        }
+    };
+    for LayerCost { layer, first_in_ns, shapley_ns, last_in_ns, delta_p99_ns } in
+        &attribution.layers
+    {
+        add(layer, [*first_in_ns, *shapley_ns, *last_in_ns, *delta_p99_ns].map(Some));
     }
-    for interaction in &attribution.interactions {
-        table.push([
-            Cell::new(sentence::pair_name(&interaction.layers)),
-            estimate(interaction.cost_ns),
-            Cell::new(""),
-            Cell::new(""),
-            Cell::new(""),
-        ]);
+    for pair in &attribution.interactions {
+        add(&sentence::pair_name(&pair.layers), [Some(pair.cost_ns), None, None, None]);
     }
-    table.push([
-        Cell::new("total"),
-        Cell::new(""),
-        estimate(attribution.total_ns),
-        Cell::new(""),
-        Cell::new(""),
-    ]);
+    add("total", [None, Some(attribution.total_ns), None, None]);
+    let mut table = Table::new(1, &["layer"]);
+    table.rows = names.iter().map(|name| vec![Cell::new(name)]).collect();
+    for (head, column) in columns {
+        let known = column.iter().flatten().flatten();
+        let largest = known.map(|e: &Estimate| e.value.abs()).fold(0.0, f64::max);
+        let (unit, scale) = format::time_unit(largest);
+        table.heads.push(format!("{head} ({unit})"));
+        for (row, cost) in table.rows.iter_mut().zip(column) {
+            row.push(match cost {
+                Some(Some(e)) => Cell::new(format::interval(e.value, e.lo, e.hi, scale)),
+                Some(None) => Cell::new(ABSENT),
+                None => Cell::new(""),
+            });
+        }
+    }
     table
 }
 
@@ -132,10 +142,8 @@ pub(crate) fn estimate(value: Option<Estimate>) -> Cell {
 
 /// Rates, CPU and spread of each arm.
 pub(crate) fn arms(analysis: &Analysis) -> Table {
-    let mut table = Table::new(
-        1,
-        &["arm", "rate", "bandwidth", "mean", "CPU/IO", "spread", "trials"],
-    );
+    let mut table =
+        Table::new(1, &["arm", "rate", "bandwidth", "mean", "CPU/IO", "spread", "trials"]);
     for arm in &analysis.arms {
         let trials = if arm.failed_trials == 0 {
             arm.trials.to_string()
@@ -143,7 +151,8 @@ pub(crate) fn arms(analysis: &Analysis) -> Table {
             format!("{} + {} failed", arm.trials, arm.failed_trials)
         };
         let tone = if arm.failed_trials == 0 { Tone::Plain } else { Tone::Worse };
-        let measured = |text: String| Cell::new(if arm.trials == 0 { ABSENT.to_owned() } else { text });
+        let measured =
+            |text: String| Cell::new(if arm.trials == 0 { ABSENT.to_owned() } else { text });
         table.push([
             Cell::new(&arm.name),
             measured(format::iops(arm.iops)),
@@ -188,7 +197,7 @@ pub(crate) fn latency(analysis: &Analysis) -> Option<Table> {
 pub(crate) fn index(analysis: &Analysis) -> Option<Table> {
     let mut table = Table::new(
         1,
-        &["arm", "loads", "mean", "p99", "longest", "slow", "queries", "waited", "query p99"],
+        &["arm", "loads", "mean", "p99", "longest", "slow", "queries waited", "query p99"],
     );
     for arm in &analysis.arms {
         let Some(index) = &arm.index else { continue };
@@ -203,8 +212,11 @@ pub(crate) fn index(analysis: &Analysis) -> Option<Table> {
                 format::count(index.slow_loads),
                 if index.slow_loads > 0 { slow } else { Tone::Plain },
             ),
-            Cell::new(format::count(index.queries)),
-            Cell::new(format::count(index.queries_waited)),
+            Cell::new(format!(
+                "{} of {}",
+                format::count(index.queries_waited),
+                format::count(index.queries)
+            )),
             Cell::new(format::time(index.p99_query_ns as f64)),
         ]);
     }

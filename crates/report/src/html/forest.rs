@@ -55,8 +55,10 @@ pub(super) struct Row {
     pub(super) name: String,
     /// `arm`, `layer`, `interaction` or `total`.
     pub(super) kind: &'static str,
-    /// The estimate with its interval, drawn as a square on a line.
-    main: Option<[f64; 3]>,
+    /// The estimate, drawn as a square.
+    estimate: Option<f64>,
+    /// Its interval, drawn as a line; without an estimate a range of possible values.
+    interval: Option<[f64; 2]>,
     /// Added to the bare stack, drawn as an open circle.
     first_in: Option<f64>,
     /// Taken off the full stack, drawn as a dot.
@@ -79,7 +81,7 @@ pub(super) fn groups(analysis: &Analysis) -> Vec<Group> {
     }
     if let Some(attribution) = &analysis.attribution {
         groups.push(by_layer(analysis, attribution));
-        metrics.retain(|m| *m != Metric::Throughput);
+        metrics.retain(|m| !is_time_per_io(*m));
     }
     groups.extend(metrics.into_iter().map(|metric| by_metric(analysis, metric)));
     for group in &mut groups {
@@ -116,7 +118,7 @@ fn by_layer(analysis: &Analysis, attribution: &Attribution) -> Group {
     }
     let cells = [tables::estimate(attribution.total_ns), Cell::new(ABSENT)];
     rows.push(layer_row(analysis, "total", "total", attribution.total_ns, cells));
-    let largest = rows.iter().filter_map(|row| row.main).map(|[value, ..]| value.abs());
+    let largest = rows.iter().filter_map(|row| row.estimate).map(f64::abs);
     let (unit, scale) = crate::format::time_unit(largest.fold(0.0, f64::max));
     // A throughput tax m is a time per I/O of bare / (1 - m), so of bare * m / (1 - m) more.
     let (bare, m) = (attribution.bare_ns, analysis.margin);
@@ -140,21 +142,25 @@ fn layer_row(
     let comparison = analysis
         .comparisons
         .iter()
-        .find(|c| c.layer.as_deref() == Some(name) && c.metric == Metric::Throughput);
-    let [tax, verdict, blocks, regime] = comparison.map_or_else(
-        || [ABSENT; 4].map(Cell::new),
-        figures,
-    );
+        .find(|c| c.layer.as_deref() == Some(name) && is_time_per_io(c.metric));
+    let [tax, verdict, blocks, regime] =
+        comparison.map_or_else(|| [ABSENT; 4].map(Cell::new), figures);
     let name = words::printable(name);
     Row {
         spoken: format!("{name}: {}, {}", time.text, verdict.text),
         name,
         kind,
-        main: main.map(|e| [e.value, e.lo, e.hi]),
+        estimate: main.map(|e| e.value),
+        interval: main.map(|e| [e.lo, e.hi]),
         first_in: None,
         last_in: None,
         cells: vec![tax, time, p99, verdict, blocks, regime],
     }
+}
+
+/// Whether a tax in this metric says the same as the time per I/O, by Little's law.
+const fn is_time_per_io(metric: Metric) -> bool {
+    matches!(metric, Metric::Throughput | Metric::Latency)
 }
 
 /// All arms (or layers) in one metric, as a tax.
@@ -170,10 +176,8 @@ fn by_metric(analysis: &Analysis, metric: Metric) -> Group {
             spoken: format!("{name}: {}, {}", tax.text, verdict.text),
             name,
             kind: if comparison.layer.is_some() { "layer" } else { "arm" },
-            main: match (comparison.tax, comparison.lo, comparison.hi) {
-                (Some(tax), Some(lo), Some(hi)) => Some([tax, lo, hi]),
-                _ => None,
-            },
+            estimate: comparison.tax,
+            interval: comparison.lo.zip(comparison.hi).map(Into::into),
             first_in: None,
             last_in: None,
             cells: vec![tax, shown_difference, verdict, blocks, regime],

@@ -94,6 +94,7 @@ struct Notice {
 struct Key {
     letter: String,
     colour: usize,
+    name: String,
     target: String,
 }
 
@@ -214,7 +215,7 @@ fn hypotheses(analysis: &Analysis) -> Vec<String> {
     let interactions = analysis.attribution.iter().flat_map(|a| &a.interactions);
     interactions
         .filter(|i| !i.hypothesis.is_empty())
-        .map(|i| format!("{}: perhaps {}", sentence::pair_name(&i.layers), i.hypothesis))
+        .map(|i| format!("{}: {}", sentence::pair_name(&i.layers), i.hypothesis))
         .map(|text| words::printable(&text))
         .collect()
 }
@@ -224,6 +225,7 @@ fn keys(analysis: &Analysis) -> Vec<Key> {
     arms.map(|(i, arm)| Key {
         letter: letter(i),
         colour: i % ARM_COLOURS + 1,
+        name: words::printable(&arm.name),
         target: words::printable(&arm.target),
     })
     .collect()
@@ -248,7 +250,7 @@ fn command(experiment: &Experiment) -> String {
 fn ending(analysis: &Analysis) -> String {
     let ending = &analysis.ending;
     format!(
-        "{}, {} in {} ({} of it switching between arms). Stopped because {}.",
+        "{}, {} in {} ({} of it switching between arms). Stopped: {}.",
         format::counted(ending.blocks, "complete block"),
         format::counted(ending.trials, "trial"),
         format::span(ending.wall_ns),

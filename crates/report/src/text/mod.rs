@@ -75,10 +75,9 @@ impl Page {
         }
         out.push_str(&format!(
             "{}\n",
-            self.paint.dim(&self.paragraph(
-                &format!("Stopped because {}.", words::printable(&ending.reason)),
-                "  "
-            ))
+            self.paint.dim(
+                &self.paragraph(&format!("Stopped: {}.", words::printable(&ending.reason)), "  ")
+            )
         ));
         out
     }
@@ -97,15 +96,13 @@ impl Page {
 
     fn attribution(&self, analysis: &Analysis) -> Option<String> {
         let attribution = analysis.attribution.as_ref()?;
-        let title = format!(
-            "Time per I/O by layer (bare stack: {})",
-            format::time(attribution.bare_ns)
-        );
+        let title =
+            format!("Time per I/O by layer (bare stack: {})", format::time(attribution.bare_ns));
         let mut out = self.section(&title, &tables::attribution(attribution));
         for interaction in attribution.interactions.iter().filter(|i| !i.hypothesis.is_empty()) {
             let pair = words::printable(&sentence::pair_name(&interaction.layers));
             let hypothesis = words::printable(&interaction.hypothesis);
-            out.push_str(&self.note(&format!("{pair}: perhaps {hypothesis}")));
+            out.push_str(&self.note(&format!("{pair}: {hypothesis}")));
         }
         Some(out)
     }
@@ -134,8 +131,10 @@ impl Page {
         let mut out = String::new();
         for warning in warnings {
             let place = warning.arm.as_ref().map_or_else(String::new, |arm| format!(" ({arm})"));
-            let head = format!("Warning, {}{}:", words::check(warning.check), words::printable(&place));
-            let text = format!("{} {}", self.paint.alarm(&head), words::printable(&warning.message));
+            let head =
+                format!("Warning, {}{}:", words::check(warning.check), words::printable(&place));
+            let text =
+                format!("{} {}", self.paint.alarm(&head), words::printable(&warning.message));
             out.push_str(&format!("{}\n", self.hanging(&text)));
             if !warning.advice.is_empty() {
                 out.push_str(&self.note(&words::printable(&warning.advice)));

@@ -60,9 +60,12 @@ fn stacked(table: &Table, paint: Paint, width: usize) -> String {
             .iter()
             .zip(&table.heads[1..])
             .filter(|(cell, _)| !cell.text.is_empty())
-            .map(|(cell, head)| format!("{} {}", paint.dim(head), paint.tone(cell.tone, &cell.text)))
+            .map(|(cell, head)| {
+                format!("{} {}", paint.dim(head), paint.tone(cell.tone, &cell.text))
+            })
             .collect();
-        let options = textwrap::Options::new(width).initial_indent("    ").subsequent_indent("    ");
+        let options =
+            textwrap::Options::new(width).initial_indent("    ").subsequent_indent("    ");
         out.push_str(&format!("  {}\n", name.text));
         out.push_str(&format!("{}\n", textwrap::fill(&facts.join(", "), options)));
     }

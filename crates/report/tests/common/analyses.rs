@@ -1,0 +1,354 @@
+//! What analysing the experiments of the parent module could show.
+
+use iotax_analyze::{
+    Analysis, ArmSummary, Attribution, Check, Comparison, Ending, Estimate, FORMAT, IndexSummary,
+    Interaction, JobSummary, LayerCost, Metric, QuantilePoint, TrialPoint, Verdict, Warning,
+};
+use iotax_record::Experiment;
+
+use super::{HOSTILE, noise};
+
+const QUANTILES: [f64; 16] = [
+    0.0, 0.01, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.98, 0.99, 0.995, 0.999, 0.9995, 0.9999, 0.99995,
+    0.99999,
+];
+
+fn arm(name: &str, target: &str, iops: f64) -> ArmSummary {
+    let mean_latency_ns = 4e9 / iops;
+    let curve = QUANTILES.iter().map(|q| {
+        let nines = -(1.0 - q).log10();
+        let latency_ns = (mean_latency_ns * (0.6 + 0.4 * nines + 0.05 * nines.powi(4))) as u64;
+        QuantilePoint { q: *q, latency_ns }
+    });
+    ArmSummary {
+        name: name.to_owned(),
+        target: target.to_owned(),
+        trials: 12,
+        failed_trials: 0,
+        iops,
+        bytes_per_s: iops * 4096.0,
+        throughput_cv: 0.021,
+        cpu_ns_per_io: 1_830.0 + 4e7 / iops,
+        mean_latency_ns,
+        latency: curve.collect(),
+        latency_ios: (iops * 60.0) as u64,
+        index: None,
+        other_jobs: Vec::new(),
+    }
+}
+
+fn comparison(metric: Metric, [tax, lo, hi]: [f64; 3], verdict: Verdict) -> Comparison {
+    Comparison {
+        arm: None,
+        layer: None,
+        metric,
+        tax: Some(tax),
+        lo: Some(lo),
+        hi: Some(hi),
+        base: Some(85_312.0),
+        with: Some(85_312.0 * (1.0 - tax)),
+        difference_ns: None,
+        verdict,
+        sign: None,
+        blocks: 12,
+        p: Some(0.0004),
+        holds_after_holm: matches!(verdict, Verdict::Slower | Verdict::Faster),
+        blocks_needed: None,
+        regime: None,
+    }
+}
+
+fn of_arm(name: &str, c: Comparison) -> Comparison {
+    Comparison { arm: Some(name.to_owned()), ..c }
+}
+
+fn of_layer(name: &str, c: Comparison) -> Comparison {
+    Comparison { layer: Some(name.to_owned()), ..c }
+}
+
+fn estimate(value: f64, half_width: f64) -> Option<Estimate> {
+    Some(Estimate { value, lo: value - half_width, hi: value + half_width })
+}
+
+/// `blocks` x all arms in a rotating order, `seconds` long each.
+pub fn points(arms: &[ArmSummary], blocks: u32, seconds: u32) -> Vec<TrialPoint> {
+    let per_block = u32::try_from(arms.len()).unwrap();
+    (0..blocks * per_block)
+        .map(|slot| {
+            let block = slot / per_block;
+            let arm = &arms[((slot * 7 + block * 3) % per_block) as usize];
+            let second =
+                |s: u32| arm.iops * (1.0 + 0.06 * noise(u64::from(slot) * 97 + u64::from(s)));
+            TrialPoint {
+                slot,
+                block,
+                arm: arm.name.clone(),
+                started_ns: u64::from(slot) * (u64::from(seconds) + 2) * 1_000_000_000,
+                switch_ns: 31_000_000,
+                outcome: "completed".to_owned(),
+                why: None,
+                used: true,
+                iops: Some(arm.iops),
+                bytes_per_s: Some(arm.bytes_per_s),
+                p99_ns: Some((4e9 / arm.iops * 3.0) as u64),
+                per_second_ios: (0..seconds).map(|s| second(s) as u32).collect(),
+            }
+        })
+        .collect()
+}
+
+fn analysis(
+    experiment: &Experiment,
+    arms: Vec<ArmSummary>,
+    comparisons: Vec<Comparison>,
+) -> Analysis {
+    let trials = points(&arms, 12, 5);
+    Analysis {
+        format: FORMAT,
+        workload: experiment.spec.workload.name.clone(),
+        baseline: arms[0].name.clone(),
+        margin: 0.05,
+        alpha: 0.05,
+        comparisons,
+        attribution: None,
+        warnings: Vec::new(),
+        open_questions: Vec::new(),
+        ending: Ending {
+            reason: "every arm has a verdict, precise enough".to_owned(),
+            blocks: 12,
+            trials: u32::try_from(trials.len()).unwrap(),
+            wall_ns: 340_000_000_000,
+            switch_ns: 1_500_000_000,
+            interrupted: false,
+        },
+        trials,
+        arms,
+    }
+}
+
+/// Both AES layers cost, and more together than apart.
+pub fn peel() -> Analysis {
+    let experiment = super::peel();
+    let index = |slow_loads, mean_load_ns| IndexSummary {
+        loads: 212,
+        mean_load_ns,
+        p99_load_ns: (mean_load_ns * 4.0) as u64,
+        max_load_ns: (mean_load_ns * 9.0) as u64,
+        slow_load_ns: 10_000_000,
+        slow_loads,
+        queries: 42_318,
+        queries_waited: 318,
+        p99_query_ns: 18_400_000,
+    };
+    let mut arms = vec![
+        arm("bare", "file(size=2G)", 128_000.0),
+        arm("aes", "file(size=2G) + aes", 112_600.0),
+        arm("aes#2", "file(size=2G) + aes", 112_400.0),
+        arm("aes + aes#2", "file(size=2G) + aes + aes", 97_300.0),
+    ];
+    for (i, arm) in arms.iter_mut().enumerate() {
+        arm.index = Some(index(i as u64 * 9, 2.9e6 * (1.0 + 0.31 * i as f64)));
+        arm.other_jobs = vec![JobSummary {
+            name: "driver".to_owned(),
+            iops: 61.0,
+            bytes_per_s: 61.0 * 4_194_304.0,
+            mean_latency_ns: 16.1e6,
+            p99_latency_ns: 31_000_000,
+        }];
+    }
+    let slower = Verdict::Slower;
+    let rate =
+        |name, interval, verdict| of_layer(name, comparison(Metric::Throughput, interval, verdict));
+    let cpu = |name, interval| of_layer(name, comparison(Metric::CpuPerIo, interval, slower));
+    let comparisons = vec![
+        rate("aes", [0.1284, 0.109, 0.147], slower),
+        cpu("aes", [0.214, 0.190, 0.239]),
+        rate("aes#2", [0.1278, 0.106, 0.149], slower),
+        cpu("aes#2", [0.219, 0.194, 0.244]),
+        rate("total", [0.2398, 0.2284, 0.2512], slower),
+        cpu("total", [0.48, 0.45, 0.51]),
+        rate("aes x aes#2", [0.012, 0.004, 0.020], Verdict::Equivalent),
+    ];
+    let layer = |name: &str, [first, shapley, last]: [f64; 3]| LayerCost {
+        layer: name.to_owned(),
+        first_in_ns: estimate(first, 610.0),
+        shapley_ns: estimate(shapley, 520.0),
+        last_in_ns: estimate(last, 700.0),
+        delta_p99_ns: estimate(11_900.0, 2_200.0),
+    };
+    let mut analysis = analysis(&experiment, arms, comparisons);
+    analysis.attribution = Some(Attribution {
+        bare_ns: 31_250.0,
+        layers: vec![
+            layer("aes", [4_280.0, 4_900.0, 5_530.0]),
+            layer("aes#2", [4_340.0, 4_960.0, 5_590.0]),
+        ],
+        interactions: vec![Interaction {
+            layers: ["aes".to_owned(), "aes#2".to_owned()],
+            cost_ns: estimate(1_250.0, 830.0),
+            hypothesis: "dearer together: probably both want the same CPU; a guess".to_owned(),
+        }],
+        total_ns: estimate(9_860.0, 560.0),
+        blocks: 12,
+    });
+    analysis.warnings = vec![Warning {
+        check: Check::Steal,
+        arm: None,
+        message: "the hypervisor took 2.1 % of CPU time in 3 of 48 trials".to_owned(),
+        advice: "Repeat on a machine of your own, or at a quieter time.".to_owned(),
+        trials: 3,
+    }];
+    analysis
+}
+
+/// One word of each kind.
+pub fn compare() -> Analysis {
+    let experiment = super::compare();
+    let arms = vec![
+        arm("base", "file(size=2G)", 85_312.0),
+        arm("luks", "file(size=2G) + aes", 65_690.0),
+        arm("queue", "file(size=2G) + queue(workers=2)", 81_900.0),
+        arm("cap", "file(size=2G) + throttle(iops=40000)", 40_010.0),
+        arm("same", "file(size=2G)", 86_240.0),
+    ];
+    let p99 = |name, interval: [f64; 3], ns, verdict| Comparison {
+        difference_ns: estimate(ns, ns.abs() * 0.2),
+        ..of_arm(name, comparison(Metric::P99, interval, verdict))
+    };
+    let rate =
+        |name, interval, verdict| of_arm(name, comparison(Metric::Throughput, interval, verdict));
+    let comparisons = vec![
+        rate("luks", [0.2301, 0.2109, 0.249], Verdict::Slower),
+        p99("luks", [0.31, 0.22, 0.40], 41_000.0, Verdict::Slower),
+        Comparison {
+            blocks_needed: Some(31),
+            ..rate("queue", [0.039, -0.018, 0.094], Verdict::Undecided)
+        },
+        p99("queue", [0.08, -0.05, 0.22], 9_000.0, Verdict::Undecided),
+        Comparison {
+            regime: Some("sustained".to_owned()),
+            ..rate("cap", [0.5312, 0.5271, 0.5353], Verdict::Slower)
+        },
+        Comparison {
+            tax: None,
+            lo: None,
+            hi: None,
+            ..p99("cap", [0.0; 3], 0.0, Verdict::Overloaded)
+        },
+        Comparison {
+            sign: Some(Verdict::Faster),
+            ..rate("same", [-0.0109, -0.0193, -0.0026], Verdict::Equivalent)
+        },
+        p99("same", [-0.01, -0.04, 0.02], -1_000.0, Verdict::Equivalent),
+    ];
+    let mut analysis = analysis(&experiment, arms, comparisons);
+    analysis.open_questions = vec![
+        "queue: whether throughput differs from base by more than 5 %; about 31 blocks in all \
+         would probably tell"
+            .to_owned(),
+    ];
+    analysis
+}
+
+/// A plain run without trouble.
+pub fn run() -> Analysis {
+    let experiment = super::run();
+    let arms = vec![arm("target", "mem(size=64M)", 412_000.0)];
+    let mut analysis = analysis(&experiment, arms, Vec::new());
+    analysis.trials.truncate(3);
+    analysis.arms[0].trials = 3;
+    analysis.ending.blocks = 3;
+    analysis.ending.trials = 3;
+    analysis.ending.reason = "all trials asked for are done".to_owned();
+    analysis
+}
+
+/// Failed trials, I/O errors, a wrong sign, an interrupt, and no comparison for one arm.
+pub fn troubled() -> Analysis {
+    let mut analysis = compare();
+    for trial in analysis.trials.iter_mut().filter(|t| t.arm == "cap") {
+        trial.outcome = "failed".to_owned();
+        trial.why =
+            Some("/dev/vdb: read at offset 40960: Input/output error (os error 5)".to_owned());
+        trial.used = false;
+        (trial.iops, trial.bytes_per_s, trial.p99_ns) = (None, None, None);
+        trial.per_second_ios.clear();
+    }
+    let cap = analysis.arms.iter_mut().find(|a| a.name == "cap").unwrap();
+    (cap.trials, cap.failed_trials) = (0, 12);
+    (cap.latency, cap.latency_ios) = (Vec::new(), 0);
+    for comparison in analysis.comparisons.iter_mut().filter(|c| c.arm.as_deref() == Some("cap")) {
+        (comparison.tax, comparison.lo, comparison.hi) = (None, None, None);
+        (comparison.verdict, comparison.blocks, comparison.regime) = (Verdict::Undecided, 0, None);
+    }
+    let warning = |check, arm: Option<&str>, message: &str, advice: &str| Warning {
+        check,
+        arm: arm.map(str::to_owned),
+        message: message.to_owned(),
+        advice: advice.to_owned(),
+        trials: 12,
+    };
+    analysis.warnings = vec![
+        warning(
+            Check::FailedTrials,
+            Some("cap"),
+            "12 of 12 trials failed: /dev/vdb: Input/output error (os error 5)",
+            "Look at the kernel log for this device; the arm has no figures.",
+        ),
+        warning(
+            Check::WrongSign,
+            Some("same"),
+            "an added layer made reads 1.1 % faster",
+            "Suspect a cache: repeat with direct I/O or with a larger size.",
+        ),
+        warning(
+            Check::Precision,
+            None,
+            "trials are shorter than their noise needs",
+            "Use --time 20s.",
+        ),
+    ];
+    analysis.open_questions.push("cap: nothing usable was measured".to_owned());
+    analysis.ending.interrupted = true;
+    analysis.ending.reason = "it was interrupted".to_owned();
+    analysis
+}
+
+/// Every string from outside is hostile; goes with [`super::hostile`].
+pub fn hostile() -> Analysis {
+    let mut analysis = troubled();
+    let bad = |name: &str| {
+        let i = ["base", "luks", "queue", "cap", "same"].iter().position(|n| *n == name).unwrap();
+        format!("{i}{HOSTILE}")
+    };
+    analysis.workload = HOSTILE.to_owned();
+    analysis.baseline = bad("base");
+    for arm in &mut analysis.arms {
+        arm.name = bad(&arm.name);
+        arm.target = HOSTILE.to_owned();
+        arm.other_jobs = vec![JobSummary {
+            name: HOSTILE.to_owned(),
+            iops: 1.0,
+            bytes_per_s: 1.0,
+            mean_latency_ns: 1.0,
+            p99_latency_ns: 1,
+        }];
+    }
+    for comparison in &mut analysis.comparisons {
+        comparison.arm = comparison.arm.as_deref().map(bad);
+        comparison.regime = Some(HOSTILE.to_owned());
+    }
+    for trial in &mut analysis.trials {
+        trial.arm = bad(&trial.arm);
+        trial.why = Some(HOSTILE.to_owned());
+        trial.outcome = HOSTILE.to_owned();
+    }
+    for warning in &mut analysis.warnings {
+        warning.arm = Some(HOSTILE.to_owned());
+        warning.message = HOSTILE.to_owned();
+        warning.advice = HOSTILE.to_owned();
+    }
+    analysis.open_questions = vec![HOSTILE.to_owned()];
+    analysis.ending.reason = HOSTILE.to_owned();
+    analysis
+}

@@ -1,0 +1,136 @@
+//! Deterministic experiments and analyses, shaped like real ones.
+#![allow(dead_code, reason = "each test binary uses its own part")]
+
+pub mod analyses;
+
+use iotax_record::{Environment, Experiment, FORMAT, Site};
+use iotax_spec::Layer;
+use iotax_spec::{Arm, Design, Spec, Stack, Stop, StopMode, Target, Throttle, Workload};
+
+/// A value in -0.5..0.5 that depends on `i` only (Knuth's multiplicative hash).
+pub fn noise(i: u64) -> f64 {
+    let hashed = (i + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
+    hashed as f64 / (1u64 << 24) as f64 - 0.5
+}
+
+fn stop() -> Stop {
+    Stop {
+        mode: StopMode::Default,
+        margin: 0.05,
+        alpha: 0.05,
+        simultaneous: false,
+        max_blocks: 40,
+        min_blocks: 3,
+        max_time_ns: None,
+    }
+}
+
+fn arm(name: &str, layers: &[Layer]) -> Arm {
+    let mut stack = vec![Layer::File { path: None, size_bytes: 2 << 30 }];
+    stack.extend_from_slice(layers);
+    Arm { name: name.to_owned(), target: Target::Stack(Stack { layers: stack }) }
+}
+
+fn experiment(workload: Workload, arms: Vec<Arm>, design: Design, command: &[&str]) -> Experiment {
+    let sites = arms.iter().map(|arm| Site {
+        kind: "vdisk".to_owned(),
+        target: arm.target.to_string(),
+        file_system: Some("ext4".to_owned()),
+        device: Some("vda2".to_owned()),
+        device_model: Some("virtio".to_owned()),
+        direct: Some(true),
+        has_device: true,
+        storage_id: "254:2".to_owned(),
+        notes: vec!["an anonymous file in /srv/bench".to_owned()],
+    });
+    Experiment {
+        format: FORMAT,
+        iotax_version: "0.1.0".to_owned(),
+        started: "2026-01-02T03:04:05Z".to_owned(),
+        command: command.iter().map(|word| (*word).to_owned()).collect(),
+        sites: sites.collect(),
+        spec: Spec { workload, arms, design, stop: stop(), seed: 42 },
+        environment: Environment {
+            host: Some("bench-1".to_owned()),
+            os: Some("Debian GNU/Linux 12 (bookworm)".to_owned()),
+            kernel: Some("6.1.0-28-amd64".to_owned()),
+            cpu_model: Some("AMD EPYC 7B13".to_owned()),
+            cpus: 8,
+            cpu_aes: Some(true),
+            cpu_governor: None,
+            memory_bytes: Some(32 << 30),
+            memory_copy_bytes_per_s: Some(11.4e9),
+            hypervisor: Some("kvm".to_owned()),
+            load_average: Some(0.21),
+            cgroup_cpus: None,
+        },
+        generator_ns_per_io: 48.0,
+    }
+}
+
+fn aes() -> Layer {
+    Layer::Aes { key_bits: 256, sector_bytes: 4096 }
+}
+
+/// Two AES layers, all four subsets.
+pub fn peel() -> Experiment {
+    let arms = vec![
+        arm("bare", &[]),
+        arm("aes", &[aes()]),
+        arm("aes#2", &[aes()]),
+        arm("aes + aes#2", &[aes(), aes()]),
+    ];
+    let layers = vec!["aes".to_owned(), "aes#2".to_owned()];
+    let design = Design::Peel { layers, masks: vec![0, 1, 2, 3] };
+    experiment(Workload::peel_search(2 << 30), arms, design, &["iotax", "peel"])
+}
+
+/// Four arms against a baseline.
+pub fn compare() -> Experiment {
+    let throttle = |iops| Layer::Throttle(Throttle { iops: Some(iops), ..Throttle::default() });
+    let arms = vec![
+        arm("base", &[]),
+        arm("luks", &[aes()]),
+        arm("queue", &[Layer::Queue { workers: 2 }]),
+        arm("cap", &[throttle(4e4)]),
+        arm("same", &[]),
+    ];
+    let workload = Workload::preset("randread-4k").unwrap();
+    let command = ["iotax", "compare", "--workload", "randread-4k", "base=file(size=2G)", "..."];
+    experiment(workload, arms, Design::Compare, &command)
+}
+
+/// One arm.
+pub fn run() -> Experiment {
+    let workload = Workload::preset("mixed-70-30").unwrap();
+    let command = ["iotax", "run", "mixed-70-30", "mem(size=64M)"];
+    experiment(workload, vec![arm("target", &[])], Design::Single, &command)
+}
+
+/// What every string that a user or a device can choose looks like at its worst.
+pub const HOSTILE: &str = "</script><img src=x onerror=alert(1)>\u{2028}'\"`&|\x1b[2J\u{202e}";
+
+/// A comparison in which every string from outside is hostile.
+pub fn hostile() -> Experiment {
+    let mut experiment = compare();
+    experiment.command = vec![HOSTILE.to_owned()];
+    experiment.started = HOSTILE.to_owned();
+    experiment.iotax_version = HOSTILE.to_owned();
+    experiment.spec.workload.name = HOSTILE.to_owned();
+    experiment.spec.workload.about = HOSTILE.to_owned();
+    for job in &mut experiment.spec.workload.jobs {
+        job.name = HOSTILE.to_owned();
+    }
+    for (i, arm) in experiment.spec.arms.iter_mut().enumerate() {
+        arm.name = format!("{i}{HOSTILE}");
+        arm.target = Target::Path(HOSTILE.into());
+    }
+    for site in &mut experiment.sites {
+        site.target = HOSTILE.to_owned();
+        site.device_model = Some(HOSTILE.to_owned());
+        site.notes = vec![HOSTILE.to_owned()];
+    }
+    experiment.environment.host = Some(HOSTILE.to_owned());
+    experiment.environment.cpu_model = Some(HOSTILE.to_owned());
+    experiment
+}
