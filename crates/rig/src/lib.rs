@@ -20,7 +20,7 @@
 //! | `size` | sizes in messages |
 //!
 //! To add a layer that changes the system (a device mapping, a mount): one file that makes and
-//! unmakes it, one variant of [`entry::Entry`](entry) that says how to undo it, and its case in
+//! unmakes it, one variant of `entry::Entry` that says how to undo it, and its case in
 //! `check`.
 //!
 //! The rig imports `inspect`, which the table of rooms does not list for it: refusing a target
