@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::error::Error;
+use crate::error::{Error, Subject};
 use crate::spec::{Arm, Design, Spec, Stop, StopMode};
 use crate::stack::{Layer, Stack, Target};
 use crate::target::numbered;
@@ -43,8 +43,9 @@ impl Default for Stop {
 impl Stop {
     /// Refuses what could never stop or never decide.
     pub fn validate(&self) -> Result<(), Error> {
-        let refuse =
-            |key, problem: String, advice| Err(Error::impossible("", key, problem, advice));
+        let refuse = |key, problem: String, advice| {
+            Err(Error::impossible(Subject::Experiment, key, problem, advice))
+        };
         if !(self.margin > 0.0 && self.margin < 1.0) {
             let problem = format!("{} is not between 0 and 1", self.margin);
             return refuse("margin", problem, "5% is usual");
@@ -161,7 +162,7 @@ impl Spec {
     }
 
     fn validate_arm(&self, arm: &Arm) -> Result<(), Error> {
-        let subject = |job: &str| format!("arm `{}`, job `{job}`", arm.name);
+        let subject = |job: &str| Subject::Arm { arm: arm.name.clone(), job: job.to_owned() };
         for job in &self.workload.jobs {
             let largest = u64::from(job.block_sizes.max_bytes());
             match &arm.target {
@@ -211,7 +212,9 @@ impl Spec {
 
 /// The subsets of `layers` layers to measure, without repetition: none first, all last.
 fn masks(layers: usize, subsets: Subsets) -> Result<Vec<u32>, Error> {
-    let refuse = |problem: String, advice| Err(Error::impossible("", "stack", problem, advice));
+    let refuse = |problem: String, advice| {
+        Err(Error::impossible(Subject::Experiment, "stack", problem, advice))
+    };
     match (layers, subsets) {
         (0, _) => refuse(
             "there is no layer to take off".into(),
@@ -243,129 +246,4 @@ fn subset_name(layers: &[String], mask: u32) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use insta::assert_snapshot;
-
-    use super::*;
-    use crate::target::parse_arms;
-
-    fn peel(text: &str, subsets: Subsets) -> Result<Spec, Error> {
-        let stack = Stack::parse(text).unwrap();
-        let workload = Workload::peel_search(stack.size_bytes());
-        Spec::peel(workload, &stack, subsets, Stop::default(), 1)
-    }
-
-    fn arms(spec: &Spec) -> String {
-        let line = |arm: &Arm| format!("{}: {}", arm.name, arm.target);
-        spec.arms.iter().map(line).collect::<Vec<_>>().join("\n")
-    }
-
-    #[test]
-    fn two_layers_make_four_arms() {
-        let spec = peel("file(size=2G) + aes + aes(sector=512)", Subsets::Auto).unwrap();
-        assert_snapshot!(arms(&spec), @"
-        bare: file(size=2G)
-        aes: file(size=2G) + aes
-        aes#2: file(size=2G) + aes(sector=512)
-        aes + aes#2: file(size=2G) + aes + aes(sector=512)
-        ");
-        let layers = vec!["aes".to_owned(), "aes#2".to_owned()];
-        assert_eq!(spec.design, Design::Peel { layers, masks: vec![0, 1, 2, 3] });
-    }
-
-    #[test]
-    fn four_layers_make_ten_arms_or_sixteen_on_request() {
-        let text = "mem + aes + queue + cache(size=1M) + aes";
-        let spec = peel(text, Subsets::Auto).unwrap();
-        assert_snapshot!(arms(&spec), @"
-        bare: mem
-        aes: mem + aes
-        queue: mem + queue
-        cache: mem + cache(size=1M)
-        aes#2: mem + aes
-        queue + cache + aes#2: mem + queue + cache(size=1M) + aes
-        aes + cache + aes#2: mem + aes + cache(size=1M) + aes
-        aes + queue + aes#2: mem + aes + queue + aes
-        aes + queue + cache: mem + aes + queue + cache(size=1M)
-        aes + queue + cache + aes#2: mem + aes + queue + cache(size=1M) + aes
-        ");
-        assert_eq!(peel(text, Subsets::All).unwrap().arms.len(), 16);
-    }
-
-    #[test]
-    fn stacks_that_cannot_be_peeled_are_refused() {
-        assert_snapshot!(peel("mem", Subsets::Auto).unwrap_err(), @"
-        stack: there is no layer to take off
-        put layers on the base, as in file(size=2G) + aes + aes
-        ");
-        assert_snapshot!(peel(&format!("mem{}", " + aes".repeat(5)), Subsets::All).unwrap_err(), @"
-        stack: all subsets of 5 layers are 32 arms
-        take at most 4 layers, or leave out the request for all subsets
-        ");
-        assert_snapshot!(peel(&format!("mem{}", " + aes".repeat(40)), Subsets::Auto).unwrap_err(), @"
-        stack: 40 layers are too many
-        take at most 30
-        ");
-        assert_snapshot!(peel("mem(size=64k) + aes", Subsets::Auto).unwrap_err(), @"
-        job `searcher`: block-size: blocks of 1M do not fit a size of 64k
-        make size larger or block-size smaller
-        ");
-    }
-
-    fn compare(texts: &[&str], change: impl FnOnce(&mut Stop)) -> String {
-        let mut stop = Stop::default();
-        change(&mut stop);
-        let arms = parse_arms(texts.iter().copied()).unwrap();
-        let workload = Workload::preset("seqread-1m").unwrap();
-        Spec::compare(workload, arms, stop, 1).unwrap_err().to_string()
-    }
-
-    #[test]
-    fn impossible_comparisons_are_refused() {
-        let both = ["a=/a", "b=mem"];
-        assert_snapshot!(compare(&["a=/a"], |_| ()), @"
-        a comparison needs at least two arms
-        name two or more, as in base=/mnt/a other=/mnt/b
-        ");
-        assert_snapshot!(compare(&["a=/a", "b=mem(size=64k)"], |_| ()), @"
-        arm `b`, job `io`: block-size: blocks of 1M do not fit a disk of 64k
-        make the stack's size larger or block-size smaller
-        ");
-        assert_snapshot!(compare(&both, |stop| stop.margin = 5.0), @"
-        margin: 5 is not between 0 and 1
-        5% is usual
-        ");
-        assert_snapshot!(compare(&both, |stop| stop.alpha = 0.0), @"
-        alpha: 0 is not between 0 and 0.5
-        5% is usual
-        ");
-        assert_snapshot!(compare(&both, |stop| stop.max_blocks = 2), @"max-blocks: 2 is below min-blocks, 3");
-        assert_snapshot!(compare(&both, |stop| stop.min_blocks = 0), @"
-        min-blocks: no block, no result
-        write at least 1
-        ");
-        assert_snapshot!(compare(&both, |stop| stop.max_time_ns = Some(0)), @"max-time: nothing can be measured in no time");
-    }
-
-    #[test]
-    fn in_process_engines_need_stacks() {
-        let arm = Arm::parse("a=/a").unwrap();
-        let workload = Workload::peel_search(1 << 30);
-        let error = Spec::single(workload, arm, Stop::default(), 1).unwrap_err();
-        assert_snapshot!(error, @"
-        arm `a`, job `searcher`: engine: vdisk drives stacks, not the path /a
-        use engine=io_uring, psync or mmap
-        ");
-    }
-
-    #[test]
-    fn paths_are_relative_to_the_directory() {
-        let texts = ["a=b/c", "d=/e", "f=~/g", "h=file(path=i) + aes", "j=mem"];
-        let arms = parse_arms(texts).unwrap();
-        let workload = Workload::preset("randread-4k").unwrap();
-        let mut spec = Spec::compare(workload, arms, Stop::default(), 1).unwrap();
-        spec.resolve_paths(Path::new("/base"), Some(Path::new("/home/me")));
-        let targets: Vec<_> = spec.arms.iter().map(|arm| arm.target.to_string()).collect();
-        assert_eq!(targets, ["/base/b/c", "/e", "/home/me/g", "file(path=/base/i) + aes", "mem"]);
-    }
-}
+mod tests;

@@ -47,8 +47,8 @@ pub enum Error {
     },
     /// Values that each read well and make no sense together.
     Impossible {
-        /// The job, layer or table concerned; may be empty.
-        subject: String,
+        /// What it is about.
+        subject: Subject,
         /// The key or parameter to change.
         key: &'static str,
         /// What is wrong.
@@ -74,6 +74,41 @@ pub enum Error {
         /// The position.
         place: Box<FilePlace>,
     },
+}
+
+/// What an impossible value belongs to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Subject {
+    /// The experiment as a whole.
+    Experiment,
+    /// The workload as a whole.
+    Workload,
+    /// A job, by name.
+    Job(String),
+    /// The index beside the jobs.
+    Index,
+    /// A layer, by the word in stack text.
+    Layer(&'static str),
+    /// A job as it would run on an arm.
+    Arm {
+        /// The arm's name.
+        arm: String,
+        /// The job's name.
+        job: String,
+    },
+}
+
+impl Subject {
+    /// In front of a headline, with a colon behind it; empty where the key says enough.
+    fn prefix(&self) -> String {
+        match self {
+            Self::Experiment | Self::Workload => String::new(),
+            Self::Job(job) => format!("job `{job}`: "),
+            Self::Index => "index: ".to_owned(),
+            Self::Layer(layer) => format!("{layer}: "),
+            Self::Arm { arm, job } => format!("arm `{arm}`, job `{job}`: "),
+        }
+    }
 }
 
 /// A position in an experiment file.
@@ -108,12 +143,12 @@ impl Error {
     }
 
     pub(crate) fn impossible(
-        subject: impl Into<String>,
+        subject: Subject,
         key: &'static str,
         problem: impl Into<String>,
         advice: impl Into<String>,
     ) -> Self {
-        let (subject, problem, advice) = (subject.into(), problem.into(), advice.into());
+        let (problem, advice) = (problem.into(), advice.into());
         Self::Impossible { subject, key, problem, advice }
     }
 
@@ -186,15 +221,21 @@ impl Error {
             },
             Self::Duplicate { what, name } => format!("{what} `{name}` is given twice"),
             Self::Syntax { problem, .. } => problem.clone(),
-            Self::Impossible { subject, key, problem, .. } if subject.is_empty() => {
-                format!("{key}: {problem}")
-            }
             Self::Impossible { subject, key, problem, .. } => {
-                format!("{subject}: {key}: {problem}")
+                format!("{}{key}: {problem}", subject.prefix())
             }
             Self::InText { source, .. } => source.headline(),
-            Self::InFile { source, place } if place.key.is_empty() => source.headline(),
-            Self::InFile { source, place } => format!("{}: {}", place.key, source.headline()),
+            Self::InFile { source, place } => match &**source {
+                _ if place.key.is_empty() => source.headline(),
+                // The path ends in the key already.
+                Self::Impossible { subject, key, problem, .. }
+                    if place.key.rsplit('.').next() == Some(key) =>
+                {
+                    let subject = if *subject == Subject::Index { "" } else { &subject.prefix() };
+                    format!("{}: {subject}{problem}", place.key)
+                }
+                _ => format!("{}: {}", place.key, source.headline()),
+            },
         }
     }
 

@@ -21,7 +21,7 @@ mod validate;
 mod workload;
 
 pub use build::Subsets;
-pub use error::{Error, FilePlace};
+pub use error::{Error, FilePlace, Subject};
 pub use overrides::{Changes, override_keys};
 pub use spec::{Arm, Design, Spec, Stop, StopMode};
 pub use stack::{Fault, Layer, Stack, Target, Throttle};

@@ -1,6 +1,6 @@
 //! Changes to a workload: `--scale`, `--time`, `--ramp` and `--set job.key=value`.
 
-use crate::error::Error;
+use crate::error::{Error, Subject};
 use crate::keys::{self, INDEX_KEYS, JOB_KEYS, Key};
 use crate::presets::default_index;
 use crate::units::{self, Unit};
@@ -43,7 +43,12 @@ impl Workload {
     pub fn scale(&mut self, factor: f64) -> Result<(), Error> {
         if !(factor.is_finite() && factor > 0.0) {
             let advice = "write a factor above 0; 0.05 is a twentieth";
-            return Err(Error::impossible("", "scale", format!("{factor} is no factor"), advice));
+            return Err(Error::impossible(
+                Subject::Experiment,
+                "scale",
+                format!("{factor} is no factor"),
+                advice,
+            ));
         }
         self.time_ns = scaled(self.time_ns, factor, 1);
         self.ramp_ns = scaled(self.ramp_ns, factor, 1);

@@ -1,6 +1,6 @@
 //! What no machine can do, refused before any machine is touched.
 
-use crate::error::Error;
+use crate::error::{Error, Subject};
 use crate::keys::format_block_sizes;
 use crate::units::format_bytes;
 use crate::workload::{BlockSizes, Bound, Engine, Files, IndexLoads, Job, Pace, Workload};
@@ -16,7 +16,7 @@ impl Workload {
     /// Refuses what cannot run, naming job and key.
     pub fn validate(&self) -> Result<(), Error> {
         let workload = |key, problem: &str, advice: &str| {
-            Err(Error::impossible(self.name.clone(), key, problem, advice))
+            Err(Error::impossible(Subject::Workload, key, problem, advice))
         };
         if self.time_ns == 0 {
             return workload("time", "nothing would be measured", "write for example 5s");
@@ -48,7 +48,7 @@ impl Workload {
 
 impl Job {
     fn refuse(&self, key: &'static str, problem: impl Into<String>, advice: &str) -> Error {
-        Error::impossible(format!("job `{}`", self.name), key, problem, advice)
+        Error::impossible(Subject::Job(self.name.clone()), key, problem, advice)
     }
 
     fn validate(&self) -> Result<(), Error> {
@@ -171,7 +171,7 @@ impl Job {
 }
 
 fn validate_index(index: &IndexLoads) -> Result<(), Error> {
-    let refuse = |key, problem: &str| Err(Error::impossible("index", key, problem, ""));
+    let refuse = |key, problem: &str| Err(Error::impossible(Subject::Index, key, problem, ""));
     let is_rate = |rate: f64| rate.is_finite() && rate > 0.0;
     if !is_rate(index.versions_per_second) {
         return refuse("versions", "must be above 0");
@@ -261,7 +261,7 @@ mod tests {
         leave it out, or write too
         ");
         assert_snapshot!(error("randread-4k", &["time=0"]), @"
-        randread-4k: time: nothing would be measured
+        time: nothing would be measured
         write for example 5s
         ");
         assert_snapshot!(error("randread-4k", &["start-delay=7s"]), @"
@@ -286,7 +286,7 @@ mod tests {
             workload.validate().unwrap_err().to_string()
         };
         assert_snapshot!(with_jobs(vec![]), @"
-        randread-4k: job: there is no job to run
+        job: there is no job to run
         add a job
         ");
         assert_snapshot!(with_jobs(vec![Job::new("io"), Job::new("io")]), @"job `io` is given twice");

@@ -13,7 +13,7 @@ use crate::keys::{INDEX_KEYS, JOB_KEYS};
 /// An error, and the key it is about: `["workload", "job", "0", "size"]`.
 pub(super) struct Misplaced {
     pub path: Vec<String>,
-    pub error: Error,
+    pub error: Box<Error>,
 }
 
 /// What an error underlines.
@@ -79,6 +79,7 @@ impl<'a> Document<'a> {
             Some(key) => {
                 let error = Error::unknown("key", key, known.iter().map(AsRef::as_ref));
                 let path = path.iter().copied().chain([key.as_ref()]).map(str::to_owned).collect();
+                let error = Box::new(error);
                 Err(self.place_at(Misplaced { path, error }, Underline::Key))
             }
         }
@@ -96,7 +97,7 @@ impl<'a> Document<'a> {
             Some(span) => place_of(self.file, self.text, &span, readable(&path)),
             None => FilePlace { key: readable(&path), ..nowhere(self.file) },
         };
-        Error::InFile { source: Box::new(error), place: Box::new(place) }
+        Error::InFile { source: error, place: Box::new(place) }
     }
 
     /// The deepest part of `path` that was written.

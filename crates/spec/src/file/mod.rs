@@ -33,7 +33,10 @@ pub use workload::{JobTable, WorkloadEntry, WorkloadTable};
 /// An experiment file as written; see [`Spec`] for what it means.
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-#[schemars(title = "iotax experiment file")]
+#[schemars(
+    title = "iotax experiment file",
+    description = "What to measure, and how surely: read by `iotax compare FILE`."
+)]
 pub struct SpecFile {
     /// The I/O to do: the name of a built-in workload, or a table that describes one.
     pub workload: WorkloadEntry,
@@ -86,7 +89,10 @@ pub struct SpecFile {
 
 /// One entry of `[set]`.
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
-#[serde(untagged, expecting = "a value (number, text or true/false), or a table of a job's keys")]
+#[serde(
+    untagged,
+    expecting = "expected a value (number, text or true/false), or a table of a job's keys"
+)]
 pub enum SetEntry {
     /// `depth = 8`.
     Value(Scalar),

@@ -4,7 +4,7 @@ use super::document::Misplaced;
 use super::workload::{JobTable, WorkloadEntry, WorkloadTable};
 use super::{Scalar, SetEntry, SpecFile};
 use crate::build::Subsets;
-use crate::error::Error;
+use crate::error::{Error, Subject};
 use crate::keys::{self, INDEX_KEYS, JOB_KEYS};
 use crate::overrides::Changes;
 use crate::presets::default_index;
@@ -23,7 +23,7 @@ trait At<T> {
 impl<T> At<T> for Result<T, Error> {
     fn at(self, path: &[&str]) -> Placed<T> {
         let path = || path.iter().map(|segment| (*segment).to_owned()).collect();
-        self.map_err(|error| Misplaced { path: path(), error })
+        self.map_err(|error| Misplaced { path: path(), error: Box::new(error) })
     }
 }
 
@@ -48,9 +48,9 @@ pub(super) fn resolve(file: &SpecFile) -> Placed<Spec> {
         (None, false) => {
             let mut arms = arms(file)?;
             if arms.len() == 1 {
-                return Spec::single(workload, arms.remove(0), stop, seed).at(&["arms"]);
+                return Spec::single(workload, arms.remove(0), stop, seed).map_err(in_arms);
             }
-            Spec::compare(workload, arms, stop, seed).at(&["arms"])
+            Spec::compare(workload, arms, stop, seed).map_err(in_arms)
         }
     }
 }
@@ -100,7 +100,7 @@ fn stop(file: &SpecFile) -> Placed<Stop> {
             Error::Impossible { key, .. } => vec![(*key).to_owned()],
             _ => vec![],
         };
-        Misplaced { path, error }
+        Misplaced { path, error: Box::new(error) }
     })?;
     Ok(stop)
 }
@@ -120,7 +120,7 @@ fn workload(file: &SpecFile) -> Placed<Workload> {
     for (key, entry) in &file.set {
         match entry {
             SetEntry::Value(value) => {
-                workload.set_path(key, &value.to_string()).at(&["set", key])?
+                workload.set_path(key, &value.to_string()).at(&["set", key])?;
             }
             SetEntry::Job(table) => {
                 for (inner, value) in table {
@@ -130,7 +130,9 @@ fn workload(file: &SpecFile) -> Placed<Workload> {
             }
         }
     }
-    workload.validate().map_err(|error| Misplaced { path: blame(file, &error), error })?;
+    workload
+        .validate()
+        .map_err(|error| Misplaced { path: blame(file, &error), error: Box::new(error) })?;
     Ok(workload)
 }
 
@@ -165,9 +167,11 @@ fn described(table: &WorkloadTable) -> Placed<Workload> {
 }
 
 fn job(written: &JobTable, position: &str) -> Placed<Job> {
-    let mut job = Job::new(&written.name);
+    let nameless = || Error::syntax("a job without a name", "write for example name = \"reader\"");
+    let name = written.name().ok_or_else(nameless).at(&["workload", "job", position])?;
+    let mut job = Job::new(name);
     // In the table's order, so that `rw` never undoes a `read-percent` written above it.
-    let mut keys: Vec<_> = written.keys.iter().collect();
+    let mut keys: Vec<_> = written.keys.iter().filter(|(key, _)| *key != "name").collect();
     keys.sort_by_key(|(name, _)| JOB_KEYS.iter().position(|key| key.name == **name));
     for (name, value) in keys {
         let path = ["workload", "job", position, name];
@@ -182,35 +186,71 @@ fn find<T>(keys: &'static [keys::Key<T>], name: &str) -> Result<&'static keys::K
         .ok_or_else(|| Error::unknown("key", name, keys.iter().map(|key| key.name)))
 }
 
+/// Points at the arm concerned.
+fn in_arms(error: Error) -> Misplaced {
+    let arm = match &error {
+        Error::Impossible { subject: Subject::Arm { arm, .. }, .. } => Some(arm.clone()),
+        _ => None,
+    };
+    let path = std::iter::once("arms".to_owned()).chain(arm).collect();
+    Misplaced { path, error: Box::new(error) }
+}
+
 /// Where to point for a workload that is impossible as a whole: at the override that made it so,
-/// else at the job's own key, else at the workload.
+/// else at the key in its own table, else at the workload.
 fn blame(file: &SpecFile, error: &Error) -> Vec<String> {
     let path = |segments: &[&str]| segments.iter().map(|s| (*s).to_owned()).collect();
-    let Error::Impossible { subject, key, .. } = error else { return path(&["workload"]) };
-    if matches!(*key, "time" if file.time.is_some()) {
-        return path(&["time"]);
-    }
-    let job_name = subject.split('`').nth(1).unwrap_or_default();
-    let named = |name: &str| keys::find(&JOB_KEYS, name).is_some_and(|known| known.name == *key);
-    for (written, entry) in file.set.iter().rev() {
-        match entry {
-            SetEntry::Job(table) if written == job_name => {
-                if let Some(inner) = table.keys().rfind(|inner| named(inner)) {
-                    return path(&["set", written, inner]);
-                }
-            }
-            SetEntry::Value(_) => {
-                let inner = written.strip_prefix(job_name).and_then(|rest| rest.strip_prefix('.'));
-                if named(inner.unwrap_or(written)) {
-                    return path(&["set", written]);
-                }
-            }
-            SetEntry::Job(_) => {}
+    match error {
+        Error::Unknown { what: "primary job", .. } if file.set.contains_key("primary") => {
+            path(&["set", "primary"])
         }
+        Error::Unknown { what: "primary job", .. } => path(&["workload", "primary"]),
+        Error::Duplicate { what: "job", .. } => path(&["workload", "job"]),
+        Error::Impossible { subject: Subject::Workload, key, .. }
+            if file.set.contains_key(*key) =>
+        {
+            path(&["set", key])
+        }
+        Error::Impossible { subject: Subject::Workload, key: "time", .. }
+            if file.time.is_some() =>
+        {
+            path(&["time"])
+        }
+        Error::Impossible { subject: Subject::Workload, key, .. } => path(&["workload", key]),
+        Error::Impossible { subject: Subject::Index, key, .. } => {
+            overriding(file, "index", |name| name == *key)
+                .unwrap_or_else(|| path(&["workload", "index", key]))
+        }
+        Error::Impossible { subject: Subject::Job(job), key, .. } => {
+            let is_key = |name: &str| keys::find(&JOB_KEYS, name).is_some_and(|k| k.name == *key);
+            overriding(file, job, is_key).unwrap_or_else(|| {
+                let WorkloadEntry::Table(table) = &file.workload else {
+                    return path(&["workload"]);
+                };
+                let position =
+                    table.job.iter().position(|written| written.name().as_ref() == Some(job));
+                path(&["workload", "job", &position.unwrap_or_default().to_string(), key])
+            })
+        }
+        _ => path(&["workload"]),
     }
-    let WorkloadEntry::Table(table) = &file.workload else { return path(&["workload"]) };
-    match table.job.iter().position(|job| job.name == job_name) {
-        Some(i) => path(&["workload", "job", &i.to_string(), key]),
-        None => path(&["workload", subject, key]),
-    }
+}
+
+/// The last entry of `[set]` that changed such a key of `scope` (a job or the index).
+fn overriding(file: &SpecFile, scope: &str, is_key: impl Fn(&str) -> bool) -> Option<Vec<String>> {
+    file.set.iter().rev().find_map(|(written, entry)| match entry {
+        SetEntry::Job(table) if written == scope => {
+            let inner = table.keys().rfind(|inner| is_key(inner))?;
+            Some(vec!["set".to_owned(), written.clone(), inner.clone()])
+        }
+        SetEntry::Job(_) => None,
+        SetEntry::Value(_) => {
+            let inner = match written.rsplit_once('.') {
+                Some((other, inner)) if other == scope => inner,
+                Some(_) => return None,
+                None => written,
+            };
+            is_key(inner).then(|| vec!["set".to_owned(), written.clone()])
+        }
+    })
 }

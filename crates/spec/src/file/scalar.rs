@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 /// A number, text or switch, read by the unit of the key it is given to.
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
-#[serde(untagged, expecting = "a number, text or true/false")]
+#[serde(untagged, expecting = "expected a number, text or true/false")]
 pub enum Scalar {
     /// `4096`.
     Integer(i64),

@@ -43,7 +43,7 @@ pub(super) fn share(_: &mut SchemaGenerator) -> Schema {
 }
 
 pub(super) fn index(_: &mut SchemaGenerator) -> Schema {
-    table(properties(&INDEX_KEYS), &[])
+    table(&properties(&INDEX_KEYS), &[])
 }
 
 impl JsonSchema for JobTable {
@@ -56,11 +56,11 @@ impl JsonSchema for JobTable {
         let about = "Unique within the workload.";
         keys.insert("name".into(), json_schema!({ "type": "string", "description": about }).into());
         keys.extend(properties(&JOB_KEYS));
-        table(keys, &["name"])
+        table(&keys, &["name"])
     }
 }
 
-fn table(properties: Map<String, Value>, required: &[&str]) -> Schema {
+fn table(properties: &Map<String, Value>, required: &[&str]) -> Schema {
     json_schema!({
         "type": "object",
         "properties": properties,

@@ -145,16 +145,15 @@ fn misspelt_keys_are_pointed_at() {
     write 4k or 4000
     "#);
     assert_snapshot!(error(&job("depth = 4")), @"
-    x.toml:5:9: workload.job[0].depth: job `io`: depth: psync keeps one I/O in flight per thread, not 4
+    x.toml:5:9: workload.job[0].depth: job `io`: psync keeps one I/O in flight per thread, not 4
       5 | depth = 4
         |         ^
     use engine=io_uring, or more threads
     ");
     assert_snapshot!(error(&job("depth = [4]")), @"
-    x.toml:1:1: a number, text or true/false
-      1 | [workload]
-        | ^^^^^^^^^^
-    in `job`
+    x.toml:5:9: expected a number, text or true/false
+      5 | depth = [4]
+        |         ^^^
     ");
     assert_snapshot!(error(&format!("workload = \"randread-4k\"\nset.dept = 4{arms}")), @"
     x.toml:2:5: set.dept: unknown key `dept`; did you mean `depth`?
@@ -169,7 +168,7 @@ fn misspelt_keys_are_pointed_at() {
     known jobs: io
     ");
     assert_snapshot!(error(&format!("workload = \"randread-4k\"\nset.io.depth = 0{arms}")), @"
-    x.toml:2:16: set.io.depth: job `io`: depth: 0 I/Os in flight; possible are 1 to 32768
+    x.toml:2:16: set.io.depth: job `io`: 0 I/Os in flight; possible are 1 to 32768
       2 | set.io.depth = 0
         |                ^
     ");
@@ -193,7 +192,7 @@ fn wrong_values_are_pointed_at() {
     write 5s, 5ms or 5us
     ");
     assert_snapshot!(with("time = 0"), @"
-    x.toml:2:8: time: randread-4k: time: nothing would be measured
+    x.toml:2:8: time: nothing would be measured
       2 | time = 0
         |        ^
     write for example 5s
@@ -205,7 +204,7 @@ fn wrong_values_are_pointed_at() {
     write 5% if percent was meant
     ");
     assert_snapshot!(with("margin = 0"), @"
-    x.toml:2:10: margin: margin: 0 is not between 0 and 1
+    x.toml:2:10: margin: 0 is not between 0 and 1
       2 | margin = 0
         |          ^
     5% is usual
@@ -226,7 +225,7 @@ fn wrong_values_are_pointed_at() {
         |        ^^^
     "#);
     assert_snapshot!(with("scale = 0"), @"
-    x.toml:2:9: scale: scale: 0 is no factor
+    x.toml:2:9: scale: 0 is no factor
       2 | scale = 0
         |         ^
     write a factor above 0; 0.05 is a twentieth
@@ -244,7 +243,7 @@ fn wrong_values_are_pointed_at() {
     keep one of them: `peel` makes its own arms
     "#);
     assert_snapshot!(with("set.threads = []"), @"
-    x.toml:2:15: a value (number, text or true/false), or a table of a job's keys
+    x.toml:2:15: expected a value (number, text or true/false), or a table of a job's keys
       2 | set.threads = []
         |               ^^
     ");
@@ -287,10 +286,32 @@ fn arms_are_checked() {
     write a path, or a stack such as mem(size=64M) + aes
     ");
     assert_snapshot!(arms("[arms]\na = '/x'\nb = 'mem(size=64k)'"), @"
-    x.toml:2:2: arms: arm `b`, job `io`: block-size: blocks of 1M do not fit a disk of 64k
-      2 | [arms]
-        |  ^^^^
+    x.toml:4:5: arms.b: arm `b`, job `io`: block-size: blocks of 1M do not fit a disk of 64k
+      4 | b = 'mem(size=64k)'
+        |     ^^^^^^^^^^^^^^^
     make the stack's size larger or block-size smaller
+    ");
+    assert_snapshot!(error("workload = 'driver-searcher'\nset.primary='x'\n[arms]\na='/x'"), @"
+    x.toml:2:13: set.primary: unknown primary job `x`
+      2 | set.primary='x'
+        |             ^^^
+    known primary jobs: download, mmap_read
+    ");
+    assert_snapshot!(error("workload = 'driver-searcher'\n[set]\nindex.queries=0\n[arms]\na='/x'"), @"
+    x.toml:3:15: set.index.queries: must be above 0
+      3 | index.queries=0
+        |               ^
+    ");
+    assert_snapshot!(error("[workload]\nname='m'\n[[workload.job]]\ndepth=1\n[arms]\na='/x'"), @r#"
+    x.toml:3:1: workload.job[0]: a job without a name
+      3 | [[workload.job]]
+        | ^^^^^^^^^^^^^^^^
+    write for example name = "reader"
+    "#);
+    assert_snapshot!(error("[workload]\nname='m'\njob=[{name='a'},{name='a'}]\n[arms]\na='/x'"), @"
+    x.toml:3:1: workload.job: job `a` is given twice
+      3 | job=[{name='a'},{name='a'}]
+        | ^^^
     ");
     assert_snapshot!(arms("peel = 'mem'"), @"
     x.toml:2:8: peel: stack: there is no layer to take off

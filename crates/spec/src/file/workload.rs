@@ -5,7 +5,7 @@ use std::fmt;
 use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::de::value::MapAccessDeserializer;
-use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, Visitor};
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 
 use super::scalar::Scalar;
 
@@ -40,12 +40,17 @@ pub struct WorkloadTable {
 /// One `[[workload.job]]`: its name, and keys as in overrides. What is left out is as fio would
 /// have it: sequential 4 KiB reads, buffered, one thread.
 #[derive(Debug, Clone, PartialEq, serde::Deserialize)]
+#[serde(transparent)]
 pub struct JobTable {
-    /// Unique within the workload.
-    pub name: String,
-    /// The other keys; which ones there are is checked with their positions at hand.
-    #[serde(flatten)]
+    /// `name` and the other keys; which ones there are is checked with their positions at hand.
     pub keys: IndexMap<String, Scalar>,
+}
+
+impl JobTable {
+    /// The job's name, if it is given one.
+    pub fn name(&self) -> Option<String> {
+        self.keys.get("name").map(Scalar::to_string)
+    }
 }
 
 impl<'de> Deserialize<'de> for WorkloadEntry {
@@ -67,7 +72,6 @@ impl<'de> Deserialize<'de> for WorkloadEntry {
             fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<WorkloadEntry, A::Error> {
                 WorkloadTable::deserialize(MapAccessDeserializer::new(map))
                     .map(WorkloadEntry::Table)
-                    .map_err(A::Error::custom)
             }
         }
 

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::path::PathBuf;
 
-use crate::error::Error;
+use crate::error::{Error, Subject};
 use crate::text::catalog::{LayerInfo, Parameter};
 use crate::units::{self, Unit};
 
@@ -114,7 +114,8 @@ impl<'a> Arguments<'a> {
     pub fn refuse(&self, name: &'static str, problem: impl Into<String>, advice: &str) -> Error {
         let given = self.given.iter().find(|(parameter, ..)| parameter.name == name);
         let span = given.map_or(&self.span, |(.., span)| span);
-        Error::impossible(self.layer.name, name, problem, advice).at(self.text, span.clone())
+        Error::impossible(Subject::Layer(self.layer.name), name, problem, advice)
+            .at(self.text, span.clone())
     }
 
     fn find(&self, name: &'static str) -> Option<Value> {
