@@ -2,13 +2,61 @@
 //!
 //! One file per check. To add one: its file, its `mod` line, and its line in [`CHECKS`].
 
-use iotax_record::Experiment;
+mod cache_answered;
+mod cold_cache;
+mod cpu_bound;
+mod dependence;
+mod failed_trials;
+mod generator;
+mod impossible_speed;
+mod io_errors;
+mod little;
+mod noise;
+mod regime;
+mod schedule;
+mod stalls;
+mod steal;
+mod storage;
+mod tail_samples;
+mod verify;
+mod wrong_sign;
+
+use iotax_record::{Experiment, Site};
+use iotax_spec::{Job, Layer, Target};
 
 use crate::analysis::Warning;
 use crate::blocks::Blocks;
 use crate::conclude::Conclusion;
-use crate::facts::TrialFacts;
+use crate::facts::{JobFacts, TrialFacts};
 use crate::method::Method;
+use crate::words;
+pub(crate) use cpu_bound::bound_by_design;
+pub(crate) use stalls::stalled;
+
+type SelfCheck = fn(&Evidence<'_>) -> Vec<Warning>;
+
+/// All checks, the worst findings first: wrong data, then wrong figures, then figures that mean
+/// something else than they seem to, then mere doubt. Their warnings are shown in this order.
+const CHECKS: [SelfCheck; 18] = [
+    verify::check,
+    io_errors::check,
+    failed_trials::check,
+    little::check,
+    impossible_speed::check,
+    wrong_sign::check,
+    cache_answered::check,
+    cold_cache::check,
+    storage::check,
+    schedule::check,
+    generator::check,
+    cpu_bound::check,
+    regime::check,
+    dependence::check,
+    steal::check,
+    stalls::check,
+    tail_samples::check,
+    noise::check,
+];
 
 /// Everything a check may look at.
 pub(crate) struct Evidence<'a> {
@@ -21,6 +69,79 @@ pub(crate) struct Evidence<'a> {
     pub method: &'a Method,
 }
 
-pub(crate) fn run(_evidence: &Evidence<'_>) -> Vec<Warning> {
-    Vec::new()
+/// Runs all checks.
+pub(crate) fn run(evidence: &Evidence<'_>) -> Vec<Warning> {
+    CHECKS.iter().flat_map(|check| check(evidence)).collect()
+}
+
+/// The trials of one arm in which something was found, with the worst of it.
+pub(crate) struct Worst<T> {
+    pub arm: String,
+    /// Trials in which it was found.
+    pub trials: u32,
+    /// Trials looked at.
+    pub of: u32,
+    pub finding: T,
+}
+
+impl<T> Worst<T> {
+    /// `in 3 of 10 trials`.
+    pub fn how_often(&self) -> String {
+        format!("in {} of {}", self.trials, words::count(u64::from(self.of), "trial"))
+    }
+}
+
+impl<'a> Evidence<'a> {
+    /// Looks at the usable trials of each arm. `judge` returns how bad a trial is, with details;
+    /// the worst one of each arm is kept.
+    pub fn worst_per_arm<T>(
+        &self,
+        judge: impl Fn(&'a TrialFacts, usize) -> Option<(f64, T)>,
+    ) -> Vec<Worst<T>> {
+        let per_arm = (0..self.names.len()).filter_map(|arm| {
+            let mut worst: Option<(f64, T)> = None;
+            let (mut trials, mut of) = (0, 0);
+            for trial in self.usable(arm) {
+                of += 1;
+                let Some(found) = judge(trial, arm) else { continue };
+                trials += 1;
+                if worst.as_ref().is_none_or(|worst| found.0 > worst.0) {
+                    worst = Some(found);
+                }
+            }
+            let arm = self.names[arm].clone();
+            worst.map(|(_, finding)| Worst { arm, trials, of, finding })
+        });
+        per_arm.collect()
+    }
+
+    /// The usable trials of one arm.
+    pub fn usable(&self, arm: usize) -> impl Iterator<Item = &'a TrialFacts> + '_ {
+        self.trials.iter().copied().filter(move |trial| trial.usable && trial.arm == Some(arm))
+    }
+
+    /// The jobs of a trial that really move data, with what was asked of them.
+    pub fn real_jobs(
+        &self,
+        trial: &'a TrialFacts,
+    ) -> impl Iterator<Item = (&'a Job, &'a JobFacts)> + use<'a> {
+        let experiment = self.experiment;
+        trial
+            .jobs
+            .iter()
+            .map(|facts| (&experiment.spec.workload.jobs[facts.job], facts))
+            .filter(|(_, facts)| facts.engine != "null" && facts.ios > 0 && facts.active_ns > 0)
+    }
+
+    pub fn site(&self, arm: usize) -> Option<&'a Site> {
+        self.experiment.sites.get(arm)
+    }
+
+    /// The layers of an arm that is an in-process stack; empty for any other.
+    pub fn layers(&self, arm: usize) -> &'a [Layer] {
+        match self.experiment.spec.arms.get(arm).map(|arm| &arm.target) {
+            Some(Target::Stack(stack)) => &stack.layers,
+            _ => &[],
+        }
+    }
 }

@@ -2,7 +2,7 @@
 
 use iotax_spec::Workload;
 
-use crate::analysis::{Comparison, Metric};
+use crate::analysis::Metric;
 use crate::blocks::Blocks;
 use crate::conclude::{Row, Subject};
 use crate::facts::TrialFacts;
@@ -95,13 +95,5 @@ pub(crate) fn ios_per_trial<'a>(trials: impl Iterator<Item = &'a TrialFacts>) ->
         trials_seen += 1;
         ios += job.latency_ios;
     }
-    if trials_seen == 0 { 0 } else { ios / trials_seen }
-}
-
-/// The rows about `metric` among all comparisons.
-pub(crate) fn of_metric(
-    comparisons: &[Comparison],
-    metric: Metric,
-) -> impl Iterator<Item = &Comparison> {
-    comparisons.iter().filter(move |comparison| comparison.metric == metric)
+    ios.checked_div(trials_seen).unwrap_or(0)
 }

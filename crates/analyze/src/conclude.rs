@@ -3,6 +3,7 @@
 use crate::analysis::{Comparison, Metric};
 use crate::method::Method;
 use crate::stats::holm;
+use crate::stats::rci::Summary;
 use crate::stats::sequential::{Decision, StopReason};
 use crate::stats::verdict::{Sign, Verdict};
 
@@ -40,6 +41,8 @@ pub(crate) struct Conclusion {
     pub decision: Decision,
     /// Blocks behind it.
     pub blocks: Vec<u32>,
+    /// Standard deviation of the log ratios from block to block.
+    pub spread: Option<f64>,
 }
 
 impl Row {
@@ -160,8 +163,9 @@ impl Row {
                 .and_then(|projection| u32::try_from(projection.total_blocks).ok()),
             regime: (dropped > 0).then(|| "sustained".to_owned()),
         };
+        let spread = Summary::of(&self.log_ratios[..decision.blocks]).map(|summary| summary.sd);
         let blocks = self.blocks[..shown].to_vec();
-        Conclusion { comparison, decision, blocks }
+        Conclusion { comparison, decision, blocks, spread }
     }
 }
 

@@ -15,6 +15,7 @@ mod progress;
 mod questions;
 pub mod stats;
 mod summary;
+mod words;
 
 pub use analysis::{
     Analysis, ArmSummary, Attribution, Check, Comparison, Ending, Estimate, FORMAT, IndexSummary,

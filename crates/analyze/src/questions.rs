@@ -1,15 +1,176 @@
 //! What could not be concluded, and why, in plain sentences.
 
 use iotax_record::End;
+use iotax_spec::Design;
 
+use crate::analysis::{Comparison, Metric};
 use crate::attribution::Peel;
-use crate::checks::Evidence;
+use crate::checks::{self, Evidence};
+use crate::compare::is_open_loop;
+use crate::conclude::Conclusion;
+use crate::stats::tail::{rule_of_three, samples_needed};
+use crate::stats::verdict::Verdict;
+use crate::words::{self, count, list, percent};
 
 /// The open questions of an experiment.
 pub(crate) fn open(
-    _evidence: &Evidence<'_>,
-    _peel: Option<&Peel<'_>>,
-    _end: Option<&End>,
+    evidence: &Evidence<'_>,
+    peel: Option<&Peel<'_>>,
+    end: Option<&End>,
 ) -> Vec<String> {
-    Vec::new()
+    let mut questions = Vec::new();
+    if end.is_none() {
+        questions.push(
+            "The record has no end: the program was killed or the machine went down, and the \
+             trials up to then are all there is."
+                .to_owned(),
+        );
+    }
+    questions.extend(without_answer(evidence));
+    questions.extend(peel.and_then(|peel| order(evidence, peel)));
+    questions.extend(not_a_design(evidence, peel));
+    questions.extend(too_many_blocks(evidence));
+    questions.extend(masked(evidence));
+    questions.extend(checks::bound_by_design(evidence));
+    questions.extend(tail(evidence));
+    questions.extend(stalls(evidence));
+    questions
+}
+
+/// Comparisons that ended without a verdict, one sentence for each metric and reason.
+fn without_answer(evidence: &Evidence<'_>) -> Vec<String> {
+    let is_open = |c: &&Conclusion| !c.comparison.verdict.is_decided();
+    let mut groups: Vec<Vec<&Conclusion>> = Vec::new();
+    for conclusion in evidence.conclusions.iter().filter(is_open) {
+        let key = |c: &Conclusion| (c.comparison.metric, c.comparison.verdict);
+        match groups.iter_mut().find(|group| key(group[0]) == key(conclusion)) {
+            Some(group) => group.push(conclusion),
+            None => groups.push(vec![conclusion]),
+        }
+    }
+    groups
+        .iter()
+        .map(|group| {
+            let subjects: Vec<&str> = group.iter().map(|c| subject(&c.comparison)).collect();
+            let metric = words::metric(group[0].comparison.metric);
+            format!("{} of {}: {}", words::capital(metric), list(&subjects), reason(group))
+        })
+        .collect()
+}
+
+/// Why the comparisons of one group have no answer.
+fn reason(group: &[&Conclusion]) -> String {
+    let blocks = group.iter().map(|c| c.comparison.blocks).max().unwrap_or(0);
+    match group[0].comparison.verdict {
+        Verdict::Overloaded => {
+            "overloaded; the offered rate was not reached, so there is no response time to compare."
+                .to_owned()
+        }
+        Verdict::InsufficientTailSamples => format!(
+            "insufficient tail samples; a p99 needs {} I/Os per trial.",
+            samples_needed(0.99)
+        ),
+        Verdict::NotIndependent => {
+            "not independent; successive blocks depend on each other, so the interval is too \
+             narrow to rest a verdict on."
+                .to_owned()
+        }
+        _ if blocks == 0 => {
+            let complete = group.iter().map(|c| c.blocks.len()).max().unwrap_or(0);
+            let complete = count(complete as u64, "complete block");
+            format!("undecided after {complete}; the first look needs 3.")
+        }
+        _ => {
+            let needed = group.iter().filter_map(|c| c.comparison.blocks_needed).max();
+            let price = needed.map_or_else(String::new, |n| {
+                format!("; at this noise a verdict takes about {n} blocks")
+            });
+            format!("undecided after {}{price}.", count(u64::from(blocks), "block"))
+        }
+    }
+}
+
+fn order(evidence: &Evidence<'_>, peel: &Peel<'_>) -> Option<String> {
+    let metric = evidence.conclusions.first()?.comparison.metric;
+    let suspects = peel.suspects(evidence.method, metric);
+    (!suspects.is_empty()).then(|| {
+        format!(
+            "What {} costs depends on which other layers are there, and this design cannot say on \
+             which: its tax is a range. Peel a stack of the suspected pair alone.",
+            list(&suspects)
+        )
+    })
+}
+
+fn not_a_design(evidence: &Evidence<'_>, peel: Option<&Peel<'_>>) -> Option<String> {
+    let is_peel = matches!(evidence.experiment.spec.design, Design::Peel { .. });
+    (is_peel && peel.is_none()).then(|| {
+        "The arms are neither all subsets of the layers nor a screening design, so no cost can be \
+         attributed to a layer."
+            .to_owned()
+    })
+}
+
+fn too_many_blocks(evidence: &Evidence<'_>) -> Option<String> {
+    let last_look = evidence.method.design().last_look();
+    let kept = evidence.blocks.kept.len();
+    let compares = !evidence.conclusions.is_empty();
+    (compares && kept > last_look).then(|| {
+        format!(
+            "{kept} blocks were run, and intervals are valid up to the last planned look, after \
+             {last_look}: later blocks are shown but not used for verdicts."
+        )
+    })
+}
+
+/// Equal throughput in a closed loop may be a cap that both share.
+fn masked(evidence: &Evidence<'_>) -> Option<String> {
+    let equal: Vec<&str> = evidence
+        .conclusions
+        .iter()
+        .map(|conclusion| &conclusion.comparison)
+        .filter(|c| c.metric == Metric::Throughput && c.verdict == Verdict::Equivalent)
+        .filter(|c| !subject(c).contains(" x "))
+        .map(subject)
+        .collect();
+    (!equal.is_empty()).then(|| {
+        format!(
+            "Whether a cap (IOPS or MB/s) above all arms hides a tax of {} was not tested: equal \
+             throughput shows it only below the cap. CPU per I/O, or an offered rate below the \
+             throughput (--set rate=...), would.",
+            list(&equal)
+        )
+    })
+}
+
+/// In a closed loop tails are only described.
+fn tail(evidence: &Evidence<'_>) -> Option<String> {
+    let compares = !evidence.conclusions.is_empty();
+    (compares && !is_open_loop(&evidence.experiment.spec.workload)).then(|| {
+        "Tails are described, not compared: in a closed loop a slower arm gets less load. For a \
+         verdict on p99 offer all arms the same rate, 0.7 times the throughput of the slowest \
+         (--set rate=...)."
+            .to_owned()
+    })
+}
+
+/// No stall in n trials bounds how often stalls may happen.
+fn stalls(evidence: &Evidence<'_>) -> Option<String> {
+    let of_arm =
+        |arm: usize| -> Vec<bool> { evidence.usable(arm).filter_map(checks::stalled).collect() };
+    let per_arm: Vec<Vec<bool>> = (0..evidence.names.len()).map(of_arm).collect();
+    let fewest = per_arm.iter().filter(|t| !t.is_empty()).map(Vec::len).min()?;
+    let is_free = per_arm.iter().flatten().all(|stalled| !stalled);
+    is_free.then(|| {
+        format!(
+            "No stall (a second below half of its trial's mean) was seen in {} per arm: at 95 % \
+             certainty at most {} of trials have one.",
+            count(fewest as u64, "trial"),
+            percent(rule_of_three(fewest))
+        )
+    })
+}
+
+fn subject(comparison: &Comparison) -> &str {
+    comparison.arm.as_deref().or(comparison.layer.as_deref()).unwrap_or_default()
 }

@@ -33,7 +33,7 @@ pub(crate) fn arms(
             let usable: Vec<&TrialFacts> = trials.iter().copied().filter(|t| t.usable).collect();
             let primary = spec.workload.jobs.iter().position(|j| j.name == spec.workload.primary);
             let latency = primary.map(|job| &pool.jobs[job]);
-            let throughputs = values(&usable, |job| job.iops());
+            let throughputs = values(&usable, JobFacts::iops);
             ArmSummary {
                 name: arm.name.clone(),
                 target: site(i)

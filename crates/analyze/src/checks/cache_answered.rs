@@ -1,0 +1,79 @@
+use iotax_spec::Layer;
+
+use super::Evidence;
+use crate::analysis::{Check, Warning};
+use crate::facts::TrialFacts;
+use crate::words::{bytes, percent};
+
+/// Below this share of the bytes moved, the device did not do the work.
+const MIN_SHARE: f64 = 0.5;
+
+enum Finding {
+    NotBypassed,
+    Moved { write: bool, asked: f64, moved: f64 },
+}
+
+/// Direct I/O was asked for, but something above the device answered. It did happen: direct
+/// writes to a directory encrypted by the file system, silently buffered, looked 4.5 times as fast.
+pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Warning> {
+    let found = evidence.worst_per_arm(|trial, arm| finding(evidence, trial, arm));
+    found
+        .into_iter()
+        .map(|worst| {
+            let message = match &worst.finding {
+                Finding::NotBypassed => {
+                    "the page cache could not be bypassed: reads may come from memory".to_owned()
+                }
+                Finding::Moved { write, asked, moved } => format!(
+                    "{} {} with direct I/O, but devices moved only {} ({})",
+                    bytes(*asked),
+                    if *write { "were written" } else { "were read" },
+                    bytes(*moved),
+                    percent(moved / asked)
+                ),
+            };
+            Warning {
+                check: Check::CacheAnswered,
+                message: format!("{message} ({})", worst.how_often()),
+                advice: "The figures are those of a cache, not of the storage. Check that direct \
+                         I/O reaches the device on this file system; else use a span larger than \
+                         memory, and fsync for writes."
+                    .to_owned(),
+                trials: worst.trials,
+                arm: Some(worst.arm),
+            }
+        })
+        .collect()
+}
+
+fn finding(evidence: &Evidence<'_>, trial: &TrialFacts, arm: usize) -> Option<(f64, Finding)> {
+    let site = evidence.site(arm)?;
+    let layers = evidence.layers(arm);
+    if layers.iter().any(|layer| matches!(layer, Layer::Cache { .. })) {
+        return None;
+    }
+    let is_stack = !layers.is_empty();
+    let direct = || evidence.real_jobs(trial).filter(|(job, _)| is_stack || job.direct);
+    if direct().next().is_some() && site.direct == Some(false) {
+        return Some((0.5, Finding::NotBypassed));
+    }
+    if !site.has_device {
+        return None;
+    }
+    let read: u64 = direct().map(|(_, facts)| facts.read_bytes).sum();
+    let written: u64 = direct().map(|(_, facts)| facts.write_bytes).sum();
+    let system = &trial.system;
+    // A cold cache that was asked for has its own check of reads.
+    let is_cold = direct().any(|(job, _)| job.invalidate);
+    let reads = system.device_read_bytes.filter(|_| !is_cold).map(|moved| (false, read, moved));
+    let writes = system.device_write_bytes.map(|moved| (true, written, moved));
+    [reads, writes]
+        .into_iter()
+        .flatten()
+        .filter(|(_, asked, moved)| (*moved as f64) < MIN_SHARE * *asked as f64)
+        .map(|(write, asked, moved)| {
+            let (asked, moved) = (asked as f64, moved as f64);
+            (1.0 - moved / asked, Finding::Moved { write, asked, moved })
+        })
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+}

@@ -1,0 +1,117 @@
+use iotax_record::Environment;
+use iotax_spec::Layer;
+
+use super::{Evidence, Worst};
+use crate::analysis::{Check, Warning};
+use crate::facts::TrialFacts;
+use crate::words::percent;
+
+/// Share of all CPU time from which on nothing is left for more I/O.
+const BUSY: f64 = 0.95;
+/// Share of the busy time that other programs may have.
+const MAX_OTHERS: f64 = 0.2;
+
+struct Finding {
+    busy: f64,
+    /// CPUs this process may use.
+    cpus: f64,
+    /// Share of the busy time that other programs had.
+    others: f64,
+}
+
+/// Were all CPUs busy, so that they and not the storage set the rate? Arms whose layers compute
+/// (encryption in process) are left out here: see [`bound_by_design`].
+pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Warning> {
+    findings(evidence)
+        .into_iter()
+        .filter(|worst| !is_by_design(evidence, worst))
+        .map(|worst| {
+            let Finding { busy, cpus, others } = worst.finding;
+            let (whose, advice) = if others > MAX_OTHERS {
+                (
+                    format!(", {} of that by other programs", percent(others)),
+                    "Stop the other programs: they take CPU from some trials and not from others.",
+                )
+            } else {
+                (
+                    String::new(),
+                    "CPU-bound: the rate, and a tax, are CPU time and not the storage's. Fewer \
+                     threads, larger blocks or more CPUs show the storage.",
+                )
+            };
+            Warning {
+                check: Check::GeneratorBound,
+                message: format!(
+                    "{} busy {} of the time{whose} ({})",
+                    all(cpus),
+                    percent(busy),
+                    worst.how_often()
+                ),
+                advice: advice.to_owned(),
+                trials: worst.trials,
+                arm: Some(worst.arm),
+            }
+        })
+        .collect()
+}
+
+/// Arms on which the CPUs were the limit because their layers compute, as sentences: not a fault,
+/// but the tax holds for this machine's CPU only.
+pub(crate) fn bound_by_design(evidence: &Evidence<'_>) -> Vec<String> {
+    let by_design = |worst: &Worst<Finding>| is_by_design(evidence, worst);
+    findings(evidence)
+        .into_iter()
+        .filter(by_design)
+        .map(|worst| {
+            format!(
+                "{} is CPU-bound ({} busy {} of the time): its tax is CPU time, and how much a \
+                 machine with faster or idle CPUs would pay was not measured.",
+                worst.arm,
+                all(worst.finding.cpus),
+                percent(worst.finding.busy)
+            )
+        })
+        .collect()
+}
+
+fn is_by_design(evidence: &Evidence<'_>, worst: &Worst<Finding>) -> bool {
+    let arm = evidence.names.iter().position(|name| *name == worst.arm);
+    let computes = |layer: &Layer| matches!(layer, Layer::Aes { .. });
+    worst.finding.others <= MAX_OTHERS
+        && arm.is_some_and(|arm| evidence.layers(arm).iter().any(computes))
+}
+
+fn findings(evidence: &Evidence<'_>) -> Vec<Worst<Finding>> {
+    let environment = &evidence.experiment.environment;
+    evidence.worst_per_arm(|trial, _| {
+        let finding = finding(trial, environment)?;
+        (finding.busy >= BUSY).then_some((finding.busy, finding))
+    })
+}
+
+fn finding(trial: &TrialFacts, environment: &Environment) -> Option<Finding> {
+    let window_ns = trial.window_ns as f64;
+    let own_ns = trial.system.process_cpu_ns.map(|ns| ns as f64);
+    let machine = f64::from(environment.cpus);
+    // In a container with a CPU limit the machine's other CPUs may idle.
+    if let (Some(limit), Some(own_ns)) = (environment.cgroup_cpus, own_ns)
+        && limit < machine
+        && own_ns >= BUSY * limit * window_ns
+    {
+        return Some(Finding { busy: own_ns / (limit * window_ns), cpus: limit, others: 0.0 });
+    }
+    let busy_ns = trial.system.cpu_busy_ns? as f64;
+    let busy = busy_ns / (machine * window_ns);
+    let others = own_ns.map_or(0.0, |own_ns| (1.0 - own_ns / busy_ns).max(0.0));
+    busy.is_finite().then_some(Finding { busy: busy.min(1.0), cpus: machine, others })
+}
+
+fn all(cpus: f64) -> String {
+    if cpus <= 1.0 {
+        "the CPU was".to_owned()
+    } else if cpus.fract() == 0.0 {
+        format!("all {cpus:.0} CPUs were")
+    } else {
+        format!("the CPU limit of {cpus:.1} CPUs was")
+    }
+}

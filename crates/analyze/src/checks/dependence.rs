@@ -1,0 +1,29 @@
+use super::Evidence;
+use crate::analysis::{Check, Warning};
+use crate::words;
+
+/// Block differences that depend on each other: the interval would be too narrow.
+pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Warning> {
+    let found = evidence.conclusions.iter().filter_map(|conclusion| {
+        let dependence = conclusion.decision.dependence?;
+        let comparison = &conclusion.comparison;
+        Some(Warning {
+            check: Check::Dependence,
+            arm: comparison.arm.clone().or_else(|| comparison.layer.clone()),
+            message: format!(
+                "successive blocks are correlated in {}: {:.2}, where {} independent blocks stay \
+                 below {:.2}",
+                words::metric(comparison.metric),
+                dependence.autocorrelation,
+                comparison.blocks,
+                dependence.bound
+            ),
+            advice: "Something changes slowly and hits the arms differently: a background job, \
+                     credits that refill, a volume that fills up. Find it, or pause between \
+                     trials; more blocks alone do not help."
+                .to_owned(),
+            trials: comparison.blocks,
+        })
+    });
+    found.collect()
+}

@@ -1,0 +1,28 @@
+use super::Evidence;
+use crate::analysis::{Check, Warning};
+use crate::words::count;
+
+/// Trials that yielded nothing usable, other than by the user's interruption.
+pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Warning> {
+    let per_arm = evidence.names.iter().enumerate().filter_map(|(arm, name)| {
+        let of_arm = || evidence.trials.iter().filter(|trial| trial.arm == Some(arm));
+        let failed = || of_arm().filter(|trial| !trial.usable && trial.outcome != "interrupted");
+        let trials = u32::try_from(failed().count()).unwrap_or(u32::MAX);
+        let reason = failed().find_map(|trial| trial.why.clone());
+        (trials > 0).then(|| Warning {
+            check: Check::FailedTrials,
+            arm: Some(name.clone()),
+            message: format!(
+                "{trials} of {} failed: {}",
+                count(of_arm().count() as u64, "trial"),
+                reason.unwrap_or_else(|| "no I/O of the primary job completed".to_owned())
+            ),
+            advice: "The blocks of these trials are left out of the comparison. If trials fail \
+                     under load rather than by accident, what is left is the easy part: solve the \
+                     error and measure again."
+                .to_owned(),
+            trials,
+        })
+    });
+    per_arm.collect()
+}

@@ -1,0 +1,47 @@
+use super::Evidence;
+use crate::analysis::{Check, Warning};
+use crate::words::{percent, time};
+
+/// Share of a thread's time that the load generator may need for itself.
+const MAX_SHARE: f64 = 0.10;
+
+/// Is the load generator, rather than the storage, what takes the time? Its own cost per I/O was
+/// measured at the start with an engine that does nothing.
+pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Warning> {
+    let own_ns = evidence.experiment.generator_ns_per_io;
+    let found = evidence.worst_per_arm(|trial, _| {
+        evidence
+            .real_jobs(trial)
+            .map(|(job, facts)| {
+                let threads_ns = f64::from(facts.threads.max(1)) * facts.active_ns as f64;
+                let per_io_ns = threads_ns / facts.ios as f64;
+                (own_ns / per_io_ns, (job.name.clone(), per_io_ns))
+            })
+            .filter(|(share, _)| *share > MAX_SHARE)
+            .max_by(|a, b| a.0.total_cmp(&b.0))
+            .map(|(share, (job, per_io_ns))| (share, (share, job, per_io_ns)))
+    });
+    found
+        .into_iter()
+        .map(|worst| {
+            let (share, job, per_io_ns) = &worst.finding;
+            Warning {
+                check: Check::GeneratorBound,
+                message: format!(
+                    "job {job}: generating an I/O takes {} of the {} that a thread spends on one, \
+                     {} ({})",
+                    time(own_ns),
+                    time(*per_io_ns),
+                    percent(*share),
+                    worst.how_often()
+                ),
+                advice: "This share is the same with and without a layer, so the layer's tax \
+                         looks smaller than it is. Larger blocks, or CPU per I/O instead of \
+                         throughput, show it better."
+                    .to_owned(),
+                trials: worst.trials,
+                arm: Some(worst.arm),
+            }
+        })
+        .collect()
+}

@@ -1,0 +1,43 @@
+use super::Evidence;
+use crate::analysis::{Check, Warning};
+use crate::facts::TrialFacts;
+use crate::words::count;
+
+/// I/Os that failed or came back short, in usable trials.
+pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Warning> {
+    let per_arm = (0..evidence.names.len()).filter_map(|arm| {
+        let (mut errors, mut short, mut ios, mut trials) = (0, 0, 0, 0);
+        let mut first = None;
+        for trial in evidence.usable(arm) {
+            let before = (errors, short);
+            for job in &trial.jobs {
+                errors += job.errors;
+                short += job.short_ios;
+                ios += job.ios + job.errors + job.short_ios;
+            }
+            let text = first_error(trial);
+            trials += u32::from(before != (errors, short) || text.is_some());
+            first = first.or(text);
+        }
+        (trials > 0).then(|| Warning {
+            check: Check::IoErrors,
+            arm: Some(evidence.names[arm].clone()),
+            message: format!(
+                "{} failed and {short} came back short, of {ios}{}",
+                count(errors, "I/O"),
+                first.map(|error| format!("; the first: {error}")).unwrap_or_default()
+            ),
+            advice: "Failed I/Os are not counted as done, but the time lost on them is in the \
+                     figures: find out why they fail (kernel log, device health, free space) \
+                     before trusting the comparison."
+                .to_owned(),
+            trials,
+        })
+    });
+    per_arm.collect()
+}
+
+fn first_error(trial: &TrialFacts) -> Option<&str> {
+    let of_index = || trial.index.as_ref().and_then(|index| index.first_error.as_deref());
+    trial.jobs.iter().find_map(|job| job.first_error.as_deref()).or_else(of_index)
+}

@@ -1,0 +1,77 @@
+use super::Evidence;
+use crate::analysis::{Check, Warning};
+use crate::facts::JobFacts;
+use crate::words::{percent, two_digits};
+
+/// Allowed relative deviation.
+const TOLERANCE: f64 = 0.05;
+/// Mean deviation per I/O that clock readings around it explain.
+const CLOCK_NS: f64 = 100.0;
+
+struct Finding {
+    job: String,
+    by_latency: f64,
+    counted: f64,
+    bound: f64,
+}
+
+/// Little's law, L = X R: the mean number in flight must be throughput times mean latency (Little,
+/// "A Proof for the Queuing Formula: L = lambda W", Operations Research 9, 1961). The number in
+/// flight is counted independently of latencies, and can never exceed threads x depth.
+pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Warning> {
+    let found = evidence.worst_per_arm(|trial, _| {
+        evidence
+            .real_jobs(trial)
+            .filter_map(|(job, facts)| {
+                let (excess, by_latency, counted, bound) = deviation(facts)?;
+                Some((excess, Finding { job: job.name.clone(), by_latency, counted, bound }))
+            })
+            .max_by(|a, b| a.0.total_cmp(&b.0))
+    });
+    found
+        .into_iter()
+        .map(|worst| {
+            let Finding { job, by_latency, counted, bound } = &worst.finding;
+            let against = if *by_latency > bound * (1.0 + TOLERANCE) {
+                format!("its threads and depth allow {bound:.0}")
+            } else {
+                let off = percent((by_latency / counted - 1.0).abs());
+                format!("{} were counted, {off} off", two_digits(*counted))
+            };
+            Warning {
+                check: Check::LittlesLaw,
+                message: format!(
+                    "job {job}: throughput x latency says {} I/Os in flight, but {against} ({})",
+                    two_digits(*by_latency),
+                    worst.how_often()
+                ),
+                advice: "Latencies or rates of this arm are wrong, or I/Os were taken that the \
+                         job did not issue: do not use them. With sqpoll, turn it off; else try \
+                         engine=psync, and report this if it stays."
+                    .to_owned(),
+                trials: worst.trials,
+                arm: Some(worst.arm),
+            }
+        })
+        .collect()
+}
+
+/// How far the law is broken, with the three numbers in flight: by latency, counted, possible.
+///
+/// I/Os at the edges of the window are counted on one side only, at most as many as can be in
+/// flight; and failed I/Os are in flight but have no latency.
+fn deviation(facts: &JobFacts) -> Option<(f64, f64, f64, f64)> {
+    let slots = f64::from(facts.threads.max(1)) * f64::from(facts.queue_depth.max(1));
+    let edges = slots / facts.ios as f64;
+    if facts.errors + facts.short_ios > 0 || edges > TOLERANCE {
+        return None;
+    }
+    let (sum_ns, counted_ns) = (facts.service_sum_ns, facts.in_flight_io_ns as f64);
+    let active_ns = facts.active_ns as f64;
+    let allowed_ns = (TOLERANCE + edges) * counted_ns + CLOCK_NS * facts.ios as f64;
+    let is_off = counted_ns > 0.0 && (sum_ns - counted_ns).abs() > allowed_ns;
+    let limit_ns = slots * active_ns;
+    let is_impossible = sum_ns > limit_ns * (1.0 + TOLERANCE + edges);
+    let excess = (sum_ns / counted_ns.max(1.0)).ln().abs().max((sum_ns / limit_ns).ln());
+    (is_off || is_impossible).then_some((excess, sum_ns / active_ns, counted_ns / active_ns, slots))
+}

@@ -1,0 +1,99 @@
+use super::Evidence;
+use crate::analysis::{Check, Warning};
+use crate::blocks::Block;
+use crate::conclude::Conclusion;
+use crate::stats::dependence::long_run_variance;
+use crate::stats::trial_length::{MAX_SECONDS, optimal_trial_seconds};
+use crate::stats::verdict::Verdict;
+use crate::words::percent;
+
+/// Noise that keeps a comparison undecided, and what a decision would take. Only where the
+/// primary metric is concerned, which decides when a run stops.
+pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Warning> {
+    let Some(primary) = evidence.conclusions.first().map(|c| c.comparison.metric) else {
+        return Vec::new();
+    };
+    let undecided = |c: &&Conclusion| {
+        c.comparison.metric == primary && c.comparison.verdict == Verdict::Undecided
+    };
+    let found = evidence.conclusions.iter().filter(undecided).filter_map(|conclusion| {
+        let spread = conclusion.spread?;
+        let comparison = &conclusion.comparison;
+        let price = comparison.blocks_needed.map_or_else(
+            || "no number of blocks would give a verdict at this noise".to_owned(),
+            |n| format!("a verdict takes about {n} blocks at this noise"),
+        );
+        Some(Warning {
+            check: Check::Precision,
+            arm: comparison.arm.clone().or_else(|| comparison.layer.clone()),
+            message: format!(
+                "the difference varies by {} from block to block; {price}, and {} were analysed",
+                percent(spread),
+                comparison.blocks
+            ),
+            advice: advice(evidence),
+            trials: comparison.blocks,
+        })
+    });
+    found.collect()
+}
+
+fn advice(evidence: &Evidence<'_>) -> String {
+    let time_s = evidence.experiment.spec.workload.time_ns as f64 / 1e9;
+    match best_trial_seconds(evidence).map(f64::ceil) {
+        Some(best) if best >= 1.5 * time_s => format!(
+            "The noise is mostly within trials: longer ones (--time {best:.0}s) narrow the \
+             interval for less time than more blocks do."
+        ),
+        _ => {
+            "Give it more blocks (--max-blocks), or a quieter machine; an effect much larger than \
+              this noise would have shown."
+                .to_owned()
+        }
+    }
+}
+
+/// The trial length that buys the narrowest interval per second, from how throughput varies from
+/// second to second and from trial to trial; `None` where trials are too short to tell.
+fn best_trial_seconds(evidence: &Evidence<'_>) -> Option<f64> {
+    let kept: Vec<_> = evidence
+        .blocks
+        .kept
+        .iter()
+        .flat_map(|block: &Block<'_>| block.trials.iter().enumerate())
+        .filter_map(|(arm, trial)| trial.map(|trial| (arm, trial)))
+        .filter(|(_, trial)| trial.per_second_ios.len() >= 3)
+        .collect();
+    if kept.len() < 3 {
+        return None;
+    }
+    let (mut within, mut overhead_ns, mut seconds) = (0.0, 0.0, 0.0);
+    let mut logs: Vec<Vec<f64>> = vec![Vec::new(); evidence.names.len()];
+    for (arm, trial) in &kept {
+        let series: Vec<f64> = trial.per_second_ios.iter().map(|ios| f64::from(*ios)).collect();
+        let mean = series.iter().sum::<f64>() / series.len() as f64;
+        if mean <= 0.0 {
+            continue;
+        }
+        let relative: Vec<f64> = series.iter().map(|x| x / mean).collect();
+        within += long_run_variance(&relative) / kept.len() as f64;
+        overhead_ns += trial.switch_ns as f64 / kept.len() as f64;
+        seconds += series.len() as f64 / kept.len() as f64;
+        logs[*arm].push(mean.ln());
+    }
+    overhead_ns += evidence.experiment.spec.workload.ramp_ns as f64;
+    let between = (pooled_variance(&logs)? - within / seconds).max(0.0);
+    let best = optimal_trial_seconds(overhead_ns / 1e9, within, between);
+    (within > 0.0).then_some(best.min(MAX_SECONDS))
+}
+
+/// Variance within groups; `None` without a group of two.
+fn pooled_variance(groups: &[Vec<f64>]) -> Option<f64> {
+    let (mut squares, mut freedom) = (0.0, 0);
+    for group in groups.iter().filter(|group| group.len() >= 2) {
+        let mean = group.iter().sum::<f64>() / group.len() as f64;
+        squares += group.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>();
+        freedom += group.len() - 1;
+    }
+    (freedom > 0).then(|| squares / freedom as f64)
+}

@@ -1,0 +1,48 @@
+use super::Evidence;
+use crate::analysis::{Check, Warning};
+use crate::facts::TrialFacts;
+use crate::words::percent;
+
+/// Seconds a trial needs for a stall to stand out.
+const MIN_SECONDS: usize = 3;
+
+/// Seconds in which the storage all but stopped.
+pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Warning> {
+    let found = evidence.worst_per_arm(|trial, _| {
+        let lowest = lowest_second(trial)?;
+        (lowest < 0.5).then_some((-lowest, lowest))
+    });
+    found
+        .into_iter()
+        .map(|worst| Warning {
+            check: Check::Precision,
+            message: format!(
+                "stalls: a second at {} of its trial's mean throughput (a second below half of it \
+                 {})",
+                percent(worst.finding),
+                worst.how_often()
+            ),
+            advice: "A mean hides stalls, and users feel them. See the throughput per second of \
+                     these trials, and compare p99 at an offered rate (--set rate=...)."
+                .to_owned(),
+            trials: worst.trials,
+            arm: Some(worst.arm),
+        })
+        .collect()
+}
+
+/// Whether a second of the trial fell below half of its mean; `None` if it is too short to tell.
+pub(crate) fn stalled(trial: &TrialFacts) -> Option<bool> {
+    lowest_second(trial).map(|lowest| lowest < 0.5)
+}
+
+/// The slowest second as a share of the mean one.
+fn lowest_second(trial: &TrialFacts) -> Option<f64> {
+    let seconds = &trial.per_second_ios;
+    let total: u64 = seconds.iter().map(|ios| u64::from(*ios)).sum();
+    if seconds.len() < MIN_SECONDS || total == 0 {
+        return None;
+    }
+    let mean = total as f64 / seconds.len() as f64;
+    seconds.iter().min().map(|least| f64::from(*least) / mean)
+}

@@ -1,0 +1,32 @@
+use super::Evidence;
+use crate::analysis::{Check, Warning};
+use crate::words::percent;
+
+/// Share of all CPU time that the hypervisor may take.
+const MAX_SHARE: f64 = 0.02;
+
+/// CPU time that the hypervisor gave to others.
+pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Warning> {
+    let cpus = f64::from(evidence.experiment.environment.cpus.max(1));
+    let found = evidence.worst_per_arm(|trial, _| {
+        let share = trial.system.cpu_steal_ns? as f64 / (cpus * trial.window_ns as f64);
+        (share > MAX_SHARE).then_some((share, share))
+    });
+    found
+        .into_iter()
+        .map(|worst| Warning {
+            check: Check::Steal,
+            message: format!(
+                "the hypervisor took {} of the CPU time for others ({})",
+                percent(worst.finding),
+                worst.how_often()
+            ),
+            advice: "Neighbours on this host share its CPUs, so part of the noise is theirs. The \
+                     interleaved blocks spread it over all arms; a dedicated host, or another \
+                     time of day, makes the intervals narrower."
+                .to_owned(),
+            trials: worst.trials,
+            arm: Some(worst.arm),
+        })
+        .collect()
+}

@@ -1,0 +1,41 @@
+use std::collections::BTreeSet;
+
+use super::Evidence;
+use crate::analysis::{Check, Warning};
+use crate::compare::ios_per_trial;
+use crate::stats::tail::samples_needed;
+use crate::stats::verdict::Verdict;
+use crate::words::time;
+
+/// Too few I/Os per trial behind a p99 that should be compared.
+pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Warning> {
+    let gated =
+        |c: &&crate::conclude::Conclusion| c.comparison.verdict == Verdict::InsufficientTailSamples;
+    if !evidence.conclusions.iter().any(|c| gated(&c)) {
+        return Vec::new();
+    }
+    let needed = samples_needed(0.99);
+    let arms: BTreeSet<usize> = evidence.trials.iter().filter_map(|trial| trial.arm).collect();
+    arms.into_iter()
+        .map(|arm| (arm, ios_per_trial(evidence.usable(arm))))
+        .filter(|(_, ios)| (1..needed).contains(ios))
+        .map(|(arm, ios)| {
+            let time_ns = evidence.experiment.spec.workload.time_ns as f64;
+            Warning {
+                check: Check::Precision,
+                arm: Some(evidence.names[arm].clone()),
+                message: format!(
+                    "a trial has {ios} I/Os on average; its p99 needs {needed}, so that 100 lie \
+                     beyond it"
+                ),
+                advice: format!(
+                    "Measure longer per trial: --time {} or more at this rate. More trials do not \
+                     help.",
+                    time((time_ns * needed as f64 / ios as f64 / 1e9).ceil() * 1e9)
+                        .replace(' ', "")
+                ),
+                trials: u32::try_from(evidence.usable(arm).count()).unwrap_or(u32::MAX),
+            }
+        })
+        .collect()
+}

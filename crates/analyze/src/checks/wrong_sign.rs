@@ -1,0 +1,54 @@
+use iotax_spec::{Design, Layer};
+
+use super::Evidence;
+use crate::analysis::{Check, Comparison, Metric, Warning};
+use crate::stats::verdict::Verdict;
+use crate::words::{self, percent};
+
+/// An added layer that makes things faster is questioned, not celebrated.
+pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Warning> {
+    evidence
+        .conclusions
+        .iter()
+        .map(|conclusion| &conclusion.comparison)
+        .filter(|c| c.verdict == Verdict::Faster && c.metric != Metric::CpuPerIo)
+        .filter_map(|c| Some((c, adds(evidence, c)?)))
+        .map(|(comparison, what)| Warning {
+            check: Check::WrongSign,
+            arm: comparison.arm.clone().or_else(|| comparison.layer.clone()),
+            message: format!(
+                "{what} only adds work, yet {} is better by {} with it",
+                words::metric(comparison.metric),
+                percent(comparison.tax.map_or(0.0, f64::abs))
+            ),
+            advice: "Do not take this as a gain before it is explained. Usual reasons: direct I/O \
+                     became buffered I/O, a cache answered, small I/Os were merged, or the arms \
+                     lie on different storage. The device's own counters (iostat) show which."
+                .to_owned(),
+            trials: comparison.blocks,
+        })
+        .collect()
+}
+
+/// What the comparison adds to the baseline, if that is layers and nothing but layers that cost.
+fn adds(evidence: &Evidence<'_>, comparison: &Comparison) -> Option<String> {
+    if let Some(name) = &comparison.arm {
+        let arm = evidence.names.iter().position(|n| n == name)?;
+        let (base, with) = (evidence.layers(0), evidence.layers(arm));
+        let is_added = with.len() > base.len() && !base.is_empty() && is_subsequence(base, with);
+        let caches = |layers: &[Layer]| {
+            layers.iter().filter(|layer| matches!(layer, Layer::Cache { .. })).count()
+        };
+        let is_cache = caches(with) > caches(base);
+        return (is_added && !is_cache).then(|| format!("arm {name}"));
+    }
+    let Design::Peel { layers, .. } = &evidence.experiment.spec.design else { return None };
+    let layer = comparison.layer.as_ref()?;
+    let is_layer = layers.contains(layer) && !layer.starts_with("cache");
+    is_layer.then(|| format!("layer {layer}"))
+}
+
+fn is_subsequence(base: &[Layer], with: &[Layer]) -> bool {
+    let mut rest = with.iter();
+    base.iter().all(|layer| rest.any(|other| other == layer))
+}

@@ -1,0 +1,8 @@
+//! Made-up records through the analyzer.
+
+mod compare;
+mod open_loop;
+mod peel;
+mod robust;
+mod support;
+mod warnings;

@@ -1,0 +1,113 @@
+//! Records of loads at an offered rate.
+
+use iotax_analyze::{Metric, Verdict};
+use iotax_record::{IndexRecord, LatencyHistogram, Trial};
+use iotax_spec::IndexLoads;
+
+use crate::support::{Bed, load, of};
+
+/// Both arms get `offered` I/Os per second and answer in these mean latencies.
+fn offered(offered: f64, blocks: u32, latency_us: [f64; 2]) -> (Bed, Vec<Trial>) {
+    let mut bed = Bed::compare(&["base", "slow"]).offer(offered);
+    let mut trials = Vec::new();
+    for block in 0..blocks {
+        for (arm, latency_us) in latency_us.iter().enumerate() {
+            let wobble = 1.0 + 0.01 * f64::from((block * 7 + u32::from(arm == 1) * 3) % 5);
+            trials.push(bed.trial_with(block, arm, offered, latency_us * 1e3 * wobble));
+        }
+    }
+    (bed, trials)
+}
+
+#[test]
+fn p99_at_the_offered_rate_is_the_primary_metric() {
+    let (bed, trials) = offered(2100.0, 5, [100.0, 130.0]);
+    let analysis = bed.analyze(&trials);
+    let metrics: Vec<Metric> = analysis.comparisons.iter().map(|c| c.metric).collect();
+    assert_eq!(metrics, [Metric::P99, Metric::Latency, Metric::CpuPerIo]);
+    let p99 = of(&analysis, "slow", Metric::P99);
+    assert_eq!(p99.verdict, Verdict::Slower);
+    assert!((p99.tax.unwrap() - 0.3).abs() < 0.05, "{p99:?}");
+    let difference = p99.difference_ns.unwrap();
+    assert!((difference.value - 1.49 * 30e3).abs() < 6e3, "{difference:?}");
+    assert!((p99.base.unwrap() - 1.49 * 101e3).abs() < 5e3);
+    assert_eq!(bed.decide(&trials).stop.as_deref(), Some("every arm has a verdict"));
+}
+
+#[test]
+fn a_tail_without_enough_ios_gets_no_verdict_and_the_mean_decides() {
+    let (bed, trials) = offered(500.0, 5, [100.0, 130.0]);
+    let analysis = bed.analyze(&trials);
+    let p99 = of(&analysis, "slow", Metric::P99);
+    assert_eq!((p99.verdict, p99.tax), (Verdict::InsufficientTailSamples, None));
+    assert_eq!(of(&analysis, "slow", Metric::Latency).verdict, Verdict::Slower);
+    assert_eq!(bed.decide(&trials).stop.as_deref(), Some("every arm has a verdict"));
+}
+
+#[test]
+fn an_arm_that_does_not_keep_up_is_overloaded() {
+    let (bed, mut trials) = offered(2100.0, 5, [100.0, 130.0]);
+    for trial in trials.iter_mut().filter(|trial| trial.arm == "slow") {
+        load(trial).jobs[0].offered_ios = Some(10_800);
+    }
+    let analysis = bed.analyze(&trials);
+    for metric in [Metric::P99, Metric::Latency] {
+        let comparison = of(&analysis, "slow", metric);
+        assert_eq!((comparison.verdict, comparison.tax), (Verdict::Overloaded, None));
+    }
+    let stop = bed.decide(&trials).stop;
+    assert_eq!(stop.as_deref(), Some("no arm keeps up with the offered rate"));
+}
+
+#[test]
+fn response_counts_from_the_intended_start() {
+    let (bed, mut trials) = offered(2100.0, 4, [100.0, 100.0]);
+    for trial in trials.iter_mut().filter(|trial| trial.arm == "slow") {
+        // Service is as fast as ever; the I/Os had waited for it.
+        let mut late = LatencyHistogram::new();
+        for i in 0..10_500 {
+            late.record(200_000 + i * 10);
+        }
+        load(trial).jobs[0].read.response = Some(late);
+    }
+    let mean = of(&bed.analyze(&trials), "slow", Metric::Latency).tax.unwrap();
+    assert!(mean > 1.0, "{mean}");
+}
+
+#[test]
+fn index_loads_are_compared_and_described() {
+    let mut bed = Bed::compare(&["base", "slow"]);
+    bed.experiment.spec.workload.index = Some(IndexLoads {
+        versions_per_second: 4.0,
+        index_bytes: 1 << 24,
+        slow_load_ns: 10_000_000,
+        queries_per_second: 100.0,
+        query_bytes: 4096,
+    });
+    let mut trials = bed.blocks(4, &[400.0, 400.0], 0.01);
+    for trial in &mut trials {
+        let mean_ns = if trial.arm == "slow" { 12_000_000 } else { 6_000_000 };
+        let mut times = LatencyHistogram::new();
+        for i in 0..20 {
+            times.record(mean_ns + u64::from(trial.block) * 100_000 + i * 1_000);
+        }
+        load(trial).index = Some(IndexRecord {
+            slow_load_ns: 10_000_000,
+            slow_loads: if mean_ns > 10_000_000 { 20 } else { 0 },
+            queries: 500,
+            queries_waited: 40,
+            load: times,
+            ..IndexRecord::default()
+        });
+    }
+    let analysis = bed.analyze(&trials);
+    let loads = of(&analysis, "slow", Metric::LoadTime);
+    assert_eq!(loads.verdict, Verdict::Slower);
+    assert!((loads.tax.unwrap() - 0.98).abs() < 0.05, "{loads:?}");
+    let index = analysis.arms[1].index.as_ref().unwrap();
+    assert_eq!(
+        (index.loads, index.slow_loads, index.queries, index.queries_waited),
+        (80, 80, 2000, 160)
+    );
+    assert!(index.max_load_ns > 12_000_000 && index.mean_load_ns > 12e6);
+}

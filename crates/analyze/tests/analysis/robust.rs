@@ -1,0 +1,179 @@
+//! Whatever a record holds, the analysis is finite, says so, and does not panic.
+
+use iotax_analyze::{Analysis, Analyzer, Verdict};
+use iotax_record::{JobRecord, LatencyHistogram, LoadRecord, Outcome, SystemCounters, Trial};
+use iotax_spec::{Design, Pace};
+use proptest::prelude::*;
+
+use crate::support::{Bed, SECOND_NS, end, failed, job};
+
+fn outcomes() -> impl Strategy<Value = Outcome> {
+    prop_oneof![
+        3 => Just(Outcome::Completed),
+        1 => Just(Outcome::Degraded { reasons: vec!["1 I/O failed".into()] }),
+        1 => Just(Outcome::Failed { error: "gone".into() }),
+        1 => Just(Outcome::Interrupted),
+    ]
+}
+
+fn loads() -> impl Strategy<Value = Option<LoadRecord>> {
+    let numbers = (0_u64..4, 0_u64..3, 0_u64..3, any::<u64>(), any::<u64>(), 0_u32..3);
+    (prop::option::of(numbers), prop::option::of(0_u64..20), 0_usize..3).prop_map(
+        |(numbers, offered_ios, jobs)| {
+            let (ios, seconds, errors, cpu, in_flight, depth) = numbers?;
+            let mut service = LatencyHistogram::empty();
+            (0..ios).for_each(|i| service.record(cpu.wrapping_mul(i + 1)));
+            let mut record = JobRecord {
+                name: "reader".into(),
+                queue_depth: depth,
+                threads: depth,
+                active_ns: seconds * SECOND_NS,
+                cpu_user_ns: cpu,
+                cpu_system_ns: in_flight,
+                in_flight_io_ns: in_flight,
+                offered_ios,
+                max_slip_ns: cpu,
+                ..JobRecord::default()
+            };
+            record.read.ios = ios;
+            record.read.bytes = ios * 4096;
+            record.write.errors = errors;
+            record.read.service = service;
+            record.read.per_second_ios = vec![depth; jobs * 2];
+            let system = SystemCounters {
+                cpu_busy_ns: Some(cpu),
+                cpu_steal_ns: Some(in_flight),
+                device_read_bytes: Some(ios),
+                ..SystemCounters::default()
+            };
+            let window_ns = seconds * SECOND_NS;
+            let jobs = vec![record; jobs];
+            Some(LoadRecord { jobs, window_ns, system, ..LoadRecord::default() })
+        },
+    )
+}
+
+fn trials() -> impl Strategy<Value = Vec<Trial>> {
+    let trial = (0_u32..12, 0_usize..5, outcomes(), loads());
+    prop::collection::vec(trial, 0..60).prop_map(|trials| {
+        let made =
+            trials.into_iter().enumerate().map(|(slot, (block, arm, outcome, load))| Trial {
+                block,
+                slot: u32::try_from(slot).unwrap(),
+                arm: format!("mask {arm}"),
+                started_ns: 0,
+                switch_ns: 0,
+                outcome,
+                load,
+            });
+        made.collect()
+    })
+}
+
+fn beds() -> impl Strategy<Value = Bed> {
+    (0..5_u32, any::<bool>()).prop_map(|(design, is_open)| {
+        let mut bed = match design {
+            0 => {
+                let mut bed = Bed::compare(&["mask 0"]);
+                bed.experiment.spec.design = Design::Single;
+                bed
+            }
+            1 => Bed::compare(&["mask 0"]),
+            2 => Bed::compare(&["mask 0", "mask 1", "mask 2"]),
+            3 => Bed::peel(&["a", "b"]),
+            _ => Bed::peel_of(&["a", "b", "c"], vec![0, 1, 3]),
+        };
+        if is_open {
+            bed.experiment.spec.workload.jobs[0].pace = Pace::Even { iops: 4.0 };
+            bed.experiment.spec.workload.jobs[0].invalidate = true;
+            bed = bed.on_disk();
+        }
+        bed
+    })
+}
+
+/// Every number a reader could trip over.
+fn is_sound(analysis: &Analysis) -> Result<(), TestCaseError> {
+    for c in &analysis.comparisons {
+        for value in [c.tax, c.lo, c.hi, c.base, c.with, c.p].into_iter().flatten() {
+            prop_assert!(!value.is_nan(), "{:?}", c);
+        }
+        if let (Some(lo), Some(tax), Some(hi)) = (c.lo, c.tax, c.hi) {
+            prop_assert!(lo <= tax && tax <= hi, "{:?}", c);
+        }
+        prop_assert!(!c.verdict.is_decided() || c.blocks >= 3, "{:?}", c);
+    }
+    for arm in &analysis.arms {
+        let values = [arm.iops, arm.throughput_cv, arm.cpu_ns_per_io, arm.mean_latency_ns];
+        prop_assert!(values.iter().all(|v| v.is_finite() && *v >= 0.0), "{:?}", arm);
+    }
+    for warning in &analysis.warnings {
+        prop_assert!(
+            !warning.message.contains("NaN") && !warning.message.contains("inf"),
+            "{:?}",
+            warning
+        );
+    }
+    Ok(())
+}
+
+proptest! {
+    #[test]
+    fn any_record_is_analysed(bed in beds(), trials in trials()) {
+        let analyzer = bed.analyzer(&trials);
+        let progress = analyzer.decide();
+        prop_assert_eq!(progress.open.len(), bed.experiment.spec.arms.len());
+        for end in [None, Some(&end())] {
+            is_sound(&analyzer.finish(end))?;
+        }
+        let text = serde_json::to_string(&analyzer.finish(None)).unwrap();
+        let back: Analysis = serde_json::from_str(&text).unwrap();
+        prop_assert_eq!(back.trials.len(), trials.len());
+    }
+}
+
+#[test]
+fn an_empty_record_is_open_in_every_respect() {
+    let bed = Bed::compare(&["base", "other"]);
+    let analyzer = Analyzer::new(&bed.experiment);
+    let progress = analyzer.decide();
+    assert_eq!((progress.stop, progress.open), (None, vec![true, true]));
+    let analysis = analyzer.finish(None);
+    assert_eq!(analysis.comparisons[0].verdict, Verdict::Undecided);
+    assert_eq!(analysis.ending.trials, 0);
+    insta::assert_snapshot!(analysis.ending.reason, @"");
+    insta::assert_snapshot!(analysis.open_questions.join("\n"), @"");
+}
+
+#[test]
+fn a_plain_run_compares_nothing_and_stops_after_its_trials() {
+    let mut bed = Bed::compare(&["only"]).stop(|stop| (stop.min_blocks, stop.max_blocks) = (2, 2));
+    bed.experiment.spec.design = Design::Single;
+    let mut trials = bed.blocks(2, &[1000.0], 0.01);
+    job(&mut trials[0]).write.bytes = 0;
+    assert_eq!(bed.decide(&trials[..1]).stop, None);
+    assert_eq!(bed.decide(&trials).stop.as_deref(), Some("all 2 trials were run"));
+    let analysis = bed.analyze(&trials);
+    assert!(analysis.comparisons.is_empty() && analysis.attribution.is_none());
+    assert!(analysis.trials.iter().all(|trial| trial.used));
+    let arm = &analysis.arms[0];
+    assert!((arm.iops / 1000.0 - 1.0).abs() < 0.05);
+    assert_eq!(
+        arm.latency_ios,
+        trials.iter().map(|t| t.load.as_ref().unwrap().jobs[0].read.ios).sum::<u64>()
+    );
+    let curve: Vec<u64> = arm.latency.iter().map(|point| point.latency_ns).collect();
+    assert!(curve.is_sorted() && curve.len() > 15);
+    assert!(arm.latency.last().unwrap().q <= 0.999, "10 I/Os of 10,000 lie beyond p99.9");
+}
+
+#[test]
+fn an_experiment_of_failures_has_no_figures_but_all_its_trials() {
+    let mut bed = Bed::compare(&["base", "other"]);
+    let trials: Vec<Trial> = bed.blocks(3, &[100.0, 100.0], 0.0).into_iter().map(failed).collect();
+    let analysis = bed.analyze(&trials);
+    assert_eq!((analysis.trials.len(), analysis.ending.blocks), (6, 0));
+    assert_eq!(analysis.comparisons[0].tax, None);
+    assert_eq!(analysis.arms[0].failed_trials, 3);
+    assert!(analysis.arms[0].latency.is_empty());
+}

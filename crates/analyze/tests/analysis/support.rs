@@ -1,0 +1,287 @@
+//! Experiments that never happened: records with known truth and seeded noise.
+
+use iotax_analyze::{Analysis, Analyzer, Comparison, Metric, Progress};
+use iotax_record::{
+    DirectionRecord, End, Environment, Experiment, JobRecord, LatencyHistogram, LoadRecord,
+    Outcome, Site, SystemCounters, Trial,
+};
+use iotax_spec::{
+    Arm, BlockSizes, Bound, Design, Engine, Files, Job, Layer, Pace, Pattern, Spec, Stack, Stop,
+    StopMode, Target, Workload,
+};
+use rand::seq::SliceRandom;
+use rand::{RngExt, SeedableRng};
+use rand_distr::{Distribution, StandardNormal};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+pub const SECOND_NS: u64 = 1_000_000_000;
+/// Length of a trial.
+pub const SECONDS: u64 = 5;
+/// Bytes per I/O.
+pub const BLOCK: u64 = 4096;
+
+/// An experiment being made up.
+pub struct Bed {
+    pub experiment: Experiment,
+    rng: Xoshiro256PlusPlus,
+    slot: u32,
+}
+
+impl Bed {
+    /// Arms by name, each on its own in-process stack of memory and the given layers.
+    pub fn new(arms: &[(&str, &[Layer])], design: Design) -> Self {
+        let spec = Spec {
+            workload: workload(),
+            arms: arms.iter().map(|(name, layers)| arm(name, layers)).collect(),
+            design,
+            stop: Stop {
+                mode: StopMode::Quick,
+                margin: 0.05,
+                alpha: 0.05,
+                simultaneous: false,
+                max_blocks: 40,
+                min_blocks: 3,
+                max_time_ns: None,
+            },
+            seed: 1,
+        };
+        let sites = arms.iter().map(|_| memory_site()).collect();
+        let experiment = Experiment {
+            format: iotax_record::FORMAT,
+            iotax_version: "0.1.0".into(),
+            started: "2026-01-01T00:00:00Z".into(),
+            command: vec!["iotax".into()],
+            spec,
+            environment: Environment {
+                cpus: 2,
+                memory_copy_bytes_per_s: Some(1e10),
+                ..Environment::default()
+            },
+            sites,
+            generator_ns_per_io: 50.0,
+        };
+        Self { experiment, rng: Xoshiro256PlusPlus::seed_from_u64(7), slot: 0 }
+    }
+
+    /// A comparison of arms that are just names.
+    pub fn compare(names: &[&str]) -> Self {
+        let arms: Vec<(&str, &[Layer])> = names.iter().map(|name| (*name, &[][..])).collect();
+        Self::new(&arms, Design::Compare)
+    }
+
+    /// A peel of layers with these names: all subsets of them.
+    pub fn peel(layers: &[&str]) -> Self {
+        let masks: Vec<u32> = (0..1 << layers.len()).collect();
+        Self::peel_of(layers, masks)
+    }
+
+    pub fn peel_of(layers: &[&str], masks: Vec<u32>) -> Self {
+        let names: Vec<String> = masks.iter().map(|mask| format!("mask {mask}")).collect();
+        let arms: Vec<(&str, &[Layer])> =
+            names.iter().map(|name| (name.as_str(), &[][..])).collect();
+        let layers = layers.iter().map(|layer| (*layer).to_owned()).collect();
+        Self::new(&arms, Design::Peel { layers, masks })
+    }
+
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.rng = Xoshiro256PlusPlus::seed_from_u64(seed);
+        self
+    }
+
+    pub fn stop(mut self, change: impl FnOnce(&mut Stop)) -> Self {
+        change(&mut self.experiment.spec.stop);
+        self
+    }
+
+    /// Offers a rate instead of a closed loop.
+    pub fn offer(mut self, iops: f64) -> Self {
+        self.experiment.spec.workload.jobs[0].pace = Pace::Even { iops };
+        self
+    }
+
+    /// Puts all arms on one disk whose reads are counted.
+    pub fn on_disk(mut self) -> Self {
+        for site in &mut self.experiment.sites {
+            *site = disk_site();
+        }
+        self
+    }
+
+    /// Blocks of trials in random order within a block. `iops[arm]` is the truth, `noise` the
+    /// standard deviation of the logarithm of a trial's rate.
+    pub fn blocks(&mut self, blocks: u32, iops: &[f64], noise: f64) -> Vec<Trial> {
+        let mut trials = Vec::new();
+        for block in 0..blocks {
+            let mut order: Vec<usize> = (0..iops.len()).collect();
+            order.shuffle(&mut self.rng);
+            for arm in order {
+                let z: f64 = StandardNormal.sample(&mut self.rng);
+                trials.push(self.trial(block, arm, iops[arm] * (noise * z).exp()));
+            }
+        }
+        trials
+    }
+
+    /// One closed-loop trial: latencies uniform in 0.5 to 1.5 times their mean, 1 / iops.
+    pub fn trial(&mut self, block: u32, arm: usize, iops: f64) -> Trial {
+        self.trial_with(block, arm, iops, 1e9 / iops)
+    }
+
+    /// One trial with this rate and this mean latency.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    pub fn trial_with(&mut self, block: u32, arm: usize, iops: f64, latency_ns: f64) -> Trial {
+        let ios = (iops * SECONDS as f64).round() as u64;
+        let mut latency = LatencyHistogram::new();
+        let mut sum_ns = 0;
+        for _ in 0..ios {
+            let ns = (latency_ns * (0.5 + self.rng.random::<f64>())) as u64;
+            latency.record(ns);
+            sum_ns += ns;
+        }
+        let is_open = self.experiment.spec.workload.jobs[0].pace.offered_iops().is_some();
+        let per_second = ios / SECONDS;
+        let read = DirectionRecord {
+            ios,
+            bytes: ios * BLOCK,
+            response: is_open.then(|| latency.clone()),
+            service: latency,
+            per_second_ios: vec![per_second as u32; SECONDS as usize],
+            per_second_bytes: vec![per_second * BLOCK; SECONDS as usize],
+            ..DirectionRecord::default()
+        };
+        let offered = self.experiment.spec.workload.jobs[0].pace.offered_iops();
+        let job = JobRecord {
+            name: "reader".into(),
+            engine: "vdisk".into(),
+            threads: 1,
+            queue_depth: 1,
+            active_ns: SECONDS * SECOND_NS,
+            cpu_user_ns: ios * 2_000,
+            in_flight_io_ns: sum_ns,
+            offered_ios: offered.map(|rate| (rate * SECONDS as f64) as u64),
+            read,
+            ..JobRecord::default()
+        };
+        let slot = self.slot;
+        self.slot += 1;
+        Trial {
+            block,
+            slot,
+            arm: self.experiment.spec.arms[arm].name.clone(),
+            started_ns: u64::from(slot) * 8 * SECOND_NS,
+            switch_ns: SECOND_NS,
+            outcome: Outcome::Completed,
+            load: Some(LoadRecord {
+                driver: "native".into(),
+                window_ns: SECONDS * SECOND_NS,
+                jobs: vec![job],
+                index: None,
+                system: SystemCounters::default(),
+            }),
+        }
+    }
+
+    pub fn analyze(&self, trials: &[Trial]) -> Analysis {
+        self.analyzer(trials).finish(Some(&end()))
+    }
+
+    pub fn decide(&self, trials: &[Trial]) -> Progress {
+        self.analyzer(trials).decide()
+    }
+
+    pub fn analyzer(&self, trials: &[Trial]) -> Analyzer {
+        let mut analyzer = Analyzer::new(&self.experiment);
+        for trial in trials {
+            analyzer.add(trial);
+        }
+        analyzer
+    }
+}
+
+pub fn end() -> End {
+    End { reason: "every arm has a verdict".into(), wall_ns: 60 * SECOND_NS, interrupted: false }
+}
+
+/// A trial that failed before anything was measured.
+pub fn failed(mut trial: Trial) -> Trial {
+    trial.outcome = Outcome::Failed { error: "/dev/sdx: no such device".into() };
+    trial.load = None;
+    trial
+}
+
+/// The primary job's record.
+pub fn job(trial: &mut Trial) -> &mut JobRecord {
+    &mut load(trial).jobs[0]
+}
+
+pub fn load(trial: &mut Trial) -> &mut LoadRecord {
+    trial.load.as_mut().expect("a measured trial")
+}
+
+/// The comparison of an arm or a layer.
+pub fn of<'a>(analysis: &'a Analysis, subject: &str, metric: Metric) -> &'a Comparison {
+    let is_it = |c: &&Comparison| {
+        c.arm.as_deref().or(c.layer.as_deref()) == Some(subject) && c.metric == metric
+    };
+    analysis.comparisons.iter().find(is_it).expect("there is such a comparison")
+}
+
+pub fn aes() -> Layer {
+    Layer::Aes { key_bits: 256, sector_bytes: 4096 }
+}
+
+pub fn memory_site() -> Site {
+    Site { kind: "vdisk".into(), storage_id: "memory".into(), ..Site::default() }
+}
+
+pub fn disk_site() -> Site {
+    Site {
+        kind: "directory".into(),
+        target: "/data".into(),
+        file_system: Some("ext4".into()),
+        device: Some("vda".into()),
+        direct: Some(true),
+        has_device: true,
+        storage_id: "254:0 /data".into(),
+        ..Site::default()
+    }
+}
+
+fn arm(name: &str, layers: &[Layer]) -> Arm {
+    let mut all = vec![Layer::Mem { size_bytes: 1 << 30 }];
+    all.extend_from_slice(layers);
+    Arm { name: name.into(), target: Target::Stack(Stack { layers: all }) }
+}
+
+fn workload() -> Workload {
+    let job = Job {
+        name: "reader".into(),
+        engine: Engine::Vdisk,
+        threads: 1,
+        queue_depth: 1,
+        read_percent: 100,
+        pattern: Pattern::Random,
+        block_sizes: BlockSizes::Fixed(4096),
+        files: Files::PerThread,
+        size_bytes: 1 << 30,
+        pace: Pace::Closed,
+        bound: Bound::Time,
+        start_delay_ns: 0,
+        direct: false,
+        invalidate: false,
+        fsync_every: None,
+        end_fsync: false,
+        verify: false,
+        sqpoll: false,
+        advise: true,
+    };
+    Workload {
+        name: "reads".into(),
+        about: String::new(),
+        ramp_ns: 2 * SECOND_NS,
+        time_ns: SECONDS * SECOND_NS,
+        jobs: vec![job],
+        index: None,
+        primary: "reader".into(),
+    }
+}
