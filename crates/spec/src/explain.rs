@@ -2,7 +2,7 @@
 
 use crate::keys::format_block_sizes;
 use crate::units::{format_bytes, format_duration, format_iops};
-use crate::workload::{Bound, Files, IndexLoads, Job, Pace, Pattern, Workload};
+use crate::workload::{Bound, Engine, Files, IndexLoads, Job, Pace, Pattern, Workload};
 
 impl Workload {
     /// What runs, one line for the times, one per job, one for the index.
@@ -76,12 +76,13 @@ impl Job {
             1 => String::new(),
             depth => format!(" {depth} deep"),
         };
-        let cache = match (self.direct, self.invalidate) {
-            (true, _) => "direct",
-            (false, true) => "buffered with a cold cache",
-            (false, false) => "buffered",
+        let cache = match (self.engine, self.direct, self.invalidate) {
+            (Engine::Vdisk | Engine::Null, ..) => "",
+            (_, true, _) => " direct",
+            (_, false, true) => " buffered with a cold cache",
+            (_, false, false) => " buffered",
         };
-        format!("{}{depth} {cache}", self.engine.name())
+        format!("{}{depth}{cache}", self.engine.name())
     }
 }
 
@@ -135,8 +136,8 @@ mod tests {
           index: up to 4 versions/s of 16M published and loaded, slow over 10ms; 1000 queries/s of 16k
         peel-search
           every trial: 500ms ramp, then 2s measured
-          searcher (decides): 1 thread, random reads of 4k-1M, over 2G, vdisk 4 deep buffered
-          driver: 1 thread, sequential writes of 1M, over 2G, vdisk buffered, offered 50/s evenly
+          searcher (decides): 1 thread, random reads of 4k-1M, over 2G, vdisk 4 deep
+          driver: 1 thread, sequential writes of 1M, over 2G, vdisk, offered 50/s evenly
         ");
     }
 

@@ -1,6 +1,6 @@
 //! What the user asked for: workloads, stacks, experiment files, units.
 //!
-//! Two levels, as in a good argument parser: what was *written* ([`file`], text) and what it
+//! Two levels, as in a good argument parser: what was *written* ([`mod@file`], text) and what it
 //! *means* ([`Spec`], typed, in bytes and nanoseconds). Nothing here touches disk, clock or
 //! environment.
 #![forbid(unsafe_code)]
