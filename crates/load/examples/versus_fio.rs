@@ -1,65 +1,186 @@
-use iotax_load::*;
-use iotax_spec::*;
+//! CPU time per I/O of this crate's engines against fio's, side by side: rounds in which every
+//! contender runs once, in an order that rotates, then medians. Both keep full latency
+//! histograms. Needs fio in `PATH`.
+//!
+//! ```text
+//! cargo run --release -p iotax-load --example versus_fio -- [DIRECTORY [ROUNDS [SECONDS]]]
+//! ```
+
+#[path = "bare_uring.rs"]
+mod bare_uring;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::atomic::AtomicBool;
-fn main() {
-    let dir = std::path::PathBuf::from("/tmp/vf");
-    std::fs::create_dir_all(&dir).unwrap();
-    for (engine, depth) in [(Engine::Null, 1), (Engine::Null, 32), (Engine::Psync, 1)] {
-        let job = Job {
-            name: "j".into(),
-            engine,
-            threads: 1,
-            queue_depth: depth,
-            read_percent: 100,
-            pattern: Pattern::Random,
-            block_sizes: BlockSizes::Fixed(4096),
-            files: Files::PerThread,
-            size_bytes: 256 << 20,
-            pace: Pace::Closed,
-            bound: Bound::Time,
-            start_delay_ns: 0,
-            direct: false,
-            invalidate: false,
-            fsync_every: None,
-            end_fsync: false,
-            verify: false,
-            sqpoll: false,
-            advise: true,
-        };
-        let w = Workload {
-            name: "w".into(),
-            about: String::new(),
-            ramp_ns: 100_000_000,
-            time_ns: 1_000_000_000,
-            jobs: vec![job],
-            index: None,
-            primary: "j".into(),
-        };
-        let stop = AtomicBool::new(false);
-        Native.prepare(&w, Target::Path(&dir), &|_, _| {}, &stop).unwrap();
-        let r = Native
-            .run(&Request {
-                workload: &w,
-                target: Target::Path(&dir),
-                ramp_ns: w.ramp_ns,
-                time_ns: w.time_ns,
-                seed: 1,
-                stop: &stop,
-                live: None,
-            })
-            .unwrap();
-        let j = &r.jobs[0];
-        println!(
-            "{:?} ios {} cpu/io {:.1} mean {:.1} p50 {} L {:.4} err {:?} u{} s{}",
-            engine,
-            j.read.ios,
-            (j.cpu_user_ns + j.cpu_system_ns) as f64 / j.read.ios as f64,
-            j.read.service.mean_ns(),
-            j.read.service.quantile_ns(0.5),
-            j.in_flight_io_ns as f64 / j.active_ns as f64,
-            j.first_error,
-            j.cpu_user_ns,
-            j.cpu_system_ns
-        );
+use std::time::Duration;
+
+use iotax_load::{LoadDriver, Native, Request, Target};
+use iotax_spec::{BlockSizes, Bound, Engine, Files, Job, Pace, Pattern, Workload};
+
+const FILE_BYTES: u64 = 256 << 20;
+const RAMP_NS: u64 = 200_000_000;
+
+#[derive(Clone, Copy, PartialEq)]
+enum Contender {
+    Ours(Engine, u32),
+    Fio(Engine, u32),
+    Bare(u32),
+}
+
+impl Contender {
+    fn name(self) -> String {
+        match self {
+            Self::Ours(engine, depth) => format!("iotax {} depth {depth}", engine.name()),
+            Self::Fio(engine, depth) => format!("fio   {} depth {depth}", engine.name()),
+            Self::Bare(depth) => format!("bare  io_uring depth {depth}"),
+        }
     }
+
+    /// (nanoseconds of CPU per I/O, I/Os per second)
+    fn run(self, directory: &Path, seconds: u64) -> (f64, f64) {
+        match self {
+            Self::Ours(engine, depth) => ours(directory, engine, depth, seconds),
+            Self::Fio(engine, depth) => fio(directory, engine, depth, seconds),
+            Self::Bare(depth) => {
+                let depth = u16::try_from(depth).expect("a small depth");
+                let time = Duration::from_secs(seconds);
+                let bare = bare_uring::run(&file(directory), depth, time, 1).expect("io_uring");
+                let ios = bare.ios as f64;
+                (bare.cpu_ns as f64 / ios, ios * 1e9 / bare.wall_ns as f64)
+            }
+        }
+    }
+}
+
+fn file(directory: &Path) -> PathBuf {
+    directory.join("versus.0")
+}
+
+fn workload(engine: Engine, depth: u32, seconds: u64) -> Workload {
+    let job = Job {
+        name: "versus".into(),
+        engine,
+        threads: 1,
+        queue_depth: depth,
+        read_percent: 100,
+        pattern: Pattern::Random,
+        block_sizes: BlockSizes::Fixed(4096),
+        files: Files::PerThread,
+        size_bytes: FILE_BYTES,
+        pace: Pace::Closed,
+        bound: Bound::Time,
+        start_delay_ns: 0,
+        direct: false,
+        invalidate: false,
+        fsync_every: None,
+        end_fsync: false,
+        verify: false,
+        sqpoll: false,
+        advise: true,
+    };
+    Workload {
+        name: "versus".into(),
+        about: String::new(),
+        ramp_ns: RAMP_NS,
+        time_ns: seconds * 1_000_000_000,
+        jobs: vec![job],
+        index: None,
+        primary: "versus".into(),
+    }
+}
+
+fn ours(directory: &Path, engine: Engine, depth: u32, seconds: u64) -> (f64, f64) {
+    let workload = workload(engine, depth, seconds);
+    let request = Request {
+        workload: &workload,
+        target: Target::Path(directory),
+        ramp_ns: workload.ramp_ns,
+        time_ns: workload.time_ns,
+        seed: 1,
+        stop: &AtomicBool::new(false),
+        live: None,
+    };
+    let record = Native.run(&request).expect("a load");
+    let job = &record.jobs[0];
+    assert_eq!(job.first_error, None);
+    let ios = job.read.ios as f64;
+    let cpu_ns = (job.cpu_user_ns + job.cpu_system_ns) as f64;
+    (cpu_ns / ios, ios * 1e9 / job.active_ns as f64)
+}
+
+fn fio(directory: &Path, engine: Engine, depth: u32, seconds: u64) -> (f64, f64) {
+    let mut command = Command::new("fio");
+    command
+        .args(["--name=versus", "--rw=randread", "--bs=4k", "--norandommap", "--time_based"])
+        .args(["--invalidate=0", "--ramp_time=200ms", "--output-format=json"])
+        .arg(format!("--ioengine={}", engine.name()))
+        .arg(format!("--iodepth={depth}"))
+        .arg(format!("--size={FILE_BYTES}"))
+        .arg(format!("--runtime={seconds}"));
+    if engine != Engine::Null {
+        command.arg(format!("--filename={}", file(directory).display()));
+    }
+    let output = command.output().expect("fio in PATH");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let result: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let job = &result["jobs"][0];
+    let number = |value: &serde_json::Value| value.as_f64().expect("a number");
+    let ios = number(&job["read"]["total_ios"]);
+    // Percent of the runtime, which is in milliseconds.
+    let cpu_ns = (number(&job["usr_cpu"]) + number(&job["sys_cpu"])) / 100.0
+        * number(&job["job_runtime"])
+        * 1e6;
+    (cpu_ns / ios, number(&job["read"]["iops"]))
+}
+
+fn median(values: &mut [f64]) -> f64 {
+    values.sort_by(f64::total_cmp);
+    f64::midpoint(values[(values.len() - 1) / 2], values[values.len() / 2])
+}
+
+/// Median over rounds of the ratio within a round: what disturbs a round disturbs both.
+fn ratio(above: &[(f64, f64)], below: &[(f64, f64)]) -> f64 {
+    let mut ratios: Vec<f64> = above.iter().zip(below).map(|(a, b)| a.0 / b.0).collect();
+    median(&mut ratios)
+}
+
+#[expect(clippy::print_stdout, reason = "a program")]
+fn main() {
+    let mut arguments = std::env::args().skip(1);
+    let directory = arguments.next().map_or_else(std::env::temp_dir, PathBuf::from);
+    let rounds = arguments.next().map_or(7, |text| text.parse().expect("ROUNDS is a number"));
+    let seconds = arguments.next().map_or(2, |text| text.parse().expect("SECONDS is a number"));
+    let contenders = [
+        Contender::Ours(Engine::Null, 1),
+        Contender::Fio(Engine::Null, 1),
+        Contender::Ours(Engine::Psync, 1),
+        Contender::Fio(Engine::Psync, 1),
+        Contender::Ours(Engine::IoUring, 32),
+        Contender::Fio(Engine::IoUring, 32),
+        Contender::Bare(32),
+    ];
+    let laid_out = workload(Engine::Psync, 1, seconds);
+    let go_on = AtomicBool::new(false);
+    Native.prepare(&laid_out, Target::Path(&directory), &|_, _| {}, &go_on).expect("a test file");
+    // Into the page cache.
+    std::fs::read(file(&directory)).expect("the test file");
+    let mut results = vec![Vec::new(); contenders.len()];
+    for round in 0..rounds {
+        for turn in 0..contenders.len() {
+            let index = (turn + round) % contenders.len();
+            results[index].push(contenders[index].run(&directory, seconds));
+        }
+    }
+    println!("{rounds} rounds of {seconds} s, medians:");
+    println!("{:<26} {:>12} {:>12}", "4 KiB random reads", "ns CPU/I/O", "I/O/s");
+    for (contender, results) in contenders.iter().zip(&results) {
+        let mut cpu: Vec<f64> = results.iter().map(|result| result.0).collect();
+        let mut rate: Vec<f64> = results.iter().map(|result| result.1).collect();
+        println!("{:<26} {:>12.1} {:>12.0}", contender.name(), median(&mut cpu), median(&mut rate));
+    }
+    println!("iotax null / fio null          {:.3}", ratio(&results[0], &results[1]));
+    println!("iotax psync / fio psync        {:.3}", ratio(&results[2], &results[3]));
+    println!("iotax io_uring / fio io_uring  {:.3}", ratio(&results[4], &results[5]));
+    println!("iotax io_uring / bare loop     {:.3}", ratio(&results[4], &results[6]));
+    std::fs::remove_file(file(&directory)).expect("the test file");
 }

@@ -89,6 +89,26 @@ pub enum Error {
         /// What, why, and what to do instead.
         what: String,
     },
+    /// The virtual disk cannot take the job.
+    #[error("job `{job}` on {disk}: {source}")]
+    Disk {
+        /// The job.
+        job: String,
+        /// The stack.
+        disk: String,
+        /// Why not.
+        source: iotax_vdisk::Error,
+    },
+    /// The kernel gives no `io_uring`.
+    #[error("job `{job}`: io_uring is not available: {source}; {advice}")]
+    NoIoUring {
+        /// The job.
+        job: String,
+        /// What the kernel said.
+        source: std::io::Error,
+        /// What to do.
+        advice: &'static str,
+    },
     /// Memory for buffers could not be had.
     #[error(
         "cannot get {bytes} bytes of memory for I/O buffers: {source}; lower the block size, the queue depth or the number of threads"
@@ -121,6 +141,10 @@ pub enum Error {
 }
 
 impl Error {
+    pub(crate) fn unsuitable(job: &iotax_spec::Job, what: String) -> Self {
+        Self::Unsuitable { job: job.name.clone(), what }
+    }
+
     /// For `map_err`.
     pub(crate) fn path(
         action: &'static str,

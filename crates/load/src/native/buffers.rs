@@ -46,6 +46,21 @@ impl Buffers {
         Ok(Self { memory, stride, writes_at })
     }
 
+    /// All buffers, one each: first the read buffers by slot, then the write buffers. For
+    /// registration with the kernel, which keeps the addresses as long as `self` lives.
+    pub fn io_vectors(&mut self) -> Vec<libc::iovec> {
+        let chunks = self.memory.chunks_mut(self.stride);
+        chunks
+            .map(|chunk| libc::iovec { iov_base: chunk.as_mut_ptr().cast(), iov_len: chunk.len() })
+            .collect()
+    }
+
+    /// Index of the first write buffer among [`Buffers::io_vectors`].
+    #[inline]
+    pub fn first_write_vector(&self, slots: u16) -> u16 {
+        if self.writes_at == 0 { 0 } else { slots }
+    }
+
     /// What a read of `slot` fetched.
     #[inline]
     pub fn read(&self, slot: u32) -> &[u8] {

@@ -12,11 +12,10 @@ use iotax_vdisk::Clock;
 use super::clock::TscClock;
 use super::drive::drive;
 use super::engines::Engine;
-use super::engines::null::Null;
-use super::engines::psync::Psync;
+use super::engines::io_uring::Uring;
 use super::gate::{Gate, Ticket};
 use super::merge::{ThreadRecord, merge};
-use super::setup::Thread;
+use super::setup::{Thread, effective_engine};
 use super::window::{StopFlags, Tally, Window};
 use crate::counters::Reading;
 use crate::driver::{Request, Target};
@@ -96,6 +95,7 @@ fn threads<'a>(request: &'a Request<'a>, places: &'a Places) -> Vec<Thread<'a>> 
             all.push(Thread {
                 job,
                 index,
+                engine: effective_engine(job, request.target),
                 file: &places.files[place.file],
                 span: place.span,
                 // Odd multiples of the golden ratio scatter small numbers over all 64 bits.
@@ -124,12 +124,27 @@ fn perform(
     ticket: Ticket<'_>,
 ) -> Result<Option<ThreadRecord>, Error> {
     let guard = Ending(stage);
-    let record = match (stage.request.target, thread.job.engine) {
-        (_, EngineKind::Null) => play(stage, thread, ticket, Null::new(thread.buffers()?)),
-        (Target::Path(_), EngineKind::Psync) => {
-            play(stage, thread, ticket, Psync::new(thread.open()?, thread.buffers()?))
+    let record = match (stage.request.target, thread.engine) {
+        (_, EngineKind::Null) => play(stage, thread, ticket, thread.null()?),
+        (Target::Disk(disk), _) => play(stage, thread, ticket, thread.vdisk(disk)?),
+        (Target::Path(_), EngineKind::Psync) => play(stage, thread, ticket, thread.psync()?),
+        (Target::Path(_), EngineKind::Mmap) => play(stage, thread, ticket, thread.mmap()?),
+        (Target::Path(_), EngineKind::IoUring) => {
+            let made = thread.io_uring()?;
+            if made.fixed {
+                play(stage, thread, ticket, Uring::<true>::new(made))
+            } else {
+                play(stage, thread, ticket, Uring::<false>::new(made))
+            }
         }
-        _ => Err(Error::Unsuitable { job: thread.job.name.clone(), what: "not yet".to_owned() }),
+        (Target::Path(path), EngineKind::Vdisk) => Err(Error::unsuitable(
+            thread.job,
+            format!(
+                "engine `vdisk` needs a virtual disk, and {} is a path; name a stack such as \
+                 `mem(size=64M)` as the target, or choose another engine",
+                path.display()
+            ),
+        )),
     };
     drop(guard);
     record

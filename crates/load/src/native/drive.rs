@@ -19,7 +19,7 @@
 use super::access::Accesses;
 use iotax_vdisk::Clock;
 
-use super::engines::{Engine, Submitted};
+use super::engines::{Deadline, Engine, Submitted};
 use super::io::{Io, Op, Outcome};
 use super::pace::Schedule;
 use super::trouble::Trouble;
@@ -72,7 +72,7 @@ impl Slots {
 /// What the loop does after issuing.
 enum Next {
     /// Waits for completions, and for the next intended start if that is earlier.
-    Wait { until_ns: u64 },
+    Wait(Deadline),
     /// Everything asked for was issued and has completed, or the window is over.
     Over,
 }
@@ -85,12 +85,12 @@ pub fn drive<E: Engine, C: Clock, const OPEN: bool>(
     worker: &mut Worker<'_>,
 ) {
     let mut now_ns = clock.now_ns();
-    while let Next::Wait { until_ns } = issue::<E, C, OPEN>(engine, clock, worker, &mut now_ns) {
+    while let Next::Wait(deadline) = issue::<E, C, OPEN>(engine, clock, worker, &mut now_ns) {
         let in_flight = worker.slots.in_flight;
         if worker.slots.none_taken() {
-            clock.sleep_until(until_ns);
+            clock.sleep_until(deadline.until_ns);
         } else {
-            engine.wait(until_ns);
+            engine.wait(deadline);
         }
         let before_ns = std::mem::replace(&mut now_ns, clock.now_ns());
         worker.tally.passed(in_flight, before_ns, now_ns);
@@ -101,7 +101,8 @@ pub fn drive<E: Engine, C: Clock, const OPEN: bool>(
     }
     worker.tally.finish(now_ns, worker.accesses.is_exhausted());
     while !worker.slots.none_taken() {
-        engine.wait(clock.now_ns() + 100_000_000);
+        let now_ns = clock.now_ns();
+        engine.wait(Deadline { now_ns, until_ns: now_ns + 100_000_000, precise: false });
         let drained_ns = clock.now_ns();
         worker.drain(engine, drained_ns);
     }
@@ -120,20 +121,20 @@ fn issue<E: Engine, C: Clock, const OPEN: bool>(
             return Next::Over;
         }
         let Some(&slot) = worker.slots.free.last() else {
-            return Next::Wait { until_ns: worker.tally.next_edge_ns };
+            return Next::Wait(worker.until_edge(*now_ns));
         };
         let intended_ns = match &worker.schedule {
             Some(schedule) if OPEN => schedule.peek(),
             _ => *now_ns,
         };
         if OPEN && intended_ns > *now_ns {
-            return Next::Wait { until_ns: intended_ns.min(worker.tally.next_edge_ns) };
+            return Next::Wait(worker.until_start(*now_ns, intended_ns));
         }
         let Some(io) = worker.next_io(engine, slot) else {
             if worker.slots.none_taken() {
                 return Next::Over;
             }
-            return Next::Wait { until_ns: worker.tally.next_edge_ns };
+            return Next::Wait(worker.until_edge(*now_ns));
         };
         match engine.submit(slot, io) {
             Submitted::Done(outcome) => {
@@ -166,13 +167,25 @@ fn issue<E: Engine, C: Clock, const OPEN: bool>(
             }
             Submitted::Full => {
                 worker.accesses.put_back();
-                return Next::Wait { until_ns: worker.tally.next_edge_ns };
+                return Next::Wait(worker.until_edge(*now_ns));
             }
         }
     }
 }
 
 impl Worker<'_> {
+    /// Nothing to do but to wait for completions, and to look around at the next edge.
+    #[inline]
+    fn until_edge(&self, now_ns: u64) -> Deadline {
+        Deadline { now_ns, until_ns: self.tally.next_edge_ns, precise: false }
+    }
+
+    #[inline]
+    fn until_start(&self, now_ns: u64, intended_ns: u64) -> Deadline {
+        let precise = intended_ns <= self.tally.next_edge_ns;
+        Deadline { now_ns, until_ns: intended_ns.min(self.tally.next_edge_ns), precise }
+    }
+
     /// The next I/O, with its data in place if it is a write.
     #[inline]
     fn next_io<E: Engine>(&mut self, engine: &mut E, slot: u32) -> Option<Io> {

@@ -4,10 +4,10 @@ use iotax_record::{DirectionRecord, JobRecord, LatencyHistogram, LoadRecord, Sys
 use iotax_spec::{Engine, Job};
 
 use super::drive::Worker;
-use super::setup::{Thread, effective_depth};
+use super::setup::{Thread, effective_depth, effective_engine};
 use super::usage::Usage;
 use super::window::Window;
-use crate::driver::{Request, Target};
+use crate::driver::Request;
 
 /// What one thread did.
 pub struct ThreadRecord {
@@ -56,9 +56,8 @@ pub fn merge(
     system: SystemCounters,
 ) -> LoadRecord {
     let end_ns = records.iter().map(|record| record.active.1).max().unwrap_or(window.close_ns);
-    let on_disk = matches!(request.target, Target::Disk(_));
-    let mut jobs: Vec<JobRecord> =
-        request.workload.jobs.iter().map(|job| empty(job, on_disk)).collect();
+    let empty_of = |job| empty(job, effective_engine(job, request.target));
+    let mut jobs: Vec<JobRecord> = request.workload.jobs.iter().map(empty_of).collect();
     let mut spans = vec![(u64::MAX, 0); jobs.len()];
     for (thread, record) in threads.iter().zip(records) {
         let index = request
@@ -83,8 +82,7 @@ pub fn merge(
     }
 }
 
-fn empty(job: &Job, on_disk: bool) -> JobRecord {
-    let engine = if on_disk { Engine::Vdisk } else { job.engine };
+fn empty(job: &Job, engine: Engine) -> JobRecord {
     let direction = || DirectionRecord {
         response: job.pace.offered_iops().map(|_| LatencyHistogram::new()),
         ..DirectionRecord::default()

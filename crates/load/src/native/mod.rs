@@ -9,6 +9,7 @@ pub mod gate;
 pub mod io;
 pub mod pace;
 pub mod setup;
+pub mod sigbus;
 pub mod trouble;
 pub mod usage;
 pub mod window;

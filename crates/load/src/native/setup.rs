@@ -5,15 +5,24 @@ use std::io;
 use std::os::unix::fs::OpenOptionsExt as _;
 
 use iotax_spec::{Engine as EngineKind, Job, Pace, Pattern};
+use iotax_vdisk::VirtualDisk;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 use rustix::fs::{Advice, fadvise};
 use rustix::io::Errno;
 
 use super::access::{Accesses, Span};
 use super::buffers::Buffers;
 use super::drive::{Slots, Worker};
+use super::engines::io_uring;
+use super::engines::mmap::Mmap;
+use super::engines::null::Null;
+use super::engines::psync::Psync;
+use super::engines::vdisk::Vdisk;
 use super::pace::Schedule;
 use super::trouble::Trouble;
 use super::window::Tally;
+use crate::driver::Target;
 use crate::error::Error;
 use crate::places::TestFile;
 use crate::verify::Scribe;
@@ -23,11 +32,16 @@ use crate::verify::Scribe;
 pub struct Thread<'a> {
     pub job: &'a Job,
     pub index: u32,
+    /// The engine really used: on a virtual disk, `vdisk` whatever the job says.
+    pub engine: EngineKind,
     pub file: &'a TestFile,
     pub span: Span,
     /// Of this thread.
     pub seed: u64,
 }
+
+/// The kernel registers up to 16384 buffers, two for each I/O in flight.
+const MAX_URING_DEPTH: u16 = 8192;
 
 /// Seeds of what must be independent: XORed into the thread's own.
 const SEED_OF_PACE: u64 = 0x7061_6365;
@@ -36,7 +50,7 @@ const SEED_OF_DATA: u64 = 0x6461_7461;
 impl<'a> Thread<'a> {
     /// I/Os this thread keeps in flight: synchronous engines take one.
     pub fn depth(&self) -> u32 {
-        effective_depth(self.job, self.job.engine)
+        effective_depth(self.job, self.engine)
     }
 
     /// Buffers for an engine that has none of its own.
@@ -82,6 +96,82 @@ impl<'a> Thread<'a> {
         }
     }
 
+    /// The engine `null`.
+    pub fn null(&self) -> Result<Null, Error> {
+        Ok(Null::new(self.buffers()?))
+    }
+
+    /// The engine `psync`.
+    pub fn psync(&self) -> Result<Psync, Error> {
+        Ok(Psync::new(self.open()?, self.buffers()?))
+    }
+
+    /// The engine `mmap`.
+    pub fn mmap(&self) -> Result<Mmap, Error> {
+        let advice = self.job.advise.then_some(match self.job.pattern {
+            Pattern::Random => memmap2::Advice::Random,
+            Pattern::Sequential => memmap2::Advice::Sequential,
+        });
+        if self.job.direct {
+            return Err(Error::unsuitable(
+                self.job,
+                "engine `mmap` always goes through the page cache; set `direct = false`, or \
+                 choose another engine"
+                    .to_owned(),
+            ));
+        }
+        Mmap::new(self.open()?, self.span, advice, self.buffers()?)
+            .map_err(Error::path("map", &self.file.path))
+    }
+
+    /// A ring for the engine `io_uring`.
+    pub fn io_uring(&self) -> Result<io_uring::Made, Error> {
+        let depth = u16::try_from(self.depth()).ok().filter(|depth| *depth <= MAX_URING_DEPTH);
+        let Some(depth) = depth else {
+            return Err(Error::unsuitable(
+                self.job,
+                format!(
+                    "a queue depth of {} is more than io_uring takes with registered buffers; \
+                     the most is {MAX_URING_DEPTH}",
+                    self.depth()
+                ),
+            ));
+        };
+        let (file, buffers) = (self.open()?, self.buffers()?);
+        io_uring::make(file, buffers, depth, self.job.sqpoll).map_err(|source| {
+            let advice = io_uring::advice(&source);
+            Error::NoIoUring { job: self.job.name.clone(), source, advice }
+        })
+    }
+
+    /// The engine of every job on a virtual disk.
+    pub fn vdisk(&self, disk: &VirtualDisk) -> Result<Vdisk, Error> {
+        let job = self.job;
+        let smallest = job.block_sizes.min_bytes();
+        if !smallest.is_multiple_of(disk.block_bytes()) {
+            return Err(Error::unsuitable(
+                job,
+                format!(
+                    "blocks of {smallest} bytes are no multiple of the {} bytes that {disk} \
+                     reads and writes at a time",
+                    disk.block_bytes()
+                ),
+            ));
+        }
+        let block_bytes = job.block_sizes.max_bytes();
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(self.seed ^ SEED_OF_DATA);
+        let random = (job.reads() && job.writes()).then(|| {
+            let mut data = vec![0; block_bytes as usize].into_boxed_slice();
+            rng.fill_bytes(&mut data);
+            data
+        });
+        let mut engine = Vdisk::new(disk, self.depth(), block_bytes, random).map_err(|source| {
+            Error::Disk { job: job.name.clone(), disk: disk.to_string(), source }
+        })?;
+        engine.fill_buffers(|buffer| rng.fill_bytes(buffer));
+        Ok(engine)
+    }
+
     /// Everything but the engine. `tally` is made when the start is known.
     pub fn worker<'t>(&self, start_ns: u64, tally: Tally<'t>) -> Worker<'t> {
         Worker {
@@ -104,6 +194,14 @@ impl<'a> Thread<'a> {
                 Some(Schedule::poisson(start_ns, iops, threads, self.seed ^ SEED_OF_PACE))
             }
         }
+    }
+}
+
+/// The engine that `job` really uses.
+pub fn effective_engine(job: &Job, target: Target<'_>) -> EngineKind {
+    match target {
+        Target::Disk(_) if job.engine != EngineKind::Null => EngineKind::Vdisk,
+        Target::Disk(_) | Target::Path(_) => job.engine,
     }
 }
 

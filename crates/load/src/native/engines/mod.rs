@@ -1,7 +1,10 @@
 //! The engine contract, and one file per engine.
 
+pub mod io_uring;
+pub mod mmap;
 pub mod null;
 pub mod psync;
+pub mod vdisk;
 
 use super::io::{Io, Outcome};
 
@@ -16,6 +19,18 @@ pub enum Submitted {
     Full,
 }
 
+/// Until when to wait for completions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Deadline {
+    /// The latest reading of the trial's clock.
+    pub now_ns: u64,
+    /// On the same clock.
+    pub until_ns: u64,
+    /// Whether the next I/O is meant to start at `until_ns`. If not, it is only time to look
+    /// around, and nobody minds some milliseconds.
+    pub precise: bool,
+}
+
 /// Issues the I/Os of one thread.
 ///
 /// An engine is made before the start barrier, with all its memory, rings and mappings; from then
@@ -28,10 +43,9 @@ pub trait Engine {
     /// Starts `io` with the buffers of `slot`, which has no I/O in flight.
     fn submit(&mut self, slot: u32, io: Io) -> Submitted;
 
-    /// Hands over what is still held back, then returns when a completion can be reaped, or at
-    /// `until_ns` (about: engines may return early, or late by the time of one I/O).
-    /// Synchronous engines are never asked to.
-    fn wait(&mut self, until_ns: u64);
+    /// Hands over what is still held back, then returns when a completion can be reaped, or at the
+    /// deadline. Only called with I/Os in flight, so never on synchronous engines.
+    fn wait(&mut self, deadline: Deadline);
 
     /// Reports every I/O that is complete at `now_ns`.
     fn reap(&mut self, now_ns: u64, completed: impl FnMut(u32, Outcome));

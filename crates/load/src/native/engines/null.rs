@@ -1,6 +1,6 @@
 //! Completes every I/O at once: measures the load generator itself.
 
-use super::{Engine, Submitted};
+use super::{Deadline, Engine, Submitted};
 use crate::native::buffers::Buffers;
 use crate::native::io::{Io, Outcome};
 
@@ -24,7 +24,7 @@ impl Engine for Null {
         Submitted::Done(Ok(io.bytes))
     }
 
-    fn wait(&mut self, _: u64) {}
+    fn wait(&mut self, _: Deadline) {}
 
     fn reap(&mut self, _: u64, _: impl FnMut(u32, Outcome)) {}
 

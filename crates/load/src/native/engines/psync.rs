@@ -4,7 +4,7 @@ use std::fs::File;
 
 use rustix::io::{Errno, pread, pwrite};
 
-use super::{Engine, Submitted};
+use super::{Deadline, Engine, Submitted};
 use crate::native::buffers::Buffers;
 use crate::native::io::{Io, Op, Outcome};
 
@@ -41,7 +41,7 @@ impl Engine for Psync {
         Submitted::Done(moved.map(|bytes| bytes as u32))
     }
 
-    fn wait(&mut self, _: u64) {}
+    fn wait(&mut self, _: Deadline) {}
 
     fn reap(&mut self, _: u64, _: impl FnMut(u32, Outcome)) {}
 

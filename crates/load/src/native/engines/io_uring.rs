@@ -1,0 +1,219 @@
+//! `io_uring`: many I/Os per system call, with registered file and buffers.
+
+use std::fs::File;
+use std::io;
+use std::num::NonZeroU64;
+use std::os::fd::AsRawFd as _;
+
+use io_uring::types::{Fixed, FsyncFlags, SubmitArgs, Timespec};
+use io_uring::{IoUring as Ring, opcode, squeue};
+use rustix::io::Errno;
+use rustix::thread::set_current_timer_slack;
+
+use super::{Deadline, Engine, Submitted};
+use crate::native::buffers::Buffers;
+use crate::native::io::{Io, Op, Outcome};
+
+/// How long the kernel's polling thread stays awake without work.
+const SQPOLL_IDLE_MS: u32 = 1000;
+/// The last stretch before an intended start is polled through, because a sleeping thread is
+/// woken late: by 20 to 60 us in a virtual machine.
+const POLL_NS: u64 = 60_000;
+/// The only registered file.
+const FILE: Fixed = Fixed(0);
+
+/// See the module. `FIXED` is whether the buffers could be registered too.
+pub struct Uring<const FIXED: bool> {
+    // Dropped before the buffers that the kernel may still be working on; see `drop`.
+    ring: Ring,
+    buffers: Buffers,
+    in_flight: u32,
+    depth: u16,
+    can_time_out: bool,
+    _file: File,
+}
+
+/// A ring, and what could be had of it.
+pub struct Made {
+    ring: Ring,
+    buffers: Buffers,
+    depth: u16,
+    file: File,
+    /// Whether to use it with registered buffers.
+    pub fixed: bool,
+}
+
+/// Makes a ring for `depth` I/Os at a time, on the thread that will use it.
+pub fn make(file: File, mut buffers: Buffers, depth: u16, sqpoll: bool) -> io::Result<Made> {
+    let ring = build(u32::from(depth), sqpoll)?;
+    ring.submitter().register_files(&[file.as_raw_fd()])?;
+    let vectors = buffers.io_vectors();
+    // SAFETY: the buffers live as long as the ring, in one struct, and never move.
+    let registered = unsafe { ring.submitter().register_buffers(&vectors) };
+    let fixed = match registered {
+        Ok(()) => true,
+        // Pinned memory counts against RLIMIT_MEMLOCK; without privilege that may be little.
+        Err(error) if error.raw_os_error() == Some(libc::ENOMEM) => false,
+        Err(error) => return Err(error),
+    };
+    // So that waiting for the next intended start ends on time; it works without, by polling.
+    let _ = set_current_timer_slack(NonZeroU64::new(1));
+    Ok(Made { ring, buffers, depth, file, fixed })
+}
+
+/// The best ring this kernel gives: completions delivered when we ask (6.1), else without
+/// interrupting us (5.19), else any (5.1).
+fn build(entries: u32, sqpoll: bool) -> io::Result<Ring> {
+    if sqpoll {
+        return Ring::builder().setup_sqpoll(SQPOLL_IDLE_MS).build(entries);
+    }
+    let best = Ring::builder()
+        .setup_single_issuer()
+        .setup_coop_taskrun()
+        .setup_defer_taskrun()
+        .build(entries);
+    let unknown_flag = |error: &io::Error| error.raw_os_error() == Some(libc::EINVAL);
+    match best {
+        Err(error) if unknown_flag(&error) => {
+            match Ring::builder().setup_coop_taskrun().build(entries) {
+                Err(error) if unknown_flag(&error) => Ring::builder().build(entries),
+                other => other,
+            }
+        }
+        other => other,
+    }
+}
+
+/// What to do about a ring that cannot be had, in words.
+pub fn advice(error: &io::Error) -> &'static str {
+    let disabled = std::fs::read_to_string("/proc/sys/kernel/io_uring_disabled");
+    match (error.raw_os_error(), disabled.as_deref().map(str::trim)) {
+        (_, Ok("2")) => {
+            "the administrator has disabled it (kernel.io_uring_disabled = 2): set the sysctl \
+             to 0, or use `engine = \"psync\"`"
+        }
+        (Some(libc::EPERM), Ok("1")) => {
+            "only privileged processes may use it (kernel.io_uring_disabled = 1): run as root, \
+             set the sysctl to 0, or use `engine = \"psync\"`"
+        }
+        (Some(libc::EPERM | libc::EACCES), _) => {
+            "a sandbox forbids it (container runtimes do, by seccomp): allow io_uring_setup, \
+             io_uring_enter and io_uring_register, or use `engine = \"psync\"`"
+        }
+        (Some(libc::ENOSYS), _) => {
+            "this kernel does not have it (Linux 5.1 and later do), or a sandbox hides it: use \
+             `engine = \"psync\"`"
+        }
+        (Some(libc::ENOMEM), _) => {
+            "its memory exceeds the limit on locked memory: raise `ulimit -l`, or lower the \
+             queue depth"
+        }
+        _ => "use `engine = \"psync\"` instead",
+    }
+}
+
+impl<const FIXED: bool> Uring<FIXED> {
+    /// An engine on a ring, whose [`Made::fixed`] has chosen `FIXED`.
+    pub fn new(made: Made) -> Self {
+        let Made { ring, buffers, depth, file, fixed } = made;
+        debug_assert_eq!(fixed, FIXED);
+        let can_time_out = ring.params().is_feature_ext_arg();
+        Self { ring, buffers, in_flight: 0, depth, can_time_out, _file: file }
+    }
+
+    #[inline]
+    fn entry(&mut self, slot: u32, io: Io) -> squeue::Entry {
+        #[expect(clippy::cast_possible_truncation, reason = "slots are below the depth, a u16")]
+        let index = slot as u16;
+        match io.op {
+            Op::Read => {
+                let buffer = self.buffers.read_mut(slot).as_mut_ptr();
+                if FIXED {
+                    opcode::ReadFixed::new(FILE, buffer, io.bytes, index).offset(io.offset).build()
+                } else {
+                    opcode::Read::new(FILE, buffer, io.bytes).offset(io.offset).build()
+                }
+            }
+            Op::Write => {
+                let buffer = self.buffers.write(slot).as_ptr();
+                if FIXED {
+                    let index = self.buffers.first_write_vector(self.depth) + index;
+                    opcode::WriteFixed::new(FILE, buffer, io.bytes, index).offset(io.offset).build()
+                } else {
+                    opcode::Write::new(FILE, buffer, io.bytes).offset(io.offset).build()
+                }
+            }
+            Op::Sync => opcode::Fsync::new(FILE).flags(FsyncFlags::DATASYNC).build(),
+        }
+    }
+
+    fn enter(&self, timeout_ns: u64) -> io::Result<usize> {
+        if !self.can_time_out {
+            return self.ring.submit_and_wait(1);
+        }
+        let timeout = Timespec::new()
+            .sec(timeout_ns / 1_000_000_000)
+            .nsec(u32::try_from(timeout_ns % 1_000_000_000).expect("below 10^9"));
+        self.ring.submitter().submit_with_args(1, &SubmitArgs::new().timespec(&timeout))
+    }
+}
+
+impl<const FIXED: bool> Engine for Uring<FIXED> {
+    const SUBMIT_COSTS: bool = false;
+
+    #[inline]
+    fn submit(&mut self, slot: u32, io: Io) -> Submitted {
+        let entry = self.entry(slot, io).user_data(u64::from(slot));
+        // SAFETY: the entry points into `self.buffers`, which outlives the ring, and `drive` does
+        // not touch a slot's buffers before its completion is reaped.
+        match unsafe { self.ring.submission().push(&entry) } {
+            Ok(()) => {
+                self.in_flight += 1;
+                Submitted::InFlight
+            }
+            Err(_) => Submitted::Full,
+        }
+    }
+
+    #[inline]
+    fn wait(&mut self, deadline: Deadline) {
+        let left_ns = deadline.until_ns.saturating_sub(deadline.now_ns);
+        let timeout_ns = if deadline.precise { left_ns.saturating_sub(POLL_NS) } else { left_ns };
+        // ETIME is the deadline and EINTR a signal; after EBUSY and EAGAIN there are completions
+        // to reap first. In every case the loop comes back.
+        let _ = self.enter(timeout_ns);
+    }
+
+    #[inline]
+    fn reap(&mut self, _: u64, mut completed: impl FnMut(u32, Outcome)) {
+        for entry in self.ring.completion() {
+            self.in_flight -= 1;
+            #[expect(clippy::cast_possible_truncation, reason = "what `submit` made from a u32")]
+            completed(entry.user_data() as u32, outcome(entry.result()));
+        }
+    }
+
+    #[inline]
+    fn write_buffer(&mut self, slot: u32, bytes: u32) -> &mut [u8] {
+        &mut self.buffers.write_mut(slot)[..bytes as usize]
+    }
+
+    fn read_buffer(&mut self, slot: u32) -> &[u8] {
+        self.buffers.read(slot)
+    }
+}
+
+impl<const FIXED: bool> Drop for Uring<FIXED> {
+    /// The kernel must be through with the buffers before they go. Only a panic gets here with
+    /// I/Os in flight.
+    fn drop(&mut self) {
+        while self.in_flight > 0 && self.ring.submit_and_wait(1).is_ok() {
+            self.reap(0, |_, _| {});
+        }
+    }
+}
+
+#[inline]
+fn outcome(result: i32) -> Outcome {
+    u32::try_from(result).map_err(|_| Errno::from_raw_os_error(-result))
+}

@@ -1,0 +1,110 @@
+//! Loads and stores through a shared mapping: I/O by page fault.
+
+use std::fs::File;
+use std::io;
+
+use memmap2::{Advice, MmapOptions, MmapRaw};
+use rustix::io::Errno;
+
+use super::{Deadline, Engine, Submitted};
+use crate::native::access::Span;
+use crate::native::buffers::{Buffers, PAGE_BYTES};
+use crate::native::io::{Io, Op, Outcome};
+use crate::native::sigbus::{self, Guarded};
+
+/// See the module.
+pub struct Mmap {
+    // Before the mapping: its range must not be guarded any more once it is unmapped.
+    guard: Guarded,
+    mapping: MmapRaw,
+    /// Offset in the file of the mapping's first byte.
+    start: u64,
+    file: File,
+    buffers: Buffers,
+    /// Faults seen so far.
+    faults: u64,
+}
+
+impl Mmap {
+    /// Maps `span` of `file`, shared.
+    pub fn new(
+        file: File,
+        span: Span,
+        advice: Option<Advice>,
+        buffers: Buffers,
+    ) -> io::Result<Self> {
+        let start = span.start - span.start % PAGE_BYTES as u64;
+        let bytes = usize::try_from(span.start + span.bytes - start)
+            .map_err(|_| io::Error::from(io::ErrorKind::FileTooLarge))?;
+        let writable = rustix::fs::fcntl_getfl(&file)?.contains(rustix::fs::OFlags::RDWR);
+        let mut options = MmapOptions::new();
+        options.offset(start).len(bytes);
+        let mapping =
+            if writable { options.map_raw(&file)? } else { options.map_raw_read_only(&file)? };
+        if let Some(advice) = advice {
+            mapping.advise(advice)?;
+        }
+        let guard = sigbus::guard(mapping.as_ptr().addr(), mapping.len())?;
+        Ok(Self { guard, mapping, start, file, buffers, faults: 0 })
+    }
+
+    /// A page could not be read from or written to the file; the handler has put an empty page in
+    /// its place. Puts the file back, so that the next access tries it again.
+    #[cold]
+    #[inline(never)]
+    fn recover(&mut self, at: usize, len: usize) -> Errno {
+        self.faults = self.guard.faults();
+        let first = at - at % PAGE_BYTES;
+        let end = (at + len).next_multiple_of(PAGE_BYTES);
+        match self.guard.put_back(&self.file, first, end - first, self.start + first as u64) {
+            Ok(()) => Errno::IO,
+            Err(errno) => errno,
+        }
+    }
+}
+
+impl Engine for Mmap {
+    const SUBMIT_COSTS: bool = true;
+
+    #[inline]
+    fn submit(&mut self, slot: u32, io: Io) -> Submitted {
+        if io.op == Op::Sync {
+            // Pages that were written through the mapping count as dirty pages of the file.
+            return Submitted::Done(rustix::fs::fdatasync(&self.file).map(|()| 0));
+        }
+        let len = io.bytes as usize;
+        #[expect(clippy::cast_possible_truncation, reason = "inside a mapping, so in a usize")]
+        let at = (io.offset - self.start) as usize;
+        assert!(at + len <= self.mapping.len(), "offsets stay within the span");
+        // SAFETY: inside the mapping, as just checked. The mapping is shared with the file, so
+        // other threads and processes may change these bytes meanwhile: like every memory mapped
+        // database, this relies on a plain copy of bytes that nobody interprets being harmless.
+        // A page that cannot be had raises SIGBUS, which `sigbus` turns into an empty page.
+        unsafe {
+            let mapped = self.mapping.as_mut_ptr().add(at);
+            if io.op == Op::Read {
+                let buffer = self.buffers.read_mut(slot)[..len].as_mut_ptr();
+                std::ptr::copy_nonoverlapping(mapped, buffer, len);
+            } else {
+                let buffer = self.buffers.write(slot)[..len].as_ptr();
+                std::ptr::copy_nonoverlapping(buffer, mapped, len);
+            }
+        }
+        if self.guard.faults() != self.faults {
+            return Submitted::Done(Err(self.recover(at, len)));
+        }
+        Submitted::Done(Ok(io.bytes))
+    }
+
+    fn wait(&mut self, _: Deadline) {}
+
+    fn reap(&mut self, _: u64, _: impl FnMut(u32, Outcome)) {}
+
+    fn write_buffer(&mut self, slot: u32, bytes: u32) -> &mut [u8] {
+        &mut self.buffers.write_mut(slot)[..bytes as usize]
+    }
+
+    fn read_buffer(&mut self, slot: u32) -> &[u8] {
+        self.buffers.read(slot)
+    }
+}

@@ -1,0 +1,163 @@
+//! An in-process virtual disk.
+//!
+//! The disk does the real work of an I/O inside `submit` or on its own threads, and says from
+//! which instant on the completion counts. This engine keeps completions back until then.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::sync::Arc;
+
+use iotax_vdisk::{Clock, Completion, Request, Session, VirtualDisk};
+use rustix::io::Errno;
+
+use super::{Deadline, Engine, Submitted};
+use crate::native::io::{Io, Op, Outcome};
+
+/// The last stretch before an instant is spun through, because a sleeping thread is woken late:
+/// by 20 to 60 us in a virtual machine.
+const SPIN_NS: u64 = 60_000;
+
+/// See the module.
+pub struct Vdisk {
+    session: Session,
+    clock: Arc<dyn Clock>,
+    /// Completions kept back, the earliest on top: (instant, slot).
+    held: BinaryHeap<Reverse<(u64, usize)>>,
+    /// By slot: the outcome of a completion that is kept back.
+    outcomes: Box<[Outcome]>,
+    /// What a write may find in its buffer is what a read has fetched, which may compress; in a
+    /// mixed load each write is copied from here.
+    random: Option<Box<[u8]>>,
+}
+
+impl Vdisk {
+    /// An engine on `disk`. `random` is data for writes that share their buffers with reads.
+    pub fn new(
+        disk: &VirtualDisk,
+        depth: u32,
+        block_bytes: u32,
+        random: Option<Box<[u8]>>,
+    ) -> Result<Self, iotax_vdisk::Error> {
+        // The buffer must take a whole number of the disk's blocks; each I/O is checked when it
+        // is submitted.
+        let buffer_bytes = (block_bytes as usize).next_multiple_of(disk.block_bytes() as usize);
+        let depth = depth as usize;
+        Ok(Self {
+            session: Session::new(disk, depth, buffer_bytes)?,
+            clock: Arc::clone(disk.clock()),
+            held: BinaryHeap::with_capacity(depth),
+            outcomes: vec![Ok(0); depth].into_boxed_slice(),
+            random,
+        })
+    }
+
+    /// Fills all buffers, so that writes start from random data.
+    pub fn fill_buffers(&mut self, mut fill: impl FnMut(&mut [u8])) {
+        for slot in 0..self.session.depth() {
+            fill(self.session.buffer_mut(slot));
+        }
+    }
+
+    #[inline]
+    fn hold(&mut self, completion: Completion) {
+        self.outcomes[completion.slot] = outcome(completion.result);
+        self.held.push(Reverse((completion.ready_at_ns, completion.slot)));
+    }
+
+    fn next_ready_ns(&self) -> u64 {
+        self.held.peek().map_or(u64::MAX, |Reverse((ready_at_ns, _))| *ready_at_ns)
+    }
+
+    /// Worker threads still have I/Os: their completions must be noticed while waiting.
+    fn wait_for_workers(&mut self, deadline: Deadline) {
+        let ready_ns = self.next_ready_ns();
+        let sleep_until_ns = if ready_ns <= deadline.until_ns {
+            ready_ns.saturating_sub(SPIN_NS)
+        } else if deadline.precise {
+            deadline.until_ns.saturating_sub(SPIN_NS)
+        } else {
+            deadline.until_ns
+        };
+        if let Some(completion) = self.session.wait_until(sleep_until_ns) {
+            self.hold(completion);
+            return;
+        }
+        let spin_until_ns = ready_ns.min(deadline.until_ns);
+        while self.clock.now_ns() < spin_until_ns {
+            if let Some(completion) = self.session.poll() {
+                self.hold(completion);
+                return;
+            }
+            std::hint::spin_loop();
+        }
+    }
+}
+
+impl Engine for Vdisk {
+    const SUBMIT_COSTS: bool = true;
+
+    #[inline]
+    fn submit(&mut self, slot: u32, io: Io) -> Submitted {
+        let request = match io.op {
+            Op::Read => Request::read(io.offset, io.bytes as usize),
+            Op::Write => Request::write(io.offset, io.bytes as usize),
+            Op::Sync => Request::flush(),
+        };
+        match self.session.submit(slot as usize, request) {
+            iotax_vdisk::Submitted::Done(completion) if completion.ready_at_ns == 0 => {
+                Submitted::Done(outcome(completion.result))
+            }
+            iotax_vdisk::Submitted::Done(completion) => {
+                self.hold(completion);
+                Submitted::InFlight
+            }
+            iotax_vdisk::Submitted::InFlight => Submitted::InFlight,
+        }
+    }
+
+    fn wait(&mut self, deadline: Deadline) {
+        if self.next_ready_ns() <= self.clock.now_ns() {
+            return;
+        }
+        if self.session.in_flight() > 0 {
+            self.wait_for_workers(deadline);
+        } else {
+            self.clock.sleep_until(self.next_ready_ns().min(deadline.until_ns));
+        }
+    }
+
+    fn reap(&mut self, _: u64, mut completed: impl FnMut(u32, Outcome)) {
+        while let Some(completion) = self.session.poll() {
+            self.hold(completion);
+        }
+        // The disk's own clock, because that is the one its instants are on.
+        let now_ns = self.clock.now_ns();
+        while let Some(&Reverse((ready_at_ns, slot))) = self.held.peek() {
+            if ready_at_ns > now_ns {
+                break;
+            }
+            self.held.pop();
+            let number = u32::try_from(slot).expect("slots are numbered by u32");
+            completed(number, self.outcomes[slot]);
+        }
+    }
+
+    #[inline]
+    fn write_buffer(&mut self, slot: u32, bytes: u32) -> &mut [u8] {
+        let buffer = &mut self.session.buffer_mut(slot as usize)[..bytes as usize];
+        if let Some(random) = &self.random {
+            buffer.copy_from_slice(&random[..bytes as usize]);
+        }
+        buffer
+    }
+
+    fn read_buffer(&mut self, slot: u32) -> &[u8] {
+        self.session.buffer(slot as usize)
+    }
+}
+
+#[inline]
+fn outcome(result: Result<usize, Errno>) -> Outcome {
+    #[expect(clippy::cast_possible_truncation, reason = "at most the bytes asked for, a u32")]
+    result.map(|bytes| bytes as u32)
+}
