@@ -105,7 +105,7 @@ impl Analyzer {
             attribution,
             warnings,
             open_questions,
-            ending: ending(&trials, &blocks, end),
+            ending: ending(&spec.design, &trials, &blocks, end),
         }
     }
 
@@ -174,9 +174,14 @@ impl Analyzer {
     }
 }
 
-fn ending(trials: &[&TrialFacts], blocks: &Blocks<'_>, end: Option<&End>) -> Ending {
-    let whole = |block: &&crate::blocks::Block<'_>| block.trials.iter().all(Option::is_some);
-    let complete = blocks.kept.iter().filter(whole).count() + blocks.dropped;
+fn ending(
+    design: &Design,
+    trials: &[&TrialFacts],
+    blocks: &Blocks<'_>,
+    end: Option<&End>,
+) -> Ending {
+    let complete = blocks.kept.iter().filter(|block| block.is_comparable(design)).count();
+    let complete = complete + blocks.dropped;
     let last_ns = trials.iter().map(|t| t.started_ns + t.window_ns).max().unwrap_or(0);
     Ending {
         reason: end.map_or_else(

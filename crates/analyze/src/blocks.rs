@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use iotax_spec::Design;
+
 use crate::analysis::Metric;
 use crate::facts::TrialFacts;
 use crate::stats::regime::{self, Shift, Slot};
@@ -11,6 +13,21 @@ use crate::stats::regime::{self, Shift, Slot};
 pub(crate) struct Block<'a> {
     pub block: u32,
     pub trials: Vec<Option<&'a TrialFacts>>,
+}
+
+impl Block<'_> {
+    /// Whether something can be learned from it: any trial of a plain run, the baseline and
+    /// another arm of a comparison, all arms of a peel.
+    pub fn is_comparable(&self, design: &Design) -> bool {
+        let has = Option::is_some;
+        match design {
+            Design::Single => true,
+            Design::Compare => {
+                self.trials.first().is_some_and(has) && self.trials.iter().skip(1).any(has)
+            }
+            Design::Peel { .. } => self.trials.iter().all(has),
+        }
+    }
 }
 
 /// All blocks in order.

@@ -43,7 +43,14 @@ pub(crate) struct Conclusion {
     pub blocks: Vec<u32>,
     /// Standard deviation of the log ratios from block to block.
     pub spread: Option<f64>,
+    /// Why the interval's own verdict was taken back, in words.
+    pub withheld: Option<&'static str>,
 }
+
+/// A difference that the family of comparisons does not support.
+const NOT_AFTER_HOLM: &str = "it holds alone, but not after Holm's correction for all comparisons";
+/// Verdict at a look that the blocks dropped after a change of regime have used already.
+const LOOK_SPENT: &str = "too few blocks are left after the shift of regime";
 
 impl Row {
     pub fn new(subject: Subject, metric: Metric) -> Self {
@@ -101,9 +108,14 @@ pub(crate) fn conclude(method: &Method, rows: Vec<Row>, dropped: usize) -> Vec<C
         .zip(decisions)
         .zip(p.into_iter().zip(adjusted))
         .map(|((row, mut decision), (p, adjusted))| {
-            withhold_if_spent(&mut decision, spent);
+            let own = decision.cost.map(|cost| Verdict::of(&cost, method.margin));
+            let by_family = decision.verdict == Verdict::Undecided
+                && own.is_some_and(|own| own != Verdict::Undecided);
+            let by_regime = withhold_if_spent(&mut decision, spent);
             let p = (decision.blocks > 0).then_some(p);
-            row.conclusion(method, decision, p, adjusted <= method.alpha, dropped)
+            let withheld = by_regime.then_some(LOOK_SPENT).or(by_family.then_some(NOT_AFTER_HOLM));
+            let holds = adjusted <= method.alpha;
+            Conclusion { withheld, ..row.conclusion(method, decision, p, holds, dropped) }
         })
         .collect()
 }
@@ -116,11 +128,13 @@ fn spent_look(method: &Method, dropped: usize) -> usize {
     method.design().look_at_or_before(dropped).unwrap_or(0)
 }
 
-fn withhold_if_spent(decision: &mut Decision, spent: usize) {
-    if decision.blocks <= spent && decision.verdict.is_decided() {
+fn withhold_if_spent(decision: &mut Decision, spent: usize) -> bool {
+    let is_spent = decision.blocks <= spent && decision.verdict.is_decided();
+    if is_spent {
         decision.verdict = Verdict::Undecided;
         decision.stop = decision.stop.filter(|stop| *stop == StopReason::LastLook);
     }
+    is_spent
 }
 
 impl Row {
@@ -165,7 +179,7 @@ impl Row {
         };
         let spread = Summary::of(&self.log_ratios[..decision.blocks]).map(|summary| summary.sd);
         let blocks = self.blocks[..shown].to_vec();
-        Conclusion { comparison, decision, blocks, spread }
+        Conclusion { comparison, decision, blocks, spread, withheld: None }
     }
 }
 

@@ -44,6 +44,8 @@ enum State {
     Resolved,
     /// No mode's goal is within reach.
     Futile,
+    /// The design has no further look at the data.
+    Spent,
     /// More blocks cannot help: the arm does not keep up with the offered rate.
     Overloaded,
 }
@@ -104,7 +106,8 @@ fn state(metrics: &[Conclusion]) -> State {
     match decision.stop {
         None => State::Open,
         Some(StopReason::GoalReached) => State::Resolved,
-        Some(StopReason::Futile | StopReason::LastLook) => State::Futile,
+        Some(StopReason::Futile) => State::Futile,
+        Some(StopReason::LastLook) => State::Spent,
     }
 }
 
@@ -142,6 +145,13 @@ fn resolved(
     }
     if futile > 0 {
         return out_of_reach(what, futile, stop, states, subjects);
+    }
+    if states.contains(&State::Spent) {
+        let last = subjects.iter().flatten().map(|c| c.decision.blocks).max().unwrap_or(0);
+        return format!("the last planned look at the data, after {last} blocks, was taken");
+    }
+    if overloaded > 0 {
+        return format!("every {what} has a verdict, or does not keep up with the offered rate");
     }
     match stop.mode {
         StopMode::Quick => format!("every {what} has a verdict"),

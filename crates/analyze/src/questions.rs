@@ -27,6 +27,7 @@ pub(crate) fn open(
         );
     }
     questions.extend(without_answer(evidence));
+    questions.extend(imprecise(evidence));
     questions.extend(peel.and_then(|peel| order(evidence, peel)));
     questions.extend(not_a_design(evidence, peel));
     questions.extend(too_many_blocks(evidence));
@@ -82,12 +83,35 @@ fn reason(group: &[&Conclusion]) -> String {
         }
         _ => {
             let needed = group.iter().filter_map(|c| c.comparison.blocks_needed).max();
-            let price = needed.map_or_else(String::new, |n| {
-                format!("; at this noise a verdict takes about {n} blocks")
-            });
+            let withheld = group.iter().find_map(|c| c.withheld);
+            let price = match (needed, withheld) {
+                (Some(n), _) => format!("; at this noise a verdict takes about {n} blocks"),
+                (None, Some(why)) => format!("; {why}"),
+                (None, None) => String::new(),
+            };
             format!("undecided after {}{price}.", count(u64::from(blocks), "block"))
         }
     }
+}
+
+/// Verdicts of the primary metric whose size is known less precisely than asked for.
+fn imprecise(evidence: &Evidence<'_>) -> Vec<String> {
+    let primary = evidence.conclusions.first().map(|c| c.comparison.metric);
+    let found = evidence.conclusions.iter().map(|conclusion| &conclusion.comparison).filter(|c| {
+        Some(c.metric) == primary && c.verdict.is_decided() && !subject(c).contains(" x ")
+    });
+    found
+        .filter_map(|c| {
+            let (lo, hi, blocks) = (c.lo?, c.hi?, c.blocks_needed?);
+            Some(format!(
+                "The tax of {} is known only to lie between {} and {}; the precision asked for \
+                 takes about {blocks} blocks at this noise.",
+                subject(c),
+                percent(lo),
+                percent(hi)
+            ))
+        })
+        .collect()
 }
 
 fn order(evidence: &Evidence<'_>, peel: &Peel<'_>) -> Option<String> {
@@ -161,7 +185,7 @@ fn stalls(evidence: &Evidence<'_>) -> Option<String> {
     let per_arm: Vec<Vec<bool>> = (0..evidence.names.len()).map(of_arm).collect();
     let fewest = per_arm.iter().filter(|t| !t.is_empty()).map(Vec::len).min()?;
     let is_free = per_arm.iter().flatten().all(|stalled| !stalled);
-    is_free.then(|| {
+    (is_free && rule_of_three(fewest) < 1.0).then(|| {
         format!(
             "No stall (a second below half of its trial's mean) was seen in {} per arm: at 95 % \
              certainty at most {} of trials have one.",

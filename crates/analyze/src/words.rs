@@ -2,9 +2,12 @@
 
 use crate::analysis::Metric;
 
-/// A fraction as percent: `7 %`, `0.4 %`; from 10 % on without decimals.
+/// A fraction as percent: `0.4 %`, `7.2 %`; from 10 % on without decimals.
 pub(crate) fn percent(fraction: f64) -> String {
     let percent = fraction * 100.0;
+    if percent > 0.0 && percent < 0.05 {
+        return "under 0.1 %".to_owned();
+    }
     if percent.abs() >= 9.95 || percent.fract() == 0.0 {
         format!("{percent:.0} %")
     } else {
@@ -86,7 +89,8 @@ mod tests {
 
     #[test]
     fn figures_have_the_digits_they_need() {
-        assert_eq!([0.5, 0.07, 0.004, 0.0996].map(percent), ["50 %", "7.0 %", "0.4 %", "10 %"]);
+        assert_eq!([0.5, 0.072, 0.004, 0.0996].map(percent), ["50 %", "7.2 %", "0.4 %", "10 %"]);
+        assert_eq!([0.0, 0.0001].map(percent), ["0 %", "under 0.1 %"]);
         assert_eq!(
             [850.0, 31_200.0, 1.25e6, 2e10].map(time),
             ["850 ns", "31 us", "1.2 ms", "20 s"]

@@ -1,3 +1,5 @@
+use iotax_spec::Pattern;
+
 use super::Evidence;
 use crate::analysis::{Check, Warning};
 use crate::facts::TrialFacts;
@@ -63,7 +65,9 @@ fn finding(
         return Some((2.0 + missing, Finding::Short { read, delivered }));
     }
     let excess = delivered / all_read as f64;
-    (excess > EXCESS).then_some((1.0 - 1.0 / excess, Finding::Excess { read, delivered }))
+    let is_random = all().all(|(job, _)| job.pattern == Pattern::Random || !job.reads());
+    (excess > EXCESS && is_random)
+        .then(|| (1.0 - 1.0 / excess, Finding::Excess { read: all_read as f64, delivered }))
 }
 
 fn words(finding: &Finding, place: &str) -> (String, &'static str) {
@@ -97,9 +101,9 @@ fn words(finding: &Finding, place: &str) -> (String, &'static str) {
                 bytes(*read),
                 two_digits(delivered / read)
             ),
-            "The kernel's read-ahead fetched what nobody asked for, so later reads may have found \
-             it in memory: the cache was not cold for every read, and the excess costs bandwidth. \
-             advise=true tells the kernel that the order is random.",
+            "Read-ahead, or a large device block, fetched what nobody asked for: later reads may \
+             have found it in memory, so not every read was cold, and the excess costs bandwidth. \
+             Tell the kernel that the order is random (advise=true), or use direct=true.",
         ),
     }
 }

@@ -1,10 +1,12 @@
+use std::collections::BTreeSet;
+
 use iotax_record::Environment;
 use iotax_spec::Layer;
 
 use super::{Evidence, Worst};
 use crate::analysis::{Check, Warning};
 use crate::facts::TrialFacts;
-use crate::words::percent;
+use crate::words::{list, percent};
 
 /// Share of all CPU time from which on nothing is left for more I/O.
 const BUSY: f64 = 0.95;
@@ -55,30 +57,40 @@ pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Warning> {
         .collect()
 }
 
-/// Arms on which the CPUs were the limit because their layers compute, as sentences: not a fault,
-/// but the tax holds for this machine's CPU only.
-pub(crate) fn bound_by_design(evidence: &Evidence<'_>) -> Vec<String> {
-    let by_design = |worst: &Worst<Finding>| is_by_design(evidence, worst);
-    findings(evidence)
-        .into_iter()
-        .filter(by_design)
-        .map(|worst| {
-            format!(
-                "{} is CPU-bound ({} busy {} of the time): its tax is CPU time, and how much a \
-                 machine with faster or idle CPUs would pay was not measured.",
-                worst.arm,
-                all(worst.finding.cpus),
-                percent(worst.finding.busy)
-            )
-        })
-        .collect()
+/// Arms on which the CPUs, or the threads of the primary job, were the limit because their layers
+/// compute: not a fault, but the tax holds for this machine's CPU only.
+pub(crate) fn bound_by_design(evidence: &Evidence<'_>) -> Option<String> {
+    let machine = findings(evidence).into_iter().filter(|worst| is_by_design(evidence, worst));
+    let mut bound: BTreeSet<usize> =
+        machine.filter_map(|w| evidence.names.iter().position(|name| *name == w.arm)).collect();
+    let computing = (0..evidence.names.len()).filter(|arm| computes(evidence.layers(*arm)));
+    bound.extend(computing.filter(|arm| {
+        let busy = |trial: &&TrialFacts| threads_busy(trial).is_some_and(|busy| busy >= BUSY);
+        evidence.usable(*arm).any(|trial| busy(&trial))
+    }));
+    let names: Vec<&str> = bound.iter().map(|arm| evidence.names[*arm].as_str()).collect();
+    (!names.is_empty()).then(|| {
+        format!(
+            "CPU-bound: {}. The tax there is CPU time; what a machine with faster CPUs would pay \
+             was not measured.",
+            list(&names)
+        )
+    })
+}
+
+/// Share of its time that the primary job's threads computed.
+fn threads_busy(trial: &TrialFacts) -> Option<f64> {
+    let job = trial.primary()?;
+    Some(job.cpu_ns as f64 / (f64::from(job.threads.max(1)) * job.active_ns as f64))
 }
 
 fn is_by_design(evidence: &Evidence<'_>, worst: &Worst<Finding>) -> bool {
     let arm = evidence.names.iter().position(|name| *name == worst.arm);
-    let computes = |layer: &Layer| matches!(layer, Layer::Aes { .. });
-    worst.finding.others <= MAX_OTHERS
-        && arm.is_some_and(|arm| evidence.layers(arm).iter().any(computes))
+    worst.finding.others <= MAX_OTHERS && arm.is_some_and(|arm| computes(evidence.layers(arm)))
+}
+
+fn computes(layers: &[Layer]) -> bool {
+    layers.iter().any(|layer| matches!(layer, Layer::Aes { .. }))
 }
 
 fn findings(evidence: &Evidence<'_>) -> Vec<Worst<Finding>> {
@@ -107,11 +119,11 @@ fn finding(trial: &TrialFacts, environment: &Environment) -> Option<Finding> {
 }
 
 fn all(cpus: f64) -> String {
-    if cpus <= 1.0 {
-        "the CPU was".to_owned()
-    } else if cpus.fract() == 0.0 {
-        format!("all {cpus:.0} CPUs were")
-    } else {
+    if cpus.fract() != 0.0 {
         format!("the CPU limit of {cpus:.1} CPUs was")
+    } else if cpus <= 1.0 {
+        "the CPU was".to_owned()
+    } else {
+        format!("all {cpus:.0} CPUs were")
     }
 }

@@ -22,11 +22,7 @@ pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Warning> {
         (trials > 0).then(|| Warning {
             check: Check::IoErrors,
             arm: Some(evidence.names[arm].clone()),
-            message: format!(
-                "{} failed and {short} came back short, of {ios}{}",
-                count(errors, "I/O"),
-                first.map(|error| format!("; the first: {error}")).unwrap_or_default()
-            ),
+            message: message(errors, short, ios, first),
             advice: "Failed I/Os are not counted as done, but the time lost on them is in the \
                      figures: find out why they fail (kernel log, device health, free space) \
                      before trusting the comparison."
@@ -35,6 +31,14 @@ pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Warning> {
         })
     });
     per_arm.collect()
+}
+
+fn message(errors: u64, short: u64, ios: u64, first: Option<&str>) -> String {
+    let first = first.map(|error| format!("; the first error: {error}")).unwrap_or_default();
+    if errors + short == 0 {
+        return format!("something beside the counted I/Os failed{first}");
+    }
+    format!("{} failed and {short} came back short, of {ios}{first}", count(errors, "I/O"))
 }
 
 fn first_error(trial: &TrialFacts) -> Option<&str> {

@@ -19,10 +19,11 @@ pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Warning> {
     let found = evidence.conclusions.iter().filter(undecided).filter_map(|conclusion| {
         let spread = conclusion.spread?;
         let comparison = &conclusion.comparison;
-        let price = comparison.blocks_needed.map_or_else(
-            || "no number of blocks would give a verdict at this noise".to_owned(),
-            |n| format!("a verdict takes about {n} blocks at this noise"),
-        );
+        let price = match (conclusion.withheld, comparison.blocks_needed) {
+            (Some(why), _) => why.to_owned(),
+            (None, Some(n)) => format!("a verdict takes about {n} blocks at this noise"),
+            (None, None) => "no number of blocks would give a verdict at this noise".to_owned(),
+        };
         Some(Warning {
             check: Check::Precision,
             arm: comparison.arm.clone().or_else(|| comparison.layer.clone()),

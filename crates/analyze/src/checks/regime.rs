@@ -2,7 +2,7 @@ use iotax_spec::Design;
 
 use super::Evidence;
 use crate::analysis::{Check, Warning};
-use crate::words::{count, two_digits};
+use crate::words::{count, percent};
 
 /// A downward shift that all arms share, such as the end of a credit burst.
 pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Warning> {
@@ -23,9 +23,9 @@ pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Warning> {
         check: Check::RegimeShift,
         arm: None,
         message: format!(
-            "at trial {} of {usable} throughput fell to 1/{} for good, in all arms alike; {used}",
+            "at trial {} of {usable} throughput fell to {} for good, in all arms alike; {used}",
             shift.slot + 1,
-            two_digits(shift.ratio)
+            percent(1.0 / shift.ratio)
         ),
         advice: "Probably burst credits ran out. What lasts is the level after the shift. To \
                  measure that level only, drain the credits first (a longer --ramp or a run \

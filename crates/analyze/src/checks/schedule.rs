@@ -69,12 +69,11 @@ fn late(evidence: &Evidence<'_>) -> Vec<Warning> {
                     time(facts.p99_latency_ns as f64),
                     worst.how_often()
                 ),
-                advice: format!(
-                    "Either all {} slots were waiting for the storage, or this machine woke the \
-                     load generator late; response times count the wait, as they should. A \
-                     greater depth (--set depth=...) or an idle machine tells which.",
-                    u64::from(facts.threads) * u64::from(facts.queue_depth)
-                ),
+                advice: "Either all slots (threads x depth) were waiting for the storage, or this \
+                         machine woke the load generator late; response times count the wait, as \
+                         they should. A greater depth (--set depth=...) or an idle machine tells \
+                         which."
+                    .to_owned(),
                 trials: worst.trials,
                 arm: Some(worst.arm.clone()),
             }

@@ -141,8 +141,13 @@ fn an_empty_record_is_open_in_every_respect() {
     let analysis = analyzer.finish(None);
     assert_eq!(analysis.comparisons[0].verdict, Verdict::Undecided);
     assert_eq!(analysis.ending.trials, 0);
-    insta::assert_snapshot!(analysis.ending.reason, @"");
-    insta::assert_snapshot!(analysis.open_questions.join("\n"), @"");
+    insta::assert_snapshot!(analysis.ending.reason, @"the record was cut off: the program was killed or the machine went down");
+    insta::assert_snapshot!(analysis.open_questions.join("\n"), @"
+    The record has no end: the program was killed or the machine went down, and the trials up to then are all there is.
+    Throughput of other: undecided after 0 complete blocks; the first look needs 3.
+    CPU per I/O of other: undecided after 0 complete blocks; the first look needs 3.
+    Tails are described, not compared: in a closed loop a slower arm gets less load. For a verdict on p99 offer all arms the same rate, 0.7 times the throughput of the slowest (--set rate=...).
+    ");
 }
 
 #[test]

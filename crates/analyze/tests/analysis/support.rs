@@ -21,6 +21,7 @@ pub const SECONDS: u64 = 5;
 pub const BLOCK: u64 = 4096;
 
 /// An experiment being made up.
+#[derive(Debug)]
 pub struct Bed {
     pub experiment: Experiment,
     rng: Xoshiro256PlusPlus,
