@@ -1,4 +1,32 @@
-//! The `iotax` command.
+//! The `iotax` command: reads arguments, hands them to the rooms that do the work, prints.
 #![forbid(unsafe_code)]
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "the only room that prints")]
 
-fn main() {}
+mod args;
+mod commands;
+mod exit;
+mod measure;
+mod output;
+mod progress;
+mod resolve;
+mod signals;
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+use crate::args::{Cli, Command};
+
+fn main() -> ExitCode {
+    let result = match Cli::parse().command {
+        Command::Peel(args) => commands::peel(&args),
+        Command::Compare(args) => commands::compare(&args),
+        Command::Run(args) => commands::run(&args),
+        Command::Plan(command) => commands::plan(&command),
+        Command::Report(args) => commands::report(&args),
+        Command::Workloads(args) => commands::workloads(&args),
+        Command::Undo => commands::undo(),
+        Command::Completions { shell } => commands::completions(shell),
+    };
+    exit::code(result)
+}

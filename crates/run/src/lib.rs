@@ -1,2 +1,16 @@
-//! Walks a plan: rig up, load, record, rig down; stops when analyze says so.
+//! Walks a plan: rig up, load, record, rig down; stops when `analyze` says so.
+//!
+//! There is one trial loop in iotax, this one. It owns no statistic and formats nothing: what it
+//! sees goes to disk trial by trial, and to an [`Observer`].
 #![forbid(unsafe_code)]
+
+mod budget;
+mod error;
+mod observer;
+mod trial;
+mod walk;
+
+pub use error::Error;
+pub use observer::{Event, Observer};
+pub use trial::target;
+pub use walk::{Setup, run};

@@ -1,0 +1,241 @@
+//! The command line as typed. What it means is resolved in [`crate::resolve`].
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
+
+/// What does each layer cost your I/O?
+///
+/// iotax builds or finds the layers in an I/O path, drives load shaped like the application, and
+/// compares arms in randomised interleaved blocks until an honest verdict is possible.
+#[derive(Debug, Parser)]
+#[command(name = "iotax", version, max_term_width = 80, disable_help_subcommand = true)]
+#[command(after_help = "\
+Exit codes: 0 done, 1 a gate failed, 2 wrong usage, 3 the environment does not
+allow it, 4 interrupted (results so far are kept).
+
+Start with:  iotax peel")]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The subcommands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Take layers off a stack: the tax of each, and their interactions
+    Peel(PeelArgs),
+    /// Compare arms: paths, block devices (read only) or stacks
+    Compare(CompareArgs),
+    /// Run one workload on one target
+    Run(RunArgs),
+    /// Show what run, compare or peel would do, without touching anything
+    #[command(subcommand)]
+    Plan(PlanCommand),
+    /// Render the results of an earlier run again, offline
+    Report(ReportArgs),
+    /// List and explain the built-in workloads
+    Workloads(WorkloadsArgs),
+    /// Remove what a killed run left behind
+    Undo,
+    /// Print a shell completion script
+    Completions {
+        /// Which shell
+        shell: Shell,
+    },
+}
+
+/// What `iotax plan` explains.
+#[derive(Debug, Subcommand)]
+pub enum PlanCommand {
+    /// What `iotax peel` would do
+    Peel(PeelArgs),
+    /// What `iotax compare` would do
+    Compare(CompareArgs),
+    /// What `iotax run` would do
+    Run(RunArgs),
+}
+
+/// `iotax peel`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  iotax peel
+      two AES-XTS-256 layers on this disk, in process: no root, nothing to
+      install, under two minutes
+  iotax peel 'mem(size=256M) + aes(sector=512) + queue(workers=2)'
+  iotax peel 'file(path=/mnt/data/test.bin, size=4G) + aes' --tight")]
+pub struct PeelArgs {
+    /// Layers from bottom to top; every layer above the base is taken off in turn
+    #[arg(value_name = "STACK")]
+    pub stack: Option<String>,
+    /// Workload to drive (default: a search engine's reads beside its index writer)
+    #[arg(short, long, value_name = "NAME")]
+    pub workload: Option<String>,
+    #[command(flatten)]
+    pub measure: MeasureArgs,
+}
+
+/// `iotax compare`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  iotax compare --workload randread-4k base=/mnt/a encrypted=/mnt/b
+  iotax compare --quick -w randread-4k \\
+      base='mem(size=64M) + delay(latency=200us)' \\
+      slow='mem(size=64M) + delay(latency=260us)'
+  iotax compare experiment.toml
+
+The first arm is the baseline. A directory gets a private folder that is
+removed afterwards; files and block devices are only read.")]
+pub struct CompareArgs {
+    /// NAME=TARGET for each arm, or one experiment file (.toml)
+    #[arg(value_name = "ARM", required = true)]
+    pub arms: Vec<String>,
+    /// Workload to drive in every arm
+    #[arg(short, long, value_name = "NAME")]
+    pub workload: Option<String>,
+    #[command(flatten)]
+    pub measure: MeasureArgs,
+}
+
+/// `iotax run`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  iotax run randread-4k /mnt/data
+  iotax run driver-searcher /mnt/data --scale 0.05
+  iotax run randread-4k 'mem(size=64M) + aes' --set depth=32 --format json")]
+pub struct RunArgs {
+    /// Workload, see `iotax workloads`
+    #[arg(value_name = "WORKLOAD")]
+    pub workload: String,
+    /// Directory, file, block device (read only) or stack
+    #[arg(value_name = "TARGET")]
+    pub target: String,
+    /// Number of trials
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 1)]
+    pub trials: u32,
+    #[command(flatten)]
+    pub measure: MeasureArgs,
+}
+
+/// Options of every command that measures.
+#[derive(Debug, Args)]
+pub struct MeasureArgs {
+    /// Stop at the first verdict
+    #[arg(long, conflicts_with = "tight", help_heading = "Certainty")]
+    pub quick: bool,
+    /// Go on until the effect is known to 1 point or a tenth of itself
+    #[arg(long, help_heading = "Certainty")]
+    pub tight: bool,
+    /// Differences below this count as none [default: 5%]
+    #[arg(long, value_name = "PERCENT", help_heading = "Certainty")]
+    pub margin: Option<String>,
+    /// Let the intervals hold for all arms at once
+    #[arg(long, help_heading = "Certainty")]
+    pub simultaneous: bool,
+    /// Blocks at most [default: 40]
+    #[arg(long, value_name = "N", help_heading = "Certainty")]
+    pub max_blocks: Option<u32>,
+    /// Start no block that would end later than this
+    #[arg(long, value_name = "TIME", help_heading = "Certainty")]
+    pub max_time: Option<String>,
+
+    /// Measured part of each trial, e.g. 5s
+    #[arg(long, value_name = "TIME", help_heading = "Load")]
+    pub time: Option<String>,
+    /// Discarded start of each trial, e.g. 2s
+    #[arg(long, value_name = "TIME", help_heading = "Load")]
+    pub ramp: Option<String>,
+    /// Multiply the workload's times and sizes, e.g. 0.05
+    #[arg(long, value_name = "FACTOR", help_heading = "Load")]
+    pub scale: Option<f64>,
+    /// Change the workload: KEY=VALUE or JOB.KEY=VALUE, e.g. depth=32
+    #[arg(long = "set", value_name = "KEY=VALUE", help_heading = "Load")]
+    pub set: Vec<String>,
+    /// Seed of every random choice [default: drawn, and recorded]
+    #[arg(long, value_name = "N", help_heading = "Load")]
+    pub seed: Option<u64>,
+    /// Where scratch files go (stacks on `file` without a path)
+    #[arg(long, value_name = "DIR", default_value = ".", help_heading = "Load")]
+    pub dir: PathBuf,
+
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+/// Where results go and how they look.
+#[derive(Debug, Args)]
+pub struct OutputArgs {
+    /// Directory for the results, new [default: iotax-COMMAND-TIME]
+    #[arg(short, long, value_name = "DIR", help_heading = "Output")]
+    pub out: Option<PathBuf>,
+    /// What to print
+    #[arg(long, value_enum, default_value_t = Format::Text, help_heading = "Output")]
+    pub format: Format,
+    /// Colours
+    #[arg(long, value_enum, default_value_t = Color::Auto, help_heading = "Output")]
+    pub color: Color,
+    /// Show no progress
+    #[arg(short, long, help_heading = "Output")]
+    pub quiet: bool,
+}
+
+/// `iotax report`
+#[derive(Debug, Args)]
+pub struct ReportArgs {
+    /// Directory of an earlier run
+    pub dir: PathBuf,
+    /// What to print; report.html is written in any case
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+    /// Colours
+    #[arg(long, value_enum, default_value_t = Color::Auto)]
+    pub color: Color,
+}
+
+/// `iotax workloads`
+#[derive(Debug, Args)]
+pub struct WorkloadsArgs {
+    /// Explain one workload in full
+    pub name: Option<String>,
+    /// What to print
+    #[arg(long, value_enum, default_value_t = Listing::Text)]
+    pub format: Listing,
+}
+
+/// Output formats of results.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// For people
+    Text,
+    /// One JSON object
+    Json,
+    /// For a ticket or a pull request
+    Markdown,
+    /// One line per trial
+    Csv,
+}
+
+/// Output formats of listings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Listing {
+    /// For people
+    Text,
+    /// One JSON object
+    Json,
+}
+
+/// When to use colours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Color {
+    /// On a terminal, unless `NO_COLOR` is set
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}

@@ -1,0 +1,12 @@
+use anyhow::Result;
+
+use crate::args::CompareArgs;
+use crate::exit::Exit;
+use crate::measure::measure;
+use crate::resolve;
+
+/// `iotax compare`
+pub fn compare(args: &CompareArgs) -> Result<Exit> {
+    let spec = resolve::compare(args)?;
+    measure("compare", spec, &args.measure.dir, &args.measure.output)
+}

@@ -1,0 +1,19 @@
+//! One file per subcommand.
+
+mod compare;
+mod completions;
+mod peel;
+mod plan;
+mod report;
+mod run;
+mod undo;
+mod workloads;
+
+pub use compare::compare;
+pub use completions::completions;
+pub use peel::peel;
+pub use plan::plan;
+pub use report::report;
+pub use run::run;
+pub use undo::undo;
+pub use workloads::workloads;

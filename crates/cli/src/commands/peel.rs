@@ -1,0 +1,12 @@
+use anyhow::Result;
+
+use crate::args::PeelArgs;
+use crate::exit::Exit;
+use crate::measure::measure;
+use crate::resolve;
+
+/// `iotax peel [STACK]`
+pub fn peel(args: &PeelArgs) -> Result<Exit> {
+    let spec = resolve::peel(args)?;
+    measure("peel", spec, &args.measure.dir, &args.measure.output)
+}

@@ -1,0 +1,105 @@
+use std::fmt::Write as _;
+
+use anyhow::Result;
+use iotax_plan::Plan;
+use iotax_spec::units::format_duration;
+use iotax_spec::{Spec, StopMode};
+use serde_json::json;
+
+use crate::args::{Format, MeasureArgs, PlanCommand};
+use crate::exit::{Exit, Usage};
+use crate::output::say;
+use crate::resolve;
+
+/// Blocks listed in the text; JSON has them all.
+const SHOWN_BLOCKS: u32 = 5;
+
+/// `iotax plan ...`
+pub fn plan(command: &PlanCommand) -> Result<Exit> {
+    let (spec, measure): (Spec, &MeasureArgs) = match command {
+        PlanCommand::Peel(args) => (resolve::peel(args)?, &args.measure),
+        PlanCommand::Compare(args) => (resolve::compare(args)?, &args.measure),
+        PlanCommand::Run(args) => (resolve::run(args)?, &args.measure),
+    };
+    let plan = Plan::new(&spec);
+    match measure.output.format {
+        Format::Text => say(&text(&spec, &plan))?,
+        Format::Json => say(&as_json(&spec, &plan))?,
+        Format::Markdown | Format::Csv => {
+            return Err(Usage("a plan is printed as text or json".to_owned()).into());
+        }
+    }
+    Ok(Exit::Done)
+}
+
+fn text(spec: &Spec, plan: &Plan) -> String {
+    let mut out = format!("Workload {}\n", spec.workload.name);
+    for line in spec.workload.explain() {
+        let _ = writeln!(out, "  {line}");
+    }
+    let _ = writeln!(out, "\nArms");
+    let width = spec.arms.iter().map(|arm| arm.name.chars().count()).max().unwrap_or(0);
+    for (i, arm) in spec.arms.iter().enumerate() {
+        let role = if i == 0 && spec.arms.len() > 1 { "  (baseline)" } else { "" };
+        let _ = writeln!(out, "  {:width$}  {}{role}", arm.name, arm.target);
+    }
+    let _ = writeln!(out, "\nStops when\n  {}", stop(spec));
+    let (shortest, longest) = plan.duration_ns();
+    let _ = writeln!(
+        out,
+        "\nSchedule (seed {}): {} to {} blocks of {} trials, {} to {} without switching",
+        spec.seed,
+        plan.min_blocks,
+        plan.max_blocks,
+        plan.arms,
+        format_duration(shortest),
+        format_duration(longest),
+    );
+    for block in 0..plan.max_blocks.min(SHOWN_BLOCKS) {
+        let _ = writeln!(out, "  block {:2}: {}", block + 1, order(spec, plan, block).join(", "));
+    }
+    if plan.max_blocks > SHOWN_BLOCKS {
+        let rest = plan.max_blocks - SHOWN_BLOCKS;
+        let _ = writeln!(out, "  and up to {rest} more; arms with a verdict are left out");
+    }
+    out
+}
+
+fn stop(spec: &Spec) -> String {
+    if plan_is_fixed(spec) {
+        return format!("{} trials of each arm are done", spec.stop.max_blocks);
+    }
+    let goal = match spec.stop.mode {
+        StopMode::Quick => "every arm has a verdict",
+        StopMode::Default => {
+            "every arm has a verdict, known to 2 points or a quarter of the effect"
+        }
+        StopMode::Tight => "every effect is known to 1 point or a tenth of itself",
+    };
+    let margin = spec.stop.margin * 100.0;
+    let limit = spec.stop.max_time_ns.map_or(String::new(), |limit| {
+        format!(", or the next block would end after {}", format_duration(limit))
+    });
+    format!("{goal}; differences below {margin} % count as none{limit}")
+}
+
+fn plan_is_fixed(spec: &Spec) -> bool {
+    spec.arms.len() == 1 || spec.stop.min_blocks == spec.stop.max_blocks
+}
+
+fn order<'a>(spec: &'a Spec, plan: &Plan, block: u32) -> Vec<&'a str> {
+    let order = plan.order(block, |_| true);
+    order.into_iter().map(|arm| spec.arms[arm].name.as_str()).collect()
+}
+
+fn as_json(spec: &Spec, plan: &Plan) -> String {
+    let blocks: Vec<_> = (0..plan.max_blocks).map(|block| order(spec, plan, block)).collect();
+    let (shortest_ns, longest_ns) = plan.duration_ns();
+    let value = json!({
+        "spec": spec,
+        "plan": plan,
+        "duration_ns": { "shortest": shortest_ns, "longest": longest_ns },
+        "blocks": blocks,
+    });
+    format!("{value:#}\n")
+}

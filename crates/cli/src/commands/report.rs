@@ -1,0 +1,20 @@
+use anyhow::Result;
+use iotax_analyze::Analyzer;
+use iotax_record::Reader;
+
+use crate::args::ReportArgs;
+use crate::exit::Exit;
+use crate::output;
+
+/// `iotax report DIR`
+pub fn report(args: &ReportArgs) -> Result<Exit> {
+    let reader = Reader::open(&args.dir)?;
+    let mut analyzer = Analyzer::new(&reader.experiment);
+    for trial in reader.trials()? {
+        analyzer.add(&trial?);
+    }
+    let analysis = analyzer.finish(reader.end.as_ref());
+    output::write_html(&args.dir, &reader.experiment, &analysis)?;
+    output::print(&args.dir, &reader.experiment, &analysis, args.format, args.color)?;
+    Ok(Exit::Done)
+}

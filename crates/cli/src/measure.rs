@@ -1,0 +1,110 @@
+//! From a resolved spec to results on disk and on the screen: the one path of run, compare, peel.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use anyhow::{Context as _, Result};
+use iotax_analyze::Analyzer;
+use iotax_load::{LoadDriver as _, Native};
+use iotax_plan::Plan;
+use iotax_record::{Experiment, FORMAT, Writer};
+use iotax_rig::{Options, Rig};
+use iotax_run::Setup;
+use iotax_spec::Spec;
+use jiff::{Timestamp, Zoned};
+
+use crate::args::OutputArgs;
+use crate::exit::Exit;
+use crate::progress::ProgressLine;
+use crate::{output, signals};
+
+/// Runs `spec` and shows what came of it. `name` is the command, for the default directory.
+pub fn measure(name: &str, spec: Spec, scratch: &Path, args: &OutputArgs) -> Result<Exit> {
+    let stop = signals::stop_flag()?;
+    let plan = Plan::new(&spec);
+    let mut progress = ProgressLine::new(&plan, args.quiet);
+
+    let mut rig = Rig::open(
+        &spec,
+        Options {
+            work_dir: scratch,
+            state_dir: iotax_rig::state_dir(),
+            progress: &mut |filled| progress.laying_out(filled.done_bytes, filled.size_bytes),
+            stop: &stop,
+        },
+    )?;
+    if !prepare(&spec, &mut rig, &progress, &stop)? {
+        return Ok(Exit::Interrupted);
+    }
+
+    let dir = directory(name, args.out.as_deref());
+    let experiment = head(spec, &rig);
+    let mut writer = Writer::create(&dir, &experiment)?;
+    let mut analyzer = Analyzer::new(&experiment);
+    let setup = Setup {
+        experiment: &experiment,
+        plan: &plan,
+        rig: &mut rig,
+        driver: &Native,
+        stop: &stop,
+        live: None,
+    };
+    let ended = iotax_run::run(setup, &mut writer, &mut analyzer, &mut progress);
+    progress.clear();
+
+    let analysis = analyzer.finish(ended.as_ref().ok());
+    let shown = output::write_html(&dir, &experiment, &analysis)
+        .and_then(|()| output::print(&dir, &experiment, &analysis, args.format, args.color));
+    let end = ended.with_context(|| format!("the run stopped early; see {}", dir.display()))?;
+    shown?;
+    rig.down()?;
+    let measured = analysis.arms.iter().any(|arm| arm.trials > 0);
+    Ok(match (end.interrupted, measured) {
+        (true, _) => Exit::Interrupted,
+        (false, true) => Exit::Done,
+        (false, false) => Exit::NothingMeasured,
+    })
+}
+
+/// Lays out the files of every arm; false if the user stopped it.
+fn prepare(
+    spec: &Spec,
+    rig: &mut Rig,
+    progress: &ProgressLine,
+    stop: &Arc<AtomicBool>,
+) -> Result<bool> {
+    for arm in 0..spec.arms.len() {
+        let name = &spec.arms[arm].name;
+        let show = |done, total| progress.laying_out(done, total);
+        let target = iotax_run::target(rig.up(arm)?);
+        Native
+            .prepare(&spec.workload, target, &show, stop)
+            .with_context(|| format!("arm {name}"))?;
+        if stop.load(Ordering::Relaxed) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Where results go: as asked, or a new directory named after the command and the time.
+fn directory(name: &str, asked: Option<&Path>) -> PathBuf {
+    match asked {
+        Some(dir) => dir.to_owned(),
+        None => format!("iotax-{name}-{}", Zoned::now().strftime("%Y%m%d-%H%M%S")).into(),
+    }
+}
+
+fn head(spec: Spec, rig: &Rig) -> Experiment {
+    Experiment {
+        format: FORMAT,
+        iotax_version: env!("CARGO_PKG_VERSION").to_owned(),
+        started: Timestamp::now().to_string(),
+        command: std::env::args().collect(),
+        environment: iotax_inspect::environment(),
+        sites: rig.sites(),
+        generator_ns_per_io: iotax_load::calibrate(),
+        spec,
+    }
+}

@@ -1,0 +1,71 @@
+//! Prints results in the format asked for, and writes report.html.
+
+use std::fs;
+use std::io::{IsTerminal as _, Write as _};
+use std::path::Path;
+
+use anyhow::{Context as _, Result};
+use iotax_analyze::Analysis;
+use iotax_record::{Experiment, Reader};
+use iotax_report as report;
+use iotax_spec::Design;
+
+use crate::args::{Color, Format};
+
+/// Writes `report.html` into the record's directory.
+pub fn write_html(dir: &Path, experiment: &Experiment, analysis: &Analysis) -> Result<()> {
+    let path = dir.join("report.html");
+    fs::write(&path, report::html(experiment, analysis))
+        .with_context(|| format!("cannot write {}", path.display()))
+}
+
+/// Prints the results on stdout.
+pub fn print(
+    dir: &Path,
+    experiment: &Experiment,
+    analysis: &Analysis,
+    format: Format,
+    color: Color,
+) -> Result<()> {
+    let text = match format {
+        Format::Text => report::text(experiment, analysis, style(color)),
+        Format::Markdown => report::markdown(experiment, analysis),
+        Format::Csv => report::csv(experiment, analysis),
+        Format::Json => json(dir, experiment, analysis)?,
+    };
+    say(&text)?;
+    if format == Format::Text {
+        let dir = dir.display();
+        say(&format!("\nReport: {dir}/report.html\nAgain:  iotax report {dir}\n"))?;
+    }
+    Ok(())
+}
+
+/// Prints on stdout, as it is and with a newline at the end.
+pub fn say(text: &str) -> Result<()> {
+    let mut out = std::io::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    if !text.ends_with('\n') {
+        out.write_all(b"\n")?;
+    }
+    Ok(out.flush()?)
+}
+
+/// A run prints a superset of fio's JSON; a comparison prints its comparisons.
+fn json(dir: &Path, experiment: &Experiment, analysis: &Analysis) -> Result<String> {
+    if experiment.spec.design != Design::Single {
+        return Ok(report::json_compare(experiment, analysis));
+    }
+    let trials = Reader::open(dir)?.trials()?.collect::<Result<Vec<_>, _>>()?;
+    Ok(report::json_run(experiment, analysis, &trials))
+}
+
+fn style(color: Color) -> report::Style {
+    let terminal = std::io::stdout().is_terminal();
+    let color = match color {
+        Color::Always => true,
+        Color::Never => false,
+        Color::Auto => terminal && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty()),
+    };
+    report::Style { color, width: 80 }
+}

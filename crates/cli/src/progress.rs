@@ -1,0 +1,109 @@
+//! The progress line: arm, block, current intervals, time left. On stderr, only on a terminal.
+
+use std::time::{Duration, Instant};
+
+use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use iotax_analyze::Progress as Look;
+use iotax_plan::Plan;
+use iotax_run::{Event, Observer};
+
+/// Shows how a run goes.
+pub struct ProgressLine {
+    bar: ProgressBar,
+    plan: Plan,
+    started: Instant,
+    /// Time per block, ramp and measured time only; replaced by what blocks really took.
+    block: Duration,
+    trial: String,
+    looked: String,
+    /// Blocks the run will probably take.
+    expected_blocks: u32,
+    done_blocks: u32,
+}
+
+impl ProgressLine {
+    /// A line for `plan`; hidden if `quiet` or if stderr is no terminal.
+    pub fn new(plan: &Plan, quiet: bool) -> Self {
+        let bar = if quiet {
+            ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden())
+        } else {
+            ProgressBar::new_spinner()
+        };
+        bar.set_style(
+            ProgressStyle::with_template("{spinner} {wide_msg}").expect("the template is constant"),
+        );
+        bar.enable_steady_tick(Duration::from_millis(200));
+        Self {
+            bar,
+            started: Instant::now(),
+            block: Duration::from_nanos(plan.block_ns(plan.arms)),
+            trial: String::new(),
+            looked: String::new(),
+            expected_blocks: plan.min_blocks,
+            done_blocks: 0,
+            plan: plan.clone(),
+        }
+    }
+
+    /// Shows how far the laying out of files is.
+    pub fn laying_out(&self, done_bytes: u64, total_bytes: u64) {
+        let percent = if total_bytes == 0 { 100 } else { done_bytes * 100 / total_bytes };
+        let gib = total_bytes as f64 / f64::from(1 << 30);
+        self.bar.set_message(format!("writing {gib:.1} GiB of test data: {percent} %"));
+    }
+
+    /// Removes the line.
+    pub fn clear(&self) {
+        self.bar.finish_and_clear();
+    }
+
+    fn show(&self) {
+        let blocks = self.expected_blocks.max(self.done_blocks + 1);
+        let left = self.block * blocks.saturating_sub(self.done_blocks);
+        let longest = Duration::from_nanos(self.plan.duration_ns().1);
+        let at_most = longest.saturating_sub(self.started.elapsed());
+        self.bar.set_message(format!(
+            "{}{} · about {} left, at most {}",
+            self.trial,
+            self.looked,
+            HumanDuration(left.min(at_most)),
+            HumanDuration(at_most)
+        ));
+    }
+
+    fn look(&mut self, look: &Look) {
+        self.done_blocks += 1;
+        self.block = self.started.elapsed() / self.done_blocks;
+        let needed = look.arms.iter().filter_map(|arm| arm.blocks_needed).max();
+        self.expected_blocks = needed.unwrap_or(self.done_blocks + 1).min(self.plan.max_blocks);
+        self.looked = look
+            .arms
+            .iter()
+            .filter_map(|arm| arm.tax.map(|tax| (&arm.name, tax)))
+            .map(|(name, tax)| {
+                let [value, lo, hi] = [tax.value, tax.lo, tax.hi].map(|share| share * 100.0);
+                format!(" · {name} {value:.1} % [{lo:.1}, {hi:.1}]")
+            })
+            .collect();
+    }
+}
+
+impl Observer for ProgressLine {
+    fn on(&mut self, event: &Event<'_>) {
+        match event {
+            Event::TrialStarts { block, arm, place, trials_in_block } => {
+                let (block, place) = (block + 1, place + 1);
+                self.trial = format!("block {block}, {place}/{trials_in_block} {arm}");
+            }
+            Event::TrialEnded(_) => {}
+            Event::Looked(look) => self.look(look),
+        }
+        self.show();
+    }
+}
+
+impl Drop for ProgressLine {
+    fn drop(&mut self) {
+        self.clear();
+    }
+}

@@ -1,0 +1,21 @@
+//! Ctrl-C ends a run cleanly; a second one ends it at once.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use anyhow::{Context as _, Result};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::flag;
+
+/// A flag that SIGINT, SIGTERM and SIGHUP set. A second signal kills the process; what that leaves
+/// behind is journalled, and `iotax undo` removes it.
+pub fn stop_flag() -> Result<Arc<AtomicBool>> {
+    let stop = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM, SIGHUP] {
+        // Order matters: the default action is taken only if the flag was set by an earlier signal.
+        flag::register_conditional_default(signal, Arc::clone(&stop))
+            .and_then(|_| flag::register(signal, Arc::clone(&stop)))
+            .context("signal handlers could not be installed")?;
+    }
+    Ok(stop)
+}

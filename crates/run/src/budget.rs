@@ -1,0 +1,46 @@
+//! How much time is left: a block is not started if it would end too late.
+
+use std::time::{Duration, Instant};
+
+/// The wall time an experiment may take.
+#[derive(Debug)]
+pub(crate) struct Budget {
+    started: Instant,
+    limit: Option<Duration>,
+    longest_block: Duration,
+}
+
+impl Budget {
+    pub(crate) fn new(started: Instant, limit_ns: Option<u64>, expected_block_ns: u64) -> Self {
+        let limit = limit_ns.map(Duration::from_nanos);
+        Self { started, limit, longest_block: Duration::from_nanos(expected_block_ns) }
+    }
+
+    /// Notes how long a block really took, switching included.
+    pub(crate) fn block_took(&mut self, duration: Duration) {
+        self.longest_block = self.longest_block.max(duration);
+    }
+
+    /// Whether one more block fits at `now`. The first block always does.
+    pub(crate) fn allows(&self, block: u32, now: Instant) -> bool {
+        let elapsed = now.saturating_duration_since(self.started);
+        block == 0 || self.limit.is_none_or(|limit| elapsed + self.longest_block <= limit)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_block_that_would_end_too_late_is_not_started() {
+        let start = Instant::now();
+        let mut budget = Budget::new(start, Some(10_000_000_000), 3_000_000_000);
+        let at = |seconds| start + Duration::from_secs(seconds);
+        assert!(budget.allows(1, at(7)));
+        assert!(!budget.allows(1, at(8)));
+        budget.block_took(Duration::from_secs(5));
+        assert!(!budget.allows(2, at(6)));
+        assert!(budget.allows(0, at(99)), "a run without any block would be of no use");
+    }
+}

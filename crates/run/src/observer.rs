@@ -1,0 +1,28 @@
+use iotax_analyze::Progress;
+use iotax_record::Trial;
+
+/// Who wants to know how it goes, such as a progress line.
+pub trait Observer {
+    /// Something happened. Called between trials, never inside a measured window.
+    fn on(&mut self, event: &Event<'_>);
+}
+
+/// What happened.
+#[derive(Debug)]
+pub enum Event<'a> {
+    /// A trial is about to start.
+    TrialStarts {
+        /// Block, from 0.
+        block: u32,
+        /// Name of the arm.
+        arm: &'a str,
+        /// Its place in the block, from 0.
+        place: usize,
+        /// Trials in the block.
+        trials_in_block: usize,
+    },
+    /// A trial ended and is on disk.
+    TrialEnded(&'a Trial),
+    /// A block ended and its data were looked at.
+    Looked(&'a Progress),
+}

@@ -1,0 +1,80 @@
+//! One trial: bring the arm up, drive the load, write down what came of it.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use iotax_load::{Live, LoadDriver, Request, Target};
+use iotax_plan::Plan;
+use iotax_record::{JobRecord, LoadRecord, Outcome, Trial};
+use iotax_rig::{Place, Rig};
+use iotax_spec::Spec;
+
+/// What every trial of an experiment has in common.
+pub(crate) struct Bench<'a> {
+    pub(crate) spec: &'a Spec,
+    pub(crate) plan: &'a Plan,
+    pub(crate) rig: &'a mut Rig,
+    pub(crate) driver: &'a dyn LoadDriver,
+    pub(crate) stop: &'a AtomicBool,
+    pub(crate) live: Option<&'a Live>,
+    pub(crate) started: Instant,
+}
+
+impl Bench<'_> {
+    /// Runs arm `arm` once. Never fails: a failure is what the trial records.
+    pub(crate) fn trial(&mut self, block: u32, slot: u32, arm: usize) -> Trial {
+        let switching = Instant::now();
+        let place = self.rig.up(arm);
+        let switch_ns = nanos(switching.elapsed());
+        let started_ns = nanos(self.started.elapsed());
+        let result = place.map_err(|error| error.to_string()).and_then(|place| {
+            let request = Request {
+                workload: &self.spec.workload,
+                target: target(place),
+                ramp_ns: self.plan.ramp_ns,
+                time_ns: self.plan.time_ns,
+                seed: self.plan.load_seed(block),
+                stop: self.stop,
+                live: self.live,
+            };
+            self.driver.run(&request).map_err(|error| error.to_string())
+        });
+        let interrupted = self.stop.load(Ordering::Relaxed);
+        let (outcome, load) = match result {
+            Err(error) => (Outcome::Failed { error }, None),
+            Ok(load) if interrupted => (Outcome::Interrupted, Some(load)),
+            Ok(load) => (outcome(&load), Some(load)),
+        };
+        let arm = self.spec.arms[arm].name.clone();
+        Trial { block, slot, arm, started_ns, switch_ns, outcome, load }
+    }
+}
+
+/// Where the rig put an arm, as the load knows it.
+pub fn target(place: Place<'_>) -> Target<'_> {
+    match place {
+        Place::Path(path) => Target::Path(path),
+        Place::Disk(disk) => Target::Disk(disk),
+    }
+}
+
+/// Completed, unless some I/O failed.
+fn outcome(load: &LoadRecord) -> Outcome {
+    let moved = |job: &JobRecord| job.read.ios + job.write.ios > 0;
+    let mut reasons: Vec<String> = load
+        .jobs
+        .iter()
+        .filter_map(|job| job.first_error.as_ref().map(|error| format!("{}: {error}", job.name)))
+        .collect();
+    reasons.extend(load.index.iter().filter_map(|index| index.first_error.clone()));
+    if !load.jobs.iter().any(moved) {
+        let error = reasons.into_iter().next();
+        let error = error.unwrap_or_else(|| "no I/O completed in the measured window".to_owned());
+        return Outcome::Failed { error };
+    }
+    if reasons.is_empty() { Outcome::Completed } else { Outcome::Degraded { reasons } }
+}
+
+pub(crate) fn nanos(duration: std::time::Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}

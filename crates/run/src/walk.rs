@@ -1,0 +1,130 @@
+//! The trial loop.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use iotax_analyze::Analyzer;
+use iotax_load::{Live, LoadDriver};
+use iotax_plan::Plan;
+use iotax_record::{End, Experiment, Outcome, Trial, Writer};
+use iotax_rig::Rig;
+
+use crate::budget::Budget;
+use crate::error::Error;
+use crate::observer::{Event, Observer};
+use crate::trial::{Bench, nanos};
+
+/// An arm that failed this often in a row is given up.
+const GIVE_UP_AFTER: u32 = 3;
+
+/// What a run needs.
+pub struct Setup<'a> {
+    /// Head of the record; its spec is what is run.
+    pub experiment: &'a Experiment,
+    /// The schedule.
+    pub plan: &'a Plan,
+    /// The arms, prepared.
+    pub rig: &'a mut Rig,
+    /// What drives the load.
+    pub driver: &'a dyn LoadDriver,
+    /// Set by someone else to end the run early.
+    pub stop: &'a AtomicBool,
+    /// Counters for a progress display.
+    pub live: Option<&'a Live>,
+}
+
+/// Runs the experiment to its end: blocks of trials, each written down as it ends, until the data
+/// decide, the blocks or the time run out, nothing works any more, or the user stops it.
+pub fn run(
+    setup: Setup<'_>,
+    writer: &mut Writer,
+    analyzer: &mut Analyzer,
+    observer: &mut dyn Observer,
+) -> Result<End, Error> {
+    let started = Instant::now();
+    let Setup { experiment, plan, rig, driver, stop, live } = setup;
+    let spec = &experiment.spec;
+    let bench = Bench { spec, plan, rig, driver, stop, live, started };
+    let mut walk =
+        Walk { bench, writer, analyzer, observer, slot: 0, failures: vec![0; plan.arms] };
+    let reason = walk.blocks()?;
+    let interrupted = stop.load(Ordering::Relaxed);
+    let end = End { reason, wall_ns: nanos(started.elapsed()), interrupted };
+    walk.writer.finish(&end)?;
+    Ok(end)
+}
+
+struct Walk<'a> {
+    bench: Bench<'a>,
+    writer: &'a mut Writer,
+    analyzer: &'a mut Analyzer,
+    observer: &'a mut dyn Observer,
+    slot: u32,
+    /// Failures in a row, per arm.
+    failures: Vec<u32>,
+}
+
+impl Walk<'_> {
+    /// Runs blocks until there is a reason to stop, and returns it in words.
+    fn blocks(&mut self) -> Result<String, Error> {
+        let plan = self.bench.plan;
+        let mut budget =
+            Budget::new(self.bench.started, plan.max_time_ns, plan.block_ns(plan.arms));
+        let mut open = vec![true; plan.arms];
+        for block in 0..plan.max_blocks {
+            let block_started = Instant::now();
+            if !budget.allows(block, block_started) {
+                return Ok("the time was up".to_owned());
+            }
+            if !self.block(block, &open)? {
+                return Ok("interrupted".to_owned());
+            }
+            budget.block_took(block_started.elapsed());
+            let progress = self.analyzer.decide();
+            self.observer.on(&Event::Looked(&progress));
+            if let Some(arm) = self.given_up() {
+                return Ok(format!("arm {arm} failed {GIVE_UP_AFTER} times in a row"));
+            }
+            if let Some(reason) = progress.stop {
+                return Ok(reason);
+            }
+            open = progress.open;
+        }
+        Ok(format!("all {} blocks were run", plan.max_blocks))
+    }
+
+    /// Runs one trial of each open arm; false if the user stopped it.
+    fn block(&mut self, block: u32, open: &[bool]) -> Result<bool, Error> {
+        let order = self.bench.plan.order(block, |arm| open[arm]);
+        for (place, &arm) in order.iter().enumerate() {
+            if self.bench.stop.load(Ordering::Relaxed) {
+                return Ok(false);
+            }
+            self.observer.on(&Event::TrialStarts {
+                block,
+                arm: &self.bench.spec.arms[arm].name,
+                place,
+                trials_in_block: order.len(),
+            });
+            let trial = self.bench.trial(block, self.slot, arm);
+            self.keep(arm, &trial)?;
+        }
+        Ok(!self.bench.stop.load(Ordering::Relaxed))
+    }
+
+    fn keep(&mut self, arm: usize, trial: &Trial) -> Result<(), Error> {
+        self.slot += 1;
+        let failed = matches!(trial.outcome, Outcome::Failed { .. });
+        self.failures[arm] = if failed { self.failures[arm] + 1 } else { 0 };
+        self.writer.append(trial)?;
+        self.analyzer.add(trial);
+        self.observer.on(&Event::TrialEnded(trial));
+        Ok(())
+    }
+
+    /// Name of the first arm that keeps failing: without it no block can be complete.
+    fn given_up(&self) -> Option<&str> {
+        let arm = self.failures.iter().position(|failures| *failures >= GIVE_UP_AFTER)?;
+        Some(&self.bench.spec.arms[arm].name)
+    }
+}
