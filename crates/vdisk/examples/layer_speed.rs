@@ -36,13 +36,17 @@ fn main() -> Result<(), Error> {
         ("queue(workers=1)", LayerConfig::Queue(QueueConfig { workers: 1 })),
     ];
     let mem = LayerConfig::Mem(MemConfig { size_bytes: DEVICE_BYTES });
-    let base = [Request::read, Request::write].map(|request| ns_per_io(&[&mem], request));
+    let base = [Request::read, Request::write].map(|request| ns_per_io(&[&mem], request, IO_BYTES));
     let [read, write] = base;
     println!("{:<24} {:>9} {:>9}", "ns per 4 KiB I/O", "read", "write");
     println!("{:<24} {:>9.1} {:>9.1}", "mem alone", read?, write?);
+    let small = |request: fn(u64, usize) -> Request| ns_per_io(&[&mem], request, 512);
+    let (read, write) = (small(Request::read)?, small(Request::write)?);
+    println!("{:<24} {read:>9.1} {write:>9.1}", "mem alone, 512 bytes");
     for (name, layer) in layers {
         let [read, write] = [Request::read, Request::write].map(|request| {
-            Ok::<_, Error>(ns_per_io(&[&mem, &layer], request)? - ns_per_io(&[&mem], request)?)
+            let without = ns_per_io(&[&mem], request, IO_BYTES)?;
+            Ok::<_, Error>(ns_per_io(&[&mem, &layer], request, IO_BYTES)? - without)
         });
         let (read, write) = (read?, write?);
         print!("{:<24} {read:>+9.1} {write:>+9.1}", format!("+ {name}"));
@@ -56,7 +60,11 @@ fn main() -> Result<(), Error> {
     Ok(())
 }
 
-fn ns_per_io(stack: &[&LayerConfig], request: fn(u64, usize) -> Request) -> Result<f64, Error> {
+fn ns_per_io(
+    stack: &[&LayerConfig],
+    request: fn(u64, usize) -> Request,
+    len: usize,
+) -> Result<f64, Error> {
     let stack: Vec<LayerConfig> = stack.iter().copied().cloned().collect();
     let disk = VirtualDisk::open(&stack, Arc::new(MonotonicClock))?;
     let mut session = Session::new(&disk, 1, IO_BYTES)?;
@@ -70,7 +78,7 @@ fn ns_per_io(stack: &[&LayerConfig], request: fn(u64, usize) -> Request) -> Resu
         for _ in 0..ios {
             // A full-period walk over all blocks.
             offset = (offset * 5 + 1) % blocks;
-            let submitted = session.submit(0, request(offset * IO_BYTES as u64, IO_BYTES));
+            let submitted = session.submit(0, request(offset * IO_BYTES as u64, len));
             if let Submitted::InFlight = submitted {
                 session.wait();
             }

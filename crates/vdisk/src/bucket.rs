@@ -24,9 +24,11 @@
 //! difference, up to `C`. Limits for I/Os and for bytes are metered apart, and a request passes
 //! when all meters let it.
 //!
-//! *Slack* is what the rate yields in [`SLACK_NS`], 2 ms. It starts at zero, so there is no burst
-//! at the start; it only makes up for a submitter that the scheduler held up for less than that.
-//! Without it every such pause would lower the rate, and a load at depth 1 would miss its cap.
+//! *Slack* is what the rate yields in [`SLACK_NS`], 10 ms. It starts at zero, so there is no burst
+//! at the start; it only makes up for a submitter that the scheduler held up for less than that,
+//! as happens to any thread on a busy machine (a few milliseconds is one time slice of another).
+//! Without it every such pause would lower the rate, and a load at depth 1 would miss its cap. Over
+//! ten seconds it can add a thousandth.
 //!
 //! # Bound
 //!
@@ -49,7 +51,7 @@
 //! which a request passes, up, to a whole nanosecond; what it gains by that stays in the level.
 
 /// How long a submitter may be held up without lowering the rate.
-pub(crate) const SLACK_NS: u64 = 2_000_000;
+pub(crate) const SLACK_NS: u64 = 10_000_000;
 
 /// Levels count 10^-12 tokens.
 const PER_TOKEN: i128 = 1_000_000_000_000;

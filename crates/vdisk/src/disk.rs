@@ -40,8 +40,16 @@ impl VirtualDisk {
             built.push(layer.recipe().build(&Place { index, clock: &clock })?);
         }
         let size_bytes = built[0].base().map_or(0, Base::size_bytes);
-        let block_bytes = built.iter().map(|layer| layer.block_bytes()).max().unwrap_or(1);
-        Error::check_size(layers[0].recipe().name(), size_bytes, block_bytes)?;
+        let (block_bytes, unit_of) = built
+            .iter()
+            .zip(layers)
+            .map(|(layer, config)| (layer.block_bytes(), config.recipe().name()))
+            .max_by_key(|&(block_bytes, _)| block_bytes)
+            .unwrap_or((1, ""));
+        if !size_bytes.is_multiple_of(u64::from(block_bytes)) {
+            let layer = layers[0].recipe().name();
+            return Err(Error::Size { layer, size_bytes, block_bytes, unit_of });
+        }
         let needs_scratch = built.iter().any(|layer| layer.needs_scratch());
         let stack = Arc::new(Stack { layers: built.into_boxed_slice() });
         let mut inner = Inner {

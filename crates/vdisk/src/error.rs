@@ -39,8 +39,12 @@ pub enum Error {
         position: usize,
     },
 
-    /// A size that no device can have.
-    #[error("`{layer}`: size={} is not a device size: it must be a multiple of {block_bytes} bytes, and not 0", Bytes(*size_bytes))]
+    /// A size that no device of this stack can have.
+    #[error(
+        "`{layer}`: size={} is not possible: it must be a multiple of {block_bytes} bytes, \
+         the unit of `{unit_of}`, and not 0",
+        Bytes(*size_bytes)
+    )]
     Size {
         /// The layer with that size.
         layer: &'static str,
@@ -48,6 +52,8 @@ pub enum Error {
         size_bytes: u64,
         /// The unit, bytes.
         block_bytes: u32,
+        /// The layer that needs this unit.
+        unit_of: &'static str,
     },
 
     /// More memory than there is.
@@ -77,6 +83,10 @@ pub enum Error {
         /// The values that are possible.
         must_be: &'static str,
     },
+
+    /// A throttle without a cap.
+    #[error("`throttle` limits nothing: add iops=4000, bw=32M, or both")]
+    NothingThrottled,
 
     /// A new file needs a size.
     #[error("`file`: {} does not exist yet, so it needs a size: add size=1G", path.display())]
@@ -231,8 +241,28 @@ impl Error {
         block_bytes: u32,
     ) -> Result<(), Self> {
         if size_bytes == 0 || !size_bytes.is_multiple_of(u64::from(block_bytes)) {
-            return Err(Self::Size { layer, size_bytes, block_bytes });
+            return Err(Self::Size { layer, size_bytes, block_bytes, unit_of: layer });
         }
         Ok(())
     }
+
+    /// Is it in what was asked for, and not in this machine? Decided without touching anything.
+    pub const fn is_usage(&self) -> bool {
+        matches!(
+            self,
+            Self::EmptyStack
+                | Self::NoBase { .. }
+                | Self::BaseAboveBottom { .. }
+                | Self::Size { .. }
+                | Self::Parameter { .. }
+                | Self::NothingThrottled
+                | Self::NoSize { .. }
+                | Self::GroupConflict { .. }
+                | Self::Depth { .. }
+                | Self::IoSize { .. }
+        )
+    }
 }
+
+#[cfg(test)]
+mod tests;

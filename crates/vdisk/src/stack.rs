@@ -61,3 +61,73 @@ impl Stack {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    use rustix::io::Errno;
+
+    use super::*;
+    use crate::clock::ManualClock;
+    use crate::handoff::Handoff;
+    use crate::io::{Io, Port, Request};
+    use crate::layer::WorkQueue;
+
+    struct Hop(Handoff<Parcel>);
+
+    impl Layer for Hop {
+        fn down(&self, io: Parcel) -> Flow {
+            self.0.push(io);
+            Flow::Hopped
+        }
+
+        fn work_queue(&self) -> Option<WorkQueue<'_>> {
+            Some(WorkQueue { parcels: &self.0, workers: 1 })
+        }
+    }
+
+    /// Answers, or panics on every second I/O.
+    struct Bomb(AtomicU64);
+
+    impl Layer for Bomb {
+        fn down(&self, io: Parcel) -> Flow {
+            assert!(self.0.fetch_add(1, Ordering::Relaxed).is_multiple_of(2), "a layer's bug");
+            Flow::Turn(io)
+        }
+    }
+
+    fn parcel(slot: usize, port: &Arc<Port>) -> Parcel {
+        let clock = Arc::new(ManualClock::default());
+        let mut io = Io::new(slot, 2, 0, 0, Arc::clone(port), clock);
+        io.start(Request::flush());
+        Parcel::new(Box::new(io))
+    }
+
+    #[test]
+    fn a_panic_below_a_queue_fails_the_io_and_the_worker_goes_on() {
+        let hop = Hop(Handoff::with_capacity(4));
+        let stack = Stack { layers: Box::new([Box::new(Bomb(AtomicU64::new(0))), Box::new(hop)]) };
+        let port = Arc::new(Handoff::with_capacity(4));
+        for slot in 0..4 {
+            assert!(stack.walk(parcel(slot, &port)).is_none());
+        }
+        stack.close_queues();
+        stack.work(1);
+        let results: Vec<_> =
+            std::iter::from_fn(|| port.try_take()).map(|io| (io.slot, io.result)).collect();
+        let (ok, failed) = (Ok(0), Err(Errno::IO));
+        assert_eq!(results, [(0, ok), (1, failed), (2, ok), (3, failed)]);
+    }
+
+    #[test]
+    fn an_io_left_in_a_queue_that_is_torn_down_comes_back_failed() {
+        let hop = Hop(Handoff::with_capacity(1));
+        let stack = Stack { layers: Box::new([Box::new(Bomb(AtomicU64::new(0))), Box::new(hop)]) };
+        let port = Arc::new(Handoff::with_capacity(1));
+        assert!(stack.walk(parcel(0, &port)).is_none());
+        drop(stack);
+        assert_eq!(port.try_take().map(|io| io.result), Some(Err(Errno::IO)));
+    }
+}

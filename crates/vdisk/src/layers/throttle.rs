@@ -56,7 +56,7 @@ impl Recipe for ThrottleConfig {
 
     fn build(&self, place: &Place<'_>) -> Result<Box<dyn Layer>, Error> {
         if self.iops.is_none() && self.bw_bytes.is_none() {
-            return Err(Error::parameter(NAME, "iops", "none", "given, or bw: there is no cap"));
+            return Err(Error::NothingThrottled);
         }
         check_limit(self.iops, ["iops", "burst_iops"])?;
         check_limit(self.bw_bytes, ["bw", "burst_bw"])?;
