@@ -11,6 +11,10 @@
 //! | JSON | [`json_compare`], [`json_run`] | programs |
 //! | CSV | [`csv`] | spreadsheets, notebooks: trials as rows |
 #![forbid(unsafe_code)]
+#![allow(
+    clippy::format_push_string,
+    reason = "a report is small, and `write!` to a string brings a result that cannot fail"
+)]
 
 mod csv;
 mod format;
@@ -24,6 +28,6 @@ mod words;
 
 pub use csv::{CSV_COLUMNS, csv};
 pub use html::html;
-pub use json::{COMPARE_FORMAT, json_compare};
+pub use json::{COMPARE_FORMAT, json_compare, json_run};
 pub use markdown::markdown;
 pub use text::{Style, text};

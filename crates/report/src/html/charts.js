@@ -50,7 +50,7 @@
       marks.push(Plot.dot([row], { x: at(row.estimate), y: 0, r: 5.5, symbol: row.kind === "total" ? "diamond" : "square", fill: ink, stroke: "var(--bg)" }));
     }
     cell.replaceChildren(Plot.plot({
-      width: cell.clientWidth - padding(cell), height: Math.max(38, row.height),
+      width: cell.clientWidth - padding(cell), height: Math.max(38, row.height) + 1,
       margin: 0, style, ariaLabel: row.spoken,
       x: { domain, axis: null }, y: { domain: [-1, 1], axis: null }, marks,
     }));
@@ -78,7 +78,7 @@
       }
       const width = cell.clientWidth - padding(cell);
       cell.replaceChildren(Plot.plot({
-        width, height: 44, marginTop: 0, marginBottom: 40, marginLeft: 0, marginRight: 0, style,
+        width, height: 48, marginTop: 0, marginBottom: 46, marginLeft: 0, marginRight: 0, style,
         ariaLabel: group.axis, x: { domain: group.domain, label: null },
         marks: [
           Plot.axisX({ ...axisText, ticks: Math.max(3, Math.round(width / 70)), label: group.axis, labelAnchor: "center", labelOffset: 36, labelArrow: "none" }),
@@ -95,7 +95,7 @@
     if (points.length === 0) return;
     const last = Math.max(...points.map((p) => p.x));
     const narrow = box.clientWidth < 520;
-    const ticks = [0, 0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999999].map(nines).filter((x) => x <= last + 1e-9);
+    const ticks = [0, 0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999999].slice(narrow ? 1 : 0).map(nines).filter((x) => x <= last + 1e-9);
     // Letters sit at a different place on each curve, so that curves on top of each other still
     // show both.
     const labels = data.latency.flatMap((curve, arm) => {
@@ -105,14 +105,17 @@
       const [q, ns] = curve.reduce((a, b) => (distance(b) < distance(a) ? b : a));
       return [{ arm, x: nines(q), ns }];
     });
+    const [low, high] = d3.extent(points, (p) => p.ns);
+    const levels = d3.range(0, 14).flatMap((e) => [1, 2, 5].map((d) => d * 10 ** e)).filter((ns) => ns >= low && ns <= high);
+    const shown = levels.length > 9 ? levels.filter((ns) => Number.isInteger(Math.log10(ns))) : levels;
     box.replaceChildren(Plot.plot({
-      width: box.clientWidth, height: narrow ? 300 : 400, marginLeft: 58, marginRight: 24, marginBottom: 44, marginTop: 26, style,
+      width: box.clientWidth, height: narrow ? 300 : 400, marginLeft: 58, marginRight: 24, marginBottom: 44, marginTop: 12, style,
       ariaLabel: "Latency percentiles of each arm; the table below has the figures",
-      x: { domain: [0, last], label: null }, y: { type: "log", label: null },
+      x: { domain: [0, last], label: null }, y: { type: "log", axis: null },
       marks: [
-        Plot.gridY({ stroke: "var(--line)", strokeOpacity: 1 }),
+        Plot.gridY(shown, { stroke: "var(--line)", strokeOpacity: 1 }),
         Plot.axisX(ticks, { ...axisText, tickFormat: (x) => (x === 0 ? "min" : "p" + Number((100 * (1 - 10 ** -x)).toFixed(5))), label: "percentile", labelAnchor: "center", labelOffset: 40, labelArrow: "none" }),
-        Plot.axisY({ ...axisText, ticks: 5, tickFormat: time, label: "latency", labelArrow: "none", tickSize: 0 }),
+        Plot.text(shown, { y: (ns) => ns, frameAnchor: "left", textAnchor: "end", dx: -8, text: time, fill: "var(--muted)", fontSize: 12 }),
         Plot.line(points, { x: "x", y: "ns", z: "arm", stroke: (p) => colour(p.arm), strokeWidth: 2 }),
         Plot.dot(labels, { x: "x", y: "ns", r: 9, fill: "var(--bg)", stroke: (p) => colour(p.arm), strokeWidth: 2 }),
         Plot.text(labels, { x: "x", y: "ns", text: (p) => letter(p.arm), fill: "var(--fg)", fontWeight: 650, fontSize: 11 }),
@@ -146,7 +149,7 @@
       x: { domain: [0, end / scale], label: null }, y: { label: null, zero: true, nice: true },
       marks: [
         Plot.gridY({ ticks: 2, stroke: "var(--line)", strokeOpacity: 1 }),
-        Plot.axisY({ ...axisText, ticks: 2, tickFormat: "~s", label: null, tickSize: 0 }),
+        Plot.axisY({ ...axisText, ticks: 2, tickFormat: (v) => (v === 0 ? "0" : d3.format("~s")(v)), label: null, tickSize: 0 }),
         Plot.axisX({ ...axisText, facetAnchor: "bottom", label: `${unit} since the start`, labelAnchor: "center", labelOffset: 38, labelArrow: "none" }),
         Plot.line(points, { x: "x", y: "y", z: "z", fy: "arm", curve: "step-after", stroke: (p) => (p.used ? colour(p.arm) : "var(--zero)"), strokeWidth: 1.5 }),
         Plot.text(arms, { fy: "arm", frameAnchor: "top-left", dy: -6, lineAnchor: "bottom", text: (a) => `${letter(a.arm)}  ${a.name}`, fill: "var(--fg)", fontSize: 12 }),
@@ -170,9 +173,8 @@
       marks: [
         Plot.axisX(d3.range(0, blocks, every), { ...axisText, tickSize: 0, tickFormat: (b) => String(b + 1), label: "block", labelAnchor: "center", labelOffset: 38, labelArrow: "none" }),
         Plot.axisY({ ...axisText, tickSize: 0, tickFormat: (p) => String(p + 1), label: null }),
-        Plot.cell(trials, { x: "block", y: "place", fill: (t) => colour(t.arm), fillOpacity: (t) => (t.used ? 1 : 0.25), rx: 2 }),
+        Plot.cell(trials, { x: "block", y: "place", fill: (t) => (t.used ? colour(t.arm) : "transparent"), stroke: (t) => colour(t.arm), strokeWidth: 1.5, inset: 1, rx: 2 }),
         column >= 14 ? Plot.text(trials, { x: "block", y: "place", text: (t) => letter(t.arm), fill: (t) => (t.used ? "var(--bg)" : "var(--fg)"), fontWeight: 650, fontSize: 11 }) : null,
-        Plot.text(trials.filter((t) => !t.used), { x: "block", y: "place", text: () => "✕", fill: "var(--fg)", fontSize: 17 }),
       ],
     }));
   }

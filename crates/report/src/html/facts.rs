@@ -12,6 +12,14 @@ const MAX_LISTED_TRIALS: usize = 30;
 /// A name and what it is.
 pub(super) type Fact = (&'static str, String);
 
+/// A time as people write it, `2026-01-02 03:04 UTC`; text that is no time stays as it is.
+pub(super) fn instant(rfc3339: &str) -> String {
+    rfc3339.parse::<jiff::Timestamp>().map_or_else(
+        |_| words::printable(rfc3339),
+        |instant| instant.strftime("%Y-%m-%d %H:%M UTC").to_string(),
+    )
+}
+
 /// What is known of the machine.
 pub(super) fn machine(environment: &Environment) -> Vec<Fact> {
     let Environment {
@@ -57,7 +65,7 @@ pub(super) fn sites(experiment: &Experiment) -> Vec<Vec<String>> {
             None => "none",
         };
         [&arm.name, &site.target, &site.kind, &place.join(", "), direct, &site.notes.join("; ")]
-            .map(|text| words::printable(text))
+            .map(words::printable)
             .into()
     })
     .collect()
@@ -150,15 +158,15 @@ fn options(job: &Job) -> String {
     words.join(", ")
 }
 
-/// Trials that were not used or went wrong: rows of text under [`TROUBLE_HEADS`], and how many
+/// Trials that were not used or went wrong, counted from 1 as people do: rows of text under [`TROUBLE_HEADS`], and how many
 /// more there are.
 pub(super) fn troubles(analysis: &Analysis) -> (Vec<Vec<String>>, usize) {
     let troubled = || analysis.trials.iter().filter(|t| !t.used || t.why.is_some());
     let rows = troubled().take(MAX_LISTED_TRIALS).map(|t| {
         let used = if t.used { "yes" } else { "no" };
         let why = t.why.as_deref().unwrap_or("");
-        [&t.slot.to_string(), &t.block.to_string(), &t.arm, &t.outcome, used, why]
-            .map(|text| words::printable(text))
+        [&(t.slot + 1).to_string(), &(t.block + 1).to_string(), &t.arm, &t.outcome, used, why]
+            .map(words::printable)
             .into()
     });
     (rows.collect(), troubled().count().saturating_sub(MAX_LISTED_TRIALS))

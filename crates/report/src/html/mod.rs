@@ -79,6 +79,7 @@ struct Page<'a> {
 struct Tile {
     label: String,
     figure: String,
+    interval: String,
     note: String,
     tone: &'static str,
 }
@@ -110,9 +111,9 @@ impl<'a> Page<'a> {
             kind: kind(&experiment.spec.design),
             workload: words::printable(&analysis.workload),
             about: words::printable(&experiment.spec.workload.about),
-            started: words::printable(&experiment.started),
+            started: facts::instant(&experiment.started),
             host: words::printable(experiment.environment.host.as_deref().unwrap_or("")),
-            sentences: sentence::verdict(experiment, analysis),
+            sentences: sentences(experiment, analysis),
             tiles: tiles(analysis),
             severe: severe.into_iter().map(notice).collect(),
             mild: mild.into_iter().map(notice).collect(),
@@ -158,6 +159,26 @@ impl<'a> Page<'a> {
     }
 }
 
+/// The verdict's sentences; a figure stays on one line with its unit and its interval.
+fn sentences(experiment: &Experiment, analysis: &Analysis) -> Vec<String> {
+    let sentences = sentence::verdict(experiment, analysis);
+    sentences.iter().map(|sentence| unbroken(sentence)).collect()
+}
+
+/// Makes the spaces inside `12 % [10, 14]` unbreakable.
+fn unbroken(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut inside = false;
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        inside = (inside || c == '[') && c != ']';
+        let figure = out.ends_with(|c: char| c.is_ascii_digit()) || out.ends_with('%');
+        let joins = inside || (figure && matches!(chars.peek(), Some('%' | '[')));
+        out.push(if c == ' ' && joins { '\u{a0}' } else { c });
+    }
+    out
+}
+
 fn tiles(analysis: &Analysis) -> Vec<Tile> {
     let primary = sentence::primary_of_each(analysis);
     if primary.is_empty() {
@@ -171,17 +192,23 @@ fn tiles(analysis: &Analysis) -> Vec<Tile> {
         let tax = |c: &iotax_analyze::Comparison| c.tax.unwrap_or(f64::NEG_INFINITY);
         rank(a).cmp(&rank(b)).then(tax(b).total_cmp(&tax(a)))
     });
-    let tiles = shown.into_iter().take(MAX_TILES).map(|comparison| Tile {
+    shown.into_iter().take(MAX_TILES).map(tile).collect()
+}
+
+fn tile(comparison: &iotax_analyze::Comparison) -> Tile {
+    let tax = tables::tax(comparison);
+    let (figure, interval) = tax.split_once(" [").unwrap_or((&tax, ""));
+    Tile {
         label: sentence::subject(comparison),
-        figure: tables::tax(comparison),
+        figure: figure.to_owned(),
+        interval: if interval.is_empty() { String::new() } else { format!("[{interval}") },
         note: format!(
-            "{}, {}",
+            "{}: {}",
             words::metric(comparison.metric),
             words::verdict_phrase(comparison)
         ),
         tone: words::verdict_tone(comparison.verdict).class(),
-    });
-    tiles.collect()
+    }
 }
 
 fn run_tiles(analysis: &Analysis) -> Vec<Tile> {
@@ -191,6 +218,7 @@ fn run_tiles(analysis: &Analysis) -> Vec<Tile> {
     let tile = |label: &str, figure: String| Tile {
         label: label.to_owned(),
         figure,
+        interval: String::new(),
         note: String::new(),
         tone: words::Tone::Plain.class(),
     };
@@ -272,4 +300,20 @@ fn legend(margin: &str) -> Vec<(Verdict, String)> {
     ]
     .map(|verdict| (verdict, words::verdict_meaning(verdict, margin)))
     .into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_figure_is_not_torn_from_its_interval() {
+        let shown = unbroken("cap costs 12 % [10, 14] less, 2 of 3");
+        assert_eq!(shown, "cap costs 12\u{a0}%\u{a0}[10,\u{a0}14] less, 2 of 3");
+    }
+
+    #[test]
+    fn arms_beyond_the_alphabet_have_a_letter() {
+        assert_eq!([0, 25, 26, 53].map(letter), ["A", "Z", "A1", "B2"]);
+    }
 }

@@ -7,42 +7,54 @@ use serde::Serialize;
 
 use crate::sentence;
 
-/// Version of the object that [`json_compare`] prints. New keys do not raise it; changed or
-/// removed ones do.
+/// Version of the object that [`json_compare`] prints, its key `json_format`. New keys do not
+/// raise it; changed or removed ones do.
 pub const COMPARE_FORMAT: u32 = 1;
 
 /// The printed object: the analysis with what identifies the experiment around it.
 #[derive(Serialize)]
-struct Output<'a> {
+pub(super) struct Output<'a> {
+    json_format: u32,
     iotax_version: &'a str,
     kind: &'static str,
     started: &'a str,
     command: &'a [String],
     seed: u64,
-    /// The verdict in plain words, as every other format has it.
+    /// In plain words, as every other format has it.
     verdict: Vec<String>,
     #[serde(flatten)]
     analysis: &'a Analysis,
-    /// After `analysis`, whose own version it replaces.
     environment: &'a Environment,
     sites: &'a [Site],
+    generator_ns_per_io: f64,
 }
 
-/// One JSON object, indented, ending in a newline. Shape: `docs/json.md`; numbers are full
-/// precision, in the units their names say, fractions as 0..1.
+impl<'a> Output<'a> {
+    pub(super) fn new(experiment: &'a Experiment, analysis: &'a Analysis) -> Self {
+        Self {
+            json_format: COMPARE_FORMAT,
+            iotax_version: &experiment.iotax_version,
+            kind: kind(&experiment.spec.design),
+            started: &experiment.started,
+            command: &experiment.command,
+            seed: experiment.spec.seed,
+            verdict: sentence::verdict(experiment, analysis),
+            analysis,
+            environment: &experiment.environment,
+            sites: &experiment.sites,
+            generator_ns_per_io: experiment.generator_ns_per_io,
+        }
+    }
+}
+
+/// One JSON object, indented, ending in a newline. Shape: `docs/json.md`; numbers have full
+/// precision and the units that their names say, fractions are 0..1.
 pub fn json_compare(experiment: &Experiment, analysis: &Analysis) -> String {
-    let output = Output {
-        iotax_version: &experiment.iotax_version,
-        kind: kind(&experiment.spec.design),
-        started: &experiment.started,
-        command: &experiment.command,
-        seed: experiment.spec.seed,
-        verdict: sentence::verdict(experiment, analysis),
-        analysis,
-        environment: &experiment.environment,
-        sites: &experiment.sites,
-    };
-    let mut text = serde_json::to_string_pretty(&output)
+    print(&Output::new(experiment, analysis))
+}
+
+pub(super) fn print(output: &impl Serialize) -> String {
+    let mut text = serde_json::to_string_pretty(output)
         .expect("the output has string keys and no fallible serializer");
     text.push('\n');
     text

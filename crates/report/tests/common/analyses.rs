@@ -233,6 +233,7 @@ pub fn compare() -> Analysis {
             tax: None,
             lo: None,
             hi: None,
+            difference_ns: None,
             ..p99("cap", [0.0; 3], 0.0, Verdict::Overloaded)
         },
         Comparison {
