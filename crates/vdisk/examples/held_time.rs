@@ -44,18 +44,17 @@ fn report(layer: &LayerConfig, depth: usize, len: usize) -> Result<(), Error> {
     let disk = VirtualDisk::open(&[mem, layer.clone()], Arc::new(MonotonicClock))?;
     let mut session = Session::new(&disk, depth, len)?;
     let cpu_start_ns = cpu_ns();
-    let (completed, mean_ns) = closed_loop(&mut session, len);
+    let (completed, mean_us) = closed_loop(&mut session, len);
     let seconds = TEN_SECONDS_NS as f64 / 1e9;
     let iops = completed as f64 / seconds;
     let mib_per_s = iops * len as f64 / 1_048_576.0;
     let cpu = (cpu_ns() - cpu_start_ns) as f64 / TEN_SECONDS_NS as f64 * 100.0;
-    let mean_us = mean_ns / 1e3;
     let name = format!("{layer}, {depth}, {len}");
     println!("{name:<44} {iops:>9.1} {mib_per_s:>9.3} {mean_us:>9.2} {cpu:>5.1}%");
     Ok(())
 }
 
-/// I/Os completed in ten seconds, and their mean latency.
+/// I/Os completed in ten seconds, and their mean latency, microseconds.
 fn closed_loop(session: &mut Session, len: usize) -> (u64, f64) {
     let clock = MonotonicClock;
     let start_ns = clock.now_ns();
@@ -80,7 +79,7 @@ fn closed_loop(session: &mut Session, len: usize) -> (u64, f64) {
             waiting.push(Reverse((ready_ns, now_ns, slot)));
         }
     }
-    (ios, total_ns as f64 / ios as f64)
+    (ios, total_ns as f64 / ios as f64 / 1e3)
 }
 
 fn cpu_ns() -> u64 {

@@ -9,7 +9,7 @@ use rustix::io::Errno;
 use crate::text::Bytes;
 
 /// Why a disk could not be opened, prepared or given a session. I/O itself answers with an
-/// [`Errno`](crate::Errno).
+/// [`Errno`].
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {

@@ -43,6 +43,7 @@ fn file(direct: bool) -> FileConfig {
 }
 
 /// Runs `test` on every layer in every position.
+#[expect(clippy::print_stderr, reason = "names the stack, should the test fail")]
 fn for_each_stack(test: impl Fn(&VirtualDisk)) {
     let mem = LayerConfig::Mem(MemConfig { size_bytes: SIZE_BYTES });
     let queue = LayerConfig::Queue(QueueConfig { workers: 2 });
@@ -61,7 +62,7 @@ fn for_each_stack(test: impl Fn(&VirtualDisk)) {
         };
         for stack in stacks {
             let clock = Arc::new(ManualClock::starting_at(1_000_000));
-            let disk = VirtualDisk::open(&stack, clock).unwrap();
+            let disk = VirtualDisk::open(&stack, clock).expect("a valid stack");
             eprintln!("{disk}");
             test(&disk);
         }
@@ -69,7 +70,7 @@ fn for_each_stack(test: impl Fn(&VirtualDisk)) {
 }
 
 fn session(disk: &VirtualDisk, depth: usize) -> Session {
-    Session::new(disk, depth, MAX_IO_BYTES).unwrap()
+    Session::new(disk, depth, MAX_IO_BYTES).expect("a valid session")
 }
 
 /// Data that tells where it belongs: each word holds its offset, and a stamp.
