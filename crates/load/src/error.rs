@@ -109,6 +109,14 @@ pub enum Error {
         /// What to do.
         advice: &'static str,
     },
+    /// The first version of the index could not be written or loaded.
+    #[error(
+        "cannot set up the index to search: {source}; check that the target is writable and has room for two versions of it"
+    )]
+    Index {
+        /// Why not.
+        source: std::io::Error,
+    },
     /// Memory for buffers could not be had.
     #[error(
         "cannot get {bytes} bytes of memory for I/O buffers: {source}; lower the block size, the queue depth or the number of threads"

@@ -14,6 +14,7 @@ use rustix::io::Errno;
 
 use crate::driver::{Progress, Target};
 use crate::error::Error;
+use crate::index;
 use crate::places::{Kind, Places, TestFile};
 use crate::verify::{MAGIC, PAGE_BYTES};
 
@@ -40,7 +41,8 @@ pub fn prepare(
             missing.push((file, from));
         }
     }
-    check_space(directory, missing.iter().map(|(file, from)| file.bytes - from).sum())?;
+    let files: u64 = missing.iter().map(|(file, from)| file.bytes - from).sum();
+    check_space(directory, files + index_space(workload, directory)?)?;
     // All space is taken before any data is written: a disk that fills up shows at once.
     for (file, _) in &missing {
         allocate(directory, file)?;
@@ -54,6 +56,18 @@ pub fn prepare(
         })?;
     }
     Ok(())
+}
+
+/// Bytes that the index still needs: two versions, one of which may be there already.
+fn index_space(workload: &Workload, directory: &Path) -> Result<u64, Error> {
+    let Some(loads) = workload.index else { return Ok(0) };
+    let path = directory.join(index::NAME);
+    let there = match path.metadata() {
+        Ok(facts) if index::is_ours(&path) => facts.len().min(loads.index_bytes),
+        Ok(_) => return Err(Error::NotOurs { path, job: "index".to_owned() }),
+        Err(_) => 0,
+    };
+    Ok(2 * loads.index_bytes - there)
 }
 
 /// Where laying out must begin, or `None` if the file is there already.

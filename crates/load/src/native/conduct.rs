@@ -2,31 +2,30 @@
 
 use std::any::Any;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::thread::{self, ScopedJoinHandle};
+use std::thread::{self, Scope, ScopedJoinHandle};
 use std::time::Duration;
 
-use iotax_record::LoadRecord;
-use iotax_spec::Engine as EngineKind;
-use iotax_vdisk::Clock;
+use iotax_record::{IndexRecord, LoadRecord, SystemCounters};
+use iotax_vdisk::Clock as _;
 
 use super::clock::TscClock;
-use super::drive::drive;
-use super::engines::Engine;
-use super::engines::io_uring::Uring;
 use super::gate::{Gate, Ticket};
-use super::merge::{ThreadRecord, merge};
+use super::index_threads::{self, Role};
+use super::merge::merge;
+use super::perform::perform;
 use super::setup::{Thread, effective_engine};
-use super::window::{StopFlags, Tally, Window};
+use super::window::{StopFlags, Window};
 use crate::counters::Reading;
-use crate::driver::{Request, Target};
+use crate::driver::Request;
 use crate::error::Error;
+use crate::index::{self, Published};
 use crate::layout;
 use crate::places::{Kind, Places};
 
 /// Between opening the gate and the first I/O: long enough for every thread to be woken.
 const HEAD_START_NS: u64 = 1_000_000;
 /// How often the conductor looks whether to end early.
-const GLANCE: Duration = Duration::from_millis(10);
+pub const GLANCE: Duration = Duration::from_millis(10);
 
 /// What all threads of a run share.
 pub struct Stage<'a> {
@@ -35,8 +34,12 @@ pub struct Stage<'a> {
     gate: Gate,
     /// A thread broke down: everybody goes home.
     broken: AtomicBool,
-    /// Threads that are through.
-    ended: AtomicUsize,
+    /// Threads of jobs in all.
+    threads: usize,
+    /// Threads of jobs that will not issue any more I/O.
+    pub jobs_through: AtomicUsize,
+    /// Of the two index threads.
+    pub index_through: AtomicUsize,
 }
 
 impl Stage<'_> {
@@ -48,62 +51,153 @@ impl Stage<'_> {
         let open_ns = start_ns + self.request.ramp_ns;
         Window { open_ns, close_ns: open_ns + self.request.time_ns }
     }
+
+    /// Counts a thread as through when dropped.
+    pub fn through<'s>(&'s self, counter: &'s AtomicUsize) -> Through<'s> {
+        Through { counter, broken: &self.broken }
+    }
+
+    pub fn jobs_are_through(&self) -> bool {
+        self.jobs_through.load(Ordering::Acquire) == self.threads
+    }
+
+    fn all_are_through(&self) -> bool {
+        let index_threads = if self.request.workload.index.is_some() { 2 } else { 0 };
+        self.jobs_are_through() && self.index_through.load(Ordering::Acquire) == index_threads
+    }
+}
+
+/// See [`Stage::through`]. If its thread panics, everybody is called home.
+pub struct Through<'a> {
+    counter: &'a AtomicUsize,
+    broken: &'a AtomicBool,
+}
+
+impl Drop for Through<'_> {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            self.broken.store(true, Ordering::Relaxed);
+        }
+        self.counter.fetch_add(1, Ordering::Release);
+    }
 }
 
 /// See [`LoadDriver::run`](crate::LoadDriver::run).
 pub fn run(request: &Request<'_>) -> Result<LoadRecord, Error> {
     let places = Places::resolve(request.workload, request.target)?;
+    let threads = threads(request, &places)?;
+    if let Some(loads) = request.workload.index {
+        index_threads::first_version(request.target, loads, request.seed)?;
+    }
     invalidate(&places)?;
+    let published = Published::first();
     let stage = Stage {
         request,
         clock: TscClock::anchored_now(),
         gate: Gate::new(),
         broken: AtomicBool::new(false),
-        ended: AtomicUsize::new(0),
+        threads: threads.len(),
+        jobs_through: AtomicUsize::new(0),
+        index_through: AtomicUsize::new(0),
     };
-    let threads = threads(request, &places);
     thread::scope(|scope| {
-        let mut handles = Vec::new();
-        for thread in &threads {
-            let (stage, ticket) = (&stage, stage.gate.ticket());
-            let spawned = thread::Builder::new()
-                .name(format!("{}.{}", thread.job.name, thread.index))
-                .spawn_scoped(scope, move || perform(stage, thread, ticket));
-            match spawned {
-                Ok(handle) => handles.push(handle),
-                Err(source) => {
-                    // The dropped ticket has closed the gate for all others.
-                    stage.gate.open(usize::MAX, || 0);
-                    return Err(Error::Spawn { job: thread.job.name.clone(), source });
-                }
+        let started = start_jobs(scope, &stage, &threads)
+            .and_then(|jobs| Ok((jobs, start_index(scope, &stage, &published)?)));
+        let (jobs, index) = match started {
+            Ok(handles) => handles,
+            Err(error) => {
+                // The thread that is missing never arrives: send those home that wait for it.
+                drop(stage.gate.ticket());
+                stage.gate.open(usize::MAX, || 0);
+                return Err(error);
             }
+        };
+        let arrivals = jobs.len() + index.len();
+        let start = stage.gate.open(arrivals, || stage.clock.now_ns() + HEAD_START_NS);
+        let system = start.map(|start_ns| watch(&stage, start_ns));
+        let names = threads.iter().map(|thread| thread.job.name.as_str());
+        let (records, jobs_error) = collect(jobs, names);
+        let (index, index_error) = collect(index, ["index"; 2].into_iter());
+        if let Some(error) = jobs_error.or(index_error) {
+            return Err(error);
         }
-        let start = stage.gate.open(handles.len(), || stage.clock.now_ns() + HEAD_START_NS);
-        let system = start.map(|start_ns| watch(&stage, start_ns, threads.len()));
-        let records = collect(handles, &threads)?;
         let (start_ns, system) = start.zip(system).expect("no thread failed, so they started");
-        Ok(merge(request, stage.window(start_ns), &threads, records, system))
+        let index = index.into_iter().reduce(index::merge);
+        Ok(merge(request, stage.window(start_ns), &threads, records, index, system))
     })
 }
 
-fn threads<'a>(request: &'a Request<'a>, places: &'a Places) -> Vec<Thread<'a>> {
+type Handle<'scope, T> = ScopedJoinHandle<'scope, Result<Option<T>, Error>>;
+type Started<'scope, T> = Result<Vec<Handle<'scope, T>>, Error>;
+
+fn start_jobs<'scope, 'env>(
+    scope: &'scope Scope<'scope, 'env>,
+    stage: &'env Stage<'env>,
+    threads: &'env [Thread<'env>],
+) -> Started<'scope, super::merge::ThreadRecord> {
+    threads
+        .iter()
+        .map(|thread| {
+            let name = format!("{}.{}", thread.job.name, thread.index);
+            spawn(scope, stage, &thread.job.name, name, move |ticket| {
+                perform(stage, thread, ticket)
+            })
+        })
+        .collect()
+}
+
+fn start_index<'scope, 'env>(
+    scope: &'scope Scope<'scope, 'env>,
+    stage: &'env Stage<'env>,
+    published: &'env Published,
+) -> Started<'scope, IndexRecord> {
+    let Some(loads) = stage.request.workload.index else { return Ok(Vec::new()) };
+    [Role::Driver, Role::Searcher]
+        .into_iter()
+        .map(|role| {
+            spawn(scope, stage, "index", role.name().to_owned(), move |ticket| {
+                index_threads::perform(stage, role, loads, published, ticket)
+            })
+        })
+        .collect()
+}
+
+fn spawn<'scope, 'env, T: Send + 'scope>(
+    scope: &'scope Scope<'scope, 'env>,
+    stage: &'env Stage<'env>,
+    job: &str,
+    name: String,
+    body: impl FnOnce(Ticket<'env>) -> Result<Option<T>, Error> + Send + 'scope,
+) -> Result<Handle<'scope, T>, Error> {
+    let ticket = stage.gate.ticket();
+    thread::Builder::new()
+        .name(name)
+        .spawn_scoped(scope, move || body(ticket))
+        .map_err(|source| Error::Spawn { job: job.to_owned(), source })
+}
+
+fn threads<'a>(request: &'a Request<'a>, places: &'a Places) -> Result<Vec<Thread<'a>>, Error> {
     let jobs = request.workload.jobs.iter().zip(&places.places);
     let mut all = Vec::new();
     for (job, places_of_job) in jobs {
         for (index, place) in (0..).zip(places_of_job) {
-            let number = all.len() as u64;
+            let number = u16::try_from(all.len()).map_err(|_| {
+                Error::unsuitable(job, "more than 65535 threads; ask for fewer".to_owned())
+            })?;
             all.push(Thread {
                 job,
                 index,
                 engine: effective_engine(job, request.target),
                 file: &places.files[place.file],
                 span: place.span,
+                number,
                 // Odd multiples of the golden ratio scatter small numbers over all 64 bits.
-                seed: request.seed ^ (2 * number + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15),
+                seed: request.seed
+                    ^ (2 * u64::from(number) + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15),
             });
         }
     }
-    all
+    Ok(all)
 }
 
 fn invalidate(places: &Places) -> Result<(), Error> {
@@ -117,108 +211,44 @@ fn invalidate(places: &Places) -> Result<(), Error> {
     Ok(())
 }
 
-/// One thread of the load, from its setup to its record.
-fn perform(
-    stage: &Stage<'_>,
-    thread: &Thread<'_>,
-    ticket: Ticket<'_>,
-) -> Result<Option<ThreadRecord>, Error> {
-    let guard = Ending(stage);
-    let record = match (stage.request.target, thread.engine) {
-        (_, EngineKind::Null) => play(stage, thread, ticket, thread.null()?),
-        (Target::Disk(disk), _) => play(stage, thread, ticket, thread.vdisk(disk)?),
-        (Target::Path(_), EngineKind::Psync) => play(stage, thread, ticket, thread.psync()?),
-        (Target::Path(_), EngineKind::Mmap) => play(stage, thread, ticket, thread.mmap()?),
-        (Target::Path(_), EngineKind::IoUring) => {
-            let made = thread.io_uring()?;
-            if made.fixed {
-                play(stage, thread, ticket, Uring::<true>::new(made))
-            } else {
-                play(stage, thread, ticket, Uring::<false>::new(made))
-            }
-        }
-        (Target::Path(path), EngineKind::Vdisk) => Err(Error::unsuitable(
-            thread.job,
-            format!(
-                "engine `vdisk` needs a virtual disk, and {} is a path; name a stack such as \
-                 `mem(size=64M)` as the target, or choose another engine",
-                path.display()
-            ),
-        )),
-    };
-    drop(guard);
-    record
-}
-
-/// Counts the thread as through, and calls everybody home if it panics.
-struct Ending<'a>(&'a Stage<'a>);
-
-impl Drop for Ending<'_> {
-    fn drop(&mut self) {
-        if thread::panicking() {
-            self.0.broken.store(true, Ordering::Relaxed);
-        }
-        self.0.ended.fetch_add(1, Ordering::Relaxed);
-    }
-}
-
-fn play<E: Engine>(
-    stage: &Stage<'_>,
-    thread: &Thread<'_>,
-    ticket: Ticket<'_>,
-    mut engine: E,
-) -> Result<Option<ThreadRecord>, Error> {
-    let Some(start_ns) = ticket.arrive() else { return Ok(None) };
-    let window = stage.window(start_ns);
-    let own_start_ns = start_ns + thread.job.start_delay_ns;
-    let tally = Tally::new(thread.job, window, own_start_ns, stage.flags(), stage.request.live);
-    let mut worker = thread.worker(own_start_ns, tally);
-    stage.clock.sleep_until(own_start_ns);
-    if worker.schedule.is_some() {
-        drive::<_, _, true>(&mut engine, &stage.clock, &mut worker);
-    } else {
-        drive::<_, _, false>(&mut engine, &stage.clock, &mut worker);
-    }
-    Ok(Some(ThreadRecord::of(thread, worker, window, own_start_ns)))
-}
-
 /// Reads the machine's counters at the edges of the window; ends early with the last thread.
-fn watch(stage: &Stage<'_>, start_ns: u64, threads: usize) -> iotax_record::SystemCounters {
+fn watch(stage: &Stage<'_>, start_ns: u64) -> SystemCounters {
     let window = stage.window(start_ns);
-    wait(stage, window.open_ns, threads);
+    wait(stage, window.open_ns);
     let before = Reading::now();
-    wait(stage, window.close_ns, threads);
+    wait(stage, window.close_ns);
     Reading::now().since(&before)
 }
 
-fn wait(stage: &Stage<'_>, until_ns: u64, threads: usize) {
+fn wait(stage: &Stage<'_>, until_ns: u64) {
     loop {
         let left_ns = until_ns.saturating_sub(stage.clock.now_ns());
-        if left_ns == 0 || stage.flags().raised() || stage.ended.load(Ordering::Relaxed) == threads
-        {
+        if left_ns == 0 || stage.flags().raised() || stage.all_are_through() {
             return;
         }
         thread::sleep(GLANCE.min(Duration::from_nanos(left_ns)));
     }
 }
 
-type Handle<'scope> = ScopedJoinHandle<'scope, Result<Option<ThreadRecord>, Error>>;
-
-fn collect(handles: Vec<Handle<'_>>, threads: &[Thread<'_>]) -> Result<Vec<ThreadRecord>, Error> {
+/// All records in order, and the first error.
+fn collect<'a, T>(
+    handles: Vec<Handle<'_, T>>,
+    names: impl Iterator<Item = &'a str>,
+) -> (Vec<T>, Option<Error>) {
     let mut first_error = None;
     let mut records = Vec::new();
-    for (handle, thread) in handles.into_iter().zip(threads) {
+    for (handle, name) in handles.into_iter().zip(names) {
         match handle.join() {
             Ok(Ok(record)) => records.extend(record),
             Ok(Err(error)) => first_error = first_error.or(Some(error)),
             Err(panic) => {
                 let message = panic_message(&*panic);
-                let job = thread.job.name.clone();
+                let job = name.to_owned();
                 first_error = first_error.or(Some(Error::Panicked { job, message }));
             }
         }
     }
-    first_error.map_or(Ok(records), Err)
+    (records, first_error)
 }
 
 fn panic_message(panic: &(dyn Any + Send)) -> String {

@@ -16,6 +16,8 @@
 //! In both cases every nanosecond of the loop belongs to the latencies in flight, so throughput
 //! times mean latency equals the depth kept (Little's law) unless time itself is wrong.
 
+use rustix::io::Errno;
+
 use super::access::Accesses;
 use iotax_vdisk::Clock;
 
@@ -77,6 +79,14 @@ enum Next {
     Over,
 }
 
+/// What comes next.
+enum Drawn {
+    Io(Io),
+    /// One that must wait for one in flight.
+    NotNow,
+    NoMore,
+}
+
 /// Runs the worker until its window closes, its bytes are moved, it is told to stop, or errors do
 /// not end. Leaves nothing in flight.
 pub fn drive<E: Engine, C: Clock, const OPEN: bool>(
@@ -130,11 +140,10 @@ fn issue<E: Engine, C: Clock, const OPEN: bool>(
         if OPEN && intended_ns > *now_ns {
             return Next::Wait(worker.until_start(*now_ns, intended_ns));
         }
-        let Some(io) = worker.next_io(engine, slot) else {
-            if worker.slots.none_taken() {
-                return Next::Over;
-            }
-            return Next::Wait(worker.until_edge(*now_ns));
+        let io = match worker.next_io(engine, slot) {
+            Drawn::Io(io) => io,
+            Drawn::NoMore if worker.slots.none_taken() => return Next::Over,
+            Drawn::NoMore | Drawn::NotNow => return Next::Wait(worker.until_edge(*now_ns)),
         };
         match engine.submit(slot, io) {
             Submitted::Done(outcome) => {
@@ -167,6 +176,7 @@ fn issue<E: Engine, C: Clock, const OPEN: bool>(
             }
             Submitted::Full => {
                 worker.accesses.put_back();
+                worker.scribe.wrote(io, Err(Errno::AGAIN));
                 return Next::Wait(worker.until_edge(*now_ns));
             }
         }
@@ -188,13 +198,13 @@ impl Worker<'_> {
 
     /// The next I/O, with its data in place if it is a write.
     #[inline]
-    fn next_io<E: Engine>(&mut self, engine: &mut E, slot: u32) -> Option<Io> {
-        loop {
-            let io = self.accesses.next()?;
-            if io.op != Op::Write || self.scribe.prepare(io, engine.write_buffer(slot, io.bytes)) {
-                return Some(io);
-            }
+    fn next_io<E: Engine>(&mut self, engine: &mut E, slot: u32) -> Drawn {
+        let Some(io) = self.accesses.next() else { return Drawn::NoMore };
+        if io.op == Op::Write && !self.scribe.prepare(io, engine.write_buffer(slot, io.bytes)) {
+            self.accesses.put_back();
+            return Drawn::NotNow;
         }
+        Drawn::Io(io)
     }
 
     #[inline]
@@ -208,8 +218,9 @@ impl Worker<'_> {
         }
     }
 
+    /// Counts an I/O that is over.
     #[inline]
-    fn count<const OPEN: bool>(
+    pub fn count<const OPEN: bool>(
         &mut self,
         io: Io,
         outcome: Outcome,

@@ -1,13 +1,18 @@
 //! Puts the threads' counters together into one record.
 
-use iotax_record::{DirectionRecord, JobRecord, LatencyHistogram, LoadRecord, SystemCounters};
+use std::sync::atomic::Ordering;
+
+use iotax_record::{
+    DirectionRecord, IndexRecord, JobRecord, LatencyHistogram, LoadRecord, SystemCounters,
+};
 use iotax_spec::{Engine, Job};
 
 use super::drive::Worker;
 use super::setup::{Thread, effective_depth, effective_engine};
 use super::usage::Usage;
-use super::window::Window;
+use super::window::{Counts, Window};
 use crate::driver::Request;
+use crate::verify::Findings;
 
 /// What one thread did.
 pub struct ThreadRecord {
@@ -20,11 +25,12 @@ pub struct ThreadRecord {
     max_slip_ns: u64,
     offered_ios: Option<u64>,
     first_error: Option<String>,
+    verify_mismatches: Option<u64>,
 }
 
 impl ThreadRecord {
     /// The facts of a worker that is through.
-    pub fn of(thread: &Thread<'_>, worker: Worker<'_>, window: Window, start_ns: u64) -> Self {
+    pub fn of(thread: &Thread<'_>, worker: &mut Worker<'_>, window: Window, start_ns: u64) -> Self {
         let active = worker.tally.active;
         // Counted on a second copy of the schedule: the arrivals that the loop never got to are
         // offered too.
@@ -32,18 +38,25 @@ impl ThreadRecord {
             let before = schedule.count_before(window.open_ns);
             schedule.count_before(active.1.max(window.open_ns)) - before
         });
-        let [read, write, sync] = worker.tally.counts;
+        let [read, write, sync] = worker.tally.counts.each_mut().map(Counts::take);
         Self {
-            read: read.into_record(),
-            write: write.into_record(),
+            read,
+            write,
             sync: sync.service,
             usage: worker.tally.usage,
             active,
             in_flight_io_ns: worker.tally.in_flight_io_ns,
             max_slip_ns: worker.tally.max_slip_ns,
             offered_ios,
-            first_error: worker.trouble.first,
+            first_error: worker.trouble.first.take(),
+            verify_mismatches: None,
         }
+    }
+
+    /// Adds what reading back has shown.
+    pub fn found(&mut self, findings: Findings) {
+        self.verify_mismatches = Some(findings.mismatches);
+        self.first_error = self.first_error.take().or(findings.first);
     }
 }
 
@@ -53,9 +66,13 @@ pub fn merge(
     window: Window,
     threads: &[Thread<'_>],
     records: Vec<ThreadRecord>,
+    index: Option<IndexRecord>,
     system: SystemCounters,
 ) -> LoadRecord {
-    let end_ns = records.iter().map(|record| record.active.1).max().unwrap_or(window.close_ns);
+    // The window ends early with the last job, unless there are index threads, which go on.
+    let end_ns = records.iter().map(|record| record.active.1).max();
+    let end_ns = end_ns.filter(|_| index.is_none() || request.stop.load(Ordering::Relaxed));
+    let end_ns = end_ns.unwrap_or(window.close_ns);
     let empty_of = |job| empty(job, effective_engine(job, request.target));
     let mut jobs: Vec<JobRecord> = request.workload.jobs.iter().map(empty_of).collect();
     let mut spans = vec![(u64::MAX, 0); jobs.len()];
@@ -77,7 +94,7 @@ pub fn merge(
         driver: "native".to_owned(),
         window_ns: end_ns.clamp(window.open_ns, window.close_ns) - window.open_ns,
         jobs,
-        index: None,
+        index,
         system,
     }
 }
@@ -111,6 +128,9 @@ fn add(job: &mut JobRecord, thread: ThreadRecord) {
     job.in_flight_io_ns += thread.in_flight_io_ns;
     job.max_slip_ns = job.max_slip_ns.max(thread.max_slip_ns);
     job.offered_ios = job.offered_ios.zip(thread.offered_ios).map(|(a, b)| a + b);
+    if let Some(more) = thread.verify_mismatches {
+        job.verify_mismatches = Some(job.verify_mismatches.unwrap_or(0) + more);
+    }
     job.first_error = job.first_error.take().or(thread.first_error);
 }
 

@@ -14,8 +14,13 @@ pub mod trouble;
 pub mod usage;
 pub mod window;
 
+mod calibrate;
 mod conduct;
+mod index_threads;
 mod merge;
+mod perform;
+
+pub use calibrate::calibrate;
 
 use std::sync::atomic::AtomicBool;
 

@@ -36,6 +36,8 @@ pub struct Thread<'a> {
     pub engine: EngineKind,
     pub file: &'a TestFile,
     pub span: Span,
+    /// Of this thread, among all of the run.
+    pub number: u16,
     /// Of this thread.
     pub seed: u64,
 }
@@ -178,9 +180,25 @@ impl<'a> Thread<'a> {
             accesses: Accesses::new(self.job, self.span, self.seed),
             schedule: self.schedule(start_ns),
             tally,
-            scribe: Scribe::new(self.seed ^ SEED_OF_DATA),
+            scribe: self.scribe(start_ns),
             trouble: Trouble::new(self.file.path.display().to_string()),
             slots: Slots::new(self.depth()),
+        }
+    }
+
+    /// Whether what the thread writes is read back afterwards.
+    pub fn verifies(&self) -> bool {
+        self.job.verify && self.job.writes() && self.engine != EngineKind::Null
+    }
+
+    fn scribe(&self, start_ns: u64) -> Scribe {
+        let seed = self.seed ^ SEED_OF_DATA;
+        if self.verifies() {
+            let smallest = self.job.block_sizes.min_bytes();
+            // The start tells this run from earlier ones with the same seed.
+            Scribe::verifying(seed, start_ns, self.number, self.span, smallest)
+        } else {
+            Scribe::new(seed)
         }
     }
 

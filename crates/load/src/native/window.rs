@@ -100,17 +100,17 @@ impl Counts {
         (self.ios_at_second, self.bytes_at_second) = (self.ios, self.bytes);
     }
 
-    /// The facts on file.
-    pub fn into_record(self) -> DirectionRecord {
+    /// The facts, moved out.
+    pub fn take(&mut self) -> DirectionRecord {
         DirectionRecord {
             ios: self.ios,
             bytes: self.bytes,
             errors: self.errors,
             short_ios: self.short_ios,
-            service: self.service,
-            response: self.response,
-            per_second_ios: self.per_second_ios,
-            per_second_bytes: self.per_second_bytes,
+            service: std::mem::take(&mut self.service),
+            response: self.response.take(),
+            per_second_ios: std::mem::take(&mut self.per_second_ios),
+            per_second_bytes: std::mem::take(&mut self.per_second_bytes),
         }
     }
 }

@@ -1,0 +1,138 @@
+//! Versions as files in a directory: written aside, made durable, renamed into place; loaded
+//! through a shared mapping.
+//!
+//! Pages of a published version are dropped from the page cache once they are durable: otherwise
+//! a load would find in memory what the driver has just written, while in production the version
+//! is larger than what stays cached, and comes from the device.
+
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::FileExt as _;
+use std::path::{Path, PathBuf};
+
+use memmap2::{MmapOptions, MmapRaw};
+use rustix::fs::{Advice, fadvise};
+
+use super::{CHUNK_BYTES, IndexStore};
+use crate::native::buffers::{Buffers, PAGE_BYTES};
+use crate::native::io::{Io, Op};
+use crate::native::sigbus::{self, Guarded};
+use crate::verify::{MAGIC, Scribe};
+
+/// Name of the version in place.
+pub const NAME: &str = "index";
+
+/// See the module.
+pub struct FileIndex {
+    directory: PathBuf,
+    index_bytes: u64,
+    buffers: Buffers,
+    scribe: Scribe,
+    opened: Option<Mapped>,
+    loaded: Option<Mapped>,
+}
+
+struct Mapped {
+    // Before the mapping: its range must not be guarded any more once it is unmapped.
+    guard: Guarded,
+    mapping: MmapRaw,
+}
+
+impl FileIndex {
+    /// Versions of `index_bytes` in `directory`.
+    pub fn new(directory: &Path, index_bytes: u64, seed: u64) -> Result<Self, crate::error::Error> {
+        let chunk = u32::try_from(CHUNK_BYTES).expect("a chunk");
+        Ok(Self {
+            directory: directory.to_owned(),
+            index_bytes,
+            buffers: Buffers::new(1, chunk, false, true, seed)?,
+            scribe: Scribe::new(seed),
+            opened: None,
+            loaded: None,
+        })
+    }
+
+    fn write(&mut self, path: &Path, give_up: &dyn Fn() -> bool) -> io::Result<bool> {
+        let file = File::create(path)?;
+        let mut offset = 0;
+        while offset < self.index_bytes {
+            if give_up() {
+                return Ok(false);
+            }
+            let bytes = (self.index_bytes - offset).min(CHUNK_BYTES as u64);
+            let bytes = u32::try_from(bytes).expect("at most a chunk");
+            let chunk = &mut self.buffers.write_mut(0)[..bytes as usize];
+            self.scribe.prepare(Io { offset, bytes, op: Op::Write }, chunk);
+            file.write_all_at(chunk, offset)?;
+            offset += u64::from(bytes);
+        }
+        file.sync_all()?;
+        fadvise(&file, 0, None, Advice::DontNeed)?;
+        Ok(true)
+    }
+}
+
+impl IndexStore for FileIndex {
+    fn has_version(&mut self) -> bool {
+        let path = self.directory.join(NAME);
+        let right_size = fs::metadata(&path).is_ok_and(|facts| facts.len() == self.index_bytes);
+        right_size && is_ours(&path)
+    }
+
+    fn publish(&mut self, version: u64, give_up: &dyn Fn() -> bool) -> io::Result<bool> {
+        let aside = self.directory.join(format!("{NAME}.{version}.tmp"));
+        let written = self.write(&aside, give_up);
+        if !matches!(written, Ok(true)) {
+            // The error to report, if there is one, is the first.
+            let _ = fs::remove_file(&aside);
+            return written;
+        }
+        fs::rename(&aside, self.directory.join(NAME))?;
+        File::open(&self.directory)?.sync_all()?;
+        Ok(true)
+    }
+
+    fn open(&mut self, _version: u64) -> io::Result<()> {
+        let file = File::open(self.directory.join(NAME))?;
+        let mapping = MmapOptions::new().map_raw_read_only(&file)?;
+        let guard = sigbus::guard(mapping.as_ptr().addr(), mapping.len())?;
+        self.opened = Some(Mapped { guard, mapping });
+        Ok(())
+    }
+
+    fn touch(&mut self) -> io::Result<()> {
+        let Some(mapped) = self.opened.take() else {
+            return Err(io::Error::other("no version was opened"));
+        };
+        for at in (0..mapped.mapping.len()).step_by(PAGE_BYTES) {
+            // SAFETY: inside the mapping. A page that cannot be had is replaced by `sigbus`.
+            unsafe { mapped.mapping.as_ptr().add(at).read_volatile() };
+        }
+        if mapped.guard.faults() > 0 {
+            return Err(io::Error::from(rustix::io::Errno::IO));
+        }
+        self.loaded = Some(mapped);
+        Ok(())
+    }
+
+    fn read(&mut self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
+        let Some(mapped) = &self.loaded else {
+            return Err(io::Error::other("no version was loaded"));
+        };
+        let at = usize::try_from(offset).map_err(io::Error::other)?;
+        let len = buffer.len().min(mapped.mapping.len().saturating_sub(at));
+        // SAFETY: inside the mapping, as computed; published versions are never written to, and
+        // a page that cannot be had is replaced by `sigbus`.
+        unsafe {
+            let source = mapped.mapping.as_ptr().add(at.min(mapped.mapping.len()));
+            std::ptr::copy_nonoverlapping(source, buffer.as_mut_ptr(), len);
+        }
+        if mapped.guard.faults() > 0 { Err(rustix::io::Errno::IO.into()) } else { Ok(()) }
+    }
+}
+
+/// Whether `path` is something that this crate wrote.
+pub fn is_ours(path: &Path) -> bool {
+    let mut start = [0; MAGIC.len()];
+    File::open(path).and_then(|file| file.read_exact_at(&mut start, 0)).is_ok() && start == MAGIC
+}

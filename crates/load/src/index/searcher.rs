@@ -1,0 +1,107 @@
+//! Loads new versions and answers queries.
+
+use iotax_record::IndexRecord;
+use iotax_vdisk::Clock;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
+
+use super::{IndexStore, Run, note};
+use crate::native::access::below;
+use crate::native::pace::Schedule;
+
+/// How often an idle searcher looks for a new version.
+const LOOK_NS: u64 = 1_000_000;
+/// Offsets of queries within the index are multiples of this.
+const ALIGN_BYTES: u64 = 4096;
+
+/// Searches until the window closes. The store must have version 1 loaded.
+pub fn search(store: &mut dyn IndexStore, clock: &dyn Clock, run: &Run<'_>) -> IndexRecord {
+    let arrivals =
+        Schedule::poisson(run.start_ns, run.loads.queries_per_second, 1, run.seed ^ 0x7175_6572);
+    let mut searcher = Searcher {
+        store,
+        clock,
+        run,
+        arrivals,
+        rng: Xoshiro256PlusPlus::seed_from_u64(run.seed),
+        buffer: vec![0; run.loads.query_bytes as usize],
+        loaded: 1,
+        load: (0, 0),
+        record: IndexRecord { slow_load_ns: run.loads.slow_load_ns, ..IndexRecord::default() },
+    };
+    searcher.run();
+    searcher.record
+}
+
+struct Searcher<'a> {
+    store: &'a mut dyn IndexStore,
+    clock: &'a dyn Clock,
+    run: &'a Run<'a>,
+    arrivals: Schedule,
+    rng: Xoshiro256PlusPlus,
+    buffer: Vec<u8>,
+    /// Version that queries are answered from.
+    loaded: u64,
+    /// Start and end of the latest load.
+    load: (u64, u64),
+    record: IndexRecord,
+}
+
+impl Searcher<'_> {
+    fn run(&mut self) {
+        loop {
+            let now_ns = self.clock.now_ns();
+            if now_ns >= self.run.window.close_ns || self.run.flags.raised() {
+                return;
+            }
+            let newest = self.run.published.get();
+            if newest > self.loaded {
+                self.load(newest, now_ns);
+                continue;
+            }
+            let arrival_ns = self.arrivals.peek();
+            if arrival_ns > now_ns {
+                let look_ns = now_ns + LOOK_NS;
+                self.clock.sleep_until(arrival_ns.min(look_ns).min(self.run.window.close_ns));
+                continue;
+            }
+            self.arrivals.advance();
+            self.answer(arrival_ns);
+        }
+    }
+
+    fn load(&mut self, version: u64, began_ns: u64) {
+        let result = self.store.open(version).and_then(|()| self.store.touch());
+        let done_ns = self.clock.now_ns();
+        // A version that cannot be loaded is not tried again: there will be a next one.
+        self.loaded = version;
+        self.load = (began_ns, done_ns);
+        match result {
+            Ok(()) if self.run.counts(done_ns) => {
+                let load_ns = done_ns - began_ns;
+                self.record.load.record(load_ns);
+                self.record.slow_loads += u64::from(load_ns > self.run.loads.slow_load_ns);
+            }
+            Ok(()) => {}
+            Err(error) => note(&mut self.record, "loading a version", &error),
+        }
+    }
+
+    fn answer(&mut self, arrival_ns: u64) {
+        let loads = &self.run.loads;
+        let room = loads.index_bytes.saturating_sub(u64::from(loads.query_bytes));
+        let offset = below(self.rng.next_u64(), room / ALIGN_BYTES + 1) * ALIGN_BYTES;
+        let result = self.store.read(offset, &mut self.buffer);
+        let done_ns = self.clock.now_ns();
+        match result {
+            Ok(()) if self.run.counts(done_ns) => {
+                self.record.queries += 1;
+                self.record.query.record(done_ns.saturating_sub(arrival_ns));
+                let waited = (self.load.0..self.load.1).contains(&arrival_ns);
+                self.record.queries_waited += u64::from(waited);
+            }
+            Ok(()) => {}
+            Err(error) => note(&mut self.record, "answering a query", &error),
+        }
+    }
+}

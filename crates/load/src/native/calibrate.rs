@@ -1,0 +1,85 @@
+//! What an I/O costs the load generator itself.
+
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+
+use iotax_spec::{BlockSizes, Bound, Engine, Files, Job, Pace, Pattern};
+use iotax_vdisk::Clock as _;
+
+use super::access::Span;
+use super::clock::TscClock;
+use super::drive::drive;
+use super::setup::Thread;
+use super::usage::Usage;
+use super::window::{StopFlags, Tally, Window};
+use crate::error::Error;
+use crate::places::TestFile;
+
+const TIME_NS: u64 = 50_000_000;
+
+/// Nanoseconds of CPU that the generator needs per I/O on this machine now: 4 KiB random reads on
+/// the engine `null`, for about 50 ms on the calling thread.
+///
+/// Measured latencies of the order of this figure say more about the generator than about the
+/// target.
+pub fn calibrate() -> f64 {
+    // Only buffers can be refused, and one page never is in a process that still works; then
+    // nothing is known, which is what a figure that is not a number says.
+    measure().unwrap_or(f64::NAN)
+}
+
+fn measure() -> Result<f64, Error> {
+    let job = job();
+    let file = TestFile {
+        path: PathBuf::from("null"),
+        bytes: job.size_bytes,
+        read: true,
+        written_by: None,
+        invalidate: false,
+    };
+    let thread = Thread {
+        job: &job,
+        index: 0,
+        engine: Engine::Null,
+        file: &file,
+        span: Span { start: 0, bytes: job.size_bytes },
+        number: 0,
+        seed: 1,
+    };
+    let never = AtomicBool::new(false);
+    let clock = TscClock::anchored_now();
+    let mut engine = thread.null()?;
+    let start_ns = clock.now_ns();
+    let window = Window { open_ns: start_ns, close_ns: start_ns + TIME_NS };
+    let flags = StopFlags { user: &never, broken: &never };
+    let tally = Tally::new(&job, window, start_ns, flags, None);
+    let mut worker = thread.worker(start_ns, tally);
+    let before = Usage::of_this_thread();
+    drive::<_, _, false>(&mut engine, &clock, &mut worker);
+    let cpu_ns = Usage::of_this_thread().since(&before).cpu_ns;
+    Ok(cpu_ns as f64 / worker.tally.counts[0].ios.max(1) as f64)
+}
+
+fn job() -> Job {
+    Job {
+        name: "calibration".to_owned(),
+        engine: Engine::Null,
+        threads: 1,
+        queue_depth: 1,
+        read_percent: 100,
+        pattern: Pattern::Random,
+        block_sizes: BlockSizes::Fixed(4096),
+        files: Files::PerThread,
+        size_bytes: 1 << 30,
+        pace: Pace::Closed,
+        bound: Bound::Time,
+        start_delay_ns: 0,
+        direct: false,
+        invalidate: false,
+        fsync_every: None,
+        end_fsync: false,
+        verify: false,
+        sqpoll: false,
+        advise: false,
+    }
+}

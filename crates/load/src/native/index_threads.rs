@@ -1,0 +1,78 @@
+//! The two threads beside the jobs: the driver that publishes index versions, and the searcher.
+
+use iotax_record::IndexRecord;
+use iotax_spec::IndexLoads;
+use iotax_vdisk::Clock as _;
+
+use super::conduct::Stage;
+use super::gate::Ticket;
+use crate::driver::Target;
+use crate::error::Error;
+use crate::index::{FileIndex, IndexStore, Published, Run, SlotIndex, publish_versions, search};
+
+/// Which of the two.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// Publishes.
+    Driver,
+    /// Loads and answers.
+    Searcher,
+}
+
+impl Role {
+    /// Name of its thread.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Driver => "index.driver",
+            Self::Searcher => "index.search",
+        }
+    }
+}
+
+/// Makes sure that there is a version to start from.
+pub fn first_version(target: Target<'_>, loads: IndexLoads, seed: u64) -> Result<(), Error> {
+    let mut store = store(target, loads, seed)?;
+    if !store.has_version() {
+        store.publish(1, &|| false).map_err(|source| Error::Index { source })?;
+    }
+    Ok(())
+}
+
+/// One of the two threads, from its setup to its record.
+pub fn perform(
+    stage: &Stage<'_>,
+    role: Role,
+    loads: IndexLoads,
+    published: &Published,
+    ticket: Ticket<'_>,
+) -> Result<Option<IndexRecord>, Error> {
+    let seed = stage.request.seed ^ 0x696e_6465_78;
+    let mut store = store(stage.request.target, loads, seed ^ stage.clock.now_ns())?;
+    if role == Role::Searcher {
+        let loaded = store.open(1).and_then(|()| store.touch());
+        loaded.map_err(|source| Error::Index { source })?;
+    }
+    let _through = stage.through(&stage.index_through);
+    let Some(start_ns) = ticket.arrive() else { return Ok(None) };
+    let window = stage.window(start_ns);
+    let run = Run { loads, published, start_ns, window, flags: stage.flags(), seed };
+    stage.clock.sleep_until(start_ns);
+    Ok(Some(match role {
+        Role::Driver => publish_versions(&mut *store, &stage.clock, &run),
+        Role::Searcher => search(&mut *store, &stage.clock, &run),
+    }))
+}
+
+fn store(target: Target<'_>, loads: IndexLoads, seed: u64) -> Result<Box<dyn IndexStore>, Error> {
+    Ok(match target {
+        Target::Path(directory) => Box::new(FileIndex::new(directory, loads.index_bytes, seed)?),
+        Target::Disk(disk) => {
+            let slots = SlotIndex::new(disk, loads.index_bytes, seed);
+            Box::new(slots.map_err(|source| Error::Disk {
+                job: "index".to_owned(),
+                disk: disk.to_string(),
+                source,
+            })?)
+        }
+    })
+}

@@ -1,0 +1,236 @@
+//! What one thread has written where, and whether a block that was read back is that.
+//!
+//! Written data is divided into units of at most 4 KiB, each with a header of its own: blocks of
+//! different sizes may then overwrite each other in part and every unit can still be judged, and
+//! no device tears a unit in two.
+
+use crate::native::access::Span;
+use crate::native::io::{Io, Outcome};
+use crate::verify::{MAGIC, PAGE_BYTES};
+
+/// Magic, run and writer, offset, number of the write, checksum of the unit without it.
+const HEADER_BYTES: usize = 32;
+const CHECKSUM_AT: usize = 28;
+
+/// See the module.
+pub struct Ledger {
+    run: u64,
+    writer: u16,
+    span: Span,
+    unit_bytes: u32,
+    /// By unit of the span: the number of the write that it must hold; 0 where nobody knows.
+    latest: Vec<u32>,
+    writes: u32,
+    in_flight: Vec<Written>,
+}
+
+#[derive(Clone, Copy)]
+struct Written {
+    io: Io,
+    number: u32,
+}
+
+/// Most I/Os that a thread keeps in flight.
+const MAX_IN_FLIGHT: usize = 65_536;
+
+impl Ledger {
+    /// An empty ledger; see [`Scribe::verifying`](super::Scribe::verifying).
+    pub fn new(run: u64, writer: u16, span: Span, smallest: u32) -> Self {
+        let unit_bytes = unit_bytes(smallest);
+        let units = usize::try_from(span.bytes.div_ceil(u64::from(unit_bytes)))
+            .expect("spans have fewer units than memory has bytes");
+        Self {
+            // The low 16 bits say which thread.
+            run: run << 16,
+            writer,
+            span,
+            unit_bytes,
+            latest: vec![0; units],
+            writes: 0,
+            in_flight: Vec::with_capacity(MAX_IN_FLIGHT.min(units)),
+        }
+    }
+
+    /// Bytes of one unit.
+    pub fn unit_bytes(&self) -> u32 {
+        self.unit_bytes
+    }
+
+    /// Puts headers into the data of a write that starts now; false if it must not start now.
+    pub fn begin(&mut self, io: Io, data: &mut [u8]) -> bool {
+        let overlaps = |other: &Written| {
+            io.offset < other.io.offset + u64::from(other.io.bytes)
+                && other.io.offset < io.offset + u64::from(io.bytes)
+        };
+        if self.in_flight.iter().any(overlaps) {
+            return false;
+        }
+        // 0 is "nobody knows".
+        self.writes = self.writes.checked_add(1).unwrap_or(1);
+        self.in_flight.push(Written { io, number: self.writes });
+        let mut offset = io.offset;
+        for unit in data.chunks_exact_mut(self.unit_bytes as usize) {
+            self.write_header(unit, offset);
+            offset += u64::from(self.unit_bytes);
+        }
+        true
+    }
+
+    fn write_header(&self, unit: &mut [u8], offset: u64) {
+        unit[..8].copy_from_slice(&MAGIC);
+        unit[8..16].copy_from_slice(&(self.run | u64::from(self.writer)).to_le_bytes());
+        unit[16..24].copy_from_slice(&offset.to_le_bytes());
+        unit[24..28].copy_from_slice(&self.writes.to_le_bytes());
+        let checksum = checksum(unit);
+        unit[CHECKSUM_AT..HEADER_BYTES].copy_from_slice(&checksum.to_le_bytes());
+    }
+
+    /// A write is over: its units must hold it from now on, or, if it failed, may hold anything.
+    pub fn end(&mut self, io: Io, outcome: Outcome) {
+        let Some(at) = self.in_flight.iter().position(|written| written.io == io) else { return };
+        let written = self.in_flight.swap_remove(at);
+        let number = if outcome == Ok(io.bytes) { written.number } else { 0 };
+        let first = self.unit_of(io.offset);
+        let units = (io.bytes / self.unit_bytes) as usize;
+        self.latest[first..first + units].fill(number);
+    }
+
+    fn unit_of(&self, offset: u64) -> usize {
+        usize::try_from((offset - self.span.start) / u64::from(self.unit_bytes))
+            .expect("as many units as the ledger has entries")
+    }
+
+    /// The next stretch of at most `max_bytes` whose contents are known, at or after `offset`.
+    pub fn next_known(&self, offset: u64, max_bytes: u32) -> Option<(u64, u32)> {
+        let from = self.unit_of(offset.max(self.span.start));
+        let first = from + self.latest.get(from..)?.iter().position(|number| *number != 0)?;
+        let most = (max_bytes / self.unit_bytes) as usize;
+        let known = self.latest[first..].iter().take(most).take_while(|number| **number != 0);
+        let bytes = u32::try_from(known.count()).expect("at most a block") * self.unit_bytes;
+        Some((self.span.start + first as u64 * u64::from(self.unit_bytes), bytes))
+    }
+
+    /// Judges one unit that was read back from `offset`.
+    pub fn judge(&self, unit: &[u8], offset: u64) -> Result<(), &'static str> {
+        let word = |at: usize| u64::from_le_bytes(array(&unit[at..at + 8]));
+        if unit[..8] != MAGIC {
+            return Err("holds no data of this kind");
+        }
+        if word(8) & !0xFFFF != self.run {
+            return Err("holds data of an earlier run: the write is lost");
+        }
+        if word(16) != offset {
+            return Err("holds data that was written to another offset");
+        }
+        let stored = u32::from_le_bytes(array(&unit[CHECKSUM_AT..HEADER_BYTES]));
+        if stored != checksum(unit) {
+            return Err("fails its checksum");
+        }
+        // Another thread's data is right where threads share a file.
+        let ours = word(8) & 0xFFFF == u64::from(self.writer);
+        let number = u32::from_le_bytes(array(&unit[24..28]));
+        if ours && number != self.latest[self.unit_of(offset)] {
+            return Err("holds an older version: the last write is lost");
+        }
+        Ok(())
+    }
+}
+
+/// The largest size that divides the smallest block and a page.
+pub fn unit_bytes(smallest: u32) -> u32 {
+    let page = u32::try_from(PAGE_BYTES).expect("a page");
+    1 << smallest.trailing_zeros().min(page.trailing_zeros())
+}
+
+/// Whether blocks of this size have room for headers.
+pub fn can_verify(smallest: u32) -> bool {
+    smallest > 0 && unit_bytes(smallest) as usize > HEADER_BYTES
+}
+
+fn checksum(unit: &[u8]) -> u32 {
+    crc32c::crc32c_append(crc32c::crc32c(&unit[..CHECKSUM_AT]), &unit[HEADER_BYTES..])
+}
+
+fn array<const N: usize>(bytes: &[u8]) -> [u8; N] {
+    bytes.try_into().expect("a slice of this length")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::native::io::Op;
+    use rustix::io::Errno;
+
+    const SPAN: Span = Span { start: 8192, bytes: 65_536 };
+
+    fn write(offset: u64, bytes: u32) -> Io {
+        Io { offset, bytes, op: Op::Write }
+    }
+
+    fn written(ledger: &mut Ledger, io: Io) -> Vec<u8> {
+        let mut data = vec![0x5A; io.bytes as usize];
+        assert!(ledger.begin(io, &mut data));
+        ledger.end(io, Ok(io.bytes));
+        data
+    }
+
+    #[test]
+    fn units_divide_the_smallest_block_and_a_page() {
+        assert_eq!([512, 4096, 6144, 1 << 20, 12].map(unit_bytes), [512, 4096, 2048, 4096, 4]);
+        assert!(can_verify(512) && !can_verify(96) && !can_verify(0));
+    }
+
+    #[test]
+    fn what_was_written_last_is_right_and_everything_else_is_told_apart() {
+        let mut ledger = Ledger::new(7, 3, SPAN, 4096);
+        let first = written(&mut ledger, write(8192, 4096));
+        assert_eq!(ledger.judge(&first, 8192), Ok(()));
+        assert_eq!(
+            ledger.judge(&first, 12_288),
+            Err("holds data that was written to another offset")
+        );
+        let second = written(&mut ledger, write(8192, 4096));
+        assert_eq!(ledger.judge(&second, 8192), Ok(()));
+        assert_eq!(
+            ledger.judge(&first, 8192),
+            Err("holds an older version: the last write is lost")
+        );
+        let mut flipped = second.clone();
+        flipped[4000] ^= 1;
+        assert_eq!(ledger.judge(&flipped, 8192), Err("fails its checksum"));
+        assert_eq!(ledger.judge(&[0; 4096], 8192), Err("holds no data of this kind"));
+        let stale = written(&mut Ledger::new(6, 3, SPAN, 4096), write(8192, 4096));
+        assert_eq!(
+            ledger.judge(&stale, 8192),
+            Err("holds data of an earlier run: the write is lost")
+        );
+        let neighbour = written(&mut Ledger::new(7, 4, SPAN, 4096), write(8192, 4096));
+        assert_eq!(ledger.judge(&neighbour, 8192), Ok(()));
+    }
+
+    #[test]
+    fn a_write_waits_for_an_overlapping_one_and_a_failed_one_is_forgotten() {
+        let mut ledger = Ledger::new(1, 0, SPAN, 4096);
+        let (mut small, mut large) = (vec![0; 4096], vec![0; 8192]);
+        assert!(ledger.begin(write(12_288, 4096), &mut small));
+        assert!(!ledger.begin(write(8192, 8192), &mut large));
+        ledger.end(write(12_288, 4096), Ok(4096));
+        assert_eq!(ledger.next_known(0, 1 << 20), Some((12_288, 4096)));
+        assert!(ledger.begin(write(8192, 8192), &mut large));
+        ledger.end(write(8192, 8192), Err(Errno::IO));
+        assert_eq!(ledger.next_known(0, 1 << 20), None);
+    }
+
+    #[test]
+    fn known_stretches_end_at_gaps_and_at_the_buffer() {
+        let mut ledger = Ledger::new(1, 0, SPAN, 4096);
+        for block in [0, 1, 2, 5] {
+            written(&mut ledger, write(8192 + block * 4096, 4096));
+        }
+        assert_eq!(ledger.next_known(0, 8192), Some((8192, 8192)));
+        assert_eq!(ledger.next_known(16_384, 8192), Some((16_384, 4096)));
+        assert_eq!(ledger.next_known(20_480, 8192), Some((28_672, 4096)));
+        assert_eq!(ledger.next_known(32_768, 8192), None);
+        assert_eq!(ledger.next_known(8192 + 65_536, 8192), None);
+    }
+}

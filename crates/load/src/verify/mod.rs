@@ -1,0 +1,71 @@
+//! What is written: data that neither compresses nor dedupes, and that can be checked.
+
+mod ledger;
+mod read_back;
+
+pub use ledger::Ledger;
+pub use read_back::{Findings, read_back};
+
+use crate::native::access::Span;
+use crate::native::io::{Io, Outcome};
+
+/// Granularity of stamps in written data, bytes.
+pub const PAGE_BYTES: usize = 4096;
+
+/// Starts every stamped page: how a file laid out by this crate is recognised.
+pub const MAGIC: [u8; 8] = *b"iotax\x00\x01\xf7";
+
+/// Prepares the data of every write of one thread, and remembers it if it will be verified.
+pub struct Scribe {
+    counter: u64,
+    ledger: Option<Box<Ledger>>,
+}
+
+impl Scribe {
+    /// For one thread; `seed` tells its data from that of all others.
+    pub fn new(seed: u64) -> Self {
+        Self { counter: seed, ledger: None }
+    }
+
+    /// The same, with everything written on record for [`read_back`].
+    ///
+    /// `run` tells this run's data from that of earlier ones, `writer` this thread's from that of
+    /// others in this run; `smallest` is the smallest block.
+    pub fn verifying(seed: u64, run: u64, writer: u16, span: Span, smallest: u32) -> Self {
+        let ledger = Ledger::new(run, writer, span, smallest);
+        Self { counter: seed, ledger: Some(Box::new(ledger)) }
+    }
+
+    /// What was written, if it is on record.
+    pub fn into_ledger(self) -> Option<Box<Ledger>> {
+        self.ledger
+    }
+
+    /// Makes `buffer`, which holds random data, unlike anything written before, in place: every
+    /// page starts with the magic and a number that no page has had.
+    ///
+    /// False means that this write must wait: an earlier one to the same place is in flight, and
+    /// nobody could say which of the two will last.
+    #[inline]
+    pub fn prepare(&mut self, io: Io, buffer: &mut [u8]) -> bool {
+        for page in buffer.chunks_mut(PAGE_BYTES) {
+            self.counter = self.counter.wrapping_add(0x9E37_79B9_7F4A_7C15);
+            if let Some(stamp) = page.first_chunk_mut::<16>() {
+                stamp[..8].copy_from_slice(&MAGIC);
+                stamp[8..].copy_from_slice(&self.counter.to_le_bytes());
+            }
+        }
+        match &mut self.ledger {
+            None => true,
+            Some(ledger) => ledger.begin(io, buffer),
+        }
+    }
+
+    /// A write is over.
+    #[inline]
+    pub fn wrote(&mut self, io: Io, outcome: Outcome) {
+        if let Some(ledger) = &mut self.ledger {
+            ledger.end(io, outcome);
+        }
+    }
+}
