@@ -2,8 +2,8 @@
 //!
 //! `cargo run --release -p iotax-analyze --example ten_thousand [DIR]`
 //!
-//! The record stays in `DIR` (default: a new directory under the system's temporary one). Each
-//! trial has a reader with 20,000 latencies, a writer with 2,000, and index loads.
+//! The record stays in `DIR` (default: a new directory under the system's temporary one); if there
+//! is one already, it is only read. Each trial has a reader with 20,000 latencies, a writer with 2,000, and index loads.
 #![expect(clippy::print_stdout, reason = "a program that prints what it measured")]
 
 use std::path::{Path, PathBuf};
@@ -27,10 +27,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         || std::env::temp_dir().join(format!("iotax-ten-thousand-{}", std::process::id())),
         PathBuf::from,
     );
-    let started = Instant::now();
-    write(&dir)?;
-    println!("wrote {TRIALS} trials to {} in {:.1?}", dir.display(), started.elapsed());
-
+    if !dir.join("experiment.json").exists() {
+        let started = Instant::now();
+        write(&dir)?;
+        println!("wrote {TRIALS} trials to {} in {:.1?}", dir.display(), started.elapsed());
+    }
     let started = Instant::now();
     let reader = Reader::open(&dir)?;
     let mut analyzer = Analyzer::new(&reader.experiment);

@@ -142,15 +142,17 @@ pub struct Comparison {
     pub layer: Option<String>,
     /// What is compared.
     pub metric: Metric,
-    /// Estimate, as a fraction; `None` if nothing can be said.
+    /// Estimate, as a fraction; `None` if nothing can be said, or, with `lo` and `hi` present, if
+    /// the cost of a layer depends on its place among the others: they are its range then.
     pub tax: Option<f64>,
     /// Lower end of the interval.
     pub lo: Option<f64>,
     /// Upper end of the interval.
     pub hi: Option<f64>,
-    /// Mean of the baseline, in the metric's unit (I/Os per second, or nanoseconds).
+    /// Mean of the baseline over the blocks used, in the metric's unit (I/Os per second, or
+    /// nanoseconds): the geometric one, so that `base`, `with` and `tax` agree exactly.
     pub base: Option<f64>,
-    /// Mean of the arm, same unit.
+    /// The same of the arm; `None` for a layer, which is a contrast of several arms.
     pub with: Option<f64>,
     /// For times: the difference in nanoseconds with its interval.
     pub difference_ns: Option<Estimate>,
@@ -239,7 +241,8 @@ pub struct TrialPoint {
     pub outcome: String,
     /// Why, if not completed.
     pub why: Option<String>,
-    /// Whether it was used in the comparisons.
+    /// Whether some comparison rests on it: usable, in a complete block, not dropped after a
+    /// change of regime, and not after the latest look at the data. In a plain run: usable.
     pub used: bool,
     /// I/Os per second of the primary job.
     pub iops: Option<f64>,

@@ -130,9 +130,7 @@ impl TrialFacts {
 impl JobFacts {
     fn of(record: &JobRecord, job: usize, is_primary: bool) -> Self {
         let latency = merged(record.read.latency(), record.write.latency());
-        let service_sum = |h: &LatencyHistogram| {
-            if h.count() == 0 { 0.0 } else { h.mean_ns() * h.count() as f64 }
-        };
+        let mean_latency_ns = latency.mean_ns();
         Self {
             job,
             is_primary,
@@ -151,10 +149,14 @@ impl JobFacts {
             in_flight_io_ns: record.in_flight_io_ns,
             mismatches: record.verify_mismatches.unwrap_or(0),
             first_error: record.first_error.clone(),
-            mean_latency_ns: latency.mean_ns(),
+            mean_latency_ns,
             p99_latency_ns: latency.quantile_ns(0.99),
             latency_ios: latency.count(),
-            service_sum_ns: service_sum(&record.read.service) + service_sum(&record.write.service),
+            service_sum_ns: match (&record.read.response, &record.write.response) {
+                // Latency is service time then, and its mean has cost a walk through all buckets.
+                (None, None) => mean_latency_ns * latency.count() as f64,
+                _ => sum_ns(&record.read.service) + sum_ns(&record.write.service),
+            },
         }
     }
 
@@ -219,6 +221,10 @@ pub(crate) fn merged<'a>(
     let mut both = read.clone();
     both.merge(write);
     Cow::Owned(both)
+}
+
+fn sum_ns(latency: &LatencyHistogram) -> f64 {
+    if latency.count() == 0 { 0.0 } else { latency.mean_ns() * latency.count() as f64 }
 }
 
 fn per_second_ios(record: &JobRecord) -> Vec<u32> {

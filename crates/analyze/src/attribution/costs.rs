@@ -14,11 +14,12 @@ impl Peel<'_> {
     pub fn attribution(&self, method: &Method, interactions: &[Conclusion]) -> Attribution {
         let times: Vec<Vec<f64>> = self.blocks.iter().map(|(_, t)| times_per_io(t)).collect();
         let cost = |weights: &[f64]| {
-            let per_block: Vec<f64> = times.iter().map(|t| contrast(t, weights)).collect();
-            method.estimate(&per_block)
+            let per_block = times.iter().map(|t| contrast(t, weights));
+            method.estimate(&per_block.filter(|cost| cost.is_finite()).collect::<Vec<_>>())
         };
         let looked = method.design().look_at_or_before(times.len()).unwrap_or(times.len());
-        let bare = times[..looked].iter().map(|t| t[self.layout.bare]);
+        let bare: Vec<f64> =
+            times[..looked].iter().map(|t| t[self.layout.bare]).filter(|t| t.is_finite()).collect();
         let layers = self.layout.layers.iter().enumerate().map(|(i, layer)| LayerCost {
             layer: layer.clone(),
             first_in_ns: cost(&self.layout.first_in[i]),
@@ -32,7 +33,7 @@ impl Peel<'_> {
             hypothesis: hypothesis(interactions.get(i)).to_owned(),
         });
         Attribution {
-            bare_ns: if looked == 0 { 0.0 } else { bare.sum::<f64>() / looked as f64 },
+            bare_ns: bare.iter().sum::<f64>() / bare.len().max(1) as f64,
             layers: layers.collect(),
             interactions: pairs.collect(),
             total_ns: cost(&self.layout.total),

@@ -120,7 +120,7 @@ fn finding(trial: &TrialFacts, environment: &Environment) -> Option<Finding> {
 
 fn all(cpus: f64) -> String {
     if cpus.fract() != 0.0 {
-        format!("the CPU limit of {cpus:.1} CPUs was")
+        format!("the {cpus:.1} CPUs of this container's limit were")
     } else if cpus <= 1.0 {
         "the CPU was".to_owned()
     } else {

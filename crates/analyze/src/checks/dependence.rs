@@ -2,9 +2,12 @@ use super::Evidence;
 use crate::analysis::{Check, Warning};
 use crate::words;
 
-/// Block differences that depend on each other: the interval would be too narrow.
+/// Block differences that depend on each other: the interval would be too narrow. Only in the
+/// primary metric, which decides when a run stops; the others have their verdict.
 pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Warning> {
-    let found = evidence.conclusions.iter().filter_map(|conclusion| {
+    let primary = evidence.conclusions.first().map(|conclusion| conclusion.comparison.metric);
+    let of_primary = evidence.conclusions.iter().filter(|c| Some(c.comparison.metric) == primary);
+    let found = of_primary.filter_map(|conclusion| {
         let dependence = conclusion.decision.dependence?;
         let comparison = &conclusion.comparison;
         Some(Warning {

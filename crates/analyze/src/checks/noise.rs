@@ -28,9 +28,9 @@ pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Warning> {
             check: Check::Precision,
             arm: comparison.arm.clone().or_else(|| comparison.layer.clone()),
             message: format!(
-                "the difference varies by {} from block to block; {price}, and {} were analysed",
-                percent(spread),
-                comparison.blocks
+                "over {} blocks the difference varied by {} from block to block; {price}",
+                comparison.blocks,
+                percent(spread)
             ),
             advice: advice(evidence),
             trials: comparison.blocks,

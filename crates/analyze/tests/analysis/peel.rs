@@ -18,7 +18,7 @@ fn costs(analysis: &Analysis) -> &Attribution {
 }
 
 fn near(estimate: Option<iotax_analyze::Estimate>, truth_us: f64) {
-    let estimate = estimate.unwrap();
+    let estimate = estimate.expect("enough blocks for an interval");
     let truth = truth_us * 1e3;
     assert!(estimate.lo <= truth && truth <= estimate.hi, "{estimate:?} does not hold {truth}");
     assert!((estimate.value - truth).abs() < 0.1 * truth.abs() + 20e3, "{estimate:?} {truth}");

@@ -59,7 +59,7 @@ fn trials() -> impl Strategy<Value = Vec<Trial>> {
         let made =
             trials.into_iter().enumerate().map(|(slot, (block, arm, outcome, load))| Trial {
                 block,
-                slot: u32::try_from(slot).unwrap(),
+                slot: u32::try_from(slot).expect("few trials"),
                 arm: format!("mask {arm}"),
                 started_ns: 0,
                 switch_ns: 0,

@@ -130,8 +130,8 @@ impl Bed {
 
     /// One trial with this rate and this mean latency.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-    pub fn trial_with(&mut self, block: u32, arm: usize, iops: f64, latency_ns: f64) -> Trial {
-        let ios = (iops * SECONDS as f64).round() as u64;
+    pub fn trial_with(&mut self, block: u32, arm: usize, rate: f64, latency_ns: f64) -> Trial {
+        let ios = (rate * SECONDS as f64).round() as u64;
         let mut latency = LatencyHistogram::new();
         let mut sum_ns = 0;
         for _ in 0..ios {

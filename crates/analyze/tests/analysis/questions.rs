@@ -1,0 +1,53 @@
+//! What could not be concluded, word for word.
+
+use iotax_analyze::Check;
+use iotax_record::Trial;
+use iotax_spec::StopMode;
+
+use crate::support::Bed;
+use crate::warnings::{pair, said};
+
+#[test]
+fn open_questions_of_a_comparison() {
+    let mut bed = pair();
+    let trials = bed.blocks(4, &[500.0, 500.0], 0.1);
+    insta::assert_snapshot!(bed.analyze(&trials).open_questions.join("\n"), @"
+    Throughput of other: undecided after 4 blocks; at this noise a verdict takes about 40 blocks.
+    Tails are described, not compared: in a closed loop a slower arm gets less load. For a verdict on p99 offer all arms the same rate, 0.7 times the throughput of the slowest (--set rate=...).
+    No stall (a second below half of its trial's mean) was seen in 4 trials per arm: at 95 % certainty at most 75 % of trials have one.
+    ");
+    let quiet = bed.blocks(5, &[500.0, 500.0], 0.005);
+    insta::assert_snapshot!(bed.analyze(&quiet).open_questions.join("\n"), @"
+    Whether a cap (IOPS or MB/s) above all arms hides a tax of other was not tested: equal throughput shows it only below the cap. CPU per I/O, or an offered rate below the throughput (--set rate=...), would.
+    Tails are described, not compared: in a closed loop a slower arm gets less load. For a verdict on p99 offer all arms the same rate, 0.7 times the throughput of the slowest (--set rate=...).
+    No stall (a second below half of its trial's mean) was seen in 5 trials per arm: at 95 % certainty at most 60 % of trials have one.
+    ");
+}
+
+#[test]
+fn open_questions_of_several_arms_that_hold_only_alone() {
+    let mut bed = Bed::compare(&["base", "barely", "b", "c", "d", "e"]);
+    let trials: Vec<Trial> = (0..4_u32)
+        .flat_map(|block| {
+            let swing = if block % 2 == 0 { 1.0 } else { -1.0 };
+            let vague = 500.0 * (1.0 + 0.2 * swing);
+            let rates = [500.0, 400.0 * (1.0 + 0.055 * swing), vague, vague, vague, vague];
+            rates
+                .map(|rate| rate * (1.0 + 1e-4 * f64::from(block)))
+                .into_iter()
+                .enumerate()
+                .map(|(arm, rate)| bed.trial(block, arm, rate))
+                .collect::<Vec<_>>()
+        })
+        .collect();
+    let analysis = bed.analyze(&trials);
+    insta::assert_snapshot!(analysis.open_questions[0], @"Throughput of barely, b, c, d and e: undecided after 4 blocks; at this noise a verdict takes about 454 blocks.");
+    insta::assert_snapshot!(said(&analysis, Check::Precision).lines().next().unwrap(), @"[barely, 4 trials] over 4 blocks the difference varied by 6.3 % from block to block; it holds alone, but not after Holm's correction for all comparisons");
+}
+
+#[test]
+fn open_questions_about_precision() {
+    let mut bed = pair().stop(|stop| stop.mode = StopMode::Tight);
+    let trials = bed.blocks(6, &[500.0, 350.0], 0.05);
+    insta::assert_snapshot!(bed.analyze(&trials).open_questions[0], @"The tax of other is known only to lie between 21 % and 37 %; the precision asked for takes about 20 blocks at this noise.");
+}
