@@ -119,12 +119,25 @@ pub struct RunArgs {
     #[arg(short = 'n', long, value_name = "N", default_value_t = 1)]
     pub trials: u32,
     #[command(flatten)]
-    pub measure: MeasureArgs,
+    pub load: LoadArgs,
+    #[command(flatten)]
+    pub output: OutputArgs,
 }
 
-/// Options of every command that measures.
+/// Options of commands that compare.
 #[derive(Debug, Args)]
 pub struct MeasureArgs {
+    #[command(flatten)]
+    pub certainty: CertaintyArgs,
+    #[command(flatten)]
+    pub load: LoadArgs,
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+/// How sure a comparison must be.
+#[derive(Debug, Args)]
+pub struct CertaintyArgs {
     /// Stop at the first verdict
     #[arg(long, conflicts_with = "tight", help_heading = "Certainty")]
     pub quick: bool,
@@ -143,7 +156,11 @@ pub struct MeasureArgs {
     /// Start no block that would end later than this
     #[arg(long, value_name = "TIME", help_heading = "Certainty")]
     pub max_time: Option<String>,
+}
 
+/// What is driven, and for how long.
+#[derive(Debug, Args)]
+pub struct LoadArgs {
     /// Measured part of each trial, e.g. 5s
     #[arg(long, value_name = "TIME", help_heading = "Load")]
     pub time: Option<String>,
@@ -162,9 +179,6 @@ pub struct MeasureArgs {
     /// Where scratch files go (stacks on `file` without a path)
     #[arg(long, value_name = "DIR", default_value = ".", help_heading = "Load")]
     pub dir: PathBuf,
-
-    #[command(flatten)]
-    pub output: OutputArgs,
 }
 
 /// Where results go and how they look.

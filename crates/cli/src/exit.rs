@@ -25,10 +25,22 @@ pub fn code(result: anyhow::Result<Exit>) -> ExitCode {
         Ok(Exit::NothingMeasured) => ExitCode::from(ENVIRONMENT),
         Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("error: {error:#}");
+            eprintln!("error: {}", explain(&error));
             ExitCode::from(if is_usage(&error) { USAGE } else { ENVIRONMENT })
         }
     }
+}
+
+/// The error and its causes, each said once: many of ours quote their cause in their own words.
+fn explain(error: &anyhow::Error) -> String {
+    error.chain().map(ToString::to_string).fold(String::new(), |said, cause| {
+        let headline = cause.lines().next().unwrap_or_default();
+        match (said.is_empty(), said.contains(headline)) {
+            (true, _) => cause,
+            (false, true) => said,
+            (false, false) => format!("{said}: {cause}"),
+        }
+    })
 }
 
 /// What the user wrote is wrong, as opposed to what the machine allows.
@@ -55,3 +67,15 @@ impl std::fmt::Display for Usage {
 }
 
 impl std::error::Error for Usage {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cause_that_is_quoted_already_is_not_said_again() {
+        let cause = std::io::Error::other("disk on fire");
+        let error = anyhow::Error::new(cause).context("cannot write x: disk on fire");
+        assert_eq!(explain(&error.context("arm a")), "arm a: cannot write x: disk on fire");
+    }
+}

@@ -51,6 +51,13 @@ pub fn say(text: &str) -> Result<()> {
     Ok(out.flush()?)
 }
 
+/// Adds `text` to `out`, wrapped at 80 columns, as one or more whole lines.
+pub fn wrap(out: &mut String, text: &str, first_indent: &str, indent: &str) {
+    let options = textwrap::Options::new(80).initial_indent(first_indent).subsequent_indent(indent);
+    out.push_str(&textwrap::fill(text, options));
+    out.push('\n');
+}
+
 /// A run prints a superset of fio's JSON; a comparison prints its comparisons.
 fn json(dir: &Path, experiment: &Experiment, analysis: &Analysis) -> Result<String> {
     if experiment.spec.design != Design::Single {

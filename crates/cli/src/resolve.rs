@@ -7,7 +7,7 @@ use iotax_spec::units::{parse_duration, parse_share};
 use iotax_spec::{Arm, Changes, Spec, Stop, StopMode, Subsets, Target, Workload, parse_arms};
 use jiff::Timestamp;
 
-use crate::args::{CompareArgs, MeasureArgs, PeelArgs, RunArgs};
+use crate::args::{CertaintyArgs, CompareArgs, LoadArgs, PeelArgs, RunArgs};
 use crate::exit::Usage;
 
 /// What `iotax peel` takes apart when nothing else is named: double encryption.
@@ -28,12 +28,12 @@ pub fn peel(args: &PeelArgs) -> Result<Spec> {
         Some(name) => Workload::preset(name)?,
         None => Workload::peel_search(stack.size_bytes()),
     };
-    changes(&args.measure)?.apply(&mut workload)?;
-    let mut stop = stop(&args.measure, Stop::default())?;
-    if args.stack.is_none() && args.measure.max_time.is_none() {
+    changes(&args.measure.load)?.apply(&mut workload)?;
+    let mut stop = stop(&args.measure.certainty, Stop::default())?;
+    if args.stack.is_none() && args.measure.certainty.max_time.is_none() {
         stop.max_time_ns = Some(DEFAULT_PEEL_TIME_NS);
     }
-    let spec = Spec::peel(workload, &stack, Subsets::Auto, stop, seed(&args.measure))?;
+    let spec = Spec::peel(workload, &stack, Subsets::Auto, stop, seed(&args.measure.load))?;
     absolute(spec, Path::new("."))
 }
 
@@ -52,19 +52,18 @@ pub fn compare(args: &CompareArgs) -> Result<Spec> {
         )));
     };
     let mut workload = Workload::preset(name)?;
-    changes(&args.measure)?.apply(&mut workload)?;
-    let stop = stop(&args.measure, Stop::default())?;
-    absolute(Spec::compare(workload, arms, stop, seed(&args.measure))?, Path::new("."))
+    changes(&args.measure.load)?.apply(&mut workload)?;
+    let stop = stop(&args.measure.certainty, Stop::default())?;
+    absolute(Spec::compare(workload, arms, stop, seed(&args.measure.load))?, Path::new("."))
 }
 
 /// The spec of `iotax run`.
 pub fn run(args: &RunArgs) -> Result<Spec> {
     let mut workload = Workload::preset(&args.workload)?;
-    changes(&args.measure)?.apply(&mut workload)?;
+    changes(&args.load)?.apply(&mut workload)?;
     let arm = Arm { name: "target".to_owned(), target: Target::parse(&args.target)? };
-    let trials = Stop { min_blocks: args.trials, max_blocks: args.trials, ..Stop::default() };
-    let stop = stop(&args.measure, trials)?;
-    absolute(Spec::single(workload, arm, stop, seed(&args.measure))?, Path::new("."))
+    let stop = Stop { min_blocks: args.trials, max_blocks: args.trials, ..Stop::default() };
+    absolute(Spec::single(workload, arm, stop, seed(&args.load))?, Path::new("."))
 }
 
 /// An experiment file; options given beside it win.
@@ -75,16 +74,16 @@ fn experiment_file(path: &Path, args: &CompareArgs) -> Result<Spec> {
     if let Some(name) = &args.workload {
         spec.workload = Workload::preset(name)?;
     }
-    changes(&args.measure)?.apply(&mut spec.workload)?;
-    spec.stop = stop(&args.measure, spec.stop)?;
-    if let Some(seed) = args.measure.seed {
+    changes(&args.measure.load)?.apply(&mut spec.workload)?;
+    spec.stop = stop(&args.measure.certainty, spec.stop)?;
+    if let Some(seed) = args.measure.load.seed {
         spec.seed = seed;
     }
     spec.validate()?;
     absolute(spec, path.parent().unwrap_or(Path::new(".")))
 }
 
-fn changes(args: &MeasureArgs) -> Result<Changes> {
+fn changes(args: &LoadArgs) -> Result<Changes> {
     Ok(Changes {
         scale: args.scale,
         time_ns: option("--time", args.time.as_deref(), parse_duration)?,
@@ -93,7 +92,7 @@ fn changes(args: &MeasureArgs) -> Result<Changes> {
     })
 }
 
-fn stop(args: &MeasureArgs, base: Stop) -> Result<Stop> {
+fn stop(args: &CertaintyArgs, base: Stop) -> Result<Stop> {
     let mode = match (args.quick, args.tight) {
         (true, _) => StopMode::Quick,
         (_, true) => StopMode::Tight,
@@ -123,7 +122,7 @@ fn option<T>(
 }
 
 /// The seed asked for, or one from the clock: short enough to be typed again.
-fn seed(args: &MeasureArgs) -> u64 {
+fn seed(args: &LoadArgs) -> u64 {
     let nanosecond = Timestamp::now().as_nanosecond();
     args.seed.unwrap_or_else(|| u64::try_from(nanosecond.rem_euclid(1_000_000_007)).unwrap_or(1))
 }

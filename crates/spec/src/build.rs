@@ -193,7 +193,8 @@ impl Spec {
     pub fn resolve_paths(&mut self, directory: &Path, home: Option<&Path>) {
         let resolve = |path: &mut PathBuf| match (path.strip_prefix("~"), home) {
             (Ok(rest), Some(home)) => *path = home.join(rest),
-            _ => *path = directory.join(&*path),
+            // Collecting components leaves out every `.`.
+            _ => *path = directory.join(&*path).components().collect(),
         };
         for arm in &mut self.arms {
             match &mut arm.target {

@@ -6,9 +6,9 @@ use iotax_spec::units::format_duration;
 use iotax_spec::{Spec, StopMode};
 use serde_json::json;
 
-use crate::args::{Format, MeasureArgs, PlanCommand};
+use crate::args::{Format, PlanCommand};
 use crate::exit::{Exit, Usage};
-use crate::output::say;
+use crate::output::{say, wrap};
 use crate::resolve;
 
 /// Blocks listed in the text; JSON has them all.
@@ -16,13 +16,13 @@ const SHOWN_BLOCKS: u32 = 5;
 
 /// `iotax plan ...`
 pub fn plan(command: &PlanCommand) -> Result<Exit> {
-    let (spec, measure): (Spec, &MeasureArgs) = match command {
-        PlanCommand::Peel(args) => (resolve::peel(args)?, &args.measure),
-        PlanCommand::Compare(args) => (resolve::compare(args)?, &args.measure),
-        PlanCommand::Run(args) => (resolve::run(args)?, &args.measure),
+    let (spec, output) = match command {
+        PlanCommand::Peel(args) => (resolve::peel(args)?, &args.measure.output),
+        PlanCommand::Compare(args) => (resolve::compare(args)?, &args.measure.output),
+        PlanCommand::Run(args) => (resolve::run(args)?, &args.output),
     };
     let plan = Plan::new(&spec);
-    match measure.output.format {
+    match output.format {
         Format::Text => say(&text(&spec, &plan))?,
         Format::Json => say(&as_json(&spec, &plan))?,
         Format::Markdown | Format::Csv => {
@@ -35,26 +35,18 @@ pub fn plan(command: &PlanCommand) -> Result<Exit> {
 fn text(spec: &Spec, plan: &Plan) -> String {
     let mut out = format!("Workload {}\n", spec.workload.name);
     for line in spec.workload.explain() {
-        let _ = writeln!(out, "  {line}");
+        wrap(&mut out, &line, "  ", "    ");
     }
-    let _ = writeln!(out, "\nArms");
+    out.push_str("\nArms\n");
     let width = spec.arms.iter().map(|arm| arm.name.chars().count()).max().unwrap_or(0);
     for (i, arm) in spec.arms.iter().enumerate() {
         let role = if i == 0 && spec.arms.len() > 1 { "  (baseline)" } else { "" };
         let _ = writeln!(out, "  {:width$}  {}{role}", arm.name, arm.target);
     }
-    let _ = writeln!(out, "\nStops when\n  {}", stop(spec));
-    let (shortest, longest) = plan.duration_ns();
-    let _ = writeln!(
-        out,
-        "\nSchedule (seed {}): {} to {} blocks of {} trials, {} to {} without switching",
-        spec.seed,
-        plan.min_blocks,
-        plan.max_blocks,
-        plan.arms,
-        format_duration(shortest),
-        format_duration(longest),
-    );
+    out.push_str("\nStops\n");
+    wrap(&mut out, &stop(spec), "  ", "  ");
+    let _ = writeln!(out, "\nSchedule, seed {}", spec.seed);
+    wrap(&mut out, &schedule(plan), "  ", "  ");
     for block in 0..plan.max_blocks.min(SHOWN_BLOCKS) {
         let _ = writeln!(out, "  block {:2}: {}", block + 1, order(spec, plan, block).join(", "));
     }
@@ -66,25 +58,38 @@ fn text(spec: &Spec, plan: &Plan) -> String {
 }
 
 fn stop(spec: &Spec) -> String {
-    if plan_is_fixed(spec) {
-        return format!("{} trials of each arm are done", spec.stop.max_blocks);
+    if spec.stop.min_blocks == spec.stop.max_blocks {
+        return format!("after {} of each arm", count(spec.stop.max_blocks, "trial"));
     }
     let goal = match spec.stop.mode {
-        StopMode::Quick => "every arm has a verdict",
+        StopMode::Quick => "when every arm has a verdict",
         StopMode::Default => {
-            "every arm has a verdict, known to 2 points or a quarter of the effect"
+            "when every arm has a verdict, known to 2 points or a quarter of the effect"
         }
-        StopMode::Tight => "every effect is known to 1 point or a tenth of itself",
+        StopMode::Tight => "when every effect is known to 1 point or a tenth of itself",
     };
     let margin = spec.stop.margin * 100.0;
     let limit = spec.stop.max_time_ns.map_or(String::new(), |limit| {
-        format!(", or the next block would end after {}", format_duration(limit))
+        format!(". Starts no block that would end after {}", format_duration(limit))
     });
     format!("{goal}; differences below {margin} % count as none{limit}")
 }
 
-fn plan_is_fixed(spec: &Spec) -> bool {
-    spec.arms.len() == 1 || spec.stop.min_blocks == spec.stop.max_blocks
+/// How many blocks of how many trials, and how long they take.
+fn schedule(plan: &Plan) -> String {
+    let trials = count(u32::try_from(plan.arms).unwrap_or(u32::MAX), "trial");
+    let (shortest, longest) = plan.duration_ns();
+    let (shortest, longest) = (format_duration(shortest), format_duration(longest));
+    if plan.min_blocks == plan.max_blocks {
+        let blocks = count(plan.max_blocks, "block");
+        return format!("{blocks} of {trials}, {longest} without switching");
+    }
+    let (fewest, most) = (plan.min_blocks, count(plan.max_blocks, "block"));
+    format!("{fewest} to {most} of {trials}, {shortest} to {longest} without switching")
+}
+
+fn count(n: u32, noun: &str) -> String {
+    if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") }
 }
 
 fn order<'a>(spec: &'a Spec, plan: &Plan, block: u32) -> Vec<&'a str> {

@@ -6,10 +6,7 @@ use serde_json::json;
 
 use crate::args::{Listing, WorkloadsArgs};
 use crate::exit::Exit;
-use crate::output::say;
-
-/// Width of the text, in columns.
-const WIDTH: usize = 80;
+use crate::output::{say, wrap};
 
 /// `iotax workloads [NAME]`
 pub fn workloads(args: &WorkloadsArgs) -> Result<Exit> {
@@ -38,16 +35,11 @@ fn text(workloads: &[Workload], in_full: bool) -> String {
         out.push_str("Every value can be changed: --set KEY=VALUE or --set JOB.KEY=VALUE\n");
         for (table, key, unit, about) in iotax_spec::override_keys() {
             let name = if table.is_empty() { key.to_owned() } else { format!("{table}.{key}") };
-            let _ = writeln!(out, "  {name:<28} {:<12} {about}", unit.placeholder());
+            let name = format!("  {name:<20} ");
+            wrap(&mut out, &format!("{about} ({})", unit.placeholder()), &name, &" ".repeat(23));
         }
     } else {
         out.push_str("iotax workloads NAME tells what can be changed, and how.\n");
     }
     out
-}
-
-/// Adds `text` to `out`, wrapped at [`WIDTH`].
-fn wrap(out: &mut String, text: &str, first: &str, rest: &str) {
-    let options = textwrap::Options::new(WIDTH).initial_indent(first).subsequent_indent(rest);
-    let _ = writeln!(out, "{}", textwrap::fill(text, options));
 }

@@ -1,0 +1,75 @@
+//! Runs the real binary in a directory of its own.
+#![allow(dead_code, reason = "each test binary uses its part")]
+
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use tempfile::TempDir;
+
+/// A place to run iotax in: a working directory and a state directory nobody else uses.
+pub struct Desk {
+    dir: TempDir,
+}
+
+/// What a command did.
+pub struct Said {
+    pub code: i32,
+    pub out: String,
+    pub err: String,
+}
+
+impl Desk {
+    pub fn new() -> Self {
+        // Beside the build, not in /tmp, which is often a tmpfs without direct I/O.
+        let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        Self { dir }
+    }
+
+    pub fn path(&self) -> &Path {
+        self.dir.path()
+    }
+
+    pub fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(assert_cmd::cargo::cargo_bin!("iotax"));
+        command
+            .args(args)
+            .current_dir(self.path())
+            .env("IOTAX_STATE_DIR", self.path().join("state"))
+            .env_remove("NO_COLOR")
+            .stdin(Stdio::null());
+        command
+    }
+
+    /// Runs iotax to its end.
+    pub fn run(&self, args: &[&str]) -> Said {
+        self.said(&self.command(args).output().unwrap())
+    }
+
+    /// What a finished command did, with this desk's path called `DESK`.
+    pub fn said(&self, output: &Output) -> Said {
+        let clean = |bytes: &[u8]| {
+            String::from_utf8_lossy(bytes).replace(&self.path().display().to_string(), "DESK")
+        };
+        Said {
+            code: output.status.code().unwrap_or(-1),
+            out: clean(&output.stdout),
+            err: clean(&output.stderr),
+        }
+    }
+
+    /// Names in the working directory, without the state directory.
+    pub fn names(&self) -> Vec<String> {
+        let entries = std::fs::read_dir(self.path()).unwrap();
+        let mut names: Vec<String> =
+            entries.map(|e| e.unwrap().file_name().to_string_lossy().into_owned()).collect();
+        names.retain(|name| name != "state");
+        names.sort();
+        names
+    }
+}
+
+impl std::fmt::Display for Said {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}{}[exit {}]", self.out, self.err, self.code)
+    }
+}
