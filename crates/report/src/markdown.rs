@@ -67,18 +67,18 @@ fn warnings(out: &mut String, warnings: &[Warning]) {
         out.push_str(&format!(
             "- **{}{arm}:** {} {}\n",
             words::check(warning.check),
-            escape(&warning.message),
-            escape(&warning.advice)
+            escape(&words::sentence(&warning.message)),
+            escape(&words::sentence(&warning.advice))
         ));
     }
 }
 
 fn section(out: &mut String, title: &str, table: &Table) {
     out.push_str(&format!("\n### {title}\n\n"));
-    let heads: Vec<_> = table.heads.iter().map(|h| escape(h)).collect();
+    let heads: Vec<_> = table.heads.iter().map(|head| escape(&head.text)).collect();
     out.push_str(&format!("| {} |\n|", heads.join(" | ")));
-    for i in 0..table.heads.len() {
-        out.push_str(if i < table.word_columns { " --- |" } else { " ---: |" });
+    for head in &table.heads {
+        out.push_str(if head.is_figure { " ---: |" } else { " --- |" });
     }
     out.push('\n');
     for row in &table.rows {

@@ -17,11 +17,28 @@ pub(crate) const ABSENT: &str = "\u{2013}";
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Table {
     /// Column heads; the first column names the rows.
-    pub(crate) heads: Vec<String>,
+    pub(crate) heads: Vec<Head>,
     /// Rows, each as long as `heads`.
     pub(crate) rows: Vec<Vec<Cell>>,
-    /// How many columns at the left hold words rather than figures, the first one included.
-    pub(crate) word_columns: usize,
+}
+
+/// The head of a column.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Head {
+    /// What it says.
+    pub(crate) text: String,
+    /// Whether the column holds figures, which are aligned to the right.
+    pub(crate) is_figure: bool,
+}
+
+impl Head {
+    pub(crate) fn word(text: &str) -> Self {
+        Self { text: text.to_owned(), is_figure: false }
+    }
+
+    pub(crate) fn figure(text: &str) -> Self {
+        Self { text: text.to_owned(), is_figure: true }
+    }
 }
 
 /// One cell.
@@ -44,12 +61,11 @@ impl Cell {
 }
 
 impl Table {
-    fn new(word_columns: usize, heads: &[&str]) -> Self {
-        Self {
-            heads: heads.iter().map(|h| (*h).to_owned()).collect(),
-            rows: Vec::new(),
-            word_columns,
-        }
+    /// With a column of names and other columns of words, then columns of figures.
+    fn new(words: &[&str], figures: &[&str]) -> Self {
+        let words = words.iter().map(|text| Head::word(text));
+        let figures = figures.iter().map(|text| Head::figure(text));
+        Self { heads: words.chain(figures).collect(), rows: Vec::new() }
     }
 
     fn push<const N: usize>(&mut self, cells: [Cell; N]) {
@@ -65,14 +81,15 @@ pub(crate) fn comparisons(analysis: &Analysis, design: &Design) -> Option<Table>
     }
     let subject = if matches!(design, Design::Peel { .. }) { "layer" } else { "arm" };
     let confidence = format!("tax [{} CI]", format::percent(1.0 - analysis.alpha));
-    let mut table = Table::new(2, &[subject, "metric", &confidence, "verdict", "n"]);
+    let mut table = Table::new(&[subject, "metric"], &[&confidence, "n"]);
+    table.heads.push(Head::word("verdict"));
     for comparison in &analysis.comparisons {
         table.push([
             Cell::new(sentence::subject(comparison)),
             Cell::new(words::metric(comparison.metric)),
             Cell::new(tax(comparison)),
-            verdict(comparison),
             Cell::new(comparison.blocks.to_string()),
+            verdict(comparison),
         ]);
     }
     Some(table)
@@ -117,13 +134,13 @@ pub(crate) fn attribution(attribution: &Attribution) -> Table {
         add(&sentence::pair_name(&pair.layers), [Some(pair.cost_ns), None, None, None]);
     }
     add("total", [None, Some(attribution.total_ns), None, None]);
-    let mut table = Table::new(1, &["layer"]);
+    let mut table = Table::new(&["layer"], &[]);
     table.rows = names.iter().map(|name| vec![Cell::new(name)]).collect();
     for (head, column) in columns {
         let known = column.iter().flatten().flatten();
         let largest = known.map(|e: &Estimate| e.value.abs()).fold(0.0, f64::max);
         let (unit, scale) = format::time_unit(largest);
-        table.heads.push(format!("{head} ({unit})"));
+        table.heads.push(Head::figure(&format!("{head} ({unit})")));
         for (row, cost) in table.rows.iter_mut().zip(column) {
             row.push(match cost {
                 Some(Some(e)) => Cell::new(format::interval(e.value, e.lo, e.hi, scale)),
@@ -143,7 +160,7 @@ pub(crate) fn estimate(value: Option<Estimate>) -> Cell {
 /// Rates, CPU and spread of each arm.
 pub(crate) fn arms(analysis: &Analysis) -> Table {
     let mut table =
-        Table::new(1, &["arm", "rate", "bandwidth", "mean", "CPU/IO", "spread", "trials"]);
+        Table::new(&["arm"], &["rate", "bandwidth", "mean", "CPU/IO", "spread", "trials"]);
     for arm in &analysis.arms {
         let trials = if arm.failed_trials == 0 {
             arm.trials.to_string()
@@ -178,9 +195,9 @@ pub(crate) fn latency(analysis: &Analysis) -> Option<Table> {
     if quantiles.is_empty() {
         return None;
     }
-    let mut heads = vec!["arm".to_owned()];
-    heads.extend(quantiles.iter().map(|q| format::quantile_name(*q)));
-    heads.push("I/Os".to_owned());
+    let mut heads = vec![Head::word("arm")];
+    heads.extend(quantiles.iter().map(|q| Head::figure(&format::quantile_name(*q))));
+    heads.push(Head::figure("I/Os"));
     let rows = analysis.arms.iter().map(|arm| {
         let mut row = vec![Cell::new(&arm.name)];
         row.extend(quantiles.iter().map(|q| match at(arm, *q) {
@@ -190,14 +207,14 @@ pub(crate) fn latency(analysis: &Analysis) -> Option<Table> {
         row.push(Cell::new(format::count(arm.latency_ios)));
         row
     });
-    Some(Table { rows: rows.collect(), heads, word_columns: 1 })
+    Some(Table { rows: rows.collect(), heads })
 }
 
 /// Index loads of each arm, if the workload has them.
 pub(crate) fn index(analysis: &Analysis) -> Option<Table> {
     let mut table = Table::new(
-        1,
-        &["arm", "loads", "mean", "p99", "longest", "slow", "queries waited", "query p99"],
+        &["arm"],
+        &["loads", "mean", "p99", "longest", "slow", "queries waited", "query p99"],
     );
     for arm in &analysis.arms {
         let Some(index) = &arm.index else { continue };
@@ -232,7 +249,7 @@ pub(crate) fn slow_load_note(analysis: &Analysis) -> Option<String> {
 
 /// The arms' other jobs, if any.
 pub(crate) fn other_jobs(analysis: &Analysis) -> Option<Table> {
-    let mut table = Table::new(2, &["arm", "job", "rate", "bandwidth", "mean", "p99"]);
+    let mut table = Table::new(&["arm", "job"], &["rate", "bandwidth", "mean", "p99"]);
     for arm in &analysis.arms {
         for job in &arm.other_jobs {
             table.push([

@@ -136,6 +136,13 @@ pub(crate) const fn is_severe(check: Check) -> bool {
     }
 }
 
+/// Text with a full stop, unless it ends a sentence already or is empty.
+pub(crate) fn sentence(text: &str) -> String {
+    let text = text.trim_end();
+    let ends = text.is_empty() || text.ends_with(['.', '!', '?', ':']);
+    format!("{text}{}", if ends { "" } else { "." })
+}
+
 /// Text from outside (names, paths, errors) made safe for one line on a terminal or a page:
 /// control characters could move the cursor, bidirectional overrides could reorder what is read.
 pub(crate) fn printable(text: &str) -> String {

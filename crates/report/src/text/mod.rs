@@ -69,7 +69,8 @@ impl Page {
         );
         let mut sentences = sentence::verdict(experiment, analysis).into_iter();
         let first = sentences.next().map(|s| self.paint.bold(&s)).unwrap_or_default();
-        let mut out = format!("{head}\n\n{}\n", self.paragraph(&first, "  "));
+        let mut out =
+            format!("{}\n\n{}\n", self.paragraph(&head, ""), self.paragraph(&first, "  "));
         for sentence in sentences {
             out.push_str(&format!("{}\n", self.paragraph(&sentence, "  ")));
         }
@@ -157,7 +158,11 @@ impl Page {
     }
 
     fn section(&self, title: &str, table: &Table) -> String {
-        format!("{}\n{}", self.paint.bold(title), table::lay_out(table, self.paint, self.width))
+        format!(
+            "{}\n{}",
+            self.paragraph(&self.paint.bold(title), ""),
+            table::lay_out(table, self.paint, self.width)
+        )
     }
 
     fn note(&self, text: &str) -> String {

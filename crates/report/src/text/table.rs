@@ -3,7 +3,7 @@
 use textwrap::core::display_width;
 
 use super::paint::Paint;
-use crate::tables::Table;
+use crate::tables::{Head, Table};
 
 /// Spaces between columns.
 const GAP: usize = 2;
@@ -16,12 +16,13 @@ pub(super) fn lay_out(table: &Table, paint: Paint, width: usize) -> String {
     if total > width {
         return stacked(table, paint, width);
     }
-    let head: Vec<_> = table.heads.iter().map(|h| (h.clone(), paint.dim(h))).collect();
-    let mut lines = vec![line(&head, &widths, table.word_columns)];
+    let head: Vec<_> =
+        table.heads.iter().map(|head| (head.text.clone(), paint.dim(&head.text))).collect();
+    let mut lines = vec![line(&head, &widths, &table.heads)];
     for row in &table.rows {
         let cells: Vec<_> =
             row.iter().map(|c| (c.text.clone(), paint.tone(c.tone, &c.text))).collect();
-        lines.push(line(&cells, &widths, table.word_columns));
+        lines.push(line(&cells, &widths, &table.heads));
     }
     lines.concat()
 }
@@ -30,23 +31,23 @@ fn column_widths(table: &Table) -> Vec<usize> {
     (0..table.heads.len())
         .map(|i| {
             let cells = table.rows.iter().map(|row| display_width(&row[i].text));
-            cells.chain([display_width(&table.heads[i])]).max().unwrap_or(0)
+            cells.chain([display_width(&table.heads[i].text)]).max().unwrap_or(0)
         })
         .collect()
 }
 
 /// One line from (bare, painted) cells; padding counts only what is visible.
-fn line(cells: &[(String, String)], widths: &[usize], word_columns: usize) -> String {
+fn line(cells: &[(String, String)], widths: &[usize], heads: &[Head]) -> String {
     let mut out = String::from(" ");
     for (i, ((bare, painted), width)) in cells.iter().zip(widths).enumerate() {
         let padding = " ".repeat(width - display_width(bare));
         out.push_str(if i == 0 { " " } else { "  " });
-        if i < word_columns {
-            out.push_str(painted);
+        if heads[i].is_figure {
             out.push_str(&padding);
+            out.push_str(painted);
         } else {
-            out.push_str(&padding);
             out.push_str(painted);
+            out.push_str(&padding);
         }
     }
     format!("{}\n", out.trim_end())
@@ -61,7 +62,7 @@ fn stacked(table: &Table, paint: Paint, width: usize) -> String {
             .zip(&table.heads[1..])
             .filter(|(cell, _)| !cell.text.is_empty())
             .map(|(cell, head)| {
-                format!("{} {}", paint.dim(head), paint.tone(cell.tone, &cell.text))
+                format!("{} {}", paint.dim(&head.text), paint.tone(cell.tone, &cell.text))
             })
             .collect();
         let options =

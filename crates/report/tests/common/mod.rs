@@ -1,7 +1,17 @@
 //! Deterministic experiments and analyses, shaped like real ones.
 #![allow(dead_code, reason = "each test binary uses its own part")]
+#![allow(
+    clippy::assigning_clones,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    clippy::too_many_lines,
+    clippy::unnecessary_wraps,
+    clippy::unwrap_used,
+    reason = "made-up figures, all known to fit"
+)]
 
 pub mod analyses;
+pub mod trials;
 
 use iotax_record::{Environment, Experiment, FORMAT, Site};
 use iotax_spec::Layer;

@@ -102,7 +102,10 @@ impl Job {
             ctx: sum(|r| r.context_switches),
             majf: sum(|r| r.major_faults),
             minf: sum(|r| r.minor_faults),
-            iodepth_level: all_at(&LEVELS, depth_level(ratio(sum(|r| r.in_flight_io_ns), thread_ns))),
+            iodepth_level: all_at(
+                &LEVELS,
+                depth_level(ratio(sum(|r| r.in_flight_io_ns), thread_ns)),
+            ),
             iodepth_submit: all_at(&BATCHES, None),
             iodepth_complete: all_at(&BATCHES, None),
             latency_ns: nanoseconds,

@@ -44,9 +44,8 @@ impl Serialize for Percentiles {
 impl Latency {
     pub(super) fn of(histogram: &LatencyHistogram) -> Self {
         let recorded = histogram.count() > 0;
-        let percentiles = PERCENTILES
-            .iter()
-            .map(|p| (format!("{p:.6}"), histogram.quantile_ns(p / 100.0)));
+        let percentiles =
+            PERCENTILES.iter().map(|p| (format!("{p:.6}"), histogram.quantile_ns(p / 100.0)));
         Self {
             min: histogram.min_ns(),
             max: histogram.max_ns(),

@@ -47,9 +47,7 @@ pub fn json_run(experiment: &Experiment, analysis: &Analysis, trials: &[Trial]) 
         .collect();
     let started: Timestamp = experiment.started.parse().unwrap_or(Timestamp::UNIX_EPOCH);
     let wall = i64::try_from(analysis.ending.wall_ns).unwrap_or(i64::MAX);
-    let end = started
-        .checked_add(jiff::SignedDuration::from_nanos(wall))
-        .unwrap_or(Timestamp::MAX);
+    let end = started.checked_add(jiff::SignedDuration::from_nanos(wall)).unwrap_or(Timestamp::MAX);
     print(&Root {
         version: format!("iotax-{}", experiment.iotax_version),
         timestamp: end.as_second(),

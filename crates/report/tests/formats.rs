@@ -1,0 +1,117 @@
+//! Text, Markdown and CSV, word for word.
+
+mod common;
+
+use common::analyses;
+use iotax_report::{CSV_COLUMNS, Style, csv, markdown, text};
+
+#[test]
+fn a_peel_on_a_terminal() {
+    insta::assert_snapshot!(text(&common::peel(), &analyses::peel(), Style::default()));
+}
+
+#[test]
+fn a_comparison_on_a_terminal() {
+    insta::assert_snapshot!(text(&common::compare(), &analyses::compare(), Style::default()));
+}
+
+#[test]
+fn a_run_on_a_terminal() {
+    insta::assert_snapshot!(text(&common::run(), &analyses::run(), Style::default()));
+}
+
+#[test]
+fn failures_on_a_terminal() {
+    insta::assert_snapshot!(text(&common::compare(), &analyses::troubled(), Style::default()));
+}
+
+#[test]
+fn many_arms_are_counted_in_one_sentence() {
+    let mut analysis = analyses::compare();
+    for i in 0..3 {
+        let mut more = analysis.comparisons[0].clone();
+        more.arm = Some(format!("luks-{i}"));
+        analysis.comparisons.push(more);
+    }
+    let shown = text(&common::compare(), &analysis, Style::default());
+    insta::assert_snapshot!(shown.lines().skip(2).take(2).collect::<Vec<_>>().join("\n"), @r"
+    5 of 7 arms are slower than base (most: cap, 53.1 % [52.7, 53.5] less
+    throughput), 1 equivalent, 1 without a conclusion.
+    ");
+}
+
+#[test]
+fn text_keeps_within_its_width() {
+    for (experiment, analysis) in [
+        (common::peel(), analyses::peel()),
+        (common::compare(), analyses::troubled()),
+        (common::run(), analyses::run()),
+    ] {
+        for width in [40, 60, 80, 100] {
+            for line in text(&experiment, &analysis, Style { color: false, width }).lines() {
+                let columns = line.chars().count();
+                assert!(columns <= usize::from(width), "{columns} > {width}: {line}");
+            }
+        }
+    }
+}
+
+#[test]
+fn colour_changes_nothing_but_colour() {
+    let (experiment, analysis) = (common::compare(), analyses::troubled());
+    let plain = text(&experiment, &analysis, Style::default());
+    let painted = text(&experiment, &analysis, Style { color: true, width: 80 });
+    assert!(painted.contains("\x1b[31mslower"), "{painted}");
+    assert!(!plain.contains('\x1b'));
+    let mut bare = String::new();
+    let mut inside = false;
+    for c in painted.chars() {
+        inside = inside || c == '\x1b';
+        if !inside {
+            bare.push(c);
+        }
+        inside = inside && c != 'm';
+    }
+    assert_eq!(bare, plain);
+}
+
+#[test]
+fn names_cannot_drive_a_terminal() {
+    let shown = text(&common::hostile(), &analyses::hostile(), Style::default());
+    assert!(shown.contains("onerror=alert(1)"), "the names are there");
+    assert!(!shown.chars().any(|c| c.is_control() && c != '\n'), "{shown:?}");
+}
+
+#[test]
+fn a_comparison_in_markdown() {
+    insta::assert_snapshot!(markdown(&common::compare(), &analyses::troubled()));
+}
+
+#[test]
+fn a_peel_in_markdown() {
+    insta::assert_snapshot!(markdown(&common::peel(), &analyses::peel()));
+}
+
+#[test]
+fn names_cannot_become_html_in_markdown() {
+    let shown = markdown(&common::hostile(), &analyses::hostile());
+    assert!(shown.matches('<').count() > 10, "the names are there");
+    assert_eq!(shown.matches('<').count(), shown.matches("\\<").count(), "{shown}");
+}
+
+#[test]
+fn trials_are_csv_rows() {
+    let shown = csv(&common::run(), &analyses::run());
+    insta::assert_snapshot!(shown);
+}
+
+#[test]
+fn hostile_csv_has_one_record_per_trial() {
+    let analysis = analyses::hostile();
+    let shown = csv(&common::hostile(), &analysis);
+    let mut reader = ::csv::Reader::from_reader(shown.as_bytes());
+    assert_eq!(reader.headers().unwrap(), CSV_COLUMNS.as_slice());
+    let records: Vec<_> = reader.records().collect::<Result<_, _>>().unwrap();
+    assert_eq!(records.len(), analysis.trials.len());
+    assert_eq!(&records[0][12], common::HOSTILE);
+}
