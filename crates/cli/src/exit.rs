@@ -9,8 +9,8 @@ pub enum Exit {
     Done,
     /// The user stopped it; results so far are kept.
     Interrupted,
-    /// No arm could be measured.
-    NothingMeasured,
+    /// Arms kept failing; results so far are kept.
+    Failed,
 }
 
 const USAGE: u8 = 2;
@@ -22,7 +22,7 @@ pub fn code(result: anyhow::Result<Exit>) -> ExitCode {
     match result {
         Ok(Exit::Done) => ExitCode::SUCCESS,
         Ok(Exit::Interrupted) => ExitCode::from(INTERRUPTED),
-        Ok(Exit::NothingMeasured) => ExitCode::from(ENVIRONMENT),
+        Ok(Exit::Failed) => ExitCode::from(ENVIRONMENT),
         Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("error: {}", explain(&error));

@@ -54,16 +54,17 @@ pub fn measure(name: &str, spec: Spec, scratch: &Path, args: &OutputArgs) -> Res
     progress.clear();
 
     let analysis = analyzer.finish(ended.as_ref().ok());
-    let shown = output::write_html(&dir, &experiment, &analysis)
-        .and_then(|()| output::print(&dir, &experiment, &analysis, args.format, args.color));
+    let shown = output::show(&dir, &experiment, &analysis, args.format, args.color);
     let end = ended.with_context(|| format!("the run stopped early; see {}", dir.display()))?;
     shown?;
     rig.down()?;
     let measured = analysis.arms.iter().any(|arm| arm.trials > 0);
-    Ok(match (end.interrupted, measured) {
-        (true, _) => Exit::Interrupted,
-        (false, true) => Exit::Done,
-        (false, false) => Exit::NothingMeasured,
+    Ok(if end.interrupted {
+        Exit::Interrupted
+    } else if end.gave_up || !measured {
+        Exit::Failed
+    } else {
+        Exit::Done
     })
 }
 
@@ -90,10 +91,18 @@ fn prepare(
 
 /// Where results go: as asked, or a new directory named after the command and the time.
 fn directory(name: &str, asked: Option<&Path>) -> PathBuf {
-    match asked {
-        Some(dir) => dir.to_owned(),
-        None => format!("iotax-{name}-{}", Zoned::now().strftime("%Y%m%d-%H%M%S")).into(),
+    if let Some(dir) = asked {
+        return dir.to_owned();
     }
+    let name = format!("iotax-{name}-{}", Zoned::now().strftime("%Y%m%d-%H%M%S"));
+    let mut dir = PathBuf::from(&name);
+    for number in 2.. {
+        if !dir.exists() {
+            break;
+        }
+        dir = format!("{name}-{number}").into();
+    }
+    dir
 }
 
 fn head(spec: Spec, rig: &Rig) -> Experiment {

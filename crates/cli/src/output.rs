@@ -12,21 +12,18 @@ use iotax_spec::Design;
 
 use crate::args::{Color, Format};
 
-/// Writes `report.html` into the record's directory.
-pub fn write_html(dir: &Path, experiment: &Experiment, analysis: &Analysis) -> Result<()> {
-    let path = dir.join("report.html");
-    fs::write(&path, report::html(experiment, analysis))
-        .with_context(|| format!("cannot write {}", path.display()))
-}
-
-/// Prints the results on stdout.
-pub fn print(
+/// Prints the results on stdout and writes `report.html` into the record's directory. What can be
+/// printed is, even if the report cannot be written.
+pub fn show(
     dir: &Path,
     experiment: &Experiment,
     analysis: &Analysis,
     format: Format,
     color: Color,
 ) -> Result<()> {
+    let path = dir.join("report.html");
+    let written = fs::write(&path, report::html(experiment, analysis))
+        .with_context(|| format!("cannot write {}", path.display()));
     let text = match format {
         Format::Text => report::text(experiment, analysis, style(color)),
         Format::Markdown => report::markdown(experiment, analysis),
@@ -34,11 +31,11 @@ pub fn print(
         Format::Json => json(dir, experiment, analysis)?,
     };
     say(&text)?;
-    if format == Format::Text {
+    if format == Format::Text && written.is_ok() {
         let dir = dir.display();
         say(&format!("\nReport: {dir}/report.html\nAgain:  iotax report {dir}\n"))?;
     }
-    Ok(())
+    written
 }
 
 /// Prints on stdout, as it is and with a newline at the end.

@@ -24,6 +24,9 @@ pub struct End {
     pub wall_ns: u64,
     /// Whether the user interrupted it.
     pub interrupted: bool,
+    /// Whether it was given up because an arm kept failing.
+    #[serde(default)]
+    pub gave_up: bool,
 }
 
 /// Writes a record. Each trial is on disk when [`Writer::append`] returns.

@@ -62,7 +62,7 @@ fn what_is_written_is_read_back_in_order() {
     for slot in 0..5 {
         writer.append(&trial(slot)).unwrap();
     }
-    let end = End { reason: "done".into(), wall_ns: 9, interrupted: false };
+    let end = End { reason: "done".into(), wall_ns: 9, interrupted: false, gave_up: false };
     writer.finish(&end).unwrap();
 
     let reader = Reader::open(dir.path()).unwrap();

@@ -49,7 +49,8 @@ pub fn run(
         Walk { bench, writer, analyzer, observer, slot: 0, failures: vec![0; plan.arms] };
     let reason = walk.blocks()?;
     let interrupted = stop.load(Ordering::Relaxed);
-    let end = End { reason, wall_ns: nanos(started.elapsed()), interrupted };
+    let gave_up = walk.given_up().is_some();
+    let end = End { reason, wall_ns: nanos(started.elapsed()), interrupted, gave_up };
     walk.writer.finish(&end)?;
     Ok(end)
 }

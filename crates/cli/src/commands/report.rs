@@ -14,7 +14,6 @@ pub fn report(args: &ReportArgs) -> Result<Exit> {
         analyzer.add(&trial?);
     }
     let analysis = analyzer.finish(reader.end.as_ref());
-    output::write_html(&args.dir, &reader.experiment, &analysis)?;
-    output::print(&args.dir, &reader.experiment, &analysis, args.format, args.color)?;
+    output::show(&args.dir, &reader.experiment, &analysis, args.format, args.color)?;
     Ok(Exit::Done)
 }

@@ -1,0 +1,114 @@
+//! Full and read-only file systems, which only root can make. Skipped loudly for others.
+#![allow(clippy::print_stderr, reason = "a skipped test says so")]
+
+mod support;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use insta::assert_snapshot;
+use support::Desk;
+
+/// A tmpfs of its own; gone when dropped.
+struct Mount(PathBuf);
+
+impl Mount {
+    /// `None`, said loudly, if this user may not mount.
+    fn tmpfs(at: PathBuf, options: &str) -> Option<Self> {
+        fs::create_dir(&at).unwrap();
+        let mount = Command::new("mount")
+            .args(["-t", "tmpfs", "-o", options, "iotax-test"])
+            .arg(&at)
+            .output();
+        if mount.is_ok_and(|output| output.status.success()) {
+            return Some(Self(at));
+        }
+        assert!(std::env::var_os("CI").is_none(), "CI must be able to mount a tmpfs");
+        eprintln!("SKIPPED: mounting a tmpfs needs root");
+        None
+    }
+
+    fn names(&self) -> Vec<PathBuf> {
+        fs::read_dir(&self.0).unwrap().map(|entry| entry.unwrap().path()).collect()
+    }
+}
+
+impl Drop for Mount {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg("-l").arg(&self.0).status();
+    }
+}
+
+fn lines(path: &Path) -> usize {
+    fs::read_to_string(path).map_or(0, |text| text.lines().count())
+}
+
+#[test]
+fn a_disk_too_small_for_the_test_data_is_refused_before_anything_is_written() {
+    let desk = Desk::new();
+    let Some(small) = Mount::tmpfs(desk.path().join("small"), "size=8M") else { return };
+    let said = desk.run(&[
+        "run",
+        "randread-4k",
+        "small",
+        "--set",
+        "size=64M",
+        "--set",
+        "direct=false",
+        "--out",
+        "out",
+    ]);
+    assert_snapshot!(said);
+    assert_eq!(small.names(), Vec::<PathBuf>::new());
+}
+
+#[test]
+fn a_stack_on_a_disk_too_small_is_refused_before_anything_is_written() {
+    let desk = Desk::new();
+    let Some(small) = Mount::tmpfs(desk.path().join("small"), "size=8M") else { return };
+    let said = desk.run(&["run", "randread-4k", "file(size=64M) + aes", "--dir", "small"]);
+    assert_snapshot!(said.to_string().replace(|c: char| c.is_ascii_digit(), "#"));
+    assert_eq!(small.names(), Vec::<PathBuf>::new());
+}
+
+#[test]
+fn a_read_only_directory_is_refused() {
+    let desk = Desk::new();
+    let Some(_fixed) = Mount::tmpfs(desk.path().join("fixed"), "size=8M,ro") else { return };
+    assert_snapshot!(desk.run(&["run", "randread-4k", "fixed", "--out", "out"]));
+}
+
+#[test]
+fn results_cannot_go_to_a_read_only_directory() {
+    let desk = Desk::new();
+    let Some(_fixed) = Mount::tmpfs(desk.path().join("fixed"), "size=8M,ro") else { return };
+    assert_snapshot!(desk.run(&["run", "randread-4k", "mem(size=4M)", "--out", "fixed/out"]));
+}
+
+#[test]
+fn when_the_disk_of_the_results_fills_up_the_trials_so_far_stay() {
+    let desk = Desk::new();
+    let Some(_small) = Mount::tmpfs(desk.path().join("small"), "size=64k") else { return };
+    let said = desk.run(&[
+        "run",
+        "randread-4k",
+        "mem(size=4M)",
+        "-n",
+        "500",
+        "--time",
+        "20ms",
+        "--ramp",
+        "0s",
+        "--out",
+        "small/out",
+    ]);
+    assert_eq!(said.code, 3, "{said}");
+    assert!(said.err.contains("cannot write results to small/out/trials.jsonl"), "{said}");
+    assert!(said.err.contains("trials measured so far are kept"), "{said}");
+    assert!(said.out.contains("randread-4k:"), "the results so far are shown: {said}");
+    let kept = lines(&desk.path().join("small/out/trials.jsonl"));
+    assert!(kept >= 2, "{kept} lines");
+    let report = desk.run(&["report", "small/out", "--format", "csv"]);
+    assert!(report.out.lines().count() >= kept, "{report}");
+}

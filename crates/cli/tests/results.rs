@@ -1,0 +1,199 @@
+//! The main job, end to end, on in-process disks and in real directories: results, what stays on
+//! disk when things go wrong, and that nothing else does.
+
+mod support;
+
+use std::fs;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use support::Desk;
+
+/// Short trials: what is tested is the path, not the precision.
+const SHORT: [&str; 4] = ["--time", "300ms", "--ramp", "50ms"];
+
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|error| panic!("{error} in {text}"))
+}
+
+fn lines(path: &Path) -> usize {
+    fs::read_to_string(path).map_or(0, |text| text.lines().count())
+}
+
+/// Waits until `ready`, for at most a minute.
+fn wait_for(what: &str, mut ready: impl FnMut() -> bool) {
+    let started = Instant::now();
+    while !ready() {
+        assert!(started.elapsed() < Duration::from_secs(60), "waited a minute for {what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+fn signal(child: &Child, name: &str) {
+    let kill = Command::new("kill").args([name, &child.id().to_string()]).status().unwrap();
+    assert!(kill.success());
+}
+
+#[test]
+fn a_delay_of_twice_the_latency_is_found_and_named() {
+    let desk = Desk::new();
+    let arms =
+        ["base=mem(size=16M) + delay(latency=200us)", "slow=mem(size=16M) + delay(latency=400us)"];
+    let options = ["compare", "--quick", "-w", "randread-4k", "--format", "json", "--out", "out"];
+    let said = desk.run(&[&options[..], &SHORT, &arms].concat());
+    assert_eq!(said.code, 0, "{said}");
+    let result = json(&said.out);
+    let first = &result["comparisons"][0];
+    assert_eq!(first["arm"], "slow");
+    assert_eq!(first["metric"], "throughput");
+    assert_eq!(first["verdict"], "slower");
+    let [tax, lo, hi] = ["tax", "lo", "hi"].map(|key| first[key].as_f64().unwrap());
+    assert!(lo < tax && tax < hi && lo > 0.0, "{first}");
+    assert!(first["blocks"].as_u64().unwrap() >= 3);
+    assert_eq!(desk.names(), ["out"]);
+    assert!(desk.path().join("out/report.html").exists());
+}
+
+#[test]
+fn a_peel_names_each_layer_their_interaction_and_the_total() {
+    let desk = Desk::new();
+    let stack = "mem(size=16M) + delay(latency=300us) + delay(latency=300us)";
+    let options = ["peel", stack, "--max-blocks", "3", "--format", "json", "-w", "randread-4k"];
+    let said = desk.run(&[&options[..], &SHORT].concat());
+    assert_eq!(said.code, 0, "{said}");
+    let result = json(&said.out);
+    let named = |wanted: &str| {
+        let all = result["comparisons"].as_array().unwrap();
+        all.iter().any(|comparison| comparison["layer"] == wanted)
+    };
+    for layer in ["delay", "delay#2", "delay x delay#2", "total"] {
+        assert!(named(layer), "no {layer} in {result:#}");
+    }
+}
+
+#[test]
+fn a_run_speaks_fio() {
+    let desk = Desk::new();
+    let options = ["run", "mixed-70-30", "mem(size=16M)", "--format", "json"];
+    let said = desk.run(&[&options[..], &SHORT].concat());
+    assert_eq!(said.code, 0, "{said}");
+    let job = &json(&said.out)["jobs"][0];
+    for direction in ["read", "write"] {
+        let numbers = &job[direction];
+        assert!(numbers["iops"].as_f64().unwrap() > 0.0, "{direction}");
+        assert!(numbers["bw_bytes"].as_f64().unwrap() > 0.0, "{direction}");
+        assert!(numbers["clat_ns"]["percentile"]["99.000000"].as_f64().unwrap() > 0.0);
+        assert!(!numbers["lat_ns"]["bins"].as_object().unwrap().is_empty());
+        assert!(numbers["cpu_ns_per_io"].as_f64().unwrap() > 0.0);
+    }
+}
+
+#[test]
+fn rendering_again_offline_says_the_same() {
+    let desk = Desk::new();
+    let options = ["run", "randread-4k", "mem(size=16M) + aes", "-n", "2", "--out", "out"];
+    let first = desk.run(&[&options[..], &SHORT].concat());
+    let again = desk.run(&["report", "out"]);
+    assert_eq!((again.code, &again.out), (0, &first.out));
+    for format in ["json", "markdown", "csv"] {
+        let said = desk.run(&["report", "out", "--format", format]);
+        assert_eq!(said.code, 0, "{said}");
+        assert!(!said.out.is_empty());
+    }
+}
+
+#[test]
+fn a_directory_is_measured_and_left_as_it_was() {
+    let desk = Desk::new();
+    fs::create_dir(desk.path().join("data")).unwrap();
+    fs::write(desk.path().join("data/mine"), "precious").unwrap();
+    for workload in ["randread-4k", "randwrite-4k"] {
+        let options = ["run", workload, "data", "--set", "size=8M", "--set", "direct=false"];
+        let said = desk.run(&[&options[..], &SHORT].concat());
+        assert_eq!(said.code, 0, "{said}");
+    }
+    let left: Vec<_> = fs::read_dir(desk.path().join("data")).unwrap().collect();
+    assert_eq!(left.len(), 1, "{left:?}");
+    assert_eq!(fs::read_to_string(desk.path().join("data/mine")).unwrap(), "precious");
+}
+
+#[test]
+fn eio_in_the_middle_is_reported_and_the_rest_is_kept() {
+    let desk = Desk::new();
+    let stack = "mem(size=16M) + delay(latency=1ms) + fault(eio=0.05, after=20)";
+    let options = ["run", "randread-4k", stack, "-n", "2", "--out", "out"];
+    let said = desk.run(&[&options[..], &SHORT].concat());
+    assert_eq!(said.code, 0, "{said}");
+    assert!(said.out.contains("Input/output error"), "{said}");
+    assert_eq!(lines(&desk.path().join("out/trials.jsonl")), 2);
+}
+
+#[test]
+fn a_target_that_disappears_ends_the_run_and_keeps_its_trials() {
+    let desk = Desk::new();
+    let victim = desk.path().join("victim");
+    fs::write(&victim, vec![1u8; 4 << 20]).unwrap();
+    let options = ["run", "randread-4k", "./victim", "-n", "30", "--out", "out"];
+    let more = ["--set", "direct=false", "--set", "engine=psync"];
+    let child = desk
+        .command(&[&options[..], &more, &SHORT].concat())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    wait_for("two trials", || lines(&desk.path().join("out/trials.jsonl")) >= 2);
+    fs::remove_file(&victim).unwrap();
+    let said = desk.said(&child.wait_with_output().unwrap());
+    assert_eq!(said.code, 3, "{said}");
+    assert!(said.out.contains("failed 3 times in a row"), "{said}");
+    assert!(said.out.contains("DESK/victim"), "{said}");
+    assert!(lines(&desk.path().join("out/trials.jsonl")) >= 5);
+}
+
+#[test]
+fn ctrl_c_finishes_with_the_results_so_far() {
+    let desk = Desk::new();
+    let options = ["run", "randread-4k", "mem(size=16M)", "-n", "1000", "--out", "out"];
+    let child = desk
+        .command(&[&options[..], &SHORT].concat())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    wait_for("two trials", || lines(&desk.path().join("out/trials.jsonl")) >= 2);
+    signal(&child, "-INT");
+    let said = desk.said(&child.wait_with_output().unwrap());
+    assert_eq!(said.code, 4, "{said}");
+    assert!(said.out.contains("interrupted"), "{said}");
+    assert!(desk.path().join("out/report.html").exists());
+    assert_eq!(desk.names(), ["out"]);
+}
+
+#[test]
+fn after_kill_9_undo_removes_what_was_left_and_the_trials_are_readable() {
+    let desk = Desk::new();
+    fs::create_dir(desk.path().join("data")).unwrap();
+    let options = ["run", "randread-4k", "data", "-n", "1000", "--out", "out", "--set", "size=8M"];
+    let more = ["--set", "direct=false"];
+    let mut child = desk
+        .command(&[&options[..], &more, &SHORT].concat())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    wait_for("a trial", || lines(&desk.path().join("out/trials.jsonl")) >= 1);
+    signal(&child, "-KILL");
+    child.wait().unwrap();
+    assert_eq!(fs::read_dir(desk.path().join("data")).unwrap().count(), 1);
+
+    let undone = desk.run(&["undo"]);
+    assert_eq!(undone.code, 0, "{undone}");
+    assert!(undone.out.starts_with("removed DESK/data/.iotax-"), "{undone}");
+    assert_eq!(fs::read_dir(desk.path().join("data")).unwrap().count(), 0);
+    assert_eq!(desk.run(&["undo"]).out, "nothing to undo\n");
+
+    let report = desk.run(&["report", "out"]);
+    assert_eq!(report.code, 0, "{report}");
+}
