@@ -2,20 +2,191 @@
 
 mod common;
 
+use std::collections::HashMap;
+
 use common::analyses;
 use iotax_report::html;
 
+fn peel() -> String {
+    html(&common::peel(), &analyses::peel())
+}
+
+/// The page without its scripts and styles.
+fn markup(page: &str) -> String {
+    let mut out = String::new();
+    let mut rest = page;
+    while let Some(start) = ["<script", "<style"].iter().filter_map(|t| rest.find(t)).min() {
+        let end_tag = if rest[start..].starts_with("<script") { "</script>" } else { "</style>" };
+        out.push_str(&rest[..start]);
+        let end = rest[start..].find(end_tag).expect("elements are closed") + end_tag.len();
+        rest = &rest[start + end..];
+    }
+    out + rest
+}
+
+fn headings(page: &str) -> Vec<&str> {
+    page.split("<h2>").skip(1).filter_map(|rest| Some(rest.split_once("</h2>")?.0)).collect()
+}
+
 #[test]
-fn write_samples() {
-    let Some(dir) = std::env::var_os("SAMPLES") else { return };
-    let dir = std::path::PathBuf::from(dir);
-    for (name, page) in [
-        ("peel", html(&common::peel(), &analyses::peel())),
-        ("compare", html(&common::compare(), &analyses::compare())),
-        ("run", html(&common::run(), &analyses::run())),
-        ("troubled", html(&common::compare(), &analyses::troubled())),
-        ("hostile", html(&common::hostile(), &analyses::hostile())),
+fn a_reader_meets_the_conclusion_first_and_the_method_last() {
+    assert_eq!(
+        headings(&peel()),
+        [
+            "Worth knowing",
+            "What each layer costs",
+            "Latency",
+            "Throughput of every trial",
+            "Schedule",
+            "Arms",
+            "Index loads",
+            "Environment",
+            "How to reproduce",
+            "What could not be concluded",
+            "Method",
+            "Words",
+        ]
+    );
+    let page = html(&common::compare(), &analyses::troubled());
+    assert_eq!(headings(&page)[..3], ["Read this first", "Worth knowing", "Against the baseline"]);
+}
+
+#[test]
+fn tables_alone_tell_the_result() {
+    let shown = markup(&peel());
+    for text in [
+        "The layers together cost 24\u{a0}%\u{a0}[23,\u{a0}25] less throughput.",
+        "4.9 µs [4.4, 5.4]",
+        "aes x aes#2",
+        "AMD EPYC 7B13",
+        "iotax peel",
+        "seed 42",
+        "Repeat on a machine of your own",
     ] {
-        std::fs::write(dir.join(format!("{name}.html")), page).unwrap();
+        assert!(shown.contains(&text.replace('#', "&#35;")) || shown.contains(text), "{text}");
+    }
+}
+
+#[test]
+fn every_table_head_has_a_scope() {
+    for page in [peel(), html(&common::compare(), &analyses::troubled())] {
+        let shown = markup(&page);
+        assert!(shown.matches("<th").count() > 50);
+        for head in shown.split("<th").skip(1).filter(|head| !head.starts_with("ead")) {
+            assert!(head.starts_with(" scope="), "{}", &head[..60]);
+        }
+    }
+}
+
+#[test]
+fn hostile_names_stay_text() {
+    let page = html(&common::hostile(), &analyses::hostile());
+    assert_eq!(page.matches("<script").count(), 4, "only the page's own scripts");
+    assert_eq!(page.matches("</script>").count(), 4, "and none ends early");
+    assert!(!page.contains("<img"));
+    let shown = markup(&page);
+    assert!(shown.matches("&#60;img src=x onerror=alert(1)&#62;").count() > 50, "they are shown");
+    let title = shown.split("<title>").nth(1).and_then(|t| t.split("</title>").next()).unwrap();
+    assert!(
+        title.ends_with(
+            "&#60;img src=x onerror=alert(1)&#62; &#39;&#34;`&#38;|\u{fffd}[2J\u{fffd}"
+                .trim_start_matches(' ')
+        ),
+        "{title}"
+    );
+}
+
+#[test]
+fn nothing_outside_the_page_is_referred_to() {
+    let page = peel();
+    assert!(page.contains(
+        "content=\"default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; \
+         img-src data:\""
+    ));
+    // XML namespaces are names, not places; they are all that is left.
+    for (at, _) in page.match_indices("://") {
+        let tail = &page[at + 3..];
+        assert!(tail.starts_with("www.w3.org/"), "{}", tail.chars().take(60).collect::<String>());
+    }
+    let shown = markup(&page);
+    for reference in ["src=", "href=", "@import", "url(", "<link", "<iframe", "<object"] {
+        assert!(!shown.contains(reference), "{reference}");
+    }
+    assert!(!include_str!("../src/html/style.css").contains("url("));
+    assert!(!include_str!("../src/html/style.css").contains("@import"));
+}
+
+#[test]
+fn the_libraries_are_the_published_files() {
+    let readme = include_str!("../assets/README.md");
+    for name in ["d3.min.js", "plot.umd.min.js"] {
+        let path = format!("{}/assets/{name}", env!("CARGO_MANIFEST_DIR"));
+        let sum = sha256(&std::fs::read(path).unwrap());
+        let row = readme.lines().find(|line| line.contains(&format!("| `{name}`"))).unwrap();
+        assert!(row.contains(&sum), "{name} has {sum}");
+    }
+}
+
+fn sha256(bytes: &[u8]) -> String {
+    use sha2::Digest as _;
+    let digits: Vec<_> =
+        sha2::Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+    digits.concat()
+}
+
+#[test]
+fn ten_thousand_trials_make_a_page_of_a_few_megabytes() {
+    let mut analysis = analyses::compare();
+    analysis.trials = analyses::points(&analysis.arms, 2_000, 60);
+    assert_eq!(analysis.trials.len(), 10_000);
+    let page = html(&common::compare(), &analysis);
+    assert!(page.len() < 2_000_000, "{} bytes", page.len());
+    assert!(page.contains("each step is the mean of 30 seconds"), "it says that it averages");
+    assert!(page.contains("The first 120 of 2000 blocks are drawn"), "and that it leaves out");
+}
+
+/// Relative luminance and contrast as WCAG 2 defines them.
+fn contrast(a: &str, b: &str) -> f64 {
+    let luminance = |colour: &str| {
+        let channel = |i: usize| {
+            let value =
+                f64::from(u8::from_str_radix(&colour[i..i + 2], 16).expect("#rrggbb")) / 255.0;
+            if value <= 0.040_45 { value / 12.92 } else { ((value + 0.055) / 1.055).powf(2.4) }
+        };
+        0.2126 * channel(1) + 0.7152 * channel(3) + 0.0722 * channel(5)
+    };
+    let (a, b) = (luminance(a), luminance(b));
+    (a.max(b) + 0.05) / (a.min(b) + 0.05)
+}
+
+#[test]
+fn colours_can_be_told_from_their_background() {
+    let style = include_str!("../src/html/style.css");
+    let palettes: Vec<HashMap<&str, &str>> = style
+        .split(":root {")
+        .skip(1)
+        .map(|block| {
+            let block = block.split('}').next().unwrap();
+            let pairs = block.split(';').filter_map(|line| line.trim().split_once(": "));
+            pairs.filter(|(name, _)| name.starts_with("--")).collect()
+        })
+        .collect();
+    assert_eq!(palettes.len(), 3, "light, dark, print");
+    for palette in palettes {
+        let of = |name: &str| palette[name];
+        assert!((contrast("#000000", "#ffffff") - 21.0).abs() < 1e-9);
+        for text in ["--fg", "--muted", "--worse", "--better", "--same", "--open"] {
+            for ground in ["--bg", "--panel"] {
+                let found = contrast(of(text), of(ground));
+                assert!(found >= 4.5, "{text} on {ground}: {found:.2}");
+            }
+        }
+        assert!(contrast(of("--worse"), of("--alarm")) >= 3.0);
+        for i in 1..=8 {
+            let name = format!("--arm-{i}");
+            let found = contrast(of(&name), of("--bg"));
+            assert!(found >= 3.0, "{name}: {found:.2}");
+        }
+        assert!(contrast(of("--band"), of("--bg")) >= 1.1, "the margin's band can be seen");
     }
 }

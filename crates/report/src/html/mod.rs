@@ -3,6 +3,7 @@
 mod data;
 mod facts;
 mod forest;
+mod headline;
 
 use askama::Template;
 use iotax_analyze::{Analysis, Verdict, Warning};
@@ -10,6 +11,7 @@ use iotax_record::Experiment;
 
 use self::facts::Fact;
 use self::forest::Group;
+use self::headline::Tile;
 use crate::json::kind;
 use crate::tables::{self, Table};
 use crate::{format, sentence, words};
@@ -22,8 +24,6 @@ const LICENSES: [&str; 2] =
 
 /// Colours that tell arms apart; more arms share them and differ by dashes and letters.
 const ARM_COLOURS: usize = 8;
-/// Key figures shown big.
-const MAX_TILES: usize = 4;
 
 /// The whole report as one HTML file. Reads the same offline, on paper, on a phone, in dark.
 pub fn html(experiment: &Experiment, analysis: &Analysis) -> String {
@@ -75,15 +75,6 @@ struct Page<'a> {
     licenses: String,
 }
 
-/// A key figure.
-struct Tile {
-    label: String,
-    figure: String,
-    interval: String,
-    note: String,
-    tone: &'static str,
-}
-
 /// A warning, ready to show.
 struct Notice {
     title: String,
@@ -113,8 +104,8 @@ impl<'a> Page<'a> {
             about: words::printable(&experiment.spec.workload.about),
             started: facts::instant(&experiment.started),
             host: words::printable(experiment.environment.host.as_deref().unwrap_or("")),
-            sentences: sentences(experiment, analysis),
-            tiles: tiles(analysis),
+            sentences: headline::sentences(experiment, analysis),
+            tiles: headline::tiles(analysis),
             severe: severe.into_iter().map(notice).collect(),
             mild: mild.into_iter().map(notice).collect(),
             hypotheses: hypotheses(analysis),
@@ -157,77 +148,6 @@ impl<'a> Page<'a> {
     fn libraries(&self) -> [&'static str; 2] {
         [D3, PLOT].map(|code| code.split_once('\n').map_or(code, |(_notice, rest)| rest))
     }
-}
-
-/// The verdict's sentences; a figure stays on one line with its unit and its interval.
-fn sentences(experiment: &Experiment, analysis: &Analysis) -> Vec<String> {
-    let sentences = sentence::verdict(experiment, analysis);
-    sentences.iter().map(|sentence| unbroken(sentence)).collect()
-}
-
-/// Makes the spaces inside `12 % [10, 14]` unbreakable.
-fn unbroken(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut inside = false;
-    let mut chars = text.chars().peekable();
-    while let Some(c) = chars.next() {
-        inside = (inside || c == '[') && c != ']';
-        let figure = out.ends_with(|c: char| c.is_ascii_digit()) || out.ends_with('%');
-        let joins = inside || (figure && matches!(chars.peek(), Some('%' | '[')));
-        out.push(if c == ' ' && joins { '\u{a0}' } else { c });
-    }
-    out
-}
-
-fn tiles(analysis: &Analysis) -> Vec<Tile> {
-    let primary = sentence::primary_of_each(analysis);
-    if primary.is_empty() {
-        return run_tiles(analysis);
-    }
-    let mut shown: Vec<_> =
-        primary.into_iter().filter(|c| !sentence::is_interaction(c, analysis)).collect();
-    // The total comes first, then the others by what they cost.
-    shown.sort_by(|a, b| {
-        let rank = |c: &iotax_analyze::Comparison| c.layer.as_deref() != Some("total");
-        let tax = |c: &iotax_analyze::Comparison| c.tax.unwrap_or(f64::NEG_INFINITY);
-        rank(a).cmp(&rank(b)).then(tax(b).total_cmp(&tax(a)))
-    });
-    shown.into_iter().take(MAX_TILES).map(tile).collect()
-}
-
-fn tile(comparison: &iotax_analyze::Comparison) -> Tile {
-    let tax = tables::tax(comparison);
-    let (figure, interval) = tax.split_once(" [").unwrap_or((&tax, ""));
-    Tile {
-        label: sentence::subject(comparison),
-        figure: figure.to_owned(),
-        interval: if interval.is_empty() { String::new() } else { format!("[{interval}") },
-        note: format!(
-            "{}: {}",
-            words::metric(comparison.metric),
-            words::verdict_phrase(comparison)
-        ),
-        tone: words::verdict_tone(comparison.verdict).class(),
-    }
-}
-
-fn run_tiles(analysis: &Analysis) -> Vec<Tile> {
-    let Some(arm) = analysis.arms.first().filter(|arm| arm.trials > 0) else {
-        return Vec::new();
-    };
-    let tile = |label: &str, figure: String| Tile {
-        label: label.to_owned(),
-        figure,
-        interval: String::new(),
-        note: String::new(),
-        tone: words::Tone::Plain.class(),
-    };
-    vec![
-        tile("rate", format::iops(arm.iops)),
-        tile("bandwidth", format::bytes_per_s(arm.bytes_per_s)),
-        tile("mean latency", format::time(arm.mean_latency_ns)),
-        tile("CPU per I/O", format::time(arm.cpu_ns_per_io)),
-    ]
 }
 
 fn notice(warning: &Warning) -> Notice {
@@ -305,12 +225,6 @@ fn legend(margin: &str) -> Vec<(Verdict, String)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_figure_is_not_torn_from_its_interval() {
-        let shown = unbroken("cap costs 12 % [10, 14] less, 2 of 3");
-        assert_eq!(shown, "cap costs 12\u{a0}%\u{a0}[10,\u{a0}14] less, 2 of 3");
-    }
 
     #[test]
     fn arms_beyond_the_alphabet_have_a_letter() {
