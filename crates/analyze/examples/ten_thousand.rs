@@ -65,7 +65,12 @@ fn write(dir: &Path) -> Result<(), iotax_record::Error> {
         writer.append(&trial(slot, &experiment.spec.arms[arm].name, arm, &mut rng))?;
     }
     let wall_ns = u64::from(TRIALS) * 8 * SECOND_NS;
-    writer.finish(&End { reason: "all blocks were run".into(), wall_ns, interrupted: false })
+    writer.finish(&End {
+        reason: "all blocks were run".into(),
+        wall_ns,
+        interrupted: false,
+        gave_up: false,
+    })
 }
 
 fn experiment() -> Experiment {

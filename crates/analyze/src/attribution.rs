@@ -63,7 +63,11 @@ impl<'a> Peel<'a> {
             return Vec::new();
         }
         let rows = self.layout.interactions.iter().map(|pair| self.interaction(pair, metric));
-        conclude(method, rows.collect(), self.dropped)
+        let mut conclusions = conclude(method, rows.collect(), self.dropped);
+        for conclusion in &mut conclusions {
+            conclusion.is_interaction = true;
+        }
+        conclusions
     }
 
     fn interaction(&self, pair: &Pair, metric: Metric) -> Row {

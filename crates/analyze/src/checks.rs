@@ -12,6 +12,7 @@ mod impossible_speed;
 mod io_errors;
 mod little;
 mod noise;
+mod other_programs;
 mod regime;
 mod schedule;
 mod stalls;
@@ -31,13 +32,14 @@ use crate::facts::{JobFacts, TrialFacts};
 use crate::method::Method;
 use crate::words;
 pub(crate) use cpu_bound::bound_by_design;
+pub(crate) use noise::price;
 pub(crate) use stalls::stalled;
 
 type SelfCheck = fn(&Evidence<'_>) -> Vec<Warning>;
 
 /// All checks, the worst findings first: wrong data, then wrong figures, then figures that mean
 /// something else than they seem to, then mere doubt. Their warnings are shown in this order.
-const CHECKS: [SelfCheck; 18] = [
+const CHECKS: [SelfCheck; 19] = [
     verify::check,
     io_errors::check,
     failed_trials::check,
@@ -53,6 +55,7 @@ const CHECKS: [SelfCheck; 18] = [
     regime::check,
     dependence::check,
     steal::check,
+    other_programs::check,
     stalls::check,
     tail_samples::check,
     noise::check,

@@ -45,6 +45,16 @@ pub(crate) struct Conclusion {
     pub spread: Option<f64>,
     /// Why the interval's own verdict was taken back, in words.
     pub withheld: Option<&'static str>,
+    /// About two layers together: shown, but it does not decide when a run stops.
+    pub is_interaction: bool,
+}
+
+impl Conclusion {
+    /// Name of the arm or label of the layer.
+    pub fn subject(&self) -> &str {
+        let Comparison { arm, layer, .. } = &self.comparison;
+        arm.as_deref().or(layer.as_deref()).unwrap_or_default()
+    }
 }
 
 /// A difference that the family of comparisons does not support.
@@ -179,7 +189,7 @@ impl Row {
         };
         let spread = Summary::of(&self.log_ratios[..decision.blocks]).map(|summary| summary.sd);
         let blocks = self.blocks[..shown].to_vec();
-        Conclusion { comparison, decision, blocks, spread, withheld: None }
+        Conclusion { comparison, decision, blocks, spread, withheld: None, is_interaction: false }
     }
 }
 

@@ -3,7 +3,7 @@
 use iotax_record::End;
 use iotax_spec::Design;
 
-use crate::analysis::{Comparison, Metric};
+use crate::analysis::Metric;
 use crate::attribution::Peel;
 use crate::checks::{self, Evidence};
 use crate::compare::is_open_loop;
@@ -52,7 +52,7 @@ fn without_answer(evidence: &Evidence<'_>) -> Vec<String> {
     groups
         .iter()
         .map(|group| {
-            let subjects: Vec<&str> = group.iter().map(|c| subject(&c.comparison)).collect();
+            let subjects: Vec<&str> = group.iter().map(|c| c.subject()).collect();
             let metric = words::metric(group[0].comparison.metric);
             format!("{} of {}: {}", words::capital(metric), list(&subjects), reason(group))
         })
@@ -82,13 +82,7 @@ fn reason(group: &[&Conclusion]) -> String {
             format!("undecided after {complete}; the first look needs 3.")
         }
         _ => {
-            let needed = group.iter().filter_map(|c| c.comparison.blocks_needed).max();
-            let withheld = group.iter().find_map(|c| c.withheld);
-            let price = match (needed, withheld) {
-                (Some(n), _) => format!("; at this noise a verdict takes about {n} blocks"),
-                (None, Some(why)) => format!("; {why}"),
-                (None, None) => String::new(),
-            };
+            let price = checks::price(group).map_or_else(String::new, |price| format!("; {price}"));
             format!("undecided after {}{price}.", count(u64::from(blocks), "block"))
         }
     }
@@ -97,16 +91,20 @@ fn reason(group: &[&Conclusion]) -> String {
 /// Verdicts of the primary metric whose size is known less precisely than asked for.
 fn imprecise(evidence: &Evidence<'_>) -> Vec<String> {
     let primary = evidence.conclusions.first().map(|c| c.comparison.metric);
-    let found = evidence.conclusions.iter().map(|conclusion| &conclusion.comparison).filter(|c| {
-        Some(c.metric) == primary && c.verdict.is_decided() && !subject(c).contains(" x ")
+    let found = evidence.conclusions.iter().filter(|conclusion| {
+        let comparison = &conclusion.comparison;
+        Some(comparison.metric) == primary
+            && comparison.verdict.is_decided()
+            && !conclusion.is_interaction
     });
     found
-        .filter_map(|c| {
+        .filter_map(|conclusion| {
+            let c = &conclusion.comparison;
             let (lo, hi, blocks) = (c.lo?, c.hi?, c.blocks_needed?);
             Some(format!(
                 "The tax of {} is known only to lie between {} and {}; the precision asked for \
                  takes about {blocks} blocks at this noise.",
-                subject(c),
+                conclusion.subject(),
                 percent(lo),
                 percent(hi)
             ))
@@ -152,10 +150,9 @@ fn masked(evidence: &Evidence<'_>) -> Option<String> {
     let equal: Vec<&str> = evidence
         .conclusions
         .iter()
-        .map(|conclusion| &conclusion.comparison)
-        .filter(|c| c.metric == Metric::Throughput && c.verdict == Verdict::Equivalent)
-        .filter(|c| !subject(c).contains(" x "))
-        .map(subject)
+        .filter(|c| !c.is_interaction && c.comparison.metric == Metric::Throughput)
+        .filter(|c| c.comparison.verdict == Verdict::Equivalent)
+        .map(Conclusion::subject)
         .collect();
     (!equal.is_empty()).then(|| {
         format!(
@@ -193,8 +190,4 @@ fn stalls(evidence: &Evidence<'_>) -> Option<String> {
             percent(rule_of_three(fewest))
         )
     })
-}
-
-fn subject(comparison: &Comparison) -> &str {
-    comparison.arm.as_deref().or(comparison.layer.as_deref()).unwrap_or_default()
 }

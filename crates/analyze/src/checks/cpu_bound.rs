@@ -21,35 +21,26 @@ struct Finding {
     others: f64,
 }
 
-/// Were all CPUs busy, so that they and not the storage set the rate? Arms whose layers compute
-/// (encryption in process) are left out here: see [`bound_by_design`].
+/// Were all CPUs busy with the load, so that they and not the storage set the rate? Arms whose
+/// layers compute (encryption in process) are left out here: see [`bound_by_design`].
 pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Warning> {
     findings(evidence)
         .into_iter()
-        .filter(|worst| !is_by_design(evidence, worst))
+        .filter(|worst| worst.finding.others <= MAX_OTHERS && !is_by_design(evidence, worst))
         .map(|worst| {
-            let Finding { busy, cpus, others } = worst.finding;
-            let (whose, advice) = if others > MAX_OTHERS {
-                (
-                    format!(", {} of that by other programs", percent(others)),
-                    "Stop the other programs: they take CPU from some trials and not from others.",
-                )
-            } else {
-                (
-                    String::new(),
-                    "CPU-bound: the rate, and a tax, are CPU time and not the storage's. Fewer \
-                     threads, larger blocks or more CPUs show the storage.",
-                )
-            };
+            let Finding { busy, cpus, .. } = worst.finding;
             Warning {
                 check: Check::GeneratorBound,
                 message: format!(
-                    "{} busy {} of the time{whose} ({})",
+                    "{} busy {} of the time ({})",
                     all(cpus),
                     percent(busy),
                     worst.how_often()
                 ),
-                advice: advice.to_owned(),
+                advice:
+                    "CPU-bound: the rate, and a tax, are CPU time and not the storage's. Fewer \
+                         threads, larger blocks or more CPUs show the storage."
+                        .to_owned(),
                 trials: worst.trials,
                 arm: Some(worst.arm),
             }

@@ -5,38 +5,56 @@ use crate::conclude::Conclusion;
 use crate::stats::dependence::long_run_variance;
 use crate::stats::trial_length::{MAX_SECONDS, optimal_trial_seconds};
 use crate::stats::verdict::Verdict;
-use crate::words::percent;
+use crate::words::{list, percent};
 
-/// Noise that keeps a comparison undecided, and what a decision would take. Only where the
-/// primary metric is concerned, which decides when a run stops.
+/// Noise that keeps comparisons undecided, and what a decision would take. Only in the primary
+/// metric, which decides when a run stops, and not for interactions, which do not.
 pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Warning> {
-    let Some(primary) = evidence.conclusions.first().map(|c| c.comparison.metric) else {
+    let primary = evidence.conclusions.first().map(|c| c.comparison.metric);
+    let undecided: Vec<(&Conclusion, f64)> = evidence
+        .conclusions
+        .iter()
+        .filter(|c| Some(c.comparison.metric) == primary && !c.is_interaction)
+        .filter(|c| c.comparison.verdict == Verdict::Undecided)
+        .filter_map(|c| Some((c, c.spread?)))
+        .collect();
+    let Some(blocks) = undecided.iter().map(|(c, _)| c.comparison.blocks).max() else {
         return Vec::new();
     };
-    let undecided = |c: &&Conclusion| {
-        c.comparison.metric == primary && c.comparison.verdict == Verdict::Undecided
-    };
-    let found = evidence.conclusions.iter().filter(undecided).filter_map(|conclusion| {
-        let spread = conclusion.spread?;
-        let comparison = &conclusion.comparison;
-        let price = match (conclusion.withheld, comparison.blocks_needed) {
-            (Some(why), _) => why.to_owned(),
-            (None, Some(n)) => format!("a verdict takes about {n} blocks at this noise"),
-            (None, None) => "no number of blocks would give a verdict at this noise".to_owned(),
-        };
-        Some(Warning {
-            check: Check::Precision,
-            arm: comparison.arm.clone().or_else(|| comparison.layer.clone()),
-            message: format!(
-                "over {} blocks the difference varied by {} from block to block; {price}",
-                comparison.blocks,
-                percent(spread)
-            ),
-            advice: advice(evidence),
-            trials: comparison.blocks,
-        })
-    });
-    found.collect()
+    let subjects: Vec<&str> = undecided.iter().map(|(c, _)| c.subject()).collect();
+    let spreads = undecided.iter().map(|(_, spread)| *spread);
+    let least = spreads.clone().fold(f64::INFINITY, f64::min);
+    let most = spreads.fold(0.0, f64::max);
+    let conclusions: Vec<&Conclusion> = undecided.iter().map(|(c, _)| *c).collect();
+    vec![Warning {
+        check: Check::Precision,
+        arm: (subjects.len() == 1).then(|| subjects[0].to_owned()),
+        message: format!(
+            "the {} of {} varied by {} from block to block over {blocks} blocks; {}",
+            if subjects.len() == 1 { "difference" } else { "differences" },
+            list(&subjects),
+            range(&percent(least), &percent(most)),
+            price(&conclusions).unwrap_or_else(|| "no number of blocks would decide".to_owned())
+        ),
+        advice: advice(evidence),
+        trials: blocks,
+    }]
+}
+
+/// What verdicts on these undecided comparisons would take; `None` if nothing would do.
+pub(crate) fn price(undecided: &[&Conclusion]) -> Option<String> {
+    let needed = || undecided.iter().filter_map(|c| c.comparison.blocks_needed);
+    match (needed().min(), needed().max()) {
+        (Some(least), Some(most)) => {
+            let blocks = range(&least.to_string(), &most.to_string());
+            Some(format!("at this noise a verdict takes about {blocks} blocks"))
+        }
+        _ => undecided.iter().find_map(|c| c.withheld).map(str::to_owned),
+    }
+}
+
+fn range(least: &str, most: &str) -> String {
+    if least == most { most.to_owned() } else { format!("{least} to {most}") }
 }
 
 fn advice(evidence: &Evidence<'_>) -> String {

@@ -46,12 +46,13 @@ fn not_reached(evidence: &Evidence<'_>) -> Vec<Warning> {
         .collect()
 }
 
-/// Late starts matter where they reach the size of the tail.
+/// Late starts matter in the job whose response times are compared, and where they reach the size
+/// of its tail.
 fn late(evidence: &Evidence<'_>) -> Vec<Warning> {
     let found = evidence.worst_per_arm(|trial, _| {
         evidence
             .real_jobs(trial)
-            .filter(|(_, facts)| facts.offered_ios.is_some())
+            .filter(|(_, facts)| facts.is_primary && facts.offered_ios.is_some())
             .filter(|(_, facts)| facts.max_slip_ns > MIN_SLIP_NS.max(facts.p99_latency_ns / 2))
             .map(|(job, facts)| (facts.max_slip_ns as f64, (job, facts)))
             .max_by(|a, b| a.0.total_cmp(&b.0))

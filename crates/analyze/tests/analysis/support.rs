@@ -200,7 +200,12 @@ impl Bed {
 }
 
 pub fn end() -> End {
-    End { reason: "every arm has a verdict".into(), wall_ns: 60 * SECOND_NS, interrupted: false }
+    End {
+        reason: "every arm has a verdict".into(),
+        wall_ns: 60 * SECOND_NS,
+        interrupted: false,
+        gave_up: false,
+    }
 }
 
 /// A trial that failed before anything was measured.

@@ -1,0 +1,34 @@
+use super::Evidence;
+use crate::analysis::{Check, Warning};
+use crate::words::percent;
+
+/// Share of all CPU time that others may use.
+const MAX_SHARE: f64 = 0.2;
+
+/// CPU time used by anything but this process.
+pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Warning> {
+    let cpus = f64::from(evidence.experiment.environment.cpus.max(1));
+    let found = evidence.worst_per_arm(|trial, _| {
+        let busy_ns = trial.system.cpu_busy_ns? as f64;
+        let own_ns = trial.system.process_cpu_ns? as f64;
+        let share = (busy_ns - own_ns) / (cpus * trial.window_ns as f64);
+        (share > MAX_SHARE).then_some((share, share.min(1.0)))
+    });
+    found
+        .into_iter()
+        .map(|worst| Warning {
+            check: Check::Precision,
+            message: format!(
+                "others used {} of this machine's CPU time ({})",
+                percent(worst.finding),
+                worst.how_often()
+            ),
+            advice: "If other programs are running, stop them: they slow some trials and not \
+                     others. If none are, it is the kernel's own work for this arm, such as \
+                     encryption or networking in kernel threads, and CPU per I/O does not hold it."
+                .to_owned(),
+            trials: worst.trials,
+            arm: Some(worst.arm),
+        })
+        .collect()
+}
