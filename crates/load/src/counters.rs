@@ -51,7 +51,7 @@ fn io_field(text: &str, name: &str) -> Option<u64> {
 }
 
 /// (busy, steal) in ticks, summed over CPUs, from the first line of `/proc/stat`: `cpu user nice
-/// system idle iowait irq softirq steal ...`, see proc_stat(5).
+/// system idle iowait irq softirq steal ...`, see the manual page `proc_stat`.
 fn cpu_line(stat: &str) -> Option<(u64, u64)> {
     let line = stat.lines().next()?.strip_prefix("cpu ")?;
     let ticks: Vec<u64> = line.split_whitespace().map_while(|word| word.parse().ok()).collect();

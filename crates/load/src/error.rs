@@ -51,6 +51,18 @@ pub enum Error {
         /// The job that would use it.
         job: String,
     },
+    /// A file to be read, of the same name as a test file, was not laid out by iotax.
+    #[error(
+        "{} exists, was not written by iotax, and has {length} of the {wanted} bytes that are to be read: move it away, or lower `size`", path.display()
+    )]
+    TooShort {
+        /// The file.
+        path: PathBuf,
+        /// Its length in bytes.
+        length: u64,
+        /// Bytes the workload wants to read.
+        wanted: u64,
+    },
     /// The target holds less than one block.
     #[error(
         "job `{job}`: its largest block has {block_bytes} bytes, but only {span_bytes} bytes of {target} are there for it; use smaller blocks or a larger target"

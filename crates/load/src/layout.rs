@@ -35,6 +35,7 @@ pub fn prepare(
         return Ok(());
     }
     let Target::Path(directory) = target else { unreachable!("disks are no directories") };
+    refuse_foreign_files(workload, target, &places)?;
     let mut missing = Vec::new();
     for file in places.files.iter().filter(|file| file.bytes > 0) {
         if let Some(from) = first_missing(file)? {
@@ -42,7 +43,7 @@ pub fn prepare(
         }
     }
     let files: u64 = missing.iter().map(|(file, from)| file.bytes - from).sum();
-    check_space(directory, files + index_space(workload, directory)?)?;
+    check_space(directory, files + index_space(workload, directory))?;
     // All space is taken before any data is written: a disk that fills up shows at once.
     for (file, _) in &missing {
         allocate(directory, file)?;
@@ -58,16 +59,45 @@ pub fn prepare(
     Ok(())
 }
 
+/// Refuses to write to files in a directory target that this crate did not lay out.
+pub fn refuse_foreign_files(
+    workload: &Workload,
+    target: Target<'_>,
+    places: &Places,
+) -> Result<(), Error> {
+    let Target::Path(directory) = target else { return Ok(()) };
+    if places.kind != Kind::Directory {
+        return Ok(());
+    }
+    for file in &places.files {
+        if let Some(job) = &file.written_by {
+            refuse_foreign(&file.path, job)?;
+        }
+    }
+    if workload.index.is_some() {
+        refuse_foreign(&directory.join(index::NAME), "index")
+    } else {
+        Ok(())
+    }
+}
+
+fn refuse_foreign(path: &Path, job: &str) -> Result<(), Error> {
+    match path.metadata() {
+        Ok(facts) if facts.len() > 0 && !index::is_ours(path) => {
+            Err(Error::NotOurs { path: path.to_owned(), job: job.to_owned() })
+        }
+        Ok(_) | Err(_) => Ok(()),
+    }
+}
+
 /// Bytes that the index still needs: two versions, one of which may be there already.
-fn index_space(workload: &Workload, directory: &Path) -> Result<u64, Error> {
-    let Some(loads) = workload.index else { return Ok(0) };
-    let path = directory.join(index::NAME);
-    let there = match path.metadata() {
-        Ok(facts) if index::is_ours(&path) => facts.len().min(loads.index_bytes),
-        Ok(_) => return Err(Error::NotOurs { path, job: "index".to_owned() }),
+fn index_space(workload: &Workload, directory: &Path) -> u64 {
+    let Some(loads) = workload.index else { return 0 };
+    let there = match directory.join(index::NAME).metadata() {
+        Ok(facts) => facts.len().min(loads.index_bytes),
         Err(_) => 0,
     };
-    Ok(2 * loads.index_bytes - there)
+    2 * loads.index_bytes - there
 }
 
 /// Where laying out must begin, or `None` if the file is there already.
@@ -79,22 +109,16 @@ fn first_missing(file: &TestFile) -> Result<Option<u64>, Error> {
         Err(source) => return Err(Error::path("open", path)(source)),
     };
     let length = opened.metadata().map_err(Error::path("examine", path))?.len();
-    let ours = length == 0 || starts_with_magic(&opened);
+    let ours = length == 0 || index::is_ours(path);
     let enough = length >= file.bytes;
-    if !ours && (file.written_by.is_some() || !enough) {
-        let job = file.written_by.clone().unwrap_or_default();
-        return Err(Error::NotOurs { path: path.clone(), job });
+    if !ours && !enough {
+        return Err(Error::TooShort { path: path.clone(), length, wanted: file.bytes });
     }
     if ours && file.read && !holds_data(&opened, length.min(file.bytes)) {
         return Ok(Some(0));
     }
     // The length grows with the data, so a layout that was cut short goes on where it stopped.
     Ok((!enough).then_some(length - length % CHUNK_BYTES as u64))
-}
-
-fn starts_with_magic(file: &File) -> bool {
-    let mut start = [0; MAGIC.len()];
-    file.read_exact_at(&mut start, 0).is_ok() && start == MAGIC
 }
 
 /// Whether sampled pages hold something; a file that a writing job left allocated does not.

@@ -10,6 +10,7 @@ use iotax_spec::{Engine, Files, Job, Workload};
 use crate::driver::Target;
 use crate::error::Error;
 use crate::native::access::Span;
+use crate::verify::can_verify;
 
 /// What kind of thing the target is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,16 +57,14 @@ pub struct Places {
     /// Distinct files; exactly one unless the target is a directory.
     pub files: Vec<TestFile>,
     /// By job, then by thread.
-    pub places: Vec<Vec<Place>>,
-    /// Size of a file, device or disk target.
-    pub capacity_bytes: u64,
+    pub by_job: Vec<Vec<Place>>,
 }
 
 impl Places {
     /// Looks at the target, and decides who works where. Touches nothing.
     pub fn resolve(workload: &Workload, target: Target<'_>) -> Result<Self, Error> {
         let (kind, path, capacity_bytes) = examine(target)?;
-        let places = match kind {
+        let mut places = match kind {
             Kind::Directory => in_directory(workload, &path),
             Kind::File | Kind::Device => {
                 refuse_writes(workload, &path, kind)?;
@@ -84,12 +83,56 @@ impl Places {
                 in_one(workload, kind, path, capacity_bytes, reserved)
             }
         };
+        places.separate_verified_writers(workload)?;
         places.refuse_small(workload)?;
         Ok(places)
     }
 
+    /// What a thread wrote can only be verified if nobody else writes there: threads of a job that
+    /// share a file get parts of it, and other jobs must stay away.
+    fn separate_verified_writers(&mut self, workload: &Workload) -> Result<(), Error> {
+        let verified = |job: &Job| job.verify && job.writes() && touches_target(job);
+        for (job, places) in workload.jobs.iter().zip(&mut self.by_job) {
+            if verified(job) && shared(places) {
+                let smallest = u64::from(job.block_sizes.min_bytes().max(1));
+                let part = places[0].span.bytes / places.len() as u64;
+                let part = part - part % smallest;
+                for (index, place) in (0..).zip(places) {
+                    place.span.start += index * part;
+                    place.span.bytes = part;
+                }
+            }
+            if verified(job) && !can_verify(job.block_sizes.min_bytes()) {
+                return Err(Error::unsuitable(
+                    job,
+                    format!(
+                        "blocks of {} bytes leave no room for the header that `verify` needs; \
+                         use a multiple of 512 bytes",
+                        job.block_sizes.min_bytes()
+                    ),
+                ));
+            }
+        }
+        let jobs = || workload.jobs.iter().zip(&self.by_job);
+        for (job, own) in jobs().filter(|(job, _)| verified(job)) {
+            let others = jobs().filter(|(other, _)| other.name != job.name);
+            let mut writers = others.filter(|(other, _)| other.writes() && touches_target(other));
+            if let Some((other, _)) = writers.find(|(_, theirs)| overlap(own, theirs)) {
+                return Err(Error::unsuitable(
+                    job,
+                    format!(
+                        "`verify` cannot work while job `{}` writes to the same place; give \
+                         them files of their own",
+                        other.name
+                    ),
+                ));
+            }
+        }
+        Ok(())
+    }
+
     fn refuse_small(&self, workload: &Workload) -> Result<(), Error> {
-        for (job, places) in workload.jobs.iter().zip(&self.places) {
+        for (job, places) in workload.jobs.iter().zip(&self.by_job) {
             let block_bytes = job.block_sizes.max_bytes();
             for place in places {
                 if place.span.bytes < u64::from(block_bytes) {
@@ -104,6 +147,19 @@ impl Places {
         }
         Ok(())
     }
+}
+
+fn shared(places: &[Place]) -> bool {
+    places.len() > 1 && places.iter().all(|place| *place == places[0])
+}
+
+fn overlap(some: &[Place], others: &[Place]) -> bool {
+    let end = |span: Span| span.start + span.bytes;
+    some.iter().any(|a| {
+        others
+            .iter()
+            .any(|b| a.file == b.file && a.span.start < end(b.span) && b.span.start < end(a.span))
+    })
 }
 
 /// One version of the index on a disk: whole MiB, so that any block size fits.
@@ -189,7 +245,7 @@ fn in_directory(workload: &Workload, directory: &Path) -> Places {
         threads.collect()
     });
     let places = places.collect();
-    Places { kind: Kind::Directory, files, places, capacity_bytes: 0 }
+    Places { kind: Kind::Directory, files, by_job: places }
 }
 
 /// Everything in one file, device or disk, without the last `reserved` bytes. Each "file" of the
@@ -212,7 +268,7 @@ fn in_one(
         written_by: workload.jobs.iter().find(|job| job.writes()).map(|job| job.name.clone()),
         invalidate: workload.jobs.iter().any(|job| job.invalidate),
     };
-    Places { kind, files: vec![file], places, capacity_bytes }
+    Places { kind, files: vec![file], by_job: places }
 }
 
 /// Starts of regions are whole MiB, so that any block size stays aligned.
@@ -267,4 +323,125 @@ fn overlaid(workload: &Workload, usable: u64) -> Vec<Vec<Place>> {
         threads.collect()
     };
     workload.jobs.iter().map(of_job).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use iotax_vdisk::{LayerConfig, ManualClock, MemConfig, VirtualDisk};
+
+    use super::*;
+    use crate::native::testing::{job, workload};
+
+    const MIB: u64 = 1 << 20;
+
+    fn disk(size_bytes: u64) -> VirtualDisk {
+        let layer = LayerConfig::Mem(MemConfig { size_bytes });
+        VirtualDisk::open(&[layer], Arc::new(ManualClock::default())).unwrap()
+    }
+
+    fn spans(workload: &Workload, disk: &VirtualDisk) -> Vec<Vec<(u64, u64)>> {
+        let places = Places::resolve(workload, Target::Disk(disk)).unwrap();
+        let of_job = |places: &Vec<Place>| {
+            places.iter().map(|place| (place.span.start, place.span.bytes)).collect()
+        };
+        places.by_job.iter().map(of_job).collect()
+    }
+
+    #[test]
+    fn on_a_disk_every_file_of_the_workload_becomes_a_region_if_all_fit() {
+        let mut writer = job();
+        (writer.name, writer.threads, writer.size_bytes) = ("writer".into(), 2, MIB);
+        let mut reader = job();
+        (reader.threads, reader.size_bytes) = (3, 2 * MIB);
+        reader.files = Files::Shared("blob".into());
+        let workload = workload(vec![writer, reader]);
+        let disk = disk(4 * MIB);
+        assert_eq!(
+            spans(&workload, &disk),
+            [vec![(0, MIB), (MIB, MIB)], vec![(2 * MIB, 2 * MIB); 3]]
+        );
+    }
+
+    #[test]
+    fn on_a_small_disk_regions_overlap_and_are_cut_to_its_size() {
+        let mut writer = job();
+        (writer.name, writer.threads, writer.size_bytes) = ("writer".into(), 2, MIB);
+        let mut reader = job();
+        (reader.threads, reader.size_bytes) = (2, 3 * MIB);
+        let workload = workload(vec![writer, reader]);
+        let disk = disk(2 * MIB);
+        assert_eq!(spans(&workload, &disk), [vec![(0, MIB), (MIB, MIB)], vec![(0, 2 * MIB); 2]]);
+    }
+
+    #[test]
+    fn the_last_two_slots_of_a_disk_belong_to_the_index() {
+        let mut workload = workload(vec![job()]);
+        workload.jobs[0].size_bytes = 64 * MIB;
+        workload.index = Some(crate::native::testing::index_loads(MIB - 5));
+        assert_eq!(spans(&workload, &disk(10 * MIB)), [vec![(0, 8 * MIB)]]);
+        let small = disk(2 * MIB);
+        let error = Places::resolve(&workload, Target::Disk(&small)).unwrap_err();
+        assert!(error.is_space());
+    }
+
+    #[test]
+    fn threads_that_verify_do_not_share() {
+        let mut shared = job();
+        (shared.threads, shared.size_bytes, shared.verify) = (2, MIB, true);
+        (shared.read_percent, shared.files) = (0, Files::Shared("blob".into()));
+        let workload = workload(vec![shared]);
+        let half = MIB / 2;
+        assert_eq!(spans(&workload, &disk(4 * MIB)), [vec![(0, half), (half, half)]]);
+    }
+
+    fn refusal(workload: &Workload, target: Target<'_>) -> String {
+        Places::resolve(workload, target).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn what_cannot_work_is_refused_before_anything_is_touched() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("data");
+        std::fs::write(&file, vec![7; 100_000]).unwrap();
+        let hide = |text: String| text.replace(directory.path().to_str().unwrap(), "DIR");
+        let mut writer = workload(vec![job()]);
+        writer.jobs[0].read_percent = 50;
+        insta::assert_snapshot!(
+            hide(refusal(&writer, Target::Path(&file))),
+            @"job `job` writes, and DIR/data is an existing file: files and devices that were named as targets are only read; give a directory instead, or make the job read only"
+        );
+        let mut large = workload(vec![job()]);
+        large.jobs[0].block_sizes = iotax_spec::BlockSizes::Fixed(1 << 20);
+        insta::assert_snapshot!(
+            hide(refusal(&large, Target::Path(&file))),
+            @"job `job`: its largest block has 1048576 bytes, but only 100000 bytes of DIR/data are there for it; use smaller blocks or a larger target"
+        );
+        insta::assert_snapshot!(
+            hide(refusal(&large, Target::Path(&directory.path().join("none")))),
+            @"cannot find DIR/none: No such file or directory (os error 2)"
+        );
+        insta::assert_snapshot!(
+            refusal(&large, Target::Path(Path::new("/dev/null"))),
+            @"/dev/null is neither a directory, a regular file nor a block device; name one of these"
+        );
+        let mut verified = workload(vec![job(), job()]);
+        for (job, name) in verified.jobs.iter_mut().zip(["first", "second"]) {
+            job.name = name.to_owned();
+            (job.read_percent, job.verify) = (0, true);
+            job.files = Files::Shared("blob".into());
+        }
+        insta::assert_snapshot!(
+            refusal(&verified, Target::Path(directory.path())),
+            @"job `first`: `verify` cannot work while job `second` writes to the same place; give them files of their own"
+        );
+        verified.jobs.truncate(1);
+        verified.jobs[0].block_sizes = iotax_spec::BlockSizes::Fixed(96);
+        insta::assert_snapshot!(
+            refusal(&verified, Target::Path(directory.path())),
+            @"job `first`: blocks of 96 bytes leave no room for the header that `verify` needs; use a multiple of 512 bytes"
+        );
+        assert_eq!(std::fs::read(&file).unwrap(), vec![7; 100_000]);
+    }
 }

@@ -206,10 +206,10 @@ impl<S: Sizes, const RANDOM: bool> Generator<S, RANDOM> {
 
 impl<S: Sizes, const RANDOM: bool> Draw for Generator<S, RANDOM> {
     fn fill(&mut self, batch: &mut [Io]) -> usize {
-        for index in 0..batch.len() {
+        for (index, next) in batch.iter_mut().enumerate() {
             if self.sync_every > 0 && self.writes_since_sync == self.sync_every {
                 self.writes_since_sync = 0;
-                batch[index] = Io::SYNC;
+                *next = Io::SYNC;
                 continue;
             }
             if self.bytes_left == Some(0) {
@@ -220,7 +220,7 @@ impl<S: Sizes, const RANDOM: bool> Draw for Generator<S, RANDOM> {
             if let Some(left) = &mut self.bytes_left {
                 *left = left.saturating_sub(u64::from(io.bytes));
             }
-            batch[index] = io;
+            *next = io;
         }
         batch.len()
     }
@@ -232,4 +232,106 @@ impl<S: Sizes, const RANDOM: bool> Draw for Generator<S, RANDOM> {
 pub fn below(word: u64, bound: u64) -> u64 {
     let product = u128::from(word) * u128::from(bound);
     u64::try_from(product >> 64).expect("the high half of a 128-bit product")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::native::testing::job;
+    use iotax_spec::{Bound, Share};
+    use proptest::prelude::*;
+
+    fn sizes() -> impl Strategy<Value = BlockSizes> {
+        prop_oneof![
+            (0..4u32).prop_map(|shift| BlockSizes::Fixed(512 << shift)),
+            (1..9u32).prop_map(|n| BlockSizes::Range { min: 1024, max: 1024 * n }),
+            (1..100u8, 1..9u32).prop_map(|(percent, n)| BlockSizes::Split(vec![
+                Share { bytes: 512, percent },
+                Share { bytes: 512 * n + 512, percent: 100 - percent },
+            ])),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn every_access_lies_in_the_span_aligned_to_the_smallest_block(
+            sizes in sizes(),
+            random: bool,
+            start in (0..100u64).prop_map(|n| n * 4096),
+            bytes in 8192..100_000u64,
+            seed: u64,
+        ) {
+            let mut job = job();
+            job.block_sizes = sizes;
+            job.pattern = if random { Pattern::Random } else { Pattern::Sequential };
+            job.read_percent = 50;
+            let smallest = u64::from(job.block_sizes.min_bytes());
+            let mut accesses = Accesses::new(&job, Span { start, bytes }, seed);
+            let mut expected = start;
+            for _ in 0..300 {
+                let io = accesses.next().unwrap();
+                let size = u64::from(io.bytes);
+                prop_assert!(io.offset >= start && io.offset + size <= start + bytes);
+                prop_assert_eq!((io.offset - start) % smallest, 0);
+                prop_assert!(io.bytes <= job.block_sizes.max_bytes() && size >= smallest);
+                if !random {
+                    prop_assert!(io.offset == expected || io.offset == start);
+                    expected = io.offset + size.next_multiple_of(smallest);
+                }
+            }
+        }
+
+        #[test]
+        fn a_size_bound_thread_gets_its_bytes_and_no_more(blocks in 0..500u64) {
+            let mut job = job();
+            job.bound = Bound::Bytes(blocks * 4096);
+            let mut accesses = Accesses::new(&job, Span { start: 0, bytes: 1 << 20 }, 1);
+            let drawn = std::iter::from_fn(|| accesses.next()).count();
+            prop_assert_eq!(drawn as u64, blocks);
+            prop_assert!(accesses.is_exhausted());
+        }
+    }
+
+    #[test]
+    fn random_offsets_and_directions_are_uniform_and_independent() {
+        let mut job = job();
+        job.read_percent = 25;
+        let mut accesses = Accesses::new(&job, Span { start: 0, bytes: 16 * 4096 }, 3);
+        let mut counts = [[0_u32; 2]; 16];
+        for _ in 0..64_000 {
+            let io = accesses.next().unwrap();
+            counts[usize::try_from(io.offset / 4096).unwrap()][io.op as usize] += 1;
+        }
+        for [reads, writes] in counts {
+            // 1000 and 3000 expected; 6 standard deviations are 190 and 320.
+            assert!(reads.abs_diff(1000) < 190 && writes.abs_diff(3000) < 320);
+        }
+    }
+
+    #[test]
+    fn a_sync_follows_every_so_many_writes() {
+        let mut job = job();
+        (job.read_percent, job.fsync_every) = (50, Some(3));
+        let mut accesses = Accesses::new(&job, Span { start: 0, bytes: 1 << 20 }, 3);
+        let mut writes = 0;
+        for _ in 0..1000 {
+            match accesses.next().unwrap().op {
+                Op::Read => {}
+                Op::Write => writes += 1,
+                Op::Sync => assert_eq!(std::mem::take(&mut writes), 3),
+            }
+            assert!(writes <= 3);
+        }
+    }
+
+    #[test]
+    fn the_same_seed_draws_the_same_and_another_seed_does_not() {
+        let span = Span { start: 0, bytes: 1 << 20 };
+        let draw = |seed| {
+            let mut accesses = Accesses::new(&job(), span, seed);
+            std::iter::from_fn(move || accesses.next()).take(200).collect::<Vec<_>>()
+        };
+        assert_eq!(draw(5), draw(5));
+        assert_ne!(draw(5), draw(6));
+    }
 }

@@ -85,6 +85,7 @@ impl Drop for Through<'_> {
 /// See [`LoadDriver::run`](crate::LoadDriver::run).
 pub fn run(request: &Request<'_>) -> Result<LoadRecord, Error> {
     let places = Places::resolve(request.workload, request.target)?;
+    layout::refuse_foreign_files(request.workload, request.target, &places)?;
     let threads = threads(request, &places)?;
     if let Some(loads) = request.workload.index {
         index_threads::first_version(request.target, loads, request.seed)?;
@@ -177,7 +178,7 @@ fn spawn<'scope, 'env, T: Send + 'scope>(
 }
 
 fn threads<'a>(request: &'a Request<'a>, places: &'a Places) -> Result<Vec<Thread<'a>>, Error> {
-    let jobs = request.workload.jobs.iter().zip(&places.places);
+    let jobs = request.workload.jobs.iter().zip(&places.by_job);
     let mut all = Vec::new();
     for (job, places_of_job) in jobs {
         for (index, place) in (0..).zip(places_of_job) {

@@ -46,7 +46,7 @@ pub fn perform(
     published: &Published,
     ticket: Ticket<'_>,
 ) -> Result<Option<IndexRecord>, Error> {
-    let seed = stage.request.seed ^ 0x696e_6465_78;
+    let seed = stage.request.seed ^ 0x0069_6e64_6578;
     let mut store = store(stage.request.target, loads, seed ^ stage.clock.now_ns())?;
     if role == Role::Searcher {
         let loaded = store.open(1).and_then(|()| store.touch());

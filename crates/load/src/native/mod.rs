@@ -19,6 +19,8 @@ mod conduct;
 mod index_threads;
 mod merge;
 mod perform;
+#[cfg(test)]
+pub mod testing;
 
 pub use calibrate::calibrate;
 

@@ -45,11 +45,11 @@ pub struct Thread<'a> {
 /// The kernel registers up to 16384 buffers, two for each I/O in flight.
 const MAX_URING_DEPTH: u16 = 8192;
 
-/// Seeds of what must be independent: XORed into the thread's own.
+/// Seeds of what must be independent: mixed into the thread's own.
 const SEED_OF_PACE: u64 = 0x7061_6365;
 const SEED_OF_DATA: u64 = 0x6461_7461;
 
-impl<'a> Thread<'a> {
+impl Thread<'_> {
     /// I/Os this thread keeps in flight: synchronous engines take one.
     pub fn depth(&self) -> u32 {
         effective_depth(self.job, self.engine)

@@ -14,8 +14,8 @@ const CHECKSUM_AT: usize = 28;
 
 /// See the module.
 pub struct Ledger {
+    /// Which run, and in the low 16 bits which thread of it.
     run: u64,
-    writer: u16,
     span: Span,
     unit_bytes: u32,
     /// By unit of the span: the number of the write that it must hold; 0 where nobody knows.
@@ -40,9 +40,7 @@ impl Ledger {
         let units = usize::try_from(span.bytes.div_ceil(u64::from(unit_bytes)))
             .expect("spans have fewer units than memory has bytes");
         Self {
-            // The low 16 bits say which thread.
-            run: run << 16,
-            writer,
+            run: run << 16 | u64::from(writer),
             span,
             unit_bytes,
             latest: vec![0; units],
@@ -78,7 +76,7 @@ impl Ledger {
 
     fn write_header(&self, unit: &mut [u8], offset: u64) {
         unit[..8].copy_from_slice(&MAGIC);
-        unit[8..16].copy_from_slice(&(self.run | u64::from(self.writer)).to_le_bytes());
+        unit[8..16].copy_from_slice(&self.run.to_le_bytes());
         unit[16..24].copy_from_slice(&offset.to_le_bytes());
         unit[24..28].copy_from_slice(&self.writes.to_le_bytes());
         let checksum = checksum(unit);
@@ -116,8 +114,8 @@ impl Ledger {
         if unit[..8] != MAGIC {
             return Err("holds no data of this kind");
         }
-        if word(8) & !0xFFFF != self.run {
-            return Err("holds data of an earlier run: the write is lost");
+        if word(8) != self.run {
+            return Err("holds data of an earlier run or of another thread: the write is lost");
         }
         if word(16) != offset {
             return Err("holds data that was written to another offset");
@@ -126,10 +124,8 @@ impl Ledger {
         if stored != checksum(unit) {
             return Err("fails its checksum");
         }
-        // Another thread's data is right where threads share a file.
-        let ours = word(8) & 0xFFFF == u64::from(self.writer);
         let number = u32::from_le_bytes(array(&unit[24..28]));
-        if ours && number != self.latest[self.unit_of(offset)] {
+        if number != self.latest[self.unit_of(offset)] {
             return Err("holds an older version: the last write is lost");
         }
         Ok(())
@@ -202,10 +198,8 @@ mod tests {
         let stale = written(&mut Ledger::new(6, 3, SPAN, 4096), write(8192, 4096));
         assert_eq!(
             ledger.judge(&stale, 8192),
-            Err("holds data of an earlier run: the write is lost")
+            Err("holds data of an earlier run or of another thread: the write is lost")
         );
-        let neighbour = written(&mut Ledger::new(7, 4, SPAN, 4096), write(8192, 4096));
-        assert_eq!(ledger.judge(&neighbour, 8192), Ok(()));
     }
 
     #[test]

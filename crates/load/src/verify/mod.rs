@@ -3,7 +3,7 @@
 mod ledger;
 mod read_back;
 
-pub use ledger::Ledger;
+pub use ledger::{Ledger, can_verify};
 pub use read_back::{Findings, read_back};
 
 use crate::native::access::Span;

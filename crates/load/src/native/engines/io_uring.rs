@@ -217,3 +217,125 @@ impl<const FIXED: bool> Drop for Uring<FIXED> {
 fn outcome(result: i32) -> Outcome {
     u32::try_from(result).map_err(|_| Errno::from_raw_os_error(-result))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+    use std::os::unix::fs::FileExt as _;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const DEPTH: u16 = 16;
+    const FILE_BYTES: usize = 1 << 20;
+
+    fn engine(file: File) -> Uring<true> {
+        let buffers = Buffers::new(DEPTH.into(), 8192, true, true, 1).unwrap();
+        Uring::new(make(file, buffers, DEPTH, false).unwrap())
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(24))]
+
+        /// Against the slow oracle: `pread` of the same range of the same file.
+        #[test]
+        fn it_reads_and_writes_what_pread_and_pwrite_would(
+            ios in prop::collection::vec(
+                (any::<bool>(), 0..(FILE_BYTES as u64 - 8192), 1..8192u32), 1..100
+            )
+        ) {
+            let mut file = tempfile::tempfile().unwrap();
+            let mut model: Vec<u8> = (0..=250).cycle().take(FILE_BYTES).collect();
+            file.write_all(&model).unwrap();
+            let mut engine = engine(file.try_clone().unwrap());
+            for chunk in ios.chunks(DEPTH.into()) {
+                // Writes and reads in flight at once have no order: one kind per round.
+                for op in [Op::Write, Op::Read] {
+                    let of_kind = chunk.iter().filter(|(write, ..)| *write == (op == Op::Write));
+                    let mut disjoint: Vec<Io> = Vec::new();
+                    for &(_, offset, bytes) in of_kind {
+                        let clear = disjoint.iter().all(|other| {
+                            offset + u64::from(bytes) <= other.offset
+                                || other.offset + u64::from(other.bytes) <= offset
+                        });
+                        if clear || op == Op::Read {
+                            disjoint.push(Io { offset, bytes, op });
+                        }
+                    }
+                    for (slot, io) in (0..).zip(&disjoint) {
+                        if op == Op::Write {
+                            let data = engine.write_buffer(slot, io.bytes);
+                            data.fill(u8::try_from(slot).unwrap() + 1);
+                            let at = usize::try_from(io.offset).unwrap();
+                            model[at..at + data.len()].copy_from_slice(data);
+                        }
+                        prop_assert_eq!(engine.submit(slot, *io), Submitted::InFlight);
+                    }
+                    let mut done = 0;
+                    while done < disjoint.len() {
+                        engine.wait(Deadline { now_ns: 0, until_ns: 1 << 30, precise: false });
+                        engine.reap(0, |slot, outcome| {
+                            assert_eq!(outcome, Ok(disjoint[slot as usize].bytes));
+                            done += 1;
+                        });
+                    }
+                    for (slot, io) in (0..).zip(&disjoint) {
+                        let len = io.bytes as usize;
+                        let mut oracle = vec![0; len];
+                        file.read_exact_at(&mut oracle, io.offset).unwrap();
+                        let at = usize::try_from(io.offset).unwrap();
+                        prop_assert_eq!(&oracle[..], &model[at..at + len]);
+                        if op == Op::Read {
+                            prop_assert_eq!(&engine.read_buffer(slot)[..len], &oracle[..]);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn reading_past_the_end_and_syncing_are_answered_too() {
+        let file = tempfile::tempfile().unwrap();
+        file.set_len(6000).unwrap();
+        let mut engine = engine(file);
+        for (slot, offset) in [(0, 4096), (1, 8192)] {
+            engine.submit(slot, Io { offset, bytes: 4096, op: Op::Read });
+        }
+        engine.submit(2, Io::SYNC);
+        let mut outcomes = [None; 3];
+        while outcomes.contains(&None) {
+            engine.wait(Deadline { now_ns: 0, until_ns: 1 << 30, precise: false });
+            engine.reap(0, |slot, outcome| outcomes[slot as usize] = Some(outcome));
+        }
+        assert_eq!(outcomes, [Some(Ok(1904)), Some(Ok(0)), Some(Ok(0))]);
+    }
+
+    #[test]
+    fn without_registered_buffers_it_does_the_same() {
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(&[9; 8192]).unwrap();
+        let buffers = Buffers::new(2, 4096, true, false, 1).unwrap();
+        let made = Made { fixed: false, ..make(file, buffers, 2, false).unwrap() };
+        let mut engine = Uring::<false>::new(made);
+        engine.submit(1, Io { offset: 4096, bytes: 4096, op: Op::Read });
+        let mut outcome = None;
+        while outcome.is_none() {
+            engine.wait(Deadline { now_ns: 0, until_ns: 1 << 30, precise: false });
+            engine.reap(0, |slot, result| outcome = Some((slot, result)));
+        }
+        assert_eq!(outcome, Some((1, Ok(4096))));
+        assert_eq!(engine.read_buffer(1), [9; 4096]);
+    }
+
+    #[test]
+    fn refusals_come_with_advice() {
+        let advice = |errno| advice(&io::Error::from_raw_os_error(errno));
+        assert!(advice(libc::ENOSYS).contains("Linux 5.1"));
+        assert!(advice(libc::ENOMEM).contains("ulimit -l"));
+        for errno in [libc::EPERM, libc::ENOSYS, libc::EINVAL] {
+            assert!(advice(errno).contains("psync"));
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! Workloads for the tests of this crate, to be changed as needed.
+
+use iotax_spec::{BlockSizes, Bound, Engine, Files, IndexLoads, Job, Pace, Pattern, Workload};
+
+/// 4 KiB random reads of 1 MiB, closed loop.
+pub fn job() -> Job {
+    Job {
+        name: "job".to_owned(),
+        engine: Engine::Psync,
+        threads: 1,
+        queue_depth: 1,
+        read_percent: 100,
+        pattern: Pattern::Random,
+        block_sizes: BlockSizes::Fixed(4096),
+        files: Files::PerThread,
+        size_bytes: 1 << 20,
+        pace: Pace::Closed,
+        bound: Bound::Time,
+        start_delay_ns: 0,
+        direct: false,
+        invalidate: false,
+        fsync_every: None,
+        end_fsync: false,
+        verify: false,
+        sqpoll: false,
+        advise: false,
+    }
+}
+
+/// These jobs, for 100 ms.
+pub fn workload(jobs: Vec<Job>) -> Workload {
+    Workload {
+        name: "test".to_owned(),
+        about: String::new(),
+        ramp_ns: 0,
+        time_ns: 100_000_000,
+        primary: "job".to_owned(),
+        jobs,
+        index: None,
+    }
+}
+
+/// Index loads with versions of this size.
+pub fn index_loads(index_bytes: u64) -> IndexLoads {
+    IndexLoads {
+        versions_per_second: 20.0,
+        index_bytes,
+        slow_load_ns: 10_000_000,
+        queries_per_second: 500.0,
+        query_bytes: 8192,
+    }
+}

@@ -1,0 +1,68 @@
+//! The loop that issues I/Os never allocates: a longer run makes no more allocations.
+
+mod support;
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use iotax_load::{LoadDriver as _, Native, Target};
+use iotax_spec::{Engine, Pace};
+use support::{MIB, MS, disk, job, mem, request, workload};
+
+struct Counting;
+
+static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
+
+// SAFETY: everything is left to the system's allocator.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
+        // SAFETY: as promised by the caller.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: as promised by the caller.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// (allocations, I/Os) of a run of `time_ns`.
+fn count(engine: Engine, pace: Pace, time_ns: u64, target: Target<'_>) -> (u64, u64) {
+    let mut job = job(engine);
+    (job.queue_depth, job.read_percent, job.pace) = (8, 50, pace);
+    let mut workload = workload(job);
+    workload.time_ns = time_ns;
+    let stop = AtomicBool::new(false);
+    Native.prepare(&workload, target, &|_, _| {}, &stop).unwrap();
+    let before = ALLOCATIONS.load(Ordering::Relaxed);
+    let record = Native.run(&request(&workload, target, &stop)).unwrap();
+    let allocations = ALLOCATIONS.load(Ordering::Relaxed) - before;
+    let job = &record.jobs[0];
+    assert_eq!(job.first_error, None);
+    (allocations, job.read.ios + job.write.ios)
+}
+
+#[test]
+fn a_longer_run_makes_no_more_allocations() {
+    let directory = tempfile::tempdir().unwrap();
+    let disk = disk(&[mem(16 * MIB)]);
+    for engine in [Engine::Null, Engine::Psync, Engine::IoUring, Engine::Vdisk] {
+        for pace in [Pace::Closed, Pace::Poisson { iops: 5000.0 }] {
+            let target = match engine {
+                Engine::Vdisk => Target::Disk(&disk),
+                _ => Target::Path(directory.path()),
+            };
+            // The first run pays for what is set up once per process.
+            count(engine, pace, MS, target);
+            let (short, few) = count(engine, pace, MS, target);
+            let (long, many) = count(engine, pace, 300 * MS, target);
+            assert!(many > few + 500, "{engine:?}: {few} and {many} I/Os");
+            // Formatting /proc/stat's length may differ by a reallocation or two.
+            assert!(long <= short + 8, "{engine:?}: {short} allocations, then {long}");
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! Index versions: published, loaded, searched.
+
+mod support;
+
+use std::sync::atomic::AtomicBool;
+
+use iotax_load::{LoadDriver as _, Native, Target};
+use iotax_record::IndexRecord;
+use iotax_spec::{Engine, IndexLoads, Workload};
+use support::{MIB, MS, disk, job, mem, prepare_and_run, request, workload};
+
+fn index_workload() -> Workload {
+    let mut workload = workload(job(Engine::Psync));
+    workload.time_ns = 500 * MS;
+    workload.index = Some(IndexLoads {
+        versions_per_second: 40.0,
+        index_bytes: 2 * MIB + 4096,
+        slow_load_ns: 1,
+        queries_per_second: 1000.0,
+        query_bytes: 10_000,
+    });
+    workload
+}
+
+fn check(index: &IndexRecord) {
+    assert_eq!(index.first_error, None);
+    // At most 40 per second; the machine may be busy with something else.
+    assert!((2..=21).contains(&index.published), "{}", index.published);
+    assert_eq!(index.publish.count(), index.published);
+    assert!(index.load.count() >= 1 && index.load.count() <= index.published + 1);
+    assert_eq!((index.slow_load_ns, index.slow_loads), (1, index.load.count()));
+    assert_eq!(index.query.count(), index.queries);
+    assert!((100..1000).contains(&index.queries), "{}", index.queries);
+    assert!(index.queries_waited <= index.queries);
+}
+
+#[test]
+fn versions_are_published_and_searched_in_a_directory() {
+    let directory = tempfile::tempdir().unwrap();
+    let workload = index_workload();
+    for _ in 0..2 {
+        let record = prepare_and_run(&workload, Target::Path(directory.path())).unwrap();
+        check(&record.index.unwrap());
+        assert!(record.jobs[0].read.ios > 0);
+        let mut names: Vec<_> = std::fs::read_dir(directory.path())
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        assert_eq!(names, ["index", "job.0"]);
+        let version = directory.path().join("index").metadata().unwrap();
+        assert_eq!(version.len(), 2 * MIB + 4096);
+    }
+}
+
+#[test]
+fn versions_are_published_and_searched_on_a_disk() {
+    let disk = disk(&[mem(16 * MIB)]);
+    let record = prepare_and_run(&index_workload(), Target::Disk(&disk)).unwrap();
+    check(&record.index.unwrap());
+    assert_eq!(record.jobs[0].engine, "vdisk");
+}
+
+#[test]
+fn somebody_elses_file_called_index_is_left_alone() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("index");
+    std::fs::write(&path, "mine").unwrap();
+    let stop = AtomicBool::new(false);
+    let (workload, target) = (index_workload(), Target::Path(directory.path()));
+    let error = Native.prepare(&workload, target, &|_, _| {}, &stop).unwrap_err();
+    assert!(error.to_string().contains("was not written by iotax"), "{error}");
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "mine");
+    let error = Native.run(&request(&workload, target, &stop)).unwrap_err();
+    assert!(!error.is_interrupted());
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "mine");
+}

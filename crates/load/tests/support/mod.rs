@@ -1,0 +1,102 @@
+//! Workloads to vary, and targets to run them on.
+
+#![allow(dead_code, reason = "each test program uses its part")]
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use iotax_load::{Error, LoadDriver, Native, Request, Target};
+use iotax_record::LoadRecord;
+use iotax_spec::{BlockSizes, Bound, Engine, Files, Job, Pace, Pattern, Workload};
+use iotax_vdisk::{LayerConfig, MemConfig, MonotonicClock, VirtualDisk};
+
+pub const MIB: u64 = 1 << 20;
+pub const MS: u64 = 1_000_000;
+
+/// Every engine; `vdisk` stands for a virtual disk as the target.
+pub const ENGINES: [Engine; 5] =
+    [Engine::Null, Engine::Psync, Engine::Mmap, Engine::IoUring, Engine::Vdisk];
+
+pub fn job(engine: Engine) -> Job {
+    Job {
+        name: "job".to_owned(),
+        engine,
+        threads: 1,
+        queue_depth: 1,
+        read_percent: 100,
+        pattern: Pattern::Random,
+        block_sizes: BlockSizes::Fixed(4096),
+        files: Files::PerThread,
+        size_bytes: 2 * MIB,
+        pace: Pace::Closed,
+        bound: Bound::Time,
+        start_delay_ns: 0,
+        direct: false,
+        invalidate: false,
+        fsync_every: None,
+        end_fsync: false,
+        verify: false,
+        sqpoll: false,
+        advise: true,
+    }
+}
+
+/// `job` for 200 ms after 20 ms.
+pub fn workload(job: Job) -> Workload {
+    Workload {
+        name: "test".to_owned(),
+        about: String::new(),
+        ramp_ns: 20 * MS,
+        time_ns: 200 * MS,
+        primary: job.name.clone(),
+        jobs: vec![job],
+        index: None,
+    }
+}
+
+pub fn disk(layers: &[LayerConfig]) -> VirtualDisk {
+    VirtualDisk::open(layers, Arc::new(MonotonicClock)).unwrap()
+}
+
+pub fn mem(size_bytes: u64) -> LayerConfig {
+    LayerConfig::Mem(MemConfig { size_bytes })
+}
+
+pub fn request<'a>(
+    workload: &'a Workload,
+    target: Target<'a>,
+    stop: &'a AtomicBool,
+) -> Request<'a> {
+    Request {
+        workload,
+        target,
+        ramp_ns: workload.ramp_ns,
+        time_ns: workload.time_ns,
+        seed: 11,
+        stop,
+        live: None,
+    }
+}
+
+pub fn prepare_and_run(workload: &Workload, target: Target<'_>) -> Result<LoadRecord, Error> {
+    let stop = AtomicBool::new(false);
+    Native.prepare(workload, target, &|_, _| {}, &stop)?;
+    Native.run(&request(workload, target, &stop))
+}
+
+/// Runs on a new directory, or on 64 MiB of memory for the engine `vdisk`.
+pub fn run(workload: &Workload) -> LoadRecord {
+    let directory = tempfile::tempdir().unwrap();
+    run_in(directory.path(), workload)
+}
+
+pub fn run_in(directory: &Path, workload: &Workload) -> LoadRecord {
+    if workload.jobs[0].engine == Engine::Vdisk {
+        let disk = disk(&[mem(64 * MIB)]);
+        prepare_and_run(workload, Target::Disk(&disk)).unwrap()
+    } else {
+        prepare_and_run(workload, Target::Path(directory)).unwrap()
+    }
+}

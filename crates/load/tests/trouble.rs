@@ -1,0 +1,185 @@
+//! Bad targets, failing devices: clear errors, and nothing measured is lost.
+
+mod support;
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use iotax_load::{LoadDriver as _, Native, Target};
+use iotax_spec::{Engine, Pattern};
+use iotax_vdisk::{DelayConfig, FaultConfig, LayerConfig, Trigger};
+use support::{MIB, MS, disk, job, mem, prepare_and_run, request, run_in, workload};
+
+fn refusal(workload: &iotax_spec::Workload, target: Target<'_>) -> String {
+    prepare_and_run(workload, target).unwrap_err().to_string()
+}
+
+#[test]
+fn a_full_disk_is_found_out_before_anything_is_written() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut workload = workload(job(Engine::Psync));
+    workload.jobs[0].size_bytes = 1 << 60;
+    let text = refusal(&workload, Target::Path(directory.path()));
+    let (before, after) = text.split_once(" are free").unwrap();
+    let (before, _available) = before.rsplit_once(' ').unwrap();
+    assert_eq!(
+        format!("{before} N{after}").replace(directory.path().to_str().unwrap(), "DIR"),
+        "not enough space in DIR: the test files need 1152921504606846976 bytes more, \
+         N; free some, or lower `size`"
+    );
+    assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn somebody_elses_file_is_neither_overwritten_nor_extended() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("job.0");
+    std::fs::write(&path, "mine").unwrap();
+    let hide = |text: String| text.replace(directory.path().to_str().unwrap(), "DIR");
+    let target = Target::Path(directory.path());
+    let mut workload = workload(job(Engine::Psync));
+    insta::assert_snapshot!(
+        hide(refusal(&workload, target)),
+        @"DIR/job.0 exists, was not written by iotax, and has 4 of the 2097152 bytes that are to be read: move it away, or lower `size`"
+    );
+    workload.jobs[0].read_percent = 0;
+    insta::assert_snapshot!(
+        hide(refusal(&workload, target)),
+        @"DIR/job.0 exists and was not written by iotax; job `job` would overwrite it: move it away, or choose another directory"
+    );
+    let stop = AtomicBool::new(false);
+    assert!(Native.run(&request(&workload, target, &stop)).is_err());
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "mine");
+}
+
+#[test]
+fn a_directory_that_cannot_be_written_to_is_named() {
+    // Nobody, not even root, can create files in /proc.
+    let text = refusal(&workload(job(Engine::Psync)), Target::Path("/proc".as_ref()));
+    assert!(
+        text.starts_with("not enough space in /proc") || text.starts_with("cannot create /proc/"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_job_that_does_not_suit_its_target_says_so() {
+    let directory = tempfile::tempdir().unwrap();
+    let hide = |text: String| text.replace(directory.path().to_str().unwrap(), "DIR");
+    let target = Target::Path(directory.path());
+    insta::assert_snapshot!(
+        hide(refusal(&workload(job(Engine::Vdisk)), target)),
+        @"job `job`: engine `vdisk` needs a virtual disk, and DIR is a path; name a stack such as `mem(size=64M)` as the target, or choose another engine"
+    );
+    let mut direct = workload(job(Engine::Mmap));
+    direct.jobs[0].direct = true;
+    insta::assert_snapshot!(
+        hide(refusal(&direct, target)),
+        @"job `job`: engine `mmap` always goes through the page cache; set `direct = false`, or choose another engine"
+    );
+    let mut deep = workload(job(Engine::IoUring));
+    deep.jobs[0].queue_depth = 100_000;
+    insta::assert_snapshot!(
+        hide(refusal(&deep, target)),
+        @"job `job`: a queue depth of 100000 is more than io_uring takes with registered buffers; the most is 8192"
+    );
+}
+
+#[test]
+fn layouts_are_used_again_and_finished_when_cut_short() {
+    let directory = tempfile::tempdir().unwrap();
+    let (workload, target) = (workload(job(Engine::Psync)), Target::Path(directory.path()));
+    let (stop, path) = (AtomicBool::new(false), directory.path().join("job.0"));
+    let prepare = || {
+        let written = std::cell::Cell::new(0);
+        let progress = |done, _total| written.set(done);
+        Native.prepare(&workload, target, &progress, &stop).map(|()| written.get())
+    };
+    assert_eq!(prepare().unwrap(), 2 * MIB);
+    let data = std::fs::read(&path).unwrap();
+    assert_eq!(prepare().unwrap(), 0);
+    // Cut short in its second MiB.
+    std::fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(MIB + 5000).unwrap();
+    assert_eq!(prepare().unwrap(), MIB);
+    assert_eq!(std::fs::read(&path).unwrap(), data);
+    // Allocated, but never written.
+    std::fs::write(&path, &data[..4096]).unwrap();
+    std::fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(2 * MIB).unwrap();
+    assert_eq!(prepare().unwrap(), 2 * MIB);
+    assert_eq!(std::fs::read(&path).unwrap(), data);
+    std::fs::remove_file(&path).unwrap();
+    stop.store(true, Ordering::Relaxed);
+    assert!(prepare().unwrap_err().is_interrupted());
+}
+
+#[test]
+fn laid_out_data_does_not_repeat() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut two = workload(job(Engine::Psync));
+    two.jobs[0].threads = 2;
+    let stop = AtomicBool::new(false);
+    Native.prepare(&two, Target::Path(directory.path()), &|_, _| {}, &stop).unwrap();
+    let files = ["job.0", "job.1"].map(|name| std::fs::read(directory.path().join(name)).unwrap());
+    let blocks: std::collections::HashSet<&[u8]> =
+        files.iter().flat_map(|file| file.chunks(512)).collect();
+    assert_eq!(blocks.len(), 2 * (2 << 20) / 512);
+}
+
+#[test]
+fn errors_of_a_virtual_disk_are_counted_and_the_job_goes_on() {
+    let fault =
+        LayerConfig::Fault(FaultConfig { eio: Trigger::Chance(0.2), ..FaultConfig::default() });
+    let disk = disk(&[mem(16 * MIB), fault]);
+    let mut workload = workload(job(Engine::Vdisk));
+    workload.jobs[0].queue_depth = 4;
+    let record = prepare_and_run(&workload, Target::Disk(&disk)).unwrap();
+    let job = &record.jobs[0];
+    let share = job.read.errors as f64 / (job.read.errors + job.read.ios) as f64;
+    assert!((0.15..0.25).contains(&share), "{share}");
+    let first = job.first_error.as_deref().unwrap();
+    assert!(first.ends_with("Input/output error (os error 5)"), "{first}");
+}
+
+#[test]
+fn simulated_latency_shows_at_every_depth() {
+    let delay = LayerConfig::Delay(DelayConfig { latency_ns: 2 * MS, jitter_ns: 0 });
+    for depth in [1, 16, 256] {
+        let disk = disk(&[mem(16 * MIB), delay.clone()]);
+        let mut workload = workload(job(Engine::Vdisk));
+        workload.jobs[0].queue_depth = depth;
+        let record = prepare_and_run(&workload, Target::Disk(&disk)).unwrap();
+        let job = &record.jobs[0];
+        assert!(job.read.service.min_ns() >= 2 * MS - MS / 100);
+        let expected = f64::from(depth) * 100.0;
+        let share = job.read.ios as f64 / expected;
+        assert!((0.3..1.02).contains(&share), "depth {depth}: {share}");
+    }
+}
+
+#[test]
+fn several_jobs_run_at_once_each_with_its_own_engine() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut workload = workload(job(Engine::Psync));
+    let mut second = job(Engine::Mmap);
+    (second.name, second.pattern) = ("second".to_owned(), Pattern::Sequential);
+    second.invalidate = true;
+    workload.jobs.push(second);
+    let record = run_in(directory.path(), &workload);
+    let engines: Vec<_> = record.jobs.iter().map(|job| job.engine.as_str()).collect();
+    assert_eq!(engines, ["psync", "mmap"]);
+    assert!(record.jobs.iter().all(|job| job.read.ios > 0 && job.first_error.is_none()));
+    assert!(record.system.process_cpu_ns.unwrap() > 0);
+}
+
+#[test]
+fn invalidated_files_come_from_the_device() {
+    // A temporary directory may lie in memory; the build directory does not.
+    let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let mut workload = workload(job(Engine::Psync));
+    // Long after the counters are read, which is at the start of the window.
+    (workload.ramp_ns, workload.jobs[0].start_delay_ns) = (0, 50 * MS);
+    workload.jobs[0].pattern = Pattern::Sequential;
+    workload.jobs[0].invalidate = true;
+    let record = run_in(directory.path(), &workload);
+    let fetched = record.system.device_read_bytes.unwrap();
+    assert!(record.jobs[0].read.bytes >= MIB && fetched >= MIB, "{fetched}");
+}
