@@ -38,7 +38,10 @@ pub(crate) fn time_interval(estimate: Estimate) -> String {
 /// A value with its interval, divided by `scale`, without a unit: `3.1 [2.9, 3.3]`.
 pub(crate) fn interval(value: f64, lo: f64, hi: f64, scale: f64) -> String {
     let (value, lo, hi) = (value / scale, lo / scale, hi / scale);
-    let decimals = interval_decimals(lo, hi);
+    let mut decimals = interval_decimals(lo, hi);
+    if value != 0.0 && rounds_to_zero(value, decimals) {
+        decimals += 1;
+    }
     format!("{} [{}, {}]", fixed(value, decimals), fixed(lo, decimals), fixed(hi, decimals))
 }
 
@@ -71,11 +74,23 @@ pub(crate) fn iops(per_second: f64) -> String {
 
 /// A rate of bytes: `333 MiB/s`.
 pub(crate) fn bytes_per_s(per_second: f64) -> String {
-    format!("{}/s", bytes(per_second))
+    let (amount, unit) = binary(per_second);
+    format!("{amount} {unit}/s")
 }
 
 /// A size: `2 GiB`, `333 MiB`, `4 KiB`.
 pub(crate) fn bytes(count: f64) -> String {
+    let (amount, unit) = binary(count);
+    let whole = if amount.contains('.') {
+        amount.trim_end_matches('0').trim_end_matches('.')
+    } else {
+        amount.as_str()
+    };
+    format!("{whole} {unit}")
+}
+
+/// Three significant digits and the binary unit that keeps them short.
+fn binary(count: f64) -> (String, &'static str) {
     let mut scaled = count;
     let mut units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"].iter();
     let mut unit = units.next().copied().unwrap_or_default();
@@ -86,13 +101,7 @@ pub(crate) fn bytes(count: f64) -> String {
         scaled /= 1_024.0;
         unit = larger;
     }
-    let text = significant(scaled, 3);
-    let whole = if text.contains('.') {
-        text.trim_end_matches('0').trim_end_matches('.')
-    } else {
-        text.as_str()
-    };
-    format!("{whole} {unit}")
+    (significant(scaled, 3), unit)
 }
 
 /// A count with thousands apart: `12,345`.
@@ -148,8 +157,8 @@ fn decimals_for(size: f64) -> usize {
         .unwrap_or(MAX_DECIMALS)
 }
 
-fn rounds_to_zero(size: f64, decimals: usize) -> bool {
-    fixed(size, decimals).chars().all(|c| matches!(c, '0' | '.'))
+fn rounds_to_zero(value: f64, decimals: usize) -> bool {
+    fixed(value, decimals).chars().all(|c| matches!(c, '0' | '.'))
 }
 
 fn significant(value: f64, digits: usize) -> String {
@@ -204,7 +213,7 @@ mod tests {
         let estimate = Estimate { value: 3_100.0, lo: 2_910.0, hi: 3_290.0 };
         assert_eq!(time_interval(estimate), "3.1 µs [2.9, 3.3]");
         let small = Estimate { value: -120.0, lo: -4_000.0, hi: 3_800.0 };
-        assert_eq!(time_interval(small), "0 µs [\u{2212}4, 4]");
+        assert_eq!(time_interval(small), "\u{2212}0.1 µs [\u{2212}4.0, 3.8]");
     }
 
     #[test]
@@ -223,6 +232,7 @@ mod tests {
         assert_eq!(bytes(4096.0), "4 KiB");
         assert_eq!(bytes(2_147_483_648.0), "2 GiB");
         assert_eq!(bytes_per_s(349_175_808.0), "333 MiB/s");
+        assert_eq!(bytes_per_s(14_680_064.0), "14.0 MiB/s", "a measurement keeps its digits");
         assert_eq!(bytes(0.0), "0 B");
     }
 

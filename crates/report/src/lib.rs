@@ -21,6 +21,7 @@ mod format;
 mod html;
 mod json;
 mod markdown;
+mod notices;
 mod sentence;
 mod tables;
 mod text;

@@ -1,10 +1,11 @@
 //! The summary as Markdown, for issues and wikis.
 
-use iotax_analyze::{Analysis, Warning};
+use iotax_analyze::Analysis;
 use iotax_record::Experiment;
 
+use crate::notices::Notice;
 use crate::tables::{self, Table};
-use crate::{format, sentence, words};
+use crate::{format, notices, sentence, words};
 
 /// The summary as GitHub-flavoured Markdown, ending in a newline. Text from outside is escaped:
 /// it cannot become a link, an image, a table or HTML.
@@ -25,7 +26,7 @@ pub fn markdown(experiment: &Experiment, analysis: &Analysis) -> String {
         format::span(ending.wall_ns),
         escape(&ending.reason)
     ));
-    warnings(&mut out, &analysis.warnings);
+    warnings(&mut out, &notices::notices(analysis));
     if let Some(table) = tables::comparisons(analysis, &experiment.spec.design) {
         section(&mut out, "Tax", &table);
         out.push_str(&format!(
@@ -57,19 +58,17 @@ pub fn markdown(experiment: &Experiment, analysis: &Analysis) -> String {
     out
 }
 
-fn warnings(out: &mut String, warnings: &[Warning]) {
-    if warnings.is_empty() {
+fn warnings(out: &mut String, notices: &[Notice]) {
+    if notices.is_empty() {
         return;
     }
     out.push_str("\n### Warnings\n\n");
-    for warning in warnings {
-        let arm = warning.arm.as_ref().map_or_else(String::new, |a| format!(" ({})", escape(a)));
-        out.push_str(&format!(
-            "- **{}{arm}:** {} {}\n",
-            words::check(warning.check),
-            escape(&words::sentence(&warning.message)),
-            escape(&words::sentence(&warning.advice))
-        ));
+    for notice in notices {
+        let messages: Vec<_> =
+            notice.messages.iter().map(|m| escape(&words::sentence(m))).collect();
+        let advice = escape(&words::sentence(&notice.advice));
+        let text = format!("- **{}:** {} {advice}", escape(&notice.title), messages.join(" "));
+        out.push_str(&format!("{}\n", text.trim_end()));
     }
 }
 

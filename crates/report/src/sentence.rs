@@ -4,8 +4,7 @@ use iotax_analyze::{Analysis, Comparison, Metric, Verdict};
 use iotax_record::Experiment;
 use iotax_spec::Design;
 
-use crate::format;
-use crate::words;
+use crate::{format, tables, words};
 
 /// Arms up to which each one gets a sentence; above that they are counted.
 const MAX_SENTENCES: usize = 4;
@@ -84,7 +83,8 @@ fn against(comparison: &Comparison, baseline: &str, margin: f64) -> String {
             format::percent(margin)
         ),
         Verdict::Undecided => {
-            format!("{name} against {baseline} is undecided: {size}{}.", still_needed(comparison))
+            let tax = tax(comparison);
+            format!("{name} against {baseline} is undecided: {tax}{}.", still_needed(comparison))
         }
         Verdict::Masked => format!(
             "{name} against {baseline} is masked: both sit on the same cap, so the comparison \
@@ -236,6 +236,11 @@ fn size(comparison: &Comparison) -> Option<String> {
     let less = (comparison.metric == Metric::Throughput) != gain;
     let direction = if less { "less" } else { "more" };
     Some(format!("{interval} {direction} {}", words::metric(comparison.metric)))
+}
+
+/// `a tax of 4 % [−2, 9] on throughput`: without a direction, where there is none.
+fn tax(comparison: &Comparison) -> String {
+    format!("a tax of {} on {}", tables::tax(comparison), words::metric(comparison.metric))
 }
 
 fn still_needed(comparison: &Comparison) -> String {

@@ -176,7 +176,7 @@ pub(crate) fn arms(analysis: &Analysis) -> Table {
             measured(format::bytes_per_s(arm.bytes_per_s)),
             measured(format::time(arm.mean_latency_ns)),
             measured(format::time(arm.cpu_ns_per_io)),
-            measured(format::percent(arm.throughput_cv)),
+            measured(format!("{} %", format::fixed(100.0 * arm.throughput_cv, 1))),
             Cell::toned(trials, tone),
         ]);
     }

@@ -91,18 +91,20 @@
   // Percentiles on a scale of nines: each further nine takes as much room as the one before.
   function latency(box) {
     const nines = (q) => -Math.log10(1 - q);
-    const points = data.latency.flatMap((curve, arm) => curve.map(([q, ns]) => ({ arm, q, x: nines(q), ns })));
+    // Below it a curve only shows how fast the luckiest I/Os were, and squeezes the rest.
+    const first = 0.1;
+    const points = data.latency.flatMap((curve, arm) => curve.filter(([q]) => q >= first).map(([q, ns]) => ({ arm, q, x: nines(q), ns })));
     if (points.length === 0) return;
     const last = Math.max(...points.map((p) => p.x));
     const narrow = box.clientWidth < 520;
-    const ticks = [0, 0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999999].slice(narrow ? 1 : 0).map(nines).filter((x) => x <= last + 1e-9);
+    const ticks = [first, 0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999999].slice(narrow ? 1 : 0).map(nines).filter((x) => x <= last + 1e-9);
     // Letters sit at a different place on each curve, so that curves on top of each other still
     // show both.
     const labels = data.latency.flatMap((curve, arm) => {
-      if (curve.length === 0) return [];
+      if (!curve.some(([q]) => q >= first)) return [];
       const wanted = (last * (arm + 0.7)) / (data.latency.length + 0.4);
       const distance = ([q]) => Math.abs(nines(q) - wanted);
-      const [q, ns] = curve.reduce((a, b) => (distance(b) < distance(a) ? b : a));
+      const [q, ns] = curve.filter(([q]) => q >= first).reduce((a, b) => (distance(b) < distance(a) ? b : a));
       return [{ arm, x: nines(q), ns }];
     });
     const [low, high] = d3.extent(points, (p) => p.ns);
@@ -111,10 +113,10 @@
     box.replaceChildren(Plot.plot({
       width: box.clientWidth, height: narrow ? 300 : 400, marginLeft: 58, marginRight: 24, marginBottom: 44, marginTop: 12, style,
       ariaLabel: "Latency percentiles of each arm; the table below has the figures",
-      x: { domain: [0, last], label: null }, y: { type: "log", axis: null },
+      x: { domain: [nines(first), last], label: null }, y: { type: "log", axis: null },
       marks: [
         Plot.gridY(shown, { stroke: "var(--line)", strokeOpacity: 1 }),
-        Plot.axisX(ticks, { ...axisText, tickFormat: (x) => (x === 0 ? "min" : "p" + Number((100 * (1 - 10 ** -x)).toFixed(5))), label: "percentile", labelAnchor: "center", labelOffset: 40, labelArrow: "none" }),
+        Plot.axisX(ticks, { ...axisText, tickFormat: (x) => "p" + Number((100 * (1 - 10 ** -x)).toFixed(5)), label: "percentile", labelAnchor: "center", labelOffset: 40, labelArrow: "none" }),
         Plot.text(shown, { y: (ns) => ns, frameAnchor: "left", textAnchor: "end", dx: -8, text: time, fill: "var(--muted)", fontSize: 12 }),
         Plot.line(points, { x: "x", y: "ns", z: "arm", stroke: (p) => colour(p.arm), strokeWidth: 2 }),
         Plot.dot(labels, { x: "x", y: "ns", r: 9, fill: "var(--bg)", stroke: (p) => colour(p.arm), strokeWidth: 2 }),
@@ -128,7 +130,7 @@
   // Plot takes one dash pattern per mark, not per line.
   function dashLines(box) {
     box.querySelectorAll('[aria-label="line"] path').forEach((path, i) => {
-      const arms = data.latency.map((curve, arm) => (curve.length ? arm : -1)).filter((arm) => arm >= 0);
+      const arms = data.latency.map((curve, arm) => (curve.some(([q]) => q >= 0.1) ? arm : -1)).filter((arm) => arm >= 0);
       path.setAttribute("stroke-dasharray", dash(arms[i]));
     });
   }

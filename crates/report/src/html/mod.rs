@@ -6,13 +6,14 @@ mod forest;
 mod headline;
 
 use askama::Template;
-use iotax_analyze::{Analysis, Verdict, Warning};
+use iotax_analyze::{Analysis, Verdict};
 use iotax_record::Experiment;
 
 use self::facts::Fact;
 use self::forest::Group;
 use self::headline::Tile;
 use crate::json::kind;
+use crate::notices::{self, Notice};
 use crate::tables::{self, Table};
 use crate::{format, sentence, words};
 
@@ -75,13 +76,6 @@ struct Page<'a> {
     licenses: String,
 }
 
-/// A warning, ready to show.
-struct Notice {
-    title: String,
-    message: String,
-    advice: String,
-}
-
 /// How charts show an arm.
 struct Key {
     letter: String,
@@ -94,8 +88,7 @@ impl<'a> Page<'a> {
     fn new(experiment: &'a Experiment, analysis: &'a Analysis) -> Self {
         let groups = forest::groups(analysis);
         let charts = data::charts(analysis, &groups);
-        let (severe, mild): (Vec<_>, Vec<_>) =
-            analysis.warnings.iter().partition(|w| words::is_severe(w.check));
+        let (severe, mild) = notices::notices(analysis).into_iter().partition(|n| n.is_severe);
         let (troubles, more_troubles) = facts::troubles(analysis);
         let margin = format::percent(analysis.margin);
         Self {
@@ -106,8 +99,8 @@ impl<'a> Page<'a> {
             host: words::printable(experiment.environment.host.as_deref().unwrap_or("")),
             sentences: headline::sentences(experiment, analysis),
             tiles: headline::tiles(analysis),
-            severe: severe.into_iter().map(notice).collect(),
-            mild: mild.into_iter().map(notice).collect(),
+            severe,
+            mild,
             hypotheses: hypotheses(analysis),
             confidence: format::percent(1.0 - analysis.alpha),
             latency: tables::latency(analysis),
@@ -147,15 +140,6 @@ impl<'a> Page<'a> {
     #[expect(clippy::unused_self, reason = "called from the template")]
     fn libraries(&self) -> [&'static str; 2] {
         [D3, PLOT].map(|code| code.split_once('\n').map_or(code, |(_notice, rest)| rest))
-    }
-}
-
-fn notice(warning: &Warning) -> Notice {
-    let arm = warning.arm.as_ref().map_or_else(String::new, |arm| format!(" ({arm})"));
-    Notice {
-        title: words::printable(&format!("{}{arm}", words::check(warning.check))),
-        message: words::printable(&warning.message),
-        advice: words::printable(&warning.advice),
     }
 }
 

@@ -8,8 +8,9 @@ use iotax_record::Experiment;
 use textwrap::{Options, fill};
 
 use self::paint::Paint;
+use crate::notices::Notice;
 use crate::tables::{self, Table};
-use crate::{format, sentence, words};
+use crate::{format, notices, sentence, words};
 
 /// How text is laid out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,8 +38,8 @@ pub fn text(experiment: &Experiment, analysis: &Analysis, style: Style) -> Strin
         width: usize::from(style.width.max(MIN_WIDTH)),
     };
     let mut parts = vec![page.verdict(experiment, analysis)];
-    let (severe, mild): (Vec<_>, Vec<_>) =
-        analysis.warnings.iter().partition(|w| words::is_severe(w.check));
+    let notices = notices::notices(analysis);
+    let (severe, mild): (Vec<_>, Vec<_>) = notices.iter().partition(|n| n.is_severe);
     parts.push(page.warnings(&severe));
     parts.extend(page.comparisons(experiment, analysis));
     parts.extend(page.attribution(analysis));
@@ -128,17 +129,22 @@ impl Page {
         Some(out)
     }
 
-    fn warnings(&self, warnings: &[&iotax_analyze::Warning]) -> String {
+    fn warnings(&self, notices: &[&Notice]) -> String {
         let mut out = String::new();
-        for warning in warnings {
-            let place = warning.arm.as_ref().map_or_else(String::new, |arm| format!(" ({arm})"));
-            let head =
-                format!("Warning, {}{}:", words::check(warning.check), words::printable(&place));
-            let text =
-                format!("{} {}", self.paint.alarm(&head), words::printable(&warning.message));
-            out.push_str(&format!("{}\n", self.hanging(&text)));
-            if !warning.advice.is_empty() {
-                out.push_str(&self.note(&words::printable(&warning.advice)));
+        for notice in notices {
+            let head = self.paint.alarm(&format!("Warning, {}:", notice.title));
+            if let [message] = notice.messages.as_slice() {
+                out.push_str(&format!("{}\n", self.hanging(&format!("{head} {message}"))));
+            } else {
+                out.push_str(&format!("{}\n", self.hanging(&head)));
+                for message in &notice.messages {
+                    let options =
+                        Options::new(self.width).initial_indent("  ").subsequent_indent("    ");
+                    out.push_str(&format!("{}\n", fill(message, options)));
+                }
+            }
+            if !notice.advice.is_empty() {
+                out.push_str(&self.note(&notice.advice));
             }
         }
         out

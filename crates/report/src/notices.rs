@@ -1,0 +1,104 @@
+//! Warnings as people read them: what was seen on several arms, with the same advice, is one.
+
+use iotax_analyze::{Analysis, Warning};
+
+use crate::words;
+
+/// One warning, or several of a kind.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Notice {
+    /// Which check, and on which arm if it is only one.
+    pub(crate) title: String,
+    /// What was seen; begins with the arm if there are several.
+    pub(crate) messages: Vec<String>,
+    /// What to do; may be empty.
+    pub(crate) advice: String,
+    /// Whether it puts the figures themselves in doubt.
+    pub(crate) is_severe: bool,
+}
+
+/// All warnings in their order, those alike together.
+pub(crate) fn notices(analysis: &Analysis) -> Vec<Notice> {
+    let mut groups: Vec<Vec<&Warning>> = Vec::new();
+    for warning in &analysis.warnings {
+        let alike =
+            |other: &Warning| other.check == warning.check && other.advice == warning.advice;
+        match groups.iter_mut().find(|group| alike(group[0])) {
+            Some(group) => group.push(warning),
+            None => groups.push(vec![warning]),
+        }
+    }
+    groups.iter().map(|group| notice(group)).collect()
+}
+
+fn notice(group: &[&Warning]) -> Notice {
+    let first = group[0];
+    let check = words::check(first.check);
+    let (title, messages) = if let [only] = group {
+        let arm = only.arm.as_ref().map_or_else(String::new, |arm| format!(" ({arm})"));
+        (format!("{check}{arm}"), vec![words::printable(&only.message)])
+    } else {
+        let message = |w: &&Warning| match &w.arm {
+            Some(arm) => words::printable(&format!("{arm}: {}", w.message)),
+            None => words::printable(&w.message),
+        };
+        (check.to_owned(), group.iter().map(message).collect())
+    };
+    Notice {
+        title: words::printable(&title),
+        messages,
+        advice: words::printable(&first.advice),
+        is_severe: words::is_severe(first.check),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use iotax_analyze::{Check, Ending, FORMAT};
+
+    fn warning(arm: &str, advice: &str) -> Warning {
+        Warning {
+            check: Check::Precision,
+            arm: Some(arm.to_owned()),
+            message: format!("seen on {arm}"),
+            advice: advice.to_owned(),
+            trials: 1,
+        }
+    }
+
+    #[test]
+    fn the_same_advice_is_given_once() {
+        let ending = Ending {
+            reason: String::new(),
+            blocks: 0,
+            trials: 0,
+            wall_ns: 0,
+            switch_ns: 0,
+            interrupted: false,
+        };
+        let analysis = Analysis {
+            format: FORMAT,
+            workload: String::new(),
+            baseline: String::new(),
+            margin: 0.05,
+            alpha: 0.05,
+            arms: Vec::new(),
+            comparisons: Vec::new(),
+            attribution: None,
+            trials: Vec::new(),
+            warnings: vec![warning("a", "wait"), warning("b", "stop"), warning("c", "wait")],
+            open_questions: Vec::new(),
+            ending,
+        };
+        let shown: Vec<_> = notices(&analysis).into_iter().map(|n| (n.title, n.messages)).collect();
+        let line = |text: &str| text.to_owned();
+        assert_eq!(
+            shown,
+            [
+                (line("precision"), vec![line("a: seen on a"), line("c: seen on c")]),
+                (line("precision (b)"), vec![line("seen on b")]),
+            ]
+        );
+    }
+}
