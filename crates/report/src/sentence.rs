@@ -161,8 +161,9 @@ fn whole_stack(total: &Comparison, margin: f64) -> String {
         (Verdict::Equivalent, Some(size)) => {
             format!("The layers together cost less than {} ({size}).", format::percent(margin))
         }
-        (word, Some(size)) => {
-            format!("What the layers cost together is {word}: {size}{}.", still_needed(total))
+        (word, Some(_)) => {
+            let tax = tax(total);
+            format!("What the layers cost together is {word}: {tax}{}.", still_needed(total))
         }
         (_, None) => "What the layers cost together could not be measured.".to_owned(),
     }

@@ -115,7 +115,7 @@ fn verdict(comparison: &Comparison) -> Cell {
 }
 
 /// Time per I/O of each layer, interaction and the total, by order of adding. Each column has one
-/// unit, named in its head.
+/// unit, named in its head; a column without any figure is left out.
 pub(crate) fn attribution(attribution: &Attribution) -> Table {
     let mut names: Vec<String> = Vec::new();
     let mut columns = ["first in", "Shapley", "last in", "Δ p99"].map(|head| (head, Vec::new()));
@@ -137,8 +137,11 @@ pub(crate) fn attribution(attribution: &Attribution) -> Table {
     let mut table = Table::new(&["layer"], &[]);
     table.rows = names.iter().map(|name| vec![Cell::new(name)]).collect();
     for (head, column) in columns {
-        let known = column.iter().flatten().flatten();
-        let largest = known.map(|e: &Estimate| e.value.abs()).fold(0.0, f64::max);
+        let known = || column.iter().flatten().flatten();
+        if known().next().is_none() {
+            continue;
+        }
+        let largest = known().map(|e: &Estimate| e.value.abs()).fold(0.0, f64::max);
         let (unit, scale) = format::time_unit(largest);
         table.heads.push(Head::figure(&format!("{head} ({unit})")));
         for (row, cost) in table.rows.iter_mut().zip(column) {

@@ -41,6 +41,24 @@ fn many_arms_are_counted_in_one_sentence() {
 }
 
 #[test]
+fn an_undecided_peel_claims_no_direction() {
+    let mut analysis = analyses::peel();
+    for comparison in &mut analysis.comparisons {
+        (comparison.tax, comparison.lo, comparison.hi) = (Some(-0.04), Some(-0.12), Some(0.03));
+        comparison.verdict = iotax_analyze::Verdict::Undecided;
+    }
+    for layer in &mut analysis.attribution.as_mut().expect("a peel").layers {
+        layer.delta_p99_ns = None;
+    }
+    let shown = text(&common::peel(), &analysis, Style::default());
+    insta::assert_snapshot!(shown.lines().skip(2).take(2).collect::<Vec<_>>().join("\n"), @r"
+    What the layers cost together is undecided: a tax of −4 % [−12, 3] on
+    throughput.
+    ");
+    assert!(!shown.contains("Δ p99"), "no column without a figure");
+}
+
+#[test]
 fn text_keeps_within_its_width() {
     for (experiment, analysis) in [
         (common::peel(), analyses::peel()),
