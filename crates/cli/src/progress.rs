@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use iotax_analyze::Progress as Look;
 use iotax_plan::Plan;
 use iotax_run::{Event, Observer};
@@ -62,13 +62,9 @@ impl ProgressLine {
         let left = self.block * blocks.saturating_sub(self.done_blocks);
         let longest = Duration::from_nanos(self.plan.duration_ns().1);
         let at_most = longest.saturating_sub(self.started.elapsed());
-        self.bar.set_message(format!(
-            "{}{} · about {} left, at most {}",
-            self.trial,
-            self.looked,
-            HumanDuration(left.min(at_most)),
-            HumanDuration(at_most)
-        ));
+        let (left, at_most) = (seconds(left.min(at_most)), seconds(at_most));
+        let (trial, looked) = (&self.trial, &self.looked);
+        self.bar.set_message(format!("{trial} · about {left} left, at most {at_most}{looked}"));
     }
 
     fn look(&mut self, look: &Look) {
@@ -99,6 +95,14 @@ impl Observer for ProgressLine {
             Event::Looked(look) => self.look(look),
         }
         self.show();
+    }
+}
+
+/// `54s`, `2m 10s`
+fn seconds(duration: Duration) -> String {
+    match duration.as_secs() {
+        seconds @ 0..100 => format!("{seconds}s"),
+        seconds => format!("{}m {}s", seconds / 60, seconds % 60),
     }
 }
 
