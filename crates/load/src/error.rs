@@ -184,3 +184,47 @@ impl Error {
         matches!(self, Self::NoSpace { .. } | Self::SpanTooSmall { .. })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use super::*;
+
+    #[test]
+    fn messages_say_what_where_and_what_to_do() {
+        let source = || io::Error::from_raw_os_error(libc::ENOMEM);
+        insta::assert_snapshot!(
+            Error::DirectRefused { path: "/run/job.0".into(), job: "job".into() },
+            @"job `job`: /run/job.0 cannot be opened for direct I/O (O_DIRECT): its file system does not support it; set `direct = false`"
+        );
+        insta::assert_snapshot!(
+            Error::Memory { bytes: 4096, source: source() },
+            @"cannot get 4096 bytes of memory for I/O buffers: Cannot allocate memory (os error 12); lower the block size, the queue depth or the number of threads"
+        );
+        insta::assert_snapshot!(
+            Error::Panicked { job: "job".into(), message: "overflow".into() },
+            @"a thread of job `job` broke down (a bug in iotax): overflow"
+        );
+        insta::assert_snapshot!(
+            Error::Spawn { job: "job".into(), source: source() },
+            @"cannot start a thread for job `job`: Cannot allocate memory (os error 12); lower its number of threads"
+        );
+        insta::assert_snapshot!(
+            Error::NoIoUring { job: "job".into(), source: source(), advice: "use it less" },
+            @"job `job`: io_uring is not available: Cannot allocate memory (os error 12); use it less"
+        );
+        insta::assert_snapshot!(
+            Error::Index { source: source() },
+            @"cannot set up the index to search: Cannot allocate memory (os error 12); check that the target is writable and has room for two versions of it"
+        );
+        insta::assert_snapshot!(
+            Error::path("open", Path::new("/data"))(source()),
+            @"cannot open /data: Cannot allocate memory (os error 12)"
+        );
+        insta::assert_snapshot!(
+            Error::Interrupted,
+            @"interrupted while laying out the test files"
+        );
+    }
+}

@@ -1,4 +1,29 @@
 //! Drives I/O: native engines and pacing.
+//!
+//! A [`Request`] names a workload and a target; a [`LoadDriver`] lays out what the workload needs
+//! and runs it; what it measured is an [`iotax_record::LoadRecord`]. Failing I/Os are part of the
+//! record, an [`Error`] is what keeps a load from running at all.
+//!
+//! # Table of contents
+//!
+//! | module | idea |
+//! |---|---|
+//! | `driver` | the seam: targets, requests, the trait |
+//! | `places`, `layout` | which thread works where; test files with real data |
+//! | `native::conduct`, `perform`, `setup`, `gate` | threads up, common start, window, threads down |
+//! | `native::drive` | the loop that issues I/Os: the hot path |
+//! | `native::engines::*` | one file per engine: null, psync, mmap, io_uring, vdisk |
+//! | `native::access`, `pace`, `window` | what comes next, when, and what is counted |
+//! | `native::sigbus`, `trouble` | surviving and describing failures |
+//! | `index` | versions of an index, published, loaded and searched beside the jobs |
+//! | `verify` | data that neither compresses nor dedupes, read back and compared |
+//! | `counters`, `live` | the machine's counters over the window; progress while it runs |
+//!
+//! # To add an engine
+//!
+//! One file in `native/engines` that implements `Engine`, its `mod` line, a maker in
+//! `native::setup`, an arm in `native::perform`, and its name in the list of the conformance
+//! tests.
 
 #[cfg(not(target_os = "linux"))]
 compile_error!("iotax drives I/O on Linux only");

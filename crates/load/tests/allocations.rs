@@ -1,5 +1,7 @@
 //! The loop that issues I/Os never allocates: a longer run makes no more allocations.
 
+#![allow(clippy::unwrap_used, reason = "tests")]
+
 mod support;
 
 use std::alloc::{GlobalAlloc, Layout, System};

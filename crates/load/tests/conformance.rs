@@ -1,5 +1,7 @@
 //! What every engine must do alike.
 
+#![allow(clippy::unwrap_used, reason = "tests")]
+
 mod support;
 
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -166,7 +168,7 @@ fn told_to_stop_it_returns_what_there_is() {
             let request = Request { live: Some(&live), ..request(&workload, target, &stop) };
             Native.run(&request).unwrap()
         });
-        assert!(begin.elapsed() < Duration::from_secs(60));
+        assert!(begin.elapsed() < Duration::from_mins(1));
         assert!(record.window_ns > 0 && record.window_ns < workload.time_ns / 2);
         assert_eq!(record.jobs[0].active_ns, record.window_ns);
         assert!(record.jobs[0].read.ios > 0);

@@ -1,5 +1,7 @@
 //! Index versions: published, loaded, searched.
 
+#![allow(clippy::unwrap_used, reason = "tests")]
+
 mod support;
 
 use std::sync::atomic::AtomicBool;

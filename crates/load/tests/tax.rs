@@ -1,5 +1,11 @@
 //! The known truth behind every tax: 200 us against 260 us of delay.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a test that shows what it has measured"
+)]
+
 mod support;
 
 use iotax_load::Target;

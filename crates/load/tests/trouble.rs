@@ -1,12 +1,14 @@
 //! Bad targets, failing devices: clear errors, and nothing measured is lost.
 
+#![allow(clippy::unwrap_used, reason = "tests")]
+
 mod support;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use iotax_load::{LoadDriver as _, Native, Target};
-use iotax_spec::{Engine, Pattern};
-use iotax_vdisk::{DelayConfig, FaultConfig, LayerConfig, Trigger};
+use iotax_spec::{BlockSizes, Engine, Pattern};
+use iotax_vdisk::{DelayConfig, FaultConfig, LayerConfig, QueueConfig, Trigger};
 use support::{MIB, MS, disk, job, mem, prepare_and_run, request, run_in, workload};
 
 fn refusal(workload: &iotax_spec::Workload, target: Target<'_>) -> String {
@@ -182,4 +184,50 @@ fn invalidated_files_come_from_the_device() {
     let record = run_in(directory.path(), &workload);
     let fetched = record.system.device_read_bytes.unwrap();
     assert!(record.jobs[0].read.bytes >= MIB && fetched >= MIB, "{fetched}");
+}
+
+#[test]
+fn a_work_queue_in_the_disk_is_waited_for() {
+    let queue = LayerConfig::Queue(QueueConfig { workers: 2 });
+    let delay = LayerConfig::Delay(DelayConfig { latency_ns: MS, jitter_ns: 0 });
+    for layers in [vec![mem(16 * MIB), queue.clone()], vec![mem(16 * MIB), delay, queue]] {
+        let disk = disk(&layers);
+        let mut workload = workload(job(Engine::Vdisk));
+        workload.jobs[0].queue_depth = 8;
+        (workload.jobs[0].read_percent, workload.jobs[0].verify) = (0, true);
+        let record = prepare_and_run(&workload, Target::Disk(&disk)).unwrap();
+        let job = &record.jobs[0];
+        assert_eq!((job.verify_mismatches, &job.first_error), (Some(0), &None));
+        assert!(job.write.ios > 100, "{}", job.write.ios);
+    }
+}
+
+#[test]
+fn direct_io_works_where_the_file_system_does_it() {
+    let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    for engine in [Engine::Psync, Engine::IoUring] {
+        let mut workload = workload(job(engine));
+        let direct = &mut workload.jobs[0];
+        (direct.direct, direct.queue_depth, direct.verify) = (true, 4, true);
+        (direct.read_percent, direct.block_sizes) =
+            (50, BlockSizes::Range { min: 4096, max: 65_536 });
+        match prepare_and_run(&workload, Target::Path(directory.path())) {
+            Ok(record) => {
+                let job = &record.jobs[0];
+                assert_eq!((job.verify_mismatches, &job.first_error), (Some(0), &None));
+                assert!(job.read.ios > 0 && job.write.ios > 0);
+            }
+            Err(error) => assert!(error.to_string().contains("set `direct = false`"), "{error}"),
+        }
+    }
+}
+
+#[test]
+fn the_kernel_may_poll_the_submission_queue() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut workload = workload(job(Engine::IoUring));
+    (workload.jobs[0].sqpoll, workload.jobs[0].queue_depth) = (true, 8);
+    let record = run_in(directory.path(), &workload);
+    assert_eq!(record.jobs[0].first_error, None);
+    assert!(record.jobs[0].read.ios > 0);
 }

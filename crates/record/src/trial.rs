@@ -93,7 +93,8 @@ pub struct JobRecord {
     /// Open loop: the longest an I/O started after its intended time, in nanoseconds.
     pub max_slip_ns: u64,
     /// I/Os in flight summed over the window, in I/O-nanoseconds, counted independently of the
-    /// latencies: divided by `active_ns` it is the mean number in flight, for Little's law.
+    /// latencies: divided by `active_ns` it is the mean number in flight, for Little's law. Reads
+    /// and writes only: a sync takes a place in the queue, but is counted in `sync` alone.
     pub in_flight_io_ns: u64,
     /// Blocks that did not read back as written; only with `verify`.
     pub verify_mismatches: Option<u64>,
@@ -104,11 +105,11 @@ pub struct JobRecord {
 /// Reads or writes of one job.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct DirectionRecord {
-    /// I/Os completed in the window.
+    /// I/Os completed in the window, short ones included, failed ones not.
     pub ios: u64,
     /// Bytes moved in the window.
     pub bytes: u64,
-    /// I/Os that failed.
+    /// I/Os that failed, or moved nothing at all; neither in `ios` nor in the latencies.
     pub errors: u64,
     /// I/Os that moved fewer bytes than asked.
     pub short_ios: u64,

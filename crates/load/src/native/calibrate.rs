@@ -83,3 +83,12 @@ fn job() -> Job {
         advise: false,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_generator_needs_some_time_per_io_but_not_much() {
+        let ns = super::calibrate();
+        assert!(ns > 0.1 && ns < 100_000.0, "{ns}");
+    }
+}

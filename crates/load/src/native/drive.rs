@@ -89,7 +89,7 @@ enum Drawn {
 
 /// Runs the worker until its window closes, its bytes are moved, it is told to stop, or errors do
 /// not end. Leaves nothing in flight.
-pub fn drive<E: Engine, C: Clock, const OPEN: bool>(
+pub fn drive<E: Engine, C: Clock + ?Sized, const OPEN: bool>(
     engine: &mut E,
     clock: &C,
     worker: &mut Worker<'_>,
@@ -120,7 +120,7 @@ pub fn drive<E: Engine, C: Clock, const OPEN: bool>(
 
 /// Issues I/Os while slots are free and it is time. Leaves the latest clock reading in `now_ns`.
 #[inline]
-fn issue<E: Engine, C: Clock, const OPEN: bool>(
+fn issue<E: Engine, C: Clock + ?Sized, const OPEN: bool>(
     engine: &mut E,
     clock: &C,
     worker: &mut Worker<'_>,

@@ -86,3 +86,40 @@ impl Drop for Ticket<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_start_at_one_instant() {
+        let gate = Gate::new();
+        std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..4)
+                .map(|_| {
+                    let ticket = gate.ticket();
+                    scope.spawn(move || ticket.arrive())
+                })
+                .collect();
+            assert_eq!(gate.open(4, || 77), Some(77));
+            assert!(threads.into_iter().all(|thread| thread.join().unwrap() == Some(77)));
+        });
+    }
+
+    #[test]
+    fn nobody_waits_for_a_thread_that_failed() {
+        let gate = Gate::new();
+        std::thread::scope(|scope| {
+            let ticket = gate.ticket();
+            let waiting = scope.spawn(move || ticket.arrive());
+            let ticket = gate.ticket();
+            let panicking = scope.spawn(move || {
+                let _held = ticket;
+                panic!("setup went wrong");
+            });
+            assert!(panicking.join().is_err());
+            assert_eq!(gate.open(2, || 77), None);
+            assert_eq!(waiting.join().unwrap(), None);
+        });
+    }
+}

@@ -3,7 +3,7 @@
 use std::thread;
 
 use iotax_spec::Engine as EngineKind;
-use iotax_vdisk::Clock as _;
+use iotax_vdisk::Clock;
 use rustix::io::Errno;
 
 use super::conduct::{GLANCE, Stage};
@@ -27,16 +27,23 @@ pub fn perform(
     ticket: Ticket<'_>,
 ) -> Result<Option<ThreadRecord>, Error> {
     match (stage.request.target, thread.engine) {
-        (_, EngineKind::Null) => play(stage, thread, ticket, thread.null()?),
-        (Target::Disk(disk), _) => play(stage, thread, ticket, thread.vdisk(disk)?),
-        (Target::Path(_), EngineKind::Psync) => play(stage, thread, ticket, thread.psync()?),
-        (Target::Path(_), EngineKind::Mmap) => play(stage, thread, ticket, thread.mmap()?),
+        (_, EngineKind::Null) => play((stage, &stage.clock), thread, ticket, thread.null()?),
+        (Target::Disk(disk), _) => {
+            // Its completions count from instants on the disk's clock: time is told by that one.
+            play((stage, &**disk.clock()), thread, ticket, thread.vdisk(disk)?)
+        }
+        (Target::Path(_), EngineKind::Psync) => {
+            play((stage, &stage.clock), thread, ticket, thread.psync()?)
+        }
+        (Target::Path(_), EngineKind::Mmap) => {
+            play((stage, &stage.clock), thread, ticket, thread.mmap()?)
+        }
         (Target::Path(_), EngineKind::IoUring) => {
             let made = thread.io_uring()?;
             if made.fixed {
-                play(stage, thread, ticket, Uring::<true>::new(made))
+                play((stage, &stage.clock), thread, ticket, Uring::<true>::new(made))
             } else {
-                play(stage, thread, ticket, Uring::<false>::new(made))
+                play((stage, &stage.clock), thread, ticket, Uring::<false>::new(made))
             }
         }
         (Target::Path(path), EngineKind::Vdisk) => Err(Error::unsuitable(
@@ -50,8 +57,8 @@ pub fn perform(
     }
 }
 
-fn play<E: Engine>(
-    stage: &Stage<'_>,
+fn play<E: Engine, C: Clock + ?Sized>(
+    (stage, clock): (&Stage<'_>, &C),
     thread: &Thread<'_>,
     ticket: Ticket<'_>,
     mut engine: E,
@@ -62,44 +69,44 @@ fn play<E: Engine>(
     let own_start_ns = start_ns + thread.job.start_delay_ns;
     let tally = Tally::new(thread.job, window, own_start_ns, stage.flags(), stage.request.live);
     let mut worker = thread.worker(own_start_ns, tally);
-    stage.clock.sleep_until(own_start_ns);
+    clock.sleep_until(own_start_ns);
     if worker.schedule.is_some() {
-        drive::<_, _, true>(&mut engine, &stage.clock, &mut worker);
+        drive::<_, _, true>(&mut engine, clock, &mut worker);
     } else {
-        drive::<_, _, false>(&mut engine, &stage.clock, &mut worker);
+        drive::<_, _, false>(&mut engine, clock, &mut worker);
     }
     if thread.job.end_fsync {
-        end_fsync(&mut engine, stage, &mut worker);
+        end_fsync(&mut engine, clock, &mut worker);
     }
     let mut record = ThreadRecord::of(thread, &mut worker, window, own_start_ns);
     drop(through);
     if let Some(ledger) = worker.scribe.into_ledger() {
-        record.found(verify(stage, thread, &mut engine, &ledger)?);
+        record.found(verify((stage, clock), thread, &mut engine, &ledger)?);
     }
     Ok(Some(record))
 }
 
 /// One last sync, counted although it comes after the window.
-fn end_fsync<E: Engine>(engine: &mut E, stage: &Stage<'_>, worker: &mut Worker<'_>) {
-    let submitted_ns = stage.clock.now_ns();
+fn end_fsync<E: Engine, C: Clock + ?Sized>(engine: &mut E, clock: &C, worker: &mut Worker<'_>) {
+    let submitted_ns = clock.now_ns();
     let mut end = match engine.submit(0, Io::SYNC) {
         Submitted::Done(outcome) => Some(outcome),
         Submitted::InFlight => None,
         Submitted::Full => Some(Err(Errno::BUSY)),
     };
     while end.is_none() {
-        let now_ns = stage.clock.now_ns();
+        let now_ns = clock.now_ns();
         engine.wait(Deadline { now_ns, until_ns: now_ns + 100_000_000, precise: false });
-        engine.reap(stage.clock.now_ns(), |_, outcome| end = Some(outcome));
+        engine.reap(clock.now_ns(), |_, outcome| end = Some(outcome));
     }
     let outcome = end.expect("the loop above has ended");
-    let done_ns = stage.clock.now_ns();
+    let done_ns = clock.now_ns();
     worker.count::<false>(Io::SYNC, outcome, submitted_ns, submitted_ns, done_ns);
 }
 
 /// Reads back what the thread has written, once nobody writes any more.
-fn verify<E: Engine>(
-    stage: &Stage<'_>,
+fn verify<E: Engine, C: Clock + ?Sized>(
+    (stage, clock): (&Stage<'_>, &C),
     thread: &Thread<'_>,
     engine: &mut E,
     ledger: &Ledger,
@@ -115,5 +122,5 @@ fn verify<E: Engine>(
     }
     let size = (thread.depth(), thread.job.block_sizes.max_bytes());
     let target = thread.file.path.display().to_string();
-    Ok(read_back(engine, &stage.clock, ledger, size, &target, stage.flags()))
+    Ok(read_back(engine, clock, ledger, size, &target, stage.flags()))
 }

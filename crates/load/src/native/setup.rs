@@ -10,6 +10,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 use rustix::fs::{Advice, fadvise};
 use rustix::io::Errno;
+use rustix::thread::{UnshareFlags, unshare_unsafe};
 
 use super::access::{Accesses, Span};
 use super::buffers::Buffers;
@@ -103,8 +104,17 @@ impl Thread<'_> {
         Ok(Null::new(self.buffers()?))
     }
 
-    /// The engine `psync`.
+    /// The engine `psync`. Only for the thread that will use it, see below.
     pub fn psync(&self) -> Result<Psync, Error> {
+        // With a descriptor table of its own, as a process of its own would have (fio forks), the
+        // thread looks up its file without atomic operations on a counter: some 20 ns per call.
+        //
+        // SAFETY: what this thread opens from here on it uses and closes itself, before it ends;
+        // what others have opened before stays valid in both tables; it is handed no descriptors
+        // later.
+        let own_table = unsafe { unshare_unsafe(UnshareFlags::FILES) };
+        // A sandbox may forbid it; sharing the table is only slower.
+        let _ = own_table;
         Ok(Psync::new(self.open()?, self.buffers()?))
     }
 

@@ -47,3 +47,52 @@ fn describe(target: &str, io: Io, outcome: Outcome) -> String {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use rustix::io::Errno;
+
+    use super::*;
+    use crate::native::io::Op;
+
+    const READ: Io = Io { offset: 8192, bytes: 4096, op: Op::Read };
+
+    #[test]
+    fn the_first_failure_is_described_with_operation_offset_and_target() {
+        let describe = |io, outcome| {
+            let mut trouble = Trouble::new("/data/job.0".to_owned());
+            trouble.note(io, outcome, 0);
+            trouble.note(READ, Err(Errno::PERM), 0);
+            trouble.first.unwrap()
+        };
+        insta::assert_snapshot!(
+            describe(READ, Err(Errno::IO)),
+            @"read at offset 8192 of /data/job.0: Input/output error (os error 5)"
+        );
+        insta::assert_snapshot!(
+            describe(Io { op: Op::Write, ..READ }, Err(Errno::NOSPC)),
+            @"write at offset 8192 of /data/job.0: No space left on device (os error 28)"
+        );
+        insta::assert_snapshot!(
+            describe(READ, Ok(512)),
+            @"read at offset 8192 of /data/job.0: moved 512 of 4096 bytes"
+        );
+        insta::assert_snapshot!(
+            describe(READ, Ok(0)),
+            @"read at offset 8192 of /data/job.0: moved none of 4096 bytes"
+        );
+    }
+
+    #[test]
+    fn only_failures_in_a_row_end_the_thread() {
+        let mut trouble = Trouble::new(String::new());
+        let note = |trouble: &mut Trouble, successes| trouble.note(READ, Err(Errno::IO), successes);
+        for failure in 0..5000 {
+            assert_eq!(note(&mut trouble, failure / 500), Flow::Go);
+        }
+        for _ in 0..499 {
+            assert_eq!(note(&mut trouble, 9), Flow::Go);
+        }
+        assert_eq!(note(&mut trouble, 9), Flow::Stop);
+    }
+}

@@ -18,7 +18,7 @@ pub struct Findings {
 
 /// Reads everything that `ledger` knows through `engine`, `depth` reads of `block_bytes` at a
 /// time. Nothing else may be in flight, and nobody may be writing. Ends early if told to stop.
-pub fn read_back<E: Engine, C: Clock>(
+pub fn read_back<E: Engine, C: Clock + ?Sized>(
     engine: &mut E,
     clock: &C,
     ledger: &Ledger,

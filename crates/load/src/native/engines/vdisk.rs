@@ -126,12 +126,10 @@ impl Engine for Vdisk {
         }
     }
 
-    fn reap(&mut self, _: u64, mut completed: impl FnMut(u32, Outcome)) {
+    fn reap(&mut self, now_ns: u64, mut completed: impl FnMut(u32, Outcome)) {
         while let Some(completion) = self.session.poll() {
             self.hold(completion);
         }
-        // The disk's own clock, because that is the one its instants are on.
-        let now_ns = self.clock.now_ns();
         while let Some(&Reverse((ready_at_ns, slot))) = self.held.peek() {
             if ready_at_ns > now_ns {
                 break;
