@@ -110,9 +110,23 @@ impl TrialFacts {
             Metric::Latency => job.mean_latency_ns,
             Metric::P99 => job.p99_latency_ns as f64,
             Metric::LoadTime => self.index.as_ref().filter(|i| i.loads > 0)?.mean_load_ns,
-            Metric::CpuPerIo => job.cpu_ns as f64 / job.ios as f64,
+            Metric::CpuPerIo => (job.cpu_ns as f64 + self.helpers_cpu_ns(job)) / job.ios as f64,
         };
         (value.is_finite() && value > 0.0).then_some(value)
+    }
+
+    /// CPU time that threads beside the jobs' own spent on `job`, in nanoseconds: a stack's work
+    /// queues, the kernel's `io_uring` workers. A layer that only moves its work to another thread
+    /// must not look free. What the process used beyond its jobs is shared out by bytes moved; with
+    /// an index it cannot be told from the driver's and the searcher's own, and is left out.
+    fn helpers_cpu_ns(&self, job: &JobFacts) -> f64 {
+        let (Some(process_ns), None) = (self.system.process_cpu_ns, &self.index) else {
+            return 0.0;
+        };
+        let own_ns = self.jobs.iter().map(|job| job.cpu_ns).sum();
+        let bytes: u64 = self.jobs.iter().map(JobFacts::bytes).sum();
+        let share = job.bytes() as f64 / bytes.max(1) as f64;
+        process_ns.saturating_sub(own_ns) as f64 * share
     }
 
     /// Time per I/O of the primary job in nanoseconds, the scale on which serial layers add:
