@@ -16,6 +16,7 @@ pub(crate) fn verdict(experiment: &Experiment, analysis: &Analysis) -> Vec<Strin
         Design::Compare => compare(analysis),
         Design::Peel { .. } => peel(analysis),
     };
+    sentences.extend(cpu(analysis));
     if analysis.ending.interrupted {
         sentences.push(format!(
             "Interrupted after {}: these are the results so far.",
@@ -54,6 +55,24 @@ fn compare(analysis: &Analysis) -> Vec<String> {
         return vec![tally(&primary, &analysis.baseline)];
     }
     primary.iter().map(|c| against(c, &analysis.baseline, analysis.margin)).collect()
+}
+
+/// Where throughput shows no difference, the CPU time of an I/O may: a cost that a slow disk, or
+/// its noise, hides.
+fn cpu(analysis: &Analysis) -> Option<String> {
+    let found = |c: &Comparison| matches!(c.verdict, Verdict::Slower | Verdict::Faster);
+    let hidden = |c: &&Comparison| {
+        let same = |p: &&Comparison| p.arm == c.arm && p.layer == c.layer;
+        primary_of_each(analysis).into_iter().find(same).is_some_and(|primary| !found(primary))
+    };
+    let clauses: Vec<String> = analysis
+        .comparisons
+        .iter()
+        .filter(|c| c.metric == Metric::CpuPerIo && found(c) && !is_interaction(c, analysis))
+        .filter(hidden)
+        .filter_map(|c| Some(format!("{} {}", subject(c), size(c)?)))
+        .collect();
+    (!clauses.is_empty()).then(|| format!("What shows is CPU time: {}.", clauses.join("; ")))
 }
 
 /// The first comparison of each arm (or layer): its primary metric.
