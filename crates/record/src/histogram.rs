@@ -19,7 +19,7 @@ pub struct LatencyHistogram {
 
 impl Default for LatencyHistogram {
     fn default() -> Self {
-        Self::empty()
+        Self::new()
     }
 }
 
@@ -40,10 +40,12 @@ impl LatencyHistogram {
         Self { counts }
     }
 
-    /// Counts one latency. Allocation-free; out-of-range values are clamped.
+    /// Counts one latency. Allocation-free after [`LatencyHistogram::new`]; out-of-range values are
+    /// clamped.
     #[inline]
     pub fn record(&mut self, latency_ns: u64) {
-        self.counts.saturating_record(latency_ns);
+        // Never fails: MAX_NS is within the bounds of `new`, and what `empty` made grows.
+        let _ = self.counts.record(latency_ns.min(MAX_NS));
     }
 
     /// Adds all of `other`'s counts.
@@ -141,6 +143,16 @@ mod tests {
         let empty = LatencyHistogram::new();
         assert_eq!((empty.count(), empty.min_ns(), empty.max_ns()), (0, 0, 0));
         assert_eq!(empty.quantile_ns(0.99), 0);
+    }
+
+    #[test]
+    fn every_kind_of_empty_histogram_counts_what_it_is_told() {
+        for mut h in
+            [LatencyHistogram::new(), LatencyHistogram::empty(), LatencyHistogram::default()]
+        {
+            h.record(5_000_000);
+            assert!((4_990_000..5_010_000).contains(&h.quantile_ns(0.5)), "{}", h.quantile_ns(0.5));
+        }
     }
 
     #[test]
