@@ -7,8 +7,8 @@ mod support;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use iotax_load::{LoadDriver as _, Native, Target};
-use iotax_spec::{BlockSizes, Engine, Pattern};
-use iotax_vdisk::{DelayConfig, FaultConfig, LayerConfig, QueueConfig, Trigger};
+use iotax_spec::{BlockSizes, Bound, Engine, Pattern};
+use iotax_vdisk::{CacheConfig, DelayConfig, FaultConfig, LayerConfig, QueueConfig, Trigger};
 use support::{MIB, MS, disk, job, mem, prepare_and_run, request, run_in, workload};
 
 fn refusal(workload: &iotax_spec::Workload, target: Target<'_>) -> String {
@@ -230,4 +230,21 @@ fn the_kernel_may_poll_the_submission_queue() {
     let record = run_in(directory.path(), &workload);
     assert_eq!(record.jobs[0].first_error, None);
     assert!(record.jobs[0].read.ios > 0);
+}
+
+#[test]
+fn an_invalidated_virtual_disk_starts_with_an_empty_cache() {
+    let cache = LayerConfig::Cache(CacheConfig { size_bytes: 8 * MIB });
+    let disk = disk(&[mem(16 * MIB), cache]);
+    let mut workload = workload(job(Engine::Vdisk));
+    workload.jobs[0].pattern = Pattern::Sequential;
+    workload.jobs[0].bound = Bound::Bytes(MIB);
+    let reads_below = |invalidate| {
+        let mut workload = workload.clone();
+        workload.jobs[0].invalidate = invalidate;
+        let before = disk.stats()[0].reads;
+        prepare_and_run(&workload, Target::Disk(&disk)).unwrap();
+        disk.stats()[0].reads - before
+    };
+    assert_eq!([reads_below(false), reads_below(false), reads_below(true)], [256, 0, 256]);
 }

@@ -6,7 +6,7 @@ use std::thread::{self, Scope, ScopedJoinHandle};
 use std::time::Duration;
 
 use iotax_record::{IndexRecord, LoadRecord, SystemCounters};
-use iotax_vdisk::Clock as _;
+use iotax_vdisk::{Clock as _, VirtualDisk};
 
 use super::clock::TscClock;
 use super::gate::{Gate, Ticket};
@@ -16,11 +16,11 @@ use super::perform::perform;
 use super::setup::{Thread, effective_engine};
 use super::window::{StopFlags, Window};
 use crate::counters::Reading;
-use crate::driver::Request;
+use crate::driver::{Request, Target};
 use crate::error::Error;
 use crate::index::{self, Published};
 use crate::layout;
-use crate::places::{Kind, Places};
+use crate::places::Places;
 
 /// Between opening the gate and the first I/O: long enough for every thread to be woken.
 const HEAD_START_NS: u64 = 1_000_000;
@@ -90,7 +90,7 @@ pub fn run(request: &Request<'_>) -> Result<LoadRecord, Error> {
     if let Some(loads) = request.workload.index {
         index_threads::first_version(request.target, loads, request.seed)?;
     }
-    invalidate(&places)?;
+    invalidate(request.target, &places)?;
     let published = Published::first();
     let stage = Stage {
         request,
@@ -201,15 +201,22 @@ fn threads<'a>(request: &'a Request<'a>, places: &'a Places) -> Result<Vec<Threa
     Ok(all)
 }
 
-fn invalidate(places: &Places) -> Result<(), Error> {
-    if places.kind == Kind::Disk {
-        return Ok(());
+/// Cold caches for the jobs that want them.
+fn invalidate(target: Target<'_>, places: &Places) -> Result<(), Error> {
+    if let Target::Disk(disk) = target {
+        let wanted = places.files.iter().any(|file| file.invalidate);
+        return if wanted { disk.drop_caches().map_err(cold(disk)) } else { Ok(()) };
     }
     for file in places.files.iter().filter(|file| file.invalidate) {
         let opened = std::fs::File::open(&file.path).map_err(Error::path("open", &file.path))?;
         layout::drop_cached(&opened, &file.path)?;
     }
     Ok(())
+}
+
+fn cold(disk: &VirtualDisk) -> impl FnOnce(iotax_vdisk::Error) -> Error {
+    let disk = disk.to_string();
+    |source| Error::Disk { job: "invalidate".to_owned(), disk, source }
 }
 
 /// Reads the machine's counters at the edges of the window; ends early with the last thread.
