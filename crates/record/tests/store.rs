@@ -105,3 +105,19 @@ fn errors_name_the_file_and_what_to_do() {
     let error = Reader::open(dir.path()).unwrap_err();
     insta::assert_snapshot!(shown(error.to_string()), @"DIR/experiment.json is of record format 99, this iotax reads up to 1: use a newer iotax");
 }
+
+/// Old records stay readable for ever: one fixture per version of the format, never edited.
+#[test]
+fn a_record_of_version_1_is_still_readable() {
+    let dir = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/v1");
+    let reader = Reader::open(dir.as_ref()).unwrap();
+    assert_eq!(reader.experiment.spec.workload.name, "driver-searcher");
+    assert!(!reader.end.as_ref().unwrap().interrupted);
+    let trials: Vec<Trial> = reader.trials().unwrap().map(Result::unwrap).collect();
+    assert_eq!(trials.len(), 2);
+    for trial in &trials {
+        let load = trial.load.as_ref().unwrap();
+        assert!(load.jobs.iter().all(|job| job.read.ios + job.write.ios > 0));
+        assert!(load.index.as_ref().unwrap().load.max_ns() > 1_000_000);
+    }
+}
