@@ -12,7 +12,7 @@
 //! | `places`, `layout` | which thread works where; test files with real data |
 //! | `native::conduct`, `perform`, `setup`, `gate` | threads up, common start, window, threads down |
 //! | `native::drive` | the loop that issues I/Os: the hot path |
-//! | `native::engines::*` | one file per engine: null, psync, mmap, io_uring, vdisk |
+//! | `native::engines::*` | one file per engine: null, psync, mmap, `io_uring`, vdisk |
 //! | `native::access`, `pace`, `window` | what comes next, when, and what is counted |
 //! | `native::sigbus`, `trouble` | surviving and describing failures |
 //! | `index` | versions of an index, published, loaded and searched beside the jobs |
