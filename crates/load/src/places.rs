@@ -91,7 +91,9 @@ impl Places {
     /// What a thread wrote can only be verified if nobody else writes there: threads of a job that
     /// share a file get parts of it, and other jobs must stay away.
     fn separate_verified_writers(&mut self, workload: &Workload) -> Result<(), Error> {
-        let verified = |job: &Job| job.verify && job.writes() && touches_target(job);
+        let kind = self.kind;
+        let touches = |job: &Job| kind == Kind::Disk || touches_target(job);
+        let verified = |job: &Job| job.verify && job.writes() && touches(job);
         for (job, places) in workload.jobs.iter().zip(&mut self.by_job) {
             if verified(job) && shared(places) {
                 let smallest = u64::from(job.block_sizes.min_bytes().max(1));
@@ -116,7 +118,7 @@ impl Places {
         let jobs = || workload.jobs.iter().zip(&self.by_job);
         for (job, own) in jobs().filter(|(job, _)| verified(job)) {
             let others = jobs().filter(|(other, _)| other.name != job.name);
-            let mut writers = others.filter(|(other, _)| other.writes() && touches_target(other));
+            let mut writers = others.filter(|(other, _)| other.writes() && touches(other));
             if let Some((other, _)) = writers.find(|(_, theirs)| overlap(own, theirs)) {
                 return Err(Error::unsuitable(
                     job,
@@ -205,6 +207,7 @@ fn refuse_writes(workload: &Workload, path: &Path, kind: Kind) -> Result<(), Err
     Err(Error::WouldWrite { path: path.to_owned(), what, job })
 }
 
+/// Whether a job on a path does any I/O there.
 fn touches_target(job: &Job) -> bool {
     job.engine != Engine::Null
 }

@@ -228,8 +228,8 @@ impl Thread<'_> {
 /// The engine that `job` really uses.
 pub fn effective_engine(job: &Job, target: Target<'_>) -> EngineKind {
     match target {
-        Target::Disk(_) if job.engine != EngineKind::Null => EngineKind::Vdisk,
-        Target::Disk(_) | Target::Path(_) => job.engine,
+        Target::Disk(_) => EngineKind::Vdisk,
+        Target::Path(_) => job.engine,
     }
 }
 
