@@ -125,7 +125,7 @@ fn arm_progress(conclusion: &Conclusion) -> ArmProgress {
 fn all_blocks_run(design: &Design, stop: &Stop) -> String {
     let max = stop.max_blocks;
     match design {
-        Design::Single => format!("all {max} trials were run"),
+        Design::Single => format!("all {} were run", crate::words::count(u64::from(max), "trial")),
         _ if stop.min_blocks >= max => format!("all {max} blocks were run"),
         _ => format!("the limit of {max} blocks was reached"),
     }

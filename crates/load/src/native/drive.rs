@@ -167,12 +167,13 @@ fn issue<E: Engine, C: Clock + ?Sized, const OPEN: bool>(
                 worker.slots.free.pop();
                 worker.slots.all[slot as usize] = Slot { io, submitted_ns: *now_ns, intended_ns };
                 worker.started::<OPEN>(io, *now_ns, intended_ns);
+                // Its latency begins before it is submitted, and so does its being in flight.
+                worker.slots.in_flight += u64::from(io.op != Op::Sync);
                 if E::SUBMIT_COSTS {
                     let submitted_ns = clock.now_ns();
                     worker.tally.passed(worker.slots.in_flight, *now_ns, submitted_ns);
                     *now_ns = submitted_ns;
                 }
-                worker.slots.in_flight += u64::from(io.op != Op::Sync);
             }
             Submitted::Full => {
                 worker.accesses.put_back();
