@@ -50,7 +50,7 @@ fn clippy() -> Result<()> {
 }
 
 fn test() -> Result<()> {
-    cargo(&["test", "--workspace", "--quiet"], &[])
+    cargo(&["test", "--workspace", "--quiet", "--no-fail-fast"], &[])
 }
 
 fn doc() -> Result<()> {

@@ -145,7 +145,7 @@ pub struct CertaintyArgs {
     #[arg(long, help_heading = "Certainty")]
     pub tight: bool,
     /// Differences below this count as none [default: 5%]
-    #[arg(long, value_name = "PERCENT", help_heading = "Certainty")]
+    #[arg(long, allow_hyphen_values = true, value_name = "PERCENT", help_heading = "Certainty")]
     pub margin: Option<String>,
     /// Let the intervals hold for all arms at once
     #[arg(long, help_heading = "Certainty")]
@@ -154,7 +154,7 @@ pub struct CertaintyArgs {
     #[arg(long, value_name = "N", help_heading = "Certainty")]
     pub max_blocks: Option<u32>,
     /// Start no block that would end later than this
-    #[arg(long, value_name = "TIME", help_heading = "Certainty")]
+    #[arg(long, allow_hyphen_values = true, value_name = "TIME", help_heading = "Certainty")]
     pub max_time: Option<String>,
 }
 
@@ -162,13 +162,13 @@ pub struct CertaintyArgs {
 #[derive(Debug, Args)]
 pub struct LoadArgs {
     /// Measured part of each trial, e.g. 5s
-    #[arg(long, value_name = "TIME", help_heading = "Load")]
+    #[arg(long, allow_hyphen_values = true, value_name = "TIME", help_heading = "Load")]
     pub time: Option<String>,
     /// Discarded start of each trial, e.g. 2s
-    #[arg(long, value_name = "TIME", help_heading = "Load")]
+    #[arg(long, allow_hyphen_values = true, value_name = "TIME", help_heading = "Load")]
     pub ramp: Option<String>,
     /// Multiply the workload's times and sizes, e.g. 0.05
-    #[arg(long, value_name = "FACTOR", help_heading = "Load")]
+    #[arg(long, allow_hyphen_values = true, value_name = "FACTOR", help_heading = "Load")]
     pub scale: Option<f64>,
     /// Change the workload: KEY=VALUE or JOB.KEY=VALUE, e.g. depth=32
     #[arg(long = "set", value_name = "KEY=VALUE", help_heading = "Load")]

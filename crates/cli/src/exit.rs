@@ -1,5 +1,6 @@
 //! The one place where results become exit codes.
 
+use std::io::Write as _;
 use std::process::ExitCode;
 
 /// What `main` ends with, apart from success.
@@ -25,10 +26,33 @@ pub fn code(result: anyhow::Result<Exit>) -> ExitCode {
         Ok(Exit::Failed) => ExitCode::from(ENVIRONMENT),
         Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("error: {}", explain(&error));
-            ExitCode::from(if is_usage(&error) { USAGE } else { ENVIRONMENT })
+            let (word, code) = match () {
+                () if is_interrupted(&error) => ("stopped", INTERRUPTED),
+                () if is_usage(&error) => ("error", USAGE),
+                () => ("error", ENVIRONMENT),
+            };
+            let text = printable(&explain(&error));
+            // There is nowhere left to say that stderr is full; the exit code still tells.
+            let _ = writeln!(std::io::stderr(), "{word}: {text}");
+            ExitCode::from(code)
         }
     }
+}
+
+/// Errors quote names and paths as they are, and those may hold sequences that drive a terminal.
+fn printable(text: &str) -> String {
+    let harmless = |c: char| c == '\n' || !c.is_control();
+    text.chars().map(|c| if harmless(c) { c } else { char::REPLACEMENT_CHARACTER }).collect()
+}
+
+/// The user stopped it while it was being prepared.
+fn is_interrupted(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| {
+        cause.downcast_ref::<iotax_rig::Error>().is_some_and(iotax_rig::Error::is_interrupted)
+            || cause
+                .downcast_ref::<iotax_load::Error>()
+                .is_some_and(iotax_load::Error::is_interrupted)
+    })
 }
 
 /// The error and its causes, each said once: many of ours quote their cause in their own words.
@@ -77,5 +101,10 @@ mod tests {
         let cause = std::io::Error::other("disk on fire");
         let error = anyhow::Error::new(cause).context("cannot write x: disk on fire");
         assert_eq!(explain(&error.context("arm a")), "arm a: cannot write x: disk on fire");
+    }
+
+    #[test]
+    fn names_in_errors_cannot_drive_a_terminal() {
+        assert_eq!(printable("a\x1b[31mb\nc"), "a\u{fffd}[31mb\nc");
     }
 }

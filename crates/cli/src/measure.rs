@@ -23,6 +23,9 @@ use crate::{output, signals};
 pub fn measure(name: &str, spec: Spec, scratch: &Path, args: &OutputArgs) -> Result<Exit> {
     let stop = signals::stop_flag()?;
     let plan = Plan::new(&spec);
+    let dir = directory(name, args.out.as_deref());
+    // Before the files of the arms are laid out, which may take minutes.
+    output::refuse_occupied(&dir)?;
     let mut progress = ProgressLine::new(&plan, args.quiet);
 
     let mut rig = Rig::open(
@@ -38,7 +41,6 @@ pub fn measure(name: &str, spec: Spec, scratch: &Path, args: &OutputArgs) -> Res
         return Ok(Exit::Interrupted);
     }
 
-    let dir = directory(name, args.out.as_deref());
     let experiment = head(spec, &rig);
     let mut writer = Writer::create(&dir, &experiment)?;
     let mut analyzer = Analyzer::new(&experiment);

@@ -1,16 +1,18 @@
 //! Prints results in the format asked for, and writes report.html.
 
 use std::fs;
-use std::io::{IsTerminal as _, Write as _};
+use std::io::{self, IsTerminal as _, Write as _};
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
 use iotax_analyze::Analysis;
-use iotax_record::{Experiment, Reader};
+use iotax_record::{Experiment, Reader, Writer};
 use iotax_report as report;
 use iotax_spec::Design;
 
 use crate::args::{Color, Format};
+
+const REPORT: &str = "report.html";
 
 /// Prints the results on stdout and writes `report.html` into the record's directory. What can be
 /// printed is, even if the report cannot be written.
@@ -21,8 +23,8 @@ pub fn show(
     format: Format,
     color: Color,
 ) -> Result<()> {
-    let path = dir.join("report.html");
-    let written = fs::write(&path, report::html(experiment, analysis))
+    let path = dir.join(REPORT);
+    let written = replace(&path, &report::html(experiment, analysis))
         .with_context(|| format!("cannot write {}", path.display()));
     let text = match format {
         Format::Text => report::text(experiment, analysis, style(color)),
@@ -38,14 +40,47 @@ pub fn show(
     written
 }
 
+/// Results go where none are yet.
+///
+/// # Errors
+/// If `dir` holds a record, or a file in a report's place.
+pub fn refuse_occupied(dir: &Path) -> Result<()> {
+    Writer::refuse_occupied(dir)?;
+    let report = dir.join(REPORT);
+    anyhow::ensure!(
+        fs::symlink_metadata(&report).is_err(),
+        "{} exists already; results are never overwritten: name another directory with --out",
+        report.display()
+    );
+    Ok(())
+}
+
 /// Prints on stdout, as it is and with a newline at the end.
 pub fn say(text: &str) -> Result<()> {
     let mut out = std::io::stdout().lock();
-    out.write_all(text.as_bytes())?;
-    if !text.ends_with('\n') {
-        out.write_all(b"\n")?;
+    let end: &[u8] = if text.ends_with('\n') { b"" } else { b"\n" };
+    out.write_all(text.as_bytes())
+        .and_then(|()| out.write_all(end))
+        .and_then(|()| out.flush())
+        .context("cannot write to standard output")
+}
+
+/// Writes a file beside `path` and moves it there: a record may come from elsewhere, and its
+/// `report.html` may be a link to a file that has nothing to do with it.
+fn replace(path: &Path, text: &str) -> io::Result<()> {
+    let new = path.with_extension("html.new");
+    match fs::remove_file(&new) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
     }
-    Ok(out.flush()?)
+    let written = fs::File::create_new(&new)
+        .and_then(|mut file| file.write_all(text.as_bytes()))
+        .and_then(|()| fs::rename(&new, path));
+    if written.is_err() {
+        // What is left of it is of no use, and the first error tells why.
+        let _ = fs::remove_file(&new);
+    }
+    written
 }
 
 /// Adds `text` to `out`, wrapped at 80 columns, as one or more whole lines.

@@ -80,7 +80,9 @@ fn experiment_file(path: &Path, args: &CompareArgs) -> Result<Spec> {
         spec.seed = seed;
     }
     spec.validate()?;
-    absolute(spec, path.parent().unwrap_or(Path::new(".")))
+    // The parent of a bare file name is the empty path.
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    absolute(spec, parent.unwrap_or(Path::new(".")))
 }
 
 fn changes(args: &LoadArgs) -> Result<Changes> {

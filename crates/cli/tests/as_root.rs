@@ -1,5 +1,5 @@
 //! Full and read-only file systems, which only root can make. Skipped loudly for others.
-#![allow(clippy::print_stderr, reason = "a skipped test says so")]
+#![allow(clippy::print_stderr, clippy::unwrap_used, reason = "tests: skipping is said")]
 
 mod support;
 

@@ -1,5 +1,7 @@
 //! Bad input: each error names what and where, and says what to do. Nothing is touched.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 mod support;
 
 use std::fs;

@@ -1,5 +1,7 @@
 //! What a new user reads first, at 80 columns.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 mod support;
 
 use insta::assert_snapshot;

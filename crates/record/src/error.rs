@@ -6,12 +6,14 @@ use std::path::{Path, PathBuf};
 pub enum Error {
     /// The directory holds a record already.
     #[error(
-        "{} holds a record already; results are never overwritten: name another directory with --out",
+        "{} holds a record already ({name}); results are never overwritten: name another directory with --out",
         dir.display()
     )]
     Exists {
         /// The directory.
         dir: PathBuf,
+        /// The file in it that would be overwritten.
+        name: &'static str,
     },
     /// The directory holds no record.
     #[error(

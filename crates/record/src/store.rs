@@ -41,12 +41,9 @@ pub struct Writer {
 impl Writer {
     /// Starts a record in `dir`, which is created and must not hold one already.
     pub fn create(dir: &Path, experiment: &Experiment) -> Result<Self, Error> {
+        Self::refuse_occupied(dir)?;
         fs::create_dir_all(dir).map_err(|source| Error::write(dir, source))?;
-        let head = dir.join(HEAD);
-        if head.exists() {
-            return Err(Error::Exists { dir: dir.to_owned() });
-        }
-        write_json(&head, experiment)?;
+        write_json(&dir.join(HEAD), experiment)?;
         let path = dir.join(TRIALS);
         let trials = File::options()
             .create_new(true)
@@ -54,6 +51,18 @@ impl Writer {
             .open(&path)
             .map_err(|source| Error::write(&path, source))?;
         Ok(Self { dir: dir.to_owned(), trials })
+    }
+
+    /// Whether a record could be started in `dir`, without starting one.
+    ///
+    /// # Errors
+    /// [`Error::Exists`] if a file, or a link to nowhere, has the name of one of a record's files.
+    pub fn refuse_occupied(dir: &Path) -> Result<(), Error> {
+        let taken = |name: &&str| fs::symlink_metadata(dir.join(name)).is_ok();
+        match [HEAD, TRIALS, END].into_iter().find(taken) {
+            Some(name) => Err(Error::Exists { dir: dir.to_owned(), name }),
+            None => Ok(()),
+        }
     }
 
     /// Adds one trial.
@@ -109,8 +118,11 @@ impl Reader {
         let file = File::open(&path).map_err(|source| Error::read(&path, source))?;
         let (ahead, trials) = mpsc::sync_channel(DECODED_AHEAD);
         thread::spawn(move || {
-            // Sending fails when the receiver wants no more.
-            lines(BufReader::new(file), &path).try_for_each(|trial| ahead.send(trial)).ok();
+            for trial in lines(BufReader::new(file), &path) {
+                if ahead.send(trial).is_err() {
+                    break; // The receiver wants no more.
+                }
+            }
         });
         Ok(trials.into_iter())
     }
@@ -145,7 +157,7 @@ struct Version {
 fn write_json<T: Serialize>(path: &Path, value: &T) -> Result<(), Error> {
     let mut text = serde_json::to_vec_pretty(value).expect("record types are always JSON");
     text.push(b'\n');
-    let mut file = File::create(path).map_err(|source| Error::write(path, source))?;
+    let mut file = File::create_new(path).map_err(|source| Error::write(path, source))?;
     file.write_all(&text)
         .and_then(|()| file.sync_all())
         .map_err(|source| Error::write(path, source))

@@ -3,6 +3,8 @@
 use iotax_analyze::{Analysis, TrialPoint};
 use iotax_record::Experiment;
 
+use crate::words::printable;
+
 /// The columns, in order.
 ///
 /// | column | meaning |
@@ -54,8 +56,8 @@ fn row(analysis: &Analysis, trial: &TrialPoint) -> [String; CSV_COLUMNS.len()] {
     [
         trial.slot.to_string(),
         trial.block.to_string(),
-        analysis.workload.clone(),
-        trial.arm.clone(),
+        printable(&analysis.workload),
+        printable(&trial.arm),
         (trial.arm == analysis.baseline).to_string(),
         seconds(trial.started_ns),
         seconds(trial.switch_ns),
@@ -64,7 +66,7 @@ fn row(analysis: &Analysis, trial: &TrialPoint) -> [String; CSV_COLUMNS.len()] {
         number(trial.iops),
         number(trial.bytes_per_s),
         trial.p99_ns.map_or_else(String::new, |ns| ns.to_string()),
-        trial.why.clone().unwrap_or_default(),
+        trial.why.as_deref().map_or_else(String::new, printable),
     ]
 }
 

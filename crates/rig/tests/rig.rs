@@ -309,7 +309,7 @@ fn a_stack_that_does_not_open_takes_down_what_was_made_before() {
         ("a", path(bench.at("target"))),
         ("b", stack([Layer::File { path: Some(odd), size_bytes }, aes])),
     ];
-    insta::assert_snapshot!(bench.refusal(&spec(&arms)), @"arm b: `file`: size=1049088 is not a device size: it must be a multiple of 4096 bytes, and not 0");
+    insta::assert_snapshot!(bench.refusal(&spec(&arms)), @"arm b: `file`: size=1049088 is not possible: it must be a multiple of 4096 bytes, the unit of `aes`, and not 0");
     assert!(bench.left().is_empty(), "{:?}", bench.left());
 }
 

@@ -1,5 +1,5 @@
 //! Runs the real binary in a directory of its own.
-#![allow(dead_code, reason = "each test binary uses its part")]
+#![allow(dead_code, clippy::unwrap_used, reason = "each test binary uses its part")]
 
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
