@@ -47,7 +47,7 @@ impl ProgressLine {
 
     /// Shows how far the laying out of files is.
     pub fn laying_out(&self, done_bytes: u64, total_bytes: u64) {
-        let percent = if total_bytes == 0 { 100 } else { done_bytes * 100 / total_bytes };
+        let percent = (done_bytes * 100).checked_div(total_bytes).unwrap_or(100);
         let gib = total_bytes as f64 / f64::from(1 << 30);
         self.bar.set_message(format!("writing {gib:.1} GiB of test data: {percent} %"));
     }
@@ -72,7 +72,7 @@ impl ProgressLine {
         self.block = self.started.elapsed() / self.done_blocks;
         let needed = look.arms.iter().filter_map(|arm| arm.blocks_needed).max();
         self.expected_blocks = needed.unwrap_or(self.done_blocks + 1).min(self.plan.max_blocks);
-        self.looked = look
+        let intervals: Vec<String> = look
             .arms
             .iter()
             .filter_map(|arm| arm.tax.map(|tax| (&arm.name, tax)))
@@ -81,6 +81,7 @@ impl ProgressLine {
                 format!(" · {name} {value:.1} % [{lo:.1}, {hi:.1}]")
             })
             .collect();
+        self.looked = intervals.concat();
     }
 }
 
