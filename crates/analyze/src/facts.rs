@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 
 use iotax_record::{
-    IndexRecord, JobRecord, LatencyHistogram, LoadRecord, Outcome, SystemCounters, Trial,
+    DirectionRecord, IndexRecord, JobRecord, LatencyHistogram, LoadRecord, Outcome, SystemCounters,
+    Trial,
 };
 use iotax_spec::Workload;
 
@@ -59,7 +60,8 @@ pub(crate) struct JobFacts {
     pub p99_latency_ns: u64,
     /// Latencies behind the two above.
     pub latency_ios: u64,
-    /// From submission, summed over all I/Os.
+    /// From submission: mean times I/Os, so that I/Os counted without a latency, or the other way
+    /// round, break Little's law.
     pub service_sum_ns: f64,
 }
 
@@ -130,14 +132,18 @@ impl TrialFacts {
     }
 
     /// Time per I/O of the primary job in nanoseconds, the scale on which serial layers add:
-    /// response time where the rate is offered, and slots / throughput where it is not (Little).
+    /// response time where the rate is offered, and I/Os in flight / throughput where it is not
+    /// (Little). In flight is what was counted, not what was asked for: a stack that serves one
+    /// I/O at a time has one in flight at any depth.
     pub fn time_per_io_ns(&self) -> Option<f64> {
         let job = self.primary()?;
         if job.offered_ios.is_some() {
             return self.value(Metric::Latency);
         }
-        let slots = f64::from(job.threads.max(1)) * f64::from(job.queue_depth.max(1));
-        self.value(Metric::Throughput).map(|iops| slots * 1e9 / iops)
+        let asked = f64::from(job.threads.max(1)) * f64::from(job.queue_depth.max(1));
+        let counted = job.in_flight_io_ns as f64 / job.active_ns.max(1) as f64;
+        let in_flight = if counted > 0.0 { counted } else { asked };
+        self.value(Metric::Throughput).map(|iops| in_flight * 1e9 / iops)
     }
 }
 
@@ -168,8 +174,9 @@ impl JobFacts {
             latency_ios: latency.count(),
             service_sum_ns: match (&record.read.response, &record.write.response) {
                 // Latency is service time then, and its mean has cost a walk through all buckets.
-                (None, None) => mean_latency_ns * latency.count() as f64,
-                _ => sum_ns(&record.read.service) + sum_ns(&record.write.service),
+                (None, None) if latency.count() == 0 => 0.0,
+                (None, None) => mean_latency_ns * (record.read.ios + record.write.ios) as f64,
+                _ => sum_ns(&record.read) + sum_ns(&record.write),
             },
         }
     }
@@ -237,8 +244,9 @@ pub(crate) fn merged<'a>(
     Cow::Owned(both)
 }
 
-fn sum_ns(latency: &LatencyHistogram) -> f64 {
-    if latency.count() == 0 { 0.0 } else { latency.mean_ns() * latency.count() as f64 }
+fn sum_ns(direction: &DirectionRecord) -> f64 {
+    let service = &direction.service;
+    if service.count() == 0 { 0.0 } else { service.mean_ns() * direction.ios as f64 }
 }
 
 fn per_second_ios(record: &JobRecord) -> Vec<u32> {

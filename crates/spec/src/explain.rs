@@ -136,7 +136,7 @@ mod tests {
           index: up to 4 versions/s of 16M published and loaded, slow over 10ms; 1000 queries/s of 16k
         peel-search
           every trial: 500ms ramp, then 2s measured
-          searcher (decides): 1 thread, random reads of 4k-1M, over 2G, vdisk 4 deep
+          searcher (decides): 1 thread, random reads of 4k-1M, over 2G, vdisk
           driver: 1 thread, sequential writes of 1M, over 2G, vdisk, offered 50/s evenly
         ");
     }

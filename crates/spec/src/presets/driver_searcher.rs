@@ -85,7 +85,6 @@ pub(crate) fn default_index() -> IndexLoads {
 pub(super) fn in_process(disk_bytes: u64) -> Workload {
     let searcher = Job {
         engine: Engine::Vdisk,
-        queue_depth: 4,
         pattern: Pattern::Random,
         block_sizes: BlockSizes::Range { min: 4 * KIB, max: MIB },
         size_bytes: disk_bytes,
@@ -103,7 +102,7 @@ pub(super) fn in_process(disk_bytes: u64) -> Workload {
     Workload {
         name: "peel-search".into(),
         about: "A search engine in small, for in-process stacks: random reads of 4 KiB to 1 MiB, \
-                four in flight, beside 50 sequential 1 MiB writes per second."
+                one at a time, beside 50 sequential 1 MiB writes per second."
             .into(),
         ramp_ns: SECOND_NS / 2,
         time_ns: 2 * SECOND_NS,
