@@ -1,6 +1,7 @@
 //! Repository chores. `cargo xtask check` runs exactly what CI runs and collects all failures.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a chore talks to its caller")]
 
+mod checkout;
 mod rooms;
 mod steps;
 

@@ -4,7 +4,7 @@ use std::fs;
 
 use anyhow::{Context as _, Result, bail};
 
-use crate::steps::root;
+use crate::checkout::root;
 
 /// Room, and the rooms it may import. See ARCHITECTURE.md.
 const MAY_IMPORT: &[(&str, &[&str])] = &[

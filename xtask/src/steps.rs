@@ -1,11 +1,12 @@
 //! The steps of `cargo xtask check`, quick ones first.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context as _, Result, bail};
 
+use crate::checkout::root;
 use crate::rooms;
 
 /// One thing that is checked.
@@ -95,9 +96,4 @@ fn visit(dir: &Path, see: &mut impl FnMut(&Path) -> Result<()>) -> Result<()> {
         if path.is_dir() { visit(&path, see)? } else { see(&path)? }
     }
     Ok(())
-}
-
-/// The checkout.
-pub fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask lies in the checkout").to_owned()
 }

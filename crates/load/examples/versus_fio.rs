@@ -15,7 +15,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use iotax_load::{LoadDriver, Native, Request, Target};
-use iotax_spec::{BlockSizes, Bound, Engine, Files, Job, Pace, Pattern, Workload};
+use iotax_spec::{Engine, Job, Pattern, Workload};
 
 const FILE_BYTES: u64 = 256 << 20;
 const RAMP_NS: u64 = 200_000_000;
@@ -58,25 +58,11 @@ fn file(directory: &Path) -> PathBuf {
 
 fn workload(engine: Engine, depth: u32, seconds: u64) -> Workload {
     let job = Job {
-        name: "versus".into(),
         engine,
-        threads: 1,
         queue_depth: depth,
-        read_percent: 100,
         pattern: Pattern::Random,
-        block_sizes: BlockSizes::Fixed(4096),
-        files: Files::PerThread,
         size_bytes: FILE_BYTES,
-        pace: Pace::Closed,
-        bound: Bound::Time,
-        start_delay_ns: 0,
-        direct: false,
-        invalidate: false,
-        fsync_every: None,
-        end_fsync: false,
-        verify: false,
-        sqpoll: false,
-        advise: true,
+        ..Job::new("versus")
     };
     Workload {
         name: "versus".into(),

@@ -6,8 +6,7 @@ use iotax_record::{
     Outcome, Site, SystemCounters, Trial,
 };
 use iotax_spec::{
-    Arm, BlockSizes, Bound, Design, Engine, Files, Job, Layer, Pace, Pattern, Spec, Stack, Stop,
-    StopMode, Target, Workload,
+    Arm, Design, Engine, Job, Layer, Pace, Pattern, Spec, Stack, Stop, StopMode, Target, Workload,
 };
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
@@ -261,25 +260,10 @@ fn arm(name: &str, layers: &[Layer]) -> Arm {
 
 fn workload() -> Workload {
     let job = Job {
-        name: "reader".into(),
         engine: Engine::Vdisk,
-        threads: 1,
-        queue_depth: 1,
-        read_percent: 100,
         pattern: Pattern::Random,
-        block_sizes: BlockSizes::Fixed(4096),
-        files: Files::PerThread,
         size_bytes: 1 << 30,
-        pace: Pace::Closed,
-        bound: Bound::Time,
-        start_delay_ns: 0,
-        direct: false,
-        invalidate: false,
-        fsync_every: None,
-        end_fsync: false,
-        verify: false,
-        sqpoll: false,
-        advise: true,
+        ..Job::new("reader")
     };
     Workload {
         name: "reads".into(),

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
-use iotax_spec::{BlockSizes, Bound, Engine, Files, Job, Pace, Pattern};
+use iotax_spec::{Engine, Job, Pattern};
 use iotax_vdisk::Clock as _;
 
 use super::access::Span;
@@ -62,25 +62,11 @@ fn measure() -> Result<f64, Error> {
 
 fn job() -> Job {
     Job {
-        name: "calibration".to_owned(),
         engine: Engine::Null,
-        threads: 1,
-        queue_depth: 1,
-        read_percent: 100,
         pattern: Pattern::Random,
-        block_sizes: BlockSizes::Fixed(4096),
-        files: Files::PerThread,
         size_bytes: 1 << 30,
-        pace: Pace::Closed,
-        bound: Bound::Time,
-        start_delay_ns: 0,
-        direct: false,
-        invalidate: false,
-        fsync_every: None,
-        end_fsync: false,
-        verify: false,
-        sqpoll: false,
         advise: false,
+        ..Job::new("calibration")
     }
 }
 

@@ -1,30 +1,10 @@
 //! Workloads for the tests of this crate, to be changed as needed.
 
-use iotax_spec::{BlockSizes, Bound, Engine, Files, IndexLoads, Job, Pace, Pattern, Workload};
+use iotax_spec::{IndexLoads, Job, Pattern, Workload};
 
 /// 4 KiB random reads of 1 MiB, closed loop.
 pub fn job() -> Job {
-    Job {
-        name: "job".to_owned(),
-        engine: Engine::Psync,
-        threads: 1,
-        queue_depth: 1,
-        read_percent: 100,
-        pattern: Pattern::Random,
-        block_sizes: BlockSizes::Fixed(4096),
-        files: Files::PerThread,
-        size_bytes: 1 << 20,
-        pace: Pace::Closed,
-        bound: Bound::Time,
-        start_delay_ns: 0,
-        direct: false,
-        invalidate: false,
-        fsync_every: None,
-        end_fsync: false,
-        verify: false,
-        sqpoll: false,
-        advise: false,
-    }
+    Job { pattern: Pattern::Random, size_bytes: 1 << 20, advise: false, ..Job::new("job") }
 }
 
 /// These jobs, for 100 ms.

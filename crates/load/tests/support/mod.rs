@@ -9,7 +9,7 @@ use std::sync::atomic::AtomicBool;
 
 use iotax_load::{Error, LoadDriver, Native, Request, Target};
 use iotax_record::LoadRecord;
-use iotax_spec::{BlockSizes, Bound, Engine, Files, Job, Pace, Pattern, Workload};
+use iotax_spec::{Engine, Job, Pattern, Workload};
 use iotax_vdisk::{LayerConfig, MemConfig, MonotonicClock, VirtualDisk};
 
 pub const MIB: u64 = 1 << 20;
@@ -20,27 +20,7 @@ pub const ENGINES: [Engine; 5] =
     [Engine::Null, Engine::Psync, Engine::Mmap, Engine::IoUring, Engine::Vdisk];
 
 pub fn job(engine: Engine) -> Job {
-    Job {
-        name: "job".to_owned(),
-        engine,
-        threads: 1,
-        queue_depth: 1,
-        read_percent: 100,
-        pattern: Pattern::Random,
-        block_sizes: BlockSizes::Fixed(4096),
-        files: Files::PerThread,
-        size_bytes: 2 * MIB,
-        pace: Pace::Closed,
-        bound: Bound::Time,
-        start_delay_ns: 0,
-        direct: false,
-        invalidate: false,
-        fsync_every: None,
-        end_fsync: false,
-        verify: false,
-        sqpoll: false,
-        advise: true,
-    }
+    Job { engine, pattern: Pattern::Random, size_bytes: 2 * MIB, ..Job::new("job") }
 }
 
 /// `job` for 200 ms after 20 ms.

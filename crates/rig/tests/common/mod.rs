@@ -3,10 +3,7 @@
 
 use std::path::PathBuf;
 
-use iotax_spec::{
-    Arm, BlockSizes, Bound, Design, Engine, Files, Job, Layer, Pace, Pattern, Spec, Stack, Stop,
-    StopMode, Target, Workload,
-};
+use iotax_spec::{Arm, Design, Job, Layer, Pattern, Spec, Stack, Stop, StopMode, Target, Workload};
 
 /// A directory, file or device.
 pub fn path(path: impl Into<PathBuf>) -> Target {
@@ -60,25 +57,5 @@ pub fn writing(arms: &[(&str, Target)]) -> Spec {
 }
 
 fn job() -> Job {
-    Job {
-        name: "job".into(),
-        engine: Engine::Psync,
-        threads: 2,
-        queue_depth: 1,
-        read_percent: 100,
-        pattern: Pattern::Random,
-        block_sizes: BlockSizes::Fixed(4096),
-        files: Files::PerThread,
-        size_bytes: 64 << 10,
-        pace: Pace::Closed,
-        bound: Bound::Time,
-        start_delay_ns: 0,
-        direct: false,
-        invalidate: false,
-        fsync_every: None,
-        end_fsync: false,
-        verify: false,
-        sqpoll: false,
-        advise: true,
-    }
+    Job { threads: 2, pattern: Pattern::Random, size_bytes: 64 << 10, ..Job::new("job") }
 }

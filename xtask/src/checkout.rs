@@ -1,0 +1,8 @@
+//! Where the checkout is.
+
+use std::path::{Path, PathBuf};
+
+/// Its root directory.
+pub fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask lies in the checkout").to_owned()
+}
