@@ -70,7 +70,10 @@ pub(crate) fn make(path: &Path, journal: &mut Journal) -> Result<DiskFile, Error
         Err(Errno::INVAL | Errno::NOSYS) => linkat(CWD, &cradle, CWD, path, AtFlags::empty()),
         other => other,
     }
-    .map_err(|error| failed(error.into()))?;
+    .map_err(|error| {
+        journal.withdraw();
+        failed(error.into())
+    })?;
     Ok(DiskFile { file, path: path.to_owned(), shown: path.to_owned() })
 }
 

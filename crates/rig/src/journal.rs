@@ -96,6 +96,14 @@ impl Journal {
         open.append(entry).map_err(|source| Error::Journal { directory: open.path.clone(), source })
     }
 
+    /// Takes the last entry back: what it announced did not happen, and whatever is there instead
+    /// is not for us to undo or to report. The line stays in the file until the file is removed.
+    pub(crate) fn withdraw(&mut self) {
+        if let Some(open) = &mut self.open {
+            open.entries.pop();
+        }
+    }
+
     /// Undoes everything, last first. What cannot be undone stays in the journal.
     ///
     /// # Errors

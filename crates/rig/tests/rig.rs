@@ -370,6 +370,17 @@ fn what_replaced_our_file_is_not_removed() {
 }
 
 #[test]
+fn a_link_to_nowhere_in_the_disk_s_place_is_left_and_forgotten() {
+    let bench = Bench::new();
+    let image = bench.at("target").join("disk.img");
+    std::os::unix::fs::symlink(bench.at("target").join("nowhere"), &image).unwrap();
+    let error = bench.open(&writing(&[("a", file(Some(image), 1 << 20))])).unwrap_err();
+    assert!(error.to_string().contains("cannot make this file"), "{error}");
+    assert_eq!(bench.left(), ["disk.img"]);
+    assert!(undo(&bench.at("state")).problems.is_empty());
+}
+
+#[test]
 fn block_devices_are_only_read() {
     let Some(device) = some_block_device() else {
         eprintln!("SKIPPED block_devices_are_only_read: no block device here");
