@@ -81,6 +81,15 @@ fn littles_law_when_the_count_says_otherwise() {
 }
 
 #[test]
+fn littles_law_when_more_ios_are_counted_than_have_a_latency() {
+    let analysis = changed(&mut pair(), |trial| job(trial).read.ios *= 3);
+    insta::assert_snapshot!(said(&analysis, Check::LittlesLaw), @"
+    [other, 4 trials] job reader: throughput x latency says 3.0 I/Os in flight, but its threads and depth allow 1 (in 4 of 4 trials)
+      -> Latencies or rates of this arm are wrong, or I/Os were taken that the job did not issue: do not use them. With sqpoll, turn it off; else try engine=psync, and report this if it stays.
+    ");
+}
+
+#[test]
 fn littles_law_when_latencies_exceed_what_the_depth_allows() {
     // It happened: kernel-side polling, one second of latency at depth 1 with 1,944 IOPS.
     let mut bed = pair();
