@@ -95,7 +95,7 @@ fn errors_name_the_file_and_what_to_do() {
 
     Writer::create(dir.path(), &experiment()).unwrap();
     let error = Writer::create(dir.path(), &experiment()).unwrap_err();
-    insta::assert_snapshot!(shown(error.to_string()), @"DIR holds a record already; results are never overwritten: name another directory with --out");
+    insta::assert_snapshot!(shown(error.to_string()), @"DIR holds a record already (experiment.json); results are never overwritten: name another directory with --out");
 
     fs::write(dir.path().join("trials.jsonl"), "{}\n").unwrap();
     let error = Reader::open(dir.path()).unwrap().trials().unwrap().next().unwrap().unwrap_err();
@@ -104,6 +104,19 @@ fn errors_name_the_file_and_what_to_do() {
     fs::write(dir.path().join("experiment.json"), "{\"format\": 99}").unwrap();
     let error = Reader::open(dir.path()).unwrap_err();
     insta::assert_snapshot!(shown(error.to_string()), @"DIR/experiment.json is of record format 99, this iotax reads up to 1: use a newer iotax");
+}
+
+#[test]
+fn no_file_of_someone_else_is_overwritten_not_even_through_a_link() {
+    for name in ["experiment.json", "trials.jsonl", "end.json"] {
+        let dir = tempfile::tempdir().unwrap();
+        let nowhere = dir.path().join("nowhere");
+        std::os::unix::fs::symlink(&nowhere, dir.path().join(name)).unwrap();
+        let error = Writer::create(dir.path(), &experiment()).unwrap_err();
+        assert!(error.to_string().contains(name), "{error}");
+        assert!(!nowhere.exists());
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
 }
 
 /// Old records stay readable for ever: one fixture per version of the format, never edited.
