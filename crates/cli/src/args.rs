@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand, ValueEnum, value_parser};
 use clap_complete::Shell;
 
 /// What does each layer cost your I/O?
@@ -116,7 +116,7 @@ pub struct RunArgs {
     #[arg(value_name = "TARGET")]
     pub target: String,
     /// Number of trials
-    #[arg(short = 'n', long, value_name = "N", default_value_t = 1)]
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 1, value_parser = value_parser!(u32).range(1..))]
     pub trials: u32,
     #[command(flatten)]
     pub load: LoadArgs,
@@ -151,7 +151,7 @@ pub struct CertaintyArgs {
     #[arg(long, help_heading = "Certainty")]
     pub simultaneous: bool,
     /// Blocks at most [default: 40]
-    #[arg(long, value_name = "N", help_heading = "Certainty")]
+    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..), help_heading = "Certainty")]
     pub max_blocks: Option<u32>,
     /// Start no block that would end later than this
     #[arg(long, allow_hyphen_values = true, value_name = "TIME", help_heading = "Certainty")]

@@ -1,6 +1,6 @@
 //! The one place where results become exit codes.
 
-use std::io::Write as _;
+use std::io::{self, Write as _};
 use std::process::ExitCode;
 
 /// What `main` ends with, apart from success.
@@ -33,7 +33,7 @@ pub fn code(result: anyhow::Result<Exit>) -> ExitCode {
             };
             let text = printable(&explain(&error));
             // There is nowhere left to say that stderr is full; the exit code still tells.
-            let _ = writeln!(std::io::stderr(), "{word}: {text}");
+            let _ = writeln!(io::stderr(), "{word}: {text}");
             ExitCode::from(code)
         }
     }
@@ -76,8 +76,8 @@ fn is_usage(error: &anyhow::Error) -> bool {
 fn is_closed_pipe(error: &anyhow::Error) -> bool {
     error
         .chain()
-        .filter_map(|cause| cause.downcast_ref::<std::io::Error>())
-        .any(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
+        .filter_map(|cause| cause.downcast_ref::<io::Error>())
+        .any(|error| error.kind() == io::ErrorKind::BrokenPipe)
 }
 
 /// Arguments that clap accepts but that make no sense together.
@@ -98,7 +98,7 @@ mod tests {
 
     #[test]
     fn a_cause_that_is_quoted_already_is_not_said_again() {
-        let cause = std::io::Error::other("disk on fire");
+        let cause = io::Error::other("disk on fire");
         let error = anyhow::Error::new(cause).context("cannot write x: disk on fire");
         assert_eq!(explain(&error.context("arm a")), "arm a: cannot write x: disk on fire");
     }

@@ -57,7 +57,7 @@ pub fn refuse_occupied(dir: &Path) -> Result<()> {
 
 /// Prints on stdout, as it is and with a newline at the end.
 pub fn say(text: &str) -> Result<()> {
-    let mut out = std::io::stdout().lock();
+    let mut out = io::stdout().lock();
     let end: &[u8] = if text.ends_with('\n') { b"" } else { b"\n" };
     out.write_all(text.as_bytes())
         .and_then(|()| out.write_all(end))
@@ -100,7 +100,7 @@ fn json(dir: &Path, experiment: &Experiment, analysis: &Analysis) -> Result<Stri
 }
 
 fn style(color: Color) -> report::Style {
-    let terminal = std::io::stdout().is_terminal();
+    let terminal = io::stdout().is_terminal();
     let color = match color {
         Color::Always => true,
         Color::Never => false,

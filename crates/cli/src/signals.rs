@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context as _, Result};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::flag;
 
 /// A flag that SIGINT, SIGTERM and SIGHUP set. A second signal kills the process; what that leaves
@@ -17,5 +17,8 @@ pub fn stop_flag() -> Result<Arc<AtomicBool>> {
             .and_then(|_| flag::register(signal, Arc::clone(&stop)))
             .context("signal handlers could not be installed")?;
     }
+    // With a handler, a write beyond `ulimit -f` fails with EFBIG and is reported like a full disk;
+    // without one it kills the process.
+    flag::register(SIGXFSZ, Arc::default()).context("signal handlers could not be installed")?;
     Ok(stop)
 }

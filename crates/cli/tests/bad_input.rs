@@ -132,3 +132,54 @@ fn results_are_never_overwritten() {
     assert_snapshot!(said);
     assert_eq!(fs::read_to_string(desk.path().join("results/experiment.json")).unwrap(), "{}");
 }
+
+#[test]
+fn a_report_of_someone_else_is_never_overwritten() {
+    let desk = Desk::new();
+    let report = desk.path().join("report.html");
+    fs::write(&report, "mine").unwrap();
+    let said = desk.run(&["run", "randread-4k", "mem(size=4M)", "--out", "."]);
+    assert_eq!(said.code, 3, "{said}");
+    assert!(said.err.contains("report.html exists already"), "{said}");
+    assert_eq!(fs::read_to_string(report).unwrap(), "mine");
+    assert_eq!(desk.names(), ["report.html"]);
+}
+
+#[test]
+fn a_negative_value_is_refused_in_its_own_words() {
+    let said = Desk::new().run(&["run", "randread-4k", "mem(size=4M)", "--time", "-1s"]);
+    assert_eq!(said.code, 2, "{said}");
+    assert!(said.err.contains("it is negative"), "{said}");
+}
+
+#[test]
+fn a_name_cannot_drive_the_terminal_through_an_error() {
+    let said = Desk::new().run(&["run", "randread-4k", "/no/\x1b[31mred"]);
+    assert_eq!(said.code, 3, "{said}");
+    assert!(!said.err.contains('\x1b'), "{said}");
+}
+
+#[test]
+fn an_error_that_cannot_be_printed_still_has_its_exit_code() {
+    let full = fs::File::options().write(true).open("/dev/full").unwrap();
+    let status = Desk::new().command(&["run", "randread-4k", "mem("]).stderr(full).status();
+    assert_eq!(status.unwrap().code(), Some(2));
+}
+
+#[test]
+fn an_experiment_file_in_the_working_directory_needs_no_path() {
+    let desk = Desk::new();
+    let text = "workload = \"randread-4k\"\n[arms]\na = \"mem(size=4M)\"\nb = \"mem(size=4M)\"\n";
+    fs::write(desk.path().join("e.toml"), text).unwrap();
+    let said = desk.run(&["plan", "compare", "e.toml"]);
+    assert_eq!(said.code, 0, "{said}");
+}
+
+#[test]
+fn no_trials_are_refused_by_the_option_s_own_name() {
+    let desk = Desk::new();
+    let said = desk.run(&["run", "randread-4k", "mem(size=4M)", "-n", "0"]);
+    assert!(said.code == 2 && said.err.contains("--trials"), "{said}");
+    let said = desk.run(&["plan", "peel", "--max-blocks", "0"]);
+    assert!(said.code == 2 && said.err.contains("--max-blocks"), "{said}");
+}

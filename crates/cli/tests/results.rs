@@ -199,3 +199,53 @@ fn after_kill_9_undo_removes_what_was_left_and_the_trials_are_readable() {
     let report = desk.run(&["report", "out"]);
     assert_eq!(report.code, 0, "{report}");
 }
+
+#[test]
+fn a_report_never_follows_a_link_out_of_the_record() {
+    let desk = Desk::new();
+    let run = ["run", "randread-4k", "mem(size=16M)", "--out", "out"];
+    assert_eq!(desk.run(&[&run[..], &SHORT].concat()).code, 0);
+    let (victim, report) = (desk.path().join("victim"), desk.path().join("out/report.html"));
+    fs::write(&victim, "mine").unwrap();
+    fs::remove_file(&report).unwrap();
+    std::os::unix::fs::symlink(&victim, &report).unwrap();
+    assert_eq!(desk.run(&["report", "out"]).code, 0);
+    assert_eq!(fs::read_to_string(victim).unwrap(), "mine");
+    assert!(fs::symlink_metadata(report).unwrap().is_file());
+}
+
+#[test]
+fn a_record_with_an_impossible_level_is_refused() {
+    let desk = Desk::new();
+    let run = ["run", "randread-4k", "mem(size=16M)", "--out", "out"];
+    assert_eq!(desk.run(&[&run[..], &SHORT].concat()).code, 0);
+    let head = desk.path().join("out/experiment.json");
+    let mut experiment = json(&fs::read_to_string(&head).unwrap());
+    experiment["spec"]["stop"]["alpha"] = (-1.0).into();
+    fs::write(&head, experiment.to_string()).unwrap();
+    let said = desk.run(&["report", "out"]);
+    assert!(said.code == 2 && said.err.contains("alpha"), "{said}");
+}
+
+#[test]
+fn ctrl_c_while_files_are_laid_out_leaves_nothing_and_says_interrupted() {
+    let desk = Desk::new();
+    let child = desk
+        .command(&["run", "randread-4k", "file(size=4G)", "--out", "out"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // Handlers are installed before anything is made.
+    let status = format!("/proc/{}/status", child.id());
+    wait_for("the handlers", || {
+        let text = fs::read_to_string(&status).unwrap_or_default();
+        let caught = text.lines().find_map(|line| line.strip_prefix("SigCgt:"));
+        let caught = caught.and_then(|hex| u64::from_str_radix(hex.trim(), 16).ok());
+        caught.is_some_and(|set| set & 2 != 0)
+    });
+    signal(&child, "-INT");
+    let said = desk.said(&child.wait_with_output().unwrap());
+    assert_eq!(said.code, 4, "{said}");
+    assert!(desk.names().is_empty(), "{said}");
+}
