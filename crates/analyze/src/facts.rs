@@ -63,6 +63,8 @@ pub(crate) struct JobFacts {
     /// From submission: mean times I/Os, so that I/Os counted without a latency, or the other way
     /// round, break Little's law.
     pub service_sum_ns: f64,
+    /// The longest from submission.
+    pub service_max_ns: u64,
 }
 
 /// Index loads of a trial.
@@ -171,6 +173,7 @@ impl JobFacts {
             first_error: record.first_error.clone(),
             mean_latency_ns,
             p99_latency_ns: latency.quantile_ns(0.99),
+            service_max_ns: record.read.service.max_ns().max(record.write.service.max_ns()),
             latency_ios: latency.count(),
             service_sum_ns: match (&record.read.response, &record.write.response) {
                 // Latency is service time then, and its mean has cost a walk through all buckets.

@@ -58,20 +58,21 @@ pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Warning> {
 
 /// How far the law is broken, with the three numbers in flight: by latency, counted, possible.
 ///
-/// I/Os at the edges of the window are counted on one side only, at most as many as can be in
-/// flight; and failed I/Os are in flight but have no latency.
+/// I/Os that were in flight when the window opened are counted in full where they end, though part
+/// of their time lies before it: at most as many as there are slots, each no longer than the
+/// longest. And failed I/Os are in flight but have no latency.
 fn deviation(facts: &JobFacts) -> Option<(f64, f64, f64, f64)> {
     let slots = f64::from(facts.threads.max(1)) * f64::from(facts.queue_depth.max(1));
-    let edges = slots / facts.ios as f64;
-    if facts.errors + facts.short_ios > 0 || edges > TOLERANCE {
+    if facts.errors + facts.short_ios > 0 || slots / facts.ios as f64 > TOLERANCE {
         return None;
     }
     let (sum_ns, counted_ns) = (facts.service_sum_ns, facts.in_flight_io_ns as f64);
     let active_ns = facts.active_ns as f64;
-    let allowed_ns = (TOLERANCE + edges) * counted_ns + CLOCK_NS * facts.ios as f64;
+    let edges_ns = slots * facts.service_max_ns as f64;
+    let allowed_ns = TOLERANCE * counted_ns + edges_ns + CLOCK_NS * facts.ios as f64;
     let is_off = counted_ns > 0.0 && (sum_ns - counted_ns).abs() > allowed_ns;
     let limit_ns = slots * active_ns;
-    let is_impossible = sum_ns > limit_ns * (1.0 + TOLERANCE + edges);
+    let is_impossible = sum_ns > limit_ns * (1.0 + TOLERANCE) + edges_ns;
     let excess = (sum_ns / counted_ns.max(1.0)).ln().abs().max((sum_ns / limit_ns).ln());
     (is_off || is_impossible).then_some((excess, sum_ns / active_ns, counted_ns / active_ns, slots))
 }
