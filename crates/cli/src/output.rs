@@ -1,5 +1,6 @@
 //! Prints results in the format asked for, and writes report.html.
 
+use std::ffi::OsString;
 use std::fs;
 use std::io::{self, IsTerminal as _, Write as _};
 use std::path::Path;
@@ -100,11 +101,34 @@ fn json(dir: &Path, experiment: &Experiment, analysis: &Analysis) -> Result<Stri
 }
 
 fn style(color: Color) -> report::Style {
-    let terminal = io::stdout().is_terminal();
     let color = match color {
         Color::Always => true,
         Color::Never => false,
-        Color::Auto => terminal && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty()),
+        Color::Auto => io::stdout().is_terminal() && takes_color(|name| std::env::var_os(name)),
     };
     report::Style { color, width: 80 }
+}
+
+/// Whether the environment lets a terminal have colours: <https://no-color.org>, and no escape
+/// sequences for a terminal that is unknown or says it knows none.
+fn takes_color(variable: impl Fn(&str) -> Option<OsString>) -> bool {
+    let wanted = variable("NO_COLOR").is_none_or(|value| value.is_empty());
+    wanted && variable("TERM").is_some_and(|terminal| !terminal.is_empty() && terminal != "dumb")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn colours_need_a_terminal_that_knows_them_and_nobody_against_them() {
+        let takes = |set: &[(&str, &str)]| {
+            takes_color(|name| set.iter().find(|(n, _)| *n == name).map(|(_, value)| value.into()))
+        };
+        assert!(takes(&[("TERM", "xterm")]));
+        assert!(takes(&[("TERM", "xterm"), ("NO_COLOR", "")]));
+        assert!(!takes(&[("TERM", "xterm"), ("NO_COLOR", "1")]));
+        assert!(!takes(&[("TERM", "dumb")]));
+        assert!(!takes(&[]));
+    }
 }

@@ -249,3 +249,11 @@ fn ctrl_c_while_files_are_laid_out_leaves_nothing_and_says_interrupted() {
     assert_eq!(said.code, 4, "{said}");
     assert!(desk.names().is_empty(), "{said}");
 }
+
+#[test]
+fn one_block_is_too_few_but_not_nothing() {
+    let desk = Desk::new();
+    let compare = ["compare", "-w", "randread-4k", "a=mem(size=4M)", "b=mem(size=4M)"];
+    let said = desk.run(&[&compare[..], &SHORT, &["--max-blocks", "1", "--out", "out"]].concat());
+    assert!(said.out.contains("b: too few complete blocks to compare it with a."), "{said}");
+}

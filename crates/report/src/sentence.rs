@@ -54,7 +54,7 @@ fn compare(analysis: &Analysis) -> Vec<String> {
     if primary.len() > MAX_SENTENCES {
         return vec![tally(&primary, &analysis.baseline)];
     }
-    primary.iter().map(|c| against(c, &analysis.baseline, analysis.margin)).collect()
+    primary.iter().map(|c| against(c, analysis)).collect()
 }
 
 /// Where throughput shows no difference, the CPU time of an I/O may: a cost that a slow disk, or
@@ -87,12 +87,19 @@ pub(crate) fn primary_of_each(analysis: &Analysis) -> Vec<&Comparison> {
 }
 
 /// `slow is slower than base: 23 % [21, 25] less throughput.`
-fn against(comparison: &Comparison, baseline: &str, margin: f64) -> String {
+fn against(comparison: &Comparison, analysis: &Analysis) -> String {
+    let margin = analysis.margin;
     let name = subject(comparison);
-    let baseline = words::printable(baseline);
+    let baseline = words::printable(&analysis.baseline);
     let metric = words::metric(comparison.metric);
     let Some(size) = size(comparison) else {
-        return format!("{name}: nothing usable to compare with {baseline}.");
+        let trials = |arm: &str| analysis.arms.iter().any(|a| a.name == arm && a.trials > 0);
+        let arm = comparison.arm.as_deref().unwrap_or_default();
+        return if trials(&analysis.baseline) && trials(arm) {
+            format!("{name}: too few complete blocks to compare it with {baseline}.")
+        } else {
+            format!("{name}: nothing usable to compare with {baseline}.")
+        };
     };
     match comparison.verdict {
         Verdict::Slower => format!("{name} is slower than {baseline}: {size}."),
