@@ -6,9 +6,11 @@ mod cache_answered;
 mod cold_cache;
 mod cpu_bound;
 mod dependence;
+mod depth;
 mod failed_trials;
 mod generator;
 mod impossible_speed;
+mod in_memory;
 mod io_errors;
 mod little;
 mod noise;
@@ -39,7 +41,7 @@ type SelfCheck = fn(&Evidence<'_>) -> Vec<Warning>;
 
 /// All checks, the worst findings first: wrong data, then wrong figures, then figures that mean
 /// something else than they seem to, then mere doubt. Their warnings are shown in this order.
-const CHECKS: [SelfCheck; 19] = [
+const CHECKS: [SelfCheck; 21] = [
     verify::check,
     io_errors::check,
     failed_trials::check,
@@ -47,6 +49,7 @@ const CHECKS: [SelfCheck; 19] = [
     impossible_speed::check,
     wrong_sign::check,
     cache_answered::check,
+    in_memory::check,
     cold_cache::check,
     storage::check,
     schedule::check,
@@ -58,6 +61,7 @@ const CHECKS: [SelfCheck; 19] = [
     other_programs::check,
     stalls::check,
     tail_samples::check,
+    depth::check,
     noise::check,
 ];
 

@@ -125,7 +125,8 @@ fn arm_progress(conclusion: &Conclusion) -> ArmProgress {
 fn all_blocks_run(design: &Design, stop: &Stop) -> String {
     let max = stop.max_blocks;
     match design {
-        Design::Single => format!("all {} were run", crate::words::count(u64::from(max), "trial")),
+        Design::Single if max == 1 => "its one trial was run".to_owned(),
+        Design::Single => format!("all {max} trials were run"),
         _ if stop.min_blocks >= max => format!("all {max} blocks were run"),
         _ => format!("the limit of {max} blocks was reached"),
     }

@@ -153,7 +153,7 @@ pub struct CertaintyArgs {
     /// Blocks at most [default: 40]
     #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..), help_heading = "Certainty")]
     pub max_blocks: Option<u32>,
-    /// Start no block that would end later than this
+    /// Start no block, after the first, that would end later than this
     #[arg(long, allow_hyphen_values = true, value_name = "TIME", help_heading = "Certainty")]
     pub max_time: Option<String>,
 }

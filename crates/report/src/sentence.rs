@@ -72,7 +72,7 @@ fn cpu(analysis: &Analysis) -> Option<String> {
         .filter(hidden)
         .filter_map(|c| Some(format!("{} {}", subject(c), size(c)?)))
         .collect();
-    (!clauses.is_empty()).then(|| format!("What shows is CPU time: {}.", clauses.join("; ")))
+    (!clauses.is_empty()).then(|| format!("Clearer in CPU time: {}.", clauses.join("; ")))
 }
 
 /// The first comparison of each arm (or layer): its primary metric.

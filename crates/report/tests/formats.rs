@@ -3,6 +3,7 @@
 mod common;
 
 use common::analyses;
+use iotax_analyze::{Analysis, Metric, Verdict};
 use iotax_report::{CSV_COLUMNS, Style, csv, markdown, text};
 
 #[test]
@@ -45,7 +46,7 @@ fn an_undecided_peel_claims_no_direction() {
     let mut analysis = analyses::peel();
     for comparison in &mut analysis.comparisons {
         (comparison.tax, comparison.lo, comparison.hi) = (Some(-0.04), Some(-0.12), Some(0.03));
-        comparison.verdict = iotax_analyze::Verdict::Undecided;
+        comparison.verdict = Verdict::Undecided;
     }
     for layer in &mut analysis.attribution.as_mut().expect("a peel").layers {
         layer.delta_p99_ns = None;
@@ -132,4 +133,25 @@ fn hostile_csv_has_one_record_per_trial() {
     let records: Vec<_> = reader.records().collect::<Result<_, _>>().unwrap();
     assert_eq!(records.len(), analysis.trials.len());
     assert_eq!(&records[0][12], "</script><img src=x onerror=alert(1)> '\"`&|\u{fffd}[2J\u{fffd}");
+}
+
+#[test]
+fn cpu_time_is_named_where_throughput_shows_nothing() {
+    let mut analysis = analyses::compare();
+    let named = |analysis: &Analysis| {
+        text(&common::compare(), analysis, Style { color: false, width: 80 })
+            .contains("Clearer in CPU time:")
+    };
+    let arm = analysis.comparisons[0].arm.clone();
+    analysis.comparisons.retain(|c| c.arm == arm);
+    analysis.comparisons[0].verdict = Verdict::Slower;
+    let mut cpu = analysis.comparisons[0].clone();
+    cpu.metric = Metric::CpuPerIo;
+    analysis.comparisons.push(cpu);
+    assert!(!named(&analysis), "throughput shows it already");
+    analysis.comparisons[0].verdict = Verdict::Undecided;
+    assert!(named(&analysis));
+    let last = analysis.comparisons.len() - 1;
+    analysis.comparisons[last].verdict = Verdict::Undecided;
+    assert!(!named(&analysis), "CPU time shows nothing either");
 }

@@ -135,7 +135,7 @@ mod tests {
           mmap_read (decides): 8 threads, random reads of 4k-1M, over 50G of `fio_blob`, mmap buffered with a cold cache, from 2s on
           index: up to 4 versions/s of 16M published and loaded, slow over 10ms; 1000 queries/s of 16k
         peel-search
-          every trial: 500ms ramp, then 2s measured
+          every trial: 250ms ramp, then 2s measured
           searcher (decides): 1 thread, random reads of 4k-1M, over 2G, vdisk
           driver: 1 thread, sequential writes of 1M, over 2G, vdisk, offered 50/s evenly
         ");

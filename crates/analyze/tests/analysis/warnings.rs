@@ -424,3 +424,22 @@ fn too_few_ios_behind_a_tail() {
       -> Measure longer per trial: --time 20s or more at this rate. More trials do not help.
     ");
 }
+
+#[test]
+fn a_target_in_memory_is_no_disk() {
+    let mut bed = pair();
+    bed.experiment.sites[1].file_system = Some("tmpfs".into());
+    insta::assert_snapshot!(said(&changed(&mut bed, |_| ()), Check::CacheAnswered), @"
+    [other, 4 trials] the target lies on tmpfs, in memory: no disk was measured
+      -> Measure on a directory of the disk in question; for stacks, --dir says where their file lies.
+    ");
+}
+
+#[test]
+fn a_depth_without_effect() {
+    let analysis = changed(&mut pair(), |trial| job(trial).queue_depth = 32);
+    insta::assert_snapshot!(said(&analysis, Check::Precision), @"
+    [other, 4 trials] job reader: 32 I/Os in flight were asked for, 1.0 were kept (in 4 of 4 trials)
+      -> The depth has no effect here. A stack without a work queue serves one I/O at a time: put queue(workers=N) on it, or use more threads.
+    ");
+}

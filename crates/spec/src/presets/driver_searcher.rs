@@ -104,7 +104,7 @@ pub(super) fn in_process(disk_bytes: u64) -> Workload {
         about: "A search engine in small, for in-process stacks: random reads of 4 KiB to 1 MiB, \
                 one at a time, beside 50 sequential 1 MiB writes per second."
             .into(),
-        ramp_ns: SECOND_NS / 2,
+        ramp_ns: SECOND_NS / 4,
         time_ns: 2 * SECOND_NS,
         primary: searcher.name.clone(),
         jobs: vec![searcher, driver],
