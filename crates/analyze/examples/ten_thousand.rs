@@ -70,6 +70,7 @@ fn write(dir: &Path) -> Result<(), iotax_record::Error> {
         wall_ns,
         interrupted: false,
         gave_up: false,
+        trials: None,
     })
 }
 

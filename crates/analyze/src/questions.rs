@@ -26,6 +26,7 @@ pub(crate) fn open(
                 .to_owned(),
         );
     }
+    questions.extend(end.and_then(|end| not_as_run(evidence, end)));
     questions.extend(without_answer(evidence));
     questions.extend(imprecise(evidence));
     questions.extend(peel.and_then(|peel| order(evidence, peel)));
@@ -36,6 +37,17 @@ pub(crate) fn open(
     questions.extend(tail(evidence));
     questions.extend(stalls(evidence));
     questions
+}
+
+/// A record that was cut or edited after the run.
+fn not_as_run(evidence: &Evidence<'_>, end: &End) -> Option<String> {
+    let (run, held) = (end.trials? as usize, evidence.trials.len());
+    (run != held).then(|| {
+        format!(
+            "The record holds {held} trials, and {run} were run: it was cut or edited since, and \
+             proves nothing."
+        )
+    })
 }
 
 /// Comparisons that ended without a verdict, one sentence for each metric and reason.

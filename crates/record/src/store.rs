@@ -1,7 +1,7 @@
 //! The files of a record: a directory, written as the experiment goes, read back trial by trial.
 
 use std::fs::{self, File};
-use std::io::{BufRead, BufReader, ErrorKind, Write};
+use std::io::{self, BufRead, BufReader, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 use std::thread;
@@ -29,6 +29,9 @@ pub struct End {
     /// Whether it was given up because an arm kept failing.
     #[serde(default)]
     pub gave_up: bool,
+    /// Trials that were run; `None` in records that do not say.
+    #[serde(default)]
+    pub trials: Option<u32>,
 }
 
 /// Writes a record. Each trial is on disk when [`Writer::append`] returns.
@@ -115,7 +118,7 @@ impl Reader {
     /// last line without its end, left by a crash, is passed over.
     pub fn trials(&self) -> Result<impl Iterator<Item = Result<Trial, Error>> + use<>, Error> {
         let path = self.path.clone();
-        let file = File::open(&path).map_err(|source| Error::read(&path, source))?;
+        let file = open_file(&path).map_err(|source| Error::read(&path, source))?;
         let (ahead, trials) = mpsc::sync_channel(DECODED_AHEAD);
         thread::spawn(move || {
             for trial in lines(BufReader::new(file), &path) {
@@ -164,13 +167,25 @@ fn write_json<T: Serialize>(path: &Path, value: &T) -> Result<(), Error> {
 }
 
 fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T, Error> {
-    let bytes = fs::read(path).map_err(|source| match source.kind() {
-        ErrorKind::NotFound => Error::NotARecord { dir: path.parent().unwrap_or(path).to_owned() },
-        _ => Error::read(path, source),
-    })?;
-    serde_json::from_slice(&bytes).map_err(|source| Error::Broken {
+    let text =
+        open_file(path).and_then(io::read_to_string).map_err(|source| match source.kind() {
+            ErrorKind::NotFound => {
+                Error::NotARecord { dir: path.parent().unwrap_or(path).to_owned() }
+            }
+            _ => Error::read(path, source),
+        })?;
+    serde_json::from_str(&text).map_err(|source| Error::Broken {
         path: path.to_owned(),
         line: source.line(),
         source,
     })
+}
+
+/// Opens a regular file: a pipe in its place would be waited for for ever.
+fn open_file(path: &Path) -> io::Result<File> {
+    if fs::metadata(path)?.is_file() {
+        File::open(path)
+    } else {
+        Err(io::Error::other("it is not a regular file"))
+    }
 }

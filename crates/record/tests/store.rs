@@ -62,7 +62,13 @@ fn what_is_written_is_read_back_in_order() {
     for slot in 0..5 {
         writer.append(&trial(slot)).unwrap();
     }
-    let end = End { reason: "done".into(), wall_ns: 9, interrupted: false, gave_up: false };
+    let end = End {
+        reason: "done".into(),
+        wall_ns: 9,
+        interrupted: false,
+        gave_up: false,
+        trials: Some(5),
+    };
     writer.finish(&end).unwrap();
 
     let reader = Reader::open(dir.path()).unwrap();
@@ -133,4 +139,15 @@ fn a_record_of_version_1_is_still_readable() {
         assert!(load.jobs.iter().all(|job| job.read.ios + job.write.ios > 0));
         assert!(load.index.as_ref().unwrap().load.max_ns() > 1_000_000);
     }
+}
+
+#[test]
+fn a_pipe_in_place_of_a_file_is_not_waited_for() {
+    let dir = tempfile::tempdir().unwrap();
+    Writer::create(dir.path(), &experiment()).unwrap();
+    let trials = dir.path().join("trials.jsonl");
+    fs::remove_file(&trials).unwrap();
+    assert!(std::process::Command::new("mkfifo").arg(&trials).status().unwrap().success());
+    let error = Reader::open(dir.path()).unwrap().trials().map(|_| ()).unwrap_err();
+    assert!(error.to_string().ends_with("it is not a regular file"), "{error}");
 }

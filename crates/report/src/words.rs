@@ -127,12 +127,9 @@ pub(crate) const fn is_severe(check: Check) -> bool {
         | Check::WrongSign
         | Check::ImpossibleSpeed
         | Check::CacheAnswered
-        | Check::DifferentStorage => true,
-        Check::ScheduleSlip
-        | Check::Steal
-        | Check::RegimeShift
-        | Check::Dependence
-        | Check::Precision => false,
+        | Check::DifferentStorage
+        | Check::ScheduleSlip => true,
+        Check::Steal | Check::RegimeShift | Check::Dependence | Check::Precision => false,
     }
 }
 

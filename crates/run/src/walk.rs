@@ -50,7 +50,8 @@ pub fn run(
     let reason = walk.blocks()?;
     let interrupted = stop.load(Ordering::Relaxed);
     let gave_up = walk.given_up().is_some();
-    let end = End { reason, wall_ns: nanos(started.elapsed()), interrupted, gave_up };
+    let wall_ns = nanos(started.elapsed());
+    let end = End { reason, wall_ns, interrupted, gave_up, trials: Some(walk.slot) };
     walk.writer.finish(&end)?;
     Ok(end)
 }

@@ -1,10 +1,10 @@
 //! What could not be concluded, word for word.
 
 use iotax_analyze::Check;
-use iotax_record::Trial;
+use iotax_record::{End, Trial};
 use iotax_spec::StopMode;
 
-use crate::support::Bed;
+use crate::support::{Bed, end};
 use crate::warnings::{pair, said};
 
 #[test]
@@ -50,4 +50,17 @@ fn open_questions_about_precision() {
     let mut bed = pair().stop(|stop| stop.mode = StopMode::Tight);
     let trials = bed.blocks(6, &[500.0, 350.0], 0.05);
     insta::assert_snapshot!(bed.analyze(&trials).open_questions[0], @"The tax of other is known only to lie between 21 % and 37 %; the precision asked for takes about 20 blocks at this noise.");
+}
+
+#[test]
+fn a_record_that_lost_trials_since_it_was_made_says_so() {
+    let mut bed = pair();
+    let trials = bed.blocks(4, &[500.0, 400.0], 0.002);
+    let first = |trials: &[Trial], run| {
+        let end = End { trials: run, ..end() };
+        bed.analyzer(trials).finish(Some(&end)).open_questions.remove(0)
+    };
+    insta::assert_snapshot!(first(&trials[..6], Some(8)), @"The record holds 6 trials, and 8 were run: it was cut or edited since, and proves nothing.");
+    assert!(!first(&trials, Some(8)).contains("were run"));
+    assert!(!first(&trials, None).contains("were run"), "records that do not say are trusted");
 }

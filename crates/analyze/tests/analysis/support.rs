@@ -204,6 +204,7 @@ pub fn end() -> End {
         wall_ns: 60 * SECOND_NS,
         interrupted: false,
         gave_up: false,
+        trials: None,
     }
 }
 
