@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{HumanBytes, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use iotax_analyze::Progress as Look;
 use iotax_plan::Plan;
 use iotax_run::{Event, Observer};
@@ -48,8 +48,8 @@ impl ProgressLine {
     /// Shows how far the laying out of files is.
     pub fn laying_out(&self, done_bytes: u64, total_bytes: u64) {
         let percent = (done_bytes * 100).checked_div(total_bytes).unwrap_or(100);
-        let gib = total_bytes as f64 / f64::from(1 << 30);
-        self.bar.set_message(format!("writing {gib:.1} GiB of test data: {percent} %"));
+        let total = HumanBytes(total_bytes);
+        self.bar.set_message(format!("writing {total} of test data: {percent} %"));
     }
 
     /// Removes the line.
