@@ -171,15 +171,18 @@ pub(crate) fn arms(analysis: &Analysis) -> Table {
             format!("{} + {} failed", arm.trials, arm.failed_trials)
         };
         let tone = if arm.failed_trials == 0 { Tone::Plain } else { Tone::Worse };
-        let measured =
-            |text: String| Cell::new(if arm.trials == 0 { ABSENT.to_owned() } else { text });
+        let from = |least: u32, text: String| {
+            Cell::new(if arm.trials < least { ABSENT.to_owned() } else { text })
+        };
+        let measured = |text: String| from(1, text);
+        let spread = format!("{} %", format::fixed(100.0 * arm.throughput_cv, 1));
         table.push([
             Cell::new(&arm.name),
             measured(format::iops(arm.iops)),
             measured(format::bytes_per_s(arm.bytes_per_s)),
             measured(format::time(arm.mean_latency_ns)),
             measured(format::time(arm.cpu_ns_per_io)),
-            measured(format!("{} %", format::fixed(100.0 * arm.throughput_cv, 1))),
+            from(2, spread), // One trial has none.
             Cell::toned(trials, tone),
         ]);
     }

@@ -155,3 +155,19 @@ fn cpu_time_is_named_where_throughput_shows_nothing() {
     analysis.comparisons[last].verdict = Verdict::Undecided;
     assert!(!named(&analysis), "CPU time shows nothing either");
 }
+
+#[test]
+fn one_trial_has_no_spread() {
+    let mut analysis = analyses::run();
+    analysis.arms.truncate(1);
+    let spread = |analysis: &Analysis| {
+        let shown = text(&common::run(), analysis, Style { color: false, width: 80 });
+        let row =
+            shown.lines().skip_while(|line| !line.contains("spread")).nth(1).unwrap().to_owned();
+        row.split_whitespace().rev().nth(1).unwrap().to_owned()
+    };
+    analysis.arms[0].trials = 1;
+    assert_eq!(spread(&analysis), "–");
+    analysis.arms[0].trials = 2;
+    assert_eq!(spread(&analysis), "%");
+}
