@@ -65,6 +65,8 @@ Examples:
   iotax peel
       two AES-XTS-256 layers on this disk, in process: no root, nothing to
       install, under two minutes
+  iotax peel --max-blocks 40
+      the same for as long as it takes, for a disk whose noise hides the tax
   iotax peel 'mem(size=256M) + aes(sector=512) + queue(workers=2)'
   iotax peel 'file(path=/mnt/data/test.bin, size=4G) + aes' --tight")]
 pub struct PeelArgs {

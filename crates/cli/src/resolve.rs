@@ -12,7 +12,8 @@ use crate::exit::Usage;
 
 /// What `iotax peel` takes apart when nothing else is named: double encryption.
 const DEFAULT_STACK: &str = "file(size=1G) + aes + aes";
-/// The default peel answers within two minutes, laying out its file included.
+/// The default peel answers within two minutes, laying out its file included; who asks for more
+/// certainty gives it the time.
 const DEFAULT_PEEL_TIME_NS: u64 = 95_000_000_000;
 
 /// The spec of `iotax peel`.
@@ -30,7 +31,9 @@ pub fn peel(args: &PeelArgs) -> Result<Spec> {
     };
     changes(&args.measure.load)?.apply(&mut workload)?;
     let mut stop = stop(&args.measure.certainty, Stop::default())?;
-    if args.stack.is_none() && args.measure.certainty.max_time.is_none() {
+    let CertaintyArgs { tight, max_blocks, max_time, .. } = &args.measure.certainty;
+    let asks_for_more = *tight || max_blocks.is_some() || max_time.is_some();
+    if args.stack.is_none() && !asks_for_more {
         stop.max_time_ns = Some(DEFAULT_PEEL_TIME_NS);
     }
     let spec = Spec::peel(workload, &stack, Subsets::Auto, stop, seed(&args.measure.load))?;

@@ -77,3 +77,14 @@ fn completions_know_the_subcommands() {
         assert!(script.contains("compare") && script.contains("peel"), "{shell}");
     }
 }
+
+#[test]
+fn only_the_peel_without_any_option_is_held_to_two_minutes() {
+    let limited = |more: &[&str]| {
+        let said = Desk::new().run(&[&["plan", "peel", "--format", "json"], more].concat());
+        let plan: serde_json::Value = serde_json::from_str(&said.out).unwrap();
+        plan["spec"]["stop"]["max_time_ns"].is_u64()
+    };
+    assert!(limited(&[]) && limited(&["--quick"]) && limited(&["--max-time", "5m"]));
+    assert!(!limited(&["--tight"]) && !limited(&["--max-blocks", "20"]));
+}
