@@ -1,0 +1,59 @@
+//! iotax on layers that only a virtual machine has for sure. Skipped loudly where there is none.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod vm;
+
+use std::fs;
+use std::time::Duration;
+
+use insta::assert_snapshot;
+use serde_json::Value;
+use vm::Vm;
+
+const MIB: u64 = 1 << 20;
+const CRYPT: [(&str, &str); 3] =
+    [("cryptsetup", "cryptsetup-bin"), ("dmsetup", "dmsetup"), ("mkfs.ext4", "e2fsprogs")];
+
+#[test]
+fn a_directory_on_dm_crypt_is_measured_with_and_without_work_queues() {
+    let Some(vm) = Vm::new(256 * MIB).and_then(|vm| vm.with_programs(&CRYPT)) else { return };
+    let did = vm.run(include_str!("vm/dm-crypt.sh")).success();
+    assert_snapshot!(did.stdout, @r"
+    default: 0 524288 crypt aes-xts-plain64 KEY 0 98:0 0
+    lost+found
+    bypassed: 0 524288 crypt aes-xts-plain64 KEY 0 98:0 0 2 no_read_workqueue no_write_workqueue
+    lost+found
+    ");
+    for name in ["default", "bypassed"] {
+        let text = did.text(&format!("{name}.json"));
+        let said: Value = serde_json::from_str(&text).unwrap();
+        let job = &said["jobs"][0];
+        assert_eq!(job["error"], 0, "{text}");
+        assert!(job["read"]["total_ios"].as_u64().unwrap() > 100, "{text}");
+    }
+}
+
+#[test]
+fn a_hung_script_is_ended_and_what_it_wrote_kept() {
+    let Some(vm) = Vm::new(MIB) else { return };
+    let did = vm.limit(Duration::from_secs(1)).run("echo before; sleep 100 & sleep 100");
+    assert_eq!((did.status, did.stdout.as_str()), (124, "before\n"), "{did}");
+}
+
+#[test]
+fn the_guest_writes_nowhere_but_into_its_share() {
+    let Some(vm) = Vm::new(MIB) else { return };
+    let mark = format!("/usr/iotax-vm-test-{}", std::process::id());
+    let did = vm.run(&format!("echo guest >{mark} && cp {mark} kept; exit 3"));
+    assert_eq!((did.status, did.text("kept").as_str()), (3, "guest\n"), "{did}");
+    assert!(fs::metadata(&mark).is_err(), "{mark} came through");
+}
+
+#[test]
+fn a_guest_that_dies_shows_its_console() {
+    let Some(vm) = Vm::new(MIB) else { return };
+    let Err(console) = vm.try_run("echo c >/proc/sysrq-trigger; sleep 100") else {
+        panic!("it lived")
+    };
+    assert!(console.contains("Kernel panic"), "{console}");
+}
