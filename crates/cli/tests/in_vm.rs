@@ -8,11 +8,26 @@ use std::time::Duration;
 
 use insta::assert_snapshot;
 use serde_json::Value;
-use vm::Vm;
+use vm::{Vm, VmOutput};
 
 const MIB: u64 = 1 << 20;
 const CRYPT: [(&str, &str); 3] =
     [("cryptsetup", "cryptsetup-bin"), ("dmsetup", "dmsetup"), ("mkfs.ext4", "e2fsprogs")];
+const NFS: [(&str, &str); 4] = [
+    ("rpc.nfsd", "nfs-kernel-server"),
+    ("mount.nfs4", "nfs-common"),
+    ("krb5kdc", "krb5-kdc"),
+    ("kadmin.local", "krb5-admin-server"),
+];
+
+/// Checks that a `run` with `--format json` into this file measured without an error.
+fn assert_measured(did: &VmOutput, file: &str) {
+    let text = did.text(file);
+    let said: Value = serde_json::from_str(&text).unwrap();
+    let job = &said["jobs"][0];
+    assert_eq!(job["error"], 0, "{text}");
+    assert!(job["read"]["total_ios"].as_u64().unwrap() > 100, "{text}");
+}
 
 #[test]
 fn a_directory_on_dm_crypt_is_measured_with_and_without_work_queues() {
@@ -25,11 +40,32 @@ fn a_directory_on_dm_crypt_is_measured_with_and_without_work_queues() {
     lost+found
     ");
     for name in ["default", "bypassed"] {
-        let text = did.text(&format!("{name}.json"));
-        let said: Value = serde_json::from_str(&text).unwrap();
-        let job = &said["jobs"][0];
-        assert_eq!(job["error"], 0, "{text}");
-        assert!(job["read"]["total_ios"].as_u64().unwrap() > 100, "{text}");
+        assert_measured(&did, &format!("{name}.json"));
+    }
+}
+
+#[test]
+fn a_directory_on_nfs_is_measured_with_every_kind_of_kerberos() {
+    let Some(vm) = Vm::new(128 * MIB).and_then(|vm| vm.with_programs(&NFS)) else { return };
+    let measure = r#"
+        mkdir /media/n
+        for sec in sys krb5 krb5i krb5p; do
+            timeout 40 mount -t nfs4 -o vers=4.1,sec=$sec 127.0.0.1:/export /media/n
+            grep -o "nfs4.*sec=[a-z0-9]*" /proc/mounts | sed 's/ .*,/ /'
+            "$IOTAX" run randread-4k /media/n --set size=16M --time 1s --ramp 0s -n 1 \
+                --format json --out $sec >$sec.json
+            umount /media/n
+        done
+        ls -A /srv/nfs/export"#;
+    let did = vm.run(&format!("{}{measure}", include_str!("vm/nfs.sh"))).success();
+    assert_snapshot!(did.stdout, @r"
+    nfs4 sec=sys
+    nfs4 sec=krb5
+    nfs4 sec=krb5i
+    nfs4 sec=krb5p
+    ");
+    for sec in ["sys", "krb5", "krb5i", "krb5p"] {
+        assert_measured(&did, &format!("{sec}.json"));
     }
 }
 
