@@ -35,6 +35,8 @@ pub fn measure(name: &str, spec: Spec, scratch: &Path, args: &OutputArgs) -> Res
             state_dir: iotax_rig::state_dir(),
             progress: &mut |filled| progress.laying_out(filled.done_bytes, filled.size_bytes),
             stop: &stop,
+            destroy: &[],
+            program: &std::env::current_exe()?,
         },
     )?;
     if !prepare(&spec, &mut rig, &progress, &stop)? {

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result};
 use iotax_spec::units::{parse_duration, parse_share};
-use iotax_spec::{Arm, Changes, Spec, Stop, StopMode, Subsets, Target, Workload, parse_arms};
+use iotax_spec::{Arm, Changes, Form, Spec, Stack, Stop, StopMode, Subsets, Target, Workload, parse_arms};
 use jiff::Timestamp;
 
 use crate::args::{CertaintyArgs, CompareArgs, LoadArgs, PeelArgs, RunArgs};
@@ -12,6 +12,8 @@ use crate::exit::Usage;
 
 /// What `iotax peel` takes apart when nothing else is named: double encryption.
 const DEFAULT_STACK: &str = "file(size=1G) + aes + aes";
+/// Test files on a directory or device whose size only the machine knows.
+const UNKNOWN_STACK_BYTES: u64 = 1 << 30;
 /// The default peel answers within two minutes, laying out its file included; who asks for more
 /// certainty gives it the time.
 const DEFAULT_PEEL_TIME_NS: u64 = 95_000_000_000;
@@ -27,7 +29,7 @@ pub fn peel(args: &PeelArgs) -> Result<Spec> {
     };
     let mut workload = match &args.workload {
         Some(name) => Workload::preset(name)?,
-        None => Workload::peel_search(stack.size_bytes()),
+        None => peel_search(&stack),
     };
     changes(&args.measure.load)?.apply(&mut workload)?;
     let mut stop = stop(&args.measure.certainty, Stop::default())?;
@@ -86,6 +88,17 @@ fn experiment_file(path: &Path, args: &CompareArgs) -> Result<Spec> {
     // The parent of a bare file name is the empty path.
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     absolute(spec, parent.unwrap_or(Path::new(".")))
+}
+
+/// A search engine in small, of a size that fits the stack.
+fn peel_search(stack: &Stack) -> Workload {
+    let size_bytes = stack.size_bytes().unwrap_or(UNKNOWN_STACK_BYTES);
+    match (stack.is_in_process(), stack.form()) {
+        (true, _) => Workload::peel_search(size_bytes),
+        // File systems take a part for themselves, and slow down when they are nearly full.
+        (false, Form::Directory) => Workload::peel_search_in_system(size_bytes / 4 * 3),
+        (false, _) => Workload::peel_search_in_system(size_bytes),
+    }
 }
 
 fn changes(args: &LoadArgs) -> Result<Changes> {

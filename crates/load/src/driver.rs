@@ -15,6 +15,8 @@ pub enum Target<'a> {
     /// An existing directory (test files are laid out in it), or an existing regular file or block
     /// device (only read).
     Path(&'a Path),
+    /// A block device made for this run, which may be written.
+    Own(&'a Path),
     /// A virtual disk.
     Disk(&'a iotax_vdisk::VirtualDisk),
 }

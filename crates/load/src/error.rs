@@ -29,6 +29,16 @@ pub enum Error {
         /// Bytes free to this user.
         available: u64,
     },
+    /// An index to publish where no files can be made.
+    #[error(
+        "{}: is a block device, and the workload publishes index versions as files; put a file \
+         system such as ext4 on the stack, or choose a workload without index",
+        path.display()
+    )]
+    IndexOnDevice {
+        /// The device.
+        path: PathBuf,
+    },
     /// A file or device that is not ours would be written.
     #[error(
         "job `{job}` writes, and {} is {what}: files and devices that were named as targets are only read; give a directory instead, or make the job read only", path.display()

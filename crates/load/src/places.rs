@@ -67,7 +67,11 @@ impl Places {
         let mut places = match kind {
             Kind::Directory => in_directory(workload, &path),
             Kind::File | Kind::Device => {
-                refuse_writes(workload, &path, kind)?;
+                if matches!(target, Target::Own(_)) {
+                    refuse_index(workload, &path)?;
+                } else {
+                    refuse_writes(workload, &path, kind)?;
+                }
                 in_one(workload, kind, path, capacity_bytes, 0)
             }
             Kind::Disk => {
@@ -172,7 +176,7 @@ pub fn slot_bytes(index_bytes: u64) -> u64 {
 fn examine(target: Target<'_>) -> Result<(Kind, PathBuf, u64), Error> {
     match target {
         Target::Disk(disk) => Ok((Kind::Disk, disk.to_string().into(), disk.size_bytes())),
-        Target::Path(path) => {
+        Target::Path(path) | Target::Own(path) => {
             let facts = path.metadata().map_err(Error::path("find", path))?;
             if facts.is_dir() {
                 return Ok((Kind::Directory, path.to_owned(), 0));
@@ -205,6 +209,14 @@ fn refuse_writes(workload: &Workload, path: &Path, kind: Kind) -> Result<(), Err
     };
     let what = if kind == Kind::Device { "a block device" } else { "an existing file" };
     Err(Error::WouldWrite { path: path.to_owned(), what, job })
+}
+
+/// Versions of an index are files, so they need a directory.
+fn refuse_index(workload: &Workload, path: &Path) -> Result<(), Error> {
+    match workload.index {
+        Some(_) => Err(Error::IndexOnDevice { path: path.to_owned() }),
+        None => Ok(()),
+    }
 }
 
 /// Whether a job on a path does any I/O there.

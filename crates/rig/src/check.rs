@@ -1,5 +1,6 @@
 //! Looks at all arms before anything is made: what each target is, and every reason to refuse it.
 
+use std::collections::BTreeMap;
 use std::ffi::CString;
 use std::fs::OpenOptions;
 use std::io;
@@ -7,13 +8,14 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use iotax_inspect::{Facts, Kind, available_memory_bytes, site};
-use iotax_spec::{Arm, BlockSizes, Engine, Job, Layer, Spec, Target, Workload};
+use iotax_spec::{Arm, BlockSizes, Engine, Job, Layer, Spec, Stack, Target, Workload};
 use rustix::fs::{Access, AtFlags, CWD, accessat};
 
 use crate::disk_file::{DirectIo, direct_in};
 use crate::error::{Error, Obstacle, Refusal};
+use crate::needs::Missing;
 use crate::room::{Room, bytes_in_directory};
-use crate::vdisk;
+use crate::{assembly, layers, needs, vdisk};
 
 /// What an arm's target turned out to be.
 #[derive(Debug)]
@@ -22,7 +24,7 @@ pub(crate) enum Ground {
     Directory(Box<Facts>),
     /// A regular file or block device, which is only read.
     Existing(Box<Facts>),
-    /// A stack in memory.
+    /// A stack in memory, or one whose base is made by the system.
     Memory,
     /// A stack on the anonymous file, in the working directory.
     Anonymous(Box<Facts>),
@@ -42,14 +44,13 @@ pub(crate) enum Ground {
 /// # Errors
 /// [`Error::Refused`] with everything that is wrong.
 pub(crate) fn check(spec: &Spec, work_dir: &Path) -> Result<Vec<Ground>, Error> {
-    let mut refusals = Vec::new();
+    let mut refusals = lacks(spec);
     let mut grounds = Vec::new();
     for arm in &spec.arms {
-        if let Target::Stack(stack) = &arm.target
-            && let Err(error) = vdisk::check(stack)
-        {
-            let obstacle = Obstacle::Stack(error);
-            refusals.push(Refusal { arm: arm.name.clone(), path: None, obstacle });
+        if let Target::Stack(stack) = &arm.target {
+            let refuse =
+                |obstacle| Refusal { arm: arm.name.clone(), path: None, obstacle };
+            refusals.extend(obstacles(stack).into_iter().map(refuse));
         }
         match ground(arm, &spec.workload, work_dir) {
             Ok(ground) => grounds.push(ground),
@@ -62,6 +63,36 @@ pub(crate) fn check(spec: &Spec, work_dir: &Path) -> Result<Vec<Ground>, Error> 
         refusals = room(spec, &grounds).refusals(available_memory_bytes());
     }
     if refusals.is_empty() { Ok(grounds) } else { Err(Error::Refused { refusals }) }
+}
+
+/// Everything that keeps the layers above the base from being made.
+fn obstacles(stack: &Stack) -> Vec<Obstacle> {
+    if stack.is_in_process() {
+        return vdisk::check(stack).err().map(Obstacle::Stack).into_iter().collect();
+    }
+    let small = assembly::too_small(stack);
+    let small = small.map(|(layer, least_bytes)| Obstacle::TooSmallFor { layer, least_bytes });
+    small.into_iter().collect()
+}
+
+/// What this machine lacks, over all arms, each once.
+fn lacks(spec: &Spec) -> Vec<Refusal> {
+    let stacks = spec.arms.iter().filter_map(|arm| match &arm.target {
+        Target::Stack(stack) if !stack.is_in_process() => Some((arm, stack)),
+        _ => None,
+    });
+    let mut found: BTreeMap<Missing, Vec<&str>> = BTreeMap::new();
+    for (arm, stack) in stacks {
+        for missing in needs::missing(layers::needs(stack)) {
+            found.entry(missing).or_default().push(&arm.name);
+        }
+    }
+    let refusal = |(missing, arms): (Missing, Vec<&str>)| Refusal {
+        arm: arms.join(", "),
+        path: None,
+        obstacle: Obstacle::Lacks { what: missing.what, remedy: missing.remedy },
+    };
+    found.into_iter().map(refusal).collect()
 }
 
 type Looked = Result<Ground, (PathBuf, Obstacle)>;
@@ -83,7 +114,16 @@ fn ground(arm: &Arm, workload: &Workload, work_dir: &Path) -> Looked {
                 Ok(Ground::Anonymous(Box::new(facts)))
             }
             Some(Layer::File { path: Some(path), size_bytes }) => {
-                disk_on(path, *size_bytes, workload).map_err(at(path))
+                let ground = disk_on(path, *size_bytes, workload).map_err(at(path))?;
+                if matches!(ground, Ground::OnExisting(_)) && !stack.is_in_process() {
+                    return Err((path.clone(), Obstacle::WouldOverwrite));
+                }
+                Ok(ground)
+            }
+            Some(Layer::Dir { path }) => {
+                let facts = look(path).map_err(at(path))?;
+                writable_directory(&facts).map_err(at(path))?;
+                Ok(Ground::Directory(Box::new(facts)))
             }
             _ => Ok(Ground::Memory),
         },
@@ -233,8 +273,20 @@ fn room(spec: &Spec, grounds: &[Ground]) -> Room {
                 room.in_memory(&arm.name, disk_bytes(arm));
                 continue;
             }
+            Ground::Directory(facts) if is_system(arm) => {
+                let bytes = bytes_in_directory(&spec.workload);
+                places.push((Path::new(""), vec![&arm.name], facts, bytes));
+                continue;
+            }
             Ground::Directory(facts) => {
                 (facts.path.as_path(), facts, bytes_in_directory(&spec.workload))
+            }
+            // Layers of the system write to their base: each arm has a file of its own.
+            Ground::Anonymous(facts) | Ground::OnNew { parent: facts, .. }
+                if is_system(arm) =>
+            {
+                places.push((Path::new(""), vec![&arm.name], facts, disk_bytes(arm)));
+                continue;
             }
             // Not a path that another arm could name.
             Ground::Anonymous(facts) => (Path::new("anonymous"), facts, disk_bytes(arm)),
@@ -254,15 +306,17 @@ fn room(spec: &Spec, grounds: &[Ground]) -> Room {
     room
 }
 
-/// Size of the disk that an arm's stack is; 0 for paths.
+/// Bytes that the base of an arm's stack takes; 0 for paths.
 pub(crate) fn disk_bytes(arm: &Arm) -> u64 {
     match &arm.target {
         Target::Path(_) => 0,
-        Target::Stack(stack) => stack.layers.first().map_or(0, |layer| match layer {
-            Layer::Mem { size_bytes } | Layer::File { size_bytes, .. } => *size_bytes,
-            _ => 0,
-        }),
+        Target::Stack(stack) => assembly::base_bytes(stack),
     }
+}
+
+/// Whether the arm has layers of the system.
+pub(crate) fn is_system(arm: &Arm) -> bool {
+    matches!(&arm.target, Target::Stack(stack) if !stack.is_in_process())
 }
 
 impl Ground {

@@ -128,7 +128,8 @@ fn unnamed(directory: &Path) -> Result<File, Errno> {
     open(directory, flags, Mode::RUSR | Mode::WUSR).map(File::from)
 }
 
-fn create(path: &Path) -> Result<File, Error> {
+/// Makes a file in a private directory.
+pub(crate) fn create(path: &Path) -> Result<File, Error> {
     let options = &mut OpenOptions::new();
     options
         .read(true)

@@ -1,12 +1,14 @@
 //! What a journal holds: one thing that was about to be made, and how to undo it.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, CWD, StatxFlags, statx};
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
-use crate::{disk_file, scratch};
+use crate::layers::loop_device;
+use crate::{disk_file, mounts, programs, scratch};
 
 /// One line of a journal. Lines are only ever added; a variant, once released, stays readable.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,6 +31,23 @@ pub(crate) enum Entry {
         identity: Identity,
         /// Inode number of the directory it is in.
         parent_inode: u64,
+    },
+    /// Whatever is mounted at a place in a private directory.
+    Mount {
+        /// The mount point.
+        path: PathBuf,
+    },
+    /// The loop devices on a file of this run.
+    Loop {
+        /// The file, or what else it is on.
+        backing: PathBuf,
+    },
+    /// A daemon that bears this token in its environment.
+    Daemon {
+        /// The token, random.
+        token: String,
+        /// Its name, for people.
+        program: String,
     },
 }
 
@@ -65,32 +84,47 @@ impl Identity {
 }
 
 impl Entry {
-    /// The path it is about.
-    pub(crate) fn path(&self) -> &Path {
-        match self {
-            Self::Directory { path, .. } | Self::File { path, .. } => path,
-        }
-    }
-
     /// Removes what was made; does nothing if that has happened already. `journal` is named in
     /// errors.
     pub(crate) fn undo(&self, journal: &Path) -> Result<Undone, Error> {
-        if !self.parent_in_sight() {
-            let path = self.path().to_owned();
-            return Err(Error::OutOfSight { path, journal: journal.to_owned() });
-        }
         match self {
-            Self::Directory { path, token, .. } => scratch::remove(path, token, journal),
-            Self::File { path, identity, .. } => disk_file::remove(path, *identity, journal),
+            Self::Directory { path, token, parent_inode } => {
+                in_sight(path, *parent_inode, journal)?;
+                scratch::remove(path, token, journal)
+            }
+            Self::File { path, identity, parent_inode } => {
+                in_sight(path, *parent_inode, journal)?;
+                disk_file::remove(path, *identity, journal)
+            }
+            Self::Mount { path } => mounts::undo(path, journal),
+            Self::Loop { backing } => loop_device::undo(backing, journal),
+            Self::Daemon { token, .. } if programs::end_daemon(token) => Ok(Undone::Removed),
+            Self::Daemon { .. } => Ok(Undone::Absent),
         }
     }
+}
 
-    /// Whether the directory it was made in is the one to be seen now. Without this check, a file
-    /// system that is not mounted again yet after a reboot would look like a job done.
-    fn parent_in_sight(&self) -> bool {
-        let (Self::Directory { parent_inode, .. } | Self::File { parent_inode, .. }) = self;
-        inode_of_parent(self.path()).is_ok_and(|inode| inode == *parent_inode)
+/// What was made, for people.
+impl fmt::Display for Entry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Directory { path, .. } | Self::File { path, .. } => {
+                write!(f, "{}", path.display())
+            }
+            Self::Mount { path } => write!(f, "the mount at {}", path.display()),
+            Self::Loop { backing } => write!(f, "the loop device on {}", backing.display()),
+            Self::Daemon { program, .. } => write!(f, "the process {program}"),
+        }
     }
+}
+
+/// Checks that the directory something was made in is the one to be seen now. Without this, a file
+/// system that is not mounted again yet after a reboot would look like a job done.
+fn in_sight(path: &Path, parent_inode: u64, journal: &Path) -> Result<(), Error> {
+    if inode_of_parent(path).is_ok_and(|inode| inode == parent_inode) {
+        return Ok(());
+    }
+    Err(Error::OutOfSight { path: path.to_owned(), journal: journal.to_owned() })
 }
 
 /// Inode number of the directory that `path` is in.

@@ -65,6 +65,49 @@ pub enum Error {
         /// The disk's reason.
         source: iotax_vdisk::Error,
     },
+    /// An arm's layers could not be made.
+    #[error("arm {arm}: {source}")]
+    Arm {
+        /// The arm.
+        arm: String,
+        /// What went wrong.
+        source: Box<Error>,
+    },
+    /// Another program did not do what it was run for.
+    #[error("{name} failed ({status}){}{said}", if said.is_empty() { "" } else { ": " })]
+    Program {
+        /// The program.
+        name: String,
+        /// How it ended.
+        status: String,
+        /// The end of what it printed; may be empty.
+        said: String,
+    },
+    /// The kernel did not mount a file system.
+    #[error(
+        "cannot mount {kind}{}: {source}; the kernel log (dmesg) may say more",
+        if options.is_empty() { String::new() } else { format!(" with {options}") }
+    )]
+    Mount {
+        /// Type of the file system.
+        kind: String,
+        /// The options.
+        options: String,
+        /// The system's reason.
+        source: io::Error,
+    },
+    /// Somebody uses what is to be taken down.
+    #[error(
+        "{}: is in use by another process (see fuser -vm); end it and run \
+         iotax undo. The journal is {}",
+        path.display(), journal.display()
+    )]
+    Busy {
+        /// What was to be removed.
+        path: PathBuf,
+        /// The journal that says it should be removed.
+        journal: PathBuf,
+    },
     /// The user stopped the preparation.
     #[error("interrupted while preparing; everything made so far was removed")]
     Interrupted,
@@ -173,6 +216,28 @@ pub enum Obstacle {
     /// It cannot be looked at.
     #[error("cannot be examined: {0}")]
     Unreachable(io::Error),
+    /// This machine lacks something that layers need.
+    #[error("{what}; {remedy}")]
+    Lacks {
+        /// What is missing.
+        what: String,
+        /// What to do.
+        remedy: String,
+    },
+    /// A base too small for what stands on it.
+    #[error("{layer} needs at least {}; choose a larger size", readable(*least_bytes))]
+    TooSmallFor {
+        /// The layer.
+        layer: &'static str,
+        /// Its least size.
+        least_bytes: u64,
+    },
+    /// A file that exists, in a stack that would overwrite it.
+    #[error(
+        "exists already, and layers would be written over it; name a file that does not exist yet, \
+         or leave out the path"
+    )]
+    WouldOverwrite,
     /// A kind of file that no load can be driven at.
     #[error(
         "is neither a directory nor a regular file nor a block device; name a directory to have \

@@ -6,7 +6,7 @@
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rand::{Rng, SeedableRng};
@@ -39,6 +39,22 @@ pub(crate) fn reserve(file: &File, path: &Path, size_bytes: u64) -> Result<(), E
         Ok(()) | Err(Errno::OPNOTSUPP | Errno::NOSYS) => Ok(()),
         Err(error) => Err(failed(error.into())),
     }
+}
+
+/// Bytes that one file gets before it is the next one's turn.
+const TURN_BYTES: u64 = 16 << 20;
+
+/// Gives several files their sizes and their space piece by piece in turns, so that they lie
+/// side by side on the volume and none of them in a faster part of it.
+pub(crate) fn reserve_in_turns(files: &[(File, PathBuf, u64)]) -> Result<(), Error> {
+    let largest = files.iter().map(|(.., size_bytes)| *size_bytes).max().unwrap_or(0);
+    for turn in 1..=largest.div_ceil(TURN_BYTES) {
+        for (file, path, size_bytes) in files {
+            let so_far = (*size_bytes).min(turn * TURN_BYTES);
+            reserve(file, path, so_far)?;
+        }
+    }
+    Ok(())
 }
 
 /// Writes `size_bytes` of pseudo-random data and forces them to the device; none of it stays in

@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::entry::{Entry, Undone};
 use crate::error::Error;
+use crate::programs;
 
 /// Version of the journal's format.
 const FORMAT: u32 = 1;
@@ -61,6 +62,16 @@ pub(crate) fn directory(state_dir: &Path) -> PathBuf {
     state_dir.join("undo")
 }
 
+/// The directory in which arms have their mount points and sockets; made if need be.
+pub(crate) fn room(state_dir: Option<&Path>) -> Result<PathBuf, Error> {
+    let room = state_dir.ok_or(Error::NoStateDirectory)?.join("run");
+    let make = || {
+        DirBuilder::new().recursive(true).mode(0o700).create(&room)?;
+        fs::canonicalize(&room)
+    };
+    make().map_err(|source| Error::Journal { directory: room.clone(), source })
+}
+
 /// The journal of this run. Its file is made with the first entry and removed with the last, so a
 /// rig that makes nothing needs no state directory. Unwinds when dropped.
 #[derive(Debug)]
@@ -94,6 +105,11 @@ impl Journal {
         }
         let open = self.open.as_mut().expect("opened above");
         open.append(entry).map_err(|source| Error::Journal { directory: open.path.clone(), source })
+    }
+
+    /// Name of the journal, which the programs of its run bear; empty before the first entry.
+    pub(crate) fn name(&self) -> String {
+        self.open.as_ref().map(Open::name).unwrap_or_default()
     }
 
     /// Takes the last entry back: what it announced did not happen, and whatever is there instead
@@ -167,7 +183,13 @@ impl Open {
         }
         open.head = head;
         open.entries = entries;
+        // A program that the run had under way may still be making what is about to be undone.
+        programs::kill_run(&open.name());
         Ok(Some(open))
+    }
+
+    fn name(&self) -> String {
+        self.path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
     }
 
     /// False if another process holds it, or it was removed meanwhile.
@@ -194,11 +216,11 @@ impl Open {
 
     /// Undoes all entries, last first, and then removes the journal unless some of it could not be
     /// undone. Tells `done` about each success and returns the failures.
-    pub(crate) fn unwind(self, done: &mut dyn FnMut(&Path, Undone)) -> Vec<Error> {
+    pub(crate) fn unwind(self, done: &mut dyn FnMut(&Entry, Undone)) -> Vec<Error> {
         let mut errors = Vec::new();
         for entry in self.entries.iter().rev() {
             match entry.undo(&self.path) {
-                Ok(undone) => done(entry.path(), undone),
+                Ok(undone) => done(entry, undone),
                 Err(error) => errors.push(error),
             }
         }

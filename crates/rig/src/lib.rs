@@ -29,12 +29,17 @@
 //! runs in a circle.
 #![forbid(unsafe_code)]
 
+mod assembly;
 mod check;
 mod disk_file;
 mod entry;
 mod error;
 mod fill;
 mod journal;
+mod layers;
+mod mounts;
+mod needs;
+mod programs;
 mod rig;
 mod room;
 mod scratch;
@@ -42,8 +47,10 @@ mod site;
 mod size;
 mod undo;
 mod vdisk;
+mod workshop;
 
 pub use error::{Error, Obstacle, Refusal};
 pub use journal::state_dir;
+pub use needs::Missing;
 pub use rig::{Options, Place, Progress, Rig};
 pub use undo::{UndoReport, undo};

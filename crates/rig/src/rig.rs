@@ -5,15 +5,17 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use iotax_record::Site;
-use iotax_spec::{Arm, Spec, Target};
+use iotax_spec::{Arm, Form, Spec, Target};
 use iotax_vdisk::{Prepared, VirtualDisk};
 
-use crate::check::{Ground, check, disk_bytes};
+use crate::assembly::{Assembly, Plan};
+use crate::check::{Ground, check, disk_bytes, is_system};
 use crate::disk_file::{self, DiskFile};
 use crate::entry::Identity;
 use crate::error::Error;
-use crate::fill::{Watch, fill, reserve};
-use crate::journal::Journal;
+use crate::fill::{Watch, fill, reserve, reserve_in_turns};
+use crate::journal::{self, Journal};
+use crate::layers::Top;
 use crate::{scratch, site, vdisk};
 
 /// What a rig needs from its surroundings.
@@ -27,6 +29,10 @@ pub struct Options<'a> {
     pub progress: &'a mut dyn FnMut(&Progress<'_>),
     /// Set by someone else to stop the preparation; everything made so far is removed.
     pub stop: &'a AtomicBool,
+    /// Block devices that the user gave up to be overwritten.
+    pub destroy: &'a [PathBuf],
+    /// The iotax program, which serves virtual disks when run with `disk serve`.
+    pub program: &'a Path,
 }
 
 /// How far the filling of one disk has got.
@@ -45,6 +51,8 @@ pub struct Progress<'a> {
 pub enum Place<'a> {
     /// A private directory, or the user's file or block device, which may only be read.
     Path(&'a Path),
+    /// A block device that was made for this run, and may be written.
+    Own(&'a Path),
     /// An open virtual disk, filled with data.
     Disk(&'a VirtualDisk),
 }
@@ -70,6 +78,7 @@ struct Standing {
 enum Up {
     Path { path: PathBuf, identity: Identity },
     Disk(VirtualDisk),
+    System(Box<Assembly>),
 }
 
 impl Rig {
@@ -84,7 +93,8 @@ impl Rig {
         let mut build = Build {
             spec,
             watch: Watch { progress, stop },
-            journal: Journal::new(state_dir),
+            journal: Journal::new(state_dir.clone()),
+            state_dir,
             directories: BTreeMap::new(),
             files: Files::default(),
         };
@@ -103,6 +113,10 @@ impl Rig {
         let Standing { name, place, .. } = &self.arms[arm];
         match place {
             Up::Disk(disk) => Ok(Place::Disk(disk)),
+            Up::System(assembly) => Ok(match assembly.top() {
+                Top { form: Form::Directory, path } => Place::Path(path),
+                Top { path, .. } => Place::Own(path),
+            }),
             Up::Path { path, identity } => {
                 let what = match Identity::of(path) {
                     Ok(found) if found == *identity => return Ok(Place::Path(path)),
@@ -131,8 +145,15 @@ impl Rig {
     /// [`undo`](crate::undo()) finds it.
     pub fn down(self) -> Result<(), Error> {
         let Self { arms, _files: files, mut journal } = self;
-        drop((arms, files));
-        journal.unwind()
+        // All of it, whatever fails on the way.
+        let mut first = Ok(());
+        for arm in arms {
+            if let Up::System(assembly) = arm.place {
+                first = first.and(assembly.down());
+            }
+        }
+        drop(files);
+        first.and(journal.unwind())
     }
 }
 
@@ -144,6 +165,15 @@ struct Build<'a> {
     /// Private directories by the directory they are in, without symbolic links: arms on the same
     /// directory share their test files.
     directories: BTreeMap<PathBuf, PathBuf>,
+    journal: Journal,
+    state_dir: Option<PathBuf>,
+}
+
+/// What an arm with layers of the system stands on.
+struct Base {
+    /// `None` if the base is a layer of the system too.
+    top: Option<Top>,
+    /// The arm's own.
     journal: Journal,
 }
 
@@ -157,11 +187,18 @@ impl Build<'_> {
     fn arms(&mut self, grounds: &[Ground]) -> Result<Vec<Standing>, Error> {
         let spec = self.spec;
         let sizes = self.make_files(grounds)?;
+        let mut bases = self.bases(grounds)?;
         let mut standing = Vec::with_capacity(grounds.len());
-        for (arm, ground) in spec.arms.iter().zip(grounds) {
-            let place = self.place(arm, ground)?;
-            let disk = if let Up::Disk(disk) = &place { Some(disk) } else { None };
-            let site = site::describe(arm, ground, disk, &spec.workload);
+        for (index, (arm, ground)) in spec.arms.iter().zip(grounds).enumerate() {
+            let place = match bases.remove(&index) {
+                Some(base) => self.assemble(arm, base)?,
+                None => self.place(arm, ground)?,
+            };
+            let site = match &place {
+                Up::System(assembly) => site::of_assembly(arm, ground, assembly),
+                Up::Disk(disk) => site::describe(arm, ground, Some(disk), &spec.workload),
+                Up::Path { .. } => site::describe(arm, ground, None, &spec.workload),
+            };
             standing.push(Standing { name: arm.name.clone(), site, place });
         }
         // Last, because it is what takes time: by now every stack is known to open.
@@ -176,12 +213,14 @@ impl Build<'_> {
     /// Makes each file that arms stand on, as large as the largest of them needs it.
     fn make_files(&mut self, grounds: &[Ground]) -> Result<BTreeMap<PathBuf, u64>, Error> {
         let mut sizes = BTreeMap::new();
-        for (arm, ground) in self.spec.arms.iter().zip(grounds) {
+        let own = |arm: &&Arm| !is_system(arm);
+        let shared = self.spec.arms.iter().zip(grounds).filter(|(arm, _)| own(arm));
+        for (arm, ground) in shared.clone() {
             let Some(key) = ground.file_to_make() else { continue };
             let size_bytes = sizes.entry(key.to_owned()).or_insert(0);
             *size_bytes = disk_bytes(arm).max(*size_bytes);
         }
-        for ground in grounds {
+        for (_, ground) in shared {
             let Some(key) = ground.file_to_make() else { continue };
             if self.files.made.contains_key(key) {
                 continue;
@@ -194,6 +233,50 @@ impl Build<'_> {
             self.files.made.insert(key.to_owned(), file);
         }
         Ok(sizes)
+    }
+
+    /// The bases of the arms with layers of the system, by the arm's index. Each has a file of its
+    /// own, and all of these are allocated in turns, so that no arm lies in a faster part of the
+    /// volume.
+    fn bases(&mut self, grounds: &[Ground]) -> Result<BTreeMap<usize, Base>, Error> {
+        let spec = self.spec;
+        let mut bases = BTreeMap::new();
+        let mut files = Vec::new();
+        for (index, (arm, ground)) in spec.arms.iter().zip(grounds).enumerate() {
+            if !is_system(arm) {
+                continue;
+            }
+            let mut journal = Journal::new(self.state_dir.clone());
+            let top = match ground {
+                Ground::Anonymous(facts) | Ground::OnNew { parent: facts, .. } => {
+                    let path = scratch::make(&facts.path, &mut journal)?.join("disk");
+                    files.push((disk_file::create(&path)?, path.clone(), disk_bytes(arm)));
+                    Some(Top::file(path))
+                }
+                Ground::Directory(facts) => {
+                    Some(Top::directory(scratch::make(&facts.path, &mut journal)?))
+                }
+                _ => None,
+            };
+            bases.insert(index, Base { top, journal });
+        }
+        reserve_in_turns(&files)?;
+        for (file, path, size_bytes) in &files {
+            fill(file, path, *size_bytes, spec.seed, &mut self.watch)?;
+        }
+        Ok(bases)
+    }
+
+    fn assemble(&mut self, arm: &Arm, base: Base) -> Result<Up, Error> {
+        let Target::Stack(stack) = &arm.target else { unreachable!("only stacks have layers") };
+        let Base { top: base, journal } = base;
+        let room = journal::room(self.state_dir.as_deref())?;
+        let plan = Plan { stack, base, room, journal };
+        let made = Assembly::make(plan, self.watch.stop);
+        made.map(|assembly| Up::System(Box::new(assembly))).map_err(|error| match error {
+            Error::Interrupted => error,
+            source => Error::Arm { arm: arm.name.clone(), source: Box::new(source) },
+        })
     }
 
     fn place(&mut self, arm: &Arm, ground: &Ground) -> Result<Up, Error> {

@@ -10,7 +10,9 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, openat, unlinkat};
+use rustix::fs::{
+    AtFlags, CWD, Dir, FileType, Mode, OFlags, Statx, StatxFlags, openat, statx, unlinkat,
+};
 use rustix::io::Errno;
 
 use crate::entry::{Entry, Undone, inode_of_parent};
@@ -108,8 +110,23 @@ fn remove_tree(directory: &OwnedFd, name: &[u8], kind: FileType) -> Result<(), E
         }
     }
     let inner = open_directory(directory, name)?;
+    // What is mounted here is not ours to empty: on a file server it would be the user's data.
+    if is_mount(directory, &inner)? {
+        return Err(Errno::BUSY);
+    }
     for (name, kind) in list(&inner)? {
         remove_tree(&inner, &name, kind)?;
     }
     unlinkat(directory, name, AtFlags::REMOVEDIR)
+}
+
+/// Whether `inner` is the root of another mount than the one it is in.
+fn is_mount(outer: &OwnedFd, inner: &OwnedFd) -> Result<bool, Errno> {
+    let look = |directory| {
+        let flags = AtFlags::EMPTY_PATH;
+        statx(directory, c"", flags, StatxFlags::BASIC_STATS | StatxFlags::MNT_ID)
+    };
+    let (outer, inner) = (look(outer)?, look(inner)?);
+    let device = |stat: &Statx| (stat.stx_dev_major, stat.stx_dev_minor);
+    Ok(device(&outer) != device(&inner) || outer.stx_mnt_id != inner.stx_mnt_id)
 }

@@ -5,7 +5,9 @@ use iotax_record::Site;
 use iotax_spec::{Arm, Engine, Workload};
 use iotax_vdisk::VirtualDisk;
 
+use crate::assembly::Assembly;
 use crate::check::Ground;
+use crate::layers::Top;
 use crate::size::readable;
 
 /// The facts about an arm on `ground`; `disk` is its open stack, if it is one.
@@ -46,6 +48,32 @@ pub(crate) fn describe(
         has_device: facts.reads_counted,
         storage_id: storage_id(ground, facts),
         notes,
+    }
+}
+
+/// The facts about an arm with layers of the system.
+pub(crate) fn of_assembly(arm: &Arm, ground: &Ground, assembly: &Assembly) -> Site {
+    let Top { path, .. } = assembly.top();
+    let top = iotax_inspect::site(path).ok();
+    let top = top.as_ref();
+    let device = top.and_then(|facts| facts.block.as_ref());
+    let storage_id = match ground.facts() {
+        // Files of their own, side by side on one volume.
+        Some(facts) => format!("{} files in {}", facts.device_number, facts.path.display()),
+        None => format!("made for arm {}", arm.name),
+    };
+    let mut all = ground.facts().map(notes).unwrap_or_default();
+    all.extend(assembly.notes().iter().cloned());
+    Site {
+        kind: "stack".to_owned(),
+        target: arm.target.to_string(),
+        file_system: top.and_then(|facts| facts.file_system.clone()),
+        device: device.map(|device| device.name.clone()),
+        device_model: device.and_then(|device| device.model.clone()),
+        direct: None,
+        has_device: top.is_some_and(|facts| facts.reads_counted),
+        storage_id,
+        notes: all,
     }
 }
 

@@ -11,8 +11,8 @@ use crate::journal::{self, Open};
 /// What [`undo`] did.
 #[derive(Debug, Default)]
 pub struct UndoReport {
-    /// Removed now.
-    pub removed: Vec<PathBuf>,
+    /// What was removed now, in words.
+    pub removed: Vec<String>,
     /// Journals whose run is still alive (or being undone by someone else): left alone.
     pub live: usize,
     /// What could not be undone, each with its path, the reason and what to do; it stays in its
@@ -40,9 +40,9 @@ pub fn undo(state_dir: &Path) -> UndoReport {
         match Open::of_the_dead(&path) {
             Ok(Some(open)) => {
                 let removed = &mut report.removed;
-                let errors = open.unwind(&mut |path, undone| {
+                let errors = open.unwind(&mut |entry, undone| {
                     if undone == Undone::Removed {
-                        removed.push(path.to_owned());
+                        removed.push(entry.to_string());
                     }
                 });
                 report.problems.extend(errors);
@@ -128,7 +128,7 @@ mod tests {
     #[test]
     fn what_a_dead_run_made_is_removed_once() {
         let (dead, made) = Dead::with_directory();
-        assert_eq!(undo(&dead.state()).removed, [made]);
+        assert_eq!(undo(&dead.state()).removed, [made.display().to_string()]);
         assert_eq!(fs::read_dir(dead.target()).unwrap().count(), 0);
         let again = undo(&dead.state());
         assert_eq!((again.removed.len(), again.live, again.problems.len()), (0, 0, 0));
@@ -158,7 +158,7 @@ mod tests {
     fn an_interrupted_removal_is_finished() {
         let (dead, made) = Dead::with_directory();
         fs::remove_file(made.join("job.0")).unwrap();
-        assert_eq!(undo(&dead.state()).removed, [made]);
+        assert_eq!(undo(&dead.state()).removed, [made.display().to_string()]);
     }
 
     #[test]
@@ -190,7 +190,7 @@ mod tests {
         std::os::unix::fs::symlink(&precious, made.join("link")).unwrap();
         fs::create_dir_all(made.join("deep/er")).unwrap();
         fs::write(made.join("deep/er/file"), "").unwrap();
-        assert_eq!(undo(&dead.state()).removed, [made]);
+        assert_eq!(undo(&dead.state()).removed, [made.display().to_string()]);
         assert!(precious.join("file").exists());
     }
 
@@ -203,7 +203,7 @@ mod tests {
         insta::assert_snapshot!(dead.problem(), @"target/.iotax-RANDOM: cannot be looked at, because its file system is not mounted or its directory is gone. Mount it and undo again, or delete state/undo/JOURNAL to forget about it");
         fs::remove_dir(dead.target()).unwrap();
         fs::rename(&elsewhere, dead.root.path().join("target")).unwrap();
-        assert_eq!(undo(&dead.state()).removed, [made]);
+        assert_eq!(undo(&dead.state()).removed, [made.display().to_string()]);
     }
 
     #[test]
@@ -219,14 +219,14 @@ mod tests {
         dead.rewrite(|_| original.replace("\"made\":\"directory\"", "\"made\":\"moon\""));
         insta::assert_snapshot!(dead.problem(), @"state/undo/JOURNAL: is not a journal of this version of iotax (unknown variant `moon`, expected `directory` or `file` at line 1 column 14); nothing in it was undone");
         dead.rewrite(|_| original.clone());
-        assert_eq!(undo(&dead.state()).removed, [made]);
+        assert_eq!(undo(&dead.state()).removed, [made.display().to_string()]);
     }
 
     #[test]
     fn a_torn_last_line_was_never_acted_upon() {
         let (dead, made) = Dead::with_directory();
         dead.rewrite(|text| text + "{\"made\":\"dire");
-        assert_eq!(undo(&dead.state()).removed, [made]);
+        assert_eq!(undo(&dead.state()).removed, [made.display().to_string()]);
     }
 
     #[test]

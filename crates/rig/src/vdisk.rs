@@ -54,6 +54,7 @@ fn config(layer: &Layer, file: &Path, seed: u64) -> LayerConfig {
         Layer::Throttle(throttle) => LayerConfig::Throttle(throttle_config(throttle)),
         Layer::Cache { size_bytes } => LayerConfig::Cache(CacheConfig { size_bytes: *size_bytes }),
         Layer::Fault(fault) => LayerConfig::Fault(fault_config(fault, seed)),
+        other => unreachable!("{} is no layer of this process", other.name()),
     }
 }
 

@@ -105,6 +105,8 @@ fn child(root: &Path) -> ! {
                 state_dir: Some(root.join("state")),
                 progress: &mut |_| (),
                 stop: &AtomicBool::new(false),
+                destroy: &[],
+                program: Path::new("iotax"),
             },
         )
         .unwrap();

@@ -43,7 +43,9 @@ impl Bench {
         stop: &AtomicBool,
     ) -> Result<Rig, Error> {
         let work_dir = &self.at("work");
-        Rig::open(spec, Options { work_dir, state_dir: Some(self.at("state")), progress, stop })
+        let program = Path::new("iotax");
+        let state_dir = Some(self.at("state"));
+        Rig::open(spec, Options { work_dir, state_dir, progress, stop, destroy: &[], program })
     }
 
     /// The error's text, with this test's directory written as `ROOT`.

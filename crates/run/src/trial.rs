@@ -54,6 +54,7 @@ impl Bench<'_> {
 pub fn target(place: Place<'_>) -> Target<'_> {
     match place {
         Place::Path(path) => Target::Path(path),
+        Place::Own(path) => Target::Own(path),
         Place::Disk(disk) => Target::Disk(disk),
     }
 }

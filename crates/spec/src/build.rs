@@ -69,19 +69,22 @@ impl Stop {
 }
 
 impl Stack {
-    /// Bytes of the disk: its base's size.
-    pub fn size_bytes(&self) -> u64 {
-        match self.layers.first() {
-            Some(Layer::Mem { size_bytes } | Layer::File { size_bytes, .. }) => *size_bytes,
-            _ => 0,
+    /// Bytes of the base; `None` if only the machine knows (a directory, a device, a server).
+    pub fn size_bytes(&self) -> Option<u64> {
+        match self.layers.first()? {
+            Layer::Mem { size_bytes }
+            | Layer::File { size_bytes, .. }
+            | Layer::Tmpfs { size_bytes } => Some(*size_bytes),
+            Layer::Vdisk { stack } => stack.size_bytes(),
+            _ => None,
         }
     }
 
-    /// Names of the layers above the base from bottom to top, a repeated one numbered: `aes`,
-    /// `aes#2`.
+    /// Names of the layers that can be taken off, from bottom to top, a repeated one numbered:
+    /// `aes`, `aes#2`.
     pub fn layer_names(&self) -> Vec<String> {
         let mut names: Vec<String> = Vec::new();
-        for layer in self.layers.iter().skip(1) {
+        for layer in self.layers.iter().filter(|layer| layer.is_optional()) {
             let is_taken = |name: &str| names.iter().any(|other| other == name);
             let word = layer.name();
             let name = if is_taken(word) { numbered(word, is_taken) } else { word.to_owned() };
@@ -90,14 +93,26 @@ impl Stack {
         names
     }
 
-    /// The base and those layers above it whose bit is set in `mask`, the lowest bit for the
-    /// lowest layer.
+    /// The stack with only those of its optional layers whose bit is set in `mask`, the lowest
+    /// bit for the lowest layer.
     #[must_use]
     pub fn subset(&self, mask: u32) -> Self {
-        let (base, above) = self.layers.split_at(self.layers.len().min(1));
-        let bits = (0..u32::BITS).map(|k| mask >> k & 1 == 1);
-        let kept = above.iter().zip(bits).filter(|(_, has)| *has).map(|(layer, _)| layer);
-        Self { layers: base.iter().chain(kept).cloned().collect() }
+        let mut bits = (0..u32::BITS).map(|k| mask >> k & 1 == 1);
+        let kept = |layer: &&Layer| !layer.is_optional() || bits.next() == Some(true);
+        Self { layers: self.layers.iter().filter(kept).cloned().collect() }
+    }
+}
+
+impl Stack {
+    /// Paths that the user named.
+    fn paths_mut(&mut self) -> Box<dyn Iterator<Item = &mut PathBuf> + '_> {
+        Box::new(self.layers.iter_mut().flat_map(|layer| match layer {
+            Layer::File { path: Some(path), .. } | Layer::Dir { path } | Layer::Dev { path } => {
+                Box::new(std::iter::once(path))
+            }
+            Layer::Vdisk { stack } => stack.paths_mut(),
+            _ => Box::new(std::iter::empty()) as Box<dyn Iterator<Item = &mut PathBuf>>,
+        }))
     }
 }
 
@@ -166,8 +181,9 @@ impl Spec {
         for job in &self.workload.jobs {
             let largest = u64::from(job.block_sizes.max_bytes());
             match &arm.target {
-                Target::Stack(stack) if largest > stack.size_bytes() => {
-                    let (block, disk) = (format_bytes(largest), format_bytes(stack.size_bytes()));
+                Target::Stack(stack) if stack.size_bytes().is_some_and(|disk| largest > disk) => {
+                    let disk = stack.size_bytes().unwrap_or_default();
+                    let (block, disk) = (format_bytes(largest), format_bytes(disk));
                     let problem = format!("blocks of {block} do not fit a disk of {disk}");
                     let advice = "make the stack's size larger or block-size smaller";
                     return Err(Error::impossible(
@@ -176,6 +192,11 @@ impl Spec {
                         problem,
                         advice,
                     ));
+                }
+                Target::Stack(stack) if job.engine == Engine::Vdisk && !stack.is_in_process() => {
+                    let problem = format!("vdisk drives in-process stacks, not {stack}");
+                    let advice = "use engine=io_uring, psync or mmap";
+                    return Err(Error::impossible(subject(&job.name), "engine", problem, advice));
                 }
                 Target::Path(path) if job.engine == Engine::Vdisk => {
                     let problem = format!("vdisk drives stacks, not the path {}", path.display());
@@ -199,13 +220,7 @@ impl Spec {
         for arm in &mut self.arms {
             match &mut arm.target {
                 Target::Path(path) => resolve(path),
-                Target::Stack(stack) => {
-                    let paths = stack.layers.iter_mut().filter_map(|layer| match layer {
-                        Layer::File { path, .. } => path.as_mut(),
-                        _ => None,
-                    });
-                    paths.for_each(resolve);
-                }
+                Target::Stack(stack) => stack.paths_mut().for_each(resolve),
             }
         }
     }
@@ -219,7 +234,8 @@ fn masks(layers: usize, subsets: Subsets) -> Result<Vec<u32>, Error> {
     match (layers, subsets) {
         (0, _) => refuse(
             "there is no layer to take off".into(),
-            "put layers on the base, as in file(size=2G) + aes + aes",
+            "put layers on the base, as in file(size=2G) + aes + aes; file systems and loop \
+             devices stay, since the load needs them",
         ),
         (0..=FACTORIAL_LAYERS, _) | (0..=MAX_FACTORIAL_LAYERS, Subsets::All) => {
             Ok((0..1 << layers).collect())

@@ -24,9 +24,11 @@ pub use build::Subsets;
 pub use error::{Error, FilePlace, Subject};
 pub use overrides::{Changes, override_keys};
 pub use spec::{Arm, Design, Spec, Stop, StopMode};
-pub use stack::{Fault, Layer, Stack, Target, Throttle};
+pub use stack::{
+    CgroupIo, Dmcrypt, Fault, FileSystem, FileSystemKind, Layer, Nfs, Stack, Target, Throttle,
+};
 pub use target::parse_arms;
-pub use text::{LayerInfo, Parameter};
+pub use text::{Form, LayerInfo, Parameter, World};
 pub use workload::{
     BlockSizes, Bound, Engine, Files, IndexLoads, Job, Pace, Pattern, Share, Workload,
 };

@@ -21,7 +21,7 @@ pub enum Layer {
         /// Size of the disk.
         size_bytes: u64,
     },
-    /// A file; without a path an anonymous one in the working directory.
+    /// A file; without a path iotax's own in the working directory, which vanishes.
     File {
         /// Where the bytes live.
         path: Option<PathBuf>,
@@ -56,6 +56,141 @@ pub enum Layer {
     },
     /// Deliberate faults.
     Fault(Fault),
+    /// A directory of the user's.
+    Dir {
+        /// Where test files go.
+        path: PathBuf,
+    },
+    /// A block device of the user's, whose content is lost.
+    Dev {
+        /// Its node.
+        path: PathBuf,
+    },
+    /// A file system in memory.
+    Tmpfs {
+        /// Capacity.
+        size_bytes: u64,
+    },
+    /// A directory of a file server.
+    Nfs(Nfs),
+    /// A virtual disk, mounted through FUSE.
+    Vdisk {
+        /// Its in-process layers.
+        stack: Stack,
+    },
+    /// A loop device: makes a block device of a file.
+    Loop {
+        /// Whether the page cache below is bypassed.
+        direct: bool,
+    },
+    /// LUKS, served by a storage daemon as a hypervisor does it.
+    Luks {
+        /// Strength of AES-XTS in bits: 128 or 256 (two such keys).
+        key_bits: u32,
+    },
+    /// Device mapper's encryption.
+    Dmcrypt(Dmcrypt),
+    /// A file system on a block device.
+    FileSystem(FileSystem),
+    /// Encryption of files by the file system itself.
+    Fscrypt,
+    /// Encryption of files by a FUSE program.
+    Gocryptfs {
+        /// Its cipher, by the word of stack text.
+        cipher: String,
+    },
+    /// The kernel's I/O limits for a group of processes.
+    CgroupIo(CgroupIo),
+}
+
+/// A file server's export and how it is mounted; absent means the client's default.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Nfs {
+    /// Host name or address.
+    pub server: String,
+    /// Path on the server.
+    pub export: String,
+    /// Protocol version, e.g. `4.1`.
+    pub vers: Option<String>,
+    /// Security mode: `sys`, `krb5`, `krb5i` or `krb5p`.
+    pub sec: Option<String>,
+    /// Connections.
+    pub nconnect: Option<u32>,
+    /// Bytes per READ.
+    pub rsize_bytes: Option<u64>,
+    /// Bytes per WRITE.
+    pub wsize_bytes: Option<u64>,
+}
+
+/// Device mapper's encryption, with the flags of its table line.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[expect(clippy::struct_excessive_bools, reason = "the flags of dm-crypt, independent of each other")]
+pub struct Dmcrypt {
+    /// `plain` or `luks2`.
+    pub format: String,
+    /// As in the kernel: `aes-xts-plain64`.
+    pub cipher: String,
+    /// Length of the key in bits, as cryptsetup counts it.
+    pub key_bits: u32,
+    /// Encryption sector: 512 to 4096.
+    pub sector_bytes: u32,
+    /// Decrypts in the context that completes the read.
+    pub no_read_workqueue: bool,
+    /// Encrypts in the context that submits the write.
+    pub no_write_workqueue: bool,
+    /// Encrypts on the CPU that submits the I/O.
+    pub same_cpu_crypt: bool,
+    /// Writes are submitted by the thread that encrypted them.
+    pub submit_from_crypt_cpus: bool,
+}
+
+/// A file system on a block device.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FileSystem {
+    /// Which one.
+    pub kind: FileSystemKind,
+    /// Made with support for [`Layer::Fscrypt`]; `ext4` only.
+    pub encrypt: bool,
+    /// Further arguments of mkfs, separated by spaces.
+    pub mkfs: Option<String>,
+    /// Mount options, separated by commas.
+    pub mount: Option<String>,
+}
+
+/// File systems that can be made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FileSystemKind {
+    /// ext4.
+    Ext4,
+    /// XFS.
+    Xfs,
+    /// Btrfs.
+    Btrfs,
+}
+
+impl FileSystemKind {
+    /// The kernel's word for it, which is also the one in stack text.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Ext4 => "ext4",
+            Self::Xfs => "xfs",
+            Self::Btrfs => "btrfs",
+        }
+    }
+}
+
+/// I/O limits of a cgroup; absent means unlimited.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct CgroupIo {
+    /// Reads per second.
+    pub read_iops: Option<u64>,
+    /// Writes per second.
+    pub write_iops: Option<u64>,
+    /// Bytes read per second.
+    pub read_bw_bytes: Option<u64>,
+    /// Bytes written per second.
+    pub write_bw_bytes: Option<u64>,
 }
 
 /// Token-bucket limits; absent means unlimited.
@@ -108,12 +243,36 @@ impl Layer {
             Self::Throttle(_) => "throttle",
             Self::Cache { .. } => "cache",
             Self::Fault(_) => "fault",
+            Self::Dir { .. } => "dir",
+            Self::Dev { .. } => "dev",
+            Self::Tmpfs { .. } => "tmpfs",
+            Self::Nfs(_) => "nfs",
+            Self::Vdisk { .. } => "vdisk",
+            Self::Loop { .. } => "loop",
+            Self::Luks { .. } => "luks",
+            Self::Dmcrypt(_) => "dmcrypt",
+            Self::FileSystem(file_system) => file_system.kind.name(),
+            Self::Fscrypt => "fscrypt",
+            Self::Gocryptfs { .. } => "gocryptfs",
+            Self::CgroupIo(_) => "cgroup-io",
         }
     }
 
     /// Whether bytes live in this layer; a base is at the bottom and cannot be taken off.
-    pub const fn is_base(&self) -> bool {
-        matches!(self, Self::Mem { .. } | Self::File { .. })
+    pub fn is_base(&self) -> bool {
+        self.info().takes.is_empty()
+    }
+
+    /// Whether the layer only turns what is below into another form: a file into a block device,
+    /// a block device into a directory. Without it the load could not be the same, so a peel
+    /// keeps it.
+    pub const fn is_carrier(&self) -> bool {
+        matches!(self, Self::Loop { .. } | Self::FileSystem(_))
+    }
+
+    /// Whether the layer can be taken off a stack.
+    pub fn is_optional(&self) -> bool {
+        !self.is_base() && !self.is_carrier()
     }
 }
 
@@ -123,7 +282,7 @@ impl Layer {
 pub enum Target {
     /// A directory, a file or a block device; which one is found out on the machine.
     Path(PathBuf),
-    /// An in-process stack.
+    /// A stack of layers, in this process or of the system.
     Stack(Stack),
 }
 

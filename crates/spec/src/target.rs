@@ -33,7 +33,7 @@ impl Target {
 }
 
 fn looks_like_stack(text: &str) -> bool {
-    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    let is_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
     let end = text.find(|c| !is_word(c)).unwrap_or(text.len());
     let (word, rest) = text.split_at(end);
     let next = rest.chars().next();

@@ -11,7 +11,7 @@ pub fn undo() -> Result<Exit> {
     };
     let report = iotax_rig::undo(&state_dir);
     for removed in &report.removed {
-        say(&format!("removed {}", removed.display()))?;
+        say(&format!("removed {}", removed))?;
     }
     if report.removed.is_empty() && report.problems.is_empty() {
         say("nothing to undo")?;

@@ -32,13 +32,13 @@ pub fn perform(
             // Its completions count from instants on the disk's clock: time is told by that one.
             play((stage, &**disk.clock()), thread, ticket, thread.vdisk(disk)?)
         }
-        (Target::Path(_), EngineKind::Psync) => {
+        (Target::Path(_) | Target::Own(_), EngineKind::Psync) => {
             play((stage, &stage.clock), thread, ticket, thread.psync()?)
         }
-        (Target::Path(_), EngineKind::Mmap) => {
+        (Target::Path(_) | Target::Own(_), EngineKind::Mmap) => {
             play((stage, &stage.clock), thread, ticket, thread.mmap()?)
         }
-        (Target::Path(_), EngineKind::IoUring) => {
+        (Target::Path(_) | Target::Own(_), EngineKind::IoUring) => {
             let made = thread.io_uring()?;
             if made.fixed {
                 play((stage, &stage.clock), thread, ticket, Uring::<true>::new(made))
@@ -46,7 +46,7 @@ pub fn perform(
                 play((stage, &stage.clock), thread, ticket, Uring::<false>::new(made))
             }
         }
-        (Target::Path(path), EngineKind::Vdisk) => Err(Error::unsuitable(
+        (Target::Path(path) | Target::Own(path), EngineKind::Vdisk) => Err(Error::unsuitable(
             thread.job,
             format!(
                 "engine `vdisk` needs a virtual disk, and {} is a path; name a stack such as \

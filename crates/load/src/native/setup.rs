@@ -229,7 +229,7 @@ impl Thread<'_> {
 pub fn effective_engine(job: &Job, target: Target<'_>) -> EngineKind {
     match target {
         Target::Disk(_) => EngineKind::Vdisk,
-        Target::Path(_) => job.engine,
+        Target::Path(_) | Target::Own(_) => job.engine,
     }
 }
 

@@ -5,7 +5,7 @@ use crate::target::parse_arms;
 
 fn peel(text: &str, subsets: Subsets) -> Result<Spec, Error> {
     let stack = Stack::parse(text).unwrap();
-    let workload = Workload::peel_search(stack.size_bytes());
+    let workload = Workload::peel_search(stack.size_bytes().unwrap());
     Spec::peel(workload, &stack, subsets, Stop::default(), 1)
 }
 

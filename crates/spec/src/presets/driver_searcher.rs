@@ -80,6 +80,17 @@ pub(crate) fn default_index() -> IndexLoads {
     }
 }
 
+/// What [`in_process`] does, through the system and past its page cache.
+pub(super) fn in_system(bytes: u64) -> Workload {
+    let mut workload = in_process(bytes);
+    workload.about = workload.about.replace("in-process stacks", "stacks of the system");
+    let share = bytes / workload.jobs.len() as u64 / u64::from(MIB) * u64::from(MIB);
+    for job in &mut workload.jobs {
+        (job.engine, job.direct, job.size_bytes) = (Engine::Psync, true, share);
+    }
+    workload
+}
+
 /// The same shape for an in-process stack: one searcher, and one driver that offers a fixed
 /// 50 MiB/s whatever the layers cost, so that every arm searches beside the same writing.
 pub(super) fn in_process(disk_bytes: u64) -> Workload {

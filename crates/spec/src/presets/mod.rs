@@ -51,6 +51,11 @@ impl Workload {
     pub fn peel_search(disk_bytes: u64) -> Self {
         driver_searcher::in_process(disk_bytes)
     }
+
+    /// The same for a stack of the system, through files of `bytes` in all or a block device.
+    pub fn peel_search_in_system(bytes: u64) -> Self {
+        driver_searcher::in_system(bytes)
+    }
 }
 
 impl Job {

@@ -13,6 +13,7 @@ pub(super) enum Value {
     Whole(u64),
     Real(f64),
     Text(String),
+    Switch(bool),
 }
 
 impl Value {
@@ -24,6 +25,7 @@ impl Value {
             Unit::Iops => units::parse_iops(text).map(Self::Real),
             Unit::Count => units::parse_count(text).map(Self::Whole),
             Unit::Share => units::parse_share(text).map(Self::Real),
+            Unit::Switch => units::parse_switch(text).map(Self::Switch),
             Unit::Choice(words) if !words.contains(&text) => {
                 Err(unit.refuse(text, format!("write {}", words.join(" or ")), ""))
             }
@@ -44,6 +46,7 @@ impl Value {
             (Self::Real(share), Unit::Share) => units::format_share(*share),
             (Self::Real(number), _) => units::format_iops(*number),
             (Self::Text(text), _) => text.clone(),
+            (Self::Switch(on), _) => on.to_string(),
         }
     }
 }
@@ -57,6 +60,12 @@ impl From<u64> for Value {
 impl From<f64> for Value {
     fn from(number: f64) -> Self {
         Self::Real(number)
+    }
+}
+
+impl From<bool> for Value {
+    fn from(on: bool) -> Self {
+        Self::Switch(on)
     }
 }
 
@@ -139,7 +148,7 @@ impl<'a> Arguments<'a> {
         match self.find(name)? {
             Value::Whole(number) => Some(number),
             Value::Text(text) => text.parse().ok(),
-            Value::Real(_) => None,
+            Value::Real(_) | Value::Switch(_) => None,
         }
     }
 
@@ -184,6 +193,23 @@ impl<'a> Arguments<'a> {
             Value::Text(text) => Some(text),
             _ => None,
         }
+    }
+
+    pub fn required_text(&self, name: &'static str) -> Result<String, Error> {
+        self.required(name, self.text(name))
+    }
+
+    pub fn required_path(&self, name: &'static str) -> Result<PathBuf, Error> {
+        self.required(name, self.path(name))
+    }
+
+    /// A switch; it has a default.
+    pub fn switch(&self, name: &'static str) -> Result<bool, Error> {
+        let given = match self.find(name) {
+            Some(Value::Switch(on)) => Some(on),
+            _ => None,
+        };
+        self.required(name, given)
     }
 
     pub fn path(&self, name: &'static str) -> Option<PathBuf> {

@@ -10,8 +10,10 @@
 
 mod arguments;
 mod catalog;
+mod complete;
 mod token;
 
+use std::borrow::Cow;
 use std::fmt;
 use std::iter::Peekable;
 use std::ops::Range;
@@ -20,9 +22,11 @@ use std::vec::IntoIter;
 
 use crate::error::Error;
 use crate::stack::{Layer, Stack};
+use crate::units::Unit;
 use arguments::{Arguments, Value};
 use catalog::CATALOG;
-pub use catalog::{LayerInfo, Parameter};
+pub use catalog::{Form, LayerInfo, Parameter, World};
+use complete::{Placed, complete};
 use token::{Kind, Token, quote, tokens};
 
 impl Layer {
@@ -69,15 +73,15 @@ impl<'a> Parser<'a> {
             let advice = "write a base and what lies on it, for example file(size=2G) + aes";
             return Err(Error::syntax("an empty stack", advice));
         }
-        let mut layers = Vec::new();
+        let mut layers: Vec<Placed> = Vec::new();
         loop {
             let (layer, span) = self.layer()?;
-            check_order(&layers, &layer).map_err(|e| e.at(self.text, span))?;
-            layers.push(layer);
+            check_order(&layers, &layer).map_err(|e| e.at(self.text, span.clone()))?;
+            layers.push((layer, span));
             let token = self.take();
             match token.kind {
                 Kind::Plus => {}
-                Kind::End => return Ok(Stack { layers }),
+                Kind::End => return complete(layers, self.text),
                 _ => return Err(self.unexpected(&token, "`+` or the end")),
             }
         }
@@ -122,6 +126,15 @@ impl<'a> Parser<'a> {
             }
             let parameter = arguments.parameter(word);
             let parameter = parameter.map_err(|e| e.at(self.text, name.span.clone()))?;
+            // A switch may be named without a value, as dm-crypt's flags are.
+            if parameter.unit == Unit::Switch && !self.next_is(&Kind::Equals) {
+                let on = Cow::Borrowed("true");
+                arguments.add((word, name.span.clone()), (&on, name.span))?;
+                match self.after_value()? {
+                    Some(end) => return Ok(end),
+                    None => continue,
+                }
+            }
             let equals = self.take();
             if equals.kind != Kind::Equals {
                 let expected = format!("`=` and a value: {word}={}", parameter.unit);
@@ -133,12 +146,19 @@ impl<'a> Parser<'a> {
                 return Err(self.unexpected(&value, &expected));
             };
             arguments.add((word, name.span), (value_word, value.span.clone()))?;
-            let token = self.take();
-            match token.kind {
-                Kind::Comma => {}
-                Kind::Close => return Ok(token.span.end),
-                _ => return Err(self.unexpected(&token, "`,` or `)`")),
+            if let Some(end) = self.after_value()? {
+                return Ok(end);
             }
+        }
+    }
+
+    /// A comma, or the closing bracket and where it ends.
+    fn after_value(&mut self) -> Result<Option<usize>, Error> {
+        let token = self.take();
+        match token.kind {
+            Kind::Comma => Ok(None),
+            Kind::Close => Ok(Some(token.span.end)),
+            _ => Err(self.unexpected(&token, "`,` or `)`")),
         }
     }
 
@@ -163,14 +183,14 @@ fn parameters_of(info: &LayerInfo) -> String {
 }
 
 /// Bytes live at the bottom and only there.
-fn check_order(below: &[Layer], layer: &Layer) -> Result<(), Error> {
+fn check_order(below: &[Placed], layer: &Layer) -> Result<(), Error> {
     let name = layer.name();
     match (below.first(), layer.is_base()) {
         (None, false) => Err(Error::syntax(
             format!("`{name}` needs something below it"),
-            format!("start with a base, mem or file: mem(size=64M) + {name}"),
+            format!("start with a base, such as file: file(size=1G) + {name}"),
         )),
-        (Some(base), true) => Err(Error::syntax(
+        (Some((base, _)), true) => Err(Error::syntax(
             format!("a second base, `{name}`, on top of `{}`", base.name()),
             "bytes live in one place: keep one of them, at the bottom",
         )),
@@ -191,7 +211,11 @@ impl fmt::Display for Layer {
             if default == Some(Ok(value.clone())) {
                 continue;
             }
-            write!(f, "{separator}{name}={}", quote(&value.write(parameter.unit)))?;
+            if value == Value::Switch(true) {
+                write!(f, "{separator}{name}")?;
+            } else {
+                write!(f, "{separator}{name}={}", quote(&value.write(parameter.unit)))?;
+            }
             separator = ", ";
         }
         f.write_str(if separator == "(" { "" } else { ")" })

@@ -1,0 +1,101 @@
+//! An arm whose stack has layers of the system: made layer by layer, taken down in reverse.
+
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+
+use iotax_spec::{Form, Layer, Stack};
+
+use crate::error::Error;
+use crate::journal::Journal;
+use crate::layers::{self, Top};
+use crate::scratch;
+use crate::workshop::{Key, Workshop};
+
+/// Layers of the system on a base. Its journal is its own, so that one arm can be taken down while
+/// the others stay up; dropped, it is taken down.
+#[derive(Debug)]
+pub(crate) struct Assembly {
+    journal: Journal,
+    key: Key,
+    top: Top,
+    notes: Vec<String>,
+}
+
+/// What an assembly is made from.
+pub(crate) struct Plan<'a> {
+    pub(crate) stack: &'a Stack,
+    /// The file, directory or device that is the base; `None` if the base is a layer of the system
+    /// itself.
+    pub(crate) base: Option<Top>,
+    /// The directory for mount points and sockets.
+    pub(crate) room: PathBuf,
+    /// Holds what was made for the arm so far.
+    pub(crate) journal: Journal,
+}
+
+impl Assembly {
+    /// Makes all layers. If one cannot be made, those below are taken down again.
+    pub(crate) fn make(plan: Plan<'_>, stop: &AtomicBool) -> Result<Self, Error> {
+        let Plan { stack, base, room, mut journal } = plan;
+        let room = scratch::make(&room, &mut journal)?;
+        let key = Key::new()?;
+        let mut notes = Vec::new();
+        let mut workshop = Workshop {
+            journal: &mut journal,
+            room: &room,
+            key: &key,
+            size_bytes: stack.size_bytes().unwrap_or(0),
+            stop,
+            notes: &mut notes,
+            names: 0,
+        };
+        let (bottom, above) = stack.layers.split_first().expect("a stack has a base");
+        let nothing = Top::directory(&room);
+        let mut top = match (base, layers::base(bottom)) {
+            (Some(base), _) => base,
+            (None, Some(layer)) => layer.make(nothing, &mut workshop)?,
+            (None, None) => nothing,
+        };
+        for layer in layers::steps(above) {
+            top = layer.make(top, &mut workshop)?;
+        }
+        Ok(Self { journal, key, top, notes })
+    }
+
+    /// What the load is driven at.
+    pub(crate) fn top(&self) -> &Top {
+        &self.top
+    }
+
+    /// Facts about what was made.
+    pub(crate) fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    /// Takes it down.
+    pub(crate) fn down(mut self) -> Result<(), Error> {
+        self.journal.unwind()
+    }
+}
+
+/// Bytes that a base must have for the load to see `stack`'s size: headers included.
+pub(crate) fn base_bytes(stack: &Stack) -> u64 {
+    let above = stack.layers.get(1..).unwrap_or_default();
+    let overhead: u64 = layers::steps(above).iter().map(|step| step.overhead_bytes()).sum();
+    stack.size_bytes().unwrap_or(0) + overhead
+}
+
+/// Whether the load is driven at a directory.
+pub(crate) fn is_directory(stack: &Stack) -> bool {
+    !stack.is_in_process() && stack.form() == Form::Directory
+}
+
+/// The first layer that needs a larger base, and the least size.
+pub(crate) fn too_small(stack: &Stack) -> Option<(&'static str, u64)> {
+    let size_bytes = stack.size_bytes()?;
+    let least = |layer: &Layer| {
+        let least_bytes = layers::steps(std::slice::from_ref(layer)).first()?.least_bytes();
+        (least_bytes > size_bytes).then_some((layer.name(), least_bytes))
+    };
+    stack.layers.iter().skip(1).find_map(least)
+}

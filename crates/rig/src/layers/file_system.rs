@@ -1,0 +1,53 @@
+//! File systems, made and mounted.
+
+use iotax_spec::{FileSystem, FileSystemKind};
+
+use crate::error::Error;
+use crate::layers::{System, Top};
+use crate::mounts;
+use crate::needs::Need;
+use crate::programs::Program;
+use crate::workshop::Workshop;
+
+const MIB: u64 = 1 << 20;
+
+impl System for FileSystem {
+    fn needs(&self) -> Vec<Need> {
+        let (name, package) = match self.kind {
+            FileSystemKind::Ext4 => ("mkfs.ext4", "e2fsprogs"),
+            FileSystemKind::Xfs => ("mkfs.xfs", "xfsprogs"),
+            FileSystemKind::Btrfs => ("mkfs.btrfs", "btrfs-progs"),
+        };
+        vec![
+            Need::Root,
+            Need::Program { name, package, at_least: None },
+            Need::FileSystem { name: self.kind.name() },
+        ]
+    }
+
+    fn least_bytes(&self) -> u64 {
+        match self.kind {
+            FileSystemKind::Ext4 => 8 * MIB,
+            // What their mkfs refuse to go below.
+            FileSystemKind::Xfs => 300 * MIB,
+            FileSystemKind::Btrfs => 109 * MIB,
+        }
+    }
+
+    fn make(&self, below: Top, workshop: &mut Workshop<'_>) -> Result<Top, Error> {
+        let further = self.mkfs.iter().flat_map(|text| text.split_whitespace());
+        let mkfs = match self.kind {
+            // Nothing is left to be initialised in the background of a measurement, and nothing is
+            // discarded: holes in the layer below would be measured as fast reads.
+            FileSystemKind::Ext4 => Program::new("mkfs.ext4")
+                .args(["-q", "-F", "-E", "lazy_itable_init=0,lazy_journal_init=0,nodiscard"])
+                .args(self.encrypt.then_some(["-O", "encrypt"]).into_iter().flatten()),
+            FileSystemKind::Xfs => Program::new("mkfs.xfs").args(["-q", "-f", "-K"]),
+            FileSystemKind::Btrfs => Program::new("mkfs.btrfs").args(["-q", "-f", "-K"]),
+        };
+        workshop.run(mkfs.args(further).arg(&below.path))?;
+        let at = workshop.mount_point(self.kind.name())?;
+        mounts::mount(&below.path, &at, self.kind.name(), self.mount.as_deref().unwrap_or(""))?;
+        Ok(Top::directory(at))
+    }
+}

@@ -1,0 +1,90 @@
+//! The layers of the system: one file for each, which says what it needs, makes it and unmakes it.
+//!
+//! To add one: its file here with a type that implements [`System`], one arm in [`steps`], and, if
+//! it makes something of a new kind, one variant of [`Entry`](crate::entry::Entry) that says how to
+//! undo it. Its word and parameters are in `spec`'s catalogue.
+
+mod file_system;
+pub(crate) mod loop_device;
+mod tmpfs;
+
+use std::path::PathBuf;
+
+use iotax_spec::{Form, Layer, Stack};
+
+use crate::error::Error;
+use crate::needs::Need;
+use crate::workshop::Workshop;
+
+/// What a layer stands on, or what it gives to the one above.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Top {
+    pub(crate) form: Form,
+    /// A file, the node of a block device, or a directory. Absolute, without symbolic links.
+    pub(crate) path: PathBuf,
+}
+
+impl Top {
+    pub(crate) fn file(path: impl Into<PathBuf>) -> Self {
+        Self { form: Form::File, path: path.into() }
+    }
+
+    pub(crate) fn block(path: impl Into<PathBuf>) -> Self {
+        Self { form: Form::Block, path: path.into() }
+    }
+
+    pub(crate) fn directory(path: impl Into<PathBuf>) -> Self {
+        Self { form: Form::Directory, path: path.into() }
+    }
+}
+
+/// A layer of the system.
+pub(crate) trait System {
+    /// What this machine must have. Looked at before anything is made.
+    fn needs(&self) -> Vec<Need>;
+
+    /// Bytes that the layer takes for itself from what is below, such as a header.
+    fn overhead_bytes(&self) -> u64 {
+        0
+    }
+
+    /// The least size of what is below that it can be made on, in bytes.
+    fn least_bytes(&self) -> u64 {
+        0
+    }
+
+    /// Makes the layer on top of `below` and says what it gives. Everything it makes that would
+    /// outlive this process is announced to the journal before.
+    fn make(&self, below: Top, workshop: &mut Workshop<'_>) -> Result<Top, Error>;
+}
+
+/// The layers above the base from bottom to top, in the steps in which they are made: neighbours
+/// that one program serves together are one step.
+pub(crate) fn steps(layers: &[Layer]) -> Vec<Box<dyn System>> {
+    let mut steps: Vec<Box<dyn System>> = Vec::new();
+    let mut rest = layers;
+    while let Some((layer, above)) = rest.split_first() {
+        rest = above;
+        match layer {
+            Layer::Loop { direct } => steps.push(Box::new(loop_device::Loop { direct: *direct })),
+            Layer::FileSystem(file_system) => steps.push(Box::new(file_system.clone())),
+            _ => {}
+        }
+    }
+    steps
+}
+
+/// The base, where it is a layer of the system and not a file or directory of the user's.
+pub(crate) fn base(layer: &Layer) -> Option<Box<dyn System>> {
+    match layer {
+        Layer::Tmpfs { size_bytes } => Some(Box::new(tmpfs::Tmpfs { size_bytes: *size_bytes })),
+        _ => None,
+    }
+}
+
+/// What all layers of a stack need.
+pub(crate) fn needs(stack: &Stack) -> Vec<Need> {
+    let (bottom, above) = stack.layers.split_first().expect("a stack has a base");
+    let all = base(bottom).into_iter().chain(steps(above));
+    all.flat_map(|layer| layer.needs()).collect()
+}

@@ -1,0 +1,77 @@
+//! Mounting, unmounting, and who is mounted where.
+
+use std::ffi::CString;
+use std::fs;
+use std::io;
+use std::path::Path;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use iotax_inspect::parse_mountinfo;
+use rustix::io::Errno;
+use rustix::mount::{MountFlags, UnmountFlags, mount as mount_syscall, unmount};
+
+use crate::entry::Undone;
+use crate::error::Error;
+
+/// How long to wait for others (a prober such as udev's) to let go of a mount.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Mounts `source` at `at`, as mount(8) would with `-t kind -o options`.
+pub(crate) fn mount(source: &Path, at: &Path, kind: &str, options: &str) -> Result<(), Error> {
+    let (flags, data) = split(options);
+    let data = CString::new(data).expect("options come from text without NUL");
+    mount_syscall(source, at, kind, flags, &*data).map_err(|error| Error::Mount {
+        kind: kind.to_owned(),
+        source: error.into(),
+        options: options.to_owned(),
+    })
+}
+
+/// The options that mount(2) takes as flags, and the rest.
+fn split(options: &str) -> (MountFlags, String) {
+    let mut flags = MountFlags::NODEV | MountFlags::NOSUID;
+    let mut data = Vec::new();
+    for option in options.split(',').filter(|option| !option.is_empty()) {
+        match option {
+            "noatime" => flags |= MountFlags::NOATIME,
+            "nodiratime" => flags |= MountFlags::NODIRATIME,
+            "relatime" => flags |= MountFlags::RELATIME,
+            "sync" => flags |= MountFlags::SYNCHRONOUS,
+            "dirsync" => flags |= MountFlags::DIRSYNC,
+            "noexec" => flags |= MountFlags::NOEXEC,
+            "nodev" | "nosuid" | "defaults" => {}
+            other => data.push(other),
+        }
+    }
+    (flags, data.join(","))
+}
+
+/// Whether anything is mounted at `path`, which has no symbolic links.
+pub(crate) fn is_mounted(path: &Path) -> bool {
+    let text = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
+    parse_mountinfo(&text).iter().any(|mount| mount.mount_point == path)
+}
+
+/// Unmounts everything at `path`; does nothing if nothing is mounted there.
+pub(crate) fn undo(path: &Path, journal: &Path) -> Result<Undone, Error> {
+    let started = Instant::now();
+    let mut undone = Undone::Absent;
+    while is_mounted(path) {
+        match unmount(path, UnmountFlags::NOFOLLOW) {
+            Ok(()) => undone = Undone::Removed,
+            Err(Errno::INVAL | Errno::NOENT) => break,
+            Err(Errno::BUSY) if started.elapsed() < PATIENCE => sleep(Duration::from_millis(50)),
+            Err(Errno::BUSY) => {
+                return Err(Error::Busy { path: path.to_owned(), journal: journal.to_owned() });
+            }
+            Err(error) => return Err(unremovable(path, error.into(), journal)),
+        }
+    }
+    Ok(undone)
+}
+
+pub(crate) fn unremovable(path: &Path, source: io::Error, journal: &Path) -> Error {
+    Error::Remove { path: path.to_owned(), source, journal: journal.to_owned() }
+}
+

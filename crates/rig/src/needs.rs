@@ -1,0 +1,200 @@
+//! What layers need of this machine, and how to get it.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use crate::programs;
+
+/// Something a layer cannot be made without.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Need {
+    /// The right to mount and to make devices.
+    Root,
+    /// A program.
+    Program {
+        /// Its name.
+        name: &'static str,
+        /// The Debian package that has it; others have the same or a similar one.
+        package: &'static str,
+        /// The least version, and the argument that prints it.
+        at_least: Option<Version>,
+    },
+    /// A file system of the kernel.
+    FileSystem {
+        /// Its name in /proc/filesystems, and its module's.
+        name: &'static str,
+    },
+    /// A device node, which a module of the kernel brings.
+    Device {
+        /// The node.
+        path: &'static str,
+        /// The module.
+        module: &'static str,
+    },
+    /// Another part of the kernel.
+    Module {
+        /// The module, as `modprobe` knows it.
+        module: &'static str,
+        /// What it is, for people.
+        about: &'static str,
+    },
+    /// A control of cgroups, version 1 or 2.
+    Cgroup {
+        /// The controller: `blkio` in version 1, `io` in version 2.
+        v1: &'static str,
+        /// Its name in version 2.
+        v2: &'static str,
+    },
+}
+
+/// A version of a program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Version {
+    /// The argument that prints it.
+    pub(crate) argument: &'static str,
+    /// Major and minor.
+    pub(crate) number: (u32, u32),
+}
+
+/// A need that is not met.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Missing {
+    /// What: `qemu-storage-daemon is not installed`.
+    pub what: String,
+    /// What to do: `apt-get install qemu-system-common`.
+    pub remedy: String,
+}
+
+impl Need {
+    /// `None` if it is met.
+    pub(crate) fn missing(self) -> Option<Missing> {
+        let missing = |what: String, remedy: String| Some(Missing { what, remedy });
+        match self {
+            Self::Root if rustix::process::geteuid().is_root() => None,
+            Self::Root => missing("not root".into(), "run as root (sudo)".into()),
+            Self::Program { name, package, at_least } => {
+                let install = format!("install the package {package} (apt-get install {package})");
+                let Some(path) = programs::find(name) else {
+                    return missing(format!("{name} is not installed"), install);
+                };
+                let wanted = at_least?;
+                let has = version_of(&path, wanted.argument);
+                if has.is_none_or(|has| has >= wanted.number) {
+                    return None;
+                }
+                let (has, least) = (has.unwrap_or_default(), wanted.number);
+                missing(
+                    format!("{name} is {}.{}, at least {}.{} is needed", has.0, has.1, least.0, least.1),
+                    install,
+                )
+            }
+            Self::FileSystem { name } if has_file_system(name) => None,
+            Self::FileSystem { name } => missing(
+                format!("the kernel has no {name}"),
+                format!("use a kernel with {name} built in or as a module"),
+            ),
+            Self::Device { path, .. } if Path::new(path).exists() => None,
+            Self::Device { module, .. } if loadable(module) => None,
+            Self::Device { path, module } => missing(
+                format!("there is no {path}"),
+                format!("use a kernel with the module {module} (modprobe {module})"),
+            ),
+            Self::Module { module, .. } if built_in(module) || loadable(module) => None,
+            Self::Module { module, about } => missing(
+                format!("the kernel has no {about}"),
+                format!("use a kernel with the module {module} (modprobe {module})"),
+            ),
+            Self::Cgroup { v1, v2 } if cgroup(v1, v2) => None,
+            Self::Cgroup { v1, v2 } => missing(
+                format!("no cgroup with I/O limits ({v1} in version 1, {v2} in version 2) is mounted"),
+                "run where /sys/fs/cgroup is mounted and writable".into(),
+            ),
+        }
+    }
+}
+
+/// Every need that is not met, each once.
+pub(crate) fn missing(needs: impl IntoIterator<Item = Need>) -> Vec<Missing> {
+    let mut needs: Vec<Need> = needs.into_iter().collect();
+    needs.sort();
+    needs.dedup();
+    needs.into_iter().filter_map(Need::missing).collect()
+}
+
+fn has_file_system(name: &str) -> bool {
+    let known = fs::read_to_string("/proc/filesystems").unwrap_or_default();
+    known.lines().any(|line| line.split_whitespace().last() == Some(name)) || loadable(name)
+}
+
+fn built_in(module: &str) -> bool {
+    Path::new("/sys/module").join(module.replace('-', "_")).exists()
+}
+
+/// Whether the kernel would find the module; loads nothing.
+fn loadable(module: &str) -> bool {
+    let Some(modprobe) = programs::find("modprobe") else { return false };
+    let mut probe = Command::new(modprobe);
+    probe.args(["--dry-run", "--quiet", "--", module]).stdin(Stdio::null());
+    probe.stdout(Stdio::null()).stderr(Stdio::null());
+    probe.status().is_ok_and(|status| status.success())
+}
+
+fn version_of(program: &Path, argument: &str) -> Option<(u32, u32)> {
+    let mut command = Command::new(program);
+    let output = command.arg(argument).stdin(Stdio::null()).output().ok()?;
+    let text = [output.stdout, output.stderr].concat();
+    version_in(&String::from_utf8_lossy(&text))
+}
+
+/// The first number with a dot in it: `qemu-storage-daemon version 7.2.19 (Debian ...)`.
+fn version_in(text: &str) -> Option<(u32, u32)> {
+    text.split_whitespace().find_map(|word| {
+        let word = word.trim_start_matches(|c: char| !c.is_ascii_digit());
+        let mut parts = word.split(|c: char| !c.is_ascii_digit());
+        Some((parts.next()?.parse().ok()?, parts.next()?.parse().ok()?))
+    })
+}
+
+fn cgroup(v1: &str, v2: &str) -> bool {
+    let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
+    iotax_inspect::parse_mountinfo(&mounts).iter().any(|mount| {
+        match mount.file_system.as_str() {
+            "cgroup" => mount.super_options.split(',').any(|option| option == v1),
+            "cgroup2" => fs::read_to_string(mount.mount_point.join("cgroup.controllers"))
+                .is_ok_and(|known| known.split_whitespace().any(|name| name == v2)),
+            _ => false,
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_found_in_what_programs_say() {
+        let said = [
+            "qemu-storage-daemon version 7.2.19 (Debian 1:7.2+dfsg-7)",
+            "cryptsetup 2.6.1 flags: UDEV BLKID KEYRING",
+            "gocryptfs 2.3.1; go-fuse [vendored]; 2022-12-28 go1.19.8 linux/amd64",
+            "mkfs.xfs version 6.1.0",
+            "nothing of the kind",
+        ];
+        let found = said.map(version_in);
+        assert_eq!(found, [Some((7, 2)), Some((2, 6)), Some((2, 3)), Some((6, 1)), None]);
+    }
+
+    #[test]
+    fn what_is_missing_comes_with_what_to_do() {
+        let needs = [
+            Need::Program { name: "no-such-program", package: "its-package", at_least: None },
+            Need::FileSystem { name: "nosuchfs" },
+            Need::Device { path: "/dev/no-such", module: "no_such" },
+            Need::Module { module: "no-such", about: "device mapper encryption" },
+        ];
+        let text: Vec<_> =
+            missing(needs).into_iter().map(|m| format!("{}: {}", m.what, m.remedy)).collect();
+        insta::assert_snapshot!(text.join("\n"), @"");
+    }
+}

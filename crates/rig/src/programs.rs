@@ -1,0 +1,323 @@
+//! Other programs: found, run, and ended.
+//!
+//! Every program that is run bears the name of its run's journal in its environment, so that
+//! `undo` finds what a killed run had under way: a `mkfs` or `mount` that outlived its parent would
+//! otherwise act after `undo` looked. Secrets go in through anonymous memory as standard input,
+//! never as an argument.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, File};
+use std::io::{self, Read, Seek, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use rustix::fs::{MemfdFlags, memfd_create};
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::error::Error;
+
+/// Bears the name of the run's journal.
+const RUN: &str = "IOTAX_RUN";
+/// Bears a daemon's own token.
+const DAEMON: &str = "IOTAX_DAEMON";
+/// Where administrators' programs lie, whatever the user's PATH says.
+const ALSO_IN: &str = "/usr/local/sbin:/usr/sbin:/sbin:/usr/bin:/bin";
+/// How long a process may take to end before it is killed, and then to be gone.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Where the program of that name lies.
+pub(crate) fn find(name: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let is_program = |path: &PathBuf| {
+        fs::metadata(path).is_ok_and(|m| m.is_file() && m.permissions().mode() & 0o111 != 0)
+    };
+    std::env::split_paths(&path)
+        .chain(std::env::split_paths(ALSO_IN))
+        .map(|directory| directory.join(name))
+        .find(is_program)
+}
+
+/// A program about to be run.
+#[derive(Debug)]
+pub(crate) struct Program {
+    name: OsString,
+    command: Command,
+    output: io::Result<File>,
+    input: io::Result<()>,
+}
+
+impl Program {
+    /// The program `name` of [`find`], or the one at a path. Errors wait until it is run.
+    pub(crate) fn new(name: impl AsRef<OsStr>) -> Self {
+        let name = name.as_ref().to_owned();
+        let found = name.to_str().filter(|name| !name.contains('/')).and_then(find);
+        let mut command = Command::new(found.as_deref().map_or(name.as_os_str(), Path::as_os_str));
+        // Ctrl-C is for iotax, which takes things down in order.
+        command.process_group(0).stdin(Stdio::null()).env("LC_ALL", "C");
+        // No udev rule is told to wait for, or to make links to, what lives for seconds.
+        command.env("DM_DISABLE_UDEV", "1");
+        let output = anonymous("output");
+        Self { name, command, output, input: Ok(()) }
+    }
+
+    pub(crate) fn arg(mut self, argument: impl AsRef<OsStr>) -> Self {
+        self.command.arg(argument);
+        self
+    }
+
+    pub(crate) fn args(mut self, arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Self {
+        self.command.args(arguments);
+        self
+    }
+
+    /// What it reads as standard input; it is in no file and no argument.
+    pub(crate) fn input(mut self, bytes: &[u8]) -> Self {
+        self.input = anonymous("input").and_then(|mut file| {
+            file.write_all(bytes)?;
+            file.rewind()?;
+            self.command.stdin(file);
+            Ok(())
+        });
+        self
+    }
+
+    /// For people.
+    pub(crate) fn name(&self) -> String {
+        self.name.to_string_lossy().into_owned()
+    }
+
+    /// Runs it to its end and returns what it printed.
+    ///
+    /// # Errors
+    /// [`Error::Program`] with what it said if it fails; [`Error::Interrupted`] if the user
+    /// stopped it.
+    pub(crate) fn run(mut self, run: &str, stop: &AtomicBool) -> Result<String, Error> {
+        let child = self.spawn(run, None)?;
+        let status = wait(child, stop)?;
+        let said = self.said();
+        if status.success() { Ok(said) } else { Err(self.failed(&status.to_string(), &said)) }
+    }
+
+    /// Starts it as a daemon with this token, which must have been announced. It ends with
+    /// [`end_daemon`].
+    pub(crate) fn start(mut self, run: &str, token: &str) -> Result<Daemon, Error> {
+        let child = self.spawn(run, Some(token))?;
+        Ok(Daemon { program: self, child })
+    }
+
+    fn spawn(&mut self, run: &str, daemon: Option<&str>) -> Result<Child, Error> {
+        let prepare = || -> io::Result<(File, File)> {
+            let output = self.output.as_ref().map_err(copy)?;
+            self.input.as_ref().map_err(copy)?;
+            Ok((output.try_clone()?, output.try_clone()?))
+        };
+        let (out, err) = prepare().map_err(|error| self.failed(&error.to_string(), ""))?;
+        self.command.stdout(out).stderr(err);
+        match daemon {
+            Some(token) => self.command.env(DAEMON, token),
+            None => self.command.env(RUN, run),
+        };
+        self.command.spawn().map_err(|error| self.failed(&error.to_string(), ""))
+    }
+
+    /// What it has printed so far.
+    fn said(&self) -> String {
+        let mut text = Vec::new();
+        if let Ok(output) = &self.output {
+            let mut output: &File = output;
+            let _ = output.rewind().and_then(|()| output.read_to_end(&mut text));
+        }
+        String::from_utf8_lossy(&text).trim().to_owned()
+    }
+
+    fn failed(&self, status: &str, said: &str) -> Error {
+        // The end of what it said is where the reason stands.
+        let from = said.char_indices().rev().nth(600).map_or(0, |(at, _)| at);
+        Error::Program { name: self.name(), status: status.to_owned(), said: said[from..].to_owned() }
+    }
+}
+
+/// A daemon that was started.
+#[derive(Debug)]
+pub(crate) struct Daemon {
+    program: Program,
+    child: Child,
+}
+
+impl Daemon {
+    /// Waits until `is_ready`, or until it ends, which is a failure. It is reaped when it ends.
+    pub(crate) fn until(
+        mut self,
+        stop: &AtomicBool,
+        mut is_ready: impl FnMut() -> bool,
+    ) -> Result<(), Error> {
+        let started = Instant::now();
+        let mut pause = Duration::from_millis(1);
+        loop {
+            if let Ok(Some(status)) = self.child.try_wait() {
+                // Some programs go to the background by themselves.
+                if status.success() && is_ready() {
+                    return Ok(());
+                }
+                return Err(self.program.failed(&status.to_string(), &self.program.said()));
+            }
+            if is_ready() {
+                break;
+            }
+            if stop.load(Ordering::Relaxed) {
+                return Err(Error::Interrupted);
+            }
+            if started.elapsed() > PATIENCE {
+                let said = self.program.said();
+                return Err(self.program.failed("did not get ready", &said));
+            }
+            sleep(pause);
+            pause = (pause * 2).min(Duration::from_millis(20));
+        }
+        let Self { mut child, .. } = self;
+        std::thread::spawn(move || child.wait());
+        Ok(())
+    }
+}
+
+fn wait(mut child: Child, stop: &AtomicBool) -> Result<ExitStatus, Error> {
+    let mut pause = Duration::from_micros(200);
+    loop {
+        match child.try_wait() {
+            Ok(Some(status)) => return Ok(status),
+            Ok(None) if stop.load(Ordering::Relaxed) => {
+                let _ = child.kill().and_then(|()| child.wait().map(drop));
+                return Err(Error::Interrupted);
+            }
+            Ok(None) => sleep(pause),
+            Err(source) => {
+                return Err(Error::Make { path: "/proc".into(), action: "wait for a program", source });
+            }
+        }
+        pause = (pause * 2).min(Duration::from_millis(10));
+    }
+}
+
+fn anonymous(name: &str) -> io::Result<File> {
+    Ok(File::from(memfd_create(name, MemfdFlags::CLOEXEC)?))
+}
+
+/// `io::Error` cannot be cloned.
+fn copy(error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), error.to_string())
+}
+
+/// Kills what a dead run had under way, and waits until it is gone.
+pub(crate) fn kill_run(run: &str) {
+    end(RUN, run, Signal::KILL);
+}
+
+/// Ends the daemon with this token; true if there was one.
+pub(crate) fn end_daemon(token: &str) -> bool {
+    end(DAEMON, token, Signal::TERM)
+}
+
+/// Signals every process with `variable=value` in its environment until there is none; after a
+/// while by SIGKILL.
+fn end(variable: &str, value: &str, first: Signal) -> bool {
+    let mark = format!("{variable}={value}");
+    let started = Instant::now();
+    let mut signal = first;
+    let mut found = false;
+    let mut pause = Duration::from_millis(1);
+    let mut signalled: Vec<Pid> = Vec::new();
+    loop {
+        let pids = marked(&mark);
+        if pids.is_empty() || started.elapsed() > 2 * PATIENCE {
+            return found;
+        }
+        found = true;
+        if started.elapsed() > PATIENCE && signal != Signal::KILL {
+            signal = Signal::KILL;
+            signalled.clear();
+        }
+        for pid in pids {
+            if !signalled.contains(&pid) {
+                let _ = kill_process(pid, signal);
+                signalled.push(pid);
+            }
+        }
+        sleep(pause);
+        pause = (pause * 2).min(Duration::from_millis(50));
+    }
+}
+
+/// Processes with this in their environment; a process that has ended has none.
+fn marked(mark: &str) -> Vec<Pid> {
+    let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let own = rustix::process::getpid();
+    processes
+        .filter_map(|entry| {
+            let pid = Pid::from_raw(entry.file_name().to_str()?.parse().ok()?)?;
+            let environment = fs::read(entry.path().join("environ")).ok()?;
+            let mut variables = environment.split(|byte| *byte == 0);
+            (pid != own && variables.any(|v| v == mark.as_bytes())).then_some(pid)
+        })
+        .collect()
+}
+
+/// For messages: an argument that is a path may hold any byte.
+pub(crate) fn argument(option: &str, path: &Path) -> OsString {
+    let mut text = OsString::from(option);
+    text.push(OsStr::from_bytes(path.as_os_str().as_bytes()));
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sh(script: &str) -> Program {
+        Program::new("sh").args(["-c", script])
+    }
+
+    #[test]
+    fn what_a_program_says_when_it_fails_is_in_the_error() {
+        let stop = AtomicBool::new(false);
+        let error = sh("echo no such luck >&2; exit 3").run("r", &stop).unwrap_err();
+        insta::assert_snapshot!(error, @"sh failed (exit status: 3): no such luck");
+        let error = Program::new("no-such-program").run("r", &stop).unwrap_err();
+        insta::assert_snapshot!(error, @"no-such-program failed (No such file or directory (os error 2))");
+    }
+
+    #[test]
+    fn input_arrives_and_output_comes_back() {
+        let stop = AtomicBool::new(false);
+        assert_eq!(sh("tr a-z A-Z").input(b"secret").run("r", &stop).unwrap(), "SECRET");
+    }
+
+    #[test]
+    fn a_program_is_stopped_with_the_run() {
+        let stop = AtomicBool::new(true);
+        assert!(sh("sleep 60").run("r", &stop).unwrap_err().is_interrupted());
+    }
+
+    #[test]
+    fn a_daemon_ends_by_its_token_and_nothing_else_does() {
+        let stop = AtomicBool::new(false);
+        let token = crate::journal::token().unwrap();
+        sh("sleep 60").start("r", &token).unwrap().until(&stop, || true).unwrap();
+        assert!(!end_daemon("another"));
+        assert!(end_daemon(&token));
+        assert!(!end_daemon(&token));
+    }
+
+    #[test]
+    fn a_daemon_that_ends_at_once_says_why() {
+        let stop = AtomicBool::new(false);
+        let daemon = sh("echo bad option; exit 1").start("r", "t").unwrap();
+        let error = daemon.until(&stop, || false).unwrap_err();
+        insta::assert_snapshot!(error, @"sh failed (exit status: 1): bad option");
+    }
+}

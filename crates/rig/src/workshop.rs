@@ -1,0 +1,129 @@
+//! Where the layers of one arm are made: its journal, its private directory, its key.
+
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+
+use zeroize::Zeroizing;
+
+use crate::entry::Entry;
+use crate::error::Error;
+use crate::journal::{Journal, token};
+use crate::programs::{Daemon, Program};
+
+/// Bytes of a key: enough for AES-XTS-256.
+const KEY_BYTES: usize = 64;
+
+/// What a layer is made with.
+pub(crate) struct Workshop<'a> {
+    /// Of the arm alone, so that it can be taken down alone.
+    pub(crate) journal: &'a mut Journal,
+    /// A private directory of the arm's, for mount points and sockets. Not for data.
+    pub(crate) room: &'a Path,
+    /// The arm's key: wiped when the arm is dropped, never written anywhere.
+    pub(crate) key: &'a Key,
+    /// Size of the device that the load is to see, in bytes; 0 where the base has none.
+    pub(crate) size_bytes: u64,
+    /// Set by the user to stop.
+    pub(crate) stop: &'a AtomicBool,
+    /// Facts about what was made, for the record.
+    pub(crate) notes: &'a mut Vec<String>,
+    /// Names given so far.
+    pub(crate) names: u32,
+}
+
+/// Random bytes that never leave memory but through a pipe.
+pub(crate) struct Key(Zeroizing<Vec<u8>>);
+
+impl Key {
+    pub(crate) fn new() -> Result<Self, Error> {
+        let mut bytes = Zeroizing::new(vec![0; KEY_BYTES]);
+        getrandom::fill(&mut bytes).map_err(|error| Error::Make {
+            path: "/dev/urandom".into(),
+            action: "make a key",
+            source: error.into(),
+        })?;
+        Ok(Self(bytes))
+    }
+
+    /// 64 random bytes.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.0
+    }
+
+    /// The key as hexadecimal text, for programs that read a line: a pass phrase of 256 bits.
+    pub(crate) fn text(&self) -> Zeroizing<String> {
+        use std::fmt::Write as _;
+        let mut text = Zeroizing::new(String::with_capacity(KEY_BYTES));
+        for byte in &self.0[..KEY_BYTES / 2] {
+            write!(text, "{byte:02x}").expect("writing to a string");
+        }
+        text
+    }
+}
+
+impl std::fmt::Debug for Key {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Key")
+    }
+}
+
+impl Workshop<'_> {
+    /// A name that nothing else in the arm's private directory has: `ext4-2`.
+    pub(crate) fn name(&mut self, word: &str) -> String {
+        self.names += 1;
+        format!("{word}-{}", self.names)
+    }
+
+    /// A directory to mount something at, announced: it is unmounted when the arm is taken down.
+    pub(crate) fn mount_point(&mut self, word: &str) -> Result<PathBuf, Error> {
+        let path = self.directory(word)?;
+        self.journal.announce(Entry::Mount { path: path.clone() })?;
+        Ok(path)
+    }
+
+    /// An empty directory in the arm's private directory.
+    pub(crate) fn directory(&mut self, word: &str) -> Result<PathBuf, Error> {
+        let path = self.room.join(self.name(word));
+        DirBuilder::new().mode(0o700).create(&path).map_err(|source| Error::Make {
+            path: path.clone(),
+            action: "make this directory",
+            source,
+        })?;
+        Ok(path)
+    }
+
+    /// Runs a program to its end and returns what it printed.
+    pub(crate) fn run(&self, program: Program) -> Result<String, Error> {
+        program.run(&self.journal.name(), self.stop)
+    }
+
+    /// Starts a daemon, announced, and waits until `is_ready`.
+    pub(crate) fn serve(
+        &mut self,
+        program: Program,
+        is_ready: impl FnMut() -> bool,
+    ) -> Result<(), Error> {
+        self.start(program)?.until(self.stop, is_ready)
+    }
+
+    /// Starts a daemon, announced.
+    pub(crate) fn start(&mut self, program: Program) -> Result<Daemon, Error> {
+        let token = token().map_err(|source| Error::Make {
+            path: "/dev/urandom".into(),
+            action: "make a token",
+            source,
+        })?;
+        self.journal.announce(Entry::Daemon { token: token.clone(), program: program.name() })?;
+        program.start(&self.journal.name(), &token)
+    }
+
+    /// Adds a fact for the record and the report.
+    pub(crate) fn note(&mut self, note: impl Into<String>) {
+        let note = note.into();
+        if !self.notes.contains(&note) {
+            self.notes.push(note);
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! Do the layers fit on each other? Puts in what goes without saying: the loop device where a file
+//! must become a block device.
+//!
+//! After it, a stack says all that will be built, and taking optional layers off leaves a stack
+//! that still fits: an optional layer gives the form it takes.
+
+use std::ops::Range;
+
+use crate::error::Error;
+use crate::stack::{FileSystem, FileSystemKind, Layer, Stack};
+use crate::text::catalog::{Form, World};
+
+/// A layer and where it stands in the text.
+pub(super) type Placed = (Layer, Range<usize>);
+
+impl Stack {
+    /// Whether the whole stack lives in this process.
+    pub fn is_in_process(&self) -> bool {
+        self.layers.iter().all(|layer| layer.info().world != World::System)
+    }
+
+    /// What the stack as a whole is to a load; in-process ones are files.
+    pub fn form(&self) -> Form {
+        let forms = self.layers.iter().filter_map(|layer| layer.info().gives);
+        forms.last().unwrap_or(Form::File)
+    }
+}
+
+/// The stack of these layers, completed.
+pub(super) fn complete(layers: Vec<Placed>, text: &str) -> Result<Stack, Error> {
+    let is_system = |(layer, _): &&Placed| layer.info().world == World::System;
+    let Some((system, _)) = layers.iter().find(is_system) else {
+        return Ok(Stack { layers: layers.into_iter().map(|(layer, _)| layer).collect() });
+    };
+    let system = system.name();
+    let mut whole: Vec<Layer> = Vec::with_capacity(layers.len() + 2);
+    let mut form = Form::File;
+    for (layer, span) in layers {
+        let info = layer.info();
+        if info.world == World::InProcess {
+            return Err(two_worlds(&layer, system).at(text, span));
+        }
+        if !layer.is_base() && !info.takes.contains(&form) {
+            if form != Form::File || !info.takes.contains(&Form::Block) {
+                return Err(unfit(&layer, form).at(text, span));
+            }
+            whole.push(Layer::Loop { direct: true });
+        }
+        if layer == Layer::Fscrypt {
+            prepare_for_fscrypt(&mut whole).map_err(|e| e.at(text, span))?;
+        }
+        form = info.gives.unwrap_or(form);
+        whole.push(layer);
+    }
+    if form == Form::File {
+        whole.push(Layer::Loop { direct: true });
+    }
+    Ok(Stack { layers: whole })
+}
+
+fn two_worlds(layer: &Layer, system: &str) -> Error {
+    let name = layer.name();
+    Error::syntax(
+        format!("`{name}` lives in iotax's process, `{system}` in the system"),
+        format!(
+            "put the in-process layers into a virtual disk below the others: \
+             vdisk(stack=\"file(size=1G) + {name}\") + {system}"
+        ),
+    )
+}
+
+fn unfit(layer: &Layer, form: Form) -> Error {
+    let name = layer.name();
+    let wanted: Vec<_> = layer.info().takes.iter().map(|form| form.with_article()).collect();
+    Error::syntax(
+        format!("`{name}` needs {} below it, not {}", wanted.join(" or "), form.with_article()),
+        match layer {
+            Layer::Fscrypt | Layer::Gocryptfs { .. } => {
+                format!("put a file system below it: file(size=2G) + ext4 + {name}")
+            }
+            _ => format!("put it below the file system: file(size=2G) + {name} + ext4"),
+        },
+    )
+}
+
+/// The file system that encrypts is the one below, which must have been made for it.
+fn prepare_for_fscrypt(below: &mut [Layer]) -> Result<(), Error> {
+    let nearest = below.iter_mut().rev().find(|layer| !matches!(layer, Layer::CgroupIo(_)));
+    match nearest {
+        Some(Layer::FileSystem(FileSystem { kind: FileSystemKind::Ext4, encrypt, .. })) => {
+            *encrypt = true;
+            Ok(())
+        }
+        _ => Err(Error::syntax(
+            "`fscrypt` is done by the file system below it, which must be ext4",
+            "write ext4 + fscrypt",
+        )),
+    }
+}
