@@ -124,7 +124,10 @@ pub struct Nfs {
 
 /// Device mapper's encryption, with the flags of its table line.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[expect(clippy::struct_excessive_bools, reason = "the flags of dm-crypt, independent of each other")]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "the flags of dm-crypt, independent of each other"
+)]
 pub struct Dmcrypt {
     /// `plain` or `luks2`.
     pub format: String,

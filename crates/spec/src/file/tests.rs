@@ -268,7 +268,7 @@ fn arms_are_checked() {
         |     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
       mem(size=64M) + dlay(latency=1ms)
                       ^^^^ column 17
-    known layers: mem, file, aes, queue, delay, throttle, cache, fault
+    known layers: mem, file, dir, dev, tmpfs, nfs, vdisk, aes, queue, delay, cache, fault, throttle, cgroup-io, loop, luks, dmcrypt, ext4, xfs, btrfs, fscrypt, gocryptfs
     ");
     assert_snapshot!(arms(""), @r#"
     x.toml: arms: there are no arms to measure
@@ -317,7 +317,7 @@ fn arms_are_checked() {
     x.toml:2:8: peel: stack: there is no layer to take off
       2 | peel = 'mem'
         |        ^^^^^
-    put layers on the base, as in file(size=2G) + aes + aes
+    put layers on the base, as in file(size=2G) + aes + aes; file systems and loop devices stay, since the load needs them
     ");
     assert_snapshot!(error("[arms]\na = '/x'"), @"
     x.toml:1:1: missing field `workload`

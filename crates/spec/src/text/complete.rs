@@ -78,6 +78,7 @@ fn unfit(layer: &Layer, form: Form) -> Error {
             Layer::Fscrypt | Layer::Gocryptfs { .. } => {
                 format!("put a file system below it: file(size=2G) + ext4 + {name}")
             }
+            Layer::FileSystem(_) => format!("make it on a file or device: file(size=2G) + {name}"),
             _ => format!("put it below the file system: file(size=2G) + {name} + ext4"),
         },
     )

@@ -74,9 +74,13 @@ fn the_catalog_is_consistent() {
             let default = parameter.default.map(|text| Value::read(parameter.unit, text));
             assert!(default.is_none_or(|read| read.is_ok()), "{}", parameter.name);
         }
-        let base = if info.about.starts_with("base") { "" } else { "mem + " };
-        let stack = Stack::parse(&format!("{base}{}", info.example)).unwrap();
-        let layer = stack.layers.last().unwrap();
+        let text = match info.takes {
+            [] => info.example.to_owned(),
+            [Form::Directory, ..] => format!("file + ext4 + {}", info.example),
+            _ => format!("file + {}", info.example),
+        };
+        let stack = Stack::parse(&text).unwrap();
+        let layer = stack.layers.iter().rfind(|layer| layer.name() == info.name).unwrap();
         assert_eq!(layer.name(), info.name);
         assert_eq!(layer.info().name, info.name);
         let names: Vec<_> = (info.values)(layer).into_iter().map(|(name, _)| name).collect();
@@ -91,13 +95,13 @@ fn misspelt_names_are_pointed_at() {
     unknown layer `ase`; did you mean `aes`?
       file(size=2G) + ase
                       ^^^ column 17
-    known layers: mem, file, aes, queue, delay, throttle, cache, fault
+    known layers: mem, file, dir, dev, tmpfs, nfs, vdisk, aes, queue, delay, cache, fault, throttle, cgroup-io, loop, luks, dmcrypt, ext4, xfs, btrfs, fscrypt, gocryptfs
     ");
     assert_snapshot!(error("mem + zfs"), @"
-    unknown layer `zfs`
+    unknown layer `zfs`; did you mean `nfs`?
       mem + zfs
             ^^^ column 7
-    known layers: mem, file, aes, queue, delay, throttle, cache, fault
+    known layers: mem, file, dir, dev, tmpfs, nfs, vdisk, aes, queue, delay, cache, fault, throttle, cgroup-io, loop, luks, dmcrypt, ext4, xfs, btrfs, fscrypt, gocryptfs
     ");
     assert_snapshot!(error("mem(siez=64M)"), @"
     unknown parameter `siez`; did you mean `size`?
@@ -194,7 +198,7 @@ fn bases_belong_at_the_bottom_and_only_there() {
     `aes` needs something below it
       aes + mem
       ^^^ column 1
-    start with a base, mem or file: mem(size=64M) + aes
+    start with a base, such as file: file(size=1G) + aes
     ");
     assert_snapshot!(error("mem + aes + file(size=1G)"), @"
     a second base, `file`, on top of `mem`
@@ -250,7 +254,7 @@ fn values_in_the_wrong_unit_are_pointed_at() {
     unknown layer `größe`
       größe + delay(latency=1x)
       ^^^^^ column 1
-    known layers: mem, file, aes, queue, delay, throttle, cache, fault
+    known layers: mem, file, dir, dev, tmpfs, nfs, vdisk, aes, queue, delay, cache, fault, throttle, cgroup-io, loop, luks, dmcrypt, ext4, xfs, btrfs, fscrypt, gocryptfs
     ");
     assert_snapshot!(error("file(path=/größe)\t+ delay(latency=1x)"), @"
     `1x` is not a duration: unknown unit `x`
@@ -381,7 +385,120 @@ fn layer() -> impl Strategy<Value = Layer> {
     ]
 }
 
+/// Stacks of any layers as the catalog shows them, most of which do not fit each other.
+fn any_text() -> impl Strategy<Value = String> {
+    let examples = |base: bool| -> Vec<&str> {
+        let of = |info: &&LayerInfo| info.takes.is_empty() == base;
+        Layer::catalog().iter().filter(of).map(|info| info.example).collect()
+    };
+    let above = proptest::collection::vec(proptest::sample::select(examples(false)), 0..5);
+    (proptest::sample::select(examples(true)), above).prop_map(|(base, above)| {
+        std::iter::once(base).chain(above).collect::<Vec<_>>().join(" + ")
+    })
+}
+
+#[test]
+fn what_goes_without_saying_is_put_in() {
+    let complete = |text: &str| Stack::parse(text).unwrap().to_string();
+    assert_snapshot!(complete("file + luks + luks + ext4"), @"file + luks + luks + loop + ext4");
+    assert_snapshot!(complete("file + luks"), @"file + luks + loop");
+    assert_snapshot!(complete("file + dmcrypt(no_read_workqueue,same_cpu_crypt=true) + xfs"), @"file + loop + dmcrypt(no_read_workqueue, same_cpu_crypt) + xfs");
+    assert_snapshot!(complete("dev(path=/dev/sdx) + dmcrypt + ext4 + fscrypt"), @"dev(path=/dev/sdx) + dmcrypt + ext4(encrypt) + fscrypt");
+    assert_snapshot!(complete("dev(path=/dev/sdx) + luks + ext4 + cgroup-io(read_iops=5)"), @"dev(path=/dev/sdx) + luks + loop + ext4 + cgroup-io(read_iops=5)");
+    assert_snapshot!(complete("tmpfs + gocryptfs"), @"tmpfs + gocryptfs");
+    assert_snapshot!(complete("file + throttle(iops=5)"), @"file + throttle(iops=5)");
+    assert_snapshot!(complete("vdisk(stack=\"mem + aes\") + ext4"), @r#"vdisk(stack="mem + aes") + loop + ext4"#);
+}
+
+#[test]
+fn layers_that_do_not_fit_each_other_are_pointed_at() {
+    assert_snapshot!(error("file + ext4 + luks"), @"
+    `luks` needs a file or a block device below it, not a directory
+      file + ext4 + luks
+                    ^^^^ column 15
+    put it below the file system: file(size=2G) + luks + ext4
+    ");
+    assert_snapshot!(error("file + gocryptfs"), @"
+    `gocryptfs` needs a directory below it, not a file
+      file + gocryptfs
+             ^^^^^^^^^ column 8
+    put a file system below it: file(size=2G) + ext4 + gocryptfs
+    ");
+    assert_snapshot!(error("file + aes + ext4"), @r#"
+    `aes` lives in iotax's process, `ext4` in the system
+      file + aes + ext4
+             ^^^ column 8
+    put the in-process layers into a virtual disk below the others: vdisk(stack="file(size=1G) + aes") + ext4
+    "#);
+    assert_snapshot!(error("file + xfs + fscrypt"), @"
+    `fscrypt` is done by the file system below it, which must be ext4
+      file + xfs + fscrypt
+                   ^^^^^^^ column 14
+    write ext4 + fscrypt
+    ");
+    assert_snapshot!(error("dir(path=/mnt) + ext4"), @"
+    `ext4` needs a block device below it, not a directory
+      dir(path=/mnt) + ext4
+                       ^^^^ column 18
+    make it on a file or device: file(size=2G) + ext4
+    ");
+    assert_snapshot!(error("vdisk(stack=\"file + luks\")"), @r#"
+    vdisk: stack: only in-process layers can be in a virtual disk
+      vdisk(stack="file + luks")
+                  ^^^^^^^^^^^^^ column 13
+    put the others on top of vdisk(...)
+    "#);
+    assert_snapshot!(error("vdisk(stack=\"fil\")"), @r#"
+    vdisk: stack: unknown layer `fil`; did you mean `file`?
+      vdisk(stack="fil")
+                  ^^^^^ column 13
+    write the layers of `iotax layers` in quotes
+    "#);
+    assert_snapshot!(error("file + dmcrypt(no_read_workqueue=perhaps)"), @"
+    `perhaps` is not a switch: neither true nor false
+      file + dmcrypt(no_read_workqueue=perhaps)
+                                       ^^^^^^^ column 34
+    write true or false
+    ");
+    assert_snapshot!(error("nfs(server=a, export=b)"), @"
+    nfs: export: is a path on the server
+      nfs(server=a, export=b)
+                           ^ column 22
+    begin it with /
+    ");
+    assert_snapshot!(error("file + ext4 + cgroup-io"), @"
+    cgroup-io: read_iops: nothing is limited
+      file + ext4 + cgroup-io
+                    ^^^^^^^^^ column 15
+    write cgroup-io(read_iops=1000), cgroup-io(read_bw=32M) or more of them
+    ");
+}
+
+#[test]
+fn only_what_the_load_can_do_without_is_taken_off() {
+    let stack = Stack::parse("file + luks + luks + dmcrypt + ext4 + gocryptfs").unwrap();
+    assert_eq!(stack.layer_names(), ["luks", "luks#2", "dmcrypt", "gocryptfs"]);
+    assert_snapshot!(stack.subset(0b0000), @"file + loop + ext4");
+    assert_snapshot!(stack.subset(0b1010), @"file + luks + loop + ext4 + gocryptfs");
+}
+
 proptest! {
+    /// What was put in stays when layers are taken off, and nothing more is needed then: all arms
+    /// of a peel differ in the layers named, and in nothing else.
+    #[test]
+    fn every_part_of_a_stack_is_complete(text in any_text()) {
+        if let Ok(stack) = Stack::parse(&text) {
+            for mask in 0..1_u32 << stack.layer_names().len() {
+                let part = stack.subset(mask);
+                prop_assert_eq!(part.is_in_process(), stack.is_in_process());
+                if !part.is_in_process() {
+                    prop_assert_eq!(part.form(), stack.form());
+                }
+                prop_assert_eq!(Stack::parse(&part.to_string()), Ok(part));
+            }
+        }
+    }
+
     #[test]
     fn canonical_text_reads_back_to_the_same_stack(
         base in base(),

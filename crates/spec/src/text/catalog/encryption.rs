@@ -108,7 +108,8 @@ fn dmcrypt(arguments: &Arguments<'_>) -> Result<Layer, Error> {
         return Err(arguments.refuse("key_size", "must be whole bytes, up to 4096 bits", advice));
     }
     let cipher = arguments.required_text("cipher")?;
-    let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | ':' | '(' | ')' | ',');
+    let is_name =
+        |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | ':' | '(' | ')' | ',');
     if cipher.starts_with('-') || !cipher.chars().all(is_name) {
         return Err(arguments.refuse("cipher", "is no cipher", "for example aes-xts-plain64"));
     }

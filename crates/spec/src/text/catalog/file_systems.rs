@@ -6,8 +6,7 @@ use crate::stack::{FileSystem, FileSystemKind, Layer};
 use crate::text::arguments::{Arguments, Value};
 use crate::units::Unit;
 
-const MKFS: Parameter =
-    parameter("mkfs", Unit::Name, None, "further arguments of mkfs, in quotes");
+const MKFS: Parameter = parameter("mkfs", Unit::Name, None, "further arguments of mkfs, in quotes");
 const MOUNT: Parameter = parameter("mount", Unit::Name, None, "mount options, in quotes");
 
 pub(super) const EXT4: LayerInfo = LayerInfo {

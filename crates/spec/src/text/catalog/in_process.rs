@@ -1,9 +1,9 @@
 //! Layers that live in this process.
 
-use super::{Form, LayerInfo, World, parameter, SECTOR_BYTES};
+use super::{Form, LayerInfo, SECTOR_BYTES, World, parameter};
 use crate::error::Error;
 use crate::stack::{Fault, Layer};
-use crate::text::arguments::{Arguments};
+use crate::text::arguments::Arguments;
 use crate::units::Unit;
 
 pub(super) const AES: LayerInfo = LayerInfo {

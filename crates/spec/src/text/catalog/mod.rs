@@ -131,4 +131,3 @@ fn disk_size(arguments: &Arguments<'_>) -> Result<u64, Error> {
     }
     Ok(size_bytes)
 }
-
