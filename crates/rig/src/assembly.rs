@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
-use iotax_spec::{Form, Layer, Stack};
+use iotax_spec::{Layer, Stack};
 
 use crate::error::Error;
 use crate::journal::Journal;
@@ -16,7 +16,6 @@ use crate::workshop::{Key, Workshop};
 #[derive(Debug)]
 pub(crate) struct Assembly {
     journal: Journal,
-    key: Key,
     top: Top,
     notes: Vec<String>,
 }
@@ -38,6 +37,7 @@ impl Assembly {
     pub(crate) fn make(plan: Plan<'_>, stop: &AtomicBool) -> Result<Self, Error> {
         let Plan { stack, base, room, mut journal } = plan;
         let room = scratch::make(&room, &mut journal)?;
+        // Wiped when all layers are made: whatever needs it later has it by then.
         let key = Key::new()?;
         let mut notes = Vec::new();
         let mut workshop = Workshop {
@@ -59,7 +59,7 @@ impl Assembly {
         for layer in layers::steps(above) {
             top = layer.make(top, &mut workshop)?;
         }
-        Ok(Self { journal, key, top, notes })
+        Ok(Self { journal, top, notes })
     }
 
     /// What the load is driven at.
@@ -83,11 +83,6 @@ pub(crate) fn base_bytes(stack: &Stack) -> u64 {
     let above = stack.layers.get(1..).unwrap_or_default();
     let overhead: u64 = layers::steps(above).iter().map(|step| step.overhead_bytes()).sum();
     stack.size_bytes().unwrap_or(0) + overhead
-}
-
-/// Whether the load is driven at a directory.
-pub(crate) fn is_directory(stack: &Stack) -> bool {
-    !stack.is_in_process() && stack.form() == Form::Directory
 }
 
 /// The first layer that needs a larger base, and the least size.

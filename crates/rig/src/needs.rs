@@ -195,6 +195,11 @@ mod tests {
         ];
         let text: Vec<_> =
             missing(needs).into_iter().map(|m| format!("{}: {}", m.what, m.remedy)).collect();
-        insta::assert_snapshot!(text.join("\n"), @"");
+        insta::assert_snapshot!(text.join("\n"), @"
+        no-such-program is not installed: install the package its-package (apt-get install its-package)
+        the kernel has no nosuchfs: use a kernel with nosuchfs built in or as a module
+        there is no /dev/no-such: use a kernel with the module no_such (modprobe no_such)
+        the kernel has no device mapper encryption: use a kernel with the module no-such (modprobe no-such)
+        ");
     }
 }

@@ -21,7 +21,7 @@ pub(crate) struct Workshop<'a> {
     pub(crate) journal: &'a mut Journal,
     /// A private directory of the arm's, for mount points and sockets. Not for data.
     pub(crate) room: &'a Path,
-    /// The arm's key: wiped when the arm is dropped, never written anywhere.
+    /// The arm's key: wiped when its layers are made, never written anywhere.
     pub(crate) key: &'a Key,
     /// Size of the device that the load is to see, in bytes; 0 where the base has none.
     pub(crate) size_bytes: u64,

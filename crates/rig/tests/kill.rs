@@ -14,7 +14,7 @@ use std::sync::atomic::AtomicBool;
 use std::thread::sleep;
 use std::time::Duration;
 
-use iotax_rig::{Options, Place, Rig, undo};
+use iotax_rig::{Place, Rig, undo};
 
 mod common;
 
@@ -100,14 +100,12 @@ fn child(root: &Path) -> ! {
     loop {
         let mut rig = Rig::open(
             &spec,
-            Options {
-                work_dir: &root.join("work"),
-                state_dir: Some(root.join("state")),
-                progress: &mut |_| (),
-                stop: &AtomicBool::new(false),
-                destroy: &[],
-                program: Path::new("iotax"),
-            },
+            common::options(
+                &root.join("work"),
+                Some(root.join("state")),
+                &mut |_| (),
+                &AtomicBool::new(false),
+            ),
         )
         .unwrap();
         for arm in 0..2 {

@@ -43,9 +43,7 @@ impl Bench {
         stop: &AtomicBool,
     ) -> Result<Rig, Error> {
         let work_dir = &self.at("work");
-        let program = Path::new("iotax");
-        let state_dir = Some(self.at("state"));
-        Rig::open(spec, Options { work_dir, state_dir, progress, stop, destroy: &[], program })
+        Rig::open(spec, common::options(work_dir, Some(self.at("state")), progress, stop))
     }
 
     /// The error's text, with this test's directory written as `ROOT`.
@@ -166,8 +164,8 @@ fn memory_is_filled_needs_no_journal_and_is_shared_by_nobody() {
     let mem = || stack([Layer::Mem { size_bytes: 1 << 20 }]);
     let spec = spec(&[("a", mem()), ("b", mem())]);
     let (stop, work_dir) = (AtomicBool::new(false), bench.at("work"));
-    let options =
-        Options { work_dir: &work_dir, state_dir: None, progress: &mut |_| (), stop: &stop };
+    let mut silent = |_: &iotax_rig::Progress<'_>| ();
+    let options = common::options(&work_dir, None, &mut silent, &stop);
     let mut rig = Rig::open(&spec, options).unwrap();
     assert_ne!(read(&mut rig, 0, 4096), vec![0; 4096]);
     assert_ne!(rig.site(0).storage_id, rig.site(1).storage_id);
@@ -339,8 +337,8 @@ fn without_a_place_for_the_journal_nothing_is_made() {
     insta::assert_snapshot!(bench.refusal(&spec(&[("a", path(bench.at("target")))])), @"ROOT/state/undo: the undo journal cannot be written here: Not a directory (os error 20); nothing was made. Name a writable directory in IOTAX_STATE_DIR");
     assert!(bench.left().is_empty());
     let (stop, work_dir) = (AtomicBool::new(false), bench.at("work"));
-    let options =
-        Options { work_dir: &work_dir, state_dir: None, progress: &mut |_| (), stop: &stop };
+    let mut silent = |_: &iotax_rig::Progress<'_>| ();
+    let options = common::options(&work_dir, None, &mut silent, &stop);
     let error = Rig::open(&spec(&[("a", path(bench.at("target")))]), options).unwrap_err();
     insta::assert_snapshot!(error, @"there is no place for the undo journal, because neither HOME nor XDG_STATE_HOME is set; nothing was made. Name a writable directory in IOTAX_STATE_DIR");
     assert!(bench.left().is_empty());

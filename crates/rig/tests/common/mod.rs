@@ -1,8 +1,10 @@
 //! Specs for tests.
 #![allow(dead_code, reason = "each test program uses its own part")]
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 
+use iotax_rig::{Options, Progress};
 use iotax_spec::{Arm, Design, Job, Layer, Pattern, Spec, Stack, Stop, StopMode, Target, Workload};
 
 /// A directory, file or device.
@@ -58,4 +60,14 @@ pub fn writing(arms: &[(&str, Target)]) -> Spec {
 
 fn job() -> Job {
     Job { threads: 2, pattern: Pattern::Random, size_bytes: 64 << 10, ..Job::new("job") }
+}
+
+/// Options without a device to destroy.
+pub fn options<'a>(
+    work_dir: &'a Path,
+    state_dir: Option<PathBuf>,
+    progress: &'a mut dyn FnMut(&Progress<'_>),
+    stop: &'a AtomicBool,
+) -> Options<'a> {
+    Options { work_dir, state_dir, progress, stop, destroy: &[], program: Path::new("iotax") }
 }
