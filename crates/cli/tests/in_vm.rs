@@ -45,6 +45,24 @@ fn a_directory_on_dm_crypt_is_measured_with_and_without_work_queues() {
 }
 
 #[test]
+fn past_the_work_queues_a_search_engine_reads_and_loads_faster_from_dm_crypt() {
+    let Some(vm) = Vm::new(1024 * MIB).and_then(|vm| vm.with_programs(&CRYPT)) else { return };
+    let vm = vm.memory(256 * MIB).limit(Duration::from_mins(5));
+    let script = format!("BLOCKS=5\n{}", include_str!("vm/work-queues.sh"));
+    let did = vm.run(&script).success();
+    assert_snapshot!(did.stdout, @r"
+    bypassed: 0 1048576 crypt aes-xts-plain64 KEY 0 98:0 1048576 2 no_read_workqueue no_write_workqueue
+    default: 0 1048576 crypt aes-xts-plain64 KEY 0 98:0 0
+    ");
+    let said: Value = serde_json::from_str(&did.text("compare.json")).unwrap();
+    for metric in ["throughput", "load_time"] {
+        let all = said["comparisons"].as_array().unwrap();
+        let found = all.iter().find(|comparison| comparison["metric"] == metric).unwrap();
+        assert_eq!(found["verdict"], "faster", "{metric}: {did}");
+    }
+}
+
+#[test]
 fn a_directory_on_nfs_is_measured_with_every_kind_of_kerberos() {
     let Some(vm) = Vm::new(128 * MIB).and_then(|vm| vm.with_programs(&NFS)) else { return };
     let measure = r#"

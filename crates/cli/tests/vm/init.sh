@@ -37,6 +37,7 @@ mkdir -p $new/run/old $new/run/lock $new/run/vm
 pivot_root $new $new/run/old && cd / || give_up "pivot_root failed"
 mount -t proc proc /proc
 umount -l /run/old
+hostname vm
 mount -t sysfs sys /sys
 mkdir -p /dev/pts /dev/shm
 mount -t devpts devpts /dev/pts
