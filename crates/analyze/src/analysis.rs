@@ -278,6 +278,8 @@ pub enum Check {
     ImpossibleSpeed,
     /// A cache above the device answered.
     CacheAnswered,
+    /// A layer has a cache that could answer.
+    LayerCache,
     /// The hypervisor took CPU time.
     Steal,
     /// Arms on different storage.

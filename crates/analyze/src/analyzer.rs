@@ -52,7 +52,7 @@ impl Analyzer {
     pub fn add(&mut self, trial: &Trial) {
         let workload = &self.experiment.spec.workload;
         let arm = self.names.iter().position(|name| *name == trial.arm);
-        let facts = TrialFacts::of(trial, workload, arm);
+        let facts = TrialFacts::of(trial, &self.experiment.spec, arm);
         if let (true, Some(arm), Some(load)) = (facts.usable, arm, &trial.load) {
             self.pools[arm].add(load, workload);
         }

@@ -12,6 +12,7 @@ mod generator;
 mod impossible_speed;
 mod in_memory;
 mod io_errors;
+mod layer_cache;
 mod little;
 mod noise;
 mod other_programs;
@@ -41,7 +42,7 @@ type SelfCheck = fn(&Evidence<'_>) -> Vec<Warning>;
 
 /// All checks, the worst findings first: wrong data, then wrong figures, then figures that mean
 /// something else than they seem to, then mere doubt. Their warnings are shown in this order.
-const CHECKS: [SelfCheck; 21] = [
+const CHECKS: [SelfCheck; 22] = [
     verify::check,
     io_errors::check,
     failed_trials::check,
@@ -49,6 +50,7 @@ const CHECKS: [SelfCheck; 21] = [
     impossible_speed::check,
     wrong_sign::check,
     cache_answered::check,
+    layer_cache::check,
     in_memory::check,
     cold_cache::check,
     storage::check,
@@ -144,11 +146,16 @@ impl<'a> Evidence<'a> {
         self.experiment.sites.get(arm)
     }
 
-    /// The layers of an arm that is an in-process stack; empty for any other.
+    /// The layers of an arm that is a stack; empty for any other.
     pub fn layers(&self, arm: usize) -> &'a [Layer] {
         match self.experiment.spec.arms.get(arm).map(|arm| &arm.target) {
             Some(Target::Stack(stack)) => &stack.layers,
             _ => &[],
         }
+    }
+
+    /// Whether an arm has layers of the system: programs and kernel threads beside this process.
+    pub fn is_in_system(&self, arm: usize) -> bool {
+        self.experiment.spec.arms.get(arm).is_some_and(|arm| arm.target.is_in_system())
     }
 }

@@ -6,7 +6,7 @@ use iotax_record::{
     DirectionRecord, IndexRecord, JobRecord, LatencyHistogram, LoadRecord, Outcome, SystemCounters,
     Trial,
 };
-use iotax_spec::Workload;
+use iotax_spec::{Spec, Workload};
 
 use crate::analysis::Metric;
 
@@ -32,6 +32,8 @@ pub(crate) struct TrialFacts {
     pub per_second_ios: Vec<u32>,
     /// Whether its figures may enter a statistic.
     pub usable: bool,
+    /// Some arm of the experiment has layers of the system.
+    pub in_system: bool,
 }
 
 /// One job of a trial, its threads and directions together.
@@ -76,7 +78,8 @@ pub(crate) struct IndexFacts {
 }
 
 impl TrialFacts {
-    pub fn of(trial: &Trial, workload: &Workload, arm: Option<usize>) -> Self {
+    pub fn of(trial: &Trial, spec: &Spec, arm: Option<usize>) -> Self {
+        let workload = &spec.workload;
         let load = trial.load.as_ref();
         let jobs = load.map_or_else(Vec::new, |load| jobs(load, workload));
         let (outcome, why, measured) = outcome(&trial.outcome);
@@ -95,6 +98,7 @@ impl TrialFacts {
             index: load.and_then(|load| load.index.as_ref()).map(IndexFacts::of),
             system: load.map(|load| load.system.clone()).unwrap_or_default(),
             per_second_ios: primary.map(per_second_ios).unwrap_or_default(),
+            in_system: spec.arms.iter().any(|arm| arm.target.is_in_system()),
             usable: false,
         };
         facts.usable = measured && arm.is_some() && facts.value(Metric::Throughput).is_some();
@@ -121,10 +125,15 @@ impl TrialFacts {
 
     /// CPU time that threads beside the jobs' own spent on `job`, in nanoseconds: a stack's work
     /// queues, the kernel's `io_uring` workers. A layer that only moves its work to another thread
-    /// must not look free. What the process used beyond its jobs is shared out by bytes moved; with
-    /// an index it cannot be told from the driver's and the searcher's own, and is left out.
+    /// must not look free. What was used beyond the jobs is shared out by bytes moved; with an
+    /// index it cannot be told from the driver's and the searcher's own, and is left out.
+    ///
+    /// Layers of the system work in kernel threads and other processes, so there it is what the
+    /// whole machine used, in all arms alike.
     fn helpers_cpu_ns(&self, job: &JobFacts) -> f64 {
-        let (Some(process_ns), None) = (self.system.process_cpu_ns, &self.index) else {
+        let used_ns =
+            if self.in_system { self.system.cpu_busy_ns } else { self.system.process_cpu_ns };
+        let (Some(process_ns), None) = (used_ns, &self.index) else {
             return 0.0;
         };
         let own_ns = self.jobs.iter().map(|job| job.cpu_ns).sum();

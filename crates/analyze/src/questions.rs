@@ -34,9 +34,21 @@ pub(crate) fn open(
     questions.extend(too_many_blocks(evidence));
     questions.extend(masked(evidence));
     questions.extend(checks::bound_by_design(evidence));
+    questions.extend(cpu_of_the_machine(evidence));
     questions.extend(tail(evidence));
     questions.extend(stalls(evidence));
     questions
+}
+
+/// Whose CPU time it is.
+fn cpu_of_the_machine(evidence: &Evidence<'_>) -> Option<String> {
+    let in_system = (0..evidence.names.len()).any(|arm| evidence.is_in_system(arm));
+    in_system.then(|| {
+        "CPU per I/O here is all the CPU time this machine used, since these layers work in \
+         kernel threads and in other processes: what other programs used is in it, in all arms \
+         alike."
+            .to_owned()
+    })
 }
 
 /// A record that was cut or edited after the run.

@@ -77,4 +77,7 @@ pub struct Site {
     pub storage_id: String,
     /// Facts worth a line, for people.
     pub notes: Vec<String>,
+    /// Caches of its layers that could answer instead of what is below them, for people.
+    #[serde(default)]
+    pub caches: Vec<String>,
 }

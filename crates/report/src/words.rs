@@ -106,6 +106,7 @@ pub(crate) const fn check(check: Check) -> &'static str {
         Check::WrongSign => "wrong sign",
         Check::ImpossibleSpeed => "impossible speed",
         Check::CacheAnswered => "a cache answered",
+        Check::LayerCache => "a cache within the stack",
         Check::Steal => "CPU stolen by the hypervisor",
         Check::DifferentStorage => "different storage",
         Check::RegimeShift => "shift of regime",
@@ -129,7 +130,11 @@ pub(crate) const fn is_severe(check: Check) -> bool {
         | Check::CacheAnswered
         | Check::DifferentStorage
         | Check::ScheduleSlip => true,
-        Check::Steal | Check::RegimeShift | Check::Dependence | Check::Precision => false,
+        Check::LayerCache
+        | Check::Steal
+        | Check::RegimeShift
+        | Check::Dependence
+        | Check::Precision => false,
     }
 }
 

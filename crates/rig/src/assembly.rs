@@ -5,6 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use iotax_spec::{Layer, Stack};
 
+use crate::blank::Mark;
 use crate::error::Error;
 use crate::journal::Journal;
 use crate::layers::{self, Top};
@@ -18,6 +19,7 @@ pub(crate) struct Assembly {
     journal: Journal,
     top: Top,
     notes: Vec<String>,
+    caches: Vec<String>,
 }
 
 /// What an assembly is made from.
@@ -38,15 +40,17 @@ impl Assembly {
         let Plan { stack, base, room, mut journal } = plan;
         let room = scratch::make(&room, &mut journal)?;
         // Wiped when all layers are made: whatever needs it later has it by then.
-        let key = Key::new()?;
-        let mut notes = Vec::new();
+        let (key, mark) = (Key::new()?, Mark::new()?);
+        let (mut notes, mut caches) = (Vec::new(), Vec::new());
         let mut workshop = Workshop {
             journal: &mut journal,
             room: &room,
             key: &key,
+            mark: &mark,
             size_bytes: stack.size_bytes().unwrap_or(0),
             stop,
             notes: &mut notes,
+            caches: &mut caches,
             names: 0,
         };
         let (bottom, above) = stack.layers.split_first().expect("a stack has a base");
@@ -59,7 +63,7 @@ impl Assembly {
         for layer in layers::steps(above) {
             top = layer.make(top, &mut workshop)?;
         }
-        Ok(Self { journal, top, notes })
+        Ok(Self { journal, top, notes, caches })
     }
 
     /// What the load is driven at.
@@ -70,6 +74,11 @@ impl Assembly {
     /// Facts about what was made.
     pub(crate) fn notes(&self) -> &[String] {
         &self.notes
+    }
+
+    /// Caches of layers that could answer instead of what is below them.
+    pub(crate) fn caches(&self) -> &[String] {
+        &self.caches
     }
 
     /// Takes it down.

@@ -48,8 +48,7 @@ pub(crate) fn check(spec: &Spec, work_dir: &Path) -> Result<Vec<Ground>, Error> 
     let mut grounds = Vec::new();
     for arm in &spec.arms {
         if let Target::Stack(stack) = &arm.target {
-            let refuse =
-                |obstacle| Refusal { arm: arm.name.clone(), path: None, obstacle };
+            let refuse = |obstacle| Refusal { arm: arm.name.clone(), path: None, obstacle };
             refusals.extend(obstacles(stack).into_iter().map(refuse));
         }
         match ground(arm, &spec.workload, work_dir) {
@@ -282,9 +281,7 @@ fn room(spec: &Spec, grounds: &[Ground]) -> Room {
                 (facts.path.as_path(), facts, bytes_in_directory(&spec.workload))
             }
             // Layers of the system write to their base: each arm has a file of its own.
-            Ground::Anonymous(facts) | Ground::OnNew { parent: facts, .. }
-                if is_system(arm) =>
-            {
+            Ground::Anonymous(facts) | Ground::OnNew { parent: facts, .. } if is_system(arm) => {
                 places.push((Path::new(""), vec![&arm.name], facts, disk_bytes(arm)));
                 continue;
             }
@@ -316,7 +313,7 @@ pub(crate) fn disk_bytes(arm: &Arm) -> u64 {
 
 /// Whether the arm has layers of the system.
 pub(crate) fn is_system(arm: &Arm) -> bool {
-    matches!(&arm.target, Target::Stack(stack) if !stack.is_in_process())
+    arm.target.is_in_system()
 }
 
 impl Ground {

@@ -2,7 +2,7 @@
 
 use iotax_inspect::{Facts, Kind};
 use iotax_record::Site;
-use iotax_spec::{Arm, Engine, Workload};
+use iotax_spec::{Arm, Engine, Layer, Target, Workload};
 use iotax_vdisk::VirtualDisk;
 
 use crate::assembly::Assembly;
@@ -48,6 +48,7 @@ pub(crate) fn describe(
         has_device: facts.reads_counted,
         storage_id: storage_id(ground, facts),
         notes,
+        caches: Vec::new(),
     }
 }
 
@@ -55,25 +56,36 @@ pub(crate) fn describe(
 pub(crate) fn of_assembly(arm: &Arm, ground: &Ground, assembly: &Assembly) -> Site {
     let Top { path, .. } = assembly.top();
     let top = iotax_inspect::site(path).ok();
-    let top = top.as_ref();
-    let device = top.and_then(|facts| facts.block.as_ref());
+    // Where the bytes lie: the loop devices and mappings above it are the arm's own.
+    let base = ground.facts().or(top.as_ref());
+    let device = base.and_then(|facts| facts.block.as_ref());
     let storage_id = match ground.facts() {
         // Files of their own, side by side on one volume.
         Some(facts) => format!("{} files in {}", facts.device_number, facts.path.display()),
-        None => format!("made for arm {}", arm.name),
+        // The same base made anew for each arm.
+        None => base_text(arm),
     };
     let mut all = ground.facts().map(notes).unwrap_or_default();
     all.extend(assembly.notes().iter().cloned());
+    let direct = assembly.caches().is_empty().then_some(true);
     Site {
         kind: "stack".to_owned(),
         target: arm.target.to_string(),
-        file_system: top.and_then(|facts| facts.file_system.clone()),
+        file_system: base.and_then(|facts| facts.file_system.clone()),
         device: device.map(|device| device.name.clone()),
         device_model: device.and_then(|device| device.model.clone()),
-        direct: None,
-        has_device: top.is_some_and(|facts| facts.reads_counted),
+        direct,
+        has_device: top.as_ref().is_some_and(|facts| facts.reads_counted),
         storage_id,
         notes: all,
+        caches: assembly.caches().to_vec(),
+    }
+}
+
+fn base_text(arm: &Arm) -> String {
+    match &arm.target {
+        Target::Stack(stack) => stack.layers.first().map(Layer::to_string).unwrap_or_default(),
+        Target::Path(path) => path.display().to_string(),
     }
 }
 

@@ -7,6 +7,7 @@ use std::sync::atomic::AtomicBool;
 
 use zeroize::Zeroizing;
 
+use crate::blank::Mark;
 use crate::entry::Entry;
 use crate::error::Error;
 use crate::journal::{Journal, token};
@@ -23,12 +24,16 @@ pub(crate) struct Workshop<'a> {
     pub(crate) room: &'a Path,
     /// The arm's key: wiped when its layers are made, never written anywhere.
     pub(crate) key: &'a Key,
+    /// Of all identities on storage that the arm makes.
+    pub(crate) mark: &'a Mark,
     /// Size of the device that the load is to see, in bytes; 0 where the base has none.
     pub(crate) size_bytes: u64,
     /// Set by the user to stop.
     pub(crate) stop: &'a AtomicBool,
     /// Facts about what was made, for the record.
     pub(crate) notes: &'a mut Vec<String>,
+    /// Caches of layers that could answer instead of what is below, for the record.
+    pub(crate) caches: &'a mut Vec<String>,
     /// Names given so far.
     pub(crate) names: u32,
 }
@@ -76,6 +81,12 @@ impl Workshop<'_> {
         format!("{word}-{}", self.names)
     }
 
+    /// A UUID for a header that is about to be written: every layer that makes one gives it this
+    /// identity, by which it is known, and wiped, when it stands on a device of the user's.
+    pub(crate) fn uuid(&self) -> Result<String, Error> {
+        self.mark.uuid()
+    }
+
     /// A directory to mount something at, announced: it is unmounted when the arm is taken down.
     pub(crate) fn mount_point(&mut self, word: &str) -> Result<PathBuf, Error> {
         let path = self.directory(word)?;
@@ -117,6 +128,11 @@ impl Workshop<'_> {
         })?;
         self.journal.announce(Entry::Daemon { token: token.clone(), program: program.name() })?;
         program.start(&self.journal.name(), &token)
+    }
+
+    /// Warns that a layer has a cache that could answer instead of what is below it.
+    pub(crate) fn caches(&mut self, cache: impl Into<String>) {
+        self.caches.push(cache.into());
     }
 
     /// Adds a fact for the record and the report.

@@ -289,6 +289,13 @@ pub enum Target {
     Stack(Stack),
 }
 
+impl Target {
+    /// Whether it is a stack with layers of the system.
+    pub fn is_in_system(&self) -> bool {
+        matches!(self, Self::Stack(stack) if !stack.is_in_process())
+    }
+}
+
 impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

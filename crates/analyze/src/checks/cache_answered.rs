@@ -52,7 +52,7 @@ fn finding(evidence: &Evidence<'_>, trial: &TrialFacts, arm: usize) -> Option<(f
     if layers.iter().any(|layer| matches!(layer, Layer::Cache { .. })) {
         return None;
     }
-    let is_stack = !layers.is_empty();
+    let is_stack = !layers.is_empty() && !evidence.is_in_system(arm);
     let direct = || evidence.real_jobs(trial).filter(|(job, _)| is_stack || job.direct);
     if direct().next().is_some() && site.direct == Some(false) {
         return Some((0.5, Finding::NotBypassed));

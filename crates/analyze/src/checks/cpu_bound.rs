@@ -81,13 +81,27 @@ fn is_by_design(evidence: &Evidence<'_>, worst: &Worst<Finding>) -> bool {
 }
 
 fn computes(layers: &[Layer]) -> bool {
-    layers.iter().any(|layer| matches!(layer, Layer::Aes { .. }))
+    let encrypts = |layer: &Layer| {
+        matches!(
+            layer,
+            Layer::Aes { .. }
+                | Layer::Luks { .. }
+                | Layer::Dmcrypt(_)
+                | Layer::Fscrypt
+                | Layer::Gocryptfs { .. }
+        )
+    };
+    layers.iter().any(encrypts)
 }
 
 fn findings(evidence: &Evidence<'_>) -> Vec<Worst<Finding>> {
     let environment = &evidence.experiment.environment;
-    evidence.worst_per_arm(|trial, _| {
-        let finding = finding(trial, environment)?;
+    evidence.worst_per_arm(|trial, arm| {
+        let mut finding = finding(trial, environment)?;
+        if evidence.is_in_system(arm) {
+            // The others are the layers.
+            finding.others = 0.0;
+        }
         (finding.busy >= BUSY).then_some((finding.busy, finding))
     })
 }

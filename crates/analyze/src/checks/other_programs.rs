@@ -8,7 +8,11 @@ const MAX_SHARE: f64 = 0.2;
 /// CPU time used by anything but this process.
 pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Warning> {
     let cpus = f64::from(evidence.experiment.environment.cpus.max(1));
-    let found = evidence.worst_per_arm(|trial, _| {
+    let found = evidence.worst_per_arm(|trial, arm| {
+        // There the others are the layers themselves, which cannot be told from the rest.
+        if evidence.is_in_system(arm) {
+            return None;
+        }
         let busy_ns = trial.system.cpu_busy_ns? as f64;
         let own_ns = trial.system.process_cpu_ns? as f64;
         let share = (busy_ns - own_ns) / (cpus * trial.window_ns as f64);

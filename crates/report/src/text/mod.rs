@@ -75,12 +75,13 @@ impl Page {
         for sentence in sentences {
             out.push_str(&format!("{}\n", self.paragraph(&sentence, "  ")));
         }
-        out.push_str(&format!(
-            "{}\n",
-            self.paint.dim(
-                &self.paragraph(&format!("Stopped: {}.", words::printable(&ending.reason)), "  ")
-            )
-        ));
+        let stopped = format!(
+            "Stopped: {}. Switching between arms took {} ({}).",
+            words::printable(&ending.reason),
+            format::span(ending.switch_ns),
+            format::percent(ending.switch_ns as f64 / ending.wall_ns.max(1) as f64)
+        );
+        out.push_str(&format!("{}\n", self.paint.dim(&self.paragraph(&stopped, "  "))));
         out
     }
 

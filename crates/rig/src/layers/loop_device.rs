@@ -34,10 +34,12 @@ impl System for Loop {
         let direct = if self.direct { "--direct-io=on" } else { "--direct-io=off" };
         let losetup = Program::new("losetup").args(["--find", "--show", direct]).arg(&below.path);
         let node = PathBuf::from(workshop.run(losetup)?);
-        if self.direct && !bypasses_cache(&node) {
-            workshop.note(format!(
+        if !self.direct {
+            workshop.caches("the loop device goes through the page cache, as asked");
+        } else if !bypasses_cache(&node) {
+            workshop.caches(format!(
                 "{} goes through the page cache of what is below it, which cannot be bypassed \
-                 there: reads may be answered from memory",
+                 there",
                 node.display()
             ));
         }
@@ -62,9 +64,7 @@ pub(crate) fn undo(backing: &Path, journal: &Path) -> Result<Undone, Error> {
         undone = Undone::Removed;
         if started.elapsed() > PATIENCE {
             return Err(match detached {
-                Err(error) => {
-                    unremovable(node, std::io::Error::other(error.to_string()), journal)
-                }
+                Err(error) => unremovable(node, std::io::Error::other(error.to_string()), journal),
                 Ok(_) => Error::Busy { path: node.clone(), journal: journal.to_owned() },
             });
         }
