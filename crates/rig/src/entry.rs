@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{AtFlags, CWD, StatxFlags, statx};
 use serde::{Deserialize, Serialize};
 
+use crate::blank::{self, Mark, Spot};
 use crate::error::Error;
 use crate::layers::loop_device;
 use crate::{disk_file, mounts, programs, scratch};
@@ -41,6 +42,13 @@ pub(crate) enum Entry {
     Loop {
         /// The file, or what else it is on.
         backing: PathBuf,
+    },
+    /// Headers on a device of the user's.
+    Signatures {
+        /// The device.
+        spot: Spot,
+        /// What their identities begin with.
+        mark: Mark,
     },
     /// A daemon that bears this token in its environment.
     Daemon {
@@ -98,6 +106,7 @@ impl Entry {
             }
             Self::Mount { path } => mounts::undo(path, journal),
             Self::Loop { backing } => loop_device::undo(backing, journal),
+            Self::Signatures { spot, mark } => blank::undo(spot, mark, journal),
             Self::Daemon { token, .. } if programs::end_daemon(token) => Ok(Undone::Removed),
             Self::Daemon { .. } => Ok(Undone::Absent),
         }
@@ -113,6 +122,7 @@ impl fmt::Display for Entry {
             }
             Self::Mount { path } => write!(f, "the mount at {}", path.display()),
             Self::Loop { backing } => write!(f, "the loop device on {}", backing.display()),
+            Self::Signatures { spot, .. } => write!(f, "the signatures on {}", spot.path.display()),
             Self::Daemon { program, .. } => write!(f, "the process {program}"),
         }
     }

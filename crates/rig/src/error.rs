@@ -146,6 +146,18 @@ pub enum Error {
         /// The journal that says it should be removed.
         journal: PathBuf,
     },
+    /// A device that was written to cannot be found.
+    #[error(
+        "{}: the device is not there, and what iotax made on it is on no other; attach it and \
+         undo again, or delete {} to forget about it",
+        path.display(), journal.display()
+    )]
+    DeviceGone {
+        /// Its node at the time.
+        path: PathBuf,
+        /// The journal that says what was made.
+        journal: PathBuf,
+    },
     /// Removing failed.
     #[error(
         "{}: cannot be removed: {source}. Undo again when that is solved, or remove it yourself \

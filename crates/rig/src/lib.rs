@@ -11,6 +11,7 @@
 //! | `check` | what each arm's target is, and every reason to refuse it |
 //! | `room` | is there enough space and memory for all that will be made |
 //! | `journal`, `entry` | what to undo, on disk before it is done |
+//! | `blank` | signatures on devices: found, told apart, wiped |
 //! | `undo` | takes down what dead runs left |
 //! | `scratch` | private directories |
 //! | `disk_file` | files that stacks stand on: anonymous, or named by the user |
@@ -30,6 +31,7 @@
 #![forbid(unsafe_code)]
 
 mod assembly;
+mod blank;
 mod check;
 mod disk_file;
 mod entry;

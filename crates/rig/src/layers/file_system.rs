@@ -45,7 +45,13 @@ impl System for FileSystem {
             FileSystemKind::Xfs => Program::new("mkfs.xfs").args(["-q", "-f", "-K"]),
             FileSystemKind::Btrfs => Program::new("mkfs.btrfs").args(["-q", "-f", "-K"]),
         };
-        workshop.run(mkfs.args(further).arg(&below.path))?;
+        // Last, so that no further argument can give it another identity.
+        let uuid = workshop.uuid()?;
+        let identity = match self.kind {
+            FileSystemKind::Ext4 | FileSystemKind::Btrfs => ["-U".to_owned(), uuid],
+            FileSystemKind::Xfs => ["-m".to_owned(), format!("uuid={uuid}")],
+        };
+        workshop.run(mkfs.args(further).args(identity).arg(&below.path))?;
         let at = workshop.mount_point(self.kind.name())?;
         mounts::mount(&below.path, &at, self.kind.name(), self.mount.as_deref().unwrap_or(""))?;
         Ok(Top::directory(at))

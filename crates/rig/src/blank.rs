@@ -1,0 +1,299 @@
+//! Signatures on block devices: what tells a file system or an encrypted volume from blank space,
+//! and how those that iotax made are told from the user's.
+//!
+//! Every header that an arm makes gets an identity (UUID) chosen beforehand, whose first half is
+//! the arm's [`Mark`]. The mark is in the journal before anything is made. So what is found on a
+//! device later, whatever its name is by then, is wiped exactly if it bears the mark.
+
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use rustix::fs::OFlags;
+use serde::{Deserialize, Serialize};
+
+use crate::entry::Undone;
+use crate::error::Error;
+use crate::mounts::unremovable;
+use crate::needs::{Need, Version};
+use crate::programs::Program;
+
+/// The program that lists signatures.
+pub(crate) const PROBER: Need = Need::Program {
+    name: "wipefs",
+    package: "util-linux",
+    at_least: Some(Version { argument: "--version", number: (2, 33) }),
+};
+
+/// How long others (a prober such as udev's) may keep a device from being opened exclusively.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Bytes at the start of a device that hold the headers: LUKS2's take 16 MiB, all others less.
+const HEAD_BYTES: u64 = 16 << 20;
+
+/// The further places of btrfs's superblock, and where it bears magic and identity: see the
+/// "On-disk Format" of its documentation.
+const BTRFS_MIRRORS: [u64; 2] = [64 << 20, 256 << 30];
+const BTRFS_SUPER_BYTES: usize = 4096;
+const BTRFS_MAGIC: (usize, &[u8; 8]) = (0x40, b"_BHRfS_M");
+const BTRFS_FSID: usize = 0x20;
+
+/// The first half of the identities of all that one arm makes: random, 60 bits.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub(crate) struct Mark(String);
+
+impl Mark {
+    /// A new one.
+    pub(crate) fn new() -> Result<Self, Error> {
+        let bits = random()?;
+        // The version of a random UUID (RFC 9562) takes four of the bits.
+        let (low, mid, high) = (bits >> 32, bits >> 16 & 0xffff, bits & 0xfff);
+        Ok(Self(format!("{low:08x}-{mid:04x}-4{high:03x}")))
+    }
+
+    /// A UUID that bears the mark.
+    pub(crate) fn uuid(&self) -> Result<String, Error> {
+        let bits = random()?;
+        let (high, low) = (bits >> 48 & 0xfff, bits & 0xffff_ffff_ffff);
+        Ok(format!("{}-8{high:03x}-{low:012x}", self.0))
+    }
+
+    fn is_on(&self, signature: &Signature) -> bool {
+        let uuid = signature.uuid.as_deref().unwrap_or_default();
+        uuid.strip_prefix(&self.0).is_some_and(|rest| rest.starts_with('-'))
+    }
+
+    /// As the bytes of a header.
+    fn bytes(&self) -> Vec<u8> {
+        let digits: Vec<u8> = self.0.bytes().filter(|byte| *byte != b'-').collect();
+        let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
+        digits.chunks(2).filter_map(byte).collect()
+    }
+}
+
+fn random() -> Result<u64, Error> {
+    getrandom::u64().map_err(|error| Error::Make {
+        path: "/dev/urandom".into(),
+        action: "make an identity",
+        source: error.into(),
+    })
+}
+
+/// One signature on a device.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub(crate) struct Signature {
+    /// What is there: `ext4`, `crypto_LUKS`, `LVM2_member`, `gpt`.
+    #[serde(rename = "type")]
+    pub(crate) kind: String,
+    pub(crate) uuid: Option<String>,
+    pub(crate) label: Option<String>,
+}
+
+/// Every signature on the device or file at `node`, as libblkid knows them; only reads.
+pub(crate) fn signatures(node: &Path) -> Result<Vec<Signature>, Error> {
+    #[derive(Deserialize)]
+    struct Listing {
+        signatures: Vec<Signature>,
+    }
+    let wipefs = Program::new("wipefs").args(["--no-act", "--json", "--output", "TYPE,UUID,LABEL"]);
+    let said = wipefs.arg(node).run("", &AtomicBool::new(false))?;
+    if said.is_empty() {
+        return Ok(Vec::new());
+    }
+    let listing: Listing = serde_json::from_str(&said).map_err(|_| Error::Program {
+        name: "wipefs".to_owned(),
+        status: "its answer is not understood".to_owned(),
+        said,
+    })?;
+    Ok(listing.signatures)
+}
+
+/// Where signatures with a mark may be.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Spot {
+    /// The device's node.
+    pub(crate) path: PathBuf,
+    /// Its number, `8:16`; names and numbers hold until the machine starts again.
+    pub(crate) number: String,
+    /// Which start of the machine they hold for.
+    pub(crate) boot: String,
+}
+
+impl Spot {
+    pub(crate) fn new(path: &Path, number: impl ToString) -> Self {
+        Self { path: path.to_owned(), number: number.to_string(), boot: boot() }
+    }
+
+    /// The nodes of the devices that it may be by now.
+    fn nodes(&self) -> Vec<PathBuf> {
+        if self.boot == boot() {
+            let by_name = node_of(&Path::new("/sys/dev/block").join(&self.number));
+            return if number_at(&self.path).as_ref() == Some(&self.number) {
+                vec![self.path.clone()]
+            } else {
+                by_name.into_iter().collect()
+            };
+        }
+        let all = fs::read_dir("/sys/class/block").into_iter().flatten().flatten();
+        let has_size = |device: &PathBuf| {
+            fs::read_to_string(device.join("size")).is_ok_and(|size| size.trim() != "0")
+        };
+        all.map(|device| device.path()).filter(has_size).filter_map(|d| node_of(&d)).collect()
+    }
+}
+
+fn boot() -> String {
+    let id = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    id.trim().to_owned()
+}
+
+fn number_at(node: &Path) -> Option<String> {
+    let facts = fs::metadata(node).ok().filter(|facts| facts.file_type().is_block_device())?;
+    let number = facts.rdev();
+    Some(format!("{}:{}", rustix::fs::major(number), rustix::fs::minor(number)))
+}
+
+/// The node of the device with this directory in sysfs.
+fn node_of(directory: &Path) -> Option<PathBuf> {
+    let directory = fs::canonicalize(directory).ok()?;
+    let node = Path::new("/dev").join(directory.file_name()?);
+    node.exists().then_some(node)
+}
+
+/// Wipes what bears the mark, wherever it is now, and nothing else.
+pub(crate) fn undo(spot: &Spot, mark: &Mark, journal: &Path) -> Result<Undone, Error> {
+    let nodes = spot.nodes();
+    // After a restart a device of that name is taken for the device, if no other bears the mark.
+    let is_lost = if spot.boot == boot() { nodes.is_empty() } else { !spot.path.exists() };
+    let ours: Vec<_> = nodes.into_iter().filter(|node| bears(node, mark)).collect();
+    if ours.is_empty() && is_lost {
+        let (path, journal) = (spot.path.clone(), journal.to_owned());
+        return Err(Error::DeviceGone { path, journal });
+    }
+    for node in &ours {
+        wipe(node, mark, journal)?;
+    }
+    Ok(if ours.is_empty() { Undone::Absent } else { Undone::Removed })
+}
+
+fn bears(node: &Path, mark: &Mark) -> bool {
+    signatures(node).is_ok_and(|found| found.iter().any(|signature| mark.is_on(signature)))
+}
+
+fn wipe(node: &Path, mark: &Mark, journal: &Path) -> Result<(), Error> {
+    let failed = |source: io::Error| unremovable(node, source, journal);
+    let device = open_exclusively(node, journal)?;
+    // Looked at again now that nobody else can put anything in its place.
+    let found = signatures(node)?;
+    if found.iter().any(|signature| !mark.is_on(signature)) {
+        return Err(Error::NotOurs {
+            path: node.to_owned(),
+            why: "it also carries a signature that iotax did not make",
+            journal: journal.to_owned(),
+        });
+    }
+    let size_bytes = size_of(&device).map_err(failed)?;
+    zero(&device, 0, HEAD_BYTES.min(size_bytes)).map_err(failed)?;
+    for at in BTRFS_MIRRORS.into_iter().filter(|at| at + 4096 <= size_bytes) {
+        let mut copy = [0; BTRFS_SUPER_BYTES];
+        device.read_exact_at(&mut copy, at).map_err(failed)?;
+        if copy[BTRFS_MAGIC.0..].starts_with(BTRFS_MAGIC.1)
+            && copy[BTRFS_FSID..].starts_with(&mark.bytes())
+        {
+            zero(&device, at, BTRFS_SUPER_BYTES as u64).map_err(failed)?;
+        }
+    }
+    device.sync_all().map_err(failed)?;
+    if bears(node, mark) {
+        return Err(failed(io::Error::other("its signature is still there after wiping")));
+    }
+    Ok(())
+}
+
+fn open_exclusively(node: &Path, journal: &Path) -> Result<File, Error> {
+    let started = Instant::now();
+    let flags = OFlags::EXCL.bits().cast_signed();
+    loop {
+        match OpenOptions::new().read(true).write(true).custom_flags(flags).open(node) {
+            Ok(device) => return Ok(device),
+            Err(error) if error.kind() != io::ErrorKind::ResourceBusy => {
+                return Err(unremovable(node, error, journal));
+            }
+            Err(_) if started.elapsed() < PATIENCE => sleep(Duration::from_millis(50)),
+            Err(_) => {
+                return Err(Error::Busy { path: node.to_owned(), journal: journal.to_owned() });
+            }
+        }
+    }
+}
+
+/// Bytes of a device; its metadata do not tell.
+pub(crate) fn size_of(mut device: &File) -> io::Result<u64> {
+    io::Seek::seek(&mut device, io::SeekFrom::End(0))
+}
+
+fn zero(device: &File, from: u64, bytes: u64) -> io::Result<()> {
+    let zeros = vec![0; 1 << 20];
+    let mut at = from;
+    while at < from + bytes {
+        let part = (from + bytes - at).min(zeros.len() as u64);
+        let part = usize::try_from(part).expect("at most a MiB");
+        device.write_all_at(&zeros[..part], at)?;
+        at += part as u64;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn signature(uuid: &str) -> Signature {
+        Signature { kind: "ext4".into(), uuid: Some(uuid.into()), label: None }
+    }
+
+    #[test]
+    fn identities_are_random_uuids_that_bear_the_mark() {
+        let (mark, other) = (Mark::new().unwrap(), Mark::new().unwrap());
+        let uuid = mark.uuid().unwrap();
+        assert_ne!(uuid, mark.uuid().unwrap());
+        assert_eq!(uuid.len(), 36);
+        assert_eq!((&uuid[14..15], &uuid[19..20]), ("4", "8"), "version and variant: {uuid}");
+        assert!(mark.is_on(&signature(&uuid)) && !other.is_on(&signature(&uuid)));
+        assert!(!mark.is_on(&signature(&uuid[1..])));
+        assert!(!mark.is_on(&Signature { uuid: None, ..signature("") }));
+        assert_eq!(mark.bytes().len(), 8);
+        assert!(uuid.replace('-', "").starts_with(&format!("{:02x}", mark.bytes()[0])));
+    }
+
+    #[test]
+    fn a_device_that_is_gone_keeps_its_entry() {
+        let spot = Spot { path: "/dev/no-such".into(), number: "4095:1".into(), boot: boot() };
+        let error = undo(&spot, &Mark::new().unwrap(), Path::new("/state/1.jsonl")).unwrap_err();
+        insta::assert_snapshot!(error, @"");
+    }
+
+    #[test]
+    fn signatures_are_listed_with_kind_identity_and_label() {
+        if crate::programs::find("wipefs").is_none() {
+            eprintln!("SKIPPED: wipefs is not installed");
+            return;
+        }
+        let file = tempfile::NamedTempFile::new().unwrap();
+        file.as_file().set_len(1 << 20).unwrap();
+        assert_eq!(signatures(file.path()).unwrap(), []);
+        // A swap area of version 1: its magic ends the first page.
+        let swap = [(1024, &b"\x01\0\0\0\xff\0\0\0"[..]), (1036, &[7; 16]), (4086, b"SWAPSPACE2")];
+        for (at, bytes) in swap {
+            file.as_file().write_all_at(bytes, at).unwrap();
+        }
+        let uuid = "07070707-0707-0707-0707-070707070707".to_owned();
+        let swap = Signature { kind: "swap".into(), uuid: Some(uuid), label: None };
+        assert_eq!(signatures(file.path()).unwrap(), [swap]);
+    }
+}
