@@ -75,12 +75,12 @@ impl Page {
         for sentence in sentences {
             out.push_str(&format!("{}\n", self.paragraph(&sentence, "  ")));
         }
-        let stopped = format!(
-            "Stopped: {}. Switching between arms took {} ({}).",
-            words::printable(&ending.reason),
-            format::span(ending.switch_ns),
-            format::percent(ending.switch_ns as f64 / ending.wall_ns.max(1) as f64)
-        );
+        let mut stopped = format!("Stopped: {}.", words::printable(&ending.reason));
+        if analysis.arms.len() > 1 {
+            let share = ending.switch_ns as f64 / ending.wall_ns.max(1) as f64;
+            let (span, share) = (format::span(ending.switch_ns), format::percent(share));
+            stopped.push_str(&format!(" Switching between arms took {span} ({share})."));
+        }
         out.push_str(&format!("{}\n", self.paint.dim(&self.paragraph(&stopped, "  "))));
         out
     }

@@ -52,6 +52,7 @@ fn experiment(workload: Workload, arms: Vec<Arm>, design: Design, command: &[&st
         has_device: true,
         storage_id: "254:2".to_owned(),
         notes: vec!["an anonymous file in /srv/bench".to_owned()],
+        caches: Vec::new(),
     });
     Experiment {
         format: FORMAT,
