@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::blank::{self, Mark, Spot};
 use crate::error::Error;
-use crate::layers::loop_device;
+use crate::layers::{dmcrypt, loop_device};
 use crate::{disk_file, mounts, programs, scratch};
 
 /// One line of a journal. Lines are only ever added; a variant, once released, stays readable.
@@ -49,6 +49,11 @@ pub(crate) enum Entry {
         spot: Spot,
         /// What their identities begin with.
         mark: Mark,
+    },
+    /// The device mapping of this name.
+    Mapping {
+        /// Its name, random.
+        name: String,
     },
     /// A daemon that bears this token in its environment.
     Daemon {
@@ -107,6 +112,7 @@ impl Entry {
             Self::Mount { path } => mounts::undo(path, journal),
             Self::Loop { backing } => loop_device::undo(backing, journal),
             Self::Signatures { spot, mark } => blank::undo(spot, mark, journal),
+            Self::Mapping { name } => dmcrypt::undo(name, journal),
             Self::Daemon { token, .. } if programs::end_daemon(token) => Ok(Undone::Removed),
             Self::Daemon { .. } => Ok(Undone::Absent),
         }
@@ -123,6 +129,7 @@ impl fmt::Display for Entry {
             Self::Mount { path } => write!(f, "the mount at {}", path.display()),
             Self::Loop { backing } => write!(f, "the loop device on {}", backing.display()),
             Self::Signatures { spot, .. } => write!(f, "the signatures on {}", spot.path.display()),
+            Self::Mapping { name } => write!(f, "the device mapping {name}"),
             Self::Daemon { program, .. } => write!(f, "the process {program}"),
         }
     }

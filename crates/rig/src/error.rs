@@ -83,6 +83,18 @@ pub enum Error {
         /// The end of what it printed; may be empty.
         said: String,
     },
+    /// A layer came out otherwise than asked for, and would be measured under a wrong name.
+    #[error("{layer} was to have {asked}, but the kernel made it with {made}; {remedy}")]
+    NotAsAsked {
+        /// Its word.
+        layer: &'static str,
+        /// What was asked for.
+        asked: String,
+        /// What came of it.
+        made: String,
+        /// What to do.
+        remedy: &'static str,
+    },
     /// The kernel did not mount a file system.
     #[error(
         "cannot mount {kind}{}: {source}; the kernel log (dmesg) may say more",

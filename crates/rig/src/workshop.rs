@@ -87,6 +87,16 @@ impl Workshop<'_> {
         self.mark.uuid()
     }
 
+    /// A name that nobody else on this machine has, and nobody can guess.
+    #[expect(clippy::unused_self, reason = "reads better beside the other names")]
+    pub(crate) fn token(&self) -> Result<String, Error> {
+        token().map_err(|source| Error::Make {
+            path: "/dev/urandom".into(),
+            action: "make a token",
+            source,
+        })
+    }
+
     /// A directory to mount something at, announced: it is unmounted when the arm is taken down.
     pub(crate) fn mount_point(&mut self, word: &str) -> Result<PathBuf, Error> {
         let path = self.directory(word)?;
@@ -121,11 +131,7 @@ impl Workshop<'_> {
 
     /// Starts a daemon, announced.
     pub(crate) fn start(&mut self, program: Program) -> Result<Daemon, Error> {
-        let token = token().map_err(|source| Error::Make {
-            path: "/dev/urandom".into(),
-            action: "make a token",
-            source,
-        })?;
+        let token = self.token()?;
         self.journal.announce(Entry::Daemon { token: token.clone(), program: program.name() })?;
         program.start(&self.journal.name(), &token)
     }

@@ -4,6 +4,7 @@
 //! it makes something of a new kind, one variant of [`Entry`](crate::entry::Entry) that says how to
 //! undo it. Its word and parameters are in `spec`'s catalogue.
 
+pub(crate) mod dmcrypt;
 mod file_system;
 pub(crate) mod loop_device;
 mod tmpfs;
@@ -68,6 +69,7 @@ pub(crate) fn steps(layers: &[Layer]) -> Vec<Box<dyn System>> {
         match layer {
             Layer::Loop { direct } => steps.push(Box::new(loop_device::Loop { direct: *direct })),
             Layer::FileSystem(file_system) => steps.push(Box::new(file_system.clone())),
+            Layer::Dmcrypt(crypt) => steps.push(Box::new(crypt.clone())),
             _ => {}
         }
     }

@@ -103,9 +103,9 @@ pub(super) const GOCRYPTFS: LayerInfo = LayerInfo {
 
 fn dmcrypt(arguments: &Arguments<'_>) -> Result<Layer, Error> {
     let key_bits = arguments.small("key_size")?;
-    if key_bits % 8 != 0 || key_bits > 4096 {
+    if key_bits % 8 != 0 || key_bits > 512 {
         let advice = "for example 512 for AES-XTS with 256 bits of strength";
-        return Err(arguments.refuse("key_size", "must be whole bytes, up to 4096 bits", advice));
+        return Err(arguments.refuse("key_size", "must be whole bytes, up to 512 bits", advice));
     }
     let cipher = arguments.required_text("cipher")?;
     let is_name =

@@ -1,0 +1,275 @@
+//! Device mapper's encryption, set up by cryptsetup.
+//!
+//! The key goes in as standard input. For `plain` it is used as it is: cryptsetup would hash what
+//! it reads there with RIPEMD-160, which newer cryptographic libraries no longer have.
+
+use std::fs;
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use iotax_spec::Dmcrypt;
+
+use crate::entry::{Entry, Undone};
+use crate::error::Error;
+use crate::layers::{System, Top};
+use crate::mounts::unremovable;
+use crate::needs::{Need, Version};
+use crate::programs::Program;
+use crate::workshop::Workshop;
+
+/// What cryptsetup leaves for a LUKS2 header and its key slots unless told otherwise.
+const LUKS2_HEADER_BYTES: u64 = 16 << 20;
+
+/// How long a mapping may take to go: it stays until its last user has closed it.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+impl System for Dmcrypt {
+    fn needs(&self) -> Vec<Need> {
+        // The work-queue options came with 2.3.4 (and Linux 5.9). Where only the patch level is
+        // too low, cryptsetup itself refuses them.
+        let cryptsetup = Version { argument: "--version", number: (2, 3) };
+        vec![
+            Need::Root,
+            Need::Program {
+                name: "cryptsetup",
+                package: "cryptsetup-bin",
+                at_least: Some(cryptsetup),
+            },
+            Need::Program { name: "dmsetup", package: "dmsetup", at_least: None },
+            Need::Device { path: "/dev/mapper/control", module: "dm-mod" },
+            Need::Module { module: "dm-crypt", about: "device mapper encryption (dm-crypt)" },
+        ]
+    }
+
+    fn overhead_bytes(&self) -> u64 {
+        if is_luks(self) { LUKS2_HEADER_BYTES } else { 0 }
+    }
+
+    fn make(&self, below: Top, workshop: &mut Workshop<'_>) -> Result<Top, Error> {
+        if is_luks(self) {
+            workshop.run(format(self, &below.path, workshop)?)?;
+        }
+        let name = format!("iotax-{}", workshop.token()?);
+        workshop.journal.announce(Entry::Mapping { name: name.clone() })?;
+        workshop.run(open(self, &below.path, &name, workshop))?;
+        verify(self, &workshop.run(Program::new("dmsetup").args(["table", &name]))?)?;
+        let node = Path::new("/dev/mapper").join(&name);
+        let node = fs::canonicalize(&node).map_err(|source| Error::Make {
+            path: node,
+            action: "find the node of this mapping",
+            source,
+        })?;
+        Ok(Top::block(node))
+    }
+}
+
+fn is_luks(crypt: &Dmcrypt) -> bool {
+    crypt.format == "luks2"
+}
+
+/// Options that say how data are encrypted: given when a header is made, or without one.
+fn geometry(crypt: &Dmcrypt) -> [String; 6] {
+    let option = str::to_owned;
+    [
+        option("--cipher"),
+        crypt.cipher.clone(),
+        option("--key-size"),
+        crypt.key_bits.to_string(),
+        option("--sector-size"),
+        crypt.sector_bytes.to_string(),
+    ]
+}
+
+/// Flags of the table line, and whether they are asked for.
+fn flags(crypt: &Dmcrypt) -> [(&'static str, bool); 4] {
+    [
+        ("no_read_workqueue", crypt.no_read_workqueue),
+        ("no_write_workqueue", crypt.no_write_workqueue),
+        ("same_cpu_crypt", crypt.same_cpu_crypt),
+        ("submit_from_crypt_cpus", crypt.submit_from_crypt_cpus),
+    ]
+}
+
+fn format(crypt: &Dmcrypt, below: &Path, workshop: &Workshop<'_>) -> Result<Program, Error> {
+    // A key derivation that takes seconds protects pass phrases, not random keys.
+    let format = Program::new("cryptsetup")
+        .args(["luksFormat", "--batch-mode", "--disable-locks", "--type", "luks2"])
+        .args(["--pbkdf", "pbkdf2", "--pbkdf-force-iterations", "1000"])
+        .args(geometry(crypt))
+        .args(["--uuid", &workshop.uuid()?, "--key-file", "-"]);
+    Ok(format.arg(below).input(workshop.key.text().as_bytes()))
+}
+
+fn open(crypt: &Dmcrypt, below: &Path, name: &str, workshop: &Workshop<'_>) -> Program {
+    let asked = flags(crypt).into_iter().filter(|(_, asked)| *asked);
+    let open = Program::new("cryptsetup")
+        .args(["open", "--batch-mode", "--disable-locks", "--key-file", "-"])
+        .args(asked.map(|(flag, _)| format!("--perf-{flag}")));
+    let open = if is_luks(crypt) {
+        open.args(["--type", "luks2"]).input(workshop.key.text().as_bytes())
+    } else {
+        let key_bytes = (crypt.key_bits / 8) as usize;
+        let key = workshop.key.bytes();
+        open.args(["--type", "plain", "--hash", "plain"])
+            .args(geometry(crypt))
+            .input(&key[..key_bytes.min(key.len())])
+    };
+    open.arg(below).arg(name)
+}
+
+/// Checks that the kernel's table line says what was asked for: kernels and programs that do not
+/// know a flag drop it without a word.
+fn verify(crypt: &Dmcrypt, line: &str) -> Result<(), Error> {
+    let differs = |asked: String, made: String| {
+        let remedy = "use a newer kernel and cryptsetup";
+        Err(Error::NotAsAsked { layer: "dmcrypt", asked, made, remedy })
+    };
+    let Some(table) = Table::parse(line) else {
+        return differs("a crypt mapping".to_owned(), format!("`{line}`"));
+    };
+    if table.cipher != crypt.cipher {
+        return differs(crypt.cipher.clone(), table.cipher.to_owned());
+    }
+    for (flag, asked) in flags(crypt) {
+        let made = table.options.contains(&flag);
+        if made != asked {
+            return differs(format!("{flag}={asked}"), format!("{flag}={made}"));
+        }
+    }
+    let sector = table.options.iter().find_map(|option| option.strip_prefix("sector_size:"));
+    let made = sector.unwrap_or("512");
+    if made != crypt.sector_bytes.to_string() {
+        let asked = format!("sector_size={}", crypt.sector_bytes);
+        return differs(asked, format!("sector_size={made}"));
+    }
+    Ok(())
+}
+
+/// The table line of a crypt target, as the kernel's `Documentation/admin-guide/device-mapper/
+/// dm-crypt.rst` describes it, with its length in front:
+/// `0 1048576 crypt aes-xts-plain64 <key> 0 98:0 0 2 no_read_workqueue no_write_workqueue`.
+struct Table<'a> {
+    cipher: &'a str,
+    options: Vec<&'a str>,
+}
+
+impl<'a> Table<'a> {
+    fn parse(line: &'a str) -> Option<Self> {
+        let mut words = line.split_whitespace().skip(2);
+        if words.next()? != "crypt" {
+            return None;
+        }
+        let cipher = words.next()?;
+        let (_key, _iv_offset, _device, _offset) =
+            (words.next()?, words.next()?, words.next()?, words.next()?);
+        let count = words.next().map_or(Some(0), |count| count.parse().ok())?;
+        let options: Vec<_> = words.collect();
+        (options.len() == count).then_some(Self { cipher, options })
+    }
+}
+
+/// Removes the mapping of this name, which only its run knew.
+pub(crate) fn undo(name: &str, journal: &Path) -> Result<Undone, Error> {
+    let started = Instant::now();
+    let mut undone = Undone::Absent;
+    while is_mapped(name) {
+        // Not `cryptsetup close`, which does not know a mapping without a table: one that was
+        // being made when its maker was killed.
+        let removed = dmsetup(&["remove", name]);
+        undone = Undone::Removed;
+        match removed {
+            Ok(_) => {}
+            Err(_) if started.elapsed() < PATIENCE => sleep(Duration::from_millis(20)),
+            Err(error) => {
+                let path = Path::new("/dev/mapper").join(name);
+                return Err(if is_open(name) {
+                    Error::Busy { path, journal: journal.to_owned() }
+                } else {
+                    unremovable(&path, std::io::Error::other(error.to_string()), journal)
+                });
+            }
+        }
+    }
+    Ok(undone)
+}
+
+fn dmsetup(arguments: &[&str]) -> Result<String, Error> {
+    Program::new("dmsetup").args(arguments).run("", &AtomicBool::new(false))
+}
+
+/// Whether device mapper knows the name. From sysfs, which needs no program: there may never have
+/// been a mapping, nor a dmsetup.
+fn is_mapped(name: &str) -> bool {
+    let devices = fs::read_dir("/sys/block").into_iter().flatten().flatten();
+    let names = devices.map(|device| fs::read_to_string(device.path().join("dm/name")));
+    names.flatten().any(|found| found.trim_end() == name)
+}
+
+fn is_open(name: &str) -> bool {
+    dmsetup(&["info", "--columns", "--noheadings", "--options", "open", name])
+        .is_ok_and(|count| count != "0")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asked() -> Dmcrypt {
+        Dmcrypt {
+            format: "plain".into(),
+            cipher: "aes-xts-plain64".into(),
+            key_bits: 512,
+            sector_bytes: 512,
+            no_read_workqueue: true,
+            no_write_workqueue: true,
+            same_cpu_crypt: false,
+            submit_from_crypt_cpus: false,
+        }
+    }
+
+    fn plain() -> Dmcrypt {
+        Dmcrypt { no_read_workqueue: false, no_write_workqueue: false, ..asked() }
+    }
+
+    const BYPASSED: &str =
+        "0 524288 crypt aes-xts-plain64 0000 0 98:0 0 2 no_read_workqueue no_write_workqueue";
+    const AS_IT_COMES: &str = "0 524288 crypt aes-xts-plain64 0000 0 98:0 0";
+    const LUKS2: &str = "0 32768 crypt capi:xts(aes)-plain64 :64:logon:cryptsetup:5d1c-d0 0 7:0 \
+                         32768 3 same_cpu_crypt submit_from_crypt_cpus sector_size:4096";
+
+    #[test]
+    fn tables_that_say_what_was_asked_for_pass() {
+        verify(&asked(), BYPASSED).unwrap();
+        verify(&plain(), AS_IT_COMES).unwrap();
+        let luks = Dmcrypt {
+            cipher: "capi:xts(aes)-plain64".into(),
+            same_cpu_crypt: true,
+            submit_from_crypt_cpus: true,
+            sector_bytes: 4096,
+            ..plain()
+        };
+        verify(&luks, LUKS2).unwrap();
+    }
+
+    #[test]
+    fn what_was_dropped_or_added_is_named() {
+        let told = |crypt: &Dmcrypt, line: &str| verify(crypt, line).unwrap_err().to_string();
+        insta::assert_snapshot!(told(&asked(), AS_IT_COMES), @"dmcrypt was to have no_read_workqueue=true, but the kernel made it with no_read_workqueue=false; use a newer kernel and cryptsetup");
+        insta::assert_snapshot!(told(&plain(), BYPASSED), @"dmcrypt was to have no_read_workqueue=false, but the kernel made it with no_read_workqueue=true; use a newer kernel and cryptsetup");
+        let large = Dmcrypt { sector_bytes: 4096, ..plain() };
+        insta::assert_snapshot!(told(&large, AS_IT_COMES), @"dmcrypt was to have sector_size=4096, but the kernel made it with sector_size=512; use a newer kernel and cryptsetup");
+        let serpent = Dmcrypt { cipher: "serpent-xts-plain64".into(), ..plain() };
+        insta::assert_snapshot!(told(&serpent, AS_IT_COMES), @"dmcrypt was to have serpent-xts-plain64, but the kernel made it with aes-xts-plain64; use a newer kernel and cryptsetup");
+        insta::assert_snapshot!(told(&plain(), "0 8 linear 8:0 0"), @"dmcrypt was to have a crypt mapping, but the kernel made it with `0 8 linear 8:0 0`; use a newer kernel and cryptsetup");
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_text_makes_the_parser_panic(text in ".*", words in "0 8 crypt( [a-z0-9:]{0,9}){0,9}") {
+            Table::parse(&text);
+            Table::parse(&words);
+        }
+    }
+}
