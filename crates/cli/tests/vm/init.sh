@@ -1,7 +1,8 @@
 #!/bin/bash
 # Process 1 of the guest. The kernel command line hands it, as environment:
-#   VM_SHARE   a directory of the host: holds `script` and `env`, receives `stdout`, `stderr`, `status`
-#   VM_SECONDS after so many seconds the guest gives up by itself
+#   VM_SHARE   a directory of the host: holds `script` and `env`; receives `stdout`, `stderr`,
+#              `dmesg` and, last, `status`
+#   VM_SECONDS the script is ended after so many seconds
 #
 # The guest's root is the host's, read-only, so that it has the host's programs and the iotax just
 # built. An overlay in memory makes it writable for the guest alone: nothing reaches the host but
