@@ -27,8 +27,8 @@ pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Warning> {
             shift.slot + 1,
             percent(1.0 / shift.ratio)
         ),
-        advice: "Probably burst credits ran out. What lasts is the level after the shift. To \
-                 measure that level only, drain the credits first (a longer --ramp or a run \
+        advice: "Probably burst credits ran out; early in a run it may also be a cache that filled \
+                 up. What lasts is the level after the shift. To measure that level only, drain the credits first (a longer --ramp or a run \
                  before this one); to measure the burst, let the volume rest and run shorter."
             .to_owned(),
         trials: u32::try_from(usable - shift.slot.min(usable)).unwrap_or(u32::MAX),

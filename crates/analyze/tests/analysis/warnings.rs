@@ -346,7 +346,7 @@ fn regime_shift() {
     trials.extend(bed.blocks(10, &[500.0, 500.0], 0.01).into_iter().skip(4));
     insta::assert_snapshot!(said(&bed.analyze(&trials), Check::RegimeShift), @"
     [-, 16 trials] at trial 5 of 20 throughput fell to 50 % for good, in all arms alike; 3 blocks up to then left out, 7 blocks after it used (regime: sustained)
-      -> Probably burst credits ran out. What lasts is the level after the shift. To measure that level only, drain the credits first (a longer --ramp or a run before this one); to measure the burst, let the volume rest and run shorter.
+      -> Probably burst credits ran out; early in a run it may also be a cache that filled up. What lasts is the level after the shift. To measure that level only, drain the credits first (a longer --ramp or a run before this one); to measure the burst, let the volume rest and run shorter.
     ");
 }
 

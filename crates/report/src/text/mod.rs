@@ -98,7 +98,7 @@ impl Page {
     }
 
     fn attribution(&self, analysis: &Analysis) -> Option<String> {
-        let attribution = analysis.attribution.as_ref()?;
+        let attribution = analysis.attribution.as_ref().filter(|found| found.blocks > 0)?;
         let title =
             format!("Time per I/O by layer (bare stack: {})", format::time(attribution.bare_ns));
         let mut out = self.section(&title, &tables::attribution(attribution));
