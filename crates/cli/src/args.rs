@@ -181,6 +181,9 @@ pub struct LoadArgs {
     /// Where scratch files go (stacks on `file` without a path)
     #[arg(long, value_name = "DIR", default_value = ".", help_heading = "Load")]
     pub dir: PathBuf,
+    /// Block device under `dev` whose content may be lost; repeat for several
+    #[arg(long, value_name = "DEV", help_heading = "Load")]
+    pub destroy: Vec<PathBuf>,
 }
 
 /// Where results go and how they look.

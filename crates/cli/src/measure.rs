@@ -14,13 +14,13 @@ use iotax_run::Setup;
 use iotax_spec::Spec;
 use jiff::{Timestamp, Zoned};
 
-use crate::args::OutputArgs;
+use crate::args::{LoadArgs, OutputArgs};
 use crate::exit::Exit;
 use crate::progress::ProgressLine;
 use crate::{output, signals};
 
 /// Runs `spec` and shows what came of it. `name` is the command, for the default directory.
-pub fn measure(name: &str, spec: Spec, scratch: &Path, args: &OutputArgs) -> Result<Exit> {
+pub fn measure(name: &str, spec: Spec, load: &LoadArgs, args: &OutputArgs) -> Result<Exit> {
     let stop = signals::stop_flag()?;
     let plan = Plan::new(&spec);
     let dir = directory(name, args.out.as_deref());
@@ -31,14 +31,15 @@ pub fn measure(name: &str, spec: Spec, scratch: &Path, args: &OutputArgs) -> Res
     let mut rig = Rig::open(
         &spec,
         Options {
-            work_dir: scratch,
+            work_dir: &load.dir,
             state_dir: iotax_rig::state_dir(),
             progress: &mut |filled| progress.laying_out(filled.done_bytes, filled.size_bytes),
             stop: &stop,
-            destroy: &[],
+            destroy: &load.destroy,
             program: &std::env::current_exe()?,
         },
     )?;
+    rig.heed(Arc::clone(&stop));
     if !prepare(&spec, &mut rig, &progress, &stop)? {
         return Ok(Exit::Interrupted);
     }

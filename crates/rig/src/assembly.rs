@@ -5,7 +5,9 @@ use std::sync::atomic::AtomicBool;
 
 use iotax_spec::{Layer, Stack};
 
-use crate::blank::Mark;
+use crate::blank::{Mark, Spot};
+use crate::device::Device;
+use crate::entry::Entry;
 use crate::error::Error;
 use crate::journal::Journal;
 use crate::layers::{self, Top};
@@ -24,10 +26,14 @@ pub(crate) struct Assembly {
 
 /// What an assembly is made from.
 pub(crate) struct Plan<'a> {
+    /// Its name.
+    pub(crate) arm: &'a str,
     pub(crate) stack: &'a Stack,
     /// The file, directory or device that is the base; `None` if the base is a layer of the system
     /// itself.
     pub(crate) base: Option<Top>,
+    /// The device that the base is, to be looked at once more.
+    pub(crate) device: Option<&'a Device>,
     /// The directory for mount points and sockets.
     pub(crate) room: PathBuf,
     /// Holds what was made for the arm so far.
@@ -37,17 +43,23 @@ pub(crate) struct Plan<'a> {
 impl Assembly {
     /// Makes all layers. If one cannot be made, those below are taken down again.
     pub(crate) fn make(plan: Plan<'_>, stop: &AtomicBool) -> Result<Self, Error> {
-        let Plan { stack, base, room, mut journal } = plan;
-        let room = scratch::make(&room, &mut journal)?;
+        let Plan { arm, stack, base, device, room, mut journal } = plan;
         // Wiped when all layers are made: whatever needs it later has it by then.
         let (key, mark) = (Key::new()?, Mark::new()?);
+        if let Some(device) = device {
+            device.confirm(arm)?;
+            // First, so that it is undone last: when nothing stands on the device any more.
+            let spot = Spot::new(&device.path, device.number);
+            journal.announce(Entry::Signatures { spot, mark: mark.clone() })?;
+        }
+        let room = scratch::make(&room, &mut journal)?;
         let (mut notes, mut caches) = (Vec::new(), Vec::new());
         let mut workshop = Workshop {
             journal: &mut journal,
             room: &room,
             key: &key,
             mark: &mark,
-            size_bytes: stack.size_bytes().unwrap_or(0),
+            size_bytes: load_bytes(stack, device),
             stop,
             notes: &mut notes,
             caches: &mut caches,
@@ -87,6 +99,13 @@ impl Assembly {
     }
 }
 
+/// Bytes that the load sees; 0 where only the layers know.
+fn load_bytes(stack: &Stack, device: Option<&Device>) -> u64 {
+    let Some(device) = device else { return stack.size_bytes().unwrap_or(0) };
+    let rest = device.size_bytes.saturating_sub(base_bytes(stack));
+    rest - rest % (1 << 20)
+}
+
 /// Bytes that a base must have for the load to see `stack`'s size: headers included.
 pub(crate) fn base_bytes(stack: &Stack) -> u64 {
     let above = stack.layers.get(1..).unwrap_or_default();
@@ -94,9 +113,8 @@ pub(crate) fn base_bytes(stack: &Stack) -> u64 {
     stack.size_bytes().unwrap_or(0) + overhead
 }
 
-/// The first layer that needs a larger base, and the least size.
-pub(crate) fn too_small(stack: &Stack) -> Option<(&'static str, u64)> {
-    let size_bytes = stack.size_bytes()?;
+/// The first layer that needs a base of more than `size_bytes`, and the least size.
+pub(crate) fn too_small(stack: &Stack, size_bytes: u64) -> Option<(&'static str, u64)> {
     let least = |layer: &Layer| {
         let least_bytes = layers::steps(std::slice::from_ref(layer)).first()?.least_bytes();
         (least_bytes > size_bytes).then_some((layer.name(), least_bytes))

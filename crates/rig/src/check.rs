@@ -15,15 +15,17 @@ use crate::disk_file::{DirectIo, direct_in};
 use crate::error::{Error, Obstacle, Refusal};
 use crate::needs::Missing;
 use crate::room::{Room, bytes_in_directory};
-use crate::{assembly, layers, needs, vdisk};
+use crate::{assembly, device, layers, needs, vdisk};
 
 /// What an arm's target turned out to be.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) enum Ground {
     /// A directory: test files go into a private directory in it.
     Directory(Box<Facts>),
     /// A regular file or block device, which is only read.
     Existing(Box<Facts>),
+    /// A block device of the user's that is to be overwritten.
+    Device(Box<Facts>),
     /// A stack in memory, or one whose base is made by the system.
     Memory,
     /// A stack on the anonymous file, in the working directory.
@@ -43,13 +45,23 @@ pub(crate) enum Ground {
 ///
 /// # Errors
 /// [`Error::Refused`] with everything that is wrong.
-pub(crate) fn check(spec: &Spec, work_dir: &Path) -> Result<Vec<Ground>, Error> {
+pub(crate) fn check(
+    spec: &Spec,
+    work_dir: &Path,
+    destroy: &[PathBuf],
+) -> Result<Vec<Ground>, Error> {
     let mut refusals = lacks(spec);
+    let (devices, reasons) = device::check(spec, destroy);
+    refusals.extend(reasons);
     let mut grounds = Vec::new();
     for arm in &spec.arms {
         if let Target::Stack(stack) = &arm.target {
             let refuse = |obstacle| Refusal { arm: arm.name.clone(), path: None, obstacle };
             refusals.extend(obstacles(stack).into_iter().map(refuse));
+        }
+        if let Some(path) = device::path_in(arm) {
+            grounds.extend(devices.get(path).cloned().map(Ground::Device));
+            continue;
         }
         match ground(arm, &spec.workload, work_dir) {
             Ok(ground) => grounds.push(ground),
@@ -69,7 +81,7 @@ fn obstacles(stack: &Stack) -> Vec<Obstacle> {
     if stack.is_in_process() {
         return vdisk::check(stack).err().map(Obstacle::Stack).into_iter().collect();
     }
-    let small = assembly::too_small(stack);
+    let small = stack.size_bytes().and_then(|bytes| assembly::too_small(stack, bytes));
     let small = small.map(|(layer, least_bytes)| Obstacle::TooSmallFor { layer, least_bytes });
     small.into_iter().collect()
 }
@@ -129,7 +141,7 @@ fn ground(arm: &Arm, workload: &Workload, work_dir: &Path) -> Looked {
     }
 }
 
-fn look(path: &Path) -> Result<Facts, Obstacle> {
+pub(crate) fn look(path: &Path) -> Result<Facts, Obstacle> {
     site(path).map_err(|error| {
         let missing = error.is_not_found();
         let iotax_inspect::Error::Path { source, .. } = error else {
@@ -267,7 +279,7 @@ fn room(spec: &Spec, grounds: &[Ground]) -> Room {
     let mut places: Vec<(&Path, Vec<&str>, &Facts, u64)> = Vec::new();
     for (arm, ground) in spec.arms.iter().zip(grounds) {
         let (path, facts, bytes) = match ground {
-            Ground::Existing(_) | Ground::OnExisting(_) => continue,
+            Ground::Existing(_) | Ground::OnExisting(_) | Ground::Device(_) => continue,
             Ground::Memory => {
                 room.in_memory(&arm.name, disk_bytes(arm));
                 continue;
@@ -323,6 +335,7 @@ impl Ground {
             Self::Memory => None,
             Self::Directory(facts)
             | Self::Existing(facts)
+            | Self::Device(facts)
             | Self::Anonymous(facts)
             | Self::OnExisting(facts)
             | Self::OnNew { parent: facts, .. } => Some(facts),

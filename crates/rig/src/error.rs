@@ -209,7 +209,7 @@ impl Error {
 /// One reason why an arm's target cannot be used.
 #[derive(Debug)]
 pub struct Refusal {
-    /// The arm; several if they share the storage.
+    /// The arm; several if they share the storage; empty if it is about none.
     pub arm: String,
     /// The path in question; `None` for memory.
     pub path: Option<PathBuf>,
@@ -219,7 +219,9 @@ pub struct Refusal {
 
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "arm {}: ", self.arm)?;
+        if !self.arm.is_empty() {
+            write!(f, "arm {}: ", self.arm)?;
+        }
         if let Some(path) = &self.path {
             write!(f, "{}: ", path.display())?;
         }
@@ -271,12 +273,67 @@ pub enum Obstacle {
     /// A directory was named where a file is needed.
     #[error("is a directory, but the base of a stack is a file; name a file in it")]
     NotAFile,
-    /// A block device at the bottom of a stack.
+    /// A block device where a file is needed.
     #[error(
-        "is a block device, and the base of a stack is a regular file in this version; name a file \
-         on it, or drive the load at the device itself"
+        "is a block device; to have layers made on it, and its content lost, write dev(path=...) \
+         instead of file(path=...)"
     )]
     DeviceAsBase,
+    /// Something else where a block device is needed.
+    #[error("is not a block device; name one, or write file(size=...) or dir(path=...)")]
+    NotADevice,
+    /// The user did not say that the device may be overwritten.
+    #[error(
+        "everything on it would be lost; if nothing on it is needed, add --destroy {}",
+        path.display()
+    )]
+    NotGivenUp {
+        /// The device as the user wrote it.
+        path: PathBuf,
+    },
+    /// A device that the user gave up is not used.
+    #[error(
+        "was given up with --destroy, but no arm stands on it; check the name, or leave it out"
+    )]
+    GivenUpInVain,
+    /// Somebody uses a device.
+    #[error("{by}; {remedy}")]
+    InUse {
+        /// Who, and how: `is mounted at /mnt`.
+        by: String,
+        /// What to do.
+        remedy: &'static str,
+    },
+    /// A device that is not blank.
+    #[error(
+        "carries {what}; if nothing on it is needed, wipe that yourself (wipefs --all {}), or name \
+         another device",
+        path.display()
+    )]
+    Signature {
+        /// What was found.
+        what: String,
+        /// Where.
+        path: PathBuf,
+    },
+    /// A device with data that have no signature.
+    #[error(
+        "looks like {what}; if nothing on it is needed, overwrite its first and last MiB yourself, \
+         or name another device"
+    )]
+    HoldsData {
+        /// What it looks like.
+        what: &'static str,
+    },
+    /// It cannot be found out whether a device is blank.
+    #[error("may hold data, because it cannot be looked at: {why}")]
+    Unprobed {
+        /// The reason.
+        why: String,
+    },
+    /// A device that refuses writes.
+    #[error("is read-only; name another device")]
+    ReadOnlyDevice,
     /// Not readable.
     #[error("cannot be read: {0}; change its permissions, or run as a user who may read it")]
     Unreadable(io::Error),
@@ -291,8 +348,8 @@ pub enum Obstacle {
     ReadOnly,
     /// Block devices are never written.
     #[error(
-        "the workload writes, and block devices are read-only in this version; choose a workload \
-         that only reads, or a directory on the device"
+        "the workload writes, and a device named by its path is only read; choose a workload that \
+         only reads, or a directory on it, or let go of its content: dev(path=...) with --destroy"
     )]
     WritesToDevice,
     /// A file that may hold the user's data.

@@ -107,6 +107,11 @@ impl Journal {
         open.append(entry).map_err(|source| Error::Journal { directory: open.path.clone(), source })
     }
 
+    /// Where it is kept.
+    pub(crate) fn state_dir(&self) -> Option<&Path> {
+        self.state_dir.as_deref()
+    }
+
     /// Name of the journal, which the programs of its run bear; empty before the first entry.
     pub(crate) fn name(&self) -> String {
         self.open.as_ref().map(Open::name).unwrap_or_default()

@@ -11,6 +11,8 @@
 //! | `check` | what each arm's target is, and every reason to refuse it |
 //! | `room` | is there enough space and memory for all that will be made |
 //! | `journal`, `entry` | what to undo, on disk before it is done |
+//! | `device`, `archive` | devices given up to be overwritten, and every reason not to |
+//! | `alone` | arms that cannot be up side by side |
 //! | `blank` | signatures on devices: found, told apart, wiped |
 //! | `undo` | takes down what dead runs left |
 //! | `scratch` | private directories |
@@ -30,9 +32,12 @@
 //! runs in a circle.
 #![forbid(unsafe_code)]
 
+mod alone;
+mod archive;
 mod assembly;
 mod blank;
 mod check;
+mod device;
 mod disk_file;
 mod entry;
 mod error;

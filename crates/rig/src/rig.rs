@@ -2,20 +2,25 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use iotax_inspect::DeviceNumber;
 use iotax_record::Site;
 use iotax_spec::{Arm, Form, Spec, Target};
 use iotax_vdisk::{Prepared, VirtualDisk};
 
-use crate::assembly::{Assembly, Plan};
+use crate::alone::{Alone, Base, assemble, keys};
+use crate::assembly::Assembly;
 use crate::check::{Ground, check, disk_bytes, is_system};
+use crate::device::Device;
 use crate::disk_file::{self, DiskFile};
 use crate::entry::Identity;
 use crate::error::Error;
 use crate::fill::{Watch, fill, reserve, reserve_in_turns};
-use crate::journal::{self, Journal};
+use crate::journal::Journal;
 use crate::layers::Top;
+use crate::room::bytes_in_directory;
 use crate::{scratch, site, vdisk};
 
 /// What a rig needs from its surroundings.
@@ -64,9 +69,12 @@ pub struct Rig {
     arms: Vec<Standing>,
     _files: Vec<DiskFile>,
     journal: Journal,
+    // Last: others may have a device when nothing of ours is on it.
+    devices: BTreeMap<DeviceNumber, Device>,
+    stop: Arc<AtomicBool>,
 }
 
-/// An arm that is up.
+/// An arm that is up, or whose turn will come.
 #[derive(Debug)]
 struct Standing {
     name: String,
@@ -79,6 +87,8 @@ enum Up {
     Path { path: PathBuf, identity: Identity },
     Disk(VirtualDisk),
     System(Box<Assembly>),
+    /// Not up side by side with others.
+    Alone(Box<Alone>),
 }
 
 impl Rig {
@@ -88,7 +98,7 @@ impl Rig {
     /// [`Error::Refused`] with everything that is wrong with any target, before anything is made.
     /// Whatever happens later, everything made so far is removed.
     pub fn open(spec: &Spec, options: Options<'_>) -> Result<Self, Error> {
-        let grounds = check(spec, options.work_dir)?;
+        let grounds = check(spec, options.work_dir, options.destroy)?;
         let Options { state_dir, progress, stop, .. } = options;
         let mut build = Build {
             spec,
@@ -97,10 +107,22 @@ impl Rig {
             state_dir,
             directories: BTreeMap::new(),
             files: Files::default(),
+            devices: BTreeMap::new(),
         };
         let arms = build.arms(&grounds)?;
         let files = build.files.made.into_values().collect();
-        Ok(Self { arms, _files: files, journal: build.journal })
+        let (journal, devices) = (build.journal, build.devices);
+        Ok(Self { arms, _files: files, journal, devices, stop: Arc::default() })
+    }
+
+    /// Ends the making of arms in [`Rig::up`] when `stop` is set.
+    pub fn heed(&mut self, stop: Arc<AtomicBool>) {
+        self.stop = stop;
+    }
+
+    /// Whether arm `arm` is made anew for its turns, so that its files must be laid out again.
+    pub fn is_made_anew(&self, arm: usize) -> bool {
+        matches!(self.arms[arm].place, Up::Alone(_))
     }
 
     /// Brings arm `arm` (index in the spec) up, if it is not up already, and says where load can
@@ -108,15 +130,15 @@ impl Rig {
     ///
     /// # Errors
     /// [`Error::Vanished`] if the target disappeared or was replaced since [`Rig::open`]: a trial
-    /// on something else must not pass for one on this target.
+    /// on something else must not pass for one on this target. For arms that take turns, whatever
+    /// keeps the one before from being taken down, or this one from being made.
     pub fn up(&mut self, arm: usize) -> Result<Place<'_>, Error> {
+        self.take_turn(arm)?;
         let Standing { name, place, .. } = &self.arms[arm];
         match place {
             Up::Disk(disk) => Ok(Place::Disk(disk)),
-            Up::System(assembly) => Ok(match assembly.top() {
-                Top { form: Form::Directory, path } => Place::Path(path),
-                Top { path, .. } => Place::Own(path),
-            }),
+            Up::System(assembly) => Ok(place_of(assembly)),
+            Up::Alone(alone) => Ok(place_of(alone.up().expect("its turn was taken"))),
             Up::Path { path, identity } => {
                 let what = match Identity::of(path) {
                     Ok(found) if found == *identity => return Ok(Place::Path(path)),
@@ -128,12 +150,33 @@ impl Rig {
         }
     }
 
+    /// Makes an arm that cannot be up side by side with others, after these are down.
+    fn take_turn(&mut self, arm: usize) -> Result<(), Error> {
+        let (before, rest) = self.arms.split_at_mut(arm);
+        let (this, after) = rest.split_first_mut().expect("an index of the spec");
+        let Up::Alone(alone) = &mut this.place else { return Ok(()) };
+        if alone.up().is_some() {
+            return Ok(());
+        }
+        for other in before.iter_mut().chain(after) {
+            if let Up::Alone(other) = &mut other.place
+                && other.excludes(alone)
+            {
+                other.down()?;
+            }
+        }
+        let device = alone.device_number().and_then(|number| self.devices.get(&number));
+        this.site = alone.make(device, &self.stop)?;
+        Ok(())
+    }
+
     /// What the target of arm `arm` turned out to be, for the record.
     pub fn site(&self, arm: usize) -> &Site {
         &self.arms[arm].site
     }
 
-    /// The targets of all arms, in their order, for the record.
+    /// The targets of all arms, in their order, for the record. Of arms that take turns, more is
+    /// known after their first.
     pub fn sites(&self) -> Vec<Site> {
         self.arms.iter().map(|arm| arm.site.clone()).collect()
     }
@@ -144,16 +187,25 @@ impl Rig {
     /// The first thing that could not be removed. It stays in the journal, where
     /// [`undo`](crate::undo()) finds it.
     pub fn down(self) -> Result<(), Error> {
-        let Self { arms, _files: files, mut journal } = self;
+        let Self { arms, _files: files, mut journal, devices: _devices, stop: _ } = self;
         // All of it, whatever fails on the way.
         let mut first = Ok(());
         for arm in arms {
-            if let Up::System(assembly) = arm.place {
-                first = first.and(assembly.down());
-            }
+            first = first.and(match arm.place {
+                Up::System(assembly) => assembly.down(),
+                Up::Alone(alone) => alone.remove(),
+                Up::Path { .. } | Up::Disk(_) => Ok(()),
+            });
         }
         drop(files);
         first.and(journal.unwind())
+    }
+}
+
+fn place_of(assembly: &Assembly) -> Place<'_> {
+    match assembly.top() {
+        Top { form: Form::Directory, path } => Place::Path(path),
+        Top { path, .. } => Place::Own(path),
     }
 }
 
@@ -167,14 +219,7 @@ struct Build<'a> {
     directories: BTreeMap<PathBuf, PathBuf>,
     journal: Journal,
     state_dir: Option<PathBuf>,
-}
-
-/// What an arm with layers of the system stands on.
-struct Base {
-    /// `None` if the base is a layer of the system too.
-    top: Option<Top>,
-    /// The arm's own.
-    journal: Journal,
+    devices: BTreeMap<DeviceNumber, Device>,
 }
 
 #[derive(Default)]
@@ -186,16 +231,22 @@ struct Files {
 impl Build<'_> {
     fn arms(&mut self, grounds: &[Ground]) -> Result<Vec<Standing>, Error> {
         let spec = self.spec;
+        self.claim_devices(grounds)?;
         let sizes = self.make_files(grounds)?;
         let mut bases = self.bases(grounds)?;
         let mut standing = Vec::with_capacity(grounds.len());
         for (index, (arm, ground)) in spec.arms.iter().zip(grounds).enumerate() {
             let place = match bases.remove(&index) {
-                Some(base) => self.assemble(arm, base)?,
+                Some(base) => self.stand(index, grounds, base)?,
                 None => self.place(arm, ground)?,
             };
             let site = match &place {
-                Up::System(assembly) => site::of_assembly(arm, ground, assembly),
+                Up::System(assembly) => {
+                    let mut site = site::of_assembly(arm, ground, assembly);
+                    site.notes.extend(self.device(ground).into_iter().flat_map(|d| d.notes.clone()));
+                    site
+                }
+                Up::Alone(_) => site::in_waiting(arm, ground),
                 Up::Disk(disk) => site::describe(arm, ground, Some(disk), &spec.workload),
                 Up::Path { .. } => site::describe(arm, ground, None, &spec.workload),
             };
@@ -253,6 +304,7 @@ impl Build<'_> {
                     files.push((disk_file::create(&path)?, path.clone(), disk_bytes(arm)));
                     Some(Top::file(path))
                 }
+                Ground::Device(facts) => Some(Top::block(&facts.path)),
                 Ground::Directory(facts) => {
                     Some(Top::directory(scratch::make(&facts.path, &mut journal)?))
                 }
@@ -267,16 +319,49 @@ impl Build<'_> {
         Ok(bases)
     }
 
-    fn assemble(&mut self, arm: &Arm, base: Base) -> Result<Up, Error> {
-        let Target::Stack(stack) = &arm.target else { unreachable!("only stacks have layers") };
-        let Base { top: base, journal } = base;
-        let room = journal::room(self.state_dir.as_deref())?;
-        let plan = Plan { stack, base, room, journal };
-        let made = Assembly::make(plan, self.watch.stop);
-        made.map(|assembly| Up::System(Box::new(assembly))).map_err(|error| match error {
-            Error::Interrupted => error,
-            source => Error::Arm { arm: arm.name.clone(), source: Box::new(source) },
-        })
+    /// The devices that arms stand on, held against other runs and filled with data where no file
+    /// system will be.
+    fn claim_devices(&mut self, grounds: &[Ground]) -> Result<(), Error> {
+        let spec = self.spec;
+        for (arm, ground) in spec.arms.iter().zip(grounds) {
+            if let Ground::Device(facts) = ground
+                && !self.devices.contains_key(&facts.device_number)
+            {
+                let device = Device::claim(facts, &arm.name)?;
+                device.confirm(&arm.name)?;
+                self.devices.insert(device.number, device);
+            }
+        }
+        for device in self.devices.values() {
+            let is_bare = |(arm, ground): (&Arm, &Ground)| {
+                let Target::Stack(stack) = &arm.target else { return false };
+                let on_it = ground.facts().is_some_and(|f| f.device_number == device.number);
+                matches!(ground, Ground::Device(_)) && on_it && stack.form() != Form::Directory
+            };
+            if spec.arms.iter().zip(grounds).any(is_bare) {
+                let bytes = device.bytes_for(bytes_in_directory(&spec.workload));
+                fill(&device.open()?, &device.path, bytes, spec.seed, &mut self.watch)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn device(&self, ground: &Ground) -> Option<&Device> {
+        let Ground::Device(facts) = ground else { return None };
+        self.devices.get(&facts.device_number)
+    }
+
+    /// Makes an arm with layers of the system, unless it must wait for its turn.
+    fn stand(&self, index: usize, grounds: &[Ground], base: Base) -> Result<Up, Error> {
+        let all = || self.spec.arms.iter().zip(grounds);
+        let (arm, ground) = all().nth(index).expect("an index of the spec");
+        let own = keys(arm, ground);
+        let alike = |(arm, ground)| keys(arm, ground).iter().any(|key| own.contains(key));
+        if all().filter(|pair| alike(*pair)).count() > 1 {
+            return Ok(Up::Alone(Box::new(Alone::new(arm, ground, base, own))));
+        }
+        let made = assemble(arm, base, self.device(ground), self.watch.stop);
+        made.map(|assembly| Up::System(Box::new(assembly)))
     }
 
     fn place(&mut self, arm: &Arm, ground: &Ground) -> Result<Up, Error> {

@@ -52,6 +52,16 @@ pub(crate) fn describe(
     }
 }
 
+/// What is known of an arm whose turn has not come.
+pub(crate) fn in_waiting(arm: &Arm, ground: &Ground) -> Site {
+    Site {
+        kind: "stack".to_owned(),
+        target: arm.target.to_string(),
+        storage_id: storage_of_stack(arm, ground),
+        ..Site::default()
+    }
+}
+
 /// The facts about an arm with layers of the system.
 pub(crate) fn of_assembly(arm: &Arm, ground: &Ground, assembly: &Assembly) -> Site {
     let Top { path, .. } = assembly.top();
@@ -59,12 +69,6 @@ pub(crate) fn of_assembly(arm: &Arm, ground: &Ground, assembly: &Assembly) -> Si
     // Where the bytes lie: the loop devices and mappings above it are the arm's own.
     let base = ground.facts().or(top.as_ref());
     let device = base.and_then(|facts| facts.block.as_ref());
-    let storage_id = match ground.facts() {
-        // Files of their own, side by side on one volume.
-        Some(facts) => format!("{} files in {}", facts.device_number, facts.path.display()),
-        // The same base made anew for each arm.
-        None => base_text(arm),
-    };
     let mut all = ground.facts().map(notes).unwrap_or_default();
     all.extend(assembly.notes().iter().cloned());
     let direct = assembly.caches().is_empty().then_some(true);
@@ -76,7 +80,7 @@ pub(crate) fn of_assembly(arm: &Arm, ground: &Ground, assembly: &Assembly) -> Si
         device_model: device.and_then(|device| device.model.clone()),
         direct,
         has_device: top.as_ref().is_some_and(|facts| facts.reads_counted),
-        storage_id,
+        storage_id: storage_of_stack(arm, ground),
         notes: all,
         caches: assembly.caches().to_vec(),
     }
@@ -86,6 +90,17 @@ fn base_text(arm: &Arm) -> String {
     match &arm.target {
         Target::Stack(stack) => stack.layers.first().map(Layer::to_string).unwrap_or_default(),
         Target::Path(path) => path.display().to_string(),
+    }
+}
+
+/// Same text, same bytes.
+fn storage_of_stack(arm: &Arm, ground: &Ground) -> String {
+    match ground.facts() {
+        Some(facts) if matches!(ground, Ground::Device(_)) => facts.device_number.to_string(),
+        // Files of their own, side by side on one volume.
+        Some(facts) => format!("{} files in {}", facts.device_number, facts.path.display()),
+        // The same base made anew for each arm.
+        None => base_text(arm),
     }
 }
 

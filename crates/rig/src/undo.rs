@@ -217,7 +217,11 @@ mod tests {
         dead.rewrite(|_| original.replace("\"format\":1", "\"format\":2"));
         insta::assert_snapshot!(dead.problem(), @"state/undo/JOURNAL: has format 2, this version of iotax writes 1; undo with the version that wrote it; nothing in it was undone");
         dead.rewrite(|_| original.replace("\"made\":\"directory\"", "\"made\":\"moon\""));
-        insta::assert_snapshot!(dead.problem(), @"state/undo/JOURNAL: is not a journal of this version of iotax (unknown variant `moon`, expected one of `directory`, `file`, `mount`, `loop`, `daemon` at line 1 column 14); nothing in it was undone");
+        let problem = dead.problem();
+        // The variants that this version knows are not the point.
+        let (strange, known) = problem.split_once(", expected").unwrap();
+        let told = strange.to_owned() + &known[known.find(" at line").unwrap()..];
+        insta::assert_snapshot!(told, @"state/undo/JOURNAL: is not a journal of this version of iotax (unknown variant `moon` at line 1 column 14); nothing in it was undone");
         dead.rewrite(|_| original.clone());
         assert_eq!(undo(&dead.state()).removed, [made.display().to_string()]);
     }

@@ -24,13 +24,22 @@ impl Bench<'_> {
     /// Runs arm `arm` once. Never fails: a failure is what the trial records.
     pub(crate) fn trial(&mut self, block: u32, slot: u32, arm: usize) -> Trial {
         let switching = Instant::now();
-        let place = self.rig.up(arm);
+        let made_anew = self.rig.is_made_anew(arm);
+        let place = self.rig.up(arm).map_err(|error| error.to_string()).and_then(|place| {
+            let target = target(place);
+            if made_anew {
+                let driver = self.driver;
+                let prepared = driver.prepare(&self.spec.workload, target, &|_, _| (), self.stop);
+                prepared.map_err(|error| error.to_string())?;
+            }
+            Ok(target)
+        });
         let switch_ns = nanos(switching.elapsed());
         let started_ns = nanos(self.started.elapsed());
-        let result = place.map_err(|error| error.to_string()).and_then(|place| {
+        let result = place.and_then(|target| {
             let request = Request {
                 workload: &self.spec.workload,
-                target: target(place),
+                target,
                 ramp_ns: self.plan.ramp_ns,
                 time_ns: self.plan.time_ns,
                 seed: self.plan.load_seed(block),
@@ -41,6 +50,7 @@ impl Bench<'_> {
         });
         let interrupted = self.stop.load(Ordering::Relaxed);
         let (outcome, load) = match result {
+            Err(_) if interrupted => (Outcome::Interrupted, None),
             Err(error) => (Outcome::Failed { error }, None),
             Ok(load) if interrupted => (Outcome::Interrupted, Some(load)),
             Ok(load) => (outcome(&load), Some(load)),

@@ -8,5 +8,5 @@ use crate::resolve;
 /// `iotax compare`
 pub fn compare(args: &CompareArgs) -> Result<Exit> {
     let spec = resolve::compare(args)?;
-    measure("compare", spec, &args.measure.load.dir, &args.measure.output)
+    measure("compare", spec, &args.measure.load, &args.measure.output)
 }

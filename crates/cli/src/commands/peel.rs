@@ -8,5 +8,5 @@ use crate::resolve;
 /// `iotax peel [STACK]`
 pub fn peel(args: &PeelArgs) -> Result<Exit> {
     let spec = resolve::peel(args)?;
-    measure("peel", spec, &args.measure.load.dir, &args.measure.output)
+    measure("peel", spec, &args.measure.load, &args.measure.output)
 }

@@ -8,5 +8,5 @@ use crate::resolve;
 /// `iotax run WORKLOAD TARGET`
 pub fn run(args: &RunArgs) -> Result<Exit> {
     let spec = resolve::run(args)?;
-    measure("run", spec, &args.load.dir, &args.output)
+    measure("run", spec, &args.load, &args.output)
 }

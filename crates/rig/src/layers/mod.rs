@@ -13,6 +13,7 @@ use std::path::PathBuf;
 
 use iotax_spec::{Form, Layer, Stack};
 
+use crate::device;
 use crate::error::Error;
 use crate::needs::Need;
 use crate::workshop::Workshop;
@@ -43,6 +44,12 @@ impl Top {
 pub(crate) trait System {
     /// What this machine must have. Looked at before anything is made.
     fn needs(&self) -> Vec<Need>;
+
+    /// What of it there can be only one of at a time, such as a server that takes the options of
+    /// the first mount for all: arms in which it is the same are never up side by side.
+    fn exclusive(&self) -> Option<String> {
+        None
+    }
 
     /// Bytes that the layer takes for itself from what is below, such as a header.
     fn overhead_bytes(&self) -> u64 {
@@ -88,5 +95,13 @@ pub(crate) fn base(layer: &Layer) -> Option<Box<dyn System>> {
 pub(crate) fn needs(stack: &Stack) -> Vec<Need> {
     let (bottom, above) = stack.layers.split_first().expect("a stack has a base");
     let all = base(bottom).into_iter().chain(steps(above));
-    all.flat_map(|layer| layer.needs()).collect()
+    let device = matches!(bottom, Layer::Dev { .. }).then_some(device::NEEDS);
+    all.flat_map(|layer| layer.needs()).chain(device.into_iter().flatten()).collect()
+}
+
+/// What no other arm may have up while this one is.
+pub(crate) fn exclusive(stack: &Stack) -> Vec<String> {
+    let (bottom, above) = stack.layers.split_first().expect("a stack has a base");
+    let all = base(bottom).into_iter().chain(steps(above));
+    all.filter_map(|layer| layer.exclusive()).collect()
 }

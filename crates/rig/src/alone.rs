@@ -1,0 +1,121 @@
+//! Arms that cannot be up side by side: they stand on the same device, or have another thing that
+//! there is only one of. Each is made when its turn comes, when the one before is down.
+
+use std::sync::atomic::AtomicBool;
+
+use iotax_inspect::DeviceNumber;
+use iotax_record::Site;
+use iotax_spec::{Arm, Target};
+
+use crate::assembly::{Assembly, Plan};
+use crate::check::Ground;
+use crate::device::Device;
+use crate::error::Error;
+use crate::journal::{self, Journal};
+use crate::layers::{self, Top};
+use crate::site;
+
+/// What an arm with layers of the system stands on.
+#[derive(Debug)]
+pub(crate) struct Base {
+    /// `None` if the base is a layer of the system too.
+    pub(crate) top: Option<Top>,
+    /// The arm's own.
+    pub(crate) journal: Journal,
+}
+
+/// An arm that is made anew for each of its turns.
+#[derive(Debug)]
+pub(crate) struct Alone {
+    // Dropped in this order: what is made, then what it stands on.
+    up: Option<Assembly>,
+    base: Base,
+    arm: Arm,
+    ground: Ground,
+    keys: Vec<String>,
+}
+
+/// What arms of which no two may be up at once have in common, for each arm.
+pub(crate) fn keys(arm: &Arm, ground: &Ground) -> Vec<String> {
+    let Target::Stack(stack) = &arm.target else { return Vec::new() };
+    let mut keys = if stack.is_in_process() { Vec::new() } else { layers::exclusive(stack) };
+    if let Ground::Device(facts) = ground {
+        // By the kernel's name: it may have several nodes.
+        let name = facts.block.as_ref().map(|device| format!("/dev/{}", device.name));
+        keys.push(name.unwrap_or_else(|| facts.device_number.to_string()));
+    }
+    keys
+}
+
+impl Alone {
+    /// Makes nothing yet.
+    pub(crate) fn new(arm: &Arm, ground: &Ground, base: Base, keys: Vec<String>) -> Self {
+        Self { up: None, base, arm: arm.clone(), ground: ground.clone(), keys }
+    }
+
+    /// What it is made of, if it is up.
+    pub(crate) fn up(&self) -> Option<&Assembly> {
+        self.up.as_ref()
+    }
+
+    /// The device it stands on, if it does.
+    pub(crate) fn device_number(&self) -> Option<DeviceNumber> {
+        match &self.ground {
+            Ground::Device(facts) => Some(facts.device_number),
+            _ => None,
+        }
+    }
+
+    /// Whether not both can be up.
+    pub(crate) fn excludes(&self, other: &Self) -> bool {
+        self.keys.iter().any(|key| other.keys.contains(key))
+    }
+
+    /// Makes it.
+    pub(crate) fn make(
+        &mut self,
+        device: Option<&Device>,
+        stop: &AtomicBool,
+    ) -> Result<Site, Error> {
+        let state_dir = self.base.journal.state_dir();
+        let base =
+            Base { top: self.base.top.clone(), journal: Journal::new(state_dir.map(Into::into)) };
+        let assembly = assemble(&self.arm, base, device, stop)?;
+        let mut site = site::of_assembly(&self.arm, &self.ground, &assembly);
+        site.notes.extend(device.into_iter().flat_map(|device| device.notes.clone()));
+        site.notes.push(format!(
+            "made anew for each trial, files laid out again, since arms cannot share {} side by side",
+            self.keys.join(", ")
+        ));
+        self.up = Some(assembly);
+        Ok(site)
+    }
+
+    /// Takes it down, if it is up.
+    pub(crate) fn down(&mut self) -> Result<(), Error> {
+        self.up.take().map_or(Ok(()), Assembly::down)
+    }
+
+    /// Takes it down with what it stands on.
+    pub(crate) fn remove(mut self) -> Result<(), Error> {
+        let down = self.down();
+        down.and(self.base.journal.unwind())
+    }
+}
+
+/// Makes the layers of an arm on its base.
+pub(crate) fn assemble(
+    arm: &Arm,
+    base: Base,
+    device: Option<&Device>,
+    stop: &AtomicBool,
+) -> Result<Assembly, Error> {
+    let Target::Stack(stack) = &arm.target else { unreachable!("only stacks have layers") };
+    let Base { top: base, journal } = base;
+    let room = journal::room(journal.state_dir())?;
+    let plan = Plan { arm: &arm.name, stack, base, device, room, journal };
+    Assembly::make(plan, stop).map_err(|error| match error {
+        Error::Interrupted | Error::Vanished { .. } => error,
+        source => Error::Arm { arm: arm.name.clone(), source: Box::new(source) },
+    })
+}

@@ -1,0 +1,334 @@
+//! Block devices of the user's that are given up to be overwritten, and every reason not to.
+//!
+//! A device is written to only if it is blank, nobody uses it, and the user named that very device
+//! in `--destroy`. All reasons against are told at once, before anything is made; and the device
+//! is looked at again before each time that an arm is made on it.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use iotax_inspect::{DeviceNumber, Facts, Kind};
+use iotax_spec::{Arm, Form, Layer, Spec, Stack, Target};
+use rustix::fs::OFlags;
+
+use crate::blank::{self, Signature};
+use crate::check::look;
+use crate::error::{Error, Obstacle, Refusal};
+use crate::needs::Need;
+use crate::room::bytes_in_directory;
+use crate::{archive, assembly};
+
+/// How long udev may take to look at a device that has just changed.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Room for headers, and for the alignment of each file to a MiB.
+const SLACK_BYTES: u64 = 256 << 20;
+
+/// What stacks on a device need.
+pub(crate) const NEEDS: [Need; 2] = [Need::Root, blank::PROBER];
+
+/// A device that this run may overwrite, held against other runs.
+#[derive(Debug)]
+pub(crate) struct Device {
+    pub(crate) path: PathBuf,
+    pub(crate) number: DeviceNumber,
+    pub(crate) size_bytes: u64,
+    /// Facts about it, for the record.
+    pub(crate) notes: Vec<String>,
+    /// Locked for as long as it is open.
+    _claim: File,
+}
+
+/// The device that an arm stands on, as the user wrote it.
+pub(crate) fn path_in(arm: &Arm) -> Option<&Path> {
+    let Target::Stack(stack) = &arm.target else { return None };
+    match stack.layers.first()? {
+        Layer::Dev { path } => Some(path),
+        _ => None,
+    }
+}
+
+/// The devices that arms stand on, by the path in the stack, and every reason to refuse one.
+pub(crate) fn check(
+    spec: &Spec,
+    destroy: &[PathBuf],
+) -> (BTreeMap<PathBuf, Box<Facts>>, Vec<Refusal>) {
+    let mut users: BTreeMap<&Path, Vec<&Arm>> = BTreeMap::new();
+    for arm in &spec.arms {
+        if let Some(path) = path_in(arm) {
+            users.entry(path).or_default().push(arm);
+        }
+    }
+    let given_up: Vec<_> = destroy.iter().map(|path| (path, number_of(path))).collect();
+    let mut found = BTreeMap::new();
+    let mut refusals = Vec::new();
+    for (path, arms) in users {
+        let names: Vec<_> = arms.iter().map(|arm| arm.name.as_str()).collect();
+        let mut refuse = |obstacle| {
+            let (arm, path) = (names.join(", "), Some(path.to_owned()));
+            refusals.push(Refusal { arm, path, obstacle });
+        };
+        let facts = match look(path) {
+            Ok(facts) if facts.kind == Kind::BlockDevice => facts,
+            Ok(_) => {
+                refuse(Obstacle::NotADevice);
+                continue;
+            }
+            Err(obstacle) => {
+                refuse(obstacle);
+                continue;
+            }
+        };
+        obstacles(&facts).into_iter().for_each(&mut refuse);
+        if !given_up.iter().any(|(_, number)| *number == Some(facts.device_number)) {
+            refuse(Obstacle::NotGivenUp { path: path.to_owned() });
+        }
+        too_small(spec, &arms, facts.size_bytes).into_iter().for_each(&mut refuse);
+        found.insert(path.to_owned(), Box::new(facts));
+    }
+    let is_used = |number: &DeviceNumber| found.values().any(|f| f.device_number == *number);
+    for (path, number) in given_up {
+        if !number.as_ref().is_some_and(is_used) {
+            let (arm, path) = (String::new(), Some(path.clone()));
+            refusals.push(Refusal { arm, path, obstacle: Obstacle::GivenUpInVain });
+        }
+    }
+    (found, refusals)
+}
+
+/// The number of the block device at a path, whatever link leads there.
+fn number_of(path: &Path) -> Option<DeviceNumber> {
+    let facts = fs::metadata(path).ok().filter(|facts| facts.file_type().is_block_device())?;
+    let number = facts.rdev();
+    Some(DeviceNumber { major: rustix::fs::major(number), minor: rustix::fs::minor(number) })
+}
+
+fn too_small(spec: &Spec, arms: &[&Arm], size_bytes: u64) -> Vec<Obstacle> {
+    let stacks = || arms.iter().filter_map(|arm| stack_of(arm));
+    let layer = stacks().find_map(|stack| assembly::too_small(stack, size_bytes));
+    let layer = layer.map(|(layer, least_bytes)| Obstacle::TooSmallFor { layer, least_bytes });
+    let needed_bytes = bytes_in_directory(&spec.workload);
+    let files = stacks().any(|stack| stack.form() == Form::Directory) && needed_bytes > size_bytes;
+    let files = files.then_some(Obstacle::TooSmall {
+        has_bytes: size_bytes,
+        needed_bytes,
+        advice: "choose smaller sizes for the workload, or a larger device",
+    });
+    layer.into_iter().chain(files).collect()
+}
+
+fn stack_of(arm: &Arm) -> Option<&Stack> {
+    match &arm.target {
+        Target::Stack(stack) => Some(stack),
+        Target::Path(_) => None,
+    }
+}
+
+/// Every reason not to write to a device, apart from the user's will.
+fn obstacles(facts: &Facts) -> Vec<Obstacle> {
+    let mut obstacles = users(facts);
+    if facts.read_only {
+        obstacles.push(Obstacle::ReadOnlyDevice);
+    }
+    if obstacles.is_empty() {
+        obstacles.extend(opened(facts));
+    }
+    match blank::signatures(&facts.path) {
+        Ok(signatures) => obstacles.extend(carries(&signatures, &facts.path)),
+        Err(error) => obstacles.push(Obstacle::Unprobed { why: error.to_string() }),
+    }
+    match archive::found_on(&facts.path, facts.size_bytes) {
+        Ok(Some(what)) => obstacles.push(Obstacle::HoldsData { what }),
+        Ok(None) => {}
+        Err(error) => obstacles.push(Obstacle::Unreadable(error)),
+    }
+    obstacles
+}
+
+/// Who uses the device, as far as the kernel tells by name.
+fn users(facts: &Facts) -> Vec<Obstacle> {
+    let mut users = Vec::new();
+    let mut used = |by: String, remedy: &'static str| users.push(Obstacle::InUse { by, remedy });
+    let Some(device) = &facts.block else {
+        used("is not known to the kernel's /sys".into(), "name another device");
+        return users;
+    };
+    if !device.mounted_at.is_empty() {
+        let places: Vec<_> = device.mounted_at.iter().map(|at| at.display().to_string()).collect();
+        used(format!("is mounted at {}", places.join(", ")), "name another device");
+    }
+    if !device.partitions.is_empty() {
+        let names = device.partitions.join(", ");
+        used(format!("has partitions: {names}"), "name a device without any, or one of these");
+    }
+    if !device.holders.is_empty() {
+        used(format!("is part of {}", device.holders.join(", ")), "name another device");
+    }
+    let swaps = fs::read_to_string("/proc/swaps").unwrap_or_default();
+    let swaps = swaps.lines().skip(1).filter_map(|line| line.split_whitespace().next());
+    if swaps.map(Path::new).any(|swap| number_of(swap) == Some(facts.device_number)) {
+        used("is swap space in use".into(), "name another device");
+    }
+    for (name, backing) in loops() {
+        if number_of(&backing) == Some(facts.device_number) {
+            used(format!("is below {name}"), "detach that first (losetup --detach)");
+        }
+    }
+    users
+}
+
+/// Loop devices, which hold what they stand on without the kernel's telling so.
+fn loops() -> Vec<(String, PathBuf)> {
+    let devices = fs::read_dir("/sys/block").into_iter().flatten().flatten();
+    let backing = |device: fs::DirEntry| {
+        let path = fs::read_to_string(device.path().join("loop/backing_file")).ok()?;
+        Some((device.file_name().to_string_lossy().into_owned(), path.trim_end().into()))
+    };
+    devices.filter_map(backing).collect()
+}
+
+/// Other programs that have the device open, and the kernel itself.
+fn opened(facts: &Facts) -> Option<Obstacle> {
+    let started = Instant::now();
+    loop {
+        let found = match open_exclusively(&facts.path) {
+            Ok(_) => holder_of(facts.device_number).map(|by| Obstacle::InUse {
+                by: format!("is open in {by}"),
+                remedy: "end that first, or name another device",
+            }),
+            Err(error) if error.kind() == io::ErrorKind::ResourceBusy => Some(Obstacle::InUse {
+                by: "is in use: it does not open exclusively".into(),
+                remedy: "find its user with lsblk, or name another device",
+            }),
+            Err(error) => Some(Obstacle::Unreadable(error)),
+        };
+        if found.is_none() || started.elapsed() > PATIENCE {
+            return found;
+        }
+        sleep(Duration::from_millis(50));
+    }
+}
+
+fn open_exclusively(path: &Path) -> io::Result<File> {
+    let flags = OFlags::EXCL.bits().cast_signed();
+    OpenOptions::new().read(true).custom_flags(flags).open(path)
+}
+
+/// A process that has the device open: a virtual machine, say, that runs from it.
+fn holder_of(number: DeviceNumber) -> Option<String> {
+    let own = std::process::id().to_string();
+    let processes = fs::read_dir("/proc").ok()?.flatten();
+    let mut processes = processes.filter(|process| {
+        let name = process.file_name();
+        let pid = name.to_str().unwrap_or_default();
+        pid != own && pid.bytes().all(|byte| byte.is_ascii_digit())
+    });
+    let holder = processes.find(|process| {
+        let files = fs::read_dir(process.path().join("fd")).into_iter().flatten().flatten();
+        // Only what the link says is a device is looked at: elsewhere a server may not answer.
+        files.map(|file| file.path()).any(|file| {
+            fs::read_link(&file).is_ok_and(|target| target.starts_with("/dev"))
+                && number_of(&file) == Some(number)
+        })
+    })?;
+    let name = fs::read_to_string(holder.path().join("comm")).unwrap_or_default();
+    Some(format!("{} (process {})", name.trim(), holder.file_name().to_string_lossy()))
+}
+
+fn carries(signatures: &[Signature], path: &Path) -> Option<Obstacle> {
+    let mut told: Vec<String> = Vec::new();
+    for Signature { kind, uuid, label } in signatures {
+        let label = label.as_ref().map(|label| format!("label {label}"));
+        let uuid = uuid.as_ref().map(|uuid| format!("UUID {uuid}"));
+        let more: Vec<_> = label.into_iter().chain(uuid).collect();
+        let text =
+            if more.is_empty() { kind.clone() } else { format!("{kind} ({})", more.join(", ")) };
+        if !told.contains(&text) {
+            told.push(text);
+        }
+    }
+    let path = path.to_owned();
+    (!told.is_empty()).then(|| Obstacle::Signature { what: told.join(", "), path })
+}
+
+impl Device {
+    /// Keeps other runs from the device.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] if another run has it.
+    pub(crate) fn claim(facts: &Facts, arm: &str) -> Result<Self, Error> {
+        let number = facts.device_number;
+        // Its directory in sysfs, not its node: other programs lock that.
+        let directory = Path::new("/sys/dev/block").join(number.to_string());
+        let claim = File::open(&directory).and_then(|file| {
+            file.try_lock()?;
+            Ok(file)
+        });
+        let claim = claim.map_err(|error| Error::Refused {
+            refusals: vec![Refusal {
+                arm: arm.to_owned(),
+                path: Some(facts.path.clone()),
+                obstacle: match error.kind() {
+                    io::ErrorKind::WouldBlock => Obstacle::InUse {
+                        by: "is in use by another run of iotax".to_owned(),
+                        remedy: "wait for its end, or name another device",
+                    },
+                    _ => Obstacle::Unreachable(error),
+                },
+            }],
+        })?;
+        let notes = content_note(&facts.path).into_iter().collect();
+        let (path, size_bytes) = (facts.path.clone(), facts.size_bytes);
+        Ok(Self { path, number, size_bytes, notes, _claim: claim })
+    }
+
+    /// Opens it to be written, by nobody else at the same time.
+    pub(crate) fn open(&self) -> Result<File, Error> {
+        let flags = OFlags::EXCL.bits().cast_signed();
+        let file = OpenOptions::new().read(true).write(true).custom_flags(flags).open(&self.path);
+        file.map_err(|source| Error::Make {
+            path: self.path.clone(),
+            action: "open this device for writing",
+            source,
+        })
+    }
+
+    /// Bytes from its start that a load of `files_bytes` and the headers below it can reach.
+    pub(crate) fn bytes_for(&self, files_bytes: u64) -> u64 {
+        files_bytes.saturating_add(SLACK_BYTES).min(self.size_bytes)
+    }
+
+    /// Looks again: since the start, or since the last arm on it was taken down, somebody else may
+    /// have put the device to use.
+    pub(crate) fn confirm(&self, arm: &str) -> Result<(), Error> {
+        let gone = |what: String| Error::Vanished {
+            arm: arm.to_owned(),
+            path: self.path.clone(),
+            what,
+        };
+        let facts = look(&self.path).map_err(|obstacle| gone(obstacle.to_string()))?;
+        if facts.device_number != self.number || facts.size_bytes != self.size_bytes {
+            return Err(gone("another device is there now".to_owned()));
+        }
+        let obstacles = obstacles(&facts).into_iter().map(|obstacle| format!("it {obstacle}"));
+        let told: Vec<String> = obstacles.collect();
+        if told.is_empty() { Ok(()) } else { Err(gone(told.join("; "))) }
+    }
+}
+
+/// What is there already, for the record: blank devices answer reads without work.
+fn content_note(path: &Path) -> Option<String> {
+    let mut head = vec![0; 1 << 20];
+    File::open(path).and_then(|file| file.read_exact_at(&mut head, 0)).ok()?;
+    head.iter().any(|byte| *byte != 0).then(|| {
+        format!(
+            "{} held bytes without a signature, which are overwritten as --destroy said",
+            path.display()
+        )
+    })
+}
