@@ -140,6 +140,7 @@ pub(crate) fn create(path: &Path) -> Result<File, Error> {
         .map_err(|source| Error::Make { path: path.to_owned(), action: "make this file", source })
 }
 
-fn opens_directly(path: &Path) -> bool {
+/// Whether a file can be opened for direct I/O.
+pub(crate) fn opens_directly(path: &Path) -> bool {
     open(path, OFlags::RDONLY | OFlags::DIRECT | OFlags::CLOEXEC, Mode::empty()).is_ok()
 }

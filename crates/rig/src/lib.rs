@@ -42,6 +42,7 @@ mod disk_file;
 mod entry;
 mod error;
 mod fill;
+mod fuse;
 mod journal;
 mod layers;
 mod mounts;

@@ -74,4 +74,3 @@ pub(crate) fn undo(path: &Path, journal: &Path) -> Result<Undone, Error> {
 pub(crate) fn unremovable(path: &Path, source: io::Error, journal: &Path) -> Error {
     Error::Remove { path: path.to_owned(), source, journal: journal.to_owned() }
 }
-

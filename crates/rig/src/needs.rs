@@ -39,6 +39,15 @@ pub(crate) enum Need {
         /// What it is, for people.
         about: &'static str,
     },
+    /// Something that a kernel may have been built without.
+    Feature {
+        /// The file that is there if it has it.
+        path: &'static str,
+        /// The module whose file that is.
+        module: &'static str,
+        /// What it is, for people.
+        about: &'static str,
+    },
     /// A control of cgroups, version 1 or 2.
     Cgroup {
         /// The controller: `blkio` in version 1, `io` in version 2.
@@ -85,7 +94,10 @@ impl Need {
                 }
                 let (has, least) = (has.unwrap_or_default(), wanted.number);
                 missing(
-                    format!("{name} is {}.{}, at least {}.{} is needed", has.0, has.1, least.0, least.1),
+                    format!(
+                        "{name} is {}.{}, at least {}.{} is needed",
+                        has.0, has.1, least.0, least.1
+                    ),
                     install,
                 )
             }
@@ -105,9 +117,18 @@ impl Need {
                 format!("the kernel has no {about}"),
                 format!("use a kernel with the module {module} (modprobe {module})"),
             ),
+            Self::Feature { path, .. } if Path::new(path).exists() => None,
+            // Before the module is loaded, there is no telling.
+            Self::Feature { path, module, .. } if !has_parent(path) && loadable(module) => None,
+            Self::Feature { about, .. } => missing(
+                format!("the kernel has no {about}"),
+                format!("use a kernel that was built with {about}"),
+            ),
             Self::Cgroup { v1, v2 } if cgroup(v1, v2) => None,
             Self::Cgroup { v1, v2 } => missing(
-                format!("no cgroup with I/O limits ({v1} in version 1, {v2} in version 2) is mounted"),
+                format!(
+                    "no cgroup with I/O limits ({v1} in version 1, {v2} in version 2) is mounted"
+                ),
                 "run where /sys/fs/cgroup is mounted and writable".into(),
             ),
         }
@@ -125,6 +146,10 @@ pub(crate) fn missing(needs: impl IntoIterator<Item = Need>) -> Vec<Missing> {
 fn has_file_system(name: &str) -> bool {
     let known = fs::read_to_string("/proc/filesystems").unwrap_or_default();
     known.lines().any(|line| line.split_whitespace().last() == Some(name)) || loadable(name)
+}
+
+fn has_parent(path: &str) -> bool {
+    Path::new(path).parent().is_some_and(Path::exists)
 }
 
 fn built_in(module: &str) -> bool {
@@ -158,13 +183,11 @@ fn version_in(text: &str) -> Option<(u32, u32)> {
 
 fn cgroup(v1: &str, v2: &str) -> bool {
     let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
-    iotax_inspect::parse_mountinfo(&mounts).iter().any(|mount| {
-        match mount.file_system.as_str() {
-            "cgroup" => mount.super_options.split(',').any(|option| option == v1),
-            "cgroup2" => fs::read_to_string(mount.mount_point.join("cgroup.controllers"))
-                .is_ok_and(|known| known.split_whitespace().any(|name| name == v2)),
-            _ => false,
-        }
+    iotax_inspect::parse_mountinfo(&mounts).iter().any(|mount| match mount.file_system.as_str() {
+        "cgroup" => mount.super_options.split(',').any(|option| option == v1),
+        "cgroup2" => fs::read_to_string(mount.mount_point.join("cgroup.controllers"))
+            .is_ok_and(|known| known.split_whitespace().any(|name| name == v2)),
+        _ => false,
     })
 }
 
@@ -192,6 +215,7 @@ mod tests {
             Need::FileSystem { name: "nosuchfs" },
             Need::Device { path: "/dev/no-such", module: "no_such" },
             Need::Module { module: "no-such", about: "device mapper encryption" },
+            Need::Feature { path: "/sys/no-such", module: "no_such", about: "mind reading" },
         ];
         let text: Vec<_> =
             missing(needs).into_iter().map(|m| format!("{}: {}", m.what, m.remedy)).collect();
@@ -200,6 +224,7 @@ mod tests {
         the kernel has no nosuchfs: use a kernel with nosuchfs built in or as a module
         there is no /dev/no-such: use a kernel with the module no_such (modprobe no_such)
         the kernel has no device mapper encryption: use a kernel with the module no-such (modprobe no-such)
+        the kernel has no mind reading: use a kernel that was built with mind reading
         ");
     }
 }

@@ -139,7 +139,11 @@ impl Program {
     fn failed(&self, status: &str, said: &str) -> Error {
         // The end of what it said is where the reason stands.
         let from = said.char_indices().rev().nth(600).map_or(0, |(at, _)| at);
-        Error::Program { name: self.name(), status: status.to_owned(), said: said[from..].to_owned() }
+        Error::Program {
+            name: self.name(),
+            status: status.to_owned(),
+            said: said[from..].to_owned(),
+        }
     }
 }
 
@@ -197,7 +201,11 @@ fn wait(mut child: Child, stop: &AtomicBool) -> Result<ExitStatus, Error> {
             }
             Ok(None) => sleep(pause),
             Err(source) => {
-                return Err(Error::Make { path: "/proc".into(), action: "wait for a program", source });
+                return Err(Error::Make {
+                    path: "/proc".into(),
+                    action: "wait for a program",
+                    source,
+                });
             }
         }
         pause = (pause * 2).min(Duration::from_millis(10));

@@ -8,10 +8,11 @@ use std::sync::atomic::AtomicBool;
 use zeroize::Zeroizing;
 
 use crate::blank::Mark;
+use crate::disk_file;
 use crate::entry::Entry;
 use crate::error::Error;
 use crate::journal::{Journal, token};
-use crate::programs::{Daemon, Program};
+use crate::programs::{self, Daemon, Program};
 
 /// Bytes of a key: enough for AES-XTS-256.
 const KEY_BYTES: usize = 64;
@@ -115,6 +116,14 @@ impl Workshop<'_> {
         Ok(path)
     }
 
+    /// A file to mount another one at, announced as [`Workshop::mount_point`] is.
+    pub(crate) fn mount_file(&mut self, word: &str) -> Result<PathBuf, Error> {
+        let path = self.room.join(self.name(word));
+        disk_file::create(&path)?;
+        self.journal.announce(Entry::Mount { path: path.clone() })?;
+        Ok(path)
+    }
+
     /// Runs a program to its end and returns what it printed.
     pub(crate) fn run(&self, program: Program) -> Result<String, Error> {
         program.run(&self.journal.name(), self.stop)
@@ -129,11 +138,30 @@ impl Workshop<'_> {
         self.start(program)?.until(self.stop, is_ready)
     }
 
+    /// Starts a daemon, announced, waits until `is_ready`, and ends it when `work` is done.
+    pub(crate) fn serve_while<T>(
+        &mut self,
+        program: Program,
+        is_ready: impl FnMut() -> bool,
+        work: impl FnOnce(&Self) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let (daemon, token) = self.announced(program)?;
+        daemon.until(self.stop, is_ready)?;
+        let done = work(self);
+        programs::end_daemon(&token);
+        done
+    }
+
     /// Starts a daemon, announced.
     pub(crate) fn start(&mut self, program: Program) -> Result<Daemon, Error> {
+        self.announced(program).map(|(daemon, _)| daemon)
+    }
+
+    /// The daemon and its token.
+    fn announced(&mut self, program: Program) -> Result<(Daemon, String), Error> {
         let token = self.token()?;
         self.journal.announce(Entry::Daemon { token: token.clone(), program: program.name() })?;
-        program.start(&self.journal.name(), &token)
+        Ok((program.start(&self.journal.name(), &token)?, token))
     }
 
     /// Warns that a layer has a cache that could answer instead of what is below it.

@@ -6,7 +6,10 @@
 
 pub(crate) mod dmcrypt;
 mod file_system;
+mod fscrypt;
+mod gocryptfs;
 pub(crate) mod loop_device;
+mod luks;
 mod tmpfs;
 
 use std::path::PathBuf;
@@ -72,10 +75,19 @@ pub(crate) fn steps(layers: &[Layer]) -> Vec<Box<dyn System>> {
     let mut steps: Vec<Box<dyn System>> = Vec::new();
     let mut rest = layers;
     while let Some((layer, above)) = rest.split_first() {
+        if let Some((chain, above)) = luks::Luks::leading(rest) {
+            steps.push(Box::new(chain));
+            rest = above;
+            continue;
+        }
         rest = above;
         match layer {
             Layer::Loop { direct } => steps.push(Box::new(loop_device::Loop { direct: *direct })),
             Layer::FileSystem(file_system) => steps.push(Box::new(file_system.clone())),
+            Layer::Fscrypt => steps.push(Box::new(fscrypt::Fscrypt)),
+            Layer::Gocryptfs { cipher } => {
+                steps.push(Box::new(gocryptfs::Gocryptfs { cipher: cipher.clone() }));
+            }
             Layer::Dmcrypt(crypt) => steps.push(Box::new(crypt.clone())),
             _ => {}
         }

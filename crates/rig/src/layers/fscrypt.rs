@@ -1,0 +1,70 @@
+//! Encryption of files by the file system itself: a directory of ext4 with a policy.
+
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt;
+
+use crate::disk_file::direct_in;
+use crate::error::Error;
+use crate::layers::{System, Top};
+use crate::needs::Need;
+use crate::programs::Program;
+use crate::workshop::Workshop;
+
+const XFS_IO: &str = "xfs_io";
+/// AES-256-XTS for contents, AES-256-CTS for names: what Android and the `fscrypt` tool use.
+const POLICY: &str = "-v 2 -c 1 -n 4";
+
+pub(crate) struct Fscrypt;
+
+impl System for Fscrypt {
+    fn needs(&self) -> Vec<Need> {
+        vec![
+            Need::Root,
+            // Of all small programs that speak the interface, the one that every distribution has.
+            Need::Program { name: XFS_IO, package: "xfsprogs", at_least: None },
+            Need::Feature {
+                path: "/sys/fs/ext4/features/encryption",
+                module: "ext4",
+                about: "encryption in ext4 (CONFIG_FS_ENCRYPTION)",
+            },
+        ]
+    }
+
+    fn make(&self, below: Top, workshop: &mut Workshop<'_>) -> Result<Top, Error> {
+        // The key is in the keyring of the file system, and goes when that is unmounted.
+        let add = Program::new(XFS_IO).args(["-c", "add_enckey"]).arg(&below.path);
+        let said = workshop.run(add.input(workshop.key.bytes()))?;
+        // xfs_io reports a command that failed in words only.
+        let identifier = said.rsplit(' ').next().filter(|word| is_identifier(word));
+        let Some(identifier) = identifier else { return Err(failed(said)) };
+        let directory = below.path.join(workshop.name("fscrypt"));
+        DirBuilder::new().mode(0o700).create(&directory).map_err(|source| Error::Make {
+            path: directory.clone(),
+            action: "make this directory",
+            source,
+        })?;
+        let policy = format!("set_encpolicy {POLICY} {identifier}");
+        let said = workshop.run(Program::new(XFS_IO).args(["-c", &policy]).arg(&directory))?;
+        if !said.is_empty() {
+            return Err(failed(said));
+        }
+        let is_direct = direct_in(&directory).is_some_and(|direct| direct.align_bytes.is_some());
+        if !is_direct {
+            workshop.caches(
+                "ext4 reads and writes encrypted files through the page cache, even if direct I/O \
+                 is asked for, unless the kernel has inline encryption and the file system is \
+                 mounted for it: ext4(mount=inlinecrypt) + fscrypt",
+            );
+        }
+        Ok(Top::directory(directory))
+    }
+}
+
+/// The identifier of a key: 16 bytes.
+fn is_identifier(word: &str) -> bool {
+    word.len() == 32 && word.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+fn failed(said: String) -> Error {
+    Error::Program { name: XFS_IO.into(), status: "not done".into(), said }
+}

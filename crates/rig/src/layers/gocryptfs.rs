@@ -1,0 +1,61 @@
+//! Encryption of files by a program in user space: gocryptfs, mounted through FUSE.
+
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt;
+
+use crate::error::Error;
+use crate::layers::{System, Top};
+use crate::mounts;
+use crate::needs::Need;
+use crate::programs::Program;
+use crate::workshop::Workshop;
+
+/// The least that gocryptfs takes: 2^10 rounds. A pass phrase of 256 random bits needs no
+/// stretching, and a user's volume pays for it only when it is mounted.
+const SCRYPT_N: &str = "10";
+
+pub(crate) struct Gocryptfs {
+    /// By the word of stack text.
+    pub(crate) cipher: String,
+}
+
+impl System for Gocryptfs {
+    fn needs(&self) -> Vec<Need> {
+        vec![
+            Need::Root,
+            Need::Device { path: "/dev/fuse", module: "fuse" },
+            Need::Program { name: "gocryptfs", package: "gocryptfs", at_least: None },
+        ]
+    }
+
+    fn make(&self, below: Top, workshop: &mut Workshop<'_>) -> Result<Top, Error> {
+        let ciphertext = below.path.join(workshop.name("gocryptfs-ciphertext"));
+        DirBuilder::new().mode(0o700).create(&ciphertext).map_err(|source| Error::Make {
+            path: ciphertext.clone(),
+            action: "make this directory",
+            source,
+        })?;
+        let pass_phrase = workshop.key.text();
+        let gocryptfs = || {
+            Program::new("gocryptfs")
+                .args(["-q", "-passfile", "/dev/stdin"])
+                .input(pass_phrase.as_bytes())
+        };
+        let cipher = match self.cipher.as_str() {
+            "aes-siv" => Some("-aessiv"),
+            "xchacha" => Some("-xchacha"),
+            _ => None,
+        };
+        workshop
+            .run(gocryptfs().args(["-init", "-scryptn", SCRYPT_N]).args(cipher).arg(&ciphertext))?;
+        let at = workshop.mount_point("gocryptfs")?;
+        let daemon = gocryptfs().args(["-fg", "-nosyslog"]).arg(&ciphertext).arg(&at);
+        workshop.serve(daemon, || mounts::is_mounted(&at))?;
+        // It takes O_DIRECT off the files it opens, because its blocks are not aligned.
+        workshop.caches(
+            "gocryptfs reads and writes its ciphertext through the page cache, even if direct I/O \
+             is asked for",
+        );
+        Ok(Top::directory(at))
+    }
+}
