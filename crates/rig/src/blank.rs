@@ -93,6 +93,8 @@ pub(crate) struct Signature {
     /// What is there: `ext4`, `crypto_LUKS`, `LVM2_member`, `gpt`.
     #[serde(rename = "type")]
     pub(crate) kind: String,
+    /// `filesystem`, `partition-table`, `crypto`, `raid` (LVM too), `other`.
+    pub(crate) usage: Option<String>,
     pub(crate) uuid: Option<String>,
     pub(crate) label: Option<String>,
 }
@@ -103,7 +105,7 @@ pub(crate) fn signatures(node: &Path) -> Result<Vec<Signature>, Error> {
     struct Listing {
         signatures: Vec<Signature>,
     }
-    let wipefs = Program::new("wipefs").args(["--no-act", "--json", "--output", "TYPE,UUID,LABEL"]);
+    let wipefs = Program::new("wipefs").args(["--no-act", "--json", "--output", "TYPE,USAGE,UUID,LABEL"]);
     let said = wipefs.arg(node).run("", &AtomicBool::new(false))?;
     if said.is_empty() {
         return Ok(Vec::new());
@@ -259,7 +261,7 @@ mod tests {
     use super::*;
 
     fn signature(uuid: &str) -> Signature {
-        Signature { kind: "ext4".into(), uuid: Some(uuid.into()), label: None }
+        Signature { kind: "ext4".into(), usage: None, uuid: Some(uuid.into()), label: None }
     }
 
     #[test]
@@ -298,7 +300,8 @@ mod tests {
             file.as_file().write_all_at(bytes, at).unwrap();
         }
         let uuid = "07070707-0707-0707-0707-070707070707".to_owned();
-        let swap = Signature { kind: "swap".into(), uuid: Some(uuid), label: None };
+        let (kind, usage) = ("swap".to_owned(), Some("other".to_owned()));
+        let swap = Signature { kind, usage, uuid: Some(uuid), label: None };
         assert_eq!(signatures(file.path()).unwrap(), [swap]);
     }
 }

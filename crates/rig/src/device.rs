@@ -242,18 +242,23 @@ fn holder_of(number: DeviceNumber) -> Option<String> {
 
 fn carries(signatures: &[Signature], path: &Path) -> Option<Obstacle> {
     let mut told: Vec<String> = Vec::new();
-    for Signature { kind, uuid, label } in signatures {
-        let label = label.as_ref().map(|label| format!("label {label}"));
-        let uuid = uuid.as_ref().map(|uuid| format!("UUID {uuid}"));
-        let more: Vec<_> = label.into_iter().chain(uuid).collect();
-        let text =
-            if more.is_empty() { kind.clone() } else { format!("{kind} ({})", more.join(", ")) };
+    for Signature { kind, usage, uuid, label } in signatures {
+        let what = match usage.as_deref() {
+            Some("filesystem") => format!("the file system {kind}"),
+            Some("partition-table") => format!("a partition table ({kind})"),
+            Some("crypto") => format!("encrypted data ({kind})"),
+            Some("raid") => format!("a part of a volume ({kind})"),
+            _ => kind.clone(),
+        };
+        let label = label.as_ref().map(|label| format!(", label {label}"));
+        let uuid = uuid.as_ref().map(|uuid| format!(", UUID {uuid}"));
+        let text = [Some(what), label, uuid].into_iter().flatten().collect();
         if !told.contains(&text) {
             told.push(text);
         }
     }
     let path = path.to_owned();
-    (!told.is_empty()).then(|| Obstacle::Signature { what: told.join(", "), path })
+    (!told.is_empty()).then(|| Obstacle::Signature { what: told.join(" and "), path })
 }
 
 impl Device {

@@ -349,7 +349,7 @@ pub enum Obstacle {
     /// Block devices are never written.
     #[error(
         "the workload writes, and a device named by its path is only read; choose a workload that \
-         only reads, or a directory on it, or let go of its content: dev(path=...) with --destroy"
+         only reads, or a directory on it, or give its content up: dev(path=...) with --destroy"
     )]
     WritesToDevice,
     /// A file that may hold the user's data.

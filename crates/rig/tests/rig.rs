@@ -391,8 +391,8 @@ fn block_devices_are_only_read() {
     let told = bench.refusal(&spec).replace(device.to_str().unwrap(), "DEVICE");
     insta::assert_snapshot!(told, @"
     2 targets cannot be used:
-      arm a: DEVICE: the workload writes, and block devices are read-only in this version; choose a workload that only reads, or a directory on the device
-      arm b: DEVICE: is a block device, and the base of a stack is a regular file in this version; name a file on it, or drive the load at the device itself
+      arm a: DEVICE: the workload writes, and a device named by its path is only read; choose a workload that only reads, or a directory on it, or give its content up: dev(path=...) with --destroy
+      arm b: DEVICE: is a block device; to have layers made on it, and its content lost, write dev(path=...) instead of file(path=...)
     ");
 }
 
