@@ -12,6 +12,8 @@ use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
@@ -21,6 +23,9 @@ use crate::programs;
 
 /// Version of the journal's format.
 const FORMAT: u32 = 1;
+
+/// How long a program may take to begin after its parent was killed.
+const LAST_PROGRAM: Duration = Duration::from_secs(5);
 
 /// First line of a journal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -170,7 +175,7 @@ impl Open {
             Err(error) => return Err(unusable(format!("cannot be opened: {error}"))),
         };
         let mut open = Self { path: path.to_owned(), file, head: None, entries: Vec::new() };
-        if !open.lock().map_err(|error| unusable(format!("cannot be locked: {error}")))? {
+        if !open.lock_dead().map_err(|error| unusable(format!("cannot be locked: {error}")))? {
             return Ok(None);
         }
         let mut text = Vec::new();
@@ -204,6 +209,34 @@ impl Open {
             Err(TryLockError::WouldBlock) => Ok(false),
             Err(TryLockError::Error(error)) => Err(error),
         }
+    }
+
+    /// As [`Open::lock`]. A run that was killed while it started a program leaves the lock to that
+    /// program for the moment until it has begun: a locked journal of a dead run is waited for.
+    fn lock_dead(&self) -> io::Result<bool> {
+        let started = Instant::now();
+        loop {
+            if self.lock()? {
+                return Ok(true);
+            }
+            if self.owner_lives() || started.elapsed() > LAST_PROGRAM {
+                return Ok(false);
+            }
+            sleep(Duration::from_millis(5));
+        }
+    }
+
+    /// Whether the process that wrote the journal runs; true if that cannot be told.
+    fn owner_lives(&self) -> bool {
+        let text = fs::read(&self.path).unwrap_or_default();
+        let Ok((Some(head), _)) = parse(&text) else { return true };
+        if head.host != host() {
+            return true;
+        }
+        let stat = fs::read_to_string(format!("/proc/{}/stat", head.pid)).unwrap_or_default();
+        // `pid (name) state ...`; a zombie has ended and only waits to be noticed.
+        let state = stat.rsplit(')').next().and_then(|rest| rest.split_whitespace().next());
+        !matches!(state, None | Some("Z" | "X"))
     }
 
     fn append(&mut self, entry: Entry) -> io::Result<()> {

@@ -1,0 +1,110 @@
+//! Kills a peel of real layers at random moments and undoes what it left.
+#![allow(clippy::print_stderr, clippy::unwrap_used, reason = "tests: skipping is said")]
+
+#[path = "../../rig/tests/common/machine.rs"]
+#[allow(dead_code, reason = "each test binary uses its part")]
+mod machine;
+mod support;
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use support::Desk;
+
+const KILLS: u32 = 100;
+
+const PEEL: [&str; 13] = [
+    "peel",
+    "file(size=16M) + luks + luks + ext4",
+    "--quick",
+    "--max-blocks",
+    "1",
+    "--time",
+    "50ms",
+    "--ramp",
+    "0",
+    "--set",
+    "size=1M",
+    "--out",
+    "out",
+];
+
+#[test]
+fn nothing_is_left_of_a_killed_peel_after_undo() {
+    let desk = Desk::new();
+    let before = machine_and_files(&desk);
+    let started = Instant::now();
+    let whole = desk.run(&PEEL);
+    let whole_run = started.elapsed();
+    if whole.code == 3 && std::env::var_os("CI").is_none() {
+        eprintln!("SKIPPED nothing_is_left_of_a_killed_peel_after_undo: {}", whole.err);
+        return;
+    }
+    assert_eq!(whole.code, 0, "{whole}");
+    assert_eq!(machine_and_files(&desk), before, "after a run that ended by itself");
+
+    let mut hits = 0;
+    for kill in 0..KILLS {
+        let mut child =
+            desk.command(&PEEL).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        // A different moment each time, all over the run.
+        let share = f64::from(kill * 37 % KILLS) / f64::from(KILLS);
+        sleep(whole_run.mul_f64(share).max(Duration::from_millis(2)));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let undone = desk.run(&["undo"]);
+        assert_eq!(undone.code, 0, "after {share} of a run: {undone}");
+        hits += u32::from(!undone.out.contains("nothing to undo"));
+        assert_eq!(machine_and_files(&desk), before, "after {share} of a run: {undone}");
+        let again = desk.run(&["undo"]);
+        assert!(again.out.contains("nothing to undo"), "undo is idempotent: {again}");
+    }
+    assert!(hits > KILLS / 4, "only {hits} of {KILLS} kills hit a run with something up");
+}
+
+#[test]
+fn ctrl_c_takes_everything_down() {
+    let desk = Desk::new();
+    let before = machine_and_files(&desk);
+    let endless = ["peel", PEEL[1], "--time", "30s", "--set", "size=1M", "--out", "out"];
+    for wait in [300, 1500] {
+        let mut child =
+            desk.command(&endless).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        sleep(Duration::from_millis(wait));
+        let interrupt = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+        assert!(interrupt.unwrap().success());
+        let status = child.wait().unwrap();
+        if status.code() == Some(3) && std::env::var_os("CI").is_none() {
+            eprintln!("SKIPPED ctrl_c_takes_everything_down: this machine lacks something");
+            return;
+        }
+        assert_eq!(status.code(), Some(4));
+        assert_eq!(machine_and_files(&desk), before);
+    }
+}
+
+/// What is up on the machine because of this desk, and the files in it, without results and
+/// without the directories of the state, which stay.
+fn machine_and_files(desk: &Desk) -> (BTreeSet<String>, BTreeSet<PathBuf>) {
+    let _ = fs::remove_dir_all(desk.path().join("out"));
+    let mut files = BTreeSet::new();
+    files_in(desk.path(), &mut files);
+    for kept in ["state", "state/run", "state/undo"] {
+        files.remove(&desk.path().join(kept));
+    }
+    (machine::traces_of(desk.path()), files)
+}
+
+fn files_in(directory: &Path, found: &mut BTreeSet<PathBuf>) {
+    for entry in fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            files_in(&path, found);
+        }
+        found.insert(path);
+    }
+}
