@@ -38,8 +38,10 @@ pub enum Command {
     Report(ReportArgs),
     /// List and explain the built-in workloads
     Workloads(WorkloadsArgs),
+    /// List and explain the layers, and which can be made here
+    Layers(LayersArgs),
     /// Remove what a killed run left behind
-    Undo,
+    Undo(UndoArgs),
     /// Print a shell completion script
     Completions {
         /// Which shell
@@ -221,6 +223,27 @@ pub struct ReportArgs {
 pub struct WorkloadsArgs {
     /// Explain one workload in full
     pub name: Option<String>,
+    /// What to print
+    #[arg(long, value_enum, default_value_t = Listing::Text)]
+    pub format: Listing,
+}
+
+/// `iotax layers`
+#[derive(Debug, Args)]
+pub struct LayersArgs {
+    /// Explain one layer in full
+    pub name: Option<String>,
+    /// What to print
+    #[arg(long, value_enum, default_value_t = Listing::Text)]
+    pub format: Listing,
+    /// Colours
+    #[arg(long, value_enum, default_value_t = Color::Auto)]
+    pub color: Color,
+}
+
+/// `iotax undo`
+#[derive(Debug, Args)]
+pub struct UndoArgs {
     /// What to print
     #[arg(long, value_enum, default_value_t = Listing::Text)]
     pub format: Listing,

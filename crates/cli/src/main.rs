@@ -25,7 +25,8 @@ fn main() -> ExitCode {
         Command::Plan(command) => commands::plan(&command),
         Command::Report(args) => commands::report(&args),
         Command::Workloads(args) => commands::workloads(&args),
-        Command::Undo => commands::undo(),
+        Command::Layers(args) => commands::layers(&args),
+        Command::Undo(args) => commands::undo(&args),
         Command::Completions { shell } => commands::completions(shell),
     };
     exit::code(result)

@@ -13,6 +13,10 @@ use iotax_spec::Design;
 
 use crate::args::{Color, Format};
 
+/// Columns of text at most, and at least: narrower columns would hold a word each.
+const WIDEST: usize = 80;
+const NARROWEST: usize = 40;
+
 const REPORT: &str = "report.html";
 
 /// Prints the results on stdout and writes `report.html` into the record's directory. What can be
@@ -86,7 +90,17 @@ fn replace(path: &Path, text: &str) -> io::Result<()> {
 
 /// Adds `text` to `out`, wrapped at 80 columns, as one or more whole lines.
 pub fn wrap(out: &mut String, text: &str, first_indent: &str, indent: &str) {
-    let options = textwrap::Options::new(80).initial_indent(first_indent).subsequent_indent(indent);
+    wrap_at(WIDEST, out, text, first_indent, indent);
+}
+
+/// Columns of the terminal, up to 80; 80 if the output goes elsewhere.
+pub fn columns() -> usize {
+    textwrap::termwidth().clamp(NARROWEST, WIDEST)
+}
+
+/// As [`wrap`], at another width.
+pub fn wrap_at(columns: usize, out: &mut String, text: &str, first_indent: &str, indent: &str) {
+    let options = textwrap::Options::new(columns).initial_indent(first_indent).subsequent_indent(indent);
     out.push_str(&textwrap::fill(text, options));
     out.push('\n');
 }
@@ -101,12 +115,16 @@ fn json(dir: &Path, experiment: &Experiment, analysis: &Analysis) -> Result<Stri
 }
 
 fn style(color: Color) -> report::Style {
-    let color = match color {
+    report::Style { color: colored(color), width: 80 }
+}
+
+/// Whether to print colours.
+pub fn colored(color: Color) -> bool {
+    match color {
         Color::Always => true,
         Color::Never => false,
         Color::Auto => io::stdout().is_terminal() && takes_color(|name| std::env::var_os(name)),
-    };
-    report::Style { color, width: 80 }
+    }
 }
 
 /// Whether the environment lets a terminal have colours: <https://no-color.org>, and no escape

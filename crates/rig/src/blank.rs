@@ -13,6 +13,7 @@ use std::sync::atomic::AtomicBool;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use iotax_inspect::DeviceNumber;
 use rustix::fs::OFlags;
 use serde::{Deserialize, Serialize};
 
@@ -130,7 +131,7 @@ pub(crate) struct Spot {
 }
 
 impl Spot {
-    pub(crate) fn new(path: &Path, number: impl ToString) -> Self {
+    pub(crate) fn new(path: &Path, number: DeviceNumber) -> Self {
         Self { path: path.to_owned(), number: number.to_string(), boot: boot() }
     }
 

@@ -14,6 +14,7 @@
 //! | `device`, `archive` | devices given up to be overwritten, and every reason not to |
 //! | `alone` | arms that cannot be up side by side |
 //! | `blank` | signatures on devices: found, told apart, wiped |
+//! | `needs`, `listing` | what layers need of the machine, and whether it has it |
 //! | `undo` | takes down what dead runs left |
 //! | `scratch` | private directories |
 //! | `disk_file` | files that stacks stand on: anonymous, or named by the user |
@@ -45,6 +46,7 @@ mod fill;
 mod fuse;
 mod journal;
 mod layers;
+mod listing;
 mod mounts;
 mod needs;
 mod programs;
@@ -59,6 +61,7 @@ mod workshop;
 
 pub use error::{Error, Obstacle, Refusal};
 pub use journal::state_dir;
+pub use listing::{Requirement, availability, requirements};
 pub use needs::Missing;
 pub use rig::{Options, Place, Progress, Rig};
 pub use undo::{UndoReport, undo};

@@ -1,5 +1,6 @@
 //! Takes down what killed runs left behind.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -15,6 +16,8 @@ pub struct UndoReport {
     pub removed: Vec<String>,
     /// Journals whose run is still alive (or being undone by someone else): left alone.
     pub live: usize,
+    /// The processes of these runs.
+    pub processes: BTreeSet<u32>,
     /// What could not be undone, each with its path, the reason and what to do; it stays in its
     /// journal.
     pub problems: Vec<Error>,
@@ -47,11 +50,22 @@ pub fn undo(state_dir: &Path) -> UndoReport {
                 });
                 report.problems.extend(errors);
             }
-            Ok(None) => report.live += usize::from(path.exists()),
+            Ok(None) if path.exists() => {
+                report.live += 1;
+                report.processes.extend(owner(&path));
+            }
+            Ok(None) => {}
             Err(error) => report.problems.push(error),
         }
     }
     report
+}
+
+/// The process that wrote a journal.
+fn owner(journal: &Path) -> Option<u32> {
+    let text = fs::read_to_string(journal).ok()?;
+    let head: serde_json::Value = serde_json::from_str(text.lines().next()?).ok()?;
+    head["pid"].as_u64().and_then(|pid| pid.try_into().ok())
 }
 
 fn journals(directory: &Path) -> io::Result<Vec<PathBuf>> {

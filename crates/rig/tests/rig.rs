@@ -351,6 +351,7 @@ fn undo_leaves_a_living_run_alone() {
     let other = bench.open(&spec(&[("a", path(bench.at("target")))])).unwrap();
     let report = undo(&bench.at("state"));
     assert_eq!((report.live, report.removed.len(), report.problems.len()), (2, 0, 0));
+    assert_eq!(report.processes, [std::process::id()].into());
     other.down().unwrap();
     assert!(directory_of(&mut rig, 0).is_dir());
 }

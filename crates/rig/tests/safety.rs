@@ -147,7 +147,7 @@ fn image(parts: &[(usize, &[u8])]) -> Vec<u8> {
     image
 }
 
-/// The label of a physical volume: lib/format_text/layout.h and lib/label/label.c of LVM2.
+/// The label of a physical volume, as LVM2's `lib/label/label.c` has it.
 fn lvm() -> Vec<u8> {
     let mut label = [0; 512];
     label[..8].copy_from_slice(b"LABELONE");
@@ -156,7 +156,7 @@ fn lvm() -> Vec<u8> {
     label[24..32].copy_from_slice(b"LVM2 001");
     label[32..64].copy_from_slice(b"0123456789abcdefghijklmnopqrstuv");
     let crc = label[20..].iter().fold(0xf597_a6cf_u32, |crc, byte| {
-        (0..8).fold(crc ^ u32::from(*byte), |crc, _| crc >> 1 ^ (crc & 1) * 0xedb8_8320)
+        (0..8).fold(crc ^ u32::from(*byte), |crc, _| (crc >> 1) ^ ((crc & 1) * 0xedb8_8320))
     });
     label[16..20].copy_from_slice(&crc.to_le_bytes());
     image(&[(512, &label)])

@@ -2,6 +2,7 @@
 
 mod compare;
 mod completions;
+mod layers;
 mod peel;
 mod plan;
 mod report;
@@ -11,6 +12,7 @@ mod workloads;
 
 pub use compare::compare;
 pub use completions::completions;
+pub use layers::layers;
 pub use peel::peel;
 pub use plan::plan;
 pub use report::report;

@@ -1,29 +1,85 @@
-use anyhow::Result;
+use std::fmt::Write as _;
 
+use anyhow::Result;
+use iotax_rig::UndoReport;
+use serde_json::json;
+
+use crate::args::{Listing, UndoArgs};
 use crate::exit::Exit;
 use crate::output::say;
 
 /// `iotax undo`
-pub fn undo() -> Result<Exit> {
-    let Some(state_dir) = iotax_rig::state_dir() else {
-        say("nothing to undo: this user has no home, so nothing was ever journalled")?;
-        return Ok(Exit::Done);
-    };
-    let report = iotax_rig::undo(&state_dir);
-    for removed in &report.removed {
-        say(&format!("removed {}", removed))?;
-    }
-    if report.removed.is_empty() && report.problems.is_empty() {
-        say("nothing to undo")?;
-    }
-    if report.live > 0 {
-        say(&format!("left alone: {} runs under way", report.live))?;
-    }
+pub fn undo(args: &UndoArgs) -> Result<Exit> {
+    // Without a home nothing was ever journalled.
+    let report = iotax_rig::state_dir().map(|dir| iotax_rig::undo(&dir)).unwrap_or_default();
     let problems: Vec<String> = report.problems.iter().map(ToString::to_string).collect();
+    match args.format {
+        Listing::Text => say(&text(&report))?,
+        Listing::Json => say(&format!(
+            "{:#}\n",
+            json!({
+                "removed": report.removed,
+                "running": report.processes,
+                "problems": problems,
+            })
+        ))?,
+    }
     anyhow::ensure!(
         problems.is_empty(),
         "not everything could be undone:\n{}",
         problems.join("\n")
     );
     Ok(Exit::Done)
+}
+
+fn text(report: &UndoReport) -> String {
+    let mut out = String::new();
+    for removed in &report.removed {
+        let _ = writeln!(out, "removed {removed}");
+    }
+    let _ = match (report.removed.len(), report.problems.len()) {
+        (0, 0) => writeln!(out, "Nothing to undo: no dead run left anything behind."),
+        (0, problems) => writeln!(out, "Nothing was removed; {}.", left(problems)),
+        (removed, 0) => writeln!(out, "{} removed, nothing is left.", things(removed)),
+        (removed, problems) => writeln!(out, "{} removed; {}.", things(removed), left(problems)),
+    };
+    if report.live > 0 {
+        let processes: Vec<_> = report.processes.iter().map(ToString::to_string).collect();
+        let word = if processes.len() == 1 { "process" } else { "processes" };
+        let _ = writeln!(
+            out,
+            "Left alone, because its run is under way: what belongs to {word} {}.",
+            processes.join(", ")
+        );
+    }
+    out
+}
+
+fn things(count: usize) -> String {
+    if count == 1 { "1 thing".to_owned() } else { format!("{count} things") }
+}
+
+fn left(problems: usize) -> String {
+    format!("{} could not be, see below", things(problems))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(removed: &[&str], processes: &[u32]) -> String {
+        text(&UndoReport {
+            removed: removed.iter().map(|what| (*what).to_owned()).collect(),
+            live: processes.len(),
+            processes: processes.iter().copied().collect(),
+            problems: Vec::new(),
+        })
+    }
+
+    #[test]
+    fn everything_removed_has_its_line_and_what_is_left_its_reason() {
+        insta::assert_snapshot!(told(&[], &[]), @"");
+        insta::assert_snapshot!(
+            told(&["the mount at /x", "the loop device on /y"], &[12]), @"");
+    }
 }

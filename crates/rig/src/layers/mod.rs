@@ -106,9 +106,17 @@ pub(crate) fn base(layer: &Layer) -> Option<Box<dyn System>> {
 /// What all layers of a stack need.
 pub(crate) fn needs(stack: &Stack) -> Vec<Need> {
     let (bottom, above) = stack.layers.split_first().expect("a stack has a base");
-    let all = base(bottom).into_iter().chain(steps(above));
-    let device = matches!(bottom, Layer::Dev { .. }).then_some(device::NEEDS);
-    all.flat_map(|layer| layer.needs()).chain(device.into_iter().flatten()).collect()
+    let above = steps(above).into_iter().flat_map(|layer| layer.needs());
+    needs_of(bottom).into_iter().chain(above).collect()
+}
+
+/// What one layer needs.
+pub(crate) fn needs_of(layer: &Layer) -> Vec<Need> {
+    if matches!(layer, Layer::Dev { .. }) {
+        return device::NEEDS.to_vec();
+    }
+    let all = base(layer).into_iter().chain(steps(std::slice::from_ref(layer)));
+    all.flat_map(|layer| layer.needs()).collect()
 }
 
 /// What no other arm may have up while this one is.

@@ -41,6 +41,24 @@ impl Layer {
     }
 }
 
+impl LayerInfo {
+    /// The entry for a word of stack text.
+    ///
+    /// # Errors
+    /// The nearest word there is, if there is none of that name.
+    pub fn named(name: &str) -> Result<&'static Self, Error> {
+        let unknown = || Error::unknown("layer", name, CATALOG.iter().map(|layer| layer.name));
+        find_layer(name).ok_or_else(unknown)
+    }
+
+    /// The layer that the example is.
+    pub fn example_layer(&self) -> Layer {
+        let tokens = tokens(self.example).map(|tokens| tokens.into_iter().peekable());
+        let layer = tokens.and_then(|tokens| Parser { text: self.example, tokens }.layer());
+        layer.expect("a test parses every example").0
+    }
+}
+
 impl Stack {
     /// Reads stack text; errors point at the part in question.
     pub fn parse(text: &str) -> Result<Self, Error> {

@@ -1,0 +1,211 @@
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use anstyle::{AnsiColor, Style};
+use anyhow::Result;
+use iotax_rig::{Missing, requirements};
+use iotax_spec::{Form, Layer, LayerInfo, World};
+use serde_json::{Value, json};
+
+use crate::args::{LayersArgs, Listing};
+use crate::exit::Exit;
+use crate::output::{self, say};
+
+const GOOD: Style = AnsiColor::Green.on_default();
+const BAD: Style = AnsiColor::Red.on_default();
+const HEADING: Style = Style::new().bold();
+/// Columns of names, and of what stands before the explanation.
+const NAME_COLUMNS: usize = 11;
+const INDENT_COLUMNS: usize = NAME_COLUMNS + 7;
+
+/// `iotax layers [NAME]`
+pub fn layers(args: &LayersArgs) -> Result<Exit> {
+    let page = Page { color: output::colored(args.color), columns: output::columns() };
+    match (&args.name, args.format) {
+        (Some(name), Listing::Text) => say(&page.of_one(LayerInfo::named(name)?))?,
+        (None, Listing::Text) => say(&page.of_all())?,
+        (Some(name), Listing::Json) => {
+            say(&format!("{:#}\n", json!({ "layers": [as_json(LayerInfo::named(name)?)] })))?;
+        }
+        (None, Listing::Json) => {
+            let all: Vec<_> = Layer::catalog().iter().map(as_json).collect();
+            say(&format!("{:#}\n", json!({ "layers": all })))?;
+        }
+    }
+    Ok(Exit::Done)
+}
+
+/// How text is laid out.
+struct Page {
+    color: bool,
+    columns: usize,
+}
+
+impl Page {
+    fn of_all(&self) -> String {
+        let mut out = String::new();
+        let mut remedies = BTreeMap::new();
+        out.push_str("A stack is a base and layers on it, from bottom to top:\n");
+        out.push_str("  iotax peel 'file(size=2G) + luks + luks + ext4'\n");
+        let is_base = |layer: &LayerInfo| layer.takes.is_empty();
+        let all = || Layer::catalog().iter();
+        self.group(&mut out, "Bases", all().filter(|l| is_base(l)), false, &mut remedies);
+        let in_process = all().filter(|l| !is_base(l) && l.world != World::System);
+        let heading = "Layers in iotax's own process: no root, nothing to install";
+        self.group(&mut out, heading, in_process, true, &mut remedies);
+        let of_system = all().filter(|l| !is_base(l) && l.world != World::InProcess);
+        let heading = "Layers of the system";
+        self.group(&mut out, heading, of_system, false, &mut remedies);
+        if !remedies.is_empty() {
+            let _ = writeln!(out, "\n{}", self.paint("What is missing here", HEADING));
+            for (what, remedy) in remedies {
+                self.fill(&mut out, &format!("{what}: {remedy}"), "  ", "    ");
+            }
+        }
+        out.push('\n');
+        self.fill(&mut out, "iotax layers NAME explains one with its parameters.", "", "");
+        out
+    }
+
+    fn group(
+        &self,
+        out: &mut String,
+        heading: &str,
+        layers: impl Iterator<Item = &'static LayerInfo>,
+        in_process: bool,
+        remedies: &mut BTreeMap<String, String>,
+    ) {
+        let _ = writeln!(out, "\n{}", self.paint(heading, HEADING));
+        for layer in layers {
+            let missing = if in_process { Vec::new() } else { iotax_rig::availability(layer) };
+            let answer = self.answer(missing.is_empty());
+            let name = format!("  {:NAME_COLUMNS$}{answer}  ", layer.name);
+            let indent = " ".repeat(INDENT_COLUMNS);
+            let mut about = String::new();
+            self.fill(&mut about, plain_about(layer), &indent, &indent);
+            // The answer may have colours, which have no width: it is put in when lines are cut.
+            let _ = write!(out, "{name}{}", about.trim_start());
+            if !missing.is_empty() {
+                let what: Vec<_> = missing.iter().map(|missing| missing.what.as_str()).collect();
+                self.fill(out, &format!("({})", what.join("; ")), &indent, &indent);
+            }
+            remedies.extend(missing.into_iter().map(|Missing { what, remedy }| (what, remedy)));
+        }
+    }
+
+    fn of_one(&self, layer: &'static LayerInfo) -> String {
+        let mut out = String::new();
+        let name = self.paint(layer.name, HEADING);
+        let _ = writeln!(out, "{name}: {}", plain_about(layer));
+        self.fill(&mut out, &place(layer), "  ", "  ");
+        let _ = writeln!(out, "  For example: {}", layer.example);
+        if !layer.parameters.is_empty() {
+            let _ = writeln!(out, "\n{}", self.paint("Parameters", HEADING));
+        }
+        for parameter in layer.parameters {
+            let _ = writeln!(out, "  {}={}", parameter.name, parameter.unit.placeholder());
+            let default = parameter.default.map(|value| format!(" (default: {value})"));
+            let about = format!("{}{}", parameter.about, default.unwrap_or_default());
+            self.fill(&mut out, &about, "      ", "      ");
+        }
+        let _ = writeln!(out, "\n{}", self.paint("Needs", HEADING));
+        let needs = requirements(layer);
+        let nothing = match layer.world {
+            World::InProcess => Some("nothing"),
+            World::Both if needs.is_empty() => Some("nothing"),
+            World::Both => Some("nothing in iotax's own process; in the system:"),
+            World::System => needs.is_empty().then_some("nothing"),
+        };
+        if let Some(nothing) = nothing {
+            let _ = writeln!(out, "  {nothing}");
+        }
+        for need in needs {
+            let _ = writeln!(out, "  {}  {}", self.answer(need.missing.is_none()), need.what);
+            if let Some(Missing { what, remedy }) = need.missing {
+                self.fill(&mut out, &format!("{what}: {remedy}"), "       ", "       ");
+            }
+        }
+        out
+    }
+
+    fn answer(&self, yes: bool) -> String {
+        if yes { self.paint("yes", GOOD) } else { self.paint("no ", BAD) }
+    }
+
+    fn paint(&self, text: &str, style: Style) -> String {
+        if self.color { format!("{style}{text}{style:#}") } else { text.to_owned() }
+    }
+
+    /// Adds `text` as whole lines.
+    fn fill(&self, out: &mut String, text: &str, first_indent: &str, indent: &str) {
+        output::wrap_at(self.columns, out, text, first_indent, indent);
+    }
+}
+
+/// The heading says already which ones are bases.
+fn plain_about(layer: &LayerInfo) -> &'static str {
+    layer.about.strip_prefix("base: ").unwrap_or(layer.about)
+}
+
+fn place(layer: &LayerInfo) -> String {
+    let lives = match layer.world {
+        World::InProcess => "Lives in iotax's own process",
+        World::System => "Lives in the system",
+        World::Both => "Lives in iotax's own process, or in the system among layers of it",
+    };
+    let forms = |forms: &[Form]| {
+        let words: Vec<_> = forms.iter().map(|form| form.with_article()).collect();
+        words.join(" or ")
+    };
+    let below = match layer.takes {
+        [] => "is a base".to_owned(),
+        _ if layer.world == World::InProcess => "stands on what lives there too".to_owned(),
+        takes => format!("stands on {}", forms(takes)),
+    };
+    let above = match layer.gives {
+        Some(form) if layer.world != World::InProcess => format!(", gives {}", form.with_article()),
+        _ => String::new(),
+    };
+    format!("{lives}; {below}{above}.")
+}
+
+fn as_json(layer: &'static LayerInfo) -> Value {
+    let needs = requirements(layer);
+    let form = |form: &Form| match form {
+        Form::File => "file",
+        Form::Block => "block device",
+        Form::Directory => "directory",
+    };
+    let parameter = |parameter: &iotax_spec::Parameter| {
+        json!({
+            "name": parameter.name,
+            "unit": parameter.unit.placeholder(),
+            "default": parameter.default,
+            "about": parameter.about,
+        })
+    };
+    let need = |need: &iotax_rig::Requirement| {
+        let missing = need.missing.as_ref();
+        json!({
+            "what": need.what,
+            "met": missing.is_none(),
+            "problem": missing.map(|missing| &missing.what),
+            "remedy": missing.map(|missing| &missing.remedy),
+        })
+    };
+    let in_system = needs.iter().all(|need| need.missing.is_none());
+    json!({
+        "name": layer.name,
+        "about": plain_about(layer),
+        "base": layer.takes.is_empty(),
+        "takes": layer.takes.iter().map(form).collect::<Vec<_>>(),
+        "gives": layer.gives.as_ref().map(form),
+        "example": layer.example,
+        "parameters": layer.parameters.iter().map(parameter).collect::<Vec<_>>(),
+        "available": {
+            "in_process": layer.world != World::System,
+            "in_system": layer.world != World::InProcess && in_system,
+        },
+        "needs_in_system": needs.iter().map(need).collect::<Vec<_>>(),
+    })
+}
