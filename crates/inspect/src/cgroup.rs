@@ -1,4 +1,5 @@
-//! How many CPUs this process may use: the CPU controller's quota, in cgroup versions 1 and 2.
+//! The groups this process is in, and how many CPUs they let it use: the CPU controller's quota,
+//! in cgroup versions 1 and 2.
 //!
 //! Sources: the kernel's `Documentation/admin-guide/cgroup-v2.rst` (`cpu.max`) and
 //! `Documentation/scheduler/sched-bwc.rst` (`cpu.cfs_quota_us`).
@@ -23,7 +24,7 @@ fn limit(
 ) -> Option<f64> {
     let mut tightest: Option<f64> = None;
     for mount in mounts {
-        let Some(directory) = own_directory(mount, membership) else { continue };
+        let Some(directory) = own_directory(mount, membership, "cpu") else { continue };
         let levels = directory.ancestors().take_while(|path| path.starts_with(&mount.mount_point));
         for level in levels {
             let here = if mount.file_system == "cgroup2" {
@@ -39,12 +40,64 @@ fn limit(
     tightest
 }
 
-/// Where this process's cgroup is visible under a mount of a hierarchy with the CPU controller.
-fn own_directory(mount: &Mount, membership: &str) -> Option<PathBuf> {
+/// Versions of cgroups.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CgroupVersion {
+    /// A hierarchy for each controller.
+    V1,
+    /// One hierarchy for all controllers.
+    V2,
+}
+
+/// The hierarchy of a controller.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Hierarchy {
+    /// Its version.
+    pub version: CgroupVersion,
+    /// Where it is mounted.
+    pub top: PathBuf,
+    /// This process's group in it.
+    pub own: PathBuf,
+}
+
+/// The hierarchy that has a controller, by its names in both versions. One of version 2 only
+/// counts if groups directly below its top have the controller.
+pub fn hierarchy(v1: &str, v2: &str) -> Option<Hierarchy> {
+    let mounts = parse_mountinfo(&fs::read_to_string("/proc/self/mountinfo").ok()?);
+    let membership = fs::read_to_string("/proc/self/cgroup").ok()?;
+    find(&mounts, &membership, (v1, v2), |path| fs::read_to_string(path).ok())
+}
+
+fn find(
+    mounts: &[Mount],
+    membership: &str,
+    (v1, v2): (&str, &str),
+    read: impl Fn(&Path) -> Option<String>,
+) -> Option<Hierarchy> {
+    mounts.iter().find_map(|mount| {
+        let own = own_directory(mount, membership, v1)?;
+        let top = mount.mount_point.clone();
+        let version =
+            if mount.file_system == "cgroup2" { CgroupVersion::V2 } else { CgroupVersion::V1 };
+        let enabled = || {
+            let controllers = read(&top.join("cgroup.subtree_control")).unwrap_or_default();
+            controllers.split_whitespace().any(|controller| controller == v2)
+        };
+        (version == CgroupVersion::V1 || enabled()).then(|| Hierarchy {
+            version,
+            top: top.clone(),
+            own,
+        })
+    })
+}
+
+/// Where this process's cgroup is visible under a mount of version 2, or of the hierarchy with
+/// this controller of version 1.
+fn own_directory(mount: &Mount, membership: &str, v1: &str) -> Option<PathBuf> {
     let path = match mount.file_system.as_str() {
         "cgroup2" => cgroup_path(membership, |id, _| id == "0")?,
-        "cgroup" if has_option(&mount.super_options, "cpu") => {
-            cgroup_path(membership, |_, controllers| has_option(controllers, "cpu"))?
+        "cgroup" if has_option(&mount.super_options, v1) => {
+            cgroup_path(membership, |_, controllers| has_option(controllers, v1))?
         }
         _ => return None,
     };
@@ -129,6 +182,28 @@ mod tests {
         assert_eq!(limit_of(mounts, "0::/\n", &[]), None);
         assert_eq!(limit_of(mounts, "0::/\n", &[("/sys/fs/cgroup/cpu.max", "max 100000")]), None);
         assert_eq!(limit_of(mounts, "0::/\n", &[("/sys/fs/cgroup/cpu.max", "1 0")]), None);
+    }
+
+    #[test]
+    fn the_controller_is_found_in_either_version_if_it_can_be_used() {
+        let mounts = parse_mountinfo(
+            "\
+1 0 0:1 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw
+2 0 0:2 / /sys/fs/cgroup/blkio rw - cgroup cgroup rw,blkio
+",
+        );
+        let membership = "7:blkio:/user.slice\n0::/user.slice/session-1.scope\n";
+        let enabled = |controllers: &'static str| {
+            let control = Path::new("/sys/fs/cgroup/unified/cgroup.subtree_control");
+            let read = move |path: &Path| (path == control).then(|| controllers.to_owned());
+            let found = find(&mounts, membership, ("blkio", "io"), read).unwrap();
+            (found.version, found.own.display().to_string())
+        };
+        let own = "/sys/fs/cgroup/blkio/user.slice".to_owned();
+        assert_eq!(enabled("cpu memory\n"), (CgroupVersion::V1, own));
+        let own = "/sys/fs/cgroup/unified/user.slice/session-1.scope".to_owned();
+        assert_eq!(enabled("cpu io\n"), (CgroupVersion::V2, own));
+        assert_eq!(find(&mounts[..1], membership, ("blkio", "io"), |_| None), None);
     }
 
     proptest! {

@@ -8,7 +8,7 @@
 //! | module | tells |
 //! |---|---|
 //! | `machine` | host, operating system, CPU, hypervisor: the record's `Environment` |
-//! | `cgroup` | how many CPUs this process may use |
+//! | `cgroup` | the control groups of this process, and how many CPUs it may use |
 //! | `memory` | how fast one CPU copies memory |
 //! | `mounts` | which file system covers a path |
 //! | `block` | a block device: model, size, users |
@@ -24,6 +24,7 @@ mod mounts;
 mod site;
 
 pub use block::{BlockDevice, DeviceNumber};
+pub use cgroup::{CgroupVersion, Hierarchy, hierarchy};
 pub use error::Error;
 pub use machine::{available_memory_bytes, environment};
 pub use memory::memory_copy_bytes_per_s;

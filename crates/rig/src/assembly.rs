@@ -10,7 +10,7 @@ use crate::device::Device;
 use crate::entry::Entry;
 use crate::error::Error;
 use crate::journal::Journal;
-use crate::layers::{self, Top};
+use crate::layers::{self, Top, Turn};
 use crate::scratch;
 use crate::workshop::{Key, Workshop};
 
@@ -20,6 +20,7 @@ use crate::workshop::{Key, Workshop};
 pub(crate) struct Assembly {
     journal: Journal,
     top: Top,
+    turns: Vec<Box<dyn Turn>>,
     notes: Vec<String>,
     caches: Vec<String>,
 }
@@ -53,7 +54,7 @@ impl Assembly {
             journal.announce(Entry::Signatures { spot, mark: mark.clone() })?;
         }
         let room = scratch::make(&room, &mut journal)?;
-        let (mut notes, mut caches) = (Vec::new(), Vec::new());
+        let (mut turns, mut notes, mut caches) = (Vec::new(), Vec::new(), Vec::new());
         let mut workshop = Workshop {
             journal: &mut journal,
             room: &room,
@@ -61,6 +62,7 @@ impl Assembly {
             mark: &mark,
             size_bytes: load_bytes(stack, device),
             stop,
+            turns: &mut turns,
             notes: &mut notes,
             caches: &mut caches,
             names: 0,
@@ -72,15 +74,30 @@ impl Assembly {
             (None, Some(layer)) => layer.make(nothing, &mut workshop)?,
             (None, None) => nothing,
         };
-        for layer in layers::steps(above) {
+        let steps = layers::steps(above);
+        if !steps.is_empty() {
+            // What others stand on stays while they do.
+            workshop.turns.clear();
+        }
+        for layer in steps {
             top = layer.make(top, &mut workshop)?;
         }
-        Ok(Self { journal, top, notes, caches })
+        Ok(Self { journal, top, turns, notes, caches })
     }
 
     /// What the load is driven at.
     pub(crate) fn top(&self) -> &Top {
         &self.top
+    }
+
+    /// Begins the arm's turn: load is about to be driven at it.
+    pub(crate) fn enter(&self) -> Result<(), Error> {
+        self.turns.iter().try_for_each(|turn| turn.begin())
+    }
+
+    /// Ends the arm's turn.
+    pub(crate) fn leave(&self) -> Result<(), Error> {
+        self.turns.iter().rev().map(|turn| turn.end()).fold(Ok(()), Result::and)
     }
 
     /// Facts about what was made.

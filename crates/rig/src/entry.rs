@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::blank::{self, Mark, Spot};
 use crate::error::Error;
-use crate::layers::{dmcrypt, loop_device};
+use crate::layers::{cgroup_io, dmcrypt, loop_device, nfs};
 use crate::{disk_file, mounts, programs, scratch};
 
 /// One line of a journal. Lines are only ever added; a variant, once released, stays readable.
@@ -55,6 +55,16 @@ pub(crate) enum Entry {
         /// Its name, random.
         name: String,
     },
+    /// A group of processes.
+    Cgroup {
+        /// Its directory; the last part is random.
+        path: PathBuf,
+        /// The group that those in it came from.
+        home: PathBuf,
+    },
+    /// Something of ours on a file server, whose other entries can only be undone while it is
+    /// mounted: undoing this one mounts it.
+    Remote(nfs::Mounting),
     /// A daemon that bears this token in its environment.
     Daemon {
         /// The token, random.
@@ -113,6 +123,8 @@ impl Entry {
             Self::Loop { backing } => loop_device::undo(backing, journal),
             Self::Signatures { spot, mark } => blank::undo(spot, mark, journal),
             Self::Mapping { name } => dmcrypt::undo(name, journal),
+            Self::Cgroup { path, home } => cgroup_io::undo(path, home, journal),
+            Self::Remote(mounting) => mounting.undo(),
             Self::Daemon { token, .. } if programs::end_daemon(token) => Ok(Undone::Removed),
             Self::Daemon { .. } => Ok(Undone::Absent),
         }
@@ -130,6 +142,8 @@ impl fmt::Display for Entry {
             Self::Loop { backing } => write!(f, "the loop device on {}", backing.display()),
             Self::Signatures { spot, .. } => write!(f, "the signatures on {}", spot.path.display()),
             Self::Mapping { name } => write!(f, "the device mapping {name}"),
+            Self::Cgroup { path, .. } => write!(f, "the cgroup {}", path.display()),
+            Self::Remote(mounting) => write!(f, "what was not mounted of {mounting}"),
             Self::Daemon { program, .. } => write!(f, "the process {program}"),
         }
     }

@@ -122,6 +122,11 @@ impl Journal {
         self.open.as_ref().map(Open::name).unwrap_or_default()
     }
 
+    /// Where it is, for messages; empty before the first entry.
+    pub(crate) fn path(&self) -> PathBuf {
+        self.open.as_ref().map(|open| open.path.clone()).unwrap_or_default()
+    }
+
     /// Takes the last entry back: what it announced did not happen, and whatever is there instead
     /// is not for us to undo or to report. The line stays in the file until the file is removed.
     pub(crate) fn withdraw(&mut self) {

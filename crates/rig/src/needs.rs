@@ -4,6 +4,8 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use iotax_inspect::hierarchy;
+
 use crate::programs;
 
 /// Something a layer cannot be made without.
@@ -124,12 +126,15 @@ impl Need {
                 format!("the kernel has no {about}"),
                 format!("use a kernel that was built with {about}"),
             ),
-            Self::Cgroup { v1, v2 } if cgroup(v1, v2) => None,
+            Self::Cgroup { v1, v2 } if hierarchy(v1, v2).is_some() => None,
             Self::Cgroup { v1, v2 } => missing(
                 format!(
-                    "no cgroup with I/O limits ({v1} in version 1, {v2} in version 2) is mounted"
+                    "no cgroup has I/O limits (controller {v1} of version 1, or {v2} of version 2)"
                 ),
-                "run where /sys/fs/cgroup is mounted and writable".into(),
+                format!(
+                    "with version 2: echo +{v2} > /sys/fs/cgroup/cgroup.subtree_control; in a \
+                     container: run with the host's cgroups"
+                ),
             ),
         }
     }
@@ -178,16 +183,6 @@ fn version_in(text: &str) -> Option<(u32, u32)> {
         let word = word.trim_start_matches(|c: char| !c.is_ascii_digit());
         let mut parts = word.split(|c: char| !c.is_ascii_digit());
         Some((parts.next()?.parse().ok()?, parts.next()?.parse().ok()?))
-    })
-}
-
-fn cgroup(v1: &str, v2: &str) -> bool {
-    let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
-    iotax_inspect::parse_mountinfo(&mounts).iter().any(|mount| match mount.file_system.as_str() {
-        "cgroup" => mount.super_options.split(',').any(|option| option == v1),
-        "cgroup2" => fs::read_to_string(mount.mount_point.join("cgroup.controllers"))
-            .is_ok_and(|known| known.split_whitespace().any(|name| name == v2)),
-        _ => false,
     })
 }
 

@@ -69,6 +69,8 @@ pub struct Rig {
     arms: Vec<Standing>,
     _files: Vec<DiskFile>,
     journal: Journal,
+    /// The arm whose turn it is.
+    driven: Option<usize>,
     // Last: others may have a device when nothing of ours is on it.
     devices: BTreeMap<DeviceNumber, Device>,
     stop: Arc<AtomicBool>,
@@ -84,7 +86,10 @@ struct Standing {
 
 #[derive(Debug)]
 enum Up {
-    Path { path: PathBuf, identity: Identity },
+    Path {
+        path: PathBuf,
+        identity: Identity,
+    },
     Disk(VirtualDisk),
     System(Box<Assembly>),
     /// Not up side by side with others.
@@ -112,7 +117,7 @@ impl Rig {
         let arms = build.arms(&grounds)?;
         let files = build.files.made.into_values().collect();
         let (journal, devices) = (build.journal, build.devices);
-        Ok(Self { arms, _files: files, journal, devices, stop: Arc::default() })
+        Ok(Self { arms, _files: files, journal, driven: None, devices, stop: Arc::default() })
     }
 
     /// Ends the making of arms in [`Rig::up`] when `stop` is set.
@@ -133,12 +138,16 @@ impl Rig {
     /// on something else must not pass for one on this target. For arms that take turns, whatever
     /// keeps the one before from being taken down, or this one from being made.
     pub fn up(&mut self, arm: usize) -> Result<Place<'_>, Error> {
+        self.end_turn_before(arm)?;
         self.take_turn(arm)?;
         let Standing { name, place, .. } = &self.arms[arm];
+        if let Some(assembly) = place.assembly() {
+            assembly.enter()?;
+            return Ok(place_of(assembly));
+        }
         match place {
             Up::Disk(disk) => Ok(Place::Disk(disk)),
-            Up::System(assembly) => Ok(place_of(assembly)),
-            Up::Alone(alone) => Ok(place_of(alone.up().expect("its turn was taken"))),
+            Up::System(_) | Up::Alone(_) => unreachable!("its turn was taken"),
             Up::Path { path, identity } => {
                 let what = match Identity::of(path) {
                     Ok(found) if found == *identity => return Ok(Place::Path(path)),
@@ -148,6 +157,15 @@ impl Rig {
                 Err(Error::Vanished { arm: name.clone(), path: path.clone(), what })
             }
         }
+    }
+
+    /// Ends the turn of the arm before, if it was another.
+    fn end_turn_before(&mut self, arm: usize) -> Result<(), Error> {
+        let before = self.driven.filter(|before| *before != arm);
+        let assembly = before.and_then(|before| self.arms[before].place.assembly());
+        assembly.map_or(Ok(()), Assembly::leave)?;
+        self.driven = Some(arm);
+        Ok(())
     }
 
     /// Makes an arm that cannot be up side by side with others, after these are down.
@@ -187,7 +205,7 @@ impl Rig {
     /// The first thing that could not be removed. It stays in the journal, where
     /// [`undo`](crate::undo()) finds it.
     pub fn down(self) -> Result<(), Error> {
-        let Self { arms, _files: files, mut journal, devices: _devices, stop: _ } = self;
+        let Self { arms, _files: files, mut journal, driven: _, devices: _devices, stop: _ } = self;
         // All of it, whatever fails on the way.
         let mut first = Ok(());
         for arm in arms {
@@ -243,13 +261,16 @@ impl Build<'_> {
             let site = match &place {
                 Up::System(assembly) => {
                     let mut site = site::of_assembly(arm, ground, assembly);
-                    site.notes.extend(self.device(ground).into_iter().flat_map(|d| d.notes.clone()));
+                    site.notes
+                        .extend(self.device(ground).into_iter().flat_map(|d| d.notes.clone()));
                     site
                 }
                 Up::Alone(_) => site::in_waiting(arm, ground),
                 Up::Disk(disk) => site::describe(arm, ground, Some(disk), &spec.workload),
                 Up::Path { .. } => site::describe(arm, ground, None, &spec.workload),
             };
+            // Others are about to be made, and none of them in this one's turn.
+            place.assembly().map_or(Ok(()), Assembly::leave)?;
             standing.push(Standing { name: arm.name.clone(), site, place });
         }
         // Last, because it is what takes time: by now every stack is known to open.
@@ -416,6 +437,15 @@ impl Build<'_> {
 }
 
 impl Up {
+    /// The layers of the system, if it has any that are up.
+    fn assembly(&self) -> Option<&Assembly> {
+        match self {
+            Self::System(assembly) => Some(assembly),
+            Self::Alone(alone) => alone.up(),
+            Self::Path { .. } | Self::Disk(_) => None,
+        }
+    }
+
     fn at(path: PathBuf) -> Result<Self, Error> {
         let identity = Identity::of(&path).map_err(|error| Error::Make {
             path: path.clone(),

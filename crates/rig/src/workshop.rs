@@ -12,6 +12,7 @@ use crate::disk_file;
 use crate::entry::Entry;
 use crate::error::Error;
 use crate::journal::{Journal, token};
+use crate::layers::Turn;
 use crate::programs::{self, Daemon, Program};
 
 /// Bytes of a key: enough for AES-XTS-256.
@@ -31,6 +32,8 @@ pub(crate) struct Workshop<'a> {
     pub(crate) size_bytes: u64,
     /// Set by the user to stop.
     pub(crate) stop: &'a AtomicBool,
+    /// What holds only while load is driven at the arm.
+    pub(crate) turns: &'a mut Vec<Box<dyn Turn>>,
     /// Facts about what was made, for the record.
     pub(crate) notes: &'a mut Vec<String>,
     /// Caches of layers that could answer instead of what is below, for the record.

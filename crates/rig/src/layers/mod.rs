@@ -4,12 +4,14 @@
 //! it makes something of a new kind, one variant of [`Entry`](crate::entry::Entry) that says how to
 //! undo it. Its word and parameters are in `spec`'s catalogue.
 
+pub(crate) mod cgroup_io;
 pub(crate) mod dmcrypt;
 mod file_system;
 mod fscrypt;
 mod gocryptfs;
 pub(crate) mod loop_device;
 mod luks;
+pub(crate) mod nfs;
 mod tmpfs;
 
 use std::path::PathBuf;
@@ -69,6 +71,16 @@ pub(crate) trait System {
     fn make(&self, below: Top, workshop: &mut Workshop<'_>) -> Result<Top, Error>;
 }
 
+/// What holds only while load is driven at its arm: from the arm's first turn, or from when it is
+/// made, until the end of its turn.
+pub(crate) trait Turn: std::fmt::Debug + Send + Sync {
+    /// Begins the turn; does nothing if it has begun.
+    fn begin(&self) -> Result<(), Error>;
+
+    /// Ends it; does nothing if it has ended.
+    fn end(&self) -> Result<(), Error>;
+}
+
 /// The layers above the base from bottom to top, in the steps in which they are made: neighbours
 /// that one program serves together are one step.
 pub(crate) fn steps(layers: &[Layer]) -> Vec<Box<dyn System>> {
@@ -89,6 +101,7 @@ pub(crate) fn steps(layers: &[Layer]) -> Vec<Box<dyn System>> {
                 steps.push(Box::new(gocryptfs::Gocryptfs { cipher: cipher.clone() }));
             }
             Layer::Dmcrypt(crypt) => steps.push(Box::new(crypt.clone())),
+            Layer::CgroupIo(limits) => steps.push(Box::new(limits.clone())),
             _ => {}
         }
     }
@@ -99,6 +112,7 @@ pub(crate) fn steps(layers: &[Layer]) -> Vec<Box<dyn System>> {
 pub(crate) fn base(layer: &Layer) -> Option<Box<dyn System>> {
     match layer {
         Layer::Tmpfs { size_bytes } => Some(Box::new(tmpfs::Tmpfs { size_bytes: *size_bytes })),
+        Layer::Nfs(nfs) => Some(Box::new(nfs.clone())),
         _ => None,
     }
 }

@@ -21,8 +21,8 @@ impl Stack {
 
     /// What the stack as a whole is to a load; in-process ones are files.
     pub fn form(&self) -> Form {
-        let forms = self.layers.iter().filter_map(|layer| layer.info().gives);
-        forms.last().unwrap_or(Form::File)
+        let mut forms = self.layers.iter().filter_map(|layer| layer.info().gives);
+        forms.next_back().unwrap_or(Form::File)
     }
 }
 
@@ -46,6 +46,7 @@ pub(super) fn complete(layers: Vec<Placed>, text: &str) -> Result<Stack, Error> 
             }
             whole.push(Layer::Loop { direct: true });
         }
+        limits_hold(&whole, &layer).map_err(|e| e.at(text, span.clone()))?;
         if layer == Layer::Fscrypt {
             prepare_for_fscrypt(&mut whole).map_err(|e| e.at(text, span))?;
         }
@@ -96,5 +97,35 @@ fn prepare_for_fscrypt(below: &mut [Layer]) -> Result<(), Error> {
             "`fscrypt` is done by the file system below it, which must be ext4",
             "write ext4 + fscrypt",
         )),
+    }
+}
+
+/// The kernel limits what iotax's own process does to a block device. Refuses stacks in which that
+/// would limit nothing.
+fn limits_hold(below: &[Layer], layer: &Layer) -> Result<(), Error> {
+    let is_limit = |layer: &Layer| matches!(layer, Layer::CgroupIo(_));
+    let is_limited = below.iter().any(is_limit);
+    let limits = is_limit(layer);
+    if limits && is_limited {
+        let problem = "a process is in one cgroup only, so a stack has one `cgroup-io`";
+        return Err(Error::syntax(problem, "put all limits into one"));
+    }
+    match (layer, below.last()) {
+        (_, Some(Layer::Tmpfs { .. } | Layer::Nfs(_) | Layer::Gocryptfs { .. })) if limits => {
+            Err(Error::syntax(
+                "`cgroup-io` limits I/O of block devices, and there is none right below it",
+                "put it on a file system or device: file(size=2G) + ext4 + cgroup-io(read_iops=1000)",
+            ))
+        }
+        (Layer::Luks { .. } | Layer::Throttle(_) | Layer::Gocryptfs { .. }, _) if is_limited => {
+            Err(Error::syntax(
+                format!(
+                    "`{}` is done by another process, which the `cgroup-io` below it does not limit",
+                    layer.name()
+                ),
+                "put cgroup-io on top",
+            ))
+        }
+        _ => Ok(()),
     }
 }

@@ -466,6 +466,30 @@ fn layers_that_do_not_fit_each_other_are_pointed_at() {
                            ^ column 22
     begin it with /
     ");
+    assert_snapshot!(error("tmpfs + cgroup-io(read_iops=5)"), @"
+    `cgroup-io` limits I/O of block devices, and there is none right below it
+      tmpfs + cgroup-io(read_iops=5)
+              ^^^^^^^^^^^^^^^^^^^^^^ column 9
+    put it on a file system or device: file(size=2G) + ext4 + cgroup-io(read_iops=1000)
+    ");
+    assert_snapshot!(error("file + cgroup-io(read_iops=5) + luks"), @"
+    `luks` is done by another process, which the `cgroup-io` below it does not limit
+      file + cgroup-io(read_iops=5) + luks
+                                      ^^^^ column 33
+    put cgroup-io on top
+    ");
+    assert_snapshot!(error("file + cgroup-io(read_iops=5) + ext4 + cgroup-io(read_bw=1M)"), @"
+    a process is in one cgroup only, so a stack has one `cgroup-io`
+      file + cgroup-io(read_iops=5) + ext4 + cgroup-io(read_bw=1M)
+                                             ^^^^^^^^^^^^^^^^^^^^^ column 40
+    put all limits into one
+    ");
+    assert_snapshot!(error("nfs(server=\"a,b\", export=/x)"), @r#"
+    nfs: server: is no host name or address
+      nfs(server="a,b", export=/x)
+                 ^^^^^ column 12
+    for example filer.example.org, 10.0.0.5 or fd00::5
+    "#);
     assert_snapshot!(error("file + ext4 + cgroup-io"), @"
     cgroup-io: read_iops: nothing is limited
       file + ext4 + cgroup-io

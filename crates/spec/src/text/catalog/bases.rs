@@ -161,12 +161,15 @@ fn nfs(arguments: &Arguments<'_>) -> Result<Layer, Error> {
         return Err(arguments.refuse("nconnect", "the client takes 1 to 16 connections", ""));
     }
     let export = arguments.required_text("export")?;
-    if !export.starts_with('/') {
+    if !export.starts_with('/') || export.contains(char::is_control) {
         return Err(arguments.refuse("export", "is a path on the server", "begin it with /"));
     }
     let server = arguments.required_text("server")?;
-    if server.starts_with('-') || server.contains('/') {
-        return Err(arguments.refuse("server", "is no host name or address", ""));
+    // Nothing that a mount program could take for an option, a list, or a file system's label.
+    let is_name = |c: char| c.is_alphanumeric() || matches!(c, '.' | '-' | '_' | ':' | '%');
+    if server.starts_with('-') || !server.chars().all(is_name) {
+        let advice = "for example filer.example.org, 10.0.0.5 or fd00::5";
+        return Err(arguments.refuse("server", "is no host name or address", advice));
     }
     Ok(Layer::Nfs(Nfs {
         server,

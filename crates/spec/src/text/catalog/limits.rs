@@ -40,7 +40,7 @@ pub(super) const CGROUP_IO: LayerInfo = LayerInfo {
     about: "the kernel's I/O limits for a group of processes, on the device below",
     example: "cgroup-io(read_iops=1000)",
     world: World::System,
-    takes: &[Form::Block, Form::Directory, Form::File],
+    takes: &[Form::Block, Form::Directory],
     gives: None,
     parameters: &[
         parameter("read_iops", Unit::Count, None, "reads per second"),

@@ -1,0 +1,292 @@
+//! The kernel's I/O limits for a group of processes.
+//!
+//! The load is driven by threads of this process, so this process is what is limited: it is in the
+//! group while its arm is driven, and in its own group otherwise. Limits are per device, so what
+//! it does elsewhere is not slowed down.
+//!
+//! In version 1 the group is made below the group that this process is in. In version 2 that is
+//! not possible: a group with processes of its own cannot have children with controllers. There
+//! the group is made at the top of what is mounted, beside the slices of the system's manager.
+//! Sources: the kernel's `Documentation/admin-guide/cgroup-v1/blkio-controller.rst` and
+//! `cgroup-v2.rst` ("No Internal Process Constraint", `io.max`).
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use iotax_inspect::{CgroupVersion as Version, Hierarchy, hierarchy};
+use iotax_spec::CgroupIo;
+
+use crate::entry::{Entry, Undone};
+use crate::error::Error;
+use crate::layers::{System, Top, Turn};
+use crate::mounts::unremovable;
+use crate::needs::Need;
+use crate::programs::Program;
+use crate::size::readable;
+use crate::workshop::Workshop;
+
+/// How long processes of the group may take to end.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Names of the controller.
+const V1: &str = "blkio";
+const V2: &str = "io";
+
+impl System for CgroupIo {
+    fn needs(&self) -> Vec<Need> {
+        vec![Need::Root, Need::Cgroup { v1: V1, v2: V2 }]
+    }
+
+    fn make(&self, below: Top, workshop: &mut Workshop<'_>) -> Result<Top, Error> {
+        let device = Device::under(&below.path)?;
+        let group = Group::make(workshop)?;
+        group.limit(self, &device)?;
+        for caveat in caveats(self, &device, group.version) {
+            workshop.note(caveat);
+        }
+        workshop.turns.push(Box::new(group));
+        Ok(below)
+    }
+}
+
+/// The device whose I/O is limited.
+struct Device {
+    name: String,
+    /// `254:0`
+    number: String,
+    /// The largest I/O that the device takes in one piece, whatever the memory it is to or from.
+    piece_bytes: Option<u64>,
+}
+
+impl Device {
+    /// The whole disk below a path; limits cannot be set on partitions.
+    fn under(path: &Path) -> Result<Self, Error> {
+        let failed =
+            |source| Error::Make { path: path.to_owned(), action: "limit the I/O here", source };
+        let facts = iotax_inspect::site(path).map_err(|error| failed(io::Error::other(error)))?;
+        let Some(block) = facts.block else {
+            let why = "no block device lies below it, and only such have I/O limits";
+            return Err(failed(io::Error::other(why)));
+        };
+        let name = block.disk.unwrap_or(block.name);
+        let directory = Path::new("/sys/class/block").join(&name);
+        let number = fs::read_to_string(directory.join("dev")).map_err(failed)?;
+        let piece_bytes = piece_bytes(|attribute| {
+            fs::read_to_string(directory.join("queue").join(attribute)).ok()?.trim().parse().ok()
+        });
+        Ok(Self { name, number: number.trim().to_owned(), piece_bytes })
+    }
+}
+
+/// From the attributes of a queue: a page of memory may take a segment of its own.
+fn piece_bytes(attribute: impl Fn(&str) -> Option<u64>) -> Option<u64> {
+    const PAGE_BYTES: u64 = 4096;
+    let largest = attribute("max_sectors_kb")? * 1024;
+    Some(largest.min(attribute("max_segments")? * PAGE_BYTES))
+}
+
+/// A group made for an arm.
+#[derive(Debug)]
+struct Group {
+    version: Version,
+    path: PathBuf,
+    /// Where this process is otherwise.
+    home: PathBuf,
+}
+
+impl Group {
+    fn make(workshop: &mut Workshop<'_>) -> Result<Self, Error> {
+        let found = hierarchy(V1, V2).ok_or_else(|| Error::Make {
+            path: "/sys/fs/cgroup".into(),
+            action: "find this process's cgroup",
+            source: io::ErrorKind::NotFound.into(),
+        })?;
+        let Hierarchy { version, top, own: home } = found;
+        let parent = if version == Version::V1 { &home } else { &top };
+        let path = parent.join(format!("iotax-{}", workshop.token()?));
+        workshop.journal.announce(Entry::Cgroup { path: path.clone(), home: home.clone() })?;
+        fs::create_dir(&path).map_err(|source| Error::Make {
+            path: path.clone(),
+            action: "make this cgroup",
+            source,
+        })?;
+        if version == Version::V2 && home != top && is_only_one_in(&home) {
+            // The system's manager removes a scope that nobody is in any more.
+            workshop.serve(Program::new("sleep").arg("infinity"), || true)?;
+        }
+        Ok(Self { version, path, home })
+    }
+
+    fn limit(&self, limits: &CgroupIo, device: &Device) -> Result<(), Error> {
+        for (file, line) in lines(limits, self.version, &device.number) {
+            let path = self.path.join(file);
+            fs::write(&path, line).map_err(|source| Error::Make {
+                path,
+                action: "set this limit",
+                source,
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Moves this process, all of its threads.
+    fn move_to(group: &Path) -> Result<(), Error> {
+        fs::write(group.join("cgroup.procs"), "0").map_err(|source| Error::Make {
+            path: group.to_owned(),
+            action: "move this process into this cgroup",
+            source,
+        })
+    }
+}
+
+impl Turn for Group {
+    fn begin(&self) -> Result<(), Error> {
+        Self::move_to(&self.path)
+    }
+
+    fn end(&self) -> Result<(), Error> {
+        Self::move_to(&self.home)
+    }
+}
+
+fn is_only_one_in(group: &Path) -> bool {
+    let processes = fs::read_to_string(group.join("cgroup.procs")).unwrap_or_default();
+    processes.lines().count() <= 1
+}
+
+/// Files of the group and what is written to them.
+fn lines(limits: &CgroupIo, version: Version, device: &str) -> Vec<(&'static str, String)> {
+    let all = [
+        ("blkio.throttle.read_iops_device", "riops", limits.read_iops),
+        ("blkio.throttle.write_iops_device", "wiops", limits.write_iops),
+        ("blkio.throttle.read_bps_device", "rbps", limits.read_bw_bytes),
+        ("blkio.throttle.write_bps_device", "wbps", limits.write_bw_bytes),
+    ];
+    let given = all.into_iter().filter_map(|(file, key, limit)| Some((file, key, limit?)));
+    given
+        .map(|(file, key, limit)| match version {
+            Version::V1 => (file, format!("{device} {limit}")),
+            Version::V2 => ("io.max", format!("{device} {key}={limit}")),
+        })
+        .collect()
+}
+
+/// What these limits do not limit, or limit twice.
+fn caveats(limits: &CgroupIo, device: &Device, version: Version) -> Vec<String> {
+    let mut caveats = Vec::new();
+    let writes = limits.write_iops.is_some() || limits.write_bw_bytes.is_some();
+    if writes && version == Version::V1 {
+        caveats.push(format!(
+            "cgroup version 1 limits direct and synchronous writes to {}, not those through the \
+             page cache",
+            device.name
+        ));
+    }
+    if let Some(piece_bytes) = device.piece_bytes {
+        let largest = readable(piece_bytes);
+        let name = &device.name;
+        if limits.read_iops.is_some() || limits.write_iops.is_some() {
+            caveats.push(format!(
+                "the limit of I/Os per second counts pieces of at most {largest}, which is what \
+                 {name} takes at once: larger I/Os are several"
+            ));
+        }
+        if limits.read_bw_bytes.is_some() || limits.write_bw_bytes.is_some() {
+            caveats.push(format!(
+                "I/Os of io_uring above {largest} may count twice against the limit of bytes per \
+                 second, and so reach half of it: the kernel counts one, finds that {name} does \
+                 not take it at once, and has it submitted again"
+            ));
+        }
+    }
+    caveats
+}
+
+/// Moves what is in the group to where it came from, and removes the group.
+pub(crate) fn undo(path: &Path, home: &Path, journal: &Path) -> Result<Undone, Error> {
+    let started = Instant::now();
+    let home = if home.exists() { home } else { path.parent().unwrap_or(home) };
+    loop {
+        let inside = fs::read_to_string(path.join("cgroup.procs")).unwrap_or_default();
+        for process in inside.lines() {
+            // It may have ended; if it cannot be moved, the group cannot be removed, and that is
+            // reported.
+            let _ = fs::write(home.join("cgroup.procs"), process);
+        }
+        match fs::remove_dir(path) {
+            Ok(()) => return Ok(Undone::Removed),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Undone::Absent),
+            Err(error) if error.kind() != io::ErrorKind::ResourceBusy => {
+                return Err(unremovable(path, error, journal));
+            }
+            Err(_) if started.elapsed() < PATIENCE => sleep(Duration::from_millis(5)),
+            Err(_) => {
+                return Err(Error::Busy { path: path.to_owned(), journal: journal.to_owned() });
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn limits() -> CgroupIo {
+        CgroupIo {
+            read_iops: Some(200),
+            write_iops: None,
+            read_bw_bytes: None,
+            write_bw_bytes: Some(1 << 20),
+        }
+    }
+
+    #[test]
+    fn limits_are_written_as_each_version_wants_them() {
+        let written = |version| {
+            let lines = lines(&limits(), version, "7:4");
+            lines
+                .iter()
+                .map(|(file, line)| format!("{file}: {line}"))
+                .collect::<Vec<_>>()
+                .join("\n")
+        };
+        insta::assert_snapshot!(written(Version::V1), @"
+        blkio.throttle.read_iops_device: 7:4 200
+        blkio.throttle.write_bps_device: 7:4 1048576
+        ");
+        insta::assert_snapshot!(written(Version::V2), @"
+        io.max: 7:4 riops=200
+        io.max: 7:4 wbps=1048576
+        ");
+    }
+
+    #[test]
+    fn what_is_not_limited_as_written_is_noted() {
+        let device =
+            Device { name: "loop4".into(), number: "7:4".into(), piece_bytes: Some(512 << 10) };
+        insta::assert_snapshot!(caveats(&limits(), &device, Version::V1).join("\n"), @"
+        cgroup version 1 limits direct and synchronous writes to loop4, not those through the page cache
+        the limit of I/Os per second counts pieces of at most 512 KiB, which is what loop4 takes at once: larger I/Os are several
+        I/Os of io_uring above 512 KiB may count twice against the limit of bytes per second, and so reach half of it: the kernel counts one, finds that loop4 does not take it at once, and has it submitted again
+        ");
+        let reads = CgroupIo { read_iops: Some(1), ..CgroupIo::default() };
+        assert_eq!(caveats(&reads, &device, Version::V2).len(), 1);
+    }
+
+    #[test]
+    fn a_piece_is_bounded_by_sectors_and_by_segments() {
+        let queue = |sectors_kb, segments| {
+            move |attribute: &str| match attribute {
+                "max_sectors_kb" => Some(sectors_kb),
+                "max_segments" => Some(segments),
+                _ => None,
+            }
+        };
+        assert_eq!(piece_bytes(queue(1280, 128)), Some(512 << 10));
+        assert_eq!(piece_bytes(queue(128, 65535)), Some(128 << 10));
+        assert_eq!(piece_bytes(|_| None), None);
+    }
+}

@@ -1,0 +1,242 @@
+//! A directory of an existing file server.
+//!
+//! The load gets a private directory in what is mounted; nothing else on the server is touched.
+//!
+//! The client shares connections between all mounts of one server: of two mounts with different
+//! numbers of connections (`nconnect`), the second gets those of the first, without a word. So an
+//! arm is mounted only while it is driven, and each time it is checked that it got what it was to
+//! have. `nosharecache` keeps it from sharing caches and write-back limits with others, too.
+
+use std::fmt;
+use std::fs;
+use std::net::Ipv6Addr;
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+
+use iotax_inspect::{Mount, parse_mountinfo};
+use iotax_spec::Nfs;
+use serde::{Deserialize, Serialize};
+
+use crate::entry::{Entry, Undone};
+use crate::error::Error;
+use crate::layers::{System, Top, Turn};
+use crate::needs::Need;
+use crate::programs::Program;
+use crate::workshop::Workshop;
+use crate::{mounts, scratch};
+
+/// `retry=0`: a server that does not answer is an error after seconds, not after two minutes.
+/// `nolock`: version 3 would start a daemon for locks, which the load does not use.
+const ALWAYS: &str = "nodev,nosuid,nosharecache,nolock,retry=0";
+
+impl System for Nfs {
+    fn needs(&self) -> Vec<Need> {
+        vec![
+            Need::Root,
+            Need::Program { name: "mount.nfs", package: "nfs-common", at_least: None },
+            Need::FileSystem { name: "nfs" },
+        ]
+    }
+
+    fn make(&self, _below: Top, workshop: &mut Workshop<'_>) -> Result<Top, Error> {
+        let path = workshop.mount_point("nfs")?;
+        let mounting = Mounting { source: source(self), options: options(self), path };
+        let mounted = Mounted {
+            asked: self.clone(),
+            mounting: mounting.clone(),
+            run: workshop.journal.name(),
+            journal: workshop.journal.path(),
+        };
+        mounting.mount(&mounted.run, workshop.stop)?;
+        workshop.note(verify(self, &mounting.find()?)?);
+        let top = scratch::make(&mounting.path, workshop.journal)?;
+        // Last, so that it is undone first: what is on the server can be removed only while that
+        // is mounted.
+        workshop.journal.announce(Entry::Remote(mounting))?;
+        workshop.turns.push(Box::new(mounted));
+        Ok(Top::directory(top))
+    }
+}
+
+/// How something of a server is mounted.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Mounting {
+    /// `server:/export`
+    source: String,
+    /// As mount.nfs takes them.
+    options: String,
+    /// Where.
+    path: PathBuf,
+}
+
+impl Mounting {
+    fn mount(&self, run: &str, stop: &AtomicBool) -> Result<(), Error> {
+        // The helper and not mount(8), which would leave it running when it is killed.
+        let mount = Program::new("mount.nfs").arg(&self.source).arg(&self.path);
+        mount.args(["-o", &self.options]).run(run, stop).map(drop)
+    }
+
+    /// The mount as the kernel shows it.
+    fn find(&self) -> Result<Mount, Error> {
+        let text = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
+        let mounts = parse_mountinfo(&text).into_iter();
+        let found = mounts.rev().find(|mount| mount.mount_point == self.path);
+        found.filter(|mount| mount.file_system.starts_with("nfs")).ok_or_else(|| Error::Make {
+            path: self.path.clone(),
+            action: "find what mount.nfs has mounted here",
+            source: std::io::ErrorKind::NotFound.into(),
+        })
+    }
+
+    /// Mounts it, if that is not done and has not been undone altogether.
+    pub(crate) fn undo(&self) -> Result<Undone, Error> {
+        if self.path.exists() && !mounts::is_mounted(&self.path) {
+            self.mount("", &AtomicBool::new(false))?;
+        }
+        Ok(Undone::Absent)
+    }
+}
+
+impl fmt::Display for Mounting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} at {}", self.source, self.path.display())
+    }
+}
+
+/// An export that is mounted while its arm is driven.
+#[derive(Debug)]
+struct Mounted {
+    asked: Nfs,
+    mounting: Mounting,
+    run: String,
+    journal: PathBuf,
+}
+
+impl Turn for Mounted {
+    fn begin(&self) -> Result<(), Error> {
+        if mounts::is_mounted(&self.mounting.path) {
+            return Ok(());
+        }
+        self.mounting.mount(&self.run, &AtomicBool::new(false))?;
+        verify(&self.asked, &self.mounting.find()?).map(drop)
+    }
+
+    fn end(&self) -> Result<(), Error> {
+        mounts::undo(&self.mounting.path, &self.journal).map(drop)
+    }
+}
+
+/// What is mounted. The server's name has neither blanks nor commas nor a leading dash, and the
+/// export begins with a slash: `spec` refuses others.
+fn source(nfs: &Nfs) -> String {
+    match nfs.server.parse::<Ipv6Addr>() {
+        Ok(address) => format!("[{address}]:{}", nfs.export),
+        Err(_) => format!("{}:{}", nfs.server, nfs.export),
+    }
+}
+
+fn options(nfs: &Nfs) -> String {
+    let given =
+        asked(nfs).into_iter().filter_map(|(name, value)| Some(format!("{name}={}", value?)));
+    [ALWAYS.to_owned()].into_iter().chain(given).collect::<Vec<_>>().join(",")
+}
+
+/// Options by the names that the kernel shows them under.
+fn asked(nfs: &Nfs) -> [(&'static str, Option<String>); 5] {
+    [
+        ("vers", nfs.vers.clone()),
+        ("sec", nfs.sec.clone()),
+        ("nconnect", nfs.nconnect.map(|n| n.to_string())),
+        ("rsize", nfs.rsize_bytes.map(|n| n.to_string())),
+        ("wsize", nfs.wsize_bytes.map(|n| n.to_string())),
+    ]
+}
+
+/// Checks that the mount has what was asked for, and says what it has.
+fn verify(nfs: &Nfs, mount: &Mount) -> Result<String, Error> {
+    let shown = |name: &str| {
+        let mut options = mount.super_options.split(',');
+        options.find_map(|option| option.strip_prefix(name)?.strip_prefix('='))
+    };
+    for (name, asked) in asked(nfs) {
+        let made = shown(name);
+        let (asked, made) = match name {
+            // Not shown where it was not given.
+            "nconnect" => (asked.or(Some("1".to_owned())), made.or(Some("1"))),
+            _ => (asked, made),
+        };
+        let Some(asked) = asked.filter(|asked| made != Some(asked)) else { continue };
+        return Err(Error::NotAsAsked {
+            layer: "nfs",
+            asked: format!("{name}={asked}"),
+            made: made.map_or(format!("no {name}"), |made| format!("{name}={made}")),
+            remedy: match name {
+                "nconnect" => {
+                    "the client shares connections with a mount of the same server that was there \
+                     before: unmount that, or ask for as many"
+                }
+                "rsize" | "wsize" => "that is what client and server agreed on: ask for that",
+                _ => "ask for what the server offers",
+            },
+        });
+    }
+    let has = asked(nfs).map(|(name, _)| Some(format!("{name}={}", shown(name)?)));
+    let has: Vec<_> = has.into_iter().flatten().collect();
+    Ok(format!("{}: mounted with {}", mount.source, has.join(", ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MOUNTED: &str = "70 27 0:50 / /mnt/n rw,nosuid,nodev - nfs4 filer:/data \
+        rw,vers=4.2,rsize=1048576,wsize=262144,namlen=255,hard,nosharecache,proto=tcp,nconnect=4,\
+        timeo=600,retrans=2,sec=krb5p,clientaddr=10.0.0.2,local_lock=none,addr=10.0.0.5\n";
+
+    fn nfs() -> Nfs {
+        Nfs { server: "filer".into(), export: "/data".into(), ..Nfs::default() }
+    }
+
+    fn full() -> Nfs {
+        Nfs {
+            vers: Some("4.2".into()),
+            sec: Some("krb5p".into()),
+            nconnect: Some(4),
+            rsize_bytes: Some(1 << 20),
+            wsize_bytes: Some(256 << 10),
+            ..nfs()
+        }
+    }
+
+    fn told(nfs: &Nfs, mountinfo: &str) -> String {
+        verify(nfs, &parse_mountinfo(mountinfo)[0]).unwrap_or_else(|error| error.to_string())
+    }
+
+    #[test]
+    fn what_was_agreed_on_is_recorded() {
+        insta::assert_snapshot!(told(&full(), MOUNTED), @"filer:/data: mounted with vers=4.2, sec=krb5p, nconnect=4, rsize=1048576, wsize=262144");
+        let one = MOUNTED.replace("nconnect=4,", "");
+        insta::assert_snapshot!(told(&nfs(), &one), @"filer:/data: mounted with vers=4.2, sec=krb5p, rsize=1048576, wsize=262144");
+    }
+
+    #[test]
+    fn what_differs_from_what_was_asked_is_an_error() {
+        insta::assert_snapshot!(told(&nfs(), MOUNTED), @"nfs was to have nconnect=1, but the kernel made it with nconnect=4; the client shares connections with a mount of the same server that was there before: unmount that, or ask for as many");
+        insta::assert_snapshot!(told(&Nfs { nconnect: Some(8), ..full() }, MOUNTED), @"nfs was to have nconnect=8, but the kernel made it with nconnect=4; the client shares connections with a mount of the same server that was there before: unmount that, or ask for as many");
+        insta::assert_snapshot!(told(&Nfs { sec: Some("sys".into()), ..full() }, MOUNTED), @"nfs was to have sec=sys, but the kernel made it with sec=krb5p; ask for what the server offers");
+        insta::assert_snapshot!(told(&Nfs { wsize_bytes: Some(1 << 20), ..full() }, MOUNTED), @"nfs was to have wsize=1048576, but the kernel made it with wsize=262144; that is what client and server agreed on: ask for that");
+        insta::assert_snapshot!(told(&Nfs { vers: Some("3".into()), ..full() }, "1 2 0:3 / /m rw - nfs x rw\n"), @"nfs was to have vers=3, but the kernel made it with no vers; ask for what the server offers");
+    }
+
+    #[test]
+    fn options_are_those_of_mount_nfs() {
+        insta::assert_snapshot!(options(&full()), @"nodev,nosuid,nosharecache,nolock,retry=0,vers=4.2,sec=krb5p,nconnect=4,rsize=1048576,wsize=262144");
+        assert_eq!(options(&nfs()), ALWAYS);
+    }
+
+    #[test]
+    fn addresses_of_version_6_are_bracketed() {
+        assert_eq!(source(&nfs()), "filer:/data");
+        assert_eq!(source(&Nfs { server: "fd00::5".into(), ..nfs() }), "[fd00::5]:/data");
+    }
+}
