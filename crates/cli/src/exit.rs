@@ -12,6 +12,8 @@ pub enum Exit {
     Interrupted,
     /// Arms kept failing; results so far are kept.
     Failed,
+    /// As the process that did the work, which has said why.
+    AsServer(u8),
 }
 
 const USAGE: u8 = 2;
@@ -23,6 +25,7 @@ pub fn code(result: anyhow::Result<Exit>) -> ExitCode {
     match result {
         Ok(Exit::Done) => ExitCode::SUCCESS,
         Ok(Exit::Interrupted) => ExitCode::from(INTERRUPTED),
+        Ok(Exit::AsServer(code)) => ExitCode::from(code),
         Ok(Exit::Failed) => ExitCode::from(ENVIRONMENT),
         Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {

@@ -26,6 +26,7 @@ fn main() -> ExitCode {
         Command::Report(args) => commands::report(&args),
         Command::Workloads(args) => commands::workloads(&args),
         Command::Layers(args) => commands::layers(&args),
+        Command::Disk(command) => commands::disk(&command),
         Command::Undo(args) => commands::undo(&args),
         Command::Completions { shell } => commands::completions(shell),
     };

@@ -100,7 +100,11 @@ pub fn columns() -> usize {
 
 /// As [`wrap`], at another width.
 pub fn wrap_at(columns: usize, out: &mut String, text: &str, first_indent: &str, indent: &str) {
-    let options = textwrap::Options::new(columns).initial_indent(first_indent).subsequent_indent(indent);
+    let options = textwrap::Options::new(columns)
+        .initial_indent(first_indent)
+        .subsequent_indent(indent)
+        // Half of `dm-crypt` is no name.
+        .word_splitter(textwrap::WordSplitter::NoHyphenation);
     out.push_str(&textwrap::fill(text, options));
     out.push('\n');
 }

@@ -4,7 +4,9 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result};
 use iotax_spec::units::{parse_duration, parse_share};
-use iotax_spec::{Arm, Changes, Form, Spec, Stack, Stop, StopMode, Subsets, Target, Workload, parse_arms};
+use iotax_spec::{
+    Arm, Changes, Form, Spec, Stack, Stop, StopMode, Subsets, Target, Workload, parse_arms,
+};
 use jiff::Timestamp;
 
 use crate::args::{CertaintyArgs, CompareArgs, LoadArgs, PeelArgs, RunArgs};

@@ -56,7 +56,8 @@ fn a_bare_machine_gets_every_reason_and_what_to_do() {
     assert_fits(&said);
     assert!(said.out.contains("not root: run as root (sudo)"), "{said}");
     for word in ["ext4", "luks", "dmcrypt", "tmpfs", "loop"] {
-        let mut lines = said.out.lines().skip_while(|line| !line.starts_with(&format!("  {word} ")));
+        let mut lines =
+            said.out.lines().skip_while(|line| !line.starts_with(&format!("  {word} ")));
         let line = lines.next().unwrap();
         assert!(line.contains(" no "), "{line}");
         assert!(lines.take(3).any(|line| line.contains("(not root")), "{said}");

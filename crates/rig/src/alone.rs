@@ -1,6 +1,7 @@
 //! Arms that cannot be up side by side: they stand on the same device, or have another thing that
 //! there is only one of. Each is made when its turn comes, when the one before is down.
 
+use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
 use iotax_inspect::DeviceNumber;
@@ -22,6 +23,16 @@ pub(crate) struct Base {
     pub(crate) top: Option<Top>,
     /// The arm's own.
     pub(crate) journal: Journal,
+    pub(crate) surroundings: Surroundings,
+}
+
+/// What all layers may use.
+#[derive(Debug, Clone)]
+pub(crate) struct Surroundings {
+    /// Where files without a path lie.
+    pub(crate) work_dir: PathBuf,
+    /// The iotax program, which serves virtual disks.
+    pub(crate) program: PathBuf,
 }
 
 /// An arm that is made anew for each of its turns.
@@ -78,8 +89,11 @@ impl Alone {
         stop: &AtomicBool,
     ) -> Result<Site, Error> {
         let state_dir = self.base.journal.state_dir();
-        let base =
-            Base { top: self.base.top.clone(), journal: Journal::new(state_dir.map(Into::into)) };
+        let base = Base {
+            top: self.base.top.clone(),
+            journal: Journal::new(state_dir.map(Into::into)),
+            surroundings: self.base.surroundings.clone(),
+        };
         let assembly = assemble(&self.arm, base, device, stop)?;
         let mut site = site::of_assembly(&self.arm, &self.ground, &assembly);
         site.notes.extend(device.into_iter().flat_map(|device| device.notes.clone()));
@@ -111,9 +125,9 @@ pub(crate) fn assemble(
     stop: &AtomicBool,
 ) -> Result<Assembly, Error> {
     let Target::Stack(stack) = &arm.target else { unreachable!("only stacks have layers") };
-    let Base { top: base, journal } = base;
+    let Base { top: base, journal, surroundings } = base;
     let room = journal::room(journal.state_dir())?;
-    let plan = Plan { arm: &arm.name, stack, base, device, room, journal };
+    let plan = Plan { arm: &arm.name, stack, base, device, room, journal, surroundings };
     Assembly::make(plan, stop).map_err(|error| match error {
         Error::Interrupted | Error::Vanished { .. } => error,
         source => Error::Arm { arm: arm.name.clone(), source: Box::new(source) },

@@ -93,6 +93,9 @@ mod tests {
         file.as_file().set_len(1 << 20).unwrap();
         assert_eq!(found_on(file.path(), 1 << 20).unwrap(), None);
         file.as_file().write_all_at(GPT, (1 << 20) - 512).unwrap();
-        assert_eq!(found_on(file.path(), 1 << 20).unwrap(), Some("the spare copy of a partition table"));
+        assert_eq!(
+            found_on(file.path(), 1 << 20).unwrap(),
+            Some("the spare copy of a partition table")
+        );
     }
 }

@@ -5,6 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use iotax_spec::{Layer, Stack};
 
+use crate::alone::Surroundings;
 use crate::blank::{Mark, Spot};
 use crate::device::Device;
 use crate::entry::Entry;
@@ -37,6 +38,7 @@ pub(crate) struct Plan<'a> {
     pub(crate) device: Option<&'a Device>,
     /// The directory for mount points and sockets.
     pub(crate) room: PathBuf,
+    pub(crate) surroundings: Surroundings,
     /// Holds what was made for the arm so far.
     pub(crate) journal: Journal,
 }
@@ -44,7 +46,7 @@ pub(crate) struct Plan<'a> {
 impl Assembly {
     /// Makes all layers. If one cannot be made, those below are taken down again.
     pub(crate) fn make(plan: Plan<'_>, stop: &AtomicBool) -> Result<Self, Error> {
-        let Plan { arm, stack, base, device, room, mut journal } = plan;
+        let Plan { arm, stack, base, device, room, surroundings, mut journal } = plan;
         // Wiped when all layers are made: whatever needs it later has it by then.
         let (key, mark) = (Key::new()?, Mark::new()?);
         if let Some(device) = device {
@@ -58,6 +60,7 @@ impl Assembly {
         let mut workshop = Workshop {
             journal: &mut journal,
             room: &room,
+            surroundings: &surroundings,
             key: &key,
             mark: &mark,
             size_bytes: load_bytes(stack, device),

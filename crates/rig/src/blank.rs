@@ -106,7 +106,8 @@ pub(crate) fn signatures(node: &Path) -> Result<Vec<Signature>, Error> {
     struct Listing {
         signatures: Vec<Signature>,
     }
-    let wipefs = Program::new("wipefs").args(["--no-act", "--json", "--output", "TYPE,USAGE,UUID,LABEL"]);
+    let wipefs =
+        Program::new("wipefs").args(["--no-act", "--json", "--output", "TYPE,USAGE,UUID,LABEL"]);
     let said = wipefs.arg(node).run("", &AtomicBool::new(false))?;
     if said.is_empty() {
         return Ok(Vec::new());
@@ -284,6 +285,49 @@ mod tests {
         let spot = Spot { path: "/dev/no-such".into(), number: "4095:1".into(), boot: boot() };
         let error = undo(&spot, &Mark::new().unwrap(), Path::new("/state/1.jsonl")).unwrap_err();
         insta::assert_snapshot!(error, @"/dev/no-such: the device is not there, and what iotax made on it is on no other; attach it and undo again, or delete /state/1.jsonl to forget about it");
+    }
+
+    /// The device with a file system on it; detached when dropped.
+    struct Formatted {
+        file: tempfile::NamedTempFile,
+        node: PathBuf,
+    }
+
+    impl Formatted {
+        /// `None`, said loudly, without root.
+        fn new(uuid: &str) -> Option<Self> {
+            let file = tempfile::NamedTempFile::new().unwrap();
+            file.as_file().set_len(16 << 20).unwrap();
+            let run = |program: Program| program.run("", &AtomicBool::new(false));
+            run(Program::new("mkfs.ext4").args(["-q", "-F", "-U", uuid]).arg(file.path())).ok()?;
+            let losetup = Program::new("losetup").args(["--find", "--show"]).arg(file.path());
+            let Ok(node) = run(losetup) else {
+                eprintln!("SKIPPED: loop devices need root");
+                return None;
+            };
+            Some(Self { file, node: node.into() })
+        }
+    }
+
+    impl Drop for Formatted {
+        fn drop(&mut self) {
+            let detach = Program::new("losetup").arg("--detach").arg(&self.node);
+            let _ = detach.run("", &AtomicBool::new(false));
+        }
+    }
+
+    #[test]
+    fn after_a_restart_the_mark_is_found_whatever_the_device_is_called() {
+        let (mark, journal) = (Mark::new().unwrap(), Path::new("/state/1.jsonl"));
+        let Some(ours) = Formatted::new(&mark.uuid().unwrap()) else { return };
+        let Some(theirs) = Formatted::new(&Mark::new().unwrap().uuid().unwrap()) else { return };
+        let before = fs::read(theirs.file.path()).unwrap();
+        // The name that ours had is another's now.
+        let spot = Spot { path: theirs.node.clone(), number: "7:0".into(), boot: "before".into() };
+        assert_eq!(undo(&spot, &mark, journal).unwrap(), Undone::Removed);
+        assert_eq!(signatures(&ours.node).unwrap(), []);
+        assert!(fs::read(theirs.file.path()).unwrap() == before);
+        assert_eq!(undo(&spot, &mark, journal).unwrap(), Undone::Absent);
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::ffi::CString;
 use std::fs::OpenOptions;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
 use iotax_inspect::{Facts, Kind, available_memory_bytes, site};
@@ -136,9 +137,24 @@ fn ground(arm: &Arm, workload: &Workload, work_dir: &Path) -> Looked {
                 writable_directory(&facts).map_err(at(path))?;
                 Ok(Ground::Directory(Box::new(facts)))
             }
+            Some(Layer::Vdisk { stack }) => {
+                made_for_vdisk(stack)?;
+                Ok(Ground::Memory)
+            }
             _ => Ok(Ground::Memory),
         },
     }
+}
+
+/// The file below a mounted virtual disk is written to: it must not be there yet.
+fn made_for_vdisk(stack: &Stack) -> Result<(), (PathBuf, Obstacle)> {
+    let Some(Layer::File { path: Some(path), .. }) = stack.layers.first() else { return Ok(()) };
+    let obstacle = match std::fs::symlink_metadata(path) {
+        Ok(found) if found.file_type().is_block_device() => Obstacle::DeviceAsBase,
+        Ok(_) => Obstacle::WouldOverwrite,
+        Err(_) => return disk_to_make(path).map(drop).map_err(|error| (path.clone(), error)),
+    };
+    Err((path.clone(), obstacle))
 }
 
 pub(crate) fn look(path: &Path) -> Result<Facts, Obstacle> {

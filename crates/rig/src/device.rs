@@ -311,11 +311,8 @@ impl Device {
     /// Looks again: since the start, or since the last arm on it was taken down, somebody else may
     /// have put the device to use.
     pub(crate) fn confirm(&self, arm: &str) -> Result<(), Error> {
-        let gone = |what: String| Error::Vanished {
-            arm: arm.to_owned(),
-            path: self.path.clone(),
-            what,
-        };
+        let gone =
+            |what: String| Error::Vanished { arm: arm.to_owned(), path: self.path.clone(), what };
         let facts = look(&self.path).map_err(|obstacle| gone(obstacle.to_string()))?;
         if facts.device_number != self.number || facts.size_bytes != self.size_bytes {
             return Err(gone("another device is there now".to_owned()));

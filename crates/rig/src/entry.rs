@@ -38,6 +38,15 @@ pub(crate) enum Entry {
         /// The mount point.
         path: PathBuf,
     },
+    /// A virtual disk that others use, mounted at a place of the user's.
+    Disk {
+        /// The mount point.
+        path: PathBuf,
+        /// What is mounted, as the mount table shows it; random.
+        name: String,
+        /// Its layers, for people.
+        stack: String,
+    },
     /// The loop devices on a file of this run.
     Loop {
         /// The file, or what else it is on.
@@ -120,6 +129,8 @@ impl Entry {
                 disk_file::remove(path, *identity, journal)
             }
             Self::Mount { path } => mounts::undo(path, journal),
+            Self::Disk { path, name, .. } if mounts::has(path, name) => mounts::undo(path, journal),
+            Self::Disk { .. } => Ok(Undone::Absent),
             Self::Loop { backing } => loop_device::undo(backing, journal),
             Self::Signatures { spot, mark } => blank::undo(spot, mark, journal),
             Self::Mapping { name } => dmcrypt::undo(name, journal),
@@ -139,6 +150,7 @@ impl fmt::Display for Entry {
                 write!(f, "{}", path.display())
             }
             Self::Mount { path } => write!(f, "the mount at {}", path.display()),
+            Self::Disk { path, .. } => write!(f, "the virtual disk at {}", path.display()),
             Self::Loop { backing } => write!(f, "the loop device on {}", backing.display()),
             Self::Signatures { spot, .. } => write!(f, "the signatures on {}", spot.path.display()),
             Self::Mapping { name } => write!(f, "the device mapping {name}"),

@@ -120,6 +120,18 @@ pub enum Error {
         /// The journal that says it should be removed.
         journal: PathBuf,
     },
+    /// A server of virtual disks that does not end.
+    #[error(
+        "the process {pid}, which serves {}, does not end; somebody still uses the disk \
+         (see fuser -vm {})",
+        path.display(), path.display()
+    )]
+    Lingers {
+        /// The process.
+        pid: u32,
+        /// The disk's mount point.
+        path: PathBuf,
+    },
     /// The user stopped the preparation.
     #[error("interrupted while preparing; everything made so far was removed")]
     Interrupted,
@@ -270,13 +282,16 @@ pub enum Obstacle {
          test files made in it"
     )]
     WrongKind,
+    /// A mount point with something in it.
+    #[error("is not empty; name an empty directory")]
+    NotEmpty,
     /// A directory was named where a file is needed.
     #[error("is a directory, but the base of a stack is a file; name a file in it")]
     NotAFile,
     /// A block device where a file is needed.
     #[error(
-        "is a block device; to have layers made on it, and its content lost, write dev(path=...) \
-         instead of file(path=...)"
+        "is a block device, not a file; layers of the system can stand on it with dev(path=...), \
+         and its content is lost"
     )]
     DeviceAsBase,
     /// Something else where a block device is needed.

@@ -235,13 +235,7 @@ impl Open {
     fn owner_lives(&self) -> bool {
         let text = fs::read(&self.path).unwrap_or_default();
         let Ok((Some(head), _)) = parse(&text) else { return true };
-        if head.host != host() {
-            return true;
-        }
-        let stat = fs::read_to_string(format!("/proc/{}/stat", head.pid)).unwrap_or_default();
-        // `pid (name) state ...`; a zombie has ended and only waits to be noticed.
-        let state = stat.rsplit(')').next().and_then(|rest| rest.split_whitespace().next());
-        !matches!(state, None | Some("Z" | "X"))
+        head.host != host() || lives(head.pid)
     }
 
     fn append(&mut self, entry: Entry) -> io::Result<()> {
@@ -275,6 +269,50 @@ impl Open {
         }
         errors
     }
+}
+
+/// Whether a process of this number runs.
+pub(crate) fn lives(pid: u32) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    // `pid (name) state ...`; a zombie has ended and only waits to be noticed.
+    let state = stat.rsplit(')').next().and_then(|rest| rest.split_whitespace().next());
+    !matches!(state, None | Some("Z" | "X"))
+}
+
+/// Process and entries of each journal whose run lives on this host.
+pub(crate) fn living(state_dir: &Path) -> Result<Vec<(u32, Vec<Entry>)>, Error> {
+    let directory = directory(state_dir);
+    let paths = match journals(&directory) {
+        Ok(paths) => paths,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(source) => return Err(Error::Journal { directory, source }),
+    };
+    let mut living = Vec::new();
+    for path in paths {
+        // One that ends meanwhile is none.
+        let Ok(file) = File::open(&path) else { continue };
+        let is_locked = matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock));
+        let parsed = parse(&fs::read(&path).unwrap_or_default());
+        if let (true, Ok((Some(head), entries))) = (is_locked, parsed)
+            && head.host == host()
+        {
+            living.push((head.pid, entries));
+        }
+    }
+    Ok(living)
+}
+
+/// The journals in a directory.
+pub(crate) fn journals(directory: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut paths = Vec::new();
+    for entry in fs::read_dir(directory)? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|extension| extension == "jsonl") {
+            paths.push(path);
+        }
+    }
+    paths.sort();
+    Ok(paths)
 }
 
 /// Head and entries of a journal. A last line without its end was being written when the run died;

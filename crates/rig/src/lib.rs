@@ -40,6 +40,7 @@ mod blank;
 mod check;
 mod device;
 mod disk_file;
+mod disks;
 mod entry;
 mod error;
 mod fill;
@@ -59,6 +60,7 @@ mod undo;
 mod vdisk;
 mod workshop;
 
+pub use disks::{Disk, ServeOptions, Served, serve, served, take_down};
 pub use error::{Error, Obstacle, Refusal};
 pub use journal::state_dir;
 pub use listing::{Requirement, availability, requirements};

@@ -53,6 +53,14 @@ pub(crate) fn is_mounted(path: &Path) -> bool {
     parse_mountinfo(&text).iter().any(|mount| mount.mount_point == path)
 }
 
+/// Whether what is on top at `path` is called `name`.
+pub(crate) fn has(path: &Path, name: &str) -> bool {
+    let text = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
+    let mounts = parse_mountinfo(&text);
+    let top = mounts.iter().rfind(|mount| mount.mount_point == path);
+    top.is_some_and(|mount| mount.source == name)
+}
+
 /// Unmounts everything at `path`; does nothing if nothing is mounted there.
 pub(crate) fn undo(path: &Path, journal: &Path) -> Result<Undone, Error> {
     let started = Instant::now();

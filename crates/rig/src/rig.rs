@@ -10,7 +10,7 @@ use iotax_record::Site;
 use iotax_spec::{Arm, Form, Spec, Target};
 use iotax_vdisk::{Prepared, VirtualDisk};
 
-use crate::alone::{Alone, Base, assemble, keys};
+use crate::alone::{Alone, Base, Surroundings, assemble, keys};
 use crate::assembly::Assembly;
 use crate::check::{Ground, check, disk_bytes, is_system};
 use crate::device::Device;
@@ -109,6 +109,10 @@ impl Rig {
             spec,
             watch: Watch { progress, stop },
             journal: Journal::new(state_dir.clone()),
+            surroundings: Surroundings {
+                work_dir: options.work_dir.to_owned(),
+                program: options.program.to_owned(),
+            },
             state_dir,
             directories: BTreeMap::new(),
             files: Files::default(),
@@ -237,6 +241,7 @@ struct Build<'a> {
     directories: BTreeMap<PathBuf, PathBuf>,
     journal: Journal,
     state_dir: Option<PathBuf>,
+    surroundings: Surroundings,
     devices: BTreeMap<DeviceNumber, Device>,
 }
 
@@ -331,7 +336,8 @@ impl Build<'_> {
                 }
                 _ => None,
             };
-            bases.insert(index, Base { top, journal });
+            let surroundings = self.surroundings.clone();
+            bases.insert(index, Base { top, journal, surroundings });
         }
         reserve_in_turns(&files)?;
         for (file, path, size_bytes) in &files {

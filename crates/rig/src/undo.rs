@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::entry::Undone;
 use crate::error::Error;
-use crate::journal::{self, Open};
+use crate::journal::{self, Open, journals};
 
 /// What [`undo`] did.
 #[derive(Debug, Default)]
@@ -66,18 +66,6 @@ fn owner(journal: &Path) -> Option<u32> {
     let text = fs::read_to_string(journal).ok()?;
     let head: serde_json::Value = serde_json::from_str(text.lines().next()?).ok()?;
     head["pid"].as_u64().and_then(|pid| pid.try_into().ok())
-}
-
-fn journals(directory: &Path) -> io::Result<Vec<PathBuf>> {
-    let mut paths = Vec::new();
-    for entry in fs::read_dir(directory)? {
-        let path = entry?.path();
-        if path.extension().is_some_and(|extension| extension == "jsonl") {
-            paths.push(path);
-        }
-    }
-    paths.sort();
-    Ok(paths)
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use std::sync::atomic::AtomicBool;
 
 use zeroize::Zeroizing;
 
+use crate::alone::Surroundings;
 use crate::blank::Mark;
 use crate::disk_file;
 use crate::entry::Entry;
@@ -24,6 +25,7 @@ pub(crate) struct Workshop<'a> {
     pub(crate) journal: &'a mut Journal,
     /// A private directory of the arm's, for mount points and sockets. Not for data.
     pub(crate) room: &'a Path,
+    pub(crate) surroundings: &'a Surroundings,
     /// The arm's key: wiped when its layers are made, never written anywhere.
     pub(crate) key: &'a Key,
     /// Of all identities on storage that the arm makes.

@@ -393,7 +393,7 @@ fn block_devices_are_only_read() {
     insta::assert_snapshot!(told, @"
     2 targets cannot be used:
       arm a: DEVICE: the workload writes, and a device named by its path is only read; choose a workload that only reads, or a directory on it, or give its content up: dev(path=...) with --destroy
-      arm b: DEVICE: is a block device; to have layers made on it, and its content lost, write dev(path=...) instead of file(path=...)
+      arm b: DEVICE: is a block device, not a file; layers of the system can stand on it with dev(path=...), and its content is lost
     ");
 }
 

@@ -283,12 +283,19 @@ fn data_of_the_users_in_directories_and_files_stay() {
     let arms = [
         ("dev", stack(format!("dev(path={})", disk.at("data").display()))),
         ("file", stack(format!("file(path={}, size=64M) + ext4", data.display()))),
+        (
+            "vdisk",
+            stack(format!("vdisk(stack=\"file(path={}, size=64M)\") + ext4", data.display())),
+        ),
+        ("disk", stack(format!("vdisk(stack=\"file(path={}, size=64M)\")", disk.node.display()))),
     ];
     let error = disk.open(&common::writing(&arms), &[]).unwrap_err().to_string();
     insta::assert_snapshot!(disk.hide(&error), @"
-    2 targets cannot be used:
+    4 targets cannot be used:
       arm dev: ROOT/data: is not a block device; name one, or write file(size=...) or dir(path=...)
       arm file: ROOT/data/precious: the workload writes, and this file is not iotax's own; name its directory instead, or a file that does not exist yet
+      arm vdisk: ROOT/data/precious: exists already, and layers would be written over it; name a file that does not exist yet, or leave out the path
+      arm disk: DEVICE: is a block device, not a file; layers of the system can stand on it with dev(path=...), and its content is lost
     ");
     let arms = [("dir", stack(format!("dir(path={})", disk.at("data").display())))];
     let mut rig = disk.open(&common::writing(&arms), &[]).unwrap();

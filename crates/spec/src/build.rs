@@ -104,6 +104,11 @@ impl Stack {
 }
 
 impl Stack {
+    /// Makes relative paths absolute, as [`Spec::resolve_paths`] does.
+    pub fn resolve_paths(&mut self, directory: &Path, home: Option<&Path>) {
+        self.paths_mut().for_each(|path| resolve(path, directory, home));
+    }
+
     /// Paths that the user named.
     fn paths_mut(&mut self) -> Box<dyn Iterator<Item = &mut PathBuf> + '_> {
         Box::new(self.layers.iter_mut().flat_map(|layer| match layer {
@@ -212,18 +217,21 @@ impl Spec {
     /// Makes relative paths of targets and of `file` layers absolute: they are relative to
     /// `directory`, and `~/x` is below `home` if the caller has one.
     pub fn resolve_paths(&mut self, directory: &Path, home: Option<&Path>) {
-        let resolve = |path: &mut PathBuf| match (path.strip_prefix("~"), home) {
-            (Ok(rest), Some(home)) => *path = home.join(rest),
-            // Collecting components leaves out every `.`.
-            _ => *path = directory.join(&*path).components().collect(),
-        };
         for arm in &mut self.arms {
             match &mut arm.target {
-                Target::Path(path) => resolve(path),
-                Target::Stack(stack) => stack.paths_mut().for_each(resolve),
+                Target::Path(path) => resolve(path, directory, home),
+                Target::Stack(stack) => stack.resolve_paths(directory, home),
             }
         }
     }
+}
+
+fn resolve(path: &mut PathBuf, directory: &Path, home: Option<&Path>) {
+    *path = match (path.strip_prefix("~"), home) {
+        (Ok(rest), Some(home)) => home.join(rest),
+        // Collecting components leaves out every `.`.
+        _ => directory.join(&*path).components().collect(),
+    };
 }
 
 /// The subsets of `layers` layers to measure, without repetition: none first, all last.

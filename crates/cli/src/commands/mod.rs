@@ -2,6 +2,7 @@
 
 mod compare;
 mod completions;
+mod disk;
 mod layers;
 mod peel;
 mod plan;
@@ -12,6 +13,7 @@ mod workloads;
 
 pub use compare::compare;
 pub use completions::completions;
+pub use disk::disk;
 pub use layers::layers;
 pub use peel::peel;
 pub use plan::plan;

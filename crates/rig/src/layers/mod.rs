@@ -12,6 +12,7 @@ mod gocryptfs;
 pub(crate) mod loop_device;
 mod luks;
 pub(crate) mod nfs;
+mod served;
 mod tmpfs;
 
 use std::path::PathBuf;
@@ -100,6 +101,9 @@ pub(crate) fn steps(layers: &[Layer]) -> Vec<Box<dyn System>> {
             Layer::Gocryptfs { cipher } => {
                 steps.push(Box::new(gocryptfs::Gocryptfs { cipher: cipher.clone() }));
             }
+            Layer::Throttle(throttle) => {
+                steps.push(Box::new(served::Limits { throttle: throttle.clone() }));
+            }
             Layer::Dmcrypt(crypt) => steps.push(Box::new(crypt.clone())),
             Layer::CgroupIo(limits) => steps.push(Box::new(limits.clone())),
             _ => {}
@@ -111,6 +115,7 @@ pub(crate) fn steps(layers: &[Layer]) -> Vec<Box<dyn System>> {
 /// The base, where it is a layer of the system and not a file or directory of the user's.
 pub(crate) fn base(layer: &Layer) -> Option<Box<dyn System>> {
     match layer {
+        Layer::Vdisk { stack } => Some(Box::new(served::Vdisk { stack: stack.clone() })),
         Layer::Tmpfs { size_bytes } => Some(Box::new(tmpfs::Tmpfs { size_bytes: *size_bytes })),
         Layer::Nfs(nfs) => Some(Box::new(nfs.clone())),
         _ => None,

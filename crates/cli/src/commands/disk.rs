@@ -1,0 +1,200 @@
+use std::io::{self, BufRead as _, BufReader, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use anyhow::{Context as _, Result};
+use indicatif::{HumanBytes, ProgressBar, ProgressStyle};
+use iotax_rig::{Disk, Progress, ServeOptions, Served};
+use iotax_spec::{Spec, Stack};
+use serde_json::{Value, json};
+
+use crate::args::{DiskArgs, DiskCommand, DiskDownArgs, DiskServeArgs, DiskStatusArgs, Listing};
+use crate::exit::{Exit, Usage};
+use crate::output::{say, wrap};
+use crate::signals;
+
+/// What a server says when its disks are mounted.
+const READY: &str = "ready";
+
+/// `iotax disk`
+pub fn disk(command: &DiskCommand) -> Result<Exit> {
+    match command {
+        DiskCommand::Up(args) => up(args),
+        DiskCommand::Status(args) => status(args),
+        DiskCommand::Down(args) => down(args),
+        DiskCommand::Serve(args) => serve(args),
+    }
+}
+
+/// Starts a server and waits until its disks are mounted.
+fn up(args: &DiskArgs) -> Result<Exit> {
+    let disks = parse(&args.disks)?;
+    let mut command = Command::new(std::env::current_exe()?);
+    command.args(["disk", "serve", "--dir"]).arg(std::path::absolute(&args.dir)?);
+    for path in &args.write_to {
+        command.arg("--write-to").arg(std::path::absolute(path)?);
+    }
+    command.args(args.seed.iter().flat_map(|seed| ["--seed".to_owned(), seed.to_string()]));
+    for disk in &disks {
+        command.arg(format!("{}={}", disk.at.display(), disk.stack));
+    }
+    let mut server = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn()?;
+    let mut said = String::new();
+    let stdout = server.stdout.take().context("the server has no output")?;
+    BufReader::new(stdout).read_line(&mut said)?;
+    if said.trim_end() != READY {
+        // It has said why.
+        let code = server.wait()?.code().unwrap_or(3);
+        return Ok(Exit::AsServer(u8::try_from(code).unwrap_or(3)));
+    }
+    let files: Vec<String> = disks.iter().map(|disk| disk.file().display().to_string()).collect();
+    say(&files.join("\n"))?;
+    Ok(Exit::Done)
+}
+
+/// Serves disks until it is told to end. Its parent has gone by then.
+fn serve(args: &DiskServeArgs) -> Result<Exit> {
+    let disks = parse(&args.disks.disks)?;
+    let stop = signals::stop_flag()?;
+    let bar = ProgressBar::new_spinner();
+    let style = ProgressStyle::with_template("{spinner} {wide_msg}").context("a constant")?;
+    bar.set_style(style);
+    bar.enable_steady_tick(Duration::from_millis(200));
+    let mut progress = |filled: &Progress<'_>| {
+        let percent = filled.done_bytes * 100 / filled.size_bytes.max(1);
+        let size = HumanBytes(filled.size_bytes);
+        bar.set_message(format!("filling {} of {size}: {percent} %", filled.what));
+    };
+    let mut failed = None;
+    let mut ready = || {
+        bar.finish_and_clear();
+        failed = detach().err();
+    };
+    iotax_rig::serve(
+        &disks,
+        ServeOptions {
+            work_dir: &args.disks.dir,
+            state_dir: iotax_rig::state_dir(),
+            writable: &args.disks.write_to,
+            is_journalled: args.journalled,
+            seed: args.disks.seed.unwrap_or(Spec::DEFAULT_SEED),
+            progress: &mut progress,
+            stop: &stop,
+            ready: &mut ready,
+        },
+    )?;
+    failed.map_or(Ok(Exit::Done), Err)
+}
+
+/// Tells the parent that all is ready, and leaves its terminal.
+fn detach() -> Result<()> {
+    let mut out = io::stdout();
+    writeln!(out, "{READY}").and_then(|()| out.flush())?;
+    // Fails for a process that leads its group already, which has left the terminal then.
+    let _ = rustix::process::setsid();
+    let nothing = std::fs::File::options().write(true).open("/dev/null")?;
+    rustix::stdio::dup2_stdout(&nothing)?;
+    rustix::stdio::dup2_stderr(&nothing)?;
+    Ok(())
+}
+
+fn status(args: &DiskStatusArgs) -> Result<Exit> {
+    let disks = served()?;
+    match args.format {
+        Listing::Json => {
+            let disks: Vec<Value> = disks.iter().map(as_json).collect();
+            say(&format!("{:#}", json!({ "disks": disks })))?;
+        }
+        Listing::Text if disks.is_empty() => say("no virtual disk is up")?,
+        Listing::Text => say(&disks.iter().map(as_text).collect::<String>())?,
+    }
+    Ok(Exit::Done)
+}
+
+fn down(args: &DiskDownArgs) -> Result<Exit> {
+    let known = served()?;
+    let mut chosen = Vec::new();
+    for at in &args.at {
+        let at = std::fs::canonicalize(at).with_context(|| at.display().to_string())?;
+        let is_it = |disk: &&Served| disk.at == at || disk.at.join("disk") == at;
+        let found = known.iter().find(is_it).cloned();
+        chosen.push(found.ok_or_else(|| {
+            Usage(format!(
+                "{}: no virtual disk is mounted here; `iotax disk status` lists them",
+                at.display()
+            ))
+        })?);
+    }
+    if args.all {
+        chosen = known;
+    } else if chosen.is_empty() {
+        return Err(Usage("say which disk, or --all".to_owned()).into());
+    }
+    iotax_rig::take_down(&chosen)?;
+    let lines: Vec<String> =
+        chosen.iter().map(|disk| format!("took down {}", disk.at.display())).collect();
+    say(if lines.is_empty() { "no virtual disk was up".to_owned() } else { lines.join("\n") }
+        .as_str())?;
+    Ok(Exit::Done)
+}
+
+fn served() -> Result<Vec<Served>> {
+    let state_dir = iotax_rig::state_dir();
+    Ok(state_dir.map(|dir| iotax_rig::served(&dir)).transpose()?.unwrap_or_default())
+}
+
+/// What the disk itself counts; nothing if it does not answer.
+fn counters(disk: &Served) -> Option<Value> {
+    let text = std::fs::read_to_string(disk.at.join("stats.json")).ok()?;
+    serde_json::from_str(&text).ok()
+}
+
+fn as_json(disk: &Served) -> Value {
+    json!({
+        "at": disk.at,
+        "file": disk.at.join("disk"),
+        "stack": disk.stack,
+        "pid": disk.pid,
+        "stats": counters(disk),
+    })
+}
+
+fn as_text(disk: &Served) -> String {
+    let mut out = String::new();
+    let size = counters(disk).and_then(|stats| stats["size_bytes"].as_u64());
+    let size =
+        size.map_or_else(|| "does not answer".to_owned(), |size| HumanBytes(size).to_string());
+    let head = format!("{}  {size}, process {}", disk.at.join("disk").display(), disk.pid);
+    wrap(&mut out, &head, "", "  ");
+    wrap(&mut out, &disk.stack, "  ", "    ");
+    out
+}
+
+/// Reads `DIRECTORY=STACK`.
+fn parse(texts: &[String]) -> Result<Vec<Disk>> {
+    texts.iter().map(|text| parse_one(text)).collect()
+}
+
+fn parse_one(text: &str) -> Result<Disk> {
+    let example = "write where to mount it and its layers: /mnt/disk='file(size=1G) + \
+                   throttle(iops=4000)'";
+    let (at, stack) = text
+        .split_once('=')
+        .filter(|(at, _)| !at.is_empty() && !at.contains('('))
+        .ok_or_else(|| Usage(format!("`{text}` names no directory; {example}")))?;
+    let stack = Stack::parse(stack)?;
+    if !stack.is_in_process() {
+        let problem = "a virtual disk has layers of iotax's own process only; see `iotax layers`";
+        return Err(Usage(format!("{stack}: {problem}")).into());
+    }
+    Ok(Disk { at: std::path::absolute(Path::new(at))?, stack: absolute(stack)? })
+}
+
+/// With the file below it named from the root: the server may work elsewhere.
+fn absolute(mut stack: Stack) -> Result<Stack> {
+    let directory = std::env::current_dir()?;
+    let home: Option<PathBuf> = std::env::home_dir();
+    stack.resolve_paths(&directory, home.as_deref());
+    Ok(stack)
+}

@@ -1,0 +1,197 @@
+//! Virtual disks that other programs can use: mounted through FUSE, each server a process of its
+//! own.
+//!
+//! The process that serves disks holds their journal, as a run holds its own: so `undo` takes down
+//! what a killed one left, and the journals of living ones tell which disks there are.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use iotax_spec::{Arm, Design, Layer, Spec, Stack, Stop, Target, Workload};
+use iotax_vdisk::fuse::{MountOptions, Mounted, mount};
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::entry::Entry;
+use crate::error::{Error, Obstacle, Refusal};
+use crate::journal::{self, Journal, token};
+use crate::rig::{Options, Place, Progress, Rig};
+
+/// The file of a mounted disk.
+const FILE: &str = "disk";
+/// How often a server looks whether it shall end.
+const LOOK: Duration = Duration::from_millis(50);
+/// How long a server may take to end: it flushes what it has.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A virtual disk to be mounted.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Disk {
+    /// Its in-process layers.
+    pub stack: Stack,
+    /// The empty directory to mount it at: it will hold `disk` and `stats.json`.
+    pub at: PathBuf,
+}
+
+impl Disk {
+    /// The file that is the disk, once it is mounted.
+    pub fn file(&self) -> PathBuf {
+        self.at.join(FILE)
+    }
+}
+
+/// What a server needs from its surroundings.
+pub struct ServeOptions<'a> {
+    /// Where anonymous files of stacks lie.
+    pub work_dir: &'a Path,
+    /// Where the undo journal is kept.
+    pub state_dir: Option<PathBuf>,
+    /// Existing files that may be written; others are served read-only.
+    pub writable: &'a [PathBuf],
+    /// Whether the journal of someone else knows the mounts.
+    pub is_journalled: bool,
+    /// Of the data on the disks, and of faults.
+    pub seed: u64,
+    /// Told while disks are filled.
+    pub progress: &'a mut dyn FnMut(&Progress<'_>),
+    /// Set by someone else to end it.
+    pub stop: &'a AtomicBool,
+    /// Called when all disks are mounted.
+    pub ready: &'a mut dyn FnMut(),
+}
+
+/// Mounts disks, and serves them until told to stop or until somebody unmounts them all. Throttles
+/// of one group share their bucket across all of them.
+///
+/// # Errors
+/// [`Error::Refused`] with everything that is wrong with any of them, before anything is made.
+pub fn serve(disks: &[Disk], options: ServeOptions<'_>) -> Result<(), Error> {
+    let disks = disks.iter().map(mount_point).collect::<Result<Vec<_>, _>>()?;
+    let spec = spec(&disks, options.seed);
+    let ServeOptions { work_dir, state_dir, writable, progress, stop, .. } = options;
+    let mut journal = Journal::new(state_dir.clone());
+    let program = Path::new("");
+    let rig_options = Options { work_dir, state_dir, progress, stop, destroy: &[], program };
+    let mut rig = Rig::open(&spec, rig_options)?;
+    let mut mounted = Vec::with_capacity(disks.len());
+    for (index, disk) in disks.iter().enumerate() {
+        let Place::Disk(virtual_disk) = rig.up(index)? else {
+            unreachable!("in-process stacks are disks")
+        };
+        let name = format!("iotax:{}", token().map_err(no_token)?);
+        if !options.is_journalled {
+            let (path, stack) = (disk.at.clone(), disk.stack.to_string());
+            journal.announce(Entry::Disk { path, name: name.clone(), stack })?;
+        }
+        let read_only = is_others(&disk.stack, writable);
+        let options = MountOptions { name, read_only, ..MountOptions::default() };
+        let made = mount(virtual_disk, &disk.at, &options);
+        mounted.push(
+            made.map_err(|source| Error::Stack { arm: spec.arms[index].name.clone(), source })?,
+        );
+    }
+    (options.ready)();
+    while !stop.load(Ordering::Relaxed) && !mounted.iter().all(Mounted::has_ended) {
+        sleep(LOOK);
+    }
+    drop(mounted);
+    let undone = journal.unwind();
+    undone.and(rig.down())
+}
+
+fn no_token(source: io::Error) -> Error {
+    Error::Make { path: "/dev/urandom".into(), action: "make a token", source }
+}
+
+/// The disk with the mount point's real path; refused unless it is an empty directory.
+fn mount_point(disk: &Disk) -> Result<Disk, Error> {
+    let refuse = |obstacle| {
+        let (arm, path) = (disk.stack.to_string(), Some(disk.at.clone()));
+        Error::Refused { refusals: vec![Refusal { arm, path, obstacle }] }
+    };
+    let at = fs::canonicalize(&disk.at).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => refuse(Obstacle::Missing),
+        _ => refuse(Obstacle::Unreachable(error)),
+    })?;
+    match fs::read_dir(&at).map(|mut entries| entries.next().is_some()) {
+        Ok(false) => Ok(Disk { at, stack: disk.stack.clone() }),
+        Ok(true) => Err(refuse(Obstacle::NotEmpty)),
+        Err(error) => Err(refuse(Obstacle::Unreachable(error))),
+    }
+}
+
+/// Disks are what a rig makes of arms that are stacks; no load is driven here, so a workload that
+/// only reads stands for what others will do.
+fn spec(disks: &[Disk], seed: u64) -> Spec {
+    let arm = |disk: &Disk| Arm {
+        name: disk.at.display().to_string(),
+        target: Target::Stack(disk.stack.clone()),
+    };
+    Spec {
+        workload: Workload::preset("randread-4k").expect("a built-in workload"),
+        arms: disks.iter().map(arm).collect(),
+        design: Design::Single,
+        stop: Stop::default(),
+        seed,
+    }
+}
+
+/// Whether the stack stands on a file that exists and was not given up for writing.
+fn is_others(stack: &Stack, writable: &[PathBuf]) -> bool {
+    let same = |a: &Path, b: &Path| fs::canonicalize(a).ok() == fs::canonicalize(b).ok();
+    match stack.layers.first() {
+        Some(Layer::File { path: Some(path), .. }) => {
+            path.exists() && !writable.iter().any(|given| same(given, path))
+        }
+        _ => false,
+    }
+}
+
+/// A disk that is served.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Served {
+    /// The process that serves it.
+    pub pid: u32,
+    /// Where it is mounted.
+    pub at: PathBuf,
+    /// Its layers.
+    pub stack: String,
+}
+
+/// The disks that are served at the moment, as far as this state directory knows.
+pub fn served(state_dir: &Path) -> Result<Vec<Served>, Error> {
+    let living = journal::living(state_dir)?;
+    let disks = living.into_iter().flat_map(|(pid, entries)| {
+        entries.into_iter().filter_map(move |entry| match entry {
+            Entry::Disk { path, stack, .. } => Some(Served { pid, at: path, stack }),
+            _ => None,
+        })
+    });
+    Ok(disks.collect())
+}
+
+/// Ends the servers of these disks and waits until they are gone. What shares a server with one of
+/// them goes too.
+///
+/// # Errors
+/// [`Error::Lingers`] if a server does not end.
+pub fn take_down(disks: &[Served]) -> Result<(), Error> {
+    let started = Instant::now();
+    for disk in disks {
+        if let Some(pid) = Pid::from_raw(disk.pid.cast_signed()) {
+            let _ = kill_process(pid, Signal::TERM);
+        }
+    }
+    for disk in disks {
+        while journal::lives(disk.pid) {
+            if started.elapsed() > PATIENCE {
+                return Err(Error::Lingers { pid: disk.pid, path: disk.at.clone() });
+            }
+            sleep(Duration::from_millis(5));
+        }
+    }
+    Ok(())
+}
