@@ -78,8 +78,13 @@ mod tests {
 
     #[test]
     fn everything_removed_has_its_line_and_what_is_left_its_reason() {
-        insta::assert_snapshot!(told(&[], &[]), @"");
+        insta::assert_snapshot!(told(&[], &[]), @"Nothing to undo: no dead run left anything behind.");
         insta::assert_snapshot!(
-            told(&["the mount at /x", "the loop device on /y"], &[12]), @"");
+            told(&["the mount at /x", "the loop device on /y"], &[12]), @"
+            removed the mount at /x
+            removed the loop device on /y
+            2 things removed, nothing is left.
+            Left alone, because its run is under way: what belongs to process 12.
+            ");
     }
 }
