@@ -65,7 +65,9 @@ pub fn perform(
 
 fn store(target: Target<'_>, loads: IndexLoads, seed: u64) -> Result<Box<dyn IndexStore>, Error> {
     Ok(match target {
-        Target::Path(directory) | Target::Own(directory) => Box::new(FileIndex::new(directory, loads.index_bytes, seed)?),
+        Target::Path(directory) | Target::Own(directory) => {
+            Box::new(FileIndex::new(directory, loads.index_bytes, seed)?)
+        }
         Target::Disk(disk) => {
             let slots = SlotIndex::new(disk, loads.index_bytes, seed);
             Box::new(slots.map_err(|source| Error::Disk {
