@@ -90,7 +90,8 @@ fn data_verify_with_many_writes_in_flight() {
         return;
     }
     desk.run(&["disk", "up", "vm=file(size=32M) + aes + queue"]);
-    let verify = ["--rw=randwrite", "--bs=4k", "--iodepth=16", "--verify=crc32c"];
+    let verify =
+        ["--rw=randwrite", "--bs=4k", "--iodepth=16", "--verify=crc32c", "--verify_state_save=0"];
     let json = fio(&desk.path().join("vm/disk"), &verify);
     assert_eq!(json["jobs"][0]["error"], 0);
     assert_eq!(json["jobs"][0]["read"]["total_ios"], 8192, "all of it was read back");
