@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::entry::Undone;
 use crate::error::Error;
@@ -71,6 +71,8 @@ fn owner(journal: &Path) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::path::PathBuf;
+
     use crate::entry::{Entry, Identity, inode_of_parent};
     use crate::journal::Journal;
     use crate::scratch;

@@ -7,7 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use iotax_rig::{Error, Options, Place, Rig, undo};
+use iotax_rig::{Error, Place, Rig, undo};
 use iotax_spec::{Layer, Spec, Target};
 use iotax_vdisk::Session;
 

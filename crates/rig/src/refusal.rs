@@ -1,0 +1,274 @@
+//! Why a target cannot be used, and what to do about it.
+
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+
+use crate::size::readable;
+
+/// One reason why an arm's target cannot be used.
+#[derive(Debug)]
+pub struct Refusal {
+    /// The arm; several if they share the storage; empty if it is about none.
+    pub arm: String,
+    /// The path in question; `None` for memory.
+    pub path: Option<PathBuf>,
+    /// What stands in the way, and what to do.
+    pub obstacle: Obstacle,
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.arm.is_empty() {
+            write!(f, "arm {}: ", self.arm)?;
+        }
+        if let Some(path) = &self.path {
+            write!(f, "{}: ", path.display())?;
+        }
+        self.obstacle.fmt(f)
+    }
+}
+
+/// What stands in the way of using a target.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Obstacle {
+    /// Nothing is there.
+    #[error("does not exist; make the directory first, or check the spelling")]
+    Missing,
+    /// The directory of a file to be made is not there.
+    #[error("cannot be made, because its directory does not exist; make the directory first")]
+    NoParent,
+    /// It cannot be looked at.
+    #[error("cannot be examined: {0}")]
+    Unreachable(io::Error),
+    /// This machine lacks something that layers need.
+    #[error("{what}; {remedy}")]
+    Lacks {
+        /// What is missing.
+        what: String,
+        /// What to do.
+        remedy: String,
+    },
+    /// A base too small for what stands on it.
+    #[error("{layer} needs at least {}; choose a larger size", readable(*least_bytes))]
+    TooSmallFor {
+        /// The layer.
+        layer: &'static str,
+        /// Its least size.
+        least_bytes: u64,
+    },
+    /// A file that exists, in a stack that would overwrite it.
+    #[error(
+        "exists already, and layers would be written over it; name a file that does not exist yet, \
+         or leave out the path"
+    )]
+    WouldOverwrite,
+    /// A kind of file that no load can be driven at.
+    #[error(
+        "is neither a directory nor a regular file nor a block device; name a directory to have \
+         test files made in it"
+    )]
+    WrongKind,
+    /// A mount point with something in it.
+    #[error("is not empty; name an empty directory")]
+    NotEmpty,
+    /// A directory was named where a file is needed.
+    #[error("is a directory, but the base of a stack is a file; name a file in it")]
+    NotAFile,
+    /// A block device where a file is needed.
+    #[error(
+        "is a block device, not a file; layers of the system can stand on it with dev(path=...), \
+         and its content is lost"
+    )]
+    DeviceAsBase,
+    /// Something else where a block device is needed.
+    #[error("is not a block device; name one, or write file(size=...) or dir(path=...)")]
+    NotADevice,
+    /// The user did not say that the device may be overwritten.
+    #[error(
+        "everything on it would be lost; if nothing on it is needed, add --destroy {}",
+        path.display()
+    )]
+    NotGivenUp {
+        /// The device as the user wrote it.
+        path: PathBuf,
+    },
+    /// A device that the user gave up is not used.
+    #[error(
+        "was given up with --destroy, but no arm stands on it; check the name, or leave it out"
+    )]
+    GivenUpInVain,
+    /// Somebody uses a device.
+    #[error("{by}; {remedy}")]
+    InUse {
+        /// Who, and how: `is mounted at /mnt`.
+        by: String,
+        /// What to do.
+        remedy: &'static str,
+    },
+    /// A device that is not blank.
+    #[error(
+        "carries {what}; if nothing on it is needed, wipe that yourself (wipefs --all {}), or name \
+         another device",
+        path.display()
+    )]
+    Signature {
+        /// What was found.
+        what: String,
+        /// Where.
+        path: PathBuf,
+    },
+    /// A device with data that have no signature.
+    #[error(
+        "looks like {what}; if nothing on it is needed, overwrite its first and last MiB yourself, \
+         or name another device"
+    )]
+    HoldsData {
+        /// What it looks like.
+        what: &'static str,
+    },
+    /// It cannot be found out whether a device is blank.
+    #[error("may hold data, because it cannot be looked at: {why}")]
+    Unprobed {
+        /// The reason.
+        why: String,
+    },
+    /// A device that refuses writes.
+    #[error("is read-only; name another device")]
+    ReadOnlyDevice,
+    /// Not readable.
+    #[error("cannot be read: {0}; change its permissions, or run as a user who may read it")]
+    Unreadable(io::Error),
+    /// A directory without write permission.
+    #[error(
+        "no test files can be made here: {0}; choose another directory, or run as a user who may \
+         write to it"
+    )]
+    Unwritable(io::Error),
+    /// A directory on a read-only file system.
+    #[error("no test files can be made here: mounted read-only; choose another directory")]
+    ReadOnly,
+    /// Block devices are never written.
+    #[error(
+        "the workload writes, and a device named by its path is only read; choose a workload that \
+         only reads, or a directory on it, or give its content up: dev(path=...) with --destroy"
+    )]
+    WritesToDevice,
+    /// A file that may hold the user's data.
+    #[error(
+        "the workload writes, and this file is not iotax's own; name its directory instead, or a \
+         file that does not exist yet"
+    )]
+    WritesToFile,
+    /// No room for one I/O.
+    #[error("is empty; {advice}")]
+    Empty {
+        /// What to do about it.
+        advice: &'static str,
+    },
+    /// Smaller than one I/O, or than the size given in the stack.
+    #[error(
+        "holds {}, but {} are needed; {advice}",
+        readable(*has_bytes), readable(*needed_bytes)
+    )]
+    TooSmall {
+        /// Length of the file or capacity of the device.
+        has_bytes: u64,
+        /// Least possible.
+        needed_bytes: u64,
+        /// What to do about it.
+        advice: &'static str,
+    },
+    /// The page cache cannot be bypassed.
+    #[error(
+        "its file system ({file_system}) cannot bypass the page cache; switch direct I/O off for \
+         all arms (direct=false), or choose another place"
+    )]
+    NoDirect {
+        /// Its type.
+        file_system: String,
+    },
+    /// Direct I/O in units the device cannot do.
+    #[error(
+        "direct I/O here must be in multiples of {align_bytes} bytes, but job {job} uses blocks \
+         of {block_bytes}; choose larger blocks, or switch direct I/O off for all arms (direct=false)"
+    )]
+    Unaligned {
+        /// The device's unit.
+        align_bytes: u32,
+        /// The job.
+        job: String,
+        /// Its block size.
+        block_bytes: u32,
+    },
+    /// The file system has too little free space.
+    #[error(
+        "needs {} of free space, but only {} are available; free some space, or choose smaller \
+         sizes",
+        readable(*needed_bytes), readable(*free_bytes)
+    )]
+    NoSpace {
+        /// For all arms on this file system together.
+        needed_bytes: u64,
+        /// Available to an unprivileged user.
+        free_bytes: u64,
+    },
+    /// Layers that do not fit together, or with impossible parameters.
+    #[error(transparent)]
+    Stack(#[from] iotax_vdisk::Error),
+    /// All stacks in memory together are too large.
+    #[error(
+        "{} of memory are needed for all stacks on `mem` together, but only {} are available; \
+         choose smaller sizes, or `file` as the base",
+        readable(*needed_bytes), readable(*available_bytes)
+    )]
+    NoMemory {
+        /// For all arms together.
+        needed_bytes: u64,
+        /// What can be had without swapping.
+        available_bytes: u64,
+    },
+}
+
+/// One line for one reason, a list for several.
+pub(crate) fn list(refusals: &[Refusal]) -> String {
+    match refusals {
+        [one] => one.to_string(),
+        many => {
+            let mut text = format!("{} targets cannot be used:", many.len());
+            for refusal in many {
+                text.push_str("\n  ");
+                text.push_str(&refusal.to_string());
+            }
+            text
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What cannot be brought about in a test that must also run as root, or on any file system.
+    #[test]
+    fn obstacles_say_what_to_do() {
+        let denied = || io::Error::from(io::ErrorKind::PermissionDenied);
+        let told = |obstacle: Obstacle| {
+            Refusal { arm: "b".into(), path: Some("/mnt/x".into()), obstacle }.to_string()
+        };
+        insta::assert_snapshot!(told(Obstacle::Unreachable(denied())), @"arm b: /mnt/x: cannot be examined: permission denied");
+        insta::assert_snapshot!(told(Obstacle::Unreadable(denied())), @"arm b: /mnt/x: cannot be read: permission denied; change its permissions, or run as a user who may read it");
+        insta::assert_snapshot!(told(Obstacle::Unwritable(denied())), @"arm b: /mnt/x: no test files can be made here: permission denied; choose another directory, or run as a user who may write to it");
+        insta::assert_snapshot!(told(Obstacle::ReadOnly), @"arm b: /mnt/x: no test files can be made here: mounted read-only; choose another directory");
+        insta::assert_snapshot!(told(Obstacle::NoDirect { file_system: "fuse.sshfs".into() }), @"arm b: /mnt/x: its file system (fuse.sshfs) cannot bypass the page cache; switch direct I/O off for all arms (direct=false), or choose another place");
+        let job = "query".to_owned();
+        insta::assert_snapshot!(
+            told(Obstacle::Unaligned { align_bytes: 4096, job, block_bytes: 512 }), @"arm b: /mnt/x: direct I/O here must be in multiples of 4096 bytes, but job query uses blocks of 512; choose larger blocks, or switch direct I/O off for all arms (direct=false)");
+        insta::assert_snapshot!(
+            told(Obstacle::NoSpace { needed_bytes: 2 << 30, free_bytes: 1 << 30 }), @"arm b: /mnt/x: needs 2 GiB of free space, but only 1 GiB are available; free some space, or choose smaller sizes");
+        let memory = Obstacle::NoMemory { needed_bytes: 2 << 30, available_bytes: 1 << 30 };
+        insta::assert_snapshot!(
+            Refusal { arm: "a, b".into(), path: None, obstacle: memory }, @"arm a, b: 2 GiB of memory are needed for all stacks on `mem` together, but only 1 GiB are available; choose smaller sizes, or `file` as the base");
+    }
+}
