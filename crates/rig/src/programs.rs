@@ -30,6 +30,9 @@ const DAEMON: &str = "IOTAX_DAEMON";
 const ALSO_IN: &str = "/usr/local/sbin:/usr/sbin:/sbin:/usr/bin:/bin";
 /// How long a process may take to end before it is killed, and then to be gone.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// How long a process may take from its start until its environment can be seen. Longer than that,
+/// one without an environment was started without.
+const JUST_STARTED: Duration = Duration::from_millis(300);
 
 /// Where the program of that name lies.
 pub(crate) fn find(name: &str) -> Option<PathBuf> {
@@ -241,7 +244,11 @@ fn end(variable: &str, value: &str, first: Signal) -> bool {
     let mut pause = Duration::from_millis(1);
     let mut signalled: Vec<Pid> = Vec::new();
     loop {
-        let pids = marked(&mark);
+        let (pids, starting) = marked(&mark);
+        if pids.is_empty() && starting && started.elapsed() < JUST_STARTED {
+            sleep(pause);
+            continue;
+        }
         if pids.is_empty() || started.elapsed() > 2 * PATIENCE {
             return found;
         }
@@ -261,18 +268,39 @@ fn end(variable: &str, value: &str, first: Signal) -> bool {
     }
 }
 
-/// Processes with this in their environment; a process that has ended has none.
-fn marked(mark: &str) -> Vec<Pid> {
-    let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
+/// Processes with this in their environment (one that has ended has none), and whether there is a
+/// process whose environment cannot be seen yet: it is just being started.
+fn marked(mark: &str) -> (Vec<Pid>, bool) {
     let own = rustix::process::getpid();
-    processes
-        .filter_map(|entry| {
-            let pid = Pid::from_raw(entry.file_name().to_str()?.parse().ok()?)?;
-            let environment = fs::read(entry.path().join("environ")).ok()?;
-            let mut variables = environment.split(|byte| *byte == 0);
-            (pid != own && variables.any(|v| v == mark.as_bytes())).then_some(pid)
-        })
-        .collect()
+    let mut starting = false;
+    let mut found = Vec::new();
+    for entry in fs::read_dir("/proc").into_iter().flatten().flatten() {
+        let number = entry.file_name().to_str().and_then(|name| name.parse().ok());
+        let Some(pid) = number.and_then(Pid::from_raw).filter(|pid| *pid != own) else { continue };
+        let Ok(environment) = fs::read(entry.path().join("environ")) else { continue };
+        let mut variables = environment.split(|byte| *byte == 0);
+        if variables.any(|variable| variable == mark.as_bytes()) {
+            found.push(pid);
+        }
+        starting |= environment.is_empty() && is_starting(&entry.path());
+    }
+    (found, starting)
+}
+
+/// Whether a process without an environment is a new one. Kernel threads and zombies, which have
+/// none either, have no memory.
+fn is_starting(process: &Path) -> bool {
+    let read = |name| fs::read_to_string(process.join(name)).unwrap_or_default();
+    let has_memory =
+        read("statm").split(' ').next().is_some_and(|pages| !matches!(pages, "" | "0"));
+    // Field 22 of the line is the start in ticks since boot; the name, field 2, may hold blanks.
+    let stat = read("stat");
+    let started =
+        stat.rsplit(')').next().and_then(|rest| rest.split_whitespace().nth(19)?.parse().ok());
+    let ticks_per_second = rustix::param::clock_ticks_per_second();
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::Boottime).tv_sec.unsigned_abs();
+    let is_new = started.is_some_and(|ticks: u64| ticks / ticks_per_second + 2 >= now);
+    has_memory && is_new
 }
 
 /// For messages: an argument that is a path may hold any byte.

@@ -79,6 +79,11 @@ fn unfit(layer: &Layer, form: Form) -> Error {
             Layer::Fscrypt | Layer::Gocryptfs { .. } => {
                 format!("put a file system below it: file(size=2G) + ext4 + {name}")
             }
+            Layer::Throttle(_) if form == Form::Block => {
+                "put it below the device's layers, right above a file, or limit the device with \
+                 cgroup-io"
+                    .to_owned()
+            }
             Layer::FileSystem(_) => format!("make it on a file or device: file(size=2G) + {name}"),
             _ => format!("put it below the file system: file(size=2G) + {name} + ext4"),
         },

@@ -418,6 +418,12 @@ fn layers_that_do_not_fit_each_other_are_pointed_at() {
                     ^^^^ column 15
     put it below the file system: file(size=2G) + luks + ext4
     ");
+    assert_snapshot!(error("dev(path=/dev/sdx) + throttle(iops=5)"), @"
+    `throttle` needs a file below it, not a block device
+      dev(path=/dev/sdx) + throttle(iops=5)
+                           ^^^^^^^^^^^^^^^^ column 22
+    put it below the device's layers, right above a file, or limit the device with cgroup-io
+    ");
     assert_snapshot!(error("file + gocryptfs"), @"
     `gocryptfs` needs a directory below it, not a file
       file + gocryptfs

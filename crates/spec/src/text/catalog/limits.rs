@@ -10,7 +10,7 @@ pub(super) const THROTTLE: LayerInfo = LayerInfo {
     name: "throttle",
     about: "token buckets, as cloud disks are limited by",
     world: World::Both,
-    takes: &[Form::File, Form::Block],
+    takes: &[Form::File],
     gives: Some(Form::File),
     example: "throttle(iops=4000, bw=32M)",
     parameters: &[
