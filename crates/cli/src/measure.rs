@@ -33,7 +33,7 @@ pub fn measure(name: &str, spec: Spec, load: &LoadArgs, args: &OutputArgs) -> Re
         Options {
             work_dir: &load.dir,
             state_dir: iotax_rig::state_dir(),
-            progress: &mut |filled| progress.laying_out(filled.done_bytes, filled.size_bytes),
+            progress: &mut |what| progress.preparing(what),
             stop: &stop,
             destroy: &load.destroy,
             program: &std::env::current_exe()?,

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use indicatif::{HumanBytes, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use iotax_analyze::Progress as Look;
 use iotax_plan::Plan;
+use iotax_rig::Progress as Preparing;
 use iotax_run::{Event, Observer};
 
 /// Shows how a run goes.
@@ -42,6 +43,16 @@ impl ProgressLine {
             expected_blocks: plan.min_blocks,
             done_blocks: 0,
             plan: plan.clone(),
+        }
+    }
+
+    /// Shows how far the rig is.
+    pub fn preparing(&self, progress: &Preparing<'_>) {
+        match *progress {
+            Preparing::Filling { done_bytes, size_bytes, .. } => {
+                self.laying_out(done_bytes, size_bytes);
+            }
+            Preparing::Making { arm } => self.bar.set_message(format!("making {arm}")),
         }
     }
 

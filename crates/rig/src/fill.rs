@@ -88,7 +88,7 @@ pub(crate) fn fill(
         };
         synced.map_err(|error| failure(path, done_bytes, size_bytes, error))?;
         done_bytes = done_here;
-        (watch.progress)(&Progress { what: &what, done_bytes, size_bytes });
+        (watch.progress)(&Progress::Filling { what: &what, done_bytes, size_bytes });
     }
     // Only a hint; file systems without it keep their pages, and direct I/O does not see them.
     let _ = fadvise(file, 0, None, Advice::DontNeed);
@@ -114,7 +114,10 @@ mod tests {
         let file = tempfile::NamedTempFile::new().unwrap();
         let mut told = Vec::new();
         let stop = AtomicBool::new(false);
-        let mut progress = |progress: &Progress<'_>| told.push(progress.done_bytes);
+        let mut progress = |progress: &Progress<'_>| {
+            let Progress::Filling { done_bytes, .. } = progress else { panic!("only filling") };
+            told.push(*done_bytes);
+        };
         let mut watch = Watch { progress: &mut progress, stop: &stop };
         reserve(file.as_file(), file.path(), size_bytes).unwrap();
         fill(file.as_file(), file.path(), size_bytes, seed, &mut watch).unwrap();

@@ -40,15 +40,23 @@ pub struct Options<'a> {
     pub program: &'a Path,
 }
 
-/// How far the filling of one disk has got.
+/// What is being prepared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Progress<'a> {
-    /// What is filled, for people: a file, or a stack in memory.
-    pub what: &'a str,
-    /// Bytes that are on the device.
-    pub done_bytes: u64,
-    /// Bytes there will be.
-    pub size_bytes: u64,
+pub enum Progress<'a> {
+    /// A disk is filled with data.
+    Filling {
+        /// What, for people: a file, or a stack in memory.
+        what: &'a str,
+        /// Bytes that are on the device.
+        done_bytes: u64,
+        /// Bytes there will be.
+        size_bytes: u64,
+    },
+    /// The layers of an arm are made.
+    Making {
+        /// Its name.
+        arm: &'a str,
+    },
 }
 
 /// What load can be driven at.
@@ -379,7 +387,7 @@ impl Build<'_> {
     }
 
     /// Makes an arm with layers of the system, unless it must wait for its turn.
-    fn stand(&self, index: usize, grounds: &[Ground], base: Base) -> Result<Up, Error> {
+    fn stand(&mut self, index: usize, grounds: &[Ground], base: Base) -> Result<Up, Error> {
         let all = || self.spec.arms.iter().zip(grounds);
         let (arm, ground) = all().nth(index).expect("an index of the spec");
         let own = keys(arm, ground);
@@ -387,6 +395,7 @@ impl Build<'_> {
         if all().filter(|pair| alike(*pair)).count() > 1 {
             return Ok(Up::Alone(Box::new(Alone::new(arm, ground, base, own))));
         }
+        (self.watch.progress)(&Progress::Making { arm: &arm.name });
         let made = assemble(arm, base, self.device(ground), self.watch.stop);
         made.map(|assembly| Up::System(Box::new(assembly)))
     }
@@ -428,7 +437,7 @@ impl Build<'_> {
             let what = disk.to_string();
             let Watch { progress, stop } = &mut self.watch;
             let report = |done_bytes, size_bytes| {
-                progress(&Progress { what: &what, done_bytes, size_bytes });
+                progress(&Progress::Filling { what: &what, done_bytes, size_bytes });
             };
             // Leaves files alone: to the disk they existed before.
             let prepared = disk

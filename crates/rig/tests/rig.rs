@@ -127,8 +127,9 @@ fn stopping_while_a_disk_is_filled_leaves_nothing_behind() {
     let stop = AtomicBool::new(false);
     let mut last = (0, 0);
     let mut progress = |progress: &iotax_rig::Progress<'_>| {
-        last = (progress.done_bytes, progress.size_bytes);
-        stop.store(progress.done_bytes >= 2 << 20, Ordering::Relaxed);
+        let iotax_rig::Progress::Filling { done_bytes, size_bytes, .. } = *progress else { return };
+        last = (done_bytes, size_bytes);
+        stop.store(done_bytes >= 2 << 20, Ordering::Relaxed);
     };
     let error = bench.open_watched(&spec(&arms), &mut progress, &stop).unwrap_err();
     assert!(error.is_interrupted());

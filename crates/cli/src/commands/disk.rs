@@ -61,10 +61,10 @@ fn serve(args: &DiskServeArgs) -> Result<Exit> {
     let style = ProgressStyle::with_template("{spinner} {wide_msg}").context("a constant")?;
     bar.set_style(style);
     bar.enable_steady_tick(Duration::from_millis(200));
-    let mut progress = |filled: &Progress<'_>| {
-        let percent = filled.done_bytes * 100 / filled.size_bytes.max(1);
-        let size = HumanBytes(filled.size_bytes);
-        bar.set_message(format!("filling {} of {size}: {percent} %", filled.what));
+    let mut progress = |progress: &Progress<'_>| {
+        let Progress::Filling { what, done_bytes, size_bytes } = *progress else { return };
+        let (percent, size) = (done_bytes * 100 / size_bytes.max(1), HumanBytes(size_bytes));
+        bar.set_message(format!("filling {what} of {size}: {percent} %"));
     };
     let mut failed = None;
     let mut ready = || {
