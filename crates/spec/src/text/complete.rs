@@ -134,3 +134,6 @@ fn limits_hold(below: &[Layer], layer: &Layer) -> Result<(), Error> {
         _ => Ok(()),
     }
 }
+
+#[cfg(test)]
+mod tests;

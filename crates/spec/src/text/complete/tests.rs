@@ -1,0 +1,154 @@
+use insta::assert_snapshot;
+use proptest::prelude::*;
+
+use crate::stack::{Layer, Stack};
+use crate::text::catalog::LayerInfo;
+
+fn error(text: &str) -> String {
+    Stack::parse(text).expect_err("refused").to_string()
+}
+
+/// Stacks of any layers as the catalog shows them, most of which do not fit each other.
+fn any_text() -> impl Strategy<Value = String> {
+    let examples = |base: bool| -> Vec<&str> {
+        let of = |info: &&LayerInfo| info.takes.is_empty() == base;
+        Layer::catalog().iter().filter(of).map(|info| info.example).collect()
+    };
+    let above = proptest::collection::vec(proptest::sample::select(examples(false)), 0..5);
+    (proptest::sample::select(examples(true)), above).prop_map(|(base, above)| {
+        std::iter::once(base).chain(above).collect::<Vec<_>>().join(" + ")
+    })
+}
+
+#[test]
+fn what_goes_without_saying_is_put_in() {
+    let complete = |text: &str| Stack::parse(text).unwrap().to_string();
+    assert_snapshot!(complete("file + luks + luks + ext4"), @"file + luks + luks + loop + ext4");
+    assert_snapshot!(complete("file + luks"), @"file + luks + loop");
+    assert_snapshot!(complete("file + dmcrypt(no_read_workqueue,same_cpu_crypt=true) + xfs"), @"file + loop + dmcrypt(no_read_workqueue, same_cpu_crypt) + xfs");
+    assert_snapshot!(complete("dev(path=/dev/sdx) + dmcrypt + ext4 + fscrypt"), @"dev(path=/dev/sdx) + dmcrypt + ext4(encrypt) + fscrypt");
+    assert_snapshot!(complete("dev(path=/dev/sdx) + luks + ext4 + cgroup-io(read_iops=5)"), @"dev(path=/dev/sdx) + luks + loop + ext4 + cgroup-io(read_iops=5)");
+    assert_snapshot!(complete("tmpfs + gocryptfs"), @"tmpfs + gocryptfs");
+    assert_snapshot!(complete("file + throttle(iops=5)"), @"file + throttle(iops=5)");
+    assert_snapshot!(complete("vdisk(stack=\"mem + aes\") + ext4"), @r#"vdisk(stack="mem + aes") + loop + ext4"#);
+}
+
+#[test]
+fn layers_that_do_not_fit_each_other_are_pointed_at() {
+    assert_snapshot!(error("file + ext4 + luks"), @"
+    `luks` needs a file or a block device below it, not a directory
+      file + ext4 + luks
+                    ^^^^ column 15
+    put it below the file system: file(size=2G) + luks + ext4
+    ");
+    assert_snapshot!(error("dev(path=/dev/sdx) + throttle(iops=5)"), @"
+    `throttle` needs a file below it, not a block device
+      dev(path=/dev/sdx) + throttle(iops=5)
+                           ^^^^^^^^^^^^^^^^ column 22
+    put it below the device's layers, right above a file, or limit the device with cgroup-io
+    ");
+    assert_snapshot!(error("file + gocryptfs"), @"
+    `gocryptfs` needs a directory below it, not a file
+      file + gocryptfs
+             ^^^^^^^^^ column 8
+    put a file system below it: file(size=2G) + ext4 + gocryptfs
+    ");
+    assert_snapshot!(error("file + aes + ext4"), @r#"
+    `aes` lives in iotax's process, `ext4` in the system
+      file + aes + ext4
+             ^^^ column 8
+    put the in-process layers into a virtual disk below the others: vdisk(stack="file(size=1G) + aes") + ext4
+    "#);
+    assert_snapshot!(error("file + xfs + fscrypt"), @"
+    `fscrypt` is done by the file system below it, which must be ext4
+      file + xfs + fscrypt
+                   ^^^^^^^ column 14
+    write ext4 + fscrypt
+    ");
+    assert_snapshot!(error("dir(path=/mnt) + ext4"), @"
+    `ext4` needs a block device below it, not a directory
+      dir(path=/mnt) + ext4
+                       ^^^^ column 18
+    make it on a file or device: file(size=2G) + ext4
+    ");
+    assert_snapshot!(error("vdisk(stack=\"file + luks\")"), @r#"
+    vdisk: stack: only in-process layers can be in a virtual disk
+      vdisk(stack="file + luks")
+                  ^^^^^^^^^^^^^ column 13
+    put the others on top of vdisk(...)
+    "#);
+    assert_snapshot!(error("vdisk(stack=\"fil\")"), @r#"
+    vdisk: stack: unknown layer `fil`; did you mean `file`?
+      vdisk(stack="fil")
+                  ^^^^^ column 13
+    write the layers of `iotax layers` in quotes
+    "#);
+    assert_snapshot!(error("file + dmcrypt(no_read_workqueue=perhaps)"), @"
+    `perhaps` is not a switch: neither true nor false
+      file + dmcrypt(no_read_workqueue=perhaps)
+                                       ^^^^^^^ column 34
+    write true or false
+    ");
+    assert_snapshot!(error("nfs(server=a, export=b)"), @"
+    nfs: export: is a path on the server
+      nfs(server=a, export=b)
+                           ^ column 22
+    begin it with /
+    ");
+    assert_snapshot!(error("tmpfs + cgroup-io(read_iops=5)"), @"
+    `cgroup-io` limits I/O of block devices, and there is none right below it
+      tmpfs + cgroup-io(read_iops=5)
+              ^^^^^^^^^^^^^^^^^^^^^^ column 9
+    put it on a file system or device: file(size=2G) + ext4 + cgroup-io(read_iops=1000)
+    ");
+    assert_snapshot!(error("file + cgroup-io(read_iops=5) + luks"), @"
+    `luks` is done by another process, which the `cgroup-io` below it does not limit
+      file + cgroup-io(read_iops=5) + luks
+                                      ^^^^ column 33
+    put cgroup-io on top
+    ");
+    assert_snapshot!(error("file + cgroup-io(read_iops=5) + ext4 + cgroup-io(read_bw=1M)"), @"
+    a process is in one cgroup only, so a stack has one `cgroup-io`
+      file + cgroup-io(read_iops=5) + ext4 + cgroup-io(read_bw=1M)
+                                             ^^^^^^^^^^^^^^^^^^^^^ column 40
+    put all limits into one
+    ");
+    assert_snapshot!(error("nfs(server=\"a,b\", export=/x)"), @r#"
+    nfs: server: is no host name or address
+      nfs(server="a,b", export=/x)
+                 ^^^^^ column 12
+    for example filer.example.org, 10.0.0.5 or fd00::5
+    "#);
+    assert_snapshot!(error("file + ext4 + cgroup-io"), @"
+    cgroup-io: read_iops: nothing is limited
+      file + ext4 + cgroup-io
+                    ^^^^^^^^^ column 15
+    write cgroup-io(read_iops=1000), cgroup-io(read_bw=32M) or more of them
+    ");
+}
+
+#[test]
+fn only_what_the_load_can_do_without_is_taken_off() {
+    let stack = Stack::parse("file + luks + luks + dmcrypt + ext4 + gocryptfs").unwrap();
+    assert_eq!(stack.layer_names(), ["luks", "luks#2", "dmcrypt", "gocryptfs"]);
+    assert_snapshot!(stack.subset(0b0000), @"file + loop + ext4");
+    assert_snapshot!(stack.subset(0b1010), @"file + luks + loop + ext4 + gocryptfs");
+}
+
+proptest! {
+    /// What was put in stays when layers are taken off, and nothing more is needed then: all arms
+    /// of a peel differ in the layers named, and in nothing else.
+    #[test]
+    fn every_part_of_a_stack_is_complete(text in any_text()) {
+        if let Ok(stack) = Stack::parse(&text) {
+            for mask in 0..1_u32 << stack.layer_names().len() {
+                let part = stack.subset(mask);
+                prop_assert_eq!(part.is_in_process(), stack.is_in_process());
+                if !part.is_in_process() {
+                    prop_assert_eq!(part.form(), stack.form());
+                }
+                prop_assert_eq!(Stack::parse(&part.to_string()), Ok(part));
+            }
+        }
+    }
+}
