@@ -157,18 +157,19 @@ fn nothing_is_left_after_down_nor_after_a_kill_and_undo() {
 fn a_file_of_the_users_is_served_read_only_unless_it_is_given() {
     let Some(desk) = desk(&["vm"]) else { return };
     let precious = desk.path().join("precious.img");
-    fs::write(&precious, [7; 1 << 20]).unwrap();
+    let data = vec![7; 1 << 20];
+    fs::write(&precious, &data).unwrap();
     let stack = "vm=file(path=precious.img, size=1M)";
     assert_eq!(desk.run(&["disk", "up", stack]).code, 0);
-    let disk = desk.path().join("vm/disk");
-    assert_eq!(fs::read(&disk).unwrap(), [7; 1 << 20]);
-    let write = fs::File::options().write(true).open(&disk);
+    let served = desk.path().join("vm/disk");
+    assert_eq!(fs::read(&served).unwrap(), data);
+    let write = fs::File::options().write(true).open(&served);
     assert_eq!(write.unwrap_err().kind(), std::io::ErrorKind::ReadOnlyFilesystem);
     desk.run(&["disk", "down", "vm"]);
-    assert_eq!(fs::read(&precious).unwrap(), [7; 1 << 20]);
+    assert_eq!(fs::read(&precious).unwrap(), data);
 
     assert_eq!(desk.run(&["disk", "up", stack, "--write-to", "precious.img"]).code, 0);
-    fs::File::options().write(true).open(&disk).unwrap();
+    fs::File::options().write(true).open(&served).unwrap();
     desk.run(&["disk", "down", "vm"]);
 }
 

@@ -63,7 +63,6 @@ impl Assembly {
             surroundings: &surroundings,
             key: &key,
             mark: &mark,
-            size_bytes: load_bytes(stack, device),
             stop,
             turns: &mut turns,
             notes: &mut notes,
@@ -117,13 +116,6 @@ impl Assembly {
     pub(crate) fn down(mut self) -> Result<(), Error> {
         self.journal.unwind()
     }
-}
-
-/// Bytes that the load sees; 0 where only the layers know.
-fn load_bytes(stack: &Stack, device: Option<&Device>) -> u64 {
-    let Some(device) = device else { return stack.size_bytes().unwrap_or(0) };
-    let rest = device.size_bytes.saturating_sub(base_bytes(stack));
-    rest - rest % (1 << 20)
 }
 
 /// Bytes that a base must have for the load to see `stack`'s size: headers included.

@@ -8,7 +8,6 @@
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, Write};
-use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -301,13 +300,6 @@ fn is_starting(process: &Path) -> bool {
     let now = rustix::time::clock_gettime(rustix::time::ClockId::Boottime).tv_sec.unsigned_abs();
     let is_new = started.is_some_and(|ticks: u64| ticks / ticks_per_second + 2 >= now);
     has_memory && is_new
-}
-
-/// For messages: an argument that is a path may hold any byte.
-pub(crate) fn argument(option: &str, path: &Path) -> OsString {
-    let mut text = OsString::from(option);
-    text.push(OsStr::from_bytes(path.as_os_str().as_bytes()));
-    text
 }
 
 #[cfg(test)]

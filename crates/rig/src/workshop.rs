@@ -30,8 +30,6 @@ pub(crate) struct Workshop<'a> {
     pub(crate) key: &'a Key,
     /// Of all identities on storage that the arm makes.
     pub(crate) mark: &'a Mark,
-    /// Size of the device that the load is to see, in bytes; 0 where the base has none.
-    pub(crate) size_bytes: u64,
     /// Set by the user to stop.
     pub(crate) stop: &'a AtomicBool,
     /// What holds only while load is driven at the arm.

@@ -1,7 +1,6 @@
 //! File systems.
 
 use super::{Form, LayerInfo, Parameter, Values, World, parameter};
-use crate::error::Error;
 use crate::stack::{FileSystem, FileSystemKind, Layer};
 use crate::text::arguments::{Arguments, Value};
 use crate::units::Unit;
@@ -21,7 +20,9 @@ pub(super) const EXT4: LayerInfo = LayerInfo {
         MKFS,
         MOUNT,
     ],
-    build: |arguments| build(arguments, FileSystemKind::Ext4, arguments.switch("encrypt")?),
+    build: |arguments| {
+        Ok(file_system(arguments, FileSystemKind::Ext4, arguments.switch("encrypt")?))
+    },
     values: |layer| match layer {
         Layer::FileSystem(FileSystem { encrypt, .. }) => {
             [("encrypt", Some((*encrypt).into()))].into_iter().chain(options(layer)).collect()
@@ -38,7 +39,7 @@ pub(super) const XFS: LayerInfo = LayerInfo {
     takes: &[Form::Block],
     gives: Some(Form::Directory),
     parameters: &[MKFS, MOUNT],
-    build: |arguments| build(arguments, FileSystemKind::Xfs, false),
+    build: |arguments| Ok(file_system(arguments, FileSystemKind::Xfs, false)),
     values: options,
 };
 
@@ -50,13 +51,13 @@ pub(super) const BTRFS: LayerInfo = LayerInfo {
     takes: &[Form::Block],
     gives: Some(Form::Directory),
     parameters: &[MKFS, MOUNT],
-    build: |arguments| build(arguments, FileSystemKind::Btrfs, false),
+    build: |arguments| Ok(file_system(arguments, FileSystemKind::Btrfs, false)),
     values: options,
 };
 
-fn build(arguments: &Arguments<'_>, kind: FileSystemKind, encrypt: bool) -> Result<Layer, Error> {
+fn file_system(arguments: &Arguments<'_>, kind: FileSystemKind, encrypt: bool) -> Layer {
     let (mkfs, mount) = (arguments.text("mkfs"), arguments.text("mount"));
-    Ok(Layer::FileSystem(FileSystem { kind, encrypt, mkfs, mount }))
+    Layer::FileSystem(FileSystem { kind, encrypt, mkfs, mount })
 }
 
 fn options(layer: &Layer) -> Values {
