@@ -4,6 +4,8 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
+use serde::Serialize;
+
 use crate::clock::Clock;
 use crate::error::Error;
 use crate::layer::{Base, Place};
@@ -102,6 +104,30 @@ impl VirtualDisk {
                 ..sum.layer_stats(index)
             })
             .collect()
+    }
+
+    /// [`VirtualDisk::stats`] with what they are of, as one JSON object: `stack`, `size_bytes`,
+    /// `block_bytes`, `backing` ([`BackingFacts`]) and `layers` ([`LayerStats`], bottom first).
+    pub fn stats_json(&self) -> String {
+        #[derive(Serialize)]
+        struct Document {
+            stack: String,
+            size_bytes: u64,
+            block_bytes: u32,
+            backing: BackingFacts,
+            layers: Vec<LayerStats>,
+        }
+        let document = Document {
+            stack: self.to_string(),
+            size_bytes: self.size_bytes(),
+            block_bytes: self.block_bytes(),
+            backing: self.backing(),
+            layers: self.stats(),
+        };
+        let mut text = serde_json::to_string_pretty(&document)
+            .expect("numbers and strings, and the names of counters as keys");
+        text.push('\n');
+        text
     }
 
     /// Forgets what is only remembered to be faster: the contents of `cache` layers, and the page

@@ -185,6 +185,22 @@ pub enum Error {
         source: std::io::Error,
     },
 
+    /// The kernel's FUSE device cannot be used.
+    #[error("cannot open /dev/fuse: {source}{}", fuse_advice(source))]
+    NoFuse {
+        /// The system's reason.
+        source: std::io::Error,
+    },
+
+    /// The disk could not be mounted.
+    #[error("cannot mount the disk at {}: {source}{}", path.display(), mount_advice(source))]
+    Mount {
+        /// The directory to mount at.
+        path: PathBuf,
+        /// The system's reason.
+        source: std::io::Error,
+    },
+
     /// A session without a slot, or with too many.
     #[error("a session of depth {depth} is not possible: it must be 1 to {max}")]
     Depth {
@@ -213,6 +229,28 @@ fn advice(source: &std::io::Error) -> &'static str {
         ErrorKind::PermissionDenied => ": choose a place that you may write to",
         ErrorKind::ReadOnlyFilesystem => ": choose a place on a writable file system",
         ErrorKind::IsADirectory => ": name a file",
+        _ => "",
+    }
+}
+
+fn fuse_advice(source: &std::io::Error) -> &'static str {
+    match source.kind() {
+        ErrorKind::NotFound => {
+            ": load the kernel's module with `modprobe fuse`, or pass the device to this container \
+             (--device /dev/fuse)"
+        }
+        ErrorKind::PermissionDenied => ": run as root",
+        _ => "",
+    }
+}
+
+fn mount_advice(source: &std::io::Error) -> &'static str {
+    match source.kind() {
+        ErrorKind::NotFound => ": create the directory first",
+        ErrorKind::NotADirectory => ": name a directory",
+        ErrorKind::PermissionDenied => {
+            ": run as root, or install fusermount3 (package fuse3) and name a directory that is yours"
+        }
         _ => "",
     }
 }

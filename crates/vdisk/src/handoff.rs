@@ -103,6 +103,10 @@ impl<T> Handoff<T> {
         self.wake.notify_all();
     }
 
+    pub(crate) fn is_closed(&self) -> bool {
+        self.lock().closed
+    }
+
     fn lock(&self) -> MutexGuard<'_, State<T>> {
         // No code of ours can panic while the lock is held: a poisoned state is still whole.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)

@@ -61,8 +61,18 @@ pub struct Completion {
     pub ready_at_ns: u64,
 }
 
-/// Where finished I/Os of a session are handed back by worker threads.
-pub(crate) type Port = Handoff<Box<Io>>;
+/// Where worker threads hand back the finished I/Os of a submitter.
+pub(crate) trait Port: Send + Sync {
+    /// Takes a finished I/O: called once for each that a worker thread has finished or lost.
+    fn arrive(&self, io: Box<Io>);
+}
+
+/// A submitter that picks its I/Os up itself.
+impl Port for Handoff<Box<Io>> {
+    fn arrive(&self, io: Box<Io>) {
+        self.push(io);
+    }
+}
 
 /// One preallocated I/O: reused for every request of its slot.
 pub(crate) struct Io {
@@ -81,7 +91,7 @@ pub(crate) struct Io {
     scratch: AlignedBuffer,
     /// A layer has transformed the data to be written: the payload is in `scratch`.
     in_scratch: bool,
-    port: Arc<Port>,
+    port: Arc<dyn Port>,
     clock: Arc<dyn Clock>,
 }
 
@@ -91,7 +101,7 @@ impl Io {
         layers: usize,
         data_bytes: usize,
         scratch_bytes: usize,
-        port: Arc<Port>,
+        port: Arc<dyn Port>,
         clock: Arc<dyn Clock>,
     ) -> Self {
         Self {
@@ -174,7 +184,7 @@ impl Parcel {
         let mut io = self.into_io();
         io.stamp();
         let port = Arc::clone(&io.port);
-        port.push(io);
+        port.arrive(io);
     }
 }
 
@@ -183,7 +193,7 @@ impl Drop for Parcel {
         if let Some(mut io) = self.0.take() {
             io.result = Err(Errno::IO);
             let port = Arc::clone(&io.port);
-            port.push(io);
+            port.arrive(io);
         }
     }
 }

@@ -44,6 +44,7 @@
 //! | `clock`, `wait` | time, injected; waiting for an instant precisely |
 //! | `handoff` | handing an I/O to another thread |
 //! | `memory` | is there enough for what a layer asks? |
+//! | [`fuse`] | the disk as a file that any program can use |
 //! | `chance` | repeatable randomness |
 //! | `xts` | AES-XTS-256 |
 
@@ -53,6 +54,7 @@ mod chance;
 mod clock;
 mod disk;
 mod error;
+pub mod fuse;
 mod handoff;
 mod io;
 mod layer;

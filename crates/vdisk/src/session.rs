@@ -33,7 +33,7 @@ pub struct Session {
     disk: VirtualDisk,
     /// `None` while in flight.
     slots: Box<[Option<Box<Io>>]>,
-    port: Arc<Port>,
+    port: Arc<Handoff<Box<Io>>>,
     shard: Arc<Shard>,
     in_flight: usize,
     max_io_bytes: usize,
@@ -58,7 +58,8 @@ impl Session {
         let scratch_bytes = if disk.needs_scratch() { max_io_bytes } else { 0 };
         let slots = (0..depth)
             .map(|slot| {
-                let (port, clock) = (Arc::clone(&port), Arc::clone(disk.clock()));
+                let port = Arc::clone(&port) as Arc<dyn Port>;
+                let clock = Arc::clone(disk.clock());
                 Some(Box::new(Io::new(
                     slot,
                     layers.len(),

@@ -98,9 +98,9 @@ mod tests {
         }
     }
 
-    fn parcel(slot: usize, port: &Arc<Port>) -> Parcel {
+    fn parcel(slot: usize, port: &Arc<Handoff<Box<Io>>>) -> Parcel {
         let clock = Arc::new(ManualClock::default());
-        let mut io = Io::new(slot, 2, 0, 0, Arc::clone(port), clock);
+        let mut io = Io::new(slot, 2, 0, 0, Arc::clone(port) as Arc<dyn Port>, clock);
         io.start(Request::flush());
         Parcel::new(Box::new(io))
     }

@@ -8,10 +8,12 @@
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use serde::{Serialize, Serializer};
+
 use crate::io::{Io, Op};
 
 /// What has passed through one layer since the disk was opened.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct LayerStats {
     /// The layer as it is written in a stack text.
     pub layer: String,
@@ -28,11 +30,16 @@ pub struct LayerStats {
     /// I/Os that reached this layer and ended in an error, here or elsewhere.
     pub errors: u64,
     /// Counters of this kind of layer, such as a cache's hits, by name.
+    #[serde(serialize_with = "as_map")]
     pub own: Vec<(&'static str, u64)>,
 }
 
+fn as_map<S: Serializer>(counters: &[(&'static str, u64)], to: S) -> Result<S::Ok, S::Error> {
+    to.collect_map(counters.iter().copied())
+}
+
 /// What lies at the bottom of a disk.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct BackingFacts {
     /// The backing file; `None` for memory and for a file without a name.
     pub path: Option<PathBuf>,

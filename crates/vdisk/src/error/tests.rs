@@ -138,3 +138,17 @@ fn sessions_that_cannot_be() {
     let source = std::io::Error::from_raw_os_error(11);
     assert_snapshot!(Error::Spawn { number: 7, source }, @"`queue`: worker thread 7 could not be started: Resource temporarily unavailable (os error 11); use fewer workers");
 }
+
+#[test]
+fn mounts_that_fail() {
+    use std::io::Error as System;
+    let device = |errno: Errno| Error::NoFuse { source: errno.into() };
+    assert_snapshot!(device(Errno::NOENT), @"cannot open /dev/fuse: No such file or directory (os error 2): load the kernel's module with `modprobe fuse`, or pass the device to this container (--device /dev/fuse)");
+    assert_snapshot!(device(Errno::ACCESS), @"cannot open /dev/fuse: Permission denied (os error 13): run as root");
+    assert_snapshot!(device(Errno::NODEV), @"cannot open /dev/fuse: No such device (os error 19)");
+    let at = |source: System| Error::Mount { path: PathBuf::from("/mnt/disk"), source };
+    assert_snapshot!(at(Errno::NOENT.into()), @"cannot mount the disk at /mnt/disk: No such file or directory (os error 2): create the directory first");
+    assert_snapshot!(at(Errno::NOTDIR.into()), @"cannot mount the disk at /mnt/disk: Not a directory (os error 20): name a directory");
+    assert_snapshot!(at(Errno::PERM.into()), @"cannot mount the disk at /mnt/disk: Operation not permitted (os error 1): run as root, or install fusermount3 (package fuse3) and name a directory that is yours");
+    assert_snapshot!(at(Errno::BUSY.into()), @"cannot mount the disk at /mnt/disk: Device or resource busy (os error 16)");
+}

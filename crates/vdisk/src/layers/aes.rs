@@ -162,7 +162,7 @@ mod tests {
         let clock: Arc<dyn crate::clock::Clock> = Arc::new(ManualClock::default());
         let place = Place { index: 0, clock: &clock };
         let build = || AesConfig::default().build(&place).unwrap();
-        let port = Arc::new(crate::handoff::Handoff::with_capacity(1));
+        let port: Arc<dyn crate::io::Port> = Arc::new(crate::handoff::Handoff::with_capacity(1));
         let coded = |layer: &dyn Layer| {
             let mut io = Io::new(0, 1, 4096, 4096, Arc::clone(&port), Arc::clone(&clock));
             io.start(crate::io::Request::write(0, 4096));

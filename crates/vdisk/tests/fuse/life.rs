@@ -1,0 +1,145 @@
+//! Mounting, unmounting, and what is in between.
+
+use std::os::unix::fs::{FileExt, PermissionsExt};
+use std::path::Path;
+use std::process::Command;
+use std::sync::Arc;
+use std::thread;
+
+use iotax_vdisk::fuse::{MountOptions, mount};
+use iotax_vdisk::{
+    DelayConfig, Error, LayerConfig, MonotonicClock, QueueConfig, Session, VirtualDisk,
+};
+
+use crate::{MIB, Scene, can_map_shared, can_mount, mem, mount_entries, open_elsewhere};
+
+const HOUR_NS: u64 = 3_600_000_000_000;
+
+#[test]
+fn the_table_of_mounts_names_it_and_forgets_it() {
+    let options = MountOptions { name: "iotax:a, b".to_owned(), ..MountOptions::default() };
+    let Some(scene) = Scene::with(&[mem(MIB)], &options) else { return };
+    let at = scene.mounted.at().to_owned();
+    let entries = mount_entries(&at);
+    assert_eq!(entries.len(), 1);
+    assert!(entries[0].starts_with("iotax:a,\\040b "), "{entries:?}");
+    assert!(entries[0].contains(" fuse.iotax rw,nosuid,nodev,"), "{entries:?}");
+
+    let mut names: Vec<_> =
+        at.read_dir().unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    names.sort();
+    assert_eq!(names, ["disk", "stats.json"]);
+    let mode = |name| at.join(name).metadata().unwrap().permissions().mode() & 0o777;
+    assert_eq!([mode("disk"), mode("stats.json")], [0o600, 0o444]);
+
+    let Scene { mounted, dir } = scene;
+    drop(mounted);
+    assert_eq!(mount_entries(&at), [""; 0]);
+    assert_eq!(dir.path().read_dir().unwrap().count(), 0);
+}
+
+#[test]
+fn what_was_stored_in_a_mapping_and_not_synced_outlives_the_mount() {
+    if !can_map_shared() {
+        return;
+    }
+    let Some(scene) = Scene::of(&[mem(MIB)]) else { return };
+    let disk = scene.disk().clone();
+    scene.in_another_process("life::map_and_leave");
+    drop(scene);
+    let mut read = [0; 4096];
+    Session::new(&disk, 1, 4096).unwrap().read_at(4096, &mut read).unwrap();
+    assert_eq!(read, [7; 4096]);
+}
+
+#[test]
+#[ignore = "the other process of the test above"]
+fn map_and_leave() {
+    // SAFETY: nobody else changes the file's bytes.
+    let mapped = unsafe { memmap2::MmapMut::map_mut(&open_elsewhere()) };
+    mapped.expect("Linux 6.6, for shared mappings of files with direct I/O")[4096..8192].fill(7);
+}
+
+#[test]
+fn dropping_cuts_off_io_that_would_take_an_hour() {
+    let delay = LayerConfig::Delay(DelayConfig { latency_ns: HOUR_NS, jitter_ns: 0 });
+    let queue = LayerConfig::Queue(QueueConfig { workers: 1 });
+    let options = MountOptions { threads: 1, ..MountOptions::default() };
+    let Some(scene) = Scene::with(&[mem(MIB), delay, queue], &options) else { return };
+    let file = scene.open();
+    thread::scope(|scope| {
+        let readers: Vec<_> = (0..4)
+            .map(|index| {
+                let file = &file;
+                scope.spawn(move || file.read_at(&mut [0; 4096], 4096 * index))
+            })
+            .collect();
+        scope.spawn(|| file.write_at(&[1], 65_536 + 77));
+        // Five reads, one of them the write's, have reached the bottom, and are held back now.
+        while scene.stats()["layers"][0]["reads"].as_u64() < Some(5) {
+            thread::yield_now();
+        }
+        let at = scene.mounted.at().to_owned();
+        drop(scene.mounted);
+        assert_eq!(mount_entries(&at), [""; 0]);
+        for reader in readers {
+            assert!(reader.join().unwrap().is_err(), "cut off");
+        }
+    });
+    assert!(file.read_at(&mut [0; 4096], 0).is_err());
+}
+
+#[test]
+fn somebody_else_may_unmount_it() {
+    let Some(scene) = Scene::of(&[mem(MIB)]) else { return };
+    let at = scene.mounted.at().to_owned();
+    assert!(!scene.mounted.has_ended());
+    thread::scope(|scope| {
+        let waiter = scope.spawn(|| scene.mounted.wait());
+        assert!(Command::new("umount").arg(&at).status().unwrap().success());
+        waiter.join().unwrap();
+    });
+    assert!(scene.mounted.has_ended());
+    // What is mounted there meanwhile is none of ours.
+    let other = VirtualDisk::open(&[mem(MIB)], Arc::new(MonotonicClock)).unwrap();
+    let other = mount(&other, &at, &MountOptions::default()).unwrap();
+    let Scene { mounted, dir: _dir } = scene;
+    drop(mounted);
+    assert_eq!(mount_entries(&at).len(), 1);
+    drop(other);
+    assert_eq!(mount_entries(&at), [""; 0]);
+}
+
+#[test]
+fn a_mount_on_top_of_another_leaves_that_one_alone() {
+    let Some(below) = Scene::of(&[mem(MIB)]) else { return };
+    let disk = VirtualDisk::open(&[mem(2 * MIB)], Arc::new(MonotonicClock)).unwrap();
+    let above = mount(&disk, below.mounted.at(), &MountOptions::default()).unwrap();
+    let size = || below.path().metadata().unwrap().len();
+    assert_eq!(size(), 2 * MIB);
+    drop(above);
+    assert_eq!(size(), MIB);
+}
+
+#[test]
+fn a_read_only_mount_refuses_to_write() {
+    let options = MountOptions { read_only: true, ..MountOptions::default() };
+    let Some(scene) = Scene::with(&[mem(MIB)], &options) else { return };
+    let error = std::fs::OpenOptions::new().write(true).open(scene.path()).unwrap_err();
+    assert_eq!(error.kind(), std::io::ErrorKind::ReadOnlyFilesystem);
+    assert_eq!(std::fs::read(scene.path()).unwrap().len() as u64, MIB);
+}
+
+#[test]
+fn a_place_that_is_none_is_refused() {
+    if !can_mount() {
+        return;
+    }
+    let disk = VirtualDisk::open(&[mem(MIB)], Arc::new(MonotonicClock)).unwrap();
+    let refused = |at: &str| match mount(&disk, Path::new(at), &MountOptions::default()) {
+        Err(error @ Error::Mount { .. }) => error.to_string(),
+        other => panic!("{other:?}"),
+    };
+    insta::assert_snapshot!(refused("/nonexistent/dir"), @"cannot mount the disk at /nonexistent/dir: No such file or directory (os error 2): create the directory first");
+    insta::assert_snapshot!(refused("/dev/null"), @"cannot mount the disk at /dev/null: Not a directory (os error 20): name a directory");
+}
