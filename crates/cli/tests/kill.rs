@@ -87,6 +87,29 @@ fn ctrl_c_takes_everything_down() {
     }
 }
 
+#[test]
+fn two_runs_at_a_time_do_not_disturb_each_other() {
+    let desk = Desk::new();
+    let before = machine_and_files(&desk);
+    let start = |out: &str| {
+        let mut arguments = PEEL;
+        arguments[12] = out;
+        desk.command(&arguments).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
+    };
+    let runs = [start("out/1"), start("out/2")];
+    // Nor does undo disturb them.
+    desk.run(&["undo"]);
+    for run in runs {
+        let output = run.wait_with_output().unwrap();
+        if output.status.code() == Some(3) && std::env::var_os("CI").is_none() {
+            eprintln!("SKIPPED two_runs_at_a_time: {}", String::from_utf8_lossy(&output.stderr));
+            continue;
+        }
+        assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+    assert_eq!(machine_and_files(&desk), before);
+}
+
 /// What is up on the machine because of this desk, and the files in it, without results and
 /// without the directories of the state, which stay.
 fn machine_and_files(desk: &Desk) -> (BTreeSet<String>, BTreeSet<PathBuf>) {

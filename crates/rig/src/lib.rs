@@ -11,6 +11,10 @@
 //! | `check` | what each arm's target is, and every reason to refuse it |
 //! | `room` | is there enough space and memory for all that will be made |
 //! | `journal`, `entry` | what to undo, on disk before it is done |
+//! | `layers` | the layers of the system, one file each |
+//! | `assembly`, `workshop` | an arm made of them, and what they are made with |
+//! | `programs`, `mounts`, `fuse` | other programs run and ended; things mounted and unmounted |
+//! | `disks` | virtual disks for other programs |
 //! | `device`, `archive` | devices given up to be overwritten, and every reason not to |
 //! | `alone` | arms that cannot be up side by side |
 //! | `blank` | signatures on devices: found, told apart, wiped |
@@ -23,9 +27,9 @@
 //! | `site` | what the record says about each arm |
 //! | `size` | sizes in messages |
 //!
-//! To add a layer that changes the system (a device mapping, a mount): one file that makes and
-//! unmakes it, one variant of `entry::Entry` that says how to undo it, and its case in
-//! `check`.
+//! To add a layer that changes the system (a device mapping, a mount): one file in `layers` that
+//! makes it, its arm in `layers::steps`, and one variant of `entry::Entry` that says how to undo it
+//! if it is something of a new kind.
 //!
 //! The rig imports `inspect`, which the table of rooms does not list for it: refusing a target
 //! needs exactly the facts that `inspect` reads (kind, free space, mounts, direct I/O), and two
