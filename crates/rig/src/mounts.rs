@@ -69,7 +69,12 @@ pub(crate) fn undo(path: &Path, journal: &Path) -> Result<Undone, Error> {
         match unmount(path, UnmountFlags::NOFOLLOW) {
             Ok(()) => undone = Undone::Removed,
             Err(Errno::INVAL | Errno::NOENT) => break,
-            Err(Errno::BUSY) if started.elapsed() < PATIENCE => sleep(Duration::from_millis(50)),
+            Err(Errno::BUSY) if started.elapsed() < PATIENCE => {
+                if is_fuse(path) {
+                    abort(path);
+                }
+                sleep(Duration::from_millis(20));
+            }
             Err(Errno::BUSY) => {
                 return Err(Error::Busy { path: path.to_owned(), journal: journal.to_owned() });
             }
@@ -77,6 +82,20 @@ pub(crate) fn undo(path: &Path, journal: &Path) -> Result<Undone, Error> {
         }
     }
     Ok(undone)
+}
+
+fn is_fuse(path: &Path) -> bool {
+    let text = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
+    let mounts = parse_mountinfo(&text);
+    let top = mounts.iter().rfind(|mount| mount.mount_point == path);
+    top.is_some_and(|mount| mount.file_system.starts_with("fuse"))
+}
+
+/// Ends all requests to a FUSE file system, whose server was told to end before. A server that is
+/// killed while it waits for itself (go-fuse polls its own mount when it starts) never goes
+/// otherwise: the thread that waits holds the connection that would end its waiting.
+fn abort(path: &Path) {
+    let _ = unmount(path, UnmountFlags::NOFOLLOW | UnmountFlags::FORCE);
 }
 
 pub(crate) fn unremovable(path: &Path, source: io::Error, journal: &Path) -> Error {

@@ -106,6 +106,14 @@ impl Program {
         if status.success() { Ok(said) } else { Err(self.failed(&status.to_string(), &said)) }
     }
 
+    /// Starts it as a daemon that goes to the background by itself, and waits until it has, which
+    /// says that it is ready. The token must have been announced.
+    pub(crate) fn detach(mut self, run: &str, token: &str, stop: &AtomicBool) -> Result<(), Error> {
+        let child = self.spawn(run, Some(token))?;
+        let status = wait(child, stop)?;
+        if status.success() { Ok(()) } else { Err(self.failed(&status.to_string(), &self.said())) }
+    }
+
     /// Starts it as a daemon with this token, which must have been announced. It ends with
     /// [`end_daemon`].
     pub(crate) fn start(mut self, run: &str, token: &str) -> Result<Daemon, Error> {

@@ -160,11 +160,22 @@ impl Workshop<'_> {
         self.announced(program).map(|(daemon, _)| daemon)
     }
 
+    /// Starts a daemon, announced, that goes to the background by itself when it is ready.
+    pub(crate) fn detach(&mut self, program: Program) -> Result<(), Error> {
+        let token = self.announce_daemon(&program)?;
+        program.detach(&self.journal.name(), &token, self.stop)
+    }
+
     /// The daemon and its token.
     fn announced(&mut self, program: Program) -> Result<(Daemon, String), Error> {
+        let token = self.announce_daemon(&program)?;
+        Ok((program.start(&self.journal.name(), &token)?, token))
+    }
+
+    fn announce_daemon(&mut self, program: &Program) -> Result<String, Error> {
         let token = self.token()?;
         self.journal.announce(Entry::Daemon { token: token.clone(), program: program.name() })?;
-        Ok((program.start(&self.journal.name(), &token)?, token))
+        Ok(token)
     }
 
     /// Warns that a layer has a cache that could answer instead of what is below it.

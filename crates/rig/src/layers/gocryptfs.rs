@@ -5,7 +5,6 @@ use std::os::unix::fs::DirBuilderExt;
 
 use crate::error::Error;
 use crate::layers::{System, Top};
-use crate::mounts;
 use crate::needs::Need;
 use crate::programs::Program;
 use crate::workshop::Workshop;
@@ -49,8 +48,9 @@ impl System for Gocryptfs {
         workshop
             .run(gocryptfs().args(["-init", "-scryptn", SCRYPT_N]).args(cipher).arg(&ciphertext))?;
         let at = workshop.mount_point("gocryptfs")?;
-        let daemon = gocryptfs().args(["-fg", "-nosyslog"]).arg(&ciphertext).arg(&at);
-        workshop.serve(daemon, || mounts::is_mounted(&at))?;
+        // Once it is mounted, it still looks at its own mount, and must not be ended in that moment;
+        // when it goes to the background, that is over.
+        workshop.detach(gocryptfs().arg("-nosyslog").arg(&ciphertext).arg(&at))?;
         // It takes O_DIRECT off the files it opens, because its blocks are not aligned.
         workshop.caches(
             "gocryptfs reads and writes its ciphertext through the page cache, even if direct I/O \
