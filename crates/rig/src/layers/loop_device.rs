@@ -7,6 +7,7 @@ use std::sync::atomic::AtomicBool;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use crate::disk_file::opens_directly;
 use crate::entry::{Entry, Undone};
 use crate::error::Error;
 use crate::layers::{System, Top};
@@ -31,7 +32,9 @@ impl System for Loop {
 
     fn make(&self, below: Top, workshop: &mut Workshop<'_>) -> Result<Top, Error> {
         workshop.journal.announce(Entry::Loop { backing: below.path.clone() })?;
-        let direct = if self.direct { "--direct-io=on" } else { "--direct-io=off" };
+        // Asked for direct I/O on a file that cannot do it, losetup makes no device at all.
+        let direct = self.direct && opens_directly(&below.path);
+        let direct = if direct { "--direct-io=on" } else { "--direct-io=off" };
         let losetup = Program::new("losetup").args(["--find", "--show", direct]).arg(&below.path);
         let node = PathBuf::from(workshop.run(losetup)?);
         if !self.direct {
