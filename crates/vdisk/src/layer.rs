@@ -74,6 +74,9 @@ pub(crate) struct WorkQueue<'a> {
 pub(crate) trait Base {
     fn size_bytes(&self) -> u64;
 
+    /// Can its I/O wait for a device, instead of keeping a CPU busy?
+    fn waits(&self) -> bool;
+
     /// Writes `data` at `offset` below all layers, for preparation.
     fn fill(&self, offset: u64, data: &[u8]) -> Result<(), Errno>;
 

@@ -65,17 +65,28 @@ pub struct MountOptions {
     /// What the first column of `/proc/mounts` shows; the third shows `fuse.iotax`.
     pub name: String,
     /// Threads that receive requests, at least 1. Each walks one request at a time through the
-    /// stack, so this many reads of the backing file can be under way together.
-    pub threads: usize,
+    /// stack, so this many reads of the backing file can be under way together. `None`: as many as
+    /// suit the disk.
+    pub threads: Option<usize>,
     /// Refuse to write.
     pub read_only: bool,
 }
 
 impl Default for MountOptions {
-    /// `iotax`, 16 threads, for reading and writing.
+    /// `iotax`, for reading and writing, with as many threads as suit the disk.
     fn default() -> Self {
-        Self { name: "iotax".to_owned(), threads: 16, read_only: false }
+        Self { name: "iotax".to_owned(), threads: None, read_only: false }
     }
+}
+
+/// A file on a device gets one thread for each of many reads under way. Where threads keep CPUs
+/// busy instead, more of them only wake each other up: the kernel wakes the one that has slept
+/// longest, whose data is the coldest.
+fn suitable_threads(disk: &VirtualDisk) -> usize {
+    if disk.0.base().waits() {
+        return 32;
+    }
+    std::thread::available_parallelism().map_or(4, |cpus| cpus.get().clamp(4, 16))
 }
 
 /// A mounted disk. Dropping it unmounts.
@@ -122,7 +133,8 @@ impl Mounted {
         self.holder = Some(holder.spawn(move || server.hold())?);
 
         let mut config = Config::default();
-        config.n_threads = Some(options.threads.max(1));
+        let threads = options.threads.unwrap_or_else(|| suitable_threads(&self.disk));
+        config.n_threads = Some(threads.max(1));
         config.clone_fd = true;
         let files = Files::new(&self.disk, &self.server);
         let session = Session::from_fd(files, channel, SessionACL::All, config)?;

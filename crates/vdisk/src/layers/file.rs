@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{
     Advice, FallocateFlags, OFlags, fadvise, fallocate, fcntl_getfl, fcntl_setfl, fdatasync, fstat,
-    fstatvfs,
+    fstatfs, fstatvfs,
 };
 use rustix::io::{Errno, pread, pwrite};
 
@@ -25,6 +25,8 @@ use crate::text::Bytes;
 
 const NAME: &str = "file";
 const BUFFERED_BLOCK_BYTES: u32 = 512;
+/// A file system in memory; from the kernel's `uapi/linux/magic.h`.
+const TMPFS_MAGIC: i64 = 0x0102_1994;
 
 /// Base layer: a device in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -268,6 +270,10 @@ impl Base for File {
 
     fn sync(&self) -> Result<(), Errno> {
         fdatasync(&self.inner)
+    }
+
+    fn waits(&self) -> bool {
+        fstatfs(&self.inner).is_ok_and(|found| found.f_type != TMPFS_MAGIC)
     }
 
     fn facts(&self) -> BackingFacts {

@@ -124,6 +124,10 @@ impl Base for Mem {
         Ok(())
     }
 
+    fn waits(&self) -> bool {
+        false
+    }
+
     fn facts(&self) -> BackingFacts {
         BackingFacts::memory(self.size_bytes())
     }

@@ -64,7 +64,7 @@ fn map_and_leave() {
 fn dropping_cuts_off_io_that_would_take_an_hour() {
     let delay = LayerConfig::Delay(DelayConfig { latency_ns: HOUR_NS, jitter_ns: 0 });
     let queue = LayerConfig::Queue(QueueConfig { workers: 1 });
-    let options = MountOptions { threads: 1, ..MountOptions::default() };
+    let options = MountOptions { threads: Some(1), ..MountOptions::default() };
     let Some(scene) = Scene::with(&[mem(MIB), delay, queue], &options) else { return };
     let file = scene.open();
     thread::scope(|scope| {

@@ -14,7 +14,7 @@ use crate::{MIB, Scene, mem, skipped};
 fn delayed_requests_wait_together_and_occupy_no_thread() {
     let latency_ns = 50_000_000;
     let delay = LayerConfig::Delay(DelayConfig { latency_ns, jitter_ns: 0 });
-    let options = MountOptions { threads: 2, ..MountOptions::default() };
+    let options = MountOptions { threads: Some(2), ..MountOptions::default() };
     let Some(scene) = Scene::with(&[mem(MIB), delay], &options) else { return };
     let file = scene.open();
     let start = Instant::now();
