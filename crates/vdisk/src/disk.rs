@@ -24,6 +24,7 @@ pub(crate) struct Inner {
     size_bytes: u64,
     block_bytes: u32,
     needs_scratch: bool,
+    read_only: bool,
     workers: Vec<JoinHandle<()>>,
     shards: Mutex<Shards>,
 }
@@ -36,10 +37,24 @@ struct Shards {
 impl VirtualDisk {
     /// Opens `layers`, bottom first. Its time is `clock`'s.
     pub fn open(layers: &[LayerConfig], clock: Arc<dyn Clock>) -> Result<Self, Error> {
+        Self::open_as(layers, clock, false)
+    }
+
+    /// Opens `layers` for reading: every write is answered with `EROFS`, and a file at the bottom
+    /// has to exist and need not be writable.
+    pub fn open_read_only(layers: &[LayerConfig], clock: Arc<dyn Clock>) -> Result<Self, Error> {
+        Self::open_as(layers, clock, true)
+    }
+
+    fn open_as(
+        layers: &[LayerConfig],
+        clock: Arc<dyn Clock>,
+        read_only: bool,
+    ) -> Result<Self, Error> {
         check_order(layers)?;
         let mut built = Vec::with_capacity(layers.len());
         for (index, layer) in layers.iter().enumerate() {
-            built.push(layer.recipe().build(&Place { index, clock: &clock })?);
+            built.push(layer.recipe().build(&Place { index, clock: &clock, read_only })?);
         }
         let size_bytes = built[0].base().map_or(0, Base::size_bytes);
         let (block_bytes, unit_of) = built
@@ -61,6 +76,7 @@ impl VirtualDisk {
             size_bytes,
             block_bytes,
             needs_scratch,
+            read_only,
             workers: Vec::new(),
             shards: Mutex::new(Shards { live: Vec::new(), ended: Shard::new(layers.len()) }),
         };
@@ -76,6 +92,11 @@ impl VirtualDisk {
     /// Smallest aligned unit of I/O, bytes: the largest of all layers'.
     pub fn block_bytes(&self) -> u32 {
         self.0.block_bytes
+    }
+
+    /// Was it opened for reading only?
+    pub fn is_read_only(&self) -> bool {
+        self.0.read_only
     }
 
     /// The clock the disk was opened with.

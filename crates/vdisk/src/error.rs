@@ -145,7 +145,7 @@ pub enum Error {
     },
 
     /// The file system refused.
-    #[error("`file`: cannot {action} {}: {source}{}", path.display(), advice(source))]
+    #[error("`file`: cannot {action} {}: {source}{}", path.display(), advice(action, source))]
     File {
         /// The file or directory.
         path: PathBuf,
@@ -223,8 +223,10 @@ pub enum Error {
     },
 }
 
-fn advice(source: &std::io::Error) -> &'static str {
+fn advice(action: &str, source: &std::io::Error) -> &'static str {
     match source.kind() {
+        // What is opened for writing would have been created.
+        ErrorKind::NotFound if action == "open" => ": only an existing file can be read",
         ErrorKind::NotFound | ErrorKind::NotADirectory => ": create the directory first",
         ErrorKind::PermissionDenied => ": choose a place that you may write to",
         ErrorKind::ReadOnlyFilesystem => ": choose a place on a writable file system",

@@ -91,6 +91,8 @@ pub(crate) struct Place<'a> {
     /// Position from the bottom; index of this layer's word in [`Io::notes`].
     pub(crate) index: usize,
     pub(crate) clock: &'a Arc<dyn Clock>,
+    /// Nothing will be written: no need for the permission to.
+    pub(crate) read_only: bool,
 }
 
 /// A configuration that can become a layer.

@@ -111,7 +111,7 @@ impl Session {
     /// Starts `request` in a free slot. Never waits.
     ///
     /// A range that is unaligned, larger than the buffer or not inside the device is answered
-    /// with `EINVAL`.
+    /// with `EINVAL`, a write to a disk opened for reading only with `EROFS`.
     ///
     /// # Panics
     /// If the slot is in flight or does not exist.
@@ -209,8 +209,10 @@ impl Session {
     }
 
     fn check(&self, request: Request) -> Result<(), Errno> {
-        if request.op == Op::Flush {
-            return Ok(());
+        match request.op {
+            Op::Flush => return Ok(()),
+            Op::Write if self.disk.is_read_only() => return Err(Errno::ROFS),
+            Op::Read | Op::Write => {}
         }
         let block_bytes = u64::from(self.disk.block_bytes());
         let len_bytes = request.len as u64;

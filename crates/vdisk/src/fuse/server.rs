@@ -60,6 +60,7 @@ pub(crate) struct Server {
     clock: Arc<dyn Clock>,
     size_bytes: u64,
     block_bytes: u64,
+    read_only: bool,
     io_bytes: usize,
     scratch_bytes: usize,
     slots: Slots,
@@ -86,6 +87,7 @@ impl Server {
             clock: Arc::clone(disk.clock()),
             size_bytes: disk.size_bytes(),
             block_bytes: u64::from(block_bytes),
+            read_only: disk.is_read_only(),
             io_bytes,
             scratch_bytes: if disk.needs_scratch() { io_bytes } else { 0 },
             slots: Slots::new(limit),
@@ -128,6 +130,10 @@ impl Server {
     }
 
     pub(crate) fn write(self: &Arc<Self>, offset: u64, data: &[u8], reply: ReplyWrite) {
+        if self.read_only {
+            // The mount is read-only too, until somebody remounts it.
+            return reply.error(fuser::Errno::EROFS);
+        }
         if data.is_empty() {
             return reply.written(0);
         }

@@ -7,7 +7,7 @@
 use std::fmt;
 use std::fs::{File as StdFile, OpenOptions};
 use std::io::ErrorKind;
-use std::os::unix::fs::FileTypeExt;
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{
@@ -59,8 +59,9 @@ impl Recipe for FileConfig {
         true
     }
 
-    fn build(&self, _place: &Place<'_>) -> Result<Box<dyn Layer>, Error> {
+    fn build(&self, place: &Place<'_>) -> Result<Box<dyn Layer>, Error> {
         let opened = match &self.path {
+            Some(path) if place.read_only => self.open_to_read(path)?,
             Some(path) => self.open_named(path)?,
             None => self.open_anonymous()?,
         };
@@ -100,6 +101,17 @@ impl FileConfig {
             Err(error) if error.kind() == ErrorKind::NotFound => self.create(path),
             Err(error) => Err(Error::file(path, "open", &error)),
         }
+    }
+
+    fn open_to_read(&self, path: &Path) -> Result<Opened, Error> {
+        // Not to wait for the other end if it should be a pipe, which is refused next.
+        let flags = OFlags::NONBLOCK.bits().cast_signed();
+        let file = OpenOptions::new()
+            .read(true)
+            .custom_flags(flags)
+            .open(path)
+            .map_err(|error| Error::file(path, "open", &error))?;
+        self.accept_existing(path, file)
     }
 
     fn accept_existing(&self, path: &Path, file: StdFile) -> Result<Opened, Error> {

@@ -1,6 +1,7 @@
 //! Mounting, unmounting, and what is in between.
 
 use std::os::unix::fs::{FileExt, PermissionsExt};
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
@@ -11,7 +12,9 @@ use iotax_vdisk::{
     DelayConfig, Error, LayerConfig, MonotonicClock, QueueConfig, Session, VirtualDisk,
 };
 
-use crate::{MIB, Scene, can_map_shared, can_mount, mem, mount_entries, open_elsewhere};
+use crate::{
+    FILE, MIB, Scene, can_map_shared, can_mount, mem, mount_entries, open_elsewhere, skipped,
+};
 
 const HOUR_NS: u64 = 3_600_000_000_000;
 
@@ -125,9 +128,72 @@ fn a_mount_on_top_of_another_leaves_that_one_alone() {
 fn a_read_only_mount_refuses_to_write() {
     let options = MountOptions { read_only: true, ..MountOptions::default() };
     let Some(scene) = Scene::with(&[mem(MIB)], &options) else { return };
-    let error = std::fs::OpenOptions::new().write(true).open(scene.path()).unwrap_err();
-    assert_eq!(error.kind(), std::io::ErrorKind::ReadOnlyFilesystem);
-    assert_eq!(std::fs::read(scene.path()).unwrap().len() as u64, MIB);
+    let Scene { mounted, dir } = scene;
+    let path = dir.path().join("disk");
+    let check = || {
+        let error = std::fs::OpenOptions::new().write(true).open(&path).unwrap_err();
+        assert_eq!(error.kind(), std::io::ErrorKind::ReadOnlyFilesystem);
+        assert_eq!(std::fs::read(&path).unwrap().len() as u64, MIB);
+    };
+    check();
+    drop(mounted);
+    let disk = VirtualDisk::open_read_only(&[mem(MIB)], Arc::new(MonotonicClock)).unwrap();
+    let _mounted = mount(&disk, dir.path(), &MountOptions::default()).unwrap();
+    check();
+}
+
+#[test]
+fn a_user_without_privileges_mounts_through_the_helper() {
+    const NOBODY: u32 = 65_534;
+    if !can_mount() {
+        return;
+    }
+    if Command::new("fusermount3").arg("--version").output().is_err() {
+        return skipped("fusermount3 is not installed");
+    }
+    let dir = tempfile::tempdir().unwrap();
+    std::os::unix::fs::chown(dir.path(), Some(NOBODY), Some(NOBODY)).unwrap();
+    let output = Command::new(std::env::current_exe().unwrap())
+        .args(["--ignored", "--exact", "life::mount_as_a_user"])
+        .env(FILE, dir.path())
+        .uid(NOBODY)
+        .gid(NOBODY)
+        .current_dir("/")
+        .output();
+    let output = match output {
+        Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {
+            return skipped("this test's program is not for every user to run");
+        }
+        output => output.unwrap(),
+    };
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && text.contains("1 passed"), "{text}");
+    assert_eq!(mount_entries(dir.path()), [""; 0]);
+}
+
+#[test]
+#[ignore = "the other process of the test above"]
+fn mount_as_a_user() {
+    let at = std::env::var_os(FILE).unwrap();
+    let at = Path::new(&at);
+    let disk = VirtualDisk::open(&[mem(MIB)], Arc::new(MonotonicClock)).unwrap();
+    let options = MountOptions { name: "a, b\\".to_owned(), ..MountOptions::default() };
+    let mounted = mount(&disk, at, &options).unwrap();
+    let entries = mount_entries(at);
+    assert!(entries[0].starts_with("a,\\040b\\134 "), "{entries:?}");
+    std::fs::OpenOptions::new()
+        .write(true)
+        .open(at.join("disk"))
+        .unwrap()
+        .write_all_at(&[7; 100], 50)
+        .unwrap();
+    drop(mounted);
+    assert_eq!(mount_entries(at), [""; 0]);
+    let mut read = [0; 512];
+    Session::new(&disk, 1, 512).unwrap().read_at(0, &mut read).unwrap();
+    assert_eq!((read[49], read[50], read[149], read[150]), (0, 7, 7, 0));
+    let missing = mount(&disk, Path::new("/proc"), &MountOptions::default());
+    assert!(matches!(missing, Err(Error::Mount { .. })), "not this user's directory");
 }
 
 #[test]

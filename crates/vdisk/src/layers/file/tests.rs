@@ -86,3 +86,33 @@ fn direct_io_is_used_where_it_can_be_and_the_disk_works_either_way() {
         assert_eq!(buffer, [3; 8192]);
     }
 }
+
+#[test]
+fn a_disk_opened_for_reading_only_needs_no_permission_to_write() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("disk.img");
+    let open = |path: &Path| {
+        let config = config(Some(path.to_owned()), dir.path(), None);
+        VirtualDisk::open_read_only(&[LayerConfig::File(config)], Arc::new(MonotonicClock))
+    };
+    insta::assert_snapshot!(
+        open(&path).unwrap_err().to_string().replace(path.to_str().unwrap(), "PATH"),
+        @"`file`: cannot open PATH: No such file or directory (os error 2): only an existing file can be read"
+    );
+    std::fs::write(&path, [5; 8192]).unwrap();
+    let disk = open(&path).unwrap();
+    assert!(disk.is_read_only());
+    let mut session = Session::new(&disk, 1, 4096).unwrap();
+    let mut read = [0; 4096];
+    assert_eq!(session.read_at(4096, &mut read), Ok(4096));
+    assert_eq!(read, [5; 4096]);
+    assert_eq!(session.write_at(0, &[6; 4096]), Err(Errno::ROFS));
+    assert_eq!(session.flush(), Ok(()));
+    // The running program: the kernel lets nobody open it for writing, root included.
+    let program = std::env::current_exe().unwrap();
+    let config = FileConfig { size_bytes: Some(512), ..config(Some(program), dir.path(), None) };
+    let layers = [LayerConfig::File(config)];
+    let clock = Arc::new(MonotonicClock);
+    assert!(VirtualDisk::open(&layers, clock.clone()).is_err());
+    assert!(VirtualDisk::open_read_only(&layers, clock).is_ok());
+}
