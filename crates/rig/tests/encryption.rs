@@ -12,6 +12,7 @@ use std::process::Command;
 use std::sync::atomic::AtomicBool;
 use std::thread;
 
+use iotax_inspect::{Mount, parse_mountinfo};
 use iotax_rig::{Error, Obstacle, Place, Rig};
 use iotax_spec::{Stack, Target};
 use rustix::fs::OFlags;
@@ -68,6 +69,25 @@ fn fscrypt() {
 #[test]
 fn fscrypt_on_luks() {
     hidden_and_returned("luks + ext4 + fscrypt");
+}
+
+/// The kernel lets 12 requests through unless it is told otherwise.
+#[test]
+fn a_deep_queue_gets_through_the_fuse_file_of_luks() {
+    let bench = Bench::new();
+    let Some(rig) = bench.up("luks") else { return };
+    let text = fs::read_to_string("/proc/self/mountinfo").unwrap();
+    let mounts = parse_mountinfo(&text);
+    let is_ours = |mount: &&Mount| mount.mount_point.starts_with(bench.path());
+    let luks = mounts.iter().filter(is_ours).find(|mount| mount.file_system == "fuse").unwrap();
+    // The arm's own, or the one that the system has; another arm's may be gone by now.
+    let controls = mounts.iter().filter(|mount| mount.file_system == "fusectl");
+    let controls = controls.clone().find(is_ours).or_else(|| controls.clone().next()).unwrap();
+    let controls = controls.mount_point.join(luks.device.minor.to_string());
+    let requests = fs::read_to_string(controls.join("max_background")).unwrap();
+    assert_eq!(requests.trim(), "256");
+    rig.down().unwrap();
+    bench.nothing_is_left();
 }
 
 /// The others only mean something if this finds what they don't.
