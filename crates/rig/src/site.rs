@@ -88,7 +88,11 @@ pub(crate) fn of_assembly(arm: &Arm, ground: &Ground, assembly: &Assembly) -> Si
 
 fn base_text(arm: &Arm) -> String {
     match &arm.target {
-        Target::Stack(stack) => stack.layers.first().map(Layer::to_string).unwrap_or_default(),
+        Target::Stack(stack) => match stack.layers.first() {
+            // However it is mounted.
+            Some(Layer::Nfs(nfs)) => format!("{}:{}", nfs.server, nfs.export),
+            bottom => bottom.map(Layer::to_string).unwrap_or_default(),
+        },
         Target::Path(path) => path.display().to_string(),
     }
 }
