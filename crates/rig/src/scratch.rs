@@ -109,24 +109,24 @@ fn remove_tree(directory: &OwnedFd, name: &[u8], kind: FileType) -> Result<(), E
             other => return other,
         }
     }
-    let inner = open_directory(directory, name)?;
     // What is mounted here is not ours to empty: on a file server it would be the user's data.
-    if is_mount(directory, &inner)? {
+    // Asked before it is opened, which may wait for a server that is gone.
+    if is_mount(directory, name)? {
         return Err(Errno::BUSY);
     }
+    let inner = open_directory(directory, name)?;
     for (name, kind) in list(&inner)? {
         remove_tree(&inner, &name, kind)?;
     }
     unlinkat(directory, name, AtFlags::REMOVEDIR)
 }
 
-/// Whether `inner` is the root of another mount than the one it is in.
-fn is_mount(outer: &OwnedFd, inner: &OwnedFd) -> Result<bool, Errno> {
-    let look = |directory| {
-        let flags = AtFlags::EMPTY_PATH;
-        statx(directory, c"", flags, StatxFlags::BASIC_STATS | StatxFlags::MNT_ID)
-    };
-    let (outer, inner) = (look(outer)?, look(inner)?);
+/// Whether what is called `name` in a directory is on another mount than the directory.
+fn is_mount(directory: &OwnedFd, name: &[u8]) -> Result<bool, Errno> {
+    let wanted = StatxFlags::BASIC_STATS | StatxFlags::MNT_ID;
+    let cached = AtFlags::NO_AUTOMOUNT | AtFlags::STATX_DONT_SYNC;
+    let outer = statx(directory, c"", cached | AtFlags::EMPTY_PATH, wanted)?;
+    let inner = statx(directory, name, cached | AtFlags::SYMLINK_NOFOLLOW, wanted)?;
     let device = |stat: &Statx| (stat.stx_dev_major, stat.stx_dev_minor);
     Ok(device(&outer) != device(&inner) || outer.stx_mnt_id != inner.stx_mnt_id)
 }
