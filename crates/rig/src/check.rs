@@ -84,7 +84,12 @@ fn obstacles(stack: &Stack) -> Vec<Obstacle> {
     }
     let small = stack.size_bytes().and_then(|bytes| assembly::too_small(stack, bytes));
     let small = small.map(|(layer, least_bytes)| Obstacle::TooSmallFor { layer, least_bytes });
-    small.into_iter().collect()
+    let other = stack.layers.iter().filter_map(|layer| match layer {
+        Layer::FileSystem(made) => layers::names_another(made),
+        _ => None,
+    });
+    let other = other.map(|(layer, word)| Obstacle::NamesAnother { layer, word });
+    small.into_iter().chain(other).collect()
 }
 
 /// What this machine lacks, over all arms, each once.

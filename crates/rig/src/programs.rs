@@ -51,7 +51,8 @@ pub(crate) struct Program {
     name: OsString,
     command: Command,
     output: io::Result<File>,
-    input: io::Result<()>,
+    /// Kept to be emptied: a daemon holds its standard input for as long as it lives.
+    input: io::Result<Option<File>>,
 }
 
 impl Program {
@@ -65,7 +66,7 @@ impl Program {
         // No udev rule is told to wait for, or to make links to, what lives for seconds.
         command.env("DM_DISABLE_UDEV", "1");
         let output = anonymous("output");
-        Self { name, command, output, input: Ok(()) }
+        Self { name, command, output, input: Ok(None) }
     }
 
     pub(crate) fn arg(mut self, argument: impl AsRef<OsStr>) -> Self {
@@ -78,13 +79,20 @@ impl Program {
         self
     }
 
-    /// What it reads as standard input; it is in no file and no argument.
+    /// The directory it runs in, which relative paths start from.
+    pub(crate) fn within(mut self, directory: &Path) -> Self {
+        self.command.current_dir(directory);
+        self
+    }
+
+    /// What it reads as standard input; it is in no file and no argument, and gone when the program
+    /// has ended or is ready.
     pub(crate) fn input(mut self, bytes: &[u8]) -> Self {
         self.input = anonymous("input").and_then(|mut file| {
             file.write_all(bytes)?;
             file.rewind()?;
-            self.command.stdin(file);
-            Ok(())
+            self.command.stdin(file.try_clone()?);
+            Ok(Some(file))
         });
         self
     }
@@ -111,6 +119,7 @@ impl Program {
     pub(crate) fn detach(mut self, run: &str, token: &str, stop: &AtomicBool) -> Result<(), Error> {
         let child = self.spawn(run, Some(token))?;
         let status = wait(child, stop)?;
+        self.wipe_input();
         if status.success() { Ok(()) } else { Err(self.failed(&status.to_string(), &self.said())) }
     }
 
@@ -134,6 +143,13 @@ impl Program {
             None => self.command.env(RUN, run),
         };
         self.command.spawn().map_err(|error| self.failed(&error.to_string(), ""))
+    }
+
+    /// Takes away what it had to read: whoever may look into a daemon's files would find it there.
+    fn wipe_input(&self) {
+        if let Ok(Some(input)) = &self.input {
+            let _ = input.set_len(0);
+        }
     }
 
     /// What it has printed so far.
@@ -194,6 +210,7 @@ impl Daemon {
             sleep(pause);
             pause = (pause * 2).min(Duration::from_millis(20));
         }
+        self.program.wipe_input();
         let Self { mut child, .. } = self;
         std::thread::spawn(move || child.wait());
         Ok(())
@@ -331,6 +348,21 @@ mod tests {
     fn input_arrives_and_output_comes_back() {
         let stop = AtomicBool::new(false);
         assert_eq!(sh("tr a-z A-Z").input(b"secret").run("r", &stop).unwrap(), "SECRET");
+    }
+
+    #[test]
+    fn what_a_daemon_was_given_to_read_is_gone_when_it_is_ready() {
+        let stop = AtomicBool::new(false);
+        let token = crate::journal::token().unwrap();
+        let secret = std::env::temp_dir().join(format!("iotax-{token}"));
+        let script = format!("read line; echo $line > {0}; exec sleep 60", secret.display());
+        let daemon = sh(&script).input(b"secret\n").start("r", &token).unwrap();
+        let input = PathBuf::from(format!("/proc/{}/fd/0", daemon.child.id()));
+        let has_read = || fs::read_to_string(&secret).is_ok_and(|text| text == "secret\n");
+        daemon.until(&stop, has_read).unwrap();
+        fs::remove_file(&secret).unwrap();
+        assert_eq!(fs::read(&input).unwrap(), b"");
+        assert!(end_daemon(&token));
     }
 
     #[test]

@@ -58,6 +58,17 @@ pub enum Obstacle {
         /// Its least size.
         least_bytes: u64,
     },
+    /// Arguments that could make mkfs write to something other than its layer.
+    #[error(
+        "{layer}: mkfs=`{word}` names a file or device, which mkfs would overwrite; leave it out: \
+         the file system is made on the layer below it alone"
+    )]
+    NamesAnother {
+        /// The layer.
+        layer: &'static str,
+        /// The argument.
+        word: String,
+    },
     /// A file that exists, in a stack that would overwrite it.
     #[error(
         "exists already, and layers would be written over it; name a file that does not exist yet, \

@@ -297,6 +297,10 @@ fn data_of_the_users_in_directories_and_files_stay() {
       arm vdisk: ROOT/data/precious: exists already, and layers would be written over it; name a file that does not exist yet, or leave out the path
       arm disk: DEVICE: is a block device, not a file; layers of the system can stand on it with dev(path=...), and its content is lost
     ");
+    let further = stack(format!("file(size=400M) + btrfs(mkfs={})", data.display()));
+    let error = disk.open(&common::writing(&[("mkfs", further)]), &[]).unwrap_err().to_string();
+    insta::assert_snapshot!(disk.hide(&error), @"arm mkfs: btrfs: mkfs=`ROOT/data/precious` names a file or device, which mkfs would overwrite; leave it out: the file system is made on the layer below it alone");
+    assert_eq!(fs::read_to_string(&data).unwrap(), "the user's");
     let arms = [("dir", stack(format!("dir(path={})", disk.at("data").display())))];
     let mut rig = disk.open(&common::writing(&arms), &[]).unwrap();
     let Place::Path(private) = rig.up(0).unwrap() else { panic!("not a directory") };

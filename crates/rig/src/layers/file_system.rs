@@ -51,9 +51,43 @@ impl System for FileSystem {
             FileSystemKind::Ext4 | FileSystemKind::Btrfs => ["-U".to_owned(), uuid],
             FileSystemKind::Xfs => ["-m".to_owned(), format!("uuid={uuid}")],
         };
-        workshop.run(mkfs.args(further).args(identity).arg(&below.path))?;
+        let mkfs = mkfs.args(further).args(identity).arg(&below.path);
+        // A bare name among the further arguments can mean nothing but what is in there.
+        workshop.run(mkfs.within(workshop.room))?;
         let at = workshop.mount_point(self.kind.name())?;
         mounts::mount(&below.path, &at, self.kind.name(), self.mount.as_deref().unwrap_or(""))?;
         Ok(Top::directory(at))
+    }
+}
+
+/// The first of the further arguments of mkfs that names a file or device. Several kinds take more
+/// devices than one (`mkfs.btrfs /dev/x`, `mkfs.xfs -l logdev=/dev/x`, `mkfs.ext4 -J
+/// device=LABEL=x`) and would write over them, though nobody gave them up.
+pub(crate) fn names_another(made: &FileSystem) -> Option<(&'static str, String)> {
+    let mut words = made.mkfs.as_deref().unwrap_or_default().split_whitespace();
+    // Bare names are kept apart by where mkfs runs. Tags are `UUID=`, `PARTUUID=` and the like.
+    let is_name = |word: &&str| {
+        word.contains('/') || ["UUID=", "LABEL="].iter().any(|tag| word.contains(tag))
+    };
+    words.find(is_name).map(|word| (made.kind.name(), word.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn named(mkfs: &str) -> Option<String> {
+        let kind = FileSystemKind::Ext4;
+        let made = FileSystem { kind, encrypt: false, mkfs: Some(mkfs.to_owned()), mount: None };
+        names_another(&made).map(|(_, word)| word)
+    }
+
+    #[test]
+    fn arguments_that_name_another_device_are_found() {
+        assert_eq!(named("-f /dev/sdb").unwrap(), "/dev/sdb");
+        assert_eq!(named("-l logdev=/dev/sdb,size=100m").unwrap(), "logdev=/dev/sdb,size=100m");
+        assert_eq!(named("-J device=LABEL=journal").unwrap(), "device=LABEL=journal");
+        assert_eq!(named("-d name=../x").unwrap(), "name=../x");
+        assert_eq!(named("-b 4096 -O ^has_journal -E stride=16 -m0 -L label"), None);
     }
 }

@@ -24,6 +24,8 @@ use crate::error::Error;
 use crate::needs::Need;
 use crate::workshop::Workshop;
 
+pub(crate) use file_system::names_another;
+
 /// What a layer stands on, or what it gives to the one above.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Top {
