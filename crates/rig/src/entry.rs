@@ -129,14 +129,14 @@ impl Entry {
                 disk_file::remove(path, *identity, journal)
             }
             Self::Mount { path } => mounts::undo(path, journal),
-            Self::Disk { path, name, .. } if mounts::has(path, name) => mounts::undo(path, journal),
+            Self::Disk { path, name, .. } => mounts::undo_named(path, name, journal),
             Self::Loop { backing } => loop_device::undo(backing, journal),
             Self::Signatures { spot, mark } => blank::undo(spot, mark, journal),
             Self::Mapping { name } => dmcrypt::undo(name, journal),
             Self::Cgroup { path, home } => cgroup_io::undo(path, home, journal),
             Self::Remote(mounting) => mounting.undo(),
             Self::Daemon { token, .. } if programs::end_daemon(token) => Ok(Undone::Removed),
-            Self::Disk { .. } | Self::Daemon { .. } => Ok(Undone::Absent),
+            Self::Daemon { .. } => Ok(Undone::Absent),
         }
     }
 }

@@ -49,23 +49,43 @@ fn split(options: &str) -> (MountFlags, String) {
 
 /// Whether anything is mounted at `path`, which has no symbolic links.
 pub(crate) fn is_mounted(path: &Path) -> bool {
-    let text = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
-    parse_mountinfo(&text).iter().any(|mount| mount.mount_point == path)
+    mounted_at(path).unwrap_or(false)
 }
 
-/// Whether what is on top at `path` is called `name`.
-pub(crate) fn has(path: &Path, name: &str) -> bool {
-    let text = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
-    let mounts = parse_mountinfo(&text);
-    let top = mounts.iter().rfind(|mount| mount.mount_point == path);
-    top.is_some_and(|mount| mount.source == name)
+fn mounted_at(path: &Path) -> io::Result<bool> {
+    let text = fs::read_to_string("/proc/self/mountinfo")?;
+    Ok(parse_mountinfo(&text).iter().any(|mount| mount.mount_point == path))
 }
 
 /// Unmounts everything at `path`; does nothing if nothing is mounted there.
 pub(crate) fn undo(path: &Path, journal: &Path) -> Result<Undone, Error> {
+    unmount_while(path, journal, || mounted_at(path))
+}
+
+/// Unmounts what is called `name` at `path`, and nothing that it may be mounted over: the user
+/// chose the directory. What is mounted over it is somebody else's, and in the way.
+pub(crate) fn undo_named(path: &Path, name: &str, journal: &Path) -> Result<Undone, Error> {
+    unmount_while(path, journal, || {
+        let text = fs::read_to_string("/proc/self/mountinfo")?;
+        let mounts = parse_mountinfo(&text);
+        let here: Vec<_> = mounts.iter().filter(|mount| mount.mount_point == path).collect();
+        let is_there = here.iter().any(|mount| mount.source == name);
+        if is_there && here.last().is_some_and(|top| top.source != name) {
+            return Err(io::Error::other("something else is mounted over it; unmount that"));
+        }
+        Ok(is_there)
+    })
+}
+
+fn unmount_while(
+    path: &Path,
+    journal: &Path,
+    is_there: impl Fn() -> io::Result<bool>,
+) -> Result<Undone, Error> {
     let started = Instant::now();
     let mut undone = Undone::Absent;
-    while is_mounted(path) {
+    // What cannot be looked at is no proof that nothing is there: the entry stays in the journal.
+    while is_there().map_err(|source| unremovable(path, source, journal))? {
         match unmount(path, UnmountFlags::NOFOLLOW) {
             Ok(()) => undone = Undone::Removed,
             Err(Errno::INVAL | Errno::NOENT) => break,
