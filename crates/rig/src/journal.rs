@@ -335,8 +335,7 @@ fn parse(text: &[u8]) -> Result<(Option<Head>, Vec<Entry>), String> {
 }
 
 fn host() -> String {
-    let name = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
-    name.trim().to_owned()
+    rustix::system::uname().nodename().to_string_lossy().into_owned()
 }
 
 /// 64 random bits as text: unique among the runs of this machine, and not to be guessed.

@@ -1,6 +1,7 @@
 //! Loop devices: a block device made of a file, or of another block device.
 
 use std::fs;
+use std::io;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -37,6 +38,14 @@ impl System for Loop {
         let direct = if direct { "--direct-io=on" } else { "--direct-io=off" };
         let losetup = Program::new("losetup").args(["--find", "--show", direct]).arg(&below.path);
         let node = PathBuf::from(workshop.run(losetup)?);
+        // What is made on it overwrites it: what losetup says is not enough.
+        if !on(&below.path).contains(&node) {
+            return Err(Error::Make {
+                path: node,
+                action: "find the loop device that losetup has made",
+                source: io::ErrorKind::NotFound.into(),
+            });
+        }
         if !self.direct {
             workshop.caches("the loop device goes through the page cache, as asked");
         } else if !bypasses_cache(&node) {
@@ -67,7 +76,7 @@ pub(crate) fn undo(backing: &Path, journal: &Path) -> Result<Undone, Error> {
         undone = Undone::Removed;
         if started.elapsed() > PATIENCE {
             return Err(match detached {
-                Err(error) => unremovable(node, std::io::Error::other(error.to_string()), journal),
+                Err(error) => unremovable(node, io::Error::other(error.to_string()), journal),
                 Ok(_) => Error::Busy { path: node.clone(), journal: journal.to_owned() },
             });
         }
