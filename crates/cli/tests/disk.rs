@@ -202,7 +202,7 @@ fn mistakes_are_named_before_anything_is_made() {
     [exit 2]
     ");
     assert_snapshot!(said(&["disk", "down", "full"]), @"
-    error: DESK/full: no virtual disk is mounted here; `iotax disk status` lists them
+    error: DESK/full: no virtual disk is mounted here; `iotax disk status` lists them, and `iotax undo` removes what a killed one left
     [exit 2]
     ");
     assert_snapshot!(said(&["disk", "down"]), @"

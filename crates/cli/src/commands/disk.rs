@@ -1,12 +1,14 @@
 use std::io::{self, BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result};
 use indicatif::{HumanBytes, ProgressBar, ProgressStyle};
 use iotax_rig::{Disk, Progress, ServeOptions, Served};
 use iotax_spec::{Spec, Stack};
+use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use crate::args::{DiskArgs, DiskCommand, DiskDownArgs, DiskServeArgs, DiskStatusArgs, Listing};
@@ -57,6 +59,10 @@ fn up(args: &DiskArgs) -> Result<Exit> {
 fn serve(args: &DiskServeArgs) -> Result<Exit> {
     let disks = parse(&args.disks.disks)?;
     let stop = signals::stop_flag()?;
+    if !args.journalled {
+        // Until the disks are mounted, nothing but the parent knows of this process.
+        rustix::process::set_parent_process_death_signal(Some(Signal::TERM))?;
+    }
     let bar = ProgressBar::new_spinner();
     let style = ProgressStyle::with_template("{spinner} {wide_msg}").context("a constant")?;
     bar.set_style(style);
@@ -70,6 +76,8 @@ fn serve(args: &DiskServeArgs) -> Result<Exit> {
     let mut ready = || {
         bar.finish_and_clear();
         failed = detach().err();
+        // Whoever asked for the disks has gone, and would not know of them.
+        stop.fetch_or(failed.is_some(), Ordering::Relaxed);
     };
     iotax_rig::serve(
         &disks,
@@ -89,6 +97,7 @@ fn serve(args: &DiskServeArgs) -> Result<Exit> {
 
 /// Tells the parent that all is ready, and leaves its terminal.
 fn detach() -> Result<()> {
+    rustix::process::set_parent_process_death_signal(None)?;
     let mut out = io::stdout();
     writeln!(out, "{READY}").and_then(|()| out.flush())?;
     // Fails for a process that leads its group already, which has left the terminal then.
@@ -121,7 +130,8 @@ fn down(args: &DiskDownArgs) -> Result<Exit> {
         let found = known.iter().find(is_it).cloned();
         chosen.push(found.ok_or_else(|| {
             Usage(format!(
-                "{}: no virtual disk is mounted here; `iotax disk status` lists them",
+                "{}: no virtual disk is mounted here; `iotax disk status` lists them, and \
+                 `iotax undo` removes what a killed one left",
                 at.display()
             ))
         })?);
@@ -179,11 +189,21 @@ fn parse(texts: &[String]) -> Result<Vec<Disk>> {
 fn parse_one(text: &str) -> Result<Disk> {
     let example = "write where to mount it and its layers: /mnt/disk='file(size=1G) + \
                    throttle(iops=4000)'";
-    let (at, stack) = text
-        .split_once('=')
-        .filter(|(at, _)| !at.is_empty() && !at.contains('('))
-        .ok_or_else(|| Usage(format!("`{text}` names no directory; {example}")))?;
-    let stack = Stack::parse(stack)?;
+    let splits = || text.match_indices('=').map(|(at, _)| (&text[..at], &text[at + 1..]));
+    // A directory's name may hold anything, `=` included.
+    let understood = splits().find_map(|(at, stack)| Some((at, Stack::parse(stack).ok()?)));
+    let (at, stack) = if let Some(understood) = understood {
+        understood
+    } else {
+        let (at, stack) = splits()
+            .next()
+            .filter(|(at, _)| !at.contains('('))
+            .ok_or_else(|| Usage(format!("`{text}` names no directory; {example}")))?;
+        (at, Stack::parse(stack)?)
+    };
+    if at.is_empty() {
+        return Err(Usage(format!("`{text}` names no directory; {example}")).into());
+    }
     if !stack.is_in_process() {
         let problem = "a virtual disk has layers of iotax's own process only; see `iotax layers`";
         return Err(Usage(format!("{stack}: {problem}")).into());
@@ -197,4 +217,21 @@ fn absolute(mut stack: Stack) -> Result<Stack> {
     let home: Option<PathBuf> = std::env::home_dir();
     stack.resolve_paths(&directory, home.as_deref());
     Ok(stack)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_directory_may_be_called_anything() {
+        for at in ["/vm", "/a=b", "/a (deleted)", "/a='b, c'", "/mem(size=1G) + x"] {
+            let disk = parse_one(&format!("{at}=mem(size=1M) + delay(latency=1ms)")).unwrap();
+            assert_eq!(disk.at, Path::new(at));
+            assert_eq!(disk.stack.layers.len(), 2);
+        }
+        for text in ["mem(size=1M)", "=mem(size=1M)", "", "/vm", "/vm=", "/vm=ext4"] {
+            assert!(parse_one(text).is_err(), "{text}");
+        }
+    }
 }
