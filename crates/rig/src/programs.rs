@@ -17,7 +17,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use rustix::fs::{MemfdFlags, memfd_create};
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
 use crate::error::Error;
 
@@ -223,7 +223,9 @@ fn wait(mut child: Child, stop: &AtomicBool) -> Result<ExitStatus, Error> {
         match child.try_wait() {
             Ok(Some(status)) => return Ok(status),
             Ok(None) if stop.load(Ordering::Relaxed) => {
-                let _ = child.kill().and_then(|()| child.wait().map(drop));
+                // It leads a group of its own: what it has started goes with it.
+                let _ = kill_process_group(Pid::from_child(&child), Signal::KILL);
+                let _ = child.wait();
                 return Err(Error::Interrupted);
             }
             Ok(None) => sleep(pause),
