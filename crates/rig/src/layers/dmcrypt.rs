@@ -199,12 +199,13 @@ fn dmsetup(arguments: &[&str]) -> Result<String, Error> {
     Program::new("dmsetup").args(arguments).run("", &AtomicBool::new(false))
 }
 
-/// Whether device mapper knows the name. From sysfs, which needs no program: there may never have
-/// been a mapping, nor a dmsetup.
+/// Whether device mapper knows the name. Sysfs needs no program, but since Linux 5.15 has a mapping
+/// only from its first table on. Without a dmsetup there was none to make one that has no table.
 fn is_mapped(name: &str) -> bool {
     let devices = fs::read_dir("/sys/block").into_iter().flatten().flatten();
     let names = devices.map(|device| fs::read_to_string(device.path().join("dm/name")));
-    names.flatten().any(|found| found.trim_end() == name)
+    let has_table = names.flatten().any(|found| found.trim_end() == name);
+    has_table || dmsetup(&["info", name]).is_ok()
 }
 
 fn is_open(name: &str) -> bool {
