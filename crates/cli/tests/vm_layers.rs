@@ -11,7 +11,7 @@ use serde_json::Value;
 use vm::{Vm, VmOutput};
 
 const MIB: u64 = 1 << 20;
-const LEFT: &str = include_str!("vm/list-left.sh");
+const TRACES: &str = include_str!("vm/traces.sh");
 const CRYPT: [(&str, &str); 3] =
     [("cryptsetup", "cryptsetup-bin"), ("dmsetup", "dmsetup"), ("mkfs.ext4", "e2fsprogs")];
 const NFS: [(&str, &str); 5] = [
@@ -25,9 +25,7 @@ const NFS: [(&str, &str); 5] = [
 /// A working directory on the guest's disk.
 const WORK: &str = r#"
     mkfs.ext4 -q -F "$DISK"
-    mkdir /media/w
-    mount "$DISK" /media/w
-    rmdir /media/w/lost+found"#;
+    mount "$DISK" /mnt"#;
 
 fn guest(programs: &[(&str, &str)]) -> Option<Vm> {
     let vm = Vm::new(256 * MIB).and_then(|vm| vm.with_programs(programs))?;
@@ -35,7 +33,7 @@ fn guest(programs: &[(&str, &str)]) -> Option<Vm> {
 }
 
 fn script(set_up: &str, rest: &str) -> String {
-    format!("set -eu\n{LEFT}\n{set_up}\n{rest}")
+    format!("{TRACES}\n{set_up}\n{rest}")
 }
 
 /// The trials of a record, all of them complete.
@@ -55,44 +53,64 @@ fn reads_per_s(trial: &Value) -> f64 {
     load["jobs"][0]["read"]["ios"].as_f64().unwrap() / (load["window_ns"].as_f64().unwrap() / 1e9)
 }
 
-#[test]
-fn data_go_unharmed_through_every_kind_of_dm_crypt_with_the_flags_asked_for() {
-    let Some(vm) = guest(&CRYPT) else { return };
-    let rest = r#"
-        "$IOTAX" compare -w randread-4k --dir /media/w --set size=8M --set read_percent=50 \
-            --set verify=true --time 1s --ramp 0s --max-blocks 1 --out rec \
-            'as-it-comes=file(size=16M) + dmcrypt + ext4' \
-            'bypassed=file(size=16M) + dmcrypt(no_read_workqueue, no_write_workqueue) + ext4' \
-            'luks=file(size=16M) + dmcrypt(format=luks2, sector_size=4096, same_cpu_crypt) + ext4' \
-            'twice=file(size=16M) + dmcrypt(key_size=256) + dmcrypt(submit_from_crypt_cpus) + ext4' \
-            >out &
-        run=$!
-        # All arms are up side by side until the run ends.
-        while kill -0 $run 2>/dev/null; do
-            dmsetup table >now 2>/dev/null
-            [ "$(grep -c crypt now)" -lt 5 ] || mv now tables
-            grep -lE '[0-9a-f]{64}' /proc/[0-9]*/cmdline 2>/dev/null || true
-            sleep 0.1
-        done
-        wait $run
-        sed -E 's/^iotax-[0-9a-f]{16}: //; s/ (0{32,}|:64:logon:[^ ]*) / KEY /; s/ [0-9]+:[0-9]+ / DEV /' \
-            tables | sort
-        left /media/w"#;
-    let did = vm.run(&script(WORK, rest)).success();
-    assert_snapshot!(did.stdout, @"
-    0 32768 crypt aes-xts-plain64 KEY 0 DEV 0
-    0 32768 crypt aes-xts-plain64 KEY 0 DEV 0
-    0 32768 crypt aes-xts-plain64 KEY 0 DEV 0 1 submit_from_crypt_cpus
-    0 32768 crypt aes-xts-plain64 KEY 0 DEV 0 2 no_read_workqueue no_write_workqueue
-    0 32768 crypt aes-xts-plain64 KEY 0 DEV 32768 2 same_cpu_crypt sector_size:4096
-    ");
-    let trials = trials(&did, "rec");
-    assert_eq!(trials.len(), 4);
-    for trial in &trials {
+/// Checks that of so many trials all read and wrote, and read what they had written.
+fn assert_verified(trials: &[Value], number: usize) {
+    assert_eq!(trials.len(), number);
+    for trial in trials {
         let job = &trial["load"]["jobs"][0];
         assert_eq!(job["verify_mismatches"], 0, "{trial}");
         assert!(job["write"]["ios"].as_u64().unwrap() > 50, "{trial}");
     }
+}
+
+#[test]
+fn data_go_unharmed_through_every_kind_of_dm_crypt_with_the_options_asked_for() {
+    let Some(vm) = guest(&CRYPT) else { return };
+    let did = vm.run(&format!("{TRACES}\n{}", include_str!("vm/dm-crypt.sh"))).success();
+    assert_snapshot!(did.stdout, @"
+    the disk below a mapping:
+    error: arm target: /dev/ubda: is part of dm-0; name another device
+    the mapping, which has a file system:
+    error: arm target: /dev/mapper/theirs: carries the file system ext4, UUID 00000000-0000-4000-8000-000000000000; if nothing on it is needed, wipe that yourself (wipefs --all /dev/mapper/theirs), or name another device
+    the mapping, mounted:
+    error: 2 targets cannot be used:
+      arm target: /dev/mapper/theirs: is mounted at /mnt; name another device
+      arm target: /dev/mapper/theirs: carries the file system ext4, UUID 00000000-0000-4000-8000-000000000000; if nothing on it is needed, wipe that yourself (wipefs --all /dev/mapper/theirs), or name another device
+    plain:
+    0 16384 crypt aes-xts-plain64 KEY 0 LOOP 0
+    0 16384 crypt aes-xts-plain64 KEY 0 LOOP 0
+    0 16384 crypt aes-xts-plain64 KEY 0 LOOP 0 1 no_read_workqueue
+    0 16384 crypt aes-xts-plain64 KEY 0 LOOP 0 1 no_write_workqueue
+    0 16384 crypt aes-xts-plain64 KEY 0 LOOP 0 1 same_cpu_crypt
+    0 16384 crypt aes-xts-plain64 KEY 0 LOOP 0 1 sector_size:4096
+    0 16384 crypt aes-xts-plain64 KEY 0 LOOP 0 1 submit_from_crypt_cpus
+    0 16384 crypt aes-xts-plain64 KEY 0 MAPPING 0 1 no_read_workqueue
+    luks2:
+    0 16384 crypt aes-xts-plain64 KEY 0 LOOP 32768
+    0 16384 crypt aes-xts-plain64 KEY 0 LOOP 32768
+    0 16384 crypt aes-xts-plain64 KEY 0 LOOP 32768 1 no_read_workqueue
+    0 16384 crypt aes-xts-plain64 KEY 0 LOOP 32768 1 no_write_workqueue
+    0 16384 crypt aes-xts-plain64 KEY 0 LOOP 32768 1 same_cpu_crypt
+    0 16384 crypt aes-xts-plain64 KEY 0 LOOP 32768 1 sector_size:4096
+    0 16384 crypt aes-xts-plain64 KEY 0 LOOP 32768 1 submit_from_crypt_cpus
+    0 16384 crypt aes-xts-plain64 KEY 0 MAPPING 0 1 no_read_workqueue
+    cryptsetup was given 23 keys
+    removed the device mapping iotax-RANDOM
+    removed the loop device on /mnt/work/.iotax-RANDOM/disk
+    removed /var/lib/iotax/run/.iotax-RANDOM
+    removed /mnt/work/.iotax-RANDOM
+    4 things removed, nothing is left.
+    removed the mount at /var/lib/iotax/run/.iotax-RANDOM/ext4-1
+    removed the device mapping iotax-RANDOM
+    removed /var/lib/iotax/run/.iotax-RANDOM
+    removed the signatures on /dev/mapper/blank
+    4 things removed, nothing is left.
+    ");
+    assert!(reads_per_s(&trials(&did, "theirs")[0]) > 100.0);
+    for format in ["plain", "luks2"] {
+        assert_verified(&trials(&did, format), 7);
+    }
+    assert_undone(&did, 2);
 }
 
 #[test]
@@ -102,16 +120,17 @@ fn limits_of_version_2_hold_for_their_arm_and_a_lone_process_comes_back_to_its_g
         mount -t cgroup2 none /sys/fs/cgroup
         lone() { (echo 0 >/sys/fs/cgroup/lone/cgroup.procs && exec "$@"); }
         compare() {
-            lone "$IOTAX" compare -w randread-4k --dir /media/w --set size=8M --time 2s --ramp 1s \
+            lone "$IOTAX" compare -w randread-4k --dir /mnt --set size=8M --time 2s --ramp 1s \
                 --max-blocks 2 --out rec 'free=file(size=16M) + ext4' \
                 'limited=file(size=16M) + ext4 + cgroup-io(read_iops=200)'
         }
         mkdir /sys/fs/cgroup/lone
+        traces /mnt >/run/before
         compare || echo "[exit $?]"
         echo +io >/sys/fs/cgroup/cgroup.subtree_control
         compare >out
         cat /sys/fs/cgroup/lone/cgroup.procs
-        left /media/w"#;
+        nothing_left /run/before /mnt"#;
     let did = vm.run(&script(WORK, rest)).success();
     assert_snapshot!(did.stdout, @"[exit 3]");
     assert_snapshot!(did.stderr, @"error: arm limited: no cgroup has I/O limits (controller blkio of version 1, or io of version 2); with version 2: echo +io > /sys/fs/cgroup/cgroup.subtree_control; in a container: run with the host's cgroups");
@@ -127,62 +146,39 @@ fn limits_of_version_2_hold_for_their_arm_and_a_lone_process_comes_back_to_its_g
 #[test]
 fn every_arm_on_a_file_server_gets_the_options_asked_for_and_leaves_the_rest_alone() {
     let Some(vm) = guest(&NFS) else { return };
-    let rest = r#"
-        echo precious >/srv/nfs/export/precious
-        rmdir /srv/nfs/export/lost+found 2>/dev/null || true
-        sys='server=nfs.vm.test, export=/export, vers=4.1'
-        "$IOTAX" compare -w randread-4k --set size=4M --set read_percent=50 --set verify=true \
-            --time 500ms --ramp 0s --max-blocks 2 --out rec "sys=nfs($sys, sec=sys)" \
-            "four=nfs($sys, nconnect=4)" \
-            'krb5p=nfs(server=nfs.vm.test, export=/export, vers=4.2, sec=krb5p, rsize=32k)' >out &
-        run=$!
-        while kill -0 $run 2>/dev/null; do
-            grep iotax /proc/mounts || true
-            sleep 0.05
-        done >mounts
-        wait $run
-        sed -E 's/.*(vers=[^,]*,rsize=[0-9]*).*proto=tcp(,nconnect=.)?.*(,sec=[^,]*).*/\1\2\3/' mounts | sort -u
-        left /srv/nfs/export
-        ls -A /srv/nfs/export
-
-        echo "--- a mount that was there before"
-        mkdir /media/n
-        mount -t nfs4 -o vers=4.1,nconnect=2 nfs.vm.test:/export /media/n
-        "$IOTAX" run randread-4k "nfs($sys)" --set size=4M || echo "[exit $?]"
-        umount /media/n
-        "$IOTAX" run randread-4k "nfs($sys, rsize=3000)" --set size=4M || echo "[exit $?]"
-
-        echo "--- killed while another arm is driven"
-        "$IOTAX" compare -w randread-4k --set size=4M --time 20s --ramp 0s "nfs=nfs($sys)" \
-            'mem=mem(size=4M)' >/dev/null 2>&1 &
-        run=$!
-        until grep -q iotax /proc/mounts; do sleep 0.1; done
-        while grep -q iotax /proc/mounts; do sleep 0.1; done
-        kill -KILL $run
-        wait $run 2>/dev/null || true
-        ls -A /srv/nfs/export | wc -l
-        "$IOTAX" undo | tail -n 1
-        left /srv/nfs/export
-        ls -A /srv/nfs/export"#;
+    let rest = include_str!("vm/nfs-arms.sh");
     let did = vm.run(&script(include_str!("vm/nfs.sh"), rest)).success();
     assert_snapshot!(did.stdout, @"
     vers=4.1,rsize=65536,nconnect=4,sec=sys
+    vers=4.1,rsize=65536,sec=krb5
+    vers=4.1,rsize=65536,sec=krb5i
+    vers=4.1,rsize=65536,sec=krb5p
     vers=4.1,rsize=65536,sec=sys
     vers=4.2,rsize=32768,sec=krb5p
-    precious
+    --- without protection, and encrypted
     --- a mount that was there before
+    error: arm target: nfs was to have nconnect=1, but the kernel made it with nconnect=2; the client shares connections with a mount of the same server that was there before: unmount that, or ask for as many
     [exit 3]
+    error: arm target: nfs was to have rsize=3000, but the kernel made it with rsize=2048; that is what client and server agreed on: ask for that
     [exit 3]
     --- killed while another arm is driven
-    2
+    removed /var/lib/iotax/run/.iotax-RANDOM/nfs-1/.iotax-RANDOM
+    removed the mount at /var/lib/iotax/run/.iotax-RANDOM/nfs-1
+    removed /var/lib/iotax/run/.iotax-RANDOM
     3 things removed, nothing is left.
+    --- killed at any time
     precious
     ");
-    assert_snapshot!(did.stderr, @"
-    error: arm target: nfs was to have nconnect=1, but the kernel made it with nconnect=2; the client shares connections with a mount of the same server that was there before: unmount that, or ask for as many
-    error: arm target: nfs was to have rsize=3000, but the kernel made it with rsize=2048; that is what client and server agreed on: ask for that
-    ");
-    for trial in trials(&did, "rec") {
-        assert_eq!(trial["load"]["jobs"][0]["verify_mismatches"], 0, "{trial}");
-    }
+    assert_verified(&trials(&did, "options"), 6);
+    let said: Value = serde_json::from_str(&did.text("kerberos.json")).unwrap();
+    let throughput = &said["comparisons"][0];
+    assert_eq!(throughput["metric"], "throughput");
+    assert_eq!(throughput["verdict"], "slower", "{did}");
+    assert_undone(&did, 2);
+}
+
+/// Checks that at least so many kills hit a run with something up.
+fn assert_undone(did: &VmOutput, at_least: u32) {
+    let undone: u32 = did.text("undone").trim().parse().unwrap();
+    assert!(undone >= at_least, "only {undone} kills hit a run with something up: {did}");
 }

@@ -30,6 +30,9 @@ mount -t overlay -o lowerdir=/,upperdir=/mnt/upper,workdir=/mnt/work overlay $ne
     give_up "no overlay over the host's root"
 # The host's sockets and locks below /run are not the guest's; static mounts are not there either.
 mount -t tmpfs -o mode=755 tmpfs $new/run
+# Nor are the host's runs of iotax, which would look dead here.
+mkdir -p $new/var/lib/iotax
+mount -t tmpfs -o mode=700 tmpfs $new/var/lib/iotax
 # The kernel mounts devtmpfs itself; `mount --move` complains although it moves it.
 mount --move /dev $new/dev 2>/dev/null
 mountpoint -q $new/dev || mount -t devtmpfs dev $new/dev || give_up "no /dev"
