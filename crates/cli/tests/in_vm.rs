@@ -17,7 +17,7 @@ const TRACES: &str = include_str!("vm/traces.sh");
 #[test]
 fn past_the_work_queues_a_search_engine_reads_and_loads_faster_from_dm_crypt() {
     let Some(vm) = Vm::new(1024 * MIB).and_then(|vm| vm.with_programs(&CRYPT)) else { return };
-    let vm = vm.memory(256 * MIB).limit(Duration::from_mins(5));
+    let vm = vm.alone().memory(256 * MIB).limit(Duration::from_mins(5));
     let script = format!("{TRACES}\nBLOCKS=5\n{}", include_str!("vm/work-queues.sh"));
     let did = vm.run(&script).success();
     let said: Value = serde_json::from_str(&did.text("compare.json")).unwrap();

@@ -131,7 +131,7 @@ fn limits_of_version_2_hold_for_their_arm_and_a_lone_process_comes_back_to_its_g
         compare >out
         cat /sys/fs/cgroup/lone/cgroup.procs
         nothing_left /run/before /mnt"#;
-    let did = vm.run(&script(WORK, rest)).success();
+    let did = vm.alone().run(&script(WORK, rest)).success();
     assert_snapshot!(did.stdout, @"[exit 3]");
     assert_snapshot!(did.stderr, @"error: arm limited: no cgroup has I/O limits (controller blkio of version 1, or io of version 2); with version 2: echo +io > /sys/fs/cgroup/cgroup.subtree_control; in a container: run with the host's cgroups");
     for trial in trials(&did, "rec") {
