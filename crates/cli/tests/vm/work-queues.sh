@@ -6,12 +6,14 @@
 # reader's file is dropped from the cache before each trial.
 mkfs.ext4 -q -F -m 0 -E lazy_itable_init=0,lazy_journal_init=0 "$DISK"
 mount "$DISK" /mnt
+# The record says where it was made, by what command.
 hostname lab
-# Where the record says that it was made.
+ln -sf "$IOTAX" /usr/local/bin/iotax
+PATH=/usr/local/bin:$PATH
 here=$PWD
 cd /mnt
 traces /mnt >/run/before
-"$IOTAX" compare --workload driver-searcher \
+iotax compare --workload driver-searcher \
     as-it-comes='file(size=400M) + dmcrypt + ext4' \
     bypassed='file(size=400M) + dmcrypt(no_read_workqueue, no_write_workqueue) + ext4' \
     --set download.threads=2 --set download.size=64M \
@@ -20,6 +22,6 @@ traces /mnt >/run/before
     --set index.versions=4 --set index.size=256k --set index.queries=20 --set index.query-size=4k \
     --ramp 1s --time 5s --max-blocks "$BLOCKS" --out record >"$here/compare.txt"
 cat "$here/compare.txt" >&2
-"$IOTAX" report record --format json >"$here/compare.json"
+iotax report record --format json >"$here/compare.json"
 mv record "$here/record"
 nothing_left /run/before /mnt
