@@ -18,7 +18,8 @@ use rustix::process::{Pid, Signal, kill_process};
 use crate::entry::Entry;
 use crate::error::{Error, Obstacle, Refusal};
 use crate::journal::{self, Journal, token};
-use crate::rig::{Options, Place, Progress, Rig};
+use crate::progress::Progress;
+use crate::rig::{Options, Place, Rig};
 
 /// The file of a mounted disk.
 const FILE: &str = "disk";

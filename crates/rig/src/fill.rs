@@ -15,7 +15,7 @@ use rustix::fs::{Advice, FallocateFlags, fadvise, fallocate};
 use rustix::io::Errno;
 
 use crate::error::Error;
-use crate::rig::Progress;
+use crate::progress::Progress;
 
 /// Bytes per write.
 const CHUNK_BYTES: usize = 1 << 20;

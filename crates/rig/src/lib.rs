@@ -25,6 +25,7 @@
 //! | `fill` | data that neither compresses nor dedupes |
 //! | `vdisk` | stacks of this process |
 //! | `site` | what the record says about each arm |
+//! | `progress` | what whoever waits may be told |
 //! | `size` | sizes in messages |
 //!
 //! To add a layer that changes the system (a device mapping, a mount): one file in `layers` that
@@ -55,6 +56,7 @@ mod listing;
 mod mounts;
 mod needs;
 mod programs;
+mod progress;
 mod refusal;
 mod rig;
 mod room;
@@ -70,6 +72,7 @@ pub use error::Error;
 pub use journal::state_dir;
 pub use listing::{Requirement, availability, requirements};
 pub use needs::Missing;
+pub use progress::Progress;
 pub use refusal::{Obstacle, Refusal};
-pub use rig::{Options, Place, Progress, Rig};
+pub use rig::{Options, Place, Rig};
 pub use undo::{UndoReport, undo};

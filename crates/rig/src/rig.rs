@@ -20,6 +20,7 @@ use crate::error::Error;
 use crate::fill::{Watch, fill, reserve, reserve_in_turns};
 use crate::journal::Journal;
 use crate::layers::Top;
+use crate::progress::Progress;
 use crate::room::bytes_in_directory;
 use crate::{scratch, site, vdisk};
 
@@ -38,25 +39,6 @@ pub struct Options<'a> {
     pub destroy: &'a [PathBuf],
     /// The iotax program, which serves virtual disks when run with `disk serve`.
     pub program: &'a Path,
-}
-
-/// What is being prepared.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Progress<'a> {
-    /// A disk is filled with data.
-    Filling {
-        /// What, for people: a file, or a stack in memory.
-        what: &'a str,
-        /// Bytes that are on the device.
-        done_bytes: u64,
-        /// Bytes there will be.
-        size_bytes: u64,
-    },
-    /// The layers of an arm are made.
-    Making {
-        /// Its name.
-        arm: &'a str,
-    },
 }
 
 /// What load can be driven at.
