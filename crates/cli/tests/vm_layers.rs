@@ -173,7 +173,10 @@ fn every_arm_on_a_file_server_gets_the_options_asked_for_and_leaves_the_rest_alo
     let said: Value = serde_json::from_str(&did.text("kerberos.json")).unwrap();
     let throughput = &said["comparisons"][0];
     assert_eq!(throughput["metric"], "throughput");
-    assert_eq!(throughput["verdict"], "slower", "{did}");
+    // Three blocks beside another guest may not decide it; encryption never looks free.
+    let verdict = throughput["verdict"].as_str().unwrap();
+    assert!(["slower", "undecided"].contains(&verdict), "{verdict}: {did}");
+    assert!(throughput["tax"].as_f64().is_none_or(|tax| tax > 0.0), "{did}");
     assert_undone(&did, 2);
 }
 
