@@ -3,9 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Subject};
-use crate::spec::{Arm, Design, Spec, Stop, StopMode};
+use crate::fio::beyond::require_native;
+use crate::spec::{Arm, Design, Driver, Spec, Stop, StopMode};
 use crate::stack::{Layer, Stack, Target};
 use crate::target::numbered;
+use crate::text::Form;
 use crate::units::format_bytes;
 use crate::workload::{Engine, Workload};
 
@@ -104,6 +106,24 @@ impl Stack {
 }
 
 impl Stack {
+    /// [`Stack::subset`], unless what is left does not fit together: a layer may stand only
+    /// because of one below it.
+    ///
+    /// # Errors
+    /// [`Error::Impossible`], naming what is left.
+    pub(crate) fn part(&self, mask: u32) -> Result<Self, Error> {
+        let part = self.subset(mask);
+        match Self::parse(&part.to_string()) {
+            Err(error) => Err(Error::impossible(
+                Subject::Experiment,
+                "stack",
+                format!("taken apart it becomes `{part}`, and {}", error.headline()),
+                "compare the stacks that can be made, as in iotax compare a=STACK b=STACK",
+            )),
+            Ok(_) => Ok(part),
+        }
+    }
+
     /// Makes relative paths absolute, as [`Spec::resolve_paths`] does.
     pub fn resolve_paths(&mut self, directory: &Path, home: Option<&Path>) {
         self.paths_mut().for_each(|path| resolve(path, directory, home));
@@ -127,7 +147,16 @@ impl Spec {
 
     /// One workload on one arm.
     pub fn single(workload: Workload, arm: Arm, stop: Stop, seed: u64) -> Result<Self, Error> {
-        Self { workload, arms: vec![arm], design: Design::Single, stop, seed }.validated()
+        Self {
+            workload,
+            then: Vec::new(),
+            suite: None,
+            arms: vec![arm],
+            design: Design::Single,
+            stop,
+            seed,
+        }
+        .validated()
     }
 
     /// Every arm against the first; at least two.
@@ -141,7 +170,8 @@ impl Spec {
             let advice = "name two or more, as in base=/mnt/a other=/mnt/b";
             return Err(Error::syntax("a comparison needs at least two arms", advice));
         }
-        Self { workload, arms, design: Design::Compare, stop, seed }.validated()
+        Self { workload, then: Vec::new(), suite: None, arms, design: Design::Compare, stop, seed }
+            .validated()
     }
 
     /// The layers of one stack taken off: the arms are `stack` with subsets of the layers above
@@ -155,12 +185,21 @@ impl Spec {
     ) -> Result<Self, Error> {
         let layers = stack.layer_names();
         let masks = masks(layers.len(), subsets)?;
-        let arms = masks.iter().map(|mask| Arm {
-            name: subset_name(&layers, *mask),
-            target: Target::Stack(stack.subset(*mask)),
-        });
-        let arms = arms.collect();
-        Self { workload, arms, design: Design::Peel { layers, masks }, stop, seed }.validated()
+        let arm = |mask: &u32| {
+            let part = stack.part(*mask)?;
+            Ok(Arm::new(subset_name(&layers, *mask), Target::Stack(part)))
+        };
+        let arms = masks.iter().map(arm).collect::<Result<_, Error>>()?;
+        Self {
+            workload,
+            then: Vec::new(),
+            suite: None,
+            arms,
+            design: Design::Peel { layers, masks },
+            stop,
+            seed,
+        }
+        .validated()
     }
 
     fn validated(self) -> Result<Self, Error> {
@@ -170,7 +209,7 @@ impl Spec {
 
     /// Refuses what cannot run, naming arm, job and key.
     pub fn validate(&self) -> Result<(), Error> {
-        self.workload.validate()?;
+        self.validate_phases()?;
         self.stop.validate()?;
         for (i, arm) in self.arms.iter().enumerate() {
             if self.arms[..i].iter().any(|other| other.name == arm.name) {
@@ -181,9 +220,19 @@ impl Spec {
         Ok(())
     }
 
+    /// Refuses jobs that the native engines cannot do, if they are to drive some arm. Apart from
+    /// the rest, since what drives an arm may be decided last.
+    ///
+    /// # Errors
+    /// [`Error::Beyond`], with all options in question.
+    pub fn validate_drivers(&self) -> Result<(), Error> {
+        let is_native = |arm: &Arm| arm.driver == Driver::Native;
+        if self.arms.iter().any(is_native) { require_native(self.phases()) } else { Ok(()) }
+    }
+
     fn validate_arm(&self, arm: &Arm) -> Result<(), Error> {
         let subject = |job: &str| Subject::Arm { arm: arm.name.clone(), job: job.to_owned() };
-        for job in &self.workload.jobs {
+        for job in self.phases().flat_map(|phase| &phase.jobs) {
             let largest = u64::from(job.block_sizes.max_bytes());
             match &arm.target {
                 Target::Stack(stack) if stack.size_bytes().is_some_and(|disk| largest > disk) => {
@@ -208,6 +257,13 @@ impl Spec {
                     let advice = "use engine=io_uring, psync or mmap";
                     return Err(Error::impossible(subject(&job.name), "engine", problem, advice));
                 }
+                Target::Stack(stack)
+                    if job.engine == Engine::Metadata && stack.form() != Form::Directory =>
+                {
+                    let problem = format!("files need a directory, which {stack} is not");
+                    let advice = "put a file system on it, as in file(size=2G) + ext4";
+                    return Err(Error::impossible(subject(&job.name), "engine", problem, advice));
+                }
                 _ => {}
             }
         }
@@ -221,6 +277,11 @@ impl Spec {
             match &mut arm.target {
                 Target::Path(path) => resolve(path, directory, home),
                 Target::Stack(stack) => stack.resolve_paths(directory, home),
+                Target::Results(files) => {
+                    for file in files {
+                        resolve(file, directory, home);
+                    }
+                }
             }
         }
     }

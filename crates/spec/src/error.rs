@@ -2,7 +2,9 @@
 
 use std::fmt::{self, Write as _};
 
+use crate::fio::beyond;
 use crate::units::Unit;
+use crate::workload::FioOption;
 
 /// Why something written by a user has no meaning.
 ///
@@ -55,6 +57,11 @@ pub enum Error {
         problem: String,
         /// What to write instead; may be empty.
         advice: String,
+    },
+    /// Options of fio that the native engines cannot do.
+    Beyond {
+        /// Each with its place and why.
+        options: Vec<FioOption>,
     },
     /// Another error, and its position in a one-line text.
     InText {
@@ -201,6 +208,11 @@ impl Error {
         matches!(self.root(), Self::Impossible { .. })
     }
 
+    /// Whether the native engines cannot do the workload and fio may.
+    pub fn needs_fio(&self) -> bool {
+        matches!(self.root(), Self::Beyond { options } if !options.iter().any(beyond::is_refused))
+    }
+
     /// Where in a file the error is, if it is in a file.
     pub fn file_place(&self) -> Option<&FilePlace> {
         match self {
@@ -224,6 +236,7 @@ impl Error {
             Self::Impossible { subject, key, problem, .. } => {
                 format!("{}{key}: {problem}", subject.prefix())
             }
+            Self::Beyond { options } => beyond::headline(options),
             Self::InText { source, .. } => source.headline(),
             Self::InFile { source, place } => match &**source {
                 _ if place.key.is_empty() => source.headline(),
@@ -255,6 +268,7 @@ impl Error {
                 write!(f, "\nknown {what}s: {}", known.join(", "))
             }
             Self::Unknown { .. } | Self::Duplicate { .. } => Ok(()),
+            Self::Beyond { options } => beyond::write_details(f, options),
             Self::InText { source, text, start, end } => {
                 write_caret(f, text, *start, *end)?;
                 source.write_details(f)

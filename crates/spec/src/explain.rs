@@ -1,8 +1,9 @@
 //! Workloads in words, for `iotax workloads` and for plans.
 
-use crate::keys::format_block_sizes;
+use crate::keys::{format_block_sizes, format_cpus, format_operations, format_pattern};
+use crate::tree::Tree;
 use crate::units::{format_bytes, format_duration, format_iops};
-use crate::workload::{Bound, Engine, Files, IndexLoads, Job, Pace, Pattern, Workload};
+use crate::workload::{Bound, Engine, Files, IndexLoads, Job, Pace, Pattern, RunLength, Workload};
 
 impl Workload {
     /// What runs, one line for the times, one per job, one for the index.
@@ -21,11 +22,15 @@ impl Workload {
 
 impl Job {
     fn explain(&self) -> String {
-        let mut parts = vec![
-            format!("{}, {}", plural(self.threads, "thread"), self.explain_operations()),
-            self.explain_span(),
-            self.explain_engine(),
-        ];
+        let threads = plural(self.threads, "thread");
+        let mut parts = match &self.tree {
+            Some(tree) => vec![threads, explain_tree(tree)],
+            None => vec![
+                format!("{threads}, {}", self.explain_operations()),
+                self.explain_span(),
+                self.explain_engine(),
+            ],
+        };
         parts.extend(match self.pace {
             Pace::Closed => None,
             Pace::Even { iops } => Some(format!("offered {}/s evenly", format_iops(iops))),
@@ -40,7 +45,17 @@ impl Job {
         if let Some(writes) = self.fsync_every {
             parts.push(format!("sync every {}", plural(writes, "write")));
         }
+        if let Some(think) = self.think {
+            let (time, ios) = (format_duration(think.time_ns), plural(think.after_ios, "I/O"));
+            parts.push(format!("a pause of {time} after every {ios}"));
+        }
+        if !self.cpus.is_empty() {
+            parts.push(format!("on CPUs {}", format_cpus(&self.cpus)));
+        }
         let switches = [
+            (self.write_through, "write-through"),
+            (self.pre_read, "with a warm cache"),
+            (self.ends_all, "ending all others"),
             (self.end_fsync, "sync at the end"),
             (self.verify, "verified"),
             (self.sqpoll, "sqpoll"),
@@ -50,25 +65,55 @@ impl Job {
     }
 
     fn explain_operations(&self) -> String {
-        let order = match self.pattern {
-            Pattern::Random => "random",
-            Pattern::Sequential => "sequential",
-        };
         let operations = match self.read_percent {
             100 => "reads".to_owned(),
             0 => "writes".to_owned(),
             reads => format!("I/Os ({reads} % reads)"),
         };
-        format!("{order} {operations} of {}", format_block_sizes(&self.block_sizes))
+        let operations = format!("{operations} of {}", format_block_sizes(&self.block_sizes));
+        let order = self.pattern.name();
+        match self.pattern {
+            Pattern::Skewed(_) => {
+                format!("{order} ({}) {operations}", format_pattern(self.pattern))
+            }
+            Pattern::Strided(stride) | Pattern::Backward(stride) => {
+                format!("{order} {operations} every {}", format_bytes(stride))
+            }
+            Pattern::Runs(RunLength::Fixed(length)) => {
+                format!("random runs of {length} sequential {operations}")
+            }
+            Pattern::Runs(RunLength::Geometric(mean)) => {
+                format!("random runs of on average {mean} sequential {operations}")
+            }
+            Pattern::Mixed { random_percent } => {
+                format!("sequential and {random_percent} % random {operations}")
+            }
+            Pattern::Random | Pattern::Shuffled | Pattern::Sequential => {
+                format!("{order} {operations}")
+            }
+        }
     }
 
     fn explain_span(&self) -> String {
+        let align = match self.align_bytes {
+            Some(align) => format!("at multiples of {}, ", format_bytes(align)),
+            None => String::new(),
+        };
         let size = format_bytes(self.size_bytes);
-        match &self.files {
-            Files::PerThread if self.threads == 1 => format!("over {size}"),
-            Files::PerThread => format!("over {size} each"),
-            Files::Shared(file) => format!("over {size} of `{file}`"),
-        }
+        let whose = match &self.files {
+            Files::PerThread if self.threads == 1 => String::new(),
+            Files::PerThread => " each".to_owned(),
+            Files::Shared(file) => format!(" of `{file}`"),
+        };
+        let files = match self.files_per_thread {
+            1 => String::new(),
+            files => format!(" in {files} files"),
+        };
+        let offset = match self.offset_bytes {
+            0 => String::new(),
+            offset => format!(" behind the first {}", format_bytes(offset)),
+        };
+        format!("{align}over {size}{whose}{files}{offset}")
     }
 
     fn explain_engine(&self) -> String {
@@ -84,6 +129,16 @@ impl Job {
         };
         format!("{}{depth}{cache}", self.engine.name())
     }
+}
+
+fn explain_tree(tree: &Tree) -> String {
+    format!(
+        "operations on {} of {} bytes each ({} in a directory): {}",
+        plural(tree.files, "file"),
+        tree.file_bytes,
+        tree.files_per_directory,
+        format_operations(&tree.operations)
+    )
 }
 
 fn explain_index(index: &IndexLoads) -> String {
@@ -134,11 +189,53 @@ mod tests {
           download: 30 threads, sequential writes of 4M, over 2G each, psync buffered
           mmap_read (decides): 8 threads, random reads of 4k-1M, over 50G of `fio_blob`, mmap buffered with a cold cache, from 2s on
           index: up to 4 versions/s of 16M published and loaded, slow over 10ms; 1000 queries/s of 16k
+        git-checkout
+          every trial: 1s ramp, then 5s measured
+          files: 1 thread, operations on 5000 files of 7111 bytes each (5 in a directory): create:20,stat:51,open:9,delete:20
+        git-status
+          every trial: 1s ramp, then 5s measured
+          files: 1 thread, operations on 5000 files of 7111 bytes each (5 in a directory): stat:80,open:8,list:12
+        git-gc
+          every trial: 1s ramp, then 5s measured
+          files: 1 thread, operations on 5000 files of 2048 bytes each (20 in a directory): create:12,stat:12,open:49,list:4,rename:11,delete:12
         peel-search
           every trial: 250ms ramp, then 2s measured
           searcher (decides): 1 thread, random reads of 4k-1M, over 2G, vdisk
           driver: 1 thread, sequential writes of 1M, over 2G, vdisk, offered 50/s evenly
         ");
+    }
+
+    #[test]
+    fn every_order_is_told() {
+        let explained = |pattern: &str| {
+            let mut workload = Workload::preset("randread-4k").unwrap();
+            workload.set(&format!("pattern={pattern}")).unwrap();
+            workload.explain().remove(1)
+        };
+        assert_snapshot!(explained("shuffled"), @"io: 1 thread, shuffled reads of 4k, over 1G, io_uring direct");
+        assert_snapshot!(explained("zipf:1.2"), @"io: 1 thread, skewed (zipf:1.2) reads of 4k, over 1G, io_uring direct");
+        assert_snapshot!(explained("strided:64k"), @"io: 1 thread, strided reads of 4k every 64k, over 1G, io_uring direct");
+        assert_snapshot!(explained("runs:8"), @"io: 1 thread, random runs of 8 sequential reads of 4k, over 1G, io_uring direct");
+        assert_snapshot!(explained("geometric:4"), @"io: 1 thread, random runs of on average 4 sequential reads of 4k, over 1G, io_uring direct");
+        assert_snapshot!(explained("mixed:30"), @"io: 1 thread, sequential and 30 % random reads of 4k, over 1G, io_uring direct");
+    }
+
+    #[test]
+    fn every_place_and_pause_is_told() {
+        let mut workload = Workload::preset("randwrite-4k").unwrap();
+        for text in [
+            "align=64k",
+            "offset=1M",
+            "sync=1",
+            "thinktime=1ms/8",
+            "cpus=0-3,5",
+            "nrfiles=4",
+            "pre_read=1",
+            "exitall=1",
+        ] {
+            workload.set(text).unwrap();
+        }
+        assert_snapshot!(workload.explain()[1], @"io: 1 thread, random writes of 4k, at multiples of 64k, over 1G in 4 files behind the first 1M, io_uring direct, a pause of 1ms after every 8 I/Os, on CPUs 0-3,5, write-through, with a warm cache, ending all others");
     }
 
     #[test]

@@ -6,16 +6,21 @@
 #![forbid(unsafe_code)]
 
 mod build;
+pub mod diskspd;
 mod error;
 mod explain;
 pub mod file;
+pub mod fio;
+pub mod fio_write;
 mod keys;
 mod overrides;
+mod phases;
 mod presets;
 mod spec;
 mod stack;
 mod target;
 mod text;
+mod tree;
 pub mod units;
 mod validate;
 mod workload;
@@ -23,12 +28,14 @@ mod workload;
 pub use build::Subsets;
 pub use error::{Error, FilePlace, Subject};
 pub use overrides::{Changes, override_keys};
-pub use spec::{Arm, Design, Spec, Stop, StopMode};
+pub use spec::{Arm, Design, Driver, Spec, Stop, StopMode};
 pub use stack::{
     CgroupIo, Dmcrypt, Fault, FileSystem, FileSystemKind, Layer, Nfs, Stack, Target, Throttle,
 };
 pub use target::parse_arms;
 pub use text::{Form, LayerInfo, Parameter, World};
+pub use tree::{Operation, OperationShare, Tree};
 pub use workload::{
-    BlockSizes, Bound, Engine, Files, IndexLoads, Job, Pace, Pattern, Share, Workload,
+    BlockSizes, Bound, Engine, Files, FioOption, IndexLoads, Job, Pace, Pattern, RunLength, Share,
+    Skew, Think, Workload,
 };

@@ -37,9 +37,10 @@ impl Changes {
 }
 
 impl Workload {
-    /// Multiplies times (window, ramp, start delays) and sizes (spans, byte bounds, index versions)
-    /// by `factor`. Threads, depths, rates and block sizes stay, since they are the load's shape;
-    /// a span stays a whole number of largest blocks, and at least one.
+    /// Multiplies times (window, ramp, start delays) and sizes (spans and where they begin, byte
+    /// bounds, index versions) by `factor`. Threads, depths, rates, pauses and block sizes stay,
+    /// since they are the load's shape; a span stays a whole number of largest blocks, and at
+    /// least one.
     pub fn scale(&mut self, factor: f64) -> Result<(), Error> {
         if !(factor.is_finite() && factor > 0.0) {
             let advice = "write a factor above 0; 0.05 is a twentieth";
@@ -54,8 +55,15 @@ impl Workload {
         self.ramp_ns = scaled(self.ramp_ns, factor, 1);
         for job in &mut self.jobs {
             let block = u64::from(job.block_sizes.max_bytes());
-            job.size_bytes = scaled(job.size_bytes, factor, block);
+            let unit = block.max(job.align_bytes.unwrap_or(0));
+            let files = u64::from(job.files_per_thread);
+            job.size_bytes = scaled(job.size_bytes, factor, unit.saturating_mul(files));
+            job.offset_bytes = scaled(job.offset_bytes, factor, unit);
             job.start_delay_ns = scaled(job.start_delay_ns, factor, 1);
+            if let Some(tree) = &mut job.tree {
+                let files = scaled(tree.files.into(), factor, 1);
+                tree.files = u32::try_from(files).unwrap_or(u32::MAX);
+            }
             if let Bound::Bytes(bytes) = &mut job.bound {
                 *bytes = scaled(*bytes, factor, block);
             }
@@ -246,7 +254,7 @@ mod tests {
         unknown key `treads`; did you mean `threads`?
           treads=4
           ^^^^^^ column 1
-        known keys: engine, threads, depth, rw, read-percent, pattern, block-size, size, file, rate, io-size, start-delay, direct, invalidate, fsync-every, end-fsync, verify, sqpoll, advise, time, ramp, primary, index
+        known keys: engine, threads, depth, rw, read-percent, pattern, block-size, size, file, rate, io-size, start-delay, direct, invalidate, fsync-every, end-fsync, verify, sqpoll, advise, files, files-per-directory, file-size, operations, align, offset, write-through, think, cpus, files-per-thread, pre-read, ends-all, time, ramp, primary, index
         ");
         assert_snapshot!(error("mmap_raed.threads=4"), @"
         unknown job `mmap_raed`; did you mean `mmap_read`?
@@ -273,7 +281,7 @@ mod tests {
         write KEY=VALUE or JOB.KEY=VALUE, as in mmap_read.threads=4
         ");
         assert_snapshot!(error("download.engine=libaio"), @"
-        `libaio` is not offered here: write null, psync, mmap, io_uring, vdisk
+        `libaio` is not offered here: write null, psync, mmap, io_uring, vdisk, metadata
           download.engine=libaio
                           ^^^^^^ column 17
         ");

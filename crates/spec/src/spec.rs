@@ -9,8 +9,14 @@ use crate::workload::Workload;
 /// Everything that decides what an experiment does; written into its record.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Spec {
-    /// The load, the same in every arm.
+    /// The load, the same in every arm: the first of its phases.
     pub workload: Workload,
+    /// Phases that follow the first one on the same arm, each with verdicts of its own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub then: Vec<Workload>,
+    /// Name of the phases together, where there are several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub suite: Option<String>,
     /// What is compared; the first one is the baseline.
     pub arms: Vec<Arm>,
     /// How the arms relate to each other.
@@ -29,6 +35,41 @@ pub struct Arm {
     pub name: String,
     /// What the load is driven at.
     pub target: Target,
+    /// What drives it.
+    #[serde(default, skip_serializing_if = "Driver::is_native")]
+    pub driver: Driver,
+}
+
+impl Spec {
+    /// Whether nothing is run: all arms are results that exist already.
+    pub fn is_of_results(&self) -> bool {
+        !self.arms.is_empty() && self.arms.iter().all(|arm| arm.target.is_results())
+    }
+}
+
+impl Arm {
+    /// An arm that the native engines drive.
+    pub fn new(name: impl Into<String>, target: Target) -> Self {
+        Self { name: name.into(), target, driver: Driver::Native }
+    }
+}
+
+/// What drives a load.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Driver {
+    /// iotax's own engines.
+    #[default]
+    Native,
+    /// The program fio.
+    Fio,
+}
+
+impl Driver {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+    const fn is_native(&self) -> bool {
+        matches!(self, Self::Native)
+    }
 }
 
 /// How arms relate.

@@ -287,12 +287,19 @@ pub enum Target {
     Path(PathBuf),
     /// A stack of layers, in this process or of the system.
     Stack(Stack),
+    /// Results that fio or `DiskSpd` has written: nothing is driven, they are read.
+    Results(Vec<PathBuf>),
 }
 
 impl Target {
     /// Whether it is a stack with layers of the system.
     pub fn is_in_system(&self) -> bool {
         matches!(self, Self::Stack(stack) if !stack.is_in_process())
+    }
+
+    /// Whether it is results that exist already.
+    pub const fn is_results(&self) -> bool {
+        matches!(self, Self::Results(_))
     }
 }
 
@@ -301,6 +308,11 @@ impl fmt::Display for Target {
         match self {
             Self::Path(path) => write!(f, "{}", path.display()),
             Self::Stack(stack) => stack.fmt(f),
+            Self::Results(files) => {
+                let names: Vec<String> =
+                    files.iter().map(|file| file.display().to_string()).collect();
+                write!(f, "{}", names.join(","))
+            }
         }
     }
 }

@@ -82,7 +82,7 @@ impl Arm {
         let target_start = text.len() - target_text.trim_start().len();
         let target = Target::parse(target_text).map_err(|e| e.shifted(text, target_start))?;
         let name = name.map_or_else(|| target.to_string(), str::to_owned);
-        Ok(Self { name, target })
+        Ok(Self::new(name, target))
     }
 }
 

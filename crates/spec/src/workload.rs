@@ -5,6 +5,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::tree::Tree;
+
 /// What to run in every trial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Workload {
@@ -22,6 +24,12 @@ pub struct Workload {
     pub index: Option<IndexLoads>,
     /// Name of the job whose throughput is the workload's figure of merit.
     pub primary: String,
+    /// Where it was read, if it is another tool's: `job.fio`, `a fio command line`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<String>,
+    /// What was read but means something else here, or nothing, for people.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
 }
 
 impl Workload {
@@ -67,7 +75,8 @@ pub struct Job {
     pub start_delay_ns: u64,
     /// Bypass the page cache (`O_DIRECT`).
     pub direct: bool,
-    /// Drop the file's cached pages before each trial: a cold cache, and proof is demanded.
+    /// Drop the file's cached pages before each trial, and again whenever a pass over the span is
+    /// over (as fio does): a cold cache, and proof is demanded.
     pub invalidate: bool,
     /// `fdatasync` after every so many writes of a thread.
     pub fsync_every: Option<u32>,
@@ -79,12 +88,78 @@ pub struct Job {
     pub sqpoll: bool,
     /// Tell the kernel the access pattern (`posix_fadvise`, `madvise`), as fio does by default.
     pub advise: bool,
+    /// Offsets are multiples of this instead of the smallest block size (fio: `blockalign`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub align_bytes: Option<u64>,
+    /// Where the span begins in the file or device (fio: `offset`).
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub offset_bytes: u64,
+    /// Each write reaches the medium before it counts (`O_SYNC`; fio: `sync=1`).
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub write_through: bool,
+    /// A pause after every so many I/Os.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub think: Option<Think>,
+    /// CPUs its threads may run on; empty for any (fio: `cpus_allowed`).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cpus: Vec<u32>,
+    /// Files each thread spreads its I/O over in turn, `size_bytes` in all (fio: `nrfiles`).
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub files_per_thread: u32,
+    /// Read the span into the cache before the trial (fio: `pre_read`).
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub pre_read: bool,
+    /// When this job ends, all others end too (fio: `exitall`).
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub ends_all: bool,
+    /// Operations on trees of files instead of reads and writes; with [`Engine::Metadata`] only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tree: Option<Tree>,
+    /// Options of fio as they were written that iotax has no words for; handed to fio where fio
+    /// drives the load.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fio: Vec<FioOption>,
+}
+
+/// A pause.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Think {
+    /// How long, in nanoseconds.
+    pub time_ns: u64,
+    /// After how many I/Os of a thread.
+    pub after_ios: u32,
+}
+
+/// An option of fio, as written.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FioOption {
+    /// fio's name of it.
+    pub name: String,
+    /// Its value; flags have none.
+    pub value: Option<String>,
+    /// Where it was written: `job.fio, line 7`.
+    pub place: String,
+    /// Why the native engines cannot do it; `None` if they do the same by other means.
+    pub beyond: Option<String>,
+}
+
+const fn one() -> u32 {
+    1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+const fn is_one(n: &u32) -> bool {
+    *n == 1
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 impl Job {
     /// Whether the job writes at all.
     pub fn writes(&self) -> bool {
-        self.read_percent < 100
+        self.read_percent < 100 || self.tree.is_some()
     }
 
     /// Whether the job reads at all.
@@ -107,6 +182,8 @@ pub enum Engine {
     IoUring,
     /// In-process virtual disk.
     Vdisk,
+    /// Operations on a tree of files: see [`Tree`].
+    Metadata,
 }
 
 impl Engine {
@@ -118,6 +195,7 @@ impl Engine {
             Self::Mmap => "mmap",
             Self::IoUring => "io_uring",
             Self::Vdisk => "vdisk",
+            Self::Metadata => "metadata",
         }
     }
 
@@ -128,13 +206,77 @@ impl Engine {
 }
 
 /// Order of offsets within the span.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Pattern {
     /// Uniformly random, aligned to the smallest block size.
     Random,
+    /// Random, but every block once before any comes again (fio's default, `norandommap=0`).
+    Shuffled,
+    /// Some blocks far more often than others.
+    Skewed(Skew),
     /// Ascending, wrapping at the end of the span.
     Sequential,
+    /// Ascending by this many bytes from the start of one I/O to the start of the next.
+    Strided(u64),
+    /// Descending by this many bytes from the start of one I/O to the start of the next, from the
+    /// end of the span again when its start is reached (fio: `read:-8k`).
+    Backward(u64),
+    /// Sequential runs from random places: so many I/Os each.
+    Runs(RunLength),
+    /// Each I/O random with this probability in percent, else next to the last one.
+    Mixed {
+        /// Percentage of random offsets.
+        random_percent: u8,
+    },
+}
+
+/// How accesses are spread over blocks, as fio draws them: by rank, and the ranks scattered over
+/// the span by a hash, so that the frequent blocks do not lie side by side.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Skew {
+    /// Zipf's law with this exponent (fio: `zipf:1.2`).
+    Zipf(f64),
+    /// Pareto with this power, below 1 (fio: `pareto:0.2`).
+    Pareto(f64),
+    /// What fio calls normal: around the middle rank, with this deviation in percent of the span.
+    Normal(f64),
+}
+
+/// How long sequential runs are, in I/Os.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RunLength {
+    /// Always the same (fio: `randread:8`).
+    Fixed(u32),
+    /// Geometric with this mean (`-rs` of `DiskSpd`).
+    Geometric(f64),
+}
+
+impl Pattern {
+    /// The word used in reports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Random => "random",
+            Self::Shuffled => "shuffled",
+            Self::Skewed(_) => "skewed",
+            Self::Sequential => "sequential",
+            Self::Strided(_) => "strided",
+            Self::Backward(_) => "backward",
+            Self::Runs(_) => "runs",
+            Self::Mixed { .. } => "mixed",
+        }
+    }
+
+    /// Whether most offsets do not follow from the one before.
+    pub const fn is_random(self) -> bool {
+        match self {
+            Self::Random | Self::Shuffled | Self::Skewed(_) => true,
+            Self::Mixed { random_percent } => random_percent >= 50,
+            Self::Sequential | Self::Strided(_) | Self::Backward(_) | Self::Runs(_) => false,
+        }
+    }
 }
 
 /// Sizes of single I/Os, in bytes.

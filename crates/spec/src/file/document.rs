@@ -50,7 +50,8 @@ impl<'a> Document<'a> {
         let Some(DeValue::Table(workload)) = root.get("workload").map(Spanned::get_ref) else {
             return Ok(());
         };
-        self.check_table(&["workload"], workload, workload_keys())?;
+        let known = workload_keys().into_iter().chain(["fio".to_owned()]);
+        self.check_table(&["workload"], workload, known)?;
         if let Some(DeValue::Table(index)) = workload.get("index").map(Spanned::get_ref) {
             let known = INDEX_KEYS.iter().map(|key| key.name);
             self.check_table(&["workload", "index"], index, known)?;
@@ -93,6 +94,10 @@ impl<'a> Document<'a> {
 
     fn place_at(&self, misplaced: Misplaced, underline: Underline) -> Error {
         let Misplaced { path, error } = misplaced;
+        // In a file that this one names, which says more.
+        if matches!(*error, Error::InFile { .. }) {
+            return *error;
+        }
         let place = match self.find(&path, underline) {
             Some(span) => place_of(self.file, self.text, &span, readable(&path)),
             None => FilePlace { key: readable(&path), ..nowhere(self.file) },

@@ -1,7 +1,7 @@
 //! The experiment file: TOML as written ([`SpecFile`]) to what it means ([`Spec`]).
 //!
 //! ```toml
-//! workload = "randread-4k"      # or a [workload] table with [[workload.job]] entries
+//! workload = "randread-4k"      # or { fio = "job.fio" }, or a [workload] table
 //! mode = "quick"
 //! time = "5s"
 //!
@@ -24,11 +24,12 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::error::Error;
+use crate::fio::written::Include;
 use crate::spec::{Spec, StopMode};
 use document::Document;
 pub use scalar::Scalar;
 pub use schema::experiment_schema;
-pub use workload::{JobTable, WorkloadEntry, WorkloadTable};
+pub use workload::{FioWorkload, JobTable, WorkloadEntry, WorkloadTable};
 
 /// An experiment file as written; see [`Spec`] for what it means.
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
@@ -38,7 +39,8 @@ pub use workload::{JobTable, WorkloadEntry, WorkloadTable};
     description = "What to measure, and how surely: read by `iotax compare FILE`."
 )]
 pub struct SpecFile {
-    /// The I/O to do: the name of a built-in workload, or a table that describes one.
+    /// The I/O to do: the name of a built-in workload, `fio` with a job file, or a table that
+    /// describes one.
     pub workload: WorkloadEntry,
     /// What to compare, by name: a path, a device or a stack. Paths are relative to the file.
     /// The order is kept; the first is the baseline unless `baseline` names another.
@@ -103,10 +105,18 @@ pub enum SetEntry {
 impl Spec {
     /// Reads an experiment file. `file` is its name, for errors only; relative paths stay relative
     /// (see [`Spec::resolve_paths`]).
+    ///
+    /// A file that names a job file of fio needs [`Spec::from_toml_with`].
     pub fn from_toml(file: &str, text: &str) -> Result<Self, Error> {
+        Self::from_toml_with(file, text, &|_| Err("other files are not read here".to_owned()))
+    }
+
+    /// The same; `include` gives the text of a job file of fio and of what it includes, by the
+    /// name written, or says why not.
+    pub fn from_toml_with(file: &str, text: &str, include: Include<'_>) -> Result<Self, Error> {
         let document = Document::parse(file, text)?;
         let written = document.written()?;
-        resolve::resolve(&written).map_err(|misplaced| document.place(misplaced))
+        resolve::resolve(&written, include).map_err(|misplaced| document.place(misplaced))
     }
 }
 

@@ -5,6 +5,7 @@ use super::workload::{JobTable, WorkloadEntry, WorkloadTable};
 use super::{Scalar, SetEntry, SpecFile};
 use crate::build::Subsets;
 use crate::error::{Error, Subject};
+use crate::fio::{self, written::Include};
 use crate::keys::{self, INDEX_KEYS, JOB_KEYS};
 use crate::overrides::Changes;
 use crate::presets::default_index;
@@ -27,8 +28,14 @@ impl<T> At<T> for Result<T, Error> {
     }
 }
 
-pub(super) fn resolve(file: &SpecFile) -> Placed<Spec> {
-    let workload = workload(file)?;
+pub(super) fn resolve(file: &SpecFile, include: Include<'_>) -> Placed<Spec> {
+    let mut phases = phases(file, include)?;
+    let first = phases.remove(0);
+    with_arms(file, first)?.followed_by(phases, suite(file)).map_err(in_arms)
+}
+
+/// The experiment with the first phase alone.
+fn with_arms(file: &SpecFile, workload: Workload) -> Placed<Spec> {
     let stop = stop(file)?;
     let seed = file.seed.unwrap_or(Spec::DEFAULT_SEED);
     match (&file.peel, file.arms.is_empty()) {
@@ -63,7 +70,7 @@ fn arms(file: &SpecFile) -> Placed<Vec<Arm>> {
             return Err(Error::syntax("an arm without a name", "")).at(&["arms", name]);
         }
         let target = Target::parse(text).at(&["arms", name])?;
-        arms.push(Arm { name: name.clone(), target });
+        arms.push(Arm::new(name.clone(), target));
     }
     if let Some(baseline) = &file.baseline {
         let position = arms.iter().position(|arm| arm.name == *baseline);
@@ -105,10 +112,12 @@ fn stop(file: &SpecFile) -> Placed<Stop> {
     Ok(stop)
 }
 
-fn workload(file: &SpecFile) -> Placed<Workload> {
-    let mut workload = match &file.workload {
-        WorkloadEntry::Preset(name) => Workload::preset(name).at(&["workload"])?,
-        WorkloadEntry::Table(table) => described(table)?,
+/// The phases, at least one, with all changes made.
+fn phases(file: &SpecFile, include: Include<'_>) -> Placed<Vec<Workload>> {
+    let mut phases = match &file.workload {
+        WorkloadEntry::Preset(name) => vec![Workload::preset(name).at(&["workload"])?],
+        WorkloadEntry::Fio(fio) => of_fio(&fio.fio, include).at(&["workload", "fio"])?,
+        WorkloadEntry::Table(table) => vec![described(table)?],
     };
     let times = Changes {
         scale: file.scale,
@@ -116,24 +125,66 @@ fn workload(file: &SpecFile) -> Placed<Workload> {
         ramp_ns: duration("ramp", file.ramp.as_ref())?,
         set: vec![],
     };
-    times.apply(&mut workload).at(&["scale"])?;
+    for workload in &mut phases {
+        times.apply(workload).at(&["scale"])?;
+    }
     for (key, entry) in &file.set {
         match entry {
             SetEntry::Value(value) => {
-                workload.set_path(key, &value.to_string()).at(&["set", key])?;
+                set(&mut phases, key, &value.to_string()).at(&["set", key])?;
             }
             SetEntry::Job(table) => {
                 for (inner, value) in table {
                     let path = format!("{key}.{inner}");
-                    workload.set_path(&path, &value.to_string()).at(&["set", key, inner])?;
+                    set(&mut phases, &path, &value.to_string()).at(&["set", key, inner])?;
                 }
             }
         }
     }
-    workload
-        .validate()
-        .map_err(|error| Misplaced { path: blame(file, &error), error: Box::new(error) })?;
-    Ok(workload)
+    for workload in &phases {
+        workload
+            .validate()
+            .map_err(|error| Misplaced { path: blame(file, &error), error: Box::new(error) })?;
+    }
+    Ok(phases)
+}
+
+/// A change holds for every phase that has the job it names; one of them must.
+fn set(phases: &mut [Workload], path: &str, value: &str) -> Result<(), Error> {
+    let mut refused = None;
+    let mut taken = false;
+    for workload in phases {
+        match workload.set_path(path, value) {
+            Ok(()) => taken = true,
+            Err(error) => refused = refused.or(Some(error)),
+        }
+    }
+    match refused {
+        Some(error) if !taken => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// A command line, or the name of a job file.
+fn of_fio(text: &str, include: Include<'_>) -> Result<Vec<Workload>, Error> {
+    if is_fio_command(text) {
+        return fio::from_command(text, include);
+    }
+    let read = include(text);
+    let jobs = read.map_err(|why| Error::syntax(format!("cannot read `{text}`: {why}"), ""))?;
+    fio::from_job_file(text, &jobs, include)
+}
+
+fn is_fio_command(text: &str) -> bool {
+    text.trim_start().starts_with("fio ")
+}
+
+/// Name of several phases together.
+fn suite(file: &SpecFile) -> Option<String> {
+    let WorkloadEntry::Fio(written) = &file.workload else { return None };
+    let name = if is_fio_command(&written.fio) { "fio" } else { &written.fio };
+    let name = name.rsplit('/').next().unwrap_or(name);
+    Some(name.strip_suffix(".fio").unwrap_or(name).to_owned())
 }
 
 /// The table's own jobs, with the times of the plain built-in workloads.
@@ -188,6 +239,10 @@ fn find<T>(keys: &'static [keys::Key<T>], name: &str) -> Result<&'static keys::K
 
 /// Points at the arm concerned.
 fn in_arms(error: Error) -> Misplaced {
+    if let Error::Beyond { .. } = error {
+        let path = ["workload", "fio"].map(str::to_owned).to_vec();
+        return Misplaced { path, error: Box::new(error) };
+    }
     let arm = match &error {
         Error::Impossible { subject: Subject::Arm { arm, .. }, .. } => Some(arm.clone()),
         _ => None,

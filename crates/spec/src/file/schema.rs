@@ -13,6 +13,9 @@ use crate::units::Unit;
 const DURATION: &str = r"^[0-9]+(\.[0-9]+)? ?(ns|us|ms|s|m|h)$|^0$";
 const SIZE: &str = r"^[0-9]+(\.[0-9]+)? ?([kKmMgGtT]([iI][bB]?)?|B)?$";
 const SHARE: &str = r"^[0-9]+(\.[0-9]+)? ?%?$";
+const PATTERN: &str = r"^(random|shuffled|sequential|(zipf|pareto|normal|geometric):[0-9]+(\.[0-9]+)?|strided:[0-9].*|runs:[0-9]+|mixed:[0-9]+%?)$";
+const THINK: &str = r"^[0-9]+(\.[0-9]+)? ?(ns|us|ms|s|m|h)(/[0-9]+)?$|^0$";
+const CPUS: &str = r"^(any|[0-9]+(-[0-9]+)?( ?, ?[0-9]+(-[0-9]+)?)*)$";
 
 /// JSON Schema of the experiment file.
 pub fn experiment_schema() -> Schema {
@@ -93,8 +96,15 @@ fn of_unit(unit: Unit) -> Schema {
         Unit::Percent => json_schema!({ "type": "integer", "minimum": 0, "maximum": 100 }),
         Unit::Switch => json_schema!({ "type": "boolean" }),
         Unit::Choice(words) => json_schema!({ "type": "string", "enum": words }),
+        Unit::Pattern => json_schema!({ "type": "string", "pattern": PATTERN }),
+        Unit::Think => {
+            json_schema!({ "type": ["integer", "string"], "maximum": 0, "pattern": THINK })
+        }
+        Unit::Cpus => {
+            json_schema!({ "type": ["integer", "string"], "minimum": 0, "pattern": CPUS })
+        }
         Unit::Path | Unit::Name => json_schema!({ "type": "string" }),
-        Unit::Iops | Unit::Bandwidth | Unit::BlockSizes | Unit::Pace => {
+        Unit::Iops | Unit::Bandwidth | Unit::BlockSizes | Unit::Pace | Unit::Operations => {
             json_schema!({ "type": ["number", "string"], "minimum": 0 })
         }
     }

@@ -121,13 +121,13 @@ fn misspelt_keys_are_pointed_at() {
     x.toml:1:12: workload: unknown workload `randred-4k`; did you mean `randread-4k`?
       1 | workload = "randred-4k"
         |            ^^^^^^^^^^^^
-    known workloads: randread-4k, randwrite-4k, seqread-1m, seqwrite-1m, mixed-70-30, driver-searcher
+    known workloads: randread-4k, randwrite-4k, seqread-1m, seqwrite-1m, mixed-70-30, driver-searcher, git-checkout, git-status, git-gc
     "#);
     assert_snapshot!(error(&format!("[workload]\nname = \"m\"\njbo = []{arms}")), @"
     x.toml:3:1: workload.jbo: unknown key `jbo`; did you mean `job`?
       3 | jbo = []
         | ^^^
-    known keys: about, index, job, name, primary
+    known keys: about, index, job, name, primary, fio
     ");
     let job = |line: &str| {
         format!("[workload]\nname = \"m\"\n[[workload.job]]\nname = \"io\"\n{line}{arms}")
@@ -136,7 +136,7 @@ fn misspelt_keys_are_pointed_at() {
     x.toml:5:1: workload.job[0].blok-size: unknown key `blok-size`; did you mean `block-size`?
       5 | blok-size = "4k"
         | ^^^^^^^^^
-    known keys: name, engine, threads, depth, rw, read-percent, pattern, block-size, size, file, rate, io-size, start-delay, direct, invalidate, fsync-every, end-fsync, verify, sqpoll, advise
+    known keys: name, engine, threads, depth, rw, read-percent, pattern, block-size, size, file, rate, io-size, start-delay, direct, invalidate, fsync-every, end-fsync, verify, sqpoll, advise, files, files-per-directory, file-size, operations, align, offset, write-through, think, cpus, files-per-thread, pre-read, ends-all
     "#);
     assert_snapshot!(error(&job("block-size = \"4KB\"")), @r#"
     x.toml:5:14: workload.job[0].block-size: `4KB` is not a size: `KB` is ambiguous: fio reads it as 2^10 bytes, disk vendors as 10^3
@@ -159,7 +159,7 @@ fn misspelt_keys_are_pointed_at() {
     x.toml:2:5: set.dept: unknown key `dept`; did you mean `depth`?
       2 | set.dept = 4
         |     ^^^^
-    known keys: engine, threads, depth, rw, read-percent, pattern, block-size, size, file, rate, io-size, start-delay, direct, invalidate, fsync-every, end-fsync, verify, sqpoll, advise, time, ramp, primary, index
+    known keys: engine, threads, depth, rw, read-percent, pattern, block-size, size, file, rate, io-size, start-delay, direct, invalidate, fsync-every, end-fsync, verify, sqpoll, advise, files, files-per-directory, file-size, operations, align, offset, write-through, think, cpus, files-per-thread, pre-read, ends-all, time, ramp, primary, index
     ");
     assert_snapshot!(error(&format!("workload = \"randread-4k\"\nset.oi.depth = 4{arms}")), @"
     x.toml:2:8: set.oi.depth: unknown job `oi`; did you mean `io`?
@@ -363,4 +363,57 @@ proptest! {
         let broken = format!("{}{with}{}", &good[..at], &good[next..]);
         let _ = Spec::from_toml("x", &broken);
     }
+}
+
+fn with_jobs(text: &str, jobs: &'static str) -> Result<Spec, Error> {
+    let include = |name: &str| match name {
+        "job.fio" => Ok(jobs.to_owned()),
+        _ => Err("there is no such file".to_owned()),
+    };
+    Spec::from_toml_with("x.toml", text, &include)
+}
+
+const JOBS: &str = "[global]\nsize=1m\nruntime=5\n[a]\n[b]\nstonewall\nrw=write\n";
+
+#[test]
+fn a_job_file_of_fio_is_a_workload() {
+    let file = "workload.fio = \"job.fio\"\nset.b.threads = 2\n[arms]\na = \"/mnt/a\"\n";
+    let spec = with_jobs(file, JOBS).unwrap();
+    assert_eq!(spec.name(), "job");
+    let jobs: Vec<_> = spec.phases().map(|w| (w.jobs[0].name.clone(), w.jobs[0].threads)).collect();
+    assert_eq!(jobs, [("a".to_owned(), 1), ("b".to_owned(), 2)]);
+    let command = "workload = { fio = \"fio --name=x --size=1m --runtime=5\" }\narms.a = \"/a\"\n";
+    assert_eq!(with_jobs(command, "").unwrap().name(), "x");
+}
+
+#[test]
+fn what_is_wrong_with_a_job_file_is_placed_in_it() {
+    let error = |text: &str, jobs| {
+        let spec = with_jobs(text, jobs).and_then(|spec| spec.validate_drivers());
+        spec.expect_err("refused").to_string()
+    };
+    let file = "workload.fio = \"job.fio\"\narms.a = \"/mnt/a\"\n";
+    assert_snapshot!(error(file, "[a]\nsize=1m\nbz=4k\n"), @"
+    job.fio:3:1: fio has no option `bz`; did you mean `bs`?
+      3 | bz=4k
+        | ^^
+    `fio --cmdhelp=all` lists its options
+    ");
+    assert_snapshot!(error(file, "[a]\nsize=1m\nflow=2\n"), @r#"
+    iotax's own engines cannot do flow=2
+      job.fio, line 3: flow=2
+        keeps jobs in a proportion to each other
+    run it with fio itself: --engine fio
+    "#);
+    assert_snapshot!(error("workload.fio = \"x.fio\"\narms.a = \"/mnt/a\"\n", ""), @r#"
+    x.toml:1:16: workload.fio: cannot read `x.fio`: there is no such file
+      1 | workload.fio = "x.fio"
+        |                ^^^^^^^
+    "#);
+    let more = "workload.fio = \"job.fio\"\nworkload.name = \"x\"\narms.a = \"/mnt/a\"\n";
+    assert_snapshot!(error(more, JOBS), @r#"
+    x.toml:1:1: `fio` describes the whole workload; leave out `name`, or change it in [set]
+      1 | workload.fio = "job.fio"
+        | ^^^^^^^^
+    "#);
 }

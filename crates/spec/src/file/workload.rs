@@ -1,4 +1,4 @@
-//! `workload = "name"` or a `[workload]` table.
+//! `workload = "name"`, `workload.fio = "job.fio"` or a `[workload]` table.
 
 use std::fmt;
 
@@ -9,14 +9,24 @@ use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 
 use super::scalar::Scalar;
 
-/// A built-in workload's name, or the description of another one.
+/// A built-in workload's name, a workload of fio, or the description of another one.
 #[derive(Debug, Clone, PartialEq, JsonSchema)]
 #[schemars(untagged)]
 pub enum WorkloadEntry {
     /// `workload = "randread-4k"`.
     Preset(String),
+    /// `workload.fio = "job.fio"`.
+    Fio(FioWorkload),
     /// `[workload]`.
     Table(WorkloadTable),
+}
+
+/// A workload in fio's words. Its phases follow one another on each arm.
+#[derive(Debug, Clone, PartialEq, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub struct FioWorkload {
+    /// A job file, relative to this file; or a command line, which begins with `fio `.
+    pub fio: String,
 }
 
 /// A workload of one's own. Its times are the file's `time` and `ramp`.
@@ -70,11 +80,48 @@ impl<'de> Deserialize<'de> for WorkloadEntry {
             }
 
             fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<WorkloadEntry, A::Error> {
-                WorkloadTable::deserialize(MapAccessDeserializer::new(map))
-                    .map(WorkloadEntry::Table)
+                AnyTable::deserialize(MapAccessDeserializer::new(map))?.entry()
             }
         }
 
         deserializer.deserialize_any(Entry)
+    }
+}
+
+/// A `[workload]` table before it is known which kind it is.
+#[derive(serde::Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct AnyTable {
+    fio: Option<String>,
+    name: Option<String>,
+    about: Option<String>,
+    primary: Option<String>,
+    job: Option<Vec<JobTable>>,
+    index: Option<IndexMap<String, Scalar>>,
+}
+
+impl AnyTable {
+    fn entry<E: serde::de::Error>(self) -> Result<WorkloadEntry, E> {
+        let Self { fio, name, about, primary, job, index } = self;
+        let others = [
+            ("name", name.is_some()),
+            ("about", about.is_some()),
+            ("primary", primary.is_some()),
+            ("job", job.is_some()),
+            ("index", index.is_some()),
+        ];
+        match (fio, others.iter().find(|(_, given)| *given)) {
+            (Some(_), Some((other, _))) => Err(E::custom(format_args!(
+                "`fio` describes the whole workload; leave out `{other}`, or change it in [set]"
+            ))),
+            (Some(fio), None) => Ok(WorkloadEntry::Fio(FioWorkload { fio })),
+            (None, _) => Ok(WorkloadEntry::Table(WorkloadTable {
+                name: name.ok_or_else(|| E::missing_field("name"))?,
+                about: about.unwrap_or_default(),
+                primary,
+                job: job.ok_or_else(|| E::missing_field("job"))?,
+                index,
+            })),
+        }
     }
 }

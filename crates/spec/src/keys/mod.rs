@@ -3,11 +3,16 @@
 //! Overrides (`--set`), experiment files, their JSON Schema and the errors of all three read these
 //! tables. A new key is one entry here and one field in [`crate::workload`].
 
+mod patterns;
+mod tree;
 mod values;
 
 use crate::error::Error;
 use crate::units::{self, Unit};
 use crate::workload::{Bound, Engine, Files, IndexLoads, Job, Pattern};
+use patterns::{cpus, pattern, think};
+pub(crate) use patterns::{format_cpus, format_pattern};
+pub(crate) use tree::format_operations;
 pub(crate) use values::format_block_sizes;
 use values::{block_sizes, pace, percent, small};
 
@@ -28,9 +33,9 @@ pub(crate) fn find<T>(keys: &'static [Key<T>], name: &str) -> Option<&'static Ke
     keys.iter().find(|key| key.name == dashed || key.fio == Some(name))
 }
 
-const ENGINES: [Engine; 5] =
-    [Engine::Null, Engine::Psync, Engine::Mmap, Engine::IoUring, Engine::Vdisk];
-const ENGINE_NAMES: &[&str] = &["null", "psync", "mmap", "io_uring", "vdisk"];
+const ENGINES: [Engine; 6] =
+    [Engine::Null, Engine::Psync, Engine::Mmap, Engine::IoUring, Engine::Vdisk, Engine::Metadata];
+const ENGINE_NAMES: &[&str] = &["null", "psync", "mmap", "io_uring", "vdisk", "metadata"];
 /// fio's `rw` words, with the pattern and the percentage of reads each stands for.
 const DIRECTIONS: [(&str, Pattern, u8); 6] = [
     ("read", Pattern::Sequential, 100),
@@ -41,7 +46,6 @@ const DIRECTIONS: [(&str, Pattern, u8); 6] = [
     ("randrw", Pattern::Random, 50),
 ];
 const DIRECTION_NAMES: &[&str] = &["read", "write", "rw", "randread", "randwrite", "randrw"];
-const PATTERN_NAMES: &[&str] = &["random", "sequential"];
 
 const fn key<T>(
     name: &'static str,
@@ -54,7 +58,7 @@ const fn key<T>(
 }
 
 /// The keys of a job, apart from its name.
-pub(crate) static JOB_KEYS: [Key<Job>; 19] = [
+pub(crate) static JOB_KEYS: [Key<Job>; 31] = [
     key(
         "engine",
         Some("ioengine"),
@@ -78,10 +82,8 @@ pub(crate) static JOB_KEYS: [Key<Job>; 19] = [
     key("read-percent", Some("rwmixread"), Unit::Percent, "share of reads", |job, text| {
         percent(text).map(|percent| job.read_percent = percent)
     }),
-    key("pattern", None, Unit::Choice(PATTERN_NAMES), "order of offsets", |job, text| {
-        let sequential = choose(PATTERN_NAMES, text)? == 1;
-        job.pattern = if sequential { Pattern::Sequential } else { Pattern::Random };
-        Ok(())
+    key("pattern", None, Unit::Pattern, "order of offsets", |job, text| {
+        pattern(text).map(|pattern| job.pattern = pattern)
     }),
     key("block-size", Some("bs"), Unit::BlockSizes, "size of single I/Os", |job, text| {
         block_sizes(text).map(|sizes| job.block_sizes = sizes)
@@ -152,6 +154,64 @@ pub(crate) static JOB_KEYS: [Key<Job>; 19] = [
         "tell the kernel the pattern",
         |job, text| units::parse_switch(text).map(|on| job.advise = on),
     ),
+    key("files", None, Unit::Count, "metadata: files of each thread", tree::files),
+    key(
+        "files-per-directory",
+        None,
+        Unit::Count,
+        "metadata: files of one directory",
+        tree::files_per_directory,
+    ),
+    key("file-size", None, Unit::Size, "metadata: content of a file", tree::file_size),
+    key("operations", None, Unit::Operations, "metadata: what is done how often", tree::operations),
+    key(
+        "align",
+        Some("blockalign"),
+        Unit::Size,
+        "offsets are multiples of this; else of the smallest block",
+        |job, text| units::parse_bytes(text).map(|bytes| job.align_bytes = Some(bytes)),
+    ),
+    key("offset", None, Unit::Size, "where the span begins", |job, text| {
+        units::parse_bytes(text).map(|bytes| job.offset_bytes = bytes)
+    }),
+    key(
+        "write-through",
+        Some("sync"),
+        Unit::Switch,
+        "writes reach the medium before they count (O_SYNC)",
+        |job, text| units::parse_switch(text).map(|on| job.write_through = on),
+    ),
+    key(
+        "think",
+        Some("thinktime"),
+        Unit::Think,
+        "a pause, and after how many I/Os; 0: none",
+        |job, text| think(text).map(|think| job.think = think),
+    ),
+    key(
+        "cpus",
+        Some("cpus_allowed"),
+        Unit::Cpus,
+        "CPUs that its threads may run on",
+        |job, text| cpus(text).map(|cpus| job.cpus = cpus),
+    ),
+    key(
+        "files-per-thread",
+        Some("nrfiles"),
+        Unit::Count,
+        "files each thread takes in turn, of size in all",
+        |job, text| small(text).map(|files| job.files_per_thread = files),
+    ),
+    key("pre-read", None, Unit::Switch, "start every trial with a warm cache", |job, text| {
+        units::parse_switch(text).map(|on| job.pre_read = on)
+    }),
+    key(
+        "ends-all",
+        Some("exitall"),
+        Unit::Switch,
+        "when this job ends, all others end too",
+        |job, text| units::parse_switch(text).map(|on| job.ends_all = on),
+    ),
 ];
 
 /// The keys of the index, written `index.size` in overrides.
@@ -183,6 +243,10 @@ fn choose(words: &'static [&'static str], text: &str) -> Result<usize, Error> {
 
 fn engine(job: &mut Job, text: &str) -> Result<(), Error> {
     job.engine = ENGINES[choose(ENGINE_NAMES, &text.replace('-', "_"))?];
+    match job.engine {
+        Engine::Metadata => _ = tree::of(job),
+        _ => job.tree = None,
+    }
     Ok(())
 }
 

@@ -33,6 +33,8 @@ pub(super) fn published() -> Workload {
         time_ns: 60 * SECOND_NS,
         jobs: vec![download(), mmap_read()],
         index: Some(default_index()),
+        origin: None,
+        notes: Vec::new(),
         primary: "mmap_read".into(),
     }
 }
@@ -120,5 +122,7 @@ pub(super) fn in_process(disk_bytes: u64) -> Workload {
         primary: searcher.name.clone(),
         jobs: vec![searcher, driver],
         index: None,
+        origin: None,
+        notes: Vec::new(),
     }
 }

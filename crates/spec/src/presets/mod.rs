@@ -5,7 +5,9 @@
 //! `depth=32`.
 
 mod driver_searcher;
+mod git;
 mod plain;
+mod suites;
 
 use crate::error::Error;
 pub(crate) use driver_searcher::default_index;
@@ -20,13 +22,16 @@ const SECOND_NS: u64 = 1_000_000_000;
 type Preset = (&'static str, fn() -> Workload);
 
 /// Name and builder, in the order of `iotax workloads`.
-const PRESETS: [Preset; 6] = [
+const PRESETS: [Preset; 9] = [
     ("randread-4k", plain::randread_4k),
     ("randwrite-4k", plain::randwrite_4k),
     ("seqread-1m", plain::seqread_1m),
     ("seqwrite-1m", plain::seqwrite_1m),
     ("mixed-70-30", plain::mixed_70_30),
     ("driver-searcher", driver_searcher::published),
+    ("git-checkout", git::checkout),
+    ("git-status", git::status),
+    ("git-gc", git::gc),
 ];
 
 impl Workload {
@@ -82,6 +87,16 @@ impl Job {
             verify: false,
             sqpoll: false,
             advise: true,
+            align_bytes: None,
+            offset_bytes: 0,
+            write_through: false,
+            think: None,
+            cpus: Vec::new(),
+            files_per_thread: 1,
+            pre_read: false,
+            ends_all: false,
+            tree: None,
+            fio: Vec::new(),
         }
     }
 }
@@ -101,7 +116,7 @@ mod tests {
     fn a_misspelt_workload_is_corrected() {
         insta::assert_snapshot!(Workload::preset("randred-4k").unwrap_err(), @"
         unknown workload `randred-4k`; did you mean `randread-4k`?
-        known workloads: randread-4k, randwrite-4k, seqread-1m, seqwrite-1m, mixed-70-30, driver-searcher
+        known workloads: randread-4k, randwrite-4k, seqread-1m, seqwrite-1m, mixed-70-30, driver-searcher, git-checkout, git-status, git-gc
         ");
     }
 }

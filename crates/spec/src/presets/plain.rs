@@ -77,5 +77,7 @@ fn plain(name: &str, about: &str, job: Job) -> Workload {
         primary: job.name.clone(),
         jobs: vec![job],
         index: None,
+        origin: None,
+        notes: Vec::new(),
     }
 }

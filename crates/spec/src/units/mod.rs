@@ -47,6 +47,14 @@ pub enum Unit {
     BlockSizes,
     /// `closed`, `50`, `even:50` or `poisson:50`.
     Pace,
+    /// Operations on files with weights, `stat:80,open:8`.
+    Operations,
+    /// `random`, `zipf:1.2`, `strided:64k` and so on.
+    Pattern,
+    /// `1ms`, or `1ms/8`.
+    Think,
+    /// `0-3,5`, or `any`.
+    Cpus,
 }
 
 impl Unit {
@@ -66,6 +74,10 @@ impl Unit {
             Self::Choice(words) => words.join("|"),
             Self::BlockSizes => "SIZE|MIN-MAX|SPLIT".into(),
             Self::Pace => "closed|IOPS|poisson:IOPS".into(),
+            Self::Operations => "NAME:WEIGHT,...".into(),
+            Self::Pattern => "random|shuffled|sequential|zipf:1.2|...".into(),
+            Self::Think => "DURATION/IOS".into(),
+            Self::Cpus => "0-3,5".into(),
         }
     }
 
@@ -85,6 +97,10 @@ impl Unit {
             Self::Choice(_) => "offered here",
             Self::BlockSizes => "a block size",
             Self::Pace => "a rate",
+            Self::Operations => "an operation with its weight",
+            Self::Pattern => "a pattern",
+            Self::Think => "a pause",
+            Self::Cpus => "a list of CPUs",
         }
     }
 

@@ -1,7 +1,10 @@
 //! What no machine can do, refused before any machine is touched.
 
+mod order;
+
 use crate::error::{Error, Subject};
 use crate::keys::format_block_sizes;
+use crate::tree::Operation;
 use crate::units::format_bytes;
 use crate::workload::{BlockSizes, Bound, Engine, Files, IndexLoads, Job, Pace, Workload};
 
@@ -11,6 +14,9 @@ const DIRECT_ALIGNMENT_BYTES: u32 = 512;
 const MAX_DEPTH: u32 = 32_768;
 /// fio's limit on jobs.
 const MAX_THREADS: u32 = 4096;
+/// Of one thread: their names are kept in memory.
+const MAX_TREE_FILES: u32 = 10_000_000;
+const MAX_TREE_FILE_BYTES: u32 = 16 << 20;
 
 impl Workload {
     /// Refuses what cannot run, naming job and key.
@@ -53,8 +59,10 @@ impl Job {
 
     fn validate(&self) -> Result<(), Error> {
         self.validate_names()?;
+        self.validate_tree()?;
         self.validate_blocks()?;
         self.validate_engine()?;
+        self.validate_order()?;
         if !(1..=MAX_THREADS).contains(&self.threads) {
             let problem = format!("{} threads; possible are 1 to {MAX_THREADS}", self.threads);
             return Err(self.refuse("threads", problem, ""));
@@ -170,6 +178,59 @@ impl Job {
     }
 }
 
+/// What cannot be done to a tree of files.
+impl Job {
+    fn validate_tree(&self) -> Result<(), Error> {
+        let Some(tree) = &self.tree else {
+            if self.engine == Engine::Metadata {
+                let advice = "write for example operations = \"stat:80,open:8,list:12\"";
+                return Err(self.refuse("operations", "there is nothing to do", advice));
+            }
+            return Ok(());
+        };
+        if self.engine != Engine::Metadata {
+            let problem = format!("{} reads and writes, it does not do these", self.engine.name());
+            return Err(self.refuse("operations", problem, "use engine=metadata"));
+        }
+        let counts = [
+            ("files", tree.files, MAX_TREE_FILES),
+            ("files-per-directory", tree.files_per_directory, MAX_TREE_FILES),
+        ];
+        for (key, count, most) in counts {
+            if !(1..=most).contains(&count) {
+                return Err(self.refuse(key, format!("{count}; possible are 1 to {most}"), ""));
+            }
+        }
+        if tree.file_bytes > MAX_TREE_FILE_BYTES {
+            let problem = format!("{} bytes; a file of a tree is small", tree.file_bytes);
+            return Err(self.refuse("file-size", problem, "write at most 16M"));
+        }
+        if Operation::ALL.iter().all(|operation| tree.weight(*operation) == 0) {
+            return Err(self.refuse("operations", "none of them ever occurs", ""));
+        }
+        let (create, delete) = (tree.weight(Operation::Create), tree.weight(Operation::Delete));
+        if (create == 0) != (delete == 0) {
+            let problem = "a tree in which files only come or only go does not last";
+            let advice = "give create and delete the same weight";
+            return Err(self.refuse("operations", problem, advice));
+        }
+        let meaningless = [
+            ("direct", self.direct),
+            ("verify", self.verify),
+            ("fsync-every", self.fsync_every.is_some()),
+            ("end-fsync", self.end_fsync),
+            ("io-size", self.bound != Bound::Time),
+        ];
+        match meaningless.into_iter().find(|(_, set)| *set) {
+            Some((key, _)) => {
+                let problem = "operations on trees of files do not take it";
+                Err(self.refuse(key, problem, "leave it out"))
+            }
+            None => Ok(()),
+        }
+    }
+}
+
 fn validate_index(index: &IndexLoads) -> Result<(), Error> {
     let refuse = |key, problem: &str| Err(Error::impossible(Subject::Index, key, problem, ""));
     let is_rate = |rate: f64| rate.is_finite() && rate > 0.0;
@@ -246,6 +307,31 @@ mod tests {
         assert_snapshot!(error("driver-searcher", &["download.sqpoll=1"]), @"
         job `download`: sqpoll: psync has no submission queue to poll
         use engine=io_uring, or leave it out
+        ");
+    }
+
+    #[test]
+    fn impossible_trees_are_named() {
+        assert_snapshot!(error("git-status", &["operations=create:1"]), @"
+        job `files`: operations: a tree in which files only come or only go does not last
+        give create and delete the same weight
+        ");
+        assert_snapshot!(error("git-status", &["files=0"]), @"job `files`: files: 0; possible are 1 to 10000000");
+        assert_snapshot!(error("git-status", &["file-size=1G"]), @"
+        job `files`: file-size: 1073741824 bytes; a file of a tree is small
+        write at most 16M
+        ");
+        assert_snapshot!(error("git-status", &["depth=4"]), @"
+        job `files`: depth: metadata keeps one I/O in flight per thread, not 4
+        use engine=io_uring, or more threads
+        ");
+        assert_snapshot!(error("git-status", &["direct=1"]), @"
+        job `files`: direct: operations on trees of files do not take it
+        leave it out
+        ");
+        assert_snapshot!(error("randread-4k", &["files=10"]), @"
+        job `io`: operations: io_uring reads and writes, it does not do these
+        use engine=metadata
         ");
     }
 

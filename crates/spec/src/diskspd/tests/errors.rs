@@ -1,0 +1,358 @@
+//! Every message of the reader, with its position.
+
+use insta::assert_snapshot;
+
+use super::error;
+
+/// Messages of all these, `/` between them.
+fn all(texts: &str, around: impl Fn(&str) -> String) -> String {
+    let errors: Vec<_> = texts.split(" / ").map(|text| error(&around(text))).collect();
+    errors.join("\n\n")
+}
+
+#[test]
+fn flags_that_cannot_be_had_are_named() {
+    let texts = "-Xrun.xml / -ePROCESS / -ysstart / -Nv / -? / -rdpct90/10:10/90 / -p / -t2 -si / -I1 / -ag1,0 / -Rptext / -q / -Q5 / -Lx / -fx / -r -fs / -F2 -O4";
+    assert_snapshot!(all(texts, |flag| format!("diskspd {flag} -c1G io.dat b")), @"
+    -X: a profile in XML describes a run of its own
+      diskspd -Xrun.xml -c1G io.dat b
+              ^^^^^^^^^ column 9
+    write its values as flags; results in XML can be compared as they are
+
+    -e: there is no Windows event tracing here
+      diskspd -ePROCESS -c1G io.dat b
+              ^^^^^^^^^ column 9
+    leave it out
+
+    -y: there are no Windows events here
+      diskspd -ysstart -c1G io.dat b
+              ^^^^^^^^ column 9
+    leave it out: all jobs start together
+
+    -N: views of a mapping cannot be flushed after each write
+      diskspd -Nv -c1G io.dat b
+              ^^^ column 9
+    leave it out
+
+    -?: this asks for DiskSpd's help
+      diskspd -? -c1G io.dat b
+              ^^ column 9
+    see `iotax run --help`
+
+    -rdpct90/10:10/90: distributions of ranges are not offered
+      diskspd -rdpct90/10:10/90 -c1G io.dat b
+              ^^^^^^^^^^^^^^^^^ column 9
+    leave it out for uniformly random offsets
+
+    -p: sequential I/Os at the same offset are not offered
+      diskspd -p -c1G io.dat b
+              ^^ column 9
+    leave it out
+
+    -si: threads that share one offset are not offered
+      diskspd -t2 -si -c1G io.dat b
+                  ^^^ column 13
+    write one thread and a larger -o
+
+    -I1: I/Os have no priorities here
+      diskspd -I1 -c1G io.dat b
+              ^^^ column 9
+    leave it out, or write -I3, the usual one
+
+    -ag1,0: there are no groups of processors here
+      diskspd -ag1,0 -c1G io.dat b
+              ^^^^^^ column 9
+    number CPUs through, as in -a0,1,64,65
+
+    -Rptext: it prints a profile and runs nothing
+      diskspd -Rptext -c1G io.dat b
+              ^^^^^^^ column 9
+    see `iotax plan` for what would run
+
+    DiskSpd 2.2 has no flag `-q`
+      diskspd -q -c1G io.dat b
+              ^^ column 9
+    values stand right behind the letter, as in -b64K -o32 -rs50
+
+    DiskSpd 2.2 has no flag `-Q5`
+      diskspd -Q5 -c1G io.dat b
+              ^^^ column 9
+    values stand right behind the letter, as in -b64K -o32 -rs50
+
+    DiskSpd 2.2 has no flag `-Lx`
+      diskspd -Lx -c1G io.dat b
+              ^^^ column 9
+    values stand right behind the letter, as in -b64K -o32 -rs50
+
+    -fx hints at nothing
+      diskspd -fx -c1G io.dat b
+              ^^^ column 9
+    write -f1G for a size, or -fr, -fs or -ft for a hint
+
+    this hint says the opposite of what is done
+      diskspd -r -fs -c1G io.dat b
+                 ^^^ column 12
+    hints that match the order of offsets are offered
+
+    -O: one queue over several targets is not offered
+      diskspd -F2 -O4 -c1G io.dat b
+                  ^^^ column 13
+    write -o, a queue for each target
+    ");
+}
+
+#[test]
+fn threads_queues_and_orders_conflict_as_in_diskspd() {
+    let texts = "-F2 -t2 / -O4 / -F2 -o2 -O4 / -F2 -O4 -g5 / -F2 -O4 -i1 -j1 / -F2 -O2 -p / -r -T4K -t2 / -r -si / -r -p / -si -T4K -t2 / -si -p / -si -rs0 / -T4K";
+    assert_snapshot!(all(texts, |flag| format!("diskspd {flag} -c1G io.dat")), @"
+    -t and -F exclude each other
+      diskspd -F2 -t2 -c1G io.dat
+                  ^^^ column 13
+    keep -t for threads per target, or -F for threads in all
+
+    -O counts for the threads of -F
+      diskspd -O4 -c1G io.dat
+              ^^^ column 9
+    write -o for I/Os per thread and target, or give -F too
+
+    -o and -O exclude each other
+      diskspd -F2 -o2 -O4 -c1G io.dat
+                      ^^^ column 17
+    keep -o for I/Os per target, or -O for I/Os per thread
+
+    -g and -O exclude each other
+      diskspd -F2 -O4 -g5 -c1G io.dat
+                      ^^^ column 17
+    write -o instead of -O
+
+    -j and -O exclude each other
+      diskspd -F2 -O4 -i1 -j1 -c1G io.dat
+                          ^^^ column 21
+    write -o instead of -O
+
+    -p and -O exclude each other
+      diskspd -F2 -O2 -p -c1G io.dat
+                      ^^ column 17
+    write -o instead of -O
+
+    -T means nothing where offsets are random
+      diskspd -r -T4K -t2 -c1G io.dat
+                 ^^^^ column 12
+    leave one of them out
+
+    -si means nothing where offsets are random
+      diskspd -r -si -c1G io.dat
+                 ^^^ column 12
+    leave one of them out
+
+    -p means nothing where offsets are random
+      diskspd -r -p -c1G io.dat
+                 ^^ column 12
+    leave one of them out
+
+    -si and -T exclude each other
+      diskspd -si -T4K -t2 -c1G io.dat
+              ^^^ column 9
+    keep -si for one offset for all threads, or -T for one each
+
+    -si and -p exclude each other
+      diskspd -si -p -c1G io.dat
+              ^^^ column 9
+    keep one of them
+
+    -si and -rs exclude each other
+      diskspd -si -rs0 -c1G io.dat
+              ^^^ column 9
+    keep one of them
+
+    -T has no effect unless several threads use a target
+      diskspd -T4K -c1G io.dat
+              ^^^^ column 9
+    leave it out, or give -t
+    ");
+}
+
+#[test]
+fn ranges_caches_and_rates_conflict_as_in_diskspd() {
+    let texts = "-f1G -B0:1M / -f1G -B2G / -Smu / -Sm -x / -Sbu / -Sh -Sw / -h -Su / -Sz / -g5 -x / -i5 / -j5 / -n -a0 / -Z4K";
+    assert_snapshot!(all(texts, |flag| format!("diskspd {flag} -c1G io.dat")), @"
+    -f and a length behind -B both say where to end
+      diskspd -f1G -B0:1M -c1G io.dat
+                   ^^^^^^ column 14
+    keep one of them
+
+    -f ends before -B begins
+      diskspd -f1G -B2G -c1G io.dat
+              ^^^^ column 9
+    write a larger -f
+
+    a mapping (-Sm) is the page cache, it cannot bypass it
+      diskspd -Smu -c1G io.dat
+              ^^^^ column 9
+    keep -Sm, or -Su or -Sh
+
+    -x and -Sm exclude each other
+      diskspd -Sm -x -c1G io.dat
+                  ^^ column 13
+    keep one of them
+
+    -Sbu: what is cached is said twice
+      diskspd -Sbu -c1G io.dat
+              ^^^^ column 9
+    write -Sb (cached), -Su (O_DIRECT), -Sw (write through), -Sh (both), -Sm (mapped) or -Sr (no local cache)
+
+    -Sw: what is cached is said twice
+      diskspd -Sh -Sw -c1G io.dat
+                  ^^^ column 13
+    write -Sb (cached), -Su (O_DIRECT), -Sw (write through), -Sh (both), -Sm (mapped) or -Sr (no local cache)
+
+    -Su: what is cached is said twice
+      diskspd -h -Su -c1G io.dat
+                 ^^^ column 12
+    write -Sb (cached), -Su (O_DIRECT), -Sw (write through), -Sh (both), -Sm (mapped) or -Sr (no local cache)
+
+    -Sz: -S knows no `z`
+      diskspd -Sz -c1G io.dat
+              ^^^ column 9
+    write -Sb (cached), -Su (O_DIRECT), -Sw (write through), -Sh (both), -Sm (mapped) or -Sr (no local cache)
+
+    -g and -x exclude each other
+      diskspd -g5 -x -c1G io.dat
+              ^^^ column 9
+    leave -x out
+
+    -i without -j never pauses
+      diskspd -i5 -c1G io.dat
+              ^^^ column 9
+    give -j, the pause in ms
+
+    -j without -i never pauses
+      diskspd -j5 -c1G io.dat
+              ^^^ column 9
+    give -i, the I/Os of a burst
+
+    -n and -a exclude each other
+      diskspd -n -a0 -c1G io.dat
+              ^^ column 9
+    keep one of them
+
+    the write buffer of -Z is smaller than a block
+      diskspd -Z4K -c1G io.dat
+              ^^^^ column 9
+    write a larger -Z
+    ");
+}
+
+#[test]
+fn values_are_named_where_they_are_wrong() {
+    let texts = "diskspd -b 64K a / diskspd -b0 a / diskspd -b64X a / diskspd -b8G a / diskspd -cK a / diskspd -c99999999T a / diskspd -d0 a / diskspd -o1x a / diskspd -w101 a / diskspd -r0 a / diskspd -s0 a / diskspd -o99999999999 a";
+    assert_snapshot!(all(texts, str::to_owned), @"
+    -b has no value
+      diskspd -b 64K a
+              ^^ column 9
+    write the value right behind the letter, without a blank, as in -b64K
+
+    `0` is not a size: an I/O of 0 bytes does nothing
+      diskspd -b0 a
+              ^^^ column 9
+    write it as DiskSpd reads it: 4096, 4K, 64M, 2G, 1T (powers of 1024), or 8b for 8 blocks
+
+    `64X` is not a size: its unit is none of K, M, G, T and b
+      diskspd -b64X a
+              ^^^^^ column 9
+    write it as DiskSpd reads it: 4096, 4K, 64M, 2G, 1T (powers of 1024), or 8b for 8 blocks
+
+    `8G` is not a size: too large for one I/O: at most 4G - 1
+      diskspd -b8G a
+              ^^^^ column 9
+
+    `K` is not a size: it is not a whole number
+      diskspd -cK a
+              ^^^ column 9
+    write it as DiskSpd reads it: 4096, 4K, 64M, 2G, 1T (powers of 1024), or 8b for 8 blocks
+
+    `99999999T` is not a size: it is not below 16 EiB
+      diskspd -c99999999T a
+              ^^^^^^^^^^^ column 9
+    write it as DiskSpd reads it: 4096, 4K, 64M, 2G, 1T (powers of 1024), or 8b for 8 blocks
+
+    `0` is not a whole number: at least 1 is needed
+      diskspd -d0 a
+              ^^^ column 9
+    write it in digits, right behind the letter
+
+    `1x` is not a whole number: it is not all digits
+      diskspd -o1x a
+              ^^^^ column 9
+    write it in digits, right behind the letter
+
+    `101` is not a percentage: it is above 100
+      diskspd -w101 a
+              ^^^^^ column 9
+    write 0 to 100
+
+    an alignment of 0 bytes
+      diskspd -r0 a
+              ^^^ column 9
+    write for example -r4K
+
+    a stride of 0 bytes
+      diskspd -s0 a
+              ^^^ column 9
+    write for example -s64K
+
+    `99999999999` is not a whole number: too large here
+      diskspd -o99999999999 a
+              ^^^^^^^^^^^^^ column 9
+    write it in digits, right behind the letter
+    ");
+}
+
+#[test]
+fn structure_is_named_where_it_is_wrong() {
+    let texts = " / diskspd / diskspd -c1G / sleep 2 & diskspd -c1G a / diskspd -c1G a && diskspd b / diskspd -c1G a -t2 / diskspd \"a / diskspd a | more / diskspd a >";
+    assert_snapshot!(all(texts, str::to_owned), @r#"
+    there is no command
+    write for example diskspd -b4K -r -o32 -d10 -Sh -c1G io.dat
+
+    a command without flags and target
+      diskspd
+      ^^^^^^^ column 1
+    write for example diskspd -b4K -r -o32 -d10 -Sh -c1G io.dat
+
+    the command names no target
+      diskspd -c1G
+              ^^^^ column 9
+    end the command with a file, as in diskspd -c1G io.dat
+
+    `sleep` is no command of DiskSpd
+      sleep 2 & diskspd -c1G a
+      ^^^^^ column 1
+    begin every command with diskspd, and join commands by & or line breaks
+
+    commands joined by && run one after the other
+      diskspd -c1G a && diskspd b
+                     ^^ column 16
+    join commands that run together by one & or a line break; run others one after the other
+
+    -t2 stands behind the target a
+      diskspd -c1G a -t2
+                     ^^^ column 16
+    write flags first, then targets
+
+    this quote is never closed
+      diskspd "a
+              ^^ column 9
+    put a " behind the value
+
+    `|` means nothing here
+      diskspd a | more
+                ^ column 11
+    join commands by & or line breaks
+
+    output goes nowhere
+      diskspd a >
+                ^ column 11
+    leave this out
+    "#);
+}

@@ -1,0 +1,159 @@
+//! Where a job works: files, sizes, offsets. Paths are never followed: the target takes their
+//! place.
+
+use super::Draft;
+use crate::error::Error;
+use crate::fio::values::Amount;
+use crate::fio::written::Setting;
+use crate::fio_write::file_name;
+use crate::units::format_bytes;
+use crate::workload::Files;
+
+const REPLACED: &str = "TARGET takes its place";
+const PERCENT: &str = "a share of a size that only the target knows";
+
+impl Draft<'_> {
+    pub(super) fn read_places(&mut self) -> Result<(), Error> {
+        if let Some(setting) = self.chosen.get("numjobs") {
+            self.job.threads = setting.small()?.max(1);
+        }
+        if let Some(setting) = self.chosen.get("nrfiles") {
+            self.job.files_per_thread = setting.small()?.max(1);
+        }
+        if let Some(setting) = self.chosen.get("directory") {
+            self.note(setting, REPLACED);
+        }
+        match self.chosen.get("filename") {
+            Some(setting) => self.read_filename(setting),
+            None => self.read_filename_format(),
+        }
+        if let Some(setting) = self.chosen.get("file_service_type")
+            && self.job.files_per_thread > 1
+            && setting.word() != ("roundrobin", None)
+        {
+            self.beyond(setting, "turns to its files in another order than one after the other");
+        }
+        self.read_size()?;
+        self.read_offset()
+    }
+
+    /// All threads share these files.
+    fn read_filename(&mut self, setting: &Setting) {
+        let names = split_names(setting.value.as_deref().unwrap_or_default());
+        let first = names.first().map_or("", String::as_str);
+        let base = first.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+        self.job.files = Files::Shared(file_name(base));
+        self.job.files_per_thread = u32::try_from(names.len()).unwrap_or(u32::MAX).max(1);
+        if names.len() > 1 {
+            self.note(setting, &format!("{} files of a name of iotax's own", names.len()));
+        } else if first.contains('/') {
+            self.note(setting, REPLACED);
+        }
+    }
+
+    /// fio numbers the files of a job by thread, unless told otherwise.
+    fn read_filename_format(&mut self) {
+        let Some(setting) = self.chosen.get("filename_format") else { return };
+        let format = setting.value.as_deref().unwrap_or_default();
+        if format.contains("$jobnum") {
+            self.note(setting, "files are named after job and thread");
+        } else {
+            let base = format.replace("$jobname", &self.job.name).replace("$filenum", "");
+            let base = base.rsplit('/').next().unwrap_or_default().trim_matches('.').to_owned();
+            self.job.files = Files::Shared(file_name(&base));
+            self.note(setting, "its threads share their files");
+        }
+    }
+
+    /// `size` is all of a thread's files together; `filesize` is each of them.
+    fn read_size(&mut self) -> Result<(), Error> {
+        let files = u64::from(self.job.files_per_thread);
+        let each = self.read_filesize()?;
+        let largest = u64::from(self.job.block_sizes.max_bytes());
+        let mut whole = None;
+        if let Some(setting) = self.chosen.get("size") {
+            match setting.amount()? {
+                Amount::Bytes(0) | Amount::Percent(100) => {}
+                Amount::Bytes(bytes) => whole = Some((setting, bytes)),
+                Amount::Percent(_) => self.beyond(setting, PERCENT),
+                Amount::Zones(_) => self.beyond(setting, "a number of zones"),
+            }
+        }
+        match (whole, each) {
+            (_, Some(each)) => self.job.size_bytes = each.saturating_mul(files),
+            (Some((setting, bytes)), None) => {
+                if bytes < largest {
+                    let problem = "it is below the block size, as fio says too";
+                    return Err(setting.refuse_value(problem, "write a larger size"));
+                }
+                self.job.size_bytes = bytes;
+            }
+            (None, None) => {
+                self.job.size_bytes = self.job.size_bytes.max(largest);
+                if self.job.fio.iter().any(|option| option.name == "size") {
+                    return Ok(());
+                }
+                let size = format_bytes(self.job.size_bytes);
+                let (place, name) = (self.place().words(), &self.job.name);
+                let note = format!("{place}: job `{name}` has no size: {size} of the target");
+                self.notes.push(note);
+            }
+        }
+        Ok(())
+    }
+
+    fn read_filesize(&mut self) -> Result<Option<u64>, Error> {
+        let Some(setting) = self.chosen.get("filesize") else { return Ok(None) };
+        let (least, most) = setting.span()?;
+        if least != most {
+            self.beyond(setting, "files of random sizes");
+            return Ok(None);
+        }
+        Ok(Some(most).filter(|bytes| *bytes > 0))
+    }
+
+    /// Bytes that one loop moves: `size`, even where `filesize` makes the files larger.
+    pub(super) fn once_bytes(&self) -> Result<u64, Error> {
+        match self.chosen.get("size").map(Setting::amount).transpose()? {
+            Some(Amount::Bytes(bytes)) if bytes > 0 => Ok(bytes.min(self.job.size_bytes)),
+            _ => Ok(self.job.size_bytes),
+        }
+    }
+
+    fn read_offset(&mut self) -> Result<(), Error> {
+        if let Some(setting) = self.chosen.get("offset") {
+            match setting.amount()? {
+                Amount::Bytes(bytes) => self.job.offset_bytes = bytes,
+                Amount::Percent(0) | Amount::Zones(0) => {}
+                Amount::Percent(_) => self.beyond(setting, PERCENT),
+                Amount::Zones(_) => self.beyond(setting, "a number of zones"),
+            }
+        }
+        // The first thread's offset is the job's.
+        if let Some(setting) = self.chosen.get("offset_increment")
+            && self.job.threads > 1
+            && setting.amount()? != Amount::Bytes(0)
+        {
+            self.beyond(setting, "an offset of its own for each thread");
+        }
+        Ok(())
+    }
+}
+
+/// `a:b`, where `\:` is a colon of the name.
+fn split_names(text: &str) -> Vec<String> {
+    let mut names = vec![String::new()];
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            '\\' if chars.peek() == Some(&':') => {
+                chars.next();
+                names.last_mut().expect("there is one").push(':');
+            }
+            ':' => names.push(String::new()),
+            c => names.last_mut().expect("there is one").push(c),
+        }
+    }
+    names.retain(|name| !name.is_empty());
+    names
+}

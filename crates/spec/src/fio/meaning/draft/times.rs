@@ -1,0 +1,94 @@
+//! When a job starts and ends.
+
+use super::Draft;
+use crate::error::Error;
+use crate::fio::meaning::chosen::bytes_of;
+use crate::workload::{BlockSizes, Bound};
+
+#[expect(clippy::struct_field_names, reason = "the unit")]
+/// When a job runs, from the start of its phase.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(in crate::fio::meaning) struct Timing {
+    /// Wait before its first I/O.
+    pub delay_ns: u64,
+    /// What is discarded of its run.
+    pub ramp_ns: u64,
+    /// What follows, if it ends by time.
+    pub runtime_ns: Option<u64>,
+}
+
+impl Timing {
+    /// When its ramp is over.
+    pub fn ramped_ns(&self) -> u64 {
+        self.delay_ns.saturating_add(self.ramp_ns)
+    }
+
+    /// When it ends, if by time.
+    pub fn end_ns(&self) -> Option<u64> {
+        self.runtime_ns.map(|runtime| self.ramped_ns().saturating_add(runtime))
+    }
+}
+
+impl Draft<'_> {
+    /// After sizes and blocks are known.
+    pub(super) fn read_times(&mut self) -> Result<(), Error> {
+        if let Some(setting) = self.chosen.get("startdelay") {
+            self.timing.delay_ns = setting.duration_ns()?;
+        }
+        let offset_ns = self.chosen.section.start_offset_ns;
+        self.timing.delay_ns = self.timing.delay_ns.saturating_add(offset_ns);
+        if let Some(setting) = self.chosen.get("ramp_time") {
+            self.timing.ramp_ns = setting.duration_ns()?;
+        }
+        if let Some(setting) = self.chosen.get("runtime") {
+            self.timing.runtime_ns = Some(setting.duration_ns()?).filter(|ns| *ns > 0);
+        }
+        self.read_bound()
+    }
+
+    /// A job ends after its bytes, unless it is `time_based`.
+    fn read_bound(&mut self) -> Result<(), Error> {
+        let mut time_based = false;
+        if let Some(setting) = self.chosen.get("time_based") {
+            time_based = setting.boolean()?;
+            if time_based && self.timing.runtime_ns.is_none() {
+                self.note(setting, "without a runtime it means nothing, as in fio");
+                time_based = false;
+            }
+        }
+        let mut most = if time_based { None } else { Some(self.bytes_to_move()?) };
+        if let Some(setting) = self.chosen.get("number_ios") {
+            let count = setting.whole()?;
+            match self.job.block_sizes {
+                _ if count == 0 => {}
+                BlockSizes::Fixed(bytes) => {
+                    let bytes = count.saturating_mul(bytes.into());
+                    most = Some(most.map_or(bytes, |most| most.min(bytes)));
+                }
+                _ => self.beyond(setting, "a number of I/Os with blocks of several sizes"),
+            }
+        }
+        if let Some(bytes) = most {
+            // fio moves at least one block.
+            self.job.bound = Bound::Bytes(bytes.max(self.job.block_sizes.min_bytes().into()));
+        }
+        Ok(())
+    }
+
+    /// Of one thread, all loops together.
+    fn bytes_to_move(&mut self) -> Result<u64, Error> {
+        let mut bytes = self.once_bytes()?;
+        if let Some(setting) = self.chosen.get("io_size") {
+            match bytes_of(setting.amount()?, self.job.size_bytes) {
+                Some(0) => {}
+                Some(io_size) => bytes = io_size,
+                None => self.beyond(setting, "a number of zones"),
+            }
+        }
+        let loops = match self.chosen.get("loops") {
+            Some(setting) => setting.small()?.max(1),
+            None => 1,
+        };
+        Ok(bytes.saturating_mul(loops.into()))
+    }
+}

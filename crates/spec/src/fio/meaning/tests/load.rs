@@ -1,0 +1,148 @@
+use insta::assert_snapshot;
+
+use super::job;
+
+#[test]
+fn engines() {
+    assert_snapshot!(job("ioengine=psync"), @"as usual");
+    assert_snapshot!(job("ioengine=sync\niodepth=8"), @"
+    [ioengine=sync: kept]
+    note: iodepth=8: a synchronous engine keeps one I/O in flight, as in fio
+    ");
+    assert_snapshot!(job("ioengine=vsync"), @"
+    [ioengine=vsync: kept]
+    note: ioengine=vsync: psync here: neighbouring I/Os are not put together
+    ");
+    assert_snapshot!(job("ioengine=mmap"), @"engine=mmap");
+    assert_snapshot!(job("ioengine=mmap\ndirect=1"), @"[ioengine=mmap: with direct=1, gives its pages back after each I/O]");
+    assert_snapshot!(job("ioengine=io_uring\niodepth=32\ndirect=1"), @"direct=true engine=io_uring invalidate=false queue_depth=32");
+    assert_snapshot!(job("ioengine=io_uring\nsqthread_poll\nfixedbufs\nregisterfiles\nhipri"), @"engine=io_uring sqpoll=true [fixedbufs: kept] [registerfiles: kept] [hipri: polls the device for completions]");
+    assert_snapshot!(job("ioengine=libaio\niodepth=8\nbuffered=0"), @"
+    direct=true engine=io_uring invalidate=false queue_depth=8 [ioengine=libaio: kept]
+    note: ioengine=libaio: io_uring here
+    ");
+    assert_snapshot!(job("ioengine=libaio\niodepth=8"), @"
+    engine=io_uring queue_depth=8 [ioengine=libaio: kept]
+    note: ioengine=libaio: io_uring here; buffered libaio in fio does one I/O at a time
+    ");
+    assert_snapshot!(job("ioengine=posixaio\ndirect=1"), @"
+    direct=true engine=io_uring invalidate=false [ioengine=posixaio: kept]
+    note: ioengine=posixaio: io_uring here
+    ");
+    assert_snapshot!(job("ioengine=null"), @"engine=null invalidate=false");
+    assert_snapshot!(job("ioengine=cpuio\ncpuload=50\niodepth=4"), @"[ioengine=cpuio: is an engine that only fio has] [iodepth=4: kept] [cpuload=50: belongs to an engine that only fio has]");
+    assert_snapshot!(job("ioengine=external:/tmp/x.so"), @"[ioengine=external:/tmp/x.so: is an engine that only fio has]");
+}
+
+#[test]
+fn directions_and_mixes() {
+    assert_snapshot!(job("rw=write"), @"invalidate=false read_percent=0");
+    assert_snapshot!(job("rw=rw"), @"
+    read_percent=50
+    note: rw=rw: reads and writes advance together; in fio each on its own
+    ");
+    assert_snapshot!(job("rw=randrw\nrwmixread=70"), @"pattern=shuffled read_percent=70");
+    assert_snapshot!(job("rw=randrw\nrwmixread=70\nrwmixwrite=60"), @"pattern=shuffled read_percent=40");
+    assert_snapshot!(job("rw=randread\nrwmixread=70"), @"pattern=shuffled");
+    assert_snapshot!(job("rw=randtrim"), @"invalidate=false read_percent=0 [rw=randtrim: trims]");
+}
+
+#[test]
+fn orders() {
+    assert_snapshot!(job("rw=randread"), @"pattern=shuffled");
+    assert_snapshot!(job("rw=randread\nnorandommap"), @"pattern=random");
+    assert_snapshot!(job("rw=randread\nnorandommap=0"), @"pattern=shuffled");
+    assert_snapshot!(job("rw=read:4k"), @"pattern={strided:8192}");
+    assert_snapshot!(job("rw=read:-8k"), @"pattern={backward:4096}");
+    assert_snapshot!(job("rw=read:4k\nbsrange=4k-8k"), @"block_sizes={range:{max:8192,min:4096}} [rw=read:4k: skips in a way of its own]");
+    assert_snapshot!(job("rw=randread:8"), @"pattern={runs:{fixed:8}}");
+    assert_snapshot!(job("rw=randread:8\nrw_sequencer=identical"), @"pattern=shuffled [rw_sequencer=identical: the same place several times in a row] [rw=randread:8: the same place several times in a row]");
+    assert_snapshot!(job("rw=randread\npercentage_random=30"), @"pattern={mixed:{random_percent:30}}");
+    assert_snapshot!(job("rw=randread\npercentage_random=0"), @"as usual");
+    assert_snapshot!(job("rw=randrw\npercentage_random=100,0"), @"pattern=shuffled read_percent=50 [percentage_random=100,0: reads and writes random in different proportions]");
+    assert_snapshot!(job("rw=read\npercentage_random=30"), @"as usual");
+    assert_snapshot!(job("rw=randread\nrandom_distribution=zipf:1.2"), @"pattern={skewed:{zipf:1.2}}");
+    assert_snapshot!(job("rw=randread\nrandom_distribution=zipf"), @"pattern={skewed:{zipf:1.1}}");
+    assert_snapshot!(job("rw=randread\nrandom_distribution=pareto:0.3"), @"pattern={skewed:{pareto:0.3}}");
+    assert_snapshot!(job("rw=randread\nrandom_distribution=normal:20"), @"pattern={skewed:{normal:20.0}}");
+    assert_snapshot!(job("rw=randread\nrandom_distribution=zipf:1.2:0.5"), @"pattern=random [random_distribution=zipf:1.2:0.5: a distribution with a centre of its own]");
+    assert_snapshot!(job("rw=randread\nrandom_distribution=zoned:50/5:30/15:20/"), @"pattern=random [random_distribution=zoned:50/5:30/15:20/: shares of I/O for parts of the file]");
+}
+
+#[test]
+fn block_sizes() {
+    assert_snapshot!(job("bs=64k"), @"block_sizes={fixed:65536}");
+    assert_snapshot!(job("bs=64k,4k"), @"block_sizes={fixed:65536}");
+    assert_snapshot!(job("rw=write\nbs=64k,4k"), @"invalidate=false read_percent=0");
+    assert_snapshot!(job("rw=write\nbs=64k\nbs=,8k"), @"block_sizes={fixed:8192} invalidate=false read_percent=0");
+    assert_snapshot!(job("rw=randrw\nbs=64k,4k"), @"pattern=shuffled read_percent=50 [bs=64k,4k: reads and writes of different sizes]");
+    assert_snapshot!(job("rw=randread\nbs=8k\nbsrange=4k-1M"), @"
+    block_sizes={range:{max:1048576,min:4096}} pattern=random
+    note: rw=randread: places are drawn anew each time, since blocks differ in size
+    ");
+    assert_snapshot!(job("bsrange=4k-4k"), @"as usual");
+    assert_snapshot!(job("rw=randread\nbssplit=4k/60:64k/40"), @"
+    block_sizes={split:[{bytes:4096,percent:60},{bytes:65536,percent:40}]} pattern=random
+    note: rw=randread: places are drawn anew each time, since blocks differ in size
+    ");
+    assert_snapshot!(job("rw=randread\nbssplit=4k/60:64k/"), @"
+    block_sizes={split:[{bytes:4096,percent:60},{bytes:65536,percent:40}]} pattern=random
+    note: rw=randread: places are drawn anew each time, since blocks differ in size
+    ");
+    assert_snapshot!(job("rw=randread\nbssplit=8k"), @"block_sizes={fixed:8192} pattern=shuffled");
+    assert_snapshot!(job("rw=randread\nbssplit=4k/60:64k/20"), @"pattern=shuffled [bssplit=4k/60:64k/20: percentages that do not add up to 100]");
+    assert_snapshot!(job("rw=randrw\nbssplit=4k/60:64k/40,8k/100"), @"pattern=shuffled read_percent=50 [bssplit=4k/60:64k/40,8k/100: reads and writes of different sizes]");
+    assert_snapshot!(job("rw=randread\nblockalign=512"), @"align_bytes=512 pattern=random");
+    assert_snapshot!(job("rw=randread\nblockalign=4k"), @"pattern=shuffled");
+    assert_snapshot!(job("rw=read\nblockalign=512"), @"as usual");
+    assert_snapshot!(job("bs=8g\nsize=16g"), @"size_bytes=17179869184 [bs=8g: blocks of 4G and more]");
+}
+
+#[test]
+fn paces() {
+    assert_snapshot!(job("rate=4m"), @"pace={even:{iops:1024.0}}");
+    assert_snapshot!(job("rate=4m\nbsrange=4k-8k"), @"block_sizes={range:{max:8192,min:4096}} [rate=4m: bytes per second with blocks of several sizes]");
+    assert_snapshot!(job("rate_iops=100\nnumjobs=3"), @"pace={even:{iops:300.0}} threads=3");
+    assert_snapshot!(job("rate_iops=100\nrate_process=poisson\nbsrange=4k-8k"), @"block_sizes={range:{max:8192,min:4096}} pace={poisson:{iops:100.0}}");
+    assert_snapshot!(job("rate_iops=100\nbsrange=4k-8k"), @"block_sizes={range:{max:8192,min:4096}} [rate_iops=100: a steady rate with blocks of several sizes]");
+    assert_snapshot!(job("rw=randrw\nrate_iops=100"), @"pace={even:{iops:200.0}} pattern=shuffled read_percent=50");
+    assert_snapshot!(job("rw=randrw\nrate_iops=300,100"), @"
+    pace={even:{iops:400.0}} pattern=shuffled read_percent=75
+    note: rate_iops=300,100: the two rates decide how many of the I/Os are reads
+    ");
+    assert_snapshot!(job("rw=randrw\nrate_iops=300,0"), @"pattern=shuffled read_percent=50 [rate_iops=300,0: a rate for reads or writes alone]");
+    assert_snapshot!(job("rate_iops=100\nrate_iops_min=50"), @"
+    pace={even:{iops:100.0}}
+    note: rate_iops_min=50: a rate that is not kept is reported, and ends nothing
+    ");
+    assert_snapshot!(job("thinktime=200"), @"think={after_ios:1,time_ns:200000}");
+    assert_snapshot!(job("thinktime=1ms\nthinktime_blocks=16"), @"think={after_ios:16,time_ns:1000000}");
+    assert_snapshot!(job("thinktime=1ms\nthinktime_spin=10"), @"think={after_ios:1,time_ns:1000000} [thinktime_spin=10: spins before it pauses]");
+}
+
+#[test]
+fn syncs_caches_checks_and_cpus() {
+    assert_snapshot!(job("invalidate=0"), @"invalidate=false");
+    assert_snapshot!(job("direct=1"), @"direct=true invalidate=false");
+    assert_snapshot!(job("pre_read=1"), @"invalidate=false pre_read=true");
+    assert_snapshot!(job("fadvise_hint=0"), @"advise=false");
+    assert_snapshot!(job("fadvise_hint=random"), @"[fadvise_hint=random: advice that is not that of its own pattern]");
+    assert_snapshot!(job("rw=write\nsync=1\nfdatasync=8\nend_fsync=1"), @"end_fsync=true fsync_every=8 invalidate=false read_percent=0 write_through=true");
+    assert_snapshot!(job("rw=write\nfsync=1"), @"
+    fsync_every=1 invalidate=false read_percent=0
+    note: fsync=1: fdatasync here
+    ");
+    assert_snapshot!(job("rw=write\nfsync=1\nfdatasync=2"), @"fsync_every=2 invalidate=false read_percent=0 [fsync=1: fsync and fdatasync at once]");
+    assert_snapshot!(job("rw=read\nsync=dsync\nfsync=1\nend_fsync=1"), @"as usual");
+    assert_snapshot!(job("rw=randwrite\nverify=crc32c"), @"
+    invalidate=false pattern=shuffled read_percent=0 verify=true
+    note: verify=crc32c: iotax checks with a checksum of its own, after the measured window
+    ");
+    assert_snapshot!(job("rw=randwrite\nverify=0"), @"invalidate=false pattern=shuffled read_percent=0");
+    assert_snapshot!(job("rw=randwrite\nverify=crc32c\ndo_verify=0"), @"invalidate=false pattern=shuffled read_percent=0");
+    assert_snapshot!(job("rw=read\nverify=crc32c"), @"[verify=crc32c: checks what another job wrote]");
+    assert_snapshot!(job("cpus_allowed=0-2,5"), @"cpus=[0,1,2,5]");
+    assert_snapshot!(job("numjobs=2\ncpus_allowed=0-1\ncpus_allowed_policy=split"), @"cpus=[0,1] threads=2 [cpus_allowed_policy=split: a CPU of its own for each thread]");
+    assert_snapshot!(job("mem=cudamalloc"), @"[mem=cudamalloc: moves data to a graphics card]");
+    assert_snapshot!(job("exitall"), @"as usual");
+}

@@ -1,0 +1,140 @@
+use insta::assert_snapshot;
+
+use super::phases;
+
+const GLOBAL: &str = "[global]\nsize=1g\ntime_based\nruntime=10\n";
+
+fn with_global(text: &str) -> String {
+    phases(&format!("{GLOBAL}{text}"))
+}
+
+#[test]
+fn stonewalls_and_waits_part_phases() {
+    assert_snapshot!(with_global("[a]\n[b]\nstonewall\n[c]\n[d]\nwait_for_previous"), @"
+    a: 0s ramp, 10s
+      a: as usual
+    b: 0s ramp, 10s
+      b: as usual
+      c: as usual
+    d: 0s ramp, 10s
+      d: as usual
+    ");
+    assert_snapshot!(with_global("[a]\nstonewall\n[b]\nstonewall=0"), @"
+    test: 0s ramp, 10s
+      a: as usual
+      b: as usual
+    ");
+    assert_snapshot!(with_global("[a]\n[b]\nwait_for=a\n[c]\nwait_for=b\n[d]\nstonewall"), @"
+    a: 0s ramp, 10s
+      a: as usual
+    b: 0s ramp, 10s
+      b: as usual
+    c: 0s ramp, 10s
+      c: as usual
+    d: 0s ramp, 10s
+      d: as usual
+    ");
+    assert_snapshot!(with_global("[a]\n[b]\n[c]\nwait_for=a"), @"
+    test: 0s ramp, 10s
+      a: as usual
+      b: as usual
+      c: [wait_for=a: starts when one of several jobs ends]
+    ");
+    assert_snapshot!(with_global("[a]\n[b]\nwait_for=a\n[c]"), @"
+    a: 0s ramp, 10s
+      a: as usual
+    b: 0s ramp, 10s
+      b: [wait_for=a: starts while other jobs still run]
+      c: as usual
+    ");
+    assert_snapshot!(with_global("[a]\n[b]\nstonewall\n[c]\nwait_for=a"), @"
+    a: 0s ramp, 10s
+      a: as usual
+    b: 0s ramp, 10s
+      b: as usual
+      c: as usual
+    ");
+}
+
+#[test]
+fn windows_are_told() {
+    assert_snapshot!(with_global("[a]\nruntime=12\n[b]\nstartdelay=2"), @"
+    test: 2s ramp, 10s
+      a: as usual
+      b: start_delay_ns=2000000000
+      note: test.fio, line 6: runtime=12: measured are 10s after 2s, together with other jobs
+    ");
+    assert_snapshot!(with_global("[a]\nramp_time=3\n[b]\nruntime=60"), @"
+    test: 3s ramp, 57s
+      a: as usual
+      b: as usual
+      note: test.fio, line 4: runtime=10: measured are 57s after 3s, together with other jobs
+      note: test.fio, line 8: runtime=60: measured are 57s after 3s, together with other jobs
+    ");
+    assert_snapshot!(with_global("[a]\n[b]\nstonewall\nstartdelay=20"), @"
+    a: 0s ramp, 10s
+      a: as usual
+    b: 20s ramp, 10s
+      b: start_delay_ns=20000000000
+      note: test.fio, line 8: startdelay=20: from the start of its phase; fio counts from its own start
+    ");
+    assert_snapshot!(phases("[a]\nsize=1m\n[b]\nsize=1m\nstartdelay=4"), @"
+    test: 0s ramp, 604s
+      a: bound={bytes:1048576} size_bytes=1048576
+      b: bound={bytes:1048576} size_bytes=1048576 start_delay_ns=4000000000
+      note: test.fio, line 1: job `a` has no runtime: a trial ends when all bytes are moved, after 604s at most
+      note: test.fio, line 3: job `b` has no runtime: a trial ends when all bytes are moved, after 604s at most
+    ");
+}
+
+#[test]
+fn names_become_names_of_files() {
+    assert_snapshot!(with_global("[a]\n[a]\n[a b/c]\n[index]\n[a-2]"), @"
+    test: 0s ramp, 10s
+      a: as usual
+      a-2: as usual
+      a_b_c: as usual
+      index-2: as usual
+      a-2-2: as usual
+      note: test.fio, line 6: job `a` is called `a-2` here
+      note: test.fio, line 7: job `a b/c` is called `a_b_c` here
+      note: test.fio, line 8: job `index` is called `index-2` here
+      note: test.fio, line 9: job `a-2` is called `a-2-2` here
+    ");
+}
+
+#[test]
+fn who_ends_with_whom() {
+    assert_snapshot!(with_global("[a]\nexitall\n[b]"), @"
+    test: 0s ramp, 10s
+      a: ends_all=true
+      b: as usual
+    ");
+    assert_snapshot!(with_global("[a]\nexitall\n[b]\nnew_group"), @"
+    test: 0s ramp, 10s
+      a: as usual
+      b: as usual
+    ");
+    assert_snapshot!(with_global("[a]\nexitall\nexit_what=stonewall\n[b]\nnew_group"), @"
+    test: 0s ramp, 10s
+      a: ends_all=true
+      b: as usual
+    ");
+    assert_snapshot!(with_global("[a]\nexitall\nexit_what=all\n[b]\nstonewall"), @"
+    a: 0s ramp, 10s
+      a: ends_all=true [exit_what=all: keeps later phases from running]
+    b: 0s ramp, 10s
+      b: as usual
+    ");
+}
+
+#[test]
+fn what_is_global_is_said_once() {
+    assert_snapshot!(with_global("[global]\ndirectory=/x\nss=iops:10%\n[a]\n[b]"), @"
+    test: 0s ramp, 10s
+      a: as usual
+      b: as usual
+      note: test.fio, line 6: directory=/x: TARGET takes its place
+      note: test.fio, line 7: steadystate=iops:10%: iotax decides itself how long to measure
+    ");
+}

@@ -1,0 +1,108 @@
+use insta::assert_snapshot;
+
+use super::error;
+
+#[test]
+fn what_only_fio_can_do_is_named() {
+    assert_snapshot!(error("[a]\nsize=1g\nzonemode=strided\nzonesize=1m\n"), @"
+    iotax's own engines cannot do 2 options of this
+      test.fio, line 3: zonemode=strided
+        I/O in zones
+      test.fio, line 4: zonesize=1m
+        I/O in zones
+    run it with fio itself: --engine fio
+    ");
+    assert_snapshot!(error("[a]\nsize=1g\nflow=2\n"), @"
+    iotax's own engines cannot do flow=2
+      test.fio, line 3: flow=2
+        keeps jobs in a proportion to each other
+    run it with fio itself: --engine fio
+    ");
+}
+
+#[test]
+fn what_fio_may_not_do_is_named() {
+    assert_snapshot!(error("[a]\nsize=1g\nexec_prerun=rm -rf /\n"), @"
+    iotax's own engines cannot do exec_prerun=rm -rf /
+      test.fio, line 3: exec_prerun=rm -rf /
+        runs a program; iotax does not let fio do that either
+    leave it out
+    ");
+    assert_snapshot!(error("[global]\nexec_prerun=true\n[a]\nflow=1\nsize=1m\n[b]\nsize=1m"), @"
+    iotax's own engines cannot do 2 options of this
+      test.fio, line 2: exec_prerun=true
+        runs a program; iotax does not let fio do that either
+      test.fio, line 4: flow=1
+        keeps jobs in a proportion to each other
+    leave out what fio may not do; then run it with --engine fio
+    ");
+}
+
+#[test]
+fn long_values_and_long_lists_are_cut() {
+    let long = "x".repeat(300);
+    assert_snapshot!(error(&format!("[a]\nsize=1g\nopendir={long}")), @"
+    iotax's own engines cannot do opendir=xxxxxxxxxxxxxxxxxxxxxxxxxxxxx...
+      test.fio, line 3: opendir=xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx...
+        works on files that are there already; iotax does not let fio do that either
+    leave it out
+    ");
+    let many: Vec<_> = (0..20).map(|n| format!("[j{n}]\nsize=1m\nnice=1\n")).collect();
+    assert_snapshot!(error(&many.concat()), @"
+    iotax's own engines cannot do more than 12 options of this
+      test.fio, line 3: nice=1
+        changes its CPU priority
+      test.fio, line 6: nice=1
+        changes its CPU priority
+      test.fio, line 9: nice=1
+        changes its CPU priority
+      test.fio, line 12: nice=1
+        changes its CPU priority
+      test.fio, line 15: nice=1
+        changes its CPU priority
+      test.fio, line 18: nice=1
+        changes its CPU priority
+      test.fio, line 21: nice=1
+        changes its CPU priority
+      test.fio, line 24: nice=1
+        changes its CPU priority
+      test.fio, line 27: nice=1
+        changes its CPU priority
+      test.fio, line 30: nice=1
+        changes its CPU priority
+      test.fio, line 33: nice=1
+        changes its CPU priority
+      test.fio, line 36: nice=1
+        changes its CPU priority
+      and more
+    run it with fio itself: --engine fio
+    ");
+}
+
+#[test]
+fn secrets_are_not_shown() {
+    let text = "[a]\nioengine=http\nhttp_s3_key=abc\nhttp_pass=def\nsize=1m";
+    let error = error(text);
+    assert!(!error.contains("abc") && !error.contains("def"), "{error}");
+}
+
+#[test]
+fn what_makes_no_sense_is_named() {
+    assert_snapshot!(error("[a]\nsize=1k\nbs=4k"), @"
+    test.fio:2:6: size: it is below the block size, as fio says too
+      2 | size=1k
+        |      ^^
+    write a larger size
+    ");
+    assert_snapshot!(error("[a]\nsize=1g\n[b]\nsize=1g\nwait_for=c"), @"
+    test.fio:5:10: wait_for: there is no such job before this one
+      5 | wait_for=c
+        |          ^
+    ");
+    assert_snapshot!(error("[a]\nsize=1g\niodepth=99999999999"), @"
+    test.fio:3:9: iodepth: `99999999999` is too large
+      3 | iodepth=99999999999
+        |         ^^^^^^^^^^^
+    the largest is 4294967295
+    ");
+}

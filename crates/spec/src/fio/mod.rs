@@ -1,0 +1,43 @@
+//! fio's job files and command lines, as fio 3.33 reads them.
+//!
+//! Two steps: [`written`] gives sections of settings as they stand there, `meaning` makes phases of
+//! jobs of them. What only fio can do is kept in [`Job::fio`](crate::Job::fio) and refused by
+//! [`Workload::require_native`].
+
+pub(crate) mod beyond;
+mod meaning;
+pub mod options;
+pub mod reach;
+pub mod values;
+pub mod written;
+
+use crate::error::Error;
+use crate::workload::Workload;
+use written::Include;
+
+/// The phases of a job file; `stonewall` separates them.
+///
+/// `name` is the file's, for messages and for the workload's own; `include` gives the text of the
+/// files that `include` lines name, or says why not.
+///
+/// # Errors
+/// What fio would not read, either, with file and line. What fio reads and the native engines
+/// cannot do is no error here: see [`Workload::require_native`].
+pub fn from_job_file(name: &str, text: &str, include: Include<'_>) -> Result<Vec<Workload>, Error> {
+    let sections = written::read_job_file(name, text, include)?;
+    let file = name.rsplit('/').next().unwrap_or(name);
+    let stem = file.rsplit_once('.').map_or(file, |(stem, _)| stem);
+    meaning::phases(&sections, name, Some(stem).filter(|stem| !stem.is_empty()))
+}
+
+/// The phases of a fio command line, or of several that shell operators and `sleep` join: what
+/// `&` joins runs together, what `;`, `&&` or `wait` join runs one after the other.
+///
+/// `include` gives the text of job files that the command names.
+///
+/// # Errors
+/// As [`from_job_file`], with the part of the text in question.
+pub fn from_command(text: &str, include: Include<'_>) -> Result<Vec<Workload>, Error> {
+    let sections = written::read_command(text, include)?;
+    meaning::phases(&sections, "a fio command line", None)
+}

@@ -1,0 +1,165 @@
+//! Every option of fio 3.33: its names and how its value is read.
+//!
+//! The tables follow `options.c` and the engines' own option lists of fio 3.33, and are compared
+//! with `fio --cmdhelp` and `fio --enghelp` by a test.
+
+mod engines;
+mod io;
+mod job;
+#[cfg(test)]
+mod tests;
+
+use std::cmp::Ordering;
+use std::sync::LazyLock;
+
+/// An option of fio.
+#[derive(Debug, PartialEq)]
+pub struct OptionInfo {
+    /// fio's first name of it, by which its results call it.
+    pub name: &'static str,
+    /// Another name that fio takes for it.
+    pub alias: Option<&'static str>,
+    /// How its value is read.
+    pub kind: Kind,
+}
+
+/// How fio reads the value of an option.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Kind {
+    /// Kept as it is, or with a syntax of its own.
+    Text,
+    /// The same, and the option may stand alone.
+    OptionalText,
+    /// One of these words; `:` and details may follow it.
+    Choice(&'static [&'static str]),
+    /// Whole numbers of 32 bits with suffixes such as `k`: one, or up to three with commas
+    /// between them, for reads, writes and trims.
+    Integer {
+        /// The smallest allowed.
+        min: i64,
+        /// The largest allowed.
+        max: i64,
+    },
+    /// The same with 64 bits.
+    Long {
+        /// The smallest allowed.
+        min: i64,
+    },
+    /// A size, a percentage of the file, or a number of zones (`5z`).
+    Size,
+    /// A time.
+    Time {
+        /// The unit of a number without one.
+        bare: Unit,
+    },
+    /// A pair of sizes, `4k-64k`, or up to three of them with commas between.
+    Range,
+    /// Numbers with `:` between them.
+    Floats {
+        /// How many, at most.
+        most: usize,
+        /// The smallest allowed.
+        min: f64,
+        /// The largest allowed.
+        max: f64,
+    },
+    /// 0 or 1.
+    Bool,
+    /// Stands alone; 0 or 1 may be given.
+    Flag,
+    /// Once was an option, or is one of a profile: fio goes on without it.
+    Ignored,
+    /// Once was an option: fio stops.
+    Removed,
+}
+
+/// Units of time that fio gives to bare numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unit {
+    /// `runtime=10`.
+    Seconds,
+    /// `thinktime=10`.
+    Microseconds,
+}
+
+const INTEGER: Kind = Kind::Integer { min: 0, max: u32::MAX as i64 };
+const LONG: Kind = Kind::Long { min: 0 };
+
+const fn at_least(min: i64) -> Kind {
+    Kind::Integer { min, max: u32::MAX as i64 }
+}
+
+const fn within(min: i64, max: i64) -> Kind {
+    Kind::Integer { min, max }
+}
+
+const fn long_from(min: i64) -> Kind {
+    Kind::Long { min }
+}
+
+const fn floats(most: usize) -> Kind {
+    Kind::Floats { most, min: f64::MIN, max: f64::MAX }
+}
+
+const fn named(name: &'static str, kind: Kind) -> OptionInfo {
+    OptionInfo { name, alias: None, kind }
+}
+
+const fn aliased(name: &'static str, alias: &'static str, kind: Kind) -> OptionInfo {
+    OptionInfo { name, alias: Some(alias), kind }
+}
+
+/// The option of that name or alias that every job may have, whatever its engine.
+pub fn find(name: &str) -> Option<&'static OptionInfo> {
+    in_table(&JOB_OPTIONS, name)
+}
+
+/// The option of that name or alias that `engine` adds.
+pub fn find_of_engine(engine: &str, name: &str) -> Option<&'static OptionInfo> {
+    of_engine(engine).iter().find(|option| option.name == name || option.alias == Some(name))
+}
+
+/// Engines that have an option of that name; most of them need hardware or a library.
+pub fn engines_with(name: &str) -> impl Iterator<Item = &'static str> {
+    let has = move |options: &[OptionInfo]| {
+        options.iter().any(|option| option.name == name || option.alias == Some(name))
+    };
+    engines::OPTIONS
+        .iter()
+        .filter(move |(_, options)| has(options))
+        .flat_map(|(names, _)| *names)
+        .copied()
+}
+
+/// What `engine` adds to the options of every job; nothing for an engine that is not known.
+pub fn of_engine(engine: &str) -> &'static [OptionInfo] {
+    let found = engines::OPTIONS.iter().find(|(names, _)| names.contains(&engine));
+    found.map_or(&[], |(_, options)| options)
+}
+
+/// Engines that have options of their own.
+pub fn engines() -> impl Iterator<Item = &'static str> {
+    engines::OPTIONS.iter().flat_map(|(names, _)| *names).copied()
+}
+
+/// The options that every job may have.
+pub fn all() -> impl Iterator<Item = &'static OptionInfo> {
+    io::OPTIONS.iter().chain(job::OPTIONS)
+}
+
+type Named = (&'static str, &'static OptionInfo);
+
+/// Names and aliases of all options of jobs, in order.
+static JOB_OPTIONS: LazyLock<Vec<Named>> = LazyLock::new(|| {
+    let names = |option: &'static OptionInfo| {
+        std::iter::once(option.name).chain(option.alias).map(move |name| (name, option))
+    };
+    let mut table: Vec<Named> = all().flat_map(names).collect();
+    table.sort_by_key(|(name, _)| *name);
+    table
+});
+
+fn in_table(table: &[Named], name: &str) -> Option<&'static OptionInfo> {
+    let at = table.binary_search_by(|(known, _)| -> Ordering { (*known).cmp(name) }).ok()?;
+    Some(table[at].1)
+}

@@ -1,0 +1,152 @@
+//! What iotax never lets fio do: run programs, use a network, change the machine, or read and
+//! write outside the target.
+//!
+//! fio does as it is told. A job file from elsewhere, run by a tool that promises to touch one
+//! target only, must not be able to do more than that.
+
+const PROGRAM: &str = "it runs a program";
+const NETWORK: &str = "it uses the network";
+const OUTSIDE: &str = "it reaches outside the target";
+const MACHINE: &str = "it changes the machine";
+const FOREIGN: &str = "it loads code into fio";
+
+/// Options that are refused whatever their value.
+const OPTIONS: &[(&str, &str)] = &[
+    ("exec_prerun", PROGRAM),
+    ("exec_postrun", PROGRAM),
+    // Options of the engine `exec`.
+    ("program", PROGRAM),
+    ("arguments", PROGRAM),
+    ("grace_time", PROGRAM),
+    ("std_redirect", PROGRAM),
+    // Of fio's command line.
+    ("trigger", PROGRAM),
+    ("trigger-file", OUTSIDE),
+    ("trigger-remote", PROGRAM),
+    ("client", NETWORK),
+    ("server", NETWORK),
+    ("daemonize", MACHINE),
+    ("remote-config", NETWORK),
+    ("output", OUTSIDE),
+    ("aux-path", OUTSIDE),
+    ("opendir", OUTSIDE),
+    ("write_iolog", OUTSIDE),
+    ("read_iolog", OUTSIDE),
+    ("replay_redirect", OUTSIDE),
+    ("merge_blktrace_file", OUTSIDE),
+    ("donorname", OUTSIDE),
+    ("ioscheduler", MACHINE),
+    ("cgroup", MACHINE),
+    ("cgroup_weight", MACHINE),
+    ("allow_mounted_write", "it may destroy a file system that is in use"),
+    ("verify_state_load", OUTSIDE),
+];
+
+/// Options that are refused where their value names a path.
+const PATHS: &[&str] = &[
+    "filename",
+    "directory",
+    "filename_format",
+    "write_bw_log",
+    "write_lat_log",
+    "write_iops_log",
+    "write_hist_log",
+    "mem",
+    "iomem",
+];
+
+/// Options whose value in `'` quotes is the name of a file to read.
+const PATTERNS: &[&str] = &["buffer_pattern", "verify_pattern"];
+
+/// Engines that reach beyond a file or device on this machine, or drive one past the guard over
+/// data that is in use.
+const ENGINES: &[(&str, &str)] = &[
+    ("exec", PROGRAM),
+    ("net", NETWORK),
+    ("netsplice", NETWORK),
+    ("rdma", NETWORK),
+    ("rados", NETWORK),
+    ("rbd", NETWORK),
+    ("http", NETWORK),
+    ("nbd", NETWORK),
+    ("nfs", NETWORK),
+    ("dfs", NETWORK),
+    ("gfapi", NETWORK),
+    ("gfapi_async", NETWORK),
+    ("libhdfs", NETWORK),
+    ("libiscsi", NETWORK),
+    ("librpma_apm_client", NETWORK),
+    ("librpma_apm_server", NETWORK),
+    ("librpma_gpspm_client", NETWORK),
+    ("librpma_gpspm_server", NETWORK),
+    ("ime_psync", NETWORK),
+    ("ime_psyncv", NETWORK),
+    ("ime_aio", NETWORK),
+    ("e4defrag", OUTSIDE),
+    ("libblkio", OUTSIDE),
+    ("xnvme", OUTSIDE),
+    ("io_uring_cmd", OUTSIDE),
+    ("sg", OUTSIDE),
+    ("mtd", OUTSIDE),
+    ("libzbc", OUTSIDE),
+    ("dev-dax", OUTSIDE),
+    ("pmemblk", OUTSIDE),
+    ("external", FOREIGN),
+    ("dummy", FOREIGN),
+];
+
+/// Why iotax does not let fio have this option; `None` where it may.
+///
+/// `name` is fio's first name of the option.
+pub fn refused_by_driver(name: &str, value: &str) -> Option<&'static str> {
+    if let Some((_, why)) = OPTIONS.iter().find(|(known, _)| *known == name) {
+        return Some(why);
+    }
+    if name == "ioengine" {
+        // `external:/path` and a bare path both load a shared object.
+        let engine = value.split(':').next().unwrap_or(value).trim();
+        let known = ENGINES.iter().find(|(known, _)| *known == engine).map(|(_, why)| *why);
+        return known.or(value.contains('/').then_some(FOREIGN));
+    }
+    let is_path = PATHS.contains(&name) && (value.contains('/') || value.contains(".."));
+    let reads_file = PATTERNS.contains(&name) && value.contains('\'');
+    (is_path || reads_file).then_some(OUTSIDE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_networks_and_paths_are_refused() {
+        for (name, value) in [
+            ("exec_prerun", "rm -rf /"),
+            ("ioengine", "exec"),
+            ("ioengine", "net"),
+            ("ioengine", "external:/tmp/engine.so"),
+            ("ioengine", "/tmp/engine.so"),
+            ("write_bw_log", "/etc/passwd"),
+            ("write_bw_log", "../x"),
+            ("mem", "mmap:/tmp/x"),
+            ("buffer_pattern", "'/etc/shadow'"),
+            ("ioscheduler", "none"),
+        ] {
+            assert!(refused_by_driver(name, value).is_some(), "{name}={value}");
+        }
+    }
+
+    #[test]
+    fn plain_options_pass() {
+        for (name, value) in [
+            ("ioengine", "libaio"),
+            ("ioengine", "cpuio"),
+            ("zonemode", "strided"),
+            ("write_bw_log", "name"),
+            ("mem", "mmaphuge"),
+            ("buffer_pattern", "0xdeadbeef"),
+            ("flow", "2"),
+        ] {
+            assert_eq!(refused_by_driver(name, value), None, "{name}={value}");
+        }
+    }
+}

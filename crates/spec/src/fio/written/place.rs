@@ -1,0 +1,55 @@
+//! Where something is written.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::error::{Error, FilePlace};
+
+/// A part of a line of a job file, or of a command line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// The file's name as the caller or `include` gave it; `a command line` for those.
+    pub source: Arc<str>,
+    /// Line, from 1; 0 on a command line.
+    pub line: usize,
+    /// The line, or the whole command.
+    pub text: Arc<str>,
+    /// Bytes of `text`: the option with its value, or the name of a section.
+    pub span: Range<usize>,
+}
+
+impl Place {
+    /// In words: `job.fio, line 7`, or `a command line`.
+    pub fn words(&self) -> String {
+        match self.line {
+            0 => self.source.to_string(),
+            line => format!("{}, line {line}", self.source),
+        }
+    }
+
+    /// Puts this position to an error, the caret under all of it.
+    pub fn mark(&self, error: Error) -> Error {
+        self.mark_part(error, self.span.clone())
+    }
+
+    /// Puts a position on this line to an error; `part` is in bytes of the line.
+    pub fn mark_part(&self, error: Error, part: Range<usize>) -> Error {
+        if self.line == 0 {
+            return error.at(&self.text, part);
+        }
+        if matches!(error, Error::InFile { .. }) {
+            return error;
+        }
+        let end = self.text.floor_char_boundary(part.end.min(self.text.len()));
+        let start = self.text.floor_char_boundary(part.start.min(end));
+        let place = FilePlace {
+            file: self.source.to_string(),
+            line: self.line,
+            column: self.text[..start].chars().count() + 1,
+            width: self.text[start..end].chars().count().max(1),
+            line_text: self.text.to_string(),
+            key: String::new(),
+        };
+        Error::InFile { source: Box::new(error), place: Box::new(place) }
+    }
+}

@@ -1,0 +1,236 @@
+//! Orders of offsets, pauses and lists of CPUs, as users write them.
+
+use super::values::{percent, small};
+use crate::error::Error;
+use crate::units::{self, Unit};
+use crate::workload::{Pattern, RunLength, Skew, Think};
+
+const PATTERN_ADVICE: &str = "write random, shuffled, sequential, zipf:1.2, pareto:0.2, normal:10, \
+                              strided:64k, runs:8, geometric:4 or mixed:30";
+
+/// A word, or a word and its number: `random`, `zipf:1.2`, `strided:64k`.
+pub(super) fn pattern(text: &str) -> Result<Pattern, Error> {
+    let refuse = |problem: String| Err(Unit::Pattern.refuse(text, problem, PATTERN_ADVICE));
+    let plain = match text {
+        "random" => Some(Pattern::Random),
+        "shuffled" => Some(Pattern::Shuffled),
+        "sequential" => Some(Pattern::Sequential),
+        _ => None,
+    };
+    if let Some(pattern) = plain {
+        return Ok(pattern);
+    }
+    let Some((word, value)) = text.split_once(':') else {
+        let takes_number =
+            ["zipf", "pareto", "normal", "strided", "backward", "runs", "geometric", "mixed"];
+        let number = takes_number.contains(&text);
+        return refuse(if number { "its number is missing" } else { "unknown order" }.to_owned());
+    };
+    Ok(match word {
+        "zipf" => Pattern::Skewed(Skew::Zipf(number(value)?)),
+        "pareto" => Pattern::Skewed(Skew::Pareto(number(value)?)),
+        "normal" => Pattern::Skewed(Skew::Normal(number(value)?)),
+        "strided" => Pattern::Strided(units::parse_bytes(value)?),
+        "backward" => Pattern::Backward(units::parse_bytes(value)?),
+        "runs" => Pattern::Runs(RunLength::Fixed(small(value)?)),
+        "geometric" => Pattern::Runs(RunLength::Geometric(number(value)?)),
+        "mixed" => Pattern::Mixed { random_percent: percent(value)? },
+        other => return refuse(format!("unknown order `{other}`")),
+    })
+}
+
+/// The text that [`pattern`] reads back.
+pub(crate) fn format_pattern(pattern: Pattern) -> String {
+    match pattern {
+        Pattern::Random | Pattern::Shuffled | Pattern::Sequential => pattern.name().to_owned(),
+        Pattern::Skewed(Skew::Zipf(theta)) => format!("zipf:{theta}"),
+        Pattern::Skewed(Skew::Pareto(power)) => format!("pareto:{power}"),
+        Pattern::Skewed(Skew::Normal(percent)) => format!("normal:{percent}"),
+        Pattern::Strided(stride) => format!("strided:{}", units::format_bytes(stride)),
+        Pattern::Backward(step) => format!("backward:{}", units::format_bytes(step)),
+        Pattern::Runs(RunLength::Fixed(length)) => format!("runs:{length}"),
+        Pattern::Runs(RunLength::Geometric(mean)) => format!("geometric:{mean}"),
+        Pattern::Mixed { random_percent } => format!("mixed:{random_percent}"),
+    }
+}
+
+fn number(text: &str) -> Result<f64, Error> {
+    let digits = text.starts_with(|c: char| c.is_ascii_digit());
+    let number = text.parse::<f64>().ok().filter(|number| digits && number.is_finite());
+    number.ok_or_else(|| {
+        Unit::Pattern.refuse(text, "a number is expected there", "write it as 1.2 or 10")
+    })
+}
+
+/// `1ms` after every I/O, or `1ms/8` after every 8; `0` for none.
+pub(super) fn think(text: &str) -> Result<Option<Think>, Error> {
+    let (time, after) = text.split_once('/').unwrap_or((text, "1"));
+    let think = Think { time_ns: units::parse_duration(time)?, after_ios: small(after)? };
+    Ok((think.time_ns > 0).then_some(think))
+}
+
+/// The text that [`think`] reads back.
+#[cfg(test)]
+fn format_think(think: Think) -> String {
+    format!("{}/{}", units::format_duration(think.time_ns), think.after_ios)
+}
+
+/// More than any machine has.
+const MAX_CPU: u32 = 65_535;
+
+/// CPUs and ranges of them, `0-3,5`; `any` for all.
+pub(super) fn cpus(text: &str) -> Result<Vec<u32>, Error> {
+    let refuse = |problem: String| {
+        Err(Unit::Cpus.refuse(text, problem, "write CPUs and ranges of them, as in 0-3,5, or any"))
+    };
+    if text == "any" {
+        return Ok(Vec::new());
+    }
+    let mut all = Vec::new();
+    for part in text.split(',').map(str::trim) {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        let (Ok(first), Ok(last)) = (first.trim().parse::<u32>(), last.trim().parse::<u32>())
+        else {
+            let problem = if part.is_empty() {
+                "it names no CPU".to_owned()
+            } else {
+                format!("`{part}` is neither a CPU nor a range")
+            };
+            return refuse(problem);
+        };
+        if first > last {
+            return refuse(format!("the range {part} runs downwards"));
+        }
+        if last > MAX_CPU {
+            return refuse(format!("there is no CPU {last}"));
+        }
+        all.extend(first..=last);
+    }
+    all.sort_unstable();
+    all.dedup();
+    Ok(all)
+}
+
+/// The text that [`cpus`] reads back.
+pub(crate) fn format_cpus(cpus: &[u32]) -> String {
+    let ranges = cpus.chunk_by(|a, b| a.checked_add(1) == Some(*b));
+    let range = |range: &[u32]| match range {
+        [] => String::new(),
+        [cpu] => cpu.to_string(),
+        [first, .., last] => format!("{first}-{last}"),
+    };
+    if cpus.is_empty() { "any".to_owned() } else { ranges.map(range).collect::<Vec<_>>().join(",") }
+}
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn patterns_are_words_with_numbers() {
+        assert_eq!(pattern("shuffled"), Ok(Pattern::Shuffled));
+        assert_eq!(pattern("zipf:1.2"), Ok(Pattern::Skewed(Skew::Zipf(1.2))));
+        assert_eq!(pattern("strided:64k"), Ok(Pattern::Strided(65_536)));
+        assert_eq!(pattern("geometric:4"), Ok(Pattern::Runs(RunLength::Geometric(4.0))));
+        assert_eq!(pattern("mixed:30%"), Ok(Pattern::Mixed { random_percent: 30 }));
+    }
+
+    #[test]
+    fn pauses_and_cpus_are_short() {
+        assert_eq!(think("1ms/8"), Ok(Some(Think { time_ns: 1_000_000, after_ios: 8 })));
+        assert_eq!(think("5us"), Ok(Some(Think { time_ns: 5000, after_ios: 1 })));
+        assert_eq!(think("0"), Ok(None));
+        assert_eq!(cpus("0-3,5, 2"), Ok(vec![0, 1, 2, 3, 5]));
+        assert_eq!(cpus("any"), Ok(vec![]));
+    }
+
+    #[test]
+    fn values_say_what_is_wrong() {
+        assert_snapshot!(pattern("zipf").unwrap_err(), @"
+        `zipf` is not a pattern: its number is missing
+        write random, shuffled, sequential, zipf:1.2, pareto:0.2, normal:10, strided:64k, runs:8, geometric:4 or mixed:30
+        ");
+        assert_snapshot!(pattern("randomly").unwrap_err(), @"
+        `randomly` is not a pattern: unknown order
+        write random, shuffled, sequential, zipf:1.2, pareto:0.2, normal:10, strided:64k, runs:8, geometric:4 or mixed:30
+        ");
+        assert_snapshot!(pattern("normalish:3").unwrap_err(), @"
+        `normalish:3` is not a pattern: unknown order `normalish`
+        write random, shuffled, sequential, zipf:1.2, pareto:0.2, normal:10, strided:64k, runs:8, geometric:4 or mixed:30
+        ");
+        assert_snapshot!(pattern("zipf:inf").unwrap_err(), @"
+        `inf` is not a pattern: a number is expected there
+        write it as 1.2 or 10
+        ");
+        assert_snapshot!(pattern("strided:x").unwrap_err(), @"
+        `x` is not a size: it does not start with a digit
+        write a size as 4k, 64M, 2G or 4096 (letters are powers of 1024)
+        ");
+        assert_snapshot!(think("1ms/").unwrap_err(), @"
+        `` is not a whole number: it is empty
+        write it in digits, as 4 or 4000
+        ");
+        assert_snapshot!(think("8").unwrap_err(), @"
+        `8` is not a duration: 8 what?
+        write 8s, 8ms or 8us
+        ");
+        assert_snapshot!(cpus("").unwrap_err(), @"
+        `` is not a list of CPUs: it names no CPU
+        write CPUs and ranges of them, as in 0-3,5, or any
+        ");
+        assert_snapshot!(cpus("0,x").unwrap_err(), @"
+        `0,x` is not a list of CPUs: `x` is neither a CPU nor a range
+        write CPUs and ranges of them, as in 0-3,5, or any
+        ");
+        assert_snapshot!(cpus("3-1").unwrap_err(), @"
+        `3-1` is not a list of CPUs: the range 3-1 runs downwards
+        write CPUs and ranges of them, as in 0-3,5, or any
+        ");
+        assert_snapshot!(cpus("0-99999").unwrap_err(), @"
+        `0-99999` is not a list of CPUs: there is no CPU 99999
+        write CPUs and ranges of them, as in 0-3,5, or any
+        ");
+    }
+
+    fn any_pattern() -> impl Strategy<Value = Pattern> {
+        prop_oneof![
+            Just(Pattern::Random),
+            Just(Pattern::Shuffled),
+            Just(Pattern::Sequential),
+            (0.0..1e9).prop_map(|theta| Pattern::Skewed(Skew::Zipf(theta))),
+            (0.0..1.0).prop_map(|power| Pattern::Skewed(Skew::Pareto(power))),
+            (0.0..100.0).prop_map(|percent| Pattern::Skewed(Skew::Normal(percent))),
+            any::<u64>().prop_map(Pattern::Strided),
+            any::<u64>().prop_map(Pattern::Backward),
+            any::<u32>().prop_map(|length| Pattern::Runs(RunLength::Fixed(length))),
+            (1.0..1e9).prop_map(|mean| Pattern::Runs(RunLength::Geometric(mean))),
+            (0..=100_u8).prop_map(|random_percent| Pattern::Mixed { random_percent }),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_reads_back(
+            order in any_pattern(),
+            time_ns in 1..u64::MAX / 2,
+            after_ios: u32,
+            some in proptest::collection::btree_set(0..=MAX_CPU, 0..9),
+        ) {
+            prop_assert_eq!(pattern(&format_pattern(order)), Ok(order));
+            let pause = Think { time_ns, after_ios };
+            prop_assert_eq!(think(&format_think(pause)), Ok(Some(pause)));
+            let some: Vec<u32> = some.into_iter().collect();
+            prop_assert_eq!(cpus(&format_cpus(&some)), Ok(some));
+        }
+
+        #[test]
+        fn no_text_panics(text in prop_oneof![".*", "[0-9a-z:/,.-]*"]) {
+            let _ = pattern(&text);
+            let _ = think(&text);
+            let _ = cpus(&text);
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! An experiment of several workloads, run one after the other on each arm.
+//!
+//! A phase is what fio calls a group behind a `stonewall`: it starts when the one before has ended.
+//! Each has trials and verdicts of its own; a block is one trial of every phase on every open arm.
+
+use std::iter;
+
+use crate::error::Error;
+use crate::overrides::Changes;
+use crate::spec::Spec;
+use crate::workload::Workload;
+
+impl Spec {
+    /// The phases, in their order; at least one.
+    pub fn phases(&self) -> impl Iterator<Item = &Workload> {
+        iter::once(&self.workload).chain(&self.then)
+    }
+
+    /// The experiment as if phase `index` were all of it; `None` beyond the last.
+    pub fn phase(&self, index: usize) -> Option<Self> {
+        let workload = self.phases().nth(index)?.clone();
+        let (arms, design) = (self.arms.clone(), self.design.clone());
+        Some(Self { workload, then: Vec::new(), suite: None, arms, design, ..*self })
+    }
+
+    /// Name of the whole: the suite's, or the workload's where there is one phase.
+    pub fn name(&self) -> &str {
+        self.suite.as_deref().unwrap_or(&self.workload.name)
+    }
+
+    /// The experiment with more phases after its own, all of them under one name.
+    ///
+    /// # Errors
+    /// What cannot run; two phases of one name.
+    pub fn followed_by(
+        mut self,
+        then: Vec<Workload>,
+        suite: Option<String>,
+    ) -> Result<Self, Error> {
+        self.then.extend(then);
+        self.suite = suite.filter(|_| !self.then.is_empty());
+        self.validate()?;
+        Ok(self)
+    }
+
+    /// The jobs of all phases as one workload, for what holds for all of them: the room that their
+    /// files take, whether any of them writes.
+    pub fn all_at_once(&self) -> Workload {
+        let mut all = self.workload.clone();
+        for phase in &self.then {
+            all.jobs.extend(phase.jobs.iter().cloned());
+            all.index = all.index.or(phase.index);
+        }
+        all
+    }
+
+    /// What is wrong with some phase.
+    pub(crate) fn validate_phases(&self) -> Result<(), Error> {
+        let phases: Vec<&Workload> = self.phases().collect();
+        for (i, phase) in phases.iter().enumerate() {
+            phase.validate()?;
+            if phases[..i].iter().any(|other| other.name == phase.name) {
+                return Err(Error::Duplicate { what: "phase", name: phase.name.clone() });
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Changes {
+    /// Applies all of them to every phase. A key of one job holds for the phases that have it.
+    ///
+    /// # Errors
+    /// As [`Changes::apply`]; a job that no phase has.
+    pub fn apply_to(&self, phases: &mut [Workload]) -> Result<(), Error> {
+        if let [phase] = phases {
+            return self.apply(phase);
+        }
+        let (own, common): (Vec<_>, Vec<_>) =
+            self.set.iter().cloned().partition(|text| job_of(text).is_some());
+        let common = Self { set: common, ..self.clone() };
+        phases.iter_mut().try_for_each(|phase| common.apply(phase))?;
+        for text in &own {
+            let has = |phase: &Workload| {
+                job_of(text).is_some_and(|name| phase.jobs.iter().any(|job| job.name == name))
+            };
+            if !phases.iter().any(has) {
+                let names: Vec<String> =
+                    phases.iter().flat_map(|p| &p.jobs).map(|job| job.name.clone()).collect();
+                let name = job_of(text).unwrap_or_default();
+                let unknown = Error::unknown("job", name, names.iter().map(String::as_str));
+                return Err(unknown.at(text, 0..name.len()));
+            }
+            phases.iter_mut().filter(|p| has(p)).try_for_each(|phase| phase.set(text))?;
+        }
+        Ok(())
+    }
+}
+
+/// The job that an override is about, if it is about one.
+fn job_of(text: &str) -> Option<&str> {
+    let (path, _) = text.split_once('=')?;
+    path.rsplit_once('.').map(|(job, _)| job.trim())
+}
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use super::*;
+    use crate::spec::{Arm, Stop};
+    use crate::stack::Target;
+
+    fn presets(names: &[&str]) -> Vec<Workload> {
+        names.iter().map(|name| Workload::preset(name).unwrap()).collect()
+    }
+
+    fn spec(names: &[&str]) -> Result<Spec, Error> {
+        let mut phases = presets(names);
+        let first = phases.remove(0);
+        let arm = Arm::new("target", Target::Path("/mnt/a".into()));
+        Spec::single(first, arm, Stop::default(), 1)?.followed_by(phases, Some("both".into()))
+    }
+
+    #[test]
+    fn a_phase_is_an_experiment_of_its_own() {
+        let spec = spec(&["randread-4k", "seqwrite-1m"]).unwrap();
+        assert_eq!(spec.name(), "both");
+        let second = spec.phase(1).unwrap();
+        assert_eq!((second.name(), second.phases().count()), ("seqwrite-1m", 1));
+        assert!(spec.phase(2).is_none());
+        assert!(spec.all_at_once().writes());
+    }
+
+    #[test]
+    fn one_workload_has_no_name_beside_its_own() {
+        let spec = spec(&["randread-4k"]).unwrap();
+        assert_eq!((spec.name(), spec.suite.as_deref()), ("randread-4k", None));
+    }
+
+    #[test]
+    fn phases_differ_in_their_names() {
+        assert_snapshot!(spec(&["randread-4k", "randread-4k"]).unwrap_err(), @"phase `randread-4k` is given twice");
+    }
+
+    #[test]
+    fn a_change_of_one_job_holds_where_there_is_such_a_job() {
+        let mut phases = presets(&["randread-4k", "driver-searcher"]);
+        let set = |text: &str| Changes { set: vec![text.into()], ..Changes::default() };
+        set("mmap_read.threads=3").apply_to(&mut phases).unwrap();
+        assert_eq!((phases[0].jobs[0].threads, phases[1].jobs[1].threads), (1, 3));
+        assert_snapshot!(set("mmap.threads=3").apply_to(&mut phases).unwrap_err(), @"
+        unknown job `mmap`
+          mmap.threads=3
+          ^^^^ column 1
+        known jobs: io, download, mmap_read
+        ");
+    }
+}

@@ -1,0 +1,13 @@
+//! The search engine's disk as a suite of one phase, so that it goes where suites go.
+
+use super::super::driver_searcher;
+use super::Suite;
+
+pub(super) const SUITE: Suite = Suite {
+    name: "driver-searcher",
+    about: "A search engine's disk: index files are downloaded while others are mapped and read. \
+            One phase, the workload of the same name.",
+    source: "Algolia (2025), a reproduction in fio of slow index loads on disks that were \
+             encrypted twice",
+    phases: || vec![driver_searcher::published()],
+};

@@ -1,0 +1,204 @@
+//! Suites: phases that follow one another on the same arm, each as its source has it.
+
+mod constellation;
+mod driver_searcher;
+mod nfs_kerberos;
+mod provider_baseline;
+
+use super::SECOND_NS;
+use crate::error::Error;
+use crate::workload::{BlockSizes, Engine, Job, Pattern, Workload};
+
+/// A suite built in.
+struct Suite {
+    name: &'static str,
+    about: &'static str,
+    source: &'static str,
+    phases: fn() -> Vec<Workload>,
+}
+
+/// In the order of `iotax workloads`.
+static SUITES: [Suite; 7] = [
+    provider_baseline::ALL,
+    provider_baseline::AZURE,
+    provider_baseline::AWS,
+    provider_baseline::GCP,
+    constellation::SUITE,
+    nfs_kerberos::SUITE,
+    driver_searcher::SUITE,
+];
+
+fn find(name: &str) -> Option<&'static Suite> {
+    SUITES.iter().find(|suite| suite.name == name)
+}
+
+impl Workload {
+    /// The phases of the built-in suite of that name.
+    ///
+    /// # Errors
+    /// A name that is none of a suite.
+    pub fn suite(name: &str) -> Result<Vec<Self>, Error> {
+        let unknown = || Error::unknown("suite", name, Self::suite_names());
+        find(name).map(|suite| (suite.phases)()).ok_or_else(unknown)
+    }
+
+    /// Names of the built-in suites.
+    pub fn suite_names() -> impl Iterator<Item = &'static str> {
+        SUITES.iter().map(|suite| suite.name)
+    }
+
+    /// One paragraph about a suite; `None` if there is none of that name.
+    pub fn suite_about(name: &str) -> Option<&'static str> {
+        find(name).map(|suite| suite.about)
+    }
+
+    /// Where a suite's settings are from; `None` if there is none of that name.
+    pub fn suite_source(name: &str) -> Option<&'static str> {
+        find(name).map(|suite| suite.source)
+    }
+}
+
+/// A phase of one job: its name, `about`, ramp and time in seconds.
+fn phase(name: &str, about: &str, job: Job, (ramp, time): (u64, u64)) -> Workload {
+    Workload {
+        name: name.into(),
+        about: about.into(),
+        ramp_ns: ramp * SECOND_NS,
+        time_ns: time * SECOND_NS,
+        primary: job.name.clone(),
+        jobs: vec![job],
+        index: None,
+        origin: None,
+        notes: Vec::new(),
+    }
+}
+
+/// Past the page cache, as deep as asked. fio's `libaio` of the sources is `io_uring` here.
+fn direct(name: &str, pattern: Pattern, read_percent: u8, block: u32, depth: u32) -> Job {
+    Job {
+        engine: if depth == 1 { Engine::Psync } else { Engine::IoUring },
+        queue_depth: depth,
+        read_percent,
+        pattern,
+        block_sizes: BlockSizes::Fixed(block),
+        direct: true,
+        ..Job::new(name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use super::*;
+
+    #[test]
+    fn suites_are_possible_and_say_where_they_are_from() {
+        for name in Workload::suite_names() {
+            for phase in Workload::suite(name).unwrap() {
+                assert_eq!(phase.validate(), Ok(()), "{name}: {}", phase.name);
+            }
+            assert!(!Workload::suite_about(name).unwrap().is_empty());
+            assert!(!Workload::suite_source(name).unwrap().is_empty());
+        }
+        assert_eq!(Workload::suite_about("none"), None);
+    }
+
+    #[test]
+    fn suites_read_as_sentences() {
+        let suites = ["provider-baseline", "constellation", "nfs-kerberos"];
+        let all: Vec<String> = suites
+            .iter()
+            .flat_map(|name| Workload::suite(name).unwrap())
+            .map(|phase| format!("{}\n  {}", phase.name, phase.explain().join("\n  ")))
+            .collect();
+        assert_snapshot!(all.join("\n"), @"
+        azure-write-iops
+          every trial: 5s ramp, then 30s measured
+          azure-random: 4 threads, random writes of 4k, over 30G each, io_uring 256 deep direct
+        azure-read-iops
+          every trial: 5s ramp, then 30s measured
+          azure-random: 4 threads, random reads of 4k, over 30G each, io_uring 256 deep direct
+        aws-write-iops
+          every trial: 5s ramp, then 3m measured
+          aws-random: 16 threads, random writes of 16k, over 1G each, psync direct
+        aws-read-iops
+          every trial: 5s ramp, then 3m measured
+          aws-random: 16 threads, random reads of 16k, over 1G each, psync direct
+        aws-write-throughput
+          every trial: 5s ramp, then 3m measured
+          aws-sequential: 1 thread, sequential writes of 1M, over 1G, io_uring 8 deep direct
+        aws-read-throughput
+          every trial: 5s ramp, then 3m measured
+          aws-sequential: 1 thread, sequential reads of 1M, over 1G, io_uring 8 deep direct
+        gcp-write-throughput
+          every trial: 2s ramp, then 1m measured
+          gcp-sequential: 16 threads, sequential writes of 1M, over 10G each, io_uring 64 deep direct
+        gcp-write-iops
+          every trial: 2s ramp, then 1m measured
+          gcp-random: 1 thread, random writes of 4k, over 10G, io_uring 256 deep direct
+        gcp-read-throughput
+          every trial: 2s ramp, then 1m measured
+          gcp-sequential: 16 threads, sequential reads of 1M, over 10G each, io_uring 64 deep direct
+        gcp-read-iops
+          every trial: 2s ramp, then 1m measured
+          gcp-random: 1 thread, random reads of 4k, over 10G, io_uring 256 deep direct
+        read_iops
+          every trial: 10s ramp, then 1m measured
+          io: 1 thread, random reads of 4k, over 10G, io_uring 128 deep direct, on CPUs 0
+        write_iops
+          every trial: 10s ramp, then 1m measured
+          io: 1 thread, random writes of 4k, over 10G, io_uring 128 deep direct, on CPUs 0
+        read_bw
+          every trial: 10s ramp, then 1m measured
+          io: 1 thread, random reads of 1M, over 10G, io_uring 128 deep direct, on CPUs 0
+        write_bw
+          every trial: 10s ramp, then 1m measured
+          io: 1 thread, random writes of 1M, over 10G, io_uring 128 deep direct, on CPUs 0
+        random-read-low
+          every trial: 5s ramp, then 30s measured
+          io: 1 thread, random reads of 4k, over 1G, psync direct
+        random-write-low
+          every trial: 5s ramp, then 30s measured
+          io: 1 thread, random writes of 4k, over 1G, psync direct
+        sequential-read-low
+          every trial: 5s ramp, then 30s measured
+          io: 1 thread, sequential reads of 64k, over 1G, psync direct
+        sequential-write-low
+          every trial: 5s ramp, then 30s measured
+          io: 1 thread, sequential writes of 64k, over 1G, psync direct
+        git-checkout-low
+          every trial: 5s ramp, then 30s measured
+          files: 1 thread, operations on 5000 files of 7111 bytes each (5 in a directory): create:20,stat:51,open:9,delete:20
+        git-status-low
+          every trial: 5s ramp, then 30s measured
+          files: 1 thread, operations on 5000 files of 7111 bytes each (5 in a directory): stat:80,open:8,list:12
+        random-read-high
+          every trial: 5s ramp, then 30s measured
+          io: 8 threads, random reads of 4k, over 1G each, io_uring 16 deep direct
+        random-write-high
+          every trial: 5s ramp, then 30s measured
+          io: 8 threads, random writes of 4k, over 1G each, io_uring 16 deep direct
+        sequential-read-high
+          every trial: 5s ramp, then 30s measured
+          io: 8 threads, sequential reads of 64k, over 1G each, io_uring 16 deep direct
+        sequential-write-high
+          every trial: 5s ramp, then 30s measured
+          io: 8 threads, sequential writes of 64k, over 1G each, io_uring 16 deep direct
+        git-checkout-high
+          every trial: 5s ramp, then 30s measured
+          files: 8 threads, operations on 5000 files of 7111 bytes each (5 in a directory): create:20,stat:51,open:9,delete:20
+        git-status-high
+          every trial: 5s ramp, then 30s measured
+          files: 8 threads, operations on 5000 files of 7111 bytes each (5 in a directory): stat:80,open:8,list:12
+        ");
+    }
+
+    #[test]
+    fn a_misspelt_suite_is_corrected() {
+        assert_snapshot!(Workload::suite("nfs-kerberus").unwrap_err(), @"
+        unknown suite `nfs-kerberus`; did you mean `nfs-kerberos`?
+        known suites: provider-baseline, provider-baseline-azure, provider-baseline-aws, provider-baseline-gcp, constellation, nfs-kerberos, driver-searcher
+        ");
+    }
+}

@@ -1,0 +1,300 @@
+//! Where I/O goes: orders, alignment, the span, files and pauses that cannot be.
+
+use super::DIRECT_ALIGNMENT_BYTES;
+use crate::error::Error;
+use crate::keys::format_block_sizes;
+use crate::units::format_bytes;
+use crate::workload::{BlockSizes, Engine, Files, Job, Pattern, RunLength, Skew};
+
+/// Offsets of files are signed numbers of 64 bits.
+const MAX_OFFSET_BYTES: u64 = i64::MAX as u64;
+/// Each I/O names its file in 16 bits.
+const MAX_FILES: u32 = 65_535;
+
+impl Job {
+    pub(super) fn validate_order(&self) -> Result<(), Error> {
+        self.validate_pattern()?;
+        self.validate_alignment()?;
+        self.validate_span()?;
+        self.validate_switches()
+    }
+
+    fn validate_pattern(&self) -> Result<(), Error> {
+        let refuse = |problem: String, advice| Err(self.refuse("pattern", problem, advice));
+        match self.pattern {
+            Pattern::Skewed(Skew::Zipf(theta)) if !(theta.is_finite() && theta > 0.0) => {
+                refuse(format!("{theta} is no exponent of a zipf distribution"), "1.2 is usual")
+            }
+            Pattern::Skewed(Skew::Zipf(1.0)) => {
+                refuse("the method has no answer for exponent 1".into(), "write 0.99 or 1.01")
+            }
+            Pattern::Skewed(Skew::Pareto(power)) if !(power > 0.0 && power < 1.0) => {
+                refuse(format!("a pareto power of {power} is not between 0 and 1"), "0.2 is usual")
+            }
+            Pattern::Skewed(Skew::Normal(percent)) if !(0.0..100.0).contains(&percent) => {
+                let problem = format!("a deviation of {percent} % of the span");
+                refuse(problem, "write 0 or more, and less than 100")
+            }
+            Pattern::Strided(stride) | Pattern::Backward(stride) => self.validate_stride(stride),
+            Pattern::Runs(RunLength::Fixed(0)) => {
+                refuse("runs of no I/O".into(), "write at least 1")
+            }
+            Pattern::Runs(RunLength::Geometric(mean)) if !(mean.is_finite() && mean >= 1.0) => {
+                refuse(format!("runs of {mean} I/Os on average"), "write at least 1")
+            }
+            Pattern::Mixed { random_percent } if random_percent > 100 => {
+                let problem = format!("{random_percent} % of I/Os cannot be random");
+                refuse(problem, "write 0 to 100")
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn validate_stride(&self, stride: u64) -> Result<(), Error> {
+        let refuse = |problem: String, advice| Err(self.refuse("pattern", problem, advice));
+        if stride == 0 {
+            return refuse("a stride of 0 bytes stays where it is".into(), "write for example 64k");
+        }
+        if !matches!(self.block_sizes, BlockSizes::Fixed(_)) {
+            let sizes = format_block_sizes(&self.block_sizes);
+            let problem = format!("strides are for blocks of one size, not {sizes}");
+            return refuse(problem, "use one block-size, or another pattern");
+        }
+        if self.direct && !is_aligned(stride) {
+            let problem = "direct I/O goes to whole sectors of 512 bytes";
+            return refuse(problem.into(), "write a multiple of 512, or direct=false");
+        }
+        Ok(())
+    }
+
+    fn validate_alignment(&self) -> Result<(), Error> {
+        let Some(align) = self.align_bytes else { return Ok(()) };
+        let refuse = |problem: String, advice| Err(self.refuse("align", problem, advice));
+        let (min, max) = (self.block_sizes.min_bytes(), self.block_sizes.max_bytes());
+        if align == 0 {
+            return refuse("offsets cannot be multiples of 0".into(), "write for example 4k");
+        }
+        if self.direct && !is_aligned(align) {
+            let problem = "direct I/O goes to whole sectors of 512 bytes";
+            return refuse(problem.into(), "write a multiple of 512, or direct=false");
+        }
+        if matches!(self.pattern, Pattern::Strided(_) | Pattern::Backward(_)) {
+            return refuse("the stride says where I/Os begin".into(), "leave it out");
+        }
+        if self.pattern == Pattern::Shuffled && align != u64::from(min) && align < max.into() {
+            let problem = format!(
+                "I/Os of {} at multiples of {} overlap, so they cannot touch each block once",
+                format_block_sizes(&self.block_sizes),
+                format_bytes(align)
+            );
+            return refuse(problem, "use pattern=random, or leave it out");
+        }
+        if align > self.bytes_per_file() {
+            let (align, size) = (format_bytes(align), format_bytes(self.bytes_per_file()));
+            return refuse(format!("multiples of {align} do not fit a size of {size}"), "");
+        }
+        Ok(())
+    }
+
+    fn validate_span(&self) -> Result<(), Error> {
+        let files = self.files_per_thread;
+        let refuse =
+            |problem: String, advice| Err(self.refuse("files-per-thread", problem, advice));
+        if !(1..=MAX_FILES).contains(&files) {
+            return refuse(format!("{files} files; possible are 1 to {MAX_FILES}"), "");
+        }
+        if files > 1
+            && let Files::Shared(file) = &self.files
+        {
+            let problem = format!("all threads share the one file `{file}`");
+            return refuse(problem, "use file=per-thread, or leave it out");
+        }
+        let largest = u64::from(self.block_sizes.max_bytes());
+        if largest > self.bytes_per_file() {
+            let (block, size) = (format_bytes(largest), format_bytes(self.size_bytes));
+            let problem = format!("blocks of {block} do not fit {size} divided by {files} files");
+            return refuse(problem, "make size larger, or use fewer files");
+        }
+        let end = self.offset_bytes.checked_add(self.size_bytes);
+        if end.is_none_or(|end| end > MAX_OFFSET_BYTES) {
+            let problem = "offset and size are more than any file has";
+            return Err(self.refuse("offset", problem, "make one of them smaller"));
+        }
+        if self.direct && !is_aligned(self.offset_bytes) {
+            let problem = "direct I/O goes to whole sectors of 512 bytes";
+            let advice = "write a multiple of 512, or direct=false";
+            return Err(self.refuse("offset", problem, advice));
+        }
+        Ok(())
+    }
+
+    fn validate_switches(&self) -> Result<(), Error> {
+        if self.write_through && self.engine == Engine::Mmap {
+            let problem = "stores to a mapping return before they reach the medium";
+            return Err(self.refuse("write-through", problem, "use fsync-every, or engine=psync"));
+        }
+        if self.pre_read && self.invalidate {
+            let problem = "the cache cannot be warm and cold";
+            return Err(self.refuse("pre-read", problem, "leave out this or invalidate"));
+        }
+        if let Some(think) = self.think {
+            if think.after_ios == 0 {
+                let problem = "a pause after every 0 I/Os never comes";
+                return Err(self.refuse("think", problem, "write for example 1ms/8"));
+            }
+            if think.time_ns == 0 {
+                return Err(self.refuse("think", "a pause of no time is none", "leave it out"));
+            }
+        }
+        Ok(())
+    }
+
+    fn bytes_per_file(&self) -> u64 {
+        self.size_bytes / u64::from(self.files_per_thread.max(1))
+    }
+}
+
+fn is_aligned(bytes: u64) -> bool {
+    bytes.is_multiple_of(DIRECT_ALIGNMENT_BYTES.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use crate::workload::{Job, Pattern, RunLength, Skew, Think, Workload};
+
+    fn error(changes: &[&str]) -> String {
+        let mut workload = Workload::preset("randread-4k").unwrap();
+        for change in changes {
+            workload.set(change).unwrap();
+        }
+        workload.validate().unwrap_err().to_string()
+    }
+
+    fn of(change: impl Fn(&mut Job)) -> String {
+        let mut workload = Workload::preset("randread-4k").unwrap();
+        change(&mut workload.jobs[0]);
+        workload.validate().unwrap_err().to_string()
+    }
+
+    #[test]
+    fn impossible_patterns_are_named() {
+        assert_snapshot!(error(&["pattern=zipf:1"]), @"
+        job `io`: pattern: the method has no answer for exponent 1
+        write 0.99 or 1.01
+        ");
+        assert_snapshot!(error(&["pattern=zipf:0"]), @"
+        job `io`: pattern: 0 is no exponent of a zipf distribution
+        1.2 is usual
+        ");
+        assert_snapshot!(error(&["pattern=pareto:1"]), @"
+        job `io`: pattern: a pareto power of 1 is not between 0 and 1
+        0.2 is usual
+        ");
+        assert_snapshot!(error(&["pattern=normal:100"]), @"
+        job `io`: pattern: a deviation of 100 % of the span
+        write 0 or more, and less than 100
+        ");
+        assert_snapshot!(error(&["pattern=runs:0"]), @"
+        job `io`: pattern: runs of no I/O
+        write at least 1
+        ");
+        assert_snapshot!(error(&["pattern=geometric:0.5"]), @"
+        job `io`: pattern: runs of 0.5 I/Os on average
+        write at least 1
+        ");
+        assert_snapshot!(error(&["pattern=strided:0"]), @"
+        job `io`: pattern: a stride of 0 bytes stays where it is
+        write for example 64k
+        ");
+        assert_snapshot!(error(&["pattern=strided:64k", "bs=4k-8k"]), @"
+        job `io`: pattern: strides are for blocks of one size, not 4k-8k
+        use one block-size, or another pattern
+        ");
+        assert_snapshot!(error(&["pattern=strided:1000"]), @"
+        job `io`: pattern: direct I/O goes to whole sectors of 512 bytes
+        write a multiple of 512, or direct=false
+        ");
+        assert_snapshot!(of(|job| job.pattern = Pattern::Mixed { random_percent: 101 }), @"
+        job `io`: pattern: 101 % of I/Os cannot be random
+        write 0 to 100
+        ");
+    }
+
+    #[test]
+    fn impossible_spans_are_named() {
+        assert_snapshot!(error(&["align=0"]), @"
+        job `io`: align: offsets cannot be multiples of 0
+        write for example 4k
+        ");
+        assert_snapshot!(error(&["align=100"]), @"
+        job `io`: align: direct I/O goes to whole sectors of 512 bytes
+        write a multiple of 512, or direct=false
+        ");
+        assert_snapshot!(error(&["align=2G"]), @"job `io`: align: multiples of 2G do not fit a size of 1G");
+        assert_snapshot!(error(&["align=64k", "pattern=strided:64k"]), @"
+        job `io`: align: the stride says where I/Os begin
+        leave it out
+        ");
+        assert_snapshot!(error(&["align=4k", "pattern=shuffled", "bs=64k"]), @"
+        job `io`: align: I/Os of 64k at multiples of 4k overlap, so they cannot touch each block once
+        use pattern=random, or leave it out
+        ");
+        assert_snapshot!(error(&["offset=100"]), @"
+        job `io`: offset: direct I/O goes to whole sectors of 512 bytes
+        write a multiple of 512, or direct=false
+        ");
+        assert_snapshot!(error(&["offset=8388607T", "size=2T"]), @"
+        job `io`: offset: offset and size are more than any file has
+        make one of them smaller
+        ");
+        assert_snapshot!(error(&["files-per-thread=0"]), @"job `io`: files-per-thread: 0 files; possible are 1 to 65535");
+        assert_snapshot!(error(&["nrfiles=8", "file=all"]), @"
+        job `io`: files-per-thread: all threads share the one file `all`
+        use file=per-thread, or leave it out
+        ");
+        assert_snapshot!(error(&["nrfiles=8", "size=16k"]), @"
+        job `io`: files-per-thread: blocks of 4k do not fit 16k divided by 8 files
+        make size larger, or use fewer files
+        ");
+    }
+
+    #[test]
+    fn impossible_switches_are_named() {
+        assert_snapshot!(error(&["engine=mmap", "direct=0", "sync=1"]), @"
+        job `io`: write-through: stores to a mapping return before they reach the medium
+        use fsync-every, or engine=psync
+        ");
+        assert_snapshot!(error(&["pre_read=1", "invalidate=1"]), @"
+        job `io`: pre-read: the cache cannot be warm and cold
+        leave out this or invalidate
+        ");
+        assert_snapshot!(error(&["think=1ms/0"]), @"
+        job `io`: think: a pause after every 0 I/Os never comes
+        write for example 1ms/8
+        ");
+        assert_snapshot!(of(|job| job.think = Some(Think { time_ns: 0, after_ios: 1 })), @"
+        job `io`: think: a pause of no time is none
+        leave it out
+        ");
+    }
+
+    #[test]
+    fn every_pattern_is_possible() {
+        for pattern in [
+            Pattern::Shuffled,
+            Pattern::Skewed(Skew::Zipf(0.9)),
+            Pattern::Skewed(Skew::Pareto(0.2)),
+            Pattern::Skewed(Skew::Normal(0.0)),
+            Pattern::Strided(65_536),
+            Pattern::Runs(RunLength::Fixed(1)),
+            Pattern::Runs(RunLength::Geometric(1.0)),
+            Pattern::Mixed { random_percent: 100 },
+        ] {
+            let mut workload = Workload::preset("randread-4k").unwrap();
+            workload.jobs[0].pattern = pattern;
+            assert_eq!(workload.validate(), Ok(()));
+        }
+    }
+}
