@@ -48,6 +48,12 @@ impl LatencyHistogram {
         let _ = self.counts.record(latency_ns.min(MAX_NS));
     }
 
+    /// Counts `count` latencies of the same length.
+    pub fn record_many(&mut self, latency_ns: u64, count: u64) {
+        // Never fails, as above.
+        let _ = self.counts.record_n(latency_ns.min(MAX_NS), count);
+    }
+
     /// Adds all of `other`'s counts.
     pub fn merge(&mut self, other: &Self) {
         if other.counts.is_empty() {

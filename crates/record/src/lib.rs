@@ -6,14 +6,22 @@
 
 mod error;
 mod experiment;
+pub mod foreign;
 mod histogram;
+pub mod saved;
+mod statistics;
 mod store;
 mod trial;
 
 pub use error::Error;
 pub use experiment::{Environment, Experiment, FORMAT, Site};
 pub use histogram::LatencyHistogram;
+pub use statistics::{
+    CPU_MODES, DISK_COUNTERS, DeviceStatistics, MemoryStatistics, NFS_COUNTERS, NfsOperation,
+    NfsStatistics, Pressure, Series, Stalls, Statistics,
+};
 pub use store::{End, Reader, Writer};
 pub use trial::{
-    DirectionRecord, IndexRecord, JobRecord, LoadRecord, Outcome, SystemCounters, Trial,
+    DirectionRecord, IndexRecord, JobRecord, LatencySummary, LoadRecord, OperationRecord, Outcome,
+    SystemCounters, Trial,
 };

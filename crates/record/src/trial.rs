@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::histogram::LatencyHistogram;
+use crate::statistics::Statistics;
 
 /// One trial, as one JSON line of `trials.jsonl`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -13,6 +14,9 @@ pub struct Trial {
     pub slot: u32,
     /// Name of the arm.
     pub arm: String,
+    /// Which of the experiment's phases it is a run of, from 0.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub phase: u32,
     /// Start of the trial, nanoseconds since the start of the experiment (monotonic).
     pub started_ns: u64,
     /// Time spent on bringing the arm up before the trial (switching), in nanoseconds.
@@ -21,6 +25,9 @@ pub struct Trial {
     pub outcome: Outcome,
     /// The measurement; absent if the trial failed before any.
     pub load: Option<LoadRecord>,
+    /// What the kernel counted meanwhile, once a second.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub statistics: Option<Statistics>,
 }
 
 /// What came of a trial. A failed trial is data, not a reason to stop.
@@ -46,7 +53,7 @@ pub enum Outcome {
 /// What the load driver measured.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct LoadRecord {
-    /// Which driver: `native`.
+    /// Which driver: `native`, `fio 3.33`.
     pub driver: String,
     /// Length of the measured window, in nanoseconds.
     pub window_ns: u64,
@@ -56,6 +63,9 @@ pub struct LoadRecord {
     pub index: Option<IndexRecord>,
     /// Counters of this machine and process over the window.
     pub system: SystemCounters,
+    /// What the driver said that is no failure: warnings of another tool, for people.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
 }
 
 /// What one job did in the window; its threads are merged.
@@ -100,6 +110,20 @@ pub struct JobRecord {
     pub verify_mismatches: Option<u64>,
     /// First error, for people: operation, offset, reason.
     pub first_error: Option<String>,
+    /// Latencies of each operation on trees of files; `read` and `write` have them all together.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub operations: Vec<OperationRecord>,
+}
+
+/// One kind of operation on files.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct OperationRecord {
+    /// Its name, as `iotax_spec::Operation::name` has it.
+    pub name: String,
+    /// Its latencies.
+    pub latency: LatencyHistogram,
+    /// Those that failed.
+    pub errors: u64,
 }
 
 /// Reads or writes of one job.
@@ -121,6 +145,32 @@ pub struct DirectionRecord {
     pub per_second_ios: Vec<u32>,
     /// Bytes per whole second of the window.
     pub per_second_bytes: Vec<u64>,
+    /// The bins of fio's JSON+ as it wrote them, middle in nanoseconds and count; `service` is
+    /// made of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fio_bins: Vec<(u64, u64)>,
+    /// What another tool said of its latencies; where it gave no distribution, all there is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub summary: Option<LatencySummary>,
+}
+
+/// Latencies as another tool sums them up.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct LatencySummary {
+    /// Mean, in nanoseconds.
+    pub mean_ns: f64,
+    /// Standard deviation, in nanoseconds.
+    pub stddev_ns: Option<f64>,
+    /// Shortest, in nanoseconds.
+    pub min_ns: Option<u64>,
+    /// Longest, in nanoseconds.
+    pub max_ns: Option<u64>,
+    /// Quantile in 0..1, and latency in nanoseconds.
+    pub quantiles: Vec<(f64, u64)>,
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 impl DirectionRecord {

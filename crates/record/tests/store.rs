@@ -15,6 +15,8 @@ fn experiment() -> Experiment {
         started: "2026-01-01T00:00:00Z".into(),
         command: vec!["iotax".into(), "run".into()],
         spec: Spec {
+            then: Vec::new(),
+            suite: None,
             workload: Workload {
                 name: "w".into(),
                 about: String::new(),
@@ -22,9 +24,11 @@ fn experiment() -> Experiment {
                 time_ns: 1,
                 jobs: vec![],
                 index: None,
+                origin: None,
+                notes: Vec::new(),
                 primary: "w".into(),
             },
-            arms: vec![Arm { name: "a".into(), target: Target::Path("/nowhere".into()) }],
+            arms: vec![Arm::new("a", Target::Path("/nowhere".into()))],
             design: Design::Single,
             stop: Stop {
                 mode: StopMode::Default,
@@ -45,12 +49,14 @@ fn experiment() -> Experiment {
 
 fn trial(slot: u32) -> Trial {
     Trial {
+        phase: 0,
         block: 0,
         slot,
         arm: "a".into(),
         started_ns: 1,
         switch_ns: 0,
         outcome: Outcome::Degraded { reasons: vec!["why\nnot".into()] },
+        statistics: None,
         load: Some(LoadRecord { window_ns: 5, ..LoadRecord::default() }),
     }
 }

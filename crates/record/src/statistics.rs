@@ -1,0 +1,120 @@
+//! What the kernel counted during a trial, once a second: devices, CPUs, pressure, memory, NFS.
+//!
+//! Counters are kept raw, as the kernel shows them, so that every figure of iostat and its kin can
+//! be computed later for any stretch of the trial. A record may hold thousands of trials, so a
+//! column is written as its first value and the differences from sample to sample.
+
+mod series;
+
+use serde::{Deserialize, Serialize};
+
+pub use series::Series;
+
+/// Counters of one device in `/proc/diskstats`, see the kernel's
+/// `Documentation/admin-guide/iostats.rst`.
+pub const DISK_COUNTERS: usize = 17;
+/// Modes of the first line of `/proc/stat`: user, nice, system, idle, iowait, irq, softirq, steal,
+/// guest, `guest_nice`; the last two are part of the first two.
+pub const CPU_MODES: usize = 10;
+/// Counters of one operation in `/proc/self/mountstats`: operations, transmissions, major
+/// timeouts, bytes sent, bytes received, milliseconds queued, milliseconds until the reply,
+/// milliseconds in all, errors.
+pub const NFS_COUNTERS: usize = 9;
+
+/// Samples of the kernel's counters over one trial, ramp included.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Statistics {
+    /// When each sample was taken, in nanoseconds since the trial's `started_ns`. One per second;
+    /// where the load driver tells, one exactly at each edge of the measured window as well.
+    pub at_ns: Vec<u64>,
+    /// When the measured window opened and closed, on the same clock. `None`: there was none.
+    pub window_ns: Option<[u64; 2]>,
+    /// Devices under the target, each above those it lies on.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub devices: Vec<DeviceStatistics>,
+    /// CPU time of the whole machine by mode, in ticks; [`CPU_MODES`] has the order.
+    pub cpu_ticks: Option<Box<[Series; CPU_MODES]>>,
+    /// Ticks of `cpu_ticks` in a second of one CPU.
+    pub ticks_per_s: u32,
+    /// Pressure stall information; absent where the kernel has none.
+    pub pressure: Pressure,
+    /// Page faults and page cache; absent where `/proc/vmstat` cannot be read.
+    pub memory: Option<MemoryStatistics>,
+    /// NFS mounts under the target.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub nfs: Vec<NfsStatistics>,
+    /// CPU time that taking the samples cost, in nanoseconds.
+    pub sampler_cpu_ns: u64,
+}
+
+/// One block device.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct DeviceStatistics {
+    /// The kernel's name, e.g. `nvme0n1p2`.
+    pub name: String,
+    /// What it is, e.g. `device mapper CRYPT (x)`, where the kernel says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// The counters of `/proc/diskstats` in their order; missing while the device is gone.
+    pub counters: Box<[Series; DISK_COUNTERS]>,
+}
+
+/// Time in which work waited for a resource, from `/proc/pressure`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Pressure {
+    /// Waiting for a CPU.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cpu: Option<Stalls>,
+    /// Waiting for I/O.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub io: Option<Stalls>,
+    /// Waiting for memory to be reclaimed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub memory: Option<Stalls>,
+}
+
+/// Totals of one resource, in microseconds.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Stalls {
+    /// At least one task waited.
+    pub some_us: Series,
+    /// All tasks that were not idle waited.
+    pub full_us: Series,
+}
+
+/// Page faults and page cache of the whole machine, from `/proc/vmstat`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct MemoryStatistics {
+    /// Size of a page.
+    pub page_bytes: u32,
+    /// Faults that waited for a device (`pgmajfault`), a counter.
+    pub major_faults: Series,
+    /// Pages waiting to be written (`nr_dirty`).
+    pub dirty_pages: Series,
+    /// Pages being written (`nr_writeback`).
+    pub writeback_pages: Series,
+    /// Pages of files and block devices in memory (`nr_file_pages`).
+    pub cached_pages: Series,
+}
+
+/// One NFS mount.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct NfsStatistics {
+    /// Where it is mounted.
+    pub mount_point: String,
+    /// What is mounted: `server:/export`.
+    pub source: String,
+    /// Operations that were ever used.
+    pub operations: Vec<NfsOperation>,
+}
+
+/// One kind of NFS operation.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct NfsOperation {
+    /// Its name, e.g. `READ`.
+    pub name: String,
+    /// Its counters; [`NFS_COUNTERS`] has the order.
+    pub counters: Box<[Series; NFS_COUNTERS]>,
+}
