@@ -136,7 +136,7 @@ fn partitions(disk: &Path) -> Vec<(String, DeviceNumber)> {
     found
 }
 
-fn names_in(directory: &Path) -> Vec<String> {
+pub(crate) fn names_in(directory: &Path) -> Vec<String> {
     let entries = fs::read_dir(directory).into_iter().flatten().flatten();
     let mut names: Vec<_> =
         entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
@@ -149,7 +149,7 @@ fn file_name(path: &Path) -> Option<String> {
 }
 
 /// A sysfs attribute without surrounding blanks; `None` if absent or empty.
-fn text_in(path: &Path) -> Option<String> {
+pub(crate) fn text_in(path: &Path) -> Option<String> {
     let text = fs::read_to_string(path).ok()?;
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     (!text.is_empty()).then_some(text)

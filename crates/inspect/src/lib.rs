@@ -13,20 +13,28 @@
 //! | `mounts` | which file system covers a path |
 //! | `block` | a block device: model, size, users |
 //! | `site` | all of the above for one path |
+//! | `storage` | the devices under a path, all the way down |
+//! | `counters` | what the kernel counts: devices, CPUs, pressure, memory, NFS |
 #![forbid(unsafe_code)]
 
 mod block;
 mod cgroup;
+mod counters;
 mod error;
 mod machine;
 mod memory;
 mod mounts;
 mod site;
+mod storage;
 
 pub use block::{BlockDevice, DeviceNumber};
 pub use cgroup::{CgroupVersion, Hierarchy, hierarchy};
+pub use counters::{
+    Memory, Meters, NfsMount, Reading, Stall, cpu_ticks, disk_counters, memory, nfs_mounts, stall,
+};
 pub use error::Error;
 pub use machine::{available_memory_bytes, environment};
 pub use memory::memory_copy_bytes_per_s;
 pub use mounts::{Mount, parse_mountinfo};
 pub use site::{Facts, Kind, site};
+pub use storage::{Part, Storage, storage};

@@ -64,7 +64,7 @@ pub(crate) fn has_option(options: &str, name: &str) -> bool {
 }
 
 /// Undoes the kernel's `\040` for space, tab, newline and backslash.
-fn unescape(text: &str) -> String {
+pub(crate) fn unescape(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let [first, tail @ ..] = rest {

@@ -158,7 +158,7 @@ fn block_below(
     Some(device)
 }
 
-fn number_of(device: u64) -> DeviceNumber {
+pub(crate) fn number_of(device: u64) -> DeviceNumber {
     DeviceNumber { major: rustix::fs::major(device), minor: rustix::fs::minor(device) }
 }
 

@@ -1,0 +1,182 @@
+//! The files behind the statistics of a trial, opened once and read again and again.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+
+use iotax_record::{CPU_MODES, DISK_COUNTERS};
+
+use super::diskstats::disk_counters;
+use super::mountstats::{NfsMount, nfs_mounts};
+use super::plain::{Memory, Stall, cpu_ticks, memory, stall};
+
+/// Room for a whole file of most machines; grows where that is too small.
+const ROOM_BYTES: usize = 64 << 10;
+/// No file of `/proc` that is read here is longer on any machine known; a file that never ends must
+/// not fill the memory.
+const MOST_BYTES: usize = 64 << 20;
+
+/// Everything that is read at one instant. `None`: this system does not tell.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Reading {
+    /// One per device asked for; `None` while it is not there.
+    pub devices: Vec<Option<[u64; DISK_COUNTERS]>>,
+    /// CPU time by mode, in ticks.
+    pub cpu_ticks: Option<[u64; CPU_MODES]>,
+    /// Waiting for a CPU, for I/O, for memory.
+    pub pressure: [Option<Stall>; 3],
+    /// Page faults and page cache.
+    pub memory: Option<Memory>,
+    /// The NFS mounts asked for, as far as they are there.
+    pub nfs: Vec<NfsMount>,
+}
+
+/// Open files.
+#[derive(Debug)]
+pub struct Meters {
+    devices: Vec<String>,
+    mount_points: Vec<PathBuf>,
+    diskstats: Option<File>,
+    stat: Option<File>,
+    pressure: [Option<File>; 3],
+    vmstat: Option<File>,
+    mountstats: Option<File>,
+    buffer: Vec<u8>,
+}
+
+impl Meters {
+    /// Opens what is needed for these devices (by the kernel's names) and NFS mounts, below `proc`,
+    /// which is `/proc`. What cannot be opened is not read.
+    pub fn open(proc: &Path, devices: Vec<String>, mount_points: Vec<PathBuf>) -> Self {
+        let open = |name: &str| File::open(proc.join(name)).ok();
+        Self {
+            diskstats: open("diskstats").filter(|_| !devices.is_empty()),
+            stat: open("stat"),
+            pressure: ["cpu", "io", "memory"].map(|name| open(&format!("pressure/{name}"))),
+            vmstat: open("vmstat"),
+            mountstats: open("self/mountstats").filter(|_| !mount_points.is_empty()),
+            devices,
+            mount_points,
+            buffer: vec![0; ROOM_BYTES],
+        }
+    }
+
+    /// Reads everything now, devices first.
+    pub fn read(&mut self) -> Reading {
+        let Self { devices, mount_points, diskstats, stat, pressure, vmstat, mountstats, buffer } =
+            self;
+        let mut reading = Reading {
+            devices: with_text(diskstats.as_ref(), buffer, |text| disk_counters(text, devices))
+                .unwrap_or_else(|| vec![None; devices.len()]),
+            cpu_ticks: with_text(stat.as_ref(), buffer, cpu_ticks).flatten(),
+            pressure: [None; 3],
+            memory: with_text(vmstat.as_ref(), buffer, memory).flatten(),
+            nfs: with_text(mountstats.as_ref(), buffer, nfs_mounts).unwrap_or_default(),
+        };
+        for (read, file) in reading.pressure.iter_mut().zip(pressure) {
+            *read = with_text(file.as_ref(), buffer, stall).flatten();
+        }
+        reading.nfs.retain(|mount| mount_points.contains(&mount.mount_point));
+        reading
+    }
+}
+
+/// What `parse` makes of the file, read anew from its start; `None` if it cannot be read.
+fn with_text<T>(
+    file: Option<&File>,
+    buffer: &mut Vec<u8>,
+    parse: impl FnOnce(&str) -> T,
+) -> Option<T> {
+    let length = read_again(file?, buffer).ok()?;
+    Some(parse(&String::from_utf8_lossy(&buffer[..length])))
+}
+
+/// Files of `/proc` are made when they are read at offset 0, and go on consistently as long as
+/// each read starts where the one before ended.
+fn read_again(file: &File, buffer: &mut Vec<u8>) -> io::Result<usize> {
+    let mut length = 0;
+    loop {
+        if length == buffer.len() {
+            if length >= MOST_BYTES {
+                return Err(io::ErrorKind::FileTooLarge.into());
+            }
+            buffer.resize(2 * length.max(1), 0);
+        }
+        match file.read_at(&mut buffer[length..], length as u64) {
+            Ok(0) => return Ok(length),
+            Ok(read) => length += read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    fn proc() -> tempfile::TempDir {
+        let root = tempfile::tempdir().unwrap();
+        let put = |name: &str, text: &str| {
+            let path = root.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        };
+        put("diskstats", "1 0 a 1 2 3 4 5 6 7 8 9 10 11\n");
+        put("stat", "cpu  1 2 3 4\n");
+        put("pressure/io", "some total=5\nfull total=6\n");
+        put(
+            "self/mountstats",
+            "device s:/ mounted on /m with fstype nfs4 statvers=1.1\n\
+             device t:/ mounted on /n with fstype nfs4 statvers=1.1\n",
+        );
+        root
+    }
+
+    #[test]
+    fn files_are_read_anew_each_time() {
+        let root = proc();
+        let mut meters = Meters::open(root.path(), vec!["a".into(), "b".into()], vec!["/m".into()]);
+        let before = meters.read();
+        assert_eq!(before.devices[0].unwrap()[..3], [1, 2, 3]);
+        assert_eq!(before.devices[1], None);
+        assert_eq!(before.pressure[1], Some(Stall { some_us: 5, full_us: 6 }));
+        assert_eq!((before.pressure[0], before.memory), (None, None));
+        assert_eq!(before.nfs.len(), 1);
+        // Unplugged; and longer than the file was.
+        fs::write(root.path().join("diskstats"), "1 1 b 1 1 1 1 1 1 1 1 1 1 12345678\n").unwrap();
+        let after = meters.read();
+        assert_eq!(after.devices[0], None);
+        assert_eq!(after.devices[1].unwrap()[10], 12_345_678);
+    }
+
+    #[test]
+    fn a_file_longer_than_the_buffer_is_read_whole() {
+        let root = proc();
+        let filler = "1 0 x 1 1 1 1 1 1 1 1 1 1 1\n".repeat(3 * ROOM_BYTES / 20);
+        fs::write(root.path().join("diskstats"), filler + "1 0 last 7 1 1 1 1 1 1 1 1 1 1\n")
+            .unwrap();
+        let mut meters = Meters::open(root.path(), vec!["last".into()], Vec::new());
+        assert_eq!(meters.read().devices[0].unwrap()[0], 7);
+        assert_eq!(meters.read().devices[0].unwrap()[0], 7);
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_are_no_figures() {
+        let root = proc();
+        fs::write(root.path().join("diskstats"), b"\xff\xfe\n1 0 a \xff 2 3\n").unwrap();
+        let mut meters = Meters::open(root.path(), vec!["a".into()], Vec::new());
+        assert_eq!(meters.read().devices, [None]);
+    }
+
+    #[test]
+    fn this_machine_tells_its_cpu_time() {
+        let mut meters = Meters::open(Path::new("/proc"), Vec::new(), Vec::new());
+        let ticks = |reading: &Reading| reading.cpu_ticks.unwrap().iter().sum::<u64>();
+        let before = meters.read();
+        assert!(ticks(&meters.read()) >= ticks(&before));
+        assert!(before.memory.is_some());
+    }
+}

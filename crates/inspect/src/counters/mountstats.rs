@@ -1,0 +1,126 @@
+//! NFS operations of each mount: `/proc/self/mountstats`.
+//!
+//! The lines are written by `rpc_clnt_show_stats` of the kernel (`net/sunrpc/stats.c`); nfsiostat
+//! and mountstats of nfs-utils read them.
+
+use std::path::PathBuf;
+
+use iotax_record::NFS_COUNTERS;
+
+use crate::mounts::unescape;
+
+/// Fewest counters of an operation: errors came with Linux 5.3.
+const FEWEST: usize = 8;
+
+/// One NFS mount.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NfsMount {
+    /// Where it is mounted.
+    pub mount_point: PathBuf,
+    /// What is mounted: `server:/export`.
+    pub source: String,
+    /// Operations and their counters, in the kernel's order.
+    pub operations: Vec<(String, [u64; NFS_COUNTERS])>,
+}
+
+/// All NFS mounts; lines that are not as documented are skipped.
+pub fn nfs_mounts(text: &str) -> Vec<NfsMount> {
+    let mut mounts: Vec<NfsMount> = Vec::new();
+    // Whether the lines that follow are operations of the last of `mounts`.
+    let mut in_operations = false;
+    for line in text.lines() {
+        if let Some(device) = line.strip_prefix("device ") {
+            in_operations = false;
+            // Other file systems have no lines below their first one.
+            mounts.extend(mount(device));
+        } else if line.trim() == "per-op statistics" {
+            in_operations = true;
+        } else if in_operations && let Some(mount) = mounts.last_mut() {
+            mount.operations.extend(operation(line));
+        }
+    }
+    mounts
+}
+
+/// `server:/export mounted on /mnt with fstype nfs4 statvers=1.1`
+fn mount(line: &str) -> Option<NfsMount> {
+    let mut words = line.split(' ');
+    let source = unescape(words.next()?);
+    let (_mounted, _on, mount_point) = (words.next()?, words.next()?, words.next()?);
+    let (_with, _fstype, name) = (words.next()?, words.next()?, words.next()?);
+    let is_nfs = matches!(name, "nfs" | "nfs4");
+    is_nfs.then(|| NfsMount {
+        mount_point: unescape(mount_point).into(),
+        source,
+        operations: Vec::new(),
+    })
+}
+
+/// `READ: 16 16 0 3072 4196608 0 11 13 0`
+fn operation(line: &str) -> Option<(String, [u64; NFS_COUNTERS])> {
+    let (name, words) = line.trim().split_once(':')?;
+    let mut counters = [0; NFS_COUNTERS];
+    let mut read = 0;
+    for (counter, word) in counters.iter_mut().zip(words.split_ascii_whitespace()) {
+        *counter = word.parse().ok()?;
+        read += 1;
+    }
+    (read >= FEWEST).then(|| (name.to_owned(), counters))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const FIXTURE: &str = "\
+device proc mounted on /proc with fstype proc
+device server:/export mounted on /mnt/two\\040words with fstype nfs4 statvers=1.1
+\topts:\trw,vers=4.2,rsize=1048576,wsize=1048576,sec=sys
+\tage:\t12
+\tcaps:\tcaps=0x3ffbffff,wtmult=512,dtsize=1048576,bsize=0,namlen=255
+\tevents:\t7 5 1 0 5 2 16 0 0 1 0 0 0 1 2 0 0 1 0 0 0 0 0 0 0 0 0
+\tbytes:\t4194304 0 0 0 4194304 0 1024 0
+\tRPC iostats version: 1.1  p/v: 100003/4 (nfs)
+\txprt:\ttcp 0 0 2 0 0 61 61 0 63 0 2 0 0
+\tper-op statistics
+\t        NULL: 1 1 0 44 24 0 0 0 0
+\t        READ: 16 17 1 3072 4196608 2 11 13 3
+\t       WRITE: 5 5 0 1 2 3 4 5
+\t      BROKEN: 1 2 3
+
+device tmpfs mounted on /tmp with fstype tmpfs
+\t        READ: 9 9 9 9 9 9 9 9 9
+device other:/x mounted on /x with fstype nfs statvers=1.1
+\tper-op statistics
+\t     GETATTR: 1 1 1 1 1 1 1 1 1
+";
+
+    #[test]
+    fn operations_belong_to_the_mount_above_them() {
+        let mounts = nfs_mounts(FIXTURE);
+        assert_eq!(mounts.len(), 2);
+        assert_eq!(mounts[0].source, "server:/export");
+        assert_eq!(mounts[0].mount_point, PathBuf::from("/mnt/two words"));
+        let names: Vec<_> = mounts[0].operations.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(names, ["NULL", "READ", "WRITE"]);
+        assert_eq!(mounts[0].operations[1].1, [16, 17, 1, 3072, 4_196_608, 2, 11, 13, 3]);
+        assert_eq!(mounts[0].operations[2].1[8], 0, "kernels before 5.3 count no errors");
+        assert_eq!(mounts[1].operations, [("GETATTR".to_owned(), [1; 9])]);
+    }
+
+    #[test]
+    fn a_mount_may_have_no_operations_yet() {
+        let text = "device a:/ mounted on /a with fstype nfs4 statvers=1.1\n";
+        assert_eq!(nfs_mounts(text)[0].operations, []);
+        assert_eq!(nfs_mounts("device a:/ mounted on /a with"), []);
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_makes_the_parser_panic(text in ".*", counters in "[0-9 :]{0,40}") {
+            nfs_mounts(&text);
+            nfs_mounts(&format!("device a mounted on b with fstype nfs\nper-op statistics\n{counters}"));
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! Files of `/proc` that hold one fact per line: `stat`, `pressure/*`, `vmstat`.
+
+use iotax_record::CPU_MODES;
+
+/// CPU time of the whole machine by mode, in ticks: the first line of `/proc/stat`. Modes that a
+/// kernel does not have are 0; four of them every kernel has.
+pub fn cpu_ticks(text: &str) -> Option<[u64; CPU_MODES]> {
+    let line = text.lines().next()?.strip_prefix("cpu ")?;
+    let mut ticks = [0; CPU_MODES];
+    let mut read = 0;
+    for (mode, word) in ticks.iter_mut().zip(line.split_ascii_whitespace()) {
+        *mode = word.parse().ok()?;
+        read += 1;
+    }
+    (read >= 4).then_some(ticks)
+}
+
+/// Time in which tasks waited, in microseconds since the start of the machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Stall {
+    /// At least one task waited.
+    pub some_us: u64,
+    /// All tasks that were not idle waited; 0 for the CPU before Linux 5.13, which has no such
+    /// line.
+    pub full_us: u64,
+}
+
+/// The totals of a file of `/proc/pressure`, described in the kernel's
+/// `Documentation/accounting/psi.rst`.
+pub fn stall(text: &str) -> Option<Stall> {
+    let total = |kind: &str| {
+        let line = text.lines().find_map(|line| line.strip_prefix(kind)?.strip_prefix(' '))?;
+        line.split(' ').find_map(|word| word.strip_prefix("total="))?.trim().parse().ok()
+    };
+    Some(Stall { some_us: total("some")?, full_us: total("full").unwrap_or(0) })
+}
+
+/// Page faults and the page cache, in pages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Memory {
+    /// Faults that waited for a device, since the start of the machine.
+    pub major_faults: u64,
+    /// Waiting to be written.
+    pub dirty_pages: u64,
+    /// Being written.
+    pub writeback_pages: u64,
+    /// Of files and block devices.
+    pub cached_pages: u64,
+}
+
+/// From `/proc/vmstat`.
+pub fn memory(text: &str) -> Option<Memory> {
+    let mut memory = Memory::default();
+    let mut missing = 4;
+    for line in text.lines() {
+        let Some((name, value)) = line.split_once(' ') else { continue };
+        let field = match name {
+            "pgmajfault" => &mut memory.major_faults,
+            "nr_dirty" => &mut memory.dirty_pages,
+            "nr_writeback" => &mut memory.writeback_pages,
+            "nr_file_pages" => &mut memory.cached_pages,
+            _ => continue,
+        };
+        *field = value.trim().parse().ok()?;
+        missing -= 1;
+        if missing == 0 {
+            return Some(memory);
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn ticks_are_those_of_all_cpus_together() {
+        let stat = "cpu  113445 0 24700 196237 3068 1 488 1450 7 8\ncpu0 9 9 9 9\n";
+        let ticks = [113_445, 0, 24_700, 196_237, 3_068, 1, 488, 1_450, 7, 8];
+        assert_eq!(cpu_ticks(stat), Some(ticks));
+        assert_eq!(cpu_ticks("cpu  1 2 3 4\n"), Some([1, 2, 3, 4, 0, 0, 0, 0, 0, 0]));
+        assert_eq!(cpu_ticks("cpu  1 2 3\n"), None);
+        assert_eq!(cpu_ticks("cpu0 1 2 3 4\n"), None);
+        assert_eq!(cpu_ticks(""), None);
+    }
+
+    #[test]
+    fn pressure_has_totals() {
+        let text = "some avg10=0.19 avg60=0.50 avg300=1.17 total=21923178\n\
+                    full avg10=0.03 avg60=0.25 avg300=0.98 total=19765521\n";
+        assert_eq!(stall(text), Some(Stall { some_us: 21_923_178, full_us: 19_765_521 }));
+        let cpu = "some avg10=2.00 avg60=0.50 avg300=1.17 total=5\n";
+        assert_eq!(stall(cpu), Some(Stall { some_us: 5, full_us: 0 }));
+        assert_eq!(stall("something total=5\n"), None);
+    }
+
+    #[test]
+    fn pages_are_found_by_their_names() {
+        let text = "nr_free_pages 9\nnr_file_pages 4\nnr_dirty 1\nnr_writeback 2\n\
+                    nr_writeback_temp 9\npgfault 9\npgmajfault 3\n";
+        let pages = Memory { major_faults: 3, dirty_pages: 1, writeback_pages: 2, cached_pages: 4 };
+        assert_eq!(memory(text), Some(pages));
+        assert_eq!(memory("nr_dirty 1\n"), None);
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_makes_a_parser_panic(text in ".*", number in "[0-9 ]{0,30}") {
+            for text in [text, format!("cpu  {number}"), format!("some total={number}")] {
+                cpu_ticks(&text);
+                stall(&text);
+                memory(&format!("nr_dirty {text}\n{text}"));
+            }
+        }
+    }
+}
