@@ -3,6 +3,7 @@
 use std::fs;
 
 use iotax_record::SystemCounters;
+use rustix::process::Pid;
 use rustix::time::{ClockId, clock_gettime};
 
 /// One reading.
@@ -14,17 +15,40 @@ impl Reading {
     pub fn now() -> Self {
         let cpu = clock_gettime(ClockId::ProcessCPUTime);
         let cpu_ns = cpu.tv_sec.unsigned_abs() * 1_000_000_000 + cpu.tv_nsec.unsigned_abs();
-        let io = fs::read_to_string("/proc/self/io").ok();
+        Self::with(Some(cpu_ns), "/proc/self")
+    }
+
+    /// As [`Reading::now`], with the figures of another process instead of this one's.
+    pub fn of(pid: Pid) -> Self {
+        let directory = format!("/proc/{}", pid.as_raw_nonzero());
+        let stat = fs::read_to_string(format!("{directory}/stat")).ok();
+        let ticks = stat.as_deref().and_then(process_ticks);
+        Self::with(ticks.map(|ticks| ticks * tick_ns()), &directory)
+    }
+
+    /// Takes what `later` has: of a process that has just ended there is nothing to be read.
+    pub fn update(&mut self, later: Self) {
+        let (old, new) = (std::mem::take(&mut self.0), later.0);
+        self.0 = SystemCounters {
+            process_cpu_ns: new.process_cpu_ns.or(old.process_cpu_ns),
+            device_read_bytes: new.device_read_bytes.or(old.device_read_bytes),
+            device_write_bytes: new.device_write_bytes.or(old.device_write_bytes),
+            cpu_busy_ns: new.cpu_busy_ns.or(old.cpu_busy_ns),
+            cpu_steal_ns: new.cpu_steal_ns.or(old.cpu_steal_ns),
+        };
+    }
+
+    fn with(process_cpu_ns: Option<u64>, directory: &str) -> Self {
+        let io = fs::read_to_string(format!("{directory}/io")).ok();
         let field = |name| io.as_deref().and_then(|text| io_field(text, name));
         let stat = fs::read_to_string("/proc/stat").ok();
         let cpus = stat.as_deref().and_then(cpu_line);
-        let tick_ns = 1_000_000_000 / rustix::param::clock_ticks_per_second().max(1);
         Self(SystemCounters {
-            process_cpu_ns: Some(cpu_ns),
+            process_cpu_ns,
             device_read_bytes: field("read_bytes"),
             device_write_bytes: field("write_bytes"),
-            cpu_busy_ns: cpus.map(|(busy, _)| busy * tick_ns),
-            cpu_steal_ns: cpus.map(|(_, steal)| steal * tick_ns),
+            cpu_busy_ns: cpus.map(|(busy, _)| busy * tick_ns()),
+            cpu_steal_ns: cpus.map(|(_, steal)| steal * tick_ns()),
         })
     }
 
@@ -41,6 +65,21 @@ impl Reading {
             cpu_steal_ns: difference(|counters| counters.cpu_steal_ns),
         }
     }
+}
+
+fn tick_ns() -> u64 {
+    1_000_000_000 / rustix::param::clock_ticks_per_second().max(1)
+}
+
+/// User and system time in ticks from `/proc/PID/stat`; of a process that is gone but not reaped,
+/// none. The name, second, may hold anything: fields are counted from its last parenthesis.
+fn process_ticks(stat: &str) -> Option<u64> {
+    let mut fields = stat.rsplit_once(')')?.1.split_whitespace();
+    let is_there = fields.next().is_some_and(|state| !matches!(state, "Z" | "X"));
+    // State is the third field, utime the 14th, stime the 15th.
+    let mut times = fields.skip(10).map_while(|field| field.parse::<u64>().ok());
+    is_there.then_some(())?;
+    Some(times.next()? + times.next()?)
 }
 
 fn io_field(text: &str, name: &str) -> Option<u64> {
@@ -70,6 +109,13 @@ mod tests {
         let stat = "cpu  1 2 4 8 16 32 64 128 0 0\ncpu0 9 9 9 9 9 9 9 9 0 0\n";
         assert_eq!(cpu_line(stat), Some((1 + 2 + 4 + 32 + 64, 128)));
         assert_eq!(cpu_line("intr 5"), None);
+    }
+
+    #[test]
+    fn times_of_a_process_are_found_behind_any_name() {
+        let stat = "7 (a) b) 3) R 1 7 7 0 -1 4 1 2 3 4 100 23 9 9 20";
+        assert_eq!(process_ticks(stat), Some(123));
+        assert_eq!(process_ticks(&stat.replace(" R ", " Z ")), None);
     }
 
     #[test]

@@ -165,6 +165,36 @@ pub enum Error {
         /// Why not.
         source: std::io::Error,
     },
+    /// There is no fio.
+    #[error(
+        "cannot find the program fio; install it (apt-get install fio), or let iotax drive the \
+         load itself (--engine native)"
+    )]
+    NoFio,
+    /// fio could not be started, or watched.
+    #[error("cannot run {}: {source}", program.display())]
+    FioStart {
+        /// Its path.
+        program: PathBuf,
+        /// Why not.
+        source: std::io::Error,
+    },
+    /// fio broke down.
+    #[error("fio {what}{said}")]
+    Fio {
+        /// What it did.
+        what: String,
+        /// What it said, after a colon; empty if nothing.
+        said: String,
+    },
+    /// Only the native engines can do it.
+    #[error("{what}, which fio cannot drive: {advice}, or use --engine native")]
+    NotWithFio {
+        /// What it is.
+        what: String,
+        /// What else can be done.
+        advice: &'static str,
+    },
     /// The user stopped the preparation.
     #[error("interrupted while laying out the test files")]
     Interrupted,
@@ -231,6 +261,19 @@ mod tests {
         insta::assert_snapshot!(
             Error::path("open", Path::new("/data"))(source()),
             @"cannot open /data: Cannot allocate memory (os error 12)"
+        );
+        insta::assert_snapshot!(Error::NoFio, @"cannot find the program fio; install it (apt-get install fio), or let iotax drive the load itself (--engine native)");
+        insta::assert_snapshot!(
+            Error::FioStart { program: "/usr/bin/fio".into(), source: source() },
+            @"cannot run /usr/bin/fio: Cannot allocate memory (os error 12)"
+        );
+        insta::assert_snapshot!(
+            Error::Fio { what: "failed (exit status: 1)".into(), said: ": no space".into() },
+            @"fio failed (exit status: 1): no space"
+        );
+        insta::assert_snapshot!(
+            Error::NotWithFio { what: "mem is a virtual disk".into(), advice: "name a path" },
+            @"mem is a virtual disk, which fio cannot drive: name a path, or use --engine native"
         );
         insta::assert_snapshot!(
             Error::Interrupted,

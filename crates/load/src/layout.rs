@@ -81,6 +81,22 @@ pub fn refuse_foreign_files(
     }
 }
 
+/// Marks the files of writing jobs as ours again, after another program wrote over the marks. Only
+/// for files that [`refuse_foreign_files`] has let pass.
+pub fn mark_again(places: &Places) -> Result<(), Error> {
+    if places.kind != Kind::Directory {
+        return Ok(());
+    }
+    for file in places.files.iter().filter(|file| file.written_by.is_some()) {
+        let opened = match File::options().write(true).open(&file.path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => continue,
+            opened => opened.map_err(Error::path("open", &file.path))?,
+        };
+        opened.write_all_at(&MAGIC, 0).map_err(Error::path("write to", &file.path))?;
+    }
+    Ok(())
+}
+
 fn refuse_foreign(path: &Path, job: &str) -> Result<(), Error> {
     match path.metadata() {
         Ok(facts) if facts.len() > 0 && !index::is_ours(path) => {

@@ -1,4 +1,4 @@
-//! Drives I/O: native engines and pacing.
+//! Drives I/O: native engines and pacing; or the program fio.
 //!
 //! A [`Request`] names a workload and a target; a [`LoadDriver`] lays out what the workload needs
 //! and runs it; what it measured is an [`iotax_record::LoadRecord`]. Failing I/Os are part of the
@@ -13,10 +13,14 @@
 //! | `native::conduct`, `perform`, `setup`, `gate` | threads up, common start, window, threads down |
 //! | `native::drive` | the loop that issues I/Os: the hot path |
 //! | `native::engines::*` | one file per engine: null, psync, mmap, `io_uring`, vdisk |
-//! | `native::access`, `pace`, `window` | what comes next, when, and what is counted |
+//! | `native::access::*` | what comes next: one file per kind of order, sizes, marks between I/Os |
+//! | `native::pace`, `window` | when, and what is counted |
+//! | `native::affinity`, `warm` | before the start: CPUs, and a warm cache |
 //! | `native::sigbus`, `trouble` | surviving and describing failures |
 //! | `index` | versions of an index, published, loaded and searched beside the jobs |
+//! | `tree` | operations on trees of small files |
 //! | `verify` | data that neither compresses nor dedupes, read back and compared |
+//! | `fio` | the program fio instead of the native engines |
 //! | `counters`, `live` | the machine's counters over the window; progress while it runs |
 //!
 //! # To add an engine
@@ -31,14 +35,17 @@ compile_error!("iotax drives I/O on Linux only");
 mod counters;
 mod driver;
 mod error;
+mod fio;
 mod index;
 mod layout;
 mod live;
 mod native;
 mod places;
+mod tree;
 mod verify;
 
 pub use driver::{LoadDriver, Progress, Request, Target};
 pub use error::Error;
-pub use live::Live;
+pub use fio::Fio;
+pub use live::{Live, Scene};
 pub use native::{Native, calibrate};

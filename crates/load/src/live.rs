@@ -1,6 +1,8 @@
-//! What is shown while a load runs.
+//! What is known of a load while it runs.
 
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
 /// Progress of a running load: every thread adds to it about every 10 ms, and nobody waits for
 /// anybody. Ramp included; for display only.
@@ -8,6 +10,19 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub struct Live {
     ios: AtomicU64,
     bytes: AtomicU64,
+    scene: Mutex<Scene>,
+    changed: Condvar,
+}
+
+/// How far a run is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Scene {
+    /// When the measured window opened.
+    pub opened: Option<Instant>,
+    /// When it closed.
+    pub closed: Option<Instant>,
+    /// The run is over.
+    pub over: bool,
 }
 
 impl Live {
@@ -21,8 +36,76 @@ impl Live {
         self.bytes.load(Ordering::Relaxed)
     }
 
+    /// How far it is, as soon as that differs from `seen`, or at `until`.
+    pub fn wait(&self, seen: Scene, until: Instant) -> Scene {
+        let left = until.saturating_duration_since(Instant::now());
+        let waited = self.changed.wait_timeout_while(self.scene(), left, |now| *now == seen);
+        *waited.unwrap_or_else(PoisonError::into_inner).0
+    }
+
+    /// Tells those who wait that the measured window opens now. A driver that cannot know says
+    /// nothing; the window is then taken to have closed when the run was over.
+    pub fn window_opens(&self) {
+        self.change(|scene| scene.opened = Some(Instant::now()));
+    }
+
+    /// The measured window closes now.
+    pub fn window_closes(&self) {
+        self.change(|scene| scene.closed = Some(Instant::now()));
+    }
+
+    /// The run is over.
+    pub fn end(&self) {
+        self.change(|scene| scene.over = true);
+    }
+
+    /// Another run begins.
+    pub fn begin(&self) {
+        self.change(|scene| *scene = Scene::default());
+    }
+
+    fn change(&self, by: impl FnOnce(&mut Scene)) {
+        by(&mut self.scene());
+        self.changed.notify_all();
+    }
+
+    fn scene(&self) -> MutexGuard<'_, Scene> {
+        // A scene is whole at any time, whoever panicked.
+        self.scene.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     pub(crate) fn add(&self, ios: u64, bytes: u64) {
         self.ios.fetch_add(ios, Ordering::Relaxed);
         self.bytes.fetch_add(bytes, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn who_waits_learns_of_each_change() {
+        let live = Live::default();
+        let far = Instant::now() + Duration::from_mins(10);
+        std::thread::scope(|scope| {
+            let waiting = scope.spawn(|| {
+                let opened = live.wait(Scene::default(), far);
+                let mut last = opened;
+                while !last.over {
+                    last = live.wait(last, far);
+                }
+                (opened, last)
+            });
+            live.window_opens();
+            live.window_closes();
+            live.end();
+            let (opened, last) = waiting.join().unwrap();
+            assert!(opened.opened.is_some());
+            assert!(last.closed >= last.opened && last.over);
+        });
+        live.begin();
+        assert_eq!(live.wait(Scene::default(), Instant::now()), Scene::default());
     }
 }

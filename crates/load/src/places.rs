@@ -9,7 +9,7 @@ use iotax_spec::{Engine, Files, Job, Workload};
 
 use crate::driver::Target;
 use crate::error::Error;
-use crate::native::access::Span;
+use crate::native::access::{Span, granule_bytes};
 use crate::verify::can_verify;
 
 /// What kind of thing the target is.
@@ -28,9 +28,9 @@ pub enum Kind {
 /// Where one thread works.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
-    /// Index in [`Places::files`]; 0 for disks.
-    pub file: usize,
-    /// The bytes of it that the thread uses.
+    /// Indices in [`Places::files`]: usually one, and only 0 for disks.
+    pub files: Vec<usize>,
+    /// The bytes of each of them that the thread uses.
     pub span: Span,
 }
 
@@ -72,7 +72,7 @@ impl Places {
                 } else {
                     refuse_writes(workload, &path, kind)?;
                 }
-                in_one(workload, kind, path, capacity_bytes, 0)
+                in_one(workload, kind, path, capacity_bytes)?
             }
             Kind::Disk => {
                 let reserved = workload.index.map_or(0, |index| 2 * slot_bytes(index.index_bytes));
@@ -84,7 +84,7 @@ impl Places {
                         block_bytes: u32::try_from(reserved).unwrap_or(u32::MAX),
                     });
                 }
-                in_one(workload, kind, path, capacity_bytes, reserved)
+                in_one(workload, kind, path, capacity_bytes - reserved)?
             }
         };
         places.separate_verified_writers(workload)?;
@@ -100,21 +100,21 @@ impl Places {
         let verified = |job: &Job| job.verify && job.writes() && touches(job);
         for (job, places) in workload.jobs.iter().zip(&mut self.by_job) {
             if verified(job) && shared(places) {
-                let smallest = u64::from(job.block_sizes.min_bytes().max(1));
+                let unit = job.align_bytes.unwrap_or(job.block_sizes.min_bytes().into()).max(1);
                 let part = places[0].span.bytes / places.len() as u64;
-                let part = part - part % smallest;
+                let part = part - part % unit;
                 for (index, place) in (0..).zip(places) {
                     place.span.start += index * part;
                     place.span.bytes = part;
                 }
             }
-            if verified(job) && !can_verify(job.block_sizes.min_bytes()) {
+            let granule = granule_bytes(job);
+            if verified(job) && !can_verify(granule) {
                 return Err(Error::unsuitable(
                     job,
                     format!(
-                        "blocks of {} bytes leave no room for the header that `verify` needs; \
-                         use a multiple of 512 bytes",
-                        job.block_sizes.min_bytes()
+                        "blocks or offsets at multiples of {granule} bytes leave no room for the \
+                         header that `verify` needs; use multiples of 512 bytes"
                     ),
                 ));
             }
@@ -141,10 +141,23 @@ impl Places {
         for (job, places) in workload.jobs.iter().zip(&self.by_job) {
             let block_bytes = job.block_sizes.max_bytes();
             for place in places {
+                if let Some(align) = job.align_bytes
+                    && place.span.bytes < align
+                {
+                    return Err(Error::unsuitable(
+                        job,
+                        format!(
+                            "offsets at multiples of {align} bytes do not fit the {} bytes of {} \
+                             that are there for it; choose a smaller `align`",
+                            place.span.bytes,
+                            self.files[place.files[0]].path.display()
+                        ),
+                    ));
+                }
                 if place.span.bytes < u64::from(block_bytes) {
                     return Err(Error::SpanTooSmall {
                         job: job.name.clone(),
-                        target: self.files[place.file].path.display().to_string(),
+                        target: self.files[place.files[0]].path.display().to_string(),
                         span_bytes: place.span.bytes,
                         block_bytes,
                     });
@@ -164,8 +177,12 @@ fn overlap(some: &[Place], others: &[Place]) -> bool {
     some.iter().any(|a| {
         others
             .iter()
-            .any(|b| a.file == b.file && a.span.start < end(b.span) && b.span.start < end(a.span))
+            .any(|b| share_a_file(a, b) && a.span.start < end(b.span) && b.span.start < end(a.span))
     })
+}
+
+fn share_a_file(a: &Place, b: &Place) -> bool {
+    a.files.iter().any(|file| b.files.contains(file))
 }
 
 /// One version of the index on a disk: whole MiB, so that any block size fits.
@@ -219,9 +236,9 @@ fn refuse_index(workload: &Workload, path: &Path) -> Result<(), Error> {
     }
 }
 
-/// Whether a job on a path does any I/O there.
+/// Whether a job on a path does any I/O to files of ours there: trees of files are laid out apart.
 fn touches_target(job: &Job) -> bool {
-    job.engine != Engine::Null
+    !matches!(job.engine, Engine::Null | Engine::Metadata)
 }
 
 fn in_directory(workload: &Workload, directory: &Path) -> Places {
@@ -239,7 +256,7 @@ fn in_directory(workload: &Workload, directory: &Path) -> Places {
         });
         let file = &mut files[index];
         if touches_target(job) {
-            file.bytes = file.bytes.max(job.size_bytes);
+            file.bytes = file.bytes.max(job.offset_bytes + bytes_per_file(job));
             file.read |= job.reads();
             file.invalidate |= job.invalidate;
             if job.writes() && file.written_by.is_none() {
@@ -250,12 +267,9 @@ fn in_directory(workload: &Workload, directory: &Path) -> Places {
     };
     let places = workload.jobs.iter().map(|job| {
         let threads = (0..job.threads).map(|thread| {
-            let name = match &job.files {
-                Files::PerThread => format!("{}.{thread}", job.name),
-                Files::Shared(name) => name.clone(),
-            };
-            let file = of_file(directory.join(name), job);
-            Place { file, span: Span { start: 0, bytes: job.size_bytes } }
+            let names = file_names(job, thread);
+            let files = names.map(|name| of_file(directory.join(name), job)).collect();
+            Place { files, span: Span { start: job.offset_bytes, bytes: bytes_per_file(job) } }
         });
         threads.collect()
     });
@@ -263,17 +277,30 @@ fn in_directory(workload: &Workload, directory: &Path) -> Places {
     Places { kind: Kind::Directory, files, by_job: places }
 }
 
-/// Everything in one file, device or disk, without the last `reserved` bytes. Each "file" of the
+/// Names of the files of one thread in a directory.
+fn file_names(job: &Job, thread: u32) -> Box<dyn Iterator<Item = String> + '_> {
+    match &job.files {
+        Files::PerThread if job.files_per_thread > 1 => {
+            let name = move |file| format!("{}.{thread}.{file}", job.name);
+            Box::new((0..job.files_per_thread).map(name))
+        }
+        Files::PerThread => Box::new(std::iter::once(format!("{}.{thread}", job.name))),
+        Files::Shared(name) => Box::new(std::iter::once(name.clone())),
+    }
+}
+
+/// Bytes that each thread uses of each of its files.
+fn bytes_per_file(job: &Job) -> u64 {
+    job.size_bytes / u64::from(job.files_per_thread.max(1))
+}
+
+/// Everything in the first `usable` bytes of one file, device or disk. Each "file" of the
 /// workload becomes a region if all of them fit, in order; otherwise each job's threads get
 /// regions of their own if those fit; otherwise they share the whole.
-fn in_one(
-    workload: &Workload,
-    kind: Kind,
-    path: PathBuf,
-    capacity_bytes: u64,
-    reserved: u64,
-) -> Places {
-    let usable = capacity_bytes - reserved;
+fn in_one(workload: &Workload, kind: Kind, path: PathBuf, usable: u64) -> Result<Places, Error> {
+    for job in &workload.jobs {
+        refuse_offsets_and_files(job, kind, &path, usable)?;
+    }
     let all: u64 = regions(workload).iter().map(|(_, bytes)| bytes).sum();
     let places = if all <= usable { apart(workload) } else { overlaid(workload, usable) };
     let file = TestFile {
@@ -283,7 +310,31 @@ fn in_one(
         written_by: workload.jobs.iter().find(|job| job.writes()).map(|job| job.name.clone()),
         invalidate: workload.jobs.iter().any(|job| job.invalidate),
     };
-    Places { kind, files: vec![file], by_job: places }
+    Ok(Places { kind, files: vec![file], by_job: places })
+}
+
+/// What only a directory can give, or a larger target.
+fn refuse_offsets_and_files(job: &Job, kind: Kind, path: &Path, usable: u64) -> Result<(), Error> {
+    let target = path.display();
+    if kind != Kind::Disk && !touches_target(job) {
+        return Ok(());
+    }
+    if job.files_per_thread > 1 {
+        let files = job.files_per_thread;
+        let what = format!(
+            "each thread uses {files} files, and {target} is one; name a directory, or set \
+             `files-per-thread = 1`"
+        );
+        return Err(Error::unsuitable(job, what));
+    }
+    if job.offset_bytes > 0 && job.offset_bytes >= usable {
+        let offset = job.offset_bytes;
+        let what = format!(
+            "offset {offset} is beyond the {usable} bytes of {target}; choose a smaller `offset`"
+        );
+        return Err(Error::unsuitable(job, what));
+    }
+    Ok(())
 }
 
 /// Starts of regions are whole MiB, so that any block size stays aligned.
@@ -298,7 +349,7 @@ fn regions(workload: &Workload) -> Vec<(String, u64)> {
                 Files::PerThread => format!("{}.{thread}", job.name),
                 Files::Shared(name) => name.clone(),
             };
-            let bytes = job.size_bytes.next_multiple_of(REGION_ALIGN);
+            let bytes = region_bytes(job);
             match regions.iter_mut().find(|(known, _)| *known == name) {
                 Some((_, known)) => *known = (*known).max(bytes),
                 None => regions.push((name, bytes)),
@@ -306,6 +357,11 @@ fn regions(workload: &Workload) -> Vec<(String, u64)> {
         }
     }
     regions
+}
+
+/// What a job would have of its file in a directory.
+fn region_bytes(job: &Job) -> u64 {
+    job.offset_bytes.saturating_add(job.size_bytes).next_multiple_of(REGION_ALIGN)
 }
 
 fn apart(workload: &Workload) -> Vec<Vec<Place>> {
@@ -319,7 +375,8 @@ fn apart(workload: &Workload) -> Vec<Vec<Place>> {
                 Files::PerThread => start_of(&format!("{}.{thread}", job.name)),
                 Files::Shared(name) => start_of(name),
             };
-            Place { file: 0, span: Span { start, bytes: job.size_bytes } }
+            let start = start + job.offset_bytes;
+            Place { files: vec![0], span: Span { start, bytes: job.size_bytes } }
         });
         threads.collect()
     };
@@ -328,12 +385,13 @@ fn apart(workload: &Workload) -> Vec<Vec<Place>> {
 
 fn overlaid(workload: &Workload, usable: u64) -> Vec<Vec<Place>> {
     let of_job = |job: &Job| {
-        let stride = job.size_bytes.next_multiple_of(REGION_ALIGN);
+        let stride = region_bytes(job);
         let own = job.files == Files::PerThread
             && stride.checked_mul(u64::from(job.threads)).is_some_and(|all| all <= usable);
         let threads = (0..u64::from(job.threads)).map(|thread| {
-            let start = if own { thread * stride } else { 0 };
-            Place { file: 0, span: Span { start, bytes: job.size_bytes.min(usable - start) } }
+            let start = job.offset_bytes + if own { thread * stride } else { 0 };
+            let bytes = job.size_bytes.min(usable.saturating_sub(start));
+            Place { files: vec![0], span: Span { start, bytes } }
         });
         threads.collect()
     };
@@ -341,122 +399,4 @@ fn overlaid(workload: &Workload, usable: u64) -> Vec<Vec<Place>> {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::sync::Arc;
-
-    use iotax_vdisk::{LayerConfig, ManualClock, MemConfig, VirtualDisk};
-
-    use super::*;
-    use crate::native::testing::{job, workload};
-
-    const MIB: u64 = 1 << 20;
-
-    fn disk(size_bytes: u64) -> VirtualDisk {
-        let layer = LayerConfig::Mem(MemConfig { size_bytes });
-        VirtualDisk::open(&[layer], Arc::new(ManualClock::default())).unwrap()
-    }
-
-    fn spans(workload: &Workload, disk: &VirtualDisk) -> Vec<Vec<(u64, u64)>> {
-        let places = Places::resolve(workload, Target::Disk(disk)).unwrap();
-        let of_job = |places: &Vec<Place>| {
-            places.iter().map(|place| (place.span.start, place.span.bytes)).collect()
-        };
-        places.by_job.iter().map(of_job).collect()
-    }
-
-    #[test]
-    fn on_a_disk_every_file_of_the_workload_becomes_a_region_if_all_fit() {
-        let mut writer = job();
-        (writer.name, writer.threads, writer.size_bytes) = ("writer".into(), 2, MIB);
-        let mut reader = job();
-        (reader.threads, reader.size_bytes) = (3, 2 * MIB);
-        reader.files = Files::Shared("blob".into());
-        let workload = workload(vec![writer, reader]);
-        let disk = disk(4 * MIB);
-        assert_eq!(
-            spans(&workload, &disk),
-            [vec![(0, MIB), (MIB, MIB)], vec![(2 * MIB, 2 * MIB); 3]]
-        );
-    }
-
-    #[test]
-    fn on_a_small_disk_regions_overlap_and_are_cut_to_its_size() {
-        let mut writer = job();
-        (writer.name, writer.threads, writer.size_bytes) = ("writer".into(), 2, MIB);
-        let mut reader = job();
-        (reader.threads, reader.size_bytes) = (2, 3 * MIB);
-        let workload = workload(vec![writer, reader]);
-        let disk = disk(2 * MIB);
-        assert_eq!(spans(&workload, &disk), [vec![(0, MIB), (MIB, MIB)], vec![(0, 2 * MIB); 2]]);
-    }
-
-    #[test]
-    fn the_last_two_slots_of_a_disk_belong_to_the_index() {
-        let mut workload = workload(vec![job()]);
-        workload.jobs[0].size_bytes = 64 * MIB;
-        workload.index = Some(crate::native::testing::index_loads(MIB - 5));
-        assert_eq!(spans(&workload, &disk(10 * MIB)), [vec![(0, 8 * MIB)]]);
-        let small = disk(2 * MIB);
-        let error = Places::resolve(&workload, Target::Disk(&small)).unwrap_err();
-        assert!(error.is_space());
-    }
-
-    #[test]
-    fn threads_that_verify_do_not_share() {
-        let mut shared = job();
-        (shared.threads, shared.size_bytes, shared.verify) = (2, MIB, true);
-        (shared.read_percent, shared.files) = (0, Files::Shared("blob".into()));
-        let workload = workload(vec![shared]);
-        let half = MIB / 2;
-        assert_eq!(spans(&workload, &disk(4 * MIB)), [vec![(0, half), (half, half)]]);
-    }
-
-    fn refusal(workload: &Workload, target: Target<'_>) -> String {
-        Places::resolve(workload, target).unwrap_err().to_string()
-    }
-
-    #[test]
-    fn what_cannot_work_is_refused_before_anything_is_touched() {
-        let directory = tempfile::tempdir().unwrap();
-        let file = directory.path().join("data");
-        std::fs::write(&file, vec![7; 100_000]).unwrap();
-        let hide = |text: String| text.replace(directory.path().to_str().unwrap(), "DIR");
-        let mut writer = workload(vec![job()]);
-        writer.jobs[0].read_percent = 50;
-        insta::assert_snapshot!(
-            hide(refusal(&writer, Target::Path(&file))),
-            @"job `job` writes, and DIR/data is an existing file: files and devices that were named as targets are only read; give a directory instead, or make the job read only"
-        );
-        let mut large = workload(vec![job()]);
-        large.jobs[0].block_sizes = iotax_spec::BlockSizes::Fixed(1 << 20);
-        insta::assert_snapshot!(
-            hide(refusal(&large, Target::Path(&file))),
-            @"job `job`: its largest block has 1048576 bytes, but only 100000 bytes of DIR/data are there for it; use smaller blocks or a larger target"
-        );
-        insta::assert_snapshot!(
-            hide(refusal(&large, Target::Path(&directory.path().join("none")))),
-            @"cannot find DIR/none: No such file or directory (os error 2)"
-        );
-        insta::assert_snapshot!(
-            refusal(&large, Target::Path(Path::new("/dev/null"))),
-            @"/dev/null is neither a directory, a regular file nor a block device; name one of these"
-        );
-        let mut verified = workload(vec![job(), job()]);
-        for (job, name) in verified.jobs.iter_mut().zip(["first", "second"]) {
-            job.name = name.to_owned();
-            (job.read_percent, job.verify) = (0, true);
-            job.files = Files::Shared("blob".into());
-        }
-        insta::assert_snapshot!(
-            refusal(&verified, Target::Path(directory.path())),
-            @"job `first`: `verify` cannot work while job `second` writes to the same place; give them files of their own"
-        );
-        verified.jobs.truncate(1);
-        verified.jobs[0].block_sizes = iotax_spec::BlockSizes::Fixed(96);
-        insta::assert_snapshot!(
-            refusal(&verified, Target::Path(directory.path())),
-            @"job `first`: blocks of 96 bytes leave no room for the header that `verify` needs; use a multiple of 512 bytes"
-        );
-        assert_eq!(std::fs::read(&file).unwrap(), vec![7; 100_000]);
-    }
-}
+mod tests;

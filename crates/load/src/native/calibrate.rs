@@ -39,9 +39,10 @@ fn measure() -> Result<f64, Error> {
     };
     let thread = Thread {
         job: &job,
+        job_index: 0,
         index: 0,
         engine: Engine::Null,
-        file: &file,
+        files: vec![&file],
         span: Span { start: 0, bytes: job.size_bytes },
         number: 0,
         seed: 1,
@@ -51,7 +52,7 @@ fn measure() -> Result<f64, Error> {
     let mut engine = thread.null()?;
     let start_ns = clock.now_ns();
     let window = Window { open_ns: start_ns, close_ns: start_ns + TIME_NS };
-    let flags = StopFlags { user: &never, broken: &never };
+    let flags = StopFlags { user: &never, broken: &never, ended: &never };
     let tally = Tally::new(&job, window, start_ns, flags, None);
     let mut worker = thread.worker(start_ns, tally);
     let before = Usage::of_this_thread();

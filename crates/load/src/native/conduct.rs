@@ -34,17 +34,17 @@ pub struct Stage<'a> {
     gate: Gate,
     /// A thread broke down: everybody goes home.
     broken: AtomicBool,
-    /// Threads of jobs in all.
-    threads: usize,
-    /// Threads of jobs that will not issue any more I/O.
-    pub jobs_through: AtomicUsize,
-    /// Of the two index threads.
-    pub index_through: AtomicUsize,
+    /// A job that ends all others is through.
+    ended: AtomicBool,
+    /// Threads of each job that may still issue I/O.
+    jobs_running: Vec<AtomicUsize>,
+    /// Threads of the index that are not through.
+    index_running: AtomicUsize,
 }
 
 impl Stage<'_> {
     pub fn flags(&self) -> StopFlags<'_> {
-        StopFlags { user: self.request.stop, broken: &self.broken }
+        StopFlags { user: self.request.stop, broken: &self.broken, ended: &self.ended }
     }
 
     pub fn window(&self, start_ns: u64) -> Window {
@@ -52,24 +52,40 @@ impl Stage<'_> {
         Window { open_ns, close_ns: open_ns + self.request.time_ns }
     }
 
-    /// Counts a thread as through when dropped.
-    pub fn through<'s>(&'s self, counter: &'s AtomicUsize) -> Through<'s> {
-        Through { counter, broken: &self.broken }
+    /// Counts a thread of a job as through when dropped.
+    pub fn through(&self, job: usize) -> Through<'_> {
+        let ends_all = self.request.workload.jobs[job].ends_all;
+        Through {
+            running: &self.jobs_running[job],
+            ended: ends_all.then_some(&self.ended),
+            broken: &self.broken,
+        }
+    }
+
+    /// Counts a thread of the index as through when dropped.
+    pub fn index_through(&self) -> Through<'_> {
+        Through { running: &self.index_running, ended: None, broken: &self.broken }
     }
 
     pub fn jobs_are_through(&self) -> bool {
-        self.jobs_through.load(Ordering::Acquire) == self.threads
+        self.jobs_running.iter().all(|running| running.load(Ordering::Acquire) == 0)
+    }
+
+    /// Whether a job has ended everything before its time.
+    pub fn has_ended(&self) -> bool {
+        self.ended.load(Ordering::Relaxed)
     }
 
     fn all_are_through(&self) -> bool {
-        let index_threads = if self.request.workload.index.is_some() { 2 } else { 0 };
-        self.jobs_are_through() && self.index_through.load(Ordering::Acquire) == index_threads
+        self.jobs_are_through() && self.index_running.load(Ordering::Acquire) == 0
     }
 }
 
-/// See [`Stage::through`]. If its thread panics, everybody is called home.
+/// See [`Stage::through`]. If its thread panics, everybody is called home; so they are if it is
+/// the last one of a job that ends all others.
 pub struct Through<'a> {
-    counter: &'a AtomicUsize,
+    running: &'a AtomicUsize,
+    ended: Option<&'a AtomicBool>,
     broken: &'a AtomicBool,
 }
 
@@ -78,7 +94,10 @@ impl Drop for Through<'_> {
         if thread::panicking() {
             self.broken.store(true, Ordering::Relaxed);
         }
-        self.counter.fetch_add(1, Ordering::Release);
+        let was_last = self.running.fetch_sub(1, Ordering::Release) == 1;
+        if was_last && let Some(ended) = self.ended {
+            ended.store(true, Ordering::Relaxed);
+        }
     }
 }
 
@@ -97,9 +116,9 @@ pub fn run(request: &Request<'_>) -> Result<LoadRecord, Error> {
         clock: TscClock::anchored_now(),
         gate: Gate::new(),
         broken: AtomicBool::new(false),
-        threads: threads.len(),
-        jobs_through: AtomicUsize::new(0),
-        index_through: AtomicUsize::new(0),
+        ended: AtomicBool::new(false),
+        jobs_running: places.by_job.iter().map(|job| AtomicUsize::new(job.len())).collect(),
+        index_running: AtomicUsize::new(if request.workload.index.is_some() { 2 } else { 0 }),
     };
     thread::scope(|scope| {
         let started = start_jobs(scope, &stage, &threads)
@@ -124,7 +143,7 @@ pub fn run(request: &Request<'_>) -> Result<LoadRecord, Error> {
         }
         let (start_ns, system) = start.zip(system).expect("no thread failed, so they started");
         let index = index.into_iter().reduce(index::merge);
-        Ok(merge(request, stage.window(start_ns), &threads, records, index, system))
+        Ok(merge(&stage, start_ns, &threads, records, index, system))
     })
 }
 
@@ -180,16 +199,17 @@ fn spawn<'scope, 'env, T: Send + 'scope>(
 fn threads<'a>(request: &'a Request<'a>, places: &'a Places) -> Result<Vec<Thread<'a>>, Error> {
     let jobs = request.workload.jobs.iter().zip(&places.by_job);
     let mut all = Vec::new();
-    for (job, places_of_job) in jobs {
+    for (job_index, (job, places_of_job)) in jobs.enumerate() {
         for (index, place) in (0..).zip(places_of_job) {
             let number = u16::try_from(all.len()).map_err(|_| {
                 Error::unsuitable(job, "more than 65535 threads; ask for fewer".to_owned())
             })?;
             all.push(Thread {
                 job,
+                job_index,
                 index,
                 engine: effective_engine(job, request.target),
-                file: &places.files[place.file],
+                files: place.files.iter().map(|file| &places.files[*file]).collect(),
                 span: place.span,
                 number,
                 // Odd multiples of the golden ratio scatter small numbers over all 64 bits.
@@ -202,7 +222,7 @@ fn threads<'a>(request: &'a Request<'a>, places: &'a Places) -> Result<Vec<Threa
 }
 
 /// Cold caches for the jobs that want them.
-fn invalidate(target: Target<'_>, places: &Places) -> Result<(), Error> {
+pub fn invalidate(target: Target<'_>, places: &Places) -> Result<(), Error> {
     if let Target::Disk(disk) = target {
         let wanted = places.files.iter().any(|file| file.invalidate);
         return if wanted { disk.drop_caches().map_err(cold(disk)) } else { Ok(()) };
@@ -224,8 +244,12 @@ fn watch(stage: &Stage<'_>, start_ns: u64) -> SystemCounters {
     let window = stage.window(start_ns);
     wait(stage, window.open_ns);
     let before = Reading::now();
+    let live = stage.request.live;
+    live.inspect(|live| live.window_opens());
     wait(stage, window.close_ns);
-    Reading::now().since(&before)
+    let system = Reading::now().since(&before);
+    live.inspect(|live| live.window_closes());
+    system
 }
 
 fn wait(stage: &Stage<'_>, until_ns: u64) {

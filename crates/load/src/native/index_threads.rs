@@ -52,7 +52,7 @@ pub fn perform(
         let loaded = store.open(1).and_then(|()| store.touch());
         loaded.map_err(|source| Error::Index { source })?;
     }
-    let _through = stage.through(&stage.index_through);
+    let _through = stage.index_through();
     let Some(start_ns) = ticket.arrive() else { return Ok(None) };
     let window = stage.window(start_ns);
     let run = Run { loads, published, start_ns, window, flags: stage.flags(), seed };

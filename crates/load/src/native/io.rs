@@ -10,8 +10,12 @@ pub enum Op {
     Read = 0,
     /// From the slot's write buffer to the target.
     Write = 1,
-    /// `fdatasync`: everything this thread has seen complete becomes durable.
+    /// `fdatasync`: everything of the file that this thread has seen complete becomes durable.
     Sync = 2,
+    /// Not an I/O: wait until nothing is in flight, and then for the job's think time.
+    Pause = 3,
+    /// Not an I/O: a pass over the file is over, and its cached pages are to go.
+    Forget = 4,
 }
 
 impl Op {
@@ -21,6 +25,8 @@ impl Op {
             Self::Read => "read",
             Self::Write => "write",
             Self::Sync => "fdatasync",
+            Self::Pause => "pause",
+            Self::Forget => "drop of cached pages",
         }
     }
 }
@@ -32,13 +38,19 @@ pub struct Io {
     pub offset: u64,
     /// Bytes to move; 0 for a sync.
     pub bytes: u32,
+    /// Which of the thread's files.
+    pub file: u16,
     /// What to do.
     pub op: Op,
 }
 
 impl Io {
     /// Makes earlier writes durable.
-    pub const SYNC: Self = Self { offset: 0, bytes: 0, op: Op::Sync };
+    pub const SYNC: Self = Self { offset: 0, bytes: 0, file: 0, op: Op::Sync };
+    /// See [`Op::Pause`].
+    pub const PAUSE: Self = Self { op: Op::Pause, ..Self::SYNC };
+    /// See [`Op::Forget`].
+    pub const FORGET: Self = Self { op: Op::Forget, ..Self::SYNC };
 }
 
 /// Bytes moved (fewer than asked is a short I/O), or the error.

@@ -3,15 +3,16 @@
 use std::sync::atomic::Ordering;
 
 use iotax_record::{
-    DirectionRecord, IndexRecord, JobRecord, LatencyHistogram, LoadRecord, SystemCounters,
+    DirectionRecord, IndexRecord, JobRecord, LatencyHistogram, LoadRecord, OperationRecord,
+    SystemCounters,
 };
 use iotax_spec::{Engine, Job};
 
+use super::conduct::Stage;
 use super::drive::Worker;
 use super::setup::{Thread, effective_depth, effective_engine};
 use super::usage::Usage;
-use super::window::{Counts, Window};
-use crate::driver::Request;
+use super::window::{Counts, Tally, Window};
 use crate::verify::Findings;
 
 /// What one thread did.
@@ -26,30 +27,45 @@ pub struct ThreadRecord {
     offered_ios: Option<u64>,
     first_error: Option<String>,
     verify_mismatches: Option<u64>,
+    /// On trees of files only.
+    pub operations: Vec<OperationRecord>,
 }
 
 impl ThreadRecord {
     /// The facts of a worker that is through.
     pub fn of(thread: &Thread<'_>, worker: &mut Worker<'_>, window: Window, start_ns: u64) -> Self {
-        let active = worker.tally.active;
+        let first_error = worker.trouble.first.take();
+        Self::of_tally(thread, &mut worker.tally, first_error, window, start_ns)
+    }
+
+    /// The facts that were counted, and the first failure.
+    pub fn of_tally(
+        thread: &Thread<'_>,
+        tally: &mut Tally<'_>,
+        first_error: Option<String>,
+        window: Window,
+        start_ns: u64,
+    ) -> Self {
+        let active = tally.active;
         // Counted on a second copy of the schedule: the arrivals that the loop never got to are
         // offered too.
         let offered_ios = thread.schedule(start_ns).map(|mut schedule| {
             let before = schedule.count_before(window.open_ns);
             schedule.count_before(active.1.max(window.open_ns)) - before
         });
-        let [read, write, sync] = worker.tally.counts.each_mut().map(Counts::take);
+        let [read, write, sync] = tally.counts.each_mut().map(Counts::take);
         Self {
             read,
             write,
             sync: sync.service,
-            usage: worker.tally.usage,
+            usage: tally.usage,
             active,
-            in_flight_io_ns: worker.tally.in_flight_io_ns,
-            max_slip_ns: worker.tally.max_slip_ns,
+            in_flight_io_ns: tally.in_flight_io_ns,
+            max_slip_ns: tally.max_slip_ns,
             offered_ios,
-            first_error: worker.trouble.first.take(),
+            first_error,
             verify_mismatches: None,
+            operations: Vec::new(),
         }
     }
 
@@ -62,27 +78,25 @@ impl ThreadRecord {
 
 /// One record of all jobs.
 pub fn merge(
-    request: &Request<'_>,
-    window: Window,
+    stage: &Stage<'_>,
+    start_ns: u64,
     threads: &[Thread<'_>],
     records: Vec<ThreadRecord>,
     index: Option<IndexRecord>,
     system: SystemCounters,
 ) -> LoadRecord {
-    // The window ends early with the last job, unless there are index threads, which go on.
-    let end_ns = records.iter().map(|record| record.active.1).max();
-    let end_ns = end_ns.filter(|_| index.is_none() || request.stop.load(Ordering::Relaxed));
-    let end_ns = end_ns.unwrap_or(window.close_ns);
+    let (request, window) = (stage.request, stage.window(start_ns));
+    // The window ends early with the last job, unless there are index threads, which go on. A
+    // thread that was never active, because all was over before its turn, does not count.
+    let active = records.iter().map(|record| record.active).filter(|(from, to)| from < to);
+    let end_ns = active.map(|(_, to)| to).max().unwrap_or(window.open_ns);
+    let ended = request.stop.load(Ordering::Relaxed) || stage.has_ended();
+    let end_ns = if index.is_none() || ended { end_ns } else { window.close_ns };
     let empty_of = |job| empty(job, effective_engine(job, request.target));
     let mut jobs: Vec<JobRecord> = request.workload.jobs.iter().map(empty_of).collect();
     let mut spans = vec![(u64::MAX, 0); jobs.len()];
     for (thread, record) in threads.iter().zip(records) {
-        let index = request
-            .workload
-            .jobs
-            .iter()
-            .position(|job| std::ptr::eq(job, thread.job))
-            .expect("threads borrow their job from the workload");
+        let index = thread.job_index;
         spans[index].0 = record.active.0.min(spans[index].0);
         spans[index].1 = record.active.1.max(spans[index].1);
         add(&mut jobs[index], record);
@@ -96,6 +110,7 @@ pub fn merge(
         jobs,
         index,
         system,
+        warnings: Vec::new(),
     }
 }
 
@@ -132,6 +147,15 @@ fn add(job: &mut JobRecord, thread: ThreadRecord) {
         job.verify_mismatches = Some(job.verify_mismatches.unwrap_or(0) + more);
     }
     job.first_error = job.first_error.take().or(thread.first_error);
+    for more in thread.operations {
+        match job.operations.iter_mut().find(|known| known.name == more.name) {
+            Some(sum) => {
+                sum.latency.merge(&more.latency);
+                sum.errors += more.errors;
+            }
+            None => job.operations.push(more),
+        }
+    }
 }
 
 fn add_direction(sum: &mut DirectionRecord, more: &DirectionRecord) {

@@ -3,10 +3,12 @@
 pub mod access;
 pub mod buffers;
 pub mod clock;
+pub mod conduct;
 pub mod drive;
 pub mod engines;
 pub mod gate;
 pub mod io;
+pub mod merge;
 pub mod pace;
 pub mod setup;
 pub mod sigbus;
@@ -14,15 +16,16 @@ pub mod trouble;
 pub mod usage;
 pub mod window;
 
+mod affinity;
 mod calibrate;
-mod conduct;
 mod index_threads;
-mod merge;
 mod perform;
 #[cfg(test)]
 pub mod testing;
+mod warm;
 
 pub use calibrate::calibrate;
+pub use conduct::invalidate;
 
 use std::sync::atomic::AtomicBool;
 
@@ -32,8 +35,9 @@ use iotax_spec::Workload;
 use crate::driver::{LoadDriver, Progress, Request, Target};
 use crate::error::Error;
 use crate::layout;
+use crate::tree;
 
-/// Drives I/O from this process: the engines `null`, `psync`, `mmap`, `io_uring` and `vdisk`.
+/// Drives I/O from this process: the engines `null`, `psync`, `mmap`, `io_uring`, `vdisk` and `metadata`.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Native;
 
@@ -45,6 +49,7 @@ impl LoadDriver for Native {
         progress: &Progress<'_>,
         stop: &AtomicBool,
     ) -> Result<(), Error> {
+        tree::prepare(workload, target)?;
         layout::prepare(workload, target, progress, stop)
     }
 

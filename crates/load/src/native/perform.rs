@@ -6,6 +6,7 @@ use iotax_spec::Engine as EngineKind;
 use iotax_vdisk::Clock;
 use rustix::io::Errno;
 
+use super::affinity;
 use super::conduct::{GLANCE, Stage};
 use super::drive::{Worker, drive};
 use super::engines::io_uring::Uring;
@@ -14,10 +15,12 @@ use super::gate::Ticket;
 use super::io::Io;
 use super::merge::ThreadRecord;
 use super::setup::Thread;
-use super::window::Tally;
+use super::warm::pre_read;
+use super::window::{StopFlags, Tally};
 use crate::driver::Target;
 use crate::error::Error;
 use crate::layout;
+use crate::tree;
 use crate::verify::{Findings, Ledger, read_back};
 
 /// Plays `thread` on `stage`. `None` if another thread failed before the start.
@@ -26,8 +29,11 @@ pub fn perform(
     thread: &Thread<'_>,
     ticket: Ticket<'_>,
 ) -> Result<Option<ThreadRecord>, Error> {
+    // First of all, so that its memory is near them too.
+    affinity::bind(thread.job)?;
     match (stage.request.target, thread.engine) {
         (_, EngineKind::Null) => play((stage, &stage.clock), thread, ticket, thread.null()?),
+        (_, EngineKind::Metadata) => tree::perform(stage, thread, ticket),
         (Target::Disk(disk), _) => {
             // Its completions count from instants on the disk's clock: time is told by that one.
             play((stage, &**disk.clock()), thread, ticket, thread.vdisk(disk)?)
@@ -63,33 +69,64 @@ fn play<E: Engine, C: Clock + ?Sized>(
     ticket: Ticket<'_>,
     mut engine: E,
 ) -> Result<Option<ThreadRecord>, Error> {
-    let through = stage.through(&stage.jobs_through);
+    let through = stage.through(thread.job_index);
+    if thread.job.pre_read {
+        let block_bytes = thread.job.block_sizes.max_bytes();
+        let (place, flags) = ((thread.span, thread.file_count()), stage.flags());
+        pre_read(&mut engine, clock, place, block_bytes, flags);
+    }
     let Some(start_ns) = ticket.arrive() else { return Ok(None) };
     let window = stage.window(start_ns);
     let own_start_ns = start_ns + thread.job.start_delay_ns;
     let tally = Tally::new(thread.job, window, own_start_ns, stage.flags(), stage.request.live);
     let mut worker = thread.worker(own_start_ns, tally);
-    clock.sleep_until(own_start_ns);
-    if worker.schedule.is_some() {
+    if !wait_for(own_start_ns, clock, stage.flags()) {
+        // Everything is over before this job's turn.
+        worker.tally.finish(clock.now_ns(), false);
+    } else if worker.schedule.is_some() {
         drive::<_, _, true>(&mut engine, clock, &mut worker);
     } else {
         drive::<_, _, false>(&mut engine, clock, &mut worker);
     }
     if thread.job.end_fsync {
-        end_fsync(&mut engine, clock, &mut worker);
+        for file in 0..thread.file_count() {
+            end_fsync(&mut engine, clock, &mut worker, Io { file, ..Io::SYNC });
+        }
     }
     let mut record = ThreadRecord::of(thread, &mut worker, window, own_start_ns);
     drop(through);
-    if let Some(ledger) = worker.scribe.into_ledger() {
-        record.found(verify((stage, clock), thread, &mut engine, &ledger)?);
+    let ledgers = worker.scribe.into_ledgers();
+    if !ledgers.is_empty() {
+        record.found(verify((stage, clock), thread, &mut engine, &ledgers)?);
     }
     Ok(Some(record))
 }
 
+/// Sleeps until `start_ns`, exactly; false if everything is over before that.
+fn wait_for<C: Clock + ?Sized>(start_ns: u64, clock: &C, flags: StopFlags<'_>) -> bool {
+    let glance_ns = u64::from(GLANCE.subsec_nanos());
+    loop {
+        let now_ns = clock.now_ns();
+        if now_ns + glance_ns >= start_ns {
+            clock.sleep_until(start_ns);
+            return true;
+        }
+        clock.sleep_until(now_ns + glance_ns);
+        if flags.raised() {
+            return false;
+        }
+    }
+}
+
 /// One last sync, counted although it comes after the window.
-fn end_fsync<E: Engine, C: Clock + ?Sized>(engine: &mut E, clock: &C, worker: &mut Worker<'_>) {
+fn end_fsync<E: Engine, C: Clock + ?Sized>(
+    engine: &mut E,
+    clock: &C,
+    worker: &mut Worker<'_>,
+    sync: Io,
+) {
     let submitted_ns = clock.now_ns();
-    let mut end = match engine.submit(0, Io::SYNC) {
+    let mut end = match engine.submit(0, sync) {
         Submitted::Done(outcome) => Some(outcome),
         Submitted::InFlight => None,
         Submitted::Full => Some(Err(Errno::BUSY)),
@@ -101,7 +138,7 @@ fn end_fsync<E: Engine, C: Clock + ?Sized>(engine: &mut E, clock: &C, worker: &m
     }
     let outcome = end.expect("the loop above has ended");
     let done_ns = clock.now_ns();
-    worker.count::<false>(Io::SYNC, outcome, submitted_ns, submitted_ns, done_ns);
+    worker.count::<false>(sync, outcome, submitted_ns, submitted_ns, done_ns);
 }
 
 /// Reads back what the thread has written, once nobody writes any more.
@@ -109,18 +146,24 @@ fn verify<E: Engine, C: Clock + ?Sized>(
     (stage, clock): (&Stage<'_>, &C),
     thread: &Thread<'_>,
     engine: &mut E,
-    ledger: &Ledger,
+    ledgers: &[Ledger],
 ) -> Result<Findings, Error> {
-    while !stage.jobs_are_through() && !stage.flags().raised() {
+    while !stage.jobs_are_through() && !stage.flags().abandoned() {
         thread::sleep(GLANCE);
     }
-    if let Target::Path(_) = stage.request.target {
-        // From the device, not from the page cache.
-        let path = &thread.file.path;
-        let file = std::fs::File::open(path).map_err(Error::path("open", path))?;
-        layout::drop_cached(&file, path)?;
-    }
     let size = (thread.depth(), thread.job.block_sizes.max_bytes());
-    let target = thread.file.path.display().to_string();
-    Ok(read_back(engine, clock, ledger, size, &target, stage.flags()))
+    let mut findings = Findings::default();
+    for ((index, file), ledger) in (0..).zip(&thread.files).zip(ledgers) {
+        let path = &file.path;
+        if let Target::Path(_) = stage.request.target {
+            // From the device, not from the page cache.
+            let file = std::fs::File::open(path).map_err(Error::path("open", path))?;
+            layout::drop_cached(&file, path)?;
+        }
+        let target = path.display().to_string();
+        let found = read_back(engine, clock, ledger, size, (index, &target), stage.flags());
+        findings.mismatches += found.mismatches;
+        findings.first = findings.first.or(found.first);
+    }
+    Ok(findings)
 }

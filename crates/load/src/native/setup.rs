@@ -3,6 +3,7 @@
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::Path;
 
 use iotax_spec::{Engine as EngineKind, Job, Pace, Pattern};
 use iotax_vdisk::VirtualDisk;
@@ -12,7 +13,7 @@ use rustix::fs::{Advice, fadvise};
 use rustix::io::Errno;
 use rustix::thread::{UnshareFlags, unshare_unsafe};
 
-use super::access::{Accesses, Span};
+use super::access::{Accesses, Span, granule_bytes};
 use super::buffers::Buffers;
 use super::drive::{Slots, Worker};
 use super::engines::io_uring;
@@ -26,16 +27,20 @@ use super::window::Tally;
 use crate::driver::Target;
 use crate::error::Error;
 use crate::places::TestFile;
-use crate::verify::Scribe;
+use crate::verify::{Ledger, Scribe};
 
 /// One thread of one job.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub struct Thread<'a> {
     pub job: &'a Job,
+    /// Its position in the workload.
+    pub job_index: usize,
     pub index: u32,
     /// The engine really used: on a virtual disk, `vdisk` whatever the job says.
     pub engine: EngineKind,
-    pub file: &'a TestFile,
+    /// Those it spreads its I/O over: usually one.
+    pub files: Vec<&'a TestFile>,
+    /// What it uses of each of them.
     pub span: Span,
     /// Of this thread, among all of the run.
     pub number: u16,
@@ -61,42 +66,52 @@ impl Thread<'_> {
         let job = self.job;
         let block_bytes = job.block_sizes.max_bytes();
         let seed = self.seed ^ SEED_OF_DATA;
-        Buffers::new(self.depth(), block_bytes, job.reads() || job.verify, job.writes(), seed)
+        let reads = job.reads() || job.verify || job.pre_read;
+        Buffers::new(self.depth(), block_bytes, reads, job.writes(), seed)
     }
 
-    /// The thread's file, opened as the job wants it.
-    pub fn open(&self) -> Result<File, Error> {
-        let (job, path) = (self.job, &self.file.path);
+    /// The thread's files, opened as the job wants them.
+    fn open(&self) -> Result<Vec<File>, Error> {
+        self.files.iter().map(|file| self.open_one(&file.path)).collect()
+    }
+
+    fn open_one(&self, path: &Path) -> Result<File, Error> {
+        let job = self.job;
         let mut options = OpenOptions::new();
         options.read(true).write(job.writes());
-        if job.direct {
-            options.custom_flags(libc::O_DIRECT);
-        }
+        let direct = if job.direct { libc::O_DIRECT } else { 0 };
+        let write_through = if job.write_through { libc::O_SYNC } else { 0 };
+        options.custom_flags(direct | write_through);
         let file = options.open(path).map_err(|source| match source.raw_os_error() {
             Some(libc::EINVAL) if job.direct => {
-                Error::DirectRefused { path: path.clone(), job: job.name.clone() }
+                Error::DirectRefused { path: path.to_owned(), job: job.name.clone() }
             }
             _ => Error::path("open", path)(source),
         })?;
         if job.advise {
-            self.advise(&file)?;
+            self.advise(&file, path)?;
         }
         Ok(file)
     }
 
-    fn advise(&self, file: &File) -> Result<(), Error> {
-        let advice = match self.job.pattern {
-            Pattern::Random => Advice::Random,
-            Pattern::Sequential => Advice::Sequential,
-        };
+    fn advise(&self, file: &File, path: &Path) -> Result<(), Error> {
+        let advice = if self.jumps() { Advice::Random } else { Advice::Sequential };
         match fadvise(file, 0, None, advice) {
             // Devices and file systems that take no advice do without.
             Ok(()) | Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => Ok(()),
             Err(errno) => {
                 let source = io::Error::from(errno);
-                Err(Error::path("advise the kernel about", &self.file.path)(source))
+                Err(Error::path("advise the kernel about", path)(source))
             }
         }
+    }
+
+    /// What fio's `rw=rand...` stands for, whatever else it says about the order.
+    fn jumps(&self) -> bool {
+        !matches!(
+            self.job.pattern,
+            Pattern::Sequential | Pattern::Strided(_) | Pattern::Backward(_)
+        )
     }
 
     /// The engine `null`.
@@ -120,9 +135,10 @@ impl Thread<'_> {
 
     /// The engine `mmap`.
     pub fn mmap(&self) -> Result<Mmap, Error> {
-        let advice = self.job.advise.then_some(match self.job.pattern {
-            Pattern::Random => memmap2::Advice::Random,
-            Pattern::Sequential => memmap2::Advice::Sequential,
+        let advice = self.job.advise.then_some(if self.jumps() {
+            memmap2::Advice::Random
+        } else {
+            memmap2::Advice::Sequential
         });
         if self.job.direct {
             return Err(Error::unsuitable(
@@ -133,7 +149,7 @@ impl Thread<'_> {
             ));
         }
         Mmap::new(self.open()?, self.span, advice, self.buffers()?)
-            .map_err(Error::path("map", &self.file.path))
+            .map_err(Error::path("map", &self.files[0].path))
     }
 
     /// A ring for the engine `io_uring`.
@@ -149,8 +165,8 @@ impl Thread<'_> {
                 ),
             ));
         };
-        let (file, buffers) = (self.open()?, self.buffers()?);
-        io_uring::make(file, buffers, depth, self.job.sqpoll).map_err(|source| {
+        let (files, buffers) = (self.open()?, self.buffers()?);
+        io_uring::make(files, buffers, depth, self.job.sqpoll).map_err(|source| {
             let advice = io_uring::advice(&source);
             Error::NoIoUring { job: self.job.name.clone(), source, advice }
         })
@@ -159,12 +175,21 @@ impl Thread<'_> {
     /// The engine of every job on a virtual disk.
     pub fn vdisk(&self, disk: &VirtualDisk) -> Result<Vdisk, Error> {
         let job = self.job;
-        let smallest = job.block_sizes.min_bytes();
-        if !smallest.is_multiple_of(disk.block_bytes()) {
+        if job.write_through {
             return Err(Error::unsuitable(
                 job,
                 format!(
-                    "blocks of {smallest} bytes are no multiple of the {} bytes that {disk} \
+                    "{disk} has no writes that reach the medium before they count; leave out \
+                     `write-through`, or use `fsync-every = 1`"
+                ),
+            ));
+        }
+        let smallest = granule_bytes(job);
+        if !smallest.is_multiple_of(disk.block_bytes().into()) {
+            return Err(Error::unsuitable(
+                job,
+                format!(
+                    "blocks or offsets at multiples of {smallest} bytes do not fit the {} bytes that {disk} \
                      reads and writes at a time",
                     disk.block_bytes()
                 ),
@@ -191,9 +216,22 @@ impl Thread<'_> {
             schedule: self.schedule(start_ns),
             tally,
             scribe: self.scribe(start_ns),
-            trouble: Trouble::new(self.file.path.display().to_string()),
+            trouble: Trouble::new(self.names()),
             slots: Slots::new(self.depth()),
+            span: self.span,
+            think_ns: self.job.think.map_or(0, |think| think.time_ns),
+            resume_ns: 0,
         }
+    }
+
+    /// Files it spreads its I/O over.
+    pub fn file_count(&self) -> u16 {
+        u16::try_from(self.files.len()).expect("`Places` gives at most so many")
+    }
+
+    /// Of its files, for people.
+    fn names(&self) -> Vec<String> {
+        self.files.iter().map(|file| file.path.display().to_string()).collect()
     }
 
     /// Whether what the thread writes is read back afterwards.
@@ -204,9 +242,12 @@ impl Thread<'_> {
     fn scribe(&self, start_ns: u64) -> Scribe {
         let seed = self.seed ^ SEED_OF_DATA;
         if self.verifies() {
-            let smallest = self.job.block_sizes.min_bytes();
-            // The start tells this run from earlier ones with the same seed.
-            Scribe::verifying(seed, start_ns, self.number, self.span, smallest)
+            let granule = granule_bytes(self.job);
+            // The start tells this run from earlier ones with the same seed, and the number added
+            // to it one file from another.
+            let runs = (start_ns..).take(self.files.len());
+            let ledger = |run| Ledger::new(run, self.number, self.span, granule);
+            Scribe::verifying(seed, runs.map(ledger).collect())
         } else {
             Scribe::new(seed)
         }
@@ -228,6 +269,8 @@ impl Thread<'_> {
 /// The engine that `job` really uses.
 pub fn effective_engine(job: &Job, target: Target<'_>) -> EngineKind {
     match target {
+        // Which no disk can do: it is refused by name.
+        _ if job.engine == EngineKind::Metadata => EngineKind::Metadata,
         Target::Disk(_) => EngineKind::Vdisk,
         Target::Path(_) | Target::Own(_) => job.engine,
     }

@@ -17,6 +17,8 @@ pub fn workload(jobs: Vec<Job>) -> Workload {
         primary: "job".to_owned(),
         jobs,
         index: None,
+        origin: None,
+        notes: Vec::new(),
     }
 }
 

@@ -9,7 +9,8 @@ const TOO_MANY_IN_A_ROW: u32 = 1000;
 
 /// The failures of one thread.
 pub struct Trouble {
-    target: String,
+    /// The thread's files.
+    targets: Vec<String>,
     /// The first failure, for people.
     pub first: Option<String>,
     in_a_row: u32,
@@ -17,16 +18,16 @@ pub struct Trouble {
 }
 
 impl Trouble {
-    /// No failures yet, on a target of this name.
-    pub fn new(target: String) -> Self {
-        Self { target, first: None, in_a_row: 0, successes_at_last: 0 }
+    /// No failures yet, on files of these names.
+    pub fn new(targets: Vec<String>) -> Self {
+        Self { targets, first: None, in_a_row: 0, successes_at_last: 0 }
     }
 
     /// Notes an I/O that did not move all its bytes. `successes` is how many I/Os went well so
     /// far: as long as it stays the same, failures are in a row.
     pub fn note(&mut self, io: Io, outcome: Outcome, successes: u64) -> Flow {
         if self.first.is_none() {
-            self.first = Some(describe(&self.target, io, outcome));
+            self.first = Some(describe(self.targets.get(usize::from(io.file)), io, outcome));
         }
         self.in_a_row = if successes == self.successes_at_last { self.in_a_row + 1 } else { 1 };
         self.successes_at_last = successes;
@@ -34,8 +35,9 @@ impl Trouble {
     }
 }
 
-fn describe(target: &str, io: Io, outcome: Outcome) -> String {
-    let Io { offset, bytes, op } = io;
+fn describe(target: Option<&String>, io: Io, outcome: Outcome) -> String {
+    let Io { offset, bytes, op, .. } = io;
+    let target = target.map_or("the target", String::as_str);
     let what = op.name();
     match outcome {
         Ok(0) => format!("{what} at offset {offset} of {target}: moved none of {bytes} bytes"),
@@ -55,12 +57,12 @@ mod tests {
     use super::*;
     use crate::native::io::Op;
 
-    const READ: Io = Io { offset: 8192, bytes: 4096, op: Op::Read };
+    const READ: Io = Io { offset: 8192, bytes: 4096, file: 0, op: Op::Read };
 
     #[test]
     fn the_first_failure_is_described_with_operation_offset_and_target() {
         let describe = |io, outcome| {
-            let mut trouble = Trouble::new("/data/job.0".to_owned());
+            let mut trouble = Trouble::new(vec!["/data/job.0".to_owned()]);
             trouble.note(io, outcome, 0);
             trouble.note(READ, Err(Errno::PERM), 0);
             trouble.first.unwrap()
@@ -85,7 +87,7 @@ mod tests {
 
     #[test]
     fn only_failures_in_a_row_end_the_thread() {
-        let mut trouble = Trouble::new(String::new());
+        let mut trouble = Trouble::new(Vec::new());
         let note = |trouble: &mut Trouble, successes| trouble.note(READ, Err(Errno::IO), successes);
         for failure in 0..5000 {
             assert_eq!(note(&mut trouble, failure / 500), Flow::Go);

@@ -43,11 +43,18 @@ pub struct StopFlags<'a> {
     pub user: &'a AtomicBool,
     /// Another thread of the load that broke down.
     pub broken: &'a AtomicBool,
+    /// A job that ends all others is through.
+    pub ended: &'a AtomicBool,
 }
 
 impl StopFlags<'_> {
-    /// Whether anybody wants to stop.
+    /// Whether the measurement ends.
     pub fn raised(&self) -> bool {
+        self.ended.load(Ordering::Relaxed) || self.abandoned()
+    }
+
+    /// Whether nobody wants what would come after it either.
+    pub fn abandoned(&self) -> bool {
         self.user.load(Ordering::Relaxed) || self.broken.load(Ordering::Relaxed)
     }
 }
@@ -113,6 +120,8 @@ impl Counts {
             response: self.response.take(),
             per_second_ios: std::mem::take(&mut self.per_second_ios),
             per_second_bytes: std::mem::take(&mut self.per_second_bytes),
+            fio_bins: Vec::new(),
+            summary: None,
         }
     }
 }

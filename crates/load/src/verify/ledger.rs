@@ -34,9 +34,12 @@ struct Written {
 const MAX_IN_FLIGHT: usize = 65_536;
 
 impl Ledger {
-    /// An empty ledger; see [`Scribe::verifying`](super::Scribe::verifying).
-    pub fn new(run: u64, writer: u16, span: Span, smallest: u32) -> Self {
-        let unit_bytes = unit_bytes(smallest);
+    /// An empty ledger of one file.
+    ///
+    /// `run` tells this run's data from that of earlier ones, `writer` this thread's from that of
+    /// others in this run; `granule` divides all sizes, and all offsets from the start of `span`.
+    pub fn new(run: u64, writer: u16, span: Span, granule: u64) -> Self {
+        let unit_bytes = unit_bytes(granule);
         let units = usize::try_from(span.bytes.div_ceil(u64::from(unit_bytes)))
             .expect("spans have fewer units than memory has bytes");
         Self {
@@ -132,15 +135,14 @@ impl Ledger {
     }
 }
 
-/// The largest size that divides the smallest block and a page.
-pub fn unit_bytes(smallest: u32) -> u32 {
-    let page = u32::try_from(PAGE_BYTES).expect("a page");
-    1 << smallest.trailing_zeros().min(page.trailing_zeros())
+/// The largest power of two that divides both a granule and a page.
+pub fn unit_bytes(granule: u64) -> u32 {
+    1 << granule.trailing_zeros().min(PAGE_BYTES.trailing_zeros())
 }
 
-/// Whether blocks of this size have room for headers.
-pub fn can_verify(smallest: u32) -> bool {
-    smallest > 0 && unit_bytes(smallest) as usize > HEADER_BYTES
+/// Whether units of such a granule have room for headers.
+pub fn can_verify(granule: u64) -> bool {
+    granule > 0 && unit_bytes(granule) as usize > HEADER_BYTES
 }
 
 fn checksum(unit: &[u8]) -> u32 {
@@ -160,7 +162,7 @@ mod tests {
     const SPAN: Span = Span { start: 8192, bytes: 65_536 };
 
     fn write(offset: u64, bytes: u32) -> Io {
-        Io { offset, bytes, op: Op::Write }
+        Io { offset, bytes, file: 0, op: Op::Write }
     }
 
     fn written(ledger: &mut Ledger, io: Io) -> Vec<u8> {

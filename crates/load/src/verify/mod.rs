@@ -6,7 +6,6 @@ mod read_back;
 pub use ledger::{Ledger, can_verify};
 pub use read_back::{Findings, read_back};
 
-use crate::native::access::Span;
 use crate::native::io::{Io, Outcome};
 
 /// Granularity of stamps in written data, bytes.
@@ -18,27 +17,24 @@ pub const MAGIC: [u8; 8] = *b"iotax\x00\x01\xf7";
 /// Prepares the data of every write of one thread, and remembers it if it will be verified.
 pub struct Scribe {
     counter: u64,
-    ledger: Option<Box<Ledger>>,
+    /// One per file; none if nothing is verified.
+    ledgers: Vec<Ledger>,
 }
 
 impl Scribe {
     /// For one thread; `seed` tells its data from that of all others.
     pub fn new(seed: u64) -> Self {
-        Self { counter: seed, ledger: None }
+        Self { counter: seed, ledgers: Vec::new() }
     }
 
-    /// The same, with everything written on record for [`read_back`].
-    ///
-    /// `run` tells this run's data from that of earlier ones, `writer` this thread's from that of
-    /// others in this run; `smallest` is the smallest block.
-    pub fn verifying(seed: u64, run: u64, writer: u16, span: Span, smallest: u32) -> Self {
-        let ledger = Ledger::new(run, writer, span, smallest);
-        Self { counter: seed, ledger: Some(Box::new(ledger)) }
+    /// The same, with everything written on record for [`read_back`]: one ledger per file.
+    pub fn verifying(seed: u64, ledgers: Vec<Ledger>) -> Self {
+        Self { counter: seed, ledgers }
     }
 
-    /// What was written, if it is on record.
-    pub fn into_ledger(self) -> Option<Box<Ledger>> {
-        self.ledger
+    /// What was written, by file, if it is on record.
+    pub fn into_ledgers(self) -> Vec<Ledger> {
+        self.ledgers
     }
 
     /// Makes `buffer`, which holds random data, unlike anything written before, in place: every
@@ -55,7 +51,7 @@ impl Scribe {
                 stamp[8..].copy_from_slice(&self.counter.to_le_bytes());
             }
         }
-        match &mut self.ledger {
+        match self.ledgers.get_mut(usize::from(io.file)) {
             None => true,
             Some(ledger) => ledger.begin(io, buffer),
         }
@@ -64,7 +60,7 @@ impl Scribe {
     /// A write is over.
     #[inline]
     pub fn wrote(&mut self, io: Io, outcome: Outcome) {
-        if let Some(ledger) = &mut self.ledger {
+        if let Some(ledger) = self.ledgers.get_mut(usize::from(io.file)) {
             ledger.end(io, outcome);
         }
     }

@@ -16,14 +16,14 @@ pub struct Findings {
     pub first: Option<String>,
 }
 
-/// Reads everything that `ledger` knows through `engine`, `depth` reads of `block_bytes` at a
+/// Reads everything that `ledger` knows of one file through `engine`, `depth` reads of `block_bytes` at a
 /// time. Nothing else may be in flight, and nobody may be writing. Ends early if told to stop.
 pub fn read_back<E: Engine, C: Clock + ?Sized>(
     engine: &mut E,
     clock: &C,
     ledger: &Ledger,
     (depth, block_bytes): (u32, u32),
-    target: &str,
+    (file, target): (u16, &str),
     flags: StopFlags<'_>,
 ) -> Findings {
     let mut reader = Reader { ledger, target, findings: Findings::default() };
@@ -33,9 +33,10 @@ pub fn read_back<E: Engine, C: Clock + ?Sized>(
     let mut offset = 0;
     loop {
         while let Some(&slot) = free.last() {
-            let next = if flags.raised() { None } else { ledger.next_known(offset, block_bytes) };
+            let next =
+                if flags.abandoned() { None } else { ledger.next_known(offset, block_bytes) };
             let Some((at, bytes)) = next else { break };
-            let io = Io { offset: at, bytes, op: Op::Read };
+            let io = Io { offset: at, bytes, file, op: Op::Read };
             match engine.submit(slot, io) {
                 Submitted::Done(outcome) => reader.judge(io, outcome, engine.read_buffer(slot)),
                 Submitted::InFlight => {

@@ -33,6 +33,8 @@ pub fn workload(job: Job) -> Workload {
         primary: job.name.clone(),
         jobs: vec![job],
         index: None,
+        origin: None,
+        notes: Vec::new(),
     }
 }
 

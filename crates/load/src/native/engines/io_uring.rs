@@ -1,4 +1,4 @@
-//! `io_uring`: many I/Os per system call, with registered file and buffers.
+//! `io_uring`: many I/Os per system call, with registered files and buffers.
 
 use std::fs::File;
 use std::io;
@@ -10,7 +10,8 @@ use io_uring::{IoUring as Ring, opcode, squeue};
 use rustix::io::Errno;
 use rustix::thread::set_current_timer_slack;
 
-use super::{Deadline, Engine, Submitted};
+use super::{Deadline, Engine, Submitted, forget_pages};
+use crate::native::access::Span;
 use crate::native::buffers::Buffers;
 use crate::native::io::{Io, Op, Outcome};
 
@@ -19,9 +20,6 @@ const SQPOLL_IDLE_MS: u32 = 1000;
 /// The last stretch before an intended start is polled through, because a sleeping thread is
 /// woken late: by 20 to 60 us in a virtual machine.
 const POLL_NS: u64 = 60_000;
-/// The only registered file.
-const FILE: Fixed = Fixed(0);
-
 /// See the module. `FIXED` is whether the buffers could be registered too.
 pub struct Uring<const FIXED: bool> {
     // Dropped before the buffers that the kernel may still be working on; see `drop`.
@@ -30,7 +28,7 @@ pub struct Uring<const FIXED: bool> {
     in_flight: u32,
     depth: u16,
     can_time_out: bool,
-    _file: File,
+    files: Vec<File>,
 }
 
 /// A ring, and what could be had of it.
@@ -38,15 +36,16 @@ pub struct Made {
     ring: Ring,
     buffers: Buffers,
     depth: u16,
-    file: File,
+    files: Vec<File>,
     /// Whether to use it with registered buffers.
     pub fixed: bool,
 }
 
 /// Makes a ring for `depth` I/Os at a time, on the thread that will use it.
-pub fn make(file: File, mut buffers: Buffers, depth: u16, sqpoll: bool) -> io::Result<Made> {
+pub fn make(files: Vec<File>, mut buffers: Buffers, depth: u16, sqpoll: bool) -> io::Result<Made> {
     let ring = build(u32::from(depth), sqpoll)?;
-    ring.submitter().register_files(&[file.as_raw_fd()])?;
+    let descriptors: Vec<i32> = files.iter().map(File::as_raw_fd).collect();
+    ring.submitter().register_files(&descriptors)?;
     let vectors = buffers.io_vectors();
     // SAFETY: the buffers live as long as the ring, in one struct, and never move.
     let registered = unsafe { ring.submitter().register_buffers(&vectors) };
@@ -58,7 +57,7 @@ pub fn make(file: File, mut buffers: Buffers, depth: u16, sqpoll: bool) -> io::R
     };
     // So that waiting for the next intended start ends on time; it works without, by polling.
     let _ = set_current_timer_slack(NonZeroU64::new(1));
-    Ok(Made { ring, buffers, depth, file, fixed })
+    Ok(Made { ring, buffers, depth, files, fixed })
 }
 
 /// The best ring this kernel gives: completions delivered when we ask (6.1), else without
@@ -115,35 +114,37 @@ pub fn advice(error: &io::Error) -> &'static str {
 impl<const FIXED: bool> Uring<FIXED> {
     /// An engine on a ring, whose [`Made::fixed`] has chosen `FIXED`.
     pub fn new(made: Made) -> Self {
-        let Made { ring, buffers, depth, file, fixed } = made;
+        let Made { ring, buffers, depth, files, fixed } = made;
         debug_assert_eq!(fixed, FIXED);
         let can_time_out = ring.params().is_feature_ext_arg();
-        Self { ring, buffers, in_flight: 0, depth, can_time_out, _file: file }
+        Self { ring, buffers, in_flight: 0, depth, can_time_out, files }
     }
 
     #[inline]
     fn entry(&mut self, slot: u32, io: Io) -> squeue::Entry {
         #[expect(clippy::cast_possible_truncation, reason = "slots are below the depth, a u16")]
         let index = slot as u16;
+        let file = Fixed(io.file.into());
         match io.op {
             Op::Read => {
                 let buffer = self.buffers.read_mut(slot).as_mut_ptr();
                 if FIXED {
-                    opcode::ReadFixed::new(FILE, buffer, io.bytes, index).offset(io.offset).build()
+                    opcode::ReadFixed::new(file, buffer, io.bytes, index).offset(io.offset).build()
                 } else {
-                    opcode::Read::new(FILE, buffer, io.bytes).offset(io.offset).build()
+                    opcode::Read::new(file, buffer, io.bytes).offset(io.offset).build()
                 }
             }
             Op::Write => {
                 let buffer = self.buffers.write(slot).as_ptr();
                 if FIXED {
                     let index = self.buffers.first_write_vector(self.depth) + index;
-                    opcode::WriteFixed::new(FILE, buffer, io.bytes, index).offset(io.offset).build()
+                    opcode::WriteFixed::new(file, buffer, io.bytes, index).offset(io.offset).build()
                 } else {
-                    opcode::Write::new(FILE, buffer, io.bytes).offset(io.offset).build()
+                    opcode::Write::new(file, buffer, io.bytes).offset(io.offset).build()
                 }
             }
-            Op::Sync => opcode::Fsync::new(FILE).flags(FsyncFlags::DATASYNC).build(),
+            Op::Sync => opcode::Fsync::new(file).flags(FsyncFlags::DATASYNC).build(),
+            Op::Pause | Op::Forget => unreachable!("no I/O"),
         }
     }
 
@@ -201,6 +202,10 @@ impl<const FIXED: bool> Engine for Uring<FIXED> {
     fn read_buffer(&mut self, slot: u32) -> &[u8] {
         self.buffers.read(slot)
     }
+
+    fn forget(&mut self, file: u16, span: Span) {
+        forget_pages(&self.files[usize::from(file)], span);
+    }
 }
 
 impl<const FIXED: bool> Drop for Uring<FIXED> {
@@ -232,7 +237,7 @@ mod tests {
 
     fn engine(file: File) -> Uring<true> {
         let buffers = Buffers::new(DEPTH.into(), 8192, true, true, 1).unwrap();
-        Uring::new(make(file, buffers, DEPTH, false).unwrap())
+        Uring::new(make(vec![file], buffers, DEPTH, false).unwrap())
     }
 
     proptest! {
@@ -260,7 +265,7 @@ mod tests {
                                 || other.offset + u64::from(other.bytes) <= offset
                         });
                         if clear || op == Op::Read {
-                            disjoint.push(Io { offset, bytes, op });
+                            disjoint.push(Io { offset, bytes, file: 0, op });
                         }
                     }
                     for (slot, io) in (0..).zip(&disjoint) {
@@ -301,7 +306,7 @@ mod tests {
         file.set_len(6000).unwrap();
         let mut engine = engine(file);
         for (slot, offset) in [(0, 4096), (1, 8192)] {
-            engine.submit(slot, Io { offset, bytes: 4096, op: Op::Read });
+            engine.submit(slot, Io { offset, bytes: 4096, file: 0, op: Op::Read });
         }
         engine.submit(2, Io::SYNC);
         let mut outcomes = [None; 3];
@@ -317,9 +322,9 @@ mod tests {
         let mut file = tempfile::tempfile().unwrap();
         file.write_all(&[9; 8192]).unwrap();
         let buffers = Buffers::new(2, 4096, true, false, 1).unwrap();
-        let made = Made { fixed: false, ..make(file, buffers, 2, false).unwrap() };
+        let made = Made { fixed: false, ..make(vec![file], buffers, 2, false).unwrap() };
         let mut engine = Uring::<false>::new(made);
-        engine.submit(1, Io { offset: 4096, bytes: 4096, op: Op::Read });
+        engine.submit(1, Io { offset: 4096, bytes: 4096, file: 0, op: Op::Read });
         let mut outcome = None;
         while outcome.is_none() {
             engine.wait(Deadline { now_ns: 0, until_ns: 1 << 30, precise: false });

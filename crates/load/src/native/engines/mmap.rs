@@ -3,10 +3,10 @@
 use std::fs::File;
 use std::io;
 
-use memmap2::{Advice, MmapOptions, MmapRaw};
+use memmap2::{Advice, MmapOptions, MmapRaw, UncheckedAdvice};
 use rustix::io::Errno;
 
-use super::{Deadline, Engine, Submitted};
+use super::{Deadline, Engine, Submitted, forget_pages};
 use crate::native::access::Span;
 use crate::native::buffers::{Buffers, PAGE_BYTES};
 use crate::native::io::{Io, Op, Outcome};
@@ -14,25 +14,37 @@ use crate::native::sigbus::{self, Guarded};
 
 /// See the module.
 pub struct Mmap {
+    files: Vec<Mapped>,
+    buffers: Buffers,
+}
+
+/// One file.
+struct Mapped {
     // Before the mapping: its range must not be guarded any more once it is unmapped.
     guard: Guarded,
     mapping: MmapRaw,
     /// Offset in the file of the mapping's first byte.
     start: u64,
     file: File,
-    buffers: Buffers,
     /// Faults seen so far.
     faults: u64,
 }
 
 impl Mmap {
-    /// Maps `span` of `file`, shared.
+    /// Maps `span` of each of `files`, shared.
     pub fn new(
-        file: File,
+        files: Vec<File>,
         span: Span,
         advice: Option<Advice>,
         buffers: Buffers,
     ) -> io::Result<Self> {
+        let files = files.into_iter().map(|file| Mapped::new(file, span, advice));
+        Ok(Self { files: files.collect::<io::Result<_>>()?, buffers })
+    }
+}
+
+impl Mapped {
+    fn new(file: File, span: Span, advice: Option<Advice>) -> io::Result<Self> {
         let start = span.start - span.start % PAGE_BYTES as u64;
         let bytes = usize::try_from(span.start + span.bytes - start)
             .map_err(|_| io::Error::from(io::ErrorKind::FileTooLarge))?;
@@ -45,7 +57,7 @@ impl Mmap {
             mapping.advise(advice)?;
         }
         let guard = sigbus::guard(mapping.as_ptr().addr(), mapping.len())?;
-        Ok(Self { guard, mapping, start, file, buffers, faults: 0 })
+        Ok(Self { guard, mapping, start, file, faults: 0 })
     }
 
     /// A page could not be read from or written to the file; the handler has put an empty page in
@@ -68,30 +80,31 @@ impl Engine for Mmap {
 
     #[inline]
     fn submit(&mut self, slot: u32, io: Io) -> Submitted {
+        let mapped = &mut self.files[usize::from(io.file)];
         if io.op == Op::Sync {
             // Pages that were written through the mapping count as dirty pages of the file.
-            return Submitted::Done(rustix::fs::fdatasync(&self.file).map(|()| 0));
+            return Submitted::Done(rustix::fs::fdatasync(&mapped.file).map(|()| 0));
         }
         let len = io.bytes as usize;
         #[expect(clippy::cast_possible_truncation, reason = "inside a mapping, so in a usize")]
-        let at = (io.offset - self.start) as usize;
-        assert!(at + len <= self.mapping.len(), "offsets stay within the span");
+        let at = (io.offset - mapped.start) as usize;
+        assert!(at + len <= mapped.mapping.len(), "offsets stay within the span");
         // SAFETY: inside the mapping, as just checked. The mapping is shared with the file, so
         // other threads and processes may change these bytes meanwhile: like every memory mapped
         // database, this relies on a plain copy of bytes that nobody interprets being harmless.
         // A page that cannot be had raises SIGBUS, which `sigbus` turns into an empty page.
         unsafe {
-            let mapped = self.mapping.as_mut_ptr().add(at);
+            let pages = mapped.mapping.as_mut_ptr().add(at);
             if io.op == Op::Read {
                 let buffer = self.buffers.read_mut(slot)[..len].as_mut_ptr();
-                std::ptr::copy_nonoverlapping(mapped, buffer, len);
+                std::ptr::copy_nonoverlapping(pages, buffer, len);
             } else {
                 let buffer = self.buffers.write(slot)[..len].as_ptr();
-                std::ptr::copy_nonoverlapping(buffer, mapped, len);
+                std::ptr::copy_nonoverlapping(buffer, pages, len);
             }
         }
-        if self.guard.faults() != self.faults {
-            return Submitted::Done(Err(self.recover(at, len)));
+        if mapped.guard.faults() != mapped.faults {
+            return Submitted::Done(Err(mapped.recover(at, len)));
         }
         Submitted::Done(Ok(io.bytes))
     }
@@ -106,5 +119,16 @@ impl Engine for Mmap {
 
     fn read_buffer(&mut self, slot: u32) -> &[u8] {
         self.buffers.read(slot)
+    }
+
+    fn forget(&mut self, file: u16, span: Span) {
+        let mapped = &self.files[usize::from(file)];
+        // Pages in use by a mapping cannot be dropped, so this one lets go of them first. That
+        // loses nothing: a shared mapping's pages are the file's.
+        //
+        // SAFETY: nobody holds references into the mapping, and what is read next comes from the
+        // file again.
+        let _ = unsafe { mapped.mapping.unchecked_advise(UncheckedAdvice::DontNeed) };
+        forget_pages(&mapped.file, span);
     }
 }

@@ -6,6 +6,12 @@ pub mod null;
 pub mod psync;
 pub mod vdisk;
 
+use std::fs::File;
+use std::num::NonZeroU64;
+
+use rustix::fs::{Advice, fadvise};
+
+use super::access::Span;
 use super::io::{Io, Outcome};
 
 /// What became of an I/O handed to an engine.
@@ -55,4 +61,14 @@ pub trait Engine {
 
     /// What the last read of `slot` read.
     fn read_buffer(&mut self, slot: u32) -> &[u8];
+
+    /// Drops what is cached of `span` of a file, as far as it can be dropped at once: pages that
+    /// are dirty or that others have mapped stay. Engines without a cache have nothing to do.
+    fn forget(&mut self, _file: u16, _span: Span) {}
+}
+
+/// What `posix_fadvise(POSIX_FADV_DONTNEED)` drops, as fio does it.
+fn forget_pages(file: &File, span: Span) {
+    // Where it is refused, pages stay, as they do where they are in use.
+    let _ = fadvise(file, span.start, NonZeroU64::new(span.bytes), Advice::DontNeed);
 }

@@ -4,20 +4,21 @@ use std::fs::File;
 
 use rustix::io::{Errno, pread, pwrite};
 
-use super::{Deadline, Engine, Submitted};
+use super::{Deadline, Engine, Submitted, forget_pages};
+use crate::native::access::Span;
 use crate::native::buffers::Buffers;
 use crate::native::io::{Io, Op, Outcome};
 
 /// See the module.
 pub struct Psync {
-    file: File,
+    files: Vec<File>,
     buffers: Buffers,
 }
 
 impl Psync {
-    /// An engine on `file`.
-    pub fn new(file: File, buffers: Buffers) -> Self {
-        Self { file, buffers }
+    /// An engine on `files`.
+    pub fn new(files: Vec<File>, buffers: Buffers) -> Self {
+        Self { files, buffers }
     }
 }
 
@@ -27,11 +28,13 @@ impl Engine for Psync {
     #[inline]
     fn submit(&mut self, slot: u32, io: Io) -> Submitted {
         let len = io.bytes as usize;
+        let file = &self.files[usize::from(io.file)];
         let moved = loop {
             let result = match io.op {
-                Op::Read => pread(&self.file, &mut self.buffers.read_mut(slot)[..len], io.offset),
-                Op::Write => pwrite(&self.file, &self.buffers.write(slot)[..len], io.offset),
-                Op::Sync => rustix::fs::fdatasync(&self.file).map(|()| 0),
+                Op::Read => pread(file, &mut self.buffers.read_mut(slot)[..len], io.offset),
+                Op::Write => pwrite(file, &self.buffers.write(slot)[..len], io.offset),
+                Op::Sync => rustix::fs::fdatasync(file).map(|()| 0),
+                Op::Pause | Op::Forget => unreachable!("no I/O"),
             };
             if result != Err(Errno::INTR) {
                 break result;
@@ -51,5 +54,9 @@ impl Engine for Psync {
 
     fn read_buffer(&mut self, slot: u32) -> &[u8] {
         self.buffers.read(slot)
+    }
+
+    fn forget(&mut self, file: u16, span: Span) {
+        forget_pages(&self.files[usize::from(file)], span);
     }
 }

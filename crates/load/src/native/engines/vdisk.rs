@@ -102,6 +102,7 @@ impl Engine for Vdisk {
             Op::Read => Request::read(io.offset, io.bytes as usize),
             Op::Write => Request::write(io.offset, io.bytes as usize),
             Op::Sync => Request::flush(),
+            Op::Pause | Op::Forget => unreachable!("no I/O"),
         };
         match self.session.submit(slot as usize, request) {
             iotax_vdisk::Submitted::Done(completion) if completion.ready_at_ns == 0 => {

@@ -1,0 +1,219 @@
+//! fio as a process: started alone, watched, and always ended.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, Seek as _, Write as _};
+use std::os::unix::fs::FileExt as _;
+use std::os::unix::process::CommandExt as _;
+use std::path::Path;
+use std::process::{Command, ExitStatus};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+
+use crate::error::Error;
+
+/// How often fio is looked at.
+const GLANCE: Duration = Duration::from_millis(20);
+/// Between asking fio to end and ending it.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// A result with bins takes 60 KB per job.
+const MOST_OUTPUT_BYTES: u64 = 32 << 20;
+const MOST_ERRORS_BYTES: u64 = 1 << 20;
+
+/// A run of fio to be.
+pub struct Child<'a> {
+    pub program: &'a Path,
+    pub arguments: &'a [OsString],
+    /// Its standard input.
+    pub input: &'a str,
+    pub directory: &'a Path,
+}
+
+/// How it came to its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ending {
+    Itself,
+    /// The user stopped it.
+    Stopped,
+    /// It took too long.
+    Late,
+    /// It printed too much.
+    Flood,
+}
+
+/// What became of it.
+pub struct Said {
+    pub status: ExitStatus,
+    pub ending: Ending,
+    pub out: String,
+    pub err: String,
+}
+
+impl Said {
+    /// An error with what fio said, the reason being at its end.
+    pub fn failed(&self, what: &str) -> Error {
+        let text = if self.err.trim().is_empty() { &self.out } else { &self.err };
+        let text = text.trim();
+        let from = text.char_indices().rev().nth(600).map_or(0, |(at, _)| at);
+        let said: Vec<&str> = text[from..].lines().map(str::trim).collect();
+        let said = said.join(" | ");
+        let said = if said.is_empty() { said } else { format!(": {said}") };
+        Error::Fio { what: what.to_owned(), said }
+    }
+}
+
+impl Child<'_> {
+    /// Runs it to its end, which comes after `limit` at the latest. `glance` is called with its
+    /// process again and again while it runs.
+    pub fn run(
+        &self,
+        limit: Duration,
+        stop: &AtomicBool,
+        glance: &mut dyn FnMut(Pid),
+    ) -> Result<Said, Error> {
+        let cannot = |source| Error::FioStart { program: self.program.to_owned(), source };
+        let out = sink("output", MOST_OUTPUT_BYTES).map_err(cannot)?;
+        let err = sink("errors", MOST_ERRORS_BYTES).map_err(cannot)?;
+        let mut group = self.start(&out, &err).map_err(cannot)?;
+        let started = Instant::now();
+        let mut ending = Ending::Itself;
+        let mut asked = None;
+        let status = loop {
+            if group.has_ended() {
+                // Whatever it has started and left behind goes with it.
+                group.signal(Signal::KILL);
+                break group.0.wait().map_err(cannot)?;
+            }
+            glance(group.pid());
+            let why = if flooded(&out, &err) {
+                Some(Ending::Flood)
+            } else if stop.load(Ordering::Relaxed) {
+                Some(Ending::Stopped)
+            } else {
+                (started.elapsed() > limit).then_some(Ending::Late)
+            };
+            match (asked, why) {
+                (None, Some(why)) => {
+                    ending = why;
+                    asked = Some(Instant::now());
+                    // Asked so, fio reports what it has.
+                    group.signal(Signal::INT);
+                }
+                (Some(asked), _) if asked.elapsed() > PATIENCE => group.signal(Signal::KILL),
+                _ => {}
+            }
+            sleep(GLANCE);
+        };
+        Ok(Said { status, ending, out: text(&out), err: text(&err) })
+    }
+
+    fn start(&self, out: &File, err: &File) -> io::Result<Group> {
+        let mut input = File::from(memfd_create("input", MemfdFlags::CLOEXEC)?);
+        input.write_all(self.input.as_bytes())?;
+        input.rewind()?;
+        let mut command = Command::new(self.program);
+        command.args(self.arguments).current_dir(self.directory).process_group(0);
+        // Only what a program needs: fio reads job options' defaults from no variable, but engines
+        // and the loader do.
+        command.env_clear().env("LC_ALL", "C");
+        for name in ["PATH", "HOME", "TMPDIR"] {
+            if let Some(value) = std::env::var_os(name) {
+                command.env(name, value);
+            }
+        }
+        command.stdin(input).stdout(out.try_clone()?).stderr(err.try_clone()?);
+        let parent = rustix::process::getpid().as_raw_nonzero().get();
+        // SAFETY: between fork and exec only async-signal-safe functions are called, and nothing
+        // is allocated.
+        unsafe { command.pre_exec(move || alone(parent)) };
+        command.spawn().map(Group)
+    }
+}
+
+/// In the child: signals as a program expects them, and death with its parent.
+fn alone(parent: libc::pid_t) -> io::Result<()> {
+    for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT, libc::SIGPIPE] {
+        // SAFETY: sets a default disposition.
+        unsafe { libc::signal(signal, libc::SIG_DFL) };
+    }
+    // SAFETY: the set is initialised by sigemptyset before it is used.
+    unsafe {
+        let mut none = std::mem::zeroed();
+        libc::sigemptyset(&raw mut none);
+        libc::sigprocmask(libc::SIG_SETMASK, &raw const none, std::ptr::null_mut());
+    }
+    // SAFETY: takes numbers only.
+    let set = unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL, 0, 0, 0) };
+    if set != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: no arguments.
+    if unsafe { libc::getppid() } != parent {
+        // The parent died before the line above.
+        return Err(io::Error::from_raw_os_error(libc::ESRCH));
+    }
+    Ok(())
+}
+
+/// A process that leads a group, ended when dropped.
+struct Group(std::process::Child);
+
+impl Group {
+    fn pid(&self) -> Pid {
+        Pid::from_child(&self.0)
+    }
+
+    /// Whether it has; it is not reaped, so that its group is still its own.
+    fn has_ended(&self) -> bool {
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        !matches!(waitid(WaitId::Pid(self.pid()), options), Ok(None))
+    }
+
+    fn signal(&self, signal: Signal) {
+        // It cannot be another's: it is not reaped yet.
+        let _ = kill_process_group(self.pid(), signal);
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        if let Ok(None) = self.0.try_wait() {
+            self.signal(Signal::KILL);
+            let _ = self.0.wait();
+        }
+    }
+}
+
+/// Anonymous memory that takes so many bytes and no more: the kernel refuses to let it grow.
+fn sink(name: &str, most_bytes: u64) -> io::Result<File> {
+    let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
+    let file = File::from(memfd_create(name, flags)?);
+    file.set_len(most_bytes)?;
+    fcntl_add_seals(&file, SealFlags::GROW)?;
+    Ok(file)
+}
+
+/// How much was written: parent and child share the position.
+fn written(file: &File) -> u64 {
+    let mut file = file;
+    file.stream_position().unwrap_or(0)
+}
+
+/// Nothing more fits, or hardly: fio writes in pieces.
+fn flooded(out: &File, err: &File) -> bool {
+    let is_full = |file, most_bytes| written(file) + 4096 > most_bytes;
+    is_full(out, MOST_OUTPUT_BYTES) || is_full(err, MOST_ERRORS_BYTES)
+}
+
+fn text(file: &File) -> String {
+    let length = usize::try_from(written(file)).unwrap_or(0);
+    let mut bytes = vec![0; length];
+    match file.read_exact_at(&mut bytes, 0) {
+        Ok(()) => String::from_utf8_lossy(&bytes).into_owned(),
+        Err(_) => String::new(),
+    }
+}

@@ -1,0 +1,173 @@
+//! The job file: the workload in fio's words, on exactly the files that iotax has laid out.
+
+use std::path::Path;
+
+use iotax_spec::fio_write::{Section, is_writable, sections, text};
+use iotax_spec::{Bound, Engine, Job};
+
+use crate::driver::Request;
+use crate::error::Error;
+use crate::places::{Place, Places};
+
+/// Options that follow from target and trial; what a job file said of them does not count here.
+const OURS: &[&str] = &[
+    "allow_file_create",
+    "create_on_open",
+    "create_only",
+    "directory",
+    "fallocate",
+    "file_append",
+    "filename",
+    "filename_format",
+    "filesize",
+    "fill_device",
+    "fill_fs",
+    "group_reporting",
+    "new_group",
+    "numjobs",
+    "opendir",
+    "overwrite",
+    "per_job_logs",
+    "ramp_time",
+    "randseed",
+    "runtime",
+    "size",
+    "stonewall",
+    "thread",
+    "timeout",
+    "unique_filename",
+    "unlink",
+    "unlink_each_loop",
+    "unified_rw_reporting",
+    "verify_state_save",
+    "wait_for",
+];
+
+/// The job file, and for each job the name under which fio reports it; `None` if the trial is over
+/// before the job would start.
+pub fn of(request: &Request<'_>, places: &Places) -> Result<(String, Vec<Option<String>>), Error> {
+    let mut all = vec![global(request.seed)];
+    let mut names = Vec::new();
+    let jobs = request.workload.jobs.iter().zip(sections(request.workload));
+    for ((job, section), own) in jobs.zip(&places.by_job) {
+        let Some((ramp_ns, time_ns)) = times(request, job) else {
+            names.push(None);
+            continue;
+        };
+        names.push(Some(section.name.clone()));
+        let base = base(section, job, ramp_ns, time_ns);
+        all.extend(of_threads(&base, job, own, places)?);
+    }
+    Ok((text(&all), names))
+}
+
+/// fio's defaults for what might touch files that are not ours.
+fn global(seed: u64) -> Section {
+    let options = [
+        // fio multiplies it: 0 would be the same for all threads. It reads a signed number.
+        ("randseed", (seed >> 1 | 1).to_string()),
+        ("thread", "1".to_owned()),
+        ("allow_file_create", "0".to_owned()),
+        ("fallocate", "none".to_owned()),
+        ("verify_state_save", "0".to_owned()),
+        // Without it bins and percentiles of two kinds of latency would be missing.
+        ("clat_percentiles", "1".to_owned()),
+    ];
+    let options = options.map(|(name, value)| (name.to_owned(), Some(value))).to_vec();
+    Section { name: "global".to_owned(), options }
+}
+
+/// Ramp and time of a job, in nanoseconds: fio counts both from the job's own start, iotax from
+/// the trial's.
+fn times(request: &Request<'_>, job: &Job) -> Option<(u64, u64)> {
+    let ramp_ns = request.ramp_ns.saturating_sub(job.start_delay_ns);
+    let into_window_ns = job.start_delay_ns.saturating_sub(request.ramp_ns);
+    let time_ns = request.time_ns.checked_sub(into_window_ns).filter(|ns| *ns > 0)?;
+    Some((ramp_ns, time_ns))
+}
+
+fn base(mut section: Section, job: &Job, ramp_ns: u64, time_ns: u64) -> Section {
+    section.options.retain(|(name, _)| !OURS.contains(&name.as_str()));
+    let us = |ns: u64| format!("{}us", ns.div_ceil(1000));
+    section.set("runtime", us(time_ns));
+    if ramp_ns > 0 {
+        section.set("ramp_time", us(ramp_ns));
+    }
+    section.set("group_reporting", "1");
+    if job.bound == Bound::Time {
+        section.set("time_based", "1");
+    }
+    section
+}
+
+/// One section for all threads if they share a place, else one for each.
+fn of_threads(
+    base: &Section,
+    job: &Job,
+    own: &[Place],
+    places: &Places,
+) -> Result<Vec<Section>, Error> {
+    let Some(first) = own.first() else { return Ok(Vec::new()) };
+    if own.iter().all(|place| place == first) {
+        let mut section = placed(base.clone(), job, first, places)?;
+        section.set("new_group", "1");
+        section.set("numjobs", own.len().to_string());
+        return Ok(vec![section]);
+    }
+    if let Some(option) = job.fio.iter().find(|option| option.name == "offset_increment") {
+        let what = format!(
+            "option {} ({}) counts threads of one file, but each of them has its own here",
+            option.name, option.place
+        );
+        return Err(Error::unsuitable(job, what));
+    }
+    (0..)
+        .zip(own)
+        .map(|(thread, place)| {
+            let mut section = placed(base.clone(), job, place, places)?;
+            if thread == 0 {
+                // The others join its group, and are reported with it under its name.
+                section.set("new_group", "1");
+            } else {
+                section.name = format!("{}.{thread}", base.name);
+            }
+            Ok(section)
+        })
+        .collect()
+}
+
+fn placed(
+    mut section: Section,
+    job: &Job,
+    place: &Place,
+    places: &Places,
+) -> Result<Section, Error> {
+    let names = place.files.iter().map(|file| file_name(&places.files[*file].path, job));
+    let names: Vec<String> = names.collect::<Result<_, _>>()?;
+    section.set("filename", names.join(":"));
+    // To fio it is that of all files together.
+    section.set("size", (place.span.bytes * names.len() as u64).to_string());
+    if place.span.start > 0 {
+        section.set("offset", place.span.start.to_string());
+    }
+    if job.engine == Engine::Null {
+        section.set("allow_file_create", "1");
+    }
+    Ok(section)
+}
+
+/// fio takes `:` for the end of a name, `$` for the start of a variable, and reads quotes and
+/// backslashes its own way.
+fn file_name(path: &Path, job: &Job) -> Result<String, Error> {
+    let plain = |text: &&str| is_writable(text) && !text.contains(['$', '"', '\'', '\\', '`']);
+    match path.to_str().filter(plain) {
+        Some(text) => Ok(text.replace(':', "\\:")),
+        None => Err(Error::unsuitable(
+            job,
+            format!(
+                "fio cannot be told of {}: its name has a character that job files cannot hold",
+                path.display()
+            ),
+        )),
+    }
+}

@@ -1,0 +1,84 @@
+//! fio's result as the record of the run.
+
+use std::time::{Duration, Instant};
+
+use iotax_record::foreign::Foreign;
+use iotax_record::{JobRecord, LoadRecord, SystemCounters};
+use iotax_spec::Job;
+use rustix::process::Pid;
+
+use crate::counters::Reading;
+use crate::driver::Request;
+
+/// Lines of standard error that are kept.
+const MOST_WARNINGS: usize = 20;
+
+/// Counters from the end of the ramp to the last look at fio: it does not say when its window
+/// opens, so its own start (some 100 ms) makes this one a little early.
+pub struct Watch {
+    opens: Instant,
+    window: Option<(Reading, Reading)>,
+}
+
+impl Watch {
+    pub fn new(ramp_ns: u64) -> Self {
+        Self { opens: Instant::now() + Duration::from_nanos(ramp_ns), window: None }
+    }
+
+    /// Reads the counters of the machine and of fio's process.
+    pub fn glance(&mut self, pid: Pid) {
+        if Instant::now() < self.opens {
+            return;
+        }
+        let now = Reading::of(pid);
+        match &mut self.window {
+            Some((_, last)) => last.update(now),
+            None => self.window = Some((now.clone(), now)),
+        }
+    }
+
+    fn counters(self) -> SystemCounters {
+        self.window.map(|(first, last)| last.since(&first)).unwrap_or_default()
+    }
+}
+
+/// `names`: under which name fio reports each job.
+pub fn of(
+    request: &Request<'_>,
+    names: &[Option<String>],
+    found: Foreign,
+    errors: &str,
+    watch: Watch,
+) -> LoadRecord {
+    let mut load = found.into_load();
+    let mut reported = std::mem::take(&mut load.jobs);
+    let jobs = request.workload.jobs.iter().zip(names);
+    load.jobs = jobs
+        .map(|(job, name)| {
+            let at = reported.iter().position(|record| Some(&record.name) == name.as_ref());
+            of_job(job, at.map(|at| reported.swap_remove(at)))
+        })
+        .collect();
+    load.system = watch.counters();
+    let lines = errors.lines().map(str::trim).filter(|line| !line.is_empty());
+    load.warnings.extend(lines.take(MOST_WARNINGS).map(str::to_owned));
+    load
+}
+
+fn of_job(job: &Job, reported: Option<JobRecord>) -> JobRecord {
+    let missing = reported.is_none();
+    let mut record = reported.unwrap_or_default();
+    record.name.clone_from(&job.name);
+    record.threads = job.threads;
+    if missing {
+        job.engine.name().clone_into(&mut record.engine);
+        record.queue_depth = job.queue_depth;
+    }
+    record.offered_ios = job.pace.offered_iops().map(|iops| offered(iops, record.active_ns));
+    record
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
+fn offered(iops: f64, active_ns: u64) -> u64 {
+    (iops * active_ns as f64 / 1e9).round() as u64
+}

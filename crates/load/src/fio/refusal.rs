@@ -1,0 +1,50 @@
+//! What fio is not asked to do.
+
+use iotax_spec::fio::reach::refused_by_driver;
+use iotax_spec::{Engine, Job, Workload};
+
+use crate::driver::Target;
+use crate::error::Error;
+
+/// Refuses what fio cannot do, or must not.
+pub fn check(workload: &Workload, target: Target<'_>) -> Result<(), Error> {
+    if let Target::Disk(disk) = target {
+        return Err(Error::NotWithFio {
+            what: format!("{disk} is a virtual disk inside iotax"),
+            advice: "end the stack with `fuse`, or name a path",
+        });
+    }
+    if workload.index.is_some() {
+        return Err(Error::NotWithFio {
+            what: format!("workload {} publishes and loads an index", workload.name),
+            advice: "choose a workload without index",
+        });
+    }
+    workload.jobs.iter().try_for_each(check_job)
+}
+
+fn check_job(job: &Job) -> Result<(), Error> {
+    let cannot = match job.engine {
+        Engine::Vdisk => Some("engine `vdisk` is iotax's own; choose another engine"),
+        Engine::Metadata => Some("operations on trees of files are iotax's own; fio has none"),
+        Engine::Null | Engine::Psync | Engine::Mmap | Engine::IoUring => None,
+    };
+    let cannot = cannot.or_else(|| {
+        (job.verify && job.writes())
+            .then_some("fio verifies inside the measured time, iotax after it; set verify=false")
+    });
+    if let Some(what) = cannot {
+        return Err(Error::unsuitable(job, what.to_owned()));
+    }
+    for option in &job.fio {
+        let value = option.value.as_deref().unwrap_or("");
+        if let Some(why) = refused_by_driver(&option.name, value) {
+            let what = format!(
+                "option {} ({}) is not handed to fio: {why}; take it out",
+                option.name, option.place
+            );
+            return Err(Error::unsuitable(job, what));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,90 @@
+//! Draws I/Os by order, sizes and direction, each settled when the thread starts.
+
+use iotax_spec::{Bound, Job};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::Rng as _;
+
+use super::marks::Marks;
+use super::order::Order;
+use super::sizes::Sizes;
+use super::{Draw, Span};
+use crate::native::io::{Io, Op};
+
+/// See the module.
+pub struct Generator<O, S> {
+    rng: Xoshiro256PlusPlus,
+    order: O,
+    sizes: S,
+    start: u64,
+    /// Bytes from one place that can be chosen to the next.
+    unit: u64,
+    /// Reads in 2^32.
+    read_share: u64,
+    marks: Option<Marks>,
+    bytes_left: Option<u64>,
+}
+
+impl<O: Order, S: Sizes> Generator<O, S> {
+    /// The I/Os of one thread of `job`, at multiples of `unit` from the start of `span`.
+    pub fn new(
+        job: &Job,
+        (span, unit): (Span, u64),
+        order: O,
+        sizes: S,
+        rng: Xoshiro256PlusPlus,
+    ) -> Self {
+        Self {
+            rng,
+            order,
+            sizes,
+            start: span.start,
+            unit,
+            read_share: (u64::from(job.read_percent) << 32) / 100,
+            marks: Marks::of(job),
+            bytes_left: match job.bound {
+                Bound::Time => None,
+                Bound::Bytes(bytes) => Some(bytes),
+            },
+        }
+    }
+
+    /// The next I/O, and whether it begins another pass.
+    #[inline]
+    fn draw(&mut self) -> (Io, bool) {
+        let word = self.rng.next_u64();
+        let (bytes, covered) = self.sizes.draw(&mut self.rng);
+        let spot = self.order.next(word, covered, &mut self.rng);
+        let bytes = if spot.covered < covered {
+            u32::try_from(spot.covered * self.unit).expect("less than was asked for, a u32")
+        } else {
+            bytes
+        };
+        // Orders use the upper bits; the lower ones are free to choose the direction.
+        let op = if (word & u64::from(u32::MAX)) < self.read_share { Op::Read } else { Op::Write };
+        let offset = self.start + spot.at * self.unit;
+        (Io { offset, bytes, file: spot.file, op }, spot.wrapped)
+    }
+}
+
+impl<O: Order, S: Sizes> Draw for Generator<O, S> {
+    fn fill(&mut self, batch: &mut [Io]) -> usize {
+        for (index, next) in batch.iter_mut().enumerate() {
+            if let Some(mark) = self.marks.as_mut().and_then(Marks::due) {
+                *next = mark;
+                continue;
+            }
+            if self.bytes_left == Some(0) {
+                return index;
+            }
+            let (io, wrapped) = self.draw();
+            if let Some(left) = &mut self.bytes_left {
+                *left = left.saturating_sub(u64::from(io.bytes));
+            }
+            *next = match &mut self.marks {
+                None => io,
+                Some(marks) => marks.pass(io, wrapped),
+            };
+        }
+        batch.len()
+    }
+}

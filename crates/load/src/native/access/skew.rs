@@ -1,0 +1,256 @@
+//! Some blocks far more often than others, as fio draws them (`lib/zipf.c`, `lib/gauss.c`).
+//!
+//! A distribution draws ranks; a hash scatters them over the span, since what is hot is rarely
+//! contiguous, and a random shift makes other blocks hot for each thread. The hash may put two
+//! ranks on one block, as in fio.
+
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::Rng as _;
+
+use super::order::{Order, Spot};
+
+/// `GOLDEN_RATIO_64` of fio's `hash.h`.
+const HASH: u64 = 0x61C8_8646_80B5_83EB;
+/// Terms of the harmonic number that are added up; the rest is an integral. The error of the
+/// Euler-Maclaurin formula from there on is far below the precision of a double.
+const TERMS: u64 = 1000;
+/// Uniform numbers that fio averages to get something close to a normal one.
+const NORMAL_TERMS: u32 = 12;
+
+/// Draws ranks.
+pub trait Ranks: Send + 'static {
+    /// A number below the number of positions, or a few above.
+    fn draw(&self, rng: &mut Xoshiro256PlusPlus) -> u64;
+}
+
+/// An order by ranks.
+pub struct Skewed<R> {
+    ranks: R,
+    positions: u64,
+    shift: u64,
+}
+
+impl<R> Skewed<R> {
+    /// Over so many units.
+    pub fn new(ranks: R, positions: u64, rng: &mut Xoshiro256PlusPlus) -> Self {
+        Self { ranks, positions, shift: rng.next_u64() }
+    }
+}
+
+impl<R: Ranks> Order for Skewed<R> {
+    #[inline]
+    fn next(&mut self, _: u64, covered: u64, rng: &mut Xoshiro256PlusPlus) -> Spot {
+        let hashed = self.ranks.draw(rng).wrapping_mul(HASH).wrapping_add(self.shift);
+        Spot::new(hashed % (self.positions + 1 - covered).max(1), covered)
+    }
+}
+
+/// Zipf's law, by the method of Gray et al., "Quickly generating billion-record synthetic
+/// databases" (SIGMOD 1994), which is exact for the first two ranks and close for the others.
+pub struct Zipf {
+    positions: f64,
+    zeta: f64,
+    /// `1 + 0.5^theta`: the first two ranks.
+    zeta_of_two: f64,
+    alpha: f64,
+    eta: f64,
+}
+
+impl Zipf {
+    /// With exponent `theta`, above 0 and not 1.
+    pub fn new(positions: u64, theta: f64) -> Self {
+        let count = positions as f64;
+        let zeta = zeta(positions, theta);
+        let zeta_of_two = 1.0 + 0.5_f64.powf(theta);
+        Self {
+            positions: count,
+            zeta,
+            zeta_of_two,
+            alpha: 1.0 / (1.0 - theta),
+            eta: (1.0 - (2.0 / count).powf(1.0 - theta)) / (1.0 - zeta_of_two / zeta),
+        }
+    }
+}
+
+impl Ranks for Zipf {
+    #[inline]
+    fn draw(&self, rng: &mut Xoshiro256PlusPlus) -> u64 {
+        let uniform = unit_interval(rng);
+        let scaled = uniform * self.zeta;
+        if scaled < 1.0 {
+            0
+        } else if scaled < self.zeta_of_two {
+            1
+        } else {
+            whole(self.positions * (self.eta * uniform - self.eta + 1.0).powf(self.alpha))
+        }
+    }
+}
+
+/// The generalised harmonic number: the sum of `i^-theta` up to `count`.
+fn zeta(count: u64, theta: f64) -> f64 {
+    let term = |i: f64| i.powf(-theta);
+    let added = count.min(TERMS);
+    let sum: f64 = (1..=added).map(|i| term(i as f64)).sum();
+    if added == count {
+        return sum;
+    }
+    let (from, to) = (added as f64, count as f64);
+    let integral = (to.powf(1.0 - theta) - from.powf(1.0 - theta)) / (1.0 - theta);
+    let ends = (term(to) - term(from)) / 2.0;
+    let slopes = theta * (from.powf(-theta - 1.0) - to.powf(-theta - 1.0)) / 12.0;
+    sum + integral + ends + slopes
+}
+
+/// The share `1 - power` of accesses goes to the share `power` of blocks.
+pub struct Pareto {
+    last: f64,
+    exponent: f64,
+}
+
+impl Pareto {
+    /// With `power` between 0 and 1.
+    pub fn new(positions: u64, power: f64) -> Self {
+        Self { last: (positions - 1) as f64, exponent: power.ln() / (1.0 - power).ln() }
+    }
+}
+
+impl Ranks for Pareto {
+    #[inline]
+    fn draw(&self, rng: &mut Xoshiro256PlusPlus) -> u64 {
+        whole(self.last * unit_interval(rng).powf(self.exponent))
+    }
+}
+
+/// What fio calls normal: the mean of twelve uniform places, moved by up to half the deviation
+/// either way.
+pub struct Normal {
+    positions: u64,
+    deviation: u64,
+}
+
+impl Normal {
+    /// With a deviation in percent of the span.
+    pub fn new(positions: u64, percent: f64) -> Self {
+        let deviation = whole((positions as f64 * percent / 100.0).ceil());
+        Self { positions, deviation: deviation.min(positions / 2) }
+    }
+}
+
+impl Ranks for Normal {
+    #[inline]
+    fn draw(&self, rng: &mut Xoshiro256PlusPlus) -> u64 {
+        let mean = (0..NORMAL_TERMS).map(|_| unit_interval(rng)).sum::<f64>() / 12.0;
+        let moved = (unit_interval(rng) - 0.5) * self.deviation as f64;
+        // Negative ones become 0; both ends are as good as never reached.
+        whole(mean * self.positions as f64 + moved).min(self.positions - 1)
+    }
+}
+
+/// Uniform in 0..1.
+#[inline]
+fn unit_interval(rng: &mut Xoshiro256PlusPlus) -> f64 {
+    (rng.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
+}
+
+#[inline]
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturating")]
+fn whole(number: f64) -> u64 {
+    number as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use rand_xoshiro::rand_core::SeedableRng as _;
+
+    use super::*;
+
+    const DRAWS: u32 = 200_000;
+
+    fn counts(ranks: &impl Ranks, positions: usize) -> Vec<u32> {
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(5);
+        let mut counts = vec![0; positions];
+        for _ in 0..DRAWS {
+            counts[usize::try_from(ranks.draw(&mut rng)).unwrap()] += 1;
+        }
+        counts
+    }
+
+    proptest! {
+        #[test]
+        fn harmonic_numbers_equal_their_sums(count in 1..20_000_u64, theta in 0.1..3.0_f64) {
+            prop_assume!((theta - 1.0).abs() > 1e-3);
+            let slow: f64 = (1..=count).map(|i| (i as f64).powf(-theta)).sum();
+            prop_assert!((zeta(count, theta) / slow - 1.0).abs() < 1e-9);
+        }
+
+        #[test]
+        fn every_place_is_inside(
+            positions in 1..50_u64, covered in 1..50_u64, theta in 0.1..3.0_f64, seed: u64
+        ) {
+            prop_assume!(covered <= positions && (theta - 1.0).abs() > 1e-3);
+            let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
+            let power = theta / 3.1;
+            let mut zipf = Skewed::new(Zipf::new(positions, theta), positions, &mut rng);
+            let mut pareto = Skewed::new(Pareto::new(positions, power), positions, &mut rng);
+            let mut normal = Skewed::new(Normal::new(positions, 100.0), positions, &mut rng);
+            for _ in 0..100 {
+                for order in [&mut zipf as &mut dyn Order, &mut pareto, &mut normal] {
+                    let spot = order.next(0, covered, &mut rng);
+                    prop_assert!(spot.at + spot.covered <= positions);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn ranks_follow_zipfs_law() {
+        for theta in [0.8, 1.2] {
+            let counts = counts(&Zipf::new(1000, theta), 1001);
+            let zeta = zeta(1000, theta);
+            let expected = |from: u64, to: u64| {
+                let sum: f64 = (from..=to).map(|i| (i as f64).powf(-theta)).sum();
+                f64::from(DRAWS) * sum / zeta
+            };
+            let drawn =
+                |from: usize, to: usize| f64::from(counts[from - 1..to].iter().sum::<u32>());
+            // The first two are exact; of the others the method is close, not exact.
+            for (from, to, tolerance) in [
+                (1_u32, 1_u32, 0.03),
+                (2, 2, 0.03),
+                (3, 10, 0.15),
+                (11, 100, 0.1),
+                (101, 1000, 0.1),
+            ] {
+                let ratio = drawn(from as usize, to as usize) / expected(from.into(), to.into());
+                assert!((ratio - 1.0).abs() < tolerance, "{theta}: {from} to {to}: {ratio}");
+            }
+        }
+    }
+
+    #[test]
+    fn pareto_0_2_sends_80_percent_to_20_percent() {
+        let counts = counts(&Pareto::new(1000, 0.2), 1000);
+        let hot = f64::from(counts[..200].iter().sum::<u32>()) / f64::from(DRAWS);
+        assert!((hot - 0.8).abs() < 0.01, "{hot}");
+    }
+
+    #[test]
+    fn normal_places_spread_around_the_middle() {
+        // Variance of a mean of 12 uniform places, and of the uniform shift.
+        for percent in [0.0, 10.0, 40.0_f64] {
+            let counts = counts(&Normal::new(1000, percent), 1000);
+            let total = f64::from(DRAWS);
+            let moment = |power: i32| {
+                let at = |(i, count): (usize, &u32)| {
+                    f64::from(*count) * (i as f64 / 1000.0 - 0.5).powi(power)
+                };
+                counts.iter().enumerate().map(at).sum::<f64>() / total
+            };
+            let expected = 1.0 / 144.0 + (percent / 100.0).powi(2) / 12.0;
+            assert!(moment(1).abs() < 0.002, "{percent}: {}", moment(1));
+            assert!((moment(2) / expected - 1.0).abs() < 0.03, "{percent}: {}", moment(2));
+        }
+    }
+}

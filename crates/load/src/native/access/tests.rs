@@ -1,0 +1,306 @@
+//! Every pattern against what it promises.
+
+use std::collections::BTreeSet;
+
+use iotax_spec::{Bound, Share, Think};
+use proptest::prelude::*;
+
+use super::*;
+use crate::native::io::Op;
+use crate::native::testing::job;
+
+fn sizes() -> impl Strategy<Value = BlockSizes> {
+    prop_oneof![
+        (0..4u32).prop_map(|shift| BlockSizes::Fixed(512 << shift)),
+        (1..9u32).prop_map(|n| BlockSizes::Range { min: 1024, max: 1024 * n }),
+        (1..100u8, 1..9u32).prop_map(|(percent, n)| BlockSizes::Split(vec![
+            Share { bytes: 512, percent },
+            Share { bytes: 512 * n + 512, percent: 100 - percent },
+        ])),
+    ]
+}
+
+fn patterns() -> impl Strategy<Value = Pattern> {
+    prop_oneof![
+        Just(Pattern::Random),
+        Just(Pattern::Shuffled),
+        Just(Pattern::Sequential),
+        Just(Pattern::Skewed(Skew::Zipf(1.2))),
+        Just(Pattern::Skewed(Skew::Zipf(0.8))),
+        Just(Pattern::Skewed(Skew::Pareto(0.2))),
+        Just(Pattern::Skewed(Skew::Normal(10.0))),
+        (1..9_u32).prop_map(|length| Pattern::Runs(RunLength::Fixed(length))),
+        (1.0..9.0).prop_map(|mean| Pattern::Runs(RunLength::Geometric(mean))),
+        (0..=100_u8).prop_map(|random_percent| Pattern::Mixed { random_percent }),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn every_access_lies_in_the_span_aligned_to_the_smallest_block(
+        sizes in sizes(),
+        pattern in patterns(),
+        start in (0..100u64).prop_map(|n| n * 4096),
+        bytes in 8192..100_000u64,
+        files in 1..4u32,
+        seed: u64,
+    ) {
+        let mut job = job();
+        job.block_sizes = sizes;
+        job.pattern = pattern;
+        job.files_per_thread = files;
+        job.read_percent = 50;
+        let smallest = u64::from(job.block_sizes.min_bytes());
+        let mut accesses = Accesses::new(&job, Span { start, bytes }, seed);
+        let mut expected = vec![start; files as usize];
+        for turn in 0..300 {
+            let io = accesses.next().unwrap();
+            let size = u64::from(io.bytes);
+            prop_assert_eq!(u32::from(io.file), turn % files);
+            prop_assert!(io.offset >= start && io.offset + size <= start + bytes);
+            prop_assert_eq!((io.offset - start) % smallest, 0);
+            prop_assert!(io.bytes <= job.block_sizes.max_bytes() && size >= smallest);
+            if pattern == Pattern::Sequential {
+                let expected = &mut expected[usize::from(io.file)];
+                prop_assert!(io.offset == *expected || io.offset == start);
+                *expected = io.offset + size.next_multiple_of(smallest);
+            }
+        }
+    }
+
+    #[test]
+    fn offsets_are_multiples_of_what_is_asked_for(
+        align in (1..50_u64).prop_map(|n| n * 512), pattern in patterns(), seed: u64
+    ) {
+        let mut job = job();
+        (job.align_bytes, job.pattern) = (Some(align), pattern);
+        let span = Span { start: 512, bytes: 100_000 };
+        let mut accesses = Accesses::new(&job, span, seed);
+        for _ in 0..200 {
+            let io = accesses.next().unwrap();
+            prop_assert_eq!((io.offset - span.start) % align, 0);
+            prop_assert!(io.offset + u64::from(io.bytes) <= span.start + span.bytes);
+        }
+    }
+
+    #[test]
+    fn strides_are_exact_and_begin_anew_at_the_end(
+        stride in 1..20_000_u64, bytes in 4096..200_000_u64
+    ) {
+        let mut job = job();
+        job.pattern = Pattern::Strided(stride);
+        let mut accesses = Accesses::new(&job, Span { start: 7, bytes }, 1);
+        let mut expected = 0;
+        for _ in 0..200 {
+            if expected + 4096 > bytes {
+                expected = 0;
+            }
+            prop_assert_eq!(accesses.next().unwrap().offset, 7 + expected);
+            expected += stride;
+        }
+    }
+
+    #[test]
+    fn backward_steps_are_exact_and_begin_anew_at_the_start(
+        step in 1..20_000_u64, bytes in 4096..200_000_u64
+    ) {
+        let mut job = job();
+        job.pattern = Pattern::Backward(step);
+        let mut accesses = Accesses::new(&job, Span { start: 7, bytes }, 1);
+        let granule = granule_bytes(&job);
+        let last = (bytes - 4096) / granule * granule;
+        let mut expected = Some(last);
+        for _ in 0..200 {
+            let at = expected.unwrap_or(last);
+            prop_assert_eq!(accesses.next().unwrap().offset, 7 + at);
+            expected = at.checked_sub(step);
+        }
+    }
+
+    #[test]
+    fn a_shuffled_pass_touches_every_byte_once(
+        sizes in sizes(), bytes in 8192..60_000_u64, seed: u64
+    ) {
+        let mut job = job();
+        (job.block_sizes, job.pattern) = (sizes, Pattern::Shuffled);
+        let smallest = u64::from(job.block_sizes.min_bytes());
+        let whole = bytes - bytes % smallest;
+        let mut accesses = Accesses::new(&job, Span { start: 0, bytes }, seed);
+        for _ in 0..2 {
+            let mut touched = BTreeSet::new();
+            while (touched.len() as u64) < whole / smallest {
+                let io = accesses.next().unwrap();
+                for unit in 0..u64::from(io.bytes).div_ceil(smallest) {
+                    prop_assert!(touched.insert(io.offset + unit * smallest));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_size_bound_thread_gets_its_bytes_and_no_more(blocks in 0..500u64) {
+        let mut job = job();
+        job.bound = Bound::Bytes(blocks * 4096);
+        let mut accesses = Accesses::new(&job, Span { start: 0, bytes: 1 << 20 }, 1);
+        let drawn = std::iter::from_fn(|| accesses.next()).count();
+        prop_assert_eq!(drawn as u64, blocks);
+        prop_assert!(accesses.is_exhausted());
+    }
+}
+
+#[test]
+fn random_offsets_and_directions_are_uniform_and_independent() {
+    let mut job = job();
+    job.read_percent = 25;
+    let mut accesses = Accesses::new(&job, Span { start: 0, bytes: 16 * 4096 }, 3);
+    let mut counts = [[0_u32; 2]; 16];
+    for _ in 0..64_000 {
+        let io = accesses.next().unwrap();
+        counts[usize::try_from(io.offset / 4096).unwrap()][io.op as usize] += 1;
+    }
+    for [reads, writes] in counts {
+        // 1000 and 3000 expected; 6 standard deviations are 190 and 320.
+        assert!(reads.abs_diff(1000) < 190 && writes.abs_diff(3000) < 320);
+    }
+}
+
+#[test]
+fn a_sync_follows_every_so_many_writes() {
+    let mut job = job();
+    (job.read_percent, job.fsync_every) = (50, Some(3));
+    let mut accesses = Accesses::new(&job, Span { start: 0, bytes: 1 << 20 }, 3);
+    let mut writes = 0;
+    for _ in 0..1000 {
+        match accesses.next().unwrap().op {
+            Op::Read => {}
+            Op::Write => writes += 1,
+            Op::Sync => assert_eq!(std::mem::take(&mut writes), 3),
+            Op::Pause | Op::Forget => panic!("not asked for"),
+        }
+        assert!(writes <= 3);
+    }
+}
+
+#[test]
+fn the_same_seed_draws_the_same_and_another_seed_does_not() {
+    let span = Span { start: 0, bytes: 1 << 20 };
+    let draw = |seed| {
+        let mut accesses = Accesses::new(&job(), span, seed);
+        std::iter::from_fn(move || accesses.next()).take(200).collect::<Vec<_>>()
+    };
+    assert_eq!(draw(5), draw(5));
+    assert_ne!(draw(5), draw(6));
+}
+
+/// The share of I/Os that do not begin where the last one ended, in 16 MiB.
+fn jumps(pattern: Pattern) -> f64 {
+    let mut job = job();
+    job.pattern = pattern;
+    let mut accesses = Accesses::new(&job, Span { start: 0, bytes: 16 << 20 }, 5);
+    let offsets: Vec<u64> = (0..20_000).map(|_| accesses.next().unwrap().offset).collect();
+    let follows = |pair: &&[u64]| pair[1] == (pair[0] + 4096) % (16 << 20);
+    1.0 - offsets.windows(2).filter(follows).count() as f64 / 19_999.0
+}
+
+#[test]
+fn mixtures_and_runs_jump_as_often_as_asked() {
+    // 1 in 4096 jumps lands behind the last I/O; 6 standard deviations are at most 0.021.
+    for (pattern, expected) in [
+        (Pattern::Mixed { random_percent: 0 }, 0.0),
+        (Pattern::Mixed { random_percent: 30 }, 0.3),
+        (Pattern::Mixed { random_percent: 100 }, 1.0),
+        (Pattern::Runs(RunLength::Fixed(1)), 1.0),
+        (Pattern::Runs(RunLength::Fixed(8)), 0.125),
+        (Pattern::Runs(RunLength::Geometric(4.0)), 0.25),
+        (Pattern::Random, 1.0),
+        (Pattern::Sequential, 0.0),
+    ] {
+        let share = jumps(pattern);
+        assert!((share - expected).abs() < 0.022, "{pattern:?}: {share}");
+    }
+}
+
+#[test]
+fn runs_of_fixed_length_jump_at_every_so_many_ios_only() {
+    let mut job = job();
+    job.pattern = Pattern::Runs(RunLength::Fixed(5));
+    let mut accesses = Accesses::new(&job, Span { start: 0, bytes: 1 << 20 }, 5);
+    for _ in 0..200 {
+        let first = accesses.next().unwrap().offset;
+        for index in 1..5 {
+            let expected = (first + index * 4096) % (1 << 20);
+            assert_eq!(accesses.next().unwrap().offset, expected);
+        }
+    }
+}
+
+#[test]
+fn skewed_accesses_favour_few_blocks_which_ones_depends_on_the_seed() {
+    let hottest = |skew, seed| {
+        let mut job = job();
+        job.pattern = Pattern::Skewed(skew);
+        let mut accesses = Accesses::new(&job, Span { start: 0, bytes: 4 << 20 }, seed);
+        let mut counts = vec![0_u32; 1024];
+        for _ in 0..20_000 {
+            let io = accesses.next().unwrap();
+            counts[usize::try_from(io.offset / 4096).unwrap()] += 1;
+        }
+        let (at, count) = counts.iter().enumerate().max_by_key(|(_, count)| **count).unwrap();
+        (at, *count)
+    };
+    // Uniform would be 20 each.
+    for skew in [Skew::Zipf(1.2), Skew::Zipf(0.9), Skew::Pareto(0.2)] {
+        let ((some, count), (other, _)) = (hottest(skew, 1), hottest(skew, 2));
+        assert!(count > 200, "{skew:?}: {count}");
+        assert_ne!(some, other);
+    }
+}
+
+#[test]
+fn syncs_reach_every_file_and_pauses_come_after_so_many_ios() {
+    let mut job = job();
+    (job.read_percent, job.fsync_every, job.files_per_thread) = (0, Some(4), 2);
+    job.think = Some(Think { time_ns: 1, after_ios: 4 });
+    let mut accesses = Accesses::new(&job, Span { start: 0, bytes: 1 << 20 }, 3);
+    for _ in 0..100 {
+        let next: Vec<(Op, u16)> =
+            (0..7).map(|_| accesses.next().unwrap()).map(|io| (io.op, io.file)).collect();
+        let write = Op::Write;
+        let ios = [(write, 0), (write, 1), (write, 0), (write, 1)];
+        assert_eq!(next[..4], ios);
+        assert_eq!(next[4..], [(Op::Sync, 1), (Op::Sync, 0), (Op::Pause, 0)]);
+    }
+}
+
+#[test]
+fn the_end_of_a_pass_is_marked_where_the_cache_is_to_be_cold() {
+    for (pattern, sizes) in [
+        (Pattern::Sequential, BlockSizes::Fixed(4096)),
+        (Pattern::Shuffled, BlockSizes::Fixed(4096)),
+        (Pattern::Shuffled, BlockSizes::Range { min: 4096, max: 16_384 }),
+        (Pattern::Strided(8192), BlockSizes::Fixed(4096)),
+        (Pattern::Backward(8192), BlockSizes::Fixed(4096)),
+    ] {
+        let mut job = job();
+        (job.pattern, job.block_sizes, job.invalidate) = (pattern, sizes, true);
+        job.files_per_thread = 2;
+        let mut accesses = Accesses::new(&job, Span { start: 0, bytes: 64 << 10 }, 3);
+        let mut seen = [BTreeSet::new(), BTreeSet::new()];
+        let mut passes = 0;
+        for _ in 0..500 {
+            let io = accesses.next().unwrap();
+            let seen = &mut seen[usize::from(io.file)];
+            if io.op == Op::Forget {
+                passes += 1;
+                seen.clear();
+            } else {
+                assert!(seen.insert(io.offset), "{pattern:?}: twice in a pass");
+            }
+        }
+        assert!(passes > 20, "{pattern:?}: {passes}");
+        // Neither direct I/O nor a warm cache has anything to drop.
+        job.direct = true;
+        let mut accesses = Accesses::new(&job, Span { start: 0, bytes: 64 << 10 }, 3);
+        assert!((0..500).all(|_| accesses.next().unwrap().op != Op::Forget));
+    }
+}

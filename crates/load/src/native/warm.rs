@@ -1,0 +1,40 @@
+//! Before the start: the cache that a job wants warm.
+
+use iotax_vdisk::Clock;
+
+use super::access::Span;
+use super::engines::{Deadline, Engine, Submitted};
+use super::io::{Io, Op};
+use super::window::StopFlags;
+
+/// Reads `span` of each of `files` files through `engine`, block by block, as the job would. What
+/// cannot be read will be told by the measurement itself.
+pub fn pre_read<E: Engine, C: Clock + ?Sized>(
+    engine: &mut E,
+    clock: &C,
+    (span, files): (Span, u16),
+    block_bytes: u32,
+    flags: StopFlags<'_>,
+) {
+    let blocks = span.bytes / u64::from(block_bytes);
+    let rest = u32::try_from(span.bytes % u64::from(block_bytes)).expect("less than a block");
+    for file in 0..files {
+        for block in 0..=blocks {
+            let bytes = if block < blocks { block_bytes } else { rest };
+            if flags.raised() || bytes == 0 {
+                break;
+            }
+            let offset = span.start + block * u64::from(block_bytes);
+            read(engine, clock, Io { offset, bytes, file, op: Op::Read });
+        }
+    }
+}
+
+fn read<E: Engine, C: Clock + ?Sized>(engine: &mut E, clock: &C, io: Io) {
+    let mut through = engine.submit(0, io) != Submitted::InFlight;
+    while !through {
+        let now_ns = clock.now_ns();
+        engine.wait(Deadline { now_ns, until_ns: now_ns + 100_000_000, precise: false });
+        engine.reap(clock.now_ns(), |_, _| through = true);
+    }
+}

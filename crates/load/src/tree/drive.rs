@@ -1,0 +1,243 @@
+//! The loop of one thread, and its record.
+
+use std::fs;
+use std::thread;
+
+use iotax_record::{LatencyHistogram, OperationRecord};
+use iotax_spec::{Operation, Tree};
+use iotax_vdisk::Clock;
+use rustix::io::Errno;
+
+use super::act::Actor;
+use super::layout::Made;
+use super::mix::Mix;
+use super::slots::Slots;
+use crate::error::Error;
+use crate::native::conduct::{GLANCE, Stage};
+use crate::native::gate::Ticket;
+use crate::native::io::{Io, Op};
+use crate::native::merge::ThreadRecord;
+use crate::native::pace::Schedule;
+use crate::native::setup::Thread;
+use crate::native::window::{Flow, Tally, Window};
+
+/// A thread gives up after so many failures in a row: its tree is gone.
+const TOO_MANY_IN_A_ROW: u32 = 1000;
+/// Drops dentries and inodes, and no pages. Only root may.
+const DROP_CACHES: &str = "/proc/sys/vm/drop_caches";
+const SEED_OF_MIX: u64 = 0x0074_7265_6573;
+
+/// Plays `thread` on `stage`. `None` if another thread failed before the start.
+pub fn perform(
+    stage: &Stage<'_>,
+    thread: &Thread<'_>,
+    ticket: Ticket<'_>,
+) -> Result<Option<ThreadRecord>, Error> {
+    let job = thread.job;
+    let Some(tree) = &job.tree else {
+        let what = "engine `metadata` needs operations, such as `stat:80,open:8,list:12`";
+        return Err(Error::unsuitable(job, what.to_owned()));
+    };
+    let (target, stop) = (stage.request.target, stage.request.stop);
+    let (made, root, names, slots, content) = Made::new(job, tree, target, thread.index, stop)?;
+    if job.invalidate {
+        // Every thread does so when its tree is there: the last one's comes after all trees.
+        drop_dentries(thread)?;
+    }
+    let actor = Actor::new(root, names, content);
+    let through = stage.through(thread.job_index);
+    let Some(start_ns) = ticket.arrive() else { return Ok(None) };
+    let window = stage.window(start_ns);
+    let own_start_ns = start_ns + job.start_delay_ns;
+    let mut worker = Worker {
+        actor,
+        slots,
+        mix: Mix::new(tree, thread.seed ^ SEED_OF_MIX),
+        schedule: thread.schedule(own_start_ns),
+        tally: Tally::new(job, window, own_start_ns, stage.flags(), stage.request.live),
+        window,
+        opened: false,
+        operations: Operation::ALL.map(|_| (LatencyHistogram::new(), 0)),
+        in_a_row: 0,
+        first_error: None,
+        root: made.path().display().to_string(),
+    };
+    stage.clock.sleep_until(own_start_ns);
+    worker.run(&stage.clock);
+    let operations = worker.take_operations(tree);
+    let first_error = worker.first_error.take();
+    let mut record =
+        ThreadRecord::of_tally(thread, &mut worker.tally, first_error, window, own_start_ns);
+    record.operations = operations;
+    drop(through);
+    // Taking the tree down would be felt by those that still measure.
+    while !stage.jobs_are_through() && !stage.flags().raised() {
+        thread::sleep(GLANCE);
+    }
+    drop(made);
+    Ok(Some(record))
+}
+
+fn drop_dentries(thread: &Thread<'_>) -> Result<(), Error> {
+    fs::write(DROP_CACHES, "2").map_err(|source| {
+        Error::unsuitable(
+            thread.job,
+            format!(
+                "the cached names and inodes cannot be dropped ({source}): only root can; run as \
+                 root, or set `invalidate = false`"
+            ),
+        )
+    })
+}
+
+struct Worker<'a> {
+    actor: Actor,
+    slots: Slots,
+    mix: Mix,
+    schedule: Option<Schedule>,
+    tally: Tally<'a>,
+    window: Window,
+    opened: bool,
+    /// Latencies and failures, in the order of [`Operation::ALL`].
+    operations: [(LatencyHistogram, u64); 6],
+    in_a_row: u32,
+    first_error: Option<String>,
+    root: String,
+}
+
+/// What is about to be done.
+struct Step {
+    operation: Operation,
+    /// Place in the slots, and the slot.
+    of: (usize, u32),
+    /// Of the new name, for a rename.
+    to: (usize, u32),
+}
+
+impl Worker<'_> {
+    fn run(&mut self, clock: &impl Clock) {
+        let mut now_ns = clock.now_ns();
+        loop {
+            if now_ns >= self.tally.next_edge_ns && self.tally.on_edge(now_ns) == Flow::Stop {
+                break;
+            }
+            let mut intended_ns = now_ns;
+            if let Some(schedule) = &mut self.schedule {
+                intended_ns = schedule.peek();
+                if intended_ns > now_ns {
+                    clock.sleep_until(intended_ns.min(self.tally.next_edge_ns));
+                    now_ns = clock.now_ns();
+                    continue;
+                }
+                schedule.advance();
+                self.tally.max_slip_ns = self.tally.max_slip_ns.max(now_ns - intended_ns);
+            }
+            let step = self.next();
+            let outcome = self.actor.act(step.operation, step.of.1, step.to.1);
+            let done_ns = clock.now_ns();
+            self.settle(&step, outcome.is_ok());
+            self.tally.passed(1, now_ns, done_ns);
+            if done_ns >= self.tally.next_edge_ns && self.tally.on_edge(done_ns) == Flow::Stop {
+                now_ns = done_ns;
+                break;
+            }
+            self.count(&step, outcome, (now_ns, intended_ns, done_ns));
+            now_ns = done_ns;
+        }
+        self.tally.finish(now_ns, false);
+    }
+
+    fn next(&mut self) -> Step {
+        let operation = self.mix.next(&self.slots);
+        let random = self.mix.random();
+        let of = match operation {
+            Operation::Create => self.slots.free_one(random),
+            Operation::List => (0, self.slots.any(random)),
+            _ => self.slots.file(random),
+        };
+        let to = match operation {
+            Operation::Rename => self.slots.free_one(self.mix.random()),
+            _ => of,
+        };
+        Step { operation, of, to }
+    }
+
+    fn settle(&mut self, step: &Step, done: bool) {
+        match step.operation {
+            Operation::Create if done => self.slots.created(step.of.0),
+            Operation::Delete if done => self.slots.deleted(step.of.0),
+            Operation::Rename if done => self.slots.renamed(step.of.0, step.to.0),
+            _ => {}
+        }
+    }
+
+    /// Counts what ended in the window, or may yet turn out to be before it.
+    fn count(&mut self, step: &Step, outcome: Result<u64, Errno>, times: (u64, u64, u64)) {
+        let (submitted_ns, intended_ns, done_ns) = times;
+        if !self.opened && done_ns >= self.window.open_ns {
+            self.opened = true;
+            self.reset();
+        }
+        let op = if step.operation.changes() { Op::Write } else { Op::Read };
+        let (latency, errors) = &mut self.operations[step.operation as usize];
+        match outcome {
+            Ok(bytes) => {
+                let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
+                let io = Io { bytes, op, ..Io::SYNC };
+                self.tally.completed::<true>(io, submitted_ns, intended_ns, done_ns);
+                latency.record(done_ns.saturating_sub(intended_ns));
+                self.in_a_row = 0;
+            }
+            Err(errno) => {
+                *errors += 1;
+                self.tally.counts[op as usize].errors += 1;
+                self.fail(step, errno);
+            }
+        }
+    }
+
+    #[cold]
+    fn fail(&mut self, step: &Step, errno: Errno) {
+        if self.first_error.is_none() {
+            let path = match step.operation {
+                Operation::List => self.actor.names.directory_of(step.of.1),
+                _ => self.actor.names.file(step.of.1),
+            };
+            self.first_error = Some(format!(
+                "{} of {}/{}: {}",
+                step.operation.name(),
+                self.root,
+                path.to_string_lossy(),
+                std::io::Error::from(errno)
+            ));
+        }
+        self.in_a_row += 1;
+        if self.in_a_row >= TOO_MANY_IN_A_ROW {
+            self.tally.give_up();
+        }
+    }
+
+    fn reset(&mut self) {
+        for (latency, errors) in &mut self.operations {
+            if latency.count() > 0 {
+                latency.reset();
+            }
+            *errors = 0;
+        }
+    }
+
+    /// Those that the job asks for, and those that were done instead.
+    fn take_operations(&mut self, tree: &Tree) -> Vec<OperationRecord> {
+        if !self.opened {
+            self.reset();
+        }
+        let all = Operation::ALL.iter().zip(&mut self.operations);
+        let all = all.map(|(operation, (latency, errors))| {
+            let latency = std::mem::take(latency);
+            let wanted = tree.weight(*operation) > 0 || latency.count() > 0;
+            let name = operation.name().to_owned();
+            wanted.then_some(OperationRecord { name, latency, errors: *errors })
+        });
+        all.flatten().collect()
+    }
+}

@@ -1,0 +1,24 @@
+//! Operations on trees of files: create, stat, open, list, rename and delete, as they are.
+//!
+//! | file | idea |
+//! |---|---|
+//! | `names` | paths of a tree, formatted once |
+//! | `layout` | the tree of each thread, made before the trial, and taken down |
+//! | `slots` | which files are there, which names are free |
+//! | `mix` | what comes next, by weight |
+//! | `act` | one operation: the system calls |
+//! | `drive` | the loop of one thread, and its record |
+//!
+//! Each thread has a tree of its own in the target, `JOB.THREAD.tree`: threads never wait for
+//! each other's directories, as processes in checkouts of their own do not. Nothing on the hot
+//! path allocates: names are formatted before the start.
+
+mod act;
+mod drive;
+mod layout;
+mod mix;
+mod names;
+mod slots;
+
+pub use drive::perform;
+pub use layout::prepare;
