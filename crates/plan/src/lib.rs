@@ -21,13 +21,20 @@ pub struct Plan {
     pub min_blocks: u32,
     /// Blocks at most.
     pub max_blocks: u32,
+    /// The trials of one arm in one block, in their order: one per phase of the experiment.
+    pub phases: Vec<Phase>,
+    /// Wall time at most, in nanoseconds.
+    pub max_time_ns: Option<u64>,
+    seed: u64,
+}
+
+/// The times of one phase's trials.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Phase {
     /// Discarded start of each trial, in nanoseconds.
     pub ramp_ns: u64,
     /// Measured part of each trial, in nanoseconds.
     pub time_ns: u64,
-    /// Wall time at most, in nanoseconds.
-    pub max_time_ns: Option<u64>,
-    seed: u64,
 }
 
 impl Plan {
@@ -37,8 +44,10 @@ impl Plan {
             arms: spec.arms.len(),
             min_blocks: spec.stop.min_blocks,
             max_blocks: spec.stop.max_blocks,
-            ramp_ns: spec.workload.ramp_ns,
-            time_ns: spec.workload.time_ns,
+            phases: spec
+                .phases()
+                .map(|phase| Phase { ramp_ns: phase.ramp_ns, time_ns: phase.time_ns })
+                .collect(),
             max_time_ns: spec.stop.max_time_ns,
             seed: spec.seed,
         }
@@ -60,7 +69,9 @@ impl Plan {
 
     /// Time of one block with `open` arms, without switching, in nanoseconds.
     pub fn block_ns(&self, open: usize) -> u64 {
-        (self.ramp_ns + self.time_ns).saturating_mul(open as u64)
+        let phase_ns = |phase: &Phase| phase.ramp_ns.saturating_add(phase.time_ns);
+        let turn_ns = self.phases.iter().map(phase_ns).fold(0, u64::saturating_add);
+        turn_ns.saturating_mul(open as u64)
     }
 
     /// Shortest and longest time the experiment takes, without switching, in nanoseconds.
@@ -89,8 +100,7 @@ mod tests {
             arms,
             min_blocks: 3,
             max_blocks: 40,
-            ramp_ns: 2,
-            time_ns: 5,
+            phases: vec![Phase { ramp_ns: 2, time_ns: 5 }],
             max_time_ns: None,
             seed,
         }

@@ -64,7 +64,7 @@ pub(crate) fn check(
             grounds.extend(devices.get(path).cloned().map(Ground::Device));
             continue;
         }
-        match ground(arm, &spec.workload, work_dir) {
+        match ground(arm, &spec.all_at_once(), work_dir) {
             Ok(ground) => grounds.push(ground),
             Err((path, obstacle)) => {
                 refusals.push(Refusal { arm: arm.name.clone(), path: Some(path), obstacle });
@@ -123,6 +123,10 @@ fn ground(arm: &Arm, workload: &Workload, work_dir: &Path) -> Looked {
         Target::Path(path) => {
             let facts = look(path).map_err(at(path))?;
             path_target(facts, workload).map_err(at(path))
+        }
+        Target::Results(files) => {
+            let first = files.first().cloned().unwrap_or_default();
+            Err((first, Obstacle::IsAResult))
         }
         Target::Stack(stack) => match stack.layers.first() {
             Some(Layer::File { path: None, .. }) => {
@@ -306,12 +310,12 @@ fn room(spec: &Spec, grounds: &[Ground]) -> Room {
                 continue;
             }
             Ground::Directory(facts) if is_system(arm) => {
-                let bytes = bytes_in_directory(&spec.workload);
+                let bytes = bytes_in_directory(&spec.all_at_once());
                 places.push((Path::new(""), vec![&arm.name], facts, bytes));
                 continue;
             }
             Ground::Directory(facts) => {
-                (facts.path.as_path(), facts, bytes_in_directory(&spec.workload))
+                (facts.path.as_path(), facts, bytes_in_directory(&spec.all_at_once()))
             }
             // Layers of the system write to their base: each arm has a file of its own.
             Ground::Anonymous(facts) | Ground::OnNew { parent: facts, .. } if is_system(arm) => {
@@ -339,7 +343,7 @@ fn room(spec: &Spec, grounds: &[Ground]) -> Room {
 /// Bytes that the base of an arm's stack takes; 0 for paths.
 pub(crate) fn disk_bytes(arm: &Arm) -> u64 {
     match &arm.target {
-        Target::Path(_) => 0,
+        Target::Path(_) | Target::Results(_) => 0,
         Target::Stack(stack) => assembly::base_bytes(stack),
     }
 }

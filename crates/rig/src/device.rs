@@ -112,7 +112,7 @@ fn too_small(spec: &Spec, arms: &[&Arm], size_bytes: u64) -> Vec<Obstacle> {
     let stacks = || arms.iter().filter_map(|arm| stack_of(arm));
     let layer = stacks().find_map(|stack| assembly::too_small(stack, size_bytes));
     let layer = layer.map(|(layer, least_bytes)| Obstacle::TooSmallFor { layer, least_bytes });
-    let needed_bytes = bytes_in_directory(&spec.workload);
+    let needed_bytes = bytes_in_directory(&spec.all_at_once());
     let files = stacks().any(|stack| stack.form() == Form::Directory) && needed_bytes > size_bytes;
     let files = files.then_some(Obstacle::TooSmall {
         has_bytes: size_bytes,
@@ -125,7 +125,7 @@ fn too_small(spec: &Spec, arms: &[&Arm], size_bytes: u64) -> Vec<Obstacle> {
 fn stack_of(arm: &Arm) -> Option<&Stack> {
     match &arm.target {
         Target::Stack(stack) => Some(stack),
-        Target::Path(_) => None,
+        Target::Path(_) | Target::Results(_) => None,
     }
 }
 

@@ -127,11 +127,11 @@ fn mount_point(disk: &Disk) -> Result<Disk, Error> {
 /// Disks are what a rig makes of arms that are stacks; no load is driven here, so a workload that
 /// only reads stands for what others will do.
 fn spec(disks: &[Disk], seed: u64) -> Spec {
-    let arm = |disk: &Disk| Arm {
-        name: disk.at.display().to_string(),
-        target: Target::Stack(disk.stack.clone()),
-    };
+    let arm =
+        |disk: &Disk| Arm::new(disk.at.display().to_string(), Target::Stack(disk.stack.clone()));
     Spec {
+        then: Vec::new(),
+        suite: None,
         workload: Workload::preset("randread-4k").expect("a built-in workload"),
         arms: disks.iter().map(arm).collect(),
         design: Design::Single,

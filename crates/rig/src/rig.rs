@@ -261,8 +261,8 @@ impl Build<'_> {
                     site
                 }
                 Up::Alone(_) => site::in_waiting(arm, ground),
-                Up::Disk(disk) => site::describe(arm, ground, Some(disk), &spec.workload),
-                Up::Path { .. } => site::describe(arm, ground, None, &spec.workload),
+                Up::Disk(disk) => site::describe(arm, ground, Some(disk), &spec.all_at_once()),
+                Up::Path { .. } => site::describe(arm, ground, None, &spec.all_at_once()),
             };
             // Others are about to be made, and none of them in this one's turn.
             place.assembly().map_or(Ok(()), Assembly::leave)?;
@@ -356,7 +356,7 @@ impl Build<'_> {
                 matches!(ground, Ground::Device(_)) && on_it && stack.form() != Form::Directory
             };
             if spec.arms.iter().zip(grounds).any(is_bare) {
-                let bytes = device.bytes_for(bytes_in_directory(&spec.workload));
+                let bytes = device.bytes_for(bytes_in_directory(&spec.all_at_once()));
                 fill(&device.open()?, &device.path, bytes, spec.seed, &mut self.watch)?;
             }
         }
@@ -393,6 +393,7 @@ impl Build<'_> {
                 return Up::at(path.clone());
             }
             (Target::Stack(stack), _) => stack,
+            (Target::Results(_), _) => unreachable!("results have no ground: they were refused"),
         };
         let file = match (ground.file_to_make(), ground) {
             (Some(key), _) => self.files.made[key].path.as_path(),

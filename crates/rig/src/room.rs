@@ -79,21 +79,19 @@ const INDEX_VERSIONS: u64 = 3;
 
 /// Bytes that the workload's test files take in a directory.
 pub(crate) fn bytes_in_directory(workload: &Workload) -> u64 {
-    let mut shared: BTreeMap<&str, u64> = BTreeMap::new();
-    let mut sum_bytes = 0_u64;
+    // Jobs of one name in several phases work on the same files.
+    let mut files: BTreeMap<(&str, bool), u64> = BTreeMap::new();
     for job in workload.jobs.iter().filter(|job| job.engine != Engine::Null) {
-        match &job.files {
+        let (name, needed_bytes) = match &job.files {
             Files::PerThread => {
-                let bytes = job.size_bytes.saturating_mul(u64::from(job.threads));
-                sum_bytes = sum_bytes.saturating_add(bytes);
+                ((job.name.as_str(), true), job.size_bytes.saturating_mul(job.threads.into()))
             }
-            Files::Shared(name) => {
-                let bytes = shared.entry(name).or_default();
-                *bytes = job.size_bytes.max(*bytes);
-            }
-        }
+            Files::Shared(name) => ((name.as_str(), false), job.size_bytes),
+        };
+        let bytes = files.entry(name).or_default();
+        *bytes = needed_bytes.max(*bytes);
     }
     let index_bytes =
         workload.index.map_or(0, |index| index.index_bytes.saturating_mul(INDEX_VERSIONS));
-    shared.into_values().chain([index_bytes]).fold(sum_bytes, u64::saturating_add)
+    files.into_values().chain([index_bytes]).fold(0, u64::saturating_add)
 }

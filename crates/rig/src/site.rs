@@ -94,6 +94,7 @@ fn base_text(arm: &Arm) -> String {
             bottom => bottom.map(Layer::to_string).unwrap_or_default(),
         },
         Target::Path(path) => path.display().to_string(),
+        results @ Target::Results(_) => results.to_string(),
     }
 }
 

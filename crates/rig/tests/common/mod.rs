@@ -24,9 +24,10 @@ pub fn stack(layers: impl Into<Vec<Layer>>) -> Target {
 
 /// These arms under 4 KiB random reads of a 64 KiB file.
 pub fn spec(arms: &[(&str, Target)]) -> Spec {
-    let arms =
-        arms.iter().map(|(name, target)| Arm { name: (*name).into(), target: target.clone() });
+    let arms = arms.iter().map(|(name, target)| Arm::new(*name, target.clone()));
     Spec {
+        then: Vec::new(),
+        suite: None,
         workload: Workload {
             name: "test".into(),
             about: String::new(),
@@ -34,6 +35,8 @@ pub fn spec(arms: &[(&str, Target)]) -> Spec {
             time_ns: 1_000_000_000,
             jobs: vec![job()],
             index: None,
+            origin: None,
+            notes: Vec::new(),
             primary: "job".into(),
         },
         arms: arms.collect(),
