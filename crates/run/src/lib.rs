@@ -5,11 +5,14 @@
 #![forbid(unsafe_code)]
 
 mod budget;
+mod drivers;
 mod error;
 mod observer;
+mod statistics;
 mod trial;
 mod walk;
 
+pub use drivers::Drivers;
 pub use error::Error;
 pub use observer::{Event, Observer};
 pub use trial::target;

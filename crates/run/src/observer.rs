@@ -16,6 +16,8 @@ pub enum Event<'a> {
         block: u32,
         /// Name of the arm.
         arm: &'a str,
+        /// Name of the phase, where there are several.
+        phase: Option<&'a str>,
         /// Its place in the block, from 0.
         place: usize,
         /// Trials in the block.

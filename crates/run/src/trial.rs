@@ -3,51 +3,64 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use iotax_load::{Live, LoadDriver, Request, Target};
+use iotax_load::{Live, Request, Target};
 use iotax_plan::Plan;
 use iotax_record::{JobRecord, LoadRecord, Outcome, Trial};
 use iotax_rig::{Place, Rig};
-use iotax_spec::Spec;
+use iotax_spec::{Spec, Workload};
+
+use crate::drivers::Drivers;
+use crate::statistics;
 
 /// What every trial of an experiment has in common.
 pub(crate) struct Bench<'a> {
     pub(crate) spec: &'a Spec,
     pub(crate) plan: &'a Plan,
     pub(crate) rig: &'a mut Rig,
-    pub(crate) driver: &'a dyn LoadDriver,
+    pub(crate) drivers: &'a Drivers,
     pub(crate) stop: &'a AtomicBool,
     pub(crate) live: Option<&'a Live>,
     pub(crate) started: Instant,
 }
 
 impl Bench<'_> {
-    /// Runs arm `arm` once. Never fails: a failure is what the trial records.
-    pub(crate) fn trial(&mut self, block: u32, slot: u32, arm: usize) -> Trial {
+    /// Runs one phase on arm `arm` once. Never fails: a failure is what the trial records.
+    pub(crate) fn trial(&mut self, (block, slot): (u32, u32), arm: usize, phase: usize) -> Trial {
         let switching = Instant::now();
         let made_anew = self.rig.is_made_anew(arm);
+        let driver = self.drivers.of(&self.spec.arms[arm]).map_err(|error| error.to_string());
+        let device = self.rig.site(arm).device.clone();
         let place = self.rig.up(arm).map_err(|error| error.to_string()).and_then(|place| {
-            let target = target(place);
+            let (target, driver) = (target(place), driver?);
             if made_anew {
-                let driver = self.driver;
-                let prepared = driver.prepare(&self.spec.workload, target, &|_, _| (), self.stop);
-                prepared.map_err(|error| error.to_string())?;
+                for workload in self.spec.phases() {
+                    let prepared = driver.prepare(workload, target, &|_, _| (), self.stop);
+                    prepared.map_err(|error| error.to_string())?;
+                }
             }
-            Ok(target)
+            Ok((target, driver))
         });
         let switch_ns = nanos(switching.elapsed());
         let started_ns = nanos(self.started.elapsed());
-        let result = place.and_then(|target| {
+        let (workload, times) = (workload(self.spec, phase), self.plan.phases[phase]);
+        let ran = place.map(|(target, driver)| {
             let request = Request {
-                workload: &self.spec.workload,
+                workload,
                 target,
-                ramp_ns: self.plan.ramp_ns,
-                time_ns: self.plan.time_ns,
+                ramp_ns: times.ramp_ns,
+                time_ns: times.time_ns,
                 seed: self.plan.load_seed(block),
                 stop: self.stop,
                 live: self.live,
             };
-            self.driver.run(&request).map_err(|error| error.to_string())
+            statistics::measured(driver, request, device.as_deref())
         });
+        let (result, statistics) = match ran {
+            Ok((result, statistics)) => {
+                (result.map_err(|error| error.to_string()), Some(statistics))
+            }
+            Err(error) => (Err(error), None),
+        };
         let interrupted = self.stop.load(Ordering::Relaxed);
         let (outcome, load) = match result {
             Err(_) if interrupted => (Outcome::Interrupted, None),
@@ -56,8 +69,14 @@ impl Bench<'_> {
             Ok(load) => (outcome(&load), Some(load)),
         };
         let arm = self.spec.arms[arm].name.clone();
-        Trial { block, slot, arm, started_ns, switch_ns, outcome, load }
+        let phase = u32::try_from(phase).unwrap_or(u32::MAX);
+        Trial { block, slot, arm, phase, started_ns, switch_ns, outcome, load, statistics }
     }
+}
+
+/// The workload of a phase.
+pub(crate) fn workload(spec: &Spec, phase: usize) -> &Workload {
+    spec.phases().nth(phase).expect("a phase of the plan")
 }
 
 /// Where the rig put an arm, as the load knows it.
@@ -69,7 +88,7 @@ pub fn target(place: Place<'_>) -> Target<'_> {
     }
 }
 
-/// Completed, unless some I/O failed.
+/// Completed, unless some I/O failed or another program had something to say.
 fn outcome(load: &LoadRecord) -> Outcome {
     let moved = |job: &JobRecord| job.read.ios + job.write.ios > 0;
     let mut reasons: Vec<String> = load
@@ -83,6 +102,7 @@ fn outcome(load: &LoadRecord) -> Outcome {
         let error = error.unwrap_or_else(|| "no I/O completed in the measured window".to_owned());
         return Outcome::Failed { error };
     }
+    reasons.extend(load.warnings.iter().cloned());
     if reasons.is_empty() { Outcome::Completed } else { Outcome::Degraded { reasons } }
 }
 

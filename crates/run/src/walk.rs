@@ -3,16 +3,17 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use iotax_analyze::Analyzer;
-use iotax_load::{Live, LoadDriver};
+use iotax_analyze::Phases;
+use iotax_load::Live;
 use iotax_plan::Plan;
 use iotax_record::{End, Experiment, Outcome, Trial, Writer};
 use iotax_rig::Rig;
 
 use crate::budget::Budget;
+use crate::drivers::Drivers;
 use crate::error::Error;
 use crate::observer::{Event, Observer};
-use crate::trial::{Bench, nanos};
+use crate::trial::{Bench, nanos, workload};
 
 /// An arm that failed this often in a row is given up.
 const GIVE_UP_AFTER: u32 = 3;
@@ -26,7 +27,7 @@ pub struct Setup<'a> {
     /// The arms, prepared.
     pub rig: &'a mut Rig,
     /// What drives the load.
-    pub driver: &'a dyn LoadDriver,
+    pub drivers: &'a Drivers,
     /// Set by someone else to end the run early.
     pub stop: &'a AtomicBool,
     /// Counters for a progress display.
@@ -38,15 +39,21 @@ pub struct Setup<'a> {
 pub fn run(
     setup: Setup<'_>,
     writer: &mut Writer,
-    analyzer: &mut Analyzer,
+    phases: &mut Phases,
     observer: &mut dyn Observer,
 ) -> Result<End, Error> {
     let started = Instant::now();
-    let Setup { experiment, plan, rig, driver, stop, live } = setup;
+    let Setup { experiment, plan, rig, drivers, stop, live } = setup;
     let spec = &experiment.spec;
-    let bench = Bench { spec, plan, rig, driver, stop, live, started };
-    let mut walk =
-        Walk { bench, writer, analyzer, observer, slot: 0, failures: vec![0; plan.arms] };
+    let bench = Bench { spec, plan, rig, drivers, stop, live, started };
+    let mut walk = Walk {
+        bench,
+        writer,
+        phases,
+        observer,
+        slot: 0,
+        failures: vec![vec![0; plan.phases.len()]; plan.arms],
+    };
     let reason = walk.blocks()?;
     let interrupted = stop.load(Ordering::Relaxed);
     let gave_up = walk.given_up().is_some();
@@ -59,11 +66,11 @@ pub fn run(
 struct Walk<'a> {
     bench: Bench<'a>,
     writer: &'a mut Writer,
-    analyzer: &'a mut Analyzer,
+    phases: &'a mut Phases,
     observer: &'a mut dyn Observer,
     slot: u32,
-    /// Failures in a row, per arm.
-    failures: Vec<u32>,
+    /// Failures in a row, per arm and phase.
+    failures: Vec<Vec<u32>>,
 }
 
 impl Walk<'_> {
@@ -82,7 +89,7 @@ impl Walk<'_> {
                 return Ok("interrupted".to_owned());
             }
             budget.block_took(block_started.elapsed());
-            let progress = self.analyzer.decide();
+            let progress = self.phases.decide();
             self.observer.on(&Event::Looked(&progress));
             if let Some(arm) = self.given_up() {
                 return Ok(format!("arm {arm} failed {GIVE_UP_AFTER} times in a row"));
@@ -95,38 +102,45 @@ impl Walk<'_> {
         Ok(format!("all {} blocks were run", plan.max_blocks))
     }
 
-    /// Runs one trial of each open arm; false if the user stopped it.
+    /// Runs one trial of each phase on each open arm; false if the user stopped it.
     fn block(&mut self, block: u32, open: &[bool]) -> Result<bool, Error> {
         let order = self.bench.plan.order(block, |arm| open[arm]);
-        for (place, &arm) in order.iter().enumerate() {
+        let phases = self.bench.plan.phases.len();
+        let turns = order.iter().flat_map(|arm| (0..phases).map(move |phase| (*arm, phase)));
+        for (place, (arm, phase)) in turns.enumerate() {
             if self.bench.stop.load(Ordering::Relaxed) {
                 return Ok(false);
             }
             self.observer.on(&Event::TrialStarts {
                 block,
                 arm: &self.bench.spec.arms[arm].name,
+                phase: (phases > 1).then(|| workload(self.bench.spec, phase).name.as_str()),
                 place,
-                trials_in_block: order.len(),
+                trials_in_block: order.len() * phases,
             });
-            let trial = self.bench.trial(block, self.slot, arm);
-            self.keep(arm, &trial)?;
+            let trial = self.bench.trial((block, self.slot), arm, phase);
+            self.keep((arm, phase), &trial)?;
         }
         Ok(!self.bench.stop.load(Ordering::Relaxed))
     }
 
-    fn keep(&mut self, arm: usize, trial: &Trial) -> Result<(), Error> {
+    fn keep(&mut self, (arm, phase): (usize, usize), trial: &Trial) -> Result<(), Error> {
         self.slot += 1;
         let failed = matches!(trial.outcome, Outcome::Failed { .. });
-        self.failures[arm] = if failed { self.failures[arm] + 1 } else { 0 };
+        let failures = &mut self.failures[arm][phase];
+        *failures = if failed { *failures + 1 } else { 0 };
         self.writer.append(trial)?;
-        self.analyzer.add(trial);
+        self.phases.add(trial);
         self.observer.on(&Event::TrialEnded(trial));
         Ok(())
     }
 
     /// Name of the first arm that keeps failing: without it no block can be complete.
     fn given_up(&self) -> Option<&str> {
-        let arm = self.failures.iter().position(|failures| *failures >= GIVE_UP_AFTER)?;
+        let arm = self
+            .failures
+            .iter()
+            .position(|phases| phases.iter().any(|failures| *failures >= GIVE_UP_AFTER))?;
         Some(&self.bench.spec.arms[arm].name)
     }
 }

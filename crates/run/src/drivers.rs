@@ -1,0 +1,31 @@
+use iotax_load::{Fio, LoadDriver, Native};
+use iotax_spec::{Arm, Driver, Spec};
+
+/// What drives the load of each arm.
+#[derive(Debug, Clone, Default)]
+pub struct Drivers {
+    fio: Option<Fio>,
+}
+
+impl Drivers {
+    /// Whatever the arms ask for.
+    ///
+    /// # Errors
+    /// [`iotax_load::Error::NoFio`] if an arm asks for fio, and it is not there.
+    pub fn find(spec: &Spec) -> Result<Self, iotax_load::Error> {
+        let asked = spec.arms.iter().any(|arm| arm.driver == Driver::Fio);
+        Ok(Self { fio: if asked { Some(Fio::find()?) } else { None } })
+    }
+
+    /// The one that an arm asks for.
+    ///
+    /// # Errors
+    /// As [`Drivers::find`], which was not asked about this arm.
+    pub fn of(&self, arm: &Arm) -> Result<&dyn LoadDriver, iotax_load::Error> {
+        match (arm.driver, &self.fio) {
+            (Driver::Native, _) => Ok(&Native),
+            (Driver::Fio, Some(fio)) => Ok(fio),
+            (Driver::Fio, None) => Err(iotax_load::Error::NoFio),
+        }
+    }
+}
