@@ -85,10 +85,7 @@ fn experiment() -> Experiment {
         query_bytes: 16384,
     });
     let layers = vec![Layer::Mem { size_bytes: 1 << 30 }];
-    let arm = |name: &str| Arm {
-        name: name.into(),
-        target: Target::Stack(Stack { layers: layers.clone() }),
-    };
+    let arm = |name: &str| Arm::new(name, Target::Stack(Stack { layers: layers.clone() }));
     let stop = Stop {
         mode: StopMode::Default,
         margin: 0.05,
@@ -104,7 +101,15 @@ fn experiment() -> Experiment {
         iotax_version: env!("CARGO_PKG_VERSION").into(),
         started: "2026-01-01T00:00:00Z".into(),
         command: vec!["iotax".into(), "compare".into()],
-        spec: Spec { workload, arms, design: Design::Compare, stop, seed: 1 },
+        spec: Spec {
+            workload,
+            then: Vec::new(),
+            suite: None,
+            arms,
+            design: Design::Compare,
+            stop,
+            seed: 1,
+        },
         environment: Environment { cpus: 2, ..Environment::default() },
         sites: vec![Site::default(); 2],
         generator_ns_per_io: 50.0,
@@ -132,8 +137,10 @@ fn trial(slot: u32, arm: &str, layers: usize, rng: &mut Xoshiro256PlusPlus) -> T
             first_error: None,
         }),
         system: SystemCounters::default(),
+        warnings: Vec::new(),
     };
     Trial {
+        phase: 0,
         block: slot / 2,
         slot,
         arm: arm.into(),
@@ -141,6 +148,7 @@ fn trial(slot: u32, arm: &str, layers: usize, rng: &mut Xoshiro256PlusPlus) -> T
         switch_ns: SECOND_NS / 10,
         outcome: Outcome::Completed,
         load: Some(load),
+        statistics: None,
     }
 }
 

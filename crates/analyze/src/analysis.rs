@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::statistics::{StatisticsSeries, StatisticsSummary};
 use crate::stats::verdict::Verdict;
 
 /// Version of the analysis format that this program writes.
@@ -64,8 +65,15 @@ pub struct ArmSummary {
     pub latency_ios: u64,
     /// Index loads, if the workload has them.
     pub index: Option<IndexSummary>,
+    /// Operations on trees of files, if that is what the primary job does: its rate is then one of
+    /// operations. Pooled over trials.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub operations: Vec<OperationSummary>,
     /// The arm's other jobs.
     pub other_jobs: Vec<JobSummary>,
+    /// Devices, CPUs, pressure and NFS, means over the windows of its trials.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub statistics: Option<StatisticsSummary>,
 }
 
 /// One point of a latency percentile curve.
@@ -90,6 +98,26 @@ pub struct JobSummary {
     pub mean_latency_ns: f64,
     /// 99th percentile of latency in nanoseconds, pooled.
     pub p99_latency_ns: u64,
+    /// 99.9th percentile of latency in nanoseconds, pooled.
+    #[serde(default)]
+    pub p999_latency_ns: u64,
+}
+
+/// One kind of operation on trees of files, on one arm.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct OperationSummary {
+    /// Its name: `create`, `stat`, ...
+    pub name: String,
+    /// How often it was done.
+    pub count: u64,
+    /// How often it failed.
+    pub errors: u64,
+    /// Mean latency, in nanoseconds.
+    pub mean_ns: f64,
+    /// 99th percentile, in nanoseconds.
+    pub p99_ns: u64,
+    /// The longest, in nanoseconds.
+    pub max_ns: u64,
 }
 
 /// Index loads of one arm, pooled over trials.
@@ -252,6 +280,9 @@ pub struct TrialPoint {
     pub p99_ns: Option<u64>,
     /// I/Os in each second of the primary job.
     pub per_second_ios: Vec<u32>,
+    /// Devices, CPUs, pressure and NFS from second to second, for as many trials as charts show.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub statistics: Option<StatisticsSeries>,
 }
 
 /// What a self-check found.
@@ -282,6 +313,10 @@ pub enum Check {
     LayerCache,
     /// The hypervisor took CPU time.
     Steal,
+    /// Results that were not made by the same job, or not known to be.
+    AnotherJob,
+    /// Results of runs that were not interleaved.
+    NotInterleaved,
     /// Arms on different storage.
     DifferentStorage,
     /// Throughput dropped for good at some time.

@@ -13,11 +13,12 @@ use crate::facts::TrialFacts;
 use crate::method::Method;
 use crate::pool::ArmPool;
 use crate::progress::{self, Progress};
-use crate::{questions, summary};
+use crate::statistics::{MOST_INTERVALS, Room};
+use crate::{questions, results, summary};
 
 /// Collects the trials of an experiment and draws conclusions from them.
 ///
-/// Keeps a few hundred bytes per trial and one pooled histogram per arm and job, never a trial's
+/// Keeps a kilobyte or two per trial, series of the first trials, and one pooled histogram per arm and job, never a trial's
 /// own histograms: tens of thousands of trials fit. The result depends on which trials were added,
 /// not on the order of adding; the same code serves a live run and a record read back.
 #[derive(Debug, Clone)]
@@ -28,6 +29,8 @@ pub struct Analyzer {
     layout: Option<Layout>,
     trials: Vec<TrialFacts>,
     pools: Vec<ArmPool>,
+    /// Intervals of series that came since some were dropped last.
+    intervals: usize,
 }
 
 impl Analyzer {
@@ -45,6 +48,7 @@ impl Analyzer {
             trials: Vec::new(),
             pools: vec![ArmPool::new(&spec.workload); spec.arms.len()],
             experiment: experiment.clone(),
+            intervals: 0,
         }
     }
 
@@ -56,15 +60,26 @@ impl Analyzer {
         if let (true, Some(arm), Some(load)) = (facts.usable, arm, &trial.load) {
             self.pools[arm].add(load, workload);
         }
+        self.intervals += facts.intervals;
         self.trials.push(facts);
+        // Only now and then: it looks at all trials.
+        if self.intervals > 2 * MOST_INTERVALS {
+            shed_series(&mut self.trials);
+            self.intervals = 0;
+        }
+    }
+
+    /// Trials taken in.
+    pub(crate) fn trials(&self) -> u32 {
+        u32::try_from(self.trials.len()).unwrap_or(u32::MAX)
     }
 
     /// What the data say so far: call it after each complete block. Cheap; only the metrics that
     /// decide are concluded on.
     pub fn decide(&self) -> Progress {
         let spec = &self.experiment.spec;
-        let metrics = compare::metrics(&spec.workload);
-        let blocks = Blocks::new(&self.trials, self.names.len());
+        let metrics = self.metrics();
+        let blocks = self.blocks();
         let by_metric: Vec<Vec<Conclusion>> = progress::deciding_metrics(&metrics)
             .iter()
             .map(|metric| self.subjects(&blocks, *metric))
@@ -81,7 +96,7 @@ impl Analyzer {
         let spec = &self.experiment.spec;
         let mut trials: Vec<&TrialFacts> = self.trials.iter().collect();
         trials.sort_by_key(|trial| (trial.slot, trial.block, trial.arm));
-        let blocks = Blocks::new(&self.trials, self.names.len());
+        let blocks = self.blocks();
         let (conclusions, attribution) = self.conclusions(&blocks);
         let evidence = Evidence {
             experiment: &self.experiment,
@@ -109,12 +124,31 @@ impl Analyzer {
         }
     }
 
+    fn blocks(&self) -> Blocks<'_> {
+        let arms = self.names.len();
+        if self.experiment.spec.is_of_results() {
+            Blocks::unordered(&self.trials, arms)
+        } else {
+            Blocks::new(&self.trials, arms)
+        }
+    }
+
+    /// What is compared, the primary metric first.
+    fn metrics(&self) -> Vec<Metric> {
+        let spec = &self.experiment.spec;
+        if spec.is_of_results() {
+            results::metrics(&self.trials, &spec.workload)
+        } else {
+            compare::metrics(&spec.workload)
+        }
+    }
+
     /// All conclusions, those of one arm or layer side by side with its primary metric first.
     fn conclusions(
         &self,
         blocks: &Blocks<'_>,
     ) -> (Vec<Conclusion>, Option<crate::analysis::Attribution>) {
-        let metrics = compare::metrics(&self.experiment.spec.workload);
+        let metrics = self.metrics();
         let by_metric: Vec<Vec<Conclusion>> =
             metrics.iter().map(|metric| self.subjects(blocks, *metric)).collect();
         let mut all: Vec<Conclusion> = (0..by_metric.first().map_or(0, Vec::len))
@@ -134,6 +168,9 @@ impl Analyzer {
     fn subjects(&self, blocks: &Blocks<'_>, metric: Metric) -> Vec<Conclusion> {
         match &self.experiment.spec.design {
             Design::Single => Vec::new(),
+            Design::Compare if self.experiment.spec.is_of_results() => {
+                results::conclude(&self.method, &self.trials, &self.names, metric)
+            }
             Design::Compare => {
                 let rows = compare::rows(blocks, &self.names, metric);
                 conclude(&self.method, rows, blocks.dropped)
@@ -171,6 +208,19 @@ impl Analyzer {
         used.sort_unstable();
         used.dedup();
         used
+    }
+}
+
+/// Drops what charts have no room for. Which trials are shown depends on their place in the
+/// experiment, not on the order of adding; so the room of those dropped stays taken.
+fn shed_series(trials: &mut [TrialFacts]) {
+    let mut by_slot: Vec<&mut TrialFacts> = trials.iter_mut().collect();
+    by_slot.sort_by_key(|trial| (trial.slot, trial.block, trial.arm));
+    let mut room = Room::default();
+    for trial in by_slot {
+        if !room.takes(trial.intervals) {
+            trial.series = None;
+        }
     }
 }
 

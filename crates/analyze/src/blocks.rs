@@ -43,10 +43,17 @@ pub(crate) struct Blocks<'a> {
 impl<'a> Blocks<'a> {
     /// Arranges the usable ones of `trials`, given in any order.
     pub fn new(trials: &'a [TrialFacts], arms: usize) -> Self {
-        let mut usable: Vec<_> =
-            trials.iter().filter(|t| t.usable).filter_map(|t| Some((t, t.arm?))).collect();
-        usable.sort_by_key(|(trial, arm)| (trial.block, trial.slot, *arm));
+        let usable = usable(trials);
         let shift = shift(&usable);
+        Self::arranged(usable, arms, shift)
+    }
+
+    /// As [`Self::new`] for trials whose order is not known: no shift is looked for.
+    pub fn unordered(trials: &'a [TrialFacts], arms: usize) -> Self {
+        Self::arranged(usable(trials), arms, None)
+    }
+
+    fn arranged(usable: Vec<(&'a TrialFacts, usize)>, arms: usize, shift: Option<Shift>) -> Self {
         let mut blocks: BTreeMap<u32, Vec<Option<&TrialFacts>>> = BTreeMap::new();
         for (trial, arm) in usable {
             blocks.entry(trial.block).or_insert_with(|| vec![None; arms])[arm] = Some(trial);
@@ -58,6 +65,14 @@ impl<'a> Blocks<'a> {
             .partition(|block| block.block as usize >= first_kept);
         Self { kept, dropped: dropped.len(), shift }
     }
+}
+
+/// In the order in which they ran, with their arms.
+fn usable(trials: &[TrialFacts]) -> Vec<(&TrialFacts, usize)> {
+    let mut usable: Vec<_> =
+        trials.iter().filter(|t| t.usable).filter_map(|t| Some((t, t.arm?))).collect();
+    usable.sort_by_key(|(trial, arm)| (trial.block, trial.slot, *arm));
+    usable
 }
 
 /// The trials must be in the order in which they ran.

@@ -17,6 +17,7 @@ mod little;
 mod noise;
 mod other_programs;
 mod regime;
+mod results;
 mod schedule;
 mod stalls;
 mod steal;
@@ -78,9 +79,15 @@ pub(crate) struct Evidence<'a> {
     pub method: &'a Method,
 }
 
+/// What can be checked of results that other tools have made. The others need to know the machine,
+/// the order of trials, or the load generator; that they were not made is an open question.
+const CHECKS_OF_RESULTS: [SelfCheck; 4] =
+    [io_errors::check, failed_trials::check, little::check, results::check];
+
 /// Runs all checks.
 pub(crate) fn run(evidence: &Evidence<'_>) -> Vec<Warning> {
-    CHECKS.iter().flat_map(|check| check(evidence)).collect()
+    let checks: &[SelfCheck] = if evidence.is_of_results() { &CHECKS_OF_RESULTS } else { &CHECKS };
+    checks.iter().flat_map(|check| check(evidence)).collect()
 }
 
 /// The trials of one arm in which something was found, with the worst of it.
@@ -129,17 +136,25 @@ impl<'a> Evidence<'a> {
         self.trials.iter().copied().filter(move |trial| trial.usable && trial.arm == Some(arm))
     }
 
-    /// The jobs of a trial that really move data, with what was asked of them.
+    /// The jobs of a trial that really move data, with what was asked of them. Operations on trees
+    /// of files are about names and inodes, which devices do not count.
     pub fn real_jobs(
         &self,
         trial: &'a TrialFacts,
     ) -> impl Iterator<Item = (&'a Job, &'a JobFacts)> + use<'a> {
         let experiment = self.experiment;
-        trial
-            .jobs
-            .iter()
-            .map(|facts| (&experiment.spec.workload.jobs[facts.job], facts))
-            .filter(|(_, facts)| facts.engine != "null" && facts.ios > 0 && facts.active_ns > 0)
+        trial.jobs.iter().map(|facts| (&experiment.spec.workload.jobs[facts.job], facts)).filter(
+            |(_, facts)| {
+                !matches!(facts.engine.as_str(), "null" | "metadata")
+                    && facts.ios > 0
+                    && facts.active_ns > 0
+            },
+        )
+    }
+
+    /// Whether nothing was run: all arms are results of other tools.
+    pub fn is_of_results(&self) -> bool {
+        self.experiment.spec.is_of_results()
     }
 
     pub fn site(&self, arm: usize) -> Option<&'a Site> {

@@ -58,7 +58,8 @@ impl Conclusion {
 }
 
 /// A difference that the family of comparisons does not support.
-const NOT_AFTER_HOLM: &str = "it holds alone, but not after Holm's correction for all comparisons";
+pub(crate) const NOT_AFTER_HOLM: &str =
+    "it holds alone, but not after Holm's correction for all comparisons";
 /// Verdict at a look that the blocks dropped after a change of regime have used already.
 const LOOK_SPENT: &str = "too few blocks are left after the shift of regime";
 
@@ -193,7 +194,7 @@ impl Row {
     }
 }
 
-fn word(sign: Sign) -> Verdict {
+pub(crate) fn word(sign: Sign) -> Verdict {
     match sign {
         Sign::Slower => Verdict::Slower,
         Sign::Faster => Verdict::Faster,

@@ -9,6 +9,8 @@ use iotax_record::{
 use iotax_spec::{Spec, Workload};
 
 use crate::analysis::Metric;
+use crate::described::{self, Described};
+use crate::statistics::{self, StatisticsSeries, StatisticsSummary};
 
 /// One trial.
 #[derive(Debug, Clone)]
@@ -30,6 +32,12 @@ pub(crate) struct TrialFacts {
     pub system: SystemCounters,
     /// Reads and writes of the primary job in each second.
     pub per_second_ios: Vec<u32>,
+    /// The machine over the window.
+    pub statistics: Option<StatisticsSummary>,
+    /// The machine from sample to sample; dropped again where there is no room for it.
+    pub series: Option<StatisticsSeries>,
+    /// Intervals that `series` has, or had.
+    pub intervals: usize,
     /// Whether its figures may enter a statistic.
     pub usable: bool,
     /// Some arm of the experiment has layers of the system.
@@ -84,6 +92,7 @@ impl TrialFacts {
         let jobs = load.map_or_else(Vec::new, |load| jobs(load, workload));
         let (outcome, why, measured) = outcome(&trial.outcome);
         let primary = load.and_then(|load| load.jobs.iter().find(|j| j.name == workload.primary));
+        let series = trial.statistics.as_ref().and_then(statistics::series);
         let mut facts = Self {
             block: trial.block,
             slot: trial.slot,
@@ -98,6 +107,9 @@ impl TrialFacts {
             index: load.and_then(|load| load.index.as_ref()).map(IndexFacts::of),
             system: load.map(|load| load.system.clone()).unwrap_or_default(),
             per_second_ios: primary.map(per_second_ios).unwrap_or_default(),
+            statistics: trial.statistics.as_ref().and_then(statistics::of_trial),
+            intervals: series.as_ref().map_or(0, StatisticsSeries::intervals),
+            series,
             in_system: spec.arms.iter().any(|arm| arm.target.is_in_system()),
             usable: false,
         };
@@ -162,7 +174,7 @@ impl JobFacts {
     fn of(record: &JobRecord, job: usize, is_primary: bool) -> Self {
         let latency = merged(record.read.latency(), record.write.latency());
         let mean_latency_ns = latency.mean_ns();
-        Self {
+        let facts = Self {
             job,
             is_primary,
             engine: record.engine.clone(),
@@ -190,6 +202,22 @@ impl JobFacts {
                 (None, None) => mean_latency_ns * (record.read.ios + record.write.ios) as f64,
                 _ => sum_ns(&record.read) + sum_ns(&record.write),
             },
+        };
+        match described::of(record) {
+            Some(found) => facts.described(&found),
+            None => facts,
+        }
+    }
+
+    /// With what another tool said of its latencies.
+    fn described(self, found: &Described) -> Self {
+        Self {
+            mean_latency_ns: found.mean_ns,
+            p99_latency_ns: found.p99_ns.unwrap_or(0),
+            latency_ios: found.ios,
+            service_sum_ns: found.mean_ns * found.ios as f64,
+            service_max_ns: found.max_ns,
+            ..self
         }
     }
 

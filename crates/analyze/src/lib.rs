@@ -8,19 +8,30 @@ mod blocks;
 mod checks;
 mod compare;
 mod conclude;
+mod described;
 mod facts;
 mod method;
+mod phases;
 mod pool;
 mod progress;
 mod questions;
+mod results;
+mod statistics;
 pub mod stats;
 mod summary;
 mod words;
 
 pub use analysis::{
     Analysis, ArmSummary, Attribution, Check, Comparison, Ending, Estimate, FORMAT, IndexSummary,
-    Interaction, JobSummary, LayerCost, Metric, QuantilePoint, TrialPoint, Warning,
+    Interaction, JobSummary, LayerCost, Metric, OperationSummary, QuantilePoint, TrialPoint,
+    Warning,
 };
 pub use analyzer::Analyzer;
+pub use phases::Phases;
 pub use progress::{ArmProgress, Progress};
+pub use statistics::{
+    CpuFigures, DeviceFigures, DeviceSummary, DirectionFigures, Interval, IntervalDevice,
+    MemoryFigures, NfsFigures, NfsSummary, PressureFigures, Quantity, StallFigures, StatisticsLine,
+    StatisticsSeries, StatisticsSummary, intervals,
+};
 pub use stats::verdict::{Sign, Verdict};

@@ -1,7 +1,9 @@
 //! The latencies of all usable trials of one arm, merged as they arrive.
 
-use iotax_record::{IndexRecord, LatencyHistogram, LoadRecord};
+use iotax_record::{IndexRecord, LatencyHistogram, LoadRecord, OperationRecord};
 use iotax_spec::Workload;
+
+use crate::described;
 
 /// Pooled histograms of one arm: for curves and descriptions, never for a verdict (their
 /// quantiles ignore that trials differ: nominal 95 % covered 40 % in simulation).
@@ -10,6 +12,17 @@ pub(crate) struct ArmPool {
     /// One per job of the workload.
     pub jobs: Vec<LatencyHistogram>,
     pub index: Option<IndexPool>,
+    /// Operations on trees of files of the primary job.
+    pub operations: Vec<OperationRecord>,
+    /// One per job: the quantiles of each trial of which another tool gave nothing else.
+    pub described: Vec<Vec<Described>>,
+}
+
+/// Quantiles of one trial, as another tool gave them.
+#[derive(Debug, Clone)]
+pub(crate) struct Described {
+    pub quantiles: Vec<(f64, u64)>,
+    pub ios: u64,
 }
 
 /// Index loads of one arm.
@@ -25,14 +38,36 @@ pub(crate) struct IndexPool {
 
 impl ArmPool {
     pub fn new(workload: &Workload) -> Self {
-        Self { jobs: vec![LatencyHistogram::empty(); workload.jobs.len()], index: None }
+        let jobs = workload.jobs.len();
+        Self {
+            jobs: vec![LatencyHistogram::empty(); jobs],
+            index: None,
+            described: vec![Vec::new(); jobs],
+            operations: Vec::new(),
+        }
     }
 
     pub fn add(&mut self, load: &LoadRecord, workload: &Workload) {
-        for (pool, job) in self.jobs.iter_mut().zip(&workload.jobs) {
+        let pools = self.jobs.iter_mut().zip(&mut self.described);
+        for ((pool, described), job) in pools.zip(&workload.jobs) {
             if let Some(record) = load.jobs.iter().find(|record| record.name == job.name) {
                 pool.merge(record.read.latency());
                 pool.merge(record.write.latency());
+                let quantiles = described::quantiles(record);
+                if !quantiles.is_empty() {
+                    let ios = record.read.ios + record.write.ios;
+                    described.push(Described { quantiles: quantiles.to_vec(), ios });
+                }
+            }
+        }
+        let primary = load.jobs.iter().find(|record| record.name == workload.primary);
+        for more in primary.iter().flat_map(|record| &record.operations) {
+            match self.operations.iter_mut().find(|known| known.name == more.name) {
+                Some(sum) => {
+                    sum.latency.merge(&more.latency);
+                    sum.errors += more.errors;
+                }
+                None => self.operations.push(more.clone()),
             }
         }
         if let Some(index) = &load.index {

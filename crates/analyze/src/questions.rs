@@ -1,5 +1,7 @@
 //! What could not be concluded, and why, in plain sentences.
 
+mod results;
+
 use iotax_record::End;
 use iotax_spec::Design;
 
@@ -27,6 +29,10 @@ pub(crate) fn open(
         );
     }
     questions.extend(end.and_then(|end| not_as_run(evidence, end)));
+    if evidence.is_of_results() {
+        questions.extend(results::open(evidence));
+        return questions;
+    }
     questions.extend(without_answer(evidence));
     questions.extend(imprecise(evidence));
     questions.extend(peel.and_then(|peel| order(evidence, peel)));

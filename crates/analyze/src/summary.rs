@@ -1,10 +1,13 @@
 //! Arms and trials as figures to show; descriptive, no conclusion rests on them.
 
-use iotax_record::{Experiment, LatencyHistogram};
+use iotax_record::{Experiment, LatencyHistogram, OperationRecord};
 
-use crate::analysis::{ArmSummary, IndexSummary, JobSummary, Metric, QuantilePoint, TrialPoint};
+use crate::analysis::{
+    ArmSummary, IndexSummary, JobSummary, Metric, OperationSummary, QuantilePoint, TrialPoint,
+};
 use crate::facts::{JobFacts, TrialFacts};
-use crate::pool::{ArmPool, IndexPool};
+use crate::pool::{ArmPool, Described, IndexPool};
+use crate::statistics::{self, Room};
 
 /// Quantiles of the latency curves.
 const LADDER: [f64; 24] = [
@@ -32,7 +35,6 @@ pub(crate) fn arms(
         .map(|(((i, arm), pool), trials)| {
             let usable: Vec<&TrialFacts> = trials.iter().copied().filter(|t| t.usable).collect();
             let primary = spec.workload.jobs.iter().position(|j| j.name == spec.workload.primary);
-            let latency = primary.map(|job| &pool.jobs[job]);
             let throughputs = values(&usable, JobFacts::iops);
             ArmSummary {
                 name: arm.name.clone(),
@@ -46,10 +48,14 @@ pub(crate) fn arms(
                 throughput_cv: coefficient_of_variation(&throughputs),
                 cpu_ns_per_io: mean(&metric(&usable, Metric::CpuPerIo)),
                 mean_latency_ns: mean(&metric(&usable, Metric::Latency)),
-                latency: latency.map_or_else(Vec::new, curve),
-                latency_ios: latency.map_or(0, LatencyHistogram::count),
+                latency: primary.map_or_else(Vec::new, |job| curve_of(pool, job)),
+                latency_ios: primary.map_or(0, |job| latency_ios(pool, job)),
                 index: pool.index.as_ref().map(index),
+                operations: pool.operations.iter().map(operation).collect(),
                 other_jobs: other_jobs(experiment, &usable, pool, primary),
+                statistics: statistics::of_arm(
+                    &usable.iter().filter_map(|t| t.statistics.as_ref()).collect::<Vec<_>>(),
+                ),
             }
         })
         .collect()
@@ -61,9 +67,11 @@ pub(crate) fn points(trials: &[&TrialFacts], used: &[(u32, usize)]) -> Vec<Trial
         let is_in = |arm| used.binary_search(&(trial.block, arm)).is_ok();
         trial.usable && trial.arm.is_some_and(is_in)
     };
+    let mut room = Room::default();
     trials
         .iter()
         .map(|trial| {
+            let is_shown = room.takes(trial.intervals);
             let job = trial.primary().filter(|job| job.ios > 0 && job.active_ns > 0);
             TrialPoint {
                 slot: trial.slot,
@@ -78,6 +86,7 @@ pub(crate) fn points(trials: &[&TrialFacts], used: &[(u32, usize)]) -> Vec<Trial
                 bytes_per_s: job.map(JobFacts::bytes_per_s),
                 p99_ns: job.filter(|job| job.latency_ios > 0).map(|job| job.p99_latency_ns),
                 per_second_ios: trial.per_second_ios.clone(),
+                statistics: trial.series.clone().filter(|_| is_shown),
             }
         })
         .collect()
@@ -100,11 +109,27 @@ fn other_jobs(
                 name: job.name.clone(),
                 iops: of_job(JobFacts::iops),
                 bytes_per_s: of_job(JobFacts::bytes_per_s),
-                mean_latency_ns: pool.jobs[i].mean_ns(),
-                p99_latency_ns: pool.jobs[i].quantile_ns(0.99),
+                mean_latency_ns: if pool.jobs[i].count() > 0 {
+                    pool.jobs[i].mean_ns()
+                } else {
+                    of_job(|facts| facts.mean_latency_ns)
+                },
+                p99_latency_ns: quantile_of(pool, i, 0.99),
+                p999_latency_ns: quantile_of(pool, i, 0.999),
             }
         })
         .collect()
+}
+
+fn operation(record: &OperationRecord) -> OperationSummary {
+    OperationSummary {
+        name: record.name.clone(),
+        count: record.latency.count(),
+        errors: record.errors,
+        mean_ns: record.latency.mean_ns(),
+        p99_ns: record.latency.quantile_ns(0.99),
+        max_ns: record.latency.max_ns(),
+    }
 }
 
 fn index(pool: &IndexPool) -> IndexSummary {
@@ -119,6 +144,48 @@ fn index(pool: &IndexPool) -> IndexSummary {
         queries_waited: pool.queries_waited,
         p99_query_ns: pool.query.quantile_ns(0.99),
     }
+}
+
+/// Of one job of an arm: from its histogram, or else from what other tools gave.
+fn curve_of(pool: &ArmPool, job: usize) -> Vec<QuantilePoint> {
+    if pool.jobs[job].count() > 0 {
+        curve(&pool.jobs[job])
+    } else {
+        described(&pool.described[job])
+    }
+}
+
+/// One quantile of a job; 0 where nobody knows.
+fn quantile_of(pool: &ArmPool, job: usize, q: f64) -> u64 {
+    if pool.jobs[job].count() > 0 {
+        return pool.jobs[job].quantile_ns(q);
+    }
+    let points = described(&pool.described[job]);
+    points.iter().find(|point| (point.q - q).abs() < 1e-9).map_or(0, |point| point.latency_ns)
+}
+
+fn latency_ios(pool: &ArmPool, job: usize) -> u64 {
+    let histogram = pool.jobs[job].count();
+    if histogram > 0 { histogram } else { pool.described[job].iter().map(|d| d.ios).sum() }
+}
+
+/// Quantiles without a distribution cannot be pooled: the geometric mean over the trials, as
+/// comparisons have it, of those quantiles that all of them give and enough I/Os support.
+fn described(trials: &[Described]) -> Vec<QuantilePoint> {
+    let at = |trial: &Described, q: f64| {
+        let supported = trial.ios as f64 * (1.0 - q) >= MIN_BEYOND;
+        let point = trial.quantiles.iter().find(|(p, _)| (p - q).abs() < 1e-9);
+        point.filter(|_| supported).map(|(_, ns)| (*ns).max(1) as f64)
+    };
+    let mean = |q: f64| -> Option<QuantilePoint> {
+        let logs: Vec<f64> =
+            trials.iter().map(|trial| at(trial, q).map(f64::ln)).collect::<Option<_>>()?;
+        let latency = (logs.iter().sum::<f64>() / logs.len() as f64).exp();
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "above 0")]
+        let latency_ns = latency.round() as u64;
+        Some(QuantilePoint { q, latency_ns })
+    };
+    if trials.is_empty() { Vec::new() } else { LADDER.into_iter().filter_map(mean).collect() }
 }
 
 fn curve(latency: &LatencyHistogram) -> Vec<QuantilePoint> {

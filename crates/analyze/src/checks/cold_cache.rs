@@ -1,5 +1,3 @@
-use iotax_spec::Pattern;
-
 use super::Evidence;
 use crate::analysis::{Check, Warning};
 use crate::facts::TrialFacts;
@@ -65,7 +63,7 @@ fn finding(
         return Some((2.0 + missing, Finding::Short { read, delivered }));
     }
     let excess = delivered / all_read as f64;
-    let is_random = all().all(|(job, _)| job.pattern == Pattern::Random || !job.reads());
+    let is_random = all().all(|(job, _)| job.pattern.is_random() || !job.reads());
     // What an index loads and queries is delivered too, but counted in no job.
     (excess > EXCESS && is_random && trial.index.is_none())
         .then(|| (1.0 - 1.0 / excess, Finding::Excess { read: all_read as f64, delivered }))

@@ -17,10 +17,14 @@ pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Warning> {
                 count(of_arm().count() as u64, "trial"),
                 reason.unwrap_or_else(|| "no I/O of the primary job completed".to_owned())
             ),
-            advice: "The blocks of these trials are left out of the comparison. If trials fail \
-                     under load rather than by accident, what is left is the easy part: solve the \
-                     error and measure again."
-                .to_owned(),
+            advice: if evidence.is_of_results() {
+                "These results are left out.".to_owned()
+            } else {
+                "The blocks of these trials are left out of the comparison. If trials fail under \
+                 load rather than by accident, what is left is the easy part: solve the error and \
+                 measure again."
+                    .to_owned()
+            },
             trials,
         })
     });

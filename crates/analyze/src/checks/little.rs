@@ -45,15 +45,21 @@ pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Warning> {
                     two_digits(*by_latency),
                     worst.how_often()
                 ),
-                advice: "Latencies or rates of this arm are wrong, or I/Os were taken that the \
-                         job did not issue: do not use them. With sqpoll, turn it off; else try \
-                         engine=psync, and report this if it stays."
-                    .to_owned(),
+                advice: advice(evidence).to_owned(),
                 trials: worst.trials,
                 arm: Some(worst.arm),
             }
         })
         .collect()
+}
+
+fn advice(evidence: &Evidence<'_>) -> &'static str {
+    if evidence.is_of_results() {
+        return "Latencies, rates, threads or depth in these results cannot all be right: do not \
+                rest anything on them before it is clear which are.";
+    }
+    "Latencies or rates of this arm are wrong, or I/Os were taken that the job did not issue: do \
+     not use them. With sqpoll, turn it off; else try engine=psync, and report this if it stays."
 }
 
 /// How far the law is broken, with the three numbers in flight: by latency, counted, possible.
@@ -62,6 +68,9 @@ pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Warning> {
 /// of their time lies before it: at most as many as there are slots, each no longer than the
 /// longest. And failed I/Os are in flight but have no latency.
 fn deviation(facts: &JobFacts) -> Option<(f64, f64, f64, f64)> {
+    if facts.threads == 0 || facts.queue_depth == 0 {
+        return None; // Another tool's result that does not tell.
+    }
     let slots = f64::from(facts.threads.max(1)) * f64::from(facts.queue_depth.max(1));
     if facts.errors + facts.short_ios > 0 || slots / facts.ios as f64 > TOLERANCE {
         return None;

@@ -24,6 +24,7 @@
 //! | [`bucket`] | does one saturated run show a token bucket |
 //! | [`regime`] | did a credit burst end in the middle of the run |
 //! | [`factorial`] | which layer costs how much, and which pairs interact |
+//! | [`unpaired`] | two arms whose results belong to no block |
 //! | [`anytime`] | the wider interval for runs past the last look |
 
 pub mod anytime;
@@ -42,4 +43,5 @@ pub mod stopping;
 mod student;
 pub mod tail;
 pub mod trial_length;
+pub mod unpaired;
 pub mod verdict;

@@ -58,6 +58,7 @@ fn trials() -> impl Strategy<Value = Vec<Trial>> {
     prop::collection::vec(trial, 0..60).prop_map(|trials| {
         let made =
             trials.into_iter().enumerate().map(|(slot, (block, arm, outcome, load))| Trial {
+                phase: 0,
                 block,
                 slot: u32::try_from(slot).expect("few trials"),
                 arm: format!("mask {arm}"),
@@ -65,6 +66,7 @@ fn trials() -> impl Strategy<Value = Vec<Trial>> {
                 switch_ns: 0,
                 outcome,
                 load,
+                statistics: None,
             });
         made.collect()
     })

@@ -31,6 +31,8 @@ impl Bed {
     /// Arms by name, each on its own in-process stack of memory and the given layers.
     pub fn new(arms: &[(&str, &[Layer])], design: Design) -> Self {
         let spec = Spec {
+            then: Vec::new(),
+            suite: None,
             workload: workload(),
             arms: arms.iter().map(|(name, layers)| arm(name, layers)).collect(),
             design,
@@ -165,6 +167,8 @@ impl Bed {
         let slot = self.slot;
         self.slot += 1;
         Trial {
+            phase: 0,
+            statistics: None,
             block,
             slot,
             arm: self.experiment.spec.arms[arm].name.clone(),
@@ -177,6 +181,7 @@ impl Bed {
                 jobs: vec![job],
                 index: None,
                 system: SystemCounters::default(),
+                warnings: Vec::new(),
             }),
         }
     }
@@ -256,7 +261,7 @@ pub fn disk_site() -> Site {
 fn arm(name: &str, layers: &[Layer]) -> Arm {
     let mut all = vec![Layer::Mem { size_bytes: 1 << 30 }];
     all.extend_from_slice(layers);
-    Arm { name: name.into(), target: Target::Stack(Stack { layers: all }) }
+    Arm::new(name, Target::Stack(Stack { layers: all }))
 }
 
 fn workload() -> Workload {
@@ -273,6 +278,8 @@ fn workload() -> Workload {
         time_ns: SECONDS * SECOND_NS,
         jobs: vec![job],
         index: None,
+        origin: None,
+        notes: Vec::new(),
         primary: "reader".into(),
     }
 }

@@ -1,0 +1,41 @@
+use iotax_spec::Design;
+
+use super::Evidence;
+use crate::analysis::{Check, Warning};
+
+/// Results of other tools: were they made by the same job, and how were the runs arranged?
+pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Warning> {
+    let mut warnings = other_jobs(evidence);
+    warnings.extend(not_interleaved(evidence));
+    warnings
+}
+
+fn other_jobs(evidence: &Evidence<'_>) -> Vec<Warning> {
+    let notes = &evidence.experiment.spec.workload.notes;
+    let warning = |note: &String| Warning {
+        check: Check::AnotherJob,
+        arm: None,
+        message: note.clone(),
+        advice: "What the jobs differ in is part of every difference below. Compare results of \
+                 one job, or read them as a comparison of the jobs too."
+            .to_owned(),
+        trials: 0,
+    };
+    notes.iter().map(warning).collect()
+}
+
+/// Nobody randomised the order, so the difference has in it whatever else changed.
+fn not_interleaved(evidence: &Evidence<'_>) -> Option<Warning> {
+    (evidence.experiment.spec.design == Design::Compare).then(|| Warning {
+        check: Check::NotInterleaved,
+        arm: None,
+        message: "the runs were not interleaved in random order, as far as the results tell: \
+                  whatever changed between them (neighbours, credits, temperature, what the \
+                  volume holds) is in the difference, and no interval covers it"
+            .to_owned(),
+        advice: "For the difference between the arms alone, measure them in one iotax compare: it \
+                 runs them in random blocks."
+            .to_owned(),
+        trials: 0,
+    })
+}

@@ -1,0 +1,105 @@
+//! What results of other tools leave open.
+
+use crate::analysis::Metric;
+use crate::checks::Evidence;
+use crate::conclude::Conclusion;
+use crate::facts::TrialFacts;
+use crate::results::is_held_to_a_rate;
+use crate::stats::tail::samples_needed;
+use crate::stats::unpaired::MIN_RESULTS;
+use crate::stats::verdict::Verdict;
+use crate::words::{self, count, list, percent};
+
+pub(super) fn open(evidence: &Evidence<'_>) -> Vec<String> {
+    let mut questions: Vec<String> =
+        evidence.conclusions.iter().filter_map(|c| without_answer(evidence, c)).collect();
+    questions.extend(masked(evidence));
+    questions.extend(tail(evidence));
+    questions.extend(without_latencies(evidence));
+    questions.push(
+        "Not checked, because such results do not tell: whether a cache answered, what the load \
+         generator cost, whether CPUs were busy or stolen, whether the storage was the same, and \
+         whether a burst ended on the way."
+            .to_owned(),
+    );
+    questions
+}
+
+fn without_answer(evidence: &Evidence<'_>, conclusion: &Conclusion) -> Option<String> {
+    let comparison = &conclusion.comparison;
+    let subject = conclusion.subject();
+    let metric = words::capital(words::metric(comparison.metric));
+    if comparison.verdict == Verdict::InsufficientTailSamples {
+        let needed = samples_needed(0.99);
+        return Some(format!(
+            "{metric} of {subject}: insufficient tail samples; a p99 needs {needed} I/Os per run."
+        ));
+    }
+    if comparison.verdict.is_decided() {
+        return None;
+    }
+    let arm = evidence.names.iter().position(|name| name == subject).unwrap_or(0);
+    let results = |arm: usize| evidence.usable(arm).count() as u64;
+    let (base, with) = (results(0), results(arm));
+    let Some((lo, hi)) = comparison.lo.zip(comparison.hi) else {
+        return Some(format!(
+            "{metric} of {subject}: {} of {} and {} of {subject} give no interval; it takes \
+             {MIN_RESULTS} of each at least, and 5 for a narrow one.",
+            count(base, "result"),
+            evidence.names[0],
+            with
+        ));
+    };
+    let why = conclusion.withheld.map_or_else(String::new, |why| format!(" ({why})"));
+    Some(format!(
+        "{metric} of {subject}: undecided{why}; from {base} and {with} results the tax lies \
+         between {} and {}. More results of each narrow it.",
+        percent(lo),
+        percent(hi)
+    ))
+}
+
+fn masked(evidence: &Evidence<'_>) -> Option<String> {
+    let equal: Vec<&str> = evidence
+        .conclusions
+        .iter()
+        .filter(|c| c.comparison.metric == Metric::Throughput)
+        .filter(|c| c.comparison.verdict == Verdict::Equivalent)
+        .map(Conclusion::subject)
+        .collect();
+    (!equal.is_empty()).then(|| {
+        format!(
+            "Whether a cap (IOPS or MB/s, or the rate of the job) hides a difference of {} cannot \
+             be told from equal throughput.",
+            list(&equal)
+        )
+    })
+}
+
+fn tail(evidence: &Evidence<'_>) -> Option<String> {
+    let compares = !evidence.conclusions.is_empty();
+    let text = if is_held_to_a_rate(&evidence.experiment.spec.workload) {
+        "Latencies of fio and DiskSpd begin when an I/O is submitted, not when the rate asked for \
+         it: what waited for a free place in the queue looks faster than it was."
+    } else {
+        "Tails are described, not compared: a slower arm got less load. For a verdict on p99 run \
+         all arms at one rate, 0.7 times the throughput of the slowest."
+    };
+    compares.then(|| text.to_owned())
+}
+
+/// Runs whose latencies are not known, or only their mean.
+fn without_latencies(evidence: &Evidence<'_>) -> Option<String> {
+    let lacks = |trial: &TrialFacts| trial.primary().is_some_and(|job| job.p99_latency_ns == 0);
+    let arms: Vec<&str> = (0..evidence.names.len())
+        .filter(|arm| evidence.usable(*arm).any(lacks))
+        .map(|arm| evidence.names[arm].as_str())
+        .collect();
+    (!arms.is_empty()).then(|| {
+        format!(
+            "Percentiles of latency are not in all results of {}, at least not for reads and \
+             writes together; fio gives them with --output-format=json+, DiskSpd with -L.",
+            list(&arms)
+        )
+    })
+}

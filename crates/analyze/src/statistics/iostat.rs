@@ -1,0 +1,55 @@
+//! A trial second by second, as `iostat -mxt` prints it.
+
+use iotax_record::Statistics;
+
+use super::figures::{CpuFigures, DeviceFigures};
+use super::samples::{Stretch, bounds, window};
+
+/// One stretch between two samples.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Interval {
+    /// Its end, in nanoseconds since the start of the trial.
+    pub end_ns: u64,
+    /// Its length in nanoseconds.
+    pub length_ns: u64,
+    /// Whether it is part of the measured window.
+    pub in_window: bool,
+    /// The CPUs, if the kernel tells.
+    pub cpu: Option<CpuFigures>,
+    /// The devices under the target that were there, and have ever done any I/O: iostat shows no
+    /// others.
+    pub devices: Vec<IntervalDevice>,
+}
+
+/// One device in one interval.
+#[derive(Debug, Clone, PartialEq)]
+pub struct IntervalDevice {
+    /// The kernel's name.
+    pub name: String,
+    /// Its figures.
+    pub figures: DeviceFigures,
+}
+
+/// All intervals of a trial, ramp included.
+pub fn intervals(statistics: &Statistics) -> Vec<Interval> {
+    let edges = window(statistics);
+    let bounds = bounds(statistics);
+    let pairs = bounds.iter().zip(bounds.iter().skip(1));
+    pairs
+        .map(|(&from, &to)| {
+            let stretch = Stretch::new(statistics, from, to);
+            let devices = statistics.devices.iter().filter_map(|device| {
+                let ever = [0, 4, 11, 15].iter().any(|i| device.counters[*i].at(to) != Some(0));
+                let figures = stretch.device(&device.counters).filter(|_| ever)?;
+                Some(IntervalDevice { name: device.name.clone(), figures })
+            });
+            Interval {
+                end_ns: statistics.at_ns[to],
+                length_ns: statistics.at_ns[to].saturating_sub(statistics.at_ns[from]),
+                in_window: edges.is_some_and(|(first, last)| first <= from && to <= last),
+                cpu: stretch.cpu(),
+                devices: devices.collect(),
+            }
+        })
+        .collect()
+}

@@ -1,0 +1,161 @@
+//! Readings at one sample, and the samples that stretches of time are made of.
+
+use iotax_record::{CPU_MODES, DISK_COUNTERS, NFS_COUNTERS, Series, Stalls, Statistics};
+
+use super::figures::{
+    CpuFigures, DeviceFigures, MemoryFigures, NfsFigures, PressureFigures, StallFigures,
+};
+
+/// Samples nearer to each other than this bound no stretch: its figures would be noise.
+const SHORTEST_NS: u64 = 100_000_000;
+
+/// The stretch of time between two samples.
+#[derive(Clone, Copy)]
+pub(super) struct Stretch<'a> {
+    statistics: &'a Statistics,
+    from: usize,
+    to: usize,
+}
+
+impl<'a> Stretch<'a> {
+    pub(super) fn new(statistics: &'a Statistics, from: usize, to: usize) -> Self {
+        Self { statistics, from, to }
+    }
+
+    fn length_ns(self) -> u64 {
+        let at = &self.statistics.at_ns;
+        at[self.to].saturating_sub(at[self.from])
+    }
+
+    /// `None`: it was not there at one of the ends.
+    pub(super) fn device(self, counters: &[Series; DISK_COUNTERS]) -> Option<DeviceFigures> {
+        let (before, after) = (all(counters, self.from)?, all(counters, self.to)?);
+        Some(DeviceFigures::between(&before, &after, self.length_ns()))
+    }
+
+    pub(super) fn cpu(self) -> Option<CpuFigures> {
+        let ticks: &[Series; CPU_MODES] = self.statistics.cpu_ticks.as_ref()?;
+        Some(CpuFigures::between(&all(ticks, self.from)?, &all(ticks, self.to)?))
+    }
+
+    pub(super) fn nfs(self, counters: &[Series; NFS_COUNTERS]) -> Option<NfsFigures> {
+        let (before, after) = (all(counters, self.from)?, all(counters, self.to)?);
+        Some(NfsFigures::between(&before, &after, self.length_ns()))
+    }
+
+    pub(super) fn pressure(self) -> PressureFigures {
+        let pressure = &self.statistics.pressure;
+        let of = |stalls: &Option<Stalls>| {
+            let stalls = stalls.as_ref()?;
+            let percent =
+                |series: &Series| Some((self.per_s(series)? / 1e6 * 100.0).clamp(0.0, 100.0));
+            Some(StallFigures {
+                some_percent: percent(&stalls.some_us)?,
+                full_percent: percent(&stalls.full_us)?,
+            })
+        };
+        PressureFigures {
+            cpu: of(&pressure.cpu),
+            io: of(&pressure.io),
+            memory: of(&pressure.memory),
+        }
+    }
+
+    /// Counters over the stretch; sizes as they were at its end.
+    pub(super) fn memory(self) -> Option<MemoryFigures> {
+        let memory = self.statistics.memory.as_ref()?;
+        let bytes = |pages: &Series| Some(pages.at(self.to)? as f64 * f64::from(memory.page_bytes));
+        Some(MemoryFigures {
+            major_faults_per_s: self.per_s(&memory.major_faults)?,
+            dirty_bytes: bytes(&memory.dirty_pages)?,
+            writeback_bytes: bytes(&memory.writeback_pages)?,
+            cached_bytes: bytes(&memory.cached_pages)?,
+        })
+    }
+
+    fn per_s(self, series: &Series) -> Option<f64> {
+        let counted = series.at(self.to)?.saturating_sub(series.at(self.from)?);
+        Some(counted as f64 * 1e9 / self.length_ns().max(1) as f64)
+    }
+}
+
+fn all<const N: usize>(counters: &[Series; N], sample: usize) -> Option<[u64; N]> {
+    let mut values = [0; N];
+    for (value, series) in values.iter_mut().zip(counters) {
+        *value = series.at(sample)?;
+    }
+    Some(values)
+}
+
+/// The samples at the edges of the measured window: those taken nearest to them. `None`: there was
+/// no window, or it was too short for two samples.
+pub(super) fn window(statistics: &Statistics) -> Option<(usize, usize)> {
+    let [opened, closed] = statistics.window_ns?;
+    let nearest = |edge: u64| {
+        let samples = statistics.at_ns.iter().enumerate();
+        samples.min_by_key(|(_, at)| at.abs_diff(edge)).map(|(i, _)| i)
+    };
+    let (from, to) = (nearest(opened)?, nearest(closed)?);
+    let length_ns = statistics.at_ns[to].saturating_sub(statistics.at_ns[from]);
+    (length_ns >= SHORTEST_NS).then_some((from, to))
+}
+
+/// The samples that bound the stretches of a trial, in order; those at the edges of the window are
+/// among them.
+pub(super) fn bounds(statistics: &Statistics) -> Vec<usize> {
+    let edges = window(statistics);
+    let is_edge = |i: usize| edges.is_some_and(|(from, to)| i == from || i == to);
+    let mut bounds: Vec<usize> = Vec::new();
+    for (i, at) in statistics.at_ns.iter().enumerate() {
+        let far = |last: &usize| at.saturating_sub(statistics.at_ns[*last]) >= SHORTEST_NS;
+        match bounds.last() {
+            Some(last) if !far(last) && (is_edge(*last) || !is_edge(i)) => {}
+            Some(last) if !far(last) => {
+                bounds.pop();
+                bounds.push(i);
+            }
+            _ => bounds.push(i),
+        }
+    }
+    bounds
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(at_ms: &[u64], window_ms: Option<[u64; 2]>) -> Statistics {
+        let ns = |ms: &u64| ms * 1_000_000;
+        Statistics {
+            at_ns: at_ms.iter().map(ns).collect(),
+            window_ns: window_ms.map(|edges| edges.map(|ms| ns(&ms))),
+            ..Statistics::default()
+        }
+    }
+
+    #[test]
+    fn the_window_lies_between_the_samples_nearest_to_its_edges() {
+        let told = at(&[0, 1000, 2001, 3001, 4002], Some([2000, 4000]));
+        assert_eq!(window(&told), Some((2, 4)));
+        let guessed = at(&[0, 1000, 2000, 3000], Some([1300, 2700]));
+        assert_eq!(window(&guessed), Some((1, 3)));
+        assert_eq!(window(&at(&[0, 1000], Some([300, 400]))), None);
+        assert_eq!(window(&at(&[], Some([300, 400]))), None);
+        assert_eq!(window(&at(&[0, 1000], None)), None);
+    }
+
+    #[test]
+    fn stretches_are_not_too_short_and_begin_and_end_with_the_window() {
+        let statistics = at(&[0, 1000, 1990, 2000, 3000, 4000, 4010, 4020], Some([2000, 4010]));
+        assert_eq!(bounds(&statistics), [0, 1, 3, 4, 6]);
+        assert_eq!(bounds(&at(&[0, 50], None)), [0]);
+        assert!(bounds(&at(&[], None)).is_empty());
+    }
+
+    #[test]
+    fn times_out_of_order_do_no_harm() {
+        let statistics = at(&[5000, 0, 9000, 1], Some([9000, 0]));
+        bounds(&statistics);
+        assert_eq!(window(&statistics), None);
+    }
+}
