@@ -1,7 +1,6 @@
 //! Trials as rows, for spreadsheets and notebooks.
 
 use iotax_analyze::{Analysis, TrialPoint};
-use iotax_record::Experiment;
 
 use crate::words::printable;
 
@@ -40,11 +39,14 @@ pub const CSV_COLUMNS: [&str; 13] = [
 
 /// All trials in the order in which they ran, one line each after a line of [`CSV_COLUMNS`]
 /// (RFC 4180, but with `\n`). Numbers have no thousands separators and a decimal point.
-pub fn csv(_experiment: &Experiment, analysis: &Analysis) -> String {
+pub fn csv<'a>(phases: impl IntoIterator<Item = &'a Analysis>) -> String {
     let mut writer = csv::Writer::from_writer(Vec::new());
     let infallible = "writing to memory does not fail, and all rows have the same length";
     writer.write_record(CSV_COLUMNS).expect(infallible);
-    for trial in &analysis.trials {
+    let trials_of = |analysis: &'a Analysis| analysis.trials.iter().map(move |t| (analysis, t));
+    let mut trials: Vec<_> = phases.into_iter().flat_map(trials_of).collect();
+    trials.sort_by_key(|(_, trial)| trial.slot);
+    for (analysis, trial) in trials {
         writer.write_record(row(analysis, trial)).expect(infallible);
     }
     let bytes = writer.into_inner().expect(infallible);

@@ -72,6 +72,22 @@ pub(crate) fn iops(per_second: f64) -> String {
     format!("{}{prefix} IOPS", significant(per_second / scale, 3))
 }
 
+/// A rate of operations on files: `85.3 k ops/s`.
+pub(crate) fn operations(per_second: f64) -> String {
+    iops(per_second).replace("IOPS", "ops/s")
+}
+
+/// A figure whose unit stands elsewhere: `0`, `0.31`, `412`, `85.3k`.
+pub(crate) fn plain(value: f64) -> String {
+    match value {
+        x if x >= 999_500.0 => format!("{}M", significant(x / 1e6, 3)),
+        x if x >= 9_995.0 => format!("{}k", significant(x / 1e3, 3)),
+        // Less than a figure with two decimals shows.
+        x if x < 0.005 => "0".to_owned(),
+        x => significant(x, 3),
+    }
+}
+
 /// A rate of bytes: `333 MiB/s`.
 pub(crate) fn bytes_per_s(per_second: f64) -> String {
     let (amount, unit) = binary(per_second);
@@ -234,6 +250,12 @@ mod tests {
         assert_eq!(bytes_per_s(349_175_808.0), "333 MiB/s");
         assert_eq!(bytes_per_s(14_680_064.0), "14.0 MiB/s", "a measurement keeps its digits");
         assert_eq!(bytes(0.0), "0 B");
+    }
+
+    #[test]
+    fn plain_figures_are_short() {
+        let shown = [0.0, 0.004, 0.312, 9.5, 412.4, 9_994.0, 85_312.0, 2.5e6].map(plain);
+        assert_eq!(shown, ["0", "0", "0.31", "9.50", "412", "9994", "85.3k", "2.50M"]);
     }
 
     #[test]

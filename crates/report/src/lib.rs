@@ -10,18 +10,25 @@
 //! | Markdown | [`markdown`] | issues, wikis |
 //! | JSON | [`json_compare`], [`json_run`] | programs |
 //! | CSV | [`csv`] | spreadsheets, notebooks: trials as rows |
+//! | bundle | [`bundle::bundle`] | people without iotax: job files and a script for fio |
+//! | tables of iostat | [`iostat`] | the terminal: one trial second by second |
 #![forbid(unsafe_code)]
 #![allow(
     clippy::format_push_string,
     reason = "a report is small, and `write!` to a string brings a result that cannot fail"
 )]
 
+pub mod bundle;
 mod csv;
 mod format;
 mod html;
+mod iostat;
 mod json;
+mod machine;
 mod markdown;
 mod notices;
+mod phases;
+mod provenance;
 mod sentence;
 mod tables;
 mod text;
@@ -29,6 +36,10 @@ mod words;
 
 pub use csv::{CSV_COLUMNS, csv};
 pub use html::html;
+pub use iostat::iostat;
 pub use json::{COMPARE_FORMAT, json_compare, json_run};
 pub use markdown::markdown;
+pub use phases::{
+    Part, phases_html, phases_json_compare, phases_json_run, phases_markdown, phases_text,
+};
 pub use text::{Style, text};

@@ -5,7 +5,7 @@ use iotax_record::Experiment;
 
 use crate::notices::Notice;
 use crate::tables::{self, Table};
-use crate::{format, notices, sentence, words};
+use crate::{format, machine, notices, provenance, sentence, words};
 
 /// The summary as GitHub-flavoured Markdown, ending in a newline. Text from outside is escaped:
 /// it cannot become a link, an image, a table or HTML.
@@ -18,22 +18,18 @@ pub fn markdown(experiment: &Experiment, analysis: &Analysis) -> String {
     for sentence in sentences {
         out.push_str(&format!("{}\n", escape(&sentence)));
     }
-    let ending = &analysis.ending;
-    out.push_str(&format!(
-        "\n{}, {} in {}; stopped: {}.\n",
-        format::counted(ending.blocks, "block"),
-        format::counted(ending.trials, "trial"),
-        format::span(ending.wall_ns),
-        escape(&ending.reason)
-    ));
+    let counts = escape(&provenance::counts(experiment, analysis));
+    if experiment.spec.is_of_results() {
+        let ending = escape(&provenance::ending(experiment, analysis));
+        out.push_str(&format!("\n{counts}. {ending}\n"));
+    } else {
+        let reason = escape(&analysis.ending.reason);
+        out.push_str(&format!("\n{counts}; stopped: {reason}.\n"));
+    }
     warnings(&mut out, &notices::notices(analysis));
     if let Some(table) = tables::comparisons(analysis, &experiment.spec.design) {
         section(&mut out, "Tax", &table);
-        out.push_str(&format!(
-            "\nEach interval alone holds with {}, whenever the run stopped; n: blocks; margin {}.\n",
-            format::percent(1.0 - analysis.alpha),
-            format::percent(analysis.margin)
-        ));
+        out.push_str(&format!("\n{}\n", provenance::intervals(experiment, analysis)));
     }
     if let Some(attribution) = &analysis.attribution {
         section(&mut out, "Time per I/O by layer", &tables::attribution(attribution));
@@ -42,7 +38,11 @@ pub fn markdown(experiment: &Experiment, analysis: &Analysis) -> String {
     section(&mut out, "Arms", &tables::arms(analysis));
     for (title, table) in [
         ("Other jobs", tables::other_jobs(analysis)),
-        ("Latency, pooled over trials (descriptive)", tables::latency(analysis)),
+        (provenance::latencies(experiment), tables::latency(analysis)),
+        ("Operations, pooled over trials (descriptive)", tables::operations(analysis)),
+        ("Devices", machine::devices(analysis)),
+        ("CPU and memory", machine::system(analysis)),
+        ("NFS operations", machine::nfs(analysis)),
         ("Index loads", tables::index(analysis)),
     ] {
         if let Some(table) = table {
@@ -72,7 +72,7 @@ fn warnings(out: &mut String, notices: &[Notice]) {
     }
 }
 
-fn section(out: &mut String, title: &str, table: &Table) {
+pub(crate) fn section(out: &mut String, title: &str, table: &Table) {
     out.push_str(&format!("\n### {title}\n\n"));
     let heads: Vec<_> = table.heads.iter().map(|head| escape(&head.text)).collect();
     out.push_str(&format!("| {} |\n|", heads.join(" | ")));
@@ -88,7 +88,7 @@ fn section(out: &mut String, title: &str, table: &Table) {
 
 /// Text as literal Markdown: every character that could start markup gets a backslash. Intervals
 /// such as `[10, 14]` stay readable: a bracket before a digit is literal unless a link follows it.
-fn escape(text: &str) -> String {
+pub(crate) fn escape(text: &str) -> String {
     let text = words::printable(text);
     let mut out = String::with_capacity(text.len());
     let mut before = None;

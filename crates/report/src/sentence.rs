@@ -36,13 +36,18 @@ fn single(analysis: &Analysis) -> Vec<String> {
             words::printable(&arm.name)
         )];
     }
+    let bandwidth = tables::bandwidth(arm).map(|rate| format!(", {rate}")).unwrap_or_default();
+    // Another tool's result may not have it.
+    let latency = if arm.mean_latency_ns > 0.0 {
+        format!(", mean latency {}", format::time(arm.mean_latency_ns))
+    } else {
+        String::new()
+    };
     vec![format!(
-        "{} on {}: {}, {}, mean latency {}.",
+        "{} on {}: {}{bandwidth}{latency}.",
         words::printable(&analysis.workload),
         words::printable(&arm.target),
-        format::iops(arm.iops),
-        format::bytes_per_s(arm.bytes_per_s),
-        format::time(arm.mean_latency_ns),
+        tables::rate(arm),
     )]
 }
 
@@ -92,6 +97,9 @@ fn against(comparison: &Comparison, analysis: &Analysis) -> String {
     let name = subject(comparison);
     let baseline = words::printable(&analysis.baseline);
     let metric = words::metric(comparison.metric);
+    if let (Some(tax), None) = (comparison.tax, comparison.lo) {
+        return without_interval(comparison, tax, analysis);
+    }
     let Some(size) = size(comparison) else {
         let trials = |arm: &str| analysis.arms.iter().any(|a| a.name == arm && a.trials > 0);
         let arm = comparison.arm.as_deref().unwrap_or_default();
@@ -128,6 +136,27 @@ fn against(comparison: &Comparison, analysis: &Analysis) -> String {
              reached."
         ),
     }
+}
+
+/// `after: 23 % less throughput than before; one result each, so nothing says how much of it is
+/// chance.`
+fn without_interval(comparison: &Comparison, tax: f64, analysis: &Analysis) -> String {
+    let arm = comparison.arm.as_deref().unwrap_or_default();
+    let trials = |name: &str| analysis.arms.iter().find(|a| a.name == name).map_or(0, |a| a.trials);
+    let few = match (trials(&analysis.baseline), trials(arm)) {
+        (1, 1) => "one result each".to_owned(),
+        (base, 1) if base > 1 => format!("one result of {}", subject(comparison)),
+        _ => format!("one result of {}", words::printable(&analysis.baseline)),
+    };
+    let less = (comparison.metric == Metric::Throughput) == (tax > 0.0);
+    format!(
+        "{}: {} {} {} than {}; {few}, so nothing says how much of it is chance.",
+        subject(comparison),
+        format::percent(tax.abs()),
+        if less { "less" } else { "more" },
+        words::metric(comparison.metric),
+        words::printable(&analysis.baseline),
+    )
 }
 
 /// `3 of 6 arms are slower than base (most: x, 40 % [38, 42] less throughput), 2 equivalent.`

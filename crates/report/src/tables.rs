@@ -62,7 +62,7 @@ impl Cell {
 
 impl Table {
     /// With a column of names and other columns of words, then columns of figures.
-    fn new(words: &[&str], figures: &[&str]) -> Self {
+    pub(crate) fn new(words: &[&str], figures: &[&str]) -> Self {
         let words = words.iter().map(|text| Head::word(text));
         let figures = figures.iter().map(|text| Head::figure(text));
         Self { heads: words.chain(figures).collect(), rows: Vec::new() }
@@ -80,7 +80,11 @@ pub(crate) fn comparisons(analysis: &Analysis, design: &Design) -> Option<Table>
         return None;
     }
     let subject = if matches!(design, Design::Peel { .. }) { "layer" } else { "arm" };
-    let confidence = format!("tax [{} CI]", format::percent(1.0 - analysis.alpha));
+    let confidence = if analysis.comparisons.iter().any(|c| c.lo.is_some()) {
+        format!("tax [{} CI]", format::percent(1.0 - analysis.alpha))
+    } else {
+        "tax".to_owned()
+    };
     let mut table = Table::new(&[subject, "metric"], &[&confidence, "n"]);
     table.heads.push(Head::word("verdict"));
     for comparison in &analysis.comparisons {
@@ -160,6 +164,40 @@ pub(crate) fn estimate(value: Option<Estimate>) -> Cell {
     Cell::new(value.map_or_else(|| ABSENT.to_owned(), format::time_interval))
 }
 
+/// I/Os or, on trees of files, operations per second.
+pub(crate) fn rate(arm: &ArmSummary) -> String {
+    if arm.operations.is_empty() { format::iops(arm.iops) } else { format::operations(arm.iops) }
+}
+
+/// Bytes per second; `None` where that says nothing: on trees of files.
+pub(crate) fn bandwidth(arm: &ArmSummary) -> Option<String> {
+    arm.operations.is_empty().then(|| format::bytes_per_s(arm.bytes_per_s))
+}
+
+/// Operations on trees of files, if that is what the primary job does.
+pub(crate) fn operations(analysis: &Analysis) -> Option<Table> {
+    let figures = ["count", "share", "mean", "p99", "longest", "failed"];
+    let mut table = Table::new(&["arm", "operation"], &figures);
+    for arm in &analysis.arms {
+        let all: u64 = arm.operations.iter().map(|operation| operation.count).sum();
+        for operation in &arm.operations {
+            let share = operation.count as f64 / all.max(1) as f64;
+            let tone = if operation.errors > 0 { Tone::Worse } else { Tone::Plain };
+            table.push([
+                Cell::new(&arm.name),
+                Cell::new(&operation.name),
+                Cell::new(format::count(operation.count)),
+                Cell::new(format!("{} %", format::fixed(100.0 * share, 1))),
+                Cell::new(format::time(operation.mean_ns)),
+                Cell::new(format::time(operation.p99_ns as f64)),
+                Cell::new(format::time(operation.max_ns as f64)),
+                Cell::toned(format::count(operation.errors), tone),
+            ]);
+        }
+    }
+    (!table.rows.is_empty()).then_some(table)
+}
+
 /// Rates, CPU and spread of each arm.
 pub(crate) fn arms(analysis: &Analysis) -> Table {
     let mut table =
@@ -178,10 +216,10 @@ pub(crate) fn arms(analysis: &Analysis) -> Table {
         let spread = format!("{} %", format::fixed(100.0 * arm.throughput_cv, 1));
         table.push([
             Cell::new(&arm.name),
-            measured(format::iops(arm.iops)),
-            measured(format::bytes_per_s(arm.bytes_per_s)),
-            measured(format::time(arm.mean_latency_ns)),
-            measured(format::time(arm.cpu_ns_per_io)),
+            measured(rate(arm)),
+            measured(bandwidth(arm).unwrap_or_else(|| ABSENT.to_owned())),
+            measured(known_time(arm.mean_latency_ns)),
+            measured(known_time(arm.cpu_ns_per_io)),
             from(2, spread), // One trial has none.
             Cell::toned(trials, tone),
         ]);
@@ -189,14 +227,41 @@ pub(crate) fn arms(analysis: &Analysis) -> Table {
     table
 }
 
+/// What the primary job of an arm did: rate, bandwidth, mean, p99 and p99.9 of its latency.
+pub(crate) fn rates(arm: &ArmSummary) -> [Cell; 5] {
+    let measured = |text: String| Cell::new(if arm.trials == 0 { ABSENT.to_owned() } else { text });
+    [
+        measured(rate(arm)),
+        measured(bandwidth(arm).unwrap_or_else(|| ABSENT.to_owned())),
+        measured(known_time(arm.mean_latency_ns)),
+        quantile(arm, 0.99),
+        quantile(arm, 0.999),
+    ]
+}
+
+/// A percentile of an arm's latency, or a dash where too few I/Os lie beyond it.
+fn quantile(arm: &ArmSummary, q: f64) -> Cell {
+    let point = arm.latency.iter().find(|point| (point.q - q).abs() < 1e-9);
+    Cell::new(point.map_or_else(|| ABSENT.to_owned(), |p| format::time(p.latency_ns as f64)))
+}
+
+/// The tax with its interval, and the word.
+pub(crate) fn tax_in_a_word(comparison: &Comparison) -> Cell {
+    let Cell { text, tone } = verdict(comparison);
+    Cell::toned(format!("{} {text}", tax(comparison)), tone)
+}
+
+/// A time, or a dash where it is 0: another tool did not say.
+fn known_time(ns: f64) -> String {
+    if ns > 0.0 { format::time(ns) } else { ABSENT.to_owned() }
+}
+
 /// Latency percentiles of each arm, pooled over its trials.
 pub(crate) fn latency(analysis: &Analysis) -> Option<Table> {
-    let at = |arm: &ArmSummary, q: f64| {
-        arm.latency.iter().find(|p| (p.q - q).abs() < 1e-9).map(|p| p.latency_ns)
-    };
+    let at = |arm: &ArmSummary, q: f64| arm.latency.iter().any(|p| (p.q - q).abs() < 1e-9);
     let quantiles: Vec<f64> = SHOWN_QUANTILES
         .into_iter()
-        .filter(|q| analysis.arms.iter().any(|arm| at(arm, *q).is_some()))
+        .filter(|q| analysis.arms.iter().any(|arm| at(arm, *q)))
         .collect();
     if quantiles.is_empty() {
         return None;
@@ -206,10 +271,7 @@ pub(crate) fn latency(analysis: &Analysis) -> Option<Table> {
     heads.push(Head::figure("I/Os"));
     let rows = analysis.arms.iter().map(|arm| {
         let mut row = vec![Cell::new(&arm.name)];
-        row.extend(quantiles.iter().map(|q| match at(arm, *q) {
-            Some(ns) => Cell::new(format::time(ns as f64)),
-            None => Cell::new(ABSENT),
-        }));
+        row.extend(quantiles.iter().map(|q| quantile(arm, *q)));
         row.push(Cell::new(format::count(arm.latency_ios)));
         row
     });
@@ -255,7 +317,7 @@ pub(crate) fn slow_load_note(analysis: &Analysis) -> Option<String> {
 
 /// The arms' other jobs, if any.
 pub(crate) fn other_jobs(analysis: &Analysis) -> Option<Table> {
-    let mut table = Table::new(&["arm", "job"], &["rate", "bandwidth", "mean", "p99"]);
+    let mut table = Table::new(&["arm", "job"], &["rate", "bandwidth", "mean", "p99", "p99.9"]);
     for arm in &analysis.arms {
         for job in &arm.other_jobs {
             table.push([
@@ -263,8 +325,9 @@ pub(crate) fn other_jobs(analysis: &Analysis) -> Option<Table> {
                 Cell::new(&job.name),
                 Cell::new(format::iops(job.iops)),
                 Cell::new(format::bytes_per_s(job.bytes_per_s)),
-                Cell::new(format::time(job.mean_latency_ns)),
-                Cell::new(format::time(job.p99_latency_ns as f64)),
+                Cell::new(known_time(job.mean_latency_ns)),
+                Cell::new(known_time(job.p99_latency_ns as f64)),
+                Cell::new(known_time(job.p999_latency_ns as f64)),
             ]);
         }
     }

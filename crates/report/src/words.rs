@@ -108,6 +108,8 @@ pub(crate) const fn check(check: Check) -> &'static str {
         Check::CacheAnswered => "a cache answered",
         Check::LayerCache => "a cache within the stack",
         Check::Steal => "CPU stolen by the hypervisor",
+        Check::AnotherJob => "another job",
+        Check::NotInterleaved => "not interleaved",
         Check::DifferentStorage => "different storage",
         Check::RegimeShift => "shift of regime",
         Check::Dependence => "dependent blocks",
@@ -128,12 +130,14 @@ pub(crate) const fn is_severe(check: Check) -> bool {
         | Check::WrongSign
         | Check::ImpossibleSpeed
         | Check::CacheAnswered
+        | Check::AnotherJob
         | Check::DifferentStorage
         | Check::ScheduleSlip => true,
         Check::LayerCache
         | Check::Steal
         | Check::RegimeShift
         | Check::Dependence
+        | Check::NotInterleaved
         | Check::Precision => false,
     }
 }

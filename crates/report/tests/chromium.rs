@@ -113,6 +113,19 @@ fn a_comparison_and_its_failures_are_drawn() {
 }
 
 #[test]
+fn what_the_machine_did_is_drawn() {
+    let Some(browser) = chromium() else { return };
+    // Four charts of devices, CPU, pressure, page cache, two of NFS.
+    let dom = check(
+        &browser,
+        &common::compare(),
+        &common::machine::compare(),
+        2 * (4 + 1) + 3 + 4 + 3 + 2,
+    );
+    assert!(dom.contains("nvme0n1</li>"), "lines are named");
+}
+
+#[test]
 fn a_run_is_drawn() {
     let Some(browser) = chromium() else { return };
     check(&browser, &common::run(), &analyses::run(), 3);

@@ -120,14 +120,14 @@ fn names_cannot_become_html_in_markdown() {
 
 #[test]
 fn trials_are_csv_rows() {
-    let shown = csv(&common::run(), &analyses::run());
+    let shown = csv([&analyses::run()]);
     insta::assert_snapshot!(shown);
 }
 
 #[test]
 fn hostile_csv_has_one_record_per_trial() {
     let analysis = analyses::hostile();
-    let shown = csv(&common::hostile(), &analysis);
+    let shown = csv([&analysis]);
     let mut reader = ::csv::Reader::from_reader(shown.as_bytes());
     assert_eq!(reader.headers().unwrap(), CSV_COLUMNS.as_slice());
     let records: Vec<_> = reader.records().collect::<Result<_, _>>().unwrap();
@@ -170,4 +170,33 @@ fn one_trial_has_no_spread() {
     assert_eq!(spread(&analysis), "–");
     analysis.arms[0].trials = 2;
     assert_eq!(spread(&analysis), "%");
+}
+
+/// One section of a text report.
+fn section<'a>(report: &'a str, title: &str) -> &'a str {
+    let start = report.find(title).unwrap_or_else(|| panic!("{title} in {report}"));
+    report[start..].split("\n\n").next().unwrap_or_default()
+}
+
+#[test]
+fn devices_have_a_table_under_iostats_heads() {
+    let report = text(&common::compare(), &common::machine::compare(), Style::default());
+    let devices = section(&report, "\nDevices\n");
+    let heads =
+        ["arm", "device", "r/s", "w/s", "rMB/s", "wMB/s", "r_await", "w_await", "aqu-sz", "%util"];
+    let shown = devices.lines().nth(2).unwrap();
+    assert_eq!(shown.split_whitespace().collect::<Vec<_>>(), heads, "{devices}");
+    assert!(devices.lines().all(|line| line.chars().count() <= 80), "{devices}");
+    let base = devices.lines().nth(4).unwrap().split_whitespace().collect::<Vec<_>>();
+    assert_eq!(base, ["base", "nvme0n1", "85.3k", "0", "333", "0", "0.05", "0", "3.97", "99.2"]);
+    assert!(section(&report, "NFS operations").contains("READ"), "{report}");
+    let report = markdown(&common::compare(), &common::machine::compare());
+    assert!(report.contains("### Devices\n\n| arm | device | r/s |"));
+    assert!(report.contains("### CPU and memory\n\n| arm | user | system |"));
+}
+
+#[test]
+fn a_trial_without_samples_says_so() {
+    let trial = common::trials::run(false).remove(0);
+    insta::assert_snapshot!(iotax_report::iostat(&common::run(), &trial), @"Trial 1, block 1, arm target: no samples");
 }

@@ -190,3 +190,17 @@ fn colours_can_be_told_from_their_background() {
         assert!(contrast(of("--band"), of("--bg")) >= 1.1, "the margin's band can be seen");
     }
 }
+
+#[test]
+fn the_machine_has_tables_for_those_without_charts() {
+    let page = html(&common::compare(), &common::machine::compare());
+    assert!(headings(&page).contains(&"The machine meanwhile"));
+    let shown = markup(&page);
+    for text in
+        ["<h3>Devices</h3>", "nvme0n1", "aqu-sz", "<h3>CPU and memory</h3>", "31.4 %", "READ"]
+    {
+        assert!(shown.contains(text), "{text}");
+    }
+    let without = html(&common::compare(), &analyses::compare());
+    assert!(!headings(&without).contains(&"The machine meanwhile"));
+}

@@ -181,14 +181,14 @@
     }));
   }
 
-  const charts = { latency, series, schedule };
+  const charts = { latency, series, schedule, ...machineCharts(data, { letter, axisText, style }) };
   function draw() {
     forest();
     for (const [id, chart] of Object.entries(charts)) {
       const box = document.getElementById(id);
       if (box) {
         chart(box);
-        box.firstChild?.setAttribute("role", "img");
+        box.querySelector("svg")?.setAttribute("role", "img");
       }
     }
     document.documentElement.dataset.charts = document.querySelectorAll("main svg").length;

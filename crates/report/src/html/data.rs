@@ -5,6 +5,7 @@ use iotax_analyze::{Analysis, TrialPoint};
 use serde::Serialize;
 
 use super::forest::Group;
+use super::machine::{Machine, machine};
 use crate::words;
 
 /// Points of throughput drawn in all. Beyond it neighbouring seconds are drawn as their mean.
@@ -25,6 +26,8 @@ pub(super) struct Charts<'a> {
     pub(super) series: Series,
     /// Order of trials.
     pub(super) schedule: Schedule,
+    /// What the machine did.
+    pub(super) machine: Machine,
 }
 
 /// Throughput of every trial over the time of the experiment.
@@ -70,6 +73,7 @@ pub(super) fn charts<'a>(analysis: &Analysis, forest: &'a [Group]) -> Charts<'a>
             .collect(),
         series: series(analysis),
         schedule: schedule(analysis),
+        machine: machine(analysis),
     }
 }
 

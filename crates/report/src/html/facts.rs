@@ -2,7 +2,7 @@
 
 use iotax_analyze::Analysis;
 use iotax_record::{Environment, Experiment};
-use iotax_spec::{BlockSizes, Bound, Job, Pace, Pattern};
+use iotax_spec::{BlockSizes, Bound, Job, Pace};
 
 use crate::{format, words};
 
@@ -13,7 +13,7 @@ const MAX_LISTED_TRIALS: usize = 30;
 pub(super) type Fact = (&'static str, String);
 
 /// A time as people write it, `2026-01-02 03:04 UTC`; text that is no time stays as it is.
-pub(super) fn instant(rfc3339: &str) -> String {
+pub(crate) fn instant(rfc3339: &str) -> String {
     rfc3339.parse::<jiff::Timestamp>().map_or_else(
         |_| words::printable(rfc3339),
         |instant| instant.strftime("%Y-%m-%d %H:%M UTC").to_string(),
@@ -75,6 +75,36 @@ pub(super) fn sites(experiment: &Experiment) -> Vec<Vec<String>> {
 pub(super) const SITE_HEADS: [&str; 6] =
     ["arm", "target", "kind", "lies on", "page cache", "notes"];
 
+/// The files of each arm and what made them: rows of text under [`RESULT_HEADS`].
+pub(super) fn results(experiment: &Experiment) -> Vec<Vec<String>> {
+    let arms = experiment.spec.arms.iter().zip(&experiment.sites);
+    arms.map(|(arm, site)| {
+        [&arm.name, &site.target, &site.notes.join("; ")].map(|text| words::printable(text)).into()
+    })
+    .collect()
+}
+
+/// Heads of [`results`].
+pub(super) const RESULT_HEADS: [&str; 3] = ["arm", "files", "made by"];
+
+/// Jobs of results, with the options that the first result says they were run with: rows of text
+/// under [`GIVEN_JOB_HEADS`].
+pub(super) fn given_jobs(experiment: &Experiment) -> Vec<Vec<String>> {
+    let jobs = experiment.spec.workload.jobs.iter();
+    jobs.map(|job| {
+        let options = job.fio.iter().map(|option| match &option.value {
+            Some(value) => format!("{}={value}", option.name),
+            None => option.name.clone(),
+        });
+        let options = options.collect::<Vec<_>>().join(" ");
+        [job.name.as_str(), &options].map(words::printable).into()
+    })
+    .collect()
+}
+
+/// Heads of [`given_jobs`].
+pub(super) const GIVEN_JOB_HEADS: [&str; 2] = ["job", "options, as the first result has them"];
+
 /// The jobs of the workload: rows of text under [`JOB_HEADS`].
 pub(super) fn jobs(experiment: &Experiment) -> Vec<Vec<String>> {
     let workload = &experiment.spec.workload;
@@ -106,10 +136,7 @@ pub(super) const JOB_HEADS: [&str; 7] =
     ["job", "access", "block size", "threads × depth", "span", "pace", "options"];
 
 fn access(job: &Job) -> String {
-    let order = match job.pattern {
-        Pattern::Random => "random",
-        Pattern::Sequential => "sequential",
-    };
+    let order = job.pattern.name();
     match job.read_percent {
         100 => format!("{order} read"),
         0 => format!("{order} write"),

@@ -92,12 +92,13 @@ fn run_tiles(analysis: &Analysis) -> Vec<Tile> {
         note: String::new(),
         tone: words::Tone::Plain.class(),
     };
-    vec![
-        tile("rate", format::iops(arm.iops)),
-        tile("bandwidth", format::bytes_per_s(arm.bytes_per_s)),
-        tile("mean latency", format::time(arm.mean_latency_ns)),
-        tile("CPU per I/O", format::time(arm.cpu_ns_per_io)),
-    ]
+    let rate = tile("rate", tables::rate(arm));
+    let bandwidth = tables::bandwidth(arm).map(|figure| tile("bandwidth", figure));
+    // Another tool may not say these.
+    let times = [("mean latency", arm.mean_latency_ns), ("CPU per I/O", arm.cpu_ns_per_io)];
+    let known = times.iter().filter(|(_, ns)| *ns > 0.0);
+    let times = known.map(|(label, ns)| tile(label, format::time(*ns)));
+    [rate].into_iter().chain(bandwidth).chain(times).collect()
 }
 
 #[cfg(test)]

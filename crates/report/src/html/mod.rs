@@ -1,9 +1,10 @@
 //! One self-contained page: no request leaves it, and without JavaScript its tables say it all.
 
 mod data;
-mod facts;
+pub(crate) mod facts;
 mod forest;
 mod headline;
+mod machine;
 
 use askama::Template;
 use iotax_analyze::{Analysis, Verdict};
@@ -13,9 +14,10 @@ use self::facts::Fact;
 use self::forest::Group;
 use self::headline::Tile;
 use crate::json::kind;
+use crate::machine as tables_of;
 use crate::notices::{self, Notice};
 use crate::tables::{self, Table};
-use crate::{format, sentence, words};
+use crate::{format, provenance, sentence, words};
 
 /// Charting libraries, as published; see `assets/README.md`.
 const D3: &str = include_str!("../../assets/d3.min.js");
@@ -33,7 +35,7 @@ pub fn html(experiment: &Experiment, analysis: &Analysis) -> String {
 
 /// What the template needs; askama escapes every string but those marked `safe` there.
 #[derive(Template)]
-#[template(path = "template.html")]
+#[template(path = "html/template.html")]
 struct Page<'a> {
     kind: &'static str,
     workload: String,
@@ -52,12 +54,15 @@ struct Page<'a> {
     arms: Table,
     keys: Vec<Key>,
     other_jobs: Option<Table>,
+    operations: Option<Table>,
     index: Option<(Table, String)>,
     troubles: Vec<Vec<String>>,
     more_troubles: usize,
     machine: Vec<Fact>,
     sites: Vec<Vec<String>>,
+    site_heads: &'static [&'static str],
     jobs: Vec<Vec<String>>,
+    job_heads: &'static [&'static str],
     generator: String,
     command: String,
     seed: u64,
@@ -65,11 +70,17 @@ struct Page<'a> {
     version: &'a str,
     open_questions: Vec<String>,
     ending: String,
+    interval_note: String,
+    is_of_results: bool,
     verdicts: Vec<(Verdict, String)>,
     seconds_per_point: usize,
     shown_blocks: u32,
     blocks: u32,
     has_series: bool,
+    machine_charts: Vec<(&'static str, &'static str, &'static str)>,
+    devices: Option<Table>,
+    system: Option<Table>,
+    nfs: Option<Table>,
     charts: String,
     style: &'static str,
     script: &'static str,
@@ -91,6 +102,7 @@ impl<'a> Page<'a> {
         let (severe, mild) = notices::notices(analysis).into_iter().partition(|n| n.is_severe);
         let (troubles, more_troubles) = facts::troubles(analysis);
         let margin = format::percent(analysis.margin);
+        let is_of_results = experiment.spec.is_of_results();
         Self {
             kind: kind(&experiment.spec.design),
             workload: words::printable(&analysis.workload),
@@ -107,12 +119,23 @@ impl<'a> Page<'a> {
             arms: tables::arms(analysis),
             keys: keys(analysis),
             other_jobs: tables::other_jobs(analysis),
+            operations: tables::operations(analysis),
             index: tables::index(analysis).zip(tables::slow_load_note(analysis)),
             troubles,
             more_troubles,
             machine: facts::machine(&experiment.environment),
-            sites: facts::sites(experiment),
-            jobs: facts::jobs(experiment),
+            sites: if is_of_results {
+                facts::results(experiment)
+            } else {
+                facts::sites(experiment)
+            },
+            site_heads: if is_of_results { &facts::RESULT_HEADS } else { &facts::SITE_HEADS },
+            jobs: if is_of_results {
+                facts::given_jobs(experiment)
+            } else {
+                facts::jobs(experiment)
+            },
+            job_heads: if is_of_results { &facts::GIVEN_JOB_HEADS } else { &facts::JOB_HEADS },
             generator: format::time(experiment.generator_ns_per_io),
             command: command(experiment),
             seed: experiment.spec.seed,
@@ -120,16 +143,27 @@ impl<'a> Page<'a> {
                 .expect("a spec has string keys and plain values"),
             version: &experiment.iotax_version,
             open_questions: analysis.open_questions.iter().map(|q| words::printable(q)).collect(),
-            ending: ending(analysis),
-            verdicts: legend(&margin),
+            ending: ending(experiment, analysis),
+            interval_note: provenance::intervals(experiment, analysis),
+            is_of_results,
+            verdicts: legend(&margin, is_of_results),
             margin,
             seconds_per_point: charts.series.seconds_per_point,
             shown_blocks: charts.schedule.shown_blocks,
             blocks: charts.schedule.blocks,
             has_series: analysis.trials.iter().any(|t| !t.per_second_ios.is_empty()),
+            machine_charts: charts
+                .machine
+                .charts
+                .iter()
+                .map(|chart| (chart.id, chart.title, chart.caption))
+                .collect(),
+            devices: tables_of::devices(analysis),
+            system: tables_of::system(analysis),
+            nfs: tables_of::nfs(analysis),
             charts: data::embeddable(&charts),
             style: include_str!("style.css"),
-            script: include_str!("charts.js"),
+            script: concat!(include_str!("machine.js"), include_str!("charts.js")),
             licenses: LICENSES.join("\n\n"),
             groups,
         }
@@ -179,7 +213,11 @@ fn command(experiment: &Experiment) -> String {
     words::printable(&words.join(" "))
 }
 
-fn ending(analysis: &Analysis) -> String {
+fn ending(experiment: &Experiment, analysis: &Analysis) -> String {
+    if experiment.spec.is_of_results() {
+        let counts = provenance::counts(experiment, analysis);
+        return format!("{counts}. {}", provenance::ending(experiment, analysis));
+    }
     let ending = &analysis.ending;
     format!(
         "{}, {} in {} ({} of it switching between arms). Stopped: {}.",
@@ -191,7 +229,7 @@ fn ending(analysis: &Analysis) -> String {
     )
 }
 
-fn legend(margin: &str) -> Vec<(Verdict, String)> {
+fn legend(margin: &str, is_of_results: bool) -> Vec<(Verdict, String)> {
     [
         Verdict::Slower,
         Verdict::Faster,
@@ -202,7 +240,14 @@ fn legend(margin: &str) -> Vec<(Verdict, String)> {
         Verdict::InsufficientTailSamples,
         Verdict::Overloaded,
     ]
-    .map(|verdict| (verdict, words::verdict_meaning(verdict, margin)))
+    .map(|verdict| {
+        let meaning = if is_of_results && verdict == Verdict::Undecided {
+            "The interval holds both a cost and none, or there is no interval.".to_owned()
+        } else {
+            words::verdict_meaning(verdict, margin)
+        };
+        (verdict, meaning)
+    })
     .into()
 }
 

@@ -13,7 +13,7 @@ pub const COMPARE_FORMAT: u32 = 1;
 
 /// The printed object: the analysis with what identifies the experiment around it.
 #[derive(Serialize)]
-pub(super) struct Output<'a> {
+pub(crate) struct Output<'a> {
     json_format: u32,
     iotax_version: &'a str,
     kind: &'static str,
@@ -30,7 +30,7 @@ pub(super) struct Output<'a> {
 }
 
 impl<'a> Output<'a> {
-    pub(super) fn new(experiment: &'a Experiment, analysis: &'a Analysis) -> Self {
+    pub(crate) fn new(experiment: &'a Experiment, analysis: &'a Analysis) -> Self {
         Self {
             json_format: COMPARE_FORMAT,
             iotax_version: &experiment.iotax_version,
@@ -53,7 +53,7 @@ pub fn json_compare(experiment: &Experiment, analysis: &Analysis) -> String {
     print(&Output::new(experiment, analysis))
 }
 
-pub(super) fn print(output: &impl Serialize) -> String {
+pub(crate) fn print(output: &impl Serialize) -> String {
     let mut text = serde_json::to_string_pretty(output)
         .expect("the output has string keys and no fallible serializer");
     text.push('\n');

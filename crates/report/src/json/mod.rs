@@ -3,6 +3,7 @@
 mod compare;
 mod run;
 
-pub(crate) use compare::kind;
 pub use compare::{COMPARE_FORMAT, json_compare};
+pub(crate) use compare::{Output, kind, print};
+pub(crate) use run::Root;
 pub use run::json_run;

@@ -10,7 +10,7 @@ use textwrap::{Options, fill};
 use self::paint::Paint;
 use crate::notices::Notice;
 use crate::tables::{self, Table};
-use crate::{format, notices, sentence, words};
+use crate::{format, machine, notices, provenance, sentence, words};
 
 /// How text is laid out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,10 +33,7 @@ const MIN_WIDTH: u16 = 40;
 
 /// The summary as lines of text, ending in a newline.
 pub fn text(experiment: &Experiment, analysis: &Analysis, style: Style) -> String {
-    let page = Page {
-        paint: Paint { colour: style.color },
-        width: usize::from(style.width.max(MIN_WIDTH)),
-    };
+    let page = Page::new(style);
     let mut parts = vec![page.verdict(experiment, analysis)];
     let notices = notices::notices(analysis);
     let (severe, mild): (Vec<_>, Vec<_>) = notices.iter().partition(|n| n.is_severe);
@@ -44,12 +41,19 @@ pub fn text(experiment: &Experiment, analysis: &Analysis, style: Style) -> Strin
     parts.extend(page.comparisons(experiment, analysis));
     parts.extend(page.attribution(analysis));
     parts.push(page.arms(analysis));
-    parts.extend(page.latency(analysis));
+    parts.extend(page.latency(experiment, analysis));
+    parts.extend(page.operations(analysis));
+    parts.extend(page.machine(analysis));
     parts.extend(page.index(analysis));
     parts.push(page.warnings(&mild));
     parts.push(page.open_questions(analysis));
     parts.retain(|part| !part.is_empty());
     parts.join("\n")
+}
+
+/// One table under a title.
+pub(crate) fn titled(title: &str, table: &Table, style: Style) -> String {
+    Page::new(style).section(title, table)
 }
 
 /// Where text goes.
@@ -59,14 +63,17 @@ struct Page {
 }
 
 impl Page {
+    fn new(style: Style) -> Self {
+        let width = usize::from(style.width.max(MIN_WIDTH));
+        Self { paint: Paint { colour: style.color }, width }
+    }
+
     fn verdict(&self, experiment: &Experiment, analysis: &Analysis) -> String {
         let ending = &analysis.ending;
         let head = format!(
-            "{}: {}, {} in {}",
+            "{}: {}",
             self.paint.bold(&words::printable(&analysis.workload)),
-            format::counted(ending.blocks, "block"),
-            format::counted(ending.trials, "trial"),
-            format::span(ending.wall_ns),
+            provenance::counts(experiment, analysis),
         );
         let mut sentences = sentence::verdict(experiment, analysis).into_iter();
         let first = sentences.next().map(|s| self.paint.bold(&s)).unwrap_or_default();
@@ -75,8 +82,8 @@ impl Page {
         for sentence in sentences {
             out.push_str(&format!("{}\n", self.paragraph(&sentence, "  ")));
         }
-        let mut stopped = format!("Stopped: {}.", words::printable(&ending.reason));
-        if analysis.arms.len() > 1 {
+        let mut stopped = provenance::ending(experiment, analysis);
+        if analysis.arms.len() > 1 && !experiment.spec.is_of_results() {
             let share = ending.switch_ns as f64 / ending.wall_ns.max(1) as f64;
             let (span, share) = (format::span(ending.switch_ns), format::percent(share));
             stopped.push_str(&format!(" Switching between arms took {span} ({share})."));
@@ -88,12 +95,7 @@ impl Page {
     fn comparisons(&self, experiment: &Experiment, analysis: &Analysis) -> Option<String> {
         let table = tables::comparisons(analysis, &experiment.spec.design)?;
         let mut out = self.section("Tax", &table);
-        let note = format!(
-            "Each interval alone holds with {}, whenever the run stopped; n: blocks; margin {}.",
-            format::percent(1.0 - analysis.alpha),
-            format::percent(analysis.margin)
-        );
-        out.push_str(&self.note(&note));
+        out.push_str(&self.note(&provenance::intervals(experiment, analysis)));
         Some(out)
     }
 
@@ -119,9 +121,24 @@ impl Page {
         out
     }
 
-    fn latency(&self, analysis: &Analysis) -> Option<String> {
+    fn latency(&self, experiment: &Experiment, analysis: &Analysis) -> Option<String> {
         let table = tables::latency(analysis)?;
-        Some(self.section("Latency, pooled over trials (descriptive)", &table))
+        Some(self.section(provenance::latencies(experiment), &table))
+    }
+
+    fn operations(&self, analysis: &Analysis) -> Option<String> {
+        let table = tables::operations(analysis)?;
+        Some(self.section("Operations, pooled over trials (descriptive)", &table))
+    }
+
+    fn machine(&self, analysis: &Analysis) -> Option<String> {
+        let mut out = self.section("Devices", &machine::devices(analysis)?);
+        out.push_str(&self.note(machine::NOTE));
+        if let Some(table) = machine::nfs(analysis) {
+            out.push('\n');
+            out.push_str(&self.section("NFS operations", &table));
+        }
+        Some(out)
     }
 
     fn index(&self, analysis: &Analysis) -> Option<String> {

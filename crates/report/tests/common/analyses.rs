@@ -33,7 +33,9 @@ fn arm(name: &str, target: &str, iops: f64) -> ArmSummary {
         latency: curve.collect(),
         latency_ios: (iops * 60.0) as u64,
         index: None,
+        operations: Vec::new(),
         other_jobs: Vec::new(),
+        statistics: None,
     }
 }
 
@@ -92,6 +94,7 @@ pub fn points(arms: &[ArmSummary], blocks: u32, seconds: u32) -> Vec<TrialPoint>
                 bytes_per_s: Some(arm.bytes_per_s),
                 p99_ns: Some((4e9 / arm.iops * 3.0) as u64),
                 per_second_ios: (0..seconds).map(|s| second(s) as u32).collect(),
+                statistics: None,
             }
         })
         .collect()
@@ -154,6 +157,7 @@ pub fn peel() -> Analysis {
             bytes_per_s: 61.0 * 4_194_304.0,
             mean_latency_ns: 16.1e6,
             p99_latency_ns: 31_000_000,
+            p999_latency_ns: 62_000_000,
         }];
     }
     let slower = Verdict::Slower;
@@ -333,6 +337,7 @@ pub fn hostile() -> Analysis {
             bytes_per_s: 1.0,
             mean_latency_ns: 1.0,
             p99_latency_ns: 1,
+            p999_latency_ns: 2,
         }];
     }
     for comparison in &mut analysis.comparisons {

@@ -11,6 +11,7 @@
 )]
 
 pub mod analyses;
+pub mod machine;
 pub mod trials;
 
 use iotax_record::{Environment, Experiment, FORMAT, Site};
@@ -38,7 +39,7 @@ fn stop() -> Stop {
 fn arm(name: &str, layers: &[Layer]) -> Arm {
     let mut stack = vec![Layer::File { path: None, size_bytes: 2 << 30 }];
     stack.extend_from_slice(layers);
-    Arm { name: name.to_owned(), target: Target::Stack(Stack { layers: stack }) }
+    Arm::new(name, Target::Stack(Stack { layers: stack }))
 }
 
 fn experiment(workload: Workload, arms: Vec<Arm>, design: Design, command: &[&str]) -> Experiment {
@@ -60,7 +61,15 @@ fn experiment(workload: Workload, arms: Vec<Arm>, design: Design, command: &[&st
         started: "2026-01-02T03:04:05Z".to_owned(),
         command: command.iter().map(|word| (*word).to_owned()).collect(),
         sites: sites.collect(),
-        spec: Spec { workload, arms, design, stop: stop(), seed: 42 },
+        spec: Spec {
+            workload,
+            then: Vec::new(),
+            suite: None,
+            arms,
+            design,
+            stop: stop(),
+            seed: 42,
+        },
         environment: Environment {
             host: Some("bench-1".to_owned()),
             os: Some("Debian GNU/Linux 12 (bookworm)".to_owned()),

@@ -24,6 +24,8 @@ fn direction(ios: u64, seed: u64, open_loop: bool) -> DirectionRecord {
         response: open_loop.then_some(response),
         per_second_ios: vec![u32::try_from(ios / SECONDS).unwrap(); 2],
         per_second_bytes: vec![ios / SECONDS * 4096; 2],
+        fio_bins: Vec::new(),
+        summary: None,
     }
 }
 
@@ -32,6 +34,7 @@ pub fn run(open_loop: bool) -> Vec<Trial> {
     let experiment = super::run();
     let job = &experiment.spec.workload.jobs[0];
     let trial = |i: u64, outcome, load| Trial {
+        phase: 0,
         block: u32::try_from(i).unwrap(),
         slot: u32::try_from(i).unwrap(),
         arm: "target".to_owned(),
@@ -39,6 +42,7 @@ pub fn run(open_loop: bool) -> Vec<Trial> {
         switch_ns: 1_000_000,
         outcome,
         load,
+        statistics: None,
     };
     let measured = |i: u64, errors: u64| LoadRecord {
         driver: "native".to_owned(),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use iotax_record::{JobRecord, LatencyHistogram, LoadRecord};
-use iotax_spec::{self as spec, BlockSizes, Pace, Pattern, Workload};
+use iotax_spec::{self as spec, BlockSizes, Pace, Workload};
 use serde::Serialize;
 
 use super::direction::{Direction, Sums};
@@ -170,7 +170,7 @@ fn options(job: &spec::Job) -> BTreeMap<&'static str, String> {
 }
 
 fn direction(job: &spec::Job) -> String {
-    let random = if job.pattern == Pattern::Random { "rand" } else { "" };
+    let random = if job.pattern.is_random() { "rand" } else { "" };
     let direction = match (job.reads(), job.writes()) {
         (true, false) => "read",
         (false, _) => "write",

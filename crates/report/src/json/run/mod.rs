@@ -21,7 +21,7 @@ use super::compare::{Output, print};
 
 /// fio's root object, and ours in it.
 #[derive(Serialize)]
-struct Root<'a> {
+pub(crate) struct Root<T> {
     #[serde(rename = "fio version")]
     version: String,
     /// End of the experiment, in seconds since 1970.
@@ -33,32 +33,59 @@ struct Root<'a> {
     global_options: BTreeMap<&'static str, String>,
     jobs: Vec<Job>,
     /// Everything that fio does not know: see `compare`.
-    iotax: Output<'a>,
+    iotax: T,
+}
+
+impl<T> Root<T> {
+    pub(crate) fn new(
+        experiment: &Experiment,
+        analysis: &Analysis,
+        trials: &[&Trial],
+        iotax: T,
+    ) -> Self {
+        let workload = &experiment.spec.workload;
+        let loads: Vec<&LoadRecord> = trials
+            .iter()
+            .filter(|t| matches!(t.outcome, Outcome::Completed | Outcome::Degraded { .. }))
+            .filter_map(|t| t.load.as_ref())
+            .collect();
+        let started: Timestamp = experiment.started.parse().unwrap_or(Timestamp::UNIX_EPOCH);
+        let wall = i64::try_from(analysis.ending.wall_ns).unwrap_or(i64::MAX);
+        let wall = jiff::SignedDuration::from_nanos(wall);
+        let end = started.checked_add(wall).unwrap_or(Timestamp::MAX);
+        Self {
+            version: format!("iotax-{}", experiment.iotax_version),
+            timestamp: end.as_second(),
+            timestamp_ms: end.as_millisecond(),
+            time: end.strftime("%a %b %e %H:%M:%S %Y").to_string(),
+            global_options: BTreeMap::from([
+                ("ramp_time", job::milliseconds(workload.ramp_ns)),
+                ("randseed", experiment.spec.seed.to_string()),
+                ("runtime", job::milliseconds(workload.time_ns)),
+            ]),
+            jobs: workload.jobs.iter().map(|job| Job::new(job, workload, &loads)).collect(),
+            iotax,
+        }
+    }
+
+    /// With the jobs of a later phase after its own; options that differ are no longer global.
+    pub(crate) fn followed_by(mut self, later: Self) -> Self {
+        self.global_options.retain(|name, value| later.global_options.get(name) == Some(value));
+        self.jobs.extend(later.jobs);
+        self
+    }
+
+    /// With something else of ours in it.
+    pub(crate) fn with<U>(self, iotax: U) -> Root<U> {
+        let Self { version, timestamp, timestamp_ms, time, global_options, jobs, iotax: _ } = self;
+        Root { version, timestamp, timestamp_ms, time, global_options, jobs, iotax }
+    }
 }
 
 /// One JSON object in the shape of fio's JSON+, indented, ending in a newline: one job per job of
 /// the workload, all usable trials together. Shape and differences: `docs/json.md`.
 pub fn json_run(experiment: &Experiment, analysis: &Analysis, trials: &[Trial]) -> String {
-    let workload = &experiment.spec.workload;
-    let loads: Vec<&LoadRecord> = trials
-        .iter()
-        .filter(|t| matches!(t.outcome, Outcome::Completed | Outcome::Degraded { .. }))
-        .filter_map(|t| t.load.as_ref())
-        .collect();
-    let started: Timestamp = experiment.started.parse().unwrap_or(Timestamp::UNIX_EPOCH);
-    let wall = i64::try_from(analysis.ending.wall_ns).unwrap_or(i64::MAX);
-    let end = started.checked_add(jiff::SignedDuration::from_nanos(wall)).unwrap_or(Timestamp::MAX);
-    print(&Root {
-        version: format!("iotax-{}", experiment.iotax_version),
-        timestamp: end.as_second(),
-        timestamp_ms: end.as_millisecond(),
-        time: end.strftime("%a %b %e %H:%M:%S %Y").to_string(),
-        global_options: BTreeMap::from([
-            ("ramp_time", job::milliseconds(workload.ramp_ns)),
-            ("randseed", experiment.spec.seed.to_string()),
-            ("runtime", job::milliseconds(workload.time_ns)),
-        ]),
-        jobs: workload.jobs.iter().map(|job| Job::new(job, workload, &loads)).collect(),
-        iotax: Output::new(experiment, analysis),
-    })
+    let trials: Vec<&Trial> = trials.iter().collect();
+    let iotax = Output::new(experiment, analysis);
+    print(&Root::new(experiment, analysis, &trials, iotax))
 }

@@ -1,0 +1,117 @@
+//! What the record showed, as the table that `run.sh` prints.
+
+use iotax_analyze::{Analysis, ArmSummary};
+use iotax_record::Experiment;
+
+use super::arms::Arm;
+use super::phases::Phase;
+use crate::sentence;
+use crate::words::printable;
+
+const WIDTH: usize = 80;
+
+/// One row of the table; `None` where the record has no figure.
+struct Row<'a> {
+    arm: &'a str,
+    job: &'a str,
+    trials: u32,
+    iops: f64,
+    bytes_per_s: f64,
+    mean_ns: f64,
+    p99_ns: Option<u64>,
+    p999_ns: Option<u64>,
+}
+
+/// The figures of all phases, and the verdicts.
+pub(super) fn expected(
+    experiment: &Experiment,
+    analyses: &[Analysis],
+    arms: &[Arm],
+    phases: &[Phase],
+) -> String {
+    let mut text = String::from(
+        "What was measured. Rates are means of the trials; latencies are those of all I/Os of\n\
+         all trials together, from submission to completion (of jobs with a rate: from the\n\
+         intended start). 1 MB is 10^6 bytes.\n",
+    );
+    for (phase, analysis) in phases.iter().zip(analyses) {
+        text.push_str(&format!("\n{} (phase {})\n", printable(&phase.name), phase.id));
+        text.push_str(&table(arms, phase, analysis));
+        text.push('\n');
+        for sentence in sentence::verdict(experiment, analysis) {
+            text.push_str(&textwrap::fill(&printable(&sentence), WIDTH));
+            text.push('\n');
+        }
+    }
+    text
+}
+
+fn table(arms: &[Arm], phase: &Phase, analysis: &Analysis) -> String {
+    let mut text = format!(
+        "{:<20} {:<14} {:>6} {:>10} {:>9} {:>10} {:>10} {:>10}\n",
+        "arm", "job", "trials", "IOPS", "MB/s", "avg us", "p99 us", "p99.9 us"
+    );
+    for arm in arms {
+        let Some(summary) = analysis.arms.iter().find(|summary| summary.name == arm.name) else {
+            continue;
+        };
+        for (job, section) in &phase.jobs {
+            let found = row(&arm.id, job, section, summary, phase.primary.as_deref());
+            text.push_str(&found.map_or_else(String::new, |row| line(&row)));
+        }
+    }
+    text
+}
+
+fn row<'a>(
+    arm: &'a str,
+    job: &str,
+    section: &'a str,
+    summary: &ArmSummary,
+    primary: Option<&str>,
+) -> Option<Row<'a>> {
+    if summary.trials == 0 {
+        return None;
+    }
+    let at = |q: f64| summary.latency.iter().find(|p| (p.q - q).abs() < 1e-9).map(|p| p.latency_ns);
+    if primary == Some(section) {
+        return Some(Row {
+            arm,
+            job: section,
+            trials: summary.trials,
+            iops: summary.iops,
+            bytes_per_s: summary.bytes_per_s,
+            mean_ns: summary.mean_latency_ns,
+            p99_ns: at(0.99),
+            p999_ns: at(0.999),
+        });
+    }
+    let other = summary.other_jobs.iter().find(|other| other.name == job)?;
+    Some(Row {
+        arm,
+        job: section,
+        trials: summary.trials,
+        iops: other.iops,
+        bytes_per_s: other.bytes_per_s,
+        mean_ns: other.mean_latency_ns,
+        p99_ns: Some(other.p99_latency_ns),
+        p999_ns: None,
+    })
+}
+
+fn line(row: &Row<'_>) -> String {
+    let us = |ns: Option<u64>| {
+        ns.map_or_else(|| "-".to_owned(), |ns| format!("{:.1}", ns as f64 / 1000.0))
+    };
+    format!(
+        "{:<20} {:<14} {:>6} {:>10.0} {:>9.1} {:>10.1} {:>10} {:>10}\n",
+        row.arm,
+        row.job,
+        row.trials,
+        row.iops,
+        row.bytes_per_s / 1e6,
+        row.mean_ns / 1000.0,
+        us(row.p99_ns),
+        us(row.p999_ns)
+    )
+}

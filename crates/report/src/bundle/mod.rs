@@ -1,0 +1,139 @@
+//! A bundle: what somebody without iotax needs to see the same thing, with fio.
+//!
+//! Pure, as every format: it makes the texts of the files. The script that runs them is the same
+//! in every bundle; all that differs are data files beside it, whose names, numbers and words are
+//! such that neither a shell nor fio can take them for anything else.
+
+mod archive;
+mod arms;
+mod expected;
+mod phases;
+mod readme;
+mod redact;
+
+use std::collections::BTreeSet;
+
+use iotax_analyze::Analysis;
+use iotax_record::Experiment;
+
+pub use archive::archive;
+pub use redact::Redactor;
+
+/// The script, which needs a POSIX shell and fio.
+const RUN: &str = include_str!("run.sh");
+/// The largest seed that fio reads.
+const SEED_MASK: u64 = u64::MAX >> 1;
+
+/// A trial as it was made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Step {
+    /// Block, from 0.
+    pub block: u32,
+    /// Phase, from 0.
+    pub phase: u32,
+    /// Name of the arm.
+    pub arm: String,
+    /// Seed of its load.
+    pub seed: u64,
+}
+
+/// A file of a bundle.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BundleFile {
+    /// Where, relative to the bundle.
+    pub path: String,
+    /// What stands in it.
+    pub text: String,
+    /// Whether it is a program.
+    pub executable: bool,
+}
+
+/// The files of a bundle, and what to say about it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Bundle {
+    /// In the order of their paths.
+    pub files: Vec<BundleFile>,
+    /// What `run.sh` calls each arm, and the arm's name.
+    pub arms: Vec<(String, String)>,
+    /// Trials that it will make.
+    pub trials: usize,
+    /// What fio cannot do of it, for people.
+    pub without: Vec<String>,
+}
+
+/// Why there is no bundle.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+pub enum Error {
+    /// No phase has a job that fio knows.
+    #[error(
+        "fio can do none of the jobs of this record:\n{}",
+        without.join("\n")
+    )]
+    NothingForFio {
+        /// Why.
+        without: Vec<String>,
+    },
+    /// No trial came to its end.
+    #[error("no trial of this record was finished, so there is nothing to repeat")]
+    NoTrials,
+}
+
+/// The bundle of an experiment: `analyses` are those of its phases, `steps` its trials in their
+/// order. All of them are as they are to be read: redacted, unless they are not to be.
+pub fn bundle(
+    experiment: &Experiment,
+    analyses: &[Analysis],
+    steps: &[Step],
+) -> Result<Bundle, Error> {
+    let phases = phases::phases(&experiment.spec);
+    let without: Vec<String> = phases.iter().flat_map(|phase| phase.without.clone()).collect();
+    let mut seen = BTreeSet::new();
+    let without: Vec<String> =
+        without.into_iter().filter(|line| seen.insert(line.clone())).collect();
+    if phases.iter().all(|phase| phase.sections.is_empty()) {
+        return Err(Error::NothingForFio { without });
+    }
+    let arms = arms::arms(experiment);
+    let order = order(&phases, &arms, steps);
+    if order.is_empty() {
+        return Err(Error::NoTrials);
+    }
+    let plain =
+        |path: &str, text: String| BundleFile { path: path.into(), text, executable: false };
+    let mut files = vec![
+        plain("README.md", readme::readme(experiment, analyses, &arms, &phases, order.len())),
+        plain("arms.txt", arms::table(&arms)),
+        plain("environment.json", environment(experiment)),
+        plain("expected.txt", expected::expected(experiment, analyses, &arms, &phases)),
+        plain("order.txt", order.join("")),
+        plain("phases.txt", phases::table(&phases)),
+        plain("results.csv", crate::csv(analyses)),
+        BundleFile { path: "run.sh".into(), text: RUN.to_owned(), executable: true },
+    ];
+    files.extend(phases.iter().flat_map(phases::files));
+    files.sort_by(|a, b| a.path.cmp(&b.path));
+    Ok(Bundle {
+        files,
+        arms: arms.iter().map(|arm| (arm.id.clone(), arm.name.clone())).collect(),
+        trials: order.len(),
+        without,
+    })
+}
+
+/// A line for each trial: block, phase, arm, seed.
+fn order(phases: &[phases::Phase], arms: &[arms::Arm], steps: &[Step]) -> Vec<String> {
+    let line = |step: &Step| {
+        let phase = phases.get(usize::try_from(step.phase).ok()?)?;
+        let arm = arms.iter().find(|arm| arm.name == step.arm)?;
+        let seed = step.seed & SEED_MASK;
+        let block = u64::from(step.block) + 1;
+        (!phase.sections.is_empty()).then(|| format!("{block} {} {} {seed}\n", phase.id, arm.id))
+    };
+    steps.iter().filter_map(line).collect()
+}
+
+fn environment(experiment: &Experiment) -> String {
+    let mut text = serde_json::to_string_pretty(experiment).expect("a record is always JSON");
+    text.push('\n');
+    text
+}

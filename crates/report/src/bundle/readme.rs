@@ -1,0 +1,128 @@
+//! What a support engineer needs to know, in one page.
+
+use iotax_analyze::Analysis;
+use iotax_record::Experiment;
+
+use super::arms::Arm;
+use super::phases::Phase;
+use crate::markdown::escape;
+use crate::{format, sentence};
+
+/// The page, as Markdown.
+pub(super) fn readme(
+    experiment: &Experiment,
+    analyses: &[Analysis],
+    arms: &[Arm],
+    phases: &[Phase],
+    trials: usize,
+) -> String {
+    let spec = &experiment.spec;
+    let mut text = format!("# Reproduction: {}\n\n", escape(spec.name()));
+    text.push_str(
+        "This folder repeats a storage measurement with fio alone. It was made from a\n\
+         measurement with iotax, which is not needed here.\n\n## What was seen\n\n",
+    );
+    for (phase, analysis) in phases.iter().zip(analyses) {
+        if phases.len() > 1 {
+            text.push_str(&format!("Phase {}, {}:\n\n", phase.id, escape(&phase.name)));
+        }
+        for sentence in sentence::verdict(experiment, analysis) {
+            text.push_str(&format!("- {}\n", escape(&sentence)));
+        }
+        text.push('\n');
+    }
+    text.push_str(&machine(experiment));
+    text.push_str("The figures are in `expected.txt`; each trial is in `results.csv`.\n");
+    text.push_str(&how_to_run(experiment, arms, trials));
+    text.push_str(&differences(phases));
+    text.push_str(FILES);
+    text
+}
+
+fn machine(experiment: &Experiment) -> String {
+    let machine = &experiment.environment;
+    let facts = [
+        machine.os.clone(),
+        machine.kernel.as_ref().map(|kernel| format!("kernel {kernel}")),
+        machine.cpu_model.as_ref().map(|model| format!("{} x {model}", machine.cpus)),
+        machine.memory_bytes.map(|bytes| format!("{} of memory", format::bytes(bytes as f64))),
+        machine.hypervisor.as_ref().map(|hypervisor| format!("on {hypervisor}")),
+    ];
+    let facts: Vec<String> = facts.into_iter().flatten().map(|fact| escape(&fact)).collect();
+    format!(
+        "Measured on {} with iotax {}: {}. More in `environment.json`.\n\n",
+        escape(&experiment.started),
+        escape(&experiment.iotax_version),
+        facts.join(", ")
+    )
+}
+
+fn how_to_run(experiment: &Experiment, arms: &[Arm], trials: usize) -> String {
+    let spec = &experiment.spec;
+    let phase_ns = spec.phases().map(|phase| phase.ramp_ns.saturating_add(phase.time_ns));
+    let mean_ns = phase_ns.fold(0, u64::saturating_add) / spec.phases().count().max(1) as u64;
+    let span = format::span(mean_ns.saturating_mul(trials as u64));
+    let mut text = String::from(
+        "\n## Run it\n\nNeeded: a POSIX shell, `fio` 3.20 or later, and `iostat` (sysstat) if it \
+         is there.\nGive each arm a directory on the storage in question:\n\n    ./run.sh",
+    );
+    for arm in arms {
+        text.push_str(&format!(" {}=PATH", arm.id));
+    }
+    text.push_str(&format!(
+        "\n\nIt makes {} in the recorded order, which takes about {span} and the time to lay out\n\
+         files. `--blocks 3` makes only the first three blocks. Files are made in a new folder in\n\
+         each directory, which is removed in the end, also after Ctrl-C. Files and block devices\n\
+         are only read, unless a job writes and `--destroy PATH` allows it.\n\n\
+         | arm | was |\n| --- | --- |\n",
+        format::counted(trials as u64, "trial")
+    ));
+    for arm in arms {
+        text.push_str(&format!("| {} | {} |\n", escape(&arm.id), escape(&arm.target)));
+    }
+    text.push_str(
+        "\nAn arm that was a stack of layers has to be set up first, as its text says.\n\n\
+         ## Compare\n\nThe table that `run.sh` prints in the end is also in `out/summary.txt`. It \
+         has the units of\n`expected.txt`. What counts is the difference between the arms, not \
+         that the figures are\nthe same on another machine. One result of fio per trial is in \
+         `out/`, with the output of\niostat beside it. Whoever has iotax gets verdicts from them: the command is \
+         in\n`out/compare.txt`.",
+    );
+    if spec.phases().count() > 1 {
+        text.push_str(" Results of each phase are in a folder of their own.");
+    }
+    text.push('\n');
+    text
+}
+
+fn differences(phases: &[Phase]) -> String {
+    let mut text = String::from(
+        "\n## What differs from the measurement\n\n\
+         - fio draws other offsets from the same seeds.\n\
+         - fio needs a time of its own to start and end each trial.\n",
+    );
+    for phase in phases {
+        if phase.sections.is_empty() {
+            text.push_str(&format!("- Phase {} has no job for fio.\n", phase.id));
+        }
+        for line in &phase.without {
+            let phase =
+                if phases.len() > 1 { format!("Phase {}: ", phase.id) } else { String::new() };
+            text.push_str(&format!("- {}\n", escape(&format!("{phase}{line}."))));
+        }
+    }
+    text
+}
+
+const FILES: &str = "
+## Files
+
+| file | holds |
+| --- | --- |
+| `run.sh` | the script |
+| `arms.txt`, `phases.txt`, `order.txt` | what it repeats: arms, phases, trials with their seeds |
+| `jobs/` | job files of fio |
+| `expected.txt` | the figures measured, and the verdicts |
+| `results.csv` | each trial measured |
+| `environment.json` | the machine, and the experiment in full |
+";

@@ -1,0 +1,224 @@
+//! Takes out of a record what names machines, people and accounts, and puts words in its place:
+//! the same word for the same thing everywhere, so that what belongs together still does.
+//!
+//! Two kinds of things are found: what has a form of its own (addresses, UUIDs, ids of clouds,
+//! names before `:/`), see [`rules`], and words that are known from elsewhere in the record (the
+//! host's name, users' names), which are found wherever they occur.
+
+mod rules;
+
+use std::collections::{BTreeSet, HashMap};
+
+use iotax_record::{Experiment, Trial};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use rules::{Kind, Rule};
+
+/// Shorter names are parts of too many other words.
+const SHORTEST_WORD: usize = 3;
+/// Names that identify nobody.
+const EVERYBODY: [&str; 4] = ["root", "localhost", "nobody", "user"];
+
+/// Replaces what identifies somebody.
+#[derive(Debug, Default)]
+pub struct Redactor {
+    /// Names found in the record, the longest first.
+    known: Vec<(Kind, String)>,
+    /// Numbers given so far.
+    numbers: HashMap<(Kind, String), usize>,
+    /// How many of a kind there are.
+    counts: HashMap<Kind, usize>,
+    /// What arms are called, so that two never become one.
+    arms: HashMap<String, String>,
+}
+
+impl Redactor {
+    /// For the record that `experiment` is the head of.
+    pub fn new(experiment: &Experiment) -> Self {
+        let mut redactor = Self::default();
+        let mut known: BTreeSet<(Kind, String)> = BTreeSet::new();
+        if let Some(host) = &experiment.environment.host {
+            known.insert((Kind::Host, host.clone()));
+            known.extend(host.split_once('.').map(|(label, _)| (Kind::Host, label.to_owned())));
+        }
+        let head = serde_json::to_value(experiment).unwrap_or_default();
+        strings(&head, &mut |text| {
+            known.extend(rules::users(text).map(|name| (Kind::User, name.to_owned())));
+        });
+        redactor.known = known
+            .into_iter()
+            .filter(|(_, word)| {
+                word.len() >= SHORTEST_WORD && !EVERYBODY.contains(&word.to_lowercase().as_str())
+            })
+            .collect();
+        redactor.known.sort_by_key(|(_, word)| std::cmp::Reverse(word.len()));
+        for arm in &experiment.spec.arms {
+            let name = redactor.text(&arm.name);
+            let taken = |name: &str| redactor.arms.values().any(|other| other == name);
+            let unique = if taken(&name) {
+                let numbers = (2..).map(|n| format!("{name} ({n})"));
+                numbers.into_iter().find(|name| !taken(name)).unwrap_or_default()
+            } else {
+                name
+            };
+            redactor.arms.insert(arm.name.clone(), unique);
+        }
+        redactor
+    }
+
+    /// A text without what identifies somebody.
+    pub fn text(&mut self, text: &str) -> String {
+        let mut text = text.to_owned();
+        for rule in rules::specific() {
+            text = self.apply(rule, &text);
+        }
+        for (kind, word) in self.known.clone() {
+            text = self.replace_word(kind, &word, &text);
+        }
+        for rule in rules::general() {
+            text = self.apply(rule, &text);
+        }
+        text
+    }
+
+    /// The same for a text that is made of others, most of which are ours: only what has a form of
+    /// its own is replaced.
+    pub fn made_text(&mut self, text: &str) -> String {
+        let mut text = text.to_owned();
+        for rule in rules::specific().chain(rules::general()) {
+            text = self.apply(rule, &text);
+        }
+        text
+    }
+
+    /// The head of the record.
+    pub fn experiment(&mut self, experiment: &Experiment) -> Experiment {
+        let mut clean = self.all_strings(experiment);
+        for (arm, original) in clean.spec.arms.iter_mut().zip(&experiment.spec.arms) {
+            arm.name = self.arm(&original.name);
+        }
+        let host = experiment.environment.host.as_deref();
+        clean.environment.host = host.map(|host| self.placeholder(Kind::Host, host));
+        clean
+    }
+
+    /// A trial of the record. Its device statistics are dropped: a bundle does not show them.
+    pub fn trial(&mut self, mut trial: Trial) -> Trial {
+        trial.arm = self.arm(&trial.arm);
+        trial.outcome = self.all_strings(&trial.outcome);
+        if let Some(load) = &mut trial.load {
+            for job in &mut load.jobs {
+                job.name = self.text(&job.name);
+                job.first_error = job.first_error.take().map(|error| self.text(&error));
+            }
+            if let Some(index) = &mut load.index {
+                index.first_error = index.first_error.take().map(|error| self.text(&error));
+            }
+        }
+        trial
+    }
+
+    fn arm(&mut self, name: &str) -> String {
+        match self.arms.get(name) {
+            Some(known) => known.clone(),
+            None => self.text(name),
+        }
+    }
+
+    /// A value with each of its strings as [`Redactor::text`] makes it. If a word of the format
+    /// itself is somebody's name, strings of one plain word are kept, where they name nothing.
+    fn all_strings<T: Serialize + DeserializeOwned + Clone>(&mut self, value: &T) -> T {
+        let json = serde_json::to_value(value).unwrap_or_default();
+        let all = self.walk(json.clone(), "", false);
+        serde_json::from_value(all)
+            .or_else(|_| serde_json::from_value(self.walk(json, "", true)))
+            .unwrap_or_else(|_| value.clone())
+    }
+
+    fn walk(&mut self, value: Value, key: &str, keep_words: bool) -> Value {
+        match value {
+            Value::String(text) => {
+                let is_word = text.chars().all(|c| c.is_ascii_lowercase() || c == '_');
+                let is_name = matches!(key, "host" | "name" | "primary" | "suite");
+                let kept = keep_words && is_word && !is_name;
+                Value::String(if kept { text } else { self.text(&text) })
+            }
+            Value::Array(values) => {
+                values.into_iter().map(|value| self.walk(value, key, keep_words)).collect()
+            }
+            Value::Object(fields) => fields
+                .into_iter()
+                .map(|(key, value)| {
+                    let value = self.walk(value, &key, keep_words);
+                    (key, value)
+                })
+                .collect(),
+            other => other,
+        }
+    }
+
+    fn apply(&mut self, rule: &Rule, text: &str) -> String {
+        let mut clean = String::with_capacity(text.len());
+        let mut copied = 0;
+        let mut from = 0;
+        while let Some(found) = rule.find(text, from) {
+            clean.push_str(&text[copied..found.start]);
+            clean.push_str(&self.placeholder(rule.kind, &text[found.clone()]));
+            copied = found.end;
+            from = found.end;
+        }
+        clean.push_str(&text[copied..]);
+        clean
+    }
+
+    /// Wherever the word is not part of a longer one.
+    fn replace_word(&mut self, kind: Kind, word: &str, text: &str) -> String {
+        let mut clean = String::with_capacity(text.len());
+        let mut rest = text;
+        let part_of_word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+        while let Some(at) = find_ignoring_case(rest, word) {
+            let (before, after) = (&rest[..at], &rest[at + word.len()..]);
+            clean.push_str(before);
+            if part_of_word(clean.chars().next_back()) || part_of_word(after.chars().next()) {
+                clean.push_str(&rest[at..at + word.len()]);
+            } else {
+                clean.push_str(&self.placeholder(kind, word));
+            }
+            rest = after;
+        }
+        clean.push_str(rest);
+        clean
+    }
+
+    /// What stands for a secret: `host-1`, `ip-2`.
+    fn placeholder(&mut self, kind: Kind, secret: &str) -> String {
+        if rules::is_placeholder(secret) {
+            return secret.to_owned();
+        }
+        let count = self.counts.entry(kind).or_default();
+        let number = self.numbers.entry((kind, secret.to_lowercase())).or_insert_with(|| {
+            *count += 1;
+            *count
+        });
+        format!("{}-{number}", kind.word())
+    }
+}
+
+fn find_ignoring_case(text: &str, word: &str) -> Option<usize> {
+    let (text, word) = (text.as_bytes(), word.as_bytes());
+    text.windows(word.len()).position(|window| window.eq_ignore_ascii_case(word))
+}
+
+fn strings(value: &Value, each: &mut impl FnMut(&str)) {
+    match value {
+        Value::String(text) => each(text),
+        Value::Array(values) => values.iter().for_each(|value| strings(value, each)),
+        Value::Object(fields) => fields.values().for_each(|value| strings(value, each)),
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,123 @@
+//! Tables of what the machine did: devices, CPUs and memory, NFS. The figures are the analysis's.
+
+use iotax_analyze::{Analysis, ArmSummary, StallFigures, StatisticsSummary};
+
+use crate::format;
+use crate::tables::{ABSENT, Cell, Head, Table};
+
+/// What the figures are, for people.
+pub(crate) const NOTE: &str = "Means over the measured windows, as iostat -mx computes them: MB are \
+                               MiB, awaits are milliseconds. A device stands above those it lies on.";
+
+fn measured(analysis: &Analysis) -> impl Iterator<Item = (&ArmSummary, &StatisticsSummary)> {
+    analysis.arms.iter().filter_map(|arm| Some((arm, arm.statistics.as_ref()?)))
+}
+
+/// Columns of words, without that of the arm if there is only one.
+fn table(analysis: &Analysis, words: &[&str], figures: &[&str]) -> Table {
+    let several = analysis.arms.len() > 1;
+    let words = words.iter().filter(|word| several || **word != "arm");
+    let words = words.map(|text| Head::word(text));
+    let figures = figures.iter().map(|text| Head::figure(text));
+    Table { heads: words.chain(figures).collect(), rows: Vec::new() }
+}
+
+/// A row; the first column names the arm, if there are several.
+fn row(analysis: &Analysis, arm: &str, words: &[&str], figures: &[String]) -> Vec<Cell> {
+    let arm = (analysis.arms.len() > 1).then_some(arm);
+    let words = arm.into_iter().chain(words.iter().copied()).map(Cell::new);
+    words.chain(figures.iter().map(Cell::new)).collect()
+}
+
+/// The devices under each arm, under iostat's heads.
+pub(crate) fn devices(analysis: &Analysis) -> Option<Table> {
+    let heads = ["r/s", "w/s", "rMB/s", "wMB/s", "r_await", "w_await", "aqu-sz", "%util"];
+    let mut table = table(analysis, &["arm", "device"], &heads);
+    for (arm, statistics) in measured(analysis) {
+        for device in &statistics.devices {
+            let figures = &device.figures;
+            let figures = [
+                figures.read.per_s,
+                figures.write.per_s,
+                figures.read.mib_per_s,
+                figures.write.mib_per_s,
+                figures.read.await_ms,
+                figures.write.await_ms,
+                figures.queue_size,
+                figures.util_percent,
+            ];
+            let figures = figures.map(format::plain);
+            table.rows.push(row(analysis, &arm.name, &[&device.name], &figures));
+        }
+    }
+    (!table.rows.is_empty()).then_some(table)
+}
+
+/// CPUs, pressure and page cache of each arm.
+pub(crate) fn system(analysis: &Analysis) -> Option<Table> {
+    let heads = [
+        "user",
+        "system",
+        "iowait",
+        "steal",
+        "PSI cpu",
+        "PSI io",
+        "PSI memory",
+        "major faults/s",
+        "dirty",
+        "writeback",
+    ];
+    // With one arm its name is all that names the row.
+    let mut table = Table {
+        heads: [Head::word("arm")].into_iter().chain(heads.map(Head::figure)).collect(),
+        rows: Vec::new(),
+    };
+    for (arm, statistics) in measured(analysis) {
+        let absent = || ABSENT.to_owned();
+        let percent = |value: Option<f64>| {
+            value.map_or_else(absent, |value| format!("{} %", format::fixed(value, 1)))
+        };
+        let cpu = statistics.cpu;
+        let stall = |stall: Option<StallFigures>| percent(stall.map(|stall| stall.some_percent));
+        let memory = statistics.memory;
+        let bytes = |value: Option<f64>| value.map_or_else(absent, format::bytes);
+        let cells = [
+            arm.name.clone(),
+            percent(cpu.map(|cpu| cpu.user_percent + cpu.nice_percent)),
+            percent(cpu.map(|cpu| cpu.system_percent)),
+            percent(cpu.map(|cpu| cpu.iowait_percent)),
+            percent(cpu.map(|cpu| cpu.steal_percent)),
+            stall(statistics.pressure.cpu),
+            stall(statistics.pressure.io),
+            stall(statistics.pressure.memory),
+            memory.map_or_else(absent, |memory| format::plain(memory.major_faults_per_s)),
+            bytes(memory.map(|memory| memory.dirty_bytes)),
+            bytes(memory.map(|memory| memory.writeback_bytes)),
+        ];
+        table.rows.push(cells.iter().map(Cell::new).collect());
+    }
+    (!table.rows.is_empty()).then_some(table)
+}
+
+/// NFS operations of each arm.
+pub(crate) fn nfs(analysis: &Analysis) -> Option<Table> {
+    let heads = ["op/s", "KiB/s", "retrans/s", "queue ms", "rtt ms", "exe ms", "errors/s"];
+    let mut table = table(analysis, &["arm", "operation"], &heads);
+    for (arm, statistics) in measured(analysis) {
+        for summary in &statistics.nfs {
+            let figures = &summary.figures;
+            let figures = [
+                figures.per_s,
+                figures.kib_per_s,
+                figures.retransmissions_per_s,
+                figures.queue_ms,
+                figures.rtt_ms,
+                figures.execute_ms,
+                figures.errors_per_s,
+            ];
+            let figures = figures.map(format::plain);
+            table.rows.push(row(analysis, &arm.name, &[&summary.operation], &figures));
+        }
+    }
+    (!table.rows.is_empty()).then_some(table)
+}

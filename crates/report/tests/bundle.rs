@@ -1,0 +1,82 @@
+//! Bundles as they are handed on; `crates/cli/tests/repro.rs` runs one.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod common;
+
+use common::analyses;
+use iotax_record::Experiment;
+use iotax_report::bundle::{Bundle, Error, Step, archive, bundle};
+use iotax_spec::{Engine, Workload};
+
+fn steps(experiment: &Experiment) -> Vec<Step> {
+    let phases = u32::try_from(experiment.spec.phases().count()).unwrap();
+    let step = |phase| {
+        let arms = experiment.spec.arms.iter();
+        arms.map(move |arm| Step { block: 0, phase, arm: arm.name.clone(), seed: u64::MAX })
+    };
+    (0..phases).flat_map(step).collect()
+}
+
+fn file<'a>(bundle: &'a Bundle, path: &str) -> &'a str {
+    &bundle.files.iter().find(|file| file.path == path).unwrap().text
+}
+
+#[test]
+fn each_phase_has_jobs_and_a_folder_of_its_own() {
+    let mut experiment = common::compare();
+    experiment.spec.workload = Workload::preset("randread-4k").unwrap();
+    experiment.spec.then = vec![Workload::preset("seqwrite-1m").unwrap()];
+    let analyses = [analyses::compare(), analyses::compare()];
+    let made = bundle(&experiment, &analyses, &steps(&experiment)).unwrap();
+    assert_eq!(
+        file(&made, "phases.txt"),
+        "01\tno\t1073741824\t01-randread-4k\trandread-4k\n\
+         02\tyes\t1073741824\t02-seqwrite-1m\tseqwrite-1m\n"
+    );
+    let jobs = file(&made, "jobs/02-file.fio");
+    for line in ["rw=write", "bs=1M", "filename=target", "size=${SIZE_1}", "offset=${OFFSET_1}"] {
+        assert!(jobs.lines().any(|written| written == line), "{line} in {jobs}");
+    }
+    assert_eq!(file(&made, "jobs/02.spans"), "1 1073741824 0 1073741824 1 0\n");
+    // The largest seed that fio takes.
+    assert!(file(&made, "order.txt").contains(" 02 base 9223372036854775807\n"));
+}
+
+#[test]
+fn the_ramp_of_a_job_that_starts_later_is_shorter() {
+    let mut experiment = common::compare();
+    experiment.spec.workload = Workload::preset("driver-searcher").unwrap();
+    let made = bundle(&experiment, &[analyses::compare()], &steps(&experiment)).unwrap();
+    let text = file(&made, "jobs/01-directory.fio");
+    let (download, reader) = text.split_once("[mmap_read]").unwrap();
+    assert!(download.contains("runtime=60000000us\nramp_time=4000000us\n"), "{text}");
+    assert!(reader.contains("runtime=60000000us\nramp_time=2000000us\n"), "{text}");
+    assert!(made.without[0].starts_with("index loads"), "{:?}", made.without);
+}
+
+#[test]
+fn the_same_record_gives_the_same_archive() {
+    let experiment = common::compare();
+    let once = || {
+        let made = bundle(&experiment, &[analyses::compare()], &steps(&experiment)).unwrap();
+        archive(&made, "top").unwrap()
+    };
+    assert_eq!(once(), once());
+}
+
+#[test]
+fn what_cannot_be_repeated_says_why() {
+    let mut experiment = common::compare();
+    let nothing = bundle(&experiment, &[analyses::compare()], &[]).unwrap_err();
+    assert_eq!(nothing, Error::NoTrials);
+    insta::assert_snapshot!(nothing, @"no trial of this record was finished, so there is nothing to repeat");
+    let mut workload = Workload::preset("randread-4k").unwrap();
+    workload.jobs[0].engine = Engine::Metadata;
+    experiment.spec.workload = workload;
+    let nothing = bundle(&experiment, &[analyses::compare()], &steps(&experiment)).unwrap_err();
+    insta::assert_snapshot!(nothing, @"
+    fio can do none of the jobs of this record:
+    job io: operations on trees of files are left out
+    ");
+}

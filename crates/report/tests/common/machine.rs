@@ -1,0 +1,110 @@
+//! A comparison with statistics of the machine.
+
+use iotax_analyze::{
+    Analysis, CpuFigures, DeviceFigures, DeviceSummary, DirectionFigures, MemoryFigures,
+    NfsFigures, NfsSummary, PressureFigures, Quantity, StallFigures, StatisticsLine,
+    StatisticsSeries, StatisticsSummary,
+};
+
+use super::noise;
+
+/// The comparison with a device below another under each arm, and NFS under the last.
+pub fn compare() -> Analysis {
+    let mut analysis = super::analyses::compare();
+    let last = analysis.arms.len() - 1;
+    for (i, arm) in analysis.arms.iter_mut().enumerate() {
+        arm.statistics = Some(summary(arm.iops, i == last));
+    }
+    let names: Vec<String> = analysis.arms.iter().map(|arm| arm.name.clone()).collect();
+    for trial in &mut analysis.trials {
+        let is_last = trial.arm == names[last];
+        trial.statistics = Some(series(trial.slot, trial.iops.unwrap_or(1.0), is_last));
+    }
+    analysis
+}
+
+fn summary(iops: f64, over_nfs: bool) -> StatisticsSummary {
+    let read = DirectionFigures {
+        per_s: iops,
+        mib_per_s: iops / 256.0,
+        merged_per_s: 0.0,
+        merged_percent: 0.0,
+        await_ms: 4e3 / iops,
+        size_kib: 4.0,
+    };
+    let device = |name: &str, model: Option<&str>| DeviceSummary {
+        name: name.to_owned(),
+        model: model.map(str::to_owned),
+        figures: DeviceFigures {
+            read,
+            queue_size: 3.97,
+            util_percent: 99.2,
+            ..DeviceFigures::default()
+        },
+    };
+    let stall = |some_percent| Some(StallFigures { some_percent, full_percent: 0.1 });
+    StatisticsSummary {
+        trials: 12,
+        devices: vec![device("dm-3", Some("device mapper CRYPT (x)")), device("nvme0n1", None)],
+        cpu: Some(CpuFigures {
+            user_percent: 12.0,
+            system_percent: 31.4,
+            iowait_percent: 20.0,
+            idle_percent: 36.6,
+            ..CpuFigures::default()
+        }),
+        pressure: PressureFigures { cpu: stall(1.25), io: stall(74.0), memory: None },
+        memory: Some(MemoryFigures { dirty_bytes: 3e6, ..MemoryFigures::default() }),
+        nfs: if over_nfs { vec![nfs()] } else { Vec::new() },
+    }
+}
+
+fn nfs() -> NfsSummary {
+    NfsSummary {
+        source: "server:/export".to_owned(),
+        operation: "READ".to_owned(),
+        figures: NfsFigures {
+            per_s: 1234.0,
+            rtt_ms: 0.8,
+            execute_ms: 1.1,
+            ..NfsFigures::default()
+        },
+    }
+}
+
+fn series(slot: u32, iops: f64, over_nfs: bool) -> StatisticsSeries {
+    let line = |quantity, name: &str, scale: f64| StatisticsLine {
+        quantity,
+        name: name.to_owned(),
+        values: (0..7)
+            .map(|i| {
+                let wobble = 1.0 + 0.2 * noise(u64::from(slot) * 31 + i + name.len() as u64);
+                // A device that was away for a second.
+                let is_there = !(name == "dm-3" && slot == 4 && i == 3);
+                is_there.then_some((scale * wobble) as f32)
+            })
+            .collect(),
+    };
+    let mut lines = Vec::new();
+    for (name, share) in [("dm-3", 1.0), ("nvme0n1", 0.7)] {
+        lines.extend([
+            line(Quantity::DeviceMibPerS, name, share * iops / 256.0),
+            line(Quantity::DeviceAwaitMs, name, share * 4e3 / iops),
+            line(Quantity::DeviceQueue, name, share * 4.0),
+            line(Quantity::DeviceUtilPercent, name, share * 100.0),
+        ]);
+    }
+    for (name, percent) in
+        [("user", 12.0), ("system", 30.0), ("interrupts", 4.0), ("steal", 1.0), ("iowait", 20.0)]
+    {
+        lines.push(line(Quantity::CpuPercent, name, percent));
+    }
+    lines.push(line(Quantity::PressurePercent, "cpu", 1.5));
+    lines.push(line(Quantity::PressurePercent, "io", 70.0));
+    lines.push(line(Quantity::PageCacheMib, "dirty", 3.0));
+    if over_nfs {
+        lines.push(line(Quantity::NfsPerS, "READ", 1234.0));
+        lines.push(line(Quantity::NfsExecuteMs, "READ", 1.1));
+    }
+    StatisticsSeries { edges_s: (0..8).map(f64::from).collect(), lines }
+}
