@@ -36,6 +36,8 @@ pub enum Command {
     Plan(PlanCommand),
     /// Render the results of an earlier run again, offline
     Report(ReportArgs),
+    /// Make a bundle that repeats a run with fio alone
+    Repro(ReproArgs),
     /// List and explain the built-in workloads
     Workloads(WorkloadsArgs),
     /// List and explain the layers, and which can be made here
@@ -78,8 +80,9 @@ pub struct PeelArgs {
     /// Layers from bottom to top; every layer above the base is taken off in turn
     #[arg(value_name = "STACK")]
     pub stack: Option<String>,
-    /// Workload to drive (default: a search engine's reads beside its index writer)
-    #[arg(short, long, value_name = "NAME")]
+    /// Workload to drive, as in `iotax run` (default: a search engine's reads
+    /// beside its index writer)
+    #[arg(short, long, value_name = "WORKLOAD")]
     pub workload: Option<String>,
     #[command(flatten)]
     pub measure: MeasureArgs,
@@ -94,15 +97,19 @@ Examples:
       base='mem(size=64M) + delay(latency=200us)' \\
       slow='mem(size=64M) + delay(latency=260us)'
   iotax compare experiment.toml
+  iotax compare before.json after.json
+  iotax compare before=run1.json,run2.json after=run3.json,run4.json
 
 The first arm is the baseline. A directory gets a private folder that is
-removed afterwards; files and block devices are only read.")]
+removed afterwards; files and block devices are only read. Results of fio (JSON)
+or DiskSpd (XML) in the place of targets are compared as they are: nothing is
+run.")]
 pub struct CompareArgs {
-    /// NAME=TARGET for each arm, or one experiment file (.toml)
+    /// NAME=TARGET for each arm, results of fio or DiskSpd, or one experiment file (.toml)
     #[arg(value_name = "ARM", required = true)]
     pub arms: Vec<String>,
-    /// Workload to drive in every arm
-    #[arg(short, long, value_name = "NAME")]
+    /// Workload to drive in every arm, as in `iotax run`
+    #[arg(short, long, value_name = "WORKLOAD")]
     pub workload: Option<String>,
     #[command(flatten)]
     pub measure: MeasureArgs,
@@ -114,9 +121,14 @@ pub struct CompareArgs {
 Examples:
   iotax run randread-4k /mnt/data
   iotax run driver-searcher /mnt/data --scale 0.05
-  iotax run randread-4k 'mem(size=64M) + aes' --set depth=32 --format json")]
+  iotax run randread-4k 'mem(size=64M) + aes' --set depth=32 --format json
+  iotax run job.fio /mnt/data
+  iotax run 'fio --name=a --rw=randread --bs=8k --size=1G --runtime=30 \\
+      --time_based' /mnt/data
+  iotax run 'diskspd -b256K -d30 -o10 -t1 -Sh -w100 -L e:\\io.tst' /mnt/data")]
 pub struct RunArgs {
-    /// Workload, see `iotax workloads`
+    /// Built-in workload or suite (see `iotax workloads`), job file of fio, or
+    /// command line of fio or DiskSpd in quotes
     #[arg(value_name = "WORKLOAD")]
     pub workload: String,
     /// Directory, file, block device (read only) or stack
@@ -183,6 +195,9 @@ pub struct LoadArgs {
     /// Seed of every random choice [default: drawn, and recorded]
     #[arg(long, value_name = "N", help_heading = "Load")]
     pub seed: Option<u64>,
+    /// What drives the load: native, fio, or ARM=fio
+    #[arg(long, value_name = "ENGINE", help_heading = "Load")]
+    pub engine: Vec<String>,
     /// Where scratch files go (stacks on `file` without a path)
     #[arg(long, value_name = "DIR", default_value = ".", help_heading = "Load")]
     pub dir: PathBuf,
@@ -206,6 +221,9 @@ pub struct OutputArgs {
     /// Show no progress
     #[arg(short, long, help_heading = "Output")]
     pub quiet: bool,
+    /// Print tables as iostat -mxt does, after each trial
+    #[arg(long, help_heading = "Output")]
+    pub iostat: bool,
 }
 
 /// `iotax disk`
@@ -282,14 +300,43 @@ pub struct DiskDownArgs {
 /// `iotax report`
 #[derive(Debug, Args)]
 pub struct ReportArgs {
-    /// Directory of an earlier run
-    pub dir: PathBuf,
-    /// What to print; report.html is written in any case
+    /// Directory of an earlier run, or results of fio (JSON) or DiskSpd (XML)
+    #[arg(value_name = "DIR|FILE", required = true)]
+    pub paths: Vec<PathBuf>,
+    /// For results of other tools: new directory for a record and report.html
+    #[arg(short, long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// What to print; report.html is written into a directory in any case
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
     /// Colours
     #[arg(long, value_enum, default_value_t = Color::Auto)]
     pub color: Color,
+}
+
+/// `iotax repro`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Example:
+  iotax repro iotax-compare-20250101-120000 --out for-support
+      makes for-support/ and for-support.tar.gz; there, somebody else runs
+      ./run.sh base=/mnt/a other=/mnt/b
+
+Names of hosts and users, addresses, UUIDs and ids of cloud accounts and
+resources are replaced by words such as host-1. What is known by its form or
+from the record is found; read the files before you hand them on.")]
+pub struct ReproArgs {
+    /// Directory of an earlier run, compare or peel
+    pub dir: PathBuf,
+    /// Directory for the bundle, new [default: iotax-repro-TIME]
+    #[arg(short, long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Keep names, addresses and ids as they are
+    #[arg(long)]
+    pub no_redact: bool,
+    /// What to print
+    #[arg(long, value_enum, default_value_t = Listing::Text)]
+    pub format: Listing,
 }
 
 /// `iotax workloads`

@@ -72,7 +72,12 @@ fn explain(error: &anyhow::Error) -> String {
 
 /// What the user wrote is wrong, as opposed to what the machine allows.
 fn is_usage(error: &anyhow::Error) -> bool {
-    error.chain().any(|cause| cause.is::<iotax_spec::Error>() || cause.is::<Usage>())
+    error.chain().any(|cause| {
+        let record = cause.downcast_ref::<iotax_record::Error>();
+        cause.is::<iotax_spec::Error>()
+            || cause.is::<Usage>()
+            || record.is_some_and(iotax_record::Error::is_usage)
+    })
 }
 
 /// `iotax ... | head` is no error.

@@ -5,11 +5,14 @@
 mod args;
 mod commands;
 mod exit;
+mod iostat;
 mod measure;
 mod output;
 mod progress;
 mod resolve;
+mod results;
 mod signals;
+mod workload;
 
 use std::process::ExitCode;
 
@@ -24,6 +27,7 @@ fn main() -> ExitCode {
         Command::Run(args) => commands::run(&args),
         Command::Plan(command) => commands::plan(&command),
         Command::Report(args) => commands::report(&args),
+        Command::Repro(args) => commands::repro(&args),
         Command::Workloads(args) => commands::workloads(&args),
         Command::Layers(args) => commands::layers(&args),
         Command::Disk(command) => commands::disk(&command),

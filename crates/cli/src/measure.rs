@@ -5,27 +5,29 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context as _, Result};
-use iotax_analyze::Analyzer;
-use iotax_load::{LoadDriver as _, Native};
+use iotax_analyze::Phases;
 use iotax_plan::Plan;
 use iotax_record::{Experiment, FORMAT, Writer};
 use iotax_rig::{Options, Rig};
-use iotax_run::Setup;
+use iotax_run::{Drivers, Setup};
 use iotax_spec::Spec;
 use jiff::{Timestamp, Zoned};
 
 use crate::args::{LoadArgs, OutputArgs};
 use crate::exit::Exit;
+use crate::iostat::{self, Shown};
 use crate::progress::ProgressLine;
 use crate::{output, signals};
 
 /// Runs `spec` and shows what came of it. `name` is the command, for the default directory.
 pub fn measure(name: &str, spec: Spec, load: &LoadArgs, args: &OutputArgs) -> Result<Exit> {
+    iostat::refuse_unless_text(args)?;
     let stop = signals::stop_flag()?;
     let plan = Plan::new(&spec);
     let dir = directory(name, args.out.as_deref());
     // Before the files of the arms are laid out, which may take minutes.
     output::refuse_occupied(&dir)?;
+    let drivers = Drivers::find(&spec)?;
     let mut progress = ProgressLine::new(&plan, args.quiet);
 
     let mut rig = Rig::open(
@@ -40,30 +42,31 @@ pub fn measure(name: &str, spec: Spec, load: &LoadArgs, args: &OutputArgs) -> Re
         },
     )?;
     rig.heed(Arc::clone(&stop));
-    if !prepare(&spec, &mut rig, &progress, &stop)? {
+    if !prepare(&spec, &mut rig, (&drivers, &progress), &stop)? {
         return Ok(Exit::Interrupted);
     }
 
     let experiment = head(spec, &rig);
     let mut writer = Writer::create(&dir, &experiment)?;
-    let mut analyzer = Analyzer::new(&experiment);
+    let mut phases = Phases::new(&experiment);
     let setup = Setup {
         experiment: &experiment,
         plan: &plan,
         rig: &mut rig,
-        driver: &Native,
+        drivers: &drivers,
         stop: &stop,
         live: None,
     };
-    let ended = iotax_run::run(setup, &mut writer, &mut analyzer, &mut progress);
+    let mut shown = Shown { line: &mut progress, experiment: &experiment, iostat: args.iostat };
+    let ended = iotax_run::run(setup, &mut writer, &mut phases, &mut shown);
     progress.clear();
 
-    let analysis = analyzer.finish(ended.as_ref().ok());
-    let shown = output::show(&dir, &experiment, &analysis, args.format, args.color);
+    let parts = phases.finish(ended.as_ref().ok());
+    let shown = output::show(&dir, &experiment.spec, &parts, args.format, args.color);
     let end = ended.with_context(|| format!("the run stopped early; see {}", dir.display()))?;
     shown?;
     rig.down()?;
-    let measured = analysis.arms.iter().any(|arm| arm.trials > 0);
+    let measured = parts.iter().all(|(_, part)| part.arms.iter().any(|arm| arm.trials > 0));
     Ok(if end.interrupted {
         Exit::Interrupted
     } else if end.gave_up || !measured {
@@ -77,16 +80,19 @@ pub fn measure(name: &str, spec: Spec, load: &LoadArgs, args: &OutputArgs) -> Re
 fn prepare(
     spec: &Spec,
     rig: &mut Rig,
-    progress: &ProgressLine,
+    (drivers, progress): (&Drivers, &ProgressLine),
     stop: &Arc<AtomicBool>,
 ) -> Result<bool> {
     for arm in 0..spec.arms.len() {
         let name = &spec.arms[arm].name;
         let show = |done, total| progress.laying_out(done, total);
         let target = iotax_run::target(rig.up(arm)?);
-        Native
-            .prepare(&spec.workload, target, &show, stop)
-            .with_context(|| format!("arm {name}"))?;
+        for workload in spec.phases() {
+            drivers
+                .of(&spec.arms[arm])?
+                .prepare(workload, target, &show, stop)
+                .with_context(|| format!("arm {name}"))?;
+        }
         if stop.load(Ordering::Relaxed) {
             return Ok(false);
         }
@@ -95,7 +101,7 @@ fn prepare(
 }
 
 /// Where results go: as asked, or a new directory named after the command and the time.
-fn directory(name: &str, asked: Option<&Path>) -> PathBuf {
+pub fn directory(name: &str, asked: Option<&Path>) -> PathBuf {
     if let Some(dir) = asked {
         return dir.to_owned();
     }

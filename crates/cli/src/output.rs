@@ -6,10 +6,9 @@ use std::io::{self, IsTerminal as _, Write as _};
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
-use iotax_analyze::Analysis;
-use iotax_record::{Experiment, Reader, Writer};
-use iotax_report as report;
-use iotax_spec::Design;
+use iotax_record::{Reader, Trial, Writer};
+use iotax_report::{self as report, Part};
+use iotax_spec::{Design, Spec};
 
 use crate::args::{Color, Format};
 
@@ -21,28 +20,53 @@ const REPORT: &str = "report.html";
 
 /// Prints the results on stdout and writes `report.html` into the record's directory. What can be
 /// printed is, even if the report cannot be written.
-pub fn show(
-    dir: &Path,
-    experiment: &Experiment,
-    analysis: &Analysis,
-    format: Format,
-    color: Color,
-) -> Result<()> {
-    let path = dir.join(REPORT);
-    let written = replace(&path, &report::html(experiment, analysis))
-        .with_context(|| format!("cannot write {}", path.display()));
-    let text = match format {
-        Format::Text => report::text(experiment, analysis, style(color)),
-        Format::Markdown => report::markdown(experiment, analysis),
-        Format::Csv => report::csv(experiment, analysis),
-        Format::Json => json(dir, experiment, analysis)?,
-    };
-    say(&text)?;
+pub fn show(dir: &Path, spec: &Spec, parts: &[Part], format: Format, color: Color) -> Result<()> {
+    let written = write_pages(dir, spec.name(), parts);
+    say(&printed(dir, spec.name(), parts, format, style(color))?)?;
     if format == Format::Text && written.is_ok() {
         let dir = dir.display();
         say(&format!("\nReport: {dir}/report.html\nAgain:  iotax report {dir}\n"))?;
     }
     written
+}
+
+fn printed(
+    dir: &Path,
+    name: &str,
+    parts: &[Part],
+    format: Format,
+    style: report::Style,
+) -> Result<String> {
+    Ok(match (format, parts) {
+        (Format::Json, _) => json(dir, name, parts)?,
+        (Format::Text, [(experiment, analysis)]) => report::text(experiment, analysis, style),
+        (Format::Text, _) => report::phases_text(name, parts, style),
+        (Format::Markdown, [(experiment, analysis)]) => report::markdown(experiment, analysis),
+        (Format::Markdown, _) => report::phases_markdown(name, parts),
+        (Format::Csv, _) => report::csv(parts.iter().map(|(_, analysis)| analysis)),
+    })
+}
+
+/// One page, or one for each phase and one in front of them.
+fn write_pages(dir: &Path, name: &str, parts: &[Part]) -> Result<()> {
+    let write = |file: &str, text: String| {
+        let path = dir.join(file);
+        replace(&path, &text).with_context(|| format!("cannot write {}", path.display()))
+    };
+    if let [(experiment, analysis)] = parts {
+        return write(REPORT, report::html(experiment, analysis));
+    }
+    let files: Vec<String> = (1..=parts.len()).map(|n| format!("report-{n}.html")).collect();
+    for (file, (experiment, analysis)) in files.iter().zip(parts) {
+        write(file, report::html(experiment, analysis))?;
+    }
+    write(REPORT, report::phases_html(name, parts, &files))
+}
+
+/// Prints results of other tools, of which no record is kept, on stdout.
+pub fn print(spec: &Spec, parts: &[Part], format: Format, color: Color) -> Result<()> {
+    // Nothing is read from there: other tools' results are not printed in fio's shape.
+    say(&printed(Path::new(""), spec.name(), parts, format, style(color))?)
 }
 
 /// Results go where none are yet.
@@ -110,12 +134,20 @@ pub fn wrap_at(columns: usize, out: &mut String, text: &str, first_indent: &str,
 }
 
 /// A run prints a superset of fio's JSON; a comparison prints its comparisons.
-fn json(dir: &Path, experiment: &Experiment, analysis: &Analysis) -> Result<String> {
-    if experiment.spec.design != Design::Single {
-        return Ok(report::json_compare(experiment, analysis));
-    }
-    let trials = Reader::open(dir)?.trials()?.collect::<Result<Vec<_>, _>>()?;
-    Ok(report::json_run(experiment, analysis, &trials))
+fn json(dir: &Path, name: &str, parts: &[Part]) -> Result<String> {
+    // What other tools' results look like in fio's shape is in their own files.
+    let is_run = parts.iter().all(|(experiment, _)| {
+        experiment.spec.design == Design::Single && !experiment.spec.is_of_results()
+    });
+    let trials = || -> Result<Vec<Trial>> {
+        Ok(Reader::open(dir)?.trials()?.collect::<Result<Vec<_>, _>>()?)
+    };
+    Ok(match parts {
+        [(experiment, analysis)] if is_run => report::json_run(experiment, analysis, &trials()?),
+        [(experiment, analysis)] => report::json_compare(experiment, analysis),
+        _ if is_run => report::phases_json_run(name, parts, &trials()?),
+        _ => report::phases_json_compare(name, parts),
+    })
 }
 
 fn style(color: Color) -> report::Style {

@@ -63,6 +63,11 @@ impl ProgressLine {
         self.bar.set_message(format!("writing {total} of test data: {percent} %"));
     }
 
+    /// Does something that prints elsewhere, without the line in between.
+    pub fn aside<T>(&self, print: impl FnOnce() -> T) -> T {
+        self.bar.suspend(print)
+    }
+
     /// Removes the line.
     pub fn clear(&self) {
         self.bar.finish_and_clear();
@@ -99,9 +104,10 @@ impl ProgressLine {
 impl Observer for ProgressLine {
     fn on(&mut self, event: &Event<'_>) {
         match event {
-            Event::TrialStarts { block, arm, place, trials_in_block } => {
+            Event::TrialStarts { block, arm, phase, place, trials_in_block } => {
                 let (block, place) = (block + 1, place + 1);
-                self.trial = format!("block {block}, {place}/{trials_in_block} {arm}");
+                let phase = phase.map(|name| format!(": {name}")).unwrap_or_default();
+                self.trial = format!("block {block}, {place}/{trials_in_block} {arm}{phase}");
             }
             Event::TrialEnded(_) => {}
             Event::Looked(look) => self.look(look),

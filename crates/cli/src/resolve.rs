@@ -5,12 +5,14 @@ use std::path::Path;
 use anyhow::{Context as _, Result};
 use iotax_spec::units::{parse_duration, parse_share};
 use iotax_spec::{
-    Arm, Changes, Form, Spec, Stack, Stop, StopMode, Subsets, Target, Workload, parse_arms,
+    Arm, Changes, Driver, Form, Spec, Stack, Stop, StopMode, Subsets, Target, Workload, parse_arms,
 };
 use jiff::Timestamp;
 
 use crate::args::{CertaintyArgs, CompareArgs, LoadArgs, PeelArgs, RunArgs};
 use crate::exit::Usage;
+use crate::results;
+use crate::workload::{self, Load};
 
 /// What `iotax peel` takes apart when nothing else is named: double encryption.
 const DEFAULT_STACK: &str = "file(size=1G) + aes + aes";
@@ -29,19 +31,20 @@ pub fn peel(args: &PeelArgs) -> Result<Spec> {
              'file(path={text}, size=1G) + aes'"
         )));
     };
-    let mut workload = match &args.workload {
-        Some(name) => Workload::preset(name)?,
-        None => peel_search(&stack),
+    let mut load = match &args.workload {
+        Some(text) => Load::read(text)?,
+        None => peel_search(&stack).into(),
     };
-    changes(&args.measure.load)?.apply(&mut workload)?;
+    changes(&args.measure.load)?.apply_to(&mut load.phases)?;
     let mut stop = stop(&args.measure.certainty, Stop::default())?;
     let CertaintyArgs { tight, max_blocks, max_time, .. } = &args.measure.certainty;
     let asks_for_more = *tight || max_blocks.is_some() || max_time.is_some();
     if args.stack.is_none() && !asks_for_more {
         stop.max_time_ns = Some(DEFAULT_PEEL_TIME_NS);
     }
-    let spec = Spec::peel(workload, &stack, Subsets::Auto, stop, seed(&args.measure.load))?;
-    absolute(spec, Path::new("."))
+    let seed = seed(&args.measure.load);
+    let spec = load.into_spec(|first| Spec::peel(first, &stack, Subsets::Auto, stop, seed))?;
+    finish(spec, &args.measure.load, Path::new("."))
 }
 
 /// The spec of `iotax compare`.
@@ -51,6 +54,11 @@ pub fn compare(args: &CompareArgs) -> Result<Spec> {
     {
         return experiment_file(Path::new(file), args);
     }
+    if results::arms(&args.arms, args.workload.is_some())?.is_some() {
+        return Err(usage(
+            "these are results, and nothing would be run; iotax compare shows them".to_owned(),
+        ));
+    }
     let arms = parse_arms(args.arms.iter().map(String::as_str))?;
     let Some(name) = &args.workload else {
         return Err(usage(format!(
@@ -58,30 +66,40 @@ pub fn compare(args: &CompareArgs) -> Result<Spec> {
             Workload::preset_names().next().unwrap_or("randread-4k")
         )));
     };
-    let mut workload = Workload::preset(name)?;
-    changes(&args.measure.load)?.apply(&mut workload)?;
+    let mut load = Load::read(name)?;
+    changes(&args.measure.load)?.apply_to(&mut load.phases)?;
     let stop = stop(&args.measure.certainty, Stop::default())?;
-    absolute(Spec::compare(workload, arms, stop, seed(&args.measure.load))?, Path::new("."))
+    let seed = seed(&args.measure.load);
+    let spec = load.into_spec(|first| Spec::compare(first, arms, stop, seed))?;
+    finish(spec, &args.measure.load, Path::new("."))
 }
 
 /// The spec of `iotax run`.
 pub fn run(args: &RunArgs) -> Result<Spec> {
-    let mut workload = Workload::preset(&args.workload)?;
-    changes(&args.load)?.apply(&mut workload)?;
-    let arm = Arm { name: "target".to_owned(), target: Target::parse(&args.target)? };
+    let mut load = Load::read(&args.workload)?;
+    changes(&args.load)?.apply_to(&mut load.phases)?;
+    let arm = Arm::new("target", Target::parse(&args.target)?);
     let stop = Stop { min_blocks: args.trials, max_blocks: args.trials, ..Stop::default() };
-    absolute(Spec::single(workload, arm, stop, seed(&args.load))?, Path::new("."))
+    let seed = seed(&args.load);
+    let spec = load.into_spec(|first| Spec::single(first, arm, stop, seed))?;
+    finish(spec, &args.load, Path::new("."))
 }
 
 /// An experiment file; options given beside it win.
 fn experiment_file(path: &Path, args: &CompareArgs) -> Result<Spec> {
     let text = std::fs::read_to_string(path)
         .with_context(|| format!("cannot read the experiment file {}", path.display()))?;
-    let mut spec = Spec::from_toml(&path.display().to_string(), &text)?;
-    if let Some(name) = &args.workload {
-        spec.workload = Workload::preset(name)?;
+    let mut spec =
+        Spec::from_toml_with(&path.display().to_string(), &text, &workload::beside(path))?;
+    if let Some(text) = &args.workload {
+        let load = Load::read(text)?;
+        (spec.then, spec.suite) = (Vec::new(), None);
+        spec = load.into_spec(|first| Ok(Spec { workload: first, ..spec }))?;
     }
-    changes(&args.measure.load)?.apply(&mut spec.workload)?;
+    let mut phases: Vec<Workload> = spec.phases().cloned().collect();
+    changes(&args.measure.load)?.apply_to(&mut phases)?;
+    spec.workload = phases.remove(0);
+    spec.then = phases;
     spec.stop = stop(&args.measure.certainty, spec.stop)?;
     if let Some(seed) = args.measure.load.seed {
         spec.seed = seed;
@@ -89,7 +107,39 @@ fn experiment_file(path: &Path, args: &CompareArgs) -> Result<Spec> {
     spec.validate()?;
     // The parent of a bare file name is the empty path.
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-    absolute(spec, parent.unwrap_or(Path::new(".")))
+    finish(spec, &args.measure.load, parent.unwrap_or(Path::new(".")))
+}
+
+/// What drives each arm: later options win over earlier ones.
+fn engines(arms: &mut [Arm], asked: &[String]) -> Result<()> {
+    for text in asked {
+        // Names of arms may hold `=`, names of engines do not.
+        let (name, engine) = match text.rsplit_once('=') {
+            Some((name, engine)) => (Some(name), engine),
+            None => (None, text.as_str()),
+        };
+        let driver = match engine {
+            "native" => Driver::Native,
+            "fio" => Driver::Fio,
+            _ => {
+                return Err(usage(format!(
+                    "--engine {text}: there is no engine `{engine}`; write native or fio, as in \
+                     --engine fio or --engine ARM=fio"
+                )));
+            }
+        };
+        let mut chosen = arms.iter_mut().filter(|arm| name.is_none_or(|name| arm.name == name));
+        let Some(first) = chosen.next() else {
+            let names: Vec<&str> = arms.iter().map(|arm| arm.name.as_str()).collect();
+            return Err(usage(format!(
+                "--engine {text}: there is no such arm; the arms are {}",
+                names.join(", ")
+            )));
+        };
+        first.driver = driver;
+        chosen.for_each(|arm| arm.driver = driver);
+    }
+    Ok(())
 }
 
 /// A search engine in small, of a size that fits the stack.
@@ -112,7 +162,7 @@ fn changes(args: &LoadArgs) -> Result<Changes> {
     })
 }
 
-fn stop(args: &CertaintyArgs, base: Stop) -> Result<Stop> {
+pub fn stop(args: &CertaintyArgs, base: Stop) -> Result<Stop> {
     let mode = match (args.quick, args.tight) {
         (true, _) => StopMode::Quick,
         (_, true) => StopMode::Tight,
@@ -147,8 +197,11 @@ fn seed(args: &LoadArgs) -> u64 {
     args.seed.unwrap_or_else(|| u64::try_from(nanosecond.rem_euclid(1_000_000_007)).unwrap_or(1))
 }
 
-/// Paths count from `directory`, so that a record says where it was measured.
-fn absolute(mut spec: Spec, directory: &Path) -> Result<Spec> {
+/// Names what drives each arm. Paths count from `directory`, so that a record says where it was
+/// measured.
+fn finish(mut spec: Spec, args: &LoadArgs, directory: &Path) -> Result<Spec> {
+    engines(&mut spec.arms, &args.engine)?;
+    spec.validate_drivers()?;
     let directory = std::path::absolute(directory)?;
     let home = std::env::home_dir();
     spec.resolve_paths(&directory, home.as_deref());

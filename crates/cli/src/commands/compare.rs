@@ -3,10 +3,13 @@ use anyhow::Result;
 use crate::args::CompareArgs;
 use crate::exit::Exit;
 use crate::measure::measure;
-use crate::resolve;
+use crate::{resolve, results};
 
 /// `iotax compare`
 pub fn compare(args: &CompareArgs) -> Result<Exit> {
+    if let Some(arms) = results::arms(&args.arms, args.workload.is_some())? {
+        return results::compare(arms, args);
+    }
     let spec = resolve::compare(args)?;
     measure("compare", spec, &args.measure.load, &args.measure.output)
 }

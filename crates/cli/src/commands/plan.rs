@@ -33,11 +33,15 @@ pub fn plan(command: &PlanCommand) -> Result<Exit> {
 }
 
 fn text(spec: &Spec, plan: &Plan) -> String {
-    let mut out = format!("Workload {}\n", spec.workload.name);
-    for line in spec.workload.explain() {
-        wrap(&mut out, &line, "  ", "    ");
+    let mut out = String::new();
+    for workload in spec.phases() {
+        let _ = writeln!(out, "Workload {}", workload.name);
+        for line in workload.explain().iter().chain(&workload.notes) {
+            wrap(&mut out, line, "  ", "    ");
+        }
+        out.push('\n');
     }
-    out.push_str("\nArms\n");
+    out.push_str("Arms\n");
     let width = spec.arms.iter().map(|arm| arm.name.chars().count()).max().unwrap_or(0);
     for (i, arm) in spec.arms.iter().enumerate() {
         let role = if i == 0 && spec.arms.len() > 1 { "  (baseline)" } else { "" };

@@ -1,21 +1,38 @@
 use anyhow::{Context as _, Result};
-use iotax_analyze::Analyzer;
+use iotax_analyze::Phases;
 use iotax_record::Reader;
 
 use crate::args::ReportArgs;
-use crate::exit::Exit;
-use crate::output;
+use crate::exit::{Exit, Usage};
+use crate::{output, results};
 
-/// `iotax report DIR`
+/// `iotax report DIR`, or results of other tools.
 pub fn report(args: &ReportArgs) -> Result<Exit> {
-    let reader = Reader::open(&args.dir)?;
-    let stop = &reader.experiment.spec.stop;
-    stop.validate().with_context(|| format!("the record in {}", args.dir.display()))?;
-    let mut analyzer = Analyzer::new(&reader.experiment);
-    for trial in reader.trials()? {
-        analyzer.add(&trial?);
+    let dir = match args.paths.as_slice() {
+        [path] if path.is_dir() || !path.exists() => path,
+        paths => {
+            if let Some(dir) = paths.iter().find(|path| path.is_dir()) {
+                let dir = dir.display();
+                return Err(Usage(format!("{dir} is a directory: report it alone")).into());
+            }
+            return results::report(args);
+        }
+    };
+    if let Some(out) = &args.out {
+        return Err(Usage(format!(
+            "the report of a record is written into it, not to {}: leave out --out",
+            out.display()
+        ))
+        .into());
     }
-    let analysis = analyzer.finish(reader.end.as_ref());
-    output::show(&args.dir, &reader.experiment, &analysis, args.format, args.color)?;
+    let reader = Reader::open(dir)?;
+    let stop = &reader.experiment.spec.stop;
+    stop.validate().with_context(|| format!("the record in {}", dir.display()))?;
+    let mut phases = Phases::new(&reader.experiment);
+    for trial in reader.trials()? {
+        phases.add(&trial?);
+    }
+    let parts = phases.finish(reader.end.as_ref());
+    output::show(dir, &reader.experiment.spec, &parts, args.format, args.color)?;
     Ok(Exit::Done)
 }

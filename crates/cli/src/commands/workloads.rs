@@ -10,6 +10,12 @@ use crate::output::{say, wrap};
 
 /// `iotax workloads [NAME]`
 pub fn workloads(args: &WorkloadsArgs) -> Result<Exit> {
+    if let Some(name) = &args.name
+        && Workload::preset(name).is_err()
+        && Workload::suite_about(name).is_some()
+    {
+        return suite(name, args.format);
+    }
     let chosen: Vec<Workload> = match &args.name {
         Some(name) => vec![Workload::preset(name)?],
         None => Workload::presets().collect(),
@@ -18,6 +24,29 @@ pub fn workloads(args: &WorkloadsArgs) -> Result<Exit> {
         Listing::Json => say(&format!("{:#}\n", json!({ "workloads": chosen })))?,
         Listing::Text => say(&text(&chosen, args.name.is_some()))?,
     }
+    Ok(Exit::Done)
+}
+
+/// One suite: its phases in full, and its source.
+fn suite(name: &str, format: Listing) -> Result<Exit> {
+    let phases = Workload::suite(name)?;
+    let about = Workload::suite_about(name).unwrap_or_default();
+    let source = Workload::suite_source(name).unwrap_or_default();
+    if matches!(format, Listing::Json) {
+        let suite = json!({ "suite": name, "about": about, "source": source, "phases": phases });
+        say(&format!("{suite:#}\n"))?;
+        return Ok(Exit::Done);
+    }
+    let mut out = format!("{name}\n");
+    wrap(&mut out, about, "  ", "  ");
+    wrap(&mut out, &format!("Source: {source}"), "  ", "  ");
+    for phase in &phases {
+        let _ = writeln!(out, "  {}", phase.name);
+        for line in phase.explain() {
+            wrap(&mut out, &line, "    ", "      ");
+        }
+    }
+    say(&out)?;
     Ok(Exit::Done)
 }
 
@@ -38,8 +67,17 @@ fn text(workloads: &[Workload], in_full: bool) -> String {
             let name = format!("  {name:<20} ");
             wrap(&mut out, &format!("{about} ({})", unit.placeholder()), &name, &" ".repeat(23));
         }
+        let sources = workloads.iter().filter_map(|w| Workload::suite_source(&w.name));
+        for source in sources {
+            wrap(&mut out, &format!("Source: {source}"), "", "  ");
+        }
     } else {
-        out.push_str("iotax workloads NAME tells what can be changed, and how.\n");
+        out.push_str("Suites, phase after phase:\n");
+        for name in Workload::suite_names().filter(|name| Workload::preset(name).is_err()) {
+            let _ = writeln!(out, "{name}");
+            wrap(&mut out, Workload::suite_about(name).unwrap_or_default(), "  ", "  ");
+        }
+        out.push_str("\niotax workloads NAME tells what can be changed, and how.\n");
     }
     out
 }

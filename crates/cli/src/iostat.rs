@@ -1,0 +1,46 @@
+//! `--iostat`: the tables of each trial, as soon as it is over.
+
+use anyhow::Result;
+use iotax_record::Experiment;
+use iotax_run::{Event, Observer};
+
+use crate::args::{Format, OutputArgs};
+use crate::exit::Usage;
+use crate::output::say;
+use crate::progress::ProgressLine;
+
+/// The progress line, and the tables if they are wanted.
+pub struct Shown<'a> {
+    /// On stderr.
+    pub line: &'a mut ProgressLine,
+    /// What is run.
+    pub experiment: &'a Experiment,
+    /// Whether to print tables on stdout.
+    pub iostat: bool,
+}
+
+impl Observer for Shown<'_> {
+    fn on(&mut self, event: &Event<'_>) {
+        if let (Event::TrialEnded(trial), true) = (event, self.iostat) {
+            let tables = iotax_report::iostat(self.experiment, trial);
+            // Nobody reads any more, perhaps; that ends the tables, not the measurement. The
+            // results, printed at the end, meet the same error and report it.
+            self.iostat = self.line.aside(|| say(&tables)).is_ok();
+        }
+        self.line.on(event);
+    }
+}
+
+/// Tables between the lines of a machine-readable format would break it.
+///
+/// # Errors
+/// [`Usage`] if `--iostat` is asked for with a format other than text.
+pub fn refuse_unless_text(args: &OutputArgs) -> Result<()> {
+    if !args.iostat || args.format == Format::Text {
+        return Ok(());
+    }
+    let usage = "--iostat prints tables for people, which a program that reads the results would \
+                 trip over: leave out --format, or leave out --iostat (the record has the samples \
+                 in any case)";
+    Err(Usage(usage.to_owned()).into())
+}

@@ -1,0 +1,141 @@
+//! What WORKLOAD stands for: a built-in workload or suite, a job file of fio, a command line of
+//! fio or `DiskSpd`.
+
+use std::fs::{self, File};
+use std::io::Read as _;
+use std::path::Path;
+
+use anyhow::{Context as _, Result};
+use iotax_spec::{Spec, Workload, diskspd, fio};
+
+use crate::exit::Usage;
+
+/// A job file is text that people write; nobody has written this much.
+const MAX_JOB_FILE_BYTES: u64 = 1 << 20;
+
+/// The phases of a load, and the name of the whole where there are several.
+pub struct Load {
+    /// At least one.
+    pub phases: Vec<Workload>,
+    suite: Option<String>,
+}
+
+impl Load {
+    /// Reads what the user wrote for WORKLOAD.
+    pub fn read(text: &str) -> Result<Self> {
+        if let Some(program) = program(text) {
+            return Self::command(program, text);
+        }
+        if Workload::preset_names().any(|name| name == text) {
+            return Ok(Workload::preset(text)?.into());
+        }
+        if Workload::suite_names().any(|name| name == text) {
+            return Ok(Self::new(Workload::suite(text)?, text));
+        }
+        let path = Path::new(text);
+        let looks_like_file = text.contains('/') || path.extension().is_some();
+        if looks_like_file || path.is_file() {
+            return Self::job_file(path);
+        }
+        Err(Usage(unknown(text)).into())
+    }
+
+    fn new(phases: Vec<Workload>, name: &str) -> Self {
+        let suite = (phases.len() > 1).then(|| name.to_owned());
+        Self { phases, suite }
+    }
+
+    fn command(program: Program, text: &str) -> Result<Self> {
+        Ok(match program {
+            Program::Fio => Self::new(fio::from_command(text, &beside(Path::new("")))?, "fio"),
+            Program::DiskSpd => diskspd::from_command(text)?.into(),
+        })
+    }
+
+    /// A job file; what it includes lies beside it, as fio has it.
+    fn job_file(path: &Path) -> Result<Self> {
+        let text = job_text(path)?;
+        let phases = fio::from_job_file(&path.display().to_string(), &text, &beside(path))?;
+        let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+        Ok(Self::new(phases, &stem))
+    }
+
+    /// The experiment that `build` makes of the first phase, with the others after it.
+    pub fn into_spec(
+        mut self,
+        build: impl FnOnce(Workload) -> Result<Spec, iotax_spec::Error>,
+    ) -> Result<Spec> {
+        let first = self.phases.remove(0);
+        Ok(build(first)?.followed_by(self.phases, self.suite)?)
+    }
+}
+
+impl From<Workload> for Load {
+    fn from(workload: Workload) -> Self {
+        Self { phases: vec![workload], suite: None }
+    }
+}
+
+/// Whose command lines are understood.
+#[derive(Clone, Copy)]
+enum Program {
+    Fio,
+    DiskSpd,
+}
+
+/// The program that a pasted command line runs: its first word, with arguments behind it.
+fn program(text: &str) -> Option<Program> {
+    let (word, rest) = text.trim_start().split_once(char::is_whitespace)?;
+    let word = word.trim_matches(['"', '\'']);
+    let name = word.rsplit(['/', '\\']).next().unwrap_or(word);
+    match name.to_ascii_lowercase().trim_end_matches(".exe") {
+        _ if rest.trim().is_empty() => None,
+        "fio" => Some(Program::Fio),
+        "diskspd" => Some(Program::DiskSpd),
+        _ => None,
+    }
+}
+
+/// Reads the files that a file names: they lie beside it.
+pub fn beside(file: &Path) -> impl Fn(&str) -> Result<String, String> {
+    let directory = file.parent().unwrap_or(Path::new("")).to_owned();
+    move |name| job_text(&directory.join(name)).map_err(|error| format!("{error:#}"))
+}
+
+fn job_text(path: &Path) -> Result<String> {
+    let context = || format!("cannot read the job file {}", path.display());
+    let facts = fs::metadata(path).with_context(context)?;
+    anyhow::ensure!(facts.is_file(), "{}: it is not a regular file", context());
+    let mut text = String::new();
+    let mut file = File::open(path).with_context(context)?.take(MAX_JOB_FILE_BYTES + 1);
+    file.read_to_string(&mut text).with_context(context)?;
+    anyhow::ensure!(
+        text.len() as u64 <= MAX_JOB_FILE_BYTES,
+        "{}: it is larger than 1 MiB, which no job file is",
+        context()
+    );
+    Ok(text)
+}
+
+fn unknown(text: &str) -> String {
+    let error = Workload::preset(text).expect_err("looked for before");
+    let suites: Vec<&str> = Workload::suite_names().collect();
+    format!(
+        "{error}\nsuites: {}\nor a job file (job.fio), or a command line ('fio --name=...', \
+         'diskspd -b64K ...')",
+        suites.join(", ")
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn command_lines_are_told_by_their_first_word() {
+        let is = |text: &str| program(text).is_some();
+        assert!(is("fio --name=a") && is("/usr/bin/fio --name=a") && is(" fio a.fio"));
+        assert!(is("diskspd -b4K x") && is("C:\\tools\\DiskSpd.exe -b4K x"));
+        assert!(!is("fio") && !is("fio ") && !is("randread-4k") && !is("fiona --name=a"));
+    }
+}

@@ -1,0 +1,69 @@
+//! Other tools as engines: the same experiment, driven by fio.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "what is skipped says so")]
+
+mod support;
+
+use std::fs;
+
+use insta::assert_snapshot;
+use support::Desk;
+
+fn has_fio() -> bool {
+    let found = std::process::Command::new("fio").arg("--version").output().is_ok();
+    if !found {
+        eprintln!("SKIPPED, nothing was tested: there is no fio; apt-get install fio");
+    }
+    found
+}
+
+/// Two directories to compare, on a workload of a second.
+fn compare(desk: &Desk, more: &[&str]) -> support::Said {
+    for name in ["a", "b"] {
+        fs::create_dir(desk.path().join(name)).unwrap();
+    }
+    let mut args = vec!["compare", "-w", "randread-4k", "--time", "300ms", "--ramp", "100ms"];
+    args.extend(["--set", "size=4M", "--set", "direct=false", "--set", "engine=psync"]);
+    args.extend(["--set", "depth=1", "--max-blocks", "2", "--out", "out", "one=a", "two=b"]);
+    args.extend(more);
+    desk.run(&args)
+}
+
+#[test]
+fn one_arm_native_and_one_with_fio() {
+    if !has_fio() {
+        return;
+    }
+    let desk = Desk::new();
+    let said = compare(&desk, &["--engine", "two=fio"]);
+    assert_eq!(said.code, 0, "{said}");
+    let trials = fs::read_to_string(desk.path().join("out/trials.jsonl")).unwrap();
+    let mut drivers: Vec<String> = Vec::new();
+    for line in trials.lines() {
+        let trial: serde_json::Value = serde_json::from_str(line).unwrap();
+        let driver = trial["load"]["driver"].as_str().unwrap();
+        let expected = if trial["arm"] == "two" { "fio" } else { "native" };
+        assert!(driver.starts_with(expected), "{driver}");
+        assert!(trial["load"]["jobs"][0]["read"]["ios"].as_u64() > Some(0));
+        drivers.push(expected.to_owned());
+    }
+    assert!(drivers.len() == 4, "{drivers:?}");
+    // The private directories are gone, and fio left nothing beside them.
+    assert_eq!(desk.names(), ["a", "b", "out"]);
+    for name in ["a", "b"] {
+        assert_eq!(fs::read_dir(desk.path().join(name)).unwrap().count(), 0);
+    }
+}
+
+#[test]
+fn an_engine_for_an_arm_that_is_not_there_is_refused() {
+    assert_snapshot!(compare(&Desk::new(), &["--engine", "three=fio"]), @"
+    error: --engine three=fio: there is no such arm; the arms are one, two
+    [exit 2]
+    ");
+    assert_snapshot!(compare(&Desk::new(), &["--engine", "one=diskspd"]), @"
+    error: --engine one=diskspd: there is no engine `diskspd`; write native or fio, as in --engine fio or --engine ARM=fio
+    [exit 2]
+    ");
+}

@@ -1,0 +1,395 @@
+//! Results of fio and DiskSpd as arms: nothing is run, and nothing is invented.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "what is skipped says so")]
+
+mod support;
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use insta::assert_snapshot;
+use serde_json::Value;
+use support::Desk;
+
+const FIXTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/fio");
+const DISKSPD: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../record/tests/fixtures/diskspd");
+
+/// A desk with the fixtures on it, under short names.
+fn desk() -> Desk {
+    let desk = Desk::new();
+    for dir in [FIXTURES, DISKSPD] {
+        for entry in fs::read_dir(dir).unwrap() {
+            let path = entry.unwrap().path();
+            if path.extension().is_some_and(|e| e == "json" || e == "xml") {
+                fs::copy(&path, desk.path().join(path.file_name().unwrap())).unwrap();
+            }
+        }
+    }
+    desk
+}
+
+fn compare(arms: &[&str]) -> String {
+    let said = desk().run(&[&["compare", "--out", "out"], arms].concat());
+    assert_eq!(said.code, 0, "{said}");
+    said.out
+}
+
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|error| panic!("{error} in {text}"))
+}
+
+#[test]
+fn one_result_each_is_a_difference_without_an_interval() {
+    assert_snapshot!(compare(&["before.xml", "after.xml"]), @"
+    diskspd: 2 results of DiskSpd 2.2.0
+
+      after: 25 % less throughput than before; one result each, so nothing says how
+      much of it is chance.
+      Nothing was run here: the figures are those of the files.
+
+    Tax
+      arm    metric       tax  n  verdict
+      after  throughput  25 %  1  undecided
+      Without an interval; n: results of the arm that has fewer.
+
+    Arms
+      arm            rate   bandwidth     mean  CPU/IO  spread  trials
+      before  12.8 k IOPS  50.0 MiB/s  1.25 ms       –       –       1
+      after     9600 IOPS  37.5 MiB/s  1.67 ms       –       –       1
+
+    Latency, all results of an arm together (descriptive)
+      arm         p50      p90      p99    p99.9     I/Os
+      before  1.02 ms  2.23 ms  3.95 ms  5.68 ms  128,000
+      after   1.36 ms  2.97 ms  5.27 ms  7.57 ms   96,000
+
+    Warning, not interleaved: the runs were not interleaved in random order, as
+      far as the results tell: whatever changed between them (neighbours, credits,
+      temperature, what the volume holds) is in the difference, and no interval
+      covers it
+      For the difference between the arms alone, measure them in one iotax compare:
+      it runs them in random blocks.
+
+    Not concluded
+      - Throughput of after: 1 result of before and 1 of after give no interval; it
+        takes 2 of each at least, and 5 for a narrow one.
+      - Tails are described, not compared: a slower arm got less load. For a verdict
+        on p99 run all arms at one rate, 0.7 times the throughput of the slowest.
+      - Not checked, because such results do not tell: whether a cache answered,
+        what the load generator cost, whether CPUs were busy or stolen, whether the
+        storage was the same, and whether a burst ended on the way.
+
+    Report: out/report.html
+    Again:  iotax report out
+    ");
+}
+
+#[test]
+fn results_of_other_jobs_say_so() {
+    assert_snapshot!(compare(&["before=before1.json", "after=blocks8k.json"]), @"
+    randread: 2 results of fio 3.33
+
+      after: 0.5 % less throughput than before; one result each, so nothing says how
+      much of it is chance.
+      Nothing was run here: the figures are those of the files.
+
+    Warning, another job: the results were not made by the same job: bs 4k in
+      before, 8k in after
+      What the jobs differ in is part of every difference below. Compare results of
+      one job, or read them as a comparison of the jobs too.
+
+    Tax
+      arm    metric            tax  n  verdict
+      after  throughput      0.5 %  1  undecided
+      after  mean latency  227.3 %  1  undecided
+      after  p99 latency         –  1  insufficient tail samples
+      after  CPU per I/O   993.8 %  1  undecided
+      Without an interval; n: results of the arm that has fewer.
+
+    Arms
+      arm         rate   bandwidth     mean   CPU/IO  spread  trials
+      before  400 IOPS  1.56 MiB/s   442 µs  85.0 µs       –       1
+      after   398 IOPS  3.11 MiB/s  1.45 ms   930 µs       –       1
+
+    Latency, all results of an arm together (descriptive)
+      arm        p50      p90  I/Os
+      before  134 µs  1.14 ms   800
+      after   268 µs  4.11 ms   797
+
+    Warning, not interleaved: the runs were not interleaved in random order, as
+      far as the results tell: whatever changed between them (neighbours, credits,
+      temperature, what the volume holds) is in the difference, and no interval
+      covers it
+      For the difference between the arms alone, measure them in one iotax compare:
+      it runs them in random blocks.
+
+    Not concluded
+      - Throughput of after: 1 result of before and 1 of after give no interval; it
+        takes 2 of each at least, and 5 for a narrow one.
+      - Mean latency of after: 1 result of before and 1 of after give no interval;
+        it takes 2 of each at least, and 5 for a narrow one.
+      - P99 latency of after: insufficient tail samples; a p99 needs 10000 I/Os
+        per run.
+      - CPU per I/O of after: 1 result of before and 1 of after give no interval; it
+        takes 2 of each at least, and 5 for a narrow one.
+      - Latencies of fio and DiskSpd begin when an I/O is submitted, not when the
+        rate asked for it: what waited for a free place in the queue looks faster
+        than it was.
+      - Not checked, because such results do not tell: whether a cache answered,
+        what the load generator cost, whether CPUs were busy or stolen, whether the
+        storage was the same, and whether a burst ended on the way.
+
+    Report: out/report.html
+    Again:  iotax report out
+    ");
+}
+
+#[test]
+fn several_results_have_an_interval() {
+    let before = "before=before1.json,before2.json,before3.json";
+    let after = "after=after1.json,after2.json,after3.json";
+    assert_snapshot!(compare(&[before, after]), @"
+    randread: 6 results of fio 3.33
+
+      after is slower than before: 25.1 % [24.9, 25.3] less throughput.
+      Nothing was run here: the figures are those of the files.
+
+    Warning, another job: the results were not made by the same job: rate_iops 400
+      in before, 300 in after
+      What the jobs differ in is part of every difference below. Compare results of
+      one job, or read them as a comparison of the jobs too.
+
+    Tax
+      arm    metric              tax [95 % CI]  n  verdict
+      after  throughput    25.1 % [24.9, 25.3]  3  slower
+      after  mean latency      90 % [−56, 725]  3  undecided
+      after  p99 latency                     –  3  insufficient tail samples
+      after  CPU per I/O    119 % [−96, 11345]  3  undecided
+      Each interval alone holds with 95 % if the results are independent of each
+      other; n: results of the arm that has fewer; margin 5 %.
+
+    Arms
+      arm         rate   bandwidth    mean  CPU/IO  spread  trials
+      before  400 IOPS  1.56 MiB/s  478 µs  107 µs   0.1 %       3
+      after   300 IOPS  1.17 MiB/s  985 µs  502 µs   0.1 %       3
+
+    Latency, all results of an arm together (descriptive)
+      arm        p50      p90      p99   I/Os
+      before  138 µs  1.06 ms        –  2,401
+      after   161 µs  3.79 ms  7.31 ms  1,800
+
+    Warning, not interleaved: the runs were not interleaved in random order, as
+      far as the results tell: whatever changed between them (neighbours, credits,
+      temperature, what the volume holds) is in the difference, and no interval
+      covers it
+      For the difference between the arms alone, measure them in one iotax compare:
+      it runs them in random blocks.
+
+    Not concluded
+      - Mean latency of after: undecided; from 3 and 3 results the tax lies between
+        -56 % and 725 %. More results of each narrow it.
+      - P99 latency of after: insufficient tail samples; a p99 needs 10000 I/Os
+        per run.
+      - CPU per I/O of after: undecided; from 3 and 3 results the tax lies between
+        -96 % and 11345 %. More results of each narrow it.
+      - Latencies of fio and DiskSpd begin when an I/O is submitted, not when the
+        rate asked for it: what waited for a free place in the queue looks faster
+        than it was.
+      - Not checked, because such results do not tell: whether a cache answered,
+        what the load generator cost, whether CPUs were busy or stolen, whether the
+        storage was the same, and whether a burst ended on the way.
+
+    Report: out/report.html
+    Again:  iotax report out
+    ");
+}
+
+#[test]
+fn all_formats_hold_the_same_and_a_record_is_kept() {
+    let desk = desk();
+    let arms = ["before=before1.json,before2.json,before3.json", "after=after1.json"];
+    let said = desk.run(&[&["compare", "--format", "json", "--out", "out"], &arms[..]].concat());
+    assert_eq!(said.code, 0, "{said}");
+    let result = json(&said.out);
+    let first = &result["comparisons"][0];
+    assert_eq!((&first["metric"], &first["verdict"]), (&"throughput".into(), &"undecided".into()));
+    assert!((first["tax"].as_f64().unwrap() - 0.25).abs() < 0.01, "{first}");
+    assert!(first["lo"].is_null() && first["hi"].is_null() && first["p"].is_null(), "{first}");
+    assert!(result["environment"]["host"].is_null(), "{result}");
+    assert_eq!(result["trials"].as_array().unwrap().len(), 4);
+    let again = desk.run(&["report", "out", "--format", "json"]);
+    assert_eq!(json(&again.out)["comparisons"], result["comparisons"]);
+    let page = fs::read_to_string(desk.path().join("out/report.html")).unwrap();
+    assert!(page.contains("Nothing was run here") && page.contains("before1.json"));
+    assert!(!page.contains("CPUs online") && !page.contains("load generator alone"));
+    let markdown = desk.run(&["report", "out", "--format", "markdown"]).out;
+    assert!(markdown.contains("4 results of fio 3.33. Nothing was run here"), "{markdown}");
+    let csv = desk.run(&["report", "out", "--format", "csv"]).out;
+    assert_eq!(csv.lines().count(), 5, "{csv}");
+}
+
+#[test]
+fn a_single_result_is_reported_without_a_directory() {
+    let desk = desk();
+    assert_snapshot!(desk.run(&["report", "before.xml"]), @"
+    diskspd: 1 result of DiskSpd 2.2.0
+
+      diskspd on before.xml: 12.8 k IOPS, 50.0 MiB/s, mean latency 1.25 ms.
+      Nothing was run here: the figures are those of the files.
+
+    Arms
+      arm            rate   bandwidth     mean  CPU/IO  spread  trials
+      before  12.8 k IOPS  50.0 MiB/s  1.25 ms       –       –       1
+
+    Latency, all results of an arm together (descriptive)
+      arm         p50      p90      p99    p99.9     I/Os
+      before  1.02 ms  2.23 ms  3.95 ms  5.68 ms  128,000
+
+    Not concluded
+      - Not checked, because such results do not tell: whether a cache answered,
+        what the load generator cost, whether CPUs were busy or stolen, whether the
+        storage was the same, and whether a burst ended on the way.
+    [exit 0]
+    ");
+    assert!(!desk.names().iter().any(|name| name.starts_with("iotax")));
+    let said = desk.run(&["report", "after1.json", "--format", "json", "--out", "out"]);
+    assert_eq!(said.code, 0, "{said}");
+    assert_eq!(json(&said.out)["kind"], "run");
+    assert!(desk.path().join("out/report.html").exists());
+}
+
+#[test]
+fn many_results_are_all_used() {
+    let desk = desk();
+    let mut names = [Vec::new(), Vec::new()];
+    for (arm, names) in names.iter_mut().enumerate() {
+        for i in 0..10 + arm {
+            let name = format!("{arm}-{i}.json");
+            let of = if arm == 0 { "before1.json" } else { "after1.json" };
+            fs::copy(desk.path().join(of), desk.path().join(&name)).unwrap();
+            names.push(name);
+        }
+    }
+    let [before, after] = names.map(|names| names.join(","));
+    let arms = [format!("before={before}"), format!("after={after}")];
+    let said = desk.run(&["compare", "--format", "json", "--out", "out", &arms[0], &arms[1]]);
+    let result = json(&said.out);
+    assert_eq!(result["comparisons"][0]["verdict"], "slower");
+    assert_eq!(result["comparisons"][0]["blocks"], 10);
+    let used = result["trials"].as_array().unwrap().iter().filter(|t| t["used"] == true).count();
+    assert_eq!(used, 21);
+}
+
+#[test]
+fn what_makes_no_sense_says_why() {
+    let desk = desk();
+    let path = desk.path();
+    fs::write(path.join("text.json"), "read: IOPS=12\n").unwrap();
+    fs::write(path.join("broken.json"), "{ \"fio version\" : \"fio-3.33\", \"jobs\" : [").unwrap();
+    fs::create_dir(path.join("dir")).unwrap();
+    let run = |args: &[&str]| desk.run(args).to_string();
+    let with = |more: &[&str]| run(&[&["compare", "before1.json", "after1.json"], more].concat());
+    assert_snapshot!(with(&["--workload", "randread-4k"]), @"
+    error: --workload says how to run a load, and these are results of runs: nothing is run; leave it out
+    [exit 2]
+    ");
+    assert_snapshot!(with(&["--time", "5s"]), @"
+    error: --time says how to run a load, and these are results of runs: nothing is run; leave it out
+    [exit 2]
+    ");
+    assert_snapshot!(with(&["--max-blocks", "8"]), @"
+    error: --max-blocks says how to run a load, and these are results of runs: nothing is run; leave it out
+    [exit 2]
+    ");
+    assert_snapshot!(run(&["compare", "before1.json", "./dir"]), @"
+    error: before1.json is a result, and ./dir is none: what was measured then cannot be compared with what would be measured now; give results for all arms, or targets for all
+    [exit 2]
+    ");
+    assert_snapshot!(run(&["compare", "a=before1.json", "b=mem(size=64M)"]), @"
+    error: a is a result, and b is none: what was measured then cannot be compared with what would be measured now; give results for all arms, or targets for all
+    [exit 2]
+    ");
+    assert_snapshot!(run(&["compare", "before1.json", "text.json"]), @"
+    error: text.json is no result of fio (--output-format=json or json+) or DiskSpd (-Rxml): it begins with `read: IOPS=12`
+    [exit 2]
+    ");
+    assert_snapshot!(run(&["compare", "text.json", "text.json"]), @"
+    error: text.json is no result of fio (--output-format=json or json+) or DiskSpd (-Rxml): it begins with `read: IOPS=12`
+    [exit 2]
+    ");
+    assert_snapshot!(run(&["compare", "before1.json", "a=after1.json,text.json"]), @"
+    error: text.json is no result of fio (--output-format=json or json+) or DiskSpd (-Rxml): it begins with `read: IOPS=12`
+    [exit 2]
+    ");
+    assert_snapshot!(run(&["compare", "before1.json", "broken.json"]), @"
+    error: broken.json: line 1: the JSON that begins here is cut off: fio was ended before it was done
+    [exit 3]
+    ");
+    assert_snapshot!(run(&["compare", "before1.json", "missing.json"]), @"
+    error: cannot read missing.json: No such file or directory (os error 2)
+    [exit 3]
+    ");
+    assert_snapshot!(run(&["compare", "a=before1.json", "a=after1.json"]), @"
+    error: arm `a` is given twice
+    [exit 2]
+    ");
+    assert_snapshot!(run(&["compare", "a=before1.json,before1.json", "b=after1.json"]), @"
+    error: arm a has before1.json twice; a result copied is not a second measurement: name it once
+    [exit 2]
+    ");
+    assert_snapshot!(run(&["compare", "interrupted.xml", "before.xml"]), @"
+    error: interrupted.xml: it holds no measurement of DiskSpd: The test was interrupted before the measurements began. No results are displayed.
+    [exit 3]
+    ");
+    assert_snapshot!(run(&["plan", "compare", "before1.json", "after1.json"]), @"
+    error: these are results, and nothing would be run; iotax compare shows them
+    [exit 2]
+    ");
+    assert_snapshot!(run(&["report", "before1.json", "dir"]), @"
+    error: dir is a directory: report it alone
+    [exit 2]
+    ");
+    assert_snapshot!(run(&["report", "text.json"]), @"
+    error: text.json is no result of fio (--output-format=json or json+) or DiskSpd (-Rxml): it begins with `read: IOPS=12`
+    [exit 2]
+    ");
+    assert_snapshot!(run(&["compare", "before1.json"]), @"
+    error: there is nothing to compare before1 with; iotax report shows it alone
+    [exit 2]
+    ");
+}
+
+#[test]
+fn what_fio_writes_here_is_read() {
+    let desk = Desk::new();
+    for (name, format) in [("a.json", "json"), ("b.json", "json+"), ("c.json", "json+")] {
+        if !fio(desk.path(), name, format) {
+            return;
+        }
+    }
+    let arms = ["plain=a.json", "bins=b.json,c.json"];
+    let said = desk.run(&[&["compare", "--format", "json", "--out", "out"], &arms[..]].concat());
+    assert_eq!(said.code, 0, "{said}");
+    let arms = json(&said.out)["arms"].clone();
+    for arm in arms.as_array().unwrap() {
+        assert!(arm["iops"].as_f64().unwrap() > 0.0, "{arm}");
+        assert!(arm["mean_latency_ns"].as_f64().unwrap() > 0.0, "{arm}");
+        assert!(!arm["latency"].as_array().unwrap().is_empty(), "{arm}");
+    }
+}
+
+/// Runs fio for a little; false, and loud, without it.
+fn fio(dir: &Path, name: &str, format: &str) -> bool {
+    let found = Command::new("fio")
+        .args(["--name=short", "--filename=t.dat", "--size=4M", "--bs=4k", "--rw=randread"])
+        .args(["--ioengine=psync", "--time_based", "--runtime=1"])
+        .args([format!("--output-format={format}"), format!("--output={name}")])
+        .current_dir(dir)
+        .status();
+    let ran = found.is_ok_and(|status| status.success());
+    if !ran {
+        println!("SKIPPED: fio is not here, so its results were not read");
+    }
+    ran
+}
