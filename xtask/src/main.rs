@@ -2,6 +2,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a chore talks to its caller")]
 
 mod checkout;
+mod fuzz;
 mod rooms;
 mod steps;
 
@@ -9,16 +10,39 @@ use std::process::ExitCode;
 
 const USAGE: &str = "\
 usage: cargo xtask check [STEP...]
+       cargo xtask fuzz [TARGET [RUNS]]
 
-Runs every step, or the named ones, and lists all failures at the end:";
+`fuzz` runs one fuzz target for RUNS inputs (1000000), or each for a moment.
+`check` runs every step, or the named ones, and lists all failures at the end:";
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
     match words.split_first() {
         Some((command, names)) if command == "check" => check(names),
+        Some((command, [])) if command == "fuzz" => report(&fuzz::check()),
+        Some((command, [target])) if command == "fuzz" => long_fuzz(target, "1000000"),
+        Some((command, [target, runs])) if command == "fuzz" => long_fuzz(target, runs),
         _ => {
             eprintln!("{USAGE}\n{}", steps::listing());
             ExitCode::from(2)
+        }
+    }
+}
+
+fn long_fuzz(target: &str, runs: &str) -> ExitCode {
+    let Ok(count) = runs.parse() else {
+        eprintln!("`{runs}` is not a number of inputs\n{USAGE}\n{}", steps::listing());
+        return ExitCode::from(2);
+    };
+    report(&fuzz::long(target, count))
+}
+
+fn report(outcome: &anyhow::Result<()>) -> ExitCode {
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error:#}");
+            ExitCode::FAILURE
         }
     }
 }

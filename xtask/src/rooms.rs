@@ -16,7 +16,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("rig", &["spec", "record", "inspect", "vdisk"]),
     ("load", &["spec", "record", "vdisk"]),
     ("analyze", &["spec", "record"]),
-    ("run", &["spec", "plan", "rig", "load", "record", "analyze"]),
+    ("run", &["spec", "plan", "inspect", "rig", "load", "record", "analyze"]),
     ("report", &["spec", "record", "analyze"]),
     (
         "cli",

@@ -27,6 +27,7 @@ pub const ALL: &[Step] = &[
     Step { name: "fmt", what: "formatting", run: fmt },
     Step { name: "clippy", what: "lints, warnings are errors", run: clippy },
     Step { name: "test", what: "all tests", run: test },
+    Step { name: "fuzz", what: "every fuzz target survives a short run", run: crate::fuzz::check },
     Step { name: "doc", what: "documentation builds without warnings", run: doc },
 ];
 

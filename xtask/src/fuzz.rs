@@ -1,0 +1,107 @@
+//! Fuzzing with the stable toolchain.
+//!
+//! `cargo fuzz` wants a nightly compiler for its `-Z` flags. The instrumentation that libFuzzer
+//! needs can be had from a stable one: LLVM's coverage pass runs as an extra pass, and
+//! `libfuzzer-sys` brings libFuzzer itself. What is missing is the address sanitizer, and safe code
+//! has little use for it.
+
+use std::fs;
+use std::process::Command;
+
+use anyhow::{Context as _, Result, bail};
+
+use crate::checkout::root;
+
+/// Inputs per target in the short run of all.
+const SHORT_RUN: u64 = 20_000;
+
+/// The short run repeats itself, so that a check that passed passes again; long runs look for what
+/// is new.
+const SHORT_SEED: u32 = 1;
+
+/// No input may take longer than this many seconds, or more memory than so many MiB.
+const LIMITS: [&str; 2] = ["-timeout=10", "-rss_limit_mb=1024"];
+
+const COVERAGE: &str = "--cfg fuzzing -C passes=sancov-module \
+    -C llvm-args=-sanitizer-coverage-level=4 \
+    -C llvm-args=-sanitizer-coverage-inline-8bit-counters \
+    -C llvm-args=-sanitizer-coverage-pc-table -C codegen-units=1 -C debug-assertions \
+    -C overflow-checks";
+
+/// Builds all targets and runs each for a moment.
+pub fn check() -> Result<()> {
+    build(&["--bins"])?;
+    targets()?.iter().try_for_each(|target| run(target, SHORT_RUN, Some(SHORT_SEED)))
+}
+
+/// Runs one target for so many inputs; its corpus is kept in `fuzz/corpus`.
+pub fn long(target: &str, runs: u64) -> Result<()> {
+    let known = targets()?;
+    if !known.iter().any(|name| name == target) {
+        bail!("no fuzz target `{target}`; there are {}", known.join(", "));
+    }
+    build(&["--bin", target])?;
+    run(target, runs, None)
+}
+
+/// Names of the targets: the files in `fuzz/fuzz_targets`.
+fn targets() -> Result<Vec<String>> {
+    let mut names = Vec::new();
+    for entry in fs::read_dir(root().join("fuzz/fuzz_targets"))? {
+        let path = entry?.path();
+        names.extend(path.file_stem().map(|stem| stem.to_string_lossy().into_owned()));
+    }
+    names.sort();
+    Ok(names)
+}
+
+/// `--target` keeps the flags from build scripts and procedural macros, which have no libFuzzer to
+/// link against.
+fn build(what: &[&str]) -> Result<()> {
+    let host = host()?;
+    let status = Command::new(env!("CARGO"))
+        .args(["build", "--release", "--quiet", "--target", &host])
+        .args(what)
+        .env("RUSTFLAGS", COVERAGE)
+        .current_dir(root().join("fuzz"))
+        .status()
+        .context("cargo could not be started")?;
+    if !status.success() {
+        bail!("the fuzz targets do not build: {status}");
+    }
+    Ok(())
+}
+
+/// This machine, as the compiler calls it.
+fn host() -> Result<String> {
+    let rustc = std::env::var("RUSTC").unwrap_or_else(|_| "rustc".to_owned());
+    let output = Command::new(rustc).arg("-vV").output().context("rustc could not be started")?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    let host = text.lines().find_map(|line| line.strip_prefix("host: "));
+    host.map(str::to_owned).context("rustc does not say what machine this is")
+}
+
+fn run(target: &str, runs: u64, seed: Option<u32>) -> Result<()> {
+    let fuzz = root().join("fuzz");
+    let (corpus, artifacts) = (fuzz.join("corpus").join(target), fuzz.join("artifacts"));
+    fs::create_dir_all(&corpus)?;
+    fs::create_dir_all(&artifacts)?;
+    let mut command = Command::new(fuzz.join("target").join(host()?).join("release").join(target));
+    command.args(LIMITS).args(["-verbosity=0", "-print_final_stats=1"]);
+    command.arg(format!("-runs={runs}")).arg(format!("-artifact_prefix={}/", artifacts.display()));
+    command.args(seed.map(|seed| format!("-seed={seed}")));
+    let dictionary = fuzz.join("dictionaries").join(format!("{target}.dict"));
+    if dictionary.exists() {
+        command.arg(format!("-dict={}", dictionary.display()));
+    }
+    command.arg(&corpus);
+    let seeds = fuzz.join("seeds").join(target);
+    if seeds.exists() {
+        command.arg(seeds);
+    }
+    let status = command.status().with_context(|| format!("starting the fuzz target {target}"))?;
+    if !status.success() {
+        bail!("fuzz target {target}: {status}; the input is in {}", artifacts.display());
+    }
+    Ok(())
+}
