@@ -1,11 +1,10 @@
 //! A bundle of files from a record: see [`iotax_report::bundle`].
 
+use std::fmt::Write as _;
 use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{self, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
-
-use std::fmt::Write as _;
 
 use anyhow::{Context as _, Result, ensure};
 use iotax_analyze::{Analysis, Phases};

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use iotax_spec::fio::reach;
 use iotax_spec::fio_write::{self, Section};
 use iotax_spec::{Engine, Files, Job, Spec, Workload};
 
@@ -83,77 +84,27 @@ fn phase(number: usize, workload: &Workload, several: bool) -> Phase {
     }
 }
 
-/// The workload without options of fio that could reach outside the target.
+/// The workload without options of fio that could reach outside the target: a record may come from
+/// elsewhere.
 fn within_reach(workload: &Workload) -> (Vec<String>, Workload) {
     let mut workload = workload.clone();
     let mut dropped = Vec::new();
     for job in &mut workload.jobs {
         let name = job.name.clone();
         job.fio.retain(|option| {
-            let why = refused(&option.name, option.value.as_deref().unwrap_or_default());
-            dropped.extend(why.map(|why| {
-                format!("job {name}: option {} is left out: {why}", option.name.escape_debug())
-            }));
-            why.is_none()
+            let value = option.value.as_deref().unwrap_or_default();
+            let stays = reach::stays_in_target(&option.name, value);
+            if !stays {
+                dropped.push(format!(
+                    "job {name}: option {} is left out: it could reach outside the target, or is \
+                     the script's to give",
+                    option.name.escape_debug()
+                ));
+            }
+            stays
         });
     }
     (dropped, workload)
-}
-
-/// Engines of fio that read and write the files they are given, and nothing else.
-const ENGINES: [&str; 9] =
-    ["sync", "psync", "vsync", "pvsync", "pvsync2", "io_uring", "libaio", "posixaio", "mmap"];
-
-/// Options whose values are numbers or words, never a path, a program or an address.
-const HARMLESS: [&str; 36] = [
-    "allrandrepeat",
-    "buffer_compress_chunk",
-    "buffer_compress_percentage",
-    "cpus_allowed_policy",
-    "create_fsync",
-    "create_on_open",
-    "create_serialize",
-    "dedupe_percentage",
-    "fallocate",
-    "file_service_type",
-    "fill_device",
-    "fixedbufs",
-    "hipri",
-    "io_submit_mode",
-    "iodepth_batch",
-    "iodepth_batch_complete_max",
-    "iodepth_batch_complete_min",
-    "iodepth_batch_submit",
-    "iodepth_low",
-    "latency_percentile",
-    "latency_target",
-    "latency_window",
-    "nice",
-    "nonvectored",
-    "numa_cpu_nodes",
-    "openfiles",
-    "overwrite",
-    "prio",
-    "prioclass",
-    "random_generator",
-    "rate_min",
-    "refill_buffers",
-    "registerfiles",
-    "scramble_buffers",
-    "sync_file_range",
-    "zero_buffers",
-];
-
-/// Why an option of a job is not carried over. A record may come from elsewhere: only what is
-/// known to stay inside the target is written.
-fn refused(name: &str, value: &str) -> Option<&'static str> {
-    let plain =
-        |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-' | ':' | ',' | '%');
-    let known = match name {
-        "ioengine" => ENGINES.contains(&value),
-        _ => HARMLESS.contains(&name) && value.chars().all(plain),
-    };
-    (!known).then_some("it could reach outside the target, or is the script's to give")
 }
 
 /// The measured window is the same for all jobs, although fio counts a job's ramp from its start.

@@ -95,6 +95,50 @@ const ENGINES: &[(&str, &str)] = &[
     ("dummy", FOREIGN),
 ];
 
+/// Engines of fio that read and write the files they are given, and nothing else.
+const PLAIN_ENGINES: [&str; 9] =
+    ["sync", "psync", "vsync", "pvsync", "pvsync2", "io_uring", "libaio", "posixaio", "mmap"];
+
+/// Options whose values are numbers or words, never a path, a program or an address.
+const HARMLESS: [&str; 36] = [
+    "allrandrepeat",
+    "buffer_compress_chunk",
+    "buffer_compress_percentage",
+    "cpus_allowed_policy",
+    "create_fsync",
+    "create_on_open",
+    "create_serialize",
+    "dedupe_percentage",
+    "fallocate",
+    "file_service_type",
+    "fill_device",
+    "fixedbufs",
+    "hipri",
+    "io_submit_mode",
+    "iodepth_batch",
+    "iodepth_batch_complete_max",
+    "iodepth_batch_complete_min",
+    "iodepth_batch_submit",
+    "iodepth_low",
+    "latency_percentile",
+    "latency_target",
+    "latency_window",
+    "nice",
+    "nonvectored",
+    "numa_cpu_nodes",
+    "openfiles",
+    "overwrite",
+    "prio",
+    "prioclass",
+    "random_generator",
+    "rate_min",
+    "refill_buffers",
+    "registerfiles",
+    "scramble_buffers",
+    "sync_file_range",
+    "zero_buffers",
+];
+
 /// Why iotax does not let fio have this option; `None` where it may.
 ///
 /// `name` is fio's first name of the option.
@@ -111,6 +155,19 @@ pub fn refused_by_driver(name: &str, value: &str) -> Option<&'static str> {
     let is_path = PATHS.contains(&name) && (value.contains('/') || value.contains(".."));
     let reads_file = PATTERNS.contains(&name) && value.contains('\'');
     (is_path || reads_file).then_some(OUTSIDE)
+}
+
+/// Whether iotax knows that an option stays inside the target: what a bundle, which runs without
+/// iotax, may carry over.
+///
+/// `name` is fio's first name of the option.
+pub fn stays_in_target(name: &str, value: &str) -> bool {
+    let plain =
+        |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-' | ':' | ',' | '%');
+    match name {
+        "ioengine" => PLAIN_ENGINES.contains(&value),
+        _ => HARMLESS.contains(&name) && value.chars().all(plain),
+    }
 }
 
 #[cfg(test)]
@@ -148,5 +205,20 @@ mod tests {
         ] {
             assert_eq!(refused_by_driver(name, value), None, "{name}={value}");
         }
+    }
+
+    #[test]
+    fn what_a_bundle_carries_the_driver_lets_through() {
+        for name in HARMLESS {
+            assert!(stays_in_target(name, "1"));
+            assert_eq!(refused_by_driver(name, "1"), None, "{name}");
+            assert!(!stays_in_target(name, "../x"), "{name}");
+        }
+        for engine in PLAIN_ENGINES {
+            assert!(stays_in_target("ioengine", engine));
+            assert_eq!(refused_by_driver("ioengine", engine), None, "{engine}");
+        }
+        assert!(!stays_in_target("ioengine", "exec"));
+        assert!(!stays_in_target("write_bw_log", "name"));
     }
 }

@@ -49,6 +49,7 @@ fn workload(mut drafts: Vec<Draft<'_>>, origin: &str, name: Option<&str>) -> Wor
     let window = window::of(&timings);
     window::notes(&mut drafts, window);
     let first = drafts.first().map(|draft| draft.job.name.clone()).unwrap_or_default();
+    let together = together(&drafts);
     let (mut jobs, mut notes) = (Vec::new(), IndexSet::new());
     for mut draft in drafts {
         draft.job.start_delay_ns = draft.timing.delay_ns;
@@ -61,7 +62,7 @@ fn workload(mut drafts: Vec<Draft<'_>>, origin: &str, name: Option<&str>) -> Wor
         }
     }
     Workload {
-        name: name.map_or_else(|| first.clone(), str::to_owned),
+        name: name.map_or(together, str::to_owned),
         about: format!("Read from {origin}."),
         ramp_ns: window.ramp_ns,
         time_ns: window.time_ns,
@@ -70,5 +71,17 @@ fn workload(mut drafts: Vec<Draft<'_>>, origin: &str, name: Option<&str>) -> Wor
         primary: first,
         origin: Some(origin.to_owned()),
         notes: notes.into_iter().collect(),
+    }
+}
+
+/// A name for jobs that run together: theirs, as far as a heading has room.
+fn together(drafts: &[Draft<'_>]) -> String {
+    const SHOWN: usize = 3;
+    let shown: Vec<&str> =
+        drafts.iter().take(SHOWN).map(|draft| draft.job.name.as_str()).collect();
+    let more = drafts.len().saturating_sub(SHOWN);
+    match more {
+        0 => shown.join(" + "),
+        _ => format!("{} + {more} more", shown.join(" + ")),
     }
 }

@@ -13,7 +13,7 @@ fn stonewalls_and_waits_part_phases() {
     assert_snapshot!(with_global("[a]\n[b]\nstonewall\n[c]\n[d]\nwait_for_previous"), @"
     a: 0s ramp, 10s
       a: as usual
-    b: 0s ramp, 10s
+    b + c: 0s ramp, 10s
       b: as usual
       c: as usual
     d: 0s ramp, 10s
@@ -43,14 +43,14 @@ fn stonewalls_and_waits_part_phases() {
     assert_snapshot!(with_global("[a]\n[b]\nwait_for=a\n[c]"), @"
     a: 0s ramp, 10s
       a: as usual
-    b: 0s ramp, 10s
+    b + c: 0s ramp, 10s
       b: [wait_for=a: starts while other jobs still run]
       c: as usual
     ");
     assert_snapshot!(with_global("[a]\n[b]\nstonewall\n[c]\nwait_for=a"), @"
     a: 0s ramp, 10s
       a: as usual
-    b: 0s ramp, 10s
+    b + c: 0s ramp, 10s
       b: as usual
       c: as usual
     ");
