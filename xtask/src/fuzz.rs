@@ -19,6 +19,15 @@ const SHORT_RUN: u64 = 20_000;
 /// is new.
 const SHORT_SEED: u32 = 1;
 
+/// Targets whose seeds are the fixtures of a crate: real output, each cut to `MAX_INPUT_BYTES`.
+const FIXTURES: [(&str, &str); 2] = [
+    ("fio_json", "crates/record/tests/fixtures/foreign"),
+    ("diskspd_xml", "crates/record/tests/fixtures/diskspd"),
+];
+
+/// Long enough for a whole result, short enough for thousands of them per second.
+const MAX_INPUT_BYTES: u64 = 8192;
+
 /// No input may take longer than this many seconds, or more memory than so many MiB.
 const LIMITS: [&str; 2] = ["-timeout=10", "-rss_limit_mb=1024"];
 
@@ -94,11 +103,11 @@ fn run(target: &str, runs: u64, seed: Option<u32>) -> Result<()> {
     if dictionary.exists() {
         command.arg(format!("-dict={}", dictionary.display()));
     }
-    command.arg(&corpus);
+    command.arg(format!("-max_len={MAX_INPUT_BYTES}")).arg(&corpus);
     let seeds = fuzz.join("seeds").join(target);
-    if seeds.exists() {
-        command.arg(seeds);
-    }
+    let fixtures = FIXTURES.iter().find(|(name, _)| *name == target);
+    let fixtures = fixtures.map(|(_, directory)| root().join(directory));
+    command.args(fixtures.into_iter().chain(seeds.exists().then_some(seeds)));
     let status = command.status().with_context(|| format!("starting the fuzz target {target}"))?;
     if !status.success() {
         bail!("fuzz target {target}: {status}; the input is in {}", artifacts.display());
