@@ -15,6 +15,9 @@ pub struct Analysis {
     pub format: u32,
     /// Name of the workload.
     pub workload: String,
+    /// Name of its primary job, whose figures stand for the whole.
+    #[serde(default)]
+    pub primary: String,
     /// Name of the baseline arm.
     pub baseline: String,
     /// Differences below this fraction count as none.

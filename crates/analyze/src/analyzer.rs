@@ -111,6 +111,7 @@ impl Analyzer {
         Analysis {
             format: FORMAT,
             workload: spec.workload.name.clone(),
+            primary: spec.workload.primary.clone(),
             baseline: self.names.first().cloned().unwrap_or_default(),
             margin: spec.stop.margin,
             alpha: spec.stop.alpha,

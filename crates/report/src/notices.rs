@@ -80,6 +80,7 @@ mod tests {
         let analysis = Analysis {
             format: FORMAT,
             workload: String::new(),
+            primary: String::new(),
             baseline: String::new(),
             margin: 0.05,
             alpha: 0.05,

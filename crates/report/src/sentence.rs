@@ -43,8 +43,13 @@ fn single(analysis: &Analysis) -> Vec<String> {
     } else {
         String::new()
     };
+    let job = if arm.other_jobs.is_empty() {
+        String::new()
+    } else {
+        format!(", job {}", words::printable(&analysis.primary))
+    };
     vec![format!(
-        "{} on {}: {}{bandwidth}{latency}.",
+        "{} on {}{job}: {}{bandwidth}{latency}.",
         words::printable(&analysis.workload),
         words::printable(&arm.target),
         tables::rate(arm),

@@ -109,6 +109,7 @@ fn analysis(
     Analysis {
         format: FORMAT,
         workload: experiment.spec.workload.name.clone(),
+        primary: experiment.spec.workload.primary.clone(),
         baseline: arms[0].name.clone(),
         margin: 0.05,
         alpha: 0.05,

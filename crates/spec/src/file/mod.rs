@@ -25,7 +25,7 @@ use serde::Deserialize;
 
 use crate::error::Error;
 use crate::fio::written::Include;
-use crate::spec::{Spec, StopMode};
+use crate::spec::{Driver, Spec, StopMode};
 use document::Document;
 pub use scalar::Scalar;
 pub use schema::experiment_schema;
@@ -47,6 +47,10 @@ pub struct SpecFile {
     #[serde(default)]
     #[schemars(with = "std::collections::BTreeMap<String, String>")]
     pub arms: IndexMap<String, String>,
+    /// What drives an arm, by its name; iotax's own engines if left out.
+    #[serde(default)]
+    #[schemars(with = "std::collections::BTreeMap<String, Driver>")]
+    pub engines: IndexMap<String, Driver>,
     /// Instead of `arms`: the stack to take layers off.
     pub peel: Option<String>,
     /// With `peel`: measure every subset of up to 4 layers, where by default from 4 layers on only

@@ -72,6 +72,11 @@ fn arms(file: &SpecFile) -> Placed<Vec<Arm>> {
         let target = Target::parse(text).at(&["arms", name])?;
         arms.push(Arm::new(name.clone(), target));
     }
+    for (name, driver) in &file.engines {
+        let arm = arms.iter_mut().find(|arm| arm.name == *name);
+        let unknown = || Error::unknown("arm", name, file.arms.keys().map(String::as_str));
+        arm.ok_or_else(unknown).at(&["engines", name])?.driver = *driver;
+    }
     if let Some(baseline) = &file.baseline {
         let position = arms.iter().position(|arm| arm.name == *baseline);
         let unknown = || Error::unknown("arm", baseline, file.arms.keys().map(String::as_str));
@@ -115,6 +120,9 @@ fn stop(file: &SpecFile) -> Placed<Stop> {
 /// The phases, at least one, with all changes made.
 fn phases(file: &SpecFile, include: Include<'_>) -> Placed<Vec<Workload>> {
     let mut phases = match &file.workload {
+        WorkloadEntry::Preset(name) if is_suite(name) => {
+            Workload::suite(name).at(&["workload"])?
+        }
         WorkloadEntry::Preset(name) => vec![Workload::preset(name).at(&["workload"])?],
         WorkloadEntry::Fio(fio) => of_fio(&fio.fio, include).at(&["workload", "fio"])?,
         WorkloadEntry::Table(table) => vec![described(table)?],
@@ -175,13 +183,21 @@ fn of_fio(text: &str, include: Include<'_>) -> Result<Vec<Workload>, Error> {
     fio::from_job_file(text, &jobs, include)
 }
 
+fn is_suite(name: &str) -> bool {
+    Workload::suite_names().any(|suite| suite == name)
+}
+
 fn is_fio_command(text: &str) -> bool {
     text.trim_start().starts_with("fio ")
 }
 
 /// Name of several phases together.
 fn suite(file: &SpecFile) -> Option<String> {
-    let WorkloadEntry::Fio(written) = &file.workload else { return None };
+    let written = match &file.workload {
+        WorkloadEntry::Fio(written) => written,
+        WorkloadEntry::Preset(name) => return is_suite(name).then(|| name.clone()),
+        WorkloadEntry::Table(_) => return None,
+    };
     let name = if is_fio_command(&written.fio) { "fio" } else { &written.fio };
     let name = name.rsplit('/').next().unwrap_or(name);
     Some(name.strip_suffix(".fio").unwrap_or(name).to_owned())

@@ -3,7 +3,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::spec::{Design, Stop};
-use crate::workload::{BlockSizes, Engine, Pace, Pattern};
+use crate::workload::{BlockSizes, Engine, Pace, Pattern, Workload};
 
 fn parse(text: &str) -> Spec {
     Spec::from_toml("x.toml", text).unwrap_or_else(|error| panic!("{error}"))
@@ -115,7 +115,7 @@ fn misspelt_keys_are_pointed_at() {
     x.toml:2:1: margn: unknown key `margn`; did you mean `margin`?
       2 | margn = "5%"
         | ^^^^^
-    known keys: all-subsets, alpha, arms, baseline, margin, max-blocks, max-time, min-blocks, mode, peel, ramp, scale, seed, set, simultaneous, time, workload
+    known keys: all-subsets, alpha, arms, baseline, engines, margin, max-blocks, max-time, min-blocks, mode, peel, ramp, scale, seed, set, simultaneous, time, workload
     "#);
     assert_snapshot!(error(&format!("workload = \"randred-4k\"{arms}")), @r#"
     x.toml:1:12: workload: unknown workload `randred-4k`; did you mean `randread-4k`?
@@ -384,6 +384,31 @@ fn a_job_file_of_fio_is_a_workload() {
     assert_eq!(jobs, [("a".to_owned(), 1), ("b".to_owned(), 2)]);
     let command = "workload = { fio = \"fio --name=x --size=1m --runtime=5\" }\narms.a = \"/a\"\n";
     assert_eq!(with_jobs(command, "").unwrap().name(), "x");
+}
+
+#[test]
+fn a_suite_and_engines_of_arms_are_named() {
+    let file = "workload = 'nfs-kerberos'\n[arms]\na = '/a'\nb = '/b'\n[engines]\nb = 'fio'\n";
+    let spec = Spec::from_toml("x.toml", file).unwrap();
+    assert_eq!(spec.name(), "nfs-kerberos");
+    assert_eq!(spec.phases().count(), Workload::suite("nfs-kerberos").unwrap().len());
+    let drivers: Vec<Driver> = spec.arms.iter().map(|arm| arm.driver).collect();
+    assert_eq!(drivers, [Driver::Native, Driver::Fio]);
+    let engines = |text: &str| {
+        let file = format!("workload = 'randread-4k'\narms.a = '/a'\n[engines]\n{text}\n");
+        Spec::from_toml("x.toml", &file).expect_err("refused").to_string()
+    };
+    assert_snapshot!(engines("c = 'fio'"), @"
+    x.toml:4:5: engines.c: unknown arm `c`
+      4 | c = 'fio'
+        |     ^^^^^
+    known arms: a
+    ");
+    assert_snapshot!(engines("a = 'fi'"), @"
+    x.toml:4:5: unknown variant `fi`, expected `native` or `fio`
+      4 | a = 'fi'
+        |     ^^^^
+    ");
 }
 
 #[test]
