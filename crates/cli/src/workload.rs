@@ -117,7 +117,23 @@ fn job_text(path: &Path) -> Result<String> {
     Ok(text)
 }
 
+/// Words in front of a command: what a shell makes of them is not read here.
+fn command_behind(text: &str) -> Option<&str> {
+    let mut starts = text.match_indices(' ').map(|(at, _)| &text[at + 1..]);
+    starts.find(|rest| program(rest).is_some())
+}
+
 fn unknown(text: &str) -> String {
+    if matches!(text, "fio" | "diskspd") {
+        return format!("`{text}` alone does nothing; paste its options, too: '{text} ...'");
+    }
+    if let Some(command) = command_behind(text) {
+        let shown: String = command.chars().take(40).collect();
+        return format!(
+            "a command must begin with fio or diskspd; what stands before it is for a shell: begin \
+             at '{shown}...'"
+        );
+    }
     let error = Workload::preset(text).expect_err("looked for before");
     let suites: Vec<&str> = Workload::suite_names().collect();
     format!(
@@ -130,6 +146,14 @@ fn unknown(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_a_shell_would_do_is_named() {
+        assert!(unknown("sudo fio --name=a").contains("begin at 'fio --name=a"));
+        assert!(unknown("SZ=4M taskset -c 0 fio --name=a").contains("begin at 'fio --name=a"));
+        assert!(unknown("fio").contains("paste its options"));
+        assert!(unknown("fiona").contains("suites:"));
+    }
 
     #[test]
     fn command_lines_are_told_by_their_first_word() {

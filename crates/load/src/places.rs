@@ -267,7 +267,7 @@ fn in_directory(workload: &Workload, directory: &Path) -> Places {
     };
     let places = workload.jobs.iter().map(|job| {
         let threads = (0..job.threads).map(|thread| {
-            let names = file_names(job, thread);
+            let names = job.file_names(thread).into_iter();
             let files = names.map(|name| of_file(directory.join(name), job)).collect();
             Place { files, span: Span { start: job.offset_bytes, bytes: bytes_per_file(job) } }
         });
@@ -275,18 +275,6 @@ fn in_directory(workload: &Workload, directory: &Path) -> Places {
     });
     let places = places.collect();
     Places { kind: Kind::Directory, files, by_job: places }
-}
-
-/// Names of the files of one thread in a directory.
-fn file_names(job: &Job, thread: u32) -> Box<dyn Iterator<Item = String> + '_> {
-    match &job.files {
-        Files::PerThread if job.files_per_thread > 1 => {
-            let name = move |file| format!("{}.{thread}.{file}", job.name);
-            Box::new((0..job.files_per_thread).map(name))
-        }
-        Files::PerThread => Box::new(std::iter::once(format!("{}.{thread}", job.name))),
-        Files::Shared(name) => Box::new(std::iter::once(name.clone())),
-    }
 }
 
 /// Bytes that each thread uses of each of its files.

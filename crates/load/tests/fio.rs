@@ -150,7 +150,7 @@ fn what_fio_must_not_do_is_refused() {
         @"job `job`: fio verifies inside the measured time, iotax after it; set verify=false"
     );
     let counting = Job { threads: 2, ..with(option("offset_increment", "1M")) };
-    insta::assert_snapshot!(refused(counting), @"job `job`: option offset_increment (job.fio, line 7) counts threads of one file, but each of them has its own here");
+    insta::assert_snapshot!(refused(counting), @"job `job`: option offset_increment (job.fio, line 7) moves threads apart in one file; name a file or device instead of a directory");
     let memory = disk(&[mem(64 * MIB)]);
     let error = try_on(&fio, &workload(job(Engine::Psync)), Target::Disk(&memory)).unwrap_err();
     insta::assert_snapshot!(error, @"mem(size=64M) is a virtual disk inside iotax, which fio cannot drive: end the stack with `fuse`, or name a path, or use --engine native");

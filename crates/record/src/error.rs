@@ -17,8 +17,9 @@ pub enum Error {
     },
     /// The directory holds no record.
     #[error(
-        "{} is not an iotax record: it has no experiment.json; give the directory that a run printed as its results",
-        dir.display()
+        "{} is not an iotax record: it {}; give the directory that a run printed as its results",
+        dir.display(),
+        if dir.exists() { "has no experiment.json" } else { "does not exist" }
     )]
     NotARecord {
         /// The directory.

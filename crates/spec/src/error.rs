@@ -62,6 +62,8 @@ pub enum Error {
     Beyond {
         /// Each with its place and why.
         options: Vec<FioOption>,
+        /// A job verifies what it writes, which fio is not asked to do.
+        verifies: bool,
     },
     /// Another error, and its position in a one-line text.
     InText {
@@ -210,7 +212,7 @@ impl Error {
 
     /// Whether the native engines cannot do the workload and fio may.
     pub fn needs_fio(&self) -> bool {
-        matches!(self.root(), Self::Beyond { options } if !options.iter().any(beyond::is_refused))
+        matches!(self.root(), Self::Beyond { options, .. } if !options.iter().any(beyond::is_refused))
     }
 
     /// Where in a file the error is, if it is in a file.
@@ -236,7 +238,7 @@ impl Error {
             Self::Impossible { subject, key, problem, .. } => {
                 format!("{}{key}: {problem}", subject.prefix())
             }
-            Self::Beyond { options } => beyond::headline(options),
+            Self::Beyond { options, .. } => beyond::headline(options),
             Self::InText { source, .. } => source.headline(),
             Self::InFile { source, place } => match &**source {
                 _ if place.key.is_empty() => source.headline(),
@@ -268,7 +270,7 @@ impl Error {
                 write!(f, "\nknown {what}s: {}", known.join(", "))
             }
             Self::Unknown { .. } | Self::Duplicate { .. } => Ok(()),
-            Self::Beyond { options } => beyond::write_details(f, options),
+            Self::Beyond { options, verifies } => beyond::write_details(f, options, *verifies),
             Self::InText { source, text, start, end } => {
                 write_caret(f, text, *start, *end)?;
                 source.write_details(f)

@@ -166,6 +166,20 @@ impl Job {
     pub fn reads(&self) -> bool {
         self.read_percent > 0
     }
+
+    /// Names of the files that a thread has in a directory.
+    pub fn file_names(&self, thread: u32) -> Vec<String> {
+        let several = self.files_per_thread > 1;
+        let files = 0..self.files_per_thread;
+        match &self.files {
+            Files::PerThread if several => {
+                files.map(|file| format!("{}.{thread}.{file}", self.name)).collect()
+            }
+            Files::PerThread => vec![format!("{}.{thread}", self.name)],
+            Files::Shared(name) if several => files.map(|file| format!("{name}-{file}")).collect(),
+            Files::Shared(name) => vec![name.clone()],
+        }
+    }
 }
 
 /// How I/O is issued.

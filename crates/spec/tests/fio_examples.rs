@@ -137,7 +137,7 @@ fn judge(phases: &[Workload]) -> Result<(), Error> {
 /// The options in question, each once; else the first line of the error.
 fn reasons(error: &Error) -> String {
     const MOST: usize = 3;
-    let Error::Beyond { options } = error else {
+    let Error::Beyond { options, .. } = error else {
         let text = error.to_string();
         let line = text.lines().next().unwrap();
         return line.split_once(".fio:").map_or(line, |(_, at)| at).replace('|', "\\|");

@@ -5,10 +5,16 @@ use crate::words::percent;
 /// Share of all CPU time that the hypervisor may take.
 const MAX_SHARE: f64 = 0.02;
 
+/// The kernel counts steal in ticks of 10 ms: a shorter window would see little but those.
+const SHORTEST_WINDOW_NS: u64 = 500_000_000;
+
 /// CPU time that the hypervisor gave to others.
 pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Warning> {
     let cpus = f64::from(evidence.experiment.environment.cpus.max(1));
     let found = evidence.worst_per_arm(|trial, _| {
+        if trial.window_ns < SHORTEST_WINDOW_NS {
+            return None;
+        }
         let share = trial.system.cpu_steal_ns? as f64 / (cpus * trial.window_ns as f64);
         (share > MAX_SHARE).then_some((share, share))
     });

@@ -56,7 +56,7 @@ pub struct Said {
 impl Said {
     /// An error with what fio said, the reason being at its end.
     pub fn failed(&self, what: &str) -> Error {
-        let text = if self.err.trim().is_empty() { &self.out } else { &self.err };
+        let text = if self.err.trim().is_empty() { before_result(&self.out) } else { &self.err };
         let text = text.trim();
         let from = text.char_indices().rev().nth(600).map_or(0, |(at, _)| at);
         let said: Vec<&str> = text[from..].lines().map(str::trim).collect();
@@ -64,6 +64,19 @@ impl Said {
         let said = if said.is_empty() { said } else { format!(": {said}") };
         Error::Fio { what: what.to_owned(), said }
     }
+}
+
+/// What fio says in words comes before the JSON, which would say nothing to people.
+fn before_result(out: &str) -> &str {
+    let is_result = |rest: &&str| rest.starts_with('{');
+    let mut rest = out;
+    let mut said = 0;
+    while !is_result(&rest) {
+        let Some(line) = rest.find('\n') else { return out };
+        said += line + 1;
+        rest = &rest[line + 1..];
+    }
+    &out[..said]
 }
 
 impl Child<'_> {

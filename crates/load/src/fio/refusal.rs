@@ -1,7 +1,7 @@
 //! What fio is not asked to do.
 
 use iotax_spec::fio::reach::refused_by_driver;
-use iotax_spec::{Engine, Job, Workload};
+use iotax_spec::{Engine, FioOption, Job, Workload};
 
 use crate::driver::Target;
 use crate::error::Error;
@@ -20,7 +20,29 @@ pub fn check(workload: &Workload, target: Target<'_>) -> Result<(), Error> {
             advice: "choose a workload without index",
         });
     }
+    let is_directory = matches!(target, Target::Path(path) | Target::Own(path) if path.is_dir());
+    if is_directory {
+        workload.jobs.iter().try_for_each(check_offsets)?;
+    }
     workload.jobs.iter().try_for_each(check_job)
+}
+
+/// Files in a directory are laid out before fio looks for their size, one for each thread.
+fn check_offsets(job: &Job) -> Result<(), Error> {
+    let why = |option: &FioOption| match option.name.as_str() {
+        "offset" if option.value.as_deref().is_some_and(|value| value.contains('%')) => {
+            Some("is a share of a file that is there already")
+        }
+        "offset_increment" => Some("moves threads apart in one file"),
+        _ => None,
+    };
+    match job.fio.iter().find_map(|option| Some((option, why(option)?))) {
+        None => Ok(()),
+        Some((FioOption { name, place, .. }, why)) => Err(Error::unsuitable(
+            job,
+            format!("option {name} ({place}) {why}; name a file or device instead of a directory"),
+        )),
+    }
 }
 
 fn check_job(job: &Job) -> Result<(), Error> {

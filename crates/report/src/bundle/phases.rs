@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use iotax_spec::fio::reach;
 use iotax_spec::fio_write::{self, Section};
-use iotax_spec::{Engine, Files, Job, Spec, Workload};
+use iotax_spec::{Engine, Files, FioOption, Job, Spec, Workload};
 
 use super::BundleFile;
 use super::arms::word;
@@ -84,26 +84,30 @@ fn phase(number: usize, workload: &Workload, several: bool) -> Phase {
     }
 }
 
-/// The workload without options of fio that could reach outside the target: a record may come from
-/// elsewhere.
+/// The workload as far as its options of fio are known to stay inside the target, since a record
+/// may come from elsewhere. Where an option that makes the job what it is would be missing, the job
+/// is.
 fn within_reach(workload: &Workload) -> (Vec<String>, Workload) {
     let mut workload = workload.clone();
     let mut dropped = Vec::new();
-    for job in &mut workload.jobs {
-        let name = job.name.clone();
-        job.fio.retain(|option| {
-            let value = option.value.as_deref().unwrap_or_default();
-            let stays = reach::stays_in_target(&option.name, value);
-            if !stays {
-                dropped.push(format!(
-                    "job {name}: option {} is left out: it could reach outside the target, or is \
-                     the script's to give",
-                    option.name.escape_debug()
-                ));
-            }
-            stays
-        });
-    }
+    workload.jobs.retain_mut(|job| {
+        let stays = |option: &FioOption| {
+            reach::stays_in_target(&option.name, option.value.as_deref().unwrap_or_default())
+        };
+        let (kept, lost): (Vec<_>, Vec<_>) = job.fio.drain(..).partition(stays);
+        job.fio = kept;
+        let is_whole = lost.iter().all(|option| option.beyond.is_none());
+        let what = if is_whole { "goes without" } else { "is left out, for it needs" };
+        dropped.extend(lost.iter().filter(|lost| is_whole || lost.beyond.is_some()).map(|lost| {
+            format!(
+                "job {} {what} option {}: a bundle gives fio only options that it knows to stay \
+                 inside the target",
+                job.name,
+                lost.name.escape_debug()
+            )
+        }));
+        is_whole
+    });
     (dropped, workload)
 }
 

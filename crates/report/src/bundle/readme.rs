@@ -2,6 +2,7 @@
 
 use iotax_analyze::Analysis;
 use iotax_record::Experiment;
+use iotax_spec::Target;
 
 use super::arms::Arm;
 use super::phases::Phase;
@@ -80,9 +81,19 @@ fn how_to_run(experiment: &Experiment, arms: &[Arm], trials: usize) -> String {
     for arm in arms {
         text.push_str(&format!("| {} | {} |\n", escape(&arm.id), escape(&arm.target)));
     }
+    text.push_str("\nAn arm that was a stack of layers has to be set up first, as its text says.\n");
+    let is_virtual = |target: &Target| match target {
+        Target::Stack(stack) => stack.is_in_process(),
+        _ => false,
+    };
+    if spec.arms.iter().any(|arm| is_virtual(&arm.target)) {
+        text.push_str(
+            "Virtual disks (`mem`, `aes`, `delay` and the like) lay inside of iotax and cannot be set \
+             up\nwithout it: give their arms any directory, and expect other figures.\n",
+        );
+    }
     text.push_str(
-        "\nAn arm that was a stack of layers has to be set up first, as its text says.\n\n\
-         ## Compare\n\nThe table that `run.sh` prints in the end is also in `out/summary.txt`. It \
+        "\n## Compare\n\nThe table that `run.sh` prints in the end is also in `out/summary.txt`. It \
          has the units of\n`expected.txt`. What counts is the difference between the arms, not \
          that the figures are\nthe same on another machine. One result of fio per trial is in \
          `out/`, with the output of\niostat beside it. Whoever has iotax gets verdicts from them: the command is \

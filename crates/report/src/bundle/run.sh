@@ -399,7 +399,7 @@ out=$(absolute "$out")
 if [ -e "$out" ] || [ -L "$out" ]; then
     fail 3 "$out exists; results are never overwritten: name another with --out"
 fi
-trap stop INT TERM HUP
+trap stop INT TERM HUP PIPE
 trap remove_places EXIT
 mkdir -- "$out" || fail 3 "cannot make $out"
 out_made=yes

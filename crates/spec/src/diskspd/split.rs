@@ -63,6 +63,7 @@ pub(super) fn commands(text: &str) -> Result<Vec<Command>, Error> {
 
 /// A command without the program in front of it; `None` if there are no words.
 fn command(text: &str, mut words: Vec<Word>) -> Result<Option<Command>, Error> {
+    words.iter_mut().for_each(switch);
     let Some(first) = words.first() else { return Ok(None) };
     if is_program(&first.text) {
         let program = words.remove(0);
@@ -78,6 +79,16 @@ fn command(text: &str, mut words: Vec<Word>) -> Result<Option<Command>, Error> {
         return Err(Error::syntax(problem, advice).at(text, first.span.clone()));
     }
     Ok(Some(Command { words }))
+}
+
+/// `/b4K` is `-b4K`. A path of this system has another slash, or is the program.
+fn switch(word: &mut Word) {
+    if let Some(flag) = word.text.strip_prefix('/')
+        && !flag.contains('/')
+        && !is_program(&word.text)
+    {
+        word.text = format!("-{flag}");
+    }
 }
 
 /// `diskspd`, `DiskSpd.exe`, `C:\tools\amd64\diskspd.exe`, `./diskspd`.

@@ -144,6 +144,12 @@ fn commands_are_split_as_by_a_shell() {
 }
 
 #[test]
+fn flags_may_begin_with_a_slash_as_on_windows() {
+    let dashes = read("diskspd -b4K -d5 -w100 -c16M /mnt/a/io.tst");
+    assert_eq!(read("diskspd /b4K /d5 /w100 /c16M /mnt/a/io.tst").jobs, dashes.jobs);
+}
+
+#[test]
 fn lines_that_differ_are_measured_while_all_run() {
     let workload = read("-c1G -W2 -d30 a & -c1G -W5 -d20 b");
     assert_eq!((workload.ramp_ns, workload.time_ns), (5_000_000_000, 20_000_000_000));

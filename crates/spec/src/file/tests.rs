@@ -20,7 +20,7 @@ fn a_small_file_gets_every_default() {
     assert_eq!(spec.design, Design::Compare);
     assert_eq!(spec.stop, Stop::default());
     assert_eq!(spec.seed, Spec::DEFAULT_SEED);
-    assert_eq!(spec.workload, crate::Workload::preset("randread-4k").unwrap());
+    assert_eq!(spec.workload, Workload::preset("randread-4k").unwrap());
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::reach::refused_by_driver;
 use crate::error::Error;
-use crate::workload::{FioOption, Workload};
+use crate::workload::{FioOption, Job, Workload};
 
 /// Options listed; a file of many jobs may have hundreds.
 const MOST_LISTED: usize = 12;
@@ -20,8 +20,9 @@ impl Workload {
 
 /// The same for all phases together.
 pub(crate) fn require_native<'a>(phases: impl Iterator<Item = &'a Workload>) -> Result<(), Error> {
-    let jobs = phases.flat_map(|workload| &workload.jobs);
-    let beyond = jobs.flat_map(|job| &job.fio).filter(|option| option.beyond.is_some());
+    let jobs: Vec<&Job> = phases.flat_map(|workload| &workload.jobs).collect();
+    let verifies = jobs.iter().any(|job| job.verify && job.writes());
+    let beyond = jobs.iter().flat_map(|job| &job.fio).filter(|option| option.beyond.is_some());
     let mut options: Vec<FioOption> = Vec::new();
     for option in beyond {
         // What stands in [global] is in every job.
@@ -29,7 +30,7 @@ pub(crate) fn require_native<'a>(phases: impl Iterator<Item = &'a Workload>) -> 
             options.push(option.clone());
         }
     }
-    if options.is_empty() { Ok(()) } else { Err(Error::Beyond { options }) }
+    if options.is_empty() { Ok(()) } else { Err(Error::Beyond { options, verifies }) }
 }
 
 /// Whether iotax keeps fio from it, too.
@@ -47,7 +48,11 @@ pub(crate) fn headline(options: &[FioOption]) -> String {
     }
 }
 
-pub(crate) fn write_details(f: &mut fmt::Formatter<'_>, options: &[FioOption]) -> fmt::Result {
+pub(crate) fn write_details(
+    f: &mut fmt::Formatter<'_>,
+    options: &[FioOption],
+    verifies: bool,
+) -> fmt::Result {
     for option in options.iter().take(MOST_LISTED) {
         let room = COLUMNS.saturating_sub(option.place.chars().count() + 4);
         write!(f, "\n  {}: {}", option.place, written(option, room))?;
@@ -60,6 +65,11 @@ pub(crate) fn write_details(f: &mut fmt::Formatter<'_>, options: &[FioOption]) -
         write!(f, "\n  and more")?;
     }
     match options.iter().filter(|option| is_refused(option)).count() {
+        0 if verifies => write!(
+            f,
+            "\nrun it with fio itself, without verifying, which fio would do in the measured time:\n\
+             --engine fio --set verify=false"
+        ),
         0 => write!(f, "\nrun it with fio itself: --engine fio"),
         refused if refused == options.len() => write!(f, "\nleave it out"),
         _ => write!(f, "\nleave out what fio may not do; then run it with --engine fio"),

@@ -100,8 +100,9 @@ const PLAIN_ENGINES: [&str; 9] =
     ["sync", "psync", "vsync", "pvsync", "pvsync2", "io_uring", "libaio", "posixaio", "mmap"];
 
 /// Options whose values are numbers or words, never a path, a program or an address.
-const HARMLESS: [&str; 36] = [
+const HARMLESS: [&str; 46] = [
     "allrandrepeat",
+    "bs",
     "buffer_compress_chunk",
     "buffer_compress_percentage",
     "cpus_allowed_policy",
@@ -113,6 +114,8 @@ const HARMLESS: [&str; 36] = [
     "file_service_type",
     "fill_device",
     "fixedbufs",
+    "flow",
+    "flow_sleep",
     "hipri",
     "io_submit_mode",
     "iodepth_batch",
@@ -128,15 +131,22 @@ const HARMLESS: [&str; 36] = [
     "numa_cpu_nodes",
     "openfiles",
     "overwrite",
+    "percentage_random",
     "prio",
     "prioclass",
     "random_generator",
     "rate_min",
     "refill_buffers",
     "registerfiles",
+    "rw_sequencer",
     "scramble_buffers",
+    "startdelay",
     "sync_file_range",
+    "thinktime_spin",
     "zero_buffers",
+    "zonemode",
+    "zonesize",
+    "zoneskip",
 ];
 
 /// Why iotax does not let fio have this option; `None` where it may.
@@ -157,6 +167,9 @@ pub fn refused_by_driver(name: &str, value: &str) -> Option<&'static str> {
     (is_path || reads_file).then_some(OUTSIDE)
 }
 
+/// Options whose values are numbers with `/` and `:` between them.
+const SHARES: [&str; 2] = ["bssplit", "random_distribution"];
+
 /// Whether iotax knows that an option stays inside the target: what a bundle, which runs without
 /// iotax, may carry over.
 ///
@@ -166,6 +179,7 @@ pub fn stays_in_target(name: &str, value: &str) -> bool {
         |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-' | ':' | ',' | '%');
     match name {
         "ioengine" => PLAIN_ENGINES.contains(&value),
+        _ if SHARES.contains(&name) => value.chars().all(|c| plain(c) || c == '/'),
         _ => HARMLESS.contains(&name) && value.chars().all(plain),
     }
 }
@@ -218,6 +232,8 @@ mod tests {
             assert!(stays_in_target("ioengine", engine));
             assert_eq!(refused_by_driver("ioengine", engine), None, "{engine}");
         }
+        assert!(stays_in_target("bssplit", "4k/10:64k/90"));
+        assert_eq!(refused_by_driver("bssplit", "4k/10:64k/90"), None);
         assert!(!stays_in_target("ioengine", "exec"));
         assert!(!stays_in_target("write_bw_log", "name"));
     }

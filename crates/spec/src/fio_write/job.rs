@@ -150,14 +150,16 @@ fn parallel(job: &Job, options: &mut Options) {
 }
 
 fn place(job: &Job, options: &mut Options) {
-    if let Files::Shared(name) = &job.files {
-        options.give("filename", file_name(name));
+    let shared = matches!(job.files, Files::Shared(_));
+    if shared {
+        let names: Vec<String> = job.file_names(0).iter().map(|name| file_name(name)).collect();
+        options.give("filename", names.join(":"));
     }
     options.give("size", size(job.size_bytes));
     if job.offset_bytes > 0 {
         options.give("offset", size(job.offset_bytes));
     }
-    if job.files_per_thread != 1 {
+    if job.files_per_thread != 1 && !shared {
         options.give("nrfiles", job.files_per_thread);
     }
     options.give("direct", u8::from(job.direct));

@@ -4,7 +4,7 @@ use super::DIRECT_ALIGNMENT_BYTES;
 use crate::error::Error;
 use crate::keys::format_block_sizes;
 use crate::units::format_bytes;
-use crate::workload::{BlockSizes, Engine, Files, Job, Pattern, RunLength, Skew};
+use crate::workload::{BlockSizes, Engine, Job, Pattern, RunLength, Skew};
 
 /// Offsets of files are signed numbers of 64 bits.
 const MAX_OFFSET_BYTES: u64 = i64::MAX as u64;
@@ -102,12 +102,6 @@ impl Job {
             |problem: String, advice| Err(self.refuse("files-per-thread", problem, advice));
         if !(1..=MAX_FILES).contains(&files) {
             return refuse(format!("{files} files; possible are 1 to {MAX_FILES}"), "");
-        }
-        if files > 1
-            && let Files::Shared(file) = &self.files
-        {
-            let problem = format!("all threads share the one file `{file}`");
-            return refuse(problem, "use file=per-thread, or leave it out");
         }
         let largest = u64::from(self.block_sizes.max_bytes());
         if largest > self.bytes_per_file() {
@@ -250,10 +244,6 @@ mod tests {
         make one of them smaller
         ");
         assert_snapshot!(error(&["files-per-thread=0"]), @"job `io`: files-per-thread: 0 files; possible are 1 to 65535");
-        assert_snapshot!(error(&["nrfiles=8", "file=all"]), @"
-        job `io`: files-per-thread: all threads share the one file `all`
-        use file=per-thread, or leave it out
-        ");
         assert_snapshot!(error(&["nrfiles=8", "size=16k"]), @"
         job `io`: files-per-thread: blocks of 4k do not fit 16k divided by 8 files
         make size larger, or use fewer files

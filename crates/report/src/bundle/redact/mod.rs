@@ -16,8 +16,8 @@ use serde_json::Value;
 
 use rules::{Kind, Rule};
 
-/// Shorter names are parts of too many other words.
-const SHORTEST_WORD: usize = 3;
+/// A name of one letter is too many other things.
+const SHORTEST_WORD: usize = 2;
 /// Names that identify nobody.
 const EVERYBODY: [&str; 4] = ["root", "localhost", "nobody", "user"];
 
@@ -46,6 +46,10 @@ impl Redactor {
         let head = serde_json::to_value(experiment).unwrap_or_default();
         strings(&head, &mut |text| {
             known.extend(rules::users(text).map(|name| (Kind::User, name.to_owned())));
+            for (user, host) in rules::logins(text) {
+                known.insert((Kind::User, user.to_owned()));
+                known.insert((Kind::Host, host.to_owned()));
+            }
         });
         redactor.known = known
             .into_iter()

@@ -93,7 +93,7 @@ pub(super) fn specific() -> impl Iterator<Item = &'static Rule> {
             rule(Kind::Id, r#"(?i)/providers/[^/\s]+/[^/\s]+/(?P<s>[^/\s"',;)]+)"#),
             rule(
                 Kind::Id,
-                r"(?i)\b(?:projects|instances|disks|volumes|snapshots)/(?P<s>[a-z0-9][a-z0-9._:-]*)",
+                r"(?i)\b(?:projects|instances|disks|volumes|snapshots)/(?P<s>[a-z0-9](?:[a-z0-9._:-]*[a-z0-9])?)",
             ),
             rule(Kind::Id, r"\bocid1\.[a-z0-9._-]+"),
             rule(Kind::Id, r#"\barn:[a-z-]+:[^\s"',;)]+"#),
@@ -129,7 +129,7 @@ pub(super) fn general() -> impl Iterator<Item = &'static Rule> {
     static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
         vec![
             rule(Kind::User, r"(?P<s>[A-Za-z0-9_][A-Za-z0-9._-]*)@[A-Za-z0-9]"),
-            rule(Kind::Host, r"@(?P<s>[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?)"),
+            rule(Kind::Host, r"[A-Za-z0-9_.-]@(?P<s>[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?)"),
             rule(Kind::User, HOMES),
             // Servers of NFS and CIFS, and of anything with an address.
             rule(Kind::Host, r#"(?:^|[\s=,("'\[])(?P<s>[A-Za-z0-9][A-Za-z0-9._-]*):/(?:[^/]|$)"#),
@@ -159,6 +159,17 @@ const FILES: [&str; 9] = [".gz", ".xz", ".sh", ".so", ".md", ".py", ".rs", ".js"
 
 /// Users' directories.
 const HOMES: &str = r#"/(?:home|Users|media|run/media)/(?P<s>[^/\s"',;:)]+)"#;
+
+/// Who a text says works on which host: `NAME@HOST`.
+pub(super) fn logins(text: &str) -> impl Iterator<Item = (&str, &str)> {
+    static LOGIN: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"(?P<u>[A-Za-z0-9_][A-Za-z0-9._-]*)@(?P<h>[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?)")
+            .expect("a constant")
+    });
+    LOGIN
+        .captures_iter(text)
+        .filter_map(|captures| Some((captures.name("u")?.as_str(), captures.name("h")?.as_str())))
+}
 
 /// The users whose directories a text names.
 pub(super) fn users(text: &str) -> impl Iterator<Item = &str> {

@@ -1,6 +1,6 @@
 //! What a job reads and writes, where, in what order, and for how long.
 
-use super::Kind::{Bool, Choice, Flag, Range, Removed, Size, Text, Time};
+use super::Kind::{Bool, Choice, Delay, Flag, Range, Removed, Size, Text, Time};
 use super::Unit::Seconds;
 use super::{INTEGER, LONG, OptionInfo, aliased, at_least, long_from, named, within};
 
@@ -85,7 +85,7 @@ pub(super) static OPTIONS: &[OptionInfo] = &[
     named("overwrite", Bool),
     named("loops", INTEGER),
     named("numjobs", INTEGER),
-    named("startdelay", Time { bare: Seconds }),
+    named("startdelay", Delay),
     aliased("runtime", "timeout", Time { bare: Seconds }),
     named("time_based", Flag),
     named("verify_only", Flag),

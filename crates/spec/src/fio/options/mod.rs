@@ -52,6 +52,8 @@ pub enum Kind {
         /// The unit of a number without one.
         bare: Unit,
     },
+    /// A time in seconds, or two of them, `1-3`, between which fio draws one.
+    Delay,
     /// A pair of sizes, `4k-64k`, or up to three of them with commas between.
     Range,
     /// Numbers with `:` between them.

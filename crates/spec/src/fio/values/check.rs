@@ -1,7 +1,7 @@
 //! Whether a value reads as its option's kind, within the option's limits.
 
 use super::number::{self, Unreadable};
-use super::{Kind, Setting, lists, split};
+use super::{Kind, Setting, Unit, lists, split};
 use crate::error::Error;
 
 pub(super) fn check(setting: &Setting) -> Result<(), Error> {
@@ -36,6 +36,10 @@ fn check_value(setting: &Setting) -> Result<(), Unreadable> {
         }
         Kind::Size => number::amount(text, setting.kb_base).map(|_| ()),
         Kind::Time { bare } => number::time_ns(text, bare).map(|_| ()),
+        Kind::Delay => {
+            let time = |part: &str| number::time_ns(part, Unit::Seconds).map(|_| ());
+            text.split_once('-').map_or_else(|| time(text), |(a, b)| time(a).and_then(|()| time(b)))
+        }
         Kind::Range => {
             lists::comma_separated(text, |part| lists::range(part, setting.kb_base)).map(|_| ())
         }

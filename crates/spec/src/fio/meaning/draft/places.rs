@@ -7,7 +7,7 @@ use crate::fio::values::Amount;
 use crate::fio::written::Setting;
 use crate::fio_write::file_name;
 use crate::units::format_bytes;
-use crate::workload::Files;
+use crate::workload::{BlockSizes, Files, Pattern};
 
 const REPLACED: &str = "TARGET takes its place";
 const PERCENT: &str = "a share of a size that only the target knows";
@@ -112,12 +112,20 @@ impl Draft<'_> {
         Ok(Some(most).filter(|bytes| *bytes > 0))
     }
 
-    /// Bytes that one loop moves: `size`, even where `filesize` makes the files larger.
+    /// Bytes that one loop moves: `size`, even where `filesize` makes the files larger. Of each
+    /// file fio takes whole blocks only, and where it skips, it ends at the end of the file.
     pub(super) fn once_bytes(&self) -> Result<u64, Error> {
-        match self.chosen.get("size").map(Setting::amount).transpose()? {
-            Some(Amount::Bytes(bytes)) if bytes > 0 => Ok(bytes.min(self.job.size_bytes)),
-            _ => Ok(self.job.size_bytes),
-        }
+        let all = match self.chosen.get("size").map(Setting::amount).transpose()? {
+            Some(Amount::Bytes(bytes)) if bytes > 0 => bytes.min(self.job.size_bytes),
+            _ => self.job.size_bytes,
+        };
+        let BlockSizes::Fixed(block) = self.job.block_sizes else { return Ok(all) };
+        let (files, block) = (u64::from(self.job.files_per_thread.max(1)), u64::from(block).max(1));
+        let blocks = match self.job.pattern {
+            Pattern::Strided(stride) => (all / files).div_ceil(stride.max(1)),
+            _ => all / files / block,
+        };
+        Ok(blocks.saturating_mul(block).saturating_mul(files))
     }
 
     fn read_offset(&mut self) -> Result<(), Error> {

@@ -33,7 +33,11 @@ impl Draft<'_> {
     /// After sizes and blocks are known.
     pub(super) fn read_times(&mut self) -> Result<(), Error> {
         if let Some(setting) = self.chosen.get("startdelay") {
-            self.timing.delay_ns = setting.duration_ns()?;
+            if setting.value.as_deref().is_some_and(|value| value.trim().contains('-')) {
+                self.beyond(setting, "waits for a random time");
+            } else {
+                self.timing.delay_ns = setting.duration_ns()?;
+            }
         }
         let offset_ns = self.chosen.section.start_offset_ns;
         self.timing.delay_ns = self.timing.delay_ns.saturating_add(offset_ns);
@@ -56,39 +60,52 @@ impl Draft<'_> {
                 time_based = false;
             }
         }
-        let mut most = if time_based { None } else { Some(self.bytes_to_move()?) };
+        if time_based {
+            if let Some(setting) = self.chosen.get("number_ios") {
+                self.note(setting, "beside time_based it means nothing, as in fio");
+            }
+            return Ok(());
+        }
+        let mut bytes = self.bytes_to_move()?;
         if let Some(setting) = self.chosen.get("number_ios") {
-            let count = setting.whole()?;
+            let count = setting.whole()?.saturating_mul(self.loops()?);
             match self.job.block_sizes {
                 _ if count == 0 => {}
-                BlockSizes::Fixed(bytes) => {
-                    let bytes = count.saturating_mul(bytes.into());
-                    most = Some(most.map_or(bytes, |most| most.min(bytes)));
-                }
+                BlockSizes::Fixed(block) => bytes = bytes.min(count.saturating_mul(block.into())),
                 _ => self.beyond(setting, "a number of I/Os with blocks of several sizes"),
             }
         }
-        if let Some(bytes) = most {
-            // fio moves at least one block.
-            self.job.bound = Bound::Bytes(bytes.max(self.job.block_sizes.min_bytes().into()));
-        }
+        // fio moves at least one block.
+        self.job.bound = Bound::Bytes(bytes.max(self.job.block_sizes.min_bytes().into()));
         Ok(())
     }
 
-    /// Of one thread, all loops together.
+    /// Of one thread. Each loop moves what is there, or `io_size` of it; then fio goes on until
+    /// `io_size` is reached.
     fn bytes_to_move(&mut self) -> Result<u64, Error> {
-        let mut bytes = self.once_bytes()?;
-        if let Some(setting) = self.chosen.get("io_size") {
-            match bytes_of(setting.amount()?, self.job.size_bytes) {
-                Some(0) => {}
-                Some(io_size) => bytes = io_size,
-                None => self.beyond(setting, "a number of zones"),
-            }
-        }
-        let loops = match self.chosen.get("loops") {
-            Some(setting) => setting.small()?.max(1),
-            None => 1,
+        let once = self.once_bytes()?;
+        let loops = self.loops()?;
+        let io_size = match self.chosen.get("io_size") {
+            None => None,
+            Some(setting) => match bytes_of(setting.amount()?, self.job.size_bytes) {
+                Some(0) => None,
+                Some(bytes) => Some(bytes),
+                None => {
+                    self.beyond(setting, "a number of zones");
+                    None
+                }
+            },
         };
-        Ok(bytes.saturating_mul(loops.into()))
+        Ok(match io_size {
+            Some(io_size) => once.min(io_size).saturating_mul(loops).max(io_size),
+            None => once.saturating_mul(loops),
+        })
+    }
+
+    fn loops(&self) -> Result<u64, Error> {
+        match self.chosen.get("loops") {
+            Some(setting) => Ok(setting.small()?.max(1).into()),
+            None => Ok(1),
+        }
     }
 }

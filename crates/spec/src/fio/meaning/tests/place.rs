@@ -1,6 +1,7 @@
 use insta::assert_snapshot;
 
 use super::{job, phases};
+use crate::workload::Bound;
 
 #[test]
 fn files() {
@@ -43,6 +44,26 @@ fn sizes_and_offsets() {
     assert_snapshot!(job("numjobs=2\noffset_increment=1g"), @"threads=2 [offset_increment=1g: an offset of its own for each thread]");
 }
 
+const MIB: u64 = 1 << 20;
+
+/// Counted in fio 3.33.
+#[test]
+fn bytes_are_those_that_fio_moves() {
+    let moved = |options: &str| {
+        let text = format!("[a]\nruntime=10\n{options}\n");
+        match super::read(&text).unwrap()[0].jobs[0].bound {
+            Bound::Bytes(bytes) => bytes,
+            Bound::Time => panic!("{options}"),
+        }
+    };
+    assert_eq!(moved("size=1m\nnumber_ios=10\nloops=3"), 30 * 4096);
+    assert_eq!(moved("size=1m\nio_size=3m\nloops=2"), 3 * MIB);
+    assert_eq!(moved("size=8m\nio_size=1m\nloops=3"), 3 * MIB);
+    assert_eq!(moved("size=1m\nrw=read:8k"), 86 * 4096);
+    assert_eq!(moved("size=1000k\nbs=7k"), 142 * 7 * 1024);
+    assert_eq!(moved("size=1m\nnrfiles=3"), 255 * 4096);
+}
+
 #[test]
 fn ends() {
     assert_snapshot!(phases("[a]\nsize=64m"), @"
@@ -72,13 +93,15 @@ fn ends() {
     test: 0s ramp, 10s
       a: bound={bytes:16777216} size_bytes=67108864
     ");
+    assert_snapshot!(job("startdelay=1-3"), @"[startdelay=1-3: waits for a random time]");
     assert_snapshot!(phases("[a]\nsize=1m\nloops=100\nruntime=10"), @"
     test: 0s ramp, 10s
       a: bound={bytes:104857600} size_bytes=1048576
     ");
     assert_snapshot!(phases("[a]\nsize=64m\nnumber_ios=10\ntime_based\nruntime=10"), @"
     test: 0s ramp, 10s
-      a: bound={bytes:40960} size_bytes=67108864
+      a: size_bytes=67108864
+      note: test.fio, line 3: number_ios=10: beside time_based it means nothing, as in fio
     ");
     assert_snapshot!(phases("[a]\nsize=2m\nfilesize=1m\nnrfiles=4\nruntime=10"), @"
     test: 0s ramp, 10s
