@@ -123,12 +123,30 @@ fn the_script_is_plain_posix_shell() {
 }
 
 #[test]
+fn a_job_that_would_be_another_one_is_left_out() {
+    let desk = Desk::new();
+    record(&desk);
+    edit(&desk, |head| {
+        head["spec"]["workload"]["jobs"][0]["fio"] = json!([
+            { "name": "rw", "value": "randtrim", "place": "a.fio, line 2", "beyond": "trims" },
+        ]);
+    });
+    let said = desk.run(&["repro", "rec", "--out", "bundle"]);
+    insta::assert_snapshot!(said, @"
+    error: fio can do none of the jobs of this record:
+    job io is left out, for it needs option rw: a bundle gives fio only options that it knows to stay inside the target
+    [exit 3]
+    ");
+    assert!(!desk.path().join("bundle").exists());
+}
+
+#[test]
 fn names_in_a_record_break_out_of_nothing() {
     let desk = Desk::new();
     record(&desk);
     let hostile =
         "x'\"; touch pwned; `touch pwned` $(touch pwned)\n[y]\nexec_prerun=touch pwned\t|";
-    let option = |name: &str, value: &str| json!({ "name": name, "value": value, "place": hostile, "beyond": hostile });
+    let option = |name: &str, value: &str| json!({ "name": name, "value": value, "place": hostile, "beyond": null });
     edit(&desk, |head| {
         head["spec"]["workload"]["name"] = hostile.into();
         head["spec"]["workload"]["notes"] = json!([hostile]);

@@ -102,8 +102,8 @@ fn within_reach(workload: &Workload) -> (Vec<String>, Workload) {
             format!(
                 "job {} {what} option {}: a bundle gives fio only options that it knows to stay \
                  inside the target",
-                job.name,
-                lost.name.escape_debug()
+                printable(&job.name),
+                printable(&lost.name)
             )
         }));
         is_whole
