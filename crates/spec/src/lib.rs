@@ -13,6 +13,7 @@ pub mod file;
 pub mod fio;
 pub mod fio_write;
 mod keys;
+mod names;
 mod overrides;
 mod phases;
 mod presets;

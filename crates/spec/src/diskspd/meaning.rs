@@ -1,9 +1,12 @@
 //! What command lines mean: jobs, a ramp and a window.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+
+use indexmap::IndexSet;
 
 use super::line::{Line, Throttle};
 use crate::error::Error;
+use crate::names::Names;
 use crate::units::format_bytes;
 use crate::workload::{
     BlockSizes, Engine, Files, FioOption, Job, Pace, Pattern, RunLength, Think, Workload,
@@ -22,26 +25,21 @@ const UNKNOWN_BYTES: u64 = 1 << 30;
 pub(super) fn workload(text: &str, lines: &[Line]) -> Result<Workload, Error> {
     let (ramp_ns, time_ns) = window(text, lines)?;
     let files = file_names(lines);
-    let mut notes = Vec::new();
+    // What holds for several lines or targets is said once.
+    let mut notes = IndexSet::new();
     let mut jobs: Vec<Job> = Vec::new();
+    let mut names = Names::default();
     for line in lines {
         notes.extend(line.notes.iter().cloned());
         for target in &line.targets {
             let file = files[target.text.as_str()].clone();
-            let name = unused(&file, |name| jobs.iter().any(|job| job.name == name));
+            let name = names.take(&file);
             jobs.push(job(line, name, file, &mut notes));
         }
     }
     if files.len() > 1 && places(lines) > 1 {
-        notes.push("files of several drives or directories: all are in the one target".into());
+        notes.insert("files of several drives or directories: all are in the one target".into());
     }
-    let mut told = Vec::new();
-    notes.retain(|note| {
-        !told.contains(note) && {
-            told.push(note.clone());
-            true
-        }
-    });
     Ok(Workload {
         name: "diskspd".into(),
         about: one_line(text),
@@ -51,7 +49,7 @@ pub(super) fn workload(text: &str, lines: &[Line]) -> Result<Workload, Error> {
         jobs,
         index: None,
         origin: Some("a DiskSpd command line".into()),
-        notes,
+        notes: notes.into_iter().collect(),
     })
 }
 
@@ -76,7 +74,7 @@ fn window(text: &str, lines: &[Line]) -> Result<(u64, u64), Error> {
     Ok((start.saturating_mul(SECOND_NS), (end - start).saturating_mul(SECOND_NS)))
 }
 
-fn job(line: &Line, name: String, file: String, notes: &mut Vec<String>) -> Job {
+fn job(line: &Line, name: String, file: String, notes: &mut IndexSet<String>) -> Job {
     let block = u64::from(line.block_bytes());
     let caching = line.caching();
     let offset_bytes = line.base_bytes.as_ref().map_or(0, |given| given.value);
@@ -90,13 +88,13 @@ fn job(line: &Line, name: String, file: String, notes: &mut Vec<String>) -> Job 
         depth => (Engine::IoUring, depth),
     };
     if caching.mapped && outstanding > 1 {
-        notes.push("-o: a thread touches one place of a mapping (-Sm) at a time".into());
+        notes.insert("-o: a thread touches one place of a mapping (-Sm) at a time".into());
     }
     if caching.remote_only {
-        notes.push("-Sr: O_DIRECT, past this machine's cache; a server's own cache stays".into());
+        notes.insert("-Sr: O_DIRECT, past this machine's cache; a server's own cache stays".into());
     }
     if line.interlocked.is_some() {
-        notes.push("-si: one thread has no other to share its offset with".into());
+        notes.insert("-si: one thread has no other to share its offset with".into());
     }
     Job {
         engine,
@@ -138,23 +136,23 @@ fn pattern(line: &Line) -> Pattern {
     }
 }
 
-fn size_bytes(line: &Line, offset_bytes: u64, notes: &mut Vec<String>) -> u64 {
+fn size_bytes(line: &Line, offset_bytes: u64, notes: &mut IndexSet<String>) -> u64 {
     if let Some(length) = &line.length_bytes {
         return length.value;
     }
     if let Some(end) = line.end_bytes.as_ref().or(line.create_bytes.as_ref()) {
         return end.value.saturating_sub(offset_bytes);
     }
-    notes.push(format!(
+    notes.insert(format!(
         "without -c, -f or -B's length {} are used; change it with --set size=SIZE",
         format_bytes(UNKNOWN_BYTES)
     ));
     UNKNOWN_BYTES
 }
 
-fn pace(line: &Line, threads: u32, notes: &mut Vec<String>) -> Pace {
+fn pace(line: &Line, threads: u32, notes: &mut IndexSet<String>) -> Pace {
     let Some(throttle) = &line.throttle else { return Pace::Closed };
-    notes.push("-g: I/Os are offered at this rate, latencies count from when they were due".into());
+    notes.insert("-g: I/Os are offered at this rate, latencies count from when they were due".into());
     let of_thread = match throttle.value {
         Throttle::Iops(iops) => f64::from(iops),
         Throttle::BytesPerMillisecond(bytes) => {
@@ -181,24 +179,22 @@ fn file_names(lines: &[Line]) -> BTreeMap<&str, String> {
     let paths: Vec<&str> =
         lines.iter().flat_map(|line| &line.targets).map(|word| word.text.as_str()).collect();
     let mut bases: BTreeMap<String, &str> = BTreeMap::new();
-    let mut ambiguous: Vec<String> = Vec::new();
+    let mut ambiguous: BTreeSet<String> = BTreeSet::new();
     for path in &paths {
         let base = plain(base(path));
         if *bases.entry(base.clone()).or_insert(path) != *path {
-            ambiguous.push(base);
+            ambiguous.insert(base);
         }
     }
     let mut names: BTreeMap<&str, String> = BTreeMap::new();
-    let mut taken: std::collections::BTreeSet<String> = std::collections::BTreeSet::new();
+    let mut taken = Names::default();
     for path in paths {
         if names.contains_key(path) {
             continue;
         }
         let base = plain(base(path));
         let wanted = if ambiguous.contains(&base) { plain(path) } else { base };
-        let name = unused(&wanted, |name| taken.contains(name));
-        taken.insert(name.clone());
-        names.insert(path, name);
+        names.insert(path, taken.take(&wanted));
     }
     names
 }
@@ -211,7 +207,7 @@ fn base(path: &str) -> &str {
 /// Drives and directories that targets are on.
 fn places(lines: &[Line]) -> usize {
     let targets = lines.iter().flat_map(|line| &line.targets);
-    let places: std::collections::BTreeSet<_> =
+    let places: BTreeSet<_> =
         targets.map(|word| folder(&word.text).to_lowercase()).collect();
     places.len()
 }
@@ -236,13 +232,4 @@ fn plain(text: &str) -> String {
     let name = name.trim_end_matches('_');
     let nothing = name.trim_matches('.').is_empty() || name == "index";
     if nothing { "target".into() } else { name.to_owned() }
-}
-
-/// The name, or the first of `name-2`, `name-3`, ... that is not taken.
-fn unused(name: &str, is_taken: impl Fn(&str) -> bool) -> String {
-    if !is_taken(name) {
-        return name.to_owned();
-    }
-    let numbered = (2_u64..).map(|number| format!("{name}-{number}"));
-    numbered.into_iter().find(|name| !is_taken(name)).unwrap_or_else(|| name.to_owned())
 }

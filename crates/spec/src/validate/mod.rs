@@ -2,6 +2,8 @@
 
 mod order;
 
+use std::collections::HashSet;
+
 use crate::error::{Error, Subject};
 use crate::keys::format_block_sizes;
 use crate::tree::Operation;
@@ -30,8 +32,9 @@ impl Workload {
         if self.jobs.is_empty() {
             return workload("job", "there is no job to run", "add a job");
         }
-        for (i, job) in self.jobs.iter().enumerate() {
-            if self.jobs[..i].iter().any(|other| other.name == job.name) {
+        let mut names = HashSet::new();
+        for job in &self.jobs {
+            if !names.insert(job.name.as_str()) {
                 return Err(Error::Duplicate { what: "job", name: job.name.clone() });
             }
             job.validate()?;
