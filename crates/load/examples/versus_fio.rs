@@ -23,6 +23,8 @@ const RAMP_NS: u64 = 200_000_000;
 #[derive(Clone, Copy, PartialEq)]
 enum Contender {
     Ours(Engine, u32),
+    /// All I/Os that are due by one system call, as the bare loop does it.
+    AtOnce(u32),
     Fio(Engine, u32),
     Bare(u32),
 }
@@ -31,6 +33,7 @@ impl Contender {
     fn name(self) -> String {
         match self {
             Self::Ours(engine, depth) => format!("iotax {} depth {depth}", engine.name()),
+            Self::AtOnce(depth) => format!("iotax io_uring, {depth} at once"),
             Self::Fio(engine, depth) => format!("fio   {} depth {depth}", engine.name()),
             Self::Bare(depth) => format!("bare  io_uring depth {depth}"),
         }
@@ -39,7 +42,12 @@ impl Contender {
     /// (nanoseconds of CPU per I/O, I/Os per second)
     fn run(self, directory: &Path, seconds: u64) -> (f64, f64) {
         match self {
-            Self::Ours(engine, depth) => ours(directory, engine, depth, seconds),
+            Self::Ours(engine, depth) => ours(directory, &workload(engine, depth, seconds)),
+            Self::AtOnce(depth) => {
+                let mut workload = workload(Engine::IoUring, depth, seconds);
+                workload.jobs[0].submit_batch = Some(depth);
+                ours(directory, &workload)
+            }
             Self::Fio(engine, depth) => fio(directory, engine, depth, seconds),
             Self::Bare(depth) => {
                 let depth = u16::try_from(depth).expect("a small depth");
@@ -77,10 +85,9 @@ fn workload(engine: Engine, depth: u32, seconds: u64) -> Workload {
     }
 }
 
-fn ours(directory: &Path, engine: Engine, depth: u32, seconds: u64) -> (f64, f64) {
-    let workload = workload(engine, depth, seconds);
+fn ours(directory: &Path, workload: &Workload) -> (f64, f64) {
     let request = Request {
-        workload: &workload,
+        workload,
         target: Target::Path(directory),
         ramp_ns: workload.ramp_ns,
         time_ns: workload.time_ns,
@@ -145,6 +152,7 @@ fn main() {
         Contender::Fio(Engine::Psync, 1),
         Contender::Ours(Engine::IoUring, 32),
         Contender::Fio(Engine::IoUring, 32),
+        Contender::AtOnce(32),
         Contender::Bare(32),
     ];
     let laid_out = workload(Engine::Psync, 1, seconds);
@@ -169,6 +177,6 @@ fn main() {
     println!("iotax null / fio null          {:.3}", ratio(&results[0], &results[1]));
     println!("iotax psync / fio psync        {:.3}", ratio(&results[2], &results[3]));
     println!("iotax io_uring / fio io_uring  {:.3}", ratio(&results[4], &results[5]));
-    println!("iotax io_uring / bare loop     {:.3}", ratio(&results[4], &results[6]));
+    println!("iotax at once / bare loop      {:.3}", ratio(&results[6], &results[7]));
     std::fs::remove_file(file(&directory)).expect("the test file");
 }

@@ -52,6 +52,9 @@ impl Job {
         if !self.cpus.is_empty() {
             parts.push(format!("on CPUs {}", format_cpus(&self.cpus)));
         }
+        if let Some(most) = self.submit_batch.filter(|most| (2..self.queue_depth).contains(most)) {
+            parts.push(format!("{} per system call", plural(most, "I/O")));
+        }
         let switches = [
             (self.write_through, "write-through"),
             (self.pre_read, "with a warm cache"),

@@ -112,6 +112,10 @@ pub struct Job {
     /// When this job ends, all others end too (fio: `exitall`).
     #[serde(default, skip_serializing_if = "is_default")]
     pub ends_all: bool,
+    /// `io_uring`: I/Os handed over by one system call, at most (fio: `iodepth_batch_submit`, which
+    /// is 1 there); see [`Job::submit_batch`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub submit_batch: Option<u32>,
     /// Operations on trees of files instead of reads and writes; with [`Engine::Metadata`] only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tree: Option<Tree>,
@@ -165,6 +169,15 @@ impl Job {
     /// Whether the job reads at all.
     pub fn reads(&self) -> bool {
         self.read_percent > 0
+    }
+
+    /// I/Os handed to `io_uring` by one system call, at most.
+    ///
+    /// A few at a time cost nearly as little CPU as all at once, and the device begins with the
+    /// first of them earlier: the kernel holds back what one call brings until the last is in.
+    pub fn submit_batch(&self) -> u32 {
+        const USUAL: u32 = 4;
+        self.submit_batch.unwrap_or(USUAL)
     }
 
     /// Names of the files that a thread has in a directory.

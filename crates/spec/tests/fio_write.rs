@@ -59,6 +59,7 @@ prop_compose! {
             threads,
             engine,
             queue_depth: depth,
+            submit_batch: (engine == Engine::IoUring).then_some(depth.min(3)),
             // It concerns what is read through the page cache.
             invalidate: invalidate && read_percent > 0 && !(direct && engine != Engine::Mmap),
             advise,

@@ -45,11 +45,11 @@ pub fn perform(
             play((stage, &stage.clock), thread, ticket, thread.mmap()?)
         }
         (Target::Path(_) | Target::Own(_), EngineKind::IoUring) => {
-            let made = thread.io_uring()?;
+            let (made, batch) = (thread.io_uring()?, thread.job.submit_batch());
             if made.fixed {
-                play((stage, &stage.clock), thread, ticket, Uring::<true>::new(made))
+                play((stage, &stage.clock), thread, ticket, Uring::<true>::new(made, batch))
             } else {
-                play((stage, &stage.clock), thread, ticket, Uring::<false>::new(made))
+                play((stage, &stage.clock), thread, ticket, Uring::<false>::new(made, batch))
             }
         }
         (Target::Path(path) | Target::Own(path), EngineKind::Vdisk) => Err(Error::unsuitable(

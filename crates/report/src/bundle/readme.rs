@@ -81,7 +81,9 @@ fn how_to_run(experiment: &Experiment, arms: &[Arm], trials: usize) -> String {
     for arm in arms {
         text.push_str(&format!("| {} | {} |\n", escape(&arm.id), escape(&arm.target)));
     }
-    text.push_str("\nAn arm that was a stack of layers has to be set up first, as its text says.\n");
+    text.push_str(
+        "\nAn arm that was a stack of layers has to be set up first, as its text says.\n",
+    );
     let is_virtual = |target: &Target| match target {
         Target::Stack(stack) => stack.is_in_process(),
         _ => false,

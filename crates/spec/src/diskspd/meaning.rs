@@ -115,6 +115,8 @@ fn job(line: &Line, name: String, file: String, notes: &mut IndexSet<String>) ->
         direct: caching.unbuffered || caching.remote_only,
         write_through: caching.write_through,
         cpus: line.cpus.clone(),
+        // As DiskSpd issues them.
+        submit_batch: (engine == Engine::IoUring).then_some(1),
         advise: line
             .hints
             .as_ref()
@@ -152,7 +154,9 @@ fn size_bytes(line: &Line, offset_bytes: u64, notes: &mut IndexSet<String>) -> u
 
 fn pace(line: &Line, threads: u32, notes: &mut IndexSet<String>) -> Pace {
     let Some(throttle) = &line.throttle else { return Pace::Closed };
-    notes.insert("-g: I/Os are offered at this rate, latencies count from when they were due".into());
+    notes.insert(
+        "-g: I/Os are offered at this rate, latencies count from when they were due".into(),
+    );
     let of_thread = match throttle.value {
         Throttle::Iops(iops) => f64::from(iops),
         Throttle::BytesPerMillisecond(bytes) => {
@@ -207,8 +211,7 @@ fn base(path: &str) -> &str {
 /// Drives and directories that targets are on.
 fn places(lines: &[Line]) -> usize {
     let targets = lines.iter().flat_map(|line| &line.targets);
-    let places: BTreeSet<_> =
-        targets.map(|word| folder(&word.text).to_lowercase()).collect();
+    let places: BTreeSet<_> = targets.map(|word| folder(&word.text).to_lowercase()).collect();
     places.len()
 }
 

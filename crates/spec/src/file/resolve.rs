@@ -120,9 +120,7 @@ fn stop(file: &SpecFile) -> Placed<Stop> {
 /// The phases, at least one, with all changes made.
 fn phases(file: &SpecFile, include: Include<'_>) -> Placed<Vec<Workload>> {
     let mut phases = match &file.workload {
-        WorkloadEntry::Preset(name) if is_suite(name) => {
-            Workload::suite(name).at(&["workload"])?
-        }
+        WorkloadEntry::Preset(name) if is_suite(name) => Workload::suite(name).at(&["workload"])?,
         WorkloadEntry::Preset(name) => vec![Workload::preset(name).at(&["workload"])?],
         WorkloadEntry::Fio(fio) => of_fio(&fio.fio, include).at(&["workload", "fio"])?,
         WorkloadEntry::Table(table) => vec![described(table)?],

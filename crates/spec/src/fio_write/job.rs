@@ -140,6 +140,9 @@ fn block_sizes(sizes: &BlockSizes, options: &mut Options) {
 
 fn parallel(job: &Job, options: &mut Options) {
     options.give("iodepth", job.queue_depth);
+    if job.engine == Engine::IoUring && job.queue_depth > 1 && job.submit_batch() > 1 {
+        options.give("iodepth_batch", job.submit_batch().min(job.queue_depth));
+    }
     options.give("numjobs", job.threads);
     options.give("thread", 1);
     if !job.cpus.is_empty() {

@@ -58,7 +58,7 @@ const fn key<T>(
 }
 
 /// The keys of a job, apart from its name.
-pub(crate) static JOB_KEYS: [Key<Job>; 31] = [
+pub(crate) static JOB_KEYS: [Key<Job>; 32] = [
     key(
         "engine",
         Some("ioengine"),
@@ -211,6 +211,13 @@ pub(crate) static JOB_KEYS: [Key<Job>; 31] = [
         Unit::Switch,
         "when this job ends, all others end too",
         |job, text| units::parse_switch(text).map(|on| job.ends_all = on),
+    ),
+    key(
+        "submit-batch",
+        Some("iodepth_batch"),
+        Unit::Count,
+        "io_uring: I/Os per system call, at most",
+        |job, text| small(text).map(|most| job.submit_batch = Some(most)),
     ),
 ];
 

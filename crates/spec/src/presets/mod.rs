@@ -95,6 +95,7 @@ impl Job {
             files_per_thread: 1,
             pre_read: false,
             ends_all: false,
+            submit_batch: None,
             tree: None,
             fio: Vec::new(),
         }

@@ -177,6 +177,15 @@ impl Job {
             let problem = format!("{engine} has no submission queue to poll");
             return Err(self.refuse("sqpoll", problem, "use engine=io_uring, or leave it out"));
         }
+        match self.submit_batch {
+            Some(0) => return Err(self.refuse("submit-batch", "nothing would be submitted", "")),
+            Some(_) if self.engine != Engine::IoUring => {
+                let problem = format!("{engine} does each I/O by itself");
+                let advice = "use engine=io_uring, or leave it out";
+                return Err(self.refuse("submit-batch", problem, advice));
+            }
+            _ => {}
+        }
         Ok(())
     }
 }

@@ -26,6 +26,9 @@ pub struct Uring<const FIXED: bool> {
     ring: Ring,
     buffers: Buffers,
     in_flight: u32,
+    /// Entries that the kernel has not been told of; at `batch` of them it is.
+    held: u32,
+    batch: u32,
     depth: u16,
     can_time_out: bool,
     files: Vec<File>,
@@ -113,11 +116,12 @@ pub fn advice(error: &io::Error) -> &'static str {
 
 impl<const FIXED: bool> Uring<FIXED> {
     /// An engine on a ring, whose [`Made::fixed`] has chosen `FIXED`.
-    pub fn new(made: Made) -> Self {
+    /// By one system call go at most `batch` I/Os.
+    pub fn new(made: Made, batch: u32) -> Self {
         let Made { ring, buffers, depth, files, fixed } = made;
         debug_assert_eq!(fixed, FIXED);
         let can_time_out = ring.params().is_feature_ext_arg();
-        Self { ring, buffers, in_flight: 0, depth, can_time_out, files }
+        Self { ring, buffers, in_flight: 0, held: 0, batch, depth, can_time_out, files }
     }
 
     #[inline]
@@ -148,6 +152,13 @@ impl<const FIXED: bool> Uring<FIXED> {
         }
     }
 
+    #[inline(never)]
+    fn hand_over(&mut self) {
+        self.held = 0;
+        // What the kernel does not take now, it is offered again.
+        let _ = self.ring.submit();
+    }
+
     fn enter(&self, timeout_ns: u64) -> io::Result<usize> {
         if !self.can_time_out {
             return self.ring.submit_and_wait(1);
@@ -170,6 +181,10 @@ impl<const FIXED: bool> Engine for Uring<FIXED> {
         match unsafe { self.ring.submission().push(&entry) } {
             Ok(()) => {
                 self.in_flight += 1;
+                self.held += 1;
+                if self.held >= self.batch {
+                    self.hand_over();
+                }
                 Submitted::InFlight
             }
             Err(_) => Submitted::Full,
@@ -180,6 +195,7 @@ impl<const FIXED: bool> Engine for Uring<FIXED> {
     fn wait(&mut self, deadline: Deadline) {
         let left_ns = deadline.until_ns.saturating_sub(deadline.now_ns);
         let timeout_ns = if deadline.precise { left_ns.saturating_sub(POLL_NS) } else { left_ns };
+        self.held = 0;
         // ETIME is the deadline and EINTR a signal; after EBUSY and EAGAIN there are completions
         // to reap first. In every case the loop comes back.
         let _ = self.enter(timeout_ns);
@@ -237,7 +253,7 @@ mod tests {
 
     fn engine(file: File) -> Uring<true> {
         let buffers = Buffers::new(DEPTH.into(), 8192, true, true, 1).unwrap();
-        Uring::new(make(vec![file], buffers, DEPTH, false).unwrap())
+        Uring::new(make(vec![file], buffers, DEPTH, false).unwrap(), 3)
     }
 
     proptest! {
@@ -323,7 +339,7 @@ mod tests {
         file.write_all(&[9; 8192]).unwrap();
         let buffers = Buffers::new(2, 4096, true, false, 1).unwrap();
         let made = Made { fixed: false, ..make(vec![file], buffers, 2, false).unwrap() };
-        let mut engine = Uring::<false>::new(made);
+        let mut engine = Uring::<false>::new(made, 4);
         engine.submit(1, Io { offset: 4096, bytes: 4096, file: 0, op: Op::Read });
         let mut outcome = None;
         while outcome.is_none() {

@@ -163,8 +163,10 @@ const HOMES: &str = r#"/(?:home|Users|media|run/media)/(?P<s>[^/\s"',;:)]+)"#;
 /// Who a text says works on which host: `NAME@HOST`.
 pub(super) fn logins(text: &str) -> impl Iterator<Item = (&str, &str)> {
     static LOGIN: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r"(?P<u>[A-Za-z0-9_][A-Za-z0-9._-]*)@(?P<h>[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?)")
-            .expect("a constant")
+        Regex::new(
+            r"(?P<u>[A-Za-z0-9_][A-Za-z0-9._-]*)@(?P<h>[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?)",
+        )
+        .expect("a constant")
     });
     LOGIN
         .captures_iter(text)

@@ -77,8 +77,7 @@ fn workload(mut drafts: Vec<Draft<'_>>, origin: &str, name: Option<&str>) -> Wor
 /// A name for jobs that run together: theirs, as far as a heading has room.
 fn together(drafts: &[Draft<'_>]) -> String {
     const SHOWN: usize = 3;
-    let shown: Vec<&str> =
-        drafts.iter().take(SHOWN).map(|draft| draft.job.name.as_str()).collect();
+    let shown: Vec<&str> = drafts.iter().take(SHOWN).map(|draft| draft.job.name.as_str()).collect();
     let more = drafts.len().saturating_sub(SHOWN);
     match more {
         0 => shown.join(" + "),

@@ -30,7 +30,7 @@ pub(super) static ROWS: &[Row] = &[
     meaning("percentage_random"),
     meaning("ioengine"),
     meaning("iodepth"),
-    noted("iodepth_batch", "0|1", AT_ONCE),
+    meaning("iodepth_batch"),
     noted("iodepth_batch_complete_min", "0|1", AT_ONCE),
     noted("iodepth_batch_complete_max", "0|1", AT_ONCE),
     noted("iodepth_low", "0", AT_ONCE),

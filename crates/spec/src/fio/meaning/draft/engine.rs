@@ -15,6 +15,13 @@ impl Draft<'_> {
         };
         self.read_ioengine();
         self.read_depth()?;
+        if self.job.engine == Engine::IoUring {
+            let most = match self.chosen.get("iodepth_batch") {
+                Some(setting) => setting.small()?,
+                None => 1,
+            };
+            self.job.submit_batch = Some(if most == 0 { self.job.queue_depth } else { most });
+        }
         if let Some(setting) = self.chosen.get("sqthread_poll") {
             self.job.sqpoll = self.job.engine == Engine::IoUring && setting.boolean()?;
         }

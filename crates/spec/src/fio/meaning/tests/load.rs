@@ -15,18 +15,18 @@ fn engines() {
     ");
     assert_snapshot!(job("ioengine=mmap"), @"engine=mmap");
     assert_snapshot!(job("ioengine=mmap\ndirect=1"), @"[ioengine=mmap: with direct=1, gives its pages back after each I/O]");
-    assert_snapshot!(job("ioengine=io_uring\niodepth=32\ndirect=1"), @"direct=true engine=io_uring invalidate=false queue_depth=32");
-    assert_snapshot!(job("ioengine=io_uring\nsqthread_poll\nfixedbufs\nregisterfiles\nhipri"), @"engine=io_uring sqpoll=true [fixedbufs: kept] [registerfiles: kept] [hipri: polls the device for completions]");
+    assert_snapshot!(job("ioengine=io_uring\niodepth=32\ndirect=1"), @"direct=true engine=io_uring invalidate=false queue_depth=32 submit_batch=1");
+    assert_snapshot!(job("ioengine=io_uring\nsqthread_poll\nfixedbufs\nregisterfiles\nhipri"), @"engine=io_uring sqpoll=true submit_batch=1 [fixedbufs: kept] [registerfiles: kept] [hipri: polls the device for completions]");
     assert_snapshot!(job("ioengine=libaio\niodepth=8\nbuffered=0"), @"
-    direct=true engine=io_uring invalidate=false queue_depth=8 [ioengine=libaio: kept]
+    direct=true engine=io_uring invalidate=false queue_depth=8 submit_batch=1 [ioengine=libaio: kept]
     note: ioengine=libaio: io_uring here
     ");
     assert_snapshot!(job("ioengine=libaio\niodepth=8"), @"
-    engine=io_uring queue_depth=8 [ioengine=libaio: kept]
+    engine=io_uring queue_depth=8 submit_batch=1 [ioengine=libaio: kept]
     note: ioengine=libaio: io_uring here; buffered libaio in fio does one I/O at a time
     ");
     assert_snapshot!(job("ioengine=posixaio\ndirect=1"), @"
-    direct=true engine=io_uring invalidate=false [ioengine=posixaio: kept]
+    direct=true engine=io_uring invalidate=false submit_batch=1 [ioengine=posixaio: kept]
     note: ioengine=posixaio: io_uring here
     ");
     assert_snapshot!(job("ioengine=null"), @"engine=null invalidate=false");

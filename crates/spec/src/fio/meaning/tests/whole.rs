@@ -78,16 +78,16 @@ iodepth=128
 fn a_job_file_with_stonewalls_has_phases() {
     assert_snapshot!(phases(CONSTELLATION), @"
     read_iops: 10s ramp, 1m
-      read_iops: cpus=[0] direct=true engine=io_uring invalidate=false pattern=shuffled queue_depth=128 size_bytes=10737418240 [ioengine=libaio: kept]
+      read_iops: cpus=[0] direct=true engine=io_uring invalidate=false pattern=shuffled queue_depth=128 size_bytes=10737418240 submit_batch=1 [ioengine=libaio: kept]
       note: test.fio, line 4: ioengine=libaio: io_uring here
     write_iops: 10s ramp, 1m
-      write_iops: cpus=[0] direct=true engine=io_uring invalidate=false pattern=shuffled queue_depth=128 read_percent=0 size_bytes=10737418240 [ioengine=libaio: kept]
+      write_iops: cpus=[0] direct=true engine=io_uring invalidate=false pattern=shuffled queue_depth=128 read_percent=0 size_bytes=10737418240 submit_batch=1 [ioengine=libaio: kept]
       note: test.fio, line 4: ioengine=libaio: io_uring here
     read_bw: 10s ramp, 1m
-      read_bw: block_sizes={fixed:1048576} cpus=[0] direct=true engine=io_uring invalidate=false pattern=shuffled queue_depth=128 size_bytes=10737418240 [ioengine=libaio: kept]
+      read_bw: block_sizes={fixed:1048576} cpus=[0] direct=true engine=io_uring invalidate=false pattern=shuffled queue_depth=128 size_bytes=10737418240 submit_batch=1 [ioengine=libaio: kept]
       note: test.fio, line 4: ioengine=libaio: io_uring here
     write_bw: 10s ramp, 1m
-      write_bw: block_sizes={fixed:1048576} cpus=[0] direct=true engine=io_uring invalidate=false pattern=shuffled queue_depth=128 read_percent=0 size_bytes=10737418240 [ioengine=libaio: kept]
+      write_bw: block_sizes={fixed:1048576} cpus=[0] direct=true engine=io_uring invalidate=false pattern=shuffled queue_depth=128 read_percent=0 size_bytes=10737418240 submit_batch=1 [ioengine=libaio: kept]
       note: test.fio, line 4: ioengine=libaio: io_uring here
     ");
     for phase in super::read(CONSTELLATION).unwrap() {
