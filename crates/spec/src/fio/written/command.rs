@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::budget::Budget;
 use super::shell::{self, Joint, Simple, Word};
-use super::{Include, Section, arguments};
+use super::{Include, Place, Section, arguments};
 use crate::error::Error;
 
 /// What a command line is called where a file has its name.
@@ -19,12 +19,18 @@ pub(super) fn read(text: &str, include: Include<'_>) -> Result<Vec<Section>, Err
     budget.text(text)?;
     let text: Arc<str> = text.into();
     let mut clock = Clock { phase: 0, began_ns: None, now_ns: 0, command: 0 };
-    let mut found = Vec::new();
+    let (mut found, mut beside) = (Vec::new(), Vec::new());
     for Simple { words, joint } in shell::commands(&text)? {
         match program(&text, &words)? {
             Program::Wait => clock.next_phase(),
             Program::Sleep(ns) if joint == Joint::Sequence => clock.pause(ns),
             Program::Sleep(_) => {}
+            // What is published with it, to watch the devices.
+            Program::Iostat => {
+                let span = words[0].span.start..words[words.len() - 1].span.end;
+                let (source, text) = (SOURCE.into(), Arc::clone(&text));
+                beside.push(Arc::new(Place { source, line: 0, text, span }));
+            }
             Program::Fio(arguments) => {
                 let mut sections = arguments::read(&text, arguments, include, &mut budget)?;
                 if sections.is_empty() {
@@ -39,9 +45,11 @@ pub(super) fn read(text: &str, include: Include<'_>) -> Result<Vec<Section>, Err
             }
         }
     }
-    if found.is_empty() {
+    let Some(first) = found.first_mut() else {
         return Err(Error::syntax("this has no fio command", "begin with fio --name=..."));
-    }
+    };
+    let first: &mut Section = first;
+    first.ignored.append(&mut beside);
     Ok(found)
 }
 
@@ -90,6 +98,7 @@ enum Program<'a> {
     Fio(&'a [Word]),
     Sleep(u64),
     Wait,
+    Iostat,
 }
 
 /// What a command runs. `sudo` and the `$` of a prompt in front of it change nothing here.
@@ -109,6 +118,7 @@ fn program<'a>(text: &str, words: &'a [Word]) -> Result<Program<'a>, Error> {
         "fio" | "fio.exe" => Ok(Program::Fio(arguments)),
         "sleep" => sleep(text, first, arguments).map(Program::Sleep),
         "wait" => Ok(Program::Wait),
+        "iostat" => Ok(Program::Iostat),
         _ => {
             let (name, advice) = if first.text.starts_with('-') {
                 (&first.text, "begin with fio")

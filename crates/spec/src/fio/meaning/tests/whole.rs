@@ -17,6 +17,8 @@ sleep 2
 fio --name=mmap_read --filename=fio_blob --directory=$PWD --size=50G --numjobs=8 --time_based \
 --runtime=60s --ramp_time=2s --ioengine=mmap --verify=0 --bsrange=4K-1M --rw=randread \
 --group_reporting=1 --eta=never &
+sleep 5
+iostat -mx -t 10 5
 ";
 
 #[test]
@@ -32,6 +34,7 @@ fn the_published_driver_and_searcher_are_the_built_in_ones() {
     a command line: directory=.: TARGET takes its place
     a command line: runtime=70s: measured are 1m after 4s, together with other jobs
     a command line: --eta=never: iotax reports in its own way
+    a command line: iostat -mx -t 10 5: iotax reports in its own way
     a command line: rw=randread: places are drawn anew each time, since blocks differ in size
     ");
 }
