@@ -11,7 +11,6 @@ use jiff::Timestamp;
 
 use crate::args::{CertaintyArgs, CompareArgs, LoadArgs, PeelArgs, RunArgs};
 use crate::exit::Usage;
-use crate::results;
 use crate::workload::{self, Load};
 
 /// What `iotax peel` takes apart when nothing else is named: double encryption.
@@ -53,11 +52,6 @@ pub fn compare(args: &CompareArgs) -> Result<Spec> {
         && Path::new(file).extension().is_some_and(|extension| extension == "toml")
     {
         return experiment_file(Path::new(file), args);
-    }
-    if results::arms(&args.arms, args.workload.is_some())?.is_some() {
-        return Err(usage(
-            "these are results, and nothing would be run; iotax compare shows them".to_owned(),
-        ));
     }
     let arms = parse_arms(args.arms.iter().map(String::as_str))?;
     let Some(name) = &args.workload else {

@@ -12,6 +12,16 @@ use crate::args::{CompareArgs, ReportArgs};
 use crate::exit::{Exit, Usage};
 use crate::{measure, output, resolve};
 
+/// Refuses results where load is to be driven.
+pub fn refuse(args: &CompareArgs) -> Result<()> {
+    match arms(&args.arms, args.workload.is_some())? {
+        Some(_) => Err(usage(
+            "these are results, and nothing would be run; iotax compare shows them".to_owned(),
+        )),
+        None => Ok(()),
+    }
+}
+
 /// The arms, if they are results: files of fio or `DiskSpd`, several of one arm with commas
 /// between. `None` if they are targets to drive load at.
 ///

@@ -7,6 +7,7 @@
 mod budget;
 mod drivers;
 mod error;
+mod nanos;
 mod observer;
 mod statistics;
 mod trial;

@@ -17,7 +17,7 @@ use iotax_record::{LoadRecord, Statistics};
 use rustix::time::{ClockId, clock_gettime};
 
 use self::columns::columns;
-use crate::trial::nanos;
+use crate::nanos::nanos;
 
 /// Between samples.
 const PERIOD: Duration = Duration::from_secs(1);

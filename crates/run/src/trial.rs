@@ -10,6 +10,7 @@ use iotax_rig::{Place, Rig};
 use iotax_spec::{Spec, Workload};
 
 use crate::drivers::Drivers;
+use crate::nanos::nanos;
 use crate::statistics;
 
 /// What every trial of an experiment has in common.
@@ -104,8 +105,4 @@ fn outcome(load: &LoadRecord) -> Outcome {
     }
     reasons.extend(load.warnings.iter().cloned());
     if reasons.is_empty() { Outcome::Completed } else { Outcome::Degraded { reasons } }
-}
-
-pub(crate) fn nanos(duration: std::time::Duration) -> u64 {
-    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }

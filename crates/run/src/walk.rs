@@ -12,8 +12,9 @@ use iotax_rig::Rig;
 use crate::budget::Budget;
 use crate::drivers::Drivers;
 use crate::error::Error;
+use crate::nanos::nanos;
 use crate::observer::{Event, Observer};
-use crate::trial::{Bench, nanos, workload};
+use crate::trial::{Bench, workload};
 
 /// An arm that failed this often in a row is given up.
 const GIVE_UP_AFTER: u32 = 3;

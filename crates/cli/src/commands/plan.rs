@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::args::{Format, PlanCommand};
 use crate::exit::{Exit, Usage};
 use crate::output::{say, wrap};
-use crate::resolve;
+use crate::{resolve, results};
 
 /// Blocks listed in the text; JSON has them all.
 const SHOWN_BLOCKS: u32 = 5;
@@ -18,7 +18,10 @@ const SHOWN_BLOCKS: u32 = 5;
 pub fn plan(command: &PlanCommand) -> Result<Exit> {
     let (spec, output) = match command {
         PlanCommand::Peel(args) => (resolve::peel(args)?, &args.measure.output),
-        PlanCommand::Compare(args) => (resolve::compare(args)?, &args.measure.output),
+        PlanCommand::Compare(args) => {
+            results::refuse(args)?;
+            (resolve::compare(args)?, &args.measure.output)
+        }
         PlanCommand::Run(args) => (resolve::run(args)?, &args.output),
     };
     let plan = Plan::new(&spec);

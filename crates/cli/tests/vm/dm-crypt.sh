@@ -3,7 +3,7 @@
 # (keys left out), and what undo removes. Leaves
 #   theirs          a run in a directory on somebody else's dm-crypt
 #   plain, luks2    a comparison of arms, one for each option
-#   undone          how many of 4 kills left something to undo
+#   undone          how many kills left something to undo
 modprobe -a dm-crypt xts
 
 # Keeps what each call of cryptsetup gets: arguments, environment, standard input.
@@ -88,7 +88,7 @@ holds_a_key plain/* luks2/* stderr && fail "a key is in the results"
 
 # --- killed
 # shellcheck disable=SC2086
-kill_after_tenths "3 5 6 8" /run/before /mnt \
+kill_after_tenths "3 4 5 6 7 8" /run/before /mnt \
     run randwrite-4k "$base + ext4" --dir /mnt/work $load --time 500ms
 echo "$undone" >undone
 

@@ -3,7 +3,7 @@
 # Leaves
 #   options       a comparison of arms with different options
 #   kerberos.json one of no protection against encryption
-#   undone        how many of 4 kills left something to undo
+#   undone        how many kills left something to undo
 export=/srv/nfs/export
 server='server=127.0.0.1, export=/export'
 head -c 1M /dev/urandom >$export/precious
@@ -51,7 +51,7 @@ until_up $pid is_unmounted
 undo_killed /run/before $export
 
 echo "--- killed at any time"
-kill_after_tenths "3 5 7 9" /run/before $export \
+kill_after_tenths "3 5 6 7 9" /run/before $export \
     run randread-4k "nfs($server, sec=krb5p)" --set size=4M --time 500ms --ramp 0s
 echo "$undone" >undone
 ls -A $export

@@ -10,7 +10,7 @@ use iotax_record::{
 };
 
 use super::Sample;
-use crate::trial::nanos;
+use crate::nanos::nanos;
 
 /// The samples as the record keeps them. What no sample has is absent.
 pub(super) fn columns(storage: &Storage, samples: &[Sample], started: Instant) -> Statistics {
