@@ -63,7 +63,7 @@ fn nothing_is_left_of_a_killed_peel_after_undo() {
         let again = desk.run(&["undo"]);
         assert!(again.out.starts_with("Nothing to undo"), "undo is idempotent: {again}");
     }
-    assert!(hits > KILLS / 4, "only {hits} of {KILLS} kills hit a run with something up");
+    assert!(hits > KILLS / 10, "only {hits} of {KILLS} kills hit a run with something up");
 }
 
 #[test]

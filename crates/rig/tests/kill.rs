@@ -63,7 +63,7 @@ fn nothing_is_left_after_kill_and_undo() {
         assert_eq!(check(&undo(&root.path().join("state"))), 0, "undo is idempotent");
         hits += u32::from(removed > 0);
     }
-    assert!(hits > KILLS / 4, "only {hits} of {KILLS} kills hit a run with something up");
+    assert!(hits > KILLS / 10, "only {hits} of {KILLS} kills hit a run with something up");
 }
 
 fn check(report: &iotax_rig::UndoReport) -> usize {
