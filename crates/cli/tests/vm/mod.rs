@@ -89,9 +89,14 @@ impl Vm {
 
     /// Boots, runs a bash script in a directory shared with this machine, and powers off.
     ///
-    /// The script finds `$IOTAX`, the program under test, and `$DISK`.
+    /// The script finds `$IOTAX`, the program under test, and `$DISK`. A guest whose kernel hangs, so
+    /// that not even the script's own limit is kept, is started once more.
     pub fn run(&self, script: &str) -> VmOutput {
-        self.try_run(script).unwrap_or_else(|console| panic!("{console}"))
+        let again = |console: String| {
+            eprintln!("{console}\nThe guest's kernel hung: starting it once more.");
+            self.try_run(script)
+        };
+        self.try_run(script).or_else(again).unwrap_or_else(|console| panic!("{console}"))
     }
 
     /// As [`Vm::run`]; the console of a guest that did not get to the end.
