@@ -254,6 +254,10 @@ fn engine(job: &mut Job, text: &str) -> Result<(), Error> {
         Engine::Metadata => _ = tree::of(job),
         _ => job.tree = None,
     }
+    // What another tool's command said of its queue does not outlive that.
+    if job.engine != Engine::IoUring {
+        job.submit_batch = None;
+    }
     Ok(())
 }
 
