@@ -13,8 +13,8 @@ results=$(mktemp -d)
 trap 'rm -rf "$results"' EXIT
 trap 'exit 130' INT TERM
 
-echo '| job | native, IOPS | fio, IOPS | native / fio | blocks | verdict at 10 % |'
-echo '|---|---|---|---|---|---|'
+echo '| job | native, IOPS | fio, IOPS | native / fio | blocks | verdict at 10 % | CPU per I/O, native and fio |'
+echo '|---|---|---|---|---|---|---|'
 number=0
 while read -r name engine rw bs depth direct; do
     number=$((number + 1))
@@ -23,17 +23,18 @@ while read -r name engine rw bs depth direct; do
     if ! iotax compare --format json --quiet --out "$results/$number" --margin 10% "$@" \
         --workload "$job" fio="$directory" native="$directory" --engine fio=fio \
         >"$results/$number.json" 2>"$results/$number.err" </dev/null; then
-        echo "| $name | failed: $(head -n 1 "$results/$number.err") | | | | |"
+        echo "| $name | failed: $(head -n 1 "$results/$number.err") | | | | | |"
         continue
     fi
     jq -r --arg name "$name" '
         def arm(n): .arms[] | select(.name == n) | .iops;
+        def cpu(n): .arms[] | select(.name == n) | .cpu_ns_per_io / 100 | round / 10;
         (.comparisons[] | select(.metric == "throughput")) as $c
         | def percent: if . == null then "-" else . * 100 | round | tostring end;
         "| \($name) | \(arm("native") | round) | \(arm("fio") | round) | "
         + (if $c.tax == null then "-" else
             "\((1 - $c.tax) * 100 | round) % [\(1 - $c.hi | percent), \(1 - $c.lo | percent)]" end)
-        + " | \($c.blocks) | \($c.verdict) |"' "$results/$number.json"
+        + " | \($c.blocks) | \($c.verdict) | \(cpu("native")) and \(cpu("fio")) µs |"' "$results/$number.json"
 done <<'JOBS'
 psync-randread psync randread 4k 1 1
 psync-randwrite psync randwrite 4k 1 1
