@@ -175,6 +175,10 @@ impl<const FIXED: bool> Engine for Uring<FIXED> {
 
     #[inline]
     fn submit(&mut self, slot: u32, io: Io) -> Submitted {
+        // Not before another comes: the last ones go with the call that waits for them.
+        if self.held >= self.batch {
+            self.hand_over();
+        }
         let entry = self.entry(slot, io).user_data(u64::from(slot));
         // SAFETY: the entry points into `self.buffers`, which outlives the ring, and `drive` does
         // not touch a slot's buffers before its completion is reaped.
@@ -182,9 +186,6 @@ impl<const FIXED: bool> Engine for Uring<FIXED> {
             Ok(()) => {
                 self.in_flight += 1;
                 self.held += 1;
-                if self.held >= self.batch {
-                    self.hand_over();
-                }
                 Submitted::InFlight
             }
             Err(_) => Submitted::Full,
