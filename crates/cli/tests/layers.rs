@@ -111,7 +111,7 @@ fn one_layer_is_explained_with_its_parameters() {
 fn a_misspelt_layer_is_corrected() {
     assert_snapshot!(Desk::new().run(&["layers", "dmcript"]), @"
     error: unknown layer `dmcript`; did you mean `dmcrypt`?
-    known layers: mem, file, dir, dev, tmpfs, nfs, vdisk, aes, queue, delay, cache, fault, throttle, cgroup-io, loop, luks, dmcrypt, ext4, xfs, btrfs, fscrypt, gocryptfs
+    known layers: mem, file, dir, dev, tmpfs, nfs, vdisk, aes, queue, delay, cache, tier, fault, throttle, flash, cgroup-io, loop, luks, dmcrypt, ext4, xfs, btrfs, fscrypt, gocryptfs
     [exit 2]
     ");
 }

@@ -31,6 +31,8 @@ pub(crate) enum Ground {
     Memory,
     /// A stack on the anonymous file, in the working directory.
     Anonymous(Box<Facts>),
+    /// A stack on a sparse file of its own without a name, in the working directory.
+    Thin(Box<Facts>),
     /// A stack on a file or block device of the user's, which is only read.
     OnExisting(Box<Facts>),
     /// A stack on a file that does not exist yet.
@@ -129,12 +131,13 @@ fn ground(arm: &Arm, workload: &Workload, work_dir: &Path) -> Looked {
             Err((first, Obstacle::IsAResult))
         }
         Target::Stack(stack) => match stack.layers.first() {
-            Some(Layer::File { path: None, .. }) => {
+            Some(Layer::File { path: None, thin, .. }) => {
                 let facts = look(work_dir).map_err(at(work_dir))?;
                 writable_directory(&facts).map_err(at(work_dir))?;
-                Ok(Ground::Anonymous(Box::new(facts)))
+                let facts = Box::new(facts);
+                Ok(if *thin { Ground::Thin(facts) } else { Ground::Anonymous(facts) })
             }
-            Some(Layer::File { path: Some(path), size_bytes }) => {
+            Some(Layer::File { path: Some(path), size_bytes, .. }) => {
                 let ground = disk_on(path, *size_bytes, workload).map_err(at(path))?;
                 if matches!(ground, Ground::OnExisting(_)) && !stack.is_in_process() {
                     return Err((path.clone(), Obstacle::WouldOverwrite));
@@ -304,7 +307,10 @@ fn room(spec: &Spec, grounds: &[Ground]) -> Room {
     let mut places: Vec<(&Path, Vec<&str>, &Facts, u64)> = Vec::new();
     for (arm, ground) in spec.arms.iter().zip(grounds) {
         let (path, facts, bytes) = match ground {
-            Ground::Existing(_) | Ground::OnExisting(_) | Ground::Device(_) => continue,
+            // What a thin file takes is what will be written to it, which nobody knows.
+            Ground::Existing(_) | Ground::OnExisting(_) | Ground::Device(_) | Ground::Thin(_) => {
+                continue;
+            }
             Ground::Memory => {
                 room.in_memory(&arm.name, disk_bytes(arm));
                 continue;
@@ -362,6 +368,7 @@ impl Ground {
             | Self::Existing(facts)
             | Self::Device(facts)
             | Self::Anonymous(facts)
+            | Self::Thin(facts)
             | Self::OnExisting(facts)
             | Self::OnNew { parent: facts, .. } => Some(facts),
         }

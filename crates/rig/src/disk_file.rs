@@ -50,6 +50,20 @@ pub(crate) fn anonymous(directory: &Path, journal: &mut Journal) -> Result<DiskF
     }
 }
 
+/// Makes a file without a name in `directory` that is one hole of `size_bytes`, which may be more
+/// than the file system has.
+pub(crate) fn thin(
+    directory: &Path,
+    size_bytes: u64,
+    journal: &mut Journal,
+) -> Result<DiskFile, Error> {
+    let made = anonymous(directory, journal)?;
+    let action = "make a sparse file as large as the disk in it";
+    let failed = |source| Error::Make { path: directory.to_owned(), action, source };
+    made.file.set_len(size_bytes).map_err(failed)?;
+    Ok(made)
+}
+
 /// Makes a file at `path` (its directory absolute, without symbolic links), where there was none.
 ///
 /// It is born in a private directory and moved, so that the journal knows which file it is before

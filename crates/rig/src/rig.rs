@@ -395,10 +395,17 @@ impl Build<'_> {
             (Target::Stack(stack), _) => stack,
             (Target::Results(_), _) => unreachable!("results have no ground: they were refused"),
         };
+        // The open disk keeps it, as it would its own.
+        let thin = match ground {
+            Ground::Thin(facts) => {
+                Some(disk_file::thin(&facts.path, disk_bytes(arm), &mut self.journal)?)
+            }
+            _ => None,
+        };
         let file = match (ground.file_to_make(), ground) {
             (Some(key), _) => self.files.made[key].path.as_path(),
             (None, Ground::OnExisting(facts)) => facts.path.as_path(),
-            (None, _) => Path::new(""),
+            (None, _) => thin.as_ref().map_or(Path::new(""), |file| file.path.as_path()),
         };
         let opened = vdisk::open(stack, file, self.spec.seed);
         opened.map(Up::Disk).map_err(|source| Error::Stack { arm: arm.name.clone(), source })

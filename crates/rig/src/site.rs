@@ -35,6 +35,9 @@ pub(crate) fn describe(
             facts.file_system.as_deref().unwrap_or("the file system")
         ));
     }
+    if matches!(ground, Ground::Thin(_)) {
+        notes.push("thin: data that were never written are read without any device".to_owned());
+    }
     if matches!(ground, Ground::Existing(_)) {
         notes.extend(span_notes(facts, workload));
     }
@@ -45,7 +48,8 @@ pub(crate) fn describe(
         device: facts.block.as_ref().map(|device| device.name.clone()),
         device_model: facts.block.as_ref().and_then(|device| device.model.clone()),
         direct,
-        has_device: facts.reads_counted,
+        // Most of a thin file is on no device.
+        has_device: facts.reads_counted && !matches!(ground, Ground::Thin(_)),
         storage_id: storage_id(ground, facts),
         notes,
         caches: Vec::new(),
@@ -130,6 +134,8 @@ fn storage_id(ground: &Ground, facts: &Facts) -> String {
     let device = facts.device_number;
     match ground {
         Ground::Anonymous(_) => format!("{device} scratch file in {}", facts.path.display()),
+        // Of their own, side by side on one volume.
+        Ground::Thin(_) => format!("{device} thin files in {}", facts.path.display()),
         Ground::OnNew { path, .. } => format!("{device} {}", path.display()),
         // The same device may have several nodes.
         _ if facts.kind == Kind::BlockDevice => format!("{device}"),

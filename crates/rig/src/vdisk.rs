@@ -1,12 +1,14 @@
 //! Stacks of this process: from what the user asked to what `vdisk` opens.
 
+use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use iotax_spec::{Fault, Layer, Stack, Throttle};
+use iotax_spec::{Fault, Flash, Layer, Stack, Throttle};
 use iotax_vdisk::{
-    AesConfig, CacheConfig, DelayConfig, FaultConfig, FileConfig, LayerConfig, MemConfig,
-    MonotonicClock, QueueConfig, RateLimit, ThrottleConfig, Trigger, VirtualDisk,
+    AesConfig, CacheConfig, DelayConfig, FaultConfig, FileConfig, FlashConfig, LayerConfig,
+    MemConfig, MonotonicClock, QueueConfig, RateLimit, ThrottleConfig, TierConfig, Trigger,
+    VirtualDisk,
 };
 
 /// Size of the disk on which layers are tried: a multiple of any block size.
@@ -52,7 +54,9 @@ fn config(layer: &Layer, file: &Path, seed: u64) -> LayerConfig {
             LayerConfig::Delay(DelayConfig { latency_ns: *latency_ns, jitter_ns: *jitter_ns })
         }
         Layer::Throttle(throttle) => LayerConfig::Throttle(throttle_config(throttle)),
+        Layer::Flash(flash) => LayerConfig::Flash(flash_config(flash)),
         Layer::Cache { size_bytes } => LayerConfig::Cache(CacheConfig { size_bytes: *size_bytes }),
+        Layer::Tier { size_bytes } => LayerConfig::Tier(TierConfig { size_bytes: *size_bytes }),
         Layer::Fault(fault) => LayerConfig::Fault(fault_config(fault, seed)),
         other => unreachable!("{} is no layer of this process", other.name()),
     }
@@ -69,8 +73,14 @@ fn throttle_config(throttle: &Throttle) -> ThrottleConfig {
     ThrottleConfig {
         iops: limit(throttle.iops, throttle.burst_iops),
         bw_bytes: limit(throttle.bw_bytes, throttle.burst_bw_bytes),
+        io_unit_bytes: throttle.io_unit_bytes.and_then(NonZeroU64::new),
         group: throttle.group.clone(),
     }
+}
+
+const fn flash_config(flash: &Flash) -> FlashConfig {
+    let &Flash { channels, latency_ns, bw_bytes, jitter_ns } = flash;
+    FlashConfig { channels, latency_ns, bw_bytes, jitter_ns }
 }
 
 fn fault_config(fault: &Fault, seed: u64) -> FaultConfig {
@@ -92,13 +102,15 @@ mod tests {
     #[test]
     fn every_layer_becomes_the_one_of_the_same_name() {
         let layers = [
-            Layer::File { path: None, size_bytes: 1 << 20 },
+            Layer::File { path: None, size_bytes: 1 << 20, thin: false },
             Layer::Mem { size_bytes: 1 << 20 },
             Layer::Aes { key_bits: 256, sector_bytes: 512 },
             Layer::Queue { workers: 2 },
             Layer::Delay { latency_ns: 200_000, jitter_ns: 10_000 },
             Layer::Throttle(Throttle { iops: Some(4000.0), ..Throttle::default() }),
+            Layer::Flash(Flash { channels: 8, latency_ns: 9, bw_bytes: 1e9, jitter_ns: 1 }),
             Layer::Cache { size_bytes: 4096 },
+            Layer::Tier { size_bytes: 4096 },
             Layer::Fault(Fault { eio: 0.5, ..Fault::default() }),
         ];
         for layer in layers {
@@ -114,11 +126,13 @@ mod tests {
             bw_bytes: Some(60e6),
             burst_iops: Some(3500.0),
             credits_ns: Some(1_800_000_000_000),
+            io_unit_bytes: Some(262_144),
             ..Throttle::default()
         };
         let config = throttle_config(&throttle);
         assert_eq!(config.iops.unwrap().burst.unwrap().credits, 3000 * 1800);
         assert_eq!(config.bw_bytes, Some(RateLimit::sustained(60e6)));
+        assert_eq!(config.io_unit_bytes, NonZeroU64::new(262_144));
     }
 
     #[test]

@@ -141,8 +141,8 @@ fn stopping_while_a_disk_is_filled_leaves_nothing_behind() {
 #[test]
 fn stacks_on_nameless_files_share_one_file_with_data_in_it() {
     let bench = Bench::new();
-    let small = Layer::File { path: None, size_bytes: 1 << 20 };
-    let large = Layer::File { path: None, size_bytes: 2 << 20 };
+    let small = Layer::File { path: None, size_bytes: 1 << 20, thin: false };
+    let large = Layer::File { path: None, size_bytes: 2 << 20, thin: false };
     let delay = Layer::Delay { latency_ns: 1000, jitter_ns: 0 };
     let arms = [("raw", stack([small])), ("delayed", stack([large, delay]))];
     let mut rig = bench.open(&writing(&arms)).unwrap();
@@ -156,6 +156,25 @@ fn stacks_on_nameless_files_share_one_file_with_data_in_it() {
     assert_eq!(disk.size_bytes(), 1 << 20);
     Session::new(disk, 1, 4096).unwrap().write_at(8192, &[9; 4096]).unwrap();
     assert_eq!(read(&mut rig, 1, 8192), [9; 4096]);
+    assert!(bench.left().is_empty(), "no name anywhere: {:?}", bench.left());
+}
+
+#[test]
+fn thin_files_may_be_larger_than_the_volume_and_are_shared_by_nobody() {
+    let bench = Bench::new();
+    let size_bytes = 1 << 42;
+    let thin = || stack([Layer::File { path: None, size_bytes, thin: true }]);
+    let mut rig = bench.open(&writing(&[("a", thin()), ("b", thin())])).unwrap();
+    let last = size_bytes - 4096;
+    assert_eq!(read(&mut rig, 0, last), vec![0; 4096]);
+    let Place::Disk(disk) = rig.up(0).unwrap() else { panic!("not a disk") };
+    assert_eq!(disk.size_bytes(), size_bytes);
+    Session::new(disk, 1, 4096).unwrap().write_at(last, &[9; 4096]).unwrap();
+    assert!(disk.backing().allocated_bytes < 1 << 20);
+    assert_eq!(read(&mut rig, 0, last), [9; 4096]);
+    assert_eq!(read(&mut rig, 1, last), [0; 4096]);
+    let site = rig.site(0);
+    assert!(!site.has_device && site.notes.iter().any(|note| note.starts_with("thin")));
     assert!(bench.left().is_empty(), "no name anywhere: {:?}", bench.left());
 }
 
@@ -286,7 +305,7 @@ fn impossible_stacks_are_among_the_problems_told_at_once() {
     let bad = || Layer::Cache { size_bytes: 5 };
     let arms = [
         ("a", path(bench.at("target"))),
-        ("b", stack([Layer::File { path: None, size_bytes: 1 << 20 }, bad()])),
+        ("b", stack([Layer::File { path: None, size_bytes: 1 << 20, thin: false }, bad()])),
         ("c", stack([Layer::Mem { size_bytes: 1 << 20 }, bad()])),
         ("d", stack([bad()])),
         ("e", stack([])),
@@ -308,7 +327,7 @@ fn a_stack_that_does_not_open_takes_down_what_was_made_before() {
     let aes = Layer::Aes { key_bits: 256, sector_bytes: 4096 };
     let arms = [
         ("a", path(bench.at("target"))),
-        ("b", stack([Layer::File { path: Some(odd), size_bytes }, aes])),
+        ("b", stack([Layer::File { path: Some(odd), size_bytes, thin: false }, aes])),
     ];
     insta::assert_snapshot!(bench.refusal(&spec(&arms)), @"arm b: `file`: size=1049088 is not possible: it must be a multiple of 4096 bytes, the unit of `aes`, and not 0");
     assert!(bench.left().is_empty(), "{:?}", bench.left());
@@ -407,7 +426,7 @@ fn some_block_device() -> Option<PathBuf> {
 fn targets_are_shown_as_the_user_wrote_them() {
     let bench = Bench::new();
     let target: Target = stack([
-        Layer::File { path: None, size_bytes: 1 << 20 },
+        Layer::File { path: None, size_bytes: 1 << 20, thin: false },
         Layer::Aes { key_bits: 256, sector_bytes: 4096 },
     ]);
     let rig = bench.open(&spec(&[("a", target.clone())])).unwrap();

@@ -27,6 +27,9 @@ pub enum Layer {
         path: Option<PathBuf>,
         /// Size of the disk.
         size_bytes: u64,
+        /// Sparse and never filled, so that it may be larger than the file system below.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        thin: bool,
     },
     /// AES-XTS encryption.
     Aes {
@@ -49,8 +52,15 @@ pub enum Layer {
     },
     /// Token buckets.
     Throttle(Throttle),
+    /// A device that saturates.
+    Flash(Flash),
     /// Read cache, write-through.
     Cache {
+        /// Capacity.
+        size_bytes: u64,
+    },
+    /// A read cache of any size, which holds no data: its hits are free below.
+    Tier {
         /// Capacity.
         size_bytes: u64,
     },
@@ -215,8 +225,24 @@ pub struct Throttle {
     /// How long a full bucket pays for full burst, in nanoseconds. Given exactly when there is a
     /// burst rate.
     pub credits_ns: Option<u64>,
+    /// An I/O counts as one for each unit of this many bytes that it has or begins.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub io_unit_bytes: Option<u64>,
     /// Throttles of one group share one bucket.
     pub group: Option<String>,
+}
+
+/// A device with a few channels, each of which does one I/O at a time in `latency + bytes / bw`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Flash {
+    /// I/Os served side by side.
+    pub channels: u32,
+    /// Mean service time of an I/O without bytes.
+    pub latency_ns: u64,
+    /// Bytes per second that one channel moves.
+    pub bw_bytes: f64,
+    /// Uniform spread of service times, plus or minus.
+    pub jitter_ns: u64,
 }
 
 /// Deliberate faults; probabilities in 0..=1.
@@ -244,7 +270,9 @@ impl Layer {
             Self::Queue { .. } => "queue",
             Self::Delay { .. } => "delay",
             Self::Throttle(_) => "throttle",
+            Self::Flash(_) => "flash",
             Self::Cache { .. } => "cache",
+            Self::Tier { .. } => "tier",
             Self::Fault(_) => "fault",
             Self::Dir { .. } => "dir",
             Self::Dev { .. } => "dev",

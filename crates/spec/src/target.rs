@@ -150,13 +150,13 @@ mod tests {
         unknown layer `mme`; did you mean `mem`?
           mme(size=64M) + aes
           ^^^ column 1
-        known layers: mem, file, dir, dev, tmpfs, nfs, vdisk, aes, queue, delay, cache, fault, throttle, cgroup-io, loop, luks, dmcrypt, ext4, xfs, btrfs, fscrypt, gocryptfs
+        known layers: mem, file, dir, dev, tmpfs, nfs, vdisk, aes, queue, delay, cache, tier, fault, throttle, flash, cgroup-io, loop, luks, dmcrypt, ext4, xfs, btrfs, fscrypt, gocryptfs
         ");
         assert_snapshot!(Target::parse("ase + mem").unwrap_err(), @"
         unknown layer `ase`; did you mean `aes`?
           ase + mem
           ^^^ column 1
-        known layers: mem, file, dir, dev, tmpfs, nfs, vdisk, aes, queue, delay, cache, fault, throttle, cgroup-io, loop, luks, dmcrypt, ext4, xfs, btrfs, fscrypt, gocryptfs
+        known layers: mem, file, dir, dev, tmpfs, nfs, vdisk, aes, queue, delay, cache, tier, fault, throttle, flash, cgroup-io, loop, luks, dmcrypt, ext4, xfs, btrfs, fscrypt, gocryptfs
         ");
         assert_snapshot!(Target::parse(" ").unwrap_err(), @"
         an empty target

@@ -25,7 +25,7 @@ fn main() -> Result<(), Error> {
     let throttle = LayerConfig::Throttle(ThrottleConfig {
         iops: Some(RateLimit::sustained(4000.0)),
         bw_bytes: Some(RateLimit::sustained(32.0 * 1_048_576.0)),
-        group: None,
+        ..ThrottleConfig::default()
     });
     println!(
         "{:<44} {:>9} {:>9} {:>9} {:>6}",

@@ -44,11 +44,20 @@
 //! told *when* they pass; whoever asked waits. As long as requests wait, each meter's level is
 //! negative or zero when one passes, so no token is wasted and the limit is reached exactly.
 //!
+//! # I/O units
+//!
+//! Some providers count large I/Os several times: an I/O of `n` bytes is `ceil(n / u)` I/Os, with a
+//! unit `u` of 256 KiB, say. A bucket with such a unit charges its meters for I/Os that many tokens,
+//! so no I/O of more than `u` bytes is cheaper than the same bytes in I/Os of `u`. Without one, every
+//! I/O is one token. Bytes are charged as they are, either way.
+//!
 //! # Arithmetic
 //!
 //! Rates are kept in thousandths of a token per second and levels in 10^-12 tokens, so that a
 //! nanosecond at any rate is a whole number of them: nothing is ever rounded but the instant at
 //! which a request passes, up, to a whole nanosecond; what it gains by that stays in the level.
+
+use std::num::NonZeroU64;
 
 /// How long a submitter may be held up without lowering the rate.
 pub(crate) const SLACK_NS: u64 = 10_000_000;
@@ -156,6 +165,8 @@ impl Limit {
 pub(crate) struct Bucket {
     ios: Limit,
     bytes: Limit,
+    /// `None`: an I/O is one I/O, however large.
+    io_unit_bytes: Option<NonZeroU64>,
     /// The instant the levels stand for: that of the last request to pass. `None` before the
     /// first: the bucket's time starts with it.
     at_ns: Option<u64>,
@@ -163,7 +174,18 @@ pub(crate) struct Bucket {
 
 impl Bucket {
     pub(crate) fn new(iops: Option<RateLimit>, bw_bytes: Option<RateLimit>) -> Self {
-        Self { ios: Limit::new(iops), bytes: Limit::new(bw_bytes), at_ns: None }
+        Self {
+            ios: Limit::new(iops),
+            bytes: Limit::new(bw_bytes),
+            io_unit_bytes: None,
+            at_ns: None,
+        }
+    }
+
+    /// The bucket, counting an I/O once for each unit of this many bytes that it has or begins.
+    pub(crate) const fn with_io_unit(mut self, io_unit_bytes: Option<NonZeroU64>) -> Self {
+        self.io_unit_bytes = io_unit_bytes;
+        self
     }
 
     /// The instant, not before `now_ns`, at which a request of `bytes` bytes that arrives at
@@ -179,7 +201,8 @@ impl Bucket {
         for meter in self.meters() {
             meter.rise(wait_ns);
         }
-        self.ios.meters.iter_mut().flatten().for_each(|meter| meter.charge(1));
+        let ios = self.io_unit_bytes.map_or(1, |unit| bytes.div_ceil(unit.get()).max(1));
+        self.ios.meters.iter_mut().flatten().for_each(|meter| meter.charge(ios));
         self.bytes.meters.iter_mut().flatten().for_each(|meter| meter.charge(bytes));
         let at_ns = arrival_ns.saturating_add(wait_ns);
         self.at_ns = Some(at_ns);

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::clock::Clock;
 use crate::error::Error;
-use crate::layer::{Base, Place};
+use crate::layer::{Base, Layer, Place};
 use crate::layers::LayerConfig;
 use crate::stack::Stack;
 use crate::stats::{BackingFacts, LayerStats, Shard};
@@ -52,11 +52,13 @@ impl VirtualDisk {
         read_only: bool,
     ) -> Result<Self, Error> {
         check_order(layers)?;
-        let mut built = Vec::with_capacity(layers.len());
+        let mut built: Vec<Box<dyn Layer>> = Vec::with_capacity(layers.len());
+        let mut size_bytes = 0;
         for (index, layer) in layers.iter().enumerate() {
-            built.push(layer.recipe().build(&Place { index, clock: &clock, read_only })?);
+            let place = Place { index, size_bytes, clock: &clock, read_only };
+            built.push(layer.recipe().build(&place)?);
+            size_bytes = built[0].base().map_or(0, Base::size_bytes);
         }
-        let size_bytes = built[0].base().map_or(0, Base::size_bytes);
         let (block_bytes, unit_of) = built
             .iter()
             .zip(layers)

@@ -81,6 +81,8 @@ pub(crate) struct Io {
     /// Simulated time so far.
     pub(crate) extra_ns: u64,
     pub(crate) ready_at_ns: u64,
+    /// A `tier` holds what is read: the layers below it charge nothing. Cleared on the way up.
+    pub(crate) passes_free: bool,
     pub(crate) slot: usize,
     /// Index of the lowest layer reached.
     pub(crate) deepest: usize,
@@ -109,6 +111,7 @@ impl Io {
             result: Ok(0),
             extra_ns: 0,
             ready_at_ns: 0,
+            passes_free: false,
             slot,
             deepest: 0,
             notes: vec![0; layers].into_boxed_slice(),
@@ -125,6 +128,7 @@ impl Io {
         self.result = Ok(request.len);
         self.extra_ns = 0;
         self.ready_at_ns = 0;
+        self.passes_free = false;
         self.deepest = self.notes.len() - 1;
         self.in_scratch = false;
     }

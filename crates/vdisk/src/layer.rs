@@ -90,6 +90,8 @@ pub(crate) trait Base {
 pub(crate) struct Place<'a> {
     /// Position from the bottom; index of this layer's word in [`Io::notes`].
     pub(crate) index: usize,
+    /// Size of the device, bytes; 0 for the base itself, which decides it.
+    pub(crate) size_bytes: u64,
     pub(crate) clock: &'a Arc<dyn Clock>,
     /// Nothing will be written: no need for the permission to.
     pub(crate) read_only: bool,

@@ -26,7 +26,7 @@
 //! # Time
 //!
 //! Layers never sleep. Real work (copying, AES, reading a file) takes real time. Simulated time
-//! (`delay`, `throttle`, stalls) is added up in the I/O, and the completion says from which
+//! (`delay`, `throttle`, `flash`, stalls) is added up in the I/O, and the completion says from which
 //! instant on it counts ([`Completion::ready_at_ns`]). The submitter waits for that instant, for
 //! instance with [`Clock::sleep_until`]. So one thread can have hundreds of delayed I/Os in
 //! flight, and every rate can be tested to the nanosecond with a [`ManualClock`].
@@ -74,8 +74,8 @@ pub use disk::VirtualDisk;
 pub use error::Error;
 pub use io::{Completion, Op, Request};
 pub use layers::{
-    AesConfig, CacheConfig, DelayConfig, FaultConfig, FileConfig, LayerConfig, MemConfig,
-    QueueConfig, ThrottleConfig, Trigger,
+    AesConfig, CacheConfig, DelayConfig, FaultConfig, FileConfig, FlashConfig, LayerConfig,
+    MemConfig, QueueConfig, ThrottleConfig, TierConfig, Trigger,
 };
 pub use prepare::Prepared;
 pub use rustix::io::Errno;

@@ -1,13 +1,14 @@
 //! What every layer must keep to, whatever it does besides: alone on memory, under a work queue,
 //! and on top of one.
 
+use std::num::NonZeroU64;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use iotax_vdisk::{
-    AesConfig, CacheConfig, Completion, DelayConfig, Errno, FaultConfig, FileConfig, LayerConfig,
-    ManualClock, MemConfig, QueueConfig, RateLimit, Request, Session, Submitted, ThrottleConfig,
-    Trigger, VirtualDisk,
+    AesConfig, CacheConfig, Completion, DelayConfig, Errno, FaultConfig, FileConfig, FlashConfig,
+    LayerConfig, ManualClock, MemConfig, QueueConfig, RateLimit, Request, Session, Submitted,
+    ThrottleConfig, TierConfig, Trigger, VirtualDisk,
 };
 
 const SIZE_BYTES: u64 = 1 << 20;
@@ -18,6 +19,7 @@ fn layers() -> Vec<LayerConfig> {
     let throttle = |group: Option<&str>| ThrottleConfig {
         iops: Some(RateLimit::bursting(5000.0, 9000.0, 1_000_000)),
         bw_bytes: Some(RateLimit::sustained(1e8)),
+        io_unit_bytes: NonZeroU64::new(8192),
         group: group.map(str::to_owned),
     };
     let stalls = FaultConfig { stall: Trigger::Chance(0.5), stall_ns: 7, ..FaultConfig::default() };
@@ -33,6 +35,9 @@ fn layers() -> Vec<LayerConfig> {
         LayerConfig::Throttle(throttle(Some("conformance"))),
         LayerConfig::Cache(CacheConfig { size_bytes: 4096 * 20 }),
         LayerConfig::Cache(CacheConfig { size_bytes: 2 * SIZE_BYTES }),
+        LayerConfig::Flash(FlashConfig { channels: 3, jitter_ns: 5_000, ..FlashConfig::default() }),
+        LayerConfig::Tier(TierConfig { size_bytes: 4096 * 20 }),
+        LayerConfig::Tier(TierConfig { size_bytes: 2 * SIZE_BYTES }),
         LayerConfig::Fault(stalls),
     ]
 }

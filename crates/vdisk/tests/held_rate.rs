@@ -42,7 +42,7 @@ fn caps() -> ThrottleConfig {
     ThrottleConfig {
         iops: Some(RateLimit::sustained(4000.0)),
         bw_bytes: Some(RateLimit::sustained(32.0 * 1_048_576.0)),
-        group: None,
+        ..ThrottleConfig::default()
     }
 }
 

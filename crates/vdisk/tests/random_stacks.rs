@@ -4,9 +4,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use iotax_vdisk::{
-    AesConfig, CacheConfig, DelayConfig, FaultConfig, FileConfig, LayerConfig, ManualClock,
-    MemConfig, Op, QueueConfig, RateLimit, Request, Session, Submitted, ThrottleConfig, Trigger,
-    VirtualDisk,
+    AesConfig, CacheConfig, DelayConfig, FaultConfig, FileConfig, FlashConfig, LayerConfig,
+    ManualClock, MemConfig, Op, QueueConfig, RateLimit, Request, Session, Submitted,
+    ThrottleConfig, TierConfig, Trigger, VirtualDisk,
 };
 use proptest::prelude::*;
 
@@ -30,6 +30,7 @@ fn base() -> impl Strategy<Value = LayerConfig> {
 fn layer() -> impl Strategy<Value = LayerConfig> {
     let aes = |sector_bytes| LayerConfig::Aes(AesConfig { key_bits: 256, sector_bytes });
     let cache = |pages: u64| LayerConfig::Cache(CacheConfig { size_bytes: pages * 4096 });
+    let tier = |pages: u64| LayerConfig::Tier(TierConfig { size_bytes: pages * 4096 });
     let fault = |(eio, short, seed)| {
         let (eio, short) = (Trigger::Chance(eio), Trigger::Chance(short));
         LayerConfig::Fault(FaultConfig { eio, short, seed, ..FaultConfig::default() })
@@ -44,6 +45,8 @@ fn layer() -> impl Strategy<Value = LayerConfig> {
         1 => (0.0..0.3_f64, 0.0..0.3_f64, any::<u64>()).prop_map(fault),
         1 => Just(delay),
         1 => Just(throttle),
+        1 => Just(LayerConfig::Flash(FlashConfig::default())),
+        1 => (1..80_u64).prop_map(tier),
     ]
 }
 

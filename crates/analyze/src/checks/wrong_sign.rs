@@ -37,14 +37,17 @@ fn adds(evidence: &Evidence<'_>, comparison: &Comparison) -> Option<String> {
         let (base, with) = (evidence.layers(0), evidence.layers(arm));
         let is_added = with.len() > base.len() && !base.is_empty() && is_subsequence(base, with);
         let caches = |layers: &[Layer]| {
-            layers.iter().filter(|layer| matches!(layer, Layer::Cache { .. })).count()
+            let is_cache =
+                |layer: &&Layer| matches!(layer, Layer::Cache { .. } | Layer::Tier { .. });
+            layers.iter().filter(is_cache).count()
         };
         let is_cache = caches(with) > caches(base);
         return (is_added && !is_cache).then(|| format!("arm {name}"));
     }
     let Design::Peel { layers, .. } = &evidence.experiment.spec.design else { return None };
     let layer = comparison.layer.as_ref()?;
-    let is_layer = layers.contains(layer) && !layer.starts_with("cache");
+    let is_cache = ["cache", "tier"].iter().any(|word| layer.starts_with(word));
+    let is_layer = layers.contains(layer) && !is_cache;
     is_layer.then(|| format!("layer {layer}"))
 }
 

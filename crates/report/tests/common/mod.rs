@@ -37,7 +37,7 @@ fn stop() -> Stop {
 }
 
 fn arm(name: &str, layers: &[Layer]) -> Arm {
-    let mut stack = vec![Layer::File { path: None, size_bytes: 2 << 30 }];
+    let mut stack = vec![Layer::File { path: None, size_bytes: 2 << 30, thin: false }];
     stack.extend_from_slice(layers);
     Arm::new(name, Target::Stack(Stack { layers: stack }))
 }

@@ -45,7 +45,7 @@ impl System for Limits {
             action: "measure it",
             source,
         })?;
-        let base = Layer::File { path: Some(below.path), size_bytes };
+        let base = Layer::File { path: Some(below.path), size_bytes, thin: false };
         serve(&Stack { layers: vec![base, Layer::Throttle(self.throttle.clone())] }, workshop)
     }
 }

@@ -14,7 +14,7 @@ pub fn path(path: impl Into<PathBuf>) -> Target {
 
 /// A stack that is a file and nothing else.
 pub fn file(path: Option<PathBuf>, size_bytes: u64) -> Target {
-    stack([Layer::File { path, size_bytes }])
+    stack([Layer::File { path, size_bytes, thin: false }])
 }
 
 /// A stack of these layers.

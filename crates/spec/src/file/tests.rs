@@ -268,7 +268,7 @@ fn arms_are_checked() {
         |     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
       mem(size=64M) + dlay(latency=1ms)
                       ^^^^ column 17
-    known layers: mem, file, dir, dev, tmpfs, nfs, vdisk, aes, queue, delay, cache, fault, throttle, cgroup-io, loop, luks, dmcrypt, ext4, xfs, btrfs, fscrypt, gocryptfs
+    known layers: mem, file, dir, dev, tmpfs, nfs, vdisk, aes, queue, delay, cache, tier, fault, throttle, flash, cgroup-io, loop, luks, dmcrypt, ext4, xfs, btrfs, fscrypt, gocryptfs
     ");
     assert_snapshot!(arms(""), @r#"
     x.toml: arms: there are no arms to measure

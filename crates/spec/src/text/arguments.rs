@@ -183,6 +183,12 @@ impl<'a> Arguments<'a> {
         }
     }
 
+    /// A rate above 0.
+    pub fn required_rate(&self, name: &'static str) -> Result<f64, Error> {
+        let rate = self.rate(name)?;
+        self.required(name, rate)
+    }
+
     /// A share; 0 when left out.
     pub fn share(&self, name: &'static str) -> f64 {
         self.real(name).unwrap_or(0.0)

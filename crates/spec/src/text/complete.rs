@@ -38,7 +38,10 @@ pub(super) fn complete(layers: Vec<Placed>, text: &str) -> Result<Stack, Error> 
     for (layer, span) in layers {
         let info = layer.info();
         if info.world == World::InProcess {
-            return Err(two_worlds(&layer, system).at(text, span));
+            return Err(two_worlds(layer.name(), system).at(text, span));
+        }
+        if matches!(layer, Layer::File { thin: true, .. }) {
+            return Err(two_worlds("file(thin)", system).at(text, span));
         }
         if !layer.is_base() && !info.takes.contains(&form) {
             if form != Form::File || !info.takes.contains(&Form::Block) {
@@ -59,13 +62,16 @@ pub(super) fn complete(layers: Vec<Placed>, text: &str) -> Result<Stack, Error> 
     Ok(Stack { layers: whole })
 }
 
-fn two_worlds(layer: &Layer, system: &str) -> Error {
-    let name = layer.name();
+fn two_worlds(name: &str, system: &str) -> Error {
+    let stack = match name {
+        "file(thin)" => "file(size=128G, thin)".to_owned(),
+        _ => format!("file(size=1G) + {name}"),
+    };
     Error::syntax(
         format!("`{name}` lives in iotax's process, `{system}` in the system"),
         format!(
             "put the in-process layers into a virtual disk below the others: \
-             vdisk(stack=\"file(size=1G) + {name}\") + {system}"
+             vdisk(stack=\"{stack}\") + {system}"
         ),
     )
 }

@@ -5,7 +5,7 @@ use proptest::option;
 use proptest::prelude::*;
 
 use super::*;
-use crate::stack::{Fault, Throttle};
+use crate::stack::{Fault, Flash, Throttle};
 
 fn error(text: &str) -> String {
     Stack::parse(text).expect_err("refused").to_string()
@@ -17,7 +17,7 @@ fn layers_are_read_from_bottom_to_top_with_defaults_filled_in() {
     assert_eq!(
         stack.layers,
         [
-            Layer::File { path: None, size_bytes: 2 << 30 },
+            Layer::File { path: None, size_bytes: 2 << 30, thin: false },
             Layer::Aes { key_bits: 256, sector_bytes: 4096 },
             Layer::Aes { key_bits: 256, sector_bytes: 512 },
         ]
@@ -29,14 +29,19 @@ fn every_parameter_is_read() {
     let stack = Stack::parse(
         "file(path=\"/mnt/my disk/a\", size=1G)+queue(workers=4)\n + delay( latency = 260us , \
          jitter=10us,)+throttle(iops=500,bw=60M,burst_iops=3.5k,burst_bw=170M,credits=30m,\
-         group=vm)+cache(size=64M)+fault(eio=0.5%,after=10,short=0.25,stall=1%,stall_time=1s)",
+         unit=256k,group=vm)+flash(channels=4,latency=1ms,bw=1G,jitter=2us)+cache(size=64M)+\
+         tier(size=43G)+fault(eio=0.5%,after=10,short=0.25,stall=1%,stall_time=1s)",
     )
     .unwrap();
     let mib = 1_048_576.0;
     assert_eq!(
         stack.layers,
         [
-            Layer::File { path: Some(PathBuf::from("/mnt/my disk/a")), size_bytes: 1 << 30 },
+            Layer::File {
+                path: Some(PathBuf::from("/mnt/my disk/a")),
+                size_bytes: 1 << 30,
+                thin: false,
+            },
             Layer::Queue { workers: 4 },
             Layer::Delay { latency_ns: 260_000, jitter_ns: 10_000 },
             Layer::Throttle(Throttle {
@@ -45,9 +50,17 @@ fn every_parameter_is_read() {
                 burst_iops: Some(3500.0),
                 burst_bw_bytes: Some(170.0 * mib),
                 credits_ns: Some(1_800_000_000_000),
+                io_unit_bytes: Some(256 << 10),
                 group: Some("vm".into()),
             }),
+            Layer::Flash(Flash {
+                channels: 4,
+                latency_ns: 1_000_000,
+                bw_bytes: 1024.0 * mib,
+                jitter_ns: 2_000,
+            }),
             Layer::Cache { size_bytes: 64 << 20 },
+            Layer::Tier { size_bytes: 43 << 30 },
             Layer::Fault(Fault {
                 eio: 0.005,
                 after_ios: 10,
@@ -63,6 +76,8 @@ fn every_parameter_is_read() {
 fn canonical_text_leaves_defaults_out() {
     let text = "mem( size=262144k )+aes(key=256,sector=4096)+delay(latency=2000us,jitter=0)";
     assert_snapshot!(Stack::parse(text).unwrap(), @"mem + aes + delay(latency=2ms)");
+    let text = "file(size=128G, thin=true) + flash(channels=8) + flash(bw=1000)";
+    assert_snapshot!(Stack::parse(text).unwrap(), @"file(size=128G, thin) + flash + flash(bw=1000)");
     let text = r#"file(path="/a b/c\"d", size=2048M)"#;
     assert_snapshot!(Stack::parse(text).unwrap(), @r#"file(path="/a b/c\"d", size=2G)"#);
 }
@@ -95,13 +110,13 @@ fn misspelt_names_are_pointed_at() {
     unknown layer `ase`; did you mean `aes`?
       file(size=2G) + ase
                       ^^^ column 17
-    known layers: mem, file, dir, dev, tmpfs, nfs, vdisk, aes, queue, delay, cache, fault, throttle, cgroup-io, loop, luks, dmcrypt, ext4, xfs, btrfs, fscrypt, gocryptfs
+    known layers: mem, file, dir, dev, tmpfs, nfs, vdisk, aes, queue, delay, cache, tier, fault, throttle, flash, cgroup-io, loop, luks, dmcrypt, ext4, xfs, btrfs, fscrypt, gocryptfs
     ");
     assert_snapshot!(error("mem + zfs"), @"
     unknown layer `zfs`; did you mean `nfs`?
       mem + zfs
             ^^^ column 7
-    known layers: mem, file, dir, dev, tmpfs, nfs, vdisk, aes, queue, delay, cache, fault, throttle, cgroup-io, loop, luks, dmcrypt, ext4, xfs, btrfs, fscrypt, gocryptfs
+    known layers: mem, file, dir, dev, tmpfs, nfs, vdisk, aes, queue, delay, cache, tier, fault, throttle, flash, cgroup-io, loop, luks, dmcrypt, ext4, xfs, btrfs, fscrypt, gocryptfs
     ");
     assert_snapshot!(error("mem(siez=64M)"), @"
     unknown parameter `siez`; did you mean `size`?
@@ -254,7 +269,7 @@ fn values_in_the_wrong_unit_are_pointed_at() {
     unknown layer `größe`
       größe + delay(latency=1x)
       ^^^^^ column 1
-    known layers: mem, file, dir, dev, tmpfs, nfs, vdisk, aes, queue, delay, cache, fault, throttle, cgroup-io, loop, luks, dmcrypt, ext4, xfs, btrfs, fscrypt, gocryptfs
+    known layers: mem, file, dir, dev, tmpfs, nfs, vdisk, aes, queue, delay, cache, tier, fault, throttle, flash, cgroup-io, loop, luks, dmcrypt, ext4, xfs, btrfs, fscrypt, gocryptfs
     ");
     assert_snapshot!(error("file(path=/größe)\t+ delay(latency=1x)"), @"
     `1x` is not a duration: unknown unit `x`
@@ -319,6 +334,41 @@ fn layers_that_would_do_nothing_are_refused() {
                                        ^^^ column 34
     add burst_iops or burst_bw
     ");
+    assert_snapshot!(error("mem + throttle(bw=1M, unit=256k)"), @"
+    throttle: unit: must be above 0, and have a limit on I/Os to count for
+      mem + throttle(bw=1M, unit=256k)
+                                 ^^^^ column 28
+    for example iops=500, unit=256k
+    ");
+    assert_snapshot!(error("mem + throttle(iops=500, unit=0)"), @"
+    throttle: unit: must be above 0, and have a limit on I/Os to count for
+      mem + throttle(iops=500, unit=0)
+                                    ^ column 31
+    for example iops=500, unit=256k
+    ");
+    assert_snapshot!(error("mem + flash(bw=0)"), @"
+    flash: bw: a limit of 0 would never let an I/O pass
+      mem + flash(bw=0)
+                     ^ column 16
+    ");
+    assert_snapshot!(error("mem + flash(jitter=1ms)"), @"
+    flash: jitter: would make service times negative
+      mem + flash(jitter=1ms)
+                         ^^^ column 20
+    write a jitter of at most the latency
+    ");
+    assert_snapshot!(error("mem + tier"), @"
+    tier: size: must be given
+      mem + tier
+            ^^^^ column 7
+    for example tier(size=43G)
+    ");
+    assert_snapshot!(error("file(path=/a, thin)"), @"
+    file: thin: only a nameless file is thin: one with a name is used as it is, or filled
+      file(path=/a, thin)
+                    ^^^^ column 15
+    leave out path, or thin
+    ");
     assert_snapshot!(error("mem + cache"), @"
     cache: size: must be given
       mem + cache
@@ -344,15 +394,20 @@ fn base() -> impl Strategy<Value = Layer> {
     let path = option::of(r#"[a-zA-Z0-9/ "\\(),=+.ü-]{1,20}"#.prop_map(PathBuf::from));
     prop_oneof![
         size.clone().prop_map(|size_bytes| Layer::Mem { size_bytes }),
-        (path, size).prop_map(|(path, size_bytes)| Layer::File { path, size_bytes }),
+        (path, size.clone()).prop_map(|(path, size_bytes)| Layer::File {
+            path,
+            size_bytes,
+            thin: false
+        }),
+        size.prop_map(|size_bytes| Layer::File { path: None, size_bytes, thin: true }),
     ]
 }
 
 fn throttle() -> impl Strategy<Value = Layer> {
     let limit = || option::of((1.0..1e9, option::of((1.001..100.0, 1..u64::MAX))));
-    (limit(), limit(), option::of("[a-z ]{1,8}"))
-        .prop_filter("a limit", |(iops, bw, _)| iops.is_some() || bw.is_some())
-        .prop_map(|(iops, bw, group)| {
+    (limit(), limit(), option::of(1..u64::MAX), option::of("[a-z ]{1,8}"))
+        .prop_filter("a limit", |(iops, bw, ..)| iops.is_some() || bw.is_some())
+        .prop_map(|(iops, bw, unit, group)| {
             let burst = |limit: Option<(f64, Option<(f64, u64)>)>| {
                 limit.and_then(|(rate, burst)| burst.map(|(factor, ns)| (rate * factor, ns)))
             };
@@ -362,6 +417,7 @@ fn throttle() -> impl Strategy<Value = Layer> {
                 burst_iops: burst(iops).map(|(rate, _)| rate),
                 burst_bw_bytes: burst(bw).map(|(rate, _)| rate),
                 credits_ns: burst(iops).or(burst(bw)).map(|(_, ns)| ns),
+                io_unit_bytes: unit.filter(|_| iops.is_some()),
                 group,
             })
         })
@@ -375,7 +431,11 @@ fn layer() -> impl Strategy<Value = Layer> {
         any::<(u64, u64)>()
             .prop_map(|(a, b)| Layer::Delay { latency_ns: a.max(b), jitter_ns: a.min(b) }),
         throttle(),
+        (1..u32::MAX, any::<(u64, u64)>(), 1.0..1e12).prop_map(|(channels, (a, b), bw_bytes)| {
+            Layer::Flash(Flash { channels, latency_ns: a.max(b), bw_bytes, jitter_ns: a.min(b) })
+        }),
         (4096..u64::MAX).prop_map(|size_bytes| Layer::Cache { size_bytes }),
+        (4096..u64::MAX).prop_map(|size_bytes| Layer::Tier { size_bytes }),
         (0.001..=1.0, any::<u64>(), 0.0..=1.0, option::of((0.001..=1.0, 1..u64::MAX))).prop_map(
             |(eio, after_ios, short, stall)| {
                 let (stall, stall_ns) = stall.unwrap_or((0.0, 0));

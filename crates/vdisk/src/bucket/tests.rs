@@ -169,6 +169,23 @@ fn both_caps_are_held_to_a_thousandth_over_ten_seconds_at_any_depth() {
 }
 
 #[test]
+fn an_io_counts_once_for_each_unit_it_begins() {
+    const KIB: u64 = 1024;
+    let unit = NonZeroU64::new(256 * KIB);
+    let bucket = || Bucket::new(Some(RateLimit::sustained(1000.0)), None).with_io_unit(unit);
+    for (len, ios) in [(4, 1), (256, 1), (257, 2), (512, 2), (1024, 4), (1025, 5)] {
+        let done = closed_loop(&mut bucket(), 8, len * KIB, 30_000, TEN_SECONDS_NS);
+        assert!((done * ios).abs_diff(10_000) <= 10, "{len} KiB: {done} I/Os");
+    }
+    // Credits are I/Os too: 1000 of them last for 250 I/Os of 1 MiB beside the sustained rate.
+    let burst = Some(Burst { per_s: 1e9, credits: 1000 });
+    let limit = RateLimit { sustained_per_s: 0.001, burst };
+    let mut bucket = Bucket::new(Some(limit), None).with_io_unit(unit);
+    let at_once = (0..500).filter(|_| bucket.admit(0, 1024 * KIB) < 1_000_000).count();
+    assert_eq!(at_once, 251, "the credits, and the one that goes into debt");
+}
+
+#[test]
 fn a_full_bucket_pays_for_the_burst_as_long_as_stated_then_the_sustained_rate_holds() {
     // 500 IOPS, 3500 for 2 s: 6000 credits. In 10 s: 2 * 3500 + 8 * 500.
     let limit = RateLimit::bursting(500.0, 3500.0, 2_000_000_000);

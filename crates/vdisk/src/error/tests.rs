@@ -5,8 +5,9 @@ use insta::assert_snapshot;
 
 use super::*;
 use crate::{
-    AesConfig, Burst, CacheConfig, DelayConfig, FaultConfig, FileConfig, LayerConfig, ManualClock,
-    MemConfig, QueueConfig, RateLimit, Session, ThrottleConfig, Trigger, VirtualDisk,
+    AesConfig, Burst, CacheConfig, DelayConfig, FaultConfig, FileConfig, FlashConfig, LayerConfig,
+    ManualClock, MemConfig, QueueConfig, RateLimit, Session, ThrottleConfig, TierConfig, Trigger,
+    VirtualDisk,
 };
 
 fn open(layers: &[LayerConfig]) -> Result<VirtualDisk, Error> {
@@ -47,6 +48,8 @@ fn impossible_sizes() {
     assert_snapshot!(refused(&[LayerConfig::File(file)]), @"`file`: size=7 is not possible: it must be a multiple of 512 bytes, the unit of `file`, and not 0");
     let cache = |size_bytes| LayerConfig::Cache(CacheConfig { size_bytes });
     assert_snapshot!(on_mem(cache(0)), @"`cache`: size=0 is not possible: it must be a multiple of its page size, 4096 bytes, and not 0");
+    let tier = |size_bytes| LayerConfig::Tier(TierConfig { size_bytes });
+    assert_snapshot!(on_mem(tier(5000)), @"`tier`: size=5000 is not possible: it must be a multiple of its page size, 4096 bytes, and not 0");
     assert_snapshot!(on_mem(cache(5000)), @"`cache`: size=5000 is not possible: it must be a multiple of its page size, 4096 bytes, and not 0");
 }
 
@@ -69,6 +72,13 @@ fn parameters_out_of_range() {
     let delay = |latency_ns, jitter_ns| LayerConfig::Delay(DelayConfig { latency_ns, jitter_ns });
     assert_snapshot!(on_mem(delay(1000, 2000)), @"`delay`: jitter=2us is not possible: it must be at most the latency: a delay lies between latency - jitter and latency + jitter");
     assert_snapshot!(on_mem(delay(u64::MAX, 0)), @"`delay`: latency=18446744073709551615ns is not possible: it must be at most 1 hour");
+    let flash = |channels, latency_ns, bw_bytes| {
+        LayerConfig::Flash(FlashConfig { channels, latency_ns, bw_bytes, jitter_ns: 2000 })
+    };
+    assert_snapshot!(on_mem(flash(0, 2000, 1e9)), @"`flash`: channels=0 is not possible: it must be 1 to 65536");
+    assert_snapshot!(on_mem(flash(8, u64::MAX, 1e9)), @"`flash`: latency=18446744073709551615ns is not possible: it must be at most 1 hour");
+    assert_snapshot!(on_mem(flash(8, 2000, 0.0)), @"`flash`: bw=0 is not possible: it must be 1 to 1e15 per second");
+    assert_snapshot!(on_mem(flash(8, 1000, 1e9)), @"`flash`: jitter=2us is not possible: it must be at most the latency");
     let fault = |eio| LayerConfig::Fault(FaultConfig { eio, ..FaultConfig::default() });
     assert_snapshot!(on_mem(fault(Trigger::Every(0))), @"`fault`: eio=1/0 is not possible: it must be every n-th, with n at least 1");
     assert_snapshot!(on_mem(fault(Trigger::Chance(1.5))), @"`fault`: eio=1.5 is not possible: it must be a probability, 0 to 1");
@@ -79,8 +89,9 @@ fn parameters_out_of_range() {
 
 #[test]
 fn throttles_that_limit_nothing_or_contradict_themselves() {
-    let throttle =
-        |iops, bw_bytes| LayerConfig::Throttle(ThrottleConfig { iops, bw_bytes, group: None });
+    let throttle = |iops, bw_bytes| {
+        LayerConfig::Throttle(ThrottleConfig { iops, bw_bytes, ..ThrottleConfig::default() })
+    };
     assert_snapshot!(on_mem(throttle(None, None)), @"`throttle` limits nothing: add iops=4000, bw=32M, or both");
     assert_snapshot!(on_mem(throttle(Some(RateLimit::sustained(0.0)), None)), @"`throttle`: iops=0 is not possible: it must be 0.001 to 1e15 per second");
     let bursting = |per_s, credits| {

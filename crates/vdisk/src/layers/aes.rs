@@ -160,7 +160,7 @@ mod tests {
     #[test]
     fn what_is_below_is_ciphertext_of_a_key_that_no_other_disk_has() {
         let clock: Arc<dyn crate::clock::Clock> = Arc::new(ManualClock::default());
-        let place = Place { index: 0, clock: &clock, read_only: false };
+        let place = Place { index: 0, size_bytes: 0, clock: &clock, read_only: false };
         let build = || AesConfig::default().build(&place).unwrap();
         let port: Arc<dyn crate::io::Port> = Arc::new(crate::handoff::Handoff::with_capacity(1));
         let coded = |layer: &dyn Layer| {

@@ -70,6 +70,9 @@ impl Layer for Delay {
     /// On the way up, so that a `throttle` below sees the I/O when it was submitted, in the order
     /// of submission.
     fn up(&self, io: &mut Io) {
+        if io.passes_free {
+            return;
+        }
         let mut delay_ns = self.latency_ns;
         if self.jitter_ns > 0 {
             delay_ns = delay_ns - self.jitter_ns + self.draws.below(2 * self.jitter_ns + 1);

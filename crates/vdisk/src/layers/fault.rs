@@ -139,6 +139,10 @@ impl Fault {
 impl Layer for Fault {
     fn down(&self, mut io: Parcel) -> Flow {
         io.notes[self.index] = 0;
+        // Answered above: it never reaches what fails here.
+        if io.passes_free {
+            return Flow::Next(io);
+        }
         let (index, bits) = self.draws.draw();
         let Some(number) = index.checked_sub(self.config.after_ios) else {
             return Flow::Next(io);

@@ -8,9 +8,11 @@ mod cache;
 mod delay;
 mod fault;
 mod file;
+mod flash;
 mod mem;
 mod queue;
 mod throttle;
+mod tier;
 
 use std::fmt;
 
@@ -21,9 +23,11 @@ pub use cache::CacheConfig;
 pub use delay::DelayConfig;
 pub use fault::{FaultConfig, Trigger};
 pub use file::FileConfig;
+pub use flash::FlashConfig;
 pub use mem::MemConfig;
 pub use queue::QueueConfig;
 pub use throttle::ThrottleConfig;
+pub use tier::TierConfig;
 
 /// The enum of configurations together with its only use: as a [`Recipe`].
 macro_rules! layer_configs {
@@ -57,8 +61,12 @@ layer_configs! {
     Delay(DelayConfig),
     /// Caps with burst credits.
     Throttle(ThrottleConfig),
+    /// A device that saturates.
+    Flash(FlashConfig),
     /// A read cache in memory.
     Cache(CacheConfig),
+    /// A cache of any size whose hits are free below.
+    Tier(TierConfig),
     /// Errors, short reads, stalls.
     Fault(FaultConfig),
 }

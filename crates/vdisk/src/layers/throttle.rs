@@ -1,10 +1,12 @@
 //! `throttle`: caps on I/Os and bytes per second, with burst credits, as cloud disks have them.
 //!
 //! The token bucket is defined in [`crate::bucket`]. A throttled I/O is sent on at once, and the
-//! time that it would have waited is added to it. Flushes are free.
+//! time that it would have waited is added to it. Flushes are free, and so are reads that a `tier`
+//! above answers.
 
 use std::collections::HashMap;
 use std::fmt;
+use std::num::NonZeroU64;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
@@ -15,6 +17,7 @@ use crate::clock::Clock;
 use crate::error::Error;
 use crate::io::{Op, Parcel};
 use crate::layer::{Flow, Layer, Place, Recipe};
+use crate::text::Bytes;
 
 const NAME: &str = "throttle";
 /// From once in 17 minutes to a petabyte a second: what the bucket's arithmetic is sized for.
@@ -27,9 +30,20 @@ pub struct ThrottleConfig {
     pub iops: Option<RateLimit>,
     /// Cap on their bytes; `None`: no cap.
     pub bw_bytes: Option<RateLimit>,
+    /// An I/O counts as one for each unit of this many bytes that it has or begins; `None`: as one.
+    pub io_unit_bytes: Option<NonZeroU64>,
     /// Throttles of the same group in this process share one bucket. They must have the same caps
     /// and the same kind of clock.
     pub group: Option<String>,
+}
+
+/// What throttles of a group must agree on: limits on I/Os and bytes, and the unit of an I/O.
+type Caps = (Option<RateLimit>, Option<RateLimit>, Option<NonZeroU64>);
+
+impl ThrottleConfig {
+    const fn caps(&self) -> Caps {
+        (self.iops, self.bw_bytes, self.io_unit_bytes)
+    }
 }
 
 impl fmt::Display for ThrottleConfig {
@@ -41,6 +55,9 @@ impl fmt::Display for ThrottleConfig {
             if let Some(burst) = limit.burst {
                 parts.push(format!("burst_{name}={}", burst.per_s));
             }
+        }
+        if let Some(unit) = self.io_unit_bytes {
+            parts.push(format!("unit={}", Bytes(unit.get())));
         }
         if let Some(group) = &self.group {
             parts.push(format!("group={group}"));
@@ -90,17 +107,16 @@ fn check_limit(
     Ok(())
 }
 
-/// A bucket and the caps it was made for.
+/// A bucket and what it was made for.
 struct SharedBucket {
-    iops: Option<RateLimit>,
-    bw_bytes: Option<RateLimit>,
+    caps: Caps,
     bucket: CachePadded<Mutex<Bucket>>,
 }
 
 impl SharedBucket {
     fn new(config: &ThrottleConfig) -> Self {
-        let bucket = CachePadded::new(Mutex::new(Bucket::new(config.iops, config.bw_bytes)));
-        Self { iops: config.iops, bw_bytes: config.bw_bytes, bucket }
+        let bucket = Bucket::new(config.iops, config.bw_bytes).with_io_unit(config.io_unit_bytes);
+        Self { caps: config.caps(), bucket: CachePadded::new(Mutex::new(bucket)) }
     }
 }
 
@@ -111,7 +127,7 @@ fn join_group(group: &str, config: &ThrottleConfig) -> Result<Arc<SharedBucket>,
     let groups = groups.get_or_insert_default();
     groups.retain(|_, bucket| bucket.strong_count() > 0);
     if let Some(bucket) = groups.get(group).and_then(Weak::upgrade) {
-        if bucket.iops != config.iops || bucket.bw_bytes != config.bw_bytes {
+        if bucket.caps != config.caps() {
             return Err(Error::GroupConflict { group: group.to_owned() });
         }
         return Ok(bucket);
@@ -135,7 +151,7 @@ struct Throttle {
 
 impl Layer for Throttle {
     fn down(&self, mut io: Parcel) -> Flow {
-        if io.request.op == Op::Flush {
+        if io.request.op == Op::Flush || io.passes_free {
             return Flow::Next(io);
         }
         let mut bucket = self.bucket.bucket.lock().unwrap_or_else(PoisonError::into_inner);
@@ -174,7 +190,7 @@ mod tests {
 
     fn group(name: &str, iops: f64) -> ThrottleConfig {
         let iops = Some(RateLimit::sustained(iops));
-        ThrottleConfig { iops, bw_bytes: None, group: Some(name.to_owned()) }
+        ThrottleConfig { iops, group: Some(name.to_owned()), ..ThrottleConfig::default() }
     }
 
     fn ready_ns(session: &mut Session) -> u64 {
@@ -202,8 +218,12 @@ mod tests {
     fn a_group_ends_with_its_last_disk_and_has_one_set_of_caps() {
         let clock = Arc::new(ManualClock::default());
         let first = open(group("short-lived", 1000.0), &clock).unwrap();
-        let error = open(group("short-lived", 2000.0), &clock).unwrap_err();
-        assert!(matches!(error, Error::GroupConflict { .. }));
+        let io_unit_bytes = NonZeroU64::new(4096);
+        let other_unit = ThrottleConfig { io_unit_bytes, ..group("short-lived", 1000.0) };
+        for other in [group("short-lived", 2000.0), other_unit] {
+            let error = open(other, &clock).unwrap_err();
+            assert!(matches!(error, Error::GroupConflict { .. }));
+        }
         drop(first);
         assert!(open(group("short-lived", 2000.0), &clock).is_ok());
     }
@@ -214,7 +234,7 @@ mod tests {
         let config = ThrottleConfig {
             iops: Some(RateLimit::sustained(1e6)),
             bw_bytes: Some(RateLimit::sustained(4096.0 * 1e5)),
-            group: None,
+            ..ThrottleConfig::default()
         };
         let disk = open(config, &clock).unwrap();
         let mut session = Session::new(&disk, 1, 4096).unwrap();

@@ -31,14 +31,19 @@ pub(super) const FILE: LayerInfo = LayerInfo {
     parameters: &[
         parameter("path", Unit::Path, None, "the file; left out: a nameless one that vanishes"),
         parameter("size", Unit::Size, Some("1G"), "size of the disk"),
+        parameter(
+            "thin",
+            Unit::Switch,
+            Some("false"),
+            "nameless, sparse and never filled: any size, but unwritten data are no device's",
+        ),
     ],
-    build: |arguments| {
-        Ok(Layer::File { path: arguments.path("path"), size_bytes: disk_size(arguments)? })
-    },
+    build: file,
     values: |layer| match layer {
-        Layer::File { path, size_bytes } => vec![
+        Layer::File { path, size_bytes, thin } => vec![
             ("path", path.as_ref().map(|path| path.to_string_lossy().into_owned().into())),
             ("size", Some((*size_bytes).into())),
+            ("thin", Some((*thin).into())),
         ],
         _ => vec![],
     },
@@ -154,6 +159,15 @@ pub(super) const LOOP: LayerInfo = LayerInfo {
         _ => vec![],
     },
 };
+
+fn file(arguments: &Arguments<'_>) -> Result<Layer, Error> {
+    let (path, thin) = (arguments.path("path"), arguments.switch("thin")?);
+    if thin && path.is_some() {
+        let problem = "only a nameless file is thin: one with a name is used as it is, or filled";
+        return Err(arguments.refuse("thin", problem, "leave out path, or thin"));
+    }
+    Ok(Layer::File { path, size_bytes: disk_size(arguments)?, thin })
+}
 
 fn nfs(arguments: &Arguments<'_>) -> Result<Layer, Error> {
     let nconnect = arguments.whole_if_given("nconnect");

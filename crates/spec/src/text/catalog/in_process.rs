@@ -85,15 +85,24 @@ pub(super) const CACHE: LayerInfo = LayerInfo {
     gives: None,
     example: "cache(size=64M)",
     parameters: &[parameter("size", Unit::Size, None, "capacity")],
-    build: |arguments| {
-        let size_bytes = arguments.whole("size")?;
-        if size_bytes < SECTOR_BYTES {
-            return Err(arguments.refuse("size", "holds no sector", "write at least 4k"));
-        }
-        Ok(Layer::Cache { size_bytes })
-    },
+    build: |arguments| Ok(Layer::Cache { size_bytes: cache_size(arguments)? }),
     values: |layer| match layer {
         Layer::Cache { size_bytes } => vec![("size", Some((*size_bytes).into()))],
+        _ => vec![],
+    },
+};
+
+pub(super) const TIER: LayerInfo = LayerInfo {
+    name: "tier",
+    about: "read cache of any size, simulated: limits and latency below are free for its hits",
+    world: World::InProcess,
+    takes: &[Form::File],
+    gives: None,
+    example: "tier(size=43G)",
+    parameters: &[parameter("size", Unit::Size, None, "capacity")],
+    build: |arguments| Ok(Layer::Tier { size_bytes: cache_size(arguments)? }),
+    values: |layer| match layer {
+        Layer::Tier { size_bytes } => vec![("size", Some((*size_bytes).into()))],
         _ => vec![],
     },
 };
@@ -124,6 +133,14 @@ pub(super) const FAULT: LayerInfo = LayerInfo {
         _ => vec![],
     },
 };
+
+fn cache_size(arguments: &Arguments<'_>) -> Result<u64, Error> {
+    let size_bytes = arguments.whole("size")?;
+    if size_bytes < SECTOR_BYTES {
+        return Err(arguments.refuse("size", "holds no sector", "write at least 4k"));
+    }
+    Ok(size_bytes)
+}
 
 fn fault(arguments: &Arguments<'_>) -> Result<Layer, Error> {
     let faults = Fault {

@@ -2,7 +2,7 @@
 
 use super::{Form, LayerInfo, World, parameter};
 use crate::error::Error;
-use crate::stack::{CgroupIo, Layer, Throttle};
+use crate::stack::{CgroupIo, Flash, Layer, Throttle};
 use crate::text::arguments::{Arguments, Value};
 use crate::units::Unit;
 
@@ -19,6 +19,7 @@ pub(super) const THROTTLE: LayerInfo = LayerInfo {
         parameter("burst_iops", Unit::Iops, None, "I/Os per second while credits last"),
         parameter("burst_bw", Unit::Bandwidth, None, "bytes per second while credits last"),
         parameter("credits", Unit::Duration, None, "how long a full bucket pays for full burst"),
+        parameter("unit", Unit::Size, None, "an I/O counts once for each of these it begins"),
         parameter("group", Unit::Name, None, "throttles of one group share their buckets"),
     ],
     build: throttle,
@@ -29,7 +30,33 @@ pub(super) const THROTTLE: LayerInfo = LayerInfo {
             ("burst_iops", limits.burst_iops.map(Value::from)),
             ("burst_bw", limits.burst_bw_bytes.map(Value::from)),
             ("credits", limits.credits_ns.map(Value::from)),
+            ("unit", limits.io_unit_bytes.map(Value::from)),
             ("group", limits.group.clone().map(Value::from)),
+        ],
+        _ => vec![],
+    },
+};
+
+pub(super) const FLASH: LayerInfo = LayerInfo {
+    name: "flash",
+    about: "a device that saturates: channels with a service time each, and no limiter",
+    world: World::InProcess,
+    takes: &[Form::File],
+    gives: None,
+    example: "flash(channels=8, latency=80us, bw=500M)",
+    parameters: &[
+        parameter("channels", Unit::Count, Some("8"), "I/Os served side by side"),
+        parameter("latency", Unit::Duration, Some("80us"), "mean service time without bytes"),
+        parameter("bw", Unit::Bandwidth, Some("500M"), "bytes per second of one channel"),
+        parameter("jitter", Unit::Duration, Some("0"), "uniform spread, plus or minus"),
+    ],
+    build: flash,
+    values: |layer| match layer {
+        Layer::Flash(flash) => vec![
+            ("channels", Some(u64::from(flash.channels).into())),
+            ("latency", Some(flash.latency_ns.into())),
+            ("bw", Some(flash.bw_bytes.into())),
+            ("jitter", Some(flash.jitter_ns.into())),
         ],
         _ => vec![],
     },
@@ -67,8 +94,13 @@ fn throttle(arguments: &Arguments<'_>) -> Result<Layer, Error> {
         burst_iops: arguments.rate("burst_iops")?,
         burst_bw_bytes: arguments.rate("burst_bw")?,
         credits_ns: arguments.whole_if_given("credits"),
+        io_unit_bytes: arguments.whole_if_given("unit"),
         group: arguments.text("group"),
     };
+    if limits.io_unit_bytes.is_some_and(|unit| unit == 0 || limits.iops.is_none()) {
+        let problem = "must be above 0, and have a limit on I/Os to count for";
+        return Err(arguments.refuse("unit", problem, "for example iops=500, unit=256k"));
+    }
     if limits.iops.is_none() && limits.bw_bytes.is_none() {
         let advice = "write throttle(iops=4000), throttle(bw=32M) or both";
         return Err(arguments.refuse("iops", "without iops or bw nothing is limited", advice));
@@ -96,6 +128,17 @@ fn throttle(arguments: &Arguments<'_>) -> Result<Layer, Error> {
         )),
         _ => Ok(Layer::Throttle(limits)),
     }
+}
+
+fn flash(arguments: &Arguments<'_>) -> Result<Layer, Error> {
+    let (latency_ns, jitter_ns) = (arguments.whole("latency")?, arguments.whole("jitter")?);
+    if jitter_ns > latency_ns {
+        let advice = "write a jitter of at most the latency";
+        return Err(arguments.refuse("jitter", "would make service times negative", advice));
+    }
+    let bw_bytes = arguments.required_rate("bw")?;
+    let channels = arguments.small("channels")?;
+    Ok(Layer::Flash(Flash { channels, latency_ns, bw_bytes, jitter_ns }))
 }
 
 fn cgroup_io(arguments: &Arguments<'_>) -> Result<Layer, Error> {

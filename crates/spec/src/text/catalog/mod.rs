@@ -98,7 +98,7 @@ const fn parameter(
 const SECTOR_BYTES: u64 = 4096;
 
 /// All layers, bases first.
-pub(super) static CATALOG: [LayerInfo; 22] = [
+pub(super) static CATALOG: [LayerInfo; 24] = [
     bases::MEM,
     bases::FILE,
     bases::DIR,
@@ -110,8 +110,10 @@ pub(super) static CATALOG: [LayerInfo; 22] = [
     in_process::QUEUE,
     in_process::DELAY,
     in_process::CACHE,
+    in_process::TIER,
     in_process::FAULT,
     limits::THROTTLE,
+    limits::FLASH,
     limits::CGROUP_IO,
     bases::LOOP,
     encryption::LUKS,
