@@ -1,6 +1,10 @@
 //! The command line as typed. What it means is resolved in [`crate::resolve`].
 
+mod limits;
+
 use std::path::PathBuf;
+
+pub use self::limits::LimitsArgs;
 
 use clap::{Args, Parser, Subcommand, ValueEnum, value_parser};
 use clap_complete::Shell;
@@ -31,6 +35,8 @@ pub enum Command {
     Compare(CompareArgs),
     /// Run one workload on one target
     Run(RunArgs),
+    /// Find the caps of targets, and whether they share them
+    Limits(LimitsArgs),
     /// Show what run, compare or peel would do, without touching anything
     #[command(subcommand)]
     Plan(PlanCommand),

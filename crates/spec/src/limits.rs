@@ -71,7 +71,8 @@ pub struct Probe {
 impl Limits {
     /// The experiment that a rig makes the targets for.
     pub fn spec(&self) -> Spec {
-        let span_bytes = self.targets.iter().map(|target| target.span_bytes).max().unwrap_or(0);
+        let span_bytes = self.targets.iter().map(|target| target.span_bytes).max();
+        let span_bytes = span_bytes.unwrap_or(0).max(1 << 20);
         let whole = Region { offset_bytes: 0, bytes: span_bytes };
         Spec {
             workload: workload(self.writes, whole, 4096, 1, (0, 1)),

@@ -60,6 +60,7 @@ impl Climb<'_, '_> {
             block_bytes: SMALL_BYTES,
             queue_depth,
             expected_iops: self.expected_iops,
+            from_start: false,
         };
         let seen = self.scout.measure(self.target, shape, found)?;
         let (iops, mean_latency_ns) = (seen.iops(), seen.mean_latency_ns);

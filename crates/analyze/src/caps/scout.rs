@@ -34,6 +34,8 @@ pub(super) struct Shape<'a> {
     pub queue_depth: u32,
     /// I/Os per second to expect, for the lengths of ramp and window.
     pub expected_iops: Option<f64>,
+    /// Without a ramp: what is there at the start is what it is about.
+    pub from_start: bool,
 }
 
 pub(super) struct Scout<'a> {
@@ -91,7 +93,7 @@ impl<'a> Scout<'a> {
         shape: Shape<'_>,
         window_s: f64,
     ) -> Result<Vec<Observation>, Ended> {
-        let ramp_s = self.ramp_s(shape);
+        let ramp_s = if shape.from_start { 0.0 } else { self.ramp_s(shape) };
         let region = |scout: &mut Self, target: usize| {
             let rate = shape.expected_iops.map(|iops| iops * f64::from(shape.block_bytes));
             let bytes = rate.map(|rate| rate * (ramp_s + window_s) * 1.5);
@@ -109,7 +111,6 @@ impl<'a> Scout<'a> {
         shape: Shape<'_>,
         window_s: f64,
     ) -> Result<Observation, Ended> {
-        // No ramp: it would read what the window is about.
         let seen = self.run(vec![(target, region)], shape, (0.0, window_s))?;
         Ok(seen.into_iter().next().expect("one place, one observation"))
     }

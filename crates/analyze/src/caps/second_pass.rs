@@ -60,6 +60,7 @@ fn twice(
         block_bytes: BLOCK_BYTES,
         queue_depth: sizes::depth(found, Some(iops)),
         expected_iops: Some(iops),
+        from_start: true,
     };
     let region = scout.fresh(target, Some(bytes), BLOCK_BYTES);
     let pass_s = region.bytes as f64 / (iops * f64::from(BLOCK_BYTES));

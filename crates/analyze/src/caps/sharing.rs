@@ -87,6 +87,7 @@ impl Pair<'_> {
             block_bytes: larger.block_bytes,
             queue_depth: first.queue_depth.max(second.queue_depth),
             expected_iops: Some(self.expected_iops(larger.block_bytes)),
+            from_start: false,
         };
         let window_s = scout.window_s(shape.expected_iops);
         let seen = scout.measure_all(targets, shape, window_s)?;

@@ -52,6 +52,7 @@ fn add(
         block_bytes: size,
         queue_depth: depth(found, expected_iops),
         expected_iops,
+        from_start: false,
     };
     let seen = scout.measure(target, shape, found)?;
     points.insert(at, (size, seen.iops()));

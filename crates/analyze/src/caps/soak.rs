@@ -35,6 +35,7 @@ pub(super) fn find(
         block_bytes,
         queue_depth,
         expected_iops: None,
+        from_start: true,
     };
     if scout.limits().burst.is_some() {
         let series = series(scout, target, shape(LARGE_BYTES, LARGE_DEPTH), found)?;
@@ -45,7 +46,7 @@ pub(super) fn find(
 }
 
 /// Spends what credits have come back since the burst ran out, with I/Os of this size, for at most
-/// as long as the burst lasted. Does nothing on a target that has shown no burst.
+/// thrice as long as the burst lasted: another cap may hold the spending up. Does nothing on a target that has shown no burst.
 pub(super) fn drain(
     scout: &mut Scout<'_>,
     target: usize,
@@ -60,10 +61,11 @@ pub(super) fn drain(
         block_bytes,
         queue_depth: if block_bytes > 64 << 10 { LARGE_DEPTH } else { DEPTH },
         expected_iops: Some(level),
+        from_start: false,
     };
     let mut drained_s = 0.0;
     let mut turn_s = SHORT_TURN_S;
-    while drained_s <= longest_s {
+    while drained_s <= 3.0 * longest_s {
         let iops = scout.measure_for(target, shape, turn_s, found)?.iops();
         if iops <= level * NEAR {
             break;
@@ -130,7 +132,7 @@ pub(super) fn burst(
         // What may have come back at the rate, spent at the difference of the levels.
         let lasts_s = first.rate * pause_s / (first.peak - first.rate);
         let window_s = (lasts_s.min(first.lasted_s) * 1.2 + SETTLED_S as f64).ceil();
-        let shape = Shape { purpose: "what came back in a pause?", ..shape };
+        let shape = Shape { purpose: "what came back in a pause?", from_start: true, ..shape };
         let seen = scout.measure_for(target, shape, window_s, found)?;
         let series: Vec<f64> = seconds(&seen.per_second_ios).iter().map(|n| n * unit).collect();
         let size = above(&series, first.rate);

