@@ -56,9 +56,10 @@ impl Rate {
         Self { sustained, burst: burst.filter(|burst| burst.per_s > sustained) }
     }
 
-    /// The highest rate, however short.
+    /// The highest rate, however short; a burst that has to be turned on first is not counted.
     pub fn peak(&self) -> f64 {
-        self.burst.as_ref().map_or(self.sustained, |burst| burst.per_s)
+        let burst = self.burst.as_ref().filter(|burst| !burst.opt_in);
+        burst.map_or(self.sustained, |burst| burst.per_s)
     }
 }
 
@@ -69,6 +70,8 @@ pub struct Burst {
     pub per_s: f64,
     /// I/Os or bytes beyond the sustained rate that a full bucket holds, if documented.
     pub credits: Option<f64>,
+    /// Whether it has to be turned on first, and is not.
+    pub opt_in: bool,
     /// Conditions: on-demand, 30 min per 24 h ...
     pub note: Option<String>,
 }

@@ -72,6 +72,7 @@ impl Row {
             let burst = max.map(|per_s| Burst {
                 per_s,
                 credits: Some((per_s - baseline) * BURST_S),
+                opt_in: false,
                 note: Some("at least 30 min in 24 h".to_owned()),
             });
             Some(Rate::with_burst(baseline, burst))

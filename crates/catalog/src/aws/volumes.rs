@@ -155,7 +155,7 @@ impl Row {
         let least = self.min_iops.unwrap_or(0.0);
         let per_gib = self.baseline_iops_per_gib.unwrap_or(0.0);
         let iops = (per_gib * gib).clamp(least, self.max_iops);
-        let burst = |per_s| Burst { per_s, credits: self.io_credits, note: None };
+        let burst = |per_s| Burst { per_s, credits: self.io_credits, opt_in: false, note: None };
         limit.iops = Some(Rate::with_burst(iops, self.burst_iops.map(burst)));
         let most = self.max_throughput_mib;
         limit.bw_bytes = Some(if gib <= GP2_SMALL_GIB {
@@ -165,7 +165,7 @@ impl Row {
         } else {
             let unit_bytes = limit.io_unit_bytes.unwrap_or(0) as f64;
             let note = Some("while there are I/O credits".to_owned());
-            let burst = Burst { per_s: most * MIB, credits: None, note };
+            let burst = Burst { per_s: most * MIB, credits: None, opt_in: false, note };
             limit.notes.push(
                 "throughput without credits is not documented: taken as I/Os of 256 KiB at the \
                  baseline"
@@ -211,6 +211,7 @@ impl Row {
         let burst = by_size(self.burst_mib_per_tib, most).map(|per_s| Burst {
             per_s,
             credits: self.credit_tib_per_tib.map(|per_tib| per_tib * tib * TIB),
+            opt_in: false,
             note: None,
         });
         limit.bw_bytes = sustained.map(|sustained| Rate::with_burst(sustained, burst));

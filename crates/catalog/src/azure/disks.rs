@@ -70,7 +70,7 @@ fn tier(name: &str, parameters: &mut Parameters) -> Result<Option<Disk>, Error> 
     let redundancy = parameters.word("redundancy", &["lrs", "zrs"])?.unwrap_or("lrs");
     let of_type = |row: &Row| row.r#type.to_ascii_lowercase().ends_with(redundancy);
     match rows.into_iter().find(of_type) {
-        Some(row) => Ok(Some(row.into_tier())),
+        Some(row) => row.into_tier(parameters).map(Some),
         None => Err(parameters.problem("its tier is not documented with redundancy=zrs")),
     }
 }
@@ -98,10 +98,12 @@ impl Row {
         }
     }
 
-    fn into_tier(self) -> Disk {
+    fn into_tier(self, parameters: &mut Parameters) -> Result<Disk, Error> {
+        let is_on_demand = self.burst_model.starts_with("on-demand");
+        let opt_in = is_on_demand && parameters.word("burst", &["on"])?.is_none();
         let burst = |per_s: Option<f64>, credits: Option<f64>| {
-            let note = (self.burst_model != "credit").then(|| self.burst_model.clone());
-            Some(Burst { per_s: per_s?, credits, note })
+            let note = is_on_demand.then(|| self.burst_model.clone());
+            Some(Burst { per_s: per_s?, credits, opt_in, note })
         };
         let iops = burst(self.burst_iops, self.io_credit_bucket);
         let bytes =
@@ -111,7 +113,7 @@ impl Row {
             bw_bytes: Some(Rate::with_burst(self.provisioned_mbps * MB, bytes)),
             ..self.limit()
         };
-        self.disk(limit, Some(self.max_size_gib))
+        Ok(self.disk(limit, Some(self.max_size_gib)))
     }
 
     fn limit(&self) -> Limit {

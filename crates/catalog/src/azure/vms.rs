@@ -238,7 +238,7 @@ impl Row {
 
 /// The sources say neither how many credits a VM has nor how long they last.
 fn burst(per_s: f64) -> Burst {
-    Burst { per_s, credits: None, note: None }
+    Burst { per_s, credits: None, opt_in: false, note: None }
 }
 
 /// I/O size above which an I/O counts as several, of disks.
