@@ -27,8 +27,8 @@ fn refused(vm: &str, disks: &[&str]) -> Error {
     expect(&setup(vm, disks)).unwrap_err()
 }
 
-fn by(bound: &Option<By>) -> (Scope, &str) {
-    let by = bound.as_ref().unwrap();
+fn by(bound: Option<&By>) -> (Scope, &str) {
+    let by = bound.unwrap();
     (by.scope, by.of.as_str())
 }
 
@@ -49,7 +49,7 @@ fn the_least_limit_binds_one_disk() {
     let effective = both(&alone.disks[0].effective);
     assert_eq!(rates(effective), (3_200.0, 48e6));
     let iops = effective.iops.as_ref().unwrap();
-    assert_eq!(by(&iops.sustained_by), (Scope::VmUncached, "Standard_DS1_v2"));
+    assert_eq!(by(iops.sustained_by.as_ref()), (Scope::VmUncached, "Standard_DS1_v2"));
     assert_eq!(iops.burst, None, "on-demand bursting is off, and the VM has no bursts");
     let cached = expected("DS1_v2", &["P30:caching=readonly"]);
     assert_eq!(rates(both(&cached.disks[0].effective)), (4_000.0, 32_768_000.0));
@@ -67,9 +67,9 @@ fn disks_on_one_path_share_it_and_paths_add_up() {
     assert_eq!(rates(both(&cached.effective)), (10_000.0, 400e6));
     assert_eq!(rates(both(&all.together)), (20_000.0, 784e6));
     let bw = both(&uncached.effective).bw_bytes.as_ref().unwrap();
-    assert_eq!(by(&bw.sustained_by), (Scope::VmUncached, "Standard_E16ds_v4"));
+    assert_eq!(by(bw.sustained_by.as_ref()), (Scope::VmUncached, "Standard_E16ds_v4"));
     let iops = both(&uncached.effective).iops.as_ref().unwrap();
-    assert_eq!(by(&iops.sustained_by), (Scope::Disk, "2 x P30"));
+    assert_eq!(by(iops.sustained_by.as_ref()), (Scope::Disk, "2 x P30"));
     assert_eq!(both(&all.together).iops.as_ref().unwrap().sustained_by, None);
 }
 
@@ -82,14 +82,14 @@ fn a_burst_that_the_vm_cuts_short_lasts_longer() {
     let cut = expected("DS1_v2", &["P10"]);
     let burst = both(&cut.disks[0].effective).iops.as_ref().unwrap().burst.as_ref().unwrap();
     assert_eq!((burst.per_s, burst.lasts_s), (3_200.0, Some(2_000.0)));
-    assert_eq!(by(&burst.by), (Scope::VmUncached, "Standard_DS1_v2"));
+    assert_eq!(by(burst.by.as_ref()), (Scope::VmUncached, "Standard_DS1_v2"));
 }
 
 #[test]
 fn a_burst_of_unknown_credits_lasts_for_an_unknown_time() {
     let all = expected("D4as_v5", &["P30:burst=on"]);
     let iops = both(&all.together).iops.as_ref().unwrap();
-    assert_eq!((iops.sustained, by(&iops.sustained_by).1), (5_000.0, "P30:burst=on"));
+    assert_eq!((iops.sustained, by(iops.sustained_by.as_ref()).1), (5_000.0, "P30:burst=on"));
     let burst = iops.burst.as_ref().unwrap();
     assert_eq!((burst.per_s, burst.lasts_s), (20_000.0, None));
     assert_eq!(burst.notes, ["on-demand (opt-in, billed)"]);
