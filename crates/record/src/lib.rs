@@ -17,9 +17,7 @@ mod trial;
 pub use error::Error;
 pub use experiment::{Environment, Experiment, FORMAT, Site};
 pub use histogram::LatencyHistogram;
-pub use limits::{
-    LIMITS_FORMAT, LimitsHead, LimitsReader, LimitsWriter, ProbeLoad, ProbeRecord,
-};
+pub use limits::{LIMITS_FORMAT, LimitsHead, LimitsReader, LimitsWriter, ProbeLoad, ProbeRecord};
 pub use statistics::{
     CPU_MODES, DISK_COUNTERS, DeviceStatistics, MemoryStatistics, NFS_COUNTERS, NfsOperation,
     NfsStatistics, Pressure, Series, Stalls, Statistics,

@@ -125,7 +125,9 @@ impl LimitsReader {
     }
 
     /// The probes in the order in which they were made.
-    pub fn probes(&self) -> Result<impl Iterator<Item = Result<ProbeRecord, Error>> + use<>, Error> {
+    pub fn probes(
+        &self,
+    ) -> Result<impl Iterator<Item = Result<ProbeRecord, Error>> + use<>, Error> {
         read_lines(&self.path)
     }
 }

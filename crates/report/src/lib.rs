@@ -24,6 +24,7 @@ mod format;
 mod html;
 mod iostat;
 mod json;
+mod limits;
 mod machine;
 mod markdown;
 mod notices;
@@ -38,6 +39,7 @@ pub use csv::{CSV_COLUMNS, csv};
 pub use html::html;
 pub use iostat::iostat;
 pub use json::{COMPARE_FORMAT, json_compare, json_run};
+pub use limits::{Search, limits_csv, limits_html, limits_json, limits_markdown, limits_text};
 pub use markdown::markdown;
 pub use phases::{
     Part, phases_html, phases_json_compare, phases_json_run, phases_markdown, phases_text,

@@ -10,10 +10,12 @@ use iotax_spec::{Form, Layer, Target};
 /// [`Rig::open`](crate::Rig::open) refuses in its own words.
 pub fn span_bytes(target: &Target, in_directory: u64) -> u64 {
     const MIB: u64 = 1 << 20;
-    let size = |path: &Path| iotax_inspect::site(path).map_or(0, |facts| match facts.kind {
-        Kind::Directory => in_directory,
-        _ => facts.size_bytes,
-    });
+    let size = |path: &Path| {
+        iotax_inspect::site(path).map_or(0, |facts| match facts.kind {
+            Kind::Directory => in_directory,
+            _ => facts.size_bytes,
+        })
+    };
     let bytes = match target {
         Target::Path(path) => size(path),
         Target::Stack(stack) if stack.form() == Form::Directory => in_directory,

@@ -19,6 +19,15 @@ pub struct Limits {
     pub quick: bool,
     /// Wait for bursts to end.
     pub burst: Option<BurstWatch>,
+    /// Name of the VM size it runs on, to set what was measured beside what is documented.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub vm: Option<String>,
+    /// `scsi` or `nvme`, for sizes whose limits differ.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub variant: Option<String>,
+    /// Host caching of disks that do not say it: `none`, `readonly`, `readwrite`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub caching: Option<String>,
     /// Seed of every random choice: offsets, order.
     pub seed: u64,
 }
@@ -30,6 +39,9 @@ pub struct LimitsTarget {
     pub arm: Arm,
     /// Bytes of it that may be used.
     pub span_bytes: u64,
+    /// The kind of disk it is, in the words of the catalogue: `P10`, `gp3:size=500G,iops=6000`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disk: Option<String>,
 }
 
 /// How long to wait for the end of a burst.

@@ -5,6 +5,8 @@ use std::fmt;
 use iotax_spec::Limits;
 use serde::{Deserialize, Serialize};
 
+use super::documented::Documented;
+
 /// Version of this format.
 pub const LIMITS_ANALYSIS_FORMAT: u32 = 1;
 
@@ -17,6 +19,8 @@ pub struct Caps {
     pub targets: Vec<TargetCaps>,
     /// One per pair of targets and quantity.
     pub sharing: Vec<Sharing>,
+    /// One per target and cap for which anything is documented.
+    pub documented: Vec<Documented>,
     /// All levels that were measured, in their order.
     pub levels: Vec<Level>,
     /// Why it ended before its time, if it did.
@@ -276,6 +280,7 @@ impl Caps {
             format: LIMITS_ANALYSIS_FORMAT,
             targets: limits.targets.iter().map(|target| named(&target.arm.name)).collect(),
             sharing: Vec::new(),
+            documented: Vec::new(),
             levels: Vec::new(),
             ended: None,
         }

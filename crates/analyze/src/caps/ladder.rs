@@ -115,10 +115,8 @@ fn littles_law_off(seen: &Observation) -> Option<f64> {
 /// Least-squares slope.
 fn slope(points: &[(f64, f64)]) -> f64 {
     let n = points.len() as f64;
-    let (mx, my) = (
-        points.iter().map(|p| p.0).sum::<f64>() / n,
-        points.iter().map(|p| p.1).sum::<f64>() / n,
-    );
+    let (mx, my) =
+        (points.iter().map(|p| p.0).sum::<f64>() / n, points.iter().map(|p| p.1).sum::<f64>() / n);
     let covariance: f64 = points.iter().map(|p| (p.0 - mx) * (p.1 - my)).sum();
     let variance: f64 = points.iter().map(|p| (p.0 - mx).powi(2)).sum();
     if variance > 0.0 { covariance / variance } else { 0.0 }

@@ -12,11 +12,13 @@
 //! | `soak` | saturate first: does a burst end? |
 //! | `ladder` | throughput and latency over queue depth: is there a plateau? |
 //! | `sizes` | throughput over block size: a throttle's kink, or a device's curve? |
-//! | `caps` | the caps, measured again until their intervals are narrow |
+//! | `plateau`, `kind` | the caps and what sets them, measured again until their intervals are narrow |
 //! | `second_pass` | does something above the cap answer what was read before? |
+//! | `documented` | which documented limit binds |
 //! | `sharing` | do targets share a bucket? |
 //! | `found` | the result |
 
+mod documented;
 mod found;
 mod kind;
 mod ladder;
@@ -28,8 +30,9 @@ mod sharing;
 mod sizes;
 mod soak;
 
+pub use documented::{Documented, DocumentedLimit, setup};
 pub use found::{
-    Burst, Cap, CapKind, Caps, DepthStep, Evidence, Fit, Level, LIMITS_ANALYSIS_FORMAT, Recovery,
+    Burst, Cap, CapKind, Caps, DepthStep, Evidence, Fit, LIMITS_ANALYSIS_FORMAT, Level, Recovery,
     SecondPass, Shared, Sharing, SizeFit, TargetCaps,
 };
 pub use probe::{Ended, Observation, Prober};
@@ -46,6 +49,7 @@ pub fn find(limits: &Limits, prober: &mut dyn Prober) -> Caps {
     let ended = search(&mut scout, &mut caps).err();
     caps.ended = ended.map(|ended| ended.to_string());
     caps.levels = scout.into_levels();
+    documented::compare(limits, &mut caps);
     caps
 }
 

@@ -3,8 +3,8 @@
 use iotax_spec::{Limits, Probe, Region};
 
 use super::found::{Level, TargetCaps};
-use super::soak;
 use super::probe::{Ended, Observation, Prober};
+use super::soak;
 
 const SECOND_NS: u64 = 1_000_000_000;
 const MIB: u64 = 1 << 20;

@@ -105,9 +105,8 @@ impl Pair<'_> {
     }
 
     fn found(&self, blocks: &[Block], phi: Interval, verdict: Shared) -> Sharing {
-        let mean = |part: usize| {
-            blocks.iter().map(|block| block[part]).sum::<f64>() / blocks.len() as f64
-        };
+        let mean =
+            |part: usize| blocks.iter().map(|block| block[part]).sum::<f64>() / blocks.len() as f64;
         Sharing {
             a: String::new(),
             b: String::new(),

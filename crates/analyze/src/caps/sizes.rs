@@ -87,9 +87,8 @@ fn throttle(points: &[(u32, f64)]) -> Fit {
     };
     let fits = (0..=points.len()).map(|split| {
         let (iops, bw) = (mean(&ios, &points[..split]), mean(&bytes, &points[split..]));
-        let model = |size: f64| {
-            iops.unwrap_or(f64::INFINITY).min(bw.unwrap_or(f64::INFINITY) - size.ln())
-        };
+        let model =
+            |size: f64| iops.unwrap_or(f64::INFINITY).min(bw.unwrap_or(f64::INFINITY) - size.ln());
         let rms = rms(points, |size| model(size).exp());
         Fit { iops: iops.map(f64::exp), bw_bytes: bw.map(f64::exp), rms }
     });

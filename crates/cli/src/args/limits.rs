@@ -16,6 +16,8 @@ Examples:
       load it until a burst runs out, and see what comes back in pauses
   iotax limits cached=/mnt/f uncached=/mnt/g
       also: one bucket for both, or two, or one above two
+  iotax limits --vm Standard_DS1_v2 --disk P10 --caching readonly /mnt/f
+      also: which documented limit binds
   iotax limits 'mem(size=1G) + flash(channels=4, latency=80us, bw=200M)'
 
 In a directory a file of --size is made, and read. Nothing else is written, and
@@ -32,8 +34,28 @@ pub struct LimitsArgs {
     #[arg(long, value_name = "TIME", num_args = 0..=1, require_equals = true, default_missing_value = "10m", help_heading = "Search")]
     pub burst: Option<String>,
     /// With --burst: pauses after which to look what has come back
-    #[arg(long, value_name = "TIME,TIME", default_value = "30s,2m", requires = "burst", help_heading = "Search")]
+    #[arg(
+        long,
+        value_name = "TIME,TIME",
+        default_value = "30s,2m",
+        requires = "burst",
+        help_heading = "Search"
+    )]
     pub pauses: String,
+    /// VM size it runs on, as in the catalog: what was measured is set beside
+    /// its limits
+    #[arg(long, value_name = "NAME", help_heading = "Documented limits")]
+    pub vm: Option<String>,
+    /// Kind of disk, once for all targets or once for each: P30,
+    /// gp3:size=500G,iops=6000
+    #[arg(long, value_name = "DISK", help_heading = "Documented limits")]
+    pub disk: Vec<String>,
+    /// Host caching of the disks: none, readonly, readwrite [default: none]
+    #[arg(long, value_name = "MODE", help_heading = "Documented limits")]
+    pub caching: Option<String>,
+    /// Disk controller, for VM sizes whose limits depend on it: scsi, nvme
+    #[arg(long, value_name = "KIND", help_heading = "Documented limits")]
+    pub controller: Option<String>,
     /// Write instead of reading; only to directories and stacks
     #[arg(long, help_heading = "Search")]
     pub write: bool,

@@ -47,12 +47,12 @@ pub fn limits_text(search: Search<'_>, style: Style) -> String {
 
 /// For a ticket.
 pub fn limits_markdown(search: Search<'_>) -> String {
-    let mut out = format!("# {}\n", head(search));
+    let mut out = format!("## {}\n", head(search));
     for text in sentences::all(search) {
         out.push_str(&format!("\n{}\n", markdown::escape(&text)));
     }
     for (title, table) in tables::all(search) {
-        out.push_str(&format!("\n## {title}\n\n{}", markdown::table(&table)));
+        markdown::section(&mut out, title, &table);
     }
     for text in sentences::notes(search) {
         out.push_str(&format!("\n{}\n", markdown::escape(&text)));

@@ -1,20 +1,31 @@
 //! What was found, in sentences.
 
-use iotax_analyze::caps::{CapKind, SecondPass, Shared, Sharing, TargetCaps};
+use iotax_analyze::caps::{SecondPass, Shared, Sharing, TargetCaps};
 
 use super::tables::{quantities, rate};
 use super::{Search, mb_per_s, name, plain};
-use crate::format;
+use crate::{format, words};
 
 /// The findings.
 pub(super) fn all(search: Search<'_>) -> Vec<String> {
     let caps = search.caps;
-    let mut sentences: Vec<String> = caps.targets.iter().map(target).collect();
-    sentences.extend(caps.targets.iter().filter_map(burst));
+    let mut sentences: Vec<String> = Vec::new();
+    for found in &caps.targets {
+        let of = of(search, found);
+        sentences.push(format!("{of}{}", target(found)));
+        sentences
+            .extend([burst(found), cache(found)].into_iter().flatten().map(|s| of.clone() + &s));
+    }
     sentences.extend(caps.sharing.iter().map(sharing));
-    sentences.extend(caps.targets.iter().filter_map(cache));
-    sentences.extend(caps.documented.iter().map(|row| name(&row.says)));
-    sentences
+    sentences.extend(caps.documented.iter().map(|row| {
+        let target = caps.targets.iter().find(|target| target.name == row.target);
+        target.map_or_else(String::new, |target| of(search, target)) + &name(&row.says)
+    }));
+    if caps.targets.len() == 1 {
+        sentences.iter().map(|s| words::capital(s)).collect()
+    } else {
+        sentences
+    }
 }
 
 /// Why, and what to doubt.
@@ -22,40 +33,40 @@ pub(super) fn notes(search: Search<'_>) -> Vec<String> {
     let caps = search.caps;
     let mut notes = Vec::new();
     for target in &caps.targets {
-        let of = name(&target.name);
+        let of = of(search, target);
         let mut said = Vec::new();
         for (is_bytes, cap) in quantities(target) {
             let what = if is_bytes { "MB/s" } else { "IOPS" };
             if !said.contains(&&cap.why) {
-                notes.push(format!("Why {}, {of} ({what}): {}.", cap.kind, name(&cap.why)));
+                notes.push(format!("{of}Why {} ({what}): {}.", cap.kind, name(&cap.why)));
                 said.push(&cap.why);
             }
         }
         let off = target.evidence.littles_law_off;
         if off > 0.05 {
             notes.push(format!(
-                "Warning, {of}: I/Os in flight and throughput times latency differ by {} \
+                "{of}Warning: I/Os in flight and throughput times latency differ by {} \
                  (Little's law): do not rely on these figures.",
                 format::percent(off)
             ));
         }
         if target.passes > 1.0 && target.second_pass.as_ref().is_some_and(|pass| pass.hits) {
             notes.push(format!(
-                "Warning, {of}: all of it was read {} times in this search, and something above \
+                "{of}Warning: all of it was read {} times in this search, and something above \
                  the cap remembers: some I/Os were answered from there. Use a larger target.",
                 plain(target.passes)
             ));
         }
         if target.fell_during_search {
             notes.push(format!(
-                "{of}: throughput fell for good in the midst of the search, as when a burst runs \
+                "{of}Throughput fell for good in the midst of the search, as when a burst runs \
                  out; the figures are those after it. --burst measures the burst."
             ));
         }
         if target.errors > 0 {
             let first = name(target.first_error.as_deref().unwrap_or(""));
             notes.push(format!(
-                "Warning, {of}: {} failed, the first: {first}",
+                "{of}Warning: {} failed, the first: {first}",
                 format::counted(target.errors, "I/O")
             ));
         }
@@ -73,14 +84,19 @@ pub(super) fn notes(search: Search<'_>) -> Vec<String> {
     notes
 }
 
+/// `cached: `, where there are several.
+fn of(search: Search<'_>, target: &TargetCaps) -> String {
+    let is_one = search.caps.targets.len() == 1;
+    if is_one { String::new() } else { format!("{}: ", name(&target.name)) }
+}
+
 fn target(target: &TargetCaps) -> String {
-    let of = name(&target.name);
     let found: Vec<String> = quantities(target)
         .into_iter()
         .map(|(is_bytes, cap)| format!("{} ({})", rate(is_bytes, cap.cap), cap.kind))
         .collect();
     if found.is_empty() {
-        return format!("{of}: no cap was found.");
+        return "no cap was found.".to_owned();
     }
     let caps = if target.evidence.is_plateau { "capped at" } else { "reaches" };
     let depth = match target.useful_depth {
@@ -88,10 +104,10 @@ fn target(target: &TargetCaps) -> String {
         Some(depth) => format!("; {depth} in flight are enough to get there"),
         None => String::new(),
     };
-    let latency = target.unloaded_latency_ns.map_or_else(String::new, |ns| {
-        format!(" One I/O alone takes {}.", format::time(ns))
-    });
-    format!("{of}: {caps} {}{depth}.{latency}", found.join(" and "))
+    let latency = target
+        .unloaded_latency_ns
+        .map_or_else(String::new, |ns| format!(" One I/O alone takes {}.", format::time(ns)));
+    format!("{caps} {}{depth}.{latency}", found.join(" and "))
 }
 
 fn burst(target: &TargetCaps) -> Option<String> {
@@ -103,8 +119,7 @@ fn burst(target: &TargetCaps) -> Option<String> {
             Some(format!("{} for {lasted} s", rate(is_bytes, burst.per_s)))
         })
         .collect();
-    let of = name(&target.name);
-    (!bursts.is_empty()).then(|| format!("{of}: bursts to {}.", bursts.join(" and to ")))
+    (!bursts.is_empty()).then(|| format!("bursts to {}.", bursts.join(" and to ")))
 }
 
 fn sharing(pair: &Sharing) -> String {
@@ -128,7 +143,6 @@ fn sharing(pair: &Sharing) -> String {
 
 fn cache(target: &TargetCaps) -> Option<String> {
     let pass = target.second_pass.as_ref()?;
-    let of = name(&target.name);
     let SecondPass { hits: true, bw_bytes, mean_latency_ns, block_bytes, .. } = pass else {
         return None;
     };
@@ -142,18 +156,11 @@ fn cache(target: &TargetCaps) -> Option<String> {
         _ => String::new(),
     };
     Some(format!(
-        "{of}: reads of what was read before come from a cache above the cap: {} of {} at {} \
+        "reads of what was read before come from a cache above the cap: {} of {} at {} \
          each, {} times the first pass{size}.",
         mb_per_s(*bw_bytes),
         format::bytes(f64::from(*block_bytes)),
         format::time(*mean_latency_ns),
         plain(pass.ratio)
     ))
-}
-
-/// Whether any cap is one of this machine's.
-pub(super) fn is_local(targets: &[TargetCaps]) -> bool {
-    targets.iter().any(|target| {
-        quantities(target).iter().any(|(_, cap)| cap.kind == CapKind::ThisMachine)
-    })
 }

@@ -17,20 +17,23 @@ pub(super) fn all(search: Search<'_>) -> Vec<Titled> {
         ("Throughput and latency over queue depth, 4 KiB", ladder(targets)),
         ("Throughput over block size", sizes(targets)),
     ];
-    tables.into_iter().filter(|(_, table)| !table.rows.is_empty()).collect()
+    let tables = tables.into_iter().filter(|(_, table)| !table.rows.is_empty());
+    tables.map(|(title, table)| (title, without_names(table, targets.len()))).collect()
+}
+
+/// Whose rows they are need not be said where there is only one target.
+fn without_names(mut table: Table, targets: usize) -> Table {
+    if targets == 1 {
+        table.heads.remove(0);
+        table.rows.iter_mut().for_each(|row| drop(row.remove(0)));
+    }
+    table
 }
 
 /// What a cap counts.
 pub(super) fn quantities(target: &TargetCaps) -> Vec<(bool, &Cap)> {
-    let of = |is_bytes: bool, cap: &'_ Option<Cap>| cap.as_ref().map(|_| is_bytes);
-    [of(false, &target.iops), of(true, &target.bw_bytes)]
-        .into_iter()
-        .flatten()
-        .filter_map(|is_bytes| {
-            let cap = if is_bytes { target.bw_bytes.as_ref() } else { target.iops.as_ref() };
-            Some((is_bytes, cap?))
-        })
-        .collect()
+    let caps = [(false, &target.iops), (true, &target.bw_bytes)];
+    caps.into_iter().filter_map(|(is_bytes, cap)| Some((is_bytes, cap.as_ref()?))).collect()
 }
 
 pub(super) fn rate(is_bytes: bool, per_s: f64) -> String {
@@ -61,8 +64,8 @@ fn caps(targets: &[TargetCaps]) -> Table {
 }
 
 fn bursts(targets: &[TargetCaps]) -> Table {
-    let heads = ["burst rate", "beyond the cap", "lasted", "back per second"];
-    let mut table = Table::new(&["target"], &heads);
+    let heads = ["beyond the cap", "lasted", "back per second"];
+    let mut table = Table::new(&["target", "burst rate"], &heads);
     for target in targets {
         for (is_bytes, cap) in quantities(target) {
             let Some(burst) = &cap.burst else { continue };
@@ -106,7 +109,8 @@ fn documented(search: Search<'_>) -> Table {
     table.heads.push(Head::word(""));
     for row in &search.caps.documented {
         for (at, limit) in row.limits.iter().enumerate() {
-            let burst = limit.burst_per_s.map(|burst| format!(", burst {}", rate(row.is_bytes(), burst)));
+            let burst =
+                limit.burst_per_s.map(|burst| format!(", burst {}", rate(row.is_bytes(), burst)));
             let figure = rate(row.is_bytes(), limit.per_s) + &burst.unwrap_or_default();
             table.rows.push(vec![
                 Cell::new(name(&row.target)),
@@ -121,7 +125,7 @@ fn documented(search: Search<'_>) -> Table {
 }
 
 fn ladder(targets: &[TargetCaps]) -> Table {
-    let mut table = Table::new(&["target"], &["depth", "IOPS", "mean latency"]);
+    let mut table = Table::new(&["target", "depth"], &["IOPS", "mean latency"]);
     for target in targets {
         for step in &target.ladder {
             table.rows.push(vec![
@@ -136,7 +140,7 @@ fn ladder(targets: &[TargetCaps]) -> Table {
 }
 
 fn sizes(targets: &[TargetCaps]) -> Table {
-    let mut table = Table::new(&["target"], &["block size", "IOPS", "bandwidth"]);
+    let mut table = Table::new(&["target", "block size"], &["IOPS", "bandwidth"]);
     for target in targets {
         for (bytes, iops) in target.sizes.iter().flat_map(|sizes| &sizes.points) {
             table.rows.push(vec![

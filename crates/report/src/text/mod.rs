@@ -56,6 +56,11 @@ pub(crate) fn titled(title: &str, table: &Table, style: Style) -> String {
     Page::new(style).section(title, table)
 }
 
+/// A sentence or several, as lines no wider than asked for.
+pub(crate) fn paragraph(text: &str, style: Style) -> String {
+    Page::new(style).hanging(text)
+}
+
 /// Where text goes.
 struct Page {
     paint: Paint,
