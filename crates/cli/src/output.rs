@@ -150,7 +150,8 @@ fn json(dir: &Path, name: &str, parts: &[Part]) -> Result<String> {
     })
 }
 
-fn style(color: Color) -> report::Style {
+/// How reports are laid out: colours if they are wanted, 80 columns.
+pub fn style(color: Color) -> report::Style {
     report::Style { color: colored(color), width: 80 }
 }
 
