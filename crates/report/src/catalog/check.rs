@@ -49,21 +49,21 @@ fn explain(page: &mut Page, row: &Checked, sources: &mut Sources) {
     let scope = row.scope.or(row.claim.scope).map(|scope| format!(", {scope}"));
     let title = format!("Line {}, {name}{}: {word}", row.claim.line, scope.unwrap_or_default());
     let Some(known) = row.known else {
-        page.paragraph(&format!("{title}. {}", row.problem.as_deref().unwrap_or_default()));
+        page.paragraph(&format!("{title}: {}", row.problem.as_deref().unwrap_or_default()));
         return;
     };
     let mut table = Table::new(&["From", "source"], &["IOPS", "MB/s", "burst IOPS", "burst MB/s"]);
     let yours = row.claim.source.as_ref().map(|source| sources.number(source).to_string());
     table.rows.push(figures("your table", yours, row.claim.claimed, None));
     let ours = row.source.as_ref().map(|source| sources.number(source).to_string());
-    table.rows.push(figures("the catalog", ours, known, Some(row.claim.claimed)));
+    table.rows.push(figures("the catalog", ours, known, Some(row.differing())));
     page.table(&title, &table);
     if let Some((first, others)) = row.belongs_to.split_first() {
         let also = match others {
             [] => String::new(),
             _ => format!(" (and of {})", others.join(", ")),
         };
-        page.paragraph(&format!("  These are the figures of {first}{also}."));
+        page.indented(&format!("These are the figures of {first}{also}."));
     }
     if let Some(conflict) = &row.conflict {
         page.warning(&conflict_text(conflict));
@@ -72,24 +72,21 @@ fn explain(page: &mut Page, row: &Checked, sources: &mut Sources) {
 }
 
 /// A row; what differs from the claim stands out.
-fn figures(from: &str, source: Option<String>, of: Claimed, against: Option<Claimed>) -> Vec<Cell> {
+fn figures(
+    from: &str,
+    source: Option<String>,
+    of: Claimed,
+    differing: Option<[bool; 4]>,
+) -> Vec<Cell> {
     let source = source.unwrap_or_else(|| "none given".to_owned());
-    let absent = if against.is_some() { UNKNOWN } else { ABSENT };
-    let values = |of: Claimed| {
-        let mb = |bytes: Option<f64>| bytes.map(|bytes| Unit::Mb.amount(bytes));
-        let iops = |iops: Option<f64>| iops.map(amount);
-        [iops(of.iops), mb(of.bw_bytes), iops(of.burst_iops), mb(of.burst_bw_bytes)]
-    };
+    let absent = if differing.is_some() { UNKNOWN } else { ABSENT };
+    let mb = |bytes: Option<f64>| bytes.map(|bytes| Unit::Mb.amount(bytes));
+    let iops = |iops: Option<f64>| iops.map(amount);
+    let values = [iops(of.iops), mb(of.bw_bytes), iops(of.burst_iops), mb(of.burst_bw_bytes)];
     let mut row = cells([from.to_owned(), source]);
-    let claimed = against.map(values);
-    for (place, value) in values(of).into_iter().enumerate() {
-        let differs = claimed
-            .as_ref()
-            .and_then(|all| all[place].as_ref())
-            .is_some_and(|claimed| value.as_ref() != Some(claimed));
-        let text = value.unwrap_or_else(|| absent.to_owned());
+    for (value, differs) in values.into_iter().zip(differing.unwrap_or_default()) {
         let tone = if differs { Tone::Worse } else { Tone::Plain };
-        row.push(Cell { tone, ..Cell::new(text) });
+        row.push(Cell { tone, ..Cell::new(value.unwrap_or_else(|| absent.to_owned())) });
     }
     row
 }

@@ -1,6 +1,6 @@
 //! What is documented of a VM size, a disk, and of all that match.
 
-use iotax_catalog::{Conflict, Disk, Fact, Limit, Rate, Vm};
+use iotax_catalog::{Cloud, Conflict, Disk, Fact, Limit, Rate, Scope, Vm};
 
 use super::figures::{UNKNOWN, Unit, amount, burst_lasts, scope, size};
 use super::page::Page;
@@ -8,12 +8,11 @@ use super::sources::Sources;
 use crate::tables::{ABSENT, Cell, Table};
 use crate::text::Style;
 
-/// Sizes of VMs in full: the variants of one, or several. With `kinds`, only limits that hold for
-/// one of these kinds of disk.
-pub fn catalog_vms(vms: &[Vm], kinds: &[String], style: Style) -> String {
+/// Sizes of VMs in full: the variants of one, or several.
+pub fn catalog_vms(vms: &[Vm], style: Style) -> String {
     let mut page = Page::new(style);
     for vm in vms {
-        vm_page(&mut page, vm, kinds);
+        vm_page(&mut page, vm);
     }
     page.finish()
 }
@@ -57,8 +56,8 @@ pub fn catalog_vm_list(vms: &[Vm], style: Style) -> String {
 fn widest(vm: &Vm) -> Option<&Limit> {
     let limits = || vm.limits.iter().filter(|limit| limit.disk_kinds.is_empty());
     limits()
-        .find(|limit| limit.scope == iotax_catalog::Scope::VmUncached)
-        .or_else(|| limits().find(|limit| limit.scope == iotax_catalog::Scope::Instance))
+        .find(|limit| limit.scope == Scope::VmUncached)
+        .or_else(|| limits().find(|limit| limit.scope == Scope::Instance))
 }
 
 fn title(vm: &Vm) -> String {
@@ -68,7 +67,7 @@ fn title(vm: &Vm) -> String {
     }
 }
 
-fn vm_page(page: &mut Page, vm: &Vm, kinds: &[String]) {
+fn vm_page(page: &mut Page, vm: &Vm) {
     let count = |n: Option<u32>, word: &str| match n {
         Some(n) => crate::format::counted(n, word),
         None => format!("{UNKNOWN} number of {word}s"),
@@ -78,20 +77,19 @@ fn vm_page(page: &mut Page, vm: &Vm, kinds: &[String]) {
     page.title(&format!("{}: {}, {cpus}, {memory}, {disks} at most", title(vm), vm.cloud));
     let mut sources = Sources::default();
     let _ = sources.number(&vm.source);
-    let wanted =
-        |limit: &&Limit| kinds.is_empty() || kinds.iter().any(|kind| limit.holds_for(kind));
-    let limits: Vec<_> = vm.limits.iter().filter(wanted).collect();
+    let limits: Vec<_> = vm.limits.iter().map(|limit| (scope(limit), limit)).collect();
     limits_table(page, "Documented limits", &limits, &mut sources);
     let mut facts = vec![];
     let yes = |value: Option<bool>| value.map(|value| if value { "yes" } else { "no" }.to_owned());
-    if vm.cloud == iotax_catalog::Cloud::Azure {
+    if vm.cloud == Cloud::Azure {
         facts.push(("Premium disks", yes(vm.premium_storage)));
         facts.push(("Encryption at host", yes(vm.encryption_at_host_supported)));
         facts.push(("Host cache", vm.cache_bytes.map(size)));
     }
     facts_table(page, facts, &vm.facts);
-    let of_limits = limits.iter().flat_map(|limit| &limit.notes);
-    page.notes(vm.notes.iter().chain(of_limits));
+    let of_limits = vm.limits.iter().flat_map(|limit| &limit.notes);
+    page.notes(vm.notes.iter().chain(of_limits).chain(&burst_notes(&vm.limits)));
+    let _ = vm.page.as_ref().map(|page| sources.number(page));
     for conflict in &vm.conflicts {
         page.warning(&conflict_text(conflict));
         let _ = (sources.number(&conflict.source), sources.number(&conflict.claimed_by));
@@ -121,7 +119,7 @@ fn disk_page(page: &mut Page, disk: &Disk) {
     page.title(&format!("{}: {}, {}, {size}", disk.name, disk.cloud, disk.kind));
     let mut sources = Sources::default();
     let _ = sources.number(&disk.source);
-    let limits: Vec<_> = disk.limits.iter().collect();
+    let limits: Vec<_> = disk.limits.iter().map(|limit| (scope(limit), limit)).collect();
     limits_table(page, "Documented limits", &limits, &mut sources);
     let unit = disk.limits.iter().find_map(|limit| limit.io_unit_bytes);
     let facts = vec![
@@ -130,45 +128,56 @@ fn disk_page(page: &mut Page, disk: &Disk) {
     ];
     let known = facts.into_iter().filter(|(_, value)| value.is_some()).collect();
     facts_table(page, known, &disk.facts);
-    let of_limits = limits.iter().flat_map(|limit| &limit.notes);
-    page.notes(disk.notes.iter().chain(of_limits).chain(burst_notes(&limits)));
+    let of_limits = disk.limits.iter().flat_map(|limit| &limit.notes);
+    page.notes(disk.notes.iter().chain(of_limits).chain(&burst_notes(&disk.limits)));
     page.sources(&sources);
 }
 
-fn burst_notes<'a>(limits: &[&'a Limit]) -> impl Iterator<Item = &'a String> {
+/// On what conditions these limits burst.
+fn burst_notes(limits: &[Limit]) -> Vec<String> {
     let rates = limits.iter().flat_map(|limit| [&limit.iops, &limit.bw_bytes]);
-    let notes: Vec<_> =
-        rates.flatten().filter_map(|rate| rate.burst.as_ref()?.note.as_ref()).collect();
-    notes.into_iter()
+    let notes = rates.flatten().filter_map(|rate| rate.burst.as_ref()?.note.as_ref());
+    notes.map(|note| format!("bursts: {note}")).collect()
 }
 
-/// Limits, two lines each: IOPS and throughput.
-pub(super) fn limits_table(page: &mut Page, title: &str, limits: &[&Limit], sources: &mut Sources) {
+/// Limits under their names, two lines each: IOPS and throughput.
+pub(super) fn limits_table(
+    page: &mut Page,
+    title: &str,
+    limits: &[(String, &Limit)],
+    sources: &mut Sources,
+) {
     if limits.is_empty() {
         page.paragraph(&format!("{title}: none were found in the sources."));
         return;
     }
-    let unit = Unit::of_limits(limits.iter().copied());
     let mut table = Table::new(&["Limit", "of"], &["sustained", "burst", "lasts", "source"]);
-    for limit in limits {
-        let mut row =
-            |name: String, of: &str, rate: Option<&Rate>, words: &dyn Fn(f64) -> String| {
-                let sustained = rate.map_or(UNKNOWN.to_owned(), |rate| words(rate.sustained));
-                let burst = rate.and_then(|rate| rate.burst.as_ref()).map(|b| words(b.per_s));
-                let lasts = rate.map(burst_lasts).unwrap_or_default();
-                let none = if rate.is_some() { ABSENT.to_owned() } else { String::new() };
-                let numbers = sources.of(limit);
-                table.rows.push(cells([
-                    name,
-                    of.to_owned(),
-                    sustained,
-                    burst.unwrap_or(none),
-                    lasts,
-                    numbers,
-                ]));
+    for (name, limit) in limits {
+        let unit = Unit::of_limits([*limit].into_iter());
+        let mut row = |name: &str, of: &str, rate: Option<&Rate>, words: &dyn Fn(f64) -> String| {
+            let burst = rate.and_then(|rate| rate.burst.as_ref()).map(|b| words(b.per_s));
+            let none = match rate {
+                Some(_) if limit.burst_unknown => UNKNOWN,
+                Some(_) => ABSENT,
+                None => "",
             };
-        row(scope(limit), "IOPS", limit.iops.as_ref(), &amount);
-        row(String::new(), unit.word(), limit.bw_bytes.as_ref(), &|bytes| unit.amount(bytes));
+            table.rows.push(cells([
+                name.to_owned(),
+                of.to_owned(),
+                rate.map_or(UNKNOWN.to_owned(), |rate| words(rate.sustained)),
+                burst.unwrap_or(none.to_owned()),
+                rate.map(burst_lasts).unwrap_or_default(),
+                sources.of(limit),
+            ]));
+        };
+        // A limit of an instance on one rate alone leaves the other free.
+        let is_on_bw_alone = limit.scope == Scope::Instance && limit.iops.is_none();
+        let is_on_bw_alone = is_on_bw_alone && limit.bw_bytes.is_some();
+        if !is_on_bw_alone {
+            row(name, "IOPS", limit.iops.as_ref(), &amount);
+        }
+        let name = if is_on_bw_alone { name } else { "" };
+        row(name, unit.word(), limit.bw_bytes.as_ref(), &|bytes| unit.amount(bytes));
     }
     page.table(title, &table);
 }

@@ -40,6 +40,12 @@ impl Page {
         self.out.push_str(&format!("{lines}\n"));
     }
 
+    /// What belongs to the table above it.
+    pub(super) fn indented(&mut self, text: &str) {
+        let lines = self.filled(text, "  ", "  ");
+        self.out.push_str(&format!("{lines}\n"));
+    }
+
     /// Names and values in two columns.
     pub(super) fn facts(&mut self, facts: &[(String, String)]) {
         let Some(widest) = facts.iter().map(|(name, _)| name.chars().count()).max() else { return };

@@ -1,8 +1,10 @@
 //! What a VM and its disks may do together.
 
-use iotax_catalog::{Bound, Bucket, By, Caching, Direction, Effective, Expectation, Limit, Scope};
+use iotax_catalog::{
+    Bound, Bucket, By, Caching, Direction, DiskExpectation, Effective, Expectation, Limit, Scope,
+};
 
-use super::figures::{UNKNOWN, Unit, amount, bound_lasts};
+use super::figures::{UNKNOWN, Unit, amount, bound_lasts, scope, size};
 use super::look::{cells, conflict_text, limits_table};
 use super::page::Page;
 use super::sources::Sources;
@@ -23,13 +25,11 @@ fn add_plan(page: &mut Page, expectation: &Expectation) {
         format!("{}{}", vm.name, variant.unwrap_or_default())
     });
     page.title(&format!("What to expect of {whose}, by the documents"));
+    let disks: Vec<_> = expectation.disks.iter().enumerate().map(attached).collect();
+    page.facts(&disks);
     let mut each = rates();
     for (place, disk) in expectation.disks.iter().enumerate() {
-        let caching = match disk.caching {
-            Caching::None => String::new(),
-            caching => format!(", caching {caching}"),
-        };
-        let name = format!("{} {}{caching}", place + 1, disk.disk.name);
+        let name = format!("{} {}", place + 1, short(&disk.disk.name));
         add_rates(&mut each, &name, &disk.effective, unit);
     }
     page.table("Each disk alone", &each);
@@ -41,43 +41,67 @@ fn add_plan(page: &mut Page, expectation: &Expectation) {
     if expectation.disks.len() > 1 {
         page.table("All disks together", &all);
     }
-    page.notes(
-        expectation
-            .notes
-            .iter()
-            .chain(&unknown_notes(expectation))
-            .chain(&burst_notes(expectation)),
-    );
+    let of_limits = expectation.disks.iter().flat_map(|disk| &disk.limits);
+    let of_limits: Vec<_> = of_limits.flat_map(|limit| limit.notes.clone()).collect();
+    let notes = [unknown_notes(expectation), of_limits, burst_notes(expectation)].concat();
+    page.notes(expectation.notes.iter().chain(&notes));
     for conflict in expectation.vm.iter().flat_map(|vm| &vm.conflicts) {
         page.warning(&conflict_text(conflict));
     }
-    let mut limits: Vec<&Limit> = Vec::new();
-    for limit in expectation.disks.iter().flat_map(|disk| &disk.limits) {
-        if !limits.contains(&limit) {
-            limits.push(limit);
-        }
-    }
     let mut sources = Sources::default();
-    let of_disks: Vec<_> = limits.iter().filter(|l| l.scope == Scope::Disk).copied().collect();
-    let of_vm: Vec<_> = limits.iter().filter(|l| l.scope != Scope::Disk).copied().collect();
-    let names: Vec<_> = of_disks.iter().map(|limit| limit.of.as_str()).collect();
-    limits_table(page, &format!("Limits of {}", joined(&names)), &of_disks, &mut sources);
+    limits_table(page, "Limits of the disks", &own_limits(expectation), &mut sources);
     if let Some(vm) = &expectation.vm {
+        let mut of_vm: Vec<(String, &Limit)> = Vec::new();
+        for limit in expectation.disks.iter().flat_map(|disk| &disk.limits) {
+            if limit.scope != Scope::Disk && !of_vm.iter().any(|(_, known)| *known == limit) {
+                of_vm.push((scope(limit), limit));
+            }
+        }
         limits_table(page, &format!("Limits of {}", vm.name), &of_vm, &mut sources);
         let _ = sources.number(&vm.source);
+        let _ = vm.page.as_ref().map(|page| sources.number(page));
     }
     page.sources(&sources);
 }
 
-/// Each name once.
-fn joined(names: &[&str]) -> String {
-    let mut once: Vec<&str> = Vec::new();
-    for name in names {
-        if !once.contains(name) {
-            once.push(name);
+/// A disk's number, and all that was said of it.
+fn attached((place, disk): (usize, &DiskExpectation)) -> (String, String) {
+    let caching = match disk.caching {
+        Caching::None => String::new(),
+        caching => format!(", host caching {caching}"),
+    };
+    let size = disk.disk.size_bytes.map(|bytes| format!(", {}", size(bytes)));
+    let value = format!("{}{}{caching}", disk.disk.name, size.unwrap_or_default());
+    (format!("Disk {}", place + 1), value)
+}
+
+/// A disk's name without what was provisioned.
+fn short(name: &str) -> &str {
+    name.split(':').next().unwrap_or(name)
+}
+
+/// The disks' own limits, each once, under the numbers of the disks that have it.
+fn own_limits(expectation: &Expectation) -> Vec<(String, &Limit)> {
+    let mut all: Vec<(Vec<String>, &Limit)> = Vec::new();
+    for (place, disk) in expectation.disks.iter().enumerate() {
+        for limit in disk.limits.iter().filter(|limit| limit.scope == Scope::Disk) {
+            let number = (place + 1).to_string();
+            match all.iter_mut().find(|(_, known)| *known == limit) {
+                Some((numbers, _)) => numbers.push(number),
+                None => all.push((vec![number], limit)),
+            }
         }
     }
-    once.join(", ")
+    let name = |(numbers, limit): (Vec<String>, _)| {
+        let limit: &Limit = limit;
+        let direction = match limit.direction {
+            Direction::Both => "",
+            Direction::Read => ", reads",
+            Direction::Write => ", writes",
+        };
+        (format!("{} {}{direction}", numbers.join(", "), short(&limit.of)), limit)
+    };
+    all.into_iter().map(name).collect()
 }
 
 fn rates() -> Table {
@@ -143,7 +167,7 @@ fn burst_notes(expectation: &Expectation) -> Vec<String> {
     let bounds = sides.flat_map(|side| [&side.iops, &side.bw_bytes]).flatten();
     let bursts = bounds.filter_map(|bound| bound.burst.as_ref());
     let mut notes: Vec<_> =
-        bursts.flat_map(|burst| &burst.notes).map(|note| format!("Bursts: {note}")).collect();
+        bursts.flat_map(|burst| &burst.notes).map(|note| format!("bursts: {note}")).collect();
     notes.dedup();
     notes
 }
