@@ -106,6 +106,15 @@ fn a_plan_says_what_binds_and_for_how_long() {
 }
 
 #[test]
+fn long_names_and_limits_by_direction_fit() {
+    let long = "hyperdisk-balanced-high-availability:iops=5000,bw=200M,size=500G";
+    let disks = ["--disk", long, "--disk", "pd-standard:size=10T"];
+    assert_snapshot!(text(&[&["plan", "--vm", "n1-standard-8"], &disks[..]].concat()));
+    let colored = run(&["azure", "DS1_v2", "--color", "always"]);
+    assert!(colored.out.contains('\x1b'), "{colored}");
+}
+
+#[test]
 fn a_users_table_is_checked() {
     let desk = Desk::new();
     let table = "name,scope,iops,mbps,burst_iops,burst_mbps,source,as_of\n\

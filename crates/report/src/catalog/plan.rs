@@ -11,6 +11,9 @@ use super::sources::Sources;
 use crate::tables::{ABSENT, Table};
 use crate::text::Style;
 
+/// Longer names of disks leave no room for the figures.
+const WIDEST_NAME: usize = 20;
+
 /// What to expect: each disk, all together, and the limits behind it.
 pub fn catalog_plan(expectation: &Expectation, style: Style) -> String {
     let mut page = Page::new(style);
@@ -75,9 +78,12 @@ fn attached((place, disk): (usize, &DiskExpectation)) -> (String, String) {
     (format!("Disk {}", place + 1), value)
 }
 
-/// A disk's name without what was provisioned.
+/// A disk's name without what was provisioned; of a long one its first word, since the number
+/// beside it says which it is.
 fn short(name: &str) -> &str {
-    name.split(':').next().unwrap_or(name)
+    let name = name.split(':').next().unwrap_or(name);
+    let first = name.split('-').next().unwrap_or(name);
+    if name.len() > WIDEST_NAME { first } else { name }
 }
 
 /// The disks' own limits, each once, under the numbers of the disks that have it.
