@@ -154,13 +154,12 @@ fn what_is_wrong_is_said() {
         &["check", "bad.csv"],
         &["check", "missing.csv"],
     ];
-    let mut all = String::new();
-    for args in cases {
+    let all = cases.map(|args| {
         let said = desk.run(&[&["catalog"], args].concat());
         assert_eq!(said.out, "", "{said}");
-        all.push_str(&format!("{}[exit {}]\n", said.err, said.code));
-    }
-    assert_snapshot!(all);
+        format!("{}[exit {}]\n", said.err, said.code)
+    });
+    assert_snapshot!(all.concat());
 }
 
 #[test]
