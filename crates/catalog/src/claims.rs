@@ -87,6 +87,16 @@ pub struct Checked {
     pub problem: Option<String>,
 }
 
+impl Checked {
+    /// Which figures differ from the catalog's, in the order of [`Claimed`].
+    pub fn differing(&self) -> [bool; 4] {
+        let Some(known) = self.known else { return [false; 4] };
+        pairs(self.claim.claimed, known).map(|(claimed, known, same)| {
+            claimed.zip(known).is_some_and(|(claimed, known)| !same(claimed, known))
+        })
+    }
+}
+
 /// Compares each claim with the catalog.
 pub fn check(claims: &[Claim]) -> Vec<Checked> {
     let all = All::read();
@@ -241,13 +251,20 @@ fn figures(limit: &Limit) -> Claimed {
     }
 }
 
-fn agreement(claimed: Claimed, known: Claimed) -> Agreement {
-    let pairs = [
-        (claimed.iops, known.iops, same_iops as fn(f64, f64) -> bool),
+/// A claimed figure, the catalog's, and whether two such are the same.
+type Pair = (Option<f64>, Option<f64>, fn(f64, f64) -> bool);
+
+fn pairs(claimed: Claimed, known: Claimed) -> [Pair; 4] {
+    [
+        (claimed.iops, known.iops, same_iops),
         (claimed.bw_bytes, known.bw_bytes, same_bw),
         (claimed.burst_iops, known.burst_iops, same_iops),
         (claimed.burst_bw_bytes, known.burst_bw_bytes, same_bw),
-    ];
+    ]
+}
+
+fn agreement(claimed: Claimed, known: Claimed) -> Agreement {
+    let pairs = pairs(claimed, known);
     let said =
         || pairs.iter().filter_map(|(claimed, known, same)| Some(((*claimed)?, known, same)));
     if said().any(|(claimed, known, same)| known.is_some_and(|known| !same(claimed, known))) {

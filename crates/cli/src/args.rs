@@ -1,6 +1,10 @@
 //! The command line as typed. What it means is resolved in [`crate::resolve`].
 
+<<<<<<< HEAD
 mod limits;
+=======
+mod catalog;
+>>>>>>> catalog
 
 use std::path::PathBuf;
 
@@ -8,6 +12,8 @@ pub use self::limits::LimitsArgs;
 
 use clap::{Args, Parser, Subcommand, ValueEnum, value_parser};
 use clap_complete::Shell;
+
+pub use self::catalog::{CatalogCheckArgs, CatalogCommand, CatalogLookArgs, CatalogPlanArgs};
 
 /// What does each layer cost your I/O?
 ///
@@ -51,6 +57,9 @@ pub enum Command {
     /// Virtual disks for other programs: caps, bursts, encryption, faults
     #[command(subcommand)]
     Disk(DiskCommand),
+    /// Documented limits of clouds' VM sizes and disks, with their sources
+    #[command(subcommand)]
+    Catalog(CatalogCommand),
     /// Remove what a killed run left behind
     Undo(UndoArgs),
     /// Print a shell completion script

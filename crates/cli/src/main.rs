@@ -32,6 +32,7 @@ fn main() -> ExitCode {
         Command::Workloads(args) => commands::workloads(&args),
         Command::Layers(args) => commands::layers(&args),
         Command::Disk(command) => commands::disk(&command),
+        Command::Catalog(command) => commands::catalog(&command),
         Command::Undo(args) => commands::undo(&args),
         Command::Completions { shell } => commands::completions(shell),
     };

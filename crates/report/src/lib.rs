@@ -11,6 +11,7 @@
 //! | JSON | [`json_compare`], [`json_run`] | programs |
 //! | CSV | [`csv`] | spreadsheets, notebooks: trials as rows |
 //! | bundle | [`bundle::bundle`] | people without iotax: job files and a script for fio |
+//! | catalog | [`catalog_vms`], [`catalog_disks`], [`catalog_plan`], [`catalog_check`] | the terminal: documented limits |
 //! | tables of iostat | [`iostat`] | the terminal: one trial second by second |
 #![forbid(unsafe_code)]
 #![allow(
@@ -19,6 +20,7 @@
 )]
 
 pub mod bundle;
+mod catalog;
 mod csv;
 mod format;
 mod html;
@@ -35,6 +37,7 @@ mod tables;
 mod text;
 mod words;
 
+pub use catalog::{catalog_check, catalog_disks, catalog_plan, catalog_vm_list, catalog_vms};
 pub use csv::{CSV_COLUMNS, csv};
 pub use html::html;
 pub use iostat::iostat;

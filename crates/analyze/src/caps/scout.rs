@@ -43,6 +43,9 @@ pub(super) struct Scout<'a> {
     limits: &'a Limits,
     /// Per target: where it was not read yet.
     cursors: Vec<u64>,
+    /// Per target: I/Os per second of the last probe. A limiter may still be paying for the last
+    /// of them.
+    last_iops: Vec<f64>,
     draws: u64,
     levels: Vec<Level>,
 }
@@ -50,7 +53,8 @@ pub(super) struct Scout<'a> {
 impl<'a> Scout<'a> {
     pub fn new(limits: &'a Limits, prober: &'a mut dyn Prober) -> Self {
         let cursors = vec![0; limits.targets.len()];
-        Self { prober, limits, cursors, draws: limits.seed, levels: Vec::new() }
+        let last_iops = vec![f64::INFINITY; cursors.len()];
+        Self { prober, limits, cursors, last_iops, draws: limits.seed, levels: Vec::new() }
     }
 
     pub fn limits(&self) -> &'a Limits {
@@ -93,7 +97,8 @@ impl<'a> Scout<'a> {
         shape: Shape<'_>,
         window_s: f64,
     ) -> Result<Vec<Observation>, Ended> {
-        let ramp_s = if shape.from_start { 0.0 } else { self.ramp_s(shape) };
+        let owed_s = targets.iter().map(|target| 2.0 / self.last_iops[*target]).fold(0.0, f64::max);
+        let ramp_s = if shape.from_start { 0.0 } else { self.ramp_s(shape) + owed_s };
         let region = |scout: &mut Self, target: usize| {
             let rate = shape.expected_iops.map(|iops| iops * f64::from(shape.block_bytes));
             let bytes = rate.map(|rate| rate * (ramp_s + window_s) * 1.5);
@@ -140,6 +145,7 @@ impl<'a> Scout<'a> {
                 let why = seen.first_error.as_deref().unwrap_or("no I/O completed");
                 return Err(Ended::Failed(format!("{name}: {why}")));
             }
+            self.last_iops[*target] = seen.iops();
             self.levels.push(Level {
                 target: *target,
                 purpose: probe.purpose.clone(),
@@ -171,6 +177,12 @@ impl<'a> Scout<'a> {
         let pace = self.pace();
         let wanted_s = expected_iops.map_or(0.0, |iops| pace.ios / iops.max(1e-3));
         wanted_s.clamp(pace.shortest_s, pace.longest_s)
+    }
+
+    /// Whether a window can be long enough for this rate.
+    pub fn can_count(&self, expected_iops: f64) -> bool {
+        const LEAST_IOS: f64 = 30.0;
+        expected_iops * self.pace().longest_s >= LEAST_IOS
     }
 
     /// The queue has filled, and what was saved up while nobody asked is spent.

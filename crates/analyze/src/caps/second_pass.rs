@@ -12,7 +12,7 @@ const FIRST_S: f64 = 1.0;
 /// By which spans grow, and how often.
 const GROWTH: u64 = 4;
 const STEPS: u32 = 3;
-/// Size of the I/Os.
+/// Size of the I/Os, or the largest that was measured below it.
 const BLOCK_BYTES: u32 = 256 << 10;
 
 /// Reads a span twice; if the second pass is faster, larger spans, until one is not.
@@ -25,13 +25,13 @@ pub(super) fn look(
         return Ok(());
     }
     let Some(points) = found.sizes.as_ref().map(|sizes| &sizes.points) else { return Ok(()) };
-    let at_size = points.iter().find(|(size, _)| *size == BLOCK_BYTES);
-    let Some((_, iops)) = at_size.copied() else { return Ok(()) };
+    let at_size = points.iter().rev().find(|(size, _)| *size <= BLOCK_BYTES);
+    let Some((block_bytes, iops)) = at_size.copied() else { return Ok(()) };
     let steps = if scout.limits().quick { 1 } else { STEPS };
-    let mut bytes = iops * f64::from(BLOCK_BYTES) * FIRST_S;
+    let mut bytes = iops * f64::from(block_bytes) * FIRST_S;
     let span = scout.limits().targets[target].span_bytes;
     for step in 0..steps {
-        let pass = twice(scout, target, (bytes, iops), found)?;
+        let pass = twice(scout, target, (bytes, block_bytes, iops), found)?;
         let (hits, read) = (pass.hits, pass.holds_bytes.or(pass.evicts_bytes));
         let before = found.second_pass.take();
         found.second_pass = Some(match before {
@@ -52,18 +52,18 @@ pub(super) fn look(
 fn twice(
     scout: &mut Scout<'_>,
     target: usize,
-    (bytes, iops): (f64, f64),
+    (bytes, block_bytes, iops): (f64, u32, f64),
     found: &TargetCaps,
 ) -> Result<SecondPass, Ended> {
     let shape = |purpose| Shape {
         purpose,
-        block_bytes: BLOCK_BYTES,
+        block_bytes,
         queue_depth: sizes::depth(found, Some(iops)),
         expected_iops: Some(iops),
         from_start: true,
     };
-    let region = scout.fresh(target, Some(bytes), BLOCK_BYTES);
-    let pass_s = region.bytes as f64 / (iops * f64::from(BLOCK_BYTES));
+    let region = scout.fresh(target, Some(bytes), block_bytes);
+    let pass_s = region.bytes as f64 / (iops * f64::from(block_bytes));
     let first = scout.measure_at(target, region, shape("read a span once"), pass_s.max(0.5))?;
     let again = shape("read the same span again");
     let second = scout.measure_at(target, region, again, pass_s.clamp(0.5, 2.0))?;
@@ -74,7 +74,7 @@ fn twice(
         ratio,
         bw_bytes: second.bytes_per_s(),
         mean_latency_ns: second.mean_latency_ns,
-        block_bytes: BLOCK_BYTES,
+        block_bytes,
         holds_bytes: hits.then_some(region.bytes),
         evicts_bytes: (!hits).then_some(region.bytes),
     })

@@ -8,6 +8,8 @@ use super::scout::{LARGE_BYTES, SMALL_BYTES, Scout, Shape};
 
 /// Sizes that are measured in any case.
 const SIZES: [u32; 5] = [SMALL_BYTES, 16 << 10, 64 << 10, 256 << 10, LARGE_BYTES];
+/// So many sizes are measured however slow the target is.
+const LEAST_SIZES: usize = 3;
 /// An I/O shall not wait for longer than this in the queue, in seconds.
 const LONGEST_WAIT_S: f64 = 0.25;
 
@@ -47,6 +49,10 @@ fn add(
     let plateau = found.ladder.last().map(|step| step.iops);
     let expected_iops =
         nearest.map(|(smaller, iops)| iops * f64::from(smaller) / f64::from(size)).or(plateau);
+    // Three I/Os more or less would be a slope.
+    if points.len() >= LEAST_SIZES && expected_iops.is_some_and(|iops| !scout.can_count(iops)) {
+        return Ok(());
+    }
     let shape = Shape {
         purpose: "throughput over block size",
         block_bytes: size,

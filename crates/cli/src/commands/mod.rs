@@ -1,5 +1,6 @@
 //! One file per subcommand.
 
+mod catalog;
 mod compare;
 mod completions;
 mod disk;
@@ -13,6 +14,7 @@ mod run;
 mod undo;
 mod workloads;
 
+pub use catalog::catalog;
 pub use compare::compare;
 pub use completions::completions;
 pub use disk::disk;

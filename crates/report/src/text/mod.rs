@@ -61,6 +61,21 @@ pub(crate) fn paragraph(text: &str, style: Style) -> String {
     Page::new(style).hanging(text)
 }
 
+/// Words that stand out.
+pub(crate) fn emphasised(text: &str, style: Style) -> String {
+    Paint { colour: style.color }.bold(text)
+}
+
+/// Words that step back.
+pub(crate) fn dimmed(text: &str, style: Style) -> String {
+    Paint { colour: style.color }.dim(text)
+}
+
+/// Words that warn.
+pub(crate) fn warned(text: &str, style: Style) -> String {
+    Paint { colour: style.color }.alarm(text)
+}
+
 /// Where text goes.
 struct Page {
     paint: Paint,
