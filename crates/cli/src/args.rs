@@ -1,19 +1,15 @@
 //! The command line as typed. What it means is resolved in [`crate::resolve`].
 
-<<<<<<< HEAD
-mod limits;
-=======
 mod catalog;
->>>>>>> catalog
+mod limits;
 
 use std::path::PathBuf;
-
-pub use self::limits::LimitsArgs;
 
 use clap::{Args, Parser, Subcommand, ValueEnum, value_parser};
 use clap_complete::Shell;
 
 pub use self::catalog::{CatalogCheckArgs, CatalogCommand, CatalogLookArgs, CatalogPlanArgs};
+pub use self::limits::LimitsArgs;
 
 /// What does each layer cost your I/O?
 ///

@@ -157,11 +157,7 @@ fn json(dir: &Path, name: &str, parts: &[Part]) -> Result<String> {
     })
 }
 
-<<<<<<< HEAD
-/// The style of what goes to stdout.
-=======
 /// How reports are laid out: colours if they are wanted, 80 columns.
->>>>>>> catalog
 pub fn style(color: Color) -> report::Style {
     report::Style { color: colored(color), width: 80 }
 }
