@@ -4,10 +4,10 @@ use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use iotax_spec::{Fault, Flash, Layer, Stack, Throttle};
+use iotax_spec::{Counts, Fault, Flash, Layer, Stack, Throttle};
 use iotax_vdisk::{
     AesConfig, CacheConfig, DelayConfig, FaultConfig, FileConfig, FlashConfig, LayerConfig,
-    MemConfig, MonotonicClock, QueueConfig, RateLimit, ThrottleConfig, TierConfig, Trigger,
+    MemConfig, MonotonicClock, Op, QueueConfig, RateLimit, ThrottleConfig, TierConfig, Trigger,
     VirtualDisk,
 };
 
@@ -74,6 +74,11 @@ fn throttle_config(throttle: &Throttle) -> ThrottleConfig {
         iops: limit(throttle.iops, throttle.burst_iops),
         bw_bytes: limit(throttle.bw_bytes, throttle.burst_bw_bytes),
         io_unit_bytes: throttle.io_unit_bytes.and_then(NonZeroU64::new),
+        counts: match throttle.counts {
+            Counts::Both => None,
+            Counts::Reads => Some(Op::Read),
+            Counts::Writes => Some(Op::Write),
+        },
         group: throttle.group.clone(),
     }
 }
@@ -127,12 +132,14 @@ mod tests {
             burst_iops: Some(3500.0),
             credits_ns: Some(1_800_000_000_000),
             io_unit_bytes: Some(262_144),
+            counts: Counts::Writes,
             ..Throttle::default()
         };
         let config = throttle_config(&throttle);
         assert_eq!(config.iops.unwrap().burst.unwrap().credits, 3000 * 1800);
         assert_eq!(config.bw_bytes, Some(RateLimit::sustained(60e6)));
         assert_eq!(config.io_unit_bytes, NonZeroU64::new(262_144));
+        assert_eq!(config.counts, Some(Op::Write));
     }
 
     #[test]

@@ -31,7 +31,7 @@ pub use error::{Error, FilePlace, Subject};
 pub use overrides::{Changes, override_keys};
 pub use spec::{Arm, Design, Driver, Spec, Stop, StopMode};
 pub use stack::{
-    CgroupIo, Dmcrypt, Fault, FileSystem, FileSystemKind, Flash, Layer, Nfs, Stack, Target,
+    CgroupIo, Counts, Dmcrypt, Fault, FileSystem, FileSystemKind, Flash, Layer, Nfs, Stack, Target,
     Throttle,
 };
 pub use target::parse_arms;
