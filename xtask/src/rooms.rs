@@ -8,19 +8,23 @@ use crate::checkout::root;
 
 /// Room, and the rooms it may import. See ARCHITECTURE.md.
 const MAY_IMPORT: &[(&str, &[&str])] = &[
+    ("catalog", &[]),
     ("spec", &[]),
     ("plan", &["spec"]),
     ("record", &["spec", "plan"]),
     ("vdisk", &[]),
     ("inspect", &["spec", "record"]),
-    ("rig", &["spec", "record", "inspect", "vdisk"]),
+    ("rig", &["spec", "record", "inspect", "vdisk", "catalog"]),
     ("load", &["spec", "record", "vdisk"]),
-    ("analyze", &["spec", "record"]),
-    ("run", &["spec", "plan", "inspect", "rig", "load", "record", "analyze"]),
-    ("report", &["spec", "record", "analyze"]),
+    ("analyze", &["spec", "record", "catalog"]),
+    ("run", &["spec", "plan", "inspect", "rig", "load", "record", "analyze", "catalog"]),
+    ("report", &["spec", "record", "analyze", "catalog"]),
     (
         "cli",
-        &["spec", "plan", "record", "vdisk", "inspect", "rig", "load", "analyze", "run", "report"],
+        &[
+            "spec", "plan", "record", "vdisk", "inspect", "rig", "load", "analyze", "run",
+            "report", "catalog",
+        ],
     ),
 ];
 

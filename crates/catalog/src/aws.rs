@@ -1,0 +1,4 @@
+//! Amazon Web Services.
+
+pub(crate) mod instances;
+pub(crate) mod volumes;

@@ -1,0 +1,113 @@
+//! EC2's instance types.
+
+use serde::Deserialize;
+
+use crate::table::{AWS_INSTANCES, truth};
+use crate::units::{KIB, MB, gib_to_bytes};
+use crate::{Burst, Cloud, Fact, Limit, Rate, Scope, Source, Vm};
+
+/// The highest rates are had for at least so long in 24 hours where they are not the baseline.
+const BURST_S: f64 = 1_800.0;
+
+/// AWS states an instance's IOPS at this I/O size; larger I/Os count as several against a
+/// volume's limit, not against this one.
+const IOPS_ARE_AT_BYTES: u64 = 16 * KIB;
+
+#[derive(Deserialize)]
+struct Row {
+    instance_type: String,
+    vcpus: Option<u32>,
+    memory_gib: Option<f64>,
+    #[serde(rename = "ebs_baseline_throughput_MBps")]
+    baseline_mb: Option<f64>,
+    #[serde(rename = "ebs_max_throughput_MBps")]
+    max_mb: Option<f64>,
+    ebs_baseline_iops: Option<f64>,
+    ebs_max_iops: Option<f64>,
+    max_ebs_attachments: Option<u32>,
+    #[serde(deserialize_with = "truth")]
+    instance_store: Option<bool>,
+    network_baseline_gbps: Option<f64>,
+    network_peak_gbps: Option<f64>,
+    hypervisor: Option<String>,
+    #[serde(deserialize_with = "truth")]
+    bare_metal: Option<bool>,
+    docs2023_match: Option<String>,
+    source: String,
+    as_of: String,
+}
+
+/// The types whose name `wanted` likes.
+pub(crate) fn vms(wanted: impl Fn(&str) -> bool) -> Vec<Vm> {
+    AWS_INSTANCES.rows::<Row>(wanted).into_iter().map(Row::into_vm).collect()
+}
+
+impl Row {
+    fn into_vm(self) -> Vm {
+        Vm {
+            cloud: Cloud::Aws,
+            variant: None,
+            vcpus: self.vcpus,
+            memory_bytes: self.memory_gib.map(gib_to_bytes),
+            cache_bytes: None,
+            max_data_disks: self.max_ebs_attachments,
+            premium_storage: None,
+            encryption_at_host_supported: None,
+            limits: vec![self.limit()],
+            facts: self.facts(),
+            notes: self.notes(),
+            conflicts: Vec::new(),
+            source: self.source(),
+            name: self.instance_type,
+        }
+    }
+
+    fn source(&self) -> Source {
+        Source { text: self.source.clone(), as_of: self.as_of.clone() }
+    }
+
+    fn limit(&self) -> Limit {
+        let rate = |baseline: Option<f64>, max: Option<f64>, scale: f64| {
+            let (baseline, max) = (baseline? * scale, max.map(|max| max * scale));
+            let burst = max.map(|per_s| Burst {
+                per_s,
+                credits: Some((per_s - baseline) * BURST_S),
+                opt_in: false,
+                note: Some("at least 30 min in 24 h".to_owned()),
+            });
+            Some(Rate::with_burst(baseline, burst))
+        };
+        Limit {
+            iops: rate(self.ebs_baseline_iops, self.ebs_max_iops, 1.0),
+            bw_bytes: rate(self.baseline_mb, self.max_mb, MB),
+            notes: vec![format!(
+                "IOPS stated at {} KiB, throughput at 128 KiB",
+                IOPS_ARE_AT_BYTES / KIB
+            )],
+            ..Limit::unknown(Scope::Instance, &self.instance_type, &self.source())
+        }
+    }
+
+    fn facts(&self) -> Vec<Fact> {
+        let yes = |value: bool| if value { "yes" } else { "no" }.to_owned();
+        let gbits = |gbits: f64| format!("{gbits} Gbit/s");
+        let facts = [
+            ("Instance store", self.instance_store.map(yes)),
+            ("Network", self.network_baseline_gbps.map(gbits)),
+            ("Network peak", self.network_peak_gbps.map(gbits)),
+            ("Hypervisor", self.hypervisor.clone()),
+            ("Bare metal", self.bare_metal.map(yes)),
+        ];
+        let fact = |(name, value): (&str, Option<String>)| {
+            Some(Fact { name: name.to_owned(), value: value?, source: self.source() })
+        };
+        facts.into_iter().filter_map(fact).collect()
+    }
+
+    fn notes(&self) -> Vec<String> {
+        let other = self.docs2023_match.as_deref().and_then(|text| text.strip_prefix("no: docs "));
+        let note =
+            |figures| format!("the user guide of 2023-05-11 says {figures} (baseline/maximum)");
+        other.map(note).into_iter().collect()
+    }
+}

@@ -1,0 +1,245 @@
+//! EBS volumes: what a volume of a size, as provisioned, may do.
+
+use serde::Deserialize;
+
+use crate::table::{AWS_VOLUMES, notes};
+use crate::text::Parameters;
+use crate::units::{KIB, MIB, TIB, gib_to_bytes};
+use crate::{Burst, Cloud, Disk, Error, Fact, Limit, Rate, Scope, Source};
+
+/// gp2 volumes up to this size reach [`GP2_SMALL_MIB`].
+const GP2_SMALL_GIB: f64 = 170.0;
+const GP2_SMALL_MIB: f64 = 128.0;
+/// gp2 volumes from this size reach the highest throughput without credits.
+const GP2_LARGE_GIB: f64 = 334.0;
+/// Up to this many IOPS, io1 and io2 carry [`IO1_LOW_MIB`]; above, 16 KiB for each.
+const IO1_LOW_IOPS: f64 = 32_000.0;
+const IO1_LOW_MIB: f64 = 500.0;
+const IO1_HIGH_KIB: f64 = 16.0;
+/// io2 Block Express carries so much for each of its IOPS.
+const IO2_MIB_PER_IOPS: f64 = 0.256;
+/// gp3 can be given so much throughput for each of its IOPS.
+const GP3_MIB_PER_IOPS: f64 = 0.25;
+
+#[derive(Deserialize)]
+struct Row {
+    volume_type: String,
+    variant: Option<String>,
+    size_min_gib: f64,
+    size_max_gib: f64,
+    min_iops: Option<f64>,
+    max_iops: f64,
+    included_iops: Option<f64>,
+    baseline_iops_per_gib: Option<f64>,
+    iops_per_gib_max: Option<f64>,
+    burst_iops: Option<f64>,
+    io_credits: Option<f64>,
+    max_throughput_mib: f64,
+    included_mib: Option<f64>,
+    baseline_mib_per_tib: Option<f64>,
+    max_baseline_mib: Option<f64>,
+    burst_mib_per_tib: Option<f64>,
+    credit_tib_per_tib: Option<f64>,
+    io_unit_kib: Option<u64>,
+    baseline_iops_rule: Option<String>,
+    throughput_rule: Option<String>,
+    performance_sla: Option<String>,
+    source: String,
+    as_of: String,
+    notes: String,
+}
+
+/// What the user asked for.
+#[derive(Clone, Copy)]
+struct Asked {
+    size_gib: Option<f64>,
+    iops: Option<f64>,
+    mib: Option<f64>,
+}
+
+/// Names of the types.
+pub(crate) fn names() -> Vec<String> {
+    let mut names = AWS_VOLUMES.names();
+    names.dedup();
+    names
+}
+
+/// A volume; `None` if there is no such type. Of a type with several rows, the first that allows
+/// what was asked for.
+pub(crate) fn disk(parameters: &mut Parameters) -> Result<Option<Disk>, Error> {
+    let rows: Vec<Row> = AWS_VOLUMES.rows(|kind| kind.eq_ignore_ascii_case(parameters.name()));
+    let Some(first) = rows.first() else { return Ok(None) };
+    let least = rows.iter().map(|row| row.size_min_gib).fold(first.size_min_gib, f64::min);
+    let most = rows.iter().map(|row| row.size_max_gib).fold(first.size_max_gib, f64::max);
+    let size_gib = parameters.size_gib(least, most)?;
+    let iops = if first.is_provisioned() { parameters.iops()? } else { None };
+    let bytes = if first.included_mib.is_some() { parameters.bw_bytes(Cloud::Aws)? } else { None };
+    let asked = Asked { size_gib, iops, mib: bytes.map(|bytes| bytes / MIB) };
+    let mut refusal = None;
+    for row in &rows {
+        match row.allows(asked) {
+            Ok(()) => return Ok(Some(row.disk(asked))),
+            Err(problem) => refusal = Some(problem),
+        }
+    }
+    Err(parameters.problem(&refusal.unwrap_or_default()))
+}
+
+impl Row {
+    fn is_provisioned(&self) -> bool {
+        self.iops_per_gib_max.is_some() && self.baseline_iops_per_gib.is_none()
+    }
+
+    /// What cannot be provisioned, in words.
+    fn allows(&self, asked: Asked) -> Result<(), String> {
+        if asked.size_gib.is_some_and(|gib| !(self.size_min_gib..=self.size_max_gib).contains(&gib))
+        {
+            return Err(format!("its size is {} to {} GiB", self.size_min_gib, self.size_max_gib));
+        }
+        let (least, most) = (self.min_iops.unwrap_or(1.0), self.most_iops(asked.size_gib));
+        if let Some(iops) = asked.iops.filter(|iops| !(least..=most).contains(iops)) {
+            return Err(format!(
+                "{iops} IOPS cannot be provisioned at this size: {least} to {most} can"
+            ));
+        }
+        let least = self.included_mib.unwrap_or(0.0);
+        let iops = asked.iops.or(self.included_iops).unwrap_or(most);
+        let most = (iops * GP3_MIB_PER_IOPS).clamp(least, self.max_throughput_mib.max(least));
+        match asked.mib.filter(|mib| !(least..=most).contains(mib)) {
+            Some(mib) => Err(format!(
+                "{mib:.0} MiB/s cannot be provisioned with {iops} IOPS: {least} to {most} can"
+            )),
+            None => Ok(()),
+        }
+    }
+
+    fn most_iops(&self, size_gib: Option<f64>) -> f64 {
+        let by_size = size_gib.zip(self.iops_per_gib_max).map(|(gib, per_gib)| gib * per_gib);
+        let least = self.min_iops.unwrap_or(0.0);
+        by_size.map_or(self.max_iops, |iops| iops.clamp(least, self.max_iops))
+    }
+
+    fn disk(&self, asked: Asked) -> Disk {
+        let mut limit = Limit {
+            io_unit_bytes: self.io_unit_kib.map(|kib| kib * KIB),
+            ..Limit::unknown(Scope::Disk, &self.volume_type, &self.source())
+        };
+        match self.volume_type.as_str() {
+            "gp2" => self.gp2(asked, &mut limit),
+            "gp3" => self.gp3(asked, &mut limit),
+            "io1" | "io2" => self.provisioned(asked, &mut limit),
+            "st1" | "sc1" => self.streaming(asked, &mut limit),
+            _ => self.as_stated(&mut limit),
+        }
+        Disk {
+            cloud: Cloud::Aws,
+            name: self.volume_type.clone(),
+            kind: self.volume_type.clone(),
+            size_bytes: asked.size_gib.map(gib_to_bytes),
+            limits: vec![limit],
+            host_cache: None,
+            facts: self.facts(),
+            notes: notes(&self.notes),
+            source: self.source(),
+        }
+    }
+
+    fn source(&self) -> Source {
+        Source { text: self.source.clone(), as_of: self.as_of.clone() }
+    }
+
+    /// 3 IOPS per GiB, and credits to burst where that is less than the burst. Without credits,
+    /// I/Os of 256 KiB at the baseline carry less than the highest throughput.
+    fn gp2(&self, asked: Asked, limit: &mut Limit) {
+        let Some(gib) = asked.size_gib else { return needs_size(limit) };
+        let least = self.min_iops.unwrap_or(0.0);
+        let per_gib = self.baseline_iops_per_gib.unwrap_or(0.0);
+        let iops = (per_gib * gib).clamp(least, self.max_iops);
+        let burst = |per_s| Burst { per_s, credits: self.io_credits, opt_in: false, note: None };
+        limit.iops = Some(Rate::with_burst(iops, self.burst_iops.map(burst)));
+        let most = self.max_throughput_mib;
+        limit.bw_bytes = Some(if gib <= GP2_SMALL_GIB {
+            Rate::steady(GP2_SMALL_MIB * MIB)
+        } else if gib >= GP2_LARGE_GIB {
+            Rate::steady(most * MIB)
+        } else {
+            let unit_bytes = limit.io_unit_bytes.unwrap_or(0) as f64;
+            let note = Some("while there are I/O credits".to_owned());
+            let burst = Burst { per_s: most * MIB, credits: None, opt_in: false, note };
+            limit.notes.push(
+                "throughput without credits is not documented: taken as I/Os of 256 KiB at the \
+                 baseline"
+                    .to_owned(),
+            );
+            Rate::with_burst(iops * unit_bytes, Some(burst))
+        });
+    }
+
+    /// What comes with the volume, or as provisioned.
+    fn gp3(&self, asked: Asked, limit: &mut Limit) {
+        limit.iops = asked.iops.or(self.included_iops).map(Rate::steady);
+        limit.bw_bytes = asked.mib.or(self.included_mib).map(|mib| Rate::steady(mib * MIB));
+    }
+
+    fn provisioned(&self, asked: Asked, limit: &mut Limit) {
+        let Some(iops) = asked.iops else {
+            limit.notes.push("IOPS are provisioned: give iops=".to_owned());
+            return;
+        };
+        limit.iops = Some(Rate::steady(iops));
+        let unit_mib = limit.io_unit_bytes.unwrap_or(0) as f64 / MIB;
+        let mib = if self.variant.as_deref() == Some("Block Express") {
+            iops * IO2_MIB_PER_IOPS
+        } else if iops <= IO1_LOW_IOPS {
+            (iops * unit_mib).min(IO1_LOW_MIB)
+        } else {
+            iops * IO1_HIGH_KIB / 1_024.0
+        };
+        limit.bw_bytes = Some(Rate::steady(mib.min(self.max_throughput_mib) * MIB));
+    }
+
+    /// Throughput by size, with credits of bytes; IOPS of 1 MiB each.
+    fn streaming(&self, asked: Asked, limit: &mut Limit) {
+        limit.iops = Some(Rate::steady(self.max_iops));
+        let Some(gib) = asked.size_gib else { return needs_size(limit) };
+        let tib = gib / 1_024.0;
+        let by_size = |mib_per_tib: Option<f64>, most: f64| {
+            mib_per_tib.map(|mib_per_tib| (mib_per_tib * tib).min(most) * MIB)
+        };
+        let most = self.max_throughput_mib;
+        let sustained = by_size(self.baseline_mib_per_tib, self.max_baseline_mib.unwrap_or(most));
+        let burst = by_size(self.burst_mib_per_tib, most).map(|per_s| Burst {
+            per_s,
+            credits: self.credit_tib_per_tib.map(|per_tib| per_tib * tib * TIB),
+            opt_in: false,
+            note: None,
+        });
+        limit.bw_bytes = sustained.map(|sustained| Rate::with_burst(sustained, burst));
+    }
+
+    fn as_stated(&self, limit: &mut Limit) {
+        limit.iops = Some(Rate::steady(self.max_iops));
+        limit.bw_bytes = Some(Rate::steady(self.max_throughput_mib * MIB));
+        limit.notes.extend(self.baseline_iops_rule.iter().map(|rule| format!("IOPS: {rule}")));
+        limit.notes.extend(self.throughput_rule.iter().map(|rule| format!("throughput: {rule}")));
+    }
+
+    fn facts(&self) -> Vec<Fact> {
+        let range = format!("{} to {} GiB", self.size_min_gib, self.size_max_gib);
+        let facts = [
+            ("Variant", self.variant.clone()),
+            ("Sizes", Some(range)),
+            ("IOPS", self.baseline_iops_rule.clone()),
+            ("Throughput", self.throughput_rule.clone()),
+            ("Promised", self.performance_sla.clone()),
+        ];
+        let fact = |(name, value): (&str, Option<String>)| {
+            Some(Fact { name: name.to_owned(), value: value?, source: self.source() })
+        };
+        facts.into_iter().filter_map(fact).collect()
+    }
+}
+
+fn needs_size(limit: &mut Limit) {
+    limit.notes.push("depends on the size: give size=".to_owned());
+}

@@ -1,0 +1,4 @@
+//! Microsoft Azure.
+
+pub(crate) mod disks;
+pub(crate) mod vms;

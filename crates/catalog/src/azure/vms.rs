@@ -1,0 +1,247 @@
+//! Azure's VM sizes.
+
+use serde::Deserialize;
+
+use crate::table::{AZURE_VMS, notes, truth};
+use crate::units::{KIB, MB, gib_to_bytes};
+use crate::{Burst, Cloud, Direction, Fact, Limit, Rate, Scope, Source, Vm, conflicts};
+
+/// Kinds of disk that have limits of their own on newer sizes.
+const FAST_KINDS: [&str; 2] = ["premium-v2", "ultra"];
+
+#[derive(Deserialize)]
+struct Row {
+    size: String,
+    variant: Option<String>,
+    family: String,
+    parent_size: Option<String>,
+    vcpus: Option<u32>,
+    memory_gib: Option<f64>,
+    max_data_disks: Option<u32>,
+    cached_iops: Option<f64>,
+    cached_read_bytes_per_s: Option<f64>,
+    cached_write_bytes_per_s: Option<f64>,
+    cache_size_gib: Option<f64>,
+    uncached_iops: Option<f64>,
+    uncached_bytes_per_s: Option<f64>,
+    burst_uncached_iops: Option<f64>,
+    burst_uncached_mbps: Option<f64>,
+    pv2_ultra_uncached_iops: Option<f64>,
+    pv2_ultra_uncached_mbps: Option<f64>,
+    pv2_ultra_burst_iops: Option<f64>,
+    pv2_ultra_burst_mbps: Option<f64>,
+    temp_disk_gib: Option<f64>,
+    temp_iops: Option<f64>,
+    temp_mbps: Option<f64>,
+    local_nvme_gib: Option<f64>,
+    local_nvme_disks: Option<u32>,
+    local_nvme_read_iops: Option<f64>,
+    local_nvme_write_iops: Option<f64>,
+    local_nvme_read_mbps: Option<f64>,
+    local_nvme_write_mbps: Option<f64>,
+    #[serde(deserialize_with = "truth")]
+    premium_io: Option<bool>,
+    #[serde(deserialize_with = "truth")]
+    encryption_at_host_supported: Option<bool>,
+    #[serde(deserialize_with = "truth")]
+    ultra_ssd_available: Option<bool>,
+    disk_controller_types: Option<String>,
+    ephemeral_os_placements: Option<String>,
+    confidential_type: Option<String>,
+    retirement_date: Option<String>,
+    source: String,
+    as_of: String,
+    burst_source: Option<String>,
+    burst_as_of: Option<String>,
+    notes: String,
+}
+
+/// The variants of the sizes whose name `wanted` likes.
+pub(crate) fn vms(wanted: impl Fn(&str) -> bool) -> Vec<Vm> {
+    AZURE_VMS.rows::<Row>(wanted).into_iter().map(Row::into_vm).collect()
+}
+
+impl Row {
+    fn into_vm(self) -> Vm {
+        let limits = [
+            self.cached(),
+            vec![self.uncached()],
+            self.uncached_fast().into_iter().collect(),
+            self.temporary().into_iter().collect(),
+            self.local_nvme(),
+        ];
+        Vm {
+            cloud: Cloud::Azure,
+            limits: limits.concat(),
+            facts: self.facts(),
+            notes: self.vm_notes(),
+            conflicts: conflicts::of(&self.size),
+            source: self.source(),
+            variant: self.variant,
+            vcpus: self.vcpus,
+            memory_bytes: self.memory_gib.map(gib_to_bytes),
+            cache_bytes: self.cache_size_gib.map(gib_to_bytes),
+            max_data_disks: self.max_data_disks,
+            premium_storage: self.premium_io,
+            encryption_at_host_supported: self.encryption_at_host_supported,
+            name: self.size,
+        }
+    }
+
+    fn source(&self) -> Source {
+        Source { text: self.source.clone(), as_of: self.as_of.clone() }
+    }
+
+    /// The page of the series, where one was read.
+    fn page(&self) -> Option<Source> {
+        let text = self.burst_source.clone()?;
+        Some(Source { text, as_of: self.burst_as_of.clone()? })
+    }
+
+    fn limit(&self, scope: Scope) -> Limit {
+        Limit { io_unit_bytes: None, ..Limit::unknown(scope, &self.size, &self.source()) }
+    }
+
+    /// One limit, or one for each direction where the bandwidths differ.
+    fn cached(&self) -> Vec<Limit> {
+        if self.cached_iops.is_none() {
+            return Vec::new();
+        }
+        let side = |direction, bytes: Option<f64>| Limit {
+            direction,
+            iops: self.cached_iops.map(Rate::steady),
+            bw_bytes: bytes.map(Rate::steady),
+            ..self.limit(Scope::VmCached)
+        };
+        if self.cached_read_bytes_per_s == self.cached_write_bytes_per_s {
+            return vec![side(Direction::Both, self.cached_read_bytes_per_s)];
+        }
+        vec![
+            side(Direction::Read, self.cached_read_bytes_per_s),
+            side(Direction::Write, self.cached_write_bytes_per_s),
+        ]
+    }
+
+    fn uncached(&self) -> Limit {
+        let burst_iops = self.burst_uncached_iops.map(burst);
+        let burst_bytes = self.burst_uncached_mbps.map(|mb| burst(mb * MB));
+        Limit {
+            burst_source: burst_iops.is_some().then(|| self.page()).flatten(),
+            iops: self.uncached_iops.map(|iops| Rate::with_burst(iops, burst_iops)),
+            bw_bytes: self.uncached_bytes_per_s.map(|bytes| Rate::with_burst(bytes, burst_bytes)),
+            ..self.limit(Scope::VmUncached)
+        }
+    }
+
+    /// What Premium SSD v2 and Ultra disks may do where that is more.
+    fn uncached_fast(&self) -> Option<Limit> {
+        let iops = self.pv2_ultra_uncached_iops?;
+        let burst_iops = self.pv2_ultra_burst_iops.map(burst);
+        let burst_bytes = self.pv2_ultra_burst_mbps.map(|mb| burst(mb * MB));
+        Some(Limit {
+            disk_kinds: FAST_KINDS.map(str::to_owned).to_vec(),
+            iops: Some(Rate::with_burst(iops, burst_iops)),
+            bw_bytes: self.pv2_ultra_uncached_mbps.map(|mb| Rate::with_burst(mb * MB, burst_bytes)),
+            source: self.page().unwrap_or_else(|| self.source()),
+            ..self.limit(Scope::VmUncached)
+        })
+    }
+
+    /// Bytes per second of the shared bucket where it is that, else as the page prints it.
+    fn temporary(&self) -> Option<Limit> {
+        self.temp_disk_gib.filter(|gib| *gib > 0.0)?;
+        let is_from_page = self.notes.contains("temp_* from docs");
+        let limit = self.limit(Scope::VmTemporary);
+        Some(Limit {
+            iops: self.temp_iops.map(Rate::steady),
+            bw_bytes: if is_from_page {
+                self.temp_mbps.map(|mb| Rate::steady(mb * MB))
+            } else {
+                self.cached_read_bytes_per_s.map(Rate::steady)
+            },
+            source: self.page().filter(|_| is_from_page).unwrap_or(limit.source),
+            notes: if is_from_page || self.cached_iops.is_none() {
+                Vec::new()
+            } else {
+                vec!["the same bucket as VM cached".to_owned()]
+            },
+            ..self.limit(Scope::VmTemporary)
+        })
+    }
+
+    fn local_nvme(&self) -> Vec<Limit> {
+        let side = |direction, iops: Option<f64>, mb: Option<f64>| {
+            (iops.is_some() || mb.is_some()).then(|| Limit {
+                direction,
+                iops: iops.map(Rate::steady),
+                bw_bytes: mb.map(|mb| Rate::steady(mb * MB)),
+                ..self.limit(Scope::LocalNvme)
+            })
+        };
+        let read = side(Direction::Read, self.local_nvme_read_iops, self.local_nvme_read_mbps);
+        let write = side(Direction::Write, self.local_nvme_write_iops, self.local_nvme_write_mbps);
+        read.into_iter().chain(write).collect()
+    }
+
+    fn facts(&self) -> Vec<Fact> {
+        let yes = |value: bool| if value { "yes" } else { "no" }.to_owned();
+        let gib = |gib: f64| format!("{gib} GiB");
+        let words = |text: &Option<String>| text.as_ref().map(|text| text.replace(',', ", "));
+        let facts = [
+            ("Temporary disk", self.temp_disk_gib.filter(|gib| *gib > 0.0).map(gib)),
+            ("Local NVMe", self.local_nvme_gib.map(gib)),
+            ("Local NVMe disks", self.local_nvme_disks.map(|n| n.to_string())),
+            ("Disk controllers", words(&self.disk_controller_types)),
+            ("Ephemeral OS disk on", words(&self.ephemeral_os_placements)),
+            ("Ultra disks", self.ultra_ssd_available.map(yes)),
+            ("Confidential", self.confidential_type.clone()),
+            ("Constrained from", self.parent_size.clone()),
+            ("Family", Some(self.family.clone())),
+            ("Retires", self.retirement_date.clone()),
+        ];
+        let fact = |(name, value): (&str, Option<String>)| {
+            Some(Fact { name: name.to_owned(), value: value?, source: self.source() })
+        };
+        facts.into_iter().filter_map(fact).collect()
+    }
+
+    /// The source's shorthand for columns, in words.
+    fn vm_notes(&self) -> Vec<String> {
+        let words = [
+            (
+                "temp_* and cached_* are ONE combined bucket in the SKU API",
+                "the temporary disk and cached disks share one bucket",
+            ),
+            (
+                "PremiumIO=false: no premium storage/caching",
+                "no premium disks, and no limits of cached disks",
+            ),
+            ("cached_* left blank, combined bucket shown as temp_*", ""),
+            (
+                "temp_* from docs local-storage table (burst_source page)",
+                "the temporary disk's limits are those of the page's table of local storage",
+            ),
+            ("combined bucket is the SCSI temp disk only", ""),
+            ("burst/pv2 values", "bursts and limits of Premium SSD v2 are"),
+            (
+                "uncached_* from docs NVMe table",
+                "limits of uncached disks from the page's table for NVMe",
+            ),
+            ("docs page", "the page of the series"),
+            ("docs:", "the page of the series:"),
+            ("local_nvme ", "local NVMe "),
+        ];
+        let all = words.iter().fold(self.notes.clone(), |text, (from, to)| text.replace(from, to));
+        notes(&all)
+    }
+}
+
+/// The sources say neither how many credits a VM has nor how long they last.
+fn burst(per_s: f64) -> Burst {
+    Burst { per_s, credits: None, opt_in: false, note: None }
+}
+
+/// I/O size above which an I/O counts as several, of disks.
+pub(super) fn io_unit_bytes(kib: Option<u64>) -> Option<u64> {
+    kib.map(|kib| kib * KIB)
+}

@@ -1,0 +1,90 @@
+//! Which VM, which of its limits hold a disk, and what cannot be together.
+
+use crate::{Caching, Cloud, Disk, Error, HostCache, Limit, Scope, Setup, Vm, vm};
+
+/// The one VM that is meant.
+pub(super) fn chosen(setup: &Setup) -> Result<Option<Vm>, Error> {
+    let Some(name) = &setup.vm else { return Ok(None) };
+    let mut found = vm(name)?;
+    let variants: Vec<_> = found.iter().filter_map(|vm| vm.variant.clone()).collect();
+    if let Some(wanted) = &setup.variant {
+        found.retain(|vm| vm.variant.as_deref() == Some(wanted.as_str()));
+    }
+    match (found.len(), variants.as_slice()) {
+        (1, _) => Ok(found.pop()),
+        (0, []) => Err(Error::Impossible(format!("{name} has no variants: leave --variant out"))),
+        (0, known) => Err(Error::Impossible(format!(
+            "{name} has no such variant: its variants are {}",
+            known.join(" and ")
+        ))),
+        (_, known) => Err(Error::Impossible(format!(
+            "{name} has other limits with each disk controller: say --variant {}",
+            known.join(" or --variant ")
+        ))),
+    }
+}
+
+/// Refuses what no provider would let anybody attach.
+pub(super) fn check(vm: Option<&Vm>, disks: &[(Disk, Caching)]) -> Result<(), Error> {
+    let Some((first, _)) = disks.first() else {
+        return Err(Error::Impossible(
+            "there is no disk: give at least one with --disk".to_owned(),
+        ));
+    };
+    let (cloud, whose) = vm.map_or((first.cloud, &first.name), |vm| (vm.cloud, &vm.name));
+    for (disk, caching) in disks {
+        check_disk(disk, *caching)?;
+        if disk.cloud != cloud {
+            let (name, other) = (&disk.name, disk.cloud);
+            return Err(Error::Impossible(format!(
+                "{name} is a disk of {other}, {whose} belongs to {cloud}: they cannot be together"
+            )));
+        }
+        if disk.kind == "premium-ssd" && vm.is_some_and(|vm| vm.premium_storage == Some(false)) {
+            let name = &disk.name;
+            return Err(Error::Impossible(format!(
+                "{whose} takes no premium disks such as {name}: choose a size with an s in its \
+                 name, or a disk such as E30"
+            )));
+        }
+    }
+    match vm.and_then(|vm| vm.max_data_disks) {
+        Some(most) if disks.len() > most as usize => {
+            let count = disks.len();
+            Err(Error::Impossible(format!("{whose} takes {most} disks at most, not {count}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn check_disk(disk: &Disk, caching: Caching) -> Result<(), Error> {
+    if caching == Caching::None || disk.host_cache == Some(HostCache::Possible) {
+        return Ok(());
+    }
+    let name = &disk.name;
+    Err(Error::Impossible(if disk.cloud == Cloud::Azure {
+        format!("{name} cannot be cached by the host: give it caching=none")
+    } else {
+        format!("hosts of {} cache no disks: leave --caching out", disk.cloud)
+    }))
+}
+
+/// The limits of the VM that hold the disk. If there must be some and the sources have none, one
+/// whose figures are unknown.
+pub(super) fn limits(vm: &Vm, disk: &Disk, caching: Caching) -> Vec<Limit> {
+    let scope = match (vm.cloud, caching) {
+        (Cloud::Azure, Caching::None) => Scope::VmUncached,
+        (Cloud::Azure, _) => Scope::VmCached,
+        _ => Scope::Instance,
+    };
+    let held = |limit: &&Limit| limit.scope == scope && limit.holds_for(&disk.kind);
+    let all: Vec<_> = vm.limits.iter().filter(held).cloned().collect();
+    let own: Vec<_> = all.iter().filter(|limit| !limit.disk_kinds.is_empty()).cloned().collect();
+    let found = if own.is_empty() { all } else { own };
+    if !found.is_empty() {
+        return found;
+    }
+    let mut unknown = Limit::unknown(scope, &vm.name, &vm.source);
+    unknown.notes.push(format!("no such limit was found for {}", disk.kind));
+    vec![unknown]
+}

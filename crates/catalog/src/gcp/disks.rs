@@ -1,0 +1,150 @@
+//! Persistent Disk and Hyperdisk.
+
+use super::Row;
+use crate::table::notes;
+use crate::text::Parameters;
+use crate::units::{MIB, gib_to_bytes};
+use crate::{Cloud, Direction, Disk, Error, Fact, Limit, Rate, Scope};
+
+/// Zonal kinds whose performance follows from the size of all of them on a VM.
+pub(crate) const PERSISTENT_KINDS: [&str; 4] =
+    ["pd-standard", "pd-balanced", "pd-ssd", "pd-extreme"];
+
+/// Disks are 64 TiB at most; the sources of the table do not say the least.
+const LARGEST_GIB: f64 = 65_536.0;
+
+/// Names of the kinds.
+pub(crate) fn names() -> Vec<String> {
+    let mut names: Vec<String> = PERSISTENT_KINDS.map(str::to_owned).to_vec();
+    let others = ["per-disk maximum", "console default provisioning"];
+    let others = others.iter().flat_map(|scope| Row::all(scope)).map(|row| row.disk_type);
+    for name in others {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names
+}
+
+/// A disk; `None` if there is no such kind.
+pub(crate) fn disk(parameters: &mut Parameters) -> Result<Option<Disk>, Error> {
+    let kind = parameters.name().to_ascii_lowercase();
+    if PERSISTENT_KINDS.contains(&kind.as_str()) {
+        let size_gib = parameters.size_gib(1.0, LARGEST_GIB)?;
+        return Ok(Some(persistent(&kind, size_gib)));
+    }
+    if names().contains(&kind) {
+        return hyperdisk(&kind, parameters).map(Some);
+    }
+    Ok(None)
+}
+
+/// A Persistent Disk of this size, or all of this kind on a VM: they share what their sizes add
+/// up to, and the baseline counts once.
+pub(crate) fn persistent(kind: &str, size_gib: Option<f64>) -> Disk {
+    let rows = Row::all("per-GiB");
+    let row = rows.iter().find(|row| row.disk_type == kind);
+    let row = row.expect("each kind of Persistent Disk has its row per GiB");
+    let by_size = |baseline: Option<f64>, per_gib: Option<f64>, scale: f64| {
+        Some(Rate::steady((baseline? + per_gib? * size_gib?) * scale))
+    };
+    let bytes = by_size(row.baseline_mib_per_vm, row.mib_per_gib, MIB);
+    let side = |direction, per_gib: Option<f64>| Limit {
+        direction,
+        iops: by_size(row.baseline_iops_per_vm, per_gib, 1.0),
+        bw_bytes: bytes.clone(),
+        notes: if size_gib.is_none() {
+            vec!["depends on the size: give size=".to_owned()]
+        } else {
+            Vec::new()
+        },
+        ..Limit::unknown(Scope::Disk, kind, &row.source())
+    };
+    let (read, write) = (
+        side(Direction::Read, row.read_iops_per_gib),
+        side(Direction::Write, row.write_iops_per_gib),
+    );
+    let limits = if read.iops == write.iops {
+        vec![Limit { direction: Direction::Both, ..read }]
+    } else {
+        vec![read, write]
+    };
+    let words = |figure: Option<f64>, unit: &str| figure.map(|figure| format!("{figure} {unit}"));
+    let facts = [
+        ("Baseline of all on a VM", words(row.baseline_iops_per_vm, "IOPS")),
+        ("Baseline throughput", words(row.baseline_mib_per_vm, "MiB/s")),
+        ("Read IOPS per GiB", words(row.read_iops_per_gib, "")),
+        ("Write IOPS per GiB", words(row.write_iops_per_gib, "")),
+        ("Throughput per GiB", words(row.mib_per_gib, "MiB/s")),
+    ];
+    let fact = |(name, value): (&str, Option<String>)| {
+        let value = value?.trim_end().to_owned();
+        Some(Fact { name: name.to_owned(), value, source: row.source() })
+    };
+    Disk {
+        cloud: Cloud::Gcp,
+        name: kind.to_owned(),
+        kind: kind.to_owned(),
+        size_bytes: size_gib.map(gib_to_bytes),
+        limits,
+        host_cache: None,
+        facts: facts.into_iter().filter_map(fact).collect(),
+        notes: notes(&row.notes),
+        source: row.source(),
+    }
+}
+
+/// IOPS and throughput are provisioned; of most kinds the sources do not say how much can be.
+fn hyperdisk(kind: &str, parameters: &mut Parameters) -> Result<Disk, Error> {
+    let size_gib = parameters.size_gib(1.0, LARGEST_GIB)?;
+    let (iops, bytes) = (parameters.iops()?, parameters.bw_bytes(Cloud::Gcp)?);
+    let rows = Row::all("per-disk maximum");
+    let most = rows.iter().find(|row| row.disk_type == kind);
+    let defaults = Row::all("console default provisioning");
+    let default = defaults.iter().find(|row| row.disk_type == kind);
+    let row = most.or(default).expect("names come from these rows");
+    let mut limit = Limit {
+        iops: iops.map(Rate::steady),
+        bw_bytes: bytes.map(Rate::steady),
+        ..Limit::unknown(Scope::Disk, kind, &row.source())
+    };
+    if iops.is_none() || bytes.is_none() {
+        limit.notes.push("IOPS and throughput are provisioned: give iops= and bw=".to_owned());
+    }
+    let too_much =
+        |asked: Option<f64>, most: Option<f64>| asked.zip(most).is_some_and(|(a, b)| a > b);
+    let most_iops = most.and_then(|row| row.max_read_iops);
+    let most_mib = most.and_then(|row| row.max_read_mib);
+    if too_much(iops, most_iops) || too_much(bytes.map(|bytes| bytes / MIB), most_mib) {
+        let figure = |most: Option<f64>| most.map_or("unknown".to_owned(), |most| most.to_string());
+        return Err(parameters.problem(&format!(
+            "a disk has {} IOPS and {} MiB/s at most",
+            figure(most_iops),
+            figure(most_mib)
+        )));
+    }
+    let words = |figure: Option<f64>, unit: &str| figure.map(|figure| format!("{figure} {unit}"));
+    let fact = |name: &str, value: Option<String>, row: &Row| {
+        Some(Fact { name: name.to_owned(), value: value?, source: row.source() })
+    };
+    let facts = [
+        most.and_then(|row| fact("IOPS at most", words(row.max_read_iops, "IOPS"), row)),
+        most.and_then(|row| fact("Throughput at most", words(row.max_read_mib, "MiB/s"), row)),
+        default.and_then(|row| fact("Console's default", words(row.max_read_iops, "IOPS"), row)),
+        default.and_then(|row| {
+            let value = words(row.max_read_mib, "(the source names no unit)");
+            fact("Console's default throughput", value, row)
+        }),
+    ];
+    Ok(Disk {
+        cloud: Cloud::Gcp,
+        name: kind.to_owned(),
+        kind: kind.to_owned(),
+        size_bytes: size_gib.map(gib_to_bytes),
+        limits: vec![limit],
+        host_cache: None,
+        facts: facts.into_iter().flatten().collect(),
+        notes: most.map(|row| notes(&row.notes)).unwrap_or_default(),
+        source: row.source(),
+    })
+}

@@ -1,0 +1,164 @@
+//! Machine types, and what each kind of Persistent Disk may do on them.
+
+use serde::Deserialize;
+
+use super::Row;
+use crate::table::{GCP_MACHINES, notes, truth};
+use crate::units::gib_to_bytes;
+use crate::{Cloud, Direction, Fact, Limit, Rate, Scope, Source, Vm};
+
+#[derive(Deserialize)]
+struct Machine {
+    #[serde(rename = "machine_type")]
+    name: String,
+    family: String,
+    vcpus: u32,
+    memory_gb: f64,
+    #[serde(deserialize_with = "truth")]
+    shared_cpu: Option<bool>,
+    max_persistent_disks: Option<u32>,
+    max_persistent_disks_size_gb: Option<u64>,
+    source: String,
+    as_of: String,
+}
+
+/// The machine types whose name `wanted` likes.
+pub(crate) fn vms(wanted: impl Fn(&str) -> bool) -> Vec<Vm> {
+    let machines = GCP_MACHINES.rows::<Machine>(wanted);
+    if machines.is_empty() {
+        return Vec::new();
+    }
+    let (caps, egress) = (Row::all("per-VM"), Row::all("network egress"));
+    machines.into_iter().map(|machine| machine.into_vm(&caps, &egress)).collect()
+}
+
+impl Machine {
+    fn into_vm(self, caps: &[Row], egress: &[Row]) -> Vm {
+        let applies = |row: &&Row| row.bracket_holds(&self) && !self.is_named_by_other(caps, row);
+        let caps_here = caps.iter().filter(applies).flat_map(|row| self.cap(row));
+        let egress = egress.iter().filter(|row| row.bracket_holds(&self));
+        let limits: Vec<_> = caps_here.chain(egress.map(|row| self.egress(row))).collect();
+        let mut notes = Vec::new();
+        if limits.is_empty() {
+            notes.push("no limits of Persistent Disk on this machine type were found".to_owned());
+        }
+        Vm {
+            cloud: Cloud::Gcp,
+            variant: None,
+            vcpus: Some(self.vcpus),
+            memory_bytes: Some(gib_to_bytes(self.memory_gb)),
+            cache_bytes: None,
+            max_data_disks: self.max_persistent_disks,
+            premium_storage: None,
+            encryption_at_host_supported: None,
+            limits,
+            facts: self.facts(),
+            notes,
+            conflicts: Vec::new(),
+            source: self.source(),
+            name: self.name,
+        }
+    }
+
+    fn source(&self) -> Source {
+        Source { text: self.source.clone(), as_of: self.as_of.clone() }
+    }
+
+    /// A row that names the machine type stands before one for its number of vCPUs.
+    fn is_named_by_other(&self, caps: &[Row], row: &Row) -> bool {
+        let named = |row: &Row| row.vm_bracket.as_deref().map(plain) == Some(&self.name);
+        !named(row) && caps.iter().any(|other| other.disk_type == row.disk_type && named(other))
+    }
+
+    fn cap(&self, row: &Row) -> Vec<Limit> {
+        let side = |direction, iops: Option<f64>, mib: Option<f64>| Limit {
+            direction,
+            disk_kinds: vec![row.disk_type.clone()],
+            iops: iops.map(Rate::steady),
+            bw_bytes: mib.map(|mib| Rate::steady(mib * row.throughput_bytes())),
+            notes: notes(&row.notes),
+            ..Limit::unknown(Scope::Instance, &self.name, &row.source())
+        };
+        let (read, write) = (
+            side(Direction::Read, row.max_read_iops, row.max_read_mib),
+            side(Direction::Write, row.max_write_iops, row.max_write_mib),
+        );
+        if (&read.iops, &read.bw_bytes) == (&write.iops, &write.bw_bytes) {
+            return vec![Limit { direction: Direction::Both, ..read }];
+        }
+        vec![read, write]
+    }
+
+    /// Writes to Persistent Disk share the network's way out.
+    fn egress(&self, row: &Row) -> Limit {
+        let bytes = row.max_write_mib.map(|amount| amount * row.throughput_bytes());
+        Limit {
+            direction: Direction::Write,
+            disk_kinds: super::disks::PERSISTENT_KINDS.map(str::to_owned).to_vec(),
+            bw_bytes: bytes.map(Rate::steady),
+            notes: ["network egress".to_owned()].into_iter().chain(notes(&row.notes)).collect(),
+            ..Limit::unknown(Scope::Instance, &self.name, &row.source())
+        }
+    }
+
+    fn facts(&self) -> Vec<Fact> {
+        let gb = |gb: u64| format!("{gb} GB");
+        let facts = [
+            ("Family", Some(self.family.clone())),
+            ("Shared CPU", self.shared_cpu.filter(|is| *is).map(|_| "yes".to_owned())),
+            ("Persistent Disk in all", self.max_persistent_disks_size_gb.map(gb)),
+        ];
+        let fact = |(name, value): (&str, Option<String>)| {
+            Some(Fact { name: name.to_owned(), value: value?, source: self.source() })
+        };
+        facts.into_iter().filter_map(fact).collect()
+    }
+}
+
+impl Row {
+    /// Whether it is a row for this machine type: by its name, or by family and number of vCPUs.
+    fn bracket_holds(&self, machine: &Machine) -> bool {
+        let Some(bracket) = self.vm_bracket.as_deref() else { return false };
+        if self.vm_bracket_kind.as_deref() == Some("Machine type") || plain(bracket) == machine.name
+        {
+            return plain(bracket) == machine.name;
+        }
+        let family = self.family.as_deref().unwrap_or_default();
+        family.eq_ignore_ascii_case(&machine.family) && has_vcpus(bracket, machine.vcpus)
+    }
+}
+
+/// Without the star of a footnote.
+fn plain(bracket: &str) -> &str {
+    bracket.trim_end_matches('*')
+}
+
+/// `8`, `2-7`, `64 or more`, `16+`.
+fn has_vcpus(bracket: &str, vcpus: u32) -> bool {
+    let open = bracket.strip_suffix(" or more").or_else(|| bracket.strip_suffix('+'));
+    let (least, most) = match (open, bracket.split_once('-')) {
+        (Some(least), _) => (least.parse(), Ok(u32::MAX)),
+        (None, Some((least, most))) => (least.parse(), most.parse()),
+        (None, None) => (bracket.parse(), bracket.parse()),
+    };
+    least.is_ok_and(|least: u32| least <= vcpus) && most.is_ok_and(|most: u32| vcpus <= most)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn brackets_of_vcpus_are_read_as_they_are_printed() {
+        for (bracket, inside, outside) in [
+            ("8", vec![8], vec![7, 9, 80]),
+            ("2-7", vec![2, 5, 7], vec![1, 8]),
+            ("64 or more", vec![64, 128], vec![63]),
+            ("16+", vec![16, 96], vec![15]),
+            ("e2-medium*", vec![], vec![1, 2]),
+        ] {
+            assert!(inside.iter().all(|n| has_vcpus(bracket, *n)), "{bracket}");
+            assert!(!outside.iter().any(|n| has_vcpus(bracket, *n)), "{bracket}");
+        }
+    }
+}

@@ -1,0 +1,30 @@
+//! Documented limits of clouds' virtual machines and disks, as data with sources.
+//!
+//! The tables are embedded; nothing else is read. Each figure has a source and a date, what is
+//! not documented is `None`, and where sources disagree both are told. [`vm()`] and [`disk()`]
+//! look one up; [`expect()`] says
+//! what a VM and its disks may do together.
+#![forbid(unsafe_code)]
+
+mod aws;
+mod azure;
+mod conflicts;
+mod disk;
+mod error;
+mod expect;
+mod gcp;
+mod limit;
+mod lookup;
+mod table;
+mod text;
+mod units;
+mod vm;
+
+pub use disk::{Caching, Disk, HostCache};
+pub use error::Error;
+pub use expect::{
+    Bound, Bucket, BurstBound, By, DiskExpectation, Effective, Expectation, Setup, expect,
+};
+pub use limit::{Burst, Cloud, Direction, Limit, Rate, Scope, Source};
+pub use lookup::{attached_disk, disk, disk_names, vm, vm_names, vm_of, vms_like};
+pub use vm::{Conflict, Fact, Vm};

@@ -1,0 +1,130 @@
+//! Finding a size or a disk by its name.
+
+use crate::table::{AWS_INSTANCES, AZURE_VMS, GCP_MACHINES};
+use crate::text::Parameters;
+use crate::{Caching, Cloud, Disk, Error, Vm, aws, azure, gcp};
+
+/// Names that an error suggests at most.
+const SUGGESTED: usize = 3;
+
+/// What every size of Azure is called, and nobody writes.
+const AZURE_PREFIX: &str = "standard_";
+
+impl Cloud {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Azure, Self::Aws, Self::Gcp];
+}
+
+/// The size of this name in any cloud: one, or its variants by disk controller. Case does not
+/// matter, nor whether `Standard_` is written.
+pub fn vm(name: &str) -> Result<Vec<Vm>, Error> {
+    let found = Cloud::ALL.into_iter().find_map(|cloud| named(cloud, name));
+    found.ok_or_else(|| unknown_vm(name, None))
+}
+
+/// As [`vm`], in one cloud.
+pub fn vm_of(cloud: Cloud, name: &str) -> Result<Vec<Vm>, Error> {
+    named(cloud, name).ok_or_else(|| unknown_vm(name, Some(cloud)))
+}
+
+/// Sizes whose name contains `part`, one for each variant; all, if it is empty.
+pub fn vms_like(cloud: Cloud, part: &str) -> Vec<Vm> {
+    let part = part.to_ascii_lowercase();
+    rows(cloud, |name| name.to_ascii_lowercase().contains(&part))
+}
+
+/// Names of all sizes of a cloud, each once.
+pub fn vm_names(cloud: Cloud) -> Vec<String> {
+    let mut names = match cloud {
+        Cloud::Azure => AZURE_VMS.names(),
+        Cloud::Aws => AWS_INSTANCES.names(),
+        Cloud::Gcp => GCP_MACHINES.names(),
+    };
+    names.sort();
+    names.dedup();
+    names
+}
+
+/// Names of all tiers and kinds of disk of a cloud.
+pub fn disk_names(cloud: Cloud) -> Vec<String> {
+    match cloud {
+        Cloud::Azure => azure::disks::names(),
+        Cloud::Aws => aws::volumes::names(),
+        Cloud::Gcp => gcp::disks::names(),
+    }
+}
+
+/// A disk by its name and what was provisioned: `P30`, `gp3:size=500G,iops=6000,bw=250M`,
+/// `pd-ssd:size=500G`. Letters are the provider's units: `G` is GiB; `M` is MB at Azure, MiB
+/// elsewhere.
+pub fn disk(text: &str) -> Result<Disk, Error> {
+    let mut parameters = Parameters::parse(text)?;
+    let disk = found(&mut parameters)?;
+    parameters.finish()?;
+    Ok(disk)
+}
+
+/// A disk that is attached to a VM: as [`disk`], and `caching=none`, `readonly` or `readwrite`.
+pub fn attached_disk(text: &str, otherwise: Caching) -> Result<(Disk, Caching), Error> {
+    let mut parameters = Parameters::parse(text)?;
+    let said = parameters.caching()?;
+    let disk = found(&mut parameters)?;
+    parameters.finish()?;
+    Ok((disk, said.unwrap_or(otherwise)))
+}
+
+fn found(parameters: &mut Parameters) -> Result<Disk, Error> {
+    for look in [azure::disks::disk, aws::volumes::disk, gcp::disks::disk] {
+        if let Some(disk) = look(parameters)? {
+            return Ok(Disk { name: parameters.text().to_owned(), ..disk });
+        }
+    }
+    let name = parameters.name();
+    let known = Cloud::ALL.into_iter().flat_map(disk_names);
+    Err(Error::UnknownDisk { name: name.to_owned(), near: near(name, known) })
+}
+
+fn named(cloud: Cloud, name: &str) -> Option<Vec<Vm>> {
+    let wanted = short(name);
+    Some(rows(cloud, |known| short(known) == wanted)).filter(|found| !found.is_empty())
+}
+
+fn rows(cloud: Cloud, wanted: impl Fn(&str) -> bool) -> Vec<Vm> {
+    match cloud {
+        Cloud::Azure => azure::vms::vms(wanted),
+        Cloud::Aws => aws::instances::vms(wanted),
+        Cloud::Gcp => gcp::machines::vms(wanted),
+    }
+}
+
+fn unknown_vm(name: &str, cloud: Option<Cloud>) -> Error {
+    let clouds = cloud.map_or(Cloud::ALL.to_vec(), |cloud| vec![cloud]);
+    let known = clouds.into_iter().flat_map(vm_names);
+    Error::UnknownVm { name: name.to_owned(), cloud, near: near(name, known) }
+}
+
+/// A name as it is compared.
+pub(crate) fn short(name: &str) -> String {
+    let lower = name.trim().to_ascii_lowercase();
+    lower.strip_prefix(AZURE_PREFIX).map_or(lower.clone(), str::to_owned)
+}
+
+/// The known names that were probably meant: at most a third of them mistyped, the closest first.
+fn near(name: &str, known: impl Iterator<Item = String>) -> Vec<String> {
+    let wanted = short(name);
+    // A long text is no mistyped name, and comparing takes time by the square of its length.
+    let length = wanted.chars().count();
+    if !(1..=64).contains(&length) {
+        return Vec::new();
+    }
+    let mut close: Vec<_> = known
+        .filter_map(|candidate| {
+            let distance = strsim::damerau_levenshtein(&wanted, &short(&candidate));
+            (distance <= (length / 3).clamp(1, 3) && distance < length)
+                .then_some((distance, candidate))
+        })
+        .collect();
+    close.sort();
+    close.truncate(SUGGESTED);
+    close.into_iter().map(|(_, candidate)| candidate).collect()
+}

@@ -1,0 +1,74 @@
+//! Sizes of virtual machines.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Cloud, Limit, Source};
+
+/// A size of virtual machine, or one variant of it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Vm {
+    /// Whose.
+    pub cloud: Cloud,
+    /// As the provider spells it.
+    pub name: String,
+    /// `scsi` or `nvme`, where the disk controller changes the limits.
+    pub variant: Option<String>,
+    /// Virtual CPUs.
+    pub vcpus: Option<u32>,
+    /// Memory.
+    pub memory_bytes: Option<u64>,
+    /// Host cache for disks.
+    pub cache_bytes: Option<u64>,
+    /// Disks that can be attached.
+    pub max_data_disks: Option<u32>,
+    /// Whether premium disks can be attached.
+    pub premium_storage: Option<bool>,
+    /// Whether the host can encrypt temporary disks and caches on top of the disks' encryption.
+    pub encryption_at_host_supported: Option<bool>,
+    /// Documented limits.
+    pub limits: Vec<Limit>,
+    /// Everything else that is documented.
+    pub facts: Vec<Fact>,
+    /// What sources say beside the figures, and where they disagree.
+    pub notes: Vec<String>,
+    /// Figures published of this size that are not its own.
+    pub conflicts: Vec<Conflict>,
+    /// Where the row was read.
+    pub source: Source,
+}
+
+/// A documented property that is no limit.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Fact {
+    /// What.
+    pub name: String,
+    /// How much, with its unit.
+    pub value: String,
+    /// Where it was read.
+    pub source: Source,
+}
+
+/// Figures that somebody published and that the sources contradict.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Conflict {
+    /// The size they were published of.
+    pub name: String,
+    /// Which bucket.
+    pub scope: String,
+    /// I/Os per second.
+    pub iops: Option<f64>,
+    /// Bytes per second.
+    pub bw_bytes: Option<f64>,
+    /// I/Os per second in bursts.
+    pub burst_iops: Option<f64>,
+    /// Bytes per second in bursts.
+    pub burst_bw_bytes: Option<f64>,
+    /// Who published them, and when.
+    pub claimed_by: Source,
+    /// The size whose figures they are.
+    pub belongs_to: Option<String>,
+    /// What speaks against them.
+    pub explanation: String,
+    /// Where that was read.
+    pub source: Source,
+}
