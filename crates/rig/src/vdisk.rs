@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use iotax_spec::{Counts, Fault, Flash, Layer, Stack, Throttle};
 use iotax_vdisk::{
-    AesConfig, CacheConfig, DelayConfig, FaultConfig, FileConfig, FlashConfig, LayerConfig,
+    AesConfig, CacheConfig, Clock, DelayConfig, FaultConfig, FileConfig, FlashConfig, LayerConfig,
     MemConfig, MonotonicClock, Op, QueueConfig, RateLimit, ThrottleConfig, TierConfig, Trigger,
     VirtualDisk,
 };
@@ -21,11 +21,21 @@ pub(crate) fn open(
     file: &Path,
     seed: u64,
 ) -> Result<VirtualDisk, iotax_vdisk::Error> {
+    open_in(stack, file, seed, Arc::new(MonotonicClock))
+}
+
+/// As [`open`], in another time.
+pub(crate) fn open_in(
+    stack: &Stack,
+    file: &Path,
+    seed: u64,
+    clock: Arc<dyn Clock>,
+) -> Result<VirtualDisk, iotax_vdisk::Error> {
     // Two fault layers of one stack must not draw the same fates.
     let seeds = (0..).map(|index| seed.wrapping_add(index));
     let layers: Vec<_> =
         stack.layers.iter().zip(seeds).map(|(layer, seed)| config(layer, file, seed)).collect();
-    VirtualDisk::open(&layers, Arc::new(MonotonicClock))
+    VirtualDisk::open(&layers, clock)
 }
 
 /// Whether the layers above the base can be opened: tried on a small base in memory.
