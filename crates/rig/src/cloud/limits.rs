@@ -99,14 +99,14 @@ fn burst_rate(rate: Option<Modelled>) -> Option<f64> {
     Some(rate?.burst?.0)
 }
 
-/// `lacks` is told of bursts that are left out.
+/// `lacks` is told of a burst that is left out.
 fn modelled(rate: &Rate, credits: f64, lacks: impl FnOnce(String)) -> Modelled {
     let sustained = rate.sustained;
     let without = Modelled { sustained, burst: None };
     let Some(burst) = &rate.burst else { return without };
     let per_s = burst.per_s;
+    // The expectation's notes say that it is off.
     if burst.opt_in {
-        lacks(format!("off, as it is unless it is paid for: the burst to {per_s}"));
         return without;
     }
     let Some(full_s) = burst.full_s(sustained) else {

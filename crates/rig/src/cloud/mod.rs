@@ -188,6 +188,11 @@ fn cache(
         notes.push(format!("{name}: no size of the cache is documented, so nothing is ever hit"));
         return Ok(None);
     };
+    notes.push(
+        "reads that miss the cache, and writes, count against the VM's cached limits alone, as \
+         measured on Standard_DS1_v2"
+            .to_owned(),
+    );
     let share_bytes = cache_bytes / cached_disks as u64;
     let tier = Layer::Tier { size_bytes: share_bytes - share_bytes % PAGE_BYTES };
     let what = match cached_disks {

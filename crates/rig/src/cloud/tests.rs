@@ -49,6 +49,7 @@ fn a_cached_disk_of_a_small_vm() {
       throttle(iops=500, bw=100000000, burst_iops=3500, burst_bw=170000000, credits=30m, unit=256k): disk limit of P10:caching=readonly, documented
       throttle(iops=4000, bw=32000k, group=Standard_DS1_v2-cached): VM cached limit of Standard_DS1_v2, documented
       tier(size=43G): cache of Standard_DS1_v2, documented
+      (reads that miss the cache, and writes, count against the VM's cached limits alone, as measured on Standard_DS1_v2)
     ");
 }
 
@@ -62,19 +63,17 @@ fn cached_and_uncached_disks_have_buckets_apart_and_share_the_cache() {
       throttle(iops=5000, bw=200000000, unit=256k): disk limit of P30:caching=readonly, documented
       throttle(iops=4000, bw=32000k, group=Standard_DS1_v2-cached): VM cached limit of Standard_DS1_v2, documented
       tier(size=22016M): cache of Standard_DS1_v2, divided evenly: an assumption, documented
-      (disk limit of P30:caching=readonly: off, as it is unless it is paid for: the burst to 30000 I/Os per second)
-      (disk limit of P30:caching=readonly: off, as it is unless it is paid for: the burst to 1000000000 bytes per second)
+      (reads that miss the cache, and writes, count against the VM's cached limits alone, as measured on Standard_DS1_v2)
     P10:caching=readonly, caching read only
       file(size=128G, thin): of the documented size, documented
       throttle(iops=500, bw=100000000, burst_iops=3500, burst_bw=170000000, credits=30m, unit=256k): disk limit of P10:caching=readonly, documented
       throttle(iops=4000, bw=32000k, group=Standard_DS1_v2-cached): VM cached limit of Standard_DS1_v2, documented
       tier(size=22016M): cache of Standard_DS1_v2, divided evenly: an assumption, documented
+      (reads that miss the cache, and writes, count against the VM's cached limits alone, as measured on Standard_DS1_v2)
     P30, caching none
       file(size=1T, thin): of the documented size, documented
       throttle(iops=5000, bw=200000000, unit=256k): disk limit of P30, documented
       throttle(iops=3200, bw=46875k, group=Standard_DS1_v2-uncached): VM uncached limit of Standard_DS1_v2, documented
-      (disk limit of P30: off, as it is unless it is paid for: the burst to 30000 I/Os per second)
-      (disk limit of P30: off, as it is unless it is paid for: the burst to 1000000000 bytes per second)
     ");
 }
 
@@ -96,6 +95,7 @@ fn encryption_is_where_it_is_done_and_a_smaller_disk_keeps_its_limits() {
       throttle(iops=4000, bw=32000k, group=Standard_DS1_v2-cached): VM cached limit of Standard_DS1_v2, documented
       tier(size=43G): cache of Standard_DS1_v2, documented
       aes(sector=512): encryption at host, as asked for
+      (reads that miss the cache, and writes, count against the VM's cached limits alone, as measured on Standard_DS1_v2)
     ");
 }
 
