@@ -1,6 +1,7 @@
 //! The command line as typed. What it means is resolved in [`crate::resolve`].
 
 mod catalog;
+mod disk;
 mod limits;
 
 use std::path::PathBuf;
@@ -8,8 +9,11 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum, value_parser};
 use clap_complete::Shell;
 
+    CloudArgs, DiskCommand, DiskDownArgs, DiskServeArgs, DiskStatusArgs, DiskUpArgs,
 pub use self::catalog::{CatalogCheckArgs, CatalogCommand, CatalogLookArgs, CatalogPlanArgs};
+pub use self::disk::{
 pub use self::limits::LimitsArgs;
+};
 
 /// What does each layer cost your I/O?
 ///
@@ -235,77 +239,6 @@ pub struct OutputArgs {
     /// Print tables as iostat -mxt does, after each trial
     #[arg(long, help_heading = "Output")]
     pub iostat: bool,
-}
-
-/// `iotax disk`
-#[derive(Debug, Subcommand)]
-pub enum DiskCommand {
-    /// Mount virtual disks and print the file that each of them is
-    Up(DiskArgs),
-    /// List the virtual disks that are up
-    Status(DiskStatusArgs),
-    /// Take virtual disks down
-    Down(DiskDownArgs),
-    /// Serve virtual disks in the foreground
-    #[command(hide = true)]
-    Serve(DiskServeArgs),
-}
-
-/// `iotax disk up`
-#[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  mkdir vm && iotax disk up vm='file(size=1G) + throttle(iops=4000, bw=32M)'
-  fio --name=caps --filename=vm/disk --direct=1 --rw=randread --bs=4k \\
-      --ioengine=libaio --iodepth=32 --runtime=10 --time_based
-  iotax disk down vm
-
-The directory then holds two files: disk, which any program can use, and
-stats.json, what has passed through each layer. Disks of one command share the
-buckets of throttles with the same group. A file that existed before is served
-read-only, unless --write-to names it.")]
-pub struct DiskArgs {
-    /// Empty directory, and the layers (see `iotax layers`)
-    #[arg(value_name = "DIRECTORY=STACK", required = true)]
-    pub disks: Vec<String>,
-    /// Existing file that may be written through a disk
-    #[arg(long, value_name = "FILE")]
-    pub write_to: Vec<PathBuf>,
-    /// Where files of stacks without a path lie
-    #[arg(long, value_name = "DIR", default_value = ".")]
-    pub dir: PathBuf,
-    /// Seed of the data on the disks, and of faults
-    #[arg(long, value_name = "N")]
-    pub seed: Option<u64>,
-}
-
-/// `iotax disk serve`
-#[derive(Debug, Args)]
-pub struct DiskServeArgs {
-    #[command(flatten)]
-    pub disks: DiskArgs,
-    /// Somebody else's journal knows the mounts
-    #[arg(long)]
-    pub journalled: bool,
-}
-
-/// `iotax disk status`
-#[derive(Debug, Args)]
-pub struct DiskStatusArgs {
-    /// What to print
-    #[arg(long, value_enum, default_value_t = Listing::Text)]
-    pub format: Listing,
-}
-
-/// `iotax disk down`
-#[derive(Debug, Args)]
-pub struct DiskDownArgs {
-    /// Directories the disks are mounted at
-    #[arg(value_name = "DIRECTORY")]
-    pub at: Vec<PathBuf>,
-    /// All of this user's
-    #[arg(long, conflicts_with = "at")]
-    pub all: bool,
 }
 
 /// `iotax report`

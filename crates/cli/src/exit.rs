@@ -78,7 +78,10 @@ fn explain(error: &anyhow::Error) -> String {
 fn is_usage(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {
         let record = cause.downcast_ref::<iotax_record::Error>();
+        let rig = cause.downcast_ref::<iotax_rig::Error>();
         cause.is::<iotax_spec::Error>()
+            || cause.is::<iotax_catalog::Error>()
+            || rig.is_some_and(iotax_rig::Error::is_usage)
             || cause.is::<Usage>()
             || cause.is::<iotax_catalog::Error>()
             || record.is_some_and(iotax_record::Error::is_usage)

@@ -177,7 +177,8 @@ pub fn stop(args: &CertaintyArgs, base: Stop) -> Result<Stop> {
     Ok(stop)
 }
 
-fn option<T>(
+/// The value of an option, whose name is said if it cannot be read.
+pub fn option<T>(
     name: &str,
     text: Option<&str>,
     parse: fn(&str) -> Result<T, iotax_spec::Error>,

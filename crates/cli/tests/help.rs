@@ -41,6 +41,11 @@ fn help_of_report() {
 }
 
 #[test]
+fn help_of_disk_up() {
+    assert_snapshot!(printed(&["disk", "up", "-h"]));
+}
+
+#[test]
 fn workloads_are_listed() {
     assert_snapshot!(printed(&["workloads"]));
 }

@@ -17,6 +17,14 @@ pub enum Error {
         /// All reasons, in the order of the arms. Never empty.
         refusals: Vec<Refusal>,
     },
+    /// A disk of a cloud that cannot be made.
+    #[error("{disk}: {problem}")]
+    Cloud {
+        /// As it was asked for.
+        disk: String,
+        /// What is wrong, and what to say instead.
+        problem: &'static str,
+    },
     /// No place for the undo journal.
     #[error(
         "{}: the undo journal cannot be written here: {source}; nothing was made. \
@@ -220,6 +228,11 @@ impl Error {
     /// Whether the user asked for the end.
     pub fn is_interrupted(&self) -> bool {
         matches!(self, Self::Interrupted)
+    }
+
+    /// Whether what was asked for makes no sense, whatever the machine.
+    pub const fn is_usage(&self) -> bool {
+        matches!(self, Self::Cloud { .. })
     }
 
     /// Whether the targets are at fault, not this program's work on them.

@@ -15,6 +15,7 @@
 //! | `assembly`, `workshop` | an arm made of them, and what they are made with |
 //! | `programs`, `mounts`, `fuse` | other programs run and ended; things mounted and unmounted |
 //! | `disks` | virtual disks for other programs |
+//! | `cloud` | disks of a cloud as stacks, from documented limits |
 //! | `device`, `archive` | devices given up to be overwritten, and every reason not to |
 //! | `alone` | arms that cannot be up side by side |
 //! | `blank` | signatures on devices: found, told apart, wiped |
@@ -43,6 +44,7 @@ mod archive;
 mod assembly;
 mod blank;
 mod check;
+mod cloud;
 mod device;
 mod disk_file;
 mod disks;
@@ -68,6 +70,7 @@ mod undo;
 mod vdisk;
 mod workshop;
 
+pub use cloud::{CloudDisk, CloudOptions, Part, cloud_disks};
 pub use disks::{Disk, ServeOptions, Served, serve, served, take_down};
 pub use error::Error;
 pub use journal::state_dir;

@@ -4,10 +4,10 @@ use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use iotax_spec::{Fault, Flash, Layer, Stack, Throttle};
+use iotax_spec::{Counts, Fault, Flash, Layer, Stack, Throttle};
 use iotax_vdisk::{
-    AesConfig, CacheConfig, DelayConfig, FaultConfig, FileConfig, FlashConfig, LayerConfig,
-    MemConfig, MonotonicClock, QueueConfig, RateLimit, ThrottleConfig, TierConfig, Trigger,
+    AesConfig, CacheConfig, Clock, DelayConfig, FaultConfig, FileConfig, FlashConfig, LayerConfig,
+    MemConfig, MonotonicClock, Op, QueueConfig, RateLimit, ThrottleConfig, TierConfig, Trigger,
     VirtualDisk,
 };
 
@@ -21,11 +21,21 @@ pub(crate) fn open(
     file: &Path,
     seed: u64,
 ) -> Result<VirtualDisk, iotax_vdisk::Error> {
+    open_in(stack, file, seed, Arc::new(MonotonicClock))
+}
+
+/// As [`open`], in another time.
+pub(crate) fn open_in(
+    stack: &Stack,
+    file: &Path,
+    seed: u64,
+    clock: Arc<dyn Clock>,
+) -> Result<VirtualDisk, iotax_vdisk::Error> {
     // Two fault layers of one stack must not draw the same fates.
     let seeds = (0..).map(|index| seed.wrapping_add(index));
     let layers: Vec<_> =
         stack.layers.iter().zip(seeds).map(|(layer, seed)| config(layer, file, seed)).collect();
-    VirtualDisk::open(&layers, Arc::new(MonotonicClock))
+    VirtualDisk::open(&layers, clock)
 }
 
 /// Whether the layers above the base can be opened: tried on a small base in memory.
@@ -74,6 +84,11 @@ fn throttle_config(throttle: &Throttle) -> ThrottleConfig {
         iops: limit(throttle.iops, throttle.burst_iops),
         bw_bytes: limit(throttle.bw_bytes, throttle.burst_bw_bytes),
         io_unit_bytes: throttle.io_unit_bytes.and_then(NonZeroU64::new),
+        counts: match throttle.counts {
+            Counts::Both => None,
+            Counts::Reads => Some(Op::Read),
+            Counts::Writes => Some(Op::Write),
+        },
         group: throttle.group.clone(),
     }
 }
@@ -127,12 +142,14 @@ mod tests {
             burst_iops: Some(3500.0),
             credits_ns: Some(1_800_000_000_000),
             io_unit_bytes: Some(262_144),
+            counts: Counts::Writes,
             ..Throttle::default()
         };
         let config = throttle_config(&throttle);
         assert_eq!(config.iops.unwrap().burst.unwrap().credits, 3000 * 1800);
         assert_eq!(config.bw_bytes, Some(RateLimit::sustained(60e6)));
         assert_eq!(config.io_unit_bytes, NonZeroU64::new(262_144));
+        assert_eq!(config.counts, Some(Op::Write));
     }
 
     #[test]

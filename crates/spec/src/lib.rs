@@ -33,7 +33,7 @@ pub use limits::{BurstWatch, Limits, LimitsTarget, Probe, Region};
 pub use overrides::{Changes, override_keys};
 pub use spec::{Arm, Design, Driver, Spec, Stop, StopMode};
 pub use stack::{
-    CgroupIo, Dmcrypt, Fault, FileSystem, FileSystemKind, Flash, Layer, Nfs, Stack, Target,
+    CgroupIo, Counts, Dmcrypt, Fault, FileSystem, FileSystemKind, Flash, Layer, Nfs, Stack, Target,
     Throttle,
 };
 pub use target::parse_arms;

@@ -228,8 +228,44 @@ pub struct Throttle {
     /// An I/O counts as one for each unit of this many bytes that it has or begins.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub io_unit_bytes: Option<u64>,
+    /// Which I/Os are limited.
+    #[serde(default, skip_serializing_if = "Counts::is_both")]
+    pub counts: Counts,
     /// Throttles of one group share one bucket.
     pub group: Option<String>,
+}
+
+/// Which I/Os a limit counts; others pass it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Counts {
+    /// Reads and writes.
+    #[default]
+    Both,
+    /// Reads alone.
+    Reads,
+    /// Writes alone.
+    Writes,
+}
+
+impl Counts {
+    /// The word in stack text.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Both => "both",
+            Self::Reads => "reads",
+            Self::Writes => "writes",
+        }
+    }
+
+    pub(crate) fn named(word: &str) -> Option<Self> {
+        [Self::Both, Self::Reads, Self::Writes].into_iter().find(|counts| counts.name() == word)
+    }
+
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+    const fn is_both(&self) -> bool {
+        matches!(self, Self::Both)
+    }
 }
 
 /// A device with a few channels, each of which does one I/O at a time in `latency + bytes / bw`.

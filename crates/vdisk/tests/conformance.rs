@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use iotax_vdisk::{
     AesConfig, CacheConfig, Completion, DelayConfig, Errno, FaultConfig, FileConfig, FlashConfig,
-    LayerConfig, ManualClock, MemConfig, QueueConfig, RateLimit, Request, Session, Submitted,
+    LayerConfig, ManualClock, MemConfig, Op, QueueConfig, RateLimit, Request, Session, Submitted,
     ThrottleConfig, TierConfig, Trigger, VirtualDisk,
 };
 
@@ -20,6 +20,7 @@ fn layers() -> Vec<LayerConfig> {
         iops: Some(RateLimit::bursting(5000.0, 9000.0, 1_000_000)),
         bw_bytes: Some(RateLimit::sustained(1e8)),
         io_unit_bytes: NonZeroU64::new(8192),
+        counts: group.and(Some(Op::Write)),
         group: group.map(str::to_owned),
     };
     let stalls = FaultConfig { stall: Trigger::Chance(0.5), stall_ns: 7, ..FaultConfig::default() };

@@ -146,7 +146,10 @@ fn judge(measured: f64, limits: &[DocumentedLimit]) -> (Option<usize>, String) {
             .map(|(at, _)| at)
     };
     let named = |at: usize| format!("{} limit of {}", limits[at].scope, limits[at].of);
-    let percent = |share: f64| format!("{:.0} %", share * 100.0);
+    let percent = |share: f64| match share {
+        share if share < 2.0 => format!("{:.0} %", share * 100.0),
+        times => format!("{times:.1} times"),
+    };
     if let Some(at) = nearest(&|limit| Some(off(limit))) {
         let off = limits[at].per_s / measured - 1.0;
         let says = match off.abs() {
@@ -174,7 +177,7 @@ fn judge(measured: f64, limits: &[DocumentedLimit]) -> (Option<usize>, String) {
         )
     } else {
         format!(
-            "{} of the {}, the least that is documented: a burst, a cache, or another \
+            "{} the {}, the least that is documented: a burst, a cache, or another \
              VM or disk than named.",
             percent(share),
             named(least)
@@ -201,6 +204,13 @@ mod tests {
             said.clone().map(|(binds, _)| binds),
             [Some(0), Some(0), Some(0), Some(1), None, None]
         );
-        insta::assert_snapshot!(said.map(|(_, says)| says).join("\n"), @"");
+        insta::assert_snapshot!(said.map(|(_, says)| says).join("\n"), @"
+        the disk limit of X binds, to the point.
+        the disk limit of X binds (3 % off).
+        this is the burst rate of the disk limit of X; --burst shows what lasts.
+        the VM cached limit of X binds (2 % off).
+        60 % of the disk limit of X, the least that is documented: something that is not documented here binds before it.
+        18.0 times the disk limit of X, the least that is documented: a burst, a cache, or another VM or disk than named.
+        ");
     }
 }

@@ -1,3 +1,5 @@
+mod cloud;
+
 use std::io::{self, BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -11,7 +13,7 @@ use iotax_spec::{Spec, Stack};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
-use crate::args::{DiskArgs, DiskCommand, DiskDownArgs, DiskServeArgs, DiskStatusArgs, Listing};
+use crate::args::{DiskCommand, DiskDownArgs, DiskServeArgs, DiskStatusArgs, DiskUpArgs, Listing};
 use crate::exit::{Exit, Usage};
 use crate::output::{say, wrap};
 use crate::signals;
@@ -30,8 +32,13 @@ pub fn disk(command: &DiskCommand) -> Result<Exit> {
 }
 
 /// Starts a server and waits until its disks are mounted.
-fn up(args: &DiskArgs) -> Result<Exit> {
-    let disks = parse(&args.disks)?;
+fn up(args: &DiskUpArgs) -> Result<Exit> {
+    let DiskUpArgs { cloud, format, disks: args } = args;
+    let composed = cloud::composed(cloud, &args.disks)?;
+    let disks = match &composed {
+        Some(composed) => composed.mounts(),
+        None => parse(&args.disks)?,
+    };
     let mut command = Command::new(std::env::current_exe()?);
     command.args(["disk", "serve", "--dir"]).arg(std::path::absolute(&args.dir)?);
     for path in &args.write_to {
@@ -50,9 +57,23 @@ fn up(args: &DiskArgs) -> Result<Exit> {
         let code = server.wait()?.code().unwrap_or(3);
         return Ok(Exit::AsServer(u8::try_from(code).unwrap_or(3)));
     }
-    let files: Vec<String> = disks.iter().map(|disk| disk.file().display().to_string()).collect();
-    say(&files.join("\n"))?;
+    match (format, composed) {
+        (Listing::Text, composed) => {
+            composed.iter().for_each(cloud::Composed::tell);
+            let files = disks.iter().map(|disk| disk.file().display().to_string());
+            say(&files.collect::<Vec<_>>().join("\n"))?;
+        }
+        (Listing::Json, Some(composed)) => say(&format!("{:#}", composed.as_json()))?,
+        (Listing::Json, None) => {
+            let disks: Vec<Value> = disks.iter().map(mounted_as_json).collect();
+            say(&format!("{:#}", json!({ "disks": disks })))?;
+        }
+    }
     Ok(Exit::Done)
+}
+
+fn mounted_as_json(disk: &Disk) -> Value {
+    json!({ "at": disk.at, "file": disk.file(), "stack": disk.stack.to_string() })
 }
 
 /// Serves disks until it is told to end. Its parent has gone by then.

@@ -5,7 +5,7 @@ use proptest::option;
 use proptest::prelude::*;
 
 use super::*;
-use crate::stack::{Fault, Flash, Throttle};
+use crate::stack::{Counts, Fault, Flash, Throttle};
 
 fn error(text: &str) -> String {
     Stack::parse(text).expect_err("refused").to_string()
@@ -29,7 +29,7 @@ fn every_parameter_is_read() {
     let stack = Stack::parse(
         "file(path=\"/mnt/my disk/a\", size=1G)+queue(workers=4)\n + delay( latency = 260us , \
          jitter=10us,)+throttle(iops=500,bw=60M,burst_iops=3.5k,burst_bw=170M,credits=30m,\
-         unit=256k,group=vm)+flash(channels=4,latency=1ms,bw=1G,jitter=2us)+cache(size=64M)+\
+         unit=256k,counts=reads,group=vm)+flash(channels=4,latency=1ms,bw=1G,jitter=2us)+cache(size=64M)+\
          tier(size=43G)+fault(eio=0.5%,after=10,short=0.25,stall=1%,stall_time=1s)",
     )
     .unwrap();
@@ -51,6 +51,7 @@ fn every_parameter_is_read() {
                 burst_bw_bytes: Some(170.0 * mib),
                 credits_ns: Some(1_800_000_000_000),
                 io_unit_bytes: Some(256 << 10),
+                counts: Counts::Reads,
                 group: Some("vm".into()),
             }),
             Layer::Flash(Flash {
@@ -404,10 +405,11 @@ fn base() -> impl Strategy<Value = Layer> {
 }
 
 fn throttle() -> impl Strategy<Value = Layer> {
+    let counts = prop_oneof![Just(Counts::Both), Just(Counts::Reads), Just(Counts::Writes)];
     let limit = || option::of((1.0..1e9, option::of((1.001..100.0, 1..u64::MAX))));
-    (limit(), limit(), option::of(1..u64::MAX), option::of("[a-z ]{1,8}"))
+    (limit(), limit(), option::of(1..u64::MAX), counts, option::of("[a-z ]{1,8}"))
         .prop_filter("a limit", |(iops, bw, ..)| iops.is_some() || bw.is_some())
-        .prop_map(|(iops, bw, unit, group)| {
+        .prop_map(|(iops, bw, unit, counts, group)| {
             let burst = |limit: Option<(f64, Option<(f64, u64)>)>| {
                 limit.and_then(|(rate, burst)| burst.map(|(factor, ns)| (rate * factor, ns)))
             };
@@ -418,6 +420,7 @@ fn throttle() -> impl Strategy<Value = Layer> {
                 burst_bw_bytes: burst(bw).map(|(rate, _)| rate),
                 credits_ns: burst(iops).or(burst(bw)).map(|(_, ns)| ns),
                 io_unit_bytes: unit.filter(|_| iops.is_some()),
+                counts,
                 group,
             })
         })

@@ -32,17 +32,20 @@ pub struct ThrottleConfig {
     pub bw_bytes: Option<RateLimit>,
     /// An I/O counts as one for each unit of this many bytes that it has or begins; `None`: as one.
     pub io_unit_bytes: Option<NonZeroU64>,
+    /// The operation that is limited, reads or writes; `None`: both.
+    pub counts: Option<Op>,
     /// Throttles of the same group in this process share one bucket. They must have the same caps
     /// and the same kind of clock.
     pub group: Option<String>,
 }
 
-/// What throttles of a group must agree on: limits on I/Os and bytes, and the unit of an I/O.
-type Caps = (Option<RateLimit>, Option<RateLimit>, Option<NonZeroU64>);
+/// What throttles of a group must agree on: limits on I/Os and bytes, the unit of an I/O, and
+/// which I/Os count.
+type Caps = (Option<RateLimit>, Option<RateLimit>, Option<NonZeroU64>, Option<Op>);
 
 impl ThrottleConfig {
     const fn caps(&self) -> Caps {
-        (self.iops, self.bw_bytes, self.io_unit_bytes)
+        (self.iops, self.bw_bytes, self.io_unit_bytes, self.counts)
     }
 }
 
@@ -58,6 +61,11 @@ impl fmt::Display for ThrottleConfig {
         }
         if let Some(unit) = self.io_unit_bytes {
             parts.push(format!("unit={}", Bytes(unit.get())));
+        }
+        match self.counts {
+            Some(Op::Read) => parts.push("counts=reads".to_owned()),
+            Some(Op::Write) => parts.push("counts=writes".to_owned()),
+            _ => {}
         }
         if let Some(group) = &self.group {
             parts.push(format!("group={group}"));
@@ -82,7 +90,8 @@ impl Recipe for ThrottleConfig {
             None => Arc::new(SharedBucket::new(self)),
         };
         let clock = Arc::clone(place.clock);
-        Ok(Box::new(Throttle { bucket, clock, waits: CachePadded::default() }))
+        let counts = self.counts;
+        Ok(Box::new(Throttle { bucket, counts, clock, waits: CachePadded::default() }))
     }
 }
 
@@ -145,13 +154,15 @@ struct Waits {
 
 struct Throttle {
     bucket: Arc<SharedBucket>,
+    counts: Option<Op>,
     clock: Arc<dyn Clock>,
     waits: CachePadded<Waits>,
 }
 
 impl Layer for Throttle {
     fn down(&self, mut io: Parcel) -> Flow {
-        if io.request.op == Op::Flush || io.passes_free {
+        let op = io.request.op;
+        if op == Op::Flush || self.counts.is_some_and(|counts| counts != op) || io.passes_free {
             return Flow::Next(io);
         }
         let mut bucket = self.bucket.bucket.lock().unwrap_or_else(PoisonError::into_inner);
@@ -220,12 +231,31 @@ mod tests {
         let first = open(group("short-lived", 1000.0), &clock).unwrap();
         let io_unit_bytes = NonZeroU64::new(4096);
         let other_unit = ThrottleConfig { io_unit_bytes, ..group("short-lived", 1000.0) };
-        for other in [group("short-lived", 2000.0), other_unit] {
+        let reads = ThrottleConfig { counts: Some(Op::Read), ..group("short-lived", 1000.0) };
+        for other in [group("short-lived", 2000.0), other_unit, reads] {
             let error = open(other, &clock).unwrap_err();
             assert!(matches!(error, Error::GroupConflict { .. }));
         }
         drop(first);
         assert!(open(group("short-lived", 2000.0), &clock).is_ok());
+    }
+
+    #[test]
+    fn what_is_not_counted_passes() {
+        let of = |op| Request { op, ..Request::read(0, 4096) };
+        for (limited, free) in [(Op::Read, Op::Write), (Op::Write, Op::Read)] {
+            let clock = Arc::new(ManualClock::default());
+            let iops = Some(RateLimit::sustained(1000.0));
+            let config =
+                ThrottleConfig { iops, counts: Some(limited), ..ThrottleConfig::default() };
+            let disk = open(config, &clock).unwrap();
+            let mut session = Session::new(&disk, 1, 4096).unwrap();
+            let ready = [limited, limited, free, free].map(|op| match session.submit(0, of(op)) {
+                Submitted::Done(completion) => completion.ready_at_ns,
+                Submitted::InFlight => unreachable!("no queue in this stack"),
+            });
+            assert_eq!(ready, [0, 1_000_000, 0, 0]);
+        }
     }
 
     #[test]

@@ -94,7 +94,7 @@ pub(super) const CACHE: LayerInfo = LayerInfo {
 
 pub(super) const TIER: LayerInfo = LayerInfo {
     name: "tier",
-    about: "read cache of any size, simulated: limits and latency below are free for its hits",
+    about: "read cache of any size, simulated: what is below is free for its hits",
     world: World::InProcess,
     takes: &[Form::File],
     gives: None,

@@ -2,7 +2,7 @@
 
 use super::{Form, LayerInfo, World, parameter};
 use crate::error::Error;
-use crate::stack::{CgroupIo, Flash, Layer, Throttle};
+use crate::stack::{CgroupIo, Counts, Flash, Layer, Throttle};
 use crate::text::arguments::{Arguments, Value};
 use crate::units::Unit;
 
@@ -20,6 +20,12 @@ pub(super) const THROTTLE: LayerInfo = LayerInfo {
         parameter("burst_bw", Unit::Bandwidth, None, "bytes per second while credits last"),
         parameter("credits", Unit::Duration, None, "how long a full bucket pays for full burst"),
         parameter("unit", Unit::Size, None, "an I/O counts once for each of these it begins"),
+        parameter(
+            "counts",
+            Unit::Choice(&["both", "reads", "writes"]),
+            Some("both"),
+            "what is limited; the rest passes",
+        ),
         parameter("group", Unit::Name, None, "throttles of one group share their buckets"),
     ],
     build: throttle,
@@ -31,6 +37,7 @@ pub(super) const THROTTLE: LayerInfo = LayerInfo {
             ("burst_bw", limits.burst_bw_bytes.map(Value::from)),
             ("credits", limits.credits_ns.map(Value::from)),
             ("unit", limits.io_unit_bytes.map(Value::from)),
+            ("counts", Some(limits.counts.name().to_owned().into())),
             ("group", limits.group.clone().map(Value::from)),
         ],
         _ => vec![],
@@ -39,7 +46,7 @@ pub(super) const THROTTLE: LayerInfo = LayerInfo {
 
 pub(super) const FLASH: LayerInfo = LayerInfo {
     name: "flash",
-    about: "a device that saturates: channels with a service time each, and no limiter",
+    about: "a device that saturates: channels with a service time each",
     world: World::InProcess,
     takes: &[Form::File],
     gives: None,
@@ -95,6 +102,7 @@ fn throttle(arguments: &Arguments<'_>) -> Result<Layer, Error> {
         burst_bw_bytes: arguments.rate("burst_bw")?,
         credits_ns: arguments.whole_if_given("credits"),
         io_unit_bytes: arguments.whole_if_given("unit"),
+        counts: arguments.text("counts").and_then(|text| Counts::named(&text)).unwrap_or_default(),
         group: arguments.text("group"),
     };
     if limits.io_unit_bytes.is_some_and(|unit| unit == 0 || limits.iops.is_none()) {
