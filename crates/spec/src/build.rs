@@ -77,7 +77,9 @@ impl Target {
             Self::Path(path) => resolve(path, directory, home),
             Self::Stack(stack) => stack.resolve_paths(directory, home),
             Self::Results(files) => {
-                files.iter_mut().for_each(|file| resolve(file, directory, home));
+                for file in files {
+                    resolve(file, directory, home);
+                }
             }
         }
     }

@@ -112,7 +112,8 @@ fn one(found: &mut TargetCaps, quantity: &str, of: RateOf, known: &[&Limit]) -> 
             let rate = of(limit)?;
             Some(DocumentedLimit {
                 scope: limit.scope.to_string(),
-                of: limit.of.clone(),
+                // What was chosen beside its kind is said where it was asked.
+                of: limit.of.split(':').next().unwrap_or_default().to_owned(),
                 per_s: rate.sustained,
                 burst_per_s: rate.burst.as_ref().map(|burst| burst.per_s),
                 source: limit.source.text.clone(),

@@ -188,7 +188,7 @@ pub struct Fit {
 pub struct SecondPass {
     /// Whether the second pass was clearly faster: something above the cap remembers.
     pub hits: bool,
-    /// Second pass over first pass, throughput.
+    /// Throughput of the second pass over that of I/Os of this size where nothing was read before.
     pub ratio: f64,
     /// Bytes per second of the second pass.
     pub bw_bytes: f64,

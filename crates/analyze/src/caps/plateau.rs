@@ -58,10 +58,8 @@ pub(super) fn caps(
             why: why.clone(),
             burst,
         };
-        match quantity.is_bytes {
-            true => found.bw_bytes = Some(cap),
-            false => found.iops = Some(cap),
-        }
+        let place = if quantity.is_bytes { &mut found.bw_bytes } else { &mut found.iops };
+        *place = Some(cap);
     }
     refine(found);
     Ok(())
@@ -155,9 +153,11 @@ fn refine(found: &mut TargetCaps) {
             && (refill / cap.cap - 1.0).abs() < 0.25
         {
             cap.kind = CapKind::Throttle;
-            cap.why = "what can be had above it comes back in pauses at the rate of the cap, as \
-                       a token bucket's credits do"
-                .to_owned();
+            cap.why.clear();
+            cap.why.push_str(
+                "what can be had above it comes back in pauses at the rate of the cap, as \
+                       a token bucket's credits do",
+            );
         }
     }
 }

@@ -86,13 +86,13 @@ fn power_of_two_below(bytes: f64) -> u32 {
 /// The model `min(iops, bw / size)`: at each place that the kink can have between two sizes, the
 /// best levels on both sides.
 fn throttle(points: &[(u32, f64)]) -> Fit {
-    let ios = |(_, iops): &(u32, f64)| iops.ln();
-    let bytes = |(size, iops): &(u32, f64)| (iops * f64::from(*size)).ln();
+    let log_rate = |(_, iops): &(u32, f64)| iops.ln();
+    let log_bytes = |(size, iops): &(u32, f64)| (iops * f64::from(*size)).ln();
     let mean = |of: &dyn Fn(&(u32, f64)) -> f64, part: &[(u32, f64)]| {
         (!part.is_empty()).then(|| part.iter().map(of).sum::<f64>() / part.len() as f64)
     };
     let fits = (0..=points.len()).map(|split| {
-        let (iops, bw) = (mean(&ios, &points[..split]), mean(&bytes, &points[split..]));
+        let (iops, bw) = (mean(&log_rate, &points[..split]), mean(&log_bytes, &points[split..]));
         let model =
             |size: f64| iops.unwrap_or(f64::INFINITY).min(bw.unwrap_or(f64::INFINITY) - size.ln());
         let rms = rms(points, |size| model(size).exp());

@@ -42,7 +42,7 @@ struct Charts<'a> {
     names: Vec<String>,
     ladder: Vec<Step<'a>>,
     caps: Vec<Line<'a>>,
-    series: Vec<Second<'a>>,
+    series: Vec<Moment<'a>>,
 }
 
 #[derive(Serialize)]
@@ -61,7 +61,7 @@ struct Line<'a> {
 }
 
 #[derive(Serialize)]
-struct Second<'a> {
+struct Moment<'a> {
     target: usize,
     quantity: &'a str,
     second: usize,
@@ -122,7 +122,7 @@ fn charts(caps: &Caps) -> Charts<'_> {
         for (quantity, scale, series) in
             [("IOPS", 1.0, &found.soak_iops), ("MB/s", 1e6, &found.soak_bw_bytes)]
         {
-            charts.series.extend(series.iter().enumerate().map(|(second, value)| Second {
+            charts.series.extend(series.iter().enumerate().map(|(second, value)| Moment {
                 target,
                 quantity,
                 second: second + 1,

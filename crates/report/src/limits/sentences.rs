@@ -19,7 +19,9 @@ pub(super) fn all(search: Search<'_>) -> Vec<String> {
     sentences.extend(caps.sharing.iter().map(sharing));
     sentences.extend(caps.documented.iter().map(|row| {
         let target = caps.targets.iter().find(|target| target.name == row.target);
-        target.map_or_else(String::new, |target| of(search, target)) + &name(&row.says)
+        let of = target.map_or_else(String::new, |target| of(search, target));
+        let quantity = if row.is_bytes() { "MB/s" } else { "IOPS" };
+        format!("{of}{quantity}: {}", name(&row.says))
     }));
     if caps.targets.len() == 1 {
         sentences.iter().map(|s| words::capital(s)).collect()
@@ -157,7 +159,7 @@ fn cache(target: &TargetCaps) -> Option<String> {
     };
     Some(format!(
         "reads of what was read before come from a cache above the cap: {} of {} at {} \
-         each, {} times the first pass{size}.",
+         each, {} times what is not{size}.",
         mb_per_s(*bw_bytes),
         format::bytes(f64::from(*block_bytes)),
         format::time(*mean_latency_ns),

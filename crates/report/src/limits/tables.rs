@@ -12,8 +12,8 @@ pub(super) fn all(search: Search<'_>) -> Vec<Titled> {
     let tables = [
         ("Caps, with 95 % intervals", caps(targets)),
         ("Bursts", bursts(targets)),
-        ("Shared or not", sharing(&search.caps.sharing)),
-        ("Against what is documented", documented(search)),
+        ("Buckets, one at a time and together", sharing(&search.caps.sharing, targets.len())),
+        ("Documented", documented(search)),
         ("Throughput and latency over queue depth, 4 KiB", ladder(targets)),
         ("Throughput over block size", sizes(targets)),
     ];
@@ -22,10 +22,14 @@ pub(super) fn all(search: Search<'_>) -> Vec<Titled> {
 }
 
 /// Whose rows they are need not be said where there is only one target.
-fn without_names(mut table: Table, targets: usize) -> Table {
-    if targets == 1 {
-        table.heads.remove(0);
-        table.rows.iter_mut().for_each(|row| drop(row.remove(0)));
+fn without_names(table: Table, targets: usize) -> Table {
+    if targets == 1 { without_first(table) } else { table }
+}
+
+fn without_first(mut table: Table) -> Table {
+    table.heads.remove(0);
+    for row in &mut table.rows {
+        row.remove(0);
     }
     table
 }
@@ -87,9 +91,9 @@ fn bursts(targets: &[TargetCaps]) -> Table {
     table
 }
 
-fn sharing(pairs: &[Sharing]) -> Table {
-    let mut table = Table::new(&["targets"], &["alone", "alone", "together", "phi [95 % CI]"]);
-    table.heads.push(Head::word("buckets"));
+fn sharing(pairs: &[Sharing], targets: usize) -> Table {
+    let mut table = Table::new(&["targets", "one"], &["other", "together", "phi [95 % CI]"]);
+    table.heads.push(Head::word(""));
     for pair in pairs {
         let is_bytes = pair.quantity == "bw_bytes";
         table.rows.push(vec![
@@ -97,26 +101,32 @@ fn sharing(pairs: &[Sharing]) -> Table {
             Cell::new(rate(is_bytes, pair.a_alone)),
             Cell::new(rate(is_bytes, pair.b_alone)),
             Cell::new(rate(is_bytes, pair.together)),
-            Cell::new(format::interval(pair.phi, pair.lo, pair.hi, 1.0)),
+            Cell::new(format!(
+                "{} [{}, {}]",
+                format::fixed(pair.phi, 2),
+                format::fixed(pair.lo, 2),
+                format::fixed(pair.hi, 2)
+            )),
             Cell::new(pair.verdict.to_string()),
         ]);
     }
-    table
+    // One pair needs no names.
+    if targets == 2 { without_first(table) } else { table }
 }
 
 fn documented(search: Search<'_>) -> Table {
-    let mut table = Table::new(&["target", "limit of"], &["documented", "measured"]);
+    let mut table = Table::new(&["target", "limit"], &["sustained", "burst"]);
     table.heads.push(Head::word(""));
     for row in &search.caps.documented {
         for (at, limit) in row.limits.iter().enumerate() {
-            let burst =
-                limit.burst_per_s.map(|burst| format!(", burst {}", rate(row.is_bytes(), burst)));
-            let figure = rate(row.is_bytes(), limit.per_s) + &burst.unwrap_or_default();
+            let burst = limit
+                .burst_per_s
+                .map_or_else(|| ABSENT.to_owned(), |burst| rate(row.is_bytes(), burst));
             table.rows.push(vec![
                 Cell::new(name(&row.target)),
                 Cell::new(format!("{} {}", limit.scope, limit.of)),
-                Cell::new(figure),
-                Cell::new(rate(row.is_bytes(), row.measured)),
+                Cell::new(rate(row.is_bytes(), limit.per_s)),
+                Cell::new(burst),
                 Cell::new(if row.binds == Some(at) { "binds" } else { "" }),
             ]);
         }

@@ -25,8 +25,8 @@ fn throttle(
     LayerConfig::Throttle(ThrottleConfig { iops, bw_bytes, group, ..ThrottleConfig::default() })
 }
 
-fn delay(latency_us: u64) -> LayerConfig {
-    let latency_ns = latency_us * 1000;
+fn delay(micros: u64) -> LayerConfig {
+    let latency_ns = micros * 1000;
     LayerConfig::Delay(DelayConfig { latency_ns, jitter_ns: latency_ns / 5 })
 }
 
@@ -80,7 +80,7 @@ fn hidden_caps_are_found_within_two_percent() {
         assert!(off(found_iops.cap, iops) < 0.02, "{case}");
         assert!(off(found_bw.cap, bw) < 0.02, "{case}");
         assert_eq!(found_iops.kind, CapKind::Throttle, "{case}");
-        assert_eq!(found.useful_depth.is_some(), true, "{case}");
+        assert!(found.useful_depth.is_some(), "{case}");
     }
 }
 

@@ -1,0 +1,120 @@
+//! The search for caps, as a user runs it: on disks of this process, in real time.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod support;
+
+use insta::assert_snapshot;
+use serde_json::Value;
+use support::Desk;
+
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).unwrap()
+}
+
+fn number(value: &Value) -> f64 {
+    value.as_f64().unwrap_or_else(|| panic!("no number: {value}"))
+}
+
+/// What sets caps and buckets is decided in virtual time elsewhere; here it is about the whole way.
+/// Figures have room: a busy machine serves less than a cap allows, and never more.
+#[test]
+fn caps_are_found_recorded_and_reported_again() {
+    let desk = Desk::new();
+    let stack = "disk=mem(size=256M) + throttle(iops=400, bw=10M) + delay(latency=2ms)";
+    let said = desk.run(&["limits", stack, "--quick", "--format", "json", "-o", "out", "-q"]);
+    assert_eq!((said.code, said.err.as_str()), (0, ""), "{}", said.out);
+    let found = json(&said.out);
+    let target = &found["targets"][0];
+    let within = |cap: &Value, truth: f64| {
+        let (lo, hi) = (0.75 * truth, 1.03 * truth);
+        let is_cap = (lo..=hi).contains(&number(&cap["cap"]));
+        is_cap && number(&cap["lo"]) <= number(&cap["cap"]) && cap["kind"].is_string()
+    };
+    assert!(within(&target["iops"], 400.0), "{}", said.out);
+    assert!(within(&target["bw_bytes"], 10.0 * 1048576.0), "{}", said.out);
+    assert_eq!(target["second_pass"]["hits"], false, "{}", said.out);
+
+    let again = desk.run(&["report", "out", "--format", "json"]);
+    assert_eq!(json(&again.out), found, "{}", again.err);
+    let page = std::fs::read_to_string(desk.path().join("out/report.html")).unwrap();
+    for part in ["Over queue depth", "ladder-iops", "Content-Security-Policy", "default-src 'none'"]
+    {
+        assert!(page.contains(part), "{part}");
+    }
+    let text = desk.run(&["report", "out"]);
+    for part in ["capped at", "Caps, with 95 % intervals", "Throughput over block size"] {
+        assert!(text.out.to_lowercase().contains(&part.to_lowercase()), "{}", text.out);
+    }
+    assert!(text.out.lines().all(|line| line.chars().count() <= 80), "{}", text.out);
+    let csv = desk.run(&["report", "out", "--format", "csv"]);
+    assert!(csv.out.starts_with("target,purpose,block_bytes"), "{}", csv.out);
+    let markdown = desk.run(&["report", "out", "--format", "markdown"]);
+    assert!(markdown.out.contains("| disk | "), "{}", markdown.out);
+}
+
+#[test]
+fn two_targets_on_one_bucket_are_seen_to_share_it() {
+    let desk = Desk::new();
+    let stack = |name: &str| {
+        format!("{name}=mem(size=256M) + delay(latency=2ms) + throttle(iops=300, group=common)")
+    };
+    let (a, b) = (stack("a"), stack("b"));
+    let said = desk.run(&["limits", &a, &b, "--quick", "--format", "json", "-q"]);
+    assert_eq!((said.code, said.err.as_str()), (0, ""), "{}", said.out);
+    let found = json(&said.out);
+    assert_eq!(found["sharing"].as_array().map(Vec::len), Some(1), "{}", said.out);
+    let sharing = &found["sharing"][0];
+    assert_eq!(sharing["quantity"], "iops");
+    // A machine so busy that the interval is too wide may leave it open, and never says otherwise.
+    let verdict = sharing["verdict"].as_str().unwrap();
+    assert!(["shared", "undecided"].contains(&verdict), "{sharing}");
+    assert!(number(&sharing["phi"]) > 0.6, "{sharing}");
+}
+
+#[test]
+fn a_cache_above_the_cap_is_told_from_the_cap() {
+    let desk = Desk::new();
+    let stack = "mem(size=256M) + delay(latency=2ms) + throttle(bw=8M) + cache(size=128M)";
+    let said = desk.run(&["limits", stack, "--quick", "--format", "json", "-q"]);
+    assert_eq!((said.code, said.err.as_str()), (0, ""), "{}", said.out);
+    let pass = json(&said.out)["targets"][0]["second_pass"].clone();
+    assert_eq!(pass["hits"], true, "{pass}");
+    assert!(number(&pass["ratio"]) > 3.0, "{pass}");
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_before_anything_is_made() {
+    let desk = Desk::new();
+    std::fs::write(desk.path().join("file"), [0; 8192]).unwrap();
+    let refused = |args: &[&str]| {
+        let said = desk.run(&[&["limits"], args].concat());
+        assert!(said.out.is_empty(), "{}", said.out);
+        format!("{}\n{}", said.code, said.err)
+    };
+    assert_snapshot!(refused(&["/nowhere"]), @"");
+    assert_snapshot!(refused(&["mem + delay(latncy=1ms)"]), @"");
+    assert_snapshot!(refused(&["file"]), @"");
+    assert_snapshot!(refused(&["file", "--write"]), @"");
+    assert_snapshot!(refused(&["mem", "--vm", "Standard_DS1_v"]), @"");
+    assert_snapshot!(refused(&["mem", "mem", "mem", "--disk", "P10", "--disk", "P20"]), @"");
+    assert_snapshot!(refused(&["mem", "--burst=soon"]), @"");
+    assert_snapshot!(refused(&["mem", "--burst=1m", "--pauses", "1s,never"]), @"");
+    assert_snapshot!(refused(&["mem", "--caching", "sometimes", "--disk", "P10"]), @"");
+    assert_snapshot!(refused(&["mem", "--size", "big"]), @"");
+}
+
+#[test]
+fn an_edited_record_is_not_taken_for_what_was_measured() {
+    let desk = Desk::new();
+    let stack = "mem(size=64M) + throttle(iops=2000)";
+    let said = desk.run(&["limits", stack, "--quick", "-o", "out", "-q"]);
+    assert_eq!(said.code, 0, "{}", said.err);
+    let path = desk.path().join("out/probes.jsonl");
+    let text = std::fs::read_to_string(&path).unwrap();
+    let without_third: Vec<&str> =
+        text.lines().enumerate().filter(|(at, _)| *at != 2).map(|(_, line)| line).collect();
+    std::fs::write(&path, without_third.join("\n") + "\n").unwrap();
+    let again = desk.run(&["report", "out", "--format", "json"]);
+    let ended = json(&again.out)["ended"].as_str().unwrap().to_owned();
+    assert!(ended.contains("it was edited"), "{ended}");
+}
