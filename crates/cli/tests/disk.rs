@@ -7,6 +7,7 @@ mod machine;
 mod support;
 
 use std::fs;
+use std::io::Write as _;
 use std::path::Path;
 use std::process::Command;
 
@@ -254,6 +255,21 @@ fn disks_that_no_cloud_has_are_refused() {
     error: Standard_DS1_v2 takes 4 disks at most, not 5
     [exit 2]
     ");
+}
+
+#[test]
+fn disks_without_a_files_name_hold_their_own_data() {
+    let Some(desk) = desk(&["a", "b"]) else { return };
+    let up = desk.run(&["disk", "up", "a=file(size=1M)", "b=file(size=1M)"]);
+    assert_eq!(up.code, 0, "{up}");
+    let [a, b] = ["a/disk", "b/disk"].map(|name| desk.path().join(name));
+    let before = fs::read(&b).unwrap();
+    let mut file = fs::File::options().write(true).open(&a).unwrap();
+    file.write_all(&[7; 4096]).unwrap();
+    file.sync_all().unwrap();
+    assert!(fs::read(&a).unwrap()[..4096] == [7; 4096]);
+    assert!(fs::read(&b).unwrap() == before);
+    assert_eq!(desk.run(&["disk", "down", "--all"]).code, 0);
 }
 
 #[test]

@@ -76,7 +76,7 @@ pub fn serve(disks: &[Disk], options: ServeOptions<'_>) -> Result<(), Error> {
     let mut journal = Journal::new(state_dir.clone());
     let program = Path::new("");
     let rig_options = Options { work_dir, state_dir, progress, stop, destroy: &[], program };
-    let mut rig = Rig::open(&spec, rig_options)?;
+    let mut rig = Rig::open_side_by_side(&spec, rig_options)?;
     let mut mounted = Vec::with_capacity(disks.len());
     for (index, disk) in disks.iter().enumerate() {
         let Place::Disk(virtual_disk) = rig.up(index)? else {
