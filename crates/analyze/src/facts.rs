@@ -171,7 +171,7 @@ impl TrialFacts {
 }
 
 impl JobFacts {
-    fn of(record: &JobRecord, job: usize, is_primary: bool) -> Self {
+    pub(crate) fn of(record: &JobRecord, job: usize, is_primary: bool) -> Self {
         let latency = merged(record.read.latency(), record.write.latency());
         let mean_latency_ns = latency.mean_ns();
         let facts = Self {
@@ -289,7 +289,7 @@ fn sum_ns(direction: &DirectionRecord) -> f64 {
     if service.count() == 0 { 0.0 } else { service.mean_ns() * direction.ios as f64 }
 }
 
-fn per_second_ios(record: &JobRecord) -> Vec<u32> {
+pub(crate) fn per_second_ios(record: &JobRecord) -> Vec<u32> {
     let (read, write) = (&record.read.per_second_ios, &record.write.per_second_ios);
     let at = |series: &[u32], i: usize| series.get(i).copied().unwrap_or(0);
     (0..read.len().max(write.len())).map(|i| at(read, i).saturating_add(at(write, i))).collect()

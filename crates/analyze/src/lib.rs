@@ -5,6 +5,7 @@ mod analysis;
 mod analyzer;
 mod attribution;
 mod blocks;
+pub mod caps;
 mod checks;
 mod compare;
 mod conclude;

@@ -224,6 +224,17 @@ fn notes(vm: Option<&Vm>, disks: &[DiskExpectation]) -> Vec<String> {
                 .to_owned(),
         );
     }
+    let mut untold: Vec<_> = disks
+        .iter()
+        .flat_map(|disk| &disk.limits)
+        .filter(|limit| {
+            limit.burst_unknown && limit.iops.as_ref().is_some_and(|r| r.burst.is_none())
+        })
+        .map(|limit| format!("Whether {} ({}) bursts is not known.", limit.of, limit.scope))
+        .collect();
+    untold.sort();
+    untold.dedup();
+    notes.extend(untold);
     notes.extend(vm.into_iter().flat_map(|vm| vm.notes.clone()));
     notes
 }

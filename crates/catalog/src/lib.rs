@@ -8,6 +8,7 @@
 
 mod aws;
 mod azure;
+mod claims;
 mod conflicts;
 mod disk;
 mod error;
@@ -20,6 +21,7 @@ mod text;
 mod units;
 mod vm;
 
+pub use claims::{Agreement, Checked, Claim, Claimed, check, read_claims};
 pub use disk::{Caching, Disk, HostCache};
 pub use error::Error;
 pub use expect::{

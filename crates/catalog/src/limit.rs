@@ -173,6 +173,8 @@ pub struct Limit {
     pub io_unit_bytes: Option<u64>,
     /// Where the figures were read.
     pub source: Source,
+    /// Whether a rate without a burst may burst all the same: the sources do not tell.
+    pub burst_unknown: bool,
     /// Where the burst figures were read, if elsewhere.
     pub burst_source: Option<Source>,
     /// What the source says beside the figures.
@@ -191,6 +193,7 @@ impl Limit {
             direction: Direction::Both,
             io_unit_bytes: None,
             source: source.clone(),
+            burst_unknown: false,
             burst_source: None,
             notes: Vec::new(),
         }

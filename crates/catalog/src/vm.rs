@@ -35,6 +35,8 @@ pub struct Vm {
     pub conflicts: Vec<Conflict>,
     /// Where the row was read.
     pub source: Source,
+    /// The provider's page about it, if one was read: of bursts, and of what notes say of pages.
+    pub page: Option<Source>,
 }
 
 /// A documented property that is no limit.

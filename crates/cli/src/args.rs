@@ -1,14 +1,18 @@
 //! The command line as typed. What it means is resolved in [`crate::resolve`].
 
+mod catalog;
 mod disk;
+mod limits;
 
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum, value_parser};
 use clap_complete::Shell;
 
-pub use self::disk::{
     CloudArgs, DiskCommand, DiskDownArgs, DiskServeArgs, DiskStatusArgs, DiskUpArgs,
+pub use self::catalog::{CatalogCheckArgs, CatalogCommand, CatalogLookArgs, CatalogPlanArgs};
+pub use self::disk::{
+pub use self::limits::LimitsArgs;
 };
 
 /// What does each layer cost your I/O?
@@ -37,6 +41,8 @@ pub enum Command {
     Compare(CompareArgs),
     /// Run one workload on one target
     Run(RunArgs),
+    /// Find the caps of targets, and whether they share them
+    Limits(LimitsArgs),
     /// Show what run, compare or peel would do, without touching anything
     #[command(subcommand)]
     Plan(PlanCommand),
@@ -51,6 +57,9 @@ pub enum Command {
     /// Virtual disks for other programs: caps, bursts, encryption, faults
     #[command(subcommand)]
     Disk(DiskCommand),
+    /// Documented limits of clouds' VM sizes and disks, with their sources
+    #[command(subcommand)]
+    Catalog(CatalogCommand),
     /// Remove what a killed run left behind
     Undo(UndoArgs),
     /// Print a shell completion script

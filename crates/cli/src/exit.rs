@@ -10,12 +10,15 @@ pub enum Exit {
     Done,
     /// The user stopped it; results so far are kept.
     Interrupted,
+    /// What was checked is not as it should be.
+    GateFailed,
     /// Arms kept failing; results so far are kept.
     Failed,
     /// As the process that did the work, which has said why.
     AsServer(u8),
 }
 
+const GATE_FAILED: u8 = 1;
 const USAGE: u8 = 2;
 const ENVIRONMENT: u8 = 3;
 const INTERRUPTED: u8 = 4;
@@ -24,6 +27,7 @@ const INTERRUPTED: u8 = 4;
 pub fn code(result: anyhow::Result<Exit>) -> ExitCode {
     match result {
         Ok(Exit::Done) => ExitCode::SUCCESS,
+        Ok(Exit::GateFailed) => ExitCode::from(GATE_FAILED),
         Ok(Exit::Interrupted) => ExitCode::from(INTERRUPTED),
         Ok(Exit::AsServer(code)) => ExitCode::from(code),
         Ok(Exit::Failed) => ExitCode::from(ENVIRONMENT),
@@ -79,6 +83,7 @@ fn is_usage(error: &anyhow::Error) -> bool {
             || cause.is::<iotax_catalog::Error>()
             || rig.is_some_and(iotax_rig::Error::is_usage)
             || cause.is::<Usage>()
+            || cause.is::<iotax_catalog::Error>()
             || record.is_some_and(iotax_record::Error::is_usage)
     })
 }

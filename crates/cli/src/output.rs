@@ -47,12 +47,19 @@ fn printed(
     })
 }
 
+/// Writes `report.html`.
+pub fn write_page(dir: &Path, text: &str) -> Result<()> {
+    write(dir, REPORT, text)
+}
+
+fn write(dir: &Path, file: &str, text: &str) -> Result<()> {
+    let path = dir.join(file);
+    replace(&path, text).with_context(|| format!("cannot write {}", path.display()))
+}
+
 /// One page, or one for each phase and one in front of them.
 fn write_pages(dir: &Path, name: &str, parts: &[Part]) -> Result<()> {
-    let write = |file: &str, text: String| {
-        let path = dir.join(file);
-        replace(&path, &text).with_context(|| format!("cannot write {}", path.display()))
-    };
+    let write = |file: &str, text: String| write(dir, file, &text);
     if let [(experiment, analysis)] = parts {
         return write(REPORT, report::html(experiment, analysis));
     }
@@ -150,7 +157,8 @@ fn json(dir: &Path, name: &str, parts: &[Part]) -> Result<String> {
     })
 }
 
-fn style(color: Color) -> report::Style {
+/// How reports are laid out: colours if they are wanted, 80 columns.
+pub fn style(color: Color) -> report::Style {
     report::Style { color: colored(color), width: 80 }
 }
 

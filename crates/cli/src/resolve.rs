@@ -41,7 +41,7 @@ pub fn peel(args: &PeelArgs) -> Result<Spec> {
     if args.stack.is_none() && !asks_for_more {
         stop.max_time_ns = Some(DEFAULT_PEEL_TIME_NS);
     }
-    let seed = seed(&args.measure.load);
+    let seed = seed(args.measure.load.seed);
     let spec = load.into_spec(|first| Spec::peel(first, &stack, Subsets::Auto, stop, seed))?;
     finish(spec, &args.measure.load, Path::new("."))
 }
@@ -63,7 +63,7 @@ pub fn compare(args: &CompareArgs) -> Result<Spec> {
     let mut load = Load::read(name)?;
     changes(&args.measure.load)?.apply_to(&mut load.phases)?;
     let stop = stop(&args.measure.certainty, Stop::default())?;
-    let seed = seed(&args.measure.load);
+    let seed = seed(args.measure.load.seed);
     let spec = load.into_spec(|first| Spec::compare(first, arms, stop, seed))?;
     finish(spec, &args.measure.load, Path::new("."))
 }
@@ -74,7 +74,7 @@ pub fn run(args: &RunArgs) -> Result<Spec> {
     changes(&args.load)?.apply_to(&mut load.phases)?;
     let arm = Arm::new("target", Target::parse(&args.target)?);
     let stop = Stop { min_blocks: args.trials, max_blocks: args.trials, ..Stop::default() };
-    let seed = seed(&args.load);
+    let seed = seed(args.load.seed);
     let spec = load.into_spec(|first| Spec::single(first, arm, stop, seed))?;
     finish(spec, &args.load, Path::new("."))
 }
@@ -187,9 +187,9 @@ pub fn option<T>(
 }
 
 /// The seed asked for, or one from the clock: short enough to be typed again.
-fn seed(args: &LoadArgs) -> u64 {
+pub fn seed(asked: Option<u64>) -> u64 {
     let nanosecond = Timestamp::now().as_nanosecond();
-    args.seed.unwrap_or_else(|| u64::try_from(nanosecond.rem_euclid(1_000_000_007)).unwrap_or(1))
+    asked.unwrap_or_else(|| u64::try_from(nanosecond.rem_euclid(1_000_000_007)).unwrap_or(1))
 }
 
 /// Names what drives each arm. Paths count from `directory`, so that a record says where it was

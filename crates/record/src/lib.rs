@@ -8,6 +8,7 @@ mod error;
 mod experiment;
 pub mod foreign;
 mod histogram;
+mod limits;
 pub mod saved;
 mod statistics;
 mod store;
@@ -16,6 +17,7 @@ mod trial;
 pub use error::Error;
 pub use experiment::{Environment, Experiment, FORMAT, Site};
 pub use histogram::LatencyHistogram;
+pub use limits::{LIMITS_FORMAT, LimitsHead, LimitsReader, LimitsWriter, ProbeLoad, ProbeRecord};
 pub use statistics::{
     CPU_MODES, DISK_COUNTERS, DeviceStatistics, MemoryStatistics, NFS_COUNTERS, NfsOperation,
     NfsStatistics, Pressure, Series, Stalls, Statistics,

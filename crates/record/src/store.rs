@@ -117,11 +117,10 @@ impl Reader {
     /// memory. A thread of its own decodes a few ahead, which halves the time of a large record. A
     /// last line without its end, left by a crash, is passed over.
     pub fn trials(&self) -> Result<impl Iterator<Item = Result<Trial, Error>> + use<>, Error> {
-        let path = self.path.clone();
-        let file = open_file(&path).map_err(|source| Error::read(&path, source))?;
+        let decoded = read_lines(&self.path)?;
         let (ahead, trials) = mpsc::sync_channel(DECODED_AHEAD);
         thread::spawn(move || {
-            for trial in lines(BufReader::new(file), &path) {
+            for trial in decoded {
                 if ahead.send(trial).is_err() {
                     break; // The receiver wants no more.
                 }
@@ -135,21 +134,37 @@ impl Reader {
 /// histograms (up to some MB each trial) do not count.
 const DECODED_AHEAD: usize = 8;
 
-fn lines(mut reader: impl BufRead, path: &Path) -> impl Iterator<Item = Result<Trial, Error>> {
-    let (mut number, mut line) = (0, Vec::new());
-    std::iter::from_fn(move || {
-        line.clear();
-        number += 1;
-        match reader.read_until(b'\n', &mut line) {
+/// The values of a file with one on each line. A last line without its end, left by a crash, is
+/// passed over.
+pub(crate) fn read_lines<T: DeserializeOwned>(
+    path: &Path,
+) -> Result<impl Iterator<Item = Result<T, Error>> + use<T>, Error> {
+    let file = open_file(path).map_err(|source| Error::read(path, source))?;
+    let path = path.to_owned();
+    let mut lines = Lines { reader: BufReader::new(file), number: 0, line: Vec::new() };
+    Ok(std::iter::from_fn(move || lines.next(&path)))
+}
+
+struct Lines<R> {
+    reader: R,
+    number: usize,
+    line: Vec<u8>,
+}
+
+impl<R: BufRead> Lines<R> {
+    fn next<T: DeserializeOwned>(&mut self, path: &Path) -> Option<Result<T, Error>> {
+        self.line.clear();
+        self.number += 1;
+        match self.reader.read_until(b'\n', &mut self.line) {
             Err(source) => Some(Err(Error::read(path, source))),
-            Ok(_) if line.last() != Some(&b'\n') => None,
-            Ok(_) => Some(serde_json::from_slice(&line).map_err(|source| Error::Broken {
+            Ok(_) if self.line.last() != Some(&b'\n') => None,
+            Ok(_) => Some(serde_json::from_slice(&self.line).map_err(|source| Error::Broken {
                 path: path.to_owned(),
-                line: number,
+                line: self.number,
                 source,
             })),
         }
-    })
+    }
 }
 
 #[derive(Deserialize)]
@@ -157,7 +172,7 @@ struct Version {
     format: u32,
 }
 
-fn write_json<T: Serialize>(path: &Path, value: &T) -> Result<(), Error> {
+pub(crate) fn write_json<T: Serialize>(path: &Path, value: &T) -> Result<(), Error> {
     let mut text = serde_json::to_vec_pretty(value).expect("record types are always JSON");
     text.push(b'\n');
     let mut file = File::create_new(path).map_err(|source| Error::write(path, source))?;
@@ -166,7 +181,7 @@ fn write_json<T: Serialize>(path: &Path, value: &T) -> Result<(), Error> {
         .map_err(|source| Error::write(path, source))
 }
 
-fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T, Error> {
+pub(crate) fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T, Error> {
     let text =
         open_file(path).and_then(io::read_to_string).map_err(|source| match source.kind() {
             ErrorKind::NotFound => {

@@ -11,6 +11,7 @@
 //! | JSON | [`json_compare`], [`json_run`] | programs |
 //! | CSV | [`csv`] | spreadsheets, notebooks: trials as rows |
 //! | bundle | [`bundle::bundle`] | people without iotax: job files and a script for fio |
+//! | catalog | [`catalog_vms`], [`catalog_disks`], [`catalog_plan`], [`catalog_check`] | the terminal: documented limits |
 //! | tables of iostat | [`iostat`] | the terminal: one trial second by second |
 #![forbid(unsafe_code)]
 #![allow(
@@ -19,11 +20,13 @@
 )]
 
 pub mod bundle;
+mod catalog;
 mod csv;
 mod format;
 mod html;
 mod iostat;
 mod json;
+mod limits;
 mod machine;
 mod markdown;
 mod notices;
@@ -34,10 +37,12 @@ mod tables;
 mod text;
 mod words;
 
+pub use catalog::{catalog_check, catalog_disks, catalog_plan, catalog_vm_list, catalog_vms};
 pub use csv::{CSV_COLUMNS, csv};
 pub use html::html;
 pub use iostat::iostat;
 pub use json::{COMPARE_FORMAT, json_compare, json_run};
+pub use limits::{Search, limits_csv, limits_html, limits_json, limits_markdown, limits_text};
 pub use markdown::markdown;
 pub use phases::{
     Part, phases_html, phases_json_compare, phases_json_run, phases_markdown, phases_text,

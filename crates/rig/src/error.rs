@@ -154,6 +154,15 @@ pub enum Error {
         /// What happened to it.
         what: String,
     },
+    /// A stack of the system beside others.
+    #[error(
+        "{arm}: layers of the system can only be driven alone, and whether targets share a cap \
+         needs them driven together: give it alone, or paths and stacks of this process"
+    )]
+    OneAtATime {
+        /// The target.
+        arm: String,
+    },
     /// Something in place of what this program made.
     #[error(
         "{}: left alone: {why}. If it is yours, delete {} to forget about it",

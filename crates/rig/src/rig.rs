@@ -86,6 +86,24 @@ enum Up {
     Alone(Box<Alone>),
 }
 
+impl Standing {
+    /// A path or a disk, which needs nothing to be driven at.
+    fn at_hand(&self) -> Result<Place<'_>, Error> {
+        match &self.place {
+            Up::Disk(disk) => Ok(Place::Disk(disk)),
+            Up::System(_) | Up::Alone(_) => unreachable!("it is entered, or refused"),
+            Up::Path { path, identity } => {
+                let what = match Identity::of(path) {
+                    Ok(found) if found == *identity => return Ok(Place::Path(path)),
+                    Ok(_) => "something else is there now".to_owned(),
+                    Err(error) => error.to_string(),
+                };
+                Err(Error::Vanished { arm: self.name.clone(), path: path.clone(), what })
+            }
+        }
+    }
+}
+
 impl Rig {
     /// Checks the targets of all arms, then makes what they need.
     ///
@@ -143,23 +161,29 @@ impl Rig {
     pub fn up(&mut self, arm: usize) -> Result<Place<'_>, Error> {
         self.end_turn_before(arm)?;
         self.take_turn(arm)?;
-        let Standing { name, place, .. } = &self.arms[arm];
-        if let Some(assembly) = place.assembly() {
+        if let Some(assembly) = self.arms[arm].place.assembly() {
             assembly.enter()?;
             return Ok(place_of(assembly));
         }
-        match place {
-            Up::Disk(disk) => Ok(Place::Disk(disk)),
-            Up::System(_) | Up::Alone(_) => unreachable!("its turn was taken"),
-            Up::Path { path, identity } => {
-                let what = match Identity::of(path) {
-                    Ok(found) if found == *identity => return Ok(Place::Path(path)),
-                    Ok(_) => "something else is there now".to_owned(),
-                    Err(error) => error.to_string(),
-                };
-                Err(Error::Vanished { arm: name.clone(), path: path.clone(), what })
+        self.arms[arm].at_hand()
+    }
+
+    /// Brings several arms up at the same time, or one of any kind.
+    ///
+    /// # Errors
+    /// As [`Rig::up`]; and [`Error::OneAtATime`] for one of several with layers of the system:
+    /// what makes such an arm this process's own place may keep others out.
+    pub fn side_by_side(&mut self, arms: &[usize]) -> Result<Vec<Place<'_>>, Error> {
+        if let [arm] = arms {
+            return Ok(vec![self.up(*arm)?]);
+        }
+        for arm in arms {
+            let Standing { name, place, .. } = &self.arms[*arm];
+            if matches!(place, Up::System(_) | Up::Alone(_)) {
+                return Err(Error::OneAtATime { arm: name.clone() });
             }
         }
+        arms.iter().map(|arm| self.arms[*arm].at_hand()).collect()
     }
 
     /// Ends the turn of the arm before, if it was another.

@@ -7,6 +7,7 @@
 mod budget;
 mod drivers;
 mod error;
+mod limits;
 mod nanos;
 mod observer;
 mod statistics;
@@ -15,6 +16,7 @@ mod walk;
 
 pub use drivers::Drivers;
 pub use error::Error;
+pub use limits::{Search, limits, replay};
 pub use observer::{Event, Observer};
 pub use trial::target;
 pub use walk::{Setup, run};

@@ -70,6 +70,19 @@ impl Stop {
     }
 }
 
+impl Target {
+    /// Makes relative paths absolute, as [`Spec::resolve_paths`] does.
+    pub fn resolve_paths(&mut self, directory: &Path, home: Option<&Path>) {
+        match self {
+            Self::Path(path) => resolve(path, directory, home),
+            Self::Stack(stack) => stack.resolve_paths(directory, home),
+            Self::Results(files) => {
+                files.iter_mut().for_each(|file| resolve(file, directory, home));
+            }
+        }
+    }
+}
+
 impl Stack {
     /// Bytes of the base; `None` if only the machine knows (a directory, a device, a server).
     pub fn size_bytes(&self) -> Option<u64> {
@@ -274,15 +287,7 @@ impl Spec {
     /// `directory`, and `~/x` is below `home` if the caller has one.
     pub fn resolve_paths(&mut self, directory: &Path, home: Option<&Path>) {
         for arm in &mut self.arms {
-            match &mut arm.target {
-                Target::Path(path) => resolve(path, directory, home),
-                Target::Stack(stack) => stack.resolve_paths(directory, home),
-                Target::Results(files) => {
-                    for file in files {
-                        resolve(file, directory, home);
-                    }
-                }
-            }
+            arm.target.resolve_paths(directory, home);
         }
     }
 }

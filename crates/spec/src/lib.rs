@@ -13,6 +13,7 @@ pub mod file;
 pub mod fio;
 pub mod fio_write;
 mod keys;
+mod limits;
 mod names;
 mod overrides;
 mod phases;
@@ -28,6 +29,7 @@ mod workload;
 
 pub use build::Subsets;
 pub use error::{Error, FilePlace, Subject};
+pub use limits::{BurstWatch, Limits, LimitsTarget, Probe, Region};
 pub use overrides::{Changes, override_keys};
 pub use spec::{Arm, Design, Driver, Spec, Stop, StopMode};
 pub use stack::{

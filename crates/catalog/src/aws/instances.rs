@@ -58,6 +58,7 @@ impl Row {
             notes: self.notes(),
             conflicts: Vec::new(),
             source: self.source(),
+            page: None,
             name: self.instance_type,
         }
     }

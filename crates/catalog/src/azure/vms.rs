@@ -53,6 +53,8 @@ struct Row {
     as_of: String,
     burst_source: Option<String>,
     burst_as_of: Option<String>,
+    uncached_source: Option<String>,
+    uncached_as_of: Option<String>,
     notes: String,
 }
 
@@ -77,6 +79,7 @@ impl Row {
             notes: self.vm_notes(),
             conflicts: conflicts::of(&self.size),
             source: self.source(),
+            page: self.page(),
             variant: self.variant,
             vcpus: self.vcpus,
             memory_bytes: self.memory_gib.map(gib_to_bytes),
@@ -98,8 +101,13 @@ impl Row {
         Some(Source { text, as_of: self.burst_as_of.clone()? })
     }
 
+    /// Bursts are on the pages alone, and no page has those of the cached bucket.
     fn limit(&self, scope: Scope) -> Limit {
-        Limit { io_unit_bytes: None, ..Limit::unknown(scope, &self.size, &self.source()) }
+        let is_of_cache = matches!(scope, Scope::VmCached | Scope::VmTemporary);
+        Limit {
+            burst_unknown: is_of_cache || self.burst_source.is_none(),
+            ..Limit::unknown(scope, &self.size, &self.source())
+        }
     }
 
     /// One limit, or one for each direction where the bandwidths differ.
@@ -125,8 +133,12 @@ impl Row {
     fn uncached(&self) -> Limit {
         let burst_iops = self.burst_uncached_iops.map(burst);
         let burst_bytes = self.burst_uncached_mbps.map(|mb| burst(mb * MB));
+        let other = self.uncached_source.clone().zip(self.uncached_as_of.clone());
+        let source = other.map_or(self.source(), |(text, as_of)| Source { text, as_of });
+        let page = burst_iops.is_some().then(|| self.page()).flatten();
         Limit {
-            burst_source: burst_iops.is_some().then(|| self.page()).flatten(),
+            burst_source: page.filter(|page| *page != source),
+            source,
             iops: self.uncached_iops.map(|iops| Rate::with_burst(iops, burst_iops)),
             bw_bytes: self.uncached_bytes_per_s.map(|bytes| Rate::with_burst(bytes, burst_bytes)),
             ..self.limit(Scope::VmUncached)
@@ -160,11 +172,6 @@ impl Row {
                 self.cached_read_bytes_per_s.map(Rate::steady)
             },
             source: self.page().filter(|_| is_from_page).unwrap_or(limit.source),
-            notes: if is_from_page || self.cached_iops.is_none() {
-                Vec::new()
-            } else {
-                vec!["the same bucket as VM cached".to_owned()]
-            },
             ..self.limit(Scope::VmTemporary)
         })
     }

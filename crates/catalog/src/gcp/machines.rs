@@ -56,6 +56,7 @@ impl Machine {
             notes,
             conflicts: Vec::new(),
             source: self.source(),
+            page: None,
             name: self.name,
         }
     }

@@ -1,9 +1,11 @@
 //! One file per subcommand.
 
+mod catalog;
 mod compare;
 mod completions;
 mod disk;
 mod layers;
+mod limits;
 mod peel;
 mod plan;
 mod report;
@@ -12,10 +14,12 @@ mod run;
 mod undo;
 mod workloads;
 
+pub use catalog::catalog;
 pub use compare::compare;
 pub use completions::completions;
 pub use disk::disk;
 pub use layers::layers;
+pub use limits::{limits, report_limits};
 pub use peel::peel;
 pub use plan::plan;
 pub use report::report;

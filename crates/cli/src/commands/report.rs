@@ -1,6 +1,6 @@
 use anyhow::{Context as _, Result};
 use iotax_analyze::Phases;
-use iotax_record::Reader;
+use iotax_record::{LimitsReader, Reader};
 
 use crate::args::ReportArgs;
 use crate::exit::{Exit, Usage};
@@ -24,6 +24,9 @@ pub fn report(args: &ReportArgs) -> Result<Exit> {
             out.display()
         ))
         .into());
+    }
+    if LimitsReader::is_in(dir) {
+        return super::report_limits(dir, args.format, args.color);
     }
     let reader = Reader::open(dir)?;
     let stop = &reader.experiment.spec.stop;

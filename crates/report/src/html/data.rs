@@ -79,7 +79,7 @@ pub(super) fn charts<'a>(analysis: &Analysis, forest: &'a [Group]) -> Charts<'a>
 
 /// JSON that can stand inside a `<script>` element: no character in it can end the element, open
 /// a comment, or be a line end to a script parser but not to a JSON parser.
-pub(super) fn embeddable(value: &impl Serialize) -> String {
+pub(crate) fn embeddable(value: &impl Serialize) -> String {
     let json = serde_json::to_string(value).expect("chart data has string keys and plain values");
     json.replace('<', "\\u003c")
         .replace('>', "\\u003e")

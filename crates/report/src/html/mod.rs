@@ -1,6 +1,6 @@
 //! One self-contained page: no request leaves it, and without JavaScript its tables say it all.
 
-mod data;
+pub(crate) mod data;
 pub(crate) mod facts;
 mod forest;
 mod headline;
@@ -164,17 +164,26 @@ impl<'a> Page<'a> {
             charts: data::embeddable(&charts),
             style: include_str!("style.css"),
             script: concat!(include_str!("machine.js"), include_str!("charts.js")),
-            licenses: LICENSES.join("\n\n"),
+            licenses: licenses(),
             groups,
         }
     }
 
-    /// The libraries without the line that names their web sites: the page refers to nothing
-    /// outside. Their notices are in the page, complete.
     #[expect(clippy::unused_self, reason = "called from the template")]
     fn libraries(&self) -> [&'static str; 2] {
-        [D3, PLOT].map(|code| code.split_once('\n').map_or(code, |(_notice, rest)| rest))
+        libraries()
     }
+}
+
+/// The libraries without the line that names their web sites: the page refers to nothing outside.
+/// Their notices are in the page, complete.
+pub(crate) fn libraries() -> [&'static str; 2] {
+    [D3, PLOT].map(|code| code.split_once('\n').map_or(code, |(_notice, rest)| rest))
+}
+
+/// The licences of the libraries.
+pub(crate) fn licenses() -> String {
+    LICENSES.join("\n\n")
 }
 
 fn hypotheses(analysis: &Analysis) -> Vec<String> {

@@ -56,6 +56,26 @@ pub(crate) fn titled(title: &str, table: &Table, style: Style) -> String {
     Page::new(style).section(title, table)
 }
 
+/// A sentence or several, as lines no wider than asked for.
+pub(crate) fn paragraph(text: &str, style: Style) -> String {
+    Page::new(style).hanging(text)
+}
+
+/// Words that stand out.
+pub(crate) fn emphasised(text: &str, style: Style) -> String {
+    Paint { colour: style.color }.bold(text)
+}
+
+/// Words that step back.
+pub(crate) fn dimmed(text: &str, style: Style) -> String {
+    Paint { colour: style.color }.dim(text)
+}
+
+/// Words that warn.
+pub(crate) fn warned(text: &str, style: Style) -> String {
+    Paint { colour: style.color }.alarm(text)
+}
+
 /// Where text goes.
 struct Page {
     paint: Paint,

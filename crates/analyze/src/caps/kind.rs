@@ -1,0 +1,87 @@
+//! What sets a cap: a limiter, the device, or this machine.
+
+use super::found::{CapKind, SizeFit, TargetCaps};
+
+/// Deviation up to which a model counts as fitting.
+const FITS: f64 = 0.04;
+/// A model must fit so many times better than the other to be believed.
+const BETTER: f64 = 2.0;
+/// Over all sizes throughput changes by less than this on a flat line, and bytes on a falling one.
+const SLOPE: f64 = 0.05;
+/// Share of its time from which on a thread has none left.
+const BUSY: f64 = 0.85;
+
+/// What the measurements so far say.
+pub(super) fn of(found: &TargetCaps) -> (CapKind, String) {
+    let busy = found.evidence.thread_busy.filter(|busy| *busy >= BUSY);
+    let Some(sizes) = &found.sizes else {
+        return (CapKind::External, "throughput over block size was not measured".to_owned());
+    };
+    if !found.evidence.is_plateau {
+        let slope = found.evidence.throughput_slope;
+        return (
+            CapKind::External,
+            format!(
+                "no plateau: throughput still changes with depth (slope {slope:.2}), so this is \
+                 what was reached and no cap"
+            ),
+        );
+    }
+    if let Some(busy) = busy {
+        let why = format!(
+            "the load's thread computed {:.0} % of the time: fewer, larger I/Os or more CPUs show \
+             what is behind",
+            busy * 100.0
+        );
+        return (CapKind::ThisMachine, why);
+    }
+    by_sizes(sizes)
+}
+
+fn by_sizes(sizes: &SizeFit) -> (CapKind, String) {
+    let (throttle, device) = (sizes.throttle, sizes.device);
+    let percent = |rms: f64| format!("{:.1} %", rms * 100.0);
+    if let Some(what) = one_line(sizes) {
+        return (CapKind::Throttle, what);
+    }
+    if throttle.rms <= FITS && throttle.rms * BETTER <= device.rms {
+        let why = format!(
+            "over block size throughput has a kink, a cap on I/Os and one on bytes: off by {}, a \
+             device's curve by {}",
+            percent(throttle.rms),
+            percent(device.rms)
+        );
+        return (CapKind::Throttle, why);
+    }
+    if device.rms <= FITS && device.rms * BETTER <= throttle.rms {
+        let why = format!(
+            "over block size throughput follows a time per I/O plus a time per byte: off by {}, a \
+             limiter's kink by {}",
+            percent(device.rms),
+            percent(throttle.rms)
+        );
+        return (CapKind::SaturatedDevice, why);
+    }
+    let why = format!(
+        "a limiter's kink is off by {}, a device's curve by {}: neither is clearly right",
+        percent(throttle.rms),
+        percent(device.rms)
+    );
+    (CapKind::External, why)
+}
+
+/// Only I/Os count, or only bytes.
+fn one_line(sizes: &SizeFit) -> Option<String> {
+    let (first, last) = (sizes.points.first()?, sizes.points.last()?);
+    let span = (f64::from(last.0) / f64::from(first.0)).ln();
+    let slope = (last.1 / first.1).ln() / span;
+    if sizes.throttle.rms > FITS {
+        return None;
+    }
+    let what = match slope {
+        s if s.abs() <= SLOPE => "I/Os per second are the same at all block sizes",
+        s if (s + 1.0).abs() <= SLOPE => "bytes per second are the same at all block sizes",
+        _ => return None,
+    };
+    Some(format!("{what} (slope {slope:.2})"))
+}

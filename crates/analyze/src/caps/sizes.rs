@@ -1,0 +1,175 @@
+//! Throughput over block size. A limiter has a kink: a cap on I/Os, then one on bytes. A device has
+//! a curve: a fixed time per I/O and a time per byte, for all its channels together. A plateau over
+//! depth alone cannot tell them apart.
+
+use super::found::{Fit, SizeFit, TargetCaps};
+use super::probe::Ended;
+use super::scout::{LARGE_BYTES, SMALL_BYTES, Scout, Shape};
+
+/// Sizes that are measured in any case.
+const SIZES: [u32; 5] = [SMALL_BYTES, 16 << 10, 64 << 10, 256 << 10, LARGE_BYTES];
+/// So many sizes are measured however slow the target is.
+const LEAST_SIZES: usize = 3;
+/// An I/O shall not wait for longer than this in the queue, in seconds.
+const LONGEST_WAIT_S: f64 = 0.25;
+
+/// Measures a few sizes, and those on both sides of where a kink would be, and fits both models.
+pub(super) fn fit(
+    scout: &mut Scout<'_>,
+    target: usize,
+    found: &mut TargetCaps,
+) -> Result<(), Ended> {
+    let mut points = Vec::new();
+    for size in SIZES {
+        add(scout, target, size, &mut points, found)?;
+    }
+    let (small, large) = (points[0], points[points.len() - 1]);
+    let kink_bytes = large.1 * f64::from(large.0) / small.1;
+    let below = SIZES[0].max(power_of_two_below(kink_bytes));
+    for size in [below, below.saturating_mul(2)] {
+        if size <= LARGE_BYTES {
+            add(scout, target, size, &mut points, found)?;
+        }
+    }
+    let (throttle, device) = (throttle(&points), device(&points));
+    found.sizes = Some(SizeFit { points, throttle, device });
+    Ok(())
+}
+
+fn add(
+    scout: &mut Scout<'_>,
+    target: usize,
+    size: u32,
+    points: &mut Vec<(u32, f64)>,
+    found: &mut TargetCaps,
+) -> Result<(), Ended> {
+    let Err(at) = points.binary_search_by_key(&size, |(size, _)| *size) else { return Ok(()) };
+    // Never fewer I/Os per second than if bytes alone counted.
+    let nearest = at.checked_sub(1).map(|at| points[at]);
+    let plateau = found.ladder.last().map(|step| step.iops);
+    let expected_iops =
+        nearest.map(|(smaller, iops)| iops * f64::from(smaller) / f64::from(size)).or(plateau);
+    // Three I/Os more or less would be a slope.
+    if points.len() >= LEAST_SIZES && expected_iops.is_some_and(|iops| !scout.can_count(iops)) {
+        return Ok(());
+    }
+    let shape = Shape {
+        purpose: "throughput over block size",
+        block_bytes: size,
+        queue_depth: depth(found, expected_iops),
+        expected_iops,
+        from_start: false,
+    };
+    let seen = scout.measure(target, shape, found)?;
+    points.insert(at, (size, seen.iops()));
+    Ok(())
+}
+
+/// Deep enough to saturate, and no deeper: what waits in a queue must be waited for at the end.
+pub(super) fn depth(found: &TargetCaps, expected_iops: Option<f64>) -> u32 {
+    let least = found.useful_depth.unwrap_or(super::soak::DEPTH).saturating_mul(2).max(2);
+    let most = found.ladder.last().map_or(super::soak::DEPTH, |step| step.queue_depth);
+    let patient = expected_iops.map_or(f64::from(most), |iops| iops * LONGEST_WAIT_S);
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most `most`")]
+    let patient = patient.clamp(1.0, f64::from(most)) as u32;
+    least.max(patient).min(most.max(2))
+}
+
+fn power_of_two_below(bytes: f64) -> u32 {
+    let mut size = SMALL_BYTES;
+    while f64::from(size) * 2.0 <= bytes && size < LARGE_BYTES {
+        size *= 2;
+    }
+    size
+}
+
+/// The model `min(iops, bw / size)`: at each place that the kink can have between two sizes, the
+/// best levels on both sides.
+fn throttle(points: &[(u32, f64)]) -> Fit {
+    let ios = |(_, iops): &(u32, f64)| iops.ln();
+    let bytes = |(size, iops): &(u32, f64)| (iops * f64::from(*size)).ln();
+    let mean = |of: &dyn Fn(&(u32, f64)) -> f64, part: &[(u32, f64)]| {
+        (!part.is_empty()).then(|| part.iter().map(of).sum::<f64>() / part.len() as f64)
+    };
+    let fits = (0..=points.len()).map(|split| {
+        let (iops, bw) = (mean(&ios, &points[..split]), mean(&bytes, &points[split..]));
+        let model =
+            |size: f64| iops.unwrap_or(f64::INFINITY).min(bw.unwrap_or(f64::INFINITY) - size.ln());
+        let rms = rms(points, |size| model(size).exp());
+        Fit { iops: iops.map(f64::exp), bw_bytes: bw.map(f64::exp), rms }
+    });
+    // The simplest of those that fit as well: one cap before two.
+    let best = fits.clone().map(|fit| fit.rms).fold(f64::INFINITY, f64::min);
+    let count = |fit: &Fit| u8::from(fit.iops.is_some()) + u8::from(fit.bw_bytes.is_some());
+    fits.filter(|fit| fit.rms <= best * 1.05 + 1e-9)
+        .min_by_key(count)
+        .expect("there is a split for any number of points")
+}
+
+/// The model `1 / (a + b size)`, by least squares of relative deviations.
+fn device(points: &[(u32, f64)]) -> Fit {
+    // Minimise sum (x (a + b s) - 1)^2: two normal equations.
+    let (mut saa, mut sab, mut sbb, mut sa, mut sb) = (0.0, 0.0, 0.0, 0.0, 0.0);
+    for (size, iops) in points {
+        let (u, v) = (*iops, iops * f64::from(*size));
+        (saa, sab, sbb) = (saa + u * u, sab + u * v, sbb + v * v);
+        (sa, sb) = (sa + u, sb + v);
+    }
+    let determinant = saa * sbb - sab * sab;
+    let (a, b) = if determinant > 1e-12 * saa * sbb {
+        ((sa * sbb - sb * sab) / determinant, (sb * saa - sa * sab) / determinant)
+    } else {
+        (sa / saa, 0.0)
+    };
+    // Neither an I/O nor a byte can take less than no time.
+    let (a, b) = match (a < 0.0, b < 0.0) {
+        (true, _) => (0.0, sb / sbb),
+        (_, true) => (sa / saa, 0.0),
+        _ => (a, b),
+    };
+    Fit {
+        iops: (a > 0.0).then(|| 1.0 / a),
+        bw_bytes: (b > 0.0).then(|| 1.0 / b),
+        rms: rms(points, |size| 1.0 / (a + b * size)),
+    }
+}
+
+fn rms(points: &[(u32, f64)], model: impl Fn(f64) -> f64) -> f64 {
+    let squares = points.iter().map(|(size, iops)| (iops / model(f64::from(*size))).ln().powi(2));
+    (squares.sum::<f64>() / points.len().max(1) as f64).sqrt()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn points(model: impl Fn(f64) -> f64) -> Vec<(u32, f64)> {
+        (12..=20).map(|bits| (1 << bits, model(f64::from(1_u32 << bits)))).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn a_throttle_is_fitted_by_its_own_model(iops in 100.0..1e5_f64, kink in 4.0..1024.0_f64) {
+            let bw = iops * kink * 1024.0;
+            let points = points(|size| iops.min(bw / size));
+            let fit = throttle(&points);
+            prop_assert!(fit.rms < 1e-9, "{fit:?}");
+            prop_assert!(fit.iops.is_none_or(|found| (found / iops - 1.0).abs() < 1e-6));
+            prop_assert!(fit.bw_bytes.is_none_or(|found| (found / bw - 1.0).abs() < 1e-6));
+            prop_assert!(fit.iops.is_some() || fit.bw_bytes.is_some());
+        }
+
+        #[test]
+        fn a_device_is_fitted_by_its_own_model_and_by_no_kink(
+            fixed_us in 50.0..1000.0_f64, bw in 50e6..2e9_f64, channels in 1.0..64.0_f64,
+        ) {
+            let points = points(|size| channels / (fixed_us * 1e-6 + size / bw));
+            let (device, throttle) = (device(&points), throttle(&points));
+            prop_assert!(device.rms < 1e-6, "{device:?}");
+            prop_assert!(throttle.rms > 0.03, "{throttle:?}");
+            prop_assert!((device.bw_bytes.unwrap() / (bw * channels) - 1.0).abs() < 1e-3);
+        }
+    }
+}

@@ -1,0 +1,229 @@
+//! A user's own table: three forms, told apart by their columns.
+
+use csv::{ByteRecord, ReaderBuilder};
+
+use super::{Claim, Claimed};
+use crate::units::MB;
+use crate::{Error, Scope, Source};
+
+/// Larger tables are no tables of limits.
+const MAX_BYTES: usize = 16 << 20;
+
+/// A claim's columns in one of the forms: whose limit, and where its figures stand.
+struct Columns {
+    scope: Option<Scope>,
+    iops: &'static str,
+    mb: &'static str,
+    /// Bytes per second, which stand before MB/s.
+    bytes: Option<&'static str>,
+    burst_iops: &'static str,
+    burst_mb: &'static str,
+}
+
+/// A form of table: the column of names, and the claims in each row.
+struct Form {
+    name: &'static str,
+    claims: &'static [Columns],
+}
+
+const OWN: Form = Form {
+    name: "name",
+    claims: &[Columns {
+        scope: None,
+        iops: "iops",
+        mb: "mbps",
+        bytes: None,
+        burst_iops: "burst_iops",
+        burst_mb: "burst_mbps",
+    }],
+};
+
+const AZURE_VMS: Form = Form {
+    name: "size",
+    claims: &[
+        Columns {
+            scope: Some(Scope::VmCached),
+            iops: "cached_iops",
+            mb: "cached_mbps",
+            bytes: Some("cached_read_bytes_per_s"),
+            burst_iops: "burst_cached_iops",
+            burst_mb: "burst_cached_mbps",
+        },
+        Columns {
+            scope: Some(Scope::VmUncached),
+            iops: "uncached_iops",
+            mb: "uncached_mbps",
+            bytes: Some("uncached_bytes_per_s"),
+            burst_iops: "burst_uncached_iops",
+            burst_mb: "burst_uncached_mbps",
+        },
+        Columns {
+            scope: Some(Scope::VmTemporary),
+            iops: "temp_iops",
+            mb: "temp_mbps",
+            bytes: None,
+            burst_iops: "",
+            burst_mb: "",
+        },
+    ],
+};
+
+const AZURE_DISKS: Form = Form {
+    name: "tier",
+    claims: &[Columns {
+        scope: Some(Scope::Disk),
+        iops: "provisioned_iops",
+        mb: "provisioned_mbps",
+        bytes: None,
+        burst_iops: "burst_iops",
+        burst_mb: "burst_mbps",
+    }],
+};
+
+/// Reads a table: the form of `azure_vm_sizes.csv`, that of `azure_disks.csv`, or
+/// `name,scope,iops,mbps,burst_iops,burst_mbps,source,as_of`, of which only `name` must be there.
+/// Columns that no form knows are passed over. `file` is named in errors.
+pub fn read_claims(file: &str, table: &[u8]) -> Result<Vec<Claim>, Error> {
+    let at = |line, column: Option<&str>, problem: String| Error::Table {
+        file: file.to_owned(),
+        line,
+        column: column.map(str::to_owned),
+        problem,
+    };
+    if table.len() > MAX_BYTES {
+        return Err(at(1, None, "more than 16 MiB: this is no table of limits".to_owned()));
+    }
+    let table = table.strip_prefix(b"\xef\xbb\xbf").unwrap_or(table);
+    let mut reader = ReaderBuilder::new().trim(csv::Trim::All).from_reader(table);
+    let heads = reader.byte_headers().map_err(|error| of_csv(file, &error))?.clone();
+    let heads: Vec<String> = heads.iter().map(text).map(|head| head.to_ascii_lowercase()).collect();
+    let form = [OWN, AZURE_VMS, AZURE_DISKS]
+        .into_iter()
+        .find(|form| heads.iter().any(|head| head == form.name))
+        .ok_or_else(|| {
+            let problem = "no column `name`, `size` or `tier`: the first line names the columns, \
+                           for example name,scope,iops,mbps,burst_iops,burst_mbps,source,as_of";
+            at(1, None, problem.to_owned())
+        })?;
+    if let Some(twice) = heads
+        .iter()
+        .enumerate()
+        .find_map(|(i, head)| (!head.is_empty() && heads[..i].contains(head)).then_some(head))
+    {
+        return Err(at(1, Some(twice), "there are two columns of this name".to_owned()));
+    }
+    let mut claims = Vec::new();
+    let mut record = ByteRecord::new();
+    while reader.read_byte_record(&mut record).map_err(|error| of_csv(file, &error))? {
+        let line = record.position().map_or(0, csv::Position::line);
+        let row = Row { file, line, heads: &heads, record: &record };
+        claims.extend(row.claims(&form)?);
+    }
+    Ok(claims)
+}
+
+/// One row and how it is called in errors.
+struct Row<'a> {
+    file: &'a str,
+    line: u64,
+    heads: &'a [String],
+    record: &'a ByteRecord,
+}
+
+impl Row<'_> {
+    fn claims(&self, form: &Form) -> Result<Vec<Claim>, Error> {
+        let Some(name) = self.get(form.name) else {
+            return Err(self.error(form.name, "the row names nothing: fill it in or take it out"));
+        };
+        let mut claims = Vec::new();
+        for columns in form.claims {
+            let scope = columns.scope.map_or_else(|| self.scope(), |scope| Ok(Some(scope)))?;
+            let bytes = columns.bytes.map(|column| self.figure(column)).transpose()?.flatten();
+            let (iops, mb) = (self.figure(columns.iops)?, self.figure(columns.mb)?);
+            let claimed = Claimed {
+                iops,
+                // Bytes alone are those of a bucket that the row does not claim.
+                bw_bytes: bytes.filter(|_| iops.is_some()).or(mb.map(|mb| mb * MB)),
+                burst_iops: self.figure(columns.burst_iops)?,
+                burst_bw_bytes: self.figure(columns.burst_mb)?.map(|mb| mb * MB),
+            };
+            if claimed == Claimed::default() {
+                continue;
+            }
+            claims.push(Claim {
+                line: self.line,
+                name: name.clone(),
+                variant: self.get("variant"),
+                scope,
+                claimed,
+                source: self.source(),
+            });
+        }
+        if claims.is_empty() && form.name == OWN.name {
+            return Err(self.error("iops", "the row has no figure: give iops, mbps or a burst"));
+        }
+        Ok(claims)
+    }
+
+    fn get(&self, column: &str) -> Option<String> {
+        let place = self.heads.iter().position(|head| !column.is_empty() && head == column)?;
+        self.record.get(place).map(text).filter(|text| !text.is_empty())
+    }
+
+    fn figure(&self, column: &str) -> Result<Option<f64>, Error> {
+        let Some(text) = self.get(column) else { return Ok(None) };
+        let figure = text.parse().ok().filter(|figure: &f64| (0.0..1e15).contains(figure));
+        let problem = || format!("`{text}` is no figure: write a number such as 6400");
+        figure.map(Some).ok_or_else(|| self.error(column, &problem()))
+    }
+
+    fn scope(&self) -> Result<Option<Scope>, Error> {
+        let Some(text) = self.get("scope") else { return Ok(None) };
+        let word = text.to_ascii_lowercase().replace(['_', '-'], " ");
+        let scope = match word.strip_prefix("vm ").unwrap_or(&word) {
+            "disk" => Scope::Disk,
+            "cached" => Scope::VmCached,
+            "uncached" => Scope::VmUncached,
+            "temporary" | "temporary disk" | "temp" => Scope::VmTemporary,
+            "local nvme" => Scope::LocalNvme,
+            "instance" => Scope::Instance,
+            _ => {
+                let problem = format!(
+                    "`{text}` is no scope: write disk, cached, uncached, temporary, local nvme or \
+                     instance"
+                );
+                return Err(self.error("scope", &problem));
+            }
+        };
+        Ok(Some(scope))
+    }
+
+    fn source(&self) -> Option<Source> {
+        let as_of = self.get("as_of").unwrap_or_else(|| "undated".to_owned());
+        self.get("source").map(|text| Source { text, as_of })
+    }
+
+    fn error(&self, column: &str, problem: &str) -> Error {
+        Error::Table {
+            file: self.file.to_owned(),
+            line: self.line,
+            column: Some(column.to_owned()),
+            problem: problem.to_owned(),
+        }
+    }
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+fn of_csv(file: &str, error: &csv::Error) -> Error {
+    let line = error.position().map_or(1, csv::Position::line);
+    let problem = match error.kind() {
+        csv::ErrorKind::UnequalLengths { expected_len, len, .. } => format!(
+            "{len} columns where the first line has {expected_len}: quote what contains a comma"
+        ),
+        _ => error.to_string(),
+    };
+    Error::Table { file: file.to_owned(), line, column: None, problem }
+}

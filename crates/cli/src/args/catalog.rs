@@ -1,0 +1,135 @@
+//! `iotax catalog`
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueEnum};
+use iotax_catalog::Caching;
+
+use super::{Color, Listing};
+
+/// `iotax catalog`
+#[derive(Debug, Subcommand)]
+#[command(after_help = "\
+Examples:
+  iotax catalog azure Standard_E16d_v5
+  iotax catalog azure E16                sizes with E16 in their name
+  iotax catalog azure disk P30
+  iotax catalog aws r6i.4xlarge gp3:size=500G,iops=6000,bw=250M
+  iotax catalog gcp n2-standard-8 pd-ssd:size=500G
+  iotax catalog plan --vm E16ds_v4 --disk P30 --disk P30 --caching readonly
+  iotax catalog check own.csv
+
+What is not documented is unknown, never guessed.")]
+pub enum CatalogCommand {
+    /// VM sizes and managed disks of Azure
+    Azure(CatalogLookArgs),
+    /// Instance types and EBS volumes of AWS
+    Aws(CatalogLookArgs),
+    /// Machine types and disks of Google Cloud
+    Gcp(CatalogLookArgs),
+    /// What a VM and its disks may do together, and which limit binds
+    Plan(CatalogPlanArgs),
+    /// Compare your own table of limits with the catalog
+    Check(CatalogCheckArgs),
+}
+
+/// `iotax catalog azure`, `aws`, `gcp`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  iotax catalog azure Standard_E16d_v5
+  iotax catalog azure disk               all tiers and kinds
+  iotax catalog azure disk P30 premium-v2:size=200G,iops=20000
+  iotax catalog aws r6i.4xlarge gp3:size=500G,iops=6000,bw=250M
+  iotax catalog gcp n2-standard-8 pd-ssd:size=500G
+
+A disk is a name and what was provisioned: NAME:size=...,iops=...,bw=... G is
+GiB; M is MB at Azure, MiB elsewhere.")]
+pub struct CatalogLookArgs {
+    /// VM size, part of its name for a list, or the word disk
+    pub name: Option<String>,
+    /// Disks on that VM
+    #[arg(value_name = "DISK")]
+    pub disks: Vec<String>,
+    /// What to print
+    #[arg(long, value_enum, default_value_t = Listing::Text)]
+    pub format: Listing,
+    /// Colours
+    #[arg(long, value_enum, default_value_t = Color::Auto)]
+    pub color: Color,
+}
+
+/// `iotax catalog plan`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  iotax catalog plan --vm DS1_v2 --disk P30 --disk P30 --caching readonly
+  iotax catalog plan --vm E16ds_v4 --disk P30:caching=readonly --disk P30
+  iotax catalog plan --vm E8bds_v5 --variant nvme --disk P40:burst=on
+  iotax catalog plan --vm r6i.4xlarge --disk gp3:size=1T,iops=16000,bw=1000M
+  iotax catalog plan --disk gp2:size=100G")]
+pub struct CatalogPlanArgs {
+    /// VM size; without one, the disks alone
+    #[arg(long, value_name = "SIZE")]
+    pub vm: Option<String>,
+    /// scsi or nvme, where the disk controller changes the limits
+    #[arg(long, value_name = "WORD", requires = "vm")]
+    pub variant: Option<String>,
+    /// Disk and what was provisioned; repeat for several
+    #[arg(long = "disk", value_name = "DISK", required = true)]
+    pub disks: Vec<String>,
+    /// Host caching of disks that do not say caching=...
+    #[arg(long, value_enum, default_value_t = CachingWord::None)]
+    pub caching: CachingWord,
+    /// What to print
+    #[arg(long, value_enum, default_value_t = Listing::Text)]
+    pub format: Listing,
+    /// Colours
+    #[arg(long, value_enum, default_value_t = Color::Auto)]
+    pub color: Color,
+}
+
+/// `iotax catalog check`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Example of a table:
+  name,scope,iops,mbps,burst_iops,burst_mbps,source,as_of
+  Standard_D4as_v5,uncached,6400,144,20000,600,own notes,2025-03-01
+  P30,disk,5000,200,,,,
+
+Only name is needed, and a figure. scope is disk, cached, uncached, temporary,
+local nvme or instance. Tables with the columns of Azure's sizes (size,
+cached_iops, uncached_iops ...) or disks (tier, provisioned_iops ...) do, too.
+Exit code 1 if a figure differs from the catalog's.")]
+pub struct CatalogCheckArgs {
+    /// Table with a line of column names
+    #[arg(value_name = "FILE.csv")]
+    pub file: PathBuf,
+    /// What to print
+    #[arg(long, value_enum, default_value_t = Listing::Text)]
+    pub format: Listing,
+    /// Colours
+    #[arg(long, value_enum, default_value_t = Color::Auto)]
+    pub color: Color,
+}
+
+/// What a host caches of a disk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum CachingWord {
+    /// Nothing
+    None,
+    /// Reads
+    Readonly,
+    /// Reads and writes
+    Readwrite,
+}
+
+impl From<CachingWord> for Caching {
+    fn from(word: CachingWord) -> Self {
+        match word {
+            CachingWord::None => Self::None,
+            CachingWord::Readonly => Self::ReadOnly,
+            CachingWord::Readwrite => Self::ReadWrite,
+        }
+    }
+}

@@ -1,0 +1,86 @@
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::{Color, Format};
+
+/// `iotax limits`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  iotax limits /mnt/data
+      IOPS cap, MB/s cap, useful queue depth; throttle or saturated device
+  iotax limits /dev/sdc --quick
+      the same in half a minute; files and devices are only read
+  iotax limits --burst=40m /mnt/data
+      load it until a burst runs out, and see what comes back in pauses
+  iotax limits cached=/mnt/f uncached=/mnt/g
+      also: one bucket for both, or two, or one above two
+  iotax limits --vm Standard_DS1_v2 --disk P10 --caching readonly /mnt/f
+      also: which documented limit binds
+  iotax limits 'mem(size=1G) + flash(channels=4, latency=80us, bw=200M)'
+
+In a directory a file of --size is made, and read. Nothing else is written, and
+nothing without --write.")]
+pub struct LimitsArgs {
+    /// Directory, file, block device or stack, with or without NAME= before it
+    #[arg(value_name = "TARGET", required = true)]
+    pub targets: Vec<String>,
+    /// Fewer points, shorter windows, wider intervals
+    #[arg(long, help_heading = "Search")]
+    pub quick: bool,
+    /// Load each target until a burst has run out, at most so long [default:
+    /// 10m]
+    #[arg(long, value_name = "TIME", num_args = 0..=1, require_equals = true, default_missing_value = "10m", help_heading = "Search")]
+    pub burst: Option<String>,
+    /// With --burst: pauses after which to look what has come back
+    #[arg(
+        long,
+        value_name = "TIME,TIME",
+        default_value = "30s,2m",
+        requires = "burst",
+        help_heading = "Search"
+    )]
+    pub pauses: String,
+    /// VM size it runs on, as in the catalog: what was measured is set beside
+    /// its limits
+    #[arg(long, value_name = "NAME", help_heading = "Documented limits")]
+    pub vm: Option<String>,
+    /// Kind of disk, once for all targets or once for each: P30,
+    /// gp3:size=500G,iops=6000
+    #[arg(long, value_name = "DISK", help_heading = "Documented limits")]
+    pub disk: Vec<String>,
+    /// Host caching of the disks: none, readonly, readwrite [default: none]
+    #[arg(long, value_name = "MODE", help_heading = "Documented limits")]
+    pub caching: Option<String>,
+    /// Disk controller, for VM sizes whose limits depend on it: scsi, nvme
+    #[arg(long, value_name = "KIND", help_heading = "Documented limits")]
+    pub controller: Option<String>,
+    /// Write instead of reading; only to directories and stacks
+    #[arg(long, help_heading = "Search")]
+    pub write: bool,
+    /// Size of the file that is made in a directory
+    #[arg(long, value_name = "SIZE", default_value = "1G", help_heading = "Search")]
+    pub size: String,
+    /// Seed of every random choice [default: drawn, and recorded]
+    #[arg(long, value_name = "N", help_heading = "Search")]
+    pub seed: Option<u64>,
+    /// Where scratch files go (stacks on `file` without a path)
+    #[arg(long, value_name = "DIR", default_value = ".", help_heading = "Search")]
+    pub dir: PathBuf,
+    /// Block device under `dev` whose content may be lost; repeat for several
+    #[arg(long, value_name = "DEV", help_heading = "Search")]
+    pub destroy: Vec<PathBuf>,
+    /// Directory for the results, new [default: iotax-limits-TIME]
+    #[arg(short, long, value_name = "DIR", help_heading = "Output")]
+    pub out: Option<PathBuf>,
+    /// What to print
+    #[arg(long, value_enum, default_value_t = Format::Text, help_heading = "Output")]
+    pub format: Format,
+    /// Colours
+    #[arg(long, value_enum, default_value_t = Color::Auto, help_heading = "Output")]
+    pub color: Color,
+    /// Show no progress
+    #[arg(short, long, help_heading = "Output")]
+    pub quiet: bool,
+}

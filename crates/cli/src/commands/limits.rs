@@ -1,0 +1,211 @@
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use iotax_analyze::caps::{self, Caps};
+use iotax_load::{LoadDriver as _, Native};
+use iotax_record::{End, LIMITS_FORMAT, LimitsHead, LimitsReader, LimitsWriter};
+use iotax_report::{self as report, Search};
+use iotax_rig::{Options, Rig};
+use iotax_spec::units::{parse_bytes, parse_duration};
+use iotax_spec::{BurstWatch, Limits, LimitsTarget, parse_arms};
+use jiff::Timestamp;
+
+use crate::args::{Color, Format, LimitsArgs};
+use crate::exit::{Exit, Usage};
+use crate::{measure, output, resolve, signals};
+
+/// `iotax limits`
+pub fn limits(args: &LimitsArgs) -> Result<Exit> {
+    let limits = asked(args)?;
+    caps::setup(&limits).map_err(|error| Usage(error.to_string()))?;
+    let stop = signals::stop_flag()?;
+    let dir = measure::directory("limits", args.out.as_deref());
+    output::refuse_occupied(&dir)?;
+    let line = Line::new(&limits, args.quiet)?;
+    let mut rig = Rig::open(
+        &limits.spec(),
+        Options {
+            work_dir: &args.dir,
+            state_dir: iotax_rig::state_dir(),
+            progress: &mut |_| line.say("making what the targets need"),
+            stop: &stop,
+            destroy: &args.destroy,
+            program: &std::env::current_exe()?,
+        },
+    )?;
+    rig.heed(Arc::clone(&stop));
+    lay_out(&limits, &mut rig, &line, &stop)?;
+    let head = LimitsHead {
+        format: LIMITS_FORMAT,
+        iotax_version: env!("CARGO_PKG_VERSION").to_owned(),
+        started: Timestamp::now().to_string(),
+        command: std::env::args().collect(),
+        environment: iotax_inspect::environment(),
+        sites: rig.sites(),
+        limits,
+    };
+    let mut writer = LimitsWriter::create(&dir, &head)?;
+    let search = iotax_run::Search {
+        limits: &head.limits,
+        rig: &mut rig,
+        stop: &stop,
+        progress: &mut |what, takes| line.step(what, takes),
+    };
+    let (caps, end) = iotax_run::limits(search, &mut writer)?;
+    line.clear();
+    show(&dir, (&head, &caps, Some(&end)), args.format, args.color)?;
+    rig.down()?;
+    Ok(match end {
+        End { interrupted: true, .. } => Exit::Interrupted,
+        End { gave_up: true, .. } => Exit::Failed,
+        End { .. } => Exit::Done,
+    })
+}
+
+/// `iotax report` of a search for caps.
+pub fn report_limits(dir: &Path, format: Format, color: Color) -> Result<Exit> {
+    let reader = LimitsReader::open(dir)?;
+    let probes = reader.probes()?.collect::<Result<Vec<_>, _>>()?;
+    let caps = iotax_run::replay(&reader.head.limits, probes);
+    show(dir, (&reader.head, &caps, reader.end.as_ref()), format, color)?;
+    Ok(Exit::Done)
+}
+
+/// Prints what was found, and writes `report.html`.
+fn show(
+    dir: &Path,
+    (head, caps, end): (&LimitsHead, &Caps, Option<&End>),
+    format: Format,
+    color: Color,
+) -> Result<()> {
+    let search = Search { head, caps, end };
+    let written = output::write_page(dir, &report::limits_html(search));
+    output::say(&match format {
+        Format::Text => report::limits_text(search, output::style(color)),
+        Format::Json => report::limits_json(search),
+        Format::Markdown => report::limits_markdown(search),
+        Format::Csv => report::limits_csv(search),
+    })?;
+    if format == Format::Text && written.is_ok() {
+        let dir = dir.display();
+        output::say(&format!("\nReport: {dir}/report.html\nAgain:  iotax report {dir}"))?;
+    }
+    written
+}
+
+/// What the arguments ask for.
+fn asked(args: &LimitsArgs) -> Result<Limits> {
+    let arms = parse_arms(args.targets.iter().map(String::as_str))?;
+    let size = parse_bytes(&args.size).context("option --size")?;
+    let disk = disks(args, arms.len())?;
+    let burst = match &args.burst {
+        Some(longest) => Some(BurstWatch {
+            longest_ns: parse_duration(longest).context("option --burst")?,
+            pauses_ns: args
+                .pauses
+                .split(',')
+                .map(|pause| parse_duration(pause.trim()))
+                .collect::<Result<_, _>>()
+                .context("option --pauses")?,
+        }),
+        None => None,
+    };
+    let (directory, home) = (std::env::current_dir()?, std::env::home_dir());
+    let targets = arms.into_iter().enumerate().map(|(at, mut arm)| {
+        arm.target.resolve_paths(&directory, home.as_deref());
+        let span_bytes = iotax_rig::span_bytes(&arm.target, size);
+        LimitsTarget { arm, span_bytes, disk: disk(at) }
+    });
+    Ok(Limits {
+        targets: targets.collect(),
+        writes: args.write,
+        quick: args.quick,
+        burst,
+        vm: args.vm.clone(),
+        variant: args.controller.clone(),
+        caching: args.caching.clone(),
+        seed: resolve::seed(args.seed),
+    })
+}
+
+/// The kind of disk of each target: one for all, or one each.
+fn disks(args: &LimitsArgs, targets: usize) -> Result<impl Fn(usize) -> Option<String>> {
+    let disks = args.disk.clone();
+    if disks.len() > 1 && disks.len() != targets {
+        return Err(Usage(format!(
+            "--disk was given {} times for {targets} targets: give it once for all of them, or \
+             once for each, in their order",
+            disks.len()
+        ))
+        .into());
+    }
+    Ok(move |at: usize| disks.get(if disks.len() == 1 { 0 } else { at }).cloned())
+}
+
+/// Lays out the files of targets that are directories.
+fn lay_out(
+    limits: &Limits,
+    rig: &mut Rig,
+    line: &Line,
+    stop: &std::sync::atomic::AtomicBool,
+) -> Result<()> {
+    let spec = limits.spec();
+    for (at, target) in limits.targets.iter().enumerate() {
+        let place = iotax_run::target(rig.up(at)?);
+        let show = |done: u64, total: u64| {
+            let percent = (done * 100).checked_div(total).unwrap_or(100);
+            line.say(&format!("writing the file to be read: {percent} %"));
+        };
+        Native
+            .prepare(&spec.workload, place, &show, stop)
+            .with_context(|| target.arm.name.clone())?;
+    }
+    Ok(())
+}
+
+/// The progress line, on stderr, only on a terminal.
+struct Line {
+    bar: ProgressBar,
+    started: Instant,
+    expected: Duration,
+}
+
+impl Line {
+    fn new(limits: &Limits, quiet: bool) -> Result<Self> {
+        let bar = if quiet {
+            ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden())
+        } else {
+            ProgressBar::new_spinner()
+        };
+        bar.set_style(ProgressStyle::with_template("{spinner} {wide_msg}").context("a constant")?);
+        bar.enable_steady_tick(Duration::from_millis(200));
+        let expected = Duration::from_nanos(caps::expected_ns(limits));
+        Ok(Self { bar, started: Instant::now(), expected })
+    }
+
+    fn say(&self, text: &str) {
+        self.bar.set_message(text.to_owned());
+    }
+
+    fn step(&self, what: &str, takes: Duration) {
+        let left = self.expected.saturating_sub(self.started.elapsed()).max(takes).as_secs();
+        let left = match left {
+            seconds @ 0..100 => format!("{seconds} s"),
+            seconds => format!("{} min", seconds.div_ceil(60)),
+        };
+        self.say(&format!("{what} · about {left} left"));
+    }
+
+    fn clear(&self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+impl Drop for Line {
+    fn drop(&mut self) {
+        self.clear();
+    }
+}

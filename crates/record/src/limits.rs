@@ -1,0 +1,133 @@
+//! The record of a search for caps: `limits.json` and, one line per probe, `probes.jsonl`.
+
+use std::fs::{self, File};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use iotax_spec::{Limits, Probe};
+use serde::{Deserialize, Serialize};
+
+use crate::error::Error;
+use crate::experiment::{Environment, Site};
+use crate::store::{End, read_json, read_lines, write_json};
+use crate::trial::LoadRecord;
+
+/// Version of this format that this program writes.
+pub const LIMITS_FORMAT: u32 = 1;
+
+const HEAD: &str = "limits.json";
+const PROBES: &str = "probes.jsonl";
+const END: &str = "end.json";
+
+/// The head of the record; written before the first probe.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LimitsHead {
+    /// Version of the format.
+    pub format: u32,
+    /// Version of iotax that wrote it.
+    pub iotax_version: String,
+    /// Start, RFC 3339, UTC.
+    pub started: String,
+    /// The command line as typed.
+    pub command: Vec<String>,
+    /// What was asked.
+    pub limits: Limits,
+    /// The machine.
+    pub environment: Environment,
+    /// What each target turned out to be.
+    pub sites: Vec<Site>,
+}
+
+/// One probe and what came of it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ProbeRecord {
+    /// What was measured.
+    pub probe: Probe,
+    /// Its start, in nanoseconds after the start of the search.
+    pub started_ns: u64,
+    /// One per place of the probe.
+    pub loads: Vec<ProbeLoad>,
+}
+
+/// What came of a probe on one target.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ProbeLoad {
+    /// Measured.
+    Done(Box<LoadRecord>),
+    /// Nothing was measured; why, for people.
+    Failed(String),
+}
+
+/// Writes the record. Each probe is on disk when [`LimitsWriter::append`] returns.
+#[derive(Debug)]
+pub struct LimitsWriter {
+    dir: PathBuf,
+    probes: File,
+}
+
+impl LimitsWriter {
+    /// Starts a record in `dir`, which is created and must not hold one already.
+    pub fn create(dir: &Path, head: &LimitsHead) -> Result<Self, Error> {
+        fs::create_dir_all(dir).map_err(|source| Error::write(dir, source))?;
+        write_json(&dir.join(HEAD), head)?;
+        let path = dir.join(PROBES);
+        let probes = File::options()
+            .create_new(true)
+            .append(true)
+            .open(&path)
+            .map_err(|source| Error::write(&path, source))?;
+        Ok(Self { dir: dir.to_owned(), probes })
+    }
+
+    /// Adds one probe.
+    pub fn append(&mut self, probe: &ProbeRecord) -> Result<(), Error> {
+        let mut line = serde_json::to_vec(probe).expect("a probe is always JSON");
+        line.push(b'\n');
+        self.probes
+            .write_all(&line)
+            .and_then(|()| self.probes.sync_data())
+            .map_err(|source| Error::write(&self.dir.join(PROBES), source))
+    }
+
+    /// Marks the record as complete.
+    pub fn finish(&self, end: &End) -> Result<(), Error> {
+        write_json(&self.dir.join(END), end)
+    }
+}
+
+/// A record opened for reading.
+#[derive(Debug)]
+pub struct LimitsReader {
+    /// What was asked, and where.
+    pub head: LimitsHead,
+    /// How it ended; `None` if it was cut off.
+    pub end: Option<End>,
+    path: PathBuf,
+}
+
+impl LimitsReader {
+    /// Whether `dir` holds a search for caps.
+    pub fn is_in(dir: &Path) -> bool {
+        dir.join(HEAD).is_file()
+    }
+
+    /// Opens the record in `dir`.
+    pub fn open(dir: &Path) -> Result<Self, Error> {
+        let path = dir.join(HEAD);
+        let head: LimitsHead = read_json(&path)?;
+        if head.format > LIMITS_FORMAT {
+            return Err(Error::Newer { path, format: head.format, known: LIMITS_FORMAT });
+        }
+        let end = dir.join(END);
+        let end = if end.exists() { Some(read_json(&end)?) } else { None };
+        Ok(Self { head, end, path: dir.join(PROBES) })
+    }
+
+    /// The probes in the order in which they were made.
+    pub fn probes(
+        &self,
+    ) -> Result<impl Iterator<Item = Result<ProbeRecord, Error>> + use<>, Error> {
+        read_lines(&self.path)
+    }
+}

@@ -1,0 +1,12 @@
+//! Answers of the catalog as text. Every table names its sources.
+
+mod check;
+mod figures;
+mod look;
+mod page;
+mod plan;
+mod sources;
+
+pub use check::catalog_check;
+pub use look::{catalog_disks, catalog_vm_list, catalog_vms};
+pub use plan::catalog_plan;

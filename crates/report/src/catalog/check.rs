@@ -1,0 +1,92 @@
+//! A user's own figures beside the catalog's.
+
+use iotax_catalog::{Agreement, Checked, Claimed};
+
+use super::figures::{UNKNOWN, Unit, amount};
+use super::look::{cells, conflict_text};
+use super::page::Page;
+use super::sources::Sources;
+use crate::format;
+use crate::tables::{ABSENT, Cell, Table};
+use crate::text::Style;
+use crate::words::Tone;
+
+/// What the catalog says to each row of a table: what agrees is counted, the rest explained.
+pub fn catalog_check(rows: &[Checked], style: Style) -> String {
+    let mut page = Page::new(style);
+    let count = |wanted| rows.iter().filter(|row| row.agreement == wanted).count() as u64;
+    let counts = [
+        (Agreement::Same, "the same"),
+        (Agreement::Differs, "other than the catalog"),
+        (Agreement::Unconfirmed, "not all in the catalog"),
+        (Agreement::Unknown, "unknown to the catalog"),
+    ];
+    let said: Vec<_> = counts
+        .into_iter()
+        .filter(|(wanted, _)| count(*wanted) > 0)
+        .map(|(wanted, words)| format!("{} {words}", format::count(count(wanted))))
+        .collect();
+    let limits = format::counted(rows.len() as u64, "limit");
+    page.title(&format!("{limits}: {}", said.join(", ")));
+    let mut sources = Sources::default();
+    for row in rows.iter().filter(|row| row.agreement != Agreement::Same) {
+        explain(&mut page, row, &mut sources);
+    }
+    if rows.iter().any(|row| row.agreement != Agreement::Same && row.source.is_some()) {
+        page.sources(&sources);
+    }
+    page.finish()
+}
+
+fn explain(page: &mut Page, row: &Checked, sources: &mut Sources) {
+    let name = row.of.as_ref().unwrap_or(&row.claim.name);
+    let word = match row.agreement {
+        Agreement::Same => "same",
+        Agreement::Differs => "differs",
+        Agreement::Unconfirmed => "not all figures are in the catalog",
+        Agreement::Unknown => "unknown",
+    };
+    let scope = row.scope.or(row.claim.scope).map(|scope| format!(", {scope}"));
+    let title = format!("Line {}, {name}{}: {word}", row.claim.line, scope.unwrap_or_default());
+    let Some(known) = row.known else {
+        page.paragraph(&format!("{title}: {}", row.problem.as_deref().unwrap_or_default()));
+        return;
+    };
+    let mut table = Table::new(&["From", "source"], &["IOPS", "MB/s", "burst IOPS", "burst MB/s"]);
+    let yours = row.claim.source.as_ref().map(|source| sources.number(source).to_string());
+    table.rows.push(figures("your table", yours, row.claim.claimed, None));
+    let ours = row.source.as_ref().map(|source| sources.number(source).to_string());
+    table.rows.push(figures("the catalog", ours, known, Some(row.differing())));
+    page.table(&title, &table);
+    if let Some((first, others)) = row.belongs_to.split_first() {
+        let also = match others {
+            [] => String::new(),
+            _ => format!(" (and of {})", others.join(", ")),
+        };
+        page.indented(&format!("These are the figures of {first}{also}."));
+    }
+    if let Some(conflict) = &row.conflict {
+        page.warning(&conflict_text(conflict));
+        let _ = sources.number(&conflict.source);
+    }
+}
+
+/// A row; what differs from the claim stands out.
+fn figures(
+    from: &str,
+    source: Option<String>,
+    of: Claimed,
+    differing: Option<[bool; 4]>,
+) -> Vec<Cell> {
+    let source = source.unwrap_or_else(|| "none given".to_owned());
+    let absent = if differing.is_some() { UNKNOWN } else { ABSENT };
+    let mb = |bytes: Option<f64>| bytes.map(|bytes| Unit::Mb.amount(bytes));
+    let iops = |iops: Option<f64>| iops.map(amount);
+    let values = [iops(of.iops), mb(of.bw_bytes), iops(of.burst_iops), mb(of.burst_bw_bytes)];
+    let mut row = cells([from.to_owned(), source]);
+    for (value, differs) in values.into_iter().zip(differing.unwrap_or_default()) {
+        let tone = if differs { Tone::Worse } else { Tone::Plain };
+        row.push(Cell { tone, ..Cell::new(value.unwrap_or_else(|| absent.to_owned())) });
+    }
+    row
+}

@@ -1,0 +1,197 @@
+//! What is documented of a VM size, a disk, and of all that match.
+
+use iotax_catalog::{Cloud, Conflict, Disk, Fact, Limit, Rate, Scope, Vm};
+
+use super::figures::{UNKNOWN, Unit, amount, burst_lasts, scope, size};
+use super::page::Page;
+use super::sources::Sources;
+use crate::tables::{ABSENT, Cell, Table};
+use crate::text::Style;
+
+/// Sizes of VMs in full: the variants of one, or several.
+pub fn catalog_vms(vms: &[Vm], style: Style) -> String {
+    let mut page = Page::new(style);
+    for vm in vms {
+        vm_page(&mut page, vm);
+    }
+    page.finish()
+}
+
+/// Disks in full.
+pub fn catalog_disks(disks: &[Disk], style: Style) -> String {
+    let mut page = Page::new(style);
+    for disk in disks {
+        disk_page(&mut page, disk);
+    }
+    page.finish()
+}
+
+/// Sizes of VMs, a line each.
+pub fn catalog_vm_list(vms: &[Vm], style: Style) -> String {
+    let unit = Unit::of_limits(vms.iter().filter_map(widest));
+    let mut table = Table::new(&["Size", "Limit"], &["vCPUs", "Memory", "IOPS", unit.word()]);
+    for vm in vms {
+        let limit = widest(vm);
+        let figure = |rate: Option<&Rate>, words: &dyn Fn(f64) -> String| {
+            rate.map_or(UNKNOWN.to_owned(), |rate| words(rate.sustained))
+        };
+        table.rows.push(cells([
+            title(vm),
+            limit.map_or(ABSENT.to_owned(), |limit| limit.scope.to_string()),
+            vm.vcpus.map_or(UNKNOWN.to_owned(), |n| n.to_string()),
+            vm.memory_bytes.map_or(UNKNOWN.to_owned(), size),
+            limit.map_or(ABSENT.to_owned(), |l| figure(l.iops.as_ref(), &amount)),
+            limit.map_or(ABSENT.to_owned(), |l| {
+                figure(l.bw_bytes.as_ref(), &|bytes| unit.amount(bytes))
+            }),
+        ]));
+    }
+    let mut page = Page::new(style);
+    let count = crate::format::counted(vms.len() as u64, "size");
+    page.table(&count, &table);
+    page.finish()
+}
+
+/// The limit that is worth a column: of uncached disks, or of the instance if it is one for all.
+fn widest(vm: &Vm) -> Option<&Limit> {
+    let limits = || vm.limits.iter().filter(|limit| limit.disk_kinds.is_empty());
+    limits()
+        .find(|limit| limit.scope == Scope::VmUncached)
+        .or_else(|| limits().find(|limit| limit.scope == Scope::Instance))
+}
+
+fn title(vm: &Vm) -> String {
+    match &vm.variant {
+        Some(variant) => format!("{} ({variant})", vm.name),
+        None => vm.name.clone(),
+    }
+}
+
+fn vm_page(page: &mut Page, vm: &Vm) {
+    let count = |n: Option<u32>, word: &str| match n {
+        Some(n) => crate::format::counted(n, word),
+        None => format!("{UNKNOWN} number of {word}s"),
+    };
+    let memory = vm.memory_bytes.map_or("memory unknown".to_owned(), size);
+    let (cpus, disks) = (count(vm.vcpus, "vCPU"), count(vm.max_data_disks, "disk"));
+    page.title(&format!("{}: {}, {cpus}, {memory}, {disks} at most", title(vm), vm.cloud));
+    let mut sources = Sources::default();
+    let _ = sources.number(&vm.source);
+    let limits: Vec<_> = vm.limits.iter().map(|limit| (scope(limit), limit)).collect();
+    limits_table(page, "Documented limits", &limits, &mut sources);
+    let mut facts = vec![];
+    let yes = |value: Option<bool>| value.map(|value| if value { "yes" } else { "no" }.to_owned());
+    if vm.cloud == Cloud::Azure {
+        facts.push(("Premium disks", yes(vm.premium_storage)));
+        facts.push(("Encryption at host", yes(vm.encryption_at_host_supported)));
+        facts.push(("Host cache", vm.cache_bytes.map(size)));
+    }
+    facts_table(page, facts, &vm.facts);
+    let of_limits = vm.limits.iter().flat_map(|limit| &limit.notes);
+    page.notes(vm.notes.iter().chain(of_limits).chain(&burst_notes(&vm.limits)));
+    let _ = vm.page.as_ref().map(|page| sources.number(page));
+    for conflict in &vm.conflicts {
+        page.warning(&conflict_text(conflict));
+        let _ = (sources.number(&conflict.source), sources.number(&conflict.claimed_by));
+    }
+    page.sources(&sources);
+}
+
+/// Figures that were published of a size and are not its own.
+pub(super) fn conflict_text(conflict: &Conflict) -> String {
+    let figure = |value: Option<f64>| value.map_or(UNKNOWN.to_owned(), amount);
+    let mb = |bytes: Option<f64>| bytes.map_or(UNKNOWN.to_owned(), |b| Unit::Mb.amount(b));
+    format!(
+        "Conflict: {} gives {} IOPS and {} MB/s, bursts of {} and {}, for {} ({}). But {}.",
+        conflict.claimed_by.text,
+        figure(conflict.iops),
+        mb(conflict.bw_bytes),
+        figure(conflict.burst_iops),
+        mb(conflict.burst_bw_bytes),
+        conflict.name,
+        conflict.scope,
+        conflict.explanation,
+    )
+}
+
+fn disk_page(page: &mut Page, disk: &Disk) {
+    let size = disk.size_bytes.map_or("size not given".to_owned(), size);
+    page.title(&format!("{}: {}, {}, {size}", disk.name, disk.cloud, disk.kind));
+    let mut sources = Sources::default();
+    let _ = sources.number(&disk.source);
+    let limits: Vec<_> = disk.limits.iter().map(|limit| (scope(limit), limit)).collect();
+    limits_table(page, "Documented limits", &limits, &mut sources);
+    let unit = disk.limits.iter().find_map(|limit| limit.io_unit_bytes);
+    let facts = vec![
+        ("Host caching", disk.host_cache.map(|cache| cache.to_string())),
+        ("Larger I/Os count as several of", unit.map(|unit| crate::format::bytes(unit as f64))),
+    ];
+    let known = facts.into_iter().filter(|(_, value)| value.is_some()).collect();
+    facts_table(page, known, &disk.facts);
+    let of_limits = disk.limits.iter().flat_map(|limit| &limit.notes);
+    page.notes(disk.notes.iter().chain(of_limits).chain(&burst_notes(&disk.limits)));
+    page.sources(&sources);
+}
+
+/// On what conditions these limits burst.
+fn burst_notes(limits: &[Limit]) -> Vec<String> {
+    let rates = limits.iter().flat_map(|limit| [&limit.iops, &limit.bw_bytes]);
+    let notes = rates.flatten().filter_map(|rate| rate.burst.as_ref()?.note.as_ref());
+    notes.map(|note| format!("bursts: {note}")).collect()
+}
+
+/// Limits under their names, two lines each: IOPS and throughput.
+pub(super) fn limits_table(
+    page: &mut Page,
+    title: &str,
+    limits: &[(String, &Limit)],
+    sources: &mut Sources,
+) {
+    if limits.is_empty() {
+        page.paragraph(&format!("{title}: none were found in the sources."));
+        return;
+    }
+    let mut table = Table::new(&["Limit", "of"], &["sustained", "burst", "lasts", "source"]);
+    for (name, limit) in limits {
+        let unit = Unit::of_limits([*limit].into_iter());
+        let mut row = |name: &str, of: &str, rate: Option<&Rate>, words: &dyn Fn(f64) -> String| {
+            let burst = rate.and_then(|rate| rate.burst.as_ref()).map(|b| words(b.per_s));
+            let none = match rate {
+                Some(_) if limit.burst_unknown => UNKNOWN,
+                Some(_) => ABSENT,
+                None => "",
+            };
+            table.rows.push(cells([
+                name.to_owned(),
+                of.to_owned(),
+                rate.map_or(UNKNOWN.to_owned(), |rate| words(rate.sustained)),
+                burst.unwrap_or(none.to_owned()),
+                rate.map(burst_lasts).unwrap_or_default(),
+                sources.of(limit),
+            ]));
+        };
+        // A limit of an instance on one rate alone leaves the other free.
+        let is_on_bw_alone = limit.scope == Scope::Instance && limit.iops.is_none();
+        let is_on_bw_alone = is_on_bw_alone && limit.bw_bytes.is_some();
+        if !is_on_bw_alone {
+            row(name, "IOPS", limit.iops.as_ref(), &amount);
+        }
+        let name = if is_on_bw_alone { name } else { "" };
+        row(name, unit.word(), limit.bw_bytes.as_ref(), &|bytes| unit.amount(bytes));
+    }
+    page.table(title, &table);
+}
+
+fn facts_table(page: &mut Page, first: Vec<(&str, Option<String>)>, facts: &[Fact]) {
+    let mut lines: Vec<(String, String)> = Vec::new();
+    for (name, value) in first {
+        lines.push((name.to_owned(), value.unwrap_or(UNKNOWN.to_owned())));
+    }
+    lines.extend(facts.iter().map(|fact| (fact.name.clone(), fact.value.clone())));
+    page.facts(&lines);
+}
+
+/// One row of ready-made words.
+pub(super) fn cells<const N: usize>(words: [String; N]) -> Vec<Cell> {
+    words.map(Cell::new).into()
+}

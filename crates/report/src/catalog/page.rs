@@ -1,0 +1,113 @@
+//! A page of text that is put together from top to bottom.
+
+use textwrap::{Options, WordSplitter, fill};
+
+use super::sources::Sources;
+use crate::tables::Table;
+use crate::text::{Style, dimmed, emphasised, titled, warned};
+use crate::words::printable;
+
+/// Text so far, and how it is laid out.
+pub(super) struct Page {
+    style: Style,
+    out: String,
+}
+
+impl Page {
+    pub(super) fn new(style: Style) -> Self {
+        Self { style, out: String::new() }
+    }
+
+    pub(super) fn finish(self) -> String {
+        self.out
+    }
+
+    /// The first line of a part.
+    pub(super) fn title(&mut self, text: &str) {
+        self.gap();
+        let lines = self.filled(text, "", "  ");
+        self.out.push_str(&format!("{}\n", emphasised(&lines, self.style)));
+    }
+
+    pub(super) fn table(&mut self, title: &str, table: &Table) {
+        self.gap();
+        self.out.push_str(&titled(title, table, self.style));
+    }
+
+    pub(super) fn paragraph(&mut self, text: &str) {
+        self.gap();
+        let lines = self.filled(text, "", "");
+        self.out.push_str(&format!("{lines}\n"));
+    }
+
+    /// What belongs to the table above it.
+    pub(super) fn indented(&mut self, text: &str) {
+        let lines = self.filled(text, "  ", "  ");
+        self.out.push_str(&format!("{lines}\n"));
+    }
+
+    /// Names and values in two columns.
+    pub(super) fn facts(&mut self, facts: &[(String, String)]) {
+        let Some(widest) = facts.iter().map(|(name, _)| name.chars().count()).max() else { return };
+        self.gap();
+        for (name, value) in facts {
+            let (name, indent) = (printable(name), " ".repeat(widest + 4));
+            let lines = self.filled(value, &format!("  {name:widest$}  "), &indent);
+            self.out.push_str(&format!("{lines}\n"));
+        }
+    }
+
+    /// Each note once.
+    pub(super) fn notes<'a>(&mut self, notes: impl Iterator<Item = &'a String>) {
+        let mut said: Vec<&String> = Vec::new();
+        for note in notes {
+            if !said.contains(&note) {
+                said.push(note);
+            }
+        }
+        self.list("Notes", &said);
+    }
+
+    /// A warning over several lines.
+    pub(super) fn warning(&mut self, text: &str) {
+        self.gap();
+        let lines = self.filled(text, "", "  ");
+        self.out.push_str(&format!("{}\n", warned(&lines, self.style)));
+    }
+
+    pub(super) fn sources(&mut self, sources: &Sources) {
+        self.gap();
+        self.out.push_str("Sources\n");
+        for line in sources.lines() {
+            let lines = self.filled(&line, "  ", "      ");
+            self.out.push_str(&format!("{}\n", dimmed(&lines, self.style)));
+        }
+    }
+
+    fn list(&mut self, title: &str, lines: &[&String]) {
+        if lines.is_empty() {
+            return;
+        }
+        self.gap();
+        self.out.push_str(&format!("{title}\n"));
+        for line in lines {
+            let lines = self.filled(line, "  - ", "    ");
+            self.out.push_str(&format!("{lines}\n"));
+        }
+    }
+
+    fn gap(&mut self) {
+        if !self.out.is_empty() {
+            self.out.push('\n');
+        }
+    }
+
+    /// Wrapped; no name is cut at a hyphen.
+    fn filled(&self, text: &str, first: &str, indent: &str) -> String {
+        let options = Options::new(usize::from(self.style.width))
+            .initial_indent(first)
+            .subsequent_indent(indent)
+            .word_splitter(WordSplitter::NoHyphenation);
+        fill(&printable(text), options)
+    }
+}

@@ -1,0 +1,179 @@
+//! What a VM and its disks may do together.
+
+use iotax_catalog::{
+    Bound, Bucket, By, Caching, Direction, DiskExpectation, Effective, Expectation, Limit, Scope,
+};
+
+use super::figures::{UNKNOWN, Unit, amount, bound_lasts, scope, size};
+use super::look::{cells, conflict_text, limits_table};
+use super::page::Page;
+use super::sources::Sources;
+use crate::tables::{ABSENT, Table};
+use crate::text::Style;
+
+/// Longer names of disks leave no room for the figures.
+const WIDEST_NAME: usize = 20;
+
+/// What to expect: each disk, all together, and the limits behind it.
+pub fn catalog_plan(expectation: &Expectation, style: Style) -> String {
+    let mut page = Page::new(style);
+    add_plan(&mut page, expectation);
+    page.finish()
+}
+
+fn add_plan(page: &mut Page, expectation: &Expectation) {
+    let unit = Unit::of_limits(expectation.disks.iter().flat_map(|disk| &disk.limits));
+    let whose = expectation.vm.as_ref().map_or("the disks alone".to_owned(), |vm| {
+        let variant = vm.variant.as_ref().map(|variant| format!(" ({variant})"));
+        format!("{}{}", vm.name, variant.unwrap_or_default())
+    });
+    page.title(&format!("What to expect of {whose}, by the documents"));
+    let disks: Vec<_> = expectation.disks.iter().enumerate().map(attached).collect();
+    page.facts(&disks);
+    let mut each = rates();
+    for (place, disk) in expectation.disks.iter().enumerate() {
+        let name = format!("{} {}", place + 1, short(&disk.disk.name));
+        add_rates(&mut each, &name, &disk.effective, unit);
+    }
+    page.table("Each disk alone", &each);
+    let mut all = rates();
+    for bucket in expectation.buckets.iter().filter(|_| expectation.buckets.len() > 1) {
+        add_rates(&mut all, &bucket_name(bucket), &bucket.effective, unit);
+    }
+    add_rates(&mut all, "all", &expectation.together, unit);
+    if expectation.disks.len() > 1 {
+        page.table("All disks together", &all);
+    }
+    let of_limits = expectation.disks.iter().flat_map(|disk| &disk.limits);
+    let of_limits: Vec<_> = of_limits.flat_map(|limit| limit.notes.clone()).collect();
+    let notes = [unknown_notes(expectation), of_limits, burst_notes(expectation)].concat();
+    page.notes(expectation.notes.iter().chain(&notes));
+    for conflict in expectation.vm.iter().flat_map(|vm| &vm.conflicts) {
+        page.warning(&conflict_text(conflict));
+    }
+    let mut sources = Sources::default();
+    limits_table(page, "Limits of the disks", &own_limits(expectation), &mut sources);
+    if let Some(vm) = &expectation.vm {
+        let mut of_vm: Vec<(String, &Limit)> = Vec::new();
+        for limit in expectation.disks.iter().flat_map(|disk| &disk.limits) {
+            if limit.scope != Scope::Disk && !of_vm.iter().any(|(_, known)| *known == limit) {
+                of_vm.push((scope(limit), limit));
+            }
+        }
+        limits_table(page, &format!("Limits of {}", vm.name), &of_vm, &mut sources);
+        let _ = sources.number(&vm.source);
+        let _ = vm.page.as_ref().map(|page| sources.number(page));
+    }
+    page.sources(&sources);
+}
+
+/// A disk's number, and all that was said of it.
+fn attached((place, disk): (usize, &DiskExpectation)) -> (String, String) {
+    let caching = match disk.caching {
+        Caching::None => String::new(),
+        caching => format!(", host caching {caching}"),
+    };
+    let size = disk.disk.size_bytes.map(|bytes| format!(", {}", size(bytes)));
+    let value = format!("{}{}{caching}", disk.disk.name, size.unwrap_or_default());
+    (format!("Disk {}", place + 1), value)
+}
+
+/// A disk's name without what was provisioned; of a long one its first word, since the number
+/// beside it says which it is.
+fn short(name: &str) -> &str {
+    let name = name.split(':').next().unwrap_or(name);
+    let first = name.split('-').next().unwrap_or(name);
+    if name.len() > WIDEST_NAME { first } else { name }
+}
+
+/// The disks' own limits, each once, under the numbers of the disks that have it.
+fn own_limits(expectation: &Expectation) -> Vec<(String, &Limit)> {
+    let mut all: Vec<(Vec<String>, &Limit)> = Vec::new();
+    for (place, disk) in expectation.disks.iter().enumerate() {
+        for limit in disk.limits.iter().filter(|limit| limit.scope == Scope::Disk) {
+            let number = (place + 1).to_string();
+            match all.iter_mut().find(|(_, known)| *known == limit) {
+                Some((numbers, _)) => numbers.push(number),
+                None => all.push((vec![number], limit)),
+            }
+        }
+    }
+    let name = |(numbers, limit): (Vec<String>, _)| {
+        let limit: &Limit = limit;
+        let direction = match limit.direction {
+            Direction::Both => "",
+            Direction::Read => ", reads",
+            Direction::Write => ", writes",
+        };
+        (format!("{} {}{direction}", numbers.join(", "), short(&limit.of)), limit)
+    };
+    all.into_iter().map(name).collect()
+}
+
+fn rates() -> Table {
+    let mut table =
+        Table::new(&["Disk", "rate"], &["sustained", "bound by", "burst", "bound by", "lasts"]);
+    for place in [3, 5] {
+        table.heads[place].is_figure = false;
+    }
+    table
+}
+
+fn bucket_name(bucket: &Bucket) -> String {
+    let places: Vec<_> = bucket.disks.iter().map(|place| (place + 1).to_string()).collect();
+    let scope = bucket.scope.map_or("disk".to_owned(), |scope| scope.to_string());
+    format!("{scope}: {}", places.join(", "))
+}
+
+fn add_rates(table: &mut Table, name: &str, effective: &[Effective], unit: Unit) {
+    let mut name = name.to_owned();
+    for side in effective {
+        let direction = match side.direction {
+            Direction::Both => "",
+            Direction::Read => "read ",
+            Direction::Write => "write ",
+        };
+        let mut row = |rate: &str, bound: Option<&Bound>, words: &dyn Fn(f64) -> String| {
+            let burst = bound.and_then(|bound| bound.burst.as_ref());
+            table.rows.push(cells([
+                std::mem::take(&mut name),
+                format!("{direction}{rate}"),
+                bound.map_or(UNKNOWN.to_owned(), |bound| words(bound.sustained)),
+                bound.map(|bound| by(bound.sustained_by.as_ref())).unwrap_or_default(),
+                burst.map_or(ABSENT.to_owned(), |burst| words(burst.per_s)),
+                burst.map(|burst| by(burst.by.as_ref())).unwrap_or_default(),
+                bound.map(bound_lasts).unwrap_or_default(),
+            ]));
+        };
+        row("IOPS", side.iops.as_ref(), &amount);
+        row(unit.word(), side.bw_bytes.as_ref(), &|bytes| unit.amount(bytes));
+    }
+}
+
+fn by(by: Option<&By>) -> String {
+    by.map_or("sum".to_owned(), |by| by.scope.to_string())
+}
+
+/// Limits that hold, too, but whose figures are unknown.
+fn unknown_notes(expectation: &Expectation) -> Vec<String> {
+    let sides = expectation.disks.iter().flat_map(|disk| &disk.effective);
+    let mut notes = Vec::new();
+    for side in sides {
+        for (all, rate) in [(&side.unknown_iops, "IOPS"), (&side.unknown_bw, "throughput")] {
+            notes.extend(all.iter().map(|By { scope, of }| {
+                format!("{of} ({scope}): its {rate} limit is not known, there may be less.")
+            }));
+        }
+    }
+    notes
+}
+
+fn burst_notes(expectation: &Expectation) -> Vec<String> {
+    let sides = expectation.disks.iter().flat_map(|disk| &disk.effective);
+    let bounds = sides.flat_map(|side| [&side.iops, &side.bw_bytes]).flatten();
+    let bursts = bounds.filter_map(|bound| bound.burst.as_ref());
+    let mut notes: Vec<_> =
+        bursts.flat_map(|burst| &burst.notes).map(|note| format!("bursts: {note}")).collect();
+    notes.dedup();
+    notes
+}

@@ -1,0 +1,70 @@
+"use strict";
+(function () {
+  const data = JSON.parse(document.getElementById("charts").textContent);
+  const colour = (target) => `var(--arm-${(target % 8) + 1})`;
+  const axisText = { fontSize: 12, color: "var(--muted)" };
+  const style = { fontFamily: "inherit", fontSize: "12px", overflow: "visible", background: "transparent" };
+  const short = (value) => Number(value.toPrecision(3)).toLocaleString("en");
+
+  function draw(box, label, marks, x, y) {
+    box.replaceChildren(Plot.plot({
+      width: box.clientWidth, height: 300, marginLeft: 64, marginBottom: 44, marginTop: 16, marginRight: 16,
+      style, ariaLabel: label, x, y, marks,
+    }));
+    box.firstChild.setAttribute("role", "img");
+  }
+
+  // Powers of ten, with 2 and 5 between where there is room.
+  function ticks(low, high) {
+    const all = [];
+    for (let power = Math.floor(Math.log10(low)); power <= Math.ceil(Math.log10(high)); power += 1) {
+      all.push(...[1, 2, 5].map((digit) => digit * 10 ** power));
+    }
+    const inside = all.filter((tick) => tick >= low * 0.999 && tick <= high * 1.001);
+    return inside.length > 7 ? inside.filter((tick) => Math.log10(tick) % 1 === 0) : inside;
+  }
+
+  function ladder(id, quantity) {
+    const box = document.getElementById(id);
+    const points = data.ladder.filter((point) => point.quantity === quantity && point.value > 0);
+    if (!box || !points.length) return;
+    const values = points.map((point) => point.value);
+    const [low, high] = [Math.min(...values) / 1.25, Math.max(...values) * 1.25];
+    const depths = [...new Set(points.map((point) => point.depth))].sort((a, b) => a - b);
+    const caps = data.caps.filter((cap) => cap.quantity === quantity);
+    draw(box, `${quantity} over queue depth`, [
+      Plot.gridY(ticks(low, high), { stroke: "var(--line)", strokeOpacity: 1 }),
+      Plot.ruleY(caps, { y: "value", stroke: (cap) => colour(cap.target), strokeDasharray: "4 4" }),
+      Plot.line(points, { x: "depth", y: "value", z: "target", stroke: (point) => colour(point.target), strokeWidth: 2 }),
+      Plot.dot(points, { x: "depth", y: "value", fill: (point) => colour(point.target), r: 4 }),
+      Plot.axisX(depths, { ...axisText, tickFormat: (depth) => String(depth), label: "queue depth", labelAnchor: "center", labelOffset: 38, labelArrow: "none" }),
+      Plot.axisY(ticks(low, high), { ...axisText, tickFormat: short, label: null }),
+      Plot.tip(points, Plot.pointer({ x: "depth", y: "value", title: (point) => `${data.names[point.target]}\ndepth ${point.depth}: ${short(point.value)}` })),
+    ], { type: "log" }, { type: "log", domain: [low, high] });
+  }
+
+  function series(id, quantity) {
+    const box = document.getElementById(id);
+    const points = data.series.filter((point) => point.quantity === quantity);
+    if (!box) return;
+    if (!points.length) { box.closest("figure").remove(); return; }
+    const caps = data.caps.filter((cap) => cap.quantity === quantity);
+    draw(box, `${quantity} over time`, [
+      Plot.gridY({ ticks: 4, stroke: "var(--line)", strokeOpacity: 1 }),
+      Plot.ruleY(caps, { y: "value", stroke: (cap) => colour(cap.target), strokeDasharray: "4 4" }),
+      Plot.line(points, { x: "second", y: "value", z: "target", curve: "step-before", stroke: (point) => colour(point.target), strokeWidth: 1.75 }),
+      Plot.axisX({ ...axisText, label: "seconds", labelAnchor: "center", labelOffset: 38, labelArrow: "none" }),
+      Plot.axisY({ ...axisText, ticks: 4, tickFormat: short, label: null }),
+    ], {}, { domain: [0, 1.08 * Math.max(...points.map((point) => point.value), ...caps.map((cap) => cap.value))] });
+  }
+
+  function all() {
+    ladder("ladder-iops", "IOPS");
+    ladder("ladder-latency", "mean latency, ms");
+    series("series-iops", "IOPS");
+    series("series-bw", "MB/s");
+  }
+  all();
+  let waiting;
+  addEventListener("resize", () => { clearTimeout(waiting); waiting = setTimeout(all, 150); });
+})();

@@ -1,0 +1,30 @@
+//! For spreadsheets: one line per level that was measured.
+
+use super::Search;
+use crate::words::printable;
+
+/// The columns, in order; rates are per second, times in nanoseconds.
+const COLUMNS: [&str; 7] =
+    ["target", "purpose", "block_bytes", "queue_depth", "iops", "bw_bytes", "mean_latency_ns"];
+
+/// One line per level (RFC 4180, but with `\n`).
+pub fn limits_csv(search: Search<'_>) -> String {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    let infallible = "writing to memory does not fail, and all rows have the same length";
+    writer.write_record(COLUMNS).expect(infallible);
+    for level in &search.caps.levels {
+        let target = search.caps.targets.get(level.target).map_or("", |target| &target.name);
+        let row = [
+            printable(target),
+            printable(&level.purpose),
+            level.block_bytes.to_string(),
+            level.queue_depth.to_string(),
+            format!("{:.3}", level.iops),
+            format!("{:.0}", level.bw_bytes),
+            format!("{:.0}", level.mean_latency_ns),
+        ];
+        writer.write_record(row).expect(infallible);
+    }
+    let bytes = writer.into_inner().expect(infallible);
+    String::from_utf8(bytes).expect("made of strings only")
+}

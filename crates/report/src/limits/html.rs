@@ -1,0 +1,146 @@
+//! One self-contained page: what was found, and how throughput and latency follow depth and time.
+
+use askama::Template;
+use iotax_analyze::caps::Caps;
+use serde::Serialize;
+
+use super::tables::quantities;
+use super::{Search, name, sentences, tables};
+use crate::html::{data, facts, libraries, licenses};
+use crate::tables::Table;
+
+/// What the template needs; askama escapes every string but those marked `safe` there.
+#[derive(Template)]
+#[template(path = "limits/page.html")]
+struct Page<'a> {
+    title: String,
+    started: String,
+    host: String,
+    sentences: Vec<String>,
+    notes: Vec<String>,
+    tables: Vec<(&'static str, Table)>,
+    keys: Vec<Key>,
+    has_series: bool,
+    sources: Vec<String>,
+    version: &'a str,
+    command: String,
+    charts: String,
+    style: &'static str,
+    script: &'static str,
+    libraries: [&'static str; 2],
+    licenses: String,
+}
+
+struct Key {
+    colour: usize,
+    name: String,
+}
+
+/// What the script draws.
+#[derive(Serialize)]
+struct Charts<'a> {
+    names: Vec<String>,
+    ladder: Vec<Step<'a>>,
+    caps: Vec<Line<'a>>,
+    series: Vec<Second<'a>>,
+}
+
+#[derive(Serialize)]
+struct Step<'a> {
+    target: usize,
+    quantity: &'a str,
+    depth: u32,
+    value: f64,
+}
+
+#[derive(Serialize)]
+struct Line<'a> {
+    target: usize,
+    quantity: &'a str,
+    value: f64,
+}
+
+#[derive(Serialize)]
+struct Second<'a> {
+    target: usize,
+    quantity: &'a str,
+    second: usize,
+    value: f64,
+}
+
+/// Colours that tell targets apart.
+const COLOURS: usize = 8;
+
+/// The whole report as one HTML file.
+pub fn limits_html(search: Search<'_>) -> String {
+    let Search { head, caps, .. } = search;
+    let keys = caps.targets.iter().enumerate();
+    Page {
+        title: super::head(search),
+        started: facts::instant(&head.started),
+        host: name(head.environment.host.as_deref().unwrap_or("")),
+        sentences: sentences::all(search),
+        notes: sentences::notes(search),
+        tables: tables::all(search),
+        keys: keys
+            .map(|(at, target)| Key { colour: at % COLOURS + 1, name: name(&target.name) })
+            .collect(),
+        has_series: caps.targets.iter().any(|target| target.soak_iops.len() > 1),
+        sources: sources(caps),
+        version: &head.iotax_version,
+        command: name(&head.command.join(" ")),
+        charts: data::embeddable(&charts(caps)),
+        style: include_str!("../html/style.css"),
+        script: include_str!("charts.js"),
+        libraries: libraries(),
+        licenses: licenses(),
+    }
+    .render()
+    .expect("writing to a string does not fail")
+}
+
+fn charts(caps: &Caps) -> Charts<'_> {
+    let mut charts = Charts {
+        names: caps.targets.iter().map(|target| name(&target.name)).collect(),
+        ladder: Vec::new(),
+        caps: Vec::new(),
+        series: Vec::new(),
+    };
+    for (target, found) in caps.targets.iter().enumerate() {
+        for step in &found.ladder {
+            let depth = step.queue_depth;
+            for (quantity, value) in
+                [("IOPS", step.iops), ("mean latency, ms", step.mean_latency_ns / 1e6)]
+            {
+                charts.ladder.push(Step { target, quantity, depth, value });
+            }
+        }
+        for (is_bytes, cap) in quantities(found) {
+            let (quantity, scale) = if is_bytes { ("MB/s", 1e6) } else { ("IOPS", 1.0) };
+            charts.caps.push(Line { target, quantity, value: cap.cap / scale });
+        }
+        for (quantity, scale, series) in
+            [("IOPS", 1.0, &found.soak_iops), ("MB/s", 1e6, &found.soak_bw_bytes)]
+        {
+            charts.series.extend(series.iter().enumerate().map(|(second, value)| Second {
+                target,
+                quantity,
+                second: second + 1,
+                value: value / scale,
+            }));
+        }
+    }
+    charts
+}
+
+/// Where documented figures were read, each source once.
+fn sources(caps: &Caps) -> Vec<String> {
+    let limits = caps.documented.iter().flat_map(|row| &row.limits);
+    let mut sources: Vec<String> = limits
+        .map(|limit| format!("{}: {}, as of {}", limit.of, limit.source, limit.as_of))
+        .map(|source| name(&source))
+        .collect();
+    sources.sort();
+    sources.dedup();
+    sources
+}

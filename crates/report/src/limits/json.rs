@@ -1,0 +1,42 @@
+//! For programs.
+
+use iotax_analyze::caps::{Caps, LIMITS_ANALYSIS_FORMAT};
+use iotax_spec::Target;
+use serde_json::{Value, json};
+
+use super::Search;
+
+/// One JSON object: what was asked, and `targets`, `sharing`, `documented`, `levels`.
+pub fn limits_json(search: Search<'_>) -> String {
+    let Search { head, caps, end } = search;
+    let Caps { targets, sharing, documented, levels, ended, .. } = caps;
+    let targets: Vec<Value> = targets
+        .iter()
+        .zip(&head.limits.targets)
+        .map(|(found, asked)| {
+            let mut value = serde_json::to_value(found).expect("plain values with string keys");
+            value["target"] = json!(text(&asked.arm.target));
+            value["span_bytes"] = json!(asked.span_bytes);
+            value
+        })
+        .collect();
+    let document = json!({
+        "format": LIMITS_ANALYSIS_FORMAT,
+        "iotax": head.iotax_version,
+        "started": head.started,
+        "writes": head.limits.writes,
+        "quick": head.limits.quick,
+        "seed": head.limits.seed,
+        "wall_ns": end.map(|end| end.wall_ns),
+        "targets": targets,
+        "sharing": sharing,
+        "documented": documented,
+        "levels": levels,
+        "ended": ended,
+    });
+    format!("{document:#}\n")
+}
+
+fn text(target: &Target) -> String {
+    target.to_string()
+}

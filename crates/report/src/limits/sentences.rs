@@ -1,0 +1,166 @@
+//! What was found, in sentences.
+
+use iotax_analyze::caps::{SecondPass, Shared, Sharing, TargetCaps};
+
+use super::tables::{quantities, rate};
+use super::{Search, mb_per_s, name, plain};
+use crate::{format, words};
+
+/// The findings.
+pub(super) fn all(search: Search<'_>) -> Vec<String> {
+    let caps = search.caps;
+    let mut sentences: Vec<String> = Vec::new();
+    for found in &caps.targets {
+        let of = of(search, found);
+        sentences.push(format!("{of}{}", target(found)));
+        sentences
+            .extend([burst(found), cache(found)].into_iter().flatten().map(|s| of.clone() + &s));
+    }
+    sentences.extend(caps.sharing.iter().map(sharing));
+    sentences.extend(caps.documented.iter().map(|row| {
+        let target = caps.targets.iter().find(|target| target.name == row.target);
+        target.map_or_else(String::new, |target| of(search, target)) + &name(&row.says)
+    }));
+    if caps.targets.len() == 1 {
+        sentences.iter().map(|s| words::capital(s)).collect()
+    } else {
+        sentences
+    }
+}
+
+/// Why, and what to doubt.
+pub(super) fn notes(search: Search<'_>) -> Vec<String> {
+    let caps = search.caps;
+    let mut notes = Vec::new();
+    for target in &caps.targets {
+        let of = of(search, target);
+        let mut said = Vec::new();
+        for (is_bytes, cap) in quantities(target) {
+            let what = if is_bytes { "MB/s" } else { "IOPS" };
+            if !said.contains(&&cap.why) {
+                notes.push(format!("{of}Why {} ({what}): {}.", cap.kind, name(&cap.why)));
+                said.push(&cap.why);
+            }
+        }
+        let off = target.evidence.littles_law_off;
+        if off > 0.05 {
+            notes.push(format!(
+                "{of}Warning: I/Os in flight and throughput times latency differ by {} \
+                 (Little's law): do not rely on these figures.",
+                format::percent(off)
+            ));
+        }
+        if target.passes > 1.0 && target.second_pass.as_ref().is_some_and(|pass| pass.hits) {
+            notes.push(format!(
+                "{of}Warning: all of it was read {} times in this search, and something above \
+                 the cap remembers: some I/Os were answered from there. Use a larger target.",
+                plain(target.passes)
+            ));
+        }
+        if target.fell_during_search {
+            notes.push(format!(
+                "{of}Throughput fell for good in the midst of the search, as when a burst runs \
+                 out; the figures are those after it. --burst measures the burst."
+            ));
+        }
+        if target.errors > 0 {
+            let first = name(target.first_error.as_deref().unwrap_or(""));
+            notes.push(format!(
+                "{of}Warning: {} failed, the first: {first}",
+                format::counted(target.errors, "I/O")
+            ));
+        }
+    }
+    if search.head.limits.burst.is_none() {
+        notes.push(
+            "Whether there is a burst that lasts longer than the first load was not tested; \
+             --burst does."
+                .to_owned(),
+        );
+    }
+    if let Some(ended) = &caps.ended {
+        notes.push(format!("Ended early: {}. What is missing was not measured.", name(ended)));
+    }
+    notes
+}
+
+/// `cached: `, where there are several.
+fn of(search: Search<'_>, target: &TargetCaps) -> String {
+    let is_one = search.caps.targets.len() == 1;
+    if is_one { String::new() } else { format!("{}: ", name(&target.name)) }
+}
+
+fn target(target: &TargetCaps) -> String {
+    let found: Vec<String> = quantities(target)
+        .into_iter()
+        .map(|(is_bytes, cap)| format!("{} ({})", rate(is_bytes, cap.cap), cap.kind))
+        .collect();
+    if found.is_empty() {
+        return "no cap was found.".to_owned();
+    }
+    let caps = if target.evidence.is_plateau { "capped at" } else { "reaches" };
+    let depth = match target.useful_depth {
+        Some(1) => "; one I/O at a time is enough to get there".to_owned(),
+        Some(depth) => format!("; {depth} in flight are enough to get there"),
+        None => String::new(),
+    };
+    let latency = target
+        .unloaded_latency_ns
+        .map_or_else(String::new, |ns| format!(" One I/O alone takes {}.", format::time(ns)));
+    format!("{caps} {}{depth}.{latency}", found.join(" and "))
+}
+
+fn burst(target: &TargetCaps) -> Option<String> {
+    let bursts: Vec<String> = quantities(target)
+        .into_iter()
+        .filter_map(|(is_bytes, cap)| {
+            let burst = cap.burst.as_ref()?;
+            let lasted = plain(burst.lasted_s);
+            Some(format!("{} for {lasted} s", rate(is_bytes, burst.per_s)))
+        })
+        .collect();
+    (!bursts.is_empty()).then(|| format!("bursts to {}.", bursts.join(" and to ")))
+}
+
+fn sharing(pair: &Sharing) -> String {
+    let is_bytes = pair.quantity == "bw_bytes";
+    let [a, b, both] = [pair.a_alone, pair.b_alone, pair.together].map(|x| rate(is_bytes, x));
+    let (one, other) = (name(&pair.a), name(&pair.b));
+    let figures = format!("{a} and {b} alone, {both} together");
+    match pair.verdict {
+        Shared::Separate => format!("{one} and {other} have separate buckets: {figures}."),
+        Shared::Shared => format!("{one} and {other} share one bucket: {figures}."),
+        Shared::Partial => format!(
+            "{one} and {other} have buckets of their own and a common cap above them, {both}: \
+             {figures}."
+        ),
+        Shared::Undecided => format!(
+            "Whether {one} and {other} share a bucket is undecided after {}: {figures}.",
+            format::counted(pair.blocks, "block")
+        ),
+    }
+}
+
+fn cache(target: &TargetCaps) -> Option<String> {
+    let pass = target.second_pass.as_ref()?;
+    let SecondPass { hits: true, bw_bytes, mean_latency_ns, block_bytes, .. } = pass else {
+        return None;
+    };
+    let size = match (pass.holds_bytes, pass.evicts_bytes) {
+        (Some(holds), Some(evicts)) => format!(
+            "; it holds {} and not {}",
+            format::bytes(holds as f64),
+            format::bytes(evicts as f64)
+        ),
+        (Some(holds), None) => format!("; it holds {} at least", format::bytes(holds as f64)),
+        _ => String::new(),
+    };
+    Some(format!(
+        "reads of what was read before come from a cache above the cap: {} of {} at {} \
+         each, {} times the first pass{size}.",
+        mb_per_s(*bw_bytes),
+        format::bytes(f64::from(*block_bytes)),
+        format::time(*mean_latency_ns),
+        plain(pass.ratio)
+    ))
+}

@@ -1,0 +1,188 @@
+//! The search for caps on this machine: makes the probes that the search asks for, writes down what
+//! came of them, and reads them back.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use iotax_analyze::caps::{Caps, Ended, Observation, Prober, find};
+use iotax_load::{LoadDriver as _, Native, Request, Target};
+use iotax_record::{End, LimitsWriter, LoadRecord, ProbeLoad, ProbeRecord};
+use iotax_rig::Rig;
+use iotax_spec::{Limits, Probe};
+
+use crate::error::Error;
+use crate::nanos::nanos;
+use crate::trial::target;
+
+/// How often a pause looks whether the user has had enough.
+const GLANCE: Duration = Duration::from_millis(50);
+
+/// What a search needs.
+pub struct Search<'a> {
+    /// What is asked.
+    pub limits: &'a Limits,
+    /// The targets, prepared.
+    pub rig: &'a mut Rig,
+    /// Set by someone else to end the search early.
+    pub stop: &'a AtomicBool,
+    /// Called before each probe and pause with what it is for and how long it takes.
+    pub progress: &'a mut dyn FnMut(&str, Duration),
+}
+
+/// Searches the caps; each probe is on disk when the next one begins.
+///
+/// # Errors
+/// If results could not be written.
+pub fn limits(search: Search<'_>, writer: &mut LimitsWriter) -> Result<(Caps, End), Error> {
+    let limits = search.limits;
+    let started = Instant::now();
+    let mut live = Live { search, writer, started, probes: 0, unwritten: None };
+    let caps = find(limits, &mut live);
+    if let Some(error) = live.unwritten {
+        return Err(error.into());
+    }
+    let interrupted = live.search.stop.load(Ordering::Relaxed);
+    let end = End {
+        reason: caps.ended.clone().unwrap_or_else(|| "all that was asked is decided".to_owned()),
+        wall_ns: nanos(started.elapsed()),
+        interrupted,
+        gave_up: caps.ended.is_some() && !interrupted,
+        trials: Some(live.probes),
+    };
+    writer.finish(&end)?;
+    Ok((caps, end))
+}
+
+/// What the search finds in probes that were made before.
+pub fn replay(limits: &Limits, probes: Vec<ProbeRecord>) -> Caps {
+    find(limits, &mut Replay(probes.into()))
+}
+
+struct Live<'a, 'w> {
+    search: Search<'a>,
+    writer: &'w mut LimitsWriter,
+    started: Instant,
+    probes: u32,
+    /// Why a probe could not be written down.
+    unwritten: Option<iotax_record::Error>,
+}
+
+impl Prober for Live<'_, '_> {
+    fn probe(&mut self, probe: &Probe) -> Result<Vec<Observation>, Ended> {
+        let takes = Duration::from_nanos(probe.ramp_ns + probe.time_ns);
+        (self.search.progress)(&probe.purpose, takes);
+        let started_ns = nanos(self.started.elapsed());
+        let loads = self.drive(probe)?;
+        // What ended before its time says nothing of a rate.
+        if self.search.stop.load(Ordering::Relaxed) {
+            return Err(Ended::Interrupted);
+        }
+        let record = ProbeRecord { probe: probe.clone(), started_ns, loads };
+        if let Err(error) = self.writer.append(&record) {
+            let why = error.to_string();
+            self.unwritten = Some(error);
+            return Err(Ended::Failed(why));
+        }
+        self.probes += 1;
+        observations(&record)
+    }
+
+    fn pause(&mut self, pause_ns: u64) -> Result<(), Ended> {
+        let pause = Duration::from_nanos(pause_ns);
+        (self.search.progress)("rest, so that credits can come back", pause);
+        let end = Instant::now() + pause;
+        while Instant::now() < end {
+            if self.search.stop.load(Ordering::Relaxed) {
+                return Err(Ended::Interrupted);
+            }
+            thread::sleep(GLANCE.min(end.saturating_duration_since(Instant::now())));
+        }
+        Ok(())
+    }
+}
+
+impl Live<'_, '_> {
+    /// Drives all places of the probe at the same time.
+    fn drive(&mut self, probe: &Probe) -> Result<Vec<ProbeLoad>, Ended> {
+        let Search { limits, rig, stop, .. } = &mut self.search;
+        let arms: Vec<usize> = probe.places.iter().map(|(target, _)| *target).collect();
+        let up = rig.side_by_side(&arms).map_err(|error| Ended::Failed(error.to_string()))?;
+        let targets: Vec<Target<'_>> = up.into_iter().map(target).collect();
+        let (limits, stop) = (*limits, *stop);
+        let one = |place: usize| {
+            let workload = probe.workload(place, limits.writes);
+            let request = Request {
+                workload: &workload,
+                target: targets[place],
+                ramp_ns: probe.ramp_ns,
+                time_ns: probe.time_ns,
+                seed: limits.seed.wrapping_add(u64::from(self.probes)),
+                stop,
+                live: None,
+            };
+            load(Native.run(&request))
+        };
+        if targets.len() == 1 {
+            return Ok(vec![one(0)]);
+        }
+        Ok(thread::scope(|scope| {
+            let one = &one;
+            let started: Vec<_> = (0..targets.len())
+                .map(|place| {
+                    let name = format!("limits-{place}");
+                    thread::Builder::new().name(name).spawn_scoped(scope, move || one(place))
+                })
+                .collect();
+            started
+                .into_iter()
+                .map(|thread| match thread.map(thread::ScopedJoinHandle::join) {
+                    Ok(Ok(load)) => load,
+                    Ok(Err(panic)) => std::panic::resume_unwind(panic),
+                    Err(error) => ProbeLoad::Failed(format!("no thread for its load: {error}")),
+                })
+                .collect()
+        }))
+    }
+}
+
+fn load(result: Result<LoadRecord, iotax_load::Error>) -> ProbeLoad {
+    match result {
+        Ok(load) => ProbeLoad::Done(Box::new(load)),
+        Err(error) => ProbeLoad::Failed(error.to_string()),
+    }
+}
+
+/// One per place, or why there is none.
+fn observations(record: &ProbeRecord) -> Result<Vec<Observation>, Ended> {
+    record
+        .loads
+        .iter()
+        .map(|load| match load {
+            ProbeLoad::Done(load) => Ok(Observation::of(load)),
+            ProbeLoad::Failed(why) => Err(Ended::Failed(why.clone())),
+        })
+        .collect()
+}
+
+/// Probes that were made before, in their order.
+struct Replay(VecDeque<ProbeRecord>);
+
+impl Prober for Replay {
+    fn probe(&mut self, probe: &Probe) -> Result<Vec<Observation>, Ended> {
+        let Some(record) = self.0.pop_front() else { return Err(Ended::Interrupted) };
+        if record.probe != *probe || record.loads.len() != probe.places.len() {
+            return Err(Ended::Failed(format!(
+                "the record does not go on as the search did ({}): it was edited, or another \
+                 version of iotax wrote it",
+                probe.purpose
+            )));
+        }
+        observations(&record)
+    }
+
+    fn pause(&mut self, _: u64) -> Result<(), Ended> {
+        Ok(())
+    }
+}

@@ -1,0 +1,199 @@
+//! The search for caps on disks whose parameters it is not told.
+#![allow(clippy::unwrap_used, clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+
+mod virtual_time;
+
+use iotax_analyze::caps::{CapKind, Caps, Shared, find};
+use iotax_spec::{Arm, BurstWatch, Limits, LimitsTarget, Target};
+use iotax_vdisk::{DelayConfig, FlashConfig, LayerConfig, MemConfig, RateLimit, ThrottleConfig};
+use rand::{RngExt as _, SeedableRng as _};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use self::virtual_time::VirtualTime;
+
+const SPAN_BYTES: u64 = 256 << 20;
+
+fn mem() -> LayerConfig {
+    LayerConfig::Mem(MemConfig { size_bytes: SPAN_BYTES })
+}
+
+fn throttle(
+    iops: Option<RateLimit>,
+    bw_bytes: Option<RateLimit>,
+    group: Option<String>,
+) -> LayerConfig {
+    LayerConfig::Throttle(ThrottleConfig { iops, bw_bytes, group, ..ThrottleConfig::default() })
+}
+
+fn delay(latency_us: u64) -> LayerConfig {
+    let latency_ns = latency_us * 1000;
+    LayerConfig::Delay(DelayConfig { latency_ns, jitter_ns: latency_ns / 5 })
+}
+
+fn search(stacks: &[Vec<LayerConfig>], quick: bool, burst: Option<BurstWatch>) -> (Caps, f64) {
+    let target = |name: String| LimitsTarget {
+        arm: Arm::new(name, Target::Path("/".into())),
+        span_bytes: SPAN_BYTES,
+        disk: None,
+    };
+    let targets = (0..stacks.len()).map(|at| target(format!("disk {at}"))).collect();
+    let (vm, variant, caching) = (None, None, None);
+    let limits = Limits { targets, writes: false, quick, burst, vm, variant, caching, seed: 7 };
+    let mut virtual_time = VirtualTime::of(stacks);
+    let caps = find(&limits, &mut virtual_time);
+    assert_eq!(caps.ended, None);
+    (caps, virtual_time.spent_ns as f64 / 1e9)
+}
+
+/// From `lo` to `hi`, as likely in each octave.
+fn draw(random: &mut Xoshiro256PlusPlus, lo: f64, hi: f64) -> f64 {
+    (random.random_range(lo.ln()..hi.ln())).exp()
+}
+
+fn off(found: f64, truth: f64) -> f64 {
+    (found / truth - 1.0).abs()
+}
+
+#[test]
+fn hidden_caps_are_found_within_two_percent() {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(2026);
+    for case in 0..50 {
+        let iops = draw(&mut random, 80.0, 1_000.0);
+        let kink = draw(&mut random, 8.0, 400.0) * 1024.0;
+        let latency_us = draw(&mut random, 500.0, 20_000.0) as u64;
+        let bw = iops * kink;
+        let stack = vec![
+            mem(),
+            delay(latency_us),
+            throttle(Some(RateLimit::sustained(iops)), Some(RateLimit::sustained(bw)), None),
+        ];
+        let (caps, seconds) = search(&[stack], case % 2 == 0, None);
+        let found = &caps.targets[0];
+        let case = format!(
+            "case {case}: {iops:.0} IOPS, {:.1} MB/s, kink at {:.0} KiB, {latency_us} us, \
+             {seconds:.0} s: {found:#?}",
+            bw / 1e6,
+            kink / 1024.0
+        );
+        let (found_iops, found_bw) =
+            (found.iops.as_ref().unwrap(), found.bw_bytes.as_ref().unwrap());
+        assert!(off(found_iops.cap, iops) < 0.02, "{case}");
+        assert!(off(found_bw.cap, bw) < 0.02, "{case}");
+        assert_eq!(found_iops.kind, CapKind::Throttle, "{case}");
+        assert_eq!(found.useful_depth.is_some(), true, "{case}");
+    }
+}
+
+#[test]
+fn hidden_bursts_are_found_within_fifteen_percent() {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(7);
+    for case in 0..20 {
+        let iops = draw(&mut random, 60.0, 300.0);
+        let burst_iops = iops * draw(&mut random, 1.6, 7.0);
+        let full_s = draw(&mut random, 8.0, 90.0);
+        let bw = iops * 64.0 * 1024.0;
+        let burst_bw = bw * draw(&mut random, 1.6, 4.0);
+        let stack = vec![
+            mem(),
+            delay(300),
+            throttle(
+                Some(RateLimit::bursting(iops, burst_iops, (full_s * 1e9) as u64)),
+                Some(RateLimit::bursting(bw, burst_bw, (full_s * 1e9) as u64)),
+                None,
+            ),
+        ];
+        let pauses_ns = vec![2_000_000_000, 4_000_000_000];
+        let watch = BurstWatch { longest_ns: 300_000_000_000, pauses_ns };
+        let (caps, seconds) = search(&[stack], true, Some(watch));
+        let found = &caps.targets[0];
+        let case = format!(
+            "case {case}: {iops:.0} to {burst_iops:.0} IOPS, {:.1} to {:.1} MB/s, {full_s:.0} s; \
+             {seconds:.0} s: {found:#?}",
+            bw / 1e6,
+            burst_bw / 1e6
+        );
+        for (cap, rate, peak) in
+            [(found.iops.as_ref(), iops, burst_iops), (found.bw_bytes.as_ref(), bw, burst_bw)]
+        {
+            let cap = cap.unwrap();
+            let burst = cap.burst.as_ref().unwrap_or_else(|| panic!("{case}"));
+            assert!(off(cap.cap, rate) < 0.02, "{case}");
+            assert!(off(burst.size, (peak - rate) * full_s) < 0.15, "{case}");
+            assert!(off(burst.per_s, peak) < 0.05, "{case}");
+            assert!(off(burst.refill_per_s.unwrap(), rate) < 0.15, "{case}");
+        }
+    }
+}
+
+#[test]
+fn shared_separate_and_partly_shared_buckets_are_told_apart_in_50_of_50() {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(11);
+    let mut right = 0;
+    for case in 0..50 {
+        let group = Some(format!("hidden-{case}"));
+        let limit = |iops: f64| Some(RateLimit::sustained(iops));
+        let (a, b) = (draw(&mut random, 80.0, 800.0), draw(&mut random, 80.0, 800.0));
+        let lower = a.min(b);
+        let own = |iops: f64| throttle(limit(iops), limit(iops * 65_536.0), None);
+        let common = |iops: f64| throttle(limit(iops), limit(iops * 65_536.0), group.clone());
+        let (truth, stacks) = match case % 3 {
+            0 => (
+                Shared::Separate,
+                [vec![mem(), delay(200), own(a)], vec![mem(), delay(200), own(b)]],
+            ),
+            1 => (
+                Shared::Shared,
+                [vec![mem(), delay(200), common(a)], vec![mem(), delay(200), common(a)]],
+            ),
+            _ => {
+                let phi = random.random_range(0.3..0.7);
+                let both = a + b - phi * lower;
+                let stack = |iops| vec![mem(), delay(200), own(iops), common(both)];
+                (Shared::Partial, [stack(a), stack(b)])
+            }
+        };
+        let (caps, _) = search(&stacks, true, None);
+        let found: Vec<Shared> = caps.sharing.iter().map(|sharing| sharing.verdict).collect();
+        if found == [truth, truth] {
+            right += 1;
+        } else {
+            println!("case {case}: {truth:?}, {a:.0} and {b:.0}: {:#?}", caps.sharing);
+        }
+    }
+    assert_eq!(right, 50);
+}
+
+#[test]
+fn a_throttle_and_a_saturated_device_are_told_apart_in_50_of_50() {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(5);
+    let mut right = 0;
+    for case in 0..50 {
+        let latency_us = draw(&mut random, 2_000.0, 20_000.0) as u64;
+        let (truth, stack) = if case % 2 == 0 {
+            let iops = draw(&mut random, 80.0, 1_000.0);
+            let bw = iops * draw(&mut random, 2.0, 2_000.0) * 1024.0;
+            let limit = |rate| Some(RateLimit::sustained(rate));
+            (
+                CapKind::Throttle,
+                vec![mem(), delay(latency_us), throttle(limit(iops), limit(bw), None)],
+            )
+        } else {
+            let flash = FlashConfig {
+                channels: draw(&mut random, 1.0, 9.0) as u32,
+                latency_ns: latency_us * 1000,
+                jitter_ns: latency_us * 200,
+                bw_bytes: draw(&mut random, 5e6, 100e6),
+            };
+            (CapKind::SaturatedDevice, vec![mem(), LayerConfig::Flash(flash)])
+        };
+        let (caps, _) = search(&[stack], true, None);
+        let found = &caps.targets[0];
+        let kinds = [&found.iops, &found.bw_bytes].map(|cap| cap.as_ref().map(|cap| cap.kind));
+        if kinds.iter().flatten().count() > 0 && kinds.iter().flatten().all(|kind| *kind == truth) {
+            right += 1;
+        } else {
+            println!("case {case}, {truth:?}: {found:#?}");
+        }
+    }
+    assert_eq!(right, 50);
+}

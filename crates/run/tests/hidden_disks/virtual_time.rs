@@ -1,0 +1,140 @@
+//! A load on virtual disks in virtual time: what happens is computed event by event, and the clock
+//! jumps from one to the next. Minutes of load take milliseconds, and nothing disturbs them.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::sync::Arc;
+
+use iotax_analyze::caps::{Ended, Observation, Prober};
+use iotax_spec::Probe;
+use iotax_vdisk::{Clock, LayerConfig, ManualClock, Request, Session, Submitted, VirtualDisk};
+use rand::{RngExt as _, SeedableRng as _};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+/// Between two probes a load generator needs some time.
+const BETWEEN_NS: u64 = 5_000_000;
+
+pub struct VirtualTime {
+    clock: Arc<ManualClock>,
+    disks: Vec<VirtualDisk>,
+    random: Xoshiro256PlusPlus,
+    /// Virtual time spent, in nanoseconds.
+    pub spent_ns: u64,
+    pub probes: u32,
+}
+
+impl VirtualTime {
+    pub fn of(stacks: &[Vec<LayerConfig>]) -> Self {
+        let clock = Arc::new(ManualClock::starting_at(1));
+        let open = |stack: &Vec<LayerConfig>| {
+            VirtualDisk::open(stack, Arc::clone(&clock) as Arc<dyn Clock>).unwrap()
+        };
+        Self {
+            disks: stacks.iter().map(open).collect(),
+            clock: Arc::clone(&clock),
+            random: Xoshiro256PlusPlus::seed_from_u64(1),
+            spent_ns: 0,
+            probes: 0,
+        }
+    }
+}
+
+struct Running {
+    session: Session,
+    started_ns: Vec<u64>,
+    seen: Observation,
+    latency_sum_ns: f64,
+}
+
+impl Prober for VirtualTime {
+    fn probe(&mut self, probe: &Probe) -> Result<Vec<Observation>, Ended> {
+        self.probes += 1;
+        let begin_ns = self.clock.now_ns();
+        let open_ns = begin_ns + probe.ramp_ns;
+        let close_ns = open_ns + probe.time_ns;
+        let depth = probe.queue_depth as usize;
+        let mut running: Vec<Running> = probe
+            .places
+            .iter()
+            .map(|(target, _)| Running {
+                session: Session::new(&self.disks[*target], depth, probe.block_bytes as usize)
+                    .unwrap(),
+                started_ns: vec![0; depth],
+                seen: Observation {
+                    active_ns: probe.time_ns,
+                    per_second_ios: vec![
+                        0;
+                        usize::try_from(probe.time_ns / 1_000_000_000).unwrap()
+                    ],
+                    ..Observation::default()
+                },
+                latency_sum_ns: 0.0,
+            })
+            .collect();
+        let mut events = BinaryHeap::new();
+        for slot in 0..depth {
+            for at in 0..running.len() {
+                self.submit(probe, &mut running, (at, slot), &mut events);
+            }
+        }
+        let mut last_ns = close_ns;
+        while let Some(Reverse((now_ns, at, slot))) = events.pop() {
+            last_ns = last_ns.max(now_ns);
+            if now_ns >= close_ns {
+                continue; // What is in flight at the end is waited for.
+            }
+            self.clock.advance(now_ns - self.clock.now_ns());
+            if now_ns >= open_ns {
+                let run = &mut running[at];
+                run.seen.ios += 1;
+                run.seen.bytes += u64::from(probe.block_bytes);
+                run.latency_sum_ns += (now_ns - run.started_ns[slot]) as f64;
+                let second = usize::try_from((now_ns - open_ns) / 1_000_000_000).unwrap();
+                if let Some(count) = run.seen.per_second_ios.get_mut(second) {
+                    *count += 1;
+                }
+            }
+            self.submit(probe, &mut running, (at, slot), &mut events);
+        }
+        self.clock.advance(last_ns + BETWEEN_NS - self.clock.now_ns());
+        self.spent_ns += self.clock.now_ns() - begin_ns;
+        Ok(running
+            .into_iter()
+            .map(|run| Observation {
+                mean_latency_ns: run.latency_sum_ns / run.seen.ios.max(1) as f64,
+                ..run.seen
+            })
+            .collect())
+    }
+
+    fn pause(&mut self, pause_ns: u64) -> Result<(), Ended> {
+        self.clock.advance(pause_ns);
+        self.spent_ns += pause_ns;
+        Ok(())
+    }
+}
+
+impl VirtualTime {
+    fn submit(
+        &mut self,
+        probe: &Probe,
+        running: &mut [Running],
+        (at, slot): (usize, usize),
+        events: &mut BinaryHeap<Reverse<(u64, usize, usize)>>,
+    ) {
+        let (_, region) = probe.places[at];
+        let blocks = region.bytes / u64::from(probe.block_bytes);
+        let block = self.random.random_range(0..blocks);
+        let offset = region.offset_bytes + block * u64::from(probe.block_bytes);
+        let run = &mut running[at];
+        let now_ns = self.clock.now_ns();
+        run.started_ns[slot] = now_ns;
+        let request = Request::read(offset, probe.block_bytes as usize);
+        let Submitted::Done(done) = run.session.submit(slot, request) else {
+            panic!("a layer with threads has no place in virtual time");
+        };
+        done.result.unwrap();
+        // Real work takes no virtual time; some tiny time passes, or nothing would ever go on.
+        events.push(Reverse((done.ready_at_ns.max(now_ns + 1_000), at, slot)));
+    }
+}

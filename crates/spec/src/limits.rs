@@ -1,0 +1,141 @@
+//! The search for caps: what is asked, and the single measurements it is made of.
+
+use serde::{Deserialize, Serialize};
+
+use crate::spec::{Arm, Design, Spec, Stop};
+use crate::workload::{BlockSizes, Engine, Files, Job, Pattern, Workload};
+
+/// Name of the job of every probe, and of its file in a directory.
+const JOB: &str = "limits";
+
+/// What to find out, and how thoroughly.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Limits {
+    /// Whose caps.
+    pub targets: Vec<LimitsTarget>,
+    /// Whether to write instead of to read.
+    pub writes: bool,
+    /// Settle for fewer points and wider intervals.
+    pub quick: bool,
+    /// Wait for bursts to end.
+    pub burst: Option<BurstWatch>,
+    /// Name of the VM size it runs on, to set what was measured beside what is documented.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub vm: Option<String>,
+    /// `scsi` or `nvme`, for sizes whose limits differ.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub variant: Option<String>,
+    /// Host caching of disks that do not say it: `none`, `readonly`, `readwrite`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub caching: Option<String>,
+    /// Seed of every random choice: offsets, order.
+    pub seed: u64,
+}
+
+/// One target of the search.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LimitsTarget {
+    /// What it is, and its name.
+    pub arm: Arm,
+    /// Bytes of it that may be used.
+    pub span_bytes: u64,
+    /// The kind of disk it is, in the words of the catalogue: `P10`, `gp3:size=500G,iops=6000`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disk: Option<String>,
+}
+
+/// How long to wait for the end of a burst.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct BurstWatch {
+    /// Longest load, in nanoseconds.
+    pub longest_ns: u64,
+    /// Pauses after which the burst is looked at again, in nanoseconds: credits come back in
+    /// proportion, what a device had cached does not.
+    pub pauses_ns: Vec<u64>,
+}
+
+/// A part of a target.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Region {
+    /// Where it begins, in bytes.
+    pub offset_bytes: u64,
+    /// How long it is, in bytes.
+    pub bytes: u64,
+}
+
+/// One measurement: random I/O of one size at one depth, on one target or on several at once.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Probe {
+    /// What it is for, in words.
+    pub purpose: String,
+    /// Which targets, as indices, and where on each of them.
+    pub places: Vec<(usize, Region)>,
+    /// Size of each I/O.
+    pub block_bytes: u32,
+    /// I/Os in flight on each target.
+    pub queue_depth: u32,
+    /// Discarded start, in nanoseconds.
+    pub ramp_ns: u64,
+    /// Measured window, in nanoseconds.
+    pub time_ns: u64,
+}
+
+impl Limits {
+    /// The experiment that a rig makes the targets for.
+    pub fn spec(&self) -> Spec {
+        let span_bytes = self.targets.iter().map(|target| target.span_bytes).max();
+        let span_bytes = span_bytes.unwrap_or(0).max(1 << 20);
+        let whole = Region { offset_bytes: 0, bytes: span_bytes };
+        Spec {
+            workload: workload(self.writes, whole, 4096, 1, (0, 1)),
+            then: Vec::new(),
+            suite: None,
+            arms: self.targets.iter().map(|target| target.arm.clone()).collect(),
+            design: Design::Compare,
+            stop: Stop::default(),
+            seed: self.seed,
+        }
+    }
+}
+
+impl Probe {
+    /// The load on the target at `place`, an index into [`Probe::places`].
+    pub fn workload(&self, place: usize, writes: bool) -> Workload {
+        let (_, region) = self.places[place];
+        let times = (self.ramp_ns, self.time_ns);
+        workload(writes, region, self.block_bytes, self.queue_depth, times)
+    }
+}
+
+fn workload(
+    writes: bool,
+    region: Region,
+    block_bytes: u32,
+    queue_depth: u32,
+    (ramp_ns, time_ns): (u64, u64),
+) -> Workload {
+    let job = Job {
+        engine: Engine::IoUring,
+        queue_depth,
+        read_percent: if writes { 0 } else { 100 },
+        // Each block once before any comes again: a cache is not asked for what it just saw.
+        pattern: Pattern::Shuffled,
+        block_sizes: BlockSizes::Fixed(block_bytes),
+        files: Files::Shared(JOB.to_owned()),
+        size_bytes: region.bytes,
+        offset_bytes: region.offset_bytes,
+        direct: true,
+        ..Job::new(JOB)
+    };
+    Workload {
+        name: JOB.to_owned(),
+        about: "Random I/O past the page cache, to find caps.".to_owned(),
+        ramp_ns,
+        time_ns,
+        primary: job.name.clone(),
+        jobs: vec![job],
+        index: None,
+        origin: None,
+        notes: Vec::new(),
+    }
+}
