@@ -9,11 +9,11 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum, value_parser};
 use clap_complete::Shell;
 
-    CloudArgs, DiskCommand, DiskDownArgs, DiskServeArgs, DiskStatusArgs, DiskUpArgs,
 pub use self::catalog::{CatalogCheckArgs, CatalogCommand, CatalogLookArgs, CatalogPlanArgs};
 pub use self::disk::{
-pub use self::limits::LimitsArgs;
+    CloudArgs, DiskCommand, DiskDownArgs, DiskServeArgs, DiskStatusArgs, DiskUpArgs,
 };
+pub use self::limits::LimitsArgs;
 
 /// What does each layer cost your I/O?
 ///

@@ -69,18 +69,18 @@ fn word(cloud: Cloud) -> &'static str {
 }
 
 fn list(vms: &[Vm], printed: (Listing, Color)) -> Result<Exit> {
-    show(printed, &json!({ "vms": vms }), |style| report::catalog_vm_list(vms, style))
+    show(printed, || json!({ "vms": vms }), |style| report::catalog_vm_list(vms, style))
 }
 
 fn vm(vms: &[Vm], printed: (Listing, Color)) -> Result<Exit> {
-    show(printed, &json!({ "vms": vms }), |style| report::catalog_vms(vms, style))
+    show(printed, || json!({ "vms": vms }), |style| report::catalog_vms(vms, style))
 }
 
 fn disks(cloud: Cloud, texts: &[String], printed: (Listing, Color)) -> Result<Exit> {
     if texts.is_empty() {
         let names = catalog::disk_names(cloud);
         let text = |_| format!("{}\n", names.join("\n"));
-        return show(printed, &json!({ "disks": names }), text);
+        return show(printed, || json!({ "disks": names }), text);
     }
     let disks: Vec<Disk> =
         texts.iter().map(|text| catalog::disk(text)).collect::<Result<_, _>>()?;
@@ -88,7 +88,7 @@ fn disks(cloud: Cloud, texts: &[String], printed: (Listing, Color)) -> Result<Ex
         let (name, of) = (&other.name, other.cloud);
         return Err(Usage(format!("{name} is a disk of {of}, not of {cloud}")).into());
     }
-    show(printed, &json!({ "disks": disks }), |style| report::catalog_disks(&disks, style))
+    show(printed, || json!({ "disks": disks }), |style| report::catalog_disks(&disks, style))
 }
 
 /// The VM, the disks, and what they may do together: for each variant.
@@ -103,11 +103,15 @@ fn vm_with_disks(vms: &[Vm], texts: &[String], printed: (Listing, Color)) -> Res
     // What is computed is in the plan; the rule, where a figure wants more to be said.
     let is_open = |disk: &Disk| disk.limits.iter().any(|limit| limit.iops.is_none());
     let open: Vec<Disk> = disks.iter().map(|(disk, _)| disk.clone()).filter(is_open).collect();
-    show(printed, &json!({ "expectations": expected }), |style| {
-        let rules = (!open.is_empty()).then(|| report::catalog_disks(&open, style));
-        let plans = expected.iter().map(|one| report::catalog_plan(one, style));
-        plans.chain(rules).collect::<Vec<_>>().join("\n")
-    })
+    show(
+        printed,
+        || json!({ "expectations": expected }),
+        |style| {
+            let rules = (!open.is_empty()).then(|| report::catalog_disks(&open, style));
+            let plans = expected.iter().map(|one| report::catalog_plan(one, style));
+            plans.chain(rules).collect::<Vec<_>>().join("\n")
+        },
+    )
 }
 
 fn plan(args: &CatalogPlanArgs) -> Result<Exit> {
@@ -115,29 +119,31 @@ fn plan(args: &CatalogPlanArgs) -> Result<Exit> {
     let disks = args.disks.iter().map(attached).collect::<Result<_, _>>()?;
     let setup = Setup { vm: args.vm.clone(), variant: args.variant.clone(), disks };
     let expected = catalog::expect(&setup)?;
-    show((args.format, args.color), &json!(expected), |style| {
-        report::catalog_plan(&expected, style)
-    })
+    show(
+        (args.format, args.color),
+        || json!(expected),
+        |style| report::catalog_plan(&expected, style),
+    )
 }
 
 fn check(args: &CatalogCheckArgs) -> Result<Exit> {
     let file = args.file.display().to_string();
     let table = fs::read(&args.file).with_context(|| format!("cannot read {file}"))?;
     let rows = catalog::check(&catalog::read_claims(&file, &table)?);
-    let value = json!({ "file": file, "rows": rows });
-    show((args.format, args.color), &value, |style| report::catalog_check(&rows, style))?;
+    let value = || json!({ "file": file, "rows": rows });
+    show((args.format, args.color), value, |style| report::catalog_check(&rows, style))?;
     let differs = rows.iter().any(|row| row.agreement == Agreement::Differs);
     Ok(if differs { Exit::GateFailed } else { Exit::Done })
 }
 
 fn show(
     (format, color): (Listing, Color),
-    value: &Value,
+    value: impl FnOnce() -> Value,
     text: impl FnOnce(report::Style) -> String,
 ) -> Result<Exit> {
     match format {
         Listing::Text => say(&text(style(color)))?,
-        Listing::Json => say(&format!("{value:#}\n"))?,
+        Listing::Json => say(&format!("{:#}\n", value()))?,
     }
     Ok(Exit::Done)
 }
