@@ -270,7 +270,11 @@ fn disks_without_a_files_name_hold_their_own_data() {
     file.sync_all().unwrap();
     assert!(fs::read(&a).unwrap()[..4096] == [7; 4096]);
     assert!(fs::read(&b).unwrap() == before);
+    drop(file);
     assert_eq!(desk.run(&["disk", "down", "--all"]).code, 0);
+    for name in ["a", "b"] {
+        assert_eq!(fs::read_dir(desk.path().join(name)).unwrap().count(), 0, "{name} is unmounted");
+    }
 }
 
 #[test]
