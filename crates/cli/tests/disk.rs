@@ -7,6 +7,7 @@ mod machine;
 mod support;
 
 use std::fs;
+use std::io::Write as _;
 use std::path::Path;
 use std::process::Command;
 
@@ -173,6 +174,7 @@ fn what_was_built_is_told_with_its_sources() {
       limit. Reads that miss it, and writes with read-only caching, are documented
       to count against the VM's uncached limits, too; these figures do not take
       that off.
+    Note: Whether Standard_DS1_v2 (VM cached) bursts is not known.
     Note: the temporary disk and cached disks share one bucket
     Note: the page of the series lists no burst columns for this series
     [1] kubernetes-sigs/azuredisk-csi-driver:pkg/optimization/
@@ -254,6 +256,25 @@ fn disks_that_no_cloud_has_are_refused() {
     error: Standard_DS1_v2 takes 4 disks at most, not 5
     [exit 2]
     ");
+}
+
+#[test]
+fn disks_without_a_files_name_hold_their_own_data() {
+    let Some(desk) = desk(&["a", "b"]) else { return };
+    let up = desk.run(&["disk", "up", "a=file(size=1M)", "b=file(size=1M)"]);
+    assert_eq!(up.code, 0, "{up}");
+    let [a, b] = ["a/disk", "b/disk"].map(|name| desk.path().join(name));
+    let before = fs::read(&b).unwrap();
+    let mut file = fs::File::options().write(true).open(&a).unwrap();
+    file.write_all(&[7; 4096]).unwrap();
+    file.sync_all().unwrap();
+    assert!(fs::read(&a).unwrap()[..4096] == [7; 4096]);
+    assert!(fs::read(&b).unwrap() == before);
+    drop(file);
+    assert_eq!(desk.run(&["disk", "down", "--all"]).code, 0);
+    for name in ["a", "b"] {
+        assert_eq!(fs::read_dir(desk.path().join(name)).unwrap().count(), 0, "{name} is unmounted");
+    }
 }
 
 #[test]

@@ -29,8 +29,14 @@ pub(crate) enum Ground {
     Device(Box<Facts>),
     /// A stack in memory, or one whose base is made by the system.
     Memory,
-    /// A stack on the anonymous file, in the working directory.
-    Anonymous(Box<Facts>),
+    /// A stack on an anonymous file, in the working directory.
+    Anonymous {
+        /// The directory.
+        facts: Box<Facts>,
+        /// What tells the file from others: arms with the same share it. No absolute path, so it
+        /// is none that an arm could name.
+        key: PathBuf,
+    },
     /// A stack on a sparse file of its own without a name, in the working directory.
     Thin(Box<Facts>),
     /// A stack on a file or block device of the user's, which is only read.
@@ -44,6 +50,15 @@ pub(crate) enum Ground {
     },
 }
 
+/// Whose arms without a file's name stand on one file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Sharing {
+    /// All of them: they are compared, on the same bytes in the same place, and driven in turn.
+    AnonymousFile,
+    /// None: they are disks in use at the same time.
+    Nothing,
+}
+
 /// What the arms stand on, in their order.
 ///
 /// # Errors
@@ -52,12 +67,13 @@ pub(crate) fn check(
     spec: &Spec,
     work_dir: &Path,
     destroy: &[PathBuf],
+    sharing: Sharing,
 ) -> Result<Vec<Ground>, Error> {
     let mut refusals = lacks(spec);
     let (devices, reasons) = device::check(spec, destroy);
     refusals.extend(reasons);
     let mut grounds = Vec::new();
-    for arm in &spec.arms {
+    for (index, arm) in spec.arms.iter().enumerate() {
         if let Target::Stack(stack) = &arm.target {
             let refuse = |obstacle| Refusal { arm: arm.name.clone(), path: None, obstacle };
             refusals.extend(obstacles(stack).into_iter().map(refuse));
@@ -67,6 +83,9 @@ pub(crate) fn check(
             continue;
         }
         match ground(arm, &spec.all_at_once(), work_dir) {
+            Ok(Ground::Anonymous { facts, .. }) if sharing == Sharing::Nothing => {
+                grounds.push(Ground::Anonymous { facts, key: index.to_string().into() });
+            }
             Ok(ground) => grounds.push(ground),
             Err((path, obstacle)) => {
                 refusals.push(Refusal { arm: arm.name.clone(), path: Some(path), obstacle });
@@ -135,7 +154,11 @@ fn ground(arm: &Arm, workload: &Workload, work_dir: &Path) -> Looked {
                 let facts = look(work_dir).map_err(at(work_dir))?;
                 writable_directory(&facts).map_err(at(work_dir))?;
                 let facts = Box::new(facts);
-                Ok(if *thin { Ground::Thin(facts) } else { Ground::Anonymous(facts) })
+                Ok(if *thin {
+                    Ground::Thin(facts)
+                } else {
+                    Ground::Anonymous { facts, key: "shared".into() }
+                })
             }
             Some(Layer::File { path: Some(path), size_bytes, .. }) => {
                 let ground = disk_on(path, *size_bytes, workload).map_err(at(path))?;
@@ -324,12 +347,13 @@ fn room(spec: &Spec, grounds: &[Ground]) -> Room {
                 (facts.path.as_path(), facts, bytes_in_directory(&spec.all_at_once()))
             }
             // Layers of the system write to their base: each arm has a file of its own.
-            Ground::Anonymous(facts) | Ground::OnNew { parent: facts, .. } if is_system(arm) => {
+            Ground::Anonymous { facts, .. } | Ground::OnNew { parent: facts, .. }
+                if is_system(arm) =>
+            {
                 places.push((Path::new(""), vec![&arm.name], facts, disk_bytes(arm)));
                 continue;
             }
-            // Not a path that another arm could name.
-            Ground::Anonymous(facts) => (Path::new("anonymous"), facts, disk_bytes(arm)),
+            Ground::Anonymous { facts, key } => (key.as_path(), facts, disk_bytes(arm)),
             Ground::OnNew { path, parent } => (path.as_path(), parent, disk_bytes(arm)),
         };
         match places.iter_mut().find(|(known, ..)| *known == path) {
@@ -367,18 +391,17 @@ impl Ground {
             Self::Directory(facts)
             | Self::Existing(facts)
             | Self::Device(facts)
-            | Self::Anonymous(facts)
+            | Self::Anonymous { facts, .. }
             | Self::Thin(facts)
             | Self::OnExisting(facts)
             | Self::OnNew { parent: facts, .. } => Some(facts),
         }
     }
 
-    /// Which file has to be made: its path, or the empty path for the anonymous file that all such
-    /// arms share.
+    /// Which file has to be made: its path, or what stands for that of an anonymous one.
     pub(crate) fn file_to_make(&self) -> Option<&Path> {
         match self {
-            Self::Anonymous(_) => Some(Path::new("")),
+            Self::Anonymous { key, .. } => Some(key),
             Self::OnNew { path, .. } => Some(path),
             _ => None,
         }

@@ -4,6 +4,7 @@
 //! The process that serves disks holds their journal, as a run holds its own: so `undo` takes down
 //! what a killed one left, and the journals of living ones tell which disks there are.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -76,7 +77,7 @@ pub fn serve(disks: &[Disk], options: ServeOptions<'_>) -> Result<(), Error> {
     let mut journal = Journal::new(state_dir.clone());
     let program = Path::new("");
     let rig_options = Options { work_dir, state_dir, progress, stop, destroy: &[], program };
-    let mut rig = Rig::open(&spec, rig_options)?;
+    let mut rig = Rig::open_side_by_side(&spec, rig_options)?;
     let mut mounted = Vec::with_capacity(disks.len());
     for (index, disk) in disks.iter().enumerate() {
         let Place::Disk(virtual_disk) = rig.up(index)? else {
@@ -181,10 +182,10 @@ pub fn served(state_dir: &Path) -> Result<Vec<Served>, Error> {
 /// [`Error::Lingers`] if a server does not end.
 pub fn take_down(disks: &[Served]) -> Result<(), Error> {
     let started = Instant::now();
-    for disk in disks {
-        if let Some(pid) = Pid::from_raw(disk.pid.cast_signed()) {
-            let _ = kill_process(pid, Signal::TERM);
-        }
+    // Each once: a server that is told again takes it for impatience, and leaves its mounts behind.
+    let servers: BTreeSet<u32> = disks.iter().map(|disk| disk.pid).collect();
+    for pid in servers.into_iter().filter_map(|pid| Pid::from_raw(pid.cast_signed())) {
+        let _ = kill_process(pid, Signal::TERM);
     }
     for disk in disks {
         while journal::lives(disk.pid) {

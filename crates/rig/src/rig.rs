@@ -12,7 +12,7 @@ use iotax_vdisk::{Prepared, VirtualDisk};
 
 use crate::alone::{Alone, Base, Surroundings, assemble, keys};
 use crate::assembly::Assembly;
-use crate::check::{Ground, check, disk_bytes, is_system};
+use crate::check::{Ground, Sharing, check, disk_bytes, is_system};
 use crate::device::Device;
 use crate::disk_file::{self, DiskFile};
 use crate::entry::Identity;
@@ -111,7 +111,16 @@ impl Rig {
     /// [`Error::Refused`] with everything that is wrong with any target, before anything is made.
     /// Whatever happens later, everything made so far is removed.
     pub fn open(spec: &Spec, options: Options<'_>) -> Result<Self, Error> {
-        let grounds = check(spec, options.work_dir, options.destroy)?;
+        Self::open_sharing(spec, options, Sharing::AnonymousFile)
+    }
+
+    /// As [`Rig::open`], for arms that are all in use at the same time: each has its own files.
+    pub(crate) fn open_side_by_side(spec: &Spec, options: Options<'_>) -> Result<Self, Error> {
+        Self::open_sharing(spec, options, Sharing::Nothing)
+    }
+
+    fn open_sharing(spec: &Spec, options: Options<'_>, sharing: Sharing) -> Result<Self, Error> {
+        let grounds = check(spec, options.work_dir, options.destroy, sharing)?;
         let Options { state_dir, progress, stop, .. } = options;
         let mut build = Build {
             spec,
@@ -261,7 +270,7 @@ struct Build<'a> {
 
 #[derive(Default)]
 struct Files {
-    /// By path; the anonymous one, which several arms share, under the empty path.
+    /// By path, or by what stands for that of an anonymous one.
     made: BTreeMap<PathBuf, DiskFile>,
 }
 
@@ -317,7 +326,9 @@ impl Build<'_> {
                 continue;
             }
             let file = match ground {
-                Ground::Anonymous(facts) => disk_file::anonymous(&facts.path, &mut self.journal)?,
+                Ground::Anonymous { facts, .. } => {
+                    disk_file::anonymous(&facts.path, &mut self.journal)?
+                }
                 _ => disk_file::make(key, &mut self.journal)?,
             };
             reserve(&file.file, &file.shown, sizes[key])?;
@@ -339,7 +350,7 @@ impl Build<'_> {
             }
             let mut journal = Journal::new(self.state_dir.clone());
             let top = match ground {
-                Ground::Anonymous(facts) | Ground::OnNew { parent: facts, .. } => {
+                Ground::Anonymous { facts, .. } | Ground::OnNew { parent: facts, .. } => {
                     let path = scratch::make(&facts.path, &mut journal)?.join("disk");
                     files.push((disk_file::create(&path)?, path.clone(), disk_bytes(arm)));
                     Some(Top::file(path))

@@ -133,7 +133,7 @@ fn asked_for_direct(workload: &Workload) -> Option<bool> {
 fn storage_id(ground: &Ground, facts: &Facts) -> String {
     let device = facts.device_number;
     match ground {
-        Ground::Anonymous(_) => format!("{device} scratch file in {}", facts.path.display()),
+        Ground::Anonymous { .. } => format!("{device} scratch file in {}", facts.path.display()),
         // Of their own, side by side on one volume.
         Ground::Thin(_) => format!("{device} thin files in {}", facts.path.display()),
         Ground::OnNew { path, .. } => format!("{device} {}", path.display()),

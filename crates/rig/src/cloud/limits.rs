@@ -3,7 +3,7 @@
 use iotax_catalog::{Direction, DiskExpectation, Limit, Rate, Scope};
 use iotax_spec::{Counts, Layer, Throttle};
 
-use super::Part;
+use super::{Part, without_caching};
 
 /// The throttles of a disk, its own first, those that others share above them.
 pub(super) fn throttles(
@@ -55,7 +55,7 @@ fn of_limit(
     credits: f64,
     notes: &mut Vec<String>,
 ) -> Vec<Part> {
-    let what = format!("{} limit of {}", limit.scope, limit.of);
+    let what = format!("{} limit of {}", limit.scope, without_caching(&limit.of));
     let mut model = |rate: &Option<Rate>, unit: &str| {
         let rate = rate.as_ref()?;
         Some(modelled(rate, credits, |lack| notes.push(format!("{what}: {lack} {unit}"))))

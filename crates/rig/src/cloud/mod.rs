@@ -64,7 +64,7 @@ impl Default for CloudOptions {
 /// A disk of a cloud, as a stack.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CloudDisk {
-    /// As it was asked for: `P10`.
+    /// As it was asked for, without what is cached of it: `P10`, `gp3:size=500G`.
     pub name: String,
     /// What the host caches of it.
     pub caching: Caching,
@@ -133,7 +133,7 @@ fn compose(
     }
     let layers = parts.iter().map(|part| part.layer.clone()).collect();
     Ok(CloudDisk {
-        name: expected.disk.name.clone(),
+        name: without_caching(&expected.disk.name),
         caching: expected.caching,
         stack: Stack { layers },
         parts,
@@ -211,6 +211,14 @@ fn encryption_note(vm: &Vm) -> Option<String> {
         )),
         None => Some(format!("whether {name} supports encryption at host is not documented")),
     }
+}
+
+/// The name of `gp3:size=500G,caching=none` is `gp3:size=500G`.
+fn without_caching(text: &str) -> String {
+    let Some((kind, parameters)) = text.split_once(':') else { return text.to_owned() };
+    let is_other = |parameter: &&str| !parameter.trim_start().starts_with("caching");
+    let others: Vec<&str> = parameters.split(',').filter(is_other).collect();
+    if others.is_empty() { kind.to_owned() } else { format!("{kind}:{}", others.join(",")) }
 }
 
 fn refused(disk: &str, problem: &'static str) -> Error {

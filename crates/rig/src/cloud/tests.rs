@@ -43,10 +43,10 @@ fn told(disks: &[CloudDisk]) -> String {
 fn a_cached_disk_of_a_small_vm() {
     let options = CloudOptions::default();
     assert_snapshot!(told(&composed("DS1_v2", &["P10:caching=readonly"], &options)), @"
-    P10:caching=readonly, caching read only
+    P10, caching read only
       file(size=128G, thin): of the documented size, documented
       delay(latency=1ms): latency: an assumption, not documented
-      throttle(iops=500, bw=100000000, burst_iops=3500, burst_bw=170000000, credits=30m, unit=256k): disk limit of P10:caching=readonly, documented
+      throttle(iops=500, bw=100000000, burst_iops=3500, burst_bw=170000000, credits=30m, unit=256k): disk limit of P10, documented
       throttle(iops=4000, bw=32000k, group=Standard_DS1_v2-cached): VM cached limit of Standard_DS1_v2, documented
       tier(size=43G): cache of Standard_DS1_v2, documented
       (reads that miss the cache, and writes, count against the VM's cached limits alone, as measured on Standard_DS1_v2)
@@ -58,15 +58,15 @@ fn cached_and_uncached_disks_have_buckets_apart_and_share_the_cache() {
     let disks = ["P30:caching=readonly", "P10:caching=readonly", "P30"];
     let options = CloudOptions { latency_ns: Some(0), ..CloudOptions::default() };
     assert_snapshot!(told(&composed("DS1_v2", &disks, &options)), @"
-    P30:caching=readonly, caching read only
+    P30, caching read only
       file(size=1T, thin): of the documented size, documented
-      throttle(iops=5000, bw=200000000, unit=256k): disk limit of P30:caching=readonly, documented
+      throttle(iops=5000, bw=200000000, unit=256k): disk limit of P30, documented
       throttle(iops=4000, bw=32000k, group=Standard_DS1_v2-cached): VM cached limit of Standard_DS1_v2, documented
       tier(size=22016M): cache of Standard_DS1_v2, divided evenly: an assumption, documented
       (reads that miss the cache, and writes, count against the VM's cached limits alone, as measured on Standard_DS1_v2)
-    P10:caching=readonly, caching read only
+    P10, caching read only
       file(size=128G, thin): of the documented size, documented
-      throttle(iops=500, bw=100000000, burst_iops=3500, burst_bw=170000000, credits=30m, unit=256k): disk limit of P10:caching=readonly, documented
+      throttle(iops=500, bw=100000000, burst_iops=3500, burst_bw=170000000, credits=30m, unit=256k): disk limit of P10, documented
       throttle(iops=4000, bw=32000k, group=Standard_DS1_v2-cached): VM cached limit of Standard_DS1_v2, documented
       tier(size=22016M): cache of Standard_DS1_v2, divided evenly: an assumption, documented
       (reads that miss the cache, and writes, count against the VM's cached limits alone, as measured on Standard_DS1_v2)
@@ -87,11 +87,11 @@ fn encryption_is_where_it_is_done_and_a_smaller_disk_keeps_its_limits() {
         credits: 0.1,
     };
     assert_snapshot!(told(&composed("Standard_DS1_v2", &["P10:caching=readonly"], &options)), @"
-    P10:caching=readonly, caching read only
+    P10, caching read only
       file(size=4G, thin): of the size asked for
       aes(sector=512): the disk's own encryption, as asked for
       delay(latency=500us): latency, as asked for
-      throttle(iops=500, bw=100000000, burst_iops=3500, burst_bw=170000000, credits=3m, unit=256k): disk limit of P10:caching=readonly, documented
+      throttle(iops=500, bw=100000000, burst_iops=3500, burst_bw=170000000, credits=3m, unit=256k): disk limit of P10, documented
       throttle(iops=4000, bw=32000k, group=Standard_DS1_v2-cached): VM cached limit of Standard_DS1_v2, documented
       tier(size=43G): cache of Standard_DS1_v2, documented
       aes(sector=512): encryption at host, as asked for
@@ -103,10 +103,10 @@ fn encryption_is_where_it_is_done_and_a_smaller_disk_keeps_its_limits() {
 fn what_is_not_documented_is_said_and_left_out() {
     let options = CloudOptions::default();
     assert_snapshot!(told(&composed("E16d_v5", &["E30:caching=readonly", "E30"], &options)), @"
-    E30:caching=readonly, caching read only
+    E30, caching read only
       file(size=1T, thin): of the documented size, documented
       delay(latency=1ms): latency: an assumption, not documented
-      throttle(iops=500, bw=100000000, burst_iops=1000, burst_bw=250000000, credits=30m, unit=256k): disk limit of E30:caching=readonly, documented
+      throttle(iops=500, bw=100000000, burst_iops=1000, burst_bw=250000000, credits=30m, unit=256k): disk limit of E30, documented
       (VM cached limit of Standard_E16d_v5: not documented, so nothing is limited by it)
       (Standard_E16d_v5: no size of the cache is documented, so nothing is ever hit)
     E30, caching none
@@ -166,6 +166,18 @@ fn what_cannot_be_made_is_refused() {
     assert_snapshot!(refused("P10", Some(0)), @"P10: a disk of no size holds nothing");
     assert_snapshot!(refused("P10", Some(1000)), @"P10: its size must be a multiple of 4k");
     assert_snapshot!(refused("premium-v2", None), @"premium-v2: its size is not given by its name: say it with --size");
+}
+
+#[test]
+fn what_is_cached_is_no_part_of_a_name() {
+    for (text, name) in [
+        ("P10", "P10"),
+        ("P10:caching=none", "P10"),
+        ("gp3:caching=none,size=5G", "gp3:size=5G"),
+        ("gp3:size=5G, caching=none,iops=3k", "gp3:size=5G,iops=3k"),
+    ] {
+        assert_eq!(without_caching(text), name);
+    }
 }
 
 /// Composed disks in virtual time, on memory in place of the file, each written to by its load.
