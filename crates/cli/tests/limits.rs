@@ -49,7 +49,7 @@ fn caps_are_found_recorded_and_reported_again() {
     let csv = desk.run(&["report", "out", "--format", "csv"]);
     assert!(csv.out.starts_with("target,purpose,block_bytes"), "{}", csv.out);
     let markdown = desk.run(&["report", "out", "--format", "markdown"]);
-    assert!(markdown.out.contains("| disk | "), "{}", markdown.out);
+    assert!(markdown.out.contains("| cap | "), "{}", markdown.out);
 }
 
 #[test]
@@ -85,7 +85,7 @@ fn a_cache_above_the_cap_is_told_from_the_cap() {
 #[test]
 fn what_makes_no_sense_is_refused_before_anything_is_made() {
     let desk = Desk::new();
-    std::fs::write(desk.path().join("file"), [0; 8192]).unwrap();
+    std::fs::write(desk.path().join("small"), [0; 8192]).unwrap();
     let refused = |args: &[&str]| {
         let said = desk.run(&[&["limits"], args].concat());
         assert!(said.out.is_empty(), "{}", said.out);
@@ -93,8 +93,8 @@ fn what_makes_no_sense_is_refused_before_anything_is_made() {
     };
     assert_snapshot!(refused(&["/nowhere"]), @"");
     assert_snapshot!(refused(&["mem + delay(latncy=1ms)"]), @"");
-    assert_snapshot!(refused(&["file"]), @"");
-    assert_snapshot!(refused(&["file", "--write"]), @"");
+    assert_snapshot!(refused(&["small"]), @"");
+    assert_snapshot!(refused(&["small", "--write"]), @"");
     assert_snapshot!(refused(&["mem", "--vm", "Standard_DS1_v"]), @"");
     assert_snapshot!(refused(&["mem", "mem", "mem", "--disk", "P10", "--disk", "P20"]), @"");
     assert_snapshot!(refused(&["mem", "--burst=soon"]), @"");

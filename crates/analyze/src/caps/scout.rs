@@ -164,7 +164,7 @@ impl<'a> Scout<'a> {
     pub fn fresh(&mut self, target: usize, bytes: Option<f64>, block_bytes: u32) -> Region {
         let span = self.limits.targets[target].span_bytes;
         let bytes = bytes.map_or(span / 8, |bytes| whole(bytes.ceil()));
-        let least = (64 * MIB).max(4 * u64::from(block_bytes));
+        let least = (16 * MIB).max(4 * u64::from(block_bytes));
         let bytes = bytes.max(least).next_multiple_of(MIB).min(span);
         let start = self.cursors[target];
         let start = if start + bytes > span { 0 } else { start };

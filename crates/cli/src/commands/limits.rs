@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use iotax_analyze::caps::{self, Caps};
+use iotax_catalog::Caching;
 use iotax_load::{LoadDriver as _, Native};
 use iotax_record::{End, LIMITS_FORMAT, LimitsHead, LimitsReader, LimitsWriter};
 use iotax_report::{self as report, Search};
@@ -101,6 +102,10 @@ fn asked(args: &LimitsArgs) -> Result<Limits> {
     let arms = parse_arms(args.targets.iter().map(String::as_str))?;
     let size = parse_bytes(&args.size).context("option --size")?;
     let disk = disks(args, arms.len())?;
+    if let Some(mode) = args.caching.as_deref().filter(|mode| Caching::parse(mode).is_none()) {
+        let problem = format!("--caching {mode}: write none, readonly or readwrite");
+        return Err(Usage(problem).into());
+    }
     let burst = match &args.burst {
         Some(longest) => Some(BurstWatch {
             longest_ns: parse_duration(longest).context("option --burst")?,
