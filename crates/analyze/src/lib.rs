@@ -10,6 +10,7 @@ mod compare;
 mod conclude;
 mod described;
 mod facts;
+mod masked;
 mod method;
 mod phases;
 mod pool;
@@ -22,11 +23,12 @@ mod summary;
 mod words;
 
 pub use analysis::{
-    Analysis, ArmSummary, Attribution, Check, Comparison, Ending, Estimate, FORMAT, IndexSummary,
-    Interaction, JobSummary, LayerCost, Metric, OperationSummary, QuantilePoint, TrialPoint,
-    Warning,
+    Analysis, ArmDepths, ArmSummary, Attribution, Cap, Check, Comparison, DepthLevel,
+    DepthResponse, Ending, Estimate, FORMAT, IndexSummary, Interaction, JobSummary, LayerCost,
+    Metric, OperationSummary, QuantilePoint, TrialPoint, Warning,
 };
 pub use analyzer::Analyzer;
+pub use masked::{below_the_cap, depth_check};
 pub use phases::Phases;
 pub use progress::{ArmProgress, Progress};
 pub use statistics::{

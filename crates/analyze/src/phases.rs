@@ -1,6 +1,7 @@
 //! The phases of an experiment, each analysed as an experiment of its own.
 
 use iotax_record::{End, Experiment, Trial};
+use iotax_spec::{Depth, Workload};
 
 use crate::analysis::Analysis;
 use crate::analyzer::Analyzer;
@@ -35,6 +36,45 @@ impl Phases {
             analyzer.add(trial);
             self.trials += 1;
         }
+    }
+
+    /// Takes in a depth check of these phases ([`crate::depth_check`]): `finish` then tells arms
+    /// that are equal because they sit on one cap from arms that are equal.
+    pub fn checked_at_depths(&mut self, check: &Self) {
+        for (experiment, analyzer) in &mut self.phases {
+            let workload = &experiment.spec.workload;
+            let mut by_arm = vec![Vec::new(); experiment.spec.arms.len()];
+            for depth in Depth::ALL {
+                let Some(changed) = workload.with_depth(depth) else { continue };
+                let Some(at_depth) = check.of(&changed.name) else { continue };
+                for (arm, level) in by_arm.iter_mut().zip(at_depth.levels(depth == Depth::Same)) {
+                    arm.push(level);
+                }
+            }
+            if by_arm.iter().all(|levels| !levels.is_empty()) {
+                analyzer.with_levels(by_arm);
+            }
+        }
+    }
+
+    /// Takes in what was measured below the caps of these phases ([`crate::below_the_cap`]).
+    /// `end`: how that ended.
+    pub fn unmasked_by(&mut self, loads: &Self, end: Option<&End>) {
+        for (changed, analysis) in loads.finish(end) {
+            let name = &changed.spec.workload.name;
+            let is_of = |workload: &Workload| name.starts_with(&format!("{} ", workload.name));
+            // The longest name: one may begin with another.
+            let own = self.phases.iter_mut().filter(|(head, _)| is_of(&head.spec.workload));
+            if let Some((_, analyzer)) = own.max_by_key(|(head, _)| head.spec.workload.name.len()) {
+                analyzer.add_unmasked(analysis);
+            }
+        }
+    }
+
+    /// The analyzer of the phase with this name.
+    fn of(&self, name: &str) -> Option<&Analyzer> {
+        let is_it = |(head, _): &&(Experiment, Analyzer)| head.spec.workload.name == name;
+        self.phases.iter().find(is_it).map(|(_, analyzer)| analyzer)
     }
 
     /// What the data say so far, after a complete block: an arm stays open while any phase needs

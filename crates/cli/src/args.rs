@@ -175,6 +175,12 @@ pub struct CertaintyArgs {
     /// Start no block, after the first, that would end later than this
     #[arg(long, allow_hyphen_values = true, value_name = "TIME", help_heading = "Certainty")]
     pub max_time: Option<String>,
+    /// Where arms sit on the same cap, run loads that show what it hides
+    #[arg(long, conflicts_with = "no_depth_check", help_heading = "Certainty")]
+    pub unmask: bool,
+    /// Do not run equal arms at other depths to find a cap above them
+    #[arg(long, help_heading = "Certainty")]
+    pub no_depth_check: bool,
 }
 
 /// What is driven, and for how long.

@@ -9,6 +9,7 @@ mod experiment;
 pub mod foreign;
 mod histogram;
 pub mod saved;
+mod side_record;
 mod statistics;
 mod store;
 mod trial;
@@ -16,6 +17,7 @@ mod trial;
 pub use error::Error;
 pub use experiment::{Environment, Experiment, FORMAT, Site};
 pub use histogram::LatencyHistogram;
+pub use side_record::SideRecord;
 pub use statistics::{
     CPU_MODES, DISK_COUNTERS, DeviceStatistics, MemoryStatistics, NFS_COUNTERS, NfsOperation,
     NfsStatistics, Pressure, Series, Stalls, Statistics,

@@ -19,6 +19,7 @@
 )]
 
 pub mod bundle;
+mod caps;
 mod csv;
 mod format;
 mod html;

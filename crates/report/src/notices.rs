@@ -87,6 +87,8 @@ mod tests {
             arms: Vec::new(),
             comparisons: Vec::new(),
             attribution: None,
+            depths: Vec::new(),
+            unmasked: Vec::new(),
             trials: Vec::new(),
             warnings: vec![warning("a", "wait"), warning("b", "stop"), warning("c", "wait")],
             open_questions: Vec::new(),

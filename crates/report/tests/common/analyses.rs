@@ -57,6 +57,7 @@ fn comparison(metric: Metric, [tax, lo, hi]: [f64; 3], verdict: Verdict) -> Comp
         holds_after_holm: matches!(verdict, Verdict::Slower | Verdict::Faster),
         blocks_needed: None,
         regime: None,
+        cap: None,
     }
 }
 
@@ -115,6 +116,8 @@ fn analysis(
         alpha: 0.05,
         comparisons,
         attribution: None,
+        depths: Vec::new(),
+        unmasked: Vec::new(),
         warnings: Vec::new(),
         open_questions: Vec::new(),
         ending: Ending {
