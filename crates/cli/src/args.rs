@@ -1,9 +1,13 @@
 //! The command line as typed. What it means is resolved in [`crate::resolve`].
 
+mod caps;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum, value_parser};
 use clap_complete::Shell;
+
+pub use self::caps::CapArgs;
 
 /// What does each layer cost your I/O?
 ///
@@ -149,6 +153,8 @@ pub struct MeasureArgs {
     #[command(flatten)]
     pub certainty: CertaintyArgs,
     #[command(flatten)]
+    pub caps: CapArgs,
+    #[command(flatten)]
     pub load: LoadArgs,
     #[command(flatten)]
     pub output: OutputArgs,
@@ -175,12 +181,6 @@ pub struct CertaintyArgs {
     /// Start no block, after the first, that would end later than this
     #[arg(long, allow_hyphen_values = true, value_name = "TIME", help_heading = "Certainty")]
     pub max_time: Option<String>,
-    /// Where arms sit on the same cap, run loads that show what it hides
-    #[arg(long, conflicts_with = "no_depth_check", help_heading = "Certainty")]
-    pub unmask: bool,
-    /// Do not run equal arms at other depths to find a cap above them
-    #[arg(long, help_heading = "Certainty")]
-    pub no_depth_check: bool,
 }
 
 /// What is driven, and for how long.

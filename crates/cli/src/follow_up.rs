@@ -13,7 +13,7 @@ use iotax_run::{Drivers, Setup};
 use iotax_spec::Spec;
 use jiff::Timestamp;
 
-use crate::args::CertaintyArgs;
+use crate::args::CapArgs;
 use crate::progress::ProgressLine;
 
 /// What may follow.
@@ -25,8 +25,8 @@ pub struct Asked {
     pub unmask: bool,
 }
 
-impl From<&CertaintyArgs> for Asked {
-    fn from(args: &CertaintyArgs) -> Self {
+impl From<&CapArgs> for Asked {
+    fn from(args: &CapArgs) -> Self {
         Self { depth_check: !args.no_depth_check, unmask: args.unmask }
     }
 }
@@ -54,7 +54,8 @@ impl Ground<'_> {
         if !fits(&self.experiment.spec, end, &spec) {
             return Ok(false);
         }
-        let (check, ended) = self.run(SideRecord::DepthCheck, spec)?;
+        let make = |experiment: &Experiment| Phases::of_depth_check(experiment, phases);
+        let (check, ended) = self.run(SideRecord::DepthCheck, spec, make)?;
         phases.checked_at_depths(&check);
         if ended.interrupted || !asked.unmask {
             return Ok(ended.interrupted);
@@ -62,17 +63,22 @@ impl Ground<'_> {
         let Some(spec) = below_the_cap(&self.experiment.spec, &phases.finish(Some(end))) else {
             return Ok(false);
         };
-        let (loads, ended) = self.run(SideRecord::Unmask, spec)?;
+        let (loads, ended) = self.run(SideRecord::Unmask, spec, Phases::new)?;
         phases.unmasked_by(&loads, Some(&ended));
         Ok(ended.interrupted)
     }
 
-    fn run(&mut self, what: SideRecord, spec: Spec) -> Result<(Phases, End)> {
+    fn run(
+        &mut self,
+        what: SideRecord,
+        spec: Spec,
+        make: impl Fn(&Experiment) -> Phases,
+    ) -> Result<(Phases, End)> {
         let plan = Plan::new(&spec);
         let started = Timestamp::now().to_string();
         let experiment = Experiment { spec, started, ..self.experiment.clone() };
         let mut writer = Writer::create(&what.directory(self.dir), &experiment)?;
-        let mut phases = Phases::new(&experiment);
+        let mut phases = make(&experiment);
         let mut line = ProgressLine::new(&plan, self.quiet).titled(what.name());
         let setup = Setup {
             experiment: &experiment,

@@ -70,9 +70,9 @@ fn with_unmask(experiment: &Experiment) -> String {
     while let Some(word) = typed.next() {
         if word == "--out" || word == "-o" {
             typed.next();
-        } else if !word.starts_with("--out=") {
-            let quoted = quoter.quote(word).expect("NUL is allowed");
-            line.push_str(&format!(" {}", words::printable(&quoted)));
+        } else if !word.starts_with("--out=") && word != "--unmask" {
+            let shown = quoter.quote(word).expect("NUL is allowed");
+            line.push_str(&format!(" {}", words::printable(&shown)));
         }
     }
     format!("{line} --unmask")

@@ -2,10 +2,12 @@
 //!
 //! On a plateau more I/Os in flight only wait longer: throughput stays (slope of ln X over ln depth
 //! within 0 +- .05) and latency grows in proportion (slope of ln R within 1 +- .1). Slopes are taken
-//! block by block between neighbouring depths, which drift and a change of regime cannot feign.
+//! block by block between neighbouring depths, which drift and a change of regime cannot feign, and
+//! their intervals are repeated ones: more blocks are run until they are clear.
 
 use crate::analysis::{ArmDepths, DepthLevel, DepthResponse};
-use crate::stats::rci::Interval;
+use crate::stats::design::Design;
+use crate::stats::rci::{CriticalValues, Interval};
 use crate::stats::sample::{all_finite, mean, variance};
 use crate::stats::student::critical_t;
 
@@ -17,10 +19,12 @@ const PROPORTIONAL: f64 = 0.1;
 const BUSY: f64 = 0.85;
 /// Slope of throughput from which on it follows the depth.
 const FOLLOWS: f64 = 0.9;
-/// Level of the intervals of slopes; one look is taken.
+/// Level of the intervals.
 const ALPHA: f64 = 0.05;
-/// Blocks below which there is no spread to judge by.
-const MIN_BLOCKS: usize = 3;
+/// Blocks of a depth check at most. Capped arms hardly differ from block to block.
+pub(super) const MOST_BLOCKS: u32 = 10;
+/// Values below which there is no spread to judge by.
+const MIN_VALUES: usize = 3;
 
 /// The trials of one arm at one depth.
 #[derive(Debug, Clone, PartialEq)]
@@ -100,14 +104,21 @@ fn step(below: &Level, above: &Level) -> Option<Step> {
         throughput.push((more_iops / iops).ln() / distance);
         latency.push((more_time / time).ln() / distance);
     }
-    let (throughput, latency) = (interval(&throughput)?, interval(&latency)?);
-    Some(Step { throughput, latency, is_above: below.is_own })
+    let design = Design::with_max_blocks(MOST_BLOCKS as usize);
+    let critical = CriticalValues::new(design, ALPHA);
+    let look = design.look_at_or_before(throughput.len())?;
+    let slope = |slopes: &[f64]| critical.rci(&slopes[..look]);
+    Some(Step {
+        throughput: slope(&throughput)?,
+        latency: slope(&latency)?,
+        is_above: below.is_own,
+    })
 }
 
 /// Student's interval of a mean; `None` where there is no spread to judge by.
 pub(super) fn interval(values: &[f64]) -> Option<Interval> {
     let n = values.len();
-    if n < MIN_BLOCKS || !all_finite(values) {
+    if n < MIN_VALUES || !all_finite(values) {
         return None;
     }
     let half = critical_t(ALPHA, n - 1) * (variance(values) / n as f64).sqrt();

@@ -3,13 +3,13 @@
 use iotax_record::Experiment;
 use iotax_spec::{Depth, Spec, StopMode, Workload};
 
+use super::depths::MOST_BLOCKS as CHECK_BLOCKS;
 use super::judge::candidates;
 use crate::analysis::{Analysis, Metric};
 use crate::stats::verdict::Verdict;
 
-/// Blocks of a depth check. Capped arms hardly differ from block to block, so few are enough, and
-/// with one look the number is fixed.
-const CHECK_BLOCKS: u32 = 4;
+/// Blocks before the first look.
+const FEWEST_BLOCKS: u32 = 3;
 /// Longest ramp and window of a depth check: it asks for a level, not for a tail.
 const CHECK_RAMP_NS: u64 = 1_000_000_000;
 const CHECK_TIME_NS: u64 = 2_000_000_000;
@@ -27,7 +27,7 @@ pub fn depth_check(spec: &Spec, parts: &[(Experiment, Analysis)]) -> Option<Spec
     let workloads = equal.flat_map(|(experiment, _)| depths(&experiment.spec.workload));
     let stop = iotax_spec::Stop {
         mode: StopMode::Quick,
-        min_blocks: CHECK_BLOCKS,
+        min_blocks: FEWEST_BLOCKS,
         max_blocks: CHECK_BLOCKS,
         max_time_ns: None,
         ..spec.stop

@@ -12,6 +12,6 @@ pub fn compare(args: &CompareArgs) -> Result<Exit> {
         return results::compare(arms, args);
     }
     let spec = resolve::compare(args)?;
-    let asked = Asked::from(&args.measure.certainty);
+    let asked = Asked::from(&args.measure.caps);
     measure("compare", spec, &args.measure.load, &args.measure.output, asked)
 }

@@ -9,6 +9,6 @@ use crate::resolve;
 /// `iotax peel [STACK]`
 pub fn peel(args: &PeelArgs) -> Result<Exit> {
     let spec = resolve::peel(args)?;
-    let asked = Asked::from(&args.measure.certainty);
+    let asked = Asked::from(&args.measure.caps);
     measure("peel", spec, &args.measure.load, &args.measure.output, asked)
 }
