@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::statistics::{StatisticsSeries, StatisticsSummary};
 use crate::stats::verdict::Verdict;
-pub use caps::{ArmDepths, Cap, DepthLevel, DepthResponse};
+pub use caps::{ArmDepths, ArmDrain, Cap, DepthLevel, DepthResponse};
 
 /// Version of the analysis format that this program writes.
 pub const FORMAT: u32 = 1;
@@ -32,6 +32,9 @@ pub struct Analysis {
     /// One per arm and metric, or per layer and metric in a peel. The first of an arm or layer is
     /// its primary metric.
     pub comparisons: Vec<Comparison>,
+    /// What the arms did while their burst credits were spent beforehand, if that was asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub drained: Vec<ArmDrain>,
     /// How the arms answer to the number of I/Os in flight, if equal throughput made that a question.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub depths: Vec<ArmDepths>,

@@ -3,12 +3,13 @@
 use iotax_record::{End, Experiment, Trial};
 use iotax_spec::Design;
 
-use crate::analysis::{Analysis, ArmDepths, Ending, FORMAT, Metric};
+use crate::analysis::{Analysis, ArmDepths, ArmDrain, Ending, FORMAT, Metric};
 use crate::attribution::{Layout, Peel};
 use crate::blocks::Blocks;
 use crate::checks::{self, Evidence};
 use crate::compare;
 use crate::conclude::{Conclusion, conclude};
+use crate::drain;
 use crate::facts::TrialFacts;
 use crate::masked::{self, Level};
 use crate::method::Method;
@@ -37,6 +38,8 @@ pub struct Analyzer {
     levels: Vec<Vec<Level>>,
     /// What was measured below a cap.
     unmasked: Vec<Analysis>,
+    /// What was seen while credits were spent, by arm.
+    drained: Vec<ArmDrain>,
 }
 
 impl Analyzer {
@@ -57,6 +60,7 @@ impl Analyzer {
             intervals: 0,
             levels: Vec::new(),
             unmasked: Vec::new(),
+            drained: Vec::new(),
         }
     }
 
@@ -85,6 +89,21 @@ impl Analyzer {
     /// Takes in what was measured under a load that shows what a cap hides.
     pub(crate) fn add_unmasked(&mut self, analysis: Analysis) {
         self.unmasked.push(analysis);
+    }
+
+    /// Takes in what was seen while credits were spent, by arm.
+    pub(crate) fn with_drained(&mut self, drained: Vec<ArmDrain>) {
+        self.drained = drained;
+    }
+
+    /// As the stretches of draining: what they show of one arm.
+    pub(crate) fn drain_of(&self, arm: usize) -> ArmDrain {
+        let mut own: Vec<&TrialFacts> =
+            self.trials.iter().filter(|t| t.usable && t.arm == Some(arm)).collect();
+        own.sort_by_key(|trial| trial.slot);
+        let seconds: Vec<u32> =
+            own.iter().flat_map(|trial| trial.per_second_ios.iter().copied()).collect();
+        drain::arm(&self.names[arm], &seconds)
     }
 
     /// The trials of each arm, as one level of a depth check.
@@ -140,6 +159,10 @@ impl Analyzer {
         let (mut conclusions, attribution) = self.conclusions(&blocks);
         let depths = self.depths();
         masked::judge(&mut conclusions, &self.names, &self.levels, &depths);
+        let arms = summary::arms(&self.experiment, &trials, &self.pools);
+        let mut drained = self.drained.clone();
+        let iops: Vec<f64> = arms.iter().map(|arm| arm.iops).collect();
+        drain::label(&mut drained, &iops, conclusions.iter_mut().map(|c| &mut c.comparison));
         let evidence = Evidence {
             experiment: &self.experiment,
             names: &self.names,
@@ -148,6 +171,7 @@ impl Analyzer {
             conclusions: &conclusions,
             method: &self.method,
             depths: &depths,
+            drained: &drained,
             is_unmasked: !self.unmasked.is_empty(),
         };
         let warnings = checks::run(&evidence);
@@ -159,10 +183,11 @@ impl Analyzer {
             baseline: self.names.first().cloned().unwrap_or_default(),
             margin: spec.stop.margin,
             alpha: spec.stop.alpha,
-            arms: summary::arms(&self.experiment, &trials, &self.pools),
+            arms,
             trials: summary::points(&trials, &self.used(&conclusions)),
             unmasked: self.unmasked(&conclusions),
             comparisons: conclusions.into_iter().map(|c| c.comparison).collect(),
+            drained,
             depths,
             attribution,
             warnings,

@@ -29,7 +29,7 @@ mod wrong_sign;
 use iotax_record::{Experiment, Site};
 use iotax_spec::{Job, Layer, Target};
 
-use crate::analysis::{ArmDepths, Warning};
+use crate::analysis::{ArmDepths, ArmDrain, Warning};
 use crate::blocks::Blocks;
 use crate::conclude::Conclusion;
 use crate::facts::{JobFacts, TrialFacts};
@@ -79,6 +79,8 @@ pub(crate) struct Evidence<'a> {
     pub method: &'a Method,
     /// How each arm answers to its depth; empty if that was not measured.
     pub depths: &'a [ArmDepths],
+    /// What was seen while burst credits were spent; empty if that was not asked for.
+    pub drained: &'a [ArmDrain],
     /// Whether something was measured below a cap.
     pub is_unmasked: bool,
 }

@@ -9,6 +9,7 @@ mod checks;
 mod compare;
 mod conclude;
 mod described;
+mod drain;
 mod facts;
 mod masked;
 mod method;
@@ -23,11 +24,12 @@ mod summary;
 mod words;
 
 pub use analysis::{
-    Analysis, ArmDepths, ArmSummary, Attribution, Cap, Check, Comparison, DepthLevel,
+    Analysis, ArmDepths, ArmDrain, ArmSummary, Attribution, Cap, Check, Comparison, DepthLevel,
     DepthResponse, Ending, Estimate, FORMAT, IndexSummary, Interaction, JobSummary, LayerCost,
     Metric, OperationSummary, QuantilePoint, TrialPoint, Warning,
 };
 pub use analyzer::Analyzer;
+pub use drain::drain_spec;
 pub use masked::{below_the_cap, depth_check};
 pub use phases::Phases;
 pub use progress::{ArmProgress, Progress};

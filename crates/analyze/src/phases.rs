@@ -3,7 +3,7 @@
 use iotax_record::{End, Experiment, Trial};
 use iotax_spec::{Depth, Spec, Workload};
 
-use crate::analysis::{Analysis, DepthResponse};
+use crate::analysis::{Analysis, ArmDrain, DepthResponse};
 use crate::analyzer::Analyzer;
 use crate::masked::{self, Level};
 use crate::progress::Progress;
@@ -91,6 +91,26 @@ impl Phases {
                 analyzer.add_unmasked(analysis);
             }
         }
+    }
+
+    /// Takes in what was seen while the credits of the first phase's arms were spent
+    /// ([`crate::drain_spec`]), and returns what each arm keeps up, in I/Os per second.
+    pub fn drained_by(&mut self, stretches: &Self) -> Vec<Option<f64>> {
+        let (Some((head, analyzer)), Some((_, seen))) =
+            (self.each.first_mut(), stretches.each.first())
+        else {
+            return Vec::new();
+        };
+        let drained: Vec<ArmDrain> =
+            (0..head.spec.arms.len()).map(|arm| seen.drain_of(arm)).collect();
+        let sustained = drained.iter().map(|drain| drain.rate_iops).collect();
+        analyzer.with_drained(drained);
+        sustained
+    }
+
+    /// As stretches of draining: whether the credits of an arm are spent.
+    pub fn is_drained(&self, arm: usize) -> bool {
+        self.each.first().is_some_and(|(_, seen)| seen.drain_of(arm).rate_iops.is_some())
     }
 
     /// The analyzer of the phase with this name.

@@ -198,6 +198,9 @@ pub struct LoadArgs {
     /// Change the workload: KEY=VALUE or JOB.KEY=VALUE, e.g. depth=32
     #[arg(long = "set", value_name = "KEY=VALUE", help_heading = "Load")]
     pub set: Vec<String>,
+    /// Load each arm until its burst credits are spent, at most so long [default: 2m]
+    #[arg(long, value_name = "TIME", num_args = 0..=1, require_equals = true, default_missing_value = "2m", help_heading = "Load")]
+    pub drain: Option<String>,
     /// Seed of every random choice [default: drawn, and recorded]
     #[arg(long, value_name = "N", help_heading = "Load")]
     pub seed: Option<u64>,

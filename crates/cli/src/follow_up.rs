@@ -1,11 +1,12 @@
-//! What follows a comparison whose arms are equal: is there a cap above them, and what does it hide?
+//! What is run beside an experiment: its arms drained before, and, where they turn out equal, other
+//! loads after it. Is there a cap above them, and what does it hide?
 
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use anyhow::Result;
-use iotax_analyze::{Phases, below_the_cap, depth_check};
+use iotax_analyze::{Phases, below_the_cap, depth_check, drain_spec};
 use iotax_plan::Plan;
 use iotax_record::{End, Experiment, SideRecord, Writer};
 use iotax_rig::Rig;
@@ -42,9 +43,23 @@ pub struct Ground<'a> {
 }
 
 impl Ground<'_> {
+    /// Spends the burst credits of all arms, each for at most `limit_ns`. Returns what each then
+    /// keeps up, and adds it to `phases`.
+    pub fn drain(&mut self, limit_ns: u64, phases: &mut Phases) -> Result<Vec<Option<f64>>> {
+        let spec = drain_spec(&self.experiment.spec, limit_ns);
+        let (stretches, _) = self.run(SideRecord::Drain, spec, &[], Phases::new)?;
+        Ok(phases.drained_by(&stretches))
+    }
+
     /// Runs what the results so far call for, and adds it to `phases`. Returns whether the user
     /// stopped it.
-    pub fn follow_up(&mut self, asked: Asked, phases: &mut Phases, end: &End) -> Result<bool> {
+    pub fn follow_up(
+        &mut self,
+        asked: Asked,
+        sustained: &[Option<f64>],
+        phases: &mut Phases,
+        end: &End,
+    ) -> Result<bool> {
         if !asked.depth_check || end.interrupted || end.gave_up {
             return Ok(end.interrupted);
         }
@@ -55,7 +70,7 @@ impl Ground<'_> {
             return Ok(false);
         }
         let make = |experiment: &Experiment| Phases::of_depth_check(experiment, phases);
-        let (check, ended) = self.run(SideRecord::DepthCheck, spec, make)?;
+        let (check, ended) = self.run(SideRecord::DepthCheck, spec, sustained, make)?;
         phases.checked_at_depths(&check);
         if ended.interrupted || !asked.unmask {
             return Ok(ended.interrupted);
@@ -63,7 +78,7 @@ impl Ground<'_> {
         let Some(spec) = below_the_cap(&self.experiment.spec, &phases.finish(Some(end))) else {
             return Ok(false);
         };
-        let (loads, ended) = self.run(SideRecord::Unmask, spec, Phases::new)?;
+        let (loads, ended) = self.run(SideRecord::Unmask, spec, &[], Phases::new)?;
         phases.unmasked_by(&loads, Some(&ended));
         Ok(ended.interrupted)
     }
@@ -72,6 +87,7 @@ impl Ground<'_> {
         &mut self,
         what: SideRecord,
         spec: Spec,
+        sustained: &[Option<f64>],
         make: impl Fn(&Experiment) -> Phases,
     ) -> Result<(Phases, End)> {
         let plan = Plan::new(&spec);
@@ -80,6 +96,7 @@ impl Ground<'_> {
         let mut writer = Writer::create(&what.directory(self.dir), &experiment)?;
         let mut phases = make(&experiment);
         let mut line = ProgressLine::new(&plan, self.quiet).titled(what.name());
+        let run = if what == SideRecord::Drain { iotax_run::drain } else { iotax_run::run };
         let setup = Setup {
             experiment: &experiment,
             plan: &plan,
@@ -87,8 +104,9 @@ impl Ground<'_> {
             drivers: self.drivers,
             stop: self.stop,
             live: None,
+            sustained,
         };
-        let end = iotax_run::run(setup, &mut writer, &mut phases, &mut line)?;
+        let end = run(setup, &mut writer, &mut phases, &mut line)?;
         Ok((phases, end))
     }
 }

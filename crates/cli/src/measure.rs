@@ -18,7 +18,7 @@ use crate::exit::Exit;
 use crate::follow_up::{Asked, Ground};
 use crate::iostat::{self, Shown};
 use crate::progress::ProgressLine;
-use crate::{output, signals};
+use crate::{output, resolve, signals};
 
 /// Runs `spec` and shows what came of it. `name` is the command, for the default directory.
 pub fn measure(
@@ -56,6 +56,15 @@ pub fn measure(
     let experiment = head(spec, &rig);
     let mut writer = Writer::create(&dir, &experiment)?;
     let mut phases = Phases::new(&experiment);
+    let sustained = match resolve::drain(load)? {
+        Some(limit_ns) => {
+            let (dir, experiment) = (dir.as_path(), &experiment);
+            let (rig, drivers, stop, quiet) = (&mut rig, &drivers, &stop, args.quiet);
+            let mut ground = Ground { dir, experiment, rig, drivers, stop, quiet };
+            ground.drain(limit_ns, &mut phases)?
+        }
+        None => Vec::new(),
+    };
     let setup = Setup {
         experiment: &experiment,
         plan: &plan,
@@ -63,6 +72,7 @@ pub fn measure(
         drivers: &drivers,
         stop: &stop,
         live: None,
+        sustained: &sustained,
     };
     let mut shown = Shown { line: &mut progress, experiment: &experiment, iostat: args.iostat };
     let ended = iotax_run::run(setup, &mut writer, &mut phases, &mut shown);
@@ -71,7 +81,7 @@ pub fn measure(
         let (dir, experiment) = (dir.as_path(), &experiment);
         let (rig, drivers, stop, quiet) = (&mut rig, &drivers, &stop, args.quiet);
         let mut ground = Ground { dir, experiment, rig, drivers, stop, quiet };
-        ground.follow_up(asked, &mut phases, end)
+        ground.follow_up(asked, &sustained, &mut phases, end)
     });
 
     let parts = phases.finish(ended.as_ref().ok());

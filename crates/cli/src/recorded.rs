@@ -43,6 +43,7 @@ pub fn add_side_records(
             }
         }
         match side {
+            SideRecord::Drain => drop(phases.drained_by(&own)),
             SideRecord::DepthCheck => phases.checked_at_depths(&own),
             SideRecord::Unmask => phases.unmasked_by(&own, reader.end.as_ref()),
         }

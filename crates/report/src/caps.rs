@@ -139,5 +139,28 @@ fn unmasked(analysis: &Analysis, design: &Design) -> Vec<(String, Table)> {
 /// All tables about caps, with their titles.
 pub(crate) fn all(analysis: &Analysis, design: &Design) -> Vec<(String, Table)> {
     let depths = depths(analysis).map(|table| ("At other depths".to_owned(), table));
-    unmasked(analysis, design).into_iter().chain(depths).collect()
+    let drained = drained(analysis).map(|table| ("Drained beforehand".to_owned(), table));
+    unmasked(analysis, design).into_iter().chain(depths).chain(drained).collect()
+}
+
+/// What each arm did while its burst credits were spent.
+fn drained(analysis: &Analysis) -> Option<Table> {
+    if analysis.drained.is_empty() {
+        return None;
+    }
+    let figures = ["loaded for", "burst", "then", "credits (I/Os)"];
+    let mut table = Table::new(&["arm"], &figures);
+    table.heads.push(Head::word("its trials"));
+    for drain in &analysis.drained {
+        let known = |figure: Option<String>| Cell::new(figure.as_deref().unwrap_or(tables::ABSENT));
+        table.rows.push(vec![
+            Cell::new(&drain.arm),
+            Cell::new(format!("{:.0} s", drain.seconds)),
+            known(drain.burst_iops.map(format::iops)),
+            known(drain.rate_iops.map(format::iops)),
+            known(drain.spent_ios.map(format::plain)),
+            known(drain.regime.clone()),
+        ]);
+    }
+    Some(table)
 }

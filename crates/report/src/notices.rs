@@ -88,6 +88,7 @@ mod tests {
             comparisons: Vec::new(),
             attribution: None,
             depths: Vec::new(),
+            drained: Vec::new(),
             unmasked: Vec::new(),
             trials: Vec::new(),
             warnings: vec![warning("a", "wait"), warning("b", "stop"), warning("c", "wait")],

@@ -56,3 +56,20 @@ pub enum DepthResponse {
     /// Too noisy, or too few trials, or contradictory.
     Unclear,
 }
+
+/// What an arm did while it was loaded until its burst credits were spent.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ArmDrain {
+    /// Name of the arm.
+    pub arm: String,
+    /// How long it was loaded, in seconds.
+    pub seconds: f64,
+    /// I/Os per second before the step down; `None`: there was no step.
+    pub burst_iops: Option<f64>,
+    /// I/Os per second after it: what the arm keeps up.
+    pub rate_iops: Option<f64>,
+    /// I/Os beyond that rate before the step: the credits.
+    pub spent_ios: Option<f64>,
+    /// Regime of the arm's trials: `sustained` or `burst`; `None`: not known.
+    pub regime: Option<String>,
+}

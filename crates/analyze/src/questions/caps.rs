@@ -1,5 +1,5 @@
 use super::{Evidence, list};
-use crate::analysis::{DepthResponse, Metric};
+use crate::analysis::{ArmDrain, DepthResponse, Metric};
 use crate::conclude::Conclusion;
 use crate::stats::verdict::Verdict;
 
@@ -17,6 +17,34 @@ pub(super) fn open(evidence: &Evidence<'_>) -> Vec<String> {
             "What {} costs was not measured: on a cap throughput cannot show it. CPU per I/O, one \
              I/O at a time, or a rate below the cap can; --unmask runs them.",
             list(&masked)
+        ));
+    }
+    questions.extend(regimes(evidence));
+    questions
+}
+
+/// Arms whose credits may not be spent.
+fn regimes(evidence: &Evidence<'_>) -> Vec<String> {
+    let arms = |is_meant: fn(&ArmDrain) -> bool| {
+        let meant = evidence.drained.iter().filter(|drain| is_meant(drain));
+        meant.map(|drain| drain.arm.as_str()).collect::<Vec<&str>>()
+    };
+    let mut questions = Vec::new();
+    let steady = arms(|drain| drain.rate_iops.is_none());
+    if !steady.is_empty() {
+        let seconds = evidence.drained.iter().map(|drain| drain.seconds).fold(0.0, f64::max);
+        questions.push(format!(
+            "Whether {} ran on burst credits is not known: in {seconds:.0} s of draining its \
+             throughput did not fall. Either there are none, or they last longer (--drain=TIME).",
+            list(&steady)
+        ));
+    }
+    let burst = arms(|drain| drain.regime.as_deref() == Some("burst"));
+    if !burst.is_empty() {
+        questions.push(format!(
+            "{} ran on burst credits that came back after draining: what lasts is the rate after \
+             the fall.",
+            list(&burst)
         ));
     }
     questions
