@@ -45,6 +45,9 @@ fn seen(unmasked: &Analysis) -> Option<String> {
         return Some(format!("{load}: {}.", differences.join("; ")));
     }
     let first = others.first()?;
+    if first.verdict == Verdict::Masked {
+        return Some(format!("{load}: that reaches the cap, too."));
+    }
     Some(format!(
         "{load}: no difference was found ({} of {}: {}).",
         words::metric(first.metric),
