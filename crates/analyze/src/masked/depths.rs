@@ -76,17 +76,14 @@ fn response(levels: &[Level], is_busy: bool) -> DepthResponse {
     if steps.iter().any(|s| is_flat(s) && in_proportion(s) <= PROPORTIONAL) {
         return if is_busy { DepthResponse::LocalBottleneck } else { DepthResponse::Plateau };
     }
-    if is_busy {
-        return DepthResponse::LocalBottleneck;
-    }
-    if steps.iter().any(|s| s.throughput.hi < -FLAT) {
-        // Less with more in flight: contention, or credits that ran out meanwhile.
-        return DepthResponse::Unclear;
-    }
     let follows = |s: &Step| s.throughput.lo > if s.is_above { FLAT } else { FOLLOWS };
-    if steps.iter().any(follows) {
+    // Less with more in flight: contention, or credits that ran out meanwhile.
+    let falls = steps.iter().any(|s| s.throughput.hi < -FLAT);
+    if !falls && steps.iter().any(follows) {
         DepthResponse::Scales
-    } else if steps.iter().any(|s| is_flat(s) && s.latency.hi < 1.0 - PROPORTIONAL) {
+    } else if is_busy {
+        DepthResponse::LocalBottleneck
+    } else if !falls && steps.iter().any(|s| is_flat(s) && s.latency.hi < 1.0 - PROPORTIONAL) {
         DepthResponse::NotReached
     } else {
         DepthResponse::Unclear
@@ -188,6 +185,10 @@ mod tests {
         own.busy = Some(0.97);
         let levels = [level(4, false, 4e3, 1e6), own];
         assert_eq!(arm("a", &levels).response, DepthResponse::LocalBottleneck);
+        let mut double = level(16, false, 6e3, 2.6e6);
+        double.busy = Some(0.99);
+        let grows = [levels[1].clone(), double];
+        assert_eq!(arm("a", &grows).response, DepthResponse::Scales, "busy, but not the limit yet");
     }
 
     #[test]
