@@ -83,7 +83,14 @@ fn with_unmask(experiment: &Experiment) -> String {
 
 /// Equal arms below every cap: their equality says something.
 fn no_cap(analysis: &Analysis) -> Option<String> {
-    let scales = |arm: &&ArmDepths| arm.response == DepthResponse::Scales;
+    let is_equal = |arm: &str| {
+        let mut equal = sentence::primary_of_each(analysis).into_iter();
+        equal.any(|c| c.verdict == Verdict::Equivalent && c.arm.as_deref().is_none_or(|a| a == arm))
+    };
+    let scales = |arm: &&ArmDepths| {
+        arm.response == DepthResponse::Scales
+            && (arm.arm == analysis.baseline || is_equal(&arm.arm))
+    };
     let arm = analysis.depths.iter().find(scales)?;
     let (lowest, highest) = (arm.levels.first()?, arm.levels.last()?);
     Some(format!(

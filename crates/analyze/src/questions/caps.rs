@@ -64,7 +64,17 @@ fn equal_to(evidence: &Evidence<'_>, equal: &[&str]) -> Option<String> {
         let found = evidence.depths.iter().filter(move |arm| arm.response == response);
         found.map(|arm| arm.arm.as_str()).collect::<Vec<&str>>()
     };
-    let equal = list(equal);
+    let scales = of(DepthResponse::Scales);
+    // Not on a cap if one side is below it; a layer of a peel has all arms on its sides.
+    let is_settled = |subject: &str| {
+        let is_arm = evidence.names.iter().any(|name| name == subject);
+        scales.iter().any(|arm| !is_arm || *arm == subject || *arm == evidence.names[0])
+    };
+    let equal: Vec<&str> = equal.iter().copied().filter(|subject| !is_settled(subject)).collect();
+    if equal.is_empty() {
+        return None;
+    }
+    let equal = list(&equal);
     let busy = of(DepthResponse::LocalBottleneck);
     let not_reached = of(DepthResponse::NotReached);
     if evidence.depths.is_empty() {
@@ -79,8 +89,6 @@ fn equal_to(evidence: &Evidence<'_>, equal: &[&str]) -> Option<String> {
              not the storage. Compare CPU per I/O, or offer a rate (--set rate=...).",
             list(&busy)
         ))
-    } else if !of(DepthResponse::Scales).is_empty() {
-        None
     } else if !not_reached.is_empty() {
         Some(format!(
             "Whether a cap hides a tax of {equal} could not be tested: another depth changed \
