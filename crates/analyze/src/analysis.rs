@@ -1,9 +1,12 @@
 //! The result: everything a report shows, and nothing a report would still have to compute.
 
+mod caps;
+
 use serde::{Deserialize, Serialize};
 
 use crate::statistics::{StatisticsSeries, StatisticsSummary};
 use crate::stats::verdict::Verdict;
+pub use caps::{ArmDepths, ArmDrain, Cap, DepthLevel, DepthResponse};
 
 /// Version of the analysis format that this program writes.
 pub const FORMAT: u32 = 1;
@@ -29,6 +32,15 @@ pub struct Analysis {
     /// One per arm and metric, or per layer and metric in a peel. The first of an arm or layer is
     /// its primary metric.
     pub comparisons: Vec<Comparison>,
+    /// What the arms did while their burst credits were spent beforehand, if that was asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub drained: Vec<ArmDrain>,
+    /// How the arms answer to the number of I/Os in flight, if equal throughput made that a question.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub depths: Vec<ArmDepths>,
+    /// The same arms under loads that show what a cap hides.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unmasked: Vec<Self>,
     /// Attribution to layers; only in a peel.
     pub attribution: Option<Attribution>,
     /// All trials in the order in which they ran.
@@ -201,6 +213,9 @@ pub struct Comparison {
     pub blocks_needed: Option<u32>,
     /// Regime the blocks are from, if a shift of regime was found: `sustained` or `burst`.
     pub regime: Option<String>,
+    /// For `masked`: what both sides sit on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cap: Option<Cap>,
 }
 
 /// A value with its interval.

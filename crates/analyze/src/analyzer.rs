@@ -3,17 +3,20 @@
 use iotax_record::{End, Experiment, Trial};
 use iotax_spec::Design;
 
-use crate::analysis::{Analysis, Ending, FORMAT, Metric};
+use crate::analysis::{Analysis, ArmDepths, ArmDrain, Ending, FORMAT, Metric};
 use crate::attribution::{Layout, Peel};
 use crate::blocks::Blocks;
 use crate::checks::{self, Evidence};
 use crate::compare;
 use crate::conclude::{Conclusion, conclude};
+use crate::drain;
 use crate::facts::TrialFacts;
+use crate::masked::{self, Level};
 use crate::method::Method;
 use crate::pool::ArmPool;
 use crate::progress::{self, Progress};
 use crate::statistics::{MOST_INTERVALS, Room};
+use crate::stats::sample::mean;
 use crate::{questions, results, summary};
 
 /// Collects the trials of an experiment and draws conclusions from them.
@@ -31,6 +34,12 @@ pub struct Analyzer {
     pools: Vec<ArmPool>,
     /// Intervals of series that came since some were dropped last.
     intervals: usize,
+    /// Trials of a depth check: by arm, by ascending depth.
+    levels: Vec<Vec<Level>>,
+    /// What was measured below a cap.
+    unmasked: Vec<Analysis>,
+    /// What was seen while credits were spent, by arm.
+    drained: Vec<ArmDrain>,
 }
 
 impl Analyzer {
@@ -49,6 +58,9 @@ impl Analyzer {
             pools: vec![ArmPool::new(&spec.workload); spec.arms.len()],
             experiment: experiment.clone(),
             intervals: 0,
+            levels: Vec::new(),
+            unmasked: Vec::new(),
+            drained: Vec::new(),
         }
     }
 
@@ -67,6 +79,53 @@ impl Analyzer {
             shed_series(&mut self.trials);
             self.intervals = 0;
         }
+    }
+
+    /// Takes in what a depth check found, by arm: see [`masked`].
+    pub(crate) fn with_levels(&mut self, levels: Vec<Vec<Level>>) {
+        self.levels = levels;
+    }
+
+    /// Takes in what was measured under a load that shows what a cap hides.
+    pub(crate) fn add_unmasked(&mut self, analysis: Analysis) {
+        self.unmasked.push(analysis);
+    }
+
+    /// Takes in what was seen while credits were spent, by arm.
+    pub(crate) fn with_drained(&mut self, drained: Vec<ArmDrain>) {
+        self.drained = drained;
+    }
+
+    /// As the stretches of draining: what they show of one arm.
+    pub(crate) fn drain_of(&self, arm: usize) -> ArmDrain {
+        let mut own: Vec<&TrialFacts> =
+            self.trials.iter().filter(|t| t.usable && t.arm == Some(arm)).collect();
+        own.sort_by_key(|trial| trial.slot);
+        let seconds: Vec<u32> =
+            own.iter().flat_map(|trial| trial.per_second_ios.iter().copied()).collect();
+        drain::arm(&self.names[arm], &seconds)
+    }
+
+    /// The trials of each arm, as one level of a depth check.
+    pub(crate) fn levels(&self, is_own: bool) -> Vec<Level> {
+        let in_flight =
+            self.experiment.spec.workload.primary_job().map_or(1, iotax_spec::Job::in_flight);
+        let of_arm = |arm: usize| {
+            let usable = self.trials.iter().filter(|trial| trial.usable && trial.arm == Some(arm));
+            let (mut trials, mut busy) = (Vec::new(), Vec::new());
+            for trial in usable {
+                let (Some(job), Some(iops)) = (trial.primary(), trial.value(Metric::Throughput))
+                else {
+                    continue;
+                };
+                let latency_ns = trial.value(Metric::Latency).unwrap_or(f64::NAN);
+                trials.push((trial.block, iops, job.bytes_per_s(), latency_ns));
+                busy.extend(checks::busiest(trial, &self.experiment.environment));
+            }
+            let busy = (!busy.is_empty()).then(|| mean(&busy));
+            Level { in_flight, is_own, trials, busy }
+        };
+        (0..self.names.len()).map(of_arm).collect()
     }
 
     /// Trials taken in.
@@ -97,7 +156,13 @@ impl Analyzer {
         let mut trials: Vec<&TrialFacts> = self.trials.iter().collect();
         trials.sort_by_key(|trial| (trial.slot, trial.block, trial.arm));
         let blocks = self.blocks();
-        let (conclusions, attribution) = self.conclusions(&blocks);
+        let (mut conclusions, attribution) = self.conclusions(&blocks);
+        let depths = self.depths();
+        masked::judge(&mut conclusions, &self.names, &self.levels, &depths);
+        let arms = summary::arms(&self.experiment, &trials, &self.pools);
+        let mut drained = self.drained.clone();
+        let iops: Vec<f64> = arms.iter().map(|arm| arm.iops).collect();
+        drain::label(&mut drained, &iops, conclusions.iter_mut().map(|c| &mut c.comparison));
         let evidence = Evidence {
             experiment: &self.experiment,
             names: &self.names,
@@ -105,6 +170,9 @@ impl Analyzer {
             blocks: &blocks,
             conclusions: &conclusions,
             method: &self.method,
+            depths: &depths,
+            drained: &drained,
+            is_unmasked: !self.unmasked.is_empty(),
         };
         let warnings = checks::run(&evidence);
         let open_questions = questions::open(&evidence, self.peel(&blocks).as_ref(), end);
@@ -115,14 +183,35 @@ impl Analyzer {
             baseline: self.names.first().cloned().unwrap_or_default(),
             margin: spec.stop.margin,
             alpha: spec.stop.alpha,
-            arms: summary::arms(&self.experiment, &trials, &self.pools),
+            arms,
             trials: summary::points(&trials, &self.used(&conclusions)),
+            unmasked: self.unmasked(&conclusions),
             comparisons: conclusions.into_iter().map(|c| c.comparison).collect(),
+            drained,
+            depths,
             attribution,
             warnings,
             open_questions,
             ending: ending(&spec.design, &trials, &blocks, end),
         }
+    }
+
+    /// How each arm answers to its depth; empty without a depth check.
+    fn depths(&self) -> Vec<ArmDepths> {
+        let named = self.names.iter().zip(&self.levels);
+        named.map(|(name, levels)| masked::arm(name, levels)).collect()
+    }
+
+    /// What was measured below the cap that the first masked comparison names.
+    fn unmasked(&self, conclusions: &[Conclusion]) -> Vec<Analysis> {
+        let cap = conclusions.iter().find_map(|conclusion| conclusion.comparison.cap);
+        let mut unmasked = self.unmasked.clone();
+        for analysis in &mut unmasked {
+            if let Some(cap) = &cap {
+                masked::even_one_at_a_time(&mut analysis.comparisons, cap);
+            }
+        }
+        unmasked
     }
 
     fn blocks(&self) -> Blocks<'_> {

@@ -29,13 +29,13 @@ mod wrong_sign;
 use iotax_record::{Experiment, Site};
 use iotax_spec::{Job, Layer, Target};
 
-use crate::analysis::Warning;
+use crate::analysis::{ArmDepths, ArmDrain, Warning};
 use crate::blocks::Blocks;
 use crate::conclude::Conclusion;
 use crate::facts::{JobFacts, TrialFacts};
 use crate::method::Method;
 use crate::words;
-pub(crate) use cpu_bound::bound_by_design;
+pub(crate) use cpu_bound::{bound_by_design, busiest};
 pub(crate) use noise::price;
 pub(crate) use stalls::stalled;
 
@@ -77,6 +77,12 @@ pub(crate) struct Evidence<'a> {
     pub blocks: &'a Blocks<'a>,
     pub conclusions: &'a [Conclusion],
     pub method: &'a Method,
+    /// How each arm answers to its depth; empty if that was not measured.
+    pub depths: &'a [ArmDepths],
+    /// What was seen while burst credits were spent; empty if that was not asked for.
+    pub drained: &'a [ArmDrain],
+    /// Whether something was measured below a cap.
+    pub is_unmasked: bool,
 }
 
 /// What can be checked of results that other tools have made. The others need to know the machine,

@@ -187,6 +187,7 @@ impl Row {
                 .filter(|_| self.gate.is_none())
                 .and_then(|projection| u32::try_from(projection.total_blocks).ok()),
             regime: (dropped > 0).then(|| "sustained".to_owned()),
+            cap: None,
         };
         let spread = Summary::of(&self.log_ratios[..decision.blocks]).map(|summary| summary.sd);
         let blocks = self.blocks[..shown].to_vec();

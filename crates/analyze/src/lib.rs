@@ -10,7 +10,9 @@ mod checks;
 mod compare;
 mod conclude;
 mod described;
+mod drain;
 mod facts;
+mod masked;
 mod method;
 mod phases;
 mod pool;
@@ -23,11 +25,13 @@ mod summary;
 mod words;
 
 pub use analysis::{
-    Analysis, ArmSummary, Attribution, Check, Comparison, Ending, Estimate, FORMAT, IndexSummary,
-    Interaction, JobSummary, LayerCost, Metric, OperationSummary, QuantilePoint, TrialPoint,
-    Warning,
+    Analysis, ArmDepths, ArmDrain, ArmSummary, Attribution, Cap, Check, Comparison, DepthLevel,
+    DepthResponse, Ending, Estimate, FORMAT, IndexSummary, Interaction, JobSummary, LayerCost,
+    Metric, OperationSummary, QuantilePoint, TrialPoint, Warning,
 };
 pub use analyzer::Analyzer;
+pub use drain::drain_spec;
+pub use masked::{below_the_cap, depth_check};
 pub use phases::Phases;
 pub use progress::{ArmProgress, Progress};
 pub use statistics::{

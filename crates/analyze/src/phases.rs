@@ -1,18 +1,22 @@
 //! The phases of an experiment, each analysed as an experiment of its own.
 
 use iotax_record::{End, Experiment, Trial};
+use iotax_spec::{Depth, Spec, Workload};
 
-use crate::analysis::Analysis;
+use crate::analysis::{Analysis, ArmDrain, DepthResponse};
 use crate::analyzer::Analyzer;
+use crate::masked::{self, Level};
 use crate::progress::Progress;
 
 /// One [`Analyzer`] per phase. Each keeps its own error rate: a verdict is about its phase, and
 /// more phases are more questions, not more looks at the same one.
 #[derive(Debug, Clone)]
 pub struct Phases {
-    phases: Vec<(Experiment, Analyzer)>,
+    each: Vec<(Experiment, Analyzer)>,
     /// All trials taken in, of whatever phase.
     trials: u32,
+    /// If these are a depth check: the phases that it is about.
+    checked: Vec<Spec>,
 }
 
 impl Phases {
@@ -24,25 +28,106 @@ impl Phases {
             let analyzer = Analyzer::new(&experiment);
             (experiment, analyzer)
         });
-        Self { phases: phases.collect(), trials: 0 }
+        Self { each: phases.collect(), trials: 0, checked: Vec::new() }
+    }
+
+    /// For the depth check ([`crate::depth_check`]) of `checked`: it goes on until it is clear how
+    /// each arm answers to its depth.
+    pub fn of_depth_check(experiment: &Experiment, checked: &Self) -> Self {
+        let checked = checked.each.iter().map(|(head, _)| head.spec.clone()).collect();
+        Self { checked, ..Self::new(experiment) }
     }
 
     /// Takes in one trial. One of a phase that the experiment does not have is passed over, and
     /// missed in the end.
     pub fn add(&mut self, trial: &Trial) {
         let phase = usize::try_from(trial.phase).unwrap_or(usize::MAX);
-        if let Some((_, analyzer)) = self.phases.get_mut(phase) {
+        if let Some((_, analyzer)) = self.each.get_mut(phase) {
             analyzer.add(trial);
             self.trials += 1;
         }
     }
 
+    /// Takes in a depth check of these phases ([`crate::depth_check`]): `finish` then tells arms
+    /// that are equal because they sit on one cap from arms that are equal.
+    pub fn checked_at_depths(&mut self, check: &Self) {
+        for (experiment, analyzer) in &mut self.each {
+            if let Some(levels) = check.levels(&experiment.spec) {
+                analyzer.with_levels(levels);
+            }
+        }
+    }
+
+    /// As a depth check of `spec`, one phase: its trials by arm and ascending depth.
+    fn levels(&self, spec: &Spec) -> Option<Vec<Vec<Level>>> {
+        let mut by_arm = vec![Vec::new(); spec.arms.len()];
+        for depth in Depth::ALL {
+            let changed = spec.workload.with_depth(depth);
+            let Some(at_depth) = changed.and_then(|changed| self.of(&changed.name)) else {
+                continue;
+            };
+            for (arm, level) in by_arm.iter_mut().zip(at_depth.levels(depth == Depth::Same)) {
+                arm.push(level);
+            }
+        }
+        by_arm.iter().all(|levels| !levels.is_empty()).then_some(by_arm)
+    }
+
+    /// As a depth check: whether it is clear how each arm answers to its depth.
+    fn is_clear(&self) -> bool {
+        let levels = self.checked.iter().filter_map(|spec| self.levels(spec)).flatten();
+        levels.into_iter().all(|levels| masked::arm("", &levels).response != DepthResponse::Unclear)
+    }
+
+    /// Takes in what was measured below the caps of these phases ([`crate::below_the_cap`]).
+    /// `end`: how that ended.
+    pub fn unmasked_by(&mut self, loads: &Self, end: Option<&End>) {
+        for (changed, analysis) in loads.finish(end) {
+            let name = &changed.spec.workload.name;
+            let is_of = |workload: &Workload| name.starts_with(&format!("{} ", workload.name));
+            // The longest name: one may begin with another.
+            let own = self.each.iter_mut().filter(|(head, _)| is_of(&head.spec.workload));
+            if let Some((_, analyzer)) = own.max_by_key(|(head, _)| head.spec.workload.name.len()) {
+                analyzer.add_unmasked(analysis);
+            }
+        }
+    }
+
+    /// Takes in what was seen while the credits of the first phase's arms were spent
+    /// ([`crate::drain_spec`]), and returns what each arm keeps up, in I/Os per second.
+    pub fn drained_by(&mut self, stretches: &Self) -> Vec<Option<f64>> {
+        let (Some((head, analyzer)), Some((_, seen))) =
+            (self.each.first_mut(), stretches.each.first())
+        else {
+            return Vec::new();
+        };
+        let drained: Vec<ArmDrain> =
+            (0..head.spec.arms.len()).map(|arm| seen.drain_of(arm)).collect();
+        let sustained = drained.iter().map(|drain| drain.rate_iops).collect();
+        analyzer.with_drained(drained);
+        sustained
+    }
+
+    /// As stretches of draining: whether the credits of an arm are spent.
+    pub fn is_drained(&self, arm: usize) -> bool {
+        self.each.first().is_some_and(|(_, seen)| seen.drain_of(arm).rate_iops.is_some())
+    }
+
+    /// The analyzer of the phase with this name.
+    fn of(&self, name: &str) -> Option<&Analyzer> {
+        let is_it = |(head, _): &&(Experiment, Analyzer)| head.spec.workload.name == name;
+        self.each.iter().find(is_it).map(|(_, analyzer)| analyzer)
+    }
+
     /// What the data say so far, after a complete block: an arm stays open while any phase needs
     /// it, and the experiment goes on while any phase does.
     pub fn decide(&self) -> Progress {
-        let looks = self.phases.iter().map(|(experiment, analyzer)| {
+        if !self.checked.is_empty() {
+            return self.decide_on_depths();
+        }
+        let looks = self.each.iter().map(|(experiment, analyzer)| {
             let mut look = analyzer.decide();
-            if self.phases.len() > 1 {
+            if self.each.len() > 1 {
                 for arm in &mut look.arms {
                     arm.name = format!("{} {}", experiment.spec.workload.name, arm.name);
                 }
@@ -50,6 +135,17 @@ impl Phases {
             look
         });
         looks.reduce(both).expect("an experiment has at least one phase")
+    }
+
+    fn decide_on_depths(&self) -> Progress {
+        let first = self.each.first().expect("an experiment has at least one phase");
+        let look = first.1.decide();
+        let stop = if self.is_clear() {
+            Some("how each arm answers to its depth is clear".to_owned())
+        } else {
+            look.stop.filter(|_| look.blocks >= first.0.spec.stop.max_blocks)
+        };
+        Progress { open: vec![true; look.open.len()], stop, arms: Vec::new(), blocks: look.blocks }
     }
 
     /// The experiment and the analysis of each phase. `end`: how the experiment ended; `None` if
@@ -64,7 +160,7 @@ impl Phases {
             });
             (experiment.clone(), analyzer.finish(own.as_ref()))
         };
-        self.phases.iter().map(finish).collect()
+        self.each.iter().map(finish).collect()
     }
 }
 

@@ -1,11 +1,11 @@
 //! What could not be concluded, and why, in plain sentences.
 
+mod caps;
 mod results;
 
 use iotax_record::End;
 use iotax_spec::Design;
 
-use crate::analysis::Metric;
 use crate::attribution::Peel;
 use crate::checks::{self, Evidence};
 use crate::compare::is_open_loop;
@@ -38,7 +38,7 @@ pub(crate) fn open(
     questions.extend(peel.and_then(|peel| order(evidence, peel)));
     questions.extend(not_a_design(evidence, peel));
     questions.extend(too_many_blocks(evidence));
-    questions.extend(masked(evidence));
+    questions.extend(caps::open(evidence));
     questions.extend(checks::bound_by_design(evidence));
     questions.extend(cpu_of_the_machine(evidence));
     questions.extend(tail(evidence));
@@ -70,7 +70,10 @@ fn not_as_run(evidence: &Evidence<'_>, end: &End) -> Option<String> {
 
 /// Comparisons that ended without a verdict, one sentence for each metric and reason.
 fn without_answer(evidence: &Evidence<'_>) -> Vec<String> {
-    let is_open = |c: &&Conclusion| !c.comparison.verdict.is_decided();
+    // What a cap hides is told apart: see `caps`.
+    let is_open = |c: &&Conclusion| {
+        !c.comparison.verdict.is_decided() && c.comparison.verdict != Verdict::Masked
+    };
     let mut groups: Vec<Vec<&Conclusion>> = Vec::new();
     for conclusion in evidence.conclusions.iter().filter(is_open) {
         let key = |c: &Conclusion| (c.comparison.metric, c.comparison.verdict);
@@ -171,25 +174,6 @@ fn too_many_blocks(evidence: &Evidence<'_>) -> Option<String> {
         format!(
             "{kept} blocks were run, and intervals are valid up to the last planned look, after \
              {last_look}: later blocks are shown but not used for verdicts."
-        )
-    })
-}
-
-/// Equal throughput in a closed loop may be a cap that both share.
-fn masked(evidence: &Evidence<'_>) -> Option<String> {
-    let equal: Vec<&str> = evidence
-        .conclusions
-        .iter()
-        .filter(|c| !c.is_interaction && c.comparison.metric == Metric::Throughput)
-        .filter(|c| c.comparison.verdict == Verdict::Equivalent)
-        .map(Conclusion::subject)
-        .collect();
-    (!equal.is_empty()).then(|| {
-        format!(
-            "Whether a cap (IOPS or MB/s) above all arms hides a tax of {} was not tested: equal \
-             throughput shows it only below the cap. CPU per I/O, or an offered rate below the \
-             throughput (--set rate=...), would.",
-            list(&equal)
         )
     })
 }

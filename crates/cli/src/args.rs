@@ -1,5 +1,6 @@
 //! The command line as typed. What it means is resolved in [`crate::resolve`].
 
+mod caps;
 mod catalog;
 mod disk;
 mod limits;
@@ -9,6 +10,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum, value_parser};
 use clap_complete::Shell;
 
+pub use self::caps::CapArgs;
 pub use self::catalog::{CatalogCheckArgs, CatalogCommand, CatalogLookArgs, CatalogPlanArgs};
 pub use self::disk::{
     CloudArgs, DiskCommand, DiskDownArgs, DiskServeArgs, DiskStatusArgs, DiskUpArgs,
@@ -164,6 +166,8 @@ pub struct MeasureArgs {
     #[command(flatten)]
     pub certainty: CertaintyArgs,
     #[command(flatten)]
+    pub caps: CapArgs,
+    #[command(flatten)]
     pub load: LoadArgs,
     #[command(flatten)]
     pub output: OutputArgs,
@@ -207,6 +211,9 @@ pub struct LoadArgs {
     /// Change the workload: KEY=VALUE or JOB.KEY=VALUE, e.g. depth=32
     #[arg(long = "set", value_name = "KEY=VALUE", help_heading = "Load")]
     pub set: Vec<String>,
+    /// Load each arm until its burst credits are spent, at most so long [default: 2m]
+    #[arg(long, value_name = "TIME", num_args = 0..=1, require_equals = true, default_missing_value = "2m", help_heading = "Load")]
+    pub drain: Option<String>,
     /// Seed of every random choice [default: drawn, and recorded]
     #[arg(long, value_name = "N", help_heading = "Load")]
     pub seed: Option<u64>,

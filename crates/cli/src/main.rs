@@ -5,10 +5,12 @@
 mod args;
 mod commands;
 mod exit;
+mod follow_up;
 mod iostat;
 mod measure;
 mod output;
 mod progress;
+mod recorded;
 mod resolve;
 mod results;
 mod signals;

@@ -15,12 +15,19 @@ use jiff::{Timestamp, Zoned};
 
 use crate::args::{LoadArgs, OutputArgs};
 use crate::exit::Exit;
+use crate::follow_up::{Asked, Ground};
 use crate::iostat::{self, Shown};
 use crate::progress::ProgressLine;
-use crate::{output, signals};
+use crate::{output, resolve, signals};
 
 /// Runs `spec` and shows what came of it. `name` is the command, for the default directory.
-pub fn measure(name: &str, spec: Spec, load: &LoadArgs, args: &OutputArgs) -> Result<Exit> {
+pub fn measure(
+    name: &str,
+    spec: Spec,
+    load: &LoadArgs,
+    args: &OutputArgs,
+    asked: Asked,
+) -> Result<Exit> {
     iostat::refuse_unless_text(args)?;
     let stop = signals::stop_flag()?;
     let plan = Plan::new(&spec);
@@ -49,6 +56,15 @@ pub fn measure(name: &str, spec: Spec, load: &LoadArgs, args: &OutputArgs) -> Re
     let experiment = head(spec, &rig);
     let mut writer = Writer::create(&dir, &experiment)?;
     let mut phases = Phases::new(&experiment);
+    let sustained = match resolve::drain(load)? {
+        Some(limit_ns) => {
+            let (dir, experiment) = (dir.as_path(), &experiment);
+            let (rig, drivers, stop, quiet) = (&mut rig, &drivers, &stop, args.quiet);
+            let mut ground = Ground { dir, experiment, rig, drivers, stop, quiet };
+            ground.drain(limit_ns, &mut phases)?
+        }
+        None => Vec::new(),
+    };
     let setup = Setup {
         experiment: &experiment,
         plan: &plan,
@@ -56,18 +72,27 @@ pub fn measure(name: &str, spec: Spec, load: &LoadArgs, args: &OutputArgs) -> Re
         drivers: &drivers,
         stop: &stop,
         live: None,
+        sustained: &sustained,
     };
     let mut shown = Shown { line: &mut progress, experiment: &experiment, iostat: args.iostat };
     let ended = iotax_run::run(setup, &mut writer, &mut phases, &mut shown);
     progress.clear();
+    let followed = ended.as_ref().map_or(Ok(false), |end| {
+        let (dir, experiment) = (dir.as_path(), &experiment);
+        let (rig, drivers, stop, quiet) = (&mut rig, &drivers, &stop, args.quiet);
+        let mut ground = Ground { dir, experiment, rig, drivers, stop, quiet };
+        ground.follow_up(asked, &sustained, &mut phases, end)
+    });
 
     let parts = phases.finish(ended.as_ref().ok());
     let shown = output::show(&dir, &experiment.spec, &parts, args.format, args.color);
     let end = ended.with_context(|| format!("the run stopped early; see {}", dir.display()))?;
     shown?;
+    let interrupted =
+        followed.with_context(|| format!("what followed failed; see {}", dir.display()))?;
     rig.down()?;
     let measured = parts.iter().all(|(_, part)| part.arms.iter().any(|arm| arm.trials > 0));
-    Ok(if end.interrupted {
+    Ok(if interrupted {
         Exit::Interrupted
     } else if end.gave_up || !measured {
         Exit::Failed

@@ -6,7 +6,7 @@ use std::io::{self, IsTerminal as _, Write as _};
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
-use iotax_record::{Reader, Trial, Writer};
+use iotax_record::{Reader, SideRecord, Trial, Writer};
 use iotax_report::{self as report, Part};
 use iotax_spec::{Design, Spec};
 
@@ -82,6 +82,9 @@ pub fn print(spec: &Spec, parts: &[Part], format: Format, color: Color) -> Resul
 /// If `dir` holds a record, or a file in a report's place.
 pub fn refuse_occupied(dir: &Path) -> Result<()> {
     Writer::refuse_occupied(dir)?;
+    for side in SideRecord::ALL {
+        Writer::refuse_occupied(&side.directory(dir))?;
+    }
     let report = dir.join(REPORT);
     anyhow::ensure!(
         fs::symlink_metadata(&report).is_err(),

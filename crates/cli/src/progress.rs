@@ -11,6 +11,8 @@ use iotax_run::{Event, Observer};
 /// Shows how a run goes.
 pub struct ProgressLine {
     bar: ProgressBar,
+    /// What is run, where it is not the experiment itself.
+    title: String,
     plan: Plan,
     started: Instant,
     /// Time per block, ramp and measured time only; replaced by what blocks really took.
@@ -36,6 +38,7 @@ impl ProgressLine {
         bar.enable_steady_tick(Duration::from_millis(200));
         Self {
             bar,
+            title: String::new(),
             started: Instant::now(),
             block: Duration::from_nanos(plan.block_ns(plan.arms)),
             trial: String::new(),
@@ -44,6 +47,13 @@ impl ProgressLine {
             done_blocks: 0,
             plan: plan.clone(),
         }
+    }
+
+    /// The line with a title in front.
+    #[must_use]
+    pub fn titled(mut self, title: &str) -> Self {
+        self.title = format!("{title}: ");
+        self
     }
 
     /// Shows how far the rig is.
@@ -79,8 +89,9 @@ impl ProgressLine {
         let longest = Duration::from_nanos(self.plan.duration_ns().1);
         let at_most = longest.saturating_sub(self.started.elapsed());
         let (left, at_most) = (seconds(left.min(at_most)), seconds(at_most));
-        let (trial, looked) = (&self.trial, &self.looked);
-        self.bar.set_message(format!("{trial} · about {left} left, at most {at_most}{looked}"));
+        let (title, trial, looked) = (&self.title, &self.trial, &self.looked);
+        self.bar
+            .set_message(format!("{title}{trial} · about {left} left, at most {at_most}{looked}"));
     }
 
     fn look(&mut self, look: &Look) {

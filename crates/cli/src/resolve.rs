@@ -156,6 +156,11 @@ fn changes(args: &LoadArgs) -> Result<Changes> {
     })
 }
 
+/// How long each arm may be drained, if that is asked for, in nanoseconds.
+pub fn drain(args: &LoadArgs) -> Result<Option<u64>> {
+    option("--drain", args.drain.as_deref(), parse_duration)
+}
+
 pub fn stop(args: &CertaintyArgs, base: Stop) -> Result<Stop> {
     let mode = match (args.quick, args.tight) {
         (true, _) => StopMode::Quick,

@@ -188,6 +188,9 @@ fn refuse_what_runs(args: &CompareArgs) -> Result<()> {
         ("--tight", certainty.tight),
         ("--max-blocks", certainty.max_blocks.is_some()),
         ("--max-time", certainty.max_time.is_some()),
+        ("--drain", load.drain.is_some()),
+        ("--unmask", args.measure.caps.unmask),
+        ("--no-depth-check", args.measure.caps.no_depth_check),
     ];
     match given.iter().find(|(_, is_given)| *is_given) {
         Some((option, _)) => Err(usage(format!(

@@ -10,6 +10,7 @@ pub mod foreign;
 mod histogram;
 mod limits;
 pub mod saved;
+mod side_record;
 mod statistics;
 mod store;
 mod trial;
@@ -18,6 +19,7 @@ pub use error::Error;
 pub use experiment::{Environment, Experiment, FORMAT, Site};
 pub use histogram::LatencyHistogram;
 pub use limits::{LIMITS_FORMAT, LimitsHead, LimitsReader, LimitsWriter, ProbeLoad, ProbeRecord};
+pub use side_record::SideRecord;
 pub use statistics::{
     CPU_MODES, DISK_COUNTERS, DeviceStatistics, MemoryStatistics, NFS_COUNTERS, NfsOperation,
     NfsStatistics, Pressure, Series, Stalls, Statistics,

@@ -20,6 +20,7 @@
 )]
 
 pub mod bundle;
+mod caps;
 mod catalog;
 mod csv;
 mod format;

@@ -5,7 +5,7 @@ use iotax_record::Experiment;
 
 use crate::notices::Notice;
 use crate::tables::{self, Table};
-use crate::{format, machine, notices, provenance, sentence, words};
+use crate::{caps, format, machine, notices, provenance, sentence, words};
 
 /// The summary as GitHub-flavoured Markdown, ending in a newline. Text from outside is escaped:
 /// it cannot become a link, an image, a table or HTML.
@@ -30,6 +30,9 @@ pub fn markdown(experiment: &Experiment, analysis: &Analysis) -> String {
     if let Some(table) = tables::comparisons(analysis, &experiment.spec.design) {
         section(&mut out, "Tax", &table);
         out.push_str(&format!("\n{}\n", provenance::intervals(experiment, analysis)));
+    }
+    for (title, table) in caps::all(analysis, &experiment.spec.design) {
+        section(&mut out, &escape(&title), &table);
     }
     if let Some(attribution) = &analysis.attribution {
         section(&mut out, "Time per I/O by layer", &tables::attribution(attribution));

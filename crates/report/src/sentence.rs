@@ -4,7 +4,7 @@ use iotax_analyze::{Analysis, Comparison, Metric, Verdict};
 use iotax_record::Experiment;
 use iotax_spec::Design;
 
-use crate::{format, tables, words};
+use crate::{caps, format, tables, words};
 
 /// Arms up to which each one gets a sentence; above that they are counted.
 const MAX_SENTENCES: usize = 4;
@@ -17,6 +17,7 @@ pub(crate) fn verdict(experiment: &Experiment, analysis: &Analysis) -> Vec<Strin
         Design::Peel { .. } => peel(analysis),
     };
     sentences.extend(cpu(analysis));
+    sentences.extend(caps::sentences(experiment, analysis));
     if analysis.ending.interrupted {
         sentences.push(format!(
             "Interrupted after {}: these are the results so far.",
@@ -126,8 +127,9 @@ fn against(comparison: &Comparison, analysis: &Analysis) -> String {
             format!("{name} against {baseline} is undecided: {tax}{}.", still_needed(comparison))
         }
         Verdict::Masked => format!(
-            "{name} against {baseline} is masked: both sit on the same cap, so the comparison \
-             shows nothing."
+            "{name} against {baseline} is masked: both sit on the same cap{}, so throughput cannot \
+             show what {name} costs.",
+            capped(comparison)
         ),
         Verdict::NotIndependent => format!(
             "{name} against {baseline}: no verdict, because the blocks depend on each other."
@@ -141,6 +143,11 @@ fn against(comparison: &Comparison, analysis: &Analysis) -> String {
              reached."
         ),
     }
+}
+
+/// ` (4,000 IOPS, 16 MiB/s)`
+fn capped(comparison: &Comparison) -> String {
+    comparison.cap.as_ref().map_or_else(String::new, |cap| format!(" ({})", caps::cap(cap)))
 }
 
 /// `after: 23 % less throughput than before; one result each, so nothing says how much of it is
@@ -221,6 +228,11 @@ fn whole_stack(total: &Comparison, margin: f64) -> String {
         (Verdict::Equivalent, Some(size)) => {
             format!("The layers together cost less than {} ({size}).", format::percent(margin))
         }
+        (Verdict::Masked, Some(_)) => format!(
+            "What the layers cost together is masked: with and without them the stack sits on the \
+             same cap{}.",
+            capped(total)
+        ),
         (word, Some(_)) => {
             let tax = tax(total);
             format!("What the layers cost together is {word}: {tax}{}.", still_needed(total))
@@ -285,7 +297,7 @@ pub(crate) fn subject(comparison: &Comparison) -> String {
 }
 
 /// `23 % [21, 25] less throughput`, `30 % [25, 35] more p99 latency`.
-fn size(comparison: &Comparison) -> Option<String> {
+pub(crate) fn size(comparison: &Comparison) -> Option<String> {
     let (tax, lo, hi) = (comparison.tax?, comparison.lo?, comparison.hi?);
     let gain = tax < 0.0;
     let interval = if gain {

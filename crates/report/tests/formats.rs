@@ -26,6 +26,34 @@ fn failures_on_a_terminal() {
     insta::assert_snapshot!(text(&common::compare(), &analyses::troubled(), Style::default()));
 }
 
+/// The part of a report that is about caps: up to the figures of the arms.
+fn up_to<'a>(shown: &'a str, head: &str) -> &'a str {
+    shown.split_once(head).map_or(shown, |(before, _)| before)
+}
+
+#[test]
+fn a_masked_comparison_on_a_terminal() {
+    let shown = text(&common::compare(), &analyses::masked(), Style::default());
+    insta::assert_snapshot!(up_to(&shown, "\nArms\n"));
+}
+
+#[test]
+fn a_masked_comparison_as_markdown() {
+    let shown = markdown(&common::compare(), &analyses::masked());
+    insta::assert_snapshot!(up_to(&shown, "\n### Arms\n"));
+}
+
+#[test]
+fn what_a_cap_hides_is_offered_as_the_command_that_shows_it() {
+    let mut analysis = analyses::masked();
+    analysis.unmasked.clear();
+    let shown = text(&common::compare(), &analysis, Style::default());
+    let words = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+    let (_, offer) = words.split_once("To see").expect("an offer");
+    let offer = offer.split_once(" Stopped:").map_or(offer, |(offer, _)| offer);
+    insta::assert_snapshot!(offer.trim(), @"what the cap hides: iotax compare --workload randread-4k 'base=file(size=2G)' ... --unmask");
+}
+
 #[test]
 fn many_arms_are_counted_in_one_sentence() {
     let mut analysis = analyses::compare();

@@ -162,6 +162,7 @@ fn outputs_keep_to_their_schemas() {
         (common::peel(), analyses::peel()),
         (common::compare(), analyses::compare()),
         (common::compare(), analyses::troubled()),
+        (common::compare(), analyses::masked()),
         (common::compare(), common::machine::compare()),
         (common::hostile(), analyses::hostile()),
         (common::run(), analyses::run()),

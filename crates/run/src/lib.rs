@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod budget;
+mod drain;
 mod drivers;
 mod error;
 mod limits;
@@ -14,6 +15,7 @@ mod statistics;
 mod trial;
 mod walk;
 
+pub use drain::drain;
 pub use drivers::Drivers;
 pub use error::Error;
 pub use limits::{Search, limits, replay};

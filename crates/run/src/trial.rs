@@ -9,6 +9,7 @@ use iotax_record::{JobRecord, LoadRecord, Outcome, Trial};
 use iotax_rig::{Place, Rig};
 use iotax_spec::{Spec, Workload};
 
+use crate::drain;
 use crate::drivers::Drivers;
 use crate::nanos::nanos;
 use crate::statistics;
@@ -22,6 +23,7 @@ pub(crate) struct Bench<'a> {
     pub(crate) stop: &'a AtomicBool,
     pub(crate) live: Option<&'a Live>,
     pub(crate) started: Instant,
+    pub(crate) sustained: &'a [Option<f64>],
 }
 
 impl Bench<'_> {
@@ -41,10 +43,8 @@ impl Bench<'_> {
             }
             Ok((target, driver))
         });
-        let switch_ns = nanos(switching.elapsed());
-        let started_ns = nanos(self.started.elapsed());
         let (workload, times) = (workload(self.spec, phase), self.plan.phases[phase]);
-        let ran = place.map(|(target, driver)| {
+        let ready = place.map(|(target, driver)| {
             let request = Request {
                 workload,
                 target,
@@ -54,8 +54,15 @@ impl Bench<'_> {
                 stop: self.stop,
                 live: self.live,
             };
-            statistics::measured(driver, request, device.as_deref())
+            if let (0, Some(Some(iops))) = (phase, self.sustained.get(arm)) {
+                drain::again(driver, &request, *iops);
+            }
+            (driver, request)
         });
+        let switch_ns = nanos(switching.elapsed());
+        let started_ns = nanos(self.started.elapsed());
+        let ran =
+            ready.map(|(driver, request)| statistics::measured(driver, request, device.as_deref()));
         let (result, statistics) = match ran {
             Ok((result, statistics)) => {
                 (result.map_err(|error| error.to_string()), Some(statistics))

@@ -33,6 +33,10 @@ pub struct Setup<'a> {
     pub stop: &'a AtomicBool,
     /// Counters for a progress display.
     pub live: Option<&'a Live>,
+    /// What each arm keeps up once its burst credits are spent, in I/Os per second of the first
+    /// phase's primary job: credits that came back are spent before each trial. Empty, or `None`,
+    /// if that is not known.
+    pub sustained: &'a [Option<f64>],
 }
 
 /// Runs the experiment to its end: blocks of trials, each written down as it ends, until the data
@@ -44,9 +48,9 @@ pub fn run(
     observer: &mut dyn Observer,
 ) -> Result<End, Error> {
     let started = Instant::now();
-    let Setup { experiment, plan, rig, drivers, stop, live } = setup;
+    let Setup { experiment, plan, rig, drivers, stop, live, sustained } = setup;
     let spec = &experiment.spec;
-    let bench = Bench { spec, plan, rig, drivers, stop, live, started };
+    let bench = Bench { spec, plan, rig, drivers, stop, live, started, sustained };
     let mut walk = Walk {
         bench,
         writer,

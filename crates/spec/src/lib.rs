@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod build;
+mod depth;
 pub mod diskspd;
 mod error;
 mod explain;
@@ -28,6 +29,7 @@ mod validate;
 mod workload;
 
 pub use build::Subsets;
+pub use depth::Depth;
 pub use error::{Error, FilePlace, Subject};
 pub use limits::{BurstWatch, Limits, LimitsTarget, Probe, Region};
 pub use overrides::{Changes, override_keys};

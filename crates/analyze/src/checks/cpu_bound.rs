@@ -75,6 +75,17 @@ fn threads_busy(trial: &TrialFacts) -> Option<f64> {
     Some(job.cpu_ns as f64 / (f64::from(job.threads.max(1)) * job.active_ns as f64))
 }
 
+/// Share of its time that the busiest worked: the primary job's threads, or the CPUs that this
+/// process, or with layers of the system this machine, has.
+pub(crate) fn busiest(trial: &TrialFacts, environment: &Environment) -> Option<f64> {
+    let cpus = environment.cgroup_cpus.unwrap_or(f64::INFINITY).min(f64::from(environment.cpus));
+    let used_ns =
+        if trial.in_system { trial.system.cpu_busy_ns } else { trial.system.process_cpu_ns };
+    let of_cpus = used_ns.map(|ns| ns as f64 / (cpus * trial.window_ns as f64));
+    let shares = threads_busy(trial).into_iter().chain(of_cpus);
+    shares.filter(|share| share.is_finite()).reduce(f64::max)
+}
+
 fn is_by_design(evidence: &Evidence<'_>, worst: &Worst<Finding>) -> bool {
     let arm = evidence.names.iter().position(|name| *name == worst.arm);
     worst.finding.others <= MAX_OTHERS && arm.is_some_and(|arm| computes(evidence.layers(arm)))

@@ -2,6 +2,7 @@ use anyhow::Result;
 
 use crate::args::CompareArgs;
 use crate::exit::Exit;
+use crate::follow_up::Asked;
 use crate::measure::measure;
 use crate::{resolve, results};
 
@@ -11,5 +12,6 @@ pub fn compare(args: &CompareArgs) -> Result<Exit> {
         return results::compare(arms, args);
     }
     let spec = resolve::compare(args)?;
-    measure("compare", spec, &args.measure.load, &args.measure.output)
+    let asked = Asked::from(&args.measure.caps);
+    measure("compare", spec, &args.measure.load, &args.measure.output, asked)
 }

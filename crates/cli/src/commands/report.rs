@@ -1,10 +1,10 @@
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use iotax_analyze::Phases;
-use iotax_record::{LimitsReader, Reader};
+use iotax_record::LimitsReader;
 
 use crate::args::ReportArgs;
 use crate::exit::{Exit, Usage};
-use crate::{output, results};
+use crate::{output, recorded, results};
 
 /// `iotax report DIR`, or results of other tools.
 pub fn report(args: &ReportArgs) -> Result<Exit> {
@@ -28,13 +28,12 @@ pub fn report(args: &ReportArgs) -> Result<Exit> {
     if LimitsReader::is_in(dir) {
         return super::report_limits(dir, args.format, args.color);
     }
-    let reader = Reader::open(dir)?;
-    let stop = &reader.experiment.spec.stop;
-    stop.validate().with_context(|| format!("the record in {}", dir.display()))?;
+    let reader = recorded::open(dir)?;
     let mut phases = Phases::new(&reader.experiment);
     for trial in reader.trials()? {
         phases.add(&trial?);
     }
+    recorded::add_side_records(dir, &mut phases, None)?;
     let parts = phases.finish(reader.end.as_ref());
     output::show(dir, &reader.experiment.spec, &parts, args.format, args.color)?;
     Ok(Exit::Done)

@@ -15,7 +15,7 @@ use iotax_report::bundle::{Bundle, Redactor, Step, archive, bundle};
 use crate::args::{Listing, ReproArgs};
 use crate::exit::Exit;
 use crate::measure::directory;
-use crate::output;
+use crate::{output, recorded};
 
 const DIRECTORY: u32 = 0o755;
 const PROGRAM: u32 = 0o755;
@@ -23,11 +23,9 @@ const TEXT: u32 = 0o644;
 
 /// `iotax repro DIR`
 pub fn repro(args: &ReproArgs) -> Result<Exit> {
-    let reader = Reader::open(&args.dir)?;
-    let stop = &reader.experiment.spec.stop;
-    stop.validate().with_context(|| format!("the record in {}", args.dir.display()))?;
+    let reader = recorded::open(&args.dir)?;
     let mut redactor = (!args.no_redact).then(|| Redactor::new(&reader.experiment));
-    let told = tell(&reader, redactor.as_mut())?;
+    let told = tell(&args.dir, &reader, redactor.as_mut())?;
     let mut bundle = bundle(&told.experiment, &told.analyses, &told.steps)?;
     if let Some(redactor) = &mut redactor {
         // Once more, for what came in by another way; the script and its data are not prose.
@@ -57,7 +55,7 @@ struct Told {
     steps: Vec<Step>,
 }
 
-fn tell(reader: &Reader, mut redactor: Option<&mut Redactor>) -> Result<Told> {
+fn tell(dir: &Path, reader: &Reader, mut redactor: Option<&mut Redactor>) -> Result<Told> {
     let recorded = &reader.experiment;
     let plan = Plan::new(&recorded.spec);
     let experiment = match &mut redactor {
@@ -82,6 +80,7 @@ fn tell(reader: &Reader, mut redactor: Option<&mut Redactor>) -> Result<Told> {
         }
         phases.add(&trial);
     }
+    recorded::add_side_records(dir, &mut phases, redactor)?;
     let parts = phases.finish(reader.end.as_ref());
     let analyses = parts.into_iter().map(|(_, analysis)| analysis);
     Ok(Told { analyses: analyses.collect(), experiment, steps })

@@ -17,7 +17,7 @@ use crate::json::kind;
 use crate::machine as tables_of;
 use crate::notices::{self, Notice};
 use crate::tables::{self, Table};
-use crate::{format, provenance, sentence, words};
+use crate::{caps, format, provenance, sentence, words};
 
 /// Charting libraries, as published; see `assets/README.md`.
 const D3: &str = include_str!("../../assets/d3.min.js");
@@ -50,6 +50,7 @@ struct Page<'a> {
     hypotheses: Vec<String>,
     confidence: String,
     margin: String,
+    caps: Vec<(String, Table)>,
     latency: Option<Table>,
     arms: Table,
     keys: Vec<Key>,
@@ -115,6 +116,7 @@ impl<'a> Page<'a> {
             mild,
             hypotheses: hypotheses(analysis),
             confidence: format::percent(1.0 - analysis.alpha),
+            caps: caps::all(analysis, &experiment.spec.design),
             latency: tables::latency(analysis),
             arms: tables::arms(analysis),
             keys: keys(analysis),

@@ -10,7 +10,7 @@ use textwrap::{Options, fill};
 use self::paint::Paint;
 use crate::notices::Notice;
 use crate::tables::{self, Table};
-use crate::{format, machine, notices, provenance, sentence, words};
+use crate::{caps, format, machine, notices, provenance, sentence, words};
 
 /// How text is laid out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,6 +39,7 @@ pub fn text(experiment: &Experiment, analysis: &Analysis, style: Style) -> Strin
     let (severe, mild): (Vec<_>, Vec<_>) = notices.iter().partition(|n| n.is_severe);
     parts.push(page.warnings(&severe));
     parts.extend(page.comparisons(experiment, analysis));
+    parts.extend(page.caps(experiment, analysis));
     parts.extend(page.attribution(analysis));
     parts.push(page.arms(analysis));
     parts.extend(page.latency(experiment, analysis));
@@ -117,6 +118,11 @@ impl Page {
         let mut out = self.section("Tax", &table);
         out.push_str(&self.note(&provenance::intervals(experiment, analysis)));
         Some(out)
+    }
+
+    fn caps(&self, experiment: &Experiment, analysis: &Analysis) -> Vec<String> {
+        let tables = caps::all(analysis, &experiment.spec.design);
+        tables.iter().map(|(title, table)| self.section(title, table)).collect()
     }
 
     fn attribution(&self, analysis: &Analysis) -> Option<String> {

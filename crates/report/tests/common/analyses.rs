@@ -1,8 +1,9 @@
 //! What analysing the experiments of the parent module could show.
 
 use iotax_analyze::{
-    Analysis, ArmSummary, Attribution, Check, Comparison, Ending, Estimate, FORMAT, IndexSummary,
-    Interaction, JobSummary, LayerCost, Metric, QuantilePoint, TrialPoint, Verdict, Warning,
+    Analysis, ArmDepths, ArmDrain, ArmSummary, Attribution, Cap, Check, Comparison, DepthLevel,
+    DepthResponse, Ending, Estimate, FORMAT, IndexSummary, Interaction, JobSummary, LayerCost,
+    Metric, QuantilePoint, TrialPoint, Verdict, Warning,
 };
 use iotax_record::Experiment;
 
@@ -57,6 +58,7 @@ fn comparison(metric: Metric, [tax, lo, hi]: [f64; 3], verdict: Verdict) -> Comp
         holds_after_holm: matches!(verdict, Verdict::Slower | Verdict::Faster),
         blocks_needed: None,
         regime: None,
+        cap: None,
     }
 }
 
@@ -115,6 +117,9 @@ fn analysis(
         alpha: 0.05,
         comparisons,
         attribution: None,
+        depths: Vec::new(),
+        drained: Vec::new(),
+        unmasked: Vec::new(),
         warnings: Vec::new(),
         open_questions: Vec::new(),
         ending: Ending {
@@ -257,6 +262,56 @@ pub fn compare() -> Analysis {
 }
 
 /// A plain run without trouble.
+/// Two arms under one cap, drained, checked at three depths, and what the cap hides.
+pub fn masked() -> Analysis {
+    let mut analysis = compare();
+    analysis.comparisons.truncate(1);
+    let cap = Cap {
+        iops: Estimate { value: 4_000.0, lo: 3_990.0, hi: 4_010.0 },
+        bytes_per_s: 16_384_000.0,
+    };
+    let masked = Comparison {
+        arm: Some("luks".to_owned()),
+        cap: Some(cap),
+        regime: Some("sustained".to_owned()),
+        ..comparison(Metric::Throughput, [0.001, -0.002, 0.004], Verdict::Masked)
+    };
+    analysis.comparisons = vec![masked];
+    let below = Analysis {
+        workload: format!("{} below the cap", analysis.workload),
+        comparisons: vec![of_arm(
+            "luks",
+            comparison(Metric::Latency, [0.31, 0.28, 0.34], Verdict::Slower),
+        )],
+        ..analysis.clone()
+    };
+    analysis.unmasked = vec![below];
+    let level = |in_flight: u32, is_own| DepthLevel {
+        in_flight,
+        iops: 4_000.0,
+        bytes_per_s: 16_384_000.0,
+        mean_latency_ns: f64::from(in_flight) * 250_000.0,
+        is_own,
+    };
+    let arm = |name: &str| ArmDepths {
+        arm: name.to_owned(),
+        response: DepthResponse::Plateau,
+        busy: Some(0.2),
+        levels: vec![level(4, false), level(8, true), level(16, false)],
+    };
+    analysis.depths = vec![arm("base"), arm("luks")];
+    let drain = |name: &str| ArmDrain {
+        arm: name.to_owned(),
+        seconds: 25.0,
+        burst_iops: Some(12_000.0),
+        rate_iops: Some(4_000.0),
+        spent_ios: Some(80_000.0),
+        regime: Some("sustained".to_owned()),
+    };
+    analysis.drained = vec![drain("base"), drain("luks")];
+    analysis
+}
+
 pub fn run() -> Analysis {
     let experiment = super::run();
     let arms = vec![arm("target", "mem(size=64M)", 412_000.0)];

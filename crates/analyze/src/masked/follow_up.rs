@@ -1,0 +1,111 @@
+//! The experiments that follow one whose arms turned out equal.
+
+use iotax_record::Experiment;
+use iotax_spec::{Depth, Spec, StopMode, Workload};
+
+use super::depths::MOST_BLOCKS as CHECK_BLOCKS;
+use super::judge::candidates;
+use crate::analysis::{Analysis, Metric};
+use crate::stats::verdict::Verdict;
+
+/// Blocks before the first look.
+const FEWEST_BLOCKS: u32 = 3;
+/// Longest ramp and window of a depth check: it asks for a level, not for a tail.
+const CHECK_RAMP_NS: u64 = 1_000_000_000;
+const CHECK_TIME_NS: u64 = 2_000_000_000;
+/// Share of the cap that is offered to see what it hides: the queue in front of the cap is short
+/// then, and what an I/O takes is not mostly waiting.
+const BELOW_CAP: f64 = 0.7;
+/// Blocks at most to see what a cap hides.
+const MOST_BLOCKS: u32 = 16;
+
+/// The experiment that tells whether arms of equal throughput sit on a cap: the same arms at half
+/// the depth, the same and twice the depth. `None` if nothing was equal in a closed loop, or no
+/// depth can be changed.
+pub fn depth_check(spec: &Spec, parts: &[(Experiment, Analysis)]) -> Option<Spec> {
+    let equal = parts.iter().filter(|(_, analysis)| has(analysis, Verdict::Equivalent));
+    let workloads = equal.flat_map(|(experiment, _)| depths(&experiment.spec.workload));
+    let stop = iotax_spec::Stop {
+        mode: StopMode::Quick,
+        min_blocks: FEWEST_BLOCKS,
+        max_blocks: CHECK_BLOCKS,
+        max_time_ns: None,
+        ..spec.stop
+    };
+    follow_up(spec, workloads.map(shortened).collect(), "depth check", stop)
+}
+
+/// The experiment that shows what a cap hides: the same arms with one I/O in flight, and at a rate
+/// below the cap. `None` if nothing is masked.
+pub fn below_the_cap(spec: &Spec, parts: &[(Experiment, Analysis)]) -> Option<Spec> {
+    let masked = parts.iter().filter(|(_, analysis)| has(analysis, Verdict::Masked));
+    let workloads = masked.flat_map(|(experiment, analysis)| {
+        let workload = &experiment.spec.workload;
+        [workload.one_at_a_time(), workload.at_rates(&rates(analysis))].into_iter().flatten()
+    });
+    let max_blocks = spec.stop.max_blocks.clamp(spec.stop.min_blocks, MOST_BLOCKS);
+    let stop = iotax_spec::Stop {
+        mode: StopMode::Quick,
+        min_blocks: spec.stop.min_blocks.min(max_blocks),
+        max_blocks,
+        max_time_ns: None,
+        ..spec.stop
+    };
+    follow_up(spec, workloads.collect(), "unmask", stop)
+}
+
+/// Whether some comparison of throughput earned this word.
+fn has(analysis: &Analysis, verdict: Verdict) -> bool {
+    analysis.comparisons.iter().any(|c| c.verdict == verdict && candidates(c))
+}
+
+/// Nothing, or the workload at two depths at least.
+fn depths(workload: &Workload) -> Vec<Workload> {
+    let depths: Vec<Workload> =
+        Depth::ALL.iter().filter_map(|depth| workload.with_depth(*depth)).collect();
+    if depths.len() > 1 { depths } else { Vec::new() }
+}
+
+fn shortened(workload: Workload) -> Workload {
+    Workload {
+        ramp_ns: workload.ramp_ns.min(CHECK_RAMP_NS),
+        time_ns: workload.time_ns.min(CHECK_TIME_NS),
+        ..workload
+    }
+}
+
+/// What each job is offered: a share of what the slowest arm made of it.
+fn rates(analysis: &Analysis) -> Vec<(String, f64)> {
+    let slowest = |iops: Vec<f64>| iops.into_iter().fold(f64::INFINITY, f64::min) * BELOW_CAP;
+    let measured: Vec<_> = analysis.arms.iter().filter(|arm| arm.trials > 0).collect();
+    let Some(first) = measured.first() else { return Vec::new() };
+    let primary = slowest(measured.iter().map(|arm| arm.iops).collect());
+    let others = first.other_jobs.iter().map(|job| {
+        let of_name =
+            measured.iter().flat_map(|arm| &arm.other_jobs).filter(|o| o.name == job.name);
+        (job.name.clone(), slowest(of_name.map(|other| other.iops).collect()))
+    });
+    std::iter::once((analysis.primary.clone(), primary)).chain(others).collect()
+}
+
+fn follow_up(
+    spec: &Spec,
+    mut workloads: Vec<Workload>,
+    name: &str,
+    stop: iotax_spec::Stop,
+) -> Option<Spec> {
+    if workloads.is_empty() || spec.is_of_results() {
+        return None;
+    }
+    let workload = workloads.remove(0);
+    let suite = Some(name.to_owned());
+    let then = Vec::new();
+    Spec { workload, then, suite: None, stop, ..spec.clone() }.followed_by(workloads, suite).ok()
+}
+
+impl Metric {
+    /// Whether a cap can make it equal.
+    pub(crate) const fn is_capped(self) -> bool {
+        matches!(self, Self::Throughput)
+    }
+}

@@ -1,0 +1,184 @@
+//! From equal throughput and the answer of each arm to its depth to the word `masked`.
+
+use crate::analysis::{ArmDepths, Cap, Comparison, DepthResponse, Estimate};
+use crate::conclude::Conclusion;
+use crate::masked::depths::{Level, interval};
+use crate::stats::verdict::Verdict;
+
+/// Share of the cap from which on an arm sits on it.
+const ON_CAP: f64 = 0.95;
+
+/// Whether a cap may be behind the comparison.
+pub(super) fn candidates(comparison: &Comparison) -> bool {
+    comparison.metric.is_capped() && !is_pair_of_layers(comparison)
+}
+
+/// An interaction compares differences: a cap hides the layers themselves first.
+fn is_pair_of_layers(comparison: &Comparison) -> bool {
+    comparison.layer.as_deref().is_some_and(|layer| layer.contains(" x "))
+}
+
+/// Turns `equivalent` into `masked` where every arm of the comparison sits on a plateau that this
+/// machine did not set. `levels` and `arms`: by arm, in the order of `names`.
+pub(crate) fn judge(
+    conclusions: &mut [Conclusion],
+    names: &[String],
+    levels: &[Vec<Level>],
+    arms: &[ArmDepths],
+) {
+    for conclusion in conclusions {
+        judge_one(&mut conclusion.comparison, names, levels, arms);
+    }
+}
+
+fn judge_one(
+    comparison: &mut Comparison,
+    names: &[String],
+    levels: &[Vec<Level>],
+    arms: &[ArmDepths],
+) {
+    if comparison.verdict != Verdict::Equivalent || !candidates(comparison) {
+        return;
+    }
+    let involved = involved(comparison, names);
+    let on_plateau =
+        |arm: &usize| arms.get(*arm).is_some_and(|found| found.response == DepthResponse::Plateau);
+    if !involved.is_empty() && involved.iter().all(on_plateau) {
+        comparison.cap = cap(&involved, levels);
+    }
+    if comparison.cap.is_some() {
+        comparison.verdict = Verdict::Masked;
+        comparison.sign = None;
+    }
+}
+
+/// With one I/O in flight an arm may still reach the cap: equal again, for the same reason.
+pub(crate) fn even_one_at_a_time(comparisons: &mut [Comparison], cap: &Cap) {
+    for comparison in comparisons.iter_mut().filter(|c| candidates(c)) {
+        let reaches = |iops: Option<f64>| iops.is_some_and(|iops| iops >= ON_CAP * cap.iops.value);
+        if comparison.verdict == Verdict::Equivalent
+            && reaches(comparison.base)
+            && reaches(comparison.with)
+        {
+            comparison.verdict = Verdict::Masked;
+            comparison.sign = None;
+            comparison.cap = Some(*cap);
+        }
+    }
+}
+
+/// The arms that a comparison rests on: the baseline and the arm, the bare and the full stack, or,
+/// for a layer of a peel, all of them.
+fn involved(comparison: &Comparison, names: &[String]) -> Vec<usize> {
+    let last = names.len().saturating_sub(1);
+    match (&comparison.arm, comparison.layer.as_deref()) {
+        (Some(arm), _) => {
+            let arm = names.iter().position(|name| name == arm);
+            arm.map_or_else(|| (0..names.len()).collect(), |arm| vec![0, arm])
+        }
+        (None, Some("total")) => vec![0, last],
+        (None, _) => (0..names.len()).collect(),
+    }
+}
+
+/// The level at the depth of the comparison: the geometric mean over the trials of these arms.
+fn cap(arms: &[usize], levels: &[Vec<Level>]) -> Option<Cap> {
+    let own = || {
+        let of_arms = arms.iter().filter_map(|arm| levels.get(*arm)).flatten();
+        of_arms.filter(|level| level.is_own).flat_map(|level| &level.trials)
+    };
+    let iops = interval(&own().map(|trial| trial.1.ln()).collect::<Vec<_>>())?;
+    let bytes = interval(&own().map(|trial| trial.2.ln()).collect::<Vec<_>>())?;
+    let iops = Estimate { value: iops.mean.exp(), lo: iops.lo.exp(), hi: iops.hi.exp() };
+    Some(Cap { iops, bytes_per_s: bytes.mean.exp() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::Metric;
+
+    fn comparison(verdict: Verdict, arm: Option<&str>, layer: Option<&str>) -> Comparison {
+        Comparison {
+            arm: arm.map(str::to_owned),
+            layer: layer.map(str::to_owned),
+            metric: Metric::Throughput,
+            tax: Some(0.0),
+            lo: Some(-0.01),
+            hi: Some(0.01),
+            base: Some(4000.0),
+            with: Some(4000.0),
+            difference_ns: None,
+            verdict,
+            sign: Some(Verdict::Slower),
+            blocks: 3,
+            p: None,
+            holds_after_holm: false,
+            blocks_needed: None,
+            regime: None,
+            cap: None,
+        }
+    }
+
+    /// The verdict on `comparison` where the arms `a`, `b` and `c` answer to their depths so.
+    fn judged(mut comparison: Comparison, responses: [DepthResponse; 3]) -> Comparison {
+        let names = ["a", "b", "c"].map(str::to_owned);
+        let trials = (0..4).map(|block| (block, 4000.0, 16_384_000.0, 2e6)).collect();
+        let level = Level { in_flight: 8, is_own: true, trials, busy: None };
+        let levels = [vec![level.clone()], vec![level.clone()], vec![level]];
+        let arm =
+            |response| ArmDepths { arm: String::new(), response, busy: None, levels: Vec::new() };
+        judge_one(&mut comparison, &names, &levels, &responses.map(arm));
+        comparison
+    }
+
+    use DepthResponse::{LocalBottleneck, Plateau, Scales};
+
+    #[test]
+    fn equal_arms_that_both_sit_on_a_plateau_are_masked() {
+        let found =
+            judged(comparison(Verdict::Equivalent, Some("b"), None), [Plateau, Plateau, Scales]);
+        assert_eq!((found.verdict, found.sign), (Verdict::Masked, None));
+        assert_eq!(found.cap.map(|cap| cap.iops.value.round()), Some(4000.0));
+        assert_eq!(found.cap.map(|cap| cap.bytes_per_s.round()), Some(16_384_000.0));
+    }
+
+    #[test]
+    fn one_arm_below_a_cap_or_on_a_busy_cpu_masks_nothing() {
+        for other in [Scales, LocalBottleneck, DepthResponse::Unclear, DepthResponse::NotReached] {
+            let equal = comparison(Verdict::Equivalent, Some("b"), None);
+            let found = judged(equal, [Plateau, other, Plateau]);
+            assert_eq!((found.verdict, found.cap), (Verdict::Equivalent, None), "{other:?}");
+        }
+    }
+
+    #[test]
+    fn arms_on_different_caps_differ_and_are_not_masked() {
+        for verdict in [Verdict::Slower, Verdict::Faster, Verdict::Undecided] {
+            let found = judged(comparison(verdict, Some("b"), None), [Plateau; 3]);
+            assert_eq!((found.verdict, found.cap), (verdict, None));
+        }
+    }
+
+    #[test]
+    fn a_layer_rests_on_all_arms_of_a_peel_and_the_total_on_two() {
+        let of = |layer| comparison(Verdict::Equivalent, None, Some(layer));
+        let responses = [Plateau, Scales, Plateau];
+        assert_eq!(judged(of("total"), responses).verdict, Verdict::Masked);
+        assert_eq!(judged(of("aes"), responses).verdict, Verdict::Equivalent);
+        assert_eq!(judged(of("aes x queue"), [Plateau; 3]).verdict, Verdict::Equivalent);
+    }
+
+    #[test]
+    fn an_arm_that_reaches_the_cap_with_one_io_in_flight_is_masked_again() {
+        let iops = Estimate { value: 4000.0, lo: 3990.0, hi: 4010.0 };
+        let cap = Cap { iops, bytes_per_s: 16_384_000.0 };
+        let mut reaches = [comparison(Verdict::Equivalent, Some("b"), None)];
+        even_one_at_a_time(&mut reaches, &cap);
+        assert_eq!(reaches[0].verdict, Verdict::Masked);
+        let mut below =
+            [Comparison { base: Some(2000.0), ..comparison(Verdict::Equivalent, Some("b"), None) }];
+        even_one_at_a_time(&mut below, &cap);
+        assert_eq!(below[0].verdict, Verdict::Equivalent);
+    }
+}

@@ -1,0 +1,13 @@
+//! Equal throughput that a cap explains: what shows it, and what can still tell the arms apart.
+//!
+//! A comparison whose arms are equal in a closed loop says nothing about a layer if both arms sit
+//! on the same cap. Whether they do is measured afterwards, at half and twice the depth
+//! ([`depth_check`]); where they do, other loads can show the tax ([`below_the_cap`]).
+
+mod depths;
+mod follow_up;
+mod judge;
+
+pub(crate) use depths::{Level, arm};
+pub use follow_up::{below_the_cap, depth_check};
+pub(crate) use judge::{even_one_at_a_time, judge};

@@ -1,0 +1,118 @@
+//! What is run beside an experiment: its arms drained before, and, where they turn out equal, other
+//! loads after it. Is there a cap above them, and what does it hide?
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use anyhow::Result;
+use iotax_analyze::{Phases, below_the_cap, depth_check, drain_spec};
+use iotax_plan::Plan;
+use iotax_record::{End, Experiment, SideRecord, Writer};
+use iotax_rig::Rig;
+use iotax_run::{Drivers, Setup};
+use iotax_spec::Spec;
+use jiff::Timestamp;
+
+use crate::args::CapArgs;
+use crate::progress::ProgressLine;
+
+/// What may follow.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Asked {
+    /// Other depths, where arms are equal.
+    pub depth_check: bool,
+    /// Loads below the cap, where arms sit on one.
+    pub unmask: bool,
+}
+
+impl From<&CapArgs> for Asked {
+    fn from(args: &CapArgs) -> Self {
+        Self { depth_check: !args.no_depth_check, unmask: args.unmask }
+    }
+}
+
+/// The arms, up and prepared, and where the main experiment's record is.
+pub struct Ground<'a> {
+    pub dir: &'a Path,
+    pub experiment: &'a Experiment,
+    pub rig: &'a mut Rig,
+    pub drivers: &'a Drivers,
+    pub stop: &'a Arc<AtomicBool>,
+    pub quiet: bool,
+}
+
+impl Ground<'_> {
+    /// Spends the burst credits of all arms, each for at most `limit_ns`. Returns what each then
+    /// keeps up, and adds it to `phases`.
+    pub fn drain(&mut self, limit_ns: u64, phases: &mut Phases) -> Result<Vec<Option<f64>>> {
+        let spec = drain_spec(&self.experiment.spec, limit_ns);
+        let (stretches, _) = self.run(SideRecord::Drain, spec, &[], Phases::new)?;
+        Ok(phases.drained_by(&stretches))
+    }
+
+    /// Runs what the results so far call for, and adds it to `phases`. Returns whether the user
+    /// stopped it.
+    pub fn follow_up(
+        &mut self,
+        asked: Asked,
+        sustained: &[Option<f64>],
+        phases: &mut Phases,
+        end: &End,
+    ) -> Result<bool> {
+        if !asked.depth_check || end.interrupted || end.gave_up {
+            return Ok(end.interrupted);
+        }
+        let Some(spec) = depth_check(&self.experiment.spec, &phases.finish(Some(end))) else {
+            return Ok(false);
+        };
+        if !fits(&self.experiment.spec, end, &spec) {
+            return Ok(false);
+        }
+        let make = |experiment: &Experiment| Phases::of_depth_check(experiment, phases);
+        let (check, ended) = self.run(SideRecord::DepthCheck, spec, sustained, make)?;
+        phases.checked_at_depths(&check);
+        if ended.interrupted || !asked.unmask {
+            return Ok(ended.interrupted);
+        }
+        let Some(spec) = below_the_cap(&self.experiment.spec, &phases.finish(Some(end))) else {
+            return Ok(false);
+        };
+        let (loads, ended) = self.run(SideRecord::Unmask, spec, &[], Phases::new)?;
+        phases.unmasked_by(&loads, Some(&ended));
+        Ok(ended.interrupted)
+    }
+
+    fn run(
+        &mut self,
+        what: SideRecord,
+        spec: Spec,
+        sustained: &[Option<f64>],
+        make: impl Fn(&Experiment) -> Phases,
+    ) -> Result<(Phases, End)> {
+        let plan = Plan::new(&spec);
+        let started = Timestamp::now().to_string();
+        let experiment = Experiment { spec, started, ..self.experiment.clone() };
+        let mut writer = Writer::create(&what.directory(self.dir), &experiment)?;
+        let mut phases = make(&experiment);
+        let mut line = ProgressLine::new(&plan, self.quiet).titled(what.name());
+        let run = if what == SideRecord::Drain { iotax_run::drain } else { iotax_run::run };
+        let setup = Setup {
+            experiment: &experiment,
+            plan: &plan,
+            rig: self.rig,
+            drivers: self.drivers,
+            stop: self.stop,
+            live: None,
+            sustained,
+        };
+        let end = run(setup, &mut writer, &mut phases, &mut line)?;
+        Ok((phases, end))
+    }
+}
+
+/// Whether the time that the experiment was given is enough for this, too.
+fn fits(main: &Spec, end: &End, spec: &Spec) -> bool {
+    let (_, longest_ns) = Plan::new(spec).duration_ns();
+    main.stop.max_time_ns.is_none_or(|limit| end.wall_ns.saturating_add(longest_ns) <= limit)
+}

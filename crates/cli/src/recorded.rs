@@ -1,0 +1,52 @@
+//! Records read back and analysed.
+
+use std::path::Path;
+
+use anyhow::{Context as _, Result};
+use iotax_analyze::Phases;
+use iotax_record::{Reader, SideRecord};
+use iotax_report::bundle::Redactor;
+
+/// Opens the record in `dir`.
+///
+/// # Errors
+/// As [`Reader::open`]; a record that nothing can be concluded from.
+pub fn open(dir: &Path) -> Result<Reader> {
+    let reader = Reader::open(dir)?;
+    let stop = &reader.experiment.spec.stop;
+    stop.validate().with_context(|| format!("the record in {}", dir.display()))?;
+    Ok(reader)
+}
+
+/// Adds what was run beside the experiment in `dir` to its phases, told by `redactor` if others
+/// will read it.
+///
+/// # Errors
+/// If one of those records cannot be read.
+pub fn add_side_records(
+    dir: &Path,
+    phases: &mut Phases,
+    mut redactor: Option<&mut Redactor>,
+) -> Result<()> {
+    for side in SideRecord::ALL {
+        let Some(reader) = side.open(dir)? else { continue };
+        let experiment = match &mut redactor {
+            Some(redactor) => redactor.experiment(&reader.experiment),
+            None => reader.experiment.clone(),
+        };
+        let mut own = Phases::new(&experiment);
+        for trial in reader.trials()? {
+            let trial = trial?;
+            match &mut redactor {
+                Some(redactor) => own.add(&redactor.trial(trial)),
+                None => own.add(&trial),
+            }
+        }
+        match side {
+            SideRecord::Drain => drop(phases.drained_by(&own)),
+            SideRecord::DepthCheck => phases.checked_at_depths(&own),
+            SideRecord::Unmask => phases.unmasked_by(&own, reader.end.as_ref()),
+        }
+    }
+    Ok(())
+}

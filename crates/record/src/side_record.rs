@@ -1,0 +1,48 @@
+//! Experiments that belong to another one, on the same arms: records inside its directory.
+
+use std::path::{Path, PathBuf};
+
+use crate::error::Error;
+use crate::store::Reader;
+
+/// What was run beside the experiment itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SideRecord {
+    /// Load until burst credits are spent, before anything is measured.
+    Drain,
+    /// The same load at other depths: do equal arms sit on a cap?
+    DepthCheck,
+    /// Loads that show what a cap hides.
+    Unmask,
+}
+
+impl SideRecord {
+    /// All, in the order in which they run.
+    pub const ALL: [Self; 3] = [Self::Drain, Self::DepthCheck, Self::Unmask];
+
+    /// Its name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Drain => "drain",
+            Self::DepthCheck => "depth-check",
+            Self::Unmask => "unmask",
+        }
+    }
+
+    /// Where its record is, or would be, of the experiment in `dir`.
+    pub fn directory(self, dir: &Path) -> PathBuf {
+        dir.join(self.name())
+    }
+
+    /// Its record, if it was run with the experiment in `dir`.
+    ///
+    /// # Errors
+    /// As [`Reader::open`], but for a record that is not there.
+    pub fn open(self, dir: &Path) -> Result<Option<Reader>, Error> {
+        match Reader::open(&self.directory(dir)) {
+            Ok(reader) => Ok(Some(reader)),
+            Err(Error::NotARecord { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! Caps above the arms: what was found, what it hides, and how to see that.
+
+use iotax_analyze::{Analysis, ArmDepths, Cap, DepthResponse, Verdict};
+use iotax_record::Experiment;
+use iotax_spec::Design;
+
+use crate::tables::{self, Cell, Head, Table};
+use crate::{format, sentence, words};
+
+/// What follows the verdict about caps.
+pub(crate) fn sentences(experiment: &Experiment, analysis: &Analysis) -> Vec<String> {
+    let with = |verdict| {
+        sentence::primary_of_each(analysis).into_iter().any(move |c| c.verdict == verdict)
+    };
+    let mut sentences: Vec<String> = analysis.unmasked.iter().filter_map(seen).collect();
+    if with(Verdict::Masked) && analysis.unmasked.is_empty() {
+        sentences.push(format!("To see what the cap hides: {}", with_unmask(experiment)));
+    }
+    if with(Verdict::Equivalent) {
+        sentences.extend(no_cap(analysis));
+    }
+    sentences
+}
+
+/// `400 IOPS, 100 MiB/s`
+pub(crate) fn cap(cap: &Cap) -> String {
+    format!("{}, {}", format::iops(cap.iops.value), format::bytes_per_s(cap.bytes_per_s))
+}
+
+/// What one load below the cap showed, in its own words: every difference, or that there is none.
+fn seen(unmasked: &Analysis) -> Option<String> {
+    let comparisons = unmasked.comparisons.iter();
+    let shown = comparisons.filter(|c| !sentence::is_interaction(c, unmasked));
+    let (mut differences, mut others) = (Vec::new(), Vec::new());
+    for comparison in shown {
+        match sentence::size(comparison) {
+            Some(size) if comparison.verdict.is_signed() => {
+                differences.push(format!("{} {size}", sentence::subject(comparison)));
+            }
+            _ => others.push(comparison),
+        }
+    }
+    let load = load(unmasked);
+    if !differences.is_empty() {
+        return Some(format!("{load}: {}.", differences.join("; ")));
+    }
+    let first = others.first()?;
+    if first.verdict == Verdict::Masked {
+        return Some(format!("{load}: that reaches the cap, too."));
+    }
+    Some(format!(
+        "{load}: no difference was found ({} of {}: {}).",
+        words::metric(first.metric),
+        sentence::subject(first),
+        first.verdict
+    ))
+}
+
+/// `randread-4k below the cap (280 IOPS)`
+fn load(unmasked: &Analysis) -> String {
+    let name = words::printable(&unmasked.workload);
+    match unmasked.arms.first().filter(|arm| arm.trials > 0) {
+        Some(arm) => format!("{name} ({})", tables::rate(arm)),
+        None => name,
+    }
+}
+
+/// The command that runs those loads, without the directory that is taken now.
+fn with_unmask(experiment: &Experiment) -> String {
+    let quoter = shlex::Quoter::new().allow_nul(true);
+    let mut line = "iotax".to_owned();
+    let mut typed = experiment.command.iter().skip(1);
+    while let Some(word) = typed.next() {
+        if word == "--out" || word == "-o" {
+            typed.next();
+        } else if !word.starts_with("--out=") && word != "--unmask" {
+            let shown = quoter.quote(word).expect("NUL is allowed");
+            line.push_str(&format!(" {}", words::printable(&shown)));
+        }
+    }
+    format!("{line} --unmask")
+}
+
+/// Equal arms below every cap: their equality says something.
+fn no_cap(analysis: &Analysis) -> Option<String> {
+    let is_equal = |arm: &str| {
+        let mut equal = sentence::primary_of_each(analysis).into_iter();
+        equal.any(|c| c.verdict == Verdict::Equivalent && c.arm.as_deref().is_none_or(|a| a == arm))
+    };
+    let scales = |arm: &&ArmDepths| {
+        arm.response == DepthResponse::Scales
+            && (arm.arm == analysis.baseline || is_equal(&arm.arm))
+    };
+    let arm = analysis.depths.iter().find(scales)?;
+    let (lowest, highest) = (arm.levels.first()?, arm.levels.last()?);
+    Some(format!(
+        "No cap explains this: throughput of {} follows the depth, {} with {} in flight and {} \
+         with {}.",
+        words::printable(&arm.arm),
+        format::iops(lowest.iops),
+        lowest.in_flight,
+        format::iops(highest.iops),
+        highest.in_flight
+    ))
+}
+
+/// Each arm at each depth.
+fn depths(analysis: &Analysis) -> Option<Table> {
+    if analysis.depths.is_empty() {
+        return None;
+    }
+    let mut table = Table::new(&["arm"], &["in flight", "rate", "mean"]);
+    table.heads.push(Head::word("that is"));
+    for arm in &analysis.depths {
+        for (i, level) in arm.levels.iter().enumerate() {
+            table.rows.push(vec![
+                Cell::new(if i == 0 { arm.arm.as_str() } else { "" }),
+                Cell::new(level.in_flight.to_string()),
+                Cell::new(format::iops(level.iops)),
+                Cell::new(format::time(level.mean_latency_ns)),
+                Cell::new(if i == 0 { response(arm.response) } else { "" }),
+            ]);
+        }
+    }
+    Some(table)
+}
+
+const fn response(response: DepthResponse) -> &'static str {
+    match response {
+        DepthResponse::Plateau => "a plateau",
+        DepthResponse::LocalBottleneck => "a busy CPU",
+        DepthResponse::Scales => "below a cap",
+        DepthResponse::NotReached => "one at a time",
+        DepthResponse::Unclear => "unclear",
+    }
+}
+
+/// A table with its title for each load that shows what a cap hides.
+fn unmasked(analysis: &Analysis, design: &Design) -> Vec<(String, Table)> {
+    let prefix = format!("{} ", analysis.workload);
+    let titled = |load: &Analysis| {
+        let name = load.workload.strip_prefix(&prefix).unwrap_or(&load.workload);
+        let title = format!("What the cap hides: {}", words::printable(name));
+        Some((title, tables::comparisons(load, design)?))
+    };
+    analysis.unmasked.iter().filter_map(titled).collect()
+}
+
+/// All tables about caps, with their titles.
+pub(crate) fn all(analysis: &Analysis, design: &Design) -> Vec<(String, Table)> {
+    let depths = depths(analysis).map(|table| ("At other depths".to_owned(), table));
+    let drained = drained(analysis).map(|table| ("Drained beforehand".to_owned(), table));
+    unmasked(analysis, design).into_iter().chain(depths).chain(drained).collect()
+}
+
+/// What each arm did while its burst credits were spent.
+fn drained(analysis: &Analysis) -> Option<Table> {
+    if analysis.drained.is_empty() {
+        return None;
+    }
+    let figures = ["loaded for", "burst", "then", "credits (I/Os)"];
+    let mut table = Table::new(&["arm"], &figures);
+    table.heads.push(Head::word("its trials"));
+    for drain in &analysis.drained {
+        let known = |figure: Option<String>| Cell::new(figure.as_deref().unwrap_or(tables::ABSENT));
+        table.rows.push(vec![
+            Cell::new(&drain.arm),
+            Cell::new(format!("{:.0} s", drain.seconds)),
+            known(drain.burst_iops.map(format::iops)),
+            known(drain.rate_iops.map(format::iops)),
+            known(drain.spent_ios.map(format::plain)),
+            known(drain.regime.clone()),
+        ]);
+    }
+    Some(table)
+}
