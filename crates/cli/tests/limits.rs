@@ -91,16 +91,52 @@ fn what_makes_no_sense_is_refused_before_anything_is_made() {
         assert!(said.out.is_empty(), "{}", said.out);
         format!("{}\n{}", said.code, said.err)
     };
-    assert_snapshot!(refused(&["/nowhere"]), @"");
-    assert_snapshot!(refused(&["mem + delay(latncy=1ms)"]), @"");
-    assert_snapshot!(refused(&["small"]), @"");
-    assert_snapshot!(refused(&["small", "--write"]), @"");
-    assert_snapshot!(refused(&["mem", "--vm", "Standard_DS1_v"]), @"");
-    assert_snapshot!(refused(&["mem", "mem", "mem", "--disk", "P10", "--disk", "P20"]), @"");
-    assert_snapshot!(refused(&["mem", "--burst=soon"]), @"");
-    assert_snapshot!(refused(&["mem", "--burst=1m", "--pauses", "1s,never"]), @"");
-    assert_snapshot!(refused(&["mem", "--caching", "sometimes", "--disk", "P10"]), @"");
-    assert_snapshot!(refused(&["mem", "--size", "big"]), @"");
+    assert_snapshot!(refused(&["/nowhere"]), @"
+    3
+    error: arm /nowhere: /nowhere: does not exist; make the directory first, or check the spelling
+    ");
+    assert_snapshot!(refused(&["mem + delay(latncy=1ms)"]), @"
+    2
+    error: unknown parameter `latncy`; did you mean `latency`?
+      mem + delay(latncy=1ms)
+                  ^^^^^^ column 13
+    known parameters: latency, jitter
+    ");
+    assert_snapshot!(refused(&["small"]), @"
+    2
+    error: small: too small to find caps in; use a target of 64.00 MiB at least
+    ");
+    assert_snapshot!(refused(&["small", "--write"]), @"
+    3
+    error: arm small: DESK/small: the workload writes, and this file is not iotax's own; name its directory instead, or a file that does not exist yet
+    ");
+    assert_snapshot!(refused(&["mem", "--vm", "Standard_DS1_v"]), @"
+    2
+    error: no VM size `Standard_DS1_v`: did you mean Standard_DS1_v2?
+    ");
+    assert_snapshot!(refused(&["mem", "mem", "mem", "--disk", "P10", "--disk", "P20"]), @"
+    2
+    error: --disk was given 2 times for 3 targets: give it once for all of them, or once for each, in their order
+    ");
+    assert_snapshot!(refused(&["mem", "--burst=soon"]), @"
+    2
+    error: option --burst: `soon` is not a duration: it does not start with a digit
+    write a duration as 500ns, 200us, 2ms, 5s or 1m
+    ");
+    assert_snapshot!(refused(&["mem", "--burst=1m", "--pauses", "1s,never"]), @"
+    2
+    error: option --pauses: `never` is not a duration: it does not start with a digit
+    write a duration as 500ns, 200us, 2ms, 5s or 1m
+    ");
+    assert_snapshot!(refused(&["mem", "--caching", "sometimes", "--disk", "P10"]), @"
+    2
+    error: --caching sometimes: write none, readonly or readwrite
+    ");
+    assert_snapshot!(refused(&["mem", "--size", "big"]), @"
+    2
+    error: option --size: `big` is not a size: it does not start with a digit
+    write a size as 4k, 64M, 2G or 4096 (letters are powers of 1024)
+    ");
 }
 
 #[test]

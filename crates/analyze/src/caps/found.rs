@@ -166,6 +166,9 @@ pub struct Evidence {
 pub struct SizeFit {
     /// (block size in bytes, I/Os per second), ascending.
     pub points: Vec<(u32, f64)>,
+    /// How many of them, from the first, the models are fitted to: the others are of I/Os so large
+    /// that they seem to be counted as several.
+    pub fitted: usize,
     /// The lower of a cap on I/Os and a cap on bytes: a kink.
     pub throttle: Fit,
     /// A fixed time per I/O plus a time per byte: a curve.
@@ -271,6 +274,13 @@ pub struct Level {
     pub bw_bytes: f64,
     /// Mean latency in nanoseconds.
     pub mean_latency_ns: f64,
+}
+
+impl SizeFit {
+    /// The points that the models are fitted to.
+    pub fn fitted_points(&self) -> &[(u32, f64)] {
+        &self.points[..self.fitted.min(self.points.len())]
+    }
 }
 
 impl Caps {

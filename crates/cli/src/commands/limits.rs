@@ -3,7 +3,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{HumanBytes, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use iotax_analyze::caps::{self, Caps};
 use iotax_catalog::Caching;
 use iotax_load::{LoadDriver as _, Native};
@@ -38,6 +38,7 @@ pub fn limits(args: &LimitsArgs) -> Result<Exit> {
         },
     )?;
     rig.heed(Arc::clone(&stop));
+    refuse_small(&limits)?;
     lay_out(&limits, &mut rig, &line, &stop)?;
     let head = LimitsHead {
         format: LIMITS_FORMAT,
@@ -148,6 +149,20 @@ fn disks(args: &LimitsArgs, targets: usize) -> Result<impl Fn(usize) -> Option<S
         .into());
     }
     Ok(move |at: usize| disks.get(if disks.len() == 1 { 0 } else { at }).cloned())
+}
+
+/// A few blocks would be read again and again, from whatever remembers them.
+fn refuse_small(limits: &Limits) -> Result<()> {
+    const LEAST_BYTES: u64 = 64 << 20;
+    match limits.targets.iter().find(|target| target.span_bytes < LEAST_BYTES) {
+        Some(target) => Err(Usage(format!(
+            "{}: too small to find caps in; use a target of {} at least",
+            target.arm.name,
+            HumanBytes(LEAST_BYTES)
+        ))
+        .into()),
+        None => Ok(()),
+    }
 }
 
 /// Lays out the files of targets that are directories.
