@@ -31,7 +31,7 @@ fn caps_are_found_recorded_and_reported_again() {
         is_cap && number(&cap["lo"]) <= number(&cap["cap"]) && cap["kind"].is_string()
     };
     assert!(within(&target["iops"], 400.0), "{}", said.out);
-    assert!(within(&target["bw_bytes"], 10.0 * 1048576.0), "{}", said.out);
+    assert!(within(&target["bw_bytes"], 10.0 * 1_048_576.0), "{}", said.out);
     assert_eq!(target["second_pass"]["hits"], false, "{}", said.out);
 
     let again = desk.run(&["report", "out", "--format", "json"]);

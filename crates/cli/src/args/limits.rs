@@ -55,7 +55,7 @@ pub struct LimitsArgs {
     pub caching: Option<String>,
     /// Disk controller, for VM sizes whose limits depend on it: scsi, nvme
     #[arg(long, value_name = "KIND", help_heading = "Documented limits")]
-    pub controller: Option<String>,
+    pub variant: Option<String>,
     /// Write instead of reading; only to directories and stacks
     #[arg(long, help_heading = "Search")]
     pub write: bool,

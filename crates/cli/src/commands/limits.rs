@@ -131,7 +131,7 @@ fn asked(args: &LimitsArgs) -> Result<Limits> {
         quick: args.quick,
         burst,
         vm: args.vm.clone(),
-        variant: args.controller.clone(),
+        variant: args.variant.clone(),
         caching: args.caching.clone(),
         seed: resolve::seed(args.seed),
     })
