@@ -151,6 +151,10 @@ fn an_edited_record_is_not_taken_for_what_was_measured() {
         text.lines().enumerate().filter(|(at, _)| *at != 2).map(|(_, line)| line).collect();
     std::fs::write(&path, without_third.join("\n") + "\n").unwrap();
     let again = desk.run(&["report", "out", "--format", "json"]);
-    let ended = json(&again.out)["ended"].as_str().unwrap().to_owned();
-    assert!(ended.contains("it was edited"), "{ended}");
+    let notes = json(&again.out)["notes"].to_string();
+    assert!(notes.contains("or the record was edited"), "{notes}");
+    std::fs::remove_file(desk.path().join("out/found.json")).unwrap();
+    let again = desk.run(&["report", "out"]);
+    assert_eq!(again.code, 3, "{}", again.out);
+    assert!(again.err.contains("has no conclusion of its own"), "{}", again.err);
 }

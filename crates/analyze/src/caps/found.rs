@@ -25,6 +25,9 @@ pub struct Caps {
     pub levels: Vec<Level>,
     /// Why it ended before its time, if it did.
     pub ended: Option<String>,
+    /// What else is to be known of it, for people.
+    #[serde(default)]
+    pub notes: Vec<String>,
 }
 
 /// What was found of one target.
@@ -293,6 +296,7 @@ impl Caps {
             documented: Vec::new(),
             levels: Vec::new(),
             ended: None,
+            notes: Vec::new(),
         }
     }
 }

@@ -2,7 +2,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, bail};
 use indicatif::{HumanBytes, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use iotax_analyze::caps::{self, Caps};
 use iotax_catalog::Caching;
@@ -71,9 +71,29 @@ pub fn limits(args: &LimitsArgs) -> Result<Exit> {
 pub fn report_limits(dir: &Path, format: Format, color: Color) -> Result<Exit> {
     let reader = LimitsReader::open(dir)?;
     let probes = reader.probes()?.collect::<Result<Vec<_>, _>>()?;
-    let caps = iotax_run::replay(&reader.head.limits, probes);
+    let caps = match iotax_run::replay(&reader.head.limits, probes) {
+        Some(caps) => caps,
+        None => as_concluded(dir, &reader)?,
+    };
     show(dir, (&reader.head, &caps, reader.end.as_ref()), format, color)?;
     Ok(Exit::Done)
+}
+
+/// What was concluded when the record was made.
+fn as_concluded(dir: &Path, reader: &LimitsReader) -> Result<Caps> {
+    let Some(mut caps) = reader.found::<Caps>()? else {
+        bail!(
+            "{}: these probes are not those that the search makes, so it was edited, or another \
+             version of iotax made it; and it has no conclusion of its own",
+            dir.display()
+        );
+    };
+    caps.notes.push(format!(
+        "Shown as iotax {} concluded when it was measured: the search of this version would have \
+         made other probes, or the record was edited since.",
+        reader.head.iotax_version
+    ));
+    Ok(caps)
 }
 
 /// Prints what was found, and writes `report.html`.
