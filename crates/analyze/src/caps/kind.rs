@@ -2,13 +2,12 @@
 
 use super::found::{CapKind, SizeFit, TargetCaps};
 use super::sizes::FITS;
+use crate::stats::plateau::BUSY;
 
 /// A model must fit so many times better than the other to be believed.
 const BETTER: f64 = 2.0;
 /// Over all sizes throughput changes by less than this on a flat line, and bytes on a falling one.
 const SLOPE: f64 = 0.05;
-/// Share of its time from which on a thread has none left.
-const BUSY: f64 = 0.85;
 
 /// What the measurements so far say.
 pub(super) fn of(found: &TargetCaps) -> (CapKind, String) {
