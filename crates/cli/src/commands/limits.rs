@@ -3,7 +3,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail};
-use indicatif::{HumanBytes, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{HumanBytes, HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use iotax_analyze::caps::{self, Caps};
 use iotax_catalog::Caching;
 use iotax_load::{LoadDriver as _, Native};
@@ -25,6 +25,10 @@ pub fn limits(args: &LimitsArgs) -> Result<Exit> {
     let stop = signals::stop_flag()?;
     let dir = measure::directory("limits", args.out.as_deref());
     output::refuse_occupied(&dir)?;
+    if limits.burst.is_some() && !args.quiet {
+        let most = Duration::from_nanos(caps::expected_ns(&limits));
+        eprintln!("waiting for bursts to run out: {} at most", HumanDuration(most));
+    }
     let line = Line::new(&limits, args.quiet)?;
     let mut rig = Rig::open(
         &limits.spec(),
