@@ -9,6 +9,7 @@
 //! |---|---|
 //! | `machine` | host, operating system, CPU, hypervisor: the record's `Environment` |
 //! | `cgroup` | the control groups of this process, and how many CPUs it may use |
+//! | `cgroup_io` | the I/O limits that they set |
 //! | `memory` | how fast one CPU copies memory |
 //! | `mounts` | which file system covers a path |
 //! | `block` | a block device: model, size, users |
@@ -19,6 +20,7 @@
 
 mod block;
 mod cgroup;
+mod cgroup_io;
 mod counters;
 mod error;
 mod machine;
@@ -29,6 +31,7 @@ mod storage;
 
 pub use block::{BlockDevice, DeviceNumber};
 pub use cgroup::{CgroupVersion, Hierarchy, hierarchy};
+pub use cgroup_io::{IoLimits, io_limits};
 pub use counters::{
     Memory, Meters, NfsMount, Reading, Stall, cpu_ticks, disk_counters, memory, nfs_mounts, stall,
 };
