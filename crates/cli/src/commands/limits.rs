@@ -1,3 +1,5 @@
+mod known;
+
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -122,7 +124,8 @@ fn asked(args: &LimitsArgs) -> Result<Limits> {
     let targets = arms.into_iter().enumerate().map(|(at, mut arm)| {
         arm.target.resolve_paths(&directory, home.as_deref());
         let span_bytes = iotax_rig::span_bytes(&arm.target, size);
-        LimitsTarget { arm, span_bytes, disk: disk(at) }
+        let known = known::cgroups(&arm.target, args.write);
+        LimitsTarget { arm, span_bytes, disk: disk(at), known }
     });
     Ok(Limits {
         targets: targets.collect(),

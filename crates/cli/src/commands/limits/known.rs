@@ -1,0 +1,18 @@
+//! What this machine tells before the search: the limits of cgroups.
+
+use iotax_spec::{KnownLimit, Target};
+
+/// The limits of this process's cgroups on the disk under `target`, if it is a path.
+pub fn cgroups(target: &Target, writes: bool) -> Vec<KnownLimit> {
+    let Target::Path(path) = target else { return Vec::new() };
+    let known = iotax_inspect::io_limits(path).into_iter().map(|limits| {
+        let (iops, bw_bytes) = if writes {
+            (limits.write_iops, limits.write_bw_bytes)
+        } else {
+            (limits.read_iops, limits.read_bw_bytes)
+        };
+        let of = limits.group.display().to_string();
+        KnownLimit { scope: "cgroup".to_owned(), of, iops, bw_bytes }
+    });
+    known.filter(|limit| limit.iops.is_some() || limit.bw_bytes.is_some()).collect()
+}
