@@ -1,3 +1,4 @@
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -43,7 +44,8 @@ pub struct LimitsArgs {
     )]
     pub pauses: String,
     /// VM size it runs on, as in the catalog: what was measured is set beside
-    /// its limits
+    /// its limits [default: as the cloud's metadata service says, for targets
+    /// that are paths]
     #[arg(long, value_name = "NAME", help_heading = "Documented limits")]
     pub vm: Option<String>,
     /// Kind of disk, once for all targets or once for each: P30,
@@ -56,6 +58,12 @@ pub struct LimitsArgs {
     /// Disk controller, for VM sizes whose limits depend on it: scsi, nvme
     #[arg(long, value_name = "KIND", help_heading = "Documented limits")]
     pub controller: Option<String>,
+    /// Do not ask the cloud's metadata service which VM this is
+    #[arg(long, help_heading = "Documented limits")]
+    pub no_metadata: bool,
+    /// Ask the metadata service here, in tests
+    #[arg(long, value_name = "ADDRESS", hide = true)]
+    pub metadata_address: Option<SocketAddr>,
     /// Write instead of reading; only to directories and stacks
     #[arg(long, help_heading = "Search")]
     pub write: bool,

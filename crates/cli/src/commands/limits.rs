@@ -22,11 +22,15 @@ use crate::{measure, output, resolve, signals};
 
 /// `iotax limits`
 pub fn limits(args: &LimitsArgs) -> Result<Exit> {
-    let limits = asked(args)?;
+    let mut limits = asked(args)?;
     caps::setup(&limits).map_err(|error| Usage(error.to_string()))?;
     let stop = signals::stop_flag()?;
     let dir = measure::directory("limits", args.out.as_deref());
     output::refuse_occupied(&dir)?;
+    let instance = known::instance(args, &limits);
+    if let Some(instance) = &instance {
+        known::compare_with(&mut limits, instance);
+    }
     let line = Line::new(&limits, args.quiet)?;
     let mut rig = Rig::open(
         &limits.spec(),
@@ -48,6 +52,7 @@ pub fn limits(args: &LimitsArgs) -> Result<Exit> {
         command: std::env::args().collect(),
         environment: iotax_inspect::environment(),
         sites: rig.sites(),
+        instance,
         limits,
     };
     let mut writer = LimitsWriter::create(&dir, &head)?;

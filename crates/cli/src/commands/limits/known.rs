@@ -1,6 +1,10 @@
-//! What this machine tells before the search: the limits of cgroups.
+//! What this machine tells before the search: the limits of its cgroups, and which VM it is.
 
-use iotax_spec::{KnownLimit, Target};
+use iotax_analyze::caps;
+use iotax_record::CloudInstance;
+use iotax_spec::{KnownLimit, Limits, Target};
+
+use crate::args::LimitsArgs;
 
 /// The limits of this process's cgroups on the disk under `target`, if it is a path.
 pub fn cgroups(target: &Target, writes: bool) -> Vec<KnownLimit> {
@@ -15,4 +19,68 @@ pub fn cgroups(target: &Target, writes: bool) -> Vec<KnownLimit> {
         KnownLimit { scope: "cgroup".to_owned(), of, iops, bw_bytes }
     });
     known.filter(|limit| limit.iops.is_some() || limit.bw_bytes.is_some()).collect()
+}
+
+/// The VM as the cloud tells, unless it was named or nobody is to be asked. Stacks have disks of
+/// their own, which no VM limits.
+pub fn instance(args: &LimitsArgs, limits: &Limits) -> Option<CloudInstance> {
+    let is_of_vm = limits.targets.iter().any(|target| matches!(target.arm.target, Target::Path(_)));
+    if args.no_metadata || limits.vm.is_some() || !is_of_vm {
+        return None;
+    }
+    match args.metadata_address {
+        Some(address) => iotax_inspect::cloud_instance_at(address),
+        None => iotax_inspect::cloud_instance(),
+    }
+}
+
+/// Names the VM to be compared with, if the catalog knows it and it goes with what the user named.
+pub fn compare_with(limits: &mut Limits, instance: &CloudInstance) {
+    limits.vm = Some(instance.vm.clone());
+    if caps::setup(limits).is_err() {
+        limits.vm = None;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use iotax_spec::{Arm, LimitsTarget};
+
+    use super::*;
+
+    fn compared(vm: &str, disk: Option<&str>) -> Option<String> {
+        let target = LimitsTarget {
+            arm: Arm::new("a", Target::Path("/a".into())),
+            span_bytes: 1 << 30,
+            disk: disk.map(str::to_owned),
+            known: Vec::new(),
+        };
+        let mut limits = Limits {
+            targets: vec![target],
+            writes: false,
+            quick: true,
+            burst: None,
+            vm: None,
+            variant: None,
+            caching: None,
+            seed: 1,
+        };
+        let (cloud, vm) = ("a cloud".to_owned(), vm.to_owned());
+        compare_with(&mut limits, &CloudInstance { cloud, vm, region: None, disks: Vec::new() });
+        limits.vm
+    }
+
+    #[test]
+    fn a_size_is_compared_with_if_it_is_known_and_fits() {
+        assert_eq!(compared("Standard_DS1_v2", None).as_deref(), Some("Standard_DS1_v2"));
+        assert_eq!(compared("Standard_DS1_v2", Some("P10")).as_deref(), Some("Standard_DS1_v2"));
+        assert_eq!(compared("Standard_DS1_v2", Some("gp2:size=100G")), None);
+        assert_eq!(compared("Standard_Unheard_Of", None), None);
+    }
+
+    #[test]
+    fn stacks_are_free_of_this_process_s_groups() {
+        let stack = Target::parse("mem(size=1M)").unwrap();
+        assert_eq!(cgroups(&stack, false), []);
+    }
 }
