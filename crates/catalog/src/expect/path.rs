@@ -9,17 +9,17 @@ pub fn vm_variant(name: &str, variant: Option<&str>) -> Result<Vm, Error> {
     if variant.is_some() {
         found.retain(|vm| vm.variant.as_deref() == variant);
     }
-    let (is_none, is_one) = (found.is_empty(), found.len() == 1);
-    match (found.pop().filter(|_| is_one), variants.as_slice()) {
-        (Some(vm), _) => Ok(vm),
+    let left = found.len();
+    match (found.pop(), variants.as_slice()) {
+        (Some(vm), _) if left == 1 => Ok(vm),
         (None, []) => {
             Err(Error::Impossible(format!("{name} has no variants: leave --variant out")))
         }
-        (None, known) if is_none => Err(Error::Impossible(format!(
+        (None, known) => Err(Error::Impossible(format!(
             "{name} has no such variant: its variants are {}",
             known.join(" and ")
         ))),
-        (None, known) => Err(Error::Impossible(format!(
+        (Some(_), known) => Err(Error::Impossible(format!(
             "{name} has other limits with each disk controller: say --variant {}",
             known.join(" or --variant ")
         ))),

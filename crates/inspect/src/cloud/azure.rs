@@ -36,15 +36,16 @@ struct StorageProfile {
 }
 
 #[derive(Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[serde(default)]
 struct Disk {
     name: Option<String>,
     lun: Option<String>,
     caching: Option<String>,
     /// Figures come as text.
     #[serde(rename = "diskSizeGB")]
-    disk_size_gb: Option<String>,
-    managed_disk: Option<Managed>,
+    size_gib: Option<String>,
+    #[serde(rename = "managedDisk")]
+    managed: Option<Managed>,
 }
 
 #[derive(Default, Deserialize)]
@@ -69,8 +70,8 @@ fn parse(text: &str) -> Option<CloudInstance> {
 fn disk(disk: Disk) -> CloudDisk {
     const GIB: u64 = 1 << 30;
     let told = |text: Option<String>| text.as_deref().and_then(word);
-    let managed = disk.managed_disk.unwrap_or_default();
-    let size_gib = disk.disk_size_gb.and_then(|size| size.parse::<u64>().ok());
+    let managed = disk.managed.unwrap_or_default();
+    let size_gib = disk.size_gib.and_then(|size| size.parse::<u64>().ok());
     CloudDisk {
         name: told(disk.name),
         lun: disk.lun.and_then(|lun| lun.parse().ok()),

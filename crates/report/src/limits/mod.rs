@@ -75,7 +75,7 @@ fn vm(head: &LimitsHead) -> String {
     let (cloud, vm) = (name(&instance.cloud), name(&instance.vm));
     let unknown = match head.limits.vm {
         Some(_) => "",
-        None => ", and not compared: the catalog has no such size for these disks",
+        None => "; not compared, --vm tells why",
     };
     format!("; on {vm} (as {cloud}'s metadata service says{unknown})")
 }

@@ -2,7 +2,7 @@
 
 use iotax_analyze::caps;
 use iotax_record::CloudInstance;
-use iotax_spec::{KnownLimit, Limits, Target};
+use iotax_spec::{KnownLimit, Limits, LimitsTarget, Target};
 
 use crate::args::LimitsArgs;
 
@@ -21,11 +21,11 @@ pub fn cgroups(target: &Target, writes: bool) -> Vec<KnownLimit> {
     known.filter(|limit| limit.iops.is_some() || limit.bw_bytes.is_some()).collect()
 }
 
-/// The VM as the cloud tells, unless it was named or nobody is to be asked. Stacks have disks of
-/// their own, which no VM limits.
+/// The VM as the cloud tells, unless it was named or nobody is to be asked. Its limits are no
+/// matter to stacks of this process, which a comparison would not leave out.
 pub fn instance(args: &LimitsArgs, limits: &Limits) -> Option<CloudInstance> {
-    let is_of_vm = limits.targets.iter().any(|target| matches!(target.arm.target, Target::Path(_)));
-    if args.no_metadata || limits.vm.is_some() || !is_of_vm {
+    let is_path = |target: &LimitsTarget| matches!(target.arm.target, Target::Path(_));
+    if args.no_metadata || limits.vm.is_some() || !limits.targets.iter().all(is_path) {
         return None;
     }
     match args.metadata_address {
@@ -44,9 +44,56 @@ pub fn compare_with(limits: &mut Limits, instance: &CloudInstance) {
 
 #[cfg(test)]
 mod tests {
-    use iotax_spec::{Arm, LimitsTarget};
+    use std::io::{BufRead as _, BufReader, Write as _};
+    use std::net::{SocketAddr, TcpListener};
+    use std::thread;
+
+    use clap::Parser;
+    use iotax_spec::Arm;
 
     use super::*;
+
+    #[derive(Parser)]
+    struct Command {
+        #[command(flatten)]
+        args: LimitsArgs,
+    }
+
+    /// A metadata service of Azure that knows nothing but the size.
+    fn azure() -> SocketAddr {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        thread::spawn(move || {
+            for mut stream in listener.incoming().flatten() {
+                let mut request = String::new();
+                let mut reader = BufReader::new(stream.try_clone().unwrap());
+                reader.read_line(&mut request).unwrap();
+                let status = if request.starts_with("GET /metadata/") { 200 } else { 404 };
+                let body = r#"{"compute":{"vmSize":"Standard_DS1_v2"}}"#;
+                let length = body.len();
+                let head = format!("HTTP/1.1 {status} X\r\ncontent-length: {length}\r\n\r\n");
+                let _ = stream.write_all((head + body).as_bytes());
+                // A connection closed with the request unread would be reset.
+                reader.lines().map_while(Result::ok).take_while(|line| !line.is_empty()).count();
+            }
+        });
+        address
+    }
+
+    #[test]
+    fn the_cloud_is_asked_where_that_makes_sense() {
+        let address = azure().to_string();
+        let told = |arguments: &[&str]| {
+            let always = ["limits", "--metadata-address", &address];
+            let args = Command::parse_from(always.iter().chain(arguments)).args;
+            instance(&args, &crate::commands::limits::asked(&args).unwrap()).map(|told| told.vm)
+        };
+        assert_eq!(told(&["/"]).as_deref(), Some("Standard_DS1_v2"));
+        assert_eq!(told(&["/", "--no-metadata"]), None);
+        assert_eq!(told(&["/", "--vm", "Standard_DS2_v2"]), None);
+        assert_eq!(told(&["mem"]), None);
+        assert_eq!(told(&["/", "mem"]), None);
+    }
 
     fn compared(vm: &str, disk: Option<&str>) -> Option<String> {
         let target = LimitsTarget {
