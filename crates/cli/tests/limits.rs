@@ -34,7 +34,7 @@ fn caps_are_found_recorded_and_reported_again() {
         is_cap && number(&cap["lo"]) <= number(&cap["cap"]) && cap["kind"].is_string()
     };
     assert!(within(&target["iops"], 400.0), "{}", said.out);
-    assert!(within(&target["bw_bytes"], 10.0 * 1048576.0), "{}", said.out);
+    assert!(within(&target["bw_bytes"], 10.0 * 1_048_576.0), "{}", said.out);
     assert_eq!(target["second_pass"]["hits"], false, "{}", said.out);
 
     let again = desk.run(&["report", "out", "--format", "json"]);
@@ -94,16 +94,52 @@ fn what_makes_no_sense_is_refused_before_anything_is_made() {
         assert!(said.out.is_empty(), "{}", said.out);
         format!("{}\n{}", said.code, said.err)
     };
-    assert_snapshot!(refused(&["/nowhere"]), @"");
-    assert_snapshot!(refused(&["mem + delay(latncy=1ms)"]), @"");
-    assert_snapshot!(refused(&["small"]), @"");
-    assert_snapshot!(refused(&["small", "--write"]), @"");
-    assert_snapshot!(refused(&["mem", "--vm", "Standard_DS1_v"]), @"");
-    assert_snapshot!(refused(&["mem", "mem", "mem", "--disk", "P10", "--disk", "P20"]), @"");
-    assert_snapshot!(refused(&["mem", "--burst=soon"]), @"");
-    assert_snapshot!(refused(&["mem", "--burst=1m", "--pauses", "1s,never"]), @"");
-    assert_snapshot!(refused(&["mem", "--caching", "sometimes", "--disk", "P10"]), @"");
-    assert_snapshot!(refused(&["mem", "--size", "big"]), @"");
+    assert_snapshot!(refused(&["/nowhere"]), @"
+    3
+    error: arm /nowhere: /nowhere: does not exist; make the directory first, or check the spelling
+    ");
+    assert_snapshot!(refused(&["mem + delay(latncy=1ms)"]), @"
+    2
+    error: unknown parameter `latncy`; did you mean `latency`?
+      mem + delay(latncy=1ms)
+                  ^^^^^^ column 13
+    known parameters: latency, jitter
+    ");
+    assert_snapshot!(refused(&["small"]), @"
+    2
+    error: small: too small to find caps in; use a target of 64.00 MiB at least
+    ");
+    assert_snapshot!(refused(&["small", "--write"]), @"
+    3
+    error: arm small: DESK/small: the workload writes, and this file is not iotax's own; name its directory instead, or a file that does not exist yet
+    ");
+    assert_snapshot!(refused(&["mem", "--vm", "Standard_DS1_v"]), @"
+    2
+    error: no VM size `Standard_DS1_v`: did you mean Standard_DS1_v2?
+    ");
+    assert_snapshot!(refused(&["mem", "mem", "mem", "--disk", "P10", "--disk", "P20"]), @"
+    2
+    error: --disk was given 2 times for 3 targets: give it once for all of them, or once for each, in their order
+    ");
+    assert_snapshot!(refused(&["mem", "--burst=soon"]), @"
+    2
+    error: option --burst: `soon` is not a duration: it does not start with a digit
+    write a duration as 500ns, 200us, 2ms, 5s or 1m
+    ");
+    assert_snapshot!(refused(&["mem", "--burst=1m", "--pauses", "1s,never"]), @"
+    2
+    error: option --pauses: `never` is not a duration: it does not start with a digit
+    write a duration as 500ns, 200us, 2ms, 5s or 1m
+    ");
+    assert_snapshot!(refused(&["mem", "--caching", "sometimes", "--disk", "P10"]), @"
+    2
+    error: --caching sometimes: write none, readonly or readwrite
+    ");
+    assert_snapshot!(refused(&["mem", "--size", "big"]), @"
+    2
+    error: option --size: `big` is not a size: it does not start with a digit
+    write a size as 4k, 64M, 2G or 4096 (letters are powers of 1024)
+    ");
 }
 
 #[test]
@@ -118,8 +154,12 @@ fn an_edited_record_is_not_taken_for_what_was_measured() {
         text.lines().enumerate().filter(|(at, _)| *at != 2).map(|(_, line)| line).collect();
     std::fs::write(&path, without_third.join("\n") + "\n").unwrap();
     let again = desk.run(&["report", "out", "--format", "json"]);
-    let ended = json(&again.out)["ended"].as_str().unwrap().to_owned();
-    assert!(ended.contains("it was edited"), "{ended}");
+    let notes = json(&again.out)["notes"].to_string();
+    assert!(notes.contains("or the record was edited"), "{notes}");
+    std::fs::remove_file(desk.path().join("out/found.json")).unwrap();
+    let again = desk.run(&["report", "out"]);
+    assert_eq!(again.code, 3, "{}", again.out);
+    assert!(again.err.contains("has no conclusion of its own"), "{}", again.err);
 }
 
 /// The metadata service of a cloud, as far as a small VM of Azure needs it.

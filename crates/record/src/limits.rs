@@ -1,10 +1,12 @@
-//! The record of a search for caps: `limits.json` and, one line per probe, `probes.jsonl`.
+//! The record of a search for caps: `limits.json`; one line per probe, `probes.jsonl`; and what was
+//! concluded, `found.json`.
 
 use std::fs::{self, File};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use iotax_spec::{Limits, Probe};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::cloud::CloudInstance;
@@ -18,6 +20,7 @@ pub const LIMITS_FORMAT: u32 = 1;
 
 const HEAD: &str = "limits.json";
 const PROBES: &str = "probes.jsonl";
+const FOUND: &str = "found.json";
 const END: &str = "end.json";
 
 /// The head of the record; written before the first probe.
@@ -94,6 +97,12 @@ impl LimitsWriter {
             .map_err(|source| Error::write(&self.dir.join(PROBES), source))
     }
 
+    /// Adds what was concluded: later versions may search in another way, and cannot follow these
+    /// probes then.
+    pub fn conclude(&self, found: &impl Serialize) -> Result<(), Error> {
+        write_json(&self.dir.join(FOUND), found)
+    }
+
     /// Marks the record as complete.
     pub fn finish(&self, end: &End) -> Result<(), Error> {
         write_json(&self.dir.join(END), end)
@@ -107,7 +116,7 @@ pub struct LimitsReader {
     pub head: LimitsHead,
     /// How it ended; `None` if it was cut off.
     pub end: Option<End>,
-    path: PathBuf,
+    dir: PathBuf,
 }
 
 impl LimitsReader {
@@ -125,13 +134,19 @@ impl LimitsReader {
         }
         let end = dir.join(END);
         let end = if end.exists() { Some(read_json(&end)?) } else { None };
-        Ok(Self { head, end, path: dir.join(PROBES) })
+        Ok(Self { head, end, dir: dir.to_owned() })
+    }
+
+    /// What was concluded when it was made, if it came to that.
+    pub fn found<T: DeserializeOwned>(&self) -> Result<Option<T>, Error> {
+        let path = self.dir.join(FOUND);
+        if path.exists() { read_json(&path).map(Some) } else { Ok(None) }
     }
 
     /// The probes in the order in which they were made.
     pub fn probes(
         &self,
     ) -> Result<impl Iterator<Item = Result<ProbeRecord, Error>> + use<>, Error> {
-        read_lines(&self.path)
+        read_lines(&self.dir.join(PROBES))
     }
 }

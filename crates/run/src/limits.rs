@@ -51,13 +51,17 @@ pub fn limits(search: Search<'_>, writer: &mut LimitsWriter) -> Result<(Caps, En
         gave_up: caps.ended.is_some() && !interrupted,
         trials: Some(live.probes),
     };
+    writer.conclude(&caps)?;
     writer.finish(&end)?;
     Ok((caps, end))
 }
 
-/// What the search finds in probes that were made before.
-pub fn replay(limits: &Limits, probes: Vec<ProbeRecord>) -> Caps {
-    find(limits, &mut Replay(probes.into()))
+/// What the search finds in probes that were made before. `None` if it would have made others: a
+/// record that was edited, or that another version of the search made.
+pub fn replay(limits: &Limits, probes: Vec<ProbeRecord>) -> Option<Caps> {
+    let mut replay = Replay { probes: probes.into(), differs: false };
+    let caps = find(limits, &mut replay);
+    (!replay.differs).then_some(caps)
 }
 
 struct Live<'a, 'w> {
@@ -167,17 +171,18 @@ fn observations(record: &ProbeRecord) -> Result<Vec<Observation>, Ended> {
 }
 
 /// Probes that were made before, in their order.
-struct Replay(VecDeque<ProbeRecord>);
+struct Replay {
+    probes: VecDeque<ProbeRecord>,
+    /// The search asked for another one.
+    differs: bool,
+}
 
 impl Prober for Replay {
     fn probe(&mut self, probe: &Probe) -> Result<Vec<Observation>, Ended> {
-        let Some(record) = self.0.pop_front() else { return Err(Ended::Interrupted) };
+        let Some(record) = self.probes.pop_front() else { return Err(Ended::Interrupted) };
         if record.probe != *probe || record.loads.len() != probe.places.len() {
-            return Err(Ended::Failed(format!(
-                "the record does not go on as the search did ({}): it was edited, or another \
-                 version of iotax wrote it",
-                probe.purpose
-            )));
+            self.differs = true;
+            return Err(Ended::Interrupted);
         }
         observations(&record)
     }

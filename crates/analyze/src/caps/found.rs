@@ -25,6 +25,9 @@ pub struct Caps {
     pub levels: Vec<Level>,
     /// Why it ended before its time, if it did.
     pub ended: Option<String>,
+    /// What else is to be known of it, for people.
+    #[serde(default)]
+    pub notes: Vec<String>,
 }
 
 /// What was found of one target.
@@ -166,6 +169,9 @@ pub struct Evidence {
 pub struct SizeFit {
     /// (block size in bytes, I/Os per second), ascending.
     pub points: Vec<(u32, f64)>,
+    /// How many of them, from the first, the models are fitted to: the others are of I/Os so large
+    /// that they seem to be counted as several.
+    pub fitted: usize,
     /// The lower of a cap on I/Os and a cap on bytes: a kink.
     pub throttle: Fit,
     /// A fixed time per I/O plus a time per byte: a curve.
@@ -273,6 +279,13 @@ pub struct Level {
     pub mean_latency_ns: f64,
 }
 
+impl SizeFit {
+    /// The points that the models are fitted to.
+    pub fn fitted_points(&self) -> &[(u32, f64)] {
+        &self.points[..self.fitted.min(self.points.len())]
+    }
+}
+
 impl Caps {
     pub(super) fn of(limits: &Limits) -> Self {
         let named = |name: &String| TargetCaps { name: name.clone(), ..TargetCaps::default() };
@@ -283,6 +296,7 @@ impl Caps {
             documented: Vec::new(),
             levels: Vec::new(),
             ended: None,
+            notes: Vec::new(),
         }
     }
 }

@@ -1,15 +1,13 @@
 //! What sets a cap: a limiter, the device, or this machine.
 
 use super::found::{CapKind, SizeFit, TargetCaps};
+use super::sizes::FITS;
+use crate::stats::plateau::BUSY;
 
-/// Deviation up to which a model counts as fitting.
-const FITS: f64 = 0.04;
 /// A model must fit so many times better than the other to be believed.
 const BETTER: f64 = 2.0;
 /// Over all sizes throughput changes by less than this on a flat line, and bytes on a falling one.
 const SLOPE: f64 = 0.05;
-/// Share of its time from which on a thread has none left.
-const BUSY: f64 = 0.85;
 
 /// What the measurements so far say.
 pub(super) fn of(found: &TargetCaps) -> (CapKind, String) {
@@ -72,16 +70,21 @@ fn by_sizes(sizes: &SizeFit) -> (CapKind, String) {
 
 /// Only I/Os count, or only bytes.
 fn one_line(sizes: &SizeFit) -> Option<String> {
-    let (first, last) = (sizes.points.first()?, sizes.points.last()?);
+    let (first, last) = (sizes.points.first()?, sizes.fitted_points().last()?);
     let span = (f64::from(last.0) / f64::from(first.0)).ln();
     let slope = (last.1 / first.1).ln() / span;
     if sizes.throttle.rms > FITS {
         return None;
     }
     let what = match slope {
-        s if s.abs() <= SLOPE => "I/Os per second are the same at all block sizes",
-        s if (s + 1.0).abs() <= SLOPE => "bytes per second are the same at all block sizes",
+        s if s.abs() <= SLOPE => "I/Os per second do not depend on the block size",
+        s if (s + 1.0).abs() <= SLOPE => "bytes per second do not depend on the block size",
         _ => return None,
     };
-    Some(format!("{what} (slope {slope:.2})"))
+    let several = if sizes.fitted < sizes.points.len() {
+        "; larger ones seem to be counted as several"
+    } else {
+        ""
+    };
+    Some(format!("{what} (slope {slope:.2}){several}"))
 }

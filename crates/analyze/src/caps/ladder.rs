@@ -4,13 +4,10 @@ use super::found::{DepthStep, Evidence, TargetCaps};
 use super::probe::{Ended, Observation};
 use super::scout::{SMALL_BYTES, Scout, Shape};
 use super::soak;
+use crate::stats::plateau::{FLAT, PROPORTIONAL};
 
 /// Deepest queue that is tried.
 const DEEPEST: u32 = 256;
-/// Allowed slope of ln throughput over ln depth on a plateau.
-const FLAT: f64 = 0.05;
-/// Allowed deviation from 1 of the slope of ln latency over ln depth on a plateau.
-const IN_PROPORTION: f64 = 0.1;
 /// Share of the plateau that a useful depth reaches.
 const NEARLY: f64 = 0.95;
 
@@ -97,7 +94,7 @@ impl Climb<'_, '_> {
         let off = upper.iter().filter_map(|(_, seen)| littles_law_off(seen)).fold(0.0, f64::max);
         Evidence {
             is_plateau: throughput_slope.abs() <= FLAT
-                && (latency_slope - 1.0).abs() <= IN_PROPORTION,
+                && (latency_slope - 1.0).abs() <= PROPORTIONAL,
             throughput_slope,
             latency_slope,
             littles_law_off: off,

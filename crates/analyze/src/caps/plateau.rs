@@ -3,7 +3,7 @@
 use super::found::{Burst, Cap, CapKind, TargetCaps};
 use super::kind;
 use super::probe::Ended;
-use super::scout::{LARGE_BYTES, SMALL_BYTES, Scout, Shape};
+use super::scout::{SMALL_BYTES, Scout, Shape};
 use super::{sizes, soak};
 use crate::stats::design::Design;
 use crate::stats::rci::CriticalValues;
@@ -111,16 +111,17 @@ fn quantities(found: &TargetCaps) -> Vec<Quantity> {
         queue_depth: sizes::depth(found, Some(expected_iops)),
         expected_iops,
     };
-    let (first, last) = (sizes.points[0], sizes.points[sizes.points.len() - 1]);
+    let points = sizes.fitted_points();
+    let (first, last) = (points[0], points[points.len() - 1]);
     let kink_bytes = last.1 * f64::from(last.0) / first.1;
     let mut wanted = Vec::new();
     if kink_bytes >= CLEAR * f64::from(SMALL_BYTES) {
         wanted.push(of(false, first));
     }
-    if kink_bytes * CLEAR <= f64::from(LARGE_BYTES) {
+    if kink_bytes * CLEAR <= f64::from(last.0) {
         // No larger than it must be: large I/Os may count as several.
         let clear = |(size, _): &&(u32, f64)| f64::from(*size) >= CLEAR * kink_bytes;
-        wanted.push(of(true, sizes.points.iter().find(clear).copied().unwrap_or(last)));
+        wanted.push(of(true, points.iter().find(clear).copied().unwrap_or(last)));
     }
     if wanted.is_empty() {
         wanted.push(of(true, last));

@@ -8,6 +8,10 @@ use super::scout::{LARGE_BYTES, SMALL_BYTES, Scout, Shape};
 
 /// Sizes that are measured in any case.
 const SIZES: [u32; 5] = [SMALL_BYTES, 16 << 10, 64 << 10, 256 << 10, LARGE_BYTES];
+/// Larger I/Os may be counted as several.
+const SURELY_ONE_BYTES: u32 = 256 << 10;
+/// Deviation up to which a model counts as fitting.
+pub(super) const FITS: f64 = 0.04;
 /// So many sizes are measured however slow the target is.
 const LEAST_SIZES: usize = 3;
 /// An I/O shall not wait for longer than this in the queue, in seconds.
@@ -31,9 +35,21 @@ pub(super) fn fit(
             add(scout, target, size, &mut points, found)?;
         }
     }
-    let (throttle, device) = (throttle(&points), device(&points));
-    found.sizes = Some(SizeFit { points, throttle, device });
+    found.sizes = Some(models(points));
     Ok(())
+}
+
+/// Both models. Kernels and providers count a large I/O as several; where only that keeps a limiter
+/// from being seen, the largest are left out.
+fn models(points: Vec<(u32, f64)>) -> SizeFit {
+    let all = points.len();
+    let small = points.iter().filter(|(size, _)| *size <= SURELY_ONE_BYTES).count();
+    let counts_as_several = throttle(&points).rms > FITS
+        && small >= LEAST_SIZES
+        && throttle(&points[..small]).rms <= FITS;
+    let fitted = if counts_as_several { small } else { all };
+    let (throttle, device) = (throttle(&points[..fitted]), device(&points[..fitted]));
+    SizeFit { points, fitted, throttle, device }
 }
 
 fn add(

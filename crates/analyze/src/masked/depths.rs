@@ -7,16 +7,11 @@
 
 use crate::analysis::{ArmDepths, DepthLevel, DepthResponse};
 use crate::stats::design::Design;
+use crate::stats::plateau::{BUSY, FLAT, PROPORTIONAL};
 use crate::stats::rci::{CriticalValues, Interval};
 use crate::stats::sample::{all_finite, mean, variance};
 use crate::stats::student::critical_t;
 
-/// Slopes of throughput that count as none.
-const FLAT: f64 = 0.05;
-/// How far from 1 the slope of latency may be.
-const PROPORTIONAL: f64 = 0.1;
-/// Share of a thread's, or of all CPUs' time from which on they are the limit.
-const BUSY: f64 = 0.85;
 /// Slope of throughput from which on it follows the depth.
 const FOLLOWS: f64 = 0.9;
 /// Level of the intervals.

@@ -34,6 +34,7 @@ pub mod dependence;
 pub mod design;
 pub mod factorial;
 pub mod holm;
+pub mod plateau;
 pub mod rci;
 pub mod regime;
 pub(crate) mod sample;

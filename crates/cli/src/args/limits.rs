@@ -7,6 +7,7 @@ use super::{Color, Format};
 
 /// `iotax limits`
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "flags, each on its own")]
 #[command(after_help = "\
 Examples:
   iotax limits /mnt/data
@@ -57,7 +58,7 @@ pub struct LimitsArgs {
     pub caching: Option<String>,
     /// Disk controller, for VM sizes whose limits depend on it: scsi, nvme
     #[arg(long, value_name = "KIND", help_heading = "Documented limits")]
-    pub controller: Option<String>,
+    pub variant: Option<String>,
     /// Do not ask the cloud's metadata service which VM this is
     #[arg(long, help_heading = "Documented limits")]
     pub no_metadata: bool,

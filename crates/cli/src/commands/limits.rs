@@ -4,8 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, Result};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use anyhow::{Context as _, Result, bail};
+use indicatif::{HumanBytes, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use iotax_analyze::caps::{self, Caps};
 use iotax_catalog::Caching;
 use iotax_load::{LoadDriver as _, Native};
@@ -44,6 +44,7 @@ pub fn limits(args: &LimitsArgs) -> Result<Exit> {
         },
     )?;
     rig.heed(Arc::clone(&stop));
+    refuse_small(&limits)?;
     lay_out(&limits, &mut rig, &line, &stop)?;
     let head = LimitsHead {
         format: LIMITS_FORMAT,
@@ -77,9 +78,29 @@ pub fn limits(args: &LimitsArgs) -> Result<Exit> {
 pub fn report_limits(dir: &Path, format: Format, color: Color) -> Result<Exit> {
     let reader = LimitsReader::open(dir)?;
     let probes = reader.probes()?.collect::<Result<Vec<_>, _>>()?;
-    let caps = iotax_run::replay(&reader.head.limits, probes);
+    let caps = match iotax_run::replay(&reader.head.limits, probes) {
+        Some(caps) => caps,
+        None => as_concluded(dir, &reader)?,
+    };
     show(dir, (&reader.head, &caps, reader.end.as_ref()), format, color)?;
     Ok(Exit::Done)
+}
+
+/// What was concluded when the record was made.
+fn as_concluded(dir: &Path, reader: &LimitsReader) -> Result<Caps> {
+    let Some(mut caps) = reader.found::<Caps>()? else {
+        bail!(
+            "{}: these probes are not those that the search makes, so it was edited, or another \
+             version of iotax made it; and it has no conclusion of its own",
+            dir.display()
+        );
+    };
+    caps.notes.push(format!(
+        "Shown as iotax {} concluded when it was measured: the search of this version would have \
+         made other probes, or the record was edited since.",
+        reader.head.iotax_version
+    ));
+    Ok(caps)
 }
 
 /// Prints what was found, and writes `report.html`.
@@ -138,7 +159,7 @@ fn asked(args: &LimitsArgs) -> Result<Limits> {
         quick: args.quick,
         burst,
         vm: args.vm.clone(),
-        variant: args.controller.clone(),
+        variant: args.variant.clone(),
         caching: args.caching.clone(),
         seed: resolve::seed(args.seed),
     })
@@ -156,6 +177,20 @@ fn disks(args: &LimitsArgs, targets: usize) -> Result<impl Fn(usize) -> Option<S
         .into());
     }
     Ok(move |at: usize| disks.get(if disks.len() == 1 { 0 } else { at }).cloned())
+}
+
+/// A few blocks would be read again and again, from whatever remembers them.
+fn refuse_small(limits: &Limits) -> Result<()> {
+    const LEAST_BYTES: u64 = 64 << 20;
+    match limits.targets.iter().find(|target| target.span_bytes < LEAST_BYTES) {
+        Some(target) => Err(Usage(format!(
+            "{}: too small to find caps in; use a target of {} at least",
+            target.arm.name,
+            HumanBytes(LEAST_BYTES)
+        ))
+        .into()),
+        None => Ok(()),
+    }
 }
 
 /// Lays out the files of targets that are directories.

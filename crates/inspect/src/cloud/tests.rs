@@ -44,25 +44,23 @@ fn is(lines: &[String], request: &str, header: &str) -> bool {
         && lines.iter().any(|line| line == header)
 }
 
-fn told(address: SocketAddr) -> Option<(String, String, Option<String>)> {
+/// Cloud, size and region.
+fn told(address: SocketAddr) -> Option<[String; 3]> {
     let found = within(address, PATIENT)?;
-    Some((found.cloud, found.vm, found.region))
-}
-
-fn expected(cloud: &str, vm: &str, region: &str) -> Option<(String, String, Option<String>)> {
-    Some((cloud.to_owned(), vm.to_owned(), Some(region.to_owned())))
+    Some([found.cloud, found.vm, found.region.unwrap_or_default()])
 }
 
 #[test]
 fn azure_is_recognised() {
     let address = server(|lines| {
         let request = "get /metadata/instance?api-version=2021-02-01 http/1.1";
-        match is(lines, request, "metadata: true") {
-            true => status(200, azure::tests::ANSWER),
-            false => status(404, ""),
+        if is(lines, request, "metadata: true") {
+            status(200, azure::tests::ANSWER)
+        } else {
+            status(404, "")
         }
     });
-    assert_eq!(told(address), expected("Azure", "Standard_DS1_v2", "westeurope"));
+    assert_eq!(told(address).unwrap(), ["Azure", "Standard_DS1_v2", "westeurope"]);
 }
 
 #[test]
@@ -81,7 +79,7 @@ fn aws_is_recognised_by_its_token() {
             status(401, "")
         }
     });
-    assert_eq!(told(address), expected("AWS", "m5.large", "eu-central-1"));
+    assert_eq!(told(address).unwrap(), ["AWS", "m5.large", "eu-central-1"]);
 }
 
 #[test]
@@ -99,7 +97,7 @@ fn google_is_recognised() {
             status(404, "")
         }
     });
-    assert_eq!(told(address), expected("Google Cloud", "n2-standard-8", "us-east1"));
+    assert_eq!(told(address).unwrap(), ["Google Cloud", "n2-standard-8", "us-east1"]);
 }
 
 #[test]

@@ -53,7 +53,7 @@
       Plot.gridY({ ticks: 4, stroke: "var(--line)", strokeOpacity: 1 }),
       Plot.ruleY(caps, { y: "value", stroke: (cap) => colour(cap.target), strokeDasharray: "4 4" }),
       Plot.line(points, { x: "second", y: "value", z: "target", curve: "step-before", stroke: (point) => colour(point.target), strokeWidth: 1.75 }),
-      Plot.axisX({ ...axisText, label: "seconds", labelAnchor: "center", labelOffset: 38, labelArrow: "none" }),
+      Plot.axisX({ ...axisText, ticks: Math.min(8, Math.max(...points.map((point) => point.second)) - 1), tickFormat: "d", label: "seconds", labelAnchor: "center", labelOffset: 38, labelArrow: "none" }),
       Plot.axisY({ ...axisText, ticks: 4, tickFormat: short, label: null }),
     ], {}, { domain: [0, 1.08 * Math.max(...points.map((point) => point.value), ...caps.map((cap) => cap.value))] });
   }

@@ -10,7 +10,7 @@ use super::Search;
 /// One JSON object: what was asked, and `targets`, `sharing`, `documented`, `levels`.
 pub fn limits_json(search: Search<'_>) -> String {
     let Search { head, caps, end } = search;
-    let Caps { targets, sharing, documented, levels, ended, .. } = caps;
+    let Caps { targets, sharing, documented, levels, ended, notes, .. } = caps;
     let targets: Vec<Value> = targets
         .iter()
         .zip(&head.limits.targets)
@@ -37,6 +37,7 @@ pub fn limits_json(search: Search<'_>) -> String {
         "documented": documented,
         "levels": levels,
         "ended": ended,
+        "notes": notes,
     });
     format!("{document:#}\n")
 }

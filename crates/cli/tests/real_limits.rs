@@ -1,0 +1,92 @@
+//! Caps of real throttles: the kernel's for a cgroup, and qemu-storage-daemon's. Needs root and
+//! FUSE; skipped loudly without. docs/benchmarks.md has figures of a quiet machine; here bounds have
+//! room, since a busy one serves less than a cap allows. Nothing serves more.
+#![allow(clippy::print_stderr, clippy::unwrap_used, reason = "tests: skipping is said")]
+
+mod support;
+
+use std::fs;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use support::Desk;
+
+fn desk(program: Option<&str>) -> Option<Desk> {
+    let is_root = rustix::process::geteuid().is_root();
+    let has = |program: &str| Command::new(program).arg("--version").output().is_ok();
+    let ready = is_root && Path::new("/dev/fuse").exists() && program.is_none_or(has);
+    assert!(ready || std::env::var_os("CI").is_none(), "CI must be root and have {program:?}");
+    if !ready {
+        eprintln!("SKIPPED real limits: needs root, /dev/fuse and {program:?}");
+    }
+    ready.then(Desk::new)
+}
+
+fn caps(desk: &Desk, target: &str) -> Value {
+    let said = desk.run(&["limits", target, "--quick", "--format", "json", "-q"]);
+    assert_eq!(said.code, 0, "{}", said.err);
+    let found: Value = serde_json::from_str(&said.out).unwrap();
+    found["targets"][0].clone()
+}
+
+fn is_near(cap: &Value, truth: f64) -> bool {
+    cap["cap"].as_f64().is_some_and(|cap| (0.7 * truth..1.05 * truth).contains(&cap))
+}
+
+#[test]
+fn the_cap_of_a_cgroup_is_found() {
+    let Some(desk) = desk(None) else { return };
+    let target = caps(&desk, "file(size=256M) + loop + cgroup-io(read_iops=500)");
+    assert!(is_near(&target["iops"], 500.0), "{target:#}");
+    assert_eq!(target["evidence"]["is_plateau"], true, "{target:#}");
+}
+
+#[test]
+fn the_caps_of_a_throttle_group_are_found() {
+    let Some(desk) = desk(Some("qemu-storage-daemon")) else { return };
+    let (image, export) = (desk.path().join("image"), desk.path().join("export"));
+    // Holes would be answered without the image.
+    fs::write(&image, vec![0xa5; 256 << 20]).unwrap();
+    fs::write(&export, []).unwrap();
+    let _daemon = Daemon::start(&[
+        "--object",
+        "throttle-group,id=group,x-iops-total=500,x-bps-total=16000000",
+        "--blockdev",
+        &format!("driver=file,node-name=file,filename={}", image.display()),
+        "--blockdev",
+        "driver=raw,node-name=raw,file=file",
+        "--blockdev",
+        "driver=throttle,node-name=slow,throttle-group=group,file=raw",
+        "--export",
+        &format!("type=fuse,id=e,node-name=slow,mountpoint={},writable=off", export.display()),
+    ]);
+    let started = Instant::now();
+    while fs::metadata(&export).unwrap().len() == 0 {
+        assert!(started.elapsed() < Duration::from_secs(30), "the export does not appear");
+        sleep(Duration::from_millis(50));
+    }
+    let target = caps(&desk, export.to_str().unwrap());
+    assert!(is_near(&target["iops"], 500.0), "{target:#}");
+    assert!(is_near(&target["bw_bytes"], 16e6), "{target:#}");
+}
+
+/// Ends with the test, whatever becomes of it.
+struct Daemon(Child);
+
+impl Daemon {
+    fn start(args: &[&str]) -> Self {
+        let mut command = Command::new("qemu-storage-daemon");
+        Self(command.args(args).stdin(Stdio::null()).spawn().unwrap())
+    }
+}
+
+impl Drop for Daemon {
+    fn drop(&mut self) {
+        let pid = rustix::process::Pid::from_child(&self.0);
+        let _ = rustix::process::kill_process(pid, rustix::process::Signal::TERM);
+        let _ = self.0.wait();
+    }
+}
