@@ -27,10 +27,6 @@ pub fn limits(args: &LimitsArgs) -> Result<Exit> {
     let stop = signals::stop_flag()?;
     let dir = measure::directory("limits", args.out.as_deref());
     output::refuse_occupied(&dir)?;
-    let instance = known::instance(args, &limits);
-    if let Some(instance) = &instance {
-        known::compare_with(&mut limits, instance);
-    }
     let line = Line::new(&limits, args.quiet)?;
     let mut rig = Rig::open(
         &limits.spec(),
@@ -46,6 +42,10 @@ pub fn limits(args: &LimitsArgs) -> Result<Exit> {
     rig.heed(Arc::clone(&stop));
     refuse_small(&limits)?;
     lay_out(&limits, &mut rig, &line, &stop)?;
+    let instance = known::instance(args, &limits);
+    if let Some(instance) = &instance {
+        known::compare_with(&mut limits, instance);
+    }
     let head = LimitsHead {
         format: LIMITS_FORMAT,
         iotax_version: env!("CARGO_PKG_VERSION").to_owned(),
