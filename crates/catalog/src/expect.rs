@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 
 pub use self::bound::{Bound, BurstBound, By, Effective};
 use self::bound::{Named, effective, sum, sum_of};
+pub use self::path::vm_variant;
 use crate::gcp::disks::{PERSISTENT_KINDS, persistent};
 use crate::units::GIB;
 use crate::{Caching, Direction, Disk, Error, Limit, Scope, Vm};
@@ -76,7 +77,8 @@ pub struct Bucket {
 
 /// What the documents promise of a VM and its disks.
 pub fn expect(setup: &Setup) -> Result<Expectation, Error> {
-    let vm = path::chosen(setup)?;
+    let vm = setup.vm.as_deref().map(|name| vm_variant(name, setup.variant.as_deref()));
+    let vm = vm.transpose()?;
     path::check(vm.as_ref(), &setup.disks)?;
     let disks: Vec<_> = setup
         .disks

@@ -26,6 +26,7 @@ pub use disk::{Caching, Disk, HostCache};
 pub use error::Error;
 pub use expect::{
     Bound, Bucket, BurstBound, By, DiskExpectation, Effective, Expectation, Setup, expect,
+    vm_variant,
 };
 pub use limit::{Burst, Cloud, Direction, Limit, Rate, Scope, Source};
 pub use lookup::{attached_disk, disk, disk_names, vm, vm_names, vm_of, vms_like};

@@ -26,7 +26,7 @@ fn desk(program: Option<&str>) -> Option<Desk> {
 }
 
 fn caps(desk: &Desk, target: &str) -> Value {
-    let said = desk.run(&["limits", target, "--quick", "--format", "json", "-q"]);
+    let said = desk.run(&["limits", target, "--quick", "--no-metadata", "--format", "json", "-q"]);
     assert_eq!(said.code, 0, "{}", said.err);
     let found: Value = serde_json::from_str(&said.out).unwrap();
     found["targets"][0].clone()

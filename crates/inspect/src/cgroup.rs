@@ -93,7 +93,7 @@ fn find(
 
 /// Where this process's cgroup is visible under a mount of version 2, or of the hierarchy with
 /// this controller of version 1.
-fn own_directory(mount: &Mount, membership: &str, v1: &str) -> Option<PathBuf> {
+pub(crate) fn own_directory(mount: &Mount, membership: &str, v1: &str) -> Option<PathBuf> {
     let path = match mount.file_system.as_str() {
         "cgroup2" => cgroup_path(membership, |id, _| id == "0")?,
         "cgroup" if has_option(&mount.super_options, v1) => {

@@ -1,7 +1,8 @@
 //! Reads this machine: CPU, memory, kernel, the device under a path.
 //!
-//! Nothing here changes anything: files are opened for reading only, and the one measurement
-//! ([`memory_copy_bytes_per_s`]) stays in this process's memory. What a system does not tell is
+//! Nothing here changes anything: files are opened for reading only, the one measurement
+//! ([`memory_copy_bytes_per_s`]) stays in this process's memory, and the one server that is asked
+//! ([`cloud_instance`]) is the cloud's own beside this machine. What a system does not tell is
 //! `None`, never a guess. Text from `/proc` and `/sys` is parsed by functions that take `&str`, so
 //! that every parser is tested on fixtures of machines that are not at hand.
 //!
@@ -9,6 +10,8 @@
 //! |---|---|
 //! | `machine` | host, operating system, CPU, hypervisor: the record's `Environment` |
 //! | `cgroup` | the control groups of this process, and how many CPUs it may use |
+//! | `cgroup_io` | the I/O limits that they set |
+//! | `cloud` | which VM of which cloud this is |
 //! | `memory` | how fast one CPU copies memory |
 //! | `mounts` | which file system covers a path |
 //! | `block` | a block device: model, size, users |
@@ -19,6 +22,8 @@
 
 mod block;
 mod cgroup;
+mod cgroup_io;
+mod cloud;
 mod counters;
 mod error;
 mod machine;
@@ -29,6 +34,8 @@ mod storage;
 
 pub use block::{BlockDevice, DeviceNumber};
 pub use cgroup::{CgroupVersion, Hierarchy, hierarchy};
+pub use cgroup_io::{IoLimits, io_limits};
+pub use cloud::{cloud_instance, cloud_instance_at};
 pub use counters::{
     Memory, Meters, NfsMount, Reading, Stall, cpu_ticks, disk_counters, memory, nfs_mounts, stall,
 };

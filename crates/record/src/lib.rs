@@ -4,6 +4,7 @@
 //! where, with which seed) and `trials.jsonl` (one line per trial, written as it ends).
 #![forbid(unsafe_code)]
 
+mod cloud;
 mod error;
 mod experiment;
 pub mod foreign;
@@ -15,6 +16,7 @@ mod statistics;
 mod store;
 mod trial;
 
+pub use cloud::{CloudDisk, CloudInstance};
 pub use error::Error;
 pub use experiment::{Environment, Experiment, FORMAT, Site};
 pub use histogram::LatencyHistogram;

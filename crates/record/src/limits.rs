@@ -9,6 +9,7 @@ use iotax_spec::{Limits, Probe};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use crate::cloud::CloudInstance;
 use crate::error::Error;
 use crate::experiment::{Environment, Site};
 use crate::store::{End, read_json, read_lines, write_json};
@@ -39,6 +40,9 @@ pub struct LimitsHead {
     pub environment: Environment,
     /// What each target turned out to be.
     pub sites: Vec<Site>,
+    /// The VM, if the cloud's metadata service was asked and told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instance: Option<CloudInstance>,
 }
 
 /// One probe and what came of it.

@@ -31,7 +31,7 @@ mod workload;
 pub use build::Subsets;
 pub use depth::Depth;
 pub use error::{Error, FilePlace, Subject};
-pub use limits::{BurstWatch, Limits, LimitsTarget, Probe, Region};
+pub use limits::{BurstWatch, KnownLimit, Limits, LimitsTarget, Probe, Region};
 pub use overrides::{Changes, override_keys};
 pub use spec::{Arm, Design, Driver, Spec, Stop, StopMode};
 pub use stack::{

@@ -42,6 +42,24 @@ pub struct LimitsTarget {
     /// The kind of disk it is, in the words of the catalogue: `P10`, `gp3:size=500G,iops=6000`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disk: Option<String>,
+    /// Limits that this machine itself is known to set, on the I/O that the search does.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub known: Vec<KnownLimit>,
+}
+
+/// A limit that was read on the machine, per second. `None`: no limit.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct KnownLimit {
+    /// What sets it: `cgroup`.
+    pub scope: String,
+    /// Which of them: `/system.slice/db.service`.
+    pub of: String,
+    /// I/Os.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub iops: Option<f64>,
+    /// Bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bw_bytes: Option<f64>,
 }
 
 /// How long to wait for the end of a burst.

@@ -1,19 +1,23 @@
-//! What was measured beside what is documented, and which documented limit binds.
+//! What was measured beside the limits that are documented and those that this machine sets, and
+//! which of them binds.
 
 use iotax_catalog::{
-    Caching, Direction, Error, Expectation, Limit, Rate, Scope, Setup, attached_disk, expect,
+    Caching, Direction, DiskExpectation, Error, Limit, Rate, Scope, Setup, Vm, attached_disk,
+    expect, vm_variant,
 };
-use iotax_spec::Limits;
+use iotax_spec::{KnownLimit, Limits};
 use serde::{Deserialize, Serialize};
 
 use super::found::{CapKind, Caps, TargetCaps};
 
 /// A limit that is nearer to what was measured than this binds.
 const BINDS: f64 = 0.05;
-/// So near to a documented limit, what could be anything is a throttle.
+/// So near to a limit, what could be anything is a throttle.
 const IS_IT: f64 = 0.02;
+/// The source of limits that were not documented but read.
+const READ_HERE: &str = "this machine";
 
-/// One measured cap and the documented limits that hold there.
+/// One measured cap and the limits that hold there.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Documented {
     /// Name of the target.
@@ -22,7 +26,7 @@ pub struct Documented {
     pub quantity: String,
     /// The measured cap, per second.
     pub measured: f64,
-    /// What is documented.
+    /// What is documented, and what this machine sets.
     pub limits: Vec<DocumentedLimit>,
     /// Which of them binds, as an index.
     pub binds: Option<usize>,
@@ -30,12 +34,12 @@ pub struct Documented {
     pub says: String,
 }
 
-/// A documented limit.
+/// A limit that is documented, or that this machine sets.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct DocumentedLimit {
-    /// Which bucket: `disk`, `VM cached`, `VM uncached`, `instance`.
+    /// Which bucket: `disk`, `VM cached`, `VM uncached`, `instance`, `cgroup`.
     pub scope: String,
-    /// Whose: `P10`, `Standard_DS1_v2`.
+    /// Whose: `P10`, `Standard_DS1_v2`, `/system.slice/db.service`.
     pub of: String,
     /// Sustained rate, per second.
     pub per_s: f64,
@@ -43,8 +47,17 @@ pub struct DocumentedLimit {
     pub burst_per_s: Option<f64>,
     /// Where it was read.
     pub source: String,
-    /// Date of that state.
-    pub as_of: String,
+    /// Date of that state; `None` if it was read on the machine.
+    pub as_of: Option<String>,
+}
+
+/// The VM and disks that were named.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Named {
+    /// The VM.
+    pub vm: Option<Vm>,
+    /// The disks, of those targets that have one.
+    pub disks: Vec<DiskExpectation>,
 }
 
 impl Documented {
@@ -54,73 +67,105 @@ impl Documented {
     }
 }
 
-/// What the catalogue says of the VM and disks that were named; `None` if none were.
+/// What the catalogue says of the VM and disks that were named.
 ///
 /// # Errors
 /// If the catalogue does not know one of them, or they cannot be together.
-pub fn setup(limits: &Limits) -> Result<Option<Expectation>, Error> {
-    if limits.vm.is_none() && limits.targets.iter().all(|target| target.disk.is_none()) {
-        return Ok(None);
-    }
+pub fn setup(limits: &Limits) -> Result<Named, Error> {
     let caching = limits.caching.as_deref().and_then(Caching::parse).unwrap_or(Caching::None);
     let disks = limits.targets.iter().filter_map(|target| target.disk.as_deref());
     let disks = disks.map(|disk| attached_disk(disk, caching)).collect::<Result<Vec<_>, _>>()?;
     let (vm, variant) = (limits.vm.clone(), limits.variant.clone());
-    expect(&Setup { vm, variant, disks }).map(Some)
+    if disks.is_empty() {
+        let vm = vm.map(|name| vm_variant(&name, variant.as_deref())).transpose()?;
+        return Ok(Named { vm, disks: Vec::new() });
+    }
+    let expectation = expect(&Setup { vm, variant, disks })?;
+    Ok(Named { vm: expectation.vm, disks: expectation.disks })
 }
 
-/// Fills in [`Caps::documented`], and calls a throttle what sits on a documented limit.
+/// Fills in [`Caps::documented`], and calls a throttle what sits on one of the limits.
 pub(super) fn compare(limits: &Limits, caps: &mut Caps) {
     // An unknown name is refused before anything is measured.
-    let Ok(Some(expectation)) = setup(limits) else { return };
+    let named = setup(limits).unwrap_or_default();
     let direction = if limits.writes { Direction::Write } else { Direction::Read };
-    let mut disks = expectation.disks.iter();
+    let mut disks = named.disks.iter();
     for (asked, found) in limits.targets.iter().zip(&mut caps.targets) {
         let disk = asked.disk.as_ref().and_then(|_| disks.next());
-        let known: Vec<&Limit> = match (disk, &expectation.vm) {
-            (Some(disk), _) => disk.limits.iter().collect(),
-            (None, Some(vm)) => vm.limits.iter().filter(|limit| is_of_disks(limit)).collect(),
+        let mut documented: Vec<Limit> = match (disk, &named.vm) {
+            (Some(disk), _) => disk.limits.clone(),
+            (None, Some(vm)) => vm.limits.iter().filter_map(of_any_disk).collect(),
             (None, None) => Vec::new(),
         };
-        let known: Vec<&Limit> =
-            known.into_iter().filter(|limit| limit.direction.counts(direction)).collect();
-        for (quantity, of) in QUANTITIES {
-            caps.documented.extend(one(found, quantity, of, &known));
+        documented.retain(|limit| limit.direction.counts(direction));
+        for quantity in QUANTITIES {
+            let read_here = asked.known.iter().filter_map(|limit| quantity.read_here(limit));
+            let of_catalogue = documented.iter().filter_map(|limit| quantity.documented(limit));
+            let limits = read_here.chain(of_catalogue).collect();
+            caps.documented.extend(one(found, quantity.name, limits));
         }
     }
 }
 
-type RateOf = fn(&Limit) -> Option<&Rate>;
-
-const QUANTITIES: [(&str, RateOf); 2] =
-    [("iops", |limit| limit.iops.as_ref()), ("bw_bytes", |limit| limit.bw_bytes.as_ref())];
-
-/// Not of a local or temporary disk.
-fn is_of_disks(limit: &Limit) -> bool {
-    matches!(limit.scope, Scope::VmCached | Scope::VmUncached | Scope::Instance)
+/// What is limited, and where a limit says how much of it.
+#[derive(Clone, Copy)]
+struct Quantity {
+    name: &'static str,
+    documented: fn(&Limit) -> Option<&Rate>,
+    known: fn(&KnownLimit) -> Option<f64>,
 }
 
-fn one(found: &mut TargetCaps, quantity: &str, of: RateOf, known: &[&Limit]) -> Option<Documented> {
+const QUANTITIES: [Quantity; 2] = [
+    Quantity { name: "iops", documented: |limit| limit.iops.as_ref(), known: |limit| limit.iops },
+    Quantity {
+        name: "bw_bytes",
+        documented: |limit| limit.bw_bytes.as_ref(),
+        known: |limit| limit.bw_bytes,
+    },
+];
+
+impl Quantity {
+    fn documented(self, limit: &Limit) -> Option<DocumentedLimit> {
+        let rate = (self.documented)(limit)?;
+        Some(DocumentedLimit {
+            scope: limit.scope.to_string(),
+            // What was chosen beside its kind is said where it was asked.
+            of: limit.of.split(':').next().unwrap_or_default().to_owned(),
+            per_s: rate.sustained,
+            burst_per_s: rate.burst.as_ref().map(|burst| burst.per_s),
+            source: limit.source.text.clone(),
+            as_of: Some(limit.source.as_of.clone()),
+        })
+    }
+
+    fn read_here(self, limit: &KnownLimit) -> Option<DocumentedLimit> {
+        Some(DocumentedLimit {
+            scope: limit.scope.clone(),
+            of: limit.of.clone(),
+            per_s: (self.known)(limit)?,
+            burst_per_s: None,
+            source: READ_HERE.to_owned(),
+            as_of: None,
+        })
+    }
+}
+
+/// A limit of a VM on a disk of unknown kind: not on a local or temporary one.
+fn of_any_disk(limit: &Limit) -> Option<Limit> {
+    let is_of_disks = matches!(limit.scope, Scope::VmCached | Scope::VmUncached | Scope::Instance);
+    let mut limit = is_of_disks.then(|| limit.clone())?;
+    if !limit.disk_kinds.is_empty() {
+        limit.of = format!("{} for {}", limit.of, limit.disk_kinds.join(", "));
+    }
+    Some(limit)
+}
+
+fn one(found: &mut TargetCaps, quantity: &str, limits: Vec<DocumentedLimit>) -> Option<Documented> {
     let target = found.name.clone();
     let cap = match quantity {
         "iops" => found.iops.as_mut(),
         _ => found.bw_bytes.as_mut(),
     }?;
-    let limits: Vec<DocumentedLimit> = known
-        .iter()
-        .filter_map(|limit| {
-            let rate = of(limit)?;
-            Some(DocumentedLimit {
-                scope: limit.scope.to_string(),
-                // What was chosen beside its kind is said where it was asked.
-                of: limit.of.split(':').next().unwrap_or_default().to_owned(),
-                per_s: rate.sustained,
-                burst_per_s: rate.burst.as_ref().map(|burst| burst.per_s),
-                source: limit.source.text.clone(),
-                as_of: limit.source.as_of.clone(),
-            })
-        })
-        .collect();
     if limits.is_empty() {
         return None;
     }
@@ -130,7 +175,8 @@ fn one(found: &mut TargetCaps, quantity: &str, of: RateOf, known: &[&Limit]) -> 
         && (cap.cap / limit.per_s - 1.0).abs() <= IS_IT
     {
         cap.kind = CapKind::Throttle;
-        cap.why = format!("it is the documented {} limit of {}", limit.scope, limit.of);
+        let documented = if limit.as_of.is_some() { "documented " } else { "" };
+        cap.why = format!("it is the {documented}{} limit of {}", limit.scope, limit.of);
     }
     let (quantity, measured) = (quantity.to_owned(), cap.cap);
     Some(Documented { target, quantity, measured, limits, binds, says })
@@ -171,14 +217,14 @@ fn judge(measured: f64, limits: &[DocumentedLimit]) -> (Option<usize>, String) {
     let share = measured / limits[least].per_s;
     let says = if share < 1.0 {
         format!(
-            "{} of the {}, the least that is documented: something that is not \
-             documented here binds before it.",
+            "{} of the {}, the least that is known: something that is not known here binds \
+             before it.",
             percent(share),
             named(least)
         )
     } else {
         format!(
-            "{} the {}, the least that is documented: a burst, a cache, or another \
+            "{} the {}, the least that is known: a burst, a cache, or another \
              VM or disk than named.",
             percent(share),
             named(least)
@@ -189,11 +235,14 @@ fn judge(measured: f64, limits: &[DocumentedLimit]) -> (Option<usize>, String) {
 
 #[cfg(test)]
 mod tests {
+    use iotax_spec::{Arm, LimitsTarget, Target};
+
     use super::*;
+    use crate::caps::Cap;
 
     fn limit(scope: &str, per_s: f64, burst_per_s: Option<f64>) -> DocumentedLimit {
         let of = "X".to_owned();
-        let (source, as_of) = ("a page".to_owned(), "2026-01-01".to_owned());
+        let (source, as_of) = ("a page".to_owned(), Some("2026-01-01".to_owned()));
         DocumentedLimit { scope: scope.to_owned(), of, per_s, burst_per_s, source, as_of }
     }
 
@@ -210,8 +259,77 @@ mod tests {
         the disk limit of X binds (3 % off).
         this is the burst rate of the disk limit of X; --burst shows what lasts.
         the VM cached limit of X binds (2 % off).
-        60 % of the disk limit of X, the least that is documented: something that is not documented here binds before it.
-        18.0 times the disk limit of X, the least that is documented: a burst, a cache, or another VM or disk than named.
+        60 % of the disk limit of X, the least that is known: something that is not known here binds before it.
+        18.0 times the disk limit of X, the least that is known: a burst, a cache, or another VM or disk than named.
         ");
+    }
+
+    fn limits(vm: Option<&str>, disk: Option<&str>, known: Vec<KnownLimit>) -> Limits {
+        let target = LimitsTarget {
+            arm: Arm::new("a", Target::Path("/a".into())),
+            span_bytes: 1 << 30,
+            disk: disk.map(str::to_owned),
+            known,
+        };
+        Limits {
+            targets: vec![target],
+            writes: false,
+            quick: true,
+            burst: None,
+            vm: vm.map(str::to_owned),
+            variant: None,
+            caching: None,
+            seed: 1,
+        }
+    }
+
+    fn cgroup(of: &str, iops: f64) -> KnownLimit {
+        let (scope, of) = ("cgroup".to_owned(), of.to_owned());
+        KnownLimit { scope, of, iops: Some(iops), bw_bytes: None }
+    }
+
+    /// What is concluded of a target that reaches `iops`, and what is said to set that.
+    fn concluded(iops: f64, limits: &Limits) -> (String, CapKind, String) {
+        let mut caps = Caps::of(limits);
+        caps.targets[0].iops = Some(Cap {
+            cap: iops,
+            lo: iops,
+            hi: iops,
+            measurements: 3,
+            block_bytes: 4096,
+            queue_depth: 64,
+            kind: CapKind::External,
+            why: String::new(),
+            burst: None,
+        });
+        compare(limits, &mut caps);
+        let said = caps.documented.iter().map(|row| row.says.clone()).collect::<Vec<_>>();
+        let cap = caps.targets[0].iops.take().unwrap();
+        (said.join("\n"), cap.kind, cap.why)
+    }
+
+    #[test]
+    fn a_limit_of_this_machine_binds_like_a_documented_one() {
+        let known = vec![cgroup("/box", 300.0), cgroup("/", 9_000.0)];
+        let (says, kind, why) = concluded(299.0, &limits(None, None, known.clone()));
+        assert_eq!(says, "the cgroup limit of /box binds, to the point.");
+        assert_eq!((kind, why.as_str()), (CapKind::Throttle, "it is the cgroup limit of /box"));
+        let (says, kind, why) = concluded(499.0, &limits(None, Some("P10"), known));
+        assert_eq!(says, "the disk limit of P10 binds, to the point.");
+        let documented = "it is the documented disk limit of P10";
+        assert_eq!((kind, why.as_str()), (CapKind::Throttle, documented));
+        let unlimited = concluded(300.0, &limits(None, None, Vec::new()));
+        assert_eq!(unlimited, (String::new(), CapKind::External, String::new()));
+    }
+
+    #[test]
+    fn a_vm_without_named_disks_is_compared_by_its_own_limits() {
+        let azure = concluded(3_198.0, &limits(Some("Standard_DS1_v2"), None, Vec::new()));
+        assert_eq!(azure.0, "the VM uncached limit of Standard_DS1_v2 binds, to the point.");
+        let google = concluded(15_000.0, &limits(Some("n2-standard-8"), None, Vec::new()));
+        assert_eq!(
+            google.0,
+            "the instance limit of n2-standard-8 for pd-balanced binds, to the point."
+        );
     }
 }

@@ -14,7 +14,7 @@
 //! | `sizes` | throughput over block size: a throttle's kink, or a device's curve? |
 //! | `plateau`, `kind` | the caps and what sets them, measured again until their intervals are narrow |
 //! | `second_pass` | does something above the cap answer what was read before? |
-//! | `documented` | which documented limit binds |
+//! | `documented` | which limit binds, of those documented and those set here |
 //! | `sharing` | do targets share a bucket? |
 //! | `found` | the result |
 
@@ -30,7 +30,7 @@ mod sharing;
 mod sizes;
 mod soak;
 
-pub use documented::{Documented, DocumentedLimit, setup};
+pub use documented::{Documented, DocumentedLimit, Named, setup};
 pub use found::{
     Burst, Cap, CapKind, Caps, DepthStep, Evidence, Fit, LIMITS_ANALYSIS_FORMAT, Level, Recovery,
     SecondPass, Shared, Sharing, SizeFit, TargetCaps,

@@ -1,23 +1,25 @@
 //! Which VM, which of its limits hold a disk, and what cannot be together.
 
-use crate::{Caching, Cloud, Disk, Error, HostCache, Limit, Scope, Setup, Vm, vm};
+use crate::{Caching, Cloud, Disk, Error, HostCache, Limit, Scope, Vm, vm};
 
-/// The one VM that is meant.
-pub(super) fn chosen(setup: &Setup) -> Result<Option<Vm>, Error> {
-    let Some(name) = &setup.vm else { return Ok(None) };
+/// The one size that is meant by a name and, where its limits differ, the disk controller.
+pub fn vm_variant(name: &str, variant: Option<&str>) -> Result<Vm, Error> {
     let mut found = vm(name)?;
     let variants: Vec<_> = found.iter().filter_map(|vm| vm.variant.clone()).collect();
-    if let Some(wanted) = &setup.variant {
-        found.retain(|vm| vm.variant.as_deref() == Some(wanted.as_str()));
+    if variant.is_some() {
+        found.retain(|vm| vm.variant.as_deref() == variant);
     }
-    match (found.len(), variants.as_slice()) {
-        (1, _) => Ok(found.pop()),
-        (0, []) => Err(Error::Impossible(format!("{name} has no variants: leave --variant out"))),
-        (0, known) => Err(Error::Impossible(format!(
+    let left = found.len();
+    match (found.pop(), variants.as_slice()) {
+        (Some(vm), _) if left == 1 => Ok(vm),
+        (None, []) => {
+            Err(Error::Impossible(format!("{name} has no variants: leave --variant out")))
+        }
+        (None, known) => Err(Error::Impossible(format!(
             "{name} has no such variant: its variants are {}",
             known.join(" and ")
         ))),
-        (_, known) => Err(Error::Impossible(format!(
+        (Some(_), known) => Err(Error::Impossible(format!(
             "{name} has other limits with each disk controller: say --variant {}",
             known.join(" or --variant ")
         ))),

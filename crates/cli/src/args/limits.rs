@@ -1,3 +1,4 @@
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -6,6 +7,7 @@ use super::{Color, Format};
 
 /// `iotax limits`
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "flags, each on its own")]
 #[command(after_help = "\
 Examples:
   iotax limits /mnt/data
@@ -43,7 +45,8 @@ pub struct LimitsArgs {
     )]
     pub pauses: String,
     /// VM size it runs on, as in the catalog: what was measured is set beside
-    /// its limits
+    /// its limits [default: as the cloud's metadata service says, for targets
+    /// that are paths]
     #[arg(long, value_name = "NAME", help_heading = "Documented limits")]
     pub vm: Option<String>,
     /// Kind of disk, once for all targets or once for each: P30,
@@ -56,6 +59,12 @@ pub struct LimitsArgs {
     /// Disk controller, for VM sizes whose limits depend on it: scsi, nvme
     #[arg(long, value_name = "KIND", help_heading = "Documented limits")]
     pub variant: Option<String>,
+    /// Do not ask the cloud's metadata service which VM this is
+    #[arg(long, help_heading = "Documented limits")]
+    pub no_metadata: bool,
+    /// Ask the metadata service here, in tests
+    #[arg(long, value_name = "ADDRESS", hide = true)]
+    pub metadata_address: Option<SocketAddr>,
     /// Write instead of reading; only to directories and stacks
     #[arg(long, help_heading = "Search")]
     pub write: bool,

@@ -1,3 +1,5 @@
+mod known;
+
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -20,7 +22,7 @@ use crate::{measure, output, resolve, signals};
 
 /// `iotax limits`
 pub fn limits(args: &LimitsArgs) -> Result<Exit> {
-    let limits = asked(args)?;
+    let mut limits = asked(args)?;
     caps::setup(&limits).map_err(|error| Usage(error.to_string()))?;
     let stop = signals::stop_flag()?;
     let dir = measure::directory("limits", args.out.as_deref());
@@ -44,6 +46,10 @@ pub fn limits(args: &LimitsArgs) -> Result<Exit> {
     rig.heed(Arc::clone(&stop));
     refuse_small(&limits)?;
     lay_out(&limits, &mut rig, &line, &stop)?;
+    let instance = known::instance(args, &limits);
+    if let Some(instance) = &instance {
+        known::compare_with(&mut limits, instance);
+    }
     let head = LimitsHead {
         format: LIMITS_FORMAT,
         iotax_version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -51,6 +57,7 @@ pub fn limits(args: &LimitsArgs) -> Result<Exit> {
         command: std::env::args().collect(),
         environment: iotax_inspect::environment(),
         sites: rig.sites(),
+        instance,
         limits,
     };
     let mut writer = LimitsWriter::create(&dir, &head)?;
@@ -147,7 +154,8 @@ fn asked(args: &LimitsArgs) -> Result<Limits> {
     let targets = arms.into_iter().enumerate().map(|(at, mut arm)| {
         arm.target.resolve_paths(&directory, home.as_deref());
         let span_bytes = iotax_rig::span_bytes(&arm.target, size);
-        LimitsTarget { arm, span_bytes, disk: disk(at) }
+        let known = known::cgroups(&arm.target, args.write);
+        LimitsTarget { arm, span_bytes, disk: disk(at), known }
     });
     Ok(Limits {
         targets: targets.collect(),

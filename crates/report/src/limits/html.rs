@@ -133,12 +133,14 @@ fn charts(caps: &Caps) -> Charts<'_> {
     charts
 }
 
-/// Where documented figures were read, each source once.
+/// Where the figures of limits were read, each source once.
 fn sources(caps: &Caps) -> Vec<String> {
     let limits = caps.documented.iter().flat_map(|row| &row.limits);
     let mut sources: Vec<String> = limits
-        .map(|limit| format!("{}: {}, as of {}", limit.of, limit.source, limit.as_of))
-        .map(|source| name(&source))
+        .map(|limit| {
+            let as_of = limit.as_of.as_ref().map_or_else(String::new, |at| format!(", as of {at}"));
+            name(&format!("{}: {}{as_of}", limit.of, limit.source))
+        })
         .collect();
     sources.sort();
     sources.dedup();

@@ -1,6 +1,7 @@
 //! For programs.
 
 use iotax_analyze::caps::{Caps, LIMITS_ANALYSIS_FORMAT};
+use iotax_record::LimitsHead;
 use iotax_spec::Target;
 use serde_json::{Value, json};
 
@@ -27,6 +28,9 @@ pub fn limits_json(search: Search<'_>) -> String {
         "writes": head.limits.writes,
         "quick": head.limits.quick,
         "seed": head.limits.seed,
+        "vm": head.limits.vm,
+        "vm_from": vm_from(head),
+        "instance": head.instance,
         "wall_ns": end.map(|end| end.wall_ns),
         "targets": targets,
         "sharing": sharing,
@@ -36,6 +40,12 @@ pub fn limits_json(search: Search<'_>) -> String {
         "notes": notes,
     });
     format!("{document:#}\n")
+}
+
+/// Who named the VM that was compared with.
+fn vm_from(head: &LimitsHead) -> Option<&'static str> {
+    head.limits.vm.as_ref()?;
+    Some(if head.instance.is_some() { "metadata" } else { "option" })
 }
 
 fn text(target: &Target) -> String {

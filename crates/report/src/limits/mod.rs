@@ -60,13 +60,24 @@ pub fn limits_markdown(search: Search<'_>) -> String {
     out
 }
 
-/// `limits: 2 targets, reads, 34 s`
+/// `limits: 2 targets, reads, 34 s; on Standard_DS1_v2 (as Azure's metadata service says)`
 fn head(search: Search<'_>) -> String {
     let Search { head, end, .. } = search;
     let targets = format::counted(head.limits.targets.len() as u64, "target");
     let what = if head.limits.writes { "writes" } else { "reads" };
     let took = end.map_or_else(String::new, |end| format!(", {}", format::span(end.wall_ns)));
-    format!("limits: {targets}, {what}{took}")
+    format!("limits: {targets}, {what}{took}{}", vm(head))
+}
+
+/// Which VM it is, where the cloud told; that the user named is in the command.
+fn vm(head: &LimitsHead) -> String {
+    let Some(instance) = &head.instance else { return String::new() };
+    let (cloud, vm) = (name(&instance.cloud), name(&instance.vm));
+    let unknown = match head.limits.vm {
+        Some(_) => "",
+        None => "; not compared, --vm tells why",
+    };
+    format!("; on {vm} (as {cloud}'s metadata service says{unknown})")
 }
 
 /// A rate of bytes as providers state it: `32.0 MB/s`.

@@ -13,7 +13,7 @@ pub(super) fn all(search: Search<'_>) -> Vec<Titled> {
         ("Caps, with 95 % intervals", caps(targets)),
         ("Bursts", bursts(targets)),
         ("Buckets, one at a time and together", sharing(&search.caps.sharing, targets.len())),
-        ("Documented", documented(search)),
+        ("Limits that are known", documented(search)),
         ("Throughput and latency over queue depth, 4 KiB", ladder(targets)),
         ("Throughput over block size", sizes(targets)),
     ];

@@ -35,6 +35,7 @@ fn search(stacks: &[Vec<LayerConfig>], quick: bool, burst: Option<BurstWatch>) -
         arm: Arm::new(name, Target::Path("/".into())),
         span_bytes: SPAN_BYTES,
         disk: None,
+        known: Vec::new(),
     };
     let targets = (0..stacks.len()).map(|at| target(format!("disk {at}"))).collect();
     let (vm, variant, caching) = (None, None, None);

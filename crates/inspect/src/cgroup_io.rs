@@ -1,0 +1,266 @@
+//! The I/O limits that control groups set on this process: `io.max` in version 2, the files
+//! `blkio.throttle.*` in version 1.
+//!
+//! Sources: the kernel's `Documentation/admin-guide/cgroup-v2.rst` (`io.max`) and
+//! `Documentation/admin-guide/cgroup-v1/blkio-controller.rst`. In version 2 the limits of a group
+//! hold everything below it; in version 1 each group is limited by its own alone ("Hierarchical
+//! Cgroups": without `sane_behavior` all groups are treated as at the same level).
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::block::{BlockDevice, DeviceNumber, text_in};
+use crate::cgroup::own_directory;
+use crate::mounts::{Mount, parse_mountinfo};
+use crate::site::site;
+
+/// What one group allows on a disk, per second. `None`: no limit.
+#[derive(Debug, Clone, PartialEq)]
+pub struct IoLimits {
+    /// The group, as its hierarchy names it: `/system.slice/db.service`.
+    pub group: PathBuf,
+    /// Reads.
+    pub read_iops: Option<f64>,
+    /// Writes.
+    pub write_iops: Option<f64>,
+    /// Bytes read.
+    pub read_bw_bytes: Option<f64>,
+    /// Bytes written.
+    pub write_bw_bytes: Option<f64>,
+}
+
+/// The limits on this process for the disk under `path`, a file, directory or device: one for each
+/// group that sets any, the innermost first.
+///
+/// Where devices are stacked one on one, as with device mapper, limits on each of them count; a
+/// device that spreads over several has no single limit below it.
+pub fn io_limits(path: &Path) -> Vec<IoLimits> {
+    let sysfs = Path::new("/sys");
+    let block = site(path).ok().and_then(|facts| facts.block);
+    let disks = block.map(|block| disks_under(sysfs, block)).unwrap_or_default();
+    let text = |path: &Path| fs::read_to_string(path).ok();
+    let (Some(mountinfo), Some(membership)) =
+        (text(Path::new("/proc/self/mountinfo")), text(Path::new("/proc/self/cgroup")))
+    else {
+        return Vec::new();
+    };
+    limits(&parse_mountinfo(&mountinfo), &membership, &disks, text)
+}
+
+/// The device's disk, and the disks below it as long as there is just one: limits cannot be set on
+/// partitions.
+fn disks_under(sysfs: &Path, block: BlockDevice) -> Vec<DeviceNumber> {
+    let named = |name: &str| {
+        let number = text_in(&sysfs.join("class/block").join(name).join("dev"))?;
+        BlockDevice::read(sysfs, DeviceNumber::parse(&number)?)
+    };
+    let mut disks = Vec::new();
+    let mut next = Some(block);
+    while let Some(device) = next.take() {
+        next = match (&device.disk, device.parts.as_slice()) {
+            (Some(disk), _) => named(disk),
+            (None, below) => {
+                disks.push(device.number);
+                if let [one] = below { named(one) } else { None }
+            }
+        };
+    }
+    disks
+}
+
+fn limits(
+    mounts: &[Mount],
+    membership: &str,
+    disks: &[DeviceNumber],
+    read: impl Fn(&Path) -> Option<String>,
+) -> Vec<IoLimits> {
+    let mut found: Vec<IoLimits> = Vec::new();
+    for mount in mounts {
+        let Some(own) = own_directory(mount, membership, "blkio") else { continue };
+        let is_v2 = mount.file_system == "cgroup2";
+        let levels = own.ancestors().take_while(|path| path.starts_with(&mount.mount_point));
+        for level in levels.take(if is_v2 { usize::MAX } else { 1 }) {
+            let here = disks.iter().filter_map(|disk| {
+                if is_v2 {
+                    parse_io_max(&read(&level.join("io.max"))?, *disk)
+                } else {
+                    Some(throttles(*disk, |file| read(&level.join(file))))
+                }
+            });
+            let [read_bw_bytes, write_bw_bytes, read_iops, write_iops] =
+                here.reduce(least).unwrap_or_default();
+            let below = level.strip_prefix(&mount.mount_point).unwrap_or(Path::new(""));
+            // Joining nothing would leave a slash at the end.
+            let group = mount.root.join(below).components().collect();
+            let limits = IoLimits { group, read_iops, write_iops, read_bw_bytes, write_bw_bytes };
+            // A hierarchy may be mounted twice.
+            if limits.is_any() && !found.contains(&limits) {
+                found.push(limits);
+            }
+        }
+    }
+    found
+}
+
+impl IoLimits {
+    fn is_any(&self) -> bool {
+        [self.read_iops, self.write_iops, self.read_bw_bytes, self.write_bw_bytes]
+            .iter()
+            .any(Option::is_some)
+    }
+}
+
+/// `rbps`, `wbps`, `riops`, `wiops`.
+type Four = [Option<f64>; 4];
+
+const KEYS: [&str; 4] = ["rbps", "wbps", "riops", "wiops"];
+const FILES: [&str; 4] = [
+    "blkio.throttle.read_bps_device",
+    "blkio.throttle.write_bps_device",
+    "blkio.throttle.read_iops_device",
+    "blkio.throttle.write_iops_device",
+];
+
+fn least(a: Four, b: Four) -> Four {
+    std::array::from_fn(|at| [a[at], b[at]].into_iter().flatten().reduce(f64::min))
+}
+
+/// The line of `disk` in `io.max`: `8:16 rbps=2097152 wbps=max riops=max wiops=120`.
+fn parse_io_max(text: &str, disk: DeviceNumber) -> Option<Four> {
+    let line = of_disk(text, disk)?;
+    Some(KEYS.map(|key| {
+        let value = line.split_whitespace().find_map(|pair| pair.strip_prefix(key));
+        rate(value?.strip_prefix('=')?)
+    }))
+}
+
+/// Version 1, where each limit has a file.
+fn throttles(disk: DeviceNumber, read: impl Fn(&str) -> Option<String>) -> Four {
+    FILES.map(|file| rate(of_disk(&read(file)?, disk)?))
+}
+
+/// What stands behind `MAJOR:MINOR` in the line that begins with it.
+fn of_disk(text: &str, disk: DeviceNumber) -> Option<&str> {
+    text.lines().find_map(|line| {
+        let (number, rest) = line.split_once(' ')?;
+        (DeviceNumber::parse(number)? == disk).then_some(rest)
+    })
+}
+
+/// `max` is none, and so is 0, with which version 1 takes a limit away.
+fn rate(text: &str) -> Option<f64> {
+    let rate: u64 = text.trim().parse().ok()?;
+    (rate > 0).then_some(rate as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const DISK: DeviceNumber = DeviceNumber { major: 8, minor: 16 };
+
+    fn said(mountinfo: &str, membership: &str, files: &[(&str, &str)]) -> Vec<String> {
+        let disks = [DISK, DeviceNumber { major: 253, minor: 0 }];
+        let found = limits(&parse_mountinfo(mountinfo), membership, &disks, |path| {
+            let found = files.iter().find(|(name, _)| Path::new(name) == path)?;
+            Some(found.1.to_owned())
+        });
+        let four = |of: &IoLimits| {
+            let rates = [of.read_iops, of.write_iops, of.read_bw_bytes, of.write_bw_bytes];
+            rates.map(|rate| rate.map_or("-".to_owned(), |rate| rate.to_string())).join(" ")
+        };
+        found.iter().map(|of| format!("{}: {}", of.group.display(), four(of))).collect()
+    }
+
+    #[test]
+    fn every_level_of_version_2_that_limits_this_disk_is_told() {
+        let mounts = "1 0 0:1 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n";
+        let files = [
+            ("/sys/fs/cgroup/pod/box/io.max", "8:16 rbps=max wbps=max riops=500 wiops=max\n"),
+            (
+                "/sys/fs/cgroup/pod/io.max",
+                "8:0 rbps=1 wbps=1 riops=1 wiops=1\n8:16 rbps=2097152 wbps=max riops=max wiops=120\n",
+            ),
+        ];
+        assert_eq!(
+            said(mounts, "0::/pod/box/leaf\n", &files),
+            ["/pod/box: 500 - - -", "/pod: - 120 2097152 -"]
+        );
+    }
+
+    #[test]
+    fn of_devices_on_each_other_the_least_counts() {
+        let mounts = "1 0 0:1 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n";
+        let text = "8:16 rbps=100 wbps=max riops=5 wiops=max\n253:0 rbps=70 riops=9\n";
+        assert_eq!(said(mounts, "0::/a\n", &[("/sys/fs/cgroup/a/io.max", text)]), ["/a: 5 - 70 -"]);
+    }
+
+    #[test]
+    fn in_version_1_only_the_own_group_limits() {
+        let mounts = "\
+1 0 0:1 / /sys/fs/cgroup/blkio rw - cgroup cgroup rw,blkio
+2 0 0:2 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory
+";
+        let files = [
+            ("/sys/fs/cgroup/blkio/a/b/blkio.throttle.read_iops_device", "8:0 7\n8:16 300\n"),
+            ("/sys/fs/cgroup/blkio/a/b/blkio.throttle.write_bps_device", "8:16 1048576\n"),
+            ("/sys/fs/cgroup/blkio/a/blkio.throttle.read_iops_device", "8:16 10\n"),
+            ("/sys/fs/cgroup/memory/a/blkio.throttle.read_iops_device", "8:16 1\n"),
+        ];
+        assert_eq!(said(mounts, "4:memory:/a\n1:blkio:/a/b\n", &files), ["/a/b: 300 - - 1048576"]);
+    }
+
+    #[test]
+    fn a_container_without_a_cgroup_namespace_names_the_group_in_full() {
+        let mounts = "1 0 0:1 /docker/ab /sys/fs/cgroup/blkio ro - cgroup cgroup rw,blkio\n";
+        let files = [("/sys/fs/cgroup/blkio/blkio.throttle.read_bps_device", "8:16 5000\n")];
+        assert_eq!(said(mounts, "3:blkio:/docker/ab\n", &files), ["/docker/ab: - - 5000 -"]);
+    }
+
+    #[test]
+    fn nothing_limited_is_nothing_told() {
+        let mounts = "1 0 0:1 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n";
+        let max = "8:16 rbps=max wbps=max riops=max wiops=max\n";
+        assert!(said(mounts, "0::/a\n", &[]).is_empty());
+        assert!(said(mounts, "0::/a\n", &[("/sys/fs/cgroup/a/io.max", max)]).is_empty());
+    }
+
+    #[test]
+    fn a_partition_on_a_mapped_device_leads_to_the_disk_below() {
+        let root = tempfile::tempdir().unwrap();
+        let file = |path: &str, text: &str| {
+            let path = root.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        };
+        let link = |from: &str, to: &str| {
+            let to = root.path().join(to);
+            fs::create_dir_all(to.parent().unwrap()).unwrap();
+            std::os::unix::fs::symlink(root.path().join(from), to).unwrap();
+        };
+        file("devices/dm-0/dev", "253:0\n");
+        file("devices/dm-0/slaves/sdb1/dev", "8:17\n");
+        file("devices/sdb/dev", "8:16\n");
+        file("devices/sdb/sdb1/dev", "8:17\n");
+        file("devices/sdb/sdb1/partition", "1\n");
+        for (node, name, number) in
+            [("dm-0", "dm-0", "253:0"), ("sdb", "sdb", "8:16"), ("sdb/sdb1", "sdb1", "8:17")]
+        {
+            link(&format!("devices/{node}"), &format!("class/block/{name}"));
+            link(&format!("devices/{node}"), &format!("dev/block/{number}"));
+        }
+        let mapped = DeviceNumber { major: 253, minor: 0 };
+        let block = BlockDevice::read(root.path(), mapped).unwrap();
+        assert_eq!(disks_under(root.path(), block), [mapped, DISK]);
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_makes_the_parsers_panic(text in ".*", line in "(8:16 )?[a-z0-9:= \n]*") {
+            parse_io_max(&text, DISK);
+            parse_io_max(&line, DISK);
+            throttles(DISK, |_| Some(line.clone()));
+        }
+    }
+}

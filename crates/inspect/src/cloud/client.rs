@@ -1,0 +1,57 @@
+//! A request to a metadata service, held to a limit of time and size.
+
+use std::net::SocketAddr;
+use std::time::Instant;
+
+use ureq::Agent;
+
+/// The longest answer that is read: what is asked for has a few kilobytes.
+const LONGEST_BYTES: u64 = 64 << 10;
+
+/// Asks one service.
+pub(super) struct Client {
+    agent: Agent,
+    address: SocketAddr,
+    deadline: Instant,
+}
+
+impl Client {
+    pub(super) fn new(address: SocketAddr, deadline: Instant) -> Self {
+        let config = Agent::config_builder()
+            // The service is this machine's; a proxy would tell of the proxy's.
+            .proxy(None)
+            .max_redirects(0)
+            .http_status_as_error(false)
+            .user_agent(concat!("iotax/", env!("CARGO_PKG_VERSION")))
+            .build();
+        Self { agent: config.into(), address, deadline }
+    }
+
+    /// The answer to GET, if it is one: text, and with status 200.
+    pub(super) fn get(&self, path: &str, header: (&str, &str)) -> Option<String> {
+        self.answer(ureq::http::Method::GET, path, header)
+    }
+
+    /// The answer to PUT without content.
+    pub(super) fn put(&self, path: &str, header: (&str, &str)) -> Option<String> {
+        self.answer(ureq::http::Method::PUT, path, header)
+    }
+
+    fn answer(
+        &self,
+        method: ureq::http::Method,
+        path: &str,
+        (name, value): (&str, &str),
+    ) -> Option<String> {
+        let left = self.deadline.checked_duration_since(Instant::now())?;
+        let url = format!("http://{}{path}", self.address);
+        let request = ureq::http::Request::builder().method(method).uri(url).header(name, value);
+        let request = self.agent.configure_request(request.body(()).ok()?);
+        let request = request.timeout_global(Some(left)).build();
+        let mut response = self.agent.run(request).ok()?;
+        if response.status() != 200 {
+            return None;
+        }
+        response.body_mut().with_config().limit(LONGEST_BYTES).read_to_string().ok()
+    }
+}

@@ -1,0 +1,69 @@
+//! Which VM of which cloud this machine is, as its metadata service tells.
+//!
+//! All clouds have that service at one address, which no network routes. They are asked at the same
+//! time and each in its own way; the first that answers as its documents say is believed. Nothing is
+//! told about this machine, and nothing that is secret is asked for.
+//!
+//! | module | idea |
+//! |---|---|
+//! | `client` | a request, held to a limit of time and size |
+//! | `azure`, `aws`, `google` | what to ask each of them, and how to read it |
+
+mod aws;
+mod azure;
+mod client;
+mod google;
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use iotax_record::CloudInstance;
+
+use self::client::Client;
+
+/// Where all of them answer: link-local, so that it cannot be another machine's.
+const ADDRESS: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(169, 254, 169, 254)), 80);
+/// How long may be lost where nobody answers.
+const LIMIT: Duration = Duration::from_secs(1);
+
+/// The VM that the metadata service says this is; `None` where there is no such service. Takes a
+/// second at most.
+pub fn cloud_instance() -> Option<CloudInstance> {
+    cloud_instance_at(ADDRESS)
+}
+
+/// As [`cloud_instance`], of a service at another address.
+pub fn cloud_instance_at(address: SocketAddr) -> Option<CloudInstance> {
+    within(address, LIMIT)
+}
+
+fn within(address: SocketAddr, limit: Duration) -> Option<CloudInstance> {
+    let deadline = Instant::now() + limit;
+    let (answer, answers) = mpsc::channel();
+    for ask in [azure::ask, aws::ask, google::ask] {
+        let answer = answer.clone();
+        // Left behind at the deadline, and then ended by the client's own.
+        thread::spawn(move || {
+            if let Some(instance) = ask(&Client::new(address, deadline)) {
+                // Another one may have been first.
+                let _ = answer.send(instance);
+            }
+        });
+    }
+    drop(answer);
+    answers.recv_timeout(deadline.saturating_duration_since(Instant::now())).ok()
+}
+
+/// A name as clouds give them, and not just any text that some server answers with.
+fn word(text: &str) -> Option<String> {
+    const LONGEST: usize = 64;
+    let text = text.trim();
+    let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    let is_word = (1..=LONGEST).contains(&text.len()) && text.chars().all(is_name);
+    is_word.then(|| text.to_owned())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,33 @@
+//! The VM that a cloud says a machine is.
+
+use serde::{Deserialize, Serialize};
+
+/// A VM, as the cloud's metadata service tells. `None`: it does not.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CloudInstance {
+    /// Whose: `Azure`, `AWS`, `Google Cloud`.
+    pub cloud: String,
+    /// Its size, as the provider spells it: `Standard_DS1_v2`.
+    pub vm: String,
+    /// Where it runs: `westeurope`.
+    pub region: Option<String>,
+    /// What is attached, as far as the cloud tells.
+    pub disks: Vec<CloudDisk>,
+}
+
+/// A disk of a [`CloudInstance`].
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct CloudDisk {
+    /// Its name.
+    pub name: Option<String>,
+    /// Logical unit number, of data disks.
+    pub lun: Option<u32>,
+    /// Its kind, in the provider's words: `Premium_LRS`.
+    pub kind: Option<String>,
+    /// Its performance tier: `P30`.
+    pub tier: Option<String>,
+    /// What the host caches of it, in the provider's words: `ReadOnly`.
+    pub caching: Option<String>,
+    /// Capacity.
+    pub size_bytes: Option<u64>,
+}
