@@ -40,11 +40,12 @@ pub(super) fn fit(
 }
 
 /// Both models. Kernels and providers count a large I/O as several; where only that keeps a limiter
-/// from being seen, the largest are left out.
+/// from being seen, the largest are left out: no device does so either.
 fn models(points: Vec<(u32, f64)>) -> SizeFit {
     let all = points.len();
     let small = points.iter().filter(|(size, _)| *size <= SURELY_ONE_BYTES).count();
     let counts_as_several = throttle(&points).rms > FITS
+        && device(&points).rms > FITS
         && small >= LEAST_SIZES
         && throttle(&points[..small]).rms <= FITS;
     let fitted = if counts_as_several { small } else { all };
@@ -163,6 +164,15 @@ mod tests {
 
     fn points(model: impl Fn(f64) -> f64) -> Vec<(u32, f64)> {
         (12..=20).map(|bits| (1 << bits, model(f64::from(1_u32 << bits)))).collect()
+    }
+
+    #[test]
+    fn large_ios_that_count_as_several_do_not_hide_a_limiter() {
+        let counted = points(|size| 1000.0 / (size / 400_000.0).ceil());
+        let found = models(counted);
+        assert!(found.fitted < found.points.len() && found.throttle.rms < 1e-9, "{found:?}");
+        let device = models(points(|size| 1.0 / (16e-3 + size / 80e6)));
+        assert_eq!(device.fitted, device.points.len(), "{device:?}");
     }
 
     proptest! {
