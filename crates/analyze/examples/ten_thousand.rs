@@ -105,6 +105,7 @@ fn experiment() -> Experiment {
             workload,
             then: Vec::new(),
             suite: None,
+            cloud: iotax_spec::CloudChoice::default(),
             arms,
             design: Design::Compare,
             stop,

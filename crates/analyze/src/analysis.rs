@@ -4,6 +4,7 @@ mod caps;
 
 use serde::{Deserialize, Serialize};
 
+use crate::documented::Documented;
 use crate::statistics::{StatisticsSeries, StatisticsSummary};
 use crate::stats::verdict::Verdict;
 pub use caps::{ArmDepths, ArmDrain, Cap, DepthLevel, DepthResponse};
@@ -45,6 +46,9 @@ pub struct Analysis {
     pub attribution: Option<Attribution>,
     /// All trials in the order in which they ran.
     pub trials: Vec<TrialPoint>,
+    /// Arms whose throughput is that of a documented limit.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub documented: Vec<Documented>,
     /// What makes the figures doubtful, worst first.
     pub warnings: Vec<Warning>,
     /// What could not be concluded, and why.

@@ -3,6 +3,7 @@
 mod caps;
 mod catalog;
 mod disk;
+mod documented;
 mod limits;
 
 use std::path::PathBuf;
@@ -15,6 +16,7 @@ pub use self::catalog::{CatalogCheckArgs, CatalogCommand, CatalogLookArgs, Catal
 pub use self::disk::{
     CloudArgs, DiskCommand, DiskDownArgs, DiskServeArgs, DiskStatusArgs, DiskUpArgs,
 };
+pub use self::documented::DocumentedArgs;
 pub use self::limits::LimitsArgs;
 
 /// What does each layer cost your I/O?
@@ -167,6 +169,8 @@ pub struct MeasureArgs {
     pub certainty: CertaintyArgs,
     #[command(flatten)]
     pub caps: CapArgs,
+    #[command(flatten)]
+    pub documented: DocumentedArgs,
     #[command(flatten)]
     pub load: LoadArgs,
     #[command(flatten)]

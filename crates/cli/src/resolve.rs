@@ -10,6 +10,7 @@ use iotax_spec::{
 use jiff::Timestamp;
 
 use crate::args::{CertaintyArgs, CompareArgs, LoadArgs, PeelArgs, RunArgs};
+use crate::documented;
 use crate::exit::Usage;
 use crate::workload::{self, Load};
 
@@ -43,6 +44,7 @@ pub fn peel(args: &PeelArgs) -> Result<Spec> {
     }
     let seed = seed(args.measure.load.seed);
     let spec = load.into_spec(|first| Spec::peel(first, &stack, Subsets::Auto, stop, seed))?;
+    let spec = documented::with(spec, &args.measure.documented)?;
     finish(spec, &args.measure.load, Path::new("."))
 }
 
@@ -65,6 +67,7 @@ pub fn compare(args: &CompareArgs) -> Result<Spec> {
     let stop = stop(&args.measure.certainty, Stop::default())?;
     let seed = seed(args.measure.load.seed);
     let spec = load.into_spec(|first| Spec::compare(first, arms, stop, seed))?;
+    let spec = documented::with(spec, &args.measure.documented)?;
     finish(spec, &args.measure.load, Path::new("."))
 }
 
@@ -99,6 +102,7 @@ fn experiment_file(path: &Path, args: &CompareArgs) -> Result<Spec> {
         spec.seed = seed;
     }
     spec.validate()?;
+    let spec = documented::with(spec, &args.measure.documented)?;
     // The parent of a bare file name is the empty path.
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     finish(spec, &args.measure.load, parent.unwrap_or(Path::new(".")))

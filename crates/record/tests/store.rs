@@ -17,6 +17,7 @@ fn experiment() -> Experiment {
         spec: Spec {
             then: Vec::new(),
             suite: None,
+            cloud: iotax_spec::CloudChoice::default(),
             workload: Workload {
                 name: "w".into(),
                 about: String::new(),

@@ -90,6 +90,7 @@ mod tests {
             depths: Vec::new(),
             drained: Vec::new(),
             unmasked: Vec::new(),
+            documented: Vec::new(),
             trials: Vec::new(),
             warnings: vec![warning("a", "wait"), warning("b", "stop"), warning("c", "wait")],
             open_questions: Vec::new(),

@@ -1,5 +1,6 @@
 //! The verdict in plain sentences, the same in every format.
 
+use iotax_analyze::documented::Documented;
 use iotax_analyze::{Analysis, Comparison, Metric, Verdict};
 use iotax_record::Experiment;
 use iotax_spec::Design;
@@ -18,6 +19,7 @@ pub(crate) fn verdict(experiment: &Experiment, analysis: &Analysis) -> Vec<Strin
     };
     sentences.extend(cpu(analysis));
     sentences.extend(caps::sentences(experiment, analysis));
+    sentences.extend(analysis.documented.iter().map(documented));
     if analysis.ending.interrupted {
         sentences.push(format!(
             "Interrupted after {}: these are the results so far.",
@@ -25,6 +27,12 @@ pub(crate) fn verdict(experiment: &Experiment, analysis: &Analysis) -> Vec<Strin
         ));
     }
     sentences
+}
+
+/// `plain: MB/s: the VM cached limit of Standard_DS1_v2 binds, to the point.`
+fn documented(row: &Documented) -> String {
+    let quantity = if row.is_bytes() { "MB/s" } else { "IOPS" };
+    words::printable(&format!("{}: {quantity}: {}", row.target, row.says))
 }
 
 fn single(analysis: &Analysis) -> Vec<String> {

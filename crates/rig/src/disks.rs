@@ -133,6 +133,7 @@ fn spec(disks: &[Disk], seed: u64) -> Spec {
     Spec {
         then: Vec::new(),
         suite: None,
+        cloud: iotax_spec::CloudChoice::default(),
         workload: Workload::preset("randread-4k").expect("a built-in workload"),
         arms: disks.iter().map(arm).collect(),
         design: Design::Single,

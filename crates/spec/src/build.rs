@@ -166,6 +166,7 @@ impl Spec {
             workload,
             then: Vec::new(),
             suite: None,
+            cloud: crate::cloud::CloudChoice::default(),
             arms: vec![arm],
             design: Design::Single,
             stop,
@@ -185,8 +186,17 @@ impl Spec {
             let advice = "name two or more, as in base=/mnt/a other=/mnt/b";
             return Err(Error::syntax("a comparison needs at least two arms", advice));
         }
-        Self { workload, then: Vec::new(), suite: None, arms, design: Design::Compare, stop, seed }
-            .validated()
+        Self {
+            workload,
+            then: Vec::new(),
+            suite: None,
+            cloud: crate::cloud::CloudChoice::default(),
+            arms,
+            design: Design::Compare,
+            stop,
+            seed,
+        }
+        .validated()
     }
 
     /// The layers of one stack taken off: the arms are `stack` with subsets of the layers above
@@ -209,6 +219,7 @@ impl Spec {
             workload,
             then: Vec::new(),
             suite: None,
+            cloud: crate::cloud::CloudChoice::default(),
             arms,
             design: Design::Peel { layers, masks },
             stop,

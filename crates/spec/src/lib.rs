@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod build;
+mod cloud;
 mod depth;
 pub mod diskspd;
 mod error;
@@ -29,6 +30,7 @@ mod validate;
 mod workload;
 
 pub use build::Subsets;
+pub use cloud::CloudChoice;
 pub use depth::Depth;
 pub use error::{Error, FilePlace, Subject};
 pub use limits::{BurstWatch, KnownLimit, Limits, LimitsTarget, Probe, Region};

@@ -108,6 +108,7 @@ impl Limits {
             workload: workload(self.writes, whole, 4096, 1, (0, 1)),
             then: Vec::new(),
             suite: None,
+            cloud: crate::cloud::CloudChoice::default(),
             arms: self.targets.iter().map(|target| target.arm.clone()).collect(),
             design: Design::Compare,
             stop: Stop::default(),

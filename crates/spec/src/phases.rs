@@ -20,7 +20,8 @@ impl Spec {
     pub fn phase(&self, index: usize) -> Option<Self> {
         let workload = self.phases().nth(index)?.clone();
         let (arms, design) = (self.arms.clone(), self.design.clone());
-        Some(Self { workload, then: Vec::new(), suite: None, arms, design, ..*self })
+        let cloud = self.cloud.clone();
+        Some(Self { workload, then: Vec::new(), suite: None, arms, design, cloud, ..*self })
     }
 
     /// Name of the whole: the suite's, or the workload's where there is one phase.

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::cloud::CloudChoice;
 use crate::stack::Target;
 use crate::workload::Workload;
 
@@ -25,6 +26,9 @@ pub struct Spec {
     pub stop: Stop,
     /// Seed of every random choice: block order, offsets, data.
     pub seed: u64,
+    /// What the arms are said to be, to set their throughput beside documented limits.
+    #[serde(default, skip_serializing_if = "CloudChoice::is_empty")]
+    pub cloud: CloudChoice,
 }
 
 /// One configuration under comparison.

@@ -5,7 +5,7 @@ use std::fmt;
 use iotax_spec::Limits;
 use serde::{Deserialize, Serialize};
 
-use super::documented::Documented;
+use crate::documented::Documented;
 
 /// Version of this format.
 pub const LIMITS_ANALYSIS_FORMAT: u32 = 1;

@@ -33,6 +33,7 @@ impl Bed {
         let spec = Spec {
             then: Vec::new(),
             suite: None,
+            cloud: iotax_spec::CloudChoice::default(),
             workload: workload(),
             arms: arms.iter().map(|(name, layers)| arm(name, layers)).collect(),
             design,

@@ -3,7 +3,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{Color, Format};
+use super::{Color, DocumentedArgs, Format};
 
 /// `iotax limits`
 #[derive(Debug, Args)]
@@ -44,21 +44,8 @@ pub struct LimitsArgs {
         help_heading = "Search"
     )]
     pub pauses: String,
-    /// VM size it runs on, as in the catalog: what was measured is set beside
-    /// its limits [default: as the cloud's metadata service says, for targets
-    /// that are paths]
-    #[arg(long, value_name = "NAME", help_heading = "Documented limits")]
-    pub vm: Option<String>,
-    /// Kind of disk, once for all targets or once for each: P30,
-    /// gp3:size=500G,iops=6000
-    #[arg(long, value_name = "DISK", help_heading = "Documented limits")]
-    pub disk: Vec<String>,
-    /// Host caching of the disks: none, readonly, readwrite [default: none]
-    #[arg(long, value_name = "MODE", help_heading = "Documented limits")]
-    pub caching: Option<String>,
-    /// Disk controller, for VM sizes whose limits depend on it: scsi, nvme
-    #[arg(long, value_name = "KIND", help_heading = "Documented limits")]
-    pub variant: Option<String>,
+    #[command(flatten)]
+    pub documented: DocumentedArgs,
     /// Do not ask the cloud's metadata service which VM this is
     #[arg(long, help_heading = "Documented limits")]
     pub no_metadata: bool,

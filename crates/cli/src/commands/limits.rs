@@ -7,18 +7,17 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, bail};
 use indicatif::{HumanBytes, HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use iotax_analyze::caps::{self, Caps};
-use iotax_catalog::Caching;
 use iotax_load::{LoadDriver as _, Native};
 use iotax_record::{End, LIMITS_FORMAT, LimitsHead, LimitsReader, LimitsWriter};
 use iotax_report::{self as report, Search};
 use iotax_rig::{Options, Rig};
 use iotax_spec::units::{parse_bytes, parse_duration};
-use iotax_spec::{BurstWatch, Limits, LimitsTarget, parse_arms};
+use iotax_spec::{BurstWatch, CloudChoice, Limits, LimitsTarget, parse_arms};
 use jiff::Timestamp;
 
 use crate::args::{Color, Format, LimitsArgs};
 use crate::exit::{Exit, Usage};
-use crate::{measure, output, resolve, signals};
+use crate::{documented, measure, output, resolve, signals};
 
 /// `iotax limits`
 pub fn limits(args: &LimitsArgs) -> Result<Exit> {
@@ -133,11 +132,7 @@ fn show(
 fn asked(args: &LimitsArgs) -> Result<Limits> {
     let arms = parse_arms(args.targets.iter().map(String::as_str))?;
     let size = parse_bytes(&args.size).context("option --size")?;
-    let disk = disks(args, arms.len())?;
-    if let Some(mode) = args.caching.as_deref().filter(|mode| Caching::parse(mode).is_none()) {
-        let problem = format!("--caching {mode}: write none, readonly or readwrite");
-        return Err(Usage(problem).into());
-    }
+    let choice = documented::choice(&args.documented, arms.len())?;
     let burst = match &args.burst {
         Some(longest) => Some(BurstWatch {
             longest_ns: parse_duration(longest).context("option --burst")?,
@@ -155,32 +150,20 @@ fn asked(args: &LimitsArgs) -> Result<Limits> {
         arm.target.resolve_paths(&directory, home.as_deref());
         let span_bytes = iotax_rig::span_bytes(&arm.target, size);
         let known = known::cgroups(&arm.target, args.write);
-        LimitsTarget { arm, span_bytes, disk: disk(at), known }
+        LimitsTarget { arm, span_bytes, disk: choice.disk(at).map(str::to_owned), known }
     });
+    let targets = targets.collect();
+    let CloudChoice { vm, variant, caching, disks: _ } = choice;
     Ok(Limits {
-        targets: targets.collect(),
+        targets,
         writes: args.write,
         quick: args.quick,
         burst,
-        vm: args.vm.clone(),
-        variant: args.variant.clone(),
-        caching: args.caching.clone(),
+        vm,
+        variant,
+        caching,
         seed: resolve::seed(args.seed),
     })
-}
-
-/// The kind of disk of each target: one for all, or one each.
-fn disks(args: &LimitsArgs, targets: usize) -> Result<impl Fn(usize) -> Option<String>> {
-    let disks = args.disk.clone();
-    if disks.len() > 1 && disks.len() != targets {
-        return Err(Usage(format!(
-            "--disk was given {} times for {targets} targets: give it once for all of them, or \
-             once for each, in their order",
-            disks.len()
-        ))
-        .into());
-    }
-    Ok(move |at: usize| disks.get(if disks.len() == 1 { 0 } else { at }).cloned())
 }
 
 /// A few blocks would be read again and again, from whatever remembers them.

@@ -65,6 +65,7 @@ fn experiment(workload: Workload, arms: Vec<Arm>, design: Design, command: &[&st
             workload,
             then: Vec::new(),
             suite: None,
+            cloud: iotax_spec::CloudChoice::default(),
             arms,
             design,
             stop: stop(),

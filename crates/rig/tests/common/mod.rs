@@ -28,6 +28,7 @@ pub fn spec(arms: &[(&str, Target)]) -> Spec {
     Spec {
         then: Vec::new(),
         suite: None,
+        cloud: iotax_spec::CloudChoice::default(),
         workload: Workload {
             name: "test".into(),
             about: String::new(),
