@@ -57,6 +57,8 @@ impl Climb<'_, '_> {
             block_bytes: SMALL_BYTES,
             queue_depth,
             expected_iops: self.expected_iops,
+            // Twice the depth brings twice as much at best.
+            most_iops: self.expected_iops.map(|iops| 2.2 * iops),
             from_start: false,
         };
         let seen = self.scout.measure(self.target, shape, found)?;

@@ -88,6 +88,7 @@ impl Quantity {
             block_bytes: self.block_bytes,
             queue_depth: self.queue_depth,
             expected_iops: Some(self.expected_iops),
+            most_iops: Some(1.3 * self.expected_iops),
             from_start: false,
         }
     }

@@ -34,6 +34,9 @@ pub(super) struct Shape<'a> {
     pub queue_depth: u32,
     /// I/Os per second to expect, for the lengths of ramp and window.
     pub expected_iops: Option<f64>,
+    /// I/Os per second that it will not exceed, for the part of the target to read: what is read
+    /// twice may come from a cache.
+    pub most_iops: Option<f64>,
     /// Without a ramp: what is there at the start is what it is about.
     pub from_start: bool,
 }
@@ -43,6 +46,8 @@ pub(super) struct Scout<'a> {
     limits: &'a Limits,
     /// Per target: where it was not read yet.
     cursors: Vec<u64>,
+    /// Per target: bytes of all parts that were to be read.
+    allotted: Vec<u64>,
     /// Per target: I/Os per second of the last probe. A limiter may still be paying for the last
     /// of them.
     last_iops: Vec<f64>,
@@ -54,7 +59,16 @@ impl<'a> Scout<'a> {
     pub fn new(limits: &'a Limits, prober: &'a mut dyn Prober) -> Self {
         let cursors = vec![0; limits.targets.len()];
         let last_iops = vec![f64::INFINITY; cursors.len()];
-        Self { prober, limits, cursors, last_iops, draws: limits.seed, levels: Vec::new() }
+        let allotted = cursors.clone();
+        Self {
+            prober,
+            limits,
+            cursors,
+            allotted,
+            last_iops,
+            draws: limits.seed,
+            levels: Vec::new(),
+        }
     }
 
     pub fn limits(&self) -> &'a Limits {
@@ -85,8 +99,11 @@ impl<'a> Scout<'a> {
         window_s: f64,
         found: &mut TargetCaps,
     ) -> Result<Observation, Ended> {
+        let before = self.allotted[target];
         let seen = self.measure_all(&[target], shape, window_s)?.swap_remove(0);
-        found.take_in(&seen, self.limits.targets[target].span_bytes);
+        let allotted = (self.allotted[target] - before) as f64;
+        found.passes += allotted / self.limits.targets[target].span_bytes.max(1) as f64;
+        found.take_in(&seen);
         Ok(seen)
     }
 
@@ -100,8 +117,10 @@ impl<'a> Scout<'a> {
         let owed_s = targets.iter().map(|target| 2.0 / self.last_iops[*target]).fold(0.0, f64::max);
         let ramp_s = if shape.from_start { 0.0 } else { self.ramp_s(shape) + owed_s };
         let region = |scout: &mut Self, target: usize| {
-            let rate = shape.expected_iops.map(|iops| iops * f64::from(shape.block_bytes));
-            let bytes = rate.map(|rate| rate * (ramp_s + window_s) * 1.5);
+            let most = shape.most_iops.map(|iops| iops * f64::from(shape.block_bytes));
+            // Besides what is completed, what is in flight at the end.
+            let in_flight = f64::from(shape.queue_depth) * f64::from(shape.block_bytes);
+            let bytes = most.map(|rate| rate * (ramp_s + window_s) + in_flight);
             (target, scout.fresh(target, bytes, shape.block_bytes))
         };
         let places: Vec<_> = targets.iter().map(|target| region(self, *target)).collect();
@@ -169,6 +188,7 @@ impl<'a> Scout<'a> {
         let start = self.cursors[target];
         let start = if start + bytes > span { 0 } else { start };
         self.cursors[target] = start + bytes;
+        self.allotted[target] += bytes;
         Region { offset_bytes: start, bytes }
     }
 
@@ -217,8 +237,7 @@ impl<'a> Scout<'a> {
 }
 
 impl TargetCaps {
-    fn take_in(&mut self, seen: &Observation, span_bytes: u64) {
-        self.passes += seen.bytes as f64 / span_bytes.max(1) as f64;
+    fn take_in(&mut self, seen: &Observation) {
         self.errors += seen.errors;
         if self.first_error.is_none() {
             self.first_error.clone_from(&seen.first_error);

@@ -60,6 +60,7 @@ fn twice(
         block_bytes,
         queue_depth: sizes::depth(found, Some(iops)),
         expected_iops: Some(iops),
+        most_iops: None,
         from_start: true,
     };
     let region = scout.fresh(target, Some(bytes), block_bytes);

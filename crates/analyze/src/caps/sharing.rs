@@ -86,7 +86,8 @@ impl Pair<'_> {
             purpose: ["one alone", "the other alone", "both at once"][part],
             block_bytes: larger.block_bytes,
             queue_depth: first.queue_depth.max(second.queue_depth),
-            expected_iops: Some(self.expected_iops(larger.block_bytes)),
+            expected_iops: Some(self.iops_of(f64::min, larger.block_bytes)),
+            most_iops: Some(1.3 * self.iops_of(f64::max, larger.block_bytes)),
             from_start: false,
         };
         let window_s = scout.window_s(shape.expected_iops);
@@ -98,10 +99,10 @@ impl Pair<'_> {
         Ok(seen.iter().map(value).sum())
     }
 
-    /// Of the slower one.
-    fn expected_iops(&self, block_bytes: u32) -> f64 {
-        let slower = self.caps.0.cap.min(self.caps.1.cap);
-        if self.quantity == "iops" { slower } else { slower / f64::from(block_bytes) }
+    /// I/Os per second of one of both: the slower, or the faster.
+    fn iops_of(&self, which: fn(f64, f64) -> f64, block_bytes: u32) -> f64 {
+        let cap = which(self.caps.0.cap, self.caps.1.cap);
+        if self.quantity == "iops" { cap } else { cap / f64::from(block_bytes) }
     }
 
     fn found(&self, blocks: &[Block], phi: Interval, verdict: Shared) -> Sharing {

@@ -75,6 +75,8 @@ fn add(
         block_bytes: size,
         queue_depth: depth(found, expected_iops),
         expected_iops,
+        // Never more than of smaller ones.
+        most_iops: nearest.map(|(_, iops)| iops).or(plateau).map(|iops| 1.2 * iops),
         from_start: false,
     };
     let seen = scout.measure(target, shape, found)?;

@@ -35,6 +35,7 @@ pub(super) fn find(
         block_bytes,
         queue_depth,
         expected_iops: None,
+        most_iops: None,
         from_start: true,
     };
     if scout.limits().burst.is_some() {
@@ -61,6 +62,7 @@ pub(super) fn drain(
         block_bytes,
         queue_depth: if block_bytes > 64 << 10 { LARGE_DEPTH } else { DEPTH },
         expected_iops: Some(level),
+        most_iops: None,
         from_start: false,
     };
     let mut drained_s = 0.0;
@@ -132,7 +134,12 @@ pub(super) fn burst(
         // What may have come back at the rate, spent at the difference of the levels.
         let lasts_s = first.rate * pause_s / (first.peak - first.rate);
         let window_s = (lasts_s.min(first.lasted_s) * 1.2 + SETTLED_S as f64).ceil();
-        let shape = Shape { purpose: "what came back in a pause?", from_start: true, ..shape };
+        let shape = Shape {
+            purpose: "what came back in a pause?",
+            most_iops: None,
+            from_start: true,
+            ..shape
+        };
         let seen = scout.measure_for(target, shape, window_s, found)?;
         let series: Vec<f64> = seconds(&seen.per_second_ios).iter().map(|n| n * unit).collect();
         let size = above(&series, first.rate);

@@ -3,15 +3,19 @@
 
 mod virtual_time;
 
-use iotax_analyze::caps::{CapKind, Caps, Shared, find};
+use iotax_analyze::caps::{Cap, CapKind, Caps, Shared, find};
 use iotax_spec::{Arm, BurstWatch, Limits, LimitsTarget, Target};
-use iotax_vdisk::{DelayConfig, FlashConfig, LayerConfig, MemConfig, RateLimit, ThrottleConfig};
+use iotax_vdisk::{
+    DelayConfig, FlashConfig, LayerConfig, MemConfig, RateLimit, ThrottleConfig, TierConfig,
+};
 use rand::{RngExt as _, SeedableRng as _};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use self::virtual_time::VirtualTime;
 
 const SPAN_BYTES: u64 = 256 << 20;
+/// Enough that nothing needs to be read twice.
+const LARGE_SPAN_BYTES: u64 = 4 << 30;
 
 fn mem() -> LayerConfig {
     LayerConfig::Mem(MemConfig { size_bytes: SPAN_BYTES })
@@ -31,9 +35,18 @@ fn delay(micros: u64) -> LayerConfig {
 }
 
 fn search(stacks: &[Vec<LayerConfig>], quick: bool, burst: Option<BurstWatch>) -> (Caps, f64) {
+    search_in(SPAN_BYTES, stacks, quick, burst)
+}
+
+fn search_in(
+    span_bytes: u64,
+    stacks: &[Vec<LayerConfig>],
+    quick: bool,
+    burst: Option<BurstWatch>,
+) -> (Caps, f64) {
     let target = |name: String| LimitsTarget {
         arm: Arm::new(name, Target::Path("/".into())),
-        span_bytes: SPAN_BYTES,
+        span_bytes,
         disk: None,
         known: Vec::new(),
     };
@@ -82,6 +95,29 @@ fn hidden_caps_are_found_within_two_percent() {
         assert!(off(found_bw.cap, bw) < 0.02, "{case}");
         assert_eq!(found_iops.kind, CapKind::Throttle, "{case}");
         assert!(found.useful_depth.is_some(), "{case}");
+    }
+}
+
+#[test]
+fn a_cache_above_the_cap_is_seen_and_is_in_no_figure() {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(13);
+    for case in 0..5 {
+        let iops = draw(&mut random, 80.0, 300.0);
+        let bw = iops * draw(&mut random, 8.0, 64.0) * 1024.0;
+        let caps = throttle(Some(RateLimit::sustained(iops)), Some(RateLimit::sustained(bw)), None);
+        let base = LayerConfig::Mem(MemConfig { size_bytes: LARGE_SPAN_BYTES });
+        let tier = LayerConfig::Tier(TierConfig { size_bytes: LARGE_SPAN_BYTES });
+        // Hits take some time, too, or virtual time would stand still.
+        let stack = vec![base, caps, tier, delay(2_000)];
+        let (caps, _) = search_in(LARGE_SPAN_BYTES, &[stack], true, None);
+        let found = &caps.targets[0];
+        let case = format!("case {case}: {iops:.0} IOPS, {:.1} MB/s: {found:#?}", bw / 1e6);
+        let cap = |cap: &Option<Cap>| cap.as_ref().unwrap().cap;
+        assert!(off(cap(&found.iops), iops) < 0.02, "{case}");
+        assert!(off(cap(&found.bw_bytes), bw) < 0.02, "{case}");
+        assert_eq!(found.iops.as_ref().unwrap().kind, CapKind::Throttle, "{case}");
+        assert!(found.second_pass.as_ref().unwrap().hits, "{case}");
+        assert!(found.passes < 1.0, "{case}");
     }
 }
 

@@ -8,8 +8,6 @@ use std::sync::Arc;
 use iotax_analyze::caps::{Ended, Observation, Prober};
 use iotax_spec::Probe;
 use iotax_vdisk::{Clock, LayerConfig, ManualClock, Request, Session, Submitted, VirtualDisk};
-use rand::{RngExt as _, SeedableRng as _};
-use rand_xoshiro::Xoshiro256PlusPlus;
 
 /// Between two probes a load generator needs some time.
 const BETWEEN_NS: u64 = 5_000_000;
@@ -17,7 +15,6 @@ const BETWEEN_NS: u64 = 5_000_000;
 pub struct VirtualTime {
     clock: Arc<ManualClock>,
     disks: Vec<VirtualDisk>,
-    random: Xoshiro256PlusPlus,
     /// Virtual time spent, in nanoseconds.
     pub spent_ns: u64,
     pub probes: u32,
@@ -32,7 +29,6 @@ impl VirtualTime {
         Self {
             disks: stacks.iter().map(open).collect(),
             clock: Arc::clone(&clock),
-            random: Xoshiro256PlusPlus::seed_from_u64(1),
             spent_ns: 0,
             probes: 0,
         }
@@ -41,6 +37,8 @@ impl VirtualTime {
 
 struct Running {
     session: Session,
+    /// Each block once before any comes again; these disks do not care in which order.
+    next_block: u64,
     started_ns: Vec<u64>,
     seen: Observation,
     latency_sum_ns: f64,
@@ -59,6 +57,7 @@ impl Prober for VirtualTime {
             .map(|(target, _)| Running {
                 session: Session::new(&self.disks[*target], depth, probe.block_bytes as usize)
                     .unwrap(),
+                next_block: 0,
                 started_ns: vec![0; depth],
                 seen: Observation {
                     active_ns: probe.time_ns,
@@ -124,9 +123,10 @@ impl VirtualTime {
     ) {
         let (_, region) = probe.places[at];
         let blocks = region.bytes / u64::from(probe.block_bytes);
-        let block = self.random.random_range(0..blocks);
-        let offset = region.offset_bytes + block * u64::from(probe.block_bytes);
         let run = &mut running[at];
+        let block = run.next_block % blocks;
+        run.next_block += 1;
+        let offset = region.offset_bytes + block * u64::from(probe.block_bytes);
         let now_ns = self.clock.now_ns();
         run.started_ns[slot] = now_ns;
         let request = Request::read(offset, probe.block_bytes as usize);
