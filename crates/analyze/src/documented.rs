@@ -65,14 +65,14 @@ impl Documented {
     }
 }
 
-/// What the catalogue says of what was named; `disks`: those of the targets that have one.
+/// What the catalogue says of so many targets.
 ///
 /// # Errors
 /// If the catalogue does not know one of them, or they cannot be together.
-pub fn named(choice: &CloudChoice, disks: &[&str]) -> Result<Named, Error> {
+pub fn named(choice: &CloudChoice, targets: usize) -> Result<Named, Error> {
     let caching = choice.caching.as_deref().and_then(Caching::parse).unwrap_or(Caching::None);
-    let disks = disks.iter().map(|disk| attached_disk(disk, caching));
-    let disks = disks.collect::<Result<Vec<_>, _>>()?;
+    let disks = (0..targets).filter_map(|target| choice.disk(target));
+    let disks = disks.map(|disk| attached_disk(disk, caching)).collect::<Result<Vec<_>, _>>()?;
     let (vm, variant) = (choice.vm.clone(), choice.variant.clone());
     if disks.is_empty() {
         let vm = vm.map(|name| vm_variant(&name, variant.as_deref())).transpose()?;
@@ -82,23 +82,13 @@ pub fn named(choice: &CloudChoice, disks: &[&str]) -> Result<Named, Error> {
     Ok(Named { vm: expectation.vm, disks: expectation.disks })
 }
 
-/// What the catalogue says of the arms of an experiment.
-///
-/// # Errors
-/// As [`named`].
-pub fn of_spec(spec: &Spec) -> Result<Named, Error> {
-    let disks: Vec<&str> = (0..spec.arms.len()).filter_map(|arm| spec.cloud.disk(arm)).collect();
-    named(&spec.cloud, &disks)
-}
-
 /// The arms whose throughput is that of a documented limit, sustained or burst.
 pub(crate) fn bound_arms(spec: &Spec, arms: &[ArmSummary]) -> Vec<Documented> {
     // An unknown name is refused before anything is measured.
-    let named = of_spec(spec).unwrap_or_default();
+    let named = named(&spec.cloud, spec.arms.len()).unwrap_or_default();
     let direction = spec.workload.primary_job().map_or(Direction::Both, direction);
     let rows = arms.iter().enumerate().flat_map(|(at, arm)| {
-        // Disks are named for all arms or for none.
-        let limits = named.limits(named.disks.get(at), direction);
+        let limits = named.limits(at, direction);
         let measured = [arm.iops, arm.bytes_per_s];
         QUANTITIES.into_iter().zip(measured).filter_map(move |(quantity, measured)| {
             let limits = limits.iter().filter_map(|limit| quantity.documented(limit)).collect();
@@ -118,9 +108,10 @@ fn direction(job: &Job) -> Direction {
 }
 
 impl Named {
-    /// The documented limits that hold for a target on this disk, or on any.
-    pub(crate) fn limits(&self, disk: Option<&DiskExpectation>, of: Direction) -> Vec<Limit> {
-        let mut limits: Vec<Limit> = match (disk, &self.vm) {
+    /// The documented limits that hold for the target at this place.
+    pub(crate) fn limits(&self, target: usize, of: Direction) -> Vec<Limit> {
+        // Disks are named for all targets or for none.
+        let mut limits: Vec<Limit> = match (self.disks.get(target), &self.vm) {
             (Some(disk), _) => disk.limits.clone(),
             (None, Some(vm)) => vm.limits.iter().filter_map(of_any_disk).collect(),
             (None, None) => Vec::new(),

@@ -11,7 +11,8 @@ use crate::exit::Usage;
 /// What was said of so many targets.
 ///
 /// # Errors
-/// For a caching mode that is none, and disks that are neither one for all targets nor one for each.
+/// For a caching mode that is none, disks that are neither one for all targets nor one for each, and
+/// what the catalog does not know.
 pub fn choice(args: &DocumentedArgs, targets: usize) -> Result<CloudChoice> {
     if let Some(mode) = args.caching.as_deref().filter(|mode| Caching::parse(mode).is_none()) {
         let problem = format!("--caching {mode}: write none, readonly or readwrite");
@@ -25,20 +26,21 @@ pub fn choice(args: &DocumentedArgs, targets: usize) -> Result<CloudChoice> {
         ))
         .into());
     }
-    Ok(CloudChoice {
+    let choice = CloudChoice {
         vm: args.vm.clone(),
         variant: args.variant.clone(),
         caching: args.caching.clone(),
         disks: args.disk.clone(),
-    })
+    };
+    documented::named(&choice, targets).map_err(|error| Usage(error.to_string()))?;
+    Ok(choice)
 }
 
 /// The experiment with what was said of its arms.
 ///
 /// # Errors
-/// As [`choice`]; and for what the catalog does not know.
+/// As [`choice`].
 pub fn with(mut spec: Spec, args: &DocumentedArgs) -> Result<Spec> {
     spec.cloud = choice(args, spec.arms.len())?;
-    documented::of_spec(&spec).map_err(|error| Usage(error.to_string()))?;
     Ok(spec)
 }

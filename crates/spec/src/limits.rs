@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::cloud::CloudChoice;
 use crate::spec::{Arm, Design, Spec, Stop};
 use crate::workload::{BlockSizes, Engine, Files, Job, Pattern, Workload};
 
@@ -19,15 +20,9 @@ pub struct Limits {
     pub quick: bool,
     /// Wait for bursts to end.
     pub burst: Option<BurstWatch>,
-    /// Name of the VM size it runs on, to set what was measured beside what is documented.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub vm: Option<String>,
-    /// `scsi` or `nvme`, for sizes whose limits differ.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub variant: Option<String>,
-    /// Host caching of disks that do not say it: `none`, `readonly`, `readwrite`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub caching: Option<String>,
+    /// What the targets are said to be, to set what was measured beside documented limits.
+    #[serde(default, skip_serializing_if = "CloudChoice::is_empty")]
+    pub cloud: CloudChoice,
     /// Seed of every random choice: offsets, order.
     pub seed: u64,
 }
@@ -39,9 +34,6 @@ pub struct LimitsTarget {
     pub arm: Arm,
     /// Bytes of it that may be used.
     pub span_bytes: u64,
-    /// The kind of disk it is, in the words of the catalogue: `P10`, `gp3:size=500G,iops=6000`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub disk: Option<String>,
     /// Limits that this machine itself is known to set, on the I/O that the search does.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub known: Vec<KnownLimit>,
@@ -108,7 +100,7 @@ impl Limits {
             workload: workload(self.writes, whole, 4096, 1, (0, 1)),
             then: Vec::new(),
             suite: None,
-            cloud: crate::cloud::CloudChoice::default(),
+            cloud: CloudChoice::default(),
             arms: self.targets.iter().map(|target| target.arm.clone()).collect(),
             design: Design::Compare,
             stop: Stop::default(),

@@ -1,38 +1,21 @@
 //! Caps beside the limits that are known of their targets.
 
-use iotax_catalog::{Direction, Error};
-use iotax_spec::{CloudChoice, Limits};
+use iotax_catalog::Direction;
+use iotax_spec::Limits;
 
 use super::found::{CapKind, Caps, TargetCaps};
-use crate::documented::{Documented, DocumentedLimit, Named, QUANTITIES, Quantity, named};
+use crate::documented::{Documented, DocumentedLimit, QUANTITIES, Quantity, named};
 
 /// So near to a limit, what could be anything is a throttle.
 const IS_IT: f64 = 0.02;
 
-/// What the catalogue says of the VM and disks that were named.
-///
-/// # Errors
-/// If the catalogue does not know one of them, or they cannot be together.
-pub fn setup(limits: &Limits) -> Result<Named, Error> {
-    let choice = CloudChoice {
-        vm: limits.vm.clone(),
-        variant: limits.variant.clone(),
-        caching: limits.caching.clone(),
-        disks: Vec::new(),
-    };
-    let disks = limits.targets.iter().filter_map(|target| target.disk.as_deref());
-    named(&choice, &disks.collect::<Vec<_>>())
-}
-
 /// Fills in [`Caps::documented`], and calls a throttle what sits on one of the limits.
 pub(super) fn compare(limits: &Limits, caps: &mut Caps) {
     // An unknown name is refused before anything is measured.
-    let named = setup(limits).unwrap_or_default();
+    let named = named(&limits.cloud, limits.targets.len()).unwrap_or_default();
     let direction = if limits.writes { Direction::Write } else { Direction::Read };
-    let mut disks = named.disks.iter();
-    for (asked, found) in limits.targets.iter().zip(&mut caps.targets) {
-        let disk = asked.disk.as_ref().and_then(|_| disks.next());
-        let documented = named.limits(disk, direction);
+    for (at, (asked, found)) in limits.targets.iter().zip(&mut caps.targets).enumerate() {
+        let documented = named.limits(at, direction);
         for quantity in QUANTITIES {
             let read_here = asked.known.iter().filter_map(|limit| quantity.read_here(limit));
             let of_catalogue = documented.iter().filter_map(|limit| quantity.documented(limit));
@@ -65,7 +48,7 @@ fn one(
 
 #[cfg(test)]
 mod tests {
-    use iotax_spec::{Arm, KnownLimit, LimitsTarget, Target};
+    use iotax_spec::{Arm, CloudChoice, KnownLimit, LimitsTarget, Target};
 
     use super::*;
     use crate::caps::Cap;
@@ -74,7 +57,6 @@ mod tests {
         let target = LimitsTarget {
             arm: Arm::new("a", Target::Path("/a".into())),
             span_bytes: 1 << 30,
-            disk: disk.map(str::to_owned),
             known,
         };
         Limits {
@@ -82,9 +64,11 @@ mod tests {
             writes: false,
             quick: true,
             burst: None,
-            vm: vm.map(str::to_owned),
-            variant: None,
-            caching: None,
+            cloud: CloudChoice {
+                vm: vm.map(str::to_owned),
+                disks: disk.into_iter().map(str::to_owned).collect(),
+                ..CloudChoice::default()
+            },
             seed: 1,
         }
     }

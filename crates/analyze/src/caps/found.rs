@@ -181,7 +181,7 @@ pub struct SizeFit {
 /// A model with two parameters, fitted.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Fit {
-    /// I/Os per second of the smallest blocks, as the model has it; infinite if bytes alone count.
+    /// I/Os per second of the smallest blocks, as the model has it; `None` if bytes alone count.
     pub iops: Option<f64>,
     /// Bytes per second of the largest blocks, as the model has it; `None` if I/Os alone count.
     pub bw_bytes: Option<f64>,

@@ -30,7 +30,6 @@ mod sharing;
 mod sizes;
 mod soak;
 
-pub use documented::setup;
 pub use found::{
     Burst, Cap, CapKind, Caps, DepthStep, Evidence, Fit, LIMITS_ANALYSIS_FORMAT, Level, Recovery,
     SecondPass, Shared, Sharing, SizeFit, TargetCaps,

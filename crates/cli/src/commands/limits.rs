@@ -12,7 +12,7 @@ use iotax_record::{End, LIMITS_FORMAT, LimitsHead, LimitsReader, LimitsWriter};
 use iotax_report::{self as report, Search};
 use iotax_rig::{Options, Rig};
 use iotax_spec::units::{parse_bytes, parse_duration};
-use iotax_spec::{BurstWatch, CloudChoice, Limits, LimitsTarget, parse_arms};
+use iotax_spec::{BurstWatch, Limits, LimitsTarget, parse_arms};
 use jiff::Timestamp;
 
 use crate::args::{Color, Format, LimitsArgs};
@@ -22,7 +22,6 @@ use crate::{documented, measure, output, resolve, signals};
 /// `iotax limits`
 pub fn limits(args: &LimitsArgs) -> Result<Exit> {
     let mut limits = asked(args)?;
-    caps::setup(&limits).map_err(|error| Usage(error.to_string()))?;
     let stop = signals::stop_flag()?;
     let dir = measure::directory("limits", args.out.as_deref());
     output::refuse_occupied(&dir)?;
@@ -132,7 +131,7 @@ fn show(
 fn asked(args: &LimitsArgs) -> Result<Limits> {
     let arms = parse_arms(args.targets.iter().map(String::as_str))?;
     let size = parse_bytes(&args.size).context("option --size")?;
-    let choice = documented::choice(&args.documented, arms.len())?;
+    let cloud = documented::choice(&args.documented, arms.len())?;
     let burst = match &args.burst {
         Some(longest) => Some(BurstWatch {
             longest_ns: parse_duration(longest).context("option --burst")?,
@@ -146,22 +145,18 @@ fn asked(args: &LimitsArgs) -> Result<Limits> {
         None => None,
     };
     let (directory, home) = (std::env::current_dir()?, std::env::home_dir());
-    let targets = arms.into_iter().enumerate().map(|(at, mut arm)| {
+    let targets = arms.into_iter().map(|mut arm| {
         arm.target.resolve_paths(&directory, home.as_deref());
         let span_bytes = iotax_rig::span_bytes(&arm.target, size);
         let known = known::cgroups(&arm.target, args.write);
-        LimitsTarget { arm, span_bytes, disk: choice.disk(at).map(str::to_owned), known }
+        LimitsTarget { arm, span_bytes, known }
     });
-    let targets = targets.collect();
-    let CloudChoice { vm, variant, caching, disks: _ } = choice;
     Ok(Limits {
-        targets,
+        targets: targets.collect(),
         writes: args.write,
         quick: args.quick,
         burst,
-        vm,
-        variant,
-        caching,
+        cloud,
         seed: resolve::seed(args.seed),
     })
 }

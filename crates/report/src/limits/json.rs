@@ -28,7 +28,7 @@ pub fn limits_json(search: Search<'_>) -> String {
         "writes": head.limits.writes,
         "quick": head.limits.quick,
         "seed": head.limits.seed,
-        "vm": head.limits.vm,
+        "vm": head.limits.cloud.vm,
         "vm_from": vm_from(head),
         "instance": head.instance,
         "wall_ns": end.map(|end| end.wall_ns),
@@ -44,7 +44,7 @@ pub fn limits_json(search: Search<'_>) -> String {
 
 /// Who named the VM that was compared with.
 fn vm_from(head: &LimitsHead) -> Option<&'static str> {
-    head.limits.vm.as_ref()?;
+    head.limits.cloud.vm.as_ref()?;
     Some(if head.instance.is_some() { "metadata" } else { "option" })
 }
 

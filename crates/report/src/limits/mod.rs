@@ -73,7 +73,7 @@ fn head(search: Search<'_>) -> String {
 fn vm(head: &LimitsHead) -> String {
     let Some(instance) = &head.instance else { return String::new() };
     let (cloud, vm) = (name(&instance.cloud), name(&instance.vm));
-    let unknown = match head.limits.vm {
+    let unknown = match head.limits.cloud.vm {
         Some(_) => "",
         None => "; not compared, --vm tells why",
     };

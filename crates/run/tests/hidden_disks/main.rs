@@ -4,7 +4,7 @@
 mod virtual_time;
 
 use iotax_analyze::caps::{Cap, CapKind, Caps, Shared, find};
-use iotax_spec::{Arm, BurstWatch, Limits, LimitsTarget, Target};
+use iotax_spec::{Arm, BurstWatch, CloudChoice, Limits, LimitsTarget, Target};
 use iotax_vdisk::{
     DelayConfig, FlashConfig, LayerConfig, MemConfig, RateLimit, ThrottleConfig, TierConfig,
 };
@@ -47,12 +47,11 @@ fn search_in(
     let target = |name: String| LimitsTarget {
         arm: Arm::new(name, Target::Path("/".into())),
         span_bytes,
-        disk: None,
         known: Vec::new(),
     };
     let targets = (0..stacks.len()).map(|at| target(format!("disk {at}"))).collect();
-    let (vm, variant, caching) = (None, None, None);
-    let limits = Limits { targets, writes: false, quick, burst, vm, variant, caching, seed: 7 };
+    let limits =
+        Limits { targets, writes: false, quick, burst, cloud: CloudChoice::default(), seed: 7 };
     let mut virtual_time = VirtualTime::of(stacks);
     let caps = find(&limits, &mut virtual_time);
     assert_eq!(caps.ended, None);

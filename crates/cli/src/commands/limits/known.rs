@@ -1,6 +1,6 @@
 //! What this machine tells before the search: the limits of its cgroups, and which VM it is.
 
-use iotax_analyze::caps;
+use iotax_analyze::documented::named;
 use iotax_record::CloudInstance;
 use iotax_spec::{KnownLimit, Limits, LimitsTarget, Target};
 
@@ -25,7 +25,7 @@ pub fn cgroups(target: &Target, writes: bool) -> Vec<KnownLimit> {
 /// matter to stacks of this process, which a comparison would not leave out.
 pub fn instance(args: &LimitsArgs, limits: &Limits) -> Option<CloudInstance> {
     let is_path = |target: &LimitsTarget| matches!(target.arm.target, Target::Path(_));
-    if args.no_metadata || limits.vm.is_some() || !limits.targets.iter().all(is_path) {
+    if args.no_metadata || limits.cloud.vm.is_some() || !limits.targets.iter().all(is_path) {
         return None;
     }
     match args.metadata_address {
@@ -36,9 +36,9 @@ pub fn instance(args: &LimitsArgs, limits: &Limits) -> Option<CloudInstance> {
 
 /// Names the VM to be compared with, if the catalog knows it and it goes with what the user named.
 pub fn compare_with(limits: &mut Limits, instance: &CloudInstance) {
-    limits.vm = Some(instance.vm.clone());
-    if caps::setup(limits).is_err() {
-        limits.vm = None;
+    limits.cloud.vm = Some(instance.vm.clone());
+    if named(&limits.cloud, limits.targets.len()).is_err() {
+        limits.cloud.vm = None;
     }
 }
 
@@ -49,7 +49,7 @@ mod tests {
     use std::thread;
 
     use clap::Parser;
-    use iotax_spec::Arm;
+    use iotax_spec::{Arm, CloudChoice};
 
     use super::*;
 
@@ -99,7 +99,6 @@ mod tests {
         let target = LimitsTarget {
             arm: Arm::new("a", Target::Path("/a".into())),
             span_bytes: 1 << 30,
-            disk: disk.map(str::to_owned),
             known: Vec::new(),
         };
         let mut limits = Limits {
@@ -107,14 +106,15 @@ mod tests {
             writes: false,
             quick: true,
             burst: None,
-            vm: None,
-            variant: None,
-            caching: None,
+            cloud: CloudChoice {
+                disks: disk.into_iter().map(str::to_owned).collect(),
+                ..CloudChoice::default()
+            },
             seed: 1,
         };
         let (cloud, vm) = ("a cloud".to_owned(), vm.to_owned());
         compare_with(&mut limits, &CloudInstance { cloud, vm, region: None, disks: Vec::new() });
-        limits.vm
+        limits.cloud.vm
     }
 
     #[test]
