@@ -230,6 +230,9 @@ pub struct LoadArgs {
     /// Block device under `dev` whose content may be lost; repeat for several
     #[arg(long, value_name = "DEV", help_heading = "Load")]
     pub destroy: Vec<PathBuf>,
+    /// Print tables as iostat -mxt does, after each trial
+    #[arg(long, help_heading = "Output")]
+    pub iostat: bool,
 }
 
 /// Where results go and how they look.
@@ -247,9 +250,6 @@ pub struct OutputArgs {
     /// Show no progress
     #[arg(short, long, help_heading = "Output")]
     pub quiet: bool,
-    /// Print tables as iostat -mxt does, after each trial
-    #[arg(long, help_heading = "Output")]
-    pub iostat: bool,
 }
 
 /// `iotax report`

@@ -4,7 +4,7 @@ use anyhow::Result;
 use iotax_record::Experiment;
 use iotax_run::{Event, Observer};
 
-use crate::args::{Format, OutputArgs};
+use crate::args::Format;
 use crate::exit::Usage;
 use crate::output::say;
 use crate::progress::ProgressLine;
@@ -35,8 +35,8 @@ impl Observer for Shown<'_> {
 ///
 /// # Errors
 /// [`Usage`] if `--iostat` is asked for with a format other than text.
-pub fn refuse_unless_text(args: &OutputArgs) -> Result<()> {
-    if !args.iostat || args.format == Format::Text {
+pub fn refuse_unless_text(iostat: bool, format: Format) -> Result<()> {
+    if !iostat || format == Format::Text {
         return Ok(());
     }
     let usage = "--iostat prints tables for people, which a program that reads the results would \

@@ -28,7 +28,7 @@ pub fn measure(
     args: &OutputArgs,
     asked: Asked,
 ) -> Result<Exit> {
-    iostat::refuse_unless_text(args)?;
+    iostat::refuse_unless_text(load.iostat, args.format)?;
     let stop = signals::stop_flag()?;
     let plan = Plan::new(&spec);
     let dir = directory(name, args.out.as_deref());
@@ -74,7 +74,7 @@ pub fn measure(
         live: None,
         sustained: &sustained,
     };
-    let mut shown = Shown { line: &mut progress, experiment: &experiment, iostat: args.iostat };
+    let mut shown = Shown { line: &mut progress, experiment: &experiment, iostat: load.iostat };
     let ended = iotax_run::run(setup, &mut writer, &mut phases, &mut shown);
     progress.clear();
     let followed = ended.as_ref().map_or(Ok(false), |end| {

@@ -14,8 +14,9 @@ const SURELY_ONE_BYTES: u32 = 256 << 10;
 pub(super) const FITS: f64 = 0.04;
 /// So many sizes are measured however slow the target is.
 const LEAST_SIZES: usize = 3;
-/// An I/O shall not wait for longer than this in the queue, in seconds.
-const LONGEST_WAIT_S: f64 = 0.25;
+/// An I/O shall not wait for longer than this in the queue, in seconds: a limiter may let a whole
+/// queue through at once, and that must be little beside a window.
+const LONGEST_WAIT_S: f64 = 0.1;
 
 /// Measures a few sizes, and those on both sides of where a kink would be, and fits both models.
 pub(super) fn fit(

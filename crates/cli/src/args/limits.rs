@@ -3,7 +3,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{Color, DocumentedArgs, Format};
+use super::{DocumentedArgs, OutputArgs};
 
 /// `iotax limits`
 #[derive(Debug, Args)]
@@ -67,16 +67,6 @@ pub struct LimitsArgs {
     /// Block device under `dev` whose content may be lost; repeat for several
     #[arg(long, value_name = "DEV", help_heading = "Search")]
     pub destroy: Vec<PathBuf>,
-    /// Directory for the results, new [default: iotax-limits-TIME]
-    #[arg(short, long, value_name = "DIR", help_heading = "Output")]
-    pub out: Option<PathBuf>,
-    /// What to print
-    #[arg(long, value_enum, default_value_t = Format::Text, help_heading = "Output")]
-    pub format: Format,
-    /// Colours
-    #[arg(long, value_enum, default_value_t = Color::Auto, help_heading = "Output")]
-    pub color: Color,
-    /// Show no progress
-    #[arg(short, long, help_heading = "Output")]
-    pub quiet: bool,
+    #[command(flatten)]
+    pub output: OutputArgs,
 }

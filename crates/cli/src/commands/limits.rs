@@ -23,13 +23,13 @@ use crate::{documented, measure, output, resolve, signals};
 pub fn limits(args: &LimitsArgs) -> Result<Exit> {
     let mut limits = asked(args)?;
     let stop = signals::stop_flag()?;
-    let dir = measure::directory("limits", args.out.as_deref());
+    let dir = measure::directory("limits", args.output.out.as_deref());
     output::refuse_occupied(&dir)?;
-    if limits.burst.is_some() && !args.quiet {
+    if limits.burst.is_some() && !args.output.quiet {
         let most = Duration::from_nanos(caps::expected_ns(&limits));
         eprintln!("waiting for bursts to run out: {} at most", HumanDuration(most));
     }
-    let line = Line::new(&limits, args.quiet)?;
+    let line = Line::new(&limits, args.output.quiet)?;
     let mut rig = Rig::open(
         &limits.spec(),
         Options {
@@ -67,7 +67,7 @@ pub fn limits(args: &LimitsArgs) -> Result<Exit> {
     };
     let (caps, end) = iotax_run::limits(search, &mut writer)?;
     line.clear();
-    show(&dir, (&head, &caps, Some(&end)), args.format, args.color)?;
+    show(&dir, (&head, &caps, Some(&end)), args.output.format, args.output.color)?;
     rig.down()?;
     Ok(match end {
         End { interrupted: true, .. } => Exit::Interrupted,
