@@ -10,6 +10,7 @@ mod checks;
 mod compare;
 mod conclude;
 mod described;
+pub mod doctor;
 pub mod documented;
 mod drain;
 mod facts;

@@ -29,6 +29,14 @@ pub enum Error {
         /// Known names like it.
         near: Vec<String>,
     },
+    /// No such cause.
+    #[error("no known cause `{id}`{}", near_names(near, "iotax doctor --explain lists them"))]
+    UnknownCause {
+        /// As asked for.
+        id: String,
+        /// Known names like it.
+        near: Vec<String>,
+    },
     /// A parameter of a disk that makes no sense.
     #[error("disk `{disk}`: {problem}")]
     DiskParameter {

@@ -1,13 +1,15 @@
-//! Documented limits of clouds' virtual machines and disks, as data with sources.
+//! Documented limits of clouds' virtual machines and disks, and known causes of slow I/O, as data
+//! with sources.
 //!
 //! The tables are embedded; nothing else is read. Each figure has a source and a date, what is
 //! not documented is `None`, and where sources disagree both are told. [`vm()`] and [`disk()`]
 //! look one up; [`expect()`] says
-//! what a VM and its disks may do together.
+//! what a VM and its disks may do together; [`cause()`] explains a cause.
 #![forbid(unsafe_code)]
 
 mod aws;
 mod azure;
+mod causes;
 mod claims;
 mod conflicts;
 mod disk;
@@ -21,6 +23,7 @@ mod text;
 mod units;
 mod vm;
 
+pub use causes::{Cause, CauseSource, cause, causes};
 pub use claims::{Agreement, Checked, Claim, Claimed, check, read_claims};
 pub use disk::{Caching, Disk, HostCache};
 pub use error::Error;

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// A VM, as the cloud's metadata service tells. `None`: it does not.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct CloudInstance {
     /// Whose: `Azure`, `AWS`, `Google Cloud`.
     pub cloud: String,
@@ -13,6 +13,15 @@ pub struct CloudInstance {
     pub region: Option<String>,
     /// What is attached, as far as the cloud tells.
     pub disks: Vec<CloudDisk>,
+    /// Whether the host encrypts what passes it: Azure's `securityProfile.encryptionAtHost`.
+    #[serde(default)]
+    pub encryption_at_host: Option<bool>,
+    /// `TrustedLaunch`, `ConfidentialVM`: Azure's `securityProfile.securityType`.
+    #[serde(default)]
+    pub security_type: Option<String>,
+    /// Size of the temporary disk; 0 if there is none: Azure's `storageProfile.resourceDisk.size`.
+    #[serde(default)]
+    pub temporary_disk_bytes: Option<u64>,
 }
 
 /// A disk of a [`CloudInstance`].
@@ -30,4 +39,13 @@ pub struct CloudDisk {
     pub caching: Option<String>,
     /// Capacity.
     pub size_bytes: Option<u64>,
+    /// Whether it is the disk of the operating system.
+    #[serde(default)]
+    pub is_os: bool,
+    /// Whether it lies on the host and is lost with the VM: Azure's `diffDiskSettings.option`.
+    #[serde(default)]
+    pub is_ephemeral: Option<bool>,
+    /// Whether the guest encrypts it by Azure Disk Encryption: `encryptionSettings.enabled`.
+    #[serde(default)]
+    pub is_guest_encrypted: Option<bool>,
 }

@@ -10,6 +10,7 @@ mod experiment;
 pub mod foreign;
 mod histogram;
 mod limits;
+pub mod machine;
 pub mod saved;
 mod side_record;
 mod statistics;
@@ -21,6 +22,7 @@ pub use error::Error;
 pub use experiment::{Environment, Experiment, FORMAT, Site};
 pub use histogram::LatencyHistogram;
 pub use limits::{LIMITS_FORMAT, LimitsHead, LimitsReader, LimitsWriter, ProbeLoad, ProbeRecord};
+pub use machine::Machine;
 pub use side_record::SideRecord;
 pub use statistics::{
     CPU_MODES, DISK_COUNTERS, DeviceStatistics, MemoryStatistics, NFS_COUNTERS, NfsOperation,

@@ -27,7 +27,7 @@ fn parse(kind: &str, region: Option<&str>) -> Option<CloudInstance> {
         cloud: "AWS".to_owned(),
         vm: word(kind)?,
         region: region.and_then(word),
-        disks: Vec::new(),
+        ..CloudInstance::default()
     })
 }
 

@@ -63,6 +63,7 @@ fn parse(text: &str) -> Option<CloudInstance> {
         vm: word(&compute.vm_size)?,
         region: compute.location.as_deref().and_then(word),
         disks: os_disk.into_iter().chain(data_disks).map(disk).collect(),
+        ..CloudInstance::default()
     })
 }
 
@@ -79,6 +80,7 @@ fn disk(disk: Disk) -> CloudDisk {
         tier: told(managed.tier),
         caching: told(disk.caching),
         size_bytes: size_gib.and_then(|size| size.checked_mul(GIB)),
+        ..CloudDisk::default()
     }
 }
 
@@ -114,6 +116,7 @@ pub(super) mod tests {
             tier: None,
             caching: Some("ReadOnly".to_owned()),
             size_bytes: Some(128 << 30),
+            ..CloudDisk::default()
         };
         assert_eq!(found.disks, [os, data]);
     }

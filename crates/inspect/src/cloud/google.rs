@@ -24,7 +24,7 @@ pub(super) fn ask(client: &Client) -> Option<CloudInstance> {
 fn parse(text: &str) -> Option<CloudInstance> {
     let (_, name) = text.trim().strip_prefix("projects/")?.split_once("/machineTypes/")?;
     let (cloud, vm) = ("Google Cloud".to_owned(), word(name)?);
-    Some(CloudInstance { cloud, vm, region: None, disks: Vec::new() })
+    Some(CloudInstance { cloud, vm, ..CloudInstance::default() })
 }
 
 /// `projects/123/zones/europe-west1-b`, of which the last letter is the zone's own.

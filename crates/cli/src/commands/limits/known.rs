@@ -113,7 +113,7 @@ mod tests {
             seed: 1,
         };
         let (cloud, vm) = ("a cloud".to_owned(), vm.to_owned());
-        compare_with(&mut limits, &CloudInstance { cloud, vm, region: None, disks: Vec::new() });
+        compare_with(&mut limits, &CloudInstance { cloud, vm, ..CloudInstance::default() });
         limits.cloud.vm
     }
 

@@ -1,0 +1,64 @@
+use serde::{Deserialize, Serialize};
+
+/// A known cause that this machine gives reason to suspect.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Finding {
+    /// The cause's name in the catalogue.
+    pub cause: String,
+    /// Which device, mount or group: `dm-0 (data)`, `/mnt/x`.
+    pub about: String,
+    /// How sure it is that this is here and hurts.
+    pub certainty: Certainty,
+    /// What was seen.
+    pub seen: Vec<Observation>,
+    /// What that means here, in a sentence.
+    pub why: String,
+    /// Commands that confirm it, ready to be run.
+    pub commands: Vec<String>,
+}
+
+/// How sure a finding is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Certainty {
+    /// It could be here; this machine does not show it, or it need not hurt.
+    ToBeTested,
+    /// What was seen hurts most loads that it fits.
+    Likely,
+    /// It was seen to act: counters say that it has cost time, or it is a limit by definition.
+    Seen,
+}
+
+impl Certainty {
+    /// For people.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::ToBeTested => "to be tested",
+            Self::Likely => "likely",
+            Self::Seen => "seen",
+        }
+    }
+}
+
+/// One fact: a file, a field of it, and its value.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Observation {
+    /// File, or the program and question that told.
+    pub file: String,
+    /// Field of it; `None` where the file is the value.
+    pub field: Option<String>,
+    /// Its value.
+    pub value: String,
+}
+
+impl Observation {
+    /// A file that holds one value.
+    pub fn file(file: impl Into<String>, value: impl ToString) -> Self {
+        Self { file: file.into(), field: None, value: value.to_string() }
+    }
+
+    /// A field of a file.
+    pub fn field(file: impl Into<String>, field: impl Into<String>, value: impl ToString) -> Self {
+        Self { file: file.into(), field: Some(field.into()), value: value.to_string() }
+    }
+}

@@ -1,0 +1,89 @@
+use iotax_record::Machine;
+use iotax_record::machine::{Device, MountSeen, Node, SeenLayer};
+use iotax_spec::CloudChoice;
+
+/// What rules look at: a machine, and what its user says of it.
+#[derive(Debug)]
+pub struct Seen<'a> {
+    /// The machine.
+    pub machine: &'a Machine,
+    /// What VM and disks the user says they are.
+    pub choice: &'a CloudChoice,
+}
+
+impl<'a> Seen<'a> {
+    /// This machine.
+    pub fn new(machine: &'a Machine, choice: &'a CloudChoice) -> Self {
+        Self { machine, choice }
+    }
+
+    /// The VM size: as the user says, else as the cloud does.
+    pub fn vm(&self) -> Option<&'a str> {
+        let told = self.machine.cloud.as_ref().map(|cloud| cloud.vm.as_str());
+        self.choice.vm.as_deref().or(told)
+    }
+
+    /// Devices, each with a path that lies on it.
+    pub fn devices(&self) -> impl Iterator<Item = (&'a Device, &'a str)> {
+        self.each(|layer| match layer {
+            SeenLayer::Device(device) => Some(device),
+            SeenLayer::Mount(_) => None,
+        })
+    }
+
+    /// Mounts, each with a path that lies on it.
+    pub fn mounts(&self) -> impl Iterator<Item = (&'a MountSeen, &'a str)> {
+        self.each(|layer| match layer {
+            SeenLayer::Mount(mount) => Some(mount),
+            SeenLayer::Device(_) => None,
+        })
+    }
+
+    /// What lies under a device, down to the disks.
+    pub fn below(&self, device: &Device) -> Vec<&'a Device> {
+        let is_it = |node: &Node| match &node.layer {
+            SeenLayer::Device(other) => other.name == device.name,
+            SeenLayer::Mount(_) => false,
+        };
+        let top = self.machine.nodes.iter().position(is_it);
+        let path = iotax_record::machine::PathSeen { top, ..Default::default() };
+        let devices = self.machine.under(&path).into_iter().filter_map(|node| match &node.layer {
+            SeenLayer::Device(device) => Some(device),
+            SeenLayer::Mount(_) => None,
+        });
+        devices.skip(1).collect()
+    }
+
+    /// The disks under a device, or itself if it is one: those that do not lie on others.
+    pub fn disks(&self, device: &'a Device) -> Vec<&'a Device> {
+        let below = self.below(device);
+        let has_none_below = |device: &&Device| self.below(device).is_empty();
+        let disks: Vec<_> = below.into_iter().filter(has_none_below).collect();
+        if disks.is_empty() { vec![device] } else { disks }
+    }
+
+    /// Each thing once, with the first path above it.
+    fn each<T: 'a>(
+        &self,
+        pick: impl Fn(&'a SeenLayer) -> Option<&'a T>,
+    ) -> impl Iterator<Item = (&'a T, &'a str)> {
+        let machine = self.machine;
+        let paths: Vec<_> = machine.paths.iter().map(|path| (path, machine.under(path))).collect();
+        machine.nodes.iter().filter_map(move |node| {
+            let above = |(_, under): &&(_, Vec<&Node>)| {
+                under.iter().any(|below| std::ptr::eq(*below, node))
+            };
+            let (path, _) = paths.iter().find(above)?;
+            Some((pick(&node.layer)?, path.path.as_str()))
+        })
+    }
+}
+
+/// A path as a shell takes it.
+pub(super) fn quoted(path: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:=@%,".contains(c);
+    if !path.is_empty() && path.chars().all(is_plain) {
+        return path.to_owned();
+    }
+    format!("'{}'", path.replace('\'', r"'\''"))
+}

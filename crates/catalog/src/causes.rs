@@ -1,0 +1,138 @@
+//! Known causes of slow I/O: what happens, how it is seen, how it is tested, what helps.
+
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
+use serde::{Deserialize, Serialize};
+
+use crate::Error;
+use crate::lookup::near;
+
+/// The files of causes, in the order in which they are listed.
+const FILES: [&str; 2] =
+    [include_str!("../data/causes/1-azure.toml"), include_str!("../data/causes/2-encryption.toml")];
+const SOURCES: &str = include_str!("../data/causes/sources.toml");
+
+/// A known cause.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Cause {
+    /// Its name in commands and results: `dm-crypt-workqueues`.
+    pub id: String,
+    /// Its place among its like: `2.1`.
+    pub number: String,
+    /// What it is, in a line.
+    pub title: String,
+    /// What happens.
+    pub mechanism: String,
+    /// How a machine shows it.
+    pub detection: String,
+    /// What tells whether it hurts here.
+    pub experiment: String,
+    /// What helps.
+    pub remedy: String,
+    /// How much it cost where it was measured.
+    pub magnitude: String,
+    /// Where all this was read.
+    pub sources: Vec<CauseSource>,
+}
+
+/// Where something was read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CauseSource {
+    /// Who says it, and where.
+    pub title: String,
+    /// Address, or repository, file and version.
+    pub place: String,
+    /// Date of the state that was read.
+    pub date: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    cause: Vec<Written>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    id: String,
+    number: String,
+    title: String,
+    mechanism: String,
+    detection: String,
+    experiment: String,
+    remedy: String,
+    magnitude: String,
+    sources: Vec<String>,
+}
+
+/// All causes, in order.
+pub fn causes() -> &'static [Cause] {
+    static CAUSES: OnceLock<Vec<Cause>> = OnceLock::new();
+    CAUSES.get_or_init(|| {
+        let sources: BTreeMap<String, CauseSource> =
+            toml::from_str(SOURCES).expect("the embedded sources are as written");
+        let files = FILES.iter().map(|text| {
+            toml::from_str::<File>(text).expect("the embedded causes are as written").cause
+        });
+        files.flatten().map(|cause| cause.with(&sources)).collect()
+    })
+}
+
+/// The cause of this name, or with this number.
+pub fn cause(id: &str) -> Result<&'static Cause, Error> {
+    let is_it = |cause: &&Cause| cause.id == id || cause.number == id;
+    causes().iter().find(is_it).ok_or_else(|| Error::UnknownCause {
+        id: id.to_owned(),
+        near: near(id, causes().iter().map(|cause| cause.id.clone())),
+    })
+}
+
+impl Written {
+    fn with(self, sources: &BTreeMap<String, CauseSource>) -> Cause {
+        let source = |name: &String| {
+            sources.get(name).expect("the embedded causes name known sources").clone()
+        };
+        let text = |text: String| text.trim().to_owned();
+        Cause {
+            id: self.id,
+            number: self.number,
+            title: self.title,
+            mechanism: text(self.mechanism),
+            detection: text(self.detection),
+            experiment: text(self.experiment),
+            remedy: text(self.remedy),
+            magnitude: text(self.magnitude),
+            sources: self.sources.iter().map(source).collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn every_cause_is_whole_and_has_its_own_name() {
+        let mut seen = BTreeSet::new();
+        for cause in causes() {
+            assert!(seen.insert(&cause.id) && seen.insert(&cause.number), "twice: {}", cause.id);
+            assert!(!cause.sources.is_empty(), "{} has no source", cause.id);
+            let Cause { title, mechanism, detection, experiment, remedy, magnitude, .. } = cause;
+            for text in [title, mechanism, detection, experiment, remedy, magnitude] {
+                assert!(!text.is_empty() && text.is_ascii(), "{}: {text}", cause.id);
+            }
+        }
+    }
+
+    #[test]
+    fn a_cause_is_found_by_name_or_number_and_a_typo_is_told() {
+        assert_eq!(cause("2.1").unwrap().id, "dm-crypt-workqueues");
+        insta::assert_snapshot!(cause("dm-crypt-workqueue").unwrap_err(), @"no known cause `dm-crypt-workqueue`: did you mean dm-crypt-workqueues?");
+        insta::assert_snapshot!(cause("zzzz").unwrap_err(), @"no known cause `zzzz`: iotax doctor --explain lists them");
+    }
+}

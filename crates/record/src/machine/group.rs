@@ -1,0 +1,81 @@
+//! Control groups of a process.
+
+use serde::{Deserialize, Serialize};
+
+use super::system::PressureAverages;
+
+/// The groups of the process that looked, and those above.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ControlGroups {
+    /// `v1` or `v2`.
+    pub version: Option<String>,
+    /// I/O limits on disks under the paths.
+    pub io: Vec<GroupIoLimits>,
+    /// CPU quota and what it has cost: of the group with the tightest quota.
+    pub cpu: Option<CpuThrottling>,
+    /// Memory limits: of the group with the tightest limit.
+    pub memory: Option<GroupMemory>,
+    /// `io.pressure` of the process's own group.
+    pub io_pressure: Option<PressureAverages>,
+}
+
+/// What one group allows on a disk, per second: `io.max`, or `blkio.throttle.*`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct GroupIoLimits {
+    /// The group: `/system.slice/db.service`.
+    pub group: String,
+    /// The file that has the limit.
+    pub file: String,
+    /// Path that it holds for, of [`super::Machine::paths`].
+    pub path: String,
+    /// Reads.
+    pub read_iops: Option<f64>,
+    /// Writes.
+    pub write_iops: Option<f64>,
+    /// Bytes read.
+    pub read_bw_bytes: Option<f64>,
+    /// Bytes written.
+    pub write_bw_bytes: Option<f64>,
+}
+
+/// A CPU quota: `cpu.max` and `cpu.stat`, or `cpu.cfs_quota_us` and `cpu.stat`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct CpuThrottling {
+    /// The group.
+    pub group: String,
+    /// The file with the counters.
+    pub file: String,
+    /// CPUs' worth of time that it allows.
+    pub cpus: Option<f64>,
+    /// Periods in which it ran.
+    pub periods: u64,
+    /// Periods in which it ran out of time.
+    pub throttled_periods: u64,
+    /// Time in which it had to wait.
+    pub throttled_us: u64,
+}
+
+/// Memory of a group: `memory.max`, `memory.high`, `memory.current`, `memory.stat`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct GroupMemory {
+    /// The group.
+    pub group: String,
+    /// Its directory.
+    pub directory: String,
+    /// `memory.max`, or `memory.limit_in_bytes`.
+    pub max_bytes: Option<u64>,
+    /// `memory.high`.
+    pub high_bytes: Option<u64>,
+    /// `memory.current`, or `memory.usage_in_bytes`.
+    pub current_bytes: Option<u64>,
+    /// `file` in `memory.stat`: page cache that counts against the limit.
+    pub page_cache_bytes: Option<u64>,
+    /// `workingset_refault_file`: pages of files that were thrown out and read again.
+    pub file_refaults: Option<u64>,
+    /// `memory.pressure`.
+    pub pressure: Option<PressureAverages>,
+}

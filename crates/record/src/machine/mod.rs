@@ -1,0 +1,126 @@
+//! A machine as it was seen: the layers under some paths, what limits this process, where it runs.
+//!
+//! Facts only; what they mean is decided elsewhere. Each type says in which file its facts stand,
+//! so that a finding can name file, field and value. `None` and empty lists mean that the system
+//! does not tell, or that it was not allowed to: [`Machine::unseen`] says which.
+//!
+//! | module | facts |
+//! |---|---|
+//! | `stack` | mounts and block devices under a path, each above those it lies on |
+//! | `mapped` | device mapper tables |
+//! | `nfs` | NFS mounts, and the way to their server |
+//! | `group` | control groups: limits, and what they have cost |
+//! | `system` | memory, virtual machine, kernel settings |
+
+mod group;
+mod mapped;
+mod nfs;
+mod stack;
+mod system;
+
+use serde::{Deserialize, Serialize};
+
+pub use group::{ControlGroups, CpuThrottling, GroupIoLimits, GroupMemory};
+pub use mapped::{Crypt, MappedTarget, Mapping};
+pub use nfs::{NetworkPath, NfsSeen, NfsTransport};
+pub use stack::{
+    Device, DeviceKind, EbsCounters, LoopFile, MountSeen, Node, Queue, SeenLayer, UsedAs,
+};
+pub use system::{
+    Confidential, KernelSettings, MemorySeen, PressureAverages, Swap, Swiotlb, WritebackSettings,
+};
+
+use crate::cloud::CloudInstance;
+use crate::experiment::Environment;
+
+/// Version of the format of [`Machine`] that this program writes.
+pub const MACHINE_FORMAT: u32 = 1;
+
+/// What was seen of a machine.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Machine {
+    /// Version of this format.
+    pub format: u32,
+    /// Where the facts are from, if not from a running machine: `built from documented formats`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+    /// Version of iotax that looked.
+    pub iotax_version: String,
+    /// When it looked, RFC 3339, UTC.
+    pub taken: String,
+    /// The machine.
+    pub environment: Environment,
+    /// The paths that were asked about.
+    pub paths: Vec<PathSeen>,
+    /// What lies under them. [`Node::below`] and [`PathSeen::top`] are places in this list.
+    pub nodes: Vec<Node>,
+    /// The control groups of the process that looked.
+    pub groups: ControlGroups,
+    /// Memory, page cache and swap.
+    pub memory: MemorySeen,
+    /// What hides the memory from the host, if anything does.
+    pub confidential: Confidential,
+    /// Settings of kernel modules.
+    pub kernel: KernelSettings,
+    /// Which VM of which cloud.
+    pub cloud: Option<CloudInstance>,
+    /// What could not be looked at.
+    pub unseen: Vec<Unseen>,
+}
+
+/// A path that was asked about.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct PathSeen {
+    /// The path as it was asked for.
+    pub path: String,
+    /// Place of the uppermost layer in [`Machine::nodes`].
+    pub top: Option<usize>,
+    /// Why nothing was seen, if nothing was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub problem: Option<String>,
+}
+
+/// Something that could not be looked at, and how it could be.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Unseen {
+    /// What: `the cipher of dm-0`.
+    pub what: String,
+    /// What would show it: `dmsetup table`, as root.
+    pub how: String,
+}
+
+impl Machine {
+    /// The nodes under a path, each once and above those it lies on.
+    pub fn under(&self, path: &PathSeen) -> Vec<&Node> {
+        let mut places: Vec<usize> = Vec::new();
+        let mut next: Vec<usize> = path.top.into_iter().collect();
+        // A file that was edited by hand may lead in a circle, or nowhere.
+        while let Some(place) = next.pop() {
+            if let Some(node) = self.nodes.get(place)
+                && !places.contains(&place)
+            {
+                places.push(place);
+                next.extend(node.below.iter().rev());
+            }
+        }
+        places.into_iter().map(|place| &self.nodes[place]).collect()
+    }
+
+    /// All devices under the paths.
+    pub fn devices(&self) -> impl Iterator<Item = &Device> {
+        self.nodes.iter().filter_map(|node| match &node.layer {
+            SeenLayer::Device(device) => Some(device),
+            SeenLayer::Mount(_) => None,
+        })
+    }
+
+    /// All mounts under the paths.
+    pub fn mounts(&self) -> impl Iterator<Item = &MountSeen> {
+        self.nodes.iter().filter_map(|node| match &node.layer {
+            SeenLayer::Mount(mount) => Some(mount),
+            SeenLayer::Device(_) => None,
+        })
+    }
+}

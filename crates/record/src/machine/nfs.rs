@@ -1,0 +1,57 @@
+//! NFS mounts: `/proc/self/mountstats`.
+
+use serde::{Deserialize, Serialize};
+
+/// What the kernel tells of an NFS mount.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct NfsSeen {
+    /// Options in force, the line `opts:`; has `vers`, `rsize`, `sec`, `nconnect`.
+    pub options: String,
+    /// Connections to the server: lines `xprt:`.
+    pub transports: Vec<NfsTransport>,
+    /// Operations since it was mounted.
+    pub operations: u64,
+    /// Transmissions of these; more than operations if some were sent again.
+    pub transmissions: u64,
+    /// Operations that waited longer than `timeo` in all their repeats.
+    pub major_timeouts: u64,
+    /// The way to the server.
+    pub network: Option<NetworkPath>,
+}
+
+impl NfsSeen {
+    /// The value of an option in force; `Some("")` for those without one.
+    pub fn option(&self, name: &str) -> Option<&str> {
+        let pairs = self.options.split(',');
+        pairs
+            .map(|option| option.split_once('=').unwrap_or((option, "")))
+            .find_map(|(key, value)| (key == name).then_some(value))
+    }
+}
+
+/// One connection.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct NfsTransport {
+    /// `tcp`, `rdma`, `udp`, `local`.
+    pub protocol: String,
+    /// Most requests in flight that there were.
+    pub most_slots: Option<u64>,
+}
+
+/// The interface through which a server is reached, from `/sys/class/net/NAME`.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct NetworkPath {
+    /// The server's address.
+    pub server: String,
+    /// The interface's name.
+    pub interface: String,
+    /// `mtu`.
+    pub mtu_bytes: Option<u32>,
+    /// `DEVTYPE` in `uevent`: `wireguard`, `vxlan`; `None` for cards.
+    pub kind: Option<String>,
+    /// Whether `IPsec` policies hold for traffic to the server; `None` if that may not be read.
+    pub ipsec: Option<bool>,
+}

@@ -1,0 +1,211 @@
+//! Mounts and block devices.
+
+use serde::{Deserialize, Serialize};
+
+use super::mapped::Mapping;
+use super::nfs::NfsSeen;
+
+/// One layer under a path.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Node {
+    /// What it is.
+    #[serde(flatten)]
+    pub layer: SeenLayer,
+    /// What it lies on: places in [`super::Machine::nodes`].
+    #[serde(default)]
+    pub below: Vec<usize>,
+}
+
+/// A mount or a device.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[expect(clippy::large_enum_variant, reason = "a machine has a handful of them")]
+pub enum SeenLayer {
+    /// A mounted file system.
+    Mount(MountSeen),
+    /// A block device.
+    Device(Device),
+}
+
+/// A mounted file system, from `/proc/self/mountinfo`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct MountSeen {
+    /// Where it is mounted.
+    pub mount_point: String,
+    /// Type: `ext4`, `nfs4`, `fuse.gcsfuse`.
+    pub file_system: String,
+    /// What is mounted: a device, `host:/export`, or a word.
+    pub source: String,
+    /// The mount's own options: `rw,noatime`.
+    pub options: String,
+    /// The file system's options: `rw,discard,data=ordered`.
+    pub super_options: String,
+    /// Features that its superblock says, `/sys/fs/ext4/features` and kin.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub features: Vec<String>,
+    /// Read-ahead of the mount's own backing device where no block device is below, in bytes:
+    /// `/sys/class/bdi/MAJOR:MINOR/read_ahead_kb`.
+    pub read_ahead_bytes: Option<u64>,
+    /// `MAJOR:MINOR` of the files on it.
+    pub number: Option<String>,
+    /// Of NFS mounts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub nfs: Option<NfsSeen>,
+}
+
+impl MountSeen {
+    /// The value of an option of the mount or its file system; `Some("")` for those without one.
+    pub fn option(&self, name: &str) -> Option<&str> {
+        let options = self.options.split(',').chain(self.super_options.split(','));
+        options
+            .map(|option| option.split_once('=').unwrap_or((option, "")))
+            .find_map(|(key, value)| (key == name).then_some(value))
+    }
+}
+
+/// What a block device is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DeviceKind {
+    /// A disk, real or virtual, with nothing below it that this machine can see.
+    #[default]
+    Disk,
+    /// A partition.
+    Partition,
+    /// A device mapper device.
+    Mapped,
+    /// A software RAID.
+    Raid,
+    /// A loop device.
+    Loop,
+    /// A disk in memory.
+    Memory,
+}
+
+/// What a cloud uses a disk as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum UsedAs {
+    /// The disk of the operating system.
+    Os,
+    /// A disk of the host that is lost with the VM.
+    Temporary,
+    /// A data disk, with its logical unit number where there is one.
+    Data {
+        /// Logical unit number.
+        lun: Option<u32>,
+    },
+}
+
+/// A block device, from `/sys/block/NAME` or `/sys/class/block/NAME`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Device {
+    /// The kernel's name: `nvme0n1`, `dm-0`.
+    pub name: String,
+    /// `MAJOR:MINOR`.
+    pub number: String,
+    /// What it is.
+    pub kind: DeviceKind,
+    /// Vendor and model as the disk says, or what made it.
+    pub model: Option<String>,
+    /// Capacity.
+    pub size_bytes: u64,
+    /// How it is attached: `nvme`, `scsi`, `virtio`, `xen`, `mmc`.
+    pub transport: Option<String>,
+    /// What the cloud uses it as.
+    pub used_as: Option<UsedAs>,
+    /// `queue/`: limits and settings.
+    pub queue: Queue,
+    /// Of device mapper devices.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mapping: Option<Mapping>,
+    /// Of loop devices.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub loop_file: Option<LoopFile>,
+    /// Of software RAIDs: `md/level`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub raid_level: Option<String>,
+    /// Of software RAIDs: `md/chunk_size`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stripe_bytes: Option<u64>,
+    /// Of Amazon EBS volumes: log page 0xD0 of their controller.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ebs: Option<EbsCounters>,
+    /// Whether the first feature word has bit 33, `VIRTIO_F_ACCESS_PLATFORM`:
+    /// `/sys/bus/virtio/devices/*/features`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub virtio_access_platform: Option<bool>,
+    /// CPUs that its interrupts have come to, and how many came to each: `/proc/interrupts`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub interrupts_per_cpu: Vec<u64>,
+}
+
+/// Settings of a device's queue: the files of `/sys/block/NAME/queue/`, and
+/// `/sys/block/NAME/device/queue_depth`.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Queue {
+    /// `rotational`; many hypervisors say 1 of anything.
+    pub rotational: Option<bool>,
+    /// `logical_block_size`.
+    pub logical_block_bytes: Option<u64>,
+    /// `physical_block_size`.
+    pub physical_block_bytes: Option<u64>,
+    /// The scheduler in use: the word in brackets in `scheduler`.
+    pub scheduler: Option<String>,
+    /// `nr_requests`.
+    pub requests: Option<u64>,
+    /// `device/queue_depth`, of SCSI disks.
+    pub depth: Option<u64>,
+    /// Hardware queues: directories in `mq/`.
+    pub hardware_queues: Option<u64>,
+    /// `read_ahead_kb`, in bytes.
+    pub read_ahead_bytes: Option<u64>,
+    /// `max_sectors_kb`, in bytes.
+    pub max_io_bytes: Option<u64>,
+    /// `max_hw_sectors_kb`, in bytes.
+    pub max_hardware_io_bytes: Option<u64>,
+    /// `nomerges`: 0 merges, 2 never.
+    pub no_merges: Option<u64>,
+    /// `rq_affinity`.
+    pub completion_affinity: Option<u64>,
+    /// `write_cache`: `write back` or `write through`.
+    pub write_cache: Option<String>,
+    /// `fua`.
+    pub forced_unit_access: Option<bool>,
+    /// `discard_max_bytes`; 0 cannot discard.
+    pub discard_max_bytes: Option<u64>,
+    /// `io_timeout`, in milliseconds.
+    pub timeout_ms: Option<u64>,
+    /// `wbt_lat_usec`; 0 is off.
+    pub writeback_throttling_us: Option<u64>,
+}
+
+/// The file behind a loop device: `loop/`.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct LoopFile {
+    /// `backing_file`.
+    pub path: String,
+    /// `dio`: whether the page cache below it is bypassed.
+    pub is_direct: Option<bool>,
+}
+
+/// What an EBS volume's controller counts, since it was attached: microseconds in which more was
+/// asked than a limit allows.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct EbsCounters {
+    /// The volume's IOPS.
+    pub volume_iops_exceeded_us: u64,
+    /// The volume's throughput.
+    pub volume_throughput_exceeded_us: u64,
+    /// The instance's IOPS.
+    pub instance_iops_exceeded_us: u64,
+    /// The instance's throughput.
+    pub instance_throughput_exceeded_us: u64,
+    /// I/Os in the queue when it was read.
+    pub queue_length: u64,
+}

@@ -1,0 +1,114 @@
+//! Memory, confidential virtual machines, kernel settings.
+
+use serde::{Deserialize, Serialize};
+
+/// Memory, page cache and swap of the whole machine.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct MemorySeen {
+    /// `MemAvailable` of `/proc/meminfo`.
+    pub available_bytes: Option<u64>,
+    /// When writers are slowed down: `/proc/sys/vm/dirty_*`.
+    pub writeback: WritebackSettings,
+    /// Bytes waiting to be written: `nr_dirty` of `/proc/vmstat`.
+    pub dirty_bytes: Option<u64>,
+    /// Bytes being written: `nr_writeback`.
+    pub being_written_bytes: Option<u64>,
+    /// Dirty bytes at which writers wait: `nr_dirty_threshold`.
+    pub dirty_threshold_bytes: Option<u64>,
+    /// Pages of files thrown out and read again since boot: `workingset_refault_file`.
+    pub file_refaults: Option<u64>,
+    /// `/proc/pressure/memory`.
+    pub pressure: Option<PressureAverages>,
+    /// `/proc/pressure/io`.
+    pub io_pressure: Option<PressureAverages>,
+    /// `/proc/swaps`.
+    pub swaps: Vec<Swap>,
+}
+
+/// Shares of time in which work waited, in percent, over ten seconds and five minutes.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct PressureAverages {
+    /// `some avg10`.
+    pub some_10s_percent: f64,
+    /// `some avg300`.
+    pub some_300s_percent: f64,
+    /// `full avg10`.
+    pub full_10s_percent: f64,
+    /// `full avg300`.
+    pub full_300s_percent: f64,
+}
+
+/// `/proc/sys/vm/dirty_*`; where the bytes are 0 the ratio counts.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct WritebackSettings {
+    /// `dirty_ratio`, in percent of available memory.
+    pub dirty_percent: Option<u64>,
+    /// `dirty_bytes`.
+    pub dirty_bytes: Option<u64>,
+    /// `dirty_background_ratio`, in percent of available memory.
+    pub background_percent: Option<u64>,
+    /// `dirty_background_bytes`.
+    pub background_bytes: Option<u64>,
+    /// `dirty_expire_centisecs`.
+    pub expire_centiseconds: Option<u64>,
+}
+
+/// One line of `/proc/swaps`.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Swap {
+    /// Device or file.
+    pub path: String,
+    /// Size.
+    pub size_bytes: u64,
+    /// In use.
+    pub used_bytes: u64,
+}
+
+/// What hides the memory of this machine from its host.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Confidential {
+    /// `SEV-SNP`, `SEV-ES`, `SEV`, `TDX`; `None` if nothing tells of any.
+    pub kind: Option<String>,
+    /// Where that was seen: a file or the cloud's metadata.
+    pub seen_in: Option<String>,
+    /// The pool of bounce buffers.
+    pub swiotlb: Option<Swiotlb>,
+    /// Lines of the kernel's log about bounce buffers.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub log: Vec<String>,
+}
+
+/// `/sys/kernel/debug/swiotlb/`.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Swiotlb {
+    /// `io_tlb_nslabs` of 2 KiB each, in bytes.
+    pub size_bytes: u64,
+    /// `io_tlb_used`, in bytes.
+    pub used_bytes: u64,
+    /// `io_tlb_used_hiwater`, in bytes.
+    pub most_used_bytes: Option<u64>,
+}
+
+/// Settings of modules: `/sys/module/*/parameters`.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct KernelSettings {
+    /// `nvme_core/parameters/io_timeout`, in seconds.
+    pub nvme_timeout_s: Option<u64>,
+    /// `nvme_core/parameters/default_ps_max_latency_us`; 0 is off.
+    pub nvme_sleep_latency_us: Option<u64>,
+    /// `dm_crypt/parameters/max_read_size`; 0 is the kernel's own choice.
+    pub crypt_max_read_bytes: Option<u64>,
+    /// `dm_crypt/parameters/max_write_size`.
+    pub crypt_max_write_bytes: Option<u64>,
+    /// `/proc/sys/sunrpc/tcp_max_slot_table_entries`.
+    pub nfs_most_slots: Option<u64>,
+    /// Driver that the kernel prefers for `xts(aes)`: `/proc/crypto`.
+    pub xts_driver: Option<String>,
+}
