@@ -53,12 +53,16 @@ pub struct Observation {
 
 impl Observation {
     /// A file that holds one value.
-    pub fn file(file: impl Into<String>, value: impl ToString) -> Self {
-        Self { file: file.into(), field: None, value: value.to_string() }
+    pub fn file(file: impl Into<String>, value: impl Into<String>) -> Self {
+        Self { file: file.into(), field: None, value: value.into() }
     }
 
     /// A field of a file.
-    pub fn field(file: impl Into<String>, field: impl Into<String>, value: impl ToString) -> Self {
-        Self { file: file.into(), field: Some(field.into()), value: value.to_string() }
+    pub fn field(
+        file: impl Into<String>,
+        field: impl Into<String>,
+        value: impl Into<String>,
+    ) -> Self {
+        Self { file: file.into(), field: Some(field.into()), value: value.into() }
     }
 }
