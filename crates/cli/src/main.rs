@@ -29,6 +29,7 @@ fn main() -> ExitCode {
         Command::Compare(args) => commands::compare(&args),
         Command::Run(args) => commands::run(&args),
         Command::Limits(args) => commands::limits(&args),
+        Command::Doctor(args) => commands::doctor(&args),
         Command::Plan(command) => commands::plan(&command),
         Command::Report(args) => commands::report(&args),
         Command::Repro(args) => commands::repro(&args),

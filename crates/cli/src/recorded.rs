@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::{Context as _, Result};
 use iotax_analyze::Phases;
 use iotax_record::{Reader, SideRecord};
-use iotax_report::bundle::Redactor;
+use iotax_report::Redactor;
 
 /// Opens the record in `dir`.
 ///
