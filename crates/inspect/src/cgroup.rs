@@ -11,6 +11,20 @@ use crate::mounts::{Mount, has_option, parse_mountinfo};
 
 /// CPUs' worth of time this process's cgroup and those above it allow; `None` without a limit.
 pub(crate) fn cpu_limit() -> Option<f64> {
+    cpu_quota().map(|quota| quota.cpus)
+}
+
+/// A CPU quota.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct CpuQuota {
+    /// CPUs' worth of time.
+    pub(crate) cpus: f64,
+    /// The file that counts how often it was used up.
+    pub(crate) stat: PathBuf,
+}
+
+/// The tightest quota on this process.
+pub(crate) fn cpu_quota() -> Option<CpuQuota> {
     let mounts = parse_mountinfo(&fs::read_to_string("/proc/self/mountinfo").ok()?);
     let membership = fs::read_to_string("/proc/self/cgroup").ok()?;
     limit(&mounts, &membership, |path| fs::read_to_string(path).ok())
@@ -21,8 +35,8 @@ fn limit(
     mounts: &[Mount],
     membership: &str,
     read: impl Fn(&Path) -> Option<String>,
-) -> Option<f64> {
-    let mut tightest: Option<f64> = None;
+) -> Option<CpuQuota> {
+    let mut tightest: Option<CpuQuota> = None;
     for mount in mounts {
         let Some(directory) = own_directory(mount, membership, "cpu") else { continue };
         let levels = directory.ancestors().take_while(|path| path.starts_with(&mount.mount_point));
@@ -34,7 +48,11 @@ fn limit(
                     .zip(read(&level.join("cpu.cfs_period_us")))
                     .and_then(|(quota, period)| cpus(&quota, &period))
             };
-            tightest = [tightest, here].into_iter().flatten().reduce(f64::min);
+            if let Some(cpus) = here
+                && tightest.as_ref().is_none_or(|known| cpus < known.cpus)
+            {
+                tightest = Some(CpuQuota { cpus, stat: level.join("cpu.stat") });
+            }
         }
     }
     tightest
@@ -138,6 +156,7 @@ mod tests {
             let found = files.iter().find(|(name, _)| Path::new(name) == path)?;
             Some(found.1.to_owned())
         })
+        .map(|quota| quota.cpus)
     }
 
     #[test]
