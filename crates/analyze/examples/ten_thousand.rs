@@ -112,6 +112,7 @@ fn experiment() -> Experiment {
             seed: 1,
         },
         environment: Environment { cpus: 2, ..Environment::default() },
+        machine: None,
         sites: vec![Site::default(); 2],
         generator_ns_per_io: 50.0,
     }

@@ -10,6 +10,8 @@ mod checks;
 mod compare;
 mod conclude;
 mod described;
+mod diagnosis;
+
 pub mod doctor;
 pub mod documented;
 mod drain;
@@ -32,6 +34,7 @@ pub use analysis::{
     Metric, OperationSummary, QuantilePoint, TrialPoint, Warning,
 };
 pub use analyzer::Analyzer;
+pub use diagnosis::{Confidence, Diagnosis, Suspect, of_search};
 pub use drain::drain_spec;
 pub use masked::{below_the_cap, depth_check};
 pub use phases::Phases;

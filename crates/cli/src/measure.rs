@@ -148,6 +148,7 @@ fn head(spec: Spec, rig: &Rig) -> Experiment {
         started: Timestamp::now().to_string(),
         command: std::env::args().collect(),
         environment: iotax_inspect::environment(),
+        machine: None,
         sites: rig.sites(),
         generator_ns_per_io: iotax_load::calibrate(),
         spec,

@@ -3,6 +3,8 @@
 use iotax_spec::Spec;
 use serde::{Deserialize, Serialize};
 
+use crate::machine::Machine;
+
 /// Version of the record format that this program writes.
 pub const FORMAT: u32 = 1;
 
@@ -21,6 +23,9 @@ pub struct Experiment {
     pub spec: Spec,
     /// The machine.
     pub environment: Environment,
+    /// What was seen under the targets that are paths, before the first trial.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine: Option<Machine>,
     /// What each arm's target turned out to be, in the order of the spec's arms.
     pub sites: Vec<Site>,
     /// CPU time the load generator itself needs per I/O, in nanoseconds, measured at the start.

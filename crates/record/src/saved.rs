@@ -83,6 +83,7 @@ pub fn read(
             seed: 0,
         },
         environment: Environment::default(),
+        machine: None,
         sites,
         generator_ns_per_io: 0.0,
     };

@@ -43,6 +43,7 @@ fn experiment() -> Experiment {
             seed: 1,
         },
         environment: Environment::default(),
+        machine: None,
         sites: vec![],
         generator_ns_per_io: 50.0,
     }

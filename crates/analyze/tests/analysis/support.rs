@@ -61,6 +61,7 @@ impl Bed {
                 ..Environment::default()
             },
             sites,
+            machine: None,
             generator_ns_per_io: 50.0,
         };
         Self { experiment, rng: Xoshiro256PlusPlus::seed_from_u64(7), slot: 0 }

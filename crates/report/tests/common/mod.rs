@@ -85,6 +85,7 @@ fn experiment(workload: Workload, arms: Vec<Arm>, design: Design, command: &[&st
             load_average: Some(0.21),
             cgroup_cpus: None,
         },
+        machine: None,
         generator_ns_per_io: 48.0,
     }
 }
