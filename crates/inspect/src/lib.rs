@@ -16,7 +16,8 @@
 //! | `mounts` | which file system covers a path |
 //! | `block` | a block device: model, size, users |
 //! | `site` | all of the above for one path |
-//! | `storage` | the devices under a path, all the way down |
+//! | `stack` | the layers under a path, all the way down: mounts and devices |
+//! | `storage` | of these, the devices and NFS mounts whose counters are read |
 //! | `counters` | what the kernel counts: devices, CPUs, pressure, memory, NFS |
 #![forbid(unsafe_code)]
 
@@ -25,11 +26,13 @@ mod cgroup;
 mod cgroup_io;
 mod cloud;
 mod counters;
+mod deadline;
 mod error;
 mod machine;
 mod memory;
 mod mounts;
 mod site;
+mod stack;
 mod storage;
 
 pub use block::{BlockDevice, DeviceNumber};
