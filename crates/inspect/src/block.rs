@@ -71,12 +71,11 @@ impl BlockDevice {
         let node = fs::canonicalize(sysfs.join("dev/block").join(number.to_string())).ok()?;
         let name = file_name(&node)?;
         let is_partition = node.join("partition").exists();
-        // A partition's own directory has neither queue nor device: they belong to its disk.
-        let disk = if is_partition { node.parent()?.to_path_buf() } else { node.clone() };
+        let disk = disk_of(&node);
         let (partitions, partition_numbers) = partitions(&node).into_iter().unzip();
         Some(Self {
             number,
-            model: model(&disk),
+            model: model(disk),
             size_bytes: number_in(&node.join("size")).unwrap_or(0) * SYSFS_SECTOR_BYTES,
             logical_block_bytes: number_in(&disk.join("queue/logical_block_size"))
                 .and_then(|bytes| u32::try_from(bytes).ok()),
@@ -87,14 +86,20 @@ impl BlockDevice {
             holders: names_in(&node.join("holders")),
             parts: names_in(&node.join("slaves")),
             mounted_at: Vec::new(),
-            disk: if is_partition { file_name(&disk) } else { None },
+            disk: if is_partition { file_name(disk) } else { None },
             name,
         })
     }
 }
 
+/// The directory of a device's disk: a partition's own has neither queue nor device.
+pub(crate) fn disk_of(node: &Path) -> &Path {
+    let disk = if node.join("partition").exists() { node.parent() } else { None };
+    disk.unwrap_or(node)
+}
+
 /// What the disk calls itself; else what the kernel knows it to be.
-fn model(disk: &Path) -> Option<String> {
+pub(crate) fn model(disk: &Path) -> Option<String> {
     let name = file_name(disk)?;
     if let Some(mapped) = text_in(&disk.join("dm/name")) {
         // The part of the UUID before the first dash says who made the mapping.
@@ -144,7 +149,7 @@ pub(crate) fn names_in(directory: &Path) -> Vec<String> {
     names
 }
 
-fn file_name(path: &Path) -> Option<String> {
+pub(crate) fn file_name(path: &Path) -> Option<String> {
     Some(path.file_name()?.to_string_lossy().into_owned())
 }
 
@@ -155,7 +160,7 @@ pub(crate) fn text_in(path: &Path) -> Option<String> {
     (!text.is_empty()).then_some(text)
 }
 
-fn number_in(path: &Path) -> Option<u64> {
+pub(crate) fn number_in(path: &Path) -> Option<u64> {
     text_in(path)?.parse().ok()
 }
 

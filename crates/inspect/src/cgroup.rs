@@ -38,17 +38,8 @@ fn limit(
 ) -> Option<CpuQuota> {
     let mut tightest: Option<CpuQuota> = None;
     for mount in mounts {
-        let Some(directory) = own_directory(mount, membership, "cpu") else { continue };
-        let levels = directory.ancestors().take_while(|path| path.starts_with(&mount.mount_point));
-        for level in levels {
-            let here = if mount.file_system == "cgroup2" {
-                read(&level.join("cpu.max")).and_then(|text| parse_cpu_max(&text))
-            } else {
-                read(&level.join("cpu.cfs_quota_us"))
-                    .zip(read(&level.join("cpu.cfs_period_us")))
-                    .and_then(|(quota, period)| cpus(&quota, &period))
-            };
-            if let Some(cpus) = here
+        for level in levels(mount, membership, "cpu") {
+            if let Some(cpus) = quota(&level, &read)
                 && tightest.as_ref().is_none_or(|known| cpus < known.cpus)
             {
                 tightest = Some(CpuQuota { cpus, stat: level.join("cpu.stat") });
@@ -56,6 +47,48 @@ fn limit(
         }
     }
     tightest
+}
+
+/// CPUs' worth of time that one group allows.
+pub(crate) fn quota(level: &Level, read: impl Fn(&Path) -> Option<String>) -> Option<f64> {
+    let file = |name: &str| read(&level.directory.join(name));
+    match level.version {
+        CgroupVersion::V2 => parse_cpu_max(&file("cpu.max")?),
+        CgroupVersion::V1 => cpus(&file("cpu.cfs_quota_us")?, &file("cpu.cfs_period_us")?),
+    }
+}
+
+/// A group that this process is in, or one above it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Level {
+    /// Of its hierarchy.
+    pub version: CgroupVersion,
+    /// Where its files are.
+    pub directory: PathBuf,
+    /// As its hierarchy names it: `/system.slice/db.service`.
+    pub group: PathBuf,
+}
+
+/// The groups of this process that are visible under a mount of version 2, or of the hierarchy with
+/// this controller of version 1: its own first.
+pub(crate) fn levels(mount: &Mount, membership: &str, v1: &str) -> Vec<Level> {
+    let own = own_directory(mount, membership, v1);
+    let directories = own.iter().flat_map(|own| own.ancestors());
+    let visible = directories.take_while(|path| path.starts_with(&mount.mount_point));
+    let level = |directory: &Path| {
+        let below = directory.strip_prefix(&mount.mount_point).unwrap_or(Path::new(""));
+        Level {
+            version: version(mount),
+            directory: directory.to_owned(),
+            // Joining nothing would leave a slash at the end.
+            group: mount.root.join(below).components().collect(),
+        }
+    };
+    visible.map(level).collect()
+}
+
+fn version(mount: &Mount) -> CgroupVersion {
+    if mount.file_system == "cgroup2" { CgroupVersion::V2 } else { CgroupVersion::V1 }
 }
 
 /// Versions of cgroups.
@@ -95,8 +128,7 @@ fn find(
     mounts.iter().find_map(|mount| {
         let own = own_directory(mount, membership, v1)?;
         let top = mount.mount_point.clone();
-        let version =
-            if mount.file_system == "cgroup2" { CgroupVersion::V2 } else { CgroupVersion::V1 };
+        let version = version(mount);
         let enabled = || {
             let controllers = read(&top.join("cgroup.subtree_control")).unwrap_or_default();
             controllers.split_whitespace().any(|controller| controller == v2)
@@ -111,7 +143,7 @@ fn find(
 
 /// Where this process's cgroup is visible under a mount of version 2, or of the hierarchy with
 /// this controller of version 1.
-pub(crate) fn own_directory(mount: &Mount, membership: &str, v1: &str) -> Option<PathBuf> {
+fn own_directory(mount: &Mount, membership: &str, v1: &str) -> Option<PathBuf> {
     let path = match mount.file_system.as_str() {
         "cgroup2" => cgroup_path(membership, |id, _| id == "0")?,
         "cgroup" if has_option(&mount.super_options, v1) => {

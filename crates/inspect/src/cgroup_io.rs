@@ -10,7 +10,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::block::{BlockDevice, DeviceNumber, text_in};
-use crate::cgroup::own_directory;
+use crate::cgroup::levels;
 use crate::mounts::{Mount, parse_mountinfo};
 use crate::site::site;
 
@@ -19,6 +19,8 @@ use crate::site::site;
 pub struct IoLimits {
     /// The group, as its hierarchy names it: `/system.slice/db.service`.
     pub group: PathBuf,
+    /// The file that sets them, in version 1 the first of several.
+    pub file: PathBuf,
     /// Reads.
     pub read_iops: Option<f64>,
     /// Writes.
@@ -76,38 +78,34 @@ fn limits(
 ) -> Vec<IoLimits> {
     let mut found: Vec<IoLimits> = Vec::new();
     for mount in mounts {
-        let Some(own) = own_directory(mount, membership, "blkio") else { continue };
+        let levels = levels(mount, membership, "blkio");
         let is_v2 = mount.file_system == "cgroup2";
-        let levels = own.ancestors().take_while(|path| path.starts_with(&mount.mount_point));
-        for level in levels.take(if is_v2 { usize::MAX } else { 1 }) {
+        for level in levels.iter().take(if is_v2 { usize::MAX } else { 1 }) {
+            let text = |file: &str| read(&level.directory.join(file));
             let here = disks.iter().filter_map(|disk| {
                 if is_v2 {
-                    parse_io_max(&read(&level.join("io.max"))?, *disk)
+                    parse_io_max(&text("io.max")?, *disk)
                 } else {
-                    Some(throttles(*disk, |file| read(&level.join(file))))
+                    Some(throttles(*disk, text))
                 }
             });
-            let [read_bw_bytes, write_bw_bytes, read_iops, write_iops] =
-                here.reduce(least).unwrap_or_default();
-            let below = level.strip_prefix(&mount.mount_point).unwrap_or(Path::new(""));
-            // Joining nothing would leave a slash at the end.
-            let group = mount.root.join(below).components().collect();
-            let limits = IoLimits { group, read_iops, write_iops, read_bw_bytes, write_bw_bytes };
+            let four = here.reduce(least).unwrap_or_default();
+            let Some(first) = four.iter().position(Option::is_some) else { continue };
+            let file = level.directory.join(if is_v2 { "io.max" } else { FILES[first] });
+            let [read_bw_bytes, write_bw_bytes, read_iops, write_iops] = four;
+            let group = level.group.clone();
+            let limits =
+                IoLimits { group, file, read_iops, write_iops, read_bw_bytes, write_bw_bytes };
             // A hierarchy may be mounted twice.
-            if limits.is_any() && !found.contains(&limits) {
+            let is_same = |other: &IoLimits| {
+                *other == IoLimits { file: other.file.clone(), ..limits.clone() }
+            };
+            if !found.iter().any(is_same) {
                 found.push(limits);
             }
         }
     }
     found
-}
-
-impl IoLimits {
-    fn is_any(&self) -> bool {
-        [self.read_iops, self.write_iops, self.read_bw_bytes, self.write_bw_bytes]
-            .iter()
-            .any(Option::is_some)
-    }
 }
 
 /// `rbps`, `wbps`, `riops`, `wiops`.

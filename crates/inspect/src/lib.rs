@@ -16,7 +16,9 @@
 //! | `mounts` | which file system covers a path |
 //! | `block` | a block device: model, size, users |
 //! | `site` | all of the above for one path |
-//! | `storage` | the devices under a path, all the way down |
+//! | `stack` | the layers under a path, all the way down: mounts and devices |
+//! | `storage` | of these, the devices and NFS mounts whose counters are read |
+//! | `look` | all that the doctor goes by: the record's `Machine` |
 //! | `counters` | what the kernel counts: devices, CPUs, pressure, memory, NFS |
 #![forbid(unsafe_code)]
 
@@ -25,21 +27,25 @@ mod cgroup;
 mod cgroup_io;
 mod cloud;
 mod counters;
+mod deadline;
 mod error;
+mod look;
 mod machine;
 mod memory;
 mod mounts;
 mod site;
+mod stack;
 mod storage;
 
 pub use block::{BlockDevice, DeviceNumber};
 pub use cgroup::{CgroupVersion, Hierarchy, hierarchy};
 pub use cgroup_io::{IoLimits, io_limits};
-pub use cloud::{cloud_instance, cloud_instance_at};
+pub use cloud::{METADATA_ADDRESS, cloud_instance, cloud_instance_at};
 pub use counters::{
     Memory, Meters, NfsMount, Reading, Stall, cpu_ticks, disk_counters, memory, nfs_mounts, stall,
 };
 pub use error::Error;
+pub use look::{Look, machine};
 pub use machine::{available_memory_bytes, environment};
 pub use memory::memory_copy_bytes_per_s;
 pub use mounts::{Mount, parse_mountinfo};

@@ -21,7 +21,9 @@ pub struct Mount {
     pub source: String,
     /// Mounted read-only, by the mount or by its file system.
     pub read_only: bool,
-    /// The file system's own options, comma-separated.
+    /// The mount's own options, comma-separated.
+    pub options: String,
+    /// The file system's options, comma-separated.
     pub super_options: String,
 }
 
@@ -54,6 +56,7 @@ fn parse_line(line: &str) -> Option<Mount> {
         file_system: name,
         source,
         read_only,
+        options: options.to_owned(),
         super_options,
     })
 }

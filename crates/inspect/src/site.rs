@@ -158,6 +158,12 @@ fn block_below(
     Some(device)
 }
 
+/// What the kernel calls the mount that `path`, without symbolic links, lies on.
+pub(crate) fn mount_id(path: &Path) -> Option<u64> {
+    let stat = statx(CWD, path, AtFlags::empty(), StatxFlags::MNT_ID).ok()?;
+    told(&stat, StatxFlags::MNT_ID).then_some(stat.stx_mnt_id)
+}
+
 pub(crate) fn number_of(device: u64) -> DeviceNumber {
     DeviceNumber { major: rustix::fs::major(device), minor: rustix::fs::minor(device) }
 }

@@ -24,14 +24,15 @@ use iotax_record::CloudInstance;
 use self::client::Client;
 
 /// Where all of them answer: link-local, so that it cannot be another machine's.
-const ADDRESS: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(169, 254, 169, 254)), 80);
+pub const METADATA_ADDRESS: SocketAddr =
+    SocketAddr::new(IpAddr::V4(Ipv4Addr::new(169, 254, 169, 254)), 80);
 /// How long may be lost where nobody answers.
 const LIMIT: Duration = Duration::from_secs(1);
 
 /// The VM that the metadata service says this is; `None` where there is no such service. Takes a
 /// second at most.
 pub fn cloud_instance() -> Option<CloudInstance> {
-    cloud_instance_at(ADDRESS)
+    cloud_instance_at(METADATA_ADDRESS)
 }
 
 /// As [`cloud_instance`], of a service at another address.

@@ -1,0 +1,130 @@
+//! All that is to be known of a machine to say what may slow its I/O down: the record's
+//! [`Machine`].
+//!
+//! Everything is read as an ordinary user and in a second or two; what that does not show, and how
+//! it could be shown, stands in [`Machine::unseen`].
+//!
+//! | module | reads |
+//! |---|---|
+//! | `mount` | a mounted file system |
+//! | `device`, `queue`, `interrupts` | a block device |
+//! | `group` | control groups: limits, and what they have cost |
+//! | `memory`, `pressure` | memory, page cache and swap; shares of time in which work waited |
+
+mod device;
+mod group;
+mod interrupts;
+mod memory;
+mod mount;
+mod pressure;
+mod queue;
+
+use std::fs;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::thread;
+
+use iotax_record::Machine;
+use iotax_record::machine::{MACHINE_FORMAT, Node, PathSeen, SeenLayer, Unseen};
+
+use crate::cloud::{METADATA_ADDRESS, cloud_instance_at};
+use crate::machine::environment;
+use crate::mounts::{Mount, parse_mountinfo};
+use crate::stack::{LayerKind, Stack};
+
+/// How to look.
+#[derive(Debug, Clone)]
+pub struct Look {
+    /// Where to ask the cloud which VM this is; `None` asks nobody.
+    pub metadata: Option<SocketAddr>,
+    /// Directories in which `dmsetup` and `ip` are looked for; without any none is run.
+    pub programs: Vec<PathBuf>,
+}
+
+impl Default for Look {
+    /// Asks where all clouds answer, and runs the programs of the search path and of
+    /// administrators, whose directories are not in that of other users.
+    fn default() -> Self {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let administrators = ["/usr/sbin", "/sbin"].map(PathBuf::from);
+        let programs = std::env::split_paths(&path).chain(administrators).collect();
+        Self { metadata: Some(METADATA_ADDRESS), programs }
+    }
+}
+
+/// What can be seen of this machine, and of what lies under `paths`: files, directories, devices.
+/// Changes nothing, and takes two seconds at most.
+pub fn machine(paths: &[&Path], look: &Look) -> Machine {
+    // The cloud may take its second while everything else is read.
+    let cloud = look.metadata.map(|address| thread::spawn(move || cloud_instance_at(address)));
+    let sysfs = Path::new("/sys");
+    let text = |path: &str| fs::read_to_string(path).unwrap_or_default();
+    let mut stack = Stack::new(sysfs, parse_mountinfo(&text("/proc/self/mountinfo")));
+    let seen: Vec<PathSeen> = paths.iter().map(|path| descend(&mut stack, path)).collect();
+    let found = paths.iter().zip(&seen).filter(|(_, seen)| seen.problem.is_none());
+    let found: Vec<&Path> = found.map(|(path, _)| *path).collect();
+    let unseen = unseen(&stack);
+    let interrupts = text("/proc/interrupts");
+    let node = |layer: crate::stack::Layer| Node {
+        layer: match layer.kind {
+            LayerKind::Mount(mount) => SeenLayer::Mount(mount::mount(&mount, sysfs)),
+            LayerKind::Device(node) => SeenLayer::Device(device::device(&node, &interrupts)),
+        },
+        below: layer.below,
+    };
+    Machine {
+        format: MACHINE_FORMAT,
+        note: None,
+        iotax_version: env!("CARGO_PKG_VERSION").to_owned(),
+        taken: jiff::Timestamp::now().to_string(),
+        environment: environment(),
+        paths: seen,
+        nodes: stack.layers.into_iter().map(node).collect(),
+        groups: group::groups(&found),
+        memory: memory::memory(),
+        cloud: cloud.and_then(|asked| asked.join().ok().flatten()),
+        unseen,
+        ..Machine::default()
+    }
+}
+
+fn descend(stack: &mut Stack<'_>, path: &Path) -> PathSeen {
+    let (top, problem) = match stack.path(path) {
+        Ok(Some(top)) => (Some(top), None),
+        Ok(None) => (None, Some("neither a mount nor a device is known to hold it".to_owned())),
+        Err(error) => (None, Some(error.to_string())),
+    };
+    PathSeen { path: path.display().to_string(), top, problem }
+}
+
+/// Mounts whose devices are elsewhere, or known to programs of their own only.
+fn unseen(stack: &Stack<'_>) -> Vec<Unseen> {
+    let hidden = |mount: &Mount| {
+        let at = mount.mount_point.display();
+        let (what, how) = match mount.file_system.as_str() {
+            "overlay" => (
+                format!("the file system that holds the layers of the overlay at {at}"),
+                "from the host, outside of the container: iotax doctor PATH".to_owned(),
+            ),
+            "zfs" => {
+                let pool = mount.source.split('/').next().unwrap_or_default();
+                (format!("the disks of the pool {pool} at {at}"), format!("zpool status {pool}"))
+            }
+            "virtiofs" | "9p" => (
+                format!("the host's disks behind {at}"),
+                "on the host of this virtual machine: iotax doctor PATH".to_owned(),
+            ),
+            _ => return None,
+        };
+        Some(Unseen { what, how })
+    };
+    let bare = stack.layers.iter().filter(|layer| layer.below.is_empty());
+    let mounts = bare.filter_map(|layer| match &layer.kind {
+        LayerKind::Mount(mount) => Some(mount),
+        LayerKind::Device(_) => None,
+    });
+    mounts.filter_map(hidden).collect()
+}
+
+#[cfg(test)]
+mod tests;

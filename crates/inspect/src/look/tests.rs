@@ -1,0 +1,66 @@
+//! This machine as it is.
+
+use iotax_record::machine::{DeviceKind, MountSeen};
+
+use super::*;
+
+fn quick() -> Look {
+    Look { metadata: None, ..Look::default() }
+}
+
+fn mount_of(machine: &Machine, path: usize) -> &MountSeen {
+    match &machine.nodes[machine.paths[path].top.unwrap()].layer {
+        SeenLayer::Mount(mount) => mount,
+        SeenLayer::Device(device) => panic!("{} is no mount", device.name),
+    }
+}
+
+#[test]
+fn the_root_is_a_mount_and_has_a_disk_at_its_bottom_where_it_lies_on_one() {
+    let machine = machine(&[Path::new("/")], &quick());
+    assert_eq!(machine.format, MACHINE_FORMAT);
+    assert_eq!(mount_of(&machine, 0).mount_point, "/");
+    let under = machine.under(&machine.paths[0]);
+    let bottoms = under.iter().filter(|node| node.below.is_empty());
+    for bottom in bottoms {
+        match &bottom.layer {
+            SeenLayer::Device(device) => {
+                assert!(matches!(device.kind, DeviceKind::Disk | DeviceKind::Memory), "{device:?}");
+                assert!(device.size_bytes > 0 && device.queue.logical_block_bytes.is_some());
+            }
+            // In a container the disk may be the host's.
+            SeenLayer::Mount(mount) => assert!(!mount.source.starts_with("/dev/"), "{mount:?}"),
+        }
+    }
+    assert!(machine.memory.available_bytes.is_some());
+    assert!(machine.taken.parse::<jiff::Timestamp>().is_ok());
+}
+
+#[test]
+fn places_of_every_kind_are_looked_at_and_a_missing_one_is_a_problem() {
+    let paths = ["/proc/self", "/sys", "/dev/null", "/dev/shm", "/no/such/place", ""];
+    let paths = paths.map(Path::new);
+    let machine = machine(&paths, &quick());
+    assert_eq!(machine.paths.len(), paths.len());
+    assert_eq!(mount_of(&machine, 0).file_system, "proc");
+    assert_eq!(mount_of(&machine, 1).file_system, "sysfs");
+    for missing in [4, 5] {
+        assert_eq!(machine.paths[missing].top, None);
+        let problem = machine.paths[missing].problem.as_deref().unwrap();
+        assert!(problem.starts_with("No such file or directory"), "{problem}");
+    }
+}
+
+#[test]
+fn a_machine_is_the_same_after_it_was_saved() {
+    let seen = machine(&[Path::new("/"), Path::new("/proc")], &quick());
+    let text = serde_json::to_string(&seen).unwrap();
+    assert_eq!(serde_json::from_str::<Machine>(&text).unwrap(), seen);
+}
+
+#[test]
+fn no_path_at_all_still_tells_of_the_machine() {
+    let machine = machine(&[], &quick());
+    assert_eq!((machine.paths.len(), machine.nodes.len()), (0, 0));
+    assert!(machine.environment.cpus >= 1);
+}

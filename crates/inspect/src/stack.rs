@@ -1,0 +1,435 @@
+//! The layers under a path: mounts to their devices or directories, partitions to their disk,
+//! device mapper and md to their parts, loop devices to the mount of their file, `NVMe` multipath to
+//! its paths. The one descent: whoever wants devices or mounts under a path takes them from here.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::block::{DeviceNumber, names_in};
+use crate::deadline::within;
+use crate::mounts::{Mount, covering};
+use crate::site::{mount_id, number_of};
+
+/// How long a path may take to be looked at; that of a server that is gone takes forever.
+const LIMIT: Duration = Duration::from_secs(1);
+
+/// Layers, each with the places of those it lies on.
+pub(crate) struct Stack<'a> {
+    sysfs: &'a Path,
+    mounts: Vec<Mount>,
+    /// In the order in which they were found: each after one that it lies under.
+    pub layers: Vec<Layer>,
+    /// Where each stands in `layers`: stacks join, and can be circles.
+    places: BTreeMap<Key, usize>,
+}
+
+/// A mount or a device, and what it lies on.
+pub(crate) struct Layer {
+    pub kind: LayerKind,
+    pub below: Vec<usize>,
+}
+
+pub(crate) enum LayerKind {
+    Mount(Mount),
+    /// By its directory in sysfs, without links.
+    Device(PathBuf),
+}
+
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+enum Key {
+    Mount(u64),
+    Device(PathBuf),
+}
+
+impl<'a> Stack<'a> {
+    /// No layers yet, of a machine with this sysfs and these mounts.
+    pub(crate) fn new(sysfs: &'a Path, mounts: Vec<Mount>) -> Self {
+        Self { sysfs, mounts, layers: Vec::new(), places: BTreeMap::new() }
+    }
+
+    /// The place of the uppermost layer under `path`: a file, a directory or a device node. `None`
+    /// if the system does not tell any.
+    pub(crate) fn path(&mut self, path: &Path) -> io::Result<Option<usize>> {
+        let asked = path.to_owned();
+        let found = within(LIMIT, move || Existing::at(&asked));
+        let Existing { path, metadata, mount_id } =
+            found.unwrap_or_else(|| Err(io::ErrorKind::TimedOut.into()))?;
+        if metadata.file_type().is_block_device() {
+            return Ok(self.number(number_of(metadata.rdev())));
+        }
+        match covering(&self.mounts, mount_id, &path).cloned() {
+            Some(mount) => Ok(Some(self.mount(&mount))),
+            None => Ok(self.number(number_of(metadata.dev()))),
+        }
+    }
+
+    /// The place of the device with this directory in sysfs, which may be a link to it.
+    pub(crate) fn device(&mut self, node: &Path) -> Option<usize> {
+        let node = node.canonicalize().ok()?;
+        // Whatever else a name may lead to: every device has its counters here.
+        if !node.join("stat").is_file() {
+            return None;
+        }
+        Some(self.place(Key::Device(node.clone()), LayerKind::Device(node.clone()), |stack| {
+            stack.below_device(&node)
+        }))
+    }
+
+    fn mount(&mut self, mount: &Mount) -> usize {
+        self.place(Key::Mount(mount.id), LayerKind::Mount(mount.clone()), |stack| {
+            stack.below_mount(mount)
+        })
+    }
+
+    fn place(
+        &mut self,
+        key: Key,
+        kind: LayerKind,
+        below: impl FnOnce(&mut Self) -> Vec<usize>,
+    ) -> usize {
+        if let Some(place) = self.places.get(&key) {
+            return *place;
+        }
+        let place = self.layers.len();
+        self.places.insert(key, place);
+        self.layers.push(Layer { kind, below: Vec::new() });
+        let mut below = below(self);
+        let mut seen = Vec::new();
+        below.retain(|place| {
+            !seen.contains(place) && {
+                seen.push(*place);
+                true
+            }
+        });
+        self.layers[place].below = below;
+        place
+    }
+
+    fn below_mount(&mut self, mount: &Mount) -> Vec<usize> {
+        let mut below: Vec<_> = self.number(mount.device).into_iter().collect();
+        let values = |key| option_values(&mount.super_options, key);
+        // Overlays have no device; some file systems have more than the one that was mounted.
+        let beside = match mount.file_system.as_str() {
+            "overlay" => [values("upperdir"), layers_of(&values("lowerdir"))].concat(),
+            "xfs" => [values("logdev"), values("rtdev")].concat(),
+            _ => Vec::new(),
+        };
+        for path in beside {
+            below.extend(self.path(Path::new(&path)).ok().flatten());
+        }
+        // Those with anonymous numbers: the device or the directory that was mounted.
+        if below.is_empty() && mount.source.starts_with('/') {
+            below = self.source(mount);
+        }
+        below
+    }
+
+    /// What was mounted: one path, or several of a file system that joins them.
+    fn source(&mut self, mount: &Mount) -> Vec<usize> {
+        let source = Path::new(&mount.source);
+        if mount.file_system == "btrfs" {
+            let all = self.btrfs(source);
+            if !all.is_empty() {
+                return all;
+            }
+        }
+        let is_one = source.exists();
+        let parts =
+            if is_one { vec![mount.source.as_str()] } else { mount.source.split(':').collect() };
+        let mut below = Vec::new();
+        for part in parts.into_iter().map(Path::new).filter(|part| part.is_absolute()) {
+            // `/dev/fuse` is what is opened to serve a mount, and not where its data lies.
+            let is_served =
+                fs::metadata(part).is_ok_and(|found| found.file_type().is_char_device());
+            if !is_served {
+                below.extend(self.path(part).ok().flatten());
+            }
+        }
+        below
+    }
+
+    /// Btrfs on several devices names one of them as what was mounted.
+    fn btrfs(&mut self, source: &Path) -> Vec<usize> {
+        let source = source.canonicalize().ok();
+        let Some(name) = source.as_deref().and_then(Path::file_name) else { return Vec::new() };
+        let volumes = directories(&self.sysfs.join("fs/btrfs"));
+        let devices = volumes.iter().map(|volume| volume.join("devices"));
+        let Some(devices) = devices.into_iter().find(|devices| devices.join(name).exists()) else {
+            return Vec::new();
+        };
+        directories(&devices).iter().filter_map(|device| self.device(device)).collect()
+    }
+
+    fn number(&mut self, number: DeviceNumber) -> Option<usize> {
+        self.device(&self.sysfs.join("dev/block").join(number.to_string()))
+    }
+
+    fn below_device(&mut self, node: &Path) -> Vec<usize> {
+        if node.join("partition").exists() {
+            return node.parent().and_then(|disk| self.device(disk)).into_iter().collect();
+        }
+        let name = node.file_name().unwrap_or_default().to_string_lossy();
+        let blocks = self.sysfs.join("block");
+        let names = names_in(&blocks);
+        let paths = nvme_paths(&name, &names);
+        let parts = directories(&node.join("slaves"));
+        let nodes = parts.into_iter().chain(paths.into_iter().map(|path| blocks.join(path)));
+        let mut below: Vec<_> = nodes.filter_map(|node| self.device(&node)).collect();
+        if let Ok(file) = fs::read_to_string(node.join("loop/backing_file")) {
+            let file = self.path(Path::new(file.trim_end_matches('\n')));
+            below.extend(file.ok().flatten());
+        }
+        below
+    }
+}
+
+/// The name that a device has in `/proc/diskstats`: sysfs has no slashes in names.
+pub(crate) fn device_name(node: &Path) -> String {
+    node.file_name().unwrap_or_default().to_string_lossy().replace('!', "/")
+}
+
+/// Something that is there.
+struct Existing {
+    path: PathBuf,
+    metadata: fs::Metadata,
+    mount_id: Option<u64>,
+}
+
+impl Existing {
+    /// `path` without links; of a file that was deleted, or never had a name, its directory.
+    fn at(path: &Path) -> io::Result<Self> {
+        let path = path.canonicalize().or_else(|error| {
+            let deleted =
+                path.to_str().and_then(|text| text.strip_suffix(" (deleted)")).ok_or(error)?;
+            Path::new(deleted).parent().unwrap_or(Path::new("/")).canonicalize()
+        })?;
+        Ok(Self { metadata: fs::metadata(&path)?, mount_id: mount_id(&path), path })
+    }
+}
+
+/// Values of an option that may be given several times; `lowerdir+` is one more of `lowerdir`.
+fn option_values(options: &str, key: &str) -> Vec<String> {
+    let pairs = options.split(',').filter_map(|option| option.split_once('='));
+    let of_key = pairs.filter(|(name, _)| name.strip_suffix('+').unwrap_or(name) == key);
+    of_key.map(|(_, value)| value.to_owned()).collect()
+}
+
+/// The directories of `lowerdir=A:B`, in which a colon of a name has a backslash before it, and two
+/// colons stand before layers that hold data only.
+fn layers_of(values: &[String]) -> Vec<String> {
+    let mut layers = vec![String::new()];
+    for value in values {
+        let mut characters = value.chars();
+        while let Some(character) = characters.next() {
+            let last = layers.last_mut().expect("there is one from the start");
+            match character {
+                ':' => layers.push(String::new()),
+                '\\' => last.extend(characters.next()),
+                other => last.push(other),
+            }
+        }
+        layers.push(String::new());
+    }
+    layers.retain(|layer| layer.starts_with('/'));
+    layers
+}
+
+/// The paths of the multipath namespace `head`: `nvme0c1n2` is the path of `nvme0n2` through
+/// controller 1. Heads count I/O themselves only since Linux 6.6.
+fn nvme_paths<'a>(head: &str, names: &'a [String]) -> Vec<&'a String> {
+    let Some((subsystem, namespace)) =
+        head.strip_prefix("nvme").and_then(|rest| rest.split_once('n'))
+    else {
+        return Vec::new();
+    };
+    let is_path = |name: &str| {
+        let rest = name.strip_prefix("nvme")?.strip_prefix(subsystem)?.strip_prefix('c')?;
+        let (controller, number) = rest.split_once('n')?;
+        let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+        Some(is_number(controller) && number == namespace)
+    };
+    names.iter().filter(|name| is_path(name) == Some(true)).collect()
+}
+
+fn directories(directory: &Path) -> Vec<PathBuf> {
+    names_in(directory).into_iter().map(|name| directory.join(name)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mounts::parse_mountinfo;
+    use proptest::prelude::*;
+    use std::os::unix::fs::symlink;
+
+    /// A sysfs of devices with the devices below them.
+    struct Sysfs(tempfile::TempDir);
+
+    impl Sysfs {
+        fn new() -> Self {
+            let root = tempfile::tempdir().unwrap();
+            fs::create_dir_all(root.path().join("dev/block")).unwrap();
+            fs::create_dir_all(root.path().join("block")).unwrap();
+            Self(root)
+        }
+
+        fn add(&self, node: &str, number: Option<&str>) -> PathBuf {
+            let directory = self.0.path().join("block").join(node);
+            fs::create_dir_all(directory.join("slaves")).unwrap();
+            fs::write(directory.join("stat"), "0").unwrap();
+            if let Some(number) = number {
+                fs::write(directory.join("dev"), number).unwrap();
+                symlink(&directory, self.0.path().join("dev/block").join(number)).unwrap();
+            }
+            directory
+        }
+
+        fn below(upper: &Path, lower: &Path) {
+            symlink(lower, upper.join("slaves").join(lower.file_name().unwrap())).unwrap();
+        }
+
+        fn under(&self, number: &str) -> Vec<String> {
+            let mut stack = Stack::new(self.0.path(), Vec::new());
+            stack.number(DeviceNumber::parse(number).unwrap());
+            let name = |layer: &Layer| match &layer.kind {
+                LayerKind::Device(node) => device_name(node),
+                LayerKind::Mount(mount) => mount.mount_point.display().to_string(),
+            };
+            stack.layers.iter().map(name).collect()
+        }
+    }
+
+    #[test]
+    fn a_stack_is_followed_to_its_disks() {
+        let sysfs = Sysfs::new();
+        let crypt = sysfs.add("dm-1", Some("253:1"));
+        let raid = sysfs.add("md0", Some("9:0"));
+        sysfs.add("sda", Some("8:0"));
+        let part = sysfs.add("sda/sda1", Some("8:1"));
+        fs::write(part.join("partition"), "1").unwrap();
+        let other = sysfs.add("sdb", Some("8:16"));
+        sysfs.add("sdc", Some("8:32"));
+        Sysfs::below(&crypt, &raid);
+        Sysfs::below(&raid, &part);
+        Sysfs::below(&raid, &other);
+        assert_eq!(sysfs.under("253:1"), ["dm-1", "md0", "sda1", "sda", "sdb"]);
+        assert_eq!(sysfs.under("8:32"), ["sdc"]);
+        assert_eq!(sysfs.under("8:99"), [""; 0]);
+    }
+
+    #[test]
+    fn a_circle_ends() {
+        let sysfs = Sysfs::new();
+        let (a, b) = (sysfs.add("dm-0", Some("253:0")), sysfs.add("dm-1", Some("253:1")));
+        Sysfs::below(&a, &b);
+        Sysfs::below(&b, &a);
+        assert_eq!(sysfs.under("253:0"), ["dm-0", "dm-1"]);
+    }
+
+    #[test]
+    fn multipath_namespaces_have_hidden_paths() {
+        let sysfs = Sysfs::new();
+        sysfs.add("nvme0n1", Some("259:0"));
+        for (path, number) in [
+            ("nvme0c0n1", None),
+            ("nvme0c1n1", None),
+            ("nvme0c0n2", None),
+            ("nvme1n1", Some("259:9")),
+        ] {
+            sysfs.add(path, number);
+        }
+        assert_eq!(sysfs.under("259:0"), ["nvme0n1", "nvme0c0n1", "nvme0c1n1"]);
+    }
+
+    #[test]
+    fn names_with_slashes_are_those_of_diskstats() {
+        let sysfs = Sysfs::new();
+        sysfs.add("cciss!c0d0", Some("104:0"));
+        assert_eq!(sysfs.under("104:0"), ["cciss/c0d0"]);
+    }
+
+    #[test]
+    fn a_loop_device_leads_to_where_its_file_lies() {
+        let sysfs = Sysfs::new();
+        let device = sysfs.add("loop0", Some("7:0"));
+        fs::create_dir_all(device.join("loop")).unwrap();
+        let files = tempfile::tempdir().unwrap();
+        let number = number_of(fs::metadata(files.path()).unwrap().dev());
+        let file = files.path().join("#123 (deleted)");
+        fs::write(device.join("loop/backing_file"), format!("{}\n", file.display())).unwrap();
+        sysfs.add("vda", Some(&number.to_string()));
+        assert_eq!(sysfs.under("7:0"), ["loop0", "vda"]);
+    }
+
+    #[test]
+    fn stacks_join_at_the_disk_they_share() {
+        let sysfs = Sysfs::new();
+        let disk = sysfs.add("sda", Some("8:0"));
+        let (a, b) = (sysfs.add("dm-0", Some("253:0")), sysfs.add("dm-1", Some("253:1")));
+        Sysfs::below(&a, &disk);
+        Sysfs::below(&b, &disk);
+        let mut stack = Stack::new(sysfs.0.path(), Vec::new());
+        let tops =
+            ["253:0", "253:1"].map(|number| stack.number(DeviceNumber::parse(number).unwrap()));
+        assert_eq!(tops, [Some(0), Some(2)]);
+        let below: Vec<_> = stack.layers.iter().map(|layer| layer.below.clone()).collect();
+        assert_eq!(below, [vec![1], vec![], vec![1]]);
+    }
+
+    #[test]
+    fn overlays_lie_on_their_directories_and_joined_directories_on_each() {
+        let sysfs = Sysfs::new();
+        let files = tempfile::tempdir().unwrap();
+        let at = |name: &str| {
+            let path = files.path().join(name);
+            fs::create_dir(&path).unwrap();
+            path.canonicalize().unwrap().display().to_string()
+        };
+        let (upper, lower, top, odd) = (at("upper"), at("lower"), at("top"), at("o:d"));
+        let joined = at("joined");
+        let mounts = parse_mountinfo(&format!(
+            "900001 0 0:1 / {upper} rw - tmpfs a rw\n900002 0 0:2 / {lower} rw - tmpfs b rw\n\
+             900003 0 0:3 / {odd} rw - tmpfs c rw\n900004 0 0:4 / {top} rw - overlay overlay \
+             rw,lowerdir={lower}:{},upperdir={upper}\n900005 0 0:5 / {joined} rw - fuse.mergerfs \
+             {upper}:{lower} rw\n",
+            odd.replace(':', "\\134:")
+        ));
+        // These are directories and no mounts: the kernel's own number would be of another one.
+        let mut stack = Stack::new(sysfs.0.path(), Vec::new());
+        stack.mounts = mounts.clone();
+        stack.mount(&mounts[3]);
+        stack.mount(&mounts[4]);
+        let seen = stack.layers.iter().map(|layer| match &layer.kind {
+            LayerKind::Mount(mount) => (mount.source.clone(), layer.below.clone()),
+            LayerKind::Device(node) => (device_name(node), layer.below.clone()),
+        });
+        let expected = [
+            ("overlay".to_owned(), vec![1, 2, 3]),
+            ("a".to_owned(), vec![]),
+            ("b".to_owned(), vec![]),
+            ("c".to_owned(), vec![]),
+            (format!("{upper}:{lower}"), vec![1, 2]),
+        ];
+        assert_eq!(seen.collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn a_path_that_is_not_there_is_an_error() {
+        let mut stack = Stack::new(Path::new("/sys"), Vec::new());
+        let error = stack.path(Path::new("/no/such/place")).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::NotFound);
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_makes_the_parsers_panic(text in ".*", lower in r"[/a-b:\\,=+]{0,40}") {
+            layers_of(&option_values(&text, "lowerdir"));
+            layers_of(&option_values(&format!("lowerdir={lower}"), "lowerdir"));
+            nvme_paths(&text, std::slice::from_ref(&text));
+        }
+    }
+}
