@@ -9,7 +9,7 @@ use crate::Error;
 use crate::lookup::near;
 
 /// The files of causes, in the order in which they are listed.
-const FILES: [&str; 7] = [
+const FILES: [&str; 8] = [
     include_str!("../data/causes/1-azure.toml"),
     include_str!("../data/causes/2-encryption.toml"),
     include_str!("../data/causes/3-nfs.toml"),
@@ -17,6 +17,7 @@ const FILES: [&str; 7] = [
     include_str!("../data/causes/5-network.toml"),
     include_str!("../data/causes/6-throttling.toml"),
     include_str!("../data/causes/7-linux.toml"),
+    include_str!("../data/causes/8-measured.toml"),
 ];
 const SOURCES: &str = include_str!("../data/causes/sources.toml");
 

@@ -42,7 +42,7 @@ fn limit(
             if let Some(cpus) = quota(&level, &read)
                 && tightest.as_ref().is_none_or(|known| cpus < known.cpus)
             {
-                tightest = Some(CpuQuota { cpus, stat: level.join("cpu.stat") });
+                tightest = Some(CpuQuota { cpus, stat: level.directory.join("cpu.stat") });
             }
         }
     }

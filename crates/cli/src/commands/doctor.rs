@@ -35,7 +35,11 @@ fn look(args: &DoctorArgs) -> Machine {
     let here = [PathBuf::from(".")];
     let paths = if args.paths.is_empty() { here.as_slice() } else { &args.paths };
     let paths: Vec<&Path> = paths.iter().map(PathBuf::as_path).collect();
-    iotax_inspect::machine(&paths, &Look { metadata: !args.no_metadata })
+    let mut look = Look::default();
+    if args.no_metadata {
+        look.metadata = None;
+    }
+    iotax_inspect::machine(&paths, &look)
 }
 
 fn save(machine: &Machine, file: &Path, names_too: bool) -> Result<()> {
