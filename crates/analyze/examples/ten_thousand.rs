@@ -114,6 +114,7 @@ fn experiment() -> Experiment {
         environment: Environment { cpus: 2, ..Environment::default() },
         sites: vec![Site::default(); 2],
         generator_ns_per_io: 50.0,
+        instance: None,
     }
 }
 

@@ -7,6 +7,7 @@ mod commands;
 mod documented;
 mod exit;
 mod follow_up;
+mod instance;
 mod iostat;
 mod measure;
 mod output;

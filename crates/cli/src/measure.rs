@@ -13,19 +13,20 @@ use iotax_run::{Drivers, Setup};
 use iotax_spec::Spec;
 use jiff::{Timestamp, Zoned};
 
-use crate::args::{LoadArgs, OutputArgs};
+use crate::args::{DocumentedArgs, LoadArgs, OutputArgs};
 use crate::exit::Exit;
 use crate::follow_up::{Asked, Ground};
 use crate::iostat::{self, Shown};
 use crate::progress::ProgressLine;
-use crate::{output, resolve, signals};
+use crate::{instance, output, resolve, signals};
 
 /// Runs `spec` and shows what came of it. `name` is the command, for the default directory.
+/// `documented`: how the cloud may be asked which VM this is.
 pub fn measure(
     name: &str,
-    spec: Spec,
-    load: &LoadArgs,
-    args: &OutputArgs,
+    mut spec: Spec,
+    (load, args): (&LoadArgs, &OutputArgs),
+    documented: Option<&DocumentedArgs>,
     asked: Asked,
 ) -> Result<Exit> {
     iostat::refuse_unless_text(load.iostat, args.format)?;
@@ -53,7 +54,12 @@ pub fn measure(
         return Ok(Exit::Interrupted);
     }
 
-    let experiment = head(spec, &rig);
+    let targets = || spec.arms.iter().map(|arm| &arm.target);
+    let instance = documented.and_then(|args| instance::told(args, &spec.cloud, targets()));
+    if let Some(instance) = &instance {
+        instance::compare_with(&mut spec.cloud, instance, spec.arms.len());
+    }
+    let experiment = Experiment { instance, ..head(spec, &rig) };
     let mut writer = Writer::create(&dir, &experiment)?;
     let mut phases = Phases::new(&experiment);
     let sustained = match resolve::drain(load)? {
@@ -150,6 +156,7 @@ fn head(spec: Spec, rig: &Rig) -> Experiment {
         environment: iotax_inspect::environment(),
         sites: rig.sites(),
         generator_ns_per_io: iotax_load::calibrate(),
+        instance: None,
         spec,
     }
 }

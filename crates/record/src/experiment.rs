@@ -3,6 +3,8 @@
 use iotax_spec::Spec;
 use serde::{Deserialize, Serialize};
 
+use crate::cloud::CloudInstance;
+
 /// Version of the record format that this program writes.
 pub const FORMAT: u32 = 1;
 
@@ -25,6 +27,9 @@ pub struct Experiment {
     pub sites: Vec<Site>,
     /// CPU time the load generator itself needs per I/O, in nanoseconds, measured at the start.
     pub generator_ns_per_io: f64,
+    /// The VM, if the cloud's metadata service was asked and told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instance: Option<CloudInstance>,
 }
 
 /// The machine an experiment ran on. `None`: this system does not tell.

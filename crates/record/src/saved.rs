@@ -85,6 +85,7 @@ pub fn read(
         environment: Environment::default(),
         sites,
         generator_ns_per_io: 0.0,
+        instance: None,
     };
     let trials = trials(&experiment.spec, reads, starts.as_deref());
     let end = End {

@@ -45,6 +45,7 @@ fn experiment() -> Experiment {
         environment: Environment::default(),
         sites: vec![],
         generator_ns_per_io: 50.0,
+        instance: None,
     }
 }
 

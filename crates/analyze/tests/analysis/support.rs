@@ -62,6 +62,7 @@ impl Bed {
             },
             sites,
             generator_ns_per_io: 50.0,
+            instance: None,
         };
         Self { experiment, rng: Xoshiro256PlusPlus::seed_from_u64(7), slot: 0 }
     }

@@ -1,6 +1,6 @@
 use anyhow::Result;
 
-use crate::args::CompareArgs;
+use crate::args::{CompareArgs, MeasureArgs};
 use crate::exit::Exit;
 use crate::follow_up::Asked;
 use crate::measure::measure;
@@ -12,6 +12,6 @@ pub fn compare(args: &CompareArgs) -> Result<Exit> {
         return results::compare(arms, args);
     }
     let spec = resolve::compare(args)?;
-    let asked = Asked::from(&args.measure.caps);
-    measure("compare", spec, &args.measure.load, &args.measure.output, asked)
+    let MeasureArgs { caps, documented, load, output, .. } = &args.measure;
+    measure("compare", spec, (load, output), Some(documented), Asked::from(caps))
 }

@@ -17,7 +17,7 @@ use jiff::Timestamp;
 
 use crate::args::{Color, Format, LimitsArgs};
 use crate::exit::{Exit, Usage};
-use crate::{documented, measure, output, resolve, signals};
+use crate::{documented, instance, measure, output, resolve, signals};
 
 /// `iotax limits`
 pub fn limits(args: &LimitsArgs) -> Result<Exit> {
@@ -44,9 +44,10 @@ pub fn limits(args: &LimitsArgs) -> Result<Exit> {
     rig.heed(Arc::clone(&stop));
     refuse_small(&limits)?;
     lay_out(&limits, &mut rig, &line, &stop)?;
-    let instance = known::instance(args, &limits);
+    let targets = limits.targets.iter().map(|target| &target.arm.target);
+    let instance = instance::told(&args.documented, &limits.cloud, targets);
     if let Some(instance) = &instance {
-        known::compare_with(&mut limits, instance);
+        instance::compare_with(&mut limits.cloud, instance, limits.targets.len());
     }
     let head = LimitsHead {
         format: LIMITS_FORMAT,

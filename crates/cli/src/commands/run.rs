@@ -9,5 +9,5 @@ use crate::resolve;
 /// `iotax run WORKLOAD TARGET`
 pub fn run(args: &RunArgs) -> Result<Exit> {
     let spec = resolve::run(args)?;
-    measure("run", spec, &args.load, &args.output, Asked::default())
+    measure("run", spec, (&args.load, &args.output), None, Asked::default())
 }

@@ -86,6 +86,7 @@ fn experiment(workload: Workload, arms: Vec<Arm>, design: Design, command: &[&st
             cgroup_cpus: None,
         },
         generator_ns_per_io: 48.0,
+        instance: None,
     }
 }
 
