@@ -106,6 +106,7 @@ fn experiment() -> Experiment {
             then: Vec::new(),
             suite: None,
             cloud: iotax_spec::CloudChoice::default(),
+            side_runs: iotax_spec::SideRuns::default(),
             arms,
             design: Design::Compare,
             stop,

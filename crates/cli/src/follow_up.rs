@@ -14,23 +14,7 @@ use iotax_run::{Drivers, Setup};
 use iotax_spec::Spec;
 use jiff::Timestamp;
 
-use crate::args::CapArgs;
 use crate::progress::ProgressLine;
-
-/// What may follow.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Asked {
-    /// Other depths, where arms are equal.
-    pub depth_check: bool,
-    /// Loads below the cap, where arms sit on one.
-    pub unmask: bool,
-}
-
-impl From<&CapArgs> for Asked {
-    fn from(args: &CapArgs) -> Self {
-        Self { depth_check: !args.no_depth_check, unmask: args.unmask }
-    }
-}
 
 /// The arms, up and prepared, and where the main experiment's record is.
 pub struct Ground<'a> {
@@ -55,11 +39,11 @@ impl Ground<'_> {
     /// stopped it.
     pub fn follow_up(
         &mut self,
-        asked: Asked,
         sustained: &[Option<f64>],
         phases: &mut Phases,
         end: &End,
     ) -> Result<bool> {
+        let asked = self.experiment.spec.side_runs;
         if !asked.depth_check || end.interrupted || end.gave_up {
             return Ok(end.interrupted);
         }

@@ -15,10 +15,10 @@ use jiff::{Timestamp, Zoned};
 
 use crate::args::{DocumentedArgs, LoadArgs, OutputArgs};
 use crate::exit::Exit;
-use crate::follow_up::{Asked, Ground};
+use crate::follow_up::Ground;
 use crate::iostat::{self, Shown};
 use crate::progress::ProgressLine;
-use crate::{instance, output, resolve, signals};
+use crate::{instance, output, signals};
 
 /// Runs `spec` and shows what came of it. `name` is the command, for the default directory.
 /// `documented`: how the cloud may be asked which VM this is.
@@ -27,7 +27,6 @@ pub fn measure(
     mut spec: Spec,
     (load, args): (&LoadArgs, &OutputArgs),
     documented: Option<&DocumentedArgs>,
-    asked: Asked,
 ) -> Result<Exit> {
     iostat::refuse_unless_text(load.iostat, args.format)?;
     let stop = signals::stop_flag()?;
@@ -62,7 +61,7 @@ pub fn measure(
     let experiment = Experiment { instance, ..head(spec, &rig) };
     let mut writer = Writer::create(&dir, &experiment)?;
     let mut phases = Phases::new(&experiment);
-    let sustained = match resolve::drain(load)? {
+    let sustained = match experiment.spec.side_runs.drain_ns {
         Some(limit_ns) => {
             let (dir, experiment) = (dir.as_path(), &experiment);
             let (rig, drivers, stop, quiet) = (&mut rig, &drivers, &stop, args.quiet);
@@ -87,7 +86,7 @@ pub fn measure(
         let (dir, experiment) = (dir.as_path(), &experiment);
         let (rig, drivers, stop, quiet) = (&mut rig, &drivers, &stop, args.quiet);
         let mut ground = Ground { dir, experiment, rig, drivers, stop, quiet };
-        ground.follow_up(asked, &sustained, &mut phases, end)
+        ground.follow_up(&sustained, &mut phases, end)
     });
 
     let parts = phases.finish(ended.as_ref().ok());

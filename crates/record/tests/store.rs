@@ -18,6 +18,7 @@ fn experiment() -> Experiment {
             then: Vec::new(),
             suite: None,
             cloud: iotax_spec::CloudChoice::default(),
+            side_runs: iotax_spec::SideRuns::default(),
             workload: Workload {
                 name: "w".into(),
                 about: String::new(),

@@ -1,7 +1,7 @@
 //! The experiments that follow one whose arms turned out equal.
 
 use iotax_record::Experiment;
-use iotax_spec::{Depth, Spec, StopMode, Workload};
+use iotax_spec::{Depth, SideRuns, Spec, StopMode, Workload};
 
 use super::depths::MOST_BLOCKS as CHECK_BLOCKS;
 use super::judge::candidates;
@@ -100,7 +100,9 @@ fn follow_up(
     let workload = workloads.remove(0);
     let suite = Some(name.to_owned());
     let then = Vec::new();
-    Spec { workload, then, suite: None, stop, ..spec.clone() }.followed_by(workloads, suite).ok()
+    let side_runs = SideRuns::default();
+    let first = Spec { workload, then, suite: None, stop, side_runs, ..spec.clone() };
+    first.followed_by(workloads, suite).ok()
 }
 
 impl Metric {

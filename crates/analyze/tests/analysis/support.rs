@@ -34,6 +34,7 @@ impl Bed {
             then: Vec::new(),
             suite: None,
             cloud: iotax_spec::CloudChoice::default(),
+            side_runs: iotax_spec::SideRuns::default(),
             workload: workload(),
             arms: arms.iter().map(|(name, layers)| arm(name, layers)).collect(),
             design,

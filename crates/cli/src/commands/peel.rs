@@ -2,13 +2,12 @@ use anyhow::Result;
 
 use crate::args::{MeasureArgs, PeelArgs};
 use crate::exit::Exit;
-use crate::follow_up::Asked;
 use crate::measure::measure;
 use crate::resolve;
 
 /// `iotax peel [STACK]`
 pub fn peel(args: &PeelArgs) -> Result<Exit> {
     let spec = resolve::peel(args)?;
-    let MeasureArgs { caps, documented, load, output, .. } = &args.measure;
-    measure("peel", spec, (load, output), Some(documented), Asked::from(caps))
+    let MeasureArgs { documented, load, output, .. } = &args.measure;
+    measure("peel", spec, (load, output), Some(documented))
 }
