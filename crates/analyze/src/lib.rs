@@ -32,7 +32,7 @@ pub use analysis::{
 };
 pub use analyzer::Analyzer;
 pub use drain::drain_spec;
-pub use masked::{below_the_cap, depth_check};
+pub use masked::{below_the_cap, depth_check, longest_below_the_cap, longest_depth_check};
 pub use phases::Phases;
 pub use progress::{ArmProgress, Progress};
 pub use statistics::{

@@ -50,7 +50,7 @@ impl Ground<'_> {
         let Some(spec) = depth_check(&self.experiment.spec, &phases.finish(Some(end))) else {
             return Ok(false);
         };
-        if !fits(&self.experiment.spec, end, &spec) {
+        if !fits(&self.experiment.spec, end.wall_ns, &spec) {
             return Ok(false);
         }
         let make = |experiment: &Experiment| Phases::of_depth_check(experiment, phases);
@@ -62,6 +62,9 @@ impl Ground<'_> {
         let Some(spec) = below_the_cap(&self.experiment.spec, &phases.finish(Some(end))) else {
             return Ok(false);
         };
+        if !fits(&self.experiment.spec, end.wall_ns.saturating_add(ended.wall_ns), &spec) {
+            return Ok(false);
+        }
         let (loads, ended) = self.run(SideRecord::Unmask, spec, &[], Phases::new)?;
         phases.unmasked_by(&loads, Some(&ended));
         Ok(ended.interrupted)
@@ -95,8 +98,8 @@ impl Ground<'_> {
     }
 }
 
-/// Whether the time that the experiment was given is enough for this, too.
-fn fits(main: &Spec, end: &End, spec: &Spec) -> bool {
+/// Whether the time that the experiment was given, of which so much is over, is enough for this, too.
+fn fits(main: &Spec, over_ns: u64, spec: &Spec) -> bool {
     let (_, longest_ns) = Plan::new(spec).duration_ns();
-    main.stop.max_time_ns.is_none_or(|limit| end.wall_ns.saturating_add(longest_ns) <= limit)
+    main.stop.max_time_ns.is_none_or(|limit| over_ns.saturating_add(longest_ns) <= limit)
 }
