@@ -106,6 +106,7 @@ fn experiment() -> Experiment {
             then: Vec::new(),
             suite: None,
             cloud: iotax_spec::CloudChoice::default(),
+            side_runs: iotax_spec::SideRuns::default(),
             arms,
             design: Design::Compare,
             stop,
@@ -115,6 +116,7 @@ fn experiment() -> Experiment {
         machine: None,
         sites: vec![Site::default(); 2],
         generator_ns_per_io: 50.0,
+        instance: None,
     }
 }
 

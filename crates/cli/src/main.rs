@@ -7,6 +7,7 @@ mod commands;
 mod documented;
 mod exit;
 mod follow_up;
+mod instance;
 mod iostat;
 mod measure;
 mod output;
@@ -14,6 +15,7 @@ mod progress;
 mod recorded;
 mod resolve;
 mod results;
+mod seen;
 mod signals;
 mod workload;
 

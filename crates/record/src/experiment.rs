@@ -3,6 +3,7 @@
 use iotax_spec::Spec;
 use serde::{Deserialize, Serialize};
 
+use crate::cloud::CloudInstance;
 use crate::machine::Machine;
 
 /// Version of the record format that this program writes.
@@ -30,6 +31,9 @@ pub struct Experiment {
     pub sites: Vec<Site>,
     /// CPU time the load generator itself needs per I/O, in nanoseconds, measured at the start.
     pub generator_ns_per_io: f64,
+    /// The VM, if the cloud's metadata service was asked and told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instance: Option<CloudInstance>,
 }
 
 /// The machine an experiment ran on. `None`: this system does not tell.

@@ -18,6 +18,7 @@ fn experiment() -> Experiment {
             then: Vec::new(),
             suite: None,
             cloud: iotax_spec::CloudChoice::default(),
+            side_runs: iotax_spec::SideRuns::default(),
             workload: Workload {
                 name: "w".into(),
                 about: String::new(),
@@ -46,6 +47,7 @@ fn experiment() -> Experiment {
         machine: None,
         sites: vec![],
         generator_ns_per_io: 50.0,
+        instance: None,
     }
 }
 

@@ -15,7 +15,7 @@ use crate::analysis::ArmSummary;
 use crate::checks::Evidence;
 
 use self::case::Case;
-pub use self::searched::of_search;
+pub(crate) use self::searched::of_search;
 pub use self::suspect::{Confidence, Diagnosis, Suspect};
 
 /// What is suspected of each arm; arms of which nothing is are left out.

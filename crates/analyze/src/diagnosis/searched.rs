@@ -1,6 +1,6 @@
 //! What a search for caps says of causes.
 
-use iotax_record::LimitsHead;
+use iotax_spec::Limits;
 
 use super::ranked;
 use super::suspect::{Confidence, Diagnosis, Suspect};
@@ -9,10 +9,10 @@ use crate::documented::Documented;
 use crate::words::{bytes, time};
 
 /// What is suspected of each target; those of which nothing is are left out.
-pub fn of_search(head: &LimitsHead, caps: &Caps) -> Vec<Diagnosis> {
+pub(crate) fn of_search(asked: &Limits, caps: &Caps) -> Vec<Diagnosis> {
     let of_target = |target: &TargetCaps| {
         let suspects = [
-            limits(head, target, caps),
+            limits(asked, target, caps),
             bursts(target),
             shared(target, &caps.sharing),
             cached(target),
@@ -25,14 +25,14 @@ pub fn of_search(head: &LimitsHead, caps: &Caps) -> Vec<Diagnosis> {
 }
 
 /// The limit that holds it, by name where one is known that fits.
-fn limits(head: &LimitsHead, target: &TargetCaps, caps: &Caps) -> Vec<Suspect> {
+fn limits(asked: &Limits, target: &TargetCaps, caps: &Caps) -> Vec<Suspect> {
     let bound: Vec<&Documented> = caps
         .documented
         .iter()
         .filter(|documented| documented.target == target.name && documented.binds.is_some())
         .collect();
     if !bound.is_empty() {
-        return bound.into_iter().filter_map(|documented| named(head, documented)).collect();
+        return bound.into_iter().filter_map(|documented| named(asked, documented)).collect();
     }
     let found = [target.iops.as_ref(), target.bw_bytes.as_ref()].into_iter().flatten();
     let mut suspects: Vec<Suspect> = found.filter_map(|cap| unnamed(target, cap)).collect();
@@ -48,10 +48,10 @@ fn limits(head: &LimitsHead, target: &TargetCaps, caps: &Caps) -> Vec<Suspect> {
 }
 
 /// A limit that is documented, or that this machine sets.
-fn named(head: &LimitsHead, documented: &Documented) -> Option<Suspect> {
+fn named(asked: &Limits, documented: &Documented) -> Option<Suspect> {
     let limit = &documented.limits[documented.binds?];
     let cloud = limit.scope.as_str();
-    let vm = head.limits.cloud.vm.as_deref().unwrap_or_default();
+    let vm = asked.cloud.vm.as_deref().unwrap_or_default();
     let provider = iotax_catalog::vm(vm).ok().and_then(|vms| Some(vms.first()?.cloud));
     use iotax_catalog::Cloud::{Aws, Azure, Gcp};
     let cause = match (cloud, provider) {

@@ -37,9 +37,6 @@ pub struct DoctorArgs {
     /// Leave names and addresses in what is saved
     #[arg(long, requires = "save")]
     pub no_redact: bool,
-    /// Do not ask the cloud's metadata service which VM this is
-    #[arg(long)]
-    pub no_metadata: bool,
     /// Explain a known cause; without a name, list them
     #[arg(long, value_name = "CAUSE", num_args = 0..=1, default_missing_value = "",
           conflicts_with_all = ["paths", "record", "machine", "save"])]

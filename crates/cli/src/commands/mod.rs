@@ -21,7 +21,7 @@ pub use completions::completions;
 pub use disk::disk;
 pub use doctor::doctor;
 pub use layers::layers;
-pub use limits::{limits, report_limits};
+pub use limits::{limits, read_limits, report_limits};
 pub use peel::peel;
 pub use plan::plan;
 pub use report::report;

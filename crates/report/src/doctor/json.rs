@@ -1,3 +1,4 @@
+use iotax_analyze::Diagnosis;
 use iotax_analyze::doctor::{Finding, Observation};
 use iotax_catalog::cause;
 use iotax_record::Machine;
@@ -7,9 +8,14 @@ use serde_json::{Value, json};
 /// Version of the shape of the JSON.
 const FORMAT: u32 = 1;
 
-/// One JSON object: `stack` (a tree for each path), `findings`, `machine` (all that was seen).
-pub fn doctor_json(machine: &Machine, findings: &[Finding]) -> String {
+/// One JSON object: `causes` (what a measurement points to; null without one), `stack` (a tree for each path), `findings`, `machine` (all that was seen).
+pub fn doctor_json(
+    machine: &Machine,
+    findings: &[Finding],
+    diagnoses: Option<&[Diagnosis]>,
+) -> String {
     let document = json!({
+        "causes": diagnoses,
         "format": FORMAT,
         "iotax": machine.iotax_version,
         "taken": machine.taken,

@@ -6,27 +6,40 @@
 //! | `layer` | one layer in words |
 //! | `surroundings` | the machine around them: groups, memory, cloud |
 //! | `findings` | findings in words |
+//! | `diagnoses` | what a measurement points to |
 //! | `cause` | a known cause, explained |
 //! | `json` | the same for programs |
 
 mod cause;
+mod diagnoses;
 mod findings;
 mod json;
 mod layer;
 mod surroundings;
 mod tree;
 
+use iotax_analyze::Diagnosis;
 use iotax_analyze::doctor::Finding;
 use iotax_record::Machine;
 
 pub use self::cause::{cause_json, cause_list, cause_text};
+pub(crate) use self::diagnoses::sentence;
 pub use self::json::doctor_json;
 use crate::page::Page;
 use crate::text::Style;
 
-/// The layers, what is around them, and the findings, as lines of text.
-pub fn doctor_text(machine: &Machine, findings: &[Finding], style: Style) -> String {
+/// What a measurement points to, if there is one; the layers, what is around them, and the findings,
+/// as lines of text.
+pub fn doctor_text(
+    machine: &Machine,
+    findings: &[Finding],
+    diagnoses: Option<&[Diagnosis]>,
+    style: Style,
+) -> String {
     let mut page = Page::new(style);
+    if let Some(diagnoses) = diagnoses {
+        diagnoses::write(&mut page, diagnoses, findings);
+    }
     for path in &machine.paths {
         page.lines(&tree::drawn(machine, path, style));
     }

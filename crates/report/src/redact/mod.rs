@@ -115,6 +115,9 @@ impl Redactor {
             arm.name = self.arm(&original.name);
         }
         let host = experiment.environment.host.as_deref();
+        for disk in clean.instance.iter_mut().flat_map(|instance| &mut instance.disks) {
+            disk.name = None; // Given by its owner.
+        }
         clean.environment.host = host.map(|host| self.placeholder(Kind::Host, host));
         clean
     }

@@ -1,6 +1,6 @@
 //! Time that was lost for want of a CPU.
 
-use super::super::case::Case;
+use super::super::case::{Case, served};
 use super::super::suspect::{Confidence, Suspect};
 use crate::words::percent;
 
@@ -10,6 +10,8 @@ const THROTTLED: f64 = 0.05;
 const SURELY_THROTTLED: f64 = 0.2;
 /// Share of CPU time that the hypervisor may take.
 const STOLEN: f64 = 0.1;
+/// Share of an I/O's time that speaks against other causes.
+const MOST: f64 = 0.6;
 /// All CPUs are busy beyond this share.
 const BUSY: f64 = 0.95;
 
@@ -26,7 +28,8 @@ pub(super) fn cpu_quota(case: &Case<'_>) -> Option<Suspect> {
          complete then had to wait",
         percent(share.min(1.0))
     );
-    Some(Suspect::new("cpu-quota", confidence, evidence).explaining(share).and(quota))
+    let suspect = Suspect::new("cpu-quota", confidence, evidence).explaining(share);
+    Some(suspect.and(quota).but(disk_takes_most(case)))
 }
 
 /// The hypervisor ran others instead.
@@ -51,5 +54,20 @@ pub(super) fn no_cpu_left(case: &Case<'_>) -> Option<Suspect> {
     let pressure = case.statistics?.pressure.cpu.map(|cpu| {
         format!("tasks waited for a CPU for {} of the time", percent(cpu.some_percent / 100.0))
     });
-    Some(Suspect::new("cpu-bound", Confidence::Likely, evidence).and(pressure))
+    let suspect = Suspect::new("cpu-bound", Confidence::Likely, evidence);
+    Some(suspect.and(pressure).but(disk_takes_most(case)))
+}
+
+/// What speaks against the CPU: the disk itself keeps I/Os for most of their time.
+fn disk_takes_most(case: &Case<'_>) -> Option<String> {
+    let disk = case.bottom()?;
+    let (await_ms, rate) = served(&disk.figures);
+    let share = await_ms / case.latency_ms();
+    (rate > 0.0 && share > MOST).then(|| {
+        format!(
+            "{} itself kept an I/O for {await_ms:.2} ms, {} of its time",
+            disk.name,
+            percent(share.min(1.0))
+        )
+    })
 }
