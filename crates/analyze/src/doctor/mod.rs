@@ -21,7 +21,27 @@ pub use self::seen::Seen;
 /// `choice` says what the machine or its disks are where its cloud does not.
 pub fn findings(machine: &Machine, choice: &CloudChoice) -> Vec<Finding> {
     let seen = Seen::new(machine, choice);
-    let mut findings: Vec<_> = rules::ALL.iter().flat_map(|rule| rule(&seen)).collect();
+    let mut findings: Vec<_> = rules::ALL.iter().flat_map(|rule| (rule.find)(&seen)).collect();
+    debug_assert!(findings.iter().all(|finding| named_causes().any(|id| id == finding.cause)));
     findings.sort_by_key(|finding| Reverse(finding.certainty));
     findings
+}
+
+/// The causes that rules can name.
+pub fn named_causes() -> impl Iterator<Item = &'static str> {
+    rules::ALL.iter().flat_map(|rule| rule.causes).copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn every_cause_of_the_catalogue_has_a_rule() {
+        let causes: BTreeSet<_> =
+            iotax_catalog::causes().iter().map(|cause| cause.id.as_str()).collect();
+        assert_eq!(named_causes().collect::<BTreeSet<_>>(), causes);
+    }
 }
