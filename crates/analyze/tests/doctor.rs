@@ -14,8 +14,9 @@ use machines::{ALL, machine};
 fn choice(name: &str) -> CloudChoice {
     let disk = match name {
         "aws-r6i-4xlarge-gp3" => "gp3:size=500G,iops=6000,bw=250M",
-        "workshop" => "gp2:size=100G",
-        "workshop-hdd" => "st1:size=2T",
+        "aws-c5-large-io2" => "io2:size=1000G,iops=16000",
+        "aws-m5-large-gp2" => "gp2:size=100G",
+        "aws-m5-large-st1" => "st1:size=2T",
         _ => return CloudChoice::default(),
     };
     CloudChoice { disks: vec![disk.to_owned()], ..CloudChoice::default() }

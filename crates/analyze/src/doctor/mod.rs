@@ -21,10 +21,33 @@ pub use self::seen::Seen;
 /// `choice` says what the machine or its disks are where its cloud does not.
 pub fn findings(machine: &Machine, choice: &CloudChoice) -> Vec<Finding> {
     let seen = Seen::new(machine, choice);
-    let mut findings: Vec<_> = rules::ALL.iter().flat_map(|rule| (rule.find)(&seen)).collect();
+    let mut findings = merged(rules::ALL.iter().flat_map(|rule| (rule.find)(&seen)));
     debug_assert!(findings.iter().all(|finding| named_causes().any(|id| id == finding.cause)));
     findings.sort_by_key(|finding| Reverse(finding.certainty));
     findings
+}
+
+/// What holds alike of several disks of a path, as one finding.
+fn merged(findings: impl Iterator<Item = Finding>) -> Vec<Finding> {
+    let mut merged: Vec<Finding> = Vec::new();
+    for finding in findings {
+        let is_like_it = |other: &&mut Finding| {
+            let [one, other] = [&finding, &**other]
+                .map(|finding| (&finding.cause, finding.certainty, &finding.commands));
+            one == other
+        };
+        let Some(first) = merged.iter_mut().find(is_like_it) else {
+            merged.push(finding);
+            continue;
+        };
+        first.why = format!("{} So it is with {}.", first.why, finding.about);
+        for observation in finding.seen {
+            if !first.seen.contains(&observation) {
+                first.seen.push(observation);
+            }
+        }
+    }
+    merged
 }
 
 /// The causes that rules can name.

@@ -7,6 +7,7 @@ use iotax_record::machine::{Device, DeviceKind, MountSeen, Node, PathSeen, SeenL
 use iotax_spec::CloudChoice;
 
 pub(super) use self::cloud::Attached;
+use self::cloud::Documents;
 
 /// What rules look at: a machine, and what its user says of it.
 #[derive(Debug)]
@@ -15,12 +16,14 @@ pub struct Seen<'a> {
     pub machine: &'a Machine,
     /// What VM and disks the user says they are.
     pub choice: &'a CloudChoice,
+    /// What the catalogue says of them, once it was asked.
+    documents: Documents<'a>,
 }
 
 impl<'a> Seen<'a> {
     /// This machine.
     pub fn new(machine: &'a Machine, choice: &'a CloudChoice) -> Self {
-        Self { machine, choice }
+        Self { machine, choice, documents: Documents::default() }
     }
 
     /// The VM size: as the user says, else as the cloud does.
@@ -94,7 +97,10 @@ impl<'a> Seen<'a> {
     }
 
     /// The disks under a device, or itself if it is one: those that do not lie on others.
-    pub fn disks(&self, device: &'a Device) -> Vec<&'a Device> {
+    pub fn disks<'d>(&self, device: &'d Device) -> Vec<&'d Device>
+    where
+        'a: 'd,
+    {
         let below = self.below(device);
         let has_none_below = |device: &&Device| self.below(device).is_empty();
         let disks: Vec<_> = below.into_iter().filter(has_none_below).collect();

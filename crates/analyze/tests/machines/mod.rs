@@ -4,18 +4,24 @@ use std::path::Path;
 
 use iotax_record::Machine;
 
-pub const ALL: [&str; 11] = [
+pub const ALL: [&str; 17] = [
+    "aws-c5-large-io2",
+    "aws-m5-large-gp2",
+    "aws-m5-large-st1",
     "aws-r6i-4xlarge-gp3",
     "azure-dc8as-v5-sev-snp",
     "azure-e16d-v5-encryption-at-host",
     "azure-e16s-v3-encryption-at-host",
+    "azure-e8bs-v5-scsi",
     "bare-metal-nvme",
+    "gcp-n2-standard-32-pd-ssd",
     "gcp-n2-standard-8-pd-ssd",
     "laptop-luks2",
     "luks2-defaults",
     "luks2-inline",
     "nfs-krb5p-nconnect",
     "pod-with-limits",
+    "workshop",
 ];
 
 /// The text of a file.

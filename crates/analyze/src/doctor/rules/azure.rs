@@ -1,6 +1,6 @@
 //! Azure's hosts: encryption, caches, ephemeral disks, disk controllers.
 
-use iotax_catalog::{Caching, Cloud, vm};
+use iotax_catalog::{Caching, Cloud};
 use iotax_record::machine::{Device, UsedAs};
 
 use crate::doctor::finding::{Certainty, Finding, Observation};
@@ -151,7 +151,7 @@ pub(super) fn ephemeral_os(seen: &Seen<'_>) -> Vec<Finding> {
 
 /// Remote disks by SCSI, of a size that has more by `NVMe`.
 pub(super) fn controller(seen: &Seen<'_>) -> Vec<Finding> {
-    let known = seen.vm().and_then(|name| vm(name).ok()).unwrap_or_default();
+    let known = seen.variants();
     let uncached = |variant: &str| {
         let vm = known.iter().find(|vm| vm.variant.as_deref() == Some(variant))?;
         let limit = vm.limits.iter().find(|limit| {

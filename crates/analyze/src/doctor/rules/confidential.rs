@@ -5,7 +5,7 @@ use iotax_record::machine::{Device, UsedAs};
 
 use crate::doctor::finding::{Certainty, Finding, Observation};
 use crate::doctor::seen::{Seen, quoted};
-use crate::words::{bytes, bytes_per_s, percent};
+use crate::words::{bytes, bytes_per_s, list, percent};
 
 /// The kernel's complaint about a pool without room.
 const FULL: &str = "swiotlb buffer is full";
@@ -22,40 +22,49 @@ fn kind(seen: &Seen<'_>) -> Option<Observation> {
 
 /// Copies of all data through shared memory.
 pub(super) fn bounce_buffers(seen: &Seen<'_>) -> Vec<Finding> {
-    let Some(kind) = kind(seen) else { return Vec::new() };
-    let pool = seen.machine.confidential.swiotlb.as_ref();
-    let most = pool.map_or(0, |pool| pool.most_used_bytes.unwrap_or(0).max(pool.used_bytes));
-    let is_used = most > 0;
-    let used = if is_used {
-        format!(" Up to {} of them were in use at a time.", bytes(most as f64))
-    } else {
-        String::new()
-    };
-    let finding = |(device, path): (&Device, &str)| {
+    let finding = || {
+        let kind = kind(seen)?;
+        // Without the bit a virtio disk does not go through the pool.
+        let copied = |(disk, _): &(&Device, &str)| disk.virtio_access_platform != Some(false);
+        let disks: Vec<_> = seen.bottom().filter(copied).collect();
+        let (_, path) = disks.first()?;
+        let names: Vec<_> = disks.iter().map(|(disk, _)| disk.name.as_str()).collect();
+        let most = most_used(seen);
+        let is_used = most > 0;
+        let used = if is_used {
+            format!(" Up to {} of them were in use at a time.", bytes(most as f64))
+        } else {
+            String::new()
+        };
         let certainty = if is_used { Certainty::Likely } else { Certainty::ToBeTested };
         let why = format!(
             "The host cannot read the memory of this {} machine, so data of {} are copied through \
              bounce buffers.{used}",
-            kind.value, device.name
+            kind.value,
+            list(&names)
         );
-        let virtio = device.virtio_access_platform.map(|has| {
-            let has = if has { "set" } else { "not set" };
-            Observation::field("/sys/bus/virtio/devices/*/features", "bit 33", has)
-        });
-        let about = format!("{} of {path}", device.name);
+        let virtio = disks.iter().any(|(disk, _)| disk.virtio_access_platform == Some(true));
         let path = quoted(path);
-        let finding = Finding::new("bounce-buffers", about, certainty, why)
-            .observed(kind.clone())
-            .observed_if(is_used.then(|| {
-                Observation::file(format!("{POOL}/io_tlb_used_hiwater"), bytes(most as f64))
-            }))
-            .observed_if(virtio)
-            .command(format!("iotax run randread-4k {path} --set depth=32"))
-            .command(format!("iotax run seqread-1m {path} --set depth=32"));
-        // Without the bit a virtio disk does not go through the pool.
-        (device.virtio_access_platform != Some(false)).then_some(finding)
+        Some(
+            Finding::new("bounce-buffers", names.join(", "), certainty, why)
+                .observed(kind)
+                .observed_if(is_used.then(|| {
+                    Observation::file(format!("{POOL}/io_tlb_used_hiwater"), bytes(most as f64))
+                }))
+                .observed_if(virtio.then(|| {
+                    Observation::field("/sys/bus/virtio/devices/*/features", "bit 33", "set")
+                }))
+                .command(format!("iotax run randread-4k {path} --set depth=32"))
+                .command(format!("iotax run seqread-1m {path} --set depth=32")),
+        )
     };
-    seen.bottom().filter_map(finding).collect()
+    finding().into_iter().collect()
+}
+
+/// Most of the pool that was in use at a time.
+fn most_used(seen: &Seen<'_>) -> u64 {
+    let pool = seen.machine.confidential.swiotlb.as_ref();
+    pool.map_or(0, |pool| pool.most_used_bytes.unwrap_or(0).max(pool.used_bytes))
 }
 
 /// A pool that ran full, or nearly.
@@ -63,7 +72,7 @@ pub(super) fn full_pool(seen: &Seen<'_>) -> Vec<Finding> {
     let confidential = &seen.machine.confidential;
     let complaint = confidential.log.iter().find(|line| line.contains(FULL));
     let pool = confidential.swiotlb.as_ref().filter(|pool| pool.size_bytes > 0);
-    let most = pool.map_or(0, |pool| pool.most_used_bytes.unwrap_or(0).max(pool.used_bytes));
+    let most = most_used(seen);
     let size = pool.map_or(0, |pool| pool.size_bytes);
     let is_near = size > 0 && most as f64 >= NEARLY_FULL * size as f64;
     let Some(path) = seen.machine.paths.first() else { return Vec::new() };

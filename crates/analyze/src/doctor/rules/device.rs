@@ -5,7 +5,7 @@ use iotax_record::machine::{Device, UsedAs};
 
 use crate::doctor::finding::{Certainty, Finding, Observation};
 use crate::doctor::seen::{Seen, quoted};
-use crate::words::percent;
+use crate::words::{list, percent};
 
 /// Below this, one queue has not been in anybody's way.
 const MANY_CPUS: u32 = 8;
@@ -51,18 +51,25 @@ pub(super) fn hardware_queues(seen: &Seen<'_>) -> Vec<Finding> {
 
 /// Network disks whose blocks may have to be fetched.
 pub(super) fn first_touch(seen: &Seen<'_>) -> Vec<Finding> {
-    let finding = |(disk, path): (&Device, &str)| {
-        let why = format!(
-            "If {} was made from a snapshot or image, blocks that nothing has read yet are fetched \
-             when they are first read. The machine cannot see whether.",
-            disk.name
-        );
-        let model = disk.model.clone().unwrap_or_default();
-        Finding::new("first-touch", about(disk, path), Certainty::ToBeTested, why)
-            .observed(Observation::file(format!("/sys/block/{}/device/model", disk.name), model))
-            .command(format!("iotax limits {}", quoted(&format!("/dev/{}", disk.name))))
-    };
-    seen.network_disks().map(finding).collect()
+    let disks: Vec<_> = seen.network_disks().map(|(disk, _)| disk).collect();
+    if disks.is_empty() {
+        return Vec::new();
+    }
+    let names: Vec<_> = disks.iter().map(|disk| disk.name.as_str()).collect();
+    let why = format!(
+        "Blocks of a disk that was made from a snapshot or image are fetched when they are first \
+         read. The machine cannot see whether {} {}.",
+        list(&names),
+        if names.len() == 1 { "was" } else { "were" }
+    );
+    let mut finding = Finding::new("first-touch", names.join(", "), Certainty::ToBeTested, why);
+    for disk in disks {
+        let file = format!("/sys/block/{}/device/model", disk.name);
+        finding = finding
+            .observed(Observation::file(file, disk.model.clone().unwrap_or_default()))
+            .command(format!("iotax limits {}", quoted(&format!("/dev/{}", disk.name))));
+    }
+    vec![finding]
 }
 
 /// The driver's timeout on volumes that a network serves.
@@ -267,8 +274,15 @@ pub(super) fn os_disk(seen: &Seen<'_>) -> Vec<Finding> {
         let why = format!(
             "{path} lies on the OS disk: images, logs and all pods without a volume share its limits.",
         );
+        let of_cloud = seen.cloud_disk(disk).and_then(|disk| disk.name.as_deref());
+        let observation = match of_cloud {
+            Some(name) => Observation::metadata("compute.storageProfile.osDisk.name", name),
+            None => {
+                Observation::file(format!("/dev/{}", disk.name), "disk of the operating system")
+            }
+        };
         let finding = Finding::new("shared-os-disk", about(disk, path), Certainty::ToBeTested, why)
-            .observed(Observation::metadata("used as", "OS disk"))
+            .observed(observation)
             .command(format!("iotax limits {}", quoted(path)));
         (disk.used_as == Some(UsedAs::Os)).then_some(finding)
     };

@@ -5,6 +5,8 @@ use iotax_record::machine::Device;
 use crate::doctor::finding::{Certainty, Finding, Observation};
 use crate::doctor::seen::{Seen, quoted};
 
+use super::limits::observed;
+
 /// A limit that was exceeded: of what, its cause, and the counters of IOPS and throughput.
 type Exceeded = (&'static str, &'static str, [(&'static str, u64); 2]);
 
@@ -40,14 +42,15 @@ fn of(seen: &Seen<'_>, device: &Device, path: &str, exceeded: Exceeded) -> Findi
         iops.1 as f64 / 1e6,
         throughput.1 as f64 / 1e6
     );
-    let attached = seen.attached();
-    let known = attached.iter().find(|one| one.device.name == device.name);
-    let vm = || seen.vm_documented().map(|vm| format!(" --vm {}", quoted(&vm.name)));
-    let options = known.map(|one| seen.options(one)).or_else(vm).unwrap_or_default();
+    let known = seen.documented().find(|(one, _)| one.device.name == device.name);
+    let options = known.map_or_else(|| seen.vm_options(), |(one, _)| seen.options(one));
     let counter =
         |(name, us): (&str, u64)| Observation::field("NVMe log page 0xD0", name, us.to_string());
-    Finding::new(cause, format!("{} of {path}", device.name), Certainty::Seen, why)
-        .observed(counter(iops))
-        .observed(counter(throughput))
-        .command(format!("iotax limits{options} {}", quoted(path)))
+    let mut finding =
+        Finding::new(cause, format!("{} of {path}", device.name), Certainty::Seen, why)
+            .observed(counter(iops))
+            .observed(counter(throughput));
+    let limits = known.map_or(&[][..], |(_, documented)| &documented.limits);
+    finding.seen.extend(observed(limits));
+    finding.command(format!("iotax limits{options} {}", quoted(path)))
 }

@@ -4,6 +4,7 @@ use iotax_record::machine::MountSeen;
 
 use crate::doctor::finding::{Certainty, Finding, Observation};
 use crate::doctor::seen::{Seen, quoted};
+use crate::words::list;
 
 /// Those that commit to a journal (or a log) in fsync.
 const JOURNALLED: [&str; 5] = ["ext3", "ext4", "xfs", "btrfs", "jfs"];
@@ -20,27 +21,31 @@ fn each(seen: &Seen<'_>, find: impl Fn(&MountSeen, &str) -> Option<Finding>) -> 
     seen.mounts().filter_map(|(mount, path)| find(mount, &quoted(path))).collect()
 }
 
-/// fsync on a network disk.
+/// fsync on network disks: one finding for all of them.
 pub(super) fn fsync(seen: &Seen<'_>) -> Vec<Finding> {
-    let network: Vec<_> = seen.network_disks().map(|(disk, _)| disk).collect();
-    each(seen, |mount, path| {
-        let is_network = |name: &&str| network.iter().any(|disk| disk.name == **name);
-        let disks = seen.disks_of(mount);
-        let mut names = disks.iter().map(|disk| disk.name.as_str());
-        let disk = names.find(is_network)?;
-        let why = format!(
-            "An fsync on {} waits for data, journal and flush on {disk}, each a round trip in the \
-             network.",
-            mount.mount_point
-        );
-        let finding = Finding::new("fsync-network-disk", about(mount), Certainty::ToBeTested, why)
-            .observed(Observation::mount(mount, "type", mount.file_system.as_str()))
+    let network: Vec<_> = seen.network_disks().map(|(disk, _)| disk.name.as_str()).collect();
+    let waits = |(mount, _): &(&MountSeen, &str)| {
+        let is_writable = mount.option("ro").is_none();
+        let has_journal = JOURNALLED.contains(&mount.file_system.as_str());
+        let mut disks = seen.disks_of(mount).into_iter();
+        is_writable && has_journal && disks.any(|disk| network.contains(&disk.name.as_str()))
+    };
+    let mounts: Vec<_> = seen.mounts().filter(waits).collect();
+    let Some((_, path)) = mounts.first() else { return Vec::new() };
+    let points: Vec<_> = mounts.iter().map(|(mount, _)| mount.mount_point.as_str()).collect();
+    let why = format!(
+        "An fsync on {} waits for data, journal and flush, each a round trip to a disk in the \
+         network.",
+        list(&points)
+    );
+    let path = quoted(path);
+    let mut finding =
+        Finding::new("fsync-network-disk", points.join(", "), Certainty::ToBeTested, why)
             .command(format!("iotax run randwrite-4k {path} --set fsync-every=1"))
             .command(format!("iotax run randwrite-4k {path}"));
-        let is_read_only = mount.option("ro").is_some();
-        let is_it = JOURNALLED.contains(&mount.file_system.as_str()) && !is_read_only;
-        is_it.then_some(finding)
-    })
+    let types = mounts.iter().map(|(mount, _)| mount);
+    finding.seen.extend(types.map(|mount| Observation::mount(mount, "type", &*mount.file_system)));
+    vec![finding]
 }
 
 /// ext4's journal of data.

@@ -20,6 +20,11 @@ fn depth(iops: f64) -> f64 {
     (iops * ASSUMED_LATENCY_S).ceil()
 }
 
+fn in_flight(iops: f64) -> String {
+    let depth = depth(iops);
+    if depth == 1.0 { "1 I/O".to_owned() } else { format!("{depth:.0} I/Os") }
+}
+
 fn about(one: &Attached<'_>) -> String {
     format!("{} ({}) of {}", one.device.name, one.name, one.path)
 }
@@ -36,7 +41,7 @@ fn rates(limit: &Limit) -> String {
 }
 
 /// Limits with figures, as observations.
-fn observed(limits: &[Limit]) -> impl Iterator<Item = Observation> {
+pub(super) fn observed(limits: &[Limit]) -> impl Iterator<Item = Observation> {
     let told = limits.iter().filter(|limit| limit.iops.is_some() || limit.bw_bytes.is_some());
     told.map(|limit| {
         let direction = match limit.direction {
@@ -61,7 +66,7 @@ fn cause(cloud: Cloud, scope: Scope) -> &'static str {
 
 /// Which limit binds on each disk: by IOPS, or by bytes where only these are known.
 pub(super) fn binding(seen: &Seen<'_>) -> Vec<Finding> {
-    let finding = |(one, documented): &(Attached<'_>, DiskExpectation)| {
+    let finding = |(one, documented): (&Attached<'_>, &DiskExpectation)| {
         let effective = documented.effective.first()?;
         let iops = effective.iops.as_ref();
         let by = |bound: Option<&iotax_catalog::Bound>| bound?.sustained_by.clone();
@@ -75,38 +80,56 @@ pub(super) fn binding(seen: &Seen<'_>) -> Vec<Finding> {
         let is_of_vm = by.scope != Scope::Disk;
         let needs = iops.map(|bound| {
             format!(
-                " At 1 ms, which is an assumption, {:.0} IOPS need {:.0} I/Os in flight.",
+                " At 1 ms, which is an assumption, {:.0} IOPS need {} in flight.",
                 bound.sustained,
-                depth(bound.sustained)
+                in_flight(bound.sustained)
             )
         });
-        let bytes = effective.bw_bytes.as_ref().map_or(String::new(), |bound| {
+        let binds = |bound: &iotax_catalog::Bound, figure: String| {
             let by = bound.sustained_by.as_ref();
-            let whose =
-                by.map_or(String::new(), |by| format!(" ({} limit of {})", by.scope, by.of));
-            format!(", and {}{whose}", bytes_per_s(bound.sustained))
-        });
-        let why = format!(
-            "The {} limit of {} is the least{}: {}{bytes}.{}",
-            by.scope,
-            by.of,
-            if is_of_vm { ", below what the disk may do" } else { "" },
-            iops.map_or("unknown IOPS".to_owned(), |bound| format!("{:.0} IOPS", bound.sustained)),
-            needs.unwrap_or_default()
-        );
+            by.map(|by| format!("the {} limit of {} binds, {figure}", by.scope, by.of))
+        };
+        let by_iops = iops.and_then(|bound| binds(bound, format!("{:.0} IOPS", bound.sustained)));
+        let by_bytes = effective.bw_bytes.as_ref();
+        let by_bytes = by_bytes.and_then(|bound| binds(bound, bytes_per_s(bound.sustained)));
+        let says = [
+            by_iops.map(|by| format!("Of IOPS {by}.")),
+            by_bytes.map(|by| format!(" Of bytes {by}.")),
+        ];
+        let why = says.into_iter().flatten().chain(needs).collect::<String>();
         let certainty = if is_of_vm { Certainty::Likely } else { Certainty::ToBeTested };
         let command = format!("iotax limits{} {}", seen.options(one), quoted(one.path));
         let mut finding = Finding::new(cause, about(one), certainty, why).command(command);
         finding.seen.extend(observed(&documented.limits));
         (!is_counted).then_some(finding)
     };
-    seen.documented().iter().filter_map(finding).collect()
+    let mut findings: Vec<_> = seen.documented().filter_map(finding).collect();
+    findings.extend(local(seen));
+    findings
+}
+
+/// The VM's limit on its temporary disk, or on its local `NVMe` disks all together.
+fn local(seen: &Seen<'_>) -> Option<Finding> {
+    let vm = seen.vm_documented().filter(|vm| vm.cloud == Cloud::Azure)?;
+    let (disk, path) = seen.bottom().find(|(disk, _)| seen.is_local(disk))?;
+    let is_nvme = disk.transport.as_deref() == Some("nvme");
+    let scope = if is_nvme { Scope::LocalNvme } else { Scope::VmTemporary };
+    let limit = vm.limits.iter().find(|limit| limit.scope == scope)?;
+    let why = format!("The {} holds {}: {}.", name(limit), disk.name, rates(limit));
+    let mut finding = Finding::new(
+        "azure-vm-limit",
+        format!("{} of {path}", disk.name),
+        Certainty::ToBeTested,
+        why,
+    );
+    finding.seen.extend(observed(std::slice::from_ref(limit)));
+    Some(finding.command(format!("iotax limits {}", quoted(path))))
 }
 
 /// Disks that together may do more than their bucket of the VM.
 pub(super) fn shared_bucket(seen: &Seen<'_>) -> Vec<Finding> {
     let attached = seen.attached();
-    let Some(expectation) = seen.expectation(&attached) else { return Vec::new() };
+    let Some(expectation) = seen.expectation() else { return Vec::new() };
     let Some(cloud) = expectation.vm.as_ref().map(|vm| vm.cloud) else { return Vec::new() };
     let finding = |bucket: &iotax_catalog::Bucket| {
         let scope = bucket.scope.filter(|scope| *scope != Scope::Disk)?;
@@ -143,31 +166,43 @@ pub(super) fn shared_bucket(seen: &Seen<'_>) -> Vec<Finding> {
 
 /// Credits of disks and of the VM.
 pub(super) fn bursts(seen: &Seen<'_>) -> Vec<Finding> {
-    let documented = seen.documented();
-    let of_disks = documented.iter().filter_map(|(one, documented)| {
+    let of_disks = seen.documented().filter_map(|(one, documented)| {
         let mut limits = documented.limits.iter().filter(|limit| limit.scope == Scope::Disk);
         let cause = match documented.disk.cloud {
             Cloud::Azure => "azure-burst",
             Cloud::Aws => "ebs-volume-burst",
             Cloud::Gcp => return None,
         };
-        limits.find_map(|limit| burst(cause, &about(one), limit, one.path))
+        let command = |limit| burst(cause, &about(one), limit, &seen.options(one), one.path);
+        limits.find_map(command)
     });
-    let network: Vec<_> = seen.network_disks().collect();
     let of_vm = seen.vm_documented().and_then(|vm| {
-        let (_, path) = network.first()?;
+        let (_, path) = seen.network_disks().next()?;
         let (cause, scope) = match vm.cloud {
             Cloud::Azure => ("azure-burst", Scope::VmUncached),
             Cloud::Aws => ("ebs-instance-burst", Scope::Instance),
             Cloud::Gcp => return None,
         };
         let mut limits = vm.limits.iter().filter(|limit| limit.scope == scope);
-        limits.find_map(|limit| burst(cause, &vm.name, limit, path))
+        limits
+            .find(|limit| !stays_below(seen, limit))
+            .and_then(|limit| burst(cause, &vm.name, limit, &seen.vm_options(), path))
     });
     of_disks.chain(of_vm).collect()
 }
 
-fn burst(cause: &str, about: &str, limit: &Limit, path: &str) -> Option<Finding> {
+/// Whether all disks together may not do more than a limit allows for ever.
+fn stays_below(seen: &Seen<'_>, limit: &Limit) -> bool {
+    let peak = |one: &DiskExpectation| {
+        let own = one.limits.iter().find(|limit| limit.scope == Scope::Disk)?;
+        Some(own.iops.as_ref()?.peak())
+    };
+    let peaks: Option<f64> = seen.documented().map(|(_, one)| peak(one)).sum();
+    let sustained = limit.iops.as_ref().map(|rate| rate.sustained);
+    !seen.attached().is_empty() && peaks.zip(sustained).is_some_and(|(peaks, most)| peaks <= most)
+}
+
+fn burst(cause: &str, about: &str, limit: &Limit, options: &str, path: &str) -> Option<Finding> {
     let rates = [(&limit.iops, true), (&limit.bw_bytes, false)];
     let (sustained, burst, is_iops) = rates.into_iter().find_map(|(rate, is_iops)| {
         let rate = rate.as_ref()?;
@@ -188,14 +223,13 @@ fn burst(cause: &str, about: &str, limit: &Limit, path: &str) -> Option<Finding>
     Some(
         Finding::new(cause, about, Certainty::ToBeTested, why)
             .observed(Observation::documented(name(limit), value))
-            .command(format!("iotax limits --burst=40m {}", quoted(path))),
+            .command(format!("iotax limits --burst=40m{options} {}", quoted(path))),
     )
 }
 
 /// The two least limits of a path, if they are close.
 pub(super) fn stacked(seen: &Seen<'_>) -> Vec<Finding> {
-    let documented = seen.documented();
-    let finding = |(one, documented): &(Attached<'_>, DiskExpectation)| {
+    let finding = |(one, documented): (&Attached<'_>, &DiskExpectation)| {
         let reads = |limit: &&Limit| limit.direction.counts(Direction::Read);
         let of_documents = documented.limits.iter().filter(reads).filter_map(|limit| {
             Some((limit.iops.as_ref()?.sustained, name(limit), "documented limits"))
@@ -217,12 +251,12 @@ pub(super) fn stacked(seen: &Seen<'_>) -> Vec<Finding> {
             .command(format!("iotax limits{} {}", seen.options(one), quoted(one.path)));
         (next.0 <= least.0 * (1.0 + CLOSE)).then_some(finding)
     };
-    documented.iter().filter_map(finding).collect()
+    seen.documented().filter_map(finding).collect()
 }
 
 /// Queues that are shorter than the documented IOPS need, and depths that need attention.
 pub(super) fn depths(seen: &Seen<'_>) -> Vec<Finding> {
-    let finding = |(one, documented): &(Attached<'_>, DiskExpectation)| {
+    let finding = |(one, documented): (&Attached<'_>, &DiskExpectation)| {
         let queue = &one.device.queue;
         let iops = documented.effective.first()?.iops.as_ref()?.sustained;
         let needed = depth(iops);
@@ -241,8 +275,9 @@ pub(super) fn depths(seen: &Seen<'_>) -> Vec<Finding> {
             _ => " A program with one thread and no asynchronous I/O has one.".to_owned(),
         };
         let why = format!(
-            "{iops:.0} IOPS, the least documented limit, need {needed:.0} I/Os in flight at 1 ms, \
-             which is an assumption.{room}"
+            "{iops:.0} IOPS, the least documented limit, need {} in flight at 1 ms, which is an \
+             assumption.{room}",
+            in_flight(iops)
         );
         let path = quoted(one.path);
         let file = |name: &str| format!("/sys/block/{}/{name}", one.device.name);
@@ -258,5 +293,5 @@ pub(super) fn depths(seen: &Seen<'_>) -> Vec<Finding> {
             .command(format!("iotax run randread-4k {path} --set depth={needed:.0}"));
         (is_short || needed >= DEEP).then_some(finding)
     };
-    seen.documented().iter().filter_map(finding).collect()
+    seen.documented().filter_map(finding).collect()
 }

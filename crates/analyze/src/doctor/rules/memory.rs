@@ -21,7 +21,7 @@ fn read_ahead_of(device: &Device, bytes: u64) -> Observation {
 
 /// Documented bytes per second of network disks, with the device and a path.
 fn bandwidths<'a>(seen: &Seen<'a>) -> Vec<(&'a Device, &'a str, f64)> {
-    let documented = seen.documented().into_iter().filter_map(|(one, documented)| {
+    let documented = seen.documented().filter_map(|(one, documented)| {
         let bound = documented.effective.first()?.bw_bytes.clone()?;
         Some((one.device, one.path, bound.sustained))
     });

@@ -130,7 +130,7 @@ pub(super) fn gss_window(seen: &Seen<'_>) -> Vec<Finding> {
     mounts(seen).filter_map(finding).collect()
 }
 
-/// Calls that were sent again, whatever lost them.
+/// Calls that were sent again, where nothing says why.
 pub(super) fn retransmissions(seen: &Seen<'_>) -> Vec<Finding> {
     let finding = |(mount, nfs, path): (&MountSeen, &NfsSeen, &str)| {
         let why = format!(
@@ -144,7 +144,8 @@ pub(super) fn retransmissions(seen: &Seen<'_>) -> Vec<Finding> {
         let mut finding = Finding::new("nfs-retransmissions", about(mount), Certainty::Seen, why)
             .command(format!("iotax run randread-4k {} --set depth=32 --time 30s", quoted(path)));
         finding.seen.extend(counters(mount, nfs));
-        is_lossy(nfs).then_some(finding)
+        let is_told = kerberos(nfs).is_some() && connections(nfs) > 1;
+        (is_lossy(nfs) && !is_told).then_some(finding)
     };
     mounts(seen).filter_map(finding).collect()
 }

@@ -1,8 +1,10 @@
 //! The cloud around the machine: its VM, which of its disks a device is, what is documented of them.
 
+use std::cell::OnceCell;
+
 use iotax_catalog::{
     Caching, Cloud, DiskExpectation, Expectation, Setup, Vm, attached_disk, disk, disk_names,
-    expect, vm, vm_variant,
+    expect, vm,
 };
 use iotax_record::CloudDisk;
 use iotax_record::machine::{Device, DeviceKind, UsedAs};
@@ -25,6 +27,14 @@ pub(in crate::doctor) struct Attached<'a> {
     pub caching: Caching,
 }
 
+/// Answers of the catalogue, which reads its tables anew for each question.
+#[derive(Debug, Default)]
+pub(super) struct Documents<'a> {
+    vms: OnceCell<Vec<Vm>>,
+    attached: OnceCell<Vec<Attached<'a>>>,
+    expectation: OnceCell<Option<Expectation>>,
+}
+
 impl<'a> Seen<'a> {
     /// Whose VM this is.
     pub(in crate::doctor) fn provider(&self) -> Option<Cloud> {
@@ -34,7 +44,7 @@ impl<'a> Seen<'a> {
             "Google Cloud" => Some(Cloud::Gcp),
             _ => None,
         });
-        told.or_else(|| vm(self.vm()?).ok()?.first().map(|vm| vm.cloud))
+        told.or_else(|| self.variants().first().map(|vm| vm.cloud))
     }
 
     /// Disks at the bottom of the stacks, each with a path on it.
@@ -72,65 +82,79 @@ impl<'a> Seen<'a> {
         self.bottom().filter(move |(device, _)| has_cloud && !self.is_local(device))
     }
 
-    /// The variant of the VM size by disk controller, where that changes its limits.
-    pub(in crate::doctor) fn variant(&self) -> Option<String> {
+    /// The VM size in the catalogue: one, or its variants by disk controller.
+    pub(in crate::doctor) fn variants(&self) -> &[Vm] {
+        let look = || self.vm().and_then(|name| vm(name).ok()).unwrap_or_default();
+        self.documents.vms.get_or_init(look)
+    }
+
+    /// The variant that this is, where the controller changes the limits.
+    fn variant(&self) -> Option<String> {
         if let Some(said) = &self.choice.variant {
             return Some(said.clone());
         }
-        let known = vm(self.vm()?).ok()?;
+        let known = self.variants();
         let is_known = |word: &&str| known.iter().any(|vm| vm.variant.as_deref() == Some(word));
         let mut transports = self.network_disks().filter_map(|(disk, _)| disk.transport.as_deref());
         transports.find(is_known).map(str::to_owned)
     }
 
     /// What is documented of the VM.
-    pub(in crate::doctor) fn vm_documented(&self) -> Option<Vm> {
-        vm_variant(self.vm()?, self.variant().as_deref()).ok()
+    pub(in crate::doctor) fn vm_documented(&self) -> Option<&Vm> {
+        let variant = self.variant();
+        let is_it = |vm: &&Vm| variant.is_none() || vm.variant == variant;
+        let mut fitting = self.variants().iter().filter(is_it);
+        fitting.next().filter(|_| fitting.next().is_none())
     }
 
     /// The disks whose kind is known: because the user says it, or the cloud.
-    pub(in crate::doctor) fn attached(&self) -> Vec<Attached<'a>> {
+    pub(in crate::doctor) fn attached(&self) -> &[Attached<'a>] {
         let known = |(device, path): (&'a Device, &'a str)| {
             let (name, caching) =
                 self.said(path).or_else(|| Some((self.told(device)?, self.caching(device))))?;
             Some(Attached { device, path, name, caching })
         };
-        self.network_disks().filter_map(known).collect()
+        self.documents.attached.get_or_init(|| self.network_disks().filter_map(known).collect())
     }
 
     /// What the documents promise of them: beside the VM if they can be, else alone.
-    pub(in crate::doctor) fn expectation(&self, attached: &[Attached<'_>]) -> Option<Expectation> {
-        let disks = attached.iter().map(|one| attached_disk(&one.name, one.caching));
-        let disks = disks.collect::<Result<Vec<_>, _>>().ok()?;
-        let vm = self.vm().map(str::to_owned);
-        let setup = Setup { vm, variant: self.variant(), disks };
-        let alone = Setup { vm: None, variant: None, ..setup.clone() };
-        expect(&setup).or_else(|_| expect(&alone)).ok()
+    pub(in crate::doctor) fn expectation(&self) -> Option<&Expectation> {
+        let look = || {
+            let disks = self.attached().iter().map(|one| attached_disk(&one.name, one.caching));
+            let disks = disks.collect::<Result<Vec<_>, _>>().ok()?;
+            let vm = self.vm().map(str::to_owned);
+            let setup = Setup { vm, variant: self.variant(), disks };
+            let alone = Setup { vm: None, variant: None, ..setup.clone() };
+            expect(&setup).or_else(|_| expect(&alone)).ok()
+        };
+        self.documents.expectation.get_or_init(look).as_ref()
     }
 
-    /// As [`Self::expectation`], with the disk that each is of.
-    pub(in crate::doctor) fn documented(&self) -> Vec<(Attached<'a>, DiskExpectation)> {
-        let attached = self.attached();
-        let disks = self.expectation(&attached).map(|all| all.disks).unwrap_or_default();
-        attached.into_iter().zip(disks).collect()
+    /// The disks whose kind is known, with what is documented of each.
+    pub(in crate::doctor) fn documented(
+        &self,
+    ) -> impl Iterator<Item = (&Attached<'a>, &DiskExpectation)> {
+        let documented = self.expectation().map_or(&[][..], |all| &all.disks);
+        self.attached().iter().zip(documented)
     }
 
     /// The options of commands that set a measurement beside the documents.
     pub(in crate::doctor) fn options(&self, one: &Attached<'_>) -> String {
-        let vm = self.vm_documented().filter(|_| {
-            let expectation = self.expectation(std::slice::from_ref(one));
-            expectation.is_some_and(|expectation| expectation.vm.is_some())
-        });
-        let variant = vm.as_ref().and_then(|vm| vm.variant.as_ref());
-        let vm = vm.as_ref().map(|vm| format!(" --vm {}", quoted(&vm.name)));
-        let variant = variant.map(|word| format!(" --variant {word}"));
+        let has_vm = self.expectation().is_some_and(|expectation| expectation.vm.is_some());
+        let vm = if has_vm { self.vm_options() } else { String::new() };
         let caching = match one.caching {
             Caching::None => "",
             Caching::ReadOnly => " --caching readonly",
             Caching::ReadWrite => " --caching readwrite",
         };
-        let disk = format!(" --disk {}{caching}", quoted(&one.name));
-        vm.into_iter().chain(variant).chain([disk]).collect()
+        format!("{vm} --disk {}{caching}", quoted(&one.name))
+    }
+
+    /// Those that name the VM.
+    pub(in crate::doctor) fn vm_options(&self) -> String {
+        let Some(vm) = self.vm_documented() else { return String::new() };
+        let variant = vm.variant.as_ref().map(|word| format!(" --variant {word}"));
+        format!(" --vm {}{}", quoted(&vm.name), variant.unwrap_or_default())
     }
 
     /// What the user says that the disk of a path is.
