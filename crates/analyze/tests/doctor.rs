@@ -8,7 +8,13 @@ use std::fmt::Write as _;
 use iotax_analyze::doctor::{Certainty, Finding, findings, named_causes};
 use iotax_spec::CloudChoice;
 
-use machines::{ALL, machine};
+use iotax_record::Machine;
+use iotax_record::machine::{Crypt, Device, MountSeen, PressureAverages, SeenLayer};
+use machines::{ALL, text as file};
+
+fn machine(name: &str) -> Machine {
+    serde_json::from_str(&file(name)).unwrap()
+}
 
 /// What the user says beside the machine; only of volumes whose kind no guest sees.
 fn choice(name: &str) -> CloudChoice {
@@ -100,6 +106,91 @@ fn every_cause_is_found_on_some_machine() {
     let missing: Vec<_> =
         named_causes().filter(|cause| !all.iter().any(|finding| finding.cause == *cause)).collect();
     assert_eq!(missing, [""; 0]);
+}
+
+/// A machine, the cause that it shows, and what takes the cause away.
+type Cure = (&'static str, &'static str, fn(&mut Machine));
+
+fn device<'a>(machine: &'a mut Machine, name: &str) -> &'a mut Device {
+    let devices = machine.nodes.iter_mut().filter_map(|node| match &mut node.layer {
+        SeenLayer::Device(device) => Some(device),
+        SeenLayer::Mount(_) => None,
+    });
+    devices.into_iter().find(|device| device.name == name).unwrap()
+}
+
+fn mount<'a>(machine: &'a mut Machine, point: &str) -> &'a mut MountSeen {
+    let mounts = machine.nodes.iter_mut().filter_map(|node| match &mut node.layer {
+        SeenLayer::Mount(mount) => Some(mount),
+        SeenLayer::Device(_) => None,
+    });
+    mounts.into_iter().find(|mount| mount.mount_point == point).unwrap()
+}
+
+fn crypt(machine: &mut Machine) -> &mut Crypt {
+    let mapping = device(machine, "dm-0").mapping.as_mut().unwrap();
+    mapping.targets.as_mut().unwrap()[0].crypt.as_mut().unwrap()
+}
+
+const CURES: [Cure; 17] = [
+    ("luks2-defaults", "dm-crypt-small-sectors", |m| crypt(m).sector_bytes = 4096),
+    ("luks2-defaults", "dm-crypt-workqueues", |m| {
+        crypt(m).flags = ["no_read_workqueue", "no_write_workqueue"].map(str::to_owned).into();
+    }),
+    ("luks2-defaults", "dm-crypt-large-io", |m| {
+        crypt(m).flags = vec!["submit_from_crypt_cpus".to_owned()];
+    }),
+    ("nfs-krb5p-nconnect", "nfs-gss-window", |m| {
+        let nfs = mount(m, "/mnt/projects").nfs.as_mut().unwrap();
+        nfs.options = nfs.options.replace("sec=krb5p", "sec=sys");
+    }),
+    ("nfs-krb5p-nconnect", "nfs-read-ahead", |m| {
+        mount(m, "/mnt/projects").read_ahead_bytes = Some(15 << 20);
+    }),
+    ("nfs-krb5p-nconnect", "nfs-slots", |m| m.kernel.nfs_most_slots = Some(65_536)),
+    ("nfs-krb5p-nconnect", "tunnel-mtu", |m| {
+        let nfs = mount(m, "/mnt/projects").nfs.as_mut().unwrap();
+        nfs.network.as_mut().unwrap().mtu_bytes = Some(1500);
+    }),
+    ("aws-r6i-4xlarge-gp3", "nvme-timeout", |m| {
+        device(m, "nvme1n1").queue.timeout_ms = Some(4_294_967_295);
+    }),
+    ("azure-dc8as-v5-sev-snp", "bounce-buffers-full", |m| {
+        m.confidential.log.clear();
+        m.confidential.swiotlb.as_mut().unwrap().most_used_bytes = None;
+    }),
+    ("azure-e8bs-v5-scsi", "scsi-controller", |m| {
+        for disk in ["sda", "sdb", "sdc"] {
+            device(m, disk).transport = Some("nvme".to_owned());
+        }
+    }),
+    ("azure-e8bs-v5-scsi", "queue-too-short", |m| device(m, "sdb").queue.depth = Some(64)),
+    // A cache that fills its group is as it should be.
+    ("pod-with-limits", "cgroup-memory", |m| {
+        m.groups.memory.as_mut().unwrap().pressure = Some(PressureAverages::default());
+    }),
+    ("pod-with-limits", "cpu-quota", |m| {
+        m.groups.cpu.as_mut().unwrap().throttled_periods = 480;
+    }),
+    ("pod-with-limits", "io-max-ignored", |m| {
+        m.environment.kernel = Some("7.0.2-generic".to_owned());
+    }),
+    ("workshop", "loop-double-caching", |m| {
+        device(m, "loop0").loop_file.as_mut().unwrap().is_direct = Some(true);
+    }),
+    ("workshop", "dirty-throttling", |m| m.memory.being_written_bytes = Some(0)),
+    ("workshop", "swap-on-path", |m| m.memory.swaps[0].used_bytes = 0),
+];
+
+#[test]
+fn a_cause_goes_with_what_shows_it() {
+    for (name, cause, cure) in CURES {
+        assert!(causes(&found(name), Certainty::ToBeTested).contains(&cause), "{name}: {cause}");
+        let mut cured = machine(name);
+        cure(&mut cured);
+        let left = findings(&cured, &choice(name));
+        assert!(!causes(&left, Certainty::ToBeTested).contains(&cause), "{name}: {cause}");
+    }
 }
 
 #[test]

@@ -2,8 +2,6 @@
 
 use std::path::Path;
 
-use iotax_record::Machine;
-
 pub const ALL: [&str; 17] = [
     "aws-c5-large-io2",
     "aws-m5-large-gp2",
@@ -28,9 +26,4 @@ pub const ALL: [&str; 17] = [
 pub fn text(name: &str) -> String {
     let file = format!("tests/machines/{name}.json");
     std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(file)).unwrap()
-}
-
-/// The machine in a file.
-pub fn machine(name: &str) -> Machine {
-    serde_json::from_str(&text(name)).unwrap()
 }

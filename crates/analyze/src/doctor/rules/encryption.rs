@@ -61,8 +61,13 @@ fn arms(path: &str, workload: &str, without: &str, with: &str) -> String {
 pub(super) fn work_queues(seen: &Seen<'_>) -> Vec<Finding> {
     let finding = |(device, crypt, path): (&Device, &Crypt, &str)| {
         let missing: Vec<_> = FLAGS.into_iter().filter(|flag| !crypt.has(flag)).collect();
+        let what = match missing.as_slice() {
+            ["no_read_workqueue"] => "every read",
+            ["no_write_workqueue"] => "every write",
+            _ => "every I/O",
+        };
         let why = format!(
-            "Without {} every I/O of {} passes kernel threads on its way through the cipher.",
+            "Without {} {what} of {} passes kernel threads on its way through the cipher.",
             missing.join(" and "),
             device.name
         );

@@ -62,8 +62,13 @@ pub(super) fn memory(seen: &Seen<'_>) -> Vec<Finding> {
             .filter_map(|(file, limit)| Some((file, limit.filter(|limit| *limit > 0)?)))
             .min_by_key(|(_, limit)| *limit)?;
         let (current, refaults) = (memory.current_bytes?, memory.file_refaults.unwrap_or(0));
-        let waited = memory.pressure.map_or(0.0, |pressure| pressure.full_300s_percent);
-        let certainty = if waited >= WAITED_PERCENT { Certainty::Seen } else { Certainty::Likely };
+        // A cache that fills its group is as it should be, unless somebody waits.
+        let certainty = match memory.pressure {
+            Some(pressure) if pressure.full_300s_percent >= WAITED_PERCENT => Certainty::Seen,
+            Some(pressure) if pressure.some_300s_percent >= WAITED_PERCENT => Certainty::Likely,
+            Some(_) => return None,
+            None => Certainty::ToBeTested,
+        };
         let why = format!(
             "{} uses {} of {}. Its page cache was thrown out and read again {refaults} times: reads \
              that memory could answer go to the disk.",

@@ -29,7 +29,7 @@ fn option(mount: &MountSeen, name: &str, value: impl Into<String>) -> Observatio
 
 /// The flavour of Kerberos, if it is one.
 fn kerberos(nfs: &NfsSeen) -> Option<&str> {
-    nfs.option("sec").filter(|sec| sec.starts_with("krb5"))
+    nfs.option("sec").filter(|sec| ["krb5", "krb5i", "krb5p"].contains(sec))
 }
 
 /// Connections of the mount: what is there, or was asked for.

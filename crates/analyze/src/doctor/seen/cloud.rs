@@ -15,6 +15,8 @@ use super::{Seen, quoted};
 const AZURE_LOCAL: &str = "NVMe Direct Disk";
 /// AWS's model name of disks of the host.
 const AWS_LOCAL: &str = "Instance Storage";
+/// Google Cloud's model name of disks of the host, by SCSI.
+const GOOGLE_LOCAL: &str = "EphemeralDisk";
 const GIB: u64 = 1 << 30;
 
 /// A disk of the cloud whose kind is known, by its name in the catalogue.
@@ -70,7 +72,11 @@ impl<'a> Seen<'a> {
         let model = device.model.as_deref().unwrap_or_default();
         let is_ephemeral =
             self.cloud_disk(device).is_some_and(|disk| disk.is_ephemeral == Some(true));
+        // Google Cloud's own disks are nvme_card-pd.
+        let is_googles = model.contains(GOOGLE_LOCAL)
+            || model.starts_with("nvme_card") && !model.starts_with("nvme_card-pd");
         device.used_as == Some(UsedAs::Temporary)
+            || is_googles
             || is_ephemeral
             || model.contains(AZURE_LOCAL)
             || model.contains(AWS_LOCAL)
