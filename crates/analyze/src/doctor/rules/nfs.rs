@@ -60,14 +60,17 @@ fn counters(mount: &MountSeen, nfs: &NfsSeen) -> [Observation; 2] {
 }
 
 /// Stacks that mount the same export with other options.
-fn arms(mount: &MountSeen, options: &[(&str, &str)]) -> Option<String> {
+fn arms(mount: &MountSeen, nfs: &NfsSeen, arms: &[(&str, String)]) -> Option<String> {
     let (server, export) = mount.source.split_once(":/")?;
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-:".contains(c);
     let is_safe = !server.is_empty() && server.chars().chain(export.chars()).all(is_plain);
-    let arm = |(name, options): &(&str, &str)| {
-        format!(" {name}='nfs(server=\"{server}\", export=\"/{export}\"{options})'")
+    let versions = ["3", "4.0", "4.1", "4.2"];
+    let version = nfs.option("vers").filter(|version| versions.contains(version));
+    let version = version.map_or(String::new(), |version| format!(", vers={version}"));
+    let arm = |(name, options): &(&str, String)| {
+        format!(" {name}='nfs(server=\"{server}\", export=\"/{export}\"{version}, {options})'")
     };
-    let arms: String = options.iter().map(arm).collect();
+    let arms: String = arms.iter().map(arm).collect();
     is_safe.then(|| format!("iotax compare -w nfs-kerberos --scale 0.05{arms}"))
 }
 
@@ -81,7 +84,8 @@ pub(super) fn kerberos_cost(seen: &Seen<'_>) -> Vec<Finding> {
             _ => (Certainty::ToBeTested, "authenticates each call"),
         };
         let why = format!("sec={sec} {does}, on the CPUs of this machine and of the server.");
-        let arms = arms(mount, &[("sys", ", sec=sys"), (sec, &format!(", sec={sec}"))]);
+        let modes = ["sys", "krb5", "krb5i", "krb5p"].map(|sec| (sec, format!("sec={sec}")));
+        let arms = arms(mount, nfs, &modes);
         let finding = Finding::new("nfs-kerberos", about(mount), certainty, why)
             .observed(option(mount, "sec", sec));
         Some(finding.command(
@@ -109,9 +113,8 @@ pub(super) fn gss_window(seen: &Seen<'_>) -> Vec<Finding> {
             "{connections} connections share one Kerberos context, so that calls overtake each \
              other. {so_far}"
         );
-        let security = format!(", sec={sec}, nconnect=1");
-        let many = format!(", sec={sec}, nconnect={}", connections.min(16));
-        let arms = arms(mount, &[("one", &security), ("many", &many)]);
+        let with = |connections: u64| format!("sec={sec}, nconnect={connections}");
+        let arms = arms(mount, nfs, &[("one", with(1)), ("many", with(connections.clamp(2, 16)))]);
         let mut finding = Finding::new("nfs-gss-window", about(mount), certainty, why)
             .observed(option(mount, "sec", sec))
             .observed(option(mount, "nconnect", connections.to_string()));

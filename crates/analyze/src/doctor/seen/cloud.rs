@@ -179,9 +179,13 @@ impl<'a> Seen<'a> {
                 let tier = told.tier.clone().filter(|tier| disk(tier).is_ok());
                 tier.or_else(|| tier_of(told.kind.as_deref()?, told.size_bytes?))
             }
-            // Which disk is which is not told, so that it is known only where all are of a kind.
+            // Which data disk is which is not told: it is known only where all are of a kind.
             Cloud::Gcp => {
-                let disks = &self.machine.cloud.as_ref()?.disks;
+                let is_os = device.used_as == Some(UsedAs::Os);
+                let disks = self.machine.cloud.iter().flat_map(|cloud| &cloud.disks);
+                let disks: Vec<_> = disks
+                    .filter(|disk| disk.is_os == is_os && disk.is_ephemeral != Some(true))
+                    .collect();
                 let kind = disks.first()?.kind.as_deref()?;
                 let same = disks.iter().all(|disk| disk.kind.as_deref() == Some(kind));
                 let kind = match kind {
