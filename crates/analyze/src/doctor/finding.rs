@@ -1,3 +1,4 @@
+use iotax_record::machine::{Device, MountSeen};
 use serde::{Deserialize, Serialize};
 
 /// A known cause that this machine gives reason to suspect.
@@ -15,6 +16,38 @@ pub struct Finding {
     pub why: String,
     /// Commands that confirm it, ready to be run.
     pub commands: Vec<String>,
+}
+
+impl Finding {
+    /// A finding without observations and commands yet.
+    pub(super) fn new(
+        cause: &str,
+        about: impl Into<String>,
+        certainty: Certainty,
+        why: impl Into<String>,
+    ) -> Self {
+        let (seen, commands) = (Vec::new(), Vec::new());
+        let (cause, about, why) = (cause.to_owned(), about.into(), why.into());
+        Self { cause, about, certainty, seen, why, commands }
+    }
+
+    /// With an observation.
+    pub(super) fn observed(mut self, observation: Observation) -> Self {
+        self.seen.push(observation);
+        self
+    }
+
+    /// With an observation, if there is one.
+    pub(super) fn observed_if(mut self, observation: Option<Observation>) -> Self {
+        self.seen.extend(observation);
+        self
+    }
+
+    /// With a command.
+    pub(super) fn command(mut self, command: impl Into<String>) -> Self {
+        self.commands.push(command.into());
+        self
+    }
 }
 
 /// How sure a finding is.
@@ -52,6 +85,27 @@ pub struct Observation {
 }
 
 impl Observation {
+    /// A file of a device's queue.
+    pub(super) fn queue(device: &Device, file: &str, value: impl Into<String>) -> Self {
+        Self::file(format!("/sys/block/{}/queue/{file}", device.name), value)
+    }
+
+    /// A field of the cloud's metadata about the instance.
+    pub(super) fn metadata(field: impl Into<String>, value: impl Into<String>) -> Self {
+        Self::field("instance metadata", field, value)
+    }
+
+    /// What stands in the documents.
+    pub(super) fn documented(of: impl Into<String>, value: impl Into<String>) -> Self {
+        Self::field("documented limits", of, value)
+    }
+
+    /// An option of a mount.
+    pub(super) fn mount(mount: &MountSeen, field: &str, value: impl Into<String>) -> Self {
+        let field = format!("{}: {field}", mount.mount_point);
+        Self::field("/proc/self/mountinfo", field, value)
+    }
+
     /// A file that holds one value.
     pub fn file(file: impl Into<String>, value: impl Into<String>) -> Self {
         Self { file: file.into(), field: None, value: value.into() }

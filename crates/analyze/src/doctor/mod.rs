@@ -15,13 +15,85 @@ use iotax_spec::CloudChoice;
 
 pub use self::finding::{Certainty, Finding, Observation};
 pub use self::seen::Seen;
+use crate::words::list;
 
 /// What is known to hurt and was seen: the surest first, then in the catalogue's order.
 ///
 /// `choice` says what the machine or its disks are where its cloud does not.
 pub fn findings(machine: &Machine, choice: &CloudChoice) -> Vec<Finding> {
     let seen = Seen::new(machine, choice);
-    let mut findings: Vec<_> = rules::ALL.iter().flat_map(|rule| rule(&seen)).collect();
+    let mut findings = merged(rules::ALL.iter().flat_map(|rule| (rule.find)(&seen)));
+    debug_assert!(findings.iter().all(|finding| named_causes().any(|id| id == finding.cause)));
     findings.sort_by_key(|finding| Reverse(finding.certainty));
     findings
+}
+
+/// What holds alike of several disks of a path, as one finding.
+fn merged(findings: impl Iterator<Item = Finding>) -> Vec<Finding> {
+    let mut groups: Vec<(Finding, Vec<String>)> = Vec::new();
+    for finding in findings {
+        let is_like_it = |(other, _): &&mut (Finding, Vec<String>)| {
+            let [one, other] = [&finding, other]
+                .map(|finding| (&finding.cause, finding.certainty, &finding.commands));
+            one == other
+        };
+        let Some((first, others)) = groups.iter_mut().find(is_like_it) else {
+            groups.push((finding, Vec::new()));
+            continue;
+        };
+        let new = finding.seen.into_iter().filter(|seen| !first.seen.contains(seen));
+        let new: Vec<_> = new.collect();
+        first.seen.extend(new);
+        others.push(finding.about);
+    }
+    let told = |(mut finding, others): (Finding, Vec<String>)| {
+        if !others.is_empty() {
+            let others: Vec<_> = others.iter().map(String::as_str).collect();
+            finding.why = format!("{} So it is with {}.", finding.why, list(&others));
+        }
+        finding
+    };
+    groups.into_iter().map(told).collect()
+}
+
+/// The causes that rules can name.
+pub fn named_causes() -> impl Iterator<Item = &'static str> {
+    rules::ALL.iter().flat_map(|rule| rule.causes).copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use iotax_record::machine::{Device, DeviceKind, Node, PathSeen, Queue, SeenLayer};
+
+    use super::*;
+
+    #[test]
+    fn what_holds_of_several_disks_is_told_once() {
+        let disk = |name: &str| {
+            let queue = Queue { no_merges: Some(2), ..Queue::default() };
+            let device = Device { name: name.to_owned(), queue, ..Device::default() };
+            Node { layer: SeenLayer::Device(device), below: Vec::new() }
+        };
+        let raid = Device { kind: DeviceKind::Raid, ..Device::default() };
+        let raid = Node { layer: SeenLayer::Device(raid), below: vec![1, 2, 3] };
+        let nodes = vec![raid, disk("sda"), disk("sdb"), disk("sdc")];
+        let paths = vec![PathSeen { path: "/x".to_owned(), top: Some(0), problem: None }];
+        let machine = Machine { nodes, paths, ..Machine::default() };
+        let found = findings(&machine, &CloudChoice::default());
+        let [one] = found.as_slice() else { panic!("{found:?}") };
+        assert_eq!((one.cause.as_str(), one.seen.len()), ("merging-off", 3));
+        assert_eq!(
+            one.why,
+            "Small adjacent I/Os to sda stay small. So it is with sdb of /x and sdc of /x."
+        );
+    }
+
+    #[test]
+    fn every_cause_of_the_catalogue_has_a_rule() {
+        let causes: BTreeSet<_> =
+            iotax_catalog::causes().iter().map(|cause| cause.id.as_str()).collect();
+        assert_eq!(named_causes().collect::<BTreeSet<_>>(), causes);
+    }
 }

@@ -1,6 +1,13 @@
+//! What rules look at, and the questions that several of them ask of it.
+
+mod cloud;
+
 use iotax_record::Machine;
-use iotax_record::machine::{Device, MountSeen, Node, SeenLayer};
+use iotax_record::machine::{Device, DeviceKind, MountSeen, Node, PathSeen, SeenLayer};
 use iotax_spec::CloudChoice;
+
+pub(super) use self::cloud::Attached;
+use self::cloud::Documents;
 
 /// What rules look at: a machine, and what its user says of it.
 #[derive(Debug)]
@@ -9,18 +16,26 @@ pub struct Seen<'a> {
     pub machine: &'a Machine,
     /// What VM and disks the user says they are.
     pub choice: &'a CloudChoice,
+    /// What the catalogue says of them, once it was asked.
+    documents: Documents<'a>,
 }
 
 impl<'a> Seen<'a> {
     /// This machine.
     pub fn new(machine: &'a Machine, choice: &'a CloudChoice) -> Self {
-        Self { machine, choice }
+        Self { machine, choice, documents: Documents::default() }
     }
 
     /// The VM size: as the user says, else as the cloud does.
     pub fn vm(&self) -> Option<&'a str> {
         let told = self.machine.cloud.as_ref().map(|cloud| cloud.vm.as_str());
         self.choice.vm.as_deref().or(told)
+    }
+
+    /// Version of the kernel: `6.8`.
+    pub(super) fn kernel(&self) -> Option<(u32, u32)> {
+        let mut parts = self.machine.environment.kernel.as_deref()?.split(['.', '-', ' ']);
+        Some((parts.next()?.parse().ok()?, parts.next()?.parse().ok()?))
     }
 
     /// Devices, each with a path that lies on it.
@@ -39,6 +54,17 @@ impl<'a> Seen<'a> {
         })
     }
 
+    /// The devices under a path.
+    pub(super) fn under(&self, path: &str) -> Vec<&'a Device> {
+        let paths = self.machine.paths.iter().filter(|seen| seen.path == path);
+        let nodes = paths.flat_map(|path| self.machine.under(path));
+        let devices = nodes.filter_map(|node| match &node.layer {
+            SeenLayer::Device(device) => Some(device),
+            SeenLayer::Mount(_) => None,
+        });
+        devices.collect()
+    }
+
     /// What lies under a device, down to the disks.
     pub fn below(&self, device: &Device) -> Vec<&'a Device> {
         let is_it = |node: &Node| match &node.layer {
@@ -46,7 +72,7 @@ impl<'a> Seen<'a> {
             SeenLayer::Mount(_) => false,
         };
         let top = self.machine.nodes.iter().position(is_it);
-        let path = iotax_record::machine::PathSeen { top, ..Default::default() };
+        let path = PathSeen { top, ..Default::default() };
         let devices = self.machine.under(&path).into_iter().filter_map(|node| match &node.layer {
             SeenLayer::Device(device) => Some(device),
             SeenLayer::Mount(_) => None,
@@ -54,8 +80,27 @@ impl<'a> Seen<'a> {
         devices.skip(1).collect()
     }
 
+    /// The disks under a mount.
+    pub(super) fn disks_of(&self, mount: &MountSeen) -> Vec<&'a Device> {
+        let is_it = |node: &Node| match &node.layer {
+            SeenLayer::Mount(other) => std::ptr::eq(other, mount),
+            SeenLayer::Device(_) => false,
+        };
+        let top = self.machine.nodes.iter().position(is_it);
+        let path = PathSeen { top, ..Default::default() };
+        let under = self.machine.under(&path).into_iter();
+        let disks = under.filter_map(|node| match &node.layer {
+            SeenLayer::Device(device) if device.kind == DeviceKind::Disk => Some(device),
+            _ => None,
+        });
+        disks.collect()
+    }
+
     /// The disks under a device, or itself if it is one: those that do not lie on others.
-    pub fn disks(&self, device: &'a Device) -> Vec<&'a Device> {
+    pub fn disks<'d>(&self, device: &'d Device) -> Vec<&'d Device>
+    where
+        'a: 'd,
+    {
         let below = self.below(device);
         let has_none_below = |device: &&Device| self.below(device).is_empty();
         let disks: Vec<_> = below.into_iter().filter(has_none_below).collect();

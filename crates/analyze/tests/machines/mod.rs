@@ -1,0 +1,29 @@
+//! Machines that were built from documented formats, as files of `iotax doctor --machine`.
+
+use std::path::Path;
+
+pub const ALL: [&str; 17] = [
+    "aws-c5-large-io2",
+    "aws-m5-large-gp2",
+    "aws-m5-large-st1",
+    "aws-r6i-4xlarge-gp3",
+    "azure-dc8as-v5-sev-snp",
+    "azure-e16d-v5-encryption-at-host",
+    "azure-e16s-v3-encryption-at-host",
+    "azure-e8bs-v5-scsi",
+    "bare-metal-nvme",
+    "gcp-n2-standard-32-pd-ssd",
+    "gcp-n2-standard-8-pd-ssd",
+    "laptop-luks2",
+    "luks2-defaults",
+    "luks2-inline",
+    "nfs-krb5p-nconnect",
+    "pod-with-limits",
+    "workshop",
+];
+
+/// The text of a file.
+pub fn text(name: &str) -> String {
+    let file = format!("tests/machines/{name}.json");
+    std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(file)).unwrap()
+}
