@@ -7,30 +7,45 @@
 //! | module | reads |
 //! |---|---|
 //! | `mount` | a mounted file system |
+//! | `nfs` | an NFS mount, and the way to its server |
 //! | `device`, `queue`, `interrupts` | a block device |
+//! | `mapped` | device mapper tables, without their keys |
 //! | `group` | control groups: limits, and what they have cost |
 //! | `memory`, `pressure` | memory, page cache and swap; shares of time in which work waited |
+//! | `confidential` | what hides the memory from the host |
+//! | `kernel` | settings of modules |
+//! | `programs` | programs that tell what files do not |
 
+mod confidential;
 mod device;
 mod group;
 mod interrupts;
+mod kernel;
+mod mapped;
 mod memory;
 mod mount;
+mod nfs;
 mod pressure;
+mod programs;
 mod queue;
 
 use std::fs;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::thread;
+use std::time::Duration;
 
 use iotax_record::Machine;
-use iotax_record::machine::{MACHINE_FORMAT, Node, PathSeen, SeenLayer, Unseen};
+use iotax_record::machine::{Device, MACHINE_FORMAT, MountSeen, Node, PathSeen, SeenLayer, Unseen};
 
+use self::programs::Programs;
 use crate::cloud::{METADATA_ADDRESS, cloud_instance_at};
 use crate::machine::environment;
 use crate::mounts::{Mount, parse_mountinfo};
-use crate::stack::{LayerKind, Stack};
+use crate::stack::{Layer, LayerKind, Stack};
+
+/// How long all programs that are run may take together.
+const PROGRAMS_LIMIT: Duration = Duration::from_secs(1);
 
 /// How to look.
 #[derive(Debug, Clone)]
@@ -63,15 +78,16 @@ pub fn machine(paths: &[&Path], look: &Look) -> Machine {
     let seen: Vec<PathSeen> = paths.iter().map(|path| descend(&mut stack, path)).collect();
     let found = paths.iter().zip(&seen).filter(|(_, seen)| seen.problem.is_none());
     let found: Vec<&Path> = found.map(|(path, _)| *path).collect();
-    let unseen = unseen(&stack);
-    let interrupts = text("/proc/interrupts");
-    let node = |layer: crate::stack::Layer| Node {
-        layer: match layer.kind {
-            LayerKind::Mount(mount) => SeenLayer::Mount(mount::mount(&mount, sysfs)),
-            LayerKind::Device(node) => SeenLayer::Device(device::device(&node, &interrupts)),
-        },
-        below: layer.below,
-    };
+    let mut unseen = elsewhere(&stack);
+    let mut nodes = nodes(stack, sysfs);
+    let programs = Programs::new(&look.programs, PROGRAMS_LIMIT);
+    nfs::fill(mounts_of(&mut nodes), &programs, &mut unseen);
+    mapped::fill(devices_of(&mut nodes), &programs, &mut unseen);
+    let groups = group::groups(&found);
+    let memory = memory::memory();
+    let cloud = cloud.and_then(|asked| asked.join().ok().flatten());
+    let root = Path::new("/");
+    let confidential = confidential::confidential(root, cloud.as_ref(), &mut unseen);
     Machine {
         format: MACHINE_FORMAT,
         note: None,
@@ -79,13 +95,40 @@ pub fn machine(paths: &[&Path], look: &Look) -> Machine {
         taken: jiff::Timestamp::now().to_string(),
         environment: environment(),
         paths: seen,
-        nodes: stack.layers.into_iter().map(node).collect(),
-        groups: group::groups(&found),
-        memory: memory::memory(),
-        cloud: cloud.and_then(|asked| asked.join().ok().flatten()),
+        nodes,
+        groups,
+        memory,
+        confidential,
+        kernel: kernel::settings(root),
+        cloud,
         unseen,
-        ..Machine::default()
     }
+}
+
+fn nodes(stack: Stack<'_>, sysfs: &Path) -> Vec<Node> {
+    let interrupts = fs::read_to_string("/proc/interrupts").unwrap_or_default();
+    let node = |layer: Layer| Node {
+        layer: match layer.kind {
+            LayerKind::Mount(mount) => SeenLayer::Mount(mount::mount(&mount, sysfs)),
+            LayerKind::Device(node) => SeenLayer::Device(device::device(&node, &interrupts)),
+        },
+        below: layer.below,
+    };
+    stack.layers.into_iter().map(node).collect()
+}
+
+fn mounts_of(nodes: &mut [Node]) -> impl Iterator<Item = &mut MountSeen> {
+    nodes.iter_mut().filter_map(|node| match &mut node.layer {
+        SeenLayer::Mount(mount) => Some(mount),
+        SeenLayer::Device(_) => None,
+    })
+}
+
+fn devices_of(nodes: &mut [Node]) -> impl Iterator<Item = &mut Device> {
+    nodes.iter_mut().filter_map(|node| match &mut node.layer {
+        SeenLayer::Device(device) => Some(device),
+        SeenLayer::Mount(_) => None,
+    })
 }
 
 fn descend(stack: &mut Stack<'_>, path: &Path) -> PathSeen {
@@ -98,7 +141,7 @@ fn descend(stack: &mut Stack<'_>, path: &Path) -> PathSeen {
 }
 
 /// Mounts whose devices are elsewhere, or known to programs of their own only.
-fn unseen(stack: &Stack<'_>) -> Vec<Unseen> {
+fn elsewhere(stack: &Stack<'_>) -> Vec<Unseen> {
     let hidden = |mount: &Mount| {
         let at = mount.mount_point.display();
         let (what, how) = match mount.file_system.as_str() {
