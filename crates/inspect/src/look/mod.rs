@@ -10,6 +10,7 @@
 //! | `nfs` | an NFS mount, and the way to its server |
 //! | `device`, `queue`, `interrupts` | a block device |
 //! | `mapped` | device mapper tables, without their keys |
+//! | `ebs`, `nvme` | what the controller of an EBS volume counts |
 //! | `group` | control groups: limits, and what they have cost |
 //! | `memory`, `pressure` | memory, page cache and swap; shares of time in which work waited |
 //! | `confidential` | what hides the memory from the host |
@@ -18,6 +19,7 @@
 
 mod confidential;
 mod device;
+mod ebs;
 mod group;
 mod interrupts;
 mod kernel;
@@ -25,6 +27,7 @@ mod mapped;
 mod memory;
 mod mount;
 mod nfs;
+mod nvme;
 mod pressure;
 mod programs;
 mod queue;
@@ -36,9 +39,12 @@ use std::thread;
 use std::time::Duration;
 
 use iotax_record::Machine;
-use iotax_record::machine::{Device, MACHINE_FORMAT, MountSeen, Node, PathSeen, SeenLayer, Unseen};
+use iotax_record::machine::{
+    Device, DeviceKind, MACHINE_FORMAT, MountSeen, Node, PathSeen, SeenLayer, Unseen,
+};
 
 use self::programs::Programs;
+use crate::cloud::attached::{Links, used_as};
 use crate::cloud::{METADATA_ADDRESS, cloud_instance_at};
 use crate::machine::environment;
 use crate::mounts::{Mount, parse_mountinfo};
@@ -83,9 +89,14 @@ pub fn machine(paths: &[&Path], look: &Look) -> Machine {
     let programs = Programs::new(&look.programs, PROGRAMS_LIMIT);
     nfs::fill(mounts_of(&mut nodes), &programs, &mut unseen);
     mapped::fill(devices_of(&mut nodes), &programs, &mut unseen);
+    ebs::fill(devices_of(&mut nodes), &mut unseen);
     let groups = group::groups(&found);
     let memory = memory::memory();
     let cloud = cloud.and_then(|asked| asked.join().ok().flatten());
+    let links = Links::read(Path::new("/dev/disk"));
+    for device in devices_of(&mut nodes).filter(|device| device.kind == DeviceKind::Disk) {
+        device.used_as = used_as(&device.name, device.model.as_deref(), &links, cloud.as_ref());
+    }
     let root = Path::new("/");
     let confidential = confidential::confidential(root, cloud.as_ref(), &mut unseen);
     Machine {
