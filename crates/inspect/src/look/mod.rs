@@ -6,7 +6,7 @@
 //!
 //! | module | reads |
 //! |---|---|
-//! | `mount` | a mounted file system |
+//! | `mount`, `ext4` | a mounted file system |
 //! | `nfs` | an NFS mount, and the way to its server |
 //! | `device`, `queue`, `interrupts` | a block device |
 //! | `mapped` | device mapper tables, without their keys |
@@ -20,6 +20,7 @@
 mod confidential;
 mod device;
 mod ebs;
+mod ext4;
 mod group;
 mod interrupts;
 mod kernel;
@@ -33,6 +34,7 @@ mod programs;
 mod queue;
 
 use std::fs;
+use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -48,7 +50,7 @@ use crate::cloud::attached::{Links, used_as};
 use crate::cloud::{METADATA_ADDRESS, cloud_instance_at};
 use crate::machine::environment;
 use crate::mounts::{Mount, parse_mountinfo};
-use crate::stack::{Layer, LayerKind, Stack};
+use crate::stack::{Layer, LayerKind, Stack, device_name};
 
 /// How long all programs that are run may take together.
 const PROGRAMS_LIMIT: Duration = Duration::from_secs(1);
@@ -85,7 +87,7 @@ pub fn machine(paths: &[&Path], look: &Look) -> Machine {
     let found = paths.iter().zip(&seen).filter(|(_, seen)| seen.problem.is_none());
     let found: Vec<&Path> = found.map(|(path, _)| *path).collect();
     let mut unseen = elsewhere(&stack);
-    let mut nodes = nodes(stack, sysfs);
+    let mut nodes = nodes(&stack, sysfs);
     let programs = Programs::new(&look.programs, PROGRAMS_LIMIT);
     nfs::fill(mounts_of(&mut nodes), &programs, &mut unseen);
     mapped::fill(devices_of(&mut nodes), &programs, &mut unseen);
@@ -116,16 +118,23 @@ pub fn machine(paths: &[&Path], look: &Look) -> Machine {
     }
 }
 
-fn nodes(stack: Stack<'_>, sysfs: &Path) -> Vec<Node> {
+fn nodes(stack: &Stack<'_>, sysfs: &Path) -> Vec<Node> {
     let interrupts = fs::read_to_string("/proc/interrupts").unwrap_or_default();
-    let node = |layer: Layer| Node {
-        layer: match layer.kind {
-            LayerKind::Mount(mount) => SeenLayer::Mount(mount::mount(&mount, sysfs)),
-            LayerKind::Device(node) => SeenLayer::Device(device::device(&node, &interrupts)),
+    let layers = &stack.layers;
+    let node = |layer: &Layer| Node {
+        layer: match &layer.kind {
+            LayerKind::Mount(mount) => {
+                let below = layer.below.iter().find_map(|place| match &layers[*place].kind {
+                    LayerKind::Device(node) => Some(device_name(node)),
+                    LayerKind::Mount(_) => None,
+                });
+                SeenLayer::Mount(mount::mount(mount, sysfs, below.as_deref()))
+            }
+            LayerKind::Device(node) => SeenLayer::Device(device::device(node, &interrupts)),
         },
-        below: layer.below,
+        below: layer.below.clone(),
     };
-    stack.layers.into_iter().map(node).collect()
+    layers.iter().map(node).collect()
 }
 
 fn mounts_of(nodes: &mut [Node]) -> impl Iterator<Item = &mut MountSeen> {
@@ -146,6 +155,9 @@ fn descend(stack: &mut Stack<'_>, path: &Path) -> PathSeen {
     let (top, problem) = match stack.path(path) {
         Ok(Some(top)) => (Some(top), None),
         Ok(None) => (None, Some("neither a mount nor a device is known to hold it".to_owned())),
+        Err(error) if error.kind() == ErrorKind::TimedOut => {
+            (None, Some("no answer within a second: what serves it may be gone".to_owned()))
+        }
         Err(error) => (None, Some(error.to_string())),
     };
     PathSeen { path: path.display().to_string(), top, problem }
