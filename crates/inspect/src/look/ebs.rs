@@ -19,7 +19,10 @@ const LIMIT: Duration = Duration::from_secs(1);
 /// Asks the volumes among `devices`.
 pub(super) fn fill<'a>(devices: impl Iterator<Item = &'a mut Device>, unseen: &mut Vec<Unseen>) {
     let is_volume = |device: &&mut Device| {
-        device.kind == DeviceKind::Disk && device.model.as_deref() == Some(MODEL)
+        // The hidden paths of a disk that has several have no number.
+        device.kind == DeviceKind::Disk
+            && device.model.as_deref() == Some(MODEL)
+            && !device.number.is_empty()
     };
     for device in devices.filter(is_volume) {
         let path = Path::new("/dev").join(&device.name);

@@ -163,7 +163,7 @@ fn descend(stack: &mut Stack<'_>, path: &Path) -> PathSeen {
     PathSeen { path: path.display().to_string(), top, problem }
 }
 
-/// Mounts whose devices are elsewhere, or known to programs of their own only.
+/// Paths that are barred, and mounts whose devices are elsewhere or known to programs of their own.
 fn elsewhere(stack: &Stack<'_>) -> Vec<Unseen> {
     let hidden = |mount: &Mount| {
         let at = mount.mount_point.display();
@@ -184,12 +184,16 @@ fn elsewhere(stack: &Stack<'_>) -> Vec<Unseen> {
         };
         Some(Unseen { what, how })
     };
+    let barred = stack.barred.iter().map(|path| Unseen {
+        what: format!("whether {} is there, and no link to elsewhere", path.display()),
+        how: "as root: iotax doctor".to_owned(),
+    });
     let bare = stack.layers.iter().filter(|layer| layer.below.is_empty());
     let mounts = bare.filter_map(|layer| match &layer.kind {
         LayerKind::Mount(mount) => Some(mount),
         LayerKind::Device(_) => None,
     });
-    mounts.filter_map(hidden).collect()
+    barred.chain(mounts.filter_map(hidden)).collect()
 }
 
 #[cfg(test)]
