@@ -106,14 +106,17 @@ fn experiment() -> Experiment {
             then: Vec::new(),
             suite: None,
             cloud: iotax_spec::CloudChoice::default(),
+            side_runs: iotax_spec::SideRuns::default(),
             arms,
             design: Design::Compare,
             stop,
             seed: 1,
         },
         environment: Environment { cpus: 2, ..Environment::default() },
+        machine: None,
         sites: vec![Site::default(); 2],
         generator_ns_per_io: 50.0,
+        instance: None,
     }
 }
 

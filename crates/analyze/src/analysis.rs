@@ -4,6 +4,7 @@ mod caps;
 
 use serde::{Deserialize, Serialize};
 
+use crate::diagnosis::Diagnosis;
 use crate::documented::Documented;
 use crate::statistics::{StatisticsSeries, StatisticsSummary};
 use crate::stats::verdict::Verdict;
@@ -49,6 +50,10 @@ pub struct Analysis {
     /// Arms whose throughput is that of a documented limit.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub documented: Vec<Documented>,
+    /// What the measurement points to as causes, by arm; those of which nothing is suspected are
+    /// left out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub causes: Vec<Diagnosis>,
     /// What makes the figures doubtful, worst first.
     pub warnings: Vec<Warning>,
     /// What could not be concluded, and why.

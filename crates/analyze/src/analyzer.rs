@@ -17,7 +17,7 @@ use crate::pool::ArmPool;
 use crate::progress::{self, Progress};
 use crate::statistics::{MOST_INTERVALS, Room};
 use crate::stats::sample::mean;
-use crate::{documented, questions, results, summary};
+use crate::{diagnosis, documented, questions, results, summary};
 
 /// Collects the trials of an experiment and draws conclusions from them.
 ///
@@ -183,6 +183,7 @@ impl Analyzer {
             baseline: self.names.first().cloned().unwrap_or_default(),
             margin: spec.stop.margin,
             alpha: spec.stop.alpha,
+            causes: diagnosis::of_arms(&evidence, &arms),
             documented: documented::bound_arms(spec, &arms),
             arms,
             trials: summary::points(&trials, &self.used(&conclusions)),

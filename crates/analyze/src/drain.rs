@@ -4,7 +4,7 @@
 //! throughput has fallen by such a step ([`two_phase`]) and its last two seconds are no higher than
 //! 1.05 times what it then keeps up.
 
-use iotax_spec::{Spec, Stop, StopMode, Workload};
+use iotax_spec::{SideRuns, Spec, Stop, StopMode, Workload};
 
 use crate::analysis::{ArmDrain, Comparison};
 use crate::stats::bucket::two_phase;
@@ -33,7 +33,8 @@ pub fn drain_spec(spec: &Spec, limit_ns: u64) -> Spec {
         max_time_ns: None,
         ..spec.stop
     };
-    Spec { workload, then: Vec::new(), suite: None, stop, ..spec.clone() }
+    let side_runs = SideRuns::default();
+    Spec { workload, then: Vec::new(), suite: None, stop, side_runs, ..spec.clone() }
 }
 
 /// What an arm did while it was drained, from the I/Os of its seconds.

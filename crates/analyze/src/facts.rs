@@ -75,6 +75,10 @@ pub(crate) struct JobFacts {
     pub service_sum_ns: f64,
     /// The longest from submission.
     pub service_max_ns: u64,
+    /// Flushes: `fsync`, `fdatasync`.
+    pub syncs: u64,
+    /// Time in them.
+    pub sync_sum_ns: f64,
 }
 
 /// Index loads of a trial.
@@ -195,6 +199,11 @@ impl JobFacts {
             mean_latency_ns,
             p99_latency_ns: latency.quantile_ns(0.99),
             service_max_ns: record.read.service.max_ns().max(record.write.service.max_ns()),
+            syncs: record.sync.count(),
+            sync_sum_ns: match record.sync.count() {
+                0 => 0.0,
+                syncs => record.sync.mean_ns() * syncs as f64,
+            },
             latency_ios: latency.count(),
             service_sum_ns: match (&record.read.response, &record.write.response) {
                 // Latency is service time then, and its mean has cost a walk through all buckets.

@@ -10,6 +10,8 @@ mod checks;
 mod compare;
 mod conclude;
 mod described;
+mod diagnosis;
+
 pub mod doctor;
 pub mod documented;
 mod drain;
@@ -32,8 +34,9 @@ pub use analysis::{
     Metric, OperationSummary, QuantilePoint, TrialPoint, Warning,
 };
 pub use analyzer::Analyzer;
+pub use diagnosis::{Confidence, Diagnosis, Suspect};
 pub use drain::drain_spec;
-pub use masked::{below_the_cap, depth_check};
+pub use masked::{below_the_cap, depth_check, longest_below_the_cap, longest_depth_check};
 pub use phases::Phases;
 pub use progress::{ArmProgress, Progress};
 pub use statistics::{

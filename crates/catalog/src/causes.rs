@@ -9,8 +9,16 @@ use crate::Error;
 use crate::lookup::near;
 
 /// The files of causes, in the order in which they are listed.
-const FILES: [&str; 2] =
-    [include_str!("../data/causes/1-azure.toml"), include_str!("../data/causes/2-encryption.toml")];
+const FILES: [&str; 8] = [
+    include_str!("../data/causes/1-azure.toml"),
+    include_str!("../data/causes/2-encryption.toml"),
+    include_str!("../data/causes/3-nfs.toml"),
+    include_str!("../data/causes/4-confidential.toml"),
+    include_str!("../data/causes/5-network.toml"),
+    include_str!("../data/causes/6-throttling.toml"),
+    include_str!("../data/causes/7-linux.toml"),
+    include_str!("../data/causes/8-measured.toml"),
+];
 const SOURCES: &str = include_str!("../data/causes/sources.toml");
 
 /// A known cause.
@@ -126,6 +134,29 @@ mod tests {
             for text in [title, mechanism, detection, experiment, remedy, magnitude] {
                 assert!(!text.is_empty() && text.is_ascii(), "{}: {text}", cause.id);
             }
+        }
+    }
+
+    /// The groups of causes. One with several has a letter behind each of their numbers.
+    const GROUPS: [&str; 29] = [
+        "1.1", "1.2", "1.3", "1.4", "1.5", "2.1", "2.2", "2.3", "2.4", "2.5", "3.1", "3.2", "3.3",
+        "4.1", "4.2", "5.1", "5.2", "6.1", "6.2", "6.3", "6.4", "6.5", "7.1", "7.2", "7.3", "7.4",
+        "7.5", "7.6", "7.7",
+    ];
+
+    #[test]
+    fn every_group_has_a_cause_and_every_cause_a_group() {
+        let group = |cause: &Cause| cause.number.trim_end_matches(char::is_alphabetic).to_owned();
+        let groups: BTreeSet<_> = causes().iter().map(group).collect();
+        assert_eq!(groups, GROUPS.map(str::to_owned).into());
+    }
+
+    #[test]
+    fn every_source_is_used() {
+        let sources: BTreeMap<String, CauseSource> = toml::from_str(SOURCES).unwrap();
+        for (name, source) in &sources {
+            let uses = causes().iter().any(|cause| cause.sources.contains(source));
+            assert!(uses, "no cause names the source {name}");
         }
     }
 

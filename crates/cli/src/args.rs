@@ -3,6 +3,7 @@
 mod caps;
 mod catalog;
 mod disk;
+mod doctor;
 mod documented;
 mod limits;
 
@@ -16,6 +17,7 @@ pub use self::catalog::{CatalogCheckArgs, CatalogCommand, CatalogLookArgs, Catal
 pub use self::disk::{
     CloudArgs, DiskCommand, DiskDownArgs, DiskServeArgs, DiskStatusArgs, DiskUpArgs,
 };
+pub use self::doctor::DoctorArgs;
 pub use self::documented::DocumentedArgs;
 pub use self::limits::LimitsArgs;
 
@@ -47,6 +49,8 @@ pub enum Command {
     Run(RunArgs),
     /// Find the caps of targets, and whether they share them
     Limits(LimitsArgs),
+    /// What lies under a path, what of it is known to hurt, and the evidence
+    Doctor(DoctorArgs),
     /// Show what run, compare or peel would do, without touching anything
     #[command(subcommand)]
     Plan(PlanCommand),

@@ -1,9 +1,11 @@
 //! What targets are said to be, checked against the catalog before anything is measured.
 
+use std::path::Path;
+
 use anyhow::Result;
-use iotax_analyze::documented;
+use iotax_analyze::documented::named;
 use iotax_catalog::Caching;
-use iotax_spec::{CloudChoice, Spec};
+use iotax_spec::{CloudChoice, file};
 
 use crate::args::DocumentedArgs;
 use crate::exit::Usage;
@@ -14,33 +16,86 @@ use crate::exit::Usage;
 /// For a caching mode that is none, disks that are neither one for all targets nor one for each, and
 /// what the catalog does not know.
 pub fn choice(args: &DocumentedArgs, targets: usize) -> Result<CloudChoice> {
-    if let Some(mode) = args.caching.as_deref().filter(|mode| Caching::parse(mode).is_none()) {
-        let problem = format!("--caching {mode}: write none, readonly or readwrite");
-        return Err(Usage(problem).into());
-    }
-    let disks = args.disk.len();
-    if disks > 1 && disks != targets {
-        return Err(Usage(format!(
-            "--disk was given {disks} times for {targets} targets: give it once for all of them, \
-             or once for each, in their order"
-        ))
-        .into());
-    }
-    let choice = CloudChoice {
-        vm: args.vm.clone(),
-        variant: args.variant.clone(),
-        caching: args.caching.clone(),
-        disks: args.disk.clone(),
-    };
-    documented::named(&choice, targets).map_err(|error| Usage(error.to_string()))?;
-    Ok(choice)
+    beside_file(CloudChoice::default(), args, targets)
+        .map_err(|refused| Usage(refused.problem).into())
 }
 
-/// The experiment with what was said of its arms.
+/// A choice that makes no sense.
+pub struct Refused {
+    problem: String,
+    /// The key of the experiment file that is to blame; `None`: an option is.
+    key: Option<&'static [&'static str]>,
+}
+
+impl Refused {
+    fn option(problem: impl Into<String>) -> Self {
+        Self { problem: problem.into(), key: None }
+    }
+
+    /// The error, with the line of the file where that is to blame.
+    pub fn placed(self, path: &Path, text: &str) -> anyhow::Error {
+        match self.key {
+            None => Usage(self.problem).into(),
+            Some(key) => {
+                file::refused_key(&path.display().to_string(), text, key, &self.problem).into()
+            }
+        }
+    }
+}
+
+/// What an experiment file says of so many targets, and what options do, which win.
 ///
 /// # Errors
 /// As [`choice`].
-pub fn with(mut spec: Spec, args: &DocumentedArgs) -> Result<Spec> {
-    spec.cloud = choice(args, spec.arms.len())?;
-    Ok(spec)
+pub fn beside_file(
+    written: CloudChoice,
+    args: &DocumentedArgs,
+    targets: usize,
+) -> Result<CloudChoice, Refused> {
+    if let Some(mode) = args.caching.as_deref().filter(|mode| Caching::parse(mode).is_none()) {
+        let problem = format!("--caching {mode}: write none, readonly or readwrite");
+        return Err(Refused::option(problem));
+    }
+    let disks = args.disk.len();
+    if disks > 1 && disks != targets {
+        return Err(Refused::option(format!(
+            "--disk was given {disks} times for {targets} targets: give it once for all of them, \
+             or once for each, in their order"
+        )));
+    }
+    let choice = CloudChoice {
+        vm: args.vm.clone().or(written.vm),
+        variant: args.variant.clone().or(written.variant),
+        caching: args.caching.clone().or(written.caching),
+        disks: if args.disk.is_empty() { written.disks } else { args.disk.clone() },
+    };
+    match named(&choice, targets) {
+        Ok(_) => Ok(choice),
+        Err(error) => {
+            Err(Refused { problem: error.to_string(), key: blame(&choice, args, targets) })
+        }
+    }
+}
+
+/// The key of the file that alone, or with the others, makes no sense; `None` if an option stands in
+/// its place.
+fn blame(
+    choice: &CloudChoice,
+    args: &DocumentedArgs,
+    targets: usize,
+) -> Option<&'static [&'static str]> {
+    let is_bad = |part: CloudChoice| named(&part, targets).is_err();
+    let vm = CloudChoice { vm: choice.vm.clone(), ..CloudChoice::default() };
+    let disk = CloudChoice { disks: choice.disks.clone(), ..CloudChoice::default() };
+    let variant = CloudChoice { disks: Vec::new(), ..choice.clone() };
+    if is_bad(vm) {
+        args.vm.is_none().then_some(&["documented", "vm"])
+    } else if is_bad(disk) {
+        args.disk.is_empty().then_some(&["documented", "disk"])
+    } else if is_bad(variant) {
+        args.variant.is_none().then_some(&["documented", "variant"])
+    } else {
+        // Each may be, and they do not go together.
+        (args.vm.is_none() || args.disk.is_empty()).then_some(&["documented"])
+    }
 }

@@ -14,23 +14,7 @@ use iotax_run::{Drivers, Setup};
 use iotax_spec::Spec;
 use jiff::Timestamp;
 
-use crate::args::CapArgs;
 use crate::progress::ProgressLine;
-
-/// What may follow.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Asked {
-    /// Other depths, where arms are equal.
-    pub depth_check: bool,
-    /// Loads below the cap, where arms sit on one.
-    pub unmask: bool,
-}
-
-impl From<&CapArgs> for Asked {
-    fn from(args: &CapArgs) -> Self {
-        Self { depth_check: !args.no_depth_check, unmask: args.unmask }
-    }
-}
 
 /// The arms, up and prepared, and where the main experiment's record is.
 pub struct Ground<'a> {
@@ -55,18 +39,18 @@ impl Ground<'_> {
     /// stopped it.
     pub fn follow_up(
         &mut self,
-        asked: Asked,
         sustained: &[Option<f64>],
         phases: &mut Phases,
         end: &End,
     ) -> Result<bool> {
+        let asked = self.experiment.spec.side_runs;
         if !asked.depth_check || end.interrupted || end.gave_up {
             return Ok(end.interrupted);
         }
         let Some(spec) = depth_check(&self.experiment.spec, &phases.finish(Some(end))) else {
             return Ok(false);
         };
-        if !fits(&self.experiment.spec, end, &spec) {
+        if !fits(&self.experiment.spec, end.wall_ns, &spec) {
             return Ok(false);
         }
         let make = |experiment: &Experiment| Phases::of_depth_check(experiment, phases);
@@ -78,6 +62,9 @@ impl Ground<'_> {
         let Some(spec) = below_the_cap(&self.experiment.spec, &phases.finish(Some(end))) else {
             return Ok(false);
         };
+        if !fits(&self.experiment.spec, end.wall_ns.saturating_add(ended.wall_ns), &spec) {
+            return Ok(false);
+        }
         let (loads, ended) = self.run(SideRecord::Unmask, spec, &[], Phases::new)?;
         phases.unmasked_by(&loads, Some(&ended));
         Ok(ended.interrupted)
@@ -111,8 +98,8 @@ impl Ground<'_> {
     }
 }
 
-/// Whether the time that the experiment was given is enough for this, too.
-fn fits(main: &Spec, end: &End, spec: &Spec) -> bool {
+/// Whether the time that the experiment was given, of which so much is over, is enough for this, too.
+fn fits(main: &Spec, over_ns: u64, spec: &Spec) -> bool {
     let (_, longest_ns) = Plan::new(spec).duration_ns();
-    main.stop.max_time_ns.is_none_or(|limit| end.wall_ns.saturating_add(longest_ns) <= limit)
+    main.stop.max_time_ns.is_none_or(|limit| over_ns.saturating_add(longest_ns) <= limit)
 }

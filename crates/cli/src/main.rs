@@ -7,6 +7,7 @@ mod commands;
 mod documented;
 mod exit;
 mod follow_up;
+mod instance;
 mod iostat;
 mod measure;
 mod output;
@@ -14,6 +15,7 @@ mod progress;
 mod recorded;
 mod resolve;
 mod results;
+mod seen;
 mod signals;
 mod workload;
 
@@ -29,6 +31,7 @@ fn main() -> ExitCode {
         Command::Compare(args) => commands::compare(&args),
         Command::Run(args) => commands::run(&args),
         Command::Limits(args) => commands::limits(&args),
+        Command::Doctor(args) => commands::doctor(&args),
         Command::Plan(command) => commands::plan(&command),
         Command::Report(args) => commands::report(&args),
         Command::Repro(args) => commands::repro(&args),

@@ -13,20 +13,20 @@ use iotax_run::{Drivers, Setup};
 use iotax_spec::Spec;
 use jiff::{Timestamp, Zoned};
 
-use crate::args::{LoadArgs, OutputArgs};
+use crate::args::{DocumentedArgs, LoadArgs, OutputArgs};
 use crate::exit::Exit;
-use crate::follow_up::{Asked, Ground};
+use crate::follow_up::Ground;
 use crate::iostat::{self, Shown};
 use crate::progress::ProgressLine;
-use crate::{output, resolve, signals};
+use crate::{instance, output, seen, signals};
 
 /// Runs `spec` and shows what came of it. `name` is the command, for the default directory.
+/// `documented`: how the cloud may be asked which VM this is.
 pub fn measure(
     name: &str,
-    spec: Spec,
-    load: &LoadArgs,
-    args: &OutputArgs,
-    asked: Asked,
+    mut spec: Spec,
+    (load, args): (&LoadArgs, &OutputArgs),
+    documented: Option<&DocumentedArgs>,
 ) -> Result<Exit> {
     iostat::refuse_unless_text(load.iostat, args.format)?;
     let stop = signals::stop_flag()?;
@@ -53,10 +53,16 @@ pub fn measure(
         return Ok(Exit::Interrupted);
     }
 
-    let experiment = head(spec, &rig);
+    let targets = || spec.arms.iter().map(|arm| &arm.target);
+    let instance = documented.and_then(|args| instance::told(args, &spec.cloud, targets()));
+    if let Some(instance) = &instance {
+        instance::compare_with(&mut spec.cloud, instance, spec.arms.len());
+    }
+    let machine = seen::under(spec.arms.iter().map(|arm| &arm.target), instance.as_ref());
+    let experiment = Experiment { instance, machine, ..head(spec, &rig) };
     let mut writer = Writer::create(&dir, &experiment)?;
     let mut phases = Phases::new(&experiment);
-    let sustained = match resolve::drain(load)? {
+    let sustained = match experiment.spec.side_runs.drain_ns {
         Some(limit_ns) => {
             let (dir, experiment) = (dir.as_path(), &experiment);
             let (rig, drivers, stop, quiet) = (&mut rig, &drivers, &stop, args.quiet);
@@ -81,7 +87,7 @@ pub fn measure(
         let (dir, experiment) = (dir.as_path(), &experiment);
         let (rig, drivers, stop, quiet) = (&mut rig, &drivers, &stop, args.quiet);
         let mut ground = Ground { dir, experiment, rig, drivers, stop, quiet };
-        ground.follow_up(asked, &sustained, &mut phases, end)
+        ground.follow_up(&sustained, &mut phases, end)
     });
 
     let parts = phases.finish(ended.as_ref().ok());
@@ -148,8 +154,10 @@ fn head(spec: Spec, rig: &Rig) -> Experiment {
         started: Timestamp::now().to_string(),
         command: std::env::args().collect(),
         environment: iotax_inspect::environment(),
+        machine: None,
         sites: rig.sites(),
         generator_ns_per_io: iotax_load::calibrate(),
+        instance: None,
         spec,
     }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::{Context as _, Result};
 use iotax_analyze::Phases;
 use iotax_record::{Reader, SideRecord};
-use iotax_report::bundle::Redactor;
+use iotax_report::{Part, Redactor};
 
 /// Opens the record in `dir`.
 ///
@@ -16,6 +16,21 @@ pub fn open(dir: &Path) -> Result<Reader> {
     let stop = &reader.experiment.spec.stop;
     stop.validate().with_context(|| format!("the record in {}", dir.display()))?;
     Ok(reader)
+}
+
+/// The record in `dir`, and what it says, phase by phase.
+///
+/// # Errors
+/// As [`open`]; a trial that cannot be read.
+pub fn read(dir: &Path) -> Result<(Reader, Vec<Part>)> {
+    let reader = open(dir)?;
+    let mut phases = Phases::new(&reader.experiment);
+    for trial in reader.trials()? {
+        phases.add(&trial?);
+    }
+    add_side_records(dir, &mut phases, None)?;
+    let parts = phases.finish(reader.end.as_ref());
+    Ok((reader, parts))
 }
 
 /// Adds what was run beside the experiment in `dir` to its phases, told by `redactor` if others

@@ -5,11 +5,12 @@ use std::path::Path;
 use anyhow::{Context as _, Result};
 use iotax_spec::units::{parse_duration, parse_share};
 use iotax_spec::{
-    Arm, Changes, Driver, Form, Spec, Stack, Stop, StopMode, Subsets, Target, Workload, parse_arms,
+    Arm, Changes, Driver, Form, SideRuns, Spec, Stack, Stop, StopMode, Subsets, Target, Workload,
+    parse_arms,
 };
 use jiff::Timestamp;
 
-use crate::args::{CertaintyArgs, CompareArgs, LoadArgs, PeelArgs, RunArgs};
+use crate::args::{CapArgs, CertaintyArgs, CompareArgs, LoadArgs, MeasureArgs, PeelArgs, RunArgs};
 use crate::documented;
 use crate::exit::Usage;
 use crate::workload::{self, Load};
@@ -44,7 +45,7 @@ pub fn peel(args: &PeelArgs) -> Result<Spec> {
     }
     let seed = seed(args.measure.load.seed);
     let spec = load.into_spec(|first| Spec::peel(first, &stack, Subsets::Auto, stop, seed))?;
-    let spec = documented::with(spec, &args.measure.documented)?;
+    let spec = with_caps(spec, &args.measure)?;
     finish(spec, &args.measure.load, Path::new("."))
 }
 
@@ -67,7 +68,7 @@ pub fn compare(args: &CompareArgs) -> Result<Spec> {
     let stop = stop(&args.measure.certainty, Stop::default())?;
     let seed = seed(args.measure.load.seed);
     let spec = load.into_spec(|first| Spec::compare(first, arms, stop, seed))?;
-    let spec = documented::with(spec, &args.measure.documented)?;
+    let spec = with_caps(spec, &args.measure)?;
     finish(spec, &args.measure.load, Path::new("."))
 }
 
@@ -78,7 +79,8 @@ pub fn run(args: &RunArgs) -> Result<Spec> {
     let arm = Arm::new("target", Target::parse(&args.target)?);
     let stop = Stop { min_blocks: args.trials, max_blocks: args.trials, ..Stop::default() };
     let seed = seed(args.load.seed);
-    let spec = load.into_spec(|first| Spec::single(first, arm, stop, seed))?;
+    let mut spec = load.into_spec(|first| Spec::single(first, arm, stop, seed))?;
+    spec.side_runs.drain_ns = drain(&args.load)?;
     finish(spec, &args.load, Path::new("."))
 }
 
@@ -102,7 +104,9 @@ fn experiment_file(path: &Path, args: &CompareArgs) -> Result<Spec> {
         spec.seed = seed;
     }
     spec.validate()?;
-    let spec = documented::with(spec, &args.measure.documented)?;
+    spec.side_runs = side_runs(spec.side_runs, &args.measure)?;
+    spec.cloud = documented::beside_file(spec.cloud, &args.measure.documented, spec.arms.len())
+        .map_err(|refused| refused.placed(path, &text))?;
     // The parent of a bare file name is the empty path.
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     finish(spec, &args.measure.load, parent.unwrap_or(Path::new(".")))
@@ -160,8 +164,25 @@ fn changes(args: &LoadArgs) -> Result<Changes> {
     })
 }
 
+/// The spec with what the options say about caps.
+fn with_caps(mut spec: Spec, args: &MeasureArgs) -> Result<Spec> {
+    spec.cloud = documented::choice(&args.documented, spec.arms.len())?;
+    spec.side_runs = side_runs(SideRuns { depth_check: true, ..SideRuns::default() }, args)?;
+    Ok(spec)
+}
+
+/// What is run beside the arms: options win over `asked`.
+fn side_runs(asked: SideRuns, args: &MeasureArgs) -> Result<SideRuns> {
+    let CapArgs { unmask, no_depth_check } = args.caps;
+    Ok(SideRuns {
+        depth_check: !no_depth_check && (asked.depth_check || unmask),
+        unmask: !no_depth_check && (asked.unmask || unmask),
+        drain_ns: drain(&args.load)?.or(asked.drain_ns),
+    })
+}
+
 /// How long each arm may be drained, if that is asked for, in nanoseconds.
-pub fn drain(args: &LoadArgs) -> Result<Option<u64>> {
+fn drain(args: &LoadArgs) -> Result<Option<u64>> {
     option("--drain", args.drain.as_deref(), parse_duration)
 }
 

@@ -3,12 +3,9 @@
 
 mod support;
 
-use std::io::{BufRead as _, BufReader, Write as _};
-use std::net::{SocketAddr, TcpListener};
-
 use insta::assert_snapshot;
 use serde_json::Value;
-use support::Desk;
+use support::{Desk, azure};
 
 fn json(text: &str) -> Value {
     serde_json::from_str(text).unwrap()
@@ -162,31 +159,11 @@ fn an_edited_record_is_not_taken_for_what_was_measured() {
     assert!(again.err.contains("has no conclusion of its own"), "{}", again.err);
 }
 
-/// The metadata service of a cloud, as far as a small VM of Azure needs it.
-fn metadata_service() -> SocketAddr {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = listener.local_addr().unwrap();
-    std::thread::spawn(move || {
-        for mut stream in listener.incoming().flatten() {
-            let lines = BufReader::new(stream.try_clone().unwrap()).lines();
-            let lines = lines.map_while(Result::ok).take_while(|line| !line.is_empty());
-            let request: Vec<String> = lines.collect();
-            let is_azure = request.iter().any(|line| line.eq_ignore_ascii_case("Metadata: true"));
-            let status = if is_azure { 200 } else { 404 };
-            let body = r#"{"compute":{"vmSize":"Standard_DS1_v2","location":"westeurope"}}"#;
-            let length = body.len();
-            let head = format!("HTTP/1.1 {status} X\r\ncontent-length: {length}\r\n\r\n");
-            let _ = stream.write_all((head + body).as_bytes());
-        }
-    });
-    address
-}
-
 #[test]
 fn a_directory_of_a_vm_is_compared_with_the_limits_of_its_size() {
     let desk = Desk::new();
     std::fs::create_dir(desk.path().join("data")).unwrap();
-    let address = metadata_service().to_string();
+    let address = azure::metadata_service(azure::VM).to_string();
     let args = ["limits", "data", "--quick", "--size", "64M", "--metadata-address", &address];
     let output = ["--format", "json", "-o", "out", "-q"];
     let said = desk.run(&[&args[..], &output].concat());

@@ -11,6 +11,20 @@ use crate::mounts::{Mount, has_option, parse_mountinfo};
 
 /// CPUs' worth of time this process's cgroup and those above it allow; `None` without a limit.
 pub(crate) fn cpu_limit() -> Option<f64> {
+    cpu_quota().map(|quota| quota.cpus)
+}
+
+/// A CPU quota.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct CpuQuota {
+    /// CPUs' worth of time.
+    pub(crate) cpus: f64,
+    /// The file that counts how often it was used up.
+    pub(crate) stat: PathBuf,
+}
+
+/// The tightest quota on this process.
+pub(crate) fn cpu_quota() -> Option<CpuQuota> {
     let mounts = parse_mountinfo(&fs::read_to_string("/proc/self/mountinfo").ok()?);
     let membership = fs::read_to_string("/proc/self/cgroup").ok()?;
     limit(&mounts, &membership, |path| fs::read_to_string(path).ok())
@@ -21,12 +35,15 @@ fn limit(
     mounts: &[Mount],
     membership: &str,
     read: impl Fn(&Path) -> Option<String>,
-) -> Option<f64> {
-    let mut tightest: Option<f64> = None;
+) -> Option<CpuQuota> {
+    let mut tightest: Option<CpuQuota> = None;
     for mount in mounts {
         for level in levels(mount, membership, "cpu") {
-            let here = quota(&level, &read);
-            tightest = [tightest, here].into_iter().flatten().reduce(f64::min);
+            if let Some(cpus) = quota(&level, &read)
+                && tightest.as_ref().is_none_or(|known| cpus < known.cpus)
+            {
+                tightest = Some(CpuQuota { cpus, stat: level.directory.join("cpu.stat") });
+            }
         }
     }
     tightest
@@ -171,6 +188,7 @@ mod tests {
             let found = files.iter().find(|(name, _)| Path::new(name) == path)?;
             Some(found.1.to_owned())
         })
+        .map(|quota| quota.cpus)
     }
 
     #[test]

@@ -48,6 +48,21 @@ pub enum Error {
         /// What the JSON parser says.
         source: serde_json::Error,
     },
+    /// A file that is no machine as it was seen.
+    #[error(
+        "{} is no machine: give a file that `iotax doctor --save` has written",
+        path.display()
+    )]
+    NotAMachine {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A file that is there already.
+    #[error("{} exists already: name another file", path.display())]
+    Occupied {
+        /// The file.
+        path: PathBuf,
+    },
     /// Longer than any result of another tool.
     #[error(
         "{} is {bytes} bytes long; results of up to {limit} bytes are read",
@@ -110,7 +125,13 @@ pub enum Error {
 impl Error {
     /// Whether what the user named is wrong, and not what is on this machine.
     pub const fn is_usage(&self) -> bool {
-        matches!(self, Self::NotAResult { .. } | Self::Incomparable { .. })
+        matches!(
+            self,
+            Self::NotAResult { .. }
+                | Self::Incomparable { .. }
+                | Self::NotAMachine { .. }
+                | Self::Occupied { .. }
+        )
     }
 
     pub(crate) fn read(path: &Path, source: io::Error) -> Self {

@@ -3,6 +3,9 @@
 use iotax_spec::Spec;
 use serde::{Deserialize, Serialize};
 
+use crate::cloud::CloudInstance;
+use crate::machine::Machine;
+
 /// Version of the record format that this program writes.
 pub const FORMAT: u32 = 1;
 
@@ -21,10 +24,16 @@ pub struct Experiment {
     pub spec: Spec,
     /// The machine.
     pub environment: Environment,
+    /// What was seen under the targets that are paths, before the first trial.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine: Option<Machine>,
     /// What each arm's target turned out to be, in the order of the spec's arms.
     pub sites: Vec<Site>,
     /// CPU time the load generator itself needs per I/O, in nanoseconds, measured at the start.
     pub generator_ns_per_io: f64,
+    /// The VM, if the cloud's metadata service was asked and told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instance: Option<CloudInstance>,
 }
 
 /// The machine an experiment ran on. `None`: this system does not tell.

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::cloud::CloudInstance;
 use crate::error::Error;
 use crate::experiment::{Environment, Site};
+use crate::machine::Machine;
 use crate::store::{End, read_json, read_lines, write_json};
 use crate::trial::LoadRecord;
 
@@ -38,6 +39,9 @@ pub struct LimitsHead {
     pub limits: Limits,
     /// The machine.
     pub environment: Environment,
+    /// What was seen under the targets that are paths, before the first probe.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine: Option<Machine>,
     /// What each target turned out to be.
     pub sites: Vec<Site>,
     /// The VM, if the cloud's metadata service was asked and told.

@@ -77,14 +77,17 @@ pub fn read(
             then: Vec::new(),
             suite: None,
             cloud: iotax_spec::CloudChoice::default(),
+            side_runs: iotax_spec::SideRuns::default(),
             arms,
             design,
             stop,
             seed: 0,
         },
         environment: Environment::default(),
+        machine: None,
         sites,
         generator_ns_per_io: 0.0,
+        instance: None,
     };
     let trials = trials(&experiment.spec, reads, starts.as_deref());
     let end = End {

@@ -46,6 +46,10 @@ pub struct Statistics {
     pub nfs: Vec<NfsStatistics>,
     /// CPU time that taking the samples cost, in nanoseconds.
     pub sampler_cpu_ns: u64,
+    /// Time in which the control group of this process had used up its CPU quota, in microseconds,
+    /// a counter; absent where no quota is set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub throttled_us: Option<Series>,
 }
 
 /// One block device.
@@ -97,6 +101,13 @@ pub struct MemoryStatistics {
     pub writeback_pages: Series,
     /// Pages of files and block devices in memory (`nr_file_pages`).
     pub cached_pages: Series,
+    /// Pages waiting to be written at which writers must wait (`nr_dirty_threshold`).
+    #[serde(default)]
+    pub dirty_threshold_pages: Series,
+    /// Pages of files that were thrown out of memory and soon read again
+    /// (`workingset_refault_file`), a counter.
+    #[serde(default)]
+    pub file_refaults: Series,
 }
 
 /// One NFS mount.

@@ -18,6 +18,7 @@ fn experiment() -> Experiment {
             then: Vec::new(),
             suite: None,
             cloud: iotax_spec::CloudChoice::default(),
+            side_runs: iotax_spec::SideRuns::default(),
             workload: Workload {
                 name: "w".into(),
                 about: String::new(),
@@ -43,8 +44,10 @@ fn experiment() -> Experiment {
             seed: 1,
         },
         environment: Environment::default(),
+        machine: None,
         sites: vec![],
         generator_ns_per_io: 50.0,
+        instance: None,
     }
 }
 

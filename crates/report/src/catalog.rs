@@ -3,7 +3,6 @@
 mod check;
 mod figures;
 mod look;
-mod page;
 mod plan;
 mod sources;
 

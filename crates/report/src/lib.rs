@@ -12,6 +12,7 @@
 //! | CSV | [`csv`] | spreadsheets, notebooks: trials as rows |
 //! | bundle | [`bundle::bundle`] | people without iotax: job files and a script for fio |
 //! | catalog | [`catalog_vms`], [`catalog_disks`], [`catalog_plan`], [`catalog_check`] | the terminal: documented limits |
+//! | doctor | [`doctor_text`], [`doctor_json`] | what lies under a path, and what may hurt |
 //! | tables of iostat | [`iostat`] | the terminal: one trial second by second |
 #![forbid(unsafe_code)]
 #![allow(
@@ -23,6 +24,7 @@ pub mod bundle;
 mod caps;
 mod catalog;
 mod csv;
+mod doctor;
 mod format;
 mod html;
 mod iostat;
@@ -31,8 +33,10 @@ mod limits;
 mod machine;
 mod markdown;
 mod notices;
+mod page;
 mod phases;
 mod provenance;
+mod redact;
 mod sentence;
 mod tables;
 mod text;
@@ -40,6 +44,7 @@ mod words;
 
 pub use catalog::{catalog_check, catalog_disks, catalog_plan, catalog_vm_list, catalog_vms};
 pub use csv::{CSV_COLUMNS, csv};
+pub use doctor::{cause_json, cause_list, cause_text, doctor_json, doctor_text};
 pub use html::html;
 pub use iostat::iostat;
 pub use json::{COMPARE_FORMAT, json_compare, json_run};
@@ -48,4 +53,5 @@ pub use markdown::markdown;
 pub use phases::{
     Part, phases_html, phases_json_compare, phases_json_run, phases_markdown, phases_text,
 };
+pub use redact::Redactor;
 pub use text::{Style, text};

@@ -2,19 +2,22 @@
 //! other tools that were read.
 
 use iotax_analyze::Analysis;
-use iotax_record::Experiment;
+use iotax_record::{CloudInstance, Experiment};
+use iotax_spec::CloudChoice;
 
 use crate::{format, words};
 
-/// `10 blocks, 20 trials in 2 min 30 s`, `4 results of fio 3.33`.
+/// `10 blocks, 20 trials in 2 min 30 s`, `4 results of fio 3.33`; and on which VM, where the cloud
+/// told.
 pub(crate) fn counts(experiment: &Experiment, analysis: &Analysis) -> String {
     let ending = &analysis.ending;
     if !experiment.spec.is_of_results() {
         return format!(
-            "{}, {} in {}",
+            "{}, {} in {}{}",
             format::counted(ending.blocks, "block"),
             format::counted(ending.trials, "trial"),
             format::span(ending.wall_ns),
+            vm(experiment.instance.as_ref(), &experiment.spec.cloud),
         );
     }
     let workload = &experiment.spec.workload;
@@ -59,4 +62,25 @@ pub(crate) fn latencies(experiment: &Experiment) -> &'static str {
     } else {
         "Latency, pooled over trials (descriptive)"
     }
+}
+
+/// `; on Standard_DS1_v2 (as Azure's metadata service says)`: which VM it is, where the cloud told.
+/// That the user named one is in the command.
+pub(crate) fn vm(instance: Option<&CloudInstance>, compared: &CloudChoice) -> String {
+    let Some(instance) = instance else { return String::new() };
+    let (cloud, vm) = (words::printable(&instance.cloud), words::printable(&instance.vm));
+    let unknown = match compared.vm {
+        Some(_) => "",
+        None => "; not compared, --vm tells why",
+    };
+    format!("; on {vm} (as {cloud}'s metadata service says{unknown})")
+}
+
+/// Who named the VM that was compared with: `metadata` or `option`.
+pub(crate) fn vm_from(
+    instance: Option<&CloudInstance>,
+    compared: &CloudChoice,
+) -> Option<&'static str> {
+    compared.vm.as_ref()?;
+    Some(if instance.is_some() { "metadata" } else { "option" })
 }

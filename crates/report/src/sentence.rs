@@ -5,7 +5,7 @@ use iotax_analyze::{Analysis, Comparison, Metric, Verdict};
 use iotax_record::Experiment;
 use iotax_spec::Design;
 
-use crate::{caps, format, tables, words};
+use crate::{caps, doctor, format, tables, words};
 
 /// Arms up to which each one gets a sentence; above that they are counted.
 const MAX_SENTENCES: usize = 4;
@@ -20,6 +20,7 @@ pub(crate) fn verdict(experiment: &Experiment, analysis: &Analysis) -> Vec<Strin
     sentences.extend(cpu(analysis));
     sentences.extend(caps::sentences(experiment, analysis));
     sentences.extend(analysis.documented.iter().map(documented));
+    sentences.extend(analysis.causes.iter().filter_map(doctor::sentence));
     if analysis.ending.interrupted {
         sentences.push(format!(
             "Interrupted after {}: these are the results so far.",

@@ -134,6 +134,7 @@ fn spec(disks: &[Disk], seed: u64) -> Spec {
         then: Vec::new(),
         suite: None,
         cloud: iotax_spec::CloudChoice::default(),
+        side_runs: iotax_spec::SideRuns::default(),
         workload: Workload::preset("randread-4k").expect("a built-in workload"),
         arms: disks.iter().map(arm).collect(),
         design: Design::Single,

@@ -17,6 +17,8 @@ use crate::walk::Setup;
 const LOOK_NS: u64 = 2_000_000_000;
 /// Looks before a trial at most: credits that came back while other arms were driven are few.
 const MOST_LOOKS: u32 = 15;
+/// Longest time that draining again may take before a trial.
+pub const LONGEST_LOOKS_NS: u64 = LOOK_NS * MOST_LOOKS as u64;
 /// Above the sustained rate by this factor credits are being spent.
 const DRAINED: f64 = 1.05;
 

@@ -15,7 +15,7 @@ mod statistics;
 mod trial;
 mod walk;
 
-pub use drain::drain;
+pub use drain::{LONGEST_LOOKS_NS, drain};
 pub use drivers::Drivers;
 pub use error::Error;
 pub use limits::{Search, limits, replay};

@@ -20,6 +20,7 @@ mod names;
 mod overrides;
 mod phases;
 mod presets;
+mod side_runs;
 mod spec;
 mod stack;
 mod target;
@@ -35,6 +36,7 @@ pub use depth::Depth;
 pub use error::{Error, FilePlace, Subject};
 pub use limits::{BurstWatch, KnownLimit, Limits, LimitsTarget, Probe, Region};
 pub use overrides::{Changes, override_keys};
+pub use side_runs::SideRuns;
 pub use spec::{Arm, Design, Driver, Spec, Stop, StopMode};
 pub use stack::{
     CgroupIo, Counts, Dmcrypt, Fault, FileSystem, FileSystemKind, Flash, Layer, Nfs, Stack, Target,

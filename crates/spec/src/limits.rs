@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::cloud::CloudChoice;
+use crate::side_runs::SideRuns;
 use crate::spec::{Arm, Design, Spec, Stop};
 use crate::workload::{BlockSizes, Engine, Files, Job, Pattern, Workload};
 
@@ -101,6 +102,7 @@ impl Limits {
             then: Vec::new(),
             suite: None,
             cloud: CloudChoice::default(),
+            side_runs: SideRuns::default(),
             arms: self.targets.iter().map(|target| target.arm.clone()).collect(),
             design: Design::Compare,
             stop: Stop::default(),

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::cloud::CloudChoice;
+use crate::side_runs::SideRuns;
 use crate::stack::Target;
 use crate::workload::Workload;
 
@@ -29,6 +30,9 @@ pub struct Spec {
     /// What the arms are said to be, to set their throughput beside documented limits.
     #[serde(default, skip_serializing_if = "CloudChoice::is_empty")]
     pub cloud: CloudChoice,
+    /// What is run beside it.
+    #[serde(default, skip_serializing_if = "SideRuns::is_none")]
+    pub side_runs: SideRuns,
 }
 
 /// One configuration under comparison.

@@ -5,6 +5,7 @@ use std::fmt;
 use iotax_spec::Limits;
 use serde::{Deserialize, Serialize};
 
+use crate::diagnosis::Diagnosis;
 use crate::documented::Documented;
 
 /// Version of this format.
@@ -21,6 +22,9 @@ pub struct Caps {
     pub sharing: Vec<Sharing>,
     /// One per target and cap for which anything is documented.
     pub documented: Vec<Documented>,
+    /// What all this points to as causes, by target.
+    #[serde(default)]
+    pub causes: Vec<Diagnosis>,
     /// All levels that were measured, in their order.
     pub levels: Vec<Level>,
     /// Why it ended before its time, if it did.
@@ -294,6 +298,7 @@ impl Caps {
             targets: limits.targets.iter().map(|target| named(&target.arm.name)).collect(),
             sharing: Vec::new(),
             documented: Vec::new(),
+            causes: Vec::new(),
             levels: Vec::new(),
             ended: None,
             notes: Vec::new(),

@@ -40,6 +40,7 @@ pub use scout::expected_ns;
 use iotax_spec::Limits;
 
 use self::scout::Scout;
+use crate::diagnosis;
 
 /// Searches the caps of all targets, and whether they are shared.
 pub fn find(limits: &Limits, prober: &mut dyn Prober) -> Caps {
@@ -49,6 +50,7 @@ pub fn find(limits: &Limits, prober: &mut dyn Prober) -> Caps {
     caps.ended = ended.map(|ended| ended.to_string());
     caps.levels = scout.into_levels();
     documented::compare(limits, &mut caps);
+    caps.causes = diagnosis::of_search(limits, &caps);
     caps
 }
 

@@ -1,11 +1,12 @@
 //! The experiments that follow one whose arms turned out equal.
 
 use iotax_record::Experiment;
-use iotax_spec::{Depth, Spec, StopMode, Workload};
+use iotax_spec::{Depth, Design, Job, SideRuns, Spec, StopMode, Workload};
 
 use super::depths::MOST_BLOCKS as CHECK_BLOCKS;
 use super::judge::candidates;
 use crate::analysis::{Analysis, Metric};
+use crate::compare::is_open_loop;
 use crate::stats::verdict::Verdict;
 
 /// Blocks before the first look.
@@ -24,7 +25,15 @@ const MOST_BLOCKS: u32 = 16;
 /// depth can be changed.
 pub fn depth_check(spec: &Spec, parts: &[(Experiment, Analysis)]) -> Option<Spec> {
     let equal = parts.iter().filter(|(_, analysis)| has(analysis, Verdict::Equivalent));
-    let workloads = equal.flat_map(|(experiment, _)| depths(&experiment.spec.workload));
+    at_depths(spec, equal.map(|(experiment, _)| &experiment.spec.workload))
+}
+
+/// The longest [`depth_check`] that may follow `spec`: every phase that can be equal is.
+pub fn longest_depth_check(spec: &Spec) -> Option<Spec> {
+    at_depths(spec, comparable(spec))
+}
+
+fn at_depths<'a>(spec: &Spec, workloads: impl Iterator<Item = &'a Workload>) -> Option<Spec> {
     let stop = iotax_spec::Stop {
         mode: StopMode::Quick,
         min_blocks: FEWEST_BLOCKS,
@@ -32,16 +41,31 @@ pub fn depth_check(spec: &Spec, parts: &[(Experiment, Analysis)]) -> Option<Spec
         max_time_ns: None,
         ..spec.stop
     };
-    follow_up(spec, workloads.map(shortened).collect(), "depth check", stop)
+    follow_up(spec, workloads.flat_map(depths).map(shortened).collect(), "depth check", stop)
 }
 
 /// The experiment that shows what a cap hides: the same arms with one I/O in flight, and at a rate
 /// below the cap. `None` if nothing is masked.
 pub fn below_the_cap(spec: &Spec, parts: &[(Experiment, Analysis)]) -> Option<Spec> {
     let masked = parts.iter().filter(|(_, analysis)| has(analysis, Verdict::Masked));
-    let workloads = masked.flat_map(|(experiment, analysis)| {
-        let workload = &experiment.spec.workload;
-        [workload.one_at_a_time(), workload.at_rates(&rates(analysis))].into_iter().flatten()
+    let loads = masked.map(|(experiment, analysis)| (&experiment.spec.workload, rates(analysis)));
+    at_loads(spec, loads)
+}
+
+/// The longest [`below_the_cap`] that may follow `spec`: every phase that can be masked is. How
+/// long it takes does not depend on its rates, which only the experiment tells.
+pub fn longest_below_the_cap(spec: &Spec) -> Option<Spec> {
+    let any_rate = |job: &Job| (job.name.clone(), 1.0);
+    let loads = comparable(spec).map(|phase| (phase, phase.jobs.iter().map(any_rate).collect()));
+    at_loads(spec, loads)
+}
+
+fn at_loads<'a>(
+    spec: &Spec,
+    workloads: impl Iterator<Item = (&'a Workload, Vec<(String, f64)>)>,
+) -> Option<Spec> {
+    let loads = workloads.flat_map(|(workload, rates)| {
+        [workload.one_at_a_time(), workload.at_rates(&rates)].into_iter().flatten()
     });
     let max_blocks = spec.stop.max_blocks.clamp(spec.stop.min_blocks, MOST_BLOCKS);
     let stop = iotax_spec::Stop {
@@ -51,7 +75,13 @@ pub fn below_the_cap(spec: &Spec, parts: &[(Experiment, Analysis)]) -> Option<Sp
         max_time_ns: None,
         ..spec.stop
     };
-    follow_up(spec, workloads.collect(), "unmask", stop)
+    follow_up(spec, loads.collect(), "unmask", stop)
+}
+
+/// The phases in which throughput is compared.
+fn comparable(spec: &Spec) -> impl Iterator<Item = &Workload> {
+    let compares = spec.design != Design::Single;
+    spec.phases().filter(move |phase| compares && !is_open_loop(phase))
 }
 
 /// Whether some comparison of throughput earned this word.
@@ -100,7 +130,9 @@ fn follow_up(
     let workload = workloads.remove(0);
     let suite = Some(name.to_owned());
     let then = Vec::new();
-    Spec { workload, then, suite: None, stop, ..spec.clone() }.followed_by(workloads, suite).ok()
+    let side_runs = SideRuns::default();
+    let first = Spec { workload, then, suite: None, stop, side_runs, ..spec.clone() };
+    first.followed_by(workloads, suite).ok()
 }
 
 impl Metric {

@@ -9,5 +9,5 @@ mod follow_up;
 mod judge;
 
 pub(crate) use depths::{Level, arm};
-pub use follow_up::{below_the_cap, depth_check};
+pub use follow_up::{below_the_cap, depth_check, longest_below_the_cap, longest_depth_check};
 pub(crate) use judge::{even_one_at_a_time, judge};

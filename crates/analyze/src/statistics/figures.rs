@@ -109,6 +109,12 @@ pub struct MemoryFigures {
     pub writeback_bytes: f64,
     /// Bytes of files and block devices in memory.
     pub cached_bytes: f64,
+    /// Bytes waiting to be written at which writers must wait; 0 if the kernel does not tell.
+    #[serde(default)]
+    pub dirty_threshold_bytes: f64,
+    /// Bytes of files thrown out of memory and soon read again, per second.
+    #[serde(default)]
+    pub refault_bytes_per_s: f64,
 }
 
 /// One kind of NFS operation, as nfsiostat shows it.

@@ -42,7 +42,10 @@ figures! {
         interrupt_percent,
     }
     StallFigures { some_percent, full_percent }
-    MemoryFigures { major_faults_per_s, dirty_bytes, writeback_bytes, cached_bytes }
+    MemoryFigures {
+        major_faults_per_s, dirty_bytes, writeback_bytes, cached_bytes, dirty_threshold_bytes,
+        refault_bytes_per_s,
+    }
     NfsFigures {
         per_s, kib_per_s, retransmissions_per_s, queue_ms, rtt_ms, execute_ms, errors_per_s,
     }

@@ -70,7 +70,15 @@ impl<'a> Stretch<'a> {
             dirty_bytes: bytes(&memory.dirty_pages)?,
             writeback_bytes: bytes(&memory.writeback_pages)?,
             cached_bytes: bytes(&memory.cached_pages)?,
+            dirty_threshold_bytes: bytes(&memory.dirty_threshold_pages)?,
+            refault_bytes_per_s: self.per_s(&memory.file_refaults)? * f64::from(memory.page_bytes),
         })
+    }
+
+    /// Share of the time in which the process's group had used up its CPU quota.
+    pub(super) fn throttled_percent(self) -> Option<f64> {
+        let waited_us_per_s = self.per_s(self.statistics.throttled_us.as_ref()?)?;
+        Some(waited_us_per_s / 1e6 * 100.0)
     }
 
     fn per_s(self, series: &Series) -> Option<f64> {

@@ -24,6 +24,10 @@ pub struct StatisticsSummary {
     pub memory: Option<MemoryFigures>,
     /// NFS operations that were used in the window.
     pub nfs: Vec<NfsSummary>,
+    /// Time in which the process's control group had used up its CPU quota, in percent of time,
+    /// summed over CPUs; absent where no quota is set.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub throttled_percent: Option<f64>,
 }
 
 /// One device.
@@ -73,6 +77,7 @@ pub(crate) fn of_trial(statistics: &Statistics) -> Option<StatisticsSummary> {
     let sizes = stretches.filter_map(|(a, b)| Stretch::new(statistics, *a, *b).memory());
     let memory = mean(sizes).zip(stretch.memory()).map(|(sizes, whole)| MemoryFigures {
         major_faults_per_s: whole.major_faults_per_s,
+        refault_bytes_per_s: whole.refault_bytes_per_s,
         ..sizes
     });
     Some(StatisticsSummary {
@@ -82,6 +87,7 @@ pub(crate) fn of_trial(statistics: &Statistics) -> Option<StatisticsSummary> {
         pressure: stretch.pressure(),
         memory,
         nfs: nfs.collect(),
+        throttled_percent: stretch.throttled_percent(),
     })
 }
 
@@ -138,6 +144,11 @@ pub(crate) fn of_arm(trials: &[&StatisticsSummary]) -> Option<StatisticsSummary>
         },
         memory: mean(trials.iter().filter_map(|trial| trial.memory)),
         nfs: nfs.collect(),
+        throttled_percent: {
+            let told: Vec<f64> =
+                trials.iter().filter_map(|trial| trial.throttled_percent).collect();
+            (!told.is_empty()).then(|| told.iter().sum::<f64>() / told.len() as f64)
+        },
     })
 }
 

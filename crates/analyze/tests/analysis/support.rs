@@ -34,6 +34,7 @@ impl Bed {
             then: Vec::new(),
             suite: None,
             cloud: iotax_spec::CloudChoice::default(),
+            side_runs: iotax_spec::SideRuns::default(),
             workload: workload(),
             arms: arms.iter().map(|(name, layers)| arm(name, layers)).collect(),
             design,
@@ -61,7 +62,9 @@ impl Bed {
                 ..Environment::default()
             },
             sites,
+            machine: None,
             generator_ns_per_io: 50.0,
+            instance: None,
         };
         Self { experiment, rng: Xoshiro256PlusPlus::seed_from_u64(7), slot: 0 }
     }

@@ -1,3 +1,5 @@
+use std::net::SocketAddr;
+
 use clap::Args;
 
 /// What targets are, in the words of the catalog of documented limits.
@@ -17,4 +19,10 @@ pub struct DocumentedArgs {
     /// Disk controller, for VM sizes whose limits depend on it: scsi, nvme
     #[arg(long, value_name = "KIND", help_heading = "Documented limits")]
     pub variant: Option<String>,
+    /// Do not ask the cloud's metadata service which VM this is
+    #[arg(long, help_heading = "Documented limits")]
+    pub no_metadata: bool,
+    /// Ask the metadata service here, in tests
+    #[arg(long, value_name = "ADDRESS", hide = true)]
+    pub metadata_address: Option<SocketAddr>,
 }

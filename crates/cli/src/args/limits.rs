@@ -1,4 +1,3 @@
-use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -7,7 +6,6 @@ use super::{DocumentedArgs, OutputArgs};
 
 /// `iotax limits`
 #[derive(Debug, Args)]
-#[expect(clippy::struct_excessive_bools, reason = "flags, each on its own")]
 #[command(after_help = "\
 Examples:
   iotax limits /mnt/data
@@ -46,12 +44,6 @@ pub struct LimitsArgs {
     pub pauses: String,
     #[command(flatten)]
     pub documented: DocumentedArgs,
-    /// Do not ask the cloud's metadata service which VM this is
-    #[arg(long, help_heading = "Documented limits")]
-    pub no_metadata: bool,
-    /// Ask the metadata service here, in tests
-    #[arg(long, value_name = "ADDRESS", hide = true)]
-    pub metadata_address: Option<SocketAddr>,
     /// Write instead of reading; only to directories and stacks
     #[arg(long, help_heading = "Search")]
     pub write: bool,

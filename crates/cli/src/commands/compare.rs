@@ -1,8 +1,7 @@
 use anyhow::Result;
 
-use crate::args::CompareArgs;
+use crate::args::{CompareArgs, MeasureArgs};
 use crate::exit::Exit;
-use crate::follow_up::Asked;
 use crate::measure::measure;
 use crate::{resolve, results};
 
@@ -12,6 +11,6 @@ pub fn compare(args: &CompareArgs) -> Result<Exit> {
         return results::compare(arms, args);
     }
     let spec = resolve::compare(args)?;
-    let asked = Asked::from(&args.measure.caps);
-    measure("compare", spec, &args.measure.load, &args.measure.output, asked)
+    let MeasureArgs { documented, load, output, .. } = &args.measure;
+    measure("compare", spec, (load, output), Some(documented))
 }

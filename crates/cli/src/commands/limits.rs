@@ -17,7 +17,7 @@ use jiff::Timestamp;
 
 use crate::args::{Color, Format, LimitsArgs};
 use crate::exit::{Exit, Usage};
-use crate::{documented, measure, output, resolve, signals};
+use crate::{documented, instance, measure, output, resolve, seen, signals};
 
 /// `iotax limits`
 pub fn limits(args: &LimitsArgs) -> Result<Exit> {
@@ -44,9 +44,10 @@ pub fn limits(args: &LimitsArgs) -> Result<Exit> {
     rig.heed(Arc::clone(&stop));
     refuse_small(&limits)?;
     lay_out(&limits, &mut rig, &line, &stop)?;
-    let instance = known::instance(args, &limits);
+    let targets = limits.targets.iter().map(|target| &target.arm.target);
+    let instance = instance::told(&args.documented, &limits.cloud, targets);
     if let Some(instance) = &instance {
-        known::compare_with(&mut limits, instance);
+        instance::compare_with(&mut limits.cloud, instance, limits.targets.len());
     }
     let head = LimitsHead {
         format: LIMITS_FORMAT,
@@ -54,6 +55,10 @@ pub fn limits(args: &LimitsArgs) -> Result<Exit> {
         started: Timestamp::now().to_string(),
         command: std::env::args().collect(),
         environment: iotax_inspect::environment(),
+        machine: seen::under(
+            limits.targets.iter().map(|target| &target.arm.target),
+            instance.as_ref(),
+        ),
         sites: rig.sites(),
         instance,
         limits,
@@ -78,14 +83,20 @@ pub fn limits(args: &LimitsArgs) -> Result<Exit> {
 
 /// `iotax report` of a search for caps.
 pub fn report_limits(dir: &Path, format: Format, color: Color) -> Result<Exit> {
+    let (reader, caps) = read_limits(dir)?;
+    show(dir, (&reader.head, &caps, reader.end.as_ref()), format, color)?;
+    Ok(Exit::Done)
+}
+
+/// The record of a search for caps, and what it says.
+pub fn read_limits(dir: &Path) -> Result<(LimitsReader, Caps)> {
     let reader = LimitsReader::open(dir)?;
     let probes = reader.probes()?.collect::<Result<Vec<_>, _>>()?;
     let caps = match iotax_run::replay(&reader.head.limits, probes) {
         Some(caps) => caps,
         None => as_concluded(dir, &reader)?,
     };
-    show(dir, (&reader.head, &caps, reader.end.as_ref()), format, color)?;
-    Ok(Exit::Done)
+    Ok((reader, caps))
 }
 
 /// What was concluded when the record was made.

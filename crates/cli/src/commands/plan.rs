@@ -1,3 +1,5 @@
+mod beside;
+
 use std::fmt::Write as _;
 
 use anyhow::Result;
@@ -61,6 +63,7 @@ fn text(spec: &Spec, plan: &Plan) -> String {
         let rest = plan.max_blocks - SHOWN_BLOCKS;
         let _ = writeln!(out, "  and up to {rest} more; arms with a verdict are left out");
     }
+    out.push_str(&beside::text(spec));
     out
 }
 
@@ -112,6 +115,7 @@ fn as_json(spec: &Spec, plan: &Plan) -> String {
         "plan": plan,
         "duration_ns": { "shortest": shortest_ns, "longest": longest_ns },
         "blocks": blocks,
+        "side_runs": beside::as_json(spec),
     });
     format!("{value:#}\n")
 }

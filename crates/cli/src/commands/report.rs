@@ -1,5 +1,4 @@
 use anyhow::Result;
-use iotax_analyze::Phases;
 use iotax_record::LimitsReader;
 
 use crate::args::ReportArgs;
@@ -28,13 +27,7 @@ pub fn report(args: &ReportArgs) -> Result<Exit> {
     if LimitsReader::is_in(dir) {
         return super::report_limits(dir, args.format, args.color);
     }
-    let reader = recorded::open(dir)?;
-    let mut phases = Phases::new(&reader.experiment);
-    for trial in reader.trials()? {
-        phases.add(&trial?);
-    }
-    recorded::add_side_records(dir, &mut phases, None)?;
-    let parts = phases.finish(reader.end.as_ref());
+    let (reader, parts) = recorded::read(dir)?;
     output::show(dir, &reader.experiment.spec, &parts, args.format, args.color)?;
     Ok(Exit::Done)
 }

@@ -10,7 +10,8 @@ use anyhow::{Context as _, Result, ensure};
 use iotax_analyze::{Analysis, Phases};
 use iotax_plan::Plan;
 use iotax_record::{Experiment, Outcome, Reader};
-use iotax_report::bundle::{Bundle, Redactor, Step, archive, bundle};
+use iotax_report::Redactor;
+use iotax_report::bundle::{Bundle, Step, archive, bundle};
 
 use crate::args::{Listing, ReproArgs};
 use crate::exit::Exit;

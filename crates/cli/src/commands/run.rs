@@ -2,12 +2,11 @@ use anyhow::Result;
 
 use crate::args::RunArgs;
 use crate::exit::Exit;
-use crate::follow_up::Asked;
 use crate::measure::measure;
 use crate::resolve;
 
 /// `iotax run WORKLOAD TARGET`
 pub fn run(args: &RunArgs) -> Result<Exit> {
     let spec = resolve::run(args)?;
-    measure("run", spec, &args.load, &args.output, Asked::default())
+    measure("run", spec, (&args.load, &args.output), None)
 }

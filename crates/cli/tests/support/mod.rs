@@ -1,6 +1,8 @@
 //! Runs the real binary in a directory of its own.
 #![allow(dead_code, clippy::unwrap_used, reason = "each test binary uses its part")]
 
+pub mod azure;
+
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 

@@ -9,7 +9,8 @@ use iotax_record::{CPU_MODES, DISK_COUNTERS};
 
 use super::diskstats::disk_counters;
 use super::mountstats::{NfsMount, nfs_mounts};
-use super::plain::{Memory, Stall, cpu_ticks, memory, stall};
+use super::plain::{Memory, Stall, cpu_ticks, memory, stall, throttled_us};
+use crate::cgroup::cpu_quota;
 
 /// Room for a whole file of most machines; grows where that is too small.
 const ROOM_BYTES: usize = 64 << 10;
@@ -30,6 +31,8 @@ pub struct Reading {
     pub memory: Option<Memory>,
     /// The NFS mounts asked for, as far as they are there.
     pub nfs: Vec<NfsMount>,
+    /// Time in which this process's group had used up its CPU quota, in microseconds.
+    pub throttled_us: Option<u64>,
 }
 
 /// Open files.
@@ -42,6 +45,7 @@ pub struct Meters {
     pressure: [Option<File>; 3],
     vmstat: Option<File>,
     mountstats: Option<File>,
+    cpu_stat: Option<File>,
     buffer: Vec<u8>,
 }
 
@@ -56,6 +60,7 @@ impl Meters {
             pressure: ["cpu", "io", "memory"].map(|name| open(&format!("pressure/{name}"))),
             vmstat: open("vmstat"),
             mountstats: open("self/mountstats").filter(|_| !mount_points.is_empty()),
+            cpu_stat: cpu_quota().and_then(|quota| File::open(quota.stat).ok()),
             devices,
             mount_points,
             buffer: vec![0; ROOM_BYTES],
@@ -64,8 +69,17 @@ impl Meters {
 
     /// Reads everything now, devices first.
     pub fn read(&mut self) -> Reading {
-        let Self { devices, mount_points, diskstats, stat, pressure, vmstat, mountstats, buffer } =
-            self;
+        let Self {
+            devices,
+            mount_points,
+            diskstats,
+            stat,
+            pressure,
+            vmstat,
+            mountstats,
+            cpu_stat,
+            buffer,
+        } = self;
         let mut reading = Reading {
             devices: with_text(diskstats.as_ref(), buffer, |text| disk_counters(text, devices))
                 .unwrap_or_else(|| vec![None; devices.len()]),
@@ -73,6 +87,7 @@ impl Meters {
             pressure: [None; 3],
             memory: with_text(vmstat.as_ref(), buffer, memory).flatten(),
             nfs: with_text(mountstats.as_ref(), buffer, nfs_mounts).unwrap_or_default(),
+            throttled_us: with_text(cpu_stat.as_ref(), buffer, throttled_us).flatten(),
         };
         for (read, file) in reading.pressure.iter_mut().zip(pressure) {
             *read = with_text(file.as_ref(), buffer, stall).flatten();

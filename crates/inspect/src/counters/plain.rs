@@ -46,11 +46,17 @@ pub struct Memory {
     pub writeback_pages: u64,
     /// Of files and block devices.
     pub cached_pages: u64,
+    /// Waiting to be written when writers must wait, too; 0 if this kernel does not tell.
+    pub dirty_threshold_pages: u64,
+    /// Of files, thrown out and soon read again, since the start of the machine; 0 if this kernel
+    /// does not tell.
+    pub file_refaults: u64,
 }
 
 /// From `/proc/vmstat`.
 pub fn memory(text: &str) -> Option<Memory> {
     let mut memory = Memory::default();
+    // The first four are in every kernel.
     let mut missing = 4;
     for line in text.lines() {
         let Some((name, value)) = line.split_once(' ') else { continue };
@@ -59,15 +65,30 @@ pub fn memory(text: &str) -> Option<Memory> {
             "nr_dirty" => &mut memory.dirty_pages,
             "nr_writeback" => &mut memory.writeback_pages,
             "nr_file_pages" => &mut memory.cached_pages,
+            "nr_dirty_threshold" => {
+                memory.dirty_threshold_pages = value.trim().parse().unwrap_or(0);
+                continue;
+            }
+            "workingset_refault_file" | "workingset_refault" => {
+                memory.file_refaults = value.trim().parse().unwrap_or(0);
+                continue;
+            }
             _ => continue,
         };
         *field = value.trim().parse().ok()?;
         missing -= 1;
-        if missing == 0 {
-            return Some(memory);
-        }
     }
-    None
+    (missing == 0).then_some(memory)
+}
+
+/// Time in which a control group had used up its CPU quota, in microseconds: the field
+/// `throttled_usec` of `cpu.stat`, or `throttled_time` (nanoseconds) in version 1.
+pub fn throttled_us(text: &str) -> Option<u64> {
+    let field = |name: &str| {
+        let value = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '))?;
+        value.trim().parse::<u64>().ok()
+    };
+    field("throttled_usec").or_else(|| Some(field("throttled_time")? / 1000))
 }
 
 #[cfg(test)]
@@ -99,10 +120,27 @@ mod tests {
     #[test]
     fn pages_are_found_by_their_names() {
         let text = "nr_free_pages 9\nnr_file_pages 4\nnr_dirty 1\nnr_writeback 2\n\
-                    nr_writeback_temp 9\npgfault 9\npgmajfault 3\n";
-        let pages = Memory { major_faults: 3, dirty_pages: 1, writeback_pages: 2, cached_pages: 4 };
+                    nr_writeback_temp 9\nworkingset_refault_file 6\nnr_dirty_threshold 5\n\
+                    pgfault 9\npgmajfault 3\n";
+        let pages = Memory {
+            major_faults: 3,
+            dirty_pages: 1,
+            writeback_pages: 2,
+            cached_pages: 4,
+            dirty_threshold_pages: 5,
+            file_refaults: 6,
+        };
         assert_eq!(memory(text), Some(pages));
         assert_eq!(memory("nr_dirty 1\n"), None);
+    }
+
+    #[test]
+    fn both_versions_of_groups_tell_how_long_they_waited() {
+        let v2 = "usage_usec 5\nnr_periods 10\nnr_throttled 3\nthrottled_usec 1234\n";
+        assert_eq!(throttled_us(v2), Some(1234));
+        let v1 = "nr_periods 10\nnr_throttled 3\nthrottled_time 1234567\n";
+        assert_eq!(throttled_us(v1), Some(1234));
+        assert_eq!(throttled_us("usage_usec 5\n"), None);
     }
 
     proptest! {
@@ -111,6 +149,7 @@ mod tests {
             for text in [text, format!("cpu  {number}"), format!("some total={number}")] {
                 cpu_ticks(&text);
                 stall(&text);
+                throttled_us(&text);
                 memory(&format!("nr_dirty {text}\n{text}"));
             }
         }

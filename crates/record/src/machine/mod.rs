@@ -11,7 +11,9 @@
 //! | `nfs` | NFS mounts, and the way to their server |
 //! | `group` | control groups: limits, and what they have cost |
 //! | `system` | memory, virtual machine, kernel settings |
+//! | `file` | a machine in a file of its own |
 
+mod file;
 mod group;
 mod mapped;
 mod nfs;

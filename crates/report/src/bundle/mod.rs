@@ -9,7 +9,6 @@ mod arms;
 mod expected;
 mod phases;
 mod readme;
-mod redact;
 
 use std::collections::BTreeSet;
 
@@ -17,7 +16,6 @@ use iotax_analyze::Analysis;
 use iotax_record::Experiment;
 
 pub use archive::archive;
-pub use redact::Redactor;
 
 /// The script, which needs a POSIX shell and fio.
 const RUN: &str = include_str!("run.sh");

@@ -4,9 +4,9 @@ use iotax_catalog::{Agreement, Checked, Claimed};
 
 use super::figures::{UNKNOWN, Unit, amount};
 use super::look::{cells, conflict_text};
-use super::page::Page;
 use super::sources::Sources;
 use crate::format;
+use crate::page::Page;
 use crate::tables::{ABSENT, Cell, Table};
 use crate::text::Style;
 use crate::words::Tone;
@@ -33,7 +33,7 @@ pub fn catalog_check(rows: &[Checked], style: Style) -> String {
         explain(&mut page, row, &mut sources);
     }
     if rows.iter().any(|row| row.agreement != Agreement::Same && row.source.is_some()) {
-        page.sources(&sources);
+        page.sources(&sources.lines());
     }
     page.finish()
 }

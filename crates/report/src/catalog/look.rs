@@ -3,8 +3,8 @@
 use iotax_catalog::{Cloud, Conflict, Disk, Fact, Limit, Rate, Scope, Vm};
 
 use super::figures::{UNKNOWN, Unit, amount, burst_lasts, scope, size};
-use super::page::Page;
 use super::sources::Sources;
+use crate::page::Page;
 use crate::tables::{ABSENT, Cell, Table};
 use crate::text::Style;
 
@@ -94,7 +94,7 @@ fn vm_page(page: &mut Page, vm: &Vm) {
         page.warning(&conflict_text(conflict));
         let _ = (sources.number(&conflict.source), sources.number(&conflict.claimed_by));
     }
-    page.sources(&sources);
+    page.sources(&sources.lines());
 }
 
 /// Figures that were published of a size and are not its own.
@@ -130,7 +130,7 @@ fn disk_page(page: &mut Page, disk: &Disk) {
     facts_table(page, known, &disk.facts);
     let of_limits = disk.limits.iter().flat_map(|limit| &limit.notes);
     page.notes(disk.notes.iter().chain(of_limits).chain(&burst_notes(&disk.limits)));
-    page.sources(&sources);
+    page.sources(&sources.lines());
 }
 
 /// On what conditions these limits burst.

@@ -6,8 +6,8 @@ use iotax_catalog::{
 
 use super::figures::{UNKNOWN, Unit, amount, bound_lasts, scope, size};
 use super::look::{cells, conflict_text, limits_table};
-use super::page::Page;
 use super::sources::Sources;
+use crate::page::Page;
 use crate::tables::{ABSENT, Table};
 use crate::text::Style;
 
@@ -64,7 +64,7 @@ fn add_plan(page: &mut Page, expectation: &Expectation) {
         let _ = sources.number(&vm.source);
         let _ = vm.page.as_ref().map(|page| sources.number(page));
     }
-    page.sources(&sources);
+    page.sources(&sources.lines());
 }
 
 /// A disk's number, and all that was said of it.

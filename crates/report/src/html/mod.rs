@@ -231,11 +231,12 @@ fn ending(experiment: &Experiment, analysis: &Analysis) -> String {
     }
     let ending = &analysis.ending;
     format!(
-        "{}, {} in {} ({} of it switching between arms). Stopped: {}.",
+        "{}, {} in {} ({} of it switching between arms){}. Stopped: {}.",
         format::counted(ending.blocks, "complete block"),
         format::counted(ending.trials, "trial"),
         format::span(ending.wall_ns),
         format::span(ending.switch_ns),
+        provenance::vm(experiment.instance.as_ref(), &experiment.spec.cloud),
         words::printable(&ending.reason)
     )
 }

@@ -1,11 +1,11 @@
 //! `compare` and `peel --format json`: one object with `comparisons[]`.
 
 use iotax_analyze::Analysis;
-use iotax_record::{Environment, Experiment, Site};
+use iotax_record::{CloudInstance, Environment, Experiment, Site};
 use iotax_spec::Design;
 use serde::Serialize;
 
-use crate::sentence;
+use crate::{provenance, sentence};
 
 /// Version of the object that [`json_compare`] prints, its key `json_format`. New keys do not
 /// raise it; changed or removed ones do.
@@ -27,6 +27,13 @@ pub(crate) struct Output<'a> {
     environment: &'a Environment,
     sites: &'a [Site],
     generator_ns_per_io: f64,
+    /// What its throughput was set beside, and who named it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    vm: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    vm_from: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    instance: Option<&'a CloudInstance>,
 }
 
 impl<'a> Output<'a> {
@@ -43,6 +50,9 @@ impl<'a> Output<'a> {
             environment: &experiment.environment,
             sites: &experiment.sites,
             generator_ns_per_io: experiment.generator_ns_per_io,
+            vm: experiment.spec.cloud.vm.as_deref(),
+            vm_from: provenance::vm_from(experiment.instance.as_ref(), &experiment.spec.cloud),
+            instance: experiment.instance.as_ref(),
         }
     }
 }

@@ -1,16 +1,16 @@
 //! For programs.
 
 use iotax_analyze::caps::{Caps, LIMITS_ANALYSIS_FORMAT};
-use iotax_record::LimitsHead;
 use iotax_spec::Target;
 use serde_json::{Value, json};
 
 use super::Search;
+use crate::provenance;
 
 /// One JSON object: what was asked, and `targets`, `sharing`, `documented`, `levels`.
 pub fn limits_json(search: Search<'_>) -> String {
     let Search { head, caps, end } = search;
-    let Caps { targets, sharing, documented, levels, ended, notes, .. } = caps;
+    let Caps { targets, sharing, documented, causes, levels, ended, notes, .. } = caps;
     let targets: Vec<Value> = targets
         .iter()
         .zip(&head.limits.targets)
@@ -29,23 +29,18 @@ pub fn limits_json(search: Search<'_>) -> String {
         "quick": head.limits.quick,
         "seed": head.limits.seed,
         "vm": head.limits.cloud.vm,
-        "vm_from": vm_from(head),
+        "vm_from": provenance::vm_from(head.instance.as_ref(), &head.limits.cloud),
         "instance": head.instance,
         "wall_ns": end.map(|end| end.wall_ns),
         "targets": targets,
         "sharing": sharing,
         "documented": documented,
+        "causes": causes,
         "levels": levels,
         "ended": ended,
         "notes": notes,
     });
     format!("{document:#}\n")
-}
-
-/// Who named the VM that was compared with.
-fn vm_from(head: &LimitsHead) -> Option<&'static str> {
-    head.limits.cloud.vm.as_ref()?;
-    Some(if head.instance.is_some() { "metadata" } else { "option" })
 }
 
 fn text(target: &Target) -> String {

@@ -15,7 +15,7 @@ pub use self::json::limits_json;
 
 use crate::tables::Table;
 use crate::text::{Style, paragraph, titled};
-use crate::{format, markdown, words};
+use crate::{format, markdown, provenance, words};
 
 /// A search: what was asked, what was found, how it ended.
 #[derive(Debug, Clone, Copy)]
@@ -66,18 +66,8 @@ fn head(search: Search<'_>) -> String {
     let targets = format::counted(head.limits.targets.len() as u64, "target");
     let what = if head.limits.writes { "writes" } else { "reads" };
     let took = end.map_or_else(String::new, |end| format!(", {}", format::span(end.wall_ns)));
-    format!("limits: {targets}, {what}{took}{}", vm(head))
-}
-
-/// Which VM it is, where the cloud told; that the user named is in the command.
-fn vm(head: &LimitsHead) -> String {
-    let Some(instance) = &head.instance else { return String::new() };
-    let (cloud, vm) = (name(&instance.cloud), name(&instance.vm));
-    let unknown = match head.limits.cloud.vm {
-        Some(_) => "",
-        None => "; not compared, --vm tells why",
-    };
-    format!("; on {vm} (as {cloud}'s metadata service says{unknown})")
+    let vm = provenance::vm(head.instance.as_ref(), &head.limits.cloud);
+    format!("limits: {targets}, {what}{took}{vm}")
 }
 
 /// A rate of bytes as providers state it: `32.0 MB/s`.

@@ -4,7 +4,7 @@ use iotax_analyze::caps::{SecondPass, Shared, Sharing, TargetCaps};
 
 use super::tables::{quantities, rate};
 use super::{Search, mb_per_s, name, plain};
-use crate::{format, words};
+use crate::{doctor, format, words};
 
 /// The findings.
 pub(super) fn all(search: Search<'_>) -> Vec<String> {
@@ -23,6 +23,7 @@ pub(super) fn all(search: Search<'_>) -> Vec<String> {
         let quantity = if row.is_bytes() { "MB/s" } else { "IOPS" };
         format!("{of}{quantity}: {}", name(&row.says))
     }));
+    sentences.extend(caps.causes.iter().filter_map(doctor::sentence));
     if caps.targets.len() == 1 {
         sentences.iter().map(|s| words::capital(s)).collect()
     } else {

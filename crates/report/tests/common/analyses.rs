@@ -120,6 +120,7 @@ fn analysis(
         depths: Vec::new(),
         drained: Vec::new(),
         unmasked: Vec::new(),
+        causes: Vec::new(),
         documented: Vec::new(),
         warnings: Vec::new(),
         open_questions: Vec::new(),

@@ -56,6 +56,7 @@ fn summary(iops: f64, over_nfs: bool) -> StatisticsSummary {
         pressure: PressureFigures { cpu: stall(1.25), io: stall(74.0), memory: None },
         memory: Some(MemoryFigures { dirty_bytes: 3e6, ..MemoryFigures::default() }),
         nfs: if over_nfs { vec![nfs()] } else { Vec::new() },
+        throttled_percent: None,
     }
 }
 

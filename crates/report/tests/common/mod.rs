@@ -66,6 +66,7 @@ fn experiment(workload: Workload, arms: Vec<Arm>, design: Design, command: &[&st
             then: Vec::new(),
             suite: None,
             cloud: iotax_spec::CloudChoice::default(),
+            side_runs: iotax_spec::SideRuns::default(),
             arms,
             design,
             stop: stop(),
@@ -85,7 +86,9 @@ fn experiment(workload: Workload, arms: Vec<Arm>, design: Design, command: &[&st
             load_average: Some(0.21),
             cgroup_cpus: None,
         },
+        machine: None,
         generator_ns_per_io: 48.0,
+        instance: None,
     }
 }
 

@@ -29,6 +29,7 @@ pub fn spec(arms: &[(&str, Target)]) -> Spec {
         then: Vec::new(),
         suite: None,
         cloud: iotax_spec::CloudChoice::default(),
+        side_runs: iotax_spec::SideRuns::default(),
         workload: Workload {
             name: "test".into(),
             about: String::new(),

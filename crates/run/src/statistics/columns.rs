@@ -35,6 +35,10 @@ pub(super) fn columns(storage: &Storage, samples: &[Sample], started: Instant) -
         memory: memory(&readings),
         nfs: nfs(&readings),
         sampler_cpu_ns: 0,
+        throttled_us: readings
+            .iter()
+            .any(|reading| reading.throttled_us.is_some())
+            .then(|| column(&readings, |reading| reading.throttled_us)),
     }
 }
 
@@ -70,6 +74,8 @@ fn memory(readings: &[&Reading]) -> Option<MemoryStatistics> {
         dirty_pages: column(readings, |r| Some(r.memory?.dirty_pages)),
         writeback_pages: column(readings, |r| Some(r.memory?.writeback_pages)),
         cached_pages: column(readings, |r| Some(r.memory?.cached_pages)),
+        dirty_threshold_pages: column(readings, |r| Some(r.memory?.dirty_threshold_pages)),
+        file_refaults: column(readings, |r| Some(r.memory?.file_refaults)),
     })
 }
 

@@ -6,7 +6,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::SpecFile;
-use super::schema::{file_keys, workload_keys};
+use super::schema::{documented_keys, file_keys, workload_keys};
 use crate::error::{Error, FilePlace};
 use crate::keys::{INDEX_KEYS, JOB_KEYS};
 
@@ -47,6 +47,9 @@ impl<'a> Document<'a> {
         let job_keys = || std::iter::once("name").chain(JOB_KEYS.iter().map(|key| key.name));
         let root = self.root.get_ref();
         self.check_table(&[], root, file_keys())?;
+        if let Some(DeValue::Table(documented)) = root.get("documented").map(Spanned::get_ref) {
+            self.check_table(&["documented"], documented, documented_keys())?;
+        }
         let Some(DeValue::Table(workload)) = root.get("workload").map(Spanned::get_ref) else {
             return Ok(());
         };

@@ -13,6 +13,7 @@
 //! slow = "mem(size=64M) + delay(latency=260us)"
 //! ```
 
+mod caps;
 mod document;
 mod resolve;
 mod scalar;
@@ -26,7 +27,8 @@ use serde::Deserialize;
 use crate::error::Error;
 use crate::fio::written::Include;
 use crate::spec::{Driver, Spec, StopMode};
-use document::Document;
+pub use caps::{CachingWord, DiskEntry, DocumentedTable, VariantWord};
+use document::{Document, Misplaced};
 pub use scalar::Scalar;
 pub use schema::experiment_schema;
 pub use workload::{FioWorkload, JobTable, WorkloadEntry, WorkloadTable};
@@ -91,6 +93,17 @@ pub struct SpecFile {
     #[serde(default)]
     #[schemars(with = "std::collections::BTreeMap<String, SetEntry>")]
     pub set: IndexMap<String, SetEntry>,
+    /// What the arms are: what was measured is set beside documented limits.
+    pub documented: Option<DocumentedTable>,
+    /// Load each arm until its burst credits are spent: `true`, or for how long at most; 2 minutes
+    /// if no time is given.
+    #[schemars(schema_with = "schema::drain")]
+    pub drain: Option<Scalar>,
+    /// Run equal arms at other depths to find a cap above them; `true` if left out.
+    pub depth_check: Option<bool>,
+    /// Where arms sit on the same cap, run loads that show what it hides.
+    #[serde(default)]
+    pub unmask: bool,
 }
 
 /// One entry of `[set]`.
@@ -121,6 +134,17 @@ impl Spec {
         let document = Document::parse(file, text)?;
         let written = document.written()?;
         resolve::resolve(&written, include).map_err(|misplaced| document.place(misplaced))
+    }
+}
+
+/// The error of a key of an experiment file whose value makes no sense elsewhere, with its line.
+/// `key`: the path to it, as in `["documented", "vm"]`.
+pub fn refused_key(file: &str, text: &str, key: &[&str], problem: &str) -> Error {
+    let error = Box::new(Error::syntax(problem, ""));
+    let path = key.iter().map(|segment| (*segment).to_owned()).collect();
+    match Document::parse(file, text) {
+        Ok(document) => document.place(Misplaced { path, error }),
+        Err(error) => error,
     }
 }
 

@@ -1,5 +1,6 @@
 //! What the file means: units read, defaults filled in, each error with the key it is about.
 
+use super::caps;
 use super::document::Misplaced;
 use super::workload::{JobTable, WorkloadEntry, WorkloadTable};
 use super::{Scalar, SetEntry, SpecFile};
@@ -14,10 +15,10 @@ use crate::stack::{Stack, Target};
 use crate::units;
 use crate::workload::{Job, Workload};
 
-type Placed<T> = Result<T, Misplaced>;
+pub(super) type Placed<T> = Result<T, Misplaced>;
 
 /// Names the key that an error is about.
-trait At<T> {
+pub(super) trait At<T> {
     fn at(self, path: &[&str]) -> Placed<T>;
 }
 
@@ -31,7 +32,9 @@ impl<T> At<T> for Result<T, Error> {
 pub(super) fn resolve(file: &SpecFile, include: Include<'_>) -> Placed<Spec> {
     let mut phases = phases(file, include)?;
     let first = phases.remove(0);
-    with_arms(file, first)?.followed_by(phases, suite(file)).map_err(in_arms)
+    let spec = with_arms(file, first)?.followed_by(phases, suite(file)).map_err(in_arms)?;
+    let cloud = caps::cloud(file, &spec.arms)?;
+    Ok(Spec { cloud, side_runs: caps::side_runs(file)?, ..spec })
 }
 
 /// The experiment with the first phase alone.

@@ -6,6 +6,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema, schema_for};
 use serde_json::{Map, Value};
 
 use super::SpecFile;
+use super::caps::DocumentedTable;
 use super::workload::{JobTable, WorkloadTable};
 use crate::keys::{INDEX_KEYS, JOB_KEYS, Key};
 use crate::units::Unit;
@@ -32,6 +33,11 @@ pub(super) fn workload_keys() -> Vec<String> {
     property_names(&schema_for!(WorkloadTable))
 }
 
+/// Keys of `[documented]`.
+pub(super) fn documented_keys() -> Vec<String> {
+    property_names(&schema_for!(DocumentedTable))
+}
+
 fn property_names(schema: &Schema) -> Vec<String> {
     let properties = schema.get("properties").and_then(Value::as_object);
     properties.map(|map| map.keys().cloned().collect()).unwrap_or_default()
@@ -39,6 +45,13 @@ fn property_names(schema: &Schema) -> Vec<String> {
 
 pub(super) fn duration(_: &mut SchemaGenerator) -> Schema {
     of_unit(Unit::Duration)
+}
+
+/// A switch, or a time.
+pub(super) fn drain(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({
+        "type": ["boolean", "integer", "string"], "maximum": 0, "pattern": DURATION
+    })
 }
 
 pub(super) fn share(_: &mut SchemaGenerator) -> Schema {

@@ -9,7 +9,7 @@ mod rules;
 
 use std::collections::{BTreeSet, HashMap};
 
-use iotax_record::{Experiment, Trial};
+use iotax_record::{Experiment, Machine, Trial};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -37,27 +37,8 @@ pub struct Redactor {
 impl Redactor {
     /// For the record that `experiment` is the head of.
     pub fn new(experiment: &Experiment) -> Self {
-        let mut redactor = Self::default();
-        let mut known: BTreeSet<(Kind, String)> = BTreeSet::new();
-        if let Some(host) = &experiment.environment.host {
-            known.insert((Kind::Host, host.clone()));
-            known.extend(host.split_once('.').map(|(label, _)| (Kind::Host, label.to_owned())));
-        }
         let head = serde_json::to_value(experiment).unwrap_or_default();
-        strings(&head, &mut |text| {
-            known.extend(rules::users(text).map(|name| (Kind::User, name.to_owned())));
-            for (user, host) in rules::logins(text) {
-                known.insert((Kind::User, user.to_owned()));
-                known.insert((Kind::Host, host.to_owned()));
-            }
-        });
-        redactor.known = known
-            .into_iter()
-            .filter(|(_, word)| {
-                word.len() >= SHORTEST_WORD && !EVERYBODY.contains(&word.to_lowercase().as_str())
-            })
-            .collect();
-        redactor.known.sort_by_key(|(_, word)| std::cmp::Reverse(word.len()));
+        let mut redactor = Self::knowing(experiment.environment.host.as_deref(), &head);
         for arm in &experiment.spec.arms {
             let name = redactor.text(&arm.name);
             let taken = |name: &str| redactor.arms.values().any(|other| other == name);
@@ -70,6 +51,36 @@ impl Redactor {
             redactor.arms.insert(arm.name.clone(), unique);
         }
         redactor
+    }
+
+    /// For a machine as it was seen.
+    pub fn of_machine(machine: &Machine) -> Self {
+        let all = serde_json::to_value(machine).unwrap_or_default();
+        Self::knowing(machine.environment.host.as_deref(), &all)
+    }
+
+    /// For what names this host, and the users and hosts that are named elsewhere in it.
+    fn knowing(host: Option<&str>, told: &Value) -> Self {
+        let mut known: BTreeSet<(Kind, String)> = BTreeSet::new();
+        if let Some(host) = host {
+            known.insert((Kind::Host, host.to_owned()));
+            known.extend(host.split_once('.').map(|(label, _)| (Kind::Host, label.to_owned())));
+        }
+        strings(told, &mut |text| {
+            known.extend(rules::users(text).map(|name| (Kind::User, name.to_owned())));
+            for (user, host) in rules::logins(text) {
+                known.insert((Kind::User, user.to_owned()));
+                known.insert((Kind::Host, host.to_owned()));
+            }
+        });
+        let mut known: Vec<_> = known
+            .into_iter()
+            .filter(|(_, word)| {
+                word.len() >= SHORTEST_WORD && !EVERYBODY.contains(&word.to_lowercase().as_str())
+            })
+            .collect();
+        known.sort_by_key(|(_, word)| std::cmp::Reverse(word.len()));
+        Self { known, ..Self::default() }
     }
 
     /// A text without what identifies somebody.
@@ -104,6 +115,17 @@ impl Redactor {
             arm.name = self.arm(&original.name);
         }
         let host = experiment.environment.host.as_deref();
+        for disk in clean.instance.iter_mut().flat_map(|instance| &mut instance.disks) {
+            disk.name = None; // Given by its owner.
+        }
+        clean.environment.host = host.map(|host| self.placeholder(Kind::Host, host));
+        clean
+    }
+
+    /// A machine as it was seen.
+    pub fn machine(&mut self, machine: &Machine) -> Machine {
+        let mut clean = self.all_strings(machine);
+        let host = machine.environment.host.as_deref();
         clean.environment.host = host.map(|host| self.placeholder(Kind::Host, host));
         clean
     }

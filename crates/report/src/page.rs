@@ -2,52 +2,51 @@
 
 use textwrap::{Options, WordSplitter, fill};
 
-use super::sources::Sources;
 use crate::tables::Table;
 use crate::text::{Style, dimmed, emphasised, titled, warned};
 use crate::words::printable;
 
 /// Text so far, and how it is laid out.
-pub(super) struct Page {
+pub(crate) struct Page {
     style: Style,
     out: String,
 }
 
 impl Page {
-    pub(super) fn new(style: Style) -> Self {
+    pub(crate) fn new(style: Style) -> Self {
         Self { style, out: String::new() }
     }
 
-    pub(super) fn finish(self) -> String {
+    pub(crate) fn finish(self) -> String {
         self.out
     }
 
     /// The first line of a part.
-    pub(super) fn title(&mut self, text: &str) {
+    pub(crate) fn title(&mut self, text: &str) {
         self.gap();
         let lines = self.filled(text, "", "  ");
         self.out.push_str(&format!("{}\n", emphasised(&lines, self.style)));
     }
 
-    pub(super) fn table(&mut self, title: &str, table: &Table) {
+    pub(crate) fn table(&mut self, title: &str, table: &Table) {
         self.gap();
         self.out.push_str(&titled(title, table, self.style));
     }
 
-    pub(super) fn paragraph(&mut self, text: &str) {
+    pub(crate) fn paragraph(&mut self, text: &str) {
         self.gap();
         let lines = self.filled(text, "", "");
         self.out.push_str(&format!("{lines}\n"));
     }
 
     /// What belongs to the table above it.
-    pub(super) fn indented(&mut self, text: &str) {
+    pub(crate) fn indented(&mut self, text: &str) {
         let lines = self.filled(text, "  ", "  ");
         self.out.push_str(&format!("{lines}\n"));
     }
 
     /// Names and values in two columns.
-    pub(super) fn facts(&mut self, facts: &[(String, String)]) {
+    pub(crate) fn facts(&mut self, facts: &[(String, String)]) {
         let Some(widest) = facts.iter().map(|(name, _)| name.chars().count()).max() else { return };
         self.gap();
         for (name, value) in facts {
@@ -58,7 +57,7 @@ impl Page {
     }
 
     /// Each note once.
-    pub(super) fn notes<'a>(&mut self, notes: impl Iterator<Item = &'a String>) {
+    pub(crate) fn notes<'a>(&mut self, notes: impl Iterator<Item = &'a String>) {
         let mut said: Vec<&String> = Vec::new();
         for note in notes {
             if !said.contains(&note) {
@@ -69,22 +68,43 @@ impl Page {
     }
 
     /// A warning over several lines.
-    pub(super) fn warning(&mut self, text: &str) {
+    pub(crate) fn warning(&mut self, text: &str) {
         self.gap();
         let lines = self.filled(text, "", "  ");
         self.out.push_str(&format!("{}\n", warned(&lines, self.style)));
     }
 
-    pub(super) fn sources(&mut self, sources: &Sources) {
+    pub(crate) fn sources(&mut self, sources: &[String]) {
         self.gap();
         self.out.push_str("Sources\n");
-        for line in sources.lines() {
-            let lines = self.filled(&line, "  ", "      ");
+        for line in sources {
+            let lines = self.filled(line, "  ", "      ");
             self.out.push_str(&format!("{}\n", dimmed(&lines, self.style)));
         }
     }
 
-    fn list(&mut self, title: &str, lines: &[&String]) {
+    /// Lines as they are.
+    pub(crate) fn lines(&mut self, lines: &[String]) {
+        self.gap();
+        for line in lines {
+            self.out.push_str(&format!("{line}\n"));
+        }
+    }
+
+    /// Names and values that belong to what stands above; a name that repeats is said once.
+    pub(crate) fn facts_below(&mut self, facts: &[(&str, String)]) {
+        let widest = facts.iter().map(|(name, _)| name.chars().count()).max().unwrap_or_default();
+        let mut last = "";
+        for (name, value) in facts {
+            let shown = if *name == last { "" } else { name };
+            last = name;
+            let indent = " ".repeat(widest + 6);
+            let lines = self.filled(value, &format!("    {shown:widest$}  "), &indent);
+            self.out.push_str(&format!("{lines}\n"));
+        }
+    }
+
+    pub(crate) fn list(&mut self, title: &str, lines: &[&String]) {
         if lines.is_empty() {
             return;
         }

@@ -1,0 +1,142 @@
+//! One arm: what was asked of it, what came of it, and what lies under it.
+
+use iotax_record::machine::{Device, Machine, MountSeen, PathSeen, SeenLayer};
+use iotax_record::{Experiment, Site};
+use iotax_spec::{Engine, Job, Pattern, Target};
+
+use crate::analysis::ArmSummary;
+use crate::checks::Evidence;
+use crate::facts::{JobFacts, TrialFacts};
+use crate::statistics::{DeviceFigures, DeviceSummary, StatisticsSummary};
+use crate::stats::sample::mean;
+
+/// An arm that was measured.
+pub(super) struct Case<'a> {
+    pub(super) experiment: &'a Experiment,
+    pub(super) summary: &'a ArmSummary,
+    /// What the machine did meanwhile.
+    pub(super) statistics: Option<&'a StatisticsSummary>,
+    /// The primary job as it was asked for.
+    pub(super) job: &'a Job,
+    /// Its usable trials, in the order in which they ran.
+    pub(super) trials: Vec<&'a TrialFacts>,
+    pub(super) site: Option<&'a Site>,
+    target: Option<&'a Target>,
+}
+
+impl<'a> Case<'a> {
+    /// `None` if nothing of it can be used.
+    pub(super) fn new(
+        evidence: &Evidence<'a>,
+        arm: usize,
+        summary: &'a ArmSummary,
+    ) -> Option<Self> {
+        let experiment = evidence.experiment;
+        let job = experiment.spec.workload.primary_job()?;
+        let trials: Vec<_> = evidence.usable(arm).collect();
+        (!trials.is_empty()).then_some(())?;
+        Some(Self {
+            experiment,
+            summary,
+            statistics: summary.statistics.as_ref(),
+            job,
+            trials,
+            site: evidence.site(arm),
+            target: experiment.spec.arms.get(arm).map(|arm| &arm.target),
+        })
+    }
+
+    /// The mean of a figure of the primary job over the trials.
+    pub(super) fn of_job(&self, figure: impl Fn(&JobFacts) -> f64) -> f64 {
+        let all: Vec<f64> =
+            self.trials.iter().filter_map(|trial| trial.primary()).map(figure).collect();
+        if all.is_empty() { f64::NAN } else { mean(&all) }
+    }
+
+    /// Bytes that all jobs moved per second, read and written.
+    pub(super) fn moved(&self) -> (f64, f64) {
+        let rate = |bytes: fn(&JobFacts) -> u64| {
+            let per_trial = self.trials.iter().map(|trial| {
+                let bytes: u64 = trial.jobs.iter().map(bytes).sum();
+                bytes as f64 * 1e9 / trial.window_ns.max(1) as f64
+            });
+            mean(&per_trial.collect::<Vec<_>>())
+        };
+        (rate(|job| job.read_bytes), rate(|job| job.write_bytes))
+    }
+
+    /// Mean time of an I/O, in milliseconds.
+    pub(super) fn latency_ms(&self) -> f64 {
+        self.summary.mean_latency_ns / 1e6
+    }
+
+    /// Whether the page cache is in the way of this job's I/O.
+    pub(super) fn is_buffered(&self) -> bool {
+        match self.job.engine {
+            Engine::Mmap => true,
+            Engine::Psync | Engine::IoUring => !self.job.direct,
+            Engine::Null | Engine::Vdisk | Engine::Metadata => false,
+        }
+    }
+
+    pub(super) fn is_sequential(&self) -> bool {
+        matches!(self.job.pattern, Pattern::Sequential | Pattern::Runs(_))
+    }
+
+    /// The devices under the arm, the uppermost first.
+    pub(super) fn devices(&self) -> &'a [DeviceSummary] {
+        self.statistics.map_or(&[], |statistics| statistics.devices.as_slice())
+    }
+
+    /// The lowest device: the disk itself, as far as this machine sees.
+    pub(super) fn bottom(&self) -> Option<&'a DeviceSummary> {
+        self.devices().last()
+    }
+
+    /// What was seen of the machine.
+    pub(super) fn machine(&self) -> Option<&'a Machine> {
+        self.experiment.machine.as_ref()
+    }
+
+    /// The arm's path there.
+    pub(super) fn path(&self) -> Option<&'a PathSeen> {
+        let Some(Target::Path(path)) = self.target else { return None };
+        let path = path.display().to_string();
+        self.machine()?.paths.iter().find(|seen| seen.path == path)
+    }
+
+    /// The devices under the arm as they were seen.
+    pub(super) fn devices_seen(&self) -> Vec<&'a Device> {
+        let layers = self.layers_seen();
+        layers
+            .filter_map(|layer| match layer {
+                SeenLayer::Device(device) => Some(device),
+                SeenLayer::Mount(_) => None,
+            })
+            .collect()
+    }
+
+    /// The mounts under the arm as they were seen.
+    pub(super) fn mounts_seen(&self) -> Vec<&'a MountSeen> {
+        let layers = self.layers_seen();
+        layers
+            .filter_map(|layer| match layer {
+                SeenLayer::Mount(mount) => Some(mount),
+                SeenLayer::Device(_) => None,
+            })
+            .collect()
+    }
+
+    fn layers_seen(&self) -> impl Iterator<Item = &'a SeenLayer> + use<'a> {
+        let under = self.machine().zip(self.path()).map(|(machine, path)| machine.under(path));
+        under.unwrap_or_default().into_iter().map(|node| &node.layer)
+    }
+}
+
+/// Mean time of a request at a device, reads and writes, in milliseconds, and how many there were.
+pub(super) fn served(figures: &DeviceFigures) -> (f64, f64) {
+    let (read, write) = (&figures.read, &figures.write);
+    let per_s = read.per_s + write.per_s;
+    let sum = read.per_s * read.await_ms + write.per_s * write.await_ms;
+    (if per_s > 0.0 { sum / per_s } else { 0.0 }, per_s)
+}

@@ -1,0 +1,59 @@
+//! Time that passes above the disk: between two devices of the stack, or above all of them.
+
+use iotax_record::machine::{Crypt, Device};
+
+use super::super::case::{Case, served};
+use super::super::suspect::{Confidence, Suspect};
+use crate::words::percent;
+
+/// Less of an I/O's time is no cause.
+const SHARE: f64 = 0.25;
+/// So much is.
+const MOST: f64 = 0.5;
+
+/// One device of the stack keeps I/Os for much longer than the one it lies on.
+pub(super) fn time_between_devices(case: &Case<'_>) -> Option<Suspect> {
+    let seen = case.devices_seen();
+    let pairs = case.devices().windows(2).filter_map(|pair| {
+        let [upper, lower] = pair else { return None };
+        let (above, rate) = served(&upper.figures);
+        let (below, _) = served(&lower.figures);
+        let device = seen.iter().find(|device| device.name == upper.name)?;
+        let share = (above - below) / case.latency_ms().max(above);
+        (rate > 0.0 && share > SHARE).then_some((*device, share, above, below, &lower.name))
+    });
+    let (device, share, above, below, lower) = pairs.max_by(|a, b| a.1.total_cmp(&b.1))?;
+    let crypts: Vec<&Crypt> =
+        seen.iter().filter_map(|device| device.mapping.as_ref()).flat_map(|m| m.crypts()).collect();
+    let cause = blamed(device, &crypts)?;
+    let confidence = if share > MOST { Confidence::Sure } else { Confidence::Likely };
+    let evidence = format!(
+        "an I/O took {above:.3} ms at {} and {below:.3} ms at {lower} below it: {} of its time \
+         passed in between",
+        device.name,
+        percent(share)
+    );
+    let twice = (crypts.len() > 1).then(|| format!("{} layers encrypt", crypts.len()));
+    Some(Suspect::new(cause, confidence, evidence).explaining(share).and(twice))
+}
+
+/// What a device that keeps I/Os does with them.
+fn blamed(device: &Device, crypts: &[&Crypt]) -> Option<&'static str> {
+    let mapping = device.mapping.as_ref();
+    if mapping.is_some_and(|mapping| mapping.is_crypt()) {
+        let own: Vec<&Crypt> = mapping.iter().flat_map(|mapping| mapping.crypts()).collect();
+        let queued = own
+            .iter()
+            .any(|crypt| !crypt.has("no_read_workqueue") || !crypt.has("no_write_workqueue"));
+        return Some(match () {
+            () if crypts.len() > 1 => "encrypted-twice",
+            () if queued => "dm-crypt-workqueues",
+            () if own.iter().any(|crypt| crypt.sector_bytes < 4096) => "dm-crypt-small-sectors",
+            () => "encryption-in-path",
+        });
+    }
+    if device.loop_file.as_ref().is_some_and(|file| file.is_direct == Some(false)) {
+        return Some("loop-double-caching");
+    }
+    None
+}

@@ -1,0 +1,116 @@
+//! The disk, and what stands before its queue.
+
+use super::super::case::{Case, served};
+use super::super::suspect::{Confidence, Suspect};
+use crate::words::{bytes, percent};
+
+/// Share of a disk's work that was not this program's.
+const OTHERS: f64 = 0.25;
+/// A disk that busy has no time for both.
+const BUSY_PERCENT: f64 = 80.0;
+/// A rate that near to a limit is at it.
+const AT_LIMIT: f64 = 0.07;
+/// So many requests for one I/O.
+const PIECES: f64 = 2.0;
+
+/// Other programs use the same disk.
+pub(super) fn other_load(case: &Case<'_>) -> Option<Suspect> {
+    let disk = case.bottom()?;
+    // Buffered I/O moves more or fewer bytes than were asked for, by itself.
+    (!case.is_buffered() && case.site?.has_device).then_some(())?;
+    let (read, written) = case.moved();
+    const MIB: f64 = 1024.0 * 1024.0;
+    let all = (disk.figures.read.mib_per_s + disk.figures.write.mib_per_s) * MIB;
+    let others = 1.0 - (read + written) / all.max(1.0);
+    (all > 0.0 && others > OTHERS).then_some(())?;
+    let util = disk.figures.util_percent;
+    let confidence = if util > BUSY_PERCENT { Confidence::Sure } else { Confidence::Likely };
+    let evidence = format!(
+        "{} moved {}/s, of which {} were not this program's",
+        disk.name,
+        bytes(all),
+        percent(others)
+    );
+    let busy = format!("it was busy for {} of the time", percent(util / 100.0));
+    Some(Suspect::new("neighbour", confidence, evidence).explaining(others).and([busy]))
+}
+
+/// A limit that a control group sets, reached.
+pub(super) fn group_limit(case: &Case<'_>) -> Option<Suspect> {
+    let path = case.path()?;
+    let limits = case.machine()?.groups.io.iter().filter(|limits| limits.path == path.path);
+    let (read, written) = case.moved();
+    let ios = case.summary.iops;
+    let reads = f64::from(case.job.read_percent) / 100.0;
+    limits
+        .flat_map(|limits| {
+            [
+                (limits.read_iops, ios * reads, "reads/s", limits),
+                (limits.write_iops, ios * (1.0 - reads), "writes/s", limits),
+                (limits.read_bw_bytes, read, "bytes read/s", limits),
+                (limits.write_bw_bytes, written, "bytes written/s", limits),
+            ]
+        })
+        .filter_map(|(limit, reached, what, limits)| {
+            let limit = limit.filter(|limit| *limit > 0.0)?;
+            ((reached / limit - 1.0).abs() < AT_LIMIT).then_some((limit, reached, what, limits))
+        })
+        .map(|(limit, reached, what, limits)| {
+            let evidence = format!(
+                "{reached:.0} {what} were reached, and the control group {} allows {limit:.0} \
+                 ({})",
+                limits.group, limits.file
+            );
+            Suspect::new("cgroup-io-max", Confidence::Sure, evidence).explaining(1.0)
+        })
+        .next()
+}
+
+/// I/Os that are cut into several requests.
+pub(super) fn split(case: &Case<'_>) -> Option<Suspect> {
+    let device =
+        case.devices_seen().into_iter().find(|device| device.queue.max_io_bytes.is_some())?;
+    let most = device.queue.max_io_bytes? as f64;
+    let asked = f64::from(case.job.block_sizes.max_bytes());
+    let figures = case.devices().iter().find(|known| known.name == device.name)?.figures;
+    let (_, requests) = served(&figures);
+    let pieces = requests / case.summary.iops.max(f64::MIN_POSITIVE);
+    let is_cut = asked >= PIECES * most && pieces >= PIECES;
+    (!case.is_buffered() && is_cut).then_some(())?;
+    // A device that takes all that its hardware can is as it should be.
+    let hardware = device.queue.max_hardware_io_bytes.unwrap_or(u64::MAX) as f64;
+    let confidence = if hardware > most { Confidence::Sure } else { Confidence::Possible };
+    let evidence = format!(
+        "I/Os of {} came to {} as {pieces:.0} requests of {} \
+         (/sys/block/{}/queue/max_sectors_kb; the hardware takes {})",
+        bytes(asked),
+        device.name,
+        bytes(most),
+        device.name,
+        bytes(hardware),
+    );
+    Some(Suspect::new("io-split", confidence, evidence).explaining(1.0 - 1.0 / pieces))
+}
+
+/// More in flight than the queue holds.
+pub(super) fn queue_too_short(case: &Case<'_>) -> Option<Suspect> {
+    let device = case.devices_seen().into_iter().find_map(|device| {
+        let most = [device.queue.requests, device.queue.depth].into_iter().flatten().min()?;
+        Some((device, most as f64))
+    });
+    let (device, most) = device?;
+    let in_flight = case.job.in_flight() as f64;
+    let figures = case.devices().iter().find(|known| known.name == device.name)?.figures;
+    let (await_ms, _) = served(&figures);
+    let waited = 1.0 - await_ms / case.latency_ms();
+    let is_short = in_flight >= 2.0 * most && figures.queue_size >= 0.5 * most && waited > 0.3;
+    (!case.is_buffered() && is_short).then_some(())?;
+    let evidence = format!(
+        "{in_flight:.0} I/Os were to be in flight, but the queue of {} holds {most:.0} \
+         (/sys/block/{}/queue/nr_requests): {} of an I/O's time passed before it",
+        device.name,
+        device.name,
+        percent(waited)
+    );
+    Some(Suspect::new("queue-too-short", Confidence::Sure, evidence).explaining(waited))
+}

@@ -1,0 +1,73 @@
+//! Time that was lost for want of a CPU.
+
+use super::super::case::{Case, served};
+use super::super::suspect::{Confidence, Suspect};
+use crate::words::percent;
+
+/// Less of the time held up by a quota is no cause.
+const THROTTLED: f64 = 0.05;
+/// So much is no accident.
+const SURELY_THROTTLED: f64 = 0.2;
+/// Share of CPU time that the hypervisor may take.
+const STOLEN: f64 = 0.1;
+/// Share of an I/O's time that speaks against other causes.
+const MOST: f64 = 0.6;
+/// All CPUs are busy beyond this share.
+const BUSY: f64 = 0.95;
+
+/// The control group had used up its CPU quota.
+pub(super) fn cpu_quota(case: &Case<'_>) -> Option<Suspect> {
+    let share = case.statistics?.throttled_percent? / 100.0;
+    (share > THROTTLED).then_some(())?;
+    let confidence = if share > SURELY_THROTTLED { Confidence::Sure } else { Confidence::Likely };
+    let seen = case.machine().and_then(|machine| machine.groups.cpu.as_ref());
+    let quota = seen
+        .and_then(|cpu| Some(format!("{} allows {} CPUs ({})", cpu.group, cpu.cpus?, cpu.file)));
+    let evidence = format!(
+        "the control group had used up its CPU quota in {} of the time, and whatever was to \
+         complete then had to wait",
+        percent(share.min(1.0))
+    );
+    let suspect = Suspect::new("cpu-quota", confidence, evidence).explaining(share);
+    Some(suspect.and(quota).but(disk_takes_most(case)))
+}
+
+/// The hypervisor ran others instead.
+pub(super) fn steal(case: &Case<'_>) -> Option<Suspect> {
+    let stolen = case.statistics?.cpu?.steal_percent / 100.0;
+    (stolen > STOLEN).then(|| {
+        let evidence = format!("the hypervisor took {} of the CPU time", percent(stolen));
+        Suspect::new("cpu-steal", Confidence::Sure, evidence).explaining(stolen)
+    })
+}
+
+/// Every CPU was busy.
+pub(super) fn no_cpu_left(case: &Case<'_>) -> Option<Suspect> {
+    let cpu = case.statistics?.cpu?;
+    let busy = 1.0 - (cpu.idle_percent + cpu.iowait_percent) / 100.0;
+    (busy > BUSY).then_some(())?;
+    let evidence = format!(
+        "all CPUs were busy for {} of the time, {} of it in the kernel",
+        percent(busy),
+        percent(cpu.system_percent / 100.0 / busy)
+    );
+    let pressure = case.statistics?.pressure.cpu.map(|cpu| {
+        format!("tasks waited for a CPU for {} of the time", percent(cpu.some_percent / 100.0))
+    });
+    let suspect = Suspect::new("cpu-bound", Confidence::Likely, evidence);
+    Some(suspect.and(pressure).but(disk_takes_most(case)))
+}
+
+/// What speaks against the CPU: the disk itself keeps I/Os for most of their time.
+fn disk_takes_most(case: &Case<'_>) -> Option<String> {
+    let disk = case.bottom()?;
+    let (await_ms, rate) = served(&disk.figures);
+    let share = await_ms / case.latency_ms();
+    (rate > 0.0 && share > MOST).then(|| {
+        format!(
+            "{} itself kept an I/O for {await_ms:.2} ms, {} of its time",
+            disk.name,
+            percent(share.min(1.0))
+        )
+    })
+}

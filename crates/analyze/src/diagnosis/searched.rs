@@ -1,0 +1,147 @@
+//! What a search for caps says of causes.
+
+use iotax_spec::Limits;
+
+use super::ranked;
+use super::suspect::{Confidence, Diagnosis, Suspect};
+use crate::caps::{Cap, CapKind, Caps, Shared, Sharing, TargetCaps};
+use crate::documented::Documented;
+use crate::words::{bytes, time};
+
+/// What is suspected of each target; those of which nothing is are left out.
+pub(crate) fn of_search(asked: &Limits, caps: &Caps) -> Vec<Diagnosis> {
+    let of_target = |target: &TargetCaps| {
+        let suspects = [
+            limits(asked, target, caps),
+            bursts(target),
+            shared(target, &caps.sharing),
+            cached(target),
+        ];
+        let suspects = ranked(suspects.into_iter().flatten().collect());
+        Diagnosis { of: target.name.clone(), suspects }
+    };
+    let diagnoses = caps.targets.iter().map(of_target);
+    diagnoses.filter(|diagnosis| !diagnosis.suspects.is_empty()).collect()
+}
+
+/// The limit that holds it, by name where one is known that fits.
+fn limits(asked: &Limits, target: &TargetCaps, caps: &Caps) -> Vec<Suspect> {
+    let bound: Vec<&Documented> = caps
+        .documented
+        .iter()
+        .filter(|documented| documented.target == target.name && documented.binds.is_some())
+        .collect();
+    if !bound.is_empty() {
+        return bound.into_iter().filter_map(|documented| named(asked, documented)).collect();
+    }
+    let found = [target.iops.as_ref(), target.bw_bytes.as_ref()].into_iter().flatten();
+    let mut suspects: Vec<Suspect> = found.filter_map(|cap| unnamed(target, cap)).collect();
+    suspects.dedup_by(|a, b| {
+        let is_same = a.cause == b.cause;
+        if is_same {
+            b.evidence.append(&mut a.evidence);
+            b.confidence = b.confidence.max(a.confidence);
+        }
+        is_same
+    });
+    suspects
+}
+
+/// A limit that is documented, or that this machine sets.
+fn named(asked: &Limits, documented: &Documented) -> Option<Suspect> {
+    let limit = &documented.limits[documented.binds?];
+    let cloud = limit.scope.as_str();
+    let vm = asked.cloud.vm.as_deref().unwrap_or_default();
+    let provider = iotax_catalog::vm(vm).ok().and_then(|vms| Some(vms.first()?.cloud));
+    use iotax_catalog::Cloud::{Aws, Azure, Gcp};
+    let cause = match (cloud, provider) {
+        ("cgroup", _) => "cgroup-io-max",
+        ("disk", Some(Azure)) => "azure-disk-limit",
+        ("disk", Some(Aws)) => "ebs-volume-limit",
+        ("disk", Some(Gcp)) => "gcp-disk-limit",
+        (_, Some(Azure)) => "azure-vm-limit",
+        (_, Some(Aws)) => "ebs-instance-limit",
+        (_, Some(Gcp)) => "gcp-vm-limit",
+        (_, None) => "throttle",
+    };
+    let source = format!("{}: {}", limit.of, limit.source);
+    let suspect = Suspect::new(cause, Confidence::Sure, documented.says.clone());
+    Some(suspect.explaining(1.0).and([source]))
+}
+
+fn unnamed(target: &TargetCaps, cap: &Cap) -> Option<Suspect> {
+    let (cause, confidence) = match cap.kind {
+        CapKind::Throttle => ("throttle", Confidence::Sure),
+        CapKind::SaturatedDevice => ("saturated-device", Confidence::Likely),
+        CapKind::ThisMachine => ("cpu-bound", Confidence::Likely),
+        CapKind::External => ("throttle", Confidence::Possible),
+    };
+    let depth = target.useful_depth.map(|depth| {
+        format!("more than {depth} in flight brought no more, and every I/O took longer")
+    });
+    Some(Suspect::new(cause, confidence, cap.why.clone()).explaining(0.9).and(depth))
+}
+
+/// Credits that ran out during the search.
+fn bursts(target: &TargetCaps) -> Vec<Suspect> {
+    let with_burst = |(cap, unit): (Option<&Cap>, &str)| {
+        let (cap, burst) = cap.and_then(|cap| Some((cap, cap.burst.as_ref()?)))?;
+        let evidence = format!(
+            "{:.0} {unit}/s for {:.0} s, then {:.0} {unit}/s",
+            burst.per_s, burst.lasted_s, cap.cap
+        );
+        let explains = 1.0 - cap.cap / burst.per_s;
+        Some(Suspect::new("burst-spent", Confidence::Sure, evidence).explaining(explains))
+    };
+    let both = [(target.iops.as_ref(), "I/Os"), (target.bw_bytes.as_ref(), "bytes")];
+    both.into_iter().filter_map(with_burst).collect()
+}
+
+/// One limit for several targets.
+fn shared(target: &TargetCaps, sharing: &[Sharing]) -> Vec<Suspect> {
+    let own = sharing.iter().filter(|pair| pair.a == target.name || pair.b == target.name);
+    own.filter_map(|pair| {
+        let other = if pair.a == target.name { &pair.b } else { &pair.a };
+        let confidence = match pair.verdict {
+            Shared::Shared => Confidence::Sure,
+            Shared::Partial => Confidence::Likely,
+            Shared::Separate | Shared::Undecided => return None,
+        };
+        let evidence = format!(
+            "{} alone and {} alone reached {:.0} and {:.0}, both at once {:.0} ({}): overlap {:.2} \
+             [{:.2}, {:.2}]",
+            pair.a,
+            pair.b,
+            pair.a_alone,
+            pair.b_alone,
+            pair.together,
+            pair.quantity,
+            pair.phi,
+            pair.lo,
+            pair.hi
+        );
+        let with = format!("{other} takes from the same limit");
+        // Above the target's own cap: that one is reached alone, too.
+        Some(
+            Suspect::new("shared-limit", confidence, evidence)
+                .explaining(0.95 * pair.phi)
+                .and([with]),
+        )
+    })
+    .collect()
+}
+
+/// Reads that something above the disk answered.
+fn cached(target: &TargetCaps) -> Vec<Suspect> {
+    let Some(second) = target.second_pass.as_ref().filter(|second| second.hits) else {
+        return Vec::new();
+    };
+    let evidence = format!(
+        "what had been read once was read again {:.1} times as fast, at {}/s and {} each",
+        second.ratio,
+        bytes(second.bw_bytes),
+        time(second.mean_latency_ns)
+    );
+    let explains = 1.0 - 1.0 / second.ratio.max(1.0);
+    vec![Suspect::new("cache-answers", Confidence::Sure, evidence).explaining(explains)]
+}

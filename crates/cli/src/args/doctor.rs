@@ -1,0 +1,52 @@
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::{Color, DocumentedArgs, Listing};
+
+/// `iotax doctor`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  iotax doctor /mnt/data
+      what lies under it, layer by layer, and what of it is known to hurt
+  iotax doctor --record iotax-run-20260102-030405
+      what those results say, joined with what was seen on the machine
+  iotax doctor --vm Standard_E16d_v5 --disk P30 --caching readonly /mnt/data
+      also: which documented limit binds
+  iotax doctor --save machine.json /mnt/data
+  iotax doctor --machine machine.json
+      look here, think elsewhere: names and addresses are replaced
+  iotax doctor --explain double-encryption
+      mechanism, detection, experiment, remedy, magnitude, sources
+
+It only reads. What it may not read, it says, and how to.")]
+pub struct DoctorArgs {
+    /// Directories, files, block devices [default: the working directory]
+    #[arg(value_name = "PATH")]
+    pub paths: Vec<PathBuf>,
+    /// Results of run, compare, peel or limits: rank the causes by them
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["paths", "machine"])]
+    pub record: Option<PathBuf>,
+    /// Look at a machine that was saved, not at this one
+    #[arg(long, value_name = "FILE", conflicts_with = "paths")]
+    pub machine: Option<PathBuf>,
+    /// Write what was seen to a file, without names and addresses
+    #[arg(long, value_name = "FILE")]
+    pub save: Option<PathBuf>,
+    /// Leave names and addresses in what is saved
+    #[arg(long, requires = "save")]
+    pub no_redact: bool,
+    /// Explain a known cause; without a name, list them
+    #[arg(long, value_name = "CAUSE", num_args = 0..=1, default_missing_value = "",
+          conflicts_with_all = ["paths", "record", "machine", "save"])]
+    pub explain: Option<String>,
+    #[command(flatten)]
+    pub documented: DocumentedArgs,
+    /// What to print
+    #[arg(long, value_enum, default_value_t = Listing::Text, help_heading = "Output")]
+    pub format: Listing,
+    /// Colours
+    #[arg(long, value_enum, default_value_t = Color::Auto, help_heading = "Output")]
+    pub color: Color,
+}

@@ -1,0 +1,122 @@
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use iotax_analyze::Diagnosis;
+use iotax_analyze::doctor::{self, Finding};
+use iotax_catalog::{cause, causes};
+use iotax_inspect::Look;
+use iotax_record::{LimitsReader, Machine};
+use iotax_report::{self as report, Redactor};
+use iotax_spec::CloudChoice;
+
+use crate::args::{DoctorArgs, Listing};
+use crate::exit::{Exit, Usage};
+use crate::output::{say, style};
+use crate::{documented, recorded};
+
+/// `iotax doctor`
+pub fn doctor(args: &DoctorArgs) -> Result<Exit> {
+    if let Some(id) = &args.explain {
+        return explain(id, args);
+    }
+    let Case { machine, diagnoses, choice } = match &args.record {
+        Some(dir) => recorded(dir)?,
+        None => looked(args)?,
+    };
+    if let Some(file) = &args.save {
+        save(&machine, file, args.no_redact)?;
+    }
+    let choice = match choice {
+        Some(choice) => choice,
+        None => documented::choice(&args.documented, machine.paths.len())?,
+    };
+    let findings = doctor::findings(&machine, &choice);
+    say(&printed(&machine, &findings, diagnoses.as_deref(), args))?;
+    Ok(if nothing_seen(&machine) { Exit::Failed } else { Exit::Done })
+}
+
+/// What there is to think about.
+struct Case {
+    machine: Machine,
+    /// What a measurement points to; `None` without one.
+    diagnoses: Option<Vec<Diagnosis>>,
+    /// What the measured targets were said to be.
+    choice: Option<CloudChoice>,
+}
+
+/// A machine: this one, under the paths that were asked for, or one that was saved.
+fn looked(args: &DoctorArgs) -> Result<Case> {
+    let machine = match &args.machine {
+        Some(file) => Machine::read(file)?,
+        None => look(args),
+    };
+    Ok(Case { machine, diagnoses: None, choice: None })
+}
+
+fn look(args: &DoctorArgs) -> Machine {
+    let here = [PathBuf::from(".")];
+    let paths = if args.paths.is_empty() { here.as_slice() } else { &args.paths };
+    let paths: Vec<&Path> = paths.iter().map(PathBuf::as_path).collect();
+    let mut look = Look::default();
+    if args.documented.no_metadata {
+        look.metadata = None;
+    } else if let Some(address) = args.documented.metadata_address {
+        look.metadata = Some(address);
+    }
+    iotax_inspect::machine(&paths, &look)
+}
+
+/// A measurement, and the machine as it was then.
+fn recorded(dir: &Path) -> Result<Case> {
+    if LimitsReader::is_in(dir) {
+        let (LimitsReader { head, .. }, caps) = super::read_limits(dir)?;
+        return Ok(Case {
+            diagnoses: Some(caps.causes),
+            machine: head.machine.unwrap_or_default(),
+            choice: Some(head.limits.cloud),
+        });
+    }
+    let (reader, parts) = recorded::read(dir)?;
+    let diagnoses = parts.into_iter().flat_map(|(_, analysis)| analysis.causes);
+    Ok(Case {
+        diagnoses: Some(diagnoses.collect()),
+        machine: reader.experiment.machine.unwrap_or_default(),
+        choice: Some(reader.experiment.spec.cloud),
+    })
+}
+
+fn save(machine: &Machine, file: &Path, names_too: bool) -> Result<()> {
+    let clean =
+        if names_too { machine.clone() } else { Redactor::of_machine(machine).machine(machine) };
+    Ok(clean.write(file)?)
+}
+
+fn printed(
+    machine: &Machine,
+    findings: &[Finding],
+    diagnoses: Option<&[Diagnosis]>,
+    args: &DoctorArgs,
+) -> String {
+    match args.format {
+        Listing::Text => report::doctor_text(machine, findings, diagnoses, style(args.color)),
+        Listing::Json => report::doctor_json(machine, findings, diagnoses),
+    }
+}
+
+/// Whether there was nothing under any of the paths.
+fn nothing_seen(machine: &Machine) -> bool {
+    !machine.paths.is_empty() && machine.paths.iter().all(|path| path.top.is_none())
+}
+
+fn explain(id: &str, args: &DoctorArgs) -> Result<Exit> {
+    let asked = match id {
+        "" => causes().iter().collect(),
+        id => vec![cause(id).map_err(|error| Usage(error.to_string()))?],
+    };
+    say(&match (args.format, id) {
+        (Listing::Json, _) => report::cause_json(&asked),
+        (Listing::Text, "") => report::cause_list(style(args.color)),
+        (Listing::Text, _) => report::cause_text(asked[0], style(args.color)),
+    })?;
+    Ok(Exit::Done)
+}

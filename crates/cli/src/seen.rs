@@ -1,0 +1,27 @@
+//! The machine, as far as it lies under what is measured.
+
+use std::path::Path;
+
+use iotax_inspect::Look;
+use iotax_record::{CloudInstance, Machine};
+use iotax_spec::Target;
+
+/// What lies under those targets that are paths, for the record; `None` if none is. The cloud is
+/// not asked again.
+pub fn under<'a>(
+    targets: impl Iterator<Item = &'a Target>,
+    instance: Option<&CloudInstance>,
+) -> Option<Machine> {
+    let mut paths: Vec<&Path> = targets
+        .filter_map(|target| match target {
+            Target::Path(path) => Some(path.as_path()),
+            _ => None,
+        })
+        .collect();
+    paths.dedup();
+    if paths.is_empty() {
+        return None;
+    }
+    let machine = iotax_inspect::machine(&paths, &Look { metadata: None, ..Look::default() });
+    Some(Machine { cloud: instance.cloned(), ..machine })
+}

@@ -1,0 +1,26 @@
+//! The metadata service of Azure, as far as the tests need it.
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::net::{SocketAddr, TcpListener};
+
+/// A small VM, of which no disks are told.
+pub const VM: &str = r#"{"compute":{"vmSize":"Standard_DS1_v2","location":"westeurope"}}"#;
+
+/// Answers with `body` for as long as the test runs.
+pub fn metadata_service(body: &'static str) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            let lines = BufReader::new(stream.try_clone().unwrap()).lines();
+            let lines = lines.map_while(Result::ok).take_while(|line| !line.is_empty());
+            let request: Vec<String> = lines.collect();
+            let is_azure = request.iter().any(|line| line.eq_ignore_ascii_case("Metadata: true"));
+            let status = if is_azure { 200 } else { 404 };
+            let length = body.len();
+            let head = format!("HTTP/1.1 {status} X\r\ncontent-length: {length}\r\n\r\n");
+            let _ = stream.write_all((head + body).as_bytes());
+        }
+    });
+    address
+}

@@ -1,0 +1,51 @@
+use iotax_catalog::{Cause, CauseSource, causes};
+
+use crate::page::Page;
+use crate::text::Style;
+
+/// A known cause, explained.
+pub fn cause_text(cause: &Cause, style: Style) -> String {
+    let Cause { id, number, title, mechanism, detection, experiment, remedy, magnitude, sources } =
+        cause;
+    let mut page = Page::new(style);
+    page.title(&format!("{number} {title}"));
+    let parts = [
+        ("mechanism", mechanism),
+        ("detection", detection),
+        ("experiment", experiment),
+        ("remedy", remedy),
+        ("magnitude", magnitude),
+    ];
+    let fact = |(name, text): &(&str, &String)| ((*name).to_owned(), (*text).clone());
+    let mut facts: Vec<_> = parts.iter().map(fact).collect();
+    facts.push(("name".to_owned(), id.clone()));
+    page.facts(&facts);
+    let lines: Vec<_> = sources
+        .iter()
+        .map(|source| format!("{}, {}: {}", source.title, source.date, source.place))
+        .collect();
+    page.sources(&lines);
+    page.finish()
+}
+
+/// All known causes, a line each.
+pub fn cause_list(style: Style) -> String {
+    let mut page = Page::new(style);
+    page.title("Known causes of slow I/O");
+    let line = |cause: &Cause| (cause.id.clone(), cause.title.clone());
+    page.facts(&causes().iter().map(line).collect::<Vec<_>>());
+    page.paragraph("Explain one:  iotax doctor --explain NAME");
+    page.finish()
+}
+
+/// The same for programs: one cause, or all.
+pub fn cause_json(causes: &[&Cause]) -> String {
+    let document = serde_json::json!({ "causes": causes });
+    format!("{document:#}\n")
+}
+
+/// `Cloudflare, Speeding up Linux disk encryption (2020-03-25)`.
+pub(super) fn dated(sources: &[CauseSource]) -> String {
+    let each = sources.iter().map(|source| format!("{} ({})", source.title, source.date));
+    each.collect::<Vec<_>>().join("; ")
+}

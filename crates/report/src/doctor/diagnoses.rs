@@ -1,0 +1,66 @@
+use iotax_analyze::doctor::Finding;
+use iotax_analyze::{Confidence, Diagnosis, Suspect};
+use iotax_catalog::cause;
+
+use super::cause::dated;
+use super::findings::observed;
+use crate::page::Page;
+use crate::{format, words};
+
+/// What a measurement points to, target by target, the surest first.
+pub(super) fn write(page: &mut Page, diagnoses: &[Diagnosis], findings: &[Finding]) {
+    if diagnoses.is_empty() {
+        page.paragraph("The measurement points to no known cause.");
+    }
+    for diagnosis in diagnoses {
+        for (at, suspect) in diagnosis.suspects.iter().enumerate() {
+            let head = format!(
+                "{}, cause {}: {} ({})",
+                diagnosis.of,
+                at + 1,
+                title(&suspect.cause),
+                suspect.confidence.name()
+            );
+            match suspect.confidence {
+                Confidence::Possible => page.title(&head),
+                Confidence::Likely | Confidence::Sure => page.warning(&head),
+            }
+            page.facts_below(&facts(suspect, findings));
+        }
+    }
+}
+
+fn facts<'a>(suspect: &Suspect, findings: &[Finding]) -> Vec<(&'a str, String)> {
+    let mut facts: Vec<(&str, String)> = Vec::new();
+    facts.extend(suspect.evidence.iter().map(|text| ("for", text.clone())));
+    let seen = findings.iter().filter(|finding| finding.cause == suspect.cause);
+    facts.extend(seen.flat_map(|finding| &finding.seen).map(|seen| ("for", observed(seen))));
+    facts.extend(suspect.against.iter().map(|text| ("against", text.clone())));
+    if let Some(share) = suspect.explains {
+        facts.push(("explains", format!("{} of the time of an I/O", format::percent(share))));
+    }
+    if let Ok(known) = cause(&suspect.cause) {
+        facts.push(("test", known.experiment.clone()));
+        facts.push(("remedy", known.remedy.clone()));
+        facts.push(("source", dated(&known.sources)));
+    }
+    facts.push(("more", format!("iotax doctor --explain {}", suspect.cause)));
+    facts
+}
+
+/// The first suspect in a sentence, if there is reason enough to name one.
+pub(crate) fn sentence(diagnosis: &Diagnosis) -> Option<String> {
+    let first = diagnosis.suspects.first()?;
+    (first.confidence > Confidence::Possible).then_some(())?;
+    let evidence = first.evidence.first()?;
+    Some(words::printable(&format!(
+        "{}: {} cause: {} ({evidence}).",
+        diagnosis.of,
+        first.confidence.name(),
+        title(&first.cause)
+    )))
+}
+
+fn title(id: &str) -> &str {
+    cause(id).map_or(id, |cause| cause.title.as_str())
+}

@@ -1,0 +1,44 @@
+use iotax_analyze::doctor::{Certainty, Finding, Observation};
+use iotax_catalog::cause;
+
+use super::cause::dated;
+use crate::page::Page;
+
+/// Each finding: what, where, how sure, and why; then what was seen, and what to do.
+pub(super) fn write(page: &mut Page, findings: &[Finding]) {
+    if findings.is_empty() {
+        page.paragraph("Nothing that is known to hurt was seen.");
+        return;
+    }
+    for finding in findings {
+        let known = cause(&finding.cause).ok();
+        let title = known.map_or(finding.cause.as_str(), |cause| cause.title.as_str());
+        let head = format!(
+            "{}: {title} ({})",
+            crate::words::capital(finding.certainty.name()),
+            finding.about
+        );
+        match finding.certainty {
+            Certainty::ToBeTested => page.title(&head),
+            Certainty::Likely | Certainty::Seen => page.warning(&head),
+        }
+        page.indented(&finding.why);
+        let mut facts: Vec<(&str, String)> = Vec::new();
+        facts.extend(finding.seen.iter().map(|seen| ("seen", observed(seen))));
+        facts.extend(finding.commands.iter().map(|command| ("test", command.clone())));
+        if let Some(known) = known {
+            facts.push(("remedy", known.remedy.clone()));
+            facts.push(("source", dated(&known.sources)));
+        }
+        facts.push(("more", format!("iotax doctor --explain {}", finding.cause)));
+        page.facts_below(&facts);
+    }
+}
+
+/// `/sys/block/sda/queue/scheduler: bfq`.
+pub(super) fn observed(seen: &Observation) -> String {
+    match &seen.field {
+        Some(field) => format!("{}, {field}: {}", seen.file, seen.value),
+        None => format!("{}: {}", seen.file, seen.value),
+    }
+}

@@ -1,0 +1,69 @@
+use iotax_analyze::Diagnosis;
+use iotax_analyze::doctor::{Finding, Observation};
+use iotax_catalog::cause;
+use iotax_record::Machine;
+use iotax_record::machine::PathSeen;
+use serde_json::{Value, json};
+
+/// Version of the shape of the JSON.
+const FORMAT: u32 = 1;
+
+/// One JSON object: `causes` (what a measurement points to; null without one), `stack` (a tree for each path), `findings`, `machine` (all that was seen).
+pub fn doctor_json(
+    machine: &Machine,
+    findings: &[Finding],
+    diagnoses: Option<&[Diagnosis]>,
+) -> String {
+    let document = json!({
+        "causes": diagnoses,
+        "format": FORMAT,
+        "iotax": machine.iotax_version,
+        "taken": machine.taken,
+        "stack": machine.paths.iter().map(|path| stack(machine, path)).collect::<Vec<_>>(),
+        "findings": findings.iter().map(finding).collect::<Vec<_>>(),
+        "unseen": machine.unseen,
+        "machine": machine,
+    });
+    format!("{document:#}\n")
+}
+
+fn stack(machine: &Machine, path: &PathSeen) -> Value {
+    let top = path.top.and_then(|top| layer(machine, top, &mut Vec::new()));
+    json!({ "path": path.path, "problem": path.problem, "top": top })
+}
+
+/// A layer with those below it inside; one that was told already with its name alone.
+fn layer(machine: &Machine, place: usize, told: &mut Vec<usize>) -> Option<Value> {
+    // A file that was edited by hand may lead nowhere.
+    let node = machine.nodes.get(place)?;
+    if told.contains(&place) {
+        return Some(json!({ "again": super::layer::name(&node.layer) }));
+    }
+    told.push(place);
+    let mut value = serde_json::to_value(&node.layer).expect("plain values with string keys");
+    let below: Vec<_> =
+        node.below.iter().filter_map(|place| layer(machine, *place, told)).collect();
+    value["below"] = Value::Array(below);
+    Some(value)
+}
+
+fn finding(finding: &Finding) -> Value {
+    let Finding { cause: id, about, certainty, seen, why, commands } = finding;
+    let known = cause(id).ok();
+    json!({
+        "cause": id,
+        "number": known.map(|cause| &cause.number),
+        "title": known.map(|cause| &cause.title),
+        "about": about,
+        "certainty": certainty,
+        "seen": seen.iter().map(observation).collect::<Vec<_>>(),
+        "why": why,
+        "commands": commands,
+        "remedy": known.map(|cause| &cause.remedy),
+        "sources": known.map(|cause| &cause.sources),
+    })
+}
+
+fn observation(seen: &Observation) -> Value {
+    serde_json::to_value(seen).expect("plain values with string keys")
+}

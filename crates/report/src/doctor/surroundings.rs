@@ -1,0 +1,99 @@
+//! The machine around a path, as names and values.
+
+use iotax_record::machine::{ControlGroups, GroupIoLimits, GroupMemory, Machine, MemorySeen};
+
+use crate::format;
+
+/// What I/O of this process feels, whatever the path.
+pub(super) fn facts(machine: &Machine) -> Vec<(String, String)> {
+    let environment = &machine.environment;
+    let known = |texts: &[&Option<String>]| {
+        let texts: Vec<&str> = texts.iter().filter_map(|text| text.as_deref()).collect();
+        (!texts.is_empty()).then(|| texts.join(", "))
+    };
+    let facts = [
+        ("machine", known(&[&environment.host, &environment.hypervisor])),
+        ("system", known(&[&environment.os, &environment.kernel])),
+        ("cloud", cloud(machine)),
+        ("CPU", Some(cpu(machine))),
+        ("memory", memory(machine)),
+        ("group", groups(&machine.groups)),
+        ("memory hidden from the host by", machine.confidential.kind.clone()),
+    ];
+    let named = |(name, value): (&str, Option<String>)| Some((name.to_owned(), value?));
+    let mut facts: Vec<_> = facts.into_iter().filter_map(named).collect();
+    facts.retain(|(_, value)| !value.is_empty());
+    facts
+}
+
+fn cloud(machine: &Machine) -> Option<String> {
+    let cloud = machine.cloud.as_ref()?;
+    let mut facts = vec![format!("{} {}", cloud.cloud, cloud.vm)];
+    facts.extend(cloud.region.clone());
+    if let Some(encrypts) = cloud.encryption_at_host {
+        facts.push(format!("encryption at host {}", if encrypts { "on" } else { "off" }));
+    }
+    facts.extend(cloud.security_type.clone());
+    Some(facts.join(", "))
+}
+
+fn cpu(machine: &Machine) -> String {
+    let environment = &machine.environment;
+    let mut facts = vec![format::counted(environment.cpus, "CPU")];
+    facts.extend(environment.cpu_model.clone());
+    if environment.cpu_aes == Some(false) {
+        facts.push("no AES instructions".to_owned());
+    }
+    facts.join(", ")
+}
+
+fn memory(machine: &Machine) -> Option<String> {
+    let MemorySeen { available_bytes, dirty_bytes, dirty_threshold_bytes, io_pressure, .. } =
+        &machine.memory;
+    let bytes = |bytes: u64| format::bytes(bytes as f64);
+    let mut facts: Vec<String> = machine.environment.memory_bytes.map(bytes).into_iter().collect();
+    facts.extend(available_bytes.map(|free| format!("{} available", bytes(free))));
+    if let (Some(dirty), Some(most)) = (dirty_bytes, dirty_threshold_bytes) {
+        facts.push(format!("{} dirty of {}", bytes(*dirty), bytes(*most)));
+    }
+    facts.extend(io_pressure.map(|io| {
+        format!("waiting for I/O {} % of the last 5 minutes", format::plain(io.some_300s_percent))
+    }));
+    (!facts.is_empty()).then(|| facts.join(", "))
+}
+
+fn groups(groups: &ControlGroups) -> Option<String> {
+    let mut facts: Vec<String> = groups.io.iter().map(io_limits).collect();
+    if let Some(cpu) = &groups.cpu
+        && let Some(cpus) = cpu.cpus
+    {
+        facts.push(format!(
+            "{} CPUs ({} of {} periods throttled)",
+            format::plain(cpus),
+            format::count(cpu.throttled_periods),
+            format::count(cpu.periods)
+        ));
+    }
+    facts.extend(groups.memory.as_ref().and_then(memory_limit));
+    (!facts.is_empty()).then(|| facts.join(", "))
+}
+
+fn io_limits(limits: &GroupIoLimits) -> String {
+    let each = [
+        (limits.read_iops, "read", format::iops as fn(f64) -> String),
+        (limits.write_iops, "write", format::iops),
+        (limits.read_bw_bytes, "read", format::bytes_per_s),
+        (limits.write_bw_bytes, "write", format::bytes_per_s),
+    ];
+    let told = each
+        .into_iter()
+        .filter_map(|(limit, name, words)| Some(format!("{name} {}", words(limit?))));
+    format!("{} allows {}", limits.group, told.collect::<Vec<_>>().join(", "))
+}
+
+fn memory_limit(memory: &GroupMemory) -> Option<String> {
+    let most = [memory.max_bytes, memory.high_bytes].into_iter().flatten().min()?;
+    let current =
+        memory.current_bytes.map(|bytes| format!(", {} in use", format::bytes(bytes as f64)));
+    Some(format!("{} of memory{}", format::bytes(most as f64), current.unwrap_or_default()))
+}

@@ -1,0 +1,38 @@
+//! What is run beside an experiment, for caps above its arms.
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::Error;
+
+/// Draining, and the loads that may follow where arms turn out equal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct SideRuns {
+    /// Run equal arms at other depths, to see whether they sit on a cap.
+    #[serde(default)]
+    pub depth_check: bool,
+    /// Where they do, run loads that show what it hides.
+    #[serde(default)]
+    pub unmask: bool,
+    /// Spend the burst credits of each arm beforehand, for so long at most, in nanoseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub drain_ns: Option<u64>,
+}
+
+impl SideRuns {
+    /// Longest draining of an arm where no time is given.
+    pub const DRAIN_NS: u64 = 120_000_000_000;
+
+    /// Whether nothing is run beside it.
+    pub fn is_none(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// As it is: only the depth check tells which arms are masked.
+    pub(crate) fn validated(self) -> Result<Self, Error> {
+        if self.unmask && !self.depth_check {
+            let advice = "leave `depth-check` out: it finds what there is to unmask";
+            return Err(Error::syntax("`unmask` needs the depth check", advice));
+        }
+        Ok(self)
+    }
+}
