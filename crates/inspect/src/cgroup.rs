@@ -19,19 +19,19 @@ pub(crate) fn cpu_limit() -> Option<f64> {
 pub(crate) struct CpuQuota {
     /// CPUs' worth of time.
     pub(crate) cpus: f64,
-    /// The file that counts how often it was used up.
-    pub(crate) stat: PathBuf,
+    /// The group that has it.
+    pub(crate) level: Level,
 }
 
 /// The tightest quota on this process.
 pub(crate) fn cpu_quota() -> Option<CpuQuota> {
     let mounts = parse_mountinfo(&fs::read_to_string("/proc/self/mountinfo").ok()?);
     let membership = fs::read_to_string("/proc/self/cgroup").ok()?;
-    limit(&mounts, &membership, |path| fs::read_to_string(path).ok())
+    tightest_quota(&mounts, &membership, |path| fs::read_to_string(path).ok())
 }
 
-/// The tightest limit over all hierarchies and all levels, reading files through `read`.
-fn limit(
+/// The tightest quota over all hierarchies and all levels, reading files through `read`.
+pub(crate) fn tightest_quota(
     mounts: &[Mount],
     membership: &str,
     read: impl Fn(&Path) -> Option<String>,
@@ -42,7 +42,7 @@ fn limit(
             if let Some(cpus) = quota(&level, &read)
                 && tightest.as_ref().is_none_or(|known| cpus < known.cpus)
             {
-                tightest = Some(CpuQuota { cpus, stat: level.directory.join("cpu.stat") });
+                tightest = Some(CpuQuota { cpus, level });
             }
         }
     }
@@ -50,11 +50,18 @@ fn limit(
 }
 
 /// CPUs' worth of time that one group allows.
-pub(crate) fn quota(level: &Level, read: impl Fn(&Path) -> Option<String>) -> Option<f64> {
+fn quota(level: &Level, read: impl Fn(&Path) -> Option<String>) -> Option<f64> {
     let file = |name: &str| read(&level.directory.join(name));
     match level.version {
         CgroupVersion::V2 => parse_cpu_max(&file("cpu.max")?),
         CgroupVersion::V1 => cpus(&file("cpu.cfs_quota_us")?, &file("cpu.cfs_period_us")?),
+    }
+}
+
+impl Level {
+    /// The file that counts how often a quota was used up.
+    pub(crate) fn cpu_stat(&self) -> PathBuf {
+        self.directory.join("cpu.stat")
     }
 }
 
@@ -184,7 +191,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn limit_of(mountinfo: &str, membership: &str, files: &[(&str, &str)]) -> Option<f64> {
-        limit(&parse_mountinfo(mountinfo), membership, |path| {
+        tightest_quota(&parse_mountinfo(mountinfo), membership, |path| {
             let found = files.iter().find(|(name, _)| Path::new(name) == path)?;
             Some(found.1.to_owned())
         })

@@ -20,7 +20,7 @@
 //! | `storage` | of these, the devices and NFS mounts whose counters are read |
 //! | `look` | all that the doctor goes by: the record's `Machine` |
 //! | `counters` | what the kernel counts: devices, CPUs, pressure, memory, NFS |
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 mod block;
 mod cgroup;

@@ -58,13 +58,14 @@ fn line_of(path: impl AsRef<Path>) -> Option<String> {
 
 /// The lines of `/proc/cpuinfo` that matter, of the first CPU.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Cpuinfo {
+pub(crate) struct Cpuinfo {
     model: Option<String>,
-    flags: Option<String>,
+    /// What it can do, divided by blanks.
+    pub flags: Option<String>,
 }
 
 impl Cpuinfo {
-    fn parse(text: &str) -> Self {
+    pub(crate) fn parse(text: &str) -> Self {
         let field = |names: &[&str]| {
             text.lines().find_map(|line| {
                 let (name, value) = line.split_once(':')?;
@@ -85,7 +86,7 @@ impl Cpuinfo {
     }
 }
 
-fn has_flag(flags: &str, name: &str) -> bool {
+pub(crate) fn has_flag(flags: &str, name: &str) -> bool {
     flags.split_whitespace().any(|flag| flag == name)
 }
 

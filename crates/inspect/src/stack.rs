@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 
 use crate::block::{DeviceNumber, names_in};
@@ -25,6 +25,10 @@ pub(crate) struct Stack<'a> {
     pub layers: Vec<Layer>,
     /// Where each stands in `layers`: stacks join, and can be circles.
     places: BTreeMap<Key, usize>,
+    /// The places that the one now looked for lies under.
+    open: Vec<usize>,
+    /// Paths that this user may not go all the way to, as they are written from there on.
+    pub barred: Vec<PathBuf>,
 }
 
 /// A mount or a device, and what it lies on.
@@ -48,7 +52,8 @@ enum Key {
 impl<'a> Stack<'a> {
     /// No layers yet, of a machine with this sysfs and these mounts.
     pub(crate) fn new(sysfs: &'a Path, mounts: Vec<Mount>) -> Self {
-        Self { sysfs, mounts, layers: Vec::new(), places: BTreeMap::new() }
+        let (layers, places) = (Vec::new(), BTreeMap::new());
+        Self { sysfs, mounts, layers, places, open: Vec::new(), barred: Vec::new() }
     }
 
     /// The place of the uppermost layer under `path`: a file, a directory or a device node. `None`
@@ -56,8 +61,11 @@ impl<'a> Stack<'a> {
     pub(crate) fn path(&mut self, path: &Path) -> io::Result<Option<usize>> {
         let asked = path.to_owned();
         let found = within(LIMIT, move || Existing::at(&asked));
-        let Existing { path, metadata, mount_id } =
+        let Existing { path, metadata, mount_id, is_barred } =
             found.unwrap_or_else(|| Err(io::ErrorKind::TimedOut.into()))?;
+        if is_barred {
+            self.barred.push(path.clone());
+        }
         if metadata.file_type().is_block_device() {
             return Ok(self.number(number_of(metadata.rdev())));
         }
@@ -97,14 +105,17 @@ impl<'a> Stack<'a> {
         let place = self.layers.len();
         self.places.insert(key, place);
         self.layers.push(Layer { kind, below: Vec::new() });
-        let mut below = below(self);
-        let mut seen = Vec::new();
-        below.retain(|place| {
-            !seen.contains(place) && {
-                seen.push(*place);
-                true
+        self.open.push(place);
+        let found = below(self);
+        self.open.pop();
+        let mut below = Vec::new();
+        for lower in found {
+            // What lies above cannot be below: names in an overlay's options are those of where it
+            // was mounted, and may lead elsewhere here.
+            if !below.contains(&lower) && !self.open.contains(&lower) && lower != place {
+                below.push(lower);
             }
-        });
+        }
         self.layers[place].below = below;
         place
     }
@@ -195,20 +206,50 @@ pub(crate) fn device_name(node: &Path) -> String {
 /// Something that is there.
 struct Existing {
     path: PathBuf,
+    /// Of the directory up to which it may be looked at, if it is barred.
     metadata: fs::Metadata,
     mount_id: Option<u64>,
+    is_barred: bool,
 }
 
 impl Existing {
     /// `path` without links; of a file that was deleted, or never had a name, its directory.
     fn at(path: &Path) -> io::Result<Self> {
-        let path = path.canonicalize().or_else(|error| {
+        let canonical = |path: &Path| path.canonicalize();
+        let found = canonical(path).or_else(|error| {
             let deleted =
                 path.to_str().and_then(|text| text.strip_suffix(" (deleted)")).ok_or(error)?;
             Path::new(deleted).parent().unwrap_or(Path::new("/")).canonicalize()
-        })?;
-        Ok(Self { metadata: fs::metadata(&path)?, mount_id: mount_id(&path), path })
+        });
+        match found {
+            Ok(path) => Ok(Self {
+                metadata: fs::metadata(&path)?,
+                mount_id: mount_id(&path),
+                path,
+                is_barred: false,
+            }),
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+                let (directory, path) = as_far_as_allowed(path, canonical).ok_or(error)?;
+                let metadata = fs::metadata(directory)?;
+                Ok(Self { path, metadata, mount_id: None, is_barred: true })
+            }
+            Err(error) => Err(error),
+        }
     }
+}
+
+/// The deepest directory on the way to `path` that may be looked at, and from there on the way as
+/// it is written: mounts are known wherever they are.
+fn as_far_as_allowed(
+    path: &Path,
+    canonical: impl Fn(&Path) -> io::Result<PathBuf>,
+) -> Option<(PathBuf, PathBuf)> {
+    path.ancestors().skip(1).find_map(|above| {
+        let directory = canonical(above).ok()?;
+        let rest = path.strip_prefix(above).ok()?;
+        let is_plain = rest.components().all(|part| matches!(part, Component::Normal(_)));
+        is_plain.then(|| (directory.clone(), directory.join(rest)))
+    })
 }
 
 /// Values of an option that may be given several times; `lowerdir+` is one more of `lowerdir`.
@@ -328,6 +369,10 @@ mod tests {
         Sysfs::below(&a, &b);
         Sysfs::below(&b, &a);
         assert_eq!(sysfs.under("253:0"), ["dm-0", "dm-1"]);
+        let mut stack = Stack::new(sysfs.0.path(), Vec::new());
+        stack.number(DeviceNumber::parse("253:0").unwrap());
+        let below: Vec<_> = stack.layers.iter().map(|layer| layer.below.as_slice()).collect();
+        assert_eq!(below, [&[1][..], &[]], "nothing lies on itself");
     }
 
     #[test]
@@ -415,6 +460,20 @@ mod tests {
             (format!("{upper}:{lower}"), vec![1, 2]),
         ];
         assert_eq!(seen.collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn a_barred_way_is_taken_as_it_is_written_from_the_bar_on() {
+        let canonical = |path: &Path| match path.to_str() {
+            Some("/link") => Ok(PathBuf::from("/private")),
+            Some("/") => Ok(PathBuf::from("/")),
+            _ => Err(io::ErrorKind::PermissionDenied.into()),
+        };
+        let found = as_far_as_allowed(Path::new("/link/data/file"), canonical);
+        let expected = (PathBuf::from("/private"), PathBuf::from("/private/data/file"));
+        assert_eq!(found, Some(expected));
+        assert_eq!(as_far_as_allowed(Path::new("/link/data/../x"), canonical), None);
+        assert_eq!(as_far_as_allowed(Path::new("here"), canonical), None);
     }
 
     #[test]

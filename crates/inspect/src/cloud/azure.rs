@@ -8,10 +8,33 @@ use serde::Deserialize;
 use super::client::Client;
 use super::word;
 
-const PATH: &str = "/metadata/instance?api-version=2021-02-01";
+const HEADER: (&str, &str) = ("Metadata", "true");
+/// The version of the service whose answers are described here, and one that all of them have.
+const VERSION: &str = "2025-04-07";
+const OLD_VERSION: &str = "2021-02-01";
 
+/// Services that do not know the version yet name the newest ones that they do.
 pub(super) fn ask(client: &Client) -> Option<CloudInstance> {
-    parse(&client.get(PATH, ("Metadata", "true"))?)
+    let path = |version: &str| format!("/metadata/instance?api-version={version}");
+    let (status, text) = client.told(&path(VERSION), HEADER)?;
+    if status == 200 {
+        return parse(&text);
+    }
+    let newest = newest_version(&text).and_then(|version| client.get(&path(&version), HEADER));
+    parse(&newest.or_else(|| client.get(&path(OLD_VERSION), HEADER))?)
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "kebab-case")]
+struct Refusal {
+    newest_versions: Vec<String>,
+}
+
+/// `{"error":"Bad request...","newest-versions":["2020-10-01","2020-09-01"]}`
+fn newest_version(text: &str) -> Option<String> {
+    let Refusal { newest_versions } = serde_json::from_str(text).ok()?;
+    // Dates in this order are the larger the newer they are.
+    newest_versions.iter().filter_map(|version| word(version)).max()
 }
 
 #[derive(Deserialize)]
@@ -26,6 +49,15 @@ struct Compute {
     location: Option<String>,
     #[serde(default)]
     storage_profile: StorageProfile,
+    #[serde(default)]
+    security_profile: SecurityProfile,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct SecurityProfile {
+    encryption_at_host: Option<String>,
+    security_type: Option<String>,
 }
 
 #[derive(Default, Deserialize)]
@@ -33,6 +65,14 @@ struct Compute {
 struct StorageProfile {
     os_disk: Option<Disk>,
     data_disks: Vec<Disk>,
+    resource_disk: Option<ResourceDisk>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct ResourceDisk {
+    /// In KiB.
+    size: Option<String>,
 }
 
 #[derive(Default, Deserialize)]
@@ -46,6 +86,22 @@ struct Disk {
     size_gib: Option<String>,
     #[serde(rename = "managedDisk")]
     managed: Option<Managed>,
+    #[serde(rename = "diffDiskSettings")]
+    on_the_host: Option<DiffDiskSettings>,
+    #[serde(rename = "encryptionSettings")]
+    encryption: Option<EncryptionSettings>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct DiffDiskSettings {
+    option: Option<String>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct EncryptionSettings {
+    enabled: Option<String>,
 }
 
 #[derive(Default, Deserialize)]
@@ -57,13 +113,18 @@ struct Managed {
 
 fn parse(text: &str) -> Option<CloudInstance> {
     let Instance { compute } = serde_json::from_str(text).ok()?;
-    let StorageProfile { os_disk, data_disks } = compute.storage_profile;
+    let StorageProfile { os_disk, data_disks, resource_disk } = compute.storage_profile;
+    let temporary_kib = resource_disk.and_then(|disk| disk.size?.parse::<u64>().ok());
+    let SecurityProfile { encryption_at_host, security_type } = compute.security_profile;
+    let os_disk = os_disk.map(|os| CloudDisk { is_os: true, ..disk(os) });
     Some(CloudInstance {
         cloud: "Azure".to_owned(),
         vm: word(&compute.vm_size)?,
         region: compute.location.as_deref().and_then(word),
-        disks: os_disk.into_iter().chain(data_disks).map(disk).collect(),
-        ..CloudInstance::default()
+        disks: os_disk.into_iter().chain(data_disks.into_iter().map(disk)).collect(),
+        encryption_at_host: encryption_at_host.as_deref().and_then(flag),
+        security_type: security_type.as_deref().and_then(word),
+        temporary_disk_bytes: temporary_kib.and_then(|size| size.checked_mul(1 << 10)),
     })
 }
 
@@ -80,8 +141,15 @@ fn disk(disk: Disk) -> CloudDisk {
         tier: told(managed.tier),
         caching: told(disk.caching),
         size_bytes: size_gib.and_then(|size| size.checked_mul(GIB)),
-        ..CloudDisk::default()
+        is_os: false,
+        is_ephemeral: disk.on_the_host.map(|host| host.option.as_deref() == Some("Local")),
+        is_guest_encrypted: disk.encryption.and_then(|settings| flag(&settings.enabled?)),
     }
+}
+
+/// All values are texts; empty where nothing is known.
+fn flag(text: &str) -> Option<bool> {
+    text.to_ascii_lowercase().parse().ok()
 }
 
 #[cfg(test)]
@@ -107,6 +175,7 @@ pub(super) mod tests {
             name: Some("os".to_owned()),
             caching: Some("ReadWrite".to_owned()),
             size_bytes: Some(30 << 30),
+            is_os: true,
             ..CloudDisk::default()
         };
         let data = CloudDisk {
@@ -119,6 +188,34 @@ pub(super) mod tests {
             ..CloudDisk::default()
         };
         assert_eq!(found.disks, [os, data]);
+    }
+
+    #[test]
+    fn what_the_host_does_is_read() {
+        let text = r#"{"compute":{"vmSize":"Standard_D8ads_v5","securityProfile":{
+"encryptionAtHost":"true","secureBootEnabled":"true","securityType":"ConfidentialVM"},
+"storageProfile":{"resourceDisk":{"size":"314572800"},"osDisk":{"diffDiskSettings":{"option":"Local"},
+"encryptionSettings":{"enabled":"false"}},"dataDisks":[{"lun":"1","encryptionSettings":
+{"enabled":"true"},"diffDiskSettings":{"option":""}}]}}}"#;
+        let found = parse(text).unwrap();
+        assert_eq!(found.encryption_at_host, Some(true));
+        assert_eq!(found.security_type.as_deref(), Some("ConfidentialVM"));
+        assert_eq!(found.temporary_disk_bytes, Some(300 << 30));
+        let facts =
+            found.disks.iter().map(|disk| (disk.is_os, disk.is_ephemeral, disk.is_guest_encrypted));
+        let expected = [(true, Some(true), Some(false)), (false, Some(false), Some(true))];
+        assert_eq!(facts.collect::<Vec<_>>(), expected);
+        let found = parse(ANSWER).unwrap();
+        assert_eq!((found.encryption_at_host, found.temporary_disk_bytes), (None, None));
+    }
+
+    #[test]
+    fn the_newest_version_is_taken_from_a_refusal() {
+        let text = r#"{"error":"x","newest-versions":["2024-03-15","2024-07-17","2023-11-15"]}"#;
+        assert_eq!(newest_version(text).as_deref(), Some("2024-07-17"));
+        for text in ["", "{}", r#"{"newest-versions":["a b"]}"#, r#"{"newest-versions":7}"#] {
+            assert_eq!(newest_version(text), None, "{text}");
+        }
     }
 
     #[test]

@@ -7,6 +7,8 @@ use ureq::Agent;
 
 /// The longest answer that is read: what is asked for has a few kilobytes.
 const LONGEST_BYTES: u64 = 64 << 10;
+/// The status of an answer.
+const WELL: u16 = 200;
 
 /// Asks one service.
 pub(super) struct Client {
@@ -29,12 +31,18 @@ impl Client {
 
     /// The answer to GET, if it is one: text, and with status 200.
     pub(super) fn get(&self, path: &str, header: (&str, &str)) -> Option<String> {
+        self.told(path, header).filter(|(status, _)| *status == WELL).map(|(_, text)| text)
+    }
+
+    /// The answer to GET whatever its status, which is given first: some refuse in words that help.
+    pub(super) fn told(&self, path: &str, header: (&str, &str)) -> Option<(u16, String)> {
         self.answer(ureq::http::Method::GET, path, header)
     }
 
     /// The answer to PUT without content.
     pub(super) fn put(&self, path: &str, header: (&str, &str)) -> Option<String> {
-        self.answer(ureq::http::Method::PUT, path, header)
+        let answer = self.answer(ureq::http::Method::PUT, path, header);
+        answer.filter(|(status, _)| *status == WELL).map(|(_, text)| text)
     }
 
     fn answer(
@@ -42,16 +50,15 @@ impl Client {
         method: ureq::http::Method,
         path: &str,
         (name, value): (&str, &str),
-    ) -> Option<String> {
+    ) -> Option<(u16, String)> {
         let left = self.deadline.checked_duration_since(Instant::now())?;
         let url = format!("http://{}{path}", self.address);
         let request = ureq::http::Request::builder().method(method).uri(url).header(name, value);
         let request = self.agent.configure_request(request.body(()).ok()?);
         let request = request.timeout_global(Some(left)).build();
         let mut response = self.agent.run(request).ok()?;
-        if response.status() != 200 {
-            return None;
-        }
-        response.body_mut().with_config().limit(LONGEST_BYTES).read_to_string().ok()
+        let status = response.status().as_u16();
+        let text = response.body_mut().with_config().limit(LONGEST_BYTES).read_to_string();
+        Some((status, text.ok()?))
     }
 }

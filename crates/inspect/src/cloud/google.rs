@@ -37,16 +37,23 @@ fn region(zone: &str) -> Option<String> {
 #[serde(rename_all = "camelCase", default)]
 struct Disk {
     device_name: Option<String>,
+    /// 0 is the disk that the instance starts from.
+    index: Option<u64>,
     r#type: Option<String>,
 }
 
 fn disks(text: &str) -> Vec<CloudDisk> {
     let disks: Vec<Disk> = serde_json::from_str(text).unwrap_or_default();
     let told = |text: Option<String>| text.as_deref().and_then(word);
-    let disk = |disk: Disk| CloudDisk {
-        name: told(disk.device_name),
-        kind: told(disk.r#type),
-        ..CloudDisk::default()
+    let disk = |disk: Disk| {
+        let kind = told(disk.r#type);
+        CloudDisk {
+            name: told(disk.device_name),
+            is_os: disk.index == Some(0),
+            is_ephemeral: kind.as_deref().map(|kind| kind.starts_with("LOCAL-SSD")),
+            kind,
+            ..CloudDisk::default()
+        }
     };
     disks.into_iter().map(disk).collect()
 }
@@ -64,11 +71,14 @@ mod tests {
         );
         let zone = "projects/123/zones/europe-west1-b";
         assert_eq!(region(zone).as_deref(), Some("europe-west1"));
-        let text =
-            r#"[{"deviceName":"data","index":1,"mode":"READ_WRITE","type":"PERSISTENT-SSD"}]"#;
+        let text = r#"[{"deviceName":"data","index":1,"mode":"READ_WRITE","type":"PERSISTENT-SSD"},
+{"deviceName":"boot","index":0,"type":"PERSISTENT"},{"deviceName":"l","index":2,"type":"LOCAL-SSD"}]"#;
         let told = disks(text);
         assert_eq!(told[0].name.as_deref(), Some("data"));
         assert_eq!(told[0].kind.as_deref(), Some("PERSISTENT-SSD"));
+        let facts = told.iter().map(|disk| (disk.is_os, disk.is_ephemeral));
+        let expected = [(false, Some(false)), (true, Some(false)), (false, Some(true))];
+        assert_eq!(facts.collect::<Vec<_>>(), expected);
     }
 
     #[test]

@@ -8,7 +8,9 @@
 //! |---|---|
 //! | `client` | a request, held to a limit of time and size |
 //! | `azure`, `aws`, `google` | what to ask each of them, and how to read it |
+//! | `attached` | which of this machine's devices is which of the cloud's disks |
 
+pub(crate) mod attached;
 mod aws;
 mod azure;
 mod client;

@@ -64,6 +64,18 @@ fn azure_is_recognised() {
 }
 
 #[test]
+fn the_newest_version_that_azure_has_is_asked_for_where_ours_is_newer() {
+    let address = server(|lines| {
+        if is(lines, "get /metadata/instance?api-version=2024-07-17 http/1.1", "metadata: true") {
+            status(200, azure::tests::ANSWER)
+        } else {
+            status(400, r#"{"error":"Bad request","newest-versions":["2024-07-17","2024-03-15"]}"#)
+        }
+    });
+    assert_eq!(told(address).unwrap(), ["Azure", "Standard_DS1_v2", "westeurope"]);
+}
+
+#[test]
 fn aws_is_recognised_by_its_token() {
     let address = server(|lines| {
         let token = "x-aws-ec2-metadata-token: secret==";

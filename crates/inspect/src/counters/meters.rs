@@ -60,7 +60,7 @@ impl Meters {
             pressure: ["cpu", "io", "memory"].map(|name| open(&format!("pressure/{name}"))),
             vmstat: open("vmstat"),
             mountstats: open("self/mountstats").filter(|_| !mount_points.is_empty()),
-            cpu_stat: cpu_quota().and_then(|quota| File::open(quota.stat).ok()),
+            cpu_stat: cpu_quota().and_then(|quota| File::open(quota.level.cpu_stat()).ok()),
             devices,
             mount_points,
             buffer: vec![0; ROOM_BYTES],

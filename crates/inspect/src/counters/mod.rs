@@ -10,3 +10,4 @@ pub use diskstats::disk_counters;
 pub use meters::{Meters, Reading};
 pub use mountstats::{NfsMount, nfs_mounts};
 pub use plain::{Memory, Stall, cpu_ticks, memory, stall};
+pub(crate) use plain::{counter, throttled_us};

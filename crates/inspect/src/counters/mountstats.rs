@@ -13,12 +13,16 @@ use crate::mounts::unescape;
 const FEWEST: usize = 8;
 
 /// One NFS mount.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct NfsMount {
     /// Where it is mounted.
     pub mount_point: PathBuf,
     /// What is mounted: `server:/export`.
     pub source: String,
+    /// Options in force: `rw,vers=4.2,rsize=1048576,sec=sys`.
+    pub options: String,
+    /// Connections: their protocol, and the most requests in flight on each that there were.
+    pub transports: Vec<(String, Option<u64>)>,
     /// Operations and their counters, in the kernel's order.
     pub operations: Vec<(String, [u64; NFS_COUNTERS])>,
 }
@@ -28,15 +32,25 @@ pub fn nfs_mounts(text: &str) -> Vec<NfsMount> {
     let mut mounts: Vec<NfsMount> = Vec::new();
     // Whether the lines that follow are operations of the last of `mounts`.
     let mut in_operations = false;
+    // Whether they are of an NFS mount at all; most file systems have no lines below their first.
+    let mut in_mount = false;
     for line in text.lines() {
         if let Some(device) = line.strip_prefix("device ") {
             in_operations = false;
-            // Other file systems have no lines below their first one.
-            mounts.extend(mount(device));
+            let mount = mount(device);
+            in_mount = mount.is_some();
+            mounts.extend(mount);
         } else if line.trim() == "per-op statistics" {
             in_operations = true;
         } else if in_operations && let Some(mount) = mounts.last_mut() {
             mount.operations.extend(operation(line));
+        } else if let Some(mount) = mounts.last_mut().filter(|_| in_mount) {
+            let line = line.trim_start();
+            if let Some(options) = line.strip_prefix("opts:") {
+                options.trim().clone_into(&mut mount.options);
+            } else if let Some(transport) = line.strip_prefix("xprt:") {
+                mount.transports.extend(self::transport(transport));
+            }
         }
     }
     mounts
@@ -52,8 +66,22 @@ fn mount(line: &str) -> Option<NfsMount> {
     is_nfs.then(|| NfsMount {
         mount_point: unescape(mount_point).into(),
         source,
-        operations: Vec::new(),
+        ..NfsMount::default()
     })
+}
+
+/// `tcp 0 0 2 0 0 61 61 0 63 0 2 0 0`; where the most slots stand is the transport's own matter:
+/// `xs_tcp_print_stats` and its neighbours in the kernel's `net/sunrpc/xprtsock.c`.
+fn transport(line: &str) -> Option<(String, Option<u64>)> {
+    let mut words = line.split_ascii_whitespace();
+    let protocol = words.next()?;
+    let most_slots = match protocol {
+        "tcp" => words.nth(10),
+        "local" => words.nth(9),
+        "udp" => words.nth(7),
+        _ => None,
+    };
+    Some((protocol.to_owned(), most_slots.and_then(|slots| slots.parse().ok())))
 }
 
 /// `READ: 16 16 0 3072 4196608 0 11 13 0`
@@ -102,11 +130,21 @@ device other:/x mounted on /x with fstype nfs statvers=1.1
         assert_eq!(mounts.len(), 2);
         assert_eq!(mounts[0].source, "server:/export");
         assert_eq!(mounts[0].mount_point, PathBuf::from("/mnt/two words"));
+        assert_eq!(mounts[0].options, "rw,vers=4.2,rsize=1048576,wsize=1048576,sec=sys");
+        assert_eq!(mounts[0].transports, [("tcp".to_owned(), Some(2))]);
         let names: Vec<_> = mounts[0].operations.iter().map(|(name, _)| name.as_str()).collect();
         assert_eq!(names, ["NULL", "READ", "WRITE"]);
         assert_eq!(mounts[0].operations[1].1, [16, 17, 1, 3072, 4_196_608, 2, 11, 13, 3]);
         assert_eq!(mounts[0].operations[2].1[8], 0, "kernels before 5.3 count no errors");
         assert_eq!(mounts[1].operations, [("GETATTR".to_owned(), [1; 9])]);
+    }
+
+    #[test]
+    fn each_transport_has_its_slots_elsewhere() {
+        assert_eq!(transport("udp 1 2 3 4 5 6 7 64 8 9").unwrap().1, Some(64));
+        assert_eq!(transport("local 1 2 3 4 5 6 7 8 9 64 8 9").unwrap().1, Some(64));
+        assert_eq!(transport("rdma 1 2 3").unwrap(), ("rdma".to_owned(), None));
+        assert_eq!(transport(""), None);
     }
 
     #[test]
@@ -120,6 +158,7 @@ device other:/x mounted on /x with fstype nfs statvers=1.1
         #[test]
         fn no_text_makes_the_parser_panic(text in ".*", counters in "[0-9 :]{0,40}") {
             nfs_mounts(&text);
+            transport(&format!("tcp {counters}"));
             nfs_mounts(&format!("device a mounted on b with fstype nfs\nper-op statistics\n{counters}"));
         }
     }

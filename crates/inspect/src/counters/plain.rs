@@ -84,11 +84,13 @@ pub fn memory(text: &str) -> Option<Memory> {
 /// Time in which a control group had used up its CPU quota, in microseconds: the field
 /// `throttled_usec` of `cpu.stat`, or `throttled_time` (nanoseconds) in version 1.
 pub fn throttled_us(text: &str) -> Option<u64> {
-    let field = |name: &str| {
-        let value = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '))?;
-        value.trim().parse::<u64>().ok()
-    };
-    field("throttled_usec").or_else(|| Some(field("throttled_time")? / 1000))
+    counter(text, "throttled_usec").or_else(|| Some(counter(text, "throttled_time")? / 1000))
+}
+
+/// The figure of a line `NAME FIGURE`, as `/proc/vmstat` and the `*.stat` of control groups have it.
+pub(crate) fn counter(text: &str, name: &str) -> Option<u64> {
+    let value = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '))?;
+    value.trim().parse().ok()
 }
 
 #[cfg(test)]
@@ -135,6 +137,14 @@ mod tests {
     }
 
     #[test]
+    fn a_counter_is_found_by_its_whole_name() {
+        let text = "nr_dirty_threshold 7\nnr_dirty 5\nnr_writeback x\n";
+        assert_eq!(counter(text, "nr_dirty"), Some(5));
+        assert_eq!(counter(text, "nr_dirty_threshold"), Some(7));
+        assert_eq!(counter(text, "nr_writeback"), None);
+    }
+
+    #[test]
     fn both_versions_of_groups_tell_how_long_they_waited() {
         let v2 = "usage_usec 5\nnr_periods 10\nnr_throttled 3\nthrottled_usec 1234\n";
         assert_eq!(throttled_us(v2), Some(1234));
@@ -150,6 +160,7 @@ mod tests {
                 cpu_ticks(&text);
                 stall(&text);
                 throttled_us(&text);
+                counter(&text, "a");
                 memory(&format!("nr_dirty {text}\n{text}"));
             }
         }

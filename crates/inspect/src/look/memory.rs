@@ -7,6 +7,7 @@ use iotax_record::machine::{MemorySeen, Swap, WritebackSettings};
 
 use super::pressure::averages;
 use crate::block::number_in;
+use crate::counters::counter;
 use crate::machine::available_memory_bytes;
 use crate::mounts::unescape;
 
@@ -40,12 +41,6 @@ fn writeback(settings: &Path) -> WritebackSettings {
     }
 }
 
-/// The figure of a line `NAME FIGURE`, of `/proc/vmstat` and `memory.stat`.
-pub(super) fn counter(text: &str, name: &str) -> Option<u64> {
-    let value = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '))?;
-    value.trim().parse().ok()
-}
-
 /// `/dev/sda2  partition  8388604  12  -2`, sizes in KiB, below a line of titles.
 fn swaps(text: &str) -> Vec<Swap> {
     let swap = |line: &str| {
@@ -61,14 +56,6 @@ fn swaps(text: &str) -> Vec<Swap> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-
-    #[test]
-    fn a_counter_is_found_by_its_whole_name() {
-        let text = "nr_dirty_threshold 7\nnr_dirty 5\nnr_writeback x\n";
-        assert_eq!(counter(text, "nr_dirty"), Some(5));
-        assert_eq!(counter(text, "nr_dirty_threshold"), Some(7));
-        assert_eq!(counter(text, "nr_writeback"), None);
-    }
 
     #[test]
     fn swaps_are_in_bytes() {
@@ -97,8 +84,6 @@ mod tests {
         fn no_text_makes_the_parsers_panic(text in ".*", line in r"[a-z0-9\\ ]{0,30}") {
             swaps(&text);
             swaps(&format!("titles\n{line}"));
-            counter(&text, "nr_dirty");
-            counter(&line, "a");
         }
     }
 }

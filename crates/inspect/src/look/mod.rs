@@ -6,31 +6,54 @@
 //!
 //! | module | reads |
 //! |---|---|
-//! | `mount` | a mounted file system |
+//! | `mount`, `ext4` | a mounted file system |
+//! | `nfs` | an NFS mount, and the way to its server |
 //! | `device`, `queue`, `interrupts` | a block device |
+//! | `mapped` | device mapper tables, without their keys |
+//! | `ebs`, `nvme` | what the controller of an EBS volume counts |
 //! | `group` | control groups: limits, and what they have cost |
 //! | `memory`, `pressure` | memory, page cache and swap; shares of time in which work waited |
+//! | `confidential` | what hides the memory from the host |
+//! | `kernel` | settings of modules |
+//! | `programs` | programs that tell what files do not |
 
+mod confidential;
 mod device;
+mod ebs;
+mod ext4;
 mod group;
 mod interrupts;
+mod kernel;
+mod mapped;
 mod memory;
 mod mount;
+mod nfs;
+mod nvme;
 mod pressure;
+mod programs;
 mod queue;
 
 use std::fs;
+use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::thread;
+use std::time::Duration;
 
 use iotax_record::Machine;
-use iotax_record::machine::{MACHINE_FORMAT, Node, PathSeen, SeenLayer, Unseen};
+use iotax_record::machine::{
+    Device, DeviceKind, MACHINE_FORMAT, MountSeen, Node, PathSeen, SeenLayer, Unseen,
+};
 
+use self::programs::Programs;
+use crate::cloud::attached::{Links, used_as};
 use crate::cloud::{METADATA_ADDRESS, cloud_instance_at};
 use crate::machine::environment;
 use crate::mounts::{Mount, parse_mountinfo};
-use crate::stack::{LayerKind, Stack};
+use crate::stack::{Layer, LayerKind, Stack, device_name};
+
+/// How long all programs that are run may take together.
+const PROGRAMS_LIMIT: Duration = Duration::from_secs(1);
 
 /// How to look.
 #[derive(Debug, Clone)]
@@ -63,15 +86,21 @@ pub fn machine(paths: &[&Path], look: &Look) -> Machine {
     let seen: Vec<PathSeen> = paths.iter().map(|path| descend(&mut stack, path)).collect();
     let found = paths.iter().zip(&seen).filter(|(_, seen)| seen.problem.is_none());
     let found: Vec<&Path> = found.map(|(path, _)| *path).collect();
-    let unseen = unseen(&stack);
-    let interrupts = text("/proc/interrupts");
-    let node = |layer: crate::stack::Layer| Node {
-        layer: match layer.kind {
-            LayerKind::Mount(mount) => SeenLayer::Mount(mount::mount(&mount, sysfs)),
-            LayerKind::Device(node) => SeenLayer::Device(device::device(&node, &interrupts)),
-        },
-        below: layer.below,
-    };
+    let mut unseen = elsewhere(&stack);
+    let mut nodes = nodes(&stack, sysfs);
+    let programs = Programs::new(&look.programs, PROGRAMS_LIMIT);
+    nfs::fill(mounts_of(&mut nodes), &programs, &mut unseen);
+    mapped::fill(devices_of(&mut nodes), &programs, &mut unseen);
+    ebs::fill(devices_of(&mut nodes), &mut unseen);
+    let groups = group::groups(&found);
+    let memory = memory::memory();
+    let cloud = cloud.and_then(|asked| asked.join().ok().flatten());
+    let links = Links::read(Path::new("/dev/disk"));
+    for device in devices_of(&mut nodes).filter(|device| device.kind == DeviceKind::Disk) {
+        device.used_as = used_as(&device.name, device.model.as_deref(), &links, cloud.as_ref());
+    }
+    let root = Path::new("/");
+    let confidential = confidential::confidential(root, cloud.as_ref(), &mut unseen);
     Machine {
         format: MACHINE_FORMAT,
         note: None,
@@ -79,26 +108,63 @@ pub fn machine(paths: &[&Path], look: &Look) -> Machine {
         taken: jiff::Timestamp::now().to_string(),
         environment: environment(),
         paths: seen,
-        nodes: stack.layers.into_iter().map(node).collect(),
-        groups: group::groups(&found),
-        memory: memory::memory(),
-        cloud: cloud.and_then(|asked| asked.join().ok().flatten()),
+        nodes,
+        groups,
+        memory,
+        confidential,
+        kernel: kernel::settings(root),
+        cloud,
         unseen,
-        ..Machine::default()
     }
+}
+
+fn nodes(stack: &Stack<'_>, sysfs: &Path) -> Vec<Node> {
+    let interrupts = fs::read_to_string("/proc/interrupts").unwrap_or_default();
+    let layers = &stack.layers;
+    let node = |layer: &Layer| Node {
+        layer: match &layer.kind {
+            LayerKind::Mount(mount) => {
+                let below = layer.below.iter().find_map(|place| match &layers[*place].kind {
+                    LayerKind::Device(node) => Some(device_name(node)),
+                    LayerKind::Mount(_) => None,
+                });
+                SeenLayer::Mount(mount::mount(mount, sysfs, below.as_deref()))
+            }
+            LayerKind::Device(node) => SeenLayer::Device(device::device(node, &interrupts)),
+        },
+        below: layer.below.clone(),
+    };
+    layers.iter().map(node).collect()
+}
+
+fn mounts_of(nodes: &mut [Node]) -> impl Iterator<Item = &mut MountSeen> {
+    nodes.iter_mut().filter_map(|node| match &mut node.layer {
+        SeenLayer::Mount(mount) => Some(mount),
+        SeenLayer::Device(_) => None,
+    })
+}
+
+fn devices_of(nodes: &mut [Node]) -> impl Iterator<Item = &mut Device> {
+    nodes.iter_mut().filter_map(|node| match &mut node.layer {
+        SeenLayer::Device(device) => Some(device),
+        SeenLayer::Mount(_) => None,
+    })
 }
 
 fn descend(stack: &mut Stack<'_>, path: &Path) -> PathSeen {
     let (top, problem) = match stack.path(path) {
         Ok(Some(top)) => (Some(top), None),
         Ok(None) => (None, Some("neither a mount nor a device is known to hold it".to_owned())),
+        Err(error) if error.kind() == ErrorKind::TimedOut => {
+            (None, Some("no answer within a second: what serves it may be gone".to_owned()))
+        }
         Err(error) => (None, Some(error.to_string())),
     };
     PathSeen { path: path.display().to_string(), top, problem }
 }
 
-/// Mounts whose devices are elsewhere, or known to programs of their own only.
-fn unseen(stack: &Stack<'_>) -> Vec<Unseen> {
+/// Paths that are barred, and mounts whose devices are elsewhere or known to programs of their own.
+fn elsewhere(stack: &Stack<'_>) -> Vec<Unseen> {
     let hidden = |mount: &Mount| {
         let at = mount.mount_point.display();
         let (what, how) = match mount.file_system.as_str() {
@@ -118,12 +184,16 @@ fn unseen(stack: &Stack<'_>) -> Vec<Unseen> {
         };
         Some(Unseen { what, how })
     };
+    let barred = stack.barred.iter().map(|path| Unseen {
+        what: format!("whether {} is there, and no link to elsewhere", path.display()),
+        how: "as root: iotax doctor".to_owned(),
+    });
     let bare = stack.layers.iter().filter(|layer| layer.below.is_empty());
     let mounts = bare.filter_map(|layer| match &layer.kind {
         LayerKind::Mount(mount) => Some(mount),
         LayerKind::Device(_) => None,
     });
-    mounts.filter_map(hidden).collect()
+    barred.chain(mounts.filter_map(hidden)).collect()
 }
 
 #[cfg(test)]

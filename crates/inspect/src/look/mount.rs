@@ -4,19 +4,22 @@ use std::path::Path;
 
 use iotax_record::machine::MountSeen;
 
+use super::ext4::features;
 use crate::block::number_in;
 use crate::mounts::Mount;
 
 /// The mount as mountinfo has it. `sysfs` knows the backing devices of file systems that are on no
-/// block device of their own.
-pub(super) fn mount(mount: &Mount, sysfs: &Path) -> MountSeen {
+/// block device of their own; `device` is the name of the one directly below.
+pub(super) fn mount(mount: &Mount, sysfs: &Path, device: Option<&str>) -> MountSeen {
+    let is_ext4 = mount.file_system == "ext4";
+    let node = device.filter(|_| is_ext4).map(|name| Path::new("/dev").join(name));
     MountSeen {
         mount_point: mount.mount_point.display().to_string(),
         file_system: mount.file_system.clone(),
         source: mount.source.clone(),
         options: mount.options.clone(),
         super_options: mount.super_options.clone(),
-        features: Vec::new(),
+        features: node.map(|node| features(&node)).unwrap_or_default(),
         read_ahead_bytes: read_ahead(mount, sysfs),
         number: Some(mount.device.to_string()),
         nfs: None,
@@ -49,7 +52,7 @@ mod tests {
         let mounts = parse_mountinfo(
             "1 0 0:44 / /a rw,noatime - nfs4 s:/x rw,vers=4.2\n2 0 8:1 / /b ro - ext4 /dev/sda1 rw\n",
         );
-        let seen = mounts.iter().map(|line| mount(line, sysfs.path())).collect::<Vec<_>>();
+        let seen = mounts.iter().map(|line| mount(line, sysfs.path(), None)).collect::<Vec<_>>();
         assert_eq!(seen[0].read_ahead_bytes, Some(15360 << 10));
         assert_eq!((seen[0].option("vers"), seen[0].option("noatime")), (Some("4.2"), Some("")));
         assert_eq!(seen[0].number.as_deref(), Some("0:44"));

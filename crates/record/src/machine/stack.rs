@@ -41,7 +41,7 @@ pub struct MountSeen {
     pub options: String,
     /// The file system's options: `rw,discard,data=ordered`.
     pub super_options: String,
-    /// Features that its superblock says, `/sys/fs/ext4/features` and kin.
+    /// Features that ext4's superblock says, in the words of `dumpe2fs`: only root may read it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub features: Vec<String>,
     /// Read-ahead of the mount's own backing device where no block device is below, in bytes:

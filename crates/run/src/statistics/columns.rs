@@ -119,7 +119,7 @@ mod tests {
 
     fn sample(at: Instant, device: Option<u64>, reads: u64) -> Sample {
         let operations = vec![("READ".to_owned(), [reads; 9]), ("LINK".to_owned(), [0; 9])];
-        let mount = NfsMount { mount_point: "/m".into(), source: "s:/".to_owned(), operations };
+        let mount = NfsMount { mount_point: "/m".into(), operations, ..NfsMount::default() };
         let reading = Reading {
             devices: vec![None, device.map(|n| [n; 17])],
             pressure: [None, Some(Stall { some_us: reads, full_us: 0 }), None],

@@ -4,47 +4,39 @@ use std::path::Path;
 
 use iotax_record::machine::CpuThrottling;
 
-use super::super::memory::counter;
 use super::Own;
-use crate::cgroup::{CgroupVersion, Level, quota};
+use crate::cgroup::{Level, tightest_quota};
+use crate::counters::{counter, throttled_us};
 
 /// Of the group with the tightest quota; where none has one, of the innermost with counters.
 pub(super) fn throttling(
     own: &Own<'_>,
     read: impl Fn(&Path) -> Option<String> + Copy,
 ) -> Option<CpuThrottling> {
-    let levels = own.of("cpu");
-    let limited = levels.iter().filter_map(|level| Some((quota(level, read)?, level)));
-    let tightest = limited.min_by(|(a, _), (b, _)| a.total_cmp(b));
-    match tightest {
-        Some((cpus, level)) => {
-            let seen = counters(level, read).unwrap_or_else(|| named(level));
-            Some(CpuThrottling { cpus: Some(cpus), ..seen })
+    match tightest_quota(own.mounts, own.membership, read) {
+        Some(quota) => {
+            let seen = counters(&quota.level, read).unwrap_or_else(|| named(&quota.level));
+            Some(CpuThrottling { cpus: Some(quota.cpus), ..seen })
         }
-        None => levels.iter().find_map(|level| counters(level, read)),
+        None => own.of("cpu").iter().find_map(|level| counters(level, read)),
     }
 }
 
 fn named(level: &Level) -> CpuThrottling {
     CpuThrottling {
         group: level.group.display().to_string(),
-        file: level.directory.join("cpu.stat").display().to_string(),
+        file: level.cpu_stat().display().to_string(),
         ..CpuThrottling::default()
     }
 }
 
 /// `None` where the controller does not count: in version 2 the top group has no periods.
 fn counters(level: &Level, read: impl Fn(&Path) -> Option<String>) -> Option<CpuThrottling> {
-    let text = read(&level.directory.join("cpu.stat"))?;
-    let throttled_us = match level.version {
-        CgroupVersion::V2 => counter(&text, "throttled_usec"),
-        // In nanoseconds.
-        CgroupVersion::V1 => counter(&text, "throttled_time").map(|ns| ns / 1000),
-    };
+    let text = read(&level.cpu_stat())?;
     Some(CpuThrottling {
         periods: counter(&text, "nr_periods")?,
         throttled_periods: counter(&text, "nr_throttled")?,
-        throttled_us: throttled_us?,
+        throttled_us: throttled_us(&text)?,
         ..named(level)
     })
 }

@@ -5,10 +5,10 @@ use std::path::Path;
 
 use iotax_record::machine::GroupMemory;
 
-use super::super::memory::counter;
 use super::super::pressure::averages;
 use super::Own;
 use crate::cgroup::{CgroupVersion, Level};
+use crate::counters::counter;
 
 /// Version 1 writes the largest number of pages where there is no limit: far above any memory.
 const NO_LIMIT_BYTES: u64 = 1 << 60;
