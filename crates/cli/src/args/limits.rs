@@ -7,7 +7,6 @@ use super::{DocumentedArgs, OutputArgs};
 
 /// `iotax limits`
 #[derive(Debug, Args)]
-#[expect(clippy::struct_excessive_bools, reason = "flags, each on its own")]
 #[command(after_help = "\
 Examples:
   iotax limits /mnt/data
