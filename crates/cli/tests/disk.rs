@@ -324,19 +324,19 @@ fn a_disk_that_somebody_uses_stays_up_unless_forced() {
 #[test]
 fn no_disk_hides_another_at_the_same_place() {
     let Some(desk) = desk(&["vm"]) else { return };
-    let disk = "vm=mem(size=1M)";
-    assert_snapshot!(desk.run(&["disk", "up", disk, disk]).to_string(), @"
+    let mount = "vm=mem(size=1M)";
+    assert_snapshot!(desk.run(&["disk", "up", mount, mount]).to_string(), @"
     error: DESK/vm: another virtual disk is being mounted here; name a directory for each
     [exit 3]
     ");
     // All at the same time.
     let ups = std::thread::scope(|scope| {
-        let up = || scope.spawn(|| desk.run(&["disk", "up", disk]).code);
+        let up = || scope.spawn(|| desk.run(&["disk", "up", mount]).code);
         let ups: Vec<_> = (0..4).map(|_| up()).collect();
         ups.into_iter().map(|up| up.join().unwrap()).collect::<Vec<_>>()
     });
     assert_eq!(ups.iter().filter(|code| **code == 0).count(), 1, "{ups:?}");
-    assert_snapshot!(desk.run(&["disk", "up", disk]).to_string(), @"
+    assert_snapshot!(desk.run(&["disk", "up", mount]).to_string(), @"
     error: DESK/vm: a file system is mounted here already; name another directory, or take it down: iotax disk down if it is a virtual disk, else umount
     [exit 3]
     ");
@@ -347,7 +347,7 @@ fn no_disk_hides_another_at_the_same_place() {
     while Path::new("/proc").join(&pid).join("exe").exists() {
         std::thread::yield_now();
     }
-    assert_snapshot!(desk.run(&["disk", "up", disk]).to_string(), @"
+    assert_snapshot!(desk.run(&["disk", "up", mount]).to_string(), @"
     error: DESK/vm: the program that served this mount is gone; iotax undo removes it, or umount
     [exit 3]
     ");
