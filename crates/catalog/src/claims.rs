@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 
-pub use self::read::{MAX_TABLE_BYTES, read_claims};
+pub use self::read::read_claims;
 use crate::lookup::short;
 use crate::units::{MB, MIB};
 use crate::{

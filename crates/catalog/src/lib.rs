@@ -21,7 +21,7 @@ mod text;
 mod units;
 mod vm;
 
-pub use claims::{Agreement, Checked, Claim, Claimed, MAX_TABLE_BYTES, check, read_claims};
+pub use claims::{Agreement, Checked, Claim, Claimed, check, read_claims};
 pub use disk::{Caching, Disk, HostCache};
 pub use error::Error;
 pub use expect::{

@@ -141,7 +141,7 @@ fn check(args: &CatalogCheckArgs) -> Result<Exit> {
 /// So much that a file that is too large is seen to be: it may have no end.
 fn head_of(file: &Path) -> io::Result<Vec<u8>> {
     let mut table = Vec::new();
-    let most = catalog::MAX_TABLE_BYTES as u64 + 1;
+    let most = catalog::Claim::MAX_TABLE_BYTES as u64 + 1;
     File::open(file)?.take(most).read_to_end(&mut table)?;
     Ok(table)
 }
