@@ -1,7 +1,9 @@
 //! The embedded tables, and how a row is found in them.
 //!
-//! A table is parsed anew for each question: half a megabyte takes a few milliseconds, and only
-//! the row that is wanted becomes a typed one.
+//! A table is cut into fields once in a process, which takes a few milliseconds for half a
+//! megabyte; only the rows that are wanted become typed ones.
+
+use std::sync::OnceLock;
 
 use csv::{Reader, StringRecord};
 use serde::Deserialize;
@@ -12,46 +14,53 @@ pub(crate) struct Table {
     /// Its name in `data/`.
     name: &'static str,
     text: &'static str,
+    records: OnceLock<Records>,
 }
 
-pub(crate) const AZURE_VMS: Table =
-    Table { name: "azure_vm_sizes.csv", text: include_str!("../data/azure_vm_sizes.csv") };
-pub(crate) const AZURE_DISKS: Table =
-    Table { name: "azure_disks.csv", text: include_str!("../data/azure_disks.csv") };
-pub(crate) const AWS_INSTANCES: Table =
-    Table { name: "aws_instances.csv", text: include_str!("../data/aws_instances.csv") };
-pub(crate) const AWS_VOLUMES: Table =
-    Table { name: "aws_ebs.csv", text: include_str!("../data/aws_ebs.csv") };
-pub(crate) const GCP_MACHINES: Table =
-    Table { name: "gcp_machine_types.csv", text: include_str!("../data/gcp_machine_types.csv") };
-pub(crate) const GCP_DISKS: Table =
-    Table { name: "gcp_pd.csv", text: include_str!("../data/gcp_pd.csv") };
-pub(crate) const CONFLICTS: Table =
-    Table { name: "conflicts.csv", text: include_str!("../data/conflicts.csv") };
+/// The fields of a table.
+struct Records {
+    heads: StringRecord,
+    rows: Vec<StringRecord>,
+}
+
+pub(crate) static AZURE_VMS: Table =
+    Table::new("azure_vm_sizes.csv", include_str!("../data/azure_vm_sizes.csv"));
+pub(crate) static AZURE_DISKS: Table =
+    Table::new("azure_disks.csv", include_str!("../data/azure_disks.csv"));
+pub(crate) static AWS_INSTANCES: Table =
+    Table::new("aws_instances.csv", include_str!("../data/aws_instances.csv"));
+pub(crate) static AWS_VOLUMES: Table =
+    Table::new("aws_ebs.csv", include_str!("../data/aws_ebs.csv"));
+pub(crate) static GCP_MACHINES: Table =
+    Table::new("gcp_machine_types.csv", include_str!("../data/gcp_machine_types.csv"));
+pub(crate) static GCP_DISKS: Table = Table::new("gcp_pd.csv", include_str!("../data/gcp_pd.csv"));
+pub(crate) static CONFLICTS: Table =
+    Table::new("conflicts.csv", include_str!("../data/conflicts.csv"));
 
 impl Table {
+    const fn new(name: &'static str, text: &'static str) -> Self {
+        Self { name, text, records: OnceLock::new() }
+    }
+
     /// The rows whose first column `wanted` likes, in order.
     pub(crate) fn rows<Row: DeserializeOwned>(&self, wanted: impl Fn(&str) -> bool) -> Vec<Row> {
-        let mut reader = self.reader();
-        let heads = self.sound(reader.headers()).clone();
-        let mut record = StringRecord::new();
-        let mut rows = Vec::new();
-        while self.sound(reader.read_record(&mut record)) {
-            if record.get(0).is_some_and(&wanted) {
-                rows.push(self.sound(record.deserialize(Some(&heads))));
-            }
-        }
-        rows
+        let Records { heads, rows } = self.records();
+        let wanted = rows.iter().filter(|record| record.get(0).is_some_and(&wanted));
+        wanted.map(|record| self.sound(record.deserialize(Some(heads)))).collect()
     }
 
     /// The first column.
     pub(crate) fn names(&self) -> Vec<String> {
-        let first = |record| self.sound::<StringRecord>(record).get(0).unwrap_or("").to_owned();
-        self.reader().into_records().map(first).collect()
+        let first = |record: &StringRecord| record.get(0).unwrap_or_default().to_owned();
+        self.records().rows.iter().map(first).collect()
     }
 
-    fn reader(&self) -> Reader<&'static [u8]> {
-        Reader::from_reader(self.text.as_bytes())
+    fn records(&self) -> &Records {
+        self.records.get_or_init(|| {
+            let mut reader = Reader::from_reader(self.text.as_bytes());
+            let heads = self.sound(reader.headers()).clone();
+            Records { heads, rows: reader.into_records().map(|row| self.sound(row)).collect() }
+        })
     }
 
     /// A test reads every row of every table.

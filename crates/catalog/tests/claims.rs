@@ -62,9 +62,10 @@ fn each_kind_of_answer() {
 #[test]
 fn a_table_that_cannot_be_read_says_where() {
     let said = |table: &&[u8]| read_claims("own.csv", table).unwrap_err().to_string();
-    let tables: [&[u8]; 9] = [
+    let tables: [&[u8]; 10] = [
         b"",
         b"vm,iops\nP30,1\n",
+        b"name,iops\n",
         b"name,iops\nP30,many\n",
         b"name,iops\nP30,-1\n",
         b"name,iops\n\nP10,500\nP30,1,2\n",

@@ -9,6 +9,7 @@ use anyhow::{Context as _, Result};
 use iotax_record::{Reader, SideRecord, Trial, Writer};
 use iotax_report::{self as report, Part};
 use iotax_spec::{Design, Spec};
+use rustix::fs::{Access, access};
 
 use crate::args::{Color, Format};
 
@@ -91,7 +92,29 @@ pub fn refuse_occupied(dir: &Path) -> Result<()> {
         "{} exists already; results are never overwritten: name another directory with --out",
         report.display()
     );
-    Ok(())
+    refuse_unwritable(dir)
+}
+
+/// What is there of the way to `dir` must be a directory that may be written, which is better known
+/// before than after a measurement.
+fn refuse_unwritable(dir: &Path) -> Result<()> {
+    let all = std::path::absolute(dir)?;
+    let there = all.ancestors().find(|part| fs::symlink_metadata(part).is_ok());
+    let there = there.unwrap_or(Path::new("/"));
+    let why = match access(there, Access::WRITE_OK | Access::EXEC_OK) {
+        _ if !there.is_dir() => "is not a directory".to_owned(),
+        Ok(()) => return Ok(()),
+        Err(error) => format!("cannot be written: {}", io::Error::from(error)),
+    };
+    let there = std::env::current_dir()
+        .ok()
+        .and_then(|here| there.strip_prefix(here).ok().map(Path::to_owned))
+        .filter(|part| !part.as_os_str().is_empty())
+        .unwrap_or_else(|| there.to_owned());
+    let (dir, there) = (dir.display(), there.display());
+    anyhow::bail!(
+        "no results can be written to {dir}: {there} {why}; name another place with --out"
+    )
 }
 
 /// Prints on stdout, as it is and with a newline at the end.

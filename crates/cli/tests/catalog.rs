@@ -140,7 +140,7 @@ fn a_users_table_is_checked() {
 fn what_is_wrong_is_said() {
     let desk = Desk::new();
     fs::write(desk.path().join("bad.csv"), "name,iops\nP30,5000\nP10,lots\n").unwrap();
-    let cases: [&[&str]; 12] = [
+    let cases: [&[&str]; 13] = [
         &["azure", "E16d_v9"],
         &["azure", "P30"],
         &["azure", "r6i.4xlarge"],
@@ -153,6 +153,7 @@ fn what_is_wrong_is_said() {
         &["plan", "--vm", "r6i.4xlarge", "--disk", "P30"],
         &["check", "bad.csv"],
         &["check", "missing.csv"],
+        &["check", "/dev/zero"],
     ];
     let all = cases.map(|args| {
         let said = desk.run(&[&["catalog"], args].concat());

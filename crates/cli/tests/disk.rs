@@ -7,7 +7,7 @@ mod machine;
 mod support;
 
 use std::fs;
-use std::io::Write as _;
+use std::io::{Read as _, Write as _};
 use std::path::Path;
 use std::process::Command;
 
@@ -118,7 +118,7 @@ fn disks_of_one_command_share_the_bucket_of_a_group() {
     assert_eq!(status["disks"].as_array().unwrap().len(), 2);
     assert!(status["disks"][0]["stats"]["layers"][1]["reads"].as_u64().unwrap() > 1000);
     // They have one server.
-    assert_eq!(desk.run(&["disk", "down", "a"]).code, 0);
+    assert_eq!(desk.run(&["disk", "down", "a"]).out, "took down DESK/a\ntook down DESK/b\n");
     assert_eq!(desk.run(&["disk", "status"]).out, "no virtual disk is up\n");
 }
 
@@ -306,6 +306,56 @@ fn nothing_is_left_after_down_nor_after_a_kill_and_undo() {
 }
 
 #[test]
+fn a_disk_that_somebody_uses_stays_up_unless_forced() {
+    let Some(desk) = desk(&["vm"]) else { return };
+    assert_eq!(desk.run(&["disk", "up", "vm=mem(size=1M)"]).code, 0);
+    let mut user = fs::File::open(desk.path().join("vm/disk")).unwrap();
+    assert_snapshot!(desk.run(&["disk", "down", "vm"]).to_string(), @"
+    error: DESK/vm: is in use (fuser -vm DESK/vm says by whom; losetup -a lists loop devices): end that, or add --force, and its I/O fails
+    [exit 3]
+    ");
+    let mut block = [0; 4096];
+    user.read_exact(&mut block).unwrap();
+    assert_eq!(desk.run(&["disk", "down", "--force", "vm"]).code, 0);
+    assert!(user.read_exact(&mut block).is_err());
+    assert_eq!(fs::read_dir(desk.path().join("vm")).unwrap().count(), 0);
+}
+
+#[test]
+fn no_disk_hides_another_at_the_same_place() {
+    let Some(desk) = desk(&["vm"]) else { return };
+    let mount = "vm=mem(size=1M)";
+    assert_snapshot!(desk.run(&["disk", "up", mount, mount]).to_string(), @"
+    error: DESK/vm: another virtual disk is being mounted here; name a directory for each
+    [exit 3]
+    ");
+    // All at the same time.
+    let ups = std::thread::scope(|scope| {
+        let up = || scope.spawn(|| desk.run(&["disk", "up", mount]).code);
+        let ups: Vec<_> = (0..4).map(|_| up()).collect();
+        ups.into_iter().map(|up| up.join().unwrap()).collect::<Vec<_>>()
+    });
+    assert_eq!(ups.iter().filter(|code| **code == 0).count(), 1, "{ups:?}");
+    assert_snapshot!(desk.run(&["disk", "up", mount]).to_string(), @"
+    error: DESK/vm: a file system is mounted here already; name another directory, or take it down: iotax disk down if it is a virtual disk, else umount
+    [exit 3]
+    ");
+    let status = desk.run(&["disk", "status", "--format", "json"]);
+    let status: Value = serde_json::from_str(&status.out).unwrap();
+    let pid = status["disks"][0]["pid"].to_string();
+    assert!(Command::new("kill").args(["-9", &pid]).status().unwrap().success());
+    while Path::new("/proc").join(&pid).join("exe").exists() {
+        std::thread::yield_now();
+    }
+    assert_snapshot!(desk.run(&["disk", "up", mount]).to_string(), @"
+    error: DESK/vm: the program that served this mount is gone; iotax undo removes it, or umount
+    [exit 3]
+    ");
+    assert_eq!(desk.run(&["undo"]).code, 0);
+    assert_eq!(fs::read_dir(desk.path().join("vm")).unwrap().count(), 0);
+}
+
+#[test]
 fn a_file_of_the_users_is_served_read_only_unless_it_is_given() {
     let Some(desk) = desk(&["vm"]) else { return };
     let precious = desk.path().join("precious.img");
@@ -335,11 +385,11 @@ fn mistakes_are_named_before_anything_is_made() {
     [exit 2]
     ");
     assert_snapshot!(said(&["disk", "up", "none=file(size=1M)"]), @"
-    error: arm file(size=1M): DESK/none: does not exist; make the directory first, or check the spelling
+    error: DESK/none: does not exist; make the directory first, or check the spelling
     [exit 3]
     ");
     assert_snapshot!(said(&["disk", "up", "full=file(size=1M)"]), @"
-    error: arm file(size=1M): DESK/full: is not empty; name an empty directory
+    error: DESK/full: is not empty; name an empty directory
     [exit 3]
     ");
     assert_snapshot!(said(&["disk", "up", "full=file(size=1M) + ext4"]), @"

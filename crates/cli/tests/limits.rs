@@ -123,6 +123,14 @@ fn what_makes_no_sense_is_refused_before_anything_is_made() {
     error: option --burst: `soon` is not a duration: it does not start with a digit
     write a duration as 500ns, 200us, 2ms, 5s or 1m
     ");
+    assert_snapshot!(refused(&["mem", "--burst=0"]), @"
+    2
+    error: option --burst: no time at all; leave it out
+    ");
+    assert_snapshot!(refused(&["mem", "--out", "small/results"]), @"
+    3
+    error: no results can be written to small/results: small is not a directory; name another place with --out
+    ");
     assert_snapshot!(refused(&["mem", "--burst=1m", "--pauses", "1s,never"]), @"
     2
     error: option --pauses: `never` is not a duration: it does not start with a digit

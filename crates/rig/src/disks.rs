@@ -5,7 +5,7 @@
 //! what a killed one left, and the journals of living ones tell which disks there are.
 
 use std::collections::BTreeSet;
-use std::fs;
+use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,12 +13,15 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use iotax_spec::{Arm, Design, Layer, Spec, Stack, Stop, Target, Workload};
-use iotax_vdisk::fuse::{MountOptions, Mounted, mount};
+use iotax_vdisk::fuse::{MountOptions, Mounted, mount, unmount_unused};
+use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::entry::Entry;
 use crate::error::{Error, Obstacle, Refusal};
 use crate::journal::{self, Journal, token};
+use crate::mounts;
 use crate::progress::Progress;
 use crate::rig::{Options, Place, Rig};
 
@@ -26,6 +29,8 @@ use crate::rig::{Options, Place, Rig};
 const FILE: &str = "disk";
 /// How often a server looks whether it shall end.
 const LOOK: Duration = Duration::from_millis(50);
+/// How long others (a prober such as udev's) may have a disk open when it is to be taken down.
+const PROBING: Duration = Duration::from_secs(1);
 /// How long a server may take to end: it flushes what it has.
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -71,7 +76,8 @@ pub struct ServeOptions<'a> {
 /// # Errors
 /// [`Error::Refused`] with everything that is wrong with any of them, before anything is made.
 pub fn serve(disks: &[Disk], options: ServeOptions<'_>) -> Result<(), Error> {
-    let disks = disks.iter().map(mount_point).collect::<Result<Vec<_>, _>>()?;
+    let claimed = disks.iter().map(mount_point).collect::<Result<Vec<_>, _>>()?;
+    let (disks, claims): (Vec<_>, Vec<_>) = claimed.into_iter().unzip();
     let spec = spec(&disks, options.seed);
     let ServeOptions { work_dir, state_dir, writable, progress, stop, .. } = options;
     let mut journal = Journal::new(state_dir.clone());
@@ -95,6 +101,7 @@ pub fn serve(disks: &[Disk], options: ServeOptions<'_>) -> Result<(), Error> {
             made.map_err(|source| Error::Stack { arm: spec.arms[index].name.clone(), source })?,
         );
     }
+    drop(claims);
     (options.ready)();
     while !stop.load(Ordering::Relaxed) && !mounted.iter().all(Mounted::has_ended) {
         sleep(LOOK);
@@ -108,20 +115,33 @@ fn no_token(source: io::Error) -> Error {
     Error::Make { path: "/dev/urandom".into(), action: "make a token", source }
 }
 
-/// The disk with the mount point's real path; refused unless it is an empty directory.
-fn mount_point(disk: &Disk) -> Result<Disk, Error> {
+/// The disk with the mount point's real path, and a lock on that until it is mounted: of two that
+/// find one directory empty, one would hide the other. Refused unless it is an empty directory.
+fn mount_point(disk: &Disk) -> Result<(Disk, Option<File>), Error> {
     let refuse = |obstacle| {
-        let (arm, path) = (disk.stack.to_string(), Some(disk.at.clone()));
-        Error::Refused { refusals: vec![Refusal { arm, path, obstacle }] }
+        let path = Some(disk.at.clone());
+        Error::Refused { refusals: vec![Refusal { arm: String::new(), path, obstacle }] }
     };
-    let at = fs::canonicalize(&disk.at).map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => refuse(Obstacle::Missing),
+    let unreachable = |error: io::Error| match error.raw_os_error().map(Errno::from_raw_os_error) {
+        Some(Errno::NOENT) => refuse(Obstacle::Missing),
+        Some(Errno::NOTCONN) => refuse(Obstacle::DeadDisk),
         _ => refuse(Obstacle::Unreachable(error)),
-    })?;
+    };
+    let at = fs::canonicalize(&disk.at).map_err(unreachable)?;
+    let claim = File::open(&at).map_err(unreachable)?;
+    // Not every file system has locks, and then there is none.
+    let is_claimed = flock(&claim, FlockOperation::NonBlockingLockExclusive);
+    if is_claimed == Err(Errno::WOULDBLOCK) {
+        return Err(refuse(Obstacle::TakenByAnother));
+    }
     match fs::read_dir(&at).map(|mut entries| entries.next().is_some()) {
-        Ok(false) => Ok(Disk { at, stack: disk.stack.clone() }),
+        Ok(false) => {
+            let claim = is_claimed.is_ok().then_some(claim);
+            Ok((Disk { at, stack: disk.stack.clone() }, claim))
+        }
+        Ok(true) if mounts::is_fuse(&at) => Err(refuse(Obstacle::DiskThere)),
         Ok(true) => Err(refuse(Obstacle::NotEmpty)),
-        Err(error) => Err(refuse(Obstacle::Unreachable(error))),
+        Err(error) => Err(unreachable(error)),
     }
 }
 
@@ -163,6 +183,8 @@ pub struct Served {
     pub at: PathBuf,
     /// Its layers.
     pub stack: String,
+    /// What the mount table shows.
+    name: String,
 }
 
 /// The disks that are served at the moment, as far as this state directory knows.
@@ -170,7 +192,7 @@ pub fn served(state_dir: &Path) -> Result<Vec<Served>, Error> {
     let living = journal::living(state_dir)?;
     let disks = living.into_iter().flat_map(|(pid, entries)| {
         entries.into_iter().filter_map(move |entry| match entry {
-            Entry::Disk { path, stack, .. } => Some(Served { pid, at: path, stack }),
+            Entry::Disk { path, stack, name } => Some(Served { pid, at: path, stack, name }),
             _ => None,
         })
     });
@@ -181,8 +203,12 @@ pub fn served(state_dir: &Path) -> Result<Vec<Served>, Error> {
 /// them goes too.
 ///
 /// # Errors
-/// [`Error::Lingers`] if a server does not end.
-pub fn take_down(disks: &[Served]) -> Result<(), Error> {
+/// [`Error::InUse`] if a program has one of them open, unless it is to be done by `force`: then that
+/// program's I/O fails. [`Error::Lingers`] if a server does not end.
+pub fn take_down(disks: &[Served], force: bool) -> Result<(), Error> {
+    if !force {
+        disks.iter().try_for_each(release)?;
+    }
     let started = Instant::now();
     // Each once: a server that is told again takes it for impatience, and leaves its mounts behind.
     let servers: BTreeSet<u32> = disks.iter().map(|disk| disk.pid).collect();
@@ -195,6 +221,24 @@ pub fn take_down(disks: &[Served]) -> Result<(), Error> {
                 return Err(Error::Lingers { pid: disk.pid, path: disk.at.clone() });
             }
             sleep(Duration::from_millis(5));
+        }
+    }
+    Ok(())
+}
+
+/// Unmounts a disk that nobody uses.
+fn release(disk: &Served) -> Result<(), Error> {
+    let started = Instant::now();
+    while mounts::is_top(&disk.at, &disk.name) {
+        match unmount_unused(&disk.at) {
+            Err(error) if error.kind() == io::ErrorKind::ResourceBusy => {
+                if started.elapsed() > PROBING {
+                    return Err(Error::InUse { path: disk.at.clone() });
+                }
+                sleep(Duration::from_millis(20));
+            }
+            // Anything else is the server's to deal with.
+            _ => break,
         }
     }
     Ok(())

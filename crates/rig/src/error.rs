@@ -129,6 +129,16 @@ pub enum Error {
         /// The journal that says it should be removed.
         journal: PathBuf,
     },
+    /// A virtual disk that programs use.
+    #[error(
+        "{}: is in use (fuser -vm {} says by whom; losetup -a lists loop devices): end that, or \
+         add --force, and its I/O fails",
+        path.display(), path.display()
+    )]
+    InUse {
+        /// The disk's mount point.
+        path: PathBuf,
+    },
     /// A server of virtual disks that does not end.
     #[error(
         "the process {pid}, which serves {}, does not end; somebody still uses the disk \

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use iotax_inspect::parse_mountinfo;
+use iotax_inspect::{Mount, parse_mountinfo};
 use rustix::io::Errno;
 use rustix::mount::{MountFlags, UnmountFlags, mount as mount_syscall, unmount};
 
@@ -104,11 +104,19 @@ fn unmount_while(
     Ok(undone)
 }
 
-fn is_fuse(path: &Path) -> bool {
+/// Whether a FUSE file system is mounted at `path`, and nothing over it.
+pub(crate) fn is_fuse(path: &Path) -> bool {
+    top_at(path).is_some_and(|mount| mount.file_system.starts_with("fuse"))
+}
+
+/// Whether what is called `name` is mounted at `path`, and nothing over it.
+pub(crate) fn is_top(path: &Path, name: &str) -> bool {
+    top_at(path).is_some_and(|mount| mount.source == name)
+}
+
+fn top_at(path: &Path) -> Option<Mount> {
     let text = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
-    let mounts = parse_mountinfo(&text);
-    let top = mounts.iter().rfind(|mount| mount.mount_point == path);
-    top.is_some_and(|mount| mount.file_system.starts_with("fuse"))
+    parse_mountinfo(&text).into_iter().rfind(|mount| mount.mount_point == path)
 }
 
 /// Ends all requests to a FUSE file system, whose server was told to end before. A server that is

@@ -90,6 +90,18 @@ pub enum Obstacle {
     /// A mount point with something in it.
     #[error("is not empty; name an empty directory")]
     NotEmpty,
+    /// A mount point that is one already.
+    #[error(
+        "a file system is mounted here already; name another directory, or take it down: iotax \
+         disk down if it is a virtual disk, else umount"
+    )]
+    DiskThere,
+    /// A mount point whose server was killed.
+    #[error("the program that served this mount is gone; iotax undo removes it, or umount")]
+    DeadDisk,
+    /// A mount point that another disk is about to be mounted at.
+    #[error("another virtual disk is being mounted here; name a directory for each")]
+    TakenByAnother,
     /// A directory was named where a file is needed.
     #[error("is a directory, but the base of a stack is a file; name a file in it")]
     NotAFile,

@@ -97,8 +97,9 @@ fn equal_to(evidence: &Evidence<'_>, equal: &[&str]) -> Option<String> {
         ))
     } else {
         Some(format!(
-            "Whether a cap hides a tax of {equal} remains open: what half and twice the depth \
-             changed was neither a plateau nor the lack of one."
+            "Whether a cap hides a tax of {equal} remains open: half and twice the depth showed \
+             neither a plateau nor the lack of one, being too noisy or stopped too early. Until \
+             then equal throughput may be the cap's."
         ))
     }
 }

@@ -6,8 +6,10 @@ use super::{Claim, Claimed};
 use crate::units::MB;
 use crate::{Error, Scope, Source};
 
-/// Larger tables are no tables of limits.
-const MAX_BYTES: usize = 16 << 20;
+impl Claim {
+    /// Larger tables are no tables of limits, and [`read_claims`] refuses them.
+    pub const MAX_TABLE_BYTES: usize = 16 << 20;
+}
 
 /// A claim's columns in one of the forms: whose limit, and where its figures stand.
 struct Columns {
@@ -90,7 +92,7 @@ pub fn read_claims(file: &str, table: &[u8]) -> Result<Vec<Claim>, Error> {
         column: column.map(str::to_owned),
         problem,
     };
-    if table.len() > MAX_BYTES {
+    if table.len() > Claim::MAX_TABLE_BYTES {
         return Err(at(1, None, "more than 16 MiB: this is no table of limits".to_owned()));
     }
     let table = table.strip_prefix(b"\xef\xbb\xbf").unwrap_or(table);
@@ -118,6 +120,10 @@ pub fn read_claims(file: &str, table: &[u8]) -> Result<Vec<Claim>, Error> {
         let line = record.position().map_or(0, csv::Position::line);
         let row = Row { file, line, heads: &heads, record: &record };
         claims.extend(row.claims(&form)?);
+    }
+    if claims.is_empty() {
+        let problem = "no row below the first line, so nothing would be checked: add one a limit";
+        return Err(at(1, None, problem.to_owned()));
     }
     Ok(claims)
 }

@@ -124,4 +124,7 @@ pub struct DiskDownArgs {
     /// All of this user's
     #[arg(long, conflicts_with = "at")]
     pub all: bool,
+    /// Even if programs use them, whose I/O then fails
+    #[arg(long)]
+    pub force: bool,
 }

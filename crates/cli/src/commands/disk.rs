@@ -1,5 +1,6 @@
 mod cloud;
 
+use std::collections::BTreeSet;
 use std::io::{self, BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -161,8 +162,12 @@ fn down(args: &DiskDownArgs) -> Result<Exit> {
         chosen = known;
     } else if chosen.is_empty() {
         return Err(Usage("say which disk, or --all".to_owned()).into());
+    } else {
+        // Disks of one server go together.
+        let servers: BTreeSet<u32> = chosen.iter().map(|disk| disk.pid).collect();
+        chosen = known.into_iter().filter(|disk| servers.contains(&disk.pid)).collect();
     }
-    iotax_rig::take_down(&chosen)?;
+    iotax_rig::take_down(&chosen, args.force)?;
     let lines: Vec<String> =
         chosen.iter().map(|disk| format!("took down {}", disk.at.display())).collect();
     say(if lines.is_empty() { "no virtual disk was up".to_owned() } else { lines.join("\n") }

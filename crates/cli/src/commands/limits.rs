@@ -145,7 +145,10 @@ fn asked(args: &LimitsArgs) -> Result<Limits> {
     let cloud = documented::choice(&args.documented, arms.len())?;
     let burst = match &args.burst {
         Some(longest) => Some(BurstWatch {
-            longest_ns: parse_duration(longest).context("option --burst")?,
+            longest_ns: parse_duration(longest).context("option --burst").and_then(|ns| {
+                let none = || Usage("option --burst: no time at all; leave it out".to_owned());
+                (ns > 0).then_some(ns).ok_or_else(|| none().into())
+            })?,
             pauses_ns: args
                 .pauses
                 .split(',')

@@ -24,6 +24,7 @@
     return inside.length > 7 ? inside.filter((tick) => Math.log10(tick) % 1 === 0) : inside;
   }
 
+  // `text`, since of a logarithmic axis Plot writes only the ticks that d3 would have chosen.
   function ladder(id, quantity) {
     const box = document.getElementById(id);
     const points = data.ladder.filter((point) => point.quantity === quantity && point.value > 0);
@@ -37,15 +38,18 @@
       Plot.ruleY(caps, { y: "value", stroke: (cap) => colour(cap.target), strokeDasharray: "4 4" }),
       Plot.line(points, { x: "depth", y: "value", z: "target", stroke: (point) => colour(point.target), strokeWidth: 2 }),
       Plot.dot(points, { x: "depth", y: "value", fill: (point) => colour(point.target), r: 4 }),
-      Plot.axisX(depths, { ...axisText, tickFormat: (depth) => String(depth), label: "queue depth", labelAnchor: "center", labelOffset: 38, labelArrow: "none" }),
-      Plot.axisY(ticks(low, high), { ...axisText, tickFormat: short, label: null }),
+      Plot.axisX(depths, { ...axisText, text: (depth) => String(depth), label: "queue depth", labelAnchor: "center", labelOffset: 38, labelArrow: "none" }),
+      Plot.axisY(ticks(low, high), { ...axisText, text: short, label: null }),
       Plot.tip(points, Plot.pointer({ x: "depth", y: "value", title: (point) => `${data.names[point.target]}\ndepth ${point.depth}: ${short(point.value)}` })),
     ], { type: "log" }, { type: "log", domain: [low, high] });
   }
 
   function series(id, quantity) {
     const box = document.getElementById(id);
-    const points = data.series.filter((point) => point.quantity === quantity);
+    const measured = data.series.filter((point) => point.quantity === quantity);
+    // A value is that of the second that ends there; so the first begins at none.
+    const points = [...d3.group(measured, (point) => point.target).values()]
+      .flatMap((ofOne) => [{ ...ofOne[0], second: 0 }, ...ofOne]);
     if (!box) return;
     if (!points.length) { box.closest("figure").remove(); return; }
     const caps = data.caps.filter((cap) => cap.quantity === quantity);
@@ -53,7 +57,7 @@
       Plot.gridY({ ticks: 4, stroke: "var(--line)", strokeOpacity: 1 }),
       Plot.ruleY(caps, { y: "value", stroke: (cap) => colour(cap.target), strokeDasharray: "4 4" }),
       Plot.line(points, { x: "second", y: "value", z: "target", curve: "step-before", stroke: (point) => colour(point.target), strokeWidth: 1.75 }),
-      Plot.axisX({ ...axisText, ticks: Math.min(8, Math.max(...points.map((point) => point.second)) - 1), tickFormat: "d", label: "seconds", labelAnchor: "center", labelOffset: 38, labelArrow: "none" }),
+      Plot.axisX({ ...axisText, ticks: Math.min(8, Math.max(...points.map((point) => point.second))), tickFormat: "d", label: "seconds", labelAnchor: "center", labelOffset: 38, labelArrow: "none" }),
       Plot.axisY({ ...axisText, ticks: 4, tickFormat: short, label: null }),
     ], {}, { domain: [0, 1.08 * Math.max(...points.map((point) => point.value), ...caps.map((cap) => cap.value))] });
   }

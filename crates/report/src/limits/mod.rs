@@ -47,7 +47,7 @@ pub fn limits_text(search: Search<'_>, style: Style) -> String {
 
 /// For a ticket.
 pub fn limits_markdown(search: Search<'_>) -> String {
-    let mut out = format!("## {}\n", head(search));
+    let mut out = format!("## {}\n", markdown::escape(&head(search)));
     for text in sentences::all(search) {
         out.push_str(&format!("\n{}\n", markdown::escape(&text)));
     }
@@ -94,3 +94,27 @@ fn name(text: &str) -> String {
 }
 
 type Titled = (&'static str, Table);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_cloud_calls_the_vm_is_no_markup() {
+        let head = serde_json::json!({
+            "format": 1, "iotax_version": "0", "started": "", "command": [],
+            "environment": iotax_record::Environment::default(), "sites": [],
+            "instance": { "cloud": "a", "vm": "<img src=x>\u{1b}[2J", "region": null, "disks": [] },
+            "limits": { "targets": [], "writes": false, "quick": true, "burst": null, "seed": 1 },
+        });
+        let head: LimitsHead = serde_json::from_value(head).unwrap();
+        let caps = serde_json::json!({
+            "format": 1, "targets": [], "sharing": [], "documented": [], "levels": [],
+            "ended": null,
+        });
+        let caps: Caps = serde_json::from_value(caps).unwrap();
+        let text = limits_markdown(Search { head: &head, caps: &caps, end: None });
+        assert!(text.contains("on \\<img"), "{text}");
+        assert!(!text.contains('\u{1b}'), "{text}");
+    }
+}

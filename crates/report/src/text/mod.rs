@@ -5,7 +5,7 @@ mod table;
 
 use iotax_analyze::Analysis;
 use iotax_record::Experiment;
-use textwrap::{Options, fill};
+use textwrap::{Options, WordSeparator, fill};
 
 use self::paint::Paint;
 use crate::notices::Notice;
@@ -183,7 +183,7 @@ impl Page {
                 out.push_str(&format!("{}\n", self.hanging(&head)));
                 for message in &notice.messages {
                     let options =
-                        Options::new(self.width).initial_indent("  ").subsequent_indent("    ");
+                        lines_of(self.width).initial_indent("  ").subsequent_indent("    ");
                     out.push_str(&format!("{}\n", fill(message, options)));
                 }
             }
@@ -201,7 +201,7 @@ impl Page {
         let mut out = format!("{}\n", self.paint.bold("Not concluded"));
         for question in &analysis.open_questions {
             let text = format!("- {}", words::printable(question));
-            let options = Options::new(self.width).initial_indent("  ").subsequent_indent("    ");
+            let options = lines_of(self.width).initial_indent("  ").subsequent_indent("    ");
             out.push_str(&format!("{}\n", fill(&text, options)));
         }
         out
@@ -220,10 +220,26 @@ impl Page {
     }
 
     fn paragraph(&self, text: &str, indent: &str) -> String {
-        fill(text, Options::new(self.width).initial_indent(indent).subsequent_indent(indent))
+        fill(text, lines_of(self.width).initial_indent(indent).subsequent_indent(indent))
     }
 
     fn hanging(&self, text: &str) -> String {
-        fill(text, Options::new(self.width).subsequent_indent("  "))
+        fill(text, lines_of(self.width).subsequent_indent("  "))
+    }
+}
+
+/// Lines of this width, cut between words: `I/O` is one.
+fn lines_of(width: usize) -> Options<'static> {
+    Options::new(width).word_separator(WordSeparator::AsciiSpace)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_end_between_words_only() {
+        assert_eq!(fill("and one I/O alone", lines_of(9)), "and one\nI/O alone");
+        assert_eq!(fill("aaaaaaaaaaaa", lines_of(9)), "aaaaaaaaa\naaa");
     }
 }

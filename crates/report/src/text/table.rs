@@ -65,8 +65,7 @@ fn stacked(table: &Table, paint: Paint, width: usize) -> String {
                 format!("{} {}", paint.dim(&head.text), paint.tone(cell.tone, &cell.text))
             })
             .collect();
-        let options =
-            textwrap::Options::new(width).initial_indent("    ").subsequent_indent("    ");
+        let options = super::lines_of(width).initial_indent("    ").subsequent_indent("    ");
         out.push_str(&format!("  {}\n", name.text));
         out.push_str(&format!("{}\n", textwrap::fill(&facts.join(", "), options)));
     }

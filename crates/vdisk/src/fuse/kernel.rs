@@ -135,6 +135,25 @@ fn identity_at(at: &Path) -> Result<Identity, Errno> {
     Ok(Identity { device_minor: found.stx_dev_minor, mount: found.stx_mnt_id })
 }
 
+/// Takes away what is mounted at `at`, unless a file on it is open: then the error is
+/// [`io::ErrorKind::ResourceBusy`].
+pub(super) fn detach_unused(at: &Path) -> io::Result<()> {
+    match unmount(at, UnmountFlags::NOFOLLOW) {
+        Err(Errno::PERM) if helper_detaches(at, &[]) => Ok(()),
+        // The helper says no more than that it did not.
+        Err(Errno::PERM) => Err(Errno::BUSY.into()),
+        other => Ok(other?),
+    }
+}
+
+/// For the user who mounted it.
+fn helper_detaches(at: &Path, how: &[&str]) -> bool {
+    let mut command = Command::new(HELPER);
+    command.arg("-u").args(how).arg("--").arg(at);
+    let quiet = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    quiet.status().is_ok_and(|status| status.success())
+}
+
 impl Attached {
     pub(super) fn at(&self) -> &Path {
         &self.at
@@ -146,26 +165,13 @@ impl Attached {
         if identity_at(&self.at).as_ref() != Ok(&self.identity) {
             return;
         }
-        match unmount(&self.at, UnmountFlags::NOFOLLOW) {
-            Ok(()) => {}
-            Err(Errno::PERM) => self.detach_by_helper(),
-            Err(_) => {
-                // Forced: requests under way fail instead of waiting for a server that leaves.
-                let flags = UnmountFlags::FORCE | UnmountFlags::DETACH | UnmountFlags::NOFOLLOW;
-                let _ = unmount(&self.at, flags);
-            }
+        if detach_unused(&self.at).is_ok() {
+            return;
         }
-    }
-
-    fn detach_by_helper(&self) {
-        let helper = |lazily: &[&str]| {
-            let mut command = Command::new(HELPER);
-            command.arg("-u").args(lazily).arg("--").arg(&self.at);
-            let quiet = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-            quiet.status().is_ok_and(|status| status.success())
-        };
-        if !helper(&[]) {
-            helper(&["-z"]);
+        // Forced: requests under way fail instead of waiting for a server that leaves.
+        let flags = UnmountFlags::FORCE | UnmountFlags::DETACH | UnmountFlags::NOFOLLOW;
+        if unmount(&self.at, flags) == Err(Errno::PERM) {
+            helper_detaches(&self.at, &["-z"]);
         }
     }
 

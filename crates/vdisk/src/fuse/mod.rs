@@ -127,6 +127,12 @@ pub fn mount(disk: &VirtualDisk, at: &Path, options: &MountOptions) -> Result<Mo
     Ok(mounted)
 }
 
+/// Takes away the disk that is mounted at `at`, unless a program has a file on it open: then the
+/// error is [`io::ErrorKind::ResourceBusy`], and nothing has changed. Its server sees that it ended.
+pub fn unmount_unused(at: &Path) -> io::Result<()> {
+    kernel::detach_unused(at)
+}
+
 impl Mounted {
     fn start(&mut self, channel: std::os::fd::OwnedFd, options: &MountOptions) -> io::Result<()> {
         let server = Arc::clone(&self.server);
