@@ -33,7 +33,7 @@ pub use analysis::{
 pub use analyzer::Analyzer;
 pub use drain::drain_spec;
 pub use masked::{below_the_cap, depth_check, longest_below_the_cap, longest_depth_check};
-pub use phases::Phases;
+pub use phases::{Phases, Sustained};
 pub use progress::{ArmProgress, Progress};
 pub use statistics::{
     CpuFigures, DeviceFigures, DeviceSummary, DirectionFigures, Interval, IntervalDevice,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context as _, Result};
-use iotax_analyze::Phases;
+use iotax_analyze::{Phases, Sustained};
 use iotax_plan::Plan;
 use iotax_record::{Experiment, FORMAT, Writer};
 use iotax_rig::{Options, Rig};
@@ -68,7 +68,7 @@ pub fn measure(
             let mut ground = Ground { dir, experiment, rig, drivers, stop, quiet };
             ground.drain(limit_ns, &mut phases)?
         }
-        None => Vec::new(),
+        None => Sustained::default(),
     };
     let setup = Setup {
         experiment: &experiment,

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use iotax_analyze::Phases;
+use iotax_analyze::{Phases, Sustained};
 use iotax_load::Live;
 use iotax_plan::Plan;
 use iotax_record::{End, Experiment, Outcome, Trial, Writer};
@@ -33,10 +33,9 @@ pub struct Setup<'a> {
     pub stop: &'a AtomicBool,
     /// Counters for a progress display.
     pub live: Option<&'a Live>,
-    /// What each arm keeps up once its burst credits are spent, in I/Os per second of the first
-    /// phase's primary job: credits that came back are spent before each trial. Empty, or `None`,
-    /// if that is not known.
-    pub sustained: &'a [Option<f64>],
+    /// What each arm keeps up once its burst credits are spent: those that came back are spent
+    /// before each trial.
+    pub sustained: &'a Sustained,
 }
 
 /// Runs the experiment to its end: blocks of trials, each written down as it ends, until the data
