@@ -18,6 +18,8 @@ pub struct Phases {
     trials: u32,
     /// If these are a depth check: the phases that it is about.
     checked: Vec<Spec>,
+    /// Whether a phase that has its answers is not driven any more.
+    closes: bool,
 }
 
 impl Phases {
@@ -29,7 +31,13 @@ impl Phases {
             let analyzer = Analyzer::new(&experiment);
             (experiment, analyzer)
         });
-        Self { each: phases.collect(), trials: 0, checked: Vec::new() }
+        Self { each: phases.collect(), trials: 0, checked: Vec::new(), closes: false }
+    }
+
+    /// For loads below a cap ([`crate::below_the_cap`]): each asks its own question, and is driven
+    /// until that has its answer.
+    pub fn of_loads(experiment: &Experiment) -> Self {
+        Self { closes: true, ..Self::new(experiment) }
     }
 
     /// For the depth check ([`crate::depth_check`]) of `checked`: it goes on until it is clear how
@@ -140,6 +148,20 @@ impl Phases {
     fn of(&self, name: &str) -> Option<&Analyzer> {
         let is_it = |(head, _): &&(Experiment, Analyzer)| head.spec.workload.name == name;
         self.each.iter().find(is_it).map(|(_, analyzer)| analyzer)
+    }
+
+    /// Which arms are to be driven in the next block, by phase; `progress`: what
+    /// [`Phases::decide`] said last.
+    pub fn open(&self, progress: &Progress) -> Vec<Vec<bool>> {
+        let open = |(_, analyzer): &(Experiment, Analyzer)| {
+            let look = self.closes.then(|| analyzer.decide());
+            match look {
+                None => progress.open.clone(),
+                Some(Progress { stop: Some(_), open, .. }) => vec![false; open.len()],
+                Some(look) => look.open,
+            }
+        };
+        self.each.iter().map(open).collect()
     }
 
     /// What the data say so far, after a complete block: an arm stays open while any phase needs

@@ -68,7 +68,7 @@ impl Ground<'_> {
             return Ok(false);
         }
         let (loads, ended) =
-            self.run(SideRecord::Unmask, spec, &Sustained::default(), Phases::new)?;
+            self.run(SideRecord::Unmask, spec, &Sustained::default(), Phases::of_loads)?;
         phases.unmasked_by(&loads, Some(&ended));
         Ok(ended.interrupted)
     }
