@@ -54,7 +54,8 @@ pub fn measure(
     }
 
     let targets = || spec.arms.iter().map(|arm| &arm.target);
-    let instance = documented.and_then(|args| instance::told(args, &spec.cloud, targets()));
+    let instance =
+        documented.and_then(|args| instance::told(args, &spec.cloud, targets(), &load.dir));
     if let Some(instance) = &instance {
         instance::compare_with(&mut spec.cloud, instance, spec.arms.len());
     }

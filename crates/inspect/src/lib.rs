@@ -35,7 +35,7 @@ mod storage;
 pub use block::{BlockDevice, DeviceNumber};
 pub use cgroup::{CgroupVersion, Hierarchy, hierarchy};
 pub use cgroup_io::{IoLimits, io_limits};
-pub use cloud::{cloud_instance, cloud_instance_at};
+pub use cloud::{AZURE_DISKS, AzureDisk, azure_disk, cloud_instance, cloud_instance_at};
 pub use counters::{
     Memory, Meters, NfsMount, Reading, Stall, cpu_ticks, disk_counters, memory, nfs_mounts, stall,
 };

@@ -30,4 +30,7 @@ pub struct CloudDisk {
     pub caching: Option<String>,
     /// Capacity.
     pub size_bytes: Option<u64>,
+    /// Arms or targets that lie on it, as indices, as far as this machine tells.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub targets: Vec<usize>,
 }

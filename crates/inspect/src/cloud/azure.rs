@@ -79,6 +79,7 @@ fn disk(disk: Disk) -> CloudDisk {
         tier: told(managed.tier),
         caching: told(disk.caching),
         size_bytes: size_gib.and_then(|size| size.checked_mul(GIB)),
+        targets: Vec::new(),
     }
 }
 
@@ -114,6 +115,7 @@ pub(super) mod tests {
             tier: None,
             caching: Some("ReadOnly".to_owned()),
             size_bytes: Some(128 << 30),
+            targets: Vec::new(),
         };
         assert_eq!(found.disks, [os, data]);
     }

@@ -8,11 +8,13 @@
 //! |---|---|
 //! | `client` | a request, held to a limit of time and size |
 //! | `azure`, `aws`, `google` | what to ask each of them, and how to read it |
+//! | `links` | which of a VM's disks lies under a path |
 
 mod aws;
 mod azure;
 mod client;
 mod google;
+mod links;
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::mpsc;
@@ -22,6 +24,7 @@ use std::time::{Duration, Instant};
 use iotax_record::CloudInstance;
 
 use self::client::Client;
+pub use self::links::{AZURE_DISKS, AzureDisk, azure_disk};
 
 /// Where all of them answer: link-local, so that it cannot be another machine's.
 const ADDRESS: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(169, 254, 169, 254)), 80);
