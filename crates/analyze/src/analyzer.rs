@@ -9,8 +9,8 @@ use crate::blocks::Blocks;
 use crate::checks::{self, Evidence};
 use crate::compare;
 use crate::conclude::{Conclusion, conclude};
-use crate::drain;
-use crate::facts::TrialFacts;
+use crate::drain::{self, Stretches};
+use crate::facts::{JobFacts, TrialFacts};
 use crate::masked::{self, Level};
 use crate::method::Method;
 use crate::pool::ArmPool;
@@ -96,14 +96,16 @@ impl Analyzer {
         self.drained = drained;
     }
 
-    /// As the stretches of draining: what they show of one arm.
-    pub(crate) fn drain_of(&self, arm: usize) -> ArmDrain {
+    /// As the stretches of draining: those of one arm.
+    pub(crate) fn stretches(&self, arm: usize) -> Stretches {
         let mut own: Vec<&TrialFacts> =
             self.trials.iter().filter(|t| t.usable && t.arm == Some(arm)).collect();
         own.sort_by_key(|trial| trial.slot);
-        let seconds: Vec<u32> =
-            own.iter().flat_map(|trial| trial.per_second_ios.iter().copied()).collect();
-        drain::arm(&self.names[arm], &seconds)
+        let per_second_ios = own.iter().flat_map(|trial| trial.per_second_ios.iter().copied());
+        let jobs = || own.iter().filter_map(|trial| trial.primary());
+        let (ios, bytes) = (jobs().map(|job| job.ios).sum::<u64>(), jobs().map(JobFacts::bytes));
+        let bytes_per_io = bytes.sum::<u64>() as f64 / ios.max(1) as f64;
+        Stretches { per_second_ios: per_second_ios.collect(), bytes_per_io }
     }
 
     /// The trials of each arm, as one level of a depth check.

@@ -37,7 +37,7 @@ pub use analyzer::Analyzer;
 pub use diagnosis::{Confidence, Diagnosis, Suspect};
 pub use drain::drain_spec;
 pub use masked::{below_the_cap, depth_check, longest_below_the_cap, longest_depth_check};
-pub use phases::Phases;
+pub use phases::{Phases, Sustained};
 pub use progress::{ArmProgress, Progress};
 pub use statistics::{
     CpuFigures, DeviceFigures, DeviceSummary, DirectionFigures, Interval, IntervalDevice,

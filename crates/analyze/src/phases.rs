@@ -5,6 +5,7 @@ use iotax_spec::{Depth, Spec, Workload};
 
 use crate::analysis::{Analysis, ArmDrain, DepthResponse};
 use crate::analyzer::Analyzer;
+use crate::drain::{self, KeptUp};
 use crate::masked::{self, Level};
 use crate::progress::Progress;
 
@@ -17,6 +18,8 @@ pub struct Phases {
     trials: u32,
     /// If these are a depth check: the phases that it is about.
     checked: Vec<Spec>,
+    /// Whether a phase that has its answers is not driven any more.
+    closes: bool,
 }
 
 impl Phases {
@@ -28,7 +31,13 @@ impl Phases {
             let analyzer = Analyzer::new(&experiment);
             (experiment, analyzer)
         });
-        Self { each: phases.collect(), trials: 0, checked: Vec::new() }
+        Self { each: phases.collect(), trials: 0, checked: Vec::new(), closes: false }
+    }
+
+    /// For loads below a cap ([`crate::below_the_cap`]): each asks its own question, and is driven
+    /// until that has its answer.
+    pub fn of_loads(experiment: &Experiment) -> Self {
+        Self { closes: true, ..Self::new(experiment) }
     }
 
     /// For the depth check ([`crate::depth_check`]) of `checked`: it goes on until it is clear how
@@ -93,30 +102,66 @@ impl Phases {
         }
     }
 
-    /// Takes in what was seen while the credits of the first phase's arms were spent
-    /// ([`crate::drain_spec`]), and returns what each arm keeps up, in I/Os per second.
-    pub fn drained_by(&mut self, stretches: &Self) -> Vec<Option<f64>> {
-        let (Some((head, analyzer)), Some((_, seen))) =
-            (self.each.first_mut(), stretches.each.first())
-        else {
-            return Vec::new();
-        };
-        let drained: Vec<ArmDrain> =
-            (0..head.spec.arms.len()).map(|arm| seen.drain_of(arm)).collect();
-        let sustained = drained.iter().map(|drain| drain.rate_iops).collect();
-        analyzer.with_drained(drained);
+    /// Takes in what was seen while the credits of the arms were spent ([`crate::drain_spec`]), and
+    /// returns what each arm keeps up under each of these phases.
+    pub fn drained_by(&mut self, stretches: &Self) -> Sustained {
+        let drained = stretches.drains();
+        let iops = drained.iter().map(|arms| arms.iter().map(|drain| drain.rate_iops).collect());
+        let sustained = Sustained(iops.collect());
+        // Of a record of an earlier version: the first phase alone was drained.
+        for ((_, analyzer), drained) in self.each.iter_mut().zip(drained) {
+            analyzer.with_drained(drained);
+        }
         sustained
     }
 
-    /// As stretches of draining: whether the credits of an arm are spent.
-    pub fn is_drained(&self, arm: usize) -> bool {
-        self.each.first().is_some_and(|(_, seen)| seen.drain_of(arm).rate_iops.is_some())
+    /// As stretches of draining: whether the credits of an arm that a phase uses are spent.
+    pub fn is_drained(&self, arm: usize, phase: usize) -> bool {
+        let drain = self.drains().into_iter().nth(phase).and_then(|arms| arms.into_iter().nth(arm));
+        drain.is_some_and(|drain| drain.rate_iops.is_some())
+    }
+
+    /// As stretches of draining: what each phase shows of each arm, in the order in which they are
+    /// driven, all phases on one arm and then on the next.
+    fn drains(&self) -> Vec<Vec<ArmDrain>> {
+        let Some((head, _)) = self.each.first() else { return Vec::new() };
+        let mut drains = vec![Vec::new(); self.each.len()];
+        let mut kept_up: Vec<(&str, KeptUp)> = Vec::new();
+        for (at, arm) in head.spec.arms.iter().enumerate() {
+            let storage = head.sites.get(at).map_or(arm.name.as_str(), |site| &site.storage_id);
+            for ((_, analyzer), drains) in self.each.iter().zip(&mut drains) {
+                let stretches = analyzer.stretches(at);
+                let here: Vec<KeptUp> = kept_up
+                    .iter()
+                    .filter(|(of, _)| *of == storage)
+                    .map(|(_, level)| *level)
+                    .collect();
+                let drain = drain::arm(&arm.name, &stretches, &here);
+                kept_up.extend(KeptUp::of(&drain, &stretches).map(|level| (storage, level)));
+                drains.push(drain);
+            }
+        }
+        drains
     }
 
     /// The analyzer of the phase with this name.
     fn of(&self, name: &str) -> Option<&Analyzer> {
         let is_it = |(head, _): &&(Experiment, Analyzer)| head.spec.workload.name == name;
         self.each.iter().find(is_it).map(|(_, analyzer)| analyzer)
+    }
+
+    /// Which arms are to be driven in the next block, by phase; `progress`: what
+    /// [`Phases::decide`] said last.
+    pub fn open(&self, progress: &Progress) -> Vec<Vec<bool>> {
+        let open = |(_, analyzer): &(Experiment, Analyzer)| {
+            let look = self.closes.then(|| analyzer.decide());
+            match look {
+                None => progress.open.clone(),
+                Some(Progress { stop: Some(_), open, .. }) => vec![false; open.len()],
+                Some(look) => look.open,
+            }
+        };
+        self.each.iter().map(open).collect()
     }
 
     /// What the data say so far, after a complete block: an arm stays open while any phase needs
@@ -161,6 +206,34 @@ impl Phases {
             (experiment.clone(), analyzer.finish(own.as_ref()))
         };
         self.each.iter().map(finish).collect()
+    }
+}
+
+/// What arms keep up once their burst credits are spent, in I/Os per second of each phase's primary
+/// job.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Sustained(Vec<Vec<Option<f64>>>);
+
+impl Sustained {
+    /// That of an arm under a phase, if it is known.
+    pub fn iops(&self, arm: usize, phase: usize) -> Option<f64> {
+        self.0.get(phase)?.get(arm).copied().flatten()
+    }
+
+    /// As far as it holds for a follow-up of `spec`: of the loads that were made of one phase, each
+    /// arm is driven by the first before credits can come back.
+    #[must_use]
+    pub fn of_follow_up(&self, spec: &Spec, follow_up: &Spec) -> Self {
+        let mut is_driven = vec![false; self.0.len()];
+        let mut of_load = |load: &Workload| {
+            let is_of = |phase: &Workload| load.name.starts_with(&format!("{} ", phase.name));
+            let phases = spec.phases().enumerate().filter(|(_, phase)| is_of(phase));
+            // The longest name: one may begin with another.
+            let (at, _) = phases.max_by_key(|(_, phase)| phase.name.len())?;
+            let is_again = std::mem::replace(is_driven.get_mut(at)?, true);
+            self.0.get(at).filter(|_| !is_again).cloned()
+        };
+        Self(follow_up.phases().map(|load| of_load(load).unwrap_or_default()).collect())
     }
 }
 

@@ -54,6 +54,13 @@ pub fn disk_names(cloud: Cloud) -> Vec<String> {
     }
 }
 
+/// The name of a disk of Azure, for [`disk`], as the metadata service of its VM tells it: a type
+/// such as `Premium_LRS`, a tier if one was chosen apart from the size, and the size. `None` for what
+/// is provisioned freely, and what is not known.
+pub fn azure_disk_of(kind: &str, tier: Option<&str>, size_bytes: u64) -> Option<String> {
+    azure::disks::of_instance(kind, tier, size_bytes)
+}
+
 /// A disk by its name and what was provisioned: `P30`, `gp3:size=500G,iops=6000,bw=250M`,
 /// `pd-ssd:size=500G`. Letters are the provider's units: `G` is GiB; `M` is MB at Azure, MiB
 /// elsewhere.

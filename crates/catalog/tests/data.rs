@@ -213,3 +213,25 @@ fn a_persistent_disk_has_its_baseline_and_so_much_per_gib() {
     assert_eq!(figures(only(&disk("pd-ssd").unwrap())), (None, None));
     assert_eq!(disk("pd-standard:size=1T").unwrap().limits.len(), 2);
 }
+
+#[test]
+fn a_disk_of_azure_is_known_by_its_type_and_size() {
+    let of = |kind: &str, tier: Option<&str>, gib: u64| {
+        let name = iotax_catalog::azure_disk_of(kind, tier, gib << 30)?;
+        // Whatever it is called, the catalog has it.
+        assert!(disk(&name).is_ok(), "{name}");
+        Some(name)
+    };
+    let said = |name: &str| Some(name.to_owned());
+    assert_eq!(of("Premium_LRS", None, 128), said("P10"));
+    assert_eq!(of("Premium_LRS", None, 129), said("P15"));
+    assert_eq!(of("Premium_LRS", Some("P30"), 128), said("P30"));
+    assert_eq!(of("StandardSSD_LRS", None, 4), said("E1"));
+    assert_eq!(of("Standard_LRS", None, 1), said("S4"));
+    assert_eq!(of("Premium_ZRS", None, 1000), said("P30:redundancy=zrs"));
+    for (kind, gib) in
+        [("PremiumV2_LRS", 128), ("UltraSSD_LRS", 128), ("", 30), ("Premium_LRS", 99_999)]
+    {
+        assert_eq!(of(kind, None, gib), None, "{kind}");
+    }
+}

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use anyhow::Result;
-use iotax_analyze::{Phases, below_the_cap, depth_check, drain_spec};
+use iotax_analyze::{Phases, Sustained, below_the_cap, depth_check, drain_spec};
 use iotax_plan::Plan;
 use iotax_record::{End, Experiment, SideRecord, Writer};
 use iotax_rig::Rig;
@@ -29,9 +29,10 @@ pub struct Ground<'a> {
 impl Ground<'_> {
     /// Spends the burst credits of all arms, each for at most `limit_ns`. Returns what each then
     /// keeps up, and adds it to `phases`.
-    pub fn drain(&mut self, limit_ns: u64, phases: &mut Phases) -> Result<Vec<Option<f64>>> {
+    pub fn drain(&mut self, limit_ns: u64, phases: &mut Phases) -> Result<Sustained> {
         let spec = drain_spec(&self.experiment.spec, limit_ns);
-        let (stretches, _) = self.run(SideRecord::Drain, spec, &[], Phases::new)?;
+        let (stretches, _) =
+            self.run(SideRecord::Drain, spec, &Sustained::default(), Phases::new)?;
         Ok(phases.drained_by(&stretches))
     }
 
@@ -39,7 +40,7 @@ impl Ground<'_> {
     /// stopped it.
     pub fn follow_up(
         &mut self,
-        sustained: &[Option<f64>],
+        sustained: &Sustained,
         phases: &mut Phases,
         end: &End,
     ) -> Result<bool> {
@@ -53,8 +54,9 @@ impl Ground<'_> {
         if !fits(&self.experiment.spec, end.wall_ns, &spec) {
             return Ok(false);
         }
+        let sustained = sustained.of_follow_up(&self.experiment.spec, &spec);
         let make = |experiment: &Experiment| Phases::of_depth_check(experiment, phases);
-        let (check, ended) = self.run(SideRecord::DepthCheck, spec, sustained, make)?;
+        let (check, ended) = self.run(SideRecord::DepthCheck, spec, &sustained, make)?;
         phases.checked_at_depths(&check);
         if ended.interrupted || !asked.unmask {
             return Ok(ended.interrupted);
@@ -65,7 +67,8 @@ impl Ground<'_> {
         if !fits(&self.experiment.spec, end.wall_ns.saturating_add(ended.wall_ns), &spec) {
             return Ok(false);
         }
-        let (loads, ended) = self.run(SideRecord::Unmask, spec, &[], Phases::new)?;
+        let (loads, ended) =
+            self.run(SideRecord::Unmask, spec, &Sustained::default(), Phases::of_loads)?;
         phases.unmasked_by(&loads, Some(&ended));
         Ok(ended.interrupted)
     }
@@ -74,7 +77,7 @@ impl Ground<'_> {
         &mut self,
         what: SideRecord,
         spec: Spec,
-        sustained: &[Option<f64>],
+        sustained: &Sustained,
         make: impl Fn(&Experiment) -> Phases,
     ) -> Result<(Phases, End)> {
         let plan = Plan::new(&spec);

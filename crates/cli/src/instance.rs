@@ -1,50 +1,107 @@
 //! Which VM this is, as the cloud tells: what targets are compared with where nobody named it.
 
+use std::path::Path;
+
 use iotax_analyze::documented::named;
-use iotax_record::CloudInstance;
+use iotax_catalog::{Caching, azure_disk_of};
+use iotax_inspect::{AZURE_DISKS, AzureDisk, azure_disk};
+use iotax_record::{CloudDisk, CloudInstance};
 use iotax_spec::{CloudChoice, Layer, Stack, Target};
 
 use crate::args::DocumentedArgs;
 
-/// The VM as the cloud tells, unless it was named or nobody is to be asked, or some target is not on
-/// a disk of this machine: its limits are no matter to memory, which a comparison would not leave
-/// out.
+/// The VM as the cloud tells, and which of its disks lie under the targets; unless it was named or
+/// nobody is to be asked, or some target is not on a disk of this machine: its limits are no matter
+/// to memory, which a comparison would not leave out. `work_dir`: where files without a path are.
 pub fn told<'a>(
     args: &DocumentedArgs,
     cloud: &CloudChoice,
     targets: impl IntoIterator<Item = &'a Target>,
+    work_dir: &'a Path,
 ) -> Option<CloudInstance> {
-    if args.no_metadata || cloud.vm.is_some() || !targets.into_iter().all(is_on_disk) {
+    if args.no_metadata || cloud.vm.is_some() {
         return None;
     }
-    match args.metadata_address {
+    let places = targets.into_iter().map(|target| place(target, work_dir));
+    let places = places.collect::<Option<Vec<&Path>>>()?;
+    let mut instance = match args.metadata_address {
         Some(address) => iotax_inspect::cloud_instance_at(address),
         None => iotax_inspect::cloud_instance(),
+    }?;
+    if cloud.disks.is_empty() {
+        let links = args.azure_disks.as_deref().unwrap_or(Path::new(AZURE_DISKS));
+        for (at, place) in places.into_iter().enumerate() {
+            let Some(disk) = azure_disk(existing(place), links) else { continue };
+            // Only that of the operating system has no number.
+            let lun = if let AzureDisk::Data { lun } = disk { Some(lun) } else { None };
+            if let Some(disk) = instance.disks.iter_mut().find(|disk| disk.lun == lun) {
+                disk.targets.push(at);
+            }
+        }
     }
+    Some(instance)
 }
 
-fn is_on_disk(target: &Target) -> bool {
+/// Where a target lies on a disk of this machine, if it does.
+fn place<'a>(target: &'a Target, work_dir: &'a Path) -> Option<&'a Path> {
     match target {
-        Target::Path(_) => true,
-        Target::Stack(stack) => has_disk(stack),
-        Target::Results(_) => false,
+        Target::Path(path) => Some(path),
+        Target::Stack(stack) => base(stack, work_dir),
+        Target::Results(_) => None,
     }
 }
 
-fn has_disk(stack: &Stack) -> bool {
-    match stack.layers.first() {
-        Some(Layer::File { .. } | Layer::Dir { .. } | Layer::Dev { .. }) => true,
-        Some(Layer::Vdisk { stack }) => has_disk(stack),
-        _ => false,
+fn base<'a>(stack: &'a Stack, work_dir: &'a Path) -> Option<&'a Path> {
+    match stack.layers.first()? {
+        Layer::File { path, .. } => Some(path.as_deref().unwrap_or(work_dir)),
+        Layer::Dir { path } | Layer::Dev { path } => Some(path),
+        Layer::Vdisk { stack } => base(stack, work_dir),
+        _ => None,
     }
 }
 
-/// Names the VM to be compared with, if the catalog knows it and it goes with what the user named.
+/// A file that vanishes with the process may be gone already: then its directory.
+fn existing(path: &Path) -> &Path {
+    let parent = || path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    if path.exists() { path } else { parent().unwrap_or(Path::new(".")) }
+}
+
+/// Names the VM and its disks to be compared with, as far as the catalog knows them and they go with
+/// what the user named.
 pub fn compare_with(cloud: &mut CloudChoice, instance: &CloudInstance, targets: usize) {
-    cloud.vm = Some(instance.vm.clone());
-    if named(cloud, targets).is_err() {
-        cloud.vm = None;
+    let disks = (0..targets).map(|at| {
+        let disk = instance.disks.iter().find(|disk| disk.targets.contains(&at))?;
+        catalog_name(disk, cloud.caching.is_some())
+    });
+    let vm = Some(instance.vm.clone());
+    let with_vm = CloudChoice { vm, ..cloud.clone() };
+    // Disks are named for all targets or for none.
+    let with_disks = |choice: &CloudChoice, disks| CloudChoice { disks, ..choice.clone() };
+    let disks = disks.collect::<Option<Vec<String>>>().filter(|disks| !disks.is_empty());
+    let choices = match disks.filter(|_| cloud.disks.is_empty()) {
+        Some(disks) => {
+            let both = with_disks(&with_vm, disks.clone());
+            let disks = with_disks(cloud, disks);
+            vec![both, with_vm, disks]
+        }
+        None => vec![with_vm],
+    };
+    if let Some(known) = choices.into_iter().find(|choice| named(choice, targets).is_ok()) {
+        *cloud = known;
     }
+}
+
+/// `P10:caching=readonly`
+fn catalog_name(disk: &CloudDisk, says_caching: bool) -> Option<String> {
+    let name = azure_disk_of(disk.kind.as_deref()?, disk.tier.as_deref(), disk.size_bytes?)?;
+    let caching = disk.caching.as_deref().filter(|_| !says_caching).and_then(Caching::parse);
+    let caching = match caching {
+        None | Some(Caching::None) => return Some(name),
+        Some(Caching::ReadOnly) => "readonly",
+        Some(Caching::ReadWrite) => "readwrite",
+    };
+    let separator = if name.contains(':') { ',' } else { ':' };
+    Some(format!("{name}{separator}caching={caching}"))
 }
 
 #[cfg(test)]
@@ -93,7 +150,7 @@ mod tests {
             let Command { args, targets } = Command::parse_from(always.iter().chain(arguments));
             let targets: Vec<Target> = targets.iter().map(|t| Target::parse(t).unwrap()).collect();
             let cloud = crate::documented::choice(&args, targets.len()).unwrap();
-            told(&args, &cloud, &targets).map(|told| told.vm)
+            told(&args, &cloud, &targets, Path::new("/")).map(|told| told.vm)
         };
         let is_told = |arguments: &[&str]| vm(arguments).as_deref() == Some("Standard_DS1_v2");
         for on_disk in ["/", "file(size=1M) + aes", "file(path=/a, size=1M) + loop + ext4"] {
@@ -121,5 +178,42 @@ mod tests {
         assert_eq!(compared("Standard_DS1_v2", Some("P10")).as_deref(), Some("Standard_DS1_v2"));
         assert_eq!(compared("Standard_DS1_v2", Some("gp2:size=100G")), None);
         assert_eq!(compared("Standard_Unheard_Of", None), None);
+    }
+
+    fn disks(kinds: &[(&str, &str, u64)], choice: CloudChoice) -> (CloudChoice, bool) {
+        let disk = |(at, (kind, caching, gib)): (usize, &(&str, &str, u64))| CloudDisk {
+            kind: Some((*kind).to_owned()),
+            caching: Some((*caching).to_owned()),
+            size_bytes: Some(gib << 30),
+            targets: vec![at],
+            ..CloudDisk::default()
+        };
+        let instance = CloudInstance {
+            cloud: "Azure".to_owned(),
+            vm: "Standard_DS2_v2".to_owned(),
+            region: None,
+            disks: kinds.iter().enumerate().map(disk).collect(),
+            ..CloudInstance::default()
+        };
+        let mut choice = choice;
+        compare_with(&mut choice, &instance, 2);
+        let has_vm = choice.vm.is_some();
+        (choice, has_vm)
+    }
+
+    #[test]
+    fn disks_are_compared_with_if_all_are_known() {
+        let two = [("Premium_LRS", "ReadOnly", 128), ("Premium_ZRS", "None", 500)];
+        let found = disks(&two, CloudChoice::default());
+        assert_eq!(found.0.disks, ["P10:caching=readonly", "P20:redundancy=zrs"]);
+        assert!(found.1);
+        let caching = Some("readwrite".to_owned());
+        let said = disks(&two, CloudChoice { caching, ..CloudChoice::default() });
+        assert_eq!(said.0.disks, ["P10", "P20:redundancy=zrs"]);
+        // What is provisioned freely says nothing by its size.
+        let unknown = disks(&[two[0], ("UltraSSD_LRS", "None", 64)], CloudChoice::default());
+        assert_eq!((unknown.0.disks, unknown.1), (Vec::new(), true));
+        let named = CloudChoice { disks: vec!["P30".to_owned()], ..CloudChoice::default() };
+        assert_eq!(disks(&two, named).0.disks, ["P30"]);
     }
 }

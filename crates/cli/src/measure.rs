@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context as _, Result};
-use iotax_analyze::Phases;
+use iotax_analyze::{Phases, Sustained};
 use iotax_plan::Plan;
 use iotax_record::{Experiment, FORMAT, Writer};
 use iotax_rig::{Options, Rig};
@@ -54,7 +54,8 @@ pub fn measure(
     }
 
     let targets = || spec.arms.iter().map(|arm| &arm.target);
-    let instance = documented.and_then(|args| instance::told(args, &spec.cloud, targets()));
+    let instance =
+        documented.and_then(|args| instance::told(args, &spec.cloud, targets(), &load.dir));
     if let Some(instance) = &instance {
         instance::compare_with(&mut spec.cloud, instance, spec.arms.len());
     }
@@ -69,7 +70,7 @@ pub fn measure(
             let mut ground = Ground { dir, experiment, rig, drivers, stop, quiet };
             ground.drain(limit_ns, &mut phases)?
         }
-        None => Vec::new(),
+        None => Sustained::default(),
     };
     let setup = Setup {
         experiment: &experiment,

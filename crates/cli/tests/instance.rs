@@ -12,7 +12,17 @@ const SHORT: [&str; 8] =
 
 /// What came of a short run, and its report again.
 fn told(desk: &Desk, command: &str, targets: &[&str], more: &[&str]) -> (Value, Said) {
-    let address = azure::metadata_service(azure::VM).to_string();
+    told_of(azure::VM, desk, command, targets, more)
+}
+
+fn told_of(
+    vm: &'static str,
+    desk: &Desk,
+    command: &str,
+    targets: &[&str],
+    more: &[&str],
+) -> (Value, Said) {
+    let address = azure::metadata_service(vm).to_string();
     let cloud = ["--metadata-address", &address, "--format", "json", "-q", "--out", "out"];
     let few = ["--no-depth-check", "--max-blocks", "3"];
     let said = desk.run(&[&[command], targets, &SHORT, &few, &cloud, more].concat());
@@ -57,4 +67,44 @@ fn nobody_is_asked_where_that_makes_no_sense_or_is_not_wanted() {
     let (found, report) = told(&Desk::new(), "peel", &["file(size=16M) + aes"], &named);
     assert_eq!((&found["vm"], &found["vm_from"]), (&json!("Standard_DS2_v2"), &json!("option")));
     assert!(!report.out.contains("metadata service"), "{report}");
+}
+
+/// The whole disk under the desk, by the kernel's name; `None` where there is none, as on tmpfs.
+fn disk_under(desk: &Desk) -> Option<String> {
+    let metadata = std::fs::metadata(desk.path()).unwrap();
+    let device = std::os::unix::fs::MetadataExt::dev(&metadata);
+    let (major, minor) = (rustix::fs::major(device), rustix::fs::minor(device));
+    let node = std::fs::canonicalize(format!("/sys/dev/block/{major}:{minor}")).ok()?;
+    let whole = if node.join("partition").exists() { node.parent()? } else { &node };
+    Some(whole.file_name()?.to_str()?.to_owned())
+}
+
+#[test]
+fn the_disk_under_a_directory_is_known_by_its_link() {
+    let desk = Desk::new();
+    let Some(whole) = disk_under(&desk) else {
+        eprintln!("SKIPPED: no disk under {}", desk.path().display());
+        return;
+    };
+    for name in ["a", "links/scsi1", "nodes"] {
+        std::fs::create_dir_all(desk.path().join(name)).unwrap();
+    }
+    // The link's target has the disk's name, and that is what counts.
+    let node = desk.path().join("nodes").join(whole);
+    std::fs::write(&node, "").unwrap();
+    std::os::unix::fs::symlink(node, desk.path().join("links/scsi1/lun4")).unwrap();
+    let links = ["--azure-disks", "links"];
+    let targets = ["a", "file(size=16M)"];
+    let (found, report) = told_of(azure::VM_WITH_DISK, &desk, "compare", &targets, &links);
+    let each = json!(["P10:caching=readonly", "P10:caching=readonly"]);
+    assert_eq!((&found["disks"], &found["disks_from"]), (&each, &json!("metadata")));
+    assert_eq!(found["instance"]["disks"][1]["targets"], json!([0, 1]));
+    let told = "; on Standard_DS1_v2 with P10 (as Azure's metadata service says)";
+    assert!(head(&report).ends_with(told), "{report}");
+
+    let desk = Desk::new();
+    let named = ["--disk", "P30", "--azure-disks", "links"];
+    let peeled = ["file(size=16M) + aes"];
+    let (found, _) = told_of(azure::VM_WITH_DISK, &desk, "peel", &peeled, &named);
+    assert_eq!((&found["disks"], &found["disks_from"]), (&json!(["P30"]), &json!("option")));
 }

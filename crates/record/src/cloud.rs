@@ -48,4 +48,7 @@ pub struct CloudDisk {
     /// Whether the guest encrypts it by Azure Disk Encryption: `encryptionSettings.enabled`.
     #[serde(default)]
     pub is_guest_encrypted: Option<bool>,
+    /// Arms or targets that lie on it, as indices, as far as this machine tells.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub targets: Vec<usize>,
 }

@@ -91,6 +91,7 @@ mod tests {
             drained: Vec::new(),
             unmasked: Vec::new(),
             documented: Vec::new(),
+            causes: Vec::new(),
             trials: Vec::new(),
             warnings: vec![warning("a", "wait"), warning("b", "stop"), warning("c", "wait")],
             open_questions: Vec::new(),

@@ -64,8 +64,8 @@ pub(crate) fn latencies(experiment: &Experiment) -> &'static str {
     }
 }
 
-/// `; on Standard_DS1_v2 (as Azure's metadata service says)`: which VM it is, where the cloud told.
-/// That the user named one is in the command.
+/// `; on Standard_DS1_v2 with P10 (as Azure's metadata service says)`: which VM it is and which of
+/// its disks, where the cloud told. What the user named is in the command.
 pub(crate) fn vm(instance: Option<&CloudInstance>, compared: &CloudChoice) -> String {
     let Some(instance) = instance else { return String::new() };
     let (cloud, vm) = (words::printable(&instance.cloud), words::printable(&instance.vm));
@@ -73,8 +73,27 @@ pub(crate) fn vm(instance: Option<&CloudInstance>, compared: &CloudChoice) -> St
         Some(_) => "",
         None => "; not compared, --vm tells why",
     };
-    format!("; on {vm} (as {cloud}'s metadata service says{unknown})")
+    let disks = match disks_from(Some(instance), compared) {
+        Some(METADATA) => format!(" with {}", kinds(&compared.disks).join(", ")),
+        _ => String::new(),
+    };
+    format!("; on {vm}{disks} (as {cloud}'s metadata service says{unknown})")
 }
+
+/// Each kind of disk once, without what was chosen beside it.
+fn kinds(disks: &[String]) -> Vec<String> {
+    let mut kinds: Vec<String> = Vec::new();
+    for disk in disks {
+        let kind = words::printable(disk.split(':').next().unwrap_or_default());
+        if !kinds.contains(&kind) {
+            kinds.push(kind);
+        }
+    }
+    kinds
+}
+
+const METADATA: &str = "metadata";
+const OPTION: &str = "option";
 
 /// Who named the VM that was compared with: `metadata` or `option`.
 pub(crate) fn vm_from(
@@ -82,5 +101,16 @@ pub(crate) fn vm_from(
     compared: &CloudChoice,
 ) -> Option<&'static str> {
     compared.vm.as_ref()?;
-    Some(if instance.is_some() { "metadata" } else { "option" })
+    Some(if instance.is_some() { METADATA } else { OPTION })
+}
+
+/// Who named the disks that were compared with.
+pub(crate) fn disks_from(
+    instance: Option<&CloudInstance>,
+    compared: &CloudChoice,
+) -> Option<&'static str> {
+    let mut told = instance.into_iter().flat_map(|instance| &instance.disks);
+    // It is only looked for where no disk was named.
+    let is_told = told.any(|disk| !disk.targets.is_empty());
+    (!compared.disks.is_empty()).then_some(if is_told { METADATA } else { OPTION })
 }

@@ -6,7 +6,7 @@ mod common;
 
 use common::analyses;
 use iotax_record::Experiment;
-use iotax_report::bundle::{Bundle, Error, Step, archive, bundle};
+use iotax_report::bundle::{Bundle, Error, Redactor, Step, archive, bundle};
 use iotax_spec::{Engine, Workload};
 
 fn steps(experiment: &Experiment) -> Vec<Step> {
@@ -79,4 +79,13 @@ fn what_cannot_be_repeated_says_why() {
     fio can do none of the jobs of this record:
     job io: operations on trees of files are left out
     ");
+}
+
+#[test]
+fn names_of_a_vm_s_disks_are_left_out_of_what_is_handed_on() {
+    let experiment = common::on_a_vm();
+    let clean = Redactor::new(&experiment).experiment(&experiment);
+    let instance = clean.instance.unwrap();
+    assert_eq!((instance.vm.as_str(), &instance.disks[0].name), ("Standard_DS1_v2", &None));
+    assert_eq!(instance.disks[0].kind.as_deref(), Some("Premium_LRS"));
 }

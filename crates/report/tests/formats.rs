@@ -228,3 +228,14 @@ fn a_trial_without_samples_says_so() {
     let trial = common::trials::run(false).remove(0);
     insta::assert_snapshot!(iotax_report::iostat(&common::run(), &trial), @"Trial 1, block 1, arm target: no samples");
 }
+
+#[test]
+fn every_format_says_which_vm_and_disk_the_cloud_told() {
+    let (experiment, analysis) = (common::on_a_vm(), analyses::compare());
+    let told = "on Standard_DS1_v2 with P10 (as Azure's metadata service says)";
+    let text = text(&experiment, &analysis, Style::default());
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains(told), "{text}");
+    let markdown = markdown(&experiment, &analysis).replace('\\', "");
+    assert!(markdown.contains(told), "{markdown}");
+}

@@ -166,6 +166,7 @@ fn outputs_keep_to_their_schemas() {
         (common::compare(), common::machine::compare()),
         (common::hostile(), analyses::hostile()),
         (common::run(), analyses::run()),
+        (common::on_a_vm(), analyses::compare()),
     ] {
         check(&compare, &parse(&json_compare(&experiment, &analysis)));
     }

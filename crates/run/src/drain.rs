@@ -3,14 +3,14 @@
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-use iotax_analyze::Phases;
+use iotax_analyze::{Phases, Sustained};
 use iotax_load::{LoadDriver, Request};
 use iotax_record::{End, Outcome, Writer};
 
 use crate::error::Error;
 use crate::nanos::nanos;
 use crate::observer::{Event, Observer};
-use crate::trial::Bench;
+use crate::trial::{Bench, workload};
 use crate::walk::Setup;
 
 /// A look at whether credits are spent.
@@ -22,8 +22,8 @@ pub const LONGEST_LOOKS_NS: u64 = LOOK_NS * MOST_LOOKS as u64;
 /// Above the sustained rate by this factor credits are being spent.
 const DRAINED: f64 = 1.05;
 
-/// Loads one arm after the other, as [`iotax_analyze::drain_spec`] says, each until `phases` sees
-/// that it is drained. Every stretch is a trial of the record.
+/// Loads one arm after the other, as [`iotax_analyze::drain_spec`] says, by each phase until
+/// `phases` sees that it is drained. Every stretch is a trial of the record.
 ///
 /// # Errors
 /// If the record cannot be written.
@@ -36,24 +36,24 @@ pub fn drain(
     let started = Instant::now();
     let Setup { experiment, plan, rig, drivers, stop, live, .. } = setup;
     let spec = &experiment.spec;
-    let mut bench = Bench { spec, plan, rig, drivers, stop, live, started, sustained: &[] };
+    let sustained = &Sustained::default();
+    let mut bench = Bench { spec, plan, rig, drivers, stop, live, started, sustained };
     let mut slot = 0;
-    for arm in 0..plan.arms {
+    let loads =
+        (0..plan.arms).flat_map(|arm| (0..plan.phases.len()).map(move |phase| (arm, phase)));
+    for (place, (arm, phase)) in loads.enumerate() {
         for stretch in 0..plan.max_blocks {
-            if stop.load(Ordering::Relaxed) || phases.is_drained(arm) {
+            if stop.load(Ordering::Relaxed) || phases.is_drained(arm, phase) {
                 break;
             }
-            let name = &spec.arms[arm].name;
-            let (place, trials_in_block) = (arm, plan.arms);
-            let phase = None;
             observer.on(&Event::TrialStarts {
                 block: stretch,
-                arm: name,
-                phase,
+                arm: &spec.arms[arm].name,
+                phase: (plan.phases.len() > 1).then(|| workload(spec, phase).name.as_str()),
                 place,
-                trials_in_block,
+                trials_in_block: plan.arms * plan.phases.len(),
             });
-            let trial = bench.trial((stretch, slot), arm, 0);
+            let trial = bench.trial((stretch, slot), arm, phase);
             slot += 1;
             writer.append(&trial)?;
             phases.add(&trial);

@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
+use iotax_analyze::Sustained;
 use iotax_load::{Live, Request, Target};
 use iotax_plan::Plan;
 use iotax_record::{JobRecord, LoadRecord, Outcome, Trial};
@@ -23,7 +24,7 @@ pub(crate) struct Bench<'a> {
     pub(crate) stop: &'a AtomicBool,
     pub(crate) live: Option<&'a Live>,
     pub(crate) started: Instant,
-    pub(crate) sustained: &'a [Option<f64>],
+    pub(crate) sustained: &'a Sustained,
 }
 
 impl Bench<'_> {
@@ -54,8 +55,8 @@ impl Bench<'_> {
                 stop: self.stop,
                 live: self.live,
             };
-            if let (0, Some(Some(iops))) = (phase, self.sustained.get(arm)) {
-                drain::again(driver, &request, *iops);
+            if let Some(iops) = self.sustained.iops(arm, phase) {
+                drain::again(driver, &request, iops);
             }
             (driver, request)
         });

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use iotax_analyze::Phases;
+use iotax_analyze::{Phases, Sustained};
 use iotax_load::Live;
 use iotax_plan::Plan;
 use iotax_record::{End, Experiment, Outcome, Trial, Writer};
@@ -33,10 +33,9 @@ pub struct Setup<'a> {
     pub stop: &'a AtomicBool,
     /// Counters for a progress display.
     pub live: Option<&'a Live>,
-    /// What each arm keeps up once its burst credits are spent, in I/Os per second of the first
-    /// phase's primary job: credits that came back are spent before each trial. Empty, or `None`,
-    /// if that is not known.
-    pub sustained: &'a [Option<f64>],
+    /// What each arm keeps up once its burst credits are spent: those that came back are spent
+    /// before each trial.
+    pub sustained: &'a Sustained,
 }
 
 /// Runs the experiment to its end: blocks of trials, each written down as it ends, until the data
@@ -84,7 +83,7 @@ impl Walk<'_> {
         let plan = self.bench.plan;
         let mut budget =
             Budget::new(self.bench.started, plan.max_time_ns, plan.block_ns(plan.arms));
-        let mut open = vec![true; plan.arms];
+        let mut open = vec![vec![true; plan.arms]; plan.phases.len()];
         for block in 0..plan.max_blocks {
             let block_started = Instant::now();
             if !budget.allows(block, block_started) {
@@ -102,17 +101,18 @@ impl Walk<'_> {
             if let Some(reason) = progress.stop {
                 return Ok(reason);
             }
-            open = progress.open;
+            open = self.phases.open(&progress);
         }
         Ok(format!("all {} blocks were run", plan.max_blocks))
     }
 
-    /// Runs one trial of each phase on each open arm; false if the user stopped it.
-    fn block(&mut self, block: u32, open: &[bool]) -> Result<bool, Error> {
-        let order = self.bench.plan.order(block, |arm| open[arm]);
+    /// Runs one trial of each phase on each arm that it is open for; false if the user stopped it.
+    fn block(&mut self, block: u32, open: &[Vec<bool>]) -> Result<bool, Error> {
+        let order = self.bench.plan.order(block, |_| true);
         let phases = self.bench.plan.phases.len();
         let turns = order.iter().flat_map(|arm| (0..phases).map(move |phase| (*arm, phase)));
-        for (place, (arm, phase)) in turns.enumerate() {
+        let turns: Vec<(usize, usize)> = turns.filter(|(arm, phase)| open[*phase][*arm]).collect();
+        for (place, (arm, phase)) in turns.iter().copied().enumerate() {
             if self.bench.stop.load(Ordering::Relaxed) {
                 return Ok(false);
             }
@@ -121,7 +121,7 @@ impl Walk<'_> {
                 arm: &self.bench.spec.arms[arm].name,
                 phase: (phases > 1).then(|| workload(self.bench.spec, phase).name.as_str()),
                 place,
-                trials_in_block: order.len() * phases,
+                trials_in_block: turns.len(),
             });
             let trial = self.bench.trial((block, self.slot), arm, phase);
             self.keep((arm, phase), &trial)?;

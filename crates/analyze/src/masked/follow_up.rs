@@ -19,6 +19,8 @@ const CHECK_TIME_NS: u64 = 2_000_000_000;
 const BELOW_CAP: f64 = 0.7;
 /// Blocks at most to see what a cap hides.
 const MOST_BLOCKS: u32 = 16;
+/// Longest time for that where any verdict will do, in nanoseconds and without switching.
+const QUICK_NS: u64 = 120_000_000_000;
 
 /// The experiment that tells whether arms of equal throughput sit on a cap: the same arms at half
 /// the depth, the same and twice the depth. `None` if nothing was equal in a closed loop, or no
@@ -67,7 +69,22 @@ fn at_loads<'a>(
     let loads = workloads.flat_map(|(workload, rates)| {
         [workload.one_at_a_time(), workload.at_rates(&rates)].into_iter().flatten()
     });
-    let max_blocks = spec.stop.max_blocks.clamp(spec.stop.min_blocks, MOST_BLOCKS);
+    let mut loads: Vec<Workload> = loads.collect();
+    let mut max_blocks = spec.stop.max_blocks.clamp(spec.stop.min_blocks, MOST_BLOCKS);
+    if spec.stop.mode == StopMode::Quick {
+        let trials_ns = |loads: &[Workload]| {
+            let trial_ns = loads.iter().map(|load| load.ramp_ns.saturating_add(load.time_ns));
+            trial_ns.fold(0, u64::saturating_add).saturating_mul(spec.arms.len() as u64)
+        };
+        let fit = |loads: &[Workload]| QUICK_NS / trials_ns(loads).max(1);
+        // The first look needs so many blocks: rather those of shorter trials than none.
+        if fit(&loads) < u64::from(FEWEST_BLOCKS) {
+            loads = loads.into_iter().map(shortened).collect();
+        }
+        let fewest = FEWEST_BLOCKS.max(spec.stop.min_blocks);
+        let fit = u32::try_from(fit(&loads)).unwrap_or(u32::MAX);
+        max_blocks = max_blocks.min(fit.max(fewest));
+    }
     let stop = iotax_spec::Stop {
         mode: StopMode::Quick,
         min_blocks: spec.stop.min_blocks.min(max_blocks),
@@ -75,7 +92,7 @@ fn at_loads<'a>(
         max_time_ns: None,
         ..spec.stop
     };
-    follow_up(spec, loads.collect(), "unmask", stop)
+    follow_up(spec, loads, "unmask", stop)
 }
 
 /// The phases in which throughput is compared.
@@ -139,5 +156,53 @@ impl Metric {
     /// Whether a cap can make it equal.
     pub(crate) const fn is_capped(self) -> bool {
         matches!(self, Self::Throughput)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use iotax_spec::{Arm, Stop, Target};
+
+    use super::*;
+
+    fn spec(mode: StopMode, arms: usize) -> Spec {
+        let mut workload = Workload::preset("randread-4k").unwrap();
+        (workload.ramp_ns, workload.time_ns) = (2_000_000_000, 5_000_000_000);
+        workload.set("depth=8").unwrap();
+        let arm = |at| Arm::new(format!("arm {at}"), Target::parse("mem").unwrap());
+        let stop = Stop { mode, ..Stop::default() };
+        Spec::compare(workload, (0..arms).map(arm).collect(), stop, 1).unwrap()
+    }
+
+    /// Blocks at most, and the seconds that they take.
+    fn longest(spec: &Spec) -> (u32, u64) {
+        let loads = longest_below_the_cap(spec).unwrap();
+        assert_eq!(loads.phases().count(), 2);
+        let trial_ns: u64 = loads.phases().map(|load| load.ramp_ns + load.time_ns).sum();
+        let blocks = loads.stop.max_blocks;
+        (blocks, trial_ns * loads.arms.len() as u64 * u64::from(blocks) / 1_000_000_000)
+    }
+
+    #[test]
+    fn a_quick_look_below_the_cap_takes_two_minutes_at_most() {
+        assert_eq!(longest(&spec(StopMode::Default, 2)), (16, 448));
+        assert_eq!(longest(&spec(StopMode::Quick, 2)), (4, 112));
+        // Shorter trials make room for more of them, and three blocks are the least.
+        assert_eq!(longest(&spec(StopMode::Quick, 4)), (5, 120));
+        assert_eq!(longest(&spec(StopMode::Quick, 8)), (3, 144));
+        let mut few = spec(StopMode::Quick, 2);
+        few.stop.max_blocks = 3;
+        assert_eq!(longest(&few), (3, 84));
+    }
+
+    #[test]
+    fn only_compared_throughput_can_be_masked() {
+        let arm = Arm::new("a", Target::parse("mem").unwrap());
+        let workload = Workload::preset("randread-4k").unwrap();
+        let alone = Spec::single(workload, arm, Stop::default(), 1).unwrap();
+        assert!(longest_below_the_cap(&alone).is_none() && longest_depth_check(&alone).is_none());
+        let mut offered = spec(StopMode::Quick, 2);
+        offered.workload.set("rate=100").unwrap();
+        assert!(longest_below_the_cap(&offered).is_none());
     }
 }

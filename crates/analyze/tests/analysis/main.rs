@@ -3,6 +3,7 @@
 mod compare;
 mod open_loop;
 mod peel;
+mod phases;
 mod questions;
 mod robust;
 mod support;

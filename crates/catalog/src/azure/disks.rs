@@ -57,6 +57,22 @@ pub(crate) fn disk(parameters: &mut Parameters) -> Result<Option<Disk>, Error> {
     }
 }
 
+/// The tier of a disk as the metadata service of its VM tells it: a type such as `Premium_LRS`, a
+/// tier if it was chosen apart from the size, and the size. `None` for what is provisioned freely,
+/// and what is not known.
+pub(crate) fn of_instance(r#type: &str, tier: Option<&str>, size_bytes: u64) -> Option<String> {
+    let mut rows: Vec<Row> = rows().into_iter().filter(Row::is_tier).collect();
+    rows.retain(|row| row.r#type.eq_ignore_ascii_case(r#type));
+    rows.sort_by(|a, b| a.max_size_gib.total_cmp(&b.max_size_gib));
+    let is_it = |row: &&Row| match tier {
+        Some(tier) => row.tier.eq_ignore_ascii_case(tier),
+        None => gib_to_bytes(row.max_size_gib) >= size_bytes,
+    };
+    let row = rows.iter().find(is_it)?;
+    let redundancy = if row.is_local_tier() { "" } else { ":redundancy=zrs" };
+    Some(format!("{}{redundancy}", row.tier))
+}
+
 fn rows() -> Vec<Row> {
     AZURE_DISKS.rows(|_| true)
 }

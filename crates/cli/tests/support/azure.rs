@@ -24,3 +24,8 @@ pub fn metadata_service(body: &'static str) -> SocketAddr {
     });
     address
 }
+
+/// The same with a data disk of 128 GiB.
+pub const VM_WITH_DISK: &str = r#"{"compute":{"vmSize":"Standard_DS1_v2","location":"westeurope",
+"storageProfile":{"osDisk":{"name":"os","diskSizeGB":"30"},"dataDisks":[{"name":"data","lun":"4",
+"caching":"ReadOnly","diskSizeGB":"128","managedDisk":{"storageAccountType":"Premium_LRS"}}]}}}"#;

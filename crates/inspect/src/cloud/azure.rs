@@ -144,6 +144,7 @@ fn disk(disk: Disk) -> CloudDisk {
         is_os: false,
         is_ephemeral: disk.on_the_host.map(|host| host.option.as_deref() == Some("Local")),
         is_guest_encrypted: disk.encryption.and_then(|settings| flag(&settings.enabled?)),
+        targets: Vec::new(),
     }
 }
 

@@ -32,6 +32,10 @@ pub(crate) struct Output<'a> {
     vm: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     vm_from: Option<&'static str>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    disks: &'a [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    disks_from: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     instance: Option<&'a CloudInstance>,
 }
@@ -52,6 +56,11 @@ impl<'a> Output<'a> {
             generator_ns_per_io: experiment.generator_ns_per_io,
             vm: experiment.spec.cloud.vm.as_deref(),
             vm_from: provenance::vm_from(experiment.instance.as_ref(), &experiment.spec.cloud),
+            disks: &experiment.spec.cloud.disks,
+            disks_from: provenance::disks_from(
+                experiment.instance.as_ref(),
+                &experiment.spec.cloud,
+            ),
             instance: experiment.instance.as_ref(),
         }
     }

@@ -30,6 +30,8 @@ pub fn limits_json(search: Search<'_>) -> String {
         "seed": head.limits.seed,
         "vm": head.limits.cloud.vm,
         "vm_from": provenance::vm_from(head.instance.as_ref(), &head.limits.cloud),
+        "disks": head.limits.cloud.disks,
+        "disks_from": provenance::disks_from(head.instance.as_ref(), &head.limits.cloud),
         "instance": head.instance,
         "wall_ns": end.map(|end| end.wall_ns),
         "targets": targets,

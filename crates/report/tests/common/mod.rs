@@ -14,7 +14,7 @@ pub mod analyses;
 pub mod machine;
 pub mod trials;
 
-use iotax_record::{Environment, Experiment, FORMAT, Site};
+use iotax_record::{CloudDisk, CloudInstance, Environment, Experiment, FORMAT, Site};
 use iotax_spec::Layer;
 use iotax_spec::{Arm, Design, Spec, Stack, Stop, StopMode, Target, Throttle, Workload};
 
@@ -122,6 +122,29 @@ pub fn compare() -> Experiment {
     let workload = Workload::preset("randread-4k").unwrap();
     let command = ["iotax", "compare", "--workload", "randread-4k", "base=file(size=2G)", "..."];
     experiment(workload, arms, Design::Compare, &command)
+}
+
+/// As [`compare`], where the cloud has told the VM and a disk of it.
+pub fn on_a_vm() -> Experiment {
+    let disk = CloudDisk {
+        name: Some("disk-of-alice".to_owned()),
+        lun: Some(0),
+        kind: Some("Premium_LRS".to_owned()),
+        size_bytes: Some(128 << 30),
+        targets: vec![0, 1],
+        ..CloudDisk::default()
+    };
+    let mut experiment = compare();
+    experiment.spec.cloud.vm = Some("Standard_DS1_v2".to_owned());
+    experiment.spec.cloud.disks = vec!["P10:caching=readonly".to_owned(), "P10".to_owned()];
+    experiment.instance = Some(CloudInstance {
+        cloud: "Azure".to_owned(),
+        vm: "Standard_DS1_v2".to_owned(),
+        region: Some("westeurope".to_owned()),
+        disks: vec![disk],
+        ..CloudInstance::default()
+    });
+    experiment
 }
 
 /// One arm.

@@ -54,8 +54,9 @@ pub(super) fn no_cpu_left(case: &Case<'_>) -> Option<Suspect> {
     let pressure = case.statistics?.pressure.cpu.map(|cpu| {
         format!("tasks waited for a CPU for {} of the time", percent(cpu.some_percent / 100.0))
     });
-    let suspect = Suspect::new("cpu-bound", Confidence::Likely, evidence);
-    Some(suspect.and(pressure).but(disk_takes_most(case)))
+    let against = disk_takes_most(case);
+    let confidence = if against.is_some() { Confidence::Possible } else { Confidence::Likely };
+    Some(Suspect::new("cpu-bound", confidence, evidence).and(pressure).but(against))
 }
 
 /// What speaks against the CPU: the disk itself keeps I/Os for most of their time.

@@ -1,0 +1,75 @@
+//! The blind test: faults are planted under a path on real layers, with parameters drawn from a
+//! seed; iotax measures and says what the cause is, told nothing but the path and the load that is
+//! slow. Each fault has a healthy control, made in the same way without it.
+//!
+//! ```text
+//! cargo run --release -p iotax-blind -- --seed 1
+//! ```
+//!
+//! Needs root, FUSE, loop devices and control groups of version 1; what it makes is taken down
+//! again, also when it is interrupted.
+#![forbid(unsafe_code)]
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "it prints the score")]
+
+mod faults;
+mod lab;
+mod score;
+mod situation;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::{Result, ensure};
+use clap::Parser;
+
+use crate::faults::SITUATIONS;
+use crate::lab::Lab;
+use crate::score::{Outcome, Score};
+use crate::situation::Situation;
+
+/// Plants faults and lets iotax find them
+#[derive(Parser)]
+struct Args {
+    /// Seed of the parameters
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Only situations whose name contains this; repeat for several
+    #[arg(long, value_name = "TEXT")]
+    only: Vec<String>,
+    /// The iotax to be examined
+    #[arg(long, default_value = "target/release/iotax")]
+    iotax: PathBuf,
+    /// Print what iotax said of each
+    #[arg(short, long)]
+    verbose: bool,
+    /// List the situations
+    #[arg(long)]
+    list: bool,
+}
+
+fn main() -> Result<ExitCode> {
+    let args = Args::parse();
+    let is_asked = |situation: &&Situation| {
+        args.only.is_empty() || args.only.iter().any(|part| situation.name.contains(part))
+    };
+    let asked: Vec<_> = SITUATIONS.iter().filter(is_asked).collect();
+    if args.list {
+        for Situation { name, causes, .. } in asked {
+            println!("{name:28} {}", causes.join(" or "));
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
+    ensure!(rustix::process::geteuid().is_root(), "planting faults needs root");
+    let iotax = args.iotax.canonicalize()?;
+    let mut score = Score::default();
+    for situation in asked {
+        for is_faulty in [true, false] {
+            let mut lab = Lab::new(&iotax, args.seed, situation.name)?;
+            let outcome = situation.examine(&mut lab, is_faulty);
+            let outcome = outcome.unwrap_or_else(|error| Outcome::Broken(format!("{error:#}")));
+            score.add(situation, is_faulty, outcome, args.verbose);
+        }
+    }
+    score.print();
+    Ok(if score.is_passed() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}

@@ -1,0 +1,58 @@
+use anyhow::{Context as _, Result};
+use serde_json::Value;
+
+use crate::lab::Lab;
+use crate::score::{Named, Outcome};
+
+/// Something that is slow, and why.
+pub struct Situation {
+    /// Its name.
+    pub name: &'static str,
+    /// Names of causes, any of which is right.
+    pub causes: &'static [&'static str],
+    /// Makes it, with or without the fault, and says what its user would run.
+    pub plant: fn(&mut Lab, is_faulty: bool) -> Result<Complaint>,
+}
+
+/// What a user runs who knows what is slow, but not why.
+pub struct Complaint {
+    /// Arguments of iotax, the command first.
+    pub args: Vec<String>,
+}
+
+impl Complaint {
+    /// A load on a path that is slow.
+    pub fn run(workload: &str, target: &str, more: &[&str]) -> Self {
+        let own = ["run", workload, target, "--ramp", "1s"];
+        Self { args: own.iter().chain(more).map(|word| (*word).to_owned()).collect() }
+    }
+
+    /// Disks that bring less than they should.
+    pub fn limits(targets: &[&str], more: &[&str]) -> Self {
+        let own = ["limits", "--quick", "--no-metadata"];
+        let words = own.iter().chain(targets).chain(more);
+        Self { args: words.map(|word| (*word).to_owned()).collect() }
+    }
+}
+
+impl Situation {
+    /// Makes it, measures, and asks for the causes.
+    pub fn examine(&self, lab: &mut Lab, is_faulty: bool) -> Result<Outcome> {
+        let complaint = (self.plant)(lab, is_faulty).context("planting")?;
+        let record = lab.path("record");
+        let mut args = complaint.args;
+        args.extend(["--quiet", "--format", "json", "--out", &record].map(str::to_owned));
+        lab.iotax_in_groups(&args).context("measuring")?;
+        let said = lab.iotax(&["doctor", "--record", &record, "--format", "json"])?;
+        let said: Value = serde_json::from_str(&said)?;
+        let diagnoses = said["causes"].as_array().context("no causes in what doctor said")?;
+        let suspects =
+            diagnoses.iter().flat_map(|of| of["suspects"].as_array().into_iter().flatten());
+        let named = suspects.map(|suspect| Named {
+            cause: suspect["cause"].as_str().unwrap_or_default().to_owned(),
+            confidence: suspect["confidence"].as_str().unwrap_or_default().to_owned(),
+            evidence: suspect["evidence"][0].as_str().unwrap_or_default().to_owned(),
+        });
+        Ok(Outcome::Named(named.collect()))
+    }
+}
