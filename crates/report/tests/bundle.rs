@@ -6,7 +6,8 @@ mod common;
 
 use common::analyses;
 use iotax_record::Experiment;
-use iotax_report::bundle::{Bundle, Error, Redactor, Step, archive, bundle};
+use iotax_report::Redactor;
+use iotax_report::bundle::{Bundle, Error, Step, archive, bundle};
 use iotax_spec::{Engine, Workload};
 
 fn steps(experiment: &Experiment) -> Vec<Step> {

@@ -5,6 +5,7 @@
 //! in the table of `rules`.
 
 mod case;
+mod joined;
 mod rules;
 mod searched;
 mod suspect;
@@ -26,6 +27,7 @@ pub(crate) fn of_arms(evidence: &Evidence<'_>, arms: &[ArmSummary]) -> Vec<Diagn
     let of_arm = |(place, summary): (usize, &ArmSummary)| {
         let case = Case::new(evidence, place, summary)?;
         let suspects = rules::ALL.iter().filter_map(|rule| rule(&case)).collect();
+        let suspects = joined::with_findings(&case, suspects);
         Some(Diagnosis { of: summary.name.clone(), suspects: ranked(suspects) })
     };
     let diagnoses = arms.iter().enumerate().filter_map(of_arm);

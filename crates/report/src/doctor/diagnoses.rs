@@ -1,14 +1,12 @@
-use iotax_analyze::doctor::Finding;
 use iotax_analyze::{Confidence, Diagnosis, Suspect};
 use iotax_catalog::cause;
 
 use super::cause::dated;
-use super::findings::observed;
 use crate::page::Page;
 use crate::{format, words};
 
 /// What a measurement points to, target by target, the surest first.
-pub(super) fn write(page: &mut Page, diagnoses: &[Diagnosis], findings: &[Finding]) {
+pub(super) fn write(page: &mut Page, diagnoses: &[Diagnosis]) {
     if diagnoses.is_empty() {
         page.paragraph("The measurement points to no known cause.");
     }
@@ -25,16 +23,14 @@ pub(super) fn write(page: &mut Page, diagnoses: &[Diagnosis], findings: &[Findin
                 Confidence::Possible => page.title(&head),
                 Confidence::Likely | Confidence::Sure => page.warning(&head),
             }
-            page.facts_below(&facts(suspect, findings));
+            page.facts_below(&facts(suspect));
         }
     }
 }
 
-fn facts<'a>(suspect: &Suspect, findings: &[Finding]) -> Vec<(&'a str, String)> {
+fn facts<'a>(suspect: &Suspect) -> Vec<(&'a str, String)> {
     let mut facts: Vec<(&str, String)> = Vec::new();
     facts.extend(suspect.evidence.iter().map(|text| ("for", text.clone())));
-    let seen = findings.iter().filter(|finding| finding.cause == suspect.cause);
-    facts.extend(seen.flat_map(|finding| &finding.seen).map(|seen| ("for", observed(seen))));
     facts.extend(suspect.against.iter().map(|text| ("against", text.clone())));
     if let Some(share) = suspect.explains {
         facts.push(("explains", format!("{} of the time of an I/O", format::percent(share))));

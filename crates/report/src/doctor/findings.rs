@@ -36,7 +36,7 @@ pub(super) fn write(page: &mut Page, findings: &[Finding]) {
 }
 
 /// `/sys/block/sda/queue/scheduler: bfq`.
-pub(super) fn observed(seen: &Observation) -> String {
+fn observed(seen: &Observation) -> String {
     match &seen.field {
         Some(field) => format!("{}, {field}: {}", seen.file, seen.value),
         None => format!("{}: {}", seen.file, seen.value),

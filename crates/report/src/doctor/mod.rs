@@ -38,7 +38,7 @@ pub fn doctor_text(
 ) -> String {
     let mut page = Page::new(style);
     if let Some(diagnoses) = diagnoses {
-        diagnoses::write(&mut page, diagnoses, findings);
+        diagnoses::write(&mut page, diagnoses);
     }
     for path in &machine.paths {
         page.lines(&tree::drawn(machine, path, style));

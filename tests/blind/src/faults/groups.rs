@@ -27,8 +27,9 @@ pub const WRITES: Situation = Situation {
         let limit = if is_faulty { lab.number(150..=900) } else { 1_000_000 };
         let value = format!("{} {limit}", Lab::number_of(&device)?);
         lab.group("blkio", &[("blkio.throttle.write_iops_device", value)])?;
-        let more = ["--set", "depth=8", "--set", "size=128M", "--time", "6s", "--destroy", &device];
-        Ok(Complaint::run("randwrite-4k", &device, &more))
+        let dir = lab.mounted(&device, "noatime")?;
+        let more = ["--set", "depth=8", "--set", "size=128M", "--time", "6s"];
+        Ok(Complaint::run("randwrite-4k", &dir, &more))
     },
 };
 

@@ -84,10 +84,9 @@ pub const BURST: Situation = Situation {
         let base = lab.number(400..=900);
         let seconds = lab.number(6..=10);
         let burst = 4 * base;
-        let credits = (burst - base) * seconds;
         let stack = format!(
             "mem(size=256M) + delay(latency=200us) + \
-             throttle(iops={base}, burst_iops={burst}, burst_ios={credits})"
+             throttle(iops={base}, burst_iops={burst}, credits={seconds}s)"
         );
         let healthy = format!("mem(size=256M) + delay(latency=200us) + throttle(iops={burst})");
         let disk = lab.disk("disk", if is_faulty { &stack } else { &healthy })?;
@@ -102,10 +101,9 @@ pub const BYTES_BURST: Situation = Situation {
         let base = lab.number(20..=40);
         let seconds = lab.number(6..=10);
         let burst = 3 * base;
-        let credits = (burst - base) * seconds;
         let stack = format!(
             "mem(size=256M) + delay(latency=200us) + \
-             throttle(bw={base}M, burst_bw={burst}M, burst_bytes={credits}M)"
+             throttle(bw={base}M, burst_bw={burst}M, credits={seconds}s)"
         );
         let healthy = format!("mem(size=256M) + delay(latency=200us) + throttle(bw={burst}M)");
         let disk = lab.disk("disk", if is_faulty { &stack } else { &healthy })?;

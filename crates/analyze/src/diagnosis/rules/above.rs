@@ -57,3 +57,35 @@ fn blamed(device: &Device, crypts: &[&Crypt]) -> Option<&'static str> {
     }
     None
 }
+
+/// File systems that encrypt, in a program of their own or in the kernel.
+const ENCRYPTING: [&str; 4] = ["fuse.gocryptfs", "fuse.encfs", "fuse.cryfs", "ecryptfs"];
+
+/// File systems under the path that encrypt what passes them.
+pub(super) fn encrypting_mounts(case: &Case<'_>) -> Option<Suspect> {
+    let mounts = case.mounts_seen();
+    let encrypt: Vec<_> = mounts
+        .iter()
+        .filter(|mount| ENCRYPTING.contains(&mount.file_system.as_str()))
+        .map(|mount| format!("{} on {}", mount.file_system, mount.mount_point))
+        .collect();
+    let mapped = case
+        .devices_seen()
+        .iter()
+        .filter(|d| d.mapping.as_ref().is_some_and(|m| m.is_crypt()))
+        .count();
+    let cause = match encrypt.len() + mapped {
+        _ if encrypt.is_empty() => return None,
+        1 => "encryption-in-path",
+        _ => "encrypted-twice",
+    };
+    // What the disk took of an I/O's time is not theirs.
+    let below = case.bottom().map_or(0.0, |disk| served(&disk.figures).0);
+    let share = 1.0 - below / case.latency_ms();
+    let evidence = format!("what passes {} is encrypted there", encrypt.join(" and "));
+    let disk = case.bottom().map(|disk| {
+        format!("an I/O took {:.3} ms, {below:.3} ms of it at {}", case.latency_ms(), disk.name)
+    });
+    let suspect = Suspect::new(cause, Confidence::Likely, evidence).explaining(share);
+    Some(suspect.and(disk))
+}

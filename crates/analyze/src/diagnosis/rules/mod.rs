@@ -14,7 +14,7 @@ use super::suspect::Suspect;
 pub(super) type Rule = fn(&Case<'_>) -> Option<Suspect>;
 
 /// All rules.
-pub(super) const ALL: [Rule; 15] = [
+pub(super) const ALL: [Rule; 17] = [
     processor::cpu_quota,
     processor::steal,
     processor::no_cpu_left,
@@ -28,6 +28,8 @@ pub(super) const ALL: [Rule; 15] = [
     device::split,
     device::queue_too_short,
     above::time_between_devices,
+    above::encrypting_mounts,
     regime::burst_spent,
     waiting::flushes,
+    waiting::one_at_a_time,
 ];

@@ -1,6 +1,6 @@
-//! Waiting for the medium to say that data is safe.
+//! Waiting: for the medium to say that data is safe, or for one I/O after the other.
 
-use super::super::case::Case;
+use super::super::case::{Case, served};
 use super::super::suspect::{Confidence, Suspect};
 use crate::words::{percent, time};
 
@@ -8,6 +8,30 @@ use crate::words::{percent, time};
 const SHARE: f64 = 0.5;
 /// A flush that long is a disk's, not a cache's.
 const SLOW_NS: f64 = 2e6;
+
+/// So few in flight use a fraction of what most disks serve at a time.
+const FEW: u32 = 2;
+/// An I/O that is faster is not waited for.
+const SLOW_IO_MS: f64 = 0.1;
+/// Share of an I/O's time that is the disk's own.
+const AT_DISK: f64 = 0.6;
+
+/// A program that has one I/O in flight on a disk that would serve many.
+pub(super) fn one_at_a_time(case: &Case<'_>) -> Option<Suspect> {
+    let in_flight = case.job.in_flight();
+    let is_closed = case.of_job(|job| f64::from(u8::from(job.offered_ios.is_some()))) == 0.0;
+    let direct = !case.is_buffered() && is_closed && in_flight <= FEW;
+    (direct && case.latency_ms() > SLOW_IO_MS).then_some(())?;
+    let at_disk = case.bottom().map(|disk| served(&disk.figures).0 / case.latency_ms());
+    at_disk.is_none_or(|share| share > AT_DISK).then_some(())?;
+    let evidence = format!(
+        "with {in_flight} in flight each waits for the one before: {in_flight} / {} are {:.0} \
+         IOPS, whatever the disk could do",
+        time(case.summary.mean_latency_ns),
+        case.summary.iops
+    );
+    Some(Suspect::new("too-little-parallelism", Confidence::Likely, evidence).explaining(0.5))
+}
 
 /// Programs that wait for flushes most of the time.
 pub(super) fn flushes(case: &Case<'_>) -> Option<Suspect> {
