@@ -70,7 +70,9 @@ impl Default for Look {
     fn default() -> Self {
         let path = std::env::var_os("PATH").unwrap_or_default();
         let administrators = ["/usr/sbin", "/sbin"].map(PathBuf::from);
-        let programs = std::env::split_paths(&path).chain(administrators).collect();
+        let programs = std::env::split_paths(&path).chain(administrators);
+        // Root should not run what lies in the working directory.
+        let programs = programs.filter(|directory| directory.is_absolute()).collect();
         Self { metadata: Some(METADATA_ADDRESS), programs }
     }
 }
