@@ -173,7 +173,7 @@ const CURES: [Cure; 17] = [
         m.groups.cpu.as_mut().unwrap().throttled_periods = 480;
     }),
     ("pod-with-limits", "io-max-ignored", |m| {
-        m.environment.kernel = Some("7.0.2-generic".to_owned());
+        m.environment.kernel = Some("Linux 7.0.2-generic #1 SMP".to_owned());
     }),
     ("workshop", "loop-double-caching", |m| {
         device(m, "loop0").loop_file.as_mut().unwrap().is_direct = Some(true);

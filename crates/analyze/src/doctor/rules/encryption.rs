@@ -6,6 +6,8 @@ use crate::doctor::finding::{Certainty, Finding, Observation};
 use crate::doctor::seen::{Seen, quoted};
 
 const FLAGS: [&str; 2] = ["no_read_workqueue", "no_write_workqueue"];
+/// Drivers of AES without instructions for it: tables, and tables read in constant time.
+const IN_C: [&str; 2] = ["aes-generic", "aes-fixed-time"];
 /// Linux since when `io.max` holds buffered writes through device mapper again.
 const IO_MAX_HOLDS_SINCE: (u32, u32) = (7, 0);
 /// What dm-crypt splits large I/Os into, unless it is told otherwise.
@@ -84,7 +86,7 @@ pub(super) fn work_queues(seen: &Seen<'_>) -> Vec<Finding> {
 /// A cipher in plain C.
 pub(super) fn software_cipher(seen: &Seen<'_>) -> Vec<Finding> {
     let Some(driver) = &seen.machine.kernel.xts_driver else { return Vec::new() };
-    if !driver.contains("generic") {
+    if !IN_C.iter().any(|name| driver.contains(name)) {
         return Vec::new();
     }
     let finding = |(device, crypt, path): (&Device, &Crypt, &str)| {
@@ -209,7 +211,7 @@ pub(super) fn unheld_limits(seen: &Seen<'_>) -> Vec<Finding> {
         Some(
             Finding::new("io-max-ignored", limits.group.as_str(), Certainty::ToBeTested, why)
                 .observed(Observation::file(limits.file.as_str(), format!("{writes:.0}")))
-                .observed(Observation::field("uname", "release", release.as_str()))
+                .observed(Observation::field("uname", "release and version", release.as_str()))
                 .observed(Observation::file(
                     format!("/sys/block/{}/dm/name", device.name),
                     name(device),
