@@ -80,7 +80,26 @@ pub(super) fn work_queues(seen: &Seen<'_>) -> Vec<Finding> {
             .command(arms(path, "randread-4k", "", "(no_read_workqueue, no_write_workqueue)"));
         (!missing.is_empty()).then_some(finding)
     };
-    crypts(seen).filter_map(finding).collect()
+    crypts(seen).filter_map(finding).chain(unread(seen)).collect()
+}
+
+/// Devices that encrypt, whose tables only root may read.
+fn unread(seen: &Seen<'_>) -> Vec<Finding> {
+    let finding = |(device, path): (&Device, &str)| {
+        let mapping = device.mapping.as_ref()?;
+        let why = format!(
+            "{} encrypts. Whether its I/Os pass kernel threads stands in its table, which only root \
+             may read.",
+            device.name
+        );
+        let maker = mapping.maker.clone().unwrap_or_default();
+        let cause = "dm-crypt-workqueues";
+        let finding = Finding::new(cause, about(device), Certainty::ToBeTested, why)
+            .observed(Observation::file(format!("/sys/block/{}/dm/uuid", device.name), maker))
+            .command(format!("iotax run driver-searcher {} --scale 0.05", quoted(path)));
+        (mapping.targets.is_none() && mapping.is_crypt()).then_some(finding)
+    };
+    seen.devices().filter_map(finding).collect()
 }
 
 /// A cipher in plain C.
