@@ -101,6 +101,15 @@ fn a_healthy_machine_is_quiet() {
 }
 
 #[test]
+fn what_only_root_may_read_is_said_to_be_unread() {
+    let mut machine = machine("laptop-luks2");
+    device(&mut machine, "dm-0").mapping.as_mut().unwrap().targets = None;
+    let found = findings(&machine, &CloudChoice::default());
+    assert_eq!(causes(&found, Certainty::ToBeTested), ["dm-crypt-workqueues", "nvme-power-states"]);
+    assert!(found[0].why.contains("only root"), "{}", found[0].why);
+}
+
+#[test]
 fn every_cause_is_found_on_some_machine() {
     let all: Vec<_> = ALL.iter().flat_map(|name| found(name)).collect();
     let missing: Vec<_> =
@@ -173,7 +182,7 @@ const CURES: [Cure; 17] = [
         m.groups.cpu.as_mut().unwrap().throttled_periods = 480;
     }),
     ("pod-with-limits", "io-max-ignored", |m| {
-        m.environment.kernel = Some("7.0.2-generic".to_owned());
+        m.environment.kernel = Some("Linux 7.0.2-generic #1 SMP".to_owned());
     }),
     ("workshop", "loop-double-caching", |m| {
         device(m, "loop0").loop_file.as_mut().unwrap().is_direct = Some(true);

@@ -32,9 +32,11 @@ impl<'a> Seen<'a> {
         self.choice.vm.as_deref().or(told)
     }
 
-    /// Version of the kernel: `6.8`.
+    /// Version of the kernel: `6.8` of `Linux 6.8.0-45-generic #45-Ubuntu SMP`.
     pub(super) fn kernel(&self) -> Option<(u32, u32)> {
-        let mut parts = self.machine.environment.kernel.as_deref()?.split(['.', '-', ' ']);
+        let text = self.machine.environment.kernel.as_deref()?;
+        let release = text.strip_prefix("Linux ").unwrap_or(text);
+        let mut parts = release.split(['.', '-', ' ']);
         Some((parts.next()?.parse().ok()?, parts.next()?.parse().ok()?))
     }
 

@@ -6,6 +6,8 @@ use crate::doctor::finding::{Certainty, Finding, Observation};
 use crate::doctor::seen::{Seen, quoted};
 
 const FLAGS: [&str; 2] = ["no_read_workqueue", "no_write_workqueue"];
+/// Drivers of AES without instructions for it: tables, and tables read in constant time.
+const IN_C: [&str; 2] = ["aes-generic", "aes-fixed-time"];
 /// Linux since when `io.max` holds buffered writes through device mapper again.
 const IO_MAX_HOLDS_SINCE: (u32, u32) = (7, 0);
 /// What dm-crypt splits large I/Os into, unless it is told otherwise.
@@ -78,13 +80,32 @@ pub(super) fn work_queues(seen: &Seen<'_>) -> Vec<Finding> {
             .command(arms(path, "randread-4k", "", "(no_read_workqueue, no_write_workqueue)"));
         (!missing.is_empty()).then_some(finding)
     };
-    crypts(seen).filter_map(finding).collect()
+    crypts(seen).filter_map(finding).chain(unread(seen)).collect()
+}
+
+/// Devices that encrypt, whose tables only root may read.
+fn unread(seen: &Seen<'_>) -> Vec<Finding> {
+    let finding = |(device, path): (&Device, &str)| {
+        let mapping = device.mapping.as_ref()?;
+        let why = format!(
+            "{} encrypts. Whether its I/Os pass kernel threads stands in its table, which only root \
+             may read.",
+            device.name
+        );
+        let maker = mapping.maker.clone().unwrap_or_default();
+        let cause = "dm-crypt-workqueues";
+        let finding = Finding::new(cause, about(device), Certainty::ToBeTested, why)
+            .observed(Observation::file(format!("/sys/block/{}/dm/uuid", device.name), maker))
+            .command(format!("iotax run driver-searcher {} --scale 0.05", quoted(path)));
+        (mapping.targets.is_none() && mapping.is_crypt()).then_some(finding)
+    };
+    seen.devices().filter_map(finding).collect()
 }
 
 /// A cipher in plain C.
 pub(super) fn software_cipher(seen: &Seen<'_>) -> Vec<Finding> {
     let Some(driver) = &seen.machine.kernel.xts_driver else { return Vec::new() };
-    if !driver.contains("generic") {
+    if !IN_C.iter().any(|name| driver.contains(name)) {
         return Vec::new();
     }
     let finding = |(device, crypt, path): (&Device, &Crypt, &str)| {
@@ -209,7 +230,7 @@ pub(super) fn unheld_limits(seen: &Seen<'_>) -> Vec<Finding> {
         Some(
             Finding::new("io-max-ignored", limits.group.as_str(), Certainty::ToBeTested, why)
                 .observed(Observation::file(limits.file.as_str(), format!("{writes:.0}")))
-                .observed(Observation::field("uname", "release", release.as_str()))
+                .observed(Observation::field("uname", "release and version", release.as_str()))
                 .observed(Observation::file(
                     format!("/sys/block/{}/dm/name", device.name),
                     name(device),

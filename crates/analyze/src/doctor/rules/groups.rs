@@ -56,7 +56,13 @@ pub(super) fn io_limits(seen: &Seen<'_>) -> Vec<Finding> {
 pub(super) fn memory(seen: &Seen<'_>) -> Vec<Finding> {
     let finding = || {
         let memory = seen.machine.groups.memory.as_ref()?;
-        let limits = [("memory.high", memory.high_bytes), ("memory.max", memory.max_bytes)];
+        let is_v1 = seen.machine.groups.version.as_deref() == Some("v1");
+        let (most, used) = if is_v1 {
+            ("memory.limit_in_bytes", "memory.usage_in_bytes")
+        } else {
+            ("memory.max", "memory.current")
+        };
+        let limits = [("memory.high", memory.high_bytes), (most, memory.max_bytes)];
         let (file, limit) = limits
             .into_iter()
             .filter_map(|(file, limit)| Some((file, limit.filter(|limit| *limit > 0)?)))
@@ -80,7 +86,7 @@ pub(super) fn memory(seen: &Seen<'_>) -> Vec<Finding> {
         let path = seen.machine.paths.first()?;
         let finding = Finding::new("cgroup-memory", memory.group.as_str(), certainty, why)
             .observed(Observation::file(of_group(file), limit.to_string()))
-            .observed(Observation::file(of_group("memory.current"), current.to_string()))
+            .observed(Observation::file(of_group(used), current.to_string()))
             .observed(Observation::field(
                 of_group("memory.stat"),
                 "workingset_refault_file",
