@@ -1,5 +1,6 @@
 //! What a search for caps says of causes.
 
+use iotax_catalog::Cloud::{Aws, Azure, Gcp};
 use iotax_spec::Limits;
 
 use super::ranked;
@@ -35,7 +36,7 @@ fn limits(asked: &Limits, target: &TargetCaps, caps: &Caps) -> Vec<Suspect> {
         return bound.into_iter().filter_map(|documented| named(asked, documented)).collect();
     }
     let found = [target.iops.as_ref(), target.bw_bytes.as_ref()].into_iter().flatten();
-    let mut suspects: Vec<Suspect> = found.filter_map(|cap| unnamed(target, cap)).collect();
+    let mut suspects: Vec<Suspect> = found.map(|cap| unnamed(target, cap)).collect();
     suspects.dedup_by(|a, b| {
         let is_same = a.cause == b.cause;
         if is_same {
@@ -53,7 +54,6 @@ fn named(asked: &Limits, documented: &Documented) -> Option<Suspect> {
     let cloud = limit.scope.as_str();
     let vm = asked.cloud.vm.as_deref().unwrap_or_default();
     let provider = iotax_catalog::vm(vm).ok().and_then(|vms| Some(vms.first()?.cloud));
-    use iotax_catalog::Cloud::{Aws, Azure, Gcp};
     let cause = match (cloud, provider) {
         ("cgroup", _) => "cgroup-io-max",
         ("disk", Some(Azure)) => "azure-disk-limit",
@@ -69,7 +69,7 @@ fn named(asked: &Limits, documented: &Documented) -> Option<Suspect> {
     Some(suspect.explaining(1.0).and([source]))
 }
 
-fn unnamed(target: &TargetCaps, cap: &Cap) -> Option<Suspect> {
+fn unnamed(target: &TargetCaps, cap: &Cap) -> Suspect {
     let (cause, confidence) = match cap.kind {
         CapKind::Throttle => ("throttle", Confidence::Sure),
         CapKind::SaturatedDevice => ("saturated-device", Confidence::Likely),
@@ -79,7 +79,7 @@ fn unnamed(target: &TargetCaps, cap: &Cap) -> Option<Suspect> {
     let depth = target.useful_depth.map(|depth| {
         format!("more than {depth} in flight brought no more, and every I/O took longer")
     });
-    Some(Suspect::new(cause, confidence, cap.why.clone()).explaining(0.9).and(depth))
+    Suspect::new(cause, confidence, cap.why.clone()).explaining(0.9).and(depth)
 }
 
 /// Credits that ran out during the search.

@@ -1,6 +1,6 @@
 //! Time that passes above the disk: between two devices of the stack, or above all of them.
 
-use iotax_record::machine::{Crypt, Device};
+use iotax_record::machine::{Crypt, Device, Mapping};
 
 use super::super::case::{Case, served};
 use super::super::suspect::{Confidence, Suspect};
@@ -23,9 +23,12 @@ pub(super) fn time_between_devices(case: &Case<'_>) -> Option<Suspect> {
         (rate > 0.0 && share > SHARE).then_some((*device, share, above, below, &lower.name))
     });
     let (device, share, above, below, lower) = pairs.max_by(|a, b| a.1.total_cmp(&b.1))?;
-    let crypts: Vec<&Crypt> =
-        seen.iter().filter_map(|device| device.mapping.as_ref()).flat_map(|m| m.crypts()).collect();
-    let cause = blamed(device, &crypts)?;
+    let crypts: Vec<&Crypt> = seen
+        .iter()
+        .filter_map(|device| device.mapping.as_ref())
+        .flat_map(Mapping::crypts)
+        .collect();
+    let to_blame = blamed(device, &crypts)?;
     let confidence = if share > MOST { Confidence::Sure } else { Confidence::Likely };
     let evidence = format!(
         "an I/O took {above:.3} ms at {} and {below:.3} ms at {lower} below it: {} of its time \
@@ -34,13 +37,13 @@ pub(super) fn time_between_devices(case: &Case<'_>) -> Option<Suspect> {
         percent(share)
     );
     let twice = (crypts.len() > 1).then(|| format!("{} layers encrypt", crypts.len()));
-    Some(Suspect::new(cause, confidence, evidence).explaining(share).and(twice))
+    Some(Suspect::new(to_blame, confidence, evidence).explaining(share).and(twice))
 }
 
 /// What a device that keeps I/Os does with them.
 fn blamed(device: &Device, crypts: &[&Crypt]) -> Option<&'static str> {
     let mapping = device.mapping.as_ref();
-    if mapping.is_some_and(|mapping| mapping.is_crypt()) {
+    if mapping.is_some_and(Mapping::is_crypt) {
         let own: Vec<&Crypt> = mapping.iter().flat_map(|mapping| mapping.crypts()).collect();
         let queued = own
             .iter()
@@ -72,9 +75,9 @@ pub(super) fn encrypting_mounts(case: &Case<'_>) -> Option<Suspect> {
     let mapped = case
         .devices_seen()
         .iter()
-        .filter(|d| d.mapping.as_ref().is_some_and(|m| m.is_crypt()))
+        .filter(|d| d.mapping.as_ref().is_some_and(Mapping::is_crypt))
         .count();
-    let cause = match encrypt.len() + mapped {
+    let to_blame = match encrypt.len() + mapped {
         _ if encrypt.is_empty() => return None,
         1 => "encryption-in-path",
         _ => "encrypted-twice",
@@ -86,6 +89,6 @@ pub(super) fn encrypting_mounts(case: &Case<'_>) -> Option<Suspect> {
     let disk = case.bottom().map(|disk| {
         format!("an I/O took {:.3} ms, {below:.3} ms of it at {}", case.latency_ms(), disk.name)
     });
-    let suspect = Suspect::new(cause, Confidence::Likely, evidence).explaining(share);
+    let suspect = Suspect::new(to_blame, Confidence::Likely, evidence).explaining(share);
     Some(suspect.and(disk))
 }

@@ -4,6 +4,7 @@ use super::super::case::{Case, served};
 use super::super::suspect::{Confidence, Suspect};
 use crate::words::{bytes, percent};
 
+const MIB: f64 = 1024.0 * 1024.0;
 /// Share of a disk's work that was not this program's.
 const OTHERS: f64 = 0.25;
 /// A disk that busy has no time for both.
@@ -19,7 +20,6 @@ pub(super) fn other_load(case: &Case<'_>) -> Option<Suspect> {
     // Buffered I/O moves more or fewer bytes than were asked for, by itself.
     (!case.is_buffered() && case.site?.has_device).then_some(())?;
     let (read, written) = case.moved();
-    const MIB: f64 = 1024.0 * 1024.0;
     let all = (disk.figures.read.mib_per_s + disk.figures.write.mib_per_s) * MIB;
     let others = 1.0 - (read + written) / all.max(1.0);
     (all > 0.0 && others > OTHERS).then_some(())?;
@@ -99,7 +99,7 @@ pub(super) fn queue_too_short(case: &Case<'_>) -> Option<Suspect> {
         Some((device, most as f64))
     });
     let (device, most) = device?;
-    let in_flight = case.job.in_flight() as f64;
+    let in_flight = f64::from(case.job.in_flight());
     let figures = case.devices().iter().find(|known| known.name == device.name)?.figures;
     let (await_ms, _) = served(&figures);
     let waited = 1.0 - await_ms / case.latency_ms();

@@ -116,14 +116,14 @@ pub(super) fn thrash(case: &Case<'_>) -> Option<Suspect> {
         bytes(again),
         percent(share.min(1.0))
     );
-    let (cause, confidence) = match limit {
+    let (to_blame, confidence) = match limit {
         Some(_) => ("cgroup-memory", Confidence::Sure),
         None => ("page-cache-thrash", Confidence::Likely),
     };
     let seen = limit.map(|(most, group)| {
         format!("the control group {} may have {}", group.group, bytes(most as f64))
     });
-    Some(Suspect::new(cause, confidence, evidence).explaining(share).and(seen))
+    Some(Suspect::new(to_blame, confidence, evidence).explaining(share).and(seen))
 }
 
 /// Direct reads that no device has seen.
