@@ -111,7 +111,7 @@ fn a_plan_announces_what_may_be_run_beside_it() {
     , without switching
       drain: first, until throughput falls; 3m at most, and 30s before each trial
       depth-check: afterwards, if arms are equal; 3m at most
-      unmask: after that, if arms sit on a cap; 112s at most
+      unmask: after that, if arms sit on a cap; 2m at most
       what follows is run only if all ends within 5m of the start
     ");
     assert_eq!(beside(&["--no-depth-check"]), "");

@@ -7,6 +7,7 @@ use super::depths::MOST_BLOCKS as CHECK_BLOCKS;
 use super::judge::candidates;
 use crate::analysis::{Analysis, Metric};
 use crate::compare::is_open_loop;
+use crate::stats::tail::samples_needed;
 use crate::stats::verdict::Verdict;
 
 /// Blocks before the first look.
@@ -77,7 +78,10 @@ fn at_loads<'a>(
             trial_ns.fold(0, u64::saturating_add).saturating_mul(spec.arms.len() as u64)
         };
         let fit = |loads: &[Workload]| QUICK_NS / trials_ns(loads).max(1);
-        // The first look needs so many blocks: rather those of shorter trials than none.
+        // More blocks of shorter trials tell more of a mean. A tail may need longer ones.
+        let short = |load| if tail_needs_time(&load) { load } else { shortened(load) };
+        loads = loads.into_iter().map(short).collect();
+        // The first look needs so many blocks.
         if fit(&loads) < u64::from(FEWEST_BLOCKS) {
             loads = loads.into_iter().map(shortened).collect();
         }
@@ -93,6 +97,15 @@ fn at_loads<'a>(
         ..spec.stop
     };
     follow_up(spec, loads, "unmask", stop)
+}
+
+/// Whether there are enough I/Os for a p99 in the window of this load, and not in a shortened one.
+fn tail_needs_time(load: &Workload) -> bool {
+    let offered = load.primary_job().and_then(|job| job.pace.offered_iops());
+    let enough = |time_ns: u64| {
+        offered.is_some_and(|iops| iops * time_ns as f64 / 1e9 >= samples_needed(0.99) as f64)
+    };
+    enough(load.time_ns) && !enough(CHECK_TIME_NS)
 }
 
 /// The phases in which throughput is compared.
@@ -186,13 +199,26 @@ mod tests {
     #[test]
     fn a_quick_look_below_the_cap_takes_two_minutes_at_most() {
         assert_eq!(longest(&spec(StopMode::Default, 2)), (16, 448));
-        assert_eq!(longest(&spec(StopMode::Quick, 2)), (4, 112));
-        // Shorter trials make room for more of them, and three blocks are the least.
+        assert_eq!(longest(&spec(StopMode::Quick, 2)), (10, 120));
         assert_eq!(longest(&spec(StopMode::Quick, 4)), (5, 120));
+        // Three blocks are the least.
         assert_eq!(longest(&spec(StopMode::Quick, 8)), (3, 144));
         let mut few = spec(StopMode::Quick, 2);
         few.stop.max_blocks = 3;
-        assert_eq!(longest(&few), (3, 84));
+        assert_eq!(longest(&few), (3, 36));
+    }
+
+    #[test]
+    fn a_quick_trial_is_as_long_as_a_tail_needs_it_to_be() {
+        let spec = spec(StopMode::Quick, 2);
+        let window_ns = |iops: f64| {
+            let rates = vec![(spec.workload.primary.clone(), iops)];
+            let loads = at_loads(&spec, std::iter::once((&spec.workload, rates))).unwrap();
+            (loads.phases().map(|load| load.time_ns).last(), loads.stop.max_blocks)
+        };
+        assert_eq!(window_ns(1_000.0), (Some(CHECK_TIME_NS), 10), "too few in any case");
+        assert_eq!(window_ns(3_000.0), (Some(5_000_000_000), 6));
+        assert_eq!(window_ns(6_000.0), (Some(CHECK_TIME_NS), 10), "enough in any case");
     }
 
     #[test]
