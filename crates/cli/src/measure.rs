@@ -60,6 +60,7 @@ pub fn measure(
         instance::compare_with(&mut spec.cloud, instance, spec.arms.len());
     }
     let machine = seen::under(spec.arms.iter().map(|arm| &arm.target), instance.as_ref());
+    let machine = machine.map(Box::new);
     let experiment = Experiment { instance, machine, ..head(spec, &rig) };
     let mut writer = Writer::create(&dir, &experiment)?;
     let mut phases = Phases::new(&experiment);

@@ -26,7 +26,7 @@ pub struct Experiment {
     pub environment: Environment,
     /// What was seen under the targets that are paths, before the first trial.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub machine: Option<Machine>,
+    pub machine: Option<Box<Machine>>,
     /// What each arm's target turned out to be, in the order of the spec's arms.
     pub sites: Vec<Site>,
     /// CPU time the load generator itself needs per I/O, in nanoseconds, measured at the start.

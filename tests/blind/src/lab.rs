@@ -72,11 +72,9 @@ impl Lab {
     /// Runs iotax in the control groups that were made.
     pub fn iotax_in_groups(&self, args: &[String]) -> Result<String> {
         // A shell that moves itself, so that no I/O happens outside.
-        let mut script = String::new();
-        for group in &self.groups {
-            script.push_str(&format!("echo $$ > {}/cgroup.procs && ", group.display()));
-        }
-        script.push_str("exec \"$0\" \"$@\"");
+        let enter = |group: &PathBuf| format!("echo $$ > {}/cgroup.procs && ", group.display());
+        let enter: String = self.groups.iter().map(enter).collect();
+        let script = enter + "exec \"$0\" \"$@\"";
         run(Command::new("sh")
             .args(["-c", &script])
             .arg(&self.iotax)

@@ -95,7 +95,7 @@ impl<'a> Case<'a> {
 
     /// What was seen of the machine.
     pub(super) fn machine(&self) -> Option<&'a Machine> {
-        self.experiment.machine.as_ref()
+        self.experiment.machine.as_deref()
     }
 
     /// The arm's path there.

@@ -10,8 +10,6 @@ mod rules;
 mod searched;
 mod suspect;
 
-use std::cmp::Reverse;
-
 use crate::analysis::ArmSummary;
 use crate::checks::Evidence;
 
@@ -26,7 +24,7 @@ pub(crate) fn of_arms(evidence: &Evidence<'_>, arms: &[ArmSummary]) -> Vec<Diagn
     }
     let of_arm = |(place, summary): (usize, &ArmSummary)| {
         let case = Case::new(evidence, place, summary)?;
-        let suspects = rules::ALL.iter().filter_map(|rule| rule(&case)).collect();
+        let suspects = rules::ALL.iter().filter_map(|rule| rule.suspect(&case)).collect();
         let suspects = joined::with_findings(&case, suspects);
         Some(Diagnosis { of: summary.name.clone(), suspects: ranked(suspects) })
     };
@@ -36,7 +34,17 @@ pub(crate) fn of_arms(evidence: &Evidence<'_>, arms: &[ArmSummary]) -> Vec<Diagn
 
 /// The surest first, and of those that are as sure the one that explains most.
 fn ranked(mut suspects: Vec<Suspect>) -> Vec<Suspect> {
-    let thousandths = |suspect: &Suspect| (suspect.explains.unwrap_or(0.0) * 1e3).round() as i64;
-    suspects.sort_by_key(|suspect| Reverse((suspect.confidence, thousandths(suspect))));
+    let explains = |suspect: &Suspect| suspect.explains.unwrap_or(0.0);
+    suspects.sort_by(|a, b| {
+        let surest_first = b.confidence.cmp(&a.confidence);
+        surest_first.then_with(|| explains(b).total_cmp(&explains(a)))
+    });
     suspects
+}
+
+/// The causes that rules can name, and a search for caps.
+#[cfg(test)]
+pub(crate) fn named_causes() -> impl Iterator<Item = &'static str> {
+    let searched = searched::CAUSES.iter();
+    rules::ALL.iter().flat_map(|rule| rule.causes).chain(searched).copied()
 }

@@ -9,6 +9,23 @@ use crate::caps::{Cap, CapKind, Caps, Shared, Sharing, TargetCaps};
 use crate::documented::Documented;
 use crate::words::{bytes, time};
 
+/// The causes that are named here.
+#[cfg(test)]
+pub(super) const CAUSES: [&str; 12] = [
+    "azure-disk-limit",
+    "azure-vm-limit",
+    "burst-spent",
+    "cache-answers",
+    "cgroup-io-max",
+    "cpu-bound",
+    "ebs-instance-limit",
+    "ebs-volume-limit",
+    "gcp-disk-limit",
+    "saturated-device",
+    "shared-limit",
+    "throttle",
+];
+
 /// What is suspected of each target; those of which nothing is are left out.
 pub(crate) fn of_search(asked: &Limits, caps: &Caps) -> Vec<Diagnosis> {
     let of_target = |target: &TargetCaps| {

@@ -80,7 +80,7 @@ fn recorded(dir: &Path) -> Result<Case> {
     let diagnoses = parts.into_iter().flat_map(|(_, analysis)| analysis.causes);
     Ok(Case {
         diagnoses: Some(diagnoses.collect()),
-        machine: reader.experiment.machine.unwrap_or_default(),
+        machine: reader.experiment.machine.map(|machine| *machine).unwrap_or_default(),
         choice: Some(reader.experiment.spec.cloud),
     })
 }

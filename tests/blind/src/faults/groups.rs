@@ -66,8 +66,7 @@ pub const MEMORY: Situation = Situation {
 
 /// A file without holes.
 pub(super) fn filled(file: &str, bytes: usize) -> Result<()> {
-    let data: Vec<u8> = (0..bytes).map(|at| (at % 251) as u8).collect();
-    fs::write(file, data)?;
+    fs::write(file, vec![0xa5; bytes])?;
     fs::File::open(file)?.sync_all()?;
     Ok(())
 }
