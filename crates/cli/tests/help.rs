@@ -36,6 +36,11 @@ fn help_of_run() {
 }
 
 #[test]
+fn help_of_doctor() {
+    assert_snapshot!(printed(&["doctor", "-h"]));
+}
+
+#[test]
 fn help_of_limits() {
     assert_snapshot!(printed(&["limits", "-h"]));
 }

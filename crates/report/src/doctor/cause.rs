@@ -44,8 +44,9 @@ pub fn cause_json(causes: &[&Cause]) -> String {
     format!("{document:#}\n")
 }
 
-/// `Cloudflare, Speeding up Linux disk encryption (2020-03-25)`.
+/// `Cloudflare, Speeding up Linux disk encryption (2020-03-25); 2 more`.
 pub(super) fn dated(sources: &[CauseSource]) -> String {
-    let each = sources.iter().map(|source| format!("{} ({})", source.title, source.date));
-    each.collect::<Vec<_>>().join("; ")
+    let Some((first, others)) = sources.split_first() else { return String::new() };
+    let more = if others.is_empty() { String::new() } else { format!("; {} more", others.len()) };
+    format!("{} ({}){more}", first.title, first.date)
 }
