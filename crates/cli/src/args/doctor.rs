@@ -12,7 +12,7 @@ Examples:
       what lies under it, layer by layer, and what of it is known to hurt
   iotax doctor --record iotax-run-20260102-030405
       what those results say, joined with what was seen on the machine
-  iotax doctor --vm Standard_E16d_v5 --disk P30 --caching readonly /mnt/data
+  iotax doctor --vm Standard_DS1_v2 --disk P10 --caching readonly /mnt/data
       also: which documented limit binds
   iotax doctor --save machine.json /mnt/data
   iotax doctor --machine machine.json
