@@ -56,6 +56,13 @@ pub fn beside_file(
         let problem = format!("--caching {mode}: write none, readonly or readwrite");
         return Err(Refused::option(problem));
     }
+    // Without --vm the cloud may name one, and nothing else would check it.
+    let is_variant = |name: &&str| ["scsi", "nvme"].contains(name);
+    if let Some(name) =
+        args.variant.as_deref().filter(|name| args.vm.is_none() && !is_variant(name))
+    {
+        return Err(Refused::option(format!("--variant {name}: write scsi or nvme")));
+    }
     let disks = args.disk.len();
     if disks > 1 && disks != targets {
         return Err(Refused::option(format!(

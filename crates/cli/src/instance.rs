@@ -4,7 +4,8 @@ use std::path::Path;
 
 use iotax_analyze::documented::named;
 use iotax_catalog::{Caching, azure_disk_of};
-use iotax_inspect::{AZURE_DISKS, AzureDisk, azure_disk};
+use iotax_inspect::{DISK_LINKS, cloud_disk};
+use iotax_record::machine::UsedAs;
 use iotax_record::{CloudDisk, CloudInstance};
 use iotax_spec::{CloudChoice, Layer, Stack, Target};
 
@@ -29,12 +30,15 @@ pub fn told<'a>(
         None => iotax_inspect::cloud_instance(),
     }?;
     if cloud.disks.is_empty() {
-        let links = args.azure_disks.as_deref().unwrap_or(Path::new(AZURE_DISKS));
+        let links = args.disk_links.as_deref().unwrap_or(Path::new(DISK_LINKS));
         for (at, place) in places.into_iter().enumerate() {
-            let Some(disk) = azure_disk(existing(place), links) else { continue };
-            // Only that of the operating system has no number.
-            let lun = if let AzureDisk::Data { lun } = disk { Some(lun) } else { None };
-            if let Some(disk) = instance.disks.iter_mut().find(|disk| disk.lun == lun) {
+            let used_as = cloud_disk(existing(place), links, &instance);
+            let is_it = |disk: &&mut CloudDisk| match used_as {
+                Some(UsedAs::Os) => disk.is_os,
+                Some(UsedAs::Data { lun }) => lun.is_some() && disk.lun == lun,
+                Some(UsedAs::Temporary) | None => false,
+            };
+            if let Some(disk) = instance.disks.iter_mut().find(is_it) {
                 disk.targets.push(at);
             }
         }

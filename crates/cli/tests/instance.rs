@@ -86,14 +86,14 @@ fn the_disk_under_a_directory_is_known_by_its_link() {
         eprintln!("SKIPPED: no disk under {}", desk.path().display());
         return;
     };
-    for name in ["a", "links/scsi1", "nodes"] {
+    for name in ["a", "links/azure/scsi1", "nodes"] {
         std::fs::create_dir_all(desk.path().join(name)).unwrap();
     }
     // The link's target has the disk's name, and that is what counts.
     let node = desk.path().join("nodes").join(whole);
     std::fs::write(&node, "").unwrap();
-    std::os::unix::fs::symlink(node, desk.path().join("links/scsi1/lun4")).unwrap();
-    let links = ["--azure-disks", "links"];
+    std::os::unix::fs::symlink(node, desk.path().join("links/azure/scsi1/lun4")).unwrap();
+    let links = ["--disk-links", "links"];
     let targets = ["a", "file(size=16M)"];
     let (found, report) = told_of(azure::VM_WITH_DISK, &desk, "compare", &targets, &links);
     let each = json!(["P10:caching=readonly", "P10:caching=readonly"]);
@@ -103,7 +103,7 @@ fn the_disk_under_a_directory_is_known_by_its_link() {
     assert!(head(&report).ends_with(told), "{report}");
 
     let desk = Desk::new();
-    let named = ["--disk", "P30", "--azure-disks", "links"];
+    let named = ["--disk", "P30", "--disk-links", "links"];
     let peeled = ["file(size=16M) + aes"];
     let (found, _) = told_of(azure::VM_WITH_DISK, &desk, "peel", &peeled, &named);
     assert_eq!((&found["disks"], &found["disks_from"]), (&json!(["P30"]), &json!("option")));

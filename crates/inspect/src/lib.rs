@@ -40,9 +40,7 @@ mod storage;
 pub use block::{BlockDevice, DeviceNumber};
 pub use cgroup::{CgroupVersion, Hierarchy, hierarchy};
 pub use cgroup_io::{IoLimits, io_limits};
-pub use cloud::{
-    AZURE_DISKS, AzureDisk, METADATA_ADDRESS, azure_disk, cloud_instance, cloud_instance_at,
-};
+pub use cloud::{DISK_LINKS, METADATA_ADDRESS, cloud_disk, cloud_instance, cloud_instance_at};
 pub use counters::{
     Memory, Meters, NfsMount, Reading, Stall, cpu_ticks, disk_counters, memory, nfs_mounts, stall,
 };

@@ -26,7 +26,7 @@ pub struct DocumentedArgs {
     /// Ask the metadata service here, in tests
     #[arg(long, value_name = "ADDRESS", hide = true)]
     pub metadata_address: Option<SocketAddr>,
-    /// Look for the links to disks of Azure here, in tests
+    /// Look for links to disks here, in tests
     #[arg(long, value_name = "DIR", hide = true)]
-    pub azure_disks: Option<PathBuf>,
+    pub disk_links: Option<PathBuf>,
 }

@@ -12,8 +12,11 @@ use iotax_record::CloudInstance;
 use iotax_record::machine::UsedAs;
 
 use crate::block::{file_name, names_in};
+use crate::storage::storage;
 
-/// Where agents of clouds put links.
+/// Where links to disks are.
+pub const DISK_LINKS: &str = "/dev/disk";
+/// Where agents of clouds put theirs.
 const DIRECTORIES: [&str; 5] =
     ["azure", "azure/scsi1", "azure/data/by-lun", "azure/local/by-index", "by-id"];
 
@@ -40,6 +43,24 @@ impl Links {
     fn to(&self, device: &str) -> impl Iterator<Item = &str> {
         self.0.get(device).into_iter().flatten().map(String::as_str)
     }
+}
+
+/// What the cloud uses the disk under `path` as, a file, directory or device, by the links below
+/// `disk` ([`DISK_LINKS`]); `None` if nothing tells, or several disks lie under it.
+pub fn cloud_disk(path: &Path, disk: &Path, cloud: &CloudInstance) -> Option<UsedAs> {
+    let devices = storage([path], []).devices;
+    let named = devices.iter().map(|device| (device.name.as_str(), device.model.as_deref()));
+    only(named, &Links::read(disk), cloud)
+}
+
+fn only<'a>(
+    devices: impl Iterator<Item = (&'a str, Option<&'a str>)>,
+    links: &Links,
+    cloud: &CloudInstance,
+) -> Option<UsedAs> {
+    let mut found = devices.filter_map(|(name, model)| used_as(name, model, links, Some(cloud)));
+    let first = found.next()?;
+    found.all(|other| other == first).then_some(first)
 }
 
 /// What the disk `name` is used as, if anything tells.
@@ -148,6 +169,25 @@ mod tests {
         assert_eq!(used_as("nvme0n1"), Some(UsedAs::Os));
         assert_eq!(used_as("nvme1n1"), Some(UsedAs::Temporary));
         assert_eq!([used_as("sda1"), used_as("sdz")], [None, None]);
+    }
+
+    #[test]
+    fn a_path_on_several_disks_is_on_none_of_them() {
+        let links = links(&[
+            ("azure/os", "nvme0n1"),
+            ("azure/scsi1/lun0", "sdc"),
+            ("azure/scsi1/lun12", "sdd"),
+        ]);
+        let only = |names: &[&str]| {
+            only(names.iter().map(|name| (*name, None)), &links, &CloudInstance::default())
+        };
+        let data = |lun| Some(UsedAs::Data { lun: Some(lun) });
+        assert_eq!(only(&["dm-0", "sdc1", "sdc"]), data(0));
+        assert_eq!(only(&["sdd"]), data(12));
+        assert_eq!(only(&["nvme0n1p1", "nvme0n1"]), Some(UsedAs::Os));
+        for unknown in [&["dm-0", "sdc", "sdd"][..], &["sdb"], &["sdc1"], &[]] {
+            assert_eq!(only(unknown), None, "{unknown:?}");
+        }
     }
 
     #[test]

@@ -9,14 +9,12 @@
 //! | `client` | a request, held to a limit of time and size |
 //! | `azure`, `aws`, `google` | what to ask each of them, and how to read it |
 //! | `attached` | which of this machine's devices is which of the cloud's disks |
-//! | `links` | which of a VM's disks lies under a path |
 
 pub(crate) mod attached;
 mod aws;
 mod azure;
 mod client;
 mod google;
-mod links;
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::mpsc;
@@ -25,8 +23,8 @@ use std::time::{Duration, Instant};
 
 use iotax_record::CloudInstance;
 
+pub use self::attached::{DISK_LINKS, cloud_disk};
 use self::client::Client;
-pub use self::links::{AZURE_DISKS, AzureDisk, azure_disk};
 
 /// Where all of them answer: link-local, so that it cannot be another machine's.
 pub const METADATA_ADDRESS: SocketAddr =
