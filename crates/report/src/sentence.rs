@@ -20,7 +20,7 @@ pub(crate) fn verdict(experiment: &Experiment, analysis: &Analysis) -> Vec<Strin
     sentences.extend(cpu(analysis));
     sentences.extend(caps::sentences(experiment, analysis));
     sentences.extend(analysis.documented.iter().map(documented));
-    sentences.extend(analysis.causes.iter().filter_map(doctor::sentence));
+    sentences.extend(causes(analysis));
     if analysis.ending.interrupted {
         sentences.push(format!(
             "Interrupted after {}: these are the results so far.",
@@ -28,6 +28,17 @@ pub(crate) fn verdict(experiment: &Experiment, analysis: &Analysis) -> Vec<Strin
         ));
     }
     sentences
+}
+
+/// `encrypted: likely cause: ...`; a run has one arm, which needs no name.
+fn causes(analysis: &Analysis) -> impl Iterator<Item = String> {
+    analysis.causes.iter().filter_map(|diagnosis| {
+        let sentence = doctor::sentence(diagnosis)?;
+        Some(match analysis.arms.len() {
+            1 => words::capital(&sentence),
+            _ => format!("{}: {sentence}", words::printable(&diagnosis.of)),
+        })
+    })
 }
 
 /// `plain: MB/s: the VM cached limit of Standard_DS1_v2 binds, to the point.`

@@ -57,7 +57,9 @@ fn limits(asked: &Limits, target: &TargetCaps, caps: &Caps) -> Vec<Suspect> {
     suspects.dedup_by(|a, b| {
         let is_same = a.cause == b.cause;
         if is_same {
-            b.evidence.append(&mut a.evidence);
+            let new = a.evidence.drain(..).filter(|evidence| !b.evidence.contains(evidence));
+            let new: Vec<_> = new.collect();
+            b.evidence.extend(new);
             b.confidence = b.confidence.max(a.confidence);
         }
         is_same

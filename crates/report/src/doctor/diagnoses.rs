@@ -49,12 +49,8 @@ pub(crate) fn sentence(diagnosis: &Diagnosis) -> Option<String> {
     let first = diagnosis.suspects.first()?;
     (first.confidence > Confidence::Possible).then_some(())?;
     let evidence = first.evidence.first()?;
-    Some(words::printable(&format!(
-        "{}: {} cause: {} ({evidence}).",
-        diagnosis.of,
-        first.confidence.name(),
-        title(&first.cause)
-    )))
+    let (confidence, title) = (first.confidence.name(), title(&first.cause));
+    Some(words::printable(&format!("{confidence} cause: {title} ({evidence}).")))
 }
 
 fn title(id: &str) -> &str {

@@ -23,7 +23,10 @@ pub(super) fn all(search: Search<'_>) -> Vec<String> {
         let quantity = if row.is_bytes() { "MB/s" } else { "IOPS" };
         format!("{of}{quantity}: {}", name(&row.says))
     }));
-    sentences.extend(caps.causes.iter().filter_map(doctor::sentence));
+    sentences.extend(caps.causes.iter().filter_map(|diagnosis| {
+        let target = caps.targets.iter().find(|target| target.name == diagnosis.of)?;
+        Some(of(search, target) + &doctor::sentence(diagnosis)?)
+    }));
     if caps.targets.len() == 1 {
         sentences.iter().map(|s| words::capital(s)).collect()
     } else {

@@ -117,9 +117,9 @@ pub const CACHE: Situation = Situation {
     causes: &["cache-answers"],
     plant: |lab, is_faulty| {
         let latency = lab.number(600..=1500);
-        let cache = if is_faulty { " + tier(size=512M)" } else { "" };
-        let stack =
-            format!("mem(size=256M) + flash(channels=4, latency={latency}us, bw=200M){cache}");
+        let cache = if is_faulty { " + tier(size=8G)" } else { "" };
+        let flash = format!("flash(channels=4, latency={latency}us, bw=200M)");
+        let stack = format!("file(size=16G, thin) + {flash}{cache}");
         let disk = lab.disk("disk", &stack)?;
         Ok(Complaint::limits(&[&disk], &[]))
     },

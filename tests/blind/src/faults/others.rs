@@ -23,6 +23,7 @@ pub const READER: Situation = Situation {
                 "--direct=1",
                 "--time_based",
                 "--runtime=60",
+                "--thread",
             ])?;
         }
         Ok(Complaint::run("randread-4k", &device, &["--set", "depth=4", "--time", "6s"]))
@@ -48,6 +49,7 @@ pub const WRITER: Situation = Situation {
                 "--direct=1",
                 "--time_based",
                 "--runtime=60",
+                "--thread",
             ])?;
         }
         Ok(Complaint::run("randread-4k", &device, &["--set", "depth=4", "--time", "6s"]))

@@ -49,7 +49,7 @@ pub const FLUSHES: Situation = Situation {
         let latency = lab.number(1500..=3000);
         let device = lab.slow_device(384, latency)?;
         let dir = lab.mounted(&device, "noatime")?;
-        let every = if is_faulty { 1 } else { 512 };
+        let every = u8::from(is_faulty);
         let job = format!(
             "fio --name=commit --ioengine=psync --rw=write --bs=8k --size=64m --fsync={every} \
              --time_based --runtime=6"
