@@ -5,7 +5,7 @@ use iotax_record::Experiment;
 
 use crate::notices::Notice;
 use crate::tables::{self, Table};
-use crate::{caps, format, machine, notices, provenance, sentence, words};
+use crate::{caps, doctor, format, machine, notices, provenance, sentence, words};
 
 /// The summary as GitHub-flavoured Markdown, ending in a newline. Text from outside is escaped:
 /// it cannot become a link, an image, a table or HTML.
@@ -50,6 +50,13 @@ pub fn markdown(experiment: &Experiment, analysis: &Analysis) -> String {
     ] {
         if let Some(table) = table {
             section(&mut out, title, &table);
+        }
+    }
+    let causes = doctor::lines(&analysis.causes, analysis.arms.len());
+    if !causes.is_empty() {
+        out.push_str("\n### Causes\n\n");
+        for cause in &causes {
+            out.push_str(&format!("- {}\n", escape(cause)));
         }
     }
     if !analysis.open_questions.is_empty() {

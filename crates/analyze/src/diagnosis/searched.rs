@@ -1,5 +1,6 @@
 //! What a search for caps says of causes.
 
+use iotax_catalog::Cloud;
 use iotax_catalog::Cloud::{Aws, Azure, Gcp};
 use iotax_spec::Limits;
 
@@ -42,38 +43,36 @@ pub(crate) fn of_search(asked: &Limits, caps: &Caps) -> Vec<Diagnosis> {
     diagnoses.filter(|diagnosis| !diagnosis.suspects.is_empty()).collect()
 }
 
-/// The limit that holds it, by name where one is known that fits.
+/// What holds each of its caps, by name where a limit is known that fits.
 fn limits(asked: &Limits, target: &TargetCaps, caps: &Caps) -> Vec<Suspect> {
-    let bound: Vec<&Documented> = caps
-        .documented
-        .iter()
-        .filter(|documented| documented.target == target.name && documented.binds.is_some())
-        .collect();
-    if !bound.is_empty() {
-        return bound.into_iter().filter_map(|documented| named(asked, documented)).collect();
-    }
-    let found = [target.iops.as_ref(), target.bw_bytes.as_ref()].into_iter().flatten();
-    let mut suspects: Vec<Suspect> = found.map(|cap| unnamed(target, cap)).collect();
-    suspects.dedup_by(|a, b| {
-        let is_same = a.cause == b.cause;
+    let found = [(target.iops.as_ref(), false), (target.bw_bytes.as_ref(), true)];
+    let suspect = |(cap, is_bytes): (Option<&Cap>, bool)| {
+        let cap = cap?;
+        let fits = |row: &&Documented| row.target == target.name && row.is_bytes() == is_bytes;
+        let named = caps.documented.iter().find(fits).and_then(|row| named(asked, cap, row));
+        Some(named.unwrap_or_else(|| unnamed(target, cap)))
+    };
+    let mut suspects: Vec<Suspect> = found.into_iter().filter_map(suspect).collect();
+    // Both caps may have one cause.
+    suspects.dedup_by(|second, first| {
+        let is_same = second.cause == first.cause;
         if is_same {
-            let new = a.evidence.drain(..).filter(|evidence| !b.evidence.contains(evidence));
-            let new: Vec<_> = new.collect();
-            b.evidence.extend(new);
-            b.confidence = b.confidence.max(a.confidence);
+            let known = |text: &String| first.evidence.contains(text);
+            let new: Vec<_> = second.evidence.drain(..).filter(|text| !known(text)).collect();
+            first.evidence.extend(new);
+            first.confidence = first.confidence.max(second.confidence);
         }
         is_same
     });
     suspects
 }
 
-/// A limit that is documented, or that this machine sets.
-fn named(asked: &Limits, documented: &Documented) -> Option<Suspect> {
+/// A limit that is documented, or that this machine sets. That a figure is the same may be chance:
+/// it counts for as much as the cap looks like a limiter's.
+fn named(asked: &Limits, cap: &Cap, documented: &Documented) -> Option<Suspect> {
     let limit = &documented.limits[documented.binds?];
-    let cloud = limit.scope.as_str();
-    let vm = asked.cloud.vm.as_deref().unwrap_or_default();
-    let provider = iotax_catalog::vm(vm).ok().and_then(|vms| Some(vms.first()?.cloud));
-    let cause = match (cloud, provider) {
+    let is_here = limit.scope == "cgroup";
+    let to_blame = match (limit.scope.as_str(), provider(asked)) {
         ("cgroup", _) => "cgroup-io-max",
         ("disk", Some(Azure)) => "azure-disk-limit",
         ("disk", Some(Aws)) => "ebs-volume-limit",
@@ -83,13 +82,28 @@ fn named(asked: &Limits, documented: &Documented) -> Option<Suspect> {
         (_, Some(Gcp)) => "gcp-vm-limit",
         (_, None) => "throttle",
     };
+    let (confidence, against) = match cap.kind {
+        CapKind::Throttle => (Confidence::Sure, None),
+        CapKind::External if is_here => (Confidence::Sure, None),
+        CapKind::External => (Confidence::Likely, Some(cap.why.clone())),
+        CapKind::SaturatedDevice | CapKind::ThisMachine => {
+            (Confidence::Possible, Some(cap.why.clone()))
+        }
+    };
     let source = format!("{}: {}", limit.of, limit.source);
-    let suspect = Suspect::new(cause, Confidence::Sure, documented.says.clone());
-    Some(suspect.explaining(1.0).and([source]))
+    let suspect = Suspect::new(to_blame, confidence, documented.says.clone());
+    Some(suspect.explaining(1.0).and([source]).but(against))
+}
+
+/// Whose limits were asked for.
+fn provider(asked: &Limits) -> Option<Cloud> {
+    let of_vm = |name: &str| Some(iotax_catalog::vm(name).ok()?.first()?.cloud);
+    let of_disk = |text: &String| Some(iotax_catalog::disk(text).ok()?.cloud);
+    asked.cloud.vm.as_deref().and_then(of_vm).or_else(|| asked.cloud.disks.iter().find_map(of_disk))
 }
 
 fn unnamed(target: &TargetCaps, cap: &Cap) -> Suspect {
-    let (cause, confidence) = match cap.kind {
+    let (to_blame, confidence) = match cap.kind {
         CapKind::Throttle => ("throttle", Confidence::Sure),
         CapKind::SaturatedDevice => ("saturated-device", Confidence::Likely),
         CapKind::ThisMachine => ("cpu-bound", Confidence::Likely),
@@ -98,7 +112,7 @@ fn unnamed(target: &TargetCaps, cap: &Cap) -> Suspect {
     let depth = target.useful_depth.map(|depth| {
         format!("more than {depth} in flight brought no more, and every I/O took longer")
     });
-    Suspect::new(cause, confidence, cap.why.clone()).explaining(0.9).and(depth)
+    Suspect::new(to_blame, confidence, cap.why.clone()).explaining(0.9).and(depth)
 }
 
 /// Credits that ran out during the search.

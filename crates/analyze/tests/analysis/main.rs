@@ -1,5 +1,6 @@
 //! Made-up records through the analyzer.
 
+mod causes;
 mod compare;
 mod open_loop;
 mod peel;

@@ -44,6 +44,29 @@ fn facts<'a>(suspect: &Suspect) -> Vec<(&'a str, String)> {
     facts
 }
 
+/// Every suspect in a line or two, for the list of causes in a report of several formats.
+pub(crate) fn lines(diagnoses: &[Diagnosis], targets: usize) -> Vec<String> {
+    let of_one = |diagnosis: &Diagnosis| -> Vec<String> {
+        let of = if targets > 1 { format!("{}: ", diagnosis.of) } else { String::new() };
+        diagnosis.suspects.iter().map(|suspect| of.clone() + &line(suspect)).collect()
+    };
+    diagnoses.iter().flat_map(of_one).map(|line| words::printable(&line)).collect()
+}
+
+fn line(suspect: &Suspect) -> String {
+    let Suspect { cause, confidence, explains, evidence, against } = suspect;
+    let share = explains.map_or_else(String::new, |share| {
+        format!(", explains {} of an I/O's time", format::percent(share))
+    });
+    let mut line =
+        format!("{} ({}{share}): {}.", title(cause), confidence.name(), evidence.join("; "));
+    if !against.is_empty() {
+        line.push_str(&format!(" Against it: {}.", against.join("; ")));
+    }
+    line.push_str(&format!(" iotax doctor --explain {cause}"));
+    line
+}
+
 /// The first suspect in a sentence, if there is reason enough to name one.
 pub(crate) fn sentence(diagnosis: &Diagnosis) -> Option<String> {
     let first = diagnosis.suspects.first()?;

@@ -23,7 +23,7 @@ use iotax_analyze::doctor::Finding;
 use iotax_record::Machine;
 
 pub use self::cause::{cause_json, cause_list, cause_text};
-pub(crate) use self::diagnoses::sentence;
+pub(crate) use self::diagnoses::{lines, sentence};
 pub use self::json::doctor_json;
 use crate::page::Page;
 use crate::text::Style;

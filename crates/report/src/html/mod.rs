@@ -17,7 +17,7 @@ use crate::json::kind;
 use crate::machine as tables_of;
 use crate::notices::{self, Notice};
 use crate::tables::{self, Table};
-use crate::{caps, format, provenance, sentence, words};
+use crate::{caps, doctor, format, provenance, sentence, words};
 
 /// Charting libraries, as published; see `assets/README.md`.
 const D3: &str = include_str!("../../assets/d3.min.js");
@@ -69,6 +69,7 @@ struct Page<'a> {
     seed: u64,
     spec: String,
     version: &'a str,
+    causes: Vec<String>,
     open_questions: Vec<String>,
     ending: String,
     interval_note: String,
@@ -144,6 +145,7 @@ impl<'a> Page<'a> {
             spec: serde_json::to_string_pretty(&experiment.spec)
                 .expect("a spec has string keys and plain values"),
             version: &experiment.iotax_version,
+            causes: doctor::lines(&analysis.causes, analysis.arms.len()),
             open_questions: analysis.open_questions.iter().map(|q| words::printable(q)).collect(),
             ending: ending(experiment, analysis),
             interval_note: provenance::intervals(experiment, analysis),

@@ -84,6 +84,7 @@ pub(super) fn notes(search: Search<'_>) -> Vec<String> {
                 .to_owned(),
         );
     }
+    notes.extend(doctor::lines(&caps.causes, caps.targets.len()));
     notes.extend(caps.notes.iter().map(|note| name(note)));
     if let Some(ended) = &caps.ended {
         notes.push(format!("Ended early: {}. What is missing was not measured.", name(ended)));

@@ -10,7 +10,7 @@ use textwrap::{Options, WordSeparator, fill};
 use self::paint::Paint;
 use crate::notices::Notice;
 use crate::tables::{self, Table};
-use crate::{caps, format, machine, notices, provenance, sentence, words};
+use crate::{caps, doctor, format, machine, notices, provenance, sentence, words};
 
 /// How text is laid out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,7 +47,8 @@ pub fn text(experiment: &Experiment, analysis: &Analysis, style: Style) -> Strin
     parts.extend(page.machine(analysis));
     parts.extend(page.index(analysis));
     parts.push(page.warnings(&mild));
-    parts.push(page.open_questions(analysis));
+    parts.push(page.list("Causes", &doctor::lines(&analysis.causes, analysis.arms.len())));
+    parts.push(page.list("Not concluded", &analysis.open_questions));
     parts.retain(|part| !part.is_empty());
     parts.join("\n")
 }
@@ -194,13 +195,13 @@ impl Page {
         out
     }
 
-    fn open_questions(&self, analysis: &Analysis) -> String {
-        if analysis.open_questions.is_empty() {
+    fn list(&self, title: &str, items: &[String]) -> String {
+        if items.is_empty() {
             return String::new();
         }
-        let mut out = format!("{}\n", self.paint.bold("Not concluded"));
-        for question in &analysis.open_questions {
-            let text = format!("- {}", words::printable(question));
+        let mut out = format!("{}\n", self.paint.bold(title));
+        for item in items {
+            let text = format!("- {}", words::printable(item));
             let options = lines_of(self.width).initial_indent("  ").subsequent_indent("    ");
             out.push_str(&format!("{}\n", fill(&text, options)));
         }

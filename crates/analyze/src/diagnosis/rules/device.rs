@@ -1,5 +1,7 @@
 //! The disk, and what stands before its queue.
 
+use iotax_spec::Job;
+
 use super::super::case::{Case, served};
 use super::super::suspect::{Confidence, Suspect};
 use crate::words::{bytes, percent};
@@ -19,11 +21,16 @@ pub(super) fn other_load(case: &Case<'_>) -> Option<Suspect> {
     let disk = case.bottom()?;
     // Buffered I/O moves more or fewer bytes than were asked for, by itself.
     (!case.is_buffered() && case.site?.has_device).then_some(())?;
-    let (read, written) = case.moved();
-    let all = (disk.figures.read.mib_per_s + disk.figures.write.mib_per_s) * MIB;
-    let others = 1.0 - (read + written) / all.max(1.0);
-    (all > 0.0 && others > OTHERS).then_some(())?;
-    let util = disk.figures.util_percent;
+    let (read, _) = case.moved();
+    let figures = &disk.figures;
+    // A program that writes has the writes of its journal and metadata, too.
+    let writes = case.experiment.spec.workload.jobs.iter().any(Job::writes);
+    let written = if writes { 0.0 } else { figures.write.mib_per_s * MIB };
+    let not_ours = (figures.read.mib_per_s * MIB - read).max(0.0) + written;
+    let all = (figures.read.mib_per_s + figures.write.mib_per_s) * MIB;
+    let others = not_ours / all.max(1.0);
+    (others > OTHERS).then_some(())?;
+    let util = figures.util_percent;
     let confidence = if util > BUSY_PERCENT { Confidence::Sure } else { Confidence::Likely };
     let evidence = format!(
         "{} moved {}/s, of which {} were not this program's",

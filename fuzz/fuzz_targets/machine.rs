@@ -1,0 +1,17 @@
+//! No machine that somebody wrote makes the doctor panic: whatever can be read can be judged, told
+//! and redacted.
+#![no_main]
+
+use iotax_record::Machine;
+use iotax_report::Redactor;
+use iotax_spec::CloudChoice;
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|text: &[u8]| {
+    if let Ok(machine) = serde_json::from_slice::<Machine>(text) {
+        let findings = iotax_analyze::doctor::findings(&machine, &CloudChoice::default());
+        iotax_report::doctor_text(&machine, &findings, None, iotax_report::Style::default());
+        iotax_report::doctor_json(&machine, &findings, None);
+        Redactor::of_machine(&machine).machine(&machine);
+    }
+});
