@@ -127,7 +127,8 @@ impl<'a> Case<'a> {
             .collect()
     }
 
-    fn layers_seen(&self) -> impl Iterator<Item = &'a SeenLayer> + use<'a> {
+    /// What lies under the arm, the uppermost first.
+    pub(super) fn layers_seen(&self) -> impl Iterator<Item = &'a SeenLayer> + use<'a> {
         let under = self.machine().zip(self.path()).map(|(machine, path)| machine.under(path));
         under.unwrap_or_default().into_iter().map(|node| &node.layer)
     }

@@ -173,6 +173,25 @@ fn a_short_read_ahead_under_a_mapping() {
 }
 
 #[test]
+fn the_uppermost_read_ahead_counts() {
+    let mut scene = Scene::healthy();
+    let job = scene.job();
+    (job.engine, job.pattern) = (Engine::Mmap, Pattern::Sequential);
+    job.block_sizes = BlockSizes::Fixed(128 << 10);
+    scene.queue().read_ahead_bytes = Some(8 << 10);
+    // A loop device on a file system with a window of its own.
+    let below = MountSeen {
+        number: Some("0:51".to_owned()),
+        read_ahead_bytes: Some(1 << 20),
+        ..MountSeen::default()
+    };
+    scene.machine.nodes[1].below = vec![2];
+    scene.machine.nodes.push(Node { layer: SeenLayer::Mount(below), below: Vec::new() });
+    scene.statistics.devices = vec![device("vda", [16_000, 16], [0, 0], 0.05)];
+    assert_eq!(scene.first(), "sure read-ahead");
+}
+
+#[test]
 fn a_long_read_ahead_of_random_places() {
     let mut scene = Scene::healthy();
     scene.job().engine = Engine::Mmap;

@@ -68,10 +68,15 @@ pub const SHARED: Situation = Situation {
     name: "one limit for two disks",
     causes: &["shared-limit"],
     plant: |lab, is_faulty| {
-        let vm = if is_faulty { "Standard_DS1_v2" } else { "Standard_D16s_v3" };
-        let (a, b) = if is_faulty { ("P30", "P30") } else { ("P10", "P10") };
-        let options = ["--vm", vm, "--disk", a, "--disk", b, "--credits", "0", "--size", "256M"];
-        let disks = lab.cloud_disks(&["a", "b"], &options)?;
+        let options = [
+            &["--vm", "Standard_DS1_v2", "--disk", "P30", "--disk", "P30"][..],
+            &["--credits", "0", "--size", "256M"],
+        ];
+        let disks = if is_faulty {
+            lab.cloud_disks(&["a", "b"], &options.concat())?
+        } else {
+            vec![lab.disk("a", HEALTHY)?, lab.disk("b", HEALTHY)?]
+        };
         let targets = [format!("a={}", disks[0]), format!("b={}", disks[1])];
         Ok(Complaint::limits(&[&targets[0], &targets[1]], &[]))
     },

@@ -1,5 +1,6 @@
 //! What memory between the program and the disk does: read-ahead, page cache, dirty pages.
 
+use iotax_record::machine::SeenLayer;
 use iotax_spec::Engine;
 
 use super::super::case::Case;
@@ -60,17 +61,17 @@ pub(super) fn read_ahead_too_large(case: &Case<'_>) -> Option<Suspect> {
     Some(Suspect::new("read-ahead-waste", Confidence::Sure, evidence).explaining(explains))
 }
 
-/// The read-ahead window of the arm's uppermost device or mount, in bytes, and where it stands.
+/// The read-ahead window of the uppermost layer that has one, in bytes, and where it stands.
 fn read_ahead(case: &Case<'_>) -> Option<(u64, String)> {
-    let of_mount = case.mounts_seen().into_iter().find_map(|mount| {
-        let number = mount.number.as_deref()?;
-        Some((mount.read_ahead_bytes?, format!("/sys/class/bdi/{number}/read_ahead_kb")))
-    });
-    of_mount.or_else(|| {
-        case.devices_seen().into_iter().find_map(|device| {
+    case.layers_seen().find_map(|layer| match layer {
+        SeenLayer::Mount(mount) => {
+            let number = mount.number.as_deref()?;
+            Some((mount.read_ahead_bytes?, format!("/sys/class/bdi/{number}/read_ahead_kb")))
+        }
+        SeenLayer::Device(device) => {
             let file = format!("/sys/block/{}/queue/read_ahead_kb", device.name);
             Some((device.queue.read_ahead_bytes?, file))
-        })
+        }
     })
 }
 
