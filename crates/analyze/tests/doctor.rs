@@ -71,7 +71,7 @@ fn what_is_seen_comes_first() {
     assert_eq!(first("luks2-defaults"), "dm-crypt-workqueues");
     assert_eq!(
         causes(&found("pod-with-limits"), Certainty::Seen),
-        ["cgroup-io-max", "cgroup-memory", "cpu-quota"]
+        ["cgroup-io-max", "cgroup-memory"]
     );
 }
 

@@ -45,7 +45,9 @@ fn machines_are_told_in_80_columns() {
     for name in ["azure-e16d-v5-encryption-at-host", "nfs-krb5p-nconnect", "luks2-defaults"] {
         let said = Desk::new().run(&["doctor", "--machine", &machine(name)]);
         assert_eq!(said.code, 0, "{said}");
-        let wide: Vec<_> = said.out.lines().filter(|line| line.chars().count() > 80).collect();
+        // Commands are to be pasted.
+        let is_wide = |line: &&str| line.chars().count() > 80 && !line.contains("  iotax ");
+        let wide: Vec<_> = said.out.lines().filter(is_wide).collect();
         assert!(wide.is_empty(), "{wide:#?}");
         with_settings!({ snapshot_suffix => name }, { assert_snapshot!(said.out) });
     }

@@ -57,6 +57,22 @@ pub enum Error {
         /// The file.
         path: PathBuf,
     },
+    /// A machine with more layers than any has.
+    #[error("{} has more than {limit} layers: no machine has that many", path.display())]
+    TooManyLayers {
+        /// The file.
+        path: PathBuf,
+        /// The most that are read.
+        limit: usize,
+    },
+    /// A machine could not be written.
+    #[error("cannot write {}: {source}", path.display())]
+    Save {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
     /// A file that is there already.
     #[error("{} exists already: name another file", path.display())]
     Occupied {

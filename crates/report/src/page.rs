@@ -1,10 +1,13 @@
 //! A page of text that is put together from top to bottom.
 
-use textwrap::{Options, WordSplitter, fill};
+use textwrap::{Options, WordSeparator, WordSplitter, fill};
 
 use crate::tables::Table;
 use crate::text::{Style, dimmed, emphasised, titled, warned};
 use crate::words::printable;
+
+/// Room for the names of facts, so that several lists of them stand alike.
+const NARROWEST_NAME: usize = 6;
 
 /// Text so far, and how it is laid out.
 pub(crate) struct Page {
@@ -93,7 +96,8 @@ impl Page {
 
     /// Names and values that belong to what stands above; a name that repeats is said once.
     pub(crate) fn facts_below(&mut self, facts: &[(&str, String)]) {
-        let widest = facts.iter().map(|(name, _)| name.chars().count()).max().unwrap_or_default();
+        let widest = facts.iter().map(|(name, _)| name.chars().count()).max();
+        let widest = widest.unwrap_or_default().max(NARROWEST_NAME);
         let mut last = "";
         for (name, value) in facts {
             let shown = if *name == last { "" } else { name };
@@ -101,6 +105,14 @@ impl Page {
             let indent = " ".repeat(widest + 6);
             let lines = self.filled(value, &format!("    {shown:widest$}  "), &indent);
             self.out.push_str(&format!("{lines}\n"));
+        }
+    }
+
+    /// Commands as they are to be pasted: not wrapped, whatever their length.
+    pub(crate) fn commands_below(&mut self, name: &str, commands: &[String]) {
+        for (at, command) in commands.iter().enumerate() {
+            let name = if at == 0 { name } else { "" };
+            self.out.push_str(&format!("    {name:NARROWEST_NAME$}  {}\n", printable(command)));
         }
     }
 
@@ -127,6 +139,7 @@ impl Page {
         let options = Options::new(usize::from(self.style.width))
             .initial_indent(first)
             .subsequent_indent(indent)
+            .word_separator(WordSeparator::AsciiSpace)
             .word_splitter(WordSplitter::NoHyphenation);
         fill(&printable(text), options)
     }

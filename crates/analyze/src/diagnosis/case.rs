@@ -1,14 +1,15 @@
 //! One arm: what was asked of it, what came of it, and what lies under it.
 
-use iotax_record::machine::{Device, Machine, MountSeen, PathSeen, SeenLayer};
+use iotax_record::machine::{Device, Machine, MountSeen, Node, PathSeen, SeenLayer};
 use iotax_record::{Experiment, Site};
 use iotax_spec::{Engine, Job, Pattern, Target};
 
 use crate::analysis::ArmSummary;
 use crate::checks::Evidence;
 use crate::facts::{JobFacts, TrialFacts};
-use crate::statistics::{DeviceFigures, DeviceSummary, StatisticsSummary};
+use crate::statistics::{DeviceFigures, DeviceSummary, DirectionFigures, StatisticsSummary};
 use crate::stats::sample::mean;
+use crate::words::list;
 
 /// An arm that was measured.
 pub(super) struct Case<'a> {
@@ -88,14 +89,46 @@ impl<'a> Case<'a> {
         self.statistics.map_or(&[], |statistics| statistics.devices.as_slice())
     }
 
-    /// The lowest device: the disk itself, as far as this machine sees.
-    pub(super) fn bottom(&self) -> Option<&'a DeviceSummary> {
-        self.devices().last()
+    /// What lies lowest, as one: the disk itself, as far as this machine sees, or all disks that the
+    /// arm is spread over. `None` if it is not known which of several devices these are.
+    pub(super) fn bottom(&self) -> Option<DeviceSummary> {
+        let devices = self.devices();
+        if let [only] = devices {
+            return Some(only.clone());
+        }
+        let lowest = self.lowest_seen();
+        let own: Vec<_> =
+            devices.iter().filter(|own| lowest.contains(&own.name.as_str())).collect();
+        let names: Vec<&str> = own.iter().map(|own| own.name.as_str()).collect();
+        let all: Vec<_> = own.iter().map(|own| own.figures).collect();
+        (!own.is_empty()).then(|| DeviceSummary {
+            name: list(&names),
+            model: None,
+            figures: together(&all),
+        })
+    }
+
+    /// Names of the devices with no device below them.
+    fn lowest_seen(&self) -> Vec<&'a str> {
+        let Some((machine, path)) = self.machine().zip(self.path()) else { return Vec::new() };
+        let device = |node: &'a Node| match &node.layer {
+            SeenLayer::Device(device) => Some(device.name.as_str()),
+            SeenLayer::Mount(_) => None,
+        };
+        let is_lowest = |node: &&Node| {
+            node.below.iter().filter_map(|at| machine.nodes.get(*at)).all(|b| device(b).is_none())
+        };
+        machine.under(path).into_iter().filter(is_lowest).filter_map(device).collect()
     }
 
     /// What was seen of the machine.
     pub(super) fn machine(&self) -> Option<&'a Machine> {
         self.experiment.machine.as_deref()
+    }
+
+    /// Whether the arm is a place of this machine, and no stack in memory.
+    pub(super) fn is_on_path(&self) -> bool {
+        matches!(self.target, Some(Target::Path(_)))
     }
 
     /// The arm's path there.
@@ -140,4 +173,36 @@ pub(super) fn served(figures: &DeviceFigures) -> (f64, f64) {
     let per_s = read.per_s + write.per_s;
     let sum = read.per_s * read.await_ms + write.per_s * write.await_ms;
     (if per_s > 0.0 { sum / per_s } else { 0.0 }, per_s)
+}
+
+/// Several disks as one: rates add up, times are means over the requests, and it is as busy as the
+/// busiest.
+fn together(all: &[DeviceFigures]) -> DeviceFigures {
+    let sum = |of: fn(&DeviceFigures) -> f64| all.iter().map(of).sum::<f64>();
+    let weighted = |rate: fn(&DeviceFigures) -> f64, of: fn(&DeviceFigures) -> f64| {
+        let total = all.iter().map(|one| rate(one) * of(one)).sum::<f64>();
+        let rate = all.iter().map(rate).sum::<f64>();
+        if rate > 0.0 { total / rate } else { 0.0 }
+    };
+    DeviceFigures {
+        read: DirectionFigures {
+            per_s: sum(|one| one.read.per_s),
+            mib_per_s: sum(|one| one.read.mib_per_s),
+            await_ms: weighted(|one| one.read.per_s, |one| one.read.await_ms),
+            size_kib: weighted(|one| one.read.per_s, |one| one.read.size_kib),
+            ..DirectionFigures::default()
+        },
+        write: DirectionFigures {
+            per_s: sum(|one| one.write.per_s),
+            mib_per_s: sum(|one| one.write.mib_per_s),
+            await_ms: weighted(|one| one.write.per_s, |one| one.write.await_ms),
+            size_kib: weighted(|one| one.write.per_s, |one| one.write.size_kib),
+            ..DirectionFigures::default()
+        },
+        flushes_per_s: sum(|one| one.flushes_per_s),
+        flush_await_ms: weighted(|one| one.flushes_per_s, |one| one.flush_await_ms),
+        queue_size: sum(|one| one.queue_size),
+        util_percent: all.iter().map(|one| one.util_percent).fold(0.0, f64::max),
+        ..DeviceFigures::default()
+    }
 }

@@ -225,7 +225,7 @@ fn pages_that_are_read_again() {
     };
     assert_eq!(scene(None), "likely page-cache-thrash");
     let group = GroupMemory { max_bytes: Some(1 << 26), ..GroupMemory::default() };
-    assert_eq!(scene(Some(group)), "sure cgroup-memory");
+    assert_eq!(scene(Some(group)), "likely cgroup-memory");
 }
 
 #[test]
@@ -248,7 +248,7 @@ fn a_group_at_its_limit() {
 fn a_disk_that_others_use() {
     let mut scene = Scene::healthy();
     scene.statistics.devices = vec![device("vda", [1000, 8], [400, 256], 1.0)];
-    assert_eq!(scene.first(), "sure neighbour");
+    assert_eq!(scene.first(), "likely neighbour");
     // Journal and metadata of the program's own writes.
     let mut scene = Scene::healthy();
     scene.job().read_percent = 0;
@@ -285,7 +285,7 @@ fn a_queue_that_is_too_short() {
 fn credits_that_run_out() {
     let mut scene = Scene::healthy();
     scene.seconds = Some([vec![4000; 8], vec![1000; 12]].concat());
-    assert_eq!(scene.first(), "sure burst-spent");
+    assert_eq!(scene.first(), "likely burst-spent");
     let mut scene = Scene::healthy();
     scene.seconds = Some((0..20).map(|second| 900 + 10 * second).collect());
     assert_eq!(scene.first(), "nothing", "a slow rise is none");

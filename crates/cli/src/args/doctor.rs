@@ -26,7 +26,7 @@ pub struct DoctorArgs {
     #[arg(value_name = "PATH")]
     pub paths: Vec<PathBuf>,
     /// Results of run, compare, peel or limits: rank the causes by them
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["paths", "machine"])]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["paths", "machine", "vm", "disk", "caching", "variant"])]
     pub record: Option<PathBuf>,
     /// Look at a machine that was saved, not at this one
     #[arg(long, value_name = "FILE", conflicts_with = "paths")]
@@ -39,7 +39,7 @@ pub struct DoctorArgs {
     pub no_redact: bool,
     /// Explain a known cause; without a name, list them
     #[arg(long, value_name = "CAUSE", num_args = 0..=1, default_missing_value = "",
-          conflicts_with_all = ["paths", "record", "machine", "save"])]
+          conflicts_with_all = ["paths", "record", "machine", "save", "vm", "disk"])]
     pub explain: Option<String>,
     #[command(flatten)]
     pub documented: DocumentedArgs,

@@ -1,6 +1,6 @@
 use std::path::{Path, PathBuf};
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 use iotax_analyze::Diagnosis;
 use iotax_analyze::doctor::{self, Finding};
 use iotax_catalog::{cause, causes};
@@ -23,13 +23,13 @@ pub fn doctor(args: &DoctorArgs) -> Result<Exit> {
         Some(dir) => recorded(dir)?,
         None => looked(args)?,
     };
-    if let Some(file) = &args.save {
-        save(&machine, file, args.no_redact)?;
-    }
     let choice = match choice {
         Some(choice) => choice,
         None => documented::choice(&args.documented, machine.paths.len())?,
     };
+    if let Some(file) = &args.save {
+        save(&machine, file, args.no_redact)?;
+    }
     let findings = doctor::findings(&machine, &choice);
     say(&printed(&machine, &findings, diagnoses.as_deref(), args))?;
     Ok(if nothing_seen(&machine) { Exit::Failed } else { Exit::Done })
@@ -56,14 +56,19 @@ fn looked(args: &DoctorArgs) -> Result<Case> {
 fn look(args: &DoctorArgs) -> Machine {
     let here = [PathBuf::from(".")];
     let paths = if args.paths.is_empty() { here.as_slice() } else { &args.paths };
-    let paths: Vec<&Path> = paths.iter().map(PathBuf::as_path).collect();
+    let mut each: Vec<&Path> = Vec::new();
+    for path in paths {
+        if !each.contains(&path.as_path()) {
+            each.push(path);
+        }
+    }
     let mut look = Look::default();
     if args.documented.no_metadata {
         look.metadata = None;
     } else if let Some(address) = args.documented.metadata_address {
         look.metadata = Some(address);
     }
-    iotax_inspect::machine(&paths, &look)
+    iotax_inspect::machine(&each, &look)
 }
 
 /// A measurement, and the machine as it was then.
@@ -77,6 +82,12 @@ fn recorded(dir: &Path) -> Result<Case> {
         });
     }
     let (reader, parts) = recorded::read(dir)?;
+    let used = parts.iter().flat_map(|(_, analysis)| &analysis.arms).map(|arm| arm.trials);
+    ensure!(
+        used.sum::<u32>() > 0,
+        "{}: no trial in it can be used, so there is nothing to judge; iotax report says why",
+        dir.display()
+    );
     let diagnoses = parts.into_iter().flat_map(|(_, analysis)| analysis.causes);
     Ok(Case {
         diagnoses: Some(diagnoses.collect()),
@@ -86,6 +97,10 @@ fn recorded(dir: &Path) -> Result<Case> {
 }
 
 fn save(machine: &Machine, file: &Path, names_too: bool) -> Result<()> {
+    if machine.paths.is_empty() {
+        let problem = "these results do not say what lay under their targets: nothing to save";
+        return Err(Usage(problem.to_owned()).into());
+    }
     let clean =
         if names_too { machine.clone() } else { Redactor::of_machine(machine).machine(machine) };
     Ok(clean.write(file)?)

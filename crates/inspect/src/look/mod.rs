@@ -38,7 +38,7 @@ use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use iotax_record::Machine;
 use iotax_record::machine::{
@@ -52,6 +52,8 @@ use crate::machine::environment;
 use crate::mounts::{Mount, parse_mountinfo};
 use crate::stack::{Layer, LayerKind, Stack, device_name};
 
+/// After so long no further path is looked at.
+const PATHS_LIMIT: Duration = Duration::from_millis(900);
 /// How long all programs that are run may take together.
 const PROGRAMS_LIMIT: Duration = Duration::from_secs(1);
 
@@ -85,7 +87,17 @@ pub fn machine(paths: &[&Path], look: &Look) -> Machine {
     let sysfs = Path::new("/sys");
     let text = |path: &str| fs::read_to_string(path).unwrap_or_default();
     let mut stack = Stack::new(sysfs, parse_mountinfo(&text("/proc/self/mountinfo")));
-    let seen: Vec<PathSeen> = paths.iter().map(|path| descend(&mut stack, path)).collect();
+    let started = Instant::now();
+    // One that nobody serves takes its second; several must not take one each.
+    let mut seen_at = |path: &&Path| match started.elapsed() {
+        elapsed if elapsed < PATHS_LIMIT => descend(&mut stack, path),
+        _ => PathSeen {
+            path: path.display().to_string(),
+            problem: Some("not looked at: those before it took too long to answer".to_owned()),
+            ..PathSeen::default()
+        },
+    };
+    let seen: Vec<PathSeen> = paths.iter().map(&mut seen_at).collect();
     let found = paths.iter().zip(&seen).filter(|(_, seen)| seen.problem.is_none());
     let found: Vec<&Path> = found.map(|(path, _)| *path).collect();
     let mut unseen = elsewhere(&stack);

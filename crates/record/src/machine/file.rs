@@ -1,4 +1,4 @@
-//! A machine in a file of its own: for another computer, or beside a run's results.
+//! A machine in a file of its own: for another computer.
 
 use std::io::{self, ErrorKind};
 use std::path::Path;
@@ -7,8 +7,10 @@ use super::{MACHINE_FORMAT, Machine};
 use crate::error::Error;
 use crate::store::{open_file, write_json};
 
-/// Its name beside a run's results.
-const FILE: &str = "machine.json";
+/// No machine's facts are longer.
+const MOST_BYTES: u64 = 16 << 20;
+/// No paths lie on more layers.
+const MOST_NODES: usize = 4096;
 
 impl Machine {
     /// Reads one that was written.
@@ -16,8 +18,12 @@ impl Machine {
     /// # Errors
     /// If there is none, it is no machine, or one of a later version.
     pub fn read(path: &Path) -> Result<Self, Error> {
-        let text =
-            open_file(path).and_then(io::read_to_string).map_err(|e| Error::read(path, e))?;
+        let file = open_file(path).map_err(|e| Error::read(path, e))?;
+        let bytes = file.metadata().map_err(|e| Error::read(path, e))?.len();
+        if bytes > MOST_BYTES {
+            return Err(Error::TooLong { path: path.to_owned(), bytes, limit: MOST_BYTES });
+        }
+        let text = io::read_to_string(file).map_err(|e| Error::read(path, e))?;
         let broken = |source: serde_json::Error| Error::Broken {
             path: path.to_owned(),
             line: source.line(),
@@ -26,7 +32,8 @@ impl Machine {
         let value: serde_json::Value = serde_json::from_str(&text).map_err(broken)?;
         // A later format may have other types in its fields.
         let format = value.get("format").and_then(serde_json::Value::as_u64).unwrap_or(0);
-        if format == 0 {
+        // A record's head has a format, too.
+        if format == 0 || value.get("nodes").is_none() {
             return Err(Error::NotAMachine { path: path.to_owned() });
         }
         if format > u64::from(MACHINE_FORMAT) {
@@ -37,7 +44,11 @@ impl Machine {
             });
         }
         // From the text and not from `value`, for the line of what is wrong.
-        serde_json::from_str(&text).map_err(broken)
+        let machine: Self = serde_json::from_str(&text).map_err(broken)?;
+        if machine.nodes.len() > MOST_NODES {
+            return Err(Error::TooManyLayers { path: path.to_owned(), limit: MOST_NODES });
+        }
+        Ok(machine)
     }
 
     /// Writes it; what is there is never overwritten.
@@ -46,21 +57,9 @@ impl Machine {
             Error::Write { path, source } if source.kind() == ErrorKind::AlreadyExists => {
                 Error::Occupied { path }
             }
+            Error::Write { path, source } => Error::Save { path, source },
             other => other,
         })
-    }
-
-    /// The one beside the results in `dir`; `None` if there is none.
-    pub fn of_record(dir: &Path) -> Result<Option<Self>, Error> {
-        match Self::read(&dir.join(FILE)) {
-            Err(Error::Read { source, .. }) if source.kind() == ErrorKind::NotFound => Ok(None),
-            read => read.map(Some),
-        }
-    }
-
-    /// Writes it beside the results in `dir`.
-    pub fn write_beside(&self, dir: &Path) -> Result<(), Error> {
-        self.write(&dir.join(FILE))
     }
 }
 
@@ -69,16 +68,24 @@ mod tests {
     use std::fs;
 
     use super::*;
+    use crate::machine::{Device, Node, SeenLayer};
 
     #[test]
     fn it_is_read_as_it_was_written_and_never_overwritten() {
         let dir = tempfile::tempdir().unwrap();
-        assert_eq!(Machine::of_record(dir.path()).unwrap(), None);
+        let file = dir.path().join("machine.json");
         let machine = Machine { format: MACHINE_FORMAT, ..Machine::default() };
-        machine.write_beside(dir.path()).unwrap();
-        assert_eq!(Machine::of_record(dir.path()).unwrap(), Some(machine.clone()));
-        let error = machine.write_beside(dir.path()).unwrap_err().to_string();
+        machine.write(&file).unwrap();
+        assert_eq!(Machine::read(&file).unwrap(), machine);
+        let error = machine.write(&file).unwrap_err().to_string();
         assert!(error.ends_with("machine.json exists already: name another file"), "{error}");
+        let error = machine.write(&dir.path().join("no/machine.json")).unwrap_err().to_string();
+        assert!(error.contains("cannot write") && !error.contains("--out"), "{error}");
+        let node = Node { layer: SeenLayer::Device(Device::default()), below: Vec::new() };
+        let many = dir.path().join("many.json");
+        Machine { nodes: vec![node; MOST_NODES + 1], ..machine }.write(&many).unwrap();
+        let error = Machine::read(&many).unwrap_err().to_string();
+        assert!(error.ends_with("more than 4096 layers: no machine has that many"), "{error}");
     }
 
     #[test]
@@ -91,7 +98,7 @@ mod tests {
             error.replace(&dir.path().display().to_string(), "DIR")
         };
         insta::assert_snapshot!(said("{\"a\": 1}"), @"DIR/x.json is no machine: give a file that `iotax doctor --save` has written");
-        insta::assert_snapshot!(said("{\"format\": 99}"), @"DIR/x.json is of record format 99, this iotax reads up to 1: use a newer iotax");
+        insta::assert_snapshot!(said("{\"format\": 99, \"nodes\": []}"), @"DIR/x.json is of record format 99, this iotax reads up to 1: use a newer iotax");
         insta::assert_snapshot!(said("{\"format\": 1,\n\"nodes\": 3}"), @"DIR/x.json, line 2: not a valid record: invalid type: integer `3`, expected a sequence at line 2 column 10");
         insta::assert_snapshot!(said("{\"format\": 1,"), @"DIR/x.json, line 1: not a valid record: EOF while parsing a value at line 1 column 13");
     }

@@ -58,20 +58,25 @@ fn line(suspect: &Suspect) -> String {
     let share = explains.map_or_else(String::new, |share| {
         format!(", explains {} of an I/O's time", format::percent(share))
     });
-    let mut line =
-        format!("{} ({}{share}): {}.", title(cause), confidence.name(), evidence.join("; "));
+    let mut line = format!("{} ({}{share}): {}.", title(cause), confidence.name(), plain(evidence));
     if !against.is_empty() {
-        line.push_str(&format!(" Against it: {}.", against.join("; ")));
+        line.push_str(&format!(" Against it: {}.", plain(against)));
     }
     line.push_str(&format!(" iotax doctor --explain {cause}"));
     line
+}
+
+/// Several things in one sentence, whose end the sentence has.
+fn plain(texts: &[String]) -> String {
+    let texts: Vec<_> = texts.iter().map(|text| text.trim_end_matches('.')).collect();
+    texts.join("; ")
 }
 
 /// The first suspect in a sentence, if there is reason enough to name one.
 pub(crate) fn sentence(diagnosis: &Diagnosis) -> Option<String> {
     let first = diagnosis.suspects.first()?;
     (first.confidence > Confidence::Possible).then_some(())?;
-    let evidence = first.evidence.first()?;
+    let evidence = first.evidence.first()?.trim_end_matches('.');
     let (confidence, title) = (first.confidence.name(), title(&first.cause));
     Some(words::printable(&format!("{confidence} cause: {title} ({evidence}).")))
 }

@@ -1,13 +1,19 @@
 use iotax_analyze::doctor::{Certainty, Finding, Observation};
 use iotax_catalog::cause;
+use iotax_record::Machine;
 
 use super::cause::dated;
 use crate::page::Page;
 
 /// Each finding: what, where, how sure, and why; then what was seen, and what to do.
-pub(super) fn write(page: &mut Page, findings: &[Finding]) {
+pub(super) fn write(page: &mut Page, machine: &Machine, findings: &[Finding]) {
     if findings.is_empty() {
-        page.paragraph("Nothing that is known to hurt was seen.");
+        let seen = machine.paths.iter().any(|path| path.top.is_some());
+        page.paragraph(match (seen, machine.paths.is_empty()) {
+            (true, _) => "Nothing that is known to hurt was seen.",
+            (false, false) => "Nothing could be looked at.",
+            (false, true) => "It is not recorded what lay under the targets.",
+        });
         return;
     }
     for finding in findings {
@@ -23,9 +29,10 @@ pub(super) fn write(page: &mut Page, findings: &[Finding]) {
             Certainty::Likely | Certainty::Seen => page.warning(&head),
         }
         page.indented(&finding.why);
+        let seen: Vec<_> = finding.seen.iter().map(|seen| ("seen", observed(seen))).collect();
+        page.facts_below(&seen);
+        page.commands_below("test", &finding.commands);
         let mut facts: Vec<(&str, String)> = Vec::new();
-        facts.extend(finding.seen.iter().map(|seen| ("seen", observed(seen))));
-        facts.extend(finding.commands.iter().map(|command| ("test", command.clone())));
         if let Some(known) = known {
             facts.push(("remedy", known.remedy.clone()));
             facts.push(("source", dated(&known.sources)));

@@ -44,7 +44,7 @@ pub fn doctor_text(
         page.lines(&tree::drawn(machine, path, style));
     }
     page.facts(&surroundings::facts(machine));
-    findings::write(&mut page, findings);
+    findings::write(&mut page, machine, findings);
     let unseen: Vec<_> =
         machine.unseen.iter().map(|unseen| format!("{}: {}", unseen.what, unseen.how)).collect();
     page.list("Not seen", &unseen.iter().collect::<Vec<_>>());

@@ -15,8 +15,9 @@ pub(super) fn facts(machine: &Machine) -> Vec<(String, String)> {
         ("machine", known(&[&environment.host, &environment.hypervisor])),
         ("system", known(&[&environment.os, &environment.kernel])),
         ("cloud", cloud(machine)),
-        ("CPU", Some(cpu(machine))),
+        ("CPU", (environment.cpus > 0).then(|| cpu(machine))),
         ("memory", memory(machine)),
+        ("waiting", waiting(machine)),
         ("group", groups(&machine.groups)),
         ("memory hidden from the host by", machine.confidential.kind.clone()),
     ];
@@ -48,18 +49,20 @@ fn cpu(machine: &Machine) -> String {
 }
 
 fn memory(machine: &Machine) -> Option<String> {
-    let MemorySeen { available_bytes, dirty_bytes, dirty_threshold_bytes, io_pressure, .. } =
-        &machine.memory;
+    let MemorySeen { available_bytes, dirty_bytes, dirty_threshold_bytes, .. } = &machine.memory;
     let bytes = |bytes: u64| format::bytes(bytes as f64);
     let mut facts: Vec<String> = machine.environment.memory_bytes.map(bytes).into_iter().collect();
     facts.extend(available_bytes.map(|free| format!("{} available", bytes(free))));
     if let (Some(dirty), Some(most)) = (dirty_bytes, dirty_threshold_bytes) {
         facts.push(format!("{} dirty of {}", bytes(*dirty), bytes(*most)));
     }
-    facts.extend(io_pressure.map(|io| {
-        format!("waiting for I/O {} % of the last 5 minutes", format::plain(io.some_300s_percent))
-    }));
     (!facts.is_empty()).then(|| facts.join(", "))
+}
+
+fn waiting(machine: &Machine) -> Option<String> {
+    let io = machine.memory.io_pressure?;
+    let share = format::plain(io.some_300s_percent);
+    Some(format!("tasks waited for I/O for {share} % of the last 5 minutes"))
 }
 
 fn groups(groups: &ControlGroups) -> Option<String> {

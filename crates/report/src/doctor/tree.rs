@@ -1,6 +1,6 @@
 use iotax_record::Machine;
 use iotax_record::machine::PathSeen;
-use textwrap::{Options, WordSplitter, wrap};
+use textwrap::{Options, WordSeparator, WordSplitter, wrap};
 
 use super::layer;
 use crate::text::{Style, dimmed, emphasised};
@@ -46,6 +46,7 @@ impl Tree<'_> {
         let width = usize::from(self.style.width);
         let taken = below.chars().count() + stem.chars().count();
         let options = Options::new(width.saturating_sub(taken).max(20))
+            .word_separator(WordSeparator::AsciiSpace)
             .word_splitter(WordSplitter::NoHyphenation);
         let facts = layer::facts(&node.layer).join(", ");
         for line in wrap(&printable(&facts), options).iter().filter(|line| !line.is_empty()) {

@@ -18,6 +18,40 @@ use rules::{Kind, Rule};
 
 /// A name of one letter is too many other things.
 const SHORTEST_WORD: usize = 2;
+/// Fields of a machine with words of the kernel, of programs or of clouds.
+const VOCABULARY: [&str; 29] = [
+    "caching",
+    "cipher",
+    "cloud",
+    "cpu_governor",
+    "cpu_model",
+    "file_system",
+    "features",
+    "flags",
+    "hypervisor",
+    "integrity",
+    "iotax_version",
+    "kernel",
+    "kind",
+    "maker",
+    "number",
+    "os",
+    "protocol",
+    "raid_level",
+    "region",
+    "scheduler",
+    "security_type",
+    "taken",
+    "tier",
+    "transport",
+    "vm",
+    "used_as",
+    "version",
+    "write_cache",
+    "xts_driver",
+];
+/// Fields with options of mounts.
+const OPTIONS: [&str; 2] = ["options", "super_options"];
 /// Names that identify nobody.
 const EVERYBODY: [&str; 4] = ["root", "localhost", "nobody", "user"];
 
@@ -122,12 +156,52 @@ impl Redactor {
         clean
     }
 
-    /// A machine as it was seen.
+    /// A machine as it was seen. Words of the kernel and of clouds stay, whatever a user or a host
+    /// is called: rules read them.
     pub fn machine(&mut self, machine: &Machine) -> Machine {
-        let mut clean = self.all_strings(machine);
+        let json = serde_json::to_value(machine).unwrap_or_default();
+        let mut clean: Machine =
+            serde_json::from_value(self.walk_machine(json, "")).unwrap_or_default();
         let host = machine.environment.host.as_deref();
         clean.environment.host = host.map(|host| self.placeholder(Kind::Host, host));
+        for disk in clean.cloud.iter_mut().flat_map(|cloud| &mut cloud.disks) {
+            disk.name = None;
+        }
         clean
+    }
+
+    fn walk_machine(&mut self, value: Value, key: &str) -> Value {
+        match value {
+            Value::String(text) if VOCABULARY.contains(&key) => Value::String(text),
+            Value::String(text) if OPTIONS.contains(&key) => Value::String(self.options(&text)),
+            Value::String(text) => Value::String(self.text(&text)),
+            Value::Array(values) => {
+                values.into_iter().map(|value| self.walk_machine(value, key)).collect()
+            }
+            Value::Object(fields) => fields
+                .into_iter()
+                .map(|(key, value)| {
+                    let value = self.walk_machine(value, &key);
+                    (key, value)
+                })
+                .collect(),
+            other => other,
+        }
+    }
+
+    /// Options of a mount: their names are words of the kernel, their values may be anybody's.
+    fn options(&mut self, text: &str) -> String {
+        let clean = text.split(',').map(|option| match option.split_once('=') {
+            None => option.to_owned(),
+            Some((name, _)) => {
+                // Some are secret by their name.
+                let clean = self.text(option);
+                let value = clean.split_once('=').map_or(clean.as_str(), |(_, value)| value);
+                let kept = if value.is_empty() { clean.as_str() } else { value };
+                format!("{name}={kept}")
+            }
+        });
+        clean.collect::<Vec<_>>().join(",")
     }
 
     /// A trial of the record. Its device statistics are dropped: a bundle does not show them.

@@ -97,7 +97,8 @@ pub(super) fn specific() -> impl Iterator<Item = &'static Rule> {
             ),
             rule(Kind::Id, r"\bocid1\.[a-z0-9._-]+"),
             rule(Kind::Id, r#"\barn:[a-z-]+:[^\s"',;)]+"#),
-            rule(Kind::Uuid, r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}"),
+            // With underscores, too: groups of pods.
+            rule(Kind::Uuid, r"[0-9a-fA-F]{8}[-_](?:[0-9a-fA-F]{4}[-_]){3}[0-9a-fA-F]{12}"),
             rule(
                 Kind::Id,
                 r"\b(?:i|vol|snap|eni|fs|fsap|fsvol|subnet|vpc|sg|ami|lt|r)-[0-9a-f]{8,17}\b",
@@ -108,7 +109,11 @@ pub(super) fn specific() -> impl Iterator<Item = &'static Rule> {
                 r#"/dev/disk/by-(?:id|uuid|partuuid|label|partlabel)/(?P<s>[^/\s"',;)]+)"#,
             ),
             rule(Kind::Id, r"(?i)\b(?:wwn-|nvme-eui\.|naa\.|eui\.|scsi-)(?:0x)?[0-9a-f]{8,64}"),
-            rule(Kind::Id, r"\b[0-9a-f]{32}\b"),
+            // Containers, multipath devices, machine ids.
+            rule(Kind::Id, r"\b[0-9a-f]{32,64}\b"),
+            rule(Kind::Id, r"\b0x[0-9a-f]{16}\b"),
+            rule(Kind::Id, r"\buser-(?P<s>[0-9]+)\.slice\b"),
+            rule(Kind::User, r"\b(?:username|user|domain|name|cruid)=(?P<s>[^,\s]+)"),
             rule(Kind::Mac, r"\b(?:[0-9a-fA-F]{2}[:-]){5,19}[0-9a-fA-F]{2}\b"),
             Rule {
                 is_secret: is_ipv6,

@@ -28,7 +28,7 @@ pub(super) fn time_between_devices(case: &Case<'_>) -> Option<Suspect> {
         .filter_map(|device| device.mapping.as_ref())
         .flat_map(Mapping::crypts)
         .collect();
-    let to_blame = blamed(device, &crypts)?;
+    let to_blame = blamed(case, device, &crypts)?;
     let confidence = if share > MOST { Confidence::Sure } else { Confidence::Likely };
     let evidence = format!(
         "an I/O took {above:.3} ms at {} and {below:.3} ms at {lower} below it: {} of its time \
@@ -41,16 +41,18 @@ pub(super) fn time_between_devices(case: &Case<'_>) -> Option<Suspect> {
 }
 
 /// What a device that keeps I/Os does with them.
-fn blamed(device: &Device, crypts: &[&Crypt]) -> Option<&'static str> {
+fn blamed(case: &Case<'_>, device: &Device, crypts: &[&Crypt]) -> Option<&'static str> {
     let mapping = device.mapping.as_ref();
     if mapping.is_some_and(Mapping::is_crypt) {
         let own: Vec<&Crypt> = mapping.iter().flat_map(|mapping| mapping.crypts()).collect();
-        let queued = own
-            .iter()
-            .any(|crypt| !crypt.has("no_read_workqueue") || !crypt.has("no_write_workqueue"));
+        let queues = |crypt: &&Crypt| {
+            let reads = case.job.reads() && !crypt.has("no_read_workqueue");
+            reads || case.job.writes() && !crypt.has("no_write_workqueue")
+        };
+        let is_queued = own.iter().any(queues);
         return Some(match () {
             () if crypts.len() > 1 => "encrypted-twice",
-            () if queued => "dm-crypt-workqueues",
+            () if is_queued => "dm-crypt-workqueues",
             () if own.iter().any(|crypt| crypt.sector_bytes < 4096) => "dm-crypt-small-sectors",
             () => "encryption-in-path",
         });

@@ -9,10 +9,10 @@ use crate::words::{bytes, percent};
 const MIB: f64 = 1024.0 * 1024.0;
 /// Share of a disk's work that was not this program's.
 const OTHERS: f64 = 0.25;
-/// A disk that busy has no time for both.
-const BUSY_PERCENT: f64 = 80.0;
 /// A rate that near to a limit is at it.
-const AT_LIMIT: f64 = 0.07;
+const AT_LIMIT: f64 = 0.05;
+/// Requests up to that size are small: each costs as much as a larger one.
+const SMALL_BYTES: f64 = 131_072.0;
 /// So many requests for one I/O.
 const PIECES: f64 = 2.0;
 
@@ -31,7 +31,6 @@ pub(super) fn other_load(case: &Case<'_>) -> Option<Suspect> {
     let others = not_ours / all.max(1.0);
     (others > OTHERS).then_some(())?;
     let util = figures.util_percent;
-    let confidence = if util > BUSY_PERCENT { Confidence::Sure } else { Confidence::Likely };
     let evidence = format!(
         "{} moved {}/s, of which {} were not this program's",
         disk.name,
@@ -39,12 +38,14 @@ pub(super) fn other_load(case: &Case<'_>) -> Option<Suspect> {
         percent(others)
     );
     let busy = format!("it was busy for {} of the time", percent(util / 100.0));
-    Some(Suspect::new("neighbour", confidence, evidence).explaining(others).and([busy]))
+    // That they are there is sure, and what they cost is not: many disks serve many at a time.
+    Some(Suspect::new("neighbour", Confidence::Likely, evidence).and([busy]))
 }
 
 /// A limit that a control group sets, reached.
 pub(super) fn group_limit(case: &Case<'_>) -> Option<Suspect> {
-    let path = case.path()?;
+    // What buffered I/O asks for is not what comes to the disk.
+    let path = case.path().filter(|_| !case.is_buffered())?;
     let limits = case.machine()?.groups.io.iter().filter(|limits| limits.path == path.path);
     let (read, written) = case.moved();
     let ios = case.summary.iops;
@@ -73,30 +74,29 @@ pub(super) fn group_limit(case: &Case<'_>) -> Option<Suspect> {
         .next()
 }
 
-/// I/Os that are cut into several requests.
+/// I/Os that are cut into several small requests.
 pub(super) fn split(case: &Case<'_>) -> Option<Suspect> {
-    let device =
-        case.devices_seen().into_iter().find(|device| device.queue.max_io_bytes.is_some())?;
+    let device = case.devices_seen().into_iter().find(|d| d.queue.max_io_bytes.is_some())?;
     let most = device.queue.max_io_bytes? as f64;
+    // Drivers without a limit of their own say a huge one.
+    let more = device.queue.max_hardware_io_bytes.is_none_or(|hardware| hardware as f64 > most);
     let asked = f64::from(case.job.block_sizes.max_bytes());
     let figures = case.devices().iter().find(|known| known.name == device.name)?.figures;
     let (_, requests) = served(&figures);
-    let pieces = requests / case.summary.iops.max(f64::MIN_POSITIVE);
-    let is_cut = asked >= PIECES * most && pieces >= PIECES;
-    (!case.is_buffered() && is_cut).then_some(())?;
-    // A device that takes all that its hardware can is as it should be.
-    let hardware = device.queue.max_hardware_io_bytes.unwrap_or(u64::MAX) as f64;
-    let confidence = if hardware > most { Confidence::Sure } else { Confidence::Possible };
+    let moved = (figures.read.mib_per_s + figures.write.mib_per_s) * MIB;
+    let (pieces, size) = (requests / case.summary.iops.max(f64::MIN_POSITIVE), moved / requests);
+    let is_cut = asked >= PIECES * most && pieces >= PIECES && size > 0.7 * most;
+    (!case.is_buffered() && is_cut && most < SMALL_BYTES && more).then_some(())?;
     let evidence = format!(
-        "I/Os of {} came to {} as {pieces:.0} requests of {} \
-         (/sys/block/{}/queue/max_sectors_kb; the hardware takes {})",
+        "I/Os of {} came to {} as {pieces:.0} requests of {} each \
+         (/sys/block/{}/queue/max_sectors_kb: {:.0})",
         bytes(asked),
         device.name,
-        bytes(most),
+        bytes(size),
         device.name,
-        bytes(hardware),
+        most / 1024.0,
     );
-    Some(Suspect::new("io-split", confidence, evidence).explaining(1.0 - 1.0 / pieces))
+    Some(Suspect::new("io-split", Confidence::Sure, evidence))
 }
 
 /// More in flight than the queue holds.

@@ -7,6 +7,7 @@ use super::super::case::Case;
 use super::super::suspect::{Confidence, Suspect};
 use crate::words::{bytes, percent};
 
+const MIB: f64 = 1024.0 * 1024.0;
 /// A window of this size is the kernel's usual one.
 const USUAL_READ_AHEAD_BYTES: u64 = 128 << 10;
 /// Requests of the read-ahead window's size, give or take merging.
@@ -47,18 +48,21 @@ pub(super) fn read_ahead_too_small(case: &Case<'_>) -> Option<Suspect> {
 pub(super) fn read_ahead_too_large(case: &Case<'_>) -> Option<Suspect> {
     let random = !case.is_sequential();
     (case.is_buffered() && case.job.reads() && random).then_some(())?;
+    let (window, file) = read_ahead(case).filter(|(window, _)| *window > 0)?;
     let (read, _) = case.moved();
-    let from_device = case.bottom()?.figures.read.mib_per_s * 1024.0 * 1024.0;
-    let times = from_device / read.max(1.0);
-    (times > AMPLIFIED).then_some(())?;
-    let (window, file) = read_ahead(case)?;
+    let reads = case.bottom()?.figures.read;
+    let asked = f64::from(case.job.block_sizes.max_bytes());
+    // Small requests, or more of them than this program's reads, are somebody else's.
+    let is_own = reads.size_kib * 1024.0 > 2.0 * asked && reads.per_s < 1.5 * case.summary.iops;
+    let times = reads.mib_per_s * MIB / read.max(1.0);
+    (is_own && times > AMPLIFIED).then_some(())?;
     let evidence = format!(
-        "the device read {times:.0} times as many bytes as were asked for: random reads fetch up \
-         to {} around each place ({file})",
+        "the device read {times:.0} times as many bytes as were asked for, in requests of {}: \
+         random reads fetch up to {} around each place ({file})",
+        bytes(reads.size_kib * 1024.0),
         bytes(window as f64)
     );
-    let explains = 1.0 - 1.0 / times;
-    Some(Suspect::new("read-ahead-waste", Confidence::Sure, evidence).explaining(explains))
+    Some(Suspect::new("read-ahead-waste", Confidence::Sure, evidence))
 }
 
 /// The read-ahead window of the uppermost layer that has one, in bytes, and where it stands.
@@ -85,7 +89,7 @@ pub(super) fn dirty_throttling(case: &Case<'_>) -> Option<Suspect> {
     let full = waiting / memory.dirty_threshold_bytes;
     (full > NEAR_THRESHOLD).then_some(())?;
     let (_, written) = case.moved();
-    let reached = case.bottom().map(|disk| disk.figures.write.mib_per_s * 1024.0 * 1024.0);
+    let reached = case.bottom().map(|disk| disk.figures.write.mib_per_s * MIB);
     let evidence = format!(
         "{} waited to be written, {} of what makes writers wait \
          (/proc/vmstat, nr_dirty_threshold: {})",
@@ -96,7 +100,7 @@ pub(super) fn dirty_throttling(case: &Case<'_>) -> Option<Suspect> {
     let rates = reached.map(|reached| {
         format!("programs wrote {}/s, the disk {}/s", bytes(written), bytes(reached))
     });
-    Some(Suspect::new("dirty-throttling", Confidence::Sure, evidence).explaining(0.9).and(rates))
+    Some(Suspect::new("dirty-throttling", Confidence::Sure, evidence).and(rates))
 }
 
 /// Pages of files that are thrown out of memory and soon read again.
@@ -117,14 +121,12 @@ pub(super) fn thrash(case: &Case<'_>) -> Option<Suspect> {
         bytes(again),
         percent(share.min(1.0))
     );
-    let (to_blame, confidence) = match limit {
-        Some(_) => ("cgroup-memory", Confidence::Sure),
-        None => ("page-cache-thrash", Confidence::Likely),
-    };
+    // The whole machine's refaults: whose they were is not told.
+    let to_blame = if limit.is_some() { "cgroup-memory" } else { "page-cache-thrash" };
     let seen = limit.map(|(most, group)| {
         format!("the control group {} may have {}", group.group, bytes(most as f64))
     });
-    Some(Suspect::new(to_blame, confidence, evidence).explaining(share).and(seen))
+    Some(Suspect::new(to_blame, Confidence::Likely, evidence).and(seen))
 }
 
 /// Direct reads that no device has seen.
@@ -132,7 +134,7 @@ pub(super) fn answered_by_cache(case: &Case<'_>) -> Option<Suspect> {
     let reads_only = case.job.reads() && !case.job.writes() && !case.is_buffered();
     (reads_only && case.site?.has_device).then_some(())?;
     let (read, _) = case.moved();
-    let from_device = case.bottom()?.figures.read.mib_per_s * 1024.0 * 1024.0;
+    let from_device = case.bottom()?.figures.read.mib_per_s * MIB;
     let share = from_device / read.max(1.0);
     (read > 0.0 && share < FROM_DEVICE).then_some(())?;
     let evidence = format!(

@@ -11,28 +11,34 @@ const LEAST_S: usize = 4;
 const STEP: f64 = 1.3;
 /// Each level is as steady as this (standard deviation over mean).
 const STEADY: f64 = 0.15;
-/// A limiter's level is.
-const AS_A_LIMITER: f64 = 0.05;
 
-/// One step down from one steady level to another: credits that were spent.
+/// One step down from one steady level to another within a trial: credits that were spent.
 pub(super) fn burst_spent(case: &Case<'_>) -> Option<Suspect> {
-    let seconds: Vec<f64> = case
-        .trials
-        .iter()
-        .flat_map(|trial| trial.per_second_ios.iter().map(|ios| f64::from(*ios)))
-        .collect();
-    let (at, first, second) = step(&seconds)?;
-    (first.mean / second.mean > STEP).then_some(())?;
-    (first.cv < STEADY && second.cv < STEADY).then_some(())?;
-    let confidence = if second.cv < AS_A_LIMITER { Confidence::Sure } else { Confidence::Likely };
+    // Memory has no credits.
+    case.is_on_path().then_some(())?;
+    let steps = case.trials.iter().filter_map(|trial| {
+        let seconds: Vec<f64> = trial.per_second_ios.iter().map(|ios| f64::from(*ios)).collect();
+        let (at, first, second) = step(&seconds)?;
+        let is_step = first.mean / second.mean > STEP && first.cv < STEADY && second.cv < STEADY;
+        is_step.then_some((at, first, second))
+    });
+    let (at, first, second) = steps.into_iter().next()?;
     let evidence = format!(
-        "{:.0} IOPS in the first {at} seconds of measuring, then {:.0} within {} until the end",
+        "{:.0} IOPS in the first {at} seconds of a trial, then {:.0} within {} until its end",
         first.mean,
         second.mean,
         percent(second.cv)
     );
     let explains = 1.0 - second.mean / first.mean;
-    Some(Suspect::new("burst-spent", confidence, evidence).explaining(explains))
+    let suspect = Suspect::new("burst-spent", Confidence::Likely, evidence).explaining(explains);
+    Some(suspect.but(others_came(case)))
+}
+
+/// What speaks against credits: something else may have begun meanwhile.
+fn others_came(case: &Case<'_>) -> Option<String> {
+    let cpu = case.statistics?.cpu?;
+    let busy = 100.0 - cpu.idle_percent - cpu.iowait_percent;
+    (busy > 95.0).then(|| "all CPUs were busy: another program may have begun".to_owned())
 }
 
 struct Level {

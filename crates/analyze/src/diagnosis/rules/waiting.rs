@@ -30,7 +30,7 @@ pub(super) fn one_at_a_time(case: &Case<'_>) -> Option<Suspect> {
         time(case.summary.mean_latency_ns),
         case.summary.iops
     );
-    Some(Suspect::new("too-little-parallelism", Confidence::Likely, evidence).explaining(0.5))
+    Some(Suspect::new("too-little-parallelism", Confidence::Likely, evidence))
 }
 
 /// Programs that wait for flushes most of the time.

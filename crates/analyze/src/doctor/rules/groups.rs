@@ -114,8 +114,8 @@ pub(super) fn cpu_quota(seen: &Seen<'_>) -> Vec<Finding> {
         }
         let share = cpu.throttled_periods as f64 / cpu.periods as f64;
         let why = format!(
-            "In {} of its periods {} had used up its quota{}, and its threads waited {:.0} ms each \
-             time, those whose I/O was done among them.",
+            "In {} of its periods since it was made {} had used up its quota{}; its CPUs together \
+             stood still for {:.0} ms each time, those whose I/O was done among them.",
             percent(share),
             cpu.group,
             cpu.cpus.map_or(String::new(), |cpus| format!(" of {cpus:.1} CPUs")),
@@ -124,7 +124,7 @@ pub(super) fn cpu_quota(seen: &Seen<'_>) -> Vec<Finding> {
         let path = quoted(&seen.machine.paths.first()?.path);
         let field =
             |name: &str, value: u64| Observation::field(cpu.file.as_str(), name, value.to_string());
-        let finding = Finding::new("cpu-quota", cpu.group.as_str(), Certainty::Seen, why)
+        let finding = Finding::new("cpu-quota", cpu.group.as_str(), Certainty::Likely, why)
             .observed(field("nr_periods", cpu.periods))
             .observed(field("nr_throttled", cpu.throttled_periods))
             .observed(field("throttled_usec", cpu.throttled_us))

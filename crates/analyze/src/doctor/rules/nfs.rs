@@ -137,14 +137,14 @@ pub(super) fn gss_window(seen: &Seen<'_>) -> Vec<Finding> {
 pub(super) fn retransmissions(seen: &Seen<'_>) -> Vec<Finding> {
     let finding = |(mount, nfs, path): (&MountSeen, &NfsSeen, &str)| {
         let why = format!(
-            "{} of {} calls were sent again and {} waited out their timeout (timeo={}, in tenths of a \
-             second).",
+            "{} of {} calls since it was mounted were sent again and {} waited out their timeout \
+             (timeo={}, in tenths of a second).",
             percent(sent_again(nfs)),
             nfs.operations,
             nfs.major_timeouts,
             nfs.option("timeo").unwrap_or("600")
         );
-        let mut finding = Finding::new("nfs-retransmissions", about(mount), Certainty::Seen, why)
+        let mut finding = Finding::new("nfs-retransmissions", about(mount), Certainty::Likely, why)
             .command(format!("iotax run randread-4k {} --set depth=32 --time 30s", quoted(path)));
         finding.seen.extend(counters(mount, nfs));
         let is_told = kerberos(nfs).is_some() && connections(nfs) > 1;
