@@ -81,7 +81,8 @@ impl Page {
         self.gap();
         self.out.push_str("Sources\n");
         for line in sources {
-            let lines = self.filled(line, "  ", "      ");
+            // Of long paths a line may end with a slash.
+            let lines = self.wrapped(line, "  ", "      ", WordSeparator::new());
             self.out.push_str(&format!("{}\n", dimmed(&lines, self.style)));
         }
     }
@@ -134,12 +135,16 @@ impl Page {
         }
     }
 
-    /// Wrapped; no name is cut at a hyphen.
+    /// Wrapped at spaces: half of `I/O` is no word, and no name is cut at a hyphen.
     fn filled(&self, text: &str, first: &str, indent: &str) -> String {
+        self.wrapped(text, first, indent, WordSeparator::AsciiSpace)
+    }
+
+    fn wrapped(&self, text: &str, first: &str, indent: &str, at: WordSeparator) -> String {
         let options = Options::new(usize::from(self.style.width))
             .initial_indent(first)
             .subsequent_indent(indent)
-            .word_separator(WordSeparator::AsciiSpace)
+            .word_separator(at)
             .word_splitter(WordSplitter::NoHyphenation);
         fill(&printable(text), options)
     }

@@ -102,11 +102,10 @@ impl Lab {
         args.extend(options);
         args.extend(dirs.iter().map(String::as_str));
         self.iotax(&args)?;
-        for dir in &dirs {
-            let down =
-                [self.iotax.display().to_string(), "disk".into(), "down".into(), dir.clone()];
-            self.undo.push(Undo::Run(down.to_vec()));
-        }
+        // All disks of a server go down with one of them.
+        let first = dirs.first().cloned().unwrap_or_default();
+        let down = [self.iotax.display().to_string(), "disk".into(), "down".into(), first];
+        self.undo.push(Undo::Run(down.to_vec()));
         Ok(dirs.into_iter().map(|dir| format!("{dir}/disk")).collect())
     }
 
@@ -150,6 +149,19 @@ impl Lab {
             .unwrap_or(before);
         fs::write(file, value).with_context(|| format!("writing {value} to {file}"))?;
         self.undo.push(Undo::Write(file.into(), before.trim().to_owned()));
+        Ok(())
+    }
+
+    /// How many bytes may be dirty: `dirty`, `dirty_background`. Where a ratio held before, it will
+    /// again: the kernel takes no 0 back.
+    pub fn set_dirty(&mut self, which: &str, bytes: u64) -> Result<()> {
+        let file = |unit: &str| format!("/proc/sys/vm/{which}_{unit}");
+        let read = |file: String| fs::read_to_string(&file).with_context(|| file.clone());
+        let (ratio, before) = (read(file("ratio"))?, read(file("bytes"))?);
+        let back =
+            if before.trim() == "0" { (file("ratio"), ratio) } else { (file("bytes"), before) };
+        fs::write(file("bytes"), bytes.to_string()).with_context(|| file("bytes"))?;
+        self.undo.push(Undo::Write(back.0.into(), back.1.trim().to_owned()));
         Ok(())
     }
 

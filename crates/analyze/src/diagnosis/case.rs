@@ -108,6 +108,13 @@ impl<'a> Case<'a> {
         })
     }
 
+    /// Share of the I/Os' time that passed at the disk.
+    pub(super) fn share_at_disk(&self) -> Option<f64> {
+        let (await_ms, per_s) = served(&self.bottom()?.figures);
+        let all = self.latency_ms() * self.summary.iops;
+        (per_s > 0.0 && all > 0.0).then_some((await_ms * per_s / all).min(1.0))
+    }
+
     /// Names of the devices with no device below them.
     fn lowest_seen(&self) -> Vec<&'a str> {
         let Some((machine, path)) = self.machine().zip(self.path()) else { return Vec::new() };

@@ -56,6 +56,16 @@ pub const MEMORY: Situation = Situation {
         let dir = lab.mounted(&device, "noatime")?;
         let file = format!("{dir}/data");
         filled(&file, 200 << 20)?;
+        // What is in memory already is not the group's.
+        let evict = format!("of={file}");
+        lab.run(&[
+            "dd",
+            &evict,
+            "oflag=nocache",
+            "conv=notrunc,fdatasync",
+            "count=0",
+            "status=none",
+        ])?;
         let limit_mib = if is_faulty { lab.number(60..=110) } else { 4096 };
         lab.group("memory", &[("memory.limit_in_bytes", format!("{limit_mib}M"))])?;
         let job = "fio --name=again --ioengine=psync --rw=randread --bs=64k --size=200m \

@@ -51,8 +51,8 @@ pub const DIRTY: Situation = Situation {
         let dir = lab.mounted(&device, "noatime")?;
         let limit_mib = lab.number(16..=40);
         if is_faulty {
-            lab.set("/proc/sys/vm/dirty_background_bytes", &((limit_mib << 20) / 2).to_string())?;
-            lab.set("/proc/sys/vm/dirty_bytes", &(limit_mib << 20).to_string())?;
+            lab.set_dirty("dirty_background", (limit_mib << 20) / 2)?;
+            lab.set_dirty("dirty", limit_mib << 20)?;
         }
         let job = "fio --name=log --ioengine=psync --rw=write --bs=256k --size=300m --time_based \
                    --runtime=8";

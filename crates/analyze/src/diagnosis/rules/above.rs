@@ -84,12 +84,12 @@ pub(super) fn encrypting_mounts(case: &Case<'_>) -> Option<Suspect> {
         1 => "encryption-in-path",
         _ => "encrypted-twice",
     };
-    // What the disk took of an I/O's time is not theirs.
-    let below = case.bottom().map_or(0.0, |disk| served(&disk.figures).0);
-    let share = 1.0 - below / case.latency_ms();
+    // What the disk took of the time is not theirs.
+    let at_disk = case.share_at_disk().unwrap_or(0.0);
+    let share = 1.0 - at_disk;
     let evidence = format!("what passes {} is encrypted there", encrypt.join(" and "));
     let disk = case.bottom().map(|disk| {
-        format!("an I/O took {:.3} ms, {below:.3} ms of it at {}", case.latency_ms(), disk.name)
+        format!("{} of the time of I/Os passed at {} below it", percent(at_disk), disk.name)
     });
     let suspect = Suspect::new(to_blame, Confidence::Likely, evidence).explaining(share);
     Some(suspect.and(disk))

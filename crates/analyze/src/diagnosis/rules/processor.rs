@@ -1,6 +1,6 @@
 //! Time that was lost for want of a CPU.
 
-use super::super::case::{Case, served};
+use super::super::case::Case;
 use super::super::suspect::{Confidence, Suspect};
 use crate::words::percent;
 
@@ -62,13 +62,6 @@ pub(super) fn no_cpu_left(case: &Case<'_>) -> Option<Suspect> {
 /// What speaks against the CPU: the disk itself keeps I/Os for most of their time.
 fn disk_takes_most(case: &Case<'_>) -> Option<String> {
     let disk = case.bottom()?;
-    let (await_ms, rate) = served(&disk.figures);
-    let share = await_ms / case.latency_ms();
-    (rate > 0.0 && share > MOST).then(|| {
-        format!(
-            "{} itself kept an I/O for {await_ms:.2} ms, {} of its time",
-            disk.name,
-            percent(share.min(1.0))
-        )
-    })
+    let share = case.share_at_disk().filter(|share| *share > MOST)?;
+    Some(format!("{} of the time of I/Os passed at {} itself", percent(share), disk.name))
 }

@@ -1,6 +1,6 @@
 //! Waiting: for the medium to say that data is safe, or for one I/O after the other.
 
-use super::super::case::{Case, served};
+use super::super::case::Case;
 use super::super::suspect::{Confidence, Suspect};
 use crate::words::{percent, time};
 
@@ -22,8 +22,7 @@ pub(super) fn one_at_a_time(case: &Case<'_>) -> Option<Suspect> {
     let is_closed = case.of_job(|job| f64::from(u8::from(job.offered_ios.is_some()))) == 0.0;
     let direct = !case.is_buffered() && is_closed && in_flight <= FEW;
     (direct && case.latency_ms() > SLOW_IO_MS).then_some(())?;
-    let at_disk = case.bottom().map(|disk| served(&disk.figures).0 / case.latency_ms());
-    at_disk.is_none_or(|share| share > AT_DISK).then_some(())?;
+    case.share_at_disk().is_none_or(|share| share > AT_DISK).then_some(())?;
     let evidence = format!(
         "with {in_flight} in flight each waits for the one before: {in_flight} / {} are {:.0} \
          IOPS, whatever the disk could do",
