@@ -115,16 +115,18 @@ impl<'a> Case<'a> {
         (per_s > 0.0 && all > 0.0).then_some((await_ms * per_s / all).min(1.0))
     }
 
-    /// Names of the devices with no device below them.
+    /// Names of the devices with no device anywhere below them.
     fn lowest_seen(&self) -> Vec<&'a str> {
         let Some((machine, path)) = self.machine().zip(self.path()) else { return Vec::new() };
         let device = |node: &'a Node| match &node.layer {
             SeenLayer::Device(device) => Some(device.name.as_str()),
             SeenLayer::Mount(_) => None,
         };
-        let is_lowest = |node: &&Node| {
-            node.below.iter().filter_map(|at| machine.nodes.get(*at)).all(|b| device(b).is_none())
+        let has_device = |at: &usize| {
+            let path = PathSeen { top: Some(*at), ..PathSeen::default() };
+            machine.under(&path).into_iter().any(|node| device(node).is_some())
         };
+        let is_lowest = |node: &&Node| !node.below.iter().any(has_device);
         machine.under(path).into_iter().filter(is_lowest).filter_map(device).collect()
     }
 

@@ -257,6 +257,36 @@ fn a_disk_that_others_use() {
 }
 
 #[test]
+fn a_disk_with_a_file_system_between_it_and_a_loop_device_is_the_lowest() {
+    let mut scene = Scene::healthy();
+    let device_of = |name: &str| Device { name: name.to_owned(), ..Device::default() };
+    let node = |layer, below| Node { layer, below };
+    scene.machine.nodes = vec![
+        node(SeenLayer::Device(device_of("loop0")), vec![1]),
+        node(SeenLayer::Mount(MountSeen::default()), vec![2]),
+        node(SeenLayer::Device(device_of("vda")), Vec::new()),
+    ];
+    let reads = |name: &str| device(name, [1000, 8], [0, 0], 1.0);
+    scene.statistics.devices = vec![reads("loop0"), reads("vda")];
+    assert_eq!(scene.first(), "nothing", "both saw the same reads");
+}
+
+#[test]
+fn an_arm_that_is_spread_over_disks_is_on_all_of_them() {
+    let mut scene = Scene::healthy();
+    let disk = |name: &str| {
+        let device = Device { name: name.to_owned(), ..Device::default() };
+        Node { layer: SeenLayer::Device(device), below: Vec::new() }
+    };
+    scene.machine.nodes.truncate(1);
+    scene.machine.nodes[0].below = vec![1, 2];
+    scene.machine.nodes.extend([disk("sda"), disk("sdb")]);
+    let half = |name: &str| device(name, [500, 8], [0, 0], 1.0);
+    scene.statistics.devices = vec![half("sda"), half("sdb")];
+    assert_eq!(scene.first(), "nothing");
+}
+
+#[test]
 fn a_cache_that_answers() {
     let mut scene = Scene::healthy();
     scene.statistics.devices = vec![device("vda", [100, 8], [0, 0], 1.0)];
