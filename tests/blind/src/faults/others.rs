@@ -7,54 +7,27 @@ use anyhow::Result;
 pub const READER: Situation = Situation {
     name: "another program reads",
     causes: &["neighbour"],
-    plant: |lab, is_faulty| {
-        let device = busy_device(lab)?;
-        if is_faulty {
-            let depth = format!("--iodepth={}", lab.number(4..=16));
-            lab.meanwhile(&[
-                "fio",
-                "--name=backup",
-                "--filename",
-                &device,
-                "--rw=read",
-                "--bs=256k",
-                &depth,
-                "--ioengine=libaio",
-                "--direct=1",
-                "--time_based",
-                "--runtime=60",
-                "--thread",
-            ])?;
-        }
-        Ok(Complaint::run("randread-4k", &device, &["--set", "depth=4", "--time", "6s"]))
-    },
+    plant: |lab, is_faulty| beside(lab, is_faulty.then_some(["--rw=read", "--bs=256k"])),
 };
 
 pub const WRITER: Situation = Situation {
     name: "another program writes",
     causes: &["neighbour"],
-    plant: |lab, is_faulty| {
-        let device = busy_device(lab)?;
-        if is_faulty {
-            let depth = format!("--iodepth={}", lab.number(4..=16));
-            lab.meanwhile(&[
-                "fio",
-                "--name=scrub",
-                "--filename",
-                &device,
-                "--rw=randwrite",
-                "--bs=64k",
-                &depth,
-                "--ioengine=libaio",
-                "--direct=1",
-                "--time_based",
-                "--runtime=60",
-                "--thread",
-            ])?;
-        }
-        Ok(Complaint::run("randread-4k", &device, &["--set", "depth=4", "--time", "6s"]))
-    },
+    plant: |lab, is_faulty| beside(lab, is_faulty.then_some(["--rw=randwrite", "--bs=64k"])),
 };
+
+/// A program that reads small blocks, and perhaps another one on its disk.
+fn beside(lab: &mut Lab, other: Option<[&str; 2]>) -> Result<Complaint> {
+    let device = busy_device(lab)?;
+    if let Some([order, block]) = other {
+        let depth = format!("--iodepth={}", lab.number(4..=16));
+        let time = ["--time_based", "--runtime=60"];
+        let how = ["--ioengine=libaio", "--direct=1", "--thread"];
+        let what = ["fio", "--name=other", "--filename", &device, order, block, &depth];
+        lab.meanwhile(&[&what[..], &how, &time].concat())?;
+    }
+    Ok(Complaint::run("randread-4k", &device, &["--set", "depth=4", "--time", "6s"]))
+}
 
 /// A disk with few channels, so that others are felt.
 fn busy_device(lab: &mut Lab) -> Result<String> {
