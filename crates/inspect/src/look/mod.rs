@@ -52,8 +52,9 @@ use crate::machine::environment;
 use crate::mounts::{Mount, parse_mountinfo};
 use crate::stack::{Layer, LayerKind, Stack, device_name};
 
-/// After so long no further path is looked at.
-const PATHS_LIMIT: Duration = Duration::from_millis(900);
+/// After so long no further path is looked at: one that nobody serves takes a second, and those after
+/// it are still seen.
+const PATHS_LIMIT: Duration = Duration::from_millis(1500);
 /// How long all programs that are run may take together.
 const PROGRAMS_LIMIT: Duration = Duration::from_secs(1);
 
