@@ -9,7 +9,7 @@ use iotax_analyze::doctor::{Certainty, Finding, findings, named_causes};
 use iotax_spec::CloudChoice;
 
 use iotax_record::Machine;
-use iotax_record::machine::{Crypt, Device, MountSeen, PressureAverages, SeenLayer};
+use iotax_record::machine::{Crypt, Device, MountSeen, PressureAverages};
 use machines::{ALL, text as file};
 
 fn machine(name: &str) -> Machine {
@@ -121,18 +121,12 @@ fn every_cause_is_found_on_some_machine() {
 type Cure = (&'static str, &'static str, fn(&mut Machine));
 
 fn device<'a>(machine: &'a mut Machine, name: &str) -> &'a mut Device {
-    let devices = machine.nodes.iter_mut().filter_map(|node| match &mut node.layer {
-        SeenLayer::Device(device) => Some(device),
-        SeenLayer::Mount(_) => None,
-    });
+    let devices = machine.nodes.iter_mut().filter_map(|node| node.layer.device_mut());
     devices.into_iter().find(|device| device.name == name).unwrap()
 }
 
 fn mount<'a>(machine: &'a mut Machine, point: &str) -> &'a mut MountSeen {
-    let mounts = machine.nodes.iter_mut().filter_map(|node| match &mut node.layer {
-        SeenLayer::Mount(mount) => Some(mount),
-        SeenLayer::Device(_) => None,
-    });
+    let mounts = machine.nodes.iter_mut().filter_map(|node| node.layer.mount_mut());
     mounts.into_iter().find(|mount| mount.mount_point == point).unwrap()
 }
 

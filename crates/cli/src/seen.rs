@@ -12,13 +12,12 @@ pub fn under<'a>(
     targets: impl Iterator<Item = &'a Target>,
     instance: Option<&CloudInstance>,
 ) -> Option<Machine> {
-    let mut paths: Vec<&Path> = targets
+    let paths: Vec<&Path> = targets
         .filter_map(|target| match target {
             Target::Path(path) => Some(path.as_path()),
             _ => None,
         })
         .collect();
-    paths.dedup();
     if paths.is_empty() {
         return None;
     }

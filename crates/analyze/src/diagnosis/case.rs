@@ -11,6 +11,9 @@ use crate::statistics::{DeviceFigures, DeviceSummary, DirectionFigures, Statisti
 use crate::stats::sample::mean;
 use crate::words::list;
 
+/// All CPUs are busy beyond this share.
+const NO_CPU_LEFT: f64 = 0.95;
+
 /// An arm that was measured.
 pub(super) struct Case<'a> {
     pub(super) experiment: &'a Experiment,
@@ -71,6 +74,17 @@ impl<'a> Case<'a> {
         self.summary.mean_latency_ns / 1e6
     }
 
+    /// Share of the time in which the machine's CPUs were busy.
+    pub(super) fn cpu_busy(&self) -> Option<f64> {
+        let cpu = self.statistics?.cpu?;
+        Some(1.0 - (cpu.idle_percent + cpu.iowait_percent) / 100.0)
+    }
+
+    /// Whether all CPUs were busy all the time.
+    pub(super) fn has_no_cpu_left(&self) -> bool {
+        self.cpu_busy().is_some_and(|busy| busy > NO_CPU_LEFT)
+    }
+
     /// Whether the page cache is in the way of this job's I/O.
     pub(super) fn is_buffered(&self) -> bool {
         match self.job.engine {
@@ -118,16 +132,13 @@ impl<'a> Case<'a> {
     /// Names of the devices with no device anywhere below them.
     fn lowest_seen(&self) -> Vec<&'a str> {
         let Some((machine, path)) = self.machine().zip(self.path()) else { return Vec::new() };
-        let device = |node: &'a Node| match &node.layer {
-            SeenLayer::Device(device) => Some(device.name.as_str()),
-            SeenLayer::Mount(_) => None,
-        };
         let has_device = |at: &usize| {
             let path = PathSeen { top: Some(*at), ..PathSeen::default() };
-            machine.under(&path).into_iter().any(|node| device(node).is_some())
+            machine.under(&path).into_iter().any(|node| node.layer.device().is_some())
         };
         let is_lowest = |node: &&Node| !node.below.iter().any(has_device);
-        machine.under(path).into_iter().filter(is_lowest).filter_map(device).collect()
+        let lowest = machine.under(path).into_iter().filter(is_lowest);
+        lowest.filter_map(|node| Some(node.layer.device()?.name.as_str())).collect()
     }
 
     /// What was seen of the machine.
@@ -149,24 +160,12 @@ impl<'a> Case<'a> {
 
     /// The devices under the arm as they were seen.
     pub(super) fn devices_seen(&self) -> Vec<&'a Device> {
-        let layers = self.layers_seen();
-        layers
-            .filter_map(|layer| match layer {
-                SeenLayer::Device(device) => Some(device),
-                SeenLayer::Mount(_) => None,
-            })
-            .collect()
+        self.layers_seen().filter_map(SeenLayer::device).collect()
     }
 
     /// The mounts under the arm as they were seen.
     pub(super) fn mounts_seen(&self) -> Vec<&'a MountSeen> {
-        let layers = self.layers_seen();
-        layers
-            .filter_map(|layer| match layer {
-                SeenLayer::Mount(mount) => Some(mount),
-                SeenLayer::Device(_) => None,
-            })
-            .collect()
+        self.layers_seen().filter_map(SeenLayer::mount).collect()
     }
 
     /// What lies under the arm, the uppermost first.

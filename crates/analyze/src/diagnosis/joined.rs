@@ -4,7 +4,7 @@ use iotax_record::Machine;
 
 use super::case::Case;
 use super::suspect::{Confidence, Suspect};
-use crate::doctor::{self, Certainty, Finding, Observation};
+use crate::doctor::{self, Certainty, Finding};
 
 /// Causes that act or do not within a measurement, and then its rules name them: seen on the
 /// machine alone, they are no reason.
@@ -26,7 +26,7 @@ pub(super) fn with_findings(case: &Case<'_>, mut suspects: Vec<Suspect>) -> Vec<
     let Some((machine, path)) = case.machine().zip(case.path()) else { return suspects };
     let only_here = Machine { paths: vec![path.clone()], ..machine.clone() };
     for finding in doctor::findings(&only_here, &case.experiment.spec.cloud) {
-        let seen = finding.seen.iter().map(told);
+        let seen = finding.seen.iter().map(ToString::to_string);
         match suspects.iter_mut().find(|suspect| suspect.cause == finding.cause) {
             Some(known) => known.evidence.extend(seen),
             None => suspects.extend(only_seen(&finding)),
@@ -41,12 +41,5 @@ fn only_seen(finding: &Finding) -> Option<Suspect> {
     (!is_decided && finding.certainty > Certainty::ToBeTested).then_some(())?;
     let about = format!("{}: {}", finding.about, finding.why);
     let suspect = Suspect::new(&finding.cause, Confidence::Likely, about);
-    Some(suspect.and(finding.seen.iter().map(told)))
-}
-
-fn told(seen: &Observation) -> String {
-    match &seen.field {
-        Some(field) => format!("{}, {field}: {}", seen.file, seen.value),
-        None => format!("{}: {}", seen.file, seen.value),
-    }
+    Some(suspect.and(finding.seen.iter().map(ToString::to_string)))
 }

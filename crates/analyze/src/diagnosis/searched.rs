@@ -30,41 +30,43 @@ pub(super) const CAUSES: [&str; 12] = [
 /// What is suspected of each target; those of which nothing is are left out.
 pub(crate) fn of_search(asked: &Limits, caps: &Caps) -> Vec<Diagnosis> {
     let of_target = |target: &TargetCaps| {
-        let suspects = [
-            limits(asked, target, caps),
-            bursts(target),
-            shared(target, &caps.sharing),
-            cached(target),
-        ];
-        let suspects = ranked(suspects.into_iter().flatten().collect());
+        // Of what is as sure, that which has a name or another target in it says more than a cap
+        // does by itself. A search measures no shares of an I/O's time.
+        let (named, unnamed) = limits(asked, target, caps);
+        let all = [named, cached(target), shared(target, &caps.sharing), bursts(target), unnamed];
+        let suspects = ranked(all.into_iter().flatten().collect());
         Diagnosis { of: target.name.clone(), suspects }
     };
     let diagnoses = caps.targets.iter().map(of_target);
     diagnoses.filter(|diagnosis| !diagnosis.suspects.is_empty()).collect()
 }
 
-/// What holds each of its caps, by name where a limit is known that fits.
-fn limits(asked: &Limits, target: &TargetCaps, caps: &Caps) -> Vec<Suspect> {
-    let found = [(target.iops.as_ref(), false), (target.bw_bytes.as_ref(), true)];
-    let suspect = |(cap, is_bytes): (Option<&Cap>, bool)| {
-        let cap = cap?;
+/// What holds each of its caps: limits that are known and fit, and what the others look like.
+fn limits(asked: &Limits, target: &TargetCaps, caps: &Caps) -> (Vec<Suspect>, Vec<Suspect>) {
+    let (mut by_name, mut by_shape) = (Vec::new(), Vec::new());
+    for (cap, is_bytes) in [(&target.iops, false), (&target.bw_bytes, true)] {
+        let Some(cap) = cap else { continue };
         let fits = |row: &&Documented| row.target == target.name && row.is_bytes() == is_bytes;
-        let named = caps.documented.iter().find(fits).and_then(|row| named(asked, cap, row));
-        Some(named.unwrap_or_else(|| unnamed(target, cap)))
-    };
-    let mut suspects: Vec<Suspect> = found.into_iter().filter_map(suspect).collect();
-    // Both caps may have one cause.
-    suspects.dedup_by(|second, first| {
-        let is_same = second.cause == first.cause;
-        if is_same {
-            let known = |text: &String| first.evidence.contains(text);
-            let new: Vec<_> = second.evidence.drain(..).filter(|text| !known(text)).collect();
-            first.evidence.extend(new);
-            first.confidence = first.confidence.max(second.confidence);
+        match caps.documented.iter().find(fits).and_then(|row| named(asked, cap, row)) {
+            Some(suspect) => add(&mut by_name, suspect),
+            None => add(&mut by_shape, unnamed(target, cap)),
         }
-        is_same
-    });
-    suspects
+    }
+    (by_name, by_shape)
+}
+
+/// Both caps may have one cause.
+fn add(suspects: &mut Vec<Suspect>, new: Suspect) {
+    let Some(known) = suspects.iter_mut().find(|known| known.cause == new.cause) else {
+        suspects.push(new);
+        return;
+    };
+    known.confidence = known.confidence.max(new.confidence);
+    for text in new.evidence {
+        if !known.evidence.contains(&text) {
+            known.evidence.push(text);
+        }
+    }
 }
 
 /// A limit that is documented, or that this machine sets. That a figure is the same may be chance:
@@ -92,7 +94,7 @@ fn named(asked: &Limits, cap: &Cap, documented: &Documented) -> Option<Suspect> 
     };
     let source = format!("{}: {}", limit.of, limit.source);
     let suspect = Suspect::new(to_blame, confidence, documented.says.clone());
-    Some(suspect.explaining(1.0).and([source]).but(against))
+    Some(suspect.and([source]).but(against))
 }
 
 /// Whose limits were asked for.
@@ -112,7 +114,7 @@ fn unnamed(target: &TargetCaps, cap: &Cap) -> Suspect {
     let depth = target.useful_depth.map(|depth| {
         format!("more than {depth} in flight brought no more, and every I/O took longer")
     });
-    Suspect::new(to_blame, confidence, cap.why.clone()).explaining(0.9).and(depth)
+    Suspect::new(to_blame, confidence, cap.why.clone()).and(depth)
 }
 
 /// Credits that ran out during the search.
@@ -123,8 +125,7 @@ fn bursts(target: &TargetCaps) -> Vec<Suspect> {
             "{:.0} {unit}/s for {:.0} s, then {:.0} {unit}/s",
             burst.per_s, burst.lasted_s, cap.cap
         );
-        let explains = 1.0 - cap.cap / burst.per_s;
-        Some(Suspect::new("burst-spent", Confidence::Sure, evidence).explaining(explains))
+        Some(Suspect::new("burst-spent", Confidence::Sure, evidence))
     };
     let both = [(target.iops.as_ref(), "I/Os"), (target.bw_bytes.as_ref(), "bytes")];
     both.into_iter().filter_map(with_burst).collect()
@@ -154,12 +155,7 @@ fn shared(target: &TargetCaps, sharing: &[Sharing]) -> Vec<Suspect> {
             pair.hi
         );
         let with = format!("{other} takes from the same limit");
-        // Above the target's own cap: that one is reached alone, too.
-        Some(
-            Suspect::new("shared-limit", confidence, evidence)
-                .explaining(0.95 * pair.phi)
-                .and([with]),
-        )
+        Some(Suspect::new("shared-limit", confidence, evidence).and([with]))
     })
     .collect()
 }
@@ -175,6 +171,5 @@ fn cached(target: &TargetCaps) -> Vec<Suspect> {
         bytes(second.bw_bytes),
         time(second.mean_latency_ns)
     );
-    let explains = 1.0 - 1.0 / second.ratio.max(1.0);
-    vec![Suspect::new("cache-answers", Confidence::Sure, evidence).explaining(explains)]
+    vec![Suspect::new("cache-answers", Confidence::Sure, evidence)]
 }

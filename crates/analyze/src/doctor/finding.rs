@@ -1,3 +1,5 @@
+use std::fmt;
+
 use iotax_record::machine::{Device, MountSeen};
 use serde::{Deserialize, Serialize};
 
@@ -82,6 +84,16 @@ pub struct Observation {
     pub field: Option<String>,
     /// Its value.
     pub value: String,
+}
+
+/// `/sys/block/sda/queue/scheduler: bfq`.
+impl fmt::Display for Observation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.field {
+            Some(field) => write!(f, "{}, {field}: {}", self.file, self.value),
+            None => write!(f, "{}: {}", self.file, self.value),
+        }
+    }
 }
 
 impl Observation {

@@ -42,60 +42,41 @@ impl<'a> Seen<'a> {
 
     /// Devices, each with a path that lies on it.
     pub fn devices(&self) -> impl Iterator<Item = (&'a Device, &'a str)> {
-        self.each(|layer| match layer {
-            SeenLayer::Device(device) => Some(device),
-            SeenLayer::Mount(_) => None,
-        })
+        self.each(SeenLayer::device)
     }
 
     /// Mounts, each with a path that lies on it.
     pub fn mounts(&self) -> impl Iterator<Item = (&'a MountSeen, &'a str)> {
-        self.each(|layer| match layer {
-            SeenLayer::Mount(mount) => Some(mount),
-            SeenLayer::Device(_) => None,
-        })
+        self.each(SeenLayer::mount)
     }
 
     /// The devices under a path.
     pub(super) fn under(&self, path: &str) -> Vec<&'a Device> {
         let paths = self.machine.paths.iter().filter(|seen| seen.path == path);
         let nodes = paths.flat_map(|path| self.machine.under(path));
-        let devices = nodes.filter_map(|node| match &node.layer {
-            SeenLayer::Device(device) => Some(device),
-            SeenLayer::Mount(_) => None,
-        });
+        let devices = nodes.filter_map(|node| node.layer.device());
         devices.collect()
     }
 
     /// What lies under a device, down to the disks.
     pub fn below(&self, device: &Device) -> Vec<&'a Device> {
-        let is_it = |node: &Node| match &node.layer {
-            SeenLayer::Device(other) => other.name == device.name,
-            SeenLayer::Mount(_) => false,
-        };
+        let is_it =
+            |node: &Node| node.layer.device().is_some_and(|other| other.name == device.name);
         let top = self.machine.nodes.iter().position(is_it);
         let path = PathSeen { top, ..Default::default() };
-        let devices = self.machine.under(&path).into_iter().filter_map(|node| match &node.layer {
-            SeenLayer::Device(device) => Some(device),
-            SeenLayer::Mount(_) => None,
-        });
+        let devices = self.machine.under(&path).into_iter().filter_map(|node| node.layer.device());
         devices.skip(1).collect()
     }
 
     /// The disks under a mount.
     pub(super) fn disks_of(&self, mount: &MountSeen) -> Vec<&'a Device> {
-        let is_it = |node: &Node| match &node.layer {
-            SeenLayer::Mount(other) => std::ptr::eq(other, mount),
-            SeenLayer::Device(_) => false,
-        };
+        let is_it =
+            |node: &Node| node.layer.mount().is_some_and(|other| std::ptr::eq(other, mount));
         let top = self.machine.nodes.iter().position(is_it);
         let path = PathSeen { top, ..Default::default() };
         let under = self.machine.under(&path).into_iter();
-        let disks = under.filter_map(|node| match &node.layer {
-            SeenLayer::Device(device) if device.kind == DeviceKind::Disk => Some(device),
-            _ => None,
-        });
-        disks.collect()
+        let devices = under.filter_map(|node| node.layer.device());
+        devices.filter(|device| device.kind == DeviceKind::Disk).collect()
     }
 
     /// The disks under a device, or itself if it is one: those that do not lie on others.
@@ -126,11 +107,9 @@ impl<'a> Seen<'a> {
     }
 }
 
-/// A path as a shell takes it.
+/// A path as a shell takes it, and as no program takes it for an option.
 pub(super) fn quoted(path: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:=@%,".contains(c);
-    if !path.is_empty() && path.chars().all(is_plain) {
-        return path.to_owned();
-    }
-    format!("'{}'", path.replace('\'', r"'\''"))
+    let path = if path.starts_with('-') { format!("./{path}") } else { path.to_owned() };
+    let quoter = shlex::Quoter::new().allow_nul(true);
+    quoter.quote(&path).expect("NUL is allowed").into_owned()
 }

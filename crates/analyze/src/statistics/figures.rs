@@ -11,6 +11,7 @@ use iotax_record::{CPU_MODES, DISK_COUNTERS, NFS_COUNTERS};
 use serde::{Deserialize, Serialize};
 
 /// Sectors of `/proc/diskstats` have 512 bytes, whatever the device's own have.
+const SECTOR_BYTES: f64 = 512.0;
 const SECTORS_PER_MIB: f64 = 2048.0;
 const SECTORS_PER_KIB: f64 = 2.0;
 /// iostat's clock has hundredths of a second; an interval without any counts as one.
@@ -134,6 +135,18 @@ pub struct NfsFigures {
     pub execute_ms: f64,
     /// Operations that failed, per second.
     pub errors_per_s: f64,
+}
+
+impl DirectionFigures {
+    /// Bytes per second.
+    pub fn bytes_per_s(&self) -> f64 {
+        self.mib_per_s * (SECTORS_PER_MIB * SECTOR_BYTES)
+    }
+
+    /// Mean size of a request in bytes.
+    pub fn size_bytes(&self) -> f64 {
+        self.size_kib * (SECTORS_PER_KIB * SECTOR_BYTES)
+    }
 }
 
 impl DeviceFigures {

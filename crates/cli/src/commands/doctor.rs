@@ -56,19 +56,14 @@ fn looked(args: &DoctorArgs) -> Result<Case> {
 fn look(args: &DoctorArgs) -> Machine {
     let here = [PathBuf::from(".")];
     let paths = if args.paths.is_empty() { here.as_slice() } else { &args.paths };
-    let mut each: Vec<&Path> = Vec::new();
-    for path in paths {
-        if !each.contains(&path.as_path()) {
-            each.push(path);
-        }
-    }
+    let paths: Vec<&Path> = paths.iter().map(PathBuf::as_path).collect();
     let mut look = Look::default();
     if args.documented.no_metadata {
         look.metadata = None;
     } else if let Some(address) = args.documented.metadata_address {
         look.metadata = Some(address);
     }
-    iotax_inspect::machine(&each, &look)
+    iotax_inspect::machine(&paths, &look)
 }
 
 /// A measurement, and the machine as it was then.

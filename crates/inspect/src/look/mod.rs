@@ -80,9 +80,17 @@ impl Default for Look {
     }
 }
 
-/// What can be seen of this machine, and of what lies under `paths`: files, directories, devices.
+/// What can be seen of this machine, and of what lies under `paths`: files, directories, devices;
+/// one that is named twice is looked at once.
 /// Changes nothing, and takes two seconds at most.
 pub fn machine(paths: &[&Path], look: &Look) -> Machine {
+    let mut each: Vec<&Path> = Vec::new();
+    for path in paths {
+        if !each.contains(path) {
+            each.push(path);
+        }
+    }
+    let paths = each;
     // The cloud may take its second while everything else is read.
     let cloud = look.metadata.map(|address| thread::spawn(move || cloud_instance_at(address)));
     let sysfs = Path::new("/sys");
@@ -153,17 +161,11 @@ fn nodes(stack: &Stack<'_>, sysfs: &Path) -> Vec<Node> {
 }
 
 fn mounts_of(nodes: &mut [Node]) -> impl Iterator<Item = &mut MountSeen> {
-    nodes.iter_mut().filter_map(|node| match &mut node.layer {
-        SeenLayer::Mount(mount) => Some(mount),
-        SeenLayer::Device(_) => None,
-    })
+    nodes.iter_mut().filter_map(|node| node.layer.mount_mut())
 }
 
 fn devices_of(nodes: &mut [Node]) -> impl Iterator<Item = &mut Device> {
-    nodes.iter_mut().filter_map(|node| match &mut node.layer {
-        SeenLayer::Device(device) => Some(device),
-        SeenLayer::Mount(_) => None,
-    })
+    nodes.iter_mut().filter_map(|node| node.layer.device_mut())
 }
 
 fn descend(stack: &mut Stack<'_>, path: &Path) -> PathSeen {

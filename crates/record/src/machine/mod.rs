@@ -112,17 +112,11 @@ impl Machine {
 
     /// All devices under the paths.
     pub fn devices(&self) -> impl Iterator<Item = &Device> {
-        self.nodes.iter().filter_map(|node| match &node.layer {
-            SeenLayer::Device(device) => Some(device),
-            SeenLayer::Mount(_) => None,
-        })
+        self.nodes.iter().filter_map(|node| node.layer.device())
     }
 
     /// All mounts under the paths.
     pub fn mounts(&self) -> impl Iterator<Item = &MountSeen> {
-        self.nodes.iter().filter_map(|node| match &node.layer {
-            SeenLayer::Mount(mount) => Some(mount),
-            SeenLayer::Device(_) => None,
-        })
+        self.nodes.iter().filter_map(|node| node.layer.mount())
     }
 }

@@ -27,6 +27,40 @@ pub enum SeenLayer {
     Device(Device),
 }
 
+impl SeenLayer {
+    /// The device that it is, if it is one.
+    pub const fn device(&self) -> Option<&Device> {
+        match self {
+            Self::Device(device) => Some(device),
+            Self::Mount(_) => None,
+        }
+    }
+
+    /// The mount that it is, if it is one.
+    pub const fn mount(&self) -> Option<&MountSeen> {
+        match self {
+            Self::Mount(mount) => Some(mount),
+            Self::Device(_) => None,
+        }
+    }
+
+    /// As [`SeenLayer::device`], to be filled in.
+    pub const fn device_mut(&mut self) -> Option<&mut Device> {
+        match self {
+            Self::Device(device) => Some(device),
+            Self::Mount(_) => None,
+        }
+    }
+
+    /// As [`SeenLayer::mount`], to be filled in.
+    pub const fn mount_mut(&mut self) -> Option<&mut MountSeen> {
+        match self {
+            Self::Mount(mount) => Some(mount),
+            Self::Device(_) => None,
+        }
+    }
+}
+
 /// A mounted file system, from `/proc/self/mountinfo`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]

@@ -1,4 +1,4 @@
-use iotax_analyze::doctor::{Certainty, Finding, Observation};
+use iotax_analyze::doctor::{Certainty, Finding};
 use iotax_catalog::cause;
 use iotax_record::Machine;
 
@@ -29,7 +29,7 @@ pub(super) fn write(page: &mut Page, machine: &Machine, findings: &[Finding]) {
             Certainty::Likely | Certainty::Seen => page.warning(&head),
         }
         page.indented(&finding.why);
-        let seen: Vec<_> = finding.seen.iter().map(|seen| ("seen", observed(seen))).collect();
+        let seen: Vec<_> = finding.seen.iter().map(|seen| ("seen", seen.to_string())).collect();
         page.facts_below(&seen);
         page.commands_below("test", &finding.commands);
         let mut facts: Vec<(&str, String)> = Vec::new();
@@ -39,13 +39,5 @@ pub(super) fn write(page: &mut Page, machine: &Machine, findings: &[Finding]) {
         }
         facts.push(("more", format!("iotax doctor --explain {}", finding.cause)));
         page.facts_below(&facts);
-    }
-}
-
-/// `/sys/block/sda/queue/scheduler: bfq`.
-fn observed(seen: &Observation) -> String {
-    match &seen.field {
-        Some(field) => format!("{}, {field}: {}", seen.file, seen.value),
-        None => format!("{}: {}", seen.file, seen.value),
     }
 }

@@ -144,7 +144,10 @@ impl Redactor {
 
     /// The head of the record.
     pub fn experiment(&mut self, experiment: &Experiment) -> Experiment {
-        let mut clean = self.all_strings(experiment);
+        let machine = experiment.machine.as_deref();
+        let machine = machine.map(|machine| Box::new(self.machine(machine)));
+        let without = Experiment { machine: None, ..experiment.clone() };
+        let mut clean = Experiment { machine, ..self.all_strings(&without) };
         for (arm, original) in clean.spec.arms.iter_mut().zip(&experiment.spec.arms) {
             arm.name = self.arm(&original.name);
         }
@@ -160,33 +163,19 @@ impl Redactor {
     /// is called: rules read them.
     pub fn machine(&mut self, machine: &Machine) -> Machine {
         let json = serde_json::to_value(machine).unwrap_or_default();
+        let clean = walk(json, "", &mut |key, text| match key {
+            _ if VOCABULARY.contains(&key) => text,
+            _ if OPTIONS.contains(&key) => self.options(&text),
+            _ => self.text(&text),
+        });
         let mut clean: Machine =
-            serde_json::from_value(self.walk_machine(json, "")).unwrap_or_default();
+            serde_json::from_value(clean).expect("words of the format are kept, others are texts");
         let host = machine.environment.host.as_deref();
         clean.environment.host = host.map(|host| self.placeholder(Kind::Host, host));
         for disk in clean.cloud.iter_mut().flat_map(|cloud| &mut cloud.disks) {
             disk.name = None;
         }
         clean
-    }
-
-    fn walk_machine(&mut self, value: Value, key: &str) -> Value {
-        match value {
-            Value::String(text) if VOCABULARY.contains(&key) => Value::String(text),
-            Value::String(text) if OPTIONS.contains(&key) => Value::String(self.options(&text)),
-            Value::String(text) => Value::String(self.text(&text)),
-            Value::Array(values) => {
-                values.into_iter().map(|value| self.walk_machine(value, key)).collect()
-            }
-            Value::Object(fields) => fields
-                .into_iter()
-                .map(|(key, value)| {
-                    let value = self.walk_machine(value, &key);
-                    (key, value)
-                })
-                .collect(),
-            other => other,
-        }
     }
 
     /// Options of a mount: their names are words of the kernel, their values may be anybody's.
@@ -231,32 +220,15 @@ impl Redactor {
     /// itself is somebody's name, strings of one plain word are kept, where they name nothing.
     fn all_strings<T: Serialize + DeserializeOwned + Clone>(&mut self, value: &T) -> T {
         let json = serde_json::to_value(value).unwrap_or_default();
-        let all = self.walk(json.clone(), "", false);
+        let all = walk(json.clone(), "", &mut |_, text| self.text(&text));
+        let mut but_words = |key: &str, text: String| {
+            let is_word = text.chars().all(|c| c.is_ascii_lowercase() || c == '_');
+            let is_name = matches!(key, "host" | "name" | "primary" | "suite");
+            if is_word && !is_name { text } else { self.text(&text) }
+        };
         serde_json::from_value(all)
-            .or_else(|_| serde_json::from_value(self.walk(json, "", true)))
+            .or_else(|_| serde_json::from_value(walk(json, "", &mut but_words)))
             .unwrap_or_else(|_| value.clone())
-    }
-
-    fn walk(&mut self, value: Value, key: &str, keep_words: bool) -> Value {
-        match value {
-            Value::String(text) => {
-                let is_word = text.chars().all(|c| c.is_ascii_lowercase() || c == '_');
-                let is_name = matches!(key, "host" | "name" | "primary" | "suite");
-                let kept = keep_words && is_word && !is_name;
-                Value::String(if kept { text } else { self.text(&text) })
-            }
-            Value::Array(values) => {
-                values.into_iter().map(|value| self.walk(value, key, keep_words)).collect()
-            }
-            Value::Object(fields) => fields
-                .into_iter()
-                .map(|(key, value)| {
-                    let value = self.walk(value, &key, keep_words);
-                    (key, value)
-                })
-                .collect(),
-            other => other,
-        }
     }
 
     fn apply(&mut self, rule: &Rule, text: &str) -> String {
@@ -317,6 +289,22 @@ fn strings(value: &Value, each: &mut impl FnMut(&str)) {
         Value::Array(values) => values.iter().for_each(|value| strings(value, each)),
         Value::Object(fields) => fields.values().for_each(|value| strings(value, each)),
         _ => {}
+    }
+}
+
+/// A value with each of its strings, which stands under a key, as `each` makes it.
+fn walk(value: Value, key: &str, each: &mut dyn FnMut(&str, String) -> String) -> Value {
+    match value {
+        Value::String(text) => Value::String(each(key, text)),
+        Value::Array(values) => values.into_iter().map(|value| walk(value, key, each)).collect(),
+        Value::Object(fields) => {
+            let fields = fields.into_iter().map(|(key, value)| {
+                let value = walk(value, &key, each);
+                (key, value)
+            });
+            fields.collect()
+        }
+        other => other,
     }
 }
 

@@ -2,8 +2,8 @@
 
 use iotax_record::machine::{Crypt, Device, Mapping};
 
-use super::super::case::{Case, served};
-use super::super::suspect::{Confidence, Suspect};
+use crate::diagnosis::case::{Case, served};
+use crate::diagnosis::suspect::{Confidence, Suspect};
 use crate::words::percent;
 
 /// Less of an I/O's time is no cause.
@@ -14,21 +14,23 @@ const MOST: f64 = 0.5;
 /// One device of the stack keeps I/Os for much longer than the one it lies on.
 pub(super) fn time_between_devices(case: &Case<'_>) -> Option<Suspect> {
     let seen = case.devices_seen();
-    let pairs = case.devices().windows(2).filter_map(|pair| {
-        let [upper, lower] = pair else { return None };
-        let (above, rate) = served(&upper.figures);
-        let (below, _) = served(&lower.figures);
-        let device = seen.iter().find(|device| device.name == upper.name)?;
-        let share = (above - below) / case.latency_ms().max(above);
-        (rate > 0.0 && share > SHARE).then_some((*device, share, above, below, &lower.name))
-    });
-    let (device, share, above, below, lower) = pairs.max_by(|a, b| a.1.total_cmp(&b.1))?;
     let crypts: Vec<&Crypt> = seen
         .iter()
         .filter_map(|device| device.mapping.as_ref())
         .flat_map(Mapping::crypts)
         .collect();
-    let to_blame = blamed(case, device, &crypts)?;
+    let pairs = case.devices().windows(2).filter_map(|pair| {
+        let [upper, lower] = pair else { return None };
+        let (above, rate) = served(&upper.figures);
+        let (below, _) = served(&lower.figures);
+        let device = *seen.iter().find(|device| device.name == upper.name)?;
+        let share = (above - below) / case.latency_ms().max(above);
+        (rate > 0.0 && share > SHARE).then_some(())?;
+        let to_blame = blamed(case, device, &crypts)?;
+        Some((to_blame, device, share, above, below, &lower.name))
+    });
+    let (to_blame, device, share, above, below, lower) =
+        pairs.max_by(|a, b| a.2.total_cmp(&b.2))?;
     let confidence = if share > MOST { Confidence::Sure } else { Confidence::Likely };
     let evidence = format!(
         "an I/O took {above:.3} ms at {} and {below:.3} ms at {lower} below it: {} of its time \

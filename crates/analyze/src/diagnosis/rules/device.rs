@@ -2,11 +2,10 @@
 
 use iotax_spec::Job;
 
-use super::super::case::{Case, served};
-use super::super::suspect::{Confidence, Suspect};
+use crate::diagnosis::case::{Case, served};
+use crate::diagnosis::suspect::{Confidence, Suspect};
 use crate::words::{bytes, percent};
 
-const MIB: f64 = 1024.0 * 1024.0;
 /// Share of a disk's work that was not this program's.
 const OTHERS: f64 = 0.25;
 /// A rate that near to a limit is at it.
@@ -25,9 +24,9 @@ pub(super) fn other_load(case: &Case<'_>) -> Option<Suspect> {
     let figures = &disk.figures;
     // A program that writes has the writes of its journal and metadata, too.
     let writes = case.experiment.spec.workload.jobs.iter().any(Job::writes);
-    let written = if writes { 0.0 } else { figures.write.mib_per_s * MIB };
-    let not_ours = (figures.read.mib_per_s * MIB - read).max(0.0) + written;
-    let all = (figures.read.mib_per_s + figures.write.mib_per_s) * MIB;
+    let written = if writes { 0.0 } else { figures.write.bytes_per_s() };
+    let not_ours = (figures.read.bytes_per_s() - read).max(0.0) + written;
+    let all = figures.read.bytes_per_s() + figures.write.bytes_per_s();
     let others = not_ours / all.max(1.0);
     (others > OTHERS).then_some(())?;
     let util = figures.util_percent;
@@ -69,7 +68,7 @@ pub(super) fn group_limit(case: &Case<'_>) -> Option<Suspect> {
                  ({})",
                 limits.group, limits.file
             );
-            Suspect::new("cgroup-io-max", Confidence::Sure, evidence).explaining(1.0)
+            Suspect::new("cgroup-io-max", Confidence::Sure, evidence)
         })
         .next()
 }
@@ -83,7 +82,7 @@ pub(super) fn split(case: &Case<'_>) -> Option<Suspect> {
     let asked = f64::from(case.job.block_sizes.max_bytes());
     let figures = case.devices().iter().find(|known| known.name == device.name)?.figures;
     let (_, requests) = served(&figures);
-    let moved = (figures.read.mib_per_s + figures.write.mib_per_s) * MIB;
+    let moved = figures.read.bytes_per_s() + figures.write.bytes_per_s();
     let (pieces, size) = (requests / case.summary.iops.max(f64::MIN_POSITIVE), moved / requests);
     let is_cut = asked >= PIECES * most && pieces >= PIECES && size > 0.7 * most;
     (!case.is_buffered() && is_cut && most < SMALL_BYTES && more).then_some(())?;

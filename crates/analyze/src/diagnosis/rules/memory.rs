@@ -3,11 +3,10 @@
 use iotax_record::machine::SeenLayer;
 use iotax_spec::Engine;
 
-use super::super::case::Case;
-use super::super::suspect::{Confidence, Suspect};
+use crate::diagnosis::case::Case;
+use crate::diagnosis::suspect::{Confidence, Suspect};
 use crate::words::{bytes, percent};
 
-const MIB: f64 = 1024.0 * 1024.0;
 /// A window of this size is the kernel's usual one.
 const USUAL_READ_AHEAD_BYTES: u64 = 128 << 10;
 /// Requests of the read-ahead window's size, give or take merging.
@@ -29,7 +28,7 @@ pub(super) fn read_ahead_too_small(case: &Case<'_>) -> Option<Suspect> {
     let gains = case.is_sequential() || asked > window as f64;
     (case.is_buffered() && case.job.reads() && is_small && gains).then_some(())?;
     let figures = case.bottom()?.figures;
-    let request = figures.read.size_kib * 1024.0;
+    let request = figures.read.size_bytes();
     let is_like = LIKE_WINDOW.contains(&(request / window as f64)) || request < window as f64;
     (figures.read.per_s > 0.0 && is_like).then_some(())?;
     let spent = figures.read.per_s * figures.read.await_ms / 1e3;
@@ -53,13 +52,13 @@ pub(super) fn read_ahead_too_large(case: &Case<'_>) -> Option<Suspect> {
     let reads = case.bottom()?.figures.read;
     let asked = f64::from(case.job.block_sizes.max_bytes());
     // Small requests, or more of them than this program's reads, are somebody else's.
-    let is_own = reads.size_kib * 1024.0 > 2.0 * asked && reads.per_s < 1.5 * case.summary.iops;
-    let times = reads.mib_per_s * MIB / read.max(1.0);
+    let is_own = reads.size_bytes() > 2.0 * asked && reads.per_s < 1.5 * case.summary.iops;
+    let times = reads.bytes_per_s() / read.max(1.0);
     (is_own && times > AMPLIFIED).then_some(())?;
     let evidence = format!(
         "the device read {times:.0} times as many bytes as were asked for, in requests of {}: \
          random reads fetch up to {} around each place ({file})",
-        bytes(reads.size_kib * 1024.0),
+        bytes(reads.size_bytes()),
         bytes(window as f64)
     );
     Some(Suspect::new("read-ahead-waste", Confidence::Sure, evidence))
@@ -89,7 +88,7 @@ pub(super) fn dirty_throttling(case: &Case<'_>) -> Option<Suspect> {
     let full = waiting / memory.dirty_threshold_bytes;
     (full > NEAR_THRESHOLD).then_some(())?;
     let (_, written) = case.moved();
-    let reached = case.bottom().map(|disk| disk.figures.write.mib_per_s * MIB);
+    let reached = case.bottom().map(|disk| disk.figures.write.bytes_per_s());
     let evidence = format!(
         "{} waited to be written, {} of what makes writers wait \
          (/proc/vmstat, nr_dirty_threshold: {})",
@@ -134,7 +133,7 @@ pub(super) fn answered_by_cache(case: &Case<'_>) -> Option<Suspect> {
     let reads_only = case.job.reads() && !case.job.writes() && !case.is_buffered();
     (reads_only && case.site?.has_device).then_some(())?;
     let (read, _) = case.moved();
-    let from_device = case.bottom()?.figures.read.mib_per_s * MIB;
+    let from_device = case.bottom()?.figures.read.bytes_per_s();
     let share = from_device / read.max(1.0);
     (read > 0.0 && share < FROM_DEVICE).then_some(())?;
     let evidence = format!(

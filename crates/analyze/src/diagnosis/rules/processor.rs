@@ -1,7 +1,7 @@
 //! Time that was lost for want of a CPU.
 
-use super::super::case::Case;
-use super::super::suspect::{Confidence, Suspect};
+use crate::diagnosis::case::Case;
+use crate::diagnosis::suspect::{Confidence, Suspect};
 use crate::words::percent;
 
 /// Less of the time held up by a quota is no cause.
@@ -12,8 +12,6 @@ const SURELY_THROTTLED: f64 = 0.2;
 const STOLEN: f64 = 0.1;
 /// Share of an I/O's time that speaks against other causes.
 const MOST: f64 = 0.6;
-/// All CPUs are busy beyond this share.
-const BUSY: f64 = 0.95;
 
 /// The control group had used up its CPU quota.
 pub(super) fn cpu_quota(case: &Case<'_>) -> Option<Suspect> {
@@ -43,9 +41,8 @@ pub(super) fn steal(case: &Case<'_>) -> Option<Suspect> {
 
 /// Every CPU was busy.
 pub(super) fn no_cpu_left(case: &Case<'_>) -> Option<Suspect> {
-    let cpu = case.statistics?.cpu?;
-    let busy = 1.0 - (cpu.idle_percent + cpu.iowait_percent) / 100.0;
-    (busy > BUSY).then_some(())?;
+    case.has_no_cpu_left().then_some(())?;
+    let (busy, cpu) = (case.cpu_busy()?, case.statistics?.cpu?);
     let evidence = format!(
         "all CPUs were busy for {} of the time, {} of it in the kernel",
         percent(busy),

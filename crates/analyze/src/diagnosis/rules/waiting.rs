@@ -1,7 +1,7 @@
 //! Waiting: for the medium to say that data is safe, or for one I/O after the other.
 
-use super::super::case::Case;
-use super::super::suspect::{Confidence, Suspect};
+use crate::diagnosis::case::Case;
+use crate::diagnosis::suspect::{Confidence, Suspect};
 use crate::words::{percent, time};
 
 /// Share of a thread's time in flushes that makes them the cause.
@@ -19,7 +19,7 @@ const AT_DISK: f64 = 0.6;
 /// A program that has one I/O in flight on a disk that would serve many.
 pub(super) fn one_at_a_time(case: &Case<'_>) -> Option<Suspect> {
     let in_flight = case.job.in_flight();
-    let is_closed = case.of_job(|job| f64::from(u8::from(job.offered_ios.is_some()))) == 0.0;
+    let is_closed = case.job.pace.offered_iops().is_none();
     let direct = !case.is_buffered() && is_closed && in_flight <= FEW;
     (direct && case.latency_ms() > SLOW_IO_MS).then_some(())?;
     case.share_at_disk().is_none_or(|share| share > AT_DISK).then_some(())?;
