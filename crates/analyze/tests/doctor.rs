@@ -150,7 +150,7 @@ const CURES: [Cure; 17] = [
     ("nfs-krb5p-nconnect", "nfs-read-ahead", |m| {
         mount(m, "/mnt/projects").read_ahead_bytes = Some(15 << 20);
     }),
-    ("nfs-krb5p-nconnect", "nfs-slots", |m| m.kernel.nfs_most_slots = Some(65_536)),
+    ("nfs-krb5p-nconnect", "nfs-slots", |m| m.kernel.nfs_session_slots = Some(180)),
     ("nfs-krb5p-nconnect", "tunnel-mtu", |m| {
         let nfs = mount(m, "/mnt/projects").nfs.as_mut().unwrap();
         nfs.network.as_mut().unwrap().mtu_bytes = Some(1500);

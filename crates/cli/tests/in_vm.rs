@@ -8,7 +8,6 @@ use std::path::Path;
 use std::time::Duration;
 
 use serde_json::Value;
-use vm::Vm;
 
 const MIB: u64 = 1 << 20;
 const CRYPT: [(&str, &str); 3] =
@@ -17,7 +16,7 @@ const TRACES: &str = include_str!("vm/traces.sh");
 
 #[test]
 fn past_the_work_queues_a_search_engine_reads_and_loads_faster_from_dm_crypt() {
-    let Some(vm) = Vm::new(1024 * MIB).and_then(|vm| vm.with_programs(&CRYPT)) else { return };
+    let Some(vm) = vm::guest(1024 * MIB).and_then(|vm| vm.with_programs(&CRYPT)) else { return };
     let vm = vm.alone().memory(256 * MIB).limit(Duration::from_mins(5));
     let script = format!("{TRACES}\nBLOCKS=5\n{}", include_str!("vm/work-queues.sh"));
     let did = vm.run(&script).success();
@@ -37,14 +36,14 @@ fn past_the_work_queues_a_search_engine_reads_and_loads_faster_from_dm_crypt() {
 
 #[test]
 fn a_hung_script_is_ended_and_what_it_wrote_kept() {
-    let Some(vm) = Vm::new(MIB) else { return };
+    let Some(vm) = vm::guest(MIB) else { return };
     let did = vm.limit(Duration::from_secs(1)).run("echo before; sleep 100 & sleep 100");
     assert_eq!((did.status, did.stdout.as_str()), (124, "before\n"), "{did}");
 }
 
 #[test]
 fn the_guest_writes_nowhere_but_into_its_share() {
-    let Some(vm) = Vm::new(MIB) else { return };
+    let Some(vm) = vm::guest(MIB) else { return };
     let mark = format!("/usr/iotax-vm-test-{}", std::process::id());
     let did = vm.run(&format!("echo guest >{mark} && cp {mark} kept; exit 3"));
     assert_eq!((did.status, did.text("kept").as_str()), (3, "guest\n"), "{did}");
@@ -53,7 +52,7 @@ fn the_guest_writes_nowhere_but_into_its_share() {
 
 #[test]
 fn a_guest_that_dies_shows_its_console() {
-    let Some(vm) = Vm::new(MIB) else { return };
+    let Some(vm) = vm::guest(MIB) else { return };
     let Err(console) = vm.try_run("echo c >/proc/sysrq-trigger; sleep 100") else {
         panic!("it lived")
     };

@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use iotax_record::Machine;
 use iotax_record::machine::{DeviceKind, Node, SeenLayer};
+use iotax_vm::NFS_SERVER;
 use serde_json::Value;
-use vm::Vm;
 
 const PROGRAMS: [(&str, &str); 7] = [
     ("rpc.nfsd", "nfs-kernel-server"),
@@ -32,10 +32,10 @@ fn word(node: &Node) -> String {
 
 #[test]
 fn layers_are_seen_with_all_that_the_kernel_tells_of_them_but_no_key() {
-    let vm = Vm::new(256 << 20).and_then(|vm| vm.with_programs(&PROGRAMS));
+    let vm = vm::guest(256 << 20).and_then(|vm| vm.with_programs(&PROGRAMS));
     let Some(vm) = vm else { return };
-    let script = concat!(include_str!("vm/nfs.sh"), include_str!("vm/doctor.sh"));
-    let did = vm.limit(Duration::from_mins(5)).run(script).success();
+    let script = format!("{NFS_SERVER}\n{}", include_str!("vm/doctor.sh"));
+    let did = vm.limit(Duration::from_mins(5)).run(&script).success();
     let machine = Machine::read(&did.file("root.json")).unwrap();
     assert_stacks(&machine);
     assert_nfs(&machine);

@@ -7,8 +7,8 @@ mod vm;
 use std::time::Duration;
 
 use insta::assert_snapshot;
+use iotax_vm::{NFS_SERVER, Vm, VmOutput};
 use serde_json::Value;
-use vm::{Vm, VmOutput};
 
 const MIB: u64 = 1 << 20;
 const TRACES: &str = include_str!("vm/traces.sh");
@@ -28,7 +28,7 @@ const WORK: &str = r#"
     mount "$DISK" /mnt"#;
 
 fn guest(programs: &[(&str, &str)]) -> Option<Vm> {
-    let vm = Vm::new(256 * MIB).and_then(|vm| vm.with_programs(programs))?;
+    let vm = vm::guest(256 * MIB).and_then(|vm| vm.with_programs(programs))?;
     Some(vm.limit(Duration::from_mins(5)))
 }
 
@@ -147,7 +147,7 @@ fn limits_of_version_2_hold_for_their_arm_and_a_lone_process_comes_back_to_its_g
 fn every_arm_on_a_file_server_gets_the_options_asked_for_and_leaves_the_rest_alone() {
     let Some(vm) = guest(&NFS) else { return };
     let rest = include_str!("vm/nfs-arms.sh");
-    let did = vm.run(&script(include_str!("vm/nfs.sh"), rest)).success();
+    let did = vm.run(&script(NFS_SERVER, rest)).success();
     assert_snapshot!(did.stdout, @"
     vers=4.1,rsize=65536,nconnect=4,sec=sys
     vers=4.1,rsize=65536,sec=krb5

@@ -109,6 +109,17 @@ impl Lab {
         Ok(dirs.into_iter().map(|dir| format!("{dir}/disk")).collect())
     }
 
+    /// The empty disk of the guest that this runs in.
+    pub fn guest_disk() -> Result<String> {
+        std::env::var("DISK").context("no guest, or it has no disk")
+    }
+
+    /// A mapping was made.
+    pub fn close_later(&mut self, mapping: &str) {
+        let close = ["dmsetup", "remove", "--retry", mapping];
+        self.undo.push(Undo::Run(close.map(str::to_owned).to_vec()));
+    }
+
     /// A block device over a file: `/dev/loopN`.
     pub fn block_device(&mut self, file: &str, is_direct: bool) -> Result<String> {
         let direct = format!("--direct-io={}", if is_direct { "on" } else { "off" });

@@ -1,6 +1,9 @@
+use serde::{Deserialize, Serialize};
+
 use crate::situation::Situation;
 
 /// What iotax said of one situation.
+#[derive(Serialize, Deserialize)]
 pub enum Outcome {
     /// The causes it named, in its order.
     Named(Vec<Named>),
@@ -9,6 +12,7 @@ pub enum Outcome {
 }
 
 /// A cause that was named.
+#[derive(Serialize, Deserialize)]
 pub struct Named {
     /// Its name in the catalogue.
     pub cause: String,

@@ -1,3 +1,5 @@
+use std::path::Path;
+
 use anyhow::{Context as _, Result};
 use serde_json::Value;
 
@@ -10,8 +12,19 @@ pub struct Situation {
     pub name: &'static str,
     /// Names of causes, any of which is right.
     pub causes: &'static [&'static str],
+    /// Where it can be made.
+    pub place: Place,
     /// Makes it, with or without the fault, and says what its user would run.
     pub plant: fn(&mut Lab, is_faulty: bool) -> Result<Complaint>,
+}
+
+/// Where a situation can be made.
+pub enum Place {
+    /// On this machine.
+    Here,
+    /// In a virtual machine, because many kernels lack its layers, after this bash script has run
+    /// there, with programs and the packages that have them.
+    Guest { set_up: &'static str, programs: &'static [(&'static str, &'static str)] },
 }
 
 /// What a user runs who knows what is slow, but not why.
@@ -36,8 +49,17 @@ impl Complaint {
 }
 
 impl Situation {
+    /// Its fault and its healthy control.
+    pub fn examine_both(&self, iotax: &Path, seed: u64) -> [Outcome; 2] {
+        [true, false].map(|is_faulty| {
+            let lab = Lab::new(iotax, seed, self.name);
+            let outcome = lab.and_then(|mut lab| self.examine(&mut lab, is_faulty));
+            outcome.unwrap_or_else(|error| Outcome::Broken(format!("{error:#}")))
+        })
+    }
+
     /// Makes it, measures, and asks for the causes.
-    pub fn examine(&self, lab: &mut Lab, is_faulty: bool) -> Result<Outcome> {
+    fn examine(&self, lab: &mut Lab, is_faulty: bool) -> Result<Outcome> {
         let complaint = (self.plant)(lab, is_faulty).context("planting")?;
         let record = lab.path("record");
         let mut args = complaint.args;

@@ -1,18 +1,31 @@
 //! One arm: what was asked of it, what came of it, and what lies under it.
 
-use iotax_record::machine::{Device, Machine, MountSeen, Node, PathSeen, SeenLayer};
+use iotax_record::machine::{Device, Machine, MountSeen, NfsSeen, Node, PathSeen, SeenLayer};
 use iotax_record::{Experiment, Site};
 use iotax_spec::{Engine, Job, Pattern, Target};
 
 use crate::analysis::ArmSummary;
 use crate::checks::Evidence;
 use crate::facts::{JobFacts, TrialFacts};
-use crate::statistics::{DeviceFigures, DeviceSummary, DirectionFigures, StatisticsSummary};
+use crate::statistics::{
+    DeviceFigures, DeviceSummary, DirectionFigures, NfsFigures, NfsSummary, StatisticsSummary,
+};
 use crate::stats::sample::mean;
 use crate::words::list;
 
 /// All CPUs are busy beyond this share.
 const NO_CPU_LEFT: f64 = 0.95;
+
+/// Calls to a file server that carry data.
+const DATA_CALLS: [&str; 2] = ["READ", "WRITE"];
+
+/// A file server under an arm.
+pub(super) struct Remote<'a> {
+    pub(super) mount: &'a MountSeen,
+    pub(super) nfs: &'a NfsSeen,
+    /// Its calls that carry data.
+    pub(super) data: NfsFigures,
+}
 
 /// An arm that was measured.
 pub(super) struct Case<'a> {
@@ -83,6 +96,17 @@ impl<'a> Case<'a> {
     /// Whether all CPUs were busy all the time.
     pub(super) fn has_no_cpu_left(&self) -> bool {
         self.cpu_busy().is_some_and(|busy| busy > NO_CPU_LEFT)
+    }
+
+    /// CPU time of the whole machine for each byte that all jobs moved; `None` if it is unknown.
+    pub(super) fn cpu_ns_per_byte(&self) -> Option<f64> {
+        let moved = |trial: &&TrialFacts| {
+            trial.jobs.iter().map(|job| job.read_bytes + job.write_bytes).sum::<u64>()
+        };
+        let busy_ns =
+            self.trials.iter().map(|trial| trial.system.cpu_busy_ns).sum::<Option<u64>>()?;
+        let bytes: u64 = self.trials.iter().map(moved).sum();
+        (bytes > 0).then(|| busy_ns as f64 / bytes as f64)
     }
 
     /// Whether the page cache is in the way of this job's I/O.
@@ -156,6 +180,18 @@ impl<'a> Case<'a> {
         let Some(Target::Path(path)) = self.target else { return None };
         let path = path.display().to_string();
         self.machine()?.paths.iter().find(|seen| seen.path == path)
+    }
+
+    /// The file server under the arm and its calls for data, if there is one.
+    pub(super) fn remote(&self) -> Option<Remote<'a>> {
+        let mount = self.mounts_seen().into_iter().find(|mount| mount.nfs.is_some())?;
+        let calls = self.statistics?.nfs.iter();
+        let is_data = |call: &&NfsSummary| {
+            call.source == mount.source && DATA_CALLS.contains(&call.operation.as_str())
+        };
+        let data: Vec<_> = calls.filter(is_data).map(|call| call.figures).collect();
+        let nfs = mount.nfs.as_ref()?;
+        (!data.is_empty()).then(|| Remote { mount, nfs, data: NfsFigures::together(&data) })
     }
 
     /// The devices under the arm as they were seen.

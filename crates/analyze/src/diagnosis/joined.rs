@@ -8,13 +8,17 @@ use crate::doctor::{self, Certainty, Finding};
 
 /// Causes that act or do not within a measurement, and then its rules name them: seen on the
 /// machine alone, they are no reason.
-const DECIDED_BY_MEASURING: [&str; 10] = [
+const DECIDED_BY_MEASURING: [&str; 14] = [
     "azuredisk-read-ahead",
     "cgroup-io-max",
     "cgroup-memory",
     "cpu-quota",
     "dirty-throttling",
     "dm-crypt-workqueues",
+    "nfs-gss-window",
+    "nfs-read-ahead",
+    "nfs-retransmissions",
+    "nfs-slots",
     "page-cache-thrash",
     "queue-too-short",
     "read-ahead",

@@ -240,6 +240,23 @@ impl CpuFigures {
 }
 
 impl NfsFigures {
+    /// Several kinds of calls as one: rates add up, times are means over the calls.
+    pub(crate) fn together(all: &[Self]) -> Self {
+        let sum = |of: fn(&Self) -> f64| all.iter().map(of).sum::<f64>();
+        let mean = |of: fn(&Self) -> f64| {
+            ratio(all.iter().map(|one| one.per_s * of(one)).sum(), sum(|one| one.per_s))
+        };
+        Self {
+            per_s: sum(|one| one.per_s),
+            kib_per_s: sum(|one| one.kib_per_s),
+            retransmissions_per_s: sum(|one| one.retransmissions_per_s),
+            errors_per_s: sum(|one| one.errors_per_s),
+            queue_ms: mean(|one| one.queue_ms),
+            rtt_ms: mean(|one| one.rtt_ms),
+            execute_ms: mean(|one| one.execute_ms),
+        }
+    }
+
     /// Between two readings of an operation, `length_ns` nanoseconds apart.
     pub(super) fn between(
         before: &[u64; NFS_COUNTERS],

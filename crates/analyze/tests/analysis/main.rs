@@ -1,6 +1,7 @@
 //! Made-up records through the analyzer.
 
 mod causes;
+mod causes_remote;
 mod compare;
 mod open_loop;
 mod peel;

@@ -19,6 +19,7 @@ pub(super) fn settings(root: &Path) -> KernelSettings {
         crypt_max_read_bytes: parameter("dm_crypt", "max_read_size"),
         crypt_max_write_bytes: parameter("dm_crypt", "max_write_size"),
         nfs_most_slots: number_in(&root.join("proc/sys/sunrpc/tcp_max_slot_table_entries")),
+        nfs_session_slots: parameter("nfs", "max_session_slots"),
         xts_driver: preferred(&crypto, "xts(aes)"),
     }
 }

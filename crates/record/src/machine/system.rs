@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::nfs::NfsSeen;
+
 /// Memory, page cache and swap of the whole machine.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -107,8 +109,24 @@ pub struct KernelSettings {
     pub crypt_max_read_bytes: Option<u64>,
     /// `dm_crypt/parameters/max_write_size`.
     pub crypt_max_write_bytes: Option<u64>,
-    /// `/proc/sys/sunrpc/tcp_max_slot_table_entries`.
+    /// `/proc/sys/sunrpc/tcp_max_slot_table_entries`: calls in flight on a connection up to NFS 4.0.
     pub nfs_most_slots: Option<u64>,
+    /// `nfs/parameters/max_session_slots`: calls in flight of a session from NFS 4.1 on.
+    pub nfs_session_slots: Option<u64>,
     /// Driver that the kernel prefers for `xts(aes)`: `/proc/crypto`.
     pub xts_driver: Option<String>,
+}
+
+impl KernelSettings {
+    /// How many calls of an NFS mount may be in flight on a connection, and the file that says so: a
+    /// session's slots from NFS 4.1 on, where a connection has as many as it needs.
+    pub fn nfs_slots(&self, nfs: &NfsSeen) -> Option<(u64, &'static str)> {
+        let has_sessions = matches!(nfs.option("vers"), Some("4.1" | "4.2"));
+        let (slots, setting) = if has_sessions {
+            (self.nfs_session_slots, "/sys/module/nfs/parameters/max_session_slots")
+        } else {
+            (self.nfs_most_slots, "/proc/sys/sunrpc/tcp_max_slot_table_entries")
+        };
+        slots.filter(|slots| *slots > 0).map(|slots| (slots, setting))
+    }
 }

@@ -5,11 +5,12 @@ use std::fs;
 use anyhow::Result;
 
 use crate::lab::Lab;
-use crate::situation::{Complaint, Situation};
+use crate::situation::{Complaint, Place, Situation};
 
 pub const ONCE: Situation = Situation {
     name: "an encrypting file system",
     causes: &["encryption-in-path"],
+    place: Place::Here,
     plant: |lab, is_faulty| {
         let dir = lab.path("plain");
         fs::create_dir(&dir)?;
@@ -21,6 +22,7 @@ pub const ONCE: Situation = Situation {
 pub const TWICE: Situation = Situation {
     name: "encrypted twice",
     causes: &["encrypted-twice"],
+    place: Place::Here,
     plant: |lab, is_faulty| {
         let dir = lab.path("plain");
         fs::create_dir(&dir)?;

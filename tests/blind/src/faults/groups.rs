@@ -5,11 +5,12 @@ use std::fs;
 use anyhow::Result;
 
 use crate::lab::Lab;
-use crate::situation::{Complaint, Situation};
+use crate::situation::{Complaint, Place, Situation};
 
 pub const READS: Situation = Situation {
     name: "group limits reads",
     causes: &["cgroup-io-max"],
+    place: Place::Here,
     plant: |lab, is_faulty| {
         let device = lab.slow_device(256, 150)?;
         let limit = if is_faulty { lab.number(150..=900) } else { 1_000_000 };
@@ -22,6 +23,7 @@ pub const READS: Situation = Situation {
 pub const WRITES: Situation = Situation {
     name: "group limits writes",
     causes: &["cgroup-io-max"],
+    place: Place::Here,
     plant: |lab, is_faulty| {
         let device = lab.slow_device(256, 150)?;
         let limit = if is_faulty { lab.number(150..=900) } else { 1_000_000 };
@@ -36,6 +38,7 @@ pub const WRITES: Situation = Situation {
 pub const CPU: Situation = Situation {
     name: "CPU quota",
     causes: &["cpu-quota"],
+    place: Place::Here,
     plant: |lab, is_faulty| {
         let device = lab.slow_device(256, 100)?;
         let percent = lab.number(8..=20);
@@ -51,6 +54,7 @@ pub const CPU: Situation = Situation {
 pub const MEMORY: Situation = Situation {
     name: "group's memory",
     causes: &["cgroup-memory"],
+    place: Place::Here,
     plant: |lab, is_faulty| {
         let device = lab.slow_device(320, 100)?;
         let dir = lab.mounted(&device, "noatime")?;

@@ -3,7 +3,7 @@
 use anyhow::Result;
 
 use crate::lab::Lab;
-use crate::situation::{Complaint, Situation};
+use crate::situation::{Complaint, Place, Situation};
 
 /// What a healthy disk is: as fast as its channels allow.
 const HEALTHY: &str = "mem(size=256M) + flash(channels=4, latency=150us, bw=400M)";
@@ -11,6 +11,7 @@ const HEALTHY: &str = "mem(size=256M) + flash(channels=4, latency=150us, bw=400M
 pub const IOPS: Situation = Situation {
     name: "throttle on I/Os",
     causes: &["throttle"],
+    place: Place::Here,
     plant: |lab, is_faulty| {
         let iops = lab.number(700..=2500);
         let bytes = lab.number(60..=120);
@@ -24,6 +25,7 @@ pub const IOPS: Situation = Situation {
 pub const BYTES: Situation = Situation {
     name: "throttle on bytes",
     causes: &["throttle"],
+    place: Place::Here,
     plant: |lab, is_faulty| {
         let bytes = lab.number(15..=60);
         let stack = format!("mem(size=256M) + delay(latency=200us) + throttle(bw={bytes}M)");
@@ -36,6 +38,7 @@ pub const BYTES: Situation = Situation {
 pub const VM: Situation = Situation {
     name: "VM's limit",
     causes: &["azure-vm-limit"],
+    place: Place::Here,
     plant: |lab, is_faulty| {
         let vm = ["Standard_DS1_v2", "Standard_D2s_v3"][usize::try_from(lab.number(0..=1))?];
         cloud(lab, is_faulty, vm, "P30")
@@ -46,6 +49,7 @@ pub const VM: Situation = Situation {
 pub const DISK: Situation = Situation {
     name: "disk's limit",
     causes: &["azure-disk-limit"],
+    place: Place::Here,
     plant: |lab, is_faulty| {
         let disk = ["P10", "P15"][usize::try_from(lab.number(0..=1))?];
         cloud(lab, is_faulty, "Standard_D16s_v3", disk)
@@ -67,6 +71,7 @@ fn cloud(lab: &mut Lab, is_faulty: bool, vm: &str, disk: &str) -> Result<Complai
 pub const SHARED: Situation = Situation {
     name: "one limit for two disks",
     causes: &["shared-limit"],
+    place: Place::Here,
     plant: |lab, is_faulty| {
         let options = [
             &["--vm", "Standard_DS1_v2", "--disk", "P30", "--disk", "P30"][..],
@@ -85,6 +90,7 @@ pub const SHARED: Situation = Situation {
 pub const BURST: Situation = Situation {
     name: "burst of I/Os runs out",
     causes: &["burst-spent"],
+    place: Place::Here,
     plant: |lab, is_faulty| {
         let base = lab.number(400..=900);
         let seconds = lab.number(6..=10);
@@ -102,6 +108,7 @@ pub const BURST: Situation = Situation {
 pub const BYTES_BURST: Situation = Situation {
     name: "burst of bytes runs out",
     causes: &["burst-spent"],
+    place: Place::Here,
     plant: |lab, is_faulty| {
         let base = lab.number(20..=40);
         let seconds = lab.number(6..=10);
@@ -120,6 +127,7 @@ pub const BYTES_BURST: Situation = Situation {
 pub const CACHE: Situation = Situation {
     name: "cache hides the disk",
     causes: &["cache-answers"],
+    place: Place::Here,
     plant: |lab, is_faulty| {
         let latency = lab.number(600..=1500);
         let cache = if is_faulty { " + tier(size=8G)" } else { "" };

@@ -1,11 +1,12 @@
 //! Read-ahead, dirty pages, caches in memory.
 
-use crate::situation::{Complaint, Situation};
+use crate::situation::{Complaint, Place, Situation};
 
 /// A mapping read from its start, in windows of a few KiB.
 pub const SHORT_READ_AHEAD: Situation = Situation {
     name: "short read-ahead",
     causes: &["read-ahead", "azuredisk-read-ahead"],
+    place: Place::Here,
     plant: |lab, is_faulty| {
         let latency = lab.number(200..=500);
         let device = lab.slow_device(384, latency)?;
@@ -22,6 +23,7 @@ pub const SHORT_READ_AHEAD: Situation = Situation {
 pub const LONG_READ_AHEAD: Situation = Situation {
     name: "long read-ahead",
     causes: &["read-ahead-waste"],
+    place: Place::Here,
     plant: |lab, is_faulty| {
         let bytes = lab.number(40..=80);
         let file = lab.disk(
@@ -41,6 +43,7 @@ pub const LONG_READ_AHEAD: Situation = Situation {
 pub const DIRTY: Situation = Situation {
     name: "dirty pages",
     causes: &["dirty-throttling"],
+    place: Place::Here,
     plant: |lab, is_faulty| {
         let bytes = lab.number(20..=50);
         let file = lab.disk(
@@ -67,6 +70,7 @@ pub const DIRTY: Situation = Situation {
 pub const DOUBLE_CACHE: Situation = Situation {
     name: "loop device caches twice",
     causes: &["loop-double-caching"],
+    place: Place::Here,
     plant: |lab, is_faulty| {
         let latency = lab.number(150..=400);
         let file = lab.disk("disk", &format!("mem(size=384M) + delay(latency={latency}us)"))?;

@@ -1,16 +1,18 @@
 //! What is planted, by the place where it acts.
 
+mod crypt;
 mod encryption;
 mod groups;
 mod limits;
 mod memory;
+mod nfs;
 mod others;
 mod queue;
 
 use crate::situation::Situation;
 
 /// All of them.
-pub const SITUATIONS: [Situation; 26] = [
+pub const SITUATIONS: [Situation; 34] = [
     limits::IOPS,
     limits::BYTES,
     limits::VM,
@@ -37,4 +39,12 @@ pub const SITUATIONS: [Situation; 26] = [
     others::CPU,
     encryption::ONCE,
     encryption::TWICE,
+    crypt::QUEUES,
+    crypt::SMALL_SECTORS,
+    crypt::ONCE,
+    crypt::TWICE,
+    nfs::PRIVACY,
+    nfs::INTEGRITY,
+    nfs::SLOTS,
+    nfs::SHORT_READ_AHEAD,
 ];

@@ -1,18 +1,20 @@
 //! Others who use the same disk or the same CPUs.
 
 use crate::lab::Lab;
-use crate::situation::{Complaint, Situation};
+use crate::situation::{Complaint, Place, Situation};
 use anyhow::Result;
 
 pub const READER: Situation = Situation {
     name: "another program reads",
     causes: &["neighbour"],
+    place: Place::Here,
     plant: |lab, is_faulty| beside(lab, is_faulty.then_some(["--rw=read", "--bs=256k"])),
 };
 
 pub const WRITER: Situation = Situation {
     name: "another program writes",
     causes: &["neighbour"],
+    place: Place::Here,
     plant: |lab, is_faulty| beside(lab, is_faulty.then_some(["--rw=randwrite", "--bs=64k"])),
 };
 
@@ -41,6 +43,7 @@ fn busy_device(lab: &mut Lab) -> Result<String> {
 pub const CPU: Situation = Situation {
     name: "no CPU left",
     causes: &["cpu-bound"],
+    place: Place::Here,
     plant: |lab, is_faulty| {
         let file = lab.path("data");
         super::groups::filled(&file, 128 << 20)?;

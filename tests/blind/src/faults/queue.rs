@@ -1,10 +1,11 @@
 //! Queues: too short, too shallow, cut into pieces, flushed too often.
 
-use crate::situation::{Complaint, Situation};
+use crate::situation::{Complaint, Place, Situation};
 
 pub const SPLIT: Situation = Situation {
     name: "I/Os cut into pieces",
     causes: &["io-split"],
+    place: Place::Here,
     plant: |lab, is_faulty| {
         let device = lab.slow_device(256, 200)?;
         let kib = [4, 8, 16][usize::try_from(lab.number(0..=2))?];
@@ -18,6 +19,7 @@ pub const SPLIT: Situation = Situation {
 pub const SHORT: Situation = Situation {
     name: "queue too short",
     causes: &["queue-too-short"],
+    place: Place::Here,
     plant: |lab, is_faulty| {
         let latency = lab.number(400..=900);
         let device = lab.slow_device(256, latency)?;
@@ -33,6 +35,7 @@ pub const SHORT: Situation = Situation {
 pub const SHALLOW: Situation = Situation {
     name: "one I/O at a time",
     causes: &["too-little-parallelism"],
+    place: Place::Here,
     plant: |lab, is_faulty| {
         let latency = lab.number(500..=1500);
         let device = lab.slow_device(256, latency)?;
@@ -45,6 +48,7 @@ pub const SHALLOW: Situation = Situation {
 pub const FLUSHES: Situation = Situation {
     name: "a flush for each write",
     causes: &["flush-bound", "fsync-network-disk"],
+    place: Place::Here,
     plant: |lab, is_faulty| {
         let latency = lab.number(1500..=3000);
         let device = lab.slow_device(384, latency)?;
@@ -61,6 +65,7 @@ pub const FLUSHES: Situation = Situation {
 pub const SYNC_MOUNT: Situation = Situation {
     name: "mounted with sync",
     causes: &["sync-mount"],
+    place: Place::Here,
     plant: |lab, is_faulty| {
         let latency = lab.number(500..=1500);
         let device = lab.slow_device(384, latency)?;

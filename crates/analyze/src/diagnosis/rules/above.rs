@@ -1,9 +1,10 @@
 //! Time that passes above the disk: between two devices of the stack, or above all of them.
 
-use iotax_record::machine::{Crypt, Device, Mapping};
+use iotax_record::machine::{Device, Mapping};
 
 use crate::diagnosis::case::{Case, served};
 use crate::diagnosis::suspect::{Confidence, Suspect};
+use crate::statistics::DeviceSummary;
 use crate::words::percent;
 
 /// Less of an I/O's time is no cause.
@@ -11,58 +12,64 @@ const SHARE: f64 = 0.25;
 /// So much is.
 const MOST: f64 = 0.5;
 
-/// One device of the stack keeps I/Os for much longer than the one it lies on.
-pub(super) fn time_between_devices(case: &Case<'_>) -> Option<Suspect> {
-    let seen = case.devices_seen();
-    let crypts: Vec<&Crypt> = seen
-        .iter()
-        .filter_map(|device| device.mapping.as_ref())
-        .flat_map(Mapping::crypts)
-        .collect();
-    let pairs = case.devices().windows(2).filter_map(|pair| {
-        let [upper, lower] = pair else { return None };
-        let (above, rate) = served(&upper.figures);
-        let (below, _) = served(&lower.figures);
-        let device = *seen.iter().find(|device| device.name == upper.name)?;
-        let share = (above - below) / case.latency_ms().max(above);
-        (rate > 0.0 && share > SHARE).then_some(())?;
-        let to_blame = blamed(case, device, &crypts)?;
-        Some((to_blame, device, share, above, below, &lower.name))
-    });
-    let (to_blame, device, share, above, below, lower) =
-        pairs.max_by(|a, b| a.2.total_cmp(&b.2))?;
-    let confidence = if share > MOST { Confidence::Sure } else { Confidence::Likely };
-    let evidence = format!(
-        "an I/O took {above:.3} ms at {} and {below:.3} ms at {lower} below it: {} of its time \
-         passed in between",
-        device.name,
-        percent(share)
-    );
-    let twice = (crypts.len() > 1).then(|| format!("{} layers encrypt", crypts.len()));
-    Some(Suspect::new(to_blame, confidence, evidence).explaining(share).and(twice))
+/// The way of I/Os from one device of the stack to the next.
+pub(super) struct Passage<'a> {
+    pub(super) upper: &'a Device,
+    /// Name of the device below it.
+    pub(super) lower: &'a str,
+    /// Mean time of a request at each.
+    pub(super) above_ms: f64,
+    pub(super) below_ms: f64,
+    /// Mean size of a request at the upper one.
+    pub(super) request_bytes: f64,
 }
 
-/// What a device that keeps I/Os does with them.
-fn blamed(case: &Case<'_>, device: &Device, crypts: &[&Crypt]) -> Option<&'static str> {
-    let mapping = device.mapping.as_ref();
-    if mapping.is_some_and(Mapping::is_crypt) {
-        let own: Vec<&Crypt> = mapping.iter().flat_map(|mapping| mapping.crypts()).collect();
-        let queues = |crypt: &&Crypt| {
-            let reads = case.job.reads() && !crypt.has("no_read_workqueue");
-            reads || case.job.writes() && !crypt.has("no_write_workqueue")
-        };
-        let is_queued = own.iter().any(queues);
-        return Some(match () {
-            () if crypts.len() > 1 => "encrypted-twice",
-            () if is_queued => "dm-crypt-workqueues",
-            () if own.iter().any(|crypt| crypt.sector_bytes < 4096) => "dm-crypt-small-sectors",
-            () => "encryption-in-path",
-        });
+impl Passage<'_> {
+    /// What was measured, for people.
+    pub(super) fn told(&self, lowest: &Self, share: f64) -> String {
+        format!(
+            "an I/O took {:.3} ms at {} and {:.3} ms at {} below it: {} of its time passed in between",
+            self.above_ms,
+            self.upper.name,
+            lowest.below_ms,
+            lowest.lower,
+            percent(share)
+        )
     }
-    if device.loop_file.as_ref().is_some_and(|file| file.is_direct == Some(false)) {
-        return Some("loop-double-caching");
+
+    /// Time that passed in between.
+    pub(super) fn inside_ms(&self) -> f64 {
+        self.above_ms - self.below_ms
     }
-    None
+}
+
+/// All of them, the uppermost first.
+pub(super) fn passages<'a>(case: &Case<'a>) -> Vec<Passage<'a>> {
+    let seen = case.devices_seen();
+    let passage = |pair: &'a [DeviceSummary]| {
+        let [upper, lower] = pair else { return None };
+        let (above_ms, rate) = served(&upper.figures);
+        let (below_ms, _) = served(&lower.figures);
+        let device = *seen.iter().find(|device| device.name == upper.name)?;
+        let moved = upper.figures.read.bytes_per_s() + upper.figures.write.bytes_per_s();
+        let request_bytes = moved / rate;
+        let lower = lower.name.as_str();
+        (rate > 0.0).then_some(Passage { upper: device, lower, above_ms, below_ms, request_bytes })
+    };
+    case.devices().windows(2).filter_map(passage).collect()
+}
+
+/// A loop device that goes through the page cache keeps I/Os for much longer than what it lies on.
+pub(super) fn time_in_loop_device(case: &Case<'_>) -> Option<Suspect> {
+    let is_buffered = |passage: &Passage<'_>| {
+        passage.upper.loop_file.as_ref().is_some_and(|file| file.is_direct == Some(false))
+    };
+    let passage = passages(case).into_iter().find(is_buffered)?;
+    let share = passage.inside_ms() / case.latency_ms().max(passage.above_ms);
+    (share > SHARE).then_some(())?;
+    let confidence = if share > MOST { Confidence::Sure } else { Confidence::Likely };
+    let evidence = passage.told(&passage, share);
+    Some(Suspect::new("loop-double-caching", confidence, evidence).explaining(share))
 }
 
 /// File systems that encrypt, in a program of their own or in the kernel.

@@ -1,8 +1,10 @@
 //! The rules, one file for each place where time can go.
 
 mod above;
+mod crypt;
 mod device;
 mod memory;
+mod nfs;
 mod processor;
 mod regime;
 mod waiting;
@@ -31,9 +33,14 @@ const fn rule(causes: &'static [&'static str], judge: fn(&Case<'_>) -> Option<Su
 }
 
 /// All rules.
-pub(super) const ALL: [Rule; 17] = [
+pub(super) const ALL: [Rule; 22] = [
     rule(&["cpu-quota"], processor::cpu_quota),
     rule(&["cpu-steal"], processor::steal),
+    // Before the CPUs, which are busy with it.
+    rule(&["nfs-kerberos"], nfs::kerberos),
+    rule(&["nfs-slots"], nfs::slots),
+    rule(&["nfs-gss-window", "nfs-retransmissions"], nfs::sent_again),
+    rule(&["nfs-read-ahead"], nfs::read_ahead),
     rule(&["cpu-bound"], processor::no_cpu_left),
     rule(&["read-ahead"], memory::read_ahead_too_small),
     rule(&["read-ahead-waste"], memory::read_ahead_too_large),
@@ -45,15 +52,10 @@ pub(super) const ALL: [Rule; 17] = [
     rule(&["io-split"], device::split),
     rule(&["queue-too-short"], device::queue_too_short),
     rule(
-        &[
-            "dm-crypt-workqueues",
-            "dm-crypt-small-sectors",
-            "encryption-in-path",
-            "encrypted-twice",
-            "loop-double-caching",
-        ],
-        above::time_between_devices,
+        &["dm-crypt-workqueues", "dm-crypt-small-sectors", "encryption-in-path", "encrypted-twice"],
+        crypt::time_in_dm_crypt,
     ),
+    rule(&["loop-double-caching"], above::time_in_loop_device),
     rule(&["encryption-in-path", "encrypted-twice"], above::encrypting_mounts),
     rule(&["burst-spent"], regime::burst_spent),
     rule(&["flush-bound"], waiting::flushes),

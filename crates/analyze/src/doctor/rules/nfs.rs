@@ -153,12 +153,10 @@ pub(super) fn retransmissions(seen: &Seen<'_>) -> Vec<Finding> {
     mounts(seen).filter_map(finding).collect()
 }
 
-/// Connections whose slots were all taken.
+/// Calls that wait for a slot.
 pub(super) fn slots(seen: &Seen<'_>) -> Vec<Finding> {
-    let Some(allowed) = seen.machine.kernel.nfs_most_slots.filter(|slots| *slots > 0) else {
-        return Vec::new();
-    };
     let finding = |(mount, nfs, path): (&MountSeen, &NfsSeen, &str)| {
+        let (allowed, setting) = seen.machine.kernel.nfs_slots(nfs)?;
         let most = nfs.transports.iter().filter_map(|transport| transport.most_slots).max()?;
         let why = format!(
             "A connection had {most} calls in flight, and {allowed} are allowed: further calls waited \
@@ -170,10 +168,7 @@ pub(super) fn slots(seen: &Seen<'_>) -> Vec<Finding> {
                 format!("{}: xprt, most slots", mount.mount_point),
                 most.to_string(),
             ))
-            .observed(Observation::file(
-                "/proc/sys/sunrpc/tcp_max_slot_table_entries",
-                allowed.to_string(),
-            ))
+            .observed(Observation::file(setting, allowed.to_string()))
             .command(format!("iotax limits {}", quoted(path)));
         (most >= allowed).then_some(finding)
     };

@@ -1,0 +1,119 @@
+//! dm-crypt, in a guest.
+
+use anyhow::Result;
+
+use crate::lab::Lab;
+use crate::situation::{Complaint, Place, Situation};
+
+const GUEST: Place = Place::Guest {
+    set_up: "modprobe -a dm-crypt xts",
+    programs: &[
+        ("cryptsetup", "cryptsetup-bin"),
+        ("dmsetup", "dmsetup"),
+        ("mkfs.ext4", "e2fsprogs"),
+    ],
+};
+
+/// Past the work queues.
+const INLINE: [&str; 2] = ["--perf-no_read_workqueue", "--perf-no_write_workqueue"];
+
+/// A search engine that reads while its next version is downloaded.
+pub const QUEUES: Situation = Situation {
+    name: "work queues of dm-crypt",
+    causes: &["dm-crypt-workqueues"],
+    place: GUEST,
+    plant: |lab, is_faulty| {
+        let disk = Lab::guest_disk()?;
+        let device =
+            if is_faulty { encrypted(lab, &disk, &["--sector-size", "4096"])? } else { disk };
+        let dir = lab.mounted(&device, "noatime")?;
+        let download = format!("download.size={}M", lab.number(48..=80));
+        let more = [
+            "--set",
+            "download.threads=2",
+            "--set",
+            &download,
+            "--set",
+            "mmap_read.threads=1",
+            "--set",
+            "mmap_read.size=160M",
+            "--set",
+            "mmap_read.block-size=4k",
+            "--set",
+            "mmap_read.start-delay=0s",
+            "--set",
+            "index.versions=4",
+            "--set",
+            "index.size=256k",
+            "--set",
+            "index.queries=20",
+            "--set",
+            "index.query-size=4k",
+            "--time",
+            "6s",
+        ];
+        Ok(Complaint::run("driver-searcher", &dir, &more))
+    },
+};
+
+pub const SMALL_SECTORS: Situation = Situation {
+    name: "dm-crypt in small sectors",
+    causes: &["dm-crypt-small-sectors"],
+    place: GUEST,
+    plant: |lab, is_faulty| {
+        let disk = Lab::guest_disk()?;
+        let options = [&INLINE[..], &["--sector-size", "512"]].concat();
+        let device = if is_faulty { encrypted(lab, &disk, &options)? } else { disk };
+        Ok(load(lab, &device))
+    },
+};
+
+pub const ONCE: Situation = Situation {
+    name: "one dm-crypt",
+    causes: &["encryption-in-path"],
+    place: GUEST,
+    plant: |lab, is_faulty| {
+        let disk = Lab::guest_disk()?;
+        let options = [&INLINE[..], &["--sector-size", "4096"]].concat();
+        let device = if is_faulty { encrypted(lab, &disk, &options)? } else { disk };
+        Ok(load(lab, &device))
+    },
+};
+
+pub const TWICE: Situation = Situation {
+    name: "dm-crypt on dm-crypt",
+    causes: &["encrypted-twice"],
+    place: GUEST,
+    plant: |lab, is_faulty| {
+        let disk = Lab::guest_disk()?;
+        let options = [&INLINE[..], &["--sector-size", "4096"]].concat();
+        let device = if is_faulty {
+            let lower = encrypted(lab, &disk, &options)?;
+            encrypted(lab, &lower, &options)?
+        } else {
+            disk
+        };
+        Ok(load(lab, &device))
+    },
+};
+
+fn load(lab: &mut Lab, device: &str) -> Complaint {
+    let block_size = format!("block-size={}k", 64 << lab.number(0..=4));
+    Complaint::run(
+        "seqread-1m",
+        device,
+        &["--set", &block_size, "--set", "depth=1", "--time", "5s"],
+    )
+}
+
+/// A mapping that encrypts all of a device.
+fn encrypted(lab: &mut Lab, device: &str, options: &[&str]) -> Result<String> {
+    let name = format!("blind{}", lab.number(0..=u64::MAX));
+    let key = lab.path("key");
+    std::fs::write(&key, [0x5a; 64])?;
+    let open = ["cryptsetup", "open", "--batch-mode", "--type", "plain"];
+    let cipher = ["--cipher", "aes-xts-plain64", "--key-size", "512", "--key-file", &key];
+    lab.run(&[&open[..], &cipher, options, &[device, &name]].concat())?;
+    lab.close_later(&name);
+    Ok(format!("/dev/mapper/{name}"))
+}

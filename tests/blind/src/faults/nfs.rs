@@ -1,0 +1,84 @@
+//! NFS, in a guest that is server and client.
+
+use anyhow::Result;
+
+use crate::lab::Lab;
+use crate::situation::{Complaint, Place, Situation};
+
+const GUEST: Place = Place::Guest {
+    set_up: iotax_vm::NFS_SERVER,
+    programs: &[
+        ("rpc.nfsd", "nfs-kernel-server"),
+        ("mount.nfs", "nfs-common"),
+        ("krb5kdc", "krb5-kdc"),
+        ("kadmin.local", "krb5-admin-server"),
+    ],
+};
+
+pub const PRIVACY: Situation = Situation {
+    name: "NFS with privacy",
+    causes: &["nfs-kerberos"],
+    place: GUEST,
+    plant: |lab, is_faulty| {
+        let dir = mounted(lab, if is_faulty { "sec=krb5p" } else { "sec=sys" })?;
+        let depth = format!("depth={}", lab.number(1..=4));
+        let more = ["--set", "size=64M", "--set", &depth, "--time", "5s"];
+        Ok(Complaint::run("seqread-1m", &dir, &more))
+    },
+};
+
+pub const INTEGRITY: Situation = Situation {
+    name: "NFS with checksums",
+    causes: &["nfs-kerberos"],
+    place: GUEST,
+    plant: |lab, is_faulty| {
+        let dir = mounted(lab, if is_faulty { "sec=krb5i" } else { "sec=sys" })?;
+        let size = format!("size={}M", lab.number(32..=64));
+        Ok(Complaint::run("seqwrite-1m", &dir, &["--set", &size, "--time", "5s"]))
+    },
+};
+
+/// Few calls at a time, where many are asked.
+pub const SLOTS: Situation = Situation {
+    name: "few slots for NFS calls",
+    causes: &["nfs-slots"],
+    place: GUEST,
+    plant: |lab, is_faulty| {
+        if is_faulty {
+            let slots = lab.number(2..=3).to_string();
+            lab.set("/sys/module/nfs/parameters/max_session_slots", &slots)?;
+        }
+        let dir = mounted(lab, "sec=sys")?;
+        let depth = format!("depth={}", lab.number(24..=64));
+        let more = ["--set", "size=64M", "--set", &depth, "--time", "5s"];
+        Ok(Complaint::run("randread-4k", &dir, &more))
+    },
+};
+
+pub const SHORT_READ_AHEAD: Situation = Situation {
+    name: "NFS reads ahead too little",
+    causes: &["nfs-read-ahead", "read-ahead"],
+    place: GUEST,
+    plant: |lab, is_faulty| {
+        let dir = mounted(lab, "sec=sys,rsize=262144")?;
+        let number = lab.run(&["stat", "--format", "%Hd:%Ld", &dir])?;
+        let read_ahead = format!("/sys/class/bdi/{}/read_ahead_kb", number.trim());
+        lab.set(&read_ahead, if is_faulty { "4" } else { "2048" })?;
+        // More than the guest has memory.
+        let size = format!("size={}M", lab.number(350..=400));
+        // A large read is its own read-ahead.
+        let small = ["--set", "direct=false", "--set", "block-size=4k"];
+        let more = [&small[..], &["--set", &size, "--time", "5s"]].concat();
+        Ok(Complaint::run("seqread-1m", &dir, &more))
+    },
+};
+
+/// The export, mounted.
+fn mounted(lab: &mut Lab, options: &str) -> Result<String> {
+    let dir = lab.path("mnt");
+    std::fs::create_dir(&dir)?;
+    let options = format!("vers=4.1,{options}");
+    lab.run(&["mount", "-t", "nfs4", "-o", &options, "127.0.0.1:/export", &dir])?;
+    lab.unmount_later(&dir);
+    Ok(dir)
+}
