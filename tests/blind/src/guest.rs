@@ -8,37 +8,27 @@ use anyhow::{Context as _, Result, ensure};
 use iotax_vm::Vm;
 
 use crate::score::Outcome;
+use crate::situation::Guest;
 
 const DISK_BYTES: u64 = 1 << 30;
-const MEMORY_BYTES: u64 = 256 << 20;
 /// Boot, set-up, and two measurements with their making.
 const LIMIT: Duration = Duration::from_mins(5);
 
 /// Fault and control of one situation, in a guest of their own.
-pub fn examine(
-    name: &str,
-    set_up: &str,
-    programs: &[(&str, &str)],
-    iotax: &Path,
-    seed: u64,
-) -> [Outcome; 2] {
-    let outcomes = try_examine(name, set_up, programs, iotax, seed);
+pub fn examine(name: &str, guest: &Guest, iotax: &Path, seed: u64) -> [Outcome; 2] {
+    let outcomes = try_examine(name, guest, iotax, seed);
     outcomes.unwrap_or_else(|error| [(); 2].map(|()| Outcome::Broken(format!("{error:#}"))))
 }
 
-fn try_examine(
-    name: &str,
-    set_up: &str,
-    programs: &[(&str, &str)],
-    iotax: &Path,
-    seed: u64,
-) -> Result<[Outcome; 2]> {
+fn try_examine(name: &str, guest: &Guest, iotax: &Path, seed: u64) -> Result<[Outcome; 2]> {
     let own = std::env::current_exe()?;
     let work = tempfile::Builder::new().prefix("iotax-blind-").tempdir()?;
-    let vm = Vm::new(iotax, work.path(), DISK_BYTES).and_then(|vm| vm.with_programs(programs));
-    let vm = vm.context("no virtual machine")?.alone().memory(MEMORY_BYTES).limit(LIMIT);
+    let vm =
+        Vm::new(iotax, work.path(), DISK_BYTES).and_then(|vm| vm.with_programs(guest.programs));
+    let vm = vm.context("no virtual machine")?.alone().memory(guest.memory_bytes).limit(LIMIT);
     let script = format!(
-        "{set_up}\nexec '{}' --iotax \"$IOTAX\" --seed {seed} --in-guest '{name}'\n",
+        "{}\nexec '{}' --iotax \"$IOTAX\" --seed {seed} --in-guest '{name}'\n",
+        guest.set_up,
         own.display()
     );
     let did = vm.run(&script);

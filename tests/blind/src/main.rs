@@ -72,11 +72,9 @@ fn main() -> Result<ExitCode> {
     }
     let mut score = Score::default();
     for situation in asked {
-        let outcomes = match situation.place {
+        let outcomes = match &situation.place {
             Place::Here => situation.examine_both(&iotax, args.seed),
-            Place::Guest { set_up, programs } => {
-                guest::examine(situation.name, set_up, programs, &iotax, args.seed)
-            }
+            Place::Guest(guest) => guest::examine(situation.name, guest, &iotax, args.seed),
         };
         for (is_faulty, outcome) in [true, false].into_iter().zip(outcomes) {
             score.add(situation, is_faulty, outcome, args.verbose);

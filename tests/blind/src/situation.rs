@@ -22,9 +22,18 @@ pub struct Situation {
 pub enum Place {
     /// On this machine.
     Here,
-    /// In a virtual machine, because many kernels lack its layers, after this bash script has run
-    /// there, with programs and the packages that have them.
-    Guest { set_up: &'static str, programs: &'static [(&'static str, &'static str)] },
+    /// In a virtual machine, because many kernels lack its layers.
+    Guest(Guest),
+}
+
+/// A virtual machine for a situation.
+pub struct Guest {
+    /// A bash script that runs there first.
+    pub set_up: &'static str,
+    /// Programs that it needs, and the packages that have them.
+    pub programs: &'static [(&'static str, &'static str)],
+    /// Its memory.
+    pub memory_bytes: u64,
 }
 
 /// What a user runs who knows what is slow, but not why.

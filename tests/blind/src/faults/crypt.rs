@@ -3,19 +3,34 @@
 use anyhow::Result;
 
 use crate::lab::Lab;
-use crate::situation::{Complaint, Place, Situation};
+use crate::situation::{Complaint, Guest, Place, Situation};
 
-const GUEST: Place = Place::Guest {
+const GUEST: Place = Place::Guest(Guest {
     set_up: "modprobe -a dm-crypt xts",
     programs: &[
         ("cryptsetup", "cryptsetup-bin"),
         ("dmsetup", "dmsetup"),
         ("mkfs.ext4", "e2fsprogs"),
     ],
-};
+    // Less than what is read.
+    memory_bytes: 256 << 20,
+});
 
 /// Past the work queues.
 const INLINE: [&str; 2] = ["--perf-no_read_workqueue", "--perf-no_write_workqueue"];
+
+/// A search engine in small.
+const SEARCHER: [&str; 9] = [
+    "download.threads=2",
+    "mmap_read.threads=1",
+    "mmap_read.size=160M",
+    "mmap_read.block-size=4k",
+    "mmap_read.start-delay=0s",
+    "index.versions=4",
+    "index.size=256k",
+    "index.queries=20",
+    "index.query-size=4k",
+];
 
 /// A search engine that reads while its next version is downloaded.
 pub const QUEUES: Situation = Situation {
@@ -28,30 +43,9 @@ pub const QUEUES: Situation = Situation {
             if is_faulty { encrypted(lab, &disk, &["--sector-size", "4096"])? } else { disk };
         let dir = lab.mounted(&device, "noatime")?;
         let download = format!("download.size={}M", lab.number(48..=80));
-        let more = [
-            "--set",
-            "download.threads=2",
-            "--set",
-            &download,
-            "--set",
-            "mmap_read.threads=1",
-            "--set",
-            "mmap_read.size=160M",
-            "--set",
-            "mmap_read.block-size=4k",
-            "--set",
-            "mmap_read.start-delay=0s",
-            "--set",
-            "index.versions=4",
-            "--set",
-            "index.size=256k",
-            "--set",
-            "index.queries=20",
-            "--set",
-            "index.query-size=4k",
-            "--time",
-            "6s",
-        ];
+        let settings = SEARCHER.iter().copied().chain([download.as_str()]);
+        let more: Vec<&str> =
+            settings.flat_map(|setting| ["--set", setting]).chain(["--time", "6s"]).collect();
         Ok(Complaint::run("driver-searcher", &dir, &more))
     },
 };

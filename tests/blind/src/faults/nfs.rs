@@ -3,9 +3,9 @@
 use anyhow::Result;
 
 use crate::lab::Lab;
-use crate::situation::{Complaint, Place, Situation};
+use crate::situation::{Complaint, Guest, Place, Situation};
 
-const GUEST: Place = Place::Guest {
+const GUEST: Place = Place::Guest(Guest {
     set_up: iotax_vm::NFS_SERVER,
     programs: &[
         ("rpc.nfsd", "nfs-kernel-server"),
@@ -13,7 +13,8 @@ const GUEST: Place = Place::Guest {
         ("krb5kdc", "krb5-kdc"),
         ("kadmin.local", "krb5-admin-server"),
     ],
-};
+    memory_bytes: 512 << 20,
+});
 
 pub const PRIVACY: Situation = Situation {
     name: "NFS with privacy",
@@ -65,7 +66,7 @@ pub const SHORT_READ_AHEAD: Situation = Situation {
         let read_ahead = format!("/sys/class/bdi/{}/read_ahead_kb", number.trim());
         lab.set(&read_ahead, if is_faulty { "4" } else { "2048" })?;
         // More than the guest has memory.
-        let size = format!("size={}M", lab.number(350..=400));
+        let size = format!("size={}M", lab.number(600..=700));
         // A large read is its own read-ahead.
         let small = ["--set", "direct=false", "--set", "block-size=4k"];
         let more = [&small[..], &["--set", &size, "--time", "5s"]].concat();
