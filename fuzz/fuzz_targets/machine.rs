@@ -3,7 +3,7 @@
 #![no_main]
 
 use iotax_record::Machine;
-use iotax_report::Redactor;
+use iotax_report::{DoctorDetail, Redactor, Style};
 use iotax_spec::CloudChoice;
 use libfuzzer_sys::fuzz_target;
 

@@ -109,7 +109,16 @@ impl<'a> Seen<'a> {
 
 /// A path as a shell takes it, and as no program takes it for an option.
 pub(super) fn quoted(path: &str) -> String {
-    let path = if path.starts_with('-') { format!("./{path}") } else { path.to_owned() };
+    word(&as_argument(path))
+}
+
+/// A word as a shell takes it.
+pub(super) fn word(word: &str) -> String {
     let quoter = shlex::Quoter::new().allow_nul(true);
-    quoter.quote(&path).expect("NUL is allowed").into_owned()
+    quoter.quote(word).expect("NUL is allowed").into_owned()
+}
+
+/// A path that no program takes for an option.
+pub(super) fn as_argument(path: &str) -> String {
+    if path.starts_with('-') { format!("./{path}") } else { path.to_owned() }
 }

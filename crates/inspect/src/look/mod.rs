@@ -6,6 +6,7 @@
 //!
 //! | module | reads |
 //! |---|---|
+//! | `place` | the path itself |
 //! | `mount`, `ext4` | a mounted file system |
 //! | `nfs` | an NFS mount, and the way to its server |
 //! | `device`, `queue`, `interrupts` | a block device |
@@ -29,6 +30,7 @@ mod memory;
 mod mount;
 mod nfs;
 mod nvme;
+mod place;
 mod pressure;
 mod programs;
 mod queue;
@@ -48,6 +50,7 @@ use iotax_record::machine::{
 use self::programs::Programs;
 use crate::cloud::attached::{Links, used_as};
 use crate::cloud::{METADATA_ADDRESS, cloud_instance_at};
+use crate::deadline::within;
 use crate::machine::environment;
 use crate::mounts::{Mount, parse_mountinfo};
 use crate::stack::{Layer, LayerKind, Stack, device_name};
@@ -55,6 +58,8 @@ use crate::stack::{Layer, LayerKind, Stack, device_name};
 /// After so long no further path is looked at: one that nobody serves takes a second, and those after
 /// it are still seen.
 const PATHS_LIMIT: Duration = Duration::from_millis(1500);
+/// How long a path that answered may take to say more of itself.
+const PATH_LIMIT: Duration = Duration::from_millis(200);
 /// How long all programs that are run may take together.
 const PROGRAMS_LIMIT: Duration = Duration::from_secs(1);
 
@@ -101,9 +106,8 @@ pub fn machine(paths: &[&Path], look: &Look) -> Machine {
     let mut seen_at = |path: &&Path| match started.elapsed() {
         elapsed if elapsed < PATHS_LIMIT => descend(&mut stack, path),
         _ => PathSeen {
-            path: path.display().to_string(),
             problem: Some("not looked at: those before it took too long to answer".to_owned()),
-            ..PathSeen::default()
+            ..place::named(path)
         },
     };
     let seen: Vec<PathSeen> = paths.iter().map(&mut seen_at).collect();
@@ -177,7 +181,10 @@ fn descend(stack: &mut Stack<'_>, path: &Path) -> PathSeen {
         }
         Err(error) => (None, Some(error.to_string())),
     };
-    PathSeen { path: path.display().to_string(), top, problem }
+    let asked = path.to_owned();
+    // It answered a moment ago, and may be gone since.
+    let told = top.and_then(|_| within(PATH_LIMIT, move || place::place(&asked)));
+    PathSeen { top, problem, ..told.unwrap_or_else(|| place::named(path)) }
 }
 
 /// Paths that are barred, and mounts whose devices are elsewhere or known to programs of their own.

@@ -75,13 +75,39 @@ pub struct Machine {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PathSeen {
-    /// The path as it was asked for.
+    /// The path as it was asked for; what is no UTF-8 in it is replaced.
     pub path: String,
+    /// The path for a shell, where it has characters that cannot be written as they are: `$'a\377'`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shell: Option<String>,
+    /// What it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kind: Option<PathKind>,
+    /// Size, of regular files.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub size_bytes: Option<u64>,
+    /// A directory on the same mount in which files can be made: the path itself, or that of a file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub directory: Option<String>,
     /// Place of the uppermost layer in [`Machine::nodes`].
     pub top: Option<usize>,
     /// Why nothing was seen, if nothing was.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
+}
+
+/// What a path is to somebody who wants to measure it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PathKind {
+    /// A directory.
+    Directory,
+    /// A regular file.
+    File,
+    /// A block device.
+    Device,
+    /// A character device, a FIFO, a socket.
+    Other,
 }
 
 /// Something that could not be looked at, and how it could be.

@@ -49,6 +49,10 @@ fn write_whole(page: &mut Page, finding: &Finding) {
     page.commands_below("test", &finding.commands);
     let mut facts: Vec<(&str, String)> = Vec::new();
     if let Some(known) = known {
+        // Of some paths no command can be run on what is there.
+        if finding.commands.is_empty() {
+            facts.push(("test", known.experiment.clone()));
+        }
         facts.push(("remedy", known.remedy.clone()));
         facts.push(("source", dated(&known.sources)));
     }

@@ -191,7 +191,8 @@ pub(super) fn loops(seen: &Seen<'_>) -> Vec<Finding> {
         let finding =
             Finding::new("loop-double-caching", about(device, path), Certainty::Likely, why)
                 .observed(Observation::file(format!("/sys/block/{}/loop/dio", device.name), "0"))
-                .command(format!("iotax run seqwrite-1m {}", quoted(path)));
+                .command(format!("iotax run seqwrite-1m {}", quoted(path)))
+                .command(format!("iotax run seqread-1m {}", quoted(path)));
         (file.is_direct == Some(false)).then_some(finding)
     };
     seen.devices().filter_map(finding).collect()
