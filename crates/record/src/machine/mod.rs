@@ -11,8 +11,10 @@
 //! | `nfs` | NFS mounts, and the way to their server |
 //! | `group` | control groups: limits, and what they have cost |
 //! | `system` | memory, virtual machine, kernel settings |
+//! | `counting` | how long counters have counted |
 //! | `file` | a machine in a file of its own |
 
+mod counting;
 mod file;
 mod group;
 mod mapped;
@@ -22,6 +24,7 @@ mod system;
 
 use serde::{Deserialize, Serialize};
 
+pub use counting::Counting;
 pub use group::{ControlGroups, CpuThrottling, GroupIoLimits, GroupMemory};
 pub use mapped::{Crypt, MappedTarget, Mapping};
 pub use nfs::{NetworkPath, NfsSeen, NfsTransport};
@@ -61,6 +64,8 @@ pub struct Machine {
     pub groups: ControlGroups,
     /// Memory, page cache and swap.
     pub memory: MemorySeen,
+    /// How long counters have counted.
+    pub counting: Counting,
     /// What hides the memory from the host, if anything does.
     pub confidential: Confidential,
     /// Settings of kernel modules.

@@ -146,9 +146,10 @@ pub(super) fn interrupts(seen: &Seen<'_>) -> Vec<Finding> {
         let (cpu, most) = all.iter().enumerate().max_by_key(|(_, count)| **count)?;
         let share = *most as f64 / total.max(1) as f64;
         let why = format!(
-            "{} of the {total} interrupts of {} came to CPU {cpu}, of {}.",
+            "{} of the {total} interrupts of {} {} came to CPU {cpu}, of {}.",
             percent(share),
             disk.name,
+            seen.since_boot(),
             all.len()
         );
         let affinity = disk
