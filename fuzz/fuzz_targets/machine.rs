@@ -3,14 +3,16 @@
 #![no_main]
 
 use iotax_record::Machine;
-use iotax_report::Redactor;
+use iotax_report::{DoctorDetail, Redactor, Style};
 use iotax_spec::CloudChoice;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &[u8]| {
     if let Ok(machine) = serde_json::from_slice::<Machine>(text) {
         let findings = iotax_analyze::doctor::findings(&machine, &CloudChoice::default());
-        iotax_report::doctor_text(&machine, &findings, None, iotax_report::Style::default());
+        for detail in [DoctorDetail::Folded, DoctorDetail::Whole] {
+            iotax_report::doctor_text(&machine, &findings, None, detail, Style::default());
+        }
         iotax_report::doctor_json(&machine, &findings, None);
         Redactor::of_machine(&machine).machine(&machine);
     }

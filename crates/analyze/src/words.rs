@@ -26,6 +26,17 @@ pub(crate) fn time(ns: f64) -> String {
     format!("{} {unit}", two_digits(value))
 }
 
+/// A long time in its largest unit: `40 s`, `7 min`, `30 h`, `12 days`.
+pub(crate) fn span(seconds: u64) -> String {
+    let (length, unit) = match seconds {
+        0..=119 => (1, "s"),
+        120..=7_199 => (60, "min"),
+        7_200..=172_799 => (3_600, "h"),
+        _ => (86_400, "days"),
+    };
+    format!("{} {unit}", seconds / length)
+}
+
 /// A rate of bytes: `12 GB/s`.
 pub(crate) fn bytes_per_s(rate: f64) -> String {
     format!("{}/s", bytes(rate))

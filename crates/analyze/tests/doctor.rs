@@ -9,7 +9,7 @@ use iotax_analyze::doctor::{Certainty, Finding, findings, named_causes};
 use iotax_spec::CloudChoice;
 
 use iotax_record::Machine;
-use iotax_record::machine::{Crypt, Device, MountSeen, PressureAverages};
+use iotax_record::machine::{Crypt, Device, MountSeen, NfsSeen, PressureAverages};
 use machines::{ALL, text as file};
 
 fn machine(name: &str) -> Machine {
@@ -194,6 +194,93 @@ fn a_cause_goes_with_what_shows_it() {
         let left = findings(&cured, &choice(name));
         assert!(!causes(&left, Certainty::ToBeTested).contains(&cause), "{name}: {cause}");
     }
+}
+
+/// How sure a cause is on a machine once something of it was changed, and why.
+fn judged(name: &str, cause: &str, change: fn(&mut Machine)) -> (Certainty, String) {
+    let mut machine = machine(name);
+    change(&mut machine);
+    let found = findings(&machine, &choice(name));
+    let found = found.into_iter().find(|finding| finding.cause == cause).unwrap();
+    (found.certainty, found.why)
+}
+
+const DAY_S: u64 = 86_400;
+
+/// An NFS mount that sent one call again, days ago.
+fn once(m: &mut Machine) -> &mut NfsSeen {
+    m.counting.watched_ms = Some(200);
+    let nfs = mount(m, "/srv/share").nfs.as_mut().unwrap();
+    *nfs = NfsSeen {
+        transmissions: nfs.operations + 1,
+        major_timeouts: 1,
+        age_s: Some(3 * DAY_S),
+        sent_again_while_watched: Some(0),
+        ..nfs.clone()
+    };
+    nfs
+}
+
+#[test]
+fn counters_of_long_ago_are_to_be_tested_unless_they_move() {
+    let thrash = |change| judged("workshop", "page-cache-thrash", change);
+    let (sure, why) = thrash(|m| {
+        m.counting.up_s = Some(90 * DAY_S);
+        m.counting.watched_ms = Some(200);
+        m.counting.more_file_refaults = Some(0);
+    });
+    assert_eq!(sure, Certainty::ToBeTested);
+    assert!(
+        why.contains("since boot, 90 days before") && why.contains("no more in 0.2 s"),
+        "{why}"
+    );
+    let (sure, why) = thrash(|m| {
+        m.counting.watched_ms = Some(200);
+        m.counting.more_file_refaults = Some(7);
+    });
+    assert!(sure == Certainty::Likely && why.contains("; 7 more in 0.2 s"), "{why}");
+    // 620,411 pages are few in three months and many in an hour.
+    assert_eq!(thrash(|m| m.counting.up_s = Some(90 * DAY_S)).0, Certainty::ToBeTested);
+    assert_eq!(thrash(|m| m.counting.up_s = Some(3_600)).0, Certainty::Likely);
+
+    let lossy = |change| judged("workshop", "nfs-retransmissions", change);
+    let (sure, why) = lossy(|m| {
+        once(m);
+    });
+    assert_eq!(sure, Certainty::ToBeTested);
+    assert!(
+        why.contains("since it was mounted, 3 days before (no more in 0.2 s), 1 waited"),
+        "{why}"
+    );
+    assert_eq!(lossy(|m| once(m).sent_again_while_watched = Some(1)).0, Certainty::Likely);
+    assert_eq!(lossy(|m| once(m).transmissions *= 2).0, Certainty::Likely);
+
+    let (sure, why) = judged("nfs-krb5p-nconnect", "nfs-slots", |m| {
+        mount(m, "/mnt/projects").nfs.as_mut().unwrap().age_s = Some(3 * DAY_S);
+    });
+    assert!(sure == Certainty::ToBeTested && why.contains("mounted, 3 days before"), "{why}");
+    let (sure, why) = judged("aws-r6i-4xlarge-gp3", "ebs-volume-limit", |m| {
+        m.counting.up_s = Some(1_000_000 * DAY_S);
+    });
+    assert!(sure == Certainty::ToBeTested && why.contains("is up for 1000000 days"), "{why}");
+}
+
+#[test]
+fn an_assumed_latency_makes_nothing_likely() {
+    let (sure, why) = judged("azure-e8bs-v5-scsi", "queue-too-short", |_| {});
+    assert!(sure == Certainty::ToBeTested && why.contains("an assumption"), "{why}");
+}
+
+#[test]
+fn access_times_that_stay_in_memory_are_none() {
+    let mut machine = machine("workshop");
+    let has = |machine: &Machine| {
+        let found = findings(machine, &CloudChoice::default());
+        causes(&found, Certainty::ToBeTested).contains(&"strict-atime")
+    };
+    assert!(has(&machine));
+    mount(&mut machine, "/srv/vault").super_options.push_str(",lazytime");
+    assert!(!has(&machine));
 }
 
 #[test]

@@ -106,7 +106,8 @@ fn remove(value: &mut Value, place: &str) {
 fn check(machine: &Machine, choice: &CloudChoice) {
     for finding in findings(machine, choice) {
         assert!(named_causes().any(|cause| cause == finding.cause), "{finding:?}");
-        assert!(!finding.seen.is_empty() && !finding.commands.is_empty(), "{finding:?}");
+        // What takes no command has none.
+        assert!(!finding.seen.is_empty(), "{finding:?}");
         assert!(!finding.why.contains("NaN") && !finding.why.contains("inf "), "{finding:?}");
     }
 }

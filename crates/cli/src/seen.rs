@@ -1,6 +1,7 @@
 //! The machine, as far as it lies under what is measured.
 
 use std::path::Path;
+use std::time::Duration;
 
 use iotax_inspect::Look;
 use iotax_record::{CloudInstance, Machine};
@@ -21,6 +22,8 @@ pub fn under<'a>(
     if paths.is_empty() {
         return None;
     }
-    let machine = iotax_inspect::machine(&paths, &Look { metadata: None, ..Look::default() });
+    // A measurement has counters of its own, and should not wait for these.
+    let look = Look { metadata: None, watch: Duration::ZERO, ..Look::default() };
+    let machine = iotax_inspect::machine(&paths, &look);
     Some(Machine { cloud: instance.cloned(), ..machine })
 }

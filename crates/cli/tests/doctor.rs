@@ -54,6 +54,95 @@ fn machines_are_told_in_80_columns() {
 }
 
 #[test]
+fn what_is_to_be_tested_is_folded_unless_all_is_asked_for() {
+    let desk = Desk::new();
+    let machine = machine("laptop-luks2");
+    let folded = desk.run(&["doctor", "--machine", &machine]).out;
+    let (_, findings) = folded.split_once("To be tested").unwrap();
+    assert_snapshot!(findings, @r"
+: what could hurt here, and a command that shows whether it does
+  nvme-power-states  nvme0n1 of /home/user
+      iotax run randread-4k /home/user --set rate=1 --time 30s
+
+  all in full  the same command with --all
+  one cause    iotax doctor --explain NAME
+");
+    let whole = desk.run(&["doctor", "--machine", &machine, "--all"]).out;
+    let (_, findings) = whole.split_once("To be tested").unwrap();
+    assert_snapshot!(findings, @r"
+: NVMe disks fall asleep when idle (nvme0n1 of /home/user)
+  If nvme0n1 has states of sleep, the driver lets it use those that take up to
+  100 ms to leave: the first I/O after a pause waits for that.
+    seen    /sys/module/nvme_core/parameters/default_ps_max_latency_us: 100000
+    test    iotax run randread-4k /home/user --set rate=1 --time 30s
+            iotax run randread-4k /home/user
+    remedy  `nvme_core.default_ps_max_latency_us=0` at boot, or the disk's
+            `power/pm_qos_latency_tolerance_us`.
+    source  Linux, commit c5552fde102f: nvme: Enable autonomous power state
+            transitions (undated); 1 more
+    more    iotax doctor --explain nvme-power-states
+");
+    let as_json = ["doctor", "--machine", &machine, "--format", "json"];
+    let all = [&as_json[..], &["--all"]].concat();
+    assert_eq!(desk.run(&as_json).out, desk.run(&all).out, "a program gets all anyway");
+}
+
+/// What a part of the options is refused with, in a line.
+fn refused(desk: &Desk, args: &[&str]) -> String {
+    let said = desk.run(&[&["doctor"], args].concat());
+    assert_eq!(said.code, 2, "{args:?}: {said}");
+    assert!(said.out.is_empty(), "{said}");
+    said.err.lines().next().unwrap_or_default().to_owned()
+}
+
+#[test]
+fn options_that_make_no_sense_together_are_refused() {
+    let desk = Desk::new();
+    let of_this_machine: [&[&str]; 3] =
+        [&["/tmp"], &["--no-metadata"], &["--metadata-address", "127.0.0.1:1"]];
+    let of_limits: [&[&str]; 4] =
+        [&["--vm", "v"], &["--disk", "P10"], &["--caching", "none"], &["--variant", "nvme"]];
+    let elsewhere: [&[&str]; 2] = [&["--machine", "m"], &["--record", "r"]];
+    let of_findings: [&[&str]; 3] = [&["--save", "s"], &["--no-redact"], &["--all"]];
+    let with = |first: &[&str], others: &[&[&str]]| {
+        let each = others.iter().map(|other| refused(&desk, &[first, other].concat()));
+        each.collect::<Vec<_>>().join("\n")
+    };
+    let all = [&of_this_machine[..], &of_limits, &elsewhere, &of_findings].concat();
+    assert_snapshot!(with(&["--explain", "read-ahead"], &all), @r"
+error: the argument '--explain [<CAUSE>]' cannot be used with '[PATH]...'
+error: the argument '--explain [<CAUSE>]' cannot be used with '--no-metadata'
+error: the argument '--explain [<CAUSE>]' cannot be used with '--metadata-address <ADDRESS>'
+error: the argument '--explain [<CAUSE>]' cannot be used with '--vm <NAME>'
+error: the argument '--explain [<CAUSE>]' cannot be used with '--disk <DISK>'
+error: the argument '--explain [<CAUSE>]' cannot be used with '--caching <MODE>'
+error: the argument '--explain [<CAUSE>]' cannot be used with '--variant <KIND>'
+error: the argument '--explain [<CAUSE>]' cannot be used with '--machine <FILE>'
+error: the argument '--explain [<CAUSE>]' cannot be used with '--record <DIR>'
+error: the argument '--explain [<CAUSE>]' cannot be used with '--save <FILE>'
+error: the argument '--explain [<CAUSE>]' cannot be used with '--no-redact'
+error: the argument '--explain [<CAUSE>]' cannot be used with '--all'
+");
+    assert_snapshot!(with(&["--machine", "m"], &of_this_machine), @r"
+error: the argument '--machine <FILE>' cannot be used with '[PATH]...'
+error: the argument '--machine <FILE>' cannot be used with '--no-metadata'
+error: the argument '--machine <FILE>' cannot be used with '--metadata-address <ADDRESS>'
+");
+    let others = [&of_this_machine[..], &of_limits, &elsewhere[..1]].concat();
+    assert_snapshot!(with(&["--record", "r"], &others), @r"
+error: the argument '--record <DIR>' cannot be used with '[PATH]...'
+error: the argument '--record <DIR>' cannot be used with '--no-metadata'
+error: the argument '--record <DIR>' cannot be used with '--metadata-address <ADDRESS>'
+error: the argument '--record <DIR>' cannot be used with '--vm <NAME>'
+error: the argument '--record <DIR>' cannot be used with '--disk <DISK>'
+error: the argument '--record <DIR>' cannot be used with '--caching <MODE>'
+error: the argument '--record <DIR>' cannot be used with '--variant <KIND>'
+error: the argument '--record <DIR>' cannot be used with '--machine <FILE>'
+");
+    assert!(desk.names().is_empty(), "nothing was written");
+}
+
+#[test]
 fn a_saved_machine_says_the_same_elsewhere_and_names_nobody() {
     let desk = Desk::new();
     let original = machine("nfs-krb5p-nconnect");

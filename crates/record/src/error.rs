@@ -57,6 +57,16 @@ pub enum Error {
         /// The file.
         path: PathBuf,
     },
+    /// A number that no machine has.
+    #[error("{}: {field} is {value}: a number of a machine is neither below 0 nor above {}", path.display(), u64::MAX)]
+    AbsurdNumber {
+        /// The file.
+        path: PathBuf,
+        /// Where in it: `nodes[1].device.size_bytes`.
+        field: String,
+        /// The number, as it is written.
+        value: String,
+    },
     /// A machine with more layers than any has.
     #[error("{} has more than {limit} layers: no machine has that many", path.display())]
     TooManyLayers {
@@ -146,6 +156,7 @@ impl Error {
             Self::NotAResult { .. }
                 | Self::Incomparable { .. }
                 | Self::NotAMachine { .. }
+                | Self::AbsurdNumber { .. }
                 | Self::Occupied { .. }
         )
     }

@@ -44,7 +44,9 @@ mod words;
 
 pub use catalog::{catalog_check, catalog_disks, catalog_plan, catalog_vm_list, catalog_vms};
 pub use csv::{CSV_COLUMNS, csv};
-pub use doctor::{cause_json, cause_list, cause_text, doctor_json, doctor_text};
+pub use doctor::{
+    Detail as DoctorDetail, cause_json, cause_list, cause_text, doctor_json, doctor_text,
+};
 pub use html::html;
 pub use iostat::iostat;
 pub use json::{COMPARE_FORMAT, json_compare, json_run};

@@ -117,6 +117,15 @@ impl Page {
         }
     }
 
+    /// A line of a list, and below it the command that belongs to it, not wrapped.
+    pub(crate) fn item(&mut self, text: &str, command: Option<&str>) {
+        let lines = self.filled(text, "  ", "    ");
+        self.out.push_str(&format!("{lines}\n"));
+        if let Some(command) = command {
+            self.out.push_str(&format!("      {}\n", printable(command)));
+        }
+    }
+
     pub(crate) fn list(&mut self, title: &str, lines: &[&String]) {
         if lines.is_empty() {
             return;

@@ -16,7 +16,7 @@ pub struct Finding {
     pub seen: Vec<Observation>,
     /// What that means here, in a sentence.
     pub why: String,
-    /// Commands that confirm it, ready to be run.
+    /// Commands that confirm it, ready to be run; none where the path allows none.
     pub commands: Vec<String>,
 }
 

@@ -4,6 +4,7 @@
 //! A rule is a function from what was seen to findings; one file for each group of causes in the
 //! catalogue. To add one: its function, and its line in the table of its file.
 
+mod commands;
 mod finding;
 mod rules;
 mod seen;
@@ -22,7 +23,11 @@ use crate::words::list;
 /// `choice` says what the machine or its disks are where its cloud does not.
 pub fn findings(machine: &Machine, choice: &CloudChoice) -> Vec<Finding> {
     let seen = Seen::new(machine, choice);
-    let mut findings = merged(rules::ALL.iter().flat_map(|rule| (rule.find)(&seen)));
+    let found = rules::ALL.iter().flat_map(|rule| (rule.find)(&seen));
+    let mut findings = merged(found.map(|mut finding| {
+        finding.commands = commands::usable(machine, &finding.commands);
+        finding
+    }));
     debug_assert!(findings.iter().all(|finding| named_causes().any(|id| id == finding.cause)));
     findings.sort_by_key(|finding| Reverse(finding.certainty));
     findings
@@ -80,7 +85,7 @@ mod tests {
         let raid = Device { kind: DeviceKind::Raid, ..Device::default() };
         let raid = Node { layer: SeenLayer::Device(raid), below: vec![1, 2, 3] };
         let nodes = vec![raid, disk("sda"), disk("sdb"), disk("sdc")];
-        let paths = vec![PathSeen { path: "/x".to_owned(), top: Some(0), problem: None }];
+        let paths = vec![PathSeen { path: "/x".to_owned(), top: Some(0), ..PathSeen::default() }];
         let machine = Machine { nodes, paths, ..Machine::default() };
         let found = findings(&machine, &CloudChoice::default());
         let [one] = found.as_slice() else { panic!("{found:?}") };

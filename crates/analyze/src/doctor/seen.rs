@@ -8,6 +8,7 @@ use iotax_spec::CloudChoice;
 
 pub(super) use self::cloud::Attached;
 use self::cloud::Documents;
+use crate::words::span;
 
 /// What rules look at: a machine, and what its user says of it.
 #[derive(Debug)]
@@ -38,6 +39,11 @@ impl<'a> Seen<'a> {
         let release = text.strip_prefix("Linux ").unwrap_or(text);
         let mut parts = release.split(['.', '-', ' ']);
         Some((parts.next()?.parse().ok()?, parts.next()?.parse().ok()?))
+    }
+
+    /// When counters of the kernel began: `since boot, 12 days before`.
+    pub(super) fn since_boot(&self) -> String {
+        since("boot", self.machine.counting.up_s)
     }
 
     /// Devices, each with a path that lies on it.
@@ -107,9 +113,33 @@ impl<'a> Seen<'a> {
     }
 }
 
+/// `since boot, 12 days before`, if it is known how long.
+pub(super) fn since(what: &str, seconds: Option<u64>) -> String {
+    match seconds {
+        Some(seconds) => format!("since {what}, {} before", span(seconds)),
+        None => format!("since {what}"),
+    }
+}
+
+/// How far a counter came while it was watched: `5 more in 0.2 s`.
+pub(super) fn meanwhile(more: Option<u64>, watched_ms: Option<u64>) -> Option<String> {
+    let (more, watched_ms) = (more?, watched_ms?);
+    let more = if more == 0 { "no".to_owned() } else { more.to_string() };
+    Some(format!("{more} more in {:.1} s", watched_ms as f64 / 1e3))
+}
+
 /// A path as a shell takes it, and as no program takes it for an option.
 pub(super) fn quoted(path: &str) -> String {
-    let path = if path.starts_with('-') { format!("./{path}") } else { path.to_owned() };
+    word(&as_argument(path))
+}
+
+/// A word as a shell takes it.
+pub(super) fn word(word: &str) -> String {
     let quoter = shlex::Quoter::new().allow_nul(true);
-    quoter.quote(&path).expect("NUL is allowed").into_owned()
+    quoter.quote(word).expect("NUL is allowed").into_owned()
+}
+
+/// A path that no program takes for an option.
+pub(super) fn as_argument(path: &str) -> String {
+    if path.starts_with('-') { format!("./{path}") } else { path.to_owned() }
 }

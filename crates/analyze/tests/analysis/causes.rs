@@ -61,7 +61,7 @@ impl Scene {
         };
         let machine = Machine {
             format: 1,
-            paths: vec![PathSeen { path: "/data".to_owned(), top: Some(0), problem: None }],
+            paths: vec![PathSeen { path: "/data".to_owned(), top: Some(0), ..PathSeen::default() }],
             nodes: vec![
                 Node { layer: SeenLayer::Mount(mount), below: vec![1] },
                 Node { layer: SeenLayer::Device(disk), below: Vec::new() },

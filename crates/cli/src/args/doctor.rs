@@ -10,6 +10,8 @@ use super::{Color, DocumentedArgs, Listing};
 Examples:
   iotax doctor /mnt/data
       what lies under it, layer by layer, and what of it is known to hurt
+  iotax doctor --all /mnt/data
+      what is yet to be tested in full, too
   iotax doctor --record iotax-run-20260102-030405
       what those results say, joined with what was seen on the machine
   iotax doctor --vm Standard_DS1_v2 --disk P10 --caching readonly /mnt/data
@@ -26,10 +28,11 @@ pub struct DoctorArgs {
     #[arg(value_name = "PATH")]
     pub paths: Vec<PathBuf>,
     /// Results of run, compare, peel or limits: rank the causes by them
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["paths", "machine", "vm", "disk", "caching", "variant"])]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["paths", "machine", "vm", "disk", "caching", "variant", "no_metadata", "metadata_address", "disk_links"])]
     pub record: Option<PathBuf>,
     /// Look at a machine that was saved, not at this one
-    #[arg(long, value_name = "FILE", conflicts_with = "paths")]
+    #[arg(long, value_name = "FILE",
+          conflicts_with_all = ["paths", "no_metadata", "metadata_address", "disk_links"])]
     pub machine: Option<PathBuf>,
     /// Write what was seen to a file, without names and addresses
     #[arg(long, value_name = "FILE")]
@@ -37,9 +40,13 @@ pub struct DoctorArgs {
     /// Leave names and addresses in what is saved
     #[arg(long, requires = "save")]
     pub no_redact: bool,
+    /// Tell all of findings that are to be tested, too: what was seen, why, the
+    /// remedy, the source
+    #[arg(long)]
+    pub all: bool,
     /// Explain a known cause; without a name, list them
     #[arg(long, value_name = "CAUSE", num_args = 0..=1, default_missing_value = "",
-          conflicts_with_all = ["paths", "record", "machine", "save", "vm", "disk"])]
+          conflicts_with_all = ["paths", "record", "machine", "save", "no_redact", "all", "vm", "disk", "caching", "variant", "no_metadata", "metadata_address", "disk_links"])]
     pub explain: Option<String>,
     #[command(flatten)]
     pub documented: DocumentedArgs,

@@ -6,7 +6,7 @@ use iotax_analyze::doctor::{self, Finding};
 use iotax_catalog::{cause, causes};
 use iotax_inspect::Look;
 use iotax_record::{LimitsReader, Machine};
-use iotax_report::{self as report, Redactor};
+use iotax_report::{self as report, DoctorDetail, Redactor};
 use iotax_spec::CloudChoice;
 
 use crate::args::{DoctorArgs, Listing};
@@ -108,7 +108,10 @@ fn printed(
     args: &DoctorArgs,
 ) -> String {
     match args.format {
-        Listing::Text => report::doctor_text(machine, findings, diagnoses, style(args.color)),
+        Listing::Text => {
+            let detail = if args.all { DoctorDetail::Whole } else { DoctorDetail::Folded };
+            report::doctor_text(machine, findings, diagnoses, detail, style(args.color))
+        }
         Listing::Json => report::doctor_json(machine, findings, diagnoses),
     }
 }

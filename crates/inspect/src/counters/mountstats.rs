@@ -19,6 +19,8 @@ pub struct NfsMount {
     pub mount_point: PathBuf,
     /// What is mounted: `server:/export`.
     pub source: String,
+    /// Seconds since it was mounted.
+    pub age_s: Option<u64>,
     /// Options in force: `rw,vers=4.2,rsize=1048576,sec=sys`.
     pub options: String,
     /// Connections: their protocol, and the most requests in flight on each that there were.
@@ -48,6 +50,8 @@ pub fn nfs_mounts(text: &str) -> Vec<NfsMount> {
             let line = line.trim_start();
             if let Some(options) = line.strip_prefix("opts:") {
                 options.trim().clone_into(&mut mount.options);
+            } else if let Some(age) = line.strip_prefix("age:") {
+                mount.age_s = age.trim().parse().ok();
             } else if let Some(transport) = line.strip_prefix("xprt:") {
                 mount.transports.extend(self::transport(transport));
             }

@@ -6,12 +6,14 @@
 //!
 //! | module | reads |
 //! |---|---|
+//! | `place` | the path itself |
 //! | `mount`, `ext4` | a mounted file system |
 //! | `nfs` | an NFS mount, and the way to its server |
 //! | `device`, `queue`, `interrupts` | a block device |
 //! | `mapped` | device mapper tables, without their keys |
 //! | `ebs`, `nvme` | what the controller of an EBS volume counts |
 //! | `group` | control groups: limits, and what they have cost |
+//! | `watch` | counters twice, to see whether they move |
 //! | `memory`, `pressure` | memory, page cache and swap; shares of time in which work waited |
 //! | `confidential` | what hides the memory from the host |
 //! | `kernel` | settings of modules |
@@ -29,9 +31,11 @@ mod memory;
 mod mount;
 mod nfs;
 mod nvme;
+mod place;
 mod pressure;
 mod programs;
 mod queue;
+mod watch;
 
 use std::fs;
 use std::io::ErrorKind;
@@ -42,12 +46,14 @@ use std::time::{Duration, Instant};
 
 use iotax_record::Machine;
 use iotax_record::machine::{
-    Device, DeviceKind, MACHINE_FORMAT, MountSeen, Node, PathSeen, SeenLayer, Unseen,
+    Counting, Device, DeviceKind, MACHINE_FORMAT, MountSeen, Node, PathSeen, SeenLayer, Unseen,
 };
 
 use self::programs::Programs;
+use self::watch::Watch;
 use crate::cloud::attached::{Links, used_as};
 use crate::cloud::{METADATA_ADDRESS, cloud_instance_at};
+use crate::deadline::within;
 use crate::machine::environment;
 use crate::mounts::{Mount, parse_mountinfo};
 use crate::stack::{Layer, LayerKind, Stack, device_name};
@@ -55,6 +61,10 @@ use crate::stack::{Layer, LayerKind, Stack, device_name};
 /// After so long no further path is looked at: one that nobody serves takes a second, and those after
 /// it are still seen.
 const PATHS_LIMIT: Duration = Duration::from_millis(1500);
+/// How long a path that answered may take to say more of itself.
+const PATH_LIMIT: Duration = Duration::from_millis(200);
+/// How long counters are watched.
+const WATCHED: Duration = Duration::from_millis(200);
 /// How long all programs that are run may take together.
 const PROGRAMS_LIMIT: Duration = Duration::from_secs(1);
 
@@ -65,6 +75,8 @@ pub struct Look {
     pub metadata: Option<SocketAddr>,
     /// Directories in which `dmsetup` and `ip` are looked for; without any none is run.
     pub programs: Vec<PathBuf>,
+    /// How long counters are watched, to see whether they move; zero reads them once.
+    pub watch: Duration,
 }
 
 impl Default for Look {
@@ -76,7 +88,7 @@ impl Default for Look {
         let programs = std::env::split_paths(&path).chain(administrators);
         // Root should not run what lies in the working directory.
         let programs = programs.filter(|directory| directory.is_absolute()).collect();
-        Self { metadata: Some(METADATA_ADDRESS), programs }
+        Self { metadata: Some(METADATA_ADDRESS), programs, watch: WATCHED }
     }
 }
 
@@ -95,15 +107,17 @@ pub fn machine(paths: &[&Path], look: &Look) -> Machine {
     let cloud = look.metadata.map(|address| thread::spawn(move || cloud_instance_at(address)));
     let sysfs = Path::new("/sys");
     let text = |path: &str| fs::read_to_string(path).unwrap_or_default();
-    let mut stack = Stack::new(sysfs, parse_mountinfo(&text("/proc/self/mountinfo")));
+    let mounts = parse_mountinfo(&text("/proc/self/mountinfo"));
+    let has_nfs = mounts.iter().any(|mount| matches!(mount.file_system.as_str(), "nfs" | "nfs4"));
+    let watch = (!look.watch.is_zero()).then(|| Watch::begin(has_nfs));
+    let mut stack = Stack::new(sysfs, mounts);
     let started = Instant::now();
     // One that nobody serves takes its second; several must not take one each.
     let mut seen_at = |path: &&Path| match started.elapsed() {
         elapsed if elapsed < PATHS_LIMIT => descend(&mut stack, path),
         _ => PathSeen {
-            path: path.display().to_string(),
             problem: Some("not looked at: those before it took too long to answer".to_owned()),
-            ..PathSeen::default()
+            ..place::named(path)
         },
     };
     let seen: Vec<PathSeen> = paths.iter().map(&mut seen_at).collect();
@@ -122,6 +136,10 @@ pub fn machine(paths: &[&Path], look: &Look) -> Machine {
     for device in devices_of(&mut nodes).filter(|device| device.kind == DeviceKind::Disk) {
         device.used_as = used_as(&device.name, device.model.as_deref(), &links, cloud.as_ref());
     }
+    let counting = match watch {
+        Some(watch) => watch.end(look.watch, mounts_of(&mut nodes)),
+        None => Counting { up_s: watch::up_s(), ..Counting::default() },
+    };
     let root = Path::new("/");
     let confidential = confidential::confidential(root, cloud.as_ref(), &mut unseen);
     Machine {
@@ -134,6 +152,7 @@ pub fn machine(paths: &[&Path], look: &Look) -> Machine {
         nodes,
         groups,
         memory,
+        counting,
         confidential,
         kernel: kernel::settings(root),
         cloud,
@@ -177,7 +196,10 @@ fn descend(stack: &mut Stack<'_>, path: &Path) -> PathSeen {
         }
         Err(error) => (None, Some(error.to_string())),
     };
-    PathSeen { path: path.display().to_string(), top, problem }
+    let asked = path.to_owned();
+    // It answered a moment ago, and may be gone since.
+    let told = top.and_then(|_| within(PATH_LIMIT, move || place::place(&asked)));
+    PathSeen { top, problem, ..told.unwrap_or_else(|| place::named(path)) }
 }
 
 /// Paths that are barred, and mounts whose devices are elsewhere or known to programs of their own.

@@ -3,6 +3,8 @@
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
+use serde_json::Value;
+
 use super::{MACHINE_FORMAT, Machine};
 use crate::error::Error;
 use crate::store::{open_file, write_json};
@@ -29,9 +31,9 @@ impl Machine {
             line: source.line(),
             source,
         };
-        let value: serde_json::Value = serde_json::from_str(&text).map_err(broken)?;
+        let value: Value = serde_json::from_str(&text).map_err(broken)?;
         // A later format may have other types in its fields.
-        let format = value.get("format").and_then(serde_json::Value::as_u64).unwrap_or(0);
+        let format = value.get("format").and_then(Value::as_u64).unwrap_or(0);
         // A record's head has a format, too.
         if format == 0 || value.get("nodes").is_none() {
             return Err(Error::NotAMachine { path: path.to_owned() });
@@ -42,6 +44,9 @@ impl Machine {
                 format: u32::try_from(format).unwrap_or(u32::MAX),
                 known: MACHINE_FORMAT,
             });
+        }
+        if let Some((field, value)) = absurd(&value, String::new()) {
+            return Err(Error::AbsurdNumber { path: path.to_owned(), field, value });
         }
         // From the text and not from `value`, for the line of what is wrong.
         let machine: Self = serde_json::from_str(&text).map_err(broken)?;
@@ -60,6 +65,25 @@ impl Machine {
             Error::Write { path, source } => Error::Save { path, source },
             other => other,
         })
+    }
+}
+
+/// The first number that no machine has, and where it stands. What it is used for would be infinite,
+/// or less than nothing.
+fn absurd(value: &Value, at: String) -> Option<(String, String)> {
+    match value {
+        Value::Number(number) => {
+            let is_possible = number.as_f64().is_some_and(|n| (0.0..=u64::MAX as f64).contains(&n));
+            (!is_possible).then(|| (at, number.to_string()))
+        }
+        Value::Array(items) => {
+            let mut each = items.iter().enumerate();
+            each.find_map(|(place, item)| absurd(item, format!("{at}[{place}]")))
+        }
+        Value::Object(fields) => fields.iter().find_map(|(name, field)| {
+            absurd(field, if at.is_empty() { name.clone() } else { format!("{at}.{name}") })
+        }),
+        Value::Null | Value::Bool(_) | Value::String(_) => None,
     }
 }
 
@@ -100,6 +124,9 @@ mod tests {
         insta::assert_snapshot!(said("{\"a\": 1}"), @"DIR/x.json is no machine: give a file that `iotax doctor --save` has written");
         insta::assert_snapshot!(said("{\"format\": 99, \"nodes\": []}"), @"DIR/x.json is of record format 99, this iotax reads up to 1: use a newer iotax");
         insta::assert_snapshot!(said("{\"format\": 1,\n\"nodes\": 3}"), @"DIR/x.json, line 2: not a valid record: invalid type: integer `3`, expected a sequence at line 2 column 10");
+        insta::assert_snapshot!(said(r#"{"format": 1, "nodes": [{"device": {"size_bytes": -1}, "below": []}]}"#), @"DIR/x.json: nodes[0].device.size_bytes is -1: a number of a machine is neither below 0 nor above 18446744073709551615");
+        insta::assert_snapshot!(said(r#"{"format": 1, "nodes": [], "groups": {"cpu": {"cpus": 1e308}}}"#), @"DIR/x.json: groups.cpu.cpus is 1e+308: a number of a machine is neither below 0 nor above 18446744073709551615");
+        insta::assert_snapshot!(said(r#"{"format": 1, "nodes": [], "memory": {"file_refaults": 1e400}}"#), @"DIR/x.json, line 1: not a valid record: number out of range at line 1 column 60");
         insta::assert_snapshot!(said("{\"format\": 1,"), @"DIR/x.json, line 1: not a valid record: EOF while parsing a value at line 1 column 13");
     }
 }

@@ -11,8 +11,10 @@
 //! | `nfs` | NFS mounts, and the way to their server |
 //! | `group` | control groups: limits, and what they have cost |
 //! | `system` | memory, virtual machine, kernel settings |
+//! | `counting` | how long counters have counted |
 //! | `file` | a machine in a file of its own |
 
+mod counting;
 mod file;
 mod group;
 mod mapped;
@@ -22,6 +24,7 @@ mod system;
 
 use serde::{Deserialize, Serialize};
 
+pub use counting::Counting;
 pub use group::{ControlGroups, CpuThrottling, GroupIoLimits, GroupMemory};
 pub use mapped::{Crypt, MappedTarget, Mapping};
 pub use nfs::{NetworkPath, NfsSeen, NfsTransport};
@@ -61,6 +64,8 @@ pub struct Machine {
     pub groups: ControlGroups,
     /// Memory, page cache and swap.
     pub memory: MemorySeen,
+    /// How long counters have counted.
+    pub counting: Counting,
     /// What hides the memory from the host, if anything does.
     pub confidential: Confidential,
     /// Settings of kernel modules.
@@ -75,13 +80,39 @@ pub struct Machine {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PathSeen {
-    /// The path as it was asked for.
+    /// The path as it was asked for; what is no UTF-8 in it is replaced.
     pub path: String,
+    /// The path for a shell, where it has characters that cannot be written as they are: `$'a\377'`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shell: Option<String>,
+    /// What it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kind: Option<PathKind>,
+    /// Size, of regular files.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub size_bytes: Option<u64>,
+    /// A directory on the same mount in which files can be made: the path itself, or that of a file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub directory: Option<String>,
     /// Place of the uppermost layer in [`Machine::nodes`].
     pub top: Option<usize>,
     /// Why nothing was seen, if nothing was.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
+}
+
+/// What a path is to somebody who wants to measure it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PathKind {
+    /// A directory.
+    Directory,
+    /// A regular file.
+    File,
+    /// A block device.
+    Device,
+    /// A character device, a FIFO, a socket.
+    Other,
 }
 
 /// Something that could not be looked at, and how it could be.

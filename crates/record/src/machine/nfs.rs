@@ -16,6 +16,12 @@ pub struct NfsSeen {
     pub transmissions: u64,
     /// Operations that waited longer than `timeo` in all their repeats.
     pub major_timeouts: u64,
+    /// Seconds since it was mounted: the line `age:`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub age_s: Option<u64>,
+    /// Transmissions beyond operations that came while counters were watched.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sent_again_while_watched: Option<u64>,
     /// The way to the server.
     pub network: Option<NetworkPath>,
 }

@@ -24,16 +24,18 @@ use iotax_record::Machine;
 
 pub use self::cause::{cause_json, cause_list, cause_text};
 pub(crate) use self::diagnoses::{lines, sentence};
+pub use self::findings::Detail;
 pub use self::json::doctor_json;
 use crate::page::Page;
 use crate::text::Style;
 
 /// What a measurement points to, if there is one; the layers, what is around them, and the findings,
-/// as lines of text.
+/// as lines of text. `detail` is of findings that are yet to be tested.
 pub fn doctor_text(
     machine: &Machine,
     findings: &[Finding],
     diagnoses: Option<&[Diagnosis]>,
+    detail: Detail,
     style: Style,
 ) -> String {
     let mut page = Page::new(style);
@@ -44,7 +46,7 @@ pub fn doctor_text(
         page.lines(&tree::drawn(machine, path, style));
     }
     page.facts(&surroundings::facts(machine));
-    findings::write(&mut page, machine, findings);
+    findings::write(&mut page, machine, findings, detail);
     let unseen: Vec<_> =
         machine.unseen.iter().map(|unseen| format!("{}: {}", unseen.what, unseen.how)).collect();
     page.list("Not seen", &unseen.iter().collect::<Vec<_>>());

@@ -79,10 +79,17 @@ pub(super) fn full_pool(seen: &Seen<'_>) -> Vec<Finding> {
     if complaint.is_none() && !is_near {
         return Vec::new();
     }
-    let certainty = if complaint.is_some() { Certainty::Seen } else { Certainty::Likely };
+    // The most that there ever was may be long ago.
+    let is_full = pool.is_some_and(|pool| pool.used_bytes as f64 >= NEARLY_FULL * size as f64);
+    let certainty = match complaint {
+        Some(_) => Certainty::Seen,
+        None if is_full => Certainty::Likely,
+        None => Certainty::ToBeTested,
+    };
     let used = if size > 0 {
         let share = percent(most as f64 / size as f64);
-        format!("{share} of the pool of {} were in use", bytes(size as f64))
+        let since = seen.since_boot();
+        format!("At most {share} of the pool of {} were in use {since}", bytes(size as f64))
     } else {
         "The pool had no room".to_owned()
     };

@@ -146,9 +146,10 @@ pub(super) fn interrupts(seen: &Seen<'_>) -> Vec<Finding> {
         let (cpu, most) = all.iter().enumerate().max_by_key(|(_, count)| **count)?;
         let share = *most as f64 / total.max(1) as f64;
         let why = format!(
-            "{} of the {total} interrupts of {} came to CPU {cpu}, of {}.",
+            "{} of the {total} interrupts of {} {} came to CPU {cpu}, of {}.",
             percent(share),
             disk.name,
+            seen.since_boot(),
             all.len()
         );
         let affinity = disk
@@ -191,7 +192,8 @@ pub(super) fn loops(seen: &Seen<'_>) -> Vec<Finding> {
         let finding =
             Finding::new("loop-double-caching", about(device, path), Certainty::Likely, why)
                 .observed(Observation::file(format!("/sys/block/{}/loop/dio", device.name), "0"))
-                .command(format!("iotax run seqwrite-1m {}", quoted(path)));
+                .command(format!("iotax run seqwrite-1m {}", quoted(path)))
+                .command(format!("iotax run seqread-1m {}", quoted(path)));
         (file.is_direct == Some(false)).then_some(finding)
     };
     seen.devices().filter_map(finding).collect()

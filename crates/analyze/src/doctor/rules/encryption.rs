@@ -186,6 +186,7 @@ pub(super) fn split(seen: &Seen<'_>) -> Vec<Finding> {
                 size.to_string(),
             ))
             .command(format!("iotax run seqwrite-1m {}", quoted(path)))
+            .command(format!("iotax run seqread-1m {}", quoted(path)))
     };
     crypts(seen).map(finding).collect()
 }

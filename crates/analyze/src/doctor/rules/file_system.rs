@@ -132,7 +132,8 @@ pub(super) fn copy_on_write(seen: &Seen<'_>) -> Vec<Finding> {
 /// Access times that are always written.
 pub(super) fn strict_atime(seen: &Seen<'_>) -> Vec<Finding> {
     each(seen, |mount, path| {
-        let milder = ["relatime", "noatime", "ro"];
+        // With lazytime they are kept in memory for a day.
+        let milder = ["relatime", "noatime", "lazytime", "ro"];
         let is_it = JOURNALLED.contains(&mount.file_system.as_str())
             && !mount.options.is_empty()
             && milder.iter().all(|option| mount.option(option).is_none());

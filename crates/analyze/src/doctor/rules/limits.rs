@@ -265,11 +265,8 @@ pub(super) fn depths(seen: &Seen<'_>) -> Vec<Finding> {
             .map(|requests| requests.saturating_mul(queue.hardware_queues.unwrap_or(1).max(1)));
         let takes = requests.into_iter().chain(queue.depth).min();
         let is_short = takes.is_some_and(|takes| (takes as f64) < needed);
-        let (cause, certainty) = if is_short {
-            ("queue-too-short", Certainty::Likely)
-        } else {
-            ("too-little-parallelism", Certainty::ToBeTested)
-        };
+        // The latency is an assumption; a measurement tells which of them it is.
+        let cause = if is_short { "queue-too-short" } else { "too-little-parallelism" };
         let room = match takes {
             Some(takes) if is_short => format!(" Its queue takes {takes}."),
             _ => " A program with one thread and no asynchronous I/O has one.".to_owned(),
@@ -281,7 +278,7 @@ pub(super) fn depths(seen: &Seen<'_>) -> Vec<Finding> {
         );
         let path = quoted(one.path);
         let file = |name: &str| format!("/sys/block/{}/{name}", one.device.name);
-        let finding = Finding::new(cause, about(one), certainty, why)
+        let finding = Finding::new(cause, about(one), Certainty::ToBeTested, why)
             .observed(Observation::documented("IOPS", format!("{iops:.0}")))
             .observed_if(
                 queue.requests.map(|n| Observation::file(file("queue/nr_requests"), n.to_string())),

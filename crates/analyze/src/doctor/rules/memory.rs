@@ -3,7 +3,7 @@
 use iotax_record::machine::{Device, Swap};
 
 use crate::doctor::finding::{Certainty, Finding, Observation};
-use crate::doctor::seen::{Seen, quoted};
+use crate::doctor::seen::{Seen, meanwhile, quoted};
 use crate::words::{bytes, bytes_per_s};
 
 /// Latency of a network disk that rates are computed with.
@@ -12,6 +12,8 @@ const ASSUMED_LATENCY_S: f64 = 0.001;
 const PROFILE_READ_AHEAD_BYTES: u64 = 8 << 10;
 /// A write-back that takes longer than this surprises.
 const LONG_S: f64 = 20.0;
+/// Pages read again per second since boot that are no trouble of long ago.
+const MANY_REFAULTS_PER_S: u64 = 10;
 /// Share of time in which some work waited for memory that is more than noise.
 const WAITED_PERCENT: f64 = 1.0;
 
@@ -140,12 +142,23 @@ pub(super) fn thrash(seen: &Seen<'_>) -> Vec<Finding> {
         let memory = &seen.machine.memory;
         let (pressure, refaults) = (memory.pressure?, memory.file_refaults?);
         let path = quoted(&seen.machine.paths.first()?.path);
+        let counting = &seen.machine.counting;
+        let now = meanwhile(counting.more_file_refaults, counting.watched_ms);
         let why = format!(
             "Work waited for memory {:.1} % of the last five minutes, and {refaults} pages of files \
-             were read again since boot after they had been thrown out.",
-            pressure.some_300s_percent
+             were read again {} after they had been thrown out{}.",
+            pressure.some_300s_percent,
+            seen.since_boot(),
+            now.map_or(String::new(), |now| format!("; {now}"))
         );
-        let finding = Finding::new("page-cache-thrash", "page cache", Certainty::Likely, why)
+        // It may be long ago.
+        let acts = match (counting.more_file_refaults, counting.up_s) {
+            (Some(more), _) => more > 0,
+            (None, Some(up_s)) => refaults / up_s.max(1) >= MANY_REFAULTS_PER_S,
+            (None, None) => true,
+        };
+        let certainty = if acts { Certainty::Likely } else { Certainty::ToBeTested };
+        let finding = Finding::new("page-cache-thrash", "page cache", certainty, why)
             .observed(Observation::field(
                 "/proc/vmstat",
                 "workingset_refault_file",

@@ -3,12 +3,14 @@
 use iotax_record::machine::{MountSeen, NfsSeen};
 
 use crate::doctor::finding::{Certainty, Finding, Observation};
-use crate::doctor::seen::{Seen, quoted};
+use crate::doctor::seen::{Seen, meanwhile, quoted, since};
 use crate::words::percent;
 
 const MOUNTSTATS: &str = "/proc/self/mountstats";
 /// Calls sent again that are worth a word, as a share of all.
 const SENT_AGAIN: f64 = 0.001;
+/// The most that there ever was says little of now after this time.
+const OLD_S: u64 = 3_600;
 /// Fewer calls than this say nothing of a share.
 const ENOUGH_CALLS: u64 = 1_000;
 
@@ -48,6 +50,26 @@ fn sent_again(nfs: &NfsSeen) -> f64 {
 
 fn is_lossy(nfs: &NfsSeen) -> bool {
     nfs.major_timeouts > 0 || sent_again(nfs) >= SENT_AGAIN
+}
+
+/// Whether it still sends calls again, or has sent so many that it must do so often. A timeout that
+/// was waited out once may have been the server's restart.
+fn acts(nfs: &NfsSeen) -> bool {
+    sent_again(nfs) >= SENT_AGAIN || nfs.sent_again_while_watched.is_some_and(|more| more > 0)
+}
+
+/// What was sent again, since when, and whether it still goes on.
+fn lost(seen: &Seen<'_>, nfs: &NfsSeen) -> String {
+    let watched_ms = seen.machine.counting.watched_ms;
+    let now = meanwhile(nfs.sent_again_while_watched, watched_ms);
+    format!(
+        "{} of {} calls were sent again {}{}, {} waited out their timeout",
+        percent(sent_again(nfs)),
+        nfs.operations,
+        since("it was mounted", nfs.age_s),
+        now.map_or(String::new(), |now| format!(" ({now})")),
+        nfs.major_timeouts
+    )
 }
 
 fn counters(mount: &MountSeen, nfs: &NfsSeen) -> [Observation; 2] {
@@ -101,10 +123,8 @@ pub(super) fn gss_window(seen: &Seen<'_>) -> Vec<Finding> {
         let sec = kerberos(nfs)?;
         let connections = connections(nfs);
         let (certainty, so_far) = if is_lossy(nfs) {
-            let (share, waited) = (percent(sent_again(nfs)), nfs.major_timeouts);
-            let so_far =
-                format!("{share} of the calls were sent again, {waited} waited out their timeout.");
-            (Certainty::Seen, so_far)
+            let certainty = if acts(nfs) { Certainty::Seen } else { Certainty::Likely };
+            (certainty, format!("{}.", lost(seen, nfs)))
         } else {
             let so_far = "Under many calls at once the server drops those outside of its window.";
             (Certainty::Likely, so_far.to_owned())
@@ -137,14 +157,12 @@ pub(super) fn gss_window(seen: &Seen<'_>) -> Vec<Finding> {
 pub(super) fn retransmissions(seen: &Seen<'_>) -> Vec<Finding> {
     let finding = |(mount, nfs, path): (&MountSeen, &NfsSeen, &str)| {
         let why = format!(
-            "{} of {} calls since it was mounted were sent again and {} waited out their timeout \
-             (timeo={}, in tenths of a second).",
-            percent(sent_again(nfs)),
-            nfs.operations,
-            nfs.major_timeouts,
+            "{} (timeo={}, in tenths of a second).",
+            lost(seen, nfs),
             nfs.option("timeo").unwrap_or("600")
         );
-        let mut finding = Finding::new("nfs-retransmissions", about(mount), Certainty::Likely, why)
+        let certainty = if acts(nfs) { Certainty::Likely } else { Certainty::ToBeTested };
+        let mut finding = Finding::new("nfs-retransmissions", about(mount), certainty, why)
             .command(format!("iotax run randread-4k {} --set depth=32 --time 30s", quoted(path)));
         finding.seen.extend(counters(mount, nfs));
         let is_told = kerberos(nfs).is_some() && connections(nfs) > 1;
@@ -159,10 +177,14 @@ pub(super) fn slots(seen: &Seen<'_>) -> Vec<Finding> {
         let (allowed, setting) = seen.machine.kernel.nfs_slots(nfs)?;
         let most = nfs.transports.iter().filter_map(|transport| transport.most_slots).max()?;
         let why = format!(
-            "A connection had {most} calls in flight, and {allowed} are allowed: further calls waited \
-             in this machine."
+            "A connection had {most} calls in flight at some time {}, and {allowed} are allowed: \
+             further calls waited in this machine.",
+            since("it was mounted", nfs.age_s)
         );
-        let finding = Finding::new("nfs-slots", about(mount), Certainty::Likely, why)
+        // The kernel keeps the most there ever was, which may be long ago.
+        let is_old = nfs.age_s.is_some_and(|age| age >= OLD_S);
+        let certainty = if is_old { Certainty::ToBeTested } else { Certainty::Likely };
+        let finding = Finding::new("nfs-slots", about(mount), certainty, why)
             .observed(Observation::field(
                 MOUNTSTATS,
                 format!("{}: xprt, most slots", mount.mount_point),

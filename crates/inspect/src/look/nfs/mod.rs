@@ -33,11 +33,18 @@ pub(super) fn fill<'a>(
     }
 }
 
+/// A counter of all operations of a mount.
+fn sum(stats: &NfsMount, counter: usize) -> u64 {
+    let counters = stats.operations.iter().map(|(_, counters)| counters[counter]);
+    counters.fold(0, u64::saturating_add)
+}
+
+/// Transmissions beyond the first of each operation.
+pub(super) fn sent_again(stats: &NfsMount) -> u64 {
+    sum(stats, 1).saturating_sub(sum(stats, 0))
+}
+
 fn summed(stats: &NfsMount) -> NfsSeen {
-    let sum = |counter: usize| {
-        let counters = stats.operations.iter().map(|(_, counters)| counters[counter]);
-        counters.fold(0, u64::saturating_add)
-    };
     let transport = |(protocol, most_slots): &(String, Option<u64>)| NfsTransport {
         protocol: protocol.clone(),
         most_slots: *most_slots,
@@ -45,9 +52,11 @@ fn summed(stats: &NfsMount) -> NfsSeen {
     NfsSeen {
         options: stats.options.clone(),
         transports: stats.transports.iter().map(transport).collect(),
-        operations: sum(0),
-        transmissions: sum(1),
-        major_timeouts: sum(2),
+        operations: sum(stats, 0),
+        transmissions: sum(stats, 1),
+        major_timeouts: sum(stats, 2),
+        age_s: stats.age_s,
+        sent_again_while_watched: None,
         network: None,
     }
 }
@@ -64,12 +73,14 @@ device s:/x mounted on /m with fstype nfs4 statvers=1.1
 \topts:\trw,vers=4.2,nconnect=2,sec=krb5p
 \txprt:\ttcp 0 0 2 0 0 61 61 0 63 0 64 0 0
 \txprt:\ttcp 0 0 2 0 0 61 61 0 63 0 65 0 0
+\tage:\t86400
 \tper-op statistics
 \t        READ: 16 17 1 3072 4196608 2 11 13 3
 \t       WRITE: 5 6 2 1 2 3 4 5
 ";
         let seen = summed(&nfs_mounts(text)[0]);
         assert_eq!((seen.operations, seen.transmissions, seen.major_timeouts), (21, 23, 3));
+        assert_eq!(seen.age_s, Some(86_400));
         assert_eq!((seen.option("sec"), seen.option("nconnect")), (Some("krb5p"), Some("2")));
         let slots: Vec<_> = seen.transports.iter().map(|transport| transport.most_slots).collect();
         assert_eq!(slots, [Some(64), Some(65)]);
