@@ -66,6 +66,7 @@ pub fn limits(args: &LimitsArgs) -> Result<Exit> {
     let mut writer = LimitsWriter::create(&dir, &head)?;
     let search = iotax_run::Search {
         limits: &head.limits,
+        environment: &head.environment,
         rig: &mut rig,
         stop: &stop,
         progress: &mut |what, takes| line.step(what, takes),
@@ -92,7 +93,7 @@ pub fn report_limits(dir: &Path, format: Format, color: Color) -> Result<Exit> {
 pub fn read_limits(dir: &Path) -> Result<(LimitsReader, Caps)> {
     let reader = LimitsReader::open(dir)?;
     let probes = reader.probes()?.collect::<Result<Vec<_>, _>>()?;
-    let caps = match iotax_run::replay(&reader.head.limits, probes) {
+    let caps = match iotax_run::replay(&reader.head, probes) {
         Some(caps) => caps,
         None => as_concluded(dir, &reader)?,
     };
