@@ -17,11 +17,12 @@ use jiff::Timestamp;
 
 use crate::args::{Color, Format, LimitsArgs};
 use crate::exit::{Exit, Usage};
-use crate::{documented, instance, measure, output, resolve, seen, signals};
+use crate::{documented, instance, measure, output, resolve, same_storage, seen, signals};
 
 /// `iotax limits`
 pub fn limits(args: &LimitsArgs) -> Result<Exit> {
     let mut limits = asked(args)?;
+    same_storage::refuse_in_limits(&limits)?;
     let stop = signals::stop_flag()?;
     let dir = measure::directory("limits", args.output.out.as_deref());
     output::refuse_occupied(&dir)?;
