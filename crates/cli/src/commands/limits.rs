@@ -17,7 +17,9 @@ use jiff::Timestamp;
 
 use crate::args::{Color, Format, LimitsArgs};
 use crate::exit::{Exit, Usage};
-use crate::{documented, instance, measure, output, resolve, same_storage, seen, signals};
+use crate::{
+    documented, instance, measure, output, recorded, resolve, same_storage, seen, signals,
+};
 
 /// `iotax limits`
 pub fn limits(args: &LimitsArgs) -> Result<Exit> {
@@ -94,10 +96,13 @@ pub fn report_limits(dir: &Path, format: Format, color: Color) -> Result<Exit> {
 pub fn read_limits(dir: &Path) -> Result<(LimitsReader, Caps)> {
     let reader = LimitsReader::open(dir)?;
     let probes = reader.probes()?.collect::<Result<Vec<_>, _>>()?;
-    let caps = match iotax_run::replay(&reader.head, probes) {
+    let mut caps = match iotax_run::replay(&reader.head, probes) {
         Some(caps) => caps,
         None => as_concluded(dir, &reader)?,
     };
+    if let Some(gap) = reader.gap()? {
+        caps.notes.push(format!("Beware: {}.", recorded::tell(dir, &gap)));
+    }
     Ok((reader, caps))
 }
 
