@@ -384,4 +384,7 @@ pub struct Ending {
     pub switch_ns: u64,
     /// Whether the user interrupted it.
     pub interrupted: bool,
+    /// What the record it was read from lacks, for people; empty if it is whole.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub gaps: Vec<String>,
 }

@@ -337,5 +337,6 @@ fn ending(
         wall_ns: end.map_or(last_ns, |end| end.wall_ns),
         switch_ns: trials.iter().map(|trial| trial.switch_ns).sum(),
         interrupted: end.is_some_and(|end| end.interrupted),
+        gaps: Vec::new(),
     }
 }

@@ -15,6 +15,7 @@ mod progress;
 mod recorded;
 mod resolve;
 mod results;
+mod same_storage;
 mod seen;
 mod signals;
 mod workload;

@@ -18,7 +18,7 @@ use crate::exit::Exit;
 use crate::follow_up::Ground;
 use crate::iostat::{self, Shown};
 use crate::progress::ProgressLine;
-use crate::{instance, output, seen, signals};
+use crate::{instance, output, same_storage, seen, signals};
 
 /// Runs `spec` and shows what came of it. `name` is the command, for the default directory.
 /// `documented`: how the cloud may be asked which VM this is.
@@ -37,6 +37,7 @@ pub fn measure(
     let drivers = Drivers::find(&spec)?;
     let mut progress = ProgressLine::new(&plan, args.quiet);
 
+    same_storage::warn_in_comparison(&spec.arms);
     let mut rig = Rig::open(
         &spec,
         Options {

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result};
 use iotax_analyze::Phases;
-use iotax_record::{Reader, SideRecord};
+use iotax_record::{Gap, Reader, SideRecord};
 use iotax_report::{Part, Redactor};
 
 /// Opens the record in `dir`.
@@ -29,8 +29,35 @@ pub fn read(dir: &Path) -> Result<(Reader, Vec<Part>)> {
         phases.add(&trial?);
     }
     add_side_records(dir, &mut phases, None)?;
-    let parts = phases.finish(reader.end.as_ref());
+    let mut parts = phases.finish(reader.end.as_ref());
+    let gaps = gaps(dir, &reader)?;
+    for (_, analysis) in &mut parts {
+        analysis.ending.gaps.clone_from(&gaps);
+    }
     Ok((reader, parts))
+}
+
+/// What the record in `dir` lacks, and those of what was run beside it, as sentences; told on
+/// stderr.
+///
+/// # Errors
+/// If one of them cannot be read.
+pub fn gaps(dir: &Path, reader: &Reader) -> Result<Vec<String>> {
+    let mut gaps = Vec::new();
+    gaps.extend(reader.gap()?.map(|gap| tell(dir, &gap)));
+    for side in SideRecord::ALL {
+        if let Some(reader) = side.open(dir)? {
+            gaps.extend(reader.gap()?.map(|gap| tell(&side.directory(dir), &gap)));
+        }
+    }
+    Ok(gaps)
+}
+
+/// Says on stderr what the record in `dir` lacks, and returns it.
+pub fn tell(dir: &Path, gap: &Gap) -> String {
+    let said = gap.to_string();
+    eprintln!("warning: {}: {said}", dir.display());
+    said
 }
 
 /// Adds what was run beside the experiment in `dir` to its phases, told by `redactor` if others

@@ -82,6 +82,28 @@ fn a_cache_above_the_cap_is_told_from_the_cap() {
     assert!(number(&pass["ratio"]) > 3.0, "{pass}");
 }
 
+/// Memory is as fast as the CPUs that copy it, part of which are the kernel's.
+#[test]
+fn the_speed_of_memory_is_told_as_this_machines() {
+    let desk = Desk::new();
+    let Ok(memory) = tempfile::tempdir_in("/dev/shm") else {
+        return eprintln!("SKIPPED: no tmpfs at /dev/shm to write to");
+    };
+    let directory = memory.path().to_str().unwrap();
+    let args = ["limits", directory, "--quick", "--size", "128M", "--format", "json", "-q"];
+    let said = desk.run(&args);
+    assert_eq!((said.code, said.err.as_str()), (0, ""), "{}", said.out);
+    let target = &json(&said.out)["targets"][0];
+    let caps: Vec<&Value> =
+        [&target["iops"], &target["bw_bytes"]].into_iter().filter(|cap| cap.is_object()).collect();
+    assert!(!caps.is_empty(), "{}", said.out);
+    for cap in caps {
+        // On a machine that others keep busy it says so, instead of blaming the storage alone.
+        let has_others = cap["why"].as_str().unwrap().contains("with other work");
+        assert!(cap["kind"] == "this_machine" || has_others, "{}", said.out);
+    }
+}
+
 #[test]
 fn what_makes_no_sense_is_refused_before_anything_is_made() {
     let desk = Desk::new();

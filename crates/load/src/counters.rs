@@ -15,7 +15,9 @@ impl Reading {
     pub fn now() -> Self {
         let cpu = clock_gettime(ClockId::ProcessCPUTime);
         let cpu_ns = cpu.tv_sec.unsigned_abs() * 1_000_000_000 + cpu.tv_nsec.unsigned_abs();
-        Self::with(Some(cpu_ns), "/proc/self")
+        let mut reading = Self::with(Some(cpu_ns), "/proc/self");
+        reading.0.kernel_threads_cpu_ns = kernel_threads_ticks().map(|ticks| ticks * tick_ns());
+        reading
     }
 
     /// As [`Reading::now`], with the figures of another process instead of this one's.
@@ -35,6 +37,7 @@ impl Reading {
             device_write_bytes: new.device_write_bytes.or(old.device_write_bytes),
             cpu_busy_ns: new.cpu_busy_ns.or(old.cpu_busy_ns),
             cpu_steal_ns: new.cpu_steal_ns.or(old.cpu_steal_ns),
+            kernel_threads_cpu_ns: new.kernel_threads_cpu_ns.or(old.kernel_threads_cpu_ns),
         };
     }
 
@@ -49,6 +52,7 @@ impl Reading {
             device_write_bytes: field("write_bytes"),
             cpu_busy_ns: cpus.map(|(busy, _)| busy * tick_ns()),
             cpu_steal_ns: cpus.map(|(_, steal)| steal * tick_ns()),
+            kernel_threads_cpu_ns: None,
         })
     }
 
@@ -63,6 +67,7 @@ impl Reading {
             device_write_bytes: difference(|counters| counters.device_write_bytes),
             cpu_busy_ns: difference(|counters| counters.cpu_busy_ns),
             cpu_steal_ns: difference(|counters| counters.cpu_steal_ns),
+            kernel_threads_cpu_ns: difference(|counters| counters.kernel_threads_cpu_ns),
         }
     }
 }
@@ -80,6 +85,16 @@ fn process_ticks(stat: &str) -> Option<u64> {
     let mut times = fields.skip(10).map_while(|field| field.parse::<u64>().ok());
     is_there.then_some(())?;
     Some(times.next()? + times.next()?)
+}
+
+/// CPU time of all kernel threads in ticks. They are the children of `kthreadd`, always process 2;
+/// in another PID namespace that is somebody else, or nobody.
+fn kernel_threads_ticks() -> Option<u64> {
+    let name = fs::read_to_string("/proc/2/comm").ok()?;
+    (name.trim_end() == "kthreadd").then_some(())?;
+    let children = fs::read_to_string("/proc/2/task/2/children").ok()?;
+    let ticks = |pid: &str| process_ticks(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?);
+    Some(children.split_whitespace().filter_map(ticks).sum())
 }
 
 fn io_field(text: &str, name: &str) -> Option<u64> {
@@ -132,5 +147,16 @@ mod tests {
         let burnt: u64 = (0..200_000_u64).map(std::hint::black_box).sum();
         let used = Reading::now().since(&before);
         assert!(burnt > 0 && used.process_cpu_ns.unwrap() > 0);
+    }
+
+    #[test]
+    fn kernel_threads_are_told_from_processes_of_other_namespaces() {
+        let is_here = fs::read_to_string("/proc/2/comm").is_ok_and(|name| name == "kthreadd\n");
+        assert_eq!(kernel_threads_ticks().is_some(), is_here && children_are_listed());
+    }
+
+    /// A kernel may be built without that file.
+    fn children_are_listed() -> bool {
+        fs::exists("/proc/2/task/2/children").unwrap_or(false)
     }
 }

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::cloud::CloudInstance;
 use crate::error::Error;
 use crate::experiment::{Environment, Site};
+use crate::gap::{Gap, gap};
 use crate::machine::Machine;
 use crate::store::{End, read_json, read_lines, write_json};
 use crate::trial::LoadRecord;
@@ -145,6 +146,14 @@ impl LimitsReader {
     pub fn found<T: DeserializeOwned>(&self) -> Result<Option<T>, Error> {
         let path = self.dir.join(FOUND);
         if path.exists() { read_json(&path).map(Some) } else { Ok(None) }
+    }
+
+    /// What it lacks of what was measured.
+    ///
+    /// # Errors
+    /// If its probes cannot be read.
+    pub fn gap(&self) -> Result<Option<Gap>, Error> {
+        gap(&self.dir.join(PROBES), self.end.as_ref(), "probe")
     }
 
     /// The probes in the order in which they were made.

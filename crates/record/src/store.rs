@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 use crate::experiment::{Experiment, FORMAT};
+use crate::gap::{Gap, gap};
 use crate::trial::Trial;
 
 const HEAD: &str = "experiment.json";
@@ -111,6 +112,14 @@ impl Reader {
             end: if end.exists() { Some(read_json(&end)?) } else { None },
             path: dir.join(TRIALS),
         })
+    }
+
+    /// What it lacks of what was run.
+    ///
+    /// # Errors
+    /// If its trials cannot be read.
+    pub fn gap(&self) -> Result<Option<Gap>, Error> {
+        gap(&self.path, self.end.as_ref(), "trial")
     }
 
     /// The trials in the order in which they ran, one at a time: a record may be larger than

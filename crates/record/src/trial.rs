@@ -216,4 +216,8 @@ pub struct SystemCounters {
     pub cpu_busy_ns: Option<u64>,
     /// Time stolen by the hypervisor, in nanoseconds, summed over CPUs.
     pub cpu_steal_ns: Option<u64>,
+    /// CPU time of all kernel threads, in nanoseconds: layers such as dm-crypt and loop devices
+    /// work in them. `None` also where they cannot be seen, as in a container.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kernel_threads_cpu_ns: Option<u64>,
 }

@@ -23,7 +23,7 @@ pub fn markdown(experiment: &Experiment, analysis: &Analysis) -> String {
         let ending = escape(&provenance::ending(experiment, analysis));
         out.push_str(&format!("\n{counts}. {ending}\n"));
     } else {
-        let reason = escape(&analysis.ending.reason);
+        let reason = escape(&provenance::reason(analysis));
         out.push_str(&format!("\n{counts}; stopped: {reason}.\n"));
     }
     warnings(&mut out, &notices::notices(analysis));

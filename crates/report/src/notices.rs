@@ -76,6 +76,7 @@ mod tests {
             wall_ns: 0,
             switch_ns: 0,
             interrupted: false,
+            gaps: Vec::new(),
         };
         let analysis = Analysis {
             format: FORMAT,

@@ -31,7 +31,14 @@ pub(crate) fn ending(experiment: &Experiment, analysis: &Analysis) -> String {
     if experiment.spec.is_of_results() {
         return "Nothing was run here: the figures are those of the files.".to_owned();
     }
-    format!("Stopped: {}.", words::printable(&analysis.ending.reason))
+    format!("Stopped: {}.", reason(analysis))
+}
+
+/// Why it stopped, and what its record lacks, without the last full stop.
+pub(crate) fn reason(analysis: &Analysis) -> String {
+    let ending = &analysis.ending;
+    let gaps = ending.gaps.iter().map(|gap| format!(". Beware: {gap}"));
+    words::printable(&ending.reason) + &gaps.collect::<String>()
 }
 
 /// What the intervals of a table of comparisons mean, and how far a difference counts as none.

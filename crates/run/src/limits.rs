@@ -8,7 +8,9 @@ use std::time::{Duration, Instant};
 
 use iotax_analyze::caps::{Caps, Ended, Observation, Prober, find};
 use iotax_load::{LoadDriver as _, Native, Request, Target};
-use iotax_record::{End, LimitsWriter, LoadRecord, ProbeLoad, ProbeRecord};
+use iotax_record::{
+    End, Environment, LimitsHead, LimitsWriter, LoadRecord, ProbeLoad, ProbeRecord,
+};
 use iotax_rig::Rig;
 use iotax_spec::{Limits, Probe};
 
@@ -23,6 +25,8 @@ const GLANCE: Duration = Duration::from_millis(50);
 pub struct Search<'a> {
     /// What is asked.
     pub limits: &'a Limits,
+    /// The machine.
+    pub environment: &'a Environment,
     /// The targets, prepared.
     pub rig: &'a mut Rig,
     /// Set by someone else to end the search early.
@@ -58,9 +62,10 @@ pub fn limits(search: Search<'_>, writer: &mut LimitsWriter) -> Result<(Caps, En
 
 /// What the search finds in probes that were made before. `None` if it would have made others: a
 /// record that was edited, or that another version of the search made.
-pub fn replay(limits: &Limits, probes: Vec<ProbeRecord>) -> Option<Caps> {
-    let mut replay = Replay { probes: probes.into(), differs: false };
-    let caps = find(limits, &mut replay);
+pub fn replay(head: &LimitsHead, probes: Vec<ProbeRecord>) -> Option<Caps> {
+    let environment = &head.environment;
+    let mut replay = Replay { environment, probes: probes.into(), differs: false };
+    let caps = find(&head.limits, &mut replay);
     (!replay.differs).then_some(caps)
 }
 
@@ -90,7 +95,7 @@ impl Prober for Live<'_, '_> {
             return Err(Ended::Failed(why));
         }
         self.probes += 1;
-        observations(&record)
+        observations(&record, self.search.environment)
     }
 
     fn pause(&mut self, pause_ns: u64) -> Result<(), Ended> {
@@ -159,32 +164,36 @@ fn load(result: Result<LoadRecord, iotax_load::Error>) -> ProbeLoad {
 }
 
 /// One per place, or why there is none.
-fn observations(record: &ProbeRecord) -> Result<Vec<Observation>, Ended> {
+fn observations(
+    record: &ProbeRecord,
+    environment: &Environment,
+) -> Result<Vec<Observation>, Ended> {
     record
         .loads
         .iter()
         .map(|load| match load {
-            ProbeLoad::Done(load) => Ok(Observation::of(load)),
+            ProbeLoad::Done(load) => Ok(Observation::of(load, environment)),
             ProbeLoad::Failed(why) => Err(Ended::Failed(why.clone())),
         })
         .collect()
 }
 
 /// Probes that were made before, in their order.
-struct Replay {
+struct Replay<'a> {
+    environment: &'a Environment,
     probes: VecDeque<ProbeRecord>,
     /// The search asked for another one.
     differs: bool,
 }
 
-impl Prober for Replay {
+impl Prober for Replay<'_> {
     fn probe(&mut self, probe: &Probe) -> Result<Vec<Observation>, Ended> {
         let Some(record) = self.probes.pop_front() else { return Err(Ended::Interrupted) };
         if record.probe != *probe || record.loads.len() != probe.places.len() {
             self.differs = true;
             return Err(Ended::Interrupted);
         }
-        observations(&record)
+        observations(&record, self.environment)
     }
 
     fn pause(&mut self, _: u64) -> Result<(), Ended> {

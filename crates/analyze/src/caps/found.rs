@@ -166,6 +166,9 @@ pub struct Evidence {
     pub littles_law_off: f64,
     /// Share of its time that the load's thread computed at the plateau, if that can be told.
     pub thread_busy: Option<f64>,
+    /// Share of the time of all kernel threads that grew with the load, and so was spent on it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kernel_threads_share: Option<f64>,
 }
 
 /// Throughput over block size, and two models of it.

@@ -1,17 +1,34 @@
 //! What sets a cap: a limiter, the device, or this machine.
 
+use std::fmt::Write as _;
+
 use super::found::{CapKind, SizeFit, TargetCaps};
+use super::processors::Busy;
 use super::sizes::FITS;
-use crate::stats::plateau::BUSY;
 
 /// A model must fit so many times better than the other to be believed.
 const BETTER: f64 = 2.0;
 /// Over all sizes throughput changes by less than this on a flat line, and bytes on a falling one.
 const SLOPE: f64 = 0.05;
 
-/// What the measurements so far say.
-pub(super) fn of(found: &TargetCaps) -> (CapKind, String) {
-    let busy = found.evidence.thread_busy.filter(|busy| *busy >= BUSY);
+/// What the measurements so far say of a cap that was measured with these CPUs busy.
+pub(super) fn of(found: &TargetCaps, busy: &Busy) -> (CapKind, String) {
+    let slope = found.evidence.throughput_slope;
+    if let Some(mut why) = busy.is_limit() {
+        if !found.evidence.is_plateau {
+            let _ = write!(why, "; throughput still changes with depth (slope {slope:.2})");
+        }
+        return (CapKind::ThisMachine, why);
+    }
+    let (kind, mut why) = behind(found);
+    if let Some(others) = busy.others() {
+        let _ = write!(why, "; {others}");
+    }
+    (kind, why)
+}
+
+/// What it is if it is not this machine.
+fn behind(found: &TargetCaps) -> (CapKind, String) {
     let Some(sizes) = &found.sizes else {
         return (CapKind::External, "throughput over block size was not measured".to_owned());
     };
@@ -24,14 +41,6 @@ pub(super) fn of(found: &TargetCaps) -> (CapKind, String) {
                  what was reached and no cap"
             ),
         );
-    }
-    if let Some(busy) = busy {
-        let why = format!(
-            "the load's thread computed {:.0} % of the time: fewer, larger I/Os or more CPUs show \
-             what is behind",
-            busy * 100.0
-        );
-        return (CapKind::ThisMachine, why);
     }
     by_sizes(sizes)
 }

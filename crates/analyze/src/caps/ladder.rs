@@ -3,7 +3,7 @@
 use super::found::{DepthStep, Evidence, TargetCaps};
 use super::probe::{Ended, Observation};
 use super::scout::{SMALL_BYTES, Scout, Shape};
-use super::soak;
+use super::{processors, soak};
 use crate::stats::plateau::{FLAT, PROPORTIONAL};
 
 /// Deepest queue that is tried.
@@ -31,6 +31,7 @@ pub(super) fn climb(
     found.evidence = climb.evidence(top);
     climb.at(1, found)?;
     climb.knee(found)?;
+    found.evidence.kernel_threads_share = climb.kernel_threads_share();
     let steps = climb.steps;
     found.unloaded_latency_ns = steps.first().map(|(step, _)| step.mean_latency_ns);
     let best = steps.iter().map(|(step, _)| step.iops).fold(0.0, f64::max);
@@ -101,7 +102,16 @@ impl Climb<'_, '_> {
             latency_slope,
             littles_law_off: off,
             thread_busy: upper.last().and_then(|(_, seen)| seen.busy),
+            kernel_threads_share: None,
         }
+    }
+
+    /// From the depths with the least and the most throughput.
+    fn kernel_threads_share(&self) -> Option<f64> {
+        let seen = || self.steps.iter().map(|(_, seen)| seen);
+        let slow = seen().min_by(|a, b| a.iops().total_cmp(&b.iops()))?;
+        let fast = seen().max_by(|a, b| a.iops().total_cmp(&b.iops()))?;
+        processors::kernel_share(slow, fast)
     }
 }
 

@@ -13,6 +13,7 @@
 //! | `ladder` | throughput and latency over queue depth: is there a plateau? |
 //! | `sizes` | throughput over block size: a throttle's kink, or a device's curve? |
 //! | `plateau`, `kind` | the caps and what sets them, measured again until their intervals are narrow |
+//! | `processors` | or do this machine's CPUs set the rate? |
 //! | `second_pass` | does something above the cap answer what was read before? |
 //! | `documented` | which limit binds, of those documented and those set here |
 //! | `sharing` | do targets share a bucket? |
@@ -24,6 +25,7 @@ mod kind;
 mod ladder;
 mod plateau;
 mod probe;
+mod processors;
 mod scout;
 mod second_pass;
 mod sharing;
@@ -35,6 +37,7 @@ pub use found::{
     SecondPass, Shared, Sharing, SizeFit, TargetCaps,
 };
 pub use probe::{Ended, Observation, Prober};
+pub use processors::Processors;
 pub use scout::expected_ns;
 
 use iotax_spec::Limits;

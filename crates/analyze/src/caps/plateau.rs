@@ -2,7 +2,8 @@
 
 use super::found::{Burst, Cap, CapKind, TargetCaps};
 use super::kind;
-use super::probe::Ended;
+use super::probe::{Ended, Observation};
+use super::processors::Busy;
 use super::scout::{SMALL_BYTES, Scout, Shape};
 use super::{sizes, soak};
 use crate::stats::design::Design;
@@ -31,6 +32,7 @@ pub(super) fn caps(
         bursts.push(burst(scout, target, *quantity, found)?);
     }
     let mut values: Vec<Vec<f64>> = vec![Vec::new(); wanted.len()];
+    let mut observed: Vec<Vec<Observation>> = vec![Vec::new(); wanted.len()];
     let most = if scout.limits().quick { 3 } else { MOST };
     let critical = CriticalValues::new(Design::with_max_blocks(MOST), ALPHA);
     for measured in 1..=most {
@@ -38,15 +40,18 @@ pub(super) fn caps(
             let shape = wanted[at].shape("measure the cap again");
             let seen = scout.measure(target, shape, found)?;
             values[at].push(wanted[at].value(seen.iops(), seen.bytes_per_s()).ln());
+            observed[at].push(seen);
         }
         let is_look = critical.design().is_look(measured);
         if is_look && values.iter().all(|values| is_narrow(&critical, values)) {
             break;
         }
     }
-    let (kind, why) = kind::of(found);
-    for ((quantity, values), burst) in wanted.into_iter().zip(values).zip(bursts) {
+    let measured = values.into_iter().zip(observed);
+    for ((quantity, (values, observed)), burst) in wanted.into_iter().zip(measured).zip(bursts) {
         let Some(interval) = critical.rci(&values) else { continue };
+        let share = found.evidence.kernel_threads_share.unwrap_or(0.0);
+        let (kind, why) = kind::of(found, &Busy::of(&observed, share));
         let cap = Cap {
             cap: interval.mean.exp(),
             lo: interval.lo.exp(),
@@ -55,7 +60,7 @@ pub(super) fn caps(
             block_bytes: quantity.block_bytes,
             queue_depth: quantity.queue_depth,
             kind,
-            why: why.clone(),
+            why,
             burst,
         };
         let place = if quantity.is_bytes { &mut found.bw_bytes } else { &mut found.iops };

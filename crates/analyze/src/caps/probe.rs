@@ -2,9 +2,10 @@
 
 use std::fmt;
 
-use iotax_record::LoadRecord;
+use iotax_record::{Environment, LoadRecord};
 use iotax_spec::Probe;
 
+use super::processors::Processors;
 use crate::facts::JobFacts;
 
 /// Makes probes.
@@ -56,6 +57,8 @@ pub struct Observation {
     /// Share of its time that the load's busiest thread computed. `None` where waiting computes
     /// too, so that it says nothing.
     pub busy: Option<f64>,
+    /// What all CPUs did meanwhile. `None` as for `busy`.
+    pub processors: Option<Processors>,
     /// I/Os completed in each whole second of the window.
     pub per_second_ios: Vec<u32>,
     /// I/Os that failed.
@@ -65,15 +68,17 @@ pub struct Observation {
 }
 
 impl Observation {
-    /// From what a load driver measured.
-    pub fn of(load: &LoadRecord) -> Self {
+    /// From what a load driver measured on this machine.
+    pub fn of(load: &LoadRecord, environment: &Environment) -> Self {
         let Some(job) = load.jobs.first() else { return Self::default() };
         let facts = JobFacts::of(job, 0, true);
         let active_ns = facts.active_ns.max(1) as f64;
         let threads = f64::from(facts.threads.max(1));
         // That engine waits for simulated time by looking at the clock.
         let is_spinning = facts.engine == "vdisk";
+        let processors = || Processors::of(&load.system, load.window_ns, environment);
         Self {
+            processors: (!is_spinning).then(processors).flatten(),
             ios: facts.ios,
             bytes: facts.bytes(),
             active_ns: facts.active_ns,

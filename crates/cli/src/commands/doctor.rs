@@ -19,7 +19,7 @@ pub fn doctor(args: &DoctorArgs) -> Result<Exit> {
     if let Some(id) = &args.explain {
         return explain(id, args);
     }
-    let Case { machine, diagnoses, choice } = match &args.record {
+    let Case { machine, diagnoses, choice, gaps } = match &args.record {
         Some(dir) => recorded(dir)?,
         None => looked(args)?,
     };
@@ -31,7 +31,7 @@ pub fn doctor(args: &DoctorArgs) -> Result<Exit> {
         save(&machine, file, args.no_redact)?;
     }
     let findings = doctor::findings(&machine, &choice);
-    say(&printed(&machine, &findings, diagnoses.as_deref(), args))?;
+    say(&printed(&machine, &findings, (diagnoses.as_deref(), &gaps), args))?;
     Ok(if nothing_seen(&machine) { Exit::Failed } else { Exit::Done })
 }
 
@@ -42,6 +42,8 @@ struct Case {
     diagnoses: Option<Vec<Diagnosis>>,
     /// What the measured targets were said to be.
     choice: Option<CloudChoice>,
+    /// What the record lacks.
+    gaps: Vec<String>,
 }
 
 /// A machine: this one, under the paths that were asked for, or one that was saved.
@@ -50,7 +52,7 @@ fn looked(args: &DoctorArgs) -> Result<Case> {
         Some(file) => Machine::read(file)?,
         None => look(args),
     };
-    Ok(Case { machine, diagnoses: None, choice: None })
+    Ok(Case { machine, diagnoses: None, choice: None, gaps: Vec::new() })
 }
 
 fn look(args: &DoctorArgs) -> Machine {
@@ -69,8 +71,11 @@ fn look(args: &DoctorArgs) -> Machine {
 /// A measurement, and the machine as it was then.
 fn recorded(dir: &Path) -> Result<Case> {
     if LimitsReader::is_in(dir) {
-        let (LimitsReader { head, .. }, caps) = super::read_limits(dir)?;
+        let (reader, caps) = super::read_limits(dir)?;
+        let gaps = reader.gap()?.map(|gap| gap.to_string()).into_iter().collect();
+        let head = reader.head;
         return Ok(Case {
+            gaps,
             diagnoses: Some(caps.causes),
             machine: head.machine.unwrap_or_default(),
             choice: Some(head.limits.cloud),
@@ -83,11 +88,13 @@ fn recorded(dir: &Path) -> Result<Case> {
         "{}: no trial in it can be used, so there is nothing to judge; iotax report says why",
         dir.display()
     );
+    let gaps = parts.first().map(|(_, part)| part.ending.gaps.clone()).unwrap_or_default();
     let diagnoses = parts.into_iter().flat_map(|(_, analysis)| analysis.causes);
     Ok(Case {
         diagnoses: Some(diagnoses.collect()),
         machine: reader.experiment.machine.map(|machine| *machine).unwrap_or_default(),
         choice: Some(reader.experiment.spec.cloud),
+        gaps,
     })
 }
 
@@ -104,7 +111,7 @@ fn save(machine: &Machine, file: &Path, names_too: bool) -> Result<()> {
 fn printed(
     machine: &Machine,
     findings: &[Finding],
-    diagnoses: Option<&[Diagnosis]>,
+    (diagnoses, gaps): (Option<&[Diagnosis]>, &[String]),
     args: &DoctorArgs,
 ) -> String {
     match args.format {
@@ -112,7 +119,7 @@ fn printed(
             let detail = if args.all { DoctorDetail::Whole } else { DoctorDetail::Folded };
             report::doctor_text(machine, findings, diagnoses, detail, style(args.color))
         }
-        Listing::Json => report::doctor_json(machine, findings, diagnoses),
+        Listing::Json => report::doctor_json(machine, findings, diagnoses, gaps),
     }
 }
 

@@ -17,11 +17,14 @@ use jiff::Timestamp;
 
 use crate::args::{Color, Format, LimitsArgs};
 use crate::exit::{Exit, Usage};
-use crate::{documented, instance, measure, output, resolve, seen, signals};
+use crate::{
+    documented, instance, measure, output, recorded, resolve, same_storage, seen, signals,
+};
 
 /// `iotax limits`
 pub fn limits(args: &LimitsArgs) -> Result<Exit> {
     let mut limits = asked(args)?;
+    same_storage::refuse_in_limits(&limits)?;
     let stop = signals::stop_flag()?;
     let dir = measure::directory("limits", args.output.out.as_deref());
     output::refuse_occupied(&dir)?;
@@ -66,6 +69,7 @@ pub fn limits(args: &LimitsArgs) -> Result<Exit> {
     let mut writer = LimitsWriter::create(&dir, &head)?;
     let search = iotax_run::Search {
         limits: &head.limits,
+        environment: &head.environment,
         rig: &mut rig,
         stop: &stop,
         progress: &mut |what, takes| line.step(what, takes),
@@ -92,10 +96,13 @@ pub fn report_limits(dir: &Path, format: Format, color: Color) -> Result<Exit> {
 pub fn read_limits(dir: &Path) -> Result<(LimitsReader, Caps)> {
     let reader = LimitsReader::open(dir)?;
     let probes = reader.probes()?.collect::<Result<Vec<_>, _>>()?;
-    let caps = match iotax_run::replay(&reader.head.limits, probes) {
+    let mut caps = match iotax_run::replay(&reader.head, probes) {
         Some(caps) => caps,
         None => as_concluded(dir, &reader)?,
     };
+    if let Some(gap) = reader.gap()? {
+        caps.notes.push(format!("Beware: {}.", recorded::tell(dir, &gap)));
+    }
     Ok((reader, caps))
 }
 

@@ -26,6 +26,7 @@ const TEXT: u32 = 0o644;
 pub fn repro(args: &ReproArgs) -> Result<Exit> {
     let reader = recorded::open(&args.dir)?;
     let mut redactor = (!args.no_redact).then(|| Redactor::new(&reader.experiment));
+    let gaps = recorded::gaps(&args.dir, &reader)?;
     let told = tell(&args.dir, &reader, redactor.as_mut())?;
     let mut bundle = bundle(&told.experiment, &told.analyses, &told.steps)?;
     if let Some(redactor) = &mut redactor {
@@ -38,7 +39,7 @@ pub fn repro(args: &ReproArgs) -> Result<Exit> {
     let tar = write(&bundle, &dir)?;
     let said = match args.format {
         Listing::Text => text(&bundle, &dir, &tar),
-        Listing::Json => json(&bundle, &dir, &tar, redactor.is_some()),
+        Listing::Json => json(&bundle, (&dir, &tar), redactor.is_some(), &gaps),
     };
     output::say(&said)?;
     Ok(Exit::Done)
@@ -147,7 +148,7 @@ fn text(bundle: &Bundle, dir: &Path, tar: &Path) -> String {
     text
 }
 
-fn json(bundle: &Bundle, dir: &Path, tar: &Path, redacted: bool) -> String {
+fn json(bundle: &Bundle, (dir, tar): (&Path, &Path), redacted: bool, gaps: &[String]) -> String {
     let arms = bundle.arms.iter().map(|(id, name)| serde_json::json!({ "id": id, "name": name }));
     let said = serde_json::json!({
         "dir": dir.display().to_string(),
@@ -156,6 +157,7 @@ fn json(bundle: &Bundle, dir: &Path, tar: &Path, redacted: bool) -> String {
         "trials": bundle.trials,
         "without": bundle.without,
         "redacted": redacted,
+        "gaps": gaps,
     });
     format!("{said:#}")
 }

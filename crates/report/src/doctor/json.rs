@@ -8,11 +8,12 @@ use serde_json::{Value, json};
 /// Version of the shape of the JSON.
 const FORMAT: u32 = 1;
 
-/// One JSON object: `causes` (what a measurement points to; null without one), `stack` (a tree for each path), `findings`, `machine` (all that was seen).
+/// One JSON object: `causes` (what a measurement points to; null without one), `stack` (a tree for each path), `findings`, `machine` (all that was seen), `gaps` (what the record lacks).
 pub fn doctor_json(
     machine: &Machine,
     findings: &[Finding],
     diagnoses: Option<&[Diagnosis]>,
+    gaps: &[String],
 ) -> String {
     let document = json!({
         "causes": diagnoses,
@@ -23,6 +24,7 @@ pub fn doctor_json(
         "findings": findings.iter().map(finding).collect::<Vec<_>>(),
         "unseen": machine.unseen,
         "machine": machine,
+        "gaps": gaps,
     });
     format!("{document:#}\n")
 }

@@ -239,7 +239,7 @@ fn ending(experiment: &Experiment, analysis: &Analysis) -> String {
         format::span(ending.wall_ns),
         format::span(ending.switch_ns),
         provenance::vm(experiment.instance.as_ref(), &experiment.spec.cloud),
-        words::printable(&ending.reason)
+        provenance::reason(analysis)
     )
 }
 

@@ -131,6 +131,7 @@ fn analysis(
             wall_ns: 340_000_000_000,
             switch_ns: 1_500_000_000,
             interrupted: false,
+            gaps: Vec::new(),
         },
         trials,
         arms,

@@ -1,0 +1,40 @@
+//! What is said of arms that are the same storage under two names.
+
+use anyhow::Result;
+use iotax_rig::{Common, Overlap, overlaps};
+use iotax_spec::{Arm, Limits};
+
+use crate::exit::Usage;
+
+/// Two targets in use at the same time are asked whether they share a bucket: one thing under two
+/// names does, and nothing is learnt. Behind different layers it may be what is asked.
+pub fn refuse_in_limits(limits: &Limits) -> Result<()> {
+    let arms: Vec<Arm> = limits.targets.iter().map(|target| target.arm.clone()).collect();
+    let (bare, layered): (Vec<_>, Vec<_>) =
+        overlaps(&arms).into_iter().partition(|overlap| overlap.is_bare);
+    if let Some(overlap) = bare.first() {
+        return Err(Usage(format!(
+            "{overlap}: they share every cap, so asking whether they do tells nothing; name one \
+             of them, or run iotax limits once for each"
+        ))
+        .into());
+    }
+    for overlap in layered {
+        eprintln!("warning: {overlap}: a bucket that they share may be that of what is below both");
+    }
+    Ok(())
+}
+
+/// Arms run in turn, so that a comparison of a thing with itself is a test of the method; who did
+/// not mean it is told.
+pub fn warn_in_comparison(arms: &[Arm]) {
+    let driver = |name: &str| arms.iter().find(|arm| arm.name == name).map(|arm| arm.driver);
+    let is_meant = |overlap: &Overlap| driver(&overlap.a) != driver(&overlap.b);
+    for overlap in overlaps(arms).iter().filter(|overlap| overlap.is_bare && !is_meant(overlap)) {
+        let why = match overlap.what {
+            Common::Partition { .. } => "a difference is one of places on that disk",
+            _ => "a difference between them is chance",
+        };
+        eprintln!("warning: {overlap}: {why}");
+    }
+}

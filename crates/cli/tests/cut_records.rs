@@ -1,0 +1,119 @@
+//! Records that lack what was run: every command that reads one says so, and goes on.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod support;
+
+use std::fs;
+use std::path::Path;
+
+use insta::assert_snapshot;
+use serde_json::Value;
+use support::Desk;
+
+/// A desk with a whole record of two arms and three blocks.
+fn desk() -> Desk {
+    let desk = Desk::new();
+    for arm in ["a", "b"] {
+        fs::create_dir(desk.path().join(arm)).unwrap();
+    }
+    let load = ["--time", "100ms", "--ramp", "50ms", "--max-blocks", "3", "--seed", "7"];
+    let job = ["-w", "mixed-70-30", "--set", "engine=psync", "--set", "size=4M"];
+    let options = ["compare", "a", "b", "--set", "direct=false", "--out", "whole", "-q"];
+    let said = desk.run(&[&options[..], &load, &job].concat());
+    assert_eq!(said.code, 0, "{said}");
+    for copy in ["half-line", "lines", "no-end"] {
+        let to = desk.path().join(copy);
+        fs::create_dir(&to).unwrap();
+        for file in ["experiment.json", "trials.jsonl", "end.json"] {
+            fs::copy(desk.path().join("whole").join(file), to.join(file)).unwrap();
+        }
+    }
+    let trials = |record: &str| desk.path().join(record).join("trials.jsonl");
+    let text = fs::read_to_string(trials("whole")).unwrap();
+    assert_eq!(text.lines().count(), 6);
+    fs::write(trials("half-line"), &text[..text.len() - 100]).unwrap();
+    let first: Vec<&str> = text.split_inclusive('\n').take(4).collect();
+    fs::write(trials("lines"), first.concat()).unwrap();
+    fs::remove_file(desk.path().join("no-end/end.json")).unwrap();
+    desk
+}
+
+/// What a command says on stderr, and the gaps that its JSON names.
+fn told(desk: &Desk, command: &[&str], gaps: &str) -> (String, Vec<String>) {
+    let said = desk.run(&[command, &["--format", "json"]].concat());
+    assert_eq!(said.code, 0, "{said}");
+    let json: Value = serde_json::from_str(&said.out).unwrap();
+    let gaps = json.pointer(gaps).and_then(Value::as_array).cloned().unwrap_or_default();
+    (said.err, gaps.iter().map(|gap| gap.as_str().unwrap().to_owned()).collect())
+}
+
+#[test]
+fn every_command_that_reads_a_record_tells_what_it_lacks() {
+    let desk = desk();
+    let commands = |record: &str| {
+        let bundle = format!("bundle-{record}");
+        let command = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
+        let commands: [(Vec<String>, &str); 3] = [
+            (command(&["report", record]), "/ending/gaps"),
+            (command(&["doctor", "--record", record]), "/gaps"),
+            (command(&["repro", record, "--out", &bundle]), "/gaps"),
+        ];
+        commands
+    };
+    let mut warnings = String::new();
+    for record in ["whole", "half-line", "lines", "no-end"] {
+        let mut all = Vec::new();
+        for (command, gaps) in commands(record) {
+            let command: Vec<&str> = command.iter().map(String::as_str).collect();
+            let (err, gaps) = told(&desk, &command, gaps);
+            assert_eq!(gaps.is_empty(), record == "whole", "{command:?}: {err}");
+            for gap in gaps {
+                assert!(err.contains(&gap), "{command:?}: {err}");
+            }
+            all.push(err);
+        }
+        assert!(all.iter().all(|err| *err == all[0]), "{all:#?}");
+        warnings.push_str(&all[0]);
+    }
+    assert_snapshot!(warnings, @r"
+warning: half-line: the record breaks off in the middle of a trial and holds 5 of the 6 trials that were run: what follows rests on what is left
+warning: lines: the record holds 4 of the 6 trials that were run: what follows rests on what is left
+warning: no-end: the record has no end (the program was killed, or is still running): what follows rests on what is left
+");
+    let text = desk.run(&["report", "half-line"]);
+    assert!(text.out.contains("Beware: the record breaks off"), "{text}");
+    assert!(desk.run(&["report", "whole"]).err.is_empty());
+}
+
+#[test]
+fn what_was_run_beside_an_experiment_is_looked_at_as_well() {
+    let desk = desk();
+    let beside = desk.path().join("whole/drain");
+    fs::create_dir(&beside).unwrap();
+    let copy = |file: &str| fs::copy(desk.path().join("lines").join(file), beside.join(file));
+    for file in ["experiment.json", "trials.jsonl", "end.json"] {
+        copy(file).unwrap();
+    }
+    let (err, gaps) = told(&desk, &["report", "whole"], "/ending/gaps");
+    assert_eq!(gaps.len(), 1, "{err}");
+    assert!(err.starts_with("warning: whole/drain: the record holds 4 of the 6 trials"), "{err}");
+}
+
+#[test]
+fn a_cut_search_for_caps_says_so_and_shows_what_it_has() {
+    let desk = Desk::new();
+    let stack = "mem(size=64M) + throttle(iops=2000)";
+    let said = desk.run(&["limits", stack, "--quick", "-o", "out", "-q"]);
+    assert_eq!(said.code, 0, "{said}");
+    let probes = desk.path().join("out/probes.jsonl");
+    let whole = fs::read_to_string(&probes).unwrap();
+    fs::write(&probes, &whole[..whole.len() - 50]).unwrap();
+    let breaks_off = |command: &[&str], place: &str| {
+        let (err, gaps) = told(&desk, command, place);
+        assert!(err.contains("breaks off in the middle of a probe"), "{err}");
+        assert!(gaps.iter().any(|gap| gap.contains("in the middle of a probe")), "{gaps:?}");
+    };
+    breaks_off(&["report", "out"], "/notes");
+    breaks_off(&["doctor", "--record", "out"], "/gaps");
+    assert!(Path::exists(&desk.path().join("out/report.html")));
+}

@@ -1,0 +1,102 @@
+//! What a record lacks of what was run: its program was killed, or it was cut or edited since.
+
+use std::fmt;
+use std::io::{self, BufRead as _, BufReader};
+use std::path::Path;
+
+use crate::error::Error;
+use crate::store::{End, open_file};
+
+/// What a record lacks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Gap {
+    /// Whether it does not say how it ended.
+    has_no_end: bool,
+    /// Whether its last line has no end: part of a trial that cannot be read.
+    has_part_of_a_line: bool,
+    /// Lines there are, and those that were written, if they differ.
+    lines: Option<(u32, u32)>,
+    /// What a line is one of: `trial`, `probe`.
+    of: &'static str,
+}
+
+impl fmt::Display for Gap {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let of = self.of;
+        let mut facts = Vec::new();
+        if self.has_no_end {
+            facts.push("has no end (the program was killed, or is still running)".to_owned());
+        }
+        if self.has_part_of_a_line {
+            facts.push(format!("breaks off in the middle of a {of}"));
+        }
+        if let Some((held, run)) = self.lines {
+            facts.push(format!("holds {held} of the {run} {of}s that were run"));
+        }
+        write!(f, "the record {}: what follows rests on what is left", facts.join(" and "))
+    }
+}
+
+/// What `file`, with one line for each of what `end` counts, lacks. `None`: nothing.
+pub(crate) fn gap(file: &Path, end: Option<&End>, of: &'static str) -> Result<Option<Gap>, Error> {
+    let (held, has_part_of_a_line) = lines(file).map_err(|source| Error::read(file, source))?;
+    let run = end.and_then(|end| end.trials);
+    let gap = Gap {
+        has_no_end: end.is_none(),
+        has_part_of_a_line,
+        lines: run.filter(|run| *run != held).map(|run| (held, run)),
+        of,
+    };
+    let is_whole = !gap.has_no_end && !gap.has_part_of_a_line && gap.lines.is_none();
+    Ok((!is_whole).then_some(gap))
+}
+
+/// Whole lines, and whether there is part of one after them.
+fn lines(path: &Path) -> io::Result<(u32, bool)> {
+    let mut reader = BufReader::new(open_file(path)?);
+    let (mut lines, mut is_in_line) = (0_u32, false);
+    loop {
+        let bytes = reader.fill_buf()?;
+        let Some(last) = bytes.last() else { return Ok((lines, is_in_line)) };
+        is_in_line = *last != b'\n';
+        let ends = bytes.split(|byte| *byte == b'\n').count() - 1;
+        lines = lines.saturating_add(u32::try_from(ends).unwrap_or(u32::MAX));
+        let read = bytes.len();
+        reader.consume(read);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `end`: how many trials it says were run, if it says so.
+    fn said(text: &str, end: Result<Option<u32>, ()>) -> String {
+        let home = tempfile::tempdir().unwrap();
+        let file = home.path().join("trials.jsonl");
+        std::fs::write(&file, text).unwrap();
+        let end = end.ok().map(|trials| End {
+            reason: String::new(),
+            wall_ns: 0,
+            interrupted: false,
+            gave_up: false,
+            trials,
+        });
+        gap(&file, end.as_ref(), "trial").unwrap().map_or_else(String::new, |gap| gap.to_string())
+    }
+
+    #[test]
+    fn a_whole_record_lacks_nothing() {
+        assert_eq!(said("1\n2\n", Ok(Some(2))), "");
+        assert_eq!(said("1\n2\n", Ok(None)), "", "records of old do not say how many");
+        assert_eq!(said("", Ok(Some(0))), "");
+    }
+
+    #[test]
+    fn all_that_is_missing_is_told() {
+        insta::assert_snapshot!(said("1\n2", Ok(Some(2))), @"the record breaks off in the middle of a trial and holds 1 of the 2 trials that were run: what follows rests on what is left");
+        insta::assert_snapshot!(said("1\n2", Ok(None)), @"the record breaks off in the middle of a trial: what follows rests on what is left");
+        insta::assert_snapshot!(said("1\n", Ok(Some(3))), @"the record holds 1 of the 3 trials that were run: what follows rests on what is left");
+        insta::assert_snapshot!(said("1\n2", Err(())), @"the record has no end (the program was killed, or is still running) and breaks off in the middle of a trial: what follows rests on what is left");
+    }
+}
