@@ -13,14 +13,16 @@ const SLOPE: f64 = 0.05;
 
 /// What the measurements so far say of a cap that was measured with these CPUs busy.
 pub(super) fn of(found: &TargetCaps, busy: &Busy) -> (CapKind, String) {
-    let slope = found.evidence.throughput_slope;
-    if let Some(mut why) = busy.is_limit() {
+    let (kind, mut why) = behind(found);
+    // A limiter shows itself, however much is computed below it.
+    let in_turn = || busy.works_in_turn().filter(|_| kind != CapKind::Throttle);
+    if let Some(mut why) = busy.is_limit().or_else(in_turn) {
         if !found.evidence.is_plateau {
+            let slope = found.evidence.throughput_slope;
             let _ = write!(why, "; throughput still changes with depth (slope {slope:.2})");
         }
         return (CapKind::ThisMachine, why);
     }
-    let (kind, mut why) = behind(found);
     if let Some(others) = busy.others() {
         let _ = write!(why, "; {others}");
     }

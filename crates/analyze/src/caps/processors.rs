@@ -92,10 +92,24 @@ impl Busy {
         Self { thread: mean(&|seen| seen.busy), processors, kernel_share }
     }
 
-    /// Why this machine set the rate, if it did.
+    /// Why this machine set the rate, if it did: no CPU was left.
     pub fn is_limit(&self) -> Option<String> {
-        let what = self.thread_is_limit().or_else(|| self.processors_are_limit())?;
-        Some(format!("{what}: fewer, larger I/Os or more CPUs show what is behind"))
+        self.thread_is_limit().or_else(|| self.processors_are_limit()).map(|what| advised(&what))
+    }
+
+    /// Why this machine may have set the rate although CPUs were left: one thread asks, and others
+    /// work for it in turn.
+    pub fn works_in_turn(&self) -> Option<String> {
+        let ours = self.processors.map(|cpus| self.ours(&cpus)).filter(|ours| *ours >= BUSY)?;
+        Some(advised(&format!(
+            "the load's thread and the kernel's threads that worked for it took {} of one CPU's time",
+            percent(ours)
+        )))
+    }
+
+    /// CPUs that worked for this load.
+    fn ours(&self, cpus: &Processors) -> f64 {
+        cpus.process + self.kernel_share * cpus.kernel_threads.unwrap_or(0.0)
     }
 
     fn thread_is_limit(&self) -> Option<String> {
@@ -105,8 +119,7 @@ impl Busy {
 
     fn processors_are_limit(&self) -> Option<String> {
         let cpus = self.processors?;
-        let kernel = self.kernel_share * cpus.kernel_threads.unwrap_or(0.0);
-        let ours = cpus.process + kernel;
+        let ours = self.ours(&cpus);
         if let Some(busy) = cpus.busy.filter(|busy| *busy >= BUSY)
             && ours >= OURS * busy * cpus.all
         {
@@ -117,19 +130,11 @@ impl Busy {
                 percent(share)
             ));
         }
-        if ours >= BUSY * cpus.usable {
-            return Some(format!(
+        (ours >= BUSY * cpus.usable).then(|| {
+            format!(
                 "this load computed for {} of the {:.1} CPUs that it may use",
                 percent(ours / cpus.usable),
                 cpus.usable
-            ));
-        }
-        // One thread asks, and others work for it in turn.
-        (ours >= BUSY).then(|| {
-            format!(
-                "the load's thread and the kernel's threads that worked for it took {} of one \
-                 CPU's time",
-                percent(ours)
             )
         })
     }
@@ -142,6 +147,10 @@ impl Busy {
             percent(busy.min(1.0))
         ))
     }
+}
+
+fn advised(what: &str) -> String {
+    format!("{what}: fewer, larger I/Os or more CPUs show what is behind")
 }
 
 #[cfg(test)]
@@ -163,7 +172,10 @@ mod tests {
 
     fn limit(kernel_share: f64, processors: Processors) -> String {
         let busy = Busy::of(&[seen(1, processors)], kernel_share);
-        busy.is_limit().or_else(|| busy.others()).unwrap_or_default()
+        busy.is_limit()
+            .or_else(|| busy.works_in_turn())
+            .or_else(|| busy.others())
+            .unwrap_or_default()
     }
 
     #[test]
