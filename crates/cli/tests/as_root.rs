@@ -112,3 +112,66 @@ fn when_the_disk_of_the_results_fills_up_the_trials_so_far_stay() {
     let report = desk.run(&["report", "small/out", "--format", "csv"]);
     assert!(report.out.lines().count() >= kept, "{report}");
 }
+
+/// Runs a script in a mount namespace of its own, where nothing that it mounts is seen elsewhere.
+/// `None`, said loudly, if this user may not.
+fn among_own_mounts(desk: &Desk, script: &str) -> Option<String> {
+    let run = |script: &str| {
+        let mut command = Command::new("unshare");
+        command.args(["--mount", "sh", "-c", script]).current_dir(desk.path());
+        command.env("IOTAX", env!("CARGO_BIN_EXE_iotax")).output()
+    };
+    if !run("mkdir own && mount -t tmpfs iotax-test own")
+        .is_ok_and(|output| output.status.success())
+    {
+        assert!(std::env::var_os("CI").is_none(), "CI must be able to make mount namespaces");
+        eprintln!("SKIPPED: a mount namespace needs root");
+        return None;
+    }
+    let said = desk.said(&run(script).unwrap());
+    assert_eq!(said.code, 0, "{said}");
+    Some(said.out)
+}
+
+const DOCTOR: &str = "\"$IOTAX\" doctor --no-metadata";
+
+#[test]
+fn the_doctor_sees_all_mounts_beside_one_whose_name_is_no_text() {
+    let desk = Desk::new();
+    let script = format!(
+        r#"odd=$(printf 'odd\377'); mkdir "$odd" && mount -t tmpfs odd "$odd" && {DOCTOR} own "$odd""#
+    );
+    let script = format!("mount -t tmpfs plain own && {script}");
+    let Some(said) = among_own_mounts(&desk, &script) else { return };
+    assert!(said.contains("own\n└─ tmpfs on DESK/own\n      plain,"), "{said}");
+    assert!(said.contains("$'odd\\377'\n└─ tmpfs on DESK/odd\u{fffd}\n      odd,"), "{said}");
+}
+
+#[test]
+fn the_doctor_says_what_it_cannot_see_without_the_kernels_file_systems() {
+    let desk = Desk::new();
+    for (hidden, what) in
+        [("/sys", "block devices"), ("/proc", "mounts, memory and control groups")]
+    {
+        let script = format!("mount -t tmpfs none {hidden} && {DOCTOR} .");
+        let Some(said) = among_own_mounts(&desk, &format!("rmdir own; {script}")) else { return };
+        let expected = format!("- {what}: where {hidden} is mounted: iotax doctor");
+        assert!(said.contains(&expected), "{said}");
+        let _ = fs::remove_dir(desk.path().join("own"));
+    }
+}
+
+#[test]
+fn the_doctor_tells_of_each_of_many_paths_among_many_mounts() {
+    let desk = Desk::new();
+    // Mounts on one another are as many lines for whoever looks for one.
+    let script = format!(
+        "i=0; while [ $i -lt 300 ]; do mount -t tmpfs m$i own; i=$((i+1)); done; \
+         mkdir own/d && (cd own && seq 300 | xargs mkdir) && {DOCTOR} own/[0-9]*"
+    );
+    let Some(said) = among_own_mounts(&desk, &script) else { return };
+    let (seen, late) = (said.matches("m299, ").count(), said.matches("not looked at: ").count());
+    assert!(seen >= 1, "{said}");
+    // Each path is told, whether there was time for it or not.
+    assert_eq!(said.matches("\n└─ tmpfs on DESK/own").count() + late, 300, "{said}");
+}

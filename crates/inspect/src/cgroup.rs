@@ -7,7 +7,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::mounts::{Mount, has_option, parse_mountinfo};
+use crate::mounts::{Mount, has_option, mounts};
 
 /// CPUs' worth of time this process's cgroup and those above it allow; `None` without a limit.
 pub(crate) fn cpu_limit() -> Option<f64> {
@@ -25,7 +25,7 @@ pub(crate) struct CpuQuota {
 
 /// The tightest quota on this process.
 pub(crate) fn cpu_quota() -> Option<CpuQuota> {
-    let mounts = parse_mountinfo(&fs::read_to_string("/proc/self/mountinfo").ok()?);
+    let mounts = mounts().ok()?;
     let membership = fs::read_to_string("/proc/self/cgroup").ok()?;
     tightest_quota(&mounts, &membership, |path| fs::read_to_string(path).ok())
 }
@@ -121,7 +121,7 @@ pub struct Hierarchy {
 /// The hierarchy that has a controller, by its names in both versions. One of version 2 only
 /// counts if groups directly below its top have the controller.
 pub fn hierarchy(v1: &str, v2: &str) -> Option<Hierarchy> {
-    let mounts = parse_mountinfo(&fs::read_to_string("/proc/self/mountinfo").ok()?);
+    let mounts = mounts().ok()?;
     let membership = fs::read_to_string("/proc/self/cgroup").ok()?;
     find(&mounts, &membership, (v1, v2), |path| fs::read_to_string(path).ok())
 }
@@ -188,6 +188,7 @@ fn cpus(quota: &str, period: &str) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::mounts::parse_mountinfo;
     use proptest::prelude::*;
 
     fn limit_of(mountinfo: &str, membership: &str, files: &[(&str, &str)]) -> Option<f64> {

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use crate::block::{BlockDevice, DeviceNumber, text_in};
 use crate::cgroup::levels;
-use crate::mounts::{Mount, parse_mountinfo};
+use crate::mounts::{Mount, mounts};
 use crate::site::site;
 
 /// What one group allows on a disk, per second. `None`: no limit.
@@ -40,13 +40,19 @@ pub fn io_limits(path: &Path) -> Vec<IoLimits> {
     let sysfs = Path::new("/sys");
     let block = site(path).ok().and_then(|facts| facts.block);
     let disks = block.map(|block| disks_under(sysfs, block)).unwrap_or_default();
-    let text = |path: &Path| fs::read_to_string(path).ok();
-    let (Some(mountinfo), Some(membership)) =
-        (text(Path::new("/proc/self/mountinfo")), text(Path::new("/proc/self/cgroup")))
-    else {
+    let (Ok(mounts), Ok(membership)) = (mounts(), fs::read_to_string("/proc/self/cgroup")) else {
         return Vec::new();
     };
-    limits(&parse_mountinfo(&mountinfo), &membership, &disks, text)
+    limits_on(&mounts, &membership, &disks)
+}
+
+/// The limits on a process of these groups for one of `disks`.
+pub(crate) fn limits_on(
+    mounts: &[Mount],
+    membership: &str,
+    disks: &[DeviceNumber],
+) -> Vec<IoLimits> {
+    limits(mounts, membership, disks, |path| fs::read_to_string(path).ok())
 }
 
 /// The device's disk, and the disks below it as long as there is just one: limits cannot be set on
@@ -154,6 +160,7 @@ fn rate(text: &str) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::mounts::parse_mountinfo;
     use proptest::prelude::*;
 
     const DISK: DeviceNumber = DeviceNumber { major: 8, minor: 16 };

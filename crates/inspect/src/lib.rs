@@ -48,6 +48,6 @@ pub use error::Error;
 pub use look::{Look, machine};
 pub use machine::{available_memory_bytes, environment};
 pub use memory::memory_copy_bytes_per_s;
-pub use mounts::{Mount, parse_mountinfo};
+pub use mounts::{Mount, mounts, parse_mountinfo};
 pub use site::{Facts, Kind, site};
 pub use storage::{Part, Storage, storage};

@@ -1,6 +1,7 @@
 //! Which file system covers a path: `/proc/self/mountinfo`, described in proc(5).
 
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use crate::block::DeviceNumber;
 
@@ -25,6 +26,16 @@ pub struct Mount {
     pub options: String,
     /// The file system's options, comma-separated.
     pub super_options: String,
+}
+
+/// The mounts that this process sees. Of a mount point that is no UTF-8 the rest is read: one of
+/// somebody else's must not hide all.
+///
+/// # Errors
+/// If `/proc` is not there.
+pub fn mounts() -> io::Result<Vec<Mount>> {
+    let bytes = fs::read("/proc/self/mountinfo")?;
+    Ok(parse_mountinfo(&String::from_utf8_lossy(&bytes)))
 }
 
 /// Parses `/proc/self/mountinfo`; lines that are not as documented are skipped.

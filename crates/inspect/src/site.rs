@@ -9,7 +9,7 @@ use rustix::fs::{AtFlags, CWD, OFlags, Statx, StatxFlags, statvfs, statx};
 
 use crate::block::{BlockDevice, DeviceNumber};
 use crate::error::Error;
-use crate::mounts::{Mount, covering, parse_mountinfo};
+use crate::mounts::{Mount, covering, mounts};
 
 /// What stands at a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -83,7 +83,7 @@ fn look(asked: &Path) -> io::Result<Facts> {
     };
     let flags = StatxFlags::BASIC_STATS | StatxFlags::MNT_ID | StatxFlags::DIOALIGN;
     let stat = statx(CWD, &path, AtFlags::empty(), flags)?;
-    let mounts = parse_mountinfo(&fs::read_to_string("/proc/self/mountinfo").unwrap_or_default());
+    let mounts = mounts().unwrap_or_default();
     let mount_id = told(&stat, StatxFlags::MNT_ID).then_some(stat.stx_mnt_id);
     let mount = covering(&mounts, mount_id, &path).filter(|_| kind != Kind::BlockDevice);
     let device_number = if kind == Kind::BlockDevice {

@@ -1,10 +1,9 @@
 //! The devices under a path, all the way down, and the NFS mounts on the way.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::block::{disk_of, model};
-use crate::mounts::parse_mountinfo;
+use crate::mounts::mounts;
 use crate::stack::{LayerKind, Stack, device_name};
 
 /// What lies under a path.
@@ -31,8 +30,7 @@ pub fn storage<'a>(
     paths: impl IntoIterator<Item = &'a Path>,
     devices: impl IntoIterator<Item = &'a str>,
 ) -> Storage {
-    let mountinfo = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
-    let mut stack = Stack::new(Path::new("/sys"), parse_mountinfo(&mountinfo));
+    let mut stack = Stack::new(Path::new("/sys"), mounts().unwrap_or_default());
     for path in paths {
         // What is not there has nothing below.
         let _ = stack.path(path);

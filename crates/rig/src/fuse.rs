@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use iotax_inspect::parse_mountinfo;
+use iotax_inspect::mounts;
 
 use crate::error::Error;
 use crate::mounts;
@@ -44,7 +44,6 @@ fn raise(connection: &Path) -> bool {
 
 /// The number of the mount's connection, which is that of its device.
 fn connection(at: &Path) -> Option<String> {
-    let text = fs::read_to_string("/proc/self/mountinfo").ok()?;
-    let mount = parse_mountinfo(&text).into_iter().rfind(|mount| mount.mount_point == at)?;
+    let mount = mounts().ok()?.into_iter().rfind(|mount| mount.mount_point == at)?;
     Some(mount.device.minor.to_string())
 }

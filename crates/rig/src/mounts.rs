@@ -1,13 +1,12 @@
 //! Mounting, unmounting, and who is mounted where.
 
 use std::ffi::CString;
-use std::fs;
 use std::io;
 use std::path::Path;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use iotax_inspect::{Mount, parse_mountinfo};
+use iotax_inspect::{Mount, mounts};
 use rustix::io::Errno;
 use rustix::mount::{MountFlags, UnmountFlags, mount as mount_syscall, unmount};
 
@@ -53,8 +52,7 @@ pub(crate) fn is_mounted(path: &Path) -> bool {
 }
 
 fn mounted_at(path: &Path) -> io::Result<bool> {
-    let text = fs::read_to_string("/proc/self/mountinfo")?;
-    Ok(parse_mountinfo(&text).iter().any(|mount| mount.mount_point == path))
+    Ok(mounts()?.iter().any(|mount| mount.mount_point == path))
 }
 
 /// Unmounts everything at `path`; does nothing if nothing is mounted there.
@@ -66,8 +64,7 @@ pub(crate) fn undo(path: &Path, journal: &Path) -> Result<Undone, Error> {
 /// chose the directory. What is mounted over it is somebody else's, and in the way.
 pub(crate) fn undo_named(path: &Path, name: &str, journal: &Path) -> Result<Undone, Error> {
     unmount_while(path, journal, || {
-        let text = fs::read_to_string("/proc/self/mountinfo")?;
-        let mounts = parse_mountinfo(&text);
+        let mounts = mounts()?;
         let here: Vec<_> = mounts.iter().filter(|mount| mount.mount_point == path).collect();
         let is_there = here.iter().any(|mount| mount.source == name);
         if is_there && here.last().is_some_and(|top| top.source != name) {
@@ -115,8 +112,7 @@ pub(crate) fn is_top(path: &Path, name: &str) -> bool {
 }
 
 fn top_at(path: &Path) -> Option<Mount> {
-    let text = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
-    parse_mountinfo(&text).into_iter().rfind(|mount| mount.mount_point == path)
+    mounts().unwrap_or_default().into_iter().rfind(|mount| mount.mount_point == path)
 }
 
 /// Ends all requests to a FUSE file system, whose server was told to end before. A server that is

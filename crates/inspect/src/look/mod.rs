@@ -55,7 +55,7 @@ use crate::cloud::attached::{Links, used_as};
 use crate::cloud::{METADATA_ADDRESS, cloud_instance_at};
 use crate::deadline::within;
 use crate::machine::environment;
-use crate::mounts::{Mount, parse_mountinfo};
+use crate::mounts::{Mount, mounts};
 use crate::stack::{Layer, LayerKind, Stack, device_name};
 
 /// After so long no further path is looked at: one that nobody serves takes a second, and those after
@@ -106,11 +106,12 @@ pub fn machine(paths: &[&Path], look: &Look) -> Machine {
     // The cloud may take its second while everything else is read.
     let cloud = look.metadata.map(|address| thread::spawn(move || cloud_instance_at(address)));
     let sysfs = Path::new("/sys");
-    let text = |path: &str| fs::read_to_string(path).unwrap_or_default();
-    let mounts = parse_mountinfo(&text("/proc/self/mountinfo"));
+    let mounts = mounts();
+    let has_proc = mounts.is_ok();
+    let mounts = mounts.unwrap_or_default();
     let has_nfs = mounts.iter().any(|mount| matches!(mount.file_system.as_str(), "nfs" | "nfs4"));
     let watch = (!look.watch.is_zero()).then(|| Watch::begin(has_nfs));
-    let mut stack = Stack::new(sysfs, mounts);
+    let mut stack = Stack::new(sysfs, mounts.clone());
     let started = Instant::now();
     // One that nobody serves takes its second; several must not take one each.
     let mut seen_at = |path: &&Path| match started.elapsed() {
@@ -121,15 +122,14 @@ pub fn machine(paths: &[&Path], look: &Look) -> Machine {
         },
     };
     let seen: Vec<PathSeen> = paths.iter().map(&mut seen_at).collect();
-    let found = paths.iter().zip(&seen).filter(|(_, seen)| seen.problem.is_none());
-    let found: Vec<&Path> = found.map(|(path, _)| *path).collect();
     let mut unseen = elsewhere(&stack);
+    unseen.extend(absent(has_proc, sysfs));
     let mut nodes = nodes(&stack, sysfs);
     let programs = Programs::new(&look.programs, PROGRAMS_LIMIT);
     nfs::fill(mounts_of(&mut nodes), &programs, &mut unseen);
     mapped::fill(devices_of(&mut nodes), &programs, &mut unseen);
     ebs::fill(devices_of(&mut nodes), &mut unseen);
-    let groups = group::groups(&found);
+    let groups = group::groups(&seen, &nodes, &mounts);
     let memory = memory::memory();
     let cloud = cloud.and_then(|asked| asked.join().ok().flatten());
     let links = Links::read(Path::new("/dev/disk"));
@@ -233,6 +233,17 @@ fn elsewhere(stack: &Stack<'_>) -> Vec<Unseen> {
         LayerKind::Device(_) => None,
     });
     barred.chain(mounts.filter_map(hidden)).collect()
+}
+
+/// File systems of the kernel's own facts that are not there, as in some containers.
+fn absent(has_proc: bool, sysfs: &Path) -> impl Iterator<Item = Unseen> {
+    let missing = |what: &str, at: &str| Unseen {
+        what: what.to_owned(),
+        how: format!("where {at} is mounted: iotax doctor"),
+    };
+    let proc = (!has_proc).then(|| missing("mounts, memory and control groups", "/proc"));
+    let sys = (!sysfs.join("dev/block").exists()).then(|| missing("block devices", "/sys"));
+    proc.into_iter().chain(sys)
 }
 
 #[cfg(test)]

@@ -64,3 +64,12 @@ fn no_path_at_all_still_tells_of_the_machine() {
     assert_eq!((machine.paths.len(), machine.nodes.len()), (0, 0));
     assert!(machine.environment.cpus >= 1);
 }
+
+#[test]
+fn what_the_kernel_does_not_show_is_said_to_be_unseen() {
+    let without = tempfile::tempdir().unwrap();
+    let unseen: Vec<_> = absent(false, without.path()).collect();
+    assert_eq!(unseen.len(), 2);
+    assert_eq!(unseen[1].how, "where /sys is mounted: iotax doctor");
+    assert_eq!(absent(true, Path::new("/sys")).count(), 0);
+}

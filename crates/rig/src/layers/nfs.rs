@@ -8,12 +8,11 @@
 //! have. `nosharecache` keeps it from sharing caches and write-back limits with others, too.
 
 use std::fmt;
-use std::fs;
 use std::net::Ipv6Addr;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
-use iotax_inspect::{Mount, parse_mountinfo};
+use iotax_inspect::Mount;
 use iotax_spec::Nfs;
 use serde::{Deserialize, Serialize};
 
@@ -78,8 +77,7 @@ impl Mounting {
 
     /// The mount as the kernel shows it.
     fn find(&self) -> Result<Mount, Error> {
-        let text = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
-        let mounts = parse_mountinfo(&text).into_iter();
+        let mounts = iotax_inspect::mounts().unwrap_or_default().into_iter();
         let found = mounts.rev().find(|mount| mount.mount_point == self.path);
         found.filter(|mount| mount.file_system.starts_with("nfs")).ok_or_else(|| Error::Make {
             path: self.path.clone(),
@@ -188,6 +186,7 @@ fn verify(nfs: &Nfs, mount: &Mount) -> Result<String, Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use iotax_inspect::parse_mountinfo;
 
     const MOUNTED: &str = "70 27 0:50 / /mnt/n rw,nosuid,nodev - nfs4 filer:/data \
         rw,vers=4.2,rsize=1048576,wsize=262144,namlen=255,hard,nosharecache,proto=tcp,nconnect=4,\
