@@ -75,11 +75,11 @@ fn every_command_that_reads_a_record_tells_what_it_lacks() {
         assert!(all.iter().all(|err| *err == all[0]), "{all:#?}");
         warnings.push_str(&all[0]);
     }
-    assert_snapshot!(warnings, @r"
-warning: half-line: the record breaks off in the middle of a trial and holds 5 of the 6 trials that were run: what follows rests on what is left
-warning: lines: the record holds 4 of the 6 trials that were run: what follows rests on what is left
-warning: no-end: the record has no end (the program was killed, or is still running): what follows rests on what is left
-");
+    assert_snapshot!(warnings, @"
+    warning: half-line: the record breaks off in the middle of a trial and holds 5 of the 6 trials that were run: what follows rests on what is left
+    warning: lines: the record holds 4 of the 6 trials that were run: what follows rests on what is left
+    warning: no-end: the record has no end (the program was killed, or is still running): what follows rests on what is left
+    ");
     let text = desk.run(&["report", "half-line"]);
     assert!(text.out.contains("Beware: the record breaks off"), "{text}");
     assert!(desk.run(&["report", "whole"]).err.is_empty());

@@ -38,12 +38,12 @@ fn caps_of_one_thing_under_two_names_are_not_asked_to_be_shared() {
         assert!(said.out.is_empty(), "{}", said.out);
         format!("{}\n{}", said.code, said.err)
     };
-    assert_snapshot!(refused(["one", "again"]), @r"
-2
-error: one and again are one file, DESK/one: they share every cap, so asking whether they do tells nothing; name one of them, or run iotax limits once for each
-");
-    assert_snapshot!(refused(["a=.", "b=here"]), @r"
-2
-error: a and b are one directory, DESK: they share every cap, so asking whether they do tells nothing; name one of them, or run iotax limits once for each
-");
+    assert_snapshot!(refused(["one", "again"]), @"
+    2
+    error: one and again are one file, DESK/one: they share every cap, so asking whether they do tells nothing; name one of them, or run iotax limits once for each
+    ");
+    assert_snapshot!(refused(["a=.", "b=here"]), @"
+    2
+    error: a and b are one directory, DESK: they share every cap, so asking whether they do tells nothing; name one of them, or run iotax limits once for each
+    ");
 }

@@ -5,6 +5,10 @@
 //! in time order, `y = arm mean + g [slot >= tau]` for every `tau`; because each arm keeps its
 //! own mean, it uses no information about which arm is faster, and dropping blocks on its
 //! word does not bias the comparison.
+//!
+//! A shift among the last blocks leaves few, and may be a hiccup. Nothing is concluded from them:
+//! looks that the dropped blocks may have used are not used again, and what was measured before a
+//! shift is of a regime that does not last. More blocks tell which it was: `tests/late_shift.rs`.
 
 /// Smallest common ratio that counts as a change of regime.
 pub const MIN_RATIO: f64 = 1.25;

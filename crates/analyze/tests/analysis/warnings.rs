@@ -350,6 +350,20 @@ fn regime_shift() {
     ");
 }
 
+/// What is left after it bears no verdict, and may not last.
+#[test]
+fn a_late_regime_shift_is_not_said_to_last() {
+    let mut bed = pair();
+    let mut trials = bed.blocks(8, &[1000.0, 800.0], 0.01);
+    trials.extend(bed.blocks(10, &[500.0, 400.0], 0.01).into_iter().skip(16));
+    let analysis = bed.analyze(&trials);
+    insta::assert_snapshot!(said(&analysis, Check::RegimeShift), @"
+    [-, 4 trials] at trial 17 of 20 throughput fell to 51 %, in all arms alike; 9 blocks up to then left out, 1 block after it: too few for a verdict, and to tell whether it stays so
+      -> Measure more blocks (--max-blocks): if throughput comes back, the blocks before are used again; if it stays, burst credits ran out and only the level after the shift counts.
+    ");
+    assert!(analysis.comparisons.iter().all(|c| !c.verdict.is_decided()));
+}
+
 #[test]
 fn dependent_blocks() {
     let mut bed = pair();
