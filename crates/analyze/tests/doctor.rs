@@ -135,7 +135,7 @@ fn crypt(machine: &mut Machine) -> &mut Crypt {
     mapping.targets.as_mut().unwrap()[0].crypt.as_mut().unwrap()
 }
 
-const CURES: [Cure; 17] = [
+const CURES: [Cure; 18] = [
     ("luks2-defaults", "dm-crypt-small-sectors", |m| crypt(m).sector_bytes = 4096),
     ("luks2-defaults", "dm-crypt-workqueues", |m| {
         crypt(m).flags = ["no_read_workqueue", "no_write_workqueue"].map(str::to_owned).into();
@@ -151,6 +151,10 @@ const CURES: [Cure; 17] = [
         mount(m, "/mnt/projects").read_ahead_bytes = Some(15 << 20);
     }),
     ("nfs-krb5p-nconnect", "nfs-slots", |m| m.kernel.nfs_session_slots = Some(180)),
+    ("workshop", "nfs-attribute-cache", |m| {
+        let nfs = m.nodes.iter_mut().filter_map(|node| node.layer.mount_mut()?.nfs.as_mut());
+        nfs.for_each(|nfs| nfs.options = nfs.options.replace("noac,", ""));
+    }),
     ("nfs-krb5p-nconnect", "tunnel-mtu", |m| {
         let nfs = mount(m, "/mnt/projects").nfs.as_mut().unwrap();
         nfs.network.as_mut().unwrap().mtu_bytes = Some(1500);

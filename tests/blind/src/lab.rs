@@ -54,6 +54,11 @@ impl Lab {
         self.rng.random_range(range)
     }
 
+    /// One of so many, drawn at random.
+    pub fn pick(&mut self, of: usize) -> usize {
+        self.rng.random_range(0..of)
+    }
+
     /// A path in the lab.
     pub fn path(&self, name: &str) -> String {
         self.dir.path().join(name).display().to_string()

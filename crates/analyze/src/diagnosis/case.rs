@@ -16,15 +16,31 @@ use crate::words::list;
 /// All CPUs are busy beyond this share.
 const NO_CPU_LEFT: f64 = 0.95;
 
-/// Calls to a file server that carry data.
-const DATA_CALLS: [&str; 2] = ["READ", "WRITE"];
-
 /// A file server under an arm.
 pub(super) struct Remote<'a> {
     pub(super) mount: &'a MountSeen,
     pub(super) nfs: &'a NfsSeen,
-    /// Its calls that carry data.
-    pub(super) data: NfsFigures,
+    /// What it was called for.
+    pub(super) calls: Vec<&'a NfsSummary>,
+}
+
+impl Remote<'_> {
+    /// Calls that carry data, as one kind.
+    pub(super) fn data(&self) -> Option<NfsFigures> {
+        self.of(&["READ", "WRITE"])
+    }
+
+    /// Calls that ask whether what is known of a file still holds, as one kind.
+    pub(super) fn revalidations(&self) -> Option<NfsFigures> {
+        self.of(&["GETATTR", "ACCESS", "LOOKUP"])
+    }
+
+    /// `None` if there were none.
+    fn of(&self, operations: &[&str]) -> Option<NfsFigures> {
+        let is_asked = |call: &&&NfsSummary| operations.contains(&call.operation.as_str());
+        let asked: Vec<_> = self.calls.iter().filter(is_asked).map(|call| call.figures).collect();
+        (!asked.is_empty()).then(|| NfsFigures::together(&asked))
+    }
 }
 
 /// An arm that was measured.
@@ -182,16 +198,11 @@ impl<'a> Case<'a> {
         self.machine()?.paths.iter().find(|seen| seen.path == path)
     }
 
-    /// The file server under the arm and its calls for data, if there is one.
+    /// The file server under the arm and what it was called for, if there is one.
     pub(super) fn remote(&self) -> Option<Remote<'a>> {
         let mount = self.mounts_seen().into_iter().find(|mount| mount.nfs.is_some())?;
-        let calls = self.statistics?.nfs.iter();
-        let is_data = |call: &&NfsSummary| {
-            call.source == mount.source && DATA_CALLS.contains(&call.operation.as_str())
-        };
-        let data: Vec<_> = calls.filter(is_data).map(|call| call.figures).collect();
-        let nfs = mount.nfs.as_ref()?;
-        (!data.is_empty()).then(|| Remote { mount, nfs, data: NfsFigures::together(&data) })
+        let calls = self.statistics?.nfs.iter().filter(|call| call.source == mount.source);
+        Some(Remote { mount, nfs: mount.nfs.as_ref()?, calls: calls.collect() })
     }
 
     /// The devices under the arm as they were seen.

@@ -110,3 +110,21 @@ fn calls_as_small_as_the_read_ahead() {
     assert_eq!(with_window(4096), "sure nfs-read-ahead");
     assert_eq!(with_window(4 << 20), "likely cpu-bound");
 }
+
+#[test]
+fn attributes_that_are_asked_for_each_time() {
+    let with = |options: &str| {
+        let mut scene = scene("sys", [10, 700, 900]);
+        let SeenLayer::Mount(mount) = &mut scene.machine.nodes[0].layer else {
+            panic!("the mount")
+        };
+        mount.nfs.as_mut().unwrap().options = format!("vers=4.1,sec=sys,{options}");
+        scene.statistics.nfs[0].operations[0].name = "GETATTR".to_owned();
+        scene.statistics.cpu_ticks = None;
+        scene.first()
+    };
+    for off in ["noac", "acregmax=0", "acdirmax=0", "lookupcache=none"] {
+        assert_eq!(with(off), "sure nfs-attribute-cache", "{off}");
+    }
+    assert_eq!(with("acregmax=60,lookupcache=pos"), "nothing");
+}

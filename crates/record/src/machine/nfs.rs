@@ -27,6 +27,18 @@ pub struct NfsSeen {
 }
 
 impl NfsSeen {
+    /// The option that keeps the client from remembering attributes or names, if there is one.
+    pub fn without_cache(&self) -> Option<&'static str> {
+        const OFF: [(&str, &str, &str); 4] = [
+            ("noac", "", "noac"),
+            ("acregmax", "0", "acregmax=0"),
+            ("acdirmax", "0", "acdirmax=0"),
+            ("lookupcache", "none", "lookupcache=none"),
+        ];
+        let is_set = |(name, value, _): &&(&str, &str, &str)| self.option(name) == Some(value);
+        OFF.iter().find(is_set).map(|(_, _, option)| *option)
+    }
+
     /// The value of an option in force; `Some("")` for those without one.
     pub fn option(&self, name: &str) -> Option<&str> {
         let pairs = self.options.split(',');

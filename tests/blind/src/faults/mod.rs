@@ -12,7 +12,7 @@ mod queue;
 use crate::situation::Situation;
 
 /// All of them.
-pub const SITUATIONS: [Situation; 34] = [
+pub const SITUATIONS: [Situation; 36] = [
     limits::IOPS,
     limits::BYTES,
     limits::VM,
@@ -34,6 +34,7 @@ pub const SITUATIONS: [Situation; 34] = [
     queue::SHALLOW,
     queue::FLUSHES,
     queue::SYNC_MOUNT,
+    queue::SYNC_DIRECTORIES,
     others::READER,
     others::WRITER,
     others::CPU,
@@ -47,4 +48,5 @@ pub const SITUATIONS: [Situation; 34] = [
     nfs::INTEGRITY,
     nfs::SLOTS,
     nfs::SHORT_READ_AHEAD,
+    nfs::NO_ATTRIBUTES,
 ];

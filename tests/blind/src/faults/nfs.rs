@@ -74,6 +74,19 @@ pub const SHORT_READ_AHEAD: Situation = Situation {
     },
 };
 
+/// Files that are looked at again and again.
+pub const NO_ATTRIBUTES: Situation = Situation {
+    name: "NFS remembers no attributes",
+    causes: &["nfs-attribute-cache"],
+    place: GUEST,
+    plant: |lab, is_faulty| {
+        let off = ["noac", "actimeo=0", "lookupcache=none,actimeo=0"][lab.pick(3)];
+        let dir = mounted(lab, &format!("sec=sys,{}", if is_faulty { off } else { "ac" }))?;
+        let files = format!("files={}", lab.number(200..=600));
+        Ok(Complaint::run("git-status", &dir, &["--set", &files, "--time", "5s"]))
+    },
+};
+
 /// The export, mounted.
 fn mounted(lab: &mut Lab, options: &str) -> Result<String> {
     let dir = lab.path("mnt");

@@ -75,3 +75,17 @@ pub const SYNC_MOUNT: Situation = Situation {
         Ok(Complaint::run(job, &dir, &["--time", "6s"]))
     },
 };
+
+/// Files are made and deleted, and each change of a directory waits for the disk.
+pub const SYNC_DIRECTORIES: Situation = Situation {
+    name: "directories written at once",
+    causes: &["sync-mount"],
+    place: Place::Here,
+    plant: |lab, is_faulty| {
+        let latency = lab.number(500..=1500);
+        let device = lab.slow_device(384, latency)?;
+        let dir = lab.mounted(&device, if is_faulty { "noatime,dirsync" } else { "noatime" })?;
+        let files = format!("files={}", lab.number(500..=1500));
+        Ok(Complaint::run("git-checkout", &dir, &["--set", &files, "--time", "6s"]))
+    },
+};

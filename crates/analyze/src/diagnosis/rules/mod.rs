@@ -33,7 +33,7 @@ const fn rule(causes: &'static [&'static str], judge: fn(&Case<'_>) -> Option<Su
 }
 
 /// All rules.
-pub(super) const ALL: [Rule; 22] = [
+pub(super) const ALL: [Rule; 23] = [
     rule(&["cpu-quota"], processor::cpu_quota),
     rule(&["cpu-steal"], processor::steal),
     // Before the CPUs, which are busy with it.
@@ -41,6 +41,7 @@ pub(super) const ALL: [Rule; 22] = [
     rule(&["nfs-slots"], nfs::slots),
     rule(&["nfs-gss-window", "nfs-retransmissions"], nfs::sent_again),
     rule(&["nfs-read-ahead"], nfs::read_ahead),
+    rule(&["nfs-attribute-cache"], nfs::attribute_cache),
     rule(&["cpu-bound"], processor::no_cpu_left),
     rule(&["read-ahead"], memory::read_ahead_too_small),
     rule(&["read-ahead-waste"], memory::read_ahead_too_large),

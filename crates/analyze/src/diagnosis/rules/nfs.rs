@@ -1,7 +1,7 @@
 //! Time that calls to a file server spend in this machine: encryption, waiting for a slot, calls
 //! that are sent again, reads that are smaller than they could be.
 
-use crate::diagnosis::case::{Case, Remote};
+use crate::diagnosis::case::Case;
 use crate::diagnosis::suspect::{Confidence, Suspect};
 use crate::words::{bytes, percent};
 
@@ -16,12 +16,15 @@ const SHARE: f64 = 0.5;
 const TAKEN: f64 = 0.4;
 /// Calls sent again that are worth a word, as a share of all.
 const SENT_AGAIN: f64 = 0.001;
+/// So many questions about files for each operation are no accident.
+const ASKED: f64 = 0.5;
 /// Calls that bring less than this share of what they could.
 const SMALL: f64 = 0.5;
 
 /// CPU time that goes into checksums and encryption of calls.
 pub(super) fn kerberos(case: &Case<'_>) -> Option<Suspect> {
-    let Remote { nfs, data, .. } = case.remote()?;
+    let remote = case.remote()?;
+    let (nfs, data) = (remote.nfs, remote.data()?);
     let sec = nfs.option("sec").filter(|sec| ["krb5i", "krb5p"].contains(sec))?;
     let does = if sec == "krb5p" { "encrypts" } else { "computes checksums over" };
     let per_byte_ns = case.cpu_ns_per_byte()?;
@@ -40,7 +43,8 @@ pub(super) fn kerberos(case: &Case<'_>) -> Option<Suspect> {
 
 /// Calls that wait in this machine, because as many as it allows are in flight.
 pub(super) fn slots(case: &Case<'_>) -> Option<Suspect> {
-    let Remote { nfs, data, .. } = case.remote()?;
+    let remote = case.remote()?;
+    let (nfs, data) = (remote.nfs, remote.data()?);
     let share = data.queue_ms / data.execute_ms;
     (share > SHARE).then_some(())?;
     // A call keeps its slot until it is done with.
@@ -59,7 +63,8 @@ pub(super) fn slots(case: &Case<'_>) -> Option<Suspect> {
 
 /// Calls that were sent again while it was measured.
 pub(super) fn sent_again(case: &Case<'_>) -> Option<Suspect> {
-    let Remote { nfs, data, .. } = case.remote()?;
+    let remote = case.remote()?;
+    let (nfs, data) = (remote.nfs, remote.data()?);
     let share = data.retransmissions_per_s / data.per_s;
     (share > SENT_AGAIN).then_some(())?;
     let is_kerberos = nfs.option("sec").is_some_and(|sec| sec.starts_with("krb5"));
@@ -75,7 +80,8 @@ pub(super) fn sent_again(case: &Case<'_>) -> Option<Suspect> {
 /// Buffered reads in calls as small as the read-ahead.
 pub(super) fn read_ahead(case: &Case<'_>) -> Option<Suspect> {
     (case.is_buffered() && case.job.reads() && case.is_sequential()).then_some(())?;
-    let Remote { mount, nfs, data } = case.remote()?;
+    let remote = case.remote()?;
+    let (mount, nfs, data) = (remote.mount, remote.nfs, remote.data()?);
     let (window, number) = (mount.read_ahead_bytes?, mount.number.as_deref()?);
     let most: f64 = nfs.option("rsize")?.parse().ok()?;
     let brought = data.kib_per_s * 1024.0 / data.per_s;
@@ -91,4 +97,21 @@ pub(super) fn read_ahead(case: &Case<'_>) -> Option<Suspect> {
     let waiting = format!("{spent:.1} calls were in flight on the average");
     let suspect = Suspect::new("nfs-read-ahead", Confidence::Sure, evidence);
     Some(suspect.explaining(spent.min(1.0)).and([waiting]))
+}
+
+/// Files that are looked at through the server each time.
+pub(super) fn attribute_cache(case: &Case<'_>) -> Option<Suspect> {
+    let remote = case.remote()?;
+    let (off, asked) = (remote.nfs.without_cache()?, remote.revalidations()?);
+    let per_operation = asked.per_s / case.summary.iops;
+    (per_operation > ASKED).then_some(())?;
+    let threads = f64::from(case.job.threads.max(1));
+    let share = asked.per_s * asked.execute_ms / 1e3 / threads;
+    let confidence = if share > SHARE { Confidence::Sure } else { Confidence::Likely };
+    let evidence = format!(
+        "for each operation the server was asked {per_operation:.1} times whether what is known of a \
+         file still holds (GETATTR, ACCESS, LOOKUP), {} of the time: {off} remembers nothing",
+        percent(share.min(1.0))
+    );
+    Some(Suspect::new("nfs-attribute-cache", confidence, evidence).explaining(share))
 }

@@ -28,7 +28,7 @@ const fn rule(causes: &'static [&'static str], find: fn(&Seen<'_>) -> Vec<Findin
 }
 
 /// All rules, in the order of the catalogue's causes.
-pub(super) const ALL: [Rule; 58] = [
+pub(super) const ALL: [Rule; 59] = [
     rule(&["double-encryption"], azure::double_encryption),
     rule(&["azure-guest-encryption"], azure::guest_encryption),
     rule(&["host-cache-outgrown"], azure::host_cache),
@@ -45,6 +45,7 @@ pub(super) const ALL: [Rule; 58] = [
     rule(&["nfs-gss-window"], nfs::gss_window),
     rule(&["nfs-retransmissions"], nfs::retransmissions),
     rule(&["nfs-slots"], nfs::slots),
+    rule(&["nfs-attribute-cache"], nfs::attribute_cache),
     rule(&["bounce-buffers"], confidential::bounce_buffers),
     rule(&["bounce-buffers-full"], confidential::full_pool),
     rule(&["confidential-vm-limits"], confidential::lower_limits),

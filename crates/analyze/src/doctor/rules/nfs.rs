@@ -197,6 +197,25 @@ pub(super) fn slots(seen: &Seen<'_>) -> Vec<Finding> {
     mounts(seen).filter_map(finding).collect()
 }
 
+/// Attributes that are asked for each time.
+pub(super) fn attribute_cache(seen: &Seen<'_>) -> Vec<Finding> {
+    let finding = |(mount, nfs, path): (&MountSeen, &NfsSeen, &str)| {
+        let off = nfs.without_cache()?;
+        let why = format!(
+            "With {off} this machine asks the server each time a program looks at a file, where it \
+             could remember the answer for seconds."
+        );
+        let finding = Finding::new("nfs-attribute-cache", about(mount), Certainty::Likely, why);
+        let (name, value) = off.split_once('=').unwrap_or((off, "set"));
+        Some(
+            finding
+                .observed(option(mount, name, value))
+                .command(format!("iotax run git-status {}", quoted(path))),
+        )
+    };
+    mounts(seen).filter_map(finding).collect()
+}
+
 /// A read-ahead below one call's worth of bytes.
 pub(super) fn read_ahead(seen: &Seen<'_>) -> Vec<Finding> {
     let finding = |(mount, nfs, path): (&MountSeen, &NfsSeen, &str)| {
