@@ -77,13 +77,14 @@ fn is_asked(machine: &Machine, given: &str) -> bool {
 fn place(machine: &Machine, given: &str, only_reads: bool) -> Option<String> {
     let seen = asked(machine, given)?;
     // iotax takes texts for targets.
-    let is_text = seen.shell.is_none() || !seen.path.contains(char::REPLACEMENT_CHARACTER);
-    let for_shell = || match &seen.shell {
-        Some(shell) if seen.path.starts_with('-') => format!("./{shell}"),
-        Some(shell) => shell.clone(),
-        None => word(given),
+    let is_odd = seen.shell.is_some();
+    let is_text = !(is_odd && seen.path.contains(char::REPLACEMENT_CHARACTER));
+    let for_shell = || match seen.shell_word() {
+        Some(shell) if seen.path.starts_with('-') => Some(format!("./{shell}")),
+        Some(shell) => Some(shell.to_owned()),
+        None => (!is_odd).then(|| word(given)),
     };
-    let itself = || is_text.then(for_shell);
+    let itself = || if is_text { for_shell() } else { None };
     let directory = || Some(word(&as_argument(seen.directory.as_deref()?)));
     let device = || if only_reads { device(machine, seen) } else { None };
     match seen.kind {
@@ -220,6 +221,9 @@ mod tests {
         let shell = Some(r"$'a\377'".to_owned());
         let path = PathSeen { shell, ..seen("a\u{fffd}", PathKind::Device, None) };
         assert_eq!(of(&path), [""; 0]);
+        let shell = Some("$'a'; reboot '".to_owned());
+        let path = PathSeen { shell, ..seen("a", PathKind::Directory, Some("a")) };
+        assert_eq!(of(&path), [""; 0], "from somebody else's file");
         let shell = Some(r"$'-a\012b'".to_owned());
         let path = PathSeen { shell, ..seen("-a\nb", PathKind::Directory, Some("-a\nb")) };
         assert_eq!(of(&path)[1], r"iotax limits ./$'-a\012b'");

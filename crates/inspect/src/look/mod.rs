@@ -6,7 +6,7 @@
 //!
 //! | module | reads |
 //! |---|---|
-//! | `place` | the path itself |
+//! | `paths`, `place` | the paths, and each itself |
 //! | `mount`, `ext4` | a mounted file system |
 //! | `nfs` | an NFS mount, and the way to its server |
 //! | `device`, `queue`, `interrupts` | a block device |
@@ -31,6 +31,7 @@ mod memory;
 mod mount;
 mod nfs;
 mod nvme;
+mod paths;
 mod place;
 mod pressure;
 mod programs;
@@ -38,31 +39,24 @@ mod queue;
 mod watch;
 
 use std::fs;
-use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use iotax_record::Machine;
 use iotax_record::machine::{
-    Counting, Device, DeviceKind, MACHINE_FORMAT, MountSeen, Node, PathSeen, SeenLayer, Unseen,
+    Counting, Device, DeviceKind, MACHINE_FORMAT, MountSeen, Node, SeenLayer, Unseen,
 };
 
 use self::programs::Programs;
 use self::watch::Watch;
 use crate::cloud::attached::{Links, used_as};
 use crate::cloud::{METADATA_ADDRESS, cloud_instance_at};
-use crate::deadline::within;
 use crate::machine::environment;
 use crate::mounts::{Mount, mounts};
 use crate::stack::{Layer, LayerKind, Stack, device_name};
 
-/// After so long no further path is looked at: one that nobody serves takes a second, and those after
-/// it are still seen.
-const PATHS_LIMIT: Duration = Duration::from_millis(1500);
-/// How long a path that answered may take to say more of itself.
-const PATH_LIMIT: Duration = Duration::from_millis(200);
 /// How long counters are watched.
 const WATCHED: Duration = Duration::from_millis(200);
 /// How long all programs that are run may take together.
@@ -112,16 +106,7 @@ pub fn machine(paths: &[&Path], look: &Look) -> Machine {
     let has_nfs = mounts.iter().any(|mount| matches!(mount.file_system.as_str(), "nfs" | "nfs4"));
     let watch = (!look.watch.is_zero()).then(|| Watch::begin(has_nfs));
     let mut stack = Stack::new(sysfs, mounts.clone());
-    let started = Instant::now();
-    // One that nobody serves takes its second; several must not take one each.
-    let mut seen_at = |path: &&Path| match started.elapsed() {
-        elapsed if elapsed < PATHS_LIMIT => descend(&mut stack, path),
-        _ => PathSeen {
-            problem: Some("not looked at: those before it took too long to answer".to_owned()),
-            ..place::named(path)
-        },
-    };
-    let seen: Vec<PathSeen> = paths.iter().map(&mut seen_at).collect();
+    let seen = paths::looked_at(&mut stack, &mounts, &paths);
     let mut unseen = elsewhere(&stack);
     unseen.extend(absent(has_proc, sysfs));
     let mut nodes = nodes(&stack, sysfs);
@@ -185,21 +170,6 @@ fn mounts_of(nodes: &mut [Node]) -> impl Iterator<Item = &mut MountSeen> {
 
 fn devices_of(nodes: &mut [Node]) -> impl Iterator<Item = &mut Device> {
     nodes.iter_mut().filter_map(|node| node.layer.device_mut())
-}
-
-fn descend(stack: &mut Stack<'_>, path: &Path) -> PathSeen {
-    let (top, problem) = match stack.path(path) {
-        Ok(Some(top)) => (Some(top), None),
-        Ok(None) => (None, Some("neither a mount nor a device is known to hold it".to_owned())),
-        Err(error) if error.kind() == ErrorKind::TimedOut => {
-            (None, Some("no answer within a second: what serves it may be gone".to_owned()))
-        }
-        Err(error) => (None, Some(error.to_string())),
-    };
-    let asked = path.to_owned();
-    // It answered a moment ago, and may be gone since.
-    let told = top.and_then(|_| within(PATH_LIMIT, move || place::place(&asked)));
-    PathSeen { top, problem, ..told.unwrap_or_else(|| place::named(path)) }
 }
 
 /// Paths that are barred, and mounts whose devices are elsewhere or known to programs of their own.

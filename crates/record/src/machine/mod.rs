@@ -101,6 +101,27 @@ pub struct PathSeen {
     pub problem: Option<String>,
 }
 
+impl PathSeen {
+    /// [`PathSeen::shell`], if it is one quoted word: a machine may be from somebody else's file, and
+    /// this stands in commands that are pasted.
+    pub fn shell_word(&self) -> Option<&str> {
+        let word = self.shell.as_deref()?;
+        let mut rest = word.strip_prefix("$'")?.strip_suffix('\'')?.chars();
+        while let Some(character) = rest.next() {
+            let is_sound = match character {
+                // Whatever follows is part of the word, and something must.
+                '\\' => rest.next().is_some_and(|escaped| !escaped.is_control()),
+                '\'' => false,
+                other => !other.is_control(),
+            };
+            if !is_sound {
+                return None;
+            }
+        }
+        Some(word)
+    }
+}
+
 /// What a path is to somebody who wants to measure it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -149,5 +170,34 @@ impl Machine {
     /// All mounts under the paths.
     pub fn mounts(&self) -> impl Iterator<Item = &MountSeen> {
         self.nodes.iter().filter_map(|node| node.layer.mount())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_one_quoted_word_is_pasted() {
+        let told = |shell: &str| {
+            let seen = PathSeen { shell: Some(shell.to_owned()), ..PathSeen::default() };
+            seen.shell_word().is_some()
+        };
+        for word in [r"$'a\377'", r"$'it\'s\\'", "$''"] {
+            assert!(told(word), "{word}");
+        }
+        for not in [
+            "$'a'; reboot '",
+            "$'a'$(reboot)'",
+            "a",
+            "",
+            "$'",
+            r"$'a\'",
+            r"$'\\' x '",
+            "$'\u{1b}[31m'",
+            "$'a\nb'",
+        ] {
+            assert!(!told(not), "{not}");
+        }
     }
 }

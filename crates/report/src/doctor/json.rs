@@ -31,7 +31,7 @@ pub fn doctor_json(
 
 fn stack(machine: &Machine, path: &PathSeen) -> Value {
     let top = path.top.and_then(|top| layer(machine, top, &mut Vec::new()));
-    json!({ "path": path.path, "shell": path.shell, "problem": path.problem, "top": top })
+    json!({ "path": path.path, "shell": path.shell_word(), "problem": path.problem, "top": top })
 }
 
 /// A layer with those below it inside; one that was told already with its name alone.

@@ -8,7 +8,7 @@ use crate::words::printable;
 
 /// The path, and under it each layer below the one it lies on, as lines.
 pub(super) fn drawn(machine: &Machine, path: &PathSeen, style: Style) -> Vec<String> {
-    let mut lines = vec![emphasised(&printable(path.shell.as_ref().unwrap_or(&path.path)), style)];
+    let mut lines = vec![emphasised(&printable(path.shell_word().unwrap_or(&path.path)), style)];
     if let Some(problem) = &path.problem {
         lines.push(format!("  {}", printable(problem)));
     }
