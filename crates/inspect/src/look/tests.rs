@@ -64,3 +64,10 @@ fn no_path_at_all_still_tells_of_the_machine() {
     assert_eq!((machine.paths.len(), machine.nodes.len()), (0, 0));
     assert!(machine.environment.cpus >= 1);
 }
+
+#[test]
+fn a_machine_that_told_of_itself_is_not_asked_again() {
+    let known = Environment { host: Some("known".to_owned()), ..Environment::default() };
+    let machine = machine(&[], &Look { environment: Some(known.clone()), ..quick() });
+    assert_eq!(machine.environment, known);
+}
