@@ -2,6 +2,7 @@
 
 mod causes;
 mod compare;
+mod files;
 mod open_loop;
 mod peel;
 mod phases;
