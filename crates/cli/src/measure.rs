@@ -60,9 +60,10 @@ pub fn measure(
     if let Some(instance) = &instance {
         instance::compare_with(&mut spec.cloud, instance, spec.arms.len());
     }
-    let machine = seen::under(spec.arms.iter().map(|arm| &arm.target), instance.as_ref());
-    let machine = machine.map(Box::new);
-    let experiment = Experiment { instance, machine, ..head(spec, &rig) };
+    let head = head(spec, &rig);
+    let targets = head.spec.arms.iter().map(|arm| &arm.target);
+    let machine = seen::under(targets, instance.as_ref(), &head.environment).map(Box::new);
+    let experiment = Experiment { instance, machine, ..head };
     let mut writer = Writer::create(&dir, &experiment)?;
     let mut phases = Phases::new(&experiment);
     let sustained = match experiment.spec.side_runs.drain_ns {

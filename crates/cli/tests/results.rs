@@ -121,6 +121,20 @@ fn a_directory_is_measured_and_left_as_it_was() {
     assert_eq!(fs::read_to_string(desk.path().join("data/mine")).unwrap(), "precious");
 }
 
+/// The speed of memory is measured: two measurements would differ.
+#[test]
+fn the_machine_is_looked_at_once() {
+    let desk = Desk::new();
+    fs::create_dir(desk.path().join("data")).unwrap();
+    let options = ["run", "randread-4k", "data", "--set", "size=8M", "--set", "direct=false"];
+    let said = desk.run(&[&options[..], &["--out", "out"], &SHORT].concat());
+    assert_eq!(said.code, 0, "{said}");
+    let head = fs::read_to_string(desk.path().join("out/experiment.json")).unwrap();
+    let head: Value = serde_json::from_str(&head).unwrap();
+    assert!(head["environment"]["memory_copy_bytes_per_s"].is_f64(), "{head:#}");
+    assert_eq!(head["environment"], head["machine"]["environment"]);
+}
+
 #[test]
 fn eio_in_the_middle_is_reported_and_the_rest_is_kept() {
     let desk = Desk::new();

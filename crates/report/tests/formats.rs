@@ -4,7 +4,7 @@ mod common;
 
 use common::analyses;
 use iotax_analyze::{Analysis, Metric, Verdict};
-use iotax_report::{CSV_COLUMNS, Style, csv, markdown, text};
+use iotax_report::{CSV_COLUMNS, Style, csv, html, markdown, text};
 
 #[test]
 fn a_peel_on_a_terminal() {
@@ -41,6 +41,48 @@ fn a_masked_comparison_on_a_terminal() {
 fn a_masked_comparison_as_markdown() {
     let shown = markdown(&common::compare(), &analyses::masked());
     insta::assert_snapshot!(up_to(&shown, "\n### Arms\n"));
+}
+
+/// One table of a report, from its heading on.
+fn table<'a>(shown: &'a str, heading: &str) -> &'a str {
+    let from = shown.find(heading).expect("it has such a table");
+    let end =
+        shown[from + heading.len() + 2..].find("\n\n").map(|at| from + heading.len() + 2 + at);
+    &shown[from..end.unwrap_or(shown.len())]
+}
+
+#[test]
+fn operations_on_files_have_a_table_of_their_own() {
+    const HEADING: &str = "Operations, pooled over trials (descriptive)";
+    let (experiment, analysis) = (common::compare(), analyses::on_files());
+    let shown = text(&experiment, &analysis, Style::default());
+    insta::assert_snapshot!(table(&shown, HEADING), @r"
+    Operations, pooled over trials (descriptive)
+      arm   operation    count   share     mean      p99  longest  failed
+      base  create      12,000   5.9 %  21.5 µs  30.0 µs  4.20 ms       0
+      base  stat       180,500  88.3 %  1.85 µs  30.0 µs  4.20 ms       0
+      base  unlink      11,950   5.8 %  17.3 µs  30.0 µs  4.20 ms       0
+      luks  create      12,000   5.9 %  43.0 µs  60.0 µs  4.20 ms       0
+      luks  stat       180,500  88.3 %  3.70 µs  60.0 µs  4.20 ms       0
+      luks  unlink      11,950   5.8 %  34.6 µs  60.0 µs  4.20 ms       3
+    ");
+    insta::assert_snapshot!(table(&markdown(&experiment, &analysis), HEADING), @r"
+    Operations, pooled over trials (descriptive)
+
+    | arm | operation | count | share | mean | p99 | longest | failed |
+    | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |
+    | base | create | 12,000 | 5.9 % | 21.5 µs | 30.0 µs | 4.20 ms | 0 |
+    | base | stat | 180,500 | 88.3 % | 1.85 µs | 30.0 µs | 4.20 ms | 0 |
+    | base | unlink | 11,950 | 5.8 % | 17.3 µs | 30.0 µs | 4.20 ms | 0 |
+    | luks | create | 12,000 | 5.9 % | 43.0 µs | 60.0 µs | 4.20 ms | 0 |
+    | luks | stat | 180,500 | 88.3 % | 3.70 µs | 60.0 µs | 4.20 ms | 0 |
+    | luks | unlink | 11,950 | 5.8 % | 34.6 µs | 60.0 µs | 4.20 ms | 3 |
+    ");
+    let page = html(&experiment, &analysis);
+    for cell in ["unlink", "180,500", "88.3 %"] {
+        assert!(page.contains(cell), "{cell}");
+    }
+    assert!(!text(&experiment, &analyses::compare(), Style::default()).contains(HEADING));
 }
 
 #[test]

@@ -3,6 +3,7 @@
 mod causes;
 mod causes_remote;
 mod compare;
+mod files;
 mod open_loop;
 mod peel;
 mod phases;

@@ -52,16 +52,18 @@ pub fn limits(args: &LimitsArgs) -> Result<Exit> {
     if let Some(instance) = &instance {
         instance::compare_with(&mut limits.cloud, instance, limits.targets.len());
     }
+    let environment = iotax_inspect::environment();
     let head = LimitsHead {
         format: LIMITS_FORMAT,
         iotax_version: env!("CARGO_PKG_VERSION").to_owned(),
         started: Timestamp::now().to_string(),
         command: std::env::args().collect(),
-        environment: iotax_inspect::environment(),
         machine: seen::under(
             limits.targets.iter().map(|target| &target.arm.target),
             instance.as_ref(),
+            &environment,
         ),
+        environment,
         sites: rig.sites(),
         instance,
         limits,

@@ -73,3 +73,10 @@ fn what_the_kernel_does_not_show_is_said_to_be_unseen() {
     assert_eq!(unseen[1].how, "where /sys is mounted: iotax doctor");
     assert_eq!(absent(true, Path::new("/sys")).count(), 0);
 }
+
+#[test]
+fn a_machine_that_told_of_itself_is_not_asked_again() {
+    let known = Environment { host: Some("known".to_owned()), ..Environment::default() };
+    let machine = machine(&[], &Look { environment: Some(known.clone()), ..quick() });
+    assert_eq!(machine.environment, known);
+}

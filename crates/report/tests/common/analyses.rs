@@ -3,7 +3,7 @@
 use iotax_analyze::{
     Analysis, ArmDepths, ArmDrain, ArmSummary, Attribution, Cap, Check, Comparison, DepthLevel,
     DepthResponse, Ending, Estimate, FORMAT, IndexSummary, Interaction, JobSummary, LayerCost,
-    Metric, QuantilePoint, TrialPoint, Verdict, Warning,
+    Metric, OperationSummary, QuantilePoint, TrialPoint, Verdict, Warning,
 };
 use iotax_record::Experiment;
 
@@ -324,6 +324,27 @@ pub fn run() -> Analysis {
     analysis.ending.blocks = 3;
     analysis.ending.trials = 3;
     analysis.ending.reason = "all trials asked for are done".to_owned();
+    analysis
+}
+
+/// A load of operations on files, of which some fail on one arm.
+pub fn on_files() -> Analysis {
+    let mut analysis = compare();
+    for (at, arm) in (1_u32..).zip(analysis.arms.iter_mut().take(2)) {
+        let operation = |name: &str, count, errors, mean_ns: f64| OperationSummary {
+            name: name.to_owned(),
+            count,
+            errors,
+            mean_ns: mean_ns * f64::from(at),
+            p99_ns: 30_000 * u64::from(at),
+            max_ns: 4_200_000,
+        };
+        arm.operations = vec![
+            operation("create", 12_000, 0, 21_500.0),
+            operation("stat", 180_500, 0, 1_850.0),
+            operation("unlink", 11_950, u64::from(at - 1) * 3, 17_300.0),
+        ];
+    }
     analysis
 }
 
