@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use iotax_inspect::{DeviceNumber, Facts};
-use iotax_spec::{Engine, Files, Workload};
+use iotax_spec::{Engine, Files, Tree, Workload};
 
 use crate::error::{Obstacle, Refusal};
 
@@ -77,16 +77,19 @@ impl Demand {
 /// last, and the one being written.
 const INDEX_VERSIONS: u64 = 3;
 
+/// Files of a tree take blocks of this size.
+const TREE_BLOCK_BYTES: u64 = 4096;
+
 /// Bytes that the workload's test files take in a directory.
 pub(crate) fn bytes_in_directory(workload: &Workload) -> u64 {
     // Jobs of one name in several phases work on the same files.
     let mut files: BTreeMap<(&str, bool), u64> = BTreeMap::new();
     for job in workload.jobs.iter().filter(|job| job.engine != Engine::Null) {
+        let own_bytes = job.tree.as_ref().map_or(job.size_bytes, bytes_of_tree);
         let (name, needed_bytes) = match &job.files {
-            Files::PerThread => {
-                ((job.name.as_str(), true), job.size_bytes.saturating_mul(job.threads.into()))
-            }
-            Files::Shared(name) => ((name.as_str(), false), job.size_bytes),
+            // A tree is a thread's own.
+            Files::Shared(name) if job.tree.is_none() => ((name.as_str(), false), own_bytes),
+            _ => ((job.name.as_str(), true), own_bytes.saturating_mul(job.threads.into())),
         };
         let bytes = files.entry(name).or_default();
         *bytes = needed_bytes.max(*bytes);
@@ -94,4 +97,24 @@ pub(crate) fn bytes_in_directory(workload: &Workload) -> u64 {
     let index_bytes =
         workload.index.map_or(0, |index| index.index_bytes.saturating_mul(INDEX_VERSIONS));
     files.into_values().chain([index_bytes]).fold(0, u64::saturating_add)
+}
+
+/// Bytes that a tree of files takes: whole blocks, and one for what tells of the file.
+fn bytes_of_tree(tree: &Tree) -> u64 {
+    let blocks = u64::from(tree.file_bytes).div_ceil(TREE_BLOCK_BYTES) + 1;
+    u64::from(tree.files) * blocks * TREE_BLOCK_BYTES
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tree_takes_what_its_files_do_for_each_thread() {
+        let mut workload = Workload::preset("git-status").unwrap();
+        let job = &mut workload.jobs[0];
+        job.threads = 2;
+        job.tree = Some(Tree { files: 1000, file_bytes: 7111, ..Tree::default() });
+        assert_eq!(bytes_in_directory(&workload), 2 * 1000 * 3 * 4096);
+    }
 }
