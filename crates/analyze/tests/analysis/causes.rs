@@ -379,6 +379,24 @@ fn time_that_passes_in_dm_crypt() {
 }
 
 #[test]
+fn a_mount_that_waits_for_each_change() {
+    let with = |options: &str, engine| {
+        let mut scene = Scene::healthy();
+        let SeenLayer::Mount(mount) = &mut scene.machine.nodes[0].layer else {
+            panic!("the mount")
+        };
+        mount.options = options.to_owned();
+        (scene.job().engine, scene.job().read_percent) = (engine, 0);
+        scene.statistics.devices = vec![device("vda", [0, 0], [2000, 8], 3.0)];
+        scene.first()
+    };
+    assert_eq!(with("rw,sync", Engine::Psync), "sure sync-mount");
+    assert_eq!(with("rw,dirsync", Engine::Metadata), "sure sync-mount");
+    assert_ne!(with("rw,dirsync", Engine::Psync), "sure sync-mount");
+    assert_ne!(with("rw", Engine::Metadata), "sure sync-mount");
+}
+
+#[test]
 fn what_was_only_seen_is_likely_at_most() {
     let mut scene = Scene::healthy();
     let SeenLayer::Mount(mount) = &mut scene.machine.nodes[0].layer else { panic!("the mount") };

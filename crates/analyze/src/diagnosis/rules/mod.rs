@@ -33,7 +33,7 @@ const fn rule(causes: &'static [&'static str], judge: fn(&Case<'_>) -> Option<Su
 }
 
 /// All rules.
-pub(super) const ALL: [Rule; 23] = [
+pub(super) const ALL: [Rule; 24] = [
     rule(&["cpu-quota"], processor::cpu_quota),
     rule(&["cpu-steal"], processor::steal),
     // Before the CPUs, which are busy with it.
@@ -60,5 +60,6 @@ pub(super) const ALL: [Rule; 23] = [
     rule(&["encryption-in-path", "encrypted-twice"], above::encrypting_mounts),
     rule(&["burst-spent"], regime::burst_spent),
     rule(&["flush-bound"], waiting::flushes),
+    rule(&["sync-mount"], waiting::each_change),
     rule(&["too-little-parallelism"], waiting::one_at_a_time),
 ];

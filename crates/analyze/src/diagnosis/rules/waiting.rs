@@ -1,5 +1,7 @@
 //! Waiting: for the medium to say that data is safe, or for one I/O after the other.
 
+use iotax_spec::Engine;
+
 use crate::diagnosis::case::Case;
 use crate::diagnosis::suspect::{Confidence, Suspect};
 use crate::words::{percent, time};
@@ -13,6 +15,8 @@ const SLOW_NS: f64 = 2e6;
 const FEW: u32 = 2;
 /// An I/O that is faster is not waited for.
 const SLOW_IO_MS: f64 = 0.1;
+/// So many writes of the disk for each operation are not put off.
+const WRITTEN: f64 = 0.5;
 /// Share of an I/O's time that is the disk's own.
 const AT_DISK: f64 = 0.6;
 
@@ -30,6 +34,30 @@ pub(super) fn one_at_a_time(case: &Case<'_>) -> Option<Suspect> {
         case.summary.iops
     );
     Some(Suspect::new("too-little-parallelism", Confidence::Likely, evidence))
+}
+
+/// A mount that waits until each change is on the disk, and a disk that is written for each.
+pub(super) fn each_change(case: &Case<'_>) -> Option<Suspect> {
+    let changes_directories = case.job.engine == Engine::Metadata;
+    let mounts = case.mounts_seen();
+    let (option, mount) = mounts.iter().find_map(|mount| {
+        let is_set = |name: &&str| mount.option(name).is_some();
+        let fits = |name: &&str| *name == "sync" || changes_directories;
+        let found = ["sync", "dirsync"].into_iter().find(|name| fits(name) && is_set(name));
+        found.map(|option| (option, mount))
+    })?;
+    let disk = case.bottom()?;
+    let written = disk.figures.write.per_s / case.summary.iops;
+    let share = case.share_at_disk()?;
+    (case.job.writes() && written > WRITTEN && share > AT_DISK).then_some(())?;
+    let evidence = format!(
+        "{} was written {written:.1} times for each operation, {} of its time: {} is mounted with \
+         {option}",
+        disk.name,
+        percent(share),
+        mount.mount_point
+    );
+    Some(Suspect::new("sync-mount", Confidence::Sure, evidence).explaining(share))
 }
 
 /// Programs that wait for flushes most of the time.
