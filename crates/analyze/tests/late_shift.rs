@@ -17,6 +17,8 @@ fn normal(rng: &mut Xoshiro256PlusPlus) -> f64 {
 struct Course {
     blocks: usize,
     common: Vec<f64>,
+    /// Whether it ends with the first verdict.
+    may_stop: bool,
 }
 
 struct Ended {
@@ -44,7 +46,7 @@ fn run(procedure: &Sequential, course: &Course, sd: f64, rng: &mut Xoshiro256Plu
         let stops = decision.stop.is_some() && !is_spent;
         let decision = (!is_spent).then_some(decision);
         ended = Ended { decision, kept: d.len() - dropped, dropped };
-        if stops {
+        if stops && course.may_stop {
             break;
         }
     }
@@ -77,6 +79,7 @@ fn a_shift_at_any_time_makes_no_verdict_about_equal_arms_likelier() {
             let course = |common: &dyn Fn(usize) -> f64| Course {
                 blocks,
                 common: (0..2 * blocks).map(common).collect(),
+                may_stop: true,
             };
             let (without, _) = signed(|_| course(&|_| 0.0), sd);
             for after in [0, 1, 2, 3, 5] {
@@ -98,14 +101,15 @@ fn a_shift_at_any_time_makes_no_verdict_about_equal_arms_likelier() {
 
 /// Nothing rests on the few blocks after a late shift: it takes as many as were judged before.
 #[test]
-fn after_a_late_shift_a_clear_difference_is_not_concluded_from_what_is_left() {
+fn nothing_is_concluded_from_what_a_late_shift_left() {
     let procedure = Sequential::new(Design::default(), 0.05, 0.05, Mode::Tight);
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(6);
     for after in [1, 2, 3] {
         let blocks = 12;
         let level = |slot| if slot < 2 * (blocks - after) { 0.7 } else { 0.0 };
-        let course = Course { blocks, common: (0..2 * blocks).map(level).collect() };
-        let ended = run(&procedure, &course, 0.2, &mut rng);
+        let common = (0..2 * blocks).map(level).collect();
+        let course = Course { blocks, common, may_stop: false };
+        let ended = run(&procedure, &course, 0.02, &mut rng);
         assert!(ended.dropped > 0 && ended.kept <= after, "{after}: {} kept", ended.kept);
         let is_decided = ended.decision.is_some_and(|decision| decision.verdict.is_decided());
         assert!(!is_decided, "{after} blocks after the shift");

@@ -33,6 +33,7 @@ mod look;
 mod machine;
 mod memory;
 mod mounts;
+mod secrets;
 mod site;
 mod stack;
 mod storage;

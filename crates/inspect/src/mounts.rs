@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 use crate::block::DeviceNumber;
+use crate::secrets::{without_login, without_secrets};
 
 /// One line of mountinfo.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,8 +57,8 @@ fn parse_line(line: &str) -> Option<Mount> {
     let options = mount.next()?;
     let mut file_system = file_system.split(' ');
     let name = unescape(file_system.next()?);
-    let source = unescape(file_system.next()?);
-    let super_options = unescape(file_system.next().unwrap_or_default());
+    let source = without_login(&unescape(file_system.next()?));
+    let super_options = without_secrets(&unescape(file_system.next().unwrap_or_default()));
     let read_only = has_option(options, "ro") || has_option(&super_options, "ro");
     Some(Mount {
         id,

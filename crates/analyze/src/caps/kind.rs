@@ -6,14 +6,21 @@ use super::found::{CapKind, SizeFit, TargetCaps};
 use super::processors::Busy;
 use super::sizes::FITS;
 
+/// An interval that is wider says of no rate that something holds it: its ends are twice apart.
+const UNCERTAIN: f64 = std::f64::consts::LN_2;
 /// A model must fit so many times better than the other to be believed.
 const BETTER: f64 = 2.0;
 /// Over all sizes throughput changes by less than this on a flat line, and bytes on a falling one.
 const SLOPE: f64 = 0.05;
 
-/// What the measurements so far say of a cap that was measured with these CPUs busy.
-pub(super) fn of(found: &TargetCaps, busy: &Busy) -> (CapKind, String) {
-    let (kind, mut why) = behind(found);
+/// What the measurements so far say of a cap that was measured with these CPUs busy, and how wide
+/// its interval is: the logarithm of its upper end over its lower.
+pub(super) fn of(found: &TargetCaps, busy: &Busy, width: f64) -> (CapKind, String) {
+    let (mut kind, mut why) = behind(found);
+    if kind == CapKind::Throttle && width > UNCERTAIN {
+        kind = CapKind::External;
+        why.push_str(", but a limiter holds its rate, and this one was not the same twice");
+    }
     // A limiter shows itself, however much is computed below it.
     let in_turn = || busy.works_in_turn().filter(|_| kind != CapKind::Throttle);
     if let Some(mut why) = busy.is_limit().or_else(in_turn) {

@@ -51,7 +51,7 @@ pub(super) fn caps(
     for ((quantity, (values, observed)), burst) in wanted.into_iter().zip(measured).zip(bursts) {
         let Some(interval) = critical.rci(&values) else { continue };
         let share = found.evidence.kernel_threads_share.unwrap_or(0.0);
-        let (kind, why) = kind::of(found, &Busy::of(&observed, share));
+        let (kind, why) = kind::of(found, &Busy::of(&observed, share), interval.hi - interval.lo);
         let cap = Cap {
             cap: interval.mean.exp(),
             lo: interval.lo.exp(),

@@ -6,9 +6,12 @@ use iotax_spec::Limits;
 
 use super::ranked;
 use super::suspect::{Confidence, Diagnosis, Suspect};
-use crate::caps::{Cap, CapKind, Caps, Shared, Sharing, TargetCaps};
+use crate::caps::{Cap, CapKind, Caps, SecondPass, Shared, Sharing, TargetCaps};
 use crate::documented::Documented;
 use crate::words::{bytes, time};
+
+/// So many times as fast is a cache, and no chance.
+const MANY_TIMES: f64 = 2.0;
 
 /// The causes that are named here.
 #[cfg(test)]
@@ -162,14 +165,18 @@ fn shared(target: &TargetCaps, sharing: &[Sharing]) -> Vec<Suspect> {
 
 /// Reads that something above the disk answered.
 fn cached(target: &TargetCaps) -> Vec<Suspect> {
-    let Some(second) = target.second_pass.as_ref().filter(|second| second.hits) else {
-        return Vec::new();
-    };
+    // No more than what the cap itself is uncertain by is no cache.
+    let caps = target.iops.iter().chain(&target.bw_bytes);
+    let uncertain = caps.map(|cap| cap.hi / cap.lo).fold(1.0, f64::max);
+    let is_hit = |second: &&SecondPass| second.hits && second.ratio > uncertain;
+    let Some(second) = target.second_pass.as_ref().filter(is_hit) else { return Vec::new() };
+    let is_clear = second.ratio > MANY_TIMES;
+    let confidence = if is_clear { Confidence::Sure } else { Confidence::Possible };
     let evidence = format!(
         "what had been read once was read again {:.1} times as fast, at {}/s and {} each",
         second.ratio,
         bytes(second.bw_bytes),
         time(second.mean_latency_ns)
     );
-    vec![Suspect::new("cache-answers", Confidence::Sure, evidence)]
+    vec![Suspect::new("cache-answers", confidence, evidence)]
 }

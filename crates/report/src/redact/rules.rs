@@ -16,6 +16,8 @@ pub(super) enum Kind {
     /// Of an account, a subscription, an instance, a disk or another resource.
     Id,
     User,
+    /// A password, a token, a signature.
+    Secret,
 }
 
 impl Kind {
@@ -27,6 +29,7 @@ impl Kind {
             Self::Uuid => "uuid",
             Self::Id => "id",
             Self::User => "user",
+            Self::Secret => "secret",
         }
     }
 }
@@ -78,16 +81,23 @@ fn trimmed(text: &str, range: Range<usize>) -> Range<usize> {
 
 /// Whether a text is one of ours.
 pub(super) fn is_placeholder(text: &str) -> bool {
-    let words = ["host", "ip", "mac", "uuid", "id", "user"];
+    let words = ["host", "ip", "mac", "uuid", "id", "user", "secret"];
     text.rsplit_once('-').is_some_and(|(word, number)| {
         words.contains(&word) && !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit())
     })
 }
 
+/// Values that are secret by their names, in options and addresses.
+const SECRETS: &str = r"(?i)(?:pass|password|passwd|passphrase|secret|token|key|session|sig|signature|sas)=(?P<s>[^,&;\s]+)";
+
 /// Forms that nothing else has.
 pub(super) fn specific() -> impl Iterator<Item = &'static Rule> {
     static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
         vec![
+            rule(Kind::Secret, SECRETS),
+            rule(Kind::Secret, r"\bA(?:KI|SI)A[0-9A-Z]{16}\b"),
+            rule(Kind::Id, r"(?i)\baccount_?name=(?P<s>[^,&;\s]+)"),
+            rule(Kind::Host, r"(?i)\b(?:mounthost|unc)=(?P<s>[^,&;\s]+)"),
             rule(Kind::Id, r#"(?i)/subscriptions/(?P<s>[^/\s"',;)]+)"#),
             rule(Kind::Id, r#"(?i)/resourceGroups/(?P<s>[^/\s"',;)]+)"#),
             rule(Kind::Id, r#"(?i)/providers/[^/\s]+/[^/\s]+/(?P<s>[^/\s"',;)]+)"#),

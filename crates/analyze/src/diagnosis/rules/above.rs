@@ -100,6 +100,11 @@ pub(super) fn encrypting_mounts(case: &Case<'_>) -> Option<Suspect> {
     let disk = case.bottom().map(|disk| {
         format!("{} of the time of I/Os passed at {} below it", percent(at_disk), disk.name)
     });
-    let suspect = Suspect::new(to_blame, Confidence::Likely, evidence).explaining(share);
+    // Of buffered I/O the page cache may have answered most.
+    let suspect = if case.is_buffered() {
+        Suspect::new(to_blame, Confidence::Possible, evidence)
+    } else {
+        Suspect::new(to_blame, Confidence::Likely, evidence).explaining(share)
+    };
     Some(suspect.and(disk))
 }

@@ -128,18 +128,24 @@ pub(super) fn thrash(case: &Case<'_>) -> Option<Suspect> {
     Some(Suspect::new(to_blame, Confidence::Likely, evidence).and(seen))
 }
 
-/// Direct reads that no device has seen.
+/// Reads that no device has seen.
 pub(super) fn answered_by_cache(case: &Case<'_>) -> Option<Suspect> {
-    let reads_only = case.job.reads() && !case.job.writes() && !case.is_buffered();
+    let reads_only = case.job.reads() && !case.job.writes();
     (reads_only && case.site?.has_device).then_some(())?;
     let (read, _) = case.moved();
     let from_device = case.bottom()?.figures.read.bytes_per_s();
     let share = from_device / read.max(1.0);
     (read > 0.0 && share < FROM_DEVICE).then_some(())?;
+    // The page cache was asked for; that it answered may be what is to be measured.
+    let (how, confidence) = if case.is_buffered() {
+        ("through", Confidence::Likely)
+    } else {
+        ("past", Confidence::Sure)
+    };
     let evidence = format!(
-        "{}/s were read past the page cache, but devices read only {}/s",
+        "{}/s were read {how} the page cache, but devices read only {}/s",
         bytes(read),
         bytes(from_device)
     );
-    Some(Suspect::new("cache-answers", Confidence::Sure, evidence).explaining(1.0 - share))
+    Some(Suspect::new("cache-answers", confidence, evidence).explaining(1.0 - share))
 }

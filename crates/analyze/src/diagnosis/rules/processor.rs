@@ -10,6 +10,8 @@ const THROTTLED: f64 = 0.05;
 const SURELY_THROTTLED: f64 = 0.2;
 /// Share of CPU time that the hypervisor may take.
 const STOLEN: f64 = 0.1;
+/// Share of the CPU time that is not this program's.
+const OTHERS: f64 = 0.9;
 /// Share of an I/O's time that speaks against other causes.
 const MOST: f64 = 0.6;
 
@@ -51,9 +53,21 @@ pub(super) fn no_cpu_left(case: &Case<'_>) -> Option<Suspect> {
     let pressure = case.statistics?.pressure.cpu.map(|cpu| {
         format!("tasks waited for a CPU for {} of the time", percent(cpu.some_percent / 100.0))
     });
-    let against = disk_takes_most(case);
-    let confidence = if against.is_some() { Confidence::Possible } else { Confidence::Likely };
-    Some(Suspect::new("cpu-bound", confidence, evidence).and(pressure).but(against))
+    let against = [disk_takes_most(case), others_take_most(case)];
+    let is_doubtful = against.iter().any(Option::is_some);
+    let confidence = if is_doubtful { Confidence::Possible } else { Confidence::Likely };
+    let suspect = Suspect::new("cpu-bound", confidence, evidence).and(pressure);
+    Some(suspect.but(against.into_iter().flatten()))
+}
+
+/// What speaks against this load: other programs, some of which may serve it.
+fn others_take_most(case: &Case<'_>) -> Option<String> {
+    let systems = || case.trials.iter().map(|trial| &trial.system);
+    let all: u64 = systems().map(|system| system.cpu_busy_ns).sum::<Option<u64>>()?;
+    let own: u64 = systems().map(|system| system.process_cpu_ns).sum::<Option<u64>>()?;
+    let others = 1.0 - own as f64 / all.max(1) as f64;
+    (others > OTHERS)
+        .then(|| format!("{} of that was other programs and the kernel's threads", percent(others)))
 }
 
 /// What speaks against the CPU: the disk itself keeps I/Os for most of their time.

@@ -181,6 +181,15 @@ pub(super) fn merging(seen: &Seen<'_>) -> Vec<Finding> {
     })
 }
 
+/// Whether the file of a loop device lies in memory, where nothing is cached twice.
+fn is_in_memory(seen: &Seen<'_>, device: &Device) -> bool {
+    let nodes = &seen.machine.nodes;
+    let own = nodes.iter().find(|node| node.layer.device() == Some(device));
+    let below =
+        own.iter().flat_map(|node| &node.below).filter_map(|at| nodes.get(*at)?.layer.mount());
+    below.into_iter().any(|mount| matches!(mount.file_system.as_str(), "tmpfs" | "ramfs"))
+}
+
 /// Loop devices that cache their file.
 pub(super) fn loops(seen: &Seen<'_>) -> Vec<Finding> {
     let finding = |(device, path): (&Device, &str)| {
@@ -194,7 +203,8 @@ pub(super) fn loops(seen: &Seen<'_>) -> Vec<Finding> {
                 .observed(Observation::file(format!("/sys/block/{}/loop/dio", device.name), "0"))
                 .command(format!("iotax run seqwrite-1m {}", quoted(path)))
                 .command(format!("iotax run seqread-1m {}", quoted(path)));
-        (file.is_direct == Some(false)).then_some(finding)
+        let is_twice = file.is_direct == Some(false) && !is_in_memory(seen, device);
+        is_twice.then_some(finding)
     };
     seen.devices().filter_map(finding).collect()
 }
