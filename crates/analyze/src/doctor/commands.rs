@@ -90,20 +90,10 @@ fn place(machine: &Machine, given: &str, only_reads: bool) -> Option<String> {
     match seen.kind {
         // Machines that were saved by earlier versions do not say.
         None if seen.path.starts_with("/dev/") && is_device(machine, seen) => {
-            if only_reads {
-                itself()
-            } else {
-                None
-            }
+            only_reads.then(itself).flatten()
         }
         None => itself(),
-        Some(PathKind::Device) => {
-            if only_reads {
-                itself()
-            } else {
-                None
-            }
-        }
+        Some(PathKind::Device) => only_reads.then(itself).flatten(),
         Some(PathKind::File)
             if only_reads && is_text && seen.size_bytes.is_some_and(|n| n >= LEAST_BYTES) =>
         {

@@ -291,9 +291,15 @@ fn an_arm_that_is_spread_over_disks_is_on_all_of_them() {
 
 #[test]
 fn a_cache_that_answers() {
-    let mut scene = Scene::healthy();
-    scene.statistics.devices = vec![device("vda", [100, 8], [0, 0], 1.0)];
-    assert_eq!(scene.first(), "sure cache-answers");
+    let answered = |is_direct| {
+        let mut scene = Scene::healthy();
+        scene.job().direct = is_direct;
+        scene.statistics.devices = vec![device("vda", [100, 8], [0, 0], 1.0)];
+        scene.first()
+    };
+    assert_eq!(answered(true), "sure cache-answers");
+    // It was asked for, and may be what is to be measured.
+    assert_eq!(answered(false), "possible cache-answers");
 }
 
 #[test]

@@ -54,50 +54,33 @@ pub const SMALL_SECTORS: Situation = Situation {
     name: "dm-crypt in small sectors",
     causes: &["dm-crypt-small-sectors"],
     place: GUEST,
-    plant: |lab, is_faulty| {
-        let disk = Lab::guest_disk()?;
-        let options = [&INLINE[..], &["--sector-size", "512"]].concat();
-        let device = if is_faulty { encrypted(lab, &disk, &options)? } else { disk };
-        Ok(load(lab, &device))
-    },
+    plant: |lab, is_faulty| past_queues(lab, usize::from(is_faulty), "512"),
 };
 
 pub const ONCE: Situation = Situation {
     name: "one dm-crypt",
     causes: &["encryption-in-path"],
     place: GUEST,
-    plant: |lab, is_faulty| {
-        let disk = Lab::guest_disk()?;
-        let options = [&INLINE[..], &["--sector-size", "4096"]].concat();
-        let device = if is_faulty { encrypted(lab, &disk, &options)? } else { disk };
-        Ok(load(lab, &device))
-    },
+    plant: |lab, is_faulty| past_queues(lab, usize::from(is_faulty), "4096"),
 };
 
 pub const TWICE: Situation = Situation {
     name: "dm-crypt on dm-crypt",
     causes: &["encrypted-twice"],
     place: GUEST,
-    plant: |lab, is_faulty| {
-        let disk = Lab::guest_disk()?;
-        let options = [&INLINE[..], &["--sector-size", "4096"]].concat();
-        let device = if is_faulty {
-            let lower = encrypted(lab, &disk, &options)?;
-            encrypted(lab, &lower, &options)?
-        } else {
-            disk
-        };
-        Ok(load(lab, &device))
-    },
+    plant: |lab, is_faulty| past_queues(lab, 2 * usize::from(is_faulty), "4096"),
 };
 
-fn load(lab: &mut Lab, device: &str) -> Complaint {
+/// Large reads of a disk under so many encryptions, none of which has work queues.
+fn past_queues(lab: &mut Lab, layers: usize, sector_bytes: &str) -> Result<Complaint> {
     let block_size = format!("block-size={}k", 64 << lab.number(0..=4));
-    Complaint::run(
-        "seqread-1m",
-        device,
-        &["--set", &block_size, "--set", "depth=1", "--time", "5s"],
-    )
+    let options = [&INLINE[..], &["--sector-size", sector_bytes]].concat();
+    let mut device = Lab::guest_disk()?;
+    for _ in 0..layers {
+        device = encrypted(lab, &device, &options)?;
+    }
+    let more = ["--set", &block_size, "--set", "depth=1", "--time", "5s"];
+    Ok(Complaint::run("seqread-1m", &device, &more))
 }
 
 /// A mapping that encrypts all of a device.
