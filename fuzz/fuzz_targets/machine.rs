@@ -13,7 +13,7 @@ fuzz_target!(|text: &[u8]| {
         for detail in [DoctorDetail::Folded, DoctorDetail::Whole] {
             iotax_report::doctor_text(&machine, &findings, None, detail, Style::default());
         }
-        iotax_report::doctor_json(&machine, &findings, None);
+        iotax_report::doctor_json(&machine, &findings, None, &[]);
         Redactor::of_machine(&machine).machine(&machine);
     }
 });

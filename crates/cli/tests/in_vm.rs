@@ -19,13 +19,22 @@ fn past_the_work_queues_a_search_engine_reads_and_loads_faster_from_dm_crypt() {
     let Some(vm) = vm::guest(1024 * MIB).and_then(|vm| vm.with_programs(&CRYPT)) else { return };
     let vm = vm.alone().memory(256 * MIB).limit(Duration::from_mins(5));
     let script = format!("{TRACES}\nBLOCKS=5\n{}", include_str!("vm/work-queues.sh"));
-    let did = vm.run(&script).success();
-    let said: Value = serde_json::from_str(&did.text("compare.json")).unwrap();
-    for metric in ["throughput", "load_time"] {
-        let all = said["comparisons"].as_array().unwrap();
-        let found = all.iter().find(|comparison| comparison["metric"] == metric).unwrap();
-        assert_eq!(found["verdict"], "faster", "{metric}: {did}");
+    let compare = || {
+        let did = vm.run(&script).success();
+        let said: Value = serde_json::from_str(&did.text("compare.json")).unwrap();
+        let verdict = |metric: &str| {
+            let all = said["comparisons"].as_array().unwrap();
+            let found = all.iter().find(|comparison| comparison["metric"] == metric).unwrap();
+            found["verdict"].as_str().unwrap().to_owned()
+        };
+        (["throughput", "load_time"].map(verdict), did)
+    };
+    let (mut verdicts, mut did) = compare();
+    // Something else that begins or ends meanwhile is a change of regime, and leaves few blocks.
+    if verdicts.iter().any(|verdict| verdict == "undecided") {
+        (verdicts, did) = compare();
     }
+    assert_eq!(verdicts, ["faster", "faster"], "{did}");
     // How docs/examples/work-queues is made.
     if let Some(example) = std::env::var_os("IOTAX_TEST_EXAMPLE") {
         let keep = |from: &str, name| fs::copy(did.file(from), Path::new(&example).join(name));
