@@ -79,8 +79,7 @@ fn a_cache_above_the_cap_is_told_from_the_cap() {
     assert_eq!((said.code, said.err.as_str()), (0, ""), "{}", said.out);
     let pass = json(&said.out)["targets"][0]["second_pass"].clone();
     assert_eq!(pass["hits"], true, "{pass}");
-    // A busy machine may not get through the span the first time.
-    assert!(number(&pass["ratio"]) > 1.3, "{pass}");
+    assert!(number(&pass["ratio"]) > 3.0, "{pass}");
 }
 
 /// Memory is as fast as the CPUs that copy it, part of which are the kernel's.

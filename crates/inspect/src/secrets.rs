@@ -1,8 +1,19 @@
 //! What must not be kept of a mount, not even in records that stay here: passwords and tokens.
 
 /// Names of options whose values are secret, or end so.
-const SECRET: [&str; 8] =
-    ["pass", "password", "passwd", "passphrase", "secret", "token", "key", "signature"];
+const SECRET: [&str; 11] = [
+    "pass",
+    "password",
+    "passwd",
+    "passphrase",
+    "secret",
+    "token",
+    "key",
+    "session",
+    "sig",
+    "signature",
+    "sas",
+];
 const HIDDEN: &str = "***";
 
 /// A list of options without the values of those that are secret.

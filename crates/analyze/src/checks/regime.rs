@@ -2,10 +2,9 @@ use iotax_spec::Design;
 
 use super::Evidence;
 use crate::analysis::{Check, Warning};
+use crate::stats::rci::MIN_BLOCKS;
 use crate::words::{count, percent};
 
-/// Blocks below which nothing can be concluded.
-const FIRST_LOOK: u64 = 3;
 const ENDED: &str = "Probably burst credits ran out; early in a run it may also be a cache that \
                      filled up. What lasts is the level after the shift. To measure that level \
                      only, drain the credits first (a longer --ramp or a run before this one); to \
@@ -21,7 +20,7 @@ pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Warning> {
     let is_single = evidence.experiment.spec.design == Design::Single;
     let (dropped, kept) = (evidence.blocks.dropped as u64, evidence.blocks.kept.len() as u64);
     // What is left after it is too little for the first look: the level may not last.
-    let is_late = !is_single && kept < FIRST_LOOK;
+    let is_late = !is_single && kept < MIN_BLOCKS as u64;
     let used = if is_single {
         "the summary averages over both levels".to_owned()
     } else if is_late {
