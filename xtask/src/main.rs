@@ -1,10 +1,15 @@
-//! Repository chores. `cargo xtask check` runs exactly what CI runs and collects all failures.
+//! Repository chores. `cargo xtask check` runs exactly what CI runs and collects all failures;
+//! `cargo xtask measure` judges this machine.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a chore talks to its caller")]
 
+mod cargo;
+mod check;
 mod checkout;
 mod fuzz;
 mod rooms;
+mod sources;
 mod steps;
+mod suite;
 
 use std::process::ExitCode;
 
@@ -18,20 +23,24 @@ usage: cargo xtask check [STEP...]
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
     match words.split_first() {
-        Some((command, names)) if command == "check" => check(names),
+        Some((command, names)) if command == "check" => steps::run(check::STEPS, names),
         Some((command, [])) if command == "fuzz" => report(&fuzz::check()),
         Some((command, [target])) if command == "fuzz" => long_fuzz(target, "1000000"),
         Some((command, [target, runs])) if command == "fuzz" => long_fuzz(target, runs),
         _ => {
-            eprintln!("{USAGE}\n{}", steps::listing());
+            eprintln!("{}", usage());
             ExitCode::from(2)
         }
     }
 }
 
+fn usage() -> String {
+    format!("{USAGE}\n{}", steps::listing(check::STEPS))
+}
+
 fn long_fuzz(target: &str, runs: &str) -> ExitCode {
     let Ok(count) = runs.parse() else {
-        eprintln!("`{runs}` is not a number of inputs\n{USAGE}\n{}", steps::listing());
+        eprintln!("`{runs}` is not a number of inputs\n{}", usage());
         return ExitCode::from(2);
     };
     report(&fuzz::long(target, count))
@@ -45,30 +54,4 @@ fn report(outcome: &anyhow::Result<()>) -> ExitCode {
             ExitCode::FAILURE
         }
     }
-}
-
-fn check(names: &[String]) -> ExitCode {
-    if let Some(unknown) = names.iter().find(|name| steps::find(name).is_none()) {
-        eprintln!("no step `{unknown}`; the steps are:\n{}", steps::listing());
-        return ExitCode::from(2);
-    }
-    let mut failures = Vec::new();
-    for step in steps::ALL.iter().filter(|s| names.is_empty() || names.iter().any(|n| n == s.name))
-    {
-        println!("\n== {}: {}", step.name, step.what);
-        if let Err(error) = (step.run)() {
-            println!("{error}");
-            failures.push((step.name, error));
-        }
-    }
-    if failures.is_empty() {
-        println!("\nall checks passed");
-        return ExitCode::SUCCESS;
-    }
-    println!("\n{} checks failed:", failures.len());
-    for (name, error) in &failures {
-        let text = error.to_string();
-        println!("  {name}: {}", text.lines().next().unwrap_or_default());
-    }
-    ExitCode::FAILURE
 }

@@ -1,100 +1,74 @@
-//! The steps of `cargo xtask check`, quick ones first.
+//! Lists of steps, each with its time; what failed is told at the end.
 
-use std::fs;
-use std::path::Path;
-use std::process::Command;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::Result;
 
-use crate::checkout::root;
-use crate::rooms;
-
-/// One thing that is checked.
+/// One thing that is done.
 pub struct Step {
     pub name: &'static str,
     pub what: &'static str,
     pub run: fn() -> Result<()>,
 }
 
-/// All steps in order.
-pub const ALL: &[Step] = &[
-    Step {
-        name: "rooms",
-        what: "each crate imports only what the architecture allows",
-        run: rooms::check,
-    },
-    Step { name: "sizes", what: "no source file over 500 lines", run: sizes },
-    Step { name: "fmt", what: "formatting", run: fmt },
-    Step { name: "clippy", what: "lints, warnings are errors", run: clippy },
-    Step { name: "test", what: "all tests", run: test },
-    Step { name: "fuzz", what: "every fuzz target survives a short run", run: crate::fuzz::check },
-    Step { name: "doc", what: "documentation builds without warnings", run: doc },
-];
+/// How a step ended.
+struct Ended {
+    name: &'static str,
+    took: Duration,
+    outcome: Result<()>,
+}
 
-/// The step of that name.
-pub fn find(name: &str) -> Option<&'static Step> {
-    ALL.iter().find(|step| step.name == name)
+/// Runs the steps of these names, or all, in their order; one that fails holds up no other.
+pub fn run(steps: &[Step], names: &[String]) -> ExitCode {
+    if let Some(unknown) = names.iter().find(|name| !steps.iter().any(|step| step.name == **name)) {
+        eprintln!("no step `{unknown}`; the steps are:\n{}", listing(steps));
+        return ExitCode::from(2);
+    }
+    let is_wanted = |step: &&Step| names.is_empty() || names.iter().any(|name| name == step.name);
+    let ended: Vec<Ended> = steps.iter().filter(is_wanted).map(run_one).collect();
+    conclude(&ended)
+}
+
+fn run_one(step: &Step) -> Ended {
+    println!("\n== {}: {}", step.name, step.what);
+    let started = Instant::now();
+    let outcome = (step.run)();
+    let took = started.elapsed();
+    if let Err(error) = &outcome {
+        println!("{error:#}");
+    }
+    let word = if outcome.is_ok() { "ok" } else { "FAILED" };
+    println!("== {}: {word}, {} s", step.name, seconds(took));
+    Ended { name: step.name, took, outcome }
+}
+
+fn conclude(ended: &[Ended]) -> ExitCode {
+    println!("\nsteps, in seconds:");
+    for step in ended {
+        let word = if step.outcome.is_ok() { "ok" } else { "FAILED" };
+        println!("  {:10} {:>7}  {word}", step.name, seconds(step.took));
+    }
+    let whole: Duration = ended.iter().map(|step| step.took).sum();
+    println!("  {:10} {:>7}", "all", seconds(whole));
+    let failed: Vec<&Ended> = ended.iter().filter(|step| step.outcome.is_err()).collect();
+    println!("\n{} steps passed, {} failed", ended.len() - failed.len(), failed.len());
+    for step in &failed {
+        let text =
+            step.outcome.as_ref().map_or_else(|error| format!("{error:#}"), |()| String::new());
+        println!("  {}: {}", step.name, text.lines().next().unwrap_or_default());
+    }
+    if failed.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 /// All steps, a line each.
-pub fn listing() -> String {
+pub fn listing(steps: &[Step]) -> String {
     let lines: Vec<String> =
-        ALL.iter().map(|step| format!("  {:7} {}", step.name, step.what)).collect();
+        steps.iter().map(|step| format!("  {:10} {}", step.name, step.what)).collect();
     lines.join("\n")
 }
 
-fn fmt() -> Result<()> {
-    cargo(&["fmt", "--all", "--check"], &[])
-}
-
-fn clippy() -> Result<()> {
-    cargo(&["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"], &[])
-}
-
-fn test() -> Result<()> {
-    cargo(&["test", "--workspace", "--quiet", "--no-fail-fast"], &[])
-}
-
-fn doc() -> Result<()> {
-    cargo(&["doc", "--workspace", "--no-deps", "--quiet"], &[("RUSTDOCFLAGS", "-D warnings")])
-}
-
-fn cargo(args: &[&str], env: &[(&str, &str)]) -> Result<()> {
-    let status = Command::new(env!("CARGO"))
-        .args(args)
-        .envs(env.iter().copied())
-        .current_dir(root())
-        .status()
-        .context("cargo could not be started")?;
-    if !status.success() {
-        bail!("`cargo {}` failed: {status}", args.join(" "));
-    }
-    Ok(())
-}
-
-fn sizes() -> Result<()> {
-    let mut long = Vec::new();
-    for dir in [root().join("crates"), root().join("xtask")] {
-        visit(&dir, &mut |path| {
-            if path.extension().is_some_and(|e| e == "rs") {
-                let lines = fs::read_to_string(path)?.lines().count();
-                if lines > 500 {
-                    long.push(format!("  {lines} {}", path.display()));
-                }
-            }
-            Ok(())
-        })?;
-    }
-    if !long.is_empty() {
-        bail!("files over 500 lines, split them by idea:\n{}", long.join("\n"));
-    }
-    Ok(())
-}
-
-fn visit(dir: &Path, see: &mut impl FnMut(&Path) -> Result<()>) -> Result<()> {
-    for entry in fs::read_dir(dir).with_context(|| format!("reading {}", dir.display()))? {
-        let path = entry?.path();
-        if path.is_dir() { visit(&path, see)? } else { see(&path)? }
-    }
-    Ok(())
+/// With a digit after the point.
+pub fn seconds(time: Duration) -> String {
+    format!("{:.1}", time.as_secs_f64())
 }

@@ -1,5 +1,5 @@
 //! Virtual disks as other programs see them. Needs root and FUSE; skipped loudly without.
-#![allow(clippy::print_stderr, clippy::unwrap_used, reason = "tests: skipping is said")]
+#![allow(clippy::unwrap_used, reason = "tests")]
 
 #[path = "../../rig/tests/common/machine.rs"]
 #[allow(dead_code, reason = "each test binary uses its part")]
@@ -12,15 +12,13 @@ use std::path::Path;
 use std::process::Command;
 
 use insta::assert_snapshot;
+use iotax_testing::{needs_fuse, needs_program};
 use serde_json::Value;
 use support::Desk;
 
 /// A desk with an empty directory for each of `names`; `None`, said loudly, where FUSE is missing.
 fn desk(names: &[&str]) -> Option<Desk> {
-    let is_root = rustix::process::geteuid().is_root();
-    if !is_root || !Path::new("/dev/fuse").exists() {
-        assert!(std::env::var_os("CI").is_none(), "CI must be root and have /dev/fuse");
-        eprintln!("SKIPPED disk: needs root and /dev/fuse");
+    if !needs_fuse() {
         return None;
     }
     let desk = Desk::new();
@@ -28,15 +26,6 @@ fn desk(names: &[&str]) -> Option<Desk> {
         fs::create_dir(desk.path().join(name)).unwrap();
     }
     Some(desk)
-}
-
-fn has_fio() -> bool {
-    let found = Command::new("fio").arg("--version").output().is_ok();
-    assert!(found || std::env::var_os("CI").is_none(), "CI must have fio");
-    if !found {
-        eprintln!("SKIPPED disk: fio is not installed (apt-get install fio)");
-    }
-    found
 }
 
 /// fio's JSON for one job on `file`.
@@ -61,7 +50,7 @@ fn reads_per_second(file: &Path, options: &[&str]) -> f64 {
 #[test]
 fn caps_are_reached_and_never_exceeded_as_fio_sees_them() {
     let Some(desk) = desk(&["vm"]) else { return };
-    if !has_fio() {
+    if !needs_program("fio") {
         return;
     }
     let up = desk.run(&["disk", "up", "vm=file(size=64M) + throttle(iops=2000, bw=32M)"]);
@@ -83,7 +72,7 @@ fn caps_are_reached_and_never_exceeded_as_fio_sees_them() {
 #[test]
 fn data_verify_with_many_writes_in_flight() {
     let Some(desk) = desk(&["vm"]) else { return };
-    if !has_fio() {
+    if !needs_program("fio") {
         return;
     }
     desk.run(&["disk", "up", "vm=file(size=32M) + aes + queue"]);
@@ -98,7 +87,7 @@ fn data_verify_with_many_writes_in_flight() {
 #[test]
 fn disks_of_one_command_share_the_bucket_of_a_group() {
     let Some(desk) = desk(&["a", "b"]) else { return };
-    if !has_fio() {
+    if !needs_program("fio") {
         return;
     }
     let stack = "mem(size=16M) + throttle(iops=1000, group=vm)";
@@ -125,7 +114,7 @@ fn disks_of_one_command_share_the_bucket_of_a_group() {
 #[test]
 fn a_clouds_disks_keep_their_documented_limits_and_cached_reads_are_free_of_them() {
     let Some(desk) = desk(&["data", "log"]) else { return };
-    if !has_fio() {
+    if !needs_program("fio") {
         return;
     }
     let disks = ["--disk", "P10:caching=readonly", "--disk", "P30"];

@@ -10,8 +10,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 const MIB: u64 = 1 << 20;
-const CRYPT: [(&str, &str); 3] =
-    [("cryptsetup", "cryptsetup-bin"), ("dmsetup", "dmsetup"), ("mkfs.ext4", "e2fsprogs")];
+const CRYPT: [&str; 3] = ["cryptsetup", "dmsetup", "mkfs.ext4"];
 const TRACES: &str = include_str!("vm/traces.sh");
 
 #[test]

@@ -4,6 +4,7 @@
 
 mod support;
 
+use iotax_testing::skipped;
 use serde_json::{Value, json};
 use support::{Desk, Said, azure};
 
@@ -83,8 +84,7 @@ fn disk_under(desk: &Desk) -> Option<String> {
 fn the_disk_under_a_directory_is_known_by_its_link() {
     let desk = Desk::new();
     let Some(whole) = disk_under(&desk) else {
-        eprintln!("SKIPPED: no disk under {}", desk.path().display());
-        return;
+        return skipped(&format!("no disk under {}", desk.path().display()));
     };
     for name in ["a", "links/azure/scsi1", "nodes"] {
         std::fs::create_dir_all(desk.path().join(name)).unwrap();

@@ -5,18 +5,13 @@ mod support;
 
 use std::fmt::Write as _;
 use std::fs;
-use std::io::Write as _;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use iotax_record::{CPU_MODES, DISK_COUNTERS, Experiment, Reader, Series, Statistics, Trial};
+use iotax_testing::{needs, needs_program, needs_root, skipped};
 use support::Desk;
-
-/// Not `eprintln!`: the test harness hides what that prints when a test passes.
-fn skipped(why: &str) {
-    writeln!(std::io::stderr(), "SKIPPED: {why}").expect("stderr takes a line");
-}
 
 const RUN: [&str; 9] =
     ["run", "randread-4k", "file(size=16M)", "--time", "1200ms", "--ramp", "100ms", "--out", "r"];
@@ -172,17 +167,12 @@ impl Watched {
 }
 
 fn is_root_with_iostat() -> bool {
-    let id = Command::new("id").arg("-u").output().unwrap();
-    if id.stdout != b"0\n" {
-        skipped("bind mounts over /proc need root");
+    // For bind mounts over /proc.
+    if !needs_root() || !needs_program("iostat") {
         return false;
     }
-    let version = Command::new("iostat").arg("-V").output();
-    let found = version.is_ok_and(|v| String::from_utf8_lossy(&v.stdout).contains("version 12.6"));
-    if !found {
-        skipped("no iostat of sysstat 12.6");
-    }
-    found
+    let version = Command::new("iostat").arg("-V").output().unwrap();
+    needs(String::from_utf8_lossy(&version.stdout).contains("version 12.6"), "sysstat 12.6")
 }
 
 fn of_snapshots(uptime: &[&str; 2], stat: &[String; 2], diskstats: &[String; 2]) -> Statistics {

@@ -1,5 +1,5 @@
 //! Kills a peel of real layers at random moments and undoes what it left.
-#![allow(clippy::print_stderr, clippy::unwrap_used, reason = "tests: skipping is said")]
+#![allow(clippy::unwrap_used, reason = "tests")]
 
 #[path = "../../rig/tests/common/machine.rs"]
 #[allow(dead_code, reason = "each test binary uses its part")]
@@ -13,6 +13,7 @@ use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use iotax_testing::skipped;
 use support::Desk;
 
 const KILLS: u32 = 100;
@@ -40,9 +41,8 @@ fn nothing_is_left_of_a_killed_peel_after_undo() {
     let started = Instant::now();
     let whole = desk.run(&PEEL);
     let whole_run = started.elapsed();
-    if whole.code == 3 && std::env::var_os("CI").is_none() {
-        eprintln!("SKIPPED nothing_is_left_of_a_killed_peel_after_undo: {}", whole.err);
-        return;
+    if whole.code == 3 {
+        return skipped(&whole.err);
     }
     assert_eq!(whole.code, 0, "{whole}");
     assert_eq!(machine_and_files(&desk), before, "after a run that ended by itself");
@@ -78,9 +78,8 @@ fn ctrl_c_takes_everything_down() {
         let interrupt = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
         assert!(interrupt.unwrap().success());
         let status = child.wait().unwrap();
-        if status.code() == Some(3) && std::env::var_os("CI").is_none() {
-            eprintln!("SKIPPED ctrl_c_takes_everything_down: this machine lacks something");
-            return;
+        if status.code() == Some(3) {
+            return skipped("this machine lacks something: iotax layers");
         }
         assert_eq!(status.code(), Some(4));
         assert_eq!(machine_and_files(&desk), before);
@@ -101,8 +100,8 @@ fn two_runs_at_a_time_do_not_disturb_each_other() {
     desk.run(&["undo"]);
     for run in runs {
         let output = run.wait_with_output().unwrap();
-        if output.status.code() == Some(3) && std::env::var_os("CI").is_none() {
-            eprintln!("SKIPPED two_runs_at_a_time: {}", String::from_utf8_lossy(&output.stderr));
+        if output.status.code() == Some(3) {
+            skipped(&String::from_utf8_lossy(&output.stderr));
             continue;
         }
         assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));

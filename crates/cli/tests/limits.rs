@@ -4,6 +4,7 @@
 mod support;
 
 use insta::assert_snapshot;
+use iotax_testing::skipped;
 use serde_json::Value;
 use support::{Desk, azure};
 
@@ -87,7 +88,7 @@ fn a_cache_above_the_cap_is_told_from_the_cap() {
 fn the_speed_of_memory_is_told_as_this_machines() {
     let desk = Desk::new();
     let Ok(memory) = tempfile::tempdir_in("/dev/shm") else {
-        return eprintln!("SKIPPED: no tmpfs at /dev/shm to write to");
+        return skipped("no tmpfs at /dev/shm to write to");
     };
     let directory = memory.path().to_str().unwrap();
     let args = ["limits", directory, "--quick", "--size", "128M", "--format", "json", "-q"];

@@ -1,22 +1,14 @@
 //! Other tools as engines: the same experiment, driven by fio.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-#![allow(clippy::print_stdout, clippy::print_stderr, reason = "what is skipped says so")]
 
 mod support;
 
 use std::fs;
 
 use insta::assert_snapshot;
+use iotax_testing::needs_program;
 use support::Desk;
-
-fn has_fio() -> bool {
-    let found = std::process::Command::new("fio").arg("--version").output().is_ok();
-    if !found {
-        eprintln!("SKIPPED, nothing was tested: there is no fio; apt-get install fio");
-    }
-    found
-}
 
 /// Two directories to compare, on a workload of a second.
 fn compare(desk: &Desk, more: &[&str]) -> support::Said {
@@ -32,7 +24,7 @@ fn compare(desk: &Desk, more: &[&str]) -> support::Said {
 
 #[test]
 fn one_arm_native_and_one_with_fio() {
-    if !has_fio() {
+    if !needs_program("fio") {
         return;
     }
     let desk = Desk::new();

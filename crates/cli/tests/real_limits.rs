@@ -1,28 +1,21 @@
 //! Caps of real throttles: the kernel's for a cgroup, and qemu-storage-daemon's. Needs root and
 //! FUSE; skipped loudly without. docs/benchmarks.md has figures of a quiet machine; here bounds have
 //! room, since a busy one serves less than a cap allows.
-#![allow(clippy::print_stderr, clippy::unwrap_used, reason = "tests: skipping is said")]
+#![allow(clippy::print_stderr, clippy::unwrap_used, reason = "tests: attempts are told")]
 
 mod support;
 
 use std::fs;
-use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use iotax_testing::{needs_fuse, needs_programs};
 use serde_json::Value;
 use support::Desk;
 
-fn desk(program: Option<&str>) -> Option<Desk> {
-    let is_root = rustix::process::geteuid().is_root();
-    let has = |program: &str| Command::new(program).arg("--version").output().is_ok();
-    let ready = is_root && Path::new("/dev/fuse").exists() && program.is_none_or(has);
-    assert!(ready || std::env::var_os("CI").is_none(), "CI must be root and have {program:?}");
-    if !ready {
-        eprintln!("SKIPPED real limits: needs root, /dev/fuse and {program:?}");
-    }
-    ready.then(Desk::new)
+fn desk(programs: &[&str]) -> Option<Desk> {
+    (needs_fuse() && needs_programs(programs)).then(Desk::new)
 }
 
 /// What is found; a search that a busy machine has ended early is made again, and said.
@@ -48,7 +41,7 @@ fn is_near(cap: &Value, truth: f64) -> bool {
 
 #[test]
 fn the_cap_of_a_cgroup_is_found() {
-    let Some(desk) = desk(None) else { return };
+    let Some(desk) = desk(&[]) else { return };
     let target = caps(&desk, "file(size=256M) + loop + cgroup-io(read_iops=500)");
     assert!(is_near(&target["iops"], 500.0), "{target:#}");
     assert_eq!(target["evidence"]["is_plateau"], true, "{target:#}");
@@ -56,7 +49,7 @@ fn the_cap_of_a_cgroup_is_found() {
 
 #[test]
 fn the_caps_of_a_throttle_group_are_found() {
-    let Some(desk) = desk(Some("qemu-storage-daemon")) else { return };
+    let Some(desk) = desk(&["qemu-storage-daemon"]) else { return };
     let (image, export) = (desk.path().join("image"), desk.path().join("export"));
     // Holes would be answered without the image.
     fs::write(&image, vec![0xa5; 256 << 20]).unwrap();

@@ -1,7 +1,6 @@
 //! A record to a bundle, and the bundle run by a shell and fio alone.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-#![allow(clippy::print_stdout, clippy::print_stderr, reason = "what is skipped says so")]
 
 mod support;
 
@@ -10,17 +9,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
+use iotax_testing::needs_program;
 use serde_json::{Value, json};
 use support::Desk;
-
-/// Whether a program is there; says so loudly if it is not.
-fn has(program: &str) -> bool {
-    let found = Command::new(program).arg("--version").stdout(Stdio::null()).status().is_ok();
-    if !found {
-        eprintln!("SKIPPED: {program} is not installed");
-    }
-    found
-}
 
 /// A record of two short trials of each of two directories.
 fn record(desk: &Desk) {
@@ -76,7 +67,7 @@ fn a_bundle_makes_the_recorded_trials_with_fio() {
     assert!(desk.path().join("bundle.tar.gz").exists());
     let expected = read(&desk.path().join("bundle/expected.txt"));
     assert!(expected.contains("IOPS") && expected.contains("p99.9 us"), "{expected}");
-    if !has("fio") {
+    if !needs_program("fio") {
         return;
     }
     let output = run(&desk, "bundle", &["base=a", "other=b", "--out", "out"]);
@@ -115,7 +106,7 @@ fn the_script_is_plain_posix_shell() {
     let desk = Desk::new();
     record(&desk);
     assert_eq!(desk.run(&["repro", "rec", "--out", "bundle"]).code, 0);
-    if has("shellcheck") {
+    if needs_program("shellcheck") {
         let path = desk.path().join("bundle/run.sh");
         let output = Command::new("shellcheck").args(["-s", "sh"]).arg(path).output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
@@ -195,7 +186,7 @@ fn names_in_a_record_break_out_of_nothing() {
         assert!(!breaks_out && !line.contains("/etc") && !line.contains('$'), "{job_file}");
     }
     assert_eq!(read(&desk.path().join("bundle/arms.txt")).lines().count(), 2);
-    if has("fio") {
+    if needs_program("fio") {
         let arguments = [&given[0], &given[1], "--out", "out"];
         let output = run(&desk, "bundle", &arguments);
         assert!(output.status.success(), "{output:?}");
@@ -236,7 +227,7 @@ fn who_and_where_is_redacted_everywhere_unless_it_is_to_be_kept() {
 
 #[test]
 fn an_interrupted_script_leaves_nothing() {
-    if !has("fio") {
+    if !needs_program("fio") {
         return;
     }
     let desk = Desk::new();
@@ -273,7 +264,7 @@ fn nothing_is_written_over() {
     let again = desk.run(&["repro", "rec", "--out", "bundle"]);
     assert_eq!(again.code, 3);
     insta::assert_snapshot!(again.err, @"error: bundle exists already; a bundle is never written over anything: name another with --out");
-    if !has("fio") {
+    if !needs_program("fio") {
         return;
     }
     fs::write(desk.path().join("data"), vec![1; 8 << 20]).unwrap();

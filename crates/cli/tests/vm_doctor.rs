@@ -12,15 +12,8 @@ use iotax_record::machine::{DeviceKind, Node, SeenLayer};
 use iotax_vm::NFS_SERVER;
 use serde_json::Value;
 
-const PROGRAMS: [(&str, &str); 7] = [
-    ("rpc.nfsd", "nfs-kernel-server"),
-    ("mount.nfs", "nfs-common"),
-    ("krb5kdc", "krb5-kdc"),
-    ("kadmin.local", "krb5-admin-server"),
-    ("cryptsetup", "cryptsetup-bin"),
-    ("dmsetup", "dmsetup"),
-    ("ip", "iproute2"),
-];
+const PROGRAMS: [&str; 7] =
+    ["rpc.nfsd", "mount.nfs", "krb5kdc", "kadmin.local", "cryptsetup", "dmsetup", "ip"];
 
 /// A layer in few words.
 fn word(node: &Node) -> String {

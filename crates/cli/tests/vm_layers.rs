@@ -12,22 +12,15 @@ use serde_json::Value;
 
 const MIB: u64 = 1 << 20;
 const TRACES: &str = include_str!("vm/traces.sh");
-const CRYPT: [(&str, &str); 3] =
-    [("cryptsetup", "cryptsetup-bin"), ("dmsetup", "dmsetup"), ("mkfs.ext4", "e2fsprogs")];
-const NFS: [(&str, &str); 5] = [
-    ("rpc.nfsd", "nfs-kernel-server"),
-    ("mount.nfs", "nfs-common"),
-    ("krb5kdc", "krb5-kdc"),
-    ("kadmin.local", "krb5-admin-server"),
-    ("dmsetup", "dmsetup"),
-];
+const CRYPT: [&str; 3] = ["cryptsetup", "dmsetup", "mkfs.ext4"];
+const NFS: [&str; 5] = ["rpc.nfsd", "mount.nfs", "krb5kdc", "kadmin.local", "dmsetup"];
 
 /// A working directory on the guest's disk.
 const WORK: &str = r#"
     mkfs.ext4 -q -F "$DISK"
     mount "$DISK" /mnt"#;
 
-fn guest(programs: &[(&str, &str)]) -> Option<Vm> {
+fn guest(programs: &[&str]) -> Option<Vm> {
     let vm = vm::guest(256 * MIB).and_then(|vm| vm.with_programs(programs))?;
     Some(vm.limit(Duration::from_mins(5)))
 }

@@ -1,7 +1,6 @@
 //! Stacks of this machine: a loop device over a file, and a mount that nobody serves. Needs root;
 //! skipped loudly without.
 #![allow(clippy::unwrap_used, reason = "a test; only functions under #[test] are known as such")]
-#![allow(clippy::print_stderr, reason = "what is skipped says so")]
 
 use std::ffi::CString;
 use std::fs::{self, File, OpenOptions};
@@ -12,6 +11,7 @@ use std::process::Command;
 use iotax_inspect::{Look, machine};
 use iotax_record::Machine;
 use iotax_record::machine::{Device, DeviceKind, MountSeen, SeenLayer};
+use iotax_testing::skipped;
 use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
 
 fn quick() -> Look {
@@ -55,8 +55,7 @@ fn a_loop_device_lies_on_its_file_and_what_that_lies_on() {
     let file = directory.path().canonicalize().unwrap().join("a file");
     File::create(&file).unwrap().set_len(1 << 20).unwrap();
     let Some(looped) = Loop::over(&file) else {
-        eprintln!("SKIPPED a_loop_device_lies_on_its_file: needs root and losetup");
-        return;
+        return skipped("needs root and losetup");
     };
     let seen = machine(&[&looped.0, directory.path()], &quick());
     let top = seen.paths[0].top.unwrap();
@@ -96,8 +95,7 @@ fn a_mount_that_nobody_serves_is_given_up_and_the_others_are_seen() {
         mount("nobody", &at, "fuse", MountFlags::NODEV | MountFlags::NOSUID, &*options).is_ok()
     });
     let Some(server) = made else {
-        eprintln!("SKIPPED a_mount_that_nobody_serves: needs root and /dev/fuse");
-        return;
+        return skipped("needs root and /dev/fuse");
     };
     let mount = Mounted(at.clone());
     let inside = ["a", "b", "c"].map(|name| at.join(name));
@@ -125,8 +123,7 @@ fn a_mount_in_memory_has_nothing_below() {
     let at = directory.path().canonicalize().unwrap().join("mount");
     fs::create_dir(&at).unwrap();
     if mount("memory", &at, "tmpfs", MountFlags::NOATIME, c"size=1m").is_err() {
-        eprintln!("SKIPPED a_mount_in_memory: needs root");
-        return;
+        return skipped("needs root");
     }
     let made = Mounted(at.clone());
     let seen = machine(&[&at.join("..").join("mount")], &quick());

@@ -1,6 +1,5 @@
 //! The program fio as a driver, on the files that iotax lays out.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-#![allow(clippy::print_stdout, clippy::print_stderr, reason = "what is skipped says so")]
 
 mod support;
 
@@ -11,17 +10,12 @@ use std::sync::atomic::AtomicBool;
 use iotax_load::{Error, Fio, LoadDriver as _, Native, Target};
 use iotax_record::LoadRecord;
 use iotax_spec::{Engine, Files, FioOption, Job, Pace, Workload};
+use iotax_testing::needs_program;
 use support::{MIB, MS, disk, job, mem, request, workload};
 
 /// fio, or a loud word that it is missing.
 fn fio() -> Option<Fio> {
-    match Fio::find() {
-        Ok(fio) => Some(fio),
-        Err(error) => {
-            eprintln!("SKIPPED, nothing was tested: {error}");
-            None
-        }
-    }
+    needs_program("fio").then(|| Fio::find().unwrap())
 }
 
 /// Beside the build: /tmp is often a tmpfs without direct I/O.

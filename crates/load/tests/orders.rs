@@ -15,6 +15,7 @@ use std::sync::atomic::AtomicBool;
 
 use iotax_load::{LoadDriver as _, Native, Target};
 use iotax_spec::{BlockSizes, Bound, Engine, Job, Pattern, RunLength, Skew, Think, Workload};
+use iotax_testing::needs;
 use support::{ENGINES, MIB, MS, disk, job, mem, prepare_and_run, request, run, run_in, workload};
 
 const ON_FILES: [Engine; 3] = [Engine::Psync, Engine::Mmap, Engine::IoUring];
@@ -199,10 +200,7 @@ fn can_be_cold(directory: &Path) -> bool {
     std::fs::write(&path, vec![1; 1 << 20]).unwrap();
     drop_cached(&path);
     let can = cached(&path).0 == 0;
-    if !can {
-        eprintln!("SKIPPED: {} keeps its pages in memory", directory.display());
-    }
-    can
+    needs(can, &format!("a directory that is not kept in memory, as {} is", directory.display()))
 }
 
 fn drop_cached(path: &Path) {

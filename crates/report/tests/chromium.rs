@@ -4,7 +4,6 @@
 
 mod common;
 
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -12,23 +11,14 @@ use common::analyses;
 use iotax_analyze::Analysis;
 use iotax_record::Experiment;
 use iotax_report::html;
+use iotax_testing::{find_program, needs};
 
 const NAMES: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
 
 /// The browser, or `None` after saying loudly that the test was skipped.
 fn chromium() -> Option<PathBuf> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let found = std::env::split_paths(&path)
-        .flat_map(|dir| NAMES.map(|name| dir.join(name)))
-        .find(|candidate| candidate.is_file());
-    if found.is_none() {
-        // Not `eprintln!`: the test harness hides what that prints when a test passes.
-        writeln!(std::io::stderr(), "SKIPPED: chromium not installed (apt-get install chromium)")
-            .expect("stderr takes a line");
-        let in_ci = std::env::var("CI").is_ok_and(|value| value == "true");
-        assert!(!in_ci, "chromium must be installed where CI=true");
-    }
-    found
+    let found = NAMES.iter().find_map(|name| find_program(name));
+    needs(found.is_some(), "chromium (apt-get install chromium)").then_some(found?)
 }
 
 /// What a browser made of a page.

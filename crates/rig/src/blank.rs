@@ -302,7 +302,7 @@ mod tests {
             run(Program::new("mkfs.ext4").args(["-q", "-F", "-U", uuid]).arg(file.path())).ok()?;
             let losetup = Program::new("losetup").args(["--find", "--show"]).arg(file.path());
             let Ok(node) = run(losetup) else {
-                eprintln!("SKIPPED: loop devices need root");
+                iotax_testing::skipped("loop devices need root");
                 return None;
             };
             Some(Self { file, node: node.into() })
@@ -332,8 +332,7 @@ mod tests {
 
     #[test]
     fn signatures_are_listed_with_kind_identity_and_label() {
-        if crate::programs::find("wipefs").is_none() {
-            eprintln!("SKIPPED: wipefs is not installed");
+        if !iotax_testing::needs_program("wipefs") {
             return;
         }
         let file = tempfile::NamedTempFile::new().unwrap();

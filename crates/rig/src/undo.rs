@@ -250,8 +250,7 @@ mod tests {
         journal.announce(Entry::File { path: path.clone(), identity, parent_inode }).unwrap();
         journal.die();
         if identity.born_ns.is_none() {
-            eprintln!("SKIPPED the check: this file system keeps no birth times");
-            return;
+            return iotax_testing::skipped("this file system keeps no birth times");
         }
         insta::assert_snapshot!(dead.problem(), @"target/disk.img: left alone: it is not the file that iotax made. If it is yours, delete state/undo/JOURNAL to forget about it");
         assert_eq!(fs::read_to_string(path).unwrap(), "theirs");

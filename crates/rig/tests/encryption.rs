@@ -15,6 +15,7 @@ use std::thread;
 use iotax_inspect::{Mount, parse_mountinfo};
 use iotax_rig::{Error, Obstacle, Place, Rig};
 use iotax_spec::{Stack, Target};
+use iotax_testing::skipped;
 use rustix::fs::OFlags;
 use rustix::process::{Pid, Signal, kill_process};
 
@@ -219,7 +220,7 @@ impl Bench {
         let mut rig = match self.open(layers) {
             Ok(rig) => rig,
             Err(error) if is_lacking(&error) => {
-                say(&format!("SKIPPED encryption ({layers}): {error}"));
+                skipped(&format!("{layers}: {error}"));
                 return None;
             }
             Err(error) => panic!("{layers}: {error}"),
@@ -239,11 +240,6 @@ impl Bench {
         assert_eq!(traces_of(self.path()), BTreeSet::new());
         assert_eq!(files_below(self.path()), Vec::<PathBuf>::new());
     }
-}
-
-/// Aloud: what macros print, the test harness keeps for itself.
-fn say(line: &str) {
-    std::io::stderr().write_all(format!("{line}\n").as_bytes()).unwrap();
 }
 
 fn is_lacking(error: &Error) -> bool {
@@ -371,7 +367,7 @@ fn with_shims(test: &str, programs: &[&str], script: &str) {
         .unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stdout));
-    if let Some(skipped) = said.lines().find(|line| line.starts_with("SKIPPED")) {
-        say(skipped);
+    if let Some((_, why)) = said.split_once("SKIPPED ") {
+        skipped(why.lines().next().unwrap());
     }
 }

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use iotax_rig::{Error, Place, Rig, undo};
 use iotax_spec::{Layer, Spec, Target};
+use iotax_testing::skipped;
 use iotax_vdisk::Session;
 
 mod common;
@@ -404,8 +405,7 @@ fn a_link_to_nowhere_in_the_disk_s_place_is_left_and_forgotten() {
 #[test]
 fn block_devices_are_only_read() {
     let Some(device) = some_block_device() else {
-        eprintln!("SKIPPED block_devices_are_only_read: no block device here");
-        return;
+        return skipped("there is no block device");
     };
     let bench = Bench::new();
     let spec = writing(&[("a", path(&device)), ("b", file(Some(device.clone()), 1 << 20))]);

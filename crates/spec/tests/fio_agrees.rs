@@ -2,7 +2,6 @@
 //!
 //! Needs the program fio; says so loudly and passes where it is missing.
 #![allow(clippy::unwrap_used)]
-#![allow(clippy::print_stderr, reason = "a test that skips says so")]
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,6 +10,10 @@ use std::process::{Command, Output};
 use iotax_spec::fio::options::{self, Kind, OptionInfo};
 use iotax_spec::fio::values::Amount;
 use iotax_spec::fio::written::{Section, read_command, read_job_file};
+use iotax_testing::skipped;
+
+/// Why nothing is tested.
+const NO_FIO: &str = "fio 3.33 or its examples (fio-examples) are not installed";
 
 /// Name and settings of a job, global ones in front.
 type Job = (String, Vec<(String, Option<String>)>);
@@ -28,10 +31,6 @@ fn is_installed() -> bool {
 /// Runs fio.
 fn fio(args: &[&str]) -> Output {
     Command::new("fio").args(args).output().unwrap()
-}
-
-fn skipped(test: &str) {
-    eprintln!("SKIPPED {test}: fio 3.33 or its examples are not installed");
 }
 
 fn ours(sections: &[Section]) -> Vec<Job> {
@@ -117,10 +116,10 @@ fn compare(path: &Path) -> bool {
 #[test]
 fn examples_of_fio_are_read_as_fio_reads_them() {
     let Ok(dir) = fs::read_dir("/usr/share/doc/fio/examples") else {
-        return skipped("examples_of_fio_are_read_as_fio_reads_them");
+        return skipped(NO_FIO);
     };
     if !is_installed() {
-        return skipped("examples_of_fio_are_read_as_fio_reads_them");
+        return skipped(NO_FIO);
     }
     let files = dir.map(|entry| entry.unwrap().path());
     // A name in [global] looks like a job in what fio shows.
@@ -135,7 +134,7 @@ fn examples_of_fio_are_read_as_fio_reads_them() {
 #[test]
 fn job_files_are_read_as_fio_reads_them() {
     if !is_installed() {
-        return skipped("job_files_are_read_as_fio_reads_them");
+        return skipped(NO_FIO);
     }
     written("more.inc", "# more\niodepth=4\n; end\ndirect=1\n");
     let taken = [
@@ -169,7 +168,7 @@ fn job_files_are_read_as_fio_reads_them() {
 #[test]
 fn numbers_are_those_that_fio_reads() {
     if !is_installed() {
-        return skipped("numbers_are_those_that_fio_reads");
+        return skipped(NO_FIO);
     }
     let written = "--bs=10M --bs=10MB --bs=10mi --bs=10MiB --bs=512b --bs=0x200 --bs=7 --size=3g \
                    --runtime=10 --runtime=10ms --runtime=2m --runtime=3H --thinktime=5 \
@@ -202,7 +201,7 @@ fn numbers_are_those_that_fio_reads() {
 #[test]
 fn command_lines_are_taken_and_refused_as_by_fio() {
     if !is_installed() {
-        return skipped("command_lines_are_taken_and_refused_as_by_fio");
+        return skipped(NO_FIO);
     }
     let lines = [
         "--name=a --size=1m --bs 4k --time_based --runt=1",
@@ -234,7 +233,7 @@ fn listed(output: &Output) -> Vec<String> {
 #[test]
 fn the_table_of_options_is_fios() {
     if !is_installed() {
-        return skipped("the_table_of_options_is_fios");
+        return skipped(NO_FIO);
     }
     let names = listed(&fio(&["--cmdhelp=all"]));
     let unknown: Vec<_> = names.iter().filter(|name| options::find(name).is_none()).collect();

@@ -187,12 +187,10 @@ fn table(rows: &[Row]) -> String {
 fn the_table_of_examples_is_current() {
     let files = examples();
     if files.len() != COUNT {
-        eprintln!(
-            "SKIPPED: {} of the {COUNT} examples of fio 3.33 are in {EXAMPLES}; install \
-             fio-examples",
-            files.len()
-        );
-        return;
+        let few = files.len();
+        return iotax_testing::skipped(&format!(
+            "{few} of the {COUNT} examples of fio 3.33 are in {EXAMPLES}; install fio-examples"
+        ));
     }
     let rows: Vec<Row> = files.iter().map(|path| row(path)).collect();
     let current = table(&rows);

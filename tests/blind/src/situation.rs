@@ -31,7 +31,7 @@ pub struct Guest {
     /// A bash script that runs there first.
     pub set_up: &'static str,
     /// Programs that it needs, and the packages that have them.
-    pub programs: &'static [(&'static str, &'static str)],
+    pub programs: &'static [&'static str],
     /// Its memory.
     pub memory_bytes: u64,
 }

@@ -6,7 +6,11 @@
 //! own. It has one CPU, and a system call costs it tens of microseconds: compare arms in it, but
 //! take none of its figures for a machine's.
 #![forbid(unsafe_code)]
-#![allow(clippy::print_stderr, clippy::unwrap_used, reason = "for tests: skipping is said")]
+#![allow(
+    clippy::print_stderr,
+    clippy::unwrap_used,
+    reason = "for tests: what happens to a guest is told"
+)]
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,6 +18,7 @@ use std::process::{Command, Stdio};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
+use iotax_testing::needs_programs;
 use tempfile::TempDir;
 
 /// CPUs that guests may take: two guests at a time, or one whose times matter.
@@ -56,10 +61,7 @@ impl Vm {
     /// (`$DISK`), that shares a new directory in `work` with this machine; `None`, said loudly, on
     /// a machine that lacks the program for it.
     pub fn new(iotax: &Path, work: &Path, disk_bytes: u64) -> Option<Self> {
-        let uml = "linux.uml is not installed (apt-get install user-mode-linux kmod)";
-        if which("linux.uml").is_none() || which("insmod").is_none() {
-            assert!(std::env::var_os("CI").is_none(), "CI must have a virtual machine: {uml}");
-            eprintln!("SKIPPED: {uml}");
+        if !needs_programs(&["linux.uml", "insmod"]) {
             return None;
         }
         let limit = Duration::from_mins(2);
@@ -68,16 +70,8 @@ impl Vm {
     }
 
     /// `None`, said loudly, if one of the programs the script needs is missing here.
-    pub fn with_programs(self, programs: &[(&str, &str)]) -> Option<Self> {
-        for (program, package) in programs {
-            if which(program).is_none() {
-                let missing = format!("{program} is not installed (apt-get install {package})");
-                assert!(std::env::var_os("CI").is_none(), "CI must have all programs: {missing}");
-                eprintln!("SKIPPED: {missing}");
-                return None;
-            }
-        }
-        Some(self)
+    pub fn with_programs(self, programs: &[&str]) -> Option<Self> {
+        needs_programs(programs).then_some(self)
     }
 
     /// The guest's memory, 512 MiB unless told.
@@ -233,13 +227,6 @@ impl std::fmt::Display for VmOutput {
 
 fn read(path: &Path) -> String {
     fs::read(path).map_or(String::new(), |bytes| String::from_utf8_lossy(&bytes).into_owned())
-}
-
-fn which(program: &str) -> Option<PathBuf> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let mut dirs: Vec<PathBuf> = std::env::split_paths(&path).collect();
-    dirs.extend(["/usr/sbin".into(), "/sbin".into()]);
-    dirs.into_iter().map(|dir| dir.join(program)).find(|file| file.is_file())
 }
 
 /// Kills what still runs of the guest that shares this directory, known by its command line.

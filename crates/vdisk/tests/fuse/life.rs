@@ -7,14 +7,13 @@ use std::process::Command;
 use std::sync::Arc;
 use std::thread;
 
+use iotax_testing::{needs_fuse, needs_program, skipped};
 use iotax_vdisk::fuse::{MountOptions, mount};
 use iotax_vdisk::{
     DelayConfig, Error, LayerConfig, MonotonicClock, QueueConfig, Session, VirtualDisk,
 };
 
-use crate::{
-    FILE, MIB, Scene, can_map_shared, can_mount, mem, mount_entries, open_elsewhere, skipped,
-};
+use crate::{FILE, MIB, Scene, can_map_shared, mem, mount_entries, open_elsewhere};
 
 const HOUR_NS: u64 = 3_600_000_000_000;
 
@@ -145,11 +144,11 @@ fn a_read_only_mount_refuses_to_write() {
 #[test]
 fn a_user_without_privileges_mounts_through_the_helper() {
     const NOBODY: u32 = 65_534;
-    if !can_mount() {
+    if !needs_fuse() {
         return;
     }
-    if Command::new("fusermount3").arg("--version").output().is_err() {
-        return skipped("fusermount3 is not installed");
+    if !needs_program("fusermount3") {
+        return;
     }
     let device = std::fs::metadata("/dev/fuse").unwrap();
     if std::os::unix::fs::MetadataExt::mode(&device) & 0o006 != 0o006 {
@@ -202,7 +201,7 @@ fn mount_as_a_user() {
 
 #[test]
 fn a_place_that_is_none_is_refused() {
-    if !can_mount() {
+    if !needs_fuse() {
         return;
     }
     let disk = VirtualDisk::open(&[mem(MIB)], Arc::new(MonotonicClock)).unwrap();

@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::sync::Arc;
 
+use iotax_testing::{needs, needs_fuse};
 use iotax_vdisk::fuse::{MountOptions, Mounted, mount};
 use iotax_vdisk::{LayerConfig, MemConfig, MonotonicClock, VirtualDisk};
 use tempfile::TempDir;
@@ -29,7 +30,7 @@ impl Scene {
     }
 
     fn with(layers: &[LayerConfig], options: &MountOptions) -> Option<Self> {
-        if !can_mount() {
+        if !needs_fuse() {
             return None;
         }
         let dir = tempfile::tempdir().expect("a temporary directory");
@@ -74,34 +75,14 @@ fn open_elsewhere() -> File {
     OpenOptions::new().read(true).write(true).open(path).expect("the disk's file")
 }
 
-#[expect(clippy::print_stderr, reason = "a skipped test must be seen")]
-fn skipped(reason: &str) {
-    eprintln!("SKIPPED fuse: {reason}");
-}
-
-fn can_mount() -> bool {
-    if !rustix::process::getuid().is_root() {
-        skipped("mounting needs root");
-        return false;
-    }
-    if !std::path::Path::new("/dev/fuse").exists() {
-        skipped("there is no /dev/fuse");
-        return false;
-    }
-    true
-}
-
 /// Of files with direct I/O: since Linux 6.6.
 fn can_map_shared() -> bool {
     let uname = rustix::system::uname();
     let release = uname.release().to_string_lossy();
     let mut numbers = release.split(['.', '-']).map_while(|part| part.parse::<u32>().ok());
     let version = (numbers.next(), numbers.next());
-    if version < (Some(6), Some(6)) {
-        skipped(&format!("Linux {release} is older than 6.6, and has no shared mappings"));
-        return false;
-    }
-    true
+    let what = format!("Linux 6.6 for shared mappings, not {release}");
+    needs(version >= (Some(6), Some(6)), &what)
 }
 
 fn mem(size_bytes: u64) -> LayerConfig {

@@ -5,10 +5,11 @@ use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use iotax_testing::needs_program;
 use iotax_vdisk::fuse::MountOptions;
 use iotax_vdisk::{AesConfig, DelayConfig, FileConfig, LayerConfig, QueueConfig};
 
-use crate::{MIB, Scene, mem, skipped};
+use crate::{MIB, Scene, mem};
 
 #[test]
 fn delayed_requests_wait_together_and_occupy_no_thread() {
@@ -96,8 +97,8 @@ fn whole_blocks_and_parts_of_them_in_one_place_lose_nothing() {
 /// What this found in another FUSE disk: with several writes in flight one got another's data.
 #[test]
 fn fio_verifies_parallel_writes() {
-    if Command::new("fio").arg("--version").output().is_err() {
-        return skipped("fio is not installed");
+    if !needs_program("fio") {
+        return;
     }
     let file = FileConfig {
         path: None,

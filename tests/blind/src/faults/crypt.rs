@@ -7,11 +7,7 @@ use crate::situation::{Complaint, Guest, Place, Situation};
 
 const GUEST: Place = Place::Guest(Guest {
     set_up: "modprobe -a dm-crypt xts",
-    programs: &[
-        ("cryptsetup", "cryptsetup-bin"),
-        ("dmsetup", "dmsetup"),
-        ("mkfs.ext4", "e2fsprogs"),
-    ],
+    programs: &["cryptsetup", "dmsetup", "mkfs.ext4"],
     // Less than what is read.
     memory_bytes: 256 << 20,
 });

@@ -7,12 +7,7 @@ use crate::situation::{Complaint, Guest, Place, Situation};
 
 const GUEST: Place = Place::Guest(Guest {
     set_up: iotax_vm::NFS_SERVER,
-    programs: &[
-        ("rpc.nfsd", "nfs-kernel-server"),
-        ("mount.nfs", "nfs-common"),
-        ("krb5kdc", "krb5-kdc"),
-        ("kadmin.local", "krb5-admin-server"),
-    ],
+    programs: &["rpc.nfsd", "mount.nfs", "krb5kdc", "kadmin.local"],
     memory_bytes: 512 << 20,
 });
 

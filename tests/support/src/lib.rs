@@ -1,0 +1,143 @@
+//! What tests need of a machine. Where it is missing a test says loudly that it was skipped; in CI,
+//! where everything is installed, it fails: a test that nobody notices missing tests nothing.
+//!
+//! ```no_run
+//! # use iotax_testing::{needs_program, needs_root};
+//! if !needs_root() || !needs_program("fio") {
+//!     return;
+//! }
+//! ```
+#![forbid(unsafe_code)]
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+/// Program and Debian's package, a line each.
+const PROGRAMS: &str = include_str!("../programs.txt");
+
+/// Whether tests must not be skipped: `CI` is set, and not to an empty word, `0` or `false`.
+pub fn in_ci() -> bool {
+    std::env::var_os("CI").is_some_and(|value| !["", "0", "false"].iter().any(|no| value == *no))
+}
+
+/// Says that the running test, or the rest of it, is skipped, and why.
+///
+/// # Panics
+/// In CI.
+#[track_caller]
+pub fn skipped(why: &str) {
+    let thread = std::thread::current();
+    let test = thread.name().unwrap_or("a test");
+    assert!(!in_ci(), "{test} would be skipped, which fails in CI: {why}");
+    // Not `eprintln!`: the test harness hides what that prints when a test passes.
+    let _ = writeln!(std::io::stderr(), "SKIPPED {test}: {why}");
+}
+
+/// `is_there`, after [`skipped`] if it is not.
+#[track_caller]
+pub fn needs(is_there: bool, what: &str) -> bool {
+    if !is_there {
+        skipped(&format!("needs {what}"));
+    }
+    is_there
+}
+
+/// Whether this is root.
+#[track_caller]
+pub fn needs_root() -> bool {
+    needs(rustix::process::geteuid().is_root(), "root")
+}
+
+/// Whether file systems of this process can be mounted: by root, through `/dev/fuse`.
+#[track_caller]
+pub fn needs_fuse() -> bool {
+    needs_root() && needs(Path::new("/dev/fuse").exists(), "/dev/fuse (modprobe fuse)")
+}
+
+/// Whether the program is installed. It must be one of those that `.ci/run` installs.
+///
+/// # Panics
+/// In CI without it, and if it is not in `tests/support/programs.txt`.
+#[track_caller]
+pub fn needs_program(program: &str) -> bool {
+    let package = package(program)
+        .unwrap_or_else(|| panic!("{program} is missing in tests/support/programs.txt"));
+    let install = format!("{program} (apt-get install {package})");
+    needs(find_program(program).is_some(), &install)
+}
+
+/// Whether all of them are installed: [`needs_program`].
+#[track_caller]
+pub fn needs_programs(programs: &[&str]) -> bool {
+    programs.iter().all(|program| needs_program(program))
+}
+
+/// Where the program is: in `PATH`, or where Debian has root's programs.
+pub fn find_program(name: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let for_root = ["/usr/sbin", "/sbin"].map(PathBuf::from);
+    let mut directories = std::env::split_paths(&path).chain(for_root);
+    directories.find_map(|directory| Some(directory.join(name)).filter(|file| file.is_file()))
+}
+
+/// The package that has the program; `None` for one that is not in the list.
+fn package(program: &str) -> Option<&'static str> {
+    PROGRAMS
+        .lines()
+        .filter(|line| !line.starts_with('#'))
+        .filter_map(|line| line.split_once(' '))
+        .find_map(|(name, package)| (name == program).then_some(package))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use super::*;
+
+    /// The body of a test that is run again in a process of its own.
+    const NEEDING: &str = "IOTAX_TEST_NEEDING";
+
+    /// What a skipped test does where `CI` is so: whether it passes, and what is seen of it.
+    fn skip_where(ci: &str) -> (bool, String) {
+        let output = Command::new(std::env::current_exe().expect("this program"))
+            .args(["--exact", "tests::a_skipped_test_is_seen_and_fails_in_ci"])
+            .env(NEEDING, "1")
+            .env("CI", ci)
+            .output()
+            .expect("this program starts");
+        let said = [output.stdout, output.stderr].concat();
+        (output.status.success(), String::from_utf8_lossy(&said).into_owned())
+    }
+
+    #[test]
+    fn a_skipped_test_is_seen_and_fails_in_ci() {
+        if std::env::var_os(NEEDING).is_some() {
+            assert!(!needs(false, "a machine of gold"));
+            return;
+        }
+        let told = "SKIPPED tests::a_skipped_test_is_seen_and_fails_in_ci: needs a machine of gold";
+        for ci in ["", "0", "false"] {
+            let (passed, said) = skip_where(ci);
+            assert!(passed && said.contains(told), "{said}");
+        }
+        for ci in ["true", "1"] {
+            let (passed, said) = skip_where(ci);
+            assert!(!passed && said.contains("fails in CI: needs a machine of gold"), "{said}");
+        }
+    }
+
+    #[test]
+    fn programs_are_found_and_their_packages_known() {
+        assert!(find_program("sh").is_some());
+        assert_eq!(find_program("no such program"), None);
+        assert_eq!(package("linux.uml"), Some("user-mode-linux"));
+        assert_eq!(package("#"), None);
+    }
+
+    #[test]
+    #[should_panic(expected = "is missing in tests/support/programs.txt")]
+    fn a_program_that_ci_does_not_install_is_no_need_of_a_test() {
+        needs_program("no such program");
+    }
+}

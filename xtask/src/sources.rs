@@ -1,0 +1,91 @@
+//! What the text of the sources shows.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context as _, Result, bail};
+
+use crate::checkout::root;
+
+const MOST_LINES: usize = 500;
+
+/// Directories of sources.
+const PLACES: [&str; 3] = ["crates", "tests", "xtask"];
+
+/// Files that may ask for CI themselves: the helper, and this one.
+const MAY_SKIP: [&str; 2] = ["tests/support/src/lib.rs", "xtask/src/sources.rs"];
+
+/// Fails with every file that is too long.
+pub fn sizes() -> Result<()> {
+    let mut long = Vec::new();
+    each_source(|path, text| {
+        let lines = text.lines().count();
+        if lines > MOST_LINES {
+            long.push(format!("  {lines} {path}"));
+        }
+    })?;
+    if !long.is_empty() {
+        bail!("files over {MOST_LINES} lines, split them by idea:\n{}", long.join("\n"));
+    }
+    Ok(())
+}
+
+/// Fails with every file that skips a test without `iotax_testing`.
+pub fn skips() -> Result<()> {
+    let mut own = Vec::new();
+    each_source(|path, text| {
+        if !MAY_SKIP.contains(&path) && skips_by_itself(text) {
+            own.push(format!("  {path}"));
+        }
+    })?;
+    if !own.is_empty() {
+        let use_helper = "tests are skipped with iotax_testing::needs_... or skipped";
+        bail!("{use_helper}, which fails in CI; these do it themselves:\n{}", own.join("\n"));
+    }
+    Ok(())
+}
+
+/// Says so in its own words, or asks whether this is CI.
+fn skips_by_itself(text: &str) -> bool {
+    text.lines().any(|line| {
+        let says = ["print!(", "println!(", "write!(", "writeln!("];
+        let asks = ["var(\"CI\")", "var_os(\"CI\")"];
+        says.iter().any(|word| line.contains(word)) && line.contains("SKIPPED")
+            || asks.iter().any(|word| line.contains(word))
+            || line.trim_start().starts_with("\"SKIPPED")
+    })
+}
+
+/// Shows every Rust source: its path in the checkout, and its text.
+fn each_source(mut see: impl FnMut(&str, &str)) -> Result<()> {
+    PLACES.iter().try_for_each(|place| visit(&root().join(place), &mut see))
+}
+
+fn visit(dir: &Path, see: &mut impl FnMut(&str, &str)) -> Result<()> {
+    for entry in fs::read_dir(dir).with_context(|| format!("reading {}", dir.display()))? {
+        let path = entry?.path();
+        if path.is_dir() {
+            visit(&path, see)?;
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            let text =
+                fs::read_to_string(&path).with_context(|| format!("reading {}", path.display()))?;
+            let name = path.strip_prefix(root()).unwrap_or(&path);
+            see(&name.to_string_lossy(), &text);
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_test_that_skips_by_itself_is_seen() {
+        assert!(skips_by_itself("eprintln!(\"SKIPPED: no fio\");"));
+        assert!(skips_by_itself("eprintln!(\n    \"SKIPPED: no fio\"\n);"));
+        assert!(skips_by_itself("if std::env::var_os(\"CI\").is_none() {"));
+        assert!(!skips_by_itself("if !iotax_testing::needs_program(\"fio\") { return; }"));
+        assert!(!skips_by_itself("said.split_once(\"SKIPPED \")"));
+    }
+}

@@ -1,0 +1,253 @@
+//! All tests of the workspace: built once, several test programs at a time, each with its time.
+//!
+//! `cargo test` runs one test program after the other. Many of ours wait for I/O or for a window to
+//! end, so that two at a time take little more than half of the time. Each program's output is
+//! shown in one piece when it has ended, and has the harness's own `test result:` line.
+
+use std::fs::{self, File};
+use std::io::{BufReader, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result, bail};
+use serde_json::Value;
+
+use crate::cargo;
+use crate::steps::seconds;
+
+/// So many of the slowest are listed.
+const SLOWEST: usize = 10;
+
+/// Which tests.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Those inside of the crates.
+    Unit,
+    /// Those in `tests` directories, most of which run real I/O.
+    Integration,
+}
+
+/// A built test program.
+struct Program {
+    /// Crate and test, as `iotax kill`.
+    name: String,
+    executable: PathBuf,
+    /// Where cargo starts it.
+    directory: PathBuf,
+}
+
+/// What came of one.
+struct Ended {
+    name: String,
+    took: Duration,
+    passed: bool,
+    counts: Counts,
+}
+
+/// Tests that passed and so on.
+#[derive(Clone, Copy, Default)]
+struct Counts {
+    passed: u64,
+    failed: u64,
+    ignored: u64,
+    skipped: u64,
+}
+
+/// Builds the tests of a kind and runs them.
+pub fn run_tests(kind: Kind) -> Result<()> {
+    let started = Instant::now();
+    let mut programs = build(kind)?;
+    println!("built {} test programs in {} s", programs.len(), seconds(started.elapsed()));
+    programs.sort_by_key(|program| (rank(&program.name), program.name.clone()));
+    let mut ended = run_all(programs)?;
+    ended.sort_by_key(|program| std::cmp::Reverse(program.took));
+    println!("the slowest, in seconds:");
+    for program in ended.iter().take(SLOWEST) {
+        println!("  {:>7}  {}", seconds(program.took), program.name);
+    }
+    let all = ended.iter().fold(Counts::default(), |sum, program| sum.plus(program.counts));
+    println!(
+        "{} test programs: {} passed, {} failed, {} ignored, {} skipped",
+        ended.len(),
+        all.passed,
+        all.failed,
+        all.ignored,
+        all.skipped
+    );
+    let failed: Vec<&str> =
+        ended.iter().filter(|program| !program.passed).map(|program| &*program.name).collect();
+    if !failed.is_empty() {
+        bail!("tests failed in {}", failed.join(", "));
+    }
+    Ok(())
+}
+
+/// Those that take longest begin first, so that none of them runs alone at the end.
+fn rank(name: &str) -> usize {
+    const SLOW: [&str; 0] = [];
+    SLOW.iter().position(|slow| *slow == name).unwrap_or(SLOW.len())
+}
+
+/// Has cargo build them, and reads what it made.
+fn build(kind: Kind) -> Result<Vec<Program>> {
+    let targets: &[&str] = match kind {
+        Kind::Unit => &["--lib", "--bins"],
+        Kind::Integration => &["--test", "*"],
+    };
+    let build = ["test", "--workspace", "--no-run", "--quiet", "--message-format=json"];
+    let mut child = cargo::command(&[&build[..], targets].concat())
+        .stdout(Stdio::piped())
+        .spawn()
+        .context("cargo could not be started")?;
+    let output = BufReader::new(child.stdout.take().context("cargo's output")?);
+    let mut programs = Vec::new();
+    for message in serde_json::Deserializer::from_reader(output).into_iter::<Value>() {
+        let message = message.context("cargo speaks JSON")?;
+        if let Some(text) = message["message"]["rendered"].as_str() {
+            print!("{text}");
+        }
+        programs.extend(program(&message));
+    }
+    let status = child.wait()?;
+    if !status.success() {
+        bail!("the tests do not build: {status}");
+    }
+    Ok(programs)
+}
+
+/// The test program that a message of cargo's tells of.
+fn program(message: &Value) -> Option<Program> {
+    let executable = message["executable"].as_str()?;
+    if message["profile"]["test"] != true {
+        return None;
+    }
+    let manifest = Path::new(message["manifest_path"].as_str()?);
+    let directory = manifest.parent()?.to_owned();
+    let target = message["target"]["name"].as_str()?;
+    let package = directory.file_name()?.to_str()?;
+    let is_unit = message["target"]["kind"][0] != "test";
+    let name = if is_unit { package.to_owned() } else { format!("{package} {target}") };
+    Some(Program { name, executable: executable.into(), directory })
+}
+
+/// As many at a time as there are CPUs.
+fn run_all(programs: Vec<Program>) -> Result<Vec<Ended>> {
+    let at_once = std::thread::available_parallelism().map_or(1, usize::from);
+    let (waiting, ended) = (Mutex::new(programs.into_iter()), Mutex::new(Vec::new()));
+    let next = || waiting.lock().ok()?.next();
+    let work = || -> Result<()> {
+        while let Some(program) = next() {
+            let one = run(&program)?;
+            if let Ok(mut all) = ended.lock() {
+                all.push(one);
+            }
+        }
+        Ok(())
+    };
+    std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..at_once).map(|_| scope.spawn(work)).collect();
+        workers.into_iter().try_for_each(|worker| {
+            worker.join().unwrap_or_else(|_| bail!("a thread of this program panicked"))
+        })
+    })?;
+    ended.into_inner().map_err(|_| anyhow::anyhow!("a thread of this program panicked"))
+}
+
+/// Runs one with the environment that cargo gives it, and shows what it said.
+///
+/// Which goes to a file: a pipe would be open for as long as anything that a test has started.
+fn run(program: &Program) -> Result<Ended> {
+    let log = program.executable.with_extension("log");
+    let file = File::create(&log).with_context(|| format!("writing {}", log.display()))?;
+    let started = Instant::now();
+    let status = Command::new(&program.executable)
+        .arg("--quiet")
+        .current_dir(&program.directory)
+        .env("CARGO", env!("CARGO"))
+        .env("CARGO_MANIFEST_DIR", &program.directory)
+        .stdin(Stdio::null())
+        .stdout(file.try_clone()?)
+        .stderr(file)
+        .status()
+        .with_context(|| format!("starting {}", program.executable.display()))?;
+    let took = started.elapsed();
+    let said = fs::read(&log).with_context(|| format!("reading {}", log.display()))?;
+    let said = String::from_utf8_lossy(&said);
+    let mut out = std::io::stdout().lock();
+    let word = if status.success() { "ok" } else { "FAILED" };
+    writeln!(out, "-- {}: {word}, {} s\n{}", program.name, seconds(took), said.trim())?;
+    let counts = Counts::read(&said);
+    Ok(Ended { name: program.name.clone(), took, passed: status.success(), counts })
+}
+
+impl Counts {
+    /// What the harness says: `test result: ok. 12 passed; 0 failed; 1 ignored; ...`, and a line
+    /// `test NAME ... ok` from a program without the harness.
+    fn read(said: &str) -> Self {
+        let mut counts = Self::default();
+        for line in said.lines() {
+            if let Some(result) = line.strip_prefix("test result: ") {
+                let number = |word: &str| {
+                    let mut words = result.split([' ', ';', '.']).filter(|word| !word.is_empty());
+                    let mut last = words.next()?;
+                    words.find_map(|now| {
+                        let before = std::mem::replace(&mut last, now);
+                        (now == word).then(|| before.parse().ok())?
+                    })
+                };
+                counts.passed += number("passed").unwrap_or(0);
+                counts.failed += number("failed").unwrap_or(0);
+                counts.ignored += number("ignored").unwrap_or(0);
+            } else if line.starts_with("test ") && line.ends_with(" ... ok") {
+                counts.passed += 1;
+            } else if line.contains("SKIPPED ") {
+                counts.skipped += 1;
+            }
+        }
+        counts
+    }
+
+    fn plus(self, other: Self) -> Self {
+        Self {
+            passed: self.passed + other.passed,
+            failed: self.failed + other.failed,
+            ignored: self.ignored + other.ignored,
+            skipped: self.skipped + other.skipped,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn counts_are_read_from_what_a_test_program_says() {
+        let said = "running 3 tests\n..i\ntest result: ok. 2 passed; 0 failed; 1 ignored; 0 \
+                    measured; 0 filtered out; finished in 0.10s\nSKIPPED a_test: needs root\n\
+                    test without_the_harness ... ok\n";
+        let Counts { passed, failed, ignored, skipped } = Counts::read(said);
+        assert_eq!((passed, failed, ignored, skipped), (3, 0, 1, 1));
+    }
+
+    #[test]
+    fn only_test_programs_are_taken_from_cargos_messages() {
+        let message = json!({
+            "reason": "compiler-artifact", "manifest_path": "/c/crates/cli/Cargo.toml",
+            "target": { "kind": ["test"], "name": "kill" }, "profile": { "test": true },
+            "executable": "/c/target/debug/deps/kill-1",
+        });
+        let found = program(&message).map(|program| (program.name, program.directory));
+        assert_eq!(found, Some(("cli kill".to_owned(), "/c/crates/cli".into())));
+        let mut library = message.clone();
+        library["executable"] = Value::Null;
+        assert!(program(&library).is_none());
+        let mut plain = message;
+        plain["profile"]["test"] = false.into();
+        assert!(program(&plain).is_none());
+    }
+}
