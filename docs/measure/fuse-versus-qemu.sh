@@ -36,6 +36,8 @@ for round in $(seq "$rounds"); do
         drive $file --rw=read --bs=1M --ioengine=psync >>"$name.1M"
     done
 done
+echo '| server | 4 KiB random reads, depth 32, IOPS | 1 MiB sequential reads, IOPS |'
+echo '|---|---|---|'
 for name in ours qemu-threads qemu-io_uring; do
-    echo "$name: 4k random, depth 32: $(median <"$name.4k") IOPS; 1M sequential: $(median <"$name.1M") IOPS"
+    echo "| $name | $(median <"$name.4k") | $(median <"$name.1M") |"
 done

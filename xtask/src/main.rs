@@ -6,24 +6,28 @@ mod cargo;
 mod check;
 mod checkout;
 mod fuzz;
+mod measure;
 mod rooms;
 mod sources;
 mod steps;
 mod suite;
+mod tables;
 
 use std::process::ExitCode;
 
 const USAGE: &str = "\
 usage: cargo xtask check [STEP...]
+       cargo xtask measure [STEP...]
        cargo xtask fuzz [TARGET [RUNS]]
 
 `fuzz` runs one fuzz target for RUNS inputs (1000000), or each for a moment.
-`check` runs every step, or the named ones, and lists all failures at the end:";
+`check` and `measure` run every step, or the named ones, and list all failures at the end.";
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
     match words.split_first() {
         Some((command, names)) if command == "check" => steps::run(check::STEPS, names),
+        Some((command, names)) if command == "measure" => steps::run(measure::STEPS, names),
         Some((command, [])) if command == "fuzz" => report(&fuzz::check()),
         Some((command, [target])) if command == "fuzz" => long_fuzz(target, "1000000"),
         Some((command, [target, runs])) if command == "fuzz" => long_fuzz(target, runs),
@@ -35,7 +39,8 @@ fn main() -> ExitCode {
 }
 
 fn usage() -> String {
-    format!("{USAGE}\n{}", steps::listing(check::STEPS))
+    let (check, measure) = (steps::listing(check::STEPS), steps::listing(measure::STEPS));
+    format!("{USAGE}\n\nsteps of check:\n{check}\n\nsteps of measure:\n{measure}")
 }
 
 fn long_fuzz(target: &str, runs: &str) -> ExitCode {

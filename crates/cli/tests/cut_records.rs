@@ -4,7 +4,6 @@
 mod support;
 
 use std::fs;
-use std::path::Path;
 
 use insta::assert_snapshot;
 use serde_json::Value;
@@ -97,23 +96,4 @@ fn what_was_run_beside_an_experiment_is_looked_at_as_well() {
     let (err, gaps) = told(&desk, &["report", "whole"], "/ending/gaps");
     assert_eq!(gaps.len(), 1, "{err}");
     assert!(err.starts_with("warning: whole/drain: the record holds 4 of the 6 trials"), "{err}");
-}
-
-#[test]
-fn a_cut_search_for_caps_says_so_and_shows_what_it_has() {
-    let desk = Desk::new();
-    let stack = "mem(size=64M) + throttle(iops=2000)";
-    let said = desk.run(&["limits", stack, "--quick", "-o", "out", "-q"]);
-    assert_eq!(said.code, 0, "{said}");
-    let probes = desk.path().join("out/probes.jsonl");
-    let whole = fs::read_to_string(&probes).unwrap();
-    fs::write(&probes, &whole[..whole.len() - 50]).unwrap();
-    let breaks_off = |command: &[&str], place: &str| {
-        let (err, gaps) = told(&desk, command, place);
-        assert!(err.contains("breaks off in the middle of a probe"), "{err}");
-        assert!(gaps.iter().any(|gap| gap.contains("in the middle of a probe")), "{gaps:?}");
-    };
-    breaks_off(&["report", "out"], "/notes");
-    breaks_off(&["doctor", "--record", "out"], "/gaps");
-    assert!(Path::exists(&desk.path().join("out/report.html")));
 }

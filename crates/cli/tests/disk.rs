@@ -41,34 +41,6 @@ fn fio(file: &Path, options: &[&str]) -> Value {
     serde_json::from_str(&text[text.find('{').unwrap()..]).unwrap()
 }
 
-fn reads_per_second(file: &Path, options: &[&str]) -> f64 {
-    let timed = ["--rw=randread", "--time_based", "--runtime=3", "--ramp_time=1"];
-    let json = fio(file, &[&timed[..], options].concat());
-    json["jobs"][0]["read"]["iops"].as_f64().unwrap()
-}
-
-#[test]
-fn caps_are_reached_and_never_exceeded_as_fio_sees_them() {
-    let Some(desk) = desk(&["vm"]) else { return };
-    if !needs_program("fio") {
-        return;
-    }
-    let up = desk.run(&["disk", "up", "vm=file(size=64M) + throttle(iops=2000, bw=32M)"]);
-    assert_eq!(up.out, "DESK/vm/disk\n", "{up}");
-    let file = desk.path().join("vm/disk");
-    let cases = [
-        (&["--bs=4k", "--iodepth=1"][..], 2000.0),
-        (&["--bs=4k", "--iodepth=32"], 2000.0),
-        (&["--bs=64k", "--iodepth=4"], 512.0),
-    ];
-    for (options, expected) in cases {
-        let share = reads_per_second(&file, options) / expected;
-        // Nothing lets more through; a machine busy with other tests holds fio back.
-        assert!((0.6..1.02).contains(&share), "{options:?}: {share} of {expected}");
-    }
-    assert_eq!(desk.run(&["disk", "down", "vm"]).code, 0);
-}
-
 #[test]
 fn data_verify_with_many_writes_in_flight() {
     let Some(desk) = desk(&["vm"]) else { return };
@@ -85,55 +57,22 @@ fn data_verify_with_many_writes_in_flight() {
 }
 
 #[test]
-fn disks_of_one_command_share_the_bucket_of_a_group() {
+fn disks_of_one_command_have_one_server() {
     let Some(desk) = desk(&["a", "b"]) else { return };
-    if !needs_program("fio") {
-        return;
-    }
     let stack = "mem(size=16M) + throttle(iops=1000, group=vm)";
     let up = desk.run(&["disk", "up", &format!("a={stack}"), &format!("b={stack}")]);
     assert_eq!(up.out, "DESK/a/disk\nDESK/b/disk\n", "{up}");
-    let [a, b] = ["a", "b"].map(|name| desk.path().join(name).join("disk"));
-    let options = ["--bs=4k", "--iodepth=4"];
-    let both = std::thread::scope(|scope| {
-        let a = scope.spawn(|| reads_per_second(&a, &options));
-        let b = reads_per_second(&b, &options);
-        a.join().unwrap() + b
-    });
-    // With a bucket each it would be 2000.
-    assert!((500.0..1100.0).contains(&both), "{both} of 1000 together");
+    for name in ["a", "b"] {
+        assert_eq!(fs::read(desk.path().join(name).join("disk")).unwrap().len(), 16 << 20);
+    }
     let status: Value =
         serde_json::from_str(&desk.run(&["disk", "status", "--format", "json"]).out).unwrap();
     assert_eq!(status["disks"].as_array().unwrap().len(), 2);
-    assert!(status["disks"][0]["stats"]["layers"][1]["reads"].as_u64().unwrap() > 1000);
-    // They have one server.
+    for disk in status["disks"].as_array().unwrap() {
+        assert_eq!(disk["stats"]["layers"][1]["read_bytes"], 16 << 20, "{status}");
+    }
     assert_eq!(desk.run(&["disk", "down", "a"]).out, "took down DESK/a\ntook down DESK/b\n");
     assert_eq!(desk.run(&["disk", "status"]).out, "no virtual disk is up\n");
-}
-
-#[test]
-fn a_clouds_disks_keep_their_documented_limits_and_cached_reads_are_free_of_them() {
-    let Some(desk) = desk(&["data", "log"]) else { return };
-    if !needs_program("fio") {
-        return;
-    }
-    let disks = ["--disk", "P10:caching=readonly", "--disk", "P30"];
-    let options = ["--vm", "Standard_DS1_v2", "--credits", "0%", "--size", "4G"];
-    let up = ["disk", "up", "data", "log"];
-    let up = desk.run(&[&up[..], &disks, &options].concat());
-    assert_eq!(up.out, "DESK/data/disk\nDESK/log/disk\n", "{up}");
-    let [data, log] = ["data", "log"].map(|name| desk.path().join(name).join("disk"));
-    // Of the disk, and of the VM for disks that are not cached.
-    for (file, expected) in [(&data, 500.0), (&log, 3200.0)] {
-        let options = ["--bs=4k", "--iodepth=32", "--norandommap"];
-        let share = reads_per_second(file, &options) / expected;
-        assert!((0.6..1.02).contains(&share), "{}: {share} of {expected}", file.display());
-    }
-    // A megabyte is missed within half a second, and then hit.
-    let options = ["--bs=4k", "--iodepth=32", "--size=1M"];
-    let hits_per_second = reads_per_second(&data, &options);
-    assert!(hits_per_second > 1000.0, "{hits_per_second} are no more than the disk's limit");
-    assert_eq!(desk.run(&["disk", "down", "--all"]).code, 0);
 }
 
 #[test]

@@ -14,7 +14,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use iotax_testing::skipped;
-use support::Desk;
+use support::{Desk, catches_ctrl_c, wait_for};
 
 const KILLS: u32 = 100;
 
@@ -51,9 +51,15 @@ fn nothing_is_left_of_a_killed_peel_after_undo() {
     for kill in 0..KILLS {
         let mut child =
             desk.command(&PEEL).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        // A different moment each time, all over the run.
+        // A different moment each time, all over the run. How long a run takes is decided by what
+        // else the machine does: one in four is killed as soon as it has something up.
         let share = f64::from(kill * 37 % KILLS) / f64::from(KILLS);
-        sleep(whole_run.mul_f64(share).max(Duration::from_millis(2)));
+        if kill % 4 == 0 {
+            let mut has_ended = || child.try_wait().unwrap().is_some();
+            wait_for("something up", || desk.has_something_up() || has_ended());
+        } else {
+            sleep(whole_run.mul_f64(share).max(Duration::from_millis(2)));
+        }
         child.kill().unwrap();
         child.wait().unwrap();
         let undone = desk.run(&["undo"]);
@@ -71,10 +77,14 @@ fn ctrl_c_takes_everything_down() {
     let desk = Desk::new();
     let before = machine_and_files(&desk);
     let endless = ["peel", PEEL[1], "--time", "30s", "--set", "size=1M", "--out", "out"];
-    for wait in [300, 1500] {
+    for has_begun in [false, true] {
         let mut child =
             desk.command(&endless).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        sleep(Duration::from_millis(wait));
+        wait_for("the run", || {
+            let has_ended = child.try_wait().unwrap().is_some();
+            let is_there = if has_begun { desk.has_something_up() } else { catches_ctrl_c(&child) };
+            has_ended || is_there
+        });
         let interrupt = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
         assert!(interrupt.unwrap().success());
         let status = child.wait().unwrap();

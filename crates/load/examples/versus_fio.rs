@@ -167,16 +167,21 @@ fn main() {
             results[index].push(contenders[index].run(&directory, seconds));
         }
     }
-    println!("{rounds} rounds of {seconds} s, medians:");
-    println!("{:<26} {:>12} {:>12}", "4 KiB random reads", "ns CPU/I/O", "I/O/s");
+    println!("{rounds} rounds of {seconds} s, medians, 4 KiB random reads:\n");
+    println!("| contender | CPU per I/O, ns | I/Os per second |\n|---|---|---|");
     for (contender, results) in contenders.iter().zip(&results) {
         let mut cpu: Vec<f64> = results.iter().map(|result| result.0).collect();
         let mut rate: Vec<f64> = results.iter().map(|result| result.1).collect();
-        println!("{:<26} {:>12.1} {:>12.0}", contender.name(), median(&mut cpu), median(&mut rate));
+        println!("| {} | {:.1} | {:.0} |", contender.name(), median(&mut cpu), median(&mut rate));
     }
-    println!("iotax null / fio null          {:.3}", ratio(&results[0], &results[1]));
-    println!("iotax psync / fio psync        {:.3}", ratio(&results[2], &results[3]));
-    println!("iotax io_uring / fio io_uring  {:.3}", ratio(&results[4], &results[5]));
-    println!("iotax at once / bare loop      {:.3}", ratio(&results[6], &results[7]));
+    println!("\n| ratio of CPU per I/O | here | goal |\n|---|---|---|");
+    for (name, above, goal) in [
+        ("iotax null / fio null", 0, "-"),
+        ("iotax psync / fio psync", 2, "at most 0.8"),
+        ("iotax io_uring / fio io_uring", 4, "at most 0.7"),
+        ("iotax at once / bare loop", 6, "at most 1.05"),
+    ] {
+        println!("| {name} | {:.3} | {goal} |", ratio(&results[above], &results[above + 1]));
+    }
     std::fs::remove_file(file(&directory)).expect("the test file");
 }

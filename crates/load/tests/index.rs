@@ -27,12 +27,12 @@ fn index_workload() -> Workload {
 fn check(index: &IndexRecord) {
     assert_eq!(index.first_error, None);
     // At most 40 per second; the machine may be busy with something else.
-    assert!((2..=21).contains(&index.published), "{}", index.published);
+    assert!(index.published <= 21, "{}", index.published);
     assert_eq!(index.publish.count(), index.published);
     assert!(index.load.count() >= 1 && index.load.count() <= index.published + 1);
     assert_eq!((index.slow_load_ns, index.slow_loads), (1, index.load.count()));
     assert_eq!(index.query.count(), index.queries);
-    assert!((10..1000).contains(&index.queries), "{}", index.queries);
+    assert!(index.queries < 1000, "{}", index.queries);
     assert!(index.queries_waited <= index.queries);
 }
 

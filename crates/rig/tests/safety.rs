@@ -3,7 +3,7 @@
 //!
 //! The devices are loop devices on files of the test's. That takes root; without, all of it is
 //! skipped, loudly.
-#![allow(clippy::unwrap_used, clippy::print_stderr, reason = "tests: kills that hit are told")]
+#![allow(clippy::unwrap_used, clippy::print_stderr, reason = "a child tells where it is")]
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -393,6 +393,9 @@ fn child() {
             let Place::Path(path) = rig.up(arm).unwrap() else { panic!("not a directory") };
             fs::write(path.join("file"), vec![5; MIB]).unwrap();
             eprintln!("up");
+            if std::env::var_os("IOTAX_TEST_STAYS").is_some() {
+                sleep(Duration::MAX);
+            }
             // As long as a trial, next to the time that making and checking take.
             sleep(Duration::from_millis(20));
         }
@@ -401,9 +404,11 @@ fn child() {
     }
 }
 
-fn spawn(disk: &Disk) -> Child {
+/// The child; one that `stays` does so as soon as it has a file system up.
+fn spawn(disk: &Disk, stays: bool) -> Child {
     Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "child", "--ignored", "--nocapture"])
+        .envs(stays.then_some(("IOTAX_TEST_STAYS", "1")))
         .env("IOTAX_TEST_NODE", &disk.node)
         .env("IOTAX_TEST_ROOT", disk.root.path())
         .stdout(Stdio::null())
@@ -418,12 +423,15 @@ fn a_killed_run_leaves_no_signature_once_undone() {
     // Events are counted rather than milliseconds: on a busy machine a round takes seconds.
     const MOST_EVENTS: u64 = 6;
     const LONGEST_WAIT_MS: u64 = 40;
+    // One child in so many stays with a file system up: what the other kills hit, a busy machine
+    // decides.
+    const STAYS: u32 = 4;
     let Some(disk) = Disk::new(&[]) else { return };
-    let mut hits = 0;
-    for _ in 0..KILLS {
-        let mut child = spawn(&disk);
+    for kill in 0..KILLS {
+        let stays = kill % STAYS == 0;
+        let mut child = spawn(&disk, stays);
         let mut said = BufReader::new(child.stderr.take().unwrap()).lines();
-        let events = 1 + getrandom::u64().unwrap() % MOST_EVENTS;
+        let events = if stays { 2 } else { 1 + getrandom::u64().unwrap() % MOST_EVENTS };
         for _ in 0..events {
             let event = said.next().unwrap().unwrap();
             assert!(["opening", "up", "down"].contains(&event.as_str()), "{event}");
@@ -437,8 +445,7 @@ fn a_killed_run_leaves_no_signature_once_undone() {
         disk.assert_blank();
         let again = undo(&disk.at("state"));
         assert_eq!((again.removed.len(), again.problems.len()), (0, 0));
-        hits += u32::from(report.removed.iter().any(|what| what.contains("signatures")));
+        let hit = report.removed.iter().any(|what| what.contains("signatures"));
+        assert!(hit || !stays, "it had a file system on the device: {:?}", report.removed);
     }
-    eprintln!("{hits} of {KILLS} kills hit a formatted device");
-    assert!(hits > 0, "no kill hit a formatted device");
 }

@@ -38,23 +38,25 @@ fn main() -> Result<(), Error> {
     let mem = LayerConfig::Mem(MemConfig { size_bytes: DEVICE_BYTES });
     let base = [Request::read, Request::write].map(|request| ns_per_io(&[&mem], request, IO_BYTES));
     let [read, write] = base;
-    println!("{:<24} {:>9} {:>9}", "ns per 4 KiB I/O", "read", "write");
-    println!("{:<24} {:>9.1} {:>9.1}", "mem alone", read?, write?);
+    println!(
+        "| ns per 4 KiB I/O | read | write | GB/s, decrypts and encrypts |\n|---|---|---|---|"
+    );
+    println!("| mem alone | {:.1} | {:.1} | |", read?, write?);
     let small = |request: fn(u64, usize) -> Request| ns_per_io(&[&mem], request, 512);
     let (read, write) = (small(Request::read)?, small(Request::write)?);
-    println!("{:<24} {read:>9.1} {write:>9.1}", "mem alone, 512 bytes");
+    println!("| mem alone, 512 bytes | {read:.1} | {write:.1} | |");
     for (name, layer) in layers {
         let [read, write] = [Request::read, Request::write].map(|request| {
             let without = ns_per_io(&[&mem], request, IO_BYTES)?;
             Ok::<_, Error>(ns_per_io(&[&mem, &layer], request, IO_BYTES)? - without)
         });
         let (read, write) = (read?, write?);
-        print!("{:<24} {read:>+9.1} {write:>+9.1}", format!("+ {name}"));
-        if matches!(layer, LayerConfig::Aes(_)) {
-            let gb_per_s = |ns: f64| IO_BYTES as f64 / ns;
-            print!("   decrypts {:.2} GB/s, encrypts {:.2} GB/s", gb_per_s(read), gb_per_s(write));
-        }
-        println!();
+        let gb_per_s = |ns: f64| IO_BYTES as f64 / ns;
+        let speed = match layer {
+            LayerConfig::Aes(_) => format!("{:.2} and {:.2}", gb_per_s(read), gb_per_s(write)),
+            _ => String::new(),
+        };
+        println!("| + {name} | {read:+.1} | {write:+.1} | {speed} |");
     }
     wait_precision();
     Ok(())
@@ -91,7 +93,7 @@ fn ns_per_io(
 }
 
 fn wait_precision() {
-    println!("\n{:<24} {:>9} {:>9} {:>9}", "sleep_until, us", "mean", "p99", "CPU");
+    println!("\n| sleep_until, us | mean | p99 | CPU |\n|---|---|---|---|");
     for wait_us in [50_u32, 200, 1000] {
         let wait_ns = u64::from(wait_us) * 1000;
         let (start, cpu_start) = (Instant::now(), cpu_ns());
@@ -106,8 +108,7 @@ fn wait_precision() {
         waits.sort_unstable();
         let mean_us = waits.iter().sum::<u64>() as f64 / waits.len() as f64 / 1e3;
         let p99_us = waits[waits.len() * 99 / 100] as f64 / 1e3;
-        let name = format!("{wait_us}");
-        println!("{name:<24} {mean_us:>9.1} {p99_us:>9.1} {:>8.0}%", cpu * 100.0);
+        println!("| {wait_us} | {mean_us:.1} | {p99_us:.1} | {:.0} % |", cpu * 100.0);
     }
 }
 

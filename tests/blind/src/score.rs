@@ -71,10 +71,14 @@ impl Score {
         }
     }
 
-    /// The score in two lines.
+    /// The score in two lines, and as a table.
     pub fn print(&self) {
         println!(
             "\n{} of {} planted causes named first\n{} of {} controls without a cause called sure",
+            self.found, self.faults, self.quiet, self.controls
+        );
+        println!(
+            "\n| | right |\n|---|---|\n| planted faults | {} of {} |\n| healthy controls | {} of {} |",
             self.found, self.faults, self.quiet, self.controls
         );
         if self.broken > 0 {

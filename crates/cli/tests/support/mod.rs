@@ -4,7 +4,8 @@
 pub mod azure;
 
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
@@ -18,6 +19,24 @@ pub struct Said {
     pub code: i32,
     pub out: String,
     pub err: String,
+}
+
+/// Waits until `ready`. However busy the machine is, it does not take ten minutes.
+pub fn wait_for(what: &str, mut ready: impl FnMut() -> bool) {
+    let started = Instant::now();
+    while !ready() {
+        assert!(started.elapsed() < Duration::from_mins(10), "waited ten minutes for {what}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// Whether a program has come so far that Ctrl-C is caught, which is before it makes anything.
+pub fn catches_ctrl_c(program: &Child) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", program.id()));
+    let status = status.unwrap_or_default();
+    let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
+    let caught = caught.and_then(|hex| u64::from_str_radix(hex.trim(), 16).ok());
+    caught.is_some_and(|set| set & 2 != 0)
 }
 
 impl Desk {
@@ -57,6 +76,15 @@ impl Desk {
             out: clean(&output.stdout),
             err: clean(&output.stderr),
         }
+    }
+
+    /// Whether a run of this desk's has made something that it will have to unmake.
+    pub fn has_something_up(&self) -> bool {
+        let journals = std::fs::read_dir(self.path().join("state/undo")).into_iter().flatten();
+        journals.flatten().any(|journal| {
+            // Its first line says whose it is; what the second announces is there with the third.
+            std::fs::read_to_string(journal.path()).is_ok_and(|text| text.lines().count() > 2)
+        })
     }
 
     /// Names in the working directory, without the state directory.

@@ -53,9 +53,13 @@ undo_killed() { # FILE DIRECTORY
     nothing_left "$1" "$2"
 }
 
+# Whether iotax has made something that it will have to unmake: the first line of a journal says whose
+# it is, and what the second announces is there with the third.
+has_something_up() { [ "$(cat /var/lib/iotax/undo/* 2>/dev/null | wc -l)" -gt 2 ]; }
+
 # Runs iotax, which leaves its results in `result`, once to see how long it takes. Then again and
-# again, killed after so many tenths of that time, and undone. Counts in `$undone` how often there
-# was something to undo.
+# again, killed after so many tenths of that time, and once as soon as it has something up; each time
+# undone. Counts in `$undone` how often there was something to undo.
 kill_after_tenths() { # TENTHS FILE DIRECTORY ARGUMENT...
     local tenths=$1 before=$2 directory=$3 from_ms whole_ms tenth
     shift 3
@@ -65,10 +69,14 @@ kill_after_tenths() { # TENTHS FILE DIRECTORY ARGUMENT...
     whole_ms=$(($(date +%s%3N) - from_ms))
     nothing_left "$before" "$directory"
     undone=0
-    for tenth in $tenths; do
+    for tenth in up $tenths; do
         rm -rf result
         start "$IOTAX" "$@" --out result
-        sleep "$(printf '%d.%03d' $((whole_ms * tenth / 10000)) $((whole_ms * tenth / 10 % 1000)))"
+        if [ "$tenth" = up ]; then
+            until_up $pid has_something_up
+        else
+            sleep "$(printf '%d.%03d' $((whole_ms * tenth / 10000)) $((whole_ms * tenth / 10 % 1000)))"
+        fi
         undo_killed "$before" "$directory" >/run/undone
         cat /run/undone >&2
         if grep -q ^removed /run/undone; then undone=$((undone + 1)); fi

@@ -13,9 +13,7 @@ use iotax_vdisk::{
     DelayConfig, Error, LayerConfig, MonotonicClock, QueueConfig, Session, VirtualDisk,
 };
 
-use crate::{FILE, MIB, Scene, can_map_shared, mem, mount_entries, open_elsewhere};
-
-const HOUR_NS: u64 = 3_600_000_000_000;
+use crate::{FILE, HOUR_NS, MIB, Scene, can_map_shared, mem, mount_entries, open_elsewhere};
 
 #[test]
 fn the_table_of_mounts_names_it_and_forgets_it() {

@@ -15,6 +15,7 @@ use iotax_vdisk::{LayerConfig, MemConfig, MonotonicClock, VirtualDisk};
 use tempfile::TempDir;
 
 const MIB: u64 = 1 << 20;
+const HOUR_NS: u64 = 3_600_000_000_000;
 const FILE: &str = "VDISK_FUSE_TEST_FILE";
 
 /// A mounted disk in a directory of its own. Fields go in this order: the mount before its place.

@@ -1,9 +1,6 @@
 //! Caps of real throttles: the kernel's for a cgroup, and qemu-storage-daemon's. Needs root and
 //! FUSE; skipped loudly without. docs/benchmarks.md has figures of a quiet machine; here bounds have
 //! room, since a busy one serves less than a cap allows.
-#![allow(clippy::print_stderr, clippy::unwrap_used, reason = "tests: attempts are told")]
-
-mod support;
 
 use std::fs;
 use std::process::{Child, Command, Stdio};
@@ -12,7 +9,8 @@ use std::time::{Duration, Instant};
 
 use iotax_testing::{needs_fuse, needs_programs};
 use serde_json::Value;
-use support::Desk;
+
+use crate::support::Desk;
 
 fn desk(programs: &[&str]) -> Option<Desk> {
     (needs_fuse() && needs_programs(programs)).then(Desk::new)

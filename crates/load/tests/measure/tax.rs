@@ -1,17 +1,10 @@
 //! The known truth behind every tax: 200 us against 260 us of delay.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    reason = "a test that shows what it has measured"
-)]
-
-mod support;
-
 use iotax_load::Target;
 use iotax_spec::Engine;
 use iotax_vdisk::{DelayConfig, LayerConfig};
-use support::{MIB, MS, disk, job, mem, prepare_and_run, workload};
+
+use crate::support::{MIB, MS, disk, job, mem, prepare_and_run, workload};
 
 fn iops(latency_ns: u64) -> (f64, f64) {
     let delay = LayerConfig::Delay(DelayConfig { latency_ns, jitter_ns: 0 });
@@ -35,7 +28,6 @@ fn iops(latency_ns: u64) -> (f64, f64) {
 }
 
 #[test]
-#[ignore = "measures time: run it alone, on a quiet machine, in release mode"]
 fn sixty_microseconds_more_cost_twenty_three_percent() {
     let mut taxes: Vec<f64> = (0..9)
         .map(|_| {

@@ -1,0 +1,135 @@
+//! The steps of `cargo xtask measure`: all that judges this machine. None of it is in `check`, since
+//! a busy machine decides how it ends. Built as for users; run it with nothing else running.
+//!
+//! A step that prints a table in Markdown has it written to docs/benchmarks.md, between the markers
+//! of its name.
+
+use std::ffi::OsString;
+use std::io::{BufRead as _, BufReader};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use anyhow::{Context as _, Result, bail};
+
+use crate::cargo::{self, cargo};
+use crate::checkout::root;
+use crate::steps::Step;
+use crate::tables;
+
+/// All steps in order.
+pub const STEPS: &[Step] = &[
+    Step {
+        name: "engines",
+        what: "the load generator beside fio, in the page cache",
+        run: engines,
+    },
+    Step { name: "layers", what: "what each layer of the virtual disk costs", run: layers },
+    Step { name: "records", what: "ten thousand trials, read and analysed", run: records },
+    Step { name: "load", what: "rates, depths and delays of the load generator", run: load },
+    Step { name: "vdisk", what: "delays of the virtual disk under FUSE", run: vdisk },
+    Step { name: "rig", what: "limits of control groups", run: rig },
+    Step { name: "cli", what: "verdicts, caps and taxes, as users get them", run: cli },
+    Step { name: "fio", what: "native engines and fio on one disk", run: fio },
+    Step { name: "fuse", what: "virtual disks over FUSE beside qemu-storage-daemon", run: fuse },
+    Step { name: "blind", what: "planted faults, for the doctor to find", run: blind },
+];
+
+fn engines() -> Result<()> {
+    table("engines", example("iotax-load", "versus_fio", &["/tmp", "9", "1"]))
+}
+
+fn layers() -> Result<()> {
+    table("layers", example("iotax-vdisk", "layer_speed", &[]))
+}
+
+fn records() -> Result<()> {
+    let place = target().join("ten-thousand");
+    shown(&mut example("iotax-analyze", "ten_thousand", &[&place.to_string_lossy()])).map(drop)
+}
+
+fn load() -> Result<()> {
+    tests("iotax-load")
+}
+
+fn vdisk() -> Result<()> {
+    tests("iotax-vdisk")
+}
+
+fn rig() -> Result<()> {
+    tests("iotax-rig")
+}
+
+fn cli() -> Result<()> {
+    tests("iotax")
+}
+
+fn fio() -> Result<()> {
+    let place = target().join("fio");
+    std::fs::create_dir_all(&place)?;
+    let place = place.to_string_lossy().into_owned();
+    table("fio", script("native-versus-fio.sh", &[&place, "--quick", "--max-blocks", "12"])?)
+}
+
+fn fuse() -> Result<()> {
+    table("fuse", script("fuse-versus-qemu.sh", &["/dev/shm", "3"])?)
+}
+
+fn blind() -> Result<()> {
+    cargo(&["build", "--release", "--package", "iotax", "--package", "iotax-blind"])?;
+    let release = target().join("release");
+    let mut command = Command::new(release.join("iotax-blind"));
+    command.arg("--iotax").arg(release.join("iotax")).arg("--verbose").current_dir(root());
+    table("blind", command)
+}
+
+/// The tests of a crate that only `measure` builds, one at a time: they would take each other's CPU.
+fn tests(package: &str) -> Result<()> {
+    // The tests of the program use it.
+    let which = ["test", "--release", "--package", package, "--features", "measure"];
+    cargo(&[&which[..], &["--test", "measure", "--", "--test-threads=1"]].concat())
+}
+
+fn example(package: &str, name: &str, args: &[&str]) -> Command {
+    let what = ["run", "--release", "--quiet", "--package", package, "--example", name, "--"];
+    cargo::command(&[&what[..], args].concat())
+}
+
+/// One of docs/measure, with the program just built in front of others of its name.
+fn script(name: &str, args: &[&str]) -> Result<Command> {
+    cargo(&["build", "--release", "--package", "iotax"])?;
+    let mut path = OsString::from(target().join("release"));
+    path.push(":");
+    path.push(std::env::var_os("PATH").unwrap_or_default());
+    let mut command = Command::new(root().join("docs/measure").join(name));
+    command.args(args).env("PATH", path).current_dir(root());
+    Ok(command)
+}
+
+/// Runs a command, shows what it prints, and writes the tables in it to the docs.
+fn table(name: &str, mut command: Command) -> Result<()> {
+    let lines = shown(&mut command)?;
+    let is_part = |line: &&String| line.starts_with('|') || line.is_empty();
+    let rows: Vec<&str> = lines.iter().filter(is_part).map(String::as_str).collect();
+    tables::write(name, &rows.join("\n"))
+}
+
+/// Runs a command and shows what it prints: its lines, if it succeeds.
+fn shown(command: &mut Command) -> Result<Vec<String>> {
+    let mut child = command.stdout(Stdio::piped()).spawn().context("it could not be started")?;
+    let mut lines = Vec::new();
+    for line in BufReader::new(child.stdout.take().context("its output")?).lines() {
+        let line = line?;
+        println!("{line}");
+        lines.push(line);
+    }
+    let status = child.wait()?;
+    if !status.success() {
+        bail!("it failed: {status}; docs/benchmarks.md stays as it is");
+    }
+    Ok(lines)
+}
+
+/// Where cargo builds.
+fn target() -> PathBuf {
+    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from)
+}

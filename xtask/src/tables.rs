@@ -1,0 +1,82 @@
+//! Tables in docs/benchmarks.md that the measuring programs write.
+
+use std::fs;
+
+use anyhow::{Context as _, Result};
+
+use crate::checkout::root;
+
+const FILE: &str = "docs/benchmarks.md";
+const END: &str = "<!-- end -->";
+
+/// Puts a table, and what it was measured on, between the markers of its name.
+pub fn write(name: &str, table: &str) -> Result<()> {
+    let path = root().join(FILE);
+    let text = fs::read_to_string(&path).with_context(|| format!("reading {FILE}"))?;
+    let told = format!("{}\n\n{}", machine(), table.trim());
+    let text = replaced(&text, name, &told)
+        .with_context(|| format!("{FILE} lacks the lines `{}` and `{END}`", begin(name)))?;
+    fs::write(&path, text).with_context(|| format!("writing {FILE}"))
+}
+
+fn begin(name: &str) -> String {
+    format!("<!-- measured: {name} -->")
+}
+
+/// The text with other lines between the markers; `None` if it has none.
+fn replaced(text: &str, name: &str, lines: &str) -> Option<String> {
+    let begin = begin(name);
+    let start = text.find(&begin)? + begin.len();
+    let end = start + text[start..].find(END)?;
+    Some(format!("{}\n{lines}\n{}", &text[..start], &text[end..]))
+}
+
+/// When and where, in a line.
+fn machine() -> String {
+    let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
+    let cpu = read("/proc/cpuinfo");
+    let model = cpu.lines().find_map(|line| line.strip_prefix("model name")?.split(": ").nth(1));
+    let cpus = std::thread::available_parallelism().map_or(1, usize::from);
+    let kernel = read("/proc/sys/kernel/osrelease");
+    let load = read("/proc/loadavg");
+    let load = load.split(' ').next().unwrap_or("?");
+    format!(
+        "Measured {}: {cpus} CPUs ({}), kernel {}, load average {load} at the end.",
+        today(),
+        model.unwrap_or("of no name"),
+        kernel.trim()
+    )
+}
+
+/// As `date --iso` has it, or nothing where there is no such program.
+fn today() -> String {
+    let date = std::process::Command::new("date").args(["--utc", "--iso-8601"]).output();
+    date.map_or_else(|_| String::new(), |date| String::from_utf8_lossy(&date.stdout).trim().into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_between_the_markers_of_the_name_is_replaced() {
+        let text = "a\n<!-- measured: x -->\nold\n<!-- end -->\nb\n\
+                    <!-- measured: y -->\nold\n<!-- end -->\n";
+        let after = replaced(text, "y", "new").unwrap_or_default();
+        assert_eq!(
+            after,
+            "a\n<!-- measured: x -->\nold\n<!-- end -->\nb\n\
+             <!-- measured: y -->\nnew\n<!-- end -->\n"
+        );
+        assert_eq!(replaced(&after, "y", "new"), Some(after.clone()));
+        assert_eq!(replaced(text, "z", "new"), None);
+    }
+
+    #[test]
+    fn every_step_with_a_table_has_its_place() {
+        let text = fs::read_to_string(root().join(FILE)).unwrap_or_default();
+        for name in ["engines", "layers", "fio", "fuse", "blind"] {
+            assert!(replaced(&text, name, "").is_some(), "{name}");
+        }
+    }
+}
