@@ -94,7 +94,7 @@ fn when_the_disk_of_the_results_fills_up_the_trials_so_far_stay() {
         "-n",
         "500",
         "--time",
-        "20ms",
+        "200ms",
         "--ramp",
         "0s",
         "--out",

@@ -35,7 +35,7 @@ fn a_vm_that_is_none_is_refused() {
 #[test]
 fn the_place_of_a_record_of_the_depth_check_is_taken() {
     let desk = Desk::new();
-    let short = ["--ramp", "0s", "--time", "50ms", "--max-blocks", "3", "--no-depth-check"];
+    let short = ["--ramp", "0s", "--time", "200ms", "--max-blocks", "3", "--no-depth-check"];
     let said = desk.run(&[&COMPARE[..], &short, &["--out", "out/depth-check"]].concat());
     assert_eq!(said.code, 0, "{said}");
     let refused = desk.run(&[&COMPARE[..], &["--out", "out"]].concat());

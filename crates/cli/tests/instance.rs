@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use support::{Desk, Said, azure};
 
 const SHORT: [&str; 8] =
-    ["-w", "randread-4k", "--set", "size=8M", "--ramp", "0s", "--time", "50ms"];
+    ["-w", "randread-4k", "--set", "size=8M", "--ramp", "0s", "--time", "300ms"];
 
 /// What came of a short run, and its report again.
 fn told(desk: &Desk, command: &str, targets: &[&str], more: &[&str]) -> (Value, Said) {

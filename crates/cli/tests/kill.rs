@@ -41,10 +41,10 @@ fn nothing_is_left_of_a_killed_peel_after_undo() {
     let started = Instant::now();
     let whole = desk.run(&PEEL);
     let whole_run = started.elapsed();
-    if whole.code == 3 {
+    if was_refused(&desk, whole.code) {
         return skipped(&whole.err);
     }
-    assert_eq!(whole.code, 0, "{whole}");
+    assert!([0, 3].contains(&whole.code), "{whole}");
     assert_eq!(machine_and_files(&desk), before, "after a run that ended by itself");
 
     let mut hits = 0;
@@ -88,7 +88,7 @@ fn ctrl_c_takes_everything_down() {
         let interrupt = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
         assert!(interrupt.unwrap().success());
         let status = child.wait().unwrap();
-        if status.code() == Some(3) {
+        if was_refused(&desk, status.code().unwrap_or(-1)) {
             return skipped("this machine lacks something: iotax layers");
         }
         assert_eq!(status.code(), Some(4));
@@ -110,13 +110,20 @@ fn two_runs_at_a_time_do_not_disturb_each_other() {
     desk.run(&["undo"]);
     for run in runs {
         let output = run.wait_with_output().unwrap();
-        if output.status.code() == Some(3) {
-            skipped(&String::from_utf8_lossy(&output.stderr));
+        let (code, err) = (output.status.code(), String::from_utf8_lossy(&output.stderr));
+        if was_refused(&desk, code.unwrap_or(-1)) {
+            skipped(&err);
             continue;
         }
-        assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+        assert!([Some(0), Some(3)].contains(&code), "{err}");
     }
     assert_eq!(machine_and_files(&desk), before);
+}
+
+/// Whether a run ended before it made anything, for lack of a program or a right. A run that did may
+/// end so, too: where a busy machine lets no I/O through in a window.
+fn was_refused(desk: &Desk, code: i32) -> bool {
+    code == 3 && !desk.path().join("out").exists()
 }
 
 /// What is up on the machine because of this desk, and the files in it, without results and

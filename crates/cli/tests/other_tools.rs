@@ -7,15 +7,15 @@ mod support;
 use std::fs;
 
 use insta::assert_snapshot;
-use iotax_testing::needs_program;
+use iotax_testing::{needs_program, needs_root};
 use support::Desk;
 
-/// Two directories to compare, on a workload of a second.
+/// Two directories to compare, on a workload of a moment.
 fn compare(desk: &Desk, more: &[&str]) -> support::Said {
     for name in ["a", "b"] {
         fs::create_dir(desk.path().join(name)).unwrap();
     }
-    let mut args = vec!["compare", "-w", "randread-4k", "--time", "300ms", "--ramp", "100ms"];
+    let mut args = vec!["compare", "-w", "randread-4k", "--time", "1600ms", "--ramp", "100ms"];
     args.extend(["--set", "size=4M", "--set", "direct=false", "--set", "engine=psync"]);
     args.extend(["--set", "depth=1", "--max-blocks", "2", "--out", "out", "one=a", "two=b"]);
     args.extend(more);
@@ -24,7 +24,8 @@ fn compare(desk: &Desk, more: &[&str]) -> support::Said {
 
 #[test]
 fn one_arm_native_and_one_with_fio() {
-    if !needs_program("fio") {
+    // Root, for fio's logs.
+    if !needs_program("fio") || !needs_root() {
         return;
     }
     let desk = Desk::new();
@@ -37,7 +38,10 @@ fn one_arm_native_and_one_with_fio() {
         let driver = trial["load"]["driver"].as_str().unwrap();
         let expected = if trial["arm"] == "two" { "fio" } else { "native" };
         assert!(driver.starts_with(expected), "{driver}");
-        assert!(trial["load"]["jobs"][0]["read"]["ios"].as_u64() > Some(0));
+        let read = &trial["load"]["jobs"][0]["read"];
+        assert!(read["ios"].as_u64() > Some(0));
+        // fio's are made of its logs.
+        assert_eq!(read["per_second_ios"].as_array().unwrap().len(), 1, "{driver}: {read}");
         drivers.push(expected.to_owned());
     }
     assert!(drivers.len() == 4, "{drivers:?}");

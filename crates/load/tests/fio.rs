@@ -10,8 +10,8 @@ use std::sync::atomic::AtomicBool;
 use iotax_load::{Error, Fio, LoadDriver as _, Native, Target};
 use iotax_record::LoadRecord;
 use iotax_spec::{Engine, Files, FioOption, Job, Workload};
-use iotax_testing::needs_program;
-use support::{MIB, disk, job, mem, request, workload};
+use iotax_testing::{needs_program, needs_root};
+use support::{MIB, MS, disk, job, mem, request, workload};
 
 /// fio, or a loud word that it is missing.
 fn fio() -> Option<Fio> {
@@ -134,4 +134,33 @@ fn what_fio_must_not_do_is_refused() {
     let memory = disk(&[mem(64 * MIB)]);
     let error = try_on(&fio, &workload(job(Engine::Psync)), Target::Disk(&memory)).unwrap_err();
     insta::assert_snapshot!(error, @"mem(size=64M) is a virtual disk inside iotax, which fio cannot drive: end the stack with `fuse`, or name a path, or use --engine native");
+}
+
+#[test]
+fn the_series_of_every_second_is_made_of_fios_logs() {
+    let Some(fio) = fio() else { return };
+    if !needs_root() {
+        return;
+    }
+    let directory = directory();
+    let mixed = Job { read_percent: 60, threads: 2, direct: false, ..job(Engine::Psync) };
+    let late = Job { name: "late".into(), start_delay_ns: 1020 * MS, ..mixed.clone() };
+    let mut workload = workload(Job { read_percent: 100, ..mixed });
+    workload.jobs.push(late);
+    workload.time_ns = 3000 * MS;
+    let record = try_on(&fio, &workload, Target::Path(directory.path())).unwrap();
+    for job in &record.jobs {
+        for direction in [&job.read, &job.write] {
+            let (ios, bytes) = (&direction.per_second_ios, &direction.per_second_bytes);
+            assert!((2..=3).contains(&ios.len()), "{}: {ios:?}", job.name);
+            let sum: u64 = ios.iter().map(|ios| u64::from(*ios)).sum();
+            assert!(sum <= direction.ios * 2, "{sum} of {}", direction.ios);
+            assert_eq!(ios.iter().any(|ios| *ios > 0), direction.ios > 0, "{}", job.name);
+            assert_eq!(bytes.iter().any(|bytes| *bytes > 0), direction.ios > 0, "{}", job.name);
+        }
+    }
+    // It begins with the second second of the window.
+    assert_eq!(record.jobs[1].read.per_second_ios[0], 0);
+    // Nothing of the logs is in the target.
+    assert_eq!(files(directory.path()).len(), 4);
 }

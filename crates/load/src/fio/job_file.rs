@@ -9,12 +9,16 @@ use crate::driver::Request;
 use crate::error::Error;
 use crate::places::{Place, Places};
 
+use super::logs::Logs;
+
 /// Options that follow from target and trial; what a job file said of them does not count here.
 const OURS: &[&str] = &[
     "allow_file_create",
+    "bwavgtime",
     "create_on_open",
     "create_only",
     "directory",
+    "disable_bw_measurement",
     "fallocate",
     "file_append",
     "filename",
@@ -23,6 +27,19 @@ const OURS: &[&str] = &[
     "fill_device",
     "fill_fs",
     "group_reporting",
+    "iopsavgtime",
+    "log_alternate_epoch",
+    "log_alternate_epoch_clock_id",
+    "log_avg_msec",
+    "log_compression",
+    "log_compression_cpus",
+    "log_entries",
+    "log_max_value",
+    "log_offset",
+    "log_prio",
+    "log_store_compressed",
+    "log_unix_epoch",
+    "log_window_value",
     "new_group",
     "numjobs",
     "opendir",
@@ -35,27 +52,36 @@ const OURS: &[&str] = &[
     "stonewall",
     "thread",
     "timeout",
+    "unified_rw_reporting",
     "unique_filename",
     "unlink",
     "unlink_each_loop",
-    "unified_rw_reporting",
     "verify_state_save",
     "wait_for",
+    "write_bw_log",
+    "write_iops_log",
 ];
 
 /// The job file, and for each job the name under which fio reports it; `None` if the trial is over
 /// before the job would start.
-pub fn of(request: &Request<'_>, places: &Places) -> Result<(String, Vec<Option<String>>), Error> {
+pub fn of(
+    request: &Request<'_>,
+    places: &Places,
+    logs: Option<&Logs>,
+) -> Result<(String, Vec<Option<String>>), Error> {
     let mut all = vec![global(request.seed)];
     let mut names = Vec::new();
     let jobs = request.workload.jobs.iter().zip(sections(request.workload));
-    for ((job, section), own) in jobs.zip(&places.by_job) {
+    for (number, ((job, section), own)) in jobs.zip(&places.by_job).enumerate() {
         let Some((ramp_ns, time_ns)) = times(request, job) else {
             names.push(None);
             continue;
         };
         names.push(Some(section.name.clone()));
-        let base = base(section, job, ramp_ns, time_ns);
+        let mut base = base(section, job, ramp_ns, time_ns);
+        if let Some(logs) = logs {
+            logs.ask(&mut base, number);
+        }
         all.extend(of_threads(&base, job, own, places)?);
     }
     Ok((text(&all), names))
@@ -81,9 +107,13 @@ fn global(seed: u64) -> Section {
 /// the trial's.
 fn times(request: &Request<'_>, job: &Job) -> Option<(u64, u64)> {
     let ramp_ns = request.ramp_ns.saturating_sub(job.start_delay_ns);
-    let into_window_ns = job.start_delay_ns.saturating_sub(request.ramp_ns);
-    let time_ns = request.time_ns.checked_sub(into_window_ns).filter(|ns| *ns > 0)?;
+    let time_ns = request.time_ns.checked_sub(into_window_ns(request, job)).filter(|ns| *ns > 0)?;
     Some((ramp_ns, time_ns))
+}
+
+/// How long after the trial's window that of a job opens.
+pub fn into_window_ns(request: &Request<'_>, job: &Job) -> u64 {
+    job.start_delay_ns.saturating_sub(request.ramp_ns)
 }
 
 fn base(mut section: Section, job: &Job, ramp_ns: u64, time_ns: u64) -> Section {

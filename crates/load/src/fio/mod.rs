@@ -2,12 +2,15 @@
 //!
 //! Test files are laid out by iotax, so that both drivers read the same data; fio may neither make
 //! nor extend files. The job file goes in by standard input and the result comes out by standard
-//! output, both anonymous memory: a killed run leaves nothing behind, and fio dies with it.
+//! output, both anonymous memory, and so are its logs, of which the series of every second is made:
+//! a killed run leaves nothing behind, and fio dies with it.
 
 mod child;
 mod job_file;
+mod logs;
 mod record;
 mod refusal;
+mod series;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -24,6 +27,7 @@ use crate::layout;
 use crate::native::invalidate;
 use crate::places::{Kind, Places};
 use child::{Child, Ending, Said};
+use logs::Logs;
 use record::Watch;
 
 /// Beyond ramp and time: fio's own start, its last I/Os, and its report.
@@ -94,7 +98,8 @@ impl LoadDriver for Fio {
         refusal::check(workload, target)?;
         let places = Places::resolve(workload, target)?;
         layout::refuse_foreign_files(workload, target, &places)?;
-        let (text, names) = job_file::of(request, &places)?;
+        let logs = Logs::new();
+        let (text, names) = job_file::of(request, &places, logs.as_ref())?;
         invalidate(target, &places)?;
         let child = Child {
             program: &self.program,
@@ -114,7 +119,11 @@ impl LoadDriver for Fio {
         }
         let found = result::read(&said.out)
             .map_err(|error| said.failed(&format!("gave no usable result: {error}")))?;
-        Ok(record::of(request, &names, found, &said.err, watch))
+        let mut load = record::of(request, &names, found, &said.err, watch);
+        if let Some(logs) = logs {
+            record::add_series(request, &logs, &mut load);
+        }
+        Ok(load)
     }
 }
 

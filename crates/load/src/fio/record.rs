@@ -10,6 +10,9 @@ use rustix::process::Pid;
 use crate::counters::Reading;
 use crate::driver::Request;
 
+use super::job_file::into_window_ns;
+use super::logs::{Logs, Times};
+
 /// Lines of standard error that are kept.
 const MOST_WARNINGS: usize = 20;
 
@@ -63,6 +66,15 @@ pub fn of(
     let lines = errors.lines().map(str::trim).filter(|line| !line.is_empty());
     load.warnings.extend(lines.take(MOST_WARNINGS).map(str::to_owned));
     load
+}
+
+/// Adds what fio has logged of each job from second to second.
+pub fn add_series(request: &Request<'_>, logs: &Logs, load: &mut LoadRecord) {
+    let jobs = request.workload.jobs.iter().zip(&mut load.jobs);
+    for (number, (job, JobRecord { read, write, .. })) in jobs.enumerate() {
+        let late_ns = into_window_ns(request, job);
+        logs.add_to([read, write], number, Times { late_ns, window_ns: request.time_ns });
+    }
 }
 
 fn of_job(job: &Job, reported: Option<JobRecord>) -> JobRecord {
