@@ -5,6 +5,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 
+use crate::suite;
+
 /// One thing that is done.
 pub struct Step {
     pub name: &'static str,
@@ -52,12 +54,14 @@ fn conclude(ended: &[Ended]) -> ExitCode {
     let whole: Duration = ended.iter().map(|step| step.took).sum();
     println!("  {:10} {:>7}", "all", seconds(whole));
     let failed: Vec<&Ended> = ended.iter().filter(|step| step.outcome.is_err()).collect();
-    println!("\n{} steps passed, {} failed", ended.len() - failed.len(), failed.len());
+    println!();
     for step in &failed {
-        let text =
-            step.outcome.as_ref().map_or_else(|error| format!("{error:#}"), |()| String::new());
-        println!("  {}: {}", step.name, text.lines().next().unwrap_or_default());
+        let why = step.outcome.as_ref().err().map(|error| format!("{error:#}")).unwrap_or_default();
+        println!("  {}: {}", step.name, why.lines().next().unwrap_or_default());
     }
+    let passed = ended.len() - failed.len();
+    let tests = suite::told().map_or_else(String::new, |tests| format!("; {tests}"));
+    println!("steps: {passed} passed, {} failed{tests}", failed.len());
     if failed.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 

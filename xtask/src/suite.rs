@@ -4,6 +4,7 @@
 //! end, so that two at a time take little more than half of the time. Each program's output is
 //! shown in one piece when it has ended, and has the harness's own `test result:` line.
 
+use std::fmt;
 use std::fs::{self, File};
 use std::io::{BufReader, Write as _};
 use std::path::{Path, PathBuf};
@@ -46,6 +47,9 @@ struct Ended {
     counts: Counts,
 }
 
+/// What all tests that were run came to, for the closing line.
+static ALL: Mutex<Counts> = Mutex::new(Counts { passed: 0, failed: 0, ignored: 0, skipped: 0 });
+
 /// Tests that passed and so on.
 #[derive(Clone, Copy, Default)]
 struct Counts {
@@ -68,20 +72,22 @@ pub fn run_tests(kind: Kind) -> Result<()> {
         println!("  {:>7}  {}", seconds(program.took), program.name);
     }
     let all = ended.iter().fold(Counts::default(), |sum, program| sum.plus(program.counts));
-    println!(
-        "{} test programs: {} passed, {} failed, {} ignored, {} skipped",
-        ended.len(),
-        all.passed,
-        all.failed,
-        all.ignored,
-        all.skipped
-    );
+    println!("{} test programs: {all}", ended.len());
+    if let Ok(mut sum) = ALL.lock() {
+        *sum = sum.plus(all);
+    }
     let failed: Vec<&str> =
         ended.iter().filter(|program| !program.passed).map(|program| &*program.name).collect();
     if !failed.is_empty() {
         bail!("tests failed in {}", failed.join(", "));
     }
     Ok(())
+}
+
+/// What all tests so far came to; `None` if there were none.
+pub fn told() -> Option<String> {
+    let all = *ALL.lock().ok()?;
+    (all.passed + all.failed > 0).then(|| format!("tests: {all}"))
 }
 
 /// Those that take longest begin first, so that none of them runs alone at the end.
@@ -216,6 +222,13 @@ impl Counts {
             ignored: self.ignored + other.ignored,
             skipped: self.skipped + other.skipped,
         }
+    }
+}
+
+impl fmt::Display for Counts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { passed, failed, ignored, skipped } = self;
+        write!(f, "{passed} passed, {failed} failed, {ignored} ignored, {skipped} skipped")
     }
 }
 

@@ -69,7 +69,8 @@ fn disks_of_one_command_have_one_server() {
         serde_json::from_str(&desk.run(&["disk", "status", "--format", "json"]).out).unwrap();
     assert_eq!(status["disks"].as_array().unwrap().len(), 2);
     for disk in status["disks"].as_array().unwrap() {
-        assert_eq!(disk["stats"]["layers"][1]["read_bytes"], 16 << 20, "{status}");
+        let read_bytes = disk["stats"]["layers"][1]["read_bytes"].as_u64();
+        assert!(read_bytes >= Some(16 << 20), "{status}");
     }
     assert_eq!(desk.run(&["disk", "down", "a"]).out, "took down DESK/a\ntook down DESK/b\n");
     assert_eq!(desk.run(&["disk", "status"]).out, "no virtual disk is up\n");

@@ -27,7 +27,8 @@ fn a_run_is_drained_beforehand_and_says_so() {
     assert_eq!(said.code, 0, "{said}");
     let result: Value = serde_json::from_str(&said.out).unwrap();
     let drained = &result["iotax"]["drained"][0];
-    assert!(drained["seconds"].is_f64() && drained["regime"].is_string(), "{result:#}");
+    // Whether a level was found in that time is the machine's affair.
+    assert!(drained["seconds"].is_f64() && drained["arm"] == "target", "{result:#}");
     let text = desk.run(&["report", "out"]);
     assert!(text.out.contains("\nDrained beforehand\n"), "{text}");
 }

@@ -12,19 +12,18 @@
     reason = "for tests: what happens to a guest is told"
 )]
 
-use std::fs;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
 use iotax_testing::needs_programs;
 use tempfile::TempDir;
 
 /// CPUs that guests may take: two guests at a time, or one whose times matter.
-static CPUS: Mutex<u32> = Mutex::new(ALL_CPUS);
-static CPUS_GIVEN_BACK: Condvar = Condvar::new();
 const ALL_CPUS: u32 = 2;
+/// Between looks at whether a CPU is free.
+const LOOK: Duration = Duration::from_millis(100);
 
 /// A bash script that sets up a Kerberos realm, an NFS server and its export in a guest: to be
 /// followed by what is to be done there. Its head says what stands afterwards.
@@ -40,9 +39,10 @@ pub struct Vm {
     cpus: u32,
 }
 
-/// CPUs kept from other guests until this is dropped.
+/// CPUs kept from other guests until this is dropped: a locked file for each, since several test
+/// programs run at a time.
 struct Turn {
-    cpus: u32,
+    _cpus: Vec<File>,
 }
 
 /// What a script did in the guest.
@@ -109,7 +109,7 @@ impl Vm {
 
     /// As [`Vm::run`]; the console of a guest that did not get to the end.
     pub fn try_run(&self, script: &str) -> Result<VmOutput, String> {
-        let _turn = Turn::take(self.cpus);
+        let _turn = Turn::take(&self.work, self.cpus);
         let share = tempfile::tempdir_in(&self.work).unwrap();
         let fast = self.memory_dir();
         let store = match &fast {
@@ -117,7 +117,7 @@ impl Vm {
             None => tempfile::tempdir_in(share.path()).unwrap(),
         };
         let disk = store.path().join("disk");
-        fs::File::create(&disk).unwrap().set_len(self.disk_bytes).unwrap();
+        File::create(&disk).unwrap().set_len(self.disk_bytes).unwrap();
         let env = format!("IOTAX='{}'\nDISK=/dev/ubda\n", self.iotax.display());
         fs::write(share.path().join("env"), env).unwrap();
         fs::write(share.path().join("script"), script).unwrap();
@@ -144,7 +144,7 @@ impl Vm {
     /// all its others along. `setpriv` has the same done if the thread of the test dies.
     fn boot(&self, share: &Path, store: &Path, disk: &Path) {
         let seconds = self.limit.as_secs();
-        let console = fs::File::create(share.join("console")).unwrap();
+        let console = File::create(share.join("console")).unwrap();
         let mut command = Command::new("setpriv");
         command
             .args(["--pdeathsig", "TERM", "timeout", "--kill-after=5"])
@@ -184,18 +184,22 @@ impl Vm {
 }
 
 impl Turn {
-    fn take(cpus: u32) -> Self {
-        let free = CPUS.lock().unwrap_or_else(PoisonError::into_inner);
-        let free = CPUS_GIVEN_BACK.wait_while(free, |free| *free < cpus);
-        *free.unwrap_or_else(PoisonError::into_inner) -= cpus;
-        Self { cpus }
-    }
-}
-
-impl Drop for Turn {
-    fn drop(&mut self) {
-        *CPUS.lock().unwrap_or_else(PoisonError::into_inner) += self.cpus;
-        CPUS_GIVEN_BACK.notify_all();
+    /// Waits for so many CPUs of the guests that work in this directory.
+    fn take(work: &Path, cpus: u32) -> Self {
+        let open = |cpu| File::create(work.join(format!("guest-cpu-{cpu}.lock"))).unwrap();
+        let mut all: Vec<File> = (0..ALL_CPUS).map(open).collect();
+        if cpus == ALL_CPUS {
+            for cpu in &all {
+                cpu.lock().unwrap();
+            }
+            return Self { _cpus: all };
+        }
+        loop {
+            if let Some(free) = all.iter().position(|cpu| cpu.try_lock().is_ok()) {
+                return Self { _cpus: vec![all.swap_remove(free)] };
+            }
+            std::thread::sleep(LOOK);
+        }
     }
 }
 
