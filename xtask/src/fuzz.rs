@@ -71,6 +71,8 @@ fn build(what: &[&str]) -> Result<()> {
     let host = host()?;
     let status = Command::new(env!("CARGO"))
         .args(["build", "--release", "--quiet", "--target", &host])
+        // Where `run` looks for them, wherever else cargo is told to build.
+        .args(["--target-dir", "target"])
         .args(what)
         .env("RUSTFLAGS", COVERAGE)
         .current_dir(root().join("fuzz"))
