@@ -39,9 +39,13 @@ impl Job {
         if let Bound::Bytes(bytes) = self.bound {
             parts.push(format!("until {} per thread", format_bytes(bytes)));
         }
-        if self.start_delay_ns > 0 {
-            parts.push(format!("from {} on", format_duration(self.start_delay_ns)));
-        }
+        let (start, end) = (self.start_delay_ns, self.end_after_ns);
+        parts.extend(match (start, end.map(format_duration)) {
+            (0, None) => None,
+            (0, Some(end)) => Some(format!("until {end}")),
+            (start, None) => Some(format!("from {} on", format_duration(start))),
+            (start, Some(end)) => Some(format!("from {} until {end}", format_duration(start))),
+        });
         if let Some(writes) = self.fsync_every {
             parts.push(format!("sync every {}", plural(writes, "write")));
         }

@@ -37,7 +37,7 @@ impl Changes {
 }
 
 impl Workload {
-    /// Multiplies times (window, ramp, start delays) and sizes (spans and where they begin, byte
+    /// Multiplies times (window, ramp, starts and ends of jobs) and sizes (spans and where they begin, byte
     /// bounds, index versions) by `factor`. Threads, depths, rates, pauses and block sizes stay,
     /// since they are the load's shape; a span stays a whole number of largest blocks, and at
     /// least one.
@@ -60,6 +60,7 @@ impl Workload {
             job.size_bytes = scaled(job.size_bytes, factor, unit.saturating_mul(files));
             job.offset_bytes = scaled(job.offset_bytes, factor, unit);
             job.start_delay_ns = scaled(job.start_delay_ns, factor, 1);
+            job.end_after_ns = job.end_after_ns.map(|end_ns| scaled(end_ns, factor, 1));
             if let Some(tree) = &mut job.tree {
                 let files = scaled(tree.files.into(), factor, 1);
                 tree.files = u32::try_from(files).unwrap_or(u32::MAX);
@@ -262,7 +263,7 @@ mod tests {
         unknown key `treads`; did you mean `threads`?
           treads=4
           ^^^^^^ column 1
-        known keys: engine, threads, depth, rw, read-percent, pattern, block-size, size, file, rate, io-size, start-delay, direct, invalidate, fsync-every, end-fsync, verify, sqpoll, advise, files, files-per-directory, file-size, operations, align, offset, write-through, think, cpus, files-per-thread, pre-read, ends-all, submit-batch, time, ramp, primary, index
+        known keys: engine, threads, depth, rw, read-percent, pattern, block-size, size, file, rate, io-size, start-delay, end-after, direct, invalidate, fsync-every, end-fsync, verify, sqpoll, advise, files, files-per-directory, file-size, operations, align, offset, write-through, think, cpus, files-per-thread, pre-read, ends-all, submit-batch, time, ramp, primary, index
         ");
         assert_snapshot!(error("mmap_raed.threads=4"), @"
         unknown job `mmap_raed`; did you mean `mmap_read`?

@@ -18,7 +18,8 @@ pub struct Workload {
     pub ramp_ns: u64,
     /// Length of the measured window of each trial, in nanoseconds.
     pub time_ns: u64,
-    /// The jobs, all started together (apart from their own `start_delay_ns`).
+    /// The jobs, all started together (apart from their own `start_delay_ns` and
+    /// `end_after_ns`).
     pub jobs: Vec<Job>,
     /// Index publishing and loading beside the jobs, if the workload has it.
     pub index: Option<IndexLoads>,
@@ -73,6 +74,10 @@ pub struct Job {
     pub bound: Bound,
     /// Wait before the first I/O, from the start of the trial.
     pub start_delay_ns: u64,
+    /// When the job's I/O ends, from the start of the trial, ramp included; with the trial, if
+    /// that is earlier or this is `None`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub end_after_ns: Option<u64>,
     /// Bypass the page cache (`O_DIRECT`).
     pub direct: bool,
     /// Drop the file's cached pages before each trial, and again whenever a pass over the span is

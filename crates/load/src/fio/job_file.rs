@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use iotax_spec::fio_write::{Section, is_writable, sections, text};
+use iotax_spec::fio_write::{Section, Times, is_writable, sections, text, times};
 use iotax_spec::{Bound, Engine, Job};
 
 use crate::driver::Request;
@@ -43,19 +43,19 @@ const OURS: &[&str] = &[
     "wait_for",
 ];
 
-/// The job file, and for each job the name under which fio reports it; `None` if the trial is over
-/// before the job would start.
+/// The job file, and for each job the name under which fio reports it; `None` if nothing of it is
+/// in the measured window.
 pub fn of(request: &Request<'_>, places: &Places) -> Result<(String, Vec<Option<String>>), Error> {
     let mut all = vec![global(request.seed)];
     let mut names = Vec::new();
     let jobs = request.workload.jobs.iter().zip(sections(request.workload));
     for ((job, section), own) in jobs.zip(&places.by_job) {
-        let Some((ramp_ns, time_ns)) = times(request, job) else {
+        let Some(times) = times(job, request.ramp_ns, request.time_ns) else {
             names.push(None);
             continue;
         };
-        names.push(Some(section.name.clone()));
-        let base = base(section, job, ramp_ns, time_ns);
+        names.push(times.measured.then(|| section.name.clone()));
+        let base = base(section, job, times);
         all.extend(of_threads(&base, job, own, places)?);
     }
     Ok((text(&all), names))
@@ -77,21 +77,12 @@ fn global(seed: u64) -> Section {
     Section { name: "global".to_owned(), options }
 }
 
-/// Ramp and time of a job, in nanoseconds: fio counts both from the job's own start, iotax from
-/// the trial's.
-fn times(request: &Request<'_>, job: &Job) -> Option<(u64, u64)> {
-    let ramp_ns = request.ramp_ns.saturating_sub(job.start_delay_ns);
-    let into_window_ns = job.start_delay_ns.saturating_sub(request.ramp_ns);
-    let time_ns = request.time_ns.checked_sub(into_window_ns).filter(|ns| *ns > 0)?;
-    Some((ramp_ns, time_ns))
-}
-
-fn base(mut section: Section, job: &Job, ramp_ns: u64, time_ns: u64) -> Section {
+fn base(mut section: Section, job: &Job, times: Times) -> Section {
     section.options.retain(|(name, _)| !OURS.contains(&name.as_str()));
     let us = |ns: u64| format!("{}us", ns.div_ceil(1000));
-    section.set("runtime", us(time_ns));
-    if ramp_ns > 0 {
-        section.set("ramp_time", us(ramp_ns));
+    section.set("runtime", us(times.run_ns));
+    if times.ramp_ns > 0 {
+        section.set("ramp_time", us(times.ramp_ns));
     }
     section.set("group_reporting", "1");
     if job.bound == Bound::Time {

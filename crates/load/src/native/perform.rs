@@ -16,7 +16,7 @@ use super::io::Io;
 use super::merge::ThreadRecord;
 use super::setup::Thread;
 use super::warm::pre_read;
-use super::window::{StopFlags, Tally};
+use super::window::{StopFlags, Tally, Turn};
 use crate::driver::Target;
 use crate::error::Error;
 use crate::layout;
@@ -77,10 +77,10 @@ fn play<E: Engine, C: Clock + ?Sized>(
     }
     let Some(start_ns) = ticket.arrive() else { return Ok(None) };
     let window = stage.window(start_ns);
-    let own_start_ns = start_ns + thread.job.start_delay_ns;
-    let tally = Tally::new(thread.job, window, own_start_ns, stage.flags(), stage.request.live);
-    let mut worker = thread.worker(own_start_ns, tally);
-    if !wait_for(own_start_ns, clock, stage.flags()) {
+    let turn = Turn::of(thread.job, start_ns);
+    let tally = Tally::new(thread.job, window, turn, stage.flags(), stage.request.live);
+    let mut worker = thread.worker(turn.start_ns, tally);
+    if !wait_for(turn.start_ns, clock, stage.flags()) {
         // Everything is over before this job's turn.
         worker.tally.finish(clock.now_ns(), false);
     } else if worker.schedule.is_some() {
@@ -93,7 +93,7 @@ fn play<E: Engine, C: Clock + ?Sized>(
             end_fsync(&mut engine, clock, &mut worker, Io { file, ..Io::SYNC });
         }
     }
-    let mut record = ThreadRecord::of(thread, &mut worker, window, own_start_ns);
+    let mut record = ThreadRecord::of(thread, &mut worker, window, turn.start_ns);
     drop(through);
     let ledgers = worker.scribe.into_ledgers();
     if !ledgers.is_empty() {

@@ -57,7 +57,7 @@ fn of_job(job: &Job) -> Vec<String> {
             ));
         }
     }
-    let times = [Some(job.start_delay_ns), job.think.map(|think| think.time_ns)];
+    let times = [Some(job.start_delay_ns), job.end_after_ns, job.think.map(|think| think.time_ns)];
     if times.into_iter().flatten().any(|ns| !ns.is_multiple_of(MICROSECOND_NS)) {
         lost.push("its pauses are rounded to whole microseconds".into());
     }

@@ -80,6 +80,7 @@ impl Job {
             pace: Pace::Closed,
             bound: Bound::Time,
             start_delay_ns: 0,
+            end_after_ns: None,
             direct: false,
             invalidate: false,
             fsync_every: None,
