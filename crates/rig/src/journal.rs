@@ -67,16 +67,6 @@ pub(crate) fn directory(state_dir: &Path) -> PathBuf {
     state_dir.join("undo")
 }
 
-/// The directory in which arms have their mount points and sockets; made if need be.
-pub(crate) fn room(state_dir: Option<&Path>) -> Result<PathBuf, Error> {
-    let room = state_dir.ok_or(Error::NoStateDirectory)?.join("run");
-    let make = || {
-        DirBuilder::new().recursive(true).mode(0o700).create(&room)?;
-        fs::canonicalize(&room)
-    };
-    make().map_err(|source| Error::Journal { directory: room.clone(), source })
-}
-
 /// The journal of this run. Its file is made with the first entry and removed with the last, so a
 /// rig that makes nothing needs no state directory. Unwinds when dropped.
 #[derive(Debug)]

@@ -8,6 +8,7 @@
 //! | module | idea |
 //! |---|---|
 //! | `rig` | the public face: up, down |
+//! | `build`, `standing` | arms being made, and what they are then |
 //! | `check` | what each arm's target is, and every reason to refuse it |
 //! | `room` | is there enough space and memory for all that will be made |
 //! | `journal`, `entry` | what to undo, on disk before it is done |
@@ -21,7 +22,9 @@
 //! | `blank` | signatures on devices: found, told apart, wiped |
 //! | `needs`, `listing` | what layers need of the machine, and whether it has it |
 //! | `undo` | takes down what dead runs left |
+//! | `held` | files and directories by descriptor, whatever becomes of their names |
 //! | `scratch` | private directories |
+//! | `shelf` | what other programs stand on, where only root can reach it |
 //! | `disk_file` | files that stacks stand on: anonymous, or named by the user |
 //! | `fill` | data that neither compresses nor dedupes |
 //! | `vdisk` | stacks of this process |
@@ -43,6 +46,7 @@ mod alone;
 mod archive;
 mod assembly;
 mod blank;
+mod build;
 mod check;
 mod cloud;
 mod device;
@@ -52,6 +56,7 @@ mod entry;
 mod error;
 mod fill;
 mod fuse;
+mod held;
 mod journal;
 mod layers;
 mod listing;
@@ -64,9 +69,11 @@ mod refusal;
 mod rig;
 mod room;
 mod scratch;
+mod shelf;
 mod site;
 mod size;
 mod span;
+mod standing;
 mod undo;
 mod vdisk;
 mod workshop;

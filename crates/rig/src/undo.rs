@@ -88,7 +88,7 @@ mod tests {
             let dead = Self { root: tempfile::tempdir().unwrap() };
             fs::create_dir(dead.root.path().join("target")).unwrap();
             let mut journal = Journal::new(Some(dead.state()));
-            let made = scratch::make(&dead.target(), &mut journal).unwrap();
+            let made = scratch::make(&dead.target(), &mut journal).unwrap().shown().to_owned();
             fs::write(made.join("job.0"), "data").unwrap();
             journal.die();
             (dead, made)
@@ -178,11 +178,23 @@ mod tests {
     #[test]
     fn a_symbolic_link_in_its_place_is_not_followed() {
         let (dead, made) = Dead::with_directory();
-        let moved = dead.target().join("moved");
+        let moved = dead.root.path().join("moved");
         fs::rename(&made, &moved).unwrap();
         std::os::unix::fs::symlink(&moved, &made).unwrap();
         insta::assert_snapshot!(dead.problem(), @"target/.iotax-RANDOM: left alone: it is not a directory. If it is yours, delete state/undo/JOURNAL to forget about it");
         assert!(moved.join("job.0").exists());
+    }
+
+    #[test]
+    fn it_is_known_by_its_mark_by_whatever_name() {
+        let (dead, made) = Dead::with_directory();
+        fs::rename(&made, dead.target().join("renamed")).unwrap();
+        fs::create_dir(&made).unwrap();
+        fs::write(made.join("precious"), "").unwrap();
+        assert_eq!(undo(&dead.state()).removed, [made.display().to_string()]);
+        let left: Vec<_> = fs::read_dir(dead.target()).unwrap().flatten().collect();
+        assert_eq!(left.len(), 1);
+        assert!(made.join("precious").exists());
     }
 
     #[test]

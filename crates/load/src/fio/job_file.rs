@@ -7,6 +7,7 @@ use iotax_spec::{Bound, Engine, Job};
 
 use crate::driver::Request;
 use crate::error::Error;
+use crate::names::shown;
 use crate::places::{Place, Places};
 
 /// Options that follow from target and trial; what a job file said of them does not count here.
@@ -157,7 +158,7 @@ fn file_name(path: &Path, job: &Job) -> Result<String, Error> {
             job,
             format!(
                 "fio cannot be told of {}: its name has a character that job files cannot hold",
-                path.display()
+                shown(path).display()
             ),
         )),
     }

@@ -36,6 +36,7 @@ fn measure() -> Result<f64, Error> {
         read: true,
         written_by: None,
         invalidate: false,
+        within: false,
     };
     let thread = Thread {
         job: &job,

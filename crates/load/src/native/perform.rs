@@ -20,6 +20,7 @@ use super::window::{StopFlags, Tally, Turn};
 use crate::driver::Target;
 use crate::error::Error;
 use crate::layout;
+use crate::names::shown;
 use crate::tree;
 use crate::verify::{Findings, Ledger, read_back};
 
@@ -57,7 +58,7 @@ pub fn perform(
             format!(
                 "engine `vdisk` needs a virtual disk, and {} is a path; name a stack such as \
                  `mem(size=64M)` as the target, or choose another engine",
-                path.display()
+                shown(path).display()
             ),
         )),
     }
@@ -153,14 +154,15 @@ fn verify<E: Engine, C: Clock + ?Sized>(
     }
     let size = (thread.depth(), thread.job.block_sizes.max_bytes());
     let mut findings = Findings::default();
-    for ((index, file), ledger) in (0..).zip(&thread.files).zip(ledgers) {
-        let path = &file.path;
+    for ((index, test_file), ledger) in (0..).zip(&thread.files).zip(ledgers) {
+        let path = &test_file.path;
         if let Target::Path(_) = stage.request.target {
             // From the device, not from the page cache.
-            let file = std::fs::File::open(path).map_err(Error::path("open", path))?;
+            let file =
+                test_file.options(0).read(true).open(path).map_err(Error::path("open", path))?;
             layout::drop_cached(&file, path)?;
         }
-        let target = path.display().to_string();
+        let target = test_file.shown();
         let found = read_back(engine, clock, ledger, size, (index, &target), stage.flags());
         findings.mismatches += found.mismatches;
         findings.first = findings.first.or(found.first);

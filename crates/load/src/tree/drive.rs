@@ -13,6 +13,7 @@ use super::layout::Made;
 use super::mix::Mix;
 use super::slots::Slots;
 use crate::error::Error;
+use crate::names::shown;
 use crate::native::conduct::{GLANCE, Stage};
 use crate::native::gate::Ticket;
 use crate::native::io::{Io, Op};
@@ -60,7 +61,7 @@ pub fn perform(
         operations: Operation::ALL.map(|_| (LatencyHistogram::new(), 0)),
         in_a_row: 0,
         first_error: None,
-        root: made.path().display().to_string(),
+        root: shown(made.path()).display().to_string(),
     };
     stage.clock.sleep_until(turn.start_ns);
     worker.run(&stage.clock);
