@@ -160,21 +160,6 @@ pub(crate) fn list(directory: impl AsFd) -> Result<Vec<(Vec<u8>, FileType)>, Err
     Ok(names)
 }
 
-/// The first directory on the way to `path` (absolute, without links) that somebody else than root
-/// and this user may change, so that the path may lead elsewhere at any moment.
-pub(crate) fn changeable_by_others(path: &Path) -> Option<PathBuf> {
-    let own = rustix::process::geteuid().as_raw();
-    let is_safe = |directory: &&Path| {
-        stat(*directory).is_ok_and(|found| {
-            // In a directory such as /tmp everybody makes names, and only their owners change them.
-            let is_sticky = Mode::from_raw_mode(found.st_mode).contains(Mode::SVTX);
-            let is_closed = found.st_mode & WRITABLE_BY_OTHERS == 0 || is_sticky;
-            (found.st_uid == 0 || found.st_uid == own) && is_closed
-        })
-    };
-    path.ancestors().skip(1).find(|directory| !is_safe(directory)).map(Path::to_owned)
-}
-
 fn has_links(directory: &OwnedFd) -> bool {
     let made = symlinkat("x", directory, "link");
     let _ = unlinkat(directory, "link", AtFlags::empty());

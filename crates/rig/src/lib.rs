@@ -12,6 +12,7 @@
 //! | `check` | what each arm's target is, and every reason to refuse it |
 //! | `room` | is there enough space and memory for all that will be made |
 //! | `journal`, `entry` | what to undo, on disk before it is done |
+//! | `state` | the state directory, held so that nobody else decides what is undone |
 //! | `layers` | the layers of the system, one file each |
 //! | `assembly`, `workshop` | an arm made of them, and what they are made with |
 //! | `programs`, `mounts`, `fuse` | other programs run and ended; things mounted and unmounted |
@@ -74,6 +75,7 @@ mod site;
 mod size;
 mod span;
 mod standing;
+mod state;
 mod undo;
 mod vdisk;
 mod workshop;
@@ -81,7 +83,6 @@ mod workshop;
 pub use cloud::{CloudDisk, CloudOptions, Part, cloud_disks};
 pub use disks::{Disk, ServeOptions, Served, serve, served, take_down};
 pub use error::Error;
-pub use journal::state_dir;
 pub use listing::{Requirement, availability, requirements};
 pub use needs::Missing;
 pub use overlap::{Common, Overlap, overlaps};
@@ -89,4 +90,5 @@ pub use progress::Progress;
 pub use refusal::{Obstacle, Refusal};
 pub use rig::{Options, Place, Rig};
 pub use span::span_bytes;
+pub use state::state_dir;
 pub use undo::{UndoReport, undo};

@@ -4,52 +4,20 @@
 //! what they stand on is mounted in a directory that only root can reach: the same inode, by a path
 //! that leads nowhere else, whatever the owner of the user's directory does meanwhile.
 
-use std::fs::{self, DirBuilder};
-use std::io;
+use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use crate::entry::Entry;
 use crate::error::Error;
-use crate::held::{Held, changeable_by_others};
+use crate::held::Held;
 use crate::journal::Journal;
-use crate::scratch;
-
-/// Instead of a state directory that others can change.
-const RUNTIME: &str = "/run/iotax";
-
-/// The directory in which arms have their private directories; made if need be.
-pub(crate) fn room(state_dir: Option<&Path>) -> Result<PathBuf, Error> {
-    let state_dir = state_dir.ok_or(Error::NoStateDirectory)?;
-    let mut first = Ok(());
-    for room in [state_dir.join("run"), PathBuf::from(RUNTIME)] {
-        match closed(&room) {
-            Ok(room) => return Ok(room),
-            Err(source) if first.is_ok() => {
-                first = Err(Error::Journal { directory: room, source });
-            }
-            Err(_) => {}
-        }
-    }
-    first.map(|()| unreachable!("there is a first one"))
-}
-
-/// Makes a directory, and sees to it that nobody else can put another one in its place.
-fn closed(room: &Path) -> io::Result<PathBuf> {
-    DirBuilder::new().recursive(true).mode(0o700).create(room)?;
-    let room = fs::canonicalize(room)?;
-    match changeable_by_others(&room.join("any")) {
-        None => Ok(room),
-        Some(directory) => {
-            Err(io::Error::other(format!("others than root can change {}", directory.display())))
-        }
-    }
-}
+use crate::{scratch, state};
 
 /// Mounts what is held where only root can reach it, and says where that is. It goes with the
 /// journal.
 pub(crate) fn put(held: &Held, journal: &mut Journal) -> Result<PathBuf, Error> {
-    let room = room(journal.state_dir())?;
+    let room = state::room(journal.state_dir())?;
     let failed = |source| Error::Make {
         path: held.shown().to_owned(),
         action: "mount it where only root can reach",
