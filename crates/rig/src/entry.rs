@@ -54,6 +54,8 @@ pub(crate) enum Entry {
         /// The file, or what else it is on.
         backing: PathBuf,
     },
+    /// A loop device that was made, by its own identity.
+    LoopDevice(loop_device::Attached),
     /// Headers on a device of the user's.
     Signatures {
         /// The device.
@@ -138,6 +140,7 @@ impl Entry {
             Self::Mount { path } => mounts::undo(path, journal),
             Self::Disk { path, name, .. } => mounts::undo_named(path, name, journal),
             Self::Loop { backing } => loop_device::undo(backing, journal),
+            Self::LoopDevice(attached) => attached.undo(journal),
             Self::Signatures { spot, mark } => blank::undo(spot, mark, journal),
             Self::Mapping { name } => dmcrypt::undo(name, journal),
             Self::Cgroup { path, home } => cgroup_io::undo(path, home, journal),
@@ -158,6 +161,7 @@ impl fmt::Display for Entry {
             Self::Mount { path } => write!(f, "the mount at {}", path.display()),
             Self::Disk { path, .. } => write!(f, "the virtual disk at {}", path.display()),
             Self::Loop { backing } => write!(f, "the loop device on {}", backing.display()),
+            Self::LoopDevice(attached) => write!(f, "the loop device {attached}"),
             Self::Signatures { spot, .. } => write!(f, "the signatures on {}", spot.path.display()),
             Self::Mapping { name } => write!(f, "the device mapping {name}"),
             Self::Cgroup { path, .. } => write!(f, "the cgroup {}", path.display()),
