@@ -16,13 +16,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 
-use rustix::fs::{CWD, Dir, RenameFlags, Uid, renameat_with};
+use rustix::fs::{Dir, RenameFlags, Uid, renameat_with};
 use rustix::thread::{Gid, set_thread_groups, set_thread_res_gid, set_thread_res_uid};
 use support::{Desk, Said};
 
@@ -45,7 +45,9 @@ impl Victims {
     fn new(desk: &Desk) -> Option<Self> {
         let directory = desk.path().join("victims");
         fs::create_dir(&directory).unwrap();
-        for name in NAMES.into_iter().chain((0..8).map(|n| ["io.0", "io.1", "io.2", "io.3", "io.4", "io.5", "io.6", "io.7"][n])) {
+        for name in NAMES.into_iter().chain(
+            (0..8).map(|n| ["io.0", "io.1", "io.2", "io.3", "io.4", "io.5", "io.6", "io.7"][n]),
+        ) {
             let path = directory.join(name);
             fs::write(&path, format!("root's {name}").repeat(999)).unwrap();
             fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();

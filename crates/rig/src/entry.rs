@@ -5,6 +5,7 @@ use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, CWD, StatxFlags, statx};
+use rustix::path::Arg;
 use serde::{Deserialize, Serialize};
 
 use crate::blank::{self, Mark, Spot};
@@ -113,7 +114,7 @@ impl Identity {
     }
 
     /// Of what is called `name` in a directory, symbolic links not followed.
-    pub(crate) fn within(directory: impl AsFd, name: &Path) -> rustix::io::Result<Self> {
+    pub(crate) fn within(directory: impl AsFd, name: impl Arg) -> rustix::io::Result<Self> {
         let flags = StatxFlags::INO | StatxFlags::BTIME;
         let stat = statx(directory, name, AtFlags::SYMLINK_NOFOLLOW, flags)?;
         let born = StatxFlags::from_bits_retain(stat.stx_mask).contains(StatxFlags::BTIME);

@@ -125,6 +125,16 @@ impl Held {
         Ok(made)
     }
 
+    /// The name in this directory of which `is_it` holds: the one that it had, or any other.
+    pub(crate) fn find(&self, name: &[u8], is_it: impl Fn(&[u8]) -> bool) -> Option<Vec<u8>> {
+        if is_it(name) {
+            return Some(name.to_owned());
+        }
+        // A directory that may not be listed tells of no other.
+        let all = open_directory(self, ".").and_then(list).unwrap_or_default();
+        all.into_iter().map(|(name, _)| name).find(|name| is_it(name))
+    }
+
     /// Makes a file in this directory, where nothing of that name may be.
     pub(crate) fn create(&self, name: impl AsRef<OsStr>) -> io::Result<File> {
         let flags =
