@@ -92,8 +92,7 @@ pub(crate) fn make(path: &Path, journal: &mut Journal) -> Result<DiskFile, Error
     let file = cradle.create(BORN).map_err(failed)?;
     journal.announce(Entry::File {
         path: path.to_owned(),
-        identity: Identity::within(&cradle, Path::new(BORN))
-            .map_err(|error| failed(error.into()))?,
+        identity: Identity::within(&cradle, BORN).map_err(|error| failed(error.into()))?,
         parent_inode: parent.inode().map_err(failed)?,
     })?;
     match renameat_with(&cradle, BORN, &parent, name, RenameFlags::NOREPLACE) {
@@ -108,7 +107,8 @@ pub(crate) fn make(path: &Path, journal: &mut Journal) -> Result<DiskFile, Error
     DiskFile::new(file, path)
 }
 
-/// Removes the file at `path`, in `parent`, if it is the one with this identity.
+/// Removes the file with this identity from `parent`, whatever it is called by now: whoever owns the
+/// directory may have renamed it from `path`.
 pub(crate) fn remove(
     parent: &Held,
     path: &Path,
@@ -120,23 +120,26 @@ pub(crate) fn remove(
         source: error.into(),
         journal: journal.to_owned(),
     };
-    let name = Path::new(path.file_name().unwrap_or_default());
-    let found = match statat(parent, name, AtFlags::SYMLINK_NOFOLLOW) {
-        Ok(stat) => FileType::from_raw_mode(stat.st_mode),
-        Err(Errno::NOENT) => return Ok(Undone::Absent),
-        Err(error) => return Err(failed(error)),
+    let name = path.file_name().unwrap_or_default().as_encoded_bytes();
+    let is_ours = |name: &[u8]| {
+        statat(parent, name, AtFlags::SYMLINK_NOFOLLOW).is_ok_and(|found| {
+            FileType::from_raw_mode(found.st_mode) == FileType::RegularFile
+                && Identity::within(parent, name) == Ok(identity)
+        })
     };
-    let is_ours = found == FileType::RegularFile
-        && Identity::within(parent, name).map_err(failed)? == identity;
-    if !is_ours {
-        return Err(Error::NotOurs {
+    if let Some(here) = parent.find(name, is_ours) {
+        unlinkat(parent, here, AtFlags::empty()).map_err(failed)?;
+        return Ok(Undone::Removed);
+    }
+    match statat(parent, name, AtFlags::SYMLINK_NOFOLLOW) {
+        Err(Errno::NOENT) => Ok(Undone::Absent),
+        Err(error) => Err(failed(error)),
+        Ok(_) => Err(Error::NotOurs {
             path: path.to_owned(),
             why: "it is not the file that iotax made",
             journal: journal.to_owned(),
-        });
+        }),
     }
-    unlinkat(parent, name, AtFlags::empty()).map_err(failed)?;
-    Ok(Undone::Removed)
 }
 
 /// What direct I/O would need in a directory.

@@ -20,7 +20,7 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::entry::Entry;
 use crate::error::{Error, Obstacle, Refusal};
-use crate::held::Held;
+use crate::held::{Held, link_of_another, resolved};
 use crate::journal::{self, Journal, token};
 use crate::mounts;
 use crate::progress::Progress;
@@ -79,6 +79,7 @@ pub struct ServeOptions<'a> {
 pub fn serve(disks: &[Disk], options: ServeOptions<'_>) -> Result<(), Error> {
     let claimed = disks.iter().map(mount_point).collect::<Result<Vec<_>, _>>()?;
     let (disks, claims): (Vec<_>, Vec<_>) = claimed.into_iter().unzip();
+    disks.iter().try_for_each(|disk| refuse_links(disk, options.writable))?;
     let spec = spec(&disks, options.seed);
     let ServeOptions { work_dir, state_dir, writable, progress, stop, .. } = options;
     let mut journal = Journal::new(state_dir.clone());
@@ -134,7 +135,10 @@ fn mount_point(disk: &Disk) -> Result<(Disk, Claim), Error> {
         Some(Errno::NOTCONN) => refuse(Obstacle::DeadDisk),
         _ => refuse(Obstacle::Unreachable(error)),
     };
-    let at = fs::canonicalize(&disk.at).map_err(unreachable)?;
+    if let Some(link) = link_of_another(&disk.at) {
+        return Err(refuse(Obstacle::LinkOfAnother { link }));
+    }
+    let at = resolved(&disk.at).map_err(unreachable)?;
     let place = Held::at(&at).map_err(unreachable)?;
     let lock = File::open(place.path()).map_err(unreachable)?;
     // Not every file system has locks, and then there is none.
@@ -150,6 +154,18 @@ fn mount_point(disk: &Disk) -> Result<(Disk, Claim), Error> {
         Ok(true) => Err(refuse(Obstacle::NotEmpty)),
         Err(error) => Err(unreachable(error)),
     }
+}
+
+/// Refuses a file that is to be written by way of a link that another user can lead elsewhere.
+fn refuse_links(disk: &Disk, writable: &[PathBuf]) -> Result<(), Error> {
+    let Some(Layer::File { path: Some(path), .. }) = disk.stack.layers.first() else {
+        return Ok(());
+    };
+    let Some(link) = link_of_another(path).filter(|_| !is_others(&disk.stack, writable)) else {
+        return Ok(());
+    };
+    let (path, obstacle) = (Some(path.clone()), Obstacle::LinkOfAnother { link });
+    Err(Error::Refused { refusals: vec![Refusal { arm: String::new(), path, obstacle }] })
 }
 
 /// Disks are what a rig makes of arms that are stacks; no load is driven here, so a workload that

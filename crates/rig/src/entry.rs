@@ -5,6 +5,7 @@ use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, CWD, StatxFlags, statx};
+use rustix::path::Arg;
 use serde::{Deserialize, Serialize};
 
 use crate::blank::{self, Mark, Spot};
@@ -54,6 +55,8 @@ pub(crate) enum Entry {
         /// The file, or what else it is on.
         backing: PathBuf,
     },
+    /// A loop device that was made, by its own identity.
+    LoopDevice(loop_device::Attached),
     /// Headers on a device of the user's.
     Signatures {
         /// The device.
@@ -111,7 +114,7 @@ impl Identity {
     }
 
     /// Of what is called `name` in a directory, symbolic links not followed.
-    pub(crate) fn within(directory: impl AsFd, name: &Path) -> rustix::io::Result<Self> {
+    pub(crate) fn within(directory: impl AsFd, name: impl Arg) -> rustix::io::Result<Self> {
         let flags = StatxFlags::INO | StatxFlags::BTIME;
         let stat = statx(directory, name, AtFlags::SYMLINK_NOFOLLOW, flags)?;
         let born = StatxFlags::from_bits_retain(stat.stx_mask).contains(StatxFlags::BTIME);
@@ -138,6 +141,7 @@ impl Entry {
             Self::Mount { path } => mounts::undo(path, journal),
             Self::Disk { path, name, .. } => mounts::undo_named(path, name, journal),
             Self::Loop { backing } => loop_device::undo(backing, journal),
+            Self::LoopDevice(attached) => attached.undo(journal),
             Self::Signatures { spot, mark } => blank::undo(spot, mark, journal),
             Self::Mapping { name } => dmcrypt::undo(name, journal),
             Self::Cgroup { path, home } => cgroup_io::undo(path, home, journal),
@@ -158,6 +162,7 @@ impl fmt::Display for Entry {
             Self::Mount { path } => write!(f, "the mount at {}", path.display()),
             Self::Disk { path, .. } => write!(f, "the virtual disk at {}", path.display()),
             Self::Loop { backing } => write!(f, "the loop device on {}", backing.display()),
+            Self::LoopDevice(attached) => write!(f, "the loop device {attached}"),
             Self::Signatures { spot, .. } => write!(f, "the signatures on {}", spot.path.display()),
             Self::Mapping { name } => write!(f, "the device mapping {name}"),
             Self::Cgroup { path, .. } => write!(f, "the cgroup {}", path.display()),

@@ -11,10 +11,10 @@ use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use rustix::fs::{
-    AtFlags, Dir, FileType, Mode, OFlags, Stat, fstat, fsync, mkdirat, open, openat, stat,
+    AtFlags, Dir, FileType, Mode, OFlags, Stat, fstat, fsync, lstat, mkdirat, open, openat, stat,
     symlinkat, unlinkat,
 };
 use rustix::io::Errno;
@@ -52,12 +52,13 @@ impl Held {
     /// Holds what is open, which messages call `shown`.
     pub(crate) fn new(fd: impl Into<OwnedFd>, shown: &Path) -> io::Result<Self> {
         let fd = fd.into();
+        let found = fstat(&fd)?;
         // Not `self`: other programs are to find it, too. And the number that this /proc has for
         // this process, which may be another one in a container.
         let process = fs::read_link("/proc/self").map_err(no_proc)?;
         let path = Path::new("/proc").join(process).join(format!("fd/{}", fd.as_raw_fd()));
         let led_to = stat(&path).map_err(|error| no_proc(error.into()))?;
-        if is_same(&fstat(&fd)?, &led_to) {
+        if is_same(&found, &led_to) {
             Ok(Self { fd, path, shown: shown.to_owned() })
         } else {
             Err(no_proc(io::ErrorKind::NotFound.into()))
@@ -124,6 +125,16 @@ impl Held {
         Ok(made)
     }
 
+    /// The name in this directory of which `is_it` holds: the one that it had, or any other.
+    pub(crate) fn find(&self, name: &[u8], is_it: impl Fn(&[u8]) -> bool) -> Option<Vec<u8>> {
+        if is_it(name) {
+            return Some(name.to_owned());
+        }
+        // A directory that may not be listed tells of no other.
+        let all = open_directory(self, ".").and_then(list).unwrap_or_default();
+        all.into_iter().map(|(name, _)| name).find(|name| is_it(name))
+    }
+
     /// Makes a file in this directory, where nothing of that name may be.
     pub(crate) fn create(&self, name: impl AsRef<OsStr>) -> io::Result<File> {
         let flags =
@@ -158,6 +169,37 @@ pub(crate) fn list(directory: impl AsFd) -> Result<Vec<(Vec<u8>, FileType)>, Err
         }
     }
     Ok(names)
+}
+
+/// The first symbolic link on the way to `path` that belongs to neither root nor this user, if this
+/// is root: what root does must not go where another user points by then.
+pub(crate) fn link_of_another(path: &Path) -> Option<PathBuf> {
+    let is_root = rustix::process::geteuid().is_root();
+    links(path).into_iter().find(|(_, owner)| is_root && *owner != 0).map(|(link, _)| link)
+}
+
+/// `path` from the root on. Its links are resolved if there are any: where there are none, one that
+/// comes meanwhile is not followed by [`Held::at`].
+pub(crate) fn resolved(path: &Path) -> io::Result<PathBuf> {
+    let absolute = std::path::absolute(path)?;
+    let climbs = absolute.components().any(|part| part == Component::ParentDir);
+    if climbs || !links(&absolute).is_empty() {
+        fs::canonicalize(absolute)
+    } else {
+        Ok(absolute.components().collect())
+    }
+}
+
+/// The symbolic links on the way to `path`, from the root on, and their owners.
+fn links(path: &Path) -> Vec<(PathBuf, u32)> {
+    let absolute = std::path::absolute(path).unwrap_or_default();
+    let owner = |way: &Path| {
+        let found = lstat(way).ok().filter(|found| kind(found) == FileType::Symlink)?;
+        Some((way.to_owned(), found.st_uid))
+    };
+    let mut links: Vec<_> = absolute.ancestors().filter_map(owner).collect();
+    links.reverse();
+    links
 }
 
 fn has_links(directory: &OwnedFd) -> bool {

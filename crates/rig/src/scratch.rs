@@ -108,17 +108,11 @@ fn find(parent: &Held, name: &[u8], marker: &str) -> Option<OwnedFd> {
         let flags = AtFlags::SYMLINK_NOFOLLOW;
         statx(&directory, marker, flags, StatxFlags::TYPE).is_ok().then_some(directory)
     };
-    if let Some(directory) = marked(name) {
-        return Some(directory);
-    }
-    // One that we may not list, or not any more, has nothing of ours by another name.
-    let others = open_directory(parent, ".").and_then(list).unwrap_or_default();
-    let is_directory = |kind| matches!(kind, FileType::Directory | FileType::Unknown);
     // What is mounted here is none, and a server that is gone would not answer.
-    let is_mount = |name: &[u8]| is_mount(parent, name).unwrap_or(true);
-    let mut others =
-        others.iter().filter(|(name, kind)| is_directory(*kind) && !is_mount(name.as_slice()));
-    others.find_map(|(name, _)| marked(name))
+    let is_marked = |name: &[u8]| {
+        is_mount(parent, name).is_ok_and(|is_mount| !is_mount) && marked(name).is_some()
+    };
+    parent.find(name, is_marked).and_then(|name| marked(&name))
 }
 
 /// Removes an empty directory in `parent` by the name that it has at the moment.
@@ -130,14 +124,8 @@ fn remove_empty(parent: &Held, name: &[u8], directory: &OwnedFd) -> Result<(), E
     };
     let mut last = Ok(());
     for _ in 0..ATTEMPTS {
-        let here = if is_it(name) {
-            Some(name.to_vec())
-        } else {
-            let all = open_directory(parent, ".").and_then(list)?;
-            all.into_iter().map(|(name, _)| name).find(|name| is_it(name))
-        };
         // Not to be seen while it is renamed, or gone.
-        let Some(here) = here else { continue };
+        let Some(here) = parent.find(name, is_it) else { continue };
         // Removes nothing but an empty directory, whatever has that name now.
         last = unlinkat(parent, here, AtFlags::REMOVEDIR);
         match last {
