@@ -58,7 +58,7 @@ const fn key<T>(
 }
 
 /// The keys of a job, apart from its name.
-pub(crate) static JOB_KEYS: [Key<Job>; 32] = [
+pub(crate) static JOB_KEYS: [Key<Job>; 33] = [
     key(
         "engine",
         Some("ioengine"),
@@ -218,6 +218,13 @@ pub(crate) static JOB_KEYS: [Key<Job>; 32] = [
         Unit::Count,
         "io_uring: I/Os per system call, at most",
         |job, text| small(text).map(|most| job.submit_batch = Some(most)),
+    ),
+    key(
+        "uncached",
+        None,
+        Unit::Switch,
+        "what was touched leaves the page cache after each I/O",
+        |job, text| units::parse_switch(text).map(|on| job.uncached = on),
     ),
 ];
 
