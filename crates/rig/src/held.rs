@@ -171,6 +171,21 @@ pub(crate) fn list(directory: impl AsFd) -> Result<Vec<(Vec<u8>, FileType)>, Err
     Ok(names)
 }
 
+/// The first directory on the way to `path` (absolute, without links) that somebody else than root
+/// and this user may change, so that the path may lead elsewhere at any moment.
+pub(crate) fn changeable_by_others(path: &Path) -> Option<PathBuf> {
+    let own = rustix::process::geteuid().as_raw();
+    let is_safe = |directory: &&Path| {
+        stat(*directory).is_ok_and(|found| {
+            // In a directory such as /tmp everybody makes names, and only their owners change them.
+            let is_sticky = Mode::from_raw_mode(found.st_mode).contains(Mode::SVTX);
+            let is_closed = found.st_mode & WRITABLE_BY_OTHERS == 0 || is_sticky;
+            (found.st_uid == 0 || found.st_uid == own) && is_closed
+        })
+    };
+    path.ancestors().skip(1).find(|directory| !is_safe(directory)).map(Path::to_owned)
+}
+
 /// The first symbolic link on the way to `path` that belongs to neither root nor this user, if this
 /// is root: what root does must not go where another user points by then.
 pub(crate) fn link_of_another(path: &Path) -> Option<PathBuf> {

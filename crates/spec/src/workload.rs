@@ -111,6 +111,13 @@ pub struct Job {
     /// Files each thread spreads its I/O over in turn, `size_bytes` in all (fio: `nrfiles`).
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub files_per_thread: u32,
+    /// What an I/O has touched leaves the page cache again right after it: the file stays as cold as
+    /// one far larger than memory, however small it is.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub uncached: bool,
+    /// A smaller scale takes threads away, too, down to so many: see [`Workload::scale`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub least_threads: Option<u32>,
     /// Read the span into the cache before the trial (fio: `pre_read`).
     #[serde(default, skip_serializing_if = "is_default")]
     pub pre_read: bool,

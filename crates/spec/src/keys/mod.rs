@@ -230,6 +230,13 @@ pub(crate) static JOB_KEYS: [Key<Job>; 33] = [
         "io_uring: I/Os per system call, at most",
         |job, text| small(text).map(|most| job.submit_batch = Some(most)),
     ),
+    key(
+        "uncached",
+        None,
+        Unit::Switch,
+        "what was touched leaves the page cache after each I/O",
+        |job, text| units::parse_switch(text).map(|on| job.uncached = on),
+    ),
 ];
 
 /// The keys of the index, written `index.size` in overrides.
