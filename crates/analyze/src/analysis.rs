@@ -220,11 +220,30 @@ pub struct Comparison {
     pub holds_after_holm: bool,
     /// Blocks that a decision would probably need in all, if it is undecided or imprecise.
     pub blocks_needed: Option<u32>,
-    /// Regime the blocks are from, if a shift of regime was found: `sustained` or `burst`.
+    /// Regime the blocks are from, where that is known: `sustained` or `burst` after draining,
+    /// `after the change` if the effect changed and these are the blocks since.
     pub regime: Option<String>,
+    /// The effect changed in the middle of the run: its two parts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub change: Option<EffectChange>,
     /// For `masked`: what both sides sit on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cap: Option<Cap>,
+}
+
+/// An effect that was another one after some block than before: a burst that only one arm had, a
+/// cache that filled up under one. Each part has the interval that it would have alone; that the
+/// place of the change was searched for is not in them.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct EffectChange {
+    /// The last block before the change, counted from 1.
+    pub after_block: u32,
+    /// Complete blocks in the two parts.
+    pub blocks: [u32; 2],
+    /// The tax before it.
+    pub before: Option<Estimate>,
+    /// The tax since.
+    pub since: Option<Estimate>,
 }
 
 /// A value with its interval.
@@ -296,8 +315,8 @@ pub struct TrialPoint {
     pub outcome: String,
     /// Why, if not completed.
     pub why: Option<String>,
-    /// Whether some comparison rests on it: usable, in a complete block, not dropped after a
-    /// change of regime, and not after the latest look at the data. In a plain run: usable.
+    /// Whether some comparison rests on it: usable, in a complete block, not before a change of
+    /// the effect, and not after the latest look at the data. In a plain run: usable.
     pub used: bool,
     /// I/Os per second of the primary job.
     pub iops: Option<f64>,
@@ -346,7 +365,7 @@ pub enum Check {
     NotInterleaved,
     /// Arms on different storage.
     DifferentStorage,
-    /// Throughput dropped for good at some time.
+    /// The level of all arms, or the effect of one, changed at some time.
     RegimeShift,
     /// Block differences depend on each other.
     Dependence,

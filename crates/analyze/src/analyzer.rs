@@ -219,12 +219,7 @@ impl Analyzer {
     }
 
     fn blocks(&self) -> Blocks<'_> {
-        let arms = self.names.len();
-        if self.experiment.spec.is_of_results() {
-            Blocks::unordered(&self.trials, arms)
-        } else {
-            Blocks::new(&self.trials, arms)
-        }
+        Blocks::new(&self.trials, self.names.len())
     }
 
     /// What is compared, the primary metric first.
@@ -267,7 +262,7 @@ impl Analyzer {
             }
             Design::Compare => {
                 let rows = compare::rows(blocks, &self.names, metric);
-                conclude(&self.method, rows, blocks.dropped)
+                conclude(&self.method, rows)
             }
             Design::Peel { .. } => {
                 self.peel(blocks).map_or_else(Vec::new, |peel| peel.layers(&self.method, metric))
@@ -324,8 +319,7 @@ fn ending(
     blocks: &Blocks<'_>,
     end: Option<&End>,
 ) -> Ending {
-    let complete = blocks.kept.iter().filter(|block| block.is_comparable(design)).count();
-    let complete = complete + blocks.dropped;
+    let complete = blocks.all.iter().filter(|block| block.is_comparable(design)).count();
     let last_ns = trials.iter().map(|t| t.started_ns + t.window_ns).max().unwrap_or(0);
     Ending {
         reason: end.map_or_else(

@@ -25,16 +25,15 @@ use layout::{Pair, Weights};
 pub(crate) struct Peel<'a> {
     layout: &'a Layout,
     blocks: Vec<(u32, Vec<&'a TrialFacts>)>,
-    dropped: usize,
 }
 
 impl<'a> Peel<'a> {
     pub fn new(layout: &'a Layout, blocks: &Blocks<'a>) -> Self {
-        let complete = blocks.kept.iter().filter_map(|block| {
+        let complete = blocks.all.iter().filter_map(|block| {
             let trials: Option<Vec<_>> = block.trials.iter().copied().collect();
             Some((block.block, trials?))
         });
-        Self { layout, blocks: complete.collect(), dropped: blocks.dropped }
+        Self { layout, blocks: complete.collect() }
     }
 
     /// One conclusion per layer, then the total.
@@ -52,7 +51,7 @@ impl<'a> Peel<'a> {
             }
         }
         total.gate = self.gate(metric);
-        layers.extend(conclude(method, vec![total], self.dropped));
+        layers.extend(conclude(method, vec![total]));
         layers
     }
 
@@ -63,7 +62,7 @@ impl<'a> Peel<'a> {
             return Vec::new();
         }
         let rows = self.layout.interactions.iter().map(|pair| self.interaction(pair, metric));
-        let mut conclusions = conclude(method, rows.collect(), self.dropped);
+        let mut conclusions = conclude(method, rows.collect());
         for conclusion in &mut conclusions {
             conclusion.is_interaction = true;
         }
@@ -72,7 +71,7 @@ impl<'a> Peel<'a> {
 
     fn interaction(&self, pair: &Pair, metric: Metric) -> Row {
         let mut row = Row::new(Subject::Layer(self.pair_label(pair)), metric);
-        row.is_pair = false;
+        (row.is_pair, row.may_change) = (false, false);
         for (block, trials) in &self.blocks {
             let times = times_per_io(trials);
             let together = times[pair.arms[2]];
@@ -103,7 +102,7 @@ impl<'a> Peel<'a> {
             row.gate = self.gate(metric);
             row
         });
-        conclude(method, rows.collect(), self.dropped)
+        conclude(method, rows.collect())
     }
 
     /// In a screening design one number would hide what was not measured: where last-in and

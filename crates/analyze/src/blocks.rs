@@ -1,4 +1,4 @@
-//! Trials arranged in blocks, and the blocks that a change of regime leaves over.
+//! Trials arranged in blocks.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use iotax_spec::Design;
 
 use crate::analysis::Metric;
 use crate::facts::TrialFacts;
-use crate::stats::regime::{self, Shift, Slot};
+use crate::stats::sample::mean;
 
 /// The usable trials of one block, by arm.
 #[derive(Debug)]
@@ -33,56 +33,37 @@ impl Block<'_> {
 /// All blocks in order.
 #[derive(Debug)]
 pub(crate) struct Blocks<'a> {
-    /// Those after the shift, if there was one.
-    pub kept: Vec<Block<'a>>,
-    /// Number of blocks dropped.
-    pub dropped: usize,
-    pub shift: Option<Shift>,
+    pub all: Vec<Block<'a>>,
 }
 
 impl<'a> Blocks<'a> {
     /// Arranges the usable ones of `trials`, given in any order.
     pub fn new(trials: &'a [TrialFacts], arms: usize) -> Self {
-        let usable = usable(trials);
-        let shift = shift(&usable);
-        Self::arranged(usable, arms, shift)
-    }
-
-    /// As [`Self::new`] for trials whose order is not known: no shift is looked for.
-    pub fn unordered(trials: &'a [TrialFacts], arms: usize) -> Self {
-        Self::arranged(usable(trials), arms, None)
-    }
-
-    fn arranged(usable: Vec<(&'a TrialFacts, usize)>, arms: usize, shift: Option<Shift>) -> Self {
+        let mut usable: Vec<_> =
+            trials.iter().filter(|t| t.usable).filter_map(|t| Some((t, t.arm?))).collect();
+        usable.sort_by_key(|(trial, arm)| (trial.block, trial.slot, *arm));
         let mut blocks: BTreeMap<u32, Vec<Option<&TrialFacts>>> = BTreeMap::new();
         for (trial, arm) in usable {
             blocks.entry(trial.block).or_insert_with(|| vec![None; arms])[arm] = Some(trial);
         }
-        let first_kept = shift.map_or(0, |shift| shift.first_kept_block);
-        let (kept, dropped): (Vec<Block>, Vec<Block>) = blocks
-            .into_iter()
-            .map(|(block, trials)| Block { block, trials })
-            .partition(|block| block.block as usize >= first_kept);
-        Self { kept, dropped: dropped.len(), shift }
+        Self { all: blocks.into_iter().map(|(block, trials)| Block { block, trials }).collect() }
     }
-}
 
-/// In the order in which they ran, with their arms.
-fn usable(trials: &[TrialFacts]) -> Vec<(&TrialFacts, usize)> {
-    let mut usable: Vec<_> =
-        trials.iter().filter(|t| t.usable).filter_map(|t| Some((t, t.arm?))).collect();
-    usable.sort_by_key(|(trial, arm)| (trial.block, trial.slot, *arm));
-    usable
-}
-
-/// The trials must be in the order in which they ran.
-fn shift(trials: &[(&TrialFacts, usize)]) -> Option<Shift> {
-    let slots: Vec<Slot> = trials
-        .iter()
-        .filter_map(|(trial, arm)| {
-            let log_throughput = trial.value(Metric::Throughput)?.ln();
-            Some(Slot { block: trial.block as usize, arm: *arm, log_throughput })
-        })
-        .collect();
-    regime::common_shift(&slots)
+    /// What all arms share, block by block: the mean logarithm of a figure, each arm's own mean
+    /// over the run taken out, so that an arm that ended early or missed a block moves nothing.
+    /// With the numbers of the blocks.
+    pub fn levels(&self, metric: Metric) -> (Vec<u32>, Vec<f64>) {
+        let arms = self.all.first().map_or(0, |block| block.trials.len());
+        let log =
+            |block: &Block<'_>, arm: usize| Some(block.trials[arm].as_ref()?.value(metric)?.ln());
+        let own: Vec<f64> = (0..arms)
+            .map(|arm| mean(&self.all.iter().filter_map(|b| log(b, arm)).collect::<Vec<f64>>()))
+            .collect();
+        let of_block = |block: &Block<'_>| {
+            let logs = (0..arms).filter_map(|arm| Some(log(block, arm)? - own[arm]));
+            let logs: Vec<f64> = logs.collect();
+            (!logs.is_empty()).then(|| (block.block, mean(&logs)))
+        };
+        self.all.iter().filter_map(of_block).unzip()
+    }
 }

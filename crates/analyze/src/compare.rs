@@ -41,7 +41,7 @@ pub(crate) fn rows(blocks: &Blocks<'_>, names: &[String], metric: Metric) -> Vec
         .map(|arm| {
             let mut row = Row::new(Subject::Arm(names[arm].clone()), metric);
             let mut pairs = Vec::new();
-            for block in &blocks.kept {
+            for block in &blocks.all {
                 let (Some(base), Some(with)) = (block.trials[0], block.trials[arm]) else {
                     continue;
                 };

@@ -1,10 +1,11 @@
 //! From per-block values to comparisons with verdicts: the one place where they are formed.
 
 use crate::analysis::{Comparison, Metric};
+use crate::change::{self, Change};
 use crate::method::Method;
 use crate::stats::holm;
 use crate::stats::rci::Summary;
-use crate::stats::sequential::{Decision, StopReason};
+use crate::stats::sequential::Decision;
 use crate::stats::verdict::{Sign, Verdict};
 
 /// What a row is about.
@@ -32,6 +33,8 @@ pub(crate) struct Row {
     pub gate: Option<Verdict>,
     /// Whether base and arm are real arms, whose own figures can be shown.
     pub is_pair: bool,
+    /// Whether it is searched for a change of its effect.
+    pub may_change: bool,
 }
 
 /// A comparison with what it rests on.
@@ -60,8 +63,6 @@ impl Conclusion {
 /// A difference that the family of comparisons does not support.
 pub(crate) const NOT_AFTER_HOLM: &str =
     "it holds alone, but not after Holm's correction for all comparisons";
-/// Verdict at a look that the blocks dropped after a change of regime have used already.
-const LOOK_SPENT: &str = "too few blocks are left after the shift of regime";
 
 impl Row {
     pub fn new(subject: Subject, metric: Metric) -> Self {
@@ -74,6 +75,7 @@ impl Row {
             differences_ns: Vec::new(),
             gate: None,
             is_pair: true,
+            may_change: true,
         }
     }
 
@@ -85,6 +87,15 @@ impl Row {
         if self.metric.is_time() {
             self.differences_ns.push(with - base);
         }
+    }
+
+    /// Leaves out the first `count` blocks.
+    pub fn forget(&mut self, count: usize) {
+        self.blocks.drain(..count);
+        self.log_ratios.drain(..count);
+        // Some rows have no figures of these kinds.
+        self.log_base.drain(..count.min(self.log_base.len()));
+        self.differences_ns.drain(..count.min(self.differences_ns.len()));
     }
 
     /// Adds a block of a contrast, unless it is not a number there.
@@ -101,51 +112,39 @@ impl Row {
 }
 
 /// Concludes on the rows of one family (one metric, all arms or all layers): Holm's procedure
-/// runs over them. `dropped`: blocks left out after a change of regime.
-pub(crate) fn conclude(method: &Method, rows: Vec<Row>, dropped: usize) -> Vec<Conclusion> {
+/// runs over them.
+pub(crate) fn conclude(method: &Method, mut rows: Vec<Row>) -> Vec<Conclusion> {
     let Some(metric) = rows.first().map(|row| row.metric) else { return Vec::new() };
     let sequential = method.sequential(metric);
-    let series: Vec<&[f64]> = rows.iter().map(|row| row.log_ratios.as_slice()).collect();
-    let p: Vec<f64> = series.iter().map(|d| sequential.sequential_p(d)).collect();
-    let adjusted = holm::adjusted(&p);
-    let decisions = if method.simultaneous {
-        // Each interval already pays for all of them.
-        series.iter().map(|d| sequential.conclude(d)).collect()
-    } else {
-        sequential.conclude_family(&series)
+    let changes: Vec<Option<Change>> =
+        rows.iter_mut().map(|row| change::split(method, row)).collect();
+    let p_of = |(row, change): (&Row, &Option<Change>)| {
+        sequential.sequential_p_after(&row.log_ratios, Change::spent(change.as_ref()))
     };
-    let spent = spent_look(method, dropped);
+    let p: Vec<f64> = rows.iter().zip(&changes).map(p_of).collect();
+    let adjusted = holm::adjusted(&p);
+    let mut decisions: Vec<Decision> =
+        rows.iter().map(|row| sequential.conclude(&row.log_ratios)).collect();
+    if !method.simultaneous {
+        // Else each interval already pays for all of them.
+        sequential.withhold_by_family(&mut decisions, &adjusted);
+    }
     rows.into_iter()
-        .zip(decisions)
+        .zip(decisions.into_iter().zip(changes))
         .zip(p.into_iter().zip(adjusted))
-        .map(|((row, mut decision), (p, adjusted))| {
+        .map(|((row, (mut decision, change)), (p, adjusted))| {
             let own = decision.cost.map(|cost| Verdict::of(&cost, method.margin));
             let by_family = decision.verdict == Verdict::Undecided
                 && own.is_some_and(|own| own != Verdict::Undecided);
-            let by_regime = withhold_if_spent(&mut decision, spent);
+            if let Some(change) = &change {
+                change.restrict(&mut decision);
+            }
             let p = (decision.blocks > 0).then_some(p);
-            let withheld = by_regime.then_some(LOOK_SPENT).or(by_family.then_some(NOT_AFTER_HOLM));
+            let withheld = by_family.then_some(NOT_AFTER_HOLM);
             let holds = adjusted <= method.alpha;
-            Conclusion { withheld, ..row.conclusion(method, decision, p, holds, dropped) }
+            Conclusion { withheld, ..row.conclusion(method, decision, p, holds, change) }
         })
         .collect()
-}
-
-/// The largest look that the dropped blocks may have used up; it must not be used again.
-///
-/// A shift becomes visible right after the blocks that it makes worthless, so the looks within
-/// those are the ones taken before.
-fn spent_look(method: &Method, dropped: usize) -> usize {
-    method.design().look_at_or_before(dropped).unwrap_or(0)
-}
-
-fn withhold_if_spent(decision: &mut Decision, spent: usize) -> bool {
-    let is_spent = decision.blocks <= spent && decision.verdict.is_decided();
-    if is_spent {
-        decision.verdict = Verdict::Undecided;
-        decision.stop = decision.stop.filter(|stop| *stop == StopReason::LastLook);
-    }
-    is_spent
 }
 
 impl Row {
@@ -155,14 +154,16 @@ impl Row {
         decision: Decision,
         p: Option<f64>,
         holds_after_holm: bool,
-        dropped: usize,
+        change: Option<Change>,
     ) -> Conclusion {
         // Before the first look there is no interval, but there are figures to show.
         let shown = if decision.blocks == 0 { self.blocks.len() } else { decision.blocks };
         let base = mean(&self.log_base[..shown.min(self.log_base.len())]).map(f64::exp);
         let ratio = mean(&self.log_ratios[..shown]).map(f64::exp);
-        let cost = decision.cost.filter(|_| self.gate.is_none());
-        let difference_ns = method.estimate(&self.differences_ns).filter(|_| self.gate.is_none());
+        let verdict = self.gate.unwrap_or(decision.verdict);
+        let has_size = self.gate.is_none() && verdict != Verdict::EffectChanged;
+        let cost = decision.cost.filter(|_| has_size);
+        let difference_ns = method.estimate(&self.differences_ns).filter(|_| has_size);
         let (arm, layer) = match self.subject {
             Subject::Arm(name) => (Some(name), None),
             Subject::Layer(label) => (None, Some(label)),
@@ -177,16 +178,17 @@ impl Row {
             base,
             with: base.zip(ratio).filter(|_| self.is_pair).map(|(base, ratio)| base * ratio),
             difference_ns,
-            verdict: self.gate.unwrap_or(decision.verdict),
-            sign: decision.sign.filter(|_| decision.verdict == Verdict::Equivalent).map(word),
+            verdict,
+            sign: decision.sign.filter(|_| verdict == Verdict::Equivalent).map(word),
             blocks: u32::try_from(decision.blocks).unwrap_or(u32::MAX),
             p,
-            holds_after_holm: holds_after_holm && cost.is_some(),
+            holds_after_holm: holds_after_holm && verdict.is_decided(),
             blocks_needed: decision
                 .projection
-                .filter(|_| self.gate.is_none())
+                .filter(|_| has_size)
                 .and_then(|projection| u32::try_from(projection.total_blocks).ok()),
-            regime: (dropped > 0).then(|| "sustained".to_owned()),
+            regime: change.map(|_| change::SINCE.to_owned()).filter(|_| has_size),
+            change: change.map(|change| change.effect),
             cap: None,
         };
         let spread = Summary::of(&self.log_ratios[..decision.blocks]).map(|summary| summary.sd);

@@ -6,6 +6,7 @@ mod analyzer;
 mod attribution;
 mod blocks;
 pub mod caps;
+mod change;
 mod checks;
 mod compare;
 mod conclude;
@@ -30,8 +31,8 @@ mod words;
 
 pub use analysis::{
     Analysis, ArmDepths, ArmDrain, ArmSummary, Attribution, Cap, Check, Comparison, DepthLevel,
-    DepthResponse, Ending, Estimate, FORMAT, IndexSummary, Interaction, JobSummary, LayerCost,
-    Metric, OperationSummary, QuantilePoint, TrialPoint, Warning,
+    DepthResponse, EffectChange, Ending, Estimate, FORMAT, IndexSummary, Interaction, JobSummary,
+    LayerCost, Metric, OperationSummary, QuantilePoint, TrialPoint, Warning,
 };
 pub use analyzer::Analyzer;
 pub use diagnosis::{Confidence, Diagnosis, Suspect};

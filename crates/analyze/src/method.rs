@@ -3,8 +3,10 @@
 use iotax_spec::{Design as Arms, Spec, StopMode};
 
 use crate::analysis::{Estimate, Metric};
+use crate::compare;
 use crate::stats::design::Design;
 use crate::stats::rci::{CriticalValues, Interval};
+use crate::stats::regime;
 use crate::stats::sequential::Sequential;
 use crate::stats::stopping::Mode;
 
@@ -17,6 +19,8 @@ pub(crate) struct Method {
     pub margin: f64,
     /// Intervals hold for all comparisons at once.
     pub simultaneous: bool,
+    /// Nominal level at which each series of block differences is searched for a change.
+    regime_level: f64,
 }
 
 impl Method {
@@ -41,7 +45,14 @@ impl Method {
             alpha: stop.alpha,
             margin: stop.margin,
             simultaneous: stop.simultaneous,
+            regime_level: regime_level(spec),
         }
+    }
+
+    /// Nominal level at which a series of block differences in `metric` is searched for a change
+    /// of the effect; `None` where it is not. CPU time does not tell of a device's regime.
+    pub fn regime_level(&self, metric: Metric) -> Option<f64> {
+        metric.is_speed().then_some(self.regime_level)
     }
 
     pub fn sequential(&self, metric: Metric) -> &Sequential {
@@ -63,7 +74,24 @@ impl Method {
     }
 }
 
+/// All series that are searched share one error rate.
+fn regime_level(spec: &Spec) -> f64 {
+    let subjects = match &spec.design {
+        // Each layer, and the total.
+        Arms::Peel { layers, .. } => layers.len() + 1,
+        Arms::Single | Arms::Compare => spec.arms.len().saturating_sub(1),
+    };
+    let metrics = compare::metrics(&spec.workload);
+    let series = subjects * metrics.iter().filter(|metric| metric.is_speed()).count();
+    regime::LEVEL / series.max(1) as f64
+}
+
 impl Metric {
+    /// Whether it says how fast the storage is.
+    fn is_speed(self) -> bool {
+        self != Self::CpuPerIo
+    }
+
     /// Whether less is better, and the unit is nanoseconds.
     pub(crate) fn is_time(self) -> bool {
         self != Self::Throughput

@@ -46,6 +46,8 @@ enum State {
     Futile,
     /// The design has no further look at the data.
     Spent,
+    /// The effect changed so late that the blocks since cannot bear a verdict.
+    Changed,
     /// More blocks cannot help: the arm does not keep up with the offered rate.
     Overloaded,
 }
@@ -105,6 +107,7 @@ fn state(metrics: &[Conclusion]) -> State {
     }
     match decision.stop {
         None => State::Open,
+        Some(StopReason::Futile) if comparison.verdict == Verdict::EffectChanged => State::Changed,
         Some(StopReason::GoalReached) => State::Resolved,
         Some(StopReason::Futile) => State::Futile,
         Some(StopReason::LastLook) => State::Spent,
@@ -144,6 +147,11 @@ fn resolved(
     if overloaded == states.len() {
         return format!("no {what} keeps up with the offered rate");
     }
+    if count(State::Changed) == states.len() {
+        return format!(
+            "the effect of every {what} changed, and a verdict on the blocks since is out of reach"
+        );
+    }
     if futile > 0 {
         return out_of_reach(what, futile, stop, states, subjects);
     }
@@ -153,6 +161,9 @@ fn resolved(
     }
     if overloaded > 0 {
         return format!("every {what} has a verdict, or does not keep up with the offered rate");
+    }
+    if states.contains(&State::Changed) {
+        return format!("every {what} has a verdict, or an effect that changed during the run");
     }
     match stop.mode {
         StopMode::Quick => format!("every {what} has a verdict"),

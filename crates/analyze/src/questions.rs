@@ -104,6 +104,11 @@ fn reason(group: &[&Conclusion]) -> String {
             "insufficient tail samples; a p99 needs {} I/Os per trial.",
             samples_needed(0.99)
         ),
+        Verdict::EffectChanged => {
+            "effect changed; the blocks are of two kinds, and those since are too few for a verdict \
+             of their own."
+                .to_owned()
+        }
         Verdict::NotIndependent => {
             "not independent; successive blocks depend on each other, so the interval is too \
              narrow to rest a verdict on."
@@ -168,11 +173,11 @@ fn not_a_design(evidence: &Evidence<'_>, peel: Option<&Peel<'_>>) -> Option<Stri
 
 fn too_many_blocks(evidence: &Evidence<'_>) -> Option<String> {
     let last_look = evidence.method.design().last_look();
-    let kept = evidence.blocks.kept.len();
+    let blocks = evidence.blocks.all.len();
     let compares = !evidence.conclusions.is_empty();
-    (compares && kept > last_look).then(|| {
+    (compares && blocks > last_look).then(|| {
         format!(
-            "{kept} blocks were run, and intervals are valid up to the last planned look, after \
+            "{blocks} blocks were run, and intervals are valid up to the last planned look, after \
              {last_look}: later blocks are shown but not used for verdicts."
         )
     })

@@ -146,6 +146,7 @@ impl Pair<'_> {
             holds_after_holm: holds,
             blocks_needed: None,
             regime: None,
+            change: None,
             cap: None,
         };
         let decision = Decision {

@@ -3,11 +3,10 @@
 //! is there. Seeded, thousands of runs through the same calls a real run makes.
 
 use iotax_analyze::stats::design::Design;
-use iotax_analyze::stats::regime::{Slot, common_shift};
 use iotax_analyze::stats::sequential::{Decision, Sequential};
 use iotax_analyze::stats::stopping::Mode;
 use iotax_analyze::stats::verdict::{Sign, Verdict};
-use rand::{RngExt, SeedableRng};
+use rand::SeedableRng;
 use rand_distr::{Distribution, StandardNormal};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -198,55 +197,6 @@ fn mixed_family_finds_the_large_taxes_and_spares_the_equal_arms() {
     assert!(share(wrong) <= 0.05 + monte_carlo_margin(500), "{wrong} of {runs}");
     assert!(share(found[3]) > 0.8, "10 %: {found:?}");
     assert!(share(found[4]) > 0.97 && share(found[5]) > 0.97, "30 and 53 %: {found:?}");
-}
-
-/// A run whose first `burst_slots` trials enjoy twice the throughput; blocks up to the shift
-/// are dropped when the monitor sees it.
-fn run_monitored(
-    procedure: &Sequential,
-    tax: f64,
-    burst_slots: usize,
-    rng: &mut Xoshiro256PlusPlus,
-) -> Decision {
-    let mut slots = Vec::new();
-    let mut d = Vec::new();
-    let mut last_look = 0;
-    for block in 0..procedure.design().last_look() {
-        let base_first = rng.random_bool(0.5);
-        let mut log = [0.0; 2];
-        for arm in if base_first { [0, 1] } else { [1, 0] } {
-            let burst = if slots.len() < burst_slots { 2.0_f64.ln() } else { 0.0 };
-            log[arm] = burst + arm as f64 * (-tax).ln_1p() + 0.1 * normal(rng);
-            slots.push(Slot { block, arm, log_throughput: log[arm] });
-        }
-        d.push(log[1] - log[0]);
-        let kept = common_shift(&slots).map_or(0, |shift| shift.first_kept_block);
-        if let Some(decision) = procedure.decide_after(&d[kept.min(d.len())..], last_look) {
-            last_look = decision.blocks;
-            if decision.stop.is_some() {
-                return decision;
-            }
-        }
-    }
-    procedure.conclude(&d)
-}
-
-#[test]
-fn end_of_a_credit_burst_costs_blocks_but_not_validity() {
-    let procedure = procedure(Mode::Quick);
-    let runs = 1_000;
-    for tax in [0.0_f64, 0.30] {
-        let mut rng = rng(9);
-        let truth = (-tax).ln_1p();
-        let decisions: Vec<Decision> =
-            (0..runs).map(|_| run_monitored(&procedure, tax, 9, &mut rng)).collect();
-        let covered = decisions
-            .iter()
-            .filter(|d| d.log_ratio.is_some_and(|i| i.lo <= truth && truth <= i.hi))
-            .count();
-        let least = 0.95 - monte_carlo_margin(runs);
-        assert!(covered as f64 >= least * runs as f64, "tax {tax}: {covered} of {runs}");
-    }
 }
 
 /// Without the check one run in seven ends with a sign here.

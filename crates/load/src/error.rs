@@ -3,6 +3,8 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::names::shown;
+
 /// Why a load could not be prepared or run.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -210,7 +212,7 @@ impl Error {
         action: &'static str,
         path: &Path,
     ) -> impl FnOnce(std::io::Error) -> Self + use<> {
-        let path = path.to_owned();
+        let path = shown(path);
         move |source| Self::Path { action, path, source }
     }
 

@@ -1,6 +1,6 @@
 //! Lays out the test files: real data, on disk before anything is measured.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::ErrorKind;
 use std::os::unix::fs::FileExt as _;
 use std::path::Path;
@@ -15,6 +15,7 @@ use rustix::io::Errno;
 use crate::driver::{Progress, Target};
 use crate::error::Error;
 use crate::index;
+use crate::names::shown;
 use crate::places::{Kind, Places, TestFile};
 use crate::verify::{MAGIC, PAGE_BYTES};
 
@@ -88,7 +89,7 @@ pub fn mark_again(places: &Places) -> Result<(), Error> {
         return Ok(());
     }
     for file in places.files.iter().filter(|file| file.written_by.is_some()) {
-        let opened = match File::options().write(true).open(&file.path) {
+        let opened = match file.options(0).write(true).open(&file.path) {
             Err(error) if error.kind() == ErrorKind::NotFound => continue,
             opened => opened.map_err(Error::path("open", &file.path))?,
         };
@@ -98,9 +99,9 @@ pub fn mark_again(places: &Places) -> Result<(), Error> {
 }
 
 fn refuse_foreign(path: &Path, job: &str) -> Result<(), Error> {
-    match path.metadata() {
+    match path.symlink_metadata() {
         Ok(facts) if facts.len() > 0 && !index::is_ours(path) => {
-            Err(Error::NotOurs { path: path.to_owned(), job: job.to_owned() })
+            Err(Error::NotOurs { path: shown(path), job: job.to_owned() })
         }
         Ok(_) | Err(_) => Ok(()),
     }
@@ -119,7 +120,7 @@ fn index_space(workload: &Workload, directory: &Path) -> u64 {
 /// Where laying out must begin, or `None` if the file is there already.
 fn first_missing(file: &TestFile) -> Result<Option<u64>, Error> {
     let path = &file.path;
-    let opened = match File::open(path) {
+    let opened = match file.options(0).read(true).open(path) {
         Ok(opened) => opened,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Some(0)),
         Err(source) => return Err(Error::path("open", path)(source)),
@@ -128,7 +129,7 @@ fn first_missing(file: &TestFile) -> Result<Option<u64>, Error> {
     let ours = length == 0 || index::is_ours(path);
     let enough = length >= file.bytes;
     if !ours && !enough {
-        return Err(Error::TooShort { path: path.clone(), length, wanted: file.bytes });
+        return Err(Error::TooShort { path: shown(path), length, wanted: file.bytes });
     }
     if ours && file.read && !holds_data(&opened, length.min(file.bytes)) {
         return Ok(Some(0));
@@ -153,14 +154,15 @@ fn check_space(directory: &Path, wanted: u64) -> Result<(), Error> {
         .map_err(|errno| Error::path("examine the file system of", directory)(errno.into()))?;
     let available = facts.f_bavail.saturating_mul(facts.f_frsize);
     if wanted > available {
-        return Err(Error::NoSpace { path: directory.to_owned(), wanted, available });
+        return Err(Error::NoSpace { path: shown(directory), wanted, available });
     }
     Ok(())
 }
 
 fn allocate(directory: &Path, file: &TestFile) -> Result<(), Error> {
     let path = &file.path;
-    let opened = OpenOptions::new()
+    let opened = file
+        .options(0)
         .create(true)
         .truncate(false)
         .write(true)
@@ -191,7 +193,7 @@ fn write_data(
 ) -> Result<(), Error> {
     let path = &file.path;
     let write = Error::path("write", path);
-    let opened = OpenOptions::new().write(true).open(path).map_err(Error::path("open", path))?;
+    let opened = file.options(0).write(true).open(path).map_err(Error::path("open", path))?;
     let from = if file.read { from } else { 0 };
     let end = from + bytes_to_write(file, from);
     let mut chunk = vec![0; CHUNK_BYTES];

@@ -9,6 +9,7 @@
 //! | module | idea |
 //! |---|---|
 //! | `driver` | the seam: targets, requests, the trait |
+//! | `names` | what people call a path; no links within a directory |
 //! | `places`, `layout` | which thread works where; test files with real data |
 //! | `native::conduct`, `perform`, `setup`, `gate` | threads up, common start, window, threads down |
 //! | `native::drive` | the loop that issues I/Os: the hot path |
@@ -39,6 +40,7 @@ mod fio;
 mod index;
 mod layout;
 mod live;
+mod names;
 mod native;
 mod places;
 mod tree;

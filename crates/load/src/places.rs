@@ -1,14 +1,15 @@
 //! Which thread works where: the files of a workload, and the span of each thread in them.
 
-use std::fs::{File, Metadata};
+use std::fs::{File, Metadata, OpenOptions};
 use std::io::{Seek as _, SeekFrom};
-use std::os::unix::fs::FileTypeExt as _;
+use std::os::unix::fs::{FileTypeExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 use iotax_spec::{Engine, Files, Job, Workload};
 
 use crate::driver::Target;
 use crate::error::Error;
+use crate::names::{self, shown};
 use crate::native::access::{Span, granule_bytes};
 use crate::verify::can_verify;
 
@@ -47,6 +48,25 @@ pub struct TestFile {
     pub written_by: Option<String>,
     /// Some job wants it out of the page cache.
     pub invalidate: bool,
+    /// It is in a directory in which files are laid out.
+    pub within: bool,
+}
+
+impl TestFile {
+    /// To open it, to be completed, with further flags of open(2).
+    pub fn options(&self, flags: i32) -> OpenOptions {
+        if self.within {
+            return names::with_flags(flags);
+        }
+        let mut options = OpenOptions::new();
+        options.custom_flags(flags);
+        options
+    }
+
+    /// What people call it.
+    pub fn shown(&self) -> String {
+        shown(&self.path).display().to_string()
+    }
 }
 
 /// All files and places of a workload on a target.
@@ -79,7 +99,7 @@ impl Places {
                 if reserved > 0 && reserved >= capacity_bytes {
                     return Err(Error::SpanTooSmall {
                         job: "index".to_owned(),
-                        target: path.display().to_string(),
+                        target: shown(&path).display().to_string(),
                         span_bytes: capacity_bytes,
                         block_bytes: u32::try_from(reserved).unwrap_or(u32::MAX),
                     });
@@ -150,14 +170,14 @@ impl Places {
                             "offsets at multiples of {align} bytes do not fit the {} bytes of {} \
                              that are there for it; choose a smaller `align`",
                             place.span.bytes,
-                            self.files[place.files[0]].path.display()
+                            self.files[place.files[0]].shown()
                         ),
                     ));
                 }
                 if place.span.bytes < u64::from(block_bytes) {
                     return Err(Error::SpanTooSmall {
                         job: job.name.clone(),
-                        target: self.files[place.files[0]].path.display().to_string(),
+                        target: self.files[place.files[0]].shown(),
                         span_bytes: place.span.bytes,
                         block_bytes,
                     });
@@ -198,8 +218,7 @@ fn examine(target: Target<'_>) -> Result<(Kind, PathBuf, u64), Error> {
             if facts.is_dir() {
                 return Ok((Kind::Directory, path.to_owned(), 0));
             }
-            let kind =
-                file_kind(&facts).ok_or_else(|| Error::NoTarget { path: path.to_owned() })?;
+            let kind = file_kind(&facts).ok_or_else(|| Error::NoTarget { path: shown(path) })?;
             let mut file = File::open(path).map_err(Error::path("open", path))?;
             // Works for files and block devices alike.
             let bytes = file.seek(SeekFrom::End(0)).map_err(Error::path("measure", path))?;
@@ -225,13 +244,13 @@ fn refuse_writes(workload: &Workload, path: &Path, kind: Kind) -> Result<(), Err
         return Ok(());
     };
     let what = if kind == Kind::Device { "a block device" } else { "an existing file" };
-    Err(Error::WouldWrite { path: path.to_owned(), what, job })
+    Err(Error::WouldWrite { path: shown(path), what, job })
 }
 
 /// Versions of an index are files, so they need a directory.
 fn refuse_index(workload: &Workload, path: &Path) -> Result<(), Error> {
     match workload.index {
-        Some(_) => Err(Error::IndexOnDevice { path: path.to_owned() }),
+        Some(_) => Err(Error::IndexOnDevice { path: shown(path) }),
         None => Ok(()),
     }
 }
@@ -251,6 +270,7 @@ fn in_directory(workload: &Workload, directory: &Path) -> Places {
                 read: false,
                 written_by: None,
                 invalidate: false,
+                within: true,
             });
             files.len() - 1
         });
@@ -297,13 +317,15 @@ fn in_one(workload: &Workload, kind: Kind, path: PathBuf, usable: u64) -> Result
         read: workload.jobs.iter().any(Job::reads),
         written_by: workload.jobs.iter().find(|job| job.writes()).map(|job| job.name.clone()),
         invalidate: workload.jobs.iter().any(|job| job.invalidate),
+        within: false,
     };
     Ok(Places { kind, files: vec![file], by_job: places })
 }
 
 /// What only a directory can give, or a larger target.
 fn refuse_offsets_and_files(job: &Job, kind: Kind, path: &Path, usable: u64) -> Result<(), Error> {
-    let target = path.display();
+    let target = shown(path);
+    let target = target.display();
     if kind != Kind::Disk && !touches_target(job) {
         return Ok(());
     }

@@ -252,6 +252,24 @@ fn a_cold_cache_is_cold_again_at_the_end_of_every_pass() {
 }
 
 #[test]
+fn what_is_uncached_leaves_the_cache_as_it_is_read() {
+    let directory = tempfile::tempdir().unwrap();
+    if !can_be_cold(directory.path()) {
+        return;
+    }
+    let path = directory.path().join("job.0");
+    for engine in [Engine::Psync, Engine::Mmap] {
+        for uncached in [false, true] {
+            let mut job = job(engine);
+            (job.pattern, job.uncached, job.invalidate) = (Pattern::Random, uncached, true);
+            run_in(directory.path(), &bound(job, 2 * MIB));
+            let (cached, _) = cached(&path);
+            assert_eq!(cached == 0, uncached, "{engine:?}: {cached}");
+        }
+    }
+}
+
+#[test]
 fn a_span_is_read_where_it_lies() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("data");

@@ -123,6 +123,9 @@ fn against(comparison: &Comparison, analysis: &Analysis) -> String {
     let name = subject(comparison);
     let baseline = words::printable(&analysis.baseline);
     let metric = words::metric(comparison.metric);
+    if comparison.verdict == Verdict::EffectChanged {
+        return changed(comparison, &baseline);
+    }
     if let (Some(tax), None) = (comparison.tax, comparison.lo) {
         return without_interval(comparison, tax, analysis);
     }
@@ -136,8 +139,12 @@ fn against(comparison: &Comparison, analysis: &Analysis) -> String {
         };
     };
     match comparison.verdict {
-        Verdict::Slower => format!("{name} is slower than {baseline}: {size}."),
-        Verdict::Faster => format!("{name} is faster than {baseline}: {size}."),
+        Verdict::Slower => {
+            format!("{name} is slower than {baseline}: {size}{}.", since(comparison))
+        }
+        Verdict::Faster => {
+            format!("{name} is faster than {baseline}: {size}{}.", since(comparison))
+        }
         Verdict::Equivalent => format!(
             "{name} and {baseline} are equivalent: {metric} differs by less than {} ({size}).",
             format::percent(margin)
@@ -151,6 +158,7 @@ fn against(comparison: &Comparison, analysis: &Analysis) -> String {
              show what {name} costs.",
             capped(comparison)
         ),
+        Verdict::EffectChanged => changed(comparison, &baseline),
         Verdict::NotIndependent => format!(
             "{name} against {baseline}: no verdict, because the blocks depend on each other."
         ),
@@ -163,6 +171,29 @@ fn against(comparison: &Comparison, analysis: &Analysis) -> String {
              reached."
         ),
     }
+}
+
+/// `slow against base: its effect changed after block 7: throughput tax 40 % [38, 42] before, 5 %
+/// [3, 7] since.`
+fn changed(comparison: &Comparison, baseline: &str) -> String {
+    let what = format!("{} against {baseline}: its effect changed", subject(comparison));
+    match &comparison.change {
+        Some(change) => format!(
+            "{what} after block {}: {} tax {} before, {} since.",
+            change.after_block,
+            words::metric(comparison.metric),
+            tables::part(change.before),
+            tables::part(change.since)
+        ),
+        None => format!("{what} during the run."),
+    }
+}
+
+/// ` since block 8 (40 % [38, 42] before)`: of a verdict that rests on a part of the run.
+fn since(comparison: &Comparison) -> String {
+    comparison.change.as_ref().map_or_else(String::new, |change| {
+        format!(" since block {} ({} before)", change.after_block + 1, tables::part(change.before))
+    })
 }
 
 /// ` (4,000 IOPS, 16 MiB/s)`
@@ -253,6 +284,9 @@ fn whole_stack(total: &Comparison, margin: f64) -> String {
              same cap{}.",
             capped(total)
         ),
+        (Verdict::EffectChanged, _) => {
+            format!("What the layers cost together changed during the run: {}.", tables::tax(total))
+        }
         (word, Some(_)) => {
             let tax = tax(total);
             format!("What the layers cost together is {word}: {tax}{}.", still_needed(total))
@@ -264,6 +298,9 @@ fn whole_stack(total: &Comparison, margin: f64) -> String {
 /// `aes 12 % [10, 14] slower`.
 fn layer_clause(comparison: &Comparison) -> String {
     let name = subject(comparison);
+    if comparison.verdict == Verdict::EffectChanged {
+        return format!("{name} {} ({})", tables::tax(comparison), comparison.verdict);
+    }
     let size = match (comparison.tax, comparison.lo, comparison.hi) {
         (Some(tax), Some(lo), Some(hi)) if comparison.verdict == Verdict::Faster => {
             format::percent_interval(-tax, -hi, -lo)

@@ -1,6 +1,6 @@
 //! The tables of a report, before any layout: text, Markdown and HTML all show these.
 
-use iotax_analyze::{Analysis, ArmSummary, Attribution, Comparison, Estimate, LayerCost};
+use iotax_analyze::{Analysis, ArmSummary, Attribution, Comparison, Estimate, LayerCost, Verdict};
 use iotax_spec::Design;
 
 use crate::format;
@@ -99,14 +99,23 @@ pub(crate) fn comparisons(analysis: &Analysis, design: &Design) -> Option<Table>
     Some(table)
 }
 
-/// `12 % [10, 14]`; `10 to 14 %` where one number would hide that it depends; or a dash.
+/// `12 % [10, 14]`; `10 to 14 %` where one number would hide that it depends; `40 % [38, 42], then
+/// 5 % [3, 7]` where it changed; or a dash.
 pub(crate) fn tax(comparison: &Comparison) -> String {
+    if let (Verdict::EffectChanged, Some(change)) = (comparison.verdict, &comparison.change) {
+        return format!("{}, then {}", part(change.before), part(change.since));
+    }
     match (comparison.tax, comparison.lo, comparison.hi) {
         (Some(tax), Some(lo), Some(hi)) => format::percent_interval(tax, lo, hi),
         (Some(tax), ..) => format::percent(tax),
         (None, Some(lo), Some(hi)) => format::percent_range(lo, hi),
         _ => ABSENT.to_owned(),
     }
+}
+
+/// The tax of one part of the run.
+pub(crate) fn part(tax: Option<Estimate>) -> String {
+    tax.map_or_else(|| ABSENT.to_owned(), |e| format::percent_interval(e.value, e.lo, e.hi))
 }
 
 fn verdict(comparison: &Comparison) -> Cell {

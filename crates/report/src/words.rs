@@ -38,6 +38,7 @@ pub(crate) const fn verdict_tone(verdict: Verdict) -> Tone {
         Verdict::Equivalent => Tone::Same,
         Verdict::Undecided
         | Verdict::Masked
+        | Verdict::EffectChanged
         | Verdict::NotIndependent
         | Verdict::InsufficientTailSamples
         | Verdict::Overloaded => Tone::Open,
@@ -57,6 +58,11 @@ pub(crate) fn verdict_meaning(word: Verdict, margin: &str) -> String {
             "The interval holds both a cost and none. More blocks narrow it.".to_owned()
         }
         Verdict::Masked => "Both sit on the same cap, so equal figures prove nothing.".to_owned(),
+        Verdict::EffectChanged => {
+            "The cost was another one after some block than before, so one interval for all blocks \
+             would mean nothing."
+                .to_owned()
+        }
         Verdict::NotIndependent => {
             "Consecutive blocks depend on each other, so the interval is too narrow to trust."
                 .to_owned()

@@ -12,9 +12,9 @@ use crate::assembly::{Assembly, Plan};
 use crate::check::Ground;
 use crate::device::Device;
 use crate::error::Error;
-use crate::journal::{self, Journal};
+use crate::journal::Journal;
 use crate::layers::{self, Top};
-use crate::site;
+use crate::{site, state};
 
 /// What an arm with layers of the system stands on.
 #[derive(Debug)]
@@ -126,7 +126,7 @@ pub(crate) fn assemble(
 ) -> Result<Assembly, Error> {
     let Target::Stack(stack) = &arm.target else { unreachable!("only stacks have layers") };
     let Base { top: base, journal, surroundings } = base;
-    let room = journal::room(journal.state_dir())?;
+    let room = state::room(journal.state_dir())?;
     let plan = Plan { arm: &arm.name, stack, base, device, room, journal, surroundings };
     Assembly::make(plan, stop).map_err(|error| match error {
         Error::Interrupted | Error::Vanished { .. } => error,

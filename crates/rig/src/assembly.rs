@@ -55,7 +55,8 @@ impl Assembly {
             let spot = Spot::new(&device.path, device.number);
             journal.announce(Entry::Signatures { spot, mark: mark.clone() })?;
         }
-        let room = scratch::make(&room, &mut journal)?;
+        // By its name, which nobody else can change: daemons outlive this process.
+        let room = scratch::make(&room, &mut journal)?.shown().to_owned();
         let (mut turns, mut notes, mut caches) = (Vec::new(), Vec::new(), Vec::new());
         let mut workshop = Workshop {
             journal: &mut journal,

@@ -19,6 +19,7 @@ use rustix::fs::OFlags;
 use crate::blank::{self, Signature};
 use crate::check::look;
 use crate::error::{Error, Obstacle, Refusal};
+use crate::held::{changeable_by_others, link_of_another};
 use crate::needs::Need;
 use crate::room::bytes_in_directory;
 use crate::{archive, assembly};
@@ -84,6 +85,11 @@ pub(crate) fn check(
                 continue;
             }
         };
+        if let Some(link) = link_of_another(path) {
+            refuse(Obstacle::LinkOfAnother { link });
+        } else if let Some(directory) = changeable_by_others(&facts.path) {
+            refuse(Obstacle::InOthersHands { directory });
+        }
         obstacles(&facts).into_iter().for_each(&mut refuse);
         if !given_up.iter().any(|(_, number)| *number == Some(facts.device_number)) {
             refuse(Obstacle::NotGivenUp { path: path.to_owned() });

@@ -1,53 +1,59 @@
 //! Files that virtual disks stand on, apart from the user's own: anonymous ones, and new ones at a
 //! path that the user named.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::OpenOptionsExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use rustix::fs::{
-    AtFlags, CWD, FileType, Mode, OFlags, RenameFlags, StatxFlags, linkat, lstat, open,
-    renameat_with, statx,
+    AtFlags, FileType, Mode, OFlags, RenameFlags, StatxFlags, linkat, open, renameat_with, statat,
+    statx, unlinkat,
 };
 use rustix::io::Errno;
 
-use crate::entry::{Entry, Identity, Undone, inode_of_parent};
+use crate::entry::{Entry, Identity, Undone};
 use crate::error::Error;
+use crate::held::Held;
 use crate::journal::Journal;
 use crate::scratch;
+
+/// What a file is called before it has its own name.
+const BORN: &str = "disk";
 
 /// A file made by this run. Keeps an anonymous one alive.
 #[derive(Debug)]
 pub(crate) struct DiskFile {
     pub(crate) file: File,
-    /// How others of this process open it.
-    pub(crate) path: PathBuf,
-    /// What messages call it.
-    pub(crate) shown: PathBuf,
+    /// How it is opened again, and what messages call it.
+    pub(crate) held: Held,
+}
+
+impl DiskFile {
+    fn new(file: File, shown: &Path) -> Result<Self, Error> {
+        let failed =
+            |source| Error::Make { path: shown.to_owned(), action: "hold this file", source };
+        let held = file.try_clone().and_then(|copy| Held::new(copy, shown)).map_err(failed)?;
+        Ok(Self { file, held })
+    }
 }
 
 /// Makes a file without a name in `directory`: it is gone with its last descriptor, however this
 /// process ends, and needs no journal. Where the file system cannot make one (NFS, FAT), it is an
 /// ordinary file in a private directory.
 pub(crate) fn anonymous(directory: &Path, journal: &mut Journal) -> Result<DiskFile, Error> {
-    match unnamed(directory) {
-        Ok(file) => {
-            let path = PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()));
-            Ok(DiskFile { file, path, shown: directory.join("(nameless file)") })
-        }
+    let failed =
+        |source| Error::Make { path: directory.to_owned(), action: "make a file in it", source };
+    let held = Held::at(directory).map_err(failed)?;
+    let file = match unnamed(held.path()) {
+        Ok(file) => file,
         Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::INVAL | Errno::NOENT) => {
-            let path = scratch::make(directory, journal)?.join("disk");
-            let file = create(&path)?;
-            Ok(DiskFile { file, path, shown: directory.join("(nameless file)") })
+            scratch::make_in(&held, journal)?.create(BORN).map_err(failed)?
         }
-        Err(error) => Err(Error::Make {
-            path: directory.to_owned(),
-            action: "make a file in it",
-            source: error.into(),
-        }),
-    }
+        Err(error) => return Err(failed(error.into())),
+    };
+    DiskFile::new(file, &directory.join("(nameless file)"))
 }
 
 /// Makes a file without a name in `directory` that is one hole of `size_bytes`, which may be more
@@ -64,6 +70,15 @@ pub(crate) fn thin(
     Ok(made)
 }
 
+/// Makes a file in a private directory in `directory`.
+pub(crate) fn private(directory: &Path, journal: &mut Journal) -> Result<DiskFile, Error> {
+    let failed =
+        |source| Error::Make { path: directory.to_owned(), action: "make a file in it", source };
+    let private = scratch::make(directory, journal)?;
+    let file = private.create(BORN).map_err(failed)?;
+    DiskFile::new(file, &private.shown().join(BORN))
+}
+
 /// Makes a file at `path` (its directory absolute, without symbolic links), where there was none.
 ///
 /// It is born in a private directory and moved, so that the journal knows which file it is before
@@ -71,51 +86,60 @@ pub(crate) fn thin(
 pub(crate) fn make(path: &Path, journal: &mut Journal) -> Result<DiskFile, Error> {
     let failed =
         |source: io::Error| Error::Make { path: path.to_owned(), action: "make this file", source };
-    let parent = path.parent().unwrap_or(Path::new("/"));
-    let cradle = scratch::make(parent, journal)?.join("disk");
-    let file = create(&cradle)?;
+    let parent = Held::at(path.parent().unwrap_or(Path::new("/"))).map_err(failed)?;
+    let name = path.file_name().unwrap_or_default();
+    let cradle = scratch::make_in(&parent, journal)?;
+    let file = cradle.create(BORN).map_err(failed)?;
     journal.announce(Entry::File {
         path: path.to_owned(),
-        identity: Identity::of(&cradle).map_err(|error| failed(error.into()))?,
-        parent_inode: inode_of_parent(path).map_err(|error| failed(error.into()))?,
+        identity: Identity::within(&cradle, BORN).map_err(|error| failed(error.into()))?,
+        parent_inode: parent.inode().map_err(failed)?,
     })?;
-    match renameat_with(CWD, &cradle, CWD, path, RenameFlags::NOREPLACE) {
+    match renameat_with(&cradle, BORN, &parent, name, RenameFlags::NOREPLACE) {
         // File systems that do not know the flag (NFS): a hard link replaces nothing either.
-        Err(Errno::INVAL | Errno::NOSYS) => linkat(CWD, &cradle, CWD, path, AtFlags::empty()),
+        Err(Errno::INVAL | Errno::NOSYS) => linkat(&cradle, BORN, &parent, name, AtFlags::empty()),
         other => other,
     }
     .map_err(|error| {
         journal.withdraw();
         failed(error.into())
     })?;
-    Ok(DiskFile { file, path: path.to_owned(), shown: path.to_owned() })
+    DiskFile::new(file, path)
 }
 
-/// Removes the file at `path`, if it is the one with this identity.
-pub(crate) fn remove(path: &Path, identity: Identity, journal: &Path) -> Result<Undone, Error> {
+/// Removes the file with this identity from `parent`, whatever it is called by now: whoever owns the
+/// directory may have renamed it from `path`.
+pub(crate) fn remove(
+    parent: &Held,
+    path: &Path,
+    identity: Identity,
+    journal: &Path,
+) -> Result<Undone, Error> {
     let failed = |error: Errno| Error::Remove {
         path: path.to_owned(),
         source: error.into(),
         journal: journal.to_owned(),
     };
-    let found = match lstat(path) {
-        Ok(stat) => FileType::from_raw_mode(stat.st_mode),
-        Err(Errno::NOENT) => return Ok(Undone::Absent),
-        Err(error) => return Err(failed(error)),
+    let name = path.file_name().unwrap_or_default().as_encoded_bytes();
+    let is_ours = |name: &[u8]| {
+        statat(parent, name, AtFlags::SYMLINK_NOFOLLOW).is_ok_and(|found| {
+            FileType::from_raw_mode(found.st_mode) == FileType::RegularFile
+                && Identity::within(parent, name) == Ok(identity)
+        })
     };
-    if found != FileType::RegularFile || Identity::of(path).map_err(failed)? != identity {
-        return Err(Error::NotOurs {
+    if let Some(here) = parent.find(name, is_ours) {
+        unlinkat(parent, here, AtFlags::empty()).map_err(failed)?;
+        return Ok(Undone::Removed);
+    }
+    match statat(parent, name, AtFlags::SYMLINK_NOFOLLOW) {
+        Err(Errno::NOENT) => Ok(Undone::Absent),
+        Err(error) => Err(failed(error)),
+        Ok(_) => Err(Error::NotOurs {
             path: path.to_owned(),
             why: "it is not the file that iotax made",
             journal: journal.to_owned(),
-        });
+        }),
     }
-    fs::remove_file(path).map_err(|source| Error::Remove {
-        path: path.to_owned(),
-        source,
-        journal: journal.to_owned(),
-    })?;
-    Ok(Undone::Removed)
 }
 
 /// What direct I/O would need in a directory.

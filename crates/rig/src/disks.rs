@@ -13,13 +13,14 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use iotax_spec::{Arm, Design, Layer, Spec, Stack, Stop, Target, Workload};
-use iotax_vdisk::fuse::{MountOptions, Mounted, mount, unmount_unused};
+use iotax_vdisk::fuse::{MountOptions, Mounted, mount};
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::entry::Entry;
 use crate::error::{Error, Obstacle, Refusal};
+use crate::held::{Held, link_of_another, resolved};
 use crate::journal::{self, Journal, token};
 use crate::mounts;
 use crate::progress::Progress;
@@ -78,6 +79,7 @@ pub struct ServeOptions<'a> {
 pub fn serve(disks: &[Disk], options: ServeOptions<'_>) -> Result<(), Error> {
     let claimed = disks.iter().map(mount_point).collect::<Result<Vec<_>, _>>()?;
     let (disks, claims): (Vec<_>, Vec<_>) = claimed.into_iter().unzip();
+    disks.iter().try_for_each(|disk| refuse_links(disk, options.writable))?;
     let spec = spec(&disks, options.seed);
     let ServeOptions { work_dir, state_dir, writable, progress, stop, .. } = options;
     let mut journal = Journal::new(state_dir.clone());
@@ -96,7 +98,7 @@ pub fn serve(disks: &[Disk], options: ServeOptions<'_>) -> Result<(), Error> {
         }
         let read_only = is_others(&disk.stack, writable);
         let options = MountOptions { name, read_only, ..MountOptions::default() };
-        let made = mount(virtual_disk, &disk.at, &options);
+        let made = mount(virtual_disk, claims[index].place.path(), &options);
         mounted.push(
             made.map_err(|source| Error::Stack { arm: spec.arms[index].name.clone(), source })?,
         );
@@ -115,9 +117,15 @@ fn no_token(source: io::Error) -> Error {
     Error::Make { path: "/dev/urandom".into(), action: "make a token", source }
 }
 
+/// A mount point until the disk is mounted there.
+struct Claim {
+    place: Held,
+    _lock: File,
+}
+
 /// The disk with the mount point's real path, and a lock on that until it is mounted: of two that
 /// find one directory empty, one would hide the other. Refused unless it is an empty directory.
-fn mount_point(disk: &Disk) -> Result<(Disk, Option<File>), Error> {
+fn mount_point(disk: &Disk) -> Result<(Disk, Claim), Error> {
     let refuse = |obstacle| {
         let path = Some(disk.at.clone());
         Error::Refused { refusals: vec![Refusal { arm: String::new(), path, obstacle }] }
@@ -127,22 +135,37 @@ fn mount_point(disk: &Disk) -> Result<(Disk, Option<File>), Error> {
         Some(Errno::NOTCONN) => refuse(Obstacle::DeadDisk),
         _ => refuse(Obstacle::Unreachable(error)),
     };
-    let at = fs::canonicalize(&disk.at).map_err(unreachable)?;
-    let claim = File::open(&at).map_err(unreachable)?;
+    if let Some(link) = link_of_another(&disk.at) {
+        return Err(refuse(Obstacle::LinkOfAnother { link }));
+    }
+    let at = resolved(&disk.at).map_err(unreachable)?;
+    let place = Held::at(&at).map_err(unreachable)?;
+    let lock = File::open(place.path()).map_err(unreachable)?;
     // Not every file system has locks, and then there is none.
-    let is_claimed = flock(&claim, FlockOperation::NonBlockingLockExclusive);
-    if is_claimed == Err(Errno::WOULDBLOCK) {
+    if flock(&lock, FlockOperation::NonBlockingLockExclusive) == Err(Errno::WOULDBLOCK) {
         return Err(refuse(Obstacle::TakenByAnother));
     }
-    match fs::read_dir(&at).map(|mut entries| entries.next().is_some()) {
+    match fs::read_dir(place.path()).map(|mut entries| entries.next().is_some()) {
         Ok(false) => {
-            let claim = is_claimed.is_ok().then_some(claim);
+            let claim = Claim { place, _lock: lock };
             Ok((Disk { at, stack: disk.stack.clone() }, claim))
         }
         Ok(true) if mounts::is_fuse(&at) => Err(refuse(Obstacle::DiskThere)),
         Ok(true) => Err(refuse(Obstacle::NotEmpty)),
         Err(error) => Err(unreachable(error)),
     }
+}
+
+/// Refuses a file that is to be written by way of a link that another user can lead elsewhere.
+fn refuse_links(disk: &Disk, writable: &[PathBuf]) -> Result<(), Error> {
+    let Some(Layer::File { path: Some(path), .. }) = disk.stack.layers.first() else {
+        return Ok(());
+    };
+    let Some(link) = link_of_another(path).filter(|_| !is_others(&disk.stack, writable)) else {
+        return Ok(());
+    };
+    let (path, obstacle) = (Some(path.clone()), Obstacle::LinkOfAnother { link });
+    Err(Error::Refused { refusals: vec![Refusal { arm: String::new(), path, obstacle }] })
 }
 
 /// Disks are what a rig makes of arms that are stacks; no load is driven here, so a workload that
@@ -229,8 +252,8 @@ pub fn take_down(disks: &[Served], force: bool) -> Result<(), Error> {
 /// Unmounts a disk that nobody uses.
 fn release(disk: &Served) -> Result<(), Error> {
     let started = Instant::now();
-    while mounts::is_top(&disk.at, &disk.name) {
-        match unmount_unused(&disk.at) {
+    loop {
+        match mounts::release(&disk.name) {
             Err(error) if error.kind() == io::ErrorKind::ResourceBusy => {
                 if started.elapsed() > PROBING {
                     return Err(Error::InUse { path: disk.at.clone() });

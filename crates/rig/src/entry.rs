@@ -1,13 +1,16 @@
 //! What a journal holds: one thing that was about to be made, and how to undo it.
 
 use std::fmt;
+use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, CWD, StatxFlags, statx};
+use rustix::path::Arg;
 use serde::{Deserialize, Serialize};
 
 use crate::blank::{self, Mark, Spot};
 use crate::error::Error;
+use crate::held::Held;
 use crate::layers::{cgroup_io, dmcrypt, loop_device, nfs};
 use crate::{disk_file, mounts, programs, scratch};
 
@@ -52,6 +55,8 @@ pub(crate) enum Entry {
         /// The file, or what else it is on.
         backing: PathBuf,
     },
+    /// A loop device that was made, by its own identity.
+    LoopDevice(loop_device::Attached),
     /// Headers on a device of the user's.
     Signatures {
         /// The device.
@@ -105,8 +110,13 @@ pub(crate) struct Identity {
 impl Identity {
     /// Of what stands at `path`, symbolic links not followed.
     pub(crate) fn of(path: &Path) -> rustix::io::Result<Self> {
+        Self::within(CWD, path)
+    }
+
+    /// Of what is called `name` in a directory, symbolic links not followed.
+    pub(crate) fn within(directory: impl AsFd, name: impl Arg) -> rustix::io::Result<Self> {
         let flags = StatxFlags::INO | StatxFlags::BTIME;
-        let stat = statx(CWD, path, AtFlags::SYMLINK_NOFOLLOW, flags)?;
+        let stat = statx(directory, name, AtFlags::SYMLINK_NOFOLLOW, flags)?;
         let born = StatxFlags::from_bits_retain(stat.stx_mask).contains(StatxFlags::BTIME);
         let birth = stat.stx_btime;
         let born_ns = birth.tv_sec.checked_mul(1_000_000_000);
@@ -121,16 +131,17 @@ impl Entry {
     pub(crate) fn undo(&self, journal: &Path) -> Result<Undone, Error> {
         match self {
             Self::Directory { path, token, parent_inode } => {
-                in_sight(path, *parent_inode, journal)?;
-                scratch::remove(path, token, journal)
+                let parent = in_sight(path, *parent_inode, journal)?;
+                scratch::remove(&parent, path, token, journal)
             }
             Self::File { path, identity, parent_inode } => {
-                in_sight(path, *parent_inode, journal)?;
-                disk_file::remove(path, *identity, journal)
+                let parent = in_sight(path, *parent_inode, journal)?;
+                disk_file::remove(&parent, path, *identity, journal)
             }
             Self::Mount { path } => mounts::undo(path, journal),
             Self::Disk { path, name, .. } => mounts::undo_named(path, name, journal),
             Self::Loop { backing } => loop_device::undo(backing, journal),
+            Self::LoopDevice(attached) => attached.undo(journal),
             Self::Signatures { spot, mark } => blank::undo(spot, mark, journal),
             Self::Mapping { name } => dmcrypt::undo(name, journal),
             Self::Cgroup { path, home } => cgroup_io::undo(path, home, journal),
@@ -151,6 +162,7 @@ impl fmt::Display for Entry {
             Self::Mount { path } => write!(f, "the mount at {}", path.display()),
             Self::Disk { path, .. } => write!(f, "the virtual disk at {}", path.display()),
             Self::Loop { backing } => write!(f, "the loop device on {}", backing.display()),
+            Self::LoopDevice(attached) => write!(f, "the loop device {attached}"),
             Self::Signatures { spot, .. } => write!(f, "the signatures on {}", spot.path.display()),
             Self::Mapping { name } => write!(f, "the device mapping {name}"),
             Self::Cgroup { path, .. } => write!(f, "the cgroup {}", path.display()),
@@ -160,16 +172,19 @@ impl fmt::Display for Entry {
     }
 }
 
-/// Checks that the directory something was made in is the one to be seen now. Without this, a file
-/// system that is not mounted again yet after a reboot would look like a job done.
-fn in_sight(path: &Path, parent_inode: u64, journal: &Path) -> Result<(), Error> {
-    if inode_of_parent(path).is_ok_and(|inode| inode == parent_inode) {
-        return Ok(());
-    }
-    Err(Error::OutOfSight { path: path.to_owned(), journal: journal.to_owned() })
+/// Holds the directory something was made in, if that is the one to be seen now. Without this, a
+/// file system that is not mounted again yet after a reboot would look like a job done.
+fn in_sight(path: &Path, parent_inode: u64, journal: &Path) -> Result<Held, Error> {
+    let parent = Held::directory(path.parent().unwrap_or(Path::new("/")));
+    let is_it = |parent: &Held| parent.inode().is_ok_and(|inode| inode == parent_inode);
+    parent
+        .ok()
+        .filter(is_it)
+        .ok_or_else(|| Error::OutOfSight { path: path.to_owned(), journal: journal.to_owned() })
 }
 
 /// Inode number of the directory that `path` is in.
+#[cfg(test)]
 pub(crate) fn inode_of_parent(path: &Path) -> rustix::io::Result<u64> {
     let parent = path.parent().unwrap_or(Path::new("/"));
     Ok(rustix::fs::stat(parent)?.st_ino)

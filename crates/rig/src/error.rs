@@ -43,6 +43,39 @@ pub enum Error {
          nothing was made. Name a writable directory in IOTAX_STATE_DIR"
     )]
     NoStateDirectory,
+    /// A directory on the way to the journals belongs to somebody else.
+    #[error(
+        "{}: belongs to user {owner}, who could have you undo anything from here; nothing was made \
+         or undone. Name a directory that only you can change in IOTAX_STATE_DIR",
+        path.display()
+    )]
+    StrangersState {
+        /// The directory.
+        path: PathBuf,
+        /// Its owner.
+        owner: u32,
+    },
+    /// Others can write to a directory on the way to the journals.
+    #[error(
+        "{}: others can write here (mode {mode:04o}), and could have you undo anything; nothing was \
+         made or undone. Take that right away (chmod go-w), or name a directory that only you can \
+         change in IOTAX_STATE_DIR",
+        path.display()
+    )]
+    OpenState {
+        /// The directory.
+        path: PathBuf,
+        /// Its permissions.
+        mode: u32,
+    },
+    /// The journals cannot be got at.
+    #[error("{}: cannot be looked at for undo journals: {source}", path.display())]
+    UnusableState {
+        /// Where they should be.
+        path: PathBuf,
+        /// The system's reason.
+        source: io::Error,
+    },
     /// Something could not be made, filled or opened.
     #[error("{}: cannot {action}: {source}", path.display())]
     Make {

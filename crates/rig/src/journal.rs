@@ -7,11 +7,12 @@
 //!
 //! Taking down a rig and undoing a dead run are the same code, [`Journal::unwind`].
 
-use std::env;
-use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
-use std::io::{self, Read, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, File, TryLockError};
+use std::io::{self, Read, Seek, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -20,6 +21,7 @@ use serde::{Deserialize, Serialize};
 use crate::entry::{Entry, Undone};
 use crate::error::Error;
 use crate::programs;
+use crate::state::Held;
 
 /// Version of the journal's format.
 const FORMAT: u32 = 1;
@@ -44,38 +46,8 @@ impl Head {
     }
 }
 
-/// Where state is kept: `$IOTAX_STATE_DIR` if set; for root `/var/lib/iotax`, so that a `sudo`
-/// that keeps the user's HOME does not leave root's files in it; else `$XDG_STATE_HOME/iotax`, and
-/// without that `~/.local/state/iotax`, as the XDG Base Directory Specification says. `None` if
-/// the environment names no home either.
-pub fn state_dir() -> Option<PathBuf> {
-    let root = rustix::process::geteuid().is_root();
-    state_dir_from(root, |name| env::var_os(name).map(PathBuf::from))
-}
-
-fn state_dir_from(root: bool, variable: impl Fn(&str) -> Option<PathBuf>) -> Option<PathBuf> {
-    // The specification asks for relative paths to be ignored.
-    let absolute = |name| variable(name).filter(|path| path.is_absolute());
-    absolute("IOTAX_STATE_DIR")
-        .or_else(|| root.then(|| PathBuf::from("/var/lib/iotax")))
-        .or_else(|| absolute("XDG_STATE_HOME").map(|path| path.join("iotax")))
-        .or_else(|| absolute("HOME").map(|path| path.join(".local/state/iotax")))
-}
-
 /// Where the journals are within the state directory.
-pub(crate) fn directory(state_dir: &Path) -> PathBuf {
-    state_dir.join("undo")
-}
-
-/// The directory in which arms have their mount points and sockets; made if need be.
-pub(crate) fn room(state_dir: Option<&Path>) -> Result<PathBuf, Error> {
-    let room = state_dir.ok_or(Error::NoStateDirectory)?.join("run");
-    let make = || {
-        DirBuilder::new().recursive(true).mode(0o700).create(&room)?;
-        fs::canonicalize(&room)
-    };
-    make().map_err(|source| Error::Journal { directory: room.clone(), source })
-}
+const DIRECTORY: &str = "undo";
 
 /// The journal of this run. Its file is made with the first entry and removed with the last, so a
 /// rig that makes nothing needs no state directory. Unwinds when dropped.
@@ -88,10 +60,24 @@ pub(crate) struct Journal {
 /// A journal file, locked by this process.
 #[derive(Debug)]
 pub(crate) struct Open {
-    path: PathBuf,
+    directory: Arc<Held>,
+    name: OsString,
     file: File,
     head: Option<Head>,
     entries: Vec<Entry>,
+}
+
+/// What became of a journal that was there.
+pub(crate) enum Found {
+    /// Its run is dead; nobody else undoes it.
+    Dead(Open),
+    /// Its run lives, or someone else undoes it.
+    Living {
+        /// The process that wrote it.
+        owner: Option<u32>,
+    },
+    /// It was removed meanwhile.
+    Gone,
 }
 
 impl Journal {
@@ -104,12 +90,12 @@ impl Journal {
     pub(crate) fn announce(&mut self, entry: Entry) -> Result<(), Error> {
         if self.open.is_none() {
             let state_dir = self.state_dir.as_deref().ok_or(Error::NoStateDirectory)?;
-            let directory = directory(state_dir);
-            let created = Open::create(&directory);
-            self.open = Some(created.map_err(|source| Error::Journal { directory, source })?);
+            let created = Open::create(Arc::new(Held::make(state_dir, DIRECTORY)?));
+            let failed = |source| Error::Journal { directory: state_dir.join(DIRECTORY), source };
+            self.open = Some(created.map_err(failed)?);
         }
         let open = self.open.as_mut().expect("opened above");
-        open.append(entry).map_err(|source| Error::Journal { directory: open.path.clone(), source })
+        open.append(entry).map_err(|source| Error::Journal { directory: open.path(), source })
     }
 
     /// Where it is kept.
@@ -119,12 +105,12 @@ impl Journal {
 
     /// Name of the journal, which the programs of its run bear; empty before the first entry.
     pub(crate) fn name(&self) -> String {
-        self.open.as_ref().map(Open::name).unwrap_or_default()
+        self.open.as_ref().map(Open::run).unwrap_or_default()
     }
 
     /// Where it is, for messages; empty before the first entry.
     pub(crate) fn path(&self) -> PathBuf {
-        self.open.as_ref().map(|open| open.path.clone()).unwrap_or_default()
+        self.open.as_ref().map(Open::path).unwrap_or_default()
     }
 
     /// Takes the last entry back: what it announced did not happen, and whatever is there instead
@@ -153,41 +139,47 @@ impl Drop for Journal {
 }
 
 impl Open {
-    fn create(directory: &Path) -> io::Result<Self> {
-        DirBuilder::new().recursive(true).mode(0o700).create(directory)?;
+    fn create(directory: Arc<Held>) -> io::Result<Self> {
         loop {
-            let path = directory.join(format!("{}.jsonl", token()?));
-            let file = OpenOptions::new().append(true).create_new(true).mode(0o600).open(&path)?;
+            let name = OsString::from(format!("{}.jsonl", token()?));
+            let file = directory.create(&name)?;
             let head = Head::of_this_run();
-            let mut open = Self { path, file, head: Some(head.clone()), entries: Vec::new() };
+            let directory = Arc::clone(&directory);
+            let mut open =
+                Self { directory, name, file, head: Some(head.clone()), entries: Vec::new() };
             // Between creation and lock, `undo` may take an empty journal for a dead run's and
             // remove it; then the lock is on a file without a name, and it is done again.
             if !open.lock()? {
                 continue;
             }
             open.write_line(&head)?;
-            File::open(directory)?.sync_all()?;
+            open.directory.sync()?;
             return Ok(open);
         }
     }
 
-    /// Opens the journal of a dead run; `None` if its run lives, or someone else undoes it.
-    pub(crate) fn of_the_dead(path: &Path) -> Result<Option<Self>, Error> {
-        let unusable = |why: String| Error::UnusableJournal { journal: path.to_owned(), why };
-        let file = match OpenOptions::new().read(true).append(true).open(path) {
-            Ok(file) => file,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(unusable(format!("cannot be opened: {error}"))),
-        };
-        let mut open = Self { path: path.to_owned(), file, head: None, entries: Vec::new() };
+    /// Opens a journal; `None` if it is gone.
+    fn at(directory: &Arc<Held>, name: &OsStr) -> Result<Option<Self>, Error> {
+        let journal = || directory.path_of(name);
+        let opened = directory.open(name);
+        let opened = opened.map_err(|why| Error::UnusableJournal { journal: journal(), why })?;
+        Ok(opened.map(|file| {
+            let (directory, name) = (Arc::clone(directory), name.to_owned());
+            Self { directory, name, file, head: None, entries: Vec::new() }
+        }))
+    }
+
+    /// Opens a journal, to undo it if its run is dead.
+    pub(crate) fn found(directory: &Arc<Held>, name: &OsStr) -> Result<Found, Error> {
+        let Some(mut open) = Self::at(directory, name)? else { return Ok(Found::Gone) };
+        let journal = open.path();
+        let unusable = |why: String| Error::UnusableJournal { journal: journal.clone(), why };
         if !open.lock_dead().map_err(|error| unusable(format!("cannot be locked: {error}")))? {
-            return Ok(None);
+            let is_gone = open.file.metadata().is_ok_and(|facts| facts.nlink() == 0);
+            let owner = open.read().ok().and_then(|(head, _)| head).map(|head| head.pid);
+            return Ok(if is_gone { Found::Gone } else { Found::Living { owner } });
         }
-        let mut text = Vec::new();
-        open.file
-            .read_to_end(&mut text)
-            .map_err(|error| unusable(format!("cannot be read: {error}")))?;
-        let (head, entries) = parse(&text).map_err(unusable)?;
+        let (head, entries) = open.read().map_err(unusable)?;
         if let Some(head) = &head
             && head.host != host()
         {
@@ -199,12 +191,30 @@ impl Open {
         open.head = head;
         open.entries = entries;
         // A program that the run had under way may still be making what is about to be undone.
-        programs::kill_run(&open.name());
-        Ok(Some(open))
+        programs::kill_run(&open.run());
+        Ok(Found::Dead(open))
     }
 
-    fn name(&self) -> String {
-        self.path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
+    /// Head and entries as they are in the file.
+    fn read(&self) -> Result<(Option<Head>, Vec<Entry>), String> {
+        let read = || {
+            let mut text = Vec::new();
+            let mut file = &self.file;
+            file.rewind()?;
+            file.read_to_end(&mut text)?;
+            Ok(text)
+        };
+        let text = read().map_err(|error: io::Error| format!("cannot be read: {error}"))?;
+        parse(&text)
+    }
+
+    /// Name of the journal, which the programs of its run bear.
+    fn run(&self) -> String {
+        Path::new(&self.name).file_stem().unwrap_or_default().to_string_lossy().into_owned()
+    }
+
+    fn path(&self) -> PathBuf {
+        self.directory.path_of(&self.name)
     }
 
     /// False if another process holds it, or it was removed meanwhile.
@@ -233,8 +243,7 @@ impl Open {
 
     /// Whether the process that wrote the journal runs; true if that cannot be told.
     fn owner_lives(&self) -> bool {
-        let text = fs::read(&self.path).unwrap_or_default();
-        let Ok((Some(head), _)) = parse(&text) else { return true };
+        let Ok((Some(head), _)) = self.read() else { return true };
         head.host != host() || lives(head.pid)
     }
 
@@ -255,17 +264,18 @@ impl Open {
     /// undone. Tells `done` about each success and returns the failures.
     pub(crate) fn unwind(self, done: &mut dyn FnMut(&Entry, Undone)) -> Vec<Error> {
         let mut errors = Vec::new();
+        let journal = self.path();
         for entry in self.entries.iter().rev() {
-            match entry.undo(&self.path) {
+            match entry.undo(&journal) {
                 Ok(undone) => done(entry, undone),
                 Err(error) => errors.push(error),
             }
         }
         if errors.is_empty()
-            && let Err(source) = fs::remove_file(&self.path)
+            && let Err(source) = self.directory.remove(&self.name)
             && source.kind() != io::ErrorKind::NotFound
         {
-            errors.push(Error::Remove { path: self.path.clone(), source, journal: self.path });
+            errors.push(Error::Remove { path: journal.clone(), source, journal });
         }
         errors
     }
@@ -279,21 +289,16 @@ pub(crate) fn lives(pid: u32) -> bool {
     !matches!(state, None | Some("Z" | "X"))
 }
 
-/// Process and entries of each journal whose run lives on this host.
+/// Process and entries of each journal whose run lives on this host. What is no journal, or not
+/// to be obeyed, is `undo`'s to tell.
 pub(crate) fn living(state_dir: &Path) -> Result<Vec<(u32, Vec<Entry>)>, Error> {
-    let directory = directory(state_dir);
-    let paths = match journals(&directory) {
-        Ok(paths) => paths,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(source) => return Err(Error::Journal { directory, source }),
-    };
+    let Some(directory) = directory(state_dir)? else { return Ok(Vec::new()) };
     let mut living = Vec::new();
-    for path in paths {
+    for name in journals(&directory)? {
         // One that ends meanwhile is none.
-        let Ok(file) = File::open(&path) else { continue };
-        let is_locked = matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock));
-        let parsed = parse(&fs::read(&path).unwrap_or_default());
-        if let (true, Ok((Some(head), entries))) = (is_locked, parsed)
+        let Ok(Some(open)) = Open::at(&directory, &name) else { continue };
+        let is_locked = matches!(open.file.try_lock_shared(), Err(TryLockError::WouldBlock));
+        if let (true, Ok((Some(head), entries))) = (is_locked, open.read())
             && head.host == host()
         {
             living.push((head.pid, entries));
@@ -302,17 +307,17 @@ pub(crate) fn living(state_dir: &Path) -> Result<Vec<(u32, Vec<Entry>)>, Error> 
     Ok(living)
 }
 
-/// The journals in a directory.
-pub(crate) fn journals(directory: &Path) -> io::Result<Vec<PathBuf>> {
-    let mut paths = Vec::new();
-    for entry in fs::read_dir(directory)? {
-        let path = entry?.path();
-        if path.extension().is_some_and(|extension| extension == "jsonl") {
-            paths.push(path);
-        }
-    }
-    paths.sort();
-    Ok(paths)
+/// The directory of the journals; `None` if there never was one.
+pub(crate) fn directory(state_dir: &Path) -> Result<Option<Arc<Held>>, Error> {
+    Ok(Held::hold(state_dir, DIRECTORY)?.map(Arc::new))
+}
+
+/// The names of what passes for a journal.
+pub(crate) fn journals(directory: &Held) -> Result<Vec<OsString>, Error> {
+    let failed = |source| Error::UnusableState { path: directory.path_of("".as_ref()), source };
+    let mut names = directory.names().map_err(failed)?;
+    names.retain(|name| Path::new(name).extension().is_some_and(|end| end == "jsonl"));
+    Ok(names)
 }
 
 /// Head and entries of a journal. A last line without its end was being written when the run died;
@@ -356,28 +361,6 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn state(root: bool, variables: &[(&str, &str)]) -> Option<String> {
-        let variable = |name: &str| {
-            let found = variables.iter().find(|(known, _)| *known == name)?;
-            Some(PathBuf::from(found.1))
-        };
-        state_dir_from(root, variable).map(|path| path.display().to_string())
-    }
-
-    #[test]
-    fn the_state_directory_follows_the_xdg_specification_except_for_root() {
-        let user = [("HOME", "/home/me"), ("XDG_STATE_HOME", "/var/me")];
-        assert_eq!(state(false, &user).unwrap(), "/var/me/iotax");
-        assert_eq!(state(false, &user[..1]).unwrap(), "/home/me/.local/state/iotax");
-        assert_eq!(state(true, &user).unwrap(), "/var/lib/iotax");
-        assert_eq!(state(true, &[("IOTAX_STATE_DIR", "/s")]).unwrap(), "/s");
-        assert_eq!(
-            state(false, &[("XDG_STATE_HOME", "relative"), ("HOME", "/h")]).unwrap(),
-            "/h/.local/state/iotax"
-        );
-        assert_eq!(state(false, &[]), None);
-    }
-
     #[test]
     fn an_entry_is_on_disk_before_announce_returns() {
         let root = tempfile::tempdir().unwrap();
@@ -385,7 +368,8 @@ mod tests {
         let path = PathBuf::from("/no/such/parent/.iotax-x");
         let entry = Entry::Directory { path, token: "t".into(), parent_inode: 1 };
         journal.announce(entry.clone()).unwrap();
-        let file = fs::read_dir(directory(root.path())).unwrap().next().unwrap().unwrap().path();
+        let file =
+            fs::read_dir(root.path().join(DIRECTORY)).unwrap().next().unwrap().unwrap().path();
         let (head, entries) = parse(&fs::read(file).unwrap()).unwrap();
         assert_eq!((head, entries), (Some(Head::of_this_run()), vec![entry]));
         journal.die();
@@ -398,7 +382,7 @@ mod tests {
         let mut journal = Journal::new(Some(root.path().to_owned()));
         crate::scratch::make(target.path(), &mut journal).unwrap();
         journal.unwind().unwrap();
-        assert_eq!(fs::read_dir(directory(root.path())).unwrap().count(), 0);
+        assert_eq!(fs::read_dir(root.path().join(DIRECTORY)).unwrap().count(), 0);
         assert_eq!(fs::read_dir(target.path()).unwrap().count(), 0);
     }
 

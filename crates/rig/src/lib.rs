@@ -8,9 +8,11 @@
 //! | module | idea |
 //! |---|---|
 //! | `rig` | the public face: up, down |
+//! | `build`, `standing` | arms being made, and what they are then |
 //! | `check` | what each arm's target is, and every reason to refuse it |
 //! | `room` | is there enough space and memory for all that will be made |
 //! | `journal`, `entry` | what to undo, on disk before it is done |
+//! | `state` | the state directory, held so that nobody else decides what is undone |
 //! | `layers` | the layers of the system, one file each |
 //! | `assembly`, `workshop` | an arm made of them, and what they are made with |
 //! | `programs`, `mounts`, `fuse` | other programs run and ended; things mounted and unmounted |
@@ -21,7 +23,9 @@
 //! | `blank` | signatures on devices: found, told apart, wiped |
 //! | `needs`, `listing` | what layers need of the machine, and whether it has it |
 //! | `undo` | takes down what dead runs left |
+//! | `held` | files and directories by descriptor, whatever becomes of their names |
 //! | `scratch` | private directories |
+//! | `shelf` | what other programs stand on, where only root can reach it |
 //! | `disk_file` | files that stacks stand on: anonymous, or named by the user |
 //! | `fill` | data that neither compresses nor dedupes |
 //! | `vdisk` | stacks of this process |
@@ -43,6 +47,7 @@ mod alone;
 mod archive;
 mod assembly;
 mod blank;
+mod build;
 mod check;
 mod cloud;
 mod device;
@@ -52,6 +57,7 @@ mod entry;
 mod error;
 mod fill;
 mod fuse;
+mod held;
 mod journal;
 mod layers;
 mod listing;
@@ -64,9 +70,12 @@ mod refusal;
 mod rig;
 mod room;
 mod scratch;
+mod shelf;
 mod site;
 mod size;
 mod span;
+mod standing;
+mod state;
 mod undo;
 mod vdisk;
 mod workshop;
@@ -74,7 +83,6 @@ mod workshop;
 pub use cloud::{CloudDisk, CloudOptions, Part, cloud_disks};
 pub use disks::{Disk, ServeOptions, Served, serve, served, take_down};
 pub use error::Error;
-pub use journal::state_dir;
 pub use listing::{Requirement, availability, requirements};
 pub use needs::Missing;
 pub use overlap::{Common, Overlap, overlaps};
@@ -82,4 +90,5 @@ pub use progress::Progress;
 pub use refusal::{Obstacle, Refusal};
 pub use rig::{Options, Place, Rig};
 pub use span::span_bytes;
+pub use state::state_dir;
 pub use undo::{UndoReport, undo};

@@ -1,17 +1,20 @@
 //! Mounting, unmounting, and who is mounted where.
 
-use std::ffi::CString;
+use std::ffi::{CString, OsString};
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use iotax_inspect::{Mount, mounts};
+use iotax_vdisk::fuse::unmount_unused;
+use rustix::fs::{AtFlags, StatxFlags, statx};
 use rustix::io::Errno;
 use rustix::mount::{MountFlags, UnmountFlags, mount as mount_syscall, unmount};
 
 use crate::entry::Undone;
 use crate::error::Error;
+use crate::held::{Held, exchanged};
 
 /// How long to wait for others (a prober such as udev's) to let go of a mount.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -48,47 +51,61 @@ fn split(options: &str) -> (MountFlags, String) {
 
 /// Whether anything is mounted at `path`, which has no symbolic links.
 pub(crate) fn is_mounted(path: &Path) -> bool {
-    mounted_at(path).unwrap_or(false)
-}
-
-fn mounted_at(path: &Path) -> io::Result<bool> {
-    Ok(mounts()?.iter().any(|mount| mount.mount_point == path))
+    top_at(path).is_some()
 }
 
 /// Unmounts everything at `path`; does nothing if nothing is mounted there.
 pub(crate) fn undo(path: &Path, journal: &Path) -> Result<Undone, Error> {
-    unmount_while(path, journal, || mounted_at(path))
+    unmount_while(path, journal, || {
+        Ok(mounts()?.into_iter().rfind(|mount| mount.mount_point == path))
+    })
 }
 
-/// Unmounts what is called `name` at `path`, and nothing that it may be mounted over: the user
-/// chose the directory. What is mounted over it is somebody else's, and in the way.
+/// Unmounts what is called `name`, wherever its mount point, which was `path`, is by now. What is
+/// mounted over it is somebody else's, and in the way.
 pub(crate) fn undo_named(path: &Path, name: &str, journal: &Path) -> Result<Undone, Error> {
-    unmount_while(path, journal, || {
-        let mounts = mounts()?;
-        let here: Vec<_> = mounts.iter().filter(|mount| mount.mount_point == path).collect();
-        let is_there = here.iter().any(|mount| mount.source == name);
-        if is_there && here.last().is_some_and(|top| top.source != name) {
-            return Err(io::Error::other("something else is mounted over it; unmount that"));
-        }
-        Ok(is_there)
-    })
+    unmount_while(path, journal, || named(name))
+}
+
+/// The mount of that name, if there is one and nothing over it.
+fn named(name: &str) -> io::Result<Option<Mount>> {
+    let mut mounts = mounts()?;
+    let Some(ours) = mounts.iter().position(|mount| mount.source == name) else {
+        return Ok(None);
+    };
+    let at = &mounts[ours].mount_point;
+    let top = mounts.iter().rfind(|mount| mount.mount_point == *at);
+    if top.is_some_and(|top| top.source != name) {
+        return Err(io::Error::other("something else is mounted over it; unmount that"));
+    }
+    Ok(Some(mounts.swap_remove(ours)))
 }
 
 fn unmount_while(
     path: &Path,
     journal: &Path,
-    is_there: impl Fn() -> io::Result<bool>,
+    find: impl Fn() -> io::Result<Option<Mount>>,
 ) -> Result<Undone, Error> {
     let started = Instant::now();
     let mut undone = Undone::Absent;
     // What cannot be looked at is no proof that nothing is there: the entry stays in the journal.
-    while is_there().map_err(|source| unremovable(path, source, journal))? {
-        match unmount(path, UnmountFlags::NOFOLLOW) {
+    while let Some(mount) = find().map_err(|source| unremovable(path, source, journal))? {
+        let is_late = started.elapsed() >= PATIENCE;
+        let point = match Point::of(&mount) {
+            Ok(point) => point,
+            // Somebody is renaming what leads there.
+            Err(_) if !is_late => {
+                sleep(Duration::from_millis(1));
+                continue;
+            }
+            Err(source) => return Err(unremovable(path, source, journal)),
+        };
+        match point.unmount(UnmountFlags::empty()) {
             Ok(()) => undone = Undone::Removed,
             Err(Errno::INVAL | Errno::NOENT) => break,
-            Err(Errno::BUSY) if started.elapsed() < PATIENCE => {
-                if is_fuse(path) {
-                    abort(path);
+            Err(Errno::BUSY) if !is_late => {
+                if mount.file_system.starts_with("fuse") {
+                    point.abort();
                 }
                 sleep(Duration::from_millis(20));
             }
@@ -101,25 +118,61 @@ fn unmount_while(
     Ok(undone)
 }
 
+/// A mount point, held by the directory it is in: what is a mount point cannot be renamed, but what
+/// leads there can, and somebody else's mount could be in its place then.
+struct Point {
+    parent: Held,
+    name: OsString,
+}
+
+impl Point {
+    fn of(mount: &Mount) -> io::Result<Self> {
+        let at = &mount.mount_point;
+        let parent = Held::directory(at.parent().unwrap_or(Path::new("/")))?;
+        let name = at.file_name().unwrap_or_default().to_owned();
+        // Without asking its server, who may be gone.
+        let flags = AtFlags::STATX_DONT_SYNC | AtFlags::SYMLINK_NOFOLLOW | AtFlags::NO_AUTOMOUNT;
+        let found = statx(&parent, &name, flags, StatxFlags::MNT_ID)?;
+        let tells = StatxFlags::from_bits_retain(found.stx_mask).contains(StatxFlags::MNT_ID);
+        let device = (found.stx_dev_major, found.stx_dev_minor);
+        let is_it = if tells {
+            found.stx_mnt_id == mount.id
+        } else {
+            device == (mount.device.major, mount.device.minor)
+        };
+        if is_it { Ok(Self { parent, name }) } else { Err(exchanged()) }
+    }
+
+    fn path(&self) -> PathBuf {
+        self.parent.path().join(&self.name)
+    }
+
+    fn unmount(&self, flags: UnmountFlags) -> Result<(), Errno> {
+        unmount(self.path(), flags | UnmountFlags::NOFOLLOW)
+    }
+
+    /// Ends all requests to a FUSE file system, whose server was told to end before. A server that
+    /// is killed while it waits for itself (go-fuse polls its own mount when it starts) never goes
+    /// otherwise: the thread that waits holds the connection that would end its waiting.
+    fn abort(&self) {
+        let _ = self.unmount(UnmountFlags::FORCE);
+    }
+}
+
+/// Unmounts what is called `name`, unless a program has a file on it open: then the error is
+/// [`io::ErrorKind::ResourceBusy`], and nothing has changed. False if it is not there.
+pub(crate) fn release(name: &str) -> io::Result<bool> {
+    let Some(mount) = named(name)? else { return Ok(false) };
+    unmount_unused(&Point::of(&mount)?.path()).map(|()| true)
+}
+
 /// Whether a FUSE file system is mounted at `path`, and nothing over it.
 pub(crate) fn is_fuse(path: &Path) -> bool {
     top_at(path).is_some_and(|mount| mount.file_system.starts_with("fuse"))
 }
 
-/// Whether what is called `name` is mounted at `path`, and nothing over it.
-pub(crate) fn is_top(path: &Path, name: &str) -> bool {
-    top_at(path).is_some_and(|mount| mount.source == name)
-}
-
 fn top_at(path: &Path) -> Option<Mount> {
     mounts().unwrap_or_default().into_iter().rfind(|mount| mount.mount_point == path)
-}
-
-/// Ends all requests to a FUSE file system, whose server was told to end before. A server that is
-/// killed while it waits for itself (go-fuse polls its own mount when it starts) never goes
-/// otherwise: the thread that waits holds the connection that would end its waiting.
-fn abort(path: &Path) {
-    let _ = unmount(path, UnmountFlags::NOFOLLOW | UnmountFlags::FORCE);
 }
 
 pub(crate) fn unremovable(path: &Path, source: io::Error, journal: &Path) -> Error {

@@ -102,6 +102,25 @@ pub enum Obstacle {
     /// A mount point that another disk is about to be mounted at.
     #[error("another virtual disk is being mounted here; name a directory for each")]
     TakenByAnother,
+    /// A link of somebody else's, which root would follow.
+    #[error(
+        "{} is a link that another user can lead elsewhere at any moment; name what it leads to",
+        link.display()
+    )]
+    LinkOfAnother {
+        /// The link.
+        link: PathBuf,
+    },
+    /// A device in a directory of somebody else's.
+    #[error(
+        "others than root can change {}, and so put another device in its place; name its node in \
+         /dev",
+        directory.display()
+    )]
+    InOthersHands {
+        /// The directory.
+        directory: PathBuf,
+    },
     /// A directory was named where a file is needed.
     #[error("is a directory, but the base of a stack is a file; name a file in it")]
     NotAFile,
@@ -289,6 +308,10 @@ mod tests {
         insta::assert_snapshot!(told(Obstacle::Unreachable(denied())), @"arm b: /mnt/x: cannot be examined: permission denied");
         insta::assert_snapshot!(told(Obstacle::Unreadable(denied())), @"arm b: /mnt/x: cannot be read: permission denied; change its permissions, or run as a user who may read it");
         insta::assert_snapshot!(told(Obstacle::Unwritable(denied())), @"arm b: /mnt/x: no test files can be made here: permission denied; choose another directory, or run as a user who may write to it");
+        let link = "/home/me/x".into();
+        insta::assert_snapshot!(told(Obstacle::LinkOfAnother { link }), @"arm b: /mnt/x: /home/me/x is a link that another user can lead elsewhere at any moment; name what it leads to");
+        let directory = "/home/me".into();
+        insta::assert_snapshot!(told(Obstacle::InOthersHands { directory }), @"arm b: /mnt/x: others than root can change /home/me, and so put another device in its place; name its node in /dev");
         insta::assert_snapshot!(told(Obstacle::ReadOnly), @"arm b: /mnt/x: no test files can be made here: mounted read-only; choose another directory");
         insta::assert_snapshot!(told(Obstacle::NoDirect { file_system: "fuse.sshfs".into() }), @"arm b: /mnt/x: its file system (fuse.sshfs) cannot bypass the page cache; switch direct I/O off for all arms (direct=false), or choose another place");
         let job = "query".to_owned();

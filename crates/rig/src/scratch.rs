@@ -4,45 +4,46 @@
 //! marker file `.owner-<token>` whose random token is in the journal. So there are exactly three
 //! states in which a killed run can leave it: absent, empty, or marked. Anything else is not ours.
 
-use std::fs::{DirBuilder, File, OpenOptions};
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use rustix::fs::{
-    AtFlags, CWD, Dir, FileType, Mode, OFlags, Statx, StatxFlags, openat, statx, unlinkat,
-};
+use rustix::fs::{AtFlags, FileType, Statx, StatxFlags, fstat, statat, statx, unlinkat};
 use rustix::io::Errno;
 
-use crate::entry::{Entry, Undone, inode_of_parent};
+use crate::entry::{Entry, Undone};
 use crate::error::Error;
+use crate::held::{Held, list, open_directory};
 use crate::journal::{Journal, token};
 
+/// How often a directory that is empty is looked for again, if somebody renames it meanwhile.
+const ATTEMPTS: u32 = 100;
+
 /// Makes a private directory in `parent` (absolute, without symbolic links).
-pub(crate) fn make(parent: &Path, journal: &mut Journal) -> Result<PathBuf, Error> {
+pub(crate) fn make(parent: &Path, journal: &mut Journal) -> Result<Held, Error> {
     let failed = |source: io::Error| Error::Make {
         path: parent.to_owned(),
         action: "make a private directory in it",
         source,
     };
-    let path = parent.join(format!(".iotax-{}", token().map_err(failed)?));
-    let token = token().map_err(failed)?;
-    journal.announce(Entry::Directory {
-        path: path.clone(),
-        token: token.clone(),
-        parent_inode: inode_of_parent(&path).map_err(|error| failed(error.into()))?,
-    })?;
-    mark(&path, &token).map_err(failed)?;
-    Ok(path)
+    make_in(&Held::at(parent).map_err(failed)?, journal)
 }
 
-fn mark(path: &Path, token: &str) -> io::Result<()> {
-    DirBuilder::new().mode(0o700).create(path)?;
-    let marker = path.join(marker_name(token));
-    OpenOptions::new().write(true).create_new(true).mode(0o600).open(marker)?;
-    // After power loss the marker must not be missing where files are found.
-    File::open(path)?.sync_all()
+/// Makes a private directory in a directory that is held.
+pub(crate) fn make_in(parent: &Held, journal: &mut Journal) -> Result<Held, Error> {
+    let failed = |source: io::Error| Error::Make {
+        path: parent.shown().to_owned(),
+        action: "make a private directory in it",
+        source,
+    };
+    let name = format!(".iotax-{}", token().map_err(failed)?);
+    let token = token().map_err(failed)?;
+    journal.announce(Entry::Directory {
+        path: parent.shown().join(&name),
+        token: token.clone(),
+        parent_inode: parent.inode().map_err(failed)?,
+    })?;
+    parent.make_private(&name, &marker_name(&token)).map_err(failed)
 }
 
 fn marker_name(token: &str) -> String {
@@ -50,55 +51,90 @@ fn marker_name(token: &str) -> String {
 }
 
 /// Removes the private directory with this token and all that is in it, the marker last, so that
-/// an interrupted removal can be finished.
-pub(crate) fn remove(path: &Path, token: &str, journal: &Path) -> Result<Undone, Error> {
-    let not_ours = |why| Error::NotOurs { path: path.to_owned(), why, journal: journal.to_owned() };
+/// an interrupted removal can be finished. It is known by its marker, whatever it is called by now:
+/// whoever owns `parent` may have renamed it.
+pub(crate) fn remove(
+    parent: &Held,
+    path: &Path,
+    token: &str,
+    journal: &Path,
+) -> Result<Undone, Error> {
     let failed = |error: Errno| Error::Remove {
         path: path.to_owned(),
         source: error.into(),
         journal: journal.to_owned(),
     };
-    let directory = match open_directory(CWD, path) {
-        Ok(directory) => directory,
-        Err(Errno::NOENT) => return Ok(Undone::Absent),
-        Err(Errno::NOTDIR | Errno::LOOP) => return Err(not_ours("it is not a directory")),
-        Err(error) => return Err(failed(error)),
-    };
+    let name = path.file_name().unwrap_or_default().as_encoded_bytes();
     let marker = marker_name(token);
-    let names = list(&directory).map_err(failed)?;
-    let is_ours = names.iter().any(|(name, _)| name == marker.as_bytes());
-    if !is_ours && !names.is_empty() {
-        return Err(not_ours("it does not bear the mark of the run that made it"));
-    }
+    let Some(directory) = find(parent, name, &marker) else {
+        return remove_unmarked(parent, path, journal);
+    };
     // By descriptor, not by path: whoever may rename the directory cannot make us empty another.
+    let names = list(&directory).map_err(failed)?;
     names
         .iter()
         .filter(|(name, _)| name != marker.as_bytes())
         .try_for_each(|(name, kind)| remove_tree(&directory, name, *kind))
-        .and_then(
-            |()| if is_ours { unlinkat(&directory, marker, AtFlags::empty()) } else { Ok(()) },
-        )
-        .and_then(|()| unlinkat(CWD, path, AtFlags::REMOVEDIR))
+        .and_then(|()| unlinkat(&directory, marker, AtFlags::empty()))
+        .and_then(|()| remove_empty(parent, name, &directory))
         .map_err(failed)?;
     Ok(Undone::Removed)
 }
 
-fn open_directory(at: impl AsFd, path: impl rustix::path::Arg) -> Result<OwnedFd, Errno> {
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    openat(at, path, flags, Mode::empty())
+/// What a run leaves that was killed right after it made a directory is empty; anything else
+/// without the marker is not ours.
+fn remove_unmarked(parent: &Held, path: &Path, journal: &Path) -> Result<Undone, Error> {
+    let why = match unlinkat(parent, path.file_name().unwrap_or_default(), AtFlags::REMOVEDIR) {
+        Ok(()) => return Ok(Undone::Removed),
+        Err(Errno::NOENT) => return Ok(Undone::Absent),
+        Err(Errno::NOTDIR) => "it is not a directory",
+        Err(Errno::NOTEMPTY | Errno::EXIST) => "it does not bear the mark of the run that made it",
+        Err(error) => {
+            return Err(Error::Remove {
+                path: path.to_owned(),
+                source: error.into(),
+                journal: journal.to_owned(),
+            });
+        }
+    };
+    Err(Error::NotOurs { path: path.to_owned(), why, journal: journal.to_owned() })
 }
 
-/// Names and types of what is in a directory.
-fn list(directory: &OwnedFd) -> Result<Vec<(Vec<u8>, FileType)>, Errno> {
-    let mut names = Vec::new();
-    for entry in Dir::read_from(directory)? {
-        let entry = entry?;
-        let name = entry.file_name().to_bytes();
-        if name != b"." && name != b".." {
-            names.push((name.to_vec(), entry.file_type()));
+/// The directory in `parent` that has a file of the marker's name: the one called `name`, or any
+/// other.
+fn find(parent: &Held, name: &[u8], marker: &str) -> Option<OwnedFd> {
+    let marked = |name: &[u8]| {
+        let directory = open_directory(parent, name).ok()?;
+        let flags = AtFlags::SYMLINK_NOFOLLOW;
+        statx(&directory, marker, flags, StatxFlags::TYPE).is_ok().then_some(directory)
+    };
+    // What is mounted here is none, and a server that is gone would not answer.
+    let is_marked = |name: &[u8]| {
+        is_mount(parent, name).is_ok_and(|is_mount| !is_mount) && marked(name).is_some()
+    };
+    parent.find(name, is_marked).and_then(|name| marked(&name))
+}
+
+/// Removes an empty directory in `parent` by the name that it has at the moment.
+fn remove_empty(parent: &Held, name: &[u8], directory: &OwnedFd) -> Result<(), Errno> {
+    let wanted = fstat(directory)?;
+    let is_it = |name: &[u8]| {
+        statat(parent, name, AtFlags::SYMLINK_NOFOLLOW)
+            .is_ok_and(|found| (found.st_dev, found.st_ino) == (wanted.st_dev, wanted.st_ino))
+    };
+    let mut last = Ok(());
+    for _ in 0..ATTEMPTS {
+        // Not to be seen while it is renamed, or gone.
+        let Some(here) = parent.find(name, is_it) else { continue };
+        // Removes nothing but an empty directory, whatever has that name now.
+        last = unlinkat(parent, here, AtFlags::REMOVEDIR);
+        match last {
+            Ok(()) if !is_it(name) => return Ok(()),
+            Ok(()) | Err(Errno::NOENT | Errno::NOTDIR | Errno::NOTEMPTY | Errno::EXIST) => {}
+            Err(error) => return Err(error),
         }
     }
-    Ok(names)
+    last
 }
 
 fn remove_tree(directory: &OwnedFd, name: &[u8], kind: FileType) -> Result<(), Errno> {
@@ -122,11 +158,11 @@ fn remove_tree(directory: &OwnedFd, name: &[u8], kind: FileType) -> Result<(), E
 }
 
 /// Whether what is called `name` in a directory is on another mount than the directory.
-fn is_mount(directory: &OwnedFd, name: &[u8]) -> Result<bool, Errno> {
+fn is_mount(directory: impl AsFd, name: &[u8]) -> Result<bool, Errno> {
     let wanted = StatxFlags::BASIC_STATS | StatxFlags::MNT_ID;
     let cached = AtFlags::NO_AUTOMOUNT | AtFlags::STATX_DONT_SYNC;
-    let outer = statx(directory, c"", cached | AtFlags::EMPTY_PATH, wanted)?;
-    let inner = statx(directory, name, cached | AtFlags::SYMLINK_NOFOLLOW, wanted)?;
+    let outer = statx(&directory, c"", cached | AtFlags::EMPTY_PATH, wanted)?;
+    let inner = statx(&directory, name, cached | AtFlags::SYMLINK_NOFOLLOW, wanted)?;
     let device = |stat: &Statx| (stat.stx_dev_major, stat.stx_dev_minor);
     Ok(device(&outer) != device(&inner) || outer.stx_mnt_id != inner.stx_mnt_id)
 }

@@ -1,13 +1,11 @@
 //! Takes down what killed runs left behind.
 
 use std::collections::BTreeSet;
-use std::fs;
-use std::io;
 use std::path::Path;
 
 use crate::entry::Undone;
 use crate::error::Error;
-use crate::journal::{self, Open, journals};
+use crate::journal::{self, Found, Open, journals};
 
 /// What [`undo`] did.
 #[derive(Debug, Default)]
@@ -29,19 +27,17 @@ pub struct UndoReport {
 /// Only what bears the mark of its run is removed.
 pub fn undo(state_dir: &Path) -> UndoReport {
     let mut report = UndoReport::default();
-    let directory = journal::directory(state_dir);
-    let journals = match journals(&directory) {
-        Ok(journals) => journals,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return report,
-        Err(error) => {
-            let why = format!("cannot be listed: {error}");
-            report.problems.push(Error::UnusableJournal { journal: directory, why });
-            return report;
-        }
-    };
-    for path in journals {
-        match Open::of_the_dead(&path) {
-            Ok(Some(open)) => {
+    if let Err(error) = undo_all(state_dir, &mut report) {
+        report.problems.push(error);
+    }
+    report
+}
+
+fn undo_all(state_dir: &Path, report: &mut UndoReport) -> Result<(), Error> {
+    let Some(directory) = journal::directory(state_dir)? else { return Ok(()) };
+    for name in journals(&directory)? {
+        match Open::found(&directory, &name) {
+            Ok(Found::Dead(open)) => {
                 let removed = &mut report.removed;
                 let errors = open.unwind(&mut |entry, undone| {
                     if undone == Undone::Removed {
@@ -50,27 +46,21 @@ pub fn undo(state_dir: &Path) -> UndoReport {
                 });
                 report.problems.extend(errors);
             }
-            Ok(None) if path.exists() => {
+            Ok(Found::Living { owner }) => {
                 report.live += 1;
-                report.processes.extend(owner(&path));
+                report.processes.extend(owner);
             }
-            Ok(None) => {}
+            Ok(Found::Gone) => {}
             Err(error) => report.problems.push(error),
         }
     }
-    report
-}
-
-/// The process that wrote a journal.
-fn owner(journal: &Path) -> Option<u32> {
-    let text = fs::read_to_string(journal).ok()?;
-    let head: serde_json::Value = serde_json::from_str(text.lines().next()?).ok()?;
-    head["pid"].as_u64().and_then(|pid| pid.try_into().ok())
+    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
     use std::path::PathBuf;
 
     use crate::entry::{Entry, Identity, inode_of_parent};
@@ -88,7 +78,7 @@ mod tests {
             let dead = Self { root: tempfile::tempdir().unwrap() };
             fs::create_dir(dead.root.path().join("target")).unwrap();
             let mut journal = Journal::new(Some(dead.state()));
-            let made = scratch::make(&dead.target(), &mut journal).unwrap();
+            let made = scratch::make(&dead.target(), &mut journal).unwrap().shown().to_owned();
             fs::write(made.join("job.0"), "data").unwrap();
             journal.die();
             (dead, made)
@@ -103,7 +93,8 @@ mod tests {
         }
 
         fn journal(&self) -> PathBuf {
-            journals(&self.state().join("undo")).unwrap().remove(0)
+            let directory = journal::directory(&self.state()).unwrap().unwrap();
+            directory.path_of(&journals(&directory).unwrap()[0])
         }
 
         fn rewrite(&self, change: impl Fn(String) -> String) {
@@ -178,11 +169,23 @@ mod tests {
     #[test]
     fn a_symbolic_link_in_its_place_is_not_followed() {
         let (dead, made) = Dead::with_directory();
-        let moved = dead.target().join("moved");
+        let moved = dead.root.path().join("moved");
         fs::rename(&made, &moved).unwrap();
         std::os::unix::fs::symlink(&moved, &made).unwrap();
         insta::assert_snapshot!(dead.problem(), @"target/.iotax-RANDOM: left alone: it is not a directory. If it is yours, delete state/undo/JOURNAL to forget about it");
         assert!(moved.join("job.0").exists());
+    }
+
+    #[test]
+    fn it_is_known_by_its_mark_by_whatever_name() {
+        let (dead, made) = Dead::with_directory();
+        fs::rename(&made, dead.target().join("renamed")).unwrap();
+        fs::create_dir(&made).unwrap();
+        fs::write(made.join("precious"), "").unwrap();
+        assert_eq!(undo(&dead.state()).removed, [made.display().to_string()]);
+        let left: Vec<_> = fs::read_dir(dead.target()).unwrap().flatten().collect();
+        assert_eq!(left.len(), 1);
+        assert!(made.join("precious").exists());
     }
 
     #[test]

@@ -65,7 +65,8 @@ impl Bench {
 
 fn directory_of(rig: &mut Rig, arm: usize) -> PathBuf {
     let Place::Path(path) = rig.up(arm).unwrap() else { panic!("not a path") };
-    path.to_owned()
+    // It goes by a descriptor.
+    fs::canonicalize(path).unwrap()
 }
 
 fn read(rig: &mut Rig, arm: usize, offset: u64) -> Vec<u8> {

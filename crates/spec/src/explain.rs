@@ -39,14 +39,22 @@ impl Job {
         if let Bound::Bytes(bytes) = self.bound {
             parts.push(format!("until {} per thread", format_bytes(bytes)));
         }
-        if self.start_delay_ns > 0 {
-            parts.push(format!("from {} on", format_duration(self.start_delay_ns)));
-        }
+        let (start, end) = (self.start_delay_ns, self.end_after_ns);
+        parts.extend(match (start, end.map(format_duration)) {
+            (0, None) => None,
+            (0, Some(end)) => Some(format!("until {end}")),
+            (start, None) => Some(format!("from {} on", format_duration(start))),
+            (start, Some(end)) => Some(format!("from {} until {end}", format_duration(start))),
+        });
         if let Some(writes) = self.fsync_every {
             parts.push(format!("sync every {}", plural(writes, "write")));
         }
         if let Some(think) = self.think {
-            let (time, ios) = (format_duration(think.time_ns), plural(think.after_ios, "I/O"));
+            let ios = match think.after_ios {
+                1 => "I/O".to_owned(),
+                ios => plural(ios, "I/O"),
+            };
+            let time = format_duration(think.time_ns);
             parts.push(format!("a pause of {time} after every {ios}"));
         }
         if !self.cpus.is_empty() {
@@ -126,6 +134,7 @@ impl Job {
         };
         let cache = match (self.engine, self.direct, self.invalidate) {
             (Engine::Vdisk | Engine::Null, ..) => "",
+            (_, false, _) if self.uncached => " buffered with a cache that is kept cold",
             (_, true, _) => " direct",
             (_, false, true) => " buffered with a cold cache",
             (_, false, false) => " buffered",
@@ -188,6 +197,11 @@ mod tests {
           every trial: 2s ramp, then 5s measured
           io: 1 thread, random I/Os (70 % reads) of 4k, over 1G, io_uring direct
         driver-searcher
+          every trial: 4s ramp, then 1m measured
+          download: 30 threads, sequential writes of 4M, over 2G each, psync buffered, a pause of 105ms after every I/O, write-through
+          mmap_read (decides): 8 threads, random reads of 4k-1M, over 50G of `fio_blob`, mmap buffered with a cache that is kept cold, from 2s on
+          index: up to 4 versions/s of 16M published and loaded, slow over 10ms; 1000 queries/s of 16k
+        driver-searcher-published
           every trial: 4s ramp, then 1m measured
           download: 30 threads, sequential writes of 4M, over 2G each, psync buffered
           mmap_read (decides): 8 threads, random reads of 4k-1M, over 50G of `fio_blob`, mmap buffered with a cold cache, from 2s on

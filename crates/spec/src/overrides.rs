@@ -4,7 +4,12 @@ use crate::error::{Error, Subject};
 use crate::keys::{self, INDEX_KEYS, JOB_KEYS, Key};
 use crate::presets::default_index;
 use crate::units::{self, Unit};
-use crate::workload::{Bound, Workload};
+use crate::workload::{Bound, Job, Workload};
+
+/// Index versions that a window must have room for: of fewer loads no mean can be told.
+const LEAST_VERSIONS: f64 = 32.0;
+/// The same for the start that is discarded: the queues of the disk must have filled.
+const LEAST_RAMP_VERSIONS: f64 = 8.0;
 
 /// What is changed about a workload before it runs, in the order of the fields: an explicit time
 /// is not scaled.
@@ -37,10 +42,14 @@ impl Changes {
 }
 
 impl Workload {
-    /// Multiplies times (window, ramp, start delays) and sizes (spans and where they begin, byte
+    /// Multiplies times (window, ramp, starts and ends of jobs) and sizes (spans and where they begin, byte
     /// bounds, index versions) by `factor`. Threads, depths, rates, pauses and block sizes stay,
     /// since they are the load's shape; a span stays a whole number of largest blocks, and at
     /// least one.
+    ///
+    /// Threads of which fewer do the same ([`Job::least_threads`]) are scaled, too, and with them the
+    /// pauses by which they share a rate. Times of a workload with an index get no shorter than what
+    /// its loads take to be counted.
     pub fn scale(&mut self, factor: f64) -> Result<(), Error> {
         if !(factor.is_finite() && factor > 0.0) {
             let advice = "write a factor above 0; 0.05 is a twentieth";
@@ -51,15 +60,17 @@ impl Workload {
                 advice,
             ));
         }
-        self.time_ns = scaled(self.time_ns, factor, 1);
-        self.ramp_ns = scaled(self.ramp_ns, factor, 1);
+        self.time_ns = self.scaled_time(self.time_ns, factor, LEAST_VERSIONS);
+        self.ramp_ns = self.scaled_time(self.ramp_ns, factor, LEAST_RAMP_VERSIONS);
         for job in &mut self.jobs {
+            job.scale_threads(factor);
             let block = u64::from(job.block_sizes.max_bytes());
             let unit = block.max(job.align_bytes.unwrap_or(0));
             let files = u64::from(job.files_per_thread);
             job.size_bytes = scaled(job.size_bytes, factor, unit.saturating_mul(files));
             job.offset_bytes = scaled(job.offset_bytes, factor, unit);
             job.start_delay_ns = scaled(job.start_delay_ns, factor, 1);
+            job.end_after_ns = job.end_after_ns.map(|end_ns| scaled(end_ns, factor, 1));
             if let Some(tree) = &mut job.tree {
                 let files = scaled(tree.files.into(), factor, 1);
                 tree.files = u32::try_from(files).unwrap_or(u32::MAX);
@@ -73,6 +84,15 @@ impl Workload {
             index.index_bytes = scaled(index.index_bytes, factor, unit);
         }
         Ok(())
+    }
+
+    /// A time of the whole, but not cut below what so many versions of the index take.
+    fn scaled_time(&self, time_ns: u64, factor: f64, versions: f64) -> u64 {
+        let of_index = self.index.map_or(0.0, |index| versions * 1e9 / index.versions_per_second);
+        // Saturates where no version is ever published; such an index is refused later.
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "see above")]
+        let least_ns = (of_index as u64).min(time_ns);
+        scaled(time_ns, factor, 1).max(least_ns)
     }
 
     /// Applies one override, `key=value` or `job.key=value`.
@@ -143,6 +163,20 @@ impl Workload {
     }
 }
 
+impl Job {
+    /// Fewer threads with shorter pauses offer what more threads offered.
+    fn scale_threads(&mut self, factor: f64) {
+        let Some(least) = self.least_threads else { return };
+        let before = u64::from(self.threads.max(1));
+        let least = least.min(self.threads);
+        let threads = u32::try_from(scaled(self.threads.into(), factor, 1)).unwrap_or(u32::MAX);
+        self.threads = threads.max(least);
+        if let Some(think) = &mut self.think {
+            think.time_ns = think.time_ns.saturating_mul(self.threads.into()) / before;
+        }
+    }
+}
+
 fn find_key<T>(
     keys: &'static [Key<T>],
     name: &str,
@@ -188,29 +222,35 @@ mod tests {
     use crate::workload::{BlockSizes, Engine, Pattern};
 
     fn published() -> Workload {
-        Workload::preset("driver-searcher").unwrap()
+        Workload::preset("driver-searcher-published").unwrap()
     }
 
     #[test]
-    fn a_twentieth_of_the_published_workload_takes_three_seconds() {
+    fn a_twentieth_of_the_published_workload_keeps_its_threads() {
         let mut workload = published();
         workload.scale(0.05).unwrap();
-        assert_eq!(workload.time_ns, 3_000_000_000);
-        assert_eq!(workload.ramp_ns, 200_000_000);
         let [download, mmap_read] = workload.jobs.as_slice() else { panic!("two jobs") };
         assert_eq!(download.size_bytes, 100 << 20);
-        assert_eq!(download.threads, 30);
+        assert_eq!((download.threads, download.think), (30, None));
         assert_eq!(mmap_read.size_bytes, 2560 << 20);
         assert_eq!(mmap_read.start_delay_ns, 100_000_000);
     }
 
     #[test]
-    fn spans_stay_whole_blocks() {
-        let mut workload = published();
-        workload.scale(1e-9).unwrap();
-        assert_eq!(workload.jobs[0].size_bytes, 4 << 20);
-        assert_eq!(workload.jobs[1].size_bytes, 1 << 20);
-        workload.validate().unwrap();
+    fn times_shrink_only_as_far_as_the_index_can_still_be_measured() {
+        let times = |factor: f64, index: &str| {
+            let mut workload = published();
+            workload.set(index).unwrap();
+            workload.scale(factor).unwrap();
+            (workload.ramp_ns, workload.time_ns)
+        };
+        // 32 and 8 versions at 4 per second.
+        assert_eq!(times(0.05, "index.versions=4"), (2_000_000_000, 8_000_000_000));
+        assert_eq!(times(0.6, "index.versions=4"), (2_400_000_000, 36_000_000_000));
+        assert_eq!(times(0.05, "index=off"), (200_000_000, 3_000_000_000));
+        // Never longer than they were.
+        assert_eq!(times(0.05, "index.versions=0.1"), (4_000_000_000, 60_000_000_000));
+        assert_eq!(times(2.0, "index.versions=4"), (8_000_000_000, 120_000_000_000));
     }
 
     #[test]
@@ -262,7 +302,7 @@ mod tests {
         unknown key `treads`; did you mean `threads`?
           treads=4
           ^^^^^^ column 1
-        known keys: engine, threads, depth, rw, read-percent, pattern, block-size, size, file, rate, io-size, start-delay, direct, invalidate, fsync-every, end-fsync, verify, sqpoll, advise, files, files-per-directory, file-size, operations, align, offset, write-through, think, cpus, files-per-thread, pre-read, ends-all, submit-batch, time, ramp, primary, index
+        known keys: engine, threads, depth, rw, read-percent, pattern, block-size, size, file, rate, io-size, start-delay, end-after, direct, invalidate, fsync-every, end-fsync, verify, sqpoll, advise, files, files-per-directory, file-size, operations, align, offset, write-through, think, cpus, files-per-thread, pre-read, ends-all, submit-batch, uncached, time, ramp, primary, index
         ");
         assert_snapshot!(error("mmap_raed.threads=4"), @"
         unknown job `mmap_raed`; did you mean `mmap_read`?

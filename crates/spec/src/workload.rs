@@ -18,7 +18,8 @@ pub struct Workload {
     pub ramp_ns: u64,
     /// Length of the measured window of each trial, in nanoseconds.
     pub time_ns: u64,
-    /// The jobs, all started together (apart from their own `start_delay_ns`).
+    /// The jobs, all started together (apart from their own `start_delay_ns` and
+    /// `end_after_ns`).
     pub jobs: Vec<Job>,
     /// Index publishing and loading beside the jobs, if the workload has it.
     pub index: Option<IndexLoads>,
@@ -73,6 +74,10 @@ pub struct Job {
     pub bound: Bound,
     /// Wait before the first I/O, from the start of the trial.
     pub start_delay_ns: u64,
+    /// When the job's I/O ends, from the start of the trial, ramp included; with the trial, if
+    /// that is earlier or this is `None`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub end_after_ns: Option<u64>,
     /// Bypass the page cache (`O_DIRECT`).
     pub direct: bool,
     /// Drop the file's cached pages before each trial, and again whenever a pass over the span is
@@ -106,6 +111,13 @@ pub struct Job {
     /// Files each thread spreads its I/O over in turn, `size_bytes` in all (fio: `nrfiles`).
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub files_per_thread: u32,
+    /// What an I/O has touched leaves the page cache again right after it: the file stays as cold as
+    /// one far larger than memory, however small it is.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub uncached: bool,
+    /// A smaller scale takes threads away, too, down to so many: see [`Workload::scale`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub least_threads: Option<u32>,
     /// Read the span into the cache before the trial (fio: `pre_read`).
     #[serde(default, skip_serializing_if = "is_default")]
     pub pre_read: bool,

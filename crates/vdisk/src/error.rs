@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::io::Errno;
 
+use crate::names::shown;
 use crate::text::Bytes;
 
 /// Why a disk could not be opened, prepared or given a session. I/O itself answers with an
@@ -263,7 +264,7 @@ impl Error {
         let source = source
             .raw_os_error()
             .map_or_else(|| std::io::Error::from(source.kind()), std::io::Error::from_raw_os_error);
-        Self::File { path: path.to_owned(), action, source }
+        Self::File { path: shown(path), action, source }
     }
 
     pub(crate) fn parameter(

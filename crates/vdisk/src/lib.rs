@@ -60,6 +60,7 @@ mod io;
 mod layer;
 mod layers;
 mod memory;
+mod names;
 mod prepare;
 mod session;
 mod stack;
@@ -77,6 +78,7 @@ pub use layers::{
     AesConfig, CacheConfig, DelayConfig, FaultConfig, FileConfig, FlashConfig, LayerConfig,
     MemConfig, QueueConfig, ThrottleConfig, TierConfig, Trigger,
 };
+pub use names::shown;
 pub use prepare::Prepared;
 pub use rustix::io::Errno;
 pub use session::{Session, Submitted};

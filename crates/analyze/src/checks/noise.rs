@@ -77,7 +77,7 @@ fn advice(evidence: &Evidence<'_>) -> String {
 fn best_trial_seconds(evidence: &Evidence<'_>) -> Option<f64> {
     let kept: Vec<_> = evidence
         .blocks
-        .kept
+        .all
         .iter()
         .flat_map(|block: &Block<'_>| block.trials.iter().enumerate())
         .filter_map(|(arm, trial)| trial.map(|trial| (arm, trial)))

@@ -1,52 +1,94 @@
 use iotax_spec::Design;
 
 use super::Evidence;
-use crate::analysis::{Check, Warning};
-use crate::stats::rci::MIN_BLOCKS;
-use crate::words::{count, percent};
+use crate::analysis::{Check, Comparison, EffectChange, Estimate, Metric, Warning};
+use crate::compare::is_open_loop;
+use crate::stats::regime::{LEVEL, monitor};
+use crate::words::{count, metric, percent, two_digits};
 
-const ENDED: &str = "Probably burst credits ran out; early in a run it may also be a cache that \
-                     filled up. What lasts is the level after the shift. To measure that level \
-                     only, drain the credits first (a longer --ramp or a run before this one); to \
-                     measure the burst, let the volume rest and run shorter.";
-const LATE: &str = "Measure more blocks (--max-blocks): if throughput comes back, the blocks before \
-                    are used again; if it stays, burst credits ran out and only the level after \
-                    the shift counts.";
+const FELL: &str = "Probably burst credits ran out; early in a run it may also be a cache that \
+                    filled up, or a neighbour that began. If what lasts is to be measured, drain \
+                    the credits first (--drain); if the burst, let the volume rest and run shorter.";
+const ROSE: &str = "Probably something else used the storage and ended, or the volume grew faster. \
+                    If only the level since is of interest, run again.";
+const CHANGED: &str = "Something came or went that this arm alone has: a cache that filled up, \
+                       credits of its own, a background job on its device. Run again: if the cost \
+                       is what it has been since the change, that is the one that lasts.";
 
-/// A downward shift that all arms share, such as the end of a credit burst.
+/// A level that changed for good in the middle of the run. One arm's is looked for first, since it
+/// moves the mean of all arms, too.
 pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Warning> {
-    let Some(shift) = evidence.blocks.shift else { return Vec::new() };
-    let usable = evidence.trials.iter().filter(|trial| trial.usable).count();
-    let is_single = evidence.experiment.spec.design == Design::Single;
-    let (dropped, kept) = (evidence.blocks.dropped as u64, evidence.blocks.kept.len() as u64);
-    // What is left after it is too little for the first look: the level may not last.
-    let is_late = !is_single && kept < MIN_BLOCKS as u64;
-    let used = if is_single {
-        "the summary averages over both levels".to_owned()
-    } else if is_late {
+    let primary = evidence.conclusions.first().map(|c| c.comparison.metric);
+    let changed: Vec<Warning> = evidence
+        .conclusions
+        .iter()
+        .map(|conclusion| &conclusion.comparison)
+        .filter(|comparison| Some(comparison.metric) == primary)
+        .filter_map(|comparison| Some(of_one(comparison, comparison.change.as_ref()?)))
+        .collect();
+    if changed.is_empty() { of_all(evidence).into_iter().collect() } else { changed }
+}
+
+/// The effect of one arm (or layer).
+fn of_one(comparison: &Comparison, change: &EffectChange) -> Warning {
+    let [before, since] = change.blocks;
+    let rests = if comparison.verdict.is_decided() {
+        "the verdict rests on those since"
+    } else {
+        "those since are too few for a verdict of their own"
+    };
+    Warning {
+        check: Check::RegimeShift,
+        arm: comparison.arm.clone().or_else(|| comparison.layer.clone()),
+        message: format!(
+            "the effect on {} changed after block {}: a tax of {} in the {} up to then, of {} in \
+             the {} since; {rests}",
+            metric(comparison.metric),
+            change.after_block,
+            tax(change.before),
+            count(before.into(), "block"),
+            tax(change.since),
+            count(since.into(), "block"),
+        ),
+        advice: CHANGED.to_owned(),
+        trials: since,
+    }
+}
+
+fn tax(part: Option<Estimate>) -> String {
+    part.map_or_else(|| "unknown size".to_owned(), |part| percent(part.value))
+}
+
+/// The level of all arms: comparisons are within blocks, so it moves none of them.
+fn of_all(evidence: &Evidence<'_>) -> Option<Warning> {
+    let spec = &evidence.experiment.spec;
+    let measured = if is_open_loop(&spec.workload) { Metric::Latency } else { Metric::Throughput };
+    let (blocks, levels) = evidence.blocks.levels(measured);
+    let change = monitor(&levels, LEVEL)?;
+    let after = blocks[change.before - 1];
+    let factor = two_digits(change.step.abs().exp());
+    let verb = if change.step < 0.0 { "fell" } else { "rose" };
+    let message = if spec.design == Design::Single {
         format!(
-            "{} up to then left out, {} after it: too few for a verdict, and to tell whether it \
-             stays so",
-            count(dropped, "block"),
-            count(kept, "block")
+            "{} {verb} {factor} x after trial {}; the summary averages over both levels",
+            metric(measured),
+            after + 1
         )
     } else {
         format!(
-            "{} up to then left out, {} after it used (regime: sustained)",
-            count(dropped, "block"),
-            count(kept, "block")
+            "the level of all arms ({}) {verb} {factor} x after block {}; comparisons are within \
+             blocks and stand",
+            metric(measured),
+            after + 1
         )
     };
-    vec![Warning {
+    let is_worse = (change.step < 0.0) == (measured == Metric::Throughput);
+    let trials = evidence.trials.iter().filter(|trial| trial.usable && trial.block > after).count();
+    Some(Warning {
         check: Check::RegimeShift,
         arm: None,
-        message: format!(
-            "at trial {} of {usable} throughput fell to {}{}, in all arms alike; {used}",
-            shift.slot + 1,
-            percent(1.0 / shift.ratio),
-            if is_late { "" } else { " for good" }
-        ),
-        advice: if is_late { LATE } else { ENDED }.to_owned(),
-        trials: u32::try_from(usable - shift.slot.min(usable)).unwrap_or(u32::MAX),
-    }]
+        message,
+        advice: if is_worse { FELL } else { ROSE }.to_owned(),
+        trials: u32::try_from(trials).unwrap_or(u32::MAX),
+    })
 }

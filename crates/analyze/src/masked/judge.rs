@@ -116,6 +116,7 @@ mod tests {
             holds_after_holm: false,
             blocks_needed: None,
             regime: None,
+            change: None,
             cap: None,
         }
     }

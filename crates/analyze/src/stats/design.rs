@@ -69,6 +69,11 @@ impl Design {
         self.looks.iter().rev().find(|&&n| n <= blocks).copied()
     }
 
+    /// The latest look before `blocks`; 0 if there is none.
+    pub fn look_before(&self, blocks: usize) -> usize {
+        blocks.checked_sub(1).and_then(|n| self.look_at_or_before(n)).unwrap_or(0)
+    }
+
     /// The first look after `blocks`.
     pub fn look_after(&self, blocks: usize) -> Option<usize> {
         self.looks.iter().find(|&&n| n > blocks).copied()

@@ -22,7 +22,7 @@
 //! | [`tail`] | are there enough samples behind a percentile |
 //! | [`steady`] | has preconditioning reached steady state |
 //! | [`bucket`] | does one saturated run show a token bucket |
-//! | [`regime`] | did a credit burst end in the middle of the run |
+//! | [`regime`] | did a level change in the middle of the run |
 //! | [`factorial`] | which layer costs how much, and which pairs interact |
 //! | [`unpaired`] | two arms whose results belong to no block |
 //! | [`anytime`] | the wider interval for runs past the last look |

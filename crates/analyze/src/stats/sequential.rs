@@ -98,15 +98,14 @@ impl Sequential {
     /// between looks: go on), and from the last look on always with [`StopReason::LastLook`]
     /// at the least.
     ///
-    /// When blocks were dropped after a change of regime, `d` holds the kept ones; use
-    /// [`Self::decide_after`] then.
+    /// When the effect changed, `d` holds the blocks since; use [`Self::decide_after`] then.
     pub fn decide(&self, d: &[f64]) -> Option<Decision> {
         self.decide_after(d, 0)
     }
 
     /// As [`Self::decide`], but only at looks beyond `last_look`, the largest number of
-    /// blocks analysed so far: after blocks were dropped, a look already used must not be
-    /// used again.
+    /// blocks analysed before the effect was seen to have changed: a look already used must not
+    /// be used again.
     pub fn decide_after(&self, d: &[f64], last_look: usize) -> Option<Decision> {
         let design = self.design();
         let look = d.len().min(design.last_look());
@@ -122,8 +121,14 @@ impl Sequential {
 
     /// Sequential p-value of `d`: from the smallest paired-t p-value of all looks within it.
     pub fn sequential_p(&self, d: &[f64]) -> f64 {
+        self.sequential_p_after(d, 0)
+    }
+
+    /// As [`Self::sequential_p`], from the looks beyond `last_look` only.
+    pub fn sequential_p_after(&self, d: &[f64], last_look: usize) -> f64 {
         let looks = self.design().looks().iter().take_while(|&&n| n <= d.len());
-        let p_values = looks.filter_map(|&n| Summary::of(&d[..n])).map(|s| s.p_value());
+        let unused = looks.filter(|&&n| n > last_look);
+        let p_values = unused.filter_map(|&n| Summary::of(&d[..n])).map(|s| s.p_value());
         self.design().sequential_p(p_values.fold(1.0, f64::min))
     }
 
@@ -132,15 +137,22 @@ impl Sequential {
     /// their place in the family. Arms may have different numbers of blocks.
     pub fn conclude_family(&self, arms: &[&[f64]]) -> Vec<Decision> {
         let mut decisions: Vec<Decision> = arms.iter().map(|d| self.conclude(d)).collect();
-        if arms.len() > 1 {
-            let p: Vec<f64> = arms.iter().map(|d| self.sequential_p(d)).collect();
-            for (decision, adjusted) in decisions.iter_mut().zip(holm::adjusted(&p)) {
-                if decision.verdict.is_signed() && adjusted > self.alpha {
-                    self.withhold(decision);
-                }
+        let p: Vec<f64> = arms.iter().map(|d| self.sequential_p(d)).collect();
+        self.withhold_by_family(&mut decisions, &holm::adjusted(&p));
+        decisions
+    }
+
+    /// Takes back the signs that the family does not support, given Holm's adjusted sequential
+    /// p-values. A family of one supports all.
+    pub(crate) fn withhold_by_family(&self, decisions: &mut [Decision], adjusted: &[f64]) {
+        if decisions.len() < 2 {
+            return;
+        }
+        for (decision, adjusted) in decisions.iter_mut().zip(adjusted) {
+            if decision.verdict.is_signed() && *adjusted > self.alpha {
+                self.withhold(decision);
             }
         }
-        decisions
     }
 
     /// Takes back a sign that the family does not support. The projection goes with it: it

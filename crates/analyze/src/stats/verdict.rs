@@ -24,6 +24,9 @@ pub enum Verdict {
     Undecided,
     /// Both arms sit on the same cap: the comparison shows nothing about the layer.
     Masked,
+    /// The cost changed in the middle of the run, and no verdict rests on what came after.
+    #[serde(rename = "effect changed")]
+    EffectChanged,
     /// Successive block differences are correlated, so the interval is too narrow.
     #[serde(rename = "not independent")]
     NotIndependent,
@@ -67,6 +70,7 @@ impl fmt::Display for Verdict {
             Self::Equivalent => "equivalent",
             Self::Undecided => "undecided",
             Self::Masked => "masked",
+            Self::EffectChanged => "effect changed",
             Self::NotIndependent => "not independent",
             Self::InsufficientTailSamples => "insufficient tail samples",
             Self::Overloaded => "overloaded",
@@ -146,6 +150,7 @@ mod tests {
             (Verdict::Equivalent, "equivalent"),
             (Verdict::Undecided, "undecided"),
             (Verdict::Masked, "masked"),
+            (Verdict::EffectChanged, "effect changed"),
             (Verdict::NotIndependent, "not independent"),
             (Verdict::InsufficientTailSamples, "insufficient tail samples"),
             (Verdict::Overloaded, "overloaded"),

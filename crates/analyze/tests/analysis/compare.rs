@@ -192,19 +192,33 @@ fn cpu_per_io_is_compared_beside_throughput() {
 }
 
 #[test]
-fn the_end_of_a_burst_is_dropped_and_said() {
+fn the_end_of_a_burst_of_all_arms_leaves_the_comparison_alone() {
     let mut bed = Bed::compare(&["base", "slow"]);
     let mut trials = bed.blocks(12, &[400.0, 280.0], 0.02);
     for trial in trials.iter_mut().take(7) {
-        // On credits both arms run at the same, higher rate.
+        // On credits both arms run faster, each at its own rate; one block is split.
         let (block, slot, arm) = (trial.block, trial.slot, usize::from(trial.arm == "slow"));
-        *trial = bed.trial(block, arm, 800.0 * (1.0 + 0.01 * f64::from(block)));
+        *trial = bed.trial(block, arm, 2.0 * [400.0, 280.0][arm] * (1.0 + 0.01 * f64::from(block)));
         trial.slot = slot;
     }
     let analysis = bed.analyze(&trials);
     let slow = of(&analysis, "slow", Metric::Throughput);
-    assert_eq!(slow.regime.as_deref(), Some("sustained"));
-    assert_eq!(slow.blocks, 8);
-    assert!((slow.tax.unwrap() - 0.3).abs() < 0.05, "{slow:?}");
-    assert!(analysis.trials.iter().filter(|t| t.block < 4).all(|t| !t.used));
+    assert_eq!((slow.regime.as_deref(), slow.change, slow.blocks), (None, None, 10));
+    assert!(slow.lo.unwrap() < 0.3 && slow.hi.unwrap() > 0.3, "{slow:?}");
+}
+
+/// Since the change the arm has had as many blocks as had been looked at before it was seen.
+#[test]
+fn enough_blocks_since_a_change_of_effect_earn_a_verdict() {
+    let mut bed = Bed::compare(&["base", "slow"]);
+    let mut trials = bed.blocks(4, &[400.0, 400.0], 0.02);
+    trials.extend(bed.blocks(13, &[400.0, 200.0], 0.02).into_iter().skip(8));
+    let analysis = bed.analyze(&trials);
+    let slow = of(&analysis, "slow", Metric::Throughput);
+    assert_eq!((slow.verdict, slow.blocks), (Verdict::Slower, 8));
+    assert_eq!(slow.regime.as_deref(), Some("after the change"));
+    assert!((slow.tax.unwrap() - 0.5).abs() < 0.05 && slow.holds_after_holm, "{slow:?}");
+    let change = slow.change.unwrap();
+    assert_eq!((change.after_block, change.blocks), (4, [4, 9]));
+    assert!(change.before.unwrap().value.abs() < 0.05, "{change:?}");
 }

@@ -2,11 +2,12 @@
 
 use std::path::Path;
 
-use iotax_spec::fio_write::{Section, is_writable, sections, text};
+use iotax_spec::fio_write::{Section, Times, is_writable, sections, text, times};
 use iotax_spec::{Bound, Engine, Job};
 
 use crate::driver::Request;
 use crate::error::Error;
+use crate::names::shown;
 use crate::places::{Place, Places};
 
 use super::logs::Logs;
@@ -62,8 +63,8 @@ const OURS: &[&str] = &[
     "write_iops_log",
 ];
 
-/// The job file, and for each job the name under which fio reports it; `None` if the trial is over
-/// before the job would start.
+/// The job file, and for each job the name under which fio reports it; `None` if nothing of it is
+/// in the measured window. Those that are log what they do, where there is a place for it.
 pub fn of(
     request: &Request<'_>,
     places: &Places,
@@ -73,13 +74,13 @@ pub fn of(
     let mut names = Vec::new();
     let jobs = request.workload.jobs.iter().zip(sections(request.workload));
     for (number, ((job, section), own)) in jobs.zip(&places.by_job).enumerate() {
-        let Some((ramp_ns, time_ns)) = times(request, job) else {
+        let Some(times) = times(job, request.ramp_ns, request.time_ns) else {
             names.push(None);
             continue;
         };
-        names.push(Some(section.name.clone()));
-        let mut base = base(section, job, ramp_ns, time_ns);
-        if let Some(logs) = logs {
+        names.push(times.measured.then(|| section.name.clone()));
+        let mut base = base(section, job, times);
+        if let Some(logs) = logs.filter(|_| times.measured) {
             logs.ask(&mut base, number);
         }
         all.extend(of_threads(&base, job, own, places)?);
@@ -103,25 +104,17 @@ fn global(seed: u64) -> Section {
     Section { name: "global".to_owned(), options }
 }
 
-/// Ramp and time of a job, in nanoseconds: fio counts both from the job's own start, iotax from
-/// the trial's.
-fn times(request: &Request<'_>, job: &Job) -> Option<(u64, u64)> {
-    let ramp_ns = request.ramp_ns.saturating_sub(job.start_delay_ns);
-    let time_ns = request.time_ns.checked_sub(into_window_ns(request, job)).filter(|ns| *ns > 0)?;
-    Some((ramp_ns, time_ns))
-}
-
 /// How long after the trial's window that of a job opens.
 pub fn into_window_ns(request: &Request<'_>, job: &Job) -> u64 {
     job.start_delay_ns.saturating_sub(request.ramp_ns)
 }
 
-fn base(mut section: Section, job: &Job, ramp_ns: u64, time_ns: u64) -> Section {
+fn base(mut section: Section, job: &Job, times: Times) -> Section {
     section.options.retain(|(name, _)| !OURS.contains(&name.as_str()));
     let us = |ns: u64| format!("{}us", ns.div_ceil(1000));
-    section.set("runtime", us(time_ns));
-    if ramp_ns > 0 {
-        section.set("ramp_time", us(ramp_ns));
+    section.set("runtime", us(times.run_ns));
+    if times.ramp_ns > 0 {
+        section.set("ramp_time", us(times.ramp_ns));
     }
     section.set("group_reporting", "1");
     if job.bound == Bound::Time {
@@ -196,7 +189,7 @@ fn file_name(path: &Path, job: &Job) -> Result<String, Error> {
             job,
             format!(
                 "fio cannot be told of {}: its name has a character that job files cannot hold",
-                path.display()
+                shown(path).display()
             ),
         )),
     }

@@ -55,6 +55,9 @@ fn check_job(job: &Job) -> Result<(), Error> {
         (job.verify && job.writes())
             .then_some("fio verifies inside the measured time, iotax after it; set verify=false")
     });
+    let cannot = cannot.or_else(|| {
+        job.uncached.then_some("fio drops nothing from the page cache; set uncached=false")
+    });
     if let Some(what) = cannot {
         return Err(Error::unsuitable(job, what.to_owned()));
     }

@@ -14,6 +14,7 @@ use memmap2::{MmapOptions, MmapRaw};
 use rustix::fs::{Advice, fadvise};
 
 use super::{CHUNK_BYTES, IndexStore};
+use crate::names::within;
 use crate::native::buffers::{Buffers, PAGE_BYTES};
 use crate::native::io::{Io, Op};
 use crate::native::sigbus::{self, Guarded};
@@ -53,7 +54,8 @@ impl FileIndex {
     }
 
     fn write(&mut self, path: &Path, give_up: &dyn Fn() -> bool) -> io::Result<bool> {
-        let file = File::create(path)?;
+        // A version of a run that was killed may be there.
+        let file = within().write(true).create(true).truncate(true).open(path)?;
         let mut offset = 0;
         while offset < self.index_bytes {
             if give_up() {
@@ -93,7 +95,7 @@ impl IndexStore for FileIndex {
     }
 
     fn open(&mut self, _version: u64) -> io::Result<()> {
-        let file = File::open(self.directory.join(NAME))?;
+        let file = within().read(true).open(self.directory.join(NAME))?;
         let mapping = MmapOptions::new().map_raw_read_only(&file)?;
         let guard = sigbus::guard(mapping.as_ptr().addr(), mapping.len())?;
         self.opened = Some(Mapped { guard, mapping });
@@ -134,5 +136,6 @@ impl IndexStore for FileIndex {
 /// Whether `path` is something that this crate wrote.
 pub fn is_ours(path: &Path) -> bool {
     let mut start = [0; MAGIC.len()];
-    File::open(path).and_then(|file| file.read_exact_at(&mut start, 0)).is_ok() && start == MAGIC
+    within().read(true).open(path).and_then(|file| file.read_exact_at(&mut start, 0)).is_ok()
+        && start == MAGIC
 }

@@ -11,7 +11,7 @@ use super::clock::TscClock;
 use super::drive::drive;
 use super::setup::Thread;
 use super::usage::Usage;
-use super::window::{StopFlags, Tally, Window};
+use super::window::{StopFlags, Tally, Turn, Window};
 use crate::error::Error;
 use crate::places::TestFile;
 
@@ -36,6 +36,7 @@ fn measure() -> Result<f64, Error> {
         read: true,
         written_by: None,
         invalidate: false,
+        within: false,
     };
     let thread = Thread {
         job: &job,
@@ -53,7 +54,7 @@ fn measure() -> Result<f64, Error> {
     let start_ns = clock.now_ns();
     let window = Window { open_ns: start_ns, close_ns: start_ns + TIME_NS };
     let flags = StopFlags { user: &never, broken: &never, ended: &never };
-    let tally = Tally::new(&job, window, start_ns, flags, None);
+    let tally = Tally::new(&job, window, Turn::of(&job, start_ns), flags, None);
     let mut worker = thread.worker(start_ns, tally);
     let before = Usage::of_this_thread();
     drive::<_, _, false>(&mut engine, &clock, &mut worker);

@@ -228,7 +228,8 @@ pub fn invalidate(target: Target<'_>, places: &Places) -> Result<(), Error> {
         return if wanted { disk.drop_caches().map_err(cold(disk)) } else { Ok(()) };
     }
     for file in places.files.iter().filter(|file| file.invalidate) {
-        let opened = std::fs::File::open(&file.path).map_err(Error::path("open", &file.path))?;
+        let opened = file.options(0).read(true).open(&file.path);
+        let opened = opened.map_err(Error::path("open", &file.path))?;
         layout::drop_cached(&opened, &file.path)?;
     }
     Ok(())

@@ -238,7 +238,9 @@ impl Worker<'_> {
         now_ns: &mut u64,
     ) -> Option<Deadline> {
         if mark.op == Op::Forget {
-            engine.forget(mark.file, self.span);
+            let touched = Span { start: mark.offset, bytes: mark.bytes.into() };
+            let span = if mark.bytes == 0 { self.span } else { touched.in_pages() };
+            engine.forget(mark.file, span);
             let before_ns = std::mem::replace(now_ns, clock.now_ns());
             self.tally.passed(self.slots.in_flight, before_ns, *now_ns);
             return None;

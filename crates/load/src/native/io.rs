@@ -14,7 +14,8 @@ pub enum Op {
     Sync = 2,
     /// Not an I/O: wait until nothing is in flight, and then for the job's think time.
     Pause = 3,
-    /// Not an I/O: a pass over the file is over, and its cached pages are to go.
+    /// Not an I/O: the cached pages of so many bytes are to go; of the whole span, once a pass over
+    /// it is over, where there are 0.
     Forget = 4,
 }
 

@@ -9,10 +9,11 @@ use iotax_record::{
 use iotax_spec::{Engine, Job};
 
 use super::conduct::Stage;
+use super::counts::Counts;
 use super::drive::Worker;
 use super::setup::{Thread, effective_depth, effective_engine};
 use super::usage::Usage;
-use super::window::{Counts, Tally, Window};
+use super::window::{Tally, Window};
 use crate::verify::Findings;
 
 /// What one thread did.

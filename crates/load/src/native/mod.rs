@@ -4,6 +4,7 @@ pub mod access;
 pub mod buffers;
 pub mod clock;
 pub mod conduct;
+pub mod counts;
 pub mod drive;
 pub mod engines;
 pub mod gate;

@@ -16,10 +16,11 @@ use super::io::Io;
 use super::merge::ThreadRecord;
 use super::setup::Thread;
 use super::warm::pre_read;
-use super::window::{StopFlags, Tally};
+use super::window::{StopFlags, Tally, Turn};
 use crate::driver::Target;
 use crate::error::Error;
 use crate::layout;
+use crate::names::shown;
 use crate::tree;
 use crate::verify::{Findings, Ledger, read_back};
 
@@ -57,7 +58,7 @@ pub fn perform(
             format!(
                 "engine `vdisk` needs a virtual disk, and {} is a path; name a stack such as \
                  `mem(size=64M)` as the target, or choose another engine",
-                path.display()
+                shown(path).display()
             ),
         )),
     }
@@ -77,10 +78,10 @@ fn play<E: Engine, C: Clock + ?Sized>(
     }
     let Some(start_ns) = ticket.arrive() else { return Ok(None) };
     let window = stage.window(start_ns);
-    let own_start_ns = start_ns + thread.job.start_delay_ns;
-    let tally = Tally::new(thread.job, window, own_start_ns, stage.flags(), stage.request.live);
-    let mut worker = thread.worker(own_start_ns, tally);
-    if !wait_for(own_start_ns, clock, stage.flags()) {
+    let turn = Turn::of(thread.job, start_ns);
+    let tally = Tally::new(thread.job, window, turn, stage.flags(), stage.request.live);
+    let mut worker = thread.worker(turn.start_ns, tally);
+    if !wait_for(turn.start_ns, clock, stage.flags()) {
         // Everything is over before this job's turn.
         worker.tally.finish(clock.now_ns(), false);
     } else if worker.schedule.is_some() {
@@ -93,7 +94,7 @@ fn play<E: Engine, C: Clock + ?Sized>(
             end_fsync(&mut engine, clock, &mut worker, Io { file, ..Io::SYNC });
         }
     }
-    let mut record = ThreadRecord::of(thread, &mut worker, window, own_start_ns);
+    let mut record = ThreadRecord::of(thread, &mut worker, window, turn.start_ns);
     drop(through);
     let ledgers = worker.scribe.into_ledgers();
     if !ledgers.is_empty() {
@@ -153,14 +154,15 @@ fn verify<E: Engine, C: Clock + ?Sized>(
     }
     let size = (thread.depth(), thread.job.block_sizes.max_bytes());
     let mut findings = Findings::default();
-    for ((index, file), ledger) in (0..).zip(&thread.files).zip(ledgers) {
-        let path = &file.path;
+    for ((index, test_file), ledger) in (0..).zip(&thread.files).zip(ledgers) {
+        let path = &test_file.path;
         if let Target::Path(_) = stage.request.target {
             // From the device, not from the page cache.
-            let file = std::fs::File::open(path).map_err(Error::path("open", path))?;
+            let file =
+                test_file.options(0).read(true).open(path).map_err(Error::path("open", path))?;
             layout::drop_cached(&file, path)?;
         }
-        let target = path.display().to_string();
+        let target = test_file.shown();
         let found = read_back(engine, clock, ledger, size, (index, &target), stage.flags());
         findings.mismatches += found.mismatches;
         findings.first = findings.first.or(found.first);

@@ -1,8 +1,7 @@
 //! Makes one thread's engine and everything its loop needs, before the start.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io;
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
 use iotax_spec::{Engine as EngineKind, Job, Pace, Pattern};
@@ -26,6 +25,7 @@ use super::trouble::Trouble;
 use super::window::Tally;
 use crate::driver::Target;
 use crate::error::Error;
+use crate::names::shown;
 use crate::places::TestFile;
 use crate::verify::{Ledger, Scribe};
 
@@ -72,22 +72,23 @@ impl Thread<'_> {
 
     /// The thread's files, opened as the job wants them.
     fn open(&self) -> Result<Vec<File>, Error> {
-        self.files.iter().map(|file| self.open_one(&file.path)).collect()
+        self.files.iter().map(|file| self.open_one(file)).collect()
     }
 
-    fn open_one(&self, path: &Path) -> Result<File, Error> {
-        let job = self.job;
-        let mut options = OpenOptions::new();
-        options.read(true).write(job.writes());
+    fn open_one(&self, file: &TestFile) -> Result<File, Error> {
+        let (job, path) = (self.job, &file.path);
         let direct = if job.direct { libc::O_DIRECT } else { 0 };
         let write_through = if job.write_through { libc::O_SYNC } else { 0 };
-        options.custom_flags(direct | write_through);
-        let file = options.open(path).map_err(|source| match source.raw_os_error() {
-            Some(libc::EINVAL) if job.direct => {
-                Error::DirectRefused { path: path.to_owned(), job: job.name.clone() }
-            }
-            _ => Error::path("open", path)(source),
-        })?;
+        let mut options = file.options(direct | write_through);
+        let file =
+            options.read(true).write(job.writes()).open(path).map_err(|source| {
+                match source.raw_os_error() {
+                    Some(libc::EINVAL) if job.direct => {
+                        Error::DirectRefused { path: shown(path), job: job.name.clone() }
+                    }
+                    _ => Error::path("open", path)(source),
+                }
+            })?;
         if job.advise {
             self.advise(&file, path)?;
         }
@@ -231,7 +232,7 @@ impl Thread<'_> {
 
     /// Of its files, for people.
     fn names(&self) -> Vec<String> {
-        self.files.iter().map(|file| file.path.display().to_string()).collect()
+        self.files.iter().map(|file| file.shown()).collect()
     }
 
     /// Whether what the thread writes is read back afterwards.

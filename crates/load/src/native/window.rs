@@ -7,9 +7,9 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use iotax_record::{DirectionRecord, LatencyHistogram};
 use iotax_spec::Job;
 
+use super::counts::Counts;
 use super::io::{Io, Op};
 use super::usage::Usage;
 use crate::live::Live;
@@ -27,12 +27,36 @@ pub struct Window {
     pub close_ns: u64,
 }
 
+impl Window {
+    /// Whether no instant lies in it.
+    pub const fn is_empty(self) -> bool {
+        self.close_ns <= self.open_ns
+    }
+}
+
+/// When a thread may issue I/O, on the trial's clock.
+#[derive(Debug, Clone, Copy)]
+pub struct Turn {
+    /// First instant.
+    pub start_ns: u64,
+    /// First instant after it; `u64::MAX` where the trial's end is the thread's.
+    pub end_ns: u64,
+}
+
+impl Turn {
+    /// Of a thread of `job` in a trial that starts at `start_ns`.
+    pub fn of(job: &Job, start_ns: u64) -> Self {
+        let end_ns = job.end_after_ns.map_or(u64::MAX, |after| start_ns.saturating_add(after));
+        Self { start_ns: start_ns.saturating_add(job.start_delay_ns), end_ns }
+    }
+}
+
 /// Whether the loop goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Flow {
     /// It does.
     Go,
-    /// The window is over, or somebody wants to stop.
+    /// The window or the job's own time is over, or somebody wants to stop.
     Stop,
 }
 
@@ -59,73 +83,6 @@ impl StopFlags<'_> {
     }
 }
 
-/// Counters of one kind of I/O.
-pub struct Counts {
-    pub ios: u64,
-    pub bytes: u64,
-    pub errors: u64,
-    pub short_ios: u64,
-    pub service: LatencyHistogram,
-    pub response: Option<LatencyHistogram>,
-    per_second_ios: Vec<u32>,
-    per_second_bytes: Vec<u64>,
-    ios_at_second: u64,
-    bytes_at_second: u64,
-}
-
-impl Counts {
-    fn new(seconds: usize, open_loop: bool) -> Self {
-        Self {
-            ios: 0,
-            bytes: 0,
-            errors: 0,
-            short_ios: 0,
-            service: LatencyHistogram::new(),
-            response: open_loop.then(LatencyHistogram::new),
-            per_second_ios: Vec::with_capacity(seconds),
-            per_second_bytes: Vec::with_capacity(seconds),
-            ios_at_second: 0,
-            bytes_at_second: 0,
-        }
-    }
-
-    fn reset(&mut self) {
-        (self.ios, self.bytes, self.errors, self.short_ios) = (0, 0, 0, 0);
-        (self.ios_at_second, self.bytes_at_second) = (0, 0);
-        // A histogram is a quarter of a MiB; one that was never used is not even in memory.
-        for histogram in [Some(&mut self.service), self.response.as_mut()].into_iter().flatten() {
-            if histogram.count() > 0 {
-                histogram.reset();
-            }
-        }
-        self.per_second_ios.clear();
-        self.per_second_bytes.clear();
-    }
-
-    fn end_second(&mut self) {
-        let ios = self.ios - self.ios_at_second;
-        self.per_second_ios.push(u32::try_from(ios).unwrap_or(u32::MAX));
-        self.per_second_bytes.push(self.bytes - self.bytes_at_second);
-        (self.ios_at_second, self.bytes_at_second) = (self.ios, self.bytes);
-    }
-
-    /// The facts, moved out.
-    pub fn take(&mut self) -> DirectionRecord {
-        DirectionRecord {
-            ios: self.ios,
-            bytes: self.bytes,
-            errors: self.errors,
-            short_ios: self.short_ios,
-            service: std::mem::take(&mut self.service),
-            response: self.response.take(),
-            per_second_ios: std::mem::take(&mut self.per_second_ios),
-            per_second_bytes: std::mem::take(&mut self.per_second_bytes),
-            fio_bins: Vec::new(),
-            summary: None,
-        }
-    }
-}
-
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
     Ramp,
@@ -135,7 +92,11 @@ enum Phase {
 
 /// Everything one thread counts.
 pub struct Tally<'a> {
+    /// What of the trial's window is the thread's: it closes with the thread's turn, if that is
+    /// earlier.
     window: Window,
+    /// The last instant of the trial's window.
+    trial_closes_ns: u64,
     phase: Phase,
     given_up: bool,
     flags: StopFlags<'a>,
@@ -158,31 +119,35 @@ pub struct Tally<'a> {
 }
 
 impl<'a> Tally<'a> {
-    /// Counters for a thread that starts at `start_ns`.
+    /// Counters for a thread in its turn.
     pub fn new(
         job: &Job,
         window: Window,
-        start_ns: u64,
+        turn: Turn,
         flags: StopFlags<'a>,
         live: Option<&'a Live>,
     ) -> Self {
-        let seconds = usize::try_from((window.close_ns - window.open_ns) / SECOND_NS).unwrap_or(0);
+        let trial_closes_ns = window.close_ns;
+        let window = Window { close_ns: window.close_ns.min(turn.end_ns), ..window };
+        let from_ns = turn.start_ns.max(window.open_ns);
+        let seconds = usize::try_from((trial_closes_ns - window.open_ns) / SECOND_NS).unwrap_or(0);
         let open_loop = job.pace.offered_iops().is_some();
         let counts = || Counts::new(seconds, open_loop);
         Self {
             window,
+            trial_closes_ns,
             phase: Phase::Ramp,
             given_up: false,
             flags,
             live,
             shown: (0, 0),
             next_second_ns: window.open_ns + SECOND_NS,
-            next_edge_ns: start_ns.min(window.open_ns),
+            next_edge_ns: turn.start_ns.min(window.open_ns),
             counts: [counts(), counts(), counts()],
             in_flight_io_ns: 0,
             in_flight_lately: 0,
             max_slip_ns: 0,
-            active: (start_ns.max(window.open_ns), window.close_ns),
+            active: (from_ns, window.close_ns.max(from_ns)),
             usage: Usage::default(),
         }
     }
@@ -216,7 +181,10 @@ impl<'a> Tally<'a> {
     #[cold]
     #[inline(never)]
     pub fn on_edge(&mut self, now_ns: u64) -> Flow {
-        if self.phase == Phase::Ramp && now_ns >= self.window.open_ns {
+        if self.phase == Phase::Ramp && now_ns >= self.first_mark_ns() {
+            if self.window.is_empty() {
+                return Flow::Stop;
+            }
             self.open(now_ns);
         }
         if self.phase == Phase::Open {
@@ -233,11 +201,16 @@ impl<'a> Tally<'a> {
             return Flow::Stop;
         }
         let mark_ns = match self.phase {
-            Phase::Ramp => self.window.open_ns,
+            Phase::Ramp => self.first_mark_ns(),
             Phase::Open | Phase::Closed => self.next_second_ns.min(self.window.close_ns),
         };
         self.next_edge_ns = mark_ns.min(now_ns + GLANCE_NS);
         Flow::Go
+    }
+
+    /// The end of the ramp, or of a turn that is over before that.
+    fn first_mark_ns(&self) -> u64 {
+        self.window.open_ns.min(self.window.close_ns)
     }
 
     /// Makes the loop stop at its next turn.
@@ -260,7 +233,16 @@ impl<'a> Tally<'a> {
         self.phase = Phase::Closed;
         self.in_flight_io_ns -=
             (self.in_flight_lately * (now_ns - self.window.close_ns)).min(self.in_flight_io_ns);
+        self.end_last_second();
         self.usage = Usage::of_this_thread().since(&self.usage);
+    }
+
+    /// The second in which the thread's work is done is complete, if it lies in the trial's window.
+    fn end_last_second(&mut self) {
+        let second_began_ns = self.next_second_ns - SECOND_NS;
+        if second_began_ns < self.window.close_ns && self.next_second_ns <= self.trial_closes_ns {
+            self.counts.iter_mut().for_each(Counts::end_second);
+        }
     }
 
     /// The thread ends at `now_ns`, possibly before the window does: because it has moved all its
@@ -275,8 +257,8 @@ impl<'a> Tally<'a> {
             }
             Phase::Open => {
                 self.active.1 = now_ns.clamp(self.active.0, self.window.close_ns);
-                if job_done && self.next_second_ns <= self.window.close_ns {
-                    self.counts.iter_mut().for_each(Counts::end_second);
+                if job_done {
+                    self.end_last_second();
                 }
                 self.usage = Usage::of_this_thread().since(&self.usage);
             }

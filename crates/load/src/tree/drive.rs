@@ -13,13 +13,14 @@ use super::layout::Made;
 use super::mix::Mix;
 use super::slots::Slots;
 use crate::error::Error;
+use crate::names::shown;
 use crate::native::conduct::{GLANCE, Stage};
 use crate::native::gate::Ticket;
 use crate::native::io::{Io, Op};
 use crate::native::merge::ThreadRecord;
 use crate::native::pace::Schedule;
 use crate::native::setup::Thread;
-use crate::native::window::{Flow, Tally, Window};
+use crate::native::window::{Flow, Tally, Turn, Window};
 
 /// A thread gives up after so many failures in a row: its tree is gone.
 const TOO_MANY_IN_A_ROW: u32 = 1000;
@@ -48,26 +49,26 @@ pub fn perform(
     let through = stage.through(thread.job_index);
     let Some(start_ns) = ticket.arrive() else { return Ok(None) };
     let window = stage.window(start_ns);
-    let own_start_ns = start_ns + job.start_delay_ns;
+    let turn = Turn::of(job, start_ns);
     let mut worker = Worker {
         actor,
         slots,
         mix: Mix::new(tree, thread.seed ^ SEED_OF_MIX),
-        schedule: thread.schedule(own_start_ns),
-        tally: Tally::new(job, window, own_start_ns, stage.flags(), stage.request.live),
+        schedule: thread.schedule(turn.start_ns),
+        tally: Tally::new(job, window, turn, stage.flags(), stage.request.live),
         window,
         opened: false,
         operations: Operation::ALL.map(|_| (LatencyHistogram::new(), 0)),
         in_a_row: 0,
         first_error: None,
-        root: made.path().display().to_string(),
+        root: shown(made.path()).display().to_string(),
     };
-    stage.clock.sleep_until(own_start_ns);
+    stage.clock.sleep_until(turn.start_ns);
     worker.run(&stage.clock);
     let operations = worker.take_operations(tree);
     let first_error = worker.first_error.take();
     let mut record =
-        ThreadRecord::of_tally(thread, &mut worker.tally, first_error, window, own_start_ns);
+        ThreadRecord::of_tally(thread, &mut worker.tally, first_error, window, turn.start_ns);
     record.operations = operations;
     drop(through);
     // Taking the tree down would be felt by those that still measure.
@@ -145,6 +146,10 @@ impl Worker<'_> {
             now_ns = done_ns;
         }
         self.tally.finish(now_ns, false);
+        if !self.opened {
+            // All of it was ramp.
+            self.reset();
+        }
     }
 
     fn next(&mut self) -> Step {

@@ -15,6 +15,7 @@ use super::slots::Slots;
 use crate::driver::Target;
 use crate::error::Error;
 use crate::layout::fill;
+use crate::names::{shown, within};
 
 /// In a tree that this crate has made; a directory of the same name without it is left alone.
 const MARK: &str = ".iotax-tree";
@@ -35,7 +36,7 @@ pub fn prepare(workload: &Workload, target: Target<'_>) -> Result<(), Error> {
 pub fn directory<'a>(job: &Job, target: Target<'a>) -> Result<&'a Path, Error> {
     let what = match target {
         Target::Path(path) if path.is_dir() => return Ok(path),
-        Target::Path(path) | Target::Own(path) => path.display().to_string(),
+        Target::Path(path) | Target::Own(path) => shown(path).display().to_string(),
         Target::Disk(disk) => disk.to_string(),
     };
     Err(Error::unsuitable(
@@ -50,7 +51,7 @@ pub fn directory<'a>(job: &Job, target: Target<'a>) -> Result<&'a Path, Error> {
 fn refuse_foreign(job: &Job, root: &Path) -> Result<(), Error> {
     let is_there = root.symlink_metadata().is_ok();
     if is_there && !(root.is_dir() && root.join(MARK).is_file()) {
-        return Err(Error::NotOurs { path: root.to_owned(), job: job.name.clone() });
+        return Err(Error::NotOurs { path: shown(root), job: job.name.clone() });
     }
     Ok(())
 }
@@ -82,9 +83,10 @@ impl Made {
         let made = Self { path };
         let path = &made.path;
         let mark = path.join(MARK);
-        let marked = fs::File::create(&mark).and_then(|mut file| file.write_all(b"iotax\n"));
+        let marked = within().write(true).create_new(true).open(&mark);
+        let marked = marked.and_then(|mut file| file.write_all(b"iotax\n"));
         marked.map_err(Error::path("create", &mark))?;
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let opened = open(path, flags, Mode::empty())
             .map_err(|errno| Error::path("open", path)(errno.into()))?;
         let names = Names::of(tree);

@@ -113,13 +113,12 @@ fn within_reach(workload: &Workload) -> (Vec<String>, Workload) {
 
 /// The measured window is the same for all jobs, although fio counts a job's ramp from its start.
 fn times(section: &mut Section, workload: &Workload, job: &Job) {
-    let end = workload.ramp_ns.saturating_add(workload.time_ns);
-    let ramp = workload.ramp_ns.saturating_sub(job.start_delay_ns);
-    let run = end.saturating_sub(job.start_delay_ns).saturating_sub(ramp);
+    let times = fio_write::times(job, workload.ramp_ns, workload.time_ns);
+    let (ramp_ns, run_ns) = times.map_or((0, 0), |times| (times.ramp_ns, times.run_ns));
     let microseconds = |ns: u64| format!("{}us", ns.div_ceil(MICROSECOND_NS));
-    section.set("runtime", microseconds(run.max(MICROSECOND_NS)));
-    if ramp > 0 {
-        section.set("ramp_time", microseconds(ramp));
+    section.set("runtime", microseconds(run_ns.max(MICROSECOND_NS)));
+    if ramp_ns > 0 {
+        section.set("ramp_time", microseconds(ramp_ns));
     }
 }
 

@@ -182,6 +182,9 @@ fn options(job: &Job) -> String {
     if job.start_delay_ns > 0 {
         words.push(format!("starts after {}", format::time(job.start_delay_ns as f64)));
     }
+    if let Some(end_ns) = job.end_after_ns {
+        words.push(format!("ends {} into the trial", format::time(end_ns as f64)));
+    }
     words.join(", ")
 }
 

@@ -250,6 +250,7 @@ fn legend(margin: &str, is_of_results: bool) -> Vec<(Verdict, String)> {
         Verdict::Equivalent,
         Verdict::Undecided,
         Verdict::Masked,
+        Verdict::EffectChanged,
         Verdict::NotIndependent,
         Verdict::InsufficientTailSamples,
         Verdict::Overloaded,

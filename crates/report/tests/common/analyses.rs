@@ -58,6 +58,7 @@ fn comparison(metric: Metric, [tax, lo, hi]: [f64; 3], verdict: Verdict) -> Comp
         holds_after_holm: matches!(verdict, Verdict::Slower | Verdict::Faster),
         blocks_needed: None,
         regime: None,
+        change: None,
         cap: None,
     }
 }

@@ -1,5 +1,6 @@
 //! Loop devices: a block device made of a file, or of another block device.
 
+use std::fmt;
 use std::fs;
 use std::io;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -8,9 +9,12 @@ use std::sync::atomic::AtomicBool;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use serde::{Deserialize, Serialize};
+
 use crate::disk_file::opens_directly;
 use crate::entry::{Entry, Undone};
 use crate::error::Error;
+use crate::journal::Journal;
 use crate::layers::{System, Top};
 use crate::mounts::unremovable;
 use crate::needs::Need;
@@ -32,20 +36,7 @@ impl System for Loop {
     }
 
     fn make(&self, below: Top, workshop: &mut Workshop<'_>) -> Result<Top, Error> {
-        workshop.journal.announce(Entry::Loop { backing: below.path.clone() })?;
-        // Asked for direct I/O on a file that cannot do it, losetup makes no device at all.
-        let direct = self.direct && opens_directly(&below.path);
-        let direct = if direct { "--direct-io=on" } else { "--direct-io=off" };
-        let losetup = Program::new("losetup").args(["--find", "--show", direct]).arg(&below.path);
-        let node = PathBuf::from(workshop.run(losetup)?);
-        // What is made on it overwrites it: what losetup says is not enough.
-        if !on(&below.path).contains(&node) {
-            return Err(Error::Make {
-                path: node,
-                action: "find the loop device that losetup has made",
-                source: io::ErrorKind::NotFound.into(),
-            });
-        }
+        let node = attach(&below.path, self.direct, workshop.journal, workshop.stop)?;
         if !self.direct {
             workshop.caches("the loop device goes through the page cache, as asked");
         } else if !bypasses_cache(&node) {
@@ -59,6 +50,77 @@ impl System for Loop {
     }
 }
 
+/// Makes a loop device on `backing`, announced before by what it is on, and afterwards by what it
+/// is: its file may be moved or deleted, or its server gone, when it is to be detached.
+fn attach(
+    backing: &Path,
+    direct: bool,
+    journal: &mut Journal,
+    stop: &AtomicBool,
+) -> Result<PathBuf, Error> {
+    journal.announce(Entry::Loop { backing: backing.to_owned() })?;
+    // Asked for direct I/O on a file that cannot do it, losetup makes no device at all.
+    let direct = direct && opens_directly(backing);
+    let direct = if direct { "--direct-io=on" } else { "--direct-io=off" };
+    let losetup = Program::new("losetup").args(["--find", "--show", direct]).arg(backing);
+    let node = PathBuf::from(losetup.run(&journal.name(), stop)?);
+    // What is made on it overwrites it: what losetup says is not enough.
+    if !on(backing).contains(&node) {
+        return Err(Error::Make {
+            path: node,
+            action: "find the loop device that losetup has made",
+            source: io::ErrorKind::NotFound.into(),
+        });
+    }
+    if let Some(attached) = Attached::at(&node) {
+        journal.announce(Entry::LoopDevice(attached))?;
+    }
+    Ok(node)
+}
+
+/// A loop device from when a file was attached to it until that is detached, whatever becomes of
+/// the file: the kernel counts every such attachment.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Attached {
+    /// `loop3`
+    name: String,
+    /// Of the attachment, unique until the next boot.
+    sequence: u64,
+    /// Of the boot.
+    boot: String,
+}
+
+impl Attached {
+    /// What is attached to a loop device now; `None` if nothing is, or before Linux 5.15, which
+    /// does not count.
+    fn at(node: &Path) -> Option<Self> {
+        let name = node.file_name()?.to_str()?.to_owned();
+        let directory = Path::new("/sys/block").join(&name);
+        // Without a file there is no such directory.
+        fs::metadata(directory.join("loop")).ok()?;
+        let sequence = fs::read_to_string(directory.join("diskseq")).ok()?.trim().parse().ok()?;
+        let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?.trim().to_owned();
+        Some(Self { name, sequence, boot })
+    }
+
+    fn node(&self) -> PathBuf {
+        Path::new("/dev").join(&self.name)
+    }
+
+    /// Detaches it, if that has not been done.
+    pub(crate) fn undo(&self, journal: &Path) -> Result<Undone, Error> {
+        detach_while(journal, || {
+            (Self::at(&self.node()).as_ref() == Some(self)).then(|| self.node())
+        })
+    }
+}
+
+impl fmt::Display for Attached {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.node().display())
+    }
+}
+
 /// Whether the kernel does direct I/O on what is below.
 fn bypasses_cache(node: &Path) -> bool {
     let name = node.file_name().unwrap_or_default();
@@ -68,19 +130,24 @@ fn bypasses_cache(node: &Path) -> bool {
 
 /// Detaches every loop device on `backing`, which bears a name that only its run knew.
 pub(crate) fn undo(backing: &Path, journal: &Path) -> Result<Undone, Error> {
+    detach_while(journal, || on(backing).into_iter().next())
+}
+
+/// Detaches devices as long as there is one.
+fn detach_while(journal: &Path, next: impl Fn() -> Option<PathBuf>) -> Result<Undone, Error> {
     let started = Instant::now();
     let mut undone = Undone::Absent;
-    while let Some(node) = on(backing).first() {
-        let detach = Program::new("losetup").arg("--detach").arg(node);
+    while let Some(node) = next() {
+        let detach = Program::new("losetup").arg("--detach").arg(&node);
         let detached = detach.run("", &AtomicBool::new(false));
         undone = Undone::Removed;
         if started.elapsed() > PATIENCE {
             return Err(match detached {
-                Err(error) => unremovable(node, io::Error::other(error.to_string()), journal),
-                Ok(_) => Error::Busy { path: node.clone(), journal: journal.to_owned() },
+                Err(error) => unremovable(&node, io::Error::other(error.to_string()), journal),
+                Ok(_) => Error::Busy { path: node, journal: journal.to_owned() },
             });
         }
-        if on(backing).first() == Some(node) {
+        if next().as_ref() == Some(&node) {
             sleep(Duration::from_millis(20));
         }
     }
@@ -100,4 +167,84 @@ pub(crate) fn on(backing: &Path) -> Vec<PathBuf> {
             is_it.then(|| Path::new("/dev").join(name))
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::programs;
+    use crate::undo::undo;
+
+    /// A loop device on a file in a directory, and the journal of its run; `None`, said loudly,
+    /// without root.
+    fn attached(directory: &Path, file: &Path) -> Option<(PathBuf, Journal)> {
+        let may = rustix::process::geteuid().is_root() && programs::find("losetup").is_some();
+        if !may || !Path::new("/dev/loop-control").exists() {
+            iotax_testing::skipped("loop devices need root and losetup");
+            return None;
+        }
+        let mut journal = Journal::new(Some(directory.join("state")));
+        let node = attach(file, true, &mut journal, &AtomicBool::new(false)).unwrap();
+        Some((node, journal))
+    }
+
+    fn directory_with_file() -> (tempfile::TempDir, PathBuf) {
+        let directory = tempfile::tempdir().unwrap();
+        let file = fs::canonicalize(directory.path()).unwrap().join("disk");
+        fs::File::create_new(&file).unwrap().set_len(1 << 20).unwrap();
+        (directory, file)
+    }
+
+    fn has_file(node: &Path) -> bool {
+        Path::new("/sys/block").join(node.file_name().unwrap()).join("loop/backing_file").exists()
+    }
+
+    /// Lets `lose` do something to the file below a device; undo and taking down must detach it.
+    fn is_detached_after(lose: impl Fn(&Path)) {
+        for dies in [true, false] {
+            let (directory, file) = directory_with_file();
+            let Some((node, mut journal)) = attached(directory.path(), &file) else { return };
+            lose(&file);
+            assert!(has_file(&node));
+            if dies {
+                journal.die();
+                let report = undo(&directory.path().join("state"));
+                assert!(report.problems.is_empty(), "{report:?}");
+                assert_eq!(report.removed, [format!("the loop device {}", node.display())]);
+            } else {
+                journal.unwind().unwrap();
+            }
+            assert!(!has_file(&node));
+        }
+    }
+
+    #[test]
+    fn a_device_whose_file_was_moved_is_detached() {
+        is_detached_after(|file| fs::rename(file, file.with_extension("moved")).unwrap());
+    }
+
+    #[test]
+    fn a_device_whose_file_was_deleted_is_detached() {
+        is_detached_after(|file| fs::remove_file(file).unwrap());
+    }
+
+    #[test]
+    fn a_device_that_others_have_by_now_is_left_alone() {
+        let (directory, file) = directory_with_file();
+        let Some((node, journal)) = attached(directory.path(), &file) else { return };
+        journal.die();
+        let losetup = |arguments: &[&str], path: &Path| {
+            let program = Program::new("losetup").args(arguments).arg(path);
+            program.run("", &AtomicBool::new(false)).unwrap()
+        };
+        losetup(&["--detach"], &node);
+        let other = directory.path().join("other");
+        fs::File::create_new(&other).unwrap().set_len(1 << 20).unwrap();
+        // The same node, unless somebody else was faster.
+        let theirs = PathBuf::from(losetup(&["--find", "--show"], &other));
+        let report = undo(&directory.path().join("state"));
+        assert!(report.removed.is_empty() && report.problems.is_empty(), "{report:?}");
+        assert!(has_file(&theirs));
+        losetup(&["--detach"], &theirs);
+    }
 }

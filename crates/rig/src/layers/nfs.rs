@@ -53,7 +53,7 @@ impl System for Nfs {
         // is mounted.
         workshop.journal.announce(Entry::Remote(mounting))?;
         workshop.turns.push(Box::new(mounted));
-        Ok(Top::directory(top))
+        Ok(Top::directory(top.shown()))
     }
 }
 

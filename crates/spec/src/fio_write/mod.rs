@@ -8,6 +8,7 @@
 //! 10 x 2^20, and only `10MiB` as 10^7 (its default is `kb_base=1024`).
 
 mod job;
+mod times;
 mod values;
 mod without;
 
@@ -15,6 +16,7 @@ use std::fmt::Write as _;
 
 use crate::workload::{Engine, Workload};
 
+pub use times::{Times, times};
 pub(crate) use values::file_name;
 pub use values::is_writable;
 pub use without::without;

@@ -19,7 +19,10 @@ fn a_workload_reads_like_a_job_file() {
     direct=0
     invalidate=0
     fadvise_hint=1
+    sync=1
     time_based=1
+    thinktime=105ms
+    thinktime_blocks=1
     group_reporting=1
     new_group=1
 

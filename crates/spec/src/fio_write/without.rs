@@ -42,6 +42,11 @@ fn of_job(job: &Job) -> Vec<String> {
     if let Pattern::Runs(RunLength::Geometric(mean)) = job.pattern {
         lost.push(format!("sequential runs have their mean length of {mean}, not varying ones"));
     }
+    if job.uncached {
+        lost.push(
+            "what was touched stays in the page cache: fio drops nothing after an I/O".into(),
+        );
+    }
     let several = !matches!(job.block_sizes, BlockSizes::Fixed(_));
     if several && matches!(job.pattern, Pattern::Strided(_) | Pattern::Backward(_)) {
         lost.push(
@@ -57,7 +62,7 @@ fn of_job(job: &Job) -> Vec<String> {
             ));
         }
     }
-    let times = [Some(job.start_delay_ns), job.think.map(|think| think.time_ns)];
+    let times = [Some(job.start_delay_ns), job.end_after_ns, job.think.map(|think| think.time_ns)];
     if times.into_iter().flatten().any(|ns| !ns.is_multiple_of(MICROSECOND_NS)) {
         lost.push("its pauses are rounded to whole microseconds".into());
     }
@@ -78,11 +83,12 @@ mod tests {
     use crate::{Operation, OperationShare, Tree};
 
     #[test]
-    fn a_preset_for_paths_loses_nothing_but_its_index() {
+    fn a_preset_for_paths_loses_nothing_but_its_index_and_a_cache_kept_cold() {
         for workload in Workload::presets().filter(|w| w.jobs.iter().all(|job| job.tree.is_none()))
         {
             let lost = without(&workload);
-            assert_eq!(lost.len(), usize::from(workload.index.is_some()), "{lost:?}");
+            let uncached = workload.jobs.iter().filter(|job| job.uncached).count();
+            assert_eq!(lost.len(), usize::from(workload.index.is_some()) + uncached, "{lost:?}");
         }
     }
 

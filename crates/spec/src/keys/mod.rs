@@ -58,7 +58,7 @@ const fn key<T>(
 }
 
 /// The keys of a job, apart from its name.
-pub(crate) static JOB_KEYS: [Key<Job>; 32] = [
+pub(crate) static JOB_KEYS: [Key<Job>; 33] = [
     key(
         "engine",
         Some("ioengine"),
@@ -116,6 +116,17 @@ pub(crate) static JOB_KEYS: [Key<Job>; 32] = [
         Unit::Duration,
         "wait before the first I/O",
         |job, text| units::parse_duration(text).map(|ns| job.start_delay_ns = ns),
+    ),
+    key(
+        "end-after",
+        None,
+        Unit::Duration,
+        "end this long into the trial; 0: with it",
+        |job, text| {
+            let ns = units::parse_duration(text)?;
+            job.end_after_ns = (ns > 0).then_some(ns);
+            Ok(())
+        },
     ),
     key("direct", None, Unit::Switch, "bypass the page cache", |job, text| {
         units::parse_switch(text).map(|on| job.direct = on)
@@ -218,6 +229,13 @@ pub(crate) static JOB_KEYS: [Key<Job>; 32] = [
         Unit::Count,
         "io_uring: I/Os per system call, at most",
         |job, text| small(text).map(|most| job.submit_batch = Some(most)),
+    ),
+    key(
+        "uncached",
+        None,
+        Unit::Switch,
+        "what was touched leaves the page cache after each I/O",
+        |job, text| units::parse_switch(text).map(|on| job.uncached = on),
     ),
 ];
 

@@ -22,13 +22,14 @@ const SECOND_NS: u64 = 1_000_000_000;
 type Preset = (&'static str, fn() -> Workload);
 
 /// Name and builder, in the order of `iotax workloads`.
-const PRESETS: [Preset; 9] = [
+const PRESETS: [Preset; 10] = [
     ("randread-4k", plain::randread_4k),
     ("randwrite-4k", plain::randwrite_4k),
     ("seqread-1m", plain::seqread_1m),
     ("seqwrite-1m", plain::seqwrite_1m),
     ("mixed-70-30", plain::mixed_70_30),
-    ("driver-searcher", driver_searcher::published),
+    ("driver-searcher", driver_searcher::fed),
+    ("driver-searcher-published", driver_searcher::published),
     ("git-checkout", git::checkout),
     ("git-status", git::status),
     ("git-gc", git::gc),
@@ -80,6 +81,7 @@ impl Job {
             pace: Pace::Closed,
             bound: Bound::Time,
             start_delay_ns: 0,
+            end_after_ns: None,
             direct: false,
             invalidate: false,
             fsync_every: None,
@@ -93,6 +95,8 @@ impl Job {
             think: None,
             cpus: Vec::new(),
             files_per_thread: 1,
+            uncached: false,
+            least_threads: None,
             pre_read: false,
             ends_all: false,
             submit_batch: None,
@@ -117,7 +121,7 @@ mod tests {
     fn a_misspelt_workload_is_corrected() {
         insta::assert_snapshot!(Workload::preset("randred-4k").unwrap_err(), @"
         unknown workload `randred-4k`; did you mean `randread-4k`?
-        known workloads: randread-4k, randwrite-4k, seqread-1m, seqwrite-1m, mixed-70-30, driver-searcher, git-checkout, git-status, git-gc
+        known workloads: randread-4k, randwrite-4k, seqread-1m, seqwrite-1m, mixed-70-30, driver-searcher, driver-searcher-published, git-checkout, git-status, git-gc
         ");
     }
 }

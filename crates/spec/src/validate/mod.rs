@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use crate::error::{Error, Subject};
 use crate::keys::format_block_sizes;
 use crate::tree::Operation;
-use crate::units::format_bytes;
+use crate::units::{format_bytes, format_duration};
 use crate::workload::{BlockSizes, Bound, Engine, Files, IndexLoads, Job, Pace, Workload};
 
 /// `O_DIRECT` transfers whole logical blocks of the device, which are never smaller.
@@ -38,11 +38,7 @@ impl Workload {
                 return Err(Error::Duplicate { what: "job", name: job.name.clone() });
             }
             job.validate()?;
-            // Both saturate at 584 years.
-            if job.start_delay_ns >= self.ramp_ns.saturating_add(self.time_ns) {
-                let advice = "shorten it, or lengthen the workload's time";
-                return Err(job.refuse("start-delay", "the trial is over by then", advice));
-            }
+            self.validate_turn(job)?;
         }
         if self.primary_job().is_none() {
             return Err(Error::unknown(
@@ -52,6 +48,29 @@ impl Workload {
             ));
         }
         self.index.as_ref().map_or(Ok(()), validate_index)
+    }
+}
+
+impl Workload {
+    /// When a job runs.
+    fn validate_turn(&self, job: &Job) -> Result<(), Error> {
+        // Both saturate at 584 years.
+        if job.start_delay_ns >= self.ramp_ns.saturating_add(self.time_ns) {
+            let advice = "shorten it, or lengthen the workload's time";
+            return Err(job.refuse("start-delay", "the trial is over by then", advice));
+        }
+        let Some(end_ns) = job.end_after_ns else { return Ok(()) };
+        if end_ns <= job.start_delay_ns {
+            let (end, start) = (format_duration(end_ns), format_duration(job.start_delay_ns));
+            let problem = format!("the job ends after {end}, and starts after {start} only");
+            return Err(job.refuse("end-after", problem, "lengthen it, or shorten start-delay"));
+        }
+        if end_ns <= self.ramp_ns && job.name == self.primary {
+            let ramp = format_duration(self.ramp_ns);
+            let problem = format!("the job that decides is over before the ramp of {ramp} is");
+            return Err(job.refuse("end-after", problem, "lengthen it, or shorten ramp"));
+        }
+        Ok(())
     }
 }
 
@@ -365,6 +384,14 @@ mod tests {
         assert_snapshot!(error("randread-4k", &["start-delay=7s"]), @"
         job `io`: start-delay: the trial is over by then
         shorten it, or lengthen the workload's time
+        ");
+        assert_snapshot!(error("randread-4k", &["start-delay=3s", "end-after=3s"]), @"
+        job `io`: end-after: the job ends after 3s, and starts after 3s only
+        lengthen it, or shorten start-delay
+        ");
+        assert_snapshot!(error("randread-4k", &["end-after=2s"]), @"
+        job `io`: end-after: the job that decides is over before the ramp of 2s is
+        lengthen it, or shorten ramp
         ");
         assert_snapshot!(error("driver-searcher", &["primary=reader"]), @"
         unknown primary job `reader`

@@ -131,6 +131,21 @@ impl Job {
             let problem = "the cache cannot be warm and cold";
             return Err(self.refuse("pre-read", problem, "leave out this or invalidate"));
         }
+        if self.uncached {
+            if self.direct {
+                let problem = "direct I/O passes the cache anyway";
+                return Err(self.refuse("uncached", problem, "leave out this or direct"));
+            }
+            if !matches!(self.engine, Engine::Psync | Engine::Mmap) {
+                let problem = format!("{} drops nothing from the cache", self.engine.name());
+                let advice = "use engine=psync or engine=mmap, or leave it out";
+                return Err(self.refuse("uncached", problem, advice));
+            }
+            if self.pre_read {
+                let problem = "the cache cannot be warm and cold";
+                return Err(self.refuse("uncached", problem, "leave out this or pre-read"));
+            }
+        }
         if let Some(think) = self.think {
             if think.after_ios == 0 {
                 let problem = "a pause after every 0 I/Os never comes";
@@ -255,6 +270,18 @@ mod tests {
         assert_snapshot!(error(&["engine=mmap", "direct=0", "sync=1"]), @"
         job `io`: write-through: stores to a mapping return before they reach the medium
         use fsync-every, or engine=psync
+        ");
+        assert_snapshot!(error(&["uncached=1"]), @"
+        job `io`: uncached: direct I/O passes the cache anyway
+        leave out this or direct
+        ");
+        assert_snapshot!(error(&["direct=0", "uncached=1"]), @"
+        job `io`: uncached: io_uring drops nothing from the cache
+        use engine=psync or engine=mmap, or leave it out
+        ");
+        assert_snapshot!(error(&["engine=psync", "direct=0", "uncached=1", "pre-read=1"]), @"
+        job `io`: uncached: the cache cannot be warm and cold
+        leave out this or pre-read
         ");
         assert_snapshot!(error(&["pre_read=1", "invalidate=1"]), @"
         job `io`: pre-read: the cache cannot be warm and cold

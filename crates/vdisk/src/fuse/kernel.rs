@@ -8,7 +8,7 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use rustix::fs::{AtFlags, CWD, StatxFlags, statx};
+use rustix::fs::{AtFlags, Mode, OFlags, StatxFlags, open, openat, statx};
 use rustix::io::{Errno, IoSliceMut};
 use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
 use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
@@ -27,6 +27,9 @@ const STATX_MNT_ID_UNIQUE: u32 = 0x4000;
 pub(super) struct Attached {
     /// Where, absolute and without links.
     at: PathBuf,
+    /// The directory that the mount point is in, whatever becomes of its name. What is a mount
+    /// point cannot be renamed, but what leads there can.
+    parent: OwnedFd,
     identity: Identity,
 }
 
@@ -43,17 +46,36 @@ struct Identity {
 /// kernel's end of it.
 pub(super) fn attach(at: &Path, name: &str, read_only: bool) -> Result<(Attached, OwnedFd), Error> {
     let failed = |source| Error::Mount { path: at.to_owned(), source };
-    let at = at.canonicalize().map_err(failed)?;
-    if !at.is_dir() {
-        return Err(failed(Errno::NOTDIR.into()));
-    }
-    let channel = match by_system_call(&at, name, read_only)? {
+    // From here on by descriptor: somebody who may rename it may put a link in its place.
+    let directory = open(at, PLACE, Mode::empty()).map_err(|errno| failed(errno.into()))?;
+    let held = entry_of(&directory);
+    let channel = match by_system_call(&held, name, read_only)? {
         Ok(channel) => channel,
-        Err(Errno::PERM) => by_helper(&at, name, read_only).map_err(failed)?,
+        Err(Errno::PERM) => {
+            by_helper(&named(&directory).map_err(failed)?, name, read_only).map_err(failed)?
+        }
         Err(errno) => return Err(failed(errno.into())),
     };
-    let identity = identity_at(&at).map_err(|errno| failed(errno.into()))?;
-    Ok((Attached { at, identity }, channel))
+    let attached = || {
+        let at = named(&directory)?;
+        let parent = openat(&directory, "..", PLACE, Mode::empty())?;
+        let identity = identity_at(&parent, &at)?;
+        Ok(Attached { at, parent, identity })
+    };
+    Ok((attached().map_err(failed)?, channel))
+}
+
+/// Flags of a descriptor that is only a place.
+const PLACE: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+
+/// Where it lies, absolute and without links, as the kernel tells.
+fn named(directory: &OwnedFd) -> io::Result<PathBuf> {
+    std::fs::read_link(entry_of(directory))
+}
+
+/// How a descriptor is used where the kernel takes paths only.
+fn entry_of(place: &OwnedFd) -> PathBuf {
+    PathBuf::from(format!("/proc/self/fd/{}", place.as_raw_fd()))
 }
 
 fn by_system_call(at: &Path, name: &str, read_only: bool) -> Result<Result<OwnedFd, Errno>, Error> {
@@ -127,11 +149,12 @@ fn receive_descriptor(socket: &UnixStream) -> io::Result<Option<OwnedFd>> {
     Ok(descriptor)
 }
 
-/// What is mounted at `at`, without asking its server, who may be gone.
-fn identity_at(at: &Path) -> Result<Identity, Errno> {
+/// What is mounted at the last part of `at`, which is in `parent`, without asking its server, who
+/// may be gone.
+fn identity_at(parent: &OwnedFd, at: &Path) -> Result<Identity, Errno> {
     let flags = AtFlags::STATX_DONT_SYNC | AtFlags::SYMLINK_NOFOLLOW;
     let mount = StatxFlags::MNT_ID | StatxFlags::from_bits_retain(STATX_MNT_ID_UNIQUE);
-    let found = statx(CWD, at, flags, mount)?;
+    let found = statx(parent, at.file_name().unwrap_or_default(), flags, mount)?;
     Ok(Identity { device_minor: found.stx_dev_minor, mount: found.stx_mnt_id })
 }
 
@@ -162,15 +185,18 @@ impl Attached {
     /// Takes the mount away: with all that is written to it, or, where a file on it is still open,
     /// by cutting that off. Does nothing if somebody else has unmounted it.
     pub(super) fn detach(&self) {
-        if identity_at(&self.at).as_ref() != Ok(&self.identity) {
+        if identity_at(&self.parent, &self.at).as_ref() != Ok(&self.identity) {
             return;
         }
-        if detach_unused(&self.at).is_ok() {
-            return;
+        let held = entry_of(&self.parent).join(self.at.file_name().unwrap_or_default());
+        match unmount(&held, UnmountFlags::NOFOLLOW) {
+            Ok(()) => return,
+            Err(Errno::PERM) if helper_detaches(&self.at, &[]) => return,
+            Err(_) => {}
         }
         // Forced: requests under way fail instead of waiting for a server that leaves.
         let flags = UnmountFlags::FORCE | UnmountFlags::DETACH | UnmountFlags::NOFOLLOW;
-        if unmount(&self.at, flags) == Err(Errno::PERM) {
+        if unmount(&held, flags) == Err(Errno::PERM) {
             helper_detaches(&self.at, &["-z"]);
         }
     }

@@ -20,6 +20,7 @@ use crate::buffer::AlignedBuffer;
 use crate::error::Error;
 use crate::io::{Op, Parcel};
 use crate::layer::{Base, Flow, Layer, Place, Recipe};
+use crate::names::shown;
 use crate::stats::BackingFacts;
 use crate::text::Bytes;
 
@@ -43,7 +44,7 @@ pub struct FileConfig {
 
 impl fmt::Display for FileConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let path = self.path.as_ref().map(|path| format!("path={}", path.display()));
+        let path = self.path.as_ref().map(|path| format!("path={}", shown(path).display()));
         let size = self.size_bytes.map(|size| format!("size={}", Bytes(size)));
         let parts: Vec<String> = path.into_iter().chain(size).collect();
         write!(f, "{NAME}({})", parts.join(", "))
@@ -70,7 +71,7 @@ impl Recipe for FileConfig {
             if self.direct { go_direct(&opened.file, opened.size_bytes) } else { None };
         Ok(Box::new(File {
             inner: opened.file,
-            path: self.path.clone(),
+            path: self.path.as_deref().map(shown),
             size_bytes: opened.size_bytes,
             created: opened.created,
             direct_block_bytes,
@@ -118,12 +119,12 @@ impl FileConfig {
         let metadata = file.metadata().map_err(|error| Error::file(path, "inspect", &error))?;
         if !metadata.is_file() {
             let device = metadata.file_type().is_block_device();
-            return Err(Error::NotAFile { path: path.to_owned(), device });
+            return Err(Error::NotAFile { path: shown(path), device });
         }
         let file_bytes = metadata.len();
         let size_bytes = self.size_bytes.unwrap_or(file_bytes);
         if file_bytes < size_bytes {
-            return Err(Error::FileTooSmall { path: path.to_owned(), file_bytes, size_bytes });
+            return Err(Error::FileTooSmall { path: shown(path), file_bytes, size_bytes });
         }
         Ok(Opened { file, size_bytes, created: false })
     }

@@ -21,6 +21,10 @@ pub struct Marks {
     forgets: bool,
     /// The first I/O of a pass, after the mark that the last one is over.
     held: Option<Io>,
+    /// Whether the cache is dropped after each I/O.
+    uncached: bool,
+    /// What was touched last, and is to be dropped.
+    touched: Option<Io>,
 }
 
 impl Marks {
@@ -31,7 +35,7 @@ impl Marks {
         // These never come to an end of a pass.
         let endless = matches!(job.pattern, Pattern::Random | Pattern::Skewed(_));
         let forgets = job.invalidate && !job.direct && !endless;
-        (sync_every > 0 || think_every > 0 || forgets).then(|| Self {
+        (sync_every > 0 || think_every > 0 || forgets || job.uncached).then(|| Self {
             sync_every,
             writes: 0,
             files: u16::try_from(job.files_per_thread).unwrap_or(u16::MAX).max(1),
@@ -41,6 +45,8 @@ impl Marks {
             pause_due: false,
             forgets,
             held: None,
+            uncached: job.uncached,
+            touched: None,
         })
     }
 
@@ -52,6 +58,9 @@ impl Marks {
         if self.syncs_due > 0 {
             self.syncs_due -= 1;
             return Some(Io { file: self.syncs_due, ..Io::SYNC });
+        }
+        if let Some(touched) = self.touched.take() {
+            return Some(Io { op: Op::Forget, ..touched });
         }
         std::mem::take(&mut self.pause_due).then_some(Io::PAUSE)
     }
@@ -68,6 +77,7 @@ impl Marks {
         if self.ios == self.think_every {
             (self.ios, self.pause_due) = (0, true);
         }
+        self.touched = self.uncached.then_some(io);
         if wrapped && self.forgets {
             self.held = Some(io);
             return Io { file: io.file, ..Io::FORGET };

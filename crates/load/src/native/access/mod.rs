@@ -15,6 +15,7 @@ use iotax_spec::{BlockSizes, Job, Pattern, RunLength, Skew};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng as _;
 
+use super::buffers::PAGE_BYTES;
 use super::io::Io;
 use generator::Generator;
 use order::{Backward, Jumps, Order, Runs, Sequential, Strided, Turns, Uniform};
@@ -32,6 +33,15 @@ pub struct Span {
     pub start: u64,
     /// Length in bytes; at least the largest block.
     pub bytes: u64,
+}
+
+impl Span {
+    /// The pages that it touches.
+    pub fn in_pages(self) -> Self {
+        let page = PAGE_BYTES as u64;
+        let start = self.start - self.start % page;
+        Self { start, bytes: (self.start + self.bytes - start).next_multiple_of(page) }
+    }
 }
 
 /// Bytes from one offset that `job` may choose to the next.

@@ -273,6 +273,40 @@ fn syncs_reach_every_file_and_pauses_come_after_so_many_ios() {
 }
 
 #[test]
+fn what_is_uncached_is_dropped_after_each_io() {
+    for fsync_every in [None, Some(1)] {
+        let mut job = job();
+        (job.pattern, job.uncached, job.invalidate) = (Pattern::Random, true, true);
+        (job.read_percent, job.fsync_every) = (50, fsync_every);
+        job.block_sizes = BlockSizes::Range { min: 512, max: 16_384 };
+        let mut accesses = Accesses::new(&job, Span { start: 0, bytes: 64 << 10 }, 3);
+        for _ in 0..100 {
+            let io = accesses.next().unwrap();
+            assert!(matches!(io.op, Op::Read | Op::Write));
+            let mut mark = accesses.next().unwrap();
+            // Dirty pages cannot be dropped: they are written first.
+            if fsync_every.is_some() && io.op == Op::Write {
+                assert_eq!(mark, Io::SYNC);
+                mark = accesses.next().unwrap();
+            }
+            assert_eq!(mark, Io { op: Op::Forget, ..io });
+        }
+    }
+}
+
+#[test]
+fn a_span_of_bytes_is_dropped_in_whole_pages() {
+    let pages = |start, bytes| {
+        let Span { start, bytes } = Span { start, bytes }.in_pages();
+        (start, bytes)
+    };
+    assert_eq!(pages(0, 4096), (0, 4096));
+    assert_eq!(pages(512, 512), (0, 4096));
+    assert_eq!(pages(4095, 2), (0, 8192));
+    assert_eq!(pages(8192, 5000), (8192, 8192));
+}
+
+#[test]
 fn the_end_of_a_pass_is_marked_where_the_cache_is_to_be_cold() {
     for (pattern, sizes) in [
         (Pattern::Sequential, BlockSizes::Fixed(4096)),

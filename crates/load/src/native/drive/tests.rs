@@ -8,7 +8,7 @@ use iotax_vdisk::ManualClock;
 
 use super::*;
 use crate::native::testing::job;
-use crate::native::window::{StopFlags, Window};
+use crate::native::window::{StopFlags, Turn, Window};
 
 const MS: u64 = 1_000_000;
 
@@ -75,7 +75,7 @@ fn simulate(job: &Job, service_ns: u64, later: bool) -> (TallyFacts, usize) {
     let mut worker = Worker {
         accesses: Accesses::new(job, Span { start: 0, bytes: 1 << 20 }, 1),
         schedule,
-        tally: Tally::new(job, window, start_ns, flags, None),
+        tally: Tally::new(job, window, Turn::of(job, start_ns), flags, None),
         scribe: Scribe::new(1),
         trouble: Trouble::new(vec!["simulated".to_owned()]),
         slots: Slots::new(job.queue_depth),
@@ -99,14 +99,16 @@ fn simulate(job: &Job, service_ns: u64, later: bool) -> (TallyFacts, usize) {
     }
     assert!(worker.slots.none_taken() && engine.pending.is_empty());
     let (in_flight_io_ns, max_slip_ns) = (worker.tally.in_flight_io_ns, worker.tally.max_slip_ns);
+    let active_ns = worker.tally.active.1 - worker.tally.active.0;
     let read = worker.tally.counts[0].take();
-    (TallyFacts { read, in_flight_io_ns, max_slip_ns }, engine.most_in_flight)
+    (TallyFacts { read, in_flight_io_ns, max_slip_ns, active_ns }, engine.most_in_flight)
 }
 
 struct TallyFacts {
     read: iotax_record::DirectionRecord,
     in_flight_io_ns: u64,
     max_slip_ns: u64,
+    active_ns: u64,
 }
 
 fn paced(pace: Pace, queue_depth: u32) -> Job {
@@ -122,6 +124,24 @@ fn a_closed_loop_keeps_its_depth_in_flight() {
         assert_eq!(facts.in_flight_io_ns, u64::from(depth) * 1000 * MS);
         assert_eq!(most, if later { depth as usize } else { 0 });
         assert_eq!(facts.read.service.max_ns() / MS, 1);
+    }
+}
+
+#[test]
+fn a_job_with_an_end_of_its_own_stops_there() {
+    // The trial's window is from 100 ms to 1100 ms of the job's own time.
+    let cases = [(600, 500, 1), (60, 0, 0), (100, 0, 0), (1100, 1000, 1), (9000, 1000, 1)];
+    for (end_ms, counted_ms, seconds) in cases {
+        for (later, depth) in [(false, 1), (true, 1), (true, 8)] {
+            let end_after_ns = Some(end_ms * MS);
+            let job = Job { end_after_ns, ..paced(Pace::Closed, depth) };
+            let (facts, _) = simulate(&job, MS, later);
+            let expected = counted_ms * u64::from(depth);
+            assert_eq!(facts.read.ios, expected, "{end_ms} ms, {depth} deep");
+            assert_eq!(facts.in_flight_io_ns, expected * MS, "{end_ms} ms, {depth} deep");
+            assert_eq!(facts.read.per_second_ios.len(), seconds, "{end_ms} ms");
+            assert_eq!(facts.active_ns, counted_ms * MS, "{end_ms} ms");
+        }
     }
 }
 

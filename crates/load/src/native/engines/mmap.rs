@@ -123,12 +123,16 @@ impl Engine for Mmap {
 
     fn forget(&mut self, file: u16, span: Span) {
         let mapped = &self.files[usize::from(file)];
+        let at = usize::try_from(span.start.saturating_sub(mapped.start)).unwrap_or(usize::MAX);
+        let at = at.min(mapped.mapping.len());
+        let len = usize::try_from(span.bytes).unwrap_or(usize::MAX).min(mapped.mapping.len() - at);
         // Pages in use by a mapping cannot be dropped, so this one lets go of them first. That
         // loses nothing: a shared mapping's pages are the file's.
         //
         // SAFETY: nobody holds references into the mapping, and what is read next comes from the
         // file again.
-        let _ = unsafe { mapped.mapping.unchecked_advise(UncheckedAdvice::DontNeed) };
+        let _ =
+            unsafe { mapped.mapping.unchecked_advise_range(UncheckedAdvice::DontNeed, at, len) };
         forget_pages(&mapped.file, span);
     }
 }

@@ -23,7 +23,7 @@ use crate::workload::Workload;
 /// command line`; `name` is that of the whole.
 ///
 /// Each phase is a workload of its own: all its jobs start together, and its throughput is that of
-/// its first job.
+/// its first job (of those that are measured).
 pub(super) fn phases(
     sections: &[Section],
     origin: &str,
@@ -45,14 +45,17 @@ pub(super) fn phases(
 }
 
 fn workload(mut drafts: Vec<Draft<'_>>, origin: &str, name: Option<&str>) -> Workload {
+    drafts.iter_mut().for_each(|draft| draft.timing.ends_all = draft.job.ends_all);
     let timings: Vec<_> = drafts.iter().map(|draft| draft.timing).collect();
     let window = window::of(&timings);
     window::notes(&mut drafts, window);
-    let first = drafts.first().map(|draft| draft.job.name.clone()).unwrap_or_default();
+    let first = drafts.iter().find(|draft| !window.is_before(&draft.timing));
+    let first = first.map(|draft| draft.job.name.clone()).unwrap_or_default();
     let together = together(&drafts);
     let (mut jobs, mut notes) = (Vec::new(), IndexSet::new());
     for mut draft in drafts {
         draft.job.start_delay_ns = draft.timing.delay_ns;
+        draft.job.end_after_ns = window.own_end_ns(&draft.timing);
         jobs.push(draft.job);
         // What stands in [global] is said once.
         notes.extend(draft.notes);

@@ -8,6 +8,6 @@ pub(super) const SUITE: Suite = Suite {
     about: "A search engine's disk: index files are downloaded while others are mapped and read. \
             One phase, the workload of the same name.",
     source: "Algolia (2025), a reproduction in fio of slow index loads on disks that were \
-             encrypted twice",
-    phases: || vec![driver_searcher::published()],
+             encrypted twice; as it was published it is the workload driver-searcher-published",
+    phases: || vec![driver_searcher::fed()],
 };

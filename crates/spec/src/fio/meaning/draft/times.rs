@@ -5,7 +5,6 @@ use crate::error::Error;
 use crate::fio::meaning::chosen::bytes_of;
 use crate::workload::{BlockSizes, Bound};
 
-#[expect(clippy::struct_field_names, reason = "the unit")]
 /// When a job runs, from the start of its phase.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(in crate::fio::meaning) struct Timing {
@@ -15,6 +14,8 @@ pub(in crate::fio::meaning) struct Timing {
     pub ramp_ns: u64,
     /// What follows, if it ends by time.
     pub runtime_ns: Option<u64>,
+    /// Whether all others end with it.
+    pub ends_all: bool,
 }
 
 impl Timing {

@@ -66,10 +66,27 @@ fn windows_are_told() {
     ");
     assert_snapshot!(with_global("[a]\nramp_time=3\n[b]\nruntime=60"), @"
     test: 3s ramp, 57s
-      a: as usual
+      a: end_after_ns=13000000000
       b: as usual
-      note: test.fio, line 4: runtime=10: measured are 57s after 3s, together with other jobs
       note: test.fio, line 8: runtime=60: measured are 57s after 3s, together with other jobs
+    ");
+    assert_snapshot!(with_global("[a]\nruntime=60\n[b]\nstartdelay=4\nruntime=5"), @"
+    test: 0s ramp, 60s
+      a: as usual
+      b: end_after_ns=9000000000 start_delay_ns=4000000000
+    ");
+    // The first job is over before the other's ramp is: the other one decides.
+    assert_snapshot!(with_global("[a]\nruntime=5\n[b]\nramp_time=8\nruntime=60"), @"
+    test: 8s ramp, 60s
+      a: end_after_ns=5000000000
+      b: as usual
+      note: test.fio, line 6: runtime=5: it is over before the other jobs' ramp is: not measured
+    ");
+    assert_snapshot!(with_global("[a]\nruntime=60\n[b]\nexitall\nruntime=5"), @"
+    test: 0s ramp, 5s
+      a: as usual
+      b: ends_all=true
+      note: test.fio, line 6: runtime=60: measured are 5s after 0s, together with other jobs
     ");
     assert_snapshot!(with_global("[a]\n[b]\nstonewall\nstartdelay=20"), @"
     a: 0s ramp, 10s

@@ -25,7 +25,7 @@ iostat -mx -t 10 5
 fn the_published_driver_and_searcher_are_the_built_in_ones() {
     let read = crate::fio::from_command(DRIVER_SEARCHER, &no_include).unwrap();
     let [read] = read.as_slice() else { panic!("one phase") };
-    let built_in = Workload::preset("driver-searcher").unwrap();
+    let built_in = Workload::preset("driver-searcher-published").unwrap();
     assert_eq!(read.jobs, built_in.jobs);
     assert_eq!((read.ramp_ns, read.time_ns), (built_in.ramp_ns, built_in.time_ns));
     read.require_native().unwrap();

@@ -1,0 +1,63 @@
+//! An effect that changed in the middle of the run. Its interval would mix two effects, so both
+//! parts are shown, and a verdict can only come from the blocks since.
+
+use crate::analysis::{EffectChange, Estimate};
+use crate::conclude::Row;
+use crate::method::Method;
+use crate::stats::regime;
+use crate::stats::sequential::{Decision, StopReason};
+use crate::stats::verdict::Verdict;
+
+/// Regime of a verdict that rests on the blocks since a change.
+pub(crate) const SINCE: &str = "after the change";
+
+/// A change of effect, and what the blocks since it may be used for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Change {
+    pub effect: EffectChange,
+    /// The largest look at the data before the change was seen. Up to it verdicts could have
+    /// fallen on blocks before the change, so it must not be used again on those since.
+    spent: usize,
+    /// Whether the run has room for a look beyond it.
+    has_room: bool,
+}
+
+/// Searches the differences of `row` for a change, and leaves it with the blocks since.
+pub(crate) fn split(method: &Method, row: &mut Row) -> Option<Change> {
+    let level = method.regime_level(row.metric).filter(|_| row.may_change && row.gate.is_none())?;
+    let found = regime::monitor(&row.log_ratios, level)?;
+    let sequential = method.sequential(row.metric);
+    let tax = |d: &[f64]| sequential.conclude(d).cost.map(Estimate::from);
+    let count = |blocks: usize| u32::try_from(blocks).unwrap_or(u32::MAX);
+    let (before, since) = row.log_ratios.split_at(found.before);
+    let effect = EffectChange {
+        after_block: row.blocks[found.before - 1] + 1,
+        blocks: [before.len(), since.len()].map(count),
+        before: tax(before),
+        since: tax(since),
+    };
+    let design = method.design();
+    let spent = design.look_before(found.seen_at);
+    let left = design.last_look().saturating_sub(found.before);
+    let has_room = design.look_after(spent).is_some_and(|look| look <= left);
+    row.forget(found.before);
+    Some(Change { effect, spent, has_room })
+}
+
+impl Change {
+    pub fn spent(change: Option<&Self>) -> usize {
+        change.map_or(0, |change| change.spent)
+    }
+
+    /// Turns what the blocks since would say alone into what may be said.
+    pub fn restrict(&self, decision: &mut Decision) {
+        let is_spent = decision.blocks <= self.spent;
+        if is_spent || decision.verdict == Verdict::Undecided {
+            decision.verdict = Verdict::EffectChanged;
+        }
+        if is_spent {
+            decision.projection = None;
+            decision.stop = (!self.has_room).then_some(StopReason::Futile);
+        }
+    }
+}

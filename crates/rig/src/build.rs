@@ -1,0 +1,267 @@
+//! The arms of an experiment being made.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use iotax_inspect::{DeviceNumber, Facts};
+use iotax_spec::{Arm, Form, Spec, Target};
+use iotax_vdisk::Prepared;
+
+use crate::alone::{Alone, Base, Surroundings, assemble, keys};
+use crate::assembly::Assembly;
+use crate::check::{Ground, disk_bytes, is_system};
+use crate::device::Device;
+use crate::disk_file::{self, DiskFile};
+use crate::error::Error;
+use crate::fill::{Watch, fill, reserve, reserve_in_turns};
+use crate::held::{Held, exchanged};
+use crate::journal::Journal;
+use crate::layers::Top;
+use crate::progress::Progress;
+use crate::room::bytes_in_directory;
+use crate::standing::{Standing, Up};
+use crate::{scratch, shelf, site, vdisk};
+
+/// A rig being made. If it is dropped half-way, the journal takes down what there is.
+pub(crate) struct Build<'a> {
+    pub(crate) spec: &'a Spec,
+    pub(crate) watch: Watch<'a>,
+    pub(crate) files: Files,
+    /// Private directories by the directory they are in, without symbolic links: arms on the same
+    /// directory share their test files.
+    pub(crate) directories: BTreeMap<PathBuf, Arc<Held>>,
+    pub(crate) journal: Journal,
+    pub(crate) state_dir: Option<PathBuf>,
+    pub(crate) surroundings: Surroundings,
+    pub(crate) devices: BTreeMap<DeviceNumber, Device>,
+}
+
+#[derive(Default)]
+pub(crate) struct Files {
+    /// By path, or by what stands for that of an anonymous one.
+    pub(crate) made: BTreeMap<PathBuf, DiskFile>,
+}
+
+impl Build<'_> {
+    /// Makes them all, in their order.
+    pub(crate) fn arms(&mut self, grounds: &[Ground]) -> Result<Vec<Standing>, Error> {
+        let spec = self.spec;
+        self.claim_devices(grounds)?;
+        let sizes = self.make_files(grounds)?;
+        let mut bases = self.bases(grounds)?;
+        let mut standing = Vec::with_capacity(grounds.len());
+        for (index, (arm, ground)) in spec.arms.iter().zip(grounds).enumerate() {
+            let place = match bases.remove(&index) {
+                Some(base) => self.stand(index, grounds, base)?,
+                None => self.place(arm, ground)?,
+            };
+            let site = match &place {
+                Up::System(assembly) => {
+                    let mut site = site::of_assembly(arm, ground, assembly);
+                    site.notes
+                        .extend(self.device(ground).into_iter().flat_map(|d| d.notes.clone()));
+                    site
+                }
+                Up::Alone(_) => site::in_waiting(arm, ground),
+                Up::Disk(disk) => site::describe(arm, ground, Some(disk), &spec.all_at_once()),
+                Up::Private(_) | Up::Users(..) => {
+                    site::describe(arm, ground, None, &spec.all_at_once())
+                }
+            };
+            // Others are about to be made, and none of them in this one's turn.
+            place.assembly().map_or(Ok(()), Assembly::leave)?;
+            standing.push(Standing { name: arm.name.clone(), site, place });
+        }
+        // Last, because it is what takes time: by now every stack is known to open.
+        for (path, size_bytes) in sizes {
+            let file = &self.files.made[&path];
+            fill(&file.file, file.held.shown(), size_bytes, spec.seed, &mut self.watch)?;
+        }
+        self.fill_memory(&standing)?;
+        Ok(standing)
+    }
+
+    /// Makes each file that arms stand on, as large as the largest of them needs it.
+    fn make_files(&mut self, grounds: &[Ground]) -> Result<BTreeMap<PathBuf, u64>, Error> {
+        let mut sizes = BTreeMap::new();
+        let own = |arm: &&Arm| !is_system(arm);
+        let shared = self.spec.arms.iter().zip(grounds).filter(|(arm, _)| own(arm));
+        for (arm, ground) in shared.clone() {
+            let Some(key) = ground.file_to_make() else { continue };
+            let size_bytes = sizes.entry(key.to_owned()).or_insert(0);
+            *size_bytes = disk_bytes(arm).max(*size_bytes);
+        }
+        for (_, ground) in shared {
+            let Some(key) = ground.file_to_make() else { continue };
+            if self.files.made.contains_key(key) {
+                continue;
+            }
+            let file = match ground {
+                Ground::Anonymous { facts, .. } => {
+                    disk_file::anonymous(&facts.path, &mut self.journal)?
+                }
+                _ => disk_file::make(key, &mut self.journal)?,
+            };
+            reserve(&file.file, file.held.shown(), sizes[key])?;
+            self.files.made.insert(key.to_owned(), file);
+        }
+        Ok(sizes)
+    }
+
+    /// The bases of the arms with layers of the system, by the arm's index. Each has a file of its
+    /// own, and all of these are allocated in turns, so that no arm lies in a faster part of the
+    /// volume.
+    fn bases(&mut self, grounds: &[Ground]) -> Result<BTreeMap<usize, Base>, Error> {
+        let spec = self.spec;
+        let mut bases = BTreeMap::new();
+        let mut files = Vec::new();
+        for (index, (arm, ground)) in spec.arms.iter().zip(grounds).enumerate() {
+            if !is_system(arm) {
+                continue;
+            }
+            let mut journal = Journal::new(self.state_dir.clone());
+            let top = match ground {
+                Ground::Anonymous { facts, .. } | Ground::OnNew { parent: facts, .. } => {
+                    let DiskFile { file, held } = disk_file::private(&facts.path, &mut journal)?;
+                    files.push((file, held.shown().to_owned(), disk_bytes(arm)));
+                    Some(Top::file(shelf::put(&held, &mut journal)?))
+                }
+                Ground::Device(facts) => Some(Top::block(&facts.path)),
+                Ground::Directory(facts) => {
+                    let private = scratch::make(&facts.path, &mut journal)?;
+                    Some(Top::directory(shelf::put(&private, &mut journal)?))
+                }
+                _ => None,
+            };
+            let surroundings = self.surroundings.clone();
+            bases.insert(index, Base { top, journal, surroundings });
+        }
+        reserve_in_turns(&files)?;
+        for (file, path, size_bytes) in &files {
+            fill(file, path, *size_bytes, spec.seed, &mut self.watch)?;
+        }
+        Ok(bases)
+    }
+
+    /// The devices that arms stand on, held against other runs and filled with data where no file
+    /// system will be.
+    fn claim_devices(&mut self, grounds: &[Ground]) -> Result<(), Error> {
+        let spec = self.spec;
+        for (arm, ground) in spec.arms.iter().zip(grounds) {
+            if let Ground::Device(facts) = ground
+                && !self.devices.contains_key(&facts.device_number)
+            {
+                let device = Device::claim(facts, &arm.name)?;
+                device.confirm(&arm.name)?;
+                self.devices.insert(device.number, device);
+            }
+        }
+        for device in self.devices.values() {
+            let is_bare = |(arm, ground): (&Arm, &Ground)| {
+                let Target::Stack(stack) = &arm.target else { return false };
+                let on_it = ground.facts().is_some_and(|f| f.device_number == device.number);
+                matches!(ground, Ground::Device(_)) && on_it && stack.form() != Form::Directory
+            };
+            if spec.arms.iter().zip(grounds).any(is_bare) {
+                let bytes = device.bytes_for(bytes_in_directory(&spec.all_at_once()));
+                fill(&device.open()?, &device.path, bytes, spec.seed, &mut self.watch)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn device(&self, ground: &Ground) -> Option<&Device> {
+        let Ground::Device(facts) = ground else { return None };
+        self.devices.get(&facts.device_number)
+    }
+
+    /// Makes an arm with layers of the system, unless it must wait for its turn.
+    fn stand(&mut self, index: usize, grounds: &[Ground], base: Base) -> Result<Up, Error> {
+        let all = || self.spec.arms.iter().zip(grounds);
+        let (arm, ground) = all().nth(index).expect("an index of the spec");
+        let own = keys(arm, ground);
+        let alike = |(arm, ground)| keys(arm, ground).iter().any(|key| own.contains(key));
+        if all().filter(|pair| alike(*pair)).count() > 1 {
+            return Ok(Up::Alone(Box::new(Alone::new(arm, ground, base, own))));
+        }
+        (self.watch.progress)(&Progress::Making { arm: &arm.name });
+        let made = assemble(arm, base, self.device(ground), self.watch.stop);
+        made.map(|assembly| Up::System(Box::new(assembly)))
+    }
+
+    fn place(&mut self, arm: &Arm, ground: &Ground) -> Result<Up, Error> {
+        let stack = match (&arm.target, ground) {
+            (Target::Path(_), Ground::Directory(facts)) => {
+                return Ok(Up::Private(self.private_directory(&facts.path)?));
+            }
+            (Target::Path(path), _) => {
+                let path = ground.facts().map_or(path, |facts| &facts.path);
+                return Up::users(path.clone());
+            }
+            (Target::Stack(stack), _) => stack,
+            (Target::Results(_), _) => unreachable!("results have no ground: they were refused"),
+        };
+        // The open disk keeps it, as it would its own.
+        let thin = match ground {
+            Ground::Thin(facts) => {
+                Some(disk_file::thin(&facts.path, disk_bytes(arm), &mut self.journal)?)
+            }
+            _ => None,
+        };
+        let users = match ground {
+            Ground::OnExisting(facts) => Some(users_file(facts)?),
+            _ => None,
+        };
+        let file = match ground.file_to_make() {
+            Some(key) => Some(&self.files.made[key].held),
+            None => users.as_ref().or(thin.as_ref().map(|file| &file.held)),
+        };
+        let file = file.map_or(Path::new(""), Held::path);
+        let opened = vdisk::open(stack, file, self.spec.seed);
+        opened.map(Up::Disk).map_err(|source| Error::Stack { arm: arm.name.clone(), source })
+    }
+
+    fn private_directory(&mut self, parent: &Path) -> Result<Arc<Held>, Error> {
+        if let Some(made) = self.directories.get(parent) {
+            return Ok(Arc::clone(made));
+        }
+        let made = Arc::new(scratch::make(parent, &mut self.journal)?);
+        self.directories.insert(parent.to_owned(), Arc::clone(&made));
+        Ok(made)
+    }
+
+    /// Memory that was never written is one page of zeros, and reading it measures the cache.
+    fn fill_memory(&mut self, arms: &[Standing]) -> Result<(), Error> {
+        for arm in arms {
+            let Up::Disk(disk) = &arm.place else { continue };
+            let what = disk.to_string();
+            let Watch { progress, stop } = &mut self.watch;
+            let report = |done_bytes, size_bytes| {
+                progress(&Progress::Filling { what: &what, done_bytes, size_bytes });
+            };
+            // Leaves files alone: to the disk they existed before.
+            let prepared = disk
+                .prepare(report, stop)
+                .map_err(|source| Error::Stack { arm: arm.name.clone(), source })?;
+            if prepared == Prepared::Cancelled {
+                return Err(Error::Interrupted);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The user's file that was looked at, and no other.
+fn users_file(facts: &Facts) -> Result<Held, Error> {
+    let hold = || {
+        let held = Held::at(&facts.path)?;
+        let is_it = held.is_file()? && held.inode()? == facts.inode;
+        if is_it { Ok(held) } else { Err(exchanged()) }
+    };
+    hold().map_err(|source| Error::Make {
+        path: facts.path.clone(),
+        action: "look at it again",
+        source,
+    })
+}

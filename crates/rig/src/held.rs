@@ -1,0 +1,243 @@
+//! Places held by descriptor: what a path led to once, whatever becomes of its names.
+//!
+//! Whoever owns a directory may rename what is in it at any moment, and put a link in its place.
+//! So a path in somebody else's directory is opened once, what is open is looked at, and from then
+//! on everything goes by the descriptor: [`Held::path`] is its entry in `/proc`, which leads to the
+//! very inode, and other programs can use it for as long as this process lives. Programs that look
+//! for the real name of what they are given, and daemons that live longer, get it
+//! [mounted](Held::bind) in a directory that only root can reach.
+
+use std::ffi::OsStr;
+use std::fs::{self, File};
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::path::{Component, Path, PathBuf};
+
+use rustix::fs::{
+    AtFlags, Dir, FileType, Mode, OFlags, Stat, fstat, fsync, lstat, mkdirat, open, openat, stat,
+    symlinkat, unlinkat,
+};
+use rustix::io::Errno;
+use rustix::mount::mount_bind;
+
+/// Others than the owner may change it.
+const WRITABLE_BY_OTHERS: u32 = 0o022;
+
+/// A file or directory, open for as long as this lives.
+#[derive(Debug)]
+pub(crate) struct Held {
+    fd: OwnedFd,
+    path: PathBuf,
+    shown: PathBuf,
+}
+
+impl Held {
+    /// Holds what stands at `path`: absolute, without symbolic links.
+    ///
+    /// # Errors
+    /// Also if there are links on the way by now.
+    pub(crate) fn at(path: &Path) -> io::Result<Self> {
+        let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let held = Self::new(open(path, flags, Mode::empty())?, path)?;
+        // The kernel tells where what is open lies, whatever led there.
+        if fs::read_link(&held.path)? == path { Ok(held) } else { Err(exchanged()) }
+    }
+
+    /// Holds the directory at `path`, wherever links lead.
+    pub(crate) fn directory(path: &Path) -> io::Result<Self> {
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        Self::new(open(path, flags, Mode::empty())?, path)
+    }
+
+    /// Holds what is open, which messages call `shown`.
+    pub(crate) fn new(fd: impl Into<OwnedFd>, shown: &Path) -> io::Result<Self> {
+        let fd = fd.into();
+        let found = fstat(&fd)?;
+        // Not `self`: other programs are to find it, too. And the number that this /proc has for
+        // this process, which may be another one in a container.
+        let process = fs::read_link("/proc/self").map_err(no_proc)?;
+        let path = Path::new("/proc").join(process).join(format!("fd/{}", fd.as_raw_fd()));
+        let led_to = stat(&path).map_err(|error| no_proc(error.into()))?;
+        if is_same(&found, &led_to) {
+            Ok(Self { fd, path, shown: shown.to_owned() })
+        } else {
+            Err(no_proc(io::ErrorKind::NotFound.into()))
+        }
+    }
+
+    /// How it is opened, and what is in it, as long as this lives.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What people call it.
+    pub(crate) fn shown(&self) -> &Path {
+        &self.shown
+    }
+
+    pub(crate) fn inode(&self) -> io::Result<u64> {
+        Ok(fstat(&self.fd)?.st_ino)
+    }
+
+    /// Whether it is a regular file.
+    pub(crate) fn is_file(&self) -> io::Result<bool> {
+        Ok(kind(&fstat(&self.fd)?) == FileType::RegularFile)
+    }
+
+    /// Whether it still has a name.
+    pub(crate) fn has_name(&self) -> io::Result<bool> {
+        Ok(fstat(&self.fd)?.st_nlink > 0)
+    }
+
+    /// Mounts it at `at`: the same inode by a name that nobody else can change, if `at` is where
+    /// only root can reach. The caller has announced the mount.
+    pub(crate) fn bind(&self, at: &Path) -> io::Result<()> {
+        mount_bind(&self.path, at)?;
+        let mounted = open(at, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())?;
+        if is_same(&fstat(&self.fd)?, &fstat(mounted)?) { Ok(()) } else { Err(exchanged()) }
+    }
+
+    /// Makes a directory in this one that nobody else may look into or change, and holds it.
+    pub(crate) fn make_private(&self, name: &str, marker: &str) -> io::Result<Self> {
+        mkdirat(&self.fd, name, Mode::RWXU)?;
+        let opened = open_directory(&self.fd, name).map_err(|error| match error {
+            Errno::NOTDIR | Errno::LOOP | Errno::NOENT => exchanged(),
+            other => other.into(),
+        })?;
+        let made = Self::new(opened, &self.shown.join(name))?;
+        // Between the two calls the owner of the directory may have put another one in its place.
+        // Nothing is lost if that is empty, and nobody else's: then it is as good.
+        if !list(&made.fd)?.is_empty() {
+            return Err(exchanged());
+        }
+        let marker = made.create(marker)?;
+        let (found, ours) = (fstat(&made.fd)?, fstat(&marker)?);
+        // File servers may have their own idea of who somebody is: a file made there tells it.
+        if found.st_uid != ours.st_uid {
+            return Err(exchanged());
+        }
+        // File systems of other systems know neither modes nor links.
+        if found.st_mode & WRITABLE_BY_OTHERS != 0 && has_links(&made.fd) {
+            return Err(exchanged());
+        }
+        // After power loss the marker must not be missing where files are found.
+        fsync(&made.fd)?;
+        Ok(made)
+    }
+
+    /// The name in this directory of which `is_it` holds: the one that it had, or any other.
+    pub(crate) fn find(&self, name: &[u8], is_it: impl Fn(&[u8]) -> bool) -> Option<Vec<u8>> {
+        if is_it(name) {
+            return Some(name.to_owned());
+        }
+        // A directory that may not be listed tells of no other.
+        let all = open_directory(self, ".").and_then(list).unwrap_or_default();
+        all.into_iter().map(|(name, _)| name).find(|name| is_it(name))
+    }
+
+    /// Makes a file in this directory, where nothing of that name may be.
+    pub(crate) fn create(&self, name: impl AsRef<OsStr>) -> io::Result<File> {
+        let flags =
+            OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        Ok(openat(&self.fd, name.as_ref(), flags, Mode::RUSR | Mode::WUSR).map(File::from)?)
+    }
+}
+
+impl AsFd for Held {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.fd.as_fd()
+    }
+}
+
+/// Opens a directory in another one, if it is one and no link.
+pub(crate) fn open_directory(
+    at: impl AsFd,
+    name: impl rustix::path::Arg,
+) -> Result<OwnedFd, Errno> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    openat(at, name, flags, Mode::empty())
+}
+
+/// Names and types of what is in a directory.
+pub(crate) fn list(directory: impl AsFd) -> Result<Vec<(Vec<u8>, FileType)>, Errno> {
+    let mut names = Vec::new();
+    for entry in Dir::read_from(directory)? {
+        let entry = entry?;
+        let name = entry.file_name().to_bytes();
+        if name != b"." && name != b".." {
+            names.push((name.to_vec(), entry.file_type()));
+        }
+    }
+    Ok(names)
+}
+
+/// The first directory on the way to `path` (absolute, without links) that somebody else than root
+/// and this user may change, so that the path may lead elsewhere at any moment.
+pub(crate) fn changeable_by_others(path: &Path) -> Option<PathBuf> {
+    let own = rustix::process::geteuid().as_raw();
+    let is_safe = |directory: &&Path| {
+        stat(*directory).is_ok_and(|found| {
+            // In a directory such as /tmp everybody makes names, and only their owners change them.
+            let is_sticky = Mode::from_raw_mode(found.st_mode).contains(Mode::SVTX);
+            let is_closed = found.st_mode & WRITABLE_BY_OTHERS == 0 || is_sticky;
+            (found.st_uid == 0 || found.st_uid == own) && is_closed
+        })
+    };
+    path.ancestors().skip(1).find(|directory| !is_safe(directory)).map(Path::to_owned)
+}
+
+/// The first symbolic link on the way to `path` that belongs to neither root nor this user, if this
+/// is root: what root does must not go where another user points by then.
+pub(crate) fn link_of_another(path: &Path) -> Option<PathBuf> {
+    let is_root = rustix::process::geteuid().is_root();
+    links(path).into_iter().find(|(_, owner)| is_root && *owner != 0).map(|(link, _)| link)
+}
+
+/// `path` from the root on. Its links are resolved if there are any: where there are none, one that
+/// comes meanwhile is not followed by [`Held::at`].
+pub(crate) fn resolved(path: &Path) -> io::Result<PathBuf> {
+    let absolute = std::path::absolute(path)?;
+    let climbs = absolute.components().any(|part| part == Component::ParentDir);
+    if climbs || !links(&absolute).is_empty() {
+        fs::canonicalize(absolute)
+    } else {
+        Ok(absolute.components().collect())
+    }
+}
+
+/// The symbolic links on the way to `path`, from the root on, and their owners.
+fn links(path: &Path) -> Vec<(PathBuf, u32)> {
+    let absolute = std::path::absolute(path).unwrap_or_default();
+    let owner = |way: &Path| {
+        let found = lstat(way).ok().filter(|found| kind(found) == FileType::Symlink)?;
+        Some((way.to_owned(), found.st_uid))
+    };
+    let mut links: Vec<_> = absolute.ancestors().filter_map(owner).collect();
+    links.reverse();
+    links
+}
+
+fn has_links(directory: &OwnedFd) -> bool {
+    let made = symlinkat("x", directory, "link");
+    let _ = unlinkat(directory, "link", AtFlags::empty());
+    made.is_ok()
+}
+
+fn is_same(a: &Stat, b: &Stat) -> bool {
+    (a.st_dev, a.st_ino, kind(a)) == (b.st_dev, b.st_ino, kind(b))
+}
+
+fn kind(found: &Stat) -> FileType {
+    FileType::from_raw_mode(found.st_mode)
+}
+
+/// Somebody has put another thing in its place.
+pub(crate) fn exchanged() -> io::Error {
+    io::Error::other(
+        "somebody else exchanged it meanwhile; use a directory that only you can change",
+    )
+}
+
+fn no_proc(error: io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("/proc must be mounted to hold what is open ({error})"))
+}

@@ -1,0 +1,82 @@
+//! An arm that is up, or whose turn will come.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use iotax_record::Site;
+use iotax_vdisk::VirtualDisk;
+
+use crate::alone::Alone;
+use crate::assembly::Assembly;
+use crate::entry::Identity;
+use crate::error::Error;
+use crate::held::Held;
+use crate::rig::Place;
+
+/// An arm that is up, or whose turn will come.
+#[derive(Debug)]
+pub(crate) struct Standing {
+    pub(crate) name: String,
+    pub(crate) site: Site,
+    pub(crate) place: Up,
+}
+
+/// What it is.
+#[derive(Debug)]
+pub(crate) enum Up {
+    /// A private directory, which arms on one directory share.
+    Private(Arc<Held>),
+    /// A file or device of the user's, and which one it is.
+    Users(Held, Identity),
+    Disk(VirtualDisk),
+    System(Box<Assembly>),
+    /// Not up side by side with others.
+    Alone(Box<Alone>),
+}
+
+impl Standing {
+    /// A path or a disk, which needs nothing to be driven at.
+    pub(crate) fn at_hand(&self) -> Result<Place<'_>, Error> {
+        let vanished = |path: &Path, what: String| {
+            let (arm, path) = (self.name.clone(), path.to_owned());
+            Err(Error::Vanished { arm, path, what })
+        };
+        match &self.place {
+            Up::Disk(disk) => Ok(Place::Disk(disk)),
+            Up::System(_) | Up::Alone(_) => unreachable!("it is entered, or refused"),
+            // Whatever it is called by now: it is ours.
+            Up::Private(held) => match held.has_name() {
+                Ok(true) => Ok(Place::Path(held.path())),
+                Ok(false) => vanished(held.shown(), "it was removed".to_owned()),
+                Err(error) => vanished(held.shown(), error.to_string()),
+            },
+            Up::Users(held, identity) => match Identity::of(held.shown()) {
+                Ok(found) if found == *identity => Ok(Place::Path(held.path())),
+                Ok(_) => vanished(held.shown(), "something else is there now".to_owned()),
+                Err(error) => vanished(held.shown(), error.to_string()),
+            },
+        }
+    }
+}
+
+impl Up {
+    /// The layers of the system, if it has any that are up.
+    pub(crate) fn assembly(&self) -> Option<&Assembly> {
+        match self {
+            Self::System(assembly) => Some(assembly),
+            Self::Alone(alone) => alone.up(),
+            Self::Private(_) | Self::Users(..) | Self::Disk(_) => None,
+        }
+    }
+
+    /// The user's file or device at a path without symbolic links.
+    pub(crate) fn users(path: PathBuf) -> Result<Self, Error> {
+        let look = || Ok((Held::at(&path)?, Identity::of(&path)?));
+        let looked: std::io::Result<_> = look();
+        looked.map(|(held, identity)| Self::Users(held, identity)).map_err(|source| Error::Make {
+            path,
+            action: "look at it again",
+            source,
+        })
+    }
+}

@@ -1,0 +1,203 @@
+use super::*;
+use std::os::unix::fs::{PermissionsExt, chown, symlink};
+
+use crate::entry::{Entry, Identity, inode_of_parent};
+use crate::journal::Journal;
+use crate::undo;
+
+fn state(root: bool, variables: &[(&str, &str)]) -> Option<String> {
+    let variable = |name: &str| {
+        let found = variables.iter().find(|(known, _)| *known == name)?;
+        Some(PathBuf::from(found.1))
+    };
+    state_dir_from(root, variable).map(|path| path.display().to_string())
+}
+
+#[test]
+fn the_state_directory_follows_the_xdg_specification_except_for_root() {
+    let user = [("HOME", "/home/me"), ("XDG_STATE_HOME", "/var/me")];
+    assert_eq!(state(false, &user).unwrap(), "/var/me/iotax");
+    assert_eq!(state(false, &user[..1]).unwrap(), "/home/me/.local/state/iotax");
+    assert_eq!(state(true, &user).unwrap(), "/var/lib/iotax");
+    assert_eq!(state(true, &[("IOTAX_STATE_DIR", "/s")]).unwrap(), "/s");
+    assert_eq!(
+        state(false, &[("XDG_STATE_HOME", "relative"), ("HOME", "/h")]).unwrap(),
+        "/h/.local/state/iotax"
+    );
+    assert_eq!(state(false, &[]), None);
+}
+
+/// A state directory with the journal of a run that died, which made a file.
+struct Dead {
+    root: tempfile::TempDir,
+    journal: PathBuf,
+}
+
+impl Dead {
+    fn new() -> Self {
+        let mut dead = Self { root: tempfile::tempdir().unwrap(), journal: PathBuf::new() };
+        let made = dead.made();
+        fs::write(&made, "precious").unwrap();
+        let mut journal = Journal::new(Some(dead.state()));
+        let identity = Identity::of(&made).unwrap();
+        let parent_inode = inode_of_parent(&made).unwrap();
+        journal.announce(Entry::File { path: made, identity, parent_inode }).unwrap();
+        dead.journal = journal.path();
+        journal.die();
+        dead
+    }
+
+    fn state(&self) -> PathBuf {
+        self.root.path().join("state")
+    }
+
+    fn made(&self) -> PathBuf {
+        fs::canonicalize(self.root.path()).unwrap().join("made")
+    }
+
+    fn journals(&self) -> PathBuf {
+        self.state().join("undo")
+    }
+
+    /// Undoes, and expects that nothing is and the file stays: the problems, with random names
+    /// replaced.
+    fn refusal(&self) -> String {
+        let report = undo(&self.state());
+        assert!(report.removed.is_empty() && self.made().exists(), "{report:?}");
+        let told: Vec<String> = report.problems.iter().map(ToString::to_string).collect();
+        let root = fs::canonicalize(self.root.path()).unwrap();
+        let journal = self.journal.file_stem().unwrap().to_str().unwrap();
+        told.join("\n").replace(root.to_str().unwrap(), "ROOT").replace(journal, "JOURNAL")
+    }
+
+    fn is_undone(&self) -> bool {
+        let report = undo(&self.state());
+        report.problems.is_empty() && report.removed.len() == 1 && !self.made().exists()
+    }
+}
+
+fn set_mode(path: &Path, mode: u32) {
+    fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+}
+
+#[test]
+fn a_journal_that_others_can_write_is_not_obeyed() {
+    let dead = Dead::new();
+    set_mode(&dead.journal, 0o620);
+    insta::assert_snapshot!(dead.refusal(), @"ROOT/state/undo/JOURNAL.jsonl: can be written by others (mode 0620); nothing in it was undone");
+    set_mode(&dead.journal, 0o600);
+    assert!(dead.is_undone());
+}
+
+#[test]
+fn no_journal_is_obeyed_where_others_can_write() {
+    let dead = Dead::new();
+    set_mode(&dead.journals(), 0o1777);
+    insta::assert_snapshot!(dead.refusal(), @"ROOT/state/undo: others can write here (mode 1777), and could have you undo anything; nothing was made or undone. Take that right away (chmod go-w), or name a directory that only you can change in IOTAX_STATE_DIR");
+    set_mode(&dead.journals(), 0o700);
+    for mode in [0o777, 0o1777, 0o775] {
+        set_mode(&dead.state(), mode);
+        insta::allow_duplicates! {
+            let told = dead.refusal().replace(&format!("{mode:04o}"), "MODE");
+            insta::assert_snapshot!(told, @"ROOT/state: others can write here (mode MODE), and could have you undo anything; nothing was made or undone. Take that right away (chmod go-w), or name a directory that only you can change in IOTAX_STATE_DIR");
+        }
+    }
+    set_mode(&dead.state(), 0o755);
+    assert!(dead.is_undone());
+}
+
+#[test]
+fn nothing_is_made_where_others_can_write() {
+    let root = tempfile::tempdir().unwrap();
+    set_mode(root.path(), 0o777);
+    for state in [root.path().to_owned(), root.path().join("state")] {
+        let made = Held::make(&state, "undo");
+        assert!(matches!(made, Err(Error::OpenState { .. })), "{made:?}");
+        let room = room(Some(&state));
+        assert!(matches!(room, Err(Error::OpenState { .. })), "{room:?}");
+    }
+    assert_eq!(fs::read_dir(root.path()).unwrap().count(), 0);
+}
+
+/// The sticky bit keeps others from exchanging the state directory; a group with the number of its
+/// owner has no other members.
+#[test]
+fn on_the_way_others_may_write_where_they_can_exchange_nothing() {
+    let root = tempfile::tempdir().unwrap();
+    let way = root.path().join("way");
+    fs::create_dir(&way).unwrap();
+    let make = || Held::make(&way.join("state"), "undo");
+    for (mode, is_safe) in [(0o755, true), (0o1777, true), (0o777, false)] {
+        set_mode(&way, mode);
+        assert_eq!(make().is_ok(), is_safe, "{mode:o}");
+    }
+    set_mode(&way, 0o775);
+    let facts = rustix::fs::stat(&way).unwrap();
+    assert_eq!(make().is_ok(), facts.st_uid == facts.st_gid);
+}
+
+#[test]
+fn what_is_no_regular_file_is_passed_over_and_the_rest_undone() {
+    let dead = Dead::new();
+    let (journal, journals) = (dead.journal.clone(), dead.journals());
+    let elsewhere = dead.root.path().join("elsewhere.jsonl");
+    fs::rename(&journal, &elsewhere).unwrap();
+    symlink(&elsewhere, journals.join("link.jsonl")).unwrap();
+    let fifo = journals.join("fifo.jsonl");
+    rustix::fs::mknodat(CWD, &fifo, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+    fs::create_dir(journals.join("directory.jsonl")).unwrap();
+    let socket = journals.join("socket.jsonl");
+    let _listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+    insta::assert_snapshot!(dead.refusal(), @"
+    ROOT/state/undo/directory.jsonl: is a directory, which iotax never puts here; nothing in it was undone
+    ROOT/state/undo/fifo.jsonl: is a FIFO, which iotax never puts here; nothing in it was undone
+    ROOT/state/undo/link.jsonl: is a symbolic link, which iotax never puts here; nothing in it was undone
+    ROOT/state/undo/socket.jsonl: is a socket, which iotax never puts here; nothing in it was undone
+    ");
+    assert_eq!(crate::served(&dead.state()).unwrap(), []);
+    fs::rename(&elsewhere, &journal).unwrap();
+    let report = undo(&dead.state());
+    assert_eq!((report.removed.len(), report.problems.len()), (1, 4));
+}
+
+/// Gives a file to a user that is neither root nor this one; false, said loudly, if only root
+/// could.
+fn give_away(path: &Path) -> bool {
+    let is_given = chown(path, Some(54_321), None).is_ok();
+    iotax_testing::needs(is_given, "root, to give a file to another user")
+}
+
+#[test]
+fn what_belongs_to_another_user_is_not_obeyed() {
+    let dead = Dead::new();
+    if !give_away(&dead.journal) {
+        return;
+    }
+    insta::assert_snapshot!(dead.refusal(), @"ROOT/state/undo/JOURNAL.jsonl: belongs to user 54321, neither to you nor to root; nothing in it was undone");
+    chown(&dead.journal, Some(0), None).unwrap();
+    assert!(give_away(&dead.journals()));
+    insta::assert_snapshot!(dead.refusal(), @"ROOT/state/undo: belongs to user 54321, who could have you undo anything from here; nothing was made or undone. Name a directory that only you can change in IOTAX_STATE_DIR");
+    chown(dead.journals(), Some(0), None).unwrap();
+    assert!(give_away(dead.root.path()));
+    insta::assert_snapshot!(dead.refusal(), @"ROOT: belongs to user 54321, who could have you undo anything from here; nothing was made or undone. Name a directory that only you can change in IOTAX_STATE_DIR");
+    chown(dead.root.path(), Some(0), None).unwrap();
+    assert!(dead.is_undone());
+}
+
+/// Between the look at a path and its use lies the attack: the directory that was looked at stays.
+#[test]
+fn a_directory_that_is_exchanged_later_is_not_followed() {
+    let dead = Dead::new();
+    let held = Held::hold(&dead.state(), "undo").unwrap().unwrap();
+    let names = held.names().unwrap();
+    let name = names.iter().find(|name| name.len() > 2).unwrap();
+    fs::rename(dead.journals(), dead.state().join("moved")).unwrap();
+    fs::create_dir(dead.journals()).unwrap();
+    fs::write(dead.journals().join(name), "another's").unwrap();
+    let mut text = String::new();
+    let mut journal = held.open(name).unwrap().unwrap();
+    io::Read::read_to_string(&mut journal, &mut text).unwrap();
+    assert!(text.contains("\"made\":\"file\""), "{text}");
+    held.remove(name).unwrap();
+    assert!(dead.journals().join(name).exists());
+}
