@@ -58,7 +58,7 @@ const fn key<T>(
 }
 
 /// The keys of a job, apart from its name.
-pub(crate) static JOB_KEYS: [Key<Job>; 33] = [
+pub(crate) static JOB_KEYS: [Key<Job>; 34] = [
     key(
         "engine",
         Some("ioengine"),
