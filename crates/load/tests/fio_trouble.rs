@@ -59,8 +59,8 @@ fn a_fio_that_fails_says_why() {
 
 #[test]
 fn a_fio_that_hangs_is_ended() {
-    insta::assert_snapshot!(error("exec sleep 600"), @"fio did not end within 3 seconds and was ended");
-    insta::assert_snapshot!(error("trap '' INT TERM; while :; do sleep 1; done"), @"fio did not end within 3 seconds and was ended");
+    insta::assert_snapshot!(error("exec sleep 600"), @"fio did not end within 220ms of ramp and time and 3s of grace, and was ended");
+    insta::assert_snapshot!(error("trap '' INT TERM; while :; do sleep 1; done"), @"fio did not end within 220ms of ramp and time and 3s of grace, and was ended");
 }
 
 #[test]
