@@ -10,6 +10,7 @@ use iotax_record::{Reader, SideRecord, Trial, Writer};
 use iotax_report::{self as report, Part};
 use iotax_spec::{Design, Spec};
 use rustix::fs::{Access, access};
+use serde_json::Value;
 
 use crate::args::{Color, Format};
 
@@ -125,6 +126,11 @@ pub fn say(text: &str) -> Result<()> {
         .and_then(|()| out.write_all(end))
         .and_then(|()| out.flush())
         .context("cannot write to standard output")
+}
+
+/// Prints a value as JSON on stdout.
+pub fn say_json(value: &Value) -> Result<()> {
+    say(&report::json_text(value))
 }
 
 /// Writes a file beside `path` and moves it there: a record may come from elsewhere, and its

@@ -20,6 +20,7 @@ mod names;
 mod overrides;
 mod phases;
 mod presets;
+mod quote;
 mod side_runs;
 mod spec;
 mod stack;
@@ -36,6 +37,7 @@ pub use depth::Depth;
 pub use error::{Error, FilePlace, Subject};
 pub use limits::{BurstWatch, KnownLimit, Limits, LimitsTarget, Probe, Region};
 pub use overrides::{Changes, override_keys};
+pub use quote::brief;
 pub use side_runs::SideRuns;
 pub use spec::{Arm, Design, Driver, Spec, Stop, StopMode};
 pub use stack::{

@@ -117,5 +117,5 @@ fn as_json(spec: &Spec, plan: &Plan) -> String {
         "blocks": blocks,
         "side_runs": beside::as_json(spec),
     });
-    format!("{value:#}\n")
+    iotax_report::json_text(&value)
 }

@@ -159,5 +159,5 @@ fn json(bundle: &Bundle, (dir, tar): (&Path, &Path), redacted: bool, gaps: &[Str
         "redacted": redacted,
         "gaps": gaps,
     });
-    format!("{said:#}")
+    iotax_report::json_text(&said)
 }
