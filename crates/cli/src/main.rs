@@ -4,6 +4,7 @@
 
 mod args;
 mod commands;
+mod destination;
 mod documented;
 mod exit;
 mod follow_up;

@@ -98,7 +98,10 @@ pub fn refuse_occupied(dir: &Path) -> Result<()> {
 
 /// What is there of the way to `dir` must be a directory that may be written, which is better known
 /// before than after a measurement.
-fn refuse_unwritable(dir: &Path) -> Result<()> {
+///
+/// # Errors
+/// If it is not.
+pub fn refuse_unwritable(dir: &Path) -> Result<()> {
     let all = std::path::absolute(dir)?;
     let there = all.ancestors().find(|part| fs::symlink_metadata(part).is_ok());
     let there = there.unwrap_or(Path::new("/"));

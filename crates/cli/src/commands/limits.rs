@@ -16,18 +16,17 @@ use iotax_spec::{BurstWatch, Limits, LimitsTarget, parse_arms};
 use jiff::Timestamp;
 
 use crate::args::{Color, Format, LimitsArgs};
+use crate::destination::Destination;
 use crate::exit::{Exit, Usage};
-use crate::{
-    documented, instance, measure, output, recorded, resolve, same_storage, seen, signals,
-};
+use crate::{documented, instance, output, recorded, resolve, same_storage, seen, signals};
 
 /// `iotax limits`
 pub fn limits(args: &LimitsArgs) -> Result<Exit> {
     let mut limits = asked(args)?;
     same_storage::refuse_in_limits(&limits)?;
     let stop = signals::stop_flag()?;
-    let dir = measure::directory("limits", args.output.out.as_deref());
-    output::refuse_occupied(&dir)?;
+    let destination = Destination::new("limits", args.output.out.as_deref());
+    destination.refuse_unusable()?;
     if limits.burst.is_some() && !args.output.quiet {
         let most = Duration::from_nanos(caps::expected_ns(&limits));
         eprintln!("waiting for bursts to run out: {} at most", HumanDuration(most));
@@ -68,6 +67,7 @@ pub fn limits(args: &LimitsArgs) -> Result<Exit> {
         instance,
         limits,
     };
+    let dir = destination.claim()?;
     let mut writer = LimitsWriter::create(&dir, &head)?;
     let search = iotax_run::Search {
         limits: &head.limits,
