@@ -14,8 +14,10 @@
 //! | `state` | the state directory, held so that nobody else decides what is undone |
 //! | `layers` | the layers of the system, one file each |
 //! | `assembly`, `workshop` | an arm made of them, and what they are made with |
+//! | `idle` | whether a process works or is stuck |
 //! | `programs`, `mounts`, `fuse` | other programs run and ended; things mounted and unmounted |
 //! | `disks` | virtual disks for other programs |
+//! | `own_disk` | such a disk as a target |
 //! | `cloud` | disks of a cloud as stacks, from documented limits |
 //! | `device`, `archive` | devices given up to be overwritten, and every reason not to |
 //! | `alone` | arms that cannot be up side by side |
@@ -53,12 +55,14 @@ mod entry;
 mod error;
 mod fill;
 mod fuse;
+mod idle;
 mod journal;
 mod layers;
 mod listing;
 mod mounts;
 mod needs;
 mod overlap;
+mod own_disk;
 mod programs;
 mod progress;
 mod refusal;

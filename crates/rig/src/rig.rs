@@ -46,7 +46,7 @@ pub struct Options<'a> {
 pub enum Place<'a> {
     /// A private directory, or the user's file or block device, which may only be read.
     Path(&'a Path),
-    /// A block device that was made for this run, and may be written.
+    /// A device or virtual disk that was made for this run or by iotax, and may be written.
     Own(&'a Path),
     /// An open virtual disk, filled with data.
     Disk(&'a VirtualDisk),
@@ -79,6 +79,7 @@ enum Up {
     Path {
         path: PathBuf,
         identity: Identity,
+        is_own: bool,
     },
     Disk(VirtualDisk),
     System(Box<Assembly>),
@@ -92,9 +93,10 @@ impl Standing {
         match &self.place {
             Up::Disk(disk) => Ok(Place::Disk(disk)),
             Up::System(_) | Up::Alone(_) => unreachable!("it is entered, or refused"),
-            Up::Path { path, identity } => {
+            Up::Path { path, identity, is_own } => {
+                let place = if *is_own { Place::Own } else { Place::Path };
                 let what = match Identity::of(path) {
-                    Ok(found) if found == *identity => return Ok(Place::Path(path)),
+                    Ok(found) if found == *identity => return Ok(place(path)),
                     Ok(_) => "something else is there now".to_owned(),
                     Err(error) => error.to_string(),
                 };
@@ -421,11 +423,11 @@ impl Build<'_> {
         let stack = match (&arm.target, ground) {
             (Target::Path(_), Ground::Directory(facts)) => {
                 let path = self.private_directory(&facts.path)?;
-                return Up::at(path);
+                return Up::at(path, false);
             }
             (Target::Path(path), _) => {
                 let path = ground.facts().map_or(path, |facts| &facts.path);
-                return Up::at(path.clone());
+                return Up::at(path.clone(), matches!(ground, Ground::OwnDisk(_)));
             }
             (Target::Stack(stack), _) => stack,
             (Target::Results(_), _) => unreachable!("results have no ground: they were refused"),
@@ -486,12 +488,12 @@ impl Up {
         }
     }
 
-    fn at(path: PathBuf) -> Result<Self, Error> {
+    fn at(path: PathBuf, is_own: bool) -> Result<Self, Error> {
         let identity = Identity::of(&path).map_err(|error| Error::Make {
             path: path.clone(),
             action: "look at it again",
             source: error.into(),
         })?;
-        Ok(Self::Path { path, identity })
+        Ok(Self::Path { path, identity, is_own })
     }
 }

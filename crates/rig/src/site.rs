@@ -38,7 +38,7 @@ pub(crate) fn describe(
     if matches!(ground, Ground::Thin(_)) {
         notes.push("thin: data that were never written are read without any device".to_owned());
     }
-    if matches!(ground, Ground::Existing(_)) {
+    if matches!(ground, Ground::Existing(_) | Ground::OwnDisk(_)) {
         notes.extend(span_notes(facts, workload));
     }
     Site {
