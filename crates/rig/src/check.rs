@@ -100,6 +100,14 @@ pub(crate) fn check(
     if refusals.is_empty() { Ok(grounds) } else { Err(Error::Refused { refusals }) }
 }
 
+/// Refuses what [`Rig::open`](crate::Rig::open) would refuse; makes nothing.
+///
+/// # Errors
+/// As [`check`].
+pub fn refuse(spec: &Spec, work_dir: &Path, destroy: &[PathBuf]) -> Result<(), Error> {
+    check(spec, work_dir, destroy, Sharing::AnonymousFile).map(drop)
+}
+
 /// Everything that keeps the layers above the base from being made.
 fn obstacles(stack: &Stack) -> Vec<Obstacle> {
     if stack.is_in_process() {

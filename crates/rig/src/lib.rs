@@ -77,6 +77,7 @@ mod undo;
 mod vdisk;
 mod workshop;
 
+pub use check::refuse;
 pub use cloud::{CloudDisk, CloudOptions, Part, cloud_disks};
 pub use disks::{Disk, ServeOptions, Served, serve, served, take_down};
 pub use error::Error;
