@@ -23,6 +23,14 @@ const USAGE: u8 = 2;
 const ENVIRONMENT: u8 = 3;
 const INTERRUPTED: u8 = 4;
 
+/// Ends the process from a thread that the others do not wait for, as one that was stopped.
+#[expect(clippy::exit, reason = "the main thread hangs in the kernel, and never returns")]
+pub fn leave(why: &str) -> ! {
+    // As below, the exit code tells if nothing else can.
+    let _ = writeln!(io::stderr(), "stopped: {why}");
+    std::process::exit(INTERRUPTED.into())
+}
+
 /// Prints an error, if it is one, and chooses the exit code.
 pub fn code(result: anyhow::Result<Exit>) -> ExitCode {
     match result {

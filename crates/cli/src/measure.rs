@@ -18,7 +18,7 @@ use crate::exit::Exit;
 use crate::follow_up::Ground;
 use crate::iostat::{self, Shown};
 use crate::progress::ProgressLine;
-use crate::{instance, output, same_storage, seen, signals};
+use crate::{hung, instance, output, same_storage, seen, signals};
 
 /// Runs `spec` and shows what came of it. `name` is the command, for the default directory.
 /// `documented`: how the cloud may be asked which VM this is.
@@ -38,6 +38,8 @@ pub fn measure(
     let mut progress = ProgressLine::new(&plan, args.quiet);
 
     same_storage::warn_in_comparison(&spec.arms);
+    say_unheeded(&spec);
+    let watch = hung::Watch::over(&stop, spec.arms.iter().map(|arm| &arm.target));
     let mut rig = Rig::open(
         &spec,
         Options {
@@ -94,6 +96,8 @@ pub fn measure(
         let mut ground = Ground { dir, experiment, rig, drivers, stop, quiet };
         ground.follow_up(&sustained, &mut phases, end)
     });
+    drop(watch);
+
     let parts = phases.finish(ended.as_ref().ok());
     let shown = output::show(&dir, &experiment.spec, &parts, args.format, args.color);
     let end = ended.with_context(|| format!("the run stopped early; see {}", dir.display()))?;
@@ -109,6 +113,15 @@ pub fn measure(
     } else {
         Exit::Done
     })
+}
+
+/// Says what was asked for and has no effect on some arm.
+fn say_unheeded(spec: &Spec) {
+    for arm in &spec.arms {
+        for line in arm.unheeded(&spec.all_at_once()) {
+            eprintln!("note: arm {}: {line}", arm.name);
+        }
+    }
 }
 
 /// Lays out the files of every arm; false if the user stopped it.

@@ -23,6 +23,7 @@
 //! | `alone` | arms that cannot be up side by side |
 //! | `blank` | signatures on devices: found, told apart, wiped |
 //! | `needs`, `listing` | what layers need of the machine, and whether it has it |
+//! | `abandon` | the last way out, when I/O hangs in the kernel |
 //! | `undo` | takes down what dead runs left |
 //! | `scratch` | private directories |
 //! | `disk_file` | files that stacks stand on: anonymous, or named by the user |
@@ -42,6 +43,7 @@
 //! runs in a circle.
 #![forbid(unsafe_code)]
 
+mod abandon;
 mod alone;
 mod archive;
 mod assembly;
@@ -77,6 +79,7 @@ mod undo;
 mod vdisk;
 mod workshop;
 
+pub use abandon::{abandon, break_off};
 pub use check::refuse;
 pub use cloud::{CloudDisk, CloudOptions, Part, cloud_disks};
 pub use disks::{Disk, ServeOptions, Served, serve, served, take_down};

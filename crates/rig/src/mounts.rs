@@ -118,7 +118,7 @@ fn top_at(path: &Path) -> Option<Mount> {
 /// Ends all requests to a FUSE file system, whose server was told to end before. A server that is
 /// killed while it waits for itself (go-fuse polls its own mount when it starts) never goes
 /// otherwise: the thread that waits holds the connection that would end its waiting.
-fn abort(path: &Path) {
+pub(crate) fn abort(path: &Path) {
     let _ = unmount(path, UnmountFlags::NOFOLLOW | UnmountFlags::FORCE);
 }
 

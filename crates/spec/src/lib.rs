@@ -27,6 +27,7 @@ mod stack;
 mod target;
 mod text;
 mod tree;
+mod unheeded;
 pub mod units;
 mod validate;
 mod workload;

@@ -18,7 +18,7 @@ use jiff::Timestamp;
 use crate::args::{Color, Format, LimitsArgs};
 use crate::destination::Destination;
 use crate::exit::{Exit, Usage};
-use crate::{documented, instance, output, recorded, resolve, same_storage, seen, signals};
+use crate::{documented, hung, instance, output, recorded, resolve, same_storage, seen, signals};
 
 /// `iotax limits`
 pub fn limits(args: &LimitsArgs) -> Result<Exit> {
@@ -32,6 +32,7 @@ pub fn limits(args: &LimitsArgs) -> Result<Exit> {
         eprintln!("waiting for bursts to run out: {} at most", HumanDuration(most));
     }
     let line = Line::new(&limits, args.output.quiet)?;
+    let watch = hung::Watch::over(&stop, limits.targets.iter().map(|target| &target.arm.target));
     let mut rig = Rig::open(
         &limits.spec(),
         Options {
@@ -77,6 +78,7 @@ pub fn limits(args: &LimitsArgs) -> Result<Exit> {
         progress: &mut |what, takes| line.step(what, takes),
     };
     let (caps, end) = iotax_run::limits(search, &mut writer)?;
+    drop(watch);
     line.clear();
     show(&dir, (&head, &caps, Some(&end)), args.output.format, args.output.color)?;
     rig.down()?;

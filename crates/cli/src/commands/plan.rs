@@ -56,6 +56,9 @@ fn text(spec: &Spec, plan: &Plan) -> String {
     for (i, arm) in spec.arms.iter().enumerate() {
         let role = if i == 0 && spec.arms.len() > 1 { "  (baseline)" } else { "" };
         let _ = writeln!(out, "  {:width$}  {}{role}", arm.name, arm.target);
+        for line in arm.unheeded(&spec.all_at_once()) {
+            wrap(&mut out, &line, "    ", "    ");
+        }
     }
     out.push_str("\nStops\n");
     wrap(&mut out, &stop(spec), "  ", "  ");
