@@ -23,6 +23,14 @@ const USAGE: u8 = 2;
 const ENVIRONMENT: u8 = 3;
 const INTERRUPTED: u8 = 4;
 
+/// Ends the process from a thread that the others do not wait for, as one that was stopped.
+#[expect(clippy::exit, reason = "the main thread hangs in the kernel, and never returns")]
+pub fn leave(why: &str) -> ! {
+    // As below, the exit code tells if nothing else can.
+    let _ = writeln!(io::stderr(), "stopped: {why}");
+    std::process::exit(INTERRUPTED.into())
+}
+
 /// Prints an error, if it is one, and chooses the exit code.
 pub fn code(result: anyhow::Result<Exit>) -> ExitCode {
     match result {
@@ -48,7 +56,7 @@ pub fn code(result: anyhow::Result<Exit>) -> ExitCode {
 
 /// Errors quote names and paths as they are, and those may hold sequences that drive a terminal.
 fn printable(text: &str) -> String {
-    let harmless = |c: char| c == '\n' || !c.is_control();
+    let harmless = |c: char| c == '\n' || !iotax_report::is_unprintable(c);
     text.chars().map(|c| if harmless(c) { c } else { char::REPLACEMENT_CHARACTER }).collect()
 }
 

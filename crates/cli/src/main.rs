@@ -4,9 +4,11 @@
 
 mod args;
 mod commands;
+mod destination;
 mod documented;
 mod exit;
 mod follow_up;
+mod hung;
 mod instance;
 mod iostat;
 mod measure;

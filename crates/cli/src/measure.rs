@@ -1,6 +1,5 @@
 //! From a resolved spec to results on disk and on the screen: the one path of run, compare, peel.
 
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -11,14 +10,15 @@ use iotax_record::{Experiment, FORMAT, Writer};
 use iotax_rig::{Options, Rig};
 use iotax_run::{Drivers, Setup};
 use iotax_spec::Spec;
-use jiff::{Timestamp, Zoned};
+use jiff::Timestamp;
 
 use crate::args::{DocumentedArgs, LoadArgs, OutputArgs};
+use crate::destination::Destination;
 use crate::exit::Exit;
 use crate::follow_up::Ground;
 use crate::iostat::{self, Shown};
 use crate::progress::ProgressLine;
-use crate::{instance, output, same_storage, seen, signals};
+use crate::{hung, instance, output, same_storage, seen, signals};
 
 /// Runs `spec` and shows what came of it. `name` is the command, for the default directory.
 /// `documented`: how the cloud may be asked which VM this is.
@@ -31,13 +31,15 @@ pub fn measure(
     iostat::refuse_unless_text(load.iostat, args.format)?;
     let stop = signals::stop_flag()?;
     let plan = Plan::new(&spec);
-    let dir = directory(name, args.out.as_deref());
+    let destination = Destination::new(name, args.out.as_deref());
     // Before the files of the arms are laid out, which may take minutes.
-    output::refuse_occupied(&dir)?;
+    destination.refuse_unusable()?;
     let drivers = Drivers::find(&spec)?;
     let mut progress = ProgressLine::new(&plan, args.quiet);
 
     same_storage::warn_in_comparison(&spec.arms);
+    say_unheeded(&spec);
+    let watch = hung::Watch::over(&stop, spec.arms.iter().map(|arm| &arm.target));
     let mut rig = Rig::open(
         &spec,
         Options {
@@ -64,6 +66,7 @@ pub fn measure(
     let targets = head.spec.arms.iter().map(|arm| &arm.target);
     let machine = seen::under(targets, instance.as_ref(), &head.environment).map(Box::new);
     let experiment = Experiment { instance, machine, ..head };
+    let dir = destination.claim()?;
     let mut writer = Writer::create(&dir, &experiment)?;
     let mut phases = Phases::new(&experiment);
     let sustained = match experiment.spec.side_runs.drain_ns {
@@ -93,6 +96,7 @@ pub fn measure(
         let mut ground = Ground { dir, experiment, rig, drivers, stop, quiet };
         ground.follow_up(&sustained, &mut phases, end)
     });
+    drop(watch);
 
     let parts = phases.finish(ended.as_ref().ok());
     let shown = output::show(&dir, &experiment.spec, &parts, args.format, args.color);
@@ -109,6 +113,15 @@ pub fn measure(
     } else {
         Exit::Done
     })
+}
+
+/// Says what was asked for and has no effect on some arm.
+fn say_unheeded(spec: &Spec) {
+    for arm in &spec.arms {
+        for line in arm.unheeded(&spec.all_at_once()) {
+            eprintln!("note: arm {}: {line}", arm.name);
+        }
+    }
 }
 
 /// Lays out the files of every arm; false if the user stopped it.
@@ -133,22 +146,6 @@ fn prepare(
         }
     }
     Ok(true)
-}
-
-/// Where results go: as asked, or a new directory named after the command and the time.
-pub fn directory(name: &str, asked: Option<&Path>) -> PathBuf {
-    if let Some(dir) = asked {
-        return dir.to_owned();
-    }
-    let name = format!("iotax-{name}-{}", Zoned::now().strftime("%Y%m%d-%H%M%S"));
-    let mut dir = PathBuf::from(&name);
-    for number in 2.. {
-        if !dir.exists() {
-            break;
-        }
-        dir = format!("{name}-{number}").into();
-    }
-    dir
 }
 
 fn head(spec: Spec, rig: &Rig) -> Experiment {

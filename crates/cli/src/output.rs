@@ -10,6 +10,7 @@ use iotax_record::{Reader, SideRecord, Trial, Writer};
 use iotax_report::{self as report, Part};
 use iotax_spec::{Design, Spec};
 use rustix::fs::{Access, access};
+use serde_json::Value;
 
 use crate::args::{Color, Format};
 
@@ -97,7 +98,10 @@ pub fn refuse_occupied(dir: &Path) -> Result<()> {
 
 /// What is there of the way to `dir` must be a directory that may be written, which is better known
 /// before than after a measurement.
-fn refuse_unwritable(dir: &Path) -> Result<()> {
+///
+/// # Errors
+/// If it is not.
+pub fn refuse_unwritable(dir: &Path) -> Result<()> {
     let all = std::path::absolute(dir)?;
     let there = all.ancestors().find(|part| fs::symlink_metadata(part).is_ok());
     let there = there.unwrap_or(Path::new("/"));
@@ -125,6 +129,11 @@ pub fn say(text: &str) -> Result<()> {
         .and_then(|()| out.write_all(end))
         .and_then(|()| out.flush())
         .context("cannot write to standard output")
+}
+
+/// Prints a value as JSON on stdout.
+pub fn say_json(value: &Value) -> Result<()> {
+    say(&report::json_text(value))
 }
 
 /// Writes a file beside `path` and moves it there: a record may come from elsewhere, and its

@@ -227,10 +227,22 @@ pub fn seed(asked: Option<u64>) -> u64 {
 fn finish(mut spec: Spec, args: &LoadArgs, directory: &Path) -> Result<Spec> {
     engines(&mut spec.arms, &args.engine)?;
     spec.validate_drivers()?;
+    refuse_with_fio(&spec)?;
     let directory = std::path::absolute(directory)?;
     let home = std::env::home_dir();
     spec.resolve_paths(&directory, home.as_deref());
     Ok(spec)
+}
+
+/// What fio cannot do, or must not, is known before it is looked for.
+fn refuse_with_fio(spec: &Spec) -> Result<()> {
+    for arm in spec.arms.iter().filter(|arm| arm.driver == Driver::Fio) {
+        for workload in spec.phases() {
+            iotax_load::refuse_with_fio(workload, &arm.target)
+                .with_context(|| format!("arm {}", arm.name))?;
+        }
+    }
+    Ok(())
 }
 
 fn usage(text: String) -> anyhow::Error {

@@ -9,8 +9,9 @@ use iotax_record::{Experiment, Writer, foreign};
 use iotax_spec::{Arm, Error as SpecError, Stop, Target, parse_arms};
 
 use crate::args::{CompareArgs, ReportArgs};
+use crate::destination::Destination;
 use crate::exit::{Exit, Usage};
-use crate::{measure, output, resolve};
+use crate::{output, resolve};
 
 /// Refuses results where load is to be driven.
 pub fn refuse(args: &CompareArgs) -> Result<()> {
@@ -117,8 +118,8 @@ pub fn compare(arms: Vec<Arm>, args: &CompareArgs) -> Result<Exit> {
     let certainty = &args.measure.certainty;
     let saved = read(arms, resolve::stop(certainty, Stop::default())?)?;
     let parts = analyze(&saved);
-    let dir = measure::directory("compare", args.measure.output.out.as_deref());
-    keep(&dir, &saved)?;
+    let destination = Destination::new("compare", args.measure.output.out.as_deref());
+    let dir = keep(&destination, &saved)?;
     let output = &args.measure.output;
     output::show(&dir, &saved.experiment.spec, &parts, output.format, output.color)?;
     Ok(ended(&parts))
@@ -136,7 +137,7 @@ pub fn report(args: &ReportArgs) -> Result<Exit> {
     let spec = &saved.experiment.spec;
     match &args.out {
         Some(dir) => {
-            keep(dir, &saved)?;
+            keep(&Destination::Asked(dir.clone()), &saved)?;
             output::show(dir, spec, &parts, args.format, args.color)?;
         }
         None => output::print(spec, &parts, args.format, args.color)?,
@@ -157,13 +158,15 @@ fn analyze(saved: &Saved) -> Vec<(Experiment, Analysis)> {
 }
 
 /// Writes a record of the results, which can be shown again without the files.
-fn keep(dir: &Path, saved: &Saved) -> Result<()> {
-    output::refuse_occupied(dir)?;
-    let mut writer = Writer::create(dir, &saved.experiment)?;
+fn keep(destination: &Destination, saved: &Saved) -> Result<PathBuf> {
+    destination.refuse_unusable()?;
+    let dir = destination.claim()?;
+    let mut writer = Writer::create(&dir, &saved.experiment)?;
     for trial in &saved.trials {
         writer.append(trial)?;
     }
-    Ok(writer.finish(&saved.end)?)
+    writer.finish(&saved.end)?;
+    Ok(dir)
 }
 
 fn ended(parts: &[(Experiment, Analysis)]) -> Exit {

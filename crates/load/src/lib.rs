@@ -48,6 +48,6 @@ mod verify;
 
 pub use driver::{LoadDriver, Progress, Request, Target};
 pub use error::Error;
-pub use fio::Fio;
+pub use fio::{Fio, refuse_with_fio};
 pub use live::{Live, Scene};
 pub use native::{Native, calibrate};

@@ -133,7 +133,7 @@ fn what_fio_must_not_do_is_refused() {
     insta::assert_snapshot!(refused(counting), @"job `job`: option offset_increment (job.fio, line 7) moves threads apart in one file; name a file or device instead of a directory");
     let memory = disk(&[mem(64 * MIB)]);
     let error = try_on(&fio, &workload(job(Engine::Psync)), Target::Disk(&memory)).unwrap_err();
-    insta::assert_snapshot!(error, @"mem(size=64M) is a virtual disk inside iotax, which fio cannot drive: end the stack with `fuse`, or name a path, or use --engine native");
+    insta::assert_snapshot!(error, @"mem(size=64M) is a virtual disk inside iotax, which fio cannot drive: mount it (iotax disk up) and name that path, or use --engine native");
 }
 
 #[test]

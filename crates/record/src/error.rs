@@ -1,6 +1,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use iotax_spec::brief;
+
 /// What can be wrong with a record.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -39,7 +41,7 @@ pub enum Error {
         known: u32,
     },
     /// Not what iotax writes.
-    #[error("{}, line {line}: not a valid record: {source}", path.display())]
+    #[error("{}, line {line}: not a valid record: {}", path.display(), brief(&source.to_string()))]
     Broken {
         /// The file.
         path: PathBuf,
@@ -58,7 +60,10 @@ pub enum Error {
         path: PathBuf,
     },
     /// A number that no machine has.
-    #[error("{}: {field} is {value}: a number of a machine is neither below 0 nor above {}", path.display(), u64::MAX)]
+    #[error(
+        "{}: {} is {}: a number of a machine is neither below 0 nor above {}",
+        path.display(), brief(field), brief(value), u64::MAX
+    )]
     AbsurdNumber {
         /// The file.
         path: PathBuf,

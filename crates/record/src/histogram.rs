@@ -1,5 +1,7 @@
 //! Latency histograms: `HdrHistogram` with three significant digits, 1 ns to one hour.
 
+mod header;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use hdrhistogram::Histogram;
@@ -132,6 +134,7 @@ impl<'de> Deserialize<'de> for LatencyHistogram {
             return Ok(Self::empty());
         }
         let bytes = STANDARD.decode(text).map_err(de::Error::custom)?;
+        header::check(&bytes).map_err(de::Error::custom)?;
         let mut counts: Histogram<u64> =
             V2Reader::new().deserialize(&mut bytes.as_slice()).map_err(de::Error::custom)?;
         counts.auto(true);
@@ -142,7 +145,11 @@ impl<'de> Deserialize<'de> for LatencyHistogram {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use flate2::Compression;
+    use flate2::write::ZlibEncoder;
+    use hdrhistogram::serialization::V2Serializer;
     use proptest::prelude::*;
+    use std::io::Write as _;
 
     #[test]
     fn an_empty_histogram_has_zeros_everywhere() {
@@ -167,6 +174,50 @@ mod tests {
         h.record(u64::MAX);
         assert_eq!(h.count(), 1);
         assert!(h.max_ns() >= MAX_NS);
+    }
+
+    /// The header as the library writes it, with one number changed.
+    fn with_header(at: usize, number: &[u8]) -> String {
+        let mut counts = LatencyHistogram::new();
+        counts.record(1000);
+        let mut plain = Vec::new();
+        V2Serializer::new().serialize(&counts.counts, &mut plain).unwrap();
+        plain[at..at + number.len()].copy_from_slice(number);
+        let mut packed = ZlibEncoder::new(Vec::new(), Compression::fast());
+        packed.write_all(&plain).unwrap();
+        let packed = packed.finish().unwrap();
+        let mut bytes = 0x1c84_9314_u32.to_be_bytes().to_vec();
+        bytes.extend(u32::try_from(packed.len()).unwrap().to_be_bytes());
+        bytes.extend(packed);
+        STANDARD.encode(bytes)
+    }
+
+    fn read(text: &str) -> Result<LatencyHistogram, String> {
+        let text = serde_json::to_string(text).unwrap();
+        serde_json::from_str(&text).map_err(|error| error.to_string())
+    }
+
+    /// Each of them made the library take gigabytes.
+    #[test]
+    fn no_memory_is_taken_for_what_a_header_claims() {
+        assert_eq!(read(&with_header(12, &3_u32.to_be_bytes())).unwrap().count(), 1);
+        let refused = |at, number: &[u8]| read(&with_header(at, number)).unwrap_err();
+        insta::assert_snapshot!(refused(4, &u32::MAX.to_be_bytes()), @"");
+        insta::assert_snapshot!(refused(12, &5_u32.to_be_bytes()), @"");
+        insta::assert_snapshot!(refused(16, &0_u64.to_be_bytes()), @"");
+        insta::assert_snapshot!(refused(24, &u64::MAX.to_be_bytes()), @"");
+        insta::assert_snapshot!(read("HISTFAAA").unwrap_err(), @"");
+    }
+
+    #[test]
+    fn what_was_grown_to_the_longest_is_read_back() {
+        let mut grown = LatencyHistogram::empty();
+        grown.record_many(MAX_NS, i64::MAX.unsigned_abs());
+        let text = serde_json::to_string(&grown).unwrap();
+        assert_eq!(
+            serde_json::from_str::<LatencyHistogram>(&text).unwrap().max_ns(),
+            grown.max_ns()
+        );
     }
 
     proptest! {

@@ -1,8 +1,10 @@
 //! Trials as rows, for spreadsheets and notebooks.
 
+mod cell;
+
 use iotax_analyze::{Analysis, TrialPoint};
 
-use crate::words::printable;
+pub(crate) use cell::cell;
 
 /// The columns, in order.
 ///
@@ -58,8 +60,8 @@ fn row(analysis: &Analysis, trial: &TrialPoint) -> [String; CSV_COLUMNS.len()] {
     [
         trial.slot.to_string(),
         trial.block.to_string(),
-        printable(&analysis.workload),
-        printable(&trial.arm),
+        cell(&analysis.workload),
+        cell(&trial.arm),
         (trial.arm == analysis.baseline).to_string(),
         seconds(trial.started_ns),
         seconds(trial.switch_ns),
@@ -68,7 +70,7 @@ fn row(analysis: &Analysis, trial: &TrialPoint) -> [String; CSV_COLUMNS.len()] {
         number(trial.iops),
         number(trial.bytes_per_s),
         trial.p99_ns.map_or_else(String::new, |ns| ns.to_string()),
-        trial.why.as_deref().map_or_else(String::new, printable),
+        trial.why.as_deref().map_or_else(String::new, cell),
     ]
 }
 

@@ -49,7 +49,7 @@ pub use doctor::{
 };
 pub use html::html;
 pub use iostat::iostat;
-pub use json::{COMPARE_FORMAT, json_compare, json_run};
+pub use json::{COMPARE_FORMAT, json_compare, json_run, json_text};
 pub use limits::{Search, limits_csv, limits_html, limits_json, limits_markdown, limits_text};
 pub use markdown::markdown;
 pub use phases::{
@@ -57,3 +57,4 @@ pub use phases::{
 };
 pub use redact::Redactor;
 pub use text::{Style, text};
+pub use words::is_unprintable;

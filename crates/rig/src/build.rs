@@ -65,7 +65,7 @@ impl Build<'_> {
                 }
                 Up::Alone(_) => site::in_waiting(arm, ground),
                 Up::Disk(disk) => site::describe(arm, ground, Some(disk), &spec.all_at_once()),
-                Up::Private(_) | Up::Users(..) => {
+                Up::Private(_) | Up::Users { .. } => {
                     site::describe(arm, ground, None, &spec.all_at_once())
                 }
             };
@@ -197,7 +197,7 @@ impl Build<'_> {
             }
             (Target::Path(path), _) => {
                 let path = ground.facts().map_or(path, |facts| &facts.path);
-                return Up::users(path.clone());
+                return Up::users(path.clone(), matches!(ground, Ground::OwnDisk(_)));
             }
             (Target::Stack(stack), _) => stack,
             (Target::Results(_), _) => unreachable!("results have no ground: they were refused"),

@@ -16,7 +16,7 @@ use crate::disk_file::{DirectIo, direct_in};
 use crate::error::{Error, Obstacle, Refusal};
 use crate::needs::Missing;
 use crate::room::{Room, bytes_in_directory};
-use crate::{assembly, device, layers, needs, vdisk};
+use crate::{assembly, device, layers, needs, own_disk, vdisk};
 
 /// What an arm's target turned out to be.
 #[derive(Debug, Clone)]
@@ -25,6 +25,8 @@ pub(crate) enum Ground {
     Directory(Box<Facts>),
     /// A regular file or block device, which is only read.
     Existing(Box<Facts>),
+    /// A virtual disk that iotax has mounted, which may be written.
+    OwnDisk(Box<Facts>),
     /// A block device of the user's that is to be overwritten.
     Device(Box<Facts>),
     /// A stack in memory, or one whose base is made by the system.
@@ -96,6 +98,14 @@ pub(crate) fn check(
         refusals = room(spec, &grounds).refusals(available_memory_bytes());
     }
     if refusals.is_empty() { Ok(grounds) } else { Err(Error::Refused { refusals }) }
+}
+
+/// Refuses what [`Rig::open`](crate::Rig::open) would refuse; makes nothing.
+///
+/// # Errors
+/// As [`check`].
+pub fn refuse(spec: &Spec, work_dir: &Path, destroy: &[PathBuf]) -> Result<(), Error> {
+    check(spec, work_dir, destroy, Sharing::AnonymousFile).map(drop)
 }
 
 /// Everything that keeps the layers above the base from being made.
@@ -203,7 +213,11 @@ pub(crate) fn look(path: &Path) -> Result<Facts, Obstacle> {
 }
 
 fn path_target(facts: Facts, workload: &Workload) -> Result<Ground, Obstacle> {
+    let own = own_disk::at(&facts)?;
+    let is_own = own.is_some();
+    let facts = own.unwrap_or(facts);
     match facts.kind {
+        Kind::File if is_own && writes(workload) => own_disk::writable(&facts)?,
         Kind::Directory => {
             writable_directory(&facts)?;
             if let Some(direct) = direct_in(&facts.path) {
@@ -226,7 +240,8 @@ fn path_target(facts: Facts, workload: &Workload) -> Result<Ground, Obstacle> {
     let direct =
         DirectIo { possible: facts.direct.unwrap_or(true), align_bytes: facts.direct_align_bytes };
     direct_jobs(workload, &facts, direct)?;
-    Ok(Ground::Existing(Box::new(facts)))
+    let facts = Box::new(facts);
+    Ok(if is_own { Ground::OwnDisk(facts) } else { Ground::Existing(facts) })
 }
 
 fn disk_on(path: &Path, size_bytes: u64, workload: &Workload) -> Result<Ground, Obstacle> {
@@ -331,9 +346,11 @@ fn room(spec: &Spec, grounds: &[Ground]) -> Room {
     for (arm, ground) in spec.arms.iter().zip(grounds) {
         let (path, facts, bytes) = match ground {
             // What a thin file takes is what will be written to it, which nobody knows.
-            Ground::Existing(_) | Ground::OnExisting(_) | Ground::Device(_) | Ground::Thin(_) => {
-                continue;
-            }
+            Ground::Existing(_)
+            | Ground::OwnDisk(_)
+            | Ground::OnExisting(_)
+            | Ground::Device(_)
+            | Ground::Thin(_) => continue,
             Ground::Memory => {
                 room.in_memory(&arm.name, disk_bytes(arm));
                 continue;
@@ -390,6 +407,7 @@ impl Ground {
             Self::Memory => None,
             Self::Directory(facts)
             | Self::Existing(facts)
+            | Self::OwnDisk(facts)
             | Self::Device(facts)
             | Self::Anonymous { facts, .. }
             | Self::Thin(facts)

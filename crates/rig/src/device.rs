@@ -144,6 +144,13 @@ fn obstacles(facts: &Facts) -> Vec<Obstacle> {
     if obstacles.is_empty() {
         obstacles.extend(opened(facts));
     }
+    obstacles.extend(content(facts));
+    obstacles
+}
+
+/// What a device, or a virtual disk, carries that writes would destroy.
+pub(crate) fn content(facts: &Facts) -> Vec<Obstacle> {
+    let mut obstacles = Vec::new();
     match blank::signatures(&facts.path) {
         Ok(signatures) => obstacles.extend(carries(&signatures, &facts.path)),
         Err(error) => obstacles.push(Obstacle::Unprobed { why: error.to_string() }),

@@ -27,7 +27,9 @@ use crate::progress::Progress;
 use crate::rig::{Options, Place, Rig};
 
 /// The file of a mounted disk.
-const FILE: &str = "disk";
+pub(crate) const FILE: &str = "disk";
+/// What the names of mounts begin with.
+pub(crate) const NAME: &str = "iotax:";
 /// How often a server looks whether it shall end.
 const LOOK: Duration = Duration::from_millis(50);
 /// How long others (a prober such as udev's) may have a disk open when it is to be taken down.
@@ -91,7 +93,7 @@ pub fn serve(disks: &[Disk], options: ServeOptions<'_>) -> Result<(), Error> {
         let Place::Disk(virtual_disk) = rig.up(index)? else {
             unreachable!("in-process stacks are disks")
         };
-        let name = format!("iotax:{}", token().map_err(no_token)?);
+        let name = format!("{NAME}{}", token().map_err(no_token)?);
         if !options.is_journalled {
             let (path, stack) = (disk.at.clone(), disk.stack.to_string());
             journal.announce(Entry::Disk { path, name: name.clone(), stack })?;

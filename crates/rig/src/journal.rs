@@ -12,7 +12,7 @@ use std::fs::{self, File, TryLockError};
 use std::io::{self, Read, Seek, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -28,6 +28,10 @@ const FORMAT: u32 = 1;
 
 /// How long a program may take to begin after its parent was killed.
 const LAST_PROGRAM: Duration = Duration::from_secs(5);
+
+/// The journals of this process, by names that no other has.
+static OWN: Mutex<Vec<(Arc<Held>, OsString)>> = Mutex::new(Vec::new());
+const WHOLE: &str = "nothing panics while the list is held";
 
 /// First line of a journal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -154,6 +158,7 @@ impl Open {
             }
             open.write_line(&head)?;
             open.directory.sync()?;
+            OWN.lock().expect(WHOLE).push((Arc::clone(&open.directory), open.name.clone()));
             return Ok(open);
         }
     }
@@ -167,6 +172,15 @@ impl Open {
             let (directory, name) = (Arc::clone(directory), name.to_owned());
             Self { directory, name, file, head: None, entries: Vec::new() }
         }))
+    }
+
+    /// Opens a journal of this process's own once more, to undo it as it is on disk.
+    pub(crate) fn own(directory: &Arc<Held>, name: &OsStr) -> Result<Option<Self>, Error> {
+        let Some(mut open) = Self::at(directory, name)? else { return Ok(None) };
+        let journal = open.path();
+        let read = open.read().map_err(|why| Error::UnusableJournal { journal, why });
+        (open.head, open.entries) = read?;
+        Ok(Some(open))
     }
 
     /// Opens a journal, to undo it if its run is dead.
@@ -264,6 +278,7 @@ impl Open {
     /// undone. Tells `done` about each success and returns the failures.
     pub(crate) fn unwind(self, done: &mut dyn FnMut(&Entry, Undone)) -> Vec<Error> {
         let mut errors = Vec::new();
+        OWN.lock().expect(WHOLE).retain(|(_, name)| *name != self.name);
         let journal = self.path();
         for entry in self.entries.iter().rev() {
             match entry.undo(&journal) {
@@ -279,6 +294,11 @@ impl Open {
         }
         errors
     }
+}
+
+/// The journals of this process that were not unwound.
+pub(crate) fn own() -> Vec<(Arc<Held>, OsString)> {
+    OWN.lock().expect(WHOLE).clone()
 }
 
 /// Whether a process of this number runs.

@@ -15,13 +15,16 @@
 //! | `state` | the state directory, held so that nobody else decides what is undone |
 //! | `layers` | the layers of the system, one file each |
 //! | `assembly`, `workshop` | an arm made of them, and what they are made with |
+//! | `idle` | whether a process works or is stuck |
 //! | `programs`, `mounts`, `fuse` | other programs run and ended; things mounted and unmounted |
 //! | `disks` | virtual disks for other programs |
+//! | `own_disk` | such a disk as a target |
 //! | `cloud` | disks of a cloud as stacks, from documented limits |
 //! | `device`, `archive` | devices given up to be overwritten, and every reason not to |
 //! | `alone` | arms that cannot be up side by side |
 //! | `blank` | signatures on devices: found, told apart, wiped |
 //! | `needs`, `listing` | what layers need of the machine, and whether it has it |
+//! | `abandon` | the last way out, when I/O hangs in the kernel |
 //! | `undo` | takes down what dead runs left |
 //! | `held` | files and directories by descriptor, whatever becomes of their names |
 //! | `scratch` | private directories |
@@ -43,6 +46,7 @@
 //! runs in a circle.
 #![forbid(unsafe_code)]
 
+mod abandon;
 mod alone;
 mod archive;
 mod assembly;
@@ -58,12 +62,14 @@ mod error;
 mod fill;
 mod fuse;
 mod held;
+mod idle;
 mod journal;
 mod layers;
 mod listing;
 mod mounts;
 mod needs;
 mod overlap;
+mod own_disk;
 mod programs;
 mod progress;
 mod refusal;
@@ -80,6 +86,8 @@ mod undo;
 mod vdisk;
 mod workshop;
 
+pub use abandon::{abandon, break_off};
+pub use check::refuse;
 pub use cloud::{CloudDisk, CloudOptions, Part, cloud_disks};
 pub use disks::{Disk, ServeOptions, Served, serve, served, take_down};
 pub use error::Error;

@@ -105,7 +105,7 @@ fn unmount_while(
             Err(Errno::INVAL | Errno::NOENT) => break,
             Err(Errno::BUSY) if !is_late => {
                 if mount.file_system.starts_with("fuse") {
-                    point.abort();
+                    abort(&point.path());
                 }
                 sleep(Duration::from_millis(20));
             }
@@ -150,13 +150,6 @@ impl Point {
     fn unmount(&self, flags: UnmountFlags) -> Result<(), Errno> {
         unmount(self.path(), flags | UnmountFlags::NOFOLLOW)
     }
-
-    /// Ends all requests to a FUSE file system, whose server was told to end before. A server that
-    /// is killed while it waits for itself (go-fuse polls its own mount when it starts) never goes
-    /// otherwise: the thread that waits holds the connection that would end its waiting.
-    fn abort(&self) {
-        let _ = self.unmount(UnmountFlags::FORCE);
-    }
 }
 
 /// Unmounts what is called `name`, unless a program has a file on it open: then the error is
@@ -173,6 +166,13 @@ pub(crate) fn is_fuse(path: &Path) -> bool {
 
 fn top_at(path: &Path) -> Option<Mount> {
     mounts().unwrap_or_default().into_iter().rfind(|mount| mount.mount_point == path)
+}
+
+/// Ends all requests to a FUSE file system, whose server was told to end before. A server that is
+/// killed while it waits for itself (go-fuse polls its own mount when it starts) never goes
+/// otherwise: the thread that waits holds the connection that would end its waiting.
+pub(crate) fn abort(path: &Path) {
+    let _ = unmount(path, UnmountFlags::NOFOLLOW | UnmountFlags::FORCE);
 }
 
 pub(crate) fn unremovable(path: &Path, source: io::Error, journal: &Path) -> Error {

@@ -20,6 +20,7 @@ use rustix::fs::{MemfdFlags, memfd_create};
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
 use crate::error::Error;
+use crate::idle::{Idle, Work};
 
 /// Bears the name of the run's journal.
 const RUN: &str = "IOTAX_RUN";
@@ -27,7 +28,8 @@ const RUN: &str = "IOTAX_RUN";
 const DAEMON: &str = "IOTAX_DAEMON";
 /// Where administrators' programs lie, whatever the user's PATH says.
 const ALSO_IN: &str = "/usr/local/sbin:/usr/sbin:/sbin:/usr/bin:/bin";
-/// How long a process may take to end before it is killed, and then to be gone.
+/// How long a process may take to end before it is killed, and then to be gone; and how long one
+/// that is to get ready may do nothing.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// How long a process may take from its start until its environment can be seen. Longer than that,
 /// one without an environment was started without.
@@ -187,7 +189,7 @@ impl Daemon {
         stop: &AtomicBool,
         mut is_ready: impl FnMut() -> bool,
     ) -> Result<(), Error> {
-        let started = Instant::now();
+        let mut idle = Idle::new(Instant::now());
         let mut pause = Duration::from_millis(1);
         loop {
             if let Ok(Some(status)) = self.child.try_wait() {
@@ -203,9 +205,10 @@ impl Daemon {
             if stop.load(Ordering::Relaxed) {
                 return Err(Error::Interrupted);
             }
-            if started.elapsed() > PATIENCE {
+            // To fill a disk takes minutes; whoever does nothing waits for something.
+            if idle.observe(Instant::now(), Work::of(self.child.id())) > PATIENCE {
                 let said = self.program.said();
-                return Err(self.program.failed("did not get ready", &said));
+                return Err(self.program.failed("did not get ready and does nothing", &said));
             }
             sleep(pause);
             pause = (pause * 2).min(Duration::from_millis(20));

@@ -182,6 +182,12 @@ pub enum Obstacle {
         /// The reason.
         why: String,
     },
+    /// A virtual disk on a file that was not given up for writing.
+    #[error(
+        "is a virtual disk that is served read-only, since its file was there before; take it down \
+         and mount it with --write-to FILE if that may be overwritten"
+    )]
+    ReadOnlyDisk,
     /// A device that refuses writes.
     #[error("is read-only; name another device")]
     ReadOnlyDevice,

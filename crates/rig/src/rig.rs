@@ -47,7 +47,7 @@ pub enum Place<'a> {
     /// what was there when the rig was opened, whatever becomes of the names, for as long as the
     /// rig lives.
     Path(&'a Path),
-    /// A block device that was made for this run, and may be written.
+    /// A device or virtual disk that was made for this run or by iotax, and may be written.
     Own(&'a Path),
     /// An open virtual disk, filled with data.
     Disk(&'a VirtualDisk),
@@ -202,7 +202,7 @@ impl Rig {
             first = first.and(match arm.place {
                 Up::System(assembly) => assembly.down(),
                 Up::Alone(alone) => alone.remove(),
-                Up::Private(_) | Up::Users(..) | Up::Disk(_) => Ok(()),
+                Up::Private(_) | Up::Users { .. } | Up::Disk(_) => Ok(()),
             });
         }
         drop(files);

@@ -18,17 +18,20 @@ pub(crate) fn describe(
     workload: &Workload,
 ) -> Site {
     let target = arm.target.to_string();
+    let unheeded = arm.unheeded(workload);
     let Some(facts) = ground.facts() else {
         return Site {
             kind: "vdisk".to_owned(),
             target,
             storage_id: format!("memory of arm {}", arm.name),
+            notes: unheeded,
             ..Site::default()
         };
     };
     let direct = disk
         .map_or_else(|| asked_for_direct(workload), |disk| Some(disk.backing().direct_effective));
     let mut notes = notes(facts);
+    notes.extend(unheeded);
     if disk.is_some() && direct == Some(false) {
         notes.push(format!(
             "{} cannot bypass the page cache: the bottom of the stack may be read from memory",
@@ -38,7 +41,7 @@ pub(crate) fn describe(
     if matches!(ground, Ground::Thin(_)) {
         notes.push("thin: data that were never written are read without any device".to_owned());
     }
-    if matches!(ground, Ground::Existing(_)) {
+    if matches!(ground, Ground::Existing(_) | Ground::OwnDisk(_)) {
         notes.extend(span_notes(facts, workload));
     }
     Site {

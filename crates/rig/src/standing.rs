@@ -26,8 +26,12 @@ pub(crate) struct Standing {
 pub(crate) enum Up {
     /// A private directory, which arms on one directory share.
     Private(Arc<Held>),
-    /// A file or device of the user's, and which one it is.
-    Users(Held, Identity),
+    /// A file or device of the user's, and which one it is; or the file of a virtual disk of ours.
+    Users {
+        held: Held,
+        identity: Identity,
+        is_own: bool,
+    },
     Disk(VirtualDisk),
     System(Box<Assembly>),
     /// Not up side by side with others.
@@ -50,8 +54,11 @@ impl Standing {
                 Ok(false) => vanished(held.shown(), "it was removed".to_owned()),
                 Err(error) => vanished(held.shown(), error.to_string()),
             },
-            Up::Users(held, identity) => match Identity::of(held.shown()) {
-                Ok(found) if found == *identity => Ok(Place::Path(held.path())),
+            Up::Users { held, identity, is_own } => match Identity::of(held.shown()) {
+                Ok(found) if found == *identity => {
+                    let place = if *is_own { Place::Own } else { Place::Path };
+                    Ok(place(held.path()))
+                }
                 Ok(_) => vanished(held.shown(), "something else is there now".to_owned()),
                 Err(error) => vanished(held.shown(), error.to_string()),
             },
@@ -65,18 +72,17 @@ impl Up {
         match self {
             Self::System(assembly) => Some(assembly),
             Self::Alone(alone) => alone.up(),
-            Self::Private(_) | Self::Users(..) | Self::Disk(_) => None,
+            Self::Private(_) | Self::Users { .. } | Self::Disk(_) => None,
         }
     }
 
-    /// The user's file or device at a path without symbolic links.
-    pub(crate) fn users(path: PathBuf) -> Result<Self, Error> {
+    /// The user's file or device at a path without symbolic links, or the file of a disk of ours.
+    pub(crate) fn users(path: PathBuf, is_own: bool) -> Result<Self, Error> {
         let look = || Ok((Held::at(&path)?, Identity::of(&path)?));
         let looked: std::io::Result<_> = look();
-        looked.map(|(held, identity)| Self::Users(held, identity)).map_err(|source| Error::Make {
-            path,
-            action: "look at it again",
-            source,
-        })
+        match looked {
+            Ok((held, identity)) => Ok(Self::Users { held, identity, is_own }),
+            Err(source) => Err(Error::Make { path, action: "look at it again", source }),
+        }
     }
 }

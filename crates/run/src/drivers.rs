@@ -7,6 +7,13 @@ pub struct Drivers {
     fio: Option<Fio>,
 }
 
+/// This fio for the arms that ask for one.
+impl From<Fio> for Drivers {
+    fn from(fio: Fio) -> Self {
+        Self { fio: Some(fio) }
+    }
+}
+
 impl Drivers {
     /// Whatever the arms ask for.
     ///

@@ -3,8 +3,14 @@
 use std::fmt::{self, Write as _};
 
 use crate::fio::beyond;
+use crate::quote::{Underlined, brief, cut};
 use crate::units::Unit;
 use crate::workload::FioOption;
+
+/// Characters of a headline.
+const LONGEST_HEADLINE: usize = 1000;
+/// A longer name is none that was mistyped.
+const LONGEST_NAME: usize = 100;
 
 /// Why something written by a user has no meaning.
 ///
@@ -227,13 +233,15 @@ impl Error {
     pub fn headline(&self) -> String {
         match self {
             Self::Value { text, unit, problem, .. } => {
-                format!("`{text}` is not {}: {problem}", unit.with_article())
+                format!("`{}` is not {}: {problem}", brief(text), unit.with_article())
             }
             Self::Unknown { what, name, known } => match similar(name, known) {
-                Some(better) => format!("unknown {what} `{name}`; did you mean `{better}`?"),
-                None => format!("unknown {what} `{name}`"),
+                Some(better) => {
+                    format!("unknown {what} `{}`; did you mean `{better}`?", brief(name))
+                }
+                None => format!("unknown {what} `{}`", brief(name)),
             },
-            Self::Duplicate { what, name } => format!("{what} `{name}` is given twice"),
+            Self::Duplicate { what, name } => format!("{what} `{}` is given twice", brief(name)),
             Self::Syntax { problem, .. } => problem.clone(),
             Self::Impossible { subject, key, problem, .. } => {
                 format!("{}{key}: {problem}", subject.prefix())
@@ -292,18 +300,18 @@ impl fmt::Display for Error {
             }
             f.write_char(' ')?;
         }
-        f.write_str(&self.headline())?;
+        // What it quotes is short already; other text of the user's may be woven in.
+        f.write_str(&cut(&self.headline(), LONGEST_HEADLINE))?;
         self.write_details(f)
     }
 }
 
 /// The text on one line with the part in question underlined.
 fn write_caret(f: &mut fmt::Formatter<'_>, text: &str, start: usize, end: usize) -> fmt::Result {
-    let line = one_line(text);
     let before = text.get(..start).unwrap_or(text).chars().count();
-    let width = text.get(start..end).map_or(1, |part| part.chars().count()).max(1);
-    let (blank, carets) = (" ".repeat(before), "^".repeat(width));
-    write!(f, "\n  {line}\n  {blank}{carets} column {}", before + 1)
+    let width = text.get(start..end).map_or(1, |part| part.chars().count());
+    let Underlined { line, carets } = Underlined::new(text, before, width);
+    write!(f, "\n  {line}\n  {carets} column {}", before + 1)
 }
 
 impl FilePlace {
@@ -312,19 +320,18 @@ impl FilePlace {
             return Ok(());
         }
         let number = self.line.to_string();
-        let (margin, blank) = (" ".repeat(number.len()), " ".repeat(self.column - 1));
-        let (line, carets) = (one_line(&self.line_text), "^".repeat(self.width.max(1)));
-        write!(f, "\n  {number} | {line}\n  {margin} | {blank}{carets}")
+        let margin = " ".repeat(number.len());
+        let Underlined { line, carets } =
+            Underlined::new(&self.line_text, self.column - 1, self.width);
+        write!(f, "\n  {number} | {line}\n  {margin} | {carets}")
     }
-}
-
-/// Control characters and line breaks as one space each, so that columns still count.
-fn one_line(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
 /// The known name that was probably meant: at most a third of it mistyped, swaps counted once.
 pub(crate) fn similar<'a>(name: &str, known: &'a [String]) -> Option<&'a str> {
+    if name.len() > LONGEST_NAME {
+        return None;
+    }
     let wanted = name.to_lowercase();
     known
         .iter()

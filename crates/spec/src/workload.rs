@@ -91,6 +91,10 @@ pub struct Job {
     pub verify: bool,
     /// `io_uring`: let a kernel thread poll the submission queue.
     pub sqpoll: bool,
+    /// The engine was chosen by whoever asked, and is no default of ours: where it has no effect,
+    /// that is said.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub engine_asked: bool,
     /// Tell the kernel the access pattern (`posix_fadvise`, `madvise`), as fio does by default.
     pub advise: bool,
     /// Offsets are multiples of this instead of the smallest block size (fio: `blockalign`).

@@ -13,7 +13,7 @@ use crate::args::{
     CatalogCheckArgs, CatalogCommand, CatalogLookArgs, CatalogPlanArgs, Color, Listing,
 };
 use crate::exit::{Exit, Usage};
-use crate::output::{say, style};
+use crate::output::{say, say_json, style};
 
 /// The word that asks for disks instead of a VM.
 const DISK: &str = "disk";
@@ -153,7 +153,7 @@ fn show(
 ) -> Result<Exit> {
     match format {
         Listing::Text => say(&text(style(color)))?,
-        Listing::Json => say(&format!("{:#}\n", value()))?,
+        Listing::Json => say_json(&value())?,
     }
     Ok(Exit::Done)
 }

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 use crate::args::{DiskCommand, DiskDownArgs, DiskServeArgs, DiskStatusArgs, DiskUpArgs, Listing};
 use crate::exit::{Exit, Usage};
-use crate::output::{say, wrap};
+use crate::output::{say, say_json, wrap};
 use crate::signals;
 
 /// What a server says when its disks are mounted.
@@ -64,10 +64,10 @@ fn up(args: &DiskUpArgs) -> Result<Exit> {
             let files = disks.iter().map(|disk| disk.file().display().to_string());
             say(&files.collect::<Vec<_>>().join("\n"))?;
         }
-        (Listing::Json, Some(composed)) => say(&format!("{:#}", composed.as_json()))?,
+        (Listing::Json, Some(composed)) => say_json(&composed.as_json())?,
         (Listing::Json, None) => {
             let disks: Vec<Value> = disks.iter().map(mounted_as_json).collect();
-            say(&format!("{:#}", json!({ "disks": disks })))?;
+            say_json(&json!({ "disks": disks }))?;
         }
     }
     Ok(Exit::Done)
@@ -135,7 +135,7 @@ fn status(args: &DiskStatusArgs) -> Result<Exit> {
     match args.format {
         Listing::Json => {
             let disks: Vec<Value> = disks.iter().map(as_json).collect();
-            say(&format!("{:#}", json!({ "disks": disks })))?;
+            say_json(&json!({ "disks": disks }))?;
         }
         Listing::Text if disks.is_empty() => say("no virtual disk is up")?,
         Listing::Text => say(&disks.iter().map(as_text).collect::<String>())?,

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::args::{LayersArgs, Listing};
 use crate::exit::Exit;
-use crate::output::{self, say};
+use crate::output::{self, say, say_json};
 
 const GOOD: Style = AnsiColor::Green.on_default();
 const BAD: Style = AnsiColor::Red.on_default();
@@ -25,11 +25,11 @@ pub fn layers(args: &LayersArgs) -> Result<Exit> {
         (Some(name), Listing::Text) => say(&page.of_one(LayerInfo::named(name)?))?,
         (None, Listing::Text) => say(&page.of_all())?,
         (Some(name), Listing::Json) => {
-            say(&format!("{:#}\n", json!({ "layers": [as_json(LayerInfo::named(name)?)] })))?;
+            say_json(&json!({ "layers": [as_json(LayerInfo::named(name)?)] }))?;
         }
         (None, Listing::Json) => {
             let all: Vec<_> = Layer::catalog().iter().map(as_json).collect();
-            say(&format!("{:#}\n", json!({ "layers": all })))?;
+            say_json(&json!({ "layers": all }))?;
         }
     }
     Ok(Exit::Done)

@@ -16,23 +16,23 @@ use iotax_spec::{BurstWatch, Limits, LimitsTarget, parse_arms};
 use jiff::Timestamp;
 
 use crate::args::{Color, Format, LimitsArgs};
+use crate::destination::Destination;
 use crate::exit::{Exit, Usage};
-use crate::{
-    documented, instance, measure, output, recorded, resolve, same_storage, seen, signals,
-};
+use crate::{documented, hung, instance, output, recorded, resolve, same_storage, seen, signals};
 
 /// `iotax limits`
 pub fn limits(args: &LimitsArgs) -> Result<Exit> {
     let mut limits = asked(args)?;
     same_storage::refuse_in_limits(&limits)?;
     let stop = signals::stop_flag()?;
-    let dir = measure::directory("limits", args.output.out.as_deref());
-    output::refuse_occupied(&dir)?;
+    let destination = Destination::new("limits", args.output.out.as_deref());
+    destination.refuse_unusable()?;
     if limits.burst.is_some() && !args.output.quiet {
         let most = Duration::from_nanos(caps::expected_ns(&limits));
         eprintln!("waiting for bursts to run out: {} at most", HumanDuration(most));
     }
     let line = Line::new(&limits, args.output.quiet)?;
+    let watch = hung::Watch::over(&stop, limits.targets.iter().map(|target| &target.arm.target));
     let mut rig = Rig::open(
         &limits.spec(),
         Options {
@@ -68,6 +68,7 @@ pub fn limits(args: &LimitsArgs) -> Result<Exit> {
         instance,
         limits,
     };
+    let dir = destination.claim()?;
     let mut writer = LimitsWriter::create(&dir, &head)?;
     let search = iotax_run::Search {
         limits: &head.limits,
@@ -77,6 +78,7 @@ pub fn limits(args: &LimitsArgs) -> Result<Exit> {
         progress: &mut |what, takes| line.step(what, takes),
     };
     let (caps, end) = iotax_run::limits(search, &mut writer)?;
+    drop(watch);
     line.clear();
     show(&dir, (&head, &caps, Some(&end)), args.output.format, args.output.color)?;
     rig.down()?;

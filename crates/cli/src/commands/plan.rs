@@ -1,4 +1,5 @@
 mod beside;
+mod here;
 
 use std::fmt::Write as _;
 
@@ -9,6 +10,7 @@ use iotax_spec::{Spec, StopMode};
 use serde_json::json;
 
 use crate::args::{Format, PlanCommand};
+use crate::destination::Destination;
 use crate::exit::{Exit, Usage};
 use crate::output::{say, wrap};
 use crate::{resolve, results};
@@ -18,18 +20,21 @@ const SHOWN_BLOCKS: u32 = 5;
 
 /// `iotax plan ...`
 pub fn plan(command: &PlanCommand) -> Result<Exit> {
-    let (spec, output) = match command {
-        PlanCommand::Peel(args) => (resolve::peel(args)?, &args.measure.output),
+    let (name, spec, load, output) = match command {
+        PlanCommand::Peel(args) => {
+            ("peel", resolve::peel(args)?, &args.measure.load, &args.measure.output)
+        }
         PlanCommand::Compare(args) => {
             results::refuse(args)?;
-            (resolve::compare(args)?, &args.measure.output)
+            ("compare", resolve::compare(args)?, &args.measure.load, &args.measure.output)
         }
-        PlanCommand::Run(args) => (resolve::run(args)?, &args.output),
+        PlanCommand::Run(args) => ("run", resolve::run(args)?, &args.load, &args.output),
     };
     let plan = Plan::new(&spec);
+    let lacks = here::lacks(&spec, load, &Destination::new(name, output.out.as_deref()));
     match output.format {
-        Format::Text => say(&text(&spec, &plan))?,
-        Format::Json => say(&as_json(&spec, &plan))?,
+        Format::Text => say(&(text(&spec, &plan) + &here::text(&lacks)))?,
+        Format::Json => say(&as_json(&spec, &plan, &lacks))?,
         Format::Markdown | Format::Csv => {
             return Err(Usage("a plan is printed as text or json".to_owned()).into());
         }
@@ -51,6 +56,9 @@ fn text(spec: &Spec, plan: &Plan) -> String {
     for (i, arm) in spec.arms.iter().enumerate() {
         let role = if i == 0 && spec.arms.len() > 1 { "  (baseline)" } else { "" };
         let _ = writeln!(out, "  {:width$}  {}{role}", arm.name, arm.target);
+        for line in arm.unheeded(&spec.all_at_once()) {
+            wrap(&mut out, &line, "    ", "    ");
+        }
     }
     out.push_str("\nStops\n");
     wrap(&mut out, &stop(spec), "  ", "  ");
@@ -107,7 +115,7 @@ fn order<'a>(spec: &'a Spec, plan: &Plan, block: u32) -> Vec<&'a str> {
     order.into_iter().map(|arm| spec.arms[arm].name.as_str()).collect()
 }
 
-fn as_json(spec: &Spec, plan: &Plan) -> String {
+fn as_json(spec: &Spec, plan: &Plan, lacks: &[String]) -> String {
     let blocks: Vec<_> = (0..plan.max_blocks).map(|block| order(spec, plan, block)).collect();
     let (shortest_ns, longest_ns) = plan.duration_ns();
     let value = json!({
@@ -116,6 +124,7 @@ fn as_json(spec: &Spec, plan: &Plan) -> String {
         "duration_ns": { "shortest": shortest_ns, "longest": longest_ns },
         "blocks": blocks,
         "side_runs": beside::as_json(spec),
+        "refused_here": lacks,
     });
-    format!("{value:#}\n")
+    iotax_report::json_text(&value)
 }

@@ -14,8 +14,8 @@ use iotax_report::Redactor;
 use iotax_report::bundle::{Bundle, Step, archive, bundle};
 
 use crate::args::{Listing, ReproArgs};
+use crate::destination::Destination;
 use crate::exit::Exit;
-use crate::measure::directory;
 use crate::{output, recorded};
 
 const DIRECTORY: u32 = 0o755;
@@ -35,8 +35,8 @@ pub fn repro(args: &ReproArgs) -> Result<Exit> {
             file.text = redactor.made_text(&file.text);
         }
     }
-    let dir = directory("repro", args.out.as_deref());
-    let tar = write(&bundle, &dir)?;
+    let (dir, tar) = place(&Destination::new("repro", args.out.as_deref()))?;
+    write(&bundle, &dir, &tar)?;
     let said = match args.format {
         Listing::Text => text(&bundle, &dir, &tar),
         Listing::Json => json(&bundle, (&dir, &tar), redactor.is_some(), &gaps),
@@ -88,29 +88,47 @@ fn tell(dir: &Path, reader: &Reader, mut redactor: Option<&mut Redactor>) -> Res
     Ok(Told { analyses: analyses.collect(), experiment, steps })
 }
 
-/// Writes the directory and, beside it, the archive, whose path it returns.
-fn write(bundle: &Bundle, dir: &Path) -> Result<PathBuf> {
-    let top = dir.file_name().with_context(|| format!("{} is no name", dir.display()))?;
-    let mut tar = top.to_owned();
-    tar.push(".tar.gz");
-    let tar = dir.with_file_name(tar);
-    for path in [dir, &tar] {
-        ensure!(
-            fs::symlink_metadata(path).is_err(),
-            "{} exists already; a bundle is never written over anything: name another with --out",
-            path.display()
-        );
+/// Where the bundle goes, made if it has a name of our own, and its archive beside it.
+fn place(destination: &Destination) -> Result<(PathBuf, PathBuf)> {
+    let is_there = |path: &Path| fs::symlink_metadata(path).is_ok();
+    // Whoever makes the directory has its archive, too: nobody else writes that.
+    let dir = destination.claim_where(|dir| !is_there(&archive_of(dir)))?;
+    let tar = archive_of(&dir);
+    if let Destination::Asked(dir) = destination {
+        ensure!(dir.file_name().is_some(), "{} is no name", dir.display());
+        for path in [dir, &tar] {
+            ensure!(
+                !is_there(path),
+                "{} exists already; a bundle is never written over anything: name another with \
+                 --out",
+                path.display()
+            );
+        }
+        DirBuilder::new().mode(DIRECTORY).create(dir).with_context(|| failed(dir))?;
     }
-    let bytes = archive(bundle, &top.to_string_lossy())?;
-    let failed = || format!("cannot write {}", dir.display());
-    DirBuilder::new().mode(DIRECTORY).create(dir).with_context(failed)?;
-    let written = write_files(bundle, dir).and_then(|()| write_new(&tar, &bytes, TEXT));
+    Ok((dir, tar))
+}
+
+fn archive_of(dir: &Path) -> PathBuf {
+    let mut tar = dir.file_name().unwrap_or_default().to_owned();
+    tar.push(".tar.gz");
+    dir.with_file_name(tar)
+}
+
+fn failed(dir: &Path) -> String {
+    format!("cannot write {}", dir.display())
+}
+
+/// Fills the directory and, beside it, the archive.
+fn write(bundle: &Bundle, dir: &Path, tar: &Path) -> Result<()> {
+    let top = dir.file_name().unwrap_or_default().to_string_lossy();
+    let written = archive(bundle, &top)
+        .and_then(|bytes| write_files(bundle, dir).and_then(|()| write_new(tar, &bytes, TEXT)));
     if written.is_err() {
         // Half a bundle misleads. The first error tells why.
         let _ = fs::remove_dir_all(dir);
     }
-    written.with_context(failed)?;
-    Ok(tar)
+    written.with_context(|| failed(dir))
 }
 
 fn write_files(bundle: &Bundle, dir: &Path) -> io::Result<()> {
@@ -159,5 +177,5 @@ fn json(bundle: &Bundle, (dir, tar): (&Path, &Path), redacted: bool, gaps: &[Str
         "redacted": redacted,
         "gaps": gaps,
     });
-    format!("{said:#}")
+    iotax_report::json_text(&said)
 }

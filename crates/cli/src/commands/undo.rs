@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::args::{Listing, UndoArgs};
 use crate::exit::Exit;
-use crate::output::say;
+use crate::output::{say, say_json};
 
 /// `iotax undo`
 pub fn undo(args: &UndoArgs) -> Result<Exit> {
@@ -15,14 +15,11 @@ pub fn undo(args: &UndoArgs) -> Result<Exit> {
     let problems: Vec<String> = report.problems.iter().map(ToString::to_string).collect();
     match args.format {
         Listing::Text => say(&text(&report))?,
-        Listing::Json => say(&format!(
-            "{:#}\n",
-            json!({
-                "removed": report.removed,
-                "running": report.processes,
-                "problems": problems,
-            })
-        ))?,
+        Listing::Json => say_json(&json!({
+            "removed": report.removed,
+            "running": report.processes,
+            "problems": problems,
+        }))?,
     }
     anyhow::ensure!(
         problems.is_empty(),

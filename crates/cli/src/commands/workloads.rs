@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::args::{Listing, WorkloadsArgs};
 use crate::exit::Exit;
-use crate::output::{say, wrap};
+use crate::output::{say, say_json, wrap};
 
 /// `iotax workloads [NAME]`
 pub fn workloads(args: &WorkloadsArgs) -> Result<Exit> {
@@ -21,7 +21,7 @@ pub fn workloads(args: &WorkloadsArgs) -> Result<Exit> {
         None => Workload::presets().collect(),
     };
     match args.format {
-        Listing::Json => say(&format!("{:#}\n", json!({ "workloads": chosen })))?,
+        Listing::Json => say_json(&json!({ "workloads": chosen }))?,
         Listing::Text => say(&text(&chosen, args.name.is_some()))?,
     }
     Ok(Exit::Done)

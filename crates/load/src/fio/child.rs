@@ -20,6 +20,9 @@ use crate::error::Error;
 const GLANCE: Duration = Duration::from_millis(20);
 /// Between asking fio to end and ending it.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// From there until it is left alone: what waits in the kernel for storage that does not answer
+/// cannot even be killed.
+const LAST_WAIT: Duration = Duration::from_secs(10);
 /// A result with bins takes 60 KB per job.
 const MOST_OUTPUT_BYTES: u64 = 32 << 20;
 const MOST_ERRORS_BYTES: u64 = 1 << 20;
@@ -116,6 +119,10 @@ impl Child<'_> {
                     // Asked so, fio reports what it has.
                     group.signal(Signal::INT);
                 }
+                (Some(asked), _) if asked.elapsed() > PATIENCE + LAST_WAIT => {
+                    group.leave();
+                    return Err(hangs());
+                }
                 (Some(asked), _) if asked.elapsed() > PATIENCE => group.signal(Signal::KILL),
                 _ => {}
             }
@@ -145,6 +152,11 @@ impl Child<'_> {
         unsafe { command.pre_exec(move || alone(parent)) };
         command.spawn().map(Group)
     }
+}
+
+fn hangs() -> Error {
+    let what = "waits in the kernel for I/O and cannot be ended: its storage does not answer";
+    Error::Fio { what: what.to_owned(), said: String::new() }
 }
 
 /// In the child: signals as a program expects them, and death with its parent.
@@ -184,6 +196,11 @@ impl Group {
     fn has_ended(&self) -> bool {
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
         !matches!(waitid(WaitId::Pid(self.pid()), options), Ok(None))
+    }
+
+    /// Neither ends it nor waits for it: it goes when the kernel lets it.
+    fn leave(self) {
+        std::mem::forget(self);
     }
 
     fn signal(&self, signal: Signal) {

@@ -20,6 +20,7 @@ use std::time::Duration;
 use iotax_record::LoadRecord;
 use iotax_record::foreign::fio as result;
 use iotax_spec::Workload;
+use iotax_spec::units::format_duration;
 
 use crate::driver::{LoadDriver, Progress, Request, Target};
 use crate::error::Error;
@@ -29,6 +30,8 @@ use crate::places::{Kind, Places};
 use child::{Child, Ending, Said};
 use logs::Logs;
 use record::Watch;
+
+pub use refusal::refuse_with_fio;
 
 /// Beyond ramp and time: fio's own start, its last I/Os, and its report.
 const GRACE: Duration = Duration::from_secs(30);
@@ -66,7 +69,7 @@ impl Fio {
         let never = AtomicBool::new(false);
         let child = Child { program, arguments: &arguments, input: "", directory: Path::new("/") };
         let said = child.run(PATIENCE, &never, &mut |_| ())?;
-        succeeded(&said, PATIENCE)?;
+        succeeded(&said, "tell its version", &format_duration(nanos(PATIENCE)))?;
         if said.out.starts_with("fio") {
             Ok(fio)
         } else {
@@ -78,6 +81,10 @@ impl Fio {
     #[must_use]
     pub fn with_grace(self, grace: Duration) -> Self {
         Self { grace, ..self }
+    }
+
+    fn grace_text(&self) -> String {
+        format_duration(nanos(self.grace))
     }
 }
 
@@ -108,14 +115,15 @@ impl LoadDriver for Fio {
             directory: directory(target, &places),
         };
         let mut watch = Watch::new(request.ramp_ns);
-        let limit = Duration::from_nanos(request.ramp_ns.saturating_add(request.time_ns));
-        let limit = limit.saturating_add(self.grace);
-        let said = child.run(limit, stop, &mut |pid| watch.glance(pid));
+        let own_ns = request.ramp_ns.saturating_add(request.time_ns);
+        let limit = Duration::from_nanos(own_ns).saturating_add(self.grace);
+        let said = child.run(limit, stop, &mut |pid| watch.glance(pid))?;
         // However it ended: the next trial on these files may be iotax's own.
         layout::mark_again(&places)?;
-        let said = said?;
         if said.ending != Ending::Stopped {
-            succeeded(&said, limit)?;
+            let own = format_duration(own_ns);
+            let within = format!("{own} of ramp and time and {} of grace", self.grace_text());
+            succeeded(&said, "end", &within)?;
         }
         let found = result::read(&said.out)
             .map_err(|error| said.failed(&format!("gave no usable result: {error}")))?;
@@ -145,15 +153,19 @@ fn arguments(workload: &Workload) -> Vec<OsString> {
     arguments
 }
 
-fn succeeded(said: &Said, limit: Duration) -> Result<(), Error> {
-    let seconds = limit.as_secs();
+fn nanos(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// `what` it should have done `within` which time.
+fn succeeded(said: &Said, what: &str, within: &str) -> Result<(), Error> {
     match (said.ending, said.status.success()) {
         (Ending::Itself, true) => Ok(()),
         (Ending::Itself | Ending::Stopped, _) => {
             Err(said.failed(&format!("failed ({})", said.status)))
         }
         (Ending::Late, _) => {
-            Err(said.failed(&format!("did not end within {seconds} seconds and was ended")))
+            Err(said.failed(&format!("did not {what} within {within}, and was ended")))
         }
         // What it said is of no use here.
         (Ending::Flood, _) => Err(Error::Fio {

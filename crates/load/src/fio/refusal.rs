@@ -1,17 +1,51 @@
 //! What fio is not asked to do.
 
 use iotax_spec::fio::reach::refused_by_driver;
-use iotax_spec::{Engine, FioOption, Job, Workload};
+use iotax_spec::{Engine, FioOption, Form, Job, Target as SpecTarget, Workload};
 
 use crate::driver::Target;
 use crate::error::Error;
 
-/// Refuses what fio cannot do, or must not.
+/// What fio would be driven at.
+enum Place {
+    /// In this process, where fio cannot reach it.
+    Disk(String),
+    Directory,
+    /// A file or a device.
+    File,
+}
+
+/// Refuses, before anything is made, what fio cannot do to this target, or must not.
+///
+/// # Errors
+/// As [`Fio`](crate::Fio) refuses it when it is to be driven.
+pub fn refuse_with_fio(workload: &Workload, target: &SpecTarget) -> Result<(), Error> {
+    let is_directory = match target {
+        SpecTarget::Stack(stack) if stack.is_in_process() => {
+            return check_at(workload, &Place::Disk(stack.to_string()));
+        }
+        SpecTarget::Stack(stack) => stack.form() == Form::Directory,
+        SpecTarget::Path(path) => path.is_dir(),
+        SpecTarget::Results(_) => false,
+    };
+    check_at(workload, if is_directory { &Place::Directory } else { &Place::File })
+}
+
+/// As [`refuse_with_fio`], when the target is there.
 pub fn check(workload: &Workload, target: Target<'_>) -> Result<(), Error> {
-    if let Target::Disk(disk) = target {
+    let place = match target {
+        Target::Disk(disk) => Place::Disk(disk.to_string()),
+        Target::Path(path) | Target::Own(path) if path.is_dir() => Place::Directory,
+        Target::Path(_) | Target::Own(_) => Place::File,
+    };
+    check_at(workload, &place)
+}
+
+fn check_at(workload: &Workload, place: &Place) -> Result<(), Error> {
+    if let Place::Disk(disk) = place {
         return Err(Error::NotWithFio {
             what: format!("{disk} is a virtual disk inside iotax"),
-            advice: "end the stack with `fuse`, or name a path",
+            advice: "mount it (iotax disk up) and name that path",
         });
     }
     if workload.index.is_some() {
@@ -20,8 +54,7 @@ pub fn check(workload: &Workload, target: Target<'_>) -> Result<(), Error> {
             advice: "choose a workload without index",
         });
     }
-    let is_directory = matches!(target, Target::Path(path) | Target::Own(path) if path.is_dir());
-    if is_directory {
+    if matches!(place, Place::Directory) {
         workload.jobs.iter().try_for_each(check_offsets)?;
     }
     workload.jobs.iter().try_for_each(check_job)

@@ -1,3 +1,5 @@
+use iotax_spec::brief;
+
 /// Why another tool's result cannot be used. The messages name the place in the text; whoever has
 /// the file's name puts it before them.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -26,7 +28,7 @@ pub enum Error {
         line: usize,
     },
     /// Not JSON, or a value of another kind than fio writes.
-    #[error("line {line}, column {column}: {why}")]
+    #[error("line {line}, column {column}: {}", brief(why))]
     Json {
         /// From 1.
         line: usize,
@@ -53,7 +55,7 @@ pub enum Error {
         limit: usize,
     },
     /// A number that cannot be.
-    #[error("job {job}: {field} is {value}, but should be {expected}")]
+    #[error("job {}: {} is {}, but should be {expected}", brief(job), brief(field), brief(value))]
     Number {
         /// Name of the job.
         job: String,
@@ -65,7 +67,7 @@ pub enum Error {
         expected: &'static str,
     },
     /// Not the XML that `DiskSpd` writes.
-    #[error("line {line}: {why}; DiskSpd's results in XML are what diskspd -Rxml prints")]
+    #[error("line {line}: {}; DiskSpd's results in XML are what diskspd -Rxml prints", brief(why))]
     Xml {
         /// From 1.
         line: usize,
@@ -73,7 +75,7 @@ pub enum Error {
         why: String,
     },
     /// XML of `DiskSpd` without figures.
-    #[error("it holds no measurement of DiskSpd: {why}")]
+    #[error("it holds no measurement of DiskSpd: {}", brief(why))]
     NotMeasured {
         /// Why, if it says so.
         why: String,
@@ -84,6 +86,6 @@ fn said(text: &str) -> String {
     if text.is_empty() {
         " (it is empty)".to_owned()
     } else {
-        format!(" (its first line is {text:?})")
+        format!(" (its first line is {:?})", brief(text))
     }
 }

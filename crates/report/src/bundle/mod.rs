@@ -15,6 +15,7 @@ use std::collections::BTreeSet;
 use iotax_analyze::Analysis;
 use iotax_record::Experiment;
 
+use crate::json::json_text;
 pub use archive::archive;
 
 /// The script, which needs a POSIX shell and fio.
@@ -131,7 +132,5 @@ fn order(phases: &[phases::Phase], arms: &[arms::Arm], steps: &[Step]) -> Vec<St
 }
 
 fn environment(experiment: &Experiment) -> String {
-    let mut text = serde_json::to_string_pretty(experiment).expect("a record is always JSON");
-    text.push('\n');
-    text
+    json_text(experiment)
 }

@@ -1,5 +1,6 @@
 use iotax_catalog::{Cause, CauseSource, causes};
 
+use crate::json::json_text;
 use crate::page::Page;
 use crate::text::Style;
 
@@ -41,7 +42,7 @@ pub fn cause_list(style: Style) -> String {
 /// The same for programs: one cause, or all.
 pub fn cause_json(causes: &[&Cause]) -> String {
     let document = serde_json::json!({ "causes": causes });
-    format!("{document:#}\n")
+    json_text(&document)
 }
 
 /// `Cloudflare, Speeding up Linux disk encryption (2020-03-25); 2 more`.

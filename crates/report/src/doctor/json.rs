@@ -5,6 +5,8 @@ use iotax_record::Machine;
 use iotax_record::machine::PathSeen;
 use serde_json::{Value, json};
 
+use crate::json::json_text;
+
 /// Version of the shape of the JSON.
 const FORMAT: u32 = 1;
 
@@ -26,7 +28,7 @@ pub fn doctor_json(
         "machine": machine,
         "gaps": gaps,
     });
-    format!("{document:#}\n")
+    json_text(&document)
 }
 
 fn stack(machine: &Machine, path: &PathSeen) -> Value {

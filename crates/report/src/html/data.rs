@@ -108,7 +108,7 @@ fn mean(seconds: &[u32]) -> u32 {
 }
 
 fn schedule(analysis: &Analysis) -> Schedule {
-    let blocks = analysis.trials.iter().map(|t| t.block + 1).max().unwrap_or(0);
+    let blocks = analysis.trials.iter().map(|t| t.block.saturating_add(1)).max().unwrap_or(0);
     let shown_blocks = blocks.min(MAX_SCHEDULE_BLOCKS);
     let mut places = vec![0u32; shown_blocks as usize];
     let mut cells = Vec::new();

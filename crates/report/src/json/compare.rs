@@ -5,6 +5,7 @@ use iotax_record::{CloudInstance, Environment, Experiment, Site};
 use iotax_spec::Design;
 use serde::Serialize;
 
+use super::json_text;
 use crate::{provenance, sentence};
 
 /// Version of the object that [`json_compare`] prints, its key `json_format`. New keys do not
@@ -69,14 +70,7 @@ impl<'a> Output<'a> {
 /// One JSON object, indented, ending in a newline. Shape: `docs/json.md`; numbers have full
 /// precision and the units that their names say, fractions are 0..1.
 pub fn json_compare(experiment: &Experiment, analysis: &Analysis) -> String {
-    print(&Output::new(experiment, analysis))
-}
-
-pub(crate) fn print(output: &impl Serialize) -> String {
-    let mut text = serde_json::to_string_pretty(output)
-        .expect("the output has string keys and no fallible serializer");
-    text.push('\n');
-    text
+    json_text(&Output::new(experiment, analysis))
 }
 
 /// Which command asked for it.

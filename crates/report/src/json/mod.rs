@@ -2,8 +2,10 @@
 
 mod compare;
 mod run;
+mod text;
 
 pub use compare::{COMPARE_FORMAT, json_compare};
-pub(crate) use compare::{Output, kind, print};
+pub(crate) use compare::{Output, kind};
 pub(crate) use run::Root;
 pub use run::json_run;
+pub use text::json_text;

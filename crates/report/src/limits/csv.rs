@@ -1,7 +1,7 @@
 //! For spreadsheets: one line per level that was measured.
 
 use super::Search;
-use crate::words::printable;
+use crate::csv::cell;
 
 /// The columns, in order; rates are per second, times in nanoseconds.
 const COLUMNS: [&str; 7] =
@@ -15,8 +15,8 @@ pub fn limits_csv(search: Search<'_>) -> String {
     for level in &search.caps.levels {
         let target = search.caps.targets.get(level.target).map_or("", |target| &target.name);
         let row = [
-            printable(target),
-            printable(&level.purpose),
+            cell(target),
+            cell(&level.purpose),
             level.block_bytes.to_string(),
             level.queue_depth.to_string(),
             format!("{:.3}", level.iops),

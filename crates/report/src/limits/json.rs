@@ -5,6 +5,7 @@ use iotax_spec::Target;
 use serde_json::{Value, json};
 
 use super::Search;
+use crate::json::json_text;
 use crate::provenance;
 
 /// One JSON object: what was asked, and `targets`, `sharing`, `documented`, `levels`.
@@ -42,7 +43,7 @@ pub fn limits_json(search: Search<'_>) -> String {
         "ended": ended,
         "notes": notes,
     });
-    format!("{document:#}\n")
+    json_text(&document)
 }
 
 fn text(target: &Target) -> String {

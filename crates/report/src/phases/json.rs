@@ -4,7 +4,7 @@ use iotax_record::Trial;
 use serde::Serialize;
 
 use super::Part;
-use crate::json::{COMPARE_FORMAT, Output, Root, print};
+use crate::json::{COMPARE_FORMAT, Output, Root, json_text};
 
 /// All phases: `phases[]` holds what a comparison of one phase would print.
 #[derive(Serialize)]
@@ -24,7 +24,7 @@ impl<'a> Phases<'a> {
 
 /// One JSON object for all phases of a comparison.
 pub fn phases_json_compare(suite: &str, parts: &[Part]) -> String {
-    print(&Phases::new(suite, parts))
+    json_text(&Phases::new(suite, parts))
 }
 
 /// One JSON object in the shape of fio's JSON+ for all phases of a plain run: their jobs one after
@@ -36,5 +36,5 @@ pub fn phases_json_run(suite: &str, parts: &[Part], trials: &[Trial]) -> String 
     });
     let first = roots.next().expect("an experiment has at least one phase");
     let joined = roots.fold(first, Root::followed_by);
-    print(&joined.with(Phases::new(suite, parts)))
+    json_text(&joined.with(Phases::new(suite, parts)))
 }

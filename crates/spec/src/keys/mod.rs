@@ -268,6 +268,7 @@ fn choose(words: &'static [&'static str], text: &str) -> Result<usize, Error> {
 
 fn engine(job: &mut Job, text: &str) -> Result<(), Error> {
     job.engine = ENGINES[choose(ENGINE_NAMES, &text.replace('-', "_"))?];
+    job.engine_asked = true;
     match job.engine {
         Engine::Metadata => _ = tree::of(job),
         _ => job.tree = None,

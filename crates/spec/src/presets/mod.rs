@@ -88,6 +88,7 @@ impl Job {
             end_fsync: false,
             verify: false,
             sqpoll: false,
+            engine_asked: false,
             advise: true,
             align_bytes: None,
             offset_bytes: 0,

@@ -21,6 +21,7 @@ use std::str::FromStr;
 use std::vec::IntoIter;
 
 use crate::error::Error;
+use crate::quote::brief;
 use crate::stack::{Layer, Stack};
 use crate::units::Unit;
 use arguments::{Arguments, Value};
@@ -60,10 +61,21 @@ impl LayerInfo {
 }
 
 impl Stack {
+    /// More than any path of I/O has.
+    pub const MOST_LAYERS: usize = 64;
+
     /// Reads stack text; errors point at the part in question.
     pub fn parse(text: &str) -> Result<Self, Error> {
-        let mut parser = Parser { text, tokens: tokens(text)?.into_iter().peekable() };
-        parser.stack()
+        let tokens = tokens(text)?;
+        // Counted before anything is made of them: to fit layers on each other takes the square.
+        let count = 1 + tokens.iter().filter(|token| token.kind == Kind::Plus).count();
+        if count > Self::MOST_LAYERS {
+            return Err(Error::syntax(
+                format!("{count} layers; a stack has {} at most", Self::MOST_LAYERS),
+                "leave some out",
+            ));
+        }
+        Parser { text, tokens: tokens.into_iter().peekable() }.stack()
     }
 }
 
@@ -139,7 +151,8 @@ impl<'a> Parser<'a> {
             };
             if arguments.parameter(word).is_err() && !self.next_is(&Kind::Equals) {
                 let advice = format!("write its parameter's name too, as in {}", info.example);
-                let error = Error::syntax(format!("`{word}` is a value without a name"), advice);
+                let problem = format!("`{}` is a value without a name", brief(word));
+                let error = Error::syntax(problem, advice);
                 return Err(error.at(self.text, name.span));
             }
             let parameter = arguments.parameter(word);

@@ -471,3 +471,20 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn more_layers_than_any_path_has_are_counted_and_not_read() {
+    let stack = |layers: usize| vec!["aes"; layers - 1].join(" + ");
+    let text = |layers| format!("mem(size=1M) + {}", stack(layers));
+    assert_eq!(Stack::parse(&text(Stack::MOST_LAYERS)).unwrap().layers.len(), Stack::MOST_LAYERS);
+    assert_snapshot!(error(&text(Stack::MOST_LAYERS + 1)), @"");
+    assert_snapshot!(error(&text(100_000)), @"");
+}
+
+#[test]
+fn of_a_long_word_a_message_quotes_the_beginning() {
+    let told = error(&format!("mem(size={}) + aes", "x".repeat(1 << 20)));
+    assert!(told.len() < 2000, "{}", told.len());
+    let told = error(&"layer".repeat(1 << 20));
+    assert!(told.len() < 2000, "{}", told.len());
+}

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::error::Error;
+use crate::quote::brief;
 
 /// One token.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,7 +30,7 @@ impl Kind<'_> {
     /// For "expected ..., found ...".
     pub fn describe(&self) -> String {
         match self {
-            Self::Word(word) => format!("`{word}`"),
+            Self::Word(word) => format!("`{}`", brief(word)),
             Self::Open => "`(`".into(),
             Self::Close => "`)`".into(),
             Self::Comma => "`,`".into(),

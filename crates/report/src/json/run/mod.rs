@@ -17,7 +17,8 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use self::job::Job;
-use super::compare::{Output, print};
+use super::compare::Output;
+use super::json_text;
 
 /// fio's root object, and ours in it.
 #[derive(Serialize)]
@@ -87,5 +88,5 @@ impl<T> Root<T> {
 pub fn json_run(experiment: &Experiment, analysis: &Analysis, trials: &[Trial]) -> String {
     let trials: Vec<&Trial> = trials.iter().collect();
     let iotax = Output::new(experiment, analysis);
-    print(&Root::new(experiment, analysis, &trials, iotax))
+    json_text(&Root::new(experiment, analysis, &trials, iotax))
 }

@@ -1,0 +1,72 @@
+//! A run on a mount whose server does not answer any more can be stopped. Needs root and FUSE;
+//! skipped loudly without.
+#![allow(clippy::print_stderr, clippy::unwrap_used, reason = "tests: skipping is said")]
+
+mod support;
+
+use std::fs;
+use std::path::Path;
+use std::process::Stdio;
+use std::thread::sleep;
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+use support::Desk;
+
+fn signal(pid: u64, signal: Signal) {
+    kill_process(Pid::from_raw(i32::try_from(pid).unwrap()).unwrap(), signal).unwrap();
+}
+
+/// Wakes the server up whatever happens, and takes its disk down.
+struct Asleep<'a> {
+    desk: &'a Desk,
+    server: u64,
+}
+
+impl Drop for Asleep<'_> {
+    fn drop(&mut self) {
+        signal_if_there(self.server);
+        self.desk.run(&["disk", "down", "--all", "--force"]);
+        self.desk.run(&["undo"]);
+    }
+}
+
+fn signal_if_there(pid: u64) {
+    let pid = Pid::from_raw(i32::try_from(pid).unwrap()).unwrap();
+    let _ = kill_process(pid, Signal::CONT);
+}
+
+#[test]
+fn ctrl_c_ends_a_run_whose_disk_does_not_answer() {
+    if !rustix::process::geteuid().is_root() || !Path::new("/dev/fuse").exists() {
+        assert!(std::env::var_os("CI").is_none(), "CI must be root and have /dev/fuse");
+        eprintln!("SKIPPED a hung run: needs root and /dev/fuse");
+        return;
+    }
+    let desk = Desk::new();
+    fs::create_dir(desk.path().join("vm")).unwrap();
+    let up = desk.run(&["disk", "up", "vm=mem(size=16M) + delay(latency=1ms)"]);
+    assert_eq!(up.code, 0, "{up}");
+    let status = desk.run(&["disk", "status", "--format", "json"]);
+    let status: Value = serde_json::from_str(&status.out).unwrap();
+    let asleep = Asleep { desk: &desk, server: status["disks"][0]["pid"].as_u64().unwrap() };
+    let args = ["run", "randread-4k", "vm", "--time", "10m", "--out", "out", "--set", "depth=4"];
+    let engine = ["--set", "engine=io_uring", "--set", "threads=2"];
+    let run = desk.command(&[&args[..], &engine].concat());
+    let mut run = { run }.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    while !desk.path().join("out/trials.jsonl").exists() {
+        assert!(run.try_wait().unwrap().is_none(), "it ended before it was to be stopped");
+        sleep(Duration::from_millis(20));
+    }
+    // Into the load: the record is begun right before it.
+    sleep(Duration::from_millis(500));
+    signal(asleep.server, Signal::STOP);
+    sleep(Duration::from_millis(200));
+    signal(run.id().into(), Signal::INT);
+    let said = desk.said(&run.wait_with_output().unwrap());
+    assert_eq!(said.code, 4, "{said}");
+    drop(asleep);
+    let undone = desk.run(&["undo"]);
+    assert_eq!(undone.code, 0, "{undone}");
+}
