@@ -18,6 +18,7 @@ use crate::device::Device;
 use crate::disk_file::DiskFile;
 use crate::error::Error;
 use crate::fill::Watch;
+use crate::held::{Held, exchanged};
 use crate::journal::Journal;
 use crate::layers::Top;
 use crate::progress::Progress;
@@ -56,6 +57,8 @@ pub enum Place<'a> {
 /// All arms of an experiment. What it made is removed when it is dropped.
 #[derive(Debug)]
 pub struct Rig {
+    /// What load is driven at, if others could exchange it meanwhile.
+    held: Option<Held>,
     // Fields are dropped in this order: disks close their files before these are removed.
     arms: Vec<Standing>,
     _files: Vec<DiskFile>,
@@ -101,7 +104,15 @@ impl Rig {
         let arms = build.arms(&grounds)?;
         let files = build.files.made.into_values().collect();
         let (journal, devices) = (build.journal, build.devices);
-        Ok(Self { arms, _files: files, journal, driven: None, devices, stop: Arc::default() })
+        Ok(Self {
+            held: None,
+            arms,
+            _files: files,
+            journal,
+            driven: None,
+            devices,
+            stop: Arc::default(),
+        })
     }
 
     /// Ends the making of arms in [`Rig::up`] when `stop` is set.
@@ -126,7 +137,8 @@ impl Rig {
         self.take_turn(arm)?;
         if let Some(assembly) = self.arms[arm].place.assembly() {
             assembly.enter()?;
-            return Ok(place_of(assembly));
+            self.held = hold(assembly.top(), &self.arms[arm].name)?;
+            return Ok(place_of(assembly.top(), self.held.as_ref()));
         }
         self.arms[arm].at_hand()
     }
@@ -151,6 +163,7 @@ impl Rig {
 
     /// Ends the turn of the arm before, if it was another.
     fn end_turn_before(&mut self, arm: usize) -> Result<(), Error> {
+        self.held = None;
         let before = self.driven.filter(|before| *before != arm);
         let assembly = before.and_then(|before| self.arms[before].place.assembly());
         assembly.map_or(Ok(()), Assembly::leave)?;
@@ -195,7 +208,8 @@ impl Rig {
     /// The first thing that could not be removed. It stays in the journal, where
     /// [`undo`](crate::undo()) finds it.
     pub fn down(self) -> Result<(), Error> {
-        let Self { arms, _files: files, mut journal, driven: _, devices: _devices, stop: _ } = self;
+        let Self { held, arms, _files: files, mut journal, devices: _devices, .. } = self;
+        drop(held);
         // All of it, whatever fails on the way.
         let mut first = Ok(());
         for arm in arms {
@@ -210,9 +224,21 @@ impl Rig {
     }
 }
 
-fn place_of(assembly: &Assembly) -> Place<'_> {
-    match assembly.top() {
-        Top { form: Form::Directory, path } => Place::Path(path),
-        Top { path, .. } => Place::Own(path),
-    }
+/// Holds what others could put something else in the place of, a directory on a file server.
+fn hold(top: &Top, arm: &str) -> Result<Option<Held>, Error> {
+    let Some(inode) = top.inode else { return Ok(None) };
+    let hold = || {
+        let held = Held::at(&top.path)?;
+        if held.inode()? == inode { Ok(Some(held)) } else { Err(exchanged()) }
+    };
+    hold().map_err(|error| Error::Vanished {
+        arm: arm.to_owned(),
+        path: top.path.clone(),
+        what: error.to_string(),
+    })
+}
+
+fn place_of<'a>(top: &'a Top, held: Option<&'a Held>) -> Place<'a> {
+    let path = held.map_or(top.path.as_path(), Held::path);
+    if top.form == Form::Directory { Place::Path(path) } else { Place::Own(path) }
 }

@@ -32,19 +32,21 @@ pub(crate) struct Top {
     pub(crate) form: Form,
     /// A file, the node of a block device, or a directory. Absolute, without symbolic links.
     pub(crate) path: PathBuf,
+    /// Its inode number, where others could put something else in its place.
+    pub(crate) inode: Option<u64>,
 }
 
 impl Top {
     pub(crate) fn file(path: impl Into<PathBuf>) -> Self {
-        Self { form: Form::File, path: path.into() }
+        Self { form: Form::File, path: path.into(), inode: None }
     }
 
     pub(crate) fn block(path: impl Into<PathBuf>) -> Self {
-        Self { form: Form::Block, path: path.into() }
+        Self { form: Form::Block, path: path.into(), inode: None }
     }
 
     pub(crate) fn directory(path: impl Into<PathBuf>) -> Self {
-        Self { form: Form::Directory, path: path.into() }
+        Self { form: Form::Directory, path: path.into(), inode: None }
     }
 }
 

@@ -53,7 +53,13 @@ impl System for Nfs {
         // is mounted.
         workshop.journal.announce(Entry::Remote(mounting))?;
         workshop.turns.push(Box::new(mounted));
-        Ok(Top::directory(top.shown()))
+        let inode = top.inode().map_err(|source| Error::Make {
+            path: top.shown().to_owned(),
+            action: "look at it again",
+            source,
+        })?;
+        // Not held: it is mounted only while load is driven at it.
+        Ok(Top { inode: Some(inode), ..Top::directory(top.shown()) })
     }
 }
 
