@@ -9,6 +9,7 @@ mod exit;
 mod follow_up;
 mod instance;
 mod iostat;
+mod key_file;
 mod measure;
 mod output;
 mod progress;

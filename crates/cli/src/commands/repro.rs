@@ -16,7 +16,7 @@ use iotax_report::bundle::{Bundle, Step, archive, bundle};
 use crate::args::{Listing, ReproArgs};
 use crate::exit::Exit;
 use crate::measure::directory;
-use crate::{output, recorded};
+use crate::{key_file, output, recorded};
 
 const DIRECTORY: u32 = 0o755;
 const PROGRAM: u32 = 0o755;
@@ -25,28 +25,18 @@ const TEXT: u32 = 0o644;
 /// `iotax repro DIR`
 pub fn repro(args: &ReproArgs) -> Result<Exit> {
     let reader = recorded::open(&args.dir)?;
-    let mut redactor = (!args.no_redact).then(|| Redactor::new(&reader.experiment));
+    let mut redactor = (!args.no_redact).then(Redactor::default);
     let gaps = recorded::gaps(&args.dir, &reader)?;
     let told = tell(&args.dir, &reader, redactor.as_mut())?;
-    let mut bundle = bundle(&told.experiment, &told.analyses, &told.steps)?;
-    if let Some(redactor) = &mut redactor {
-        // Once more, for what came in by another way; the script and its data are not prose.
-        for file in bundle.files.iter_mut().filter(|file| is_prose(&file.path)) {
-            file.text = redactor.made_text(&file.text);
-        }
-    }
-    let dir = directory("repro", args.out.as_deref());
-    let tar = write(&bundle, &dir)?;
+    let bundle = bundle(&told.experiment, &told.analyses, &told.steps)?;
+    let files = Files::new(directory("repro", args.out.as_deref()), redactor.is_some())?;
+    files.write(&bundle, redactor.as_ref())?;
     let said = match args.format {
-        Listing::Text => text(&bundle, &dir, &tar),
-        Listing::Json => json(&bundle, (&dir, &tar), redactor.is_some(), &gaps),
+        Listing::Text => text(&bundle, &files),
+        Listing::Json => json(&bundle, &files, &gaps),
     };
     output::say(&said)?;
     Ok(Exit::Done)
-}
-
-fn is_prose(path: &str) -> bool {
-    ["README.md", "arms.txt", "expected.txt", "results.csv"].contains(&path)
 }
 
 /// A record as it is to be told.
@@ -82,35 +72,61 @@ fn tell(dir: &Path, reader: &Reader, mut redactor: Option<&mut Redactor>) -> Res
         }
         phases.add(&trial);
     }
-    recorded::add_side_records(dir, &mut phases, redactor)?;
-    let parts = phases.finish(reader.end.as_ref());
+    recorded::add_side_records(dir, &mut phases, redactor.as_deref_mut())?;
+    let end = match redactor {
+        Some(redactor) => reader.end.as_ref().map(|end| redactor.end(end)),
+        None => reader.end.clone(),
+    };
+    let parts = phases.finish(end.as_ref());
     let analyses = parts.into_iter().map(|(_, analysis)| analysis);
     Ok(Told { analyses: analyses.collect(), experiment, steps })
 }
 
-/// Writes the directory and, beside it, the archive, whose path it returns.
-fn write(bundle: &Bundle, dir: &Path) -> Result<PathBuf> {
-    let top = dir.file_name().with_context(|| format!("{} is no name", dir.display()))?;
-    let mut tar = top.to_owned();
-    tar.push(".tar.gz");
-    let tar = dir.with_file_name(tar);
-    for path in [dir, &tar] {
-        ensure!(
-            fs::symlink_metadata(path).is_err(),
-            "{} exists already; a bundle is never written over anything: name another with --out",
-            path.display()
-        );
+/// Where a bundle goes.
+struct Files {
+    dir: PathBuf,
+    /// The same in one file.
+    archive: PathBuf,
+    /// What its pseudonyms stand for, if it has any.
+    key: Option<PathBuf>,
+}
+
+impl Files {
+    fn new(dir: PathBuf, is_redacted: bool) -> Result<Self> {
+        let name = dir.file_name().with_context(|| format!("{} is no name", dir.display()))?;
+        let mut archive = name.to_owned();
+        archive.push(".tar.gz");
+        let key = is_redacted.then(|| key_file::beside(&dir));
+        let files = Self { archive: dir.with_file_name(archive), key, dir };
+        for path in [&files.dir, &files.archive].into_iter().chain(&files.key) {
+            ensure!(
+                fs::symlink_metadata(path).is_err(),
+                "{} exists already; a bundle is never written over anything: name another with \
+                 --out",
+                path.display()
+            );
+        }
+        Ok(files)
     }
-    let bytes = archive(bundle, &top.to_string_lossy())?;
-    let failed = || format!("cannot write {}", dir.display());
-    DirBuilder::new().mode(DIRECTORY).create(dir).with_context(failed)?;
-    let written = write_files(bundle, dir).and_then(|()| write_new(&tar, &bytes, TEXT));
-    if written.is_err() {
-        // Half a bundle misleads. The first error tells why.
-        let _ = fs::remove_dir_all(dir);
+
+    fn write(&self, bundle: &Bundle, redactor: Option<&Redactor>) -> Result<()> {
+        let top = self.dir.file_name().unwrap_or_default().to_string_lossy();
+        let bytes = archive(bundle, &top)?;
+        let failed = || format!("cannot write {}", self.dir.display());
+        DirBuilder::new().mode(DIRECTORY).create(&self.dir).with_context(failed)?;
+        let written = write_files(bundle, &self.dir)
+            .and_then(|()| write_new(&self.archive, &bytes, TEXT))
+            .with_context(failed)
+            .and_then(|()| match (&self.key, redactor) {
+                (Some(key), Some(redactor)) => key_file::write(key, redactor),
+                _ => Ok(()),
+            });
+        if written.is_err() {
+            // Half a bundle misleads. The first error tells why.
+            let _ = fs::remove_dir_all(&self.dir);
+        }
+        written
     }
-    written.with_context(failed)?;
-    Ok(tar)
 }
 
 fn write_files(bundle: &Bundle, dir: &Path) -> io::Result<()> {
@@ -131,8 +147,13 @@ fn write_new(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
     OpenOptions::new().write(true).create_new(true).mode(mode).open(path)?.write_all(bytes)
 }
 
-fn text(bundle: &Bundle, dir: &Path, tar: &Path) -> String {
-    let mut text = format!("Bundle:  {}\nArchive: {}\n", dir.display(), tar.display());
+fn text(bundle: &Bundle, files: &Files) -> String {
+    let mut text =
+        format!("Bundle:  {}\nArchive: {}\n", files.dir.display(), files.archive.display());
+    if let Some(key) = &files.key {
+        let _ =
+            writeln!(text, "Key:     {}  (says what each pseudonym is; keep it)", key.display());
+    }
     let _ = write!(text, "\nRun it there, with fio ({} trials):\n  ./run.sh", bundle.trials);
     for (id, _) in &bundle.arms {
         let _ = write!(text, " {id}=PATH");
@@ -144,19 +165,22 @@ fn text(bundle: &Bundle, dir: &Path, tar: &Path) -> String {
             output::wrap(&mut text, line, "- ", "  ");
         }
     }
-    text.push_str("\nRead it before you hand it on.\n");
+    if files.key.is_none() {
+        text.push_str("\nNothing was replaced: read it before you hand it on.\n");
+    }
     text
 }
 
-fn json(bundle: &Bundle, (dir, tar): (&Path, &Path), redacted: bool, gaps: &[String]) -> String {
+fn json(bundle: &Bundle, files: &Files, gaps: &[String]) -> String {
     let arms = bundle.arms.iter().map(|(id, name)| serde_json::json!({ "id": id, "name": name }));
     let said = serde_json::json!({
-        "dir": dir.display().to_string(),
-        "archive": tar.display().to_string(),
+        "dir": files.dir.display().to_string(),
+        "archive": files.archive.display().to_string(),
+        "key": files.key.as_ref().map(|key| key.display().to_string()),
         "arms": arms.collect::<Vec<_>>(),
         "trials": bundle.trials,
         "without": bundle.without,
-        "redacted": redacted,
+        "redacted": files.key.is_some(),
         "gaps": gaps,
     });
     format!("{said:#}")
