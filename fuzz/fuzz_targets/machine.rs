@@ -14,6 +14,6 @@ fuzz_target!(|text: &[u8]| {
             iotax_report::doctor_text(&machine, &findings, None, detail, Style::default());
         }
         iotax_report::doctor_json(&machine, &findings, None, &[]);
-        Redactor::of_machine(&machine).machine(&machine);
+        Redactor::default().machine(&machine);
     }
 });

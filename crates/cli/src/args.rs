@@ -281,16 +281,16 @@ Example:
       makes for-support/ and for-support.tar.gz; there, somebody else runs
       ./run.sh base=/mnt/a other=/mnt/b
 
-Names of hosts and users, addresses, UUIDs and ids of cloud accounts and
-resources are replaced by words such as host-1. What is known by its form or
-from the record is found; read the files before you hand them on.")]
+Words of the system (kernel, drivers, file systems, options, models) and
+numbers leave as they are. Every other word is replaced by one such as host-1
+or path-3; for-support.key.json says what each of them was, and stays here.")]
 pub struct ReproArgs {
     /// Directory of an earlier run, compare or peel
     pub dir: PathBuf,
     /// Directory for the bundle, new [default: iotax-repro-TIME]
     #[arg(short, long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Keep names, addresses and ids as they are
+    /// Replace nothing: keep names, paths, addresses and ids as they are
     #[arg(long)]
     pub no_redact: bool,
     /// What to print

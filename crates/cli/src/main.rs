@@ -11,6 +11,7 @@ mod follow_up;
 mod hung;
 mod instance;
 mod iostat;
+mod key_file;
 mod measure;
 mod output;
 mod progress;

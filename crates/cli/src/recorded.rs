@@ -87,7 +87,13 @@ pub fn add_side_records(
         match side {
             SideRecord::Drain => drop(phases.drained_by(&own)),
             SideRecord::DepthCheck => phases.checked_at_depths(&own),
-            SideRecord::Unmask => phases.unmasked_by(&own, reader.end.as_ref()),
+            SideRecord::Unmask => {
+                let end = match &mut redactor {
+                    Some(redactor) => reader.end.as_ref().map(|end| redactor.end(end)),
+                    None => reader.end.clone(),
+                };
+                phases.unmasked_by(&own, end.as_ref());
+            }
         }
     }
     Ok(())

@@ -3,6 +3,7 @@
 
 mod support;
 
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 use insta::{assert_snapshot, with_settings};
@@ -152,6 +153,10 @@ fn a_saved_machine_says_the_same_elsewhere_and_names_nobody() {
     json(&desk, &["doctor", "--machine", &original, "--save", "there.json", "--format", "json"]);
     let text = std::fs::read_to_string(desk.path().join("there.json")).unwrap();
     assert!(!text.contains(host) && !text.contains(server), "{text}");
+    let key = desk.path().join("there.json.key.json");
+    assert_eq!(std::fs::metadata(&key).unwrap().permissions().mode() & 0o777, 0o600);
+    let key = std::fs::read_to_string(key).unwrap();
+    assert!(key.contains(host) && key.contains(server), "{key}");
     let again = json(&desk, &["doctor", "--machine", "there.json", "--format", "json"]);
     let causes = |said: &Value| -> Vec<Value> {
         said["findings"].as_array().unwrap().iter().map(|found| found["cause"].clone()).collect()
@@ -161,10 +166,15 @@ fn a_saved_machine_says_the_same_elsewhere_and_names_nobody() {
     let said = desk.run(&["doctor", "--machine", &original, "--save", "there.json"]);
     assert_snapshot!(said.err, @"error: there.json exists already: name another file");
     assert_eq!(said.code, 2);
+    std::fs::remove_file(desk.path().join("there.json")).unwrap();
+    let said = desk.run(&["doctor", "--machine", &original, "--save", "there.json"]);
+    assert_snapshot!(said.err, @"error: there.json.key.json exists already: name another file");
+    assert!(!desk.path().join("there.json").exists(), "nothing leaves without its key");
     let whole = ["doctor", "--machine", &original, "--save", "whole.json", "--no-redact"];
     assert_eq!(desk.run(&whole).code, 0);
     let text = std::fs::read_to_string(desk.path().join("whole.json")).unwrap();
     assert!(text.contains(host) && text.contains(server), "{text}");
+    assert!(!desk.path().join("whole.json.key.json").exists(), "nothing was replaced");
 }
 
 #[test]

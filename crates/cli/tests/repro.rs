@@ -222,7 +222,10 @@ fn who_and_where_is_redacted_everywhere_unless_it_is_to_be_kept() {
         assert!(kept.contains(secret), "{secret}");
     }
     let arms = read(&desk.path().join("bundle/arms.txt"));
-    assert!(arms.contains("/home/user-1/a") && arms.contains("/mnt/host-"), "{arms}");
+    assert!(arms.contains("/home/user-1/a") && arms.contains("/mnt/host-1/path-"), "{arms}");
+    let key: Value = serde_json::from_str(&read(&desk.path().join("bundle.key.json"))).unwrap();
+    assert_eq!((&key["host-1"], &key["user-1"]), (&json!("topsecret7"), &json!("jdoe")));
+    assert!(!desk.path().join("kept.key.json").exists(), "nothing was replaced");
 }
 
 #[test]

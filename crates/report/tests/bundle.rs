@@ -83,10 +83,12 @@ fn what_cannot_be_repeated_says_why() {
 }
 
 #[test]
-fn names_of_a_vm_s_disks_are_left_out_of_what_is_handed_on() {
+fn names_of_a_vm_s_disks_stay_in_the_house() {
     let experiment = common::on_a_vm();
-    let clean = Redactor::new(&experiment).experiment(&experiment);
+    let clean = Redactor::default().experiment(&experiment);
     let instance = clean.instance.unwrap();
-    assert_eq!((instance.vm.as_str(), &instance.disks[0].name), ("Standard_DS1_v2", &None));
+    assert_eq!(instance.vm, "Standard_DS1_v2");
+    assert_eq!(instance.disks[0].name.as_deref(), Some("device-1"));
     assert_eq!(instance.disks[0].kind.as_deref(), Some("Premium_LRS"));
+    assert_eq!(clean.spec, experiment.spec, "all of it is of the list");
 }

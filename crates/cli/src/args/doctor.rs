@@ -18,7 +18,7 @@ Examples:
       also: which documented limit binds
   iotax doctor --save machine.json /mnt/data
   iotax doctor --machine machine.json
-      look here, think elsewhere: names and addresses are replaced
+      look here, think elsewhere: names, paths and addresses are replaced
   iotax doctor --explain double-encryption
       mechanism, detection, experiment, remedy, magnitude, sources
 
@@ -34,10 +34,11 @@ pub struct DoctorArgs {
     #[arg(long, value_name = "FILE",
           conflicts_with_all = ["paths", "no_metadata", "metadata_address", "disk_links"])]
     pub machine: Option<PathBuf>,
-    /// Write what was seen to a file, without names and addresses
+    /// Write what was seen to a file; names, paths and addresses are replaced,
+    /// and FILE.key.json says by what
     #[arg(long, value_name = "FILE")]
     pub save: Option<PathBuf>,
-    /// Leave names and addresses in what is saved
+    /// Replace nothing in what is saved
     #[arg(long, requires = "save")]
     pub no_redact: bool,
     /// Tell all of findings that are to be tested, too: what was seen, why, the

@@ -1,3 +1,4 @@
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, ensure};
@@ -12,7 +13,7 @@ use iotax_spec::CloudChoice;
 use crate::args::{DoctorArgs, Listing};
 use crate::exit::{Exit, Usage};
 use crate::output::{say, style};
-use crate::{documented, recorded};
+use crate::{documented, key_file, recorded};
 
 /// `iotax doctor`
 pub fn doctor(args: &DoctorArgs) -> Result<Exit> {
@@ -103,9 +104,15 @@ fn save(machine: &Machine, file: &Path, names_too: bool) -> Result<()> {
         let problem = "these results do not say what lay under their targets: nothing to save";
         return Err(Usage(problem.to_owned()).into());
     }
-    let clean =
-        if names_too { machine.clone() } else { Redactor::of_machine(machine).machine(machine) };
-    Ok(clean.write(file)?)
+    if names_too {
+        return Ok(machine.write(file)?);
+    }
+    let mut redactor = Redactor::default();
+    let clean = redactor.machine(machine);
+    clean.write(file)?;
+    // Without its key nobody could read it in the end.
+    let key = key_file::write(&key_file::beside(file), &redactor);
+    key.inspect_err(|_| drop(fs::remove_file(file)))
 }
 
 fn printed(

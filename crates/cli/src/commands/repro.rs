@@ -6,7 +6,7 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Context as _, Result, bail, ensure};
 use iotax_analyze::{Analysis, Phases};
 use iotax_plan::Plan;
 use iotax_record::{Experiment, Outcome, Reader};
@@ -16,7 +16,7 @@ use iotax_report::bundle::{Bundle, Step, archive, bundle};
 use crate::args::{Listing, ReproArgs};
 use crate::destination::Destination;
 use crate::exit::Exit;
-use crate::{output, recorded};
+use crate::{key_file, output, recorded};
 
 const DIRECTORY: u32 = 0o755;
 const PROGRAM: u32 = 0o755;
@@ -25,28 +25,19 @@ const TEXT: u32 = 0o644;
 /// `iotax repro DIR`
 pub fn repro(args: &ReproArgs) -> Result<Exit> {
     let reader = recorded::open(&args.dir)?;
-    let mut redactor = (!args.no_redact).then(|| Redactor::new(&reader.experiment));
+    let mut redactor = (!args.no_redact).then(Redactor::default);
     let gaps = recorded::gaps(&args.dir, &reader)?;
     let told = tell(&args.dir, &reader, redactor.as_mut())?;
-    let mut bundle = bundle(&told.experiment, &told.analyses, &told.steps)?;
-    if let Some(redactor) = &mut redactor {
-        // Once more, for what came in by another way; the script and its data are not prose.
-        for file in bundle.files.iter_mut().filter(|file| is_prose(&file.path)) {
-            file.text = redactor.made_text(&file.text);
-        }
-    }
-    let (dir, tar) = place(&Destination::new("repro", args.out.as_deref()))?;
-    write(&bundle, &dir, &tar)?;
+    let bundle = bundle(&told.experiment, &told.analyses, &told.steps)?;
+    let destination = Destination::new("repro", args.out.as_deref());
+    let files = Files::claim(&destination, redactor.is_some())?;
+    files.write(&bundle, redactor.as_ref())?;
     let said = match args.format {
-        Listing::Text => text(&bundle, &dir, &tar),
-        Listing::Json => json(&bundle, (&dir, &tar), redactor.is_some(), &gaps),
+        Listing::Text => text(&bundle, &files),
+        Listing::Json => json(&bundle, &files, &gaps),
     };
     output::say(&said)?;
     Ok(Exit::Done)
-}
-
-fn is_prose(path: &str) -> bool {
-    ["README.md", "arms.txt", "expected.txt", "results.csv"].contains(&path)
 }
 
 /// A record as it is to be told.
@@ -82,53 +73,80 @@ fn tell(dir: &Path, reader: &Reader, mut redactor: Option<&mut Redactor>) -> Res
         }
         phases.add(&trial);
     }
-    recorded::add_side_records(dir, &mut phases, redactor)?;
-    let parts = phases.finish(reader.end.as_ref());
+    recorded::add_side_records(dir, &mut phases, redactor.as_deref_mut())?;
+    let end = match redactor {
+        Some(redactor) => reader.end.as_ref().map(|end| redactor.end(end)),
+        None => reader.end.clone(),
+    };
+    let parts = phases.finish(end.as_ref());
     let analyses = parts.into_iter().map(|(_, analysis)| analysis);
     Ok(Told { analyses: analyses.collect(), experiment, steps })
 }
 
-/// Where the bundle goes, made if it has a name of our own, and its archive beside it.
-fn place(destination: &Destination) -> Result<(PathBuf, PathBuf)> {
-    let is_there = |path: &Path| fs::symlink_metadata(path).is_ok();
-    // Whoever makes the directory has its archive, too: nobody else writes that.
-    let dir = destination.claim_where(|dir| !is_there(&archive_of(dir)))?;
-    let tar = archive_of(&dir);
-    if let Destination::Asked(dir) = destination {
-        ensure!(dir.file_name().is_some(), "{} is no name", dir.display());
-        for path in [dir, &tar] {
-            ensure!(
-                !is_there(path),
-                "{} exists already; a bundle is never written over anything: name another with \
-                 --out",
-                path.display()
-            );
+/// Where a bundle goes.
+struct Files {
+    dir: PathBuf,
+    /// The same in one file.
+    archive: PathBuf,
+    /// What its pseudonyms stand for, if it has any.
+    key: Option<PathBuf>,
+}
+
+impl Files {
+    /// Makes the directory. Whoever makes it has its archive and its key, too: nobody else writes
+    /// those.
+    fn claim(destination: &Destination, is_redacted: bool) -> Result<Self> {
+        let dir = destination.claim_where(|dir| Self::at(dir, is_redacted).taken().is_none())?;
+        let files = Self::at(&dir, is_redacted);
+        if matches!(destination, Destination::Asked(_)) {
+            ensure!(dir.file_name().is_some(), "{} is no name", dir.display());
+            if let Some(path) = files.taken() {
+                bail!(
+                    "{} exists already; a bundle is never written over anything: name another \
+                     with --out",
+                    path.display()
+                );
+            }
+            DirBuilder::new().mode(DIRECTORY).create(&dir).with_context(|| failed(&dir))?;
         }
-        DirBuilder::new().mode(DIRECTORY).create(dir).with_context(|| failed(dir))?;
+        Ok(files)
     }
-    Ok((dir, tar))
-}
 
-fn archive_of(dir: &Path) -> PathBuf {
-    let mut tar = dir.file_name().unwrap_or_default().to_owned();
-    tar.push(".tar.gz");
-    dir.with_file_name(tar)
-}
-
-fn failed(dir: &Path) -> String {
-    format!("cannot write {}", dir.display())
-}
-
-/// Fills the directory and, beside it, the archive.
-fn write(bundle: &Bundle, dir: &Path, tar: &Path) -> Result<()> {
-    let top = dir.file_name().unwrap_or_default().to_string_lossy();
-    let written = archive(bundle, &top)
-        .and_then(|bytes| write_files(bundle, dir).and_then(|()| write_new(tar, &bytes, TEXT)));
-    if written.is_err() {
-        // Half a bundle misleads. The first error tells why.
-        let _ = fs::remove_dir_all(dir);
+    fn at(dir: &Path, is_redacted: bool) -> Self {
+        let mut archive = dir.file_name().unwrap_or_default().to_owned();
+        archive.push(".tar.gz");
+        let key = is_redacted.then(|| key_file::beside(dir));
+        Self { dir: dir.to_owned(), archive: dir.with_file_name(archive), key }
     }
-    written.with_context(|| failed(dir))
+
+    /// The first of them that is there already.
+    fn taken(&self) -> Option<&Path> {
+        let mut all = [&self.dir, &self.archive].into_iter().chain(&self.key);
+        all.find(|path| fs::symlink_metadata(path).is_ok()).map(PathBuf::as_path)
+    }
+
+    /// Fills the directory and, beside it, the key and the archive.
+    fn write(&self, bundle: &Bundle, redactor: Option<&Redactor>) -> Result<()> {
+        let top = self.dir.file_name().unwrap_or_default().to_string_lossy();
+        let write = || {
+            let bytes = archive(bundle, &top)?;
+            write_files(bundle, &self.dir).with_context(|| failed(&self.dir))?;
+            if let (Some(key), Some(redactor)) = (&self.key, redactor) {
+                key_file::write(key, redactor)?;
+            }
+            write_new(&self.archive, &bytes, TEXT).with_context(|| failed(&self.archive))
+        };
+        let written = write();
+        if written.is_err() {
+            // Half a bundle misleads. The first error tells why.
+            let _ = fs::remove_dir_all(&self.dir);
+        }
+        written
+    }
+}
+
+fn failed(path: &Path) -> String {
+    format!("cannot write {}", path.display())
 }
 
 fn write_files(bundle: &Bundle, dir: &Path) -> io::Result<()> {
@@ -149,8 +167,13 @@ fn write_new(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
     OpenOptions::new().write(true).create_new(true).mode(mode).open(path)?.write_all(bytes)
 }
 
-fn text(bundle: &Bundle, dir: &Path, tar: &Path) -> String {
-    let mut text = format!("Bundle:  {}\nArchive: {}\n", dir.display(), tar.display());
+fn text(bundle: &Bundle, files: &Files) -> String {
+    let mut text =
+        format!("Bundle:  {}\nArchive: {}\n", files.dir.display(), files.archive.display());
+    if let Some(key) = &files.key {
+        let _ =
+            writeln!(text, "Key:     {}  (says what each pseudonym is; keep it)", key.display());
+    }
     let _ = write!(text, "\nRun it there, with fio ({} trials):\n  ./run.sh", bundle.trials);
     for (id, _) in &bundle.arms {
         let _ = write!(text, " {id}=PATH");
@@ -162,19 +185,22 @@ fn text(bundle: &Bundle, dir: &Path, tar: &Path) -> String {
             output::wrap(&mut text, line, "- ", "  ");
         }
     }
-    text.push_str("\nRead it before you hand it on.\n");
+    if files.key.is_none() {
+        text.push_str("\nNothing was replaced: read it before you hand it on.\n");
+    }
     text
 }
 
-fn json(bundle: &Bundle, (dir, tar): (&Path, &Path), redacted: bool, gaps: &[String]) -> String {
+fn json(bundle: &Bundle, files: &Files, gaps: &[String]) -> String {
     let arms = bundle.arms.iter().map(|(id, name)| serde_json::json!({ "id": id, "name": name }));
     let said = serde_json::json!({
-        "dir": dir.display().to_string(),
-        "archive": tar.display().to_string(),
+        "dir": files.dir.display().to_string(),
+        "archive": files.archive.display().to_string(),
+        "key": files.key.as_ref().map(|key| key.display().to_string()),
         "arms": arms.collect::<Vec<_>>(),
         "trials": bundle.trials,
         "without": bundle.without,
-        "redacted": redacted,
+        "redacted": files.key.is_some(),
         "gaps": gaps,
     });
     iotax_report::json_text(&said)

@@ -137,5 +137,5 @@ const FILES: &str = "
 | `jobs/` | job files of fio |
 | `expected.txt` | the figures measured, and the verdicts |
 | `results.csv` | each trial measured |
-| `environment.json` | the machine, and the experiment in full |
+| `environment.json` | the machine, and the experiment |
 ";

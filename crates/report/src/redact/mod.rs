@@ -1,310 +1,185 @@
-//! Takes out of a record what names machines, people and accounts, and puts words in its place:
-//! the same word for the same thing everywhere, so that what belongs together still does.
+//! What leaves the house: the words of an allow-list, and numbers. Everything else in a record or a
+//! machine gets a pseudonym, the same for the same word everywhere, so that what belongs together
+//! still does. What each pseudonym stands for is in a key, which stays here.
 //!
-//! Two kinds of things are found: what has a form of its own (addresses, UUIDs, ids of clouds,
-//! names before `:/`), see [`rules`], and words that are known from elsewhere in the record (the
-//! host's name, users' names), which are found wherever they occur.
+//! | module | decides |
+//! |---|---|
+//! | `fields` | what each field of the format may say |
+//! | `words` | which words are on the list |
+//! | `models` | releases and models of which a family is on the list |
+//! | `text` | which words a text consists of |
+//! | `names` | which pseudonym a word gets |
 
-mod rules;
+mod fields;
+mod models;
+mod names;
+mod text;
+mod words;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeMap;
 
-use iotax_record::{Experiment, Machine, Trial};
+use iotax_record::{End, Experiment, LoadRecord, Machine, Outcome, Statistics, Trial};
+use iotax_spec::Target;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use rules::{Kind, Rule};
+use fields::Rule;
+use names::{Kind, Names};
 
-/// A name of one letter is too many other things.
-const SHORTEST_WORD: usize = 2;
-/// Fields of a machine with words of the kernel, of programs or of clouds.
-const VOCABULARY: [&str; 29] = [
-    "caching",
-    "cipher",
-    "cloud",
-    "cpu_governor",
-    "cpu_model",
-    "file_system",
-    "features",
-    "flags",
-    "hypervisor",
-    "integrity",
-    "iotax_version",
-    "kernel",
-    "kind",
-    "maker",
-    "number",
-    "os",
-    "protocol",
-    "raid_level",
-    "region",
-    "scheduler",
-    "security_type",
-    "taken",
-    "tier",
-    "transport",
-    "vm",
-    "used_as",
-    "version",
-    "write_cache",
-    "xts_driver",
-];
-/// Fields with options of mounts.
-const OPTIONS: [&str; 2] = ["options", "super_options"];
-/// Names that identify nobody.
-const EVERYBODY: [&str; 4] = ["root", "localhost", "nobody", "user"];
-
-/// Replaces what identifies somebody.
+/// Puts pseudonyms in the place of all that is not on the allow-list.
 #[derive(Debug, Default)]
 pub struct Redactor {
-    /// Names found in the record, the longest first.
-    known: Vec<(Kind, String)>,
-    /// Numbers given so far.
-    numbers: HashMap<(Kind, String), usize>,
-    /// How many of a kind there are.
-    counts: HashMap<Kind, usize>,
-    /// What arms are called, so that two never become one.
-    arms: HashMap<String, String>,
+    names: Names,
 }
 
 impl Redactor {
-    /// For the record that `experiment` is the head of.
-    pub fn new(experiment: &Experiment) -> Self {
-        let head = serde_json::to_value(experiment).unwrap_or_default();
-        let mut redactor = Self::knowing(experiment.environment.host.as_deref(), &head);
-        for arm in &experiment.spec.arms {
-            let name = redactor.text(&arm.name);
-            let taken = |name: &str| redactor.arms.values().any(|other| other == name);
-            let unique = if taken(&name) {
-                let numbers = (2..).map(|n| format!("{name} ({n})"));
-                numbers.into_iter().find(|name| !taken(name)).unwrap_or_default()
-            } else {
-                name
-            };
-            redactor.arms.insert(arm.name.clone(), unique);
-        }
-        redactor
+    /// What each pseudonym given so far stands for.
+    pub fn key(&self) -> BTreeMap<String, String> {
+        self.names.key()
     }
 
-    /// For a machine as it was seen.
-    pub fn of_machine(machine: &Machine) -> Self {
-        let all = serde_json::to_value(machine).unwrap_or_default();
-        Self::knowing(machine.environment.host.as_deref(), &all)
-    }
-
-    /// For what names this host, and the users and hosts that are named elsewhere in it.
-    fn knowing(host: Option<&str>, told: &Value) -> Self {
-        let mut known: BTreeSet<(Kind, String)> = BTreeSet::new();
-        if let Some(host) = host {
-            known.insert((Kind::Host, host.to_owned()));
-            known.extend(host.split_once('.').map(|(label, _)| (Kind::Host, label.to_owned())));
-        }
-        strings(told, &mut |text| {
-            known.extend(rules::users(text).map(|name| (Kind::User, name.to_owned())));
-            for (user, host) in rules::logins(text) {
-                known.insert((Kind::User, user.to_owned()));
-                known.insert((Kind::Host, host.to_owned()));
-            }
-        });
-        let mut known: Vec<_> = known
-            .into_iter()
-            .filter(|(_, word)| {
-                word.len() >= SHORTEST_WORD && !EVERYBODY.contains(&word.to_lowercase().as_str())
-            })
-            .collect();
-        known.sort_by_key(|(_, word)| std::cmp::Reverse(word.len()));
-        Self { known, ..Self::default() }
-    }
-
-    /// A text without what identifies somebody.
-    pub fn text(&mut self, text: &str) -> String {
-        let mut text = text.to_owned();
-        for rule in rules::specific() {
-            text = self.apply(rule, &text);
-        }
-        for (kind, word) in self.known.clone() {
-            text = self.replace_word(kind, &word, &text);
-        }
-        for rule in rules::general() {
-            text = self.apply(rule, &text);
-        }
-        text
-    }
-
-    /// The same for a text that is made of others, most of which are ours: only what has a form of
-    /// its own is replaced.
-    pub fn made_text(&mut self, text: &str) -> String {
-        let mut text = text.to_owned();
-        for rule in rules::specific().chain(rules::general()) {
-            text = self.apply(rule, &text);
-        }
-        text
-    }
-
-    /// The head of the record.
+    /// The head of a record.
     pub fn experiment(&mut self, experiment: &Experiment) -> Experiment {
-        let machine = experiment.machine.as_deref();
-        let machine = machine.map(|machine| Box::new(self.machine(machine)));
-        let without = Experiment { machine: None, ..experiment.clone() };
-        let mut clean = Experiment { machine, ..self.all_strings(&without) };
-        for (arm, original) in clean.spec.arms.iter_mut().zip(&experiment.spec.arms) {
-            arm.name = self.arm(&original.name);
-        }
-        let host = experiment.environment.host.as_deref();
-        for disk in clean.instance.iter_mut().flat_map(|instance| &mut instance.disks) {
-            disk.name = None; // Given by its owner.
-        }
-        clean.environment.host = host.map(|host| self.placeholder(Kind::Host, host));
-        clean
+        self.know(experiment);
+        self.clean(experiment, "experiment")
     }
 
-    /// A machine as it was seen. Words of the kernel and of clouds stay, whatever a user or a host
-    /// is called: rules read them.
+    /// A machine as it was seen.
     pub fn machine(&mut self, machine: &Machine) -> Machine {
-        let json = serde_json::to_value(machine).unwrap_or_default();
-        let clean = walk(json, "", &mut |key, text| match key {
-            _ if VOCABULARY.contains(&key) => text,
-            _ if OPTIONS.contains(&key) => self.options(&text),
-            _ => self.text(&text),
-        });
-        let mut clean: Machine =
-            serde_json::from_value(clean).expect("words of the format are kept, others are texts");
-        let host = machine.environment.host.as_deref();
-        clean.environment.host = host.map(|host| self.placeholder(Kind::Host, host));
-        for disk in clean.cloud.iter_mut().flat_map(|cloud| &mut cloud.disks) {
-            disk.name = None;
+        self.clean(machine, "machine")
+    }
+
+    /// Texts that stand elsewhere as a whole, first: arms are called by their targets, and paths with
+    /// blanks in them are one thing where they stand alone.
+    fn know(&mut self, experiment: &Experiment) {
+        let spec = &experiment.spec;
+        if let Some(host) = &experiment.environment.host {
+            self.names.always(Kind::Host, host);
         }
-        clean
+        for arm in &spec.arms {
+            let target: Target = self.clean(&arm.target, "target");
+            self.names.learn(arm.target.to_string(), target.to_string());
+            self.names.text(Kind::Arm, &arm.name);
+        }
+        for job in spec.phases().flat_map(|workload| &workload.jobs) {
+            self.names.whole(Kind::Job, &job.name);
+        }
     }
 
-    /// Options of a mount: their names are words of the kernel, their values may be anybody's.
-    fn options(&mut self, text: &str) -> String {
-        let clean = text.split(',').map(|option| match option.split_once('=') {
-            None => option.to_owned(),
-            Some((name, _)) => {
-                // Some are secret by their name.
-                let clean = self.text(option);
-                let value = clean.split_once('=').map_or(clean.as_str(), |(_, value)| value);
-                let kept = if value.is_empty() { clean.as_str() } else { value };
-                format!("{name}={kept}")
-            }
-        });
-        clean.collect::<Vec<_>>().join(",")
-    }
-
-    /// A trial of the record. Its device statistics are dropped: a bundle does not show them.
+    /// A trial of a record whose head was seen before.
     pub fn trial(&mut self, mut trial: Trial) -> Trial {
-        trial.arm = self.arm(&trial.arm);
-        trial.outcome = self.all_strings(&trial.outcome);
+        self.text(Kind::Arm, &mut trial.arm);
+        match &mut trial.outcome {
+            Outcome::Completed | Outcome::Interrupted => {}
+            Outcome::Degraded { reasons } => self.texts(reasons),
+            Outcome::Failed { error } => self.text(Kind::Word, error),
+        }
         if let Some(load) = &mut trial.load {
-            for job in &mut load.jobs {
-                job.name = self.text(&job.name);
-                job.first_error = job.first_error.take().map(|error| self.text(&error));
-            }
-            if let Some(index) = &mut load.index {
-                index.first_error = index.first_error.take().map(|error| self.text(&error));
-            }
+            self.load(load);
+        }
+        if let Some(statistics) = &mut trial.statistics {
+            self.statistics(statistics);
         }
         trial
     }
 
-    fn arm(&mut self, name: &str) -> String {
-        match self.arms.get(name) {
-            Some(known) => known.clone(),
-            None => self.text(name),
-        }
-    }
-
-    /// A value with each of its strings as [`Redactor::text`] makes it. If a word of the format
-    /// itself is somebody's name, strings of one plain word are kept, where they name nothing.
-    fn all_strings<T: Serialize + DeserializeOwned + Clone>(&mut self, value: &T) -> T {
-        let json = serde_json::to_value(value).unwrap_or_default();
-        let all = walk(json.clone(), "", &mut |_, text| self.text(&text));
-        let mut but_words = |key: &str, text: String| {
-            let is_word = text.chars().all(|c| c.is_ascii_lowercase() || c == '_');
-            let is_name = matches!(key, "host" | "name" | "primary" | "suite");
-            if is_word && !is_name { text } else { self.text(&text) }
-        };
-        serde_json::from_value(all)
-            .or_else(|_| serde_json::from_value(walk(json, "", &mut but_words)))
-            .unwrap_or_else(|_| value.clone())
-    }
-
-    fn apply(&mut self, rule: &Rule, text: &str) -> String {
-        let mut clean = String::with_capacity(text.len());
-        let mut copied = 0;
-        let mut from = 0;
-        while let Some(found) = rule.find(text, from) {
-            clean.push_str(&text[copied..found.start]);
-            clean.push_str(&self.placeholder(rule.kind, &text[found.clone()]));
-            copied = found.end;
-            from = found.end;
-        }
-        clean.push_str(&text[copied..]);
-        clean
-    }
-
-    /// Wherever the word is not part of a longer one.
-    fn replace_word(&mut self, kind: Kind, word: &str, text: &str) -> String {
-        let mut clean = String::with_capacity(text.len());
-        let mut rest = text;
-        let part_of_word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
-        while let Some(at) = find_ignoring_case(rest, word) {
-            let (before, after) = (&rest[..at], &rest[at + word.len()..]);
-            clean.push_str(before);
-            if part_of_word(clean.chars().next_back()) || part_of_word(after.chars().next()) {
-                clean.push_str(&rest[at..at + word.len()]);
-            } else {
-                clean.push_str(&self.placeholder(kind, word));
+    fn load(&mut self, load: &mut LoadRecord) {
+        self.text(Kind::Word, &mut load.driver);
+        self.texts(&mut load.warnings);
+        for job in &mut load.jobs {
+            job.name = self.names.whole(Kind::Job, &job.name);
+            self.text(Kind::Word, &mut job.engine);
+            self.texts(&mut job.first_error);
+            for operation in &mut job.operations {
+                self.text(Kind::Word, &mut operation.name);
             }
-            rest = after;
         }
-        clean.push_str(rest);
-        clean
+        self.texts(load.index.iter_mut().flat_map(|index| &mut index.first_error));
     }
 
-    /// What stands for a secret: `host-1`, `ip-2`.
-    fn placeholder(&mut self, kind: Kind, secret: &str) -> String {
-        if rules::is_placeholder(secret) {
-            return secret.to_owned();
+    fn statistics(&mut self, statistics: &mut Statistics) {
+        for device in &mut statistics.devices {
+            device.name = self.names.whole(Kind::Device, &device.name);
+            device.model = device.model.take().map(|model| models::device(&mut self.names, &model));
         }
-        let count = self.counts.entry(kind).or_default();
-        let number = self.numbers.entry((kind, secret.to_lowercase())).or_insert_with(|| {
-            *count += 1;
-            *count
-        });
-        format!("{}-{number}", kind.word())
-    }
-}
-
-fn find_ignoring_case(text: &str, word: &str) -> Option<usize> {
-    let (text, word) = (text.as_bytes(), word.as_bytes());
-    text.windows(word.len()).position(|window| window.eq_ignore_ascii_case(word))
-}
-
-fn strings(value: &Value, each: &mut impl FnMut(&str)) {
-    match value {
-        Value::String(text) => each(text),
-        Value::Array(values) => values.iter().for_each(|value| strings(value, each)),
-        Value::Object(fields) => fields.values().for_each(|value| strings(value, each)),
-        _ => {}
-    }
-}
-
-/// A value with each of its strings, which stands under a key, as `each` makes it.
-fn walk(value: Value, key: &str, each: &mut dyn FnMut(&str, String) -> String) -> Value {
-    match value {
-        Value::String(text) => Value::String(each(key, text)),
-        Value::Array(values) => values.into_iter().map(|value| walk(value, key, each)).collect(),
-        Value::Object(fields) => {
-            let fields = fields.into_iter().map(|(key, value)| {
-                let value = walk(value, &key, each);
-                (key, value)
-            });
-            fields.collect()
+        for mount in &mut statistics.nfs {
+            mount.mount_point = self.names.whole(Kind::Path, &mount.mount_point);
+            mount.source = self.names.whole(Kind::Path, &mount.source);
+            for operation in &mut mount.operations {
+                self.text(Kind::Word, &mut operation.name);
+            }
         }
-        other => other,
+    }
+
+    /// How it ended.
+    pub fn end(&mut self, end: &End) -> End {
+        let mut end = end.clone();
+        self.text(Kind::Word, &mut end.reason);
+        end
+    }
+
+    fn text(&mut self, kind: Kind, text: &mut String) {
+        *text = self.names.text(kind, text);
+    }
+
+    fn texts<'a>(&mut self, texts: impl IntoIterator<Item = &'a mut String>) {
+        texts.into_iter().for_each(|text| self.text(Kind::Word, text));
+    }
+
+    /// A value with each of its strings as its field's rule has it.
+    fn clean<T: Serialize + DeserializeOwned>(&mut self, value: &T, name: &str) -> T {
+        let told = serde_json::to_value(value).expect("what was read from JSON can be written");
+        let clean = self.walk(told, "", name);
+        serde_json::from_value(clean).expect("words of the format are kept, others are free")
+    }
+
+    fn walk(&mut self, value: Value, parent: &str, field: &str) -> Value {
+        match value {
+            Value::String(text) => self.field(fields::rule(parent, field), &text),
+            Value::Array(values) => {
+                values.into_iter().map(|value| self.walk(value, parent, field)).collect()
+            }
+            Value::Object(fields) if field == "fio" => self.option_of_fio(fields).into(),
+            Value::Object(fields) => {
+                let told = fields.into_iter().map(|(key, value)| {
+                    let value = self.walk(value, field, &key);
+                    (key, value)
+                });
+                Value::Object(told.collect())
+            }
+            number => number,
+        }
+    }
+
+    /// How the value of an option may read depends on the option.
+    fn option_of_fio(&mut self, mut option: Map<String, Value>) -> Map<String, Value> {
+        let name = option.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
+        for (key, value) in &mut option {
+            if let (true, Value::String(text)) = (key == "value", &*value) {
+                *value = self.names.value_of_fio(&name, text).into();
+            } else {
+                *value = self.walk(value.take(), "fio", key);
+            }
+        }
+        option
+    }
+
+    /// A field without a rule is nobody's but its owner's; a test finds it.
+    fn field(&mut self, rule: Option<Rule>, text: &str) -> Value {
+        let names = &mut self.names;
+        Value::String(match rule.unwrap_or(Rule::Always(Kind::Word)) {
+            Rule::Format => text.to_owned(),
+            Rule::Text(kind) => names.text(kind, text),
+            Rule::Whole(kind) => names.whole(kind, text),
+            Rule::Always(kind) => names.always(kind, text),
+            Rule::Form(form) if form.is_match(text) => text.to_owned(),
+            Rule::Form(_) => names.always(Kind::Word, text),
+            Rule::Kernel => models::kernel(names, text),
+            Rule::Processor => models::processor(names, text),
+            Rule::Device => models::device(names, text),
+            Rule::Drop => return Value::Null,
+        })
     }
 }
 

@@ -1,0 +1,36 @@
+//! What the pseudonyms in something that is handed on stand for, in a file beside it, for its owner.
+
+use std::fs::OpenOptions;
+use std::io::{ErrorKind, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result, bail};
+use iotax_report::Redactor;
+
+/// For nobody else.
+const MODE: u32 = 0o600;
+
+/// Where the key of `handed_on` belongs: beside it, never in it.
+pub fn beside(handed_on: &Path) -> PathBuf {
+    let mut name = handed_on.file_name().unwrap_or_default().to_owned();
+    name.push(".key.json");
+    handed_on.with_file_name(name)
+}
+
+/// Writes the key; what is there is never overwritten.
+///
+/// # Errors
+/// If it cannot be written, or there is one.
+pub fn write(path: &Path, redactor: &Redactor) -> Result<()> {
+    let mut text = serde_json::to_string_pretty(&redactor.key())?;
+    text.push('\n');
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true).mode(MODE);
+    match options.open(path).and_then(|mut file| file.write_all(text.as_bytes())) {
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+            bail!("{} exists already: name another file", path.display())
+        }
+        written => written.with_context(|| format!("cannot write the key {}", path.display())),
+    }
+}

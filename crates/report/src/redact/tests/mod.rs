@@ -1,0 +1,126 @@
+//! Nothing that is not on the list leaves, wherever in a record it stands.
+
+mod full;
+mod secrets;
+
+use super::*;
+
+fn told(text: &str) -> String {
+    Names::default().text(Kind::Word, text)
+}
+
+#[test]
+fn words_of_the_list_and_numbers_stay() {
+    for kept in [
+        "an anonymous file in /var/tmp",
+        "cannot bypass the page cache: the bottom of the stack may be read from memory",
+        "I/O error on nvme0n1p2 (os error 5), 4 KiB at 12.5 %",
+        "rw,noatime,vers=4.1,rsize=1048576,wsize=262144,sec=krb5p,nconnect=16",
+        "8:16 0 48 J 6 interleave_sectors:32768 buffer_sectors:128 internal_hash:crc32c",
+        "capi:authenc(hmac(sha256),xts(aes))-random",
+        "file(size=2G) + throttle(iops=4000, bw=32M) + luks + ext4",
+        "/sys/fs/cgroup/system.slice/io.max",
+        "aes + aes#2",
+        "iotax compare --set size=4M --max-blocks 2 base=/mnt/a --vm Standard_DS1_v2",
+        "",
+    ] {
+        assert_eq!(told(kept), kept);
+    }
+}
+
+#[test]
+fn everything_else_gets_a_pseudonym_of_its_kind() {
+    insta::assert_snapshot!(told("nfs from filer7:/export/acme, mounted at /mnt/acme"), @"nfs from host-1:/export/path-1, mounted at /mnt/path-1");
+    insta::assert_snapshot!(told(r"\\filer7\geheim$ and //filer7/x"), @r"\\host-1\path-1 and //host-1/x");
+    insta::assert_snapshot!(told("addr=10.0.0.1,username=root,password=1234,uid=1000"), @"addr=host-1,username=root,word-1=word-2,uid=user-1");
+    insta::assert_snapshot!(told("/dev/mapper/vg-acme /dev/disk/by-id/ata-S4E /home/eve/x"), @"/dev/mapper/device-1 /dev/disk/by-id/device-2 /home/user-1/x");
+    insta::assert_snapshot!(told("https://eve@files.example/s3?sig=x#y jdoe@db7"), @"https://user-1@host-1/path-1=word-1 user-2@host-2");
+    insta::assert_snapshot!(told("10.1.2.3 fd00::1 52:54:00:11:22:33 123456 1234-5678 db7:5432"), @"word-1 word-2 word-3 word-4 word-5 word-6:5432");
+    insta::assert_snapshot!(told("host-1 is not path-3"), @"word-1 is not word-2");
+}
+
+#[test]
+fn kernels_and_models_are_told_by_their_family() {
+    let mut names = Names::default();
+    let kernels = [
+        "Linux 6.8.0-45-generic #1 SMP PREEMPT_DYNAMIC",
+        "6.1.0-18-cloud-amd64",
+        "Linux 5.14.0-427.13.1.el9_4.x86_64 #1 SMP",
+        "Linux 6.6.1-acme-trading #7 SMP",
+        "Linux 6.1 (builder@pluto17)",
+        "10.1.2.3",
+        "5.10.2.3",
+    ];
+    let said = kernels.map(|text| models::kernel(&mut names, text)).join("\n");
+    insta::assert_snapshot!(said, @"
+    Linux 6.8.0-45-generic #1 SMP PREEMPT_DYNAMIC
+    6.1.0-18-cloud-amd64
+    Linux 5.14.0-427.13.1.el9_4.x86_64 #1 SMP
+    Linux 6.6.1
+    Linux 6.1
+    word-1
+    word-2
+    ");
+    let devices = [
+        "SAMSUNG MZQL2960HCJR-00A07",
+        "Amazon Elastic Block Store",
+        "ATA Samsung SSD 870",
+        "Msft Virtual Disk",
+        "nvme_card-pd",
+        "0x1af4",
+        "LIO-ORG acme-orders",
+        "Samsung S4EVNX0R812345",
+    ];
+    let said = devices.map(|text| models::device(&mut names, text)).join("\n");
+    insta::assert_snapshot!(said, @"
+    SAMSUNG MZQL2960HCJR-00A07
+    Amazon Elastic Block Store
+    ATA Samsung SSD 870
+    Msft Virtual Disk
+    nvme_card-pd
+    0x1af4
+    model-1
+    Samsung model-2
+    ");
+    for kept in [
+        "Intel(R) Xeon(R) Platinum 8370C CPU @ 2.80GHz",
+        "AMD EPYC 7763 64-Core Processor",
+        "Neoverse-N1",
+    ] {
+        assert_eq!(models::processor(&mut names, kept), kept);
+    }
+}
+
+#[test]
+fn a_word_has_one_pseudonym_and_the_key_knows_it() {
+    let mut experiment = full::experiment();
+    experiment.environment.host = Some("pluto17".into());
+    experiment.command = vec!["on pluto17".into(), "/mnt/pluto17/x".into()];
+    let mut redactor = Redactor::default();
+    let clean = redactor.experiment(&experiment);
+    assert_eq!(clean.environment.host.as_deref(), Some("host-1"));
+    assert_eq!(clean.command, ["on host-1", "/mnt/host-1/x"]);
+    assert_eq!(redactor.key()["host-1"], "pluto17");
+}
+
+#[test]
+fn a_machine_says_the_same_with_pseudonyms() {
+    let dir = concat!(env!("CARGO_MANIFEST_DIR"), "/../analyze/tests/machines");
+    let mut read = 0;
+    for entry in std::fs::read_dir(dir).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_none_or(|extension| extension != "json") {
+            continue;
+        }
+        let machine = Machine::read(&path).unwrap();
+        let clean = Redactor::default().machine(&machine);
+        let causes = |machine: &Machine| -> Vec<_> {
+            let found =
+                iotax_analyze::doctor::findings(machine, &iotax_spec::CloudChoice::default());
+            found.iter().map(|finding| (finding.cause.clone(), finding.certainty)).collect()
+        };
+        assert_eq!(causes(&clean), causes(&machine), "{}", path.display());
+        read += 1;
+    }
+    assert!(read > 10, "{read} machines");
+}

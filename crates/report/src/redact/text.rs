@@ -1,0 +1,196 @@
+//! Texts: which of their words leave, and which get a pseudonym.
+//!
+//! A text is words with blanks, brackets, quotes, commas and `=` between them. A word is a path, a
+//! name at a host, a number, or anything else, which leaves only if it is on the list.
+
+use super::names::{Kind, Names};
+use super::words::{is_long_number, is_name, is_sentence, may_leave};
+
+/// Options whose values are never told, and what these are.
+const OWNERS: [(&str, Kind); 15] = [
+    ("addr", Kind::Host),
+    ("clientaddr", Kind::Host),
+    ("hostname", Kind::Host),
+    ("mountaddr", Kind::Host),
+    ("server", Kind::Host),
+    ("unc", Kind::Host),
+    ("cruid", Kind::User),
+    ("domain", Kind::User),
+    ("gid", Kind::User),
+    ("group_id", Kind::User),
+    ("uid", Kind::User),
+    ("user", Kind::User),
+    ("user_id", Kind::User),
+    ("username", Kind::User),
+    ("uuid", Kind::Device),
+];
+/// The longest run of punctuation that is one.
+const LONGEST_SIGN_BYTES: usize = 3;
+
+impl Names {
+    /// A text, word by word; `kind` is what its unknown words are.
+    pub(super) fn text(&mut self, kind: Kind, text: &str) -> String {
+        if let Some(told) = self.learnt(text) {
+            return told;
+        }
+        if is_sentence(text) {
+            return text.to_owned();
+        }
+        let mut told = String::with_capacity(text.len());
+        let mut option = None;
+        let mut rest = text;
+        while let Some(next) = rest.chars().next() {
+            if separates(next) {
+                option = option.filter(|_| next == '=');
+                told.push(if next.is_ascii() { next } else { ' ' });
+                rest = &rest[next.len_utf8()..];
+                continue;
+            }
+            let (word, after) = rest.split_at(rest.find(separates).unwrap_or(rest.len()));
+            told.push_str(&match option {
+                Some(option) => self.value(kind, option, word),
+                None => self.word(kind, word),
+            });
+            option = after.starts_with('=').then_some(word);
+            rest = after;
+        }
+        told
+    }
+
+    /// A name or a path, blanks and all.
+    pub(super) fn whole(&mut self, kind: Kind, text: &str) -> String {
+        match self.learnt(text) {
+            Some(told) => told,
+            None => self.plain_word(kind, text),
+        }
+    }
+
+    /// The value of an option: only of a known one it may be a number or a word of the list.
+    fn value(&mut self, kind: Kind, option: &str, value: &str) -> String {
+        let option = option.trim_start_matches('-').to_lowercase();
+        if let Some((_, owner)) = OWNERS.iter().find(|(name, _)| *name == option) {
+            return self.always(*owner, value);
+        }
+        match is_name(&option) {
+            true if is_long_number(value) => value.to_owned(),
+            true => self.word(kind, value),
+            false if is_path(value) => self.word(kind, value),
+            false => self.always(kind, value),
+        }
+    }
+
+    /// The value of an option of fio: numbers, and words of fio.
+    pub(super) fn value_of_fio(&mut self, option: &str, value: &str) -> String {
+        let parts = || value.split([':', ',', '/', '-']);
+        let is_plain = |part: &str| part.is_empty() || is_long_number(part) || is_name(part);
+        if is_name(option) && parts().all(is_plain) {
+            return value.to_owned();
+        }
+        self.always(Kind::Word, value)
+    }
+
+    /// A word with the punctuation around it.
+    fn word(&mut self, kind: Kind, word: &str) -> String {
+        let start = word.trim_start_matches(['-', '*', '!', '?', '@', '%', '#', '.', ':']);
+        let core = start.trim_end_matches(['.', ':', '!', '?', '*', '#', '-', '@', '+']);
+        // `./x`, `..` and `.5` keep their dots.
+        if word.starts_with('.') && (word.contains('/') || core.is_empty()) {
+            return self.plain_word(kind, word);
+        }
+        let before = &word[..word.len() - start.len()];
+        let after = &start[core.len()..];
+        if core.is_empty() || before.len() > LONGEST_SIGN_BYTES || after.len() > LONGEST_SIGN_BYTES
+        {
+            return self.plain_word(kind, word);
+        }
+        format!("{before}{}{after}", self.plain_word(kind, core))
+    }
+
+    fn plain_word(&mut self, kind: Kind, word: &str) -> String {
+        if may_leave(word) || is_sign(word) {
+            return word.to_owned();
+        }
+        if is_path(word) {
+            return self.path(word);
+        }
+        if let Some(of_fuse) = word.strip_prefix("fuse.") {
+            return format!("fuse.{}", self.plain_word(kind, of_fuse));
+        }
+        if let Some((name, number)) = word.rsplit_once(['#', ':'])
+            && (1..=5).contains(&number.len())
+            && number.bytes().all(|digit| digit.is_ascii_digit())
+            && !name.contains([':', '#', '@'])
+        {
+            let sign = &word[name.len()..=name.len()];
+            return format!("{}{sign}{number}", self.plain_word(kind, name));
+        }
+        match word.split_once('@') {
+            Some((user, host)) if !user.is_empty() && !host.is_empty() => {
+                format!("{}@{}", self.always(Kind::User, user), self.always(Kind::Host, host))
+            }
+            _ => self.always(kind, word),
+        }
+    }
+
+    /// A path, a source of a mount or an address: part by part, so that what lies in one directory
+    /// still does.
+    fn path(&mut self, path: &str) -> String {
+        let mut told = String::with_capacity(path.len());
+        let mut before: Vec<&str> = Vec::new();
+        let mut rest = path;
+        loop {
+            let end = rest.find(is_slash).unwrap_or(rest.len());
+            let (part, after) = rest.split_at(end);
+            told.push_str(&self.part_of_path(&before, part, !after.is_empty()));
+            before.push(part);
+            let Some(slash) = after.chars().next() else { return told };
+            told.push(slash);
+            rest = &after[1..];
+        }
+    }
+
+    fn part_of_path(&mut self, before: &[&str], part: &str, is_parent: bool) -> String {
+        match before {
+            // `host:/path`, `scheme://host/path`.
+            [] if is_parent && part.ends_with(':') => {
+                let name = part.trim_end_matches(':');
+                if is_name(name) { part.to_owned() } else { self.host(name) + ":" }
+            }
+            // `//host/path`, `\\host\path`.
+            [first, ""] if !part.is_empty() && (first.is_empty() || first.ends_with(':')) => {
+                self.host(part)
+            }
+            [.., "home" | "Users" | "users"] => self.always(Kind::User, part),
+            _ if part.is_empty() || is_name(part) => part.to_owned(),
+            ["", "dev", ..] => self.always(Kind::Device, part),
+            _ => self.always(Kind::Path, part),
+        }
+    }
+
+    fn host(&mut self, text: &str) -> String {
+        match text.rsplit_once('@') {
+            None => self.always(Kind::Host, text),
+            Some((user, host)) => {
+                format!("{}@{}", self.always(Kind::User, user), self.always(Kind::Host, host))
+            }
+        }
+    }
+}
+
+fn separates(c: char) -> bool {
+    c.is_whitespace() || c.is_control() || "()[]{}<>|,;=\"'`".contains(c)
+}
+
+fn is_slash(c: char) -> bool {
+    matches!(c, '/' | '\\')
+}
+
+fn is_path(word: &str) -> bool {
+    word.contains(is_slash)
+}
+
+/// Whether it is punctuation, and little of it.
+fn is_sign(word: &str) -> bool {
+    let is_sign = |c: char| c.is_ascii_punctuation() || "−×–—…→≥≤±".contains(c);
+    word.len() <= LONGEST_SIGN_BYTES && word.chars().all(is_sign)
+}

@@ -1,0 +1,136 @@
+//! The allow-list of words: `words.txt`, and what fio, the catalogue of limits, the layers and the
+//! workloads of iotax are called.
+
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
+use iotax_catalog::{Cloud, disk_names, vm_names};
+use iotax_spec::fio::options::{self, Kind};
+use iotax_spec::{Files, Layer, LayerInfo, Workload, override_keys};
+use regex::Regex;
+
+/// Of words in one, as in `read-ahead`: more may be somebody's sentence.
+const MOST_PARTS: usize = 4;
+
+static WORDS: LazyLock<HashSet<String>> = LazyLock::new(|| {
+    let lines = include_str!("words.txt").lines().filter(|line| !line.starts_with('#'));
+    let mut words: Vec<String> = lines.flat_map(str::split_whitespace).map(str::to_owned).collect();
+    words.extend(words_of_fio().map(str::to_owned));
+    words.extend(
+        Cloud::ALL.into_iter().flat_map(|cloud| [vm_names(cloud), disk_names(cloud)]).flatten(),
+    );
+    words.extend(words_of_layers().map(str::to_owned));
+    words.extend(workloads().flat_map(names_of));
+    words.extend(Workload::suite_names().map(str::to_owned));
+    words.iter().map(|word| word.to_lowercase()).collect()
+});
+
+/// Sentences about workloads of iotax, which users cannot change without changing the word.
+static SENTENCES: LazyLock<HashSet<String>> = LazyLock::new(|| {
+    let sentences = workloads().flat_map(|workload| {
+        [workload.about].into_iter().chain(workload.origin).chain(workload.notes)
+    });
+    sentences.collect()
+});
+
+fn workloads() -> impl Iterator<Item = Workload> {
+    let suites = Workload::suite_names().filter_map(|name| Workload::suite(name).ok()).flatten();
+    Workload::presets().chain([Workload::peel_search(1 << 30)]).chain(suites)
+}
+
+fn names_of(workload: Workload) -> Vec<String> {
+    let mut names = vec![workload.name];
+    for job in workload.jobs {
+        names.push(job.name);
+        if let Files::Shared(file) = job.files {
+            names.push(file);
+        }
+    }
+    names
+}
+
+/// Options, and the words that they take.
+fn words_of_fio() -> impl Iterator<Item = &'static str> {
+    let of_engines = options::engines().flat_map(options::of_engine);
+    let of_option = |option: &'static options::OptionInfo| {
+        let choices = match option.kind {
+            Kind::Choice(choices) => choices,
+            _ => &[],
+        };
+        choices.iter().copied().chain([option.name]).chain(option.alias)
+    };
+    options::all().chain(of_engines).flat_map(of_option).chain(options::engines())
+}
+
+/// Layers and their parameters, and what can be set of a job.
+fn words_of_layers() -> impl Iterator<Item = &'static str> {
+    let parameters = |layer: &'static LayerInfo| layer.parameters.iter().map(|one| one.name);
+    let layers = Layer::catalog().iter();
+    let keys = override_keys().map(|(_, key, ..)| key);
+    layers.flat_map(move |layer| parameters(layer).chain([layer.name])).chain(keys)
+}
+
+/// Whether a word may leave as it is.
+pub(super) fn may_leave(word: &str) -> bool {
+    is_name(word) || is_number(word) || is_pair(word)
+}
+
+/// Whether a word is on the list, or of such words; numbers are not.
+pub(super) fn is_name(word: &str) -> bool {
+    let is_listed = |word: &str| WORDS.contains(&word.to_lowercase());
+    let is_made_of_listed = |word: &str| {
+        let all = || word.split(['-', '_']);
+        all().count() <= MOST_PARTS && all().all(|part| part.len() > 1 && is_listed(part))
+    };
+    let mut parts = word.split(':');
+    let is_of_list = parts.all(|part| is_listed(part) || is_made_of_listed(part));
+    is_of_list || KERNELS_NAMES.is_match(word)
+}
+
+/// Whether a text is a sentence of ours.
+pub(super) fn is_sentence(text: &str) -> bool {
+    SENTENCES.contains(text)
+}
+
+/// What the kernel calls devices and network interfaces.
+static KERNELS_NAMES: LazyLock<Regex> = LazyLock::new(|| {
+    regex(
+        r"(?:sd|vd|hd|xvd)[a-z]{1,2}\d{0,3}|nvme\d{1,3}(?:c\d{1,3})?(?:n\d{1,3}(?:p\d{1,3})?)?|
+          (?:dm-|loop|md|ram|zram|nbd|sr|pmem|drbd|bcache|mmcblk)\d{1,3}(?:p\d{1,3})?|
+          (?:eth|ens|eno|wlan|bond|wg|ib|tun|tap|br)\d{1,4}|enp\d{1,3}s\d{1,3}|lo",
+    )
+});
+
+/// Numbers that are too short to identify anybody; longer ones with a unit.
+fn is_number(word: &str) -> bool {
+    static NUMBER: LazyLock<Regex> = LazyLock::new(|| {
+        regex(
+            r"[+−]?\d{1,4}(?:\.\d{1,4})?|
+              [+−]?\d{1,6}(?:\.\d{1,4})?(?:(?:[kKMGTP]i?)?[Bb](?:/s)?|[kKMGTP]|ns|us|µs|ms|s|min|h|%|x|IOPS|[kMG]?Hz)",
+        )
+    });
+    NUMBER.is_match(word)
+}
+
+/// Numbers of any length, where nothing but a number has a meaning.
+pub(super) fn is_long_number(word: &str) -> bool {
+    static NUMBER: LazyLock<Regex> =
+        LazyLock::new(|| regex(r"-?\d{1,20}(?:\.\d{1,9})?[a-zA-Z]{0,3}%?"));
+    NUMBER.is_match(word)
+}
+
+/// `8:16` is a device, `journal_sectors:163840` and `28:aead` are of dm-integrity.
+fn is_pair(word: &str) -> bool {
+    static PAIR: LazyLock<Regex> = LazyLock::new(|| regex(r"\d{1,4}:\d{1,7}"));
+    let is_digits =
+        |text: &str| (1..=10).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_digit());
+    PAIR.is_match(word)
+        || word.split_once(':').is_some_and(|(a, b)| {
+            (is_name(a) && is_digits(b)) || (a.len() <= 3 && is_digits(a) && is_name(b))
+        })
+}
+
+/// The whole of a word.
+pub(super) fn regex(pattern: &str) -> Regex {
+    Regex::new(&format!("(?x)^(?:{pattern})$")).expect("a constant")
+}
