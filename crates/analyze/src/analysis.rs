@@ -73,6 +73,9 @@ pub struct ArmSummary {
     pub trials: u32,
     /// Trials that failed or were interrupted.
     pub failed_trials: u32,
+    /// Those of the used ones in which the primary job completed nothing; they count as 0 in rates.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub stalled_trials: u32,
     /// Mean I/Os per second of the primary job.
     pub iops: f64,
     /// Mean bytes per second of the primary job.
@@ -98,6 +101,11 @@ pub struct ArmSummary {
     /// Devices, CPUs, pressure and NFS, means over the windows of its trials.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub statistics: Option<StatisticsSummary>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
+fn is_zero(count: &u32) -> bool {
+    *count == 0
 }
 
 /// One point of a latency percentile curve.
@@ -226,6 +234,9 @@ pub struct Comparison {
     /// The effect changed in the middle of the run: its two parts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub change: Option<EffectChange>,
+    /// Some trials completed nothing in their window: the counts, and what they say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stalls: Option<Stalls>,
     /// For `masked`: what both sides sit on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cap: Option<Cap>,
@@ -244,6 +255,27 @@ pub struct EffectChange {
     pub before: Option<Estimate>,
     /// The tax since.
     pub since: Option<Estimate>,
+}
+
+/// Trials that completed nothing in their window, of an arm and its baseline. They have no size,
+/// so the verdict rests on signs, and there is no interval.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Stalls {
+    /// Stalled trials of the arm.
+    pub arm: u32,
+    /// Stalled trials of the baseline.
+    pub base: u32,
+    /// Blocks, with a trial of each.
+    pub blocks: u32,
+    /// With a verdict: at least so many times slower (faster), if that is beyond the margin.
+    pub factor: Option<f64>,
+    /// In each block in which only this arm (or only the baseline) stalled it was at least so many
+    /// times slower than the other: no inference, just what was seen. `None` if both stalled.
+    pub each: Option<f64>,
+    /// The verdict is only about who stalls more often: nothing is said of the speed otherwise.
+    pub only_more_often: bool,
+    /// Without a verdict: so many more blocks like most so far would decide.
+    pub more_blocks: Option<u32>,
 }
 
 /// A value with its interval.
@@ -311,7 +343,7 @@ pub struct TrialPoint {
     pub started_ns: u64,
     /// Switching time before it, in nanoseconds.
     pub switch_ns: u64,
-    /// `completed`, `degraded`, `failed` or `interrupted`.
+    /// `completed`, `degraded`, `stalled`, `failed` or `interrupted`.
     pub outcome: String,
     /// Why, if not completed.
     pub why: Option<String>,
@@ -337,6 +369,8 @@ pub struct TrialPoint {
 pub enum Check {
     /// Trials failed.
     FailedTrials,
+    /// Trials in which the primary job completed nothing.
+    StalledTrials,
     /// Single I/Os failed.
     IoErrors,
     /// Data did not read back as written.

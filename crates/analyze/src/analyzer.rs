@@ -17,7 +17,7 @@ use crate::pool::ArmPool;
 use crate::progress::{self, Progress};
 use crate::statistics::{MOST_INTERVALS, Room};
 use crate::stats::sample::mean;
-use crate::{diagnosis, documented, questions, results, summary};
+use crate::{diagnosis, documented, questions, results, stalled, summary};
 
 /// Collects the trials of an experiment and draws conclusions from them.
 ///
@@ -149,7 +149,23 @@ impl Analyzer {
             .map(|i| by_metric.iter().filter_map(|rows| rows.get(i).cloned()).collect())
             .collect();
         let begun = self.trials.iter().map(|t| t.block + 1).max().unwrap_or(0);
-        progress::progress(&spec.design, &spec.stop, self.names.len(), begun, &subjects)
+        let mut progress =
+            progress::progress(&spec.design, &spec.stop, self.names.len(), begun, &subjects);
+        if let (None, Some(arm)) = (&progress.stop, self.given_up()) {
+            let name = &self.names[arm];
+            let trials = stalled::GIVE_UP_AFTER;
+            progress.stop =
+                Some(format!("arm {name} completed nothing in {trials} trials in a row"));
+        }
+        progress
+    }
+
+    /// The arm that ends the experiment by completing nothing. In a comparison that is a result to
+    /// be had from more blocks; in a plain run more of it tell nothing, and in a peel every layer's
+    /// share needs all arms.
+    fn given_up(&self) -> Option<usize> {
+        let needs_all = self.experiment.spec.design != Design::Compare;
+        stalled::given_up(&self.trials, self.names.len()).filter(|_| needs_all)
     }
 
     /// The analysis. `end`: how the experiment ended; `None` if the record was cut off.

@@ -43,13 +43,9 @@ impl<'a> Peel<'a> {
             self.show_ranges(method, metric, &mut layers);
         }
         let mut total = Row::new(Subject::Layer("total".to_owned()), metric);
-        for (block, trials) in &self.blocks {
-            let [bare, full] =
-                [self.layout.bare, self.layout.full].map(|a| trials[a].value(metric));
-            if let (Some(bare), Some(full)) = (bare, full) {
-                total.push(*block, bare, full);
-            }
-        }
+        let ends = [self.layout.bare, self.layout.full];
+        let pairs = self.blocks.iter().map(|(block, trials)| (*block, ends.map(|arm| trials[arm])));
+        total.fill(&pairs.collect::<Vec<_>>());
         total.gate = self.gate(metric);
         layers.extend(conclude(method, vec![total]));
         layers

@@ -15,7 +15,12 @@ pub(crate) struct Block<'a> {
     pub trials: Vec<Option<&'a TrialFacts>>,
 }
 
-impl Block<'_> {
+impl<'a> Block<'a> {
+    /// The trials of the baseline and of `arm`, if it has both.
+    pub fn pair(&self, arm: usize) -> Option<(u32, [&'a TrialFacts; 2])> {
+        Some((self.block, [self.trials[0]?, self.trials[arm]?]))
+    }
+
     /// Whether something can be learned from it: any trial of a plain run, the baseline and
     /// another arm of a comparison, all arms of a peel.
     pub fn is_comparable(&self, design: &Design) -> bool {

@@ -24,7 +24,8 @@ pub(crate) struct Change {
 
 /// Searches the differences of `row` for a change, and leaves it with the blocks since.
 pub(crate) fn split(method: &Method, row: &mut Row) -> Option<Change> {
-    let level = method.regime_level(row.metric).filter(|_| row.may_change && row.gate.is_none())?;
+    let is_searched = row.may_change && row.gate.is_none() && row.stalled.is_none();
+    let level = method.regime_level(row.metric).filter(|_| is_searched)?;
     let found = regime::monitor(&row.log_ratios, level)?;
     let sequential = method.sequential(row.metric);
     let tax = |d: &[f64]| sequential.conclude(d).cost.map(Estimate::from);

@@ -43,10 +43,11 @@ type SelfCheck = fn(&Evidence<'_>) -> Vec<Warning>;
 
 /// All checks, the worst findings first: wrong data, then wrong figures, then figures that mean
 /// something else than they seem to, then mere doubt. Their warnings are shown in this order.
-const CHECKS: [SelfCheck; 22] = [
+const CHECKS: [SelfCheck; 23] = [
     verify::check,
     io_errors::check,
     failed_trials::check,
+    stalls::check_whole_trials,
     little::check,
     impossible_speed::check,
     wrong_sign::check,

@@ -40,17 +40,8 @@ pub(crate) fn rows(blocks: &Blocks<'_>, names: &[String], metric: Metric) -> Vec
     (1..names.len())
         .map(|arm| {
             let mut row = Row::new(Subject::Arm(names[arm].clone()), metric);
-            let mut pairs = Vec::new();
-            for block in &blocks.all {
-                let (Some(base), Some(with)) = (block.trials[0], block.trials[arm]) else {
-                    continue;
-                };
-                if let (Some(x), Some(y)) = (base.value(metric), with.value(metric)) {
-                    row.push(block.block, x, y);
-                    pairs.push([base, with]);
-                }
-            }
-            row.gate = gate(metric, &pairs);
+            let pairs = blocks.all.iter().filter_map(|block| block.pair(arm));
+            row.fill(&pairs.collect::<Vec<_>>());
             row
         })
         .collect()

@@ -2,7 +2,10 @@
 
 use crate::analysis::{Comparison, Metric};
 use crate::change::{self, Change};
+use crate::compare;
+use crate::facts::TrialFacts;
 use crate::method::Method;
+use crate::stalled::{Judged, StalledBlocks};
 use crate::stats::holm;
 use crate::stats::rci::Summary;
 use crate::stats::sequential::Decision;
@@ -35,6 +38,8 @@ pub(crate) struct Row {
     pub is_pair: bool,
     /// Whether it is searched for a change of its effect.
     pub may_change: bool,
+    /// The blocks by what they completed, if some trial of them completed nothing.
+    pub stalled: Option<StalledBlocks>,
 }
 
 /// A comparison with what it rests on.
@@ -76,7 +81,23 @@ impl Row {
             gate: None,
             is_pair: true,
             may_change: true,
+            stalled: None,
         }
+    }
+
+    /// Takes in the blocks that have a trial of the baseline and of the arm: those where both have
+    /// the figure, and those where some completed nothing.
+    pub fn fill(&mut self, pairs: &[(u32, [&TrialFacts; 2])]) {
+        let mut known = Vec::new();
+        for (block, [base, with]) in pairs {
+            if let (Some(x), Some(y)) = (base.value(self.metric), with.value(self.metric)) {
+                self.push(*block, x, y);
+                known.push([*base, *with]);
+            }
+        }
+        self.gate = compare::gate(self.metric, &known);
+        let is_of_job = matches!(self.metric, Metric::Throughput | Metric::Latency | Metric::P99);
+        self.stalled = if is_of_job { StalledBlocks::of(pairs) } else { None };
     }
 
     /// Adds a block with the baseline's and the arm's positive figures.
@@ -118,10 +139,16 @@ pub(crate) fn conclude(method: &Method, mut rows: Vec<Row>) -> Vec<Conclusion> {
     let sequential = method.sequential(metric);
     let changes: Vec<Option<Change>> =
         rows.iter_mut().map(|row| change::split(method, row)).collect();
-    let p_of = |(row, change): (&Row, &Option<Change>)| {
-        sequential.sequential_p_after(&row.log_ratios, Change::spent(change.as_ref()))
+    let family = rows.len();
+    let judged: Vec<Option<Judged>> = rows
+        .iter()
+        .map(|row| row.stalled.as_ref().map(|blocks| blocks.judge(method, family)))
+        .collect();
+    let p_of = |(row, (change, judged)): (&Row, (&Option<Change>, &Option<Judged>))| match judged {
+        Some(judged) => judged.p,
+        None => sequential.sequential_p_after(&row.log_ratios, Change::spent(change.as_ref())),
     };
-    let p: Vec<f64> = rows.iter().zip(&changes).map(p_of).collect();
+    let p: Vec<f64> = rows.iter().zip(changes.iter().zip(&judged)).map(p_of).collect();
     let adjusted = holm::adjusted(&p);
     let mut decisions: Vec<Decision> =
         rows.iter().map(|row| sequential.conclude(&row.log_ratios)).collect();
@@ -130,9 +157,13 @@ pub(crate) fn conclude(method: &Method, mut rows: Vec<Row>) -> Vec<Conclusion> {
         sequential.withhold_by_family(&mut decisions, &adjusted);
     }
     rows.into_iter()
-        .zip(decisions.into_iter().zip(changes))
+        .zip(decisions.into_iter().zip(changes).zip(judged))
         .zip(p.into_iter().zip(adjusted))
-        .map(|((row, (mut decision, change)), (p, adjusted))| {
+        .map(|((row, ((mut decision, change), judged)), (p, adjusted))| {
+            let holds = adjusted <= method.alpha;
+            if let Some(judged) = judged {
+                return row.stalled(method, decision, judged, holds);
+            }
             let own = decision.cost.map(|cost| Verdict::of(&cost, method.margin));
             let by_family = decision.verdict == Verdict::Undecided
                 && own.is_some_and(|own| own != Verdict::Undecided);
@@ -141,13 +172,47 @@ pub(crate) fn conclude(method: &Method, mut rows: Vec<Row>) -> Vec<Conclusion> {
             }
             let p = (decision.blocks > 0).then_some(p);
             let withheld = by_family.then_some(NOT_AFTER_HOLM);
-            let holds = adjusted <= method.alpha;
             Conclusion { withheld, ..row.conclusion(method, decision, p, holds, change) }
         })
         .collect()
 }
 
 impl Row {
+    /// The conclusion from signs. Where they say nothing yet, a word that forbids any other stays.
+    fn stalled(self, method: &Method, own: Decision, judged: Judged, holds: bool) -> Conclusion {
+        let Judged { verdict, stalls, stop, p, base } = judged;
+        let gate = self.gate.filter(|_| !verdict.is_decided());
+        let blocks = self.stalled.as_ref().map_or_else(Vec::new, |stalled| stalled.blocks.clone());
+        let decision = Decision {
+            blocks: blocks.len(),
+            verdict,
+            sign: None,
+            log_ratio: None,
+            cost: None,
+            dependence: None,
+            stop,
+            projection: None,
+        };
+        let is_throughput = self.metric == Metric::Throughput;
+        let plain = self.conclusion(method, own, Some(p), holds, None);
+        let comparison = Comparison {
+            tax: None,
+            lo: None,
+            hi: None,
+            base: base.filter(|_| is_throughput),
+            with: None,
+            difference_ns: None,
+            verdict: gate.unwrap_or(verdict),
+            sign: None,
+            blocks: stalls.blocks,
+            holds_after_holm: holds && verdict.is_decided(),
+            blocks_needed: None,
+            stalls: Some(stalls),
+            ..plain.comparison
+        };
+        Conclusion { comparison, decision, blocks, spread: None, ..plain }
+    }
+
     fn conclusion(
         self,
         method: &Method,
@@ -189,6 +254,7 @@ impl Row {
                 .and_then(|projection| u32::try_from(projection.total_blocks).ok()),
             regime: change.map(|_| change::SINCE.to_owned()).filter(|_| has_size),
             change: change.map(|change| change.effect),
+            stalls: None,
             cap: None,
         };
         let spread = Summary::of(&self.log_ratios[..decision.blocks]).map(|summary| summary.sd);

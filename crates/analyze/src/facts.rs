@@ -22,7 +22,7 @@ pub(crate) struct TrialFacts {
     pub arm_name: String,
     pub started_ns: u64,
     pub switch_ns: u64,
-    /// `completed`, `degraded`, `failed` or `interrupted`.
+    /// `completed`, `degraded`, `stalled`, `failed` or `interrupted`.
     pub outcome: &'static str,
     pub why: Option<String>,
     pub window_ns: u64,
@@ -40,6 +40,9 @@ pub(crate) struct TrialFacts {
     pub intervals: usize,
     /// Whether its figures may enter a statistic.
     pub usable: bool,
+    /// If its primary job completed nothing although it was at it: the I/Os per second that it
+    /// stayed below. Slower than could be measured, and no failure.
+    pub stalled_below: Option<f64>,
     /// Some arm of the experiment has layers of the system.
     pub in_system: bool,
 }
@@ -116,8 +119,17 @@ impl TrialFacts {
             series,
             in_system: spec.arms.iter().any(|arm| arm.target.is_in_system()),
             usable: false,
+            // What another tool did in its time is not known so well.
+            stalled_below: load
+                .filter(|_| !spec.is_of_results())
+                .and_then(|load| load.stalled_below(&workload.primary)),
         };
-        facts.usable = measured && arm.is_some() && facts.value(Metric::Throughput).is_some();
+        if facts.stalled_below.is_some() && outcome != "interrupted" {
+            facts.outcome = "stalled";
+            facts.usable = arm.is_some();
+        } else {
+            facts.usable = measured && arm.is_some() && facts.value(Metric::Throughput).is_some();
+        }
         facts
     }
 

@@ -24,6 +24,7 @@ mod pool;
 mod progress;
 mod questions;
 mod results;
+mod stalled;
 mod statistics;
 pub mod stats;
 mod summary;
@@ -32,7 +33,7 @@ mod words;
 pub use analysis::{
     Analysis, ArmDepths, ArmDrain, ArmSummary, Attribution, Cap, Check, Comparison, DepthLevel,
     DepthResponse, EffectChange, Ending, Estimate, FORMAT, IndexSummary, Interaction, JobSummary,
-    LayerCost, Metric, OperationSummary, QuantilePoint, TrialPoint, Warning,
+    LayerCost, Metric, OperationSummary, QuantilePoint, Stalls, TrialPoint, Warning,
 };
 pub use analyzer::Analyzer;
 pub use diagnosis::{Confidence, Diagnosis, Suspect};

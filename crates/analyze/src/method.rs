@@ -88,7 +88,7 @@ fn regime_level(spec: &Spec) -> f64 {
 
 impl Metric {
     /// Whether it says how fast the storage is.
-    fn is_speed(self) -> bool {
+    pub(crate) fn is_speed(self) -> bool {
         self != Self::CpuPerIo
     }
 

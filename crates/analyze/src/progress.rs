@@ -46,6 +46,8 @@ enum State {
     Futile,
     /// The design has no further look at the data.
     Spent,
+    /// Neither the arm nor its baseline completes anything.
+    Silent,
     /// The effect changed so late that the blocks since cannot bear a verdict.
     Changed,
     /// More blocks cannot help: the arm does not keep up with the offered rate.
@@ -108,6 +110,7 @@ fn state(metrics: &[Conclusion]) -> State {
     match decision.stop {
         None => State::Open,
         Some(StopReason::Futile) if comparison.verdict == Verdict::EffectChanged => State::Changed,
+        Some(StopReason::Futile) if comparison.verdict == Verdict::NoInformation => State::Silent,
         Some(StopReason::GoalReached) => State::Resolved,
         Some(StopReason::Futile) => State::Futile,
         Some(StopReason::LastLook) => State::Spent,
@@ -147,6 +150,9 @@ fn resolved(
     if overloaded == states.len() {
         return format!("no {what} keeps up with the offered rate");
     }
+    if count(State::Silent) == states.len() {
+        return "no arm completes an I/O within its window".to_owned();
+    }
     if count(State::Changed) == states.len() {
         return format!(
             "the effect of every {what} changed, and a verdict on the blocks since is out of reach"
@@ -161,6 +167,9 @@ fn resolved(
     }
     if overloaded > 0 {
         return format!("every {what} has a verdict, or does not keep up with the offered rate");
+    }
+    if states.contains(&State::Silent) {
+        return format!("every {what} has a verdict, or completes nothing, as its baseline");
     }
     if states.contains(&State::Changed) {
         return format!("every {what} has a verdict, or an effect that changed during the run");

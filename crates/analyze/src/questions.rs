@@ -104,6 +104,14 @@ fn reason(group: &[&Conclusion]) -> String {
             "insufficient tail samples; a p99 needs {} I/Os per trial.",
             samples_needed(0.99)
         ),
+        Verdict::NoInformation => format!(
+            "no information; neither completed an I/O within its window in {}. A longer window \
+             (--time) may show how slow they are.",
+            count(u64::from(blocks), "block")
+        ),
+        Verdict::Undecided if group.iter().any(|c| c.comparison.stalls.is_some()) => {
+            stalls_undecided(group)
+        }
         Verdict::EffectChanged => {
             "effect changed; the blocks are of two kinds, and those since are too few for a verdict \
              of their own."
@@ -124,6 +132,16 @@ fn reason(group: &[&Conclusion]) -> String {
             format!("undecided after {}{price}.", count(u64::from(blocks), "block"))
         }
     }
+}
+
+/// Stalled trials have no size: only blocks that go on like those so far can decide.
+fn stalls_undecided(group: &[&Conclusion]) -> String {
+    let more = group.iter().filter_map(|c| c.comparison.stalls?.more_blocks).max();
+    let price = more.map_or_else(String::new, |more| {
+        let blocks = count(u64::from(more), "more such block");
+        format!("; {blocks} would decide")
+    });
+    format!("undecided; some trials completed nothing, so only signs count{price}.")
 }
 
 /// Verdicts of the primary metric whose size is known less precisely than asked for.

@@ -147,6 +147,7 @@ impl Pair<'_> {
             blocks_needed: None,
             regime: None,
             change: None,
+            stalls: None,
             cap: None,
         };
         let decision = Decision {

@@ -43,6 +43,9 @@ pub(crate) fn arms(
                     .unwrap_or_else(|| arm.target.to_string()),
                 trials: count(usable.len()),
                 failed_trials: count(trials.len() - usable.len()),
+                stalled_trials: count(
+                    usable.iter().filter(|trial| trial.stalled_below.is_some()).count(),
+                ),
                 iops: mean(&throughputs),
                 bytes_per_s: mean(&values(&usable, JobFacts::bytes_per_s)),
                 throughput_cv: coefficient_of_variation(&throughputs),

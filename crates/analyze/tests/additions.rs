@@ -2,6 +2,8 @@
 //! stored in `additions.json`.
 
 use iotax_analyze::stats::regime::two_levels;
+use iotax_analyze::stats::stalls::{Sides, StallTest, boundary};
+use iotax_analyze::stats::verdict::Sign;
 use serde_json::Value;
 
 fn cases(name: &str) -> Vec<Value> {
@@ -23,6 +25,48 @@ fn numbers(value: &Value) -> Vec<f64> {
 fn assert_close(found: f64, expected: f64) {
     let tolerance = 1e-8 * expected.abs() + 1e-12;
     assert!((found - expected).abs() <= tolerance, "{found} instead of {expected}");
+}
+
+#[test]
+fn boundaries_of_the_sign_tests() {
+    for case in cases("sign_boundary") {
+        let sides = if case["sides"] == 2 { Sides::Two } else { Sides::One };
+        let expected: Vec<usize> = serde_json::from_value(case["c"].clone()).unwrap();
+        assert_eq!(boundary(number(&case["alpha"]), sides), expected, "{case}");
+    }
+}
+
+#[test]
+fn verdicts_with_stalls() {
+    for case in cases("stall_verdict") {
+        let limit = number(&case["limit"]);
+        let trial = |x: f64| (x >= limit).then_some(x);
+        let (arm, base) = (numbers(&case["x_arm"]), numbers(&case["x_base"]));
+        let blocks: Vec<_> = arm.into_iter().zip(base).map(|(x, y)| (trial(x), trial(y))).collect();
+        let (found, expected) = (StallTest::of(&blocks, limit, 0.05), &case["result"]);
+        let word = match found.sign {
+            Some(Sign::Slower) => "slower",
+            Some(Sign::Faster) => "faster",
+            None if found.has_no_information() => "no information",
+            None => "undecided",
+        };
+        assert_eq!(word, expected["verdict"].as_str().unwrap(), "{case}");
+        assert_eq!(
+            (found.by_sign, found.by_stalls),
+            (expected["by_sign"] == true, expected["by_stalls"] == true)
+        );
+        for (count, name) in [
+            (found.informative, "informative"),
+            (found.worse, "worse"),
+            (found.needed, "needed"),
+            (found.arm_stalls, "arm_stalls"),
+            (found.base_stalls, "base_stalls"),
+            (found.blocks, "blocks"),
+        ] {
+            assert_eq!(count as u64, expected[name].as_u64().unwrap(), "{name}: {case}");
+        }
+        assert_close(found.factor, number(&expected["factor"]));
+    }
 }
 
 #[test]

@@ -68,6 +68,22 @@ pub struct LoadRecord {
     pub warnings: Vec<String>,
 }
 
+impl LoadRecord {
+    /// If the job of this name completed nothing in its window although it was at it: the I/Os per
+    /// second that it stayed below, one per window. `None` for a job that completed something,
+    /// failed, or had nothing to do.
+    pub fn stalled_below(&self, job: &str) -> Option<f64> {
+        let job = self.jobs.iter().find(|record| record.name == job)?;
+        let failed = job.first_error.is_some() || job.read.errors + job.write.errors > 0;
+        if failed || job.read.ios + job.write.ios > 0 {
+            return None;
+        }
+        // fio does not tell what is in flight, but a job of it that has nothing to do ends.
+        let was_at_it = job.in_flight_io_ns > 0 || self.driver != "native";
+        (was_at_it && job.active_ns > 0).then(|| 1e9 / job.active_ns as f64)
+    }
+}
+
 /// What one job did in the window; its threads are merged.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct JobRecord {

@@ -17,7 +17,7 @@ pub(crate) use cell::cell;
 /// | `baseline` | `true` in the arm all others are compared with |
 /// | `started_s` | start, seconds since the start of the experiment |
 /// | `switch_s` | switching time before it, in seconds |
-/// | `outcome` | `completed`, `degraded`, `failed` or `interrupted` |
+/// | `outcome` | `completed`, `degraded`, `stalled` (nothing completed), `failed` or `interrupted` |
 /// | `used` | `true` if the comparisons use it |
 /// | `iops` | I/Os per second of the primary job; empty if nothing was measured |
 /// | `bytes_per_s` | bytes per second of the primary job |

@@ -38,6 +38,7 @@ mod phases;
 mod provenance;
 mod redact;
 mod sentence;
+mod stalls;
 mod tables;
 mod text;
 mod words;

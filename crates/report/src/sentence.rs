@@ -5,7 +5,7 @@ use iotax_analyze::{Analysis, Comparison, Metric, Verdict};
 use iotax_record::Experiment;
 use iotax_spec::Design;
 
-use crate::{caps, doctor, format, tables, words};
+use crate::{caps, doctor, format, stalls, tables, words};
 
 /// Arms up to which each one gets a sentence; above that they are counted.
 const MAX_SENTENCES: usize = 4;
@@ -123,6 +123,9 @@ fn against(comparison: &Comparison, analysis: &Analysis) -> String {
     let name = subject(comparison);
     let baseline = words::printable(&analysis.baseline);
     let metric = words::metric(comparison.metric);
+    if let Some(found) = &comparison.stalls {
+        return stalls::sentence(&name, &baseline, comparison.verdict, found);
+    }
     if comparison.verdict == Verdict::EffectChanged {
         return changed(comparison, &baseline);
     }
@@ -159,6 +162,7 @@ fn against(comparison: &Comparison, analysis: &Analysis) -> String {
             capped(comparison)
         ),
         Verdict::EffectChanged => changed(comparison, &baseline),
+        Verdict::NoInformation => format!("{name} against {baseline}: no information."),
         Verdict::NotIndependent => format!(
             "{name} against {baseline}: no verdict, because the blocks depend on each other."
         ),
@@ -271,6 +275,9 @@ fn peel(analysis: &Analysis) -> Vec<String> {
 }
 
 fn whole_stack(total: &Comparison, margin: f64) -> String {
+    if let Some(found) = &total.stalls {
+        return stalls::sentence("The full stack", "the bare one", total.verdict, found);
+    }
     match (total.verdict, size(total)) {
         (Verdict::Slower, Some(size)) => format!("The layers together cost {size}."),
         (Verdict::Faster, Some(size)) => {

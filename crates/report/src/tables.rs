@@ -5,6 +5,7 @@ use iotax_spec::Design;
 
 use crate::format;
 use crate::sentence;
+use crate::stalls;
 use crate::words::{self, Tone};
 
 /// Quantiles worth a column; those the analysis does not have are left out.
@@ -100,10 +101,13 @@ pub(crate) fn comparisons(analysis: &Analysis, design: &Design) -> Option<Table>
 }
 
 /// `12 % [10, 14]`; `10 to 14 %` where one number would hide that it depends; `40 % [38, 42], then
-/// 5 % [3, 7]` where it changed; or a dash.
+/// 5 % [3, 7]` where it changed; `at least 17 x` where trials stalled; or a dash.
 pub(crate) fn tax(comparison: &Comparison) -> String {
     if let (Verdict::EffectChanged, Some(change)) = (comparison.verdict, &comparison.change) {
         return format!("{}, then {}", part(change.before), part(change.since));
+    }
+    if let Some(size) = comparison.stalls.as_ref().and_then(stalls::size) {
+        return size;
     }
     match (comparison.tax, comparison.lo, comparison.hi) {
         (Some(tax), Some(lo), Some(hi)) => format::percent_interval(tax, lo, hi),
@@ -212,12 +216,15 @@ pub(crate) fn arms(analysis: &Analysis) -> Table {
     let mut table =
         Table::new(&["arm"], &["rate", "bandwidth", "mean", "CPU/IO", "spread", "trials"]);
     for arm in &analysis.arms {
-        let trials = if arm.failed_trials == 0 {
-            arm.trials.to_string()
-        } else {
-            format!("{} + {} failed", arm.trials, arm.failed_trials)
-        };
-        let tone = if arm.failed_trials == 0 { Tone::Plain } else { Tone::Worse };
+        let mut trials = arm.trials.to_string();
+        if arm.stalled_trials > 0 {
+            trials = format!("{trials}, {} stalled", arm.stalled_trials);
+        }
+        if arm.failed_trials > 0 {
+            trials = format!("{trials} + {} failed", arm.failed_trials);
+        }
+        let is_well = arm.failed_trials + arm.stalled_trials == 0;
+        let tone = if is_well { Tone::Plain } else { Tone::Worse };
         let from = |least: u32, text: String| {
             Cell::new(if arm.trials < least { ABSENT.to_owned() } else { text })
         };

@@ -2,6 +2,8 @@
 
 use iotax_analyze::{Check, Comparison, Metric, Verdict};
 
+use crate::stalls;
+
 /// How much a reader should care; formats turn it into colour and weight.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Tone {
@@ -39,6 +41,7 @@ pub(crate) const fn verdict_tone(verdict: Verdict) -> Tone {
         Verdict::Undecided
         | Verdict::Masked
         | Verdict::EffectChanged
+        | Verdict::NoInformation
         | Verdict::NotIndependent
         | Verdict::InsufficientTailSamples
         | Verdict::Overloaded => Tone::Open,
@@ -62,6 +65,9 @@ pub(crate) fn verdict_meaning(word: Verdict, margin: &str) -> String {
             "The cost was another one after some block than before, so one interval for all blocks \
              would mean nothing."
                 .to_owned()
+        }
+        Verdict::NoInformation => {
+            "Neither completed anything in any block, so nothing tells which is slower.".to_owned()
         }
         Verdict::NotIndependent => {
             "Consecutive blocks depend on each other, so the interval is too narrow to trust."
@@ -87,9 +93,13 @@ pub(crate) const fn metric(metric: Metric) -> &'static str {
     }
 }
 
-/// How a verdict with its size reads after a name: `slower`, `equivalent (slower by 1.2 %)`.
+/// How a verdict with its size reads after a name: `slower`, `equivalent (slower by 1.2 %)`,
+/// `slower (stalls: 7 of 7 against 0 of 7)`.
 pub(crate) fn verdict_phrase(comparison: &Comparison) -> String {
     let word = comparison.verdict;
+    if let Some(stalls) = &comparison.stalls {
+        return stalls::phrase(word, stalls);
+    }
     match (comparison.sign, comparison.tax) {
         (Some(sign), Some(tax)) => {
             let size = crate::format::percent(tax.abs());
@@ -103,6 +113,7 @@ pub(crate) fn verdict_phrase(comparison: &Comparison) -> String {
 pub(crate) const fn check(check: Check) -> &'static str {
     match check {
         Check::FailedTrials => "failed trials",
+        Check::StalledTrials => "stalled trials",
         Check::IoErrors => "I/O errors",
         Check::VerifyMismatch => "data did not read back",
         Check::LittlesLaw => "Little's law",
@@ -128,6 +139,7 @@ pub(crate) const fn check(check: Check) -> &'static str {
 pub(crate) const fn is_severe(check: Check) -> bool {
     match check {
         Check::FailedTrials
+        | Check::StalledTrials
         | Check::IoErrors
         | Check::VerifyMismatch
         | Check::LittlesLaw

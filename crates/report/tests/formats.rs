@@ -26,6 +26,82 @@ fn failures_on_a_terminal() {
     insta::assert_snapshot!(text(&common::compare(), &analyses::troubled(), Style::default()));
 }
 
+/// Stalls and changes have words and no figure that would look like one of all blocks.
+#[test]
+fn stalls_and_changed_effects_in_every_format() {
+    let (experiment, analysis) = (common::compare(), analyses::stalled());
+    let shown = text(&experiment, &analysis, Style::default());
+    insta::assert_snapshot!(up_to(&shown, "\nLatency"), @"
+    randread-4k: 12 blocks, 60 trials in 5 min 40 s
+
+      luks against base: slower (stalls): 7 of 7 trials without a completed
+      operation, baseline 0 of 7; at least 4,190 x slower.
+      queue against base: undecided (stalls: 3 of 3 trials without a completed
+      operation, baseline 0 of 3; at least 17 x slower in each; 4 more such blocks
+      decide).
+      cap against base: no information: both stalled in all 3 blocks.
+      same against base: its effect changed after block 9: throughput tax 40 % [38,
+      42] before, 5 % [3, 7] since.
+      Stopped: every arm has a verdict, precise enough. Switching between arms took
+      2 s (0.4 %).
+
+    Tax
+      luks
+        metric throughput, tax at least 4,190 x, n 7, verdict slower (stalls: 7 of 7
+        against 0 of 7)
+      queue
+        metric throughput, tax –, n 3, verdict undecided (stalls: 3 of 3 against 0
+        of 3)
+      cap
+        metric throughput, tax –, n 3, verdict no information (stalls: 3 of 3
+        against 3 of 3)
+      same
+        metric throughput, tax 40 % [38, 42], then 5 % [3, 7], n 12, verdict effect
+        changed
+      Each interval alone holds with 95 %, whenever the run stopped; n: blocks;
+      margin 5 %.
+
+    Arms
+      arm           rate  bandwidth     mean   CPU/IO  spread        trials
+      base   85.3 k IOPS  333 MiB/s  46.9 µs  2.30 µs   2.1 %            12
+      luks     0.00 IOPS  257 MiB/s  60.9 µs  2.44 µs   2.1 %  7, 7 stalled
+      queue  81.9 k IOPS  320 MiB/s  48.8 µs  2.32 µs   2.1 %            12
+      cap    40.0 k IOPS  156 MiB/s   100 µs  2.83 µs   2.1 %            12
+      same   86.2 k IOPS  337 MiB/s  46.4 µs  2.29 µs   2.1 %            12
+    ");
+    let shown = markdown(&experiment, &analysis);
+    insta::assert_snapshot!(up_to(&shown, "\n### Arms\n"), @"
+    ## iotax: randread-4k
+
+    **luks against base: slower (stalls): 7 of 7 trials without a completed operation, baseline 0 of 7; at least 4,190 x slower.**
+    queue against base: undecided (stalls: 3 of 3 trials without a completed operation, baseline 0 of 3; at least 17 x slower in each; 4 more such blocks decide).
+    cap against base: no information: both stalled in all 3 blocks.
+    same against base: its effect changed after block 9: throughput tax 40 % [38, 42] before, 5 % [3, 7] since.
+
+    12 blocks, 60 trials in 5 min 40 s; stopped: every arm has a verdict, precise enough.
+
+    ### Tax
+
+    | arm | metric | tax | n | verdict |
+    | --- | --- | ---: | ---: | --- |
+    | luks | throughput | at least 4,190 x | 7 | slower (stalls: 7 of 7 against 0 of 7) |
+    | queue | throughput | – | 3 | undecided (stalls: 3 of 3 against 0 of 3) |
+    | cap | throughput | – | 3 | no information (stalls: 3 of 3 against 3 of 3) |
+    | same | throughput | 40 % [38, 42], then 5 % [3, 7] | 12 | effect changed |
+
+    Each interval alone holds with 95 %, whenever the run stopped; n: blocks; margin 5 %.
+    ");
+    let page = html(&experiment, &analysis);
+    for words in [
+        "slower (stalls: 7 of 7 against 0 of 7)",
+        "undecided (stalls: 3 of 3 against 0 of 3)",
+        "both stalled in all",
+        "effect changed",
+    ] {
+        assert!(page.contains(words), "{words}");
+    }
+}
+
 /// The part of a report that is about caps: up to the figures of the arms.
 fn up_to<'a>(shown: &'a str, head: &str) -> &'a str {
     shown.split_once(head).map_or(shown, |(before, _)| before)

@@ -163,6 +163,7 @@ fn outputs_keep_to_their_schemas() {
         (common::compare(), analyses::compare()),
         (common::compare(), analyses::troubled()),
         (common::compare(), analyses::masked()),
+        (common::compare(), analyses::stalled()),
         (common::compare(), common::machine::compare()),
         (common::hostile(), analyses::hostile()),
         (common::run(), analyses::run()),

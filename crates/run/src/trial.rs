@@ -1,7 +1,7 @@
 //! One trial: bring the arm up, drive the load, write down what came of it.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use iotax_analyze::Sustained;
 use iotax_load::{Live, Request, Target};
@@ -75,7 +75,7 @@ impl Bench<'_> {
             Err(_) if interrupted => (Outcome::Interrupted, None),
             Err(error) => (Outcome::Failed { error }, None),
             Ok(load) if interrupted => (Outcome::Interrupted, Some(load)),
-            Ok(load) => (outcome(&load), Some(load)),
+            Ok(load) => (outcome(&load, &workload.primary), Some(load)),
         };
         let arm = self.spec.arms[arm].name.clone();
         let phase = u32::try_from(phase).unwrap_or(u32::MAX);
@@ -97,8 +97,9 @@ pub fn target(place: Place<'_>) -> Target<'_> {
     }
 }
 
-/// Completed, unless some I/O failed or another program had something to say.
-fn outcome(load: &LoadRecord) -> Outcome {
+/// Completed, unless some I/O failed or another program had something to say. A primary job that
+/// completed nothing is no failure: it was slower than its window.
+fn outcome(load: &LoadRecord, primary: &str) -> Outcome {
     let moved = |job: &JobRecord| job.read.ios + job.write.ios > 0;
     let mut reasons: Vec<String> = load
         .jobs
@@ -106,7 +107,10 @@ fn outcome(load: &LoadRecord) -> Outcome {
         .filter_map(|job| job.first_error.as_ref().map(|error| format!("{}: {error}", job.name)))
         .collect();
     reasons.extend(load.index.iter().filter_map(|index| index.first_error.clone()));
-    if !load.jobs.iter().any(moved) {
+    if let Some(iops) = load.stalled_below(primary) {
+        let window = Duration::from_secs_f64(1.0 / iops);
+        reasons.insert(0, format!("{primary} completed no I/O in its window of {window:.1?}"));
+    } else if !load.jobs.iter().any(moved) {
         let error = reasons.into_iter().next();
         let error = error.unwrap_or_else(|| "no I/O completed in the measured window".to_owned());
         return Outcome::Failed { error };

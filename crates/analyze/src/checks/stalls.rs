@@ -1,10 +1,40 @@
 use super::Evidence;
 use crate::analysis::{Check, Warning};
 use crate::facts::TrialFacts;
-use crate::words::percent;
+use crate::words::{percent, time};
 
 /// Seconds a trial needs for a stall to stand out.
 const MIN_SECONDS: usize = 3;
+
+/// Trials that completed nothing at all.
+pub(super) fn check_whole_trials(evidence: &Evidence<'_>) -> Vec<Warning> {
+    let found = evidence.worst_per_arm(|trial, _| trial.stalled_below.map(|limit| (limit, limit)));
+    found
+        .into_iter()
+        .map(|worst| Warning {
+            check: Check::StalledTrials,
+            message: format!(
+                "{} completed no I/O in a window of {}: below {} IOPS ({})",
+                evidence.experiment.spec.workload.primary,
+                time(1e9 / worst.finding),
+                rate(worst.finding),
+                worst.how_often()
+            ),
+            advice: "That is a result, not a failure: slower than could be measured. A longer \
+                     window (--time) may show how slow; the machine's statistics show what it \
+                     waited for."
+                .to_owned(),
+            trials: worst.trials,
+            arm: Some(worst.arm),
+        })
+        .collect()
+}
+
+/// A rate that may be far below 1.
+fn rate(iops: f64) -> String {
+    let digits = if iops >= 1.0 { 0 } else { 2 };
+    format!("{iops:.digits$}")
+}
 
 /// Seconds in which the storage all but stopped.
 pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Warning> {
@@ -33,6 +63,9 @@ pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Warning> {
 
 /// Whether a second of the trial fell below half of its mean; `None` if it is too short to tell.
 pub(crate) fn stalled(trial: &TrialFacts) -> Option<bool> {
+    if trial.stalled_below.is_some() {
+        return Some(true);
+    }
     lowest_second(trial).map(|lowest| lowest < 0.5)
 }
 

@@ -117,6 +117,7 @@ mod tests {
             blocks_needed: None,
             regime: None,
             change: None,
+            stalls: None,
             cap: None,
         }
     }

@@ -20,6 +20,7 @@
 //! | [`holm`] | several arms against one baseline |
 //! | [`dependence`] | are the blocks independent |
 //! | [`tail`] | are there enough samples behind a percentile |
+//! | [`stalls`] | which arm is slower if some trials completed nothing |
 //! | [`steady`] | has preconditioning reached steady state |
 //! | [`bucket`] | does one saturated run show a token bucket |
 //! | [`regime`] | did a level change in the middle of the run |
@@ -39,6 +40,7 @@ pub mod rci;
 pub mod regime;
 pub(crate) mod sample;
 pub mod sequential;
+pub mod stalls;
 pub mod steady;
 pub mod stopping;
 pub(crate) mod student;

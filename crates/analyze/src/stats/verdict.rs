@@ -27,6 +27,9 @@ pub enum Verdict {
     /// The cost changed in the middle of the run, and no verdict rests on what came after.
     #[serde(rename = "effect changed")]
     EffectChanged,
+    /// Neither arm completed anything in any block.
+    #[serde(rename = "no information")]
+    NoInformation,
     /// Successive block differences are correlated, so the interval is too narrow.
     #[serde(rename = "not independent")]
     NotIndependent,
@@ -71,6 +74,7 @@ impl fmt::Display for Verdict {
             Self::Undecided => "undecided",
             Self::Masked => "masked",
             Self::EffectChanged => "effect changed",
+            Self::NoInformation => "no information",
             Self::NotIndependent => "not independent",
             Self::InsufficientTailSamples => "insufficient tail samples",
             Self::Overloaded => "overloaded",
@@ -151,6 +155,7 @@ mod tests {
             (Verdict::Undecided, "undecided"),
             (Verdict::Masked, "masked"),
             (Verdict::EffectChanged, "effect changed"),
+            (Verdict::NoInformation, "no information"),
             (Verdict::NotIndependent, "not independent"),
             (Verdict::InsufficientTailSamples, "insufficient tail samples"),
             (Verdict::Overloaded, "overloaded"),

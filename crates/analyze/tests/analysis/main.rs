@@ -9,5 +9,6 @@ mod peel;
 mod phases;
 mod questions;
 mod robust;
+mod stalls;
 mod support;
 mod warnings;

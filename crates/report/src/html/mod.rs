@@ -251,6 +251,7 @@ fn legend(margin: &str, is_of_results: bool) -> Vec<(Verdict, String)> {
         Verdict::Undecided,
         Verdict::Masked,
         Verdict::EffectChanged,
+        Verdict::NoInformation,
         Verdict::NotIndependent,
         Verdict::InsufficientTailSamples,
         Verdict::Overloaded,

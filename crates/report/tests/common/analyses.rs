@@ -2,8 +2,8 @@
 
 use iotax_analyze::{
     Analysis, ArmDepths, ArmDrain, ArmSummary, Attribution, Cap, Check, Comparison, DepthLevel,
-    DepthResponse, Ending, Estimate, FORMAT, IndexSummary, Interaction, JobSummary, LayerCost,
-    Metric, OperationSummary, QuantilePoint, TrialPoint, Verdict, Warning,
+    DepthResponse, EffectChange, Ending, Estimate, FORMAT, IndexSummary, Interaction, JobSummary,
+    LayerCost, Metric, OperationSummary, QuantilePoint, Stalls, TrialPoint, Verdict, Warning,
 };
 use iotax_record::Experiment;
 
@@ -26,6 +26,7 @@ fn arm(name: &str, target: &str, iops: f64) -> ArmSummary {
         target: target.to_owned(),
         trials: 12,
         failed_trials: 0,
+        stalled_trials: 0,
         iops,
         bytes_per_s: iops * 4096.0,
         throughput_cv: 0.021,
@@ -59,6 +60,7 @@ fn comparison(metric: Metric, [tax, lo, hi]: [f64; 3], verdict: Verdict) -> Comp
         blocks_needed: None,
         regime: None,
         change: None,
+        stalls: None,
         cap: None,
     }
 }
@@ -265,7 +267,52 @@ pub fn compare() -> Analysis {
     analysis
 }
 
-/// A plain run without trouble.
+/// Arms that complete nothing in some trials, and one whose effect changed.
+pub fn stalled() -> Analysis {
+    let mut analysis = compare();
+    let none = |name: &str, verdict, blocks, stalls| Comparison {
+        tax: None,
+        lo: None,
+        hi: None,
+        stalls: Some(stalls),
+        blocks,
+        ..of_arm(name, comparison(Metric::Throughput, [0.0; 3], verdict))
+    };
+    let counts = |arm, base, blocks| Stalls {
+        arm,
+        base,
+        blocks,
+        factor: None,
+        each: None,
+        only_more_often: false,
+        more_blocks: None,
+    };
+    let total = Stalls { factor: Some(4_190.6), ..counts(7, 0, 7) };
+    let early = Stalls { each: Some(17.2), more_blocks: Some(4), ..counts(3, 0, 3) };
+    let change = EffectChange {
+        after_block: 9,
+        blocks: [9, 7],
+        before: estimate(0.4, 0.02),
+        since: estimate(0.05, 0.02),
+    };
+    let changed = Comparison {
+        tax: None,
+        lo: None,
+        hi: None,
+        change: Some(change),
+        ..of_arm("same", comparison(Metric::Throughput, [0.0; 3], Verdict::EffectChanged))
+    };
+    analysis.comparisons = vec![
+        none("luks", Verdict::Slower, 7, total),
+        none("queue", Verdict::Undecided, 3, early),
+        none("cap", Verdict::NoInformation, 3, counts(3, 3, 3)),
+        changed,
+    ];
+    (analysis.arms[1].trials, analysis.arms[1].stalled_trials, analysis.arms[1].iops) = (7, 7, 0.0);
+    analysis.open_questions.clear();
+    analysis
+}
+
 /// Two arms under one cap, drained, checked at three depths, and what the cap hides.
 pub fn masked() -> Analysis {
     let mut analysis = compare();
@@ -316,6 +363,7 @@ pub fn masked() -> Analysis {
     analysis
 }
 
+/// A plain run without trouble.
 pub fn run() -> Analysis {
     let experiment = super::run();
     let arms = vec![arm("target", "mem(size=64M)", 412_000.0)];
