@@ -1,5 +1,6 @@
 //! What fio is not asked to do.
 
+use iotax_spec::fio::options::{Version, came};
 use iotax_spec::fio::reach::refused_by_driver;
 use iotax_spec::{Engine, FioOption, Job, Workload};
 
@@ -7,7 +8,11 @@ use crate::driver::Target;
 use crate::error::Error;
 
 /// Refuses what fio cannot do, or must not.
-pub fn check(workload: &Workload, target: Target<'_>) -> Result<(), Error> {
+pub fn check(
+    workload: &Workload,
+    target: Target<'_>,
+    version: Option<Version>,
+) -> Result<(), Error> {
     if let Target::Disk(disk) = target {
         return Err(Error::NotWithFio {
             what: format!("{disk} is a virtual disk inside iotax"),
@@ -24,7 +29,29 @@ pub fn check(workload: &Workload, target: Target<'_>) -> Result<(), Error> {
     if is_directory {
         workload.jobs.iter().try_for_each(check_offsets)?;
     }
-    workload.jobs.iter().try_for_each(check_job)
+    workload.jobs.iter().try_for_each(check_job)?;
+    version.map_or(Ok(()), |version| {
+        workload.jobs.iter().try_for_each(|job| check_version(job, version))
+    })
+}
+
+/// What is newer than the fio that is there.
+fn check_version(job: &Job, version: Version) -> Result<(), Error> {
+    for FioOption { name, value, place, .. } in &job.fio {
+        let value = value.as_deref().unwrap_or("");
+        let Some(came) = came(name, value).filter(|came| *came > version) else { continue };
+        let what = match value {
+            "" => name.clone(),
+            value => format!("{name}={value}"),
+        };
+        let problem = format!(
+            "this fio is {version}, and `{what}` ({place}) came {}; take it out, or install a \
+             newer fio",
+            came.came()
+        );
+        return Err(Error::unsuitable(job, problem));
+    }
+    Ok(())
 }
 
 /// Files in a directory are laid out before fio looks for their size, one for each thread.
@@ -69,4 +96,21 @@ fn check_job(job: &Job) -> Result<(), Error> {
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use super::*;
+
+    #[test]
+    fn what_is_newer_than_the_fio_that_is_there_is_named() {
+        let text = "[a]\nsize=1g\nruntime=10\nfdp=1\n";
+        let none = |name: &str| Err(name.to_owned());
+        let workload = iotax_spec::fio::from_job_file("job.fio", text, &none).unwrap().remove(0);
+        let check = |minor| check_version(&workload.jobs[0], Version { major: 3, minor });
+        assert_snapshot!(check(33).unwrap_err(), @"");
+        check(34).unwrap();
+    }
 }

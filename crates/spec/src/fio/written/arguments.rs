@@ -109,10 +109,12 @@ impl Arguments<'_> {
         }
         let begins = |known: &&str| !name.is_empty() && known.starts_with(name);
         let mut found: Vec<(&str, Meaning)> = Vec::new();
+        // What came later makes no beginning ambiguous that was plain before.
+        let old = |option: &&OptionInfo| option.came().is_none();
         for option in program::ALL.iter().filter(|option| begins(&option.name)) {
             found.push((option.name, Meaning::Program(option)));
         }
-        for option in options::all().chain(options::of_engine(engine)) {
+        for option in options::all().chain(options::of_engine(engine)).filter(old) {
             let names = std::iter::once(option.name).chain(option.alias);
             found.extend(names.filter(begins).map(|known| (known, Meaning::Job(option))));
         }
@@ -188,6 +190,7 @@ impl Arguments<'_> {
             name: option.name.to_owned(),
             name_span: name_span(word, option.name),
             value: value.map(Arc::from),
+            variables: Arc::default(),
             value_span,
             place,
         })
@@ -201,7 +204,7 @@ impl Arguments<'_> {
                 text: self.text.clone(),
                 span,
             };
-            let text = include(&name).map_err(|why| {
+            let text = include.file(&name).map_err(|why| {
                 place.mark(Error::syntax(format!("`{name}` cannot be read: {why}"), ""))
             })?;
             if nth > 0 {
@@ -216,8 +219,9 @@ impl Arguments<'_> {
             let stonewall = options::find("stonewall").filter(|_| nth > 0);
             if let (Some(option), Some(first)) = (stonewall, sections.first_mut()) {
                 let place = Arc::new(place);
-                let setting =
-                    Setting { option, value: None, place, value_span: 0..0, kb_base: 1024 };
+                let variables = Arc::default();
+                let (value, value_span, kb_base) = (None, 0..0, 1024);
+                let setting = Setting { option, value, variables, place, value_span, kb_base };
                 first.settings.insert(0, setting);
             }
             found.append(&mut sections);
