@@ -35,14 +35,14 @@ type Value = (String, Range<usize>);
 
 /// The jobs of one command: those on it, then those of the job files it names.
 pub(super) fn read(
-    text: &Arc<str>,
+    (source, text): (&Arc<str>, &Arc<str>),
     words: &[Word],
     include: Include<'_>,
     budget: &mut Budget,
 ) -> Result<Vec<Section>, Error> {
     let (collector, files) = (Collector::new(), Vec::new());
     let (wanted, ignored) = (HashSet::new(), Vec::new());
-    let mut reader = Arguments { text, collector, budget, files, wanted, ignored };
+    let mut reader = Arguments { source, text, collector, budget, files, wanted, ignored };
     reader.words(words)?;
     let mut sections = reader.collector.finish(reader.budget)?;
     reader.job_files(include, &mut sections)?;
@@ -53,6 +53,7 @@ pub(super) fn read(
 }
 
 struct Arguments<'a> {
+    source: &'a Arc<str>,
     text: &'a Arc<str>,
     collector: Collector,
     budget: &'a mut Budget,
@@ -198,12 +199,8 @@ impl Arguments<'_> {
 
     fn job_files(&mut self, include: Include<'_>, found: &mut Vec<Section>) -> Result<(), Error> {
         for (nth, (name, span)) in std::mem::take(&mut self.files).into_iter().enumerate() {
-            let place = Place {
-                source: super::command::SOURCE.into(),
-                line: 0,
-                text: self.text.clone(),
-                span,
-            };
+            let place =
+                Place { source: self.source.clone(), line: 0, text: self.text.clone(), span };
             let text = include.file(&name).map_err(|why| {
                 place.mark(Error::syntax(format!("`{name}` cannot be read: {why}"), ""))
             })?;
@@ -230,7 +227,7 @@ impl Arguments<'_> {
     }
 
     fn place(&self, word: &Word) -> Arc<Place> {
-        let source = super::command::SOURCE.into();
+        let source = self.source.clone();
         Arc::new(Place { source, line: 0, text: self.text.clone(), span: word.span.clone() })
     }
 

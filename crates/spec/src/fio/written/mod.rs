@@ -65,5 +65,13 @@ pub fn read_job_file(name: &str, text: &str, include: Include<'_>) -> Result<Vec
 /// `include` gives the text of job files that the command names. Every value is one that its
 /// option can have. Errors underline the part of the text.
 pub fn read_command(text: &str, include: Include<'_>) -> Result<Vec<Section>, Error> {
-    command::read(text, include)
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let name = if text.trim_end().contains('\n') { "the script" } else { place::COMMAND_LINE };
+    read_script(name, text, include)
+}
+
+/// The same of a file, in which places have a line and `name`.
+pub fn read_script(name: &str, text: &str, include: Include<'_>) -> Result<Vec<Section>, Error> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    command::read(name, text, include).map_err(|error| place::by_line(error, name))
 }

@@ -247,6 +247,55 @@ fn errors_in_commands_underline_the_word() {
 }
 
 #[test]
+fn of_a_script_the_line_is_named() {
+    let cases = [
+        "# two jobs\nfio --name=a &\nmkdir /mnt/b\nfio --name=b\n",
+        "fio --name=a \\\n  --bs=4x \\\n  --rw=read\nwait\n",
+        "fio --name=a\nfor i in 1 2; do\n  fio --name=b\ndone\n",
+        "fio --name=a\nfio --name=b > out.txt\n",
+        "set -e\nfio --rw=read\n",
+    ];
+    let said: Vec<_> = cases.iter().map(|text| command_error(text)).collect();
+    assert_snapshot!(said.join("\n\n"), @r"
+    the script:3:1: `mkdir` is not a fio command
+      3 | mkdir /mnt/b
+        | ^^^^^
+    leave it out; only fio, sleep and wait are read here
+
+    the script:2:8: bs: fio has no unit `x`, it would read `4x` as a bare number
+      2 |   --bs=4x \
+        |        ^^
+    write k, m, g, t or p, or no unit
+
+    the script:2:1: `for` is not a fio command
+      2 | for i in 1 2; do
+        | ^^^
+    leave it out; only fio, sleep and wait are read here
+
+    the script:2:14: a redirection is for a shell, and no shell reads this
+      2 | fio --name=b > out.txt
+        |              ^
+    leave it out
+
+    the script:2:1: this command has no job
+      2 | fio --rw=read
+        | ^^^^^^^^^^^^^
+    write --name=NAME in front of a job's options, or name a job file
+    ");
+    let in_file = |text: &str| read_script("run.sh", text, &files).unwrap_err().to_string();
+    assert_snapshot!(in_file("#!/bin/sh\nfio --name=a --iodepth=many\n"), @"
+    run.sh:2:24: iodepth: `many` is not a number
+      2 | fio --name=a --iodepth=many
+        |                        ^^^^
+    ");
+    assert_snapshot!(in_file("fio --name=a --iodepth=many\n"), @"
+    run.sh:1:24: iodepth: `many` is not a number
+      1 | fio --name=a --iodepth=many
+        |                        ^^^^
+    ");
+}
+
+#[test]
 fn what_only_a_shell_can_do_is_named() {
     let cases = [
         "fio --name=a --size=$SIZE",
