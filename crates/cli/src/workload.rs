@@ -3,9 +3,10 @@
 
 use std::fs::{self, File};
 use std::io::Read as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
+use iotax_spec::fio::written::{Machine, Outside};
 use iotax_spec::{Spec, Workload, diskspd, fio};
 
 use crate::exit::Usage;
@@ -52,10 +53,12 @@ impl Load {
         })
     }
 
-    /// A job file; what it includes lies beside it, as fio has it.
+    /// A job file, or a script of fio's command lines; what it includes lies beside it, as fio has it.
     fn job_file(path: &Path) -> Result<Self> {
         let text = job_text(path)?;
-        let phases = fio::from_job_file(&path.display().to_string(), &text, &beside(path))?;
+        let name = path.display().to_string();
+        let read = if is_script(path, &text) { fio::from_script } else { fio::from_job_file };
+        let phases = read(&name, &text, &beside(path))?;
         let stem = path.file_stem().unwrap_or_default().to_string_lossy();
         Ok(Self::new(phases, &stem))
     }
@@ -83,8 +86,15 @@ enum Program {
     DiskSpd,
 }
 
-/// The program that a pasted command line runs: its first word, with arguments behind it.
+/// The program that a pasted text runs: that of its first line, or, where it is a script, of the
+/// first line that runs one of them.
 fn program(text: &str) -> Option<Program> {
+    let text = text.trim_start_matches('\u{feff}').replace("\\\r\n", " ").replace("\\\n", " ");
+    program_of(&text).or_else(|| text.lines().find_map(program_of))
+}
+
+/// The first word, with arguments behind it.
+fn program_of(text: &str) -> Option<Program> {
     let (word, rest) = text.trim_start().split_once(char::is_whitespace)?;
     let word = word.trim_matches(['"', '\'']);
     let name = word.rsplit(['/', '\\']).next().unwrap_or(word);
@@ -96,10 +106,34 @@ fn program(text: &str) -> Option<Program> {
     }
 }
 
-/// Reads the files that a file names: they lie beside it.
-pub fn beside(file: &Path) -> impl Fn(&str) -> Result<String, String> {
-    let directory = file.parent().unwrap_or(Path::new("")).to_owned();
-    move |name| job_text(&directory.join(name)).map_err(|error| format!("{error:#}"))
+/// Whether a file is a shell's, by its name or its first line.
+fn is_script(path: &Path, text: &str) -> bool {
+    let is_named_so = path.extension().is_some_and(|name| name == "sh" || name == "bash");
+    is_named_so || text.trim_start_matches('\u{feff}').starts_with("#!")
+}
+
+/// What a file names: files that lie beside it, variables and facts of this machine.
+pub struct Beside {
+    directory: PathBuf,
+}
+
+/// What `file` names.
+pub fn beside(file: &Path) -> Beside {
+    Beside { directory: file.parent().unwrap_or(Path::new("")).to_owned() }
+}
+
+impl Outside for Beside {
+    fn file(&self, name: &str) -> Result<String, String> {
+        job_text(&self.directory.join(name)).map_err(|error| format!("{error:#}"))
+    }
+
+    fn variable(&self, name: &str) -> Option<String> {
+        std::env::var(name).ok()
+    }
+
+    fn machine(&self) -> Option<Machine> {
+        iotax_inspect::for_job_files()
+    }
 }
 
 fn job_text(path: &Path) -> Result<String> {
@@ -160,6 +194,11 @@ mod tests {
         let is = |text: &str| program(text).is_some();
         assert!(is("fio --name=a") && is("/usr/bin/fio --name=a") && is(" fio a.fio"));
         assert!(is("diskspd -b4K x") && is("C:\\tools\\DiskSpd.exe -b4K x"));
+        assert!(
+            is("# writer (\"driver\")\nfio --name=a &\nsleep 2\n")
+                && is("#!/bin/sh\nfio \\\n --name=a")
+        );
+        assert!(!is("# a comment") && !is("a\nb"));
         assert!(!is("fio") && !is("fio ") && !is("randread-4k") && !is("fiona --name=a"));
     }
 }

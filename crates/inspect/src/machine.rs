@@ -5,6 +5,7 @@ use std::path::Path;
 use std::thread;
 
 use iotax_record::Environment;
+use iotax_spec::fio::written::Machine;
 
 use crate::cgroup;
 use crate::memory::memory_copy_bytes_per_s;
@@ -35,6 +36,16 @@ pub fn environment() -> Environment {
         load_average: line_of("/proc/loadavg").and_then(|text| parse_load_average(&text)),
         cgroup_cpus: cgroup::cpu_limit(),
     }
+}
+
+/// What job files of fio may ask of this machine, computed as fio does.
+pub fn for_job_files() -> Option<Machine> {
+    let cpus = parse_cpu_list(&line_of("/sys/devices/system/cpu/possible")?)?;
+    Some(Machine {
+        page_bytes: u64::try_from(rustix::param::page_size()).ok()?,
+        memory_mib: memory_line("MemTotal")? >> 20,
+        cpus: cpus.into(),
+    })
 }
 
 /// Memory that can be taken without swapping, in bytes.

@@ -290,7 +290,7 @@ mod tests {
     #[test]
     fn a_job_read_from_fio_may_get_another_engine() {
         let command = "fio --name=a --ioengine=io_uring --size=8m --runtime=1";
-        let mut read = crate::fio::from_command(command, &|_| Err(String::new())).unwrap();
+        let mut read = crate::fio::from_command(command, &|_: &str| Err(String::new())).unwrap();
         read[0].set("engine=psync").unwrap();
         assert_eq!(read[0].validate(), Ok(()));
     }

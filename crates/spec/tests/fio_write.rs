@@ -83,7 +83,7 @@ proptest! {
         let mut written = sections(&workload);
         written[0].set("runtime", "5s");
         let text = text(&written);
-        let read = from_job_file("job.fio", &text, &|name| Err(name.to_owned()));
+        let read = from_job_file("job.fio", &text, &|name: &str| Err(name.to_owned()));
         let read = read.map_err(|error| TestCaseError::fail(format!("{error}\n{text}")))?;
         prop_assert_eq!(read.len(), 1);
         prop_assert_eq!(&read[0].jobs, &workload.jobs, "{}", text);

@@ -20,6 +20,7 @@ use std::time::Duration;
 use iotax_record::LoadRecord;
 use iotax_record::foreign::fio as result;
 use iotax_spec::Workload;
+use iotax_spec::fio::options::Version;
 use iotax_spec::units::format_duration;
 
 use crate::driver::{LoadDriver, Progress, Request, Target};
@@ -42,6 +43,8 @@ const PATIENCE: Duration = Duration::from_secs(20);
 #[derive(Debug, Clone)]
 pub struct Fio {
     program: PathBuf,
+    /// What it says of itself, if that reads.
+    version: Option<Version>,
     grace: Duration,
 }
 
@@ -64,14 +67,14 @@ impl Fio {
     /// # Errors
     /// As [`Fio::find`].
     pub fn at(program: &Path) -> Result<Self, Error> {
-        let fio = Self { program: program.to_owned(), grace: GRACE };
         let arguments = [OsString::from("--version")];
         let never = AtomicBool::new(false);
         let child = Child { program, arguments: &arguments, input: "", directory: Path::new("/") };
         let said = child.run(PATIENCE, &never, &mut |_| ())?;
         succeeded(&said, "tell its version", &format_duration(nanos(PATIENCE)))?;
         if said.out.starts_with("fio") {
-            Ok(fio)
+            let version = Version::parse(&said.out);
+            Ok(Self { program: program.to_owned(), version, grace: GRACE })
         } else {
             Err(said.failed("says no version when asked for it; is it fio?"))
         }
@@ -96,13 +99,13 @@ impl LoadDriver for Fio {
         progress: &Progress<'_>,
         stop: &AtomicBool,
     ) -> Result<(), Error> {
-        refusal::check(workload, target)?;
+        refusal::check(workload, target, self.version)?;
         layout::prepare(workload, target, progress, stop)
     }
 
     fn run(&self, request: &Request<'_>) -> Result<LoadRecord, Error> {
         let Request { workload, target, stop, .. } = *request;
-        refusal::check(workload, target)?;
+        refusal::check(workload, target, self.version)?;
         let places = Places::resolve(workload, target)?;
         layout::refuse_foreign_files(workload, target, &places)?;
         let logs = Logs::new();

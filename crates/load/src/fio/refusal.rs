@@ -1,5 +1,6 @@
 //! What fio is not asked to do.
 
+use iotax_spec::fio::options::{Version, came};
 use iotax_spec::fio::reach::refused_by_driver;
 use iotax_spec::{Engine, FioOption, Form, Job, Target as SpecTarget, Workload};
 
@@ -31,14 +32,21 @@ pub fn refuse_with_fio(workload: &Workload, target: &SpecTarget) -> Result<(), E
     check_at(workload, if is_directory { &Place::Directory } else { &Place::File })
 }
 
-/// As [`refuse_with_fio`], when the target is there.
-pub fn check(workload: &Workload, target: Target<'_>) -> Result<(), Error> {
+/// As [`refuse_with_fio`], when the target and a fio of this version are there.
+pub fn check(
+    workload: &Workload,
+    target: Target<'_>,
+    version: Option<Version>,
+) -> Result<(), Error> {
     let place = match target {
         Target::Disk(disk) => Place::Disk(disk.to_string()),
         Target::Path(path) | Target::Own(path) if path.is_dir() => Place::Directory,
         Target::Path(_) | Target::Own(_) => Place::File,
     };
-    check_at(workload, &place)
+    check_at(workload, &place)?;
+    version.map_or(Ok(()), |version| {
+        workload.jobs.iter().try_for_each(|job| check_version(job, version))
+    })
 }
 
 fn check_at(workload: &Workload, place: &Place) -> Result<(), Error> {
@@ -58,6 +66,25 @@ fn check_at(workload: &Workload, place: &Place) -> Result<(), Error> {
         workload.jobs.iter().try_for_each(check_offsets)?;
     }
     workload.jobs.iter().try_for_each(check_job)
+}
+
+/// What is newer than the fio that is there.
+fn check_version(job: &Job, version: Version) -> Result<(), Error> {
+    for FioOption { name, value, place, .. } in &job.fio {
+        let value = value.as_deref().unwrap_or("");
+        let Some(came) = came(name, value).filter(|came| *came > version) else { continue };
+        let what = match value {
+            "" => name.clone(),
+            value => format!("{name}={value}"),
+        };
+        let problem = format!(
+            "this fio is {version}, and `{what}` ({place}) came {}; take it out, or install a \
+             newer fio",
+            came.came()
+        );
+        return Err(Error::unsuitable(job, problem));
+    }
+    Ok(())
 }
 
 /// Files in a directory are laid out before fio looks for their size, one for each thread.
@@ -105,4 +132,21 @@ fn check_job(job: &Job) -> Result<(), Error> {
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use super::*;
+
+    #[test]
+    fn what_is_newer_than_the_fio_that_is_there_is_named() {
+        let text = "[a]\nsize=1g\nruntime=10\nfdp=1\n";
+        let none = |name: &str| Err(name.to_owned());
+        let workload = iotax_spec::fio::from_job_file("job.fio", text, &none).unwrap().remove(0);
+        let check = |minor| check_version(&workload.jobs[0], Version { major: 3, minor });
+        assert_snapshot!(check(33).unwrap_err(), @"");
+        check(34).unwrap();
+    }
 }

@@ -125,7 +125,7 @@ impl Spec {
     ///
     /// A file that names a job file of fio needs [`Spec::from_toml_with`].
     pub fn from_toml(file: &str, text: &str) -> Result<Self, Error> {
-        Self::from_toml_with(file, text, &|_| Err("other files are not read here".to_owned()))
+        Self::from_toml_with(file, text, &|_: &str| Err("other files are not read here".to_owned()))
     }
 
     /// The same; `include` gives the text of a job file of fio and of what it includes, by the

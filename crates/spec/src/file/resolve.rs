@@ -179,7 +179,7 @@ fn of_fio(text: &str, include: Include<'_>) -> Result<Vec<Workload>, Error> {
     if is_fio_command(text) {
         return fio::from_command(text, include);
     }
-    let read = include(text);
+    let read = include.file(text);
     let jobs = read.map_err(|why| Error::syntax(format!("cannot read `{text}`: {why}"), ""))?;
     fio::from_job_file(text, &jobs, include)
 }

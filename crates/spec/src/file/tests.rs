@@ -419,10 +419,10 @@ fn what_is_wrong_with_a_job_file_is_placed_in_it() {
     };
     let file = "workload.fio = \"job.fio\"\narms.a = \"/mnt/a\"\n";
     assert_snapshot!(error(file, "[a]\nsize=1m\nbz=4k\n"), @"
-    job.fio:3:1: fio has no option `bz`; did you mean `bs`?
+    job.fio:3:1: no fio up to 3.42 has an option `bz`; did you mean `bs`?
       3 | bz=4k
         | ^^
-    `fio --cmdhelp=all` lists its options
+    `fio --cmdhelp=all` lists those of the fio on this machine
     ");
     assert_snapshot!(error(file, "[a]\nsize=1m\nflow=2\n"), @r#"
     iotax's own engines cannot do flow=2

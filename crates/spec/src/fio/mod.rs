@@ -25,9 +25,14 @@ use written::Include;
 /// cannot do is no error here: see [`Workload::require_native`].
 pub fn from_job_file(name: &str, text: &str, include: Include<'_>) -> Result<Vec<Workload>, Error> {
     let sections = written::read_job_file(name, text, include)?;
+    meaning::phases(&sections, name, stem(name))
+}
+
+/// A file's name without its directory and what follows its last dot.
+fn stem(name: &str) -> Option<&str> {
     let file = name.rsplit('/').next().unwrap_or(name);
     let stem = file.rsplit_once('.').map_or(file, |(stem, _)| stem);
-    meaning::phases(&sections, name, Some(stem).filter(|stem| !stem.is_empty()))
+    Some(stem).filter(|stem| !stem.is_empty())
 }
 
 /// The phases of a fio command line, or of several that shell operators and `sleep` join: what
@@ -40,4 +45,14 @@ pub fn from_job_file(name: &str, text: &str, include: Include<'_>) -> Result<Vec
 pub fn from_command(text: &str, include: Include<'_>) -> Result<Vec<Workload>, Error> {
     let sections = written::read_command(text, include)?;
     meaning::phases(&sections, "a fio command line", None)
+}
+
+/// The phases of a file of such commands, a shell's script; comments and what only reports
+/// (`iostat`, `echo`) are passed over.
+///
+/// # Errors
+/// As [`from_job_file`]; the first line that is for a shell alone.
+pub fn from_script(name: &str, text: &str, include: Include<'_>) -> Result<Vec<Workload>, Error> {
+    let sections = written::read_script(name, text, include)?;
+    meaning::phases(&sections, name, stem(name))
 }

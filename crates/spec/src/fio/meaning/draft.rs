@@ -13,6 +13,7 @@ use std::sync::Arc;
 use super::chosen::Chosen;
 use super::classes::{Class, is_usual};
 use crate::error::Error;
+use crate::fio::options;
 use crate::fio::written::{Place, Section, Setting};
 use crate::workload::{FioOption, Job};
 
@@ -55,6 +56,7 @@ impl<'a> Draft<'a> {
     fn read_rest(&mut self) {
         let settings: Vec<&Setting> = self.chosen.all().collect();
         for setting in settings {
+            self.note_variables(setting);
             match Class::of(setting.option) {
                 Some(Class::Meaning | Class::Silent) => {}
                 Some(Class::Kept) => self.keep(setting),
@@ -73,6 +75,15 @@ impl<'a> Draft<'a> {
         }
     }
 
+    /// Says what was put into a setting from outside: elsewhere it may be something else.
+    fn note_variables(&mut self, setting: &Setting) {
+        for variable in setting.variables.iter() {
+            let origin =
+                if variable.starts_with("${") { "the environment" } else { "this machine" };
+            self.note(setting, &format!("{variable} is from {origin}"));
+        }
+    }
+
     /// Says what becomes of a setting.
     pub fn note(&mut self, setting: &Setting, text: &str) {
         let note = format!("{}: {}: {text}", setting.place.words(), written(setting));
@@ -81,6 +92,11 @@ impl<'a> Draft<'a> {
 
     /// Leaves a setting to fio.
     pub fn beyond(&mut self, setting: &Setting, why: &str) {
+        let came = options::came(setting.name(), setting.value.as_deref().unwrap_or_default());
+        let why = match came {
+            Some(version) => format!("{why} (came {})", version.came()),
+            None => why.to_owned(),
+        };
         self.job.fio.push(option(setting, Some(why)));
     }
 
@@ -110,17 +126,24 @@ fn written(setting: &Setting) -> String {
 
 /// Passwords and keys stay out of messages and records; no engine that takes them is ever run.
 fn shown_value(setting: &Setting) -> Option<String> {
-    let is_secret = ["http_pass", "http_s3_key", "http_s3_keyid", "http_swift_auth_token"]
-        .contains(&setting.name())
+    let is_secret = [
+        "http_pass",
+        "http_s3_key",
+        "http_s3_keyid",
+        "http_swift_auth_token",
+        "http_s3_security_token",
+        "rbd_encryption_passphrase",
+    ]
+    .contains(&setting.name())
         || setting.name().ends_with("customer_key");
     setting.value.as_deref().map(|value| if is_secret { "***".into() } else { value.to_owned() })
 }
 
-fn option(setting: &Setting, beyond: Option<&str>) -> FioOption {
+fn option(setting: &Setting, beyond: Option<String>) -> FioOption {
     FioOption {
         name: setting.name().to_owned(),
         value: shown_value(setting),
         place: setting.place.words(),
-        beyond: beyond.map(str::to_owned),
+        beyond,
     }
 }

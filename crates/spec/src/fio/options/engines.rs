@@ -73,7 +73,7 @@ pub(super) static OPTIONS: &[(&[&str], &[OptionInfo])] = &[
             named("uncached", INTEGER),
             named("nowait", Bool),
             named("force_async", INTEGER),
-            named("cmd_type", Choice(&["nvme"])),
+            named("cmd_type", Choice(&["nvme", "bsg"])),
         ],
     ),
     (
@@ -123,7 +123,11 @@ pub(super) static OPTIONS: &[(&[&str], &[OptionInfo])] = &[
         &[
             named("hostname", Text),
             named("port", within(1, 65_535)),
-            aliased("protocol", "proto", Choice(&["tcp", "tcpv6", "udp", "udpv6", "unix"])),
+            aliased(
+                "protocol",
+                "proto",
+                Choice(&["tcp", "tcpv6", "udp", "udpv6", "unix", "vsock"]),
+            ),
             named("nodelay", Bool),
             named("listen", Flag),
             named("pingpong", Flag),

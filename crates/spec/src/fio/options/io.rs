@@ -62,7 +62,7 @@ pub(super) static OPTIONS: &[OptionInfo] = &[
     named("random_generator", Choice(&["tausworthe", "lfsr", "tausworthe64"])),
     named(
         "random_distribution",
-        Choice(&["random", "zipf", "pareto", "normal", "zoned", "zoned_abs"]),
+        Choice(&["random", "zipf", "pareto", "normal", "zoned", "zoned_abs", "sequence"]),
     ),
     named("percentage_random", within(0, 100)),
     named("percentage_sequential", Removed),
@@ -74,7 +74,7 @@ pub(super) static OPTIONS: &[OptionInfo] = &[
         Choice(&["random", "zipf", "pareto", "normal", "gauss", "roundrobin", "sequential"]),
     ),
     named("fallocate", Choice(&["none", "native", "posix", "keep", "truncate", "0", "1"])),
-    named("fadvise_hint", Choice(&["0", "1", "random", "sequential"])),
+    named("fadvise_hint", Choice(&["0", "1", "random", "sequential", "noreuse"])),
     named("fsync", INTEGER),
     named("fdatasync", INTEGER),
     named("write_barrier", INTEGER),

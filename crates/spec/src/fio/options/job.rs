@@ -26,6 +26,7 @@ pub(super) static OPTIONS: &[OptionInfo] = &[
             "xxhash",
             "meta",
             "pattern",
+            "pattern_hdr",
             "null",
         ]),
     ),
@@ -186,7 +187,11 @@ pub(super) static OPTIONS: &[OptionInfo] = &[
     named("flow", within(0, 1000)),
     named("flow_watermark", Ignored),
     named("flow_sleep", INTEGER),
-    aliased("steadystate", "ss", Choice(&["iops", "iops_slope", "bw", "bw_slope"])),
+    aliased(
+        "steadystate",
+        "ss",
+        Choice(&["iops", "iops_slope", "bw", "bw_slope", "lat", "lat_slope"]),
+    ),
     aliased("steadystate_duration", "ss_dur", Time { bare: Seconds }),
     aliased("steadystate_ramp_time", "ss_ramp", Time { bare: Seconds }),
     // Of fio's profiles `tiobench` and `act`: fio takes them in any job file, without effect.

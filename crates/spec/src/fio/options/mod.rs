@@ -1,16 +1,20 @@
-//! Every option of fio 3.33: its names and how its value is read.
+//! Every option of fio: its names, how its value is read, and since when it is there.
 //!
 //! The tables follow `options.c` and the engines' own option lists of fio 3.33, and are compared
-//! with `fio --cmdhelp` and `fio --enghelp` by a test.
+//! with `fio --cmdhelp` and `fio --enghelp` by a test; `newer` has what came after.
 
 mod engines;
 mod io;
 mod job;
+mod newer;
 #[cfg(test)]
 mod tests;
+mod version;
 
 use std::cmp::Ordering;
 use std::sync::LazyLock;
+
+pub use version::{NEWEST_KNOWN, Version, came, gone};
 
 /// An option of fio.
 #[derive(Debug, PartialEq)]
@@ -21,6 +25,15 @@ pub struct OptionInfo {
     pub alias: Option<&'static str>,
     /// How its value is read.
     pub kind: Kind,
+    /// The release of fio 3 that it came in, or 33 if it was there before: see
+    /// [`OptionInfo::came`].
+    since: u8,
+}
+
+impl OptionInfo {
+    const fn since(self, since: u8) -> Self {
+        Self { since, ..self }
+    }
 }
 
 /// How fio reads the value of an option.
@@ -104,11 +117,11 @@ const fn floats(most: usize) -> Kind {
 }
 
 const fn named(name: &'static str, kind: Kind) -> OptionInfo {
-    OptionInfo { name, alias: None, kind }
+    OptionInfo { name, alias: None, kind, since: newer::OLDEST }
 }
 
 const fn aliased(name: &'static str, alias: &'static str, kind: Kind) -> OptionInfo {
-    OptionInfo { name, alias: Some(alias), kind }
+    OptionInfo { name, alias: Some(alias), kind, since: newer::OLDEST }
 }
 
 /// The option of that name or alias that every job may have, whatever its engine.
@@ -118,7 +131,7 @@ pub fn find(name: &str) -> Option<&'static OptionInfo> {
 
 /// The option of that name or alias that `engine` adds.
 pub fn find_of_engine(engine: &str, name: &str) -> Option<&'static OptionInfo> {
-    of_engine(engine).iter().find(|option| option.name == name || option.alias == Some(name))
+    of_engine(engine).find(|option| option.name == name || option.alias == Some(name))
 }
 
 /// Engines that have an option of that name; most of them need hardware or a library.
@@ -126,27 +139,29 @@ pub fn engines_with(name: &str) -> impl Iterator<Item = &'static str> {
     let has = move |options: &[OptionInfo]| {
         options.iter().any(|option| option.name == name || option.alias == Some(name))
     };
-    engines::OPTIONS
-        .iter()
-        .filter(move |(_, options)| has(options))
-        .flat_map(|(names, _)| *names)
-        .copied()
+    lists().filter(move |(_, options)| has(options)).flat_map(|(names, _)| *names).copied()
 }
 
 /// What `engine` adds to the options of every job; nothing for an engine that is not known.
-pub fn of_engine(engine: &str) -> &'static [OptionInfo] {
-    let found = engines::OPTIONS.iter().find(|(names, _)| names.contains(&engine));
-    found.map_or(&[], |(_, options)| options)
+pub fn of_engine(engine: &str) -> impl Iterator<Item = &'static OptionInfo> + use<'_> {
+    lists().filter(move |(names, _)| names.contains(&engine)).flat_map(|(_, options)| *options)
 }
 
 /// Engines that have options of their own.
 pub fn engines() -> impl Iterator<Item = &'static str> {
-    engines::OPTIONS.iter().flat_map(|(names, _)| *names).copied()
+    lists().flat_map(|(names, _)| *names).copied()
+}
+
+/// Engines that share a list of options, and the list.
+type List = (&'static [&'static str], &'static [OptionInfo]);
+
+fn lists() -> impl Iterator<Item = &'static List> {
+    engines::OPTIONS.iter().chain(newer::OF_ENGINES)
 }
 
 /// The options that every job may have.
 pub fn all() -> impl Iterator<Item = &'static OptionInfo> {
-    io::OPTIONS.iter().chain(job::OPTIONS)
+    io::OPTIONS.iter().chain(job::OPTIONS).chain(newer::OPTIONS)
 }
 
 type Named = (&'static str, &'static OptionInfo);

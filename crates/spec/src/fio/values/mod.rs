@@ -21,6 +21,12 @@ use number::Unreadable;
 /// Values for reads, writes and trims; `None` keeps what was set before (`bs=,8k`).
 pub type PerDirection<T> = [Option<T>; 3];
 
+/// The whole number that an expression without units makes.
+pub(super) fn computed(expression: &str) -> Option<i64> {
+    let value = arithmetic::evaluate(expression, false).ok()?;
+    (!value.has_unit).then_some(value.integer)
+}
+
 impl Setting {
     /// The value, or nothing where the option stands alone.
     pub fn text(&self) -> &str {

@@ -18,7 +18,8 @@ fn setting_with(name: &str, value: Option<&str>, kb_base: u16) -> Setting {
     let value_span = value.map_or(0..0, |_| name.len() + 1..text.len());
     let place = Place { source: "job.fio".into(), line: 7, span: 0..text.len(), text };
     let option = find(name).unwrap();
-    Setting { option, value: value.map(Into::into), place: Arc::new(place), value_span, kb_base }
+    let (value, variables) = (value.map(Into::into), Arc::default());
+    Setting { option, value, variables, place: Arc::new(place), value_span, kb_base }
 }
 
 fn setting(name: &str, value: &str) -> Setting {

@@ -35,14 +35,14 @@ type Value = (String, Range<usize>);
 
 /// The jobs of one command: those on it, then those of the job files it names.
 pub(super) fn read(
-    text: &Arc<str>,
+    (source, text): (&Arc<str>, &Arc<str>),
     words: &[Word],
     include: Include<'_>,
     budget: &mut Budget,
 ) -> Result<Vec<Section>, Error> {
     let (collector, files) = (Collector::new(), Vec::new());
     let (wanted, ignored) = (HashSet::new(), Vec::new());
-    let mut reader = Arguments { text, collector, budget, files, wanted, ignored };
+    let mut reader = Arguments { source, text, collector, budget, files, wanted, ignored };
     reader.words(words)?;
     let mut sections = reader.collector.finish(reader.budget)?;
     reader.job_files(include, &mut sections)?;
@@ -53,6 +53,7 @@ pub(super) fn read(
 }
 
 struct Arguments<'a> {
+    source: &'a Arc<str>,
     text: &'a Arc<str>,
     collector: Collector,
     budget: &'a mut Budget,
@@ -109,10 +110,12 @@ impl Arguments<'_> {
         }
         let begins = |known: &&str| !name.is_empty() && known.starts_with(name);
         let mut found: Vec<(&str, Meaning)> = Vec::new();
+        // What came later makes no beginning ambiguous that was plain before.
+        let old = |option: &&OptionInfo| option.came().is_none();
         for option in program::ALL.iter().filter(|option| begins(&option.name)) {
             found.push((option.name, Meaning::Program(option)));
         }
-        for option in options::all().chain(options::of_engine(engine)) {
+        for option in options::all().chain(options::of_engine(engine)).filter(old) {
             let names = std::iter::once(option.name).chain(option.alias);
             found.extend(names.filter(begins).map(|known| (known, Meaning::Job(option))));
         }
@@ -188,6 +191,7 @@ impl Arguments<'_> {
             name: option.name.to_owned(),
             name_span: name_span(word, option.name),
             value: value.map(Arc::from),
+            variables: Arc::default(),
             value_span,
             place,
         })
@@ -195,13 +199,9 @@ impl Arguments<'_> {
 
     fn job_files(&mut self, include: Include<'_>, found: &mut Vec<Section>) -> Result<(), Error> {
         for (nth, (name, span)) in std::mem::take(&mut self.files).into_iter().enumerate() {
-            let place = Place {
-                source: super::command::SOURCE.into(),
-                line: 0,
-                text: self.text.clone(),
-                span,
-            };
-            let text = include(&name).map_err(|why| {
+            let place =
+                Place { source: self.source.clone(), line: 0, text: self.text.clone(), span };
+            let text = include.file(&name).map_err(|why| {
                 place.mark(Error::syntax(format!("`{name}` cannot be read: {why}"), ""))
             })?;
             if nth > 0 {
@@ -216,8 +216,9 @@ impl Arguments<'_> {
             let stonewall = options::find("stonewall").filter(|_| nth > 0);
             if let (Some(option), Some(first)) = (stonewall, sections.first_mut()) {
                 let place = Arc::new(place);
-                let setting =
-                    Setting { option, value: None, place, value_span: 0..0, kb_base: 1024 };
+                let variables = Arc::default();
+                let (value, value_span, kb_base) = (None, 0..0, 1024);
+                let setting = Setting { option, value, variables, place, value_span, kb_base };
                 first.settings.insert(0, setting);
             }
             found.append(&mut sections);
@@ -226,7 +227,7 @@ impl Arguments<'_> {
     }
 
     fn place(&self, word: &Word) -> Arc<Place> {
-        let source = super::command::SOURCE.into();
+        let source = self.source.clone();
         Arc::new(Place { source, line: 0, text: self.text.clone(), span: word.span.clone() })
     }
 

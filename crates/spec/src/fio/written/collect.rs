@@ -18,6 +18,8 @@ const DEFAULT_ENGINE: &str = "psync";
 pub(super) struct Raw {
     pub name: String,
     pub value: Option<Arc<str>>,
+    /// What was put into it from outside of the text.
+    pub variables: Arc<[String]>,
     pub place: Arc<Place>,
     /// Bytes of the place's text.
     pub name_span: Range<usize>,
@@ -129,9 +131,10 @@ impl Collector {
     }
 
     fn add_known(&mut self, option: &'static OptionInfo, raw: Raw) -> Result<(), Error> {
-        let Raw { value, place, value_span, .. } = raw;
+        let Raw { value, variables, place, value_span, .. } = raw;
         let given = self.given();
-        let setting = Setting { option, value, place, value_span, kb_base: given.kb_base };
+        let setting =
+            Setting { option, value, variables, place, value_span, kb_base: given.kb_base };
         setting.check()?;
         match option.name {
             "kb_base" => given.kb_base = if setting.choice()?.0 == "1000" { 1000 } else { 1024 },
@@ -151,14 +154,15 @@ impl Collector {
     /// Why a name stands for nothing.
     pub fn unknown(&self, name: &str, place: &Place, span: &Range<usize>) -> Error {
         let engines: Vec<_> = options::engines_with(name).collect();
-        let error = if engines.is_empty() {
+        let error = if let Some((had, advice)) = options::gone(name) {
+            Error::syntax(format!("`{name}` was an option of {had}"), advice)
+        } else if engines.is_empty() {
+            let none = format!("no fio up to {} has an option `{name}`", options::NEWEST_KNOWN);
             let problem = match closest(name) {
-                Some(better) => {
-                    format!("fio has no option `{name}`; did you mean `{better}`?")
-                }
-                None => format!("fio has no option `{name}`"),
+                Some(better) => format!("{none}; did you mean `{better}`?"),
+                None => none,
             };
-            Error::syntax(problem, "`fio --cmdhelp=all` lists its options")
+            Error::syntax(problem, "`fio --cmdhelp=all` lists those of the fio on this machine")
         } else {
             let (owners, engine) = (engines.join(", "), self.engine());
             Error::syntax(

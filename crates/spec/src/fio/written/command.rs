@@ -7,17 +7,14 @@ use super::shell::{self, Joint, Simple, Word};
 use super::{Include, Place, Section, arguments};
 use crate::error::Error;
 
-/// What a command line is called where a file has its name.
-pub(super) const SOURCE: &str = "a command line";
-
 /// Longest `sleep` that makes sense between two commands: a day.
 const LONGEST_SLEEP_S: f64 = 86_400.0;
 
-/// The sections of all commands.
-pub(super) fn read(text: &str, include: Include<'_>) -> Result<Vec<Section>, Error> {
+/// The sections of all commands; `source` is what the text is called.
+pub(super) fn read(source: &str, text: &str, include: Include<'_>) -> Result<Vec<Section>, Error> {
     let mut budget = Budget::new();
     budget.text(text)?;
-    let text: Arc<str> = text.into();
+    let (source, text): (Arc<str>, Arc<str>) = (source.into(), text.into());
     let mut clock = Clock { phase: 0, began_ns: None, now_ns: 0, command: 0 };
     let (mut found, mut beside) = (Vec::new(), Vec::new());
     for Simple { words, joint } in shell::commands(&text)? {
@@ -25,14 +22,16 @@ pub(super) fn read(text: &str, include: Include<'_>) -> Result<Vec<Section>, Err
             Program::Wait => clock.next_phase(),
             Program::Sleep(ns) if joint == Joint::Sequence => clock.pause(ns),
             Program::Sleep(_) => {}
+            Program::Nothing => {}
             // What is published with it, to watch the devices.
-            Program::Iostat => {
+            Program::Watch => {
                 let span = words[0].span.start..words[words.len() - 1].span.end;
-                let (source, text) = (SOURCE.into(), Arc::clone(&text));
+                let (source, text) = (Arc::clone(&source), Arc::clone(&text));
                 beside.push(Arc::new(Place { source, line: 0, text, span }));
             }
             Program::Fio(arguments) => {
-                let mut sections = arguments::read(&text, arguments, include, &mut budget)?;
+                let mut sections =
+                    arguments::read((&source, &text), arguments, include, &mut budget)?;
                 if sections.is_empty() {
                     let span = words[0].span.start..words[words.len() - 1].span.end;
                     return Err(no_job().at(&text, span));
@@ -98,7 +97,10 @@ enum Program<'a> {
     Fio(&'a [Word]),
     Sleep(u64),
     Wait,
-    Iostat,
+    /// It reports.
+    Watch,
+    /// It is about the shell itself.
+    Nothing,
 }
 
 /// What a command runs. `sudo` and the `$` of a prompt in front of it change nothing here.
@@ -118,7 +120,8 @@ fn program<'a>(text: &str, words: &'a [Word]) -> Result<Program<'a>, Error> {
         "fio" | "fio.exe" => Ok(Program::Fio(arguments)),
         "sleep" => sleep(text, first, arguments).map(Program::Sleep),
         "wait" => Ok(Program::Wait),
-        "iostat" => Ok(Program::Iostat),
+        "iostat" | "vmstat" | "mpstat" | "sar" | "echo" | "date" => Ok(Program::Watch),
+        "set" | "true" => Ok(Program::Nothing),
         _ => {
             let (name, advice) = if first.text.starts_with('-') {
                 (&first.text, "begin with fio")

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::budget::Budget;
 use super::collect::{Collector, Raw};
 use super::place::Place;
+use super::variables::{self, Replaced};
 use super::{Include, Section};
 use crate::error::Error;
 
@@ -41,6 +42,8 @@ struct File<'a> {
 
 impl File<'_> {
     fn lines(&mut self, source: &Arc<str>, text: &str, depth: usize) -> Result<(), Error> {
+        // Editors of other systems begin files with a byte-order mark.
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         for (number, line) in text.split('\n').enumerate() {
             let span = meaningful(line);
             if span.is_empty() {
@@ -122,10 +125,10 @@ impl File<'_> {
         }
         // fio looks beside the including file, too.
         let beside = place.source.rfind('/').map(|at| format!("{}{name}", &place.source[..=at]));
-        let first = (self.include)(name).map(|text| (name.to_owned(), text));
+        let first = self.include.file(name).map(|text| (name.to_owned(), text));
         let found = match (first, beside) {
             (Err(error), Some(beside)) if !name.starts_with('/') => {
-                (self.include)(&beside).map(|text| (beside, text)).map_err(|_| error)
+                self.include.file(&beside).map(|text| (beside, text)).map_err(|_| error)
             }
             (first, _) => first,
         };
@@ -137,25 +140,32 @@ impl File<'_> {
     }
 
     fn option(&mut self, place: Place) -> Result<(), Error> {
-        refuse_variables(&place)?;
+        let Replaced { text: read, variables } = variables::replace(&place, self.include)?;
         let (line, from) = (place.text.clone(), place.span.start);
-        let text = &line[place.span.clone()];
-        let (name, value) = match text.split_once('=') {
-            Some((name, value)) => (name, Some(value)),
-            None => (text, None),
-        };
+        let (name, value) = halves(&line[place.span.clone()]);
         let value_span = value.map_or(0..0, |value| place.span.end - value.len()..place.span.end);
         // A caret is wanted under the value without its blanks.
         let blanks = value.map_or(0, |value| value.len() - value.trim_start().len());
+        let name_span = from..from + name.trim_end_matches(is_blank).len();
+        let (name, value) = halves(&read);
         let raw = Raw {
             name: name.trim_end_matches(is_blank).to_owned(),
-            name_span: from..from + name.trim_end_matches(is_blank).len(),
+            name_span,
             value: value.map(Arc::from),
+            variables: variables.into(),
             value_span: value_span.start + blanks..value_span.end,
             place: Arc::new(place),
         };
         self.pending.push(raw);
         Ok(())
+    }
+}
+
+/// An option's name, and its value if it has one.
+fn halves(text: &str) -> (&str, Option<&str>) {
+    match text.split_once('=') {
+        Some((name, value)) => (name, Some(value)),
+        None => (text, None),
     }
 }
 
@@ -170,39 +180,4 @@ fn meaningful(line: &str) -> Range<usize> {
     let text = line[..end].trim_end_matches(is_blank);
     let start = text.len() - text.trim_start_matches(is_blank).len();
     start..text.len()
-}
-
-/// Variables that fio replaces by facts of the machine or of its environment.
-fn refuse_variables(place: &Place) -> Result<(), Error> {
-    let text = &place.text[place.span.clone()];
-    if !text.contains('$') {
-        return Ok(());
-    }
-    let refuse = |at: usize, name: &str, why: &str, advice: String| {
-        let start = place.span.start + at;
-        let error = Error::syntax(format!("`{name}` {why}"), advice);
-        Err(place.mark_part(error, start..start + name.len()))
-    };
-    for word in ["$pagesize", "$mb_memory", "$ncpus"] {
-        if let Some(at) = text.find(word) {
-            return refuse(
-                at,
-                word,
-                "depends on the machine, and a workload is the same everywhere",
-                "write the number".to_owned(),
-            );
-        }
-    }
-    if let Some(at) = text.find("${")
-        && let Some(length) = text[at..].find('}')
-    {
-        let name = &text[at..=at + length];
-        return refuse(
-            at,
-            name,
-            "is a variable of fio's environment, which is not known here",
-            "write its value".to_owned(),
-        );
-    }
-    Ok(())
 }

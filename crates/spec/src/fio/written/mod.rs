@@ -6,15 +6,18 @@ mod closest;
 mod collect;
 mod command;
 mod ini;
+mod outside;
 mod place;
 mod program;
 mod setting;
 mod shell;
 #[cfg(test)]
 mod tests;
+mod variables;
 
 use std::sync::Arc;
 
+pub use outside::{Include, Machine, Outside};
 pub use place::Place;
 pub use setting::Setting;
 
@@ -40,12 +43,9 @@ pub struct Section {
     pub ignored: Vec<Arc<Place>>,
 }
 
-/// Gives the text of a file by its name, or says why not.
-pub type Include<'a> = &'a dyn Fn(&str) -> Result<String, String>;
-
 /// Reads a job file.
 ///
-/// `include` gives the text of the files that `include` lines name. Every value is one that its
+/// `include` gives the text of the files that `include` lines name, and the variables. Every value is one that its
 /// option can have. Errors name the file and line.
 pub fn read_job_file(name: &str, text: &str, include: Include<'_>) -> Result<Vec<Section>, Error> {
     let mut budget = budget::Budget::new();
@@ -65,5 +65,13 @@ pub fn read_job_file(name: &str, text: &str, include: Include<'_>) -> Result<Vec
 /// `include` gives the text of job files that the command names. Every value is one that its
 /// option can have. Errors underline the part of the text.
 pub fn read_command(text: &str, include: Include<'_>) -> Result<Vec<Section>, Error> {
-    command::read(text, include)
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let name = if text.trim_end().contains('\n') { "the script" } else { place::COMMAND_LINE };
+    read_script(name, text, include)
+}
+
+/// The same of a file, in which places have a line and `name`.
+pub fn read_script(name: &str, text: &str, include: Include<'_>) -> Result<Vec<Section>, Error> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    command::read(name, text, include).map_err(|error| place::by_line(error, name))
 }

@@ -14,6 +14,8 @@ pub struct Setting {
     pub option: &'static OptionInfo,
     /// What stands behind `=`, without blanks around it; `None` where nothing does.
     pub value: Option<Arc<str>>,
+    /// What was put into it from the environment and the machine, as written: `${SIZE}`, `$ncpus`.
+    pub variables: Arc<[String]>,
     /// Where it is written.
     pub place: Arc<Place>,
     /// The value's bytes in the place's text; empty where there is no value.

@@ -35,8 +35,7 @@ pub(super) static ROWS: &[Row] = &[
     noted("iodepth_batch_complete_max", "0|1", AT_ONCE),
     noted("iodepth_low", "0", AT_ONCE),
     beyond("serialize_overlap", "0", "waits for I/Os to the same place"),
-    // Native jobs with a rate keep their schedule whether or not earlier I/Os are done.
-    kept("io_submit_mode"),
+    meaning("io_submit_mode"),
     meaning("fadvise_hint"),
     meaning("fsync"),
     meaning("fdatasync"),

@@ -2,6 +2,7 @@
 
 mod drive;
 mod engines;
+mod newer;
 mod place;
 mod report;
 
@@ -56,7 +57,7 @@ pub(super) fn is_usual(value: Option<&str>, usual: &str) -> bool {
 type Row = (&'static str, Class);
 
 fn rows() -> impl Iterator<Item = Row> {
-    let families = [place::ROWS, drive::ROWS, report::ROWS, engines::ROWS];
+    let families = [place::ROWS, drive::ROWS, report::ROWS, engines::ROWS, newer::ROWS];
     families.into_iter().flatten().copied()
 }
 

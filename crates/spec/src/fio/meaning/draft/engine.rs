@@ -2,11 +2,12 @@
 
 use super::Draft;
 use crate::error::Error;
+use crate::fio::written::Setting;
 use crate::workload::Engine;
 
 const BUFFERED_AIO: &str = "io_uring here; buffered libaio in fio does one I/O at a time";
 
-impl Draft<'_> {
+impl<'a> Draft<'a> {
     pub(super) fn read_engine(&mut self) -> Result<(), Error> {
         let buffered = self.chosen.last_of(&["direct", "buffered"]);
         self.job.direct = match buffered {
@@ -24,6 +25,21 @@ impl Draft<'_> {
         }
         if let Some(setting) = self.chosen.get("sqthread_poll") {
             self.job.sqpoll = self.job.engine == Engine::IoUring && setting.boolean()?;
+        }
+        self.read_submit_mode()
+    }
+
+    /// With `offload`, fio's worker threads, `iodepth` of them, do what the job's own would do one
+    /// after the other. Native jobs with a rate keep their schedule whether or not earlier I/Os
+    /// are done.
+    fn read_submit_mode(&mut self) -> Result<(), Error> {
+        let Some(setting) = self.is_offloaded() else { return Ok(()) };
+        let depth = self.chosen.get("iodepth").map_or(Ok(1), Setting::small)?;
+        if depth > 1 && !self.job.engine.is_async() {
+            self.beyond(setting, "keeps I/Os of a synchronous engine in flight, a thread for each");
+        } else {
+            self.keep(setting);
+            self.note(setting, "each thread submits its own I/Os; in fio others do it for it");
         }
         Ok(())
     }
@@ -60,13 +76,17 @@ impl Draft<'_> {
         }
     }
 
+    fn is_offloaded(&self) -> Option<&'a Setting> {
+        self.chosen.get("io_submit_mode").filter(|setting| setting.word().0 == "offload")
+    }
+
     fn read_depth(&mut self) -> Result<(), Error> {
         let Some(setting) = self.chosen.get("iodepth") else { return Ok(()) };
         let depth = setting.small()?.max(1);
         let own_engine = self.job.fio.iter().any(|o| o.name == "ioengine" && o.beyond.is_some());
         if self.job.engine.is_async() {
             self.job.queue_depth = depth;
-        } else if own_engine {
+        } else if own_engine || (depth > 1 && self.is_offloaded().is_some()) {
             self.keep(setting);
         } else if depth > 1 {
             // As fio does: "queue depth will be capped at 1".

@@ -68,10 +68,9 @@ impl Draft<'_> {
     }
 
     fn read_random(&mut self, directions: Directions) -> Result<Pattern, Error> {
-        let norandommap = match self.chosen.get("norandommap") {
-            Some(setting) => setting.boolean()?,
-            None => false,
-        };
+        // An LFSR comes to every block once before any comes again, map or not.
+        let lfsr = self.chosen.get("random_generator").is_some_and(|s| s.word().0 == "lfsr");
+        let norandommap = self.chosen.switch("norandommap", false)? && !lfsr;
         // fio's map of blocks done is of blocks of one size; `read_blocks` takes it away where
         // sizes differ.
         let mut pattern = if norandommap { Pattern::Random } else { Pattern::Shuffled };

@@ -3,6 +3,7 @@
 
 use super::Draft;
 use crate::error::Error;
+use crate::fio::meaning::chosen::bytes_of;
 use crate::fio::values::Amount;
 use crate::fio::written::Setting;
 use crate::fio_write::file_name;
@@ -12,7 +13,7 @@ use crate::workload::{BlockSizes, Files, Pattern};
 const REPLACED: &str = "TARGET takes its place";
 const PERCENT: &str = "a share of a size that only the target knows";
 
-impl Draft<'_> {
+impl<'a> Draft<'a> {
     pub(super) fn read_places(&mut self) -> Result<(), Error> {
         if let Some(setting) = self.chosen.get("numjobs") {
             self.job.threads = setting.small()?.max(1);
@@ -33,8 +34,8 @@ impl Draft<'_> {
         {
             self.beyond(setting, "turns to its files in another order than one after the other");
         }
-        self.read_size()?;
-        self.read_offset()
+        self.read_offset()?;
+        self.read_size()
     }
 
     /// All threads share these files.
@@ -65,9 +66,9 @@ impl Draft<'_> {
         }
     }
 
-    /// `size` is all of a thread's files together; `filesize` is each of them.
+    /// `size` is what a thread uses of all its files together, behind `offset`; `filesize` is the
+    /// whole of each of them, `offset` included (`setup_files` of fio's `filesetup.c`).
     fn read_size(&mut self) -> Result<(), Error> {
-        let files = u64::from(self.job.files_per_thread);
         let each = self.read_filesize()?;
         let largest = u64::from(self.job.block_sizes.max_bytes());
         let mut whole = None;
@@ -75,12 +76,13 @@ impl Draft<'_> {
             match setting.amount()? {
                 Amount::Bytes(0) | Amount::Percent(100) => {}
                 Amount::Bytes(bytes) => whole = Some((setting, bytes)),
+                Amount::Percent(_) if each.is_some() => {}
                 Amount::Percent(_) => self.beyond(setting, PERCENT),
                 Amount::Zones(_) => self.beyond(setting, "a number of zones"),
             }
         }
         match (whole, each) {
-            (_, Some(each)) => self.job.size_bytes = each.saturating_mul(files),
+            (_, Some((setting, each))) => self.use_files(setting, each)?,
             (Some((setting, bytes)), None) => {
                 if bytes < largest {
                     let problem = "it is below the block size, as fio says too";
@@ -102,14 +104,41 @@ impl Draft<'_> {
         Ok(())
     }
 
-    fn read_filesize(&mut self) -> Result<Option<u64>, Error> {
+    /// Of files of so many bytes each, what lies behind `offset`, or `size` percent of the file
+    /// if that is less.
+    fn use_files(&mut self, filesize: &Setting, each: u64) -> Result<(), Error> {
+        let offset = self.job.offset_bytes;
+        let Some(behind) = each.checked_sub(offset) else {
+            let (offset, each) = (format_bytes(offset), format_bytes(each));
+            let problem = format!("a file of {each} ends before the offset of {offset}");
+            return Err(
+                filesize.refuse_value(&problem, "write a larger filesize, as fio asks, too")
+            );
+        };
+        let share = match self.chosen.get("size").map(Setting::amount).transpose()? {
+            Some(Amount::Percent(percent)) => {
+                let blocks = u64::from(self.job.block_sizes.min_bytes()).max(1);
+                let share = bytes_of(Amount::Percent(percent), each).unwrap_or(each).min(behind);
+                share / blocks * blocks
+            }
+            _ => behind,
+        };
+        if share < u64::from(self.job.block_sizes.max_bytes()) {
+            let problem = "what is left of it is below the block size, as fio says too";
+            return Err(filesize.refuse_value(problem, "write a larger filesize"));
+        }
+        self.job.size_bytes = share.saturating_mul(self.job.files_per_thread.into());
+        Ok(())
+    }
+
+    fn read_filesize(&mut self) -> Result<Option<(&'a Setting, u64)>, Error> {
         let Some(setting) = self.chosen.get("filesize") else { return Ok(None) };
         let (least, most) = setting.span()?;
         if least != most {
             self.beyond(setting, "files of random sizes");
             return Ok(None);
         }
-        Ok(Some(most).filter(|bytes| *bytes > 0))
+        Ok(Some(most).filter(|bytes| *bytes > 0).map(|bytes| (setting, bytes)))
     }
 
     /// Bytes that one loop moves: `size`, even where `filesize` makes the files larger. Of each

@@ -29,6 +29,16 @@ fn engines() {
     direct=true engine=io_uring invalidate=false submit_batch=1 [ioengine=posixaio: kept]
     note: ioengine=posixaio: io_uring here
     ");
+    // Threads of fio's would keep 8 I/Os in flight; with one, or with an asynchronous engine, they
+    // only stand in for the job's own.
+    assert_snapshot!(job("ioengine=psync\niodepth=8\nio_submit_mode=offload"), @"
+    [iodepth=8: kept] [io_submit_mode=offload: keeps I/Os of a synchronous engine in flight, a thread for each]
+    ");
+    assert_snapshot!(job("ioengine=io_uring\niodepth=8\ndirect=1\nio_submit_mode=offload"), @"
+    direct=true engine=io_uring invalidate=false queue_depth=8 submit_batch=1 [io_submit_mode=offload: kept]
+    note: io_submit_mode=offload: each thread submits its own I/Os; in fio others do it for it
+    ");
+    assert_snapshot!(job("io_submit_mode=inline"), @"as usual");
     assert_snapshot!(job("ioengine=null"), @"engine=null invalidate=false");
     assert_snapshot!(job("ioengine=cpuio\ncpuload=50\niodepth=4"), @"[ioengine=cpuio: is an engine that only fio has] [iodepth=4: kept] [cpuload=50: belongs to an engine that only fio has]");
     assert_snapshot!(job("ioengine=external:/tmp/x.so"), @"[ioengine=external:/tmp/x.so: is an engine that only fio has]");
@@ -52,6 +62,8 @@ fn orders() {
     assert_snapshot!(job("rw=randread"), @"pattern=shuffled");
     assert_snapshot!(job("rw=randread\nnorandommap"), @"pattern=random");
     assert_snapshot!(job("rw=randread\nnorandommap=0"), @"pattern=shuffled");
+    assert_snapshot!(job("rw=randread\nnorandommap\nrandom_generator=lfsr"), @"pattern=shuffled [random_generator=lfsr: kept]");
+    assert_snapshot!(job("rw=randread\nnorandommap\nrandom_generator=tausworthe64"), @"pattern=random [random_generator=tausworthe64: kept]");
     assert_snapshot!(job("rw=read:4k"), @"pattern={strided:8192}");
     assert_snapshot!(job("rw=read:-8k"), @"pattern={backward:4096}");
     assert_snapshot!(job("rw=read:4k\nbsrange=4k-8k"), @"block_sizes={range:{max:8192,min:4096}} [rw=read:4k: skips in a way of its own]");

@@ -71,13 +71,13 @@ fn windows_are_told() {
       note: test.fio, line 8: runtime=60: measured are 57s after 3s, together with other jobs
     ");
     assert_snapshot!(with_global("[a]\nruntime=60\n[b]\nstartdelay=4\nruntime=5"), @"
-    test: 0s ramp, 60s
+    test: 0s ramp, 1m
       a: as usual
       b: end_after_ns=9000000000 start_delay_ns=4000000000
     ");
     // The first job is over before the other's ramp is: the other one decides.
     assert_snapshot!(with_global("[a]\nruntime=5\n[b]\nramp_time=8\nruntime=60"), @"
-    test: 8s ramp, 60s
+    test: 8s ramp, 1m
       a: end_after_ns=5000000000
       b: as usual
       note: test.fio, line 6: runtime=5: it is over before the other jobs' ramp is: not measured

@@ -39,6 +39,11 @@ fn sizes_and_offsets() {
     assert_snapshot!(job("size=50%"), @"[size=50%: a share of a size that only the target knows]");
     assert_snapshot!(job("nrfiles=4\nfilesize=1m"), @"files_per_thread=4 size_bytes=4194304");
     assert_snapshot!(job("offset=1m"), @"offset_bytes=1048576");
+    // Found with fio 3.33 by the files it makes and the places it reads.
+    assert_snapshot!(job("filesize=8m\noffset=2m"), @"offset_bytes=2097152 size_bytes=6291456");
+    assert_snapshot!(job("filesize=8m\noffset=2m\nsize=1m\nnrfiles=2"), @"files_per_thread=2 offset_bytes=2097152 size_bytes=12582912");
+    assert_snapshot!(job("filesize=8m\nsize=50%"), @"size_bytes=4194304");
+    assert_snapshot!(job("filesize=8m\nsize=90%\noffset=2m"), @"offset_bytes=2097152 size_bytes=6291456");
     assert_snapshot!(job("offset=10%"), @"[offset=10%: a share of a size that only the target knows]");
     assert_snapshot!(job("offset_increment=1g"), @"as usual");
     assert_snapshot!(job("numjobs=2\noffset_increment=1g"), @"threads=2 [offset_increment=1g: an offset of its own for each thread]");
@@ -62,6 +67,11 @@ fn bytes_are_those_that_fio_moves() {
     assert_eq!(moved("size=1m\nrw=read:8k"), 86 * 4096);
     assert_eq!(moved("size=1000k\nbs=7k"), 142 * 7 * 1024);
     assert_eq!(moved("size=1m\nnrfiles=3"), 255 * 4096);
+    assert_eq!(moved("filesize=8m\noffset=2m"), 6 * MIB);
+    assert_eq!(moved("filesize=8m\noffset=2m\nsize=1m"), MIB);
+    assert_eq!(moved("filesize=8m\noffset=2m\nsize=64m"), 6 * MIB);
+    assert_eq!(moved("filesize=8m\nsize=50%"), 4 * MIB);
+    assert_eq!(moved("filesize=8m\nsize=50%\nnrfiles=2\nloops=3"), 24 * MIB);
 }
 
 #[test]

@@ -31,11 +31,13 @@ fn the_published_driver_and_searcher_are_the_built_in_ones() {
     read.require_native().unwrap();
     read.validate().unwrap();
     assert_snapshot!(read.notes.join("\n"), @"
-    a command line: directory=.: TARGET takes its place
-    a command line: runtime=70s: measured are 1m after 4s, together with other jobs
-    a command line: --eta=never: iotax reports in its own way
-    a command line: iostat -mx -t 10 5: iotax reports in its own way
-    a command line: rw=randread: places are drawn anew each time, since blocks differ in size
+    the script, line 3: directory=.: TARGET takes its place
+    the script, line 3: runtime=70s: measured are 1m after 4s, together with other jobs
+    the script, line 3: --eta=never: iotax reports in its own way
+    the script, line 8: iostat -mx -t 10 5: iotax reports in its own way
+    the script, line 6: rw=randread: places are drawn anew each time, since blocks differ in size
+    the script, line 6: directory=.: TARGET takes its place
+    the script, line 6: --eta=never: iotax reports in its own way
     ");
 }
 

@@ -19,6 +19,7 @@ fn errors_in_job_files_name_the_line() {
         "[a]\nblocksizes = 4k\n",
         "[a]\nxyzzy\n",
         "[a]\nuserspace_reap\n",
+        "[a]\nfadvise_stream=1\n",
         "[a]\nbs=4x ; four\n",
         "[a]\nbs\n",
         "[a]\nrw = randread\n",
@@ -37,25 +38,30 @@ fn errors_in_job_files_name_the_line() {
     ];
     let said: Vec<_> = cases.iter().map(|text| file_error(text)).collect();
     assert_snapshot!(said.join("\n\n"), @r"
-    job.fio:2:1: fio has no option `readwrit`; did you mean `readwrite`?
+    job.fio:2:1: no fio up to 3.42 has an option `readwrit`; did you mean `readwrite`?
       2 | readwrit=read
         | ^^^^^^^^
-    `fio --cmdhelp=all` lists its options
+    `fio --cmdhelp=all` lists those of the fio on this machine
 
-    job.fio:2:1: fio has no option `blocksizes`; did you mean `blocksize`?
+    job.fio:2:1: no fio up to 3.42 has an option `blocksizes`; did you mean `blocksize`?
       2 | blocksizes = 4k
         | ^^^^^^^^^^
-    `fio --cmdhelp=all` lists its options
+    `fio --cmdhelp=all` lists those of the fio on this machine
 
-    job.fio:2:1: fio has no option `xyzzy`
+    job.fio:2:1: no fio up to 3.42 has an option `xyzzy`
       2 | xyzzy
         | ^^^^^
-    `fio --cmdhelp=all` lists its options
+    `fio --cmdhelp=all` lists those of the fio on this machine
 
     job.fio:2:1: `userspace_reap` is an option of the engine libaio, and this one is psync
       2 | userspace_reap
         | ^^^^^^^^^^^^^^
     set ioengine=libaio first, or leave it out
+
+    job.fio:2:1: `fadvise_stream` was an option of fio 2.2.7 to 2.21
+      2 | fadvise_stream=1
+        | ^^^^^^^^^^^^^^
+    write write_hint
 
     job.fio:2:4: bs: fio has no unit `x`, it would read `4x` as a bare number
       2 | bs=4x ; four
@@ -72,17 +78,17 @@ fn errors_in_job_files_name_the_line() {
         |      ^^^^^^^^
     write no blank behind the equals sign
 
-    job.fio:2:6: `${SIZE}` is a variable of fio's environment, which is not known here
+    job.fio:2:6: `${SIZE}` is not set in the environment
       2 | size=${SIZE}
         |      ^^^^^^^
-    write its value
+    set it in front of the command, SIZE=VALUE iotax ..., or write its value
 
-    job.fio:2:6: `$mb_memory` depends on the machine, and a workload is the same everywhere
+    job.fio:2:6: `$mb_memory` is a fact of the machine, and none is known here
       2 | size=$mb_memory
         |      ^^^^^^^^^^
     write the number
 
-    job.fio:2:9: `$ncpus` depends on the machine, and a workload is the same everywhere
+    job.fio:2:9: `$ncpus` is a fact of the machine, and none is known here
       2 | numjobs=$ncpus*2
         |         ^^^^^^
     write the number
@@ -152,11 +158,11 @@ fn errors_in_commands_underline_the_word() {
         "fio nothing.fio",
     ];
     let said: Vec<_> = cases.iter().map(|text| command_error(text)).collect();
-    assert_snapshot!(said.join("\n\n"), @r#"
-    fio has no option `blocksizes`; did you mean `blocksize`?
+    assert_snapshot!(said.join("\n\n"), @"
+    no fio up to 3.42 has an option `blocksizes`; did you mean `blocksize`?
       fio --name=a --readwrit=read --blocksizes=4k
                                      ^^^^^^^^^^ column 32
-    `fio --cmdhelp=all` lists its options
+    `fio --cmdhelp=all` lists those of the fio on this machine
 
     `iod` may be the beginning of several options
       fio --name=a --iod=4
@@ -183,7 +189,7 @@ fn errors_in_commands_underline_the_word() {
                    ^^^^^ column 14
     write --bs=VALUE
 
-    `hipri` is an option of the engine io_uring, io_uring_cmd, sg, pvsync2, xnvme, and this one is psync
+    `hipri` is an option of the engine io_uring, io_uring_cmd, sg, pvsync2, xnvme, libblkio, and this one is psync
       fio --name=a --hipri
                      ^^^^^ column 16
     set ioengine=io_uring first, or leave it out
@@ -237,7 +243,56 @@ fn errors_in_commands_underline_the_word() {
     `nothing.fio` cannot be read: no such file
       fio nothing.fio
           ^^^^^^^^^^^ column 5
-    "#);
+    ");
+}
+
+#[test]
+fn of_a_script_the_line_is_named() {
+    let cases = [
+        "# two jobs\nfio --name=a &\nmkdir /mnt/b\nfio --name=b\n",
+        "fio --name=a \\\n  --bs=4x \\\n  --rw=read\nwait\n",
+        "fio --name=a\nfor i in 1 2; do\n  fio --name=b\ndone\n",
+        "fio --name=a\nfio --name=b > out.txt\n",
+        "set -e\nfio --rw=read\n",
+    ];
+    let said: Vec<_> = cases.iter().map(|text| command_error(text)).collect();
+    assert_snapshot!(said.join("\n\n"), @r"
+    the script:3:1: `mkdir` is not a fio command
+      3 | mkdir /mnt/b
+        | ^^^^^
+    leave it out; only fio, sleep and wait are read here
+
+    the script:2:8: bs: fio has no unit `x`, it would read `4x` as a bare number
+      2 |   --bs=4x \
+        |        ^^
+    write k, m, g, t or p, or no unit
+
+    the script:2:1: `for` is not a fio command
+      2 | for i in 1 2; do
+        | ^^^
+    leave it out; only fio, sleep and wait are read here
+
+    the script:2:14: a redirection is for a shell, and no shell reads this
+      2 | fio --name=b > out.txt
+        |              ^
+    leave it out
+
+    the script:2:1: this command has no job
+      2 | fio --rw=read
+        | ^^^^^^^^^^^^^
+    write --name=NAME in front of a job's options, or name a job file
+    ");
+    let in_file = |text: &str| read_script("run.sh", text, &files).unwrap_err().to_string();
+    assert_snapshot!(in_file("#!/bin/sh\nfio --name=a --iodepth=many\n"), @"
+    run.sh:2:24: iodepth: `many` is not a number
+      2 | fio --name=a --iodepth=many
+        |                        ^^^^
+    ");
+    assert_snapshot!(in_file("fio --name=a --iodepth=many\n"), @"
+    run.sh:1:24: iodepth: `many` is not a number
+      1 | fio --name=a --iodepth=many
+        |                        ^^^^
+    ");
 }
 
 #[test]

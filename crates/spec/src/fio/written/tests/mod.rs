@@ -2,6 +2,7 @@
 
 mod errors;
 mod properties;
+mod variables;
 
 use insta::assert_snapshot;
 
