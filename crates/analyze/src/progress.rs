@@ -93,11 +93,29 @@ fn open(design: &Design, arms: usize, states: &[State], may_close: bool) -> Vec<
     open
 }
 
+/// The primary metric decides, and index loads need a word, too, though not its precision: they are
+/// what such a workload is run for.
+fn state(metrics: &[Conclusion]) -> State {
+    let is_of_loads = |c: &&Conclusion| c.comparison.metric == Metric::LoadTime;
+    match primary_state(metrics) {
+        State::Resolved if metrics.iter().filter(is_of_loads).any(may_get_a_word) => State::Open,
+        state => state,
+    }
+}
+
+/// Whether more blocks may bring a verdict that it does not have. Without a single block, nothing
+/// says that they will.
+fn may_get_a_word(conclusion: &Conclusion) -> bool {
+    let Conclusion { comparison, decision, blocks, .. } = conclusion;
+    !blocks.is_empty() && !comparison.verdict.is_decided() && decision.stop.is_none()
+}
+
 /// The primary metric decides. A tail with too few I/Os per trial cannot be decided by more
 /// trials; the mean at the offered rate, next in line, decides in its place.
-fn state(metrics: &[Conclusion]) -> State {
+fn primary_state(metrics: &[Conclusion]) -> State {
     let deciding = metrics
         .iter()
+        .filter(|c| c.comparison.metric != Metric::LoadTime)
         .find(|c| c.comparison.verdict != Verdict::InsufficientTailSamples)
         .or(metrics.first());
     let Some(Conclusion { comparison, decision, .. }) = deciding else { return State::Open };
@@ -209,6 +227,7 @@ fn out_of_reach(
 
 /// The metrics that [`progress`] needs.
 pub(crate) fn deciding_metrics(all: &[Metric]) -> &[Metric] {
-    let decisive = if all.first() == Some(&Metric::P99) { 2 } else { 1 };
-    &all[..decisive.min(all.len())]
+    let primary = if all.first() == Some(&Metric::P99) { 2 } else { 1 };
+    let loads = usize::from(all.get(primary) == Some(&Metric::LoadTime));
+    &all[..(primary + loads).min(all.len())]
 }

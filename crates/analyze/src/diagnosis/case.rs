@@ -2,7 +2,7 @@
 
 use iotax_record::machine::{Device, Machine, MountSeen, NfsSeen, Node, PathSeen, SeenLayer};
 use iotax_record::{Experiment, Site};
-use iotax_spec::{Engine, Job, Pattern, Target};
+use iotax_spec::{Engine, Job, Layer, Pattern, Target};
 
 use crate::analysis::ArmSummary;
 use crate::checks::Evidence;
@@ -167,6 +167,27 @@ impl<'a> Case<'a> {
         let (await_ms, per_s) = served(&self.bottom()?.figures);
         let all = self.latency_ms() * self.summary.iops;
         (per_s > 0.0 && all > 0.0).then_some((await_ms * per_s / all).min(1.0))
+    }
+
+    /// Share of the time of the primary job's I/Os that passed at a device: of those in its own
+    /// directions, since other jobs may write beside a reader.
+    pub(super) fn share_at(&self, figures: &DeviceFigures) -> Option<f64> {
+        let waited = |direction: &DirectionFigures| direction.per_s * direction.await_ms;
+        let reads = if self.job.reads() { waited(&figures.read) } else { 0.0 };
+        let writes = if self.job.writes() { waited(&figures.write) } else { 0.0 };
+        let all = self.latency_ms() * self.summary.iops;
+        (all > 0.0).then(|| ((reads + writes) / all).min(1.0))
+    }
+
+    /// The layers of the arm that encrypt, where it is a stack that was made for it.
+    pub(super) fn encrypting_layers(&self) -> Vec<&'static str> {
+        let Some(Target::Stack(stack)) = self.target else { return Vec::new() };
+        let word = |layer: &Layer| match layer {
+            Layer::Luks { .. } => Some("luks"),
+            Layer::Dmcrypt(_) => Some("dmcrypt"),
+            _ => None,
+        };
+        stack.layers.iter().filter_map(word).collect()
     }
 
     /// Names of the devices with no device anywhere below them.

@@ -6,7 +6,7 @@ use iotax_record::machine::{
     MountSeen, Node, PathSeen, Queue, SeenLayer,
 };
 use iotax_record::{
-    DISK_COUNTERS, DeviceStatistics, Machine, MemoryStatistics, Series, Statistics,
+    DISK_COUNTERS, DeviceStatistics, JobRecord, Machine, MemoryStatistics, Series, Statistics,
 };
 use iotax_spec::{BlockSizes, Design, Engine, Job, Pattern, Target};
 
@@ -23,6 +23,8 @@ pub struct Scene {
     /// Changes of the trial that the statistics do not show.
     seconds: Option<Vec<u32>>,
     sync_ns: Option<(u64, u64)>,
+    /// What a second job wrote.
+    pub beside: Option<JobRecord>,
 }
 
 impl Scene {
@@ -68,7 +70,16 @@ impl Scene {
             ],
             ..Machine::default()
         };
-        Self { bed, iops, statistics, machine, cpu_busy_ns: None, seconds: None, sync_ns: None }
+        Self {
+            bed,
+            iops,
+            statistics,
+            machine,
+            cpu_busy_ns: None,
+            seconds: None,
+            sync_ns: None,
+            beside: None,
+        }
     }
 
     pub fn job(&mut self) -> &mut Job {
@@ -101,6 +112,11 @@ impl Scene {
         if let Some((count, ns)) = self.sync_ns {
             record.sync.record_many(ns, count);
         }
+        if let Some(beside) = self.beside {
+            let other = Job { read_percent: 0, ..Job::new(beside.name.clone()) };
+            self.bed.experiment.spec.workload.jobs.push(other);
+            load(&mut trial).jobs.push(beside);
+        }
         let mut causes = self.bed.analyze(&[trial]).causes;
         causes.pop().map_or_else(Vec::new, |diagnosis| diagnosis.suspects)
     }
@@ -113,7 +129,7 @@ impl Scene {
 }
 
 /// So many reads and writes per second, each of so many sectors, each of which took so long.
-fn device(name: &str, reads: [u64; 2], writes: [u64; 2], await_ms: f64) -> DeviceStatistics {
+pub fn device(name: &str, reads: [u64; 2], writes: [u64; 2], await_ms: f64) -> DeviceStatistics {
     let mut counters = [0_u64; DISK_COUNTERS];
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "small numbers")]
     let time = |ios: u64| (ios as f64 * SECONDS as f64 * await_ms) as u64;

@@ -1,6 +1,7 @@
 //! Made-up records through the analyzer.
 
 mod causes;
+mod causes_beside;
 mod causes_remote;
 mod compare;
 mod files;

@@ -85,6 +85,9 @@ fn index_loads_are_compared_and_described() {
         query_bytes: 4096,
     });
     let mut trials = bed.blocks(4, &[400.0, 400.0], 0.01);
+    // Without any load that could be counted nothing would come of more blocks.
+    let twice_as_slow = bed.blocks(4, &[400.0, 200.0], 0.01);
+    assert!(bed.decide(&twice_as_slow).stop.is_some());
     for trial in &mut trials {
         let mean_ns = if trial.arm == "slow" { 12_000_000 } else { 6_000_000 };
         let mut times = LatencyHistogram::new();
@@ -110,4 +113,35 @@ fn index_loads_are_compared_and_described() {
         (80, 80, 2000, 160)
     );
     assert!(index.max_load_ns > 12_000_000 && index.mean_load_ns > 12e6);
+}
+
+#[test]
+fn a_run_goes_on_until_index_loads_have_a_verdict_too() {
+    let mut bed = Bed::compare(&["base", "slow"]);
+    bed.experiment.spec.workload.index = Some(IndexLoads {
+        versions_per_second: 4.0,
+        index_bytes: 1 << 24,
+        slow_load_ns: 10_000_000,
+        queries_per_second: 100.0,
+        query_bytes: 4096,
+    });
+    // Reads are twice as slow, beyond doubt; loads three times as slow, but for every third block.
+    let mut trials = bed.blocks(20, &[400.0, 200.0], 0.01);
+    for trial in &mut trials {
+        let slow = trial.arm == "slow" && trial.block % 3 != 0;
+        let mut times = LatencyHistogram::new();
+        times.record(if slow { 18_000_000 } else { 6_000_000 });
+        load(trial).index = Some(IndexRecord { load: times, ..IndexRecord::default() });
+    }
+    let so_far = |blocks: u32| -> Vec<_> {
+        trials.iter().filter(|trial| trial.block < blocks).cloned().collect()
+    };
+    let verdict = |blocks| of(&bed.analyze(&so_far(blocks)), "slow", Metric::LoadTime).verdict;
+    let stops = |blocks| bed.decide(&so_far(blocks)).stop.is_some();
+    assert_eq!(verdict(3), Verdict::Undecided);
+    let first = (3..=20).find(|blocks| stops(*blocks)).unwrap();
+    assert_eq!(verdict(first), Verdict::Slower, "after {first} blocks");
+    assert!(first > 3);
+    bed.experiment.spec.stop.mode = iotax_spec::StopMode::Default;
+    assert!(bed.decide(&so_far(first)).stop.is_some(), "their precision is not asked for");
 }

@@ -4,8 +4,13 @@ use iotax_spec::Job;
 
 use crate::diagnosis::case::{Case, served};
 use crate::diagnosis::suspect::{Confidence, Suspect};
-use crate::words::{bytes, percent};
+use crate::facts::JobFacts;
+use crate::words::{bytes, list, percent};
 
+/// A disk that has something to do for more of the time is never idle for long.
+const BUSY_PERCENT: f64 = 95.0;
+/// Share of time, or of bytes, that is most of it.
+const MOST: f64 = 0.6;
 /// Share of a disk's work that was not this program's.
 const OTHERS: f64 = 0.25;
 /// A rate that near to a limit is at it.
@@ -39,6 +44,39 @@ pub(super) fn other_load(case: &Case<'_>) -> Option<Suspect> {
     let busy = format!("it was busy for {} of the time", percent(util / 100.0));
     // That they are there is sure, and what they cost is not: many disks serve many at a time.
     Some(Suspect::new("neighbour", Confidence::Likely, evidence).and([busy]))
+}
+
+/// A disk that has something to do all the time, most of it for other jobs of the same load: the
+/// primary one waits behind them.
+pub(super) fn busy_with_other_jobs(case: &Case<'_>) -> Option<Suspect> {
+    let disk = case.bottom().filter(|disk| disk.figures.util_percent > BUSY_PERCENT)?;
+    let share = case.share_at(&disk.figures).filter(|share| *share > MOST)?;
+    let bytes_of = |is_primary: bool| -> u64 {
+        let jobs = case.trials.iter().flat_map(|trial| &trial.jobs);
+        jobs.filter(|job| job.is_primary == is_primary).map(JobFacts::bytes).sum()
+    };
+    let (own, others) = (bytes_of(true) as f64, bytes_of(false) as f64);
+    let of_others = others / (own + others).max(1.0);
+    (of_others > MOST).then_some(())?;
+    let jobs = &case.experiment.spec.workload.jobs;
+    let names: Vec<&str> = jobs.iter().map(|job| job.name.as_str()).collect();
+    let names: Vec<&str> = names.into_iter().filter(|name| *name != case.job.name).collect();
+    let evidence = format!(
+        "{} was busy for {} of the time, and {} of the time of I/Os of {} passed there: {} of all \
+         bytes were those of {}",
+        disk.name,
+        percent(disk.figures.util_percent / 100.0),
+        percent(share),
+        case.job.name,
+        percent(of_others),
+        list(&names)
+    );
+    let queue = format!("{:.1} requests were in its queue", disk.figures.queue_size);
+    Some(
+        Suspect::new("saturated-device", Confidence::Likely, evidence)
+            .explaining(share)
+            .and([queue]),
+    )
 }
 
 /// A limit that a control group sets, reached.

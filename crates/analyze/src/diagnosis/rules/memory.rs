@@ -104,7 +104,8 @@ pub(super) fn dirty_throttling(case: &Case<'_>) -> Option<Suspect> {
 
 /// Pages of files that are thrown out of memory and soon read again.
 pub(super) fn thrash(case: &Case<'_>) -> Option<Suspect> {
-    (case.is_buffered() && case.job.reads()).then_some(())?;
+    // A job that drops what it has read has no pages to be thrown out.
+    (case.is_buffered() && case.job.reads() && !case.job.uncached).then_some(())?;
     let again = case.statistics?.memory?.refault_bytes_per_s;
     let (read, _) = case.moved();
     let share = again / read.max(1.0);

@@ -7,6 +7,7 @@ mod memory;
 mod nfs;
 mod processor;
 mod regime;
+mod stack;
 mod waiting;
 
 use super::case::Case;
@@ -33,7 +34,7 @@ const fn rule(causes: &'static [&'static str], judge: fn(&Case<'_>) -> Option<Su
 }
 
 /// All rules.
-pub(super) const ALL: [Rule; 24] = [
+pub(super) const ALL: [Rule; 26] = [
     rule(&["cpu-quota"], processor::cpu_quota),
     rule(&["cpu-steal"], processor::steal),
     // Before the CPUs, which are busy with it.
@@ -49,6 +50,8 @@ pub(super) const ALL: [Rule; 24] = [
     rule(&["cgroup-memory", "page-cache-thrash"], memory::thrash),
     rule(&["cache-answers"], memory::answered_by_cache),
     rule(&["neighbour"], device::other_load),
+    rule(&["saturated-device"], device::busy_with_other_jobs),
+    rule(&["encryption-in-path", "encrypted-twice"], stack::time_in_encryption),
     rule(&["cgroup-io-max"], device::group_limit),
     rule(&["io-split"], device::split),
     rule(&["queue-too-short"], device::queue_too_short),

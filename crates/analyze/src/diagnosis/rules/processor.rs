@@ -1,5 +1,6 @@
 //! Time that was lost for want of a CPU.
 
+use super::stack::{self, between};
 use crate::diagnosis::case::Case;
 use crate::diagnosis::suspect::{Confidence, Suspect};
 use crate::words::percent;
@@ -53,7 +54,7 @@ pub(super) fn no_cpu_left(case: &Case<'_>) -> Option<Suspect> {
     let pressure = case.statistics?.pressure.cpu.map(|cpu| {
         format!("tasks waited for a CPU for {} of the time", percent(cpu.some_percent / 100.0))
     });
-    let against = [disk_takes_most(case), others_take_most(case)];
+    let against = [disk_takes_most(case), layers_take_most(case), others_take_most(case)];
     let is_doubtful = against.iter().any(Option::is_some);
     let confidence = if is_doubtful { Confidence::Possible } else { Confidence::Likely };
     let suspect = Suspect::new("cpu-bound", confidence, evidence).and(pressure);
@@ -68,6 +69,11 @@ fn others_take_most(case: &Case<'_>) -> Option<String> {
     let others = 1.0 - own as f64 / all.max(1) as f64;
     (others > OTHERS)
         .then(|| format!("{} of that was other programs and the kernel's threads", percent(others)))
+}
+
+/// What speaks against the CPU alone: layers that a stack has on purpose.
+fn layers_take_most(case: &Case<'_>) -> Option<String> {
+    between(case).filter(|between| between.share > stack::MOST).map(|between| between.told())
 }
 
 /// What speaks against the CPU: the disk itself keeps I/Os for most of their time.
