@@ -1,13 +1,13 @@
 //! iotax's own virtual disks, driven by iotax. Needs root and FUSE; skipped loudly without.
-#![allow(clippy::print_stderr, clippy::unwrap_used, reason = "tests: skipping is said")]
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod support;
 
 use std::fs;
-use std::path::Path;
 use std::process::Command;
 
 use insta::assert_snapshot;
+use iotax_testing::needs_fuse;
 use support::{Desk, Said};
 
 const UUID: &str = "68e2d1bb-dece-4b1c-9faf-b628e272418d";
@@ -18,10 +18,7 @@ struct Mounted(Desk);
 impl Mounted {
     /// `None`, said loudly, where FUSE is missing.
     fn new(more: &[&str], stack: &str) -> Option<Self> {
-        let is_root = rustix::process::geteuid().is_root();
-        if !is_root || !Path::new("/dev/fuse").exists() {
-            assert!(std::env::var_os("CI").is_none(), "CI must be root and have /dev/fuse");
-            eprintln!("SKIPPED disk as a target: needs root and /dev/fuse");
+        if !needs_fuse() {
             return None;
         }
         let desk = Desk::new();

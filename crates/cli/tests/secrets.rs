@@ -2,7 +2,6 @@
 //! knows them, and it still runs.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-#![allow(clippy::print_stderr, reason = "what is skipped says so")]
 
 mod support;
 
@@ -14,6 +13,7 @@ use std::process::Command;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 use iotax_record::Experiment;
+use iotax_testing::needs_program;
 use serde_json::Value;
 use support::Desk;
 
@@ -163,8 +163,7 @@ fn none_of_eighty_secrets_is_in_a_bundle_that_still_runs() {
         arms.iter().map(|arm| key[arm["name"].as_str().unwrap()].as_str().unwrap()).collect();
     assert_eq!(names, ["vg_tradingdesk", "db7.prod.acme.voyage"]);
 
-    if Command::new("fio").arg("--version").output().is_err() {
-        eprintln!("SKIPPED: fio is not installed");
+    if !needs_program("fio") {
         return;
     }
     let given = arms

@@ -10,6 +10,7 @@ mod peel;
 mod phases;
 mod questions;
 mod robust;
+mod shifts;
 mod stalls;
 mod support;
 mod warnings;
