@@ -102,7 +102,7 @@ impl LoadDriver for Fio {
             input: &text,
             directory: directory(target, &places),
         };
-        let mut watch = Watch::new(request.ramp_ns);
+        let mut watch = Watch::new(request.ramp_ns, request.time_ns);
         let limit = Duration::from_nanos(request.ramp_ns.saturating_add(request.time_ns));
         let limit = limit.saturating_add(self.grace);
         let said = child.run(limit, stop, &mut |pid| watch.glance(pid));
