@@ -70,7 +70,8 @@ impl Analyzer {
         let arm = self.names.iter().position(|name| *name == trial.arm);
         let facts = TrialFacts::of(trial, &self.experiment.spec, arm);
         if let (true, Some(arm), Some(load)) = (facts.usable, arm, &trial.load) {
-            self.pools[arm].add(load, workload);
+            let from_submission = self.experiment.spec.counts_from_submission();
+            self.pools[arm].add(load, workload, from_submission);
         }
         self.intervals += facts.intervals;
         self.trials.push(facts);

@@ -117,6 +117,7 @@ impl<'a> Peel<'a> {
             if comparison.tax.take().is_some() {
                 (comparison.lo, comparison.hi) = (Some(range.lo), Some(range.hi));
                 comparison.verdict = Verdict::of(&range, method.margin);
+                comparison.holds_after_holm &= comparison.verdict.is_decided();
                 comparison.difference_ns = None;
             }
         }

@@ -68,7 +68,7 @@ pub(crate) struct JobFacts {
     pub in_flight_io_ns: u64,
     pub mismatches: u64,
     pub first_error: Option<String>,
-    /// From the intended start in an open loop, else from submission.
+    /// From the intended start in an open loop, else from submission; in both if fio drives an arm.
     pub mean_latency_ns: f64,
     pub p99_latency_ns: u64,
     /// Latencies behind the two above.
@@ -96,7 +96,8 @@ impl TrialFacts {
     pub fn of(trial: &Trial, spec: &Spec, arm: Option<usize>) -> Self {
         let workload = &spec.workload;
         let load = trial.load.as_ref();
-        let jobs = load.map_or_else(Vec::new, |load| jobs(load, workload));
+        let from_submission = spec.counts_from_submission();
+        let jobs = load.map_or_else(Vec::new, |load| jobs(load, workload, from_submission));
         let (outcome, why, measured) = outcome(&trial.outcome);
         let primary = load.and_then(|load| load.jobs.iter().find(|j| j.name == workload.primary));
         let series = trial.statistics.as_ref().and_then(statistics::series);
@@ -187,8 +188,16 @@ impl TrialFacts {
 }
 
 impl JobFacts {
-    pub(crate) fn of(record: &JobRecord, job: usize, is_primary: bool) -> Self {
-        let latency = merged(record.read.latency(), record.write.latency());
+    /// `from_submission`: see [`Spec::counts_from_submission`].
+    pub(crate) fn of(
+        record: &JobRecord,
+        job: usize,
+        is_primary: bool,
+        from_submission: bool,
+    ) -> Self {
+        let [read, write] =
+            [&record.read, &record.write].map(|part| part.latency_from(from_submission));
+        let latency = merged(read, write);
         let mean_latency_ns = latency.mean_ns();
         let facts = Self {
             job,
@@ -267,14 +276,16 @@ impl IndexFacts {
     }
 }
 
-fn jobs(load: &LoadRecord, workload: &Workload) -> Vec<JobFacts> {
+fn jobs(load: &LoadRecord, workload: &Workload, from_submission: bool) -> Vec<JobFacts> {
     let record_of = |name: &str| load.jobs.iter().find(|record| record.name == name);
     workload
         .jobs
         .iter()
         .enumerate()
         .filter_map(|(i, job)| {
-            record_of(&job.name).map(|record| JobFacts::of(record, i, job.name == workload.primary))
+            let is_primary = job.name == workload.primary;
+            let record = record_of(&job.name)?;
+            Some(JobFacts::of(record, i, is_primary, from_submission))
         })
         .collect()
 }

@@ -47,12 +47,13 @@ impl ArmPool {
         }
     }
 
-    pub fn add(&mut self, load: &LoadRecord, workload: &Workload) {
+    /// `from_submission`: see [`Spec::counts_from_submission`](iotax_spec::Spec).
+    pub fn add(&mut self, load: &LoadRecord, workload: &Workload, from_submission: bool) {
         let pools = self.jobs.iter_mut().zip(&mut self.described);
         for ((pool, described), job) in pools.zip(&workload.jobs) {
             if let Some(record) = load.jobs.iter().find(|record| record.name == job.name) {
-                pool.merge(record.read.latency());
-                pool.merge(record.write.latency());
+                pool.merge(record.read.latency_from(from_submission));
+                pool.merge(record.write.latency_from(from_submission));
                 let quantiles = described::quantiles(record);
                 if !quantiles.is_empty() {
                     let ios = record.read.ios + record.write.ios;

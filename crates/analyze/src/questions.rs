@@ -41,6 +41,7 @@ pub(crate) fn open(
     questions.extend(caps::open(evidence));
     questions.extend(checks::bound_by_design(evidence));
     questions.extend(cpu_of_the_machine(evidence));
+    questions.extend(definition_of_latency(evidence));
     questions.extend(tail(evidence));
     questions.extend(stalls(evidence));
     questions
@@ -198,6 +199,17 @@ fn too_many_blocks(evidence: &Evidence<'_>) -> Option<String> {
             "{blocks} blocks were run, and intervals are valid up to the last planned look, after \
              {last_look}: later blocks are shown but not used for verdicts."
         )
+    })
+}
+
+/// What all arms' latencies count from, if that is not what an offered rate asks for.
+fn definition_of_latency(evidence: &Evidence<'_>) -> Option<String> {
+    let spec = &evidence.experiment.spec;
+    (spec.counts_from_submission() && is_open_loop(&spec.workload)).then(|| {
+        "Latencies count from submission in all arms, since fio, which drives some, knows of no \
+         time at which an I/O was due: what I/Os waited before they were issued is not in them. \
+         To have that counted, let iotax drive all arms (without --engine fio)."
+            .to_owned()
     })
 }
 

@@ -143,7 +143,7 @@ impl Pair<'_> {
             sign: sign.filter(|_| verdict == Verdict::Equivalent).map(word),
             blocks: u32::try_from(blocks).unwrap_or(u32::MAX),
             p: self.test.map(|test| test.p_value()),
-            holds_after_holm: holds,
+            holds_after_holm: holds && verdict.is_decided(),
             blocks_needed: None,
             regime: None,
             change: None,

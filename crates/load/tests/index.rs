@@ -77,3 +77,27 @@ fn somebody_elses_file_called_index_is_left_alone() {
     assert!(!error.is_interrupted());
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "mine");
 }
+
+/// The number that the first page of the version in place bears.
+fn stamp(directory: &std::path::Path) -> u64 {
+    let version = std::fs::read(directory.join("index")).unwrap();
+    u64::from_le_bytes(version[8..16].try_into().unwrap())
+}
+
+/// Each page's number is the seed plus so many golden ratios: between two runs of one seed lie only
+/// the pages of the versions that the one came further.
+#[test]
+fn what_versions_hold_follows_from_the_seed_alone() {
+    const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
+    // Newton's iteration doubles the bits that are right.
+    let inverse =
+        (0..6).fold(GOLDEN, |x, _| x.wrapping_mul(2_u64.wrapping_sub(GOLDEN.wrapping_mul(x))));
+    assert_eq!(GOLDEN.wrapping_mul(inverse), 1);
+    let [one, other] = [(); 2].map(|()| {
+        let directory = tempfile::tempdir().unwrap();
+        prepare_and_run(&index_workload(), Target::Path(directory.path())).unwrap();
+        stamp(directory.path())
+    });
+    let pages = one.wrapping_sub(other).wrapping_mul(inverse).cast_signed();
+    assert!(pages.unsigned_abs() < 1 << 20, "{one:x} and {other:x} are {pages} pages apart");
+}

@@ -250,3 +250,26 @@ fn an_invalidated_virtual_disk_starts_with_an_empty_cache() {
     };
     assert_eq!([reads_below(false), reads_below(false), reads_below(true)], [256, 0, 256]);
 }
+
+/// I/Os that outlast the window: the record says that the job was at it, and what it stayed below.
+#[test]
+fn a_job_that_completes_nothing_in_its_window_has_stalled() {
+    let slow = DelayConfig { latency_ns: 1_500 * MS, jitter_ns: 0 };
+    let disk = disk(&[mem(16 * MIB), LayerConfig::Delay(slow)]);
+    let mut workload = workload(job(Engine::Vdisk));
+    workload.time_ns = 300 * MS;
+    let record = prepare_and_run(&workload, Target::Disk(&disk)).unwrap();
+    assert_eq!(record.jobs[0].read.ios, 0);
+    let below = record.stalled_below("job").unwrap();
+    assert!((3.0..4.0).contains(&below), "{below}: one I/O in 300 ms");
+}
+
+#[test]
+fn a_job_that_was_through_before_its_window_has_not() {
+    let disk = disk(&[mem(16 * MIB)]);
+    let mut workload = workload(job(Engine::Vdisk));
+    workload.jobs[0].bound = Bound::Bytes(4096);
+    workload.ramp_ns = 300 * MS;
+    let record = prepare_and_run(&workload, Target::Disk(&disk)).unwrap();
+    assert_eq!((record.jobs[0].read.ios, record.stalled_below("job")), (0, None));
+}

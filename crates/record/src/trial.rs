@@ -194,6 +194,11 @@ impl DirectionRecord {
     pub fn latency(&self) -> &LatencyHistogram {
         self.response.as_ref().unwrap_or(&self.service)
     }
+
+    /// The same, unless all must count from submission since some of them know nothing else.
+    pub fn latency_from(&self, submission: bool) -> &LatencyHistogram {
+        if submission { &self.service } else { self.latency() }
+    }
 }
 
 /// What the index driver and the searcher did in the window.

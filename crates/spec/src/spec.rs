@@ -53,6 +53,13 @@ impl Spec {
     pub fn is_of_results(&self) -> bool {
         !self.arms.is_empty() && self.arms.iter().all(|arm| arm.target.is_results())
     }
+
+    /// Whether latencies of all arms count from submission, even at an offered rate: fio, which
+    /// drives some of them, knows no time at which an I/O was due, and only what is defined alike
+    /// can be compared.
+    pub fn counts_from_submission(&self) -> bool {
+        self.arms.iter().any(|arm| arm.driver == Driver::Fio)
+    }
 }
 
 impl Arm {

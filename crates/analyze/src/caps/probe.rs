@@ -71,7 +71,7 @@ impl Observation {
     /// From what a load driver measured on this machine.
     pub fn of(load: &LoadRecord, environment: &Environment) -> Self {
         let Some(job) = load.jobs.first() else { return Self::default() };
-        let facts = JobFacts::of(job, 0, true);
+        let facts = JobFacts::of(job, 0, true, false);
         let active_ns = facts.active_ns.max(1) as f64;
         let threads = f64::from(facts.threads.max(1));
         // That engine waits for simulated time by looking at the clock.

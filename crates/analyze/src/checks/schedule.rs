@@ -21,7 +21,7 @@ fn not_reached(evidence: &Evidence<'_>) -> Vec<Warning> {
             .real_jobs(trial)
             .filter_map(|(job, facts)| {
                 let offered = facts.offered_ios.filter(|ios| *ios > 0)?;
-                let achieved = (facts.ios + facts.short_ios) as f64 / offered as f64;
+                let achieved = facts.ios as f64 / offered as f64;
                 (achieved < MIN_ACHIEVED).then(|| (1.0 - achieved, (job.name.clone(), achieved)))
             })
             .max_by(|a, b| a.0.total_cmp(&b.0))

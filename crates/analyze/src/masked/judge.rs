@@ -49,6 +49,7 @@ fn judge_one(
     if comparison.cap.is_some() {
         comparison.verdict = Verdict::Masked;
         comparison.sign = None;
+        comparison.holds_after_holm = false;
     }
 }
 
@@ -62,6 +63,7 @@ pub(crate) fn even_one_at_a_time(comparisons: &mut [Comparison], cap: &Cap) {
         {
             comparison.verdict = Verdict::Masked;
             comparison.sign = None;
+            comparison.holds_after_holm = false;
             comparison.cap = Some(*cap);
         }
     }
@@ -113,7 +115,7 @@ mod tests {
             sign: Some(Verdict::Slower),
             blocks: 3,
             p: None,
-            holds_after_holm: false,
+            holds_after_holm: true,
             blocks_needed: None,
             regime: None,
             change: None,
@@ -141,6 +143,7 @@ mod tests {
         let found =
             judged(comparison(Verdict::Equivalent, Some("b"), None), [Plateau, Plateau, Scales]);
         assert_eq!((found.verdict, found.sign), (Verdict::Masked, None));
+        assert!(!found.holds_after_holm, "nothing holds without a verdict");
         assert_eq!(found.cap.map(|cap| cap.iops.value.round()), Some(4000.0));
         assert_eq!(found.cap.map(|cap| cap.bytes_per_s.round()), Some(16_384_000.0));
     }

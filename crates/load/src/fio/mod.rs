@@ -117,12 +117,13 @@ impl LoadDriver for Fio {
             input: &text,
             directory: directory(target, &places),
         };
-        let mut watch = Watch::new(request.ramp_ns);
+        let mut watch = Watch::new(request.ramp_ns, request.time_ns);
         let own_ns = request.ramp_ns.saturating_add(request.time_ns);
         let limit = Duration::from_nanos(own_ns).saturating_add(self.grace);
-        let said = child.run(limit, stop, &mut |pid| watch.glance(pid))?;
+        let said = child.run(limit, stop, &mut |pid| watch.glance(pid));
         // However it ended: the next trial on these files may be iotax's own.
         layout::mark_again(&places)?;
+        let said = said?;
         if said.ending != Ending::Stopped {
             let own = format_duration(own_ns);
             let within = format!("{own} of ramp and time and {} of grace", self.grace_text());

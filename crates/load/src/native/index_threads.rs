@@ -47,7 +47,7 @@ pub fn perform(
     ticket: Ticket<'_>,
 ) -> Result<Option<IndexRecord>, Error> {
     let seed = stage.request.seed ^ 0x0069_6e64_6578;
-    let mut store = store(stage.request.target, loads, seed ^ stage.clock.now_ns())?;
+    let mut store = store(stage.request.target, loads, seed)?;
     if role == Role::Searcher {
         let loaded = store.open(1).and_then(|()| store.touch());
         loaded.map_err(|source| Error::Index { source })?;

@@ -26,7 +26,7 @@ pub fn into(foreign: &mut Foreign, raws: Vec<RawJob>, global: &Options) -> Resul
         let threads = if cloned { 1 } else { number(&options, "numjobs") };
         let mut record = job::read(&raw, threads, &mut foreign.warnings)?;
         value(&options, "ioengine").unwrap_or("psync").clone_into(&mut record.engine);
-        record.queue_depth = if is_sync(&record.engine) { 1 } else { number(&options, "iodepth") };
+        record.queue_depth = depth(&options);
         let place = (raw.jobname, group);
         if let Some(at) = places.get(&place) {
             add(&mut foreign.jobs[*at], record)?;
@@ -70,6 +70,17 @@ fn group(raw: &RawJob) -> Result<u32, Error> {
 /// Engines that wait for each I/O: fio takes an `iodepth` for them, and uses 1.
 fn is_sync(engine: &str) -> bool {
     ["sync", "psync", "vsync", "pvsync", "pvsync2", "mmap", "splice"].contains(&engine)
+}
+
+/// Queue depth; 0 where the result does not say. Without both options fio has used its defaults, or
+/// the file lacks options: nobody knows.
+fn depth(options: &Options) -> u32 {
+    match (value(options, "ioengine"), value(options, "iodepth")) {
+        (Some(engine), _) if is_sync(engine) => 1,
+        (None, Some(_)) => 1,
+        (_, Some(_)) => number(options, "iodepth"),
+        (_, None) => 0,
+    }
 }
 
 /// The last of an option counts, as in fio.
