@@ -34,6 +34,10 @@ const MIB: u64 = 1 << 20;
 /// What root's test files are called.
 const NAMES: [&str; 6] = ["disk", "randwrite-4k.0", "job.0", "jobs.0", "write.0", "index"];
 
+/// What the attacker puts in their place: a directory of links to files, one of links to a device,
+/// a link to a directory of files, and one to an empty directory.
+const LURES: [&str; 4] = ["files", "device", "link", "empty"];
+
 /// What root has and the attacker wants to be overwritten.
 struct Victims {
     directory: PathBuf,
@@ -46,10 +50,9 @@ impl Victims {
     fn new(desk: &Desk) -> Option<Self> {
         let directory = desk.path().join("victims");
         fs::create_dir(&directory).unwrap();
-        for name in NAMES.into_iter().chain(
-            (0..8).map(|n| ["io.0", "io.1", "io.2", "io.3", "io.4", "io.5", "io.6", "io.7"][n]),
-        ) {
-            let path = directory.join(name);
+        let numbered = (0..8).map(|number| format!("io.{number}"));
+        for name in NAMES.map(str::to_owned).into_iter().chain(numbered) {
+            let path = directory.join(&name);
             fs::write(&path, format!("root's {name}").repeat(999)).unwrap();
             fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
         }
@@ -98,11 +101,11 @@ impl Trap {
     fn new(desk: &Desk, victims: &Victims) -> Self {
         let (directory, bait) = (desk.path().join("theirs"), desk.path().join("bait"));
         for made in [&directory, &bait] {
+            // Of the round before.
             let _ = fs::remove_dir_all(made);
             fs::create_dir(made).unwrap();
         }
         fs::create_dir(directory.join("mnt")).unwrap();
-        // A directory of links to files, one of links to the device, and a link to a directory.
         for (kind, to_device) in [("files", false), ("device", true)] {
             let links = directory.join(kind);
             fs::create_dir(&links).unwrap();
@@ -112,6 +115,7 @@ impl Trap {
             }
         }
         symlink(&victims.directory, directory.join("link")).unwrap();
+        symlink(&bait, directory.join("empty")).unwrap();
         for path in ["", "mnt", "files", "device"] {
             chown(directory.join(path), Some(ATTACKER), Some(ATTACKER)).unwrap();
         }
@@ -126,7 +130,7 @@ impl Trap {
             let mut exchanged = 0;
             while !stop.load(Ordering::Relaxed) {
                 for name in made_by_root(&directory) {
-                    for lure in ["files", "device", "link"] {
+                    for lure in LURES {
                         let to_and_fro = [(&*name, lure), (lure, &*name)];
                         for (from, to) in to_and_fro {
                             let flags = RenameFlags::EXCHANGE;
@@ -191,6 +195,8 @@ fn round(desk: &Desk, trap: &Trap, number: usize) -> (Said, u64) {
     let arguments = command(number);
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let said = desk.run(&arguments);
+    let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap();
+    assert!(!mounts.contains(trap.bait.to_str().unwrap()), "mounted outside: {mounts}");
     desk.run(&["disk", "down", "--all", "--force"]);
     stop.store(true, Ordering::Relaxed);
     let exchanged = attack.join().unwrap();

@@ -55,13 +55,13 @@ impl Held {
         let found = fstat(&fd)?;
         // Not `self`: other programs are to find it, too. And the number that this /proc has for
         // this process, which may be another one in a container.
-        let process = fs::read_link("/proc/self").map_err(no_proc)?;
+        let process = fs::read_link("/proc/self").map_err(|error| no_proc(&error))?;
         let path = Path::new("/proc").join(process).join(format!("fd/{}", fd.as_raw_fd()));
-        let led_to = stat(&path).map_err(|error| no_proc(error.into()))?;
+        let led_to = stat(&path).map_err(|error| no_proc(&error.into()))?;
         if is_same(&found, &led_to) {
             Ok(Self { fd, path, shown: shown.to_owned() })
         } else {
-            Err(no_proc(io::ErrorKind::NotFound.into()))
+            Err(no_proc(&io::ErrorKind::NotFound.into()))
         }
     }
 
@@ -238,6 +238,6 @@ pub(crate) fn exchanged() -> io::Error {
     )
 }
 
-fn no_proc(error: io::Error) -> io::Error {
+fn no_proc(error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("/proc must be mounted to hold what is open ({error})"))
 }

@@ -103,16 +103,16 @@ fn remove_unmarked(parent: &Held, path: &Path, journal: &Path) -> Result<Undone,
 /// The directory in `parent` that has a file of the marker's name: the one called `name`, or any
 /// other.
 fn find(parent: &Held, name: &[u8], marker: &str) -> Option<OwnedFd> {
-    let marked = |name: &[u8]| {
+    let open_ours = |name: &[u8]| {
         let directory = open_directory(parent, name).ok()?;
         let flags = AtFlags::SYMLINK_NOFOLLOW;
         statx(&directory, marker, flags, StatxFlags::TYPE).is_ok().then_some(directory)
     };
     // What is mounted here is none, and a server that is gone would not answer.
-    let is_marked = |name: &[u8]| {
-        is_mount(parent, name).is_ok_and(|is_mount| !is_mount) && marked(name).is_some()
+    let is_ours = |name: &[u8]| {
+        is_mount(parent, name).is_ok_and(|is_mount| !is_mount) && open_ours(name).is_some()
     };
-    parent.find(name, is_marked).and_then(|name| marked(&name))
+    parent.find(name, is_ours).and_then(|name| open_ours(&name))
 }
 
 /// Removes an empty directory in `parent` by the name that it has at the moment.
