@@ -34,7 +34,7 @@ fn directories(desk: &Desk, start: &str) -> BTreeSet<String> {
 fn comparisons_in_one_directory_in_one_second_all_live() {
     let desk = Desk::new();
     let arms = ["-w", "randread-4k", "a=mem(size=1M)", "b=mem(size=1M)"];
-    let short = ["--time", "50ms", "--ramp", "0", "--max-blocks", "2", "--quiet"];
+    let short = ["--time", "1s", "--ramp", "0", "--max-blocks", "2", "--quiet"];
     all_at_once(&desk, &[&["compare"], &arms[..], &short, &["--no-depth-check"]].concat());
     let made = directories(&desk, "iotax-compare-");
     assert_eq!(made.len(), AT_ONCE, "{made:?}");
@@ -49,7 +49,7 @@ fn comparisons_in_one_directory_in_one_second_all_live() {
 #[test]
 fn bundles_of_one_record_at_once_are_all_whole() {
     let desk = Desk::new();
-    let run = ["run", "randread-4k", "mem(size=1M)", "--time", "50ms", "--ramp", "0"];
+    let run = ["run", "randread-4k", "mem(size=1M)", "--time", "1s", "--ramp", "0"];
     let said = desk.run(&[&run[..], &["--out", "rec"]].concat());
     assert_eq!(said.code, 0, "{said}");
     all_at_once(&desk, &["repro", "rec"]);

@@ -30,7 +30,7 @@ impl Mounted {
     }
 
     fn run(&self, workload: &str, target: &str) -> Said {
-        let short = ["--time", "100ms", "--ramp", "0", "--out"];
+        let short = ["--time", "500ms", "--ramp", "0", "--out"];
         let out = format!("out-{workload}-{}", target.replace('/', "-"));
         self.0.run(&[&["run", workload, target], &short[..], &[&out]].concat())
     }
@@ -58,7 +58,7 @@ fn a_disk_is_read_and_written_by_its_directory_and_by_its_file() {
         assert_eq!(written.code, 0, "{target}: {written}");
         assert_ne!(fs::read(mounted.disk()).unwrap(), before, "{target}");
     }
-    let arms = ["a=vm", "b=vm/disk", "--time", "100ms", "--ramp", "0", "--max-blocks", "2"];
+    let arms = ["a=vm", "b=vm/disk", "--time", "500ms", "--ramp", "0", "--max-blocks", "2"];
     let both = [&["compare", "-w", "randread-4k", "--no-depth-check"], &arms[..]].concat();
     let both = mounted.0.run(&both);
     assert_eq!(both.code, 0, "{both}");

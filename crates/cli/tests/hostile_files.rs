@@ -13,7 +13,7 @@ use support::Desk;
 /// A record of two short trials of each of two arms, which have other names afterwards.
 fn record(names: [&str; 2]) -> Desk {
     let desk = Desk::new();
-    let load = ["--time", "50ms", "--ramp", "0", "--max-blocks", "2", "--no-depth-check"];
+    let load = ["--time", "500ms", "--ramp", "0", "--max-blocks", "2", "--no-depth-check"];
     let args = [&["compare", "-w", "randread-4k", "--out", "rec"], &load[..]].concat();
     let said = desk.run(&[&args[..], &["first=mem(size=1M)", "second=mem(size=1M)"]].concat());
     assert_eq!(said.code, 0, "{said}");

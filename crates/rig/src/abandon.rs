@@ -22,7 +22,9 @@ pub fn break_off(targets: &[PathBuf]) -> bool {
     let mounts = mounts().unwrap_or_default();
     let disks = targets.iter().filter_map(|target| mount_of(&mounts, target));
     let own: Vec<&Mount> = disks.filter(|mount| own_disk::is_mount(mount)).collect();
-    own.iter().for_each(|mount| abort(&mount.mount_point));
+    for mount in &own {
+        abort(&mount.mount_point);
+    }
     !own.is_empty()
 }
 

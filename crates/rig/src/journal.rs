@@ -94,7 +94,7 @@ impl Journal {
     pub(crate) fn announce(&mut self, entry: Entry) -> Result<(), Error> {
         if self.open.is_none() {
             let state_dir = self.state_dir.as_deref().ok_or(Error::NoStateDirectory)?;
-            let created = Open::create(Arc::new(Held::make(state_dir, DIRECTORY)?));
+            let created = Open::create(&Arc::new(Held::make(state_dir, DIRECTORY)?));
             let failed = |source| Error::Journal { directory: state_dir.join(DIRECTORY), source };
             self.open = Some(created.map_err(failed)?);
         }
@@ -143,12 +143,12 @@ impl Drop for Journal {
 }
 
 impl Open {
-    fn create(directory: Arc<Held>) -> io::Result<Self> {
+    fn create(directory: &Arc<Held>) -> io::Result<Self> {
         loop {
             let name = OsString::from(format!("{}.jsonl", token()?));
             let file = directory.create(&name)?;
             let head = Head::of_this_run();
-            let directory = Arc::clone(&directory);
+            let directory = Arc::clone(directory);
             let mut open =
                 Self { directory, name, file, head: Some(head.clone()), entries: Vec::new() };
             // Between creation and lock, `undo` may take an empty journal for a dead run's and

@@ -73,6 +73,23 @@ mod tests {
     }
 
     proptest! {
+        /// Wherever a long word stands, the message about it stays short.
+        #[test]
+        fn no_message_carries_the_text(
+            parts in prop::collection::vec(
+                prop::sample::select(vec![
+                    "mem", "file", "vdisk", "size", "stack", "path", "1M", "LONG", "(", ")", "=",
+                    ",", "+", "\"", "aes", "delay", "latency", "throttle", "nfs", "server",
+                ]),
+                1..12,
+            ),
+        ) {
+            let text = parts.join(" ").replace("LONG", &"long ".repeat(3_000).replace(' ', "x"));
+            if let Err(error) = crate::Target::parse(&text) {
+                prop_assert!(error.to_string().chars().count() < 3_000, "{}", error.headline());
+            }
+        }
+
         #[test]
         fn what_is_underlined_is_seen(text in "\\PC{0,400}", start in 0_usize..400, width in 0_usize..400) {
             let length = text.chars().count();

@@ -46,7 +46,9 @@ mod tests {
 
     fn told(set: &[&str], target: &str) -> String {
         let mut workload = Workload::preset("randread-4k").unwrap();
-        set.iter().for_each(|text| workload.set(text).unwrap());
+        for text in set {
+            workload.set(text).unwrap();
+        }
         Arm::new("a", Target::parse(target).unwrap()).unheeded(&workload).join("\n")
     }
 

@@ -251,6 +251,8 @@ impl<'a> Tally<'a> {
         match self.phase {
             Phase::Ramp => {
                 // Nothing of it fell into the window.
+                self.show();
+                self.shown = (0, 0);
                 self.counts.iter_mut().for_each(Counts::reset);
                 (self.in_flight_io_ns, self.max_slip_ns) = (0, 0);
                 self.active.1 = self.active.0;

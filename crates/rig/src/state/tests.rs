@@ -113,8 +113,8 @@ fn nothing_is_made_where_others_can_write() {
     for state in [root.path().to_owned(), root.path().join("state")] {
         let made = Held::make(&state, "undo");
         assert!(matches!(made, Err(Error::OpenState { .. })), "{made:?}");
-        let room = room(Some(&state));
-        assert!(matches!(room, Err(Error::OpenState { .. })), "{room:?}");
+        let made = room(Some(&state));
+        assert!(matches!(made, Err(Error::OpenState { .. })), "{made:?}");
     }
     assert_eq!(fs::read_dir(root.path()).unwrap().count(), 0);
 }

@@ -477,8 +477,14 @@ fn more_layers_than_any_path_has_are_counted_and_not_read() {
     let stack = |layers: usize| vec!["aes"; layers - 1].join(" + ");
     let text = |layers| format!("mem(size=1M) + {}", stack(layers));
     assert_eq!(Stack::parse(&text(Stack::MOST_LAYERS)).unwrap().layers.len(), Stack::MOST_LAYERS);
-    assert_snapshot!(error(&text(Stack::MOST_LAYERS + 1)), @"");
-    assert_snapshot!(error(&text(100_000)), @"");
+    assert_snapshot!(error(&text(Stack::MOST_LAYERS + 1)), @"
+    65 layers; a stack has 64 at most
+    leave some out
+    ");
+    assert_snapshot!(error(&text(100_000)), @"
+    100000 layers; a stack has 64 at most
+    leave some out
+    ");
 }
 
 #[test]

@@ -7,6 +7,7 @@ use iotax_spec::{Job, Pace, Think};
 use iotax_vdisk::ManualClock;
 
 use super::*;
+use crate::live::Live;
 use crate::native::testing::job;
 use crate::native::window::{StopFlags, Turn, Window};
 
@@ -195,4 +196,22 @@ fn poisson_arrivals_that_meet_a_busy_server_wait_as_in_an_m_d_1_queue() {
     let expected = service_ns as f64 * (1.0 + rho / (2.0 * (1.0 - rho)));
     let mean = facts.read.response.unwrap().mean_ns();
     assert!((mean / expected - 1.0).abs() < 0.1, "{mean} instead of {expected}");
+}
+
+/// Ctrl-C in the ramp: what was shown of it stays shown, and nothing of it is counted.
+#[test]
+fn a_load_that_ends_in_its_ramp_shows_what_it_did() {
+    let (never, live) = (AtomicBool::new(false), Live::default());
+    let flags = StopFlags { user: &never, broken: &never, ended: &never };
+    let window = Window { open_ns: 100 * MS, close_ns: 1100 * MS };
+    let mut tally = Tally::new(&job(), window, 0, flags, Some(&live));
+    let io = Io { bytes: 4096, op: Op::Read, ..Io::SYNC };
+    for at_ns in [10 * MS, 20 * MS] {
+        tally.completed::<false>(io, at_ns - MS, at_ns - MS, at_ns);
+        tally.on_edge(at_ns);
+    }
+    tally.completed::<false>(io, 29 * MS, 29 * MS, 30 * MS);
+    tally.finish(30 * MS, false);
+    assert_eq!((live.ios(), live.bytes()), (3, 3 * 4096));
+    assert_eq!(tally.counts.iter().map(|counts| counts.ios).sum::<u64>(), 0);
 }
