@@ -109,23 +109,24 @@ impl Files {
         Ok(files)
     }
 
+    /// The key first: without it nobody could read the bundle's words in the end.
     fn write(&self, bundle: &Bundle, redactor: Option<&Redactor>) -> Result<()> {
         let top = self.dir.file_name().unwrap_or_default().to_string_lossy();
         let bytes = archive(bundle, &top)?;
-        let failed = || format!("cannot write {}", self.dir.display());
-        DirBuilder::new().mode(DIRECTORY).create(&self.dir).with_context(failed)?;
-        let written = write_files(bundle, &self.dir)
-            .and_then(|()| write_new(&self.archive, &bytes, TEXT))
-            .with_context(failed)
-            .and_then(|()| match (&self.key, redactor) {
-                (Some(key), Some(redactor)) => key_file::write(key, redactor),
-                _ => Ok(()),
-            });
-        if written.is_err() {
-            // Half a bundle misleads. The first error tells why.
-            let _ = fs::remove_dir_all(&self.dir);
+        if let (Some(key), Some(redactor)) = (&self.key, redactor) {
+            key_file::write(key, redactor)?;
         }
-        written
+        let made = DirBuilder::new().mode(DIRECTORY).create(&self.dir);
+        let written = made.and_then(|()| {
+            write_files(bundle, &self.dir)
+                .and_then(|()| write_new(&self.archive, &bytes, TEXT))
+                // Half a bundle misleads. The first error tells why.
+                .inspect_err(|_| drop(fs::remove_dir_all(&self.dir)))
+        });
+        if let (Err(_), Some(key)) = (&written, &self.key) {
+            let _ = fs::remove_file(key);
+        }
+        written.with_context(|| format!("cannot write {}", self.dir.display()))
     }
 }
 

@@ -124,6 +124,19 @@ fn a_word_has_one_pseudonym_and_the_key_knows_it() {
 }
 
 #[test]
+fn a_path_with_blanks_is_one_thing_wherever_it_stands_alone() {
+    let mut experiment = full::experiment();
+    let path = "/mnt/Quarterly Figures (Zebra)/x";
+    experiment.spec.arms[0].target = Target::Path(path.into());
+    experiment.spec.arms[0].name = path.to_owned();
+    experiment.sites[0].target = path.to_owned();
+    let clean = Redactor::default().experiment(&experiment);
+    let arm = &clean.spec.arms[0];
+    assert_eq!(arm.target, Target::Path("/mnt/path-1/x".into()));
+    assert_eq!((&*arm.name, &*clean.sites[0].target), ("/mnt/path-1/x", "/mnt/path-1/x"));
+}
+
+#[test]
 fn a_machine_says_the_same_with_pseudonyms() {
     let dir = concat!(env!("CARGO_MANIFEST_DIR"), "/../analyze/tests/machines");
     let mut read = 0;
