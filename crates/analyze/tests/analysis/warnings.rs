@@ -1,6 +1,6 @@
 //! What each self-check says, word for word, and that it stays silent otherwise.
 
-use iotax_analyze::{Analysis, Check, Verdict};
+use iotax_analyze::{Analysis, Check};
 use iotax_record::Trial;
 use iotax_spec::{Engine, Layer};
 

@@ -125,23 +125,24 @@ impl Files {
         all.find(|path| fs::symlink_metadata(path).is_ok()).map(PathBuf::as_path)
     }
 
-    /// Fills the directory and, beside it, the key and the archive.
+    /// Fills the directory and, beside it, the archive. The key first: without it nobody could read
+    /// the bundle's words in the end.
     fn write(&self, bundle: &Bundle, redactor: Option<&Redactor>) -> Result<()> {
         let top = self.dir.file_name().unwrap_or_default().to_string_lossy();
         let write = || {
             let bytes = archive(bundle, &top)?;
-            write_files(bundle, &self.dir).with_context(|| failed(&self.dir))?;
             if let (Some(key), Some(redactor)) = (&self.key, redactor) {
                 key_file::write(key, redactor)?;
             }
-            write_new(&self.archive, &bytes, TEXT).with_context(|| failed(&self.archive))
+            write_files(bundle, &self.dir)
+                .and_then(|()| write_new(&self.archive, &bytes, TEXT))
+                .with_context(|| failed(&self.dir))
         };
-        let written = write();
-        if written.is_err() {
+        write().inspect_err(|_| {
             // Half a bundle misleads. The first error tells why.
             let _ = fs::remove_dir_all(&self.dir);
-        }
-        written
+            self.key.iter().for_each(|key| drop(fs::remove_file(key)));
+        })
     }
 }
 

@@ -11,6 +11,7 @@ use regex::Regex;
 use super::names::Kind;
 
 /// What a field may say.
+#[derive(Clone, Copy)]
 pub(super) enum Rule {
     /// A word of the format: nothing else can be read there.
     Format,
@@ -51,107 +52,81 @@ fn form(pattern: &str) -> Regex {
     Regex::new(&format!("^(?:{pattern})$")).expect("a constant")
 }
 
-/// The rule of a field of an object; of an object in a list, `parent` is the list's name.
+/// Objects, their fields, and what these may say; of objects in a list, the list's name.
+const RULES: &[(&str, &str, Rule)] = &[
+    // Records.
+    ("experiment machine", "iotax_version", Rule::Form(&VERSION)),
+    ("experiment", "started", Rule::Form(&TIME)),
+    ("experiment", "command", Rule::Text(Kind::Word)),
+    ("environment", "host", Rule::Always(Kind::Host)),
+    ("environment", "kernel", Rule::Kernel),
+    ("environment", "cpu_model", Rule::Processor),
+    ("environment", "os cpu_governor hypervisor", Rule::Text(Kind::Word)),
+    ("cloud instance", "region", Rule::Form(&REGION)),
+    ("cloud instance", "cloud vm variant caching disks security_type", Rule::Text(Kind::Model)),
+    ("disks", "kind tier caching", Rule::Text(Kind::Model)),
+    ("disks", "name", Rule::Always(Kind::Device)),
+    // What was asked.
+    ("spec", "design", Rule::Format),
+    ("spec", "suite", Rule::Whole(Kind::Workload)),
+    ("stop", "mode", Rule::Format),
+    ("arms", "driver", Rule::Format),
+    ("arms", "name", Rule::Text(Kind::Arm)),
+    ("peel", "layers", Rule::Text(Kind::Arm)),
+    ("target", "path results", Rule::Whole(Kind::Path)),
+    ("layers", "layer kind counts", Rule::Format),
+    ("layers", "path export", Rule::Whole(Kind::Path)),
+    ("layers", "server", Rule::Always(Kind::Host)),
+    ("layers", "group", Rule::Whole(Kind::Group)),
+    ("layers", "vers sec cipher format mkfs mount", Rule::Text(Kind::Word)),
+    ("workload then", "name", Rule::Whole(Kind::Workload)),
+    ("workload then", "primary", Rule::Whole(Kind::Job)),
+    ("workload then", "about notes origin", Rule::Text(Kind::Word)),
+    ("jobs", "engine pattern files pace bound", Rule::Format),
+    ("jobs", "name", Rule::Whole(Kind::Job)),
+    ("files", "shared", Rule::Whole(Kind::File)),
+    ("operations", "operation", Rule::Format),
+    ("fio", "name place beyond", Rule::Text(Kind::Word)),
+    // What was found under a path.
+    ("sites", "kind notes caches file_system", Rule::Text(Kind::Word)),
+    ("sites", "target storage_id", Rule::Text(Kind::Path)),
+    ("sites", "device", Rule::Whole(Kind::Device)),
+    ("sites", "device_model", Rule::Device),
+    ("machine", "note", Rule::Text(Kind::Word)),
+    ("machine", "taken", Rule::Form(&TIME)),
+    ("paths", "kind", Rule::Format),
+    ("paths", "path directory", Rule::Whole(Kind::Path)),
+    // It is the path once more.
+    ("paths", "shell", Rule::Drop),
+    ("paths", "problem", Rule::Text(Kind::Word)),
+    ("unseen", "what how", Rule::Text(Kind::Word)),
+    ("mount", "mount_point source", Rule::Whole(Kind::Path)),
+    ("mount", "file_system options super_options features number", Rule::Text(Kind::Word)),
+    ("nfs", "options", Rule::Text(Kind::Word)),
+    ("transports", "protocol", Rule::Text(Kind::Word)),
+    ("network", "server", Rule::Always(Kind::Host)),
+    ("network", "interface", Rule::Whole(Kind::Device)),
+    ("network", "kind", Rule::Text(Kind::Word)),
+    ("device", "kind used_as", Rule::Format),
+    ("device", "model", Rule::Device),
+    ("device", "number transport raid_level", Rule::Text(Kind::Word)),
+    ("device mapping", "name", Rule::Whole(Kind::Device)),
+    ("queue", "scheduler write_cache", Rule::Text(Kind::Word)),
+    ("mapping", "maker", Rule::Text(Kind::Word)),
+    ("targets", "kind parameters", Rule::Text(Kind::Word)),
+    ("targets", "version", Rule::Form(&VERSION)),
+    ("crypt", "cipher flags integrity", Rule::Text(Kind::Word)),
+    ("loop_file swaps", "path", Rule::Whole(Kind::Path)),
+    ("groups", "version", Rule::Text(Kind::Word)),
+    ("io cpu memory", "group file path directory", Rule::Whole(Kind::Path)),
+    ("confidential", "kind seen_in log", Rule::Text(Kind::Word)),
+    ("kernel", "xts_driver", Rule::Text(Kind::Word)),
+];
+
+/// The rule of a field of an object.
 pub(super) fn rule(parent: &str, field: &str) -> Option<Rule> {
-    let found = match parent {
-        "experiment" => of_experiment(field),
-        "machine" => match field {
-            "note" => Some(Rule::Text(Kind::Word)),
-            "iotax_version" => Some(Rule::Form(&VERSION)),
-            "taken" => Some(Rule::Form(&TIME)),
-            _ => None,
-        },
-        "environment" => match field {
-            "host" => Some(Rule::Always(Kind::Host)),
-            "kernel" => Some(Rule::Kernel),
-            "cpu_model" => Some(Rule::Processor),
-            "os" | "cpu_governor" | "hypervisor" => Some(Rule::Text(Kind::Word)),
-            _ => None,
-        },
-        "cloud" | "instance" | "disks" => of_cloud(parent, field),
-        _ => None,
-    };
-    found.or_else(|| of_spec(parent, field)).or_else(|| of_layer_seen(parent, field))
-}
-
-fn of_experiment(field: &str) -> Option<Rule> {
-    Some(match field {
-        "iotax_version" => Rule::Form(&VERSION),
-        "started" => Rule::Form(&TIME),
-        "command" => Rule::Text(Kind::Word),
-        _ => return None,
-    })
-}
-
-fn of_cloud(parent: &str, field: &str) -> Option<Rule> {
-    Some(match (parent, field) {
-        ("disks", "name") => Rule::Always(Kind::Device),
-        ("disks", "kind" | "tier" | "caching") => Rule::Text(Kind::Model),
-        (_, "region") => Rule::Form(&REGION),
-        (_, "cloud" | "vm" | "variant" | "caching" | "disks" | "security_type") => {
-            Rule::Text(Kind::Model)
-        }
-        _ => return None,
-    })
-}
-
-/// What was asked.
-fn of_spec(parent: &str, field: &str) -> Option<Rule> {
-    Some(match (parent, field) {
-        ("spec", "design")
-        | ("stop", "mode")
-        | ("jobs", "engine" | "pattern" | "files" | "pace" | "bound")
-        | ("operations", "operation")
-        | ("arms", "driver")
-        | ("layers", "layer" | "kind" | "counts") => Rule::Format,
-        ("spec", "suite") | ("workload" | "then", "name") => Rule::Whole(Kind::Workload),
-        ("workload" | "then", "about" | "notes" | "origin") => Rule::Text(Kind::Word),
-        ("workload" | "then", "primary") | ("jobs", "name") => Rule::Whole(Kind::Job),
-        ("files", "shared") => Rule::Whole(Kind::File),
-        ("fio", "name" | "place" | "beyond") => Rule::Text(Kind::Word),
-        ("arms", "name") | ("peel", "layers") => Rule::Text(Kind::Arm),
-        ("target", "path" | "results") | ("layers", "path" | "export") => Rule::Whole(Kind::Path),
-        ("layers", "server") => Rule::Always(Kind::Host),
-        ("layers", "vers" | "sec" | "cipher" | "format" | "mkfs" | "mount") => {
-            Rule::Text(Kind::Word)
-        }
-        ("layers", "group") => Rule::Whole(Kind::Group),
-        _ => return None,
-    })
-}
-
-/// What was found under a path.
-fn of_layer_seen(parent: &str, field: &str) -> Option<Rule> {
-    Some(match (parent, field) {
-        ("sites", "kind" | "notes" | "caches" | "file_system") => Rule::Text(Kind::Word),
-        ("sites", "target" | "storage_id") => Rule::Text(Kind::Path),
-        ("sites", "device") => Rule::Whole(Kind::Device),
-        ("sites", "device_model") | ("device", "model") => Rule::Device,
-        ("paths", "kind") | ("device", "kind" | "used_as") => Rule::Format,
-        // It is the path once more.
-        ("paths", "shell") => Rule::Drop,
-        ("paths", "path" | "directory") => Rule::Whole(Kind::Path),
-        ("paths", "problem") | ("unseen", "what" | "how") => Rule::Text(Kind::Word),
-        ("mount", "mount_point" | "source") => Rule::Whole(Kind::Path),
-        ("mount", "file_system" | "options" | "super_options" | "features" | "number") => {
-            Rule::Text(Kind::Word)
-        }
-        ("nfs", "options") | ("transports", "protocol") => Rule::Text(Kind::Word),
-        ("network", "server") => Rule::Always(Kind::Host),
-        ("network", "interface") | ("device" | "mapping", "name") => Rule::Whole(Kind::Device),
-        ("network", "kind") | ("device", "number" | "transport" | "raid_level") => {
-            Rule::Text(Kind::Word)
-        }
-        ("queue", "scheduler" | "write_cache") | ("mapping", "maker") => Rule::Text(Kind::Word),
-        ("targets", "version") => Rule::Form(&VERSION),
-        ("targets", "kind" | "parameters") => Rule::Text(Kind::Word),
-        ("crypt", "cipher" | "flags" | "integrity") => Rule::Text(Kind::Word),
-        ("loop_file" | "swaps", "path") => Rule::Whole(Kind::Path),
-        ("groups", "version") | ("confidential", "kind") => Rule::Text(Kind::Word),
-        ("io" | "cpu" | "memory", "group" | "file" | "path" | "directory") => {
-            Rule::Whole(Kind::Path)
-        }
-        ("confidential", "seen_in" | "log") | ("kernel", "xts_driver") => Rule::Text(Kind::Word),
-        _ => return None,
-    })
+    let has = |names: &str, name: &str| names.split(' ').any(|one| one == name);
+    let mut rules = RULES.iter();
+    let found = rules.find(|(parents, fields, _)| has(parents, parent) && has(fields, field));
+    found.map(|(.., rule)| *rule)
 }

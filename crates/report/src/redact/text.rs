@@ -4,7 +4,7 @@
 //! name at a host, a number, or anything else, which leaves only if it is on the list.
 
 use super::names::{Kind, Names};
-use super::words::{is_long_number, is_name, is_sentence, may_leave};
+use super::words::{is_long_number, is_name, is_sentence, may_leave, takes_text};
 
 /// Options whose values are never told, and what these are.
 const OWNERS: [(&str, Kind); 15] = [
@@ -23,6 +23,25 @@ const OWNERS: [(&str, Kind); 15] = [
     ("user_id", Kind::User),
     ("username", Kind::User),
     ("uuid", Kind::Device),
+];
+/// Options whose numbers may be long: bytes, blocks, a seed.
+const COUNTS: [&str; 16] = [
+    "allocsize",
+    "blksize",
+    "bsize",
+    "logbsize",
+    "max_read",
+    "nr_blocks",
+    "nr_inodes",
+    "rasize",
+    "rsize",
+    "seed",
+    "size",
+    "stripe",
+    "sunit",
+    "swidth",
+    "wbsize",
+    "wsize",
 ];
 /// The longest run of punctuation that is one.
 const LONGEST_SIGN_BYTES: usize = 3;
@@ -72,7 +91,7 @@ impl Names {
             return self.always(*owner, value);
         }
         match is_name(&option) {
-            true if is_long_number(value) => value.to_owned(),
+            true if COUNTS.contains(&&*option) && is_long_number(value) => value.to_owned(),
             true => self.word(kind, value),
             false if is_path(value) => self.word(kind, value),
             false => self.always(kind, value),
@@ -81,9 +100,10 @@ impl Names {
 
     /// The value of an option of fio: numbers, and words of fio.
     pub(super) fn value_of_fio(&mut self, option: &str, value: &str) -> String {
-        let parts = || value.split([':', ',', '/', '-']);
-        let is_plain = |part: &str| part.is_empty() || is_long_number(part) || is_name(part);
-        if is_name(option) && parts().all(is_plain) {
+        let is_count = !takes_text(option);
+        let is_plain =
+            |part: &str| part.is_empty() || may_leave(part) || (is_count && is_long_number(part));
+        if is_name(option) && value.split([':', ',', '/', '-']).all(is_plain) {
             return value.to_owned();
         }
         self.always(Kind::Word, value)

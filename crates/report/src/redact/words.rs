@@ -70,6 +70,12 @@ fn words_of_layers() -> impl Iterator<Item = &'static str> {
     layers.flat_map(move |layer| parameters(layer).chain([layer.name])).chain(keys)
 }
 
+/// Whether an option of fio takes any text, as far as is known.
+pub(super) fn takes_text(option: &str) -> bool {
+    let known = options::find(option);
+    known.is_none_or(|known| matches!(known.kind, Kind::Text | Kind::OptionalText))
+}
+
 /// Whether a word may leave as it is.
 pub(super) fn may_leave(word: &str) -> bool {
     is_name(word) || is_number(word) || is_pair(word)
@@ -123,7 +129,7 @@ pub(super) fn is_long_number(word: &str) -> bool {
 fn is_pair(word: &str) -> bool {
     static PAIR: LazyLock<Regex> = LazyLock::new(|| regex(r"\d{1,4}:\d{1,7}"));
     let is_digits =
-        |text: &str| (1..=10).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_digit());
+        |text: &str| (1..=6).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_digit());
     PAIR.is_match(word)
         || word.split_once(':').is_some_and(|(a, b)| {
             (is_name(a) && is_digits(b)) || (a.len() <= 3 && is_digits(a) && is_name(b))

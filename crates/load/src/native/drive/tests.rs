@@ -204,7 +204,7 @@ fn a_load_that_ends_in_its_ramp_shows_what_it_did() {
     let (never, live) = (AtomicBool::new(false), Live::default());
     let flags = StopFlags { user: &never, broken: &never, ended: &never };
     let window = Window { open_ns: 100 * MS, close_ns: 1100 * MS };
-    let mut tally = Tally::new(&job(), window, 0, flags, Some(&live));
+    let mut tally = Tally::new(&job(), window, Turn::of(&job(), 0), flags, Some(&live));
     let io = Io { bytes: 4096, op: Op::Read, ..Io::SYNC };
     for at_ns in [10 * MS, 20 * MS] {
         tally.completed::<false>(io, at_ns - MS, at_ns - MS, at_ns);

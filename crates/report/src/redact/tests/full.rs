@@ -25,6 +25,7 @@ fn t() -> String {
     T.to_owned()
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "as the fields are")]
 fn some() -> Option<String> {
     Some(t())
 }

@@ -36,7 +36,27 @@ fn everything_else_gets_a_pseudonym_of_its_kind() {
     insta::assert_snapshot!(told("/dev/mapper/vg-acme /dev/disk/by-id/ata-S4E /home/eve/x"), @"/dev/mapper/device-1 /dev/disk/by-id/device-2 /home/user-1/x");
     insta::assert_snapshot!(told("https://eve@files.example/s3?sig=x#y jdoe@db7"), @"https://user-1@host-1/path-1=word-1 user-2@host-2");
     insta::assert_snapshot!(told("10.1.2.3 fd00::1 52:54:00:11:22:33 123456 1234-5678 db7:5432"), @"word-1 word-2 word-3 word-4 word-5 word-6:5432");
+    insta::assert_snapshot!(told("name=48213377,seed=48213377,data:48213377"), @"name=word-1,seed=48213377,word-2");
     insta::assert_snapshot!(told("host-1 is not path-3"), @"word-1 is not word-2");
+}
+
+#[test]
+fn options_of_fio_keep_numbers_and_words_of_fio() {
+    let mut names = Names::default();
+    for (option, value) in [
+        ("bssplit", "4k/10:64k/90"),
+        ("random_distribution", "zipf:1.2"),
+        ("zonemode", "strided"),
+        ("ioengine", "libaio"),
+        ("io_size", "107374182400"),
+        ("cpus_allowed", "0-3,8"),
+        ("percentage_random", "100,50"),
+    ] {
+        assert_eq!(names.value_of_fio(option, value), value, "{option}");
+    }
+    let free = [("description", "48213377"), ("filename", "/srv/acme"), ("acme", "1")];
+    let said = free.map(|(option, value)| names.value_of_fio(option, value));
+    assert_eq!(said, ["word-1", "word-2", "word-3"]);
 }
 
 #[test]
@@ -101,6 +121,19 @@ fn a_word_has_one_pseudonym_and_the_key_knows_it() {
     assert_eq!(clean.environment.host.as_deref(), Some("host-1"));
     assert_eq!(clean.command, ["on host-1", "/mnt/host-1/x"]);
     assert_eq!(redactor.key()["host-1"], "pluto17");
+}
+
+#[test]
+fn a_path_with_blanks_is_one_thing_wherever_it_stands_alone() {
+    let mut experiment = full::experiment();
+    let path = "/mnt/Quarterly Figures (Zebra)/x";
+    experiment.spec.arms[0].target = Target::Path(path.into());
+    experiment.spec.arms[0].name = path.to_owned();
+    experiment.sites[0].target = path.to_owned();
+    let clean = Redactor::default().experiment(&experiment);
+    let arm = &clean.spec.arms[0];
+    assert_eq!(arm.target, Target::Path("/mnt/path-1/x".into()));
+    assert_eq!((&*arm.name, &*clean.sites[0].target), ("/mnt/path-1/x", "/mnt/path-1/x"));
 }
 
 #[test]

@@ -59,10 +59,10 @@ fn told(record: &Value, free: &[String], text: &str) -> (String, String) {
         let mut all = Vec::new();
         strings(value, "", &mut all);
         // As it is read, not as JSON writes it.
-        all.iter().for_each(|at| {
-            said.push_str(value.pointer(at).and_then(Value::as_str).unwrap());
+        for at in all {
+            said.push_str(value.pointer(&at).and_then(Value::as_str).unwrap());
             said.push('\n');
-        });
+        }
     }
     (said, redactor.key().into_values().collect::<Vec<_>>().join("\n"))
 }
