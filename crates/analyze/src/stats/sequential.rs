@@ -9,7 +9,7 @@
 //! hold together come from a [`CriticalValues`] with `alpha / arms` (wider than Holm needs, so
 //! that one of them may hold 0 where the family has rejected it).
 
-use super::dependence::{Dependence, dependence};
+use super::dependence::{Dependence, dependence, widening};
 use super::design::Design;
 use super::holm;
 use super::rci::{CriticalValues, Interval, Summary};
@@ -166,6 +166,16 @@ impl Sequential {
         }
     }
 
+    /// A quick run stops at a verdict only if that would hold if the blocks depended on each other
+    /// as much as they well may. Other modes ask for precision, which takes them far enough.
+    fn is_safe_to_stop(&self, d: &[f64], log_ratio: Interval, verdict: Verdict) -> bool {
+        if self.goal.mode != Mode::Quick {
+            return true;
+        }
+        let wide = Interval::around(log_ratio.mean, log_ratio.half_width() * widening(d));
+        Verdict::of(&self.goal.cost(wide), self.goal.margin) == verdict
+    }
+
     fn analyse(&self, d: &[f64]) -> Decision {
         let at_last_look = d.len() == self.design().last_look();
         let Some(summary) = Summary::of(d) else {
@@ -188,7 +198,8 @@ impl Sequential {
             None => Verdict::of(&cost, self.goal.margin),
         };
         // Too narrow an interval must not end the run; later blocks may clear it.
-        let reached = dependence.is_none() && self.goal.reached(&cost);
+        let has_goal = dependence.is_none() && self.goal.reached(&cost);
+        let reached = has_goal && self.is_safe_to_stop(d, log_ratio, verdict);
         let stop = if reached {
             Some(StopReason::GoalReached)
         } else if at_last_look {
@@ -196,7 +207,7 @@ impl Sequential {
         } else {
             self.goal.futile(&summary, &self.critical).then_some(StopReason::Futile)
         };
-        let project = !reached && dependence.is_none();
+        let project = !has_goal && dependence.is_none();
         Decision {
             blocks: d.len(),
             verdict,

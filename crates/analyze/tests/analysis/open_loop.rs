@@ -1,8 +1,8 @@
 //! Records of loads at an offered rate.
 
-use iotax_analyze::{Metric, Verdict};
+use iotax_analyze::{Check, Metric, Verdict};
 use iotax_record::{IndexRecord, LatencyHistogram, Trial};
-use iotax_spec::IndexLoads;
+use iotax_spec::{Driver, IndexLoads};
 
 use crate::support::{Bed, load, of};
 
@@ -57,6 +57,48 @@ fn an_arm_that_does_not_keep_up_is_overloaded() {
     }
     let stop = bed.decide(&trials).stop;
     assert_eq!(stop.as_deref(), Some("no arm keeps up with the offered rate"));
+}
+
+/// Those that came back short are among those completed.
+#[test]
+fn short_ios_do_not_hide_an_overload() {
+    let (bed, mut trials) = offered(2100.0, 5, [100.0, 130.0]);
+    for trial in trials.iter_mut().filter(|trial| trial.arm == "slow") {
+        let job = &mut load(trial).jobs[0];
+        job.offered_ios = Some(10_800);
+        job.read.short_ios = job.read.ios;
+    }
+    let analysis = bed.analyze(&trials);
+    assert_eq!(of(&analysis, "slow", Metric::Latency).verdict, Verdict::Overloaded);
+    let slip = crate::warnings::said(&analysis, Check::ScheduleSlip);
+    assert!(slip.contains("completed 97 % of the I/Os offered"), "{slip}");
+}
+
+/// fio knows no due time: latencies of all arms count from submission if it drives one, else a wait
+/// that only the native arm counts would be the difference.
+#[test]
+fn native_and_fio_are_compared_from_submission() {
+    let (mut bed, mut trials) = offered(2100.0, 5, [100.0, 100.0]);
+    bed.experiment.spec.arms[1].driver = Driver::Fio;
+    for trial in &mut trials {
+        let is_native = trial.arm == "base";
+        let waited: LatencyHistogram = {
+            let mut waited = LatencyHistogram::new();
+            (0..10_500).for_each(|i| waited.record(20_000_000 + i * 10));
+            waited
+        };
+        load(trial).jobs[0].read.response = is_native.then_some(waited);
+    }
+    let analysis = bed.analyze(&trials);
+    for metric in [Metric::P99, Metric::Latency] {
+        let tax = of(&analysis, "slow", metric).tax.unwrap();
+        assert!(tax.abs() < 0.05, "{metric:?}: {tax}");
+    }
+    let said = analysis.open_questions.iter().filter(|q| q.starts_with("Latencies count"));
+    insta::assert_snapshot!(said.cloned().collect::<String>(), @"Latencies count from submission in all arms, since fio, which drives some, knows of no time at which an I/O was due: what I/Os waited before they were issued is not in them. To have that counted, let iotax drive all arms (without --engine fio).");
+    let p99 =
+        |arm: usize| analysis.arms[arm].latency.iter().find(|p| p.q == 0.99).unwrap().latency_ns;
+    assert!(p99(0) < 200_000, "the descriptive figures count alike: {}", p99(0));
 }
 
 #[test]

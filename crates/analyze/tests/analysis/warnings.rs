@@ -53,7 +53,7 @@ fn io_errors() {
         }
     });
     insta::assert_snapshot!(said(&analysis, Check::IoErrors), @"
-    [other, 1 trials] 5 I/Os failed and 1 came back short, of 10018; the first error: read at 4096: Input/output error
+    [other, 1 trials] 5 I/Os failed and 1 came back short, of 10017; the first error: read at 4096: Input/output error
       -> Failed I/Os are not counted as done, but the time lost on them is in the figures: find out why they fail (kernel log, device health, free space) before trusting the comparison.
     ");
 }

@@ -58,7 +58,7 @@ fn past_the_work_queues_a_search_engine_reads_and_loads_faster_from_dm_crypt() {
         (["throughput", "load_time"].map(|metric| verdict(&said, metric)), did)
     };
     let (mut verdicts, mut did) = compare();
-    // Something else that begins or ends meanwhile is a change of regime, and leaves few blocks.
+    // Something else that begins or ends meanwhile makes noise of which nothing can be told.
     if verdicts.iter().any(|verdict| verdict == "undecided") {
         (verdicts, did) = compare();
     }

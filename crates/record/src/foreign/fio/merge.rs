@@ -191,3 +191,21 @@ fn warn_of_lost_percentiles(foreign: &mut Foreign) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::depth;
+
+    #[test]
+    fn a_depth_that_is_not_told_is_not_known() {
+        let of = |options: &[(&str, &str)]| {
+            let owned = options.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
+            depth(&owned.collect::<Vec<_>>())
+        };
+        assert_eq!(of(&[]), 0);
+        assert_eq!(of(&[("ioengine", "libaio"), ("rw", "randread")]), 0);
+        assert_eq!(of(&[("ioengine", "libaio"), ("iodepth", "32")]), 32);
+        assert_eq!(of(&[("ioengine", "psync"), ("iodepth", "32")]), 1);
+        assert_eq!(of(&[("iodepth", "32")]), 1, "fio's default engine waits for each");
+    }
+}
