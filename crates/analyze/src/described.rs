@@ -6,7 +6,8 @@ use iotax_record::{DirectionRecord, JobRecord, LatencySummary};
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Described {
     pub mean_ns: f64,
-    /// Only where the job did reads or writes alone: two percentiles have no sum.
+    /// Only where the job did reads or writes alone, or the tool gave it of both: two percentiles
+    /// have no sum.
     pub p99_ns: Option<u64>,
     pub max_ns: u64,
     pub ios: u64,
@@ -30,14 +31,16 @@ pub(crate) fn of(record: &JobRecord) -> Option<Described> {
     })
 }
 
-/// Quantiles of a job that did reads or writes alone, and has no histogram; else none.
+/// Quantiles of a job that has no histogram: of what it did alone, or of reads and writes together
+/// where the tool gave these; else none.
 pub(crate) fn quantiles(record: &JobRecord) -> &[(f64, u64)] {
-    match used(record).as_slice() {
-        [one] if one.service.count() == 0 => {
-            one.summary.as_ref().map_or(&[], |summary| summary.quantiles.as_slice())
-        }
-        _ => &[],
-    }
+    let used = used(record);
+    let summary = match used.as_slice() {
+        _ if used.iter().any(|direction| direction.service.count() > 0) => None,
+        [one] => one.summary.as_ref(),
+        _ => record.both.as_ref(),
+    };
+    summary.map_or(&[], |summary| summary.quantiles.as_slice())
 }
 
 fn used(record: &JobRecord) -> Vec<&DirectionRecord> {

@@ -61,6 +61,7 @@ pub fn read(
     let mut notes: Vec<String> = sameness::one_name(&mut reads).into_iter().collect();
     let names = common(&reads)?;
     notes.extend(left_out(&reads, &names));
+    notes.extend(unlike_latencies(&reads));
     notes.extend(sameness::differences(&arms, &reads, &names));
     let workload = workload(&reads, &names, notes);
     let sites = (0..arms.len()).map(|arm| site(&arms[arm], &reads, arm)).collect();
@@ -161,6 +162,25 @@ fn left_out(reads: &[Read], names: &[String]) -> Option<String> {
         .then(|| format!("left out, because not all results have them: {}", others.join(", ")))
 }
 
+/// Which of fio's latencies a result has: `clat`, `lat`, or both.
+fn called<'a>(reads: impl Iterator<Item = &'a Read>) -> Vec<&'a str> {
+    let jobs = reads.flat_map(|read| &read.result.jobs);
+    let summaries = jobs.flat_map(|job| [&job.read.summary, &job.write.summary]).flatten();
+    let mut called: Vec<&str> = summaries.filter_map(|s| s.called.as_deref()).collect();
+    called.sort_unstable();
+    called.dedup();
+    called
+}
+
+/// That they are not the same.
+fn unlike_latencies(reads: &[Read]) -> Option<String> {
+    (called(reads.iter()).len() > 1).then(|| {
+        "mean latency and percentiles are fio's clat in some results and lat, which has the time \
+         of submission in it, in others"
+            .to_owned()
+    })
+}
+
 /// What is known of the load, from the first result.
 fn workload(reads: &[Read], names: &[String], notes: Vec<String>) -> Workload {
     let first = &reads[0];
@@ -207,10 +227,15 @@ fn site(arm: &Arm, reads: &[Read], index: usize) -> Site {
     let warnings = own().flat_map(|read| {
         read.result.warnings.iter().map(|text| format!("{}: {text}", read.file.display()))
     });
+    let latency = match called(own()).as_slice() {
+        ["clat"] => Some("mean latency is fio's clat, from submission to completion".to_owned()),
+        ["lat"] => Some("mean latency is fio's lat, with the time that submission took".to_owned()),
+        _ => None,
+    };
     Site {
         kind: "results".to_owned(),
         target: arm.target.to_string(),
-        notes: std::iter::once(tools(own())).chain(warnings).collect(),
+        notes: std::iter::once(tools(own())).chain(latency).chain(warnings).collect(),
         ..Site::default()
     }
 }

@@ -102,6 +102,10 @@ pub struct JobRecord {
     pub read: DirectionRecord,
     /// Writes.
     pub write: DirectionRecord,
+    /// Latencies of reads and writes together, where another tool sums them up and gave no
+    /// distribution: percentiles of two directions have no sum.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub both: Option<LatencySummary>,
     /// `fsync` / `fdatasync` latencies.
     pub sync: LatencyHistogram,
     /// CPU time of the job's threads in user mode.
@@ -183,6 +187,9 @@ pub struct LatencySummary {
     pub max_ns: Option<u64>,
     /// Quantile in 0..1, and latency in nanoseconds.
     pub quantiles: Vec<(f64, u64)>,
+    /// What the tool calls them, where it has several kinds: fio's `clat` and `lat`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub called: Option<String>,
 }
 
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {

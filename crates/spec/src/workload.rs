@@ -293,7 +293,7 @@ pub enum Skew {
 pub enum RunLength {
     /// Always the same (fio: `randread:8`).
     Fixed(u32),
-    /// Geometric with this mean (`-rs` of `DiskSpd`).
+    /// Geometric with this mean, and each run is all reads or all writes (`-rs` of `DiskSpd`).
     Geometric(f64),
 }
 

@@ -1,10 +1,13 @@
 //! Every example job of fio 3.33 is read, and either runs natively or says what keeps it from it.
 #![allow(clippy::unwrap_used)]
 
-use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+#[path = "support/fio_jobs.rs"]
+mod fio_jobs;
 
-use iotax_spec::{Error, Workload, fio};
+use std::fmt::Write as _;
+use std::path::Path;
+
+use fio_jobs::{Row, Verdict, counts, in_directory, row};
 
 /// Debian's package `fio-examples`, or `fio` itself.
 const EXAMPLES: &str = "/usr/share/doc/fio/examples";
@@ -27,6 +30,8 @@ What `iotax run FILE TARGET` makes of each job file in fio's own collection of e
 - **with fio**: `--engine fio` runs it; the options that keep the native engines from it are named.
 - **refused**: fio would use the network, run a program, or reach beyond the target, which iotax
   does not let it do; or fio does not read the file as it stands, either.
+
+fio's newest examples and test jobs are counted in [fio-newest.md](fio-newest.md).
 
 ";
 
@@ -90,94 +95,24 @@ const SPECIAL: &[(&str, &str)] = &[
     ("zbd-seq-read", "zoned disk"),
 ];
 
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum Verdict {
-    Native,
-    WithFio,
-    Refused,
-}
-
-struct Row {
-    file: String,
-    needs: &'static str,
-    verdict: Verdict,
-    why: String,
-}
-
-fn examples() -> Vec<PathBuf> {
-    let Ok(entries) = std::fs::read_dir(EXAMPLES) else { return Vec::new() };
-    let mut files: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
-    files.retain(|path| path.extension().is_some_and(|ext| ext == "fio"));
-    files.sort();
-    files
-}
-
-fn row(path: &Path) -> Row {
-    let file = path.file_stem().unwrap().to_str().unwrap().to_owned();
-    let text = std::fs::read_to_string(path).unwrap();
-    let include = |name: &str| {
-        std::fs::read_to_string(path.with_file_name(name)).map_err(|error| error.to_string())
-    };
-    let read = fio::from_job_file(&format!("{file}.fio"), &text, &include);
-    let (verdict, why) = match read.and_then(|phases| judge(&phases)) {
-        Ok(()) => (Verdict::Native, String::new()),
-        Err(error) if error.needs_fio() => (Verdict::WithFio, reasons(&error)),
-        Err(error) => (Verdict::Refused, reasons(&error)),
-    };
-    let needs = SPECIAL.iter().find(|(special, _)| *special == file).map_or("", |(_, needs)| needs);
-    Row { file, needs, verdict, why }
-}
-
-fn judge(phases: &[Workload]) -> Result<(), Error> {
-    assert!(!phases.is_empty());
-    phases.iter().try_for_each(Workload::require_native)?;
-    phases.iter().try_for_each(Workload::validate)
-}
-
-/// The options in question, each once; else the first line of the error.
-fn reasons(error: &Error) -> String {
-    const MOST: usize = 3;
-    let Error::Beyond { options, .. } = error else {
-        let text = error.to_string();
-        let line = text.lines().next().unwrap();
-        return line.split_once(".fio:").map_or(line, |(_, at)| at).replace('|', "\\|");
-    };
-    let mut names: Vec<String> = Vec::new();
-    for option in options {
-        let value = option.value.as_deref().map(|value| format!("={value}")).unwrap_or_default();
-        let why = option.beyond.as_deref().unwrap();
-        let name = format!("`{}{value}` ({why})", option.name);
-        if !names.contains(&name) {
-            names.push(name);
-        }
-    }
-    let more = names.len().saturating_sub(MOST);
-    names.truncate(MOST);
-    let more = if more > 0 { format!(", and {more} more") } else { String::new() };
-    format!("{}{more}", names.join(", ")).replace('|', "\\|")
+/// What an example needs, if it is something special.
+fn needs(file: &str) -> &'static str {
+    SPECIAL.iter().find(|(special, _)| *special == file).map_or("", |(_, needs)| needs)
 }
 
 fn table(rows: &[Row]) -> String {
     let mut text = INTRO.to_owned();
-    let count = |verdict| rows.iter().filter(|row| row.verdict == verdict).count();
-    let plain: Vec<&Row> = rows.iter().filter(|row| row.needs.is_empty()).collect();
+    let plain: Vec<&Row> = rows.iter().filter(|row| needs(&row.file).is_empty()).collect();
     let native = plain.iter().filter(|row| row.verdict == Verdict::Native).count();
     let _ = writeln!(
         text,
-        "{} native, {} with fio, {} refused. Of the {} that need nothing special, {native} are \
-         native.\n",
-        count(Verdict::Native),
-        count(Verdict::WithFio),
-        count(Verdict::Refused),
+        "{}. Of the {} that need nothing special, {native} are native.\n",
+        counts(&rows.iter().collect::<Vec<_>>()),
         plain.len()
     );
     text.push_str("| file | needs | iotax | why |\n|---|---|---|---|\n");
-    for Row { file, needs, verdict, why } in rows {
-        let verdict = match verdict {
-            Verdict::Native => "native",
-            Verdict::WithFio => "with fio",
-            Verdict::Refused => "refused",
-        };
+    for Row { file, verdict, why } in rows {
+        let (needs, verdict) = (needs(file), verdict.name());
         let _ = writeln!(text, "| {file} | {needs} | {verdict} | {why} |");
     }
     text
@@ -185,7 +120,7 @@ fn table(rows: &[Row]) -> String {
 
 #[test]
 fn the_table_of_examples_is_current() {
-    let files = examples();
+    let files = in_directory(Path::new(EXAMPLES));
     if files.len() != COUNT {
         let few = files.len();
         return iotax_testing::skipped(&format!(
@@ -203,7 +138,7 @@ fn the_table_of_examples_is_current() {
         "docs/fio-examples.md is out of date; run\n  {UPDATE}=1 cargo test -p iotax-spec --test \
          fio_examples"
     );
-    let plain = rows.iter().filter(|row| row.needs.is_empty());
+    let plain = rows.iter().filter(|row| needs(&row.file).is_empty());
     let (native, others): (Vec<_>, Vec<_>) = plain.partition(|row| row.verdict == Verdict::Native);
     let all = native.len() + others.len();
     assert!(native.len() * 100 >= all * LEAST_NATIVE_PERCENT, "{} of {all}", native.len());

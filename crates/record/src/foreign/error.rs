@@ -74,6 +74,12 @@ pub enum Error {
         /// What is wrong there.
         why: String,
     },
+    /// `DiskSpd`'s output for people.
+    #[error(
+        "this is DiskSpd's text output, which rounds and leaves out; run it again with -Rxml, and \
+         keep what it prints"
+    )]
+    DiskspdText,
     /// XML of `DiskSpd` without figures.
     #[error("it holds no measurement of DiskSpd: {}", brief(why))]
     NotMeasured {

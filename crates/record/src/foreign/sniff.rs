@@ -17,7 +17,7 @@ const START_BYTES: usize = 64 << 10;
 pub enum Tool {
     /// fio, in JSON or JSON+; iotax's own JSON of a run has the same shape.
     Fio,
-    /// `DiskSpd`, in XML.
+    /// `DiskSpd`, in XML; in text, of which [`open`] says what to do about it.
     Diskspd,
 }
 
@@ -27,6 +27,10 @@ pub fn sniff(start: &[u8]) -> Option<Tool> {
     let text = text.trim_start();
     if text.starts_with('<') {
         return text.contains("<Results").then_some(Tool::Diskspd);
+    }
+    // It is not read, but told from what is no result at all.
+    if diskspd::is_text(text) {
+        return Some(Tool::Diskspd);
     }
     (text.contains('{') && text.contains("\"fio version\"")).then_some(Tool::Fio)
 }
@@ -137,6 +141,7 @@ mod tests {
         insta::assert_snapshot!(error("a.json", "\n{\"json_format\": 1}"), @r#"DIR/a.json is no result of fio (--output-format=json or json+) or DiskSpd (-Rxml): it begins with `{"json_format": 1}`"#);
         insta::assert_snapshot!(error("empty", ""), @"DIR/empty is no result of fio (--output-format=json or json+) or DiskSpd (-Rxml): it is empty");
         insta::assert_snapshot!(error("b.xml", "<Results>\n<System>"), @"DIR/b.xml: line 2: it ends within <System>: the file was cut off; DiskSpd's results in XML are what diskspd -Rxml prints");
+        insta::assert_snapshot!(error("d.txt", "\nCommand Line: diskspd -b4K x\n\nInput parameters:\n\n\ttimespan:   1\n"), @"DIR/d.txt: this is DiskSpd's text output, which rounds and leaves out; run it again with -Rxml, and keep what it prints");
         insta::assert_snapshot!(error("c.json", "{\"fio version\": \"fio-3.33\", \"jobs\": ["), @"DIR/c.json: line 1: the JSON that begins here is cut off: fio was ended before it was done");
         let long = dir.path().join("long");
         File::create(&long).unwrap().set_len(LONGEST_BYTES + 1).unwrap();

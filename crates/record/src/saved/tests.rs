@@ -39,6 +39,8 @@ fn files_become_trials_and_their_jobs_the_workload() {
     assert!(spec.is_of_results() && spec.workload.notes.is_empty(), "{:?}", spec.workload.notes);
     assert_eq!(experiment.environment, Environment::default());
     assert_eq!(experiment.sites[0].notes[0], "fio 3.33");
+    let clat = "mean latency is fio's clat, from submission to completion";
+    assert_eq!(experiment.sites[0].notes[1], clat);
     assert_eq!((trials.len(), end.trials), (2, Some(2)));
     let job = &spec.workload.jobs[0];
     assert_eq!((job.threads, job.queue_depth, job.pattern), (3, 1, iotax_spec::Pattern::Random));

@@ -71,6 +71,8 @@ pub(super) struct Line {
     pub affinity: Option<Given<()>>,
     pub targets: Vec<Word>,
     pub notes: Vec<String>,
+    /// Flags were typed as `/b4K`.
+    pub slashes: bool,
 }
 
 impl Line {

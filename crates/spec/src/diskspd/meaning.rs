@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use indexmap::IndexSet;
 
 use super::line::{Line, Throttle};
+use super::split::as_typed;
 use crate::error::Error;
 use crate::names::Names;
 use crate::units::format_bytes;
@@ -34,7 +35,9 @@ pub(super) fn workload(text: &str, lines: &[Line]) -> Result<Workload, Error> {
         for target in &line.targets {
             let file = files[target.text.as_str()].clone();
             let name = names.take(&file);
-            jobs.push(job(line, name, file, &mut notes));
+            let mut own = IndexSet::new();
+            jobs.push(job(line, name, file, &mut own));
+            notes.extend(own.iter().map(|note| as_typed(note, line.slashes)));
         }
     }
     if files.len() > 1 && places(lines) > 1 {

@@ -19,6 +19,8 @@ mod split;
 mod unoffered;
 mod values;
 
+use std::ops::Range;
+
 use crate::error::Error;
 use crate::workload::Workload;
 
@@ -31,11 +33,29 @@ use crate::workload::Workload;
 pub fn from_command(text: &str) -> Result<Workload, Error> {
     let mut lines = Vec::new();
     for command in split::commands(text)? {
-        let line = flags::read(&command).map_err(|(span, error)| error.at(text, span))?;
-        conflicts::refuse(&line).map_err(|(span, error)| error.at(text, span))?;
+        let placed = |(span, error): (Range<usize>, Box<Error>)| {
+            typed(*error, command.slashes).at(text, span)
+        };
+        let mut line = flags::read(&command).map_err(placed)?;
+        conflicts::refuse(&line).map_err(placed)?;
+        line.slashes = command.slashes;
+        for note in &mut line.notes {
+            *note = split::as_typed(note, command.slashes);
+        }
         lines.push(line);
     }
     meaning::workload(text, &lines)
+}
+
+/// An error that names flags as they were typed.
+fn typed(error: Error, slashes: bool) -> Error {
+    match error {
+        Error::Syntax { problem, advice } => {
+            let typed = |message: &str| split::as_typed(message, slashes);
+            Error::syntax(typed(&problem), typed(&advice))
+        }
+        error => error,
+    }
 }
 
 #[cfg(test)]

@@ -15,6 +15,8 @@ pub(super) struct Word {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Command {
     pub words: Vec<Word>,
+    /// Flags were typed as `/b4K`: [`Word::text`] has `-b4K`.
+    pub slashes: bool,
 }
 
 impl Command {
@@ -63,7 +65,7 @@ pub(super) fn commands(text: &str) -> Result<Vec<Command>, Error> {
 
 /// A command without the program in front of it; `None` if there are no words.
 fn command(text: &str, mut words: Vec<Word>) -> Result<Option<Command>, Error> {
-    words.iter_mut().for_each(switch);
+    let slashes = words.iter_mut().fold(false, |any, word| switch(word) || any);
     let Some(first) = words.first() else { return Ok(None) };
     if is_program(&first.text) {
         let program = words.remove(0);
@@ -78,17 +80,38 @@ fn command(text: &str, mut words: Vec<Word>) -> Result<Option<Command>, Error> {
         let advice = "begin every command with diskspd, and join commands by & or line breaks";
         return Err(Error::syntax(problem, advice).at(text, first.span.clone()));
     }
-    Ok(Some(Command { words }))
+    Ok(Some(Command { words, slashes }))
 }
 
-/// `/b4K` is `-b4K`. A path of this system has another slash, or is the program.
-fn switch(word: &mut Word) {
+/// `/b4K` is `-b4K`: whether it was one. A path of this system has another slash, or is the
+/// program.
+fn switch(word: &mut Word) -> bool {
     if let Some(flag) = word.text.strip_prefix('/')
         && !flag.contains('/')
         && !is_program(&word.text)
     {
         word.text = format!("-{flag}");
+        return true;
     }
+    false
+}
+
+/// A message about flags, with those flags as they were typed.
+pub(super) fn as_typed(message: &str, slashes: bool) -> String {
+    if !slashes {
+        return message.to_owned();
+    }
+    let mut before = ' ';
+    let mut typed = String::with_capacity(message.len());
+    let mut chars = message.chars().peekable();
+    while let Some(c) = chars.next() {
+        let is_flag = c == '-'
+            && matches!(before, ' ' | '(' | '`')
+            && chars.peek().is_some_and(|next| next.is_ascii_alphabetic() || *next == '?');
+        typed.push(if is_flag { '/' } else { c });
+        before = c;
+    }
+    typed
 }
 
 /// `diskspd`, `DiskSpd.exe`, `C:\tools\amd64\diskspd.exe`, `./diskspd`.

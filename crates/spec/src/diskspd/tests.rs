@@ -39,7 +39,7 @@ fn a_published_command_reads_as_it_was_meant() {
     every trial: 5s ramp, then 30s measured
     io.tst.bin: 1 thread, sequential writes of 256k, over 2G of `io.tst.bin`, io_uring 10 deep direct, write-through
     -L: latencies are always measured
-    -Z: what is written is random data, made before the measurement
+    -Z1G: what is written is random data, made before the measurement
     ");
 }
 
@@ -58,7 +58,7 @@ fn four_published_commands_are_one_workload() {
     g_io.tst.bin: 1 thread, sequential writes of 256k, over 2G of `g_io.tst.bin`, io_uring 10 deep direct, write-through
     h_io.tst.bin: 1 thread, sequential writes of 256k, over 2G of `h_io.tst.bin`, io_uring 10 deep direct, write-through
     -L: latencies are always measured
-    -Z: what is written is random data, made before the measurement
+    -Z1G: what is written is random data, made before the measurement
     files of several drives or directories: all are in the one target
     ");
 }
@@ -166,11 +166,11 @@ fn flags_without_effect_are_told() {
     let text = "-L -D500 -C3 -Zr -z7 -Rxml -v -P -l -n -x -u -ft -I3 io.dat";
     assert_snapshot!(read(text).notes.join("\n"), @"
     -L: latencies are always measured
-    -D: rates are always kept second by second
-    -C: nothing is measured after the window, so nothing cools down
-    -Z: what is written is random data, made before the measurement
-    -z: offsets follow from iotax's own --seed
-    -R: choose the output with --format
+    -D500: rates are always kept second by second
+    -C3: nothing is measured after the window, so nothing cools down
+    -Zr: what is written is random data, made before the measurement
+    -z7: offsets follow from iotax's own --seed
+    -Rxml: choose the output with --format
     -v: there is no verbose output
     -P: there is one progress line
     -l: I/O buffers are ordinary pages
@@ -200,4 +200,28 @@ fn a_path_may_end_in_separators_and_hold_any_letter() {
     for text in ["diskspd -S a\\\\", "-S ?\u{7e3}\u{58c}\\\\", "diskspd c:\\", "diskspd /"] {
         let _ = from_command(text);
     }
+}
+
+#[test]
+fn flags_are_named_as_they_were_typed() {
+    assert_snapshot!(error("diskspd /b4K /Xrun.xml /c1G io.dat"), @"
+    /Xrun.xml: a profile in XML describes a run of its own
+      diskspd /b4K /Xrun.xml /c1G io.dat
+                   ^^^^^^^^^ column 14
+    write its values as flags; results in XML can be compared as they are
+    ");
+    assert_snapshot!(error("diskspd /b4K /t2 /F2 io.dat"), @"
+    /t and /F exclude each other
+      diskspd /b4K /t2 /F2 io.dat
+                   ^^^ column 14
+    keep /t for threads per target, or /F for threads in all
+    ");
+    assert_snapshot!(told(&read("diskspd /b4K /L /Z1M /g80 /Rxml /c1G io.dat")), @"
+    every trial: 5s ramp, then 10s measured
+    io.dat: 1 thread, sequential reads of 4k, over 1G of `io.dat`, io_uring 2 deep buffered, offered 19.53125/s evenly
+    /L: latencies are always measured
+    /Z1M: what is written is random data, made before the measurement
+    /Rxml: choose the output with --format
+    /g: I/Os are offered at this rate, latencies count from when they were due
+    ");
 }

@@ -46,11 +46,11 @@ pub(super) fn read(line: &mut Line, word: &Word) -> Result<(), Error> {
         return Err(Error::syntax(problem, "see `iotax plan` for what would run"));
     }
     if let Some((_, why, advice)) = REFUSED.iter().find(|(known, ..)| *known == name) {
-        return Err(Error::syntax(format!("{name}: {why}"), *advice));
+        return Err(Error::syntax(format!("{}: {why}", word.text), *advice));
     }
     match WITHOUT_EFFECT.iter().find(|(known, _)| *known == name) {
         Some((known, why)) if value.is_empty() || !BARE.contains(known) => {
-            line.note(name, why);
+            line.note(&word.text, why);
             Ok(())
         }
         _ => {

@@ -40,7 +40,11 @@ fn of_job(job: &Job) -> Vec<String> {
         lost.push("it ran on a virtual disk in iotax's process; io_uring stands for it".into());
     }
     if let Pattern::Runs(RunLength::Geometric(mean)) = job.pattern {
-        lost.push(format!("sequential runs have their mean length of {mean}, not varying ones"));
+        let mixed = job.reads() && job.writes();
+        let and = if mixed { ", and reads and writes within a run" } else { "" };
+        lost.push(format!(
+            "sequential runs have their mean length of {mean}, not varying ones{and}"
+        ));
     }
     if job.uncached {
         lost.push(

@@ -20,6 +20,8 @@ pub struct Generator<O, S> {
     unit: u64,
     /// Reads in 2^32.
     read_share: u64,
+    /// What the last I/O was.
+    last: Op,
     marks: Option<Marks>,
     bytes_left: Option<u64>,
 }
@@ -40,6 +42,7 @@ impl<O: Order, S: Sizes> Generator<O, S> {
             start: span.start,
             unit,
             read_share: (u64::from(job.read_percent) << 32) / 100,
+            last: Op::Read,
             marks: Marks::of(job),
             bytes_left: match job.bound {
                 Bound::Time => None,
@@ -60,7 +63,11 @@ impl<O: Order, S: Sizes> Generator<O, S> {
             bytes
         };
         // Orders use the upper bits; the lower ones are free to choose the direction.
-        let op = if (word & u64::from(u32::MAX)) < self.read_share { Op::Read } else { Op::Write };
+        if !spot.same_way {
+            let reads = (word & u64::from(u32::MAX)) < self.read_share;
+            self.last = if reads { Op::Read } else { Op::Write };
+        }
+        let op = self.last;
         let offset = self.start + spot.at * self.unit;
         (Io { offset, bytes, file: spot.file, op }, spot.wrapped)
     }

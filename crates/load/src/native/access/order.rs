@@ -19,13 +19,15 @@ pub struct Spot {
     pub file: u16,
     /// A pass over the span was over, and this I/O begins another one.
     pub wrapped: bool,
+    /// It goes on with a run whose I/Os are all reads or all writes.
+    pub same_way: bool,
 }
 
 impl Spot {
     /// In the only file, in the middle of a pass.
     #[inline]
     pub fn new(at: u64, covered: u64) -> Self {
-        Self { at, covered, file: 0, wrapped: false }
+        Self { at, covered, file: 0, wrapped: false, same_way: false }
     }
 }
 
@@ -165,6 +167,9 @@ pub struct Jumps {
     sequential: Sequential,
     /// Jumps in 2^64.
     threshold: u64,
+    /// Each run is all reads or all writes; none has begun before the first I/O.
+    homogeneous: bool,
+    begun: bool,
 }
 
 impl Jumps {
@@ -173,12 +178,14 @@ impl Jumps {
         // Saturates, so that 1 is as good as always.
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "see above")]
         let threshold = (probability * 2.0_f64.powi(64)) as u64;
-        Self { sequential: Sequential::new(positions), threshold }
+        let sequential = Sequential::new(positions);
+        Self { sequential, threshold, homogeneous: false, begun: false }
     }
 
-    /// The same, from a random place.
+    /// The same, from a random place, and each run is all reads or all writes (`DiskSpd`:
+    /// `NextIOType` of its `Common.h`).
     pub fn from_anywhere(positions: u64, probability: f64, rng: &mut Xoshiro256PlusPlus) -> Self {
-        let mut jumps = Self::new(positions, probability);
+        let mut jumps = Self { homogeneous: true, ..Self::new(positions, probability) };
         jumps.sequential.cursor = below(rng.next_u64(), positions);
         jumps
     }
@@ -187,10 +194,12 @@ impl Jumps {
 impl Order for Jumps {
     #[inline]
     fn next(&mut self, word: u64, covered: u64, rng: &mut Xoshiro256PlusPlus) -> Spot {
+        let begun = std::mem::replace(&mut self.begun, true);
         if rng.next_u64() < self.threshold {
             self.sequential.jump(word, covered)
         } else {
-            self.sequential.follow(covered)
+            let same_way = self.homogeneous && begun;
+            Spot { same_way, ..self.sequential.follow(covered) }
         }
     }
 }

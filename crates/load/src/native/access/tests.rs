@@ -220,6 +220,32 @@ fn mixtures_and_runs_jump_as_often_as_asked() {
     }
 }
 
+/// As the help of DiskSpd's `-rs` says; runs of fio's mix reads and writes.
+#[test]
+fn a_run_of_geometric_length_is_all_reads_or_all_writes() {
+    let mut job = job();
+    job.read_percent = 70;
+    let turns = |job: &Job| {
+        let mut accesses = Accesses::new(job, Span { start: 0, bytes: 1 << 40 }, 5);
+        let mut last = accesses.next().unwrap();
+        let (mut reads, mut turned) = (0, 0);
+        for _ in 0..100_000 {
+            let io = accesses.next().unwrap();
+            let follows = io.offset == last.offset + u64::from(last.bytes);
+            turned += u32::from(follows && io.op != last.op);
+            reads += u32::from(io.op == Op::Read);
+            last = io;
+        }
+        (turned, f64::from(reads) / 100_000.0)
+    };
+    job.pattern = Pattern::Runs(RunLength::Geometric(4.0));
+    let (turned, reads) = turns(&job);
+    assert_eq!(turned, 0);
+    assert!((reads - 0.7).abs() < 0.02, "{reads}");
+    job.pattern = Pattern::Runs(RunLength::Fixed(4));
+    assert!(turns(&job).0 > 10_000);
+}
+
 #[test]
 fn runs_of_fixed_length_jump_at_every_so_many_ios_only() {
     let mut job = job();

@@ -48,6 +48,8 @@ pub(super) struct Bucket {
     pub percentile: Option<f64>,
     pub read_ms: Option<f64>,
     pub write_ms: Option<f64>,
+    /// Of both together.
+    pub total_ms: Option<f64>,
 }
 
 /// What was done on one target.
@@ -151,6 +153,7 @@ impl Document {
                     "Percentile" => bucket.percentile = Some(number(name, text)?),
                     "ReadMilliseconds" => bucket.read_ms = Some(number(name, text)?),
                     "WriteMilliseconds" => bucket.write_ms = Some(number(name, text)?),
+                    "TotalMilliseconds" => bucket.total_ms = Some(number(name, text)?),
                     _ => {}
                 }
             }
@@ -227,7 +230,7 @@ impl Sums {
         self.squares_ms2 = self.timed_ios * (deviation * deviation + mean * mean);
     }
 
-    fn add(&mut self, other: &Self) {
+    pub(super) fn add(&mut self, other: &Self) {
         self.ios = self.ios.saturating_add(other.ios);
         self.bytes = self.bytes.saturating_add(other.bytes);
         self.timed_ios += other.timed_ios;

@@ -15,13 +15,23 @@ use crate::trial::{DirectionRecord, JobRecord, LatencySummary};
 /// Reads what `diskspd -Rxml` printed.
 ///
 /// # Errors
-/// [`Error::Xml`] with the line if it is not XML or not `DiskSpd`'s, [`Error::NotMeasured`] if it
+/// [`Error::DiskspdText`] for its output without `-Rxml`, [`Error::Xml`] with the line if it is not XML or not `DiskSpd`'s, [`Error::NotMeasured`] if it
 /// holds no figures.
 pub fn read(text: &str) -> Result<Foreign, Error> {
+    if is_text(text) {
+        return Err(Error::DiskspdText);
+    }
     let mut document = Document::default();
     xml::walk(text, &mut document)
         .map_err(|fault| Error::Xml { line: fault.line, why: fault.what })?;
     foreign(&document).map_err(|why| Error::NotMeasured { why })
+}
+
+/// Whether it is what `DiskSpd` prints for people, without `-Rxml` (`ResultParser.cpp`).
+pub(super) fn is_text(text: &str) -> bool {
+    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty()).take(40);
+    lines.by_ref().any(|line| line.starts_with("Command Line:"))
+        && lines.any(|line| line.starts_with("Input parameters:"))
 }
 
 fn foreign(document: &Document) -> Result<Foreign, String> {
@@ -99,6 +109,7 @@ fn job(
         active_ns,
         read: direction(&target.read, buckets, |bucket| bucket.read_ms),
         write: direction(&target.write, buckets, |bucket| bucket.write_ms),
+        both: both(target, buckets),
         sync: LatencyHistogram::empty(),
         ..JobRecord::default()
     }
@@ -129,9 +140,21 @@ fn direction(
                 .filter(|(p, _)| *p > 0.0 && *p < 100.0)
                 .map(|(p, ns)| (p / 100.0, *ns))
                 .collect(),
+            called: None,
         }),
         ..DirectionRecord::default()
     }
+}
+
+/// Reads and writes together, where there are both.
+fn both(target: &TargetSums, buckets: &[Bucket]) -> Option<LatencySummary> {
+    if target.read.ios == 0 || target.write.ios == 0 {
+        return None;
+    }
+    let mut sums = Sums::default();
+    sums.add(&target.read);
+    sums.add(&target.write);
+    direction(&sums, buckets, |bucket| bucket.total_ms).summary
 }
 
 /// What was asked of a target, in fio's words and units.

@@ -100,3 +100,41 @@ proptest! {
         let _ = read(&BEFORE[..start]);
     }
 }
+
+/// What `-w50 -L` writes: percentiles of reads, of writes, and of both.
+#[test]
+fn percentiles_of_reads_and_writes_together_are_kept() {
+    let bucket = |percentile: &str, read: &str, write: &str, total: &str| {
+        format!(
+            "<Bucket><Percentile>{percentile}</Percentile><ReadMilliseconds>{read}</ReadMilliseconds>\
+             <WriteMilliseconds>{write}</WriteMilliseconds>\
+             <TotalMilliseconds>{total}</TotalMilliseconds></Bucket>"
+        )
+    };
+    let text = format!(
+        "<Results><TimeSpan><TestTimeSeconds>10</TestTimeSeconds><ThreadCount>1</ThreadCount>\
+         <Latency>{}{}{}</Latency><Thread><Target><Path>a</Path>\
+         <ReadBytes>4096000</ReadBytes><ReadCount>1000</ReadCount>\
+         <WriteBytes>12288000</WriteBytes><WriteCount>3000</WriteCount>\
+         <AverageReadLatencyMilliseconds>1.0</AverageReadLatencyMilliseconds>\
+         <ReadLatencyStdev>0.5</ReadLatencyStdev>\
+         <AverageWriteLatencyMilliseconds>3.0</AverageWriteLatencyMilliseconds>\
+         <WriteLatencyStdev>0.5</WriteLatencyStdev></Target></Thread></TimeSpan></Results>",
+        bucket("0", "0.1", "0.2", "0.1"),
+        bucket("99", "2.0", "9.0", "8.0"),
+        bucket("100", "4.0", "20.0", "20.0"),
+    );
+    let result = read(&text).unwrap();
+    let both = result.jobs[0].both.as_ref().unwrap();
+    assert!((both.mean_ns - 2_500_000.0).abs() < 1.0, "{}", both.mean_ns);
+    assert_eq!((both.min_ns, both.max_ns), (Some(100_000), Some(20_000_000)));
+    assert_eq!(both.quantiles, [(0.99, 8_000_000)]);
+    // Of a job that only reads, the reads are all there is.
+    assert_eq!(self::read(BEFORE).unwrap().jobs[0].both, None);
+}
+
+#[test]
+fn output_for_people_is_told_from_a_result() {
+    let text = "\r\nCommand Line: diskspd.exe -b4K -d10 x.dat\r\n\r\nInput parameters:\r\n\r\n\ttimespan:   1\r\n";
+    assert_snapshot!(read(text).unwrap_err(), @"this is DiskSpd's text output, which rounds and leaves out; run it again with -Rxml, and keep what it prints");
+}

@@ -204,6 +204,7 @@ fn summary(chosen: &Chosen<'_>, job: &str, part: &str) -> Result<LatencySummary,
         min_ns: ns(latency.min, "min")?,
         max_ns: ns(latency.max, "max")?,
         quantiles,
+        called: Some(name.trim_end_matches("_ns").to_owned()),
     })
 }
 

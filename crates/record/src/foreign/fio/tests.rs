@@ -74,7 +74,7 @@ fn usec_of_version_2_become_nanoseconds() {
                      "percentile" : {"99.00" : 9, "0.00" : 0, "0.00" : 0}}"#,
     );
     assert_eq!((read.ios, read.bytes), (1, 4096));
-    insta::assert_debug_snapshot!(read.summary.unwrap(), @"
+    insta::assert_debug_snapshot!(read.summary.unwrap(), @r#"
     LatencySummary {
         mean_ns: 4500.0,
         stddev_ns: Some(
@@ -92,8 +92,11 @@ fn usec_of_version_2_become_nanoseconds() {
                 9000,
             ),
         ],
+        called: Some(
+            "clat",
+        ),
     }
-    ");
+    "#);
 }
 
 #[test]

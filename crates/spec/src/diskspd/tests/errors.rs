@@ -14,22 +14,22 @@ fn all(texts: &str, around: impl Fn(&str) -> String) -> String {
 fn flags_that_cannot_be_had_are_named() {
     let texts = "-Xrun.xml / -ePROCESS / -ysstart / -Nv / -? / -rdpct90/10:10/90 / -p / -t2 -si / -I1 / -ag1,0 / -Rptext / -q / -Q5 / -Lx / -fx / -r -fs / -F2 -O4";
     assert_snapshot!(all(texts, |flag| format!("diskspd {flag} -c1G io.dat b")), @"
-    -X: a profile in XML describes a run of its own
+    -Xrun.xml: a profile in XML describes a run of its own
       diskspd -Xrun.xml -c1G io.dat b
               ^^^^^^^^^ column 9
     write its values as flags; results in XML can be compared as they are
 
-    -e: there is no Windows event tracing here
+    -ePROCESS: there is no Windows event tracing here
       diskspd -ePROCESS -c1G io.dat b
               ^^^^^^^^^ column 9
     leave it out
 
-    -y: there are no Windows events here
+    -ysstart: there are no Windows events here
       diskspd -ysstart -c1G io.dat b
               ^^^^^^^^ column 9
     leave it out: all jobs start together
 
-    -N: views of a mapping cannot be flushed after each write
+    -Nv: views of a mapping cannot be flushed after each write
       diskspd -Nv -c1G io.dat b
               ^^^ column 9
     leave it out

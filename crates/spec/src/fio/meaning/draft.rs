@@ -94,7 +94,7 @@ impl<'a> Draft<'a> {
     pub fn beyond(&mut self, setting: &Setting, why: &str) {
         let came = options::came(setting.name(), setting.value.as_deref().unwrap_or_default());
         let why = match came {
-            Some(version) => format!("{why} (came {})", version.came()),
+            Some(version) => format!("{why}; came {}", version.came()),
             None => why.to_owned(),
         };
         self.job.fio.push(option(setting, Some(why)));

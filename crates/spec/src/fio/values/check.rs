@@ -100,8 +100,14 @@ pub(super) fn choice(setting: &Setting) -> Result<(&'static str, Option<&str>), 
     };
     let text = setting.written();
     let end = text.find(',').or_else(|| text.find(':')).unwrap_or(text.len());
-    match words.iter().find(|word| **word == &text[..end]) {
-        Some(word) => Ok((word, text.get(end + 1..))),
+    // Newer ones stop at whichever comes first: `random_distribution=sequence:2,0,1`.
+    let newer = text.find([',', ':']).unwrap_or(text.len());
+    let found = [end, newer].into_iter().find_map(|end| {
+        let word = words.iter().find(|word| **word == &text[..end])?;
+        Some((*word, text.get(end + 1..)))
+    });
+    match found {
+        Some(found) => Ok(found),
         None if text.starts_with(char::is_whitespace) => Err(Unreadable::new(
             format!("fio does not know `{text}`, because a blank stands in front of it"),
             "write no blank behind the equals sign",

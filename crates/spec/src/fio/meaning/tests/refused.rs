@@ -110,14 +110,14 @@ fn what_makes_no_sense_is_named() {
 #[test]
 fn options_of_newer_fios_have_their_release() {
     assert_snapshot!(job("fdp=1\nfadvise_hint=noreuse\nverify_policy=fsynced\nss=lat:10%"), @"
-    [fadvise_hint=noreuse: advice that is not that of its own pattern (came with fio 3.35)] [fdp=1: places its writes by NVMe's data placement (came with fio 3.34)] [verify_policy=fsynced: verifies in a way of its own (came after fio 3.42)]
+    [fadvise_hint=noreuse: advice that is not that of its own pattern; came with fio 3.35] [fdp=1: places its writes by NVMe's data placement; came with fio 3.34] [verify_policy=fsynced: verifies in a way of its own; came after fio 3.42]
     note: steadystate=lat:10%: iotax decides itself how long to measure
     ");
     assert_snapshot!(job("fdp=0\ncomm=x\nlog_window_value=max\nend_syncfs=0"), @"as usual");
     assert_snapshot!(error("[a]\nsize=1g\nruntime=10\nramp_size=64m\n"), @"
     iotax's own engines cannot do ramp_size=64m
       test.fio, line 4: ramp_size=64m
-        ends its ramp after a number of bytes (came with fio 3.42)
+        ends its ramp after a number of bytes; came with fio 3.42
     run it with fio itself: --engine fio
     ");
 }
