@@ -32,7 +32,8 @@ pub enum Kind {
 
 /// A built test program.
 struct Program {
-    /// Crate and test, as `iotax kill`.
+    kind: Kind,
+    /// Directory of the crate, and test: `cli kill`.
     name: String,
     executable: PathBuf,
     /// Where cargo starts it.
@@ -109,7 +110,8 @@ fn rank(name: &str) -> usize {
 fn build(kind: Kind) -> Result<Vec<Program>> {
     let targets: &[&str] = match kind {
         Kind::Unit => &["--lib", "--bins"],
-        Kind::Integration => &["--test", "*"],
+        // Those inside of the crates as well, which have been built before.
+        Kind::Integration => &["--tests"],
     };
     let build = ["test", "--workspace", "--no-run", "--quiet", "--message-format=json"];
     let mut child = cargo::command(&[&build[..], targets].concat())
@@ -123,7 +125,7 @@ fn build(kind: Kind) -> Result<Vec<Program>> {
         if let Some(text) = message["message"]["rendered"].as_str() {
             print!("{text}");
         }
-        programs.extend(program(&message));
+        programs.extend(program(&message).filter(|program| program.kind == kind));
     }
     let status = child.wait()?;
     if !status.success() {
@@ -143,8 +145,12 @@ fn program(message: &Value) -> Option<Program> {
     let target = message["target"]["name"].as_str()?;
     let package = directory.file_name()?.to_str()?;
     let is_unit = message["target"]["kind"][0] != "test";
-    let name = if is_unit { package.to_owned() } else { format!("{package} {target}") };
-    Some(Program { name, executable: executable.into(), directory })
+    let (kind, name) = if is_unit {
+        (Kind::Unit, package.to_owned())
+    } else {
+        (Kind::Integration, format!("{package} {target}"))
+    };
+    Some(Program { kind, name, executable: executable.into(), directory })
 }
 
 /// As many at a time as there are CPUs.

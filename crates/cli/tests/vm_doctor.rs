@@ -28,7 +28,7 @@ fn layers_are_seen_with_all_that_the_kernel_tells_of_them_but_no_key() {
     let vm = vm::guest(256 << 20).and_then(|vm| vm.with_programs(&PROGRAMS));
     let Some(vm) = vm else { return };
     let script = format!("{NFS_SERVER}\n{}", include_str!("vm/doctor.sh"));
-    let did = vm.limit(Duration::from_mins(5)).run(&script).success();
+    let did = vm.limit(Duration::from_mins(30)).run(&script).success();
     let machine = Machine::read(&did.file("root.json")).unwrap();
     assert_stacks(&machine);
     assert_nfs(&machine);

@@ -40,7 +40,7 @@ refused 'dev(path=/dev/mapper/theirs) + dmcrypt' /dev/mapper/theirs
 mount /dev/mapper/theirs /mnt
 echo "the mapping, mounted:"
 refused 'dev(path=/dev/mapper/theirs) + dmcrypt' /dev/mapper/theirs
-"$IOTAX" run randread-4k /mnt --set size=8M --time 300ms --ramp 0s --out theirs >&2
+"$IOTAX" run randread-4k /mnt --set size=8M --time 1s --ramp 0s --out theirs >&2
 
 # --- each option
 base='file(size=8M) + dmcrypt'
@@ -58,7 +58,7 @@ for format in plain luks2; do
     done
     arms+=("twice=$base(format=$format) + dmcrypt(key_size=256, no_read_workqueue) + ext4")
     # shellcheck disable=SC2086  # several words
-    "$IOTAX" compare -w randwrite-4k "${arms[@]}" --dir /mnt/work $load --time 300ms \
+    "$IOTAX" compare -w randwrite-4k "${arms[@]}" --dir /mnt/work $load --time 1s \
         --max-blocks 1 --out $format >&2 &
     # With theirs, and the second one of `twice`.
     until_up $! are_up $((${#arms[@]} + 2))
