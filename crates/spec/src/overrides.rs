@@ -7,9 +7,12 @@ use crate::units::{self, Unit};
 use crate::workload::{Bound, Job, Workload};
 
 /// Index versions that a window must have room for: of fewer loads no mean can be told.
-const LEAST_VERSIONS: f64 = 32.0;
+const LEAST_VERSIONS: f64 = 20.0;
 /// The same for the start that is discarded: the queues of the disk must have filled.
-const LEAST_RAMP_VERSIONS: f64 = 8.0;
+const LEAST_RAMP_VERSIONS: f64 = 4.0;
+/// Sixteen windows of the kernel's read-ahead (128 KiB): a load that waits for the disk so often
+/// takes a time that is its own, and not that of one lucky or unlucky read.
+const LEAST_INDEX_BYTES: u64 = 2 << 20;
 
 /// What is changed about a workload before it runs, in the order of the fields: an explicit time
 /// is not scaled.
@@ -48,8 +51,8 @@ impl Workload {
     /// least one.
     ///
     /// Threads of which fewer do the same ([`Job::least_threads`]) are scaled, too, and with them the
-    /// pauses by which they share a rate. Times of a workload with an index get no shorter than what
-    /// its loads take to be counted.
+    /// pauses by which they share a rate. Times of a workload with an index, and the index, get no
+    /// smaller than what its loads take to be told from chance.
     pub fn scale(&mut self, factor: f64) -> Result<(), Error> {
         if !(factor.is_finite() && factor > 0.0) {
             let advice = "write a factor above 0; 0.05 is a twentieth";
@@ -81,7 +84,8 @@ impl Workload {
         }
         if let Some(index) = &mut self.index {
             let unit = u64::from(index.query_bytes).max(4096);
-            index.index_bytes = scaled(index.index_bytes, factor, unit);
+            let least = LEAST_INDEX_BYTES.min(index.index_bytes);
+            index.index_bytes = scaled(index.index_bytes, factor, unit).max(least);
         }
         Ok(())
     }
@@ -244,13 +248,22 @@ mod tests {
             workload.scale(factor).unwrap();
             (workload.ramp_ns, workload.time_ns)
         };
-        // 32 and 8 versions at 4 per second.
-        assert_eq!(times(0.05, "index.versions=4"), (2_000_000_000, 8_000_000_000));
+        // 20 and 4 versions at 4 per second.
+        assert_eq!(times(0.05, "index.versions=4"), (1_000_000_000, 5_000_000_000));
         assert_eq!(times(0.6, "index.versions=4"), (2_400_000_000, 36_000_000_000));
         assert_eq!(times(0.05, "index=off"), (200_000_000, 3_000_000_000));
         // Never longer than they were.
         assert_eq!(times(0.05, "index.versions=0.1"), (4_000_000_000, 60_000_000_000));
         assert_eq!(times(2.0, "index.versions=4"), (8_000_000_000, 120_000_000_000));
+        let index_bytes = |factor: f64, index: &str| {
+            let mut workload = published();
+            workload.set(index).unwrap();
+            workload.scale(factor).unwrap();
+            workload.index.unwrap().index_bytes
+        };
+        assert_eq!(index_bytes(0.5, "index.size=16M"), 8 << 20);
+        assert_eq!(index_bytes(0.05, "index.size=16M"), 2 << 20);
+        assert_eq!(index_bytes(0.05, "index.size=64k"), 64 << 10);
     }
 
     #[test]
