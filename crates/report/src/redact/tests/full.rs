@@ -425,6 +425,7 @@ fn job_record() -> JobRecord {
         active_ns: 1,
         read: DirectionRecord::default(),
         write: DirectionRecord::default(),
+        both: None,
         sync: LatencyHistogram::new(),
         cpu_user_ns: 1,
         cpu_system_ns: 1,
