@@ -18,7 +18,7 @@ use support::Desk;
 
 const STACK: &str = "file(size=16M) + throttle(iops=100000) + loop";
 /// Long enough for the slowest machine.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 fn loops(desk: &Desk) -> BTreeSet<String> {
     let traces = machine::traces_of(desk.path()).into_iter();
