@@ -216,11 +216,11 @@ fn nothing_outside_of_private_directories_changes() {
     let (mut exchanges, mut codes) = (0, BTreeMap::new());
     for number in 0..rounds {
         let trap = Trap::new(&desk, &victims);
-        let (said, exchanged) = round(&desk, &trap, number);
+        let (said, swaps) = round(&desk, &trap, number);
         assert!(victims.state() == before, "round {number} changed root's files: {said}");
         assert_eq!(fs::read_dir(&trap.bait).unwrap().count(), 0);
         assert_eq!(machine::traces_of(desk.path()), up, "round {number}: {said}");
-        exchanges += exchanged;
+        exchanges += swaps;
         let of_kind: &mut BTreeMap<i32, usize> = codes.entry(number % 8).or_default();
         *of_kind.entry(said.code).or_default() += 1;
         if said.code != 0 {

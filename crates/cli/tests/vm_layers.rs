@@ -85,10 +85,12 @@ fn data_go_unharmed_through_every_kind_of_dm_crypt_with_the_options_asked_for() 
     0 16384 crypt aes-xts-plain64 KEY 0 MAPPING 0 1 no_read_workqueue
     cryptsetup was given 23 keys
     removed the device mapping iotax-RANDOM
-    removed the loop device on /mnt/work/.iotax-RANDOM/disk
+    removed the loop device /dev/loopN
+    removed /var/lib/iotax/run/.iotax-RANDOM
+    removed the mount at /var/lib/iotax/run/.iotax-RANDOM/disk
     removed /var/lib/iotax/run/.iotax-RANDOM
     removed /mnt/work/.iotax-RANDOM
-    4 things removed, nothing is left.
+    6 things removed, nothing is left.
     removed the mount at /var/lib/iotax/run/.iotax-RANDOM/ext4-1
     removed the device mapping iotax-RANDOM
     removed /var/lib/iotax/run/.iotax-RANDOM

@@ -186,33 +186,44 @@ pub(crate) fn changeable_by_others(path: &Path) -> Option<PathBuf> {
     path.ancestors().skip(1).find(|directory| !is_safe(directory)).map(Path::to_owned)
 }
 
-/// The first symbolic link on the way to `path` that belongs to neither root nor this user, if this
-/// is root: what root does must not go where another user points by then.
+/// The first symbolic link on the way to `path` that another user can lead elsewhere, if this is
+/// root: what root does must not go where somebody else points by then.
 pub(crate) fn link_of_another(path: &Path) -> Option<PathBuf> {
-    let is_root = rustix::process::geteuid().is_root();
-    links(path).into_iter().find(|(_, owner)| is_root && *owner != 0).map(|(link, _)| link)
+    links(path).into_iter().find(|(_, is_safe)| !is_safe).map(|(link, _)| link)
 }
 
-/// `path` from the root on. Its links are resolved if there are any: where there are none, one that
-/// comes meanwhile is not followed by [`Held::at`].
+/// `path` from the root on, without links. Where there are none, one that comes meanwhile is not
+/// followed: [`Held::at`] finds it.
 pub(crate) fn resolved(path: &Path) -> io::Result<PathBuf> {
-    let absolute = std::path::absolute(path)?;
-    let climbs = absolute.components().any(|part| part == Component::ParentDir);
-    if climbs || !links(&absolute).is_empty() {
-        fs::canonicalize(absolute)
-    } else {
-        Ok(absolute.components().collect())
+    let links = links(path);
+    if links.iter().any(|(_, is_safe)| !is_safe) {
+        return Err(exchanged());
     }
+    if !links.is_empty() {
+        return fs::canonicalize(path);
+    }
+    let mut resolved = PathBuf::new();
+    for part in std::path::absolute(path)?.components() {
+        match part {
+            // What is no link is in the directory that is named before it.
+            Component::ParentDir => drop(resolved.pop()),
+            part => resolved.push(part),
+        }
+    }
+    Ok(resolved)
 }
 
-/// The symbolic links on the way to `path`, from the root on, and their owners.
-fn links(path: &Path) -> Vec<(PathBuf, u32)> {
+/// The symbolic links on the way to `path`, from the root on, and whether only root and this user
+/// can lead them elsewhere. To others than root they are: it is their own rights that are used.
+fn links(path: &Path) -> Vec<(PathBuf, bool)> {
+    let is_root = rustix::process::geteuid().is_root();
     let absolute = std::path::absolute(path).unwrap_or_default();
-    let owner = |way: &Path| {
+    let look = |way: &Path| {
         let found = lstat(way).ok().filter(|found| kind(found) == FileType::Symlink)?;
-        Some((way.to_owned(), found.st_uid))
+        let is_safe = !is_root || found.st_uid == 0 && changeable_by_others(way).is_none();
+        Some((way.to_owned(), is_safe))
     };
-    let mut links: Vec<_> = absolute.ancestors().filter_map(owner).collect();
+    let mut links: Vec<_> = absolute.ancestors().filter_map(look).collect();
     links.reverse();
     links
 }

@@ -49,7 +49,7 @@ undo_killed() { # FILE DIRECTORY
     { kill -9 "$pid" && wait "$pid"; } 2>/dev/null || true
     local told
     told=$("$IOTAX" undo)
-    sed -E 's/iotax-[0-9a-f]{16}/iotax-RANDOM/g' <<<"$told"
+    sed -E 's/iotax-[0-9a-f]{16}/iotax-RANDOM/g; s,/dev/loop[0-9]+,/dev/loopN,g' <<<"$told"
     nothing_left "$1" "$2"
 }
 
