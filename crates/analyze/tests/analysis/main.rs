@@ -8,6 +8,7 @@ mod open_loop;
 mod peel;
 mod phases;
 mod questions;
+mod regime;
 mod robust;
 mod stalls;
 mod support;
