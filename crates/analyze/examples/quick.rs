@@ -3,6 +3,8 @@
 //!
 //! `cargo run --release -p iotax-analyze --example quick [RUNS]`
 
+#![expect(clippy::print_stdout, reason = "a program that prints what it simulated")]
+
 use iotax_analyze::stats::design::Design;
 use iotax_analyze::stats::sequential::{Decision, Sequential};
 use iotax_analyze::stats::stopping::Mode;
@@ -12,7 +14,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 fn main() {
     let runs =
-        std::env::args().nth(1).map_or(5_000, |runs| runs.parse().expect("a number of runs"));
+        std::env::args().nth(1).map_or(5_000_usize, |runs| runs.parse().expect("a number of runs"));
     let procedure = Sequential::new(Design::default(), 0.05, 0.05, Mode::Quick);
     println!("{runs} quick runs per row\n");
     println!(

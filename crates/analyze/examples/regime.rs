@@ -3,6 +3,8 @@
 //!
 //! `cargo run --release -p iotax-analyze --example regime [RUNS]`
 
+#![expect(clippy::print_stdout, reason = "a program that prints what it simulated")]
+
 #[path = "../tests/simulation/mod.rs"]
 mod simulation;
 
@@ -47,7 +49,7 @@ fn messages(noise: Noise, planted: Planted, count: usize, rng: &mut Rng) -> [boo
     [common, single, common || single]
 }
 
-/// The worst over lag-1 0, .25, .5 and with and without spikes, for each number of blocks and CoV.
+/// The worst over lag-1 0, .25, .5 and with and without spikes, for each number of blocks and spread.
 fn false_alarms(runs: usize) {
     println!("False alarms, % of {runs} A/A runs of 2 arms; worst of lag-1 0, .25, .5, with and");
     println!("without 5 % of trials at 1/2 to 1/5: common / single arm / either\n");

@@ -161,7 +161,7 @@ pub(crate) fn conclude(method: &Method, mut rows: Vec<Row>) -> Vec<Conclusion> {
         .zip(p.into_iter().zip(adjusted))
         .map(|((row, ((mut decision, change), judged)), (p, adjusted))| {
             let holds = adjusted <= method.alpha;
-            if let Some(judged) = judged {
+            if let Some(judged) = &judged {
                 return row.stalled(method, decision, judged, holds);
             }
             let own = decision.cost.map(|cost| Verdict::of(&cost, method.margin));
@@ -179,8 +179,8 @@ pub(crate) fn conclude(method: &Method, mut rows: Vec<Row>) -> Vec<Conclusion> {
 
 impl Row {
     /// The conclusion from signs. Where they say nothing yet, a word that forbids any other stays.
-    fn stalled(self, method: &Method, own: Decision, judged: Judged, holds: bool) -> Conclusion {
-        let Judged { verdict, stalls, stop, p, base } = judged;
+    fn stalled(self, method: &Method, own: Decision, judged: &Judged, holds: bool) -> Conclusion {
+        let Judged { verdict, stalls, stop, p, base } = *judged;
         let gate = self.gate.filter(|_| !verdict.is_decided());
         let blocks = self.stalled.as_ref().map_or_else(Vec::new, |stalled| stalled.blocks.clone());
         let decision = Decision {

@@ -38,30 +38,30 @@ pub struct TwoLevels {
     pub found: bool,
 }
 
-/// Fits two levels to `v`, the residuals' variance inflated by `(1 + r) / (1 - r)`; the step is
+/// Fits two levels to `values`, the residuals' variance inflated by `(1 + r) / (1 - r)`; the step is
 /// found if its p is at most `level` and it is at least ln [`MIN_RATIO`] high. `None` below 8
 /// values, for values that are not finite, and without any noise around the levels.
-pub fn two_levels(v: &[f64], level: f64) -> Option<TwoLevels> {
-    let n = v.len();
-    if n < LOOKS[0] || !all_finite(v) {
+pub fn two_levels(values: &[f64], level: f64) -> Option<TwoLevels> {
+    let count = values.len();
+    if count < LOOKS[0] || !all_finite(values) {
         return None;
     }
-    let squares = |at: usize| sum_of_squares(&v[..at]) + sum_of_squares(&v[at..]);
-    let places = (MIN_SEGMENT..=n - MIN_SEGMENT).map(|at| (squares(at), at));
+    let squares = |at: usize| sum_of_squares(&values[..at]) + sum_of_squares(&values[at..]);
+    let places = (MIN_SEGMENT..=count - MIN_SEGMENT).map(|at| (squares(at), at));
     let (squares, before) =
         places.reduce(|best, next| if next.0 < best.0 { next } else { best })?;
     if squares <= 1e-12 {
         return None;
     }
-    let levels = [mean(&v[..before]), mean(&v[before..])];
-    let residual = |i: usize| v[i] - levels[usize::from(i >= before)];
-    let products: f64 = (1..n).map(|i| residual(i - 1) * residual(i)).sum();
-    let (blocks, a) = (n as f64, before as f64);
+    let levels = [mean(&values[..before]), mean(&values[before..])];
+    let residual = |i: usize| values[i] - levels[usize::from(i >= before)];
+    let products: f64 = (1..count).map(|i| residual(i - 1) * residual(i)).sum();
+    let (blocks, early) = (count as f64, before as f64);
     let r = (products / squares + 1.0 / blocks).clamp(0.0, 0.9);
     let inflation = (1.0 + r) / (1.0 - r);
-    let variance = squares / (blocks - 2.0) * (1.0 / a + 1.0 / (blocks - a)) * inflation;
+    let variance = squares / (blocks - 2.0) * (1.0 / early + 1.0 / (blocks - early)) * inflation;
     let step = levels[1] - levels[0];
-    let p = two_sided_p(step / variance.sqrt(), n - 2);
+    let p = two_sided_p(step / variance.sqrt(), count - 2);
     let found = p <= level && step.abs() >= MIN_RATIO.ln();
     Some(TwoLevels { before, step, autocorrelation: r, p, found })
 }

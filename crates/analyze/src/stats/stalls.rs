@@ -28,7 +28,7 @@ pub enum Sides {
 /// rejected yet: 0.65 alpha is spent at the first possible n, the rest evenly up to 40.
 pub fn boundary(alpha: f64, sides: Sides) -> Vec<usize> {
     let factor = if sides == Sides::Two { 2.0 } else { 1.0 };
-    let first = (1..)
+    let first = (1..=40)
         .find(|n| factor * 0.5_f64.powi(*n) <= SPENT_FIRST * alpha)
         .and_then(|n| usize::try_from(n).ok())
         .unwrap_or(MAX_BLOCKS);

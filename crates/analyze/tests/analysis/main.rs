@@ -9,6 +9,7 @@ mod open_loop;
 mod peel;
 mod phases;
 mod questions;
+mod regime;
 mod robust;
 mod shifts;
 mod stalls;

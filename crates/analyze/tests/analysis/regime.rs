@@ -1,0 +1,72 @@
+//! Levels that change during a run: what is said of them, and what follows.
+
+use iotax_analyze::{Check, Verdict};
+
+use crate::warnings::{pair, said};
+
+/// What all arms share is only said: comparisons are within blocks.
+#[test]
+fn a_shift_of_all_arms_is_said_and_drops_nothing() {
+    let mut bed = pair();
+    let mut trials = bed.blocks(7, &[1000.0, 1000.0], 0.01);
+    trials.extend(bed.blocks(16, &[500.0, 500.0], 0.01).into_iter().skip(14));
+    let analysis = bed.analyze(&trials);
+    insta::assert_snapshot!(said(&analysis, Check::RegimeShift), @"
+    [-, 18 trials] the level of all arms (throughput) fell 2.0 x after block 7; comparisons are within blocks and stand
+      -> Probably burst credits ran out; early in a run it may also be a cache that filled up, or a neighbour that began. If what lasts is to be measured, drain the credits first (--drain); if the burst, let the volume rest and run shorter.
+    ");
+    let other = &analysis.comparisons[0];
+    assert_eq!((other.verdict, other.blocks, other.change), (Verdict::Equivalent, 16, None));
+    assert!(analysis.trials.iter().all(|trial| trial.used));
+}
+
+/// The level came back, or rose: another cause.
+#[test]
+fn a_rise_of_all_arms_is_said_too() {
+    let mut bed = pair();
+    let mut trials = bed.blocks(5, &[500.0, 400.0], 0.01);
+    trials.extend(bed.blocks(10, &[1000.0, 800.0], 0.01).into_iter().skip(10));
+    insta::assert_snapshot!(said(&bed.analyze(&trials), Check::RegimeShift), @"
+    [-, 10 trials] the level of all arms (throughput) rose 2.0 x after block 5; comparisons are within blocks and stand
+      -> Probably something else used the storage and ended, or the volume grew faster. If only the level since is of interest, run again.
+    ");
+}
+
+/// A burst that one arm alone has: the blocks are of two kinds.
+#[test]
+fn a_shift_of_one_arm_changes_its_effect() {
+    let mut bed = pair();
+    let mut trials = bed.blocks(9, &[1000.0, 1000.0], 0.02);
+    trials.extend(bed.blocks(16, &[1000.0, 500.0], 0.02).into_iter().skip(18));
+    let analysis = bed.analyze(&trials);
+    insta::assert_snapshot!(said(&analysis, Check::RegimeShift), @"
+    [other, 7 trials] the effect on throughput changed after block 9: a tax of -0.7 % in the 9 blocks up to then, of 50 % in the 7 blocks since; those since are too few for a verdict of their own
+      -> Something came or went that this arm alone has: a cache that filled up, credits of its own, a background job on its device. Run again: if the cost is what it has been since the change, that is the one that lasts.
+    ");
+    let other = &analysis.comparisons[0];
+    assert_eq!(
+        (other.verdict, other.tax, other.regime.clone()),
+        (Verdict::EffectChanged, None, None)
+    );
+    let change = other.change.unwrap();
+    assert_eq!((change.after_block, change.blocks), (9, [9, 7]));
+    assert!(!other.holds_after_holm);
+    insta::assert_snapshot!(
+        analysis.open_questions[0],
+        @"Throughput of other: effect changed; the blocks are of two kinds, and those since are too few for a verdict of their own."
+    );
+}
+
+/// Below eight blocks noise and a step cannot be told apart: nothing is said, nothing dropped.
+#[test]
+fn a_shift_in_a_few_blocks_is_not_mentioned() {
+    let mut bed = pair();
+    let mut trials = bed.blocks(3, &[1000.0, 800.0], 0.01);
+    trials.extend(bed.blocks(7, &[500.0, 400.0], 0.01).into_iter().skip(6));
+    let analysis = bed.analyze(&trials);
+    assert_eq!(said(&analysis, Check::RegimeShift), "");
+    assert_eq!(
+        (analysis.comparisons[0].verdict, analysis.comparisons[0].blocks),
+        (Verdict::Slower, 6)
+    );
+}
