@@ -6,6 +6,7 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
+use iotax_record::foreign::{self, Tool};
 use iotax_spec::fio::written::{Machine, Outside};
 use iotax_spec::{Spec, Workload, diskspd, fio};
 
@@ -57,6 +58,9 @@ impl Load {
     fn job_file(path: &Path) -> Result<Self> {
         let text = job_text(path)?;
         let name = path.display().to_string();
+        if let Some(tool) = foreign::sniff(text.as_bytes()) {
+            return Err(Usage(result_instead(&name, tool)).into());
+        }
         let read = if is_script(path, &text) { fio::from_script } else { fio::from_job_file };
         let phases = read(&name, &text, &beside(path))?;
         let stem = path.file_stem().unwrap_or_default().to_string_lossy();
@@ -157,6 +161,20 @@ fn command_behind(text: &str) -> Option<&str> {
     starts.find(|rest| program(rest).is_some())
 }
 
+/// What is said of a result in the place of a job file.
+fn result_instead(name: &str, tool: Tool) -> String {
+    match tool {
+        Tool::Fio => format!(
+            "{name} is a result of fio, and no job file; iotax report {name} shows it, and iotax \
+             compare puts two of them side by side"
+        ),
+        Tool::Diskspd => format!(
+            "{name} is a result of DiskSpd, and no job file; results in XML (diskspd -Rxml) are \
+             shown by iotax report, and compared by iotax compare"
+        ),
+    }
+}
+
 fn unknown(text: &str) -> String {
     if matches!(text, "fio" | "diskspd") {
         return format!("`{text}` alone does nothing; paste its options, too: '{text} ...'");
@@ -187,6 +205,21 @@ mod tests {
         assert!(unknown("SZ=4M taskset -c 0 fio --name=a").contains("begin at 'fio --name=a"));
         assert!(unknown("fio").contains("paste its options"));
         assert!(unknown("fiona").contains("suites:"));
+    }
+
+    #[test]
+    fn a_result_is_no_job_file() {
+        let dir = tempfile::tempdir().unwrap();
+        let said = |name: &str, text: &str| {
+            let path = dir.path().join(name);
+            fs::write(&path, text).unwrap();
+            let Err(error) = Load::read(path.to_str().unwrap()) else { panic!("{name} is read") };
+            error.to_string()
+        };
+        let text = "\nCommand Line: diskspd -b4K x\n\nInput parameters:\n\n\ttimespan:   1\n";
+        assert!(said("a.txt", text).contains("is a result of DiskSpd, and no job file"));
+        let json = "{\n  \"fio version\" : \"fio-3.33\",\n  \"jobs\" : []\n}\n";
+        assert!(said("a.json", json).contains("is a result of fio, and no job file"));
     }
 
     #[test]

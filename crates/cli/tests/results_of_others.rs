@@ -92,7 +92,8 @@ fn results_of_other_jobs_say_so() {
 
       after: 0.5 % less throughput than before; one result each, so nothing says how
       much of it is chance.
-      Nothing was run here: the figures are those of the files.
+      Nothing was run here: the figures are those of the files. Mean latency is
+      fio's clat, from submission to completion.
 
     Warning, another job: the results were not made by the same job: bs 4k in
       before, 8k in after
@@ -153,7 +154,8 @@ fn several_results_have_an_interval() {
     randread: 6 results of fio 3.33
 
       after is slower than before: 25.1 % [24.9, 25.3] less throughput.
-      Nothing was run here: the figures are those of the files.
+      Nothing was run here: the figures are those of the files. Mean latency is
+      fio's clat, from submission to completion.
 
     Warning, another job: the results were not made by the same job: rate_iops 400
       in before, 300 in after

@@ -2,7 +2,7 @@
 //! other tools that were read.
 
 use iotax_analyze::Analysis;
-use iotax_record::{CloudInstance, Experiment};
+use iotax_record::{CloudInstance, Experiment, Site};
 use iotax_spec::CloudChoice;
 
 use crate::{format, words};
@@ -29,9 +29,20 @@ pub(crate) fn counts(experiment: &Experiment, analysis: &Analysis) -> String {
 /// Why it stopped; for results that nothing was run.
 pub(crate) fn ending(experiment: &Experiment, analysis: &Analysis) -> String {
     if experiment.spec.is_of_results() {
-        return "Nothing was run here: the figures are those of the files.".to_owned();
+        let latency = latency(experiment).map(|note| format!(" {note}.")).unwrap_or_default();
+        return format!("Nothing was run here: the figures are those of the files.{latency}");
     }
     format!("Stopped: {}.", reason(analysis))
+}
+
+/// Which of its latencies another tool's mean is of, where all results say the same.
+fn latency(experiment: &Experiment) -> Option<String> {
+    const BEGINS: &str = "mean latency is ";
+    let of_arm = |site: &Site| site.notes.iter().find(|note| note.starts_with(BEGINS)).cloned();
+    let mut notes = experiment.sites.iter().map(of_arm);
+    let first = notes.next()??;
+    let what = words::printable(first.strip_prefix(BEGINS)?);
+    notes.all(|note| note.as_ref() == Some(&first)).then(|| format!("Mean latency is {what}"))
 }
 
 /// Why it stopped, and what its record lacks, without the last full stop.

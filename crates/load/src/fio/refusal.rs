@@ -146,7 +146,7 @@ mod tests {
         let none = |name: &str| Err(name.to_owned());
         let workload = iotax_spec::fio::from_job_file("job.fio", text, &none).unwrap().remove(0);
         let check = |minor| check_version(&workload.jobs[0], Version { major: 3, minor });
-        assert_snapshot!(check(33).unwrap_err(), @"");
+        assert_snapshot!(check(33).unwrap_err(), @"job `a`: this fio is 3.33, and `fdp=1` (job.fio, line 4) came with fio 3.34; take it out, or install a newer fio");
         check(34).unwrap();
     }
 }

@@ -65,7 +65,10 @@ pub(super) fn commands(text: &str) -> Result<Vec<Command>, Error> {
 
 /// A command without the program in front of it; `None` if there are no words.
 fn command(text: &str, mut words: Vec<Word>) -> Result<Option<Command>, Error> {
-    let slashes = words.iter_mut().fold(false, |any, word| switch(word) || any);
+    let mut slashes = false;
+    for word in &mut words {
+        slashes |= switch(word);
+    }
     let Some(first) = words.first() else { return Ok(None) };
     if is_program(&first.text) {
         let program = words.remove(0);

@@ -130,7 +130,7 @@ fn percentiles_of_reads_and_writes_together_are_kept() {
     assert_eq!((both.min_ns, both.max_ns), (Some(100_000), Some(20_000_000)));
     assert_eq!(both.quantiles, [(0.99, 8_000_000)]);
     // Of a job that only reads, the reads are all there is.
-    assert_eq!(self::read(BEFORE).unwrap().jobs[0].both, None);
+    assert_eq!(read(BEFORE).unwrap().jobs[0].both, None);
 }
 
 #[test]

@@ -45,7 +45,9 @@ pub(super) fn phases(
 }
 
 fn workload(mut drafts: Vec<Draft<'_>>, origin: &str, name: Option<&str>) -> Workload {
-    drafts.iter_mut().for_each(|draft| draft.timing.ends_all = draft.job.ends_all);
+    for draft in &mut drafts {
+        draft.timing.ends_all = draft.job.ends_all;
+    }
     let timings: Vec<_> = drafts.iter().map(|draft| draft.timing).collect();
     let window = window::of(&timings);
     window::notes(&mut drafts, window);

@@ -21,8 +21,7 @@ pub(super) fn read(source: &str, text: &str, include: Include<'_>) -> Result<Vec
         match program(&text, &words)? {
             Program::Wait => clock.next_phase(),
             Program::Sleep(ns) if joint == Joint::Sequence => clock.pause(ns),
-            Program::Sleep(_) => {}
-            Program::Nothing => {}
+            Program::Sleep(_) | Program::Nothing => {}
             // What is published with it, to watch the devices.
             Program::Watch => {
                 let span = words[0].span.start..words[words.len() - 1].span.end;

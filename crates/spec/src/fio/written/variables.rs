@@ -66,13 +66,8 @@ fn keywords(
     machine: Option<Machine>,
     variables: &mut Vec<String>,
 ) -> Result<Option<String>, Error> {
-    let known: [(&str, fn(Machine) -> u64); 3] = [
-        ("$pagesize", |machine| machine.page_bytes),
-        ("$mb_memory", |machine| machine.memory_mib),
-        ("$ncpus", |machine| machine.cpus),
-    ];
     let mut replaced = None;
-    for (word, fact) in known {
+    for word in ["$pagesize", "$mb_memory", "$ncpus"] {
         if !text.contains(word) {
             continue;
         }
@@ -81,7 +76,12 @@ fn keywords(
             return Err(marked(place, Error::syntax(problem, "write the number"), word));
         };
         let so_far = replaced.as_deref().unwrap_or(text);
-        replaced = Some(so_far.replace(word, &fact(machine).to_string()));
+        let fact = match word {
+            "$pagesize" => machine.page_bytes,
+            "$mb_memory" => machine.memory_mib,
+            _ => machine.cpus,
+        };
+        replaced = Some(so_far.replace(word, &fact.to_string()));
         variables.push(word.to_owned());
     }
     Ok(replaced)
