@@ -57,9 +57,10 @@ fn models(points: Vec<(u32, f64)>, computed: &[u32]) -> SizeFit {
         && throttle(&points[..small]).rms <= FITS;
     let fitted = if counts_as_several { small } else { all };
     let single = &points[..fitted];
-    let cpu_bound = match throttle(single).rms > FITS && device(single).rms > FITS {
-        true => cpu_bound(single, computed),
-        false => CpuBoundSizes::default(),
+    let cpu_bound = if throttle(single).rms > FITS && device(single).rms > FITS {
+        cpu_bound(single, computed)
+    } else {
+        CpuBoundSizes::default()
     };
     let waited = &single[cpu_bound.smallest..fitted - cpu_bound.largest];
     let (throttle, device) = (throttle(waited), device(waited));
