@@ -179,10 +179,23 @@ pub struct SizeFit {
     /// How many of them, from the first, the models are fitted to: the others are of I/Os so large
     /// that they seem to be counted as several.
     pub fitted: usize,
+    /// Sizes, the smallest and the largest ones, at which this machine's CPUs set the rate, and that
+    /// the models leave out because they would hide what sets it at the others.
+    #[serde(default)]
+    pub cpu_bound: CpuBoundSizes,
     /// The lower of a cap on I/Os and a cap on bytes: a kink.
     pub throttle: Fit,
     /// A fixed time per I/O plus a time per byte: a curve.
     pub device: Fit,
+}
+
+/// How many sizes at the two ends of the range were computed and not waited for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct CpuBoundSizes {
+    /// Of the smallest.
+    pub smallest: usize,
+    /// Of the largest that are not counted as several.
+    pub largest: usize,
 }
 
 /// A model with two parameters, fitted.
@@ -287,9 +300,16 @@ pub struct Level {
 }
 
 impl SizeFit {
-    /// The points that the models are fitted to.
-    pub fn fitted_points(&self) -> &[(u32, f64)] {
+    /// The points whose I/Os are counted as one each.
+    pub fn single_points(&self) -> &[(u32, f64)] {
         &self.points[..self.fitted.min(self.points.len())]
+    }
+
+    /// Of these, the points that the models are fitted to: where this machine waited.
+    pub fn fitted_points(&self) -> &[(u32, f64)] {
+        let single = self.single_points();
+        let end = single.len().saturating_sub(self.cpu_bound.largest);
+        &single[self.cpu_bound.smallest.min(end)..end]
     }
 }
 

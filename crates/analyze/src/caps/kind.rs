@@ -2,9 +2,10 @@
 
 use std::fmt::Write as _;
 
-use super::found::{CapKind, SizeFit, TargetCaps};
+use super::found::{CapKind, CpuBoundSizes, SizeFit, TargetCaps};
 use super::processors::Busy;
 use super::sizes::FITS;
+use crate::words::bytes;
 
 /// An interval that is wider says of no rate that something holds it: its ends are twice apart.
 const UNCERTAIN: f64 = std::f64::consts::LN_2;
@@ -15,8 +16,16 @@ const SLOPE: f64 = 0.05;
 
 /// What the measurements so far say of a cap that was measured with these CPUs busy, and how wide
 /// its interval is: the logarithm of its upper end over its lower.
-pub(super) fn of(found: &TargetCaps, busy: &Busy, width: f64) -> (CapKind, String) {
+pub(super) fn of(
+    found: &TargetCaps,
+    block_bytes: u32,
+    busy: &Busy,
+    width: f64,
+) -> (CapKind, String) {
     let (mut kind, mut why) = behind(found);
+    if let Some(computed) = computed(found, block_bytes) {
+        (kind, why) = (CapKind::ThisMachine, computed);
+    }
     if kind == CapKind::Throttle && width > UNCERTAIN {
         kind = CapKind::External;
         why.push_str(", but a limiter holds its rate, and this one was not the same twice");
@@ -34,6 +43,17 @@ pub(super) fn of(found: &TargetCaps, busy: &Busy, width: f64) -> (CapKind, Strin
         let _ = write!(why, "; {others}");
     }
     (kind, why)
+}
+
+/// Why this machine set the rate of I/Os of this size: there it does not follow what holds the
+/// others.
+fn computed(found: &TargetCaps, block_bytes: u32) -> Option<String> {
+    let sizes = found.sizes.as_ref()?;
+    let is_of = |points: &[(u32, f64)]| points.iter().any(|(size, _)| *size == block_bytes);
+    (is_of(sizes.single_points()) && !is_of(sizes.fitted_points())).then(|| {
+        "this machine's CPUs were busy with I/Os of this size, and others are held by something else"
+            .to_owned()
+    })
 }
 
 /// What it is if it is not this machine.
@@ -88,7 +108,8 @@ fn by_sizes(sizes: &SizeFit) -> (CapKind, String) {
 
 /// Only I/Os count, or only bytes.
 fn one_line(sizes: &SizeFit) -> Option<String> {
-    let (first, last) = (sizes.points.first()?, sizes.fitted_points().last()?);
+    let points = sizes.fitted_points();
+    let (first, last) = (points.first()?, points.last()?);
     let span = (f64::from(last.0) / f64::from(first.0)).ln();
     let slope = (last.1 / first.1).ln() / span;
     if sizes.throttle.rms > FITS {
@@ -104,5 +125,11 @@ fn one_line(sizes: &SizeFit) -> Option<String> {
     } else {
         ""
     };
-    Some(format!("{what} (slope {slope:.2}){several}"))
+    let computed = if sizes.cpu_bound == CpuBoundSizes::default() {
+        String::new()
+    } else {
+        let (from, to) = (bytes(f64::from(first.0)), bytes(f64::from(last.0)));
+        format!(" from {from} to {to}; with others this machine's CPUs were busy")
+    };
+    Some(format!("{what} (slope {slope:.2}){computed}{several}"))
 }

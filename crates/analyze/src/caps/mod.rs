@@ -33,8 +33,8 @@ mod sizes;
 mod soak;
 
 pub use found::{
-    Burst, Cap, CapKind, Caps, DepthStep, Evidence, Fit, LIMITS_ANALYSIS_FORMAT, Level, Recovery,
-    SecondPass, Shared, Sharing, SizeFit, TargetCaps,
+    Burst, Cap, CapKind, Caps, CpuBoundSizes, DepthStep, Evidence, Fit, LIMITS_ANALYSIS_FORMAT,
+    Level, Recovery, SecondPass, Shared, Sharing, SizeFit, TargetCaps,
 };
 pub use probe::{Ended, Observation, Prober};
 pub use processors::Processors;

@@ -51,7 +51,8 @@ pub(super) fn caps(
     for ((quantity, (values, observed)), burst) in wanted.into_iter().zip(measured).zip(bursts) {
         let Some(interval) = critical.rci(&values) else { continue };
         let share = found.evidence.kernel_threads_share.unwrap_or(0.0);
-        let (kind, why) = kind::of(found, &Busy::of(&observed, share), interval.hi - interval.lo);
+        let (busy, width) = (Busy::of(&observed, share), interval.hi - interval.lo);
+        let (kind, why) = kind::of(found, quantity.block_bytes, &busy, width);
         let cap = Cap {
             cap: interval.mean.exp(),
             lo: interval.lo.exp(),
@@ -117,7 +118,7 @@ fn quantities(found: &TargetCaps) -> Vec<Quantity> {
         queue_depth: sizes::depth(found, Some(expected_iops)),
         expected_iops,
     };
-    let points = sizes.fitted_points();
+    let points = sizes.single_points();
     let (first, last) = (points[0], points[points.len() - 1]);
     let kink_bytes = last.1 * f64::from(last.0) / first.1;
     let mut wanted = Vec::new();

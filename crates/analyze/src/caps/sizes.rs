@@ -2,8 +2,9 @@
 //! a curve: a fixed time per I/O and a time per byte, for all its channels together. A plateau over
 //! depth alone cannot tell them apart.
 
-use super::found::{Fit, SizeFit, TargetCaps};
+use super::found::{CpuBoundSizes, Fit, SizeFit, TargetCaps};
 use super::probe::Ended;
+use super::processors::Busy;
 use super::scout::{LARGE_BYTES, SMALL_BYTES, Scout, Shape};
 
 /// Sizes that are measured in any case.
@@ -12,6 +13,8 @@ const SIZES: [u32; 5] = [SMALL_BYTES, 16 << 10, 64 << 10, 256 << 10, LARGE_BYTES
 const SURELY_ONE_BYTES: u32 = 256 << 10;
 /// Deviation up to which a model counts as fitting.
 pub(super) const FITS: f64 = 0.04;
+/// The largest of the sizes over the smallest, at least, where some are left out.
+const LEAST_RANGE: u32 = 8;
 /// So many sizes are measured however slow the target is.
 const LEAST_SIZES: usize = 3;
 /// An I/O shall not wait for longer than this in the queue, in seconds: a limiter may let a whole
@@ -25,24 +28,27 @@ pub(super) fn fit(
     found: &mut TargetCaps,
 ) -> Result<(), Ended> {
     let mut points = Vec::new();
+    let mut computed = Vec::new();
     for size in SIZES {
-        add(scout, target, size, &mut points, found)?;
+        add(scout, target, size, (&mut points, &mut computed), found)?;
     }
     let (small, large) = (points[0], points[points.len() - 1]);
     let kink_bytes = large.1 * f64::from(large.0) / small.1;
     let below = SIZES[0].max(power_of_two_below(kink_bytes));
     for size in [below, below.saturating_mul(2)] {
         if size <= LARGE_BYTES {
-            add(scout, target, size, &mut points, found)?;
+            add(scout, target, size, (&mut points, &mut computed), found)?;
         }
     }
-    found.sizes = Some(models(points));
+    found.sizes = Some(models(points, &computed));
     Ok(())
 }
 
 /// Both models. Kernels and providers count a large I/O as several; where only that keeps a limiter
-/// from being seen, the largest are left out: no device does so either.
-fn models(points: Vec<(u32, f64)>) -> SizeFit {
+/// from being seen, the largest are left out: no device does so either. Where neither model fits, those
+/// sizes at either end are left out at which this machine's CPUs set the rate (`computed`): what they
+/// do is part of neither model.
+fn models(points: Vec<(u32, f64)>, computed: &[u32]) -> SizeFit {
     let all = points.len();
     let small = points.iter().filter(|(size, _)| *size <= SURELY_ONE_BYTES).count();
     let counts_as_several = throttle(&points).rms > FITS
@@ -50,15 +56,34 @@ fn models(points: Vec<(u32, f64)>) -> SizeFit {
         && small >= LEAST_SIZES
         && throttle(&points[..small]).rms <= FITS;
     let fitted = if counts_as_several { small } else { all };
-    let (throttle, device) = (throttle(&points[..fitted]), device(&points[..fitted]));
-    SizeFit { points, fitted, throttle, device }
+    let single = &points[..fitted];
+    let cpu_bound = if throttle(single).rms > FITS && device(single).rms > FITS {
+        cpu_bound(single, computed)
+    } else {
+        CpuBoundSizes::default()
+    };
+    let waited = &single[cpu_bound.smallest..fitted - cpu_bound.largest];
+    let (throttle, device) = (throttle(waited), device(waited));
+    SizeFit { points, fitted, cpu_bound, throttle, device }
+}
+
+/// What to leave out, as long as enough is left to tell a line from a curve.
+fn cpu_bound(points: &[(u32, f64)], computed: &[u32]) -> CpuBoundSizes {
+    let is_computed = |(size, _): &&(u32, f64)| computed.contains(size);
+    let smallest = points.iter().take_while(is_computed).count();
+    let largest = points[smallest..].iter().rev().take_while(is_computed).count();
+    let waited = &points[smallest..points.len() - largest];
+    let tells = waited.first().zip(waited.last()).is_some_and(|(first, last)| {
+        waited.len() >= LEAST_SIZES && last.0 >= first.0.saturating_mul(LEAST_RANGE)
+    });
+    if tells { CpuBoundSizes { smallest, largest } } else { CpuBoundSizes::default() }
 }
 
 fn add(
     scout: &mut Scout<'_>,
     target: usize,
     size: u32,
-    points: &mut Vec<(u32, f64)>,
+    (points, computed): (&mut Vec<(u32, f64)>, &mut Vec<u32>),
     found: &mut TargetCaps,
 ) -> Result<(), Ended> {
     let Err(at) = points.binary_search_by_key(&size, |(size, _)| *size) else { return Ok(()) };
@@ -82,6 +107,10 @@ fn add(
     };
     let seen = scout.measure(target, shape, found)?;
     points.insert(at, (size, seen.iops()));
+    let busy = Busy::of(&[seen], found.evidence.kernel_threads_share.unwrap_or(0.0));
+    if busy.is_limit().is_some() {
+        computed.push(size);
+    }
     Ok(())
 }
 
@@ -172,10 +201,26 @@ mod tests {
     #[test]
     fn large_ios_that_count_as_several_do_not_hide_a_limiter() {
         let counted = points(|size| 1000.0 / (size / 400_000.0).ceil());
-        let found = models(counted);
+        let found = models(counted, &[]);
         assert!(found.fitted < found.points.len() && found.throttle.rms < 1e-9, "{found:?}");
-        let device = models(points(|size| 1.0 / (16e-3 + size / 80e6)));
+        let device = models(points(|size| 1.0 / (16e-3 + size / 80e6)), &[]);
         assert_eq!(device.fitted, device.points.len(), "{device:?}");
+    }
+
+    #[test]
+    fn sizes_that_were_computed_do_not_hide_a_limiter() {
+        // 10 us for an I/O and 2 GB/s of copying, below a limit of 400 MB/s that binds from 32 KiB.
+        let cpu = |size: f64| 1.0 / (15e-6 + size / 8e8);
+        let points = points(|size| cpu(size).min(4e8 / size));
+        let kept = models(points.clone(), &[]);
+        assert!(kept.throttle.rms > FITS && kept.device.rms > FITS, "{kept:?}");
+        let found = models(points.clone(), &[4096, 8192]);
+        assert_eq!(found.cpu_bound, CpuBoundSizes { smallest: 2, largest: 0 });
+        assert!(found.throttle.rms < 1e-9, "{found:?}");
+        // With nothing much left there is no line to be told from a curve.
+        let most: Vec<u32> = points.iter().map(|(size, _)| *size).take(7).collect();
+        assert_eq!(models(points.clone(), &most).cpu_bound, CpuBoundSizes::default());
+        assert_eq!(models(points, &[65_536]).cpu_bound, CpuBoundSizes::default(), "in the midst");
     }
 
     proptest! {

@@ -11,7 +11,7 @@ use iotax_vdisk::{
 use rand::{RngExt as _, SeedableRng as _};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use self::virtual_time::VirtualTime;
+use self::virtual_time::{Cpu, VirtualTime};
 
 const SPAN_BYTES: u64 = 256 << 20;
 /// Enough that nothing needs to be read twice.
@@ -44,6 +44,16 @@ fn search_in(
     quick: bool,
     burst: Option<BurstWatch>,
 ) -> (Caps, f64) {
+    search_with(None, span_bytes, stacks, quick, burst)
+}
+
+fn search_with(
+    cpu: Option<Cpu>,
+    span_bytes: u64,
+    stacks: &[Vec<LayerConfig>],
+    quick: bool,
+    burst: Option<BurstWatch>,
+) -> (Caps, f64) {
     let target = |name: String| LimitsTarget {
         arm: Arm::new(name, Target::Path("/".into())),
         span_bytes,
@@ -53,6 +63,7 @@ fn search_in(
     let limits =
         Limits { targets, writes: false, quick, burst, cloud: CloudChoice::default(), seed: 7 };
     let mut virtual_time = VirtualTime::of(stacks);
+    virtual_time.cpu = cpu;
     let caps = find(&limits, &mut virtual_time);
     assert_eq!(caps.ended, None);
     (caps, virtual_time.spent_ns as f64 / 1e9)
@@ -232,4 +243,50 @@ fn a_throttle_and_a_saturated_device_are_told_apart_in_50_of_50() {
         }
     }
     assert_eq!(right, 50);
+}
+
+/// The CPU sets the rate of small I/Os, a limiter or a device that of larger ones.
+#[test]
+fn a_cap_is_named_although_the_cpu_binds_at_one_end_of_the_sizes() {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(17);
+    for case in 0..20 {
+        let cpu_iops = draw(&mut random, 300.0, 900.0);
+        let cpu = Cpu { io_ns: 0.6e9 / cpu_iops, byte_ns: 0.4e9 / cpu_iops / 16_384.0 };
+        // The limit on bytes binds from about 16 to 40 KiB on.
+        let bw = cpu_iops * 16_384.0 * random.random_range(1.0..1.4);
+        let limit = throttle(None, Some(RateLimit::sustained(bw)), None);
+        let stack = vec![mem(), delay(2_000), limit];
+        let (caps, _) = search_with(Some(cpu), SPAN_BYTES, &[stack], case % 2 == 0, None);
+        let found = &caps.targets[0];
+        let case = format!("case {case}: {cpu:?}, {:.1} MB/s: {found:#?}", bw / 1e6);
+        let of_bytes = found.bw_bytes.as_ref().unwrap_or_else(|| panic!("{case}"));
+        assert!(off(of_bytes.cap, bw) < 0.02, "{case}");
+        assert_eq!(of_bytes.kind, CapKind::Throttle, "{case}");
+        let of_ios = found.iops.as_ref().map(|cap| cap.kind);
+        assert!(of_ios.is_none_or(|kind| kind == CapKind::ThisMachine), "{case}");
+    }
+}
+
+#[test]
+fn a_device_whose_small_ios_are_computed_is_no_throttle() {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(19);
+    for case in 0..20 {
+        let latency_us = draw(&mut random, 2_000.0, 20_000.0) as u64;
+        let channels = draw(&mut random, 1.0, 9.0) as u32;
+        let flash = FlashConfig {
+            channels,
+            latency_ns: latency_us * 1000,
+            jitter_ns: latency_us * 200,
+            bw_bytes: draw(&mut random, 5e6, 100e6),
+        };
+        // As many I/Os as nine tenths of what the device could do.
+        let device_iops = f64::from(channels) * 1e6 / latency_us as f64;
+        let cpu = Cpu { io_ns: 1e9 / (0.9 * device_iops), byte_ns: 0.0 };
+        let stack = vec![mem(), LayerConfig::Flash(flash)];
+        let (caps, _) = search_with(Some(cpu), SPAN_BYTES, &[stack], case % 2 == 0, None);
+        let found = &caps.targets[0];
+        for cap in [&found.iops, &found.bw_bytes].into_iter().flatten() {
+            assert_ne!(cap.kind, CapKind::Throttle, "case {case}: {cpu:?}, {found:#?}");
+        }
+    }
 }

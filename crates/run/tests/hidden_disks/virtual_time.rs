@@ -18,6 +18,21 @@ pub struct VirtualTime {
     /// Virtual time spent, in nanoseconds.
     pub spent_ns: u64,
     pub probes: u32,
+    /// What the load's thread computes.
+    pub cpu: Option<Cpu>,
+}
+
+/// Time that one thread computes for each I/O, one after the other, when it is done.
+#[derive(Debug, Clone, Copy)]
+pub struct Cpu {
+    pub io_ns: f64,
+    pub byte_ns: f64,
+}
+
+impl Cpu {
+    pub fn of_io(self, bytes: u32) -> f64 {
+        self.io_ns + self.byte_ns * f64::from(bytes)
+    }
 }
 
 impl VirtualTime {
@@ -31,6 +46,7 @@ impl VirtualTime {
             clock: Arc::clone(&clock),
             spent_ns: 0,
             probes: 0,
+            cpu: None,
         }
     }
 }
@@ -42,6 +58,8 @@ struct Running {
     started_ns: Vec<u64>,
     seen: Observation,
     latency_sum_ns: f64,
+    /// When its thread is through with what it computes.
+    computed_ns: u64,
 }
 
 impl Prober for VirtualTime {
@@ -68,6 +86,7 @@ impl Prober for VirtualTime {
                     ..Observation::default()
                 },
                 latency_sum_ns: 0.0,
+                computed_ns: 0,
             })
             .collect();
         let mut events = BinaryHeap::new();
@@ -101,6 +120,10 @@ impl Prober for VirtualTime {
             .into_iter()
             .map(|run| Observation {
                 mean_latency_ns: run.latency_sum_ns / run.seen.ios.max(1) as f64,
+                busy: self.cpu.map(|cpu| {
+                    let computed_ns = cpu.of_io(probe.block_bytes) * run.seen.ios as f64;
+                    computed_ns / run.seen.active_ns as f64
+                }),
                 ..run.seen
             })
             .collect())
@@ -134,7 +157,13 @@ impl VirtualTime {
             panic!("a layer with threads has no place in virtual time");
         };
         done.result.unwrap();
-        // Real work takes no virtual time; some tiny time passes, or nothing would ever go on.
-        events.push(Reverse((done.ready_at_ns.max(now_ns + 1_000), at, slot)));
+        // Other work takes no virtual time; some tiny time passes, or nothing would ever go on.
+        let mut ready_ns = done.ready_at_ns.max(now_ns + 1_000);
+        if let Some(cpu) = self.cpu {
+            let cost_ns = cpu.of_io(probe.block_bytes) as u64;
+            ready_ns = ready_ns.max(run.computed_ns) + cost_ns;
+            run.computed_ns = ready_ns;
+        }
+        events.push(Reverse((ready_ns, at, slot)));
     }
 }

@@ -12,7 +12,7 @@ pub(super) const MOST: f64 = 0.5;
 /// Encryption between the uppermost device of a stack and the disk below it.
 pub(super) fn time_in_encryption(case: &Case<'_>) -> Option<Suspect> {
     let between = between(case).filter(|between| between.share > SHARE)?;
-    let cause = match between.layers.as_slice() {
+    let to_blame = match between.layers.as_slice() {
         // Whether that is encryption or dm-crypt's queues, only its own figures tell.
         [] | ["dmcrypt"] => return None,
         [_] => "encryption-in-path",
@@ -22,7 +22,7 @@ pub(super) fn time_in_encryption(case: &Case<'_>) -> Option<Suspect> {
     let is_sure = between.share > MOST && !waits_for_cpu;
     let confidence = if is_sure { Confidence::Sure } else { Confidence::Likely };
     let but = waits_for_cpu.then(|| "all CPUs were busy, and encryption needs them".to_owned());
-    Some(Suspect::new(cause, confidence, between.told()).explaining(between.share).but(but))
+    Some(Suspect::new(to_blame, confidence, between.told()).explaining(between.share).but(but))
 }
 
 /// What passed between two devices of a stack.
