@@ -11,7 +11,6 @@ mod phases;
 mod questions;
 mod regime;
 mod robust;
-mod shifts;
 mod stalls;
 mod support;
 mod warnings;
