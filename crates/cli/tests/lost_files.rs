@@ -26,6 +26,14 @@ fn loops(desk: &Desk) -> BTreeSet<String> {
     traces.filter(|trace| trace.starts_with("loop")).collect()
 }
 
+/// Whether the journal of a run has its loop device by its own identity; until then it has the path
+/// below it.
+fn is_known_by_itself(desk: &Desk) -> bool {
+    let journals = fs::read_dir(desk.path().join("state/undo")).into_iter().flatten().flatten();
+    let mut texts = journals.filter_map(|journal| fs::read_to_string(journal.path()).ok());
+    texts.any(|text| text.contains(r#""made":"loop_device""#))
+}
+
 /// A run with its loop device up; `None`, said loudly, where the stack cannot be made.
 fn started(desk: &Desk) -> Option<Child> {
     let run = ["run", "randread-4k", STACK, "--dir", ".", "--time", "60s", "--set", "size=1M"];
@@ -33,7 +41,7 @@ fn started(desk: &Desk) -> Option<Child> {
     let quiet = || Stdio::null();
     let mut child = desk.command(&run).stdout(quiet()).stderr(quiet()).spawn().unwrap();
     let since = Instant::now();
-    while loops(desk).is_empty() {
+    while loops(desk).is_empty() || !is_known_by_itself(desk) {
         if let Some(status) = child.try_wait().unwrap() {
             skipped(&format!("{STACK} needs root, FUSE and loop devices: {status}"));
             return None;

@@ -103,7 +103,7 @@ pub(crate) fn check(
 /// Refuses what [`Rig::open`](crate::Rig::open) would refuse; makes nothing.
 ///
 /// # Errors
-/// As [`check`].
+/// [`Error::Refused`] with everything that is wrong with any target.
 pub fn refuse(spec: &Spec, work_dir: &Path, destroy: &[PathBuf]) -> Result<(), Error> {
     check(spec, work_dir, destroy, Sharing::AnonymousFile).map(drop)
 }
