@@ -89,7 +89,7 @@ fn equal_arms_are_called_different_in_at_most_one_run_of_twenty() {
 fn quiet_equal_arms_are_found_equivalent() {
     let shares = simulate(Mode::Quick, 0.0, 0.04, 2_000);
     assert!(shares.equivalent > 0.93, "{shares:?}");
-    assert!(shares.blocks < 18.0, "{shares:?}");
+    assert!(shares.blocks < 18.5, "{shares:?}");
 }
 
 /// Noise, tax, least share of `slower`, most blocks on average; each with some room.
@@ -97,12 +97,12 @@ fn quiet_equal_arms_are_found_equivalent() {
 fn real_taxes_are_found_in_few_blocks_and_their_intervals_cover() {
     let runs = 3_000;
     for (sd, tax, power, blocks) in [
-        (0.04, 0.10, 0.99, 8.0),
+        (0.04, 0.10, 0.99, 8.2),
         (0.04, 0.30, 0.99, 4.0),
         (0.14, 0.10, 0.90, 27.0),
         (0.14, 0.30, 0.99, 8.2),
         (0.21, 0.10, 0.57, 33.0),
-        (0.21, 0.30, 0.99, 11.0),
+        (0.21, 0.30, 0.99, 11.5),
         (0.28, 0.30, 0.97, 16.0),
         (0.28, 0.53, 0.99, 8.5),
     ] {
@@ -223,7 +223,7 @@ fn dependent_blocks_are_reported_instead_of_signed() {
 #[test]
 fn quick_runs_on_dependent_blocks_are_rarely_fooled() {
     let procedure = procedure(Mode::Quick);
-    for (rho, most) in [(0.3_f64, 0.08), (0.6, 0.16)] {
+    for (rho, most) in [(0.3_f64, 0.07), (0.6, 0.13)] {
         let (runs, mut rng) = (1_000, rng(12));
         let signed = (0..runs).filter(|_| {
             let mut state = normal(&mut rng);
