@@ -1,5 +1,6 @@
 //! A page of text that is put together from top to bottom.
 
+use textwrap::core::Word;
 use textwrap::{Options, WordSeparator, WordSplitter, fill};
 
 use crate::tables::Table;
@@ -81,8 +82,7 @@ impl Page {
         self.gap();
         self.out.push_str("Sources\n");
         for line in sources {
-            // Of long paths a line may end with a slash.
-            let lines = self.wrapped(line, "  ", "      ", WordSeparator::new());
+            let lines = self.wrapped(line, "  ", "      ", WordSeparator::Custom(parts_of_paths));
             self.out.push_str(&format!("{}\n", dimmed(&lines, self.style)));
         }
     }
@@ -157,4 +157,9 @@ impl Page {
             .word_splitter(WordSplitter::NoHyphenation);
         fill(&printable(text), options)
     }
+}
+
+/// Words, and of paths their parts: a line may end with a slash.
+fn parts_of_paths(line: &str) -> Box<dyn Iterator<Item = Word<'_>> + '_> {
+    Box::new(line.split_inclusive([' ', '/']).map(Word::from))
 }
