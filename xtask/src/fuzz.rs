@@ -35,7 +35,7 @@ const LIMITS: [&str; 2] = ["-timeout=10", "-rss_limit_mb=1024"];
 const COVERAGE: &str = "--cfg fuzzing -C passes=sancov-module \
     -C llvm-args=-sanitizer-coverage-level=4 \
     -C llvm-args=-sanitizer-coverage-inline-8bit-counters \
-    -C llvm-args=-sanitizer-coverage-pc-table -C codegen-units=1 -C debug-assertions \
+    -C llvm-args=-sanitizer-coverage-pc-table -C debug-assertions \
     -C overflow-checks";
 
 /// Builds all targets and runs each for a moment.
