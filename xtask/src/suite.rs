@@ -94,9 +94,9 @@ pub fn told() -> Option<String> {
 /// Those that take longest begin first, so that none of them runs alone at the end.
 fn rank(name: &str) -> usize {
     const SLOW: [&str; 8] = [
-        "cli kill",
         "cli vm_layers",
         "cli attacker",
+        "cli kill",
         "analyze aa_simulation",
         "run hidden_disks",
         "cli vm_doctor",

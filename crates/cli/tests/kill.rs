@@ -1,22 +1,44 @@
-//! Kills a peel of real layers at random moments and undoes what it left.
+//! Kills runs of every layer that this machine has at moments all over them, and undoes what they
+//! left. `IOTAX_KILLS` says how many there are; layers that few kernels have are killed in a
+//! virtual machine: `vm_layers.rs`.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
+#[path = "kill/course.rs"]
+mod course;
 #[path = "../../rig/tests/common/machine.rs"]
 #[allow(dead_code, reason = "each test binary uses its part")]
 mod machine;
+#[path = "kill/runs.rs"]
+mod runs;
+#[path = "kill/scene.rs"]
+mod scene;
 mod support;
 
-use std::collections::BTreeSet;
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
-use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use iotax_testing::skipped;
+use course::Course;
+use iotax_testing::{needs_fuse, needs_program, skipped};
+use runs::Run;
+use scene::{Scene, machine_and_files};
+use serde_json::Value;
 use support::{Desk, catches_ctrl_c, wait_for};
 
-const KILLS: u32 = 100;
+/// How often each run is killed.
+const KILLS_OF_EACH: usize = 2;
+/// One kill in so many comes when the run has announced something in its journal: when the others
+/// come, what else the machine does decides, too.
+const AT_ONCE: usize = 4;
+/// One undo in so many is killed as well, and done again.
+const KILLED_UNDOS: usize = 5;
+/// About as long as an undo takes.
+const UNDO: Duration = Duration::from_millis(200);
+/// The golden ratio's inverse: its multiples, without their whole parts, are spread evenly, however
+/// many there are.
+const GOLDEN: f64 = 0.618_033_988_749_895;
+/// Layers that are killed in the virtual machine.
+const ELSEWHERE: [&str; 2] = ["dmcrypt", "nfs"];
 
 const PEEL: [&str; 13] = [
     "peel",
@@ -35,41 +57,53 @@ const PEEL: [&str; 13] = [
 ];
 
 #[test]
-fn nothing_is_left_of_a_killed_peel_after_undo() {
-    let desk = Desk::new();
-    let before = machine_and_files(&desk);
-    let started = Instant::now();
-    let whole = desk.run(&PEEL);
-    let whole_run = started.elapsed();
-    if was_refused(&desk, whole.code) {
-        return skipped(&whole.err);
+fn nothing_is_left_of_whatever_was_killed_after_undo() {
+    if !needs_fuse() || !needs_program("wipefs") {
+        return;
     }
-    assert!([0, 3].contains(&whole.code), "{whole}");
-    assert_eq!(machine_and_files(&desk), before, "after a run that ended by itself");
-
-    let mut hits = 0;
-    for kill in 0..KILLS {
-        let mut child =
-            desk.command(&PEEL).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        // A different moment each time, all over the run. How long a run takes is decided by what
-        // else the machine does: one in four is killed as soon as it has something up.
-        let share = f64::from(kill * 37 % KILLS) / f64::from(KILLS);
-        if kill % 4 == 0 {
-            let mut has_ended = || child.try_wait().unwrap().is_some();
-            wait_for("something up", || desk.has_something_up() || has_ended());
+    let scene = Scene::new();
+    let before = scene.state();
+    let all = runs::all(&scene.device).into_iter();
+    let mut runs: Vec<(Run, Course)> =
+        all.filter_map(|run| Course::of(&run, &scene).map(|course| (run, course))).collect();
+    let asked = std::env::var("IOTAX_KILLS").ok().map(|kills| kills.parse().unwrap());
+    let kills = asked.unwrap_or(KILLS_OF_EACH * runs.len());
+    let mut hits = vec![0; runs.len()];
+    for kill in 0..kills {
+        let (round, at) = (kill / runs.len(), kill % runs.len());
+        let (run, course) = &mut runs[at];
+        let share = (f64::from(u32::try_from(kill).unwrap()) * GOLDEN).fract();
+        let mut child = scene.start(&run.arguments());
+        let moment = if (round + at).is_multiple_of(AT_ONCE) {
+            course.wait_for_entry(round / AT_ONCE, &scene.desk, &mut child)
         } else {
-            sleep(whole_run.mul_f64(share).max(Duration::from_millis(2)));
-        }
-        child.kill().unwrap();
-        child.wait().unwrap();
-        let undone = desk.run(&["undo"]);
-        assert_eq!(undone.code, 0, "after {share} of a run: {undone}");
-        hits += u32::from(!undone.out.starts_with("Nothing to undo"));
-        assert_eq!(machine_and_files(&desk), before, "after {share} of a run: {undone}");
-        let again = desk.run(&["undo"]);
-        assert!(again.out.starts_with("Nothing to undo"), "undo is idempotent: {again}");
+            course.wait_for_share(share, &mut child)
+        };
+        let undo_killed_after = kill.is_multiple_of(KILLED_UNDOS).then(|| UNDO.mul_f64(share));
+        let told = scene.kill_and_undo(run, &mut child, undo_killed_after);
+        let what = format!("kill {kill}, {moment}: {:?}\n{told}", run.arguments);
+        assert_eq!(scene.state(), before, "{what}");
+        hits[at] += usize::from(!told.starts_with("Nothing to undo"));
     }
-    assert!(hits > KILLS / 10, "only {hits} of {KILLS} kills hit a run with something up");
+    for ((run, _), hits) in runs.iter().zip(&hits) {
+        eprintln!("{hits:4} had something to undo: {}", run.arguments.join(" "));
+    }
+    let all: usize = hits.iter().sum();
+    assert!(all > kills / 10, "only {all} of {kills} kills hit a run with something up");
+}
+
+#[test]
+fn every_layer_of_this_machine_is_in_a_run_that_is_killed() {
+    let desk = Desk::new();
+    let told = desk.run(&["layers", "--format", "json"]);
+    let told: Value = serde_json::from_str(&told.out).unwrap();
+    let runs = runs::all(Path::new("/dev/x"));
+    for layer in told["layers"].as_array().unwrap() {
+        let (name, can) = (layer["name"].as_str().unwrap(), &layer["available"]);
+        let is_here = can["in_process"] == true || can["in_system"] == true;
+        let is_killed = ELSEWHERE.contains(&name) || runs.iter().any(|run| run.has(name));
+        assert!(is_killed || !is_here, "{name} is killed nowhere");
+    }
 }
 
 #[test]
@@ -124,26 +158,4 @@ fn two_runs_at_a_time_do_not_disturb_each_other() {
 /// end so, too: where a busy machine lets no I/O through in a window.
 fn was_refused(desk: &Desk, code: i32) -> bool {
     code == 3 && !desk.path().join("out").exists()
-}
-
-/// What is up on the machine because of this desk, and the files in it, without results and
-/// without the directories of the state, which stay.
-fn machine_and_files(desk: &Desk) -> (BTreeSet<String>, BTreeSet<PathBuf>) {
-    let _ = fs::remove_dir_all(desk.path().join("out"));
-    let mut files = BTreeSet::new();
-    files_in(desk.path(), &mut files);
-    for kept in ["state", "state/run", "state/undo"] {
-        files.remove(&desk.path().join(kept));
-    }
-    (machine::traces_of(desk.path()), files)
-}
-
-fn files_in(directory: &Path, found: &mut BTreeSet<PathBuf>) {
-    for entry in fs::read_dir(directory).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            files_in(&path, found);
-        }
-        found.insert(path);
-    }
 }

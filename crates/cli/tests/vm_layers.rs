@@ -121,9 +121,30 @@ fn limits_of_version_2_hold_for_their_arm_and_a_lone_process_comes_back_to_its_g
         echo +io >/sys/fs/cgroup/cgroup.subtree_control
         compare >out
         cat /sys/fs/cgroup/lone/cgroup.procs
-        nothing_left /run/before /mnt"#;
+        nothing_left /run/before /mnt
+        echo "--- killed in the group with limits"
+        printf '%s\n' '#!/bin/bash' 'echo $$ >/sys/fs/cgroup/lone/cgroup.procs && exec "$@"' >/run/lone
+        chmod +x /run/lone
+        start /run/lone "$IOTAX" run randread-4k 'file(size=16M) + ext4 + cgroup-io(read_iops=50)' \
+            --dir /mnt --set size=8M --time 60s --out killed
+        is_limited() { grep -qsx $pid /sys/fs/cgroup/iotax-*/cgroup.procs; }
+        until_up $pid is_limited
+        undo_killed /run/before /mnt
+        cat /sys/fs/cgroup/lone/cgroup.procs"#;
     let did = vm.alone().run(&script(WORK, rest)).success();
-    assert_snapshot!(did.stdout, @"[exit 3]");
+    assert_snapshot!(did.stdout, @"
+    [exit 3]
+    --- killed in the group with limits
+    removed the process sleep
+    removed the cgroup /sys/fs/cgroup/iotax-RANDOM
+    removed the mount at /var/lib/iotax/run/.iotax-RANDOM/ext4-1
+    removed the loop device /dev/loopN
+    removed /var/lib/iotax/run/.iotax-RANDOM
+    removed the mount at /var/lib/iotax/run/.iotax-RANDOM/disk
+    removed /var/lib/iotax/run/.iotax-RANDOM
+    removed /mnt/.iotax-RANDOM
+    8 things removed, nothing is left.
+    ");
     assert_snapshot!(did.stderr, @"error: arm limited: no cgroup has I/O limits (controller blkio of version 1, or io of version 2); with version 2: echo +io > /sys/fs/cgroup/cgroup.subtree_control; in a container: run with the host's cgroups");
     assert_eq!(trials(&did, "rec").len(), 4);
 }

@@ -37,9 +37,9 @@ fn main() {
         ("where_nothing_can_be_limited_nothing_is_left", nothing_to_limit),
     ];
     for (name, test) in tests {
-        let before = (groups(), own());
+        let home = own();
         test();
-        assert_eq!((groups(), own()), before, "{name}: groups");
+        assert_eq!(own(), home, "{name}: group");
         println!("test {name} ... ok");
     }
 }
@@ -53,9 +53,12 @@ fn arms_take_turns() {
     let home = own();
     let mut rig = open(&spec, root.path());
     assert_eq!(own(), home, "nothing is driven yet");
+    directory(&mut rig, 0);
+    let group = own();
+    assert_ne!(group, home);
     for _ in 0..2 {
         directory(&mut rig, 0);
-        assert_ne!(own(), home);
+        assert_eq!(own(), group);
         assert!(limits_of(&own()).iter().any(|limit| limit.contains("200")));
         directory(&mut rig, 1);
         assert_eq!(own(), home);
@@ -63,6 +66,7 @@ fn arms_take_turns() {
     directory(&mut rig, 0);
     rig.down().unwrap();
     assert_eq!(own(), home);
+    assert!(!group.exists());
     assert_eq!(names(root.path()), ["state"]);
 }
 
@@ -75,23 +79,22 @@ fn limits_of(group: &Path) -> Vec<String> {
 /// The last arm driven is left by dropping the rig, too, and a killed run's by undoing it.
 fn kill() {
     let root = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-    let before = groups();
     let mut child = Command::new(env::current_exe().unwrap())
         .arg("child")
         .arg(root.path())
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
-    let mut ready = String::new();
-    BufReader::new(child.stdout.take().unwrap()).read_line(&mut ready).unwrap();
-    assert_eq!(ready, "in\n");
-    assert_eq!(groups().len(), before.len() + 1);
+    let mut group = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut group).unwrap();
+    let group = Path::new(group.trim_end());
+    assert!(group != own() && group.exists(), "{}", group.display());
     child.kill().unwrap();
     child.wait().unwrap();
     let report = undo(&root.path().join("state"));
     assert!(report.problems.is_empty(), "{:?}", report.problems);
     assert!(report.removed.iter().any(|made| made.contains("cgroup")), "{:?}", report.removed);
-    assert_eq!(groups(), before);
+    assert!(!group.exists());
     assert_eq!(names(root.path()), ["state"]);
 }
 
@@ -99,7 +102,7 @@ fn child(root: &Path) -> ! {
     let spec = spec(&[("limited", "file(size=64M) + cgroup-io(read_iops=200) + ext4")]);
     let mut rig = open(&spec, root);
     directory(&mut rig, 0);
-    println!("in");
+    println!("{}", own().display());
     loop {
         thread::park();
     }
@@ -118,26 +121,6 @@ fn nothing_to_limit() {
 fn own() -> PathBuf {
     let Hierarchy { own, .. } = hierarchy("blkio", "io").unwrap();
     own
-}
-
-/// All groups of iotax's on this machine.
-fn groups() -> Vec<PathBuf> {
-    let Hierarchy { top, .. } = hierarchy("blkio", "io").unwrap();
-    let mut found = Vec::new();
-    let mut directories = vec![top];
-    while let Some(directory) = directories.pop() {
-        for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
-            if !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-                continue;
-            }
-            if entry.file_name().to_string_lossy().starts_with("iotax-") {
-                found.push(entry.path());
-            }
-            directories.push(entry.path());
-        }
-    }
-    found.sort();
-    found
 }
 
 fn names(directory: &Path) -> Vec<String> {

@@ -80,11 +80,14 @@ impl Desk {
 
     /// Whether a run of this desk's has made something that it will have to unmake.
     pub fn has_something_up(&self) -> bool {
-        let journals = std::fs::read_dir(self.path().join("state/undo")).into_iter().flatten();
-        journals.flatten().any(|journal| {
-            // Its first line says whose it is; what the second announces is there with the third.
-            std::fs::read_to_string(journal.path()).is_ok_and(|text| text.lines().count() > 2)
-        })
+        // Its first line says whose it is; what the second announces is there with the third.
+        self.journals().iter().any(|journal| journal.lines().count() > 2)
+    }
+
+    /// The journals of runs of this desk's that have not been undone.
+    pub fn journals(&self) -> Vec<String> {
+        let files = std::fs::read_dir(self.path().join("state/undo")).into_iter().flatten();
+        files.flatten().filter_map(|file| std::fs::read_to_string(file.path()).ok()).collect()
     }
 
     /// Names in the working directory, without the state directory.

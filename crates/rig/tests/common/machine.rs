@@ -12,7 +12,7 @@ use iotax_inspect::parse_mountinfo;
 
 /// Everything that has to do with `directory`, a line for each: loop devices whose file is in it,
 /// device mapper devices on these, mounts of any of these or at a place in it, and processes of
-/// iotax's with it in their command line. With `/`, everything on the machine.
+/// iotax's.
 pub fn traces_of(directory: &Path) -> BTreeSet<String> {
     let directory = &fs::canonicalize(directory).unwrap();
     let loops = loops(directory);
@@ -29,25 +29,28 @@ pub fn traces_of(directory: &Path) -> BTreeSet<String> {
 }
 
 /// Ids and command lines of iotax's daemons, and of programs it runs, that have `directory` in
-/// their command line.
+/// their command line, and of all that work in it.
 pub fn processes(directory: &Path) -> Vec<(i32, String)> {
     let entries = fs::read_dir("/proc").unwrap().flatten();
     entries
         .filter_map(|entry| {
             let pid = entry.file_name().to_str()?.parse().ok()?;
-            let environment = fs::read(entry.path().join("environ")).ok()?;
-            let is_ours = |variable: &[u8]| {
-                variable.starts_with(b"IOTAX_DAEMON=") || variable.starts_with(b"IOTAX_RUN=")
-            };
-            if !environment.split(|byte| *byte == 0).any(is_ours) {
-                return None;
-            }
             let line = fs::read(entry.path().join("cmdline")).ok()?;
-            let named = contains(&line, directory.as_os_str().as_bytes());
+            let works_in = fs::read_link(entry.path().join("cwd")).ok()?.starts_with(directory);
+            let names = || contains(&line, directory.as_os_str().as_bytes());
+            let is_one = works_in || names() && is_iotaxs(&entry.path());
             let line = String::from_utf8_lossy(&line).replace('\0', " ");
-            (named && !line.is_empty()).then_some((pid, line))
+            (is_one && !line.is_empty()).then_some((pid, line))
         })
         .collect()
+}
+
+/// Whether a process bears a mark of iotax's in its environment.
+fn is_iotaxs(process: &Path) -> bool {
+    let environment = fs::read(process.join("environ")).unwrap_or_default();
+    let marks: [&[u8]; 2] = [b"IOTAX_DAEMON=", b"IOTAX_RUN="];
+    let mut variables = environment.split(|byte| *byte == 0);
+    variables.any(|variable| marks.iter().any(|mark| variable.starts_with(mark)))
 }
 
 /// Whether `part` is somewhere in `whole`.
