@@ -1,11 +1,13 @@
 //! What was measured beside the limits that are documented and those that this machine sets, and
 //! which of them binds.
 
+mod of_vm;
+
 use iotax_catalog::{
-    Caching, Direction, DiskExpectation, Error, Limit, Rate, Scope, Setup, Vm, attached_disk,
-    expect, vm_variant,
+    Caching, Direction, DiskExpectation, Error, Limit, Rate, Setup, Vm, attached_disk, expect,
+    vm_variant,
 };
-use iotax_spec::{CloudChoice, Job, KnownLimit, Spec};
+use iotax_spec::{CloudChoice, DiskRole, Job, KnownLimit, Spec};
 use serde::{Deserialize, Serialize};
 
 use crate::analysis::ArmSummary;
@@ -56,6 +58,8 @@ pub struct Named {
     pub vm: Option<Vm>,
     /// The disks, of those targets that have one.
     pub disks: Vec<DiskExpectation>,
+    /// What the VM uses the disks under the targets as; empty: all as data disks.
+    pub roles: Vec<DiskRole>,
 }
 
 impl Documented {
@@ -76,10 +80,10 @@ pub fn named(choice: &CloudChoice, targets: usize) -> Result<Named, Error> {
     let (vm, variant) = (choice.vm.clone(), choice.variant.clone());
     if disks.is_empty() {
         let vm = vm.map(|name| vm_variant(&name, variant.as_deref())).transpose()?;
-        return Ok(Named { vm, disks: Vec::new() });
+        return Ok(Named { vm, disks: Vec::new(), roles: choice.roles.clone() });
     }
     let expectation = expect(&Setup { vm, variant, disks })?;
-    Ok(Named { vm: expectation.vm, disks: expectation.disks })
+    Ok(Named { vm: expectation.vm, disks: expectation.disks, roles: Vec::new() })
 }
 
 /// The arms whose throughput is that of a documented limit, sustained or burst.
@@ -113,11 +117,21 @@ impl Named {
         // Disks are named for all targets or for none.
         let mut limits: Vec<Limit> = match (self.disks.get(target), &self.vm) {
             (Some(disk), _) => disk.limits.clone(),
-            (None, Some(vm)) => vm.limits.iter().filter_map(of_any_disk).collect(),
+            (None, Some(vm)) => of_vm::limits(vm, self.role(target)),
             (None, None) => Vec::new(),
         };
         limits.retain(|limit| limit.direction.counts(of));
         limits
+    }
+
+    /// What people should know of these limits.
+    pub(crate) fn note(&self, target: usize, name: &str) -> Option<String> {
+        let vm = self.vm.as_ref().filter(|_| self.disks.is_empty())?;
+        of_vm::note(vm, self.role(target), name)
+    }
+
+    fn role(&self, target: usize) -> DiskRole {
+        self.roles.get(target).copied().unwrap_or_default()
     }
 }
 
@@ -179,16 +193,6 @@ impl Quantity {
             as_of: None,
         })
     }
-}
-
-/// A limit of a VM on a disk of unknown kind: not on a local or temporary one.
-fn of_any_disk(limit: &Limit) -> Option<Limit> {
-    let is_of_disks = matches!(limit.scope, Scope::VmCached | Scope::VmUncached | Scope::Instance);
-    let mut limit = is_of_disks.then(|| limit.clone())?;
-    if !limit.disk_kinds.is_empty() {
-        limit.of = format!("{} for {}", limit.of, limit.disk_kinds.join(", "));
-    }
-    Some(limit)
 }
 
 /// Which limit binds, and what that means.

@@ -37,9 +37,14 @@ pub(crate) fn span(seconds: u64) -> String {
     format!("{} {unit}", seconds / length)
 }
 
-/// A rate of bytes: `12 GB/s`.
-pub(crate) fn bytes_per_s(rate: f64) -> String {
-    format!("{}/s", bytes(rate))
+/// A rate of bytes that was measured: `333 MiB/s`.
+pub(crate) fn mib_per_s(rate: f64) -> String {
+    format!("{} MiB/s", two_digits(rate / 1_048_576.0))
+}
+
+/// A rate of bytes that is a limit, as documents print it: `333 MB/s`, 10^6 bytes.
+pub(crate) fn mb_per_s(rate: f64) -> String {
+    format!("{} MB/s", two_digits(rate / 1e6))
 }
 
 /// Bytes in powers of ten: `333 MB`.
@@ -110,6 +115,8 @@ mod tests {
             [12.0, 4_096.0, 3.33e8, 2e9, 7e13].map(bytes),
             ["12 B", "4.1 kB", "333 MB", "2 GB", "70 TB"]
         );
+        assert_eq!([8.2e6, 1.2e9].map(mb_per_s), ["8.2 MB/s", "1200 MB/s"]);
+        assert_eq!(mib_per_s(349_175_808.0), "333 MiB/s");
         assert_eq!(count(1, "trial"), "1 trial");
         assert_eq!(list(&["a", "b", "c"]), "a, b and c");
     }

@@ -181,6 +181,11 @@ pub struct Limit {
     pub notes: Vec<String>,
 }
 
+/// Kinds that cannot be an OS disk: "Usable as OS Disk? No".
+/// Source: `MicrosoftDocs/azure-compute-docs:articles/virtual-machines/disks-types.md@18c531ec`,
+/// 2026-08-11.
+const DATA_ONLY_KINDS: [&str; 2] = ["premium-v2", "ultra"];
+
 impl Limit {
     /// A limit on reads and writes of all kinds of disk, its figures unknown yet.
     pub(crate) fn unknown(scope: Scope, of: &str, source: &Source) -> Self {
@@ -202,5 +207,11 @@ impl Limit {
     /// Whether it holds for this kind of disk.
     pub fn holds_for(&self, kind: &str) -> bool {
         self.disk_kinds.is_empty() || self.disk_kinds.iter().any(|known| known == kind)
+    }
+
+    /// Whether it holds for a kind of disk that an operating system can be on.
+    pub fn holds_os_disks(&self) -> bool {
+        let is_data_only = |kind: &String| DATA_ONLY_KINDS.contains(&kind.as_str());
+        self.disk_kinds.is_empty() || !self.disk_kinds.iter().all(is_data_only)
     }
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Cloud, Limit, Source};
+use crate::{Cloud, Limit, Scope, Source};
 
 /// A size of virtual machine, or one variant of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -25,6 +25,9 @@ pub struct Vm {
     pub premium_storage: Option<bool>,
     /// Whether the host can encrypt temporary disks and caches on top of the disks' encryption.
     pub encryption_at_host_supported: Option<bool>,
+    /// Storage of the host that an ephemeral OS disk can be on, as whose limit holds it then; empty
+    /// where there are none.
+    pub ephemeral_os_on: Vec<Scope>,
     /// Documented limits.
     pub limits: Vec<Limit>,
     /// Everything else that is documented.

@@ -75,6 +75,7 @@ pub fn beside_file(
         variant: args.variant.clone().or(written.variant),
         caching: args.caching.clone().or(written.caching),
         disks: if args.disk.is_empty() { written.disks } else { args.disk.clone() },
+        roles: written.roles,
     };
     match named(&choice, targets) {
         Ok(_) => Ok(choice),

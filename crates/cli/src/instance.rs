@@ -7,43 +7,82 @@ use iotax_catalog::{Caching, azure_disk_of};
 use iotax_inspect::{DISK_LINKS, cloud_disk};
 use iotax_record::machine::UsedAs;
 use iotax_record::{CloudDisk, CloudInstance};
-use iotax_spec::{CloudChoice, Layer, Stack, Target};
+use iotax_spec::{CloudChoice, DiskRole, Layer, Stack, Target};
 
 use crate::args::DocumentedArgs;
 
-/// The VM as the cloud tells, and which of its disks lie under the targets; unless it was named or
-/// nobody is to be asked, or some target is not on a disk of this machine: its limits are no matter
-/// to memory, which a comparison would not leave out. `work_dir`: where files without a path are.
-pub fn told<'a>(
+/// Says what targets are compared with where nobody named it: their VM and its disks as the cloud
+/// tells, which is returned, and what the VM uses their disks as. `work_dir`: where files without a
+/// path are.
+pub fn complete<'a>(
+    cloud: &mut CloudChoice,
     args: &DocumentedArgs,
-    cloud: &CloudChoice,
     targets: impl IntoIterator<Item = &'a Target>,
     work_dir: &'a Path,
 ) -> Option<CloudInstance> {
-    if args.no_metadata || cloud.vm.is_some() {
+    let places: Vec<_> = targets.into_iter().map(|target| place(target, work_dir)).collect();
+    let mut instance = told(args, cloud, &places);
+    let links = args.disk_links.as_deref().unwrap_or(Path::new(DISK_LINKS));
+    // What the user says of disks is believed.
+    let is_open = cloud.disks.is_empty() && (cloud.vm.is_some() || instance.is_some());
+    let used_as: Vec<_> = places
+        .iter()
+        .filter(|_| is_open)
+        .map(|place| cloud_disk(existing((*place)?), links, instance.as_ref()))
+        .collect();
+    if let Some(instance) = &mut instance {
+        attach(instance, &used_as);
+        compare_with(cloud, instance, places.len());
+    }
+    if cloud.vm.is_some() && cloud.disks.is_empty() {
+        cloud.roles = roles(&used_as, instance.as_ref());
+    }
+    instance
+}
+
+/// The VM as the cloud tells; unless it was named or nobody is to be asked, or some target is not on
+/// a disk of this machine: its limits are no matter to memory, which a comparison would not leave
+/// out.
+fn told(
+    args: &DocumentedArgs,
+    cloud: &CloudChoice,
+    places: &[Option<&Path>],
+) -> Option<CloudInstance> {
+    if args.no_metadata || cloud.vm.is_some() || places.contains(&None) {
         return None;
     }
-    let places = targets.into_iter().map(|target| place(target, work_dir));
-    let places = places.collect::<Option<Vec<&Path>>>()?;
-    let mut instance = match args.metadata_address {
+    match args.metadata_address {
         Some(address) => iotax_inspect::cloud_instance_at(address),
         None => iotax_inspect::cloud_instance(),
-    }?;
-    if cloud.disks.is_empty() {
-        let links = args.disk_links.as_deref().unwrap_or(Path::new(DISK_LINKS));
-        for (at, place) in places.into_iter().enumerate() {
-            let used_as = cloud_disk(existing(place), links, &instance);
-            let is_it = |disk: &&mut CloudDisk| match used_as {
-                Some(UsedAs::Os) => disk.is_os,
-                Some(UsedAs::Data { lun }) => lun.is_some() && disk.lun == lun,
-                Some(UsedAs::Temporary) | None => false,
-            };
-            if let Some(disk) = instance.disks.iter_mut().find(is_it) {
-                disk.targets.push(at);
-            }
+    }
+}
+
+/// Notes at each disk which targets lie on it.
+fn attach(instance: &mut CloudInstance, used_as: &[Option<UsedAs>]) {
+    for (at, used_as) in used_as.iter().enumerate() {
+        let is_it = |disk: &&mut CloudDisk| match used_as {
+            Some(UsedAs::Os) => disk.is_os,
+            Some(UsedAs::Data { lun }) => lun.is_some() && disk.lun == *lun,
+            Some(UsedAs::Temporary) | None => false,
+        };
+        if let Some(disk) = instance.disks.iter_mut().find(is_it) {
+            disk.targets.push(at);
         }
     }
-    Some(instance)
+}
+
+/// What the VM uses the disks under the targets as; empty if all are data disks.
+fn roles(used_as: &[Option<UsedAs>], instance: Option<&CloudInstance>) -> Vec<DiskRole> {
+    let mut disks = instance.into_iter().flat_map(|instance| &instance.disks);
+    let is_ephemeral = disks.any(|disk| disk.is_os && disk.is_ephemeral == Some(true));
+    let role = |used_as: &Option<UsedAs>| match used_as {
+        Some(UsedAs::Os) if is_ephemeral => DiskRole::EphemeralOs,
+        Some(UsedAs::Os) => DiskRole::Os,
+        Some(UsedAs::Temporary) => DiskRole::Temporary,
+        Some(UsedAs::Data { .. }) | None => DiskRole::Data,
+    };
+    let roles: Vec<_> = used_as.iter().map(role).collect();
+    if roles.iter().all(|role| *role == DiskRole::Data) { Vec::new() } else { roles }
 }
 
 /// Where a target lies on a disk of this machine, if it does.
@@ -72,7 +111,7 @@ fn existing(path: &Path) -> &Path {
 
 /// Names the VM and its disks to be compared with, as far as the catalog knows them and they go with
 /// what the user named.
-pub fn compare_with(cloud: &mut CloudChoice, instance: &CloudInstance, targets: usize) {
+fn compare_with(cloud: &mut CloudChoice, instance: &CloudInstance, targets: usize) {
     let disks = (0..targets).map(|at| {
         let disk = instance.disks.iter().find(|disk| disk.targets.contains(&at))?;
         catalog_name(disk, cloud.caching.is_some())
@@ -95,8 +134,11 @@ pub fn compare_with(cloud: &mut CloudChoice, instance: &CloudInstance, targets: 
     }
 }
 
-/// `P10:caching=readonly`
+/// `P10:caching=readonly`. The kind of an ephemeral disk is that of what it began as a copy of.
 fn catalog_name(disk: &CloudDisk, says_caching: bool) -> Option<String> {
+    if disk.is_ephemeral == Some(true) {
+        return None;
+    }
     let name = azure_disk_of(disk.kind.as_deref()?, disk.tier.as_deref(), disk.size_bytes?)?;
     let caching = disk.caching.as_deref().filter(|_| !says_caching).and_then(Caching::parse);
     let caching = match caching {
@@ -153,8 +195,8 @@ mod tests {
             let always = ["x", "--metadata-address", &address];
             let Command { args, targets } = Command::parse_from(always.iter().chain(arguments));
             let targets: Vec<Target> = targets.iter().map(|t| Target::parse(t).unwrap()).collect();
-            let cloud = crate::documented::choice(&args, targets.len()).unwrap();
-            told(&args, &cloud, &targets, Path::new("/")).map(|told| told.vm)
+            let mut cloud = crate::documented::choice(&args, targets.len()).unwrap();
+            complete(&mut cloud, &args, &targets, Path::new("/")).map(|told| told.vm)
         };
         let is_told = |arguments: &[&str]| vm(arguments).as_deref() == Some("Standard_DS1_v2");
         for on_disk in ["/", "file(size=1M) + aes", "file(path=/a, size=1M) + loop + ext4"] {
@@ -182,6 +224,61 @@ mod tests {
         assert_eq!(compared("Standard_DS1_v2", Some("P10")).as_deref(), Some("Standard_DS1_v2"));
         assert_eq!(compared("Standard_DS1_v2", Some("gp2:size=100G")), None);
         assert_eq!(compared("Standard_Unheard_Of", None), None);
+    }
+
+    #[test]
+    fn a_target_on_the_disk_of_the_system_is_known_without_metadata() {
+        let role = |target: &str, more: &[&str]| {
+            let here = ["x", "--no-metadata", "--disk-links", "/no/such/place", target];
+            let Command { args, targets } = Command::parse_from(here.iter().chain(more));
+            let targets: Vec<Target> = targets.iter().map(|t| Target::parse(t).unwrap()).collect();
+            let mut cloud = crate::documented::choice(&args, targets.len()).unwrap();
+            complete(&mut cloud, &args, &targets, Path::new("/"));
+            cloud.roles
+        };
+        let vm = ["--vm", "Standard_DS1_v2"];
+        let root = role("/", &vm);
+        if root.is_empty() {
+            return iotax_testing::skipped("no disk under /");
+        }
+        assert_eq!(root, [DiskRole::Os]);
+        assert_eq!(role("file(size=1M) + aes", &vm), [DiskRole::Os]);
+        assert_eq!(role("/", &[&vm[..], &["mem"]].concat()), [DiskRole::Os, DiskRole::Data]);
+        for no_disk in ["mem", "/proc"] {
+            assert_eq!(role(no_disk, &vm), [], "{no_disk}");
+        }
+        // Nothing is compared, or the user knows what it is.
+        assert_eq!(role("/", &[]), []);
+        assert_eq!(role("/", &[&vm[..], &["--disk", "P10"]].concat()), []);
+    }
+
+    #[test]
+    fn an_ephemeral_os_disk_is_not_the_disk_that_it_was_copied_from() {
+        let os = |is_ephemeral| CloudDisk {
+            kind: Some("Premium_LRS".to_owned()),
+            size_bytes: Some(30 << 30),
+            is_os: true,
+            is_ephemeral,
+            ..CloudDisk::default()
+        };
+        let used_as = [Some(UsedAs::Os), Some(UsedAs::Temporary), None];
+        let compared = |disk: CloudDisk| {
+            let mut instance = CloudInstance {
+                vm: "Standard_D2s_v3".to_owned(),
+                disks: vec![disk],
+                ..CloudInstance::default()
+            };
+            let mut cloud = CloudChoice::default();
+            attach(&mut instance, &used_as);
+            compare_with(&mut cloud, &instance, 1);
+            (cloud.disks, roles(&used_as, Some(&instance)))
+        };
+        let rest = [DiskRole::Temporary, DiskRole::Data];
+        let ephemeral = [&[DiskRole::EphemeralOs], &rest[..]].concat();
+        assert_eq!(compared(os(Some(true))), (Vec::new(), ephemeral));
+        let attached = [&[DiskRole::Os], &rest[..]].concat();
+        assert_eq!(compared(os(None)), (vec!["P4".to_owned()], attached));
+        assert_eq!(roles(&[None, Some(UsedAs::Data { lun: Some(0) })], None), []);
     }
 
     fn disks(kinds: &[(&str, &str, u64)], choice: CloudChoice) -> (CloudChoice, bool) {

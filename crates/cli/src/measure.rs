@@ -56,12 +56,9 @@ pub fn measure(
         return Ok(Exit::Interrupted);
     }
 
-    let targets = || spec.arms.iter().map(|arm| &arm.target);
+    let targets = spec.arms.iter().map(|arm| &arm.target);
     let instance =
-        documented.and_then(|args| instance::told(args, &spec.cloud, targets(), &load.dir));
-    if let Some(instance) = &instance {
-        instance::compare_with(&mut spec.cloud, instance, spec.arms.len());
-    }
+        documented.and_then(|args| instance::complete(&mut spec.cloud, args, targets, &load.dir));
     let head = head(spec, &rig);
     let targets = head.spec.arms.iter().map(|arm| &arm.target);
     let machine = seen::under(targets, instance.as_ref(), &head.environment).map(Box::new);

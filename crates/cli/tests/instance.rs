@@ -70,29 +70,13 @@ fn nobody_is_asked_where_that_makes_no_sense_or_is_not_wanted() {
     assert!(!report.out.contains("metadata service"), "{report}");
 }
 
-/// The whole disk under the desk, by the kernel's name; `None` where there is none, as on tmpfs.
-fn disk_under(desk: &Desk) -> Option<String> {
-    let metadata = std::fs::metadata(desk.path()).unwrap();
-    let device = std::os::unix::fs::MetadataExt::dev(&metadata);
-    let (major, minor) = (rustix::fs::major(device), rustix::fs::minor(device));
-    let node = std::fs::canonicalize(format!("/sys/dev/block/{major}:{minor}")).ok()?;
-    let whole = if node.join("partition").exists() { node.parent()? } else { &node };
-    Some(whole.file_name()?.to_str()?.to_owned())
-}
-
 #[test]
 fn the_disk_under_a_directory_is_known_by_its_link() {
     let desk = Desk::new();
-    let Some(whole) = disk_under(&desk) else {
+    if !azure::link(desk.path(), "scsi1/lun4") {
         return skipped(&format!("no disk under {}", desk.path().display()));
-    };
-    for name in ["a", "links/azure/scsi1", "nodes"] {
-        std::fs::create_dir_all(desk.path().join(name)).unwrap();
     }
-    // The link's target has the disk's name, and that is what counts.
-    let node = desk.path().join("nodes").join(whole);
-    std::fs::write(&node, "").unwrap();
-    std::os::unix::fs::symlink(node, desk.path().join("links/azure/scsi1/lun4")).unwrap();
+    std::fs::create_dir(desk.path().join("a")).unwrap();
     let links = ["--disk-links", "links"];
     let targets = ["a", "file(size=16M)"];
     let (found, report) = told_of(azure::VM_WITH_DISK, &desk, "compare", &targets, &links);
@@ -107,4 +91,20 @@ fn the_disk_under_a_directory_is_known_by_its_link() {
     let peeled = ["file(size=16M) + aes"];
     let (found, _) = told_of(azure::VM_WITH_DISK, &desk, "peel", &peeled, &named);
     assert_eq!((&found["disks"], &found["disks_from"]), (&json!(["P30"]), &json!("option")));
+}
+
+#[test]
+fn an_ephemeral_os_disk_is_not_taken_for_the_kind_of_its_image() {
+    let desk = Desk::new();
+    if !azure::link(desk.path(), "root") {
+        return skipped(&format!("no disk under {}", desk.path().display()));
+    }
+    let links = ["--disk-links", "links"];
+    let (found, _) = told_of(azure::VM_ON_HOST, &desk, "peel", &["file(size=16M) + aes"], &links);
+    assert_eq!((found.get("disks"), &found["vm"]), (None, &json!("Standard_D2s_v3")));
+    assert_eq!(found["instance"]["disks"][0]["targets"], json!([0, 1]));
+    let recorded = std::fs::read(desk.path().join("out/experiment.json")).unwrap();
+    let recorded: Value = serde_json::from_slice(&recorded).unwrap();
+    let roles = json!(["ephemeral_os", "ephemeral_os"]);
+    assert_eq!(recorded["spec"]["cloud"]["roles"], roles);
 }

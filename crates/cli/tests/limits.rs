@@ -148,9 +148,10 @@ fn an_edited_record_is_not_taken_for_what_was_measured() {
 fn a_directory_of_a_vm_is_compared_with_the_limits_of_its_size() {
     let desk = Desk::new();
     fs::create_dir(desk.path().join("data")).unwrap();
+    let has_disk = azure::link(desk.path(), "root");
     let address = azure::metadata_service(azure::VM).to_string();
     let args = ["limits", "data", "--quick", "--size", "64M", "--metadata-address", &address];
-    let output = ["--format", "json", "-o", "out", "-q"];
+    let output = ["--disk-links", "links", "--format", "json", "-o", "out", "-q"];
     let said = desk.run(&[&args[..], &output].concat());
     assert_told(&said);
     let found = json(&said.out);
@@ -161,6 +162,8 @@ fn a_directory_of_a_vm_is_compared_with_the_limits_of_its_size() {
     assert_eq!(found["instance"]["region"], "westeurope");
     let limits = found["documented"][0]["limits"].as_array().unwrap();
     assert!(limits.iter().any(|limit| limit["of"] == "Standard_DS1_v2"), "{}", said.out);
+    let note = "data lies on the VM's OS disk, which shares the VM's limits with the data disks";
+    assert_eq!(found["notes"].to_string().contains(note), has_disk, "{}", said.out);
     let again = desk.run(&["report", "out"]);
     let head = again.out.lines().next().unwrap();
     let told = "; on Standard_DS1_v2 (as Azure's metadata service says)";

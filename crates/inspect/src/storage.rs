@@ -1,5 +1,6 @@
 //! The devices under a path, all the way down, and the NFS mounts on the way.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use crate::block::{disk_of, model};
@@ -56,9 +57,34 @@ pub fn storage<'a>(
     found
 }
 
+/// Whether `path` lies on disks that `/` lies on, and on nothing else.
+pub(crate) fn is_on_system_disk(path: &Path) -> bool {
+    let (disks, of_system) = (disks(path), disks(Path::new("/")));
+    disks.zip(of_system).is_some_and(|(disks, of_system)| disks.is_subset(&of_system))
+}
+
+/// The disks at the bottom, by their directories in sysfs; `None` if anything else is there.
+fn disks(path: &Path) -> Option<BTreeSet<PathBuf>> {
+    let mut stack = Stack::new(Path::new("/sys"), mounts().ok()?);
+    stack.path(path).ok()??;
+    let bottom = stack.layers.into_iter().filter(|layer| layer.below.is_empty());
+    bottom
+        .map(|layer| match layer.kind {
+            LayerKind::Device(node) => Some(node),
+            LayerKind::Mount(_) => None,
+        })
+        .collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_root_is_on_its_own_disks_and_memory_is_not() {
+        assert_eq!(is_on_system_disk(Path::new("/")), disks(Path::new("/")).is_some());
+        assert!(!is_on_system_disk(Path::new("/proc")));
+    }
 
     #[test]
     fn nothing_is_under_a_path_that_is_not_there() {

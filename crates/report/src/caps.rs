@@ -5,7 +5,7 @@ use iotax_record::Experiment;
 use iotax_spec::Design;
 
 use crate::tables::{self, Cell, Head, Table};
-use crate::{format, sentence, words};
+use crate::{bandwidth, format, sentence, words};
 
 /// What follows the verdict about caps.
 pub(crate) fn sentences(experiment: &Experiment, analysis: &Analysis) -> Vec<String> {
@@ -24,7 +24,7 @@ pub(crate) fn sentences(experiment: &Experiment, analysis: &Analysis) -> Vec<Str
 
 /// `400 IOPS, 100 MiB/s`
 pub(crate) fn cap(cap: &Cap) -> String {
-    format!("{}, {}", format::iops(cap.iops.value), format::bytes_per_s(cap.bytes_per_s))
+    format!("{}, {}", format::iops(cap.iops.value), bandwidth::measured_rate(cap.bytes_per_s))
 }
 
 /// What one load below the cap showed, in its own words: every difference, or that there is none.

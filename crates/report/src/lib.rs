@@ -20,6 +20,7 @@
     reason = "a report is small, and `write!` to a string brings a result that cannot fail"
 )]
 
+mod bandwidth;
 pub mod bundle;
 mod caps;
 mod catalog;

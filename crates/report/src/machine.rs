@@ -2,12 +2,14 @@
 
 use iotax_analyze::{Analysis, ArmSummary, StallFigures, StatisticsSummary};
 
+use crate::bandwidth::MEASURED;
 use crate::format;
 use crate::tables::{ABSENT, Cell, Head, Table};
 
 /// What the figures are, for people.
-pub(crate) const NOTE: &str = "Means over the measured windows, as iostat -mx computes them: MB are \
-                               MiB, awaits are milliseconds. A device stands above those it lies on.";
+pub(crate) const NOTE: &str = "Means over the measured windows, as iostat -mx computes them, whose MB \
+                               are MiB; awaits are milliseconds. A device stands above those it \
+                               lies on.";
 
 fn measured(analysis: &Analysis) -> impl Iterator<Item = (&ArmSummary, &StatisticsSummary)> {
     analysis.arms.iter().filter_map(|arm| Some((arm, arm.statistics.as_ref()?)))
@@ -31,7 +33,7 @@ fn row(analysis: &Analysis, arm: &str, words: &[&str], figures: &[String]) -> Ve
 
 /// The devices under each arm, under iostat's heads.
 pub(crate) fn devices(analysis: &Analysis) -> Option<Table> {
-    let heads = ["r/s", "w/s", "rMB/s", "wMB/s", "r_await", "w_await", "aqu-sz", "%util"];
+    let heads = ["r/s", "w/s", "rMiB/s", "wMiB/s", "r_await", "w_await", "aqu-sz", "%util"];
     let mut table = table(analysis, &["arm", "device"], &heads);
     for (arm, statistics) in measured(analysis) {
         for device in &statistics.devices {
@@ -101,14 +103,14 @@ pub(crate) fn system(analysis: &Analysis) -> Option<Table> {
 
 /// NFS operations of each arm.
 pub(crate) fn nfs(analysis: &Analysis) -> Option<Table> {
-    let heads = ["op/s", "KiB/s", "retrans/s", "queue ms", "rtt ms", "exe ms", "errors/s"];
+    let heads = ["op/s", MEASURED.word(), "retrans/s", "queue ms", "rtt ms", "exe ms", "errors/s"];
     let mut table = table(analysis, &["arm", "operation"], &heads);
     for (arm, statistics) in measured(analysis) {
         for summary in &statistics.nfs {
             let figures = &summary.figures;
             let figures = [
                 figures.per_s,
-                figures.kib_per_s,
+                MEASURED.amount(1_024.0 * figures.kib_per_s),
                 figures.retransmissions_per_s,
                 figures.queue_ms,
                 figures.rtt_ms,

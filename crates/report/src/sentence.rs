@@ -5,7 +5,7 @@ use iotax_analyze::{Analysis, Comparison, Metric, Verdict};
 use iotax_record::Experiment;
 use iotax_spec::Design;
 
-use crate::{caps, doctor, format, stalls, tables, words};
+use crate::{bandwidth, caps, doctor, format, stalls, tables, words};
 
 /// Arms up to which each one gets a sentence; above that they are counted.
 const MAX_SENTENCES: usize = 4;
@@ -41,9 +41,9 @@ fn causes(analysis: &Analysis) -> impl Iterator<Item = String> {
     })
 }
 
-/// `plain: MB/s: the VM cached limit of Standard_DS1_v2 binds, to the point.`
+/// `plain: bandwidth: the VM cached limit of Standard_DS1_v2 binds, to the point.`
 fn documented(row: &Documented) -> String {
-    let quantity = if row.is_bytes() { "MB/s" } else { "IOPS" };
+    let quantity = if row.is_bytes() { "bandwidth" } else { "IOPS" };
     words::printable(&format!("{}: {quantity}: {}", row.target, row.says))
 }
 
@@ -57,7 +57,8 @@ fn single(analysis: &Analysis) -> Vec<String> {
             words::printable(&arm.name)
         )];
     }
-    let bandwidth = tables::bandwidth(arm).map(|rate| format!(", {rate}")).unwrap_or_default();
+    let bandwidth = tables::bandwidth(arm).map(bandwidth::measured_rate);
+    let bandwidth = bandwidth.map(|rate| format!(", {rate}")).unwrap_or_default();
     // Another tool's result may not have it.
     let latency = if arm.mean_latency_ns > 0.0 {
         format!(", mean latency {}", format::time(arm.mean_latency_ns))

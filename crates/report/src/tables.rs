@@ -3,6 +3,7 @@
 use iotax_analyze::{Analysis, ArmSummary, Attribution, Comparison, Estimate, LayerCost, Verdict};
 use iotax_spec::Design;
 
+use crate::bandwidth::{self, MEASURED};
 use crate::format;
 use crate::sentence;
 use crate::stalls;
@@ -182,9 +183,14 @@ pub(crate) fn rate(arm: &ArmSummary) -> String {
     if arm.operations.is_empty() { format::iops(arm.iops) } else { format::operations(arm.iops) }
 }
 
-/// Bytes per second; `None` where that says nothing: on trees of files.
-pub(crate) fn bandwidth(arm: &ArmSummary) -> Option<String> {
-    arm.operations.is_empty().then(|| format::bytes_per_s(arm.bytes_per_s))
+/// Bytes per second; `None` where they say nothing: on trees of files.
+pub(crate) fn bandwidth(arm: &ArmSummary) -> Option<f64> {
+    arm.operations.is_empty().then_some(arm.bytes_per_s)
+}
+
+/// The same under a head that says the unit.
+fn bandwidth_cell(arm: &ArmSummary) -> String {
+    bandwidth(arm).map_or_else(|| ABSENT.to_owned(), bandwidth::measured)
 }
 
 /// Operations on trees of files, if that is what the primary job does.
@@ -213,8 +219,8 @@ pub(crate) fn operations(analysis: &Analysis) -> Option<Table> {
 
 /// Rates, CPU and spread of each arm.
 pub(crate) fn arms(analysis: &Analysis) -> Table {
-    let mut table =
-        Table::new(&["arm"], &["rate", "bandwidth", "mean", "CPU/IO", "spread", "trials"]);
+    let unit = MEASURED.word();
+    let mut table = Table::new(&["arm"], &["rate", unit, "mean", "CPU/IO", "spread", "trials"]);
     for arm in &analysis.arms {
         let mut trials = arm.trials.to_string();
         if arm.stalled_trials > 0 {
@@ -233,7 +239,7 @@ pub(crate) fn arms(analysis: &Analysis) -> Table {
         table.push([
             Cell::new(&arm.name),
             measured(rate(arm)),
-            measured(bandwidth(arm).unwrap_or_else(|| ABSENT.to_owned())),
+            measured(bandwidth_cell(arm)),
             measured(known_time(arm.mean_latency_ns)),
             measured(known_time(arm.cpu_ns_per_io)),
             from(2, spread), // One trial has none.
@@ -243,12 +249,15 @@ pub(crate) fn arms(analysis: &Analysis) -> Table {
     table
 }
 
+/// The heads of [`rates`], and of all jobs.
+pub(crate) const RATES: [&str; 5] = ["rate", MEASURED.word(), "mean", "p99", "p99.9"];
+
 /// What the primary job of an arm did: rate, bandwidth, mean, p99 and p99.9 of its latency.
 pub(crate) fn rates(arm: &ArmSummary) -> [Cell; 5] {
     let measured = |text: String| Cell::new(if arm.trials == 0 { ABSENT.to_owned() } else { text });
     [
         measured(rate(arm)),
-        measured(bandwidth(arm).unwrap_or_else(|| ABSENT.to_owned())),
+        measured(bandwidth_cell(arm)),
         measured(known_time(arm.mean_latency_ns)),
         quantile(arm, 0.99),
         quantile(arm, 0.999),
@@ -333,14 +342,14 @@ pub(crate) fn slow_load_note(analysis: &Analysis) -> Option<String> {
 
 /// The arms' other jobs, if any.
 pub(crate) fn other_jobs(analysis: &Analysis) -> Option<Table> {
-    let mut table = Table::new(&["arm", "job"], &["rate", "bandwidth", "mean", "p99", "p99.9"]);
+    let mut table = Table::new(&["arm", "job"], &RATES);
     for arm in &analysis.arms {
         for job in &arm.other_jobs {
             table.push([
                 Cell::new(&arm.name),
                 Cell::new(&job.name),
                 Cell::new(format::iops(job.iops)),
-                Cell::new(format::bytes_per_s(job.bytes_per_s)),
+                Cell::new(bandwidth::measured(job.bytes_per_s)),
                 Cell::new(known_time(job.mean_latency_ns)),
                 Cell::new(known_time(job.p99_latency_ns as f64)),
                 Cell::new(known_time(job.p999_latency_ns as f64)),

@@ -62,12 +62,12 @@ fn stalls_and_changed_effects_in_every_format() {
       margin 5 %.
 
     Arms
-      arm           rate  bandwidth     mean   CPU/IO  spread        trials
-      base   85.3 k IOPS  333 MiB/s  46.9 µs  2.30 µs   2.1 %            12
-      luks     0.00 IOPS  257 MiB/s  60.9 µs  2.44 µs   2.1 %  7, 7 stalled
-      queue  81.9 k IOPS  320 MiB/s  48.8 µs  2.32 µs   2.1 %            12
-      cap    40.0 k IOPS  156 MiB/s   100 µs  2.83 µs   2.1 %            12
-      same   86.2 k IOPS  337 MiB/s  46.4 µs  2.29 µs   2.1 %            12
+      arm           rate  MiB/s     mean   CPU/IO  spread        trials
+      base   85.3 k IOPS    333  46.9 µs  2.30 µs   2.1 %            12
+      luks     0.00 IOPS    257  60.9 µs  2.44 µs   2.1 %  7, 7 stalled
+      queue  81.9 k IOPS    320  48.8 µs  2.32 µs   2.1 %            12
+      cap    40.0 k IOPS    156   100 µs  2.83 µs   2.1 %            12
+      same   86.2 k IOPS    337  46.4 µs  2.29 µs   2.1 %            12
     ");
     let shown = markdown(&experiment, &analysis);
     insta::assert_snapshot!(up_to(&shown, "\n### Arms\n"), @"
@@ -325,11 +325,12 @@ fn section<'a>(report: &'a str, title: &str) -> &'a str {
 }
 
 #[test]
-fn devices_have_a_table_under_iostats_heads() {
+fn devices_have_a_table_as_of_iostat() {
     let report = text(&common::compare(), &common::machine::compare(), Style::default());
     let devices = section(&report, "\nDevices\n");
-    let heads =
-        ["arm", "device", "r/s", "w/s", "rMB/s", "wMB/s", "r_await", "w_await", "aqu-sz", "%util"];
+    let heads = [
+        "arm", "device", "r/s", "w/s", "rMiB/s", "wMiB/s", "r_await", "w_await", "aqu-sz", "%util",
+    ];
     let shown = devices.lines().nth(2).unwrap();
     assert_eq!(shown.split_whitespace().collect::<Vec<_>>(), heads, "{devices}");
     assert!(devices.lines().all(|line| line.chars().count() <= 80), "{devices}");

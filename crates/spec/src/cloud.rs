@@ -17,6 +17,24 @@ pub struct CloudChoice {
     /// Kinds of disk, one for all targets or one for each: `P10`, `gp3:size=500G,iops=6000`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub disks: Vec<String>,
+    /// What the VM uses the disks under the targets as, in their order; empty: all as data disks.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub roles: Vec<DiskRole>,
+}
+
+/// What a VM uses a disk as, which decides what limits of the VM hold for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DiskRole {
+    /// As a data disk, or nobody knows.
+    #[default]
+    Data,
+    /// As the disk of its operating system.
+    Os,
+    /// As the disk of its operating system, which is kept on the host.
+    EphemeralOs,
+    /// As a temporary disk, which is one of the host.
+    Temporary,
 }
 
 impl CloudChoice {

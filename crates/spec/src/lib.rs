@@ -33,7 +33,7 @@ mod validate;
 mod workload;
 
 pub use build::Subsets;
-pub use cloud::CloudChoice;
+pub use cloud::{CloudChoice, DiskRole};
 pub use depth::Depth;
 pub use error::{Error, FilePlace, Subject};
 pub use limits::{BurstWatch, KnownLimit, Limits, LimitsTarget, Probe, Region};

@@ -16,6 +16,7 @@ pub(super) fn compare(limits: &Limits, caps: &mut Caps) {
     let direction = if limits.writes { Direction::Write } else { Direction::Read };
     for (at, (asked, found)) in limits.targets.iter().zip(&mut caps.targets).enumerate() {
         let documented = named.limits(at, direction);
+        caps.notes.extend(named.note(at, &found.name));
         for quantity in QUANTITIES {
             let read_here = asked.known.iter().filter_map(|limit| quantity.read_here(limit));
             let of_catalogue = documented.iter().filter_map(|limit| quantity.documented(limit));

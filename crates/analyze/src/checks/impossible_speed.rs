@@ -1,6 +1,6 @@
 use super::Evidence;
 use crate::analysis::{Check, Warning};
-use crate::words::bytes_per_s;
+use crate::words::mib_per_s;
 
 /// Room for the spread of the measured copying speed.
 const ROOM: f64 = 1.1;
@@ -31,8 +31,8 @@ pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Warning> {
                 check: Check::ImpossibleSpeed,
                 message: format!(
                     "job {job} read {}, more than {cpus} can copy in memory ({}; {})",
-                    bytes_per_s(*speed),
-                    bytes_per_s(copy * f64::from(*threads)),
+                    mib_per_s(*speed),
+                    mib_per_s(copy * f64::from(*threads)),
                     worst.how_often()
                 ),
                 advice: "No storage was measured: the bytes were not moved, or never left the \

@@ -79,9 +79,9 @@ fn equal_to(evidence: &Evidence<'_>, equal: &[&str]) -> Option<String> {
     let not_reached = of(DepthResponse::NotReached);
     if evidence.depths.is_empty() {
         Some(format!(
-            "Whether a cap (IOPS or MB/s) above all arms hides a tax of {equal} was not tested: \
-             equal throughput shows it only below the cap. CPU per I/O, or an offered rate below \
-             the throughput (--set rate=...), would."
+            "Whether a cap (on IOPS or bandwidth) above all arms hides a tax of {equal} was not \
+             tested: equal throughput shows it only below the cap. CPU per I/O, or an offered rate \
+             below the throughput (--set rate=...), would."
         ))
     } else if !busy.is_empty() {
         Some(format!(

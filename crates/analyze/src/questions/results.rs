@@ -69,8 +69,8 @@ fn masked(evidence: &Evidence<'_>) -> Option<String> {
         .collect();
     (!equal.is_empty()).then(|| {
         format!(
-            "Whether a cap (IOPS or MB/s, or the rate of the job) hides a difference of {} cannot \
-             be told from equal throughput.",
+            "Whether a cap (on IOPS or bandwidth, or the rate of the job) hides a difference of {} \
+             cannot be told from equal throughput.",
             list(&equal)
         )
     })

@@ -18,7 +18,7 @@ fn open_questions_of_a_comparison() {
     ");
     let quiet = bed.blocks(5, &[500.0, 500.0], 0.005);
     insta::assert_snapshot!(bed.analyze(&quiet).open_questions.join("\n"), @"
-    Whether a cap (IOPS or MB/s) above all arms hides a tax of other was not tested: equal throughput shows it only below the cap. CPU per I/O, or an offered rate below the throughput (--set rate=...), would.
+    Whether a cap (on IOPS or bandwidth) above all arms hides a tax of other was not tested: equal throughput shows it only below the cap. CPU per I/O, or an offered rate below the throughput (--set rate=...), would.
     Tails are described, not compared: in a closed loop a slower arm gets less load. For a verdict on p99 offer all arms the same rate, 0.7 times the throughput of the slowest (--set rate=...).
     No stall (a second below half of its trial's mean) was seen in 5 trials per arm: at 95 % certainty at most 60 % of trials have one.
     ");

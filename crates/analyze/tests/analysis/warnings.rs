@@ -242,7 +242,7 @@ fn impossible_speed() {
     let mut bed = pair();
     let analysis = changed(&mut bed, |trial| job(trial).read.bytes = 13_000_000_000 * SECONDS);
     insta::assert_snapshot!(said(&analysis, Check::ImpossibleSpeed), @"
-    [other, 4 trials] job reader read 13 GB/s, more than one CPU can copy in memory (10 GB/s; in 4 of 4 trials)
+    [other, 4 trials] job reader read 12398 MiB/s, more than one CPU can copy in memory (9537 MiB/s; in 4 of 4 trials)
       -> No storage was measured: the bytes were not moved, or never left the CPU's caches. Use a larger span (--set size=...) of real data, and check that the target is not a hole in a sparse file.
     ");
     let mapped = changed(&mut bed, |trial| {

@@ -53,6 +53,7 @@ impl Row {
             max_data_disks: self.max_ebs_attachments,
             premium_storage: None,
             encryption_at_host_supported: None,
+            ephemeral_os_on: Vec::new(),
             limits: vec![self.limit()],
             facts: self.facts(),
             notes: self.notes(),

@@ -74,6 +74,7 @@ impl Row {
         ];
         Vm {
             cloud: Cloud::Azure,
+            ephemeral_os_on: self.ephemeral_os_on(),
             limits: limits.concat(),
             facts: self.facts(),
             notes: self.vm_notes(),
@@ -188,6 +189,17 @@ impl Row {
         let read = side(Direction::Read, self.local_nvme_read_iops, self.local_nvme_read_mbps);
         let write = side(Direction::Write, self.local_nvme_write_iops, self.local_nvme_write_mbps);
         read.into_iter().chain(write).collect()
+    }
+
+    fn ephemeral_os_on(&self) -> Vec<Scope> {
+        let places = self.ephemeral_os_placements.iter().flat_map(|places| places.split(','));
+        let scope = |place: &str| match place {
+            "CacheDisk" => Some(Scope::VmCached),
+            "ResourceDisk" => Some(Scope::VmTemporary),
+            "NvmeDisk" => Some(Scope::LocalNvme),
+            _ => None,
+        };
+        places.filter_map(scope).collect()
     }
 
     fn facts(&self) -> Vec<Fact> {

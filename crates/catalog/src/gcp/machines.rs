@@ -51,6 +51,7 @@ impl Machine {
             max_data_disks: self.max_persistent_disks,
             premium_storage: None,
             encryption_at_host_supported: None,
+            ephemeral_os_on: Vec::new(),
             limits,
             facts: self.facts(),
             notes,

@@ -9,7 +9,7 @@ use super::{DocumentedArgs, OutputArgs};
 #[command(after_help = "\
 Examples:
   iotax limits /mnt/data
-      IOPS cap, MB/s cap, useful queue depth; throttle or saturated device
+      IOPS cap, bandwidth cap, useful queue depth; throttle or saturated device
   iotax limits /dev/sdc --quick
       the same in half a minute; files and devices are only read
   iotax limits --burst=40m /mnt/data

@@ -48,10 +48,7 @@ pub fn limits(args: &LimitsArgs) -> Result<Exit> {
     refuse_small(&limits)?;
     lay_out(&limits, &mut rig, &line, &stop)?;
     let targets = limits.targets.iter().map(|target| &target.arm.target);
-    let instance = instance::told(&args.documented, &limits.cloud, targets, &args.dir);
-    if let Some(instance) = &instance {
-        instance::compare_with(&mut limits.cloud, instance, limits.targets.len());
-    }
+    let instance = instance::complete(&mut limits.cloud, &args.documented, targets, &args.dir);
     let environment = iotax_inspect::environment();
     let head = LimitsHead {
         format: LIMITS_FORMAT,

@@ -12,7 +12,7 @@ use iotax_record::CloudInstance;
 use iotax_record::machine::UsedAs;
 
 use crate::block::{file_name, names_in};
-use crate::storage::storage;
+use crate::storage::{is_on_system_disk, storage};
 
 /// Where links to disks are.
 pub const DISK_LINKS: &str = "/dev/disk";
@@ -45,20 +45,22 @@ impl Links {
     }
 }
 
-/// What the cloud uses the disk under `path` as, a file, directory or device, by the links below
-/// `disk` ([`DISK_LINKS`]); `None` if nothing tells, or several disks lie under it.
-pub fn cloud_disk(path: &Path, disk: &Path, cloud: &CloudInstance) -> Option<UsedAs> {
+/// What the cloud uses the disk under `path` as, a file, directory or device: by the links below
+/// `disk` ([`DISK_LINKS`]) and by its model, or because `/` lies on it; `None` if nothing tells, or
+/// several disks lie under it.
+pub fn cloud_disk(path: &Path, disk: &Path, cloud: Option<&CloudInstance>) -> Option<UsedAs> {
     let devices = storage([path], []).devices;
     let named = devices.iter().map(|device| (device.name.as_str(), device.model.as_deref()));
-    only(named, &Links::read(disk), cloud)
+    let told = only(named, &Links::read(disk), cloud);
+    told.or_else(|| is_on_system_disk(path).then_some(UsedAs::Os))
 }
 
 fn only<'a>(
     devices: impl Iterator<Item = (&'a str, Option<&'a str>)>,
     links: &Links,
-    cloud: &CloudInstance,
+    cloud: Option<&CloudInstance>,
 ) -> Option<UsedAs> {
-    let mut found = devices.filter_map(|(name, model)| used_as(name, model, links, Some(cloud)));
+    let mut found = devices.filter_map(|(name, model)| used_as(name, model, links, cloud));
     let first = found.next()?;
     found.all(|other| other == first).then_some(first)
 }
@@ -178,9 +180,7 @@ mod tests {
             ("azure/scsi1/lun0", "sdc"),
             ("azure/scsi1/lun12", "sdd"),
         ]);
-        let only = |names: &[&str]| {
-            only(names.iter().map(|name| (*name, None)), &links, &CloudInstance::default())
-        };
+        let only = |names: &[&str]| only(names.iter().map(|name| (*name, None)), &links, None);
         let data = |lun| Some(UsedAs::Data { lun: Some(lun) });
         assert_eq!(only(&["dm-0", "sdc1", "sdc"]), data(0));
         assert_eq!(only(&["sdd"]), data(12));

@@ -5,6 +5,7 @@ use iotax_record::Experiment;
 
 use super::arms::Arm;
 use super::phases::Phase;
+use crate::bandwidth::MEASURED;
 use crate::sentence;
 use crate::words::printable;
 
@@ -32,7 +33,7 @@ pub(super) fn expected(
     let mut text = String::from(
         "What was measured. Rates are means of the trials; latencies are those of all I/Os of\n\
          all trials together, from submission to completion (of jobs with a rate: from the\n\
-         intended start). 1 MB is 10^6 bytes.\n",
+         intended start).\n",
     );
     for (phase, analysis) in phases.iter().zip(analyses) {
         text.push_str(&format!("\n{} (phase {})\n", printable(&phase.name), phase.id));
@@ -49,7 +50,14 @@ pub(super) fn expected(
 fn table(arms: &[Arm], phase: &Phase, analysis: &Analysis) -> String {
     let mut text = format!(
         "{:<20} {:<14} {:>6} {:>10} {:>9} {:>10} {:>10} {:>10}\n",
-        "arm", "job", "trials", "IOPS", "MB/s", "avg us", "p99 us", "p99.9 us"
+        "arm",
+        "job",
+        "trials",
+        "IOPS",
+        MEASURED.word(),
+        "avg us",
+        "p99 us",
+        "p99.9 us"
     );
     for arm in arms {
         let Some(summary) = analysis.arms.iter().find(|summary| summary.name == arm.name) else {
@@ -109,7 +117,7 @@ fn line(row: &Row<'_>) -> String {
         row.job,
         row.trials,
         row.iops,
-        row.bytes_per_s / 1e6,
+        MEASURED.amount(row.bytes_per_s),
         row.mean_ns / 1000.0,
         us(row.p99_ns),
         us(row.p999_ns)

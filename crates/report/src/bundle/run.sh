@@ -307,7 +307,7 @@ stop() {
     exit 130
 }
 
-# Figures of one result, one line each: R arm/job direction iops MB/s I/Os, B arm/job bin count.
+# Figures of one result, one line each: R arm/job direction iops MiB/s I/Os, B arm/job bin count.
 figures() {
     awk -v arm="$1" '
         $1 == "\"jobname\"" { job = $3; gsub(/[",]/, "", job); key = arm " " job }
@@ -320,7 +320,7 @@ figures() {
         /\}/ { in_bins = 0 }
         in_bins && block == "clat" { gsub(/[",]/, ""); print "B", key, $1, $3; next }
         block == "" && $1 == "\"iops\"" { iops = $3 + 0 }
-        block == "" && $1 == "\"bw_bytes\"" { bw = $3 / 1e6 }
+        block == "" && $1 == "\"bw_bytes\"" { bw = $3 / 1048576 }
         block == "clat" && $1 == "\"mean\"" { mean = $3 + 0 }
         block == "clat" && $1 == "\"N\"" { print "R", key, way, iops, bw, mean, $3 + 0 }
     ' "$2"
@@ -358,7 +358,7 @@ summarise() {
             }
             END {
                 printf "%-20s %-14s %6s %10s %9s %10s %10s %10s\n", "arm", "job", "trials", \
-                    "IOPS", "MB/s", "avg us", "p99 us", "p99.9 us"
+                    "IOPS", "MiB/s", "avg us", "p99 us", "p99.9 us"
                 for (k = 1; k <= keys; k++) {
                     key = order[k]; n = trials[arm[key]]
                     printf "%-20s %-14s %6d %10.0f %9.1f", arm[key], job[key], n, \

@@ -2,9 +2,10 @@
 
 use iotax_catalog::{Agreement, Checked, Claimed};
 
-use super::figures::{UNKNOWN, Unit, amount};
+use super::figures::{UNKNOWN, amount, bandwidth};
 use super::look::{cells, conflict_text};
 use super::sources::Sources;
+use crate::bandwidth::Unit;
 use crate::format;
 use crate::page::Page;
 use crate::tables::{ABSENT, Cell, Table};
@@ -80,7 +81,7 @@ fn figures(
 ) -> Vec<Cell> {
     let source = source.unwrap_or_else(|| "none given".to_owned());
     let absent = if differing.is_some() { UNKNOWN } else { ABSENT };
-    let mb = |bytes: Option<f64>| bytes.map(|bytes| Unit::Mb.amount(bytes));
+    let mb = |bytes: Option<f64>| bytes.map(|bytes| bandwidth(Unit::Mb, bytes));
     let iops = |iops: Option<f64>| iops.map(amount);
     let values = [iops(of.iops), mb(of.bw_bytes), iops(of.burst_iops), mb(of.burst_bw_bytes)];
     let mut row = cells([from.to_owned(), source]);

@@ -1,45 +1,32 @@
 //! Figures of the catalog as words.
 
-use iotax_catalog::{Bound, Direction, Limit, Rate};
+use iotax_catalog::{Bound, Cloud, Direction, Limit, Rate};
 
+use crate::bandwidth::Unit;
 use crate::format;
 
 /// Where the sources have nothing.
 pub(super) const UNKNOWN: &str = "unknown";
 
-const MB: f64 = 1e6;
-const MIB: f64 = 1_048_576.0;
-
-/// The unit in which throughputs are round: documents of one provider print MB/s, of another
-/// MiB/s.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Unit {
-    Mb,
-    Mib,
+/// The unit of all bandwidths of a page: the one that its limits are whole in, or else that of most
+/// documents of these VMs.
+pub(super) fn unit_of_vms<'a>(cloud: Cloud, limits: impl Iterator<Item = &'a Limit>) -> Unit {
+    unit(limits, if cloud == Cloud::Gcp { Unit::Mib } else { Unit::Mb })
 }
 
-impl Unit {
-    /// MB/s, unless all of them are whole only in MiB/s.
-    pub(super) fn of<'a>(bytes: &(impl Iterator<Item = &'a Rate> + Clone)) -> Self {
-        let whole = |unit: f64| bytes.clone().all(|rate| (rate.sustained / unit).fract() == 0.0);
-        if !whole(MB) && whole(MIB) { Self::Mib } else { Self::Mb }
-    }
+/// The same of disks.
+pub(super) fn unit_of_disks<'a>(cloud: Cloud, limits: impl Iterator<Item = &'a Limit>) -> Unit {
+    unit(limits, if cloud == Cloud::Azure { Unit::Mb } else { Unit::Mib })
+}
 
-    pub(super) fn of_limits<'a>(limits: impl Iterator<Item = &'a Limit> + Clone) -> Self {
-        Self::of(&limits.filter_map(|limit| limit.bw_bytes.as_ref()))
-    }
+fn unit<'a>(limits: impl Iterator<Item = &'a Limit>, usual: Unit) -> Unit {
+    let rates = limits.filter_map(|limit| limit.bw_bytes.as_ref());
+    Unit::of(&rates.map(|rate| rate.sustained).collect::<Vec<_>>()).unwrap_or(usual)
+}
 
-    pub(super) const fn word(self) -> &'static str {
-        match self {
-            Self::Mb => "MB/s",
-            Self::Mib => "MiB/s",
-        }
-    }
-
-    /// Bytes per second in this unit.
-    pub(super) fn amount(self, bytes: f64) -> String {
-        amount(bytes / if self == Self::Mb { MB } else { MIB })
-    }
+/// Bytes per second as a figure under a head that says the unit.
+pub(super) fn bandwidth(unit: Unit, bytes: f64) -> String {
+    amount(unit.amount(bytes))
 }
 
 /// A figure with thousands apart, and one decimal if it is not whole.
@@ -121,18 +108,5 @@ mod tests {
     fn durations_are_as_exact_as_they_are_short() {
         let said = [45.0, 1_800.0, 2_000.0, 7_200.0, 9_000.4].map(duration);
         assert_eq!(said, ["45 s", "30 min", "33 min 20 s", "2 h", "2 h 30 min"]);
-    }
-
-    #[test]
-    fn throughputs_are_in_the_unit_they_are_round_in() {
-        let of = |rates: &[f64]| {
-            let rates: Vec<_> = rates.iter().copied().map(Rate::steady).collect();
-            Unit::of(&rates.iter())
-        };
-        assert_eq!(of(&[600e6, 1e9]), Unit::Mb);
-        assert_eq!(of(&[125.0 * MIB]), Unit::Mib);
-        assert_eq!(of(&[125.0 * MIB, 216e6]), Unit::Mb);
-        assert_eq!(of(&[]), Unit::Mb);
-        assert_eq!(Unit::Mib.amount(125.0 * MIB), "125");
     }
 }

@@ -2,8 +2,11 @@
 
 use iotax_catalog::{Cloud, Conflict, Disk, Fact, Limit, Rate, Scope, Vm};
 
-use super::figures::{UNKNOWN, Unit, amount, burst_lasts, scope, size};
+use super::figures::{
+    UNKNOWN, amount, bandwidth, burst_lasts, scope, size, unit_of_disks, unit_of_vms,
+};
 use super::sources::Sources;
+use crate::bandwidth::Unit;
 use crate::page::Page;
 use crate::tables::{ABSENT, Cell, Table};
 use crate::text::Style;
@@ -28,7 +31,8 @@ pub fn catalog_disks(disks: &[Disk], style: Style) -> String {
 
 /// Sizes of VMs, a line each.
 pub fn catalog_vm_list(vms: &[Vm], style: Style) -> String {
-    let unit = Unit::of_limits(vms.iter().filter_map(widest));
+    let cloud = vms.first().map_or(Cloud::Azure, |vm| vm.cloud);
+    let unit = unit_of_vms(cloud, vms.iter().filter_map(widest));
     let mut table = Table::new(&["Size", "Limit"], &["vCPUs", "Memory", "IOPS", unit.word()]);
     for vm in vms {
         let limit = widest(vm);
@@ -42,7 +46,7 @@ pub fn catalog_vm_list(vms: &[Vm], style: Style) -> String {
             vm.memory_bytes.map_or(UNKNOWN.to_owned(), size),
             limit.map_or(ABSENT.to_owned(), |l| figure(l.iops.as_ref(), &amount)),
             limit.map_or(ABSENT.to_owned(), |l| {
-                figure(l.bw_bytes.as_ref(), &|bytes| unit.amount(bytes))
+                figure(l.bw_bytes.as_ref(), &|bytes| bandwidth(unit, bytes))
             }),
         ]));
     }
@@ -78,7 +82,8 @@ fn vm_page(page: &mut Page, vm: &Vm) {
     let mut sources = Sources::default();
     let _ = sources.number(&vm.source);
     let limits: Vec<_> = vm.limits.iter().map(|limit| (scope(limit), limit)).collect();
-    limits_table(page, "Documented limits", &limits, &mut sources);
+    let unit = unit_of_vms(vm.cloud, vm.limits.iter());
+    limits_table(page, "Documented limits", &limits, unit, &mut sources);
     let mut facts = vec![];
     let yes = |value: Option<bool>| value.map(|value| if value { "yes" } else { "no" }.to_owned());
     if vm.cloud == Cloud::Azure {
@@ -100,7 +105,7 @@ fn vm_page(page: &mut Page, vm: &Vm) {
 /// Figures that were published of a size and are not its own.
 pub(super) fn conflict_text(conflict: &Conflict) -> String {
     let figure = |value: Option<f64>| value.map_or(UNKNOWN.to_owned(), amount);
-    let mb = |bytes: Option<f64>| bytes.map_or(UNKNOWN.to_owned(), |b| Unit::Mb.amount(b));
+    let mb = |bytes: Option<f64>| bytes.map_or(UNKNOWN.to_owned(), |b| bandwidth(Unit::Mb, b));
     format!(
         "Conflict: {} gives {} IOPS and {} MB/s, bursts of {} and {}, for {} ({}). But {}.",
         conflict.claimed_by.text,
@@ -120,7 +125,8 @@ fn disk_page(page: &mut Page, disk: &Disk) {
     let mut sources = Sources::default();
     let _ = sources.number(&disk.source);
     let limits: Vec<_> = disk.limits.iter().map(|limit| (scope(limit), limit)).collect();
-    limits_table(page, "Documented limits", &limits, &mut sources);
+    let unit = unit_of_disks(disk.cloud, disk.limits.iter());
+    limits_table(page, "Documented limits", &limits, unit, &mut sources);
     let unit = disk.limits.iter().find_map(|limit| limit.io_unit_bytes);
     let facts = vec![
         ("Host caching", disk.host_cache.map(|cache| cache.to_string())),
@@ -145,6 +151,7 @@ pub(super) fn limits_table(
     page: &mut Page,
     title: &str,
     limits: &[(String, &Limit)],
+    unit: Unit,
     sources: &mut Sources,
 ) {
     if limits.is_empty() {
@@ -153,7 +160,6 @@ pub(super) fn limits_table(
     }
     let mut table = Table::new(&["Limit", "of"], &["sustained", "burst", "lasts", "source"]);
     for (name, limit) in limits {
-        let unit = Unit::of_limits([*limit].into_iter());
         let mut row = |name: &str, of: &str, rate: Option<&Rate>, words: &dyn Fn(f64) -> String| {
             let burst = rate.and_then(|rate| rate.burst.as_ref()).map(|b| words(b.per_s));
             let none = match rate {
@@ -177,7 +183,7 @@ pub(super) fn limits_table(
             row(name, "IOPS", limit.iops.as_ref(), &amount);
         }
         let name = if is_on_bw_alone { name } else { "" };
-        row(name, unit.word(), limit.bw_bytes.as_ref(), &|bytes| unit.amount(bytes));
+        row(name, unit.word(), limit.bw_bytes.as_ref(), &|bytes| bandwidth(unit, bytes));
     }
     page.table(title, &table);
 }

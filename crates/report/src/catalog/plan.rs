@@ -1,12 +1,16 @@
 //! What a VM and its disks may do together.
 
 use iotax_catalog::{
-    Bound, Bucket, By, Caching, Direction, DiskExpectation, Effective, Expectation, Limit, Scope,
+    Bound, Bucket, By, Caching, Cloud, Direction, DiskExpectation, Effective, Expectation, Limit,
+    Scope,
 };
 
-use super::figures::{UNKNOWN, Unit, amount, bound_lasts, scope, size};
+use super::figures::{
+    UNKNOWN, amount, bandwidth, bound_lasts, scope, size, unit_of_disks, unit_of_vms,
+};
 use super::look::{cells, conflict_text, limits_table};
 use super::sources::Sources;
+use crate::bandwidth::Unit;
 use crate::page::Page;
 use crate::tables::{ABSENT, Table};
 use crate::text::Style;
@@ -22,7 +26,7 @@ pub fn catalog_plan(expectation: &Expectation, style: Style) -> String {
 }
 
 fn add_plan(page: &mut Page, expectation: &Expectation) {
-    let unit = Unit::of_limits(expectation.disks.iter().flat_map(|disk| &disk.limits));
+    let unit = unit(expectation);
     let whose = expectation.vm.as_ref().map_or("the disks alone".to_owned(), |vm| {
         let variant = vm.variant.as_ref().map(|variant| format!(" ({variant})"));
         format!("{}{}", vm.name, variant.unwrap_or_default())
@@ -52,7 +56,7 @@ fn add_plan(page: &mut Page, expectation: &Expectation) {
         page.warning(&conflict_text(conflict));
     }
     let mut sources = Sources::default();
-    limits_table(page, "Limits of the disks", &own_limits(expectation), &mut sources);
+    limits_table(page, "Limits of the disks", &own_limits(expectation), unit, &mut sources);
     if let Some(vm) = &expectation.vm {
         let mut of_vm: Vec<(String, &Limit)> = Vec::new();
         for limit in expectation.disks.iter().flat_map(|disk| &disk.limits) {
@@ -60,11 +64,20 @@ fn add_plan(page: &mut Page, expectation: &Expectation) {
                 of_vm.push((scope(limit), limit));
             }
         }
-        limits_table(page, &format!("Limits of {}", vm.name), &of_vm, &mut sources);
+        limits_table(page, &format!("Limits of {}", vm.name), &of_vm, unit, &mut sources);
         let _ = sources.number(&vm.source);
         let _ = vm.page.as_ref().map(|page| sources.number(page));
     }
     page.sources(&sources.lines());
+}
+
+/// That of all bandwidths.
+fn unit(expectation: &Expectation) -> Unit {
+    let limits = expectation.disks.iter().flat_map(|disk| &disk.limits);
+    match (&expectation.vm, expectation.disks.first()) {
+        (Some(vm), _) => unit_of_vms(vm.cloud, limits),
+        (None, first) => unit_of_disks(first.map_or(Cloud::Azure, |disk| disk.disk.cloud), limits),
+    }
 }
 
 /// A disk's number, and all that was said of it.
@@ -146,7 +159,7 @@ fn add_rates(table: &mut Table, name: &str, effective: &[Effective], unit: Unit)
             ]));
         };
         row("IOPS", side.iops.as_ref(), &amount);
-        row(unit.word(), side.bw_bytes.as_ref(), &|bytes| unit.amount(bytes));
+        row(unit.word(), side.bw_bytes.as_ref(), &|bytes| bandwidth(unit, bytes));
     }
 }
 

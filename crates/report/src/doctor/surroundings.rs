@@ -2,7 +2,7 @@
 
 use iotax_record::machine::{ControlGroups, GroupIoLimits, GroupMemory, Machine, MemorySeen};
 
-use crate::format;
+use crate::{bandwidth, format};
 
 /// What I/O of this process feels, whatever the path.
 pub(super) fn facts(machine: &Machine) -> Vec<(String, String)> {
@@ -85,8 +85,8 @@ fn io_limits(limits: &GroupIoLimits) -> String {
     let each = [
         (limits.read_iops, "read", format::iops as fn(f64) -> String),
         (limits.write_iops, "write", format::iops),
-        (limits.read_bw_bytes, "read", format::bytes_per_s),
-        (limits.write_bw_bytes, "write", format::bytes_per_s),
+        (limits.read_bw_bytes, "read", bandwidth::limit_rate),
+        (limits.write_bw_bytes, "write", bandwidth::limit_rate),
     ];
     let told = each
         .into_iter()

@@ -4,7 +4,7 @@ use iotax_analyze::Analysis;
 use iotax_record::{Environment, Experiment};
 use iotax_spec::{BlockSizes, Bound, Job, Pace};
 
-use crate::{format, words};
+use crate::{bandwidth, format, words};
 
 /// Trials listed by name; beyond that a count is enough.
 const MAX_LISTED_TRIALS: usize = 30;
@@ -46,7 +46,7 @@ pub(super) fn machine(environment: &Environment) -> Vec<Fact> {
         ("AES instructions", cpu_aes.map(|yes| if yes { "yes" } else { "no" }.to_owned())),
         ("frequency governor", cpu_governor.clone()),
         ("memory", memory_bytes.map(|n| format::bytes(n as f64))),
-        ("memory copy, one CPU", memory_copy_bytes_per_s.map(format::bytes_per_s)),
+        ("memory copy, one CPU", memory_copy_bytes_per_s.map(bandwidth::measured_rate)),
         ("virtualisation", hypervisor.clone()),
         ("load average at the start", load_average.map(|n| format::fixed(n, 2))),
     ];

@@ -3,7 +3,7 @@
 use iotax_analyze::{Analysis, Comparison};
 use iotax_record::Experiment;
 
-use crate::{format, sentence, tables, words};
+use crate::{bandwidth, format, sentence, tables, words};
 
 /// Key figures shown big.
 const MAX_TILES: usize = 4;
@@ -24,8 +24,7 @@ pub(super) fn sentences(experiment: &Experiment, analysis: &Analysis) -> Vec<Str
 }
 
 /// Units that stay beside their number.
-const UNITS: [&str; 12] =
-    ["%", "k", "M", "IOPS", "ns", "µs", "ms", "s", "B/s", "KiB/s", "MiB/s", "GiB/s"];
+const UNITS: [&str; 10] = ["%", "k", "M", "IOPS", "ns", "µs", "ms", "s", "MB/s", "MiB/s"];
 
 /// Makes the spaces inside `12 % [10, 14]` and `85.3 k IOPS` unbreakable.
 fn unbroken(text: &str) -> String {
@@ -93,7 +92,8 @@ fn run_tiles(analysis: &Analysis) -> Vec<Tile> {
         tone: words::Tone::Plain.class(),
     };
     let rate = tile("rate", tables::rate(arm));
-    let bandwidth = tables::bandwidth(arm).map(|figure| tile("bandwidth", figure));
+    let bandwidth =
+        tables::bandwidth(arm).map(|rate| tile("bandwidth", bandwidth::measured_rate(rate)));
     // Another tool may not say these.
     let times = [("mean latency", arm.mean_latency_ns), ("CPU per I/O", arm.cpu_ns_per_io)];
     let known = times.iter().filter(|(_, ns)| *ns > 0.0);

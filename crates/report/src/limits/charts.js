@@ -66,7 +66,7 @@
     ladder("ladder-iops", "IOPS");
     ladder("ladder-latency", "mean latency, ms");
     series("series-iops", "IOPS");
-    series("series-bw", "MB/s");
+    series("series-bw", data.unit);
   }
   all();
   let waiting;

@@ -4,8 +4,9 @@ use askama::Template;
 use iotax_analyze::caps::Caps;
 use serde::Serialize;
 
-use super::tables::quantities;
+use super::quantity::{self, Quantity};
 use super::{Search, name, sentences, tables};
+use crate::bandwidth::Unit;
 use crate::html::{data, facts, libraries, licenses};
 use crate::tables::Table;
 
@@ -21,6 +22,7 @@ struct Page<'a> {
     tables: Vec<(&'static str, Table)>,
     keys: Vec<Key>,
     has_series: bool,
+    unit: &'static str,
     sources: Vec<String>,
     version: &'a str,
     command: String,
@@ -40,6 +42,8 @@ struct Key {
 #[derive(Serialize)]
 struct Charts<'a> {
     names: Vec<String>,
+    /// Of bandwidths.
+    unit: &'a str,
     ladder: Vec<Step<'a>>,
     caps: Vec<Line<'a>>,
     series: Vec<Moment<'a>>,
@@ -86,10 +90,11 @@ pub fn limits_html(search: Search<'_>) -> String {
             .map(|(at, target)| Key { colour: at % COLOURS + 1, name: name(&target.name) })
             .collect(),
         has_series: caps.targets.iter().any(|target| target.soak_iops.len() > 1),
+        unit: search.unit().word(),
         sources: sources(caps),
         version: &head.iotax_version,
         command: name(&head.command.join(" ")),
-        charts: data::embeddable(&charts(caps)),
+        charts: data::embeddable(&charts(caps, search.unit())),
         style: include_str!("../html/style.css"),
         script: include_str!("charts.js"),
         libraries: libraries(),
@@ -99,9 +104,11 @@ pub fn limits_html(search: Search<'_>) -> String {
     .expect("writing to a string does not fail")
 }
 
-fn charts(caps: &Caps) -> Charts<'_> {
+fn charts(caps: &Caps, unit: Unit) -> Charts<'_> {
+    let bandwidth = Quantity::Bandwidth(unit);
     let mut charts = Charts {
         names: caps.targets.iter().map(|target| name(&target.name)).collect(),
+        unit: unit.word(),
         ladder: Vec::new(),
         caps: Vec::new(),
         series: Vec::new(),
@@ -115,18 +122,18 @@ fn charts(caps: &Caps) -> Charts<'_> {
                 charts.ladder.push(Step { target, quantity, depth, value });
             }
         }
-        for (is_bytes, cap) in quantities(found) {
-            let (quantity, scale) = if is_bytes { ("MB/s", 1e6) } else { ("IOPS", 1.0) };
-            charts.caps.push(Line { target, quantity, value: cap.cap / scale });
+        for (quantity, cap) in quantity::caps(found, unit) {
+            let (quantity, value) = (quantity.unit(), quantity.amount(cap.cap));
+            charts.caps.push(Line { target, quantity, value });
         }
-        for (quantity, scale, series) in
-            [("IOPS", 1.0, &found.soak_iops), ("MB/s", 1e6, &found.soak_bw_bytes)]
+        for (quantity, series) in
+            [(Quantity::Iops, &found.soak_iops), (bandwidth, &found.soak_bw_bytes)]
         {
             charts.series.extend(series.iter().enumerate().map(|(second, value)| Moment {
                 target,
-                quantity,
+                quantity: quantity.unit(),
                 second: second + 1,
-                value: value / scale,
+                value: quantity.amount(*value),
             }));
         }
     }

@@ -3,6 +3,7 @@
 mod csv;
 mod html;
 mod json;
+mod quantity;
 mod sentences;
 mod tables;
 
@@ -13,6 +14,7 @@ pub use self::csv::limits_csv;
 pub use self::html::limits_html;
 pub use self::json::limits_json;
 
+use crate::bandwidth::{MEASURED, Unit};
 use crate::tables::Table;
 use crate::text::{Style, paragraph, titled};
 use crate::{format, markdown, provenance, words};
@@ -70,9 +72,14 @@ fn head(search: Search<'_>) -> String {
     format!("limits: {targets}, {what}{took}{vm}")
 }
 
-/// A rate of bytes as providers state it: `32.0 MB/s`.
-fn mb_per_s(bytes_per_s: f64) -> String {
-    format!("{} MB/s", plain(bytes_per_s / 1e6))
+impl Search<'_> {
+    /// The unit of all bandwidths: that of the limits which stand beside what was measured.
+    fn unit(self) -> Unit {
+        let rows = self.caps.documented.iter().filter(|row| row.is_bytes());
+        let limits: Vec<_> = rows.flat_map(|row| &row.limits).map(|limit| limit.per_s).collect();
+        let undecided = if limits.is_empty() { MEASURED } else { Unit::Mb };
+        Unit::of(&limits).unwrap_or(undecided)
+    }
 }
 
 /// Four digits, and thousands apart: `3.251`, `80.02`, `3,998`, `24,310`.

@@ -2,25 +2,26 @@
 
 use iotax_analyze::caps::{SecondPass, Shared, Sharing, TargetCaps};
 
-use super::tables::{quantities, rate};
-use super::{Search, mb_per_s, name, plain};
+use super::quantity::{self, Quantity};
+use super::{Search, name, plain};
+use crate::bandwidth::Unit;
 use crate::{doctor, format, words};
 
 /// The findings.
 pub(super) fn all(search: Search<'_>) -> Vec<String> {
-    let caps = search.caps;
+    let (caps, unit) = (search.caps, search.unit());
     let mut sentences: Vec<String> = Vec::new();
     for found in &caps.targets {
         let of = of(search, found);
-        sentences.push(format!("{of}{}", target(found)));
-        sentences
-            .extend([burst(found), cache(found)].into_iter().flatten().map(|s| of.clone() + &s));
+        sentences.push(format!("{of}{}", target(found, unit)));
+        let more = [burst(found, unit), cache(found, unit)];
+        sentences.extend(more.into_iter().flatten().map(|s| of.clone() + &s));
     }
-    sentences.extend(caps.sharing.iter().map(sharing));
+    sentences.extend(caps.sharing.iter().map(|pair| sharing(pair, unit)));
     sentences.extend(caps.documented.iter().map(|row| {
         let target = caps.targets.iter().find(|target| target.name == row.target);
         let of = target.map_or_else(String::new, |target| of(search, target));
-        let quantity = if row.is_bytes() { "MB/s" } else { "IOPS" };
+        let quantity = Quantity::new(row.is_bytes(), unit).name();
         format!("{of}{quantity}: {}", name(&row.says))
     }));
     sentences.extend(caps.causes.iter().filter_map(|diagnosis| {
@@ -41,8 +42,8 @@ pub(super) fn notes(search: Search<'_>) -> Vec<String> {
     for target in &caps.targets {
         let of = of(search, target);
         let mut said = Vec::new();
-        for (is_bytes, cap) in quantities(target) {
-            let what = if is_bytes { "MB/s" } else { "IOPS" };
+        for (quantity, cap) in quantity::caps(target, search.unit()) {
+            let what = quantity.name();
             if !said.contains(&&cap.why) {
                 notes.push(format!("{of}Why {} ({what}): {}.", cap.kind, name(&cap.why)));
                 said.push(&cap.why);
@@ -77,6 +78,9 @@ pub(super) fn notes(search: Search<'_>) -> Vec<String> {
             ));
         }
     }
+    if search.unit() == Unit::Mb {
+        notes.push("MB/s are 10^6 bytes per second, as the known limits are given.".to_owned());
+    }
     if search.head.limits.burst.is_none() {
         notes.push(
             "Whether there is a burst that lasts longer than the first load was not tested; \
@@ -98,10 +102,10 @@ fn of(search: Search<'_>, target: &TargetCaps) -> String {
     if is_one { String::new() } else { format!("{}: ", name(&target.name)) }
 }
 
-fn target(target: &TargetCaps) -> String {
-    let found: Vec<String> = quantities(target)
+fn target(target: &TargetCaps, unit: Unit) -> String {
+    let found: Vec<String> = quantity::caps(target, unit)
         .into_iter()
-        .map(|(is_bytes, cap)| format!("{} ({})", rate(is_bytes, cap.cap), cap.kind))
+        .map(|(quantity, cap)| format!("{} ({})", quantity.rate(cap.cap), cap.kind))
         .collect();
     if found.is_empty() {
         return "no cap was found.".to_owned();
@@ -118,21 +122,21 @@ fn target(target: &TargetCaps) -> String {
     format!("{caps} {}{depth}.{latency}", found.join(" and "))
 }
 
-fn burst(target: &TargetCaps) -> Option<String> {
-    let bursts: Vec<String> = quantities(target)
+fn burst(target: &TargetCaps, unit: Unit) -> Option<String> {
+    let bursts: Vec<String> = quantity::caps(target, unit)
         .into_iter()
-        .filter_map(|(is_bytes, cap)| {
+        .filter_map(|(quantity, cap)| {
             let burst = cap.burst.as_ref()?;
             let lasted = plain(burst.lasted_s);
-            Some(format!("{} for {lasted} s", rate(is_bytes, burst.per_s)))
+            Some(format!("{} for {lasted} s", quantity.rate(burst.per_s)))
         })
         .collect();
     (!bursts.is_empty()).then(|| format!("bursts to {}.", bursts.join(" and to ")))
 }
 
-fn sharing(pair: &Sharing) -> String {
-    let is_bytes = pair.quantity == "bw_bytes";
-    let [a, b, both] = [pair.a_alone, pair.b_alone, pair.together].map(|x| rate(is_bytes, x));
+fn sharing(pair: &Sharing, unit: Unit) -> String {
+    let quantity = Quantity::new(pair.quantity == "bw_bytes", unit);
+    let [a, b, both] = [pair.a_alone, pair.b_alone, pair.together].map(|x| quantity.rate(x));
     let (one, other) = (name(&pair.a), name(&pair.b));
     let figures = format!("{a} and {b} alone, {both} together");
     match pair.verdict {
@@ -149,7 +153,7 @@ fn sharing(pair: &Sharing) -> String {
     }
 }
 
-fn cache(target: &TargetCaps) -> Option<String> {
+fn cache(target: &TargetCaps, unit: Unit) -> Option<String> {
     let pass = target.second_pass.as_ref()?;
     let SecondPass { hits: true, bw_bytes, mean_latency_ns, block_bytes, .. } = pass else {
         return None;
@@ -166,7 +170,7 @@ fn cache(target: &TargetCaps) -> Option<String> {
     Some(format!(
         "reads of what was read before come from a cache above the cap: {} of {} at {} \
          each, {} times what is not{size}.",
-        mb_per_s(*bw_bytes),
+        Quantity::Bandwidth(unit).rate(*bw_bytes),
         format::bytes(f64::from(*block_bytes)),
         format::time(*mean_latency_ns),
         plain(pass.ratio)

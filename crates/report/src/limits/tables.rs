@@ -1,21 +1,23 @@
 //! The tables of a search.
 
-use iotax_analyze::caps::{Cap, Sharing, TargetCaps};
+use iotax_analyze::caps::{Sharing, TargetCaps};
 
-use super::{Search, Titled, mb_per_s, name, plain};
+use super::quantity::{self, Quantity};
+use super::{Search, Titled, name, plain};
+use crate::bandwidth::Unit;
 use crate::format;
 use crate::tables::{ABSENT, Cell, Head, Table};
 
 /// All that have rows.
 pub(super) fn all(search: Search<'_>) -> Vec<Titled> {
-    let targets = &search.caps.targets;
+    let (targets, unit) = (&search.caps.targets, search.unit());
     let tables = [
-        ("Caps, with 95 % intervals", caps(targets)),
-        ("Bursts", bursts(targets)),
-        ("Buckets, one at a time and together", sharing(&search.caps.sharing, targets.len())),
-        ("Limits that are known", documented(search)),
+        ("Caps, with 95 % intervals", caps(targets, unit)),
+        ("Bursts", bursts(targets, unit)),
+        ("Buckets, one at a time and together", sharing(&search.caps.sharing, targets.len(), unit)),
+        ("Limits that are known", documented(search, unit)),
         ("Throughput and latency over queue depth, 4 KiB", ladder(targets)),
-        ("Throughput over block size", sizes(targets)),
+        ("Throughput over block size", sizes(targets, unit)),
     ];
     let tables = tables.into_iter().filter(|(_, table)| !table.rows.is_empty());
     tables.map(|(title, table)| (title, without_names(table, targets.len()))).collect()
@@ -34,26 +36,16 @@ fn without_first(mut table: Table) -> Table {
     table
 }
 
-/// What a cap counts.
-pub(super) fn quantities(target: &TargetCaps) -> Vec<(bool, &Cap)> {
-    let caps = [(false, &target.iops), (true, &target.bw_bytes)];
-    caps.into_iter().filter_map(|(is_bytes, cap)| Some((is_bytes, cap.as_ref()?))).collect()
-}
-
-pub(super) fn rate(is_bytes: bool, per_s: f64) -> String {
-    if is_bytes { mb_per_s(per_s) } else { format!("{} IOPS", plain(per_s)) }
-}
-
-fn caps(targets: &[TargetCaps]) -> Table {
-    let mut table = Table::new(&["target", "cap"], &["[95 % CI]"]);
+fn caps(targets: &[TargetCaps], unit: Unit) -> Table {
+    let mut table = Table::new(&["target", "rate"], &["cap", "[95 % CI]"]);
     table.heads.extend([Head::word("set by"), Head::word("measured with")]);
     for target in targets {
-        for (is_bytes, cap) in quantities(target) {
-            let scale = if is_bytes { 1e6 } else { 1.0 };
-            let [lo, hi] = [cap.lo, cap.hi].map(|end| plain(end / scale));
+        for (quantity, cap) in quantity::caps(target, unit) {
+            let [cap_shown, lo, hi] = [cap.cap, cap.lo, cap.hi].map(|x| quantity.figure(x));
             table.rows.push(vec![
                 Cell::new(name(&target.name)),
-                Cell::new(rate(is_bytes, cap.cap)),
+                Cell::new(quantity.unit()),
+                Cell::new(cap_shown),
                 Cell::new(format!("[{lo}, {hi}]")),
                 Cell::new(cap.kind.to_string()),
                 Cell::new(format!(
@@ -67,40 +59,38 @@ fn caps(targets: &[TargetCaps]) -> Table {
     table
 }
 
-fn bursts(targets: &[TargetCaps]) -> Table {
-    let heads = ["beyond the cap", "lasted", "back per second"];
-    let mut table = Table::new(&["target", "burst rate"], &heads);
+fn bursts(targets: &[TargetCaps], unit: Unit) -> Table {
+    let heads = ["burst", "refill", "lasted", "beyond the cap"];
+    let mut table = Table::new(&["target", "rate"], &heads);
     for target in targets {
-        for (is_bytes, cap) in quantities(target) {
+        for (quantity, cap) in quantity::caps(target, unit) {
             let Some(burst) = &cap.burst else { continue };
-            let size = if is_bytes {
-                format!("{} MB", plain(burst.size / 1e6))
-            } else {
-                format!("{} I/Os", plain(burst.size))
-            };
-            let refill = burst.refill_per_s.map_or(ABSENT.to_owned(), |r| rate(is_bytes, r));
+            let refill = burst.refill_per_s.map_or(ABSENT.to_owned(), |r| quantity.figure(r));
             table.rows.push(vec![
                 Cell::new(name(&target.name)),
-                Cell::new(rate(is_bytes, burst.per_s)),
-                Cell::new(size),
-                Cell::new(format!("{} s", plain(burst.lasted_s))),
+                Cell::new(quantity.unit()),
+                Cell::new(quantity.figure(burst.per_s)),
                 Cell::new(refill),
+                Cell::new(format!("{} s", plain(burst.lasted_s))),
+                Cell::new(quantity.sum(burst.size)),
             ]);
         }
     }
     table
 }
 
-fn sharing(pairs: &[Sharing], targets: usize) -> Table {
-    let mut table = Table::new(&["targets", "one"], &["other", "together", "phi [95 % CI]"]);
+fn sharing(pairs: &[Sharing], targets: usize, unit: Unit) -> Table {
+    let heads = ["one", "other", "together", "phi [95 % CI]"];
+    let mut table = Table::new(&["targets", "rate"], &heads);
     table.heads.push(Head::word(""));
     for pair in pairs {
-        let is_bytes = pair.quantity == "bw_bytes";
+        let quantity = Quantity::new(pair.quantity == "bw_bytes", unit);
         table.rows.push(vec![
             Cell::new(format!("{}, {}", name(&pair.a), name(&pair.b))),
-            Cell::new(rate(is_bytes, pair.a_alone)),
-            Cell::new(rate(is_bytes, pair.b_alone)),
-            Cell::new(rate(is_bytes, pair.together)),
+            Cell::new(quantity.unit()),
+            Cell::new(quantity.figure(pair.a_alone)),
+            Cell::new(quantity.figure(pair.b_alone)),
+            Cell::new(quantity.figure(pair.together)),
             Cell::new(format!(
                 "{} [{}, {}]",
                 format::fixed(pair.phi, 2),
@@ -114,19 +104,19 @@ fn sharing(pairs: &[Sharing], targets: usize) -> Table {
     if targets == 2 { without_first(table) } else { table }
 }
 
-fn documented(search: Search<'_>) -> Table {
-    let mut table = Table::new(&["target", "limit"], &["sustained", "burst"]);
+fn documented(search: Search<'_>, unit: Unit) -> Table {
+    let mut table = Table::new(&["target", "limit", "rate"], &["sustained", "burst"]);
     table.heads.push(Head::word(""));
     for row in &search.caps.documented {
+        let quantity = Quantity::new(row.is_bytes(), unit);
         for (at, limit) in row.limits.iter().enumerate() {
-            let burst = limit
-                .burst_per_s
-                .map_or_else(|| ABSENT.to_owned(), |burst| rate(row.is_bytes(), burst));
+            let burst = limit.burst_per_s.map(|burst| quantity.figure(burst));
             table.rows.push(vec![
                 Cell::new(name(&row.target)),
                 Cell::new(format!("{} {}", limit.scope, limit.of)),
-                Cell::new(rate(row.is_bytes(), limit.per_s)),
-                Cell::new(burst),
+                Cell::new(quantity.unit()),
+                Cell::new(quantity.figure(limit.per_s)),
+                Cell::new(burst.as_deref().unwrap_or(ABSENT)),
                 Cell::new(if row.binds == Some(at) { "binds" } else { "" }),
             ]);
         }
@@ -149,15 +139,15 @@ fn ladder(targets: &[TargetCaps]) -> Table {
     table
 }
 
-fn sizes(targets: &[TargetCaps]) -> Table {
-    let mut table = Table::new(&["target", "block size"], &["IOPS", "bandwidth"]);
+fn sizes(targets: &[TargetCaps], unit: Unit) -> Table {
+    let mut table = Table::new(&["target", "block size"], &["IOPS", unit.word()]);
     for target in targets {
         for (bytes, iops) in target.sizes.iter().flat_map(|sizes| &sizes.points) {
             table.rows.push(vec![
                 Cell::new(name(&target.name)),
                 Cell::new(format::bytes(f64::from(*bytes))),
                 Cell::new(plain(*iops)),
-                Cell::new(mb_per_s(iops * f64::from(*bytes))),
+                Cell::new(Quantity::Bandwidth(unit).figure(iops * f64::from(*bytes))),
             ]);
         }
     }

@@ -49,7 +49,7 @@ fn phases_and_time(parts: &[Part]) -> String {
 pub(crate) fn overview(parts: &[Part]) -> Table {
     let has_arms = parts.iter().any(|(_, analysis)| analysis.arms.len() > 1);
     let words: &[&str] = if has_arms { &["phase", "arm"] } else { &["phase"] };
-    let mut table = Table::new(words, &["rate", "bandwidth", "mean", "p99", "p99.9"]);
+    let mut table = Table::new(words, &tables::RATES);
     if has_arms {
         table.heads.push(tables::Head::word("tax"));
     }

@@ -63,6 +63,7 @@ const RULES: &[(&str, &str, Rule)] = &[
     ("environment", "cpu_model", Rule::Processor),
     ("environment", "os cpu_governor hypervisor", Rule::Text(Kind::Word)),
     ("cloud instance", "region", Rule::Form(&REGION)),
+    ("cloud", "roles", Rule::Format),
     ("cloud instance", "cloud vm variant caching disks security_type", Rule::Text(Kind::Model)),
     ("disks", "kind tier caching", Rule::Text(Kind::Model)),
     ("disks", "name", Rule::Always(Kind::Device)),

@@ -84,6 +84,7 @@ pub(super) fn cloud(file: &SpecFile, arms: &[Arm]) -> Placed<CloudChoice> {
         variant: variant.map(str::to_owned),
         caching: caching.map(str::to_owned),
         disks,
+        roles: Vec::new(),
     })
 }
 

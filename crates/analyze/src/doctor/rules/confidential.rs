@@ -5,7 +5,7 @@ use iotax_record::machine::{Device, UsedAs};
 
 use crate::doctor::finding::{Certainty, Finding, Observation};
 use crate::doctor::seen::{Seen, quoted};
-use crate::words::{bytes, bytes_per_s, list, percent};
+use crate::words::{bytes, list, mb_per_s, percent};
 
 /// The kernel's complaint about a pool without room.
 const FULL: &str = "swiotlb buffer is full";
@@ -128,8 +128,7 @@ pub(super) fn lower_limits(seen: &Seen<'_>) -> Vec<Finding> {
             (iops, bytes)
         };
         let (has, could) = (peak(&own), peak(&other));
-        let figures =
-            |(iops, bytes): (f64, f64)| format!("{iops:.0} IOPS and {}", bytes_per_s(bytes));
+        let figures = |(iops, bytes): (f64, f64)| format!("{iops:.0} IOPS and {}", mb_per_s(bytes));
         let why = format!(
             "{} documents at most {} for uncached disks, {} at most {}.",
             vm.name,

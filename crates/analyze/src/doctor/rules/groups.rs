@@ -4,7 +4,7 @@ use iotax_record::machine::{GroupIoLimits, PressureAverages};
 
 use crate::doctor::finding::{Certainty, Finding, Observation};
 use crate::doctor::seen::{Seen, quoted};
-use crate::words::{bytes, bytes_per_s, percent};
+use crate::words::{bytes, mb_per_s, percent};
 
 /// Share of periods without CPU time that hurts.
 const THROTTLED: f64 = 0.05;
@@ -33,7 +33,7 @@ pub(super) fn io_limits(seen: &Seen<'_>) -> Vec<Finding> {
             .into_iter()
             .flat_map(|(what, iops, bw)| {
                 let iops = iops.map(|iops| format!("{what} {iops:.0} IOPS"));
-                let bw = bw.map(|bw| format!("{what} {}", bytes_per_s(bw)));
+                let bw = bw.map(|bw| format!("{what} {}", mb_per_s(bw)));
                 iops.into_iter().chain(bw)
             })
             .collect();

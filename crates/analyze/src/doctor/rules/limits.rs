@@ -6,7 +6,7 @@ use iotax_catalog::{By, Cloud, Direction, DiskExpectation, Limit, Scope};
 
 use crate::doctor::finding::{Certainty, Finding, Observation};
 use crate::doctor::seen::{Attached, Seen, quoted};
-use crate::words::bytes_per_s;
+use crate::words::mb_per_s;
 
 /// Latency of a network disk that depths are computed with.
 const ASSUMED_LATENCY_S: f64 = 0.001;
@@ -36,7 +36,7 @@ fn name(limit: &Limit) -> String {
 /// The rates of a limit, for people.
 fn rates(limit: &Limit) -> String {
     let iops = limit.iops.as_ref().map(|rate| format!("{:.0} IOPS", rate.sustained));
-    let bytes = limit.bw_bytes.as_ref().map(|rate| bytes_per_s(rate.sustained));
+    let bytes = limit.bw_bytes.as_ref().map(|rate| mb_per_s(rate.sustained));
     iops.into_iter().chain(bytes).collect::<Vec<_>>().join(", ")
 }
 
@@ -91,7 +91,7 @@ pub(super) fn binding(seen: &Seen<'_>) -> Vec<Finding> {
         };
         let by_iops = iops.and_then(|bound| binds(bound, format!("{:.0} IOPS", bound.sustained)));
         let by_bytes = effective.bw_bytes.as_ref();
-        let by_bytes = by_bytes.and_then(|bound| binds(bound, bytes_per_s(bound.sustained)));
+        let by_bytes = by_bytes.and_then(|bound| binds(bound, mb_per_s(bound.sustained)));
         let says = [
             by_iops.map(|by| format!("Of IOPS {by}.")),
             by_bytes.map(|by| format!(" Of bytes {by}.")),
@@ -209,7 +209,7 @@ fn burst(cause: &str, about: &str, limit: &Limit, options: &str, path: &str) -> 
         let burst = rate.burst.as_ref().filter(|burst| !burst.opt_in)?;
         Some((rate.sustained, burst, is_iops))
     })?;
-    let figure = |rate: f64| if is_iops { format!("{rate:.0} IOPS") } else { bytes_per_s(rate) };
+    let figure = |rate: f64| if is_iops { format!("{rate:.0} IOPS") } else { mb_per_s(rate) };
     let lasts = burst.full_s(sustained).map_or(String::new(), |seconds| {
         format!(", for {:.0} min from full credits", seconds / 60.0)
     });

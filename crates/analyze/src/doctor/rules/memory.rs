@@ -4,7 +4,7 @@ use iotax_record::machine::{Device, Swap};
 
 use crate::doctor::finding::{Certainty, Finding, Observation};
 use crate::doctor::seen::{Seen, meanwhile, quoted};
-use crate::words::{bytes, bytes_per_s};
+use crate::words::{bytes, mb_per_s};
 
 /// Latency of a network disk that rates are computed with.
 const ASSUMED_LATENCY_S: f64 = 0.001;
@@ -39,8 +39,8 @@ pub(super) fn read_ahead(seen: &Seen<'_>) -> Vec<Finding> {
             "A thread that reads by page faults has {} KiB in flight: at 1 ms, which is an \
              assumption, {} of the {} that are documented.",
             ahead >> 10,
-            bytes_per_s(reaches),
-            bytes_per_s(bw_bytes)
+            mb_per_s(reaches),
+            mb_per_s(bw_bytes)
         );
         let about = format!("{} of {path}", device.name);
         let path = quoted(path);
@@ -62,7 +62,7 @@ pub(super) fn profile(seen: &Seen<'_>) -> Vec<Finding> {
              {}.",
             device.name,
             ahead >> 10,
-            bytes_per_s(ahead as f64 / ASSUMED_LATENCY_S)
+            mb_per_s(ahead as f64 / ASSUMED_LATENCY_S)
         );
         let about = format!("{} of {path}", device.name);
         let file = |name: &str, value: Option<u64>| {
@@ -122,7 +122,7 @@ pub(super) fn dirty_throttling(seen: &Seen<'_>) -> Vec<Finding> {
             bytes(threshold as f64),
             device.name,
             seconds,
-            bytes_per_s(slowest)
+            mb_per_s(slowest)
         );
         let command =
             format!("iotax run seqwrite-1m {} --set direct=false --time 60s", quoted(disk_path));

@@ -13,9 +13,10 @@ use iotax_record::{
     OperationRecord, Outcome, Pressure, Site, Statistics, SystemCounters, Trial,
 };
 use iotax_spec::{
-    Arm, BlockSizes, Bound, CgroupIo, CloudChoice, Design, Dmcrypt, Driver, Engine, FileSystem,
-    FileSystemKind, Files, FioOption, IndexLoads, Job, Layer, Nfs, Operation, OperationShare, Pace,
-    Pattern, SideRuns, Spec, Stack, Stop, StopMode, Target, Think, Throttle, Tree, Workload,
+    Arm, BlockSizes, Bound, CgroupIo, CloudChoice, Design, DiskRole, Dmcrypt, Driver, Engine,
+    FileSystem, FileSystemKind, Files, FioOption, IndexLoads, Job, Layer, Nfs, Operation,
+    OperationShare, Pace, Pattern, SideRuns, Spec, Stack, Stop, StopMode, Target, Think, Throttle,
+    Tree, Workload,
 };
 
 /// A text, to be replaced by others.
@@ -119,7 +120,13 @@ fn spec() -> Spec {
         design: Design::Peel { layers: vec![t()], masks: vec![1] },
         stop,
         seed: 1,
-        cloud: CloudChoice { vm: some(), variant: some(), caching: some(), disks: vec![t()] },
+        cloud: CloudChoice {
+            vm: some(),
+            variant: some(),
+            caching: some(),
+            disks: vec![t()],
+            roles: vec![DiskRole::Os],
+        },
         side_runs: SideRuns { depth_check: true, unmask: true, drain_ns: Some(1) },
     }
 }

@@ -28,7 +28,7 @@ const GCP_SOURCE: &str =
 pub(super) const ALL: Suite = Suite {
     name: "provider-baseline",
     about: "What Azure, AWS and Google Cloud recommend for checking a disk against its documented \
-            limits: sequential and random, reads and writes, IOPS and MB/s, one after the other. \
+            limits: sequential and random, reads and writes, IOPS and bandwidth, one after the other. \
             With all sizes as published it needs 300 GiB and 20 minutes a trial; scale=0.05 makes \
             it 15 GiB and one minute.",
     source: "Azure: https://learn.microsoft.com/azure/virtual-machines/disks-benchmarks; \
@@ -40,7 +40,7 @@ pub(super) const ALL: Suite = Suite {
 pub(super) const AZURE: Suite = Suite {
     name: "provider-baseline-azure",
     about: "Azure's part of provider-baseline: random 4 KiB writes and reads at depth 256 on 4 \
-            threads, for the limit in IOPS. Needs 120 GiB.",
+            threads, for the limit on IOPS. Needs 120 GiB.",
     source: AZURE_SOURCE,
     phases: azure,
 };
@@ -48,8 +48,8 @@ pub(super) const AZURE: Suite = Suite {
 pub(super) const AWS: Suite = Suite {
     name: "provider-baseline-aws",
     about: "AWS's part of provider-baseline: random 16 KiB writes and reads on 16 threads, for \
-            the limit in IOPS; sequential 1 MiB reads and writes at depth 8, for the limit in \
-            MB/s. Needs 17 GiB.",
+            the limit on IOPS; sequential 1 MiB reads and writes at depth 8, for the limit on \
+            bandwidth. Needs 17 GiB.",
     source: AWS_SOURCE,
     phases: aws,
 };
@@ -57,7 +57,7 @@ pub(super) const AWS: Suite = Suite {
 pub(super) const GCP: Suite = Suite {
     name: "provider-baseline-gcp",
     about: "Google Cloud's part of provider-baseline: sequential 1 MiB I/Os at depth 64 on 16 \
-            threads, for the limit in MB/s; random 4 KiB I/Os at depth 256, for the limit in \
+            threads, for the limit on bandwidth; random 4 KiB I/Os at depth 256, for the limit on \
             IOPS. Needs 170 GiB.",
     source: GCP_SOURCE,
     phases: gcp,

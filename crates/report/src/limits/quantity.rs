@@ -1,0 +1,71 @@
+//! What a cap counts, and in which unit.
+
+use iotax_analyze::caps::{Cap, TargetCaps};
+
+use super::plain;
+use crate::bandwidth::Unit;
+
+/// What a cap counts.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Quantity {
+    /// I/Os
+    Iops,
+    /// Bytes
+    Bandwidth(Unit),
+}
+
+impl Quantity {
+    /// By whether it counts bytes, and the unit that all bandwidths have.
+    pub(super) const fn new(is_bytes: bool, unit: Unit) -> Self {
+        if is_bytes { Self::Bandwidth(unit) } else { Self::Iops }
+    }
+
+    /// `IOPS`, `bandwidth`
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Iops => "IOPS",
+            Self::Bandwidth(_) => "bandwidth",
+        }
+    }
+
+    /// `IOPS`, `MB/s`: as a head.
+    pub(super) const fn unit(self) -> &'static str {
+        match self {
+            Self::Iops => "IOPS",
+            Self::Bandwidth(unit) => unit.word(),
+        }
+    }
+
+    /// So many per second, in the unit.
+    pub(super) fn amount(self, per_s: f64) -> f64 {
+        match self {
+            Self::Iops => per_s,
+            Self::Bandwidth(unit) => unit.amount(per_s),
+        }
+    }
+
+    /// The same where a head says the unit: `3,998`, `32.77`.
+    pub(super) fn figure(self, per_s: f64) -> String {
+        plain(self.amount(per_s))
+    }
+
+    /// The same in a sentence: `3,998 IOPS`, `32.77 MB/s`.
+    pub(super) fn rate(self, per_s: f64) -> String {
+        format!("{} {}", self.figure(per_s), self.unit())
+    }
+
+    /// I/Os or bytes that add up: `5,400,000 I/Os`, `126.0 MB`.
+    pub(super) fn sum(self, count: f64) -> String {
+        let word = match self {
+            Self::Iops => "I/Os",
+            Self::Bandwidth(unit) => unit.of_size(),
+        };
+        format!("{} {word}", self.figure(count))
+    }
+}
+
+/// The caps that were found.
+pub(super) fn caps(target: &TargetCaps, unit: Unit) -> Vec<(Quantity, &Cap)> {
+    let caps = [(Quantity::Iops, &target.iops), (Quantity::Bandwidth(unit), &target.bw_bytes)];
+    caps.into_iter().filter_map(|(quantity, cap)| Some((quantity, cap.as_ref()?))).collect()
+}

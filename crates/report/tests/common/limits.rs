@@ -1,0 +1,135 @@
+//! A search for caps in which every table has rows.
+
+use iotax_analyze::caps::{
+    Burst, Cap, CapKind, Caps, DepthStep, Fit, SecondPass, Shared, Sharing, SizeFit, TargetCaps,
+};
+use iotax_analyze::documented::{Documented, DocumentedLimit};
+use iotax_record::{LIMITS_FORMAT, LimitsHead};
+use iotax_spec::{Limits, LimitsTarget};
+
+/// Two targets, and limits in bytes per second that are known of each.
+pub fn search(known: &[f64]) -> (LimitsHead, Caps) {
+    let iotax_record::Experiment { iotax_version, started, command, environment, spec, .. } =
+        crate::common::compare();
+    let arms = spec.arms.into_iter().take(2);
+    let targets = arms.map(|arm| LimitsTarget { arm, span_bytes: 1 << 30, known: Vec::new() });
+    let limits = Limits {
+        targets: targets.collect(),
+        writes: false,
+        quick: true,
+        burst: None,
+        cloud: spec.cloud,
+        seed: 1,
+    };
+    let names: Vec<String> = limits.targets.iter().map(|target| target.arm.name.clone()).collect();
+    let head = LimitsHead {
+        format: LIMITS_FORMAT,
+        iotax_version,
+        started,
+        command,
+        limits,
+        environment,
+        machine: None,
+        sites: Vec::new(),
+        instance: None,
+    };
+    let caps = Caps {
+        format: 1,
+        targets: names.iter().map(|name| target(name)).collect(),
+        sharing: [("iops", 4e3), ("bw_bytes", 5e9)].map(|of| sharing(&names, of)).to_vec(),
+        documented: names.iter().filter_map(|name| documented(name, known)).collect(),
+        causes: Vec::new(),
+        levels: Vec::new(),
+        ended: None,
+        notes: Vec::new(),
+    };
+    (head, caps)
+}
+
+/// Slow with small I/Os, and faster than one GiB/s with large ones.
+fn target(name: &str) -> TargetCaps {
+    let fit = Fit { iops: Some(4e3), bw_bytes: Some(3e9), rms: 0.01 };
+    TargetCaps {
+        name: name.to_owned(),
+        iops: Some(cap(4e3)),
+        bw_bytes: Some(cap(3e9)),
+        useful_depth: Some(4),
+        unloaded_latency_ns: Some(1e6),
+        ladder: vec![DepthStep { queue_depth: 1, iops: 1e3, mean_latency_ns: 1e6 }],
+        sizes: Some(SizeFit {
+            points: vec![(512, 4.0), (4_096, 4e3), (1 << 20, 2_900.0)],
+            fitted: 3,
+            cpu_bound: iotax_analyze::caps::CpuBoundSizes::default(),
+            throttle: fit,
+            device: fit,
+        }),
+        second_pass: Some(SecondPass {
+            hits: true,
+            ratio: 3.0,
+            bw_bytes: 9e9,
+            mean_latency_ns: 1e5,
+            block_bytes: 1 << 18,
+            holds_bytes: Some(1 << 26),
+            evicts_bytes: None,
+        }),
+        soak_iops: vec![8e3, 4e3],
+        soak_bw_bytes: vec![6e9, 3e9],
+        ..TargetCaps::default()
+    }
+}
+
+fn cap(per_s: f64) -> Cap {
+    let burst = Burst {
+        per_s: 2.0 * per_s,
+        size: 60.0 * per_s,
+        lasted_s: 60.0,
+        recoveries: Vec::new(),
+        refill_per_s: Some(per_s / 1e3),
+    };
+    Cap {
+        cap: per_s,
+        lo: 0.99 * per_s,
+        hi: 1.01 * per_s,
+        measurements: 3,
+        block_bytes: 4_096,
+        queue_depth: 64,
+        kind: CapKind::Throttle,
+        why: "a plateau".to_owned(),
+        burst: Some(burst),
+    }
+}
+
+fn sharing(names: &[String], (quantity, together): (&str, f64)) -> Sharing {
+    Sharing {
+        a: names[0].clone(),
+        b: names[1].clone(),
+        quantity: quantity.to_owned(),
+        a_alone: together / 1e4,
+        b_alone: together / 2.0,
+        together,
+        phi: 0.0,
+        lo: 0.0,
+        hi: 0.0,
+        blocks: 3,
+        verdict: Shared::Separate,
+    }
+}
+
+fn documented(target: &str, known: &[f64]) -> Option<Documented> {
+    let limit = |per_s: &f64| DocumentedLimit {
+        scope: "disk".to_owned(),
+        of: "P10".to_owned(),
+        per_s: *per_s,
+        burst_per_s: Some(2.0 * per_s),
+        source: "a page".to_owned(),
+        as_of: Some("2026-01-01".to_owned()),
+    };
+    (!known.is_empty()).then(|| Documented {
+        target: target.to_owned(),
+        quantity: "bw_bytes".to_owned(),
+        measured: 3e9,
+        limits: known.iter().map(limit).collect(),
+        binds: Some(0),
+        says: "the disk limit of P10 binds, to the point.".to_owned(),
+    })
+}
