@@ -7,6 +7,7 @@ use crate::analysis::{Analysis, ArmDrain, DepthResponse};
 use crate::analyzer::Analyzer;
 use crate::drain::{self, KeptUp};
 use crate::masked::{self, Level};
+use crate::precondition;
 use crate::progress::Progress;
 
 /// One [`Analyzer`] per phase. Each keeps its own error rate: a verdict is about its phase, and
@@ -100,6 +101,27 @@ impl Phases {
                 analyzer.add_unmasked(analysis);
             }
         }
+    }
+
+    /// Takes in how the arms were preconditioned ([`crate::precondition_spec`]).
+    pub fn preconditioned_by(&mut self, rounds: &Self) {
+        for (experiment, analyzer) in &mut self.each {
+            let spec = &experiment.spec;
+            let [fill, steady] = precondition::names(&spec.workload);
+            let (fill, steady) = (rounds.of(&fill), rounds.of(&steady));
+            let arms = (0..).zip(&spec.arms);
+            let told = arms.map(|(at, arm)| {
+                let [passes, rounds] = [fill, steady].map(|phase| phase.map(|of| of.rounds(at)));
+                precondition::arm(arm, &spec.workload, passes.as_deref(), rounds.as_deref())
+            });
+            analyzer.with_preconditioned(told.collect());
+        }
+    }
+
+    /// As preconditioning: whether a phase of it is steady on an arm.
+    pub fn is_steady(&self, arm: usize, phase: usize) -> bool {
+        let Some((head, analyzer)) = self.each.get(phase) else { return false };
+        precondition::is_steady(&head.spec.workload, &analyzer.rounds(arm))
     }
 
     /// Takes in what was seen while the credits of the arms were spent ([`crate::drain_spec`]), and

@@ -35,6 +35,7 @@ mod markdown;
 mod notices;
 mod page;
 mod phases;
+mod preconditioning;
 mod provenance;
 mod redact;
 mod sentence;

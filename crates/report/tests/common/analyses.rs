@@ -122,6 +122,7 @@ fn analysis(
         attribution: None,
         depths: Vec::new(),
         drained: Vec::new(),
+        preconditioned: Vec::new(),
         unmasked: Vec::new(),
         causes: Vec::new(),
         documented: Vec::new(),

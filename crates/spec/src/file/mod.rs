@@ -95,6 +95,10 @@ pub struct SpecFile {
     pub set: IndexMap<String, SetEntry>,
     /// What the arms are: what was measured is set beside documented limits.
     pub documented: Option<DocumentedTable>,
+    /// Write the span of each arm's test files twice, then the workload until it is steady, before
+    /// anything is measured.
+    #[serde(default)]
+    pub precondition: bool,
     /// Load each arm until its burst credits are spent: `true`, or for how long at most; 2 minutes
     /// if no time is given.
     #[schemars(schema_with = "schema::drain")]

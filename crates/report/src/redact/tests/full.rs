@@ -120,7 +120,12 @@ fn spec() -> Spec {
         stop,
         seed: 1,
         cloud: CloudChoice { vm: some(), variant: some(), caching: some(), disks: vec![t()] },
-        side_runs: SideRuns { depth_check: true, unmask: true, drain_ns: Some(1) },
+        side_runs: SideRuns {
+            depth_check: true,
+            unmask: true,
+            precondition: true,
+            drain_ns: Some(1),
+        },
     }
 }
 
