@@ -185,7 +185,7 @@ mod tests {
     fn what_has_no_span_or_cannot_age_is_refused() {
         assert_eq!(refused("randread-4k", "/mnt/a"), None);
         assert_eq!(refused("randread-4k", "file(size=1G) + aes"), None);
-        for memory in ["mem(size=64M) + aes", "tmpfs(size=1G)", "vdisk(mem(size=64M))"] {
+        for memory in ["mem(size=64M) + aes", "tmpfs(size=1G)", "vdisk(stack=\"mem(size=64M)\")"] {
             let said = refused("randread-4k", memory).unwrap_or_default();
             assert!(said.contains("the target is in memory"), "{memory}: {said}");
         }

@@ -31,8 +31,9 @@ fn of_arm(evidence: &Evidence<'_>, arm: &ArmPrecondition) -> Option<Warning> {
     let rounds = count(arm.rounds.len() as u64, "round");
     let message = match arm.window {
         Some(window) => format!(
-            "NOT steady after {rounds} of preconditioning: of the last five the range is {} of \
-             their mean (steady: {} at most), the slope {} (steady: {} at most either way)",
+            "NOT steady after {rounds} of preconditioning: the last five range over {} of their \
+             mean (steady: at most {}), and their line rises by {} of it (steady: at most {} \
+             either way)",
             percent(window.range),
             percent(MOST_RANGE),
             percent(window.slope),

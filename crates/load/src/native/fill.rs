@@ -122,7 +122,7 @@ mod tests {
     use std::sync::Arc;
 
     use iotax_spec::{Engine, Files};
-    use iotax_vdisk::{LayerConfig, MonotonicClock, VirtualDisk};
+    use iotax_vdisk::{LayerConfig, MemConfig, MonotonicClock, VirtualDisk};
 
     use super::*;
 
@@ -180,7 +180,7 @@ mod tests {
 
     #[test]
     fn a_disk_smaller_than_the_jobs_want_is_written_once_as_a_whole() {
-        let layer = LayerConfig::Mem { size_bytes: 3 << 20 };
+        let layer = LayerConfig::Mem(MemConfig { size_bytes: 3 << 20 });
         let disk = VirtualDisk::open(&[layer], Arc::new(MonotonicClock)).unwrap();
         let record = run(&workload(4, 1 << 30), Target::Disk(&disk)).unwrap();
         assert_eq!((written(&record), record.jobs[0].threads), (3 << 20, 1));

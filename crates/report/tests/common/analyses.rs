@@ -1,9 +1,10 @@
 //! What analysing the experiments of the parent module could show.
 
 use iotax_analyze::{
-    Analysis, ArmDepths, ArmDrain, ArmSummary, Attribution, Cap, Check, Comparison, DepthLevel,
-    DepthResponse, EffectChange, Ending, Estimate, FORMAT, IndexSummary, Interaction, JobSummary,
-    LayerCost, Metric, OperationSummary, QuantilePoint, Stalls, TrialPoint, Verdict, Warning,
+    Analysis, ArmDepths, ArmDrain, ArmPrecondition, ArmSummary, Attribution, Cap, Check,
+    Comparison, DepthLevel, DepthResponse, EffectChange, Ending, Estimate, FORMAT, IndexSummary,
+    Interaction, JobSummary, LayerCost, Metric, OperationSummary, QuantilePoint, Stalls,
+    Steadiness, TrialPoint, Verdict, Warning,
 };
 use iotax_record::Experiment;
 
@@ -361,6 +362,18 @@ pub fn masked() -> Analysis {
         regime: Some("sustained".to_owned()),
     };
     analysis.drained = vec![drain("base"), drain("luks")];
+    let precondition = |name: &str, steady| ArmPrecondition {
+        arm: name.to_owned(),
+        passes: 2,
+        written_bytes: 2 << 30,
+        fill_seconds: 12.5,
+        metric: Some(Metric::Throughput),
+        rounds: [vec![9_000.0; 20], vec![5_000.0, 4_100.0, 4_000.0, 4_050.0, 4_000.0]].concat(),
+        window: Some(Steadiness { range: 0.236, slope: -0.19 }),
+        steady: Some(steady),
+        why: None,
+    };
+    analysis.preconditioned = vec![precondition("base", true), precondition("luks", false)];
     analysis
 }
 
