@@ -3,7 +3,7 @@
 
 mod support;
 
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 use serde_json::Value;
 use support::{Desk, Said, wait_for};
@@ -138,6 +138,7 @@ fn what_cannot_be_preconditioned_is_refused_by_name() {
         (&["run", "randwrite-4k", "mem(size=64M)"][..], "the target is in memory"),
         (&["run", "randread-4k", "mine"], "what is named by its path is only read"),
         (&["peel", "mem(size=64M) + aes"], "all arms are in memory"),
+        (&["run", "git-checkout", "."], "have no span that could be written"),
     ] {
         let said = desk.run(&[words, &["--precondition"]].concat());
         assert!(said.code != 0 && said.err.contains(says), "{said}");
@@ -174,22 +175,27 @@ fn an_experiment_file_asks_for_it() {
 
 /// What was seen until then is on disk, and is told.
 #[test]
-fn rounds_outlive_the_program() {
-    let desk = Desk::new();
-    // Nothing is steady at 30 % of jitter of so few I/Os, and 25 rounds take long enough.
-    let words = ["run", "randwrite-4k", ".", "--out", "out", "--time", "2s"];
-    let short: Vec<&str> =
-        SHORT.into_iter().filter(|word| !["--time", "100ms"].contains(word)).collect();
-    let args = [&words[..], &short].concat();
-    let mut child =
-        desk.command(&args).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-    let trials = desk.path().join("out/precondition/trials.jsonl");
-    let written = || std::fs::read_to_string(&trials).unwrap_or_default().lines().count();
-    wait_for("a round", || written() >= 3 || child.try_wait().unwrap().is_some());
-    child.kill().unwrap();
-    child.wait().unwrap();
-    let told = desk.run(&["report", "out", "--format", "json"]);
-    let arm = &json(&told)["iotax"]["preconditioned"][0];
-    assert_eq!((&arm["passes"], rounds(arm).is_empty()), (&2.into(), false), "{told}");
-    assert!(told.err.contains("out/precondition: the record has no end"), "{told}");
+fn rounds_outlive_a_program_that_is_killed_or_interrupted() {
+    for signal in ["-KILL", "-INT"] {
+        let desk = Desk::new();
+        // Five rounds take longer than it lives.
+        let words = ["run", "randwrite-4k", ".", "--out", "out", "--time", "2s"];
+        let others = SHORT.into_iter().filter(|word| !["--time", "100ms"].contains(word));
+        let args: Vec<&str> = words.into_iter().chain(others).collect();
+        let mut command = desk.command(&args);
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let trials = desk.path().join("out/precondition/trials.jsonl");
+        let written = || std::fs::read_to_string(&trials).unwrap_or_default().lines().count();
+        wait_for("a round", || written() >= 3 || child.try_wait().unwrap().is_some());
+        let sent = Command::new("kill").args([signal, &child.id().to_string()]).status();
+        assert!(sent.unwrap().success());
+        let status = child.wait().unwrap();
+        let told = desk.run(&["report", "out", "--format", "json"]);
+        let arm = &json(&told)["iotax"]["preconditioned"][0];
+        assert_eq!((&arm["passes"], rounds(arm).is_empty()), (&2.into(), false), "{told}");
+        assert_eq!(arm["steady"], false, "{arm}");
+        let has_no_end = told.err.contains("out/precondition: the record has no end");
+        assert_eq!(has_no_end, signal == "-KILL", "{told}");
+        assert!(signal == "-KILL" || status.code() == Some(4), "{status}");
+    }
 }

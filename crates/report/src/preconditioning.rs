@@ -53,7 +53,7 @@ pub(crate) fn table(analysis: &Analysis) -> Option<(String, Table)> {
     if analysis.preconditioned.is_empty() {
         return None;
     }
-    let figures = ["passes", "written", "in", "rounds", "first", "last", "range", "slope"];
+    let figures = ["written", "rounds", "first", "last", "range", "slope"];
     let mut table = Table::new(&["arm"], &figures);
     table.heads.push(Head::word("steady"));
     for arm in &analysis.preconditioned {
@@ -62,9 +62,7 @@ pub(crate) fn table(analysis: &Analysis) -> Option<(String, Table)> {
         let share = |share: Option<f64>| known(share.map(format::percent));
         table.rows.push(vec![
             Cell::new(&arm.arm),
-            Cell::new(arm.passes.to_string()),
             Cell::new(format::bytes(arm.written_bytes as f64)),
-            Cell::new(format::time(arm.fill_seconds * 1e9)),
             Cell::new(arm.rounds.len().to_string()),
             figure(arm.rounds.first()),
             figure(arm.rounds.last()),
