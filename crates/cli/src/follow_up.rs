@@ -129,14 +129,14 @@ impl Ground<'_> {
         let mut phases = make(&experiment);
         let mut line =
             ProgressLine::new(&timed(what, &plan, self.experiment), self.quiet).titled(what.name());
-        let live = line.live();
+        let counters = line.live();
         let setup = Setup {
             experiment: &experiment,
             plan: &plan,
             rig: self.rig,
             drivers: self.drivers,
             stop: self.stop,
-            live: (what == SideRecord::Precondition).then_some(&*live),
+            live: (what == SideRecord::Precondition).then_some(&*counters),
             sustained,
             spent: Duration::ZERO,
         };

@@ -47,7 +47,7 @@ impl ProgressLine {
             ProgressStyle::with_template("{spinner} {wide_msg}{pass}")
                 .expect("the template is constant")
                 .with_key("pass", move |state: &_, out: &mut dyn fmt::Write| {
-                    pass.write(state, out)
+                    pass.write(state, out);
                 }),
         );
         bar.enable_steady_tick(Duration::from_millis(200));

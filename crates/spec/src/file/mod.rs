@@ -34,6 +34,7 @@ pub use schema::experiment_schema;
 pub use workload::{FioWorkload, JobTable, WorkloadEntry, WorkloadTable};
 
 /// An experiment file as written; see [`Spec`] for what it means.
+#[expect(clippy::struct_excessive_bools, reason = "independent keys of a file")]
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 #[schemars(

@@ -26,6 +26,9 @@ struct Beside {
     before_each_trial_ns: Option<u64>,
 }
 
+/// The longest spec of a follow-up, if there may be one.
+type Longest = fn(&Spec) -> Option<Spec>;
+
 /// All that may be run beside `spec`, in their order.
 fn all(spec: &Spec) -> Vec<Beside> {
     let asked = spec.side_runs;
@@ -37,7 +40,6 @@ fn all(spec: &Spec) -> Vec<Beside> {
         longest_ns: longest_ns(&drain_spec(spec, limit_ns)),
         before_each_trial_ns: Some(iotax_run::LONGEST_LOOKS_NS),
     });
-    type Longest = fn(&Spec) -> Option<Spec>;
     let follows = |is_asked: bool, what: SideRecord, when: &'static str, longest: Longest| {
         let when = when.into();
         let longest_ns = longest_ns(&is_asked.then(|| longest(spec)).flatten()?);
