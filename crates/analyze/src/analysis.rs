@@ -1,6 +1,7 @@
 //! The result: everything a report shows, and nothing a report would still have to compute.
 
 mod caps;
+mod precondition;
 
 use serde::{Deserialize, Serialize};
 
@@ -9,6 +10,7 @@ use crate::documented::Documented;
 use crate::statistics::{StatisticsSeries, StatisticsSummary};
 use crate::stats::verdict::Verdict;
 pub use caps::{ArmDepths, ArmDrain, Cap, DepthLevel, DepthResponse};
+pub use precondition::{ArmPrecondition, Steadiness};
 
 /// Version of the analysis format that this program writes.
 pub const FORMAT: u32 = 1;
@@ -34,6 +36,9 @@ pub struct Analysis {
     /// One per arm and metric, or per layer and metric in a peel. The first of an arm or layer is
     /// its primary metric.
     pub comparisons: Vec<Comparison>,
+    /// How the arms were preconditioned, if that was asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub preconditioned: Vec<ArmPrecondition>,
     /// What the arms did while their burst credits were spent beforehand, if that was asked for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub drained: Vec<ArmDrain>,
@@ -401,6 +406,8 @@ pub enum Check {
     DifferentStorage,
     /// The level of all arms, or the effect of one, changed at some time.
     RegimeShift,
+    /// Writes were not at steady state.
+    NotSteady,
     /// Block differences depend on each other.
     Dependence,
     /// Trials shorter than what their noise needs, too few I/Os for the tail, and so on.

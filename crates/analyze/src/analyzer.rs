@@ -3,7 +3,7 @@
 use iotax_record::{End, Experiment, Trial};
 use iotax_spec::Design;
 
-use crate::analysis::{Analysis, ArmDepths, ArmDrain, Ending, FORMAT, Metric};
+use crate::analysis::{Analysis, ArmDepths, ArmDrain, ArmPrecondition, Ending, FORMAT, Metric};
 use crate::attribution::{Layout, Peel};
 use crate::blocks::Blocks;
 use crate::checks::{self, Evidence};
@@ -40,6 +40,8 @@ pub struct Analyzer {
     unmasked: Vec<Analysis>,
     /// What was seen while credits were spent, by arm.
     drained: Vec<ArmDrain>,
+    /// How the arms were preconditioned.
+    preconditioned: Vec<ArmPrecondition>,
 }
 
 impl Analyzer {
@@ -61,6 +63,7 @@ impl Analyzer {
             levels: Vec::new(),
             unmasked: Vec::new(),
             drained: Vec::new(),
+            preconditioned: Vec::new(),
         }
     }
 
@@ -95,6 +98,18 @@ impl Analyzer {
     /// Takes in what was seen while credits were spent, by arm.
     pub(crate) fn with_drained(&mut self, drained: Vec<ArmDrain>) {
         self.drained = drained;
+    }
+
+    /// Takes in how the arms were preconditioned.
+    pub(crate) fn with_preconditioned(&mut self, preconditioned: Vec<ArmPrecondition>) {
+        self.preconditioned = preconditioned;
+    }
+
+    /// As one phase of preconditioning: the trials of one arm, in their order.
+    pub(crate) fn rounds(&self, arm: usize) -> Vec<&TrialFacts> {
+        let mut own: Vec<_> = self.trials.iter().filter(|t| t.arm == Some(arm)).collect();
+        own.sort_by_key(|trial| trial.slot);
+        own
     }
 
     /// As the stretches of draining: those of one arm.
@@ -191,6 +206,7 @@ impl Analyzer {
             method: &self.method,
             depths: &depths,
             drained: &drained,
+            preconditioned: &self.preconditioned,
             is_unmasked: !self.unmasked.is_empty(),
         };
         let warnings = checks::run(&evidence);
@@ -209,6 +225,7 @@ impl Analyzer {
             unmasked: self.unmasked(&conclusions),
             comparisons: conclusions.into_iter().map(|c| c.comparison).collect(),
             drained,
+            preconditioned: self.preconditioned.clone(),
             depths,
             attribution,
             warnings,

@@ -20,6 +20,7 @@ mod regime;
 mod results;
 mod schedule;
 mod stalls;
+mod steady_state;
 mod steal;
 mod storage;
 mod tail_samples;
@@ -29,7 +30,7 @@ mod wrong_sign;
 use iotax_record::{Experiment, Site};
 use iotax_spec::{Job, Layer, Target};
 
-use crate::analysis::{ArmDepths, ArmDrain, Warning};
+use crate::analysis::{ArmDepths, ArmDrain, ArmPrecondition, Warning};
 use crate::blocks::Blocks;
 use crate::conclude::Conclusion;
 use crate::facts::{JobFacts, TrialFacts};
@@ -43,7 +44,7 @@ type SelfCheck = fn(&Evidence<'_>) -> Vec<Warning>;
 
 /// All checks, the worst findings first: wrong data, then wrong figures, then figures that mean
 /// something else than they seem to, then mere doubt. Their warnings are shown in this order.
-const CHECKS: [SelfCheck; 23] = [
+const CHECKS: [SelfCheck; 24] = [
     verify::check,
     io_errors::check,
     failed_trials::check,
@@ -60,6 +61,7 @@ const CHECKS: [SelfCheck; 23] = [
     generator::check,
     cpu_bound::check,
     regime::check,
+    steady_state::check,
     dependence::check,
     steal::check,
     other_programs::check,
@@ -82,6 +84,8 @@ pub(crate) struct Evidence<'a> {
     pub depths: &'a [ArmDepths],
     /// What was seen while burst credits were spent; empty if that was not asked for.
     pub drained: &'a [ArmDrain],
+    /// How the arms were preconditioned; empty if that was not asked for.
+    pub preconditioned: &'a [ArmPrecondition],
     /// Whether something was measured below a cap.
     pub is_unmasked: bool,
 }

@@ -21,6 +21,7 @@ mod masked;
 mod method;
 mod phases;
 mod pool;
+mod precondition;
 mod progress;
 mod questions;
 mod results;
@@ -31,15 +32,17 @@ mod summary;
 mod words;
 
 pub use analysis::{
-    Analysis, ArmDepths, ArmDrain, ArmSummary, Attribution, Cap, Check, Comparison, DepthLevel,
-    DepthResponse, EffectChange, Ending, Estimate, FORMAT, IndexSummary, Interaction, JobSummary,
-    LayerCost, Metric, OperationSummary, QuantilePoint, Stalls, TrialPoint, Warning,
+    Analysis, ArmDepths, ArmDrain, ArmPrecondition, ArmSummary, Attribution, Cap, Check,
+    Comparison, DepthLevel, DepthResponse, EffectChange, Ending, Estimate, FORMAT, IndexSummary,
+    Interaction, JobSummary, LayerCost, Metric, OperationSummary, QuantilePoint, Stalls,
+    Steadiness, TrialPoint, Warning,
 };
 pub use analyzer::Analyzer;
 pub use diagnosis::{Confidence, Diagnosis, Suspect};
 pub use drain::drain_spec;
 pub use masked::{below_the_cap, depth_check, longest_below_the_cap, longest_depth_check};
 pub use phases::{Phases, Sustained};
+pub use precondition::{PASSES, precondition_spec};
 pub use progress::{ArmProgress, Progress};
 pub use statistics::{
     CpuFigures, DeviceFigures, DeviceSummary, DirectionFigures, Interval, IntervalDevice,

@@ -7,6 +7,7 @@ use crate::analysis::{Analysis, ArmDrain, DepthResponse};
 use crate::analyzer::Analyzer;
 use crate::drain::{self, KeptUp};
 use crate::masked::{self, Level};
+use crate::precondition;
 use crate::progress::Progress;
 
 /// One [`Analyzer`] per phase. Each keeps its own error rate: a verdict is about its phase, and
@@ -100,6 +101,29 @@ impl Phases {
                 analyzer.add_unmasked(analysis);
             }
         }
+    }
+
+    /// Takes in how the arms were preconditioned ([`crate::precondition_spec`]).
+    pub fn preconditioned_by(&mut self, rounds: &Self) {
+        let workloads = self.each.iter().map(|(head, _)| &head.spec.workload);
+        let places = precondition::places(workloads);
+        for ((experiment, analyzer), places) in self.each.iter_mut().zip(places) {
+            let spec = &experiment.spec;
+            let at = |place: Option<usize>| rounds.each.get(place?).map(|(_, of)| of);
+            let [fill, steady] = places.map(at);
+            let arms = (0..).zip(&spec.arms);
+            let told = arms.map(|(at, arm)| {
+                let [passes, rounds] = [fill, steady].map(|phase| phase.map(|of| of.rounds(at)));
+                precondition::arm(arm, &spec.workload, passes.as_deref(), rounds.as_deref())
+            });
+            analyzer.with_preconditioned(told.collect());
+        }
+    }
+
+    /// As preconditioning: whether a phase of it is steady on an arm.
+    pub fn is_steady(&self, arm: usize, phase: usize) -> bool {
+        let Some((head, analyzer)) = self.each.get(phase) else { return false };
+        precondition::is_steady(&head.spec.workload, &analyzer.rounds(arm))
     }
 
     /// Takes in what was seen while the credits of the arms were spent ([`crate::drain_spec`]), and

@@ -219,6 +219,11 @@ pub struct LoadArgs {
     /// Change the workload: KEY=VALUE or JOB.KEY=VALUE, e.g. depth=32
     #[arg(long = "set", value_name = "KEY=VALUE", help_heading = "Load")]
     pub set: Vec<String>,
+    /// Before anything is measured, write the span of the test files twice, then run
+    /// the workload in rounds until it is steady, 25 at most: a fresh SSD or thin
+    /// volume writes at a rate that does not last
+    #[arg(long, help_heading = "Load")]
+    pub precondition: bool,
     /// Load each arm until its burst credits are spent, at most so long [default: 2m]
     #[arg(long, value_name = "TIME", num_args = 0..=1, require_equals = true, default_missing_value = "2m", help_heading = "Load")]
     pub drain: Option<String>,

@@ -1,17 +1,18 @@
-//! What is run beside an experiment: its arms drained before, and, where they turn out equal, other
-//! loads after it. Is there a cap above them, and what does it hide?
+//! What is run beside an experiment: its arms preconditioned and drained before, and, where they turn
+//! out equal, other loads after it. Is there a cap above them, and what does it hide?
 
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use anyhow::Result;
-use iotax_analyze::{Phases, Sustained, below_the_cap, depth_check, drain_spec};
+use iotax_analyze::{Phases, Sustained, below_the_cap, depth_check, drain_spec, precondition_spec};
 use iotax_plan::Plan;
 use iotax_record::{End, Experiment, SideRecord, Writer};
 use iotax_rig::Rig;
-use iotax_run::{Drivers, Setup};
-use iotax_spec::Spec;
+use iotax_run::{Drivers, Observer, Setup};
+use iotax_spec::{Spec, Workload};
 use jiff::Timestamp;
 
 use crate::progress::ProgressLine;
@@ -24,15 +25,48 @@ pub struct Ground<'a> {
     pub drivers: &'a Drivers,
     pub stop: &'a Arc<AtomicBool>,
     pub quiet: bool,
+    /// What was run before the main experiment took.
+    pub spent: Duration,
 }
 
 impl Ground<'_> {
+    /// Does what is asked for before anything is measured, and adds what it showed to `phases`.
+    /// Returns what each arm keeps up, where that is known. Whoever writes the span spends burst
+    /// credits too, so they are spent last.
+    pub fn before(&mut self, measured: &Plan, phases: &mut Phases) -> Result<Sustained> {
+        let asked = self.experiment.spec.side_runs;
+        if asked.precondition && self.precondition(measured, phases)? {
+            return Ok(Sustained::default());
+        }
+        asked.drain_ns.map_or(Ok(Sustained::default()), |limit_ns| self.drain(limit_ns, phases))
+    }
+
+    /// Writes the span of all arms, and their workload until it is steady, and adds what that showed
+    /// to `phases`. Returns whether the user stopped it. `measured`: the schedule that follows.
+    fn precondition(&mut self, measured: &Plan, phases: &mut Phases) -> Result<bool> {
+        let Some(spec) = precondition_spec(&self.experiment.spec) else { return Ok(false) };
+        let workloads: Vec<Workload> = self.experiment.spec.phases().cloned().collect();
+        let least_ns = measured.block_ns(measured.arms).saturating_mul(measured.min_blocks.into());
+        let reserve = Duration::from_nanos(least_ns);
+        let (rounds, end) = self.run(
+            (SideRecord::Precondition, spec),
+            &Sustained::default(),
+            Phases::new,
+            |setup, writer, phases, line| {
+                iotax_run::precondition(setup, (&workloads, reserve), writer, phases, line)
+            },
+        )?;
+        phases.preconditioned_by(&rounds);
+        Ok(end.interrupted)
+    }
+
     /// Spends the burst credits of all arms, each for at most `limit_ns`. Returns what each then
     /// keeps up, and adds it to `phases`.
-    pub fn drain(&mut self, limit_ns: u64, phases: &mut Phases) -> Result<Sustained> {
+    fn drain(&mut self, limit_ns: u64, phases: &mut Phases) -> Result<Sustained> {
         let spec = drain_spec(&self.experiment.spec, limit_ns);
+        let what = (SideRecord::Drain, spec);
         let (stretches, _) =
-            self.run(SideRecord::Drain, spec, &Sustained::default(), Phases::new)?;
+            self.run(what, &Sustained::default(), Phases::new, iotax_run::drain)?;
         Ok(phases.drained_by(&stretches))
     }
 
@@ -45,18 +79,20 @@ impl Ground<'_> {
         end: &End,
     ) -> Result<bool> {
         let asked = self.experiment.spec.side_runs;
+        let over_ns = end.wall_ns.saturating_add(nanos(self.spent));
         if !asked.depth_check || end.interrupted || end.gave_up {
             return Ok(end.interrupted);
         }
         let Some(spec) = depth_check(&self.experiment.spec, &phases.finish(Some(end))) else {
             return Ok(false);
         };
-        if !fits(&self.experiment.spec, end.wall_ns, &spec) {
+        if !fits(&self.experiment.spec, over_ns, &spec) {
             return Ok(false);
         }
         let sustained = sustained.of_follow_up(&self.experiment.spec, &spec);
         let make = |experiment: &Experiment| Phases::of_depth_check(experiment, phases);
-        let (check, ended) = self.run(SideRecord::DepthCheck, spec, &sustained, make)?;
+        let what = (SideRecord::DepthCheck, spec);
+        let (check, ended) = self.run(what, &sustained, make, iotax_run::run)?;
         phases.checked_at_depths(&check);
         if ended.interrupted || !asked.unmask {
             return Ok(ended.interrupted);
@@ -64,41 +100,63 @@ impl Ground<'_> {
         let Some(spec) = below_the_cap(&self.experiment.spec, &phases.finish(Some(end))) else {
             return Ok(false);
         };
-        if !fits(&self.experiment.spec, end.wall_ns.saturating_add(ended.wall_ns), &spec) {
+        if !fits(&self.experiment.spec, over_ns.saturating_add(ended.wall_ns), &spec) {
             return Ok(false);
         }
+        let what = (SideRecord::Unmask, spec);
         let (loads, ended) =
-            self.run(SideRecord::Unmask, spec, &Sustained::default(), Phases::of_loads)?;
+            self.run(what, &Sustained::default(), Phases::of_loads, iotax_run::run)?;
         phases.unmasked_by(&loads, Some(&ended));
         Ok(ended.interrupted)
     }
 
     fn run(
         &mut self,
-        what: SideRecord,
-        spec: Spec,
+        (what, spec): (SideRecord, Spec),
         sustained: &Sustained,
         make: impl Fn(&Experiment) -> Phases,
+        run: impl FnOnce(
+            Setup<'_>,
+            &mut Writer,
+            &mut Phases,
+            &mut dyn Observer,
+        ) -> Result<End, iotax_run::Error>,
     ) -> Result<(Phases, End)> {
         let plan = Plan::new(&spec);
         let started = Timestamp::now().to_string();
         let experiment = Experiment { spec, started, ..self.experiment.clone() };
         let mut writer = Writer::create(&what.directory(self.dir), &experiment)?;
         let mut phases = make(&experiment);
-        let mut line = ProgressLine::new(&plan, self.quiet).titled(what.name());
-        let run = if what == SideRecord::Drain { iotax_run::drain } else { iotax_run::run };
+        let mut line =
+            ProgressLine::new(&timed(what, &plan, self.experiment), self.quiet).titled(what.name());
+        let counters = line.live();
         let setup = Setup {
             experiment: &experiment,
             plan: &plan,
             rig: self.rig,
             drivers: self.drivers,
             stop: self.stop,
-            live: None,
+            live: (what == SideRecord::Precondition).then_some(&*counters),
             sustained,
+            spent: Duration::ZERO,
         };
         let end = run(setup, &mut writer, &mut phases, &mut line)?;
         Ok((phases, end))
     }
+}
+
+/// The plan without passes over spans: these end when they are through, whatever it says.
+fn timed(what: SideRecord, plan: &Plan, main: &Experiment) -> Plan {
+    let mut timed = plan.clone();
+    if what == SideRecord::Precondition {
+        let fills = main.spec.phases().filter(|phase| phase.fill().is_some()).count();
+        timed.phases.drain(..fills);
+    }
+    timed
+}
+
+fn nanos(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 
 /// Whether the time that the experiment was given, of which so much is over, is enough for this, too.

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result};
-use iotax_analyze::{Phases, Sustained};
+use iotax_analyze::Phases;
 use iotax_plan::Plan;
 use iotax_record::{Experiment, FORMAT, Writer};
 use iotax_rig::{Options, Rig};
@@ -14,7 +15,7 @@ use jiff::Timestamp;
 
 use crate::args::{DocumentedArgs, LoadArgs, OutputArgs};
 use crate::destination::Destination;
-use crate::exit::Exit;
+use crate::exit::{Exit, Usage};
 use crate::follow_up::Ground;
 use crate::iostat::{self, Shown};
 use crate::progress::ProgressLine;
@@ -35,7 +36,7 @@ pub fn measure(
     // Before the files of the arms are laid out, which may take minutes.
     destination.refuse_unusable()?;
     let drivers = Drivers::find(&spec)?;
-    let mut progress = ProgressLine::new(&plan, args.quiet);
+    let progress = ProgressLine::new(&plan, args.quiet);
 
     same_storage::warn_in_comparison(&spec.arms);
     say_unheeded(&spec);
@@ -52,6 +53,7 @@ pub fn measure(
         },
     )?;
     rig.heed(Arc::clone(&stop));
+    refuse_to_precondition_in_vain(&spec, &rig)?;
     if !prepare(&spec, &mut rig, (&drivers, &progress), &stop)? {
         return Ok(Exit::Interrupted);
     }
@@ -66,15 +68,17 @@ pub fn measure(
     let dir = destination.claim()?;
     let mut writer = Writer::create(&dir, &experiment)?;
     let mut phases = Phases::new(&experiment);
-    let sustained = match experiment.spec.side_runs.drain_ns {
-        Some(limit_ns) => {
-            let (dir, experiment) = (dir.as_path(), &experiment);
-            let (rig, drivers, stop, quiet) = (&mut rig, &drivers, &stop, args.quiet);
-            let mut ground = Ground { dir, experiment, rig, drivers, stop, quiet };
-            ground.drain(limit_ns, &mut phases)?
-        }
-        None => Sustained::default(),
+    progress.clear();
+    let begun = Instant::now();
+    let sustained = {
+        let (dir, experiment) = (dir.as_path(), &experiment);
+        let (rig, drivers, stop, quiet) = (&mut rig, &drivers, &stop, args.quiet);
+        let spent = Duration::ZERO;
+        let mut ground = Ground { dir, experiment, rig, drivers, stop, quiet, spent };
+        ground.before(&plan, &mut phases)?
     };
+    let spent = begun.elapsed();
+    let mut progress = ProgressLine::new(&plan, args.quiet);
     let setup = Setup {
         experiment: &experiment,
         plan: &plan,
@@ -83,6 +87,7 @@ pub fn measure(
         stop: &stop,
         live: None,
         sustained: &sustained,
+        spent,
     };
     let mut shown = Shown { line: &mut progress, experiment: &experiment, iostat: load.iostat };
     let ended = iotax_run::run(setup, &mut writer, &mut phases, &mut shown);
@@ -90,7 +95,7 @@ pub fn measure(
     let followed = ended.as_ref().map_or(Ok(false), |end| {
         let (dir, experiment) = (dir.as_path(), &experiment);
         let (rig, drivers, stop, quiet) = (&mut rig, &drivers, &stop, args.quiet);
-        let mut ground = Ground { dir, experiment, rig, drivers, stop, quiet };
+        let mut ground = Ground { dir, experiment, rig, drivers, stop, quiet, spent };
         ground.follow_up(&sustained, &mut phases, end)
     });
     drop(watch);
@@ -118,6 +123,23 @@ fn say_unheeded(spec: &Spec) {
         for line in arm.unheeded(&spec.all_at_once()) {
             eprintln!("note: arm {}: {line}", arm.name);
         }
+    }
+}
+
+/// Files of an arm that is made anew for each of its turns are new in each, whatever was written
+/// before.
+fn refuse_to_precondition_in_vain(spec: &Spec, rig: &Rig) -> Result<()> {
+    let mut anew = (0..spec.arms.len()).filter(|arm| rig.is_made_anew(*arm));
+    match anew.next().filter(|_| spec.side_runs.precondition) {
+        Some(arm) => Err(Usage(format!(
+            "arm {} takes turns with others on its device and is made anew for each of them, so \
+             --precondition would be in vain; precondition the device alone before, as in \
+             `iotax run --precondition WORKLOAD 'dev(path=...)' --destroy ...`, and leave it out \
+             here",
+            spec.arms[arm].name
+        ))
+        .into()),
+        None => Ok(()),
     }
 }
 

@@ -169,6 +169,7 @@ pub fn wrap_at(columns: usize, out: &mut String, text: &str, first_indent: &str,
     let options = textwrap::Options::new(columns)
         .initial_indent(first_indent)
         .subsequent_indent(indent)
+        .word_separator(textwrap::WordSeparator::Custom(iotax_report::parts_of_paths))
         // Half of `dm-crypt` is no name.
         .word_splitter(textwrap::WordSplitter::NoHyphenation);
     out.push_str(&textwrap::fill(text, options));

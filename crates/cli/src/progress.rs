@@ -1,12 +1,19 @@
 //! The progress line: arm, block, current intervals, time left. On stderr, only on a terminal.
 
+mod filling;
+
+use std::fmt;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use indicatif::{HumanBytes, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use iotax_analyze::Progress as Look;
+use iotax_load::Live;
 use iotax_plan::Plan;
 use iotax_rig::Progress as Preparing;
 use iotax_run::{Event, Observer};
+
+use self::filling::Filling;
 
 /// Shows how a run goes.
 pub struct ProgressLine {
@@ -14,7 +21,9 @@ pub struct ProgressLine {
     /// What is run, where it is not the experiment itself.
     title: String,
     plan: Plan,
-    started: Instant,
+    filling: Filling,
+    /// Of the first trial.
+    started: Option<Instant>,
     /// Time per block, ramp and measured time only; replaced by what blocks really took.
     block: Duration,
     trial: String,
@@ -32,14 +41,21 @@ impl ProgressLine {
         } else {
             ProgressBar::new_spinner()
         };
+        let filling = Filling::default();
+        let pass = filling.clone();
         bar.set_style(
-            ProgressStyle::with_template("{spinner} {wide_msg}").expect("the template is constant"),
+            ProgressStyle::with_template("{spinner} {wide_msg}{pass}")
+                .expect("the template is constant")
+                .with_key("pass", move |state: &_, out: &mut dyn fmt::Write| {
+                    pass.write(state, out);
+                }),
         );
         bar.enable_steady_tick(Duration::from_millis(200));
         Self {
             bar,
             title: String::new(),
-            started: Instant::now(),
+            started: None,
+            filling,
             block: Duration::from_nanos(plan.block_ns(plan.arms)),
             trial: String::new(),
             looked: String::new(),
@@ -54,6 +70,11 @@ impl ProgressLine {
     pub fn titled(mut self, title: &str) -> Self {
         self.title = format!("{title}: ");
         self
+    }
+
+    /// Counters of a load; while they are those of a pass over a span, the line follows them.
+    pub fn live(&self) -> Arc<Live> {
+        self.filling.live()
     }
 
     /// Shows how far the rig is.
@@ -84,19 +105,31 @@ impl ProgressLine {
     }
 
     fn show(&self) {
+        if self.filling.is_under_way() {
+            self.bar.set_message(format!("{}{}", self.title, self.trial));
+            return;
+        }
         let blocks = self.expected_blocks.max(self.done_blocks + 1);
         let left = self.block * blocks.saturating_sub(self.done_blocks);
         let longest = Duration::from_nanos(self.plan.duration_ns().1);
-        let at_most = longest.saturating_sub(self.started.elapsed());
+        let at_most = longest.saturating_sub(self.elapsed());
         let (left, at_most) = (seconds(left.min(at_most)), seconds(at_most));
         let (title, trial, looked) = (&self.title, &self.trial, &self.looked);
         self.bar
             .set_message(format!("{title}{trial} · about {left} left, at most {at_most}{looked}"));
     }
 
-    fn look(&mut self, look: &Look) {
+    fn block_ended(&mut self) {
         self.done_blocks += 1;
-        self.block = self.started.elapsed() / self.done_blocks;
+        self.block = self.elapsed() / self.done_blocks;
+    }
+
+    fn elapsed(&self) -> Duration {
+        self.started.map_or(Duration::ZERO, |started| started.elapsed())
+    }
+
+    fn look(&mut self, look: &Look) {
+        self.block_ended();
         let needed = look.arms.iter().filter_map(|arm| arm.blocks_needed).max();
         self.expected_blocks = needed.unwrap_or(self.done_blocks + 1).min(self.plan.max_blocks);
         let intervals: Vec<String> = look
@@ -118,9 +151,16 @@ impl Observer for ProgressLine {
             Event::TrialStarts { block, arm, phase, place, trials_in_block } => {
                 let (block, place) = (block + 1, place + 1);
                 let phase = phase.map(|name| format!(": {name}")).unwrap_or_default();
+                self.started.get_or_insert_with(Instant::now);
                 self.trial = format!("block {block}, {place}/{trials_in_block} {arm}{phase}");
             }
-            Event::TrialEnded(_) => {}
+            Event::PassStarts { pass, passes, arm, bytes } => {
+                let (pass, size) = (pass + 1, HumanBytes(*bytes));
+                self.trial = format!("pass {pass}/{passes} over {size} of {arm}");
+                self.filling.begins(*bytes);
+            }
+            Event::TrialEnded(_) => self.filling.ends(),
+            Event::RoundEnded => self.block_ended(),
             Event::Looked(look) => self.look(look),
         }
         self.show();

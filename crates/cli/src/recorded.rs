@@ -85,6 +85,7 @@ pub fn add_side_records(
             }
         }
         match side {
+            SideRecord::Precondition => phases.preconditioned_by(&own),
             SideRecord::Drain => drop(phases.drained_by(&own)),
             SideRecord::DepthCheck => phases.checked_at_depths(&own),
             SideRecord::Unmask => {

@@ -81,6 +81,7 @@ pub fn run(args: &RunArgs) -> Result<Spec> {
     let seed = seed(args.load.seed);
     let mut spec = load.into_spec(|first| Spec::single(first, arm, stop, seed))?;
     spec.side_runs.drain_ns = drain(&args.load)?;
+    spec.side_runs.precondition = args.load.precondition;
     finish(spec, &args.load, Path::new("."))
 }
 
@@ -177,6 +178,7 @@ fn side_runs(asked: SideRuns, args: &MeasureArgs) -> Result<SideRuns> {
     Ok(SideRuns {
         depth_check: !no_depth_check && (asked.depth_check || unmask),
         unmask: !no_depth_check && (asked.unmask || unmask),
+        precondition: asked.precondition || args.load.precondition,
         drain_ns: drain(&args.load)?.or(asked.drain_ns),
     })
 }
@@ -227,6 +229,7 @@ pub fn seed(asked: Option<u64>) -> u64 {
 fn finish(mut spec: Spec, args: &LoadArgs, directory: &Path) -> Result<Spec> {
     engines(&mut spec.arms, &args.engine)?;
     spec.validate_drivers()?;
+    spec.validate_precondition()?;
     refuse_with_fio(&spec)?;
     let directory = std::path::absolute(directory)?;
     let home = std::env::home_dir();

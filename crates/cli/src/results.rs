@@ -191,6 +191,7 @@ fn refuse_what_runs(args: &CompareArgs) -> Result<()> {
         ("--tight", certainty.tight),
         ("--max-blocks", certainty.max_blocks.is_some()),
         ("--max-time", certainty.max_time.is_some()),
+        ("--precondition", load.precondition),
         ("--drain", load.drain.is_some()),
         ("--unmask", args.measure.caps.unmask),
         ("--no-depth-check", args.measure.caps.no_depth_check),

@@ -16,6 +16,7 @@
 //! | `native::engines::*` | one file per engine: null, psync, mmap, `io_uring`, vdisk |
 //! | `native::access::*` | what comes next: one file per kind of order, sizes, marks between I/Os |
 //! | `native::pace`, `window` | when, and what is counted |
+//! | `native::fill` | one pass over all that a workload uses |
 //! | `native::affinity`, `warm` | before the start: CPUs, and a warm cache |
 //! | `native::sigbus`, `trouble` | surviving and describing failures |
 //! | `index` | versions of an index, published, loaded and searched beside the jobs |
@@ -50,4 +51,4 @@ pub use driver::{LoadDriver, Progress, Request, Target};
 pub use error::Error;
 pub use fio::{Fio, refuse_with_fio};
 pub use live::{Live, Scene};
-pub use native::{Native, calibrate};
+pub use native::{Filler, Native, calibrate};

@@ -54,7 +54,7 @@ fn a_longer_run_makes_no_more_allocations() {
     let directory = tempfile::tempdir().unwrap();
     let disk = disk(&[mem(16 * MIB)]);
     for engine in [Engine::Null, Engine::Psync, Engine::IoUring, Engine::Vdisk] {
-        for pace in [Pace::Closed, Pace::Poisson { iops: 5000.0 }] {
+        for pace in [Pace::Closed, Pace::Poisson { iops: 20_000.0 }] {
             let target = match engine {
                 Engine::Vdisk => Target::Disk(&disk),
                 _ => Target::Path(directory.path()),
@@ -62,9 +62,10 @@ fn a_longer_run_makes_no_more_allocations() {
             // The first run pays for what is set up once per process.
             allocations(engine, pace, 10, target);
             let short = allocations(engine, pace, 10, target);
-            let long = allocations(engine, pace, 1000, target);
-            // Formatting /proc/stat's length may differ by a reallocation or two.
-            assert!(long <= short + 8, "{engine:?}: {short} allocations, then {long}");
+            let long = allocations(engine, pace, 10_000, target);
+            // A longer run is sampled more often, and what it reads of /proc differs in length; but
+            // not one I/O in a hundred may cost an allocation.
+            assert!(long <= short + 80, "{engine:?}: {short} allocations, then {long}");
         }
     }
 }

@@ -8,6 +8,8 @@ use crate::store::Reader;
 /// What was run beside the experiment itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SideRecord {
+    /// The span written, and the workload until it is steady, before anything is measured.
+    Precondition,
     /// Load until burst credits are spent, before anything is measured.
     Drain,
     /// The same load at other depths: do equal arms sit on a cap?
@@ -18,11 +20,12 @@ pub enum SideRecord {
 
 impl SideRecord {
     /// All, in the order in which they run.
-    pub const ALL: [Self; 3] = [Self::Drain, Self::DepthCheck, Self::Unmask];
+    pub const ALL: [Self; 4] = [Self::Precondition, Self::Drain, Self::DepthCheck, Self::Unmask];
 
     /// Its name.
     pub const fn name(self) -> &'static str {
         match self {
+            Self::Precondition => "precondition",
             Self::Drain => "drain",
             Self::DepthCheck => "depth-check",
             Self::Unmask => "unmask",

@@ -5,7 +5,7 @@ use iotax_record::Experiment;
 use iotax_spec::Design;
 
 use crate::tables::{self, Cell, Head, Table};
-use crate::{bandwidth, format, sentence, words};
+use crate::{bandwidth, format, preconditioning, sentence, words};
 
 /// What follows the verdict about caps.
 pub(crate) fn sentences(experiment: &Experiment, analysis: &Analysis) -> Vec<String> {
@@ -146,11 +146,13 @@ fn unmasked(analysis: &Analysis, design: &Design) -> Vec<(String, Table)> {
     analysis.unmasked.iter().filter_map(titled).collect()
 }
 
-/// All tables about caps, with their titles.
+/// All tables about caps, and about what was done beforehand, with their titles.
 pub(crate) fn all(analysis: &Analysis, design: &Design) -> Vec<(String, Table)> {
     let depths = depths(analysis).map(|table| ("At other depths".to_owned(), table));
     let drained = drained(analysis).map(|table| ("Drained beforehand".to_owned(), table));
-    unmasked(analysis, design).into_iter().chain(depths).chain(drained).collect()
+    let preconditioned = preconditioning::table(analysis);
+    let beforehand = preconditioned.into_iter().chain(drained);
+    unmasked(analysis, design).into_iter().chain(depths).chain(beforehand).collect()
 }
 
 /// What each arm did while its burst credits were spent.

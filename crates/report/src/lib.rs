@@ -36,6 +36,7 @@ mod markdown;
 mod notices;
 mod page;
 mod phases;
+mod preconditioning;
 mod provenance;
 mod redact;
 mod sentence;
@@ -54,6 +55,7 @@ pub use iostat::iostat;
 pub use json::{COMPARE_FORMAT, json_compare, json_run, json_text};
 pub use limits::{Search, limits_csv, limits_html, limits_json, limits_markdown, limits_text};
 pub use markdown::markdown;
+pub use page::parts_of_paths;
 pub use phases::{
     Part, phases_html, phases_json_compare, phases_json_run, phases_markdown, phases_text,
 };

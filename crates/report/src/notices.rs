@@ -90,6 +90,7 @@ mod tests {
             attribution: None,
             depths: Vec::new(),
             drained: Vec::new(),
+            preconditioned: Vec::new(),
             unmasked: Vec::new(),
             documented: Vec::new(),
             causes: Vec::new(),

@@ -159,7 +159,14 @@ impl Page {
     }
 }
 
-/// Words, and of paths their parts: a line may end with a slash.
-fn parts_of_paths(line: &str) -> Box<dyn Iterator<Item = Word<'_>> + '_> {
-    Box::new(line.split_inclusive([' ', '/']).map(Word::from))
+/// Words for [`WordSeparator::Custom`], and of long ones, which are paths or lists of choices, the
+/// parts: a line may end with a slash or `|`, but half of `I/O` is no word.
+pub fn parts_of_paths(line: &str) -> Box<dyn Iterator<Item = Word<'_>> + '_> {
+    const LONG: usize = 24;
+    let words = line.split_inclusive(' ');
+    let parts = words.flat_map(|word| {
+        let has_parts = word.len() > LONG;
+        word.split_inclusive(move |c| has_parts && ['/', '|'].contains(&c))
+    });
+    Box::new(parts.map(Word::from))
 }

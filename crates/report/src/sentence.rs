@@ -5,7 +5,7 @@ use iotax_analyze::{Analysis, Comparison, Metric, Verdict};
 use iotax_record::Experiment;
 use iotax_spec::Design;
 
-use crate::{bandwidth, caps, doctor, format, stalls, tables, words};
+use crate::{bandwidth, caps, doctor, format, preconditioning, stalls, tables, words};
 
 /// Arms up to which each one gets a sentence; above that they are counted.
 const MAX_SENTENCES: usize = 4;
@@ -18,6 +18,7 @@ pub(crate) fn verdict(experiment: &Experiment, analysis: &Analysis) -> Vec<Strin
         Design::Peel { .. } => peel(analysis),
     };
     sentences.extend(cpu(analysis));
+    sentences.extend(preconditioning::sentences(analysis));
     sentences.extend(caps::sentences(experiment, analysis));
     sentences.extend(analysis.documented.iter().map(documented));
     sentences.extend(causes(analysis));

@@ -129,6 +129,7 @@ pub(crate) const fn check(check: Check) -> &'static str {
         Check::NotInterleaved => "not interleaved",
         Check::DifferentStorage => "different storage",
         Check::RegimeShift => "shift of regime",
+        Check::NotSteady => "not at steady state",
         Check::Dependence => "dependent blocks",
         Check::Precision => "precision",
     }
@@ -150,6 +151,7 @@ pub(crate) const fn is_severe(check: Check) -> bool {
         | Check::CacheAnswered
         | Check::AnotherJob
         | Check::DifferentStorage
+        | Check::NotSteady
         | Check::ScheduleSlip => true,
         Check::LayerCache
         | Check::Steal

@@ -88,6 +88,12 @@ pub(crate) fn check(
             Ok(Ground::Anonymous { facts, .. }) if sharing == Sharing::Nothing => {
                 grounds.push(Ground::Anonymous { facts, key: index.to_string().into() });
             }
+            Ok(Ground::Existing(facts) | Ground::OnExisting(facts))
+                if spec.side_runs.precondition =>
+            {
+                let (arm, path) = (arm.name.clone(), Some(facts.path.clone()));
+                refusals.push(Refusal { arm, path, obstacle: Obstacle::WouldPrecondition });
+            }
             Ok(ground) => grounds.push(ground),
             Err((path, obstacle)) => {
                 refusals.push(Refusal { arm: arm.name.clone(), path: Some(path), obstacle });

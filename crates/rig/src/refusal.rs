@@ -215,6 +215,13 @@ pub enum Obstacle {
          file that does not exist yet"
     )]
     WritesToFile,
+    /// A file or device that is only read.
+    #[error(
+        "preconditioning writes all of the span, and what is named by its path is only read; leave \
+         --precondition out, or name a directory on it, or give a device's content up: \
+         dev(path=...) with --destroy"
+    )]
+    WouldPrecondition,
     /// No room for one I/O.
     #[error("is empty; {advice}")]
     Empty {

@@ -8,12 +8,20 @@ pub(crate) struct Budget {
     started: Instant,
     limit: Option<Duration>,
     longest_block: Duration,
+    /// What was over before it started.
+    spent: Duration,
 }
 
 impl Budget {
     pub(crate) fn new(started: Instant, limit_ns: Option<u64>, expected_block_ns: u64) -> Self {
         let limit = limit_ns.map(Duration::from_nanos);
-        Self { started, limit, longest_block: Duration::from_nanos(expected_block_ns) }
+        let longest_block = Duration::from_nanos(expected_block_ns);
+        Self { started, limit, longest_block, spent: Duration::ZERO }
+    }
+
+    /// Counts what was run before: the limit is for all of it.
+    pub(crate) fn takes_in(&mut self, spent: Duration) {
+        self.spent += spent;
     }
 
     /// Notes how long a block really took, switching included.
@@ -23,7 +31,7 @@ impl Budget {
 
     /// Whether one more block fits at `now`. The first block always does.
     pub(crate) fn allows(&self, block: u32, now: Instant) -> bool {
-        let elapsed = now.saturating_duration_since(self.started);
+        let elapsed = self.spent + now.saturating_duration_since(self.started);
         block == 0 || self.limit.is_none_or(|limit| elapsed + self.longest_block <= limit)
     }
 }
@@ -41,6 +49,8 @@ mod tests {
         assert!(!budget.allows(1, at(8)));
         budget.block_took(Duration::from_secs(5));
         assert!(!budget.allows(2, at(6)));
+        budget.takes_in(Duration::from_secs(2));
+        assert!(budget.allows(1, at(3)) && !budget.allows(1, at(4)), "7 s are over at the fifth");
         assert!(budget.allows(0, at(99)), "a run without any block would be of no use");
     }
 }

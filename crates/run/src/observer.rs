@@ -23,6 +23,19 @@ pub enum Event<'a> {
         /// Trials in the block.
         trials_in_block: usize,
     },
+    /// A pass over the span of an arm is about to start: preconditioning.
+    PassStarts {
+        /// Which, from 0.
+        pass: u32,
+        /// How many there will be.
+        passes: u32,
+        /// Name of the arm.
+        arm: &'a str,
+        /// Bytes that it writes, where there is room for them.
+        bytes: u64,
+    },
+    /// A round of preconditioning ended.
+    RoundEnded,
     /// A trial ended and is on disk.
     TrialEnded(&'a Trial),
     /// A block ended and its data were looked at.

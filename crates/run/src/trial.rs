@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use iotax_analyze::Sustained;
-use iotax_load::{Live, Request, Target};
+use iotax_load::{Filler, Live, LoadDriver, Request, Target};
 use iotax_plan::Plan;
 use iotax_record::{JobRecord, LoadRecord, Outcome, Trial};
 use iotax_rig::{Place, Rig};
@@ -29,10 +29,29 @@ pub(crate) struct Bench<'a> {
 
 impl Bench<'_> {
     /// Runs one phase on arm `arm` once. Never fails: a failure is what the trial records.
-    pub(crate) fn trial(&mut self, (block, slot): (u32, u32), arm: usize, phase: usize) -> Trial {
+    pub(crate) fn trial(&mut self, place: (u32, u32), arm: usize, phase: usize) -> Trial {
+        let driver = self.drivers.of(&self.spec.arms[arm]).map_err(|error| error.to_string());
+        self.driven(place, (arm, phase), driver)
+    }
+
+    /// Writes once all that `of` uses on arm `arm`; `phase` is its [`Workload::fill`].
+    pub(crate) fn pass(
+        &mut self,
+        place: (u32, u32),
+        arm: usize,
+        (phase, of): (usize, &Workload),
+    ) -> Trial {
+        self.driven(place, (arm, phase), Ok(&Filler { of }))
+    }
+
+    fn driven(
+        &mut self,
+        (block, slot): (u32, u32),
+        (arm, phase): (usize, usize),
+        driver: Result<&dyn LoadDriver, String>,
+    ) -> Trial {
         let switching = Instant::now();
         let made_anew = self.rig.is_made_anew(arm);
-        let driver = self.drivers.of(&self.spec.arms[arm]).map_err(|error| error.to_string());
         let device = self.rig.site(arm).device.clone();
         let place = self.rig.up(arm).map_err(|error| error.to_string()).and_then(|place| {
             let (target, driver) = (target(place), driver?);

@@ -1,7 +1,7 @@
 //! The trial loop.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use iotax_analyze::{Phases, Sustained};
 use iotax_load::Live;
@@ -36,6 +36,8 @@ pub struct Setup<'a> {
     /// What each arm keeps up once its burst credits are spent: those that came back are spent
     /// before each trial.
     pub sustained: &'a Sustained,
+    /// How much of the time limit is over already.
+    pub spent: Duration,
 }
 
 /// Runs the experiment to its end: blocks of trials, each written down as it ends, until the data
@@ -47,7 +49,7 @@ pub fn run(
     observer: &mut dyn Observer,
 ) -> Result<End, Error> {
     let started = Instant::now();
-    let Setup { experiment, plan, rig, drivers, stop, live, sustained } = setup;
+    let Setup { experiment, plan, rig, drivers, stop, live, sustained, spent } = setup;
     let spec = &experiment.spec;
     let bench = Bench { spec, plan, rig, drivers, stop, live, started, sustained };
     let mut walk = Walk {
@@ -55,6 +57,7 @@ pub fn run(
         writer,
         phases,
         observer,
+        spent,
         slot: 0,
         failures: vec![vec![0; plan.phases.len()]; plan.arms],
     };
@@ -72,6 +75,7 @@ struct Walk<'a> {
     writer: &'a mut Writer,
     phases: &'a mut Phases,
     observer: &'a mut dyn Observer,
+    spent: Duration,
     slot: u32,
     /// Failures in a row, per arm and phase.
     failures: Vec<Vec<u32>>,
@@ -83,6 +87,7 @@ impl Walk<'_> {
         let plan = self.bench.plan;
         let mut budget =
             Budget::new(self.bench.started, plan.max_time_ns, plan.block_ns(plan.arms));
+        budget.takes_in(self.spent);
         let mut open = vec![vec![true; plan.arms]; plan.phases.len()];
         for block in 0..plan.max_blocks {
             let block_started = Instant::now();

@@ -98,6 +98,7 @@ fn outcomes(root: &Path, fio: Fio) -> Vec<Outcome> {
         stop: &never,
         live: None,
         sustained: &Sustained::default(),
+        spent: Duration::ZERO,
     };
     let end = iotax_run::run(setup, &mut writer, &mut phases, &mut Silent).unwrap();
     assert_eq!((end.trials, end.gave_up), (Some(TRIALS), false));

@@ -19,6 +19,7 @@ mod limits;
 mod names;
 mod overrides;
 mod phases;
+mod precondition;
 mod presets;
 mod quote;
 mod side_runs;

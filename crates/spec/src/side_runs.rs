@@ -1,10 +1,10 @@
-//! What is run beside an experiment, for caps above its arms.
+//! What is run beside an experiment: before it, and for caps above its arms.
 
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 
-/// Draining, and the loads that may follow where arms turn out equal.
+/// Preconditioning and draining, and the loads that may follow where arms turn out equal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct SideRuns {
     /// Run equal arms at other depths, to see whether they sit on a cap.
@@ -13,6 +13,9 @@ pub struct SideRuns {
     /// Where they do, run loads that show what it hides.
     #[serde(default)]
     pub unmask: bool,
+    /// Write the span of the test files beforehand, and the workload until it is steady.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub precondition: bool,
     /// Spend the burst credits of each arm beforehand, for so long at most, in nanoseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drain_ns: Option<u64>,

@@ -416,6 +416,9 @@ pub enum Bound {
     Time,
     /// After each thread has moved so many bytes, or with the trial if that is earlier.
     Bytes(u64),
+    /// After each thread has been once over all of its span, in ascending order, or with the trial
+    /// if that is earlier.
+    Span,
 }
 
 /// A driver publishes index versions, a searcher loads them and answers queries.

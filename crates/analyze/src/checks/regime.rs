@@ -9,6 +9,11 @@ use crate::words::{count, metric, percent, two_digits};
 const FELL: &str = "Probably burst credits ran out; early in a run it may also be a cache that \
                     filled up, or a neighbour that began. If what lasts is to be measured, drain \
                     the credits first (--drain); if the burst, let the volume rest and run shorter.";
+const FELL_OF_WRITES: &str = "Probably burst credits ran out, or a fresh SSD had no erased blocks \
+                              left; early in a run it may also be a cache that filled up, or a \
+                              neighbour that began. If what lasts is to be measured, drain the \
+                              credits (--drain), or write the span first (--precondition); if the \
+                              burst, let the volume rest and run shorter.";
 const ROSE: &str = "Probably something else used the storage and ended, or the volume grew faster. \
                     If only the level since is of interest, run again.";
 const CHANGED: &str = "Something came or went that this arm alone has: a cache that filled up, \
@@ -88,7 +93,12 @@ fn of_all(evidence: &Evidence<'_>) -> Option<Warning> {
         check: Check::RegimeShift,
         arm: None,
         message,
-        advice: if is_worse { FELL } else { ROSE }.to_owned(),
+        advice: match is_worse {
+            true if spec.workload.writes() => FELL_OF_WRITES,
+            true => FELL,
+            false => ROSE,
+        }
+        .to_owned(),
         trials: u32::try_from(trials).unwrap_or(u32::MAX),
     })
 }

@@ -22,6 +22,7 @@
 //! | [`tail`] | are there enough samples behind a percentile |
 //! | [`stalls`] | which arm is slower if some trials completed nothing |
 //! | [`steady`] | has preconditioning reached steady state |
+//! | [`trend`] | did a level fall or rise steadily over the run |
 //! | [`bucket`] | does one saturated run show a token bucket |
 //! | [`regime`] | did a level change in the middle of the run |
 //! | [`factorial`] | which layer costs how much, and which pairs interact |
@@ -45,6 +46,7 @@ pub mod steady;
 pub mod stopping;
 pub(crate) mod student;
 pub mod tail;
+pub mod trend;
 pub mod trial_length;
 pub mod unpaired;
 pub mod verdict;

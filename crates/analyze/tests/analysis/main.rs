@@ -12,5 +12,6 @@ mod questions;
 mod regime;
 mod robust;
 mod stalls;
+mod steady;
 mod support;
 mod warnings;

@@ -104,12 +104,21 @@ impl Drop for Through<'_> {
 /// See [`LoadDriver::run`](crate::LoadDriver::run).
 pub fn run(request: &Request<'_>) -> Result<LoadRecord, Error> {
     let places = Places::resolve(request.workload, request.target)?;
-    layout::refuse_foreign_files(request.workload, request.target, &places)?;
     let threads = threads(request, &places)?;
+    play(request, &places, &threads)
+}
+
+/// Runs these threads, which are those of `request`'s jobs, and work in these places.
+pub fn play(
+    request: &Request<'_>,
+    places: &Places,
+    threads: &[Thread<'_>],
+) -> Result<LoadRecord, Error> {
+    layout::refuse_foreign_files(request.workload, request.target, places)?;
     if let Some(loads) = request.workload.index {
         index_threads::first_version(request.target, loads, request.seed)?;
     }
-    invalidate(request.target, &places)?;
+    invalidate(request.target, places)?;
     let published = Published::first();
     let stage = Stage {
         request,
@@ -121,7 +130,7 @@ pub fn run(request: &Request<'_>) -> Result<LoadRecord, Error> {
         index_running: AtomicUsize::new(if request.workload.index.is_some() { 2 } else { 0 }),
     };
     thread::scope(|scope| {
-        let started = start_jobs(scope, &stage, &threads)
+        let started = start_jobs(scope, &stage, threads)
             .and_then(|jobs| Ok((jobs, start_index(scope, &stage, &published)?)));
         let (jobs, index) = match started {
             Ok(handles) => handles,
@@ -143,7 +152,7 @@ pub fn run(request: &Request<'_>) -> Result<LoadRecord, Error> {
         }
         let (start_ns, system) = start.zip(system).expect("no thread failed, so they started");
         let index = index.into_iter().reduce(index::merge);
-        Ok(merge(&stage, start_ns, &threads, records, index, system))
+        Ok(merge(&stage, start_ns, threads, records, index, system))
     })
 }
 
@@ -212,13 +221,16 @@ fn threads<'a>(request: &'a Request<'a>, places: &'a Places) -> Result<Vec<Threa
                 files: place.files.iter().map(|file| &places.files[*file]).collect(),
                 span: place.span,
                 number,
-                // Odd multiples of the golden ratio scatter small numbers over all 64 bits.
-                seed: request.seed
-                    ^ (2 * u64::from(number) + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15),
+                seed: seed_of(request, number),
             });
         }
     }
     Ok(all)
+}
+
+/// The seed of a thread: odd multiples of the golden ratio scatter small numbers over all 64 bits.
+pub fn seed_of(request: &Request<'_>, thread: u16) -> u64 {
+    request.seed ^ (2 * u64::from(thread) + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15)
 }
 
 /// Cold caches for the jobs that want them.

@@ -19,6 +19,7 @@ pub mod window;
 
 mod affinity;
 mod calibrate;
+mod fill;
 mod index_threads;
 mod perform;
 #[cfg(test)]
@@ -27,6 +28,7 @@ mod warm;
 
 pub use calibrate::calibrate;
 pub use conduct::invalidate;
+pub use fill::Filler;
 
 use std::sync::atomic::AtomicBool;
 

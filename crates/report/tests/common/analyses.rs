@@ -1,13 +1,13 @@
 //! What analysing the experiments of the parent module could show.
 
 use iotax_analyze::{
-    Analysis, ArmDepths, ArmDrain, ArmSummary, Attribution, Cap, Check, Comparison, DepthLevel,
+    Analysis, ArmDepths, ArmSummary, Attribution, Cap, Check, Comparison, DepthLevel,
     DepthResponse, EffectChange, Ending, Estimate, FORMAT, IndexSummary, Interaction, JobSummary,
     LayerCost, Metric, OperationSummary, QuantilePoint, Stalls, TrialPoint, Verdict, Warning,
 };
 use iotax_record::Experiment;
 
-use super::{HOSTILE, noise};
+use super::{HOSTILE, beforehand, noise};
 
 const QUANTILES: [f64; 16] = [
     0.0, 0.01, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.98, 0.99, 0.995, 0.999, 0.9995, 0.9999, 0.99995,
@@ -122,6 +122,7 @@ fn analysis(
         attribution: None,
         depths: Vec::new(),
         drained: Vec::new(),
+        preconditioned: Vec::new(),
         unmasked: Vec::new(),
         causes: Vec::new(),
         documented: Vec::new(),
@@ -351,15 +352,8 @@ pub fn masked() -> Analysis {
         levels: vec![level(4, false), level(8, true), level(16, false)],
     };
     analysis.depths = vec![arm("base"), arm("luks")];
-    let drain = |name: &str| ArmDrain {
-        arm: name.to_owned(),
-        seconds: 25.0,
-        burst_iops: Some(12_000.0),
-        rate_iops: Some(4_000.0),
-        spent_ios: Some(80_000.0),
-        regime: Some("sustained".to_owned()),
-    };
-    analysis.drained = vec![drain("base"), drain("luks")];
+    analysis.drained = beforehand::drained();
+    analysis.preconditioned = beforehand::preconditioned();
     analysis
 }
 

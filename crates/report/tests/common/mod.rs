@@ -11,6 +11,7 @@
 )]
 
 pub mod analyses;
+mod beforehand;
 pub mod limits;
 pub mod machine;
 pub mod trials;

@@ -110,7 +110,8 @@ pub(super) fn side_runs(file: &SpecFile) -> Placed<SideRuns> {
         Some(time) => Some(units::parse_duration(&time.to_string()).at(&["drain"])?),
     };
     let depth_check = file.depth_check.unwrap_or(true);
-    SideRuns { depth_check, unmask: file.unmask, drain_ns }.validated().at(&["unmask"])
+    let SpecFile { unmask, precondition, .. } = *file;
+    SideRuns { depth_check, unmask, precondition, drain_ns }.validated().at(&["unmask"])
 }
 
 #[cfg(test)]
@@ -131,11 +132,12 @@ mod tests {
     #[test]
     fn what_the_arms_are_and_what_is_run_beside_them_can_be_said() {
         let spec = read(&format!(
-        "drain = \"90s\"\nunmask = true\n{TWO}[documented]\nvm = \"x\"\ncaching = \"readonly\"\nvariant = \"nvme\"\ndisk = {{ a = \"P10\", b = \"P20\" }}\n"
+        "drain = \"90s\"\nprecondition = true\nunmask = true\n{TWO}[documented]\nvm = \"x\"\ncaching = \"readonly\"\nvariant = \"nvme\"\ndisk = {{ a = \"P10\", b = \"P20\" }}\n"
     ))
     .unwrap();
         let drain_ns = Some(90_000_000_000);
-        assert_eq!(spec.side_runs, SideRuns { depth_check: true, unmask: true, drain_ns });
+        let all = SideRuns { depth_check: true, unmask: true, precondition: true, drain_ns };
+        assert_eq!(spec.side_runs, all);
         // In the order of the arms, of which the baseline is the first.
         assert_eq!(spec.cloud.disks, ["P20", "P10"]);
         let said = [&spec.cloud.vm, &spec.cloud.caching, &spec.cloud.variant];
@@ -146,7 +148,7 @@ mod tests {
         .unwrap();
         assert_eq!(one.cloud.disks, ["P30"]);
         let drain_ns = Some(SideRuns::DRAIN_NS);
-        assert_eq!(one.side_runs, SideRuns { depth_check: false, unmask: false, drain_ns });
+        assert_eq!(one.side_runs, SideRuns { drain_ns, ..SideRuns::default() });
         assert_eq!(read(&format!("drain = false\n{TWO}")).unwrap().side_runs.drain_ns, None);
     }
 

@@ -34,6 +34,7 @@ pub use schema::experiment_schema;
 pub use workload::{FioWorkload, JobTable, WorkloadEntry, WorkloadTable};
 
 /// An experiment file as written; see [`Spec`] for what it means.
+#[expect(clippy::struct_excessive_bools, reason = "independent keys of a file")]
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 #[schemars(
@@ -95,6 +96,10 @@ pub struct SpecFile {
     pub set: IndexMap<String, SetEntry>,
     /// What the arms are: what was measured is set beside documented limits.
     pub documented: Option<DocumentedTable>,
+    /// Write the span of each arm's test files twice, then the workload until it is steady, before
+    /// anything is measured.
+    #[serde(default)]
+    pub precondition: bool,
     /// Load each arm until its burst credits are spent: `true`, or for how long at most; 2 minutes
     /// if no time is given.
     #[schemars(schema_with = "schema::drain")]

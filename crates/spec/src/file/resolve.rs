@@ -34,7 +34,9 @@ pub(super) fn resolve(file: &SpecFile, include: Include<'_>) -> Placed<Spec> {
     let first = phases.remove(0);
     let spec = with_arms(file, first)?.followed_by(phases, suite(file)).map_err(in_arms)?;
     let cloud = caps::cloud(file, &spec.arms)?;
-    Ok(Spec { cloud, side_runs: caps::side_runs(file)?, ..spec })
+    let spec = Spec { cloud, side_runs: caps::side_runs(file)?, ..spec };
+    spec.validate_precondition().at(&["precondition"])?;
+    Ok(spec)
 }
 
 /// The experiment with the first phase alone.

@@ -187,6 +187,8 @@ fn timing(job: &Job, options: &mut Options) {
     match job.bound {
         Bound::Time => options.give("time_based", 1),
         Bound::Bytes(bytes) => options.give("io_size", size(bytes)),
+        // What fio does if nothing else is said.
+        Bound::Span => {}
     }
     if job.start_delay_ns > 0 {
         options.give("startdelay", duration(job.start_delay_ns));

@@ -1,12 +1,15 @@
 //! What may be run beside an experiment, and how long that takes at most.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
-use iotax_analyze::{drain_spec, longest_below_the_cap, longest_depth_check};
+use iotax_analyze::{
+    PASSES, drain_spec, longest_below_the_cap, longest_depth_check, precondition_spec,
+};
 use iotax_plan::Plan;
 use iotax_record::SideRecord;
-use iotax_spec::Spec;
-use iotax_spec::units::format_duration;
+use iotax_spec::units::{format_bytes, format_duration};
+use iotax_spec::{Spec, Workload};
 use serde_json::{Value, json};
 
 use crate::output::wrap;
@@ -16,23 +19,29 @@ struct Beside {
     /// Its name, that of its record.
     what: &'static str,
     /// Whether and when it is run, in words.
-    when: &'static str,
+    when: Cow<'static, str>,
     /// Without switching, in nanoseconds.
     longest_ns: u64,
     /// Longest time before each trial, in nanoseconds.
     before_each_trial_ns: Option<u64>,
 }
 
+/// The longest spec of a follow-up, if there may be one.
+type Longest = fn(&Spec) -> Option<Spec>;
+
 /// All that may be run beside `spec`, in their order.
 fn all(spec: &Spec) -> Vec<Beside> {
     let asked = spec.side_runs;
+    let rounds = precondition_spec(spec).filter(|_| asked.precondition);
+    let precondition = rounds.map(|rounds| precondition(spec, &rounds));
     let drain = asked.drain_ns.map(|limit_ns| Beside {
         what: SideRecord::Drain.name(),
-        when: "first, until throughput falls",
+        when: "first, until throughput falls".into(),
         longest_ns: longest_ns(&drain_spec(spec, limit_ns)),
         before_each_trial_ns: Some(iotax_run::LONGEST_LOOKS_NS),
     });
-    let follows = |is_asked: bool, what: SideRecord, when, longest: fn(&Spec) -> Option<Spec>| {
+    let follows = |is_asked: bool, what: SideRecord, when: &'static str, longest: Longest| {
+        let when = when.into();
         let longest_ns = longest_ns(&is_asked.then(|| longest(spec)).flatten()?);
         Some(Beside { what: what.name(), when, longest_ns, before_each_trial_ns: None })
     };
@@ -41,7 +50,27 @@ fn all(spec: &Spec) -> Vec<Beside> {
     let depth_check =
         follows(asked.depth_check, SideRecord::DepthCheck, depths, longest_depth_check);
     let unmask = follows(asked.unmask, SideRecord::Unmask, loads, longest_below_the_cap);
-    drain.into_iter().chain(depth_check).chain(unmask).collect()
+    precondition.into_iter().chain(drain).chain(depth_check).chain(unmask).collect()
+}
+
+/// How long the passes take is the storage's affair; the rest is the rounds'.
+fn precondition(spec: &Spec, rounds: &Spec) -> Beside {
+    let arms = spec.arms.iter().filter(|arm| !arm.target.is_in_memory()).count();
+    let fills: Vec<Workload> = spec.phases().filter_map(Workload::fill).collect();
+    let bytes = fills.iter().map(Workload::span_bytes).fold(0, u64::saturating_add);
+    let mut plan = Plan::new(rounds);
+    plan.arms = arms;
+    plan.phases.drain(..fills.len());
+    let then = if plan.phases.is_empty() {
+        "no rounds, because it only reads"
+    } else {
+        "rounds of the workload until it is steady"
+    };
+    let span = format_bytes(bytes.saturating_mul(arms as u64));
+    let when = format!("first of all {PASSES} passes over {span}, however long they take; {then}");
+    let longest_ns = plan.duration_ns().1;
+    let what = SideRecord::Precondition.name();
+    Beside { what, when: when.into(), longest_ns, before_each_trial_ns: None }
 }
 
 fn longest_ns(spec: &Spec) -> u64 {
@@ -65,13 +94,18 @@ pub fn text(spec: &Spec) -> String {
     }
     let mut out = "\nBeside it, without switching\n".to_owned();
     for Beside { what, when, longest_ns, before_each_trial_ns } in &all {
-        let mut line = format!("{what}: {when}; {} at most", format_duration(*longest_ns));
+        let mut line = format!("{what}: {when}");
+        if *longest_ns > 0 {
+            let _ = write!(line, "; {} at most", format_duration(*longest_ns));
+        }
         if let Some(again) = before_each_trial_ns {
             let _ = write!(line, ", and {} before each trial", format_duration(*again));
         }
         wrap(&mut out, &line, "  ", "    ");
     }
-    let follows = all.iter().any(|beside| beside.before_each_trial_ns.is_none());
+    let is_before =
+        |what| [SideRecord::Precondition, SideRecord::Drain].map(SideRecord::name).contains(&what);
+    let follows = all.iter().any(|beside| !is_before(beside.what));
     if let Some(limit_ns) = spec.stop.max_time_ns.filter(|_| follows) {
         let limit = format_duration(limit_ns);
         let text = format!("what follows is run only if all ends within {limit} of the start");

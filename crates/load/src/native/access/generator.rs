@@ -47,6 +47,10 @@ impl<O: Order, S: Sizes> Generator<O, S> {
             bytes_left: match job.bound {
                 Bound::Time => None,
                 Bound::Bytes(bytes) => Some(bytes),
+                // What is left at the end is less than can be chosen.
+                Bound::Span => {
+                    Some((span.bytes - span.bytes % unit) * u64::from(job.files_per_thread.max(1)))
+                }
             },
         }
     }

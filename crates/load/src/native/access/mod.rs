@@ -11,14 +11,14 @@ mod shuffle;
 mod sizes;
 mod skew;
 
-use iotax_spec::{BlockSizes, Job, Pattern, RunLength, Skew};
+use iotax_spec::{BlockSizes, Bound, Job, Pattern, RunLength, Skew};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng as _;
 
 use super::buffers::PAGE_BYTES;
 use super::io::Io;
 use generator::Generator;
-use order::{Backward, Jumps, Order, Runs, Sequential, Strided, Turns, Uniform};
+use order::{Backward, Jumps, Once, Order, Runs, Sequential, Strided, Turns, Uniform};
 use shuffle::{Shuffled, ShuffledParts};
 use sizes::{FixedSize, RangeSizes, Sizes, SplitSizes};
 use skew::{Normal, Pareto, Skewed, Zipf};
@@ -149,6 +149,9 @@ impl Thread<'_> {
             Pattern::Skewed(Skew::Normal(percent)) => {
                 self.of_order(|rng| Skewed::new(Normal::new(positions, percent), positions, rng))
             }
+            Pattern::Sequential if self.job.bound == Bound::Span => {
+                self.of_order(|_| Once::new(positions))
+            }
             Pattern::Sequential => self.of_order(|_| Sequential::new(positions)),
             Pattern::Strided(stride) => {
                 let units = stride / self.unit;
@@ -187,7 +190,8 @@ impl Thread<'_> {
         order: impl Fn(&mut Xoshiro256PlusPlus) -> O,
     ) -> Box<dyn Draw> {
         let place = (self.span, self.unit);
-        if self.job.files_per_thread > 1 {
+        let takes_turns = self.job.bound != Bound::Span;
+        if self.job.files_per_thread > 1 && takes_turns {
             let turns = Turns::new((0..self.job.files_per_thread).map(|_| order(&mut self.rng)));
             return Box::new(Generator::new(self.job, place, turns, sizes, self.rng));
         }

@@ -86,6 +86,34 @@ impl Order for Sequential {
     }
 }
 
+/// All of the span of one file, then of the next; the last I/O of each is shorter where blocks do
+/// not fit.
+pub struct Once {
+    positions: u64,
+    cursor: u64,
+    file: u16,
+}
+
+impl Once {
+    /// From the start of so many units of each file.
+    pub fn new(positions: u64) -> Self {
+        Self { positions, cursor: 0, file: 0 }
+    }
+}
+
+impl Order for Once {
+    #[inline]
+    fn next(&mut self, _: u64, covered: u64, _: &mut Xoshiro256PlusPlus) -> Spot {
+        if self.cursor == self.positions {
+            (self.cursor, self.file) = (0, self.file.wrapping_add(1));
+        }
+        let covered = covered.min(self.positions - self.cursor);
+        let spot = Spot { file: self.file, ..Spot::new(self.cursor, covered) };
+        self.cursor += covered;
+        spot
+    }
+}
+
 /// At fixed distances, from the start again at the end.
 pub struct Strided {
     positions: u64,

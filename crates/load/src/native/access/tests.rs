@@ -138,6 +138,29 @@ proptest! {
     }
 
     #[test]
+    fn a_pass_covers_each_byte_of_each_file_once_in_order(
+        units in 1..300_u64, files in 1..4_u32, block_units in 1..40_u32
+    ) {
+        let mut job = job();
+        (job.pattern, job.bound) = (Pattern::Sequential, Bound::Span);
+        (job.block_sizes, job.align_bytes) = (BlockSizes::Fixed(block_units * 512), Some(512));
+        job.files_per_thread = files;
+        // 100 bytes that no unit fits into are left alone.
+        let span = Span { start: 4096, bytes: units * 512 + 100 };
+        let mut accesses = Accesses::new(&job, span, 1);
+        for file in 0..files {
+            let mut at = span.start;
+            while at < span.start + units * 512 {
+                let io = accesses.next().unwrap();
+                prop_assert_eq!((u32::from(io.file), io.offset), (file, at));
+                at += u64::from(io.bytes);
+            }
+            prop_assert_eq!(at, span.start + units * 512);
+        }
+        prop_assert!(accesses.next().is_none());
+    }
+
+    #[test]
     fn a_size_bound_thread_gets_its_bytes_and_no_more(blocks in 0..500u64) {
         let mut job = job();
         job.bound = Bound::Bytes(blocks * 4096);

@@ -127,7 +127,12 @@ fn spec() -> Spec {
             disks: vec![t()],
             roles: vec![DiskRole::Os],
         },
-        side_runs: SideRuns { depth_check: true, unmask: true, drain_ns: Some(1) },
+        side_runs: SideRuns {
+            depth_check: true,
+            unmask: true,
+            precondition: true,
+            drain_ns: Some(1),
+        },
     }
 }
 

@@ -58,7 +58,7 @@ fn bytes_are_those_that_fio_moves() {
         let text = format!("[a]\nruntime=10\n{options}\n");
         match super::read(&text).unwrap()[0].jobs[0].bound {
             Bound::Bytes(bytes) => bytes,
-            Bound::Time => panic!("{options}"),
+            Bound::Time | Bound::Span => panic!("{options}"),
         }
     };
     assert_eq!(moved("size=1m\nnumber_ios=10\nloops=3"), 30 * 4096);

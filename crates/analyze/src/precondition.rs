@@ -1,0 +1,176 @@
+//! Preconditioning as the Solid State Storage Performance Test Specification of SNIA has it: the
+//! span is written twice, whatever the workload, and then the workload is driven in rounds until
+//! the last five are steady.
+//!
+//! Rounds are those of the experiment to come: one trial of each phase on each arm, in the seeded
+//! order of its blocks, and all arms go on until all are steady. So arms on one device are never
+//! written at the same time, each has rested as long between two rounds as it will between two
+//! trials, and none is measured younger than the others.
+
+use iotax_spec::{Arm, SideRuns, Spec, Stop, StopMode, Workload};
+
+use crate::analysis::{ArmPrecondition, Metric, Steadiness};
+use crate::compare::is_open_loop;
+use crate::facts::TrialFacts;
+use crate::stats::steady::{self, Window};
+use crate::words::count;
+
+/// Passes over the span.
+pub const PASSES: u32 = 2;
+/// Rounds at most.
+const MOST_ROUNDS: u32 = 25;
+
+/// What preconditions the arms of `spec`: a pass over the span for each phase that has one, and the
+/// phases that write, as they are. The first are driven [`PASSES`] times; the others in rounds, at
+/// most [`Stop::max_blocks`] of them. `None` if nothing has a span.
+pub fn precondition_spec(spec: &Spec) -> Option<Spec> {
+    let fills = spec.phases().filter_map(|phase| {
+        Some(Workload { name: format!("{} to write the span", phase.name), ..phase.fill()? })
+    });
+    let rounds = spec.phases().filter(|phase| has_rounds(phase)).map(|phase| {
+        let name = format!("{} to be steady", phase.name);
+        Workload { name, ..phase.clone() }
+    });
+    let mut phases: Vec<Workload> = fills.chain(rounds).collect();
+    if phases.is_empty() {
+        return None;
+    }
+    let stop = Stop {
+        mode: StopMode::Quick,
+        min_blocks: MOST_ROUNDS,
+        max_blocks: MOST_ROUNDS,
+        ..spec.stop
+    };
+    let workload = phases.remove(0);
+    Some(Spec {
+        workload,
+        then: phases,
+        suite: Some(format!("{} to precondition", spec.name())),
+        stop,
+        side_runs: SideRuns::default(),
+        ..spec.clone()
+    })
+}
+
+/// Whether a phase is driven in rounds.
+fn has_rounds(phase: &Workload) -> bool {
+    phase.writes() && phase.fill().is_some()
+}
+
+/// Which phases of the preconditioning are about each of these, the phases of the experiment: the
+/// pass over its span, and its rounds.
+pub(crate) fn places<'a>(
+    phases: impl Iterator<Item = &'a Workload> + Clone,
+) -> Vec<[Option<usize>; 2]> {
+    let mut fills = 0..;
+    let mut rounds = phases.clone().filter(|phase| phase.fill().is_some()).count()..;
+    let place = |phase: &Workload| {
+        let fill = phase.fill().and_then(|_| fills.next());
+        [fill, has_rounds(phase).then(|| rounds.next()).flatten()]
+    };
+    phases.map(place).collect()
+}
+
+/// What tells whether a workload is steady: what its verdicts are about.
+fn metric(workload: &Workload) -> Metric {
+    if is_open_loop(workload) { Metric::Latency } else { Metric::Throughput }
+}
+
+fn figures(workload: &Workload, rounds: &[&TrialFacts]) -> Vec<f64> {
+    let measured = rounds.iter().filter(|round| round.usable);
+    // A round that completed nothing is as far from steady as can be.
+    measured.map(|round| round.value(metric(workload)).unwrap_or(0.0)).collect()
+}
+
+/// Whether the last rounds of a workload are steady.
+pub(crate) fn is_steady(workload: &Workload, rounds: &[&TrialFacts]) -> bool {
+    steady::is_steady(&figures(workload, rounds))
+}
+
+/// How `arm` was preconditioned for `workload`. `passes`, `rounds`: the trials; `None` if there were
+/// to be none.
+pub(crate) fn arm(
+    arm: &Arm,
+    workload: &Workload,
+    passes: Option<&[&TrialFacts]>,
+    rounds: Option<&[&TrialFacts]>,
+) -> ArmPrecondition {
+    let writes = rounds.is_some();
+    let (passes, rounds) = (passes.unwrap_or_default(), rounds.unwrap_or_default());
+    // One that took all the time there was did not reach the end.
+    let longest_ns = workload.fill().map_or(0, |fill| fill.time_ns);
+    let is_whole = |pass: &&&TrialFacts| {
+        pass.usable && pass.outcome == "completed" && pass.window_ns < longest_ns
+    };
+    let whole = passes.iter().filter(is_whole);
+    let whole = u32::try_from(whole.count()).unwrap_or(u32::MAX);
+    let jobs = || passes.iter().filter_map(|pass| pass.primary());
+    let figures = figures(workload, rounds);
+    let window = Window::of(&figures);
+    let failed = passes.iter().chain(rounds).rev().find_map(|trial| trial.why.clone());
+    let why = if workload.fill().is_none() {
+        Some("its jobs have no span that could be written".to_owned())
+    } else if arm.target.is_in_memory() {
+        Some("memory neither ages nor is allocated later".to_owned())
+    } else if let (Some(why), true) = (failed, whole < PASSES || writes && figures.is_empty()) {
+        Some(why)
+    } else if whole < PASSES {
+        Some(format!("it was ended after {} over the span", passes_of(whole)))
+    } else if !writes {
+        Some("the workload only reads".to_owned())
+    } else if figures.len() < steady::WINDOW_ROUNDS {
+        Some(format!("it was ended after {}", count(figures.len() as u64, "round")))
+    } else {
+        None
+    };
+    ArmPrecondition {
+        arm: arm.name.clone(),
+        passes: whole,
+        written_bytes: jobs().map(|job| job.write_bytes).sum(),
+        fill_seconds: passes.iter().map(|pass| pass.window_ns as f64 / 1e9).sum(),
+        metric: (writes && !rounds.is_empty()).then(|| metric(workload)),
+        steady: (writes && !rounds.is_empty()).then(|| window.is_some_and(|w| w.is_steady())),
+        window: window.map(|w| Steadiness { range: w.range, slope: w.excursion }),
+        rounds: figures,
+        why,
+    }
+}
+
+fn passes_of(passes: u32) -> String {
+    match passes {
+        1 => "1 pass".to_owned(),
+        n => format!("{n} passes"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use iotax_spec::{Arm, Engine, Target};
+
+    use super::*;
+
+    #[test]
+    fn each_phase_finds_its_pass_and_its_rounds() {
+        let preset = |name: &str| Workload::preset(name).unwrap();
+        let nothing = {
+            let mut workload = preset("randread-4k");
+            workload.name = "nothing".to_owned();
+            workload.jobs[0].engine = Engine::Null;
+            workload
+        };
+        let arm = Arm::new("target", Target::parse("/mnt/a").unwrap());
+        let first = Spec::single(preset("randread-4k"), arm, Stop::default(), 1).unwrap();
+        let then = vec![nothing, preset("randwrite-4k"), preset("mixed-70-30")];
+        let spec = first.followed_by(then, Some("all".to_owned())).unwrap();
+        let phases: Vec<&Workload> = spec.phases().collect();
+        let found = places(phases.iter().copied());
+        let none = [None, None];
+        assert_eq!(found, [[Some(0), None], none, [Some(1), Some(3)], [Some(2), Some(4)]]);
+        let made = precondition_spec(&spec).unwrap();
+        let names: Vec<&str> = made.phases().map(|phase| phase.name.as_str()).collect();
+        assert_eq!(names[1], "randwrite-4k to write the span");
+        assert_eq!(names[3..], ["randwrite-4k to be steady", "mixed-70-30 to be steady"]);
+        // What is derived must be as valid as what is written.
+        assert_eq!(made.phases().filter(|phase| phase.primary == "fill").count(), 3);
+    }
+}

@@ -1,0 +1,193 @@
+//! Preconditioning: what is written to the storage before anything is measured.
+//!
+//! A fresh SSD and a volume whose blocks were never allocated write, and read, at rates that do not
+//! last. SNIA's Solid State Storage Performance Test Specification writes the whole span first,
+//! whatever the workload, and then drives the workload until it is steady.
+
+use crate::error::Error;
+use crate::spec::Spec;
+use crate::stack::{Layer, Target};
+use crate::workload::{BlockSizes, Bound, Engine, Files, Job, Pace, Pattern, Workload};
+
+/// Block of the pass over the span.
+const FILL_BLOCK_BYTES: u32 = 128 << 10;
+/// I/Os in flight, where the engine can have several.
+const FILL_DEPTH: u32 = 16;
+/// What ends a pass is the end of the span; this is for storage that hangs.
+const LONGEST_FILL_NS: u64 = 86_400_000_000_000;
+
+impl Job {
+    /// Whether it works on bytes of files, a device or a disk: not on names, and not on nothing.
+    pub const fn has_span(&self) -> bool {
+        !matches!(self.engine, Engine::Null | Engine::Metadata)
+    }
+}
+
+impl Workload {
+    /// One pass over all that the jobs use: sequential writes of 128 KiB. Which bytes these are is
+    /// for the load driver to say. `None` if no job has a span.
+    pub fn fill(&self) -> Option<Self> {
+        let like = self.jobs.iter().find(|job| job.has_span())?;
+        let about = "writes once whatever the jobs use, sequentially".to_owned();
+        Some(Self {
+            about,
+            ramp_ns: 0,
+            time_ns: LONGEST_FILL_NS,
+            jobs: vec![fill(like, self.span_bytes())],
+            index: None,
+            primary: "fill".to_owned(),
+            origin: None,
+            notes: Vec::new(),
+            name: self.name.clone(),
+        })
+    }
+
+    /// Bytes that the jobs use, where the target has room for them and no two share a file.
+    pub fn span_bytes(&self) -> u64 {
+        let mut shared: Vec<(&str, u64)> = Vec::new();
+        let mut bytes: u64 = 0;
+        for job in self.jobs.iter().filter(|job| job.has_span()) {
+            match &job.files {
+                Files::PerThread => {
+                    let own = job.size_bytes.saturating_mul(job.threads.into());
+                    bytes = bytes.saturating_add(own);
+                }
+                Files::Shared(name) => match shared.iter_mut().find(|(of, _)| of == name) {
+                    Some((_, most)) => *most = (*most).max(job.size_bytes),
+                    None => shared.push((name, job.size_bytes)),
+                },
+            }
+        }
+        shared.iter().fold(bytes, |all, (_, bytes)| all.saturating_add(*bytes))
+    }
+}
+
+fn fill(like: &Job, size_bytes: u64) -> Job {
+    let engine = match like.engine {
+        Engine::Mmap => Engine::Psync,
+        engine => engine,
+    };
+    Job {
+        name: "fill".to_owned(),
+        engine,
+        threads: 1,
+        queue_depth: if engine.is_async() { FILL_DEPTH } else { 1 },
+        read_percent: 0,
+        pattern: Pattern::Sequential,
+        block_sizes: BlockSizes::Fixed(FILL_BLOCK_BYTES),
+        files: Files::PerThread,
+        size_bytes,
+        pace: Pace::Closed,
+        bound: Bound::Span,
+        start_delay_ns: 0,
+        end_after_ns: None,
+        invalidate: false,
+        fsync_every: None,
+        end_fsync: true,
+        verify: false,
+        sqpoll: false,
+        engine_asked: false,
+        align_bytes: None,
+        offset_bytes: 0,
+        write_through: false,
+        think: None,
+        files_per_thread: 1,
+        uncached: false,
+        least_threads: None,
+        pre_read: false,
+        ends_all: false,
+        submit_batch: None,
+        tree: None,
+        fio: Vec::new(),
+        ..like.clone()
+    }
+}
+
+impl Target {
+    /// Whether its bytes live in memory, where nothing ages and nothing is allocated later.
+    pub fn is_in_memory(&self) -> bool {
+        let Self::Stack(stack) = self else { return false };
+        match stack.layers.first() {
+            Some(Layer::Mem { .. } | Layer::Tmpfs { .. }) => true,
+            Some(Layer::Vdisk { stack }) => Self::Stack(stack.clone()).is_in_memory(),
+            _ => false,
+        }
+    }
+}
+
+impl Spec {
+    /// Refuses preconditioning where there is nothing to precondition.
+    ///
+    /// # Errors
+    /// If no phase has a span, or all arms are in memory.
+    pub fn validate_precondition(&self) -> Result<(), Error> {
+        if !self.side_runs.precondition {
+            return Ok(());
+        }
+        if !self.phases().any(|phase| phase.jobs.iter().any(Job::has_span)) {
+            let problem = format!(
+                "`{}` cannot be preconditioned: its jobs work on trees of files or on nothing, and \
+                 have no span that could be written",
+                self.name()
+            );
+            return Err(Error::syntax(problem, "leave `precondition` out"));
+        }
+        if self.arms.iter().all(|arm| arm.target.is_in_memory()) {
+            let which = if self.arms.len() == 1 { "the target is" } else { "all arms are" };
+            let problem = format!(
+                "there is nothing to precondition: {which} in memory, which neither ages nor is \
+                 allocated later"
+            );
+            return Err(Error::syntax(problem, "leave `precondition` out, or name storage"));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::spec::{Arm, Stop};
+
+    fn preset(name: &str) -> Workload {
+        Workload::preset(name).unwrap()
+    }
+
+    fn refused(workload: &str, target: &str) -> Option<String> {
+        let arm = Arm::new("target", Target::parse(target).unwrap());
+        let mut spec = Spec::single(preset(workload), arm, Stop::default(), 1).unwrap();
+        spec.side_runs.precondition = true;
+        spec.validate_precondition().err().map(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_pass_writes_all_that_the_jobs_use_in_blocks_of_128_kib() {
+        let mut workload = preset("randread-4k");
+        (workload.jobs[0].threads, workload.jobs[0].size_bytes) = (4, 1 << 30);
+        workload.jobs[0].files = Files::PerThread;
+        let fill = workload.fill().unwrap();
+        let [job] = fill.jobs.as_slice() else { panic!("{fill:?}") };
+        assert_eq!(
+            (job.read_percent, job.pattern, job.bound),
+            (0, Pattern::Sequential, Bound::Span)
+        );
+        assert_eq!(
+            (job.block_sizes.clone(), job.size_bytes),
+            (BlockSizes::Fixed(131_072), 4 << 30)
+        );
+        workload.jobs[0].files = Files::Shared("one".to_owned());
+        assert_eq!(workload.span_bytes(), 1 << 30);
+        workload.jobs[0].engine = Engine::Null;
+        assert_eq!(workload.fill(), None);
+    }
+
+    #[test]
+    fn what_has_no_span_or_cannot_age_is_refused() {
+        assert_eq!(refused("randread-4k", "/mnt/a"), None);
+        assert_eq!(refused("randread-4k", "file(size=1G) + aes"), None);
+        for memory in ["mem(size=64M) + aes", "tmpfs(size=1G)", "vdisk(stack=\"mem(size=64M)\")"] {
+            let said = refused("randread-4k", memory).unwrap_or_default();
+            assert!(said.contains("the target is in memory"), "{memory}: {said}");
+        }
+    }
+}
