@@ -105,10 +105,12 @@ impl Phases {
 
     /// Takes in how the arms were preconditioned ([`crate::precondition_spec`]).
     pub fn preconditioned_by(&mut self, rounds: &Self) {
-        for (experiment, analyzer) in &mut self.each {
+        let workloads = self.each.iter().map(|(head, _)| &head.spec.workload);
+        let places = precondition::places(workloads);
+        for ((experiment, analyzer), places) in self.each.iter_mut().zip(places) {
             let spec = &experiment.spec;
-            let [fill, steady] = precondition::names(&spec.workload);
-            let (fill, steady) = (rounds.of(&fill), rounds.of(&steady));
+            let at = |place: Option<usize>| rounds.each.get(place?).map(|(_, of)| of);
+            let [fill, steady] = places.map(at);
             let arms = (0..).zip(&spec.arms);
             let told = arms.map(|(at, arm)| {
                 let [passes, rounds] = [fill, steady].map(|phase| phase.map(|of| of.rounds(at)));

@@ -24,14 +24,14 @@ const MOST_ROUNDS: u32 = 25;
 /// phases that write, as they are. The first are driven [`PASSES`] times; the others in rounds, at
 /// most [`Stop::max_blocks`] of them. `None` if nothing has a span.
 pub fn precondition_spec(spec: &Spec) -> Option<Spec> {
-    let named = |workload: Workload, which: usize| {
-        let name = names(&workload)[which].clone();
-        Workload { name, ..workload }
-    };
-    let fills = spec.phases().filter_map(Workload::fill).map(|fill| named(fill, 0));
-    let writers = spec.phases().filter(|phase| phase.writes() && phase.fill().is_some());
-    let mut phases: Vec<Workload> =
-        fills.chain(writers.map(|phase| named(phase.clone(), 1))).collect();
+    let fills = spec.phases().filter_map(|phase| {
+        Some(Workload { name: format!("{} to write the span", phase.name), ..phase.fill()? })
+    });
+    let rounds = spec.phases().filter(|phase| has_rounds(phase)).map(|phase| {
+        let name = format!("{} to be steady", phase.name);
+        Workload { name, ..phase.clone() }
+    });
+    let mut phases: Vec<Workload> = fills.chain(rounds).collect();
     if phases.is_empty() {
         return None;
     }
@@ -52,9 +52,23 @@ pub fn precondition_spec(spec: &Spec) -> Option<Spec> {
     })
 }
 
-/// What the pass over the span of `phase` and its rounds are called.
-pub(crate) fn names(phase: &Workload) -> [String; 2] {
-    [format!("{} to write the span", phase.name), format!("{} to be steady", phase.name)]
+/// Whether a phase is driven in rounds.
+fn has_rounds(phase: &Workload) -> bool {
+    phase.writes() && phase.fill().is_some()
+}
+
+/// Which phases of the preconditioning are about each of these, the phases of the experiment: the
+/// pass over its span, and its rounds.
+pub(crate) fn places<'a>(
+    phases: impl Iterator<Item = &'a Workload> + Clone,
+) -> Vec<[Option<usize>; 2]> {
+    let mut fills = 0..;
+    let mut rounds = phases.clone().filter(|phase| phase.fill().is_some()).count()..;
+    let place = |phase: &Workload| {
+        let fill = phase.fill().and_then(|_| fills.next());
+        [fill, has_rounds(phase).then(|| rounds.next()).flatten()]
+    };
+    phases.map(place).collect()
 }
 
 /// What tells whether a workload is steady: what its verdicts are about.
@@ -126,5 +140,37 @@ fn passes_of(passes: u32) -> String {
     match passes {
         1 => "1 pass".to_owned(),
         n => format!("{n} passes"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use iotax_spec::{Arm, Engine, Target};
+
+    use super::*;
+
+    #[test]
+    fn each_phase_finds_its_pass_and_its_rounds() {
+        let preset = |name: &str| Workload::preset(name).unwrap();
+        let nothing = {
+            let mut workload = preset("randread-4k");
+            workload.name = "nothing".to_owned();
+            workload.jobs[0].engine = Engine::Null;
+            workload
+        };
+        let arm = Arm::new("target", Target::parse("/mnt/a").unwrap());
+        let first = Spec::single(preset("randread-4k"), arm, Stop::default(), 1).unwrap();
+        let then = vec![nothing, preset("randwrite-4k"), preset("mixed-70-30")];
+        let spec = first.followed_by(then, Some("all".to_owned())).unwrap();
+        let phases: Vec<&Workload> = spec.phases().collect();
+        let found = places(phases.iter().copied());
+        let none = [None, None];
+        assert_eq!(found, [[Some(0), None], none, [Some(1), Some(3)], [Some(2), Some(4)]]);
+        let made = precondition_spec(&spec).unwrap();
+        let names: Vec<&str> = made.phases().map(|phase| phase.name.as_str()).collect();
+        assert_eq!(names[1], "randwrite-4k to write the span");
+        assert_eq!(names[3..], ["randwrite-4k to be steady", "mixed-70-30 to be steady"]);
+        // What is derived must be as valid as what is written.
+        assert_eq!(made.phases().filter(|phase| phase.primary == "fill").count(), 3);
     }
 }

@@ -1,14 +1,14 @@
 //! What analysing the experiments of the parent module could show.
 
 use iotax_analyze::{
-    Analysis, ArmDepths, ArmDrain, ArmPrecondition, ArmSummary, Attribution, Cap, Check,
-    Comparison, DepthLevel, DepthResponse, EffectChange, Ending, Estimate, FORMAT, IndexSummary,
-    Interaction, JobSummary, LayerCost, Metric, OperationSummary, QuantilePoint, Stalls,
-    Steadiness, TrialPoint, Verdict, Warning,
+    Analysis, ArmDepths, ArmSummary, Attribution, Cap, Check, Comparison, DepthLevel,
+    DepthResponse, EffectChange, Ending, Estimate, FORMAT, IndexSummary, Interaction, JobSummary,
+    LayerCost, Metric, OperationSummary, QuantilePoint, Stalls, Steadiness, TrialPoint, Verdict,
+    Warning,
 };
 use iotax_record::Experiment;
 
-use super::{HOSTILE, noise};
+use super::{HOSTILE, beforehand, noise};
 
 const QUANTILES: [f64; 16] = [
     0.0, 0.01, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.98, 0.99, 0.995, 0.999, 0.9995, 0.9999, 0.99995,
@@ -353,30 +353,8 @@ pub fn masked() -> Analysis {
         levels: vec![level(4, false), level(8, true), level(16, false)],
     };
     analysis.depths = vec![arm("base"), arm("luks")];
-    let drain = |name: &str| ArmDrain {
-        arm: name.to_owned(),
-        seconds: 25.0,
-        burst_iops: Some(12_000.0),
-        rate_iops: Some(4_000.0),
-        spent_ios: Some(80_000.0),
-        regime: Some("sustained".to_owned()),
-    };
-    analysis.drained = vec![drain("base"), drain("luks")];
-    let precondition = |name: &str, [range, slope]: [f64; 2], steady| ArmPrecondition {
-        arm: name.to_owned(),
-        passes: 2,
-        written_bytes: 2 << 30,
-        fill_seconds: 12.5,
-        metric: Some(Metric::Throughput),
-        rounds: [vec![9_000.0; 20], vec![5_000.0, 4_100.0, 4_000.0, 4_050.0, 4_000.0]].concat(),
-        window: Some(Steadiness { range, slope }),
-        steady: Some(steady),
-        why: None,
-    };
-    analysis.preconditioned = vec![
-        precondition("base", [0.024, -0.009], true),
-        precondition("luks", [0.236, -0.19], false),
-    ];
+    analysis.drained = beforehand::drained();
+    analysis.preconditioned = beforehand::preconditioned();
     analysis
 }
 

@@ -11,6 +11,7 @@
 )]
 
 pub mod analyses;
+mod beforehand;
 pub mod machine;
 pub mod trials;
 
