@@ -370,9 +370,13 @@ pub(crate) fn token() -> io::Result<String> {
 
 #[cfg(test)]
 impl Journal {
-    /// What `kill -9` does to a journal: the lock is gone, the file stays.
+    /// What `kill -9` does to a journal: the lock is gone, the file stays. To close the file is not
+    /// enough: a program that another test is starting has it open, too, until it has begun, and
+    /// that is waited for only where the run's process is dead.
     pub(crate) fn die(mut self) {
-        self.open = None;
+        if let Some(open) = self.open.take() {
+            open.file.unlock().expect("a lock of our own");
+        }
     }
 }
 
