@@ -2,20 +2,19 @@
 //!
 //! Many may start in one directory in the same second, so a name is not looked up but taken: only
 //! one process can make a directory.
+//!
+//! From then on the directory is held: whoever owns the one that it is in may put another in its
+//! place, and nothing goes there.
 
-use std::fs::DirBuilder;
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::iter;
-use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
+use iotax_rig::Held;
 use jiff::Zoned;
 
 use crate::output;
-
-/// As files that people share, for the umask to restrict.
-const MODE: u32 = 0o777;
 
 /// Where results are to go. Nothing is made before it is claimed, so that nothing is left of what
 /// is refused.
@@ -49,33 +48,57 @@ impl Destination {
     ///
     /// # Errors
     /// If it cannot be made.
-    pub fn claim(&self) -> Result<PathBuf> {
-        self.claim_where(|_| true)
+    pub fn claim(&self) -> Result<Held> {
+        match self {
+            Self::Asked(dir) => Held::made(dir).with_context(|| cannot_make(dir)),
+            Self::New(name) => claim(&here()?, name, |_| true),
+        }
     }
 
-    /// As [`Destination::claim`]; of new names only one that `is_free`.
+    /// A directory that was not there, and the one that it is in; of names of our own only one that
+    /// `is_free`.
     ///
     /// # Errors
-    /// As [`Destination::claim`].
-    pub fn claim_where(&self, is_free: impl Fn(&Path) -> bool) -> Result<PathBuf> {
+    /// As [`Destination::claim`]; if one that was asked for is there.
+    pub fn claim_new(&self, is_free: impl Fn(&Path) -> bool) -> Result<(Held, Held)> {
         match self {
-            Self::Asked(dir) => Ok(dir.clone()),
-            Self::New(name) => claim(Path::new(""), name, is_free),
+            Self::Asked(dir) => make_new(dir).with_context(|| cannot_make(dir)),
+            Self::New(name) => {
+                let parent = here()?;
+                let dir = claim(&parent, name, is_free)?;
+                Ok((parent, dir))
+            }
         }
     }
 }
 
+/// What the directory is in, and the directory.
+fn make_new(dir: &Path) -> io::Result<(Held, Held)> {
+    let name = dir.file_name().ok_or(io::Error::other("this is no name"))?;
+    let parent = match dir.parent() {
+        Some(parent) if parent != Path::new("") => Held::existing(parent)?,
+        _ => Held::here()?,
+    };
+    let dir = parent.make_directory(name)?;
+    Ok((parent, dir))
+}
+
+fn here() -> Result<Held> {
+    Held::here().context("cannot make anything in this directory")
+}
+
+fn cannot_make(dir: &Path) -> String {
+    format!("cannot make {}", dir.display())
+}
+
 /// Makes the first directory of this name, or of the name and a number, that is not there.
-fn claim(parent: &Path, name: &str, is_free: impl Fn(&Path) -> bool) -> Result<PathBuf> {
-    let first = parent.join(name);
-    let others = (2_u64..).map(|number| parent.join(format!("{name}-{number}")));
-    for dir in iter::once(first).chain(others).filter(|dir| is_free(dir)) {
-        match DirBuilder::new().mode(MODE).create(&dir) {
-            Ok(()) => return Ok(dir),
+fn claim(parent: &Held, name: &str, is_free: impl Fn(&Path) -> bool) -> Result<Held> {
+    let others = (2_u64..).map(|number| format!("{name}-{number}"));
+    let names = iter::once(name.to_owned()).chain(others);
+    for name in names.filter(|name| is_free(&parent.shown().join(name))) {
+        match parent.make_directory(&name) {
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-            Err(error) => {
-                return Err(error).with_context(|| format!("cannot make {}", dir.display()));
-            }
+            made => return made.with_context(|| cannot_make(&parent.shown().join(name))),
         }
     }
     unreachable!("numbers do not end")
@@ -86,34 +109,59 @@ mod tests {
     use super::*;
     use std::collections::BTreeSet;
     use std::fs;
+    use std::os::unix::fs::symlink;
     use std::thread;
+
+    use iotax_record::Location;
 
     #[test]
     fn of_many_at_once_each_gets_a_directory_of_its_own() {
         let root = tempfile::tempdir().unwrap();
-        let claimed: Vec<PathBuf> = thread::scope(|scope| {
+        let parent = Held::existing(root.path()).unwrap();
+        let claimed: Vec<Held> = thread::scope(|scope| {
             let all: Vec<_> = (0..32)
-                .map(|_| scope.spawn(|| claim(root.path(), "iotax-x", |_| true).unwrap()))
+                .map(|_| scope.spawn(|| claim(&parent, "iotax-x", |_| true).unwrap()))
                 .collect();
             all.into_iter().map(|one| one.join().unwrap()).collect()
         });
-        let names: BTreeSet<_> = claimed.iter().collect();
+        let names: BTreeSet<_> = claimed.iter().map(Held::shown).collect();
         assert_eq!(names.len(), 32);
-        assert!(names.contains(&root.path().join("iotax-x")));
-        assert!(names.contains(&root.path().join("iotax-x-32")));
+        assert!(names.contains(&*root.path().join("iotax-x")));
+        assert!(names.contains(&*root.path().join("iotax-x-32")));
     }
 
     #[test]
     fn a_file_of_the_name_is_no_directory_to_use() {
         let root = tempfile::tempdir().unwrap();
         fs::write(root.path().join("iotax-x"), "").unwrap();
-        std::os::unix::fs::symlink("nowhere", root.path().join("iotax-x-2")).unwrap();
-        assert_eq!(claim(root.path(), "iotax-x", |_| true).unwrap(), root.path().join("iotax-x-3"));
+        symlink("nowhere", root.path().join("iotax-x-2")).unwrap();
+        let claimed = claim(&Held::existing(root.path()).unwrap(), "iotax-x", |_| true).unwrap();
+        assert_eq!(claimed.shown(), root.path().join("iotax-x-3"));
     }
 
     #[test]
     fn what_cannot_be_made_is_said_once() {
-        let error = claim(Path::new("/proc/self/no/such"), "iotax-x", |_| true).unwrap_err();
-        insta::assert_snapshot!(error, @"cannot make /proc/self/no/such/iotax-x");
+        let parent = Held::existing(Path::new("/proc/self")).unwrap();
+        let error = claim(&parent, "iotax-x", |_| true).unwrap_err();
+        insta::assert_snapshot!(error, @"cannot make /proc/self/iotax-x");
+    }
+
+    #[test]
+    fn results_go_where_nobody_can_lead_them_by_a_name() {
+        let root = tempfile::tempdir().unwrap();
+        let (dir, other) = (root.path().join("a/b"), root.path().join("other"));
+        let held = Destination::Asked(dir.clone()).claim().unwrap();
+        fs::create_dir(&other).unwrap();
+        fs::rename(&dir, root.path().join("moved")).unwrap();
+        symlink(&other, &dir).unwrap();
+        output::write_page(&Location::from(&held), "page").unwrap();
+        held.enter("depth-check").unwrap();
+        symlink(&other, root.path().join("moved/unmask")).unwrap();
+        insta::assert_snapshot!(held.enter("unmask").unwrap_err(), @"Not a directory (os error 20)");
+        assert_eq!(fs::read_dir(&other).unwrap().count(), 0);
+        assert_eq!(fs::read_dir(root.path().join("moved")).unwrap().count(), 3);
+        fs::remove_dir_all(root.path().join("moved")).unwrap();
+        let error = output::write_page(&Location::from(&held), "page").unwrap_err().to_string();
+        assert_eq!(error, format!("cannot write {}/report.html", dir.display()));
     }
 }

@@ -1,16 +1,15 @@
 //! What is run beside an experiment: its arms preconditioned and drained before, and, where they turn
 //! out equal, other loads after it. Is there a cap above them, and what does it hide?
 
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use anyhow::Result;
+use anyhow::{Context as _, Result};
 use iotax_analyze::{Phases, Sustained, below_the_cap, depth_check, drain_spec, precondition_spec};
 use iotax_plan::Plan;
 use iotax_record::{End, Experiment, SideRecord, Writer};
-use iotax_rig::Rig;
+use iotax_rig::{Held, Rig};
 use iotax_run::{Drivers, Observer, Setup};
 use iotax_spec::{Spec, Workload};
 use jiff::Timestamp;
@@ -19,7 +18,7 @@ use crate::progress::ProgressLine;
 
 /// The arms, up and prepared, and where the main experiment's record is.
 pub struct Ground<'a> {
-    pub dir: &'a Path,
+    pub dir: &'a Held,
     pub experiment: &'a Experiment,
     pub rig: &'a mut Rig,
     pub drivers: &'a Drivers,
@@ -125,7 +124,11 @@ impl Ground<'_> {
         let plan = Plan::new(&spec);
         let started = Timestamp::now().to_string();
         let experiment = Experiment { spec, started, ..self.experiment.clone() };
-        let mut writer = Writer::create(&what.directory(self.dir), &experiment)?;
+        let dir = self.dir.enter(what.name());
+        let dir = dir.with_context(|| {
+            format!("cannot make {} in {}", what.name(), self.dir.shown().display())
+        })?;
+        let mut writer = Writer::create(&dir, &experiment)?;
         let mut phases = make(&experiment);
         let mut line =
             ProgressLine::new(&timed(what, &plan, self.experiment), self.quiet).titled(what.name());

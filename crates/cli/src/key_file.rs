@@ -6,6 +6,7 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
+use iotax_record::Location;
 use iotax_report::Redactor;
 
 /// For nobody else.
@@ -22,15 +23,17 @@ pub fn beside(handed_on: &Path) -> PathBuf {
 ///
 /// # Errors
 /// If it cannot be written, or there is one.
-pub fn write(path: &Path, redactor: &Redactor) -> Result<()> {
+pub fn write(file: &Location, redactor: &Redactor) -> Result<()> {
     let mut text = serde_json::to_string_pretty(&redactor.key())?;
     text.push('\n');
     let mut options = OpenOptions::new();
     options.write(true).create_new(true).mode(MODE);
-    match options.open(path).and_then(|mut file| file.write_all(text.as_bytes())) {
+    match options.open(file.at()).and_then(|mut key| key.write_all(text.as_bytes())) {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {
-            bail!("{} exists already: name another file", path.display())
+            bail!("{} exists already: name another file", file.shown().display())
         }
-        written => written.with_context(|| format!("cannot write the key {}", path.display())),
+        written => {
+            written.with_context(|| format!("cannot write the key {}", file.shown().display()))
+        }
     }
 }

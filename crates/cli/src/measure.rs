@@ -71,7 +71,7 @@ pub fn measure(
     progress.clear();
     let begun = Instant::now();
     let sustained = {
-        let (dir, experiment) = (dir.as_path(), &experiment);
+        let (dir, experiment) = (&dir, &experiment);
         let (rig, drivers, stop, quiet) = (&mut rig, &drivers, &stop, args.quiet);
         let spent = Duration::ZERO;
         let mut ground = Ground { dir, experiment, rig, drivers, stop, quiet, spent };
@@ -93,7 +93,7 @@ pub fn measure(
     let ended = iotax_run::run(setup, &mut writer, &mut phases, &mut shown);
     progress.clear();
     let followed = ended.as_ref().map_or(Ok(false), |end| {
-        let (dir, experiment) = (dir.as_path(), &experiment);
+        let (dir, experiment) = (&dir, &experiment);
         let (rig, drivers, stop, quiet) = (&mut rig, &drivers, &stop, args.quiet);
         let mut ground = Ground { dir, experiment, rig, drivers, stop, quiet, spent };
         ground.follow_up(&sustained, &mut phases, end)
@@ -102,10 +102,11 @@ pub fn measure(
 
     let parts = phases.finish(ended.as_ref().ok());
     let shown = output::show(&dir, &experiment.spec, &parts, args.format, args.color);
-    let end = ended.with_context(|| format!("the run stopped early; see {}", dir.display()))?;
+    let end =
+        ended.with_context(|| format!("the run stopped early; see {}", dir.shown().display()))?;
     shown?;
     let interrupted =
-        followed.with_context(|| format!("what followed failed; see {}", dir.display()))?;
+        followed.with_context(|| format!("what followed failed; see {}", dir.shown().display()))?;
     rig.down()?;
     let measured = parts.iter().all(|(_, part)| part.arms.iter().any(|arm| arm.trials > 0));
     Ok(if interrupted {

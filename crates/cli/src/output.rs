@@ -6,8 +6,9 @@ use std::io::{self, IsTerminal as _, Write as _};
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
-use iotax_record::{Reader, SideRecord, Trial, Writer};
+use iotax_record::{Location, Reader, SideRecord, Trial, Writer};
 use iotax_report::{self as report, Part};
+use iotax_rig::Held;
 use iotax_spec::{Design, Spec};
 use rustix::fs::{Access, access};
 use serde_json::Value;
@@ -22,18 +23,25 @@ const REPORT: &str = "report.html";
 
 /// Prints the results on stdout and writes `report.html` into the record's directory. What can be
 /// printed is, even if the report cannot be written.
-pub fn show(dir: &Path, spec: &Spec, parts: &[Part], format: Format, color: Color) -> Result<()> {
+pub fn show(
+    dir: impl Into<Location>,
+    spec: &Spec,
+    parts: &[Part],
+    format: Format,
+    color: Color,
+) -> Result<()> {
+    let dir = &dir.into();
     let written = write_pages(dir, spec.name(), parts);
     say(&printed(dir, spec.name(), parts, format, style(color))?)?;
     if format == Format::Text && written.is_ok() {
-        let dir = dir.display();
+        let dir = dir.shown().display();
         say(&format!("\nReport: {dir}/report.html\nAgain:  iotax report {dir}\n"))?;
     }
     written
 }
 
 fn printed(
-    dir: &Path,
+    dir: &Location,
     name: &str,
     parts: &[Part],
     format: Format,
@@ -50,17 +58,17 @@ fn printed(
 }
 
 /// Writes `report.html`.
-pub fn write_page(dir: &Path, text: &str) -> Result<()> {
+pub fn write_page(dir: &Location, text: &str) -> Result<()> {
     write(dir, REPORT, text)
 }
 
-fn write(dir: &Path, file: &str, text: &str) -> Result<()> {
-    let path = dir.join(file);
-    replace(&path, text).with_context(|| format!("cannot write {}", path.display()))
+fn write(dir: &Location, file: &str, text: &str) -> Result<()> {
+    let file = dir.join(file);
+    replace(file.at(), text).with_context(|| format!("cannot write {}", file.shown().display()))
 }
 
 /// One page, or one for each phase and one in front of them.
-fn write_pages(dir: &Path, name: &str, parts: &[Part]) -> Result<()> {
+fn write_pages(dir: &Location, name: &str, parts: &[Part]) -> Result<()> {
     let write = |file: &str, text: String| write(dir, file, &text);
     if let [(experiment, analysis)] = parts {
         return write(REPORT, report::html(experiment, analysis));
@@ -75,7 +83,7 @@ fn write_pages(dir: &Path, name: &str, parts: &[Part]) -> Result<()> {
 /// Prints results of other tools, of which no record is kept, on stdout.
 pub fn print(spec: &Spec, parts: &[Part], format: Format, color: Color) -> Result<()> {
     // Nothing is read from there: other tools' results are not printed in fio's shape.
-    say(&printed(Path::new(""), spec.name(), parts, format, style(color))?)
+    say(&printed(&Path::new("").into(), spec.name(), parts, format, style(color))?)
 }
 
 /// Results go where none are yet.
@@ -85,7 +93,7 @@ pub fn print(spec: &Spec, parts: &[Part], format: Format, color: Color) -> Resul
 pub fn refuse_occupied(dir: &Path) -> Result<()> {
     Writer::refuse_occupied(dir)?;
     for side in SideRecord::ALL {
-        Writer::refuse_occupied(&side.directory(dir))?;
+        Writer::refuse_occupied(side.directory(dir))?;
     }
     let report = dir.join(REPORT);
     anyhow::ensure!(
@@ -97,7 +105,7 @@ pub fn refuse_occupied(dir: &Path) -> Result<()> {
 }
 
 /// What is there of the way to `dir` must be a directory that may be written, which is better known
-/// before than after a measurement.
+/// before than after a measurement, and nobody else may lead root elsewhere by a link.
 ///
 /// # Errors
 /// If it is not.
@@ -105,20 +113,21 @@ pub fn refuse_unwritable(dir: &Path) -> Result<()> {
     let all = std::path::absolute(dir)?;
     let there = all.ancestors().find(|part| fs::symlink_metadata(part).is_ok());
     let there = there.unwrap_or(Path::new("/"));
-    let why = match access(there, Access::WRITE_OK | Access::EXEC_OK) {
-        _ if !there.is_dir() => "is not a directory".to_owned(),
-        Ok(()) => return Ok(()),
-        Err(error) => format!("cannot be written: {}", io::Error::from(error)),
-    };
-    let there = std::env::current_dir()
+    let shown = std::env::current_dir()
         .ok()
         .and_then(|here| there.strip_prefix(here).ok().map(Path::to_owned))
         .filter(|part| !part.as_os_str().is_empty())
         .unwrap_or_else(|| there.to_owned());
-    let (dir, there) = (dir.display(), there.display());
-    anyhow::bail!(
-        "no results can be written to {dir}: {there} {why}; name another place with --out"
-    )
+    let (dir, shown) = (dir.display(), shown.display());
+    let why = match access(there, Access::WRITE_OK | Access::EXEC_OK) {
+        _ if !there.is_dir() => format!("{shown} is not a directory"),
+        Ok(()) => match Held::existing(there) {
+            Ok(_) => return Ok(()),
+            Err(error) => error.to_string(),
+        },
+        Err(error) => format!("{shown} cannot be written: {}", io::Error::from(error)),
+    };
+    anyhow::bail!("no results can be written to {dir}: {why}; name another place with --out")
 }
 
 /// Prints on stdout, as it is and with a newline at the end.
@@ -177,7 +186,7 @@ pub fn wrap_at(columns: usize, out: &mut String, text: &str, first_indent: &str,
 }
 
 /// A run prints a superset of fio's JSON; a comparison prints its comparisons.
-fn json(dir: &Path, name: &str, parts: &[Part]) -> Result<String> {
+fn json(dir: &Location, name: &str, parts: &[Part]) -> Result<String> {
     // What other tools' results look like in fio's shape is in their own files.
     let is_run = parts.iter().all(|(experiment, _)| {
         experiment.spec.design == Design::Single && !experiment.spec.is_of_results()

@@ -1,20 +1,18 @@
 //! Records read back and analysed.
 
-use std::path::Path;
-
 use anyhow::{Context as _, Result};
 use iotax_analyze::Phases;
-use iotax_record::{Gap, Reader, SideRecord};
+use iotax_record::{Gap, Location, Reader, SideRecord};
 use iotax_report::{Part, Redactor};
 
 /// Opens the record in `dir`.
 ///
 /// # Errors
 /// As [`Reader::open`]; a record that nothing can be concluded from.
-pub fn open(dir: &Path) -> Result<Reader> {
+pub fn open(dir: &Location) -> Result<Reader> {
     let reader = Reader::open(dir)?;
     let stop = &reader.experiment.spec.stop;
-    stop.validate().with_context(|| format!("the record in {}", dir.display()))?;
+    stop.validate().with_context(|| format!("the record in {}", dir.shown().display()))?;
     Ok(reader)
 }
 
@@ -22,7 +20,7 @@ pub fn open(dir: &Path) -> Result<Reader> {
 ///
 /// # Errors
 /// As [`open`]; a trial that cannot be read.
-pub fn read(dir: &Path) -> Result<(Reader, Vec<Part>)> {
+pub fn read(dir: &Location) -> Result<(Reader, Vec<Part>)> {
     let reader = open(dir)?;
     let mut phases = Phases::new(&reader.experiment);
     for trial in reader.trials()? {
@@ -42,7 +40,7 @@ pub fn read(dir: &Path) -> Result<(Reader, Vec<Part>)> {
 ///
 /// # Errors
 /// If one of them cannot be read.
-pub fn gaps(dir: &Path, reader: &Reader) -> Result<Vec<String>> {
+pub fn gaps(dir: &Location, reader: &Reader) -> Result<Vec<String>> {
     let mut gaps = Vec::new();
     gaps.extend(reader.gap()?.map(|gap| tell(dir, &gap)));
     for side in SideRecord::ALL {
@@ -54,9 +52,9 @@ pub fn gaps(dir: &Path, reader: &Reader) -> Result<Vec<String>> {
 }
 
 /// Says on stderr what the record in `dir` lacks, and returns it.
-pub fn tell(dir: &Path, gap: &Gap) -> String {
+pub fn tell(dir: &Location, gap: &Gap) -> String {
     let said = gap.to_string();
-    eprintln!("warning: {}: {said}", dir.display());
+    eprintln!("warning: {}: {said}", dir.shown().display());
     said
 }
 
@@ -66,7 +64,7 @@ pub fn tell(dir: &Path, gap: &Gap) -> String {
 /// # Errors
 /// If one of those records cannot be read.
 pub fn add_side_records(
-    dir: &Path,
+    dir: &Location,
     phases: &mut Phases,
     mut redactor: Option<&mut Redactor>,
 ) -> Result<()> {

@@ -6,6 +6,7 @@ use anyhow::Result;
 use iotax_analyze::{Analysis, Phases};
 use iotax_record::saved::{self, Saved};
 use iotax_record::{Experiment, Writer, foreign};
+use iotax_rig::Held;
 use iotax_spec::{Arm, Error as SpecError, Stop, Target, parse_arms};
 
 use crate::args::{CompareArgs, ReportArgs};
@@ -137,8 +138,8 @@ pub fn report(args: &ReportArgs) -> Result<Exit> {
     let spec = &saved.experiment.spec;
     match &args.out {
         Some(dir) => {
-            keep(&Destination::Asked(dir.clone()), &saved)?;
-            output::show(dir, spec, &parts, args.format, args.color)?;
+            let dir = keep(&Destination::Asked(dir.clone()), &saved)?;
+            output::show(&dir, spec, &parts, args.format, args.color)?;
         }
         None => output::print(spec, &parts, args.format, args.color)?,
     }
@@ -158,7 +159,7 @@ fn analyze(saved: &Saved) -> Vec<(Experiment, Analysis)> {
 }
 
 /// Writes a record of the results, which can be shown again without the files.
-fn keep(destination: &Destination, saved: &Saved) -> Result<PathBuf> {
+fn keep(destination: &Destination, saved: &Saved) -> Result<Held> {
     destination.refuse_unusable()?;
     let dir = destination.claim()?;
     let mut writer = Writer::create(&dir, &saved.experiment)?;

@@ -1,6 +1,6 @@
-//! Root measures in a directory that another user owns, who exchanges whatever root makes there
-//! against links to root's files: no byte outside of the private directories changes, and nothing
-//! is left up.
+//! Root measures in a directory that another user owns, or keeps its results there, and that user
+//! exchanges whatever root makes there against links to root's files: no byte outside of the private
+//! directories, and of those of results, changes, and nothing is left up.
 //!
 //! The attacker is a thread with another user's rights and a descriptor of the directory. Without
 //! root there is nobody to attack, and all of it is skipped, loudly. `IOTAX_ATTACKS` says how many
@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -31,8 +31,12 @@ const ROUNDS: usize = 24;
 /// Nobody, who owns the directory.
 const ATTACKER: u32 = 65534;
 const MIB: u64 = 1 << 20;
-/// What root's test files are called.
-const NAMES: [&str; 6] = ["disk", "randwrite-4k.0", "job.0", "jobs.0", "write.0", "index"];
+/// What root's test files are called, and of results what is not refused where it is there.
+const NAMES: [&str; 7] =
+    ["disk", "randwrite-4k.0", "job.0", "jobs.0", "write.0", "index", "report.html"];
+
+/// What root makes or uses by a name that it was given.
+const OURS: [&str; 5] = ["mnt", "img", "results", "bundle", "deep"];
 
 /// What the attacker puts in their place: a directory of links to files, one of links to a device,
 /// a link to a directory of files, and one to an empty directory.
@@ -128,16 +132,18 @@ impl Trap {
         thread::spawn(move || {
             become_attacker();
             let mut exchanged = 0;
-            while !stop.load(Ordering::Relaxed) {
+            // Another one each time: what root makes may not be there for long.
+            for lure in LURES.into_iter().cycle() {
+                if stop.load(Ordering::Relaxed) {
+                    break;
+                }
                 for name in made_by_root(&directory) {
-                    for lure in LURES {
-                        let to_and_fro = [(&*name, lure), (lure, &*name)];
-                        for (from, to) in to_and_fro {
-                            let flags = RenameFlags::EXCHANGE;
-                            let done = renameat_with(&directory, from, &directory, to, flags);
-                            exchanged += u64::from(done.is_ok());
-                            thread::yield_now();
-                        }
+                    let to_and_fro = [(&*name, lure), (lure, &*name)];
+                    for (from, to) in to_and_fro {
+                        let flags = RenameFlags::EXCHANGE;
+                        let done = renameat_with(&directory, from, &directory, to, flags);
+                        exchanged += u64::from(done.is_ok());
+                        thread::yield_now();
                     }
                 }
             }
@@ -154,11 +160,14 @@ fn become_attacker() {
     set_thread_res_uid(user, user, user).unwrap();
 }
 
-/// Names of what is not the attacker's own, and the mount point.
+/// Names of what is not the attacker's own: results among it, and the mount point.
 fn made_by_root(directory: impl AsFd) -> Vec<String> {
     let entries = Dir::read_from(directory).unwrap().flatten();
     let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
-    names.filter(|name| name.starts_with(".iotax") || name == "mnt" || name == "img").collect()
+    let is_roots = |name: &String| {
+        name.starts_with(".iotax") || name.starts_with("iotax-") || OURS.contains(&&**name)
+    };
+    names.filter(is_roots).collect()
 }
 
 /// What root does in the attacker's directory: its arguments, by round.
@@ -189,12 +198,25 @@ fn command(round: usize) -> Vec<String> {
     if round % 8 == 3 { words.collect() } else { words.chain(out).collect() }
 }
 
-fn round(desk: &Desk, trap: &Trap, number: usize) -> (Said, u64) {
+/// What root does with results in the attacker's directory, and where it works, by round. A record
+/// is in `record`, and in `theirs/results` for those who only read it.
+fn command_on_results(round: usize) -> (&'static str, Vec<&'static str>) {
+    let short = ["randwrite-4k", "mem(size=1M)", "--ramp", "0", "--time", "200ms"];
+    let run = |out: &[&'static str]| [&["run"], &short[..], out].concat();
+    match round % 5 {
+        0 => (".", run(&["--out", "theirs/results"])),
+        1 => ("theirs", run(&[])),
+        2 => (".", run(&["--out", "theirs/deep/results"])),
+        3 => (".", vec!["repro", "record", "--out", "theirs/bundle"]),
+        _ => (".", vec!["report", "theirs/results"]),
+    }
+}
+
+/// A command during an attack, and how often something was exchanged.
+fn round(desk: &Desk, trap: &Trap, mut command: Command) -> (Said, u64) {
     let stop = Arc::new(AtomicBool::new(false));
     let attack = trap.spring(Arc::clone(&stop));
-    let arguments = command(number);
-    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    let said = desk.run(&arguments);
+    let said = desk.said(&command.output().unwrap());
     let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap();
     assert!(!mounts.contains(trap.bait.to_str().unwrap()), "mounted outside: {mounts}");
     desk.run(&["disk", "down", "--all", "--force"]);
@@ -205,23 +227,58 @@ fn round(desk: &Desk, trap: &Trap, number: usize) -> (Said, u64) {
     (said, exchanged)
 }
 
+fn rounds() -> usize {
+    std::env::var("IOTAX_ATTACKS").map_or(ROUNDS, |rounds| rounds.parse().unwrap())
+}
+
 #[test]
 fn nothing_outside_of_private_directories_changes() {
     let desk = Desk::new();
-    let Some(victims) = Victims::new(&desk) else { return };
+    nothing_outside_changes(&desk, 8, |number| {
+        let arguments = command(number);
+        desk.command(&arguments.iter().map(String::as_str).collect::<Vec<_>>())
+    });
+}
+
+#[test]
+fn nothing_outside_of_results_directories_changes() {
+    let desk = Desk::new();
+    let run = ["run", "randwrite-4k", "mem(size=1M)", "--ramp", "0", "--time", "20ms"];
+    let record = desk.run(&[&run[..], &["--out", "record"]].concat());
+    assert_eq!(record.code, 0, "{record}");
+    nothing_outside_changes(&desk, 5, |number| {
+        let (place, arguments) = command_on_results(number);
+        if arguments[0] == "report" {
+            copy(&desk.path().join("record"), &desk.path().join("theirs/results"));
+        }
+        let mut command = desk.command(&arguments);
+        command.current_dir(desk.path().join(place));
+        command
+    });
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir(to).unwrap();
+    for file in fs::read_dir(from).unwrap().flatten() {
+        fs::copy(file.path(), to.join(file.file_name())).unwrap();
+    }
+}
+
+/// Rounds of `kinds` commands, each made when the trap is set.
+fn nothing_outside_changes(desk: &Desk, kinds: usize, command: impl Fn(usize) -> Command) {
+    let Some(victims) = Victims::new(desk) else { return };
     let before = victims.state();
     let up = machine::traces_of(desk.path());
-    let rounds = std::env::var("IOTAX_ATTACKS").ok().and_then(|rounds| rounds.parse().ok());
-    let rounds: usize = rounds.unwrap_or(ROUNDS);
+    let rounds = rounds();
     let (mut exchanges, mut codes) = (0, BTreeMap::new());
     for number in 0..rounds {
-        let trap = Trap::new(&desk, &victims);
-        let (said, swaps) = round(&desk, &trap, number);
+        let trap = Trap::new(desk, &victims);
+        let (said, swaps) = round(desk, &trap, command(number));
         assert!(victims.state() == before, "round {number} changed root's files: {said}");
         assert_eq!(fs::read_dir(&trap.bait).unwrap().count(), 0);
         assert_eq!(machine::traces_of(desk.path()), up, "round {number}: {said}");
         exchanges += swaps;
-        let of_kind: &mut BTreeMap<i32, usize> = codes.entry(number % 8).or_default();
+        let of_kind: &mut BTreeMap<i32, usize> = codes.entry(number % kinds).or_default();
         *of_kind.entry(said.code).or_default() += 1;
         if said.code != 0 {
             eprintln!("round {number}: {said}");

@@ -5,6 +5,7 @@ use std::io::{self, BufRead as _, BufReader};
 use std::path::Path;
 
 use crate::error::Error;
+use crate::location::Location;
 use crate::store::{End, open_file};
 
 /// What a record lacks.
@@ -38,8 +39,13 @@ impl fmt::Display for Gap {
 }
 
 /// What `file`, with one line for each of what `end` counts, lacks. `None`: nothing.
-pub(crate) fn gap(file: &Path, end: Option<&End>, of: &'static str) -> Result<Option<Gap>, Error> {
-    let (held, has_part_of_a_line) = lines(file).map_err(|source| Error::read(file, source))?;
+pub(crate) fn gap(
+    file: &Location,
+    end: Option<&End>,
+    of: &'static str,
+) -> Result<Option<Gap>, Error> {
+    let (held, has_part_of_a_line) =
+        lines(file.at()).map_err(|source| Error::read(file.shown(), source))?;
     let run = end.and_then(|end| end.trials);
     let gap = Gap {
         has_no_end: end.is_none(),
@@ -82,7 +88,9 @@ mod tests {
             gave_up: false,
             trials,
         });
-        gap(&file, end.as_ref(), "trial").unwrap().map_or_else(String::new, |gap| gap.to_string())
+        gap(&(&file).into(), end.as_ref(), "trial")
+            .unwrap()
+            .map_or_else(String::new, |gap| gap.to_string())
     }
 
     #[test]

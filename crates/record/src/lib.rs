@@ -11,6 +11,7 @@ pub mod foreign;
 mod gap;
 mod histogram;
 mod limits;
+mod location;
 pub mod machine;
 pub mod saved;
 mod side_record;
@@ -24,6 +25,7 @@ pub use experiment::{Environment, Experiment, FORMAT, Site};
 pub use gap::Gap;
 pub use histogram::LatencyHistogram;
 pub use limits::{LIMITS_FORMAT, LimitsHead, LimitsReader, LimitsWriter, ProbeLoad, ProbeRecord};
+pub use location::Location;
 pub use machine::Machine;
 pub use side_record::SideRecord;
 pub use statistics::{

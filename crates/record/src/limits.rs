@@ -1,9 +1,8 @@
 //! The record of a search for caps: `limits.json`; one line per probe, `probes.jsonl`; and what was
 //! concluded, `found.json`.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
 
 use iotax_spec::{Limits, Probe};
 use serde::de::DeserializeOwned;
@@ -13,8 +12,11 @@ use crate::cloud::CloudInstance;
 use crate::error::Error;
 use crate::experiment::{Environment, Site};
 use crate::gap::{Gap, gap};
+use crate::location::Location;
 use crate::machine::Machine;
-use crate::store::{End, read_json, read_lines, write_json};
+use crate::store::{
+    End, appended, read_json, read_json_if_there, read_lines, write_head, write_json,
+};
 use crate::trial::LoadRecord;
 
 /// Version of this format that this program writes.
@@ -74,22 +76,17 @@ pub enum ProbeLoad {
 /// Writes the record. Each probe is on disk when [`LimitsWriter::append`] returns.
 #[derive(Debug)]
 pub struct LimitsWriter {
-    dir: PathBuf,
+    dir: Location,
     probes: File,
 }
 
 impl LimitsWriter {
     /// Starts a record in `dir`, which is created and must not hold one already.
-    pub fn create(dir: &Path, head: &LimitsHead) -> Result<Self, Error> {
-        fs::create_dir_all(dir).map_err(|source| Error::write(dir, source))?;
-        write_json(&dir.join(HEAD), head)?;
-        let path = dir.join(PROBES);
-        let probes = File::options()
-            .create_new(true)
-            .append(true)
-            .open(&path)
-            .map_err(|source| Error::write(&path, source))?;
-        Ok(Self { dir: dir.to_owned(), probes })
+    pub fn create(dir: impl Into<Location>, head: &LimitsHead) -> Result<Self, Error> {
+        let dir = dir.into();
+        write_head(&dir.join(HEAD), head)?;
+        let probes = appended(&dir.join(PROBES))?;
+        Ok(Self { dir, probes })
     }
 
     /// Adds one probe.
@@ -99,7 +96,7 @@ impl LimitsWriter {
         self.probes
             .write_all(&line)
             .and_then(|()| self.probes.sync_data())
-            .map_err(|source| Error::write(&self.dir.join(PROBES), source))
+            .map_err(|source| Error::write(self.dir.join(PROBES).shown(), source))
     }
 
     /// Adds what was concluded: later versions may search in another way, and cannot follow these
@@ -121,31 +118,30 @@ pub struct LimitsReader {
     pub head: LimitsHead,
     /// How it ended; `None` if it was cut off.
     pub end: Option<End>,
-    dir: PathBuf,
+    dir: Location,
 }
 
 impl LimitsReader {
     /// Whether `dir` holds a search for caps.
-    pub fn is_in(dir: &Path) -> bool {
-        dir.join(HEAD).is_file()
+    pub fn is_in(dir: impl Into<Location>) -> bool {
+        dir.into().join(HEAD).at().is_file()
     }
 
     /// Opens the record in `dir`.
-    pub fn open(dir: &Path) -> Result<Self, Error> {
-        let path = dir.join(HEAD);
-        let head: LimitsHead = read_json(&path)?;
+    pub fn open(dir: impl Into<Location>) -> Result<Self, Error> {
+        let dir = dir.into();
+        let head: LimitsHead = read_json(&dir.join(HEAD))?;
         if head.format > LIMITS_FORMAT {
+            let path = dir.join(HEAD).shown().to_owned();
             return Err(Error::Newer { path, format: head.format, known: LIMITS_FORMAT });
         }
-        let end = dir.join(END);
-        let end = if end.exists() { Some(read_json(&end)?) } else { None };
-        Ok(Self { head, end, dir: dir.to_owned() })
+        let end = read_json_if_there(&dir.join(END))?;
+        Ok(Self { head, end, dir })
     }
 
     /// What was concluded when it was made, if it came to that.
     pub fn found<T: DeserializeOwned>(&self) -> Result<Option<T>, Error> {
-        let path = self.dir.join(FOUND);
-        if path.exists() { read_json(&path).map(Some) } else { Ok(None) }
+        read_json_if_there(&self.dir.join(FOUND))
     }
 
     /// What it lacks of what was measured.

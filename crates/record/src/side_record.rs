@@ -1,8 +1,7 @@
 //! Experiments that belong to another one, on the same arms: records inside its directory.
 
-use std::path::{Path, PathBuf};
-
 use crate::error::Error;
+use crate::location::Location;
 use crate::store::Reader;
 
 /// What was run beside the experiment itself.
@@ -33,16 +32,16 @@ impl SideRecord {
     }
 
     /// Where its record is, or would be, of the experiment in `dir`.
-    pub fn directory(self, dir: &Path) -> PathBuf {
-        dir.join(self.name())
+    pub fn directory(self, dir: impl Into<Location>) -> Location {
+        dir.into().join(self.name())
     }
 
     /// Its record, if it was run with the experiment in `dir`.
     ///
     /// # Errors
     /// As [`Reader::open`], but for a record that is not there.
-    pub fn open(self, dir: &Path) -> Result<Option<Reader>, Error> {
-        match Reader::open(&self.directory(dir)) {
+    pub fn open(self, dir: impl Into<Location>) -> Result<Option<Reader>, Error> {
+        match Reader::open(self.directory(dir)) {
             Ok(reader) => Ok(Some(reader)),
             Err(Error::NotARecord { .. }) => Ok(None),
             Err(error) => Err(error),

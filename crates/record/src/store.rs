@@ -2,7 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, ErrorKind, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::mpsc;
 use std::thread;
 
@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::Error;
 use crate::experiment::{Experiment, FORMAT};
 use crate::gap::{Gap, gap};
+use crate::location::Location;
 use crate::trial::Trial;
 
 const HEAD: &str = "experiment.json";
@@ -38,33 +39,29 @@ pub struct End {
 /// Writes a record. Each trial is on disk when [`Writer::append`] returns.
 #[derive(Debug)]
 pub struct Writer {
-    dir: PathBuf,
+    dir: Location,
     trials: File,
 }
 
 impl Writer {
     /// Starts a record in `dir`, which is created and must not hold one already.
-    pub fn create(dir: &Path, experiment: &Experiment) -> Result<Self, Error> {
-        Self::refuse_occupied(dir)?;
-        fs::create_dir_all(dir).map_err(|source| Error::write(dir, source))?;
-        write_json(&dir.join(HEAD), experiment)?;
-        let path = dir.join(TRIALS);
-        let trials = File::options()
-            .create_new(true)
-            .append(true)
-            .open(&path)
-            .map_err(|source| Error::write(&path, source))?;
-        Ok(Self { dir: dir.to_owned(), trials })
+    pub fn create(dir: impl Into<Location>, experiment: &Experiment) -> Result<Self, Error> {
+        let dir = dir.into();
+        Self::refuse_occupied(&dir)?;
+        write_head(&dir.join(HEAD), experiment)?;
+        let trials = appended(&dir.join(TRIALS))?;
+        Ok(Self { dir, trials })
     }
 
     /// Whether a record could be started in `dir`, without starting one.
     ///
     /// # Errors
     /// [`Error::Exists`] if a file, or a link to nowhere, has the name of one of a record's files.
-    pub fn refuse_occupied(dir: &Path) -> Result<(), Error> {
-        let taken = |name: &&str| fs::symlink_metadata(dir.join(name)).is_ok();
+    pub fn refuse_occupied(dir: impl Into<Location>) -> Result<(), Error> {
+        let dir = dir.into();
+        let taken = |name: &&str| fs::symlink_metadata(dir.join(name).at()).is_ok();
         match [HEAD, TRIALS, END].into_iter().find(taken) {
-            Some(name) => Err(Error::Exists { dir: dir.to_owned(), name }),
+            Some(name) => Err(Error::Exists { dir: dir.shown().to_owned(), name }),
             None => Ok(()),
         }
     }
@@ -76,7 +73,7 @@ impl Writer {
         self.trials
             .write_all(&line)
             .and_then(|()| self.trials.sync_data())
-            .map_err(|source| Error::write(&self.dir.join(TRIALS), source))
+            .map_err(|source| Error::write(self.dir.join(TRIALS).shown(), source))
     }
 
     /// Marks the record as complete.
@@ -92,26 +89,24 @@ pub struct Reader {
     pub experiment: Experiment,
     /// How it ended; `None` if it was cut off (killed, power loss).
     pub end: Option<End>,
-    path: PathBuf,
+    trials: Location,
 }
 
 impl Reader {
     /// Opens the record in `dir`.
-    pub fn open(dir: &Path) -> Result<Self, Error> {
+    pub fn open(dir: impl Into<Location>) -> Result<Self, Error> {
+        let dir = dir.into();
         let head = dir.join(HEAD);
-        if !head.exists() {
-            return Err(Error::NotARecord { dir: dir.to_owned() });
+        if !head.at().exists() {
+            return Err(Error::NotARecord { dir: dir.shown().to_owned() });
         }
         let version: Version = read_json(&head)?;
         if version.format > FORMAT {
-            return Err(Error::Newer { path: head, format: version.format, known: FORMAT });
+            let (path, format) = (head.shown().to_owned(), version.format);
+            return Err(Error::Newer { path, format, known: FORMAT });
         }
-        let end = dir.join(END);
-        Ok(Self {
-            experiment: read_json(&head)?,
-            end: if end.exists() { Some(read_json(&end)?) } else { None },
-            path: dir.join(TRIALS),
-        })
+        let end = read_json_if_there(&dir.join(END))?;
+        Ok(Self { experiment: read_json(&head)?, end, trials: dir.join(TRIALS) })
     }
 
     /// What it lacks of what was run.
@@ -119,14 +114,14 @@ impl Reader {
     /// # Errors
     /// If its trials cannot be read.
     pub fn gap(&self) -> Result<Option<Gap>, Error> {
-        gap(&self.path, self.end.as_ref(), "trial")
+        gap(&self.trials, self.end.as_ref(), "trial")
     }
 
     /// The trials in the order in which they ran, one at a time: a record may be larger than
     /// memory. A thread of its own decodes a few ahead, which halves the time of a large record. A
     /// last line without its end, left by a crash, is passed over.
     pub fn trials(&self) -> Result<impl Iterator<Item = Result<Trial, Error>> + use<>, Error> {
-        let decoded = read_lines(&self.path)?;
+        let decoded = read_lines(&self.trials)?;
         let (ahead, trials) = mpsc::sync_channel(DECODED_AHEAD);
         thread::spawn(move || {
             for trial in decoded {
@@ -146,10 +141,10 @@ const DECODED_AHEAD: usize = 8;
 /// The values of a file with one on each line. A last line without its end, left by a crash, is
 /// passed over.
 pub(crate) fn read_lines<T: DeserializeOwned>(
-    path: &Path,
+    file: &Location,
 ) -> Result<impl Iterator<Item = Result<T, Error>> + use<T>, Error> {
-    let file = open_file(path).map_err(|source| Error::read(path, source))?;
-    let path = path.to_owned();
+    let path = file.shown().to_owned();
+    let file = open_file(file.at()).map_err(|source| Error::read(&path, source))?;
     let mut lines = Lines { reader: BufReader::new(file), number: 0, line: Vec::new() };
     Ok(std::iter::from_fn(move || lines.next(&path)))
 }
@@ -181,23 +176,41 @@ struct Version {
     format: u32,
 }
 
-pub(crate) fn write_json<T: Serialize>(path: &Path, value: &T) -> Result<(), Error> {
-    let mut text = serde_json::to_vec_pretty(value).expect("record types are always JSON");
-    text.push(b'\n');
-    let mut file = File::create_new(path).map_err(|source| Error::write(path, source))?;
-    file.write_all(&text)
-        .and_then(|()| file.sync_all())
-        .map_err(|source| Error::write(path, source))
+/// Writes the first file of a record, in a directory that is made if it is not there.
+pub(crate) fn write_head<T: Serialize>(file: &Location, head: &T) -> Result<(), Error> {
+    let parent = |path: &Path| path.parent().unwrap_or(path).to_owned();
+    fs::create_dir_all(parent(file.at()))
+        .map_err(|source| Error::write(&parent(file.shown()), source))?;
+    write_json(file, head)
 }
 
-pub(crate) fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T, Error> {
-    let text =
-        open_file(path).and_then(io::read_to_string).map_err(|source| match source.kind() {
-            ErrorKind::NotFound => {
-                Error::NotARecord { dir: path.parent().unwrap_or(path).to_owned() }
-            }
-            _ => Error::read(path, source),
-        })?;
+/// A new file to which lines are added.
+pub(crate) fn appended(file: &Location) -> Result<File, Error> {
+    let mut options = File::options();
+    let opened = options.create_new(true).append(true).open(file.at());
+    opened.map_err(|source| Error::write(file.shown(), source))
+}
+
+pub(crate) fn write_json<T: Serialize>(file: &Location, value: &T) -> Result<(), Error> {
+    let mut text = serde_json::to_vec_pretty(value).expect("record types are always JSON");
+    text.push(b'\n');
+    File::create_new(file.at())
+        .and_then(|mut created| created.write_all(&text).and_then(|()| created.sync_all()))
+        .map_err(|source| Error::write(file.shown(), source))
+}
+
+pub(crate) fn read_json_if_there<T: DeserializeOwned>(file: &Location) -> Result<Option<T>, Error> {
+    if file.at().exists() { read_json(file).map(Some) } else { Ok(None) }
+}
+
+pub(crate) fn read_json<T: DeserializeOwned>(file: &Location) -> Result<T, Error> {
+    let path = file.shown();
+    let text = open_file(file.at()).and_then(io::read_to_string).map_err(|source| match source
+        .kind()
+    {
+        ErrorKind::NotFound => Error::NotARecord { dir: path.parent().unwrap_or(path).to_owned() },
+        _ => Error::read(path, source),
+    })?;
     serde_json::from_str(&text).map_err(|source| Error::Broken {
         path: path.to_owned(),
         line: source.line(),

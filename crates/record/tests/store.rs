@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::Write;
+use std::path::Path;
 
 use iotax_record::{
     End, Environment, Experiment, FORMAT, LoadRecord, Outcome, Reader, Trial, Writer,
@@ -139,7 +140,7 @@ fn no_file_of_someone_else_is_overwritten_not_even_through_a_link() {
 #[test]
 fn a_record_of_version_1_is_still_readable() {
     let dir = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/v1");
-    let reader = Reader::open(dir.as_ref()).unwrap();
+    let reader = Reader::open(Path::new(dir)).unwrap();
     assert_eq!(reader.experiment.spec.workload.name, "driver-searcher");
     assert!(!reader.end.as_ref().unwrap().interrupted);
     let trials: Vec<Trial> = reader.trials().unwrap().map(Result::unwrap).collect();

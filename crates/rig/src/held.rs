@@ -13,6 +13,7 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::path::{Component, Path, PathBuf};
 
+use iotax_record::Location;
 use rustix::fs::{
     AtFlags, Dir, FileType, Mode, OFlags, Stat, fstat, fsync, lstat, mkdirat, open, openat, stat,
     symlinkat, unlinkat,
@@ -20,12 +21,16 @@ use rustix::fs::{
 use rustix::io::Errno;
 use rustix::mount::mount_bind;
 
+use crate::refusal::Obstacle;
+
+/// Of directories that people share, for the umask to restrict.
+const SHARED: Mode = Mode::RWXU.union(Mode::RWXG).union(Mode::RWXO);
 /// Others than the owner may change it.
 const WRITABLE_BY_OTHERS: u32 = 0o022;
 
 /// A file or directory, open for as long as this lives.
 #[derive(Debug)]
-pub(crate) struct Held {
+pub struct Held {
     fd: OwnedFd,
     path: PathBuf,
     shown: PathBuf,
@@ -41,6 +46,74 @@ impl Held {
         let held = Self::new(open(path, flags, Mode::empty())?, path)?;
         // The kernel tells where what is open lies, whatever led there.
         if fs::read_link(&held.path)? == path { Ok(held) } else { Err(exchanged()) }
+    }
+
+    /// Holds the directory that this process works in, which messages do not name.
+    ///
+    /// # Errors
+    /// If it is not to be opened.
+    pub fn here() -> io::Result<Self> {
+        let here = Self::directory(Path::new("."))?;
+        Ok(Self { shown: PathBuf::new(), ..here })
+    }
+
+    /// Holds the directory at `path`, which is there.
+    ///
+    /// # Errors
+    /// If it is not, or root would be led there by a link that another user can lead elsewhere.
+    pub fn existing(path: &Path) -> io::Result<Self> {
+        if let Some(link) = link_of_another(path) {
+            return Err(io::Error::other(Obstacle::LinkOfAnother { link }.to_string()));
+        }
+        let held = Self::at(&resolved(path)?)?;
+        if held.is_directory()? {
+            Ok(Self { shown: path.to_owned(), ..held })
+        } else {
+            Err(Errno::NOTDIR.into())
+        }
+    }
+
+    /// Holds the directory at `path`, made with all that is missing on the way to it. What is
+    /// missing is made by descriptor: nobody can lead it elsewhere.
+    ///
+    /// # Errors
+    /// As [`Held::existing`]; if a part cannot be made.
+    pub fn made(path: &Path) -> io::Result<Self> {
+        let is_there = |part: &&Path| fs::symlink_metadata(part).is_ok();
+        let absolute = std::path::absolute(path)?;
+        let there = absolute.ancestors().find(is_there).unwrap_or(Path::new("/"));
+        let mut held = Self::existing(there)?;
+        let missing = absolute.strip_prefix(there).unwrap_or(Path::new("")).components();
+        for part in missing {
+            held = held.enter(part)?;
+        }
+        Ok(Self { shown: path.to_owned(), ..held })
+    }
+
+    /// Holds the directory `name` in this one, made if it is not there.
+    ///
+    /// # Errors
+    /// If it cannot be made, or something else has that name, a link included.
+    pub fn enter(&self, name: impl AsRef<Path>) -> io::Result<Self> {
+        match self.make_directory(&name) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => self.hold(name.as_ref()),
+            made => made,
+        }
+    }
+
+    /// Makes a directory in this one, and holds it.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::AlreadyExists`] if something has that name.
+    pub fn make_directory(&self, name: impl AsRef<Path>) -> io::Result<Self> {
+        mkdirat(&self.fd, name.as_ref(), SHARED)?;
+        self.hold(name.as_ref()).map_err(no_longer_there)
+    }
+
+    fn hold(&self, name: &Path) -> io::Result<Self> {
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let opened = openat(&self.fd, name, flags, Mode::empty())?;
+        Self::new(opened, &self.shown.join(name))
     }
 
     /// Holds the directory at `path`, wherever links lead.
@@ -66,12 +139,12 @@ impl Held {
     }
 
     /// How it is opened, and what is in it, as long as this lives.
-    pub(crate) fn path(&self) -> &Path {
+    pub fn path(&self) -> &Path {
         &self.path
     }
 
     /// What people call it.
-    pub(crate) fn shown(&self) -> &Path {
+    pub fn shown(&self) -> &Path {
         &self.shown
     }
 
@@ -82,6 +155,10 @@ impl Held {
     /// Whether it is a regular file.
     pub(crate) fn is_file(&self) -> io::Result<bool> {
         Ok(kind(&fstat(&self.fd)?) == FileType::RegularFile)
+    }
+
+    fn is_directory(&self) -> io::Result<bool> {
+        Ok(kind(&fstat(&self.fd)?) == FileType::Directory)
     }
 
     /// Whether it still has a name.
@@ -100,10 +177,8 @@ impl Held {
     /// Makes a directory in this one that nobody else may look into or change, and holds it.
     pub(crate) fn make_private(&self, name: &str, marker: &str) -> io::Result<Self> {
         mkdirat(&self.fd, name, Mode::RWXU)?;
-        let opened = open_directory(&self.fd, name).map_err(|error| match error {
-            Errno::NOTDIR | Errno::LOOP | Errno::NOENT => exchanged(),
-            other => other.into(),
-        })?;
+        let opened =
+            open_directory(&self.fd, name).map_err(|error| no_longer_there(error.into()))?;
         let made = Self::new(opened, &self.shown.join(name))?;
         // Between the two calls the owner of the directory may have put another one in its place.
         // Nothing is lost if that is empty, and nobody else's: then it is as good.
@@ -140,6 +215,13 @@ impl Held {
         let flags =
             OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         Ok(openat(&self.fd, name.as_ref(), flags, Mode::RUSR | Mode::WUSR).map(File::from)?)
+    }
+}
+
+/// As long as it is held.
+impl From<&Held> for Location {
+    fn from(held: &Held) -> Self {
+        Self::new(held.path(), held.shown())
     }
 }
 
@@ -240,6 +322,14 @@ fn is_same(a: &Stat, b: &Stat) -> bool {
 
 fn kind(found: &Stat) -> FileType {
     FileType::from_raw_mode(found.st_mode)
+}
+
+/// What is said of a directory that cannot be opened right after it was made.
+fn no_longer_there(error: io::Error) -> io::Error {
+    match Errno::from_io_error(&error) {
+        Some(Errno::NOTDIR | Errno::LOOP | Errno::NOENT) => exchanged(),
+        _ => error,
+    }
 }
 
 /// Somebody has put another thing in its place.

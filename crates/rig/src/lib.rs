@@ -91,6 +91,7 @@ pub use check::refuse;
 pub use cloud::{CloudDisk, CloudOptions, Part, cloud_disks};
 pub use disks::{Disk, ServeOptions, Served, serve, served, take_down};
 pub use error::Error;
+pub use held::Held;
 pub use listing::{Requirement, availability, requirements};
 pub use needs::Missing;
 pub use overlap::{Common, Overlap, overlaps};

@@ -6,7 +6,7 @@ use iotax_analyze::Diagnosis;
 use iotax_analyze::doctor::{self, Finding};
 use iotax_catalog::{cause, causes};
 use iotax_inspect::Look;
-use iotax_record::{LimitsReader, Machine};
+use iotax_record::{LimitsReader, Location, Machine};
 use iotax_report::{self as report, DoctorDetail, Redactor};
 use iotax_spec::CloudChoice;
 
@@ -71,6 +71,7 @@ fn look(args: &DoctorArgs) -> Machine {
 
 /// A measurement, and the machine as it was then.
 fn recorded(dir: &Path) -> Result<Case> {
+    let dir = &Location::from(dir);
     if LimitsReader::is_in(dir) {
         let (reader, caps) = super::read_limits(dir)?;
         let gaps = reader.gap()?.map(|gap| gap.to_string()).into_iter().collect();
@@ -87,7 +88,7 @@ fn recorded(dir: &Path) -> Result<Case> {
     ensure!(
         used.sum::<u32>() > 0,
         "{}: no trial in it can be used, so there is nothing to judge; iotax report says why",
-        dir.display()
+        dir.shown().display()
     );
     let gaps = parts.first().map(|(_, part)| part.ending.gaps.clone()).unwrap_or_default();
     let diagnoses = parts.into_iter().flat_map(|(_, analysis)| analysis.causes);
@@ -111,7 +112,7 @@ fn save(machine: &Machine, file: &Path, names_too: bool) -> Result<()> {
     let clean = redactor.machine(machine);
     clean.write(file)?;
     // Without its key nobody could read it in the end.
-    let key = key_file::write(&key_file::beside(file), &redactor);
+    let key = key_file::write(&(&key_file::beside(file)).into(), &redactor);
     key.inspect_err(|_| drop(fs::remove_file(file)))
 }
 

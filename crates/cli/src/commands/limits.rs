@@ -1,6 +1,5 @@
 mod known;
 
-use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -8,7 +7,7 @@ use anyhow::{Context as _, Result, bail};
 use indicatif::{HumanBytes, HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use iotax_analyze::caps::{self, Caps};
 use iotax_load::{LoadDriver as _, Native};
-use iotax_record::{End, LIMITS_FORMAT, LimitsHead, LimitsReader, LimitsWriter};
+use iotax_record::{End, LIMITS_FORMAT, LimitsHead, LimitsReader, LimitsWriter, Location};
 use iotax_report::{self as report, Search};
 use iotax_rig::{Options, Rig};
 use iotax_spec::units::{parse_bytes, parse_duration};
@@ -87,14 +86,14 @@ pub fn limits(args: &LimitsArgs) -> Result<Exit> {
 }
 
 /// `iotax report` of a search for caps.
-pub fn report_limits(dir: &Path, format: Format, color: Color) -> Result<Exit> {
+pub fn report_limits(dir: &Location, format: Format, color: Color) -> Result<Exit> {
     let (reader, caps) = read_limits(dir)?;
     show(dir, (&reader.head, &caps, reader.end.as_ref()), format, color)?;
     Ok(Exit::Done)
 }
 
 /// The record of a search for caps, and what it says.
-pub fn read_limits(dir: &Path) -> Result<(LimitsReader, Caps)> {
+pub fn read_limits(dir: &Location) -> Result<(LimitsReader, Caps)> {
     let reader = LimitsReader::open(dir)?;
     let probes = reader.probes()?.collect::<Result<Vec<_>, _>>()?;
     let mut caps = match iotax_run::replay(&reader.head, probes) {
@@ -108,12 +107,12 @@ pub fn read_limits(dir: &Path) -> Result<(LimitsReader, Caps)> {
 }
 
 /// What was concluded when the record was made.
-fn as_concluded(dir: &Path, reader: &LimitsReader) -> Result<Caps> {
+fn as_concluded(dir: &Location, reader: &LimitsReader) -> Result<Caps> {
     let Some(mut caps) = reader.found::<Caps>()? else {
         bail!(
             "{}: these probes are not those that the search makes, so it was edited, or another \
              version of iotax made it; and it has no conclusion of its own",
-            dir.display()
+            dir.shown().display()
         );
     };
     caps.notes.push(format!(
@@ -126,13 +125,13 @@ fn as_concluded(dir: &Path, reader: &LimitsReader) -> Result<Caps> {
 
 /// Prints what was found, and writes `report.html`.
 fn show(
-    dir: &Path,
+    dir: impl Into<Location>,
     (head, caps, end): (&LimitsHead, &Caps, Option<&End>),
     format: Format,
     color: Color,
 ) -> Result<()> {
-    let search = Search { head, caps, end };
-    let written = output::write_page(dir, &report::limits_html(search));
+    let (dir, search) = (dir.into(), Search { head, caps, end });
+    let written = output::write_page(&dir, &report::limits_html(search));
     output::say(&match format {
         Format::Text => report::limits_text(search, output::style(color)),
         Format::Json => report::limits_json(search),
@@ -140,7 +139,7 @@ fn show(
         Format::Csv => report::limits_csv(search),
     })?;
     if format == Format::Text && written.is_ok() {
-        let dir = dir.display();
+        let dir = dir.shown().display();
         output::say(&format!("\nReport: {dir}/report.html\nAgain:  iotax report {dir}"))?;
     }
     written

@@ -1,5 +1,6 @@
-use anyhow::Result;
-use iotax_record::LimitsReader;
+use anyhow::{Context as _, Result};
+use iotax_record::{Error, LimitsReader, Location};
+use iotax_rig::Held;
 
 use crate::args::ReportArgs;
 use crate::exit::{Exit, Usage};
@@ -24,6 +25,12 @@ pub fn report(args: &ReportArgs) -> Result<Exit> {
         ))
         .into());
     }
+    if !dir.exists() {
+        return Err(Error::NotARecord { dir: dir.clone() }.into());
+    }
+    // What is written goes where it was read.
+    let held = Held::existing(dir).with_context(|| dir.display().to_string())?;
+    let dir = &Location::from(&held);
     if LimitsReader::is_in(dir) {
         return super::report_limits(dir, args.format, args.color);
     }

@@ -1,33 +1,34 @@
 //! A bundle of files from a record: see [`iotax_report::bundle`].
 
 use std::fmt::Write as _;
-use std::fs::{self, DirBuilder, OpenOptions};
+use std::fs::{self, OpenOptions};
 use std::io::{self, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
-use std::path::{Path, PathBuf};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::Path;
 
-use anyhow::{Context as _, Result, bail, ensure};
+use anyhow::{Context as _, Result, bail};
 use iotax_analyze::{Analysis, Phases};
 use iotax_plan::Plan;
-use iotax_record::{Experiment, Outcome, Reader};
+use iotax_record::{Experiment, Location, Outcome, Reader};
 use iotax_report::Redactor;
 use iotax_report::bundle::{Bundle, Step, archive, bundle};
+use iotax_rig::Held;
 
 use crate::args::{Listing, ReproArgs};
 use crate::destination::Destination;
 use crate::exit::Exit;
 use crate::{key_file, output, recorded};
 
-const DIRECTORY: u32 = 0o755;
 const PROGRAM: u32 = 0o755;
 const TEXT: u32 = 0o644;
 
 /// `iotax repro DIR`
 pub fn repro(args: &ReproArgs) -> Result<Exit> {
-    let reader = recorded::open(&args.dir)?;
+    let dir = Location::from(&args.dir);
+    let reader = recorded::open(&dir)?;
     let mut redactor = (!args.no_redact).then(Redactor::default);
-    let gaps = recorded::gaps(&args.dir, &reader)?;
-    let told = tell(&args.dir, &reader, redactor.as_mut())?;
+    let gaps = recorded::gaps(&dir, &reader)?;
+    let told = tell(&dir, &reader, redactor.as_mut())?;
     let bundle = bundle(&told.experiment, &told.analyses, &told.steps)?;
     let destination = Destination::new("repro", args.out.as_deref());
     let files = Files::claim(&destination, redactor.is_some())?;
@@ -48,7 +49,7 @@ struct Told {
     steps: Vec<Step>,
 }
 
-fn tell(dir: &Path, reader: &Reader, mut redactor: Option<&mut Redactor>) -> Result<Told> {
+fn tell(dir: &Location, reader: &Reader, mut redactor: Option<&mut Redactor>) -> Result<Told> {
     let recorded = &reader.experiment;
     let plan = Plan::new(&recorded.spec);
     let experiment = match &mut redactor {
@@ -85,81 +86,101 @@ fn tell(dir: &Path, reader: &Reader, mut redactor: Option<&mut Redactor>) -> Res
 
 /// Where a bundle goes.
 struct Files {
-    dir: PathBuf,
+    /// What the directory is in.
+    parent: Held,
+    dir: Held,
+    names: Names,
+}
+
+/// What a bundle is called, beside each other.
+struct Names {
     /// The same in one file.
-    archive: PathBuf,
+    archive: Location,
     /// What its pseudonyms stand for, if it has any.
-    key: Option<PathBuf>,
+    key: Option<Location>,
+}
+
+impl Names {
+    /// Of the bundle called `name` in `parent`.
+    fn of(parent: &Location, name: &Path, is_redacted: bool) -> Self {
+        let mut archive = name.as_os_str().to_owned();
+        archive.push(".tar.gz");
+        let key = is_redacted.then(|| parent.join(key_file::beside(name)));
+        Self { archive: parent.join(archive), key }
+    }
+
+    /// The first of them that is there already.
+    fn taken(&self) -> Option<&Path> {
+        let mut all = [&self.archive].into_iter().chain(&self.key);
+        all.find(|name| is_there(name.at())).map(Location::shown)
+    }
+}
+
+fn is_there(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok()
 }
 
 impl Files {
     /// Makes the directory. Whoever makes it has its archive and its key, too: nobody else writes
     /// those.
     fn claim(destination: &Destination, is_redacted: bool) -> Result<Self> {
-        let dir = destination.claim_where(|dir| Self::at(dir, is_redacted).taken().is_none())?;
-        let files = Self::at(&dir, is_redacted);
-        if matches!(destination, Destination::Asked(_)) {
-            ensure!(dir.file_name().is_some(), "{} is no name", dir.display());
-            if let Some(path) = files.taken() {
-                bail!(
-                    "{} exists already; a bundle is never written over anything: name another \
-                     with --out",
-                    path.display()
-                );
-            }
-            DirBuilder::new().mode(DIRECTORY).create(&dir).with_context(|| failed(&dir))?;
+        let here = Location::from(Path::new(""));
+        let names = |dir: &Path| Names::of(&here, dir, is_redacted);
+        if let Destination::Asked(dir) = destination
+            && let Some(path) = is_there(dir).then_some(dir.as_path()).or(names(dir).taken())
+        {
+            bail!(
+                "{} exists already; a bundle is never written over anything: name another with \
+                 --out",
+                path.display()
+            );
         }
-        Ok(files)
-    }
-
-    fn at(dir: &Path, is_redacted: bool) -> Self {
-        let mut archive = dir.file_name().unwrap_or_default().to_owned();
-        archive.push(".tar.gz");
-        let key = is_redacted.then(|| key_file::beside(dir));
-        Self { dir: dir.to_owned(), archive: dir.with_file_name(archive), key }
-    }
-
-    /// The first of them that is there already.
-    fn taken(&self) -> Option<&Path> {
-        let mut all = [&self.dir, &self.archive].into_iter().chain(&self.key);
-        all.find(|path| fs::symlink_metadata(path).is_ok()).map(PathBuf::as_path)
+        let (parent, dir) = destination.claim_new(|dir| names(dir).taken().is_none())?;
+        let name = dir.shown().file_name().unwrap_or_default();
+        let names = Names::of(&Location::from(&parent), Path::new(name), is_redacted);
+        Ok(Self { parent, dir, names })
     }
 
     /// Fills the directory and, beside it, the archive. The key first: without it nobody could read
     /// the bundle's words in the end.
     fn write(&self, bundle: &Bundle, redactor: Option<&Redactor>) -> Result<()> {
-        let top = self.dir.file_name().unwrap_or_default().to_string_lossy();
+        let Names { archive: all_in_one, key } = &self.names;
+        let top = self.dir.shown().file_name().unwrap_or_default().to_string_lossy();
         let write = || {
             let bytes = archive(bundle, &top)?;
-            if let (Some(key), Some(redactor)) = (&self.key, redactor) {
+            if let (Some(key), Some(redactor)) = (key, redactor) {
                 key_file::write(key, redactor)?;
             }
             write_files(bundle, &self.dir)
-                .and_then(|()| write_new(&self.archive, &bytes, TEXT))
-                .with_context(|| failed(&self.dir))
+                .and_then(|()| write_new(all_in_one.at(), &bytes, TEXT))
+                .with_context(|| format!("cannot write {}", self.dir.shown().display()))
         };
-        write().inspect_err(|_| {
-            // Half a bundle misleads. The first error tells why.
-            let _ = fs::remove_dir_all(&self.dir);
-            self.key.iter().for_each(|key| drop(fs::remove_file(key)));
-        })
+        write().inspect_err(|_| self.discard())
+    }
+
+    /// Half a bundle misleads. What cannot be removed stays: the first error tells why.
+    fn discard(&self) {
+        for entry in fs::read_dir(self.dir.path()).into_iter().flatten().flatten() {
+            let _ = fs::remove_file(entry.path()).or_else(|_| fs::remove_dir_all(entry.path()));
+        }
+        // An empty directory, whatever is called so by now.
+        let name = self.dir.shown().file_name().unwrap_or_default();
+        let _ = fs::remove_dir(self.parent.path().join(name));
+        self.names.key.iter().for_each(|key| drop(fs::remove_file(key.at())));
     }
 }
 
-fn failed(path: &Path) -> String {
-    format!("cannot write {}", path.display())
-}
-
-fn write_files(bundle: &Bundle, dir: &Path) -> io::Result<()> {
-    let mut make = DirBuilder::new();
-    make.mode(DIRECTORY).recursive(true);
+fn write_files(bundle: &Bundle, dir: &Held) -> io::Result<()> {
     for file in &bundle.files {
-        let path = dir.join(&file.path);
-        if let Some(parent) = path.parent() {
-            make.create(parent)?;
-        }
+        let path = Path::new(&file.path);
+        let name = path.file_name().unwrap_or_default();
         let mode = if file.executable { PROGRAM } else { TEXT };
-        write_new(&path, file.text.as_bytes(), mode)?;
+        let mut parts = path.parent().unwrap_or(Path::new("")).components();
+        let inner = parts.try_fold(None, |outer: Option<Held>, part| {
+            outer.as_ref().unwrap_or(dir).enter(part).map(Some)
+        })?;
+        let at = inner.as_ref().unwrap_or(dir).path().join(name);
+        write_new(&at, file.text.as_bytes(), mode)?;
     }
     Ok(())
 }
@@ -169,11 +190,14 @@ fn write_new(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
 }
 
 fn text(bundle: &Bundle, files: &Files) -> String {
-    let mut text =
-        format!("Bundle:  {}\nArchive: {}\n", files.dir.display(), files.archive.display());
-    if let Some(key) = &files.key {
-        let _ =
-            writeln!(text, "Key:     {}  (says what each pseudonym is; keep it)", key.display());
+    let (dir, archive) = (files.dir.shown().display(), files.names.archive.shown().display());
+    let mut text = format!("Bundle:  {dir}\nArchive: {archive}\n");
+    if let Some(key) = &files.names.key {
+        let _ = writeln!(
+            text,
+            "Key:     {}  (says what each pseudonym is; keep it)",
+            key.shown().display()
+        );
     }
     let _ = write!(text, "\nRun it there, with fio ({} trials):\n  ./run.sh", bundle.trials);
     for (id, _) in &bundle.arms {
@@ -186,7 +210,7 @@ fn text(bundle: &Bundle, files: &Files) -> String {
             output::wrap(&mut text, line, "- ", "  ");
         }
     }
-    if files.key.is_none() {
+    if files.names.key.is_none() {
         text.push_str("\nNothing was replaced: read it before you hand it on.\n");
     }
     text
@@ -195,13 +219,13 @@ fn text(bundle: &Bundle, files: &Files) -> String {
 fn json(bundle: &Bundle, files: &Files, gaps: &[String]) -> String {
     let arms = bundle.arms.iter().map(|(id, name)| serde_json::json!({ "id": id, "name": name }));
     let said = serde_json::json!({
-        "dir": files.dir.display().to_string(),
-        "archive": files.archive.display().to_string(),
-        "key": files.key.as_ref().map(|key| key.display().to_string()),
+        "dir": files.dir.shown().display().to_string(),
+        "archive": files.names.archive.shown().display().to_string(),
+        "key": files.names.key.as_ref().map(|key| key.shown().display().to_string()),
         "arms": arms.collect::<Vec<_>>(),
         "trials": bundle.trials,
         "without": bundle.without,
-        "redacted": files.key.is_some(),
+        "redacted": files.names.key.is_some(),
         "gaps": gaps,
     });
     iotax_report::json_text(&said)

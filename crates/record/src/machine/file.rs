@@ -58,7 +58,7 @@ impl Machine {
 
     /// Writes it; what is there is never overwritten.
     pub fn write(&self, path: &Path) -> Result<(), Error> {
-        write_json(path, self).map_err(|error| match error {
+        write_json(&path.into(), self).map_err(|error| match error {
             Error::Write { path, source } if source.kind() == ErrorKind::AlreadyExists => {
                 Error::Occupied { path }
             }
