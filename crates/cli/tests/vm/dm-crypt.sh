@@ -89,7 +89,7 @@ holds_a_key plain/* luks2/* stderr && fail "a key is in the results"
 # --- killed
 # shellcheck disable=SC2086
 kill_after_tenths "3 4 5 6 7 8" /run/before /mnt \
-    run randwrite-4k "$base + ext4" --dir /mnt/work $load --time 500ms
+    run randwrite-4k "$base + ext4" --dir /mnt/work $load --time 2s
 echo "$undone" >undone
 
 # A mapping that has no table yet is in no listing but device mapper's own.

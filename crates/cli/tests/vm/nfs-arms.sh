@@ -52,7 +52,7 @@ undo_killed /run/before $export
 
 echo "--- killed at any time"
 kill_after_tenths "3 5 6 7 9" /run/before $export \
-    run randread-4k "nfs($server, sec=krb5p)" --set size=4M --time 500ms --ramp 0s
+    run randread-4k "nfs($server, sec=krb5p)" --set size=4M --time 2s --ramp 0s
 echo "$undone" >undone
 ls -A $export
 [ "$(sha256sum <$export/precious)" = "$sum" ] || fail "somebody's file was changed"
