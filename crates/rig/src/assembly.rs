@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
-use iotax_spec::{Layer, Stack};
+use iotax_spec::{Form, Layer, Stack};
 
 use crate::alone::Surroundings;
 use crate::blank::{Mark, Spot};
-use crate::device::Device;
+use crate::device::{Device, wait_until_free};
 use crate::entry::Entry;
 use crate::error::Error;
 use crate::journal::Journal;
@@ -83,6 +83,9 @@ impl Assembly {
             workshop.turns.clear();
         }
         for layer in steps {
+            if top.form == Form::Block {
+                wait_until_free(&top.path);
+            }
             top = layer.make(top, &mut workshop)?;
         }
         Ok(Self { journal, top, turns, notes, caches })

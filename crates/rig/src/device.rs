@@ -209,8 +209,9 @@ fn loops() -> Vec<(String, PathBuf)> {
 fn opened(facts: &Facts) -> Option<Obstacle> {
     let started = Instant::now();
     loop {
-        let found = match open_exclusively(&facts.path) {
-            Ok(_) => holder_of(facts.device_number).map(|by| Obstacle::InUse {
+        // Closed before the look at processes: one that is being started meanwhile would inherit it.
+        let found = match open_exclusively(&facts.path).map(drop) {
+            Ok(()) => holder_of(facts.device_number).map(|by| Obstacle::InUse {
                 by: format!("is open in {by}"),
                 remedy: "end that first, or name another device",
             }),
@@ -224,6 +225,20 @@ fn opened(facts: &Facts) -> Option<Obstacle> {
             return found;
         }
         sleep(Duration::from_millis(50));
+    }
+}
+
+/// Waits until the programs that make a layer can have a block device for themselves: a program that
+/// is just being started may hold it for a moment, since it inherits what is open. Whoever stays is
+/// what these programs complain of.
+pub(crate) fn wait_until_free(path: &Path) {
+    let started = Instant::now();
+    let is_busy = || {
+        let opened = open_exclusively(path).map(drop);
+        opened.is_err_and(|error| error.kind() == io::ErrorKind::ResourceBusy)
+    };
+    while is_busy() && started.elapsed() < PATIENCE {
+        sleep(Duration::from_millis(20));
     }
 }
 
