@@ -68,6 +68,8 @@ pub enum Command {
     /// Documented limits of clouds' VM sizes and disks, with their sources
     #[command(subcommand)]
     Catalog(CatalogCommand),
+    /// Perform trials for an iotax on another host, which starts this: see --agent
+    Agent,
     /// Remove what a killed run left behind
     Undo(UndoArgs),
     /// Print a shell completion script
@@ -233,6 +235,13 @@ pub struct LoadArgs {
     /// What drives the load: native, fio, or ARM=fio
     #[arg(long, value_name = "ENGINE", help_heading = "Load")]
     pub engine: Vec<String>,
+    /// Have an agent measure, here or elsewhere: 'ssh HOST iotax agent', or ARM=...
+    ///
+    /// The command is started and spoken to over its standard input and output. Targets are those of
+    /// its host, and so are --dir and --destroy. An agent that is lost costs its trial; the next
+    /// trial starts another.
+    #[arg(long, value_name = "COMMAND", help_heading = "Load")]
+    pub agent: Vec<String>,
     /// Where scratch files go (stacks on `file` without a path)
     #[arg(long, value_name = "DIR", default_value = ".", help_heading = "Load")]
     pub dir: PathBuf,

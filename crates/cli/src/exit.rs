@@ -63,10 +63,10 @@ fn printable(text: &str) -> String {
 /// The user stopped it while it was being prepared.
 fn is_interrupted(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {
-        cause.downcast_ref::<iotax_rig::Error>().is_some_and(iotax_rig::Error::is_interrupted)
+        cause.downcast_ref::<iotax_run::Error>().is_some_and(iotax_run::Error::is_interrupted)
             || cause
-                .downcast_ref::<iotax_load::Error>()
-                .is_some_and(iotax_load::Error::is_interrupted)
+                .downcast_ref::<iotax_rig::Error>()
+                .is_some_and(iotax_rig::Error::is_interrupted)
     })
 }
 
@@ -87,9 +87,11 @@ fn is_usage(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {
         let record = cause.downcast_ref::<iotax_record::Error>();
         let rig = cause.downcast_ref::<iotax_rig::Error>();
+        let run = cause.downcast_ref::<iotax_run::Error>();
         cause.is::<iotax_spec::Error>()
             || cause.is::<iotax_catalog::Error>()
             || rig.is_some_and(iotax_rig::Error::is_usage)
+            || run.is_some_and(iotax_run::Error::is_usage)
             || cause.is::<Usage>()
             || cause.is::<iotax_catalog::Error>()
             || record.is_some_and(iotax_record::Error::is_usage)

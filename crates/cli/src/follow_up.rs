@@ -7,47 +7,59 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result};
 use iotax_analyze::{Phases, Sustained, below_the_cap, depth_check, drain_spec, precondition_spec};
+use iotax_load::Live;
 use iotax_plan::Plan;
 use iotax_record::{End, Experiment, SideRecord, Writer};
-use iotax_rig::{Held, Rig};
-use iotax_run::{Drivers, Observer, Setup};
+use iotax_rig::Held;
+use iotax_run::{Host, Monotonic, Observer, Setup};
 use iotax_spec::{Spec, Workload};
 use jiff::Timestamp;
 
 use crate::progress::ProgressLine;
 
-/// The arms, up and prepared, and where the main experiment's record is.
-pub struct Ground<'a> {
+/// The main experiment and where its record is. The `host` of each step has its arms, up and prepared.
+pub struct SideRunContext<'a> {
     pub dir: &'a Held,
     pub experiment: &'a Experiment,
-    pub rig: &'a mut Rig,
-    pub drivers: &'a Drivers,
-    pub stop: &'a Arc<AtomicBool>,
+    pub stop: &'a AtomicBool,
+    /// What the host counts.
+    pub live: &'a Arc<Live>,
     pub quiet: bool,
-    /// What was run before the main experiment took.
-    pub spent: Duration,
 }
 
-impl Ground<'_> {
+impl SideRunContext<'_> {
     /// Does what is asked for before anything is measured, and adds what it showed to `phases`.
     /// Returns what each arm keeps up, where that is known. Whoever writes the span spends burst
     /// credits too, so they are spent last.
-    pub fn before(&mut self, measured: &Plan, phases: &mut Phases) -> Result<Sustained> {
+    pub fn before(
+        &self,
+        host: &mut dyn Host,
+        measured: &Plan,
+        phases: &mut Phases,
+    ) -> Result<Sustained> {
         let asked = self.experiment.spec.side_runs;
-        if asked.precondition && self.precondition(measured, phases)? {
+        if asked.precondition && self.precondition(host, measured, phases)? {
             return Ok(Sustained::default());
         }
-        asked.drain_ns.map_or(Ok(Sustained::default()), |limit_ns| self.drain(limit_ns, phases))
+        asked
+            .drain_ns
+            .map_or(Ok(Sustained::default()), |limit_ns| self.drain(host, limit_ns, phases))
     }
 
     /// Writes the span of all arms, and their workload until it is steady, and adds what that showed
     /// to `phases`. Returns whether the user stopped it. `measured`: the schedule that follows.
-    fn precondition(&mut self, measured: &Plan, phases: &mut Phases) -> Result<bool> {
+    fn precondition(
+        &self,
+        host: &mut dyn Host,
+        measured: &Plan,
+        phases: &mut Phases,
+    ) -> Result<bool> {
         let Some(spec) = precondition_spec(&self.experiment.spec) else { return Ok(false) };
         let workloads: Vec<Workload> = self.experiment.spec.phases().cloned().collect();
         let least_ns = measured.block_ns(measured.arms).saturating_mul(measured.min_blocks.into());
         let reserve = Duration::from_nanos(least_ns);
         let (rounds, end) = self.run(
+            host,
             (SideRecord::Precondition, spec),
             &Sustained::default(),
             Phases::new,
@@ -61,24 +73,26 @@ impl Ground<'_> {
 
     /// Spends the burst credits of all arms, each for at most `limit_ns`. Returns what each then
     /// keeps up, and adds it to `phases`.
-    fn drain(&mut self, limit_ns: u64, phases: &mut Phases) -> Result<Sustained> {
+    fn drain(&self, host: &mut dyn Host, limit_ns: u64, phases: &mut Phases) -> Result<Sustained> {
         let spec = drain_spec(&self.experiment.spec, limit_ns);
         let what = (SideRecord::Drain, spec);
         let (stretches, _) =
-            self.run(what, &Sustained::default(), Phases::new, iotax_run::drain)?;
+            self.run(host, what, &Sustained::default(), Phases::new, iotax_run::drain)?;
         Ok(phases.drained_by(&stretches))
     }
 
     /// Runs what the results so far call for, and adds it to `phases`. Returns whether the user
-    /// stopped it.
+    /// stopped it. `spent`: what was run before the main experiment took.
     pub fn follow_up(
-        &mut self,
+        &self,
+        host: &mut dyn Host,
+        spent: Duration,
         sustained: &Sustained,
         phases: &mut Phases,
         end: &End,
     ) -> Result<bool> {
         let asked = self.experiment.spec.side_runs;
-        let over_ns = end.wall_ns.saturating_add(nanos(self.spent));
+        let over_ns = end.wall_ns.saturating_add(nanos(spent));
         if !asked.depth_check || end.interrupted || end.gave_up {
             return Ok(end.interrupted);
         }
@@ -91,7 +105,7 @@ impl Ground<'_> {
         let sustained = sustained.of_follow_up(&self.experiment.spec, &spec);
         let make = |experiment: &Experiment| Phases::of_depth_check(experiment, phases);
         let what = (SideRecord::DepthCheck, spec);
-        let (check, ended) = self.run(what, &sustained, make, iotax_run::run)?;
+        let (check, ended) = self.run(host, what, &sustained, make, iotax_run::run)?;
         phases.checked_at_depths(&check);
         if ended.interrupted || !asked.unmask {
             return Ok(ended.interrupted);
@@ -104,13 +118,14 @@ impl Ground<'_> {
         }
         let what = (SideRecord::Unmask, spec);
         let (loads, ended) =
-            self.run(what, &Sustained::default(), Phases::of_loads, iotax_run::run)?;
+            self.run(host, what, &Sustained::default(), Phases::of_loads, iotax_run::run)?;
         phases.unmasked_by(&loads, Some(&ended));
         Ok(ended.interrupted)
     }
 
     fn run(
-        &mut self,
+        &self,
+        host: &mut dyn Host,
         (what, spec): (SideRecord, Spec),
         sustained: &Sustained,
         make: impl Fn(&Experiment) -> Phases,
@@ -130,16 +145,14 @@ impl Ground<'_> {
         })?;
         let mut writer = Writer::create(&dir, &experiment)?;
         let mut phases = make(&experiment);
-        let mut line =
-            ProgressLine::new(&timed(what, &plan, self.experiment), self.quiet).titled(what.name());
-        let counters = line.live();
+        let shown = timed(what, &plan, self.experiment);
+        let mut line = ProgressLine::new(&shown, self.live, self.quiet).titled(what.name());
         let setup = Setup {
             experiment: &experiment,
             plan: &plan,
-            rig: self.rig,
-            drivers: self.drivers,
+            host,
             stop: self.stop,
-            live: (what == SideRecord::Precondition).then_some(&*counters),
+            clock: &Monotonic::start(),
             sustained,
             spent: Duration::ZERO,
         };

@@ -8,6 +8,7 @@ mod destination;
 mod documented;
 mod exit;
 mod follow_up;
+mod hosts;
 mod hung;
 mod instance;
 mod iostat;
@@ -43,6 +44,7 @@ fn main() -> ExitCode {
         Command::Layers(args) => commands::layers(&args),
         Command::Disk(command) => commands::disk(&command),
         Command::Catalog(command) => commands::catalog(&command),
+        Command::Agent => commands::agent(),
         Command::Undo(args) => commands::undo(&args),
         Command::Completions { shell } => commands::completions(shell),
     };

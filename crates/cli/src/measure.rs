@@ -2,21 +2,23 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use anyhow::{Context as _, Result};
 use iotax_analyze::Phases;
+use iotax_load::Live;
 use iotax_plan::Plan;
 use iotax_record::{Experiment, FORMAT, Writer};
-use iotax_rig::{Options, Rig};
-use iotax_run::{Drivers, Setup};
-use iotax_spec::Spec;
+use iotax_rig::Progress as Preparing;
+use iotax_run::{Arms as _, Hosts, Monotonic, Runner as _, Setup};
+use iotax_spec::{Spec, Workload};
 use jiff::Timestamp;
 
 use crate::args::{DocumentedArgs, LoadArgs, OutputArgs};
 use crate::destination::Destination;
 use crate::exit::{Exit, Usage};
-use crate::follow_up::Ground;
+use crate::follow_up::SideRunContext;
+use crate::hosts::{self, Facts};
 use crate::iostat::{self, Shown};
 use crate::progress::ProgressLine;
 use crate::{hung, instance, output, same_storage, seen, signals};
@@ -25,7 +27,7 @@ use crate::{hung, instance, output, same_storage, seen, signals};
 /// `documented`: how the cloud may be asked which VM this is.
 pub fn measure(
     name: &str,
-    mut spec: Spec,
+    spec: Spec,
     (load, args): (&LoadArgs, &OutputArgs),
     documented: Option<&DocumentedArgs>,
 ) -> Result<Exit> {
@@ -35,69 +37,50 @@ pub fn measure(
     let destination = Destination::new(name, args.out.as_deref());
     // Before the files of the arms are laid out, which may take minutes.
     destination.refuse_unusable()?;
-    let drivers = Drivers::find(&spec)?;
-    let progress = ProgressLine::new(&plan, args.quiet);
-
     same_storage::warn_in_comparison(&spec.arms);
     say_unheeded(&spec);
+
+    let live = Arc::new(Live::default());
+    let progress = ProgressLine::new(&plan, &live, args.quiet);
     let watch = hung::Watch::over(&stop, spec.arms.iter().map(|arm| &arm.target));
-    let mut rig = Rig::open(
-        &spec,
-        Options {
-            work_dir: &load.dir,
-            state_dir: iotax_rig::state_dir(),
-            progress: &mut |what| progress.preparing(what),
-            stop: &stop,
-            destroy: &load.destroy,
-            program: &std::env::current_exe()?,
-        },
-    )?;
-    rig.heed(Arc::clone(&stop));
-    refuse_to_precondition_in_vain(&spec, &rig)?;
-    if !prepare(&spec, &mut rig, (&drivers, &progress), &stop)? {
+    let mut preparing = |what: &Preparing<'_>| progress.preparing(what);
+    let (mut host, facts) = hosts::open(&spec, load, (&stop, &live), &mut preparing)?;
+    refuse_to_precondition_in_vain(&spec, &host)?;
+    if !prepare(&spec, &mut host, &progress, &stop)? {
         return Ok(Exit::Interrupted);
     }
 
-    let targets = spec.arms.iter().map(|arm| &arm.target);
-    let instance =
-        documented.and_then(|args| instance::complete(&mut spec.cloud, args, targets, &load.dir));
-    let head = head(spec, &rig);
-    let targets = head.spec.arms.iter().map(|arm| &arm.target);
-    let machine = seen::under(targets, instance.as_ref(), &head.environment).map(Box::new);
-    let experiment = Experiment { instance, machine, ..head };
+    let experiment = head(spec, &host, facts, load, documented);
     let dir = destination.claim()?;
     let mut writer = Writer::create(&dir, &experiment)?;
     let mut phases = Phases::new(&experiment);
     progress.clear();
     let begun = Instant::now();
-    let sustained = {
-        let (dir, experiment) = (&dir, &experiment);
-        let (rig, drivers, stop, quiet) = (&mut rig, &drivers, &stop, args.quiet);
-        let spent = Duration::ZERO;
-        let mut ground = Ground { dir, experiment, rig, drivers, stop, quiet, spent };
-        ground.before(&plan, &mut phases)?
+    let beside = SideRunContext {
+        dir: &dir,
+        experiment: &experiment,
+        stop: &stop,
+        live: &live,
+        quiet: args.quiet,
     };
+    let sustained = beside.before(&mut host, &plan, &mut phases)?;
     let spent = begun.elapsed();
-    let mut progress = ProgressLine::new(&plan, args.quiet);
+    let mut progress = ProgressLine::new(&plan, &live, args.quiet);
     let setup = Setup {
         experiment: &experiment,
         plan: &plan,
-        rig: &mut rig,
-        drivers: &drivers,
+        host: &mut host,
         stop: &stop,
-        live: None,
+        clock: &Monotonic::start(),
         sustained: &sustained,
         spent,
     };
     let mut shown = Shown { line: &mut progress, experiment: &experiment, iostat: load.iostat };
     let ended = iotax_run::run(setup, &mut writer, &mut phases, &mut shown);
     progress.clear();
-    let followed = ended.as_ref().map_or(Ok(false), |end| {
-        let (dir, experiment) = (&dir, &experiment);
-        let (rig, drivers, stop, quiet) = (&mut rig, &drivers, &stop, args.quiet);
-        let mut ground = Ground { dir, experiment, rig, drivers, stop, quiet, spent };
-        ground.follow_up(&sustained, &mut phases, end)
-    });
+    let followed = ended
+        .as_ref()
+        .map_or(Ok(false), |end| beside.follow_up(&mut host, spent, &sustained, &mut phases, end));
     drop(watch);
 
     let parts = phases.finish(ended.as_ref().ok());
@@ -107,7 +90,7 @@ pub fn measure(
     shown?;
     let interrupted =
         followed.with_context(|| format!("what followed failed; see {}", dir.shown().display()))?;
-    rig.down()?;
+    Box::new(host).down()?;
     let measured = parts.iter().all(|(_, part)| part.arms.iter().any(|arm| arm.trials > 0));
     Ok(if interrupted {
         Exit::Interrupted
@@ -129,8 +112,8 @@ fn say_unheeded(spec: &Spec) {
 
 /// Files of an arm that is made anew for each of its turns are new in each, whatever was written
 /// before.
-fn refuse_to_precondition_in_vain(spec: &Spec, rig: &Rig) -> Result<()> {
-    let mut anew = (0..spec.arms.len()).filter(|arm| rig.is_made_anew(*arm));
+fn refuse_to_precondition_in_vain(spec: &Spec, host: &Hosts) -> Result<()> {
+    let mut anew = (0..spec.arms.len()).filter(|arm| host.is_made_anew(*arm));
     match anew.next().filter(|_| spec.side_runs.precondition) {
         Some(arm) => Err(Usage(format!(
             "arm {} takes turns with others on its device and is made anew for each of them, so \
@@ -147,20 +130,16 @@ fn refuse_to_precondition_in_vain(spec: &Spec, rig: &Rig) -> Result<()> {
 /// Lays out the files of every arm; false if the user stopped it.
 fn prepare(
     spec: &Spec,
-    rig: &mut Rig,
-    (drivers, progress): (&Drivers, &ProgressLine),
-    stop: &Arc<AtomicBool>,
+    host: &mut Hosts,
+    progress: &ProgressLine,
+    stop: &AtomicBool,
 ) -> Result<bool> {
-    for arm in 0..spec.arms.len() {
-        let name = &spec.arms[arm].name;
+    let phases: Vec<&Workload> = spec.phases().collect();
+    for (at, arm) in spec.arms.iter().enumerate() {
         let show = |done, total| progress.laying_out(done, total);
-        let target = iotax_run::target(rig.up(arm)?);
-        for workload in spec.phases() {
-            drivers
-                .of(&spec.arms[arm])?
-                .prepare(workload, target, &show, stop)
-                .with_context(|| format!("arm {name}"))?;
-        }
+        host.up(at)?;
+        host.prepare(at, arm.driver, &phases, &show)
+            .with_context(|| format!("arm {}", arm.name))?;
         if stop.load(Ordering::Relaxed) {
             return Ok(false);
         }
@@ -168,17 +147,32 @@ fn prepare(
     Ok(true)
 }
 
-fn head(spec: Spec, rig: &Rig) -> Experiment {
+fn head(
+    mut spec: Spec,
+    host: &Hosts,
+    facts: Facts,
+    load: &LoadArgs,
+    documented: Option<&DocumentedArgs>,
+) -> Experiment {
+    let Facts { environment, generator_ns_per_io } = facts;
+    // What this process can look at is not what agents measure.
+    let is_here = load.agent.is_empty();
+    let targets = spec.arms.iter().map(|arm| &arm.target);
+    let instance = documented
+        .filter(|_| is_here)
+        .and_then(|args| instance::complete(&mut spec.cloud, args, targets, &load.dir));
+    let targets = spec.arms.iter().map(|arm| &arm.target).filter(|_| is_here);
+    let machine = seen::under(targets, instance.as_ref(), &environment).map(Box::new);
     Experiment {
         format: FORMAT,
         iotax_version: env!("CARGO_PKG_VERSION").to_owned(),
         started: Timestamp::now().to_string(),
         command: std::env::args().collect(),
-        environment: iotax_inspect::environment(),
-        machine: None,
-        sites: rig.sites(),
-        generator_ns_per_io: iotax_load::calibrate(),
-        instance: None,
+        environment,
+        machine,
+        sites: (0..spec.arms.len()).map(|arm| host.site(arm).clone()).collect(),
+        generator_ns_per_io,
+        instance,
         spec,
     }
 }

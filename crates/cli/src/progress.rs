@@ -34,14 +34,15 @@ pub struct ProgressLine {
 }
 
 impl ProgressLine {
-    /// A line for `plan`; hidden if `quiet` or if stderr is no terminal.
-    pub fn new(plan: &Plan, quiet: bool) -> Self {
+    /// A line for `plan`; hidden if `quiet` or if stderr is no terminal. While the load is a pass
+    /// over a span, the line follows its counters, `live`.
+    pub fn new(plan: &Plan, live: &Arc<Live>, quiet: bool) -> Self {
         let bar = if quiet {
             ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden())
         } else {
             ProgressBar::new_spinner()
         };
-        let filling = Filling::default();
+        let filling = Filling::of(Arc::clone(live));
         let pass = filling.clone();
         bar.set_style(
             ProgressStyle::with_template("{spinner} {wide_msg}{pass}")
@@ -70,11 +71,6 @@ impl ProgressLine {
     pub fn titled(mut self, title: &str) -> Self {
         self.title = format!("{title}: ");
         self
-    }
-
-    /// Counters of a load; while they are those of a pass over a span, the line follows them.
-    pub fn live(&self) -> Arc<Live> {
-        self.filling.live()
     }
 
     /// Shows how far the rig is.

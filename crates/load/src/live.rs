@@ -74,7 +74,8 @@ impl Live {
         self.scene.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) fn add(&self, ios: u64, bytes: u64) {
+    /// So much more was done.
+    pub fn add(&self, ios: u64, bytes: u64) {
         self.ios.fetch_add(ios, Ordering::Relaxed);
         self.bytes.fetch_add(bytes, Ordering::Relaxed);
     }

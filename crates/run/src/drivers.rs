@@ -1,5 +1,5 @@
 use iotax_load::{Fio, LoadDriver, Native};
-use iotax_spec::{Arm, Driver, Spec};
+use iotax_spec::{Driver, Spec};
 
 /// What drives the load of each arm.
 #[derive(Debug, Clone, Default)]
@@ -28,8 +28,8 @@ impl Drivers {
     ///
     /// # Errors
     /// As [`Drivers::find`], which was not asked about this arm.
-    pub fn of(&self, arm: &Arm) -> Result<&dyn LoadDriver, iotax_load::Error> {
-        match (arm.driver, &self.fio) {
+    pub(crate) fn of(&self, driver: Driver) -> Result<&dyn LoadDriver, iotax_load::Error> {
+        match (driver, &self.fio) {
             (Driver::Native, _) => Ok(&Native),
             (Driver::Fio, Some(fio)) => Ok(fio),
             (Driver::Fio, None) => Err(iotax_load::Error::NoFio),

@@ -1,7 +1,45 @@
-/// Why a run ended before its time. What was measured until then is on disk.
+use crate::agent::AgentError;
+
+/// Why a run ended before its time, or a trial did not take place. What was measured until then is
+/// on disk.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// Results could not be written.
     #[error(transparent)]
     Record(#[from] iotax_record::Error),
+    /// An arm could not be brought up, or taken down.
+    #[error(transparent)]
+    Rig(#[from] iotax_rig::Error),
+    /// A load could not be driven.
+    #[error(transparent)]
+    Load(#[from] iotax_load::Error),
+    /// An agent did not do what was asked.
+    #[error(transparent)]
+    Agent(#[from] AgentError),
+    /// Loads that belong together would be driven by different hosts.
+    #[error("loads at the same time on several hosts are not supported; name targets of one host")]
+    ApartFromEachOther,
+}
+
+impl Error {
+    /// Whether the user stopped it.
+    pub fn is_interrupted(&self) -> bool {
+        match self {
+            Self::Record(_) | Self::ApartFromEachOther => false,
+            Self::Rig(error) => error.is_interrupted(),
+            Self::Load(error) => error.is_interrupted(),
+            Self::Agent(error) => error.is_interrupted(),
+        }
+    }
+
+    /// Whether what was asked for is wrong, as opposed to what the machine allows.
+    pub fn is_usage(&self) -> bool {
+        match self {
+            Self::Record(error) => error.is_usage(),
+            Self::Rig(error) => error.is_usage(),
+            Self::Load(_) => false,
+            Self::ApartFromEachOther => true,
+            Self::Agent(error) => error.is_usage(),
+        }
+    }
 }

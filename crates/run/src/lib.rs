@@ -1,26 +1,35 @@
-//! Walks a plan: rig up, load, record, rig down; stops when `analyze` says so.
+//! Walks a plan: arms up, load, record, arms down; stops when `analyze` says so.
 //!
 //! There is one trial loop in iotax, this one. It owns no statistic and formats nothing: what it
-//! sees goes to disk trial by trial, and to an [`Observer`].
+//! sees goes to disk trial by trial, and to an [`Observer`]. Where trials run is behind the seam
+//! [`Host`]: in this process ([`Local`]), or in an agent that may be on another machine ([`Remote`]).
 #![forbid(unsafe_code)]
 
+pub mod agent;
 mod budget;
+mod clock;
 mod drain;
 mod drivers;
 mod error;
+mod host;
+mod hosts;
 mod limits;
+mod local;
 mod nanos;
 mod observer;
 mod precondition;
-mod statistics;
-mod trial;
+mod trials;
 mod walk;
 
-pub use drain::{LONGEST_LOOKS_NS, drain};
+pub use clock::{Clock, Monotonic};
+pub use drain::drain;
 pub use drivers::Drivers;
 pub use error::Error;
+pub use host::{Arms, Files, Host, Load, Measured, Runner, Task, TrialRequest};
+pub use hosts::Hosts;
 pub use limits::{Search, limits, replay};
+pub use local::{LONGEST_LOOKS_NS, Local};
 pub use observer::{Event, Observer};
 pub use precondition::precondition;
-pub use trial::target;
-pub use walk::{Setup, run};
+pub use trials::Setup;
+pub use walk::run;

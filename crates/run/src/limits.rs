@@ -7,19 +7,15 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use iotax_analyze::caps::{Caps, Ended, Observation, Prober, find};
-use iotax_load::{LoadDriver as _, Native, Request, Target};
-use iotax_record::{
-    End, Environment, LimitsHead, LimitsWriter, LoadRecord, ProbeLoad, ProbeRecord,
-};
-use iotax_rig::Rig;
-use iotax_spec::{Limits, Probe};
+use iotax_record::{End, Environment, LimitsHead, LimitsWriter, ProbeLoad, ProbeRecord};
+use iotax_spec::{Driver, Limits, Probe};
 
 use crate::error::Error;
+use crate::host::{Host, Load, Task, TrialRequest};
 use crate::nanos::nanos;
-use crate::trial::target;
 
 /// How often a pause looks whether the user has had enough.
-const GLANCE: Duration = Duration::from_millis(50);
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// What a search needs.
 pub struct Search<'a> {
@@ -27,8 +23,8 @@ pub struct Search<'a> {
     pub limits: &'a Limits,
     /// The machine.
     pub environment: &'a Environment,
-    /// The targets, prepared.
-    pub rig: &'a mut Rig,
+    /// Where the targets are, prepared.
+    pub host: &'a mut dyn Host,
     /// Set by someone else to end the search early.
     pub stop: &'a AtomicBool,
     /// Called before each probe and pause with what it is for and how long it takes.
@@ -106,7 +102,7 @@ impl Prober for Live<'_, '_> {
             if self.search.stop.load(Ordering::Relaxed) {
                 return Err(Ended::Interrupted);
             }
-            thread::sleep(GLANCE.min(end.saturating_duration_since(Instant::now())));
+            thread::sleep(POLL_INTERVAL.min(end.saturating_duration_since(Instant::now())));
         }
         Ok(())
     }
@@ -115,52 +111,25 @@ impl Prober for Live<'_, '_> {
 impl Live<'_, '_> {
     /// Drives all places of the probe at the same time.
     fn drive(&mut self, probe: &Probe) -> Result<Vec<ProbeLoad>, Ended> {
-        let Search { limits, rig, stop, .. } = &mut self.search;
-        let arms: Vec<usize> = probe.places.iter().map(|(target, _)| *target).collect();
-        let up = rig.side_by_side(&arms).map_err(|error| Ended::Failed(error.to_string()))?;
-        let targets: Vec<Target<'_>> = up.into_iter().map(target).collect();
-        let (limits, stop) = (*limits, *stop);
-        let one = |place: usize| {
-            let workload = probe.workload(place, limits.writes);
-            let request = Request {
-                workload: &workload,
-                target: targets[place],
-                ramp_ns: probe.ramp_ns,
-                time_ns: probe.time_ns,
-                seed: limits.seed.wrapping_add(u64::from(self.probes)),
-                stop,
-                live: None,
-            };
-            load(Native.run(&request))
+        let Search { limits, host, .. } = &mut self.search;
+        let seed = limits.seed.wrapping_add(u64::from(self.probes));
+        let request = |(place, (target, _)): (usize, &(usize, _))| TrialRequest {
+            arm: *target,
+            driver: Driver::Native,
+            task: Task::Run(probe.workload(place, limits.writes)),
+            ramp_ns: probe.ramp_ns,
+            time_ns: probe.time_ns,
+            seed,
+            sustained_iops: None,
         };
-        if targets.len() == 1 {
-            return Ok(vec![one(0)]);
-        }
-        Ok(thread::scope(|scope| {
-            let one = &one;
-            let started: Vec<_> = (0..targets.len())
-                .map(|place| {
-                    let name = format!("limits-{place}");
-                    thread::Builder::new().name(name).spawn_scoped(scope, move || one(place))
-                })
-                .collect();
-            started
-                .into_iter()
-                .map(|thread| match thread.map(thread::ScopedJoinHandle::join) {
-                    Ok(Ok(load)) => load,
-                    Ok(Err(panic)) => std::panic::resume_unwind(panic),
-                    Err(error) => ProbeLoad::Failed(format!("no thread for its load: {error}")),
-                })
-                .collect()
-        }))
+        let requests: Vec<_> = probe.places.iter().enumerate().map(request).collect();
+        let loads = host.together(&requests).map_err(|error| Ended::Failed(error.to_string()))?;
+        Ok(loads.into_iter().map(load).collect())
     }
 }
 
-fn load(result: Result<LoadRecord, iotax_load::Error>) -> ProbeLoad {
-    match result {
-        Ok(load) => ProbeLoad::Done(Box::new(load)),
-        Err(error) => ProbeLoad::Failed(error.to_string()),
-    }
+fn load(load: Load) -> ProbeLoad {
+    load.map_or_else(ProbeLoad::Failed, |load| ProbeLoad::Done(Box::new(load)))
 }
 
 /// One per place, or why there is none.

@@ -4,6 +4,7 @@
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -12,7 +13,7 @@ use iotax_load::{Error, Fio};
 use iotax_plan::Plan;
 use iotax_record::{Environment, Experiment, FORMAT, Outcome, Reader, Writer};
 use iotax_rig::{Options, Rig};
-use iotax_run::{Drivers, Event, Observer, Setup};
+use iotax_run::{Arms as _, Drivers, Event, Local, Monotonic, Observer, Runner as _, Setup};
 use iotax_spec::{Arm, Driver, Spec, Stop, Target, Workload};
 
 const TRIALS: u32 = 3;
@@ -58,8 +59,8 @@ fn spec(target: &Path) -> Spec {
 
 fn outcomes(root: &Path, fio: Fio) -> Vec<Outcome> {
     let spec = spec(root);
-    let never = AtomicBool::new(false);
-    let mut rig = Rig::open(
+    let never = Arc::new(AtomicBool::new(false));
+    let rig = Rig::open(
         &spec,
         Options {
             work_dir: root,
@@ -72,9 +73,8 @@ fn outcomes(root: &Path, fio: Fio) -> Vec<Outcome> {
     )
     .unwrap();
     let drivers = Drivers::from(fio);
-    let target = iotax_run::target(rig.up(0).unwrap());
-    let driver = drivers.of(&spec.arms[0]).unwrap();
-    driver.prepare(&spec.workload, target, &|_, _| (), &never).unwrap();
+    let mut host = Local { rig, drivers, stop: Arc::clone(&never), live: Arc::default() };
+    host.prepare(0, Driver::Fio, &[&spec.workload], &|_, _| ()).unwrap();
     let plan = Plan::new(&spec);
     let experiment = Experiment {
         format: FORMAT,
@@ -83,7 +83,7 @@ fn outcomes(root: &Path, fio: Fio) -> Vec<Outcome> {
         command: Vec::new(),
         environment: Environment::default(),
         machine: None,
-        sites: rig.sites(),
+        sites: vec![host.site(0).clone()],
         generator_ns_per_io: 1.0,
         instance: None,
         spec,
@@ -93,10 +93,9 @@ fn outcomes(root: &Path, fio: Fio) -> Vec<Outcome> {
     let setup = Setup {
         experiment: &experiment,
         plan: &plan,
-        rig: &mut rig,
-        drivers: &drivers,
+        host: &mut host,
         stop: &never,
-        live: None,
+        clock: &Monotonic::start(),
         sustained: &Sustained::default(),
         spent: Duration::ZERO,
     };

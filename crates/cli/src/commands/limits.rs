@@ -6,18 +6,20 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, bail};
 use indicatif::{HumanBytes, HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use iotax_analyze::caps::{self, Caps};
-use iotax_load::{LoadDriver as _, Native};
 use iotax_record::{End, LIMITS_FORMAT, LimitsHead, LimitsReader, LimitsWriter, Location};
 use iotax_report::{self as report, Search};
-use iotax_rig::{Options, Rig};
+use iotax_rig::Progress as Preparing;
+use iotax_run::Host;
 use iotax_spec::units::{parse_bytes, parse_duration};
-use iotax_spec::{BurstWatch, Limits, LimitsTarget, parse_arms};
+use iotax_spec::{BurstWatch, Driver, Limits, LimitsTarget, parse_arms};
 use jiff::Timestamp;
 
 use crate::args::{Color, Format, LimitsArgs};
 use crate::destination::Destination;
 use crate::exit::{Exit, Usage};
-use crate::{documented, hung, instance, output, recorded, resolve, same_storage, seen, signals};
+use crate::{
+    documented, hosts, hung, instance, output, recorded, resolve, same_storage, seen, signals,
+};
 
 /// `iotax limits`
 pub fn limits(args: &LimitsArgs) -> Result<Exit> {
@@ -32,23 +34,15 @@ pub fn limits(args: &LimitsArgs) -> Result<Exit> {
     }
     let line = Line::new(&limits, args.output.quiet)?;
     let watch = hung::Watch::over(&stop, limits.targets.iter().map(|target| &target.arm.target));
-    let mut rig = Rig::open(
-        &limits.spec(),
-        Options {
-            work_dir: &args.dir,
-            state_dir: iotax_rig::state_dir(),
-            progress: &mut |_| line.say("making what the targets need"),
-            stop: &stop,
-            destroy: &args.destroy,
-            program: &std::env::current_exe()?,
-        },
-    )?;
-    rig.heed(Arc::clone(&stop));
+    let mut making = |_: &Preparing<'_>| line.say("making what the targets need");
+    let given = (args.dir.as_path(), args.destroy.as_slice());
+    let flags = (&stop, &Arc::default());
+    let (mut host, facts) = hosts::local(&limits.spec(), given, flags, &mut making)?;
     refuse_small(&limits)?;
-    lay_out(&limits, &mut rig, &line, &stop)?;
+    lay_out(&limits, &mut *host, &line)?;
     let targets = limits.targets.iter().map(|target| &target.arm.target);
     let instance = instance::complete(&mut limits.cloud, &args.documented, targets, &args.dir);
-    let environment = iotax_inspect::environment();
+    let environment = facts.environment;
     let head = LimitsHead {
         format: LIMITS_FORMAT,
         iotax_version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -60,7 +54,7 @@ pub fn limits(args: &LimitsArgs) -> Result<Exit> {
             &environment,
         ),
         environment,
-        sites: rig.sites(),
+        sites: (0..limits.targets.len()).map(|target| host.site(target).clone()).collect(),
         instance,
         limits,
     };
@@ -69,7 +63,7 @@ pub fn limits(args: &LimitsArgs) -> Result<Exit> {
     let search = iotax_run::Search {
         limits: &head.limits,
         environment: &head.environment,
-        rig: &mut rig,
+        host: &mut *host,
         stop: &stop,
         progress: &mut |what, takes| line.step(what, takes),
     };
@@ -77,7 +71,7 @@ pub fn limits(args: &LimitsArgs) -> Result<Exit> {
     drop(watch);
     line.clear();
     show(&dir, (&head, &caps, Some(&end)), args.output.format, args.output.color)?;
-    rig.down()?;
+    host.down()?;
     Ok(match end {
         End { interrupted: true, .. } => Exit::Interrupted,
         End { gave_up: true, .. } => Exit::Failed,
@@ -197,21 +191,15 @@ fn refuse_small(limits: &Limits) -> Result<()> {
 }
 
 /// Lays out the files of targets that are directories.
-fn lay_out(
-    limits: &Limits,
-    rig: &mut Rig,
-    line: &Line,
-    stop: &std::sync::atomic::AtomicBool,
-) -> Result<()> {
+fn lay_out(limits: &Limits, host: &mut dyn Host, line: &Line) -> Result<()> {
     let spec = limits.spec();
     for (at, target) in limits.targets.iter().enumerate() {
-        let place = iotax_run::target(rig.up(at)?);
         let show = |done: u64, total: u64| {
             let percent = (done * 100).checked_div(total).unwrap_or(100);
             line.say(&format!("writing the file to be read: {percent} %"));
         };
-        Native
-            .prepare(&spec.workload, place, &show, stop)
+        host.up(at)?;
+        host.prepare(at, Driver::Native, &[&spec.workload], &show)
             .with_context(|| target.arm.name.clone())?;
     }
     Ok(())

@@ -1,5 +1,6 @@
 //! One file per subcommand.
 
+mod agent;
 mod catalog;
 mod compare;
 mod completions;
@@ -15,6 +16,7 @@ mod run;
 mod undo;
 mod workloads;
 
+pub use agent::agent;
 pub use catalog::catalog;
 pub use compare::compare;
 pub use completions::completions;

@@ -10,7 +10,7 @@ use iotax_load::Live;
 use super::seconds;
 
 /// A pass under way, if any. Clones are about the same one.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub struct Filling {
     live: Arc<Live>,
     pass: Arc<Mutex<Option<Pass>>>,
@@ -26,9 +26,9 @@ struct Pass {
 }
 
 impl Filling {
-    /// The counters of the load.
-    pub fn live(&self) -> Arc<Live> {
-        Arc::clone(&self.live)
+    /// None yet; `live` are the counters of the load.
+    pub fn of(live: Arc<Live>) -> Self {
+        Self { live, pass: Arc::default() }
     }
 
     /// A pass of so many bytes begins.

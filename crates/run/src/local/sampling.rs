@@ -26,23 +26,24 @@ const PERIOD: Duration = Duration::from_secs(1);
 const MARGIN: Duration = Duration::from_millis(250);
 
 /// One sample.
-pub(crate) struct Sample {
+pub(super) struct Sample {
     at: Instant,
     reading: Reading,
 }
 
 /// What a trial is expected to do, for the times of samples.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Outline {
-    pub(crate) ramp: Duration,
-    pub(crate) window: Duration,
+pub(super) struct Outline {
+    pub(super) ramp: Duration,
+    pub(super) window: Duration,
 }
 
 /// Runs the load once, and samples meanwhile what lies under the target: under its path, and under
 /// `device`, on which its arm is known to lie (layers in between may hide it).
-pub(crate) fn measured(
+pub(super) fn measured(
     driver: &dyn LoadDriver,
     request: Request<'_>,
+    live: &Live,
     device: Option<&str>,
 ) -> (Result<LoadRecord, Error>, Statistics) {
     let started = Instant::now();
@@ -51,8 +52,6 @@ pub(crate) fn measured(
         Target::Disk(_) => None,
     };
     let storage = iotax_inspect::storage(path, device);
-    let own = Live::default();
-    let live = request.live.unwrap_or(&own);
     let outline = Outline {
         ramp: Duration::from_nanos(request.ramp_ns),
         window: Duration::from_nanos(request.time_ns),
@@ -69,7 +68,7 @@ pub(crate) fn measured(
 }
 
 /// Runs `load` while sampling what lies under the target. `started` is when the trial did.
-pub(crate) fn while_running<T>(
+pub(super) fn while_running<T>(
     storage: &Storage,
     live: &Live,
     outline: Outline,

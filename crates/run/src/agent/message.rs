@@ -1,0 +1,107 @@
+//! What the two sides say.
+
+use std::path::PathBuf;
+
+use iotax_record::{Environment, Site};
+use iotax_spec::{Driver, Spec, Workload};
+use serde::{Deserialize, Serialize};
+
+use crate::error::Error;
+use crate::host::{Files, Load, Measured, TrialRequest};
+
+/// Version of what is said here; it changes with every change of these types or of those in them.
+pub(crate) const PROTOCOL: u32 = 1;
+
+/// To the agent. Each is answered, but for `Stop`, before the next is sent.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Command {
+    /// The first.
+    Hello { protocol: u32 },
+    /// Remove what dead runs left on this host.
+    Undo,
+    /// Make ready to bring these arms up.
+    Open(Box<Open>),
+    /// Bring an arm up.
+    Up { arm: usize },
+    /// Lay out files.
+    Prepare { arm: usize, driver: Driver, workloads: Vec<Workload> },
+    /// Perform a trial.
+    Trial(Box<TrialRequest>),
+    /// Perform several at the same time.
+    Together(Vec<TrialRequest>),
+    /// Take all arms down.
+    Down,
+    /// Break off what is under way; it is answered all the same.
+    Stop,
+}
+
+/// What an agent works on.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Open {
+    /// Its arms are those of this host.
+    pub(crate) spec: Spec,
+    /// Where files without a path go.
+    pub(crate) work_dir: PathBuf,
+    /// Block devices that the user gave up to be overwritten.
+    pub(crate) destroy: Vec<PathBuf>,
+}
+
+/// From the agent.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Reply {
+    /// The first.
+    Hello { protocol: u32, iotax_version: String },
+    /// A sign of life, at any time: I/Os and bytes done since the agent started.
+    Alive { ios: u64, bytes: u64 },
+    /// How far the laying out of files is, in bytes.
+    LayingOut { done: u64, total: u64 },
+    /// What was removed.
+    Undone { removed: Vec<String>, problems: Vec<String> },
+    /// The arms are known.
+    Opened {
+        /// One per arm.
+        sites: Vec<Site>,
+        /// Of each arm, whether it is made anew for its turns.
+        made_anew: Vec<bool>,
+        environment: Box<Environment>,
+        generator_ns_per_io: f64,
+    },
+    /// The arm is up.
+    Up { files: Files, site: Box<Site> },
+    /// The files are there.
+    Prepared,
+    /// What came of a trial.
+    Measured(Box<Measured>),
+    /// What came of several.
+    Loads(Vec<Load>),
+    /// All arms are down.
+    Down,
+    /// It could not be done.
+    Failed { error: String, kind: FailureKind },
+}
+
+/// Whose fault a failure is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FailureKind {
+    /// What was asked for is wrong.
+    Usage,
+    /// The user stopped it.
+    Interrupted,
+    /// The machine does not allow it.
+    Environment,
+}
+
+impl Reply {
+    /// A failure as it is told.
+    pub(crate) fn failed(error: &Error) -> Self {
+        let kind = match () {
+            () if error.is_interrupted() => FailureKind::Interrupted,
+            () if error.is_usage() => FailureKind::Usage,
+            () => FailureKind::Environment,
+        };
+        Self::Failed { error: error.to_string(), kind }
+    }
+}

@@ -1,0 +1,350 @@
+//! The side of an agent that asks.
+
+use std::io;
+use std::process::{Child, ChildStdin, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+use std::{os::unix::process::CommandExt as _, path::PathBuf};
+
+use iotax_load::{Live, Progress};
+use iotax_record::{Environment, Site};
+use iotax_spec::{Driver, Spec, Workload};
+
+use super::frame::{receive, send};
+use super::message::{Command, Open, PROTOCOL, Reply};
+use super::{AgentError, GRACE, SILENCE};
+use crate::error::Error;
+use crate::host::{Arms, Files, Load, Measured, Runner, TrialRequest};
+use crate::local::LONGEST_LOOKS_NS;
+
+/// How often it is looked whether the user has had enough.
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
+/// How long an agent may take to end by itself.
+const LAST_WAIT: Duration = Duration::from_secs(30);
+
+/// What a host behind an agent is given.
+pub struct RemoteOptions {
+    /// The agent's program and its arguments, such as `ssh host iotax agent`.
+    pub command: Vec<String>,
+    /// Its arms are those of the host.
+    pub spec: Spec,
+    /// Where files without a path go, on the host.
+    pub work_dir: PathBuf,
+    /// Block devices of the host that the user gave up to be overwritten.
+    pub destroy: Vec<PathBuf>,
+    /// Set by someone else to end whatever is under way.
+    pub stop: Arc<AtomicBool>,
+    /// Counts what is done, for whoever wants to show it.
+    pub live: Arc<Live>,
+}
+
+/// A host behind an agent. One that is lost is a failed trial; the next arm that is brought up
+/// starts another, which first removes what the lost one left.
+pub struct Remote {
+    command: Vec<String>,
+    open: Open,
+    stop: Arc<AtomicBool>,
+    live: Arc<Live>,
+    connection: Option<Connection>,
+    sites: Vec<Site>,
+    made_anew: Vec<bool>,
+    environment: Environment,
+    generator_ns_per_io: f64,
+    /// Arms whose files the agent of today has not laid out.
+    missing: Vec<bool>,
+}
+
+impl Remote {
+    /// Starts the agent, and has it look at its arms.
+    ///
+    /// # Errors
+    /// If it cannot be started, is of another version, or refuses a target.
+    pub fn open(options: RemoteOptions) -> Result<Self, Error> {
+        let RemoteOptions { command, spec, work_dir, destroy, stop, live } = options;
+        let mut remote = Self {
+            command,
+            missing: vec![true; spec.arms.len()],
+            open: Open { spec, work_dir, destroy },
+            stop,
+            live,
+            connection: None,
+            sites: Vec::new(),
+            made_anew: Vec::new(),
+            environment: Environment::default(),
+            generator_ns_per_io: 0.0,
+        };
+        remote.connect()?;
+        remote.open_arms()?;
+        Ok(remote)
+    }
+
+    /// The host.
+    pub fn environment(&self) -> &Environment {
+        &self.environment
+    }
+
+    /// CPU time the load generator itself needs per I/O there, in nanoseconds.
+    pub fn generator_ns_per_io(&self) -> f64 {
+        self.generator_ns_per_io
+    }
+
+    fn connect(&mut self) -> Result<(), Error> {
+        self.connection = Some(Connection::start(&self.command)?);
+        match self.ask(&Command::Hello { protocol: PROTOCOL }, None, &|_, _| ())? {
+            Reply::Hello { protocol: PROTOCOL, .. } => Ok(()),
+            Reply::Hello { protocol: theirs, .. } => {
+                let command = self.command.join(" ");
+                Err(AgentError::Version { command, theirs, ours: PROTOCOL }.into())
+            }
+            other => Err(self.out_of_turn(&other)),
+        }
+    }
+
+    fn open_arms(&mut self) -> Result<(), Error> {
+        self.missing.fill(true);
+        match self.ask(&Command::Open(Box::new(self.open.clone())), None, &|_, _| ())? {
+            Reply::Opened { sites, made_anew, environment, generator_ns_per_io }
+                if [sites.len(), made_anew.len()] == [self.missing.len(); 2] =>
+            {
+                (self.sites, self.made_anew) = (sites, made_anew);
+                self.environment = *environment;
+                self.generator_ns_per_io = generator_ns_per_io;
+                Ok(())
+            }
+            other => Err(self.out_of_turn(&other)),
+        }
+    }
+
+    /// Starts an agent in place of a lost one.
+    fn start_again(&mut self) -> Result<(), Error> {
+        self.connect()?;
+        match self.ask(&Command::Undo, None, &|_, _| ())? {
+            Reply::Undone { problems, .. } if problems.is_empty() => Ok(()),
+            Reply::Undone { problems, .. } => {
+                let why = format!("what it had made could not be removed: {}", problems.join("; "));
+                Err(self.lost(&why))
+            }
+            other => Err(self.out_of_turn(&other)),
+        }
+    }
+
+    /// Sends a command, and waits for what it comes to; at most so long, if that is known.
+    fn ask(
+        &mut self,
+        command: &Command,
+        limit: Option<Duration>,
+        progress: &Progress<'_>,
+    ) -> Result<Reply, Error> {
+        let Some(connection) = &mut self.connection else {
+            return Err(self.lost("it is not there"));
+        };
+        let answered = connection.ask(command, limit, (&self.stop, &self.live), progress);
+        match answered {
+            Ok(Reply::Failed { error, kind }) => Err(AgentError::Failed { error, kind }.into()),
+            Ok(reply) => Ok(reply),
+            Err(why) => Err(self.lost(&why)),
+        }
+    }
+
+    fn out_of_turn(&mut self, _: &Reply) -> Error {
+        self.lost("it answered what was not asked")
+    }
+
+    fn lost(&mut self, why: &str) -> Error {
+        let end = self.connection.take().and_then(|connection| connection.kill());
+        let why = end.map_or_else(|| why.to_owned(), |end| format!("{why} ({end})"));
+        AgentError::Lost { command: self.command.join(" "), why }.into()
+    }
+}
+
+impl Arms for Remote {
+    fn up(&mut self, arm: usize) -> Result<Files, Error> {
+        if self.connection.is_none() {
+            self.start_again()?;
+            self.open_arms()?;
+        }
+        match self.ask(&Command::Up { arm }, None, &|_, _| ())? {
+            Reply::Up { files, site } => {
+                self.sites[arm] = *site;
+                Ok(if self.missing[arm] { Files::Missing } else { files })
+            }
+            other => Err(self.out_of_turn(&other)),
+        }
+    }
+
+    fn site(&self, arm: usize) -> &Site {
+        &self.sites[arm]
+    }
+
+    fn is_made_anew(&self, arm: usize) -> bool {
+        self.made_anew[arm]
+    }
+
+    fn down(mut self: Box<Self>) -> Result<(), Error> {
+        if self.connection.is_none() {
+            self.start_again()?;
+        } else {
+            match self.ask(&Command::Down, None, &|_, _| ())? {
+                Reply::Down => {}
+                other => return Err(self.out_of_turn(&other)),
+            }
+        }
+        self.connection
+            .take()
+            .map_or(Ok(()), |connection| connection.end().map_err(|why| self.lost(&why)))
+    }
+}
+
+impl Runner for Remote {
+    fn prepare(
+        &mut self,
+        arm: usize,
+        driver: Driver,
+        workloads: &[&Workload],
+        progress: &Progress<'_>,
+    ) -> Result<(), Error> {
+        let workloads = workloads.iter().map(|workload| (*workload).clone()).collect();
+        match self.ask(&Command::Prepare { arm, driver, workloads }, None, progress)? {
+            Reply::Prepared => {
+                self.missing[arm] = false;
+                Ok(())
+            }
+            other => Err(self.out_of_turn(&other)),
+        }
+    }
+
+    fn trial(&mut self, request: &TrialRequest) -> Result<Measured, Error> {
+        let asked_ns = request.ramp_ns.saturating_add(request.time_ns);
+        let limit = Duration::from_nanos(asked_ns.saturating_add(LONGEST_LOOKS_NS)) + GRACE;
+        let command = Command::Trial(Box::new(request.clone()));
+        match self.ask(&command, Some(limit), &|_, _| ())? {
+            Reply::Measured(measured) => Ok(*measured),
+            other => Err(self.out_of_turn(&other)),
+        }
+    }
+
+    fn together(&mut self, requests: &[TrialRequest]) -> Result<Vec<Load>, Error> {
+        let longest_ns = requests.iter().map(|one| one.ramp_ns.saturating_add(one.time_ns)).max();
+        let limit = Duration::from_nanos(longest_ns.unwrap_or(0)) + GRACE;
+        match self.ask(&Command::Together(requests.to_vec()), Some(limit), &|_, _| ())? {
+            Reply::Loads(loads) if loads.len() == requests.len() => Ok(loads),
+            other => Err(self.out_of_turn(&other)),
+        }
+    }
+}
+
+/// An agent that lives, as far as is known.
+struct Connection {
+    child: Child,
+    input: ChildStdin,
+    replies: Receiver<io::Result<Reply>>,
+    /// I/Os and bytes that it had done at its last sign of life.
+    done: (u64, u64),
+}
+
+impl Connection {
+    fn start(command: &[String]) -> Result<Self, AgentError> {
+        let failed = |source| AgentError::Start { command: command.join(" "), source };
+        let [program, arguments @ ..] = command else {
+            return Err(failed(io::Error::from(io::ErrorKind::InvalidInput)));
+        };
+        let mut child = std::process::Command::new(program)
+            .args(arguments)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            // Ctrl-C on the terminal is for this process, which tells it.
+            .process_group(0)
+            .spawn()
+            .map_err(failed)?;
+        let (input, output) = (child.stdin.take(), child.stdout.take());
+        let (input, mut output) = input.zip(output).expect("both are piped");
+        let (tell, replies) = channel();
+        thread::spawn(move || {
+            while let Some(reply) = receive(&mut output).transpose() {
+                let is_last = reply.is_err();
+                if tell.send(reply).is_err() || is_last {
+                    return;
+                }
+            }
+        });
+        Ok(Self { child, input, replies, done: (0, 0) })
+    }
+
+    fn ask(
+        &mut self,
+        command: &Command,
+        limit: Option<Duration>,
+        (stop, live): (&AtomicBool, &Live),
+        progress: &Progress<'_>,
+    ) -> Result<Reply, String> {
+        send(&mut self.input, command).map_err(|error| error.to_string())?;
+        let asked = Instant::now();
+        let (mut heard, mut is_told_to_stop) = (asked, false);
+        loop {
+            match self.replies.recv_timeout(POLL_INTERVAL) {
+                Ok(Ok(Reply::Alive { ios, bytes })) => {
+                    let (ios_before, bytes_before) = self.done;
+                    live.add(ios.saturating_sub(ios_before), bytes.saturating_sub(bytes_before));
+                    self.done = (ios, bytes);
+                    heard = Instant::now();
+                }
+                Ok(Ok(Reply::LayingOut { done, total })) => {
+                    progress(done, total);
+                    heard = Instant::now();
+                }
+                Ok(reply) => return reply.map_err(|error| error.to_string()),
+                Err(RecvTimeoutError::Disconnected) => return Err("it ended".to_owned()),
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+            if stop.load(Ordering::Relaxed) && !is_told_to_stop {
+                send(&mut self.input, &Command::Stop).map_err(|error| error.to_string())?;
+                is_told_to_stop = true;
+            }
+            if heard.elapsed() > SILENCE {
+                return Err(format!("it said nothing for {SILENCE:?}"));
+            }
+            if limit.is_some_and(|limit| asked.elapsed() > limit) {
+                let limit = limit.unwrap_or_default();
+                return Err(format!("it did not come back within {limit:.0?}"));
+            }
+        }
+    }
+
+    /// Ends it; says how it ended.
+    fn kill(mut self) -> Option<String> {
+        // It may have ended by itself; then that is what is told.
+        let _ = self.child.kill();
+        self.child.wait().ok().map(|status| status.to_string())
+    }
+
+    /// Lets it end by itself.
+    fn end(self) -> Result<(), String> {
+        let Self { mut child, input, .. } = self;
+        drop(input);
+        let waiting = Instant::now();
+        loop {
+            match child.try_wait() {
+                Ok(Some(status)) if status.success() => return Ok(()),
+                Ok(Some(status)) => return Err(status.to_string()),
+                Err(error) => return Err(error.to_string()),
+                Ok(None) if waiting.elapsed() > LAST_WAIT => {
+                    let _ = child.kill();
+                    return Err("it did not end".to_owned());
+                }
+                Ok(None) => thread::sleep(POLL_INTERVAL),
+            }
+        }
+    }
+}
+
+impl Drop for Remote {
+    fn drop(&mut self) {
+        // Its input ends, and so it takes down what is up.
+        if let Some(connection) = self.connection.take() {
+            let _ = connection.end();
+        }
+    }
+}

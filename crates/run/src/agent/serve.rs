@@ -1,0 +1,171 @@
+//! The agent: performs what it is asked to on its machine, one command after the other.
+
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+
+use iotax_load::Live;
+use iotax_rig::{Options, Rig};
+use iotax_spec::Workload;
+
+use super::HEARTBEAT;
+use super::frame::{receive, send};
+use super::message::{Command, FailureKind, Open, PROTOCOL, Reply};
+use crate::drivers::Drivers;
+use crate::error::Error;
+use crate::host::{Arms, Runner};
+use crate::local::Local;
+
+/// What an agent has on its machine.
+#[derive(Debug, Clone)]
+pub struct AgentOptions {
+    /// The iotax program, which serves virtual disks when run with `disk serve`.
+    pub program: PathBuf,
+    /// Where the undo journal is kept.
+    pub state_dir: Option<PathBuf>,
+}
+
+/// Serves whoever speaks on `input`, until that ends; then whatever is up is taken down.
+///
+/// # Errors
+/// If the other side cannot be told, or says what is no command.
+pub fn serve(
+    mut input: impl Read + Send + 'static,
+    output: impl Write + Send,
+    options: &AgentOptions,
+) -> io::Result<()> {
+    let (stop, live) = (Arc::new(AtomicBool::new(false)), Arc::new(Live::default()));
+    let (commands, asked) = channel();
+    let stopped = Arc::clone(&stop);
+    // Not waited for: it may be at a read that never ends.
+    thread::spawn(move || {
+        loop {
+            match receive(&mut input) {
+                Ok(Some(Command::Stop)) => stopped.store(true, Ordering::Relaxed),
+                Ok(Some(command)) => {
+                    if commands.send(Ok(command)).is_err() {
+                        return;
+                    }
+                }
+                ended => {
+                    stopped.store(true, Ordering::Relaxed);
+                    // Whoever served may be gone.
+                    let _ = ended.map_err(|error| commands.send(Err(error)));
+                    return;
+                }
+            }
+        }
+    });
+    let output = Mutex::new(output);
+    let tell =
+        |reply: &Reply| send(&mut *output.lock().unwrap_or_else(PoisonError::into_inner), reply);
+    thread::scope(|scope| {
+        let (over, is_over) = channel();
+        let counters = Arc::clone(&live);
+        scope.spawn(move || beat(&tell, &counters, &is_over));
+        let mut agent = Agent { options, stop, live, local: None };
+        let served = asked.into_iter().try_for_each(|command| {
+            let reply = agent.reply(command?, &tell);
+            tell(&reply.unwrap_or_else(|error| Reply::failed(&error)))
+        });
+        drop(over);
+        served
+    })
+}
+
+/// Tells that the agent lives, until `is_over` is closed.
+fn beat(tell: &dyn Fn(&Reply) -> io::Result<()>, live: &Live, is_over: &Receiver<()>) {
+    while is_over.recv_timeout(HEARTBEAT) == Err(RecvTimeoutError::Timeout) {
+        if tell(&Reply::Alive { ios: live.ios(), bytes: live.bytes() }).is_err() {
+            return;
+        }
+    }
+}
+
+struct Agent<'a> {
+    options: &'a AgentOptions,
+    stop: Arc<AtomicBool>,
+    live: Arc<Live>,
+    local: Option<Box<Local>>,
+}
+
+impl Agent<'_> {
+    fn reply(
+        &mut self,
+        command: Command,
+        tell: &dyn Fn(&Reply) -> io::Result<()>,
+    ) -> Result<Reply, Error> {
+        if let Command::Hello { .. } = command {
+            let iotax_version = env!("CARGO_PKG_VERSION").to_owned();
+            return Ok(Reply::Hello { protocol: PROTOCOL, iotax_version });
+        }
+        if let Command::Undo = command {
+            return Ok(undo(self.options.state_dir.as_deref()));
+        }
+        if let Command::Open(open) = command {
+            return self.open(&open);
+        }
+        let Some(local) = &mut self.local else {
+            let error = "the agent was asked for a trial before it was given arms".to_owned();
+            return Ok(Reply::Failed { error, kind: FailureKind::Usage });
+        };
+        Ok(match command {
+            Command::Up { arm } => {
+                let files = local.up(arm)?;
+                Reply::Up { files, site: Box::new(local.site(arm).clone()) }
+            }
+            Command::Prepare { arm, driver, workloads } => {
+                let workloads: Vec<&Workload> = workloads.iter().collect();
+                // Whoever cannot be told of progress cannot be told of the end either.
+                let show = |done, total| drop(tell(&Reply::LayingOut { done, total }));
+                local.prepare(arm, driver, &workloads, &show)?;
+                Reply::Prepared
+            }
+            Command::Trial(request) => Reply::Measured(Box::new(local.trial(&request)?)),
+            Command::Together(requests) => Reply::Loads(local.together(&requests)?),
+            Command::Down => {
+                self.local.take().map_or(Ok(()), Arms::down)?;
+                Reply::Down
+            }
+            Command::Hello { .. } | Command::Undo | Command::Open(_) | Command::Stop => {
+                unreachable!("answered before, or by the thread that reads")
+            }
+        })
+    }
+
+    fn open(&mut self, open: &Open) -> Result<Reply, Error> {
+        let Open { spec, work_dir, destroy } = open;
+        let drivers = Drivers::find(spec)?;
+        let mut rig = Rig::open(
+            spec,
+            Options {
+                work_dir,
+                state_dir: self.options.state_dir.clone(),
+                progress: &mut |_| (),
+                stop: &self.stop,
+                destroy,
+                program: &self.options.program,
+            },
+        )?;
+        rig.heed(Arc::clone(&self.stop));
+        let sites = rig.sites();
+        let made_anew = (0..sites.len()).map(|arm| rig.is_made_anew(arm)).collect();
+        let (stop, live) = (Arc::clone(&self.stop), Arc::clone(&self.live));
+        self.local = Some(Box::new(Local { rig, drivers, stop, live }));
+        Ok(Reply::Opened {
+            sites,
+            made_anew,
+            environment: Box::new(iotax_inspect::environment()),
+            generator_ns_per_io: iotax_load::calibrate(),
+        })
+    }
+}
+
+fn undo(state_dir: Option<&Path>) -> Reply {
+    let report = state_dir.map(iotax_rig::undo).unwrap_or_default();
+    let problems = report.problems.iter().map(ToString::to_string).collect();
+    Reply::Undone { removed: report.removed, problems }
+}

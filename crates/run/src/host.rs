@@ -1,0 +1,119 @@
+//! Where trials run: the seam between the trial loop and the machines that it measures.
+//!
+//! What goes over it is owned and serialisable, so that the other side may be this process
+//! ([`crate::Local`]), an agent on another host ([`crate::Remote`]), or a script in virtual time.
+
+use iotax_load::Progress;
+use iotax_record::{LoadRecord, Site, Statistics};
+use iotax_spec::{Driver, Workload};
+use serde::{Deserialize, Serialize};
+
+use crate::error::Error;
+
+/// Arms that come up, and go down again.
+pub trait Arms {
+    /// Brings arm `arm` (index in the spec) up, if it is not up already.
+    ///
+    /// # Errors
+    /// Whatever keeps it, or the arm before it from going down.
+    fn up(&mut self, arm: usize) -> Result<Files, Error>;
+
+    /// What the target of arm `arm` turned out to be. Of arms that take turns, more is known after
+    /// their first.
+    fn site(&self, arm: usize) -> &Site;
+
+    /// Whether arm `arm` is made anew for its turns, so that its files must be laid out again.
+    fn is_made_anew(&self, arm: usize) -> bool;
+
+    /// Takes all arms down.
+    ///
+    /// # Errors
+    /// The first thing that could not be removed. It stays in the journal of the host.
+    fn down(self: Box<Self>) -> Result<(), Error>;
+}
+
+/// Performs trials on arms that are up.
+pub trait Runner {
+    /// Lays out the files of `workloads` on arm `arm`. `progress` is told bytes done, and in all.
+    ///
+    /// # Errors
+    /// Whatever makes the target unsuitable for them; full disks and I/O errors; if it was stopped.
+    fn prepare(
+        &mut self,
+        arm: usize,
+        driver: Driver,
+        workloads: &[&Workload],
+        progress: &Progress<'_>,
+    ) -> Result<(), Error>;
+
+    /// Performs one trial.
+    ///
+    /// # Errors
+    /// If there was none: a load that fails is part of what was measured.
+    fn trial(&mut self, request: &TrialRequest) -> Result<Measured, Error>;
+
+    /// Performs several at the same time, on arms that may be up side by side, without draining or
+    /// sampling.
+    ///
+    /// # Errors
+    /// If there was none.
+    fn together(&mut self, requests: &[TrialRequest]) -> Result<Vec<Load>, Error>;
+}
+
+/// Where an experiment is run: a machine, or several that pass for one.
+pub trait Host: Arms + Runner {}
+
+impl<T: Arms + Runner> Host for T {}
+
+/// The files that workloads need on an arm.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Files {
+    /// As they were left.
+    AreThere,
+    /// To be laid out: the arm was made anew.
+    Missing,
+}
+
+/// One run of a workload on one arm.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TrialRequest {
+    /// The arm, index in the spec.
+    pub arm: usize,
+    /// What drives its load.
+    pub driver: Driver,
+    /// What is to be done.
+    pub task: Task,
+    /// Discarded start, in nanoseconds; instead of the workload's own.
+    pub ramp_ns: u64,
+    /// Measured window, in nanoseconds; instead of the workload's own.
+    pub time_ns: u64,
+    /// All offsets, sizes, gaps and data follow from it.
+    pub seed: u64,
+    /// What the arm keeps up once its burst credits are spent: those that came back are spent
+    /// before the trial.
+    pub sustained_iops: Option<f64>,
+}
+
+/// What a trial does.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Task {
+    /// The workload.
+    Run(Workload),
+    /// Writes once all that the workload uses.
+    Fill(Workload),
+}
+
+/// What a load came to, or why there is none.
+pub type Load = Result<LoadRecord, String>;
+
+/// What came of a trial.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Measured {
+    /// Time for spending burst credits before it, in nanoseconds.
+    pub drained_ns: u64,
+    /// What the load came to.
+    pub load: Load,
+    /// What the host's kernel counted meanwhile.
+    pub statistics: Option<Statistics>,
+}

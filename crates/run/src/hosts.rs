@@ -1,0 +1,88 @@
+//! Several hosts that pass for one: each has some of the arms.
+
+use iotax_load::Progress;
+use iotax_record::Site;
+use iotax_spec::{Driver, Workload};
+
+use crate::error::Error;
+use crate::host::{Arms, Files, Host, Load, Measured, Runner, TrialRequest};
+
+/// Hosts, and which of them has which arm.
+pub struct Hosts {
+    hosts: Vec<Box<dyn Host>>,
+    /// Of each arm: its host, and which of the arms there it is.
+    arms: Vec<(usize, usize)>,
+}
+
+impl Hosts {
+    /// `hosts`: each with its arms, indices in the spec.
+    pub fn new(hosts: Vec<(Box<dyn Host>, Vec<usize>)>) -> Self {
+        let (hosts, theirs): (Vec<_>, Vec<_>) = hosts.into_iter().unzip();
+        let count = theirs.iter().flatten().max().map_or(0, |last| last + 1);
+        let mut arms = vec![(0, 0); count];
+        for (host, theirs) in theirs.iter().enumerate() {
+            for (there, arm) in theirs.iter().enumerate() {
+                arms[*arm] = (host, there);
+            }
+        }
+        Self { hosts, arms }
+    }
+
+    fn of(&mut self, arm: usize) -> (&mut dyn Host, usize) {
+        let (host, there) = self.arms[arm];
+        (&mut *self.hosts[host], there)
+    }
+}
+
+impl Arms for Hosts {
+    fn up(&mut self, arm: usize) -> Result<Files, Error> {
+        let (host, arm) = self.of(arm);
+        host.up(arm)
+    }
+
+    fn site(&self, arm: usize) -> &Site {
+        let (host, there) = self.arms[arm];
+        self.hosts[host].site(there)
+    }
+
+    fn is_made_anew(&self, arm: usize) -> bool {
+        let (host, there) = self.arms[arm];
+        self.hosts[host].is_made_anew(there)
+    }
+
+    fn down(self: Box<Self>) -> Result<(), Error> {
+        // All of them, whatever fails on the way.
+        self.hosts.into_iter().map(Arms::down).fold(Ok(()), Result::and)
+    }
+}
+
+impl Runner for Hosts {
+    fn prepare(
+        &mut self,
+        arm: usize,
+        driver: Driver,
+        workloads: &[&Workload],
+        progress: &Progress<'_>,
+    ) -> Result<(), Error> {
+        let (host, arm) = self.of(arm);
+        host.prepare(arm, driver, workloads, progress)
+    }
+
+    fn trial(&mut self, request: &TrialRequest) -> Result<Measured, Error> {
+        let (host, arm) = self.of(request.arm);
+        host.trial(&TrialRequest { arm, ..request.clone() })
+    }
+
+    fn together(&mut self, requests: &[TrialRequest]) -> Result<Vec<Load>, Error> {
+        let there = |request: &TrialRequest| self.arms[request.arm];
+        let Some((host, _)) = requests.first().map(there) else { return Ok(Vec::new()) };
+        if requests.iter().any(|request| there(request).0 != host) {
+            return Err(Error::ApartFromEachOther);
+        }
+        let requests: Vec<_> = requests
+            .iter()
+            .map(|request| TrialRequest { arm: there(request).1, ..request.clone() })
+            .collect();
+        self.hosts[host].together(&requests)
+    }
+}

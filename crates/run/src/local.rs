@@ -1,0 +1,169 @@
+//! Trials in this process, on this machine.
+
+mod sampling;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Instant;
+
+use iotax_load::{Filler, Live, LoadDriver, Progress, Request, Target};
+use iotax_record::Site;
+use iotax_rig::{Place, Rig};
+use iotax_spec::{Driver, Workload};
+
+use crate::drivers::Drivers;
+use crate::error::Error;
+use crate::host::{Arms, Files, Load, Measured, Runner, Task, TrialRequest};
+use crate::nanos::nanos;
+
+/// A look at whether credits are spent.
+const LOOK_NS: u64 = 2_000_000_000;
+/// Looks before a trial at most: credits that came back while other arms were driven are few.
+const MOST_LOOKS: u32 = 15;
+/// Longest time that draining again may take before a trial.
+pub const LONGEST_LOOKS_NS: u64 = LOOK_NS * MOST_LOOKS as u64;
+/// Above the sustained rate by this factor credits are being spent.
+const DRAINED: f64 = 1.05;
+
+/// This machine: its rig, and what drives the load.
+#[derive(Debug)]
+pub struct Local {
+    /// The arms.
+    pub rig: Rig,
+    /// What drives their load.
+    pub drivers: Drivers,
+    /// Set by someone else to end whatever is under way.
+    pub stop: Arc<AtomicBool>,
+    /// Counts what is done, for whoever wants to show it.
+    pub live: Arc<Live>,
+}
+
+impl Arms for Local {
+    fn up(&mut self, arm: usize) -> Result<Files, Error> {
+        self.rig.up(arm)?;
+        Ok(if self.is_made_anew(arm) { Files::Missing } else { Files::AreThere })
+    }
+
+    fn site(&self, arm: usize) -> &Site {
+        self.rig.site(arm)
+    }
+
+    fn is_made_anew(&self, arm: usize) -> bool {
+        self.rig.is_made_anew(arm)
+    }
+
+    fn down(self: Box<Self>) -> Result<(), Error> {
+        Ok(self.rig.down()?)
+    }
+}
+
+impl Runner for Local {
+    fn prepare(
+        &mut self,
+        arm: usize,
+        driver: Driver,
+        workloads: &[&Workload],
+        progress: &Progress<'_>,
+    ) -> Result<(), Error> {
+        let Self { rig, drivers, stop, .. } = self;
+        let (driver, target) = (drivers.of(driver)?, target(rig.up(arm)?));
+        for workload in workloads {
+            driver.prepare(workload, target, progress, stop)?;
+        }
+        Ok(())
+    }
+
+    fn trial(&mut self, request: &TrialRequest) -> Result<Measured, Error> {
+        let Self { rig, drivers, stop, live } = self;
+        let device = rig.site(request.arm).device.clone();
+        let target = target(rig.up(request.arm)?);
+        let filler;
+        let filling;
+        let (driver, workload): (&dyn LoadDriver, _) = match &request.task {
+            Task::Run(workload) => (drivers.of(request.driver)?, workload),
+            Task::Fill(of) => {
+                filler = Filler { of };
+                filling = of.fill().unwrap_or_else(|| of.clone());
+                (&filler, &filling)
+            }
+        };
+        let load = Request { live: Some(live), ..asked(request, workload, target, stop) };
+        let draining = Instant::now();
+        if let Some(iops) = request.sustained_iops {
+            drain_again(driver, &load, iops);
+        }
+        let drained_ns = nanos(draining.elapsed());
+        let (load, statistics) = sampling::measured(driver, load, live, device.as_deref());
+        let load = load.map_err(|error| error.to_string());
+        Ok(Measured { drained_ns, load, statistics: Some(statistics) })
+    }
+
+    fn together(&mut self, requests: &[TrialRequest]) -> Result<Vec<Load>, Error> {
+        let Self { rig, drivers, stop, .. } = self;
+        let arms: Vec<usize> = requests.iter().map(|request| request.arm).collect();
+        let targets = rig.side_by_side(&arms)?.into_iter().map(target);
+        let one = |(request, target): (&TrialRequest, Target<'_>)| {
+            let (Task::Run(workload) | Task::Fill(workload)) = &request.task;
+            let load = asked(request, workload, target, stop);
+            let driver = drivers.of(request.driver).map_err(|error| error.to_string())?;
+            driver.run(&load).map_err(|error| error.to_string())
+        };
+        let mut loads = requests.iter().zip(targets);
+        if requests.len() == 1 {
+            return Ok(loads.next().map(one).into_iter().collect());
+        }
+        Ok(thread::scope(|scope| {
+            let one = &one;
+            let start = |(place, load)| {
+                let thread = thread::Builder::new().name(format!("together-{place}"));
+                thread.spawn_scoped(scope, move || one(load))
+            };
+            let started: Vec<_> = loads.enumerate().map(start).collect();
+            started
+                .into_iter()
+                .map(|thread| match thread.map(thread::ScopedJoinHandle::join) {
+                    Ok(Ok(load)) => load,
+                    Ok(Err(panic)) => std::panic::resume_unwind(panic),
+                    Err(error) => Err(format!("no thread for its load: {error}")),
+                })
+                .collect()
+        }))
+    }
+}
+
+/// What is asked, as a load driver knows it.
+fn asked<'a>(
+    request: &TrialRequest,
+    workload: &'a Workload,
+    target: Target<'a>,
+    stop: &'a AtomicBool,
+) -> Request<'a> {
+    let TrialRequest { ramp_ns, time_ns, seed, .. } = *request;
+    Request { workload, target, ramp_ns, time_ns, seed, stop, live: None }
+}
+
+/// Where the rig put an arm, as the load knows it.
+fn target(place: Place<'_>) -> Target<'_> {
+    match place {
+        Place::Path(path) => Target::Path(path),
+        Place::Own(path) => Target::Own(path),
+        Place::Disk(disk) => Target::Disk(disk),
+    }
+}
+
+/// Spends the burst credits that came back: loads until two seconds are no faster than the
+/// sustained rate. An error shows in the trial that follows.
+fn drain_again(driver: &dyn LoadDriver, request: &Request<'_>, sustained_iops: f64) {
+    for _ in 0..MOST_LOOKS {
+        let look = Request { ramp_ns: 0, time_ns: LOOK_NS, live: None, ..*request };
+        let Ok(load) = driver.run(&look) else { return };
+        let primary = load.jobs.iter().find(|job| job.name == request.workload.primary);
+        let ios = primary.map_or(0, |job| job.read.ios + job.write.ios);
+        let seconds = primary.map_or(0, |job| job.active_ns) as f64 / 1e9;
+        let is_spent = ios as f64 <= DRAINED * sustained_iops * seconds;
+        if is_spent || request.stop.load(Ordering::Relaxed) {
+            return;
+        }
+    }
+}

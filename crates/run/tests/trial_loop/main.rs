@@ -1,0 +1,134 @@
+//! The trial loop on a host that is only a script, in virtual time.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod scripted;
+
+use std::time::Duration;
+
+use iotax_record::Outcome;
+use iotax_run::Files;
+
+use self::scripted::{Asked, Bench, Ran, Turn, UP};
+
+/// Differs a little from trial to trial, by nothing that repeats.
+fn about(iops: f64, trial: u32) -> Turn {
+    Turn::Rate(iops * (1.0 + 0.01 * f64::from(trial * 7919 % 13) / 13.0))
+}
+
+fn failures(ran: &Ran) -> usize {
+    ran.trials.iter().filter(|trial| matches!(trial.outcome, Outcome::Failed { .. })).count()
+}
+
+#[test]
+fn every_block_has_each_arm_once_in_the_order_of_the_plan() {
+    let ran = Bench::of_blocks(3, 4).run(|_, trial| about(100.0, trial));
+    for (block, trials) in (0..).zip(ran.trials.chunks(3)) {
+        let expected: Vec<String> =
+            ran.plan.order(block, |_| true).iter().map(|arm| format!("arm {arm}")).collect();
+        let arms: Vec<&str> = trials.iter().map(|trial| trial.arm.as_str()).collect();
+        assert_eq!(arms, expected);
+        assert!(trials.iter().all(|trial| trial.block == block));
+    }
+    assert!(ran.trials.iter().map(|trial| trial.slot).eq(0..12));
+    let seeds = |block: usize| {
+        let of_block = ran.asked[block * 3..][..3].iter();
+        of_block.map(|asked| match asked {
+            Asked::Trial(request) => request.seed,
+            Asked::Prepared(_) => unreachable!("the files are there"),
+        })
+    };
+    assert!(seeds(1).all(|seed| seed == ran.plan.load_seed(1)), "all arms see the same offsets");
+}
+
+#[test]
+fn it_ends_as_soon_as_the_data_decide() {
+    let ran = Bench::new(2, |_| ()).run(|arm, trial| about([100.0, 50.0][arm], trial));
+    assert!(ran.trials.len() < 24, "{}", ran.end.reason);
+    assert!(!ran.end.gave_up && !ran.end.interrupted);
+    insta::assert_snapshot!(ran.end.reason, @"every arm has a verdict");
+}
+
+#[test]
+fn an_arm_that_fails_three_times_in_a_row_is_given_up() {
+    let ran = Bench::new(2, |_| ()).run(|arm, trial| match arm {
+        0 => about(100.0, trial),
+        _ => Turn::Fails,
+    });
+    assert!(ran.end.gave_up);
+    insta::assert_snapshot!(ran.end.reason, @"arm arm 1 failed 3 times in a row");
+    assert_eq!((ran.trials.len(), failures(&ran)), (6, 3));
+}
+
+#[test]
+fn an_arm_that_fails_now_and_then_is_not_given_up() {
+    let ran = Bench::of_blocks(2, 8).run(|arm, trial| match (arm, trial) {
+        (1, 0 | 1 | 3 | 4) => Turn::Fails,
+        _ => about(100.0, trial),
+    });
+    assert!(!ran.end.gave_up, "{}", ran.end.reason);
+    assert_eq!(failures(&ran), 4);
+}
+
+#[test]
+fn an_arm_that_does_not_come_up_is_a_failed_trial() {
+    let ran = Bench::of_blocks(2, 4).run(|arm, trial| match (arm, trial) {
+        (0, 1) => Turn::StaysDown,
+        _ => about(100.0, trial),
+    });
+    assert_eq!(failures(&ran), 1);
+    let failed = ran.trials.iter().find(|trial| trial.load.is_none()).unwrap();
+    assert_eq!((failed.block, failed.arm.as_str()), (1, "arm 0"));
+    assert_eq!(ran.trials.len(), 8, "the others go on");
+}
+
+#[test]
+fn a_block_that_would_end_too_late_is_not_started() {
+    let limit = Duration::from_secs(60);
+    let limited = |spent| {
+        let bench = Bench::new(2, |stop| stop.max_time_ns = Some(60_000_000_000));
+        Bench { spent, ..bench }.run(|_, trial| about(100.0, trial))
+    };
+    // 2 s to come up, 1 s of ramp and 10 s of window, for two arms: 26 s.
+    let ran = limited(Duration::ZERO);
+    assert_eq!(ran.trials.len(), 4);
+    assert!(Duration::from_nanos(ran.end.wall_ns) <= limit);
+    insta::assert_snapshot!(ran.end.reason, @"the time was up");
+    assert_eq!(limited(Duration::from_secs(20)).trials.len(), 2, "what was run before counts");
+    assert_eq!(limited(Duration::from_secs(90)).trials.len(), 2, "one block always is");
+}
+
+#[test]
+fn time_for_coming_up_and_for_draining_is_no_part_of_the_trial() {
+    let bench = Bench::of_blocks(2, 1);
+    let ran = bench.run(|_, trial| about(100.0, trial));
+    let starts: Vec<u64> = ran.trials.iter().map(|trial| trial.started_ns).collect();
+    let up = u64::try_from(UP.as_nanos()).unwrap();
+    assert_eq!(starts, [up, 2 * up + 11_000_000_000]);
+    assert!(ran.trials.iter().all(|trial| trial.switch_ns == up));
+}
+
+#[test]
+fn files_that_are_missing_are_laid_out_before_the_trial() {
+    let bench = Bench::of_blocks(2, 1);
+    let ran = Bench { files: Files::Missing, ..bench }.run(|_, trial| about(100.0, trial));
+    let [Asked::Prepared(a), Asked::Trial(first), Asked::Prepared(b), Asked::Trial(second)] =
+        ran.asked.as_slice()
+    else {
+        panic!("{:?}", ran.asked)
+    };
+    assert_eq!((*a, *b), (first.arm, second.arm));
+}
+
+#[test]
+fn ctrl_c_ends_the_run_and_all_until_then_is_kept() {
+    let ran = Bench::new(2, |_| ()).run(|_, trial| match trial {
+        2 => Turn::Interrupted,
+        _ => about(100.0, trial),
+    });
+    assert!(ran.end.interrupted && !ran.end.gave_up);
+    let (last, before) = ran.trials.split_last().unwrap();
+    assert_eq!(last.outcome, Outcome::Interrupted);
+    assert_eq!(before.len(), 4);
+    assert!(before.iter().all(|trial| trial.outcome == Outcome::Completed));
+    insta::assert_snapshot!(ran.end.reason, @"interrupted");
+}
