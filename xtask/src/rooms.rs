@@ -12,18 +12,19 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("spec", &[]),
     ("plan", &["spec"]),
     ("record", &["spec", "plan"]),
+    ("dialects", &["spec", "record"]),
     ("vdisk", &[]),
     ("inspect", &["spec", "record"]),
     ("rig", &["spec", "record", "inspect", "vdisk", "catalog"]),
-    ("load", &["spec", "record", "vdisk"]),
+    ("load", &["spec", "record", "dialects", "vdisk"]),
     ("analyze", &["spec", "record", "catalog"]),
     ("run", &["spec", "plan", "inspect", "rig", "load", "record", "analyze", "catalog"]),
-    ("report", &["spec", "record", "analyze", "catalog"]),
+    ("report", &["spec", "record", "dialects", "analyze", "catalog"]),
     (
         "cli",
         &[
-            "spec", "plan", "record", "vdisk", "inspect", "rig", "load", "analyze", "run",
-            "report", "catalog",
+            "spec", "plan", "record", "dialects", "vdisk", "inspect", "rig", "load", "analyze",
+            "run", "report", "catalog",
         ],
     ),
 ];

@@ -2,10 +2,8 @@
 
 use std::fmt::{self, Write as _};
 
-use crate::fio::beyond;
 use crate::quote::{Underlined, brief, cut};
 use crate::units::Unit;
-use crate::workload::FioOption;
 
 /// Characters of a headline.
 const LONGEST_HEADLINE: usize = 1000;
@@ -63,13 +61,6 @@ pub enum Error {
         problem: String,
         /// What to write instead; may be empty.
         advice: String,
-    },
-    /// Options of fio that the native engines cannot do.
-    Beyond {
-        /// Each with its place and why.
-        options: Vec<FioOption>,
-        /// A job verifies what it writes, which fio is not asked to do.
-        verifies: bool,
     },
     /// Another error, and its position in a one-line text.
     InText {
@@ -144,7 +135,8 @@ pub struct FilePlace {
 }
 
 impl Error {
-    pub(crate) fn syntax(problem: impl Into<String>, advice: impl Into<String>) -> Self {
+    /// Text whose structure is wrong.
+    pub fn syntax(problem: impl Into<String>, advice: impl Into<String>) -> Self {
         Self::Syntax { problem: problem.into(), advice: advice.into() }
     }
 
@@ -168,7 +160,7 @@ impl Error {
     }
 
     /// Puts a position in `text` to the error, unless it has one already.
-    pub(crate) fn at(self, text: &str, span: std::ops::Range<usize>) -> Self {
+    pub fn at(self, text: &str, span: std::ops::Range<usize>) -> Self {
         match self {
             Self::InText { .. } | Self::InFile { .. } => self,
             source => Self::InText {
@@ -181,7 +173,7 @@ impl Error {
     }
 
     /// The error in a longer text whose part from byte `offset` on is the one it was found in.
-    pub(crate) fn shifted(self, whole: &str, offset: usize) -> Self {
+    pub fn shifted(self, whole: &str, offset: usize) -> Self {
         match self {
             Self::InText { source, start, end, .. } => Self::InText {
                 source,
@@ -216,11 +208,6 @@ impl Error {
         matches!(self.root(), Self::Impossible { .. })
     }
 
-    /// Whether the native engines cannot do the workload and fio may.
-    pub fn needs_fio(&self) -> bool {
-        matches!(self.root(), Self::Beyond { options, .. } if !options.iter().any(beyond::is_refused))
-    }
-
     /// Where in a file the error is, if it is in a file.
     pub fn file_place(&self) -> Option<&FilePlace> {
         match self {
@@ -246,7 +233,6 @@ impl Error {
             Self::Impossible { subject, key, problem, .. } => {
                 format!("{}{key}: {problem}", subject.prefix())
             }
-            Self::Beyond { options, .. } => beyond::headline(options),
             Self::InText { source, .. } => source.headline(),
             Self::InFile { source, place } => match &**source {
                 _ if place.key.is_empty() => source.headline(),
@@ -278,7 +264,6 @@ impl Error {
                 write!(f, "\nknown {what}s: {}", known.join(", "))
             }
             Self::Unknown { .. } | Self::Duplicate { .. } => Ok(()),
-            Self::Beyond { options, verifies } => beyond::write_details(f, options, *verifies),
             Self::InText { source, text, start, end } => {
                 write_caret(f, text, *start, *end)?;
                 source.write_details(f)

@@ -301,14 +301,6 @@ mod tests {
     }
 
     #[test]
-    fn a_job_read_from_fio_may_get_another_engine() {
-        let command = "fio --name=a --ioengine=io_uring --size=8m --runtime=1";
-        let mut read = crate::fio::from_command(command, &|_: &str| Err(String::new())).unwrap();
-        read[0].set("engine=psync").unwrap();
-        assert_eq!(read[0].validate(), Ok(()));
-    }
-
-    #[test]
     fn overrides_say_what_is_wrong() {
         let error = |text: &str| published().set(text).unwrap_err().to_string();
         assert_snapshot!(error("treads=4"), @"

@@ -120,11 +120,7 @@ mod tests {
 
     use super::*;
     use crate::file::refused_key;
-    use crate::spec::Spec;
-
-    fn read(text: &str) -> Result<Spec, Error> {
-        Spec::from_toml("x.toml", text)
-    }
+    use crate::file::tests::from_toml as read;
 
     const TWO: &str =
         "workload = \"randread-4k\"\nbaseline = \"b\"\n[arms]\na = \"/a\"\nb = \"/b\"\n";

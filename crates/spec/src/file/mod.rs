@@ -25,8 +25,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::error::Error;
-use crate::fio::written::Include;
 use crate::spec::{Driver, Spec, StopMode};
+use crate::workload::Workload;
 pub use caps::{CachingWord, DiskEntry, DocumentedTable, VariantWord};
 use document::{Document, Misplaced};
 pub use scalar::Scalar;
@@ -111,6 +111,9 @@ pub struct SpecFile {
     pub unmask: bool,
 }
 
+/// Gives the phases of a workload in fio's words, at least one.
+pub type FioReader<'a> = &'a dyn Fn(&FioWorkload) -> Result<Vec<Workload>, Error>;
+
 /// One entry of `[set]`.
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(
@@ -126,19 +129,11 @@ pub enum SetEntry {
 
 impl Spec {
     /// Reads an experiment file. `file` is its name, for errors only; relative paths stay relative
-    /// (see [`Spec::resolve_paths`]).
-    ///
-    /// A file that names a job file of fio needs [`Spec::from_toml_with`].
-    pub fn from_toml(file: &str, text: &str) -> Result<Self, Error> {
-        Self::from_toml_with(file, text, &|_: &str| Err("other files are not read here".to_owned()))
-    }
-
-    /// The same; `include` gives the text of a job file of fio and of what it includes, by the
-    /// name written, or says why not.
-    pub fn from_toml_with(file: &str, text: &str, include: Include<'_>) -> Result<Self, Error> {
+    /// (see [`Spec::resolve_paths`]). `read_fio` reads a workload that the file gives in fio's words.
+    pub fn from_toml(file: &str, text: &str, read_fio: FioReader<'_>) -> Result<Self, Error> {
         let document = Document::parse(file, text)?;
         let written = document.written()?;
-        resolve::resolve(&written, include).map_err(|misplaced| document.place(misplaced))
+        resolve::resolve(&written, read_fio).map_err(|misplaced| document.place(misplaced))
     }
 }
 

@@ -29,6 +29,13 @@ pub struct FioWorkload {
     pub fio: String,
 }
 
+impl FioWorkload {
+    /// Whether it is a command line.
+    pub fn is_command(&self) -> bool {
+        self.fio.trim_start().starts_with("fio ")
+    }
+}
+
 /// A workload of one's own. Its times are the file's `time` and `ramp`.
 #[derive(Debug, Clone, PartialEq, serde::Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]

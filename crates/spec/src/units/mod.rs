@@ -104,7 +104,8 @@ impl Unit {
         }
     }
 
-    pub(crate) fn refuse(
+    /// That a text does not read in this unit.
+    pub fn refuse(
         self,
         text: &str,
         problem: impl Into<String>,
