@@ -1,7 +1,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use crate::importers;
+use crate::importers::error::Error as Fault;
 
 /// Why results of other tools cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -37,7 +37,7 @@ pub enum Error {
         /// The file.
         path: PathBuf,
         /// What is wrong with it.
-        source: importers::Error,
+        source: Fault,
     },
     /// Results that have nothing in common to compare.
     #[error("{what}; {advice}")]

@@ -98,7 +98,7 @@ impl Stack {
 
     /// Names of the layers that can be taken off, from bottom to top, a repeated one numbered:
     /// `aes`, `aes#2`.
-    pub fn layer_names(&self) -> Vec<String> {
+    pub(crate) fn layer_names(&self) -> Vec<String> {
         let mut names: Vec<String> = Vec::new();
         for layer in self.layers.iter().filter(|layer| layer.is_optional()) {
             let is_taken = |name: &str| names.iter().any(|other| other == name);

@@ -3,7 +3,7 @@
 use std::fmt::{self, Write as _};
 
 use crate::quote::{Underlined, brief, cut};
-use crate::units::Unit;
+use crate::units::unit::Unit;
 
 /// Characters of a headline.
 const LONGEST_HEADLINE: usize = 1000;
@@ -160,6 +160,7 @@ impl Error {
     }
 
     /// Puts a position in `text` to the error, unless it has one already.
+    #[must_use]
     pub fn at(self, text: &str, span: std::ops::Range<usize>) -> Self {
         match self {
             Self::InText { .. } | Self::InFile { .. } => self,
@@ -173,7 +174,7 @@ impl Error {
     }
 
     /// The error in a longer text whose part from byte `offset` on is the one it was found in.
-    pub fn shifted(self, whole: &str, offset: usize) -> Self {
+    pub(crate) fn shifted(self, whole: &str, offset: usize) -> Self {
         match self {
             Self::InText { source, start, end, .. } => Self::InText {
                 source,
@@ -186,38 +187,15 @@ impl Error {
     }
 
     /// The error itself, without the positions around it.
-    pub fn root(&self) -> &Self {
+    pub(crate) fn root(&self) -> &Self {
         match self {
             Self::InText { source, .. } | Self::InFile { source, .. } => source.root(),
             _ => self,
         }
     }
 
-    /// Whether a name was not known (a misspelt layer, parameter, key or workload).
-    pub fn is_unknown_name(&self) -> bool {
-        matches!(self.root(), Self::Unknown { .. })
-    }
-
-    /// Whether a value did not read in its unit.
-    pub fn is_bad_value(&self) -> bool {
-        matches!(self.root(), Self::Value { .. })
-    }
-
-    /// Whether every value reads well but they make no sense together.
-    pub fn is_impossible(&self) -> bool {
-        matches!(self.root(), Self::Impossible { .. })
-    }
-
-    /// Where in a file the error is, if it is in a file.
-    pub fn file_place(&self) -> Option<&FilePlace> {
-        match self {
-            Self::InFile { place, .. } => Some(place),
-            _ => None,
-        }
-    }
-
     /// One line: what is wrong, and the likeliest correction.
-    pub fn headline(&self) -> String {
+    pub(crate) fn headline(&self) -> String {
         match self {
             Self::Value { text, unit, problem, .. } => {
                 format!("`{}` is not {}: {problem}", brief(text), unit.with_article())

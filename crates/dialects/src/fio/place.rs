@@ -35,12 +35,12 @@ impl Place {
     }
 
     /// Puts this position to an error, the caret under all of it.
-    pub fn mark(&self, error: Error) -> Error {
+    pub(crate) fn mark(&self, error: Error) -> Error {
         self.mark_part(error, self.span.clone())
     }
 
     /// Puts a position on this line to an error; `part` is in bytes of the line.
-    pub fn mark_part(&self, error: Error, part: Range<usize>) -> Error {
+    pub(crate) fn mark_part(&self, error: Error, part: Range<usize>) -> Error {
         if self.line == 0 {
             return by_line(error.at(&self.text, part), &self.source);
         }

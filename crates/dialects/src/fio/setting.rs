@@ -32,7 +32,7 @@ impl Setting {
     }
 
     /// The value, or nothing where the option stands alone.
-    pub fn text(&self) -> &str {
+    pub(crate) fn text(&self) -> &str {
         self.value.as_deref().unwrap_or_default().trim_start()
     }
 
@@ -42,12 +42,12 @@ impl Setting {
     }
 
     /// An error that underlines the option: `NAME: PROBLEM`.
-    pub fn refuse(&self, problem: &str, advice: impl Into<String>) -> Error {
+    pub(crate) fn refuse(&self, problem: &str, advice: impl Into<String>) -> Error {
         self.place.mark(self.error(problem, advice))
     }
 
     /// An error that underlines the value: `NAME: PROBLEM`.
-    pub fn refuse_value(&self, problem: &str, advice: impl Into<String>) -> Error {
+    pub(crate) fn refuse_value(&self, problem: &str, advice: impl Into<String>) -> Error {
         if self.value_span.is_empty() {
             return self.refuse(problem, advice);
         }

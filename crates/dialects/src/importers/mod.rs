@@ -1,7 +1,7 @@
 //! Results of other tools, read into the same facts that iotax records itself.
 
 pub mod diskspd;
-mod error;
+pub(crate) mod error;
 pub mod fio;
 mod imported;
 mod sniff;
@@ -9,4 +9,4 @@ mod xml;
 
 pub use error::Error;
 pub use imported::Imported;
-pub use sniff::{LONGEST_BYTES, Tool, open, sniff, sniff_file};
+pub use sniff::{Tool, open, sniff, sniff_file};

@@ -9,7 +9,7 @@ use super::{diskspd, fio};
 use crate::error::Error;
 
 /// Files longer than this are not read.
-pub const LONGEST_BYTES: u64 = 256 << 20;
+const LONGEST_BYTES: u64 = 256 << 20;
 /// As much of a file is looked at to tell whose it is: fio may print warnings before its JSON.
 const START_BYTES: usize = 64 << 10;
 

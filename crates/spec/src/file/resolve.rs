@@ -1,9 +1,10 @@
 //! What the file means: units read, defaults filled in, each error with the key it is about.
 
 use super::caps;
-use super::document::Misplaced;
-use super::workload::{JobTable, WorkloadEntry, WorkloadTable};
-use super::{FioReader, Scalar, SetEntry, SpecFile};
+use super::misplaced::{At, Misplaced, Placed};
+use super::scalar::Scalar;
+use super::workload::{FioWorkload, JobTable, WorkloadEntry, WorkloadTable};
+use super::written::{SetEntry, SpecFile};
 use crate::build::Subsets;
 use crate::error::{Error, Subject};
 use crate::keys::{self, INDEX_KEYS, JOB_KEYS};
@@ -14,19 +15,8 @@ use crate::stack::{Stack, Target};
 use crate::units;
 use crate::workload::{Job, Workload};
 
-pub(super) type Placed<T> = Result<T, Misplaced>;
-
-/// Names the key that an error is about.
-pub(super) trait At<T> {
-    fn at(self, path: &[&str]) -> Placed<T>;
-}
-
-impl<T> At<T> for Result<T, Error> {
-    fn at(self, path: &[&str]) -> Placed<T> {
-        let path = || path.iter().map(|segment| (*segment).to_owned()).collect();
-        self.map_err(|error| Misplaced { path: path(), error: Box::new(error) })
-    }
-}
+/// Gives the phases of a workload in fio's words, at least one.
+pub type FioReader<'a> = &'a dyn Fn(&FioWorkload) -> Result<Vec<Workload>, Error>;
 
 pub(super) fn resolve(file: &SpecFile, read_fio: FioReader<'_>) -> Placed<Spec> {
     let mut phases = phases(file, read_fio)?;

@@ -2,7 +2,7 @@ use insta::assert_snapshot;
 use proptest::prelude::*;
 
 use super::*;
-use crate::spec::{Design, Stop};
+use crate::spec::{Design, Driver, Stop, StopMode};
 use crate::workload::{BlockSizes, Engine, Pace, Pattern, Workload};
 
 pub(super) fn from_toml(text: &str) -> Result<Spec, Error> {

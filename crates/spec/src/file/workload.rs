@@ -1,13 +1,15 @@
 //! `workload = "name"`, `workload.fio = "job.fio"` or a `[workload]` table.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use indexmap::IndexMap;
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 
 use super::scalar::Scalar;
+use super::schema;
 
 /// A built-in workload's name, a workload of fio, or the description of another one.
 #[derive(Debug, Clone, PartialEq, JsonSchema)]
@@ -67,6 +69,16 @@ impl JobTable {
     /// The job's name, if it is given one.
     pub fn name(&self) -> Option<String> {
         self.keys.get("name").map(Scalar::to_string)
+    }
+}
+
+impl JsonSchema for JobTable {
+    fn schema_name() -> Cow<'static, str> {
+        "JobTable".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        schema::job()
     }
 }
 

@@ -46,7 +46,7 @@ pub(super) struct Draft<'a> {
     pub notes: Vec<String>,
 }
 
-impl<'a> Draft<'a> {
+impl Draft<'_> {
     /// Says what becomes of a setting.
     pub fn note(&mut self, setting: &Setting, text: &str) {
         let note = format!("{}: {}: {text}", setting.place.words(), written(setting));

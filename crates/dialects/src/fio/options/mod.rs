@@ -14,5 +14,7 @@ mod tests;
 mod version;
 
 pub use info::{Kind, OptionInfo, Unit};
-pub use lookup::{all, engines, engines_with, find, find_of_engine, of_engine};
-pub use version::{NEWEST_KNOWN, Version, came, gone};
+pub use lookup::{all, engines, find, of_engine};
+pub(crate) use lookup::{engines_with, find_of_engine};
+pub(crate) use version::{NEWEST_KNOWN, gone};
+pub use version::{Version, came};

@@ -3,7 +3,7 @@
 //! Taken from the tags fio-3.34 to fio-3.42 of fio's repository and its state of August 2026; what
 //! that state alone has comes after [`NEWEST`].
 
-use super::info::Kind::{Bool, Choice, Flag, Floats, OptionalText, Text, Time};
+use super::info::Kind::{Bool, Choice, Flag, Floats, OptionalText, Size, Text, Time};
 use super::info::Unit::Seconds;
 use super::info::{INTEGER, LONG, OptionInfo, aliased, at_least, named, within};
 
@@ -36,7 +36,7 @@ pub(super) static OPTIONS: &[OptionInfo] = &[
     named("spr_num_regions", INTEGER).since(41),
     named("spr_op", Floats { most: 1, min: 0.0, max: 1.0 }).since(41),
     named("spr_cs", LONG).since(42),
-    named("ramp_size", super::Kind::Size).since(42),
+    named("ramp_size", Size).since(42),
     named("write_zone_remainder", Bool).since(42),
     named("comm", Text).since(42),
     named("end_syncfs", Bool).since(42),

@@ -16,7 +16,7 @@ use iotax_spec::Error;
 
 use super::options::{Kind, Unit};
 use super::setting::Setting;
-pub use lists::PerDirection;
+pub(crate) use lists::PerDirection;
 pub use number::Amount;
 use unreadable::Unreadable;
 
@@ -28,7 +28,7 @@ pub(super) fn computed(expression: &str) -> Option<i64> {
 
 impl Setting {
     /// Refuses a value that does not read as the option's kind.
-    pub fn check(&self) -> Result<(), Error> {
+    pub(crate) fn check(&self) -> Result<(), Error> {
         match self.option.kind {
             Kind::Ignored => Ok(()),
             Kind::Removed => {
@@ -44,12 +44,12 @@ impl Setting {
     }
 
     /// The word of a choice, and what follows its `:`.
-    pub fn choice(&self) -> Result<(&'static str, Option<&str>), Error> {
+    pub(crate) fn choice(&self) -> Result<(&'static str, Option<&str>), Error> {
         self.marked(check::choice(self))
     }
 
     /// Whether a switch is on; a flag without a value is.
-    pub fn boolean(&self) -> Result<bool, Error> {
+    pub(crate) fn boolean(&self) -> Result<bool, Error> {
         self.marked(check::boolean(self))
     }
 
@@ -60,7 +60,7 @@ impl Setting {
     }
 
     /// Whole numbers, or bytes, for reads, writes and trims. A missing one is the one before it.
-    pub fn per_direction(&self) -> Result<PerDirection<i64>, Error> {
+    pub(crate) fn per_direction(&self) -> Result<PerDirection<i64>, Error> {
         let read = |part: &str| number::integer(part, self.kb_base);
         self.marked(lists::per_direction(self.written(), read))
     }
@@ -80,14 +80,9 @@ impl Setting {
     }
 
     /// Pairs of sizes, smaller first, for reads, writes and trims.
-    pub fn ranges(&self) -> Result<PerDirection<(i64, i64)>, Error> {
+    pub(crate) fn ranges(&self) -> Result<PerDirection<(i64, i64)>, Error> {
         let read = |part: &str| lists::range(part, self.kb_base);
         self.marked(lists::comma_separated(self.written(), read))
-    }
-
-    /// Numbers with `:` between them.
-    pub fn floats(&self) -> Result<Vec<f64>, Error> {
-        self.marked(lists::floats(self.written()))
     }
 
     /// Sizes with their shares in percent (`bssplit`), for reads, writes and trims. Shares are as
@@ -97,7 +92,7 @@ impl Setting {
     }
 
     /// Numbers of CPUs, ascending (`cpus_allowed=0-3,8`).
-    pub fn cpus(&self) -> Result<Vec<u32>, Error> {
+    pub(crate) fn cpus(&self) -> Result<Vec<u32>, Error> {
         self.marked(lists::cpus(self.text()))
     }
 

@@ -109,7 +109,7 @@ fn expressions_follow_fios_grammar() {
     ] {
         assert_eq!(bytes(text, 1024), value, "{text}");
     }
-    assert_eq!(setting("percentile_list", "(90+9):99.9").floats().unwrap(), [99.0, 99.9]);
+    assert_eq!(lists::floats("(90+9):99.9").unwrap(), [99.0, 99.9]);
 }
 
 #[test]

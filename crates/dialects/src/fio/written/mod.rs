@@ -46,7 +46,11 @@ pub fn read_command(text: &str, include: Include<'_>) -> Result<Vec<Section>, Er
 }
 
 /// The same of a file, in which places have a line and `name`.
-pub fn read_script(name: &str, text: &str, include: Include<'_>) -> Result<Vec<Section>, Error> {
+pub(crate) fn read_script(
+    name: &str,
+    text: &str,
+    include: Include<'_>,
+) -> Result<Vec<Section>, Error> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     command::read(name, text, include).map_err(|error| place::by_line(error, name))
 }
