@@ -14,7 +14,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("record", &["spec", "plan"]),
     ("dialects", &["spec", "record"]),
     ("vdisk", &[]),
-    ("inspect", &["spec", "record"]),
+    ("inspect", &["record"]),
     ("rig", &["spec", "record", "inspect", "vdisk", "catalog"]),
     ("load", &["spec", "record", "dialects", "vdisk"]),
     ("analyze", &["spec", "record", "catalog"]),

@@ -13,7 +13,7 @@ const LONGEST_NAME: usize = 100;
 /// Why something written by a user has no meaning.
 ///
 /// `Display` gives the whole human text, several lines long where a caret helps; it does not end
-/// in a newline. [`Error::headline`] is its first line without a position.
+/// in a newline.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
