@@ -1,7 +1,7 @@
 //! No command line of `DiskSpd` makes the reader panic, nor the checks after it.
 #![no_main]
 
-use iotax_spec::diskspd;
+use iotax_dialects::diskspd;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| {

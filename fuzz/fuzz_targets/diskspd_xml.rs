@@ -1,7 +1,7 @@
 //! No text makes the reader of DiskSpd's XML panic; what it accepts are finite figures.
 #![no_main]
 
-use iotax_record::foreign::diskspd;
+use iotax_dialects::importers::diskspd;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| {

@@ -1,7 +1,7 @@
 //! No command line of fio makes the reader panic, and places lie within the text.
 #![no_main]
 
-use iotax_spec::fio::written::read_command;
+use iotax_dialects::fio::written::read_command;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| {

@@ -1,7 +1,7 @@
 //! No job file of fio makes the reader panic, and each value it takes reads.
 #![no_main]
 
-use iotax_spec::fio::written::read_job_file;
+use iotax_dialects::fio::written::read_job_file;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| {

@@ -22,8 +22,8 @@ const SHORT_SEED: u32 = 1;
 /// Targets whose seeds are the fixtures of a crate: real output, each cut to `MAX_INPUT_BYTES`.
 const FIXTURES: [(&str, &str); 3] = [
     ("machine", "crates/analyze/tests/machines"),
-    ("fio_json", "crates/record/tests/fixtures/foreign"),
-    ("diskspd_xml", "crates/record/tests/fixtures/diskspd"),
+    ("fio_json", "crates/dialects/tests/fixtures/fio"),
+    ("diskspd_xml", "crates/dialects/tests/fixtures/diskspd"),
 ];
 
 /// Long enough for a whole result, short enough for thousands of them per second.

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
+use iotax_dialects::fio;
 use iotax_spec::units::{parse_duration, parse_share};
 use iotax_spec::{
     Arm, Changes, Driver, Form, SideRuns, Spec, Stack, Stop, StopMode, Subsets, Target, Workload,
@@ -89,8 +90,10 @@ pub fn run(args: &RunArgs) -> Result<Spec> {
 fn experiment_file(path: &Path, args: &CompareArgs) -> Result<Spec> {
     let text = std::fs::read_to_string(path)
         .with_context(|| format!("cannot read the experiment file {}", path.display()))?;
-    let mut spec =
-        Spec::from_toml_with(&path.display().to_string(), &text, &workload::beside(path))?;
+    let beside = workload::beside(path);
+    let mut spec = Spec::from_toml(&path.display().to_string(), &text, &|entry| {
+        fio::from_entry(entry, &beside)
+    })?;
     if let Some(text) = &args.workload {
         let load = Load::read(text)?;
         (spec.then, spec.suite) = (Vec::new(), None);
@@ -228,7 +231,7 @@ pub fn seed(asked: Option<u64>) -> u64 {
 /// measured.
 fn finish(mut spec: Spec, args: &LoadArgs, directory: &Path) -> Result<Spec> {
     engines(&mut spec.arms, &args.engine)?;
-    spec.validate_drivers()?;
+    fio::check_drivers(&spec)?;
     spec.validate_precondition()?;
     refuse_with_fio(&spec)?;
     let directory = std::path::absolute(directory)?;

@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use iotax_analyze::{Analysis, Phases};
-use iotax_record::saved::{self, Saved};
-use iotax_record::{Experiment, Writer, foreign};
+use iotax_dialects::importers;
+use iotax_dialects::results::{self, Results};
+use iotax_record::{Experiment, Writer};
 use iotax_rig::Held;
 use iotax_spec::{Arm, Error as SpecError, Stop, Target, parse_arms};
 
@@ -77,7 +78,7 @@ fn files(arm: &Arm, has_workload: bool) -> Result<Option<Vec<PathBuf>>> {
     let files = listed(path);
     let mut are_results = false;
     for file in &files {
-        are_results |= foreign::sniff_file(file)?.is_some();
+        are_results |= importers::sniff_file(file)?.is_some();
     }
     if are_results {
         return Ok(Some(files));
@@ -90,7 +91,7 @@ fn files(arm: &Arm, has_workload: bool) -> Result<Option<Vec<PathBuf>>> {
     // be a target, so it must be meant as a result: say why it is none.
     if !has_workload {
         for file in files.iter().filter(|file| is_named_so(file)) {
-            foreign::open(file)?;
+            importers::open(file)?;
         }
     }
     Ok(None)
@@ -117,12 +118,12 @@ pub fn compare(arms: Vec<Arm>, args: &CompareArgs) -> Result<Exit> {
         )));
     }
     let certainty = &args.measure.certainty;
-    let saved = read(arms, resolve::stop(certainty, Stop::default())?)?;
-    let parts = analyze(&saved);
+    let results = read(arms, resolve::stop(certainty, Stop::default())?)?;
+    let parts = analyze(&results);
     let destination = Destination::new("compare", args.measure.output.out.as_deref());
-    let dir = keep(&destination, &saved)?;
+    let dir = keep(&destination, &results)?;
     let output = &args.measure.output;
-    output::show(&dir, &saved.experiment.spec, &parts, output.format, output.color)?;
+    output::show(&dir, &results.experiment.spec, &parts, output.format, output.color)?;
     Ok(ended(&parts))
 }
 
@@ -133,12 +134,12 @@ pub fn report(args: &ReportArgs) -> Result<Exit> {
         _ => "results".to_owned(),
     };
     let arm = Arm::new(name, Target::Results(args.paths.clone()));
-    let saved = read(vec![arm], Stop::default())?;
-    let parts = analyze(&saved);
-    let spec = &saved.experiment.spec;
+    let results = read(vec![arm], Stop::default())?;
+    let parts = analyze(&results);
+    let spec = &results.experiment.spec;
     match &args.out {
         Some(dir) => {
-            let dir = keep(&Destination::Asked(dir.clone()), &saved)?;
+            let dir = keep(&Destination::Asked(dir.clone()), &results)?;
             output::show(&dir, spec, &parts, args.format, args.color)?;
         }
         None => output::print(spec, &parts, args.format, args.color)?,
@@ -146,27 +147,27 @@ pub fn report(args: &ReportArgs) -> Result<Exit> {
     Ok(ended(&parts))
 }
 
-fn read(arms: Vec<Arm>, stop: Stop) -> Result<Saved> {
-    Ok(saved::read(arms, stop, std::env::args().collect(), env!("CARGO_PKG_VERSION"))?)
+fn read(arms: Vec<Arm>, stop: Stop) -> Result<Results> {
+    Ok(results::read(arms, stop, std::env::args().collect(), env!("CARGO_PKG_VERSION"))?)
 }
 
-fn analyze(saved: &Saved) -> Vec<(Experiment, Analysis)> {
-    let mut phases = Phases::new(&saved.experiment);
-    for trial in &saved.trials {
+fn analyze(results: &Results) -> Vec<(Experiment, Analysis)> {
+    let mut phases = Phases::new(&results.experiment);
+    for trial in &results.trials {
         phases.add(trial);
     }
-    phases.finish(Some(&saved.end))
+    phases.finish(Some(&results.end))
 }
 
 /// Writes a record of the results, which can be shown again without the files.
-fn keep(destination: &Destination, saved: &Saved) -> Result<Held> {
+fn keep(destination: &Destination, results: &Results) -> Result<Held> {
     destination.refuse_unusable()?;
     let dir = destination.claim()?;
-    let mut writer = Writer::create(&dir, &saved.experiment)?;
-    for trial in &saved.trials {
+    let mut writer = Writer::create(&dir, &results.experiment)?;
+    for trial in &results.trials {
         writer.append(trial)?;
     }
-    writer.finish(&saved.end)?;
+    writer.finish(&results.end)?;
     Ok(dir)
 }
 

@@ -6,9 +6,10 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
-use iotax_record::foreign::{self, Tool};
-use iotax_spec::fio::written::{Machine, Outside};
-use iotax_spec::{Spec, Workload, diskspd, fio};
+use iotax_dialects::diskspd;
+use iotax_dialects::fio::{self, Machine, Outside};
+use iotax_dialects::importers::{self, Tool};
+use iotax_spec::{Spec, Workload};
 
 use crate::exit::Usage;
 
@@ -58,7 +59,7 @@ impl Load {
     fn job_file(path: &Path) -> Result<Self> {
         let text = job_text(path)?;
         let name = path.display().to_string();
-        if let Some(tool) = foreign::sniff(text.as_bytes()) {
+        if let Some(tool) = importers::sniff(text.as_bytes()) {
             return Err(Usage(result_instead(&name, tool)).into());
         }
         let read = if is_script(path, &text) { fio::from_script } else { fio::from_job_file };
@@ -136,7 +137,12 @@ impl Outside for Beside {
     }
 
     fn machine(&self) -> Option<Machine> {
-        iotax_inspect::for_job_files()
+        let size = iotax_inspect::machine_size()?;
+        Some(Machine {
+            page_bytes: size.page_bytes,
+            memory_mib: size.memory_bytes >> 20,
+            cpus: size.possible_cpus.into(),
+        })
     }
 }
 

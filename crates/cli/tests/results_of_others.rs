@@ -14,7 +14,7 @@ use serde_json::Value;
 use support::Desk;
 
 const FIXTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/fio");
-const DISKSPD: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../record/tests/fixtures/diskspd");
+const DISKSPD: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../dialects/tests/fixtures/diskspd");
 
 /// A desk with the fixtures on it, under short names.
 fn desk() -> Desk {

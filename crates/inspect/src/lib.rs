@@ -47,7 +47,7 @@ pub use counters::{
 };
 pub use error::Error;
 pub use look::{Look, machine};
-pub use machine::{available_memory_bytes, environment, for_job_files};
+pub use machine::{MachineSize, available_memory_bytes, environment, machine_size};
 pub use memory::memory_copy_bytes_per_s;
 pub use mounts::{Mount, mounts, parse_mountinfo};
 pub use site::{Facts, Kind, site};

@@ -5,7 +5,6 @@ use std::path::Path;
 use std::thread;
 
 use iotax_record::Environment;
-use iotax_spec::fio::written::Machine;
 
 use crate::cgroup;
 use crate::memory::memory_copy_bytes_per_s;
@@ -38,13 +37,23 @@ pub fn environment() -> Environment {
     }
 }
 
-/// What job files of fio may ask of this machine, computed as fio does.
-pub fn for_job_files() -> Option<Machine> {
-    let cpus = parse_cpu_list(&line_of("/sys/devices/system/cpu/possible")?)?;
-    Some(Machine {
+/// How large this machine is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MachineSize {
+    /// Bytes of a page of memory.
+    pub page_bytes: u64,
+    /// Bytes of all its memory.
+    pub memory_bytes: u64,
+    /// CPUs that may ever be online.
+    pub possible_cpus: u32,
+}
+
+/// How large this machine is.
+pub fn machine_size() -> Option<MachineSize> {
+    Some(MachineSize {
         page_bytes: u64::try_from(rustix::param::page_size()).ok()?,
-        memory_mib: memory_line("MemTotal")? >> 20,
-        cpus: cpus.into(),
+        memory_bytes: memory_line("MemTotal")?,
+        possible_cpus: parse_cpu_list(&line_of("/sys/devices/system/cpu/possible")?)?,
     })
 }
 

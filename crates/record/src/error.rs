@@ -94,7 +94,7 @@ pub enum Error {
         /// The file.
         path: PathBuf,
     },
-    /// Longer than any result of another tool.
+    /// Longer than any file of its kind.
     #[error(
         "{} is {bytes} bytes long; results of up to {limit} bytes are read",
         path.display()
@@ -106,34 +106,6 @@ pub enum Error {
         bytes: u64,
         /// The most that is read.
         limit: u64,
-    },
-    /// A file that is nobody's result.
-    #[error(
-        "{} is no result of fio (--output-format=json or json+) or DiskSpd (-Rxml): it {}",
-        path.display(),
-        beginning(begins)
-    )]
-    NotAResult {
-        /// The file.
-        path: PathBuf,
-        /// How it begins; empty if there is nothing in it.
-        begins: String,
-    },
-    /// Another tool's result that cannot be used.
-    #[error("{}: {source}", path.display())]
-    Foreign {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong with it.
-        source: crate::foreign::Error,
-    },
-    /// Results that have nothing in common to compare.
-    #[error("{what}; {advice}")]
-    Incomparable {
-        /// What is wrong.
-        what: String,
-        /// What to do.
-        advice: &'static str,
     },
     /// Reading failed.
     #[error("cannot read {}: {source}", path.display())]
@@ -156,14 +128,7 @@ pub enum Error {
 impl Error {
     /// Whether what the user named is wrong, and not what is on this machine.
     pub const fn is_usage(&self) -> bool {
-        matches!(
-            self,
-            Self::NotAResult { .. }
-                | Self::Incomparable { .. }
-                | Self::NotAMachine { .. }
-                | Self::AbsurdNumber { .. }
-                | Self::Occupied { .. }
-        )
+        matches!(self, Self::NotAMachine { .. } | Self::AbsurdNumber { .. } | Self::Occupied { .. })
     }
 
     pub(crate) fn read(path: &Path, source: io::Error) -> Self {
@@ -173,10 +138,6 @@ impl Error {
     pub(crate) fn write(path: &Path, source: io::Error) -> Self {
         Self::Write { path: path.to_owned(), source }
     }
-}
-
-fn beginning(begins: &str) -> String {
-    if begins.is_empty() { "is empty".to_owned() } else { format!("begins with `{begins}`") }
 }
 
 fn advice(source: &io::Error) -> &'static str {

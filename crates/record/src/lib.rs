@@ -7,13 +7,11 @@
 mod cloud;
 mod error;
 mod experiment;
-pub mod foreign;
 mod gap;
 mod histogram;
 mod limits;
 mod location;
 pub mod machine;
-pub mod saved;
 mod side_record;
 mod statistics;
 mod store;

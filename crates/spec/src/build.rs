@@ -3,8 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Subject};
-use crate::fio::beyond::require_native;
-use crate::spec::{Arm, Design, Driver, Spec, Stop, StopMode};
+use crate::spec::{Arm, Design, Spec, Stop, StopMode};
 use crate::stack::{Layer, Stack, Target};
 use crate::target::numbered;
 use crate::text::Form;
@@ -99,7 +98,7 @@ impl Stack {
 
     /// Names of the layers that can be taken off, from bottom to top, a repeated one numbered:
     /// `aes`, `aes#2`.
-    pub fn layer_names(&self) -> Vec<String> {
+    pub(crate) fn layer_names(&self) -> Vec<String> {
         let mut names: Vec<String> = Vec::new();
         for layer in self.layers.iter().filter(|layer| layer.is_optional()) {
             let is_taken = |name: &str| names.iter().any(|other| other == name);
@@ -247,16 +246,6 @@ impl Spec {
             self.validate_arm(arm)?;
         }
         Ok(())
-    }
-
-    /// Refuses jobs that the native engines cannot do, if they are to drive some arm. Apart from
-    /// the rest, since what drives an arm may be decided last.
-    ///
-    /// # Errors
-    /// [`Error::Beyond`], with all options in question.
-    pub fn validate_drivers(&self) -> Result<(), Error> {
-        let is_native = |arm: &Arm| arm.driver == Driver::Native;
-        if self.arms.iter().any(is_native) { require_native(self.phases()) } else { Ok(()) }
     }
 
     fn validate_arm(&self, arm: &Arm) -> Result<(), Error> {

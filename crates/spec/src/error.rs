@@ -2,10 +2,8 @@
 
 use std::fmt::{self, Write as _};
 
-use crate::fio::beyond;
 use crate::quote::{Underlined, brief, cut};
-use crate::units::Unit;
-use crate::workload::FioOption;
+use crate::units::unit::Unit;
 
 /// Characters of a headline.
 const LONGEST_HEADLINE: usize = 1000;
@@ -15,7 +13,7 @@ const LONGEST_NAME: usize = 100;
 /// Why something written by a user has no meaning.
 ///
 /// `Display` gives the whole human text, several lines long where a caret helps; it does not end
-/// in a newline. [`Error::headline`] is its first line without a position.
+/// in a newline.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -63,13 +61,6 @@ pub enum Error {
         problem: String,
         /// What to write instead; may be empty.
         advice: String,
-    },
-    /// Options of fio that the native engines cannot do.
-    Beyond {
-        /// Each with its place and why.
-        options: Vec<FioOption>,
-        /// A job verifies what it writes, which fio is not asked to do.
-        verifies: bool,
     },
     /// Another error, and its position in a one-line text.
     InText {
@@ -144,7 +135,8 @@ pub struct FilePlace {
 }
 
 impl Error {
-    pub(crate) fn syntax(problem: impl Into<String>, advice: impl Into<String>) -> Self {
+    /// Text whose structure is wrong.
+    pub fn syntax(problem: impl Into<String>, advice: impl Into<String>) -> Self {
         Self::Syntax { problem: problem.into(), advice: advice.into() }
     }
 
@@ -168,7 +160,8 @@ impl Error {
     }
 
     /// Puts a position in `text` to the error, unless it has one already.
-    pub(crate) fn at(self, text: &str, span: std::ops::Range<usize>) -> Self {
+    #[must_use]
+    pub fn at(self, text: &str, span: std::ops::Range<usize>) -> Self {
         match self {
             Self::InText { .. } | Self::InFile { .. } => self,
             source => Self::InText {
@@ -194,43 +187,15 @@ impl Error {
     }
 
     /// The error itself, without the positions around it.
-    pub fn root(&self) -> &Self {
+    pub(crate) fn root(&self) -> &Self {
         match self {
             Self::InText { source, .. } | Self::InFile { source, .. } => source.root(),
             _ => self,
         }
     }
 
-    /// Whether a name was not known (a misspelt layer, parameter, key or workload).
-    pub fn is_unknown_name(&self) -> bool {
-        matches!(self.root(), Self::Unknown { .. })
-    }
-
-    /// Whether a value did not read in its unit.
-    pub fn is_bad_value(&self) -> bool {
-        matches!(self.root(), Self::Value { .. })
-    }
-
-    /// Whether every value reads well but they make no sense together.
-    pub fn is_impossible(&self) -> bool {
-        matches!(self.root(), Self::Impossible { .. })
-    }
-
-    /// Whether the native engines cannot do the workload and fio may.
-    pub fn needs_fio(&self) -> bool {
-        matches!(self.root(), Self::Beyond { options, .. } if !options.iter().any(beyond::is_refused))
-    }
-
-    /// Where in a file the error is, if it is in a file.
-    pub fn file_place(&self) -> Option<&FilePlace> {
-        match self {
-            Self::InFile { place, .. } => Some(place),
-            _ => None,
-        }
-    }
-
     /// One line: what is wrong, and the likeliest correction.
-    pub fn headline(&self) -> String {
+    pub(crate) fn headline(&self) -> String {
         match self {
             Self::Value { text, unit, problem, .. } => {
                 format!("`{}` is not {}: {problem}", brief(text), unit.with_article())
@@ -246,7 +211,6 @@ impl Error {
             Self::Impossible { subject, key, problem, .. } => {
                 format!("{}{key}: {problem}", subject.prefix())
             }
-            Self::Beyond { options, .. } => beyond::headline(options),
             Self::InText { source, .. } => source.headline(),
             Self::InFile { source, place } => match &**source {
                 _ if place.key.is_empty() => source.headline(),
@@ -278,7 +242,6 @@ impl Error {
                 write!(f, "\nknown {what}s: {}", known.join(", "))
             }
             Self::Unknown { .. } | Self::Duplicate { .. } => Ok(()),
-            Self::Beyond { options, verifies } => beyond::write_details(f, options, *verifies),
             Self::InText { source, text, start, end } => {
                 write_caret(f, text, *start, *end)?;
                 source.write_details(f)

@@ -8,15 +8,11 @@
 mod build;
 mod cloud;
 mod depth;
-pub mod diskspd;
 mod error;
 mod explain;
 pub mod file;
-pub mod fio;
-pub mod fio_write;
 mod keys;
 mod limits;
-mod names;
 mod overrides;
 mod phases;
 mod precondition;

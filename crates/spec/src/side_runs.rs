@@ -23,7 +23,7 @@ pub struct SideRuns {
 
 impl SideRuns {
     /// Longest draining of an arm where no time is given.
-    pub const DRAIN_NS: u64 = 120_000_000_000;
+    pub(crate) const DRAIN_NS: u64 = 120_000_000_000;
 
     /// Whether nothing is run beside it.
     pub fn is_none(&self) -> bool {

@@ -333,12 +333,12 @@ impl Layer {
     /// Whether the layer only turns what is below into another form: a file into a block device,
     /// a block device into a directory. Without it the load could not be the same, so a peel
     /// keeps it.
-    pub const fn is_carrier(&self) -> bool {
+    pub(crate) const fn is_carrier(&self) -> bool {
         matches!(self, Self::Loop { .. } | Self::FileSystem(_))
     }
 
     /// Whether the layer can be taken off a stack.
-    pub fn is_optional(&self) -> bool {
+    pub(crate) fn is_optional(&self) -> bool {
         !self.is_base() && !self.is_carrier()
     }
 }
@@ -362,7 +362,7 @@ impl Target {
     }
 
     /// Whether it is results that exist already.
-    pub const fn is_results(&self) -> bool {
+    pub(crate) const fn is_results(&self) -> bool {
         matches!(self, Self::Results(_))
     }
 }

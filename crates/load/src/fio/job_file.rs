@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use iotax_spec::fio_write::{Section, Times, is_writable, sections, text, times};
+use iotax_dialects::fio_write::{Section, Times, is_writable, sections, text, times};
 use iotax_spec::{Bound, Engine, Job};
 
 use crate::driver::Request;

@@ -9,8 +9,8 @@ use std::fs;
 use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::path::PathBuf;
 
+use iotax_dialects::fio_write::Section;
 use iotax_record::DirectionRecord;
-use iotax_spec::fio_write::Section;
 use rustix::mount::{
     FsMountFlags, FsOpenFlags, MountAttrFlags, fsconfig_create, fsconfig_set_string, fsmount,
     fsopen,

@@ -17,10 +17,10 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use iotax_dialects::fio::options::Version;
+use iotax_dialects::importers::fio as result;
 use iotax_record::LoadRecord;
-use iotax_record::foreign::fio as result;
 use iotax_spec::Workload;
-use iotax_spec::fio::options::Version;
 use iotax_spec::units::format_duration;
 
 use crate::driver::{LoadDriver, Progress, Request, Target};

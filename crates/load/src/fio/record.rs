@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use iotax_record::foreign::Foreign;
+use iotax_dialects::importers::Imported;
 use iotax_record::{JobRecord, LoadRecord, SystemCounters};
 use iotax_spec::Job;
 use rustix::process::Pid;
@@ -54,7 +54,7 @@ impl Watch {
 pub fn of(
     request: &Request<'_>,
     names: &[Option<String>],
-    found: Foreign,
+    found: Imported,
     errors: &str,
     watch: Watch,
 ) -> LoadRecord {

@@ -1,7 +1,7 @@
 //! What fio is not asked to do.
 
-use iotax_spec::fio::options::{Version, came};
-use iotax_spec::fio::reach::refused_by_driver;
+use iotax_dialects::fio::options::{Version, came};
+use iotax_dialects::fio::reach::refused_by_driver;
 use iotax_spec::{Engine, FioOption, Form, Job, Target as SpecTarget, Workload};
 
 use crate::driver::Target;
@@ -144,7 +144,8 @@ mod tests {
     fn what_is_newer_than_the_fio_that_is_there_is_named() {
         let text = "[a]\nsize=1g\nruntime=10\nfdp=1\n";
         let none = |name: &str| Err(name.to_owned());
-        let workload = iotax_spec::fio::from_job_file("job.fio", text, &none).unwrap().remove(0);
+        let workload =
+            iotax_dialects::fio::from_job_file("job.fio", text, &none).unwrap().remove(0);
         let check = |minor| check_version(&workload.jobs[0], Version { major: 3, minor });
         assert_snapshot!(check(33).unwrap_err(), @"job `a`: this fio is 3.33, and `fdp=1` (job.fio, line 4) came with fio 3.34; take it out, or install a newer fio");
         check(34).unwrap();

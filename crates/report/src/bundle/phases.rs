@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use iotax_spec::fio::reach;
-use iotax_spec::fio_write::{self, Section};
+use iotax_dialects::fio::reach;
+use iotax_dialects::fio_write::{self, Section};
 use iotax_spec::{Engine, Files, FioOption, Job, Spec, Workload};
 
 use super::BundleFile;

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use iotax_catalog::{Cloud, disk_names, vm_names};
-use iotax_spec::fio::options::{self, Kind};
+use iotax_dialects::fio::options::{self, Kind};
 use iotax_spec::{Files, Layer, LayerInfo, Workload, override_keys};
 use regex::Regex;
 

@@ -1,66 +1,16 @@
 //! The keys about caps above the arms: what the arms are said to be, and what is run beside them.
 
 use indexmap::IndexMap;
-use schemars::JsonSchema;
-use serde::Deserialize;
 
-use super::resolve::{At, Placed};
-use super::{Scalar, SpecFile};
+use super::documented::{CachingWord, DiskEntry, VariantWord};
+use super::misplaced::{At, Placed};
+use super::scalar::Scalar;
+use super::written::SpecFile;
 use crate::cloud::CloudChoice;
 use crate::error::Error;
 use crate::side_runs::SideRuns;
 use crate::spec::Arm;
 use crate::units;
-
-/// `[documented]`: what arms are, in the words of `iotax catalog`. What was measured is set beside
-/// its limits.
-#[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct DocumentedTable {
-    /// VM size it runs on.
-    pub vm: Option<String>,
-    /// Kind of disk: one for all arms, or a table with one for each.
-    pub disk: Option<DiskEntry>,
-    /// Host caching of disks that do not say it; `none` if left out.
-    pub caching: Option<CachingWord>,
-    /// Disk controller, for VM sizes whose limits depend on it.
-    pub variant: Option<VariantWord>,
-}
-
-/// `disk = "P30"`, or `disk.base = "P30"`.
-#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
-#[serde(
-    untagged,
-    expecting = "expected a kind of disk such as \"P30\", or a table of one for each arm"
-)]
-pub enum DiskEntry {
-    /// For all arms.
-    All(String),
-    /// By arm.
-    Each(#[schemars(with = "std::collections::BTreeMap<String, String>")] IndexMap<String, String>),
-}
-
-/// What the host caches.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum CachingWord {
-    /// Nothing.
-    None,
-    /// Reads.
-    ReadOnly,
-    /// Reads and writes.
-    ReadWrite,
-}
-
-/// How disks are attached.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum VariantWord {
-    /// SCSI.
-    Scsi,
-    /// `NVMe`.
-    Nvme,
-}
 
 /// What the arms are said to be, in their order.
 pub(super) fn cloud(file: &SpecFile, arms: &[Arm]) -> Placed<CloudChoice> {
@@ -120,11 +70,7 @@ mod tests {
 
     use super::*;
     use crate::file::refused_key;
-    use crate::spec::Spec;
-
-    fn read(text: &str) -> Result<Spec, Error> {
-        Spec::from_toml("x.toml", text)
-    }
+    use crate::file::tests::from_toml as read;
 
     const TWO: &str =
         "workload = \"randread-4k\"\nbaseline = \"b\"\n[arms]\na = \"/a\"\nb = \"/b\"\n";

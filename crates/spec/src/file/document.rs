@@ -5,16 +5,11 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::SpecFile;
-use super::schema::{documented_keys, file_keys, workload_keys};
+use super::keys::{documented_keys, file_keys, workload_keys};
+use super::misplaced::Misplaced;
+use super::written::SpecFile;
 use crate::error::{Error, FilePlace};
 use crate::keys::{INDEX_KEYS, JOB_KEYS};
-
-/// An error, and the key it is about: `["workload", "job", "0", "size"]`.
-pub(super) struct Misplaced {
-    pub path: Vec<String>,
-    pub error: Box<Error>,
-}
 
 /// What an error underlines.
 #[derive(Clone, Copy, PartialEq)]

@@ -1,4 +1,4 @@
-//! The experiment file: TOML as written ([`SpecFile`]) to what it means ([`Spec`]).
+//! The experiment file: TOML as written (`SpecFile`) to what it means ([`Spec`]).
 //!
 //! ```toml
 //! workload = "randread-4k"      # or { fio = "job.fio" }, or a [workload] table
@@ -15,130 +15,29 @@
 
 mod caps;
 mod document;
+mod documented;
+mod keys;
+mod misplaced;
 mod resolve;
 mod scalar;
 mod schema;
 mod workload;
-
-use indexmap::IndexMap;
-use schemars::JsonSchema;
-use serde::Deserialize;
+mod written;
 
 use crate::error::Error;
-use crate::fio::written::Include;
-use crate::spec::{Driver, Spec, StopMode};
-pub use caps::{CachingWord, DiskEntry, DocumentedTable, VariantWord};
-use document::{Document, Misplaced};
-pub use scalar::Scalar;
-pub use schema::experiment_schema;
-pub use workload::{FioWorkload, JobTable, WorkloadEntry, WorkloadTable};
-
-/// An experiment file as written; see [`Spec`] for what it means.
-#[expect(clippy::struct_excessive_bools, reason = "independent keys of a file")]
-#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-#[schemars(
-    title = "iotax experiment file",
-    description = "What to measure, and how surely: read by `iotax compare FILE`."
-)]
-pub struct SpecFile {
-    /// The I/O to do: the name of a built-in workload, `fio` with a job file, or a table that
-    /// describes one.
-    pub workload: WorkloadEntry,
-    /// What to compare, by name: a path, a device or a stack. Paths are relative to the file.
-    /// The order is kept; the first is the baseline unless `baseline` names another.
-    #[serde(default)]
-    #[schemars(with = "std::collections::BTreeMap<String, String>")]
-    pub arms: IndexMap<String, String>,
-    /// What drives an arm, by its name; iotax's own engines if left out.
-    #[serde(default)]
-    #[schemars(with = "std::collections::BTreeMap<String, Driver>")]
-    pub engines: IndexMap<String, Driver>,
-    /// Instead of `arms`: the stack to take layers off.
-    pub peel: Option<String>,
-    /// With `peel`: measure every subset of up to 4 layers, where by default from 4 layers on only
-    /// some are.
-    #[serde(default)]
-    pub all_subsets: bool,
-    /// Name of the arm that the others are compared with.
-    pub baseline: Option<String>,
-    /// How much certainty is asked for; `default` if left out.
-    pub mode: Option<StopMode>,
-    /// Differences below this share count as none; 5% if left out.
-    #[schemars(schema_with = "schema::share")]
-    pub margin: Option<Scalar>,
-    /// Overall error rate; 5% if left out.
-    #[schemars(schema_with = "schema::share")]
-    pub alpha: Option<Scalar>,
-    /// Intervals hold for all arms at once instead of one by one.
-    #[serde(default)]
-    pub simultaneous: bool,
-    /// Blocks at most; 40 if left out.
-    pub max_blocks: Option<u32>,
-    /// Blocks at least; 3 if left out.
-    pub min_blocks: Option<u32>,
-    /// Wall time at most.
-    #[schemars(schema_with = "schema::duration")]
-    pub max_time: Option<Scalar>,
-    /// Seed of every random choice; 1 if left out.
-    pub seed: Option<u64>,
-    /// Length of the measured window of each trial.
-    #[schemars(schema_with = "schema::duration")]
-    pub time: Option<Scalar>,
-    /// Length of the discarded start of each trial.
-    #[schemars(schema_with = "schema::duration")]
-    pub ramp: Option<Scalar>,
-    /// Factor on the workload's times and sizes; `time` and `ramp` above are not scaled.
-    pub scale: Option<f64>,
-    /// Changes to the workload's jobs: `depth = 8` for all, `"mmap_read.threads" = 4` for one.
-    #[serde(default)]
-    #[schemars(with = "std::collections::BTreeMap<String, SetEntry>")]
-    pub set: IndexMap<String, SetEntry>,
-    /// What the arms are: what was measured is set beside documented limits.
-    pub documented: Option<DocumentedTable>,
-    /// Write the span of each arm's test files twice, then the workload until it is steady, before
-    /// anything is measured.
-    #[serde(default)]
-    pub precondition: bool,
-    /// Load each arm until its burst credits are spent: `true`, or for how long at most; 2 minutes
-    /// if no time is given.
-    #[schemars(schema_with = "schema::drain")]
-    pub drain: Option<Scalar>,
-    /// Run equal arms at other depths to find a cap above them; `true` if left out.
-    pub depth_check: Option<bool>,
-    /// Where arms sit on the same cap, run loads that show what it hides.
-    #[serde(default)]
-    pub unmask: bool,
-}
-
-/// One entry of `[set]`.
-#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
-#[serde(
-    untagged,
-    expecting = "expected a value (number, text or true/false), or a table of a job's keys"
-)]
-pub enum SetEntry {
-    /// `depth = 8`.
-    Value(Scalar),
-    /// `mmap_read.threads = 4` without quotes around the key is a table in TOML.
-    Job(#[schemars(with = "std::collections::BTreeMap<String, Scalar>")] IndexMap<String, Scalar>),
-}
+use crate::spec::Spec;
+use document::Document;
+use misplaced::Misplaced;
+pub use resolve::FioReader;
+pub use workload::FioWorkload;
 
 impl Spec {
     /// Reads an experiment file. `file` is its name, for errors only; relative paths stay relative
-    /// (see [`Spec::resolve_paths`]).
-    ///
-    /// A file that names a job file of fio needs [`Spec::from_toml_with`].
-    pub fn from_toml(file: &str, text: &str) -> Result<Self, Error> {
-        Self::from_toml_with(file, text, &|_: &str| Err("other files are not read here".to_owned()))
-    }
-
-    /// The same; `include` gives the text of a job file of fio and of what it includes, by the
-    /// name written, or says why not.
-    pub fn from_toml_with(file: &str, text: &str, include: Include<'_>) -> Result<Self, Error> {
+    /// (see [`Spec::resolve_paths`]). `read_fio` reads a workload that the file gives in fio's words.
+    pub fn from_toml(file: &str, text: &str, read_fio: FioReader<'_>) -> Result<Self, Error> {
         let document = Document::parse(file, text)?;
         let written = document.written()?;
-        resolve::resolve(&written, include).map_err(|misplaced| document.place(misplaced))
+        resolve::resolve(&written, read_fio).map_err(|misplaced| document.place(misplaced))
     }
 }
 

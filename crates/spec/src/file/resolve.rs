@@ -1,12 +1,12 @@
 //! What the file means: units read, defaults filled in, each error with the key it is about.
 
 use super::caps;
-use super::document::Misplaced;
-use super::workload::{JobTable, WorkloadEntry, WorkloadTable};
-use super::{Scalar, SetEntry, SpecFile};
+use super::misplaced::{At, Misplaced, Placed};
+use super::scalar::Scalar;
+use super::workload::{FioWorkload, JobTable, WorkloadEntry, WorkloadTable};
+use super::written::{SetEntry, SpecFile};
 use crate::build::Subsets;
 use crate::error::{Error, Subject};
-use crate::fio::{self, written::Include};
 use crate::keys::{self, INDEX_KEYS, JOB_KEYS};
 use crate::overrides::Changes;
 use crate::presets::default_index;
@@ -15,22 +15,11 @@ use crate::stack::{Stack, Target};
 use crate::units;
 use crate::workload::{Job, Workload};
 
-pub(super) type Placed<T> = Result<T, Misplaced>;
+/// Gives the phases of a workload in fio's words, at least one.
+pub type FioReader<'a> = &'a dyn Fn(&FioWorkload) -> Result<Vec<Workload>, Error>;
 
-/// Names the key that an error is about.
-pub(super) trait At<T> {
-    fn at(self, path: &[&str]) -> Placed<T>;
-}
-
-impl<T> At<T> for Result<T, Error> {
-    fn at(self, path: &[&str]) -> Placed<T> {
-        let path = || path.iter().map(|segment| (*segment).to_owned()).collect();
-        self.map_err(|error| Misplaced { path: path(), error: Box::new(error) })
-    }
-}
-
-pub(super) fn resolve(file: &SpecFile, include: Include<'_>) -> Placed<Spec> {
-    let mut phases = phases(file, include)?;
+pub(super) fn resolve(file: &SpecFile, read_fio: FioReader<'_>) -> Placed<Spec> {
+    let mut phases = phases(file, read_fio)?;
     let first = phases.remove(0);
     let spec = with_arms(file, first)?.followed_by(phases, suite(file)).map_err(in_arms)?;
     let cloud = caps::cloud(file, &spec.arms)?;
@@ -123,11 +112,11 @@ fn stop(file: &SpecFile) -> Placed<Stop> {
 }
 
 /// The phases, at least one, with all changes made.
-fn phases(file: &SpecFile, include: Include<'_>) -> Placed<Vec<Workload>> {
+fn phases(file: &SpecFile, read_fio: FioReader<'_>) -> Placed<Vec<Workload>> {
     let mut phases = match &file.workload {
         WorkloadEntry::Preset(name) if is_suite(name) => Workload::suite(name).at(&["workload"])?,
         WorkloadEntry::Preset(name) => vec![Workload::preset(name).at(&["workload"])?],
-        WorkloadEntry::Fio(fio) => of_fio(&fio.fio, include).at(&["workload", "fio"])?,
+        WorkloadEntry::Fio(fio) => read_fio(fio).at(&["workload", "fio"])?,
         WorkloadEntry::Table(table) => vec![described(table)?],
     };
     let times = Changes {
@@ -176,22 +165,8 @@ fn set(phases: &mut [Workload], path: &str, value: &str) -> Result<(), Error> {
     }
 }
 
-/// A command line, or the name of a job file.
-fn of_fio(text: &str, include: Include<'_>) -> Result<Vec<Workload>, Error> {
-    if is_fio_command(text) {
-        return fio::from_command(text, include);
-    }
-    let read = include.file(text);
-    let jobs = read.map_err(|why| Error::syntax(format!("cannot read `{text}`: {why}"), ""))?;
-    fio::from_job_file(text, &jobs, include)
-}
-
 fn is_suite(name: &str) -> bool {
     Workload::suite_names().any(|suite| suite == name)
-}
-
-fn is_fio_command(text: &str) -> bool {
-    text.trim_start().starts_with("fio ")
 }
 
 /// Name of several phases together.
@@ -201,7 +176,7 @@ fn suite(file: &SpecFile) -> Option<String> {
         WorkloadEntry::Preset(name) => return is_suite(name).then(|| name.clone()),
         WorkloadEntry::Table(_) => return None,
     };
-    let name = if is_fio_command(&written.fio) { "fio" } else { &written.fio };
+    let name = if written.is_command() { "fio" } else { &written.fio };
     let name = name.rsplit('/').next().unwrap_or(name);
     Some(name.strip_suffix(".fio").unwrap_or(name).to_owned())
 }
@@ -258,10 +233,6 @@ fn find<T>(keys: &'static [keys::Key<T>], name: &str) -> Result<&'static keys::K
 
 /// Points at the arm concerned.
 fn in_arms(error: Error) -> Misplaced {
-    if let Error::Beyond { .. } = error {
-        let path = ["workload", "fio"].map(str::to_owned).to_vec();
-        return Misplaced { path, error: Box::new(error) };
-    }
     let arm = match &error {
         Error::Impossible { subject: Subject::Arm { arm, .. }, .. } => Some(arm.clone()),
         _ => None,

@@ -2,15 +2,23 @@ use insta::assert_snapshot;
 use proptest::prelude::*;
 
 use super::*;
-use crate::spec::{Design, Stop};
+use crate::spec::{Design, Driver, Stop, StopMode};
 use crate::workload::{BlockSizes, Engine, Pace, Pattern, Workload};
 
+pub(super) fn from_toml(text: &str) -> Result<Spec, Error> {
+    Spec::from_toml("x.toml", text, &no_fio)
+}
+
+fn no_fio(_: &FioWorkload) -> Result<Vec<Workload>, Error> {
+    Err(Error::syntax("fio is not read here", ""))
+}
+
 fn parse(text: &str) -> Spec {
-    Spec::from_toml("x.toml", text).unwrap_or_else(|error| panic!("{error}"))
+    from_toml(text).unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn error(text: &str) -> String {
-    Spec::from_toml("x.toml", text).expect_err("refused").to_string()
+    from_toml(text).expect_err("refused").to_string()
 }
 
 #[test]
@@ -334,7 +342,7 @@ fn examples_are_understood() {
         let path = entry.unwrap().path();
         if path.extension().is_some_and(|extension| extension == "toml") {
             let text = std::fs::read_to_string(&path).unwrap();
-            let parsed = Spec::from_toml(&path.to_string_lossy(), &text);
+            let parsed = Spec::from_toml(&path.to_string_lossy(), &text, &no_fio);
             assert!(parsed.is_ok(), "{}", parsed.unwrap_err());
             read += 1;
         }
@@ -350,7 +358,7 @@ proptest! {
             r#"((workload|arms|set|time|job|name|mode|peel|x)( = |\.|\n)|["\[\]{}ü=\n]|5s|mem|4){0,30}"#,
         ]
     ) {
-        if let Err(error) = Spec::from_toml("x", &text) {
+        if let Err(error) = from_toml(&text) {
             prop_assert!(!error.to_string().is_empty());
         }
     }
@@ -361,42 +369,21 @@ proptest! {
         let at = good.floor_char_boundary(at.min(good.len()));
         let next = good[at..].chars().next().map_or(at, |c| at + c.len_utf8());
         let broken = format!("{}{with}{}", &good[..at], &good[next..]);
-        let _ = Spec::from_toml("x", &broken);
+        let _ = from_toml(&broken);
     }
-}
-
-fn with_jobs(text: &str, jobs: &'static str) -> Result<Spec, Error> {
-    let include = |name: &str| match name {
-        "job.fio" => Ok(jobs.to_owned()),
-        _ => Err("there is no such file".to_owned()),
-    };
-    Spec::from_toml_with("x.toml", text, &include)
-}
-
-const JOBS: &str = "[global]\nsize=1m\nruntime=5\n[a]\n[b]\nstonewall\nrw=write\n";
-
-#[test]
-fn a_job_file_of_fio_is_a_workload() {
-    let file = "workload.fio = \"job.fio\"\nset.b.threads = 2\n[arms]\na = \"/mnt/a\"\n";
-    let spec = with_jobs(file, JOBS).unwrap();
-    assert_eq!(spec.name(), "job");
-    let jobs: Vec<_> = spec.phases().map(|w| (w.jobs[0].name.clone(), w.jobs[0].threads)).collect();
-    assert_eq!(jobs, [("a".to_owned(), 1), ("b".to_owned(), 2)]);
-    let command = "workload = { fio = \"fio --name=x --size=1m --runtime=5\" }\narms.a = \"/a\"\n";
-    assert_eq!(with_jobs(command, "").unwrap().name(), "x");
 }
 
 #[test]
 fn a_suite_and_engines_of_arms_are_named() {
     let file = "workload = 'nfs-kerberos'\n[arms]\na = '/a'\nb = '/b'\n[engines]\nb = 'fio'\n";
-    let spec = Spec::from_toml("x.toml", file).unwrap();
+    let spec = from_toml(file).unwrap();
     assert_eq!(spec.name(), "nfs-kerberos");
     assert_eq!(spec.phases().count(), Workload::suite("nfs-kerberos").unwrap().len());
     let drivers: Vec<Driver> = spec.arms.iter().map(|arm| arm.driver).collect();
     assert_eq!(drivers, [Driver::Native, Driver::Fio]);
     let engines = |text: &str| {
         let file = format!("workload = 'randread-4k'\narms.a = '/a'\n[engines]\n{text}\n");
-        Spec::from_toml("x.toml", &file).expect_err("refused").to_string()
+        from_toml(&file).expect_err("refused").to_string()
     };
     assert_snapshot!(engines("c = 'fio'"), @"
     x.toml:4:5: engines.c: unknown arm `c`
@@ -412,31 +399,19 @@ fn a_suite_and_engines_of_arms_are_named() {
 }
 
 #[test]
-fn what_is_wrong_with_a_job_file_is_placed_in_it() {
-    let error = |text: &str, jobs| {
-        let spec = with_jobs(text, jobs).and_then(|spec| spec.validate_drivers());
-        spec.expect_err("refused").to_string()
+fn phases_of_fio_are_named_by_their_job_file() {
+    let read = |text: &str| {
+        Spec::from_toml("x.toml", text, &|entry| {
+            assert_eq!(entry.is_command(), entry.fio.starts_with("fio "));
+            ["randread-4k", "randwrite-4k"].into_iter().map(Workload::preset).collect()
+        })
     };
-    let file = "workload.fio = \"job.fio\"\narms.a = \"/mnt/a\"\n";
-    assert_snapshot!(error(file, "[a]\nsize=1m\nbz=4k\n"), @"
-    job.fio:3:1: no fio up to 3.42 has an option `bz`; did you mean `bs`?
-      3 | bz=4k
-        | ^^
-    `fio --cmdhelp=all` lists those of the fio on this machine
-    ");
-    assert_snapshot!(error(file, "[a]\nsize=1m\nflow=2\n"), @r#"
-    iotax's own engines cannot do flow=2
-      job.fio, line 3: flow=2
-        keeps jobs in a proportion to each other
-    run it with fio itself: --engine fio
-    "#);
-    assert_snapshot!(error("workload.fio = \"x.fio\"\narms.a = \"/mnt/a\"\n", ""), @r#"
-    x.toml:1:16: workload.fio: cannot read `x.fio`: there is no such file
-      1 | workload.fio = "x.fio"
-        |                ^^^^^^^
-    "#);
+    let spec = read("workload.fio = \"jobs/two.fio\"\narms.a = \"/mnt/a\"\n").unwrap();
+    assert_eq!((spec.name(), spec.phases().count()), ("two", 2));
+    let spec = read("workload.fio = \"fio two.fio\"\narms.a = \"/mnt/a\"\n").unwrap();
+    assert_eq!(spec.name(), "fio");
     let more = "workload.fio = \"job.fio\"\nworkload.name = \"x\"\narms.a = \"/mnt/a\"\n";
-    assert_snapshot!(error(more, JOBS), @r#"
+    assert_snapshot!(read(more).unwrap_err(), @r#"
     x.toml:1:1: `fio` describes the whole workload; leave out `name`, or change it in [set]
       1 | workload.fio = "job.fio"
         | ^^^^^^^^

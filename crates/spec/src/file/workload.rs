@@ -1,13 +1,15 @@
 //! `workload = "name"`, `workload.fio = "job.fio"` or a `[workload]` table.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use indexmap::IndexMap;
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 
 use super::scalar::Scalar;
+use super::schema;
 
 /// A built-in workload's name, a workload of fio, or the description of another one.
 #[derive(Debug, Clone, PartialEq, JsonSchema)]
@@ -27,6 +29,13 @@ pub enum WorkloadEntry {
 pub struct FioWorkload {
     /// A job file, relative to this file; or a command line, which begins with `fio `.
     pub fio: String,
+}
+
+impl FioWorkload {
+    /// Whether it is a command line.
+    pub fn is_command(&self) -> bool {
+        self.fio.trim_start().starts_with("fio ")
+    }
 }
 
 /// A workload of one's own. Its times are the file's `time` and `ramp`.
@@ -60,6 +69,16 @@ impl JobTable {
     /// The job's name, if it is given one.
     pub fn name(&self) -> Option<String> {
         self.keys.get("name").map(Scalar::to_string)
+    }
+}
+
+impl JsonSchema for JobTable {
+    fn schema_name() -> Cow<'static, str> {
+        "JobTable".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        schema::job()
     }
 }
 

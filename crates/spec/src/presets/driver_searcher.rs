@@ -11,7 +11,7 @@
 //!     --bsrange=4K-1M --rw=randread --time_based --runtime=60s --ramp_time=2s
 //! ```
 
-use super::{GIB, KIB, MIB, SECOND_NS};
+use super::scales::{GIB, KIB, MIB, SECOND_NS};
 use crate::workload::{BlockSizes, Engine, Files, IndexLoads, Job, Pace, Pattern, Think, Workload};
 
 const MILLISECOND_NS: u64 = 1_000_000;

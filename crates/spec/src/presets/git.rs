@@ -1,7 +1,7 @@
 //! What git does to a tree of files. Proportions, directories and sizes were counted with strace
 //! on real operations: `docs/measure/git-metadata.sh`, figures in `docs/suites.md`.
 
-use super::SECOND_NS;
+use super::scales::SECOND_NS;
 use crate::tree::{Operation, OperationShare, Tree};
 use crate::workload::{Engine, Job, Workload};
 

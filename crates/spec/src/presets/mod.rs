@@ -7,17 +7,15 @@
 mod driver_searcher;
 mod git;
 mod plain;
+mod scales;
 mod suites;
 
 use crate::error::Error;
 pub(crate) use driver_searcher::default_index;
 
-use crate::workload::{BlockSizes, Bound, Engine, Files, Job, Pace, Pattern, Workload};
+use scales::{GIB, KIB};
 
-const KIB: u32 = 1 << 10;
-const MIB: u32 = 1 << 20;
-const GIB: u64 = 1 << 30;
-const SECOND_NS: u64 = 1_000_000_000;
+use crate::workload::{BlockSizes, Bound, Engine, Files, Job, Pace, Pattern, Workload};
 
 type Preset = (&'static str, fn() -> Workload);
 

@@ -1,6 +1,6 @@
 //! One job each: what provider documentation states limits for.
 
-use super::{KIB, MIB, SECOND_NS};
+use super::scales::{KIB, MIB, SECOND_NS};
 use crate::workload::{BlockSizes, Engine, Job, Pattern, Workload};
 
 pub(super) fn randread_4k() -> Workload {

@@ -4,7 +4,6 @@ use std::ops::Range;
 use std::path::PathBuf;
 
 use crate::error::{Error, Subject};
-use crate::text::catalog::{LayerInfo, Parameter};
 use crate::units::{self, Unit};
 
 /// A value of one of the catalog's units.
@@ -75,18 +74,40 @@ impl From<String> for Value {
     }
 }
 
+/// One parameter of a layer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Parameter {
+    /// The word before the `=`.
+    pub name: &'static str,
+    /// How its value is written.
+    pub unit: Unit,
+    /// Its value when left out, as text; `None`: absent, or required where the layer says so.
+    pub default: Option<&'static str>,
+    /// One line for listings.
+    pub about: &'static str,
+}
+
 /// What was written between a layer's brackets.
 pub(super) struct Arguments<'a> {
     text: &'a str,
-    layer: &'static LayerInfo,
+    /// The word in stack text.
+    layer: &'static str,
+    /// Text that parses.
+    example: &'static str,
+    declared: &'static [Parameter],
     /// The whole layer: where errors about several parameters point.
     span: Range<usize>,
     given: Vec<(&'static Parameter, Value, Range<usize>)>,
 }
 
 impl<'a> Arguments<'a> {
-    pub fn new(text: &'a str, layer: &'static LayerInfo, span: Range<usize>) -> Self {
-        Self { text, layer, span, given: Vec::new() }
+    pub fn new(
+        text: &'a str,
+        (layer, example): (&'static str, &'static str),
+        declared: &'static [Parameter],
+        span: Range<usize>,
+    ) -> Self {
+        Self { text, layer, example, declared, span, given: Vec::new() }
     }
 
     /// Takes `name=value`.
@@ -108,7 +129,7 @@ impl<'a> Arguments<'a> {
 
     /// The declaration of a parameter.
     pub fn parameter(&self, name: &str) -> Result<&'static Parameter, Error> {
-        let known = self.layer.parameters;
+        let known = self.declared;
         known.iter().find(|parameter| parameter.name == name).ok_or_else(|| {
             Error::unknown("parameter", name, known.iter().map(|parameter| parameter.name))
         })
@@ -123,7 +144,7 @@ impl<'a> Arguments<'a> {
     pub fn refuse(&self, name: &'static str, problem: impl Into<String>, advice: &str) -> Error {
         let given = self.given.iter().find(|(parameter, ..)| parameter.name == name);
         let span = given.map_or(&self.span, |(.., span)| span);
-        Error::impossible(Subject::Layer(self.layer.name), name, problem, advice)
+        Error::impossible(Subject::Layer(self.layer), name, problem, advice)
             .at(self.text, span.clone())
     }
 
@@ -138,7 +159,7 @@ impl<'a> Arguments<'a> {
 
     fn required<T>(&self, name: &'static str, value: Option<T>) -> Result<T, Error> {
         value.ok_or_else(|| {
-            let advice = format!("for example {}", self.layer.example);
+            let advice = format!("for example {}", self.example);
             self.refuse(name, "must be given", &advice)
         })
     }

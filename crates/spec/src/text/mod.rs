@@ -24,9 +24,10 @@ use crate::error::Error;
 use crate::quote::brief;
 use crate::stack::{Layer, Stack};
 use crate::units::Unit;
+pub use arguments::Parameter;
 use arguments::{Arguments, Value};
 use catalog::CATALOG;
-pub use catalog::{Form, LayerInfo, Parameter, World};
+pub use catalog::{Form, LayerInfo, World};
 use complete::{Placed, complete};
 use token::{Kind, Token, quote, tokens};
 
@@ -62,7 +63,7 @@ impl LayerInfo {
 
 impl Stack {
     /// More than any path of I/O has.
-    pub const MOST_LAYERS: usize = 64;
+    pub(crate) const MOST_LAYERS: usize = 64;
 
     /// Reads stack text; errors point at the part in question.
     pub fn parse(text: &str) -> Result<Self, Error> {
@@ -126,7 +127,12 @@ impl<'a> Parser<'a> {
             Error::unknown("layer", name, CATALOG.iter().map(|layer| layer.name))
                 .at(self.text, token.span.clone())
         })?;
-        let mut arguments = Arguments::new(self.text, info, token.span.clone());
+        let mut arguments = Arguments::new(
+            self.text,
+            (info.name, info.example),
+            info.parameters,
+            token.span.clone(),
+        );
         let mut end = token.span.end;
         if self.next_is(&Kind::Open) {
             self.take();

@@ -12,99 +12,15 @@
 //! shortest text that its parser reads back to exactly the same number.
 
 mod number;
-
-use std::fmt;
+pub(crate) mod unit;
 
 use crate::error::Error;
 use number::Number;
-
-/// What a value is measured in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unit {
-    /// Bytes.
-    Size,
-    /// Nanoseconds.
-    Duration,
-    /// Bytes per second.
-    Bandwidth,
-    /// I/Os per second.
-    Iops,
-    /// A whole number.
-    Count,
-    /// A fraction of 1.
-    Share,
-    /// A whole number from 0 to 100.
-    Percent,
-    /// Yes or no.
-    Switch,
-    /// A path.
-    Path,
-    /// A name.
-    Name,
-    /// One word of a fixed few.
-    Choice(&'static [&'static str]),
-    /// A block size, a range `4k-1M`, or a split `4k/60:64k/40`.
-    BlockSizes,
-    /// `closed`, `50`, `even:50` or `poisson:50`.
-    Pace,
-    /// Operations on files with weights, `stat:80,open:8`.
-    Operations,
-    /// `random`, `zipf:1.2`, `strided:64k` and so on.
-    Pattern,
-    /// `1ms`, or `1ms/8`.
-    Think,
-    /// `0-3,5`, or `any`.
-    Cpus,
-}
+pub use unit::Unit;
 
 impl Unit {
-    /// How the value looks, for listings: `SIZE`, `DURATION`, `512|4096`.
-    pub fn placeholder(self) -> String {
-        match self {
-            Self::Size => "SIZE".into(),
-            Self::Duration => "DURATION".into(),
-            Self::Bandwidth => "SIZE/s".into(),
-            Self::Iops => "IOPS".into(),
-            Self::Count => "NUMBER".into(),
-            Self::Share => "SHARE".into(),
-            Self::Percent => "0-100".into(),
-            Self::Switch => "true|false".into(),
-            Self::Path => "PATH".into(),
-            Self::Name => "NAME".into(),
-            Self::Choice(words) => words.join("|"),
-            Self::BlockSizes => "SIZE|MIN-MAX|SPLIT".into(),
-            Self::Pace => "closed|IOPS|poisson:IOPS".into(),
-            Self::Operations => "NAME:WEIGHT,...".into(),
-            Self::Pattern => "random|shuffled|sequential|zipf:1.2|...".into(),
-            Self::Think => "DURATION/IOS".into(),
-            Self::Cpus => "0-3,5".into(),
-        }
-    }
-
-    /// For "is not ...".
-    pub(crate) fn with_article(self) -> &'static str {
-        match self {
-            Self::Size => "a size",
-            Self::Duration => "a duration",
-            Self::Bandwidth => "a bandwidth",
-            Self::Iops => "an I/O rate",
-            Self::Count => "a whole number",
-            Self::Share => "a share",
-            Self::Percent => "a percentage",
-            Self::Switch => "a switch",
-            Self::Path => "a path",
-            Self::Name => "a name",
-            Self::Choice(_) => "offered here",
-            Self::BlockSizes => "a block size",
-            Self::Pace => "a rate",
-            Self::Operations => "an operation with its weight",
-            Self::Pattern => "a pattern",
-            Self::Think => "a pause",
-            Self::Cpus => "a list of CPUs",
-        }
-    }
-
-    pub(crate) fn refuse(
+    /// That a text does not read in this unit.
+    pub fn refuse(
         self,
         text: &str,
         problem: impl Into<String>,
@@ -112,12 +28,6 @@ impl Unit {
     ) -> Error {
         let (problem, advice) = (problem.into(), advice.into());
         Error::Value { text: text.to_owned(), unit: self, problem, advice }
-    }
-}
-
-impl fmt::Display for Unit {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.placeholder())
     }
 }
 
@@ -247,7 +157,7 @@ pub fn parse_share(text: &str) -> Result<f64, Error> {
 }
 
 /// Reads `true` or `false`; also `1`/`0`, as in fio's options, and `yes`/`no`, `on`/`off`.
-pub fn parse_switch(text: &str) -> Result<bool, Error> {
+pub(crate) fn parse_switch(text: &str) -> Result<bool, Error> {
     match text.trim() {
         "true" | "1" | "yes" | "on" => Ok(true),
         "false" | "0" | "no" | "off" => Ok(false),
@@ -266,7 +176,7 @@ pub fn format_duration(ns: u64) -> String {
 }
 
 /// Bytes per second; letters where they are exact.
-pub fn format_bandwidth(bytes_per_second: f64) -> String {
+pub(crate) fn format_bandwidth(bytes_per_second: f64) -> String {
     // 2^53: below it every whole f64 converts to u64 and back without loss.
     if bytes_per_second.fract() == 0.0 && (0.0..9_007_199_254_740_992.0).contains(&bytes_per_second)
     {
@@ -281,12 +191,12 @@ pub fn format_bandwidth(bytes_per_second: f64) -> String {
 }
 
 /// I/Os per second in plain digits, where no letter can be misread.
-pub fn format_iops(iops: f64) -> String {
+pub(crate) fn format_iops(iops: f64) -> String {
     iops.to_string()
 }
 
 /// A share as a percentage where that reads back exactly, else as a fraction.
-pub fn format_share(share: f64) -> String {
+pub(crate) fn format_share(share: f64) -> String {
     let percent = format!("{}%", share * 100.0);
     if parse_share(&percent) == Ok(share) { percent } else { share.to_string() }
 }

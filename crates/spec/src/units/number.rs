@@ -1,7 +1,7 @@
 //! A decimal number and what stands behind it, kept exact until a unit is known.
 
 use crate::error::Error;
-use crate::units::Unit;
+use crate::units::unit::Unit;
 
 /// Keeps every number, times any unit, a finite `f64` (at most about 1.8e308).
 const MAX_DIGITS: usize = 290;

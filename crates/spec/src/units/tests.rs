@@ -1,6 +1,8 @@
 use insta::assert_snapshot;
 use proptest::prelude::*;
 
+use std::fmt;
+
 use super::*;
 
 #[test]

@@ -1,7 +1,7 @@
 //! The search engine's disk as a suite of one phase, so that it goes where suites go.
 
-use super::super::driver_searcher;
-use super::Suite;
+use super::suite::Suite;
+use crate::presets::driver_searcher;
 
 pub(super) const SUITE: Suite = Suite {
     name: "driver-searcher",

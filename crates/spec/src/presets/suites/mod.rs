@@ -4,18 +4,11 @@ mod constellation;
 mod driver_searcher;
 mod nfs_kerberos;
 mod provider_baseline;
+mod suite;
 
-use super::SECOND_NS;
 use crate::error::Error;
-use crate::workload::{BlockSizes, Engine, Job, Pattern, Workload};
-
-/// A suite built in.
-struct Suite {
-    name: &'static str,
-    about: &'static str,
-    source: &'static str,
-    phases: fn() -> Vec<Workload>,
-}
+use crate::workload::Workload;
+use suite::Suite;
 
 /// In the order of `iotax workloads`.
 static SUITES: [Suite; 7] = [
@@ -55,34 +48,6 @@ impl Workload {
     /// Where a suite's settings are from; `None` if there is none of that name.
     pub fn suite_source(name: &str) -> Option<&'static str> {
         find(name).map(|suite| suite.source)
-    }
-}
-
-/// A phase of one job: its name, `about`, ramp and time in seconds.
-fn phase(name: &str, about: &str, job: Job, (ramp, time): (u64, u64)) -> Workload {
-    Workload {
-        name: name.into(),
-        about: about.into(),
-        ramp_ns: ramp * SECOND_NS,
-        time_ns: time * SECOND_NS,
-        primary: job.name.clone(),
-        jobs: vec![job],
-        index: None,
-        origin: None,
-        notes: Vec::new(),
-    }
-}
-
-/// Past the page cache, as deep as asked. fio's `libaio` of the sources is `io_uring` here.
-fn direct(name: &str, pattern: Pattern, read_percent: u8, block: u32, depth: u32) -> Job {
-    Job {
-        engine: if depth == 1 { Engine::Psync } else { Engine::IoUring },
-        queue_depth: depth,
-        read_percent,
-        pattern,
-        block_sizes: BlockSizes::Fixed(block),
-        direct: true,
-        ..Job::new(name)
     }
 }
 

@@ -6,8 +6,9 @@
 //! the workloads and two levels (low concurrency, the upper limit) and no block sizes: 4 KiB and
 //! 64 KiB are those of the same product's published limits; threads and depths are ours.
 
-use super::super::{GIB, KIB, git};
-use super::{Suite, direct, phase};
+use super::suite::{Suite, direct, phase};
+use crate::presets::git;
+use crate::presets::scales::{GIB, KIB, SECOND_NS};
 use crate::workload::{Engine, Job, Pattern, Workload};
 
 pub(super) const SUITE: Suite = Suite {
@@ -49,7 +50,7 @@ fn at(level: &Level) -> Vec<Workload> {
             job.threads = level.threads;
         }
         let name = format!("{}-{}", workload.name, level.name);
-        Workload { name, ramp_ns: 5 * super::SECOND_NS, time_ns: 30 * super::SECOND_NS, ..workload }
+        Workload { name, ramp_ns: 5 * SECOND_NS, time_ns: 30 * SECOND_NS, ..workload }
     };
     vec![
         io("random-read", Pattern::Random, 100, 4 * KIB),

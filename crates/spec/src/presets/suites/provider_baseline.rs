@@ -14,8 +14,8 @@
 //!
 //! Reads and writes of one kind share their files, so that a third less is laid out.
 
-use super::super::{GIB, KIB, MIB};
-use super::{Suite, direct, phase};
+use super::suite::{Suite, direct, phase};
+use crate::presets::scales::{GIB, KIB, MIB};
 use crate::workload::{Job, Pattern, Workload};
 
 const AZURE_SOURCE: &str =

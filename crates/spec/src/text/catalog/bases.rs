@@ -1,6 +1,6 @@
 //! Layers in which bytes live, and the loop device, which gives them a block device's form.
 
-use super::{Form, LayerInfo, World, disk_size, parameter};
+use super::info::{Form, LayerInfo, World, disk_size, parameter};
 use crate::error::Error;
 use crate::stack::{Layer, Nfs, Stack};
 use crate::text::arguments::{Arguments, Value};

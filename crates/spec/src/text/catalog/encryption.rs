@@ -1,6 +1,6 @@
 //! Layers of the system that encrypt.
 
-use super::{Form, LayerInfo, World, parameter};
+use super::info::{Form, LayerInfo, World, parameter};
 use crate::error::Error;
 use crate::stack::{Dmcrypt, Layer};
 use crate::text::arguments::Arguments;

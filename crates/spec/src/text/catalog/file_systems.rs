@@ -1,8 +1,8 @@
 //! File systems.
 
-use super::{Form, LayerInfo, Parameter, Values, World, parameter};
+use super::info::{Form, LayerInfo, Values, World, parameter};
 use crate::stack::{FileSystem, FileSystemKind, Layer};
-use crate::text::arguments::{Arguments, Value};
+use crate::text::arguments::{Arguments, Parameter, Value};
 use crate::units::Unit;
 
 const MKFS: Parameter = parameter("mkfs", Unit::Name, None, "further arguments of mkfs, in quotes");

@@ -1,6 +1,6 @@
 //! Layers that live in this process.
 
-use super::{Form, LayerInfo, SECTOR_BYTES, World, parameter};
+use super::info::{Form, LayerInfo, SECTOR_BYTES, World, parameter};
 use crate::error::Error;
 use crate::stack::{Fault, Layer};
 use crate::text::arguments::Arguments;

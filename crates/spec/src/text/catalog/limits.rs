@@ -1,6 +1,6 @@
 //! Layers that hold I/O back.
 
-use super::{Form, LayerInfo, World, parameter};
+use super::info::{Form, LayerInfo, World, parameter};
 use crate::error::Error;
 use crate::stack::{CgroupIo, Counts, Flash, Layer, Throttle};
 use crate::text::arguments::{Arguments, Value};

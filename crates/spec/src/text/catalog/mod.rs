@@ -1,101 +1,17 @@
 //! Every layer and its parameters, declared once: name, unit, default, meaning, and how the typed
-//! [`Layer`] is built from them and taken apart again.
+//! [`Layer`](crate::Layer) is built from them and taken apart again.
 //!
 //! Stack text, its errors, its canonical form and the listing for users all read this table. A new
-//! layer is one entry here and one variant of [`Layer`].
+//! layer is one entry here and one variant of [`Layer`](crate::Layer).
 
 mod bases;
 mod encryption;
 mod file_systems;
 mod in_process;
+mod info;
 mod limits;
 
-use crate::error::Error;
-use crate::stack::Layer;
-use crate::text::arguments::{Arguments, Value};
-use crate::units::Unit;
-
-/// Every parameter of a layer in the catalog's order; `None` where it is left out.
-pub(super) type Values = Vec<(&'static str, Option<Value>)>;
-
-/// One layer as users know it.
-pub struct LayerInfo {
-    /// The word in stack text.
-    pub name: &'static str,
-    /// One line for listings.
-    pub about: &'static str,
-    /// Text that parses.
-    pub example: &'static str,
-    /// Where the layer lives.
-    pub world: World,
-    /// The forms of what it can stand on, the one that needs nothing in between first; empty for
-    /// bases.
-    pub takes: &'static [Form],
-    /// The form of what stands on it; `None`: the form it stands on itself.
-    pub gives: Option<Form>,
-    /// What can stand between its brackets, in canonical order.
-    pub parameters: &'static [Parameter],
-    pub(super) build: fn(&Arguments<'_>) -> Result<Layer, Error>,
-    pub(super) values: fn(&Layer) -> Values,
-}
-
-/// Where a layer lives.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum World {
-    /// In this process: nothing to install, no root.
-    InProcess,
-    /// In the system: kernel and other programs.
-    System,
-    /// In the one or the other, as the layers around it.
-    Both,
-}
-
-/// What a layer is to the one above it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Form {
-    /// A file of fixed size.
-    File,
-    /// A block device.
-    Block,
-    /// A directory.
-    Directory,
-}
-
-impl Form {
-    /// For messages.
-    pub const fn with_article(self) -> &'static str {
-        match self {
-            Self::File => "a file",
-            Self::Block => "a block device",
-            Self::Directory => "a directory",
-        }
-    }
-}
-
-/// One parameter of a layer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Parameter {
-    /// The word before the `=`.
-    pub name: &'static str,
-    /// How its value is written.
-    pub unit: Unit,
-    /// Its value when left out, as text; `None`: absent, or required where the layer says so.
-    pub default: Option<&'static str>,
-    /// One line for listings.
-    pub about: &'static str,
-}
-
-const fn parameter(
-    name: &'static str,
-    unit: Unit,
-    default: Option<&'static str>,
-    about: &'static str,
-) -> Parameter {
-    Parameter { name, unit, default, about }
-}
-
-/// Disks consist of whole sectors of this size, so that every encryption sector size fits.
-const SECTOR_BYTES: u64 = 4096;
+pub use info::{Form, LayerInfo, World};
 
 /// All layers, bases first.
 pub(super) static CATALOG: [LayerInfo; 24] = [
@@ -124,12 +40,3 @@ pub(super) static CATALOG: [LayerInfo; 24] = [
     encryption::FSCRYPT,
     encryption::GOCRYPTFS,
 ];
-
-fn disk_size(arguments: &Arguments<'_>) -> Result<u64, Error> {
-    let size_bytes = arguments.whole("size")?;
-    if size_bytes == 0 || !size_bytes.is_multiple_of(SECTOR_BYTES) {
-        let problem = format!("{size_bytes} bytes are not whole sectors of 4096");
-        return Err(arguments.refuse("size", problem, "write a multiple of 4k above 0"));
-    }
-    Ok(size_bytes)
-}

@@ -1,0 +1,228 @@
+//! Words into flags. A value stands right behind its letter.
+
+use std::ops::Range;
+
+use iotax_spec::Error;
+
+use super::line::{Given, Hints, Line, Throttle};
+use super::split::{Command, Word};
+use super::values::{block, count, percent, size};
+use super::{caching, unoffered};
+
+/// An error, and the bytes it is about.
+pub(super) type Placed<T> = Result<T, (Range<usize>, Box<Error>)>;
+
+/// Reads all words of a command; targets come last.
+pub(super) fn read(command: &Command) -> Placed<Line> {
+    let mut line = Line::default();
+    // Other flags count in blocks, wherever this one stands.
+    for word in &command.words {
+        if let Some(value) = word.text.strip_prefix("-b") {
+            let bytes = needed(word, value).and_then(block);
+            line.block_bytes = Some(bytes.map_err(|error| (word.span.clone(), Box::new(error)))?);
+        }
+    }
+    for word in &command.words {
+        let placed = |error| (word.span.clone(), Box::new(error));
+        if !word.text.starts_with('-') {
+            line.targets.push(word.clone());
+        } else if let Some(target) = line.targets.first() {
+            let problem = format!("{} stands behind the target {}", word.text, target.text);
+            return Err(placed(Error::syntax(problem, "write flags first, then targets")));
+        } else {
+            flag(&mut line, word).map_err(placed)?;
+        }
+    }
+    if line.targets.is_empty() {
+        let advice = "end the command with a file, as in diskspd -c1G io.dat";
+        let error = Error::syntax("the command names no target", advice);
+        return Err((command.span(), Box::new(error)));
+    }
+    Ok(line)
+}
+
+/// The value of a flag that must have one.
+fn needed<'a>(word: &Word, value: &'a str) -> Result<&'a str, Error> {
+    if value.is_empty() {
+        let advice = "write the value right behind the letter, without a blank, as in -b64K";
+        return Err(Error::syntax(format!("{} has no value", word.text), advice));
+    }
+    Ok(value)
+}
+
+/// A value, and the word's bytes.
+#[expect(clippy::unnecessary_wraps, reason = "all fields of a line are options")]
+fn given<T>(word: &Word, value: T) -> Option<Given<T>> {
+    Some(Given { value, span: word.span.clone() })
+}
+
+fn flag(line: &mut Line, word: &Word) -> Result<(), Error> {
+    let mut letters = word.text[1..].chars();
+    let letter = letters.next().unwrap_or(' ');
+    let value = letters.as_str();
+    let blocks = u64::from(line.block_bytes());
+    let size = |value| needed(word, value).and_then(|value| size(value, blocks));
+    let count = |value, least| needed(word, value).and_then(|value| count(value, least));
+    match letter {
+        'b' => {}
+        'B' => return base(line, word, value),
+        'c' => line.create_bytes = given(word, size(value)?),
+        'd' => line.seconds = given(word, count(value, 1)?),
+        'f' if value.starts_with(|c: char| c.is_ascii_digit()) => {
+            line.end_bytes = given(word, size(value)?);
+        }
+        'f' => return hints(line, word, value),
+        'F' => line.threads = given(word, count(value, 1)?),
+        'g' => return throttle(line, word, value),
+        'i' => line.burst_ios = given(word, count(value, 1)?),
+        'j' => line.think_ms = given(word, count(value, 1)?),
+        'o' => line.outstanding = given(word, count(value, 1)?),
+        'O' => line.outstanding_per_thread = given(word, count(value, 1)?),
+        'r' => return random(line, word, value),
+        's' => return sequential(line, word, value),
+        'S' => line.caching = given(word, caching::read(line.caching.as_ref(), word, value)?),
+        'h' if value.is_empty() => {
+            line.caching = given(word, caching::read(line.caching.as_ref(), word, "h")?);
+        }
+        't' => line.threads_per_target = given(word, count(value, 1)?),
+        'T' => line.thread_stride_bytes = given(word, size(value)?),
+        'p' if value.is_empty() => line.parallel = given(word, ()),
+        'w' if value.is_empty() => line.write_percent = Some(0),
+        'w' => line.write_percent = Some(percent(value)?),
+        'W' => line.warm_up_seconds = Some(count(value, 0)?),
+        'a' => return affinity(line, word, value),
+        'I' if value == "3" => {}
+        'I' => {
+            let problem = format!("{}: I/Os have no priorities here", word.text);
+            return Err(Error::syntax(problem, "leave it out, or write -I3, the usual one"));
+        }
+        'Z' => {
+            let bytes = value.split(',').next().unwrap_or_default();
+            if bytes.starts_with(|c: char| c.is_ascii_digit()) {
+                line.write_source_bytes = given(word, size(bytes)?);
+            }
+            return unoffered::read(line, word);
+        }
+        'x' if value.is_empty() => {
+            line.completion_routines = given(word, ());
+            return unoffered::read(line, word);
+        }
+        'n' if value.is_empty() => {
+            line.no_affinity = given(word, ());
+            return unoffered::read(line, word);
+        }
+        _ => return unoffered::read(line, word),
+    }
+    Ok(())
+}
+
+/// `-B<base>[:<length>]`.
+fn base(line: &mut Line, word: &Word, value: &str) -> Result<(), Error> {
+    let blocks = u64::from(line.block_bytes());
+    let (base, length) = match needed(word, value)?.split_once(':') {
+        Some((base, length)) => (base, Some(length)),
+        None => (value, None),
+    };
+    line.base_bytes = given(word, size(base, blocks)?);
+    if let Some(length) = length {
+        line.length_bytes = given(word, size(length, blocks)?);
+    }
+    Ok(())
+}
+
+/// `-f<rst>`.
+fn hints(line: &mut Line, word: &Word, value: &str) -> Result<(), Error> {
+    let mut hints = Hints::default();
+    for hint in needed(word, value)?.chars() {
+        match hint {
+            'r' => hints.random = true,
+            's' => hints.sequential = true,
+            't' => line.note("-ft", "files have no attribute `temporary` here"),
+            _ => {
+                let advice = "write -f1G for a size, or -fr, -fs or -ft for a hint";
+                return Err(Error::syntax(format!("{} hints at nothing", word.text), advice));
+            }
+        }
+    }
+    line.hints = given(word, hints);
+    Ok(())
+}
+
+/// `-g<bytes per millisecond>` or `-g<IOPS>i`.
+fn throttle(line: &mut Line, word: &Word, value: &str) -> Result<(), Error> {
+    let value = needed(word, value)?;
+    let throttle = match value.strip_suffix('i') {
+        Some(iops) => Throttle::Iops(count(iops, 1)?),
+        None => Throttle::BytesPerMillisecond(count(value, 1)?),
+    };
+    line.throttle = given(word, throttle);
+    Ok(())
+}
+
+/// `-r[align]`, `-rs<pct>`, `-rd<distribution>`.
+fn random(line: &mut Line, word: &Word, value: &str) -> Result<(), Error> {
+    if let Some(share) = value.strip_prefix('s') {
+        line.random_percent = given(word, needed(word, share).and_then(percent)?);
+        return Ok(());
+    }
+    if value.starts_with('d') {
+        let problem = format!("{}: distributions of ranges are not offered", word.text);
+        let advice = "leave it out for uniformly random offsets";
+        return Err(Error::syntax(problem, advice));
+    }
+    let align = match value {
+        "" => None,
+        _ => match size(value, u64::from(line.block_bytes()))? {
+            0 => return Err(Error::syntax("an alignment of 0 bytes", "write for example -r4K")),
+            align => Some(align),
+        },
+    };
+    line.random = given(word, align);
+    Ok(())
+}
+
+/// `-s[i][stride]`.
+fn sequential(line: &mut Line, word: &Word, value: &str) -> Result<(), Error> {
+    let stride = match value.strip_prefix('i') {
+        Some(stride) => {
+            line.interlocked = given(word, ());
+            stride
+        }
+        None => value,
+    };
+    let stride = match stride {
+        "" => None,
+        _ => match size(stride, u64::from(line.block_bytes()))? {
+            0 => return Err(Error::syntax("a stride of 0 bytes", "write for example -s64K")),
+            stride => Some(stride),
+        },
+    };
+    line.sequential = given(word, stride);
+    Ok(())
+}
+
+/// `-a0,1` or, with the one group of processors there is, `-ag0,0,1`.
+fn affinity(line: &mut Line, word: &Word, value: &str) -> Result<(), Error> {
+    line.affinity = given(word, ());
+    if value == "g" {
+        line.note("-ag", "threads are bound to CPUs only by a list such as -a0,1");
+        return Ok(());
+    }
+    for (i, number) in needed(word, value)?.split(',').enumerate() {
+        if let Some(group) = number.strip_prefix('g') {
+            if count(group, 0)? == 0 {
+                continue;
+            }
+            let problem = format!("{}: there are no groups of processors here", word.text);
+            return Err(Error::syntax(problem, "number CPUs through, as in -a0,1,64,65"));
+        }
+        if i >= 4096 {
+            return Err(Error::syntax("more CPUs than there are", "name at most 4096"));
+        }
+        let cpu = count(number, 0)?;
+        if !line.cpus.contains(&cpu) {
+            line.cpus.push(cpu);
+        }
+    }
+    Ok(())
+}

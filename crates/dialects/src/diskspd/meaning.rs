@@ -1,0 +1,240 @@
+//! What command lines mean: jobs, a ramp and a window.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use indexmap::IndexSet;
+use iotax_spec::units::format_bytes;
+use iotax_spec::{
+    BlockSizes, Engine, Error, Files, FioOption, Job, Pace, Pattern, RunLength, Think, Workload,
+};
+
+use super::line::{Line, Throttle};
+use super::split::as_typed;
+use crate::names::Names;
+
+const SECOND_NS: u64 = 1_000_000_000;
+/// `DiskSpd`'s own.
+const DEFAULT_SECONDS: u32 = 10;
+const DEFAULT_WARM_UP_SECONDS: u32 = 5;
+const DEFAULT_OUTSTANDING: u32 = 2;
+/// Where neither `-c`, `-f` nor `-B` says a size, `DiskSpd` takes the file's, which only the
+/// machine knows.
+const UNKNOWN_BYTES: u64 = 1 << 30;
+
+/// All lines together, started at the same time.
+pub(super) fn workload(text: &str, lines: &[Line]) -> Result<Workload, Error> {
+    let (ramp_ns, time_ns) = window(text, lines)?;
+    let files = file_names(lines);
+    // What holds for several lines or targets is said once.
+    let mut notes = IndexSet::new();
+    let mut jobs: Vec<Job> = Vec::new();
+    let mut names = Names::default();
+    for line in lines {
+        notes.extend(line.notes.iter().cloned());
+        for target in &line.targets {
+            let file = files[target.text.as_str()].clone();
+            let name = names.take(&file);
+            let mut own = IndexSet::new();
+            jobs.push(job(line, name, file, &mut own));
+            notes.extend(own.iter().map(|note| as_typed(note, line.slashes)));
+        }
+    }
+    if files.len() > 1 && places(lines) > 1 {
+        notes.insert("files of several drives or directories: all are in the one target".into());
+    }
+    Ok(Workload {
+        name: "diskspd".into(),
+        about: one_line(text),
+        ramp_ns,
+        time_ns,
+        primary: jobs.first().map(|job| job.name.clone()).unwrap_or_default(),
+        jobs,
+        index: None,
+        origin: Some("a DiskSpd command line".into()),
+        notes: notes.into_iter().collect(),
+    })
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Ramp and measured time. Lines that differ are measured while all of them are.
+fn window(text: &str, lines: &[Line]) -> Result<(u64, u64), Error> {
+    let warm_up = |line: &Line| u64::from(line.warm_up_seconds.unwrap_or(DEFAULT_WARM_UP_SECONDS));
+    let seconds =
+        |line: &Line| u64::from(line.seconds.as_ref().map_or(DEFAULT_SECONDS, |given| given.value));
+    let start = lines.iter().map(warm_up).max().unwrap_or_default();
+    let end = lines.iter().map(|line| warm_up(line) + seconds(line)).min().unwrap_or_default();
+    if end <= start {
+        let last = lines.iter().rev().find_map(|line| line.seconds.as_ref());
+        let span = last.map_or(0..text.len(), |given| given.span.clone());
+        let problem = "no time is left in which all commands are measured";
+        let advice = "give them the same -d and -W";
+        return Err(Error::syntax(problem, advice).at(text, span));
+    }
+    Ok((start.saturating_mul(SECOND_NS), (end - start).saturating_mul(SECOND_NS)))
+}
+
+fn job(line: &Line, name: String, file: String, notes: &mut IndexSet<String>) -> Job {
+    let block = u64::from(line.block_bytes());
+    let caching = line.caching();
+    let offset_bytes = line.base_bytes.as_ref().map_or(0, |given| given.value);
+    let threads = line.threads_on_target();
+    let outstanding = line.outstanding_per_thread.as_ref().or(line.outstanding.as_ref());
+    let outstanding = outstanding.map_or(DEFAULT_OUTSTANDING, |given| given.value);
+    // One at a time is synchronous, as in DiskSpd.
+    let (engine, queue_depth) = match outstanding {
+        _ if caching.mapped => (Engine::Mmap, 1),
+        1 => (Engine::Psync, 1),
+        depth => (Engine::IoUring, depth),
+    };
+    if caching.mapped && outstanding > 1 {
+        notes.insert("-o: a thread touches one place of a mapping (-Sm) at a time".into());
+    }
+    if caching.remote_only {
+        notes.insert("-Sr: O_DIRECT, past this machine's cache; a server's own cache stays".into());
+    }
+    if line.interlocked.is_some() {
+        notes.insert("-si: one thread has no other to share its offset with".into());
+    }
+    Job {
+        engine,
+        threads,
+        queue_depth,
+        read_percent: 100 - line.write_percent.unwrap_or(0),
+        pattern: pattern(line),
+        block_sizes: BlockSizes::Fixed(line.block_bytes()),
+        align_bytes: line.random.as_ref().and_then(|given| given.value).filter(|a| *a != block),
+        files: Files::Shared(file),
+        size_bytes: size_bytes(line, offset_bytes, notes),
+        offset_bytes,
+        pace: pace(line, threads, notes),
+        think: line.burst_ios.as_ref().zip(line.think_ms.as_ref()).map(|(ios, ms)| Think {
+            time_ns: u64::from(ms.value) * 1_000_000,
+            after_ios: ios.value,
+        }),
+        direct: caching.unbuffered || caching.remote_only,
+        write_through: caching.write_through,
+        cpus: line.cpus.clone(),
+        // As DiskSpd issues them.
+        submit_batch: (engine == Engine::IoUring).then_some(1),
+        advise: line
+            .hints
+            .as_ref()
+            .is_some_and(|given| given.value.random != given.value.sequential),
+        fio: thread_stride(line),
+        ..Job::new(name)
+    }
+}
+
+fn pattern(line: &Line) -> Pattern {
+    let block = u64::from(line.block_bytes());
+    let stride = line.sequential.as_ref().and_then(|given| given.value);
+    match (line.random_percent(), stride) {
+        (100, _) => Pattern::Random,
+        (0, Some(stride)) if stride != block => Pattern::Strided(stride),
+        (0, _) => Pattern::Sequential,
+        // Each I/O is random with this probability: runs between them have this mean.
+        (percent, _) => Pattern::Runs(RunLength::Geometric(100.0 / f64::from(percent))),
+    }
+}
+
+fn size_bytes(line: &Line, offset_bytes: u64, notes: &mut IndexSet<String>) -> u64 {
+    if let Some(length) = &line.length_bytes {
+        return length.value;
+    }
+    if let Some(end) = line.end_bytes.as_ref().or(line.create_bytes.as_ref()) {
+        return end.value.saturating_sub(offset_bytes);
+    }
+    notes.insert(format!(
+        "without -c, -f or -B's length {} are used; change it with --set size=SIZE",
+        format_bytes(UNKNOWN_BYTES)
+    ));
+    UNKNOWN_BYTES
+}
+
+fn pace(line: &Line, threads: u32, notes: &mut IndexSet<String>) -> Pace {
+    let Some(throttle) = &line.throttle else { return Pace::Closed };
+    notes.insert(
+        "-g: I/Os are offered at this rate, latencies count from when they were due".into(),
+    );
+    let of_thread = match throttle.value {
+        Throttle::Iops(iops) => f64::from(iops),
+        Throttle::BytesPerMillisecond(bytes) => {
+            f64::from(bytes) * 1000.0 / f64::from(line.block_bytes())
+        }
+    };
+    Pace::Even { iops: of_thread * f64::from(threads) }
+}
+
+/// `-T`, which fio has a word for and the native engines have not.
+fn thread_stride(line: &Line) -> Vec<FioOption> {
+    let Some(stride) = &line.thread_stride_bytes else { return Vec::new() };
+    vec![FioOption {
+        name: "offset_increment".into(),
+        value: Some(stride.value.to_string()),
+        place: format!("-T{}", stride.value),
+        beyond: Some("each thread would start at an offset of its own".into()),
+    }]
+}
+
+/// A file name for every target: the last part of its path, or all of it where that would not
+/// tell two targets apart.
+fn file_names(lines: &[Line]) -> BTreeMap<&str, String> {
+    let paths: Vec<&str> =
+        lines.iter().flat_map(|line| &line.targets).map(|word| word.text.as_str()).collect();
+    let mut bases: BTreeMap<String, &str> = BTreeMap::new();
+    let mut ambiguous: BTreeSet<String> = BTreeSet::new();
+    for path in &paths {
+        let base = plain(base(path));
+        if *bases.entry(base.clone()).or_insert(path) != *path {
+            ambiguous.insert(base);
+        }
+    }
+    let mut names: BTreeMap<&str, String> = BTreeMap::new();
+    let mut taken = Names::default();
+    for path in paths {
+        if names.contains_key(path) {
+            continue;
+        }
+        let base = plain(base(path));
+        let wanted = if ambiguous.contains(&base) { plain(path) } else { base };
+        names.insert(path, taken.take(&wanted));
+    }
+    names
+}
+
+fn base(path: &str) -> &str {
+    let path = path.trim_end_matches(['/', '\\']);
+    path.rsplit(['/', '\\']).next().unwrap_or(path)
+}
+
+/// Drives and directories that targets are on.
+fn places(lines: &[Line]) -> usize {
+    let targets = lines.iter().flat_map(|line| &line.targets);
+    let places: BTreeSet<_> = targets.map(|word| folder(&word.text).to_lowercase()).collect();
+    places.len()
+}
+
+/// All before the last part of a path.
+fn folder(path: &str) -> &str {
+    let path = path.trim_end_matches(['/', '\\']);
+    path.rfind(['/', '\\']).map_or("", |at| &path[..at])
+}
+
+/// As a file name: letters, digits, `.`, `_` and `-`.
+fn plain(text: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+    let mut name = String::new();
+    for c in text.chars() {
+        match c {
+            _ if is_plain(c) => name.push(c),
+            _ if name.is_empty() || name.ends_with('_') => {}
+            _ => name.push('_'),
+        }
+    }
+    let name = name.trim_end_matches('_');
+    let nothing = name.trim_matches('.').is_empty() || name == "index";
+    if nothing { "target".into() } else { name.to_owned() }
+}

@@ -1,0 +1,109 @@
+//! Workloads that only fio can do: what keeps the native engines from it, in words.
+
+use std::fmt;
+
+use iotax_spec::{Arm, Driver, FioOption, Job, Spec, Workload};
+
+use super::reach::refused_by_driver;
+
+/// Options listed; a file of many jobs may have hundreds.
+const MOST_LISTED: usize = 12;
+/// Width of a line on a terminal.
+const COLUMNS: usize = 80;
+
+/// Options of fio that the native engines cannot do.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub struct Beyond {
+    /// Each with its place and why.
+    pub options: Vec<FioOption>,
+    /// A job verifies what it writes, which fio is not asked to do.
+    verifies: bool,
+}
+
+/// Refuses an experiment with jobs that the native engines cannot do, if they are to drive some
+/// arm. Apart from other checks, since what drives an arm may be decided last.
+///
+/// # Errors
+/// All options in question.
+pub fn check_drivers(spec: &Spec) -> Result<(), Beyond> {
+    let is_native = |arm: &Arm| arm.driver == Driver::Native;
+    if spec.arms.iter().any(is_native) { require_native(spec.phases()) } else { Ok(()) }
+}
+
+/// Refuses phases with options that the native engines cannot do.
+///
+/// # Errors
+/// All options in question.
+pub fn require_native<'a>(phases: impl IntoIterator<Item = &'a Workload>) -> Result<(), Beyond> {
+    let jobs: Vec<&Job> = phases.into_iter().flat_map(|workload| &workload.jobs).collect();
+    let verifies = jobs.iter().any(|job| job.verify && job.writes());
+    let beyond = jobs.iter().flat_map(|job| &job.fio).filter(|option| option.beyond.is_some());
+    let mut options: Vec<FioOption> = Vec::new();
+    for option in beyond {
+        // What stands in [global] is in every job.
+        if options.len() <= MOST_LISTED && !options.contains(option) {
+            options.push(option.clone());
+        }
+    }
+    if options.is_empty() { Ok(()) } else { Err(Beyond { options, verifies }) }
+}
+
+/// Whether iotax keeps fio from it, too.
+fn is_refused(option: &FioOption) -> bool {
+    refused_by_driver(&option.name, option.value.as_deref().unwrap_or("1")).is_some()
+}
+
+impl Beyond {
+    /// Whether fio may do all of it.
+    pub fn needs_fio(&self) -> bool {
+        !self.options.iter().any(is_refused)
+    }
+}
+
+impl fmt::Display for Beyond {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { options, verifies } = self;
+        let cannot = "iotax's own engines cannot do";
+        match options.as_slice() {
+            [one] => write!(f, "{cannot} {}", written(one, 40))?,
+            _ if options.len() > MOST_LISTED => {
+                write!(f, "{cannot} more than {MOST_LISTED} options of this")?;
+            }
+            _ => write!(f, "{cannot} {} options of this", options.len())?,
+        }
+        for option in options.iter().take(MOST_LISTED) {
+            let room = COLUMNS.saturating_sub(option.place.chars().count() + 4);
+            write!(f, "\n  {}: {}", option.place, written(option, room))?;
+            write!(f, "\n    {}", option.beyond.as_deref().unwrap_or_default())?;
+            if is_refused(option) {
+                write!(f, "; iotax does not let fio do that either")?;
+            }
+        }
+        if options.len() > MOST_LISTED {
+            write!(f, "\n  and more")?;
+        }
+        match options.iter().filter(|option| is_refused(option)).count() {
+            0 if *verifies => write!(
+                f,
+                "\nrun it with fio itself, without verifying, which fio would do in the measured \
+                 time:\n--engine fio --set verify=false"
+            ),
+            0 => write!(f, "\nrun it with fio itself: --engine fio"),
+            refused if refused == options.len() => write!(f, "\nleave it out"),
+            _ => write!(f, "\nleave out what fio may not do; then run it with --engine fio"),
+        }
+    }
+}
+
+/// `name=value`, at most so many characters.
+fn written(option: &FioOption, room: usize) -> String {
+    let text = match &option.value {
+        None => option.name.clone(),
+        Some(value) => format!("{}={value}", option.name),
+    };
+    if text.chars().count() <= room {
+        return text;
+    }
+    let start: String = text.chars().take(room.saturating_sub(3)).collect();
+    format!("{start}...")
+}

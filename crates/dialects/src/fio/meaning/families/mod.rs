@@ -1,0 +1,71 @@
+//! Reading a section, family by family of options.
+
+mod blocks;
+mod engine;
+mod order;
+mod pace;
+mod places;
+mod rest;
+mod times;
+
+use iotax_spec::{Error, Job};
+
+use super::chosen::Chosen;
+use super::classes::{Class, is_usual};
+use super::draft::{Draft, Timing};
+use crate::fio::section::Section;
+use crate::fio::setting::Setting;
+
+impl<'a> Draft<'a> {
+    /// Reads all settings of a section but those that relate jobs to each other.
+    pub fn read(section: &'a Section) -> Result<Self, Error> {
+        let chosen = Chosen::of(section);
+        let mut draft = Self {
+            job: Job::new(section.name.clone()),
+            timing: Timing::default(),
+            notes: Vec::new(),
+            chosen,
+        };
+        draft.read_engine()?;
+        let directions = draft.read_order()?;
+        draft.read_blocks(directions)?;
+        draft.read_places()?;
+        draft.read_times()?;
+        draft.read_pace(directions)?;
+        draft.read_switches()?;
+        draft.read_rest();
+        Ok(draft)
+    }
+
+    /// Those options that need no code: silent, kept, noted and beyond.
+    fn read_rest(&mut self) {
+        let settings: Vec<&Setting> = self.chosen.all().collect();
+        for setting in settings {
+            self.note_variables(setting);
+            match Class::of(setting.option) {
+                Some(Class::Meaning | Class::Silent) => {}
+                Some(Class::Kept) => self.keep(setting),
+                Some(Class::Noted { unless, note }) => {
+                    if !is_usual(setting.value.as_deref(), unless) {
+                        self.note(setting, note);
+                    }
+                }
+                Some(Class::Beyond { unless, why }) => {
+                    if !is_usual(setting.value.as_deref(), unless) {
+                        self.beyond(setting, why);
+                    }
+                }
+                None => self.beyond(setting, "is not known to iotax"),
+            }
+        }
+    }
+
+    /// Says what was put into a setting from outside: elsewhere it may be something else.
+    fn note_variables(&mut self, setting: &Setting) {
+        for variable in setting.variables.iter() {
+            let origin =
+                if variable.starts_with("${") { "the environment" } else { "this machine" };
+            self.note(setting, &format!("{variable} is from {origin}"));
+        }
+    }
+}

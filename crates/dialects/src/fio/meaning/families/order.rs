@@ -1,0 +1,170 @@
+//! Which way data moves, and in which order: `rw`, and what refines it.
+
+use iotax_spec::{Error, Pattern, RunLength, Skew};
+
+use crate::fio::meaning::draft::Draft;
+use crate::fio::setting::Setting;
+
+/// fio's own values where a distribution is named without one (`options.c`, `FIO_DEF_*`).
+const DEFAULT_ZIPF: f64 = 1.1;
+const DEFAULT_PARETO: f64 = 0.2;
+
+/// Which of reads and writes a job does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Directions {
+    pub reads: bool,
+    pub writes: bool,
+}
+
+impl Directions {
+    /// Of fio's triples (reads, writes, trims), the entries in use.
+    pub fn used<T: Copy>(self, values: [T; 3]) -> Vec<T> {
+        let pairs = [(self.reads, values[0]), (self.writes, values[1])];
+        pairs.into_iter().filter(|(used, _)| *used).map(|(_, value)| value).collect()
+    }
+}
+
+impl Draft<'_> {
+    pub(super) fn read_order(&mut self) -> Result<Directions, Error> {
+        let Some(setting) = self.chosen.get("rw") else {
+            return Ok(Directions { reads: true, writes: false });
+        };
+        let (word, detail) = setting.word();
+        let (reads, writes, random) = match word {
+            "read" => (true, false, false),
+            "write" => (false, true, false),
+            "rw" | "readwrite" => (true, true, false),
+            "randread" => (true, false, true),
+            "randwrite" => (false, true, true),
+            "randrw" => (true, true, true),
+            _ => {
+                self.beyond(setting, "trims");
+                return Ok(Directions { reads: false, writes: true }.with(self));
+            }
+        };
+        let directions = Directions { reads, writes }.with(self);
+        if reads && writes {
+            self.read_mix()?;
+        }
+        if random {
+            self.job.pattern = self.read_random(directions)?;
+        } else if reads && writes {
+            self.note(setting, "reads and writes advance together; in fio each on its own");
+        }
+        if let Some(detail) = detail {
+            self.read_detail(detail, random)?;
+        }
+        Ok(directions)
+    }
+
+    fn read_mix(&mut self) -> Result<(), Error> {
+        self.job.read_percent = 50;
+        if let Some(setting) = self.chosen.last_of(&["rwmixread", "rwmixwrite"]) {
+            let percent = percent(setting.whole()?);
+            let reads = if setting.name() == "rwmixread" { percent } else { 100 - percent };
+            self.job.read_percent = reads;
+        }
+        Ok(())
+    }
+
+    fn read_random(&mut self, directions: Directions) -> Result<Pattern, Error> {
+        // An LFSR comes to every block once before any comes again, map or not.
+        let lfsr = self.chosen.get("random_generator").is_some_and(|s| s.word().0 == "lfsr");
+        let norandommap = self.chosen.switch("norandommap", false)? && !lfsr;
+        // fio's map of blocks done is of blocks of one size; `read_blocks` takes it away where
+        // sizes differ.
+        let mut pattern = if norandommap { Pattern::Random } else { Pattern::Shuffled };
+        if let Some(setting) = self.chosen.get("random_distribution") {
+            let (word, detail) = setting.word();
+            match skew(word, detail.unwrap_or_default()) {
+                Ok(None) => {}
+                Ok(Some(skew)) => pattern = Pattern::Skewed(skew),
+                Err(why) => {
+                    self.beyond(setting, why);
+                    return Ok(Pattern::Random);
+                }
+            }
+        }
+        if let Some(setting) = self.chosen.get("percentage_random") {
+            let percents = self.chosen.numbers("percentage_random")?;
+            let percents = directions.used(percents.map(|value| percent(value.unwrap_or(100))));
+            match (percents[0], percents.last().copied()) {
+                (one, Some(other)) if one != other => {
+                    self.beyond(setting, "reads and writes random in different proportions");
+                }
+                (100, _) => {}
+                (0, _) => pattern = Pattern::Sequential,
+                (percent, _) if !matches!(pattern, Pattern::Skewed(_)) => {
+                    pattern = Pattern::Mixed { random_percent: percent };
+                }
+                _ => self.beyond(setting, "a skewed distribution, in part sequential"),
+            }
+        }
+        Ok(pattern)
+    }
+
+    /// What follows `rw=WORD:`.
+    fn read_detail(&mut self, detail: &str, random: bool) -> Result<(), Error> {
+        let Some(setting) = self.chosen.get("rw") else { return Ok(()) };
+        if random {
+            let count = detail.trim().parse::<u32>().unwrap_or(0);
+            let identical =
+                self.chosen.get("rw_sequencer").filter(|setting| setting.word().0 == "identical");
+            match (count, identical) {
+                (0 | 1, _) => {}
+                (_, Some(sequencer)) => {
+                    self.beyond(sequencer, "the same place several times in a row");
+                    self.beyond(setting, "the same place several times in a row");
+                }
+                (count, None)
+                    if matches!(self.job.pattern, Pattern::Shuffled | Pattern::Random) =>
+                {
+                    self.job.pattern = Pattern::Runs(RunLength::Fixed(count));
+                }
+                _ => self.beyond(setting, "runs from places that are not uniformly random"),
+            }
+            return Ok(());
+        }
+        let skip = Setting { value: Some(detail.into()), ..setting.clone() }.number()?;
+        match u64::try_from(skip) {
+            Ok(0) => {}
+            Ok(skip) => self.job.pattern = Pattern::Strided(skip),
+            Err(_) => self.job.pattern = Pattern::Backward(skip.unsigned_abs()),
+        }
+        Ok(())
+    }
+}
+
+impl Directions {
+    fn with(self, draft: &mut Draft<'_>) -> Self {
+        draft.job.read_percent = if self.reads { 100 } else { 0 };
+        self
+    }
+}
+
+fn percent(value: u64) -> u8 {
+    u8::try_from(value).unwrap_or(100).min(100)
+}
+
+/// `Ok(None)` is uniform.
+fn skew(word: &str, detail: &str) -> Result<Option<Skew>, &'static str> {
+    if word == "random" {
+        return Ok(None);
+    }
+    if word.starts_with("zoned") {
+        return Err("shares of I/O for parts of the file");
+    }
+    if detail.contains(':') {
+        return Err("a distribution with a centre of its own");
+    }
+    let number = detail.trim().parse::<f64>().ok();
+    match word {
+        "zipf" => Ok(Some(Skew::Zipf(number.unwrap_or(DEFAULT_ZIPF)))),
+        "pareto" => Ok(Some(Skew::Pareto(number.unwrap_or(DEFAULT_PARETO)))),
+        "normal" | "gauss" => match number {
+            Some(deviation) if deviation > 0.0 => Ok(Some(Skew::Normal(deviation))),
+            _ => Err("a normal distribution of no width"),
+        },
+        _ => Err("a distribution that iotax does not have"),
+    }
+}

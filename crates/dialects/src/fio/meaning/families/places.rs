@@ -1,0 +1,196 @@
+//! Where a job works: files, sizes, offsets. Paths are never followed: the target takes their
+//! place.
+
+use iotax_spec::units::format_bytes;
+use iotax_spec::{BlockSizes, Error, Files, Pattern};
+
+use crate::fio::meaning::chosen::bytes_of;
+use crate::fio::meaning::draft::Draft;
+use crate::fio::setting::Setting;
+use crate::fio::values::Amount;
+use crate::fio_write::file_name;
+
+const REPLACED: &str = "TARGET takes its place";
+const PERCENT: &str = "a share of a size that only the target knows";
+
+impl<'a> Draft<'a> {
+    pub(super) fn read_places(&mut self) -> Result<(), Error> {
+        if let Some(setting) = self.chosen.get("numjobs") {
+            self.job.threads = setting.small()?.max(1);
+        }
+        if let Some(setting) = self.chosen.get("nrfiles") {
+            self.job.files_per_thread = setting.small()?.max(1);
+        }
+        if let Some(setting) = self.chosen.get("directory") {
+            self.note(setting, REPLACED);
+        }
+        match self.chosen.get("filename") {
+            Some(setting) => self.read_filename(setting),
+            None => self.read_filename_format(),
+        }
+        if let Some(setting) = self.chosen.get("file_service_type")
+            && self.job.files_per_thread > 1
+            && setting.word() != ("roundrobin", None)
+        {
+            self.beyond(setting, "turns to its files in another order than one after the other");
+        }
+        self.read_offset()?;
+        self.read_size()
+    }
+
+    /// All threads share these files.
+    fn read_filename(&mut self, setting: &Setting) {
+        let names = split_names(setting.value.as_deref().unwrap_or_default());
+        let first = names.first().map_or("", String::as_str);
+        let base = first.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+        self.job.files = Files::Shared(file_name(base));
+        self.job.files_per_thread = u32::try_from(names.len()).unwrap_or(u32::MAX).max(1);
+        if names.len() > 1 {
+            self.note(setting, &format!("{} files of a name of iotax's own", names.len()));
+        } else if first.contains('/') {
+            self.note(setting, REPLACED);
+        }
+    }
+
+    /// fio numbers the files of a job by thread, unless told otherwise.
+    fn read_filename_format(&mut self) {
+        let Some(setting) = self.chosen.get("filename_format") else { return };
+        let format = setting.value.as_deref().unwrap_or_default();
+        if format.contains("$jobnum") {
+            self.note(setting, "files are named after job and thread");
+        } else {
+            let base = format.replace("$jobname", &self.job.name).replace("$filenum", "");
+            let base = base.rsplit('/').next().unwrap_or_default().trim_matches('.').to_owned();
+            self.job.files = Files::Shared(file_name(&base));
+            self.note(setting, "its threads share their files");
+        }
+    }
+
+    /// `size` is what a thread uses of all its files together, behind `offset`; `filesize` is the
+    /// whole of each of them, `offset` included (`setup_files` of fio's `filesetup.c`).
+    fn read_size(&mut self) -> Result<(), Error> {
+        let each = self.read_filesize()?;
+        let largest = u64::from(self.job.block_sizes.max_bytes());
+        let mut whole = None;
+        if let Some(setting) = self.chosen.get("size") {
+            match setting.amount()? {
+                Amount::Bytes(0) | Amount::Percent(100) => {}
+                Amount::Bytes(bytes) => whole = Some((setting, bytes)),
+                Amount::Percent(_) if each.is_some() => {}
+                Amount::Percent(_) => self.beyond(setting, PERCENT),
+                Amount::Zones(_) => self.beyond(setting, "a number of zones"),
+            }
+        }
+        match (whole, each) {
+            (_, Some((setting, each))) => self.use_files(setting, each)?,
+            (Some((setting, bytes)), None) => {
+                if bytes < largest {
+                    let problem = "it is below the block size, as fio says too";
+                    return Err(setting.refuse_value(problem, "write a larger size"));
+                }
+                self.job.size_bytes = bytes;
+            }
+            (None, None) => {
+                self.job.size_bytes = self.job.size_bytes.max(largest);
+                if self.job.fio.iter().any(|option| option.name == "size") {
+                    return Ok(());
+                }
+                let size = format_bytes(self.job.size_bytes);
+                let (place, name) = (self.place().words(), &self.job.name);
+                let note = format!("{place}: job `{name}` has no size: {size} of the target");
+                self.notes.push(note);
+            }
+        }
+        Ok(())
+    }
+
+    /// Of files of so many bytes each, what lies behind `offset`, or `size` percent of the file
+    /// if that is less.
+    fn use_files(&mut self, filesize: &Setting, each: u64) -> Result<(), Error> {
+        let offset = self.job.offset_bytes;
+        let Some(behind) = each.checked_sub(offset) else {
+            let (offset, each) = (format_bytes(offset), format_bytes(each));
+            let problem = format!("a file of {each} ends before the offset of {offset}");
+            return Err(
+                filesize.refuse_value(&problem, "write a larger filesize, as fio asks, too")
+            );
+        };
+        let share = match self.chosen.get("size").map(Setting::amount).transpose()? {
+            Some(Amount::Percent(percent)) => {
+                let blocks = u64::from(self.job.block_sizes.min_bytes()).max(1);
+                let share = bytes_of(Amount::Percent(percent), each).unwrap_or(each).min(behind);
+                share / blocks * blocks
+            }
+            _ => behind,
+        };
+        if share < u64::from(self.job.block_sizes.max_bytes()) {
+            let problem = "what is left of it is below the block size, as fio says too";
+            return Err(filesize.refuse_value(problem, "write a larger filesize"));
+        }
+        self.job.size_bytes = share.saturating_mul(self.job.files_per_thread.into());
+        Ok(())
+    }
+
+    fn read_filesize(&mut self) -> Result<Option<(&'a Setting, u64)>, Error> {
+        let Some(setting) = self.chosen.get("filesize") else { return Ok(None) };
+        let (least, most) = setting.span()?;
+        if least != most {
+            self.beyond(setting, "files of random sizes");
+            return Ok(None);
+        }
+        Ok(Some(most).filter(|bytes| *bytes > 0).map(|bytes| (setting, bytes)))
+    }
+
+    /// Bytes that one loop moves: `size`, even where `filesize` makes the files larger. Of each
+    /// file fio takes whole blocks only, and where it skips, it ends at the end of the file.
+    pub(super) fn once_bytes(&self) -> Result<u64, Error> {
+        let all = match self.chosen.get("size").map(Setting::amount).transpose()? {
+            Some(Amount::Bytes(bytes)) if bytes > 0 => bytes.min(self.job.size_bytes),
+            _ => self.job.size_bytes,
+        };
+        let BlockSizes::Fixed(block) = self.job.block_sizes else { return Ok(all) };
+        let (files, block) = (u64::from(self.job.files_per_thread.max(1)), u64::from(block).max(1));
+        let blocks = match self.job.pattern {
+            Pattern::Strided(stride) => (all / files).div_ceil(stride.max(1)),
+            _ => all / files / block,
+        };
+        Ok(blocks.saturating_mul(block).saturating_mul(files))
+    }
+
+    fn read_offset(&mut self) -> Result<(), Error> {
+        if let Some(setting) = self.chosen.get("offset") {
+            match setting.amount()? {
+                Amount::Bytes(bytes) => self.job.offset_bytes = bytes,
+                Amount::Percent(0) | Amount::Zones(0) => {}
+                Amount::Percent(_) => self.beyond(setting, PERCENT),
+                Amount::Zones(_) => self.beyond(setting, "a number of zones"),
+            }
+        }
+        // The first thread's offset is the job's.
+        if let Some(setting) = self.chosen.get("offset_increment")
+            && self.job.threads > 1
+            && setting.amount()? != Amount::Bytes(0)
+        {
+            self.beyond(setting, "an offset of its own for each thread");
+        }
+        Ok(())
+    }
+}
+
+/// `a:b`, where `\:` is a colon of the name.
+fn split_names(text: &str) -> Vec<String> {
+    let mut names = vec![String::new()];
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            '\\' if chars.peek() == Some(&':') => {
+                chars.next();
+                names.last_mut().expect("there is one").push(':');
+            }
+            ':' => names.push(String::new()),
+            c => names.last_mut().expect("there is one").push(c),
+        }
+    }
+    names.retain(|name| !name.is_empty());
+    names
+}

@@ -1,0 +1,107 @@
+//! Switches of a job: syncs, caches, checks, CPUs.
+
+use iotax_spec::{Engine, Error, Pattern};
+
+use crate::fio::meaning::draft::Draft;
+
+/// Its own checksum, header and order.
+const VERIFY: &str = "iotax checks with a checksum of its own, after the measured window";
+const SYNC: &str = "fdatasync here";
+
+impl Draft<'_> {
+    pub(super) fn read_switches(&mut self) -> Result<(), Error> {
+        self.read_cache()?;
+        self.read_syncs()?;
+        self.read_verify()?;
+        self.read_cpus()?;
+        if let Some(setting) = self.chosen.get("exitall") {
+            self.job.ends_all = setting.boolean()?;
+        }
+        if let Some(setting) = self.chosen.get("mem") {
+            match setting.word().0 {
+                "cudamalloc" => self.beyond(setting, "moves data to a graphics card"),
+                _ => self.keep(setting),
+            }
+        }
+        Ok(())
+    }
+
+    fn read_cache(&mut self) -> Result<(), Error> {
+        let touches = !matches!(self.job.engine, Engine::Null);
+        self.job.pre_read = self.chosen.switch("pre_read", false)? && touches;
+        // fio, too, drops nothing for direct I/O, nor what it has just read in advance. What is
+        // only written does not depend on it.
+        let cached = touches && !self.job.direct && !self.job.pre_read && self.job.reads();
+        self.job.invalidate = cached && self.chosen.switch("invalidate", true)?;
+        let Some(setting) = self.chosen.get("fadvise_hint") else { return Ok(()) };
+        let is_random = self.job.pattern.is_random();
+        match setting.word().0 {
+            "1" => {}
+            "0" | "none" => self.job.advise = false,
+            "random" if is_random => {}
+            "sequential" if self.job.pattern == Pattern::Sequential => {}
+            _ => self.beyond(setting, "advice that is not that of its own pattern"),
+        }
+        Ok(())
+    }
+
+    fn read_syncs(&mut self) -> Result<(), Error> {
+        if !self.job.writes() {
+            return Ok(());
+        }
+        if let Some(setting) = self.chosen.get("sync") {
+            self.job.write_through = !matches!(setting.word().0, "0" | "none");
+            if setting.word().0 == "dsync" {
+                self.note(setting, "O_SYNC here");
+            }
+        }
+        for name in ["fdatasync", "fsync"] {
+            let Some(setting) = self.chosen.get(name) else { continue };
+            let every = setting.small()?;
+            if every == 0 {
+                continue;
+            }
+            if self.job.fsync_every.is_some() {
+                self.beyond(setting, "fsync and fdatasync at once");
+                continue;
+            }
+            self.job.fsync_every = Some(every);
+            if name == "fsync" {
+                self.note(setting, SYNC);
+            }
+        }
+        self.job.end_fsync = self.chosen.switch("end_fsync", false)?
+            || self.chosen.switch("fsync_on_close", false)?;
+        Ok(())
+    }
+
+    fn read_verify(&mut self) -> Result<(), Error> {
+        let Some(setting) = self.chosen.get("verify") else { return Ok(()) };
+        let is_real = !matches!(setting.word().0, "0" | "null");
+        if !is_real || !self.chosen.switch("do_verify", true)? {
+            return Ok(());
+        }
+        if self.job.writes() {
+            self.job.verify = true;
+            self.note(setting, VERIFY);
+        } else {
+            self.beyond(setting, "checks what another job wrote");
+        }
+        Ok(())
+    }
+
+    fn read_cpus(&mut self) -> Result<(), Error> {
+        let Some(setting) = self.chosen.last_of(&["cpus_allowed", "cpumask"]) else {
+            return Ok(());
+        };
+        self.job.cpus = setting.cpus()?;
+        if let Some(policy) = self.chosen.get("cpus_allowed_policy")
+            && policy.word().0 == "split"
+            && self.job.threads > 1
+            && self.job.cpus.len() > 1
+        {
+            self.beyond(policy, "a CPU of its own for each thread");
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,90 @@
+//! Where something is written.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use iotax_spec::{Error, FilePlace};
+
+/// What a command line is called where a file has its name.
+pub(super) const COMMAND_LINE: &str = "a command line";
+
+/// A part of a line of a job file, or of a command line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// The file's name as the caller or `include` gave it; `a command line` for those, and `the
+    /// script` for one of several lines.
+    pub source: Arc<str>,
+    /// Line, from 1; 0 on command lines.
+    pub line: usize,
+    /// The line, or all command lines.
+    pub text: Arc<str>,
+    /// Bytes of `text`: the option with its value, or the name of a section.
+    pub span: Range<usize>,
+}
+
+impl Place {
+    /// In words: `job.fio, line 7`, or `a command line`.
+    pub fn words(&self) -> String {
+        match self.line {
+            0 if &*self.source != COMMAND_LINE => {
+                format!("{}, line {}", self.source, line_at(&self.text, self.span.start).0)
+            }
+            0 => self.source.to_string(),
+            line => format!("{}, line {line}", self.source),
+        }
+    }
+
+    /// Puts this position to an error, the caret under all of it.
+    pub(crate) fn mark(&self, error: Error) -> Error {
+        self.mark_part(error, self.span.clone())
+    }
+
+    /// Puts a position on this line to an error; `part` is in bytes of the line.
+    pub(crate) fn mark_part(&self, error: Error, part: Range<usize>) -> Error {
+        if self.line == 0 {
+            return by_line(error.at(&self.text, part), &self.source);
+        }
+        if matches!(error, Error::InFile { .. }) {
+            return error;
+        }
+        let end = self.text.floor_char_boundary(part.end.min(self.text.len()));
+        let start = self.text.floor_char_boundary(part.start.min(end));
+        let place = FilePlace {
+            file: self.source.to_string(),
+            line: self.line,
+            column: self.text[..start].chars().count() + 1,
+            width: self.text[start..end].chars().count().max(1),
+            line_text: self.text.to_string(),
+            key: String::new(),
+        };
+        Error::InFile { source: Box::new(error), place: Box::new(place) }
+    }
+}
+
+/// The number of the line with this byte, from 1, and where that line begins.
+fn line_at(text: &str, at: usize) -> (usize, usize) {
+    let before = &text[..text.floor_char_boundary(at.min(text.len()))];
+    (before.matches('\n').count() + 1, before.rfind('\n').map_or(0, |end| end + 1))
+}
+
+/// An error in a script, with the line in question instead of the whole text.
+pub(super) fn by_line(error: Error, source: &str) -> Error {
+    match error {
+        Error::InText { source: error, text, start, end } if source != COMMAND_LINE => {
+            let (line, begins) = line_at(&text, start);
+            let line_text = text[begins..].lines().next().unwrap_or_default();
+            let before = text.get(begins..start).unwrap_or_default();
+            let part = text.get(start..end).unwrap_or_default();
+            let place = FilePlace {
+                file: source.to_owned(),
+                line,
+                column: before.chars().count() + 1,
+                width: part.lines().next().map_or(1, |part| part.chars().count()).max(1),
+                line_text: line_text.to_owned(),
+                key: String::new(),
+            };
+            Error::InFile { source: error, place: Box::new(place) }
+        }
+        error => error,
+    }
+}

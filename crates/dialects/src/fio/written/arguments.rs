@@ -1,0 +1,262 @@
+//! The words behind `fio`, as `getopt_long_only` takes them apart for it.
+
+use std::collections::HashSet;
+use std::ops::Range;
+use std::sync::Arc;
+
+use iotax_spec::Error;
+
+use super::budget::Budget;
+use super::collect::{Collector, Raw};
+use super::ini;
+use super::program::{self, Fate, ProgramOption, Takes};
+use super::shell::Word;
+use crate::fio::options::{self, Kind, OptionInfo};
+use crate::fio::outside::Include;
+use crate::fio::place::Place;
+use crate::fio::section::Section;
+use crate::fio::setting::Setting;
+
+/// What a name on the command line stands for.
+enum Meaning {
+    Program(&'static ProgramOption),
+    Job(&'static OptionInfo),
+}
+
+impl Meaning {
+    fn takes(&self) -> Takes {
+        match self {
+            Self::Program(option) => option.takes,
+            Self::Job(option) if option.kind == Kind::Flag => Takes::Perhaps,
+            Self::Job(_) => Takes::Value,
+        }
+    }
+}
+
+/// A value, and its bytes in the whole text.
+type Value = (String, Range<usize>);
+
+/// The jobs of one command: those on it, then those of the job files it names.
+pub(super) fn read(
+    (source, text): (&Arc<str>, &Arc<str>),
+    words: &[Word],
+    include: Include<'_>,
+    budget: &mut Budget,
+) -> Result<Vec<Section>, Error> {
+    let (collector, files) = (Collector::new(), Vec::new());
+    let (wanted, ignored) = (HashSet::new(), Vec::new());
+    let mut reader = Arguments { source, text, collector, budget, files, wanted, ignored };
+    reader.words(words)?;
+    let mut sections = reader.collector.finish(reader.budget)?;
+    reader.job_files(include, &mut sections)?;
+    if let Some(first) = sections.first_mut() {
+        first.ignored = reader.ignored;
+    }
+    Ok(sections)
+}
+
+struct Arguments<'a> {
+    source: &'a Arc<str>,
+    text: &'a Arc<str>,
+    collector: Collector,
+    budget: &'a mut Budget,
+    files: Vec<(String, Range<usize>)>,
+    /// Sections of job files to run; all where it is empty.
+    wanted: HashSet<String>,
+    ignored: Vec<Arc<Place>>,
+}
+
+impl Arguments<'_> {
+    fn words(&mut self, words: &[Word]) -> Result<(), Error> {
+        let mut rest = words.iter();
+        while let Some(word) = rest.next() {
+            if word.text == "--" {
+                self.files.extend(rest.map(|word| (word.text.clone(), word.span.clone())));
+                return Ok(());
+            }
+            let Some(option) = word.text.strip_prefix('-').filter(|option| !option.is_empty())
+            else {
+                self.files.push((word.text.clone(), word.span.clone()));
+                continue;
+            };
+            let short = program::by_letter(option).map(Meaning::Program);
+            let option = option.strip_prefix('-').unwrap_or(option);
+            let (name, value) = match option.split_once('=') {
+                Some((name, value)) => (name, Some(value)),
+                None => (option, None),
+            };
+            let meaning = match short {
+                Some(short) => short,
+                None => self.meaning(name, word)?,
+            };
+            let value = match value {
+                Some(value) => Some((value.to_owned(), value_span(self.text, word, value))),
+                None if meaning.takes() == Takes::Value => {
+                    rest.next().map(|next| (next.text.clone(), next.span.clone()))
+                }
+                None => None,
+            };
+            self.option(&meaning, word, value)?;
+        }
+        Ok(())
+    }
+
+    /// By the whole name, or by the beginning of only one.
+    fn meaning(&self, name: &str, word: &Word) -> Result<Meaning, Error> {
+        if let Some(option) = program::find(name) {
+            return Ok(Meaning::Program(option));
+        }
+        let engine = self.collector.engine();
+        let exact = options::find(name).or_else(|| options::find_of_engine(engine, name));
+        if let Some(option) = exact {
+            return Ok(Meaning::Job(option));
+        }
+        let begins = |known: &&str| !name.is_empty() && known.starts_with(name);
+        let mut found: Vec<(&str, Meaning)> = Vec::new();
+        // What came later makes no beginning ambiguous that was plain before.
+        let old = |option: &&OptionInfo| option.came().is_none();
+        for option in program::ALL.iter().filter(|option| begins(&option.name)) {
+            found.push((option.name, Meaning::Program(option)));
+        }
+        for option in options::all().chain(options::of_engine(engine)).filter(old) {
+            let names = std::iter::once(option.name).chain(option.alias);
+            found.extend(names.filter(begins).map(|known| (known, Meaning::Job(option))));
+        }
+        match found.len() {
+            0 => Err(self.collector.unknown(name, &self.place(word), &name_span(word, name))),
+            1 => Ok(found.remove(0).1),
+            _ => {
+                let names: Vec<_> = found.iter().map(|(known, _)| *known).take(6).collect();
+                Err(self.refuse(
+                    format!("`{name}` may be the beginning of several options"),
+                    format!("write one of them: {}", names.join(", ")),
+                    word,
+                ))
+            }
+        }
+    }
+
+    fn option(
+        &mut self,
+        meaning: &Meaning,
+        word: &Word,
+        value: Option<Value>,
+    ) -> Result<(), Error> {
+        let name = match meaning {
+            Meaning::Program(option) => option.name,
+            Meaning::Job(option) => option.name,
+        };
+        let is_empty = value.as_ref().is_none_or(|(value, _)| value.is_empty());
+        if meaning.takes() == Takes::Value && is_empty {
+            let advice = format!("write --{name}=VALUE");
+            return Err(self.refuse(format!("{name}: has no value"), advice, word));
+        }
+        match meaning {
+            Meaning::Program(option) => self.program(option, word, value),
+            Meaning::Job(option) => self.job(option, word, value),
+        }
+    }
+
+    fn program(
+        &mut self,
+        option: &ProgramOption,
+        word: &Word,
+        value: Option<Value>,
+    ) -> Result<(), Error> {
+        match (option.fate, value) {
+            (Fate::Section, Some((section, _))) => {
+                self.wanted.insert(section);
+            }
+            (Fate::Section | Fate::Ignored, _) => self.ignored.push(self.place(word)),
+            (Fate::Refused(why), _) => {
+                let problem = format!("--{} {why}", option.name);
+                return Err(self.refuse(problem, "leave it out".to_owned(), word));
+            }
+        }
+        Ok(())
+    }
+
+    fn job(&mut self, option: &OptionInfo, word: &Word, value: Option<Value>) -> Result<(), Error> {
+        let mut place = Place::clone(&self.place(word));
+        if let Some((_, span)) = &value {
+            place.span.end = place.span.end.max(span.end);
+        }
+        let place = Arc::new(place);
+        if option.name == "name" {
+            let name = value.map_or_else(String::new, |(name, _)| name);
+            if name.starts_with("global") {
+                return self.collector.begin_global(self.budget);
+            }
+            return self.collector.begin(&name, place, self.budget);
+        }
+        let (value, value_span) = value.map_or((None, 0..0), |(value, span)| (Some(value), span));
+        self.collector.add(Raw {
+            name: option.name.to_owned(),
+            name_span: name_span(word, option.name),
+            value: value.map(Arc::from),
+            variables: Arc::default(),
+            value_span,
+            place,
+        })
+    }
+
+    fn job_files(&mut self, include: Include<'_>, found: &mut Vec<Section>) -> Result<(), Error> {
+        for (nth, (name, span)) in std::mem::take(&mut self.files).into_iter().enumerate() {
+            let place =
+                Place { source: self.source.clone(), line: 0, text: self.text.clone(), span };
+            let text = include.file(&name).map_err(|why| {
+                place.mark(Error::syntax(format!("`{name}` cannot be read: {why}"), ""))
+            })?;
+            if nth > 0 {
+                // What stands on the command line is for the first file only, as in fio.
+                self.collector.forget_global();
+            }
+            let mut sections = ini::read(&name, &text, include, &mut self.collector, self.budget)?;
+            if nth == 0 && !self.wanted.is_empty() {
+                sections.retain(|section| self.wanted.contains(&section.name));
+            }
+            // Each further file waits for the jobs before it.
+            let stonewall = options::find("stonewall").filter(|_| nth > 0);
+            if let (Some(option), Some(first)) = (stonewall, sections.first_mut()) {
+                let place = Arc::new(place);
+                let variables = Arc::default();
+                let (value, value_span, kb_base) = (None, 0..0, 1024);
+                let setting = Setting { option, value, variables, place, value_span, kb_base };
+                first.settings.insert(0, setting);
+            }
+            found.append(&mut sections);
+        }
+        Ok(())
+    }
+
+    fn place(&self, word: &Word) -> Arc<Place> {
+        let source = self.source.clone();
+        Arc::new(Place { source, line: 0, text: self.text.clone(), span: word.span.clone() })
+    }
+
+    fn refuse(&self, problem: String, advice: String, word: &Word) -> Error {
+        Error::syntax(problem, advice).at(self.text, word.span.clone())
+    }
+}
+
+/// Where the name stands: behind the dashes, if no quotes are about.
+fn name_span(word: &Word, name: &str) -> Range<usize> {
+    let dashes = word.text.len() - word.text.trim_start_matches('-').len();
+    let start = word.span.start + dashes;
+    let end = start + name.len();
+    if word.span.len() == word.text.len() && end <= word.span.end {
+        start..end
+    } else {
+        word.span.clone()
+    }
+}
+
+/// Where the value stands: at the end of the word, with its quotes if there are any.
+fn value_span(text: &str, word: &Word, value: &str) -> Range<usize> {
+    let raw = &text[word.span.clone()];
+    if raw.ends_with(value) {
+        return word.span.end - value.len()..word.span.end;
+    }
+    let start = raw.find('=').map_or(0, |at| at + 1);
+    word.span.start + start..word.span.end
+}

@@ -1,0 +1,185 @@
+//! Job files, line by line as `init.c` of fio reads them.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use iotax_spec::Error;
+
+use super::budget::Budget;
+use super::collect::{Collector, Raw};
+use super::variables::{self, Replaced};
+use crate::fio::outside::Include;
+use crate::fio::place::Place;
+use crate::fio::section::Section;
+
+/// Files that include each other, at most.
+const DEPTH: usize = 16;
+/// Bytes of a line, and of the name of a section, that fio takes whole.
+const LINE: usize = 8190;
+const NAME: usize = 254;
+
+/// The jobs of a file, with what `collector` has globally.
+pub(super) fn read(
+    name: &str,
+    text: &str,
+    include: Include<'_>,
+    collector: &mut Collector,
+    budget: &mut Budget,
+) -> Result<Vec<Section>, Error> {
+    budget.text(text)?;
+    let mut file = File { include, budget, collector, pending: Vec::new(), begun: false };
+    file.lines(&Arc::from(name), text, 0)?;
+    file.flush()?;
+    file.collector.finish(file.budget)
+}
+
+struct File<'a> {
+    include: Include<'a>,
+    budget: &'a mut Budget,
+    collector: &'a mut Collector,
+    /// Options of the section under way: fio sorts them when the section ends.
+    pending: Vec<Raw>,
+    begun: bool,
+}
+
+impl File<'_> {
+    fn lines(&mut self, source: &Arc<str>, text: &str, depth: usize) -> Result<(), Error> {
+        // Editors of other systems begin files with a byte-order mark.
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        for (number, line) in text.split('\n').enumerate() {
+            let span = meaningful(line);
+            if span.is_empty() {
+                continue;
+            }
+            let text: Arc<str> = line.trim_end_matches(is_blank).into();
+            let place = Place { source: source.clone(), line: number + 1, text, span };
+            self.line(place, depth)?;
+        }
+        Ok(())
+    }
+
+    fn line(&mut self, place: Place, depth: usize) -> Result<(), Error> {
+        let line = place.text.clone();
+        let text = &line[place.span.clone()];
+        if line.len() > LINE {
+            let long = Error::syntax(format!("the line is longer than {LINE} bytes"), "split it");
+            let text = "".into();
+            return Err(Place { text, span: 0..0, ..place }.mark(long));
+        }
+        if text.starts_with('[') {
+            return self.section(place, depth);
+        }
+        if !self.begun {
+            return Err(place.mark(Error::syntax(
+                "this stands in front of the first section",
+                "begin with [global] or with a job, [job1]",
+            )));
+        }
+        match text.strip_prefix("include") {
+            Some(rest) => {
+                let file = rest.get(1..).unwrap_or_default().trim().to_owned();
+                self.include(&place, &file, depth)
+            }
+            None => self.option(place),
+        }
+    }
+
+    fn section(&mut self, place: Place, depth: usize) -> Result<(), Error> {
+        let text = &place.text[place.span.clone()];
+        let refuse =
+            |problem: String, advice: &str| Err(place.mark(Error::syntax(problem, advice)));
+        if depth > 0 {
+            return refuse(
+                "an included file cannot begin a section".to_owned(),
+                "fio takes options only in included files",
+            );
+        }
+        let Some(name) = text.strip_prefix('[').and_then(|name| name.strip_suffix(']')) else {
+            return refuse(
+                "the name of a section ends in ], and nothing follows".to_owned(),
+                "write [job1]",
+            );
+        };
+        if name.is_empty() || name.len() > NAME {
+            return refuse(format!("the name of a section has 1 to {NAME} bytes"), "write [job1]");
+        }
+        let name = name.to_owned();
+        self.flush()?;
+        self.begun = true;
+        // fio looks at the first letters only: [global2] is global, too.
+        if name.starts_with("global") {
+            self.collector.begin_global(self.budget)
+        } else {
+            self.collector.begin(&name, Arc::new(place), self.budget)
+        }
+    }
+
+    fn flush(&mut self) -> Result<(), Error> {
+        self.collector.add_all(std::mem::take(&mut self.pending))
+    }
+
+    fn include(&mut self, place: &Place, name: &str, depth: usize) -> Result<(), Error> {
+        if depth + 1 > DEPTH {
+            return Err(place.mark(Error::syntax(
+                format!("files include each other more than {DEPTH} deep"),
+                "does a file include itself?",
+            )));
+        }
+        // fio looks beside the including file, too.
+        let beside = place.source.rfind('/').map(|at| format!("{}{name}", &place.source[..=at]));
+        let first = self.include.file(name).map(|text| (name.to_owned(), text));
+        let found = match (first, beside) {
+            (Err(error), Some(beside)) if !name.starts_with('/') => {
+                self.include.file(&beside).map(|text| (beside, text)).map_err(|_| error)
+            }
+            (first, _) => first,
+        };
+        let (name, text) = found.map_err(|why| {
+            place.mark(Error::syntax(format!("`{name}` cannot be included: {why}"), ""))
+        })?;
+        self.budget.text(&text)?;
+        self.lines(&name.into(), &text, depth + 1)
+    }
+
+    fn option(&mut self, place: Place) -> Result<(), Error> {
+        let Replaced { text: read, variables } = variables::replace(&place, self.include)?;
+        let (line, from) = (place.text.clone(), place.span.start);
+        let (name, value) = halves(&line[place.span.clone()]);
+        let value_span = value.map_or(0..0, |value| place.span.end - value.len()..place.span.end);
+        // A caret is wanted under the value without its blanks.
+        let blanks = value.map_or(0, |value| value.len() - value.trim_start().len());
+        let name_span = from..from + name.trim_end_matches(is_blank).len();
+        let (name, value) = halves(&read);
+        let raw = Raw {
+            name: name.trim_end_matches(is_blank).to_owned(),
+            name_span,
+            value: value.map(Arc::from),
+            variables: variables.into(),
+            value_span: value_span.start + blanks..value_span.end,
+            place: Arc::new(place),
+        };
+        self.pending.push(raw);
+        Ok(())
+    }
+}
+
+/// An option's name, and its value if it has one.
+fn halves(text: &str) -> (&str, Option<&str>) {
+    match text.split_once('=') {
+        Some((name, value)) => (name, Some(value)),
+        None => (text, None),
+    }
+}
+
+/// What fio strips from lines.
+fn is_blank(c: char) -> bool {
+    c.is_ascii_whitespace() || c.is_ascii_control()
+}
+
+/// The bytes of a line without its comment and the blanks around; empty if nothing is left.
+fn meaningful(line: &str) -> Range<usize> {
+    let end = line.find([';', '#']).unwrap_or(line.len());
+    let text = line[..end].trim_end_matches(is_blank);
+    let start = text.len() - text.trim_start_matches(is_blank).len();
+    start..text.len()
+}

@@ -1,0 +1,234 @@
+//! One job as options of fio.
+
+use std::fmt::Display;
+
+use iotax_spec::{BlockSizes, Bound, Engine, Files, Job, Pace, Pattern, RunLength, Skew, Think};
+
+use super::values::{can_stand, duration, file_name, size};
+
+/// Options under construction.
+#[derive(Default)]
+struct Options(Vec<(String, Option<String>)>);
+
+impl Options {
+    fn give(&mut self, name: &str, value: impl Display) {
+        self.0.push((name.to_owned(), Some(format!("{value}"))));
+    }
+
+    fn give_if(&mut self, given: bool, name: &str) {
+        if given {
+            self.give(name, 1);
+        }
+    }
+}
+
+/// All of a job, its options of fio last; those replace ours of the same name.
+pub fn options(job: &Job) -> Vec<(String, Option<String>)> {
+    let mut options = Options::default();
+    options.give("ioengine", engine(job.engine));
+    accesses(job, &mut options);
+    parallel(job, &mut options);
+    place(job, &mut options);
+    durability(job, &mut options);
+    timing(job, &mut options);
+    options.give("group_reporting", 1);
+    options.give("new_group", 1);
+    let mut options = options.0;
+    // fio knows an engine's own options only beside that engine.
+    if job.fio.iter().any(|option| option.name == "ioengine") {
+        options.retain(|(name, _)| name != "sqthread_poll");
+    }
+    options.retain(|(name, _)| job.fio.iter().all(|verbatim| verbatim.name != *name));
+    let verbatim = job.fio.iter().map(|option| (option.name.clone(), option.value.clone()));
+    options.extend(verbatim.filter(can_stand));
+    options
+}
+
+const fn engine(engine: Engine) -> &'static str {
+    match engine {
+        // The in-process disk keeps many I/Os in flight per thread: so must what stands for it.
+        Engine::Vdisk => Engine::IoUring.name(),
+        engine => engine.name(),
+    }
+}
+
+/// Order, direction and sizes.
+fn accesses(job: &Job, options: &mut Options) {
+    let direction = match job.read_percent {
+        100 => "read",
+        0 => "write",
+        _ => "rw",
+    };
+    let random = matches!(
+        job.pattern,
+        Pattern::Random
+            | Pattern::Shuffled
+            | Pattern::Skewed(_)
+            | Pattern::Runs(_)
+            | Pattern::Mixed { .. }
+    );
+    let random = if random { "rand" } else { "" };
+    let step = match job.pattern {
+        Pattern::Strided(stride) => skip(stride, job.block_sizes.max_bytes()),
+        Pattern::Backward(step) => {
+            format!(":-{}", size(step.saturating_add(job.block_sizes.max_bytes().into())))
+        }
+        Pattern::Runs(length) => format!(":{}", run_length(length)),
+        _ => String::new(),
+    };
+    options.give("rw", format!("{random}{direction}{step}"));
+    if direction == "rw" {
+        options.give("rwmixread", job.read_percent);
+    }
+    match job.pattern {
+        // Native random offsets are drawn anew each time; fio's default visits all blocks once.
+        Pattern::Random => options.give("norandommap", 1),
+        Pattern::Skewed(Skew::Zipf(theta)) => {
+            options.give("random_distribution", format!("zipf:{theta}"));
+        }
+        Pattern::Skewed(Skew::Pareto(power)) => {
+            options.give("random_distribution", format!("pareto:{power}"));
+        }
+        Pattern::Skewed(Skew::Normal(deviation)) => {
+            options.give("random_distribution", format!("normal:{deviation}"));
+        }
+        Pattern::Mixed { random_percent } => options.give("percentage_random", random_percent),
+        Pattern::Shuffled
+        | Pattern::Sequential
+        | Pattern::Strided(_)
+        | Pattern::Backward(_)
+        | Pattern::Runs(_) => {}
+    }
+    block_sizes(&job.block_sizes, options);
+    if let Some(align) = job.align_bytes {
+        options.give("blockalign", size(align));
+    }
+}
+
+/// fio counts the gap from the end of one I/O to the start of the next.
+fn skip(stride: u64, block_bytes: u32) -> String {
+    match stride.checked_sub(block_bytes.into()) {
+        Some(0) => String::new(),
+        Some(gap) => format!(":{}", size(gap)),
+        None => format!(":-{}", size(u64::from(block_bytes) - stride)),
+    }
+}
+
+/// The number of I/Os of a run, at least 1; the mean where it varies.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
+fn run_length(length: RunLength) -> u32 {
+    match length {
+        RunLength::Fixed(ios) => ios.max(1),
+        RunLength::Geometric(mean) => (mean.round() as u32).max(1),
+    }
+}
+
+fn block_sizes(sizes: &BlockSizes, options: &mut Options) {
+    match sizes {
+        BlockSizes::Fixed(bytes) => options.give("bs", size((*bytes).into())),
+        BlockSizes::Range { min, max } => {
+            options.give("bsrange", format!("{}-{}", size((*min).into()), size((*max).into())));
+        }
+        BlockSizes::Split(shares) => {
+            let share = |share: &iotax_spec::Share| {
+                format!("{}/{}", size(share.bytes.into()), share.percent)
+            };
+            options.give("bssplit", shares.iter().map(share).collect::<Vec<_>>().join(":"));
+        }
+    }
+}
+
+fn parallel(job: &Job, options: &mut Options) {
+    options.give("iodepth", job.queue_depth);
+    if job.engine == Engine::IoUring && job.queue_depth > 1 && job.submit_batch() > 1 {
+        options.give("iodepth_batch", job.submit_batch().min(job.queue_depth));
+    }
+    options.give("numjobs", job.threads);
+    options.give("thread", 1);
+    if !job.cpus.is_empty() {
+        let cpus: Vec<String> = job.cpus.iter().map(u32::to_string).collect();
+        options.give("cpus_allowed", cpus.join(","));
+    }
+    options.give_if(job.sqpoll && job.engine == Engine::IoUring, "sqthread_poll");
+}
+
+fn place(job: &Job, options: &mut Options) {
+    let shared = matches!(job.files, Files::Shared(_));
+    if shared {
+        let names: Vec<String> = job.file_names(0).iter().map(|name| file_name(name)).collect();
+        options.give("filename", names.join(":"));
+    }
+    options.give("size", size(job.size_bytes));
+    if job.offset_bytes > 0 {
+        options.give("offset", size(job.offset_bytes));
+    }
+    if job.files_per_thread != 1 && !shared {
+        options.give("nrfiles", job.files_per_thread);
+    }
+    options.give("direct", u8::from(job.direct));
+    options.give("invalidate", u8::from(job.invalidate));
+    options.give_if(job.pre_read, "pre_read");
+    options.give("fadvise_hint", u8::from(job.advise));
+}
+
+fn durability(job: &Job, options: &mut Options) {
+    options.give_if(job.write_through, "sync");
+    if let Some(every) = job.fsync_every {
+        options.give("fdatasync", every);
+    }
+    options.give_if(job.end_fsync, "end_fsync");
+    // fio would look for checksums that nobody wrote in a job that only reads.
+    if job.verify && job.writes() {
+        options.give("verify", "crc32c");
+    }
+}
+
+fn timing(job: &Job, options: &mut Options) {
+    match job.bound {
+        Bound::Time => options.give("time_based", 1),
+        Bound::Bytes(bytes) => options.give("io_size", size(bytes)),
+        // What fio does if nothing else is said.
+        Bound::Span => {}
+    }
+    if job.start_delay_ns > 0 {
+        options.give("startdelay", duration(job.start_delay_ns));
+    }
+    if let Some(Think { time_ns, after_ios }) = job.think {
+        options.give("thinktime", duration(time_ns));
+        options.give("thinktime_blocks", after_ios);
+    }
+    if let Some(rates) = rates(job) {
+        options.give("rate_iops", rates);
+    }
+    if matches!(job.pace, Pace::Poisson { .. }) {
+        options.give("rate_process", "poisson");
+    }
+    if job.ends_all {
+        options.give("exitall", 1);
+        // By default only the job's own reporting group ends.
+        options.give("exit_what", "all");
+    }
+}
+
+/// fio's rate is that of one thread and one direction, in whole I/Os per second.
+fn rates(job: &Job) -> Option<String> {
+    let of_thread = job.pace.offered_iops()? / f64::from(job.threads.max(1));
+    let reads = f64::from(job.read_percent) / 100.0;
+    Some(match job.read_percent {
+        0 | 100 => whole(of_thread).to_string(),
+        _ => format!("{},{}", whole(of_thread * reads), whole(of_thread * (1.0 - reads))),
+    })
+}
+
+/// At least 1: to fio, 0 is no limit.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
+fn whole(iops: f64) -> u32 {
+    (iops.round() as u32).max(1)
+}
+
+/// What fio will offer with [`rates`], in I/Os per second of the whole job.
+pub fn offered_by_fio(job: &Job) -> Option<f64> {
+    let rates = rates(job)?;
+    let of_thread: f64 = rates.split(',').filter_map(|rate| rate.parse::<f64>().ok()).sum();
+    Some(of_thread * f64::from(job.threads))
+}

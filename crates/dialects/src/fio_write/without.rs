@@ -1,0 +1,148 @@
+//! What of a workload fio has no word for.
+
+use iotax_spec::units::{format_bytes, format_duration};
+use iotax_spec::{BlockSizes, Engine, Job, Pattern, RunLength, Workload};
+
+use super::job::offered_by_fio;
+use super::values::can_stand;
+
+/// A rate that is rounded by less is the same rate.
+const RATE_TOLERANCE: f64 = 0.005;
+const MICROSECOND_NS: u64 = 1000;
+
+/// What is lost or changed when fio does the workload, one sentence each, for people.
+pub fn without(workload: &Workload) -> Vec<String> {
+    let mut lost = Vec::new();
+    if let Some(index) = &workload.index {
+        lost.push(format!(
+            "index loads: {} versions of {} per second, loads over {} and queries are not made",
+            index.versions_per_second,
+            format_bytes(index.index_bytes),
+            format_duration(index.slow_load_ns),
+        ));
+    }
+    for job in &workload.jobs {
+        let of_job = of_job(job);
+        lost.extend(of_job.into_iter().map(|lost| format!("job {}: {lost}", job.name)));
+    }
+    let ending = workload.jobs.iter().filter(|job| job.ends_all).count();
+    if ending > 0 && ending < workload.jobs.len() {
+        lost.push("in fio, any job that ends ends all others, not only the one that should".into());
+    }
+    lost
+}
+
+fn of_job(job: &Job) -> Vec<String> {
+    if job.engine == Engine::Metadata {
+        return vec!["operations on trees of files are left out".into()];
+    }
+    let mut lost = Vec::new();
+    if job.engine == Engine::Vdisk {
+        lost.push("it ran on a virtual disk in iotax's process; io_uring stands for it".into());
+    }
+    if let Pattern::Runs(RunLength::Geometric(mean)) = job.pattern {
+        let mixed = job.reads() && job.writes();
+        let and = if mixed { ", and reads and writes within a run" } else { "" };
+        lost.push(format!(
+            "sequential runs have their mean length of {mean}, not varying ones{and}"
+        ));
+    }
+    if job.uncached {
+        lost.push(
+            "what was touched stays in the page cache: fio drops nothing after an I/O".into(),
+        );
+    }
+    let several = !matches!(job.block_sizes, BlockSizes::Fixed(_));
+    if several && matches!(job.pattern, Pattern::Strided(_) | Pattern::Backward(_)) {
+        lost.push(
+            "fio keeps the gap between I/Os of several sizes the same, not their stride".into(),
+        );
+    }
+    if let (Some(asked), Some(offered)) = (job.pace.offered_iops(), offered_by_fio(job)) {
+        lost.push("fio counts latency from the submission, not from the intended start".into());
+        if (offered / asked - 1.0).abs() > RATE_TOLERANCE {
+            lost.push(format!(
+                "its rate of {asked} I/Os per second becomes {offered}: fio offers whole I/Os per \
+                 second and thread"
+            ));
+        }
+    }
+    let times = [Some(job.start_delay_ns), job.end_after_ns, job.think.map(|think| think.time_ns)];
+    if times.into_iter().flatten().any(|ns| !ns.is_multiple_of(MICROSECOND_NS)) {
+        lost.push("its pauses are rounded to whole microseconds".into());
+    }
+    let options = job.fio.iter().map(|option| (option.name.clone(), option.value.clone()));
+    for (name, _) in options.filter(|option| !can_stand(option)) {
+        lost.push(format!(
+            "option {}: a job file cannot hold its value (`;`, `#`, a line's end)",
+            name.escape_debug()
+        ));
+    }
+    lost
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use iotax_spec::{FioOption, Pace, Think};
+    use iotax_spec::{Operation, OperationShare, Tree};
+
+    #[test]
+    fn a_preset_for_paths_loses_nothing_but_its_index_and_a_cache_kept_cold() {
+        for workload in Workload::presets().filter(|w| w.jobs.iter().all(|job| job.tree.is_none()))
+        {
+            let lost = without(&workload);
+            let uncached = workload.jobs.iter().filter(|job| job.uncached).count();
+            assert_eq!(lost.len(), usize::from(workload.index.is_some()) + uncached, "{lost:?}");
+        }
+    }
+
+    #[test]
+    fn what_fio_has_no_word_for_is_named() {
+        let mut workload = Workload::preset("driver-searcher").unwrap();
+        workload.jobs = vec![
+            Job {
+                engine: Engine::Vdisk,
+                pattern: Pattern::Runs(RunLength::Geometric(3.5)),
+                pace: Pace::Poisson { iops: 50.0 },
+                threads: 8,
+                think: Some(Think { time_ns: 1500, after_ios: 1 }),
+                fio: vec![FioOption {
+                    name: "replay_redirect".into(),
+                    value: Some("/dev/null;x".into()),
+                    place: "a command line".into(),
+                    beyond: None,
+                }],
+                ..Job::new("a")
+            },
+            Job {
+                pattern: Pattern::Strided(1 << 20),
+                block_sizes: BlockSizes::Range { min: 4096, max: 65_536 },
+                ends_all: true,
+                ..Job::new("b")
+            },
+            Job {
+                engine: Engine::Metadata,
+                tree: Some(Tree {
+                    files: 1,
+                    files_per_directory: 1,
+                    file_bytes: 1,
+                    operations: vec![OperationShare { operation: Operation::Stat, weight: 1 }],
+                }),
+                ..Job::new("c")
+            },
+        ];
+        insta::assert_snapshot!(without(&workload).join("\n"), @"
+        index loads: 4 versions of 16M per second, loads over 10ms and queries are not made
+        job a: it ran on a virtual disk in iotax's process; io_uring stands for it
+        job a: sequential runs have their mean length of 3.5, not varying ones
+        job a: fio counts latency from the submission, not from the intended start
+        job a: its rate of 50 I/Os per second becomes 48: fio offers whole I/Os per second and thread
+        job a: its pauses are rounded to whole microseconds
+        job a: option replay_redirect: a job file cannot hold its value (`;`, `#`, a line's end)
+        job b: fio keeps the gap between I/Os of several sizes the same, not their stride
+        job c: operations on trees of files are left out
+        in fio, any job that ends ends all others, not only the one that should
+        ");
+    }
+}

@@ -1,0 +1,189 @@
+//! Finds the JSON in what fio printed, and keeps what else it printed.
+
+use std::borrow::Cow;
+
+use crate::importers::error::Error;
+
+/// Lines beside the JSON that are kept: the normal report may stand there too.
+const MOST_LINES: usize = 20;
+/// Characters of such a line that are kept.
+const LONGEST_LINE: usize = 300;
+
+/// The last whole JSON object of the text.
+pub struct Document<'a> {
+    /// Valid JSON as far as fio's own habits go: see [`tidy`].
+    pub json: Cow<'a, str>,
+    /// The line in which it begins, from 1.
+    pub line: usize,
+    /// Lines before, between and after objects.
+    pub around: Vec<String>,
+}
+
+/// The last whole object: fio prints one each `--status-interval`, and one at the end.
+pub fn last(text: &str) -> Result<Document<'_>, Error> {
+    let text = text.trim_start_matches('\u{feff}');
+    let mut found = None;
+    let mut around = Around::default();
+    let (mut at, mut line) = (0, 1);
+    while at < text.len() {
+        let rest = &text[at..];
+        let this = rest.lines().next().unwrap_or("");
+        if this.trim_start().starts_with('{') {
+            let Some(length) = object_length(rest) else {
+                around.cut_off(found.is_some(), line)?;
+                break;
+            };
+            found = Some((line, &rest[..length]));
+            at += length;
+            line += newlines(&rest[..length]);
+            continue;
+        }
+        around.keep(this);
+        at += rest.find('\n').map_or(rest.len(), |end| end + 1);
+        line += 1;
+    }
+    let Some((line, json)) = found else {
+        return Err(Error::NoDocument { text: around.first() });
+    };
+    Ok(Document { json: tidy(json), line, around: around.into_lines() })
+}
+
+/// What stands beside the JSON, so much of it as anybody would read.
+#[derive(Default)]
+struct Around {
+    lines: Vec<String>,
+    more: usize,
+}
+
+impl Around {
+    fn keep(&mut self, line: &str) {
+        let line = line.trim();
+        if line.is_empty() || self.lines.iter().any(|known| known == line) {
+            return;
+        }
+        if self.lines.len() < MOST_LINES {
+            self.lines.push(line.chars().take(LONGEST_LINE).collect());
+        } else {
+            self.more += 1;
+        }
+    }
+
+    /// An object without an end is passed over if there was a whole one before.
+    fn cut_off(&mut self, found: bool, line: usize) -> Result<(), Error> {
+        if !found {
+            return Err(Error::CutOff { line });
+        }
+        self.lines.push(format!(
+            "the JSON that begins in line {line} is cut off; the one before it is used"
+        ));
+        Ok(())
+    }
+
+    fn first(self) -> String {
+        self.lines.into_iter().next().unwrap_or_default().chars().take(60).collect()
+    }
+
+    fn into_lines(mut self) -> Vec<String> {
+        if self.more > 0 {
+            self.lines.push(format!("and {} more lines", self.more));
+        }
+        self.lines
+    }
+}
+
+/// Length of the object at the start of `text`, after blanks; `None` if it does not end.
+fn object_length(text: &str) -> Option<usize> {
+    let (mut depth, mut in_string, mut escaped) = (0usize, false, false);
+    for (i, byte) in text.bytes().enumerate() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if in_string => escaped = true,
+            b'"' => in_string = !in_string,
+            b'{' if !in_string => depth += 1,
+            b'}' if !in_string => {
+                depth -= 1;
+                if depth == 0 {
+                    return Some(i + 1);
+                }
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+fn newlines(text: &str) -> usize {
+    text.bytes().filter(|byte| *byte == b'\n').count()
+}
+
+/// fio writes floats with `%f`, so a mean over nothing may be `nan` or `-nan`, which is no JSON;
+/// and older versions did not escape control characters. The former become `null`, the latter
+/// blanks.
+fn tidy(json: &str) -> Cow<'_, str> {
+    let bytes = json.as_bytes();
+    let (mut out, mut copied) = (String::new(), 0);
+    let (mut i, mut in_string) = (0, false);
+    while i < bytes.len() {
+        let (end, instead) = match bytes[i] {
+            b'\\' if in_string => (i + 2, None),
+            b'"' => {
+                in_string = !in_string;
+                (i + 1, None)
+            }
+            0..0x20 if in_string => (i + 1, Some(" ")),
+            b'-' | b'a'..=b'z' | b'A'..=b'Z' if !in_string => {
+                let end = i + 1 + word_length(&bytes[i + 1..]);
+                (end, is_no_number(&bytes[i..end]).then_some("null"))
+            }
+            _ => (i + 1, None),
+        };
+        if let Some(instead) = instead {
+            out.push_str(&json[copied..i]);
+            out.push_str(instead);
+            copied = end;
+        }
+        i = end;
+    }
+    if copied == 0 {
+        return Cow::Borrowed(json);
+    }
+    out.push_str(&json[copied..]);
+    Cow::Owned(out)
+}
+
+fn word_length(bytes: &[u8]) -> usize {
+    bytes.iter().take_while(|byte| byte.is_ascii_alphabetic()).count()
+}
+
+fn is_no_number(word: &[u8]) -> bool {
+    let word = word.strip_prefix(b"-").unwrap_or(word);
+    [&b"nan"[..], b"inf", b"infinity"].iter().any(|no| word.eq_ignore_ascii_case(no))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_no_number_is_replaced() {
+        let json = r#"{"a": nan, "b": -nan, "c": [inf], "nan": "a nan \" nan", "d": -1}"#;
+        let tidied = r#"{"a": null, "b": null, "c": [null], "nan": "a nan \" nan", "d": -1}"#;
+        assert_eq!(tidy(json), tidied);
+        assert_eq!(tidy("{\"a\": \"x\ty\"}"), "{\"a\": \"x y\"}");
+        assert!(matches!(tidy(tidied), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn the_last_whole_object_counts_and_lines_around_are_kept() {
+        let found = last("note: a\n\n{\"a\": \"}\"}\nb\n {\n\"c\": {}}\nd\n{\"cut").unwrap();
+        assert_eq!((found.json.as_ref(), found.line), (" {\n\"c\": {}}", 5));
+        insta::assert_debug_snapshot!(found.around, @r#"
+        [
+            "note: a",
+            "b",
+            "d",
+            "the JSON that begins in line 8 is cut off; the one before it is used",
+        ]
+        "#);
+    }
+}

@@ -1,0 +1,239 @@
+//! One job of the result, as iotax records a job.
+
+use std::io;
+
+use iotax_record::{DirectionRecord, JobRecord, LatencyHistogram, LatencySummary};
+
+use super::bins;
+use super::number::{MOST, Number};
+use super::raw::{RawDirection, RawJob, RawLatency};
+use crate::importers::error::Error;
+
+/// Ten years: what a run may take at most, in milliseconds.
+const LONGEST_MS: u64 = 10 * 366 * 86_400_000;
+
+/// Reads one entry of `jobs`; what has no place goes to `notes`. `threads` is how many threads
+/// fio has put together in it.
+pub fn read(raw: &RawJob, threads: u32, notes: &mut Vec<String>) -> Result<JobRecord, Error> {
+    let name = &raw.jobname;
+    let count = |number: Number, field: &str| {
+        number.count(name, || field.to_owned()).map(Option::unwrap_or_default)
+    };
+    let (read, write) = directions(raw, notes)?;
+    let runtime_ms = [(&raw.read, "read"), (&raw.write, "write"), (&raw.mixed, "mixed")]
+        .into_iter()
+        .map(|(direction, part)| runtime_ms(direction.runtime, name, part))
+        .try_fold(0, |longest, ms| Ok(ms?.max(longest)))?;
+    let total_ms = match count(raw.job_runtime, "job_runtime")? {
+        0 => runtime_ms.saturating_mul(u64::from(threads)),
+        ms => ms,
+    };
+    let cpu_ns = |percent: Number, field: &str| -> Result<u64, Error> {
+        let percent = percent.positive(name, || field.to_owned())?.unwrap_or(0.0);
+        Ok(whole(percent / 100.0 * total_ms as f64 * 1e6))
+    };
+    let mut job = JobRecord {
+        name: name.clone(),
+        threads,
+        active_ns: runtime_ms * 1_000_000,
+        read,
+        write,
+        sync: sync(raw, notes)?,
+        cpu_user_ns: cpu_ns(raw.usr_cpu, "usr_cpu")?,
+        cpu_system_ns: cpu_ns(raw.sys_cpu, "sys_cpu")?,
+        minor_faults: count(raw.minf, "minf")?,
+        major_faults: count(raw.majf, "majf")?,
+        context_switches: count(raw.ctx, "ctx")?,
+        first_error: first_error(raw)?,
+        ..JobRecord::default()
+    };
+    // fio counts errors of all directions together.
+    let errors = count(raw.total_err, "total_err")?;
+    let only_writes = job.read.ios == 0 && job.write.ios > 0;
+    (if only_writes { &mut job.write } else { &mut job.read }).errors = errors;
+    Ok(job)
+}
+
+fn runtime_ms(number: Number, job: &str, part: &str) -> Result<u64, Error> {
+    let field = || format!("{part}.runtime");
+    match number.count(job, field)? {
+        Some(ms) if ms > LONGEST_MS => Err(number.wrong(job, field(), "less than ten years")),
+        ms => Ok(ms.unwrap_or(0)),
+    }
+}
+
+fn first_error(raw: &RawJob) -> Result<Option<String>, Error> {
+    let code = raw.error.count(&raw.jobname, || "error".to_owned())?.unwrap_or(0);
+    Ok((code > 0).then(|| match i32::try_from(code) {
+        Ok(code) => format!("fio: {}", io::Error::from_raw_os_error(code)),
+        Err(_) => format!("fio: error {code}"),
+    }))
+}
+
+fn directions(
+    raw: &RawJob,
+    notes: &mut Vec<String>,
+) -> Result<(DirectionRecord, DirectionRecord), Error> {
+    let name = &raw.jobname;
+    let read = direction(&raw.read, name, "read", notes)?;
+    let write = direction(&raw.write, name, "write", notes)?;
+    if direction(&raw.trim, name, "trim", &mut Vec::new())?.ios > 0 {
+        notes.push(format!("job {name}: trims are left out"));
+    }
+    if read.ios > 0 || write.ios > 0 {
+        return Ok((read, write));
+    }
+    let mixed = direction(&raw.mixed, name, "mixed", notes)?;
+    if mixed.ios == 0 {
+        return Ok((read, write));
+    }
+    notes.push(format!(
+        "job {name}: fio put reads and writes together (unified_rw_reporting); all are shown as \
+         reads"
+    ));
+    Ok((mixed, write))
+}
+
+fn direction(
+    raw: &RawDirection,
+    job: &str,
+    part: &str,
+    notes: &mut Vec<String>,
+) -> Result<DirectionRecord, Error> {
+    let count = |number: Number, field: &str| number.count(job, || format!("{part}.{field}"));
+    let ios = if let Some(ios) = count(raw.total_ios, "total_ios")? {
+        ios
+    } else {
+        // fio before 2.1.14 gives the rate alone.
+        let iops = raw.iops.positive(job, || format!("{part}.iops"))?.unwrap_or(0.0);
+        let ms = runtime_ms(raw.runtime, job, part)?;
+        whole(iops * ms as f64 / 1e3)
+    };
+    let io_bytes = count(raw.io_bytes, "io_bytes")?.unwrap_or(0);
+    // KiB until fio 2.20; 2.21 brought io_kbytes.
+    let is_kib = raw.io_kbytes == Number::Absent;
+    let bytes = if is_kib { io_bytes.saturating_mul(1024) } else { io_bytes };
+    let mut record = DirectionRecord {
+        ios,
+        bytes: Number::Whole(bytes).count(job, || format!("{part}.io_bytes"))?.unwrap_or(0),
+        short_ios: count(raw.short_ios, "short_ios")?.unwrap_or(0),
+        service: LatencyHistogram::empty(),
+        ..DirectionRecord::default()
+    };
+    if ios == 0 {
+        return Ok(record);
+    }
+    let Some(chosen) = chosen(raw) else { return Ok(record) };
+    record.fio_bins = bins::read(chosen.latency, chosen.unit_ns, job, &|| {
+        format!("{part}.{}.bins", chosen.name)
+    })?;
+    record.service = histogram(&record.fio_bins);
+    record.summary = Some(summary(&chosen, job, part)?);
+    if chosen.is_total {
+        notes.push(format!(
+            "job {job}: latencies of {part}s are fio's lat (with submission), not clat, of which \
+             it says less"
+        ));
+    }
+    Ok(record)
+}
+
+/// The latencies that stand for service time.
+struct Chosen<'a> {
+    latency: &'a RawLatency,
+    unit_ns: u64,
+    name: &'static str,
+    is_total: bool,
+}
+
+/// `clat`, unless only `lat` has a distribution.
+fn chosen(raw: &RawDirection) -> Option<Chosen<'_>> {
+    let all = [
+        (&raw.clat_ns, 1, "clat_ns", false),
+        (&raw.clat, 1000, "clat", false),
+        (&raw.lat_ns, 1, "lat_ns", true),
+        (&raw.lat, 1000, "lat", true),
+    ];
+    let there = || {
+        all.iter().filter_map(|(latency, unit_ns, name, is_total)| {
+            let latency = latency.as_ref().filter(|latency| is_measured(latency))?;
+            Some(Chosen { latency, unit_ns: *unit_ns, name, is_total: *is_total })
+        })
+    };
+    there()
+        .find(|chosen| !chosen.latency.bins.0.is_empty())
+        .or_else(|| there().find(|chosen| chosen.latency.percentile.0.iter().any(is_real)))
+        .or_else(|| there().next())
+}
+
+/// Without (`disable_clat=1`), all of it is 0.
+fn is_measured(latency: &RawLatency) -> bool {
+    let is_told = !latency.bins.0.is_empty() || latency.percentile.0.iter().any(is_real);
+    is_told || latency.max.float().is_some_and(|max| max > 0.0)
+}
+
+/// Versions before 3.4 fill up the percentiles with `"0.00" : 0`.
+fn is_real((key, value): &(String, Number)) -> bool {
+    !(key == "0.00" && *value == Number::Whole(0))
+}
+
+fn summary(chosen: &Chosen<'_>, job: &str, part: &str) -> Result<LatencySummary, Error> {
+    let Chosen { latency, unit_ns, name, .. } = chosen;
+    let field = |member: &str| format!("{part}.{name}.{member}");
+    let ns = |number: Number, member: &str| -> Result<Option<u64>, Error> {
+        let units = number.count(job, || field(member))?;
+        Ok(units.map(|units| units.saturating_mul(*unit_ns)))
+    };
+    let float_ns = |number: Number, member: &str| -> Result<Option<f64>, Error> {
+        Ok(number.positive(job, || field(member))?.map(|units| units * *unit_ns as f64))
+    };
+    let mut quantiles = Vec::new();
+    for (key, value) in latency.percentile.0.iter().filter(|pair| is_real(pair)) {
+        let percent = key.parse().ok().filter(|percent| (0.0..=100.0).contains(percent));
+        let Some(percent): Option<f64> = percent else {
+            let (job, value) = (job.to_owned(), format!("{key:?}"));
+            let (field, expected) = (field("percentile"), "a percentage");
+            return Err(Error::Number { job, field, value, expected });
+        };
+        let value = ns(*value, &format!("percentile.{key:?}"))?.unwrap_or(0);
+        quantiles.push((percent / 100.0, value));
+    }
+    Ok(LatencySummary {
+        mean_ns: float_ns(latency.mean, "mean")?.unwrap_or(0.0),
+        stddev_ns: float_ns(latency.stddev, "stddev")?,
+        min_ns: ns(latency.min, "min")?,
+        max_ns: ns(latency.max, "max")?,
+        quantiles,
+        called: Some(name.trim_end_matches("_ns").to_owned()),
+    })
+}
+
+fn sync(raw: &RawJob, notes: &mut Vec<String>) -> Result<LatencyHistogram, Error> {
+    let name = &raw.jobname;
+    let ios = raw.sync.total_ios.count(name, || "sync.total_ios".to_owned())?.unwrap_or(0);
+    let bins = match &raw.sync.lat_ns {
+        Some(latency) => bins::read(latency, 1, name, &|| "sync.lat_ns.bins".to_owned())?,
+        None => Vec::new(),
+    };
+    if bins.is_empty() && ios > 0 {
+        notes.push(format!(
+            "job {name}: latencies of its {ios} syncs are left out: only json+ has them"
+        ));
+    }
+    Ok(histogram(&bins))
+}
+
+/// Each bin at its middle: what fio itself does for percentiles.
+pub fn histogram(bins: &[(u64, u64)]) -> LatencyHistogram {
+    let mut histogram = LatencyHistogram::empty();
+    for (middle_ns, count) in bins {
+        histogram.record_many(*middle_ns, *count);
+    }
+    histogram
+}
+
+/// To the nearest whole number; what is too large, or no number, is taken to the nearest bound.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates, as meant")]
+fn whole(x: f64) -> u64 {
+    (x.round() as u64).min(MOST)
+}

@@ -1,0 +1,110 @@
+//! fio's JSON and JSON+, of every version that has it: 2.0.10 of 2012 to this day.
+//!
+//! What changed on the way, from the history of fio's `stat.c`:
+//!
+//! | version | change |
+//! |---|---|
+//! | 2.0.10 | JSON: `slat`, `clat`, `lat` in usec; `io_bytes` in KiB; `iops` whole |
+//! | 2.1.14 | `total_ios` |
+//! | 2.2.5 | `timestamp` |
+//! | 2.2.12 | JSON+: `bins` of `clat`, keyed by the **index** of the bucket |
+//! | 2.3 | `job options`, `global options` |
+//! | 2.20 | `bins` keyed by the bucket's middle, in usec |
+//! | 2.21 | `io_kbytes`; `io_bytes` in bytes |
+//! | 2.99 | `slat_ns`, `clat_ns`, `lat_ns` |
+//! | 3.2 | `bw_bytes` |
+//! | 3.4 | `sync`; no more `"0.00"` in unused places of `percentile` |
+//! | 3.8 | `job_runtime` |
+//! | 3.18 | `N` |
+//! | 3.36 | `job_start` |
+//!
+//! **Service time is fio's `clat`.** fio splits the life of an I/O in submission (`slat`), from its
+//! submission to its end (`clat`), and the whole (`lat`). iotax's service time is completion minus
+//! submission, which is `clat`. `lat` is used where nothing else has a distribution
+//! (`lat_percentiles=1`), and a warning says so.
+
+mod bins;
+mod document;
+mod job;
+mod merge;
+mod number;
+mod raw;
+
+use jiff::Timestamp;
+
+use super::error::Error;
+use super::imported::Imported;
+use raw::{RawJob, Root};
+
+/// Text longer than this is not read: a thousand jobs with full bins are 60 MB.
+const LONGEST_BYTES: usize = 64 << 20;
+
+/// Reads what fio printed with `--output-format=json` or `json+`.
+///
+/// Lines before and after the JSON are kept as warnings. Of several JSON documents
+/// (`--status-interval`) the last that is whole counts.
+///
+/// # Errors
+/// One of [`Error`], with the line or the field that is wrong.
+pub fn read(text: &str) -> Result<Imported, Error> {
+    if text.len() > LONGEST_BYTES {
+        return Err(Error::TooLong { bytes: text.len(), limit: LONGEST_BYTES });
+    }
+    let found = document::last(text)?;
+    let root = raw::parse(&found)?;
+    let version = version(&root, found.line)?;
+    let started = started(&root);
+    let Root { global, jobs, client_stats, .. } = root;
+    let jobs = match (jobs, client_stats) {
+        (Some(jobs), None) => jobs,
+        (_, Some(stats)) => of_clients(stats),
+        (None, None) => return Err(Error::NotFio { line: found.line, missing: "jobs" }),
+    };
+    if jobs.is_empty() {
+        return Err(Error::NoJobs);
+    }
+    let mut imported = Imported {
+        tool: format!("fio {version}"),
+        version,
+        started,
+        warnings: found.around,
+        ..Imported::default()
+    };
+    merge::into(&mut imported, jobs, &global.0)?;
+    imported.window_ns = imported.jobs.iter().map(|job| job.active_ns).max().unwrap_or(0);
+    Ok(imported)
+}
+
+/// `fio-3.33` and `fio 2.1.3` alike.
+fn version(root: &Root, line: usize) -> Result<String, Error> {
+    let missing = Error::NotFio { line, missing: "fio version" };
+    let text = root.version.as_deref().ok_or(missing)?;
+    let text = text.strip_prefix("fio").unwrap_or(text);
+    Ok(text.trim_start_matches(['-', ' ']).chars().take(40).collect())
+}
+
+/// Results of `fio --client` have a sum over all clients as one more job.
+fn of_clients(mut stats: Vec<RawJob>) -> Vec<RawJob> {
+    if stats.len() > 1 {
+        stats.retain(|job| job.jobname != "All clients");
+    }
+    stats
+}
+
+/// `job_start` where there is one (fio 3.36); else when the result was printed, less the time
+/// since the start, which fio gives in whole seconds.
+fn started(root: &Root) -> Option<String> {
+    let jobs = root.jobs.as_ref().or(root.client_stats.as_ref())?;
+    let first = jobs.iter().filter_map(|job| job.job_start.whole()).filter(|ms| *ms > 0).min();
+    let ms = first.or_else(|| {
+        let printed_ms =
+            root.timestamp_ms.whole().or_else(|| root.timestamp.whole()?.checked_mul(1000))?;
+        let elapsed_s = jobs.iter().filter_map(|job| job.elapsed.whole()).max()?;
+        printed_ms.checked_sub(elapsed_s.checked_mul(1000)?)
+    })?;
+    let start = Timestamp::from_second(i64::try_from(ms / 1000).ok()?).ok()?;
+    Some(start.to_string())
+}
+
+#[cfg(test)]
+mod tests;

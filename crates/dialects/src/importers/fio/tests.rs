@@ -1,0 +1,163 @@
+use iotax_record::DirectionRecord;
+use proptest::prelude::*;
+
+use super::merge::MOST_JOBS;
+use super::*;
+
+fn wrong(text: &str) -> String {
+    read(text).unwrap_err().to_string()
+}
+
+/// A result with one job, whose members follow its name.
+fn with(members: &str) -> String {
+    format!(
+        "{{\"fio version\" : \"fio-3.33\",\n\"jobs\" : [\n{{\"jobname\" : \"a\",\n{members}}}]}}"
+    )
+}
+
+fn read_of(members: &str) -> DirectionRecord {
+    read(&with(&format!("\"read\" : {{{members}}}"))).unwrap().jobs.remove(0).read
+}
+
+#[test]
+fn what_is_no_result_is_refused_and_why() {
+    insta::assert_snapshot!(wrong(""), @"it holds no JSON of fio (it is empty); run fio with --output-format=json+ and keep what it prints");
+    insta::assert_snapshot!(wrong("fio: unable to open job.fio\nbye\n"), @r#"it holds no JSON of fio (its first line is "fio: unable to open job.fio"); run fio with --output-format=json+ and keep what it prints"#);
+    insta::assert_snapshot!(wrong("note\n{\"fio version\" : \"fio-3.33\",\n \"jobs\" : ["), @"line 2: the JSON that begins here is cut off: fio was ended before it was done");
+    insta::assert_snapshot!(wrong("note\n{\"a\" : \n1,}"), @"line 3, column 3: trailing comma");
+    insta::assert_snapshot!(wrong("{\"a\" : 1}"), @r#"line 1: this JSON has no "fio version": it is not a result of fio"#);
+    insta::assert_snapshot!(wrong("{\"fio version\" : \"fio-3.33\"}"), @r#"line 1: this JSON has no "jobs": it is not a result of fio"#);
+    insta::assert_snapshot!(wrong("{\"fio version\" : \"fio-3.33\", \"jobs\" : []}"), @"the result has no jobs: fio ended before any of them ran");
+    insta::assert_snapshot!(Error::TooLong { bytes: 70 << 20, limit: LONGEST_BYTES }, @"the result is 73400320 bytes long; no more than 67108864 are read");
+}
+
+#[test]
+fn numbers_that_cannot_be_are_refused_with_their_place() {
+    insta::assert_snapshot!(wrong(&with(r#""read" : 5"#)), @"line 4, column 10: invalid type: integer `5`, expected the results of one direction");
+    insta::assert_snapshot!(wrong(&with(r#""ctx" : "many""#)), @r#"line 4, column 14: invalid type: string "many", expected a number"#);
+    insta::assert_snapshot!(wrong(&with(r#""ctx" : -1"#)), @"job a: ctx is -1, but should be a count from 0 to 9 * 10^15");
+    insta::assert_snapshot!(wrong(&with(r#""usr_cpu" : -2.5"#)), @"job a: usr_cpu is -2.5, but should be a number from 0 to 9 * 10^15");
+    insta::assert_snapshot!(wrong(&with(r#""groupid" : 4294967296"#)), @"job a: groupid is 4294967296, but should be a small number");
+    insta::assert_snapshot!(wrong(&with(r#""write" : {"runtime" : 999999999999999}"#)), @"job a: write.runtime is 999999999999999, but should be less than ten years");
+    insta::assert_snapshot!(wrong(&with(r#""read" : {"total_ios" : 18446744073709551615}"#)), @"job a: read.total_ios is 18446744073709551615, but should be a count from 0 to 9 * 10^15");
+    let bins = |bins: &str| {
+        with(&format!(r#""read" : {{"total_ios" : 1, "clat_ns" : {{"bins" : {{{bins}}}}}}}"#))
+    };
+    insta::assert_snapshot!(wrong(&bins(r#""fast" : 1"#)), @r#"job a: read.clat_ns.bins is "fast", but should be a bucket of less than an hour"#);
+    insta::assert_snapshot!(wrong(&bins(r#""3600000000001" : 1"#)), @r#"job a: read.clat_ns.bins is "3600000000001", but should be a bucket of less than an hour"#);
+    insta::assert_snapshot!(wrong(&bins(r#""10" : 1e300"#)), @r#"job a: read.clat_ns.bins."10" is 1e300, but should be a count from 0 to 9 * 10^15"#);
+    insta::assert_snapshot!(wrong(&bins(r#""10" : 9007199254740992, "20" : 1"#)), @"job a: read.clat_ns.bins is 9007199254740993, but should be at most 9 * 10^15 in all");
+    let percentiles = r#""read" : {"total_ios" : 1, "clat_ns" : {"percentile" : {"101" : 1}}}"#;
+    insta::assert_snapshot!(wrong(&with(percentiles)), @r#"job a: read.clat_ns.percentile is "101", but should be a percentage"#);
+    let many = r#"{"jobname" : "a", "read" : {"total_ios" : 9007199254740992}},"#.repeat(2);
+    let many = format!("{{\"fio version\" : \"x\", \"jobs\" : [{}]}}", many.trim_end_matches(','));
+    insta::assert_snapshot!(wrong(&many), @"job a: the sum of total_ios over its clones is too large, but should be at most 9 * 10^15");
+}
+
+#[test]
+fn more_jobs_than_memory_allows_are_refused() {
+    let jobs: Vec<_> = (0..=MOST_JOBS).map(|i| format!("{{\"jobname\" : \"{i}\"}}")).collect();
+    let text = format!("{{\"fio version\" : \"x\", \"jobs\" : [{}]}}", jobs.join(","));
+    insta::assert_snapshot!(wrong(&text), @"the result has more than 512 jobs");
+}
+
+#[test]
+fn a_mean_over_nothing_is_absent_not_an_error() {
+    let read = read_of(r#""total_ios" : 0, "clat_ns" : {"mean" : -nan}, "bw_agg" : nan"#);
+    assert_eq!(read.ios, 0);
+}
+
+#[test]
+fn usec_of_version_2_become_nanoseconds() {
+    let read = read_of(
+        r#""io_bytes" : 4, "iops" : 2, "runtime" : 500,
+           "clat" : {"min" : 3, "max" : 9, "mean" : 4.5, "stddev" : 1.5,
+                     "percentile" : {"99.00" : 9, "0.00" : 0, "0.00" : 0}}"#,
+    );
+    assert_eq!((read.ios, read.bytes), (1, 4096));
+    insta::assert_debug_snapshot!(read.summary.unwrap(), @r#"
+    LatencySummary {
+        mean_ns: 4500.0,
+        stddev_ns: Some(
+            1500.0,
+        ),
+        min_ns: Some(
+            3000,
+        ),
+        max_ns: Some(
+            9000,
+        ),
+        quantiles: [
+            (
+                0.99,
+                9000,
+            ),
+        ],
+        called: Some(
+            "clat",
+        ),
+    }
+    "#);
+}
+
+#[test]
+fn jobs_of_one_name_in_different_groups_stay_apart() {
+    let text = r#"{"fio version" : "fio-3.33", "jobs" : [
+        {"jobname" : "a", "groupid" : 0}, {"jobname" : "a", "groupid" : 1}]}"#;
+    let imported = read(text).unwrap();
+    let names: Vec<_> = imported.jobs.iter().map(|job| job.name.as_str()).collect();
+    assert_eq!((names, imported.groups), (vec!["a", "a #2"], vec![0, 1]));
+}
+
+#[test]
+fn clients_are_threads_and_their_sum_is_not_counted_again() {
+    let text = r#"{"fio version" : "fio-3.33", "client_stats" : [
+        {"jobname" : "a", "hostname" : "x", "read" : {"total_ios" : 1}},
+        {"jobname" : "a", "hostname" : "y", "read" : {"total_ios" : 2}},
+        {"jobname" : "All clients", "read" : {"total_ios" : 3}}]}"#;
+    let imported = read(text).unwrap();
+    assert_eq!(
+        (imported.jobs.len(), imported.jobs[0].threads, imported.jobs[0].read.ios),
+        (1, 2, 3)
+    );
+}
+
+proptest! {
+    #[test]
+    fn clones_together_are_what_one_report_of_both_would_be(
+        a in prop::collection::vec(1u64..1_000_000, 1..50),
+        b in prop::collection::vec(1u64..1_000_000, 1..50),
+    ) {
+        let one = |values: &[u64]| {
+            let n = values.len() as f64;
+            let mean = values.iter().sum::<u64>() as f64 / n;
+            let variance =
+                values.iter().map(|v| (*v as f64 - mean).powi(2)).sum::<f64>() / n;
+            let (min, max) = (values.iter().min().unwrap(), values.iter().max().unwrap());
+            format!(
+                "{{\"jobname\" : \"a\", \"read\" : {{\"total_ios\" : {n}, \"clat_ns\" : {{\"min\" : \
+                 {min}, \"max\" : {max}, \"mean\" : {mean}, \"stddev\" : {}}}}}}}",
+                variance.sqrt()
+            )
+        };
+        let result = |jobs: &str| {
+            let text = format!("{{\"fio version\" : \"fio-3.33\", \"jobs\" : [{jobs}]}}");
+            read(&text).unwrap().jobs.remove(0).read
+        };
+        let both: Vec<_> = a.iter().chain(&b).copied().collect();
+        let merged = result(&format!("{}, {}", one(&a), one(&b)));
+        let whole = result(&one(&both));
+        let (merged_s, whole_s) = (merged.summary.unwrap(), whole.summary.unwrap());
+        prop_assert_eq!(merged.ios, whole.ios);
+        prop_assert_eq!((merged_s.min_ns, merged_s.max_ns), (whole_s.min_ns, whole_s.max_ns));
+        prop_assert!((merged_s.mean_ns - whole_s.mean_ns).abs() <= 1e-6 * whole_s.mean_ns);
+        let (x, y) = (merged_s.stddev_ns.unwrap(), whole_s.stddev_ns.unwrap());
+        prop_assert!((x - y).abs() <= 1e-3 * (y + 1.0), "{} {}", x, y);
+    }
+
+    #[test]
+    fn no_text_makes_it_panic(text in "[{}\\[\\]\":,a0-9. \n-]{0,80}") {
+        let _ = read(&text);
+        let _ = read(&with(&text));
+    }
+}

@@ -1,0 +1,39 @@
+//! What another tool's result comes to.
+
+use iotax_record::{JobRecord, LoadRecord, SystemCounters};
+
+/// One run, as another tool reported it.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Imported {
+    /// The tool and its version, for people: `fio 3.33`.
+    pub tool: String,
+    /// Its version alone: `3.33`; empty if the result does not say.
+    pub version: String,
+    /// When the run began, RFC 3339, UTC; to the second at best.
+    pub started: Option<String>,
+    /// One per job, in the order of the result. Jobs of one name in one group are clones of each
+    /// other (`numjobs`) and are merged, as iotax does it with threads.
+    pub jobs: Vec<JobRecord>,
+    /// The group of each job: those of different groups need not have run at the same time.
+    pub groups: Vec<u32>,
+    /// The options of each job as the result has them, name and value, global ones first.
+    pub options: Vec<Vec<(String, String)>>,
+    /// The longest time any job ran, in nanoseconds.
+    pub window_ns: u64,
+    /// What the tool printed around its result, and what was read but has no place here.
+    pub warnings: Vec<String>,
+}
+
+impl Imported {
+    /// The run as a load driver would have recorded it.
+    pub fn into_load(self) -> LoadRecord {
+        LoadRecord {
+            driver: self.tool,
+            window_ns: self.window_ns,
+            jobs: self.jobs,
+            index: None,
+            system: SystemCounters::default(),
+            warnings: self.warnings,
+        }
+    }
+}

@@ -1,0 +1,12 @@
+//! Results of other tools, read into the same facts that iotax records itself.
+
+pub mod diskspd;
+pub(crate) mod error;
+pub mod fio;
+mod imported;
+mod sniff;
+mod xml;
+
+pub use error::Error;
+pub use imported::Imported;
+pub use sniff::{Tool, open, sniff, sniff_file};

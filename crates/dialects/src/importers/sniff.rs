@@ -1,0 +1,155 @@
+//! Whose result a file is, told by what is in it and not by its name.
+
+use std::fs::{self, File};
+use std::io::{self, Read as _};
+use std::path::Path;
+
+use super::imported::Imported;
+use super::{diskspd, fio};
+use crate::error::Error;
+
+/// Files longer than this are not read.
+const LONGEST_BYTES: u64 = 256 << 20;
+/// As much of a file is looked at to tell whose it is: fio may print warnings before its JSON.
+const START_BYTES: usize = 64 << 10;
+
+/// Whose result it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tool {
+    /// fio, in JSON or JSON+; iotax's own JSON of a run has the same shape.
+    Fio,
+    /// `DiskSpd`, in XML; in text, of which [`open`] says what to do about it.
+    Diskspd,
+}
+
+/// Tells whose result begins with `start`; `None` if it is nobody's that is known.
+pub fn sniff(start: &[u8]) -> Option<Tool> {
+    let text = decoded(start);
+    let text = text.trim_start();
+    if text.starts_with('<') {
+        return text.contains("<Results").then_some(Tool::Diskspd);
+    }
+    // It is not read, but told from what is no result at all.
+    if diskspd::is_text(text) {
+        return Some(Tool::Diskspd);
+    }
+    (text.contains('{') && text.contains("\"fio version\"")).then_some(Tool::Fio)
+}
+
+/// Whose result the file at `path` is; `None` if it is nobody's, or no regular file.
+///
+/// # Errors
+/// [`Error::Read`] if it is there and cannot be read.
+pub fn sniff_file(path: &Path) -> Result<Option<Tool>, Error> {
+    match fs::metadata(path) {
+        Ok(metadata) if metadata.is_file() => {}
+        _ => return Ok(None),
+    }
+    let start = read(path, START_BYTES as u64)
+        .map_err(|source| Error::Read { path: path.to_owned(), source })?;
+    Ok(sniff(&start))
+}
+
+/// Reads the result at `path`.
+///
+/// # Errors
+/// [`Error::Read`], [`Error::TooLong`], [`Error::NotAResult`] for what is nobody's
+/// result, or [`Error::Broken`] with the place for one that is broken.
+pub fn open(path: &Path) -> Result<Imported, Error> {
+    let cannot = |source| Error::Read { path: path.to_owned(), source };
+    let metadata = fs::metadata(path).map_err(cannot)?;
+    if !metadata.is_file() {
+        return Err(cannot(io::Error::other("it is not a regular file")));
+    }
+    if metadata.len() > LONGEST_BYTES {
+        let (path, bytes) = (path.to_owned(), metadata.len());
+        return Err(Error::TooLong { path, bytes, limit: LONGEST_BYTES });
+    }
+    let bytes = read(path, LONGEST_BYTES).map_err(cannot)?;
+    let Some(tool) = sniff(&bytes[..bytes.len().min(START_BYTES)]) else {
+        return Err(Error::NotAResult { path: path.to_owned(), begins: beginning(&bytes) });
+    };
+    let text = decoded(&bytes);
+    let found = match tool {
+        Tool::Fio => fio::read(&text),
+        Tool::Diskspd => diskspd::read(&text),
+    };
+    found.map_err(|source| Error::Broken { path: path.to_owned(), source })
+}
+
+fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    File::open(path)?.take(most).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// As text: UTF-8, or the UTF-16 that a shell of Windows writes with `>`. What is no character
+/// becomes the sign for that: names of files may hold anything.
+fn decoded(bytes: &[u8]) -> String {
+    let utf16 = |unit: fn([u8; 2]) -> u16| {
+        let units = bytes[2..].as_chunks::<2>().0.iter().map(|pair| unit(*pair));
+        char::decode_utf16(units).map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER)).collect()
+    };
+    match bytes {
+        [0xff, 0xfe, ..] => utf16(u16::from_le_bytes),
+        [0xfe, 0xff, ..] => utf16(u16::from_be_bytes),
+        [0xef, 0xbb, 0xbf, rest @ ..] => String::from_utf8_lossy(rest).into_owned(),
+        _ => String::from_utf8_lossy(bytes).into_owned(),
+    }
+}
+
+/// The beginning of the first line that is not empty.
+fn beginning(bytes: &[u8]) -> String {
+    let text = decoded(&bytes[..bytes.len().min(400)]);
+    let line = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
+    line.chars().filter(|c| !c.is_control()).take(40).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const XML: &str = include_str!("../../tests/fixtures/diskspd/before.xml");
+
+    #[test]
+    fn a_result_is_known_by_what_is_in_it() {
+        assert_eq!(sniff(b"fio: a warning\n{\n  \"fio version\" : \"fio-3.33\","), Some(Tool::Fio));
+        assert_eq!(sniff(XML.as_bytes()), Some(Tool::Diskspd));
+        for other in ["", "{}", "<html>", "\0\0\0", "{\"json_format\": 1}", "read: IOPS=12"] {
+            assert_eq!(sniff(other.as_bytes()), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn what_a_shell_of_windows_writes_is_read() {
+        let little: Vec<u8> =
+            [0xff, 0xfe].into_iter().chain(XML.encode_utf16().flat_map(u16::to_le_bytes)).collect();
+        assert_eq!(sniff(&little), Some(Tool::Diskspd));
+        assert_eq!(decoded(&little), XML);
+        let marked = [&[0xef, 0xbb, 0xbf], XML.as_bytes()].concat();
+        assert_eq!(decoded(&marked), XML);
+        assert_eq!(decoded(&[0xff, 0xfe, 0x41]), "", "half a character is none");
+    }
+
+    #[test]
+    fn what_is_nobodys_result_says_what_was_expected() {
+        let dir = tempfile::tempdir().unwrap();
+        let error = |name: &str, text: &str| {
+            let path = dir.path().join(name);
+            fs::write(&path, text).unwrap();
+            let error = open(&path).unwrap_err().to_string();
+            error.replace(&dir.path().display().to_string(), "DIR")
+        };
+        insta::assert_snapshot!(error("a.json", "\n{\"json_format\": 1}"), @r#"DIR/a.json is no result of fio (--output-format=json or json+) or DiskSpd (-Rxml): it begins with `{"json_format": 1}`"#);
+        insta::assert_snapshot!(error("empty", ""), @"DIR/empty is no result of fio (--output-format=json or json+) or DiskSpd (-Rxml): it is empty");
+        insta::assert_snapshot!(error("b.xml", "<Results>\n<System>"), @"DIR/b.xml: line 2: it ends within <System>: the file was cut off; DiskSpd's results in XML are what diskspd -Rxml prints");
+        insta::assert_snapshot!(error("d.txt", "\nCommand Line: diskspd -b4K x\n\nInput parameters:\n\n\ttimespan:   1\n"), @"DIR/d.txt: this is DiskSpd's text output, which rounds and leaves out; run it again with -Rxml, and keep what it prints");
+        insta::assert_snapshot!(error("c.json", "{\"fio version\": \"fio-3.33\", \"jobs\": ["), @"DIR/c.json: line 1: the JSON that begins here is cut off: fio was ended before it was done");
+        let long = dir.path().join("long");
+        File::create(&long).unwrap().set_len(LONGEST_BYTES + 1).unwrap();
+        let long = open(&long).unwrap_err().to_string();
+        insta::assert_snapshot!(long.replace(&dir.path().display().to_string(), "DIR"), @"DIR/long is 268435457 bytes long; results of up to 268435456 bytes are read");
+        let missing = open(&dir.path().join("none")).unwrap_err().to_string();
+        insta::assert_snapshot!(missing.replace(&dir.path().display().to_string(), "DIR"), @"cannot read DIR/none: No such file or directory (os error 2)");
+    }
+}

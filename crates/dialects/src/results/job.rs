@@ -1,0 +1,41 @@
+//! What a result tells of the load it was made with.
+
+use std::path::Path;
+
+use iotax_record::JobRecord;
+use iotax_spec::{BlockSizes, FioOption, Job, Pattern};
+
+use super::sameness::bytes;
+
+/// The job as far as it is known. Nothing is driven by it: fields that say how are those of a
+/// plain job, and what the result does say is in `fio`, as it says it.
+pub(super) fn of(record: &JobRecord, options: &[(String, String)], file: &Path) -> Job {
+    let value = |name: &str| {
+        options.iter().rev().find(|(other, _)| other == name).map(|(_, value)| value.as_str())
+    };
+    let access = value("rw").or_else(|| value("readwrite")).unwrap_or_default();
+    let (reads, writes) = (record.read.ios, record.write.ios);
+    let read_percent = (reads * 100).checked_div(reads + writes).unwrap_or(100);
+    let block = value("bs").and_then(bytes).and_then(|bytes| u32::try_from(bytes).ok());
+    let plain = Job::new(record.name.clone());
+    Job {
+        threads: record.threads.max(1),
+        queue_depth: record.queue_depth.max(1),
+        read_percent: u8::try_from(read_percent).unwrap_or(100),
+        pattern: if access.starts_with("rand") { Pattern::Random } else { Pattern::Sequential },
+        block_sizes: block.map_or(plain.block_sizes.clone(), BlockSizes::Fixed),
+        size_bytes: value("size").and_then(bytes).unwrap_or(0),
+        direct: false,
+        fio: options.iter().map(|(name, value)| option(name, value, file)).collect(),
+        ..plain
+    }
+}
+
+fn option(name: &str, value: &str, file: &Path) -> FioOption {
+    FioOption {
+        name: name.to_owned(),
+        value: (!value.is_empty()).then(|| value.to_owned()),
+        place: file.display().to_string(),
+        beyond: None,
+    }
+}

@@ -1,0 +1,195 @@
+//! Whether results were made by the same job.
+
+use iotax_spec::Arm;
+
+use super::file::ResultFile;
+
+/// Options that make a load another one, with what fio takes if they are not given.
+const WATCHED: [(&str, &str); 19] = [
+    ("rw", "read"),
+    ("bs", "4096"),
+    ("bsrange", ""),
+    ("bssplit", ""),
+    ("iodepth", "1"),
+    ("numjobs", "1"),
+    ("ioengine", "psync"),
+    ("direct", "0"),
+    ("sync", "0"),
+    ("fsync", "0"),
+    ("size", ""),
+    ("runtime", ""),
+    ("rwmixread", "50"),
+    ("rwmixwrite", ""),
+    ("percentage_random", ""),
+    ("random_distribution", ""),
+    ("rate", ""),
+    ("rate_iops", ""),
+    ("thinktime", "0"),
+];
+
+/// Options that `DiskSpd` has no word for.
+const NOT_OF_DISKSPD: [&str; 3] = ["ioengine", "size", "rwmixread"];
+
+/// Where no name is common but each result has one job with I/O: gives those the name of the
+/// first, and says so.
+pub(super) fn one_name(reads: &mut [ResultFile]) -> Option<String> {
+    let lone = |read: &ResultFile| -> Option<usize> {
+        let mut busy = read
+            .result
+            .jobs
+            .iter()
+            .enumerate()
+            .filter(|(_, job)| job.read.ios + job.write.ios > 0)
+            .map(|(at, _)| at);
+        busy.next().filter(|_| busy.next().is_none())
+    };
+    let places: Vec<usize> = reads.iter().map(lone).collect::<Option<_>>()?;
+    let name = |at: usize| reads[at].result.jobs[places[at]].name.clone();
+    let first = name(0);
+    let other = (1..reads.len()).find(|at| name(*at) != first)?;
+    let note = format!(
+        "job {} of {} is taken for the same as {first} of {}: each result has one job",
+        name(other),
+        reads[other].file.display(),
+        reads[0].file.display()
+    );
+    for (read, at) in reads.iter_mut().zip(places) {
+        read.result.jobs[at].name.clone_from(&first);
+    }
+    Some(note)
+}
+
+/// One sentence for each job that was not the same in all results.
+pub(super) fn differences(arms: &[Arm], reads: &[ResultFile], names: &[String]) -> Vec<String> {
+    let mut found = Vec::new();
+    for name in names {
+        let made: Vec<Made> = reads.iter().filter_map(|read| made(read, name)).collect();
+        if let Some(silent) = made.iter().find(|made| made.options.is_empty()) {
+            let file = silent.read.file.display();
+            found.push(format!(
+                "{file} does not say with which options it was made, so whether the job was the \
+                 same cannot be told"
+            ));
+            continue;
+        }
+        let differing: Vec<String> = WATCHED
+            .iter()
+            .filter_map(|(option, usual)| differs(arms, &made, option, usual))
+            .collect();
+        if !differing.is_empty() {
+            let job = if names.len() > 1 { format!(" ({name})") } else { String::new() };
+            found.push(format!(
+                "the results were not made by the same job{job}: {}",
+                differing.join("; ")
+            ));
+        }
+    }
+    found.dedup();
+    found
+}
+
+/// A job of a result with its options.
+struct Made<'a> {
+    read: &'a ResultFile,
+    options: &'a [(String, String)],
+}
+
+fn made<'a>(read: &'a ResultFile, name: &str) -> Option<Made<'a>> {
+    let at = read.result.jobs.iter().position(|job| job.name == name)?;
+    let options = read.result.options.get(at).map_or(&[][..], Vec::as_slice);
+    Some(Made { read, options })
+}
+
+/// `bs 4k in before, 8k in after`, if it differs.
+fn differs(arms: &[Arm], made: &[Made<'_>], option: &str, usual: &str) -> Option<String> {
+    let diskspd = |made: &Made<'_>| made.read.result.tool.starts_with("DiskSpd");
+    if NOT_OF_DISKSPD.contains(&option) && made.iter().any(diskspd) {
+        return None;
+    }
+    let written = |made: &Made<'_>| {
+        made.options.iter().rev().find(|(name, _)| name == option).map(|(_, value)| value.clone())
+    };
+    let meant = |made: &Made<'_>| {
+        let text = written(made).unwrap_or_else(|| usual.to_owned());
+        amount(option, &text).map_or(text, |amount| amount.to_string())
+    };
+    let first = meant(made.first()?);
+    if made.iter().all(|made| meant(made) == first) {
+        return None;
+    }
+    let shown = |made: &Made<'_>| match (written(made), usual) {
+        (Some(value), _) => value,
+        (None, "") => "none".to_owned(),
+        (None, usual) => usual.to_owned(),
+    };
+    let of_arms: Vec<String> = (0..arms.len())
+        .filter_map(|arm| {
+            let mut values: Vec<String> = Vec::new();
+            for made in made.iter().filter(|made| made.read.arm == arm) {
+                if !values.contains(&shown(made)) {
+                    values.push(shown(made));
+                }
+            }
+            (!values.is_empty()).then(|| format!("{} in {}", values.join(" and "), arms[arm].name))
+        })
+        .collect();
+    Some(format!("{option} {}", of_arms.join(", ")))
+}
+
+/// What a size or a time comes to, so that `4k` is the same as `4096`; `None` for other text.
+fn amount(option: &str, text: &str) -> Option<u64> {
+    match option {
+        "bs" | "size" | "rate" => bytes(text),
+        "runtime" => seconds(text),
+        _ => None,
+    }
+}
+
+/// A size as fio reads it: powers of two, whatever follows the letter (`4k`, `4kb`, `4KiB`).
+pub(super) fn bytes(text: &str) -> Option<u64> {
+    let (number, unit) = split(text);
+    let factor: u64 = match unit.trim_end_matches('b').trim_end_matches('i') {
+        "" => 1,
+        "k" => 1 << 10,
+        "m" => 1 << 20,
+        "g" => 1 << 30,
+        "t" => 1 << 40,
+        _ => return None,
+    };
+    number.parse::<u64>().ok()?.checked_mul(factor)
+}
+
+/// Seconds as fio reads them.
+fn seconds(text: &str) -> Option<u64> {
+    let (number, unit) = split(text);
+    let factor: u64 = match unit.as_str() {
+        "" | "s" => 1,
+        "m" => 60,
+        "h" => 3_600,
+        "d" => 86_400,
+        _ => return None,
+    };
+    number.parse::<u64>().ok()?.checked_mul(factor)
+}
+
+/// Digits, and the rest in small letters.
+fn split(text: &str) -> (&str, String) {
+    let text = text.trim();
+    let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    (&text[..end], text[end..].to_lowercase())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_and_times_are_fios() {
+        assert_eq!(
+            ["4096", "4k", "4KB", "4kib", "1m"].map(bytes),
+            [4096, 4096, 4096, 4096, 1 << 20].map(Some)
+        );
+        assert_eq!(["4k,8k", "x", "", "99999999999999999999"].map(bytes), [None; 4]);
+        assert_eq!(["60", "60s", "1m", "1h"].map(seconds), [60, 60, 60, 3_600].map(Some));
+    }
+}

@@ -1,0 +1,92 @@
+use insta::assert_snapshot;
+use iotax_spec::Target;
+
+use super::*;
+
+fn fixture(name: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name)
+}
+
+fn arm(name: &str, files: &[&str]) -> Arm {
+    let files = files.iter().map(|file| fixture(file)).collect();
+    Arm::new(name, Target::Results(files))
+}
+
+fn try_read(arms: &[Arm]) -> Result<Results, String> {
+    let fixtures = fixture("").display().to_string();
+    read(arms.to_vec(), Stop::default(), Vec::new(), "0.0.0")
+        .map_err(|error| error.to_string().replace(&fixtures, ""))
+}
+
+fn notes(arms: &[Arm]) -> String {
+    let results = try_read(arms).unwrap();
+    let fixtures = fixture("").display().to_string();
+    results.experiment.spec.workload.notes.join("\n").replace(&fixtures, "")
+}
+
+const CLONES: &str = "fio/fio-3.33-clones.json";
+const CLONES_PLUS: &str = "fio/fio-3.33-clones-json-plus.json";
+const MIXED: &str = "fio/fio-3.33-json-plus.json";
+const TWO_JOBS: &str = "fio/fio-3.33-stonewall.json";
+
+#[test]
+fn files_become_trials_and_their_jobs_the_workload() {
+    let arms = [arm("before", &[CLONES]), arm("after", &[CLONES_PLUS])];
+    let Results { experiment, trials, end } = try_read(&arms).unwrap();
+    let spec = &experiment.spec;
+    assert_eq!((spec.workload.name.as_str(), spec.workload.primary.as_str()), ("clones", "clones"));
+    assert_eq!(spec.design, Design::Compare);
+    assert!(spec.is_of_results() && spec.workload.notes.is_empty(), "{:?}", spec.workload.notes);
+    assert_eq!(experiment.environment, Environment::default());
+    assert_eq!(experiment.sites[0].notes[0], "fio 3.33");
+    let clat = "mean latency is fio's clat, from submission to completion";
+    assert_eq!(experiment.sites[0].notes[1], clat);
+    assert_eq!((trials.len(), end.trials), (2, Some(2)));
+    let job = &spec.workload.jobs[0];
+    assert_eq!((job.threads, job.queue_depth, job.pattern), (3, 1, iotax_spec::Pattern::Random));
+    assert!(job.fio.iter().any(|o| o.name == "bs" && o.value.as_deref() == Some("4k")));
+    assert!(trials.iter().all(|trial| trial.load.as_ref().unwrap().jobs[0].read.ios == 300));
+    let slots: Vec<u32> = trials.iter().map(|trial| trial.slot).collect();
+    assert_eq!(slots, [0, 1]);
+}
+
+#[test]
+fn a_record_of_it_can_be_written_and_read() {
+    let dir = tempfile::tempdir().unwrap();
+    let results = try_read(&[arm("a", &["diskspd/before.xml"])]).unwrap();
+    let mut writer = iotax_record::Writer::create(dir.path(), &results.experiment).unwrap();
+    for trial in &results.trials {
+        writer.append(trial).unwrap();
+    }
+    writer.finish(&results.end).unwrap();
+    let reader = iotax_record::Reader::open(dir.path()).unwrap();
+    assert_eq!(reader.experiment, results.experiment);
+    let trials: Vec<Trial> = reader.trials().unwrap().collect::<Result<_, _>>().unwrap();
+    let p99 = |trials: &[Trial]| {
+        let summary = trials[0].load.as_ref().unwrap().jobs[0].read.summary.clone().unwrap();
+        summary.quantiles.iter().find(|(q, _)| (q - 0.99).abs() < 1e-9).map(|(_, ns)| *ns)
+    };
+    assert_eq!((p99(&trials), p99(&results.trials)), (Some(3_954_000), Some(3_954_000)));
+}
+
+#[test]
+fn another_load_is_named() {
+    let diskspd = |a: &str, b: &str| notes(&[arm("before", &[a]), arm("after", &[b])]);
+    assert_snapshot!(diskspd("diskspd/before.xml", "diskspd/after.xml"), @"");
+    assert_snapshot!(diskspd("diskspd/before.xml", "diskspd/without_latency.xml"), @"the results were not made by the same job: bs 4096 in before, 8192 in after");
+    assert_snapshot!(diskspd(CLONES, "diskspd/before.xml"), @"
+    job diskspd of diskspd/before.xml is taken for the same as clones of fio/fio-3.33-clones.json: each result has one job
+    the results were not made by the same job: iodepth 1 in before, 8 in after; numjobs 3 in before, 2 in after; direct 0 in before, 1 in after; sync 0 in before, 1 in after; runtime none in before, 10 in after
+    ");
+    assert_snapshot!(diskspd(TWO_JOBS, TWO_JOBS), @"");
+}
+
+#[test]
+fn what_cannot_be_compared_says_why() {
+    let error = |arms: &[Arm]| try_read(arms).unwrap_err();
+    assert_snapshot!(error(&[arm("a", &[MIXED, MIXED])]), @"arm a has fio/fio-3.33-json-plus.json twice; a result copied is not a second measurement: name it once");
+    assert_snapshot!(error(&[arm("a", &[CLONES]), arm("b", &[TWO_JOBS])]), @"no job is in all results: fio/fio-3.33-clones.json has clones, fio/fio-3.33-stonewall.json has first, second; compare results of the same job file, or give the jobs one name");
+    assert_snapshot!(error(&[Arm::new("a", Target::Path("/x".into()))]), @"arm a is /x, not a list of results; give results of fio or DiskSpd for all arms");
+    assert_snapshot!(error(&[arm("a", &["diskspd/README.md"])]), @"diskspd/README.md is no result of fio (--output-format=json or json+) or DiskSpd (-Rxml): it begins with `# Results of DiskSpd in XML`");
+    assert_snapshot!(error(&[arm("a", &["diskspd/interrupted.xml"])]), @"diskspd/interrupted.xml: it holds no measurement of DiskSpd: The test was interrupted before the measurements began. No results are displayed.");
+}

@@ -1,0 +1,46 @@
+//! What suites are made of.
+
+use crate::presets::scales::SECOND_NS;
+use crate::workload::{BlockSizes, Engine, Job, Pattern, Workload};
+
+/// A suite built in.
+pub(super) struct Suite {
+    pub name: &'static str,
+    pub about: &'static str,
+    pub source: &'static str,
+    pub phases: fn() -> Vec<Workload>,
+}
+
+/// A phase of one job: its name, `about`, ramp and time in seconds.
+pub(super) fn phase(name: &str, about: &str, job: Job, (ramp, time): (u64, u64)) -> Workload {
+    Workload {
+        name: name.into(),
+        about: about.into(),
+        ramp_ns: ramp * SECOND_NS,
+        time_ns: time * SECOND_NS,
+        primary: job.name.clone(),
+        jobs: vec![job],
+        index: None,
+        origin: None,
+        notes: Vec::new(),
+    }
+}
+
+/// Past the page cache, as deep as asked. fio's `libaio` of the sources is `io_uring` here.
+pub(super) fn direct(
+    name: &str,
+    pattern: Pattern,
+    read_percent: u8,
+    block: u32,
+    depth: u32,
+) -> Job {
+    Job {
+        engine: if depth == 1 { Engine::Psync } else { Engine::IoUring },
+        queue_depth: depth,
+        read_percent,
+        pattern,
+        block_sizes: BlockSizes::Fixed(block),
+        direct: true,
+        ..Job::new(name)
+    }
+}
