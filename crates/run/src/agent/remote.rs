@@ -55,6 +55,8 @@ pub struct Remote {
     generator_ns_per_io: f64,
     /// Arms whose files the agent of today has not laid out.
     missing: Vec<bool>,
+    /// An agent was lost, and what it made was not removed since.
+    leaves_something: bool,
 }
 
 impl Remote {
@@ -75,6 +77,7 @@ impl Remote {
             made_anew: Vec::new(),
             environment: Environment::default(),
             generator_ns_per_io: 0.0,
+            leaves_something: false,
         };
         remote.connect()?;
         remote.open_arms()?;
@@ -122,7 +125,10 @@ impl Remote {
     fn start_again(&mut self) -> Result<(), Error> {
         self.connect()?;
         match self.ask(&Command::Undo, None, &|_, _| ())? {
-            Reply::Undone { problems, .. } if problems.is_empty() => Ok(()),
+            Reply::Undone { problems, .. } if problems.is_empty() => {
+                self.leaves_something = false;
+                Ok(())
+            }
             Reply::Undone { problems, .. } => {
                 let why = format!("what it had made could not be removed: {}", problems.join("; "));
                 Err(self.lost(&why))
@@ -154,7 +160,8 @@ impl Remote {
     }
 
     fn lost(&mut self, why: &str) -> Error {
-        let end = self.connection.take().and_then(|connection| connection.kill());
+        self.leaves_something |= self.connection.is_some();
+        let end = self.connection.take().and_then(Connection::kill);
         let why = end.map_or_else(|| why.to_owned(), |end| format!("{why} ({end})"));
         AgentError::Lost { command: self.command.join(" "), why }.into()
     }
@@ -342,6 +349,10 @@ impl Connection {
 
 impl Drop for Remote {
     fn drop(&mut self) {
+        if self.leaves_something {
+            // Nobody can be told; `iotax undo` on that host does the same.
+            let _ = self.start_again();
+        }
         // Its input ends, and so it takes down what is up.
         if let Some(connection) = self.connection.take() {
             let _ = connection.end();

@@ -83,7 +83,7 @@ fn an_arm_that_does_not_come_up_is_a_failed_trial() {
 
 #[test]
 fn a_block_that_would_end_too_late_is_not_started() {
-    let limit = Duration::from_secs(60);
+    let limit = Duration::from_mins(1);
     let limited = |spent| {
         let bench = Bench::new(2, |stop| stop.max_time_ns = Some(60_000_000_000));
         Bench { spent, ..bench }.run(|_, trial| about(100.0, trial))

@@ -37,7 +37,7 @@ pub enum Turn {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Asked {
     Prepared(usize),
-    Trial(TrialRequest),
+    Trial(Box<TrialRequest>),
 }
 
 #[derive(Clone, Default)]
@@ -108,7 +108,7 @@ impl Runner for Scripted<'_> {
     }
 
     fn trial(&mut self, request: &TrialRequest) -> Result<Measured, Error> {
-        self.asked.borrow_mut().push(Asked::Trial(request.clone()));
+        self.asked.borrow_mut().push(Asked::Trial(Box::new(request.clone())));
         let turn = self.turn(request.arm);
         self.turns[request.arm] += 1;
         let drained_ns = if request.sustained_iops.is_some() { 2_000_000_000 } else { 0 };
@@ -125,14 +125,14 @@ impl Runner for Scripted<'_> {
     }
 
     fn together(&mut self, _: &[TrialRequest]) -> Result<Vec<Load>, Error> {
-        unimplemented!("the trial loop makes one trial at a time")
+        unreachable!("the trial loop makes one trial at a time")
     }
 }
 
 /// A load at a steady rate, one I/O after the other.
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-fn load(iops: f64, window_ns: u64) -> LoadRecord {
-    let ios = (iops * window_ns as f64 / 1e9) as u64;
+fn load(rate: f64, window_ns: u64) -> LoadRecord {
+    let ios = (rate * window_ns as f64 / 1e9) as u64;
     let mut service = LatencyHistogram::new();
     service.record_many(window_ns / ios.max(1), ios);
     let read = DirectionRecord { ios, bytes: ios * 4096, service, ..DirectionRecord::default() };
@@ -169,8 +169,8 @@ impl Bench {
     pub fn new(arms: usize, change: impl FnOnce(&mut Stop)) -> Self {
         let mut workload = Workload::preset("randread-4k").unwrap();
         (workload.ramp_ns, workload.time_ns) = (1_000_000_000, 10_000_000_000);
-        workload.jobs[0].name = "read".to_owned();
-        workload.primary = "read".to_owned();
+        "read".clone_into(&mut workload.jobs[0].name);
+        "read".clone_into(&mut workload.primary);
         let arm = |number| Arm::new(format!("arm {number}"), Target::Path("/".into()));
         let arms = (0..arms).map(arm).collect();
         let mut stop = Stop { mode: StopMode::Quick, max_blocks: 12, ..Stop::default() };

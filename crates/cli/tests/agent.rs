@@ -1,0 +1,108 @@
+//! Trials performed by agents: as in this process, and what becomes of a run whose agent is lost.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod support;
+
+use std::process::{Child, Command, Stdio};
+
+use serde_json::Value;
+
+use support::{Desk, wait_for};
+
+fn agent() -> String {
+    format!("{} agent", assert_cmd::cargo::cargo_bin!("iotax").display())
+}
+
+/// The trials on disk.
+fn trials(desk: &Desk, record: &str) -> Vec<Value> {
+    let text = std::fs::read_to_string(desk.path().join(record).join("trials.jsonl"));
+    let text = text.unwrap_or_default();
+    text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
+}
+
+/// The agents that a run has started.
+fn agents_of(run: &Child) -> Vec<String> {
+    let children = format!("/proc/{0}/task/{0}/children", run.id());
+    let children = std::fs::read_to_string(children).unwrap_or_default();
+    children.split_whitespace().map(str::to_owned).collect()
+}
+
+#[test]
+fn an_arm_behind_an_agent_is_measured_like_one_in_this_process() {
+    let desk = Desk::new();
+    let load = ["--set", "size=4M", "--time", "300ms", "--ramp", "0", "--max-blocks", "3"];
+    let behind = format!("there={}", agent());
+    let arms = ["here=.", "there=.", "--agent", &behind, "--no-depth-check", "--out", "out"];
+    let said = desk.run(&[&["compare", "-w", "randread-4k", "-q"], &arms[..], &load[..]].concat());
+    assert_eq!(said.code, 0, "{said}");
+    let trials = trials(&desk, "out");
+    assert_eq!(trials.len(), 6, "{said}");
+    for trial in &trials {
+        assert_eq!(trial["outcome"], "completed", "{trial}");
+        assert!(trial["load"]["jobs"][0]["read"]["ios"].as_u64().unwrap() > 0, "{trial}");
+        assert!(!trial["statistics"]["at_ns"].as_array().unwrap().is_empty(), "{trial}");
+    }
+    assert_eq!(desk.names(), ["out"]);
+    assert!(desk.journals().is_empty());
+}
+
+#[test]
+fn a_killed_agent_is_a_failed_trial_and_the_run_goes_on() {
+    let desk = Desk::new();
+    let agent = agent();
+    let mut command =
+        desk.command(&["run", "randread-4k", ".", "--agent", &agent, "-n", "8", "-q"]);
+    command.args(["--set", "size=4M", "--time", "500ms", "--ramp", "0", "--out", "out"]);
+    let mut run = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    // Three are killed; never two in a row, for then the arm might be given up.
+    for kill in 0..3 {
+        wait_for("a trial that is done", || {
+            let trials = trials(&desk, "out");
+            let done = trials.iter().filter(|trial| trial["outcome"] == "completed").count();
+            done > kill || run.try_wait().unwrap().is_some()
+        });
+        let agents = agents_of(&run);
+        assert_eq!(agents.len(), 1, "{agents:?}");
+        Command::new("kill").args(["-9", &agents[0]]).status().unwrap();
+        wait_for("the trial to fail", || {
+            let trials = trials(&desk, "out");
+            let failed = trials.iter().filter(|trial| trial["outcome"]["failed"].is_object());
+            failed.count() > kill || run.try_wait().unwrap().is_some()
+        });
+    }
+    assert!(run.wait().unwrap().success());
+    let trials = trials(&desk, "out");
+    let errors: Vec<String> = trials
+        .iter()
+        .filter_map(|trial| trial["outcome"]["failed"]["error"].as_str())
+        .map(|error| error.replace(&agent, "iotax agent"))
+        .collect();
+    assert_eq!((trials.len(), errors.len()), (8, 3), "{errors:?}");
+    for error in errors {
+        assert!(error.starts_with("the agent `iotax agent` was lost: "), "{error}");
+        assert!(error.contains("signal: 9"), "{error}");
+    }
+    assert_eq!(desk.names(), ["out"], "nothing is left of the agents");
+    assert!(desk.journals().is_empty());
+}
+
+#[test]
+fn an_agent_that_is_none_is_said_to_be_none() {
+    let desk = Desk::new();
+    let run = |agent: &str| {
+        desk.run(&["run", "randread-4k", ".", "--agent", agent, "--out", "out"]).to_string()
+    };
+    insta::assert_snapshot!(run("/no/such/program"), @"
+    error: cannot start the agent `/no/such/program`: No such file or directory (os error 2)
+    [exit 3]
+    ");
+    insta::assert_snapshot!(run("true"), @"
+    error: the agent `true` was lost: it ended (exit status: 0)
+    [exit 3]
+    ");
+    insta::assert_snapshot!(run("'unfinished"), @"
+    error: --agent 'unfinished: this is no command; write one as in a shell, as in --agent 'ssh HOST iotax agent'
+    [exit 2]
+    ");
+    assert_eq!(desk.names(), Vec::<String>::new());
+}
