@@ -25,6 +25,8 @@ const POLL_INTERVAL: Duration = Duration::from_millis(50);
 /// How long an agent may take to end by itself.
 const LAST_WAIT: Duration = Duration::from_secs(30);
 
+const ENDED: &str = "it ended";
+
 /// What a host behind an agent is given.
 pub struct RemoteOptions {
     /// The agent's program and its arguments, such as `ssh host iotax agent`.
@@ -287,7 +289,7 @@ impl Connection {
         (stop, live): (&AtomicBool, &Live),
         progress: &Progress<'_>,
     ) -> Result<Reply, String> {
-        send(&mut self.input, command).map_err(|error| error.to_string())?;
+        self.send(command)?;
         let asked = Instant::now();
         let (mut heard, mut is_told_to_stop) = (asked, false);
         loop {
@@ -303,11 +305,11 @@ impl Connection {
                     heard = Instant::now();
                 }
                 Ok(reply) => return reply.map_err(|error| error.to_string()),
-                Err(RecvTimeoutError::Disconnected) => return Err("it ended".to_owned()),
+                Err(RecvTimeoutError::Disconnected) => return Err(ENDED.to_owned()),
                 Err(RecvTimeoutError::Timeout) => {}
             }
             if stop.load(Ordering::Relaxed) && !is_told_to_stop {
-                send(&mut self.input, &Command::Stop).map_err(|error| error.to_string())?;
+                self.send(&Command::Stop)?;
                 is_told_to_stop = true;
             }
             if heard.elapsed() > SILENCE {
@@ -318,6 +320,13 @@ impl Connection {
                 return Err(format!("it did not come back within {limit:.0?}"));
             }
         }
+    }
+
+    fn send(&mut self, command: &Command) -> Result<(), String> {
+        send(&mut self.input, command).map_err(|error| match error.kind() {
+            io::ErrorKind::BrokenPipe => ENDED.to_owned(),
+            _ => error.to_string(),
+        })
     }
 
     /// Ends it; says how it ended.
