@@ -1,7 +1,7 @@
 //! Where trials run: the seam between the trial loop and the machines that it measures.
 //!
 //! What goes over it is owned and serialisable, so that the other side may be this process
-//! ([`crate::Local`]), an agent on another host ([`crate::Remote`]), or a script in virtual time.
+//! ([`crate::Local`]), an agent on another host ([`crate::agent::Remote`]), or a script in virtual time.
 
 use iotax_load::Progress;
 use iotax_record::{LoadRecord, Site, Statistics};

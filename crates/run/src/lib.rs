@@ -2,7 +2,7 @@
 //!
 //! There is one trial loop in iotax, this one. It owns no statistic and formats nothing: what it
 //! sees goes to disk trial by trial, and to an [`Observer`]. Where trials run is behind the seam
-//! [`Host`]: in this process ([`Local`]), or in an agent that may be on another machine ([`Remote`]).
+//! [`Host`]: in this process ([`Local`]), or in an agent that may be on another machine ([`agent::Remote`]).
 #![forbid(unsafe_code)]
 
 pub mod agent;
