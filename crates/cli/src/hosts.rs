@@ -6,28 +6,19 @@ use std::sync::atomic::AtomicBool;
 
 use anyhow::Result;
 use iotax_load::Live;
-use iotax_record::Environment;
-use iotax_rig::{Options, Progress, Rig};
+use iotax_rig::{Options, Progress};
 use iotax_run::agent::{Remote, RemoteOptions};
-use iotax_run::{Drivers, Host, Hosts, Local};
+use iotax_run::{Facts, Host, Hosts, Local};
 use iotax_spec::{Arm, Spec};
 
 use crate::args::LoadArgs;
 use crate::exit::Usage;
 
-/// What is known of the host of the first arm.
-#[derive(Default)]
-pub struct Facts {
-    pub environment: Environment,
-    /// CPU time the load generator itself needs per I/O there, in nanoseconds.
-    pub generator_ns_per_io: f64,
-}
-
 /// What serves some of the arms: this process, or the agent of this command.
 type Server = Option<Vec<String>>;
 
 /// Looks at the targets of all arms, and makes what they need. `flags`: one that ends it, and the
-/// counters of what is done.
+/// counters of what is done. What is known is of the host of the first arm.
 pub fn open(
     spec: &Spec,
     load: &LoadArgs,
@@ -48,7 +39,10 @@ pub fn open(
         let theirs = arms.iter().map(|arm| spec.arms[*arm].clone()).collect();
         let theirs = Spec { arms: theirs, ..spec.clone() };
         let (host, facts): (Box<dyn Host>, _) = match server {
-            None => local(&theirs, (&load.dir, &load.destroy), flags, progress)?,
+            None => {
+                let given = (load.dir.as_path(), load.destroy.as_slice());
+                (Box::new(local(&theirs, given, flags, progress)?), Facts::here())
+            }
             Some(command) => remote(theirs, load, flags, command)?,
         };
         first.get_or_insert(facts);
@@ -57,34 +51,17 @@ pub fn open(
     Ok((Hosts::new(hosts), first.unwrap_or_default()))
 }
 
-type Opened = (Box<dyn Host>, Facts);
-
 /// This process; `work_dir` and `destroy` as in [`Options`].
 pub fn local(
     spec: &Spec,
     (work_dir, destroy): (&Path, &[PathBuf]),
     (stop, live): (&Arc<AtomicBool>, &Arc<Live>),
     progress: &mut dyn FnMut(&Progress<'_>),
-) -> Result<Opened> {
-    let drivers = Drivers::find(spec)?;
-    let mut rig = Rig::open(
-        spec,
-        Options {
-            work_dir,
-            state_dir: iotax_rig::state_dir(),
-            progress,
-            stop,
-            destroy,
-            program: &std::env::current_exe()?,
-        },
-    )?;
-    rig.heed(Arc::clone(stop));
-    let local = Local { rig, drivers, stop: Arc::clone(stop), live: Arc::clone(live) };
-    let facts = Facts {
-        environment: iotax_inspect::environment(),
-        generator_ns_per_io: iotax_load::calibrate(),
-    };
-    Ok((Box::new(local), facts))
+) -> Result<Local> {
+    let program = std::env::current_exe()?;
+    let state_dir = iotax_rig::state_dir();
+    let options = Options { work_dir, state_dir, progress, stop, destroy, program: &program };
+    Ok(Local::open(spec, options, stop, live)?)
 }
 
 fn remote(
@@ -92,7 +69,7 @@ fn remote(
     load: &LoadArgs,
     (stop, live): (&Arc<AtomicBool>, &Arc<Live>),
     command: &[String],
-) -> Result<Opened> {
+) -> Result<(Box<dyn Host>, Facts)> {
     let remote = Remote::open(RemoteOptions {
         command: command.to_vec(),
         spec,
@@ -101,10 +78,7 @@ fn remote(
         stop: Arc::clone(stop),
         live: Arc::clone(live),
     })?;
-    let facts = Facts {
-        environment: remote.environment().clone(),
-        generator_ns_per_io: remote.generator_ns_per_io(),
-    };
+    let facts = remote.facts().clone();
     Ok((Box::new(remote), facts))
 }
 

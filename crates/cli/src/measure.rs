@@ -10,7 +10,7 @@ use iotax_load::Live;
 use iotax_plan::Plan;
 use iotax_record::{Experiment, FORMAT, Writer};
 use iotax_rig::Progress as Preparing;
-use iotax_run::{Arms as _, Hosts, Monotonic, Runner as _, Setup};
+use iotax_run::{Arms as _, Facts, Hosts, Monotonic, Runner as _, Setup};
 use iotax_spec::{Spec, Workload};
 use jiff::Timestamp;
 
@@ -18,7 +18,7 @@ use crate::args::{DocumentedArgs, LoadArgs, OutputArgs};
 use crate::destination::Destination;
 use crate::exit::{Exit, Usage};
 use crate::follow_up::SideRunContext;
-use crate::hosts::{self, Facts};
+use crate::hosts;
 use crate::iostat::{self, Shown};
 use crate::progress::ProgressLine;
 use crate::{hung, instance, output, same_storage, seen, signals};
@@ -37,7 +37,10 @@ pub fn measure(
     let destination = Destination::new(name, args.out.as_deref());
     // Before the files of the arms are laid out, which may take minutes.
     destination.refuse_unusable()?;
-    same_storage::warn_in_comparison(&spec.arms);
+    let is_here = load.agent.is_empty();
+    if is_here {
+        same_storage::warn_in_comparison(&spec.arms);
+    }
     say_unheeded(&spec);
 
     let live = Arc::new(Live::default());
@@ -55,6 +58,12 @@ pub fn measure(
     let mut writer = Writer::create(&dir, &experiment)?;
     let mut phases = Phases::new(&experiment);
     progress.clear();
+    if !is_here && !args.quiet {
+        eprintln!(
+            "note: what lies under targets that an agent measures is not looked at; run \
+             `iotax doctor` on its host"
+        );
+    }
     let begun = Instant::now();
     let beside = SideRunContext {
         dir: &dir,
@@ -150,11 +159,10 @@ fn prepare(
 fn head(
     mut spec: Spec,
     host: &Hosts,
-    facts: Facts,
+    Facts { environment, generator_ns_per_io }: Facts,
     load: &LoadArgs,
     documented: Option<&DocumentedArgs>,
 ) -> Experiment {
-    let Facts { environment, generator_ns_per_io } = facts;
     // What this process can look at is not what agents measure.
     let is_here = load.agent.is_empty();
     let targets = spec.arms.iter().map(|arm| &arm.target);

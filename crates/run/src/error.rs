@@ -16,16 +16,13 @@ pub enum Error {
     /// An agent did not do what was asked.
     #[error(transparent)]
     Agent(#[from] AgentError),
-    /// Loads that belong together would be driven by different hosts.
-    #[error("loads at the same time on several hosts are not supported; name targets of one host")]
-    ApartFromEachOther,
 }
 
 impl Error {
     /// Whether the user stopped it.
     pub fn is_interrupted(&self) -> bool {
         match self {
-            Self::Record(_) | Self::ApartFromEachOther => false,
+            Self::Record(_) => false,
             Self::Rig(error) => error.is_interrupted(),
             Self::Load(error) => error.is_interrupted(),
             Self::Agent(error) => error.is_interrupted(),
@@ -38,7 +35,6 @@ impl Error {
             Self::Record(error) => error.is_usage(),
             Self::Rig(error) => error.is_usage(),
             Self::Load(_) => false,
-            Self::ApartFromEachOther => true,
             Self::Agent(error) => error.is_usage(),
         }
     }

@@ -4,7 +4,7 @@
 //! ([`crate::Local`]), an agent on another host ([`crate::agent::Remote`]), or a script in virtual time.
 
 use iotax_load::Progress;
-use iotax_record::{LoadRecord, Site, Statistics};
+use iotax_record::{Environment, LoadRecord, Site, Statistics};
 use iotax_spec::{Driver, Workload};
 use serde::{Deserialize, Serialize};
 
@@ -51,13 +51,6 @@ pub trait Runner {
     /// # Errors
     /// If there was none: a load that fails is part of what was measured.
     fn trial(&mut self, request: &TrialRequest) -> Result<Measured, Error>;
-
-    /// Performs several at the same time, on arms that may be up side by side, without draining or
-    /// sampling.
-    ///
-    /// # Errors
-    /// If there was none.
-    fn together(&mut self, requests: &[TrialRequest]) -> Result<Vec<Load>, Error>;
 }
 
 /// Where an experiment is run: a machine, or several that pass for one.
@@ -65,8 +58,27 @@ pub trait Host: Arms + Runner {}
 
 impl<T: Arms + Runner> Host for T {}
 
+/// What is known of a host.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct Facts {
+    /// The machine.
+    pub environment: Environment,
+    /// CPU time the load generator itself needs per I/O there, in nanoseconds.
+    pub generator_ns_per_io: f64,
+}
+
+impl Facts {
+    /// Looks at this machine, and measures the load generator on it.
+    pub fn here() -> Self {
+        Self {
+            environment: iotax_inspect::environment(),
+            generator_ns_per_io: iotax_load::calibrate(),
+        }
+    }
+}
+
 /// The files that workloads need on an arm.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Files {
     /// As they were left.
     AreThere,

@@ -5,7 +5,7 @@ use iotax_record::Site;
 use iotax_spec::{Driver, Workload};
 
 use crate::error::Error;
-use crate::host::{Arms, Files, Host, Load, Measured, Runner, TrialRequest};
+use crate::host::{Arms, Files, Host, Measured, Runner, TrialRequest};
 
 /// Hosts, and which of them has which arm.
 pub struct Hosts {
@@ -71,18 +71,5 @@ impl Runner for Hosts {
     fn trial(&mut self, request: &TrialRequest) -> Result<Measured, Error> {
         let (host, arm) = self.of(request.arm);
         host.trial(&TrialRequest { arm, ..request.clone() })
-    }
-
-    fn together(&mut self, requests: &[TrialRequest]) -> Result<Vec<Load>, Error> {
-        let there = |request: &TrialRequest| self.arms[request.arm];
-        let Some((host, _)) = requests.first().map(there) else { return Ok(Vec::new()) };
-        if requests.iter().any(|request| there(request).0 != host) {
-            return Err(Error::ApartFromEachOther);
-        }
-        let requests: Vec<_> = requests
-            .iter()
-            .map(|request| TrialRequest { arm: there(request).1, ..request.clone() })
-            .collect();
-        self.hosts[host].together(&requests)
     }
 }

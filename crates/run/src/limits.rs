@@ -11,7 +11,8 @@ use iotax_record::{End, Environment, LimitsHead, LimitsWriter, ProbeLoad, ProbeR
 use iotax_spec::{Driver, Limits, Probe};
 
 use crate::error::Error;
-use crate::host::{Host, Load, Task, TrialRequest};
+use crate::host::{Load, Task, TrialRequest};
+use crate::local::Local;
 use crate::nanos::nanos;
 
 /// How often a pause looks whether the user has had enough.
@@ -24,7 +25,7 @@ pub struct Search<'a> {
     /// The machine.
     pub environment: &'a Environment,
     /// Where the targets are, prepared.
-    pub host: &'a mut dyn Host,
+    pub host: &'a mut Local,
     /// Set by someone else to end the search early.
     pub stop: &'a AtomicBool,
     /// Called before each probe and pause with what it is for and how long it takes.

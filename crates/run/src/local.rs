@@ -9,8 +9,8 @@ use std::time::Instant;
 
 use iotax_load::{Filler, Live, LoadDriver, Progress, Request, Target};
 use iotax_record::Site;
-use iotax_rig::{Place, Rig};
-use iotax_spec::{Driver, Workload};
+use iotax_rig::{Options, Place, Rig};
+use iotax_spec::{Driver, Spec, Workload};
 
 use crate::drivers::Drivers;
 use crate::error::Error;
@@ -29,14 +29,79 @@ const DRAINED: f64 = 1.05;
 /// This machine: its rig, and what drives the load.
 #[derive(Debug)]
 pub struct Local {
-    /// The arms.
-    pub rig: Rig,
-    /// What drives their load.
-    pub drivers: Drivers,
-    /// Set by someone else to end whatever is under way.
-    pub stop: Arc<AtomicBool>,
-    /// Counts what is done, for whoever wants to show it.
-    pub live: Arc<Live>,
+    rig: Rig,
+    drivers: Drivers,
+    stop: Arc<AtomicBool>,
+    live: Arc<Live>,
+}
+
+impl Local {
+    /// Looks at the targets of the arms of `spec`, and makes what they need. `stop` is set by someone
+    /// else to end whatever is under way; `live` counts what is done, for whoever wants to show it.
+    ///
+    /// # Errors
+    /// As [`Rig::open`], and [`Drivers::find`].
+    pub fn open(
+        spec: &Spec,
+        options: Options<'_>,
+        stop: &Arc<AtomicBool>,
+        live: &Arc<Live>,
+    ) -> Result<Self, Error> {
+        Self::with_drivers(spec, options, stop, live, Drivers::find(spec)?)
+    }
+
+    /// The same with these drivers.
+    ///
+    /// # Errors
+    /// As [`Rig::open`].
+    pub fn with_drivers(
+        spec: &Spec,
+        options: Options<'_>,
+        stop: &Arc<AtomicBool>,
+        live: &Arc<Live>,
+        drivers: Drivers,
+    ) -> Result<Self, Error> {
+        let mut rig = Rig::open(spec, options)?;
+        rig.heed(Arc::clone(stop));
+        Ok(Self { rig, drivers, stop: Arc::clone(stop), live: Arc::clone(live) })
+    }
+
+    /// Performs several trials at the same time, on arms that may be up side by side, without
+    /// draining or sampling.
+    ///
+    /// # Errors
+    /// If an arm could not be brought up: a load that fails is one of what is returned.
+    pub fn together(&mut self, requests: &[TrialRequest]) -> Result<Vec<Load>, Error> {
+        let Self { rig, drivers, stop, .. } = self;
+        let arms: Vec<usize> = requests.iter().map(|request| request.arm).collect();
+        let targets = rig.side_by_side(&arms)?.into_iter().map(target);
+        let one = |(request, target): (&TrialRequest, Target<'_>)| {
+            let (Task::Run(workload) | Task::Fill(workload)) = &request.task;
+            let load = asked(request, workload, target, stop);
+            let driver = drivers.of(request.driver).map_err(|error| error.to_string())?;
+            driver.run(&load).map_err(|error| error.to_string())
+        };
+        let mut loads = requests.iter().zip(targets);
+        if requests.len() == 1 {
+            return Ok(loads.next().map(one).into_iter().collect());
+        }
+        Ok(thread::scope(|scope| {
+            let one = &one;
+            let start = |(place, load)| {
+                let thread = thread::Builder::new().name(format!("together-{place}"));
+                thread.spawn_scoped(scope, move || one(load))
+            };
+            let started: Vec<_> = loads.enumerate().map(start).collect();
+            started
+                .into_iter()
+                .map(|thread| match thread.map(thread::ScopedJoinHandle::join) {
+                    Ok(Ok(load)) => load,
+                    Ok(Err(panic)) => std::panic::resume_unwind(panic),
+                    Err(error) => Err(format!("no thread for its load: {error}")),
+                })
+                .collect()
+        }))
+    }
 }
 
 impl Arms for Local {
@@ -97,38 +162,6 @@ impl Runner for Local {
         let (load, statistics) = sampling::measured(driver, load, live, device.as_deref());
         let load = load.map_err(|error| error.to_string());
         Ok(Measured { drained_ns, load, statistics: Some(statistics) })
-    }
-
-    fn together(&mut self, requests: &[TrialRequest]) -> Result<Vec<Load>, Error> {
-        let Self { rig, drivers, stop, .. } = self;
-        let arms: Vec<usize> = requests.iter().map(|request| request.arm).collect();
-        let targets = rig.side_by_side(&arms)?.into_iter().map(target);
-        let one = |(request, target): (&TrialRequest, Target<'_>)| {
-            let (Task::Run(workload) | Task::Fill(workload)) = &request.task;
-            let load = asked(request, workload, target, stop);
-            let driver = drivers.of(request.driver).map_err(|error| error.to_string())?;
-            driver.run(&load).map_err(|error| error.to_string())
-        };
-        let mut loads = requests.iter().zip(targets);
-        if requests.len() == 1 {
-            return Ok(loads.next().map(one).into_iter().collect());
-        }
-        Ok(thread::scope(|scope| {
-            let one = &one;
-            let start = |(place, load)| {
-                let thread = thread::Builder::new().name(format!("together-{place}"));
-                thread.spawn_scoped(scope, move || one(load))
-            };
-            let started: Vec<_> = loads.enumerate().map(start).collect();
-            started
-                .into_iter()
-                .map(|thread| match thread.map(thread::ScopedJoinHandle::join) {
-                    Ok(Ok(load)) => load,
-                    Ok(Err(panic)) => std::panic::resume_unwind(panic),
-                    Err(error) => Err(format!("no thread for its load: {error}")),
-                })
-                .collect()
-        }))
     }
 }
 

@@ -12,7 +12,7 @@ use iotax_analyze::{Phases, Sustained};
 use iotax_load::{Error, Fio};
 use iotax_plan::Plan;
 use iotax_record::{Environment, Experiment, FORMAT, Outcome, Reader, Writer};
-use iotax_rig::{Options, Rig};
+use iotax_rig::Options;
 use iotax_run::{Arms as _, Drivers, Event, Local, Monotonic, Observer, Runner as _, Setup};
 use iotax_spec::{Arm, Driver, Spec, Stop, Target, Workload};
 
@@ -60,20 +60,16 @@ fn spec(target: &Path) -> Spec {
 fn outcomes(root: &Path, fio: Fio) -> Vec<Outcome> {
     let spec = spec(root);
     let never = Arc::new(AtomicBool::new(false));
-    let rig = Rig::open(
-        &spec,
-        Options {
-            work_dir: root,
-            state_dir: Some(root.join("state")),
-            progress: &mut |_| (),
-            stop: &never,
-            destroy: &[],
-            program: Path::new("iotax"),
-        },
-    )
-    .unwrap();
-    let drivers = Drivers::from(fio);
-    let mut host = Local { rig, drivers, stop: Arc::clone(&never), live: Arc::default() };
+    let options = Options {
+        work_dir: root,
+        state_dir: Some(root.join("state")),
+        progress: &mut |_| (),
+        stop: &never,
+        destroy: &[],
+        program: Path::new("iotax"),
+    };
+    let (drivers, live) = (Drivers::from(fio), Arc::default());
+    let mut host = Local::with_drivers(&spec, options, &never, &live, drivers).unwrap();
     host.prepare(0, Driver::Fio, &[&spec.workload], &|_, _| ()).unwrap();
     let plan = Plan::new(&spec);
     let experiment = Experiment {

@@ -9,7 +9,7 @@ use iotax_analyze::caps::{self, Caps};
 use iotax_record::{End, LIMITS_FORMAT, LimitsHead, LimitsReader, LimitsWriter, Location};
 use iotax_report::{self as report, Search};
 use iotax_rig::Progress as Preparing;
-use iotax_run::Host;
+use iotax_run::{Arms as _, Host};
 use iotax_spec::units::{parse_bytes, parse_duration};
 use iotax_spec::{BurstWatch, Driver, Limits, LimitsTarget, parse_arms};
 use jiff::Timestamp;
@@ -37,12 +37,12 @@ pub fn limits(args: &LimitsArgs) -> Result<Exit> {
     let mut making = |_: &Preparing<'_>| line.say("making what the targets need");
     let given = (args.dir.as_path(), args.destroy.as_slice());
     let flags = (&stop, &Arc::default());
-    let (mut host, facts) = hosts::local(&limits.spec(), given, flags, &mut making)?;
+    let mut host = hosts::local(&limits.spec(), given, flags, &mut making)?;
+    let environment = iotax_inspect::environment();
     refuse_small(&limits)?;
-    lay_out(&limits, &mut *host, &line)?;
+    lay_out(&limits, &mut host, &line)?;
     let targets = limits.targets.iter().map(|target| &target.arm.target);
     let instance = instance::complete(&mut limits.cloud, &args.documented, targets, &args.dir);
-    let environment = facts.environment;
     let head = LimitsHead {
         format: LIMITS_FORMAT,
         iotax_version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -63,7 +63,7 @@ pub fn limits(args: &LimitsArgs) -> Result<Exit> {
     let search = iotax_run::Search {
         limits: &head.limits,
         environment: &head.environment,
-        host: &mut *host,
+        host: &mut host,
         stop: &stop,
         progress: &mut |what, takes| line.step(what, takes),
     };
@@ -71,7 +71,7 @@ pub fn limits(args: &LimitsArgs) -> Result<Exit> {
     drop(watch);
     line.clear();
     show(&dir, (&head, &caps, Some(&end)), args.output.format, args.output.color)?;
-    host.down()?;
+    Box::new(host).down()?;
     Ok(match end {
         End { interrupted: true, .. } => Exit::Interrupted,
         End { gave_up: true, .. } => Exit::Failed,

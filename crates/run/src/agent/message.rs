@@ -2,12 +2,12 @@
 
 use std::path::PathBuf;
 
-use iotax_record::{Environment, Site};
+use iotax_record::Site;
 use iotax_spec::{Driver, Spec, Workload};
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
-use crate::host::{Files, Load, Measured, TrialRequest};
+use crate::host::{Facts, Measured, TrialRequest};
 
 /// Version of what is said here; it changes with every change of these types or of those in them.
 pub(crate) const PROTOCOL: u32 = 1;
@@ -28,8 +28,6 @@ pub(crate) enum Command {
     Prepare { arm: usize, driver: Driver, workloads: Vec<Workload> },
     /// Perform a trial.
     Trial(Box<TrialRequest>),
-    /// Perform several at the same time.
-    Together(Vec<TrialRequest>),
     /// Take all arms down.
     Down,
     /// Break off what is under way; it is answered all the same.
@@ -57,25 +55,23 @@ pub(crate) enum Reply {
     Alive { ios: u64, bytes: u64 },
     /// How far the laying out of files is, in bytes.
     LayingOut { done: u64, total: u64 },
-    /// What was removed.
-    Undone { removed: Vec<String>, problems: Vec<String> },
+    /// What could not be removed.
+    Undone { problems: Vec<String> },
     /// The arms are known.
     Opened {
         /// One per arm.
         sites: Vec<Site>,
         /// Of each arm, whether it is made anew for its turns.
         made_anew: Vec<bool>,
-        environment: Box<Environment>,
-        generator_ns_per_io: f64,
+        /// Of the host.
+        facts: Box<Facts>,
     },
     /// The arm is up.
-    Up { files: Files, site: Box<Site> },
+    Up { site: Box<Site> },
     /// The files are there.
     Prepared,
     /// What came of a trial.
     Measured(Box<Measured>),
-    /// What came of several.
-    Loads(Vec<Load>),
     /// All arms are down.
     Down,
     /// It could not be done.

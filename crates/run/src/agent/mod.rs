@@ -58,6 +58,18 @@ pub enum AgentError {
         /// Why.
         why: String,
     },
+    /// Something of a lost agent's is still there.
+    #[error(
+        "what a lost agent had made on the host of `{command}` could not be removed; `iotax undo` \
+         there tries it again:\n{}",
+        problems.join("\n")
+    )]
+    Left {
+        /// As it was asked for.
+        command: String,
+        /// What, and why.
+        problems: Vec<String>,
+    },
     /// It could not do what was asked.
     #[error("{error}")]
     Failed {

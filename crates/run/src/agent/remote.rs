@@ -1,23 +1,24 @@
 //! The side of an agent that asks.
 
 use std::io;
+use std::os::unix::process::CommandExt as _;
+use std::path::PathBuf;
 use std::process::{Child, ChildStdin, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
-use std::{os::unix::process::CommandExt as _, path::PathBuf};
 
 use iotax_load::{Live, Progress};
-use iotax_record::{Environment, Site};
+use iotax_record::Site;
 use iotax_spec::{Driver, Spec, Workload};
 
 use super::frame::{receive, send};
 use super::message::{Command, Open, PROTOCOL, Reply};
 use super::{AgentError, GRACE, SILENCE};
 use crate::error::Error;
-use crate::host::{Arms, Files, Load, Measured, Runner, TrialRequest};
+use crate::host::{Arms, Facts, Files, Measured, Runner, TrialRequest};
 use crate::local::LONGEST_LOOKS_NS;
 
 /// How often it is looked whether the user has had enough.
@@ -53,8 +54,7 @@ pub struct Remote {
     connection: Option<Connection>,
     sites: Vec<Site>,
     made_anew: Vec<bool>,
-    environment: Environment,
-    generator_ns_per_io: f64,
+    facts: Facts,
     /// Arms whose files the agent of today has not laid out.
     missing: Vec<bool>,
     /// An agent was lost, and what it made was not removed since.
@@ -77,8 +77,7 @@ impl Remote {
             connection: None,
             sites: Vec::new(),
             made_anew: Vec::new(),
-            environment: Environment::default(),
-            generator_ns_per_io: 0.0,
+            facts: Facts::default(),
             leaves_something: false,
         };
         remote.connect()?;
@@ -86,14 +85,9 @@ impl Remote {
         Ok(remote)
     }
 
-    /// The host.
-    pub fn environment(&self) -> &Environment {
-        &self.environment
-    }
-
-    /// CPU time the load generator itself needs per I/O there, in nanoseconds.
-    pub fn generator_ns_per_io(&self) -> f64 {
-        self.generator_ns_per_io
+    /// What is known of the host.
+    pub fn facts(&self) -> &Facts {
+        &self.facts
     }
 
     fn connect(&mut self) -> Result<(), Error> {
@@ -104,38 +98,42 @@ impl Remote {
                 let command = self.command.join(" ");
                 Err(AgentError::Version { command, theirs, ours: PROTOCOL }.into())
             }
-            other => Err(self.out_of_turn(&other)),
+            _ => Err(self.out_of_turn()),
         }
     }
 
     fn open_arms(&mut self) -> Result<(), Error> {
         self.missing.fill(true);
         match self.ask(&Command::Open(Box::new(self.open.clone())), None, &|_, _| ())? {
-            Reply::Opened { sites, made_anew, environment, generator_ns_per_io }
+            Reply::Opened { sites, made_anew, facts }
                 if [sites.len(), made_anew.len()] == [self.missing.len(); 2] =>
             {
-                (self.sites, self.made_anew) = (sites, made_anew);
-                self.environment = *environment;
-                self.generator_ns_per_io = generator_ns_per_io;
+                self.facts = *facts;
+                self.sites = sites.into_iter().map(|site| self.noted(site)).collect();
+                self.made_anew = made_anew;
                 Ok(())
             }
-            other => Err(self.out_of_turn(&other)),
+            _ => Err(self.out_of_turn()),
         }
     }
 
-    /// Starts an agent in place of a lost one.
-    fn start_again(&mut self) -> Result<(), Error> {
-        self.connect()?;
+    /// Where an arm was measured, which the environment of an experiment does not say of each.
+    fn noted(&self, mut site: Site) -> Site {
+        let environment = &self.facts.environment;
+        let of = |fact: &Option<String>| fact.clone().unwrap_or_else(|| "unknown".to_owned());
+        let (host, kernel) = (of(&environment.host), of(&environment.kernel));
+        site.notes.push(format!("measured by an agent: host {host}, kernel {kernel}"));
+        site
+    }
+
+    /// Has what lost agents left on the host removed, and returns what could not be.
+    fn undo(&mut self) -> Result<Vec<String>, Error> {
         match self.ask(&Command::Undo, None, &|_, _| ())? {
-            Reply::Undone { problems, .. } if problems.is_empty() => {
-                self.leaves_something = false;
-                Ok(())
+            Reply::Undone { problems } => {
+                self.leaves_something = !problems.is_empty();
+                Ok(problems)
             }
-            Reply::Undone { problems, .. } => {
-                let why = format!("what it had made could not be removed: {}", problems.join("; "));
-                Err(self.lost(&why))
-            }
-            other => Err(self.out_of_turn(&other)),
+            _ => Err(self.out_of_turn()),
         }
     }
 
@@ -157,7 +155,7 @@ impl Remote {
         }
     }
 
-    fn out_of_turn(&mut self, _: &Reply) -> Error {
+    fn out_of_turn(&mut self) -> Error {
         self.lost("it answered what was not asked")
     }
 
@@ -172,15 +170,18 @@ impl Remote {
 impl Arms for Remote {
     fn up(&mut self, arm: usize) -> Result<Files, Error> {
         if self.connection.is_none() {
-            self.start_again()?;
+            self.connect()?;
+            // What cannot be removed now need not be in the way; it is tried again in the end.
+            self.undo()?;
             self.open_arms()?;
         }
         match self.ask(&Command::Up { arm }, None, &|_, _| ())? {
-            Reply::Up { files, site } => {
-                self.sites[arm] = *site;
-                Ok(if self.missing[arm] { Files::Missing } else { files })
+            Reply::Up { site } => {
+                self.sites[arm] = self.noted(*site);
+                let missing = self.missing[arm] || self.made_anew[arm];
+                Ok(if missing { Files::Missing } else { Files::AreThere })
             }
-            other => Err(self.out_of_turn(&other)),
+            _ => Err(self.out_of_turn()),
         }
     }
 
@@ -193,12 +194,20 @@ impl Arms for Remote {
     }
 
     fn down(mut self: Box<Self>) -> Result<(), Error> {
-        if self.connection.is_none() {
-            self.start_again()?;
-        } else {
+        if self.connection.is_some() {
             match self.ask(&Command::Down, None, &|_, _| ())? {
                 Reply::Down => {}
-                other => return Err(self.out_of_turn(&other)),
+                _ => return Err(self.out_of_turn()),
+            }
+        } else {
+            self.connect()?;
+        }
+        if self.leaves_something {
+            let problems = self.undo()?;
+            if !problems.is_empty() {
+                // It was tried, and is told.
+                self.leaves_something = false;
+                return Err(AgentError::Left { command: self.command.join(" "), problems }.into());
             }
         }
         self.connection
@@ -221,7 +230,7 @@ impl Runner for Remote {
                 self.missing[arm] = false;
                 Ok(())
             }
-            other => Err(self.out_of_turn(&other)),
+            _ => Err(self.out_of_turn()),
         }
     }
 
@@ -231,16 +240,7 @@ impl Runner for Remote {
         let command = Command::Trial(Box::new(request.clone()));
         match self.ask(&command, Some(limit), &|_, _| ())? {
             Reply::Measured(measured) => Ok(*measured),
-            other => Err(self.out_of_turn(&other)),
-        }
-    }
-
-    fn together(&mut self, requests: &[TrialRequest]) -> Result<Vec<Load>, Error> {
-        let longest_ns = requests.iter().map(|one| one.ramp_ns.saturating_add(one.time_ns)).max();
-        let limit = Duration::from_nanos(longest_ns.unwrap_or(0)) + GRACE;
-        match self.ask(&Command::Together(requests.to_vec()), Some(limit), &|_, _| ())? {
-            Reply::Loads(loads) if loads.len() == requests.len() => Ok(loads),
-            other => Err(self.out_of_turn(&other)),
+            _ => Err(self.out_of_turn()),
         }
     }
 }
@@ -360,7 +360,7 @@ impl Drop for Remote {
     fn drop(&mut self) {
         if self.leaves_something {
             // Nobody can be told; `iotax undo` on that host does the same.
-            let _ = self.start_again();
+            let _ = self.connect().and_then(|()| self.undo());
         }
         // Its input ends, and so it takes down what is up.
         if let Some(connection) = self.connection.take() {

@@ -8,15 +8,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use iotax_load::Live;
-use iotax_rig::{Options, Rig};
+use iotax_rig::Options;
 use iotax_spec::Workload;
 
 use super::HEARTBEAT;
 use super::frame::{receive, send};
 use super::message::{Command, FailureKind, Open, PROTOCOL, Reply};
-use crate::drivers::Drivers;
 use crate::error::Error;
-use crate::host::{Arms, Runner};
+use crate::host::{Arms, Facts, Runner};
 use crate::local::Local;
 
 /// What an agent has on its machine.
@@ -114,8 +113,8 @@ impl Agent<'_> {
         };
         Ok(match command {
             Command::Up { arm } => {
-                let files = local.up(arm)?;
-                Reply::Up { files, site: Box::new(local.site(arm).clone()) }
+                local.up(arm)?;
+                Reply::Up { site: Box::new(local.site(arm).clone()) }
             }
             Command::Prepare { arm, driver, workloads } => {
                 let workloads: Vec<&Workload> = workloads.iter().collect();
@@ -125,7 +124,6 @@ impl Agent<'_> {
                 Reply::Prepared
             }
             Command::Trial(request) => Reply::Measured(Box::new(local.trial(&request)?)),
-            Command::Together(requests) => Reply::Loads(local.together(&requests)?),
             Command::Down => {
                 self.local.take().map_or(Ok(()), Arms::down)?;
                 Reply::Down
@@ -138,34 +136,25 @@ impl Agent<'_> {
 
     fn open(&mut self, open: &Open) -> Result<Reply, Error> {
         let Open { spec, work_dir, destroy } = open;
-        let drivers = Drivers::find(spec)?;
-        let mut rig = Rig::open(
-            spec,
-            Options {
-                work_dir,
-                state_dir: self.options.state_dir.clone(),
-                progress: &mut |_| (),
-                stop: &self.stop,
-                destroy,
-                program: &self.options.program,
-            },
-        )?;
-        rig.heed(Arc::clone(&self.stop));
-        let sites = rig.sites();
-        let made_anew = (0..sites.len()).map(|arm| rig.is_made_anew(arm)).collect();
-        let (stop, live) = (Arc::clone(&self.stop), Arc::clone(&self.live));
-        self.local = Some(Box::new(Local { rig, drivers, stop, live }));
-        Ok(Reply::Opened {
-            sites,
-            made_anew,
-            environment: Box::new(iotax_inspect::environment()),
-            generator_ns_per_io: iotax_load::calibrate(),
-        })
+        let options = Options {
+            work_dir,
+            state_dir: self.options.state_dir.clone(),
+            progress: &mut |_| (),
+            stop: &self.stop,
+            destroy,
+            program: &self.options.program,
+        };
+        let local = Local::open(spec, options, &self.stop, &self.live)?;
+        let arms = 0..spec.arms.len();
+        let sites = arms.clone().map(|arm| local.site(arm).clone()).collect();
+        let made_anew = arms.map(|arm| local.is_made_anew(arm)).collect();
+        self.local = Some(Box::new(local));
+        Ok(Reply::Opened { sites, made_anew, facts: Box::new(Facts::here()) })
     }
 }
 
 fn undo(state_dir: Option<&Path>) -> Reply {
     let report = state_dir.map(iotax_rig::undo).unwrap_or_default();
     let problems = report.problems.iter().map(ToString::to_string).collect();
-    Reply::Undone { removed: report.removed, problems }
+    Reply::Undone { problems }
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use iotax_record::Outcome;
 use iotax_run::Files;
 
-use self::scripted::{Asked, Bench, Ran, Turn, UP};
+use self::scripted::{Asked, Bench, DRAINED, Ran, Turn, UP};
 
 /// Differs a little from trial to trial, by nothing that repeats.
 fn about(iops: f64, trial: u32) -> Turn {
@@ -98,13 +98,31 @@ fn a_block_that_would_end_too_late_is_not_started() {
 }
 
 #[test]
-fn time_for_coming_up_and_for_draining_is_no_part_of_the_trial() {
+fn time_for_coming_up_is_no_part_of_the_trial() {
     let bench = Bench::of_blocks(2, 1);
     let ran = bench.run(|_, trial| about(100.0, trial));
     let starts: Vec<u64> = ran.trials.iter().map(|trial| trial.started_ns).collect();
     let up = u64::try_from(UP.as_nanos()).unwrap();
     assert_eq!(starts, [up, 2 * up + 11_000_000_000]);
     assert!(ran.trials.iter().all(|trial| trial.switch_ns == up));
+}
+
+#[test]
+fn credits_that_came_back_are_spent_before_each_trial_and_in_no_part_of_it() {
+    let bench =
+        Bench::of_blocks(2, 2).drained(Duration::from_mins(1), |_, stretch| match stretch {
+            0 | 1 => about(3000.0, stretch),
+            _ => about(1000.0, stretch),
+        });
+    let ran = bench.run(|_, trial| about(1000.0, trial));
+    let switched = u64::try_from((UP + DRAINED).as_nanos()).unwrap();
+    assert_eq!(ran.trials.len(), 4);
+    assert!(ran.trials.iter().all(|trial| trial.switch_ns == switched));
+    for asked in &ran.asked {
+        let Asked::Trial(request) = asked else { panic!("the files are there") };
+        let iops = request.sustained_iops.unwrap();
+        assert!((990.0..1010.0).contains(&iops), "{iops}");
+    }
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use iotax_analyze::{Phases, Sustained};
+use iotax_analyze::{Phases, Sustained, drain_spec};
 use iotax_load::{Error as LoadError, Progress};
 use iotax_plan::Plan;
 use iotax_record::{
@@ -13,12 +13,15 @@ use iotax_record::{
     Reader, Site, Trial, Writer,
 };
 use iotax_run::{
-    Arms, Clock, Error, Event, Files, Load, Measured, Observer, Runner, Setup, TrialRequest,
+    Arms, Clock, Error, Event, Files, Measured, Observer, Runner, Setup, TrialRequest,
 };
 use iotax_spec::{Arm, Driver, Spec, Stop, StopMode, Target, Workload};
 
 /// What an arm takes to come up, and a trial beyond its load.
 pub const UP: Duration = Duration::from_secs(2);
+
+/// What it takes to spend the credits that came back.
+pub const DRAINED: Duration = Duration::from_secs(2);
 
 /// What happens in a trial.
 #[derive(Debug, Clone, Copy)]
@@ -111,8 +114,8 @@ impl Runner for Scripted<'_> {
         self.asked.borrow_mut().push(Asked::Trial(Box::new(request.clone())));
         let turn = self.turn(request.arm);
         self.turns[request.arm] += 1;
-        let drained_ns = if request.sustained_iops.is_some() { 2_000_000_000 } else { 0 };
-        self.time.passes(Duration::from_nanos(drained_ns + request.ramp_ns + request.time_ns));
+        let drained = request.sustained_iops.map_or(Duration::ZERO, |_| DRAINED);
+        self.time.passes(drained + Duration::from_nanos(request.ramp_ns + request.time_ns));
         let load = match turn {
             Turn::Rate(iops) => Ok(load(iops, request.time_ns)),
             Turn::Fails | Turn::StaysDown => Err("the disk is on fire".to_owned()),
@@ -121,11 +124,8 @@ impl Runner for Scripted<'_> {
                 Ok(load(1.0, request.time_ns))
             }
         };
+        let drained_ns = drained.as_nanos().try_into().unwrap();
         Ok(Measured { drained_ns, load, statistics: None })
-    }
-
-    fn together(&mut self, _: &[TrialRequest]) -> Result<Vec<Load>, Error> {
-        unreachable!("the trial loop makes one trial at a time")
     }
 }
 
@@ -135,7 +135,13 @@ fn load(rate: f64, window_ns: u64) -> LoadRecord {
     let ios = (rate * window_ns as f64 / 1e9) as u64;
     let mut service = LatencyHistogram::new();
     service.record_many(window_ns / ios.max(1), ios);
-    let read = DirectionRecord { ios, bytes: ios * 4096, service, ..DirectionRecord::default() };
+    let read = DirectionRecord {
+        ios,
+        bytes: ios * 4096,
+        service,
+        per_second_ios: vec![rate as u32; (window_ns / 1_000_000_000) as usize],
+        ..DirectionRecord::default()
+    };
     let job = JobRecord {
         name: "read".to_owned(),
         engine: "vdisk".to_owned(),
@@ -185,31 +191,44 @@ impl Bench {
         Self::new(arms, |stop| (stop.min_blocks, stop.max_blocks) = (blocks, blocks))
     }
 
+    /// The same after its arms were drained, for so long at most; the script is of that.
+    pub fn drained(self, limit: Duration, script: impl Fn(usize, u32) -> Turn) -> Self {
+        let spec = drain_spec(&self.spec, u64::try_from(limit.as_nanos()).unwrap());
+        let mut phases = Phases::new(&experiment(self.spec.clone()));
+        let bench = Self { spec, sustained: Sustained::default(), ..self };
+        let (_, stretches) = bench.performed(&script, iotax_run::drain);
+        let sustained = phases.drained_by(&stretches);
+        Self { sustained, ..self }
+    }
+
     pub fn run(self, script: impl Fn(usize, u32) -> Turn) -> Ran {
+        self.performed(&script, iotax_run::run).0
+    }
+
+    /// What comes of `perform`, and what is seen in its trials.
+    fn performed(
+        &self,
+        script: &dyn Fn(usize, u32) -> Turn,
+        perform: impl FnOnce(
+            Setup<'_>,
+            &mut Writer,
+            &mut Phases,
+            &mut dyn Observer,
+        ) -> Result<End, Error>,
+    ) -> (Ran, Phases) {
         let (time, stop) = (Time::default(), AtomicBool::new(false));
         let asked = Rc::default();
         let mut host = Scripted {
             time: time.clone(),
             stop: &stop,
-            script: &script,
+            script,
             files: self.files,
             turns: vec![0; self.spec.arms.len()],
             site: Site::default(),
             asked: Rc::clone(&asked),
         };
         let plan = Plan::new(&self.spec);
-        let experiment = Experiment {
-            format: FORMAT,
-            iotax_version: "0".to_owned(),
-            started: "2026-01-01T00:00:00Z".to_owned(),
-            command: Vec::new(),
-            environment: Environment::default(),
-            machine: None,
-            sites: vec![Site::default(); self.spec.arms.len()],
-            generator_ns_per_io: 1.0,
-            instance: None,
-            spec: self.spec,
-        };
+        let experiment = experiment(self.spec.clone());
         let root = tempfile::tempdir().unwrap();
         let dir = root.path().join("record");
         let mut writer = Writer::create(&dir, &experiment).unwrap();
@@ -223,14 +242,29 @@ impl Bench {
             sustained: &self.sustained,
             spent: self.spent,
         };
-        let end = iotax_run::run(setup, &mut writer, &mut phases, &mut Silent).unwrap();
+        let end = perform(setup, &mut writer, &mut phases, &mut Silent).unwrap();
         // What is on disk, not what was said.
         let reader = Reader::open(&dir).unwrap();
         assert_eq!(reader.end.as_ref(), Some(&end));
         let trials = reader.trials().unwrap().map(Result::unwrap).collect();
         drop(host);
         let asked = asked.take();
-        Ran { end, trials, asked, plan }
+        (Ran { end, trials, asked, plan }, phases)
+    }
+}
+
+fn experiment(spec: Spec) -> Experiment {
+    Experiment {
+        format: FORMAT,
+        iotax_version: "0".to_owned(),
+        started: "2026-01-01T00:00:00Z".to_owned(),
+        command: Vec::new(),
+        environment: Environment::default(),
+        machine: None,
+        sites: vec![Site::default(); spec.arms.len()],
+        generator_ns_per_io: 1.0,
+        instance: None,
+        spec,
     }
 }
 
