@@ -237,9 +237,10 @@ pub struct LoadArgs {
     pub engine: Vec<String>,
     /// Have an agent measure, here or elsewhere: 'ssh HOST iotax agent', or ARM=...
     ///
-    /// The command is started and spoken to over its standard input and output. Targets are those of
-    /// its host, and so are --dir and --destroy. An agent that is lost costs its trial; the next
-    /// trial starts another.
+    /// The command is started and spoken to over its standard input and output; it cannot ask for a
+    /// password, so let ssh use a key. Targets are those of its host, and so are --dir and --destroy:
+    /// write absolute paths, for relative ones are completed by where this iotax runs. An agent that
+    /// is lost costs its trial; the next trial starts another.
     #[arg(long, value_name = "COMMAND", help_heading = "Load")]
     pub agent: Vec<String>,
     /// Where scratch files go (stacks on `file` without a path)

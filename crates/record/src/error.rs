@@ -94,9 +94,9 @@ pub enum Error {
         /// The file.
         path: PathBuf,
     },
-    /// Longer than any file of its kind.
+    /// Longer than any saved machine.
     #[error(
-        "{} is {bytes} bytes long; results of up to {limit} bytes are read",
+        "{} is {bytes} bytes long; saved machines of up to {limit} bytes are read",
         path.display()
     )]
     TooLong {
