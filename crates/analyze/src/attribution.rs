@@ -13,9 +13,9 @@ use crate::compare;
 use crate::conclude::{Conclusion, Row, Subject, conclude};
 use crate::facts::TrialFacts;
 use crate::method::Method;
-use crate::stats::factorial::contrast;
-use crate::stats::rci::Interval;
-use crate::stats::verdict::Verdict;
+use iotax_stats::factorial::contrast;
+use iotax_stats::rci::Interval;
+use iotax_stats::verdict::Verdict;
 pub(crate) use layout::Layout;
 use layout::{Pair, Weights};
 

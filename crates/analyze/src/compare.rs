@@ -1,13 +1,13 @@
 //! Arms against the baseline, metric by metric.
 
 use iotax_spec::Workload;
+use iotax_stats::tail;
+use iotax_stats::verdict::Verdict;
 
 use crate::analysis::Metric;
 use crate::blocks::Blocks;
 use crate::conclude::{Row, Subject};
 use crate::facts::TrialFacts;
-use crate::stats::tail;
-use crate::stats::verdict::Verdict;
 
 /// Below this share of the offered rate the latencies are those of a growing queue.
 pub(crate) const MIN_ACHIEVED: f64 = 0.99;

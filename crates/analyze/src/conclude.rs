@@ -1,15 +1,16 @@
 //! From per-block values to comparisons with verdicts: the one place where they are formed.
 
+use iotax_stats::holm;
+use iotax_stats::rci::Summary;
+use iotax_stats::sequential::Decision;
+use iotax_stats::verdict::{Sign, Verdict};
+
 use crate::analysis::{Comparison, Metric};
 use crate::change::{self, Change};
 use crate::compare;
 use crate::facts::TrialFacts;
 use crate::method::Method;
 use crate::stalled::{Judged, StalledBlocks};
-use crate::stats::holm;
-use crate::stats::rci::Summary;
-use crate::stats::sequential::Decision;
-use crate::stats::verdict::{Sign, Verdict};
 
 /// What a row is about.
 #[derive(Debug, Clone)]
