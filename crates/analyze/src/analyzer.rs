@@ -18,7 +18,7 @@ use crate::masked::{self, Level};
 use crate::method::Method;
 use crate::pool::ArmPool;
 use crate::progress::{self, Progress};
-use crate::{bound, questions, results, stalled, summary};
+use crate::{bound, questions, results, row, stalled, summary};
 
 /// Collects the trials of an experiment and draws conclusions from them.
 ///
@@ -298,7 +298,7 @@ impl Analyzer {
                 results::conclude(&self.method, &self.trials, &self.names, metric)
             }
             Design::Compare => {
-                let rows = compare::rows(blocks, &self.names, metric);
+                let rows = row::of_arms(blocks, &self.names, metric);
                 conclude(&self.method, rows)
             }
             Design::Peel { .. } => {

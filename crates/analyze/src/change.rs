@@ -6,8 +6,8 @@ use iotax_stats::sequential::{Decision, StopReason};
 use iotax_stats::verdict::Verdict;
 
 use crate::analysis::{EffectChange, Estimate};
-use crate::conclude::Row;
 use crate::method::Method;
+use crate::row::Row;
 
 /// Regime of a verdict that rests on the blocks since a change.
 pub(crate) const SINCE: &str = "after the change";

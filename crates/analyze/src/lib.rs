@@ -23,6 +23,7 @@ mod precondition;
 mod progress;
 mod questions;
 mod results;
+mod row;
 mod stalled;
 mod summary;
 
