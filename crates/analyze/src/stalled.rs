@@ -1,4 +1,4 @@
-//! Comparisons with trials that completed nothing: what `stats::stalls` says, as a verdict.
+//! Comparisons with trials that completed nothing: what `iotax_stats::stalls` says, as a verdict.
 
 use iotax_stats::sample::mean;
 use iotax_stats::sequential::StopReason;
@@ -18,7 +18,7 @@ pub(crate) const GIVE_UP_AFTER: usize = 3;
 pub(crate) struct StalledBlocks {
     pub blocks: Vec<u32>,
     /// The arm's trial and the baseline's.
-    trials: Vec<(stalls::Trial, stalls::Trial)>,
+    trials: Vec<(stalls::Rate, stalls::Rate)>,
     /// Throughput that no stalled trial reached.
     limit: f64,
 }

@@ -172,14 +172,14 @@ impl Screening {
 }
 
 /// The contrast of one block: `values` and `weights` in the same arm order, in the values'
-/// unit. An arm of weight 0 is not looked at, so that its failed trial (NaN) costs nothing.
+/// unit. An arm of weight 0 is not looked at, so that its failed measurement (NaN) costs nothing.
 pub fn contrast(values: &[f64], weights: &[f64]) -> f64 {
     assert_eq!(values.len(), weights.len(), "one weight per arm");
     values.iter().zip(weights).filter(|(_, w)| **w != 0.0).map(|(v, w)| v * w).sum()
 }
 
 /// The contrast of every block, in block order; blocks where it is not finite (an arm that it
-/// needs has no trial) are left out.
+/// needs has no value) are left out.
 pub fn contrasts<'a>(blocks: impl IntoIterator<Item = &'a [f64]>, weights: &[f64]) -> Vec<f64> {
     blocks.into_iter().map(|values| contrast(values, weights)).filter(|c| c.is_finite()).collect()
 }
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn missing_trial_spoils_only_the_contrasts_that_need_it() {
+    fn missing_value_spoils_only_the_contrasts_that_need_it() {
         let design = Factorial::new(2).unwrap();
         let blocks = [[10.0, 12.0, f64::NAN, 20.0], [10.0, 13.0, 15.0, 19.0]];
         let of = |weights: Vec<f64>| contrasts(blocks.iter().map(|b| &b[..]), &weights);

@@ -5,7 +5,7 @@
 //!
 //! The quantity under test is the block difference `d_b = ln(X_arm / X_base)` of block `b`
 //! (for latencies, time per I/O and layer contrasts: any per-block linear contrast). One
-//! block is one trial of the baseline and of every open arm in fresh random order, so that
+//! block is one measurement of the baseline and of every open arm in fresh random order, so that
 //! drift hits all arms alike (Abedi & Brecht, "Conducting Repeatable Experiments in Highly
 //! Variable Cloud Computing Environments", ICPE 2017).
 //!
@@ -15,12 +15,12 @@
 //! | [`rci`] | the interval that stays valid at whichever look one stops |
 //! | [`verdict`] | which word the interval earns |
 //! | [`stopping`] | is it enough, is it hopeless, how many blocks are missing |
-//! | [`trial_length`] | how long one trial should measure |
+//! | [`measuring_time`] | how long one measurement should take |
 //! | [`sequential`] | all of the above, in order, for one arm or a family of arms |
 //! | [`holm`] | several arms against one baseline |
 //! | [`dependence`] | are the blocks independent |
 //! | [`tail`] | are there enough samples behind a percentile |
-//! | [`stalls`] | which arm is slower if some trials completed nothing |
+//! | [`stalls`] | which arm is slower if some measurements completed nothing |
 //! | [`steady`] | has preconditioning reached steady state |
 //! | [`trend`] | did a level fall or rise steadily over the run |
 //! | [`bucket`] | does one saturated run show a token bucket |
@@ -37,6 +37,7 @@ pub mod dependence;
 pub mod design;
 pub mod factorial;
 pub mod holm;
+pub mod measuring_time;
 pub mod plateau;
 pub mod rci;
 pub mod regime;
@@ -48,6 +49,5 @@ pub mod stopping;
 pub mod student;
 pub mod tail;
 pub mod trend;
-pub mod trial_length;
 pub mod unpaired;
 pub mod verdict;

@@ -95,7 +95,7 @@ impl Summary {
 }
 
 /// Critical t of every look at one overall level, computed once: a quantile costs
-/// microseconds, an analysis of thousands of trials asks for the same twelve.
+/// microseconds, an analysis of thousands of blocks asks for the same twelve.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CriticalValues {
     design: Design,

@@ -1,8 +1,8 @@
-//! Trials in which nothing was completed: censored, not missing.
+//! Measurements in which nothing was completed: censored, not missing.
 //!
-//! Such a trial was slower than one operation per window, `X < L`; by how much nobody knows. Left
-//! out, the worst trials would count for nothing; set to L, they would make a t test exceed its
-//! error rate (6.7 % at a nominal 5 %, both arms stalling in half of the trials). Signs need no
+//! One such was slower than one operation per window, `X < L`; by how much nobody knows. Left
+//! out, the worst would count for nothing; set to L, they would make a t test exceed its
+//! error rate (6.7 % at a nominal 5 %, both arms stalling in half of them). Signs need no
 //! size: the order within a block is drawn afresh, so if the label of an arm does not matter, the
 //! sign of `d` is a fair coin in each block, whatever drifts, and so is which of the two stalled
 //! where exactly one did. Two sequential sign tests, each at half the error rate, one for each.
@@ -51,8 +51,8 @@ pub fn boundary(alpha: f64, sides: Sides) -> Vec<usize> {
     cuts
 }
 
-/// Throughput of one trial in operations per second; `None`: it stalled.
-pub type Trial = Option<f64>;
+/// Throughput of one measurement in operations per second; `None`: it stalled.
+pub type Rate = Option<f64>;
 
 /// What the two tests say of an arm.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -71,9 +71,9 @@ pub struct StallTest {
     pub needed: usize,
     /// At least so many times slower (faster), by a bound on the median; 1 if nothing is known.
     pub factor: f64,
-    /// Stalled trials of the arm.
+    /// Stalled measurements of the arm.
     pub arm_stalls: usize,
-    /// Stalled trials of the baseline.
+    /// Stalled measurements of the baseline.
     pub base_stalls: usize,
     /// Blocks.
     pub blocks: usize,
@@ -91,13 +91,13 @@ struct Block {
 }
 
 impl StallTest {
-    /// Tests `blocks`, each the arm's trial and the baseline's. `limit`: the throughput that a
-    /// stalled trial stayed below. `alpha`: of both tests together.
-    pub fn of(blocks: &[(Trial, Trial)], limit: f64, alpha: f64) -> Self {
+    /// Tests `blocks`, each the arm's rate and the baseline's. `limit`: the throughput that a
+    /// stalled one stayed below. `alpha`: of both tests together.
+    pub fn of(blocks: &[(Rate, Rate)], limit: f64, alpha: f64) -> Self {
         let blocks: Vec<Block> = blocks
             .iter()
             .map(|(arm, base)| {
-                let floored = |trial: &Trial| trial.map_or(limit, |x| x.max(limit));
+                let floored = |rate: &Rate| rate.map_or(limit, |x| x.max(limit));
                 let d = (floored(arm) / floored(base)).ln();
                 Block { d, arm_stalled: arm.is_none(), base_stalled: base.is_none() }
             })
@@ -174,7 +174,7 @@ mod tests {
 
     const LIMIT: f64 = 0.2;
 
-    fn test(blocks: &[(Trial, Trial)]) -> StallTest {
+    fn test(blocks: &[(Rate, Rate)]) -> StallTest {
         StallTest::of(blocks, LIMIT, 0.05)
     }
 

@@ -3,14 +3,14 @@
 /// Samples that must lie beyond a percentile before it is compared.
 pub const MIN_SAMPLES_BEYOND: f64 = 100.0;
 
-/// Whether `samples` I/Os per trial support the quantile `q` (a fraction inside (0, 1)):
-/// `N (1 - q) >= 100`, that is 10,000 I/Os for p99 and 100,000 for p99.9. If not, the verdict
+/// Whether so many `samples` support the quantile `q` (a fraction inside (0, 1)):
+/// `N (1 - q) >= 100`, that is 10,000 for p99 and 100,000 for p99.9. If not, the verdict
 /// is `insufficient tail samples`.
 pub fn enough_samples(samples: u64, q: f64) -> bool {
     q > 0.0 && q < 1.0 && samples >= samples_needed(q)
 }
 
-/// The I/Os per trial that the quantile `q` needs.
+/// The samples that the quantile `q` needs.
 pub fn samples_needed(q: f64) -> u64 {
     // 1 - q carries the rounding of q (1 - .9999 falls short of 1e-4 by 1e-16): rounded to
     // whole samples first, so that the gate sits where the decimal percentile says.
@@ -22,11 +22,11 @@ pub fn samples_needed(q: f64) -> u64 {
     needed
 }
 
-/// Upper 95 % bound on the share of trials with an event (a stall) that was seen in none of
-/// `trials`: the rule of three, `3 / n`, from `(1 - p)^n = .05` (Hanley & Lippman-Hand, JAMA
+/// Upper 95 % bound on the share of observations with an event (a stall) that was seen in none of
+/// `observations`: the rule of three, `3 / n`, from `(1 - p)^n = .05` (Hanley & Lippman-Hand, JAMA
 /// 249, 1983). At most 1.
-pub fn rule_of_three(trials: usize) -> f64 {
-    (3.0 / trials as f64).min(1.0)
+pub fn rule_of_three(observations: usize) -> f64 {
+    (3.0 / observations as f64).min(1.0)
 }
 
 #[cfg(test)]

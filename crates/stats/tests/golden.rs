@@ -6,10 +6,10 @@ use iotax_stats::bucket::two_phase;
 use iotax_stats::design::{Design, LOOKS};
 use iotax_stats::factorial::Factorial;
 use iotax_stats::holm;
+use iotax_stats::measuring_time::optimal_seconds;
 use iotax_stats::rci::{CriticalValues, Summary, rci, t_p_value};
 use iotax_stats::steady::is_steady;
 use iotax_stats::stopping::{Better, Goal, Mode};
-use iotax_stats::trial_length::optimal_trial_seconds;
 use iotax_stats::verdict::Verdict;
 use serde_json::Value;
 
@@ -137,9 +137,9 @@ fn shapley_weights_of_three_layers() {
 }
 
 #[test]
-fn trial_lengths() {
+fn measuring_times() {
     for case in golden()["optimal_trial_seconds"].as_array().unwrap() {
         let [overhead, long_run, between, seconds] = numbers(case)[..] else { panic!("{case}") };
-        assert_close(optimal_trial_seconds(overhead, long_run, between), seconds);
+        assert_close(optimal_seconds(overhead, long_run, between), seconds);
     }
 }
