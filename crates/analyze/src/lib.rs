@@ -40,7 +40,7 @@ pub use counters::{
     PressureFigures, Quantity, StallFigures, intervals,
 };
 pub use drain::drain_spec;
-pub use iotax_stats::verdict::{Sign, Verdict};
+pub use iotax_stats::verdict::Verdict;
 pub use masked::{below_the_cap, depth_check, longest_below_the_cap, longest_depth_check};
 pub use phases::{Phases, Sustained};
 pub use precondition::{PASSES, precondition_spec};

@@ -296,12 +296,12 @@ pub struct Level {
 
 impl SizeFit {
     /// The points whose I/Os are counted as one each.
-    pub fn single_points(&self) -> &[(u32, f64)] {
+    pub(crate) fn single_points(&self) -> &[(u32, f64)] {
         &self.points[..self.fitted.min(self.points.len())]
     }
 
     /// Of these, the points that the models are fitted to: where this machine waited.
-    pub fn fitted_points(&self) -> &[(u32, f64)] {
+    pub(crate) fn fitted_points(&self) -> &[(u32, f64)] {
         let single = self.single_points();
         let end = single.len().saturating_sub(self.cpu_bound.largest);
         &single[self.cpu_bound.smallest.min(end)..end]

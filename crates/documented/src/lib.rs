@@ -54,11 +54,11 @@ pub struct DocumentedLimit {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Named {
     /// The VM.
-    pub vm: Option<Vm>,
+    vm: Option<Vm>,
     /// The disks, of those targets that have one.
-    pub disks: Vec<DiskExpectation>,
+    disks: Vec<DiskExpectation>,
     /// What the VM uses the disks under the targets as; empty: all as data disks.
-    pub roles: Vec<DiskRole>,
+    roles: Vec<DiskRole>,
 }
 
 impl Documented {

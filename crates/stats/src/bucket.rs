@@ -9,9 +9,9 @@ use crate::dependence::ar1_coefficient;
 use crate::sample::{all_finite, mean, sum_of_squares};
 
 /// Shortest phase, in samples.
-pub const MIN_PHASE: usize = 5;
+pub(crate) const MIN_PHASE: usize = 5;
 /// Smallest ratio of the two levels that counts as a step.
-pub const MIN_RATIO: f64 = 1.2;
+pub(crate) const MIN_RATIO: f64 = 1.2;
 /// Times `ln n` is the gain a step must bring (level, place, and room for one more).
 const PENALTY: f64 = 3.0;
 /// Below this part of the mean a sample is a stall: on the log scale it would outweigh the
@@ -21,7 +21,7 @@ const STALL_FRACTION: f64 = 0.01;
 /// The best split of a series in two levels, and whether it is a token bucket's.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TwoPhase {
-    /// Whether the step is downward, at least [`MIN_RATIO`], and supported by the criterion.
+    /// Whether the step is downward, at least `MIN_RATIO`, and supported by the criterion.
     pub found: bool,
     /// Index of the first sample of the second phase.
     pub split: usize,

@@ -23,7 +23,7 @@ pub const ALPHAS: [f64; 13] = [
 ];
 
 /// One calibrated schedule.
-pub struct Calibration {
+pub(crate) struct Calibration {
     /// Last look of the schedule.
     pub max_blocks: usize,
     /// p* for the overall level at the same index.
@@ -31,7 +31,7 @@ pub struct Calibration {
 }
 
 /// Ascending by the last look.
-pub static CALIBRATIONS: [Calibration; 5] = [
+pub(crate) static CALIBRATIONS: [Calibration; 5] = [
     Calibration {
         max_blocks: 10,
         p_star: [

@@ -3,11 +3,11 @@
 use crate::sample::{all_finite, mean, sum_of_squares, variance};
 
 /// Blocks below which the check says nothing: the bound would exceed what r can reach.
-pub const MIN_BLOCKS: usize = 8;
+pub(crate) const MIN_BLOCKS: usize = 8;
 
 /// Lag-1 autocorrelation, plain: `sum (x_t - m)(x_{t+1} - m) / sum (x_t - m)^2`. 0 for a
 /// constant series, for fewer than two values, and for values that are not finite.
-pub fn lag1_autocorrelation(x: &[f64]) -> f64 {
+pub(crate) fn lag1_autocorrelation(x: &[f64]) -> f64 {
     let squares = sum_of_squares(x);
     if squares <= 0.0 || !squares.is_finite() {
         return 0.0;
@@ -19,7 +19,7 @@ pub fn lag1_autocorrelation(x: &[f64]) -> f64 {
 /// Lag-1 coefficient of an AR(1) process, for use in a variance: the plain estimate with its
 /// first-order small-sample bias `-(1 + 3 rho) / n` removed (Marriott & Pope, Biometrika 41,
 /// 1954; written as `(n r + 1) / (n - 4)`, applied from 9 values on), inside +-.95.
-pub fn ar1_coefficient(x: &[f64]) -> f64 {
+pub(crate) fn ar1_coefficient(x: &[f64]) -> f64 {
     let n = x.len() as f64;
     let r = lag1_autocorrelation(x);
     let corrected = if x.len() > 8 && r != 0.0 { (n * r + 1.0) / (n - 4.0) } else { r };
@@ -42,12 +42,12 @@ pub struct Dependence {
     pub bound: f64,
 }
 
-/// `Some` if there are at least [`MIN_BLOCKS`] differences and their lag-1 autocorrelation
+/// `Some` if there are at least `MIN_BLOCKS` differences and their lag-1 autocorrelation
 /// exceeds `2 / sqrt(n)`; the verdict is then `not independent`.
 ///
 /// *Which r.* The bound is two standard deviations of the plain r of white noise around its
 /// mean -1/n (Bartlett, J. R. Statist. Soc. Suppl. 8, 1946), so that mean is taken out and
-/// nothing else. The AR(1) correction of [`ar1_coefficient`] stretches r by n / (n - 4), for
+/// nothing else. The AR(1) correction of `ar1_coefficient` stretches r by n / (n - 4), for
 /// which the bound is too low: over the looks 8 to 40 it cried wolf in 15 % of 6,000
 /// simulated runs of independent blocks; the plain r in 2 %, this one in 4.5 % - and at
 /// rho = .6 and 16 blocks it sees 45 % where the plain r sees 34 %.
@@ -58,7 +58,7 @@ pub struct Dependence {
 ///
 /// *What it cannot do.* Below 16 blocks it sees little. Of runs of dependent (rho = .6) equal
 /// arms 15 % end with a sign in the default mode without the check and 2 % with it, but with
-/// `--quick` still 35 % (44 % without): that mode needs [`widening`] as well. What keeps blocks
+/// `--quick` still 35 % (44 % without): that mode needs `widening` as well. What keeps blocks
 /// independent is the random order within them; the check is a witness, not a cure.
 pub fn dependence(d: &[f64]) -> Option<Dependence> {
     if d.len() < MIN_BLOCKS || !all_finite(d) {
@@ -83,12 +83,12 @@ const Z_90: f64 = 1.282;
 
 /// How much wider the interval of `d` would have to be if its blocks depended on each other as much
 /// as they well may: `sqrt((1 + r) / (1 - r))`, where r is the upper 90 % bound of what they show
-/// (standard error `1 / sqrt(n)`), and .6 below [`MIN_BLOCKS`].
+/// (standard error `1 / sqrt(n)`), and .6 below `MIN_BLOCKS`.
 ///
 /// A quick run stops at its first verdict, and dependent blocks agree with each other by chance
 /// above all while they are few: at rho = .6 37 % of runs on equal arms ended with a sign before
 /// they were asked to hold that wide. `cargo run --release -p iotax-stats --example quick`.
-pub fn widening(d: &[f64]) -> f64 {
+pub(crate) fn widening(d: &[f64]) -> f64 {
     let n = d.len() as f64;
     let shown = || lag1_autocorrelation(d) + 1.0 / n + Z_90 / n.sqrt();
     let r = if d.len() < MIN_BLOCKS { ASSUMED } else { shown().clamp(0.0, 0.9) };

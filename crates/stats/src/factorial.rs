@@ -70,12 +70,6 @@ impl Factorial {
         self.difference(self.full(), self.full() ^ self.bit(layer))
     }
 
-    /// `last-in - first-in`: if its interval excludes 0, the layer's cost depends on the
-    /// others, and a range is the honest answer.
-    pub fn order_dependence(&self, layer: usize) -> Vec<f64> {
-        self.last_in(layer).iter().zip(self.first_in(layer)).map(|(l, f)| l - f).collect()
-    }
-
     /// Interaction of two different layers on the bare stack, `v(ij) - v(i) - v(j) + v(0)`.
     /// About 0: serial. Positive: contended CPU, or a cap counted twice. Negative: the
     /// bottleneck moved.
@@ -144,11 +138,6 @@ impl Screening {
     /// Cost of `layer` on top of all others.
     pub fn last_in(&self, layer: usize) -> Vec<f64> {
         self.difference(self.full(), self.full() ^ self.bit(layer))
-    }
-
-    /// `last-in - first-in`: the suspects for a 2x2 follow-up are where it excludes 0.
-    pub fn order_dependence(&self, layer: usize) -> Vec<f64> {
-        self.last_in(layer).iter().zip(self.first_in(layer)).map(|(l, f)| l - f).collect()
     }
 
     /// Cost of the full stack.
@@ -267,7 +256,6 @@ mod tests {
                 for weights in [design.shapley(i), design.first_in(i), design.last_in(i)] {
                     prop_assert!((contrast(&costs, &weights) - own).abs() < 1e-9);
                 }
-                prop_assert!(contrast(&costs, &design.order_dependence(i)).abs() < 1e-9);
             }
             prop_assert!(contrast(&costs, &design.interaction(0, 1)).abs() < 1e-9);
         }
@@ -286,7 +274,6 @@ mod tests {
                 let both = |a: &[f64], b: &[f64]| (contrast(&screened, a) - contrast(costs, b)).abs() < 1e-9;
                 prop_assert!(both(&screen.first_in(i), &full.first_in(i)));
                 prop_assert!(both(&screen.last_in(i), &full.last_in(i)));
-                prop_assert!(both(&screen.order_dependence(i), &full.order_dependence(i)));
             }
         }
     }

@@ -27,10 +27,8 @@
 //! | [`regime`] | did a level change in the middle of the run |
 //! | [`factorial`] | which layer costs how much, and which pairs interact |
 //! | [`unpaired`] | two arms whose results belong to no block |
-//! | [`anytime`] | the wider interval for runs past the last look |
 #![forbid(unsafe_code)]
 
-pub mod anytime;
 pub mod bucket;
 mod calibration;
 pub mod dependence;

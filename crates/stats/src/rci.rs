@@ -15,7 +15,7 @@ use crate::sample::{all_finite, mean, variance};
 use crate::student::{critical_t, two_sided_p};
 
 /// Blocks below which nothing is concluded: the first look of every design.
-pub const MIN_BLOCKS: usize = 3;
+pub(crate) const MIN_BLOCKS: usize = 3;
 
 /// An estimate with its interval; on the log-ratio scale, as a tax, or in the contrast's
 /// own unit - whoever holds it knows.
@@ -41,7 +41,8 @@ impl Interval {
     }
 
     /// Whether the interval lies wholly above or below 0.
-    pub fn excludes_zero(&self) -> bool {
+    #[cfg(test)]
+    pub(crate) fn excludes_zero(&self) -> bool {
         self.lo > 0.0 || self.hi < 0.0
     }
 
@@ -55,7 +56,7 @@ impl Interval {
 
     /// An interval of `ln(L_arm / L_base)` as a relative increase `L_arm / L_base - 1`.
     #[must_use]
-    pub fn to_increase(self) -> Self {
+    pub(crate) fn to_increase(self) -> Self {
         Self { mean: self.mean.exp_m1(), lo: self.lo.exp_m1(), hi: self.hi.exp_m1() }
     }
 }
@@ -72,7 +73,7 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// `None` for fewer than [`MIN_BLOCKS`] values or any that is not finite.
+    /// `None` for fewer than `MIN_BLOCKS` values or any that is not finite.
     pub fn of(d: &[f64]) -> Option<Self> {
         if d.len() < MIN_BLOCKS || !all_finite(d) {
             return None;

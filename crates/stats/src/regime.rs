@@ -19,9 +19,9 @@ pub const LOOKS: [usize; 8] = [8, 10, 13, 16, 20, 25, 32, 40];
 /// Nominal level of each fit, for all messages of a run of two arms together.
 pub const LEVEL: f64 = 7e-5;
 /// Blocks at least on each side of a step: one block is a hiccup.
-pub const MIN_SEGMENT: usize = 3;
+pub(crate) const MIN_SEGMENT: usize = 3;
 /// Smallest ratio of levels that counts.
-pub const MIN_RATIO: f64 = 1.25;
+pub(crate) const MIN_RATIO: f64 = 1.25;
 
 /// The best fit of two levels to a series.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -39,7 +39,7 @@ pub struct TwoLevels {
 }
 
 /// Fits two levels to `values`, the residuals' variance inflated by `(1 + r) / (1 - r)`; the step is
-/// found if its p is at most `level` and it is at least ln [`MIN_RATIO`] high. `None` below 8
+/// found if its p is at most `level` and it is at least ln `MIN_RATIO` high. `None` below 8
 /// values, for values that are not finite, and without any noise around the levels.
 pub fn two_levels(values: &[f64], level: f64) -> Option<TwoLevels> {
     let count = values.len();

@@ -7,7 +7,7 @@ pub fn mean(x: &[f64]) -> f64 {
 }
 
 /// Sum of squared deviations from the mean.
-pub fn sum_of_squares(x: &[f64]) -> f64 {
+pub(crate) fn sum_of_squares(x: &[f64]) -> f64 {
     let m = mean(x);
     x.iter().map(|v| (v - m) * (v - m)).sum()
 }

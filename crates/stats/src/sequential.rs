@@ -16,11 +16,6 @@ use crate::rci::{CriticalValues, Interval, Summary};
 use crate::stopping::{Better, Goal, Mode, Projection, Projector};
 use crate::verdict::{Sign, Verdict};
 
-/// Overall level used unless the user asks for another.
-pub const DEFAULT_ALPHA: f64 = 0.05;
-/// Margin of equivalence used unless the user asks for another.
-pub const DEFAULT_MARGIN: f64 = 0.05;
-
 /// Why a comparison may end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StopReason {
@@ -106,7 +101,7 @@ impl Sequential {
     /// As [`Self::decide`], but only at looks beyond `last_look`, the largest number of
     /// blocks analysed before the effect was seen to have changed: a look already used must not
     /// be used again.
-    pub fn decide_after(&self, d: &[f64], last_look: usize) -> Option<Decision> {
+    pub(crate) fn decide_after(&self, d: &[f64], last_look: usize) -> Option<Decision> {
         let design = self.design();
         let look = d.len().min(design.last_look());
         (design.is_look(look) && look > last_look).then(|| self.analyse(&d[..look]))
@@ -226,7 +221,7 @@ mod tests {
     use super::*;
 
     fn sequential(mode: Mode) -> Sequential {
-        Sequential::new(Design::default(), DEFAULT_ALPHA, DEFAULT_MARGIN, mode)
+        Sequential::new(Design::default(), 0.05, 0.05, mode)
     }
 
     /// Alternates around `mean`, so that it is neither constant nor positively correlated.

@@ -98,7 +98,7 @@ pub struct Projection {
 /// Projects block counts: the design's own looks, then those of the longer designs with
 /// their own critical values, then any number at the level of the longest.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Projector {
+pub(crate) struct Projector {
     last_look: usize,
     looks: Vec<(usize, f64)>,
     z_beyond: f64,
@@ -122,7 +122,7 @@ impl Projector {
     }
 
     /// Blocks after which `goal` would be reached; `None` if a billion would not do.
-    pub fn project(&self, summary: &Summary, goal: &Goal) -> Option<Projection> {
+    pub(crate) fn project(&self, summary: &Summary, goal: &Goal) -> Option<Projection> {
         let reached = |blocks: usize, t: f64| {
             let half_width = t * summary.sd / (blocks as f64).sqrt();
             goal.reached(&goal.cost(Interval::around(summary.mean, half_width)))

@@ -11,19 +11,19 @@ pub fn critical_t(p: f64, df: usize) -> f64 {
 }
 
 /// Two-sided p-value of the statistic `t` with `df` degrees of freedom (at least 1).
-pub fn two_sided_p(t: f64, df: usize) -> f64 {
+pub(crate) fn two_sided_p(t: f64, df: usize) -> f64 {
     2.0 * student(df).sf(t.abs())
 }
 
 /// Two-sided critical value of the standard normal: the limit of [`critical_t`].
-pub fn critical_z(p: f64) -> f64 {
+pub(crate) fn critical_z(p: f64) -> f64 {
     Normal::standard().inverse_cdf(1.0 - p / 2.0)
 }
 
 /// Critical t from the critical z by the Cornish-Fisher expansion in 1/df
 /// (Abramowitz & Stegun 26.7.5, first three terms); from 100 degrees of freedom on it is
 /// exact to 1e-5, and cheap enough to search over block counts.
-pub fn critical_t_from_z(z: f64, df: f64) -> f64 {
+pub(crate) fn critical_t_from_z(z: f64, df: f64) -> f64 {
     let (z3, z5, z7) = (z.powi(3), z.powi(5), z.powi(7));
     z + (z3 + z) / (4.0 * df)
         + (5.0 * z5 + 16.0 * z3 + 3.0 * z) / (96.0 * df * df)

@@ -1,7 +1,7 @@
 //! Are there enough samples behind a percentile.
 
 /// Samples that must lie beyond a percentile before it is compared.
-pub const MIN_SAMPLES_BEYOND: f64 = 100.0;
+pub(crate) const MIN_SAMPLES_BEYOND: f64 = 100.0;
 
 /// Whether so many `samples` support the quantile `q` (a fraction inside (0, 1)):
 /// `N (1 - q) >= 100`, that is 10,000 for p99 and 100,000 for p99.9. If not, the verdict

@@ -18,7 +18,7 @@ pub const FEWEST: usize = 8;
 /// Nominal level.
 pub const LEVEL: f64 = 0.005;
 /// Smallest ratio of the ends of the line through the values that counts.
-pub const MIN_RATIO: f64 = 1.2;
+pub(crate) const MIN_RATIO: f64 = 1.2;
 
 /// A straight line through the values, in their order.
 #[derive(Debug, Clone, Copy, PartialEq)]
