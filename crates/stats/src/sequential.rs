@@ -92,19 +92,10 @@ impl Sequential {
     /// Decides on the block differences `d`, one per complete block: only at a look (`None`
     /// between looks: go on), and from the last look on always with [`StopReason::LastLook`]
     /// at the least.
-    ///
-    /// When the effect changed, `d` holds the blocks since; use [`Self::decide_after`] then.
     pub fn decide(&self, d: &[f64]) -> Option<Decision> {
-        self.decide_after(d, 0)
-    }
-
-    /// As [`Self::decide`], but only at looks beyond `last_look`, the largest number of
-    /// blocks analysed before the effect was seen to have changed: a look already used must not
-    /// be used again.
-    pub(crate) fn decide_after(&self, d: &[f64], last_look: usize) -> Option<Decision> {
         let design = self.design();
         let look = d.len().min(design.last_look());
-        (design.is_look(look) && look > last_look).then(|| self.analyse(&d[..look]))
+        design.is_look(look).then(|| self.analyse(&d[..look]))
     }
 
     /// The decision at the latest look within `d`: what a run that ended between two looks
@@ -238,8 +229,6 @@ mod tests {
         assert_eq!(looked, [&crate::design::LOOKS[..], &[41]].concat());
         assert_eq!(procedure.conclude(&d[..7]), procedure.decide(&d[..6]).unwrap());
         assert_eq!(procedure.decide(&d).unwrap().blocks, 40, "nothing beyond the last look counts");
-        assert_eq!(procedure.decide_after(&d[..6], 8), None);
-        assert!(procedure.decide_after(&d[..10], 8).is_some());
     }
 
     #[test]
