@@ -9,7 +9,7 @@ use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &[u8]| {
     if let Ok(machine) = serde_json::from_slice::<Machine>(text) {
-        let findings = iotax_analyze::doctor::findings(&machine, &CloudChoice::default());
+        let findings = iotax_diagnose::findings(&machine, &CloudChoice::default());
         for detail in [DoctorDetail::Folded, DoctorDetail::Whole] {
             iotax_report::doctor_text(&machine, &findings, None, detail, Style::default());
         }

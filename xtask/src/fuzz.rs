@@ -21,7 +21,7 @@ const SHORT_SEED: u32 = 1;
 
 /// Targets whose seeds are the fixtures of a crate: real output, each cut to `MAX_INPUT_BYTES`.
 const FIXTURES: [(&str, &str); 3] = [
-    ("machine", "crates/analyze/tests/machines"),
+    ("machine", "crates/diagnose/tests/machines"),
     ("fio_json", "crates/dialects/tests/fixtures/fio"),
     ("diskspd_xml", "crates/dialects/tests/fixtures/diskspd"),
 ];

@@ -97,7 +97,7 @@ fn rank(name: &str) -> usize {
         "cli vm_layers",
         "cli attacker",
         "cli kill",
-        "analyze aa_simulation",
+        "stats aa_simulation",
         "run hidden_disks",
         "cli vm_doctor",
         "rig encryption",

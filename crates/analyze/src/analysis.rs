@@ -1,15 +1,17 @@
 //! The result: everything a report shows, and nothing a report would still have to compute.
 
 mod caps;
+mod metric;
 mod precondition;
 
+use iotax_documented::Documented;
+use iotax_record::Experiment;
+use iotax_stats::verdict::Verdict;
 use serde::{Deserialize, Serialize};
 
-use crate::diagnosis::Diagnosis;
-use crate::documented::Documented;
-use crate::statistics::{StatisticsSeries, StatisticsSummary};
-use crate::stats::verdict::Verdict;
+use crate::counters::{CounterSeries, CounterSummary};
 pub use caps::{ArmDepths, ArmDrain, Cap, DepthLevel, DepthResponse};
+pub use metric::{Estimate, Metric};
 pub use precondition::{ArmPrecondition, Steadiness};
 
 /// Version of the analysis format that this program writes.
@@ -23,7 +25,6 @@ pub struct Analysis {
     /// Name of the workload.
     pub workload: String,
     /// Name of its primary job, whose figures stand for the whole.
-    #[serde(default)]
     pub primary: String,
     /// Name of the baseline arm.
     pub baseline: String,
@@ -33,32 +34,25 @@ pub struct Analysis {
     pub alpha: f64,
     /// One per arm, in the order of the spec.
     pub arms: Vec<ArmSummary>,
+    /// What the trials of each arm add up to beside that.
+    pub work: Vec<Work>,
     /// One per arm and metric, or per layer and metric in a peel. The first of an arm or layer is
     /// its primary metric.
     pub comparisons: Vec<Comparison>,
     /// How the arms were preconditioned, if that was asked for.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub preconditioned: Vec<ArmPrecondition>,
     /// What the arms did while their burst credits were spent beforehand, if that was asked for.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub drained: Vec<ArmDrain>,
     /// How the arms answer to the number of I/Os in flight, if equal throughput made that a question.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub depths: Vec<ArmDepths>,
     /// The same arms under loads that show what a cap hides.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub unmasked: Vec<Self>,
+    pub unmasked: Vec<(Experiment, Self)>,
     /// Attribution to layers; only in a peel.
     pub attribution: Option<Attribution>,
     /// All trials in the order in which they ran.
     pub trials: Vec<TrialPoint>,
     /// Arms whose throughput is that of a documented limit.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub documented: Vec<Documented>,
-    /// What the measurement points to as causes, by arm; those of which nothing is suspected are
-    /// left out.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub causes: Vec<Diagnosis>,
     /// What makes the figures doubtful, worst first.
     pub warnings: Vec<Warning>,
     /// What could not be concluded, and why.
@@ -105,7 +99,28 @@ pub struct ArmSummary {
     pub other_jobs: Vec<JobSummary>,
     /// Devices, CPUs, pressure and NFS, means over the windows of its trials.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub statistics: Option<StatisticsSummary>,
+    pub statistics: Option<CounterSummary>,
+}
+
+/// Sums over the usable trials of an arm: not shown, but signs of what made it fast or slow.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct Work {
+    /// Bytes of the primary job.
+    pub bytes: u64,
+    /// Bytes of the arm's other jobs.
+    pub other_bytes: u64,
+    /// Bytes that all jobs read per second.
+    pub read_bytes_per_s: f64,
+    /// Bytes that all jobs wrote per second.
+    pub write_bytes_per_s: f64,
+    /// Share of the primary job's threads' time that passed in flushes.
+    pub flush_share: f64,
+    /// Mean time of a flush of the primary job, in nanoseconds.
+    pub flush_ns: f64,
+    /// Time that all CPUs were busy, in nanoseconds; `None` if that is not known of all trials.
+    pub cpu_busy_ns: Option<u64>,
+    /// CPU time of the process, in nanoseconds; `None` if that is not known of all trials.
+    pub process_cpu_ns: Option<u64>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
@@ -178,22 +193,6 @@ pub struct IndexSummary {
     pub queries_waited: u64,
     /// 99th percentile of query time from arrival, in nanoseconds.
     pub p99_query_ns: u64,
-}
-
-/// What is compared.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Metric {
-    /// I/Os per second of the primary job; tax = 1 - with / without.
-    Throughput,
-    /// Mean response time at the offered rate; tax = with / without - 1.
-    Latency,
-    /// 99th percentile of response time at the offered rate; tax = with / without - 1.
-    P99,
-    /// Mean index load time; tax = with / without - 1.
-    LoadTime,
-    /// CPU time per I/O; tax = with / without - 1.
-    CpuPerIo,
 }
 
 /// One arm (or layer) against the baseline in one metric. Positive tax = worse.
@@ -283,17 +282,6 @@ pub struct Stalls {
     pub more_blocks: Option<u32>,
 }
 
-/// A value with its interval.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Estimate {
-    /// Point estimate.
-    pub value: f64,
-    /// Lower end.
-    pub lo: f64,
-    /// Upper end.
-    pub hi: f64,
-}
-
 /// What each layer costs, in time per I/O (queue depth / throughput), where serial layers add.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Attribution {
@@ -365,7 +353,17 @@ pub struct TrialPoint {
     pub per_second_ios: Vec<u32>,
     /// Devices, CPUs, pressure and NFS from second to second, for as many trials as charts show.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub statistics: Option<StatisticsSeries>,
+    pub statistics: Option<CounterSeries>,
+}
+
+impl TrialPoint {
+    /// Whether its figures say something of its arm.
+    pub fn is_usable(&self) -> bool {
+        match self.outcome.as_str() {
+            "completed" | "degraded" => self.iops.is_some(),
+            outcome => outcome == "stalled",
+        }
+    }
 }
 
 /// What a self-check found.

@@ -2,22 +2,23 @@
 
 use iotax_record::{End, Experiment, Trial};
 use iotax_spec::Design;
+use iotax_stats::sample::mean;
 
 use crate::analysis::{Analysis, ArmDepths, ArmDrain, ArmPrecondition, Ending, FORMAT, Metric};
 use crate::attribution::{Layout, Peel};
 use crate::blocks::Blocks;
-use crate::checks::{self, Evidence};
+use crate::checks;
 use crate::compare;
 use crate::conclude::{Conclusion, conclude};
+use crate::counters::{MOST_INTERVALS, Room};
 use crate::drain::{self, Stretches};
+use crate::evidence::Evidence;
 use crate::facts::{JobFacts, TrialFacts};
 use crate::masked::{self, Level};
 use crate::method::Method;
 use crate::pool::ArmPool;
 use crate::progress::{self, Progress};
-use crate::statistics::{MOST_INTERVALS, Room};
-use crate::stats::sample::mean;
-use crate::{diagnosis, documented, questions, results, stalled, summary};
+use crate::{bound, questions, results, row, stalled, summary};
 
 /// Collects the trials of an experiment and draws conclusions from them.
 ///
@@ -37,7 +38,7 @@ pub struct Analyzer {
     /// Trials of a depth check: by arm, by ascending depth.
     levels: Vec<Vec<Level>>,
     /// What was measured below a cap.
-    unmasked: Vec<Analysis>,
+    unmasked: Vec<(Experiment, Analysis)>,
     /// What was seen while credits were spent, by arm.
     drained: Vec<ArmDrain>,
     /// How the arms were preconditioned.
@@ -91,8 +92,8 @@ impl Analyzer {
     }
 
     /// Takes in what was measured under a load that shows what a cap hides.
-    pub(crate) fn add_unmasked(&mut self, analysis: Analysis) {
-        self.unmasked.push(analysis);
+    pub(crate) fn add_unmasked(&mut self, experiment: Experiment, analysis: Analysis) {
+        self.unmasked.push((experiment, analysis));
     }
 
     /// Takes in what was seen while credits were spent, by arm.
@@ -209,6 +210,8 @@ impl Analyzer {
             preconditioned: &self.preconditioned,
             is_unmasked: !self.unmasked.is_empty(),
         };
+        let work = |arm| summary::work(&evidence.usable(arm).collect::<Vec<_>>());
+        let work = (0..self.names.len()).map(work).collect();
         let warnings = checks::run(&evidence);
         let open_questions = questions::open(&evidence, self.peel(&blocks).as_ref(), end);
         Analysis {
@@ -218,9 +221,9 @@ impl Analyzer {
             baseline: self.names.first().cloned().unwrap_or_default(),
             margin: spec.stop.margin,
             alpha: spec.stop.alpha,
-            causes: diagnosis::of_arms(&evidence, &arms),
-            documented: documented::bound_arms(spec, &arms),
+            documented: bound::arms(spec, &arms),
             arms,
+            work,
             trials: summary::points(&trials, &self.used(&conclusions)),
             unmasked: self.unmasked(&conclusions),
             comparisons: conclusions.into_iter().map(|c| c.comparison).collect(),
@@ -241,10 +244,10 @@ impl Analyzer {
     }
 
     /// What was measured below the cap that the first masked comparison names.
-    fn unmasked(&self, conclusions: &[Conclusion]) -> Vec<Analysis> {
+    fn unmasked(&self, conclusions: &[Conclusion]) -> Vec<(Experiment, Analysis)> {
         let cap = conclusions.iter().find_map(|conclusion| conclusion.comparison.cap);
         let mut unmasked = self.unmasked.clone();
-        for analysis in &mut unmasked {
+        for (_, analysis) in &mut unmasked {
             if let Some(cap) = &cap {
                 masked::even_one_at_a_time(&mut analysis.comparisons, cap);
             }
@@ -295,7 +298,7 @@ impl Analyzer {
                 results::conclude(&self.method, &self.trials, &self.names, metric)
             }
             Design::Compare => {
-                let rows = compare::rows(blocks, &self.names, metric);
+                let rows = row::of_arms(blocks, &self.names, metric);
                 conclude(&self.method, rows)
             }
             Design::Peel { .. } => {

@@ -10,12 +10,13 @@ mod layout;
 use crate::analysis::Metric;
 use crate::blocks::Blocks;
 use crate::compare;
-use crate::conclude::{Conclusion, Row, Subject, conclude};
+use crate::conclude::{Conclusion, conclude};
 use crate::facts::TrialFacts;
 use crate::method::Method;
-use crate::stats::factorial::contrast;
-use crate::stats::rci::Interval;
-use crate::stats::verdict::Verdict;
+use crate::row::{Row, Subject};
+use iotax_stats::factorial::contrast;
+use iotax_stats::rci::Interval;
+use iotax_stats::verdict::Verdict;
 pub(crate) use layout::Layout;
 use layout::{Pair, Weights};
 

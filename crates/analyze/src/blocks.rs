@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use iotax_spec::Design;
+use iotax_stats::sample::mean;
 
 use crate::analysis::Metric;
 use crate::facts::TrialFacts;
-use crate::stats::sample::mean;
 
 /// The usable trials of one block, by arm.
 #[derive(Debug)]

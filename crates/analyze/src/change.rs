@@ -1,12 +1,13 @@
 //! An effect that changed in the middle of the run. Its interval would mix two effects, so both
 //! parts are shown, and a verdict can only come from the blocks since.
 
+use iotax_stats::regime;
+use iotax_stats::sequential::{Decision, StopReason};
+use iotax_stats::verdict::Verdict;
+
 use crate::analysis::{EffectChange, Estimate};
-use crate::conclude::Row;
 use crate::method::Method;
-use crate::stats::regime;
-use crate::stats::sequential::{Decision, StopReason};
-use crate::stats::verdict::Verdict;
+use crate::row::Row;
 
 /// Regime of a verdict that rests on the blocks since a change.
 pub(crate) const SINCE: &str = "after the change";

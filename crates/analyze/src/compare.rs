@@ -1,13 +1,11 @@
-//! Arms against the baseline, metric by metric.
+//! What is compared under a workload, and what forbids it.
 
 use iotax_spec::Workload;
+use iotax_stats::tail;
+use iotax_stats::verdict::Verdict;
 
 use crate::analysis::Metric;
-use crate::blocks::Blocks;
-use crate::conclude::{Row, Subject};
 use crate::facts::TrialFacts;
-use crate::stats::tail;
-use crate::stats::verdict::Verdict;
 
 /// Below this share of the offered rate the latencies are those of a growing queue.
 pub(crate) const MIN_ACHIEVED: f64 = 0.99;
@@ -32,19 +30,6 @@ pub(crate) fn metrics(workload: &Workload) -> Vec<Metric> {
 /// Whether the primary job runs at an offered rate.
 pub(crate) fn is_open_loop(workload: &Workload) -> bool {
     workload.primary_job().is_some_and(|job| job.pace.offered_iops().is_some())
-}
-
-/// One row per arm but the first, for `metric`. Only blocks in which both the baseline and the
-/// arm have the figure count.
-pub(crate) fn rows(blocks: &Blocks<'_>, names: &[String], metric: Metric) -> Vec<Row> {
-    (1..names.len())
-        .map(|arm| {
-            let mut row = Row::new(Subject::Arm(names[arm].clone()), metric);
-            let pairs = blocks.all.iter().filter_map(|block| block.pair(arm));
-            row.fill(&pairs.collect::<Vec<_>>());
-            row
-        })
-        .collect()
 }
 
 /// The word that forbids a conclusion about response times, whatever the interval.

@@ -9,10 +9,10 @@
 //! it is there for the same reason.
 
 use iotax_spec::{SideRuns, Spec, Stop, StopMode, Workload};
+use iotax_stats::bucket::two_phase;
+use iotax_stats::sample::mean;
 
 use crate::analysis::{ArmDrain, Comparison};
-use crate::stats::bucket::two_phase;
-use crate::stats::sample::mean;
 
 /// Above the level after the step by this factor credits are still, or again, being spent.
 const DRAINED: f64 = 1.05;

@@ -1,16 +1,13 @@
 //! What the analysis keeps of a trial: a few hundred bytes instead of its histograms.
 
-use std::borrow::Cow;
-
 use iotax_record::{
-    DirectionRecord, IndexRecord, JobRecord, LatencyHistogram, LoadRecord, Outcome, SystemCounters,
-    Trial,
+    DirectionRecord, IndexRecord, JobRecord, LoadRecord, Outcome, SystemCounters, Trial,
 };
 use iotax_spec::{Spec, Workload};
 
 use crate::analysis::Metric;
+use crate::counters::{self, CounterSeries, CounterSummary};
 use crate::described::{self, Described};
-use crate::statistics::{self, StatisticsSeries, StatisticsSummary};
 
 /// One trial.
 #[derive(Debug, Clone)]
@@ -33,9 +30,9 @@ pub(crate) struct TrialFacts {
     /// Reads and writes of the primary job in each second.
     pub per_second_ios: Vec<u32>,
     /// The machine over the window.
-    pub statistics: Option<StatisticsSummary>,
+    pub statistics: Option<CounterSummary>,
     /// The machine from sample to sample; dropped again where there is no room for it.
-    pub series: Option<StatisticsSeries>,
+    pub series: Option<CounterSeries>,
     /// Intervals that `series` has, or had.
     pub intervals: usize,
     /// Whether its figures may enter a statistic.
@@ -100,7 +97,7 @@ impl TrialFacts {
         let jobs = load.map_or_else(Vec::new, |load| jobs(load, workload, from_submission));
         let (outcome, why, measured) = outcome(&trial.outcome);
         let primary = load.and_then(|load| load.jobs.iter().find(|j| j.name == workload.primary));
-        let series = trial.statistics.as_ref().and_then(statistics::series);
+        let series = trial.statistics.as_ref().and_then(counters::series);
         let mut facts = Self {
             block: trial.block,
             slot: trial.slot,
@@ -114,9 +111,9 @@ impl TrialFacts {
             jobs,
             index: load.and_then(|load| load.index.as_ref()).map(IndexFacts::of),
             system: load.map(|load| load.system.clone()).unwrap_or_default(),
-            per_second_ios: primary.map(per_second_ios).unwrap_or_default(),
-            statistics: trial.statistics.as_ref().and_then(statistics::of_trial),
-            intervals: series.as_ref().map_or(0, StatisticsSeries::intervals),
+            per_second_ios: primary.map(JobRecord::per_second_ios).unwrap_or_default(),
+            statistics: trial.statistics.as_ref().and_then(counters::of_trial),
+            intervals: series.as_ref().map_or(0, CounterSeries::intervals),
             series,
             in_system: spec.arms.iter().any(|arm| arm.target.is_in_system()),
             usable: false,
@@ -189,15 +186,8 @@ impl TrialFacts {
 
 impl JobFacts {
     /// `from_submission`: see [`Spec::counts_from_submission`].
-    pub(crate) fn of(
-        record: &JobRecord,
-        job: usize,
-        is_primary: bool,
-        from_submission: bool,
-    ) -> Self {
-        let [read, write] =
-            [&record.read, &record.write].map(|part| part.latency_from(from_submission));
-        let latency = merged(read, write);
+    fn of(record: &JobRecord, job: usize, is_primary: bool, from_submission: bool) -> Self {
+        let latency = record.latency_from(from_submission);
         let mean_latency_ns = latency.mean_ns();
         let facts = Self {
             job,
@@ -300,31 +290,9 @@ fn outcome(outcome: &Outcome) -> (&'static str, Option<String>, bool) {
     }
 }
 
-/// Both directions' latencies; copies only if a job really did both.
-pub(crate) fn merged<'a>(
-    read: &'a LatencyHistogram,
-    write: &'a LatencyHistogram,
-) -> Cow<'a, LatencyHistogram> {
-    if write.count() == 0 {
-        return Cow::Borrowed(read);
-    }
-    if read.count() == 0 {
-        return Cow::Borrowed(write);
-    }
-    let mut both = read.clone();
-    both.merge(write);
-    Cow::Owned(both)
-}
-
 fn sum_ns(direction: &DirectionRecord) -> f64 {
     let service = &direction.service;
     if service.count() == 0 { 0.0 } else { service.mean_ns() * direction.ios as f64 }
-}
-
-pub(crate) fn per_second_ios(record: &JobRecord) -> Vec<u32> {
-    let (read, write) = (&record.read.per_second_ios, &record.write.per_second_ios);
-    let at = |series: &[u32], i: usize| series.get(i).copied().unwrap_or(0);
-    (0..read.len().max(write.len())).map(|i| at(read, i).saturating_add(at(write, i))).collect()
 }
 
 fn per_second(count: u64, time_ns: u64) -> f64 {

@@ -5,17 +5,15 @@ mod analysis;
 mod analyzer;
 mod attribution;
 mod blocks;
-pub mod caps;
+mod bound;
 mod change;
 mod checks;
 mod compare;
 mod conclude;
+mod counters;
 mod described;
-mod diagnosis;
-
-pub mod doctor;
-pub mod documented;
 mod drain;
+mod evidence;
 mod facts;
 mod masked;
 mod method;
@@ -25,28 +23,25 @@ mod precondition;
 mod progress;
 mod questions;
 mod results;
+mod row;
 mod stalled;
-mod statistics;
-pub mod stats;
 mod summary;
-mod words;
 
 pub use analysis::{
     Analysis, ArmDepths, ArmDrain, ArmPrecondition, ArmSummary, Attribution, Cap, Check,
     Comparison, DepthLevel, DepthResponse, EffectChange, Ending, Estimate, FORMAT, IndexSummary,
     Interaction, JobSummary, LayerCost, Metric, OperationSummary, QuantilePoint, Stalls,
-    Steadiness, TrialPoint, Warning,
+    Steadiness, TrialPoint, Warning, Work,
 };
 pub use analyzer::Analyzer;
-pub use diagnosis::{Confidence, Diagnosis, Suspect};
+pub use counters::{
+    CounterLine, CounterSeries, CounterSummary, CpuFigures, DeviceFigures, DeviceSummary,
+    DirectionFigures, Interval, IntervalDevice, MemoryFigures, NfsFigures, NfsSummary,
+    PressureFigures, Quantity, StallFigures, intervals,
+};
 pub use drain::drain_spec;
+pub use iotax_stats::verdict::Verdict;
 pub use masked::{below_the_cap, depth_check, longest_below_the_cap, longest_depth_check};
 pub use phases::{Phases, Sustained};
 pub use precondition::{PASSES, precondition_spec};
 pub use progress::{ArmProgress, Progress};
-pub use statistics::{
-    CpuFigures, DeviceFigures, DeviceSummary, DirectionFigures, Interval, IntervalDevice,
-    MemoryFigures, NfsFigures, NfsSummary, PressureFigures, Quantity, StallFigures, StatisticsLine,
-    StatisticsSeries, StatisticsSummary, intervals,
-};
-pub use stats::verdict::{Sign, Verdict};

@@ -1,14 +1,14 @@
 //! The sequential procedure with the settings of one experiment.
 
 use iotax_spec::{Design as Arms, Spec, StopMode};
+use iotax_stats::design::Design;
+use iotax_stats::rci::CriticalValues;
+use iotax_stats::regime;
+use iotax_stats::sequential::Sequential;
+use iotax_stats::stopping::Mode;
 
 use crate::analysis::{Estimate, Metric};
 use crate::compare;
-use crate::stats::design::Design;
-use crate::stats::rci::{CriticalValues, Interval};
-use crate::stats::regime;
-use crate::stats::sequential::Sequential;
-use crate::stats::stopping::Mode;
 
 /// How every metric of an experiment is concluded on.
 #[derive(Debug, Clone)]
@@ -84,22 +84,4 @@ fn regime_level(spec: &Spec) -> f64 {
     let metrics = compare::metrics(&spec.workload);
     let series = subjects * metrics.iter().filter(|metric| metric.is_speed()).count();
     regime::LEVEL / series.max(1) as f64
-}
-
-impl Metric {
-    /// Whether it says how fast the storage is.
-    pub(crate) fn is_speed(self) -> bool {
-        self != Self::CpuPerIo
-    }
-
-    /// Whether less is better, and the unit is nanoseconds.
-    pub(crate) fn is_time(self) -> bool {
-        self != Self::Throughput
-    }
-}
-
-impl From<Interval> for Estimate {
-    fn from(interval: Interval) -> Self {
-        Self { value: interval.mean, lo: interval.lo, hi: interval.hi }
-    }
 }

@@ -98,7 +98,7 @@ impl Phases {
             // The longest name: one may begin with another.
             let own = self.each.iter_mut().filter(|(head, _)| is_of(&head.spec.workload));
             if let Some((_, analyzer)) = own.max_by_key(|(head, _)| head.spec.workload.name.len()) {
-                analyzer.add_unmasked(analysis);
+                analyzer.add_unmasked(changed, analysis);
             }
         }
     }

@@ -8,12 +8,12 @@
 //! trials, and none is measured younger than the others.
 
 use iotax_spec::{Arm, SideRuns, Spec, Stop, StopMode, Workload};
+use iotax_stats::steady::{self, Window};
+use iotax_words::count;
 
 use crate::analysis::{ArmPrecondition, Metric, Steadiness};
 use crate::compare::is_open_loop;
 use crate::facts::TrialFacts;
-use crate::stats::steady::{self, Window};
-use crate::words::count;
 
 /// Passes over the span.
 pub const PASSES: u32 = 2;

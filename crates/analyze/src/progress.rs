@@ -1,11 +1,11 @@
 //! Looking at the data between blocks: which arms stay open, and whether to stop.
 
 use iotax_spec::{Design, Stop, StopMode};
+use iotax_stats::sequential::StopReason;
+use iotax_stats::verdict::Verdict;
 
 use crate::analysis::{Estimate, Metric};
 use crate::conclude::Conclusion;
-use crate::stats::sequential::StopReason;
-use crate::stats::verdict::Verdict;
 
 /// What the data say so far.
 #[derive(Debug, Clone, PartialEq)]

@@ -5,14 +5,15 @@ mod results;
 
 use iotax_record::End;
 use iotax_spec::Design;
+use iotax_stats::tail::{rule_of_three, samples_needed};
+use iotax_stats::verdict::Verdict;
+use iotax_words::{capital, count, list, percent};
 
 use crate::attribution::Peel;
-use crate::checks::{self, Evidence};
+use crate::checks;
 use crate::compare::is_open_loop;
 use crate::conclude::Conclusion;
-use crate::stats::tail::{rule_of_three, samples_needed};
-use crate::stats::verdict::Verdict;
-use crate::words::{self, count, list, percent};
+use crate::evidence::Evidence;
 
 /// The open questions of an experiment.
 pub(crate) fn open(
@@ -87,8 +88,8 @@ fn without_answer(evidence: &Evidence<'_>) -> Vec<String> {
         .iter()
         .map(|group| {
             let subjects: Vec<&str> = group.iter().map(|c| c.subject()).collect();
-            let metric = words::metric(group[0].comparison.metric);
-            format!("{} of {}: {}", words::capital(metric), list(&subjects), reason(group))
+            let metric = group[0].comparison.metric.name();
+            format!("{} of {}: {}", capital(metric), list(&subjects), reason(group))
         })
         .collect()
 }

@@ -1,17 +1,17 @@
 //! Arms that are results of other tools: independent samples instead of blocks.
 
 use iotax_spec::Workload;
+use iotax_stats::holm;
+use iotax_stats::rci::Interval;
+use iotax_stats::sequential::{Decision, StopReason};
+use iotax_stats::unpaired::Unpaired;
+use iotax_stats::verdict::{Sign, Verdict};
 
 use crate::analysis::{Comparison, Estimate, Metric};
 use crate::compare;
 use crate::conclude::{Conclusion, NOT_AFTER_HOLM, word};
 use crate::facts::TrialFacts;
 use crate::method::Method;
-use crate::stats::holm;
-use crate::stats::rci::Interval;
-use crate::stats::sequential::{Decision, StopReason};
-use crate::stats::unpaired::Unpaired;
-use crate::stats::verdict::{Sign, Verdict};
 
 /// What is compared: throughput, and what all results know besides. Latencies only where the job
 /// was held to a rate: elsewhere a slower arm got less load, and its tail is that of another load.

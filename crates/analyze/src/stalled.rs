@@ -1,12 +1,13 @@
-//! Comparisons with trials that completed nothing: what `stats::stalls` says, as a verdict.
+//! Comparisons with trials that completed nothing: what `iotax_stats::stalls` says, as a verdict.
+
+use iotax_stats::sample::mean;
+use iotax_stats::sequential::StopReason;
+use iotax_stats::stalls::{self, StallTest};
+use iotax_stats::verdict::{Sign, Verdict};
 
 use crate::analysis::{Metric, Stalls};
 use crate::facts::TrialFacts;
 use crate::method::Method;
-use crate::stats::sample::mean;
-use crate::stats::sequential::StopReason;
-use crate::stats::stalls::{self, StallTest};
-use crate::stats::verdict::{Sign, Verdict};
 
 /// Blocks without any information, or trials of an arm in a row that completed nothing, after which
 /// no more are made where more can tell nothing.
@@ -17,7 +18,7 @@ pub(crate) const GIVE_UP_AFTER: usize = 3;
 pub(crate) struct StalledBlocks {
     pub blocks: Vec<u32>,
     /// The arm's trial and the baseline's.
-    trials: Vec<(stalls::Trial, stalls::Trial)>,
+    trials: Vec<(stalls::Rate, stalls::Rate)>,
     /// Throughput that no stalled trial reached.
     limit: f64,
 }

@@ -1,13 +1,13 @@
 //! Arms and trials as figures to show; descriptive, no conclusion rests on them.
 
-use iotax_record::{Experiment, LatencyHistogram, OperationRecord};
+use iotax_record::{Experiment, LatencyHistogram, OperationRecord, SystemCounters};
 
 use crate::analysis::{
-    ArmSummary, IndexSummary, JobSummary, Metric, OperationSummary, QuantilePoint, TrialPoint,
+    ArmSummary, IndexSummary, JobSummary, Metric, OperationSummary, QuantilePoint, TrialPoint, Work,
 };
+use crate::counters::{self, Room};
 use crate::facts::{JobFacts, TrialFacts};
 use crate::pool::{ArmPool, Described, IndexPool};
-use crate::statistics::{self, Room};
 
 /// Quantiles of the latency curves.
 const LADDER: [f64; 24] = [
@@ -56,12 +56,46 @@ pub(crate) fn arms(
                 index: pool.index.as_ref().map(index),
                 operations: pool.operations.iter().map(operation).collect(),
                 other_jobs: other_jobs(experiment, &usable, pool, primary),
-                statistics: statistics::of_arm(
+                statistics: counters::of_arm(
                     &usable.iter().filter_map(|t| t.statistics.as_ref()).collect::<Vec<_>>(),
                 ),
             }
         })
         .collect()
+}
+
+/// Sums over the usable trials of one arm.
+pub(crate) fn work(trials: &[&TrialFacts]) -> Work {
+    let bytes = |is_primary: bool| {
+        let jobs = trials.iter().flat_map(|trial| &trial.jobs);
+        let bytes = jobs.filter(|job| job.is_primary == is_primary).map(JobFacts::bytes);
+        bytes.fold(0, u64::saturating_add)
+    };
+    let rate = |bytes: fn(&JobFacts) -> u64| {
+        let per_trial = trials.iter().map(|trial| {
+            let bytes = trial.jobs.iter().map(bytes).fold(0, u64::saturating_add);
+            bytes as f64 * 1e9 / trial.window_ns.max(1) as f64
+        });
+        mean(&per_trial.collect::<Vec<_>>())
+    };
+    let sum = |time: fn(&SystemCounters) -> Option<u64>| {
+        let mut times = trials.iter().map(|trial| time(&trial.system));
+        times.try_fold(0, |sum: u64, time| Some(sum.saturating_add(time?)))
+    };
+    let flush_share = |job: &JobFacts| {
+        let threads = f64::from(job.threads.max(1));
+        job.sync_sum_ns / (threads * job.active_ns.max(1) as f64)
+    };
+    Work {
+        bytes: bytes(true),
+        other_bytes: bytes(false),
+        read_bytes_per_s: rate(|job| job.read_bytes),
+        write_bytes_per_s: rate(|job| job.write_bytes),
+        flush_share: mean(&values(trials, flush_share)),
+        flush_ns: mean(&values(trials, |job| job.sync_sum_ns / job.syncs.max(1) as f64)),
+        cpu_busy_ns: sum(|system| system.cpu_busy_ns),
+        process_cpu_ns: sum(|system| system.process_cpu_ns),
+    }
 }
 
 /// One point per trial; `used` holds the sorted (block, arm) pairs that conclusions rest on.

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use anyhow::Result;
-use iotax_analyze::documented::named;
 use iotax_catalog::Caching;
+use iotax_documented::named;
 use iotax_spec::{CloudChoice, file};
 
 use crate::args::DocumentedArgs;

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use iotax_analyze::documented::named;
 use iotax_catalog::{Caching, azure_disk_of};
+use iotax_documented::named;
 use iotax_inspect::{DISK_LINKS, cloud_disk};
 use iotax_record::machine::UsedAs;
 use iotax_record::{CloudDisk, CloudInstance};

@@ -12,7 +12,7 @@ use support::Desk;
 
 /// A machine that was built from documented formats.
 fn machine(name: &str) -> String {
-    let machines = Path::new(env!("CARGO_MANIFEST_DIR")).join("../analyze/tests/machines");
+    let machines = Path::new(env!("CARGO_MANIFEST_DIR")).join("../diagnose/tests/machines");
     machines.join(format!("{name}.json")).display().to_string()
 }
 

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use iotax_analyze::doctor::findings;
+use iotax_diagnose::findings;
 use iotax_inspect::Look;
 use iotax_record::Machine;
 use iotax_record::machine::PathSeen;
@@ -54,7 +54,7 @@ fn asked(command: &str) -> (bool, String) {
 #[test]
 fn every_suggested_command_can_be_planned() {
     let home = tempfile::Builder::new().prefix("it's a disk ").tempdir().unwrap();
-    let machines = Path::new(env!("CARGO_MANIFEST_DIR")).join("../analyze/tests/machines");
+    let machines = Path::new(env!("CARGO_MANIFEST_DIR")).join("../diagnose/tests/machines");
     let files = std::fs::read_dir(machines).unwrap().map(|entry| entry.unwrap().path());
     let files = files.filter(|file| file.extension().is_some_and(|end| end == "json"));
     let commands: BTreeSet<_> = files.flat_map(|file| suggested(&file, home.path())).collect();
@@ -75,7 +75,7 @@ fn suggested_for(path: &Path) -> Vec<String> {
         Look { metadata: None, programs: Vec::new(), watch: Duration::ZERO, environment: None };
     let seen = iotax_inspect::machine(&[path], &look).paths.remove(0);
     assert_eq!(seen.problem, None);
-    let machines = Path::new(env!("CARGO_MANIFEST_DIR")).join("../analyze/tests/machines");
+    let machines = Path::new(env!("CARGO_MANIFEST_DIR")).join("../diagnose/tests/machines");
     let text = std::fs::read_to_string(machines.join("workshop.json")).unwrap();
     let mut machine: Machine = serde_json::from_str(&text).unwrap();
     machine.paths = vec![PathSeen { top: machine.paths[0].top, ..seen }];

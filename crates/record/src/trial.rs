@@ -1,5 +1,7 @@
 //! One trial: one run of the workload on one arm.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 
 use crate::histogram::LatencyHistogram;
@@ -194,6 +196,29 @@ pub struct LatencySummary {
 
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
+}
+
+impl JobRecord {
+    /// [`DirectionRecord::latency_from`] of reads and writes; copies only if it did both.
+    pub fn latency_from(&self, submission: bool) -> Cow<'_, LatencyHistogram> {
+        let [read, write] = [&self.read, &self.write].map(|part| part.latency_from(submission));
+        if write.count() == 0 {
+            return Cow::Borrowed(read);
+        }
+        if read.count() == 0 {
+            return Cow::Borrowed(write);
+        }
+        let mut both = read.clone();
+        both.merge(write);
+        Cow::Owned(both)
+    }
+
+    /// Reads and writes completed per whole second of the window.
+    pub fn per_second_ios(&self) -> Vec<u32> {
+        let (read, write) = (&self.read.per_second_ios, &self.write.per_second_ios);
+        let at = |series: &[u32], i: usize| series.get(i).copied().unwrap_or(0);
+        (0..read.len().max(write.len())).map(|i| at(read, i).saturating_add(at(write, i))).collect()
+    }
 }
 
 impl DirectionRecord {

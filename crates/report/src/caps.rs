@@ -12,7 +12,8 @@ pub(crate) fn sentences(experiment: &Experiment, analysis: &Analysis) -> Vec<Str
     let with = |verdict| {
         sentence::primary_of_each(analysis).into_iter().any(move |c| c.verdict == verdict)
     };
-    let mut sentences: Vec<String> = analysis.unmasked.iter().filter_map(seen).collect();
+    let mut sentences: Vec<String> =
+        analysis.unmasked.iter().filter_map(|(_, load)| seen(load)).collect();
     if with(Verdict::Masked) && analysis.unmasked.is_empty() {
         sentences.push(format!("To see what the cap hides: {}", with_unmask(experiment)));
     }
@@ -50,7 +51,7 @@ fn seen(unmasked: &Analysis) -> Option<String> {
     }
     Some(format!(
         "{load}: no difference was found ({} of {}: {}).",
-        words::metric(first.metric),
+        first.metric.name(),
         sentence::subject(first),
         first.verdict
     ))
@@ -138,7 +139,7 @@ const fn response(response: DepthResponse) -> &'static str {
 /// A table with its title for each load that shows what a cap hides.
 fn unmasked(analysis: &Analysis, design: &Design) -> Vec<(String, Table)> {
     let prefix = format!("{} ", analysis.workload);
-    let titled = |load: &Analysis| {
+    let titled = |(_, load): &(Experiment, Analysis)| {
         let name = load.workload.strip_prefix(&prefix).unwrap_or(&load.workload);
         let title = format!("What the cap hides: {}", words::printable(name));
         Some((title, tables::comparisons(load, design)?))

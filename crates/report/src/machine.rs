@@ -1,6 +1,6 @@
 //! Tables of what the machine did: devices, CPUs and memory, NFS. The figures are the analysis's.
 
-use iotax_analyze::{Analysis, ArmSummary, StallFigures, StatisticsSummary};
+use iotax_analyze::{Analysis, ArmSummary, CounterSummary, StallFigures};
 
 use crate::bandwidth::MEASURED;
 use crate::format;
@@ -11,7 +11,7 @@ pub(crate) const NOTE: &str = "Means over the measured windows, as iostat -mx co
                                are MiB; awaits are milliseconds. A device stands above those it \
                                lies on.";
 
-fn measured(analysis: &Analysis) -> impl Iterator<Item = (&ArmSummary, &StatisticsSummary)> {
+fn measured(analysis: &Analysis) -> impl Iterator<Item = (&ArmSummary, &CounterSummary)> {
     analysis.arms.iter().filter_map(|arm| Some((arm, arm.statistics.as_ref()?)))
 }
 

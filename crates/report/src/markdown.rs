@@ -52,7 +52,7 @@ pub fn markdown(experiment: &Experiment, analysis: &Analysis) -> String {
             section(&mut out, title, &table);
         }
     }
-    let causes = doctor::lines(&analysis.causes, analysis.arms.len());
+    let causes = doctor::causes(experiment, analysis);
     if !causes.is_empty() {
         out.push_str("\n### Causes\n\n");
         for cause in &causes {

@@ -1,7 +1,8 @@
 //! The verdict in plain sentences, the same in every format.
 
-use iotax_analyze::documented::Documented;
 use iotax_analyze::{Analysis, Comparison, Metric, Verdict};
+use iotax_diagnose::of_arms;
+use iotax_documented::Documented;
 use iotax_record::Experiment;
 use iotax_spec::Design;
 
@@ -21,7 +22,7 @@ pub(crate) fn verdict(experiment: &Experiment, analysis: &Analysis) -> Vec<Strin
     sentences.extend(preconditioning::sentences(analysis));
     sentences.extend(caps::sentences(experiment, analysis));
     sentences.extend(analysis.documented.iter().map(documented));
-    sentences.extend(causes(analysis));
+    sentences.extend(causes(experiment, analysis));
     if analysis.ending.interrupted {
         sentences.push(format!(
             "Interrupted after {}: these are the results so far.",
@@ -32,9 +33,9 @@ pub(crate) fn verdict(experiment: &Experiment, analysis: &Analysis) -> Vec<Strin
 }
 
 /// `encrypted: likely cause: ...`; a run has one arm, which needs no name.
-fn causes(analysis: &Analysis) -> impl Iterator<Item = String> {
-    analysis.causes.iter().filter_map(|diagnosis| {
-        let sentence = doctor::sentence(diagnosis)?;
+fn causes(experiment: &Experiment, analysis: &Analysis) -> impl Iterator<Item = String> {
+    of_arms(experiment, analysis).into_iter().filter_map(|diagnosis| {
+        let sentence = doctor::sentence(&diagnosis)?;
         Some(match analysis.arms.len() {
             1 => words::capital(&sentence),
             _ => format!("{}: {sentence}", words::printable(&diagnosis.of)),
@@ -124,7 +125,7 @@ fn against(comparison: &Comparison, analysis: &Analysis) -> String {
     let margin = analysis.margin;
     let name = subject(comparison);
     let baseline = words::printable(&analysis.baseline);
-    let metric = words::metric(comparison.metric);
+    let metric = comparison.metric.name();
     if let Some(found) = &comparison.stalls {
         return stalls::sentence(&name, &baseline, comparison.verdict, found);
     }
@@ -187,7 +188,7 @@ fn changed(comparison: &Comparison, baseline: &str) -> String {
         Some(change) => format!(
             "{what} after block {}: {} tax {} before, {} since.",
             change.after_block,
-            words::metric(comparison.metric),
+            comparison.metric.name(),
             tables::part(change.before),
             tables::part(change.since)
         ),
@@ -223,7 +224,7 @@ fn without_interval(comparison: &Comparison, tax: f64, analysis: &Analysis) -> S
         subject(comparison),
         format::percent(tax.abs()),
         if less { "less" } else { "more" },
-        words::metric(comparison.metric),
+        comparison.metric.name(),
         words::printable(&analysis.baseline),
     )
 }
@@ -374,12 +375,12 @@ pub(crate) fn size(comparison: &Comparison) -> Option<String> {
     // A cost is less of throughput, but more of every time.
     let less = (comparison.metric == Metric::Throughput) != gain;
     let direction = if less { "less" } else { "more" };
-    Some(format!("{interval} {direction} {}", words::metric(comparison.metric)))
+    Some(format!("{interval} {direction} {}", comparison.metric.name()))
 }
 
 /// `a tax of 4 % [−2, 9] on throughput`: without a direction, where there is none.
 fn tax(comparison: &Comparison) -> String {
-    format!("a tax of {} on {}", tables::tax(comparison), words::metric(comparison.metric))
+    format!("a tax of {} on {}", tables::tax(comparison), comparison.metric.name())
 }
 
 fn still_needed(comparison: &Comparison) -> String {

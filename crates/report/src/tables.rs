@@ -92,7 +92,7 @@ pub(crate) fn comparisons(analysis: &Analysis, design: &Design) -> Option<Table>
     for comparison in &analysis.comparisons {
         table.push([
             Cell::new(sentence::subject(comparison)),
-            Cell::new(words::metric(comparison.metric)),
+            Cell::new(comparison.metric.name()),
             Cell::new(tax(comparison)),
             Cell::new(comparison.blocks.to_string()),
             verdict(comparison),

@@ -1,6 +1,6 @@
 //! The words of a report: one place for each name, so that all formats say the same.
 
-use iotax_analyze::{Check, Comparison, Metric, Verdict};
+use iotax_analyze::{Check, Comparison, Verdict};
 
 use crate::stalls;
 
@@ -79,17 +79,6 @@ pub(crate) fn verdict_meaning(word: Verdict, margin: &str) -> String {
         Verdict::Overloaded => {
             "The offered rate was not reached, so response times measure the backlog.".to_owned()
         }
-    }
-}
-
-/// What is compared.
-pub(crate) const fn metric(metric: Metric) -> &'static str {
-    match metric {
-        Metric::Throughput => "throughput",
-        Metric::Latency => "mean latency",
-        Metric::P99 => "p99 latency",
-        Metric::LoadTime => "index load time",
-        Metric::CpuPerIo => "CPU per I/O",
     }
 }
 

@@ -10,9 +10,9 @@ use std::sync::LazyLock;
 
 use common::analyses;
 use iotax_analyze::Analysis;
-use iotax_analyze::caps::Caps;
-use iotax_analyze::doctor::findings;
+use iotax_caps::Caps;
 use iotax_catalog::{Caching, Cloud, Setup, attached_disk, disk, disk_names, expect, vms_like};
+use iotax_diagnose::findings;
 use iotax_record::{Experiment, LimitsHead};
 use iotax_report::bundle::{Step, bundle};
 use iotax_report::{
@@ -80,7 +80,7 @@ fn a_bundle_is_in_the_unit_of_the_report_it_is_from() {
     let arms = experiment.spec.arms.iter();
     let step = |arm: String| Step { block: 0, phase: 0, arm, seed: 1 };
     let steps: Vec<_> = arms.map(|arm| step(arm.name.clone())).collect();
-    let made = bundle(&experiment, &[analysis], &steps).unwrap();
+    let made = bundle(&experiment, &[(experiment.clone(), analysis)], &steps).unwrap();
     for path in ["expected.txt", "run.sh"] {
         let file = made.files.iter().find(|file| file.path == path).unwrap();
         assert_in("MiB/s", &file.text);
@@ -151,7 +151,7 @@ fn a_table_of_the_catalog_has_one_unit() {
 
 #[test]
 fn the_doctor_has_one_unit() {
-    let machines = Path::new(env!("CARGO_MANIFEST_DIR")).join("../analyze/tests/machines");
+    let machines = Path::new(env!("CARGO_MANIFEST_DIR")).join("../diagnose/tests/machines");
     let mut with_rates = 0;
     for entry in std::fs::read_dir(machines).unwrap().map(Result::unwrap) {
         if entry.path().extension().is_none_or(|extension| extension != "json") {

@@ -6,8 +6,8 @@ mod common;
 
 use common::analyses;
 use iotax_record::Experiment;
-use iotax_report::Redactor;
 use iotax_report::bundle::{Bundle, Error, Step, archive, bundle};
+use iotax_report::{Part, Redactor};
 use iotax_spec::{Engine, Workload};
 
 fn steps(experiment: &Experiment) -> Vec<Step> {
@@ -19,6 +19,10 @@ fn steps(experiment: &Experiment) -> Vec<Step> {
     (0..phases).flat_map(step).collect()
 }
 
+fn parts(experiment: &Experiment) -> Vec<Part> {
+    experiment.spec.phases().map(|_| (experiment.clone(), analyses::compare())).collect()
+}
+
 fn file<'a>(bundle: &'a Bundle, path: &str) -> &'a str {
     &bundle.files.iter().find(|file| file.path == path).unwrap().text
 }
@@ -28,8 +32,7 @@ fn each_phase_has_jobs_and_a_folder_of_its_own() {
     let mut experiment = common::compare();
     experiment.spec.workload = Workload::preset("randread-4k").unwrap();
     experiment.spec.then = vec![Workload::preset("seqwrite-1m").unwrap()];
-    let analyses = [analyses::compare(), analyses::compare()];
-    let made = bundle(&experiment, &analyses, &steps(&experiment)).unwrap();
+    let made = bundle(&experiment, &parts(&experiment), &steps(&experiment)).unwrap();
     assert_eq!(
         file(&made, "phases.txt"),
         "01\tno\t1073741824\t01-randread-4k\trandread-4k\n\
@@ -48,7 +51,7 @@ fn each_phase_has_jobs_and_a_folder_of_its_own() {
 fn the_ramp_of_a_job_that_starts_later_is_shorter() {
     let mut experiment = common::compare();
     experiment.spec.workload = Workload::preset("driver-searcher").unwrap();
-    let made = bundle(&experiment, &[analyses::compare()], &steps(&experiment)).unwrap();
+    let made = bundle(&experiment, &parts(&experiment), &steps(&experiment)).unwrap();
     let text = file(&made, "jobs/01-directory.fio");
     let (download, reader) = text.split_once("[mmap_read]").unwrap();
     assert!(download.contains("runtime=60000000us\nramp_time=4000000us\n"), "{text}");
@@ -60,7 +63,7 @@ fn the_ramp_of_a_job_that_starts_later_is_shorter() {
 fn the_same_record_gives_the_same_archive() {
     let experiment = common::compare();
     let once = || {
-        let made = bundle(&experiment, &[analyses::compare()], &steps(&experiment)).unwrap();
+        let made = bundle(&experiment, &parts(&experiment), &steps(&experiment)).unwrap();
         archive(&made, "top").unwrap()
     };
     assert_eq!(once(), once());
@@ -69,13 +72,13 @@ fn the_same_record_gives_the_same_archive() {
 #[test]
 fn what_cannot_be_repeated_says_why() {
     let mut experiment = common::compare();
-    let nothing = bundle(&experiment, &[analyses::compare()], &[]).unwrap_err();
+    let nothing = bundle(&experiment, &parts(&experiment), &[]).unwrap_err();
     assert_eq!(nothing, Error::NoTrials);
     insta::assert_snapshot!(nothing, @"no trial of this record was finished, so there is nothing to repeat");
     let mut workload = Workload::preset("randread-4k").unwrap();
     workload.jobs[0].engine = Engine::Metadata;
     experiment.spec.workload = workload;
-    let nothing = bundle(&experiment, &[analyses::compare()], &steps(&experiment)).unwrap_err();
+    let nothing = bundle(&experiment, &parts(&experiment), &steps(&experiment)).unwrap_err();
     insta::assert_snapshot!(nothing, @"
     fio can do none of the jobs of this record:
     job io: operations on trees of files are left out

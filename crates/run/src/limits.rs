@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use iotax_analyze::caps::{Caps, Ended, Observation, Prober, find};
+use iotax_caps::{Caps, Ended, Observation, Prober, find};
 use iotax_record::{End, Environment, LimitsHead, LimitsWriter, ProbeLoad, ProbeRecord};
 use iotax_spec::{Driver, Limits, Probe};
 

@@ -1,13 +1,14 @@
 //! The costs of layers in nanoseconds per I/O, and what their interactions may mean.
 
+use iotax_stats::factorial::contrast;
+use iotax_stats::verdict::Verdict;
+
 use super::{Peel, times_per_io};
 use crate::analysis::{Attribution, Estimate, Interaction, LayerCost, Metric};
 use crate::compare;
 use crate::conclude::Conclusion;
 use crate::facts::TrialFacts;
 use crate::method::Method;
-use crate::stats::factorial::contrast;
-use crate::stats::verdict::Verdict;
 
 impl Peel<'_> {
     /// The attribution; `interactions` are the conclusions of [`Peel::interactions`].

@@ -1,6 +1,6 @@
 //! Which arm carries which layers, and the contrasts that this allows.
 
-use crate::stats::factorial::{Factorial, Screening};
+use iotax_stats::factorial::{Factorial, Screening};
 
 /// Weights, one per arm of the experiment in its order.
 pub(crate) type Weights = Vec<f64>;

@@ -1,9 +1,9 @@
 use iotax_spec::Layer;
+use iotax_words::{bytes, percent};
 
-use super::Evidence;
 use crate::analysis::{Check, Warning};
+use crate::evidence::Evidence;
 use crate::facts::TrialFacts;
-use crate::words::{bytes, percent};
 
 /// Below this share of the bytes moved, the device did not do the work.
 const MIN_SHARE: f64 = 0.5;

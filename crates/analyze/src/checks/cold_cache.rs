@@ -1,7 +1,8 @@
-use super::Evidence;
+use iotax_words::{bytes, percent, two_digits};
+
 use crate::analysis::{Check, Warning};
+use crate::evidence::Evidence;
 use crate::facts::TrialFacts;
-use crate::words::{bytes, percent, two_digits};
 
 /// Share of the bytes read that devices must have delivered.
 const MIN_SHARE: f64 = 0.95;

@@ -2,11 +2,11 @@ use std::collections::BTreeSet;
 
 use iotax_record::Environment;
 use iotax_spec::Layer;
+use iotax_words::{list, percent};
 
-use super::{Evidence, Worst};
 use crate::analysis::{Check, Warning};
+use crate::evidence::{Evidence, Worst};
 use crate::facts::TrialFacts;
-use crate::words::{list, percent};
 
 /// Share of all CPU time from which on nothing is left for more I/O.
 const BUSY: f64 = 0.95;

@@ -1,6 +1,5 @@
-use super::Evidence;
 use crate::analysis::{Check, Warning};
-use crate::words;
+use crate::evidence::Evidence;
 
 /// Block differences that depend on each other: the interval would be too narrow. Only in the
 /// primary metric, which decides when a run stops; the others have their verdict.
@@ -16,7 +15,7 @@ pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Warning> {
             message: format!(
                 "successive blocks are correlated in {}: {:.2}, where {} independent blocks stay \
                  below {:.2}",
-                words::metric(comparison.metric),
+                comparison.metric.name(),
                 dependence.autocorrelation,
                 comparison.blocks,
                 dependence.bound

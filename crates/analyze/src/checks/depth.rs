@@ -1,6 +1,7 @@
-use super::Evidence;
+use iotax_words::{count, two_digits};
+
 use crate::analysis::{Check, Warning};
-use crate::words::{count, two_digits};
+use crate::evidence::Evidence;
 
 /// Below this share of the depth asked for, the depth has no effect worth its name.
 const MIN_SHARE: f64 = 0.75;

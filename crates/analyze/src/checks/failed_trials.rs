@@ -1,6 +1,7 @@
-use super::Evidence;
+use iotax_words::count;
+
 use crate::analysis::{Check, Warning};
-use crate::words::count;
+use crate::evidence::Evidence;
 
 /// Trials that yielded nothing usable, other than by the user's interruption.
 pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Warning> {

@@ -1,6 +1,7 @@
-use super::Evidence;
+use iotax_words::{percent, time};
+
 use crate::analysis::{Check, Warning};
-use crate::words::{percent, time};
+use crate::evidence::Evidence;
 
 /// Share of a thread's time that the load generator may need for itself.
 const MAX_SHARE: f64 = 0.10;

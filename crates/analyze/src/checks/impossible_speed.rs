@@ -1,6 +1,7 @@
-use super::Evidence;
+use iotax_words::mib_per_s;
+
 use crate::analysis::{Check, Warning};
-use crate::words::mib_per_s;
+use crate::evidence::Evidence;
 
 /// Room for the spread of the measured copying speed.
 const ROOM: f64 = 1.1;

@@ -1,5 +1,5 @@
-use super::Evidence;
 use crate::analysis::{Check, Warning};
+use crate::evidence::Evidence;
 
 /// File systems that keep their files in memory.
 const IN_MEMORY: [&str; 3] = ["tmpfs", "ramfs", "hugetlbfs"];

@@ -1,7 +1,8 @@
-use super::Evidence;
+use iotax_words::count;
+
 use crate::analysis::{Check, Warning};
+use crate::evidence::Evidence;
 use crate::facts::TrialFacts;
-use crate::words::count;
 
 /// I/Os that failed or came back short, in usable trials.
 pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Warning> {

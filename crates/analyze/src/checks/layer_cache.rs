@@ -1,5 +1,5 @@
-use super::Evidence;
 use crate::analysis::{Check, Warning};
+use crate::evidence::Evidence;
 
 /// Layers with a cache of their own (a loop device that cannot bypass the page cache below it, a
 /// FUSE file system): their reads may never reach what is below, so that its cost does not show.

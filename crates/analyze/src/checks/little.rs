@@ -1,7 +1,8 @@
-use super::Evidence;
+use iotax_words::{percent, two_digits};
+
 use crate::analysis::{Check, Warning};
+use crate::evidence::Evidence;
 use crate::facts::JobFacts;
-use crate::words::{percent, two_digits};
 
 /// Allowed relative deviation.
 const TOLERANCE: f64 = 0.05;

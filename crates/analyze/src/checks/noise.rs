@@ -1,11 +1,12 @@
-use super::Evidence;
+use iotax_stats::dependence::long_run_variance;
+use iotax_stats::measuring_time::{MAX_SECONDS, optimal_seconds};
+use iotax_stats::verdict::Verdict;
+use iotax_words::{list, percent};
+
 use crate::analysis::{Check, Warning};
 use crate::blocks::Block;
 use crate::conclude::Conclusion;
-use crate::stats::dependence::long_run_variance;
-use crate::stats::trial_length::{MAX_SECONDS, optimal_trial_seconds};
-use crate::stats::verdict::Verdict;
-use crate::words::{list, percent};
+use crate::evidence::Evidence;
 
 /// Noise that keeps comparisons undecided, and what a decision would take. Only in the primary
 /// metric, which decides when a run stops, and not for interactions, which do not.
@@ -102,7 +103,7 @@ fn best_trial_seconds(evidence: &Evidence<'_>) -> Option<f64> {
     }
     overhead_ns += evidence.experiment.spec.workload.ramp_ns as f64;
     let between = (pooled_variance(&logs)? - within / seconds).max(0.0);
-    let best = optimal_trial_seconds(overhead_ns / 1e9, within, between);
+    let best = optimal_seconds(overhead_ns / 1e9, within, between);
     (within > 0.0).then_some(best.min(MAX_SECONDS))
 }
 

@@ -1,6 +1,7 @@
-use super::Evidence;
+use iotax_words::percent;
+
 use crate::analysis::{Check, Warning};
-use crate::words::percent;
+use crate::evidence::Evidence;
 
 /// Share of all CPU time that others may use.
 const MAX_SHARE: f64 = 0.2;

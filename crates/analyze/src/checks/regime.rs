@@ -1,10 +1,10 @@
 use iotax_spec::Design;
+use iotax_stats::regime::{LEVEL, monitor};
+use iotax_words::{count, percent, two_digits};
 
-use super::Evidence;
 use crate::analysis::{Check, Comparison, EffectChange, Estimate, Metric, Warning};
 use crate::compare::is_open_loop;
-use crate::stats::regime::{LEVEL, monitor};
-use crate::words::{count, metric, percent, two_digits};
+use crate::evidence::Evidence;
 
 const FELL: &str = "Probably burst credits ran out; early in a run it may also be a cache that \
                     filled up, or a neighbour that began. If what lasts is to be measured, drain \
@@ -48,7 +48,7 @@ fn of_one(comparison: &Comparison, change: &EffectChange) -> Warning {
         message: format!(
             "the effect on {} changed after block {}: a tax of {} in the {} up to then, of {} in \
              the {} since; {rests}",
-            metric(comparison.metric),
+            comparison.metric.name(),
             change.after_block,
             tax(change.before),
             count(before.into(), "block"),
@@ -76,14 +76,14 @@ fn of_all(evidence: &Evidence<'_>) -> Option<Warning> {
     let message = if spec.design == Design::Single {
         format!(
             "{} {verb} {factor} x after trial {}; the summary averages over both levels",
-            metric(measured),
+            measured.name(),
             after + 1
         )
     } else {
         format!(
             "the level of all arms ({}) {verb} {factor} x after block {}; comparisons are within \
              blocks and stand",
-            metric(measured),
+            measured.name(),
             after + 1
         )
     };

@@ -1,7 +1,7 @@
 use iotax_spec::Design;
 
-use super::Evidence;
 use crate::analysis::{Check, Warning};
+use crate::evidence::Evidence;
 
 /// Results of other tools: were they made by the same job, and how were the runs arranged?
 pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Warning> {

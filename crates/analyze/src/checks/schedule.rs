@@ -1,7 +1,8 @@
-use super::Evidence;
+use iotax_words::{percent, time};
+
 use crate::analysis::{Check, Warning};
 use crate::compare::MIN_ACHIEVED;
-use crate::words::{percent, time};
+use crate::evidence::Evidence;
 
 /// Delays of a start below this are the timer's.
 const MIN_SLIP_NS: u64 = 1_000_000;

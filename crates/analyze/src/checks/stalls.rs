@@ -1,7 +1,8 @@
-use super::Evidence;
+use iotax_words::{percent, time};
+
 use crate::analysis::{Check, Warning};
+use crate::evidence::Evidence;
 use crate::facts::TrialFacts;
-use crate::words::{percent, time};
 
 /// Seconds a trial needs for a stall to stand out.
 const MIN_SECONDS: usize = 3;

@@ -1,12 +1,12 @@
 use iotax_spec::Design;
+use iotax_stats::regime::{self, monitor};
+use iotax_stats::steady::{MOST_EXCURSION, MOST_RANGE};
+use iotax_stats::trend::trend;
+use iotax_words::{count, percent, two_digits};
 
-use super::Evidence;
 use crate::analysis::{ArmPrecondition, Check, Metric, Warning};
 use crate::compare::is_open_loop;
-use crate::stats::regime::{self, monitor};
-use crate::stats::steady::{MOST_EXCURSION, MOST_RANGE};
-use crate::stats::trend::trend;
-use crate::words::{count, metric, percent, two_digits};
+use crate::evidence::Evidence;
 
 const PRECONDITION: &str = "A fresh SSD, or a volume whose blocks were never written, is filled by \
                             the measurement itself. --precondition writes the span first, and then \
@@ -76,7 +76,7 @@ fn of_run(evidence: &Evidence<'_>) -> Option<Warning> {
         arm: None,
         message: format!(
             "writes were not at steady state: {} {verb} {} x over {}, from {over} to {over}; {what}",
-            metric(measured(evidence)),
+            measured(evidence).name(),
             two_digits(trend.change.abs().exp()),
             count(levels.len() as u64, over),
         ),

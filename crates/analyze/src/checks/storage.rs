@@ -1,7 +1,7 @@
 use iotax_record::Site;
 
-use super::Evidence;
 use crate::analysis::{Check, Warning};
+use crate::evidence::Evidence;
 
 /// Arms on different storage: placement alone may explain a difference (with one volume per arm
 /// and a spread of 5 % between volumes, 58 % false verdicts in simulation).

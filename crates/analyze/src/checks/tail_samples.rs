@@ -1,11 +1,12 @@
 use std::collections::BTreeSet;
 
-use super::Evidence;
+use iotax_stats::tail::samples_needed;
+use iotax_stats::verdict::Verdict;
+use iotax_words::time;
+
 use crate::analysis::{Check, Warning};
 use crate::compare::ios_per_trial;
-use crate::stats::tail::samples_needed;
-use crate::stats::verdict::Verdict;
-use crate::words::time;
+use crate::evidence::Evidence;
 
 /// Too few I/Os per trial behind a p99 that should be compared.
 pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Warning> {

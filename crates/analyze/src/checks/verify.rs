@@ -1,6 +1,7 @@
-use super::Evidence;
+use iotax_words::count;
+
 use crate::analysis::{Check, Warning};
-use crate::words::count;
+use crate::evidence::Evidence;
 
 /// Data that did not read back as written.
 pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Warning> {

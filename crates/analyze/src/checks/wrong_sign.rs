@@ -1,9 +1,9 @@
 use iotax_spec::{Design, Layer};
+use iotax_stats::verdict::Verdict;
+use iotax_words::percent;
 
-use super::Evidence;
 use crate::analysis::{Check, Comparison, Metric, Warning};
-use crate::stats::verdict::Verdict;
-use crate::words::{self, percent};
+use crate::evidence::Evidence;
 
 /// An added layer that makes things faster is questioned, not celebrated.
 pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Warning> {
@@ -18,7 +18,7 @@ pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Warning> {
             arm: comparison.arm.clone().or_else(|| comparison.layer.clone()),
             message: format!(
                 "{what} only adds work, yet {} is better by {} with it",
-                words::metric(comparison.metric),
+                comparison.metric.name(),
                 percent(comparison.tax.map_or(0.0, f64::abs))
             ),
             advice: "Do not take this as a gain before it is explained. Usual reasons: direct I/O \

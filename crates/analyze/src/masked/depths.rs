@@ -5,12 +5,13 @@
 //! block by block between neighbouring depths, which drift and a change of regime cannot feign, and
 //! their intervals are repeated ones: more blocks are run until they are clear.
 
+use iotax_stats::design::Design;
+use iotax_stats::plateau::{BUSY, FLAT, PROPORTIONAL};
+use iotax_stats::rci::{CriticalValues, Interval};
+use iotax_stats::sample::{all_finite, mean, variance};
+use iotax_stats::student::critical_t;
+
 use crate::analysis::{ArmDepths, DepthLevel, DepthResponse};
-use crate::stats::design::Design;
-use crate::stats::plateau::{BUSY, FLAT, PROPORTIONAL};
-use crate::stats::rci::{CriticalValues, Interval};
-use crate::stats::sample::{all_finite, mean, variance};
-use crate::stats::student::critical_t;
 
 /// Slope of throughput from which on it follows the depth.
 const FOLLOWS: f64 = 0.9;

@@ -2,13 +2,13 @@
 
 use iotax_record::Experiment;
 use iotax_spec::{Depth, Design, Job, SideRuns, Spec, StopMode, Workload};
+use iotax_stats::tail::samples_needed;
+use iotax_stats::verdict::Verdict;
 
 use super::depths::MOST_BLOCKS as CHECK_BLOCKS;
 use super::judge::candidates;
-use crate::analysis::{Analysis, Metric};
+use crate::analysis::Analysis;
 use crate::compare::is_open_loop;
-use crate::stats::tail::samples_needed;
-use crate::stats::verdict::Verdict;
 
 /// Blocks before the first look.
 const FEWEST_BLOCKS: u32 = 3;
@@ -163,13 +163,6 @@ fn follow_up(
     let side_runs = SideRuns::default();
     let first = Spec { workload, then, suite: None, stop, side_runs, ..spec.clone() };
     first.followed_by(workloads, suite).ok()
-}
-
-impl Metric {
-    /// Whether a cap can make it equal.
-    pub(crate) const fn is_capped(self) -> bool {
-        matches!(self, Self::Throughput)
-    }
 }
 
 #[cfg(test)]

@@ -1,9 +1,10 @@
 //! From equal throughput and the answer of each arm to its depth to the word `masked`.
 
+use iotax_stats::verdict::Verdict;
+
 use crate::analysis::{ArmDepths, Cap, Comparison, DepthResponse, Estimate};
 use crate::conclude::Conclusion;
 use crate::masked::depths::{Level, interval};
-use crate::stats::verdict::Verdict;
 
 /// Share of the cap from which on an arm sits on it.
 const ON_CAP: f64 = 0.95;

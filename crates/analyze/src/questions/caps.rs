@@ -1,7 +1,9 @@
-use super::{Evidence, list};
+use iotax_stats::verdict::Verdict;
+use iotax_words::list;
+
 use crate::analysis::{ArmDrain, DepthResponse, Metric};
 use crate::conclude::Conclusion;
-use crate::stats::verdict::Verdict;
+use crate::evidence::Evidence;
 
 /// What equal throughput leaves open: whether a cap above all arms explains it, and what a layer
 /// costs where one does.

@@ -1,14 +1,15 @@
 //! What results of other tools leave open.
 
+use iotax_stats::tail::samples_needed;
+use iotax_stats::unpaired::MIN_RESULTS;
+use iotax_stats::verdict::Verdict;
+use iotax_words::{capital, count, list, percent};
+
 use crate::analysis::Metric;
-use crate::checks::Evidence;
 use crate::conclude::Conclusion;
+use crate::evidence::Evidence;
 use crate::facts::TrialFacts;
 use crate::results::is_held_to_a_rate;
-use crate::stats::tail::samples_needed;
-use crate::stats::unpaired::MIN_RESULTS;
-use crate::stats::verdict::Verdict;
-use crate::words::{self, count, list, percent};
 
 pub(super) fn open(evidence: &Evidence<'_>) -> Vec<String> {
     let mut questions: Vec<String> =
@@ -28,7 +29,7 @@ pub(super) fn open(evidence: &Evidence<'_>) -> Vec<String> {
 fn without_answer(evidence: &Evidence<'_>, conclusion: &Conclusion) -> Option<String> {
     let comparison = &conclusion.comparison;
     let subject = conclusion.subject();
-    let metric = words::capital(words::metric(comparison.metric));
+    let metric = capital(comparison.metric.name());
     if comparison.verdict == Verdict::InsufficientTailSamples {
         let needed = samples_needed(0.99);
         return Some(format!(

@@ -1,8 +1,5 @@
 //! Made-up records through the analyzer.
 
-mod causes;
-mod causes_beside;
-mod causes_remote;
 mod compare;
 mod files;
 mod open_loop;

@@ -2,9 +2,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, ensure};
-use iotax_analyze::Diagnosis;
-use iotax_analyze::doctor::{self, Finding};
 use iotax_catalog::{cause, causes};
+use iotax_diagnose::{self as diagnose, Diagnosis, Finding};
 use iotax_inspect::Look;
 use iotax_record::{LimitsReader, Location, Machine};
 use iotax_report::{self as report, DoctorDetail, Redactor};
@@ -31,7 +30,7 @@ pub fn doctor(args: &DoctorArgs) -> Result<Exit> {
     if let Some(file) = &args.save {
         save(&machine, file, args.no_redact)?;
     }
-    let findings = doctor::findings(&machine, &choice);
+    let findings = diagnose::findings(&machine, &choice);
     say(&printed(&machine, &findings, (diagnoses.as_deref(), &gaps), args))?;
     Ok(if nothing_seen(&machine) { Exit::Failed } else { Exit::Done })
 }
@@ -78,7 +77,7 @@ fn recorded(dir: &Path) -> Result<Case> {
         let head = reader.head;
         return Ok(Case {
             gaps,
-            diagnoses: Some(caps.causes),
+            diagnoses: Some(diagnose::of_search(&head.limits, &caps)),
             machine: head.machine.unwrap_or_default(),
             choice: Some(head.limits.cloud),
         });
@@ -91,7 +90,7 @@ fn recorded(dir: &Path) -> Result<Case> {
         dir.shown().display()
     );
     let gaps = parts.first().map(|(_, part)| part.ending.gaps.clone()).unwrap_or_default();
-    let diagnoses = parts.into_iter().flat_map(|(_, analysis)| analysis.causes);
+    let diagnoses = parts.iter().flat_map(|(experiment, part)| diagnose::of_arms(experiment, part));
     Ok(Case {
         diagnoses: Some(diagnoses.collect()),
         machine: reader.experiment.machine.map(|machine| *machine).unwrap_or_default(),

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail};
 use indicatif::{HumanBytes, HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
-use iotax_analyze::caps::{self, Caps};
+use iotax_caps::{self as caps, Caps};
 use iotax_record::{End, LIMITS_FORMAT, LimitsHead, LimitsReader, LimitsWriter, Location};
 use iotax_report::{self as report, Search};
 use iotax_rig::Progress as Preparing;

@@ -7,11 +7,11 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
 use anyhow::{Context as _, Result, bail};
-use iotax_analyze::{Analysis, Phases};
+use iotax_analyze::Phases;
 use iotax_plan::Plan;
 use iotax_record::{Experiment, Location, Outcome, Reader};
-use iotax_report::Redactor;
 use iotax_report::bundle::{Bundle, Step, archive, bundle};
+use iotax_report::{Part, Redactor};
 use iotax_rig::Held;
 
 use crate::args::{Listing, ReproArgs};
@@ -29,7 +29,7 @@ pub fn repro(args: &ReproArgs) -> Result<Exit> {
     let mut redactor = (!args.no_redact).then(Redactor::default);
     let gaps = recorded::gaps(&dir, &reader)?;
     let told = tell(&dir, &reader, redactor.as_mut())?;
-    let bundle = bundle(&told.experiment, &told.analyses, &told.steps)?;
+    let bundle = bundle(&told.experiment, &told.parts, &told.steps)?;
     let destination = Destination::new("repro", args.out.as_deref());
     let files = Files::claim(&destination, redactor.is_some())?;
     files.write(&bundle, redactor.as_ref())?;
@@ -45,7 +45,7 @@ pub fn repro(args: &ReproArgs) -> Result<Exit> {
 struct Told {
     experiment: Experiment,
     /// One per phase.
-    analyses: Vec<Analysis>,
+    parts: Vec<Part>,
     steps: Vec<Step>,
 }
 
@@ -79,9 +79,7 @@ fn tell(dir: &Location, reader: &Reader, mut redactor: Option<&mut Redactor>) ->
         Some(redactor) => reader.end.as_ref().map(|end| redactor.end(end)),
         None => reader.end.clone(),
     };
-    let parts = phases.finish(end.as_ref());
-    let analyses = parts.into_iter().map(|(_, analysis)| analysis);
-    Ok(Told { analyses: analyses.collect(), experiment, steps })
+    Ok(Told { parts: phases.finish(end.as_ref()), experiment, steps })
 }
 
 /// Where a bundle goes.

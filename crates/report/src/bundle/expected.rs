@@ -1,11 +1,11 @@
 //! What the record showed, as the table that `run.sh` prints.
 
 use iotax_analyze::{Analysis, ArmSummary};
-use iotax_record::Experiment;
 
 use super::arms::Arm;
 use super::phases::Phase;
 use crate::bandwidth::MEASURED;
+use crate::phases::Part;
 use crate::sentence;
 use crate::words::printable;
 
@@ -24,18 +24,13 @@ struct Row<'a> {
 }
 
 /// The figures of all phases, and the verdicts.
-pub(super) fn expected(
-    experiment: &Experiment,
-    analyses: &[Analysis],
-    arms: &[Arm],
-    phases: &[Phase],
-) -> String {
+pub(super) fn expected(parts: &[Part], arms: &[Arm], phases: &[Phase]) -> String {
     let mut text = String::from(
         "What was measured. Rates are means of the trials; latencies are those of all I/Os of\n\
          all trials together, from submission to completion (of jobs with a rate: from the\n\
          intended start).\n",
     );
-    for (phase, analysis) in phases.iter().zip(analyses) {
+    for (phase, (experiment, analysis)) in phases.iter().zip(parts) {
         text.push_str(&format!("\n{} (phase {})\n", printable(&phase.name), phase.id));
         text.push_str(&table(arms, phase, analysis));
         text.push('\n');

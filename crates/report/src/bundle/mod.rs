@@ -12,10 +12,10 @@ mod readme;
 
 use std::collections::BTreeSet;
 
-use iotax_analyze::Analysis;
 use iotax_record::Experiment;
 
 use crate::json::json_text;
+use crate::phases::Part;
 pub use archive::archive;
 
 /// The script, which needs a POSIX shell and fio.
@@ -77,13 +77,9 @@ pub enum Error {
     NoTrials,
 }
 
-/// The bundle of an experiment: `analyses` are those of its phases, `steps` its trials in their
+/// The bundle of an experiment: `parts` are its phases, `steps` its trials in their
 /// order. All of them are as they are to be read: redacted, unless they are not to be.
-pub fn bundle(
-    experiment: &Experiment,
-    analyses: &[Analysis],
-    steps: &[Step],
-) -> Result<Bundle, Error> {
+pub fn bundle(experiment: &Experiment, parts: &[Part], steps: &[Step]) -> Result<Bundle, Error> {
     let phases = phases::phases(&experiment.spec);
     let without: Vec<String> = phases.iter().flat_map(|phase| phase.without.clone()).collect();
     let mut seen = BTreeSet::new();
@@ -100,13 +96,13 @@ pub fn bundle(
     let plain =
         |path: &str, text: String| BundleFile { path: path.into(), text, executable: false };
     let mut files = vec![
-        plain("README.md", readme::readme(experiment, analyses, &arms, &phases, order.len())),
+        plain("README.md", readme::readme(experiment, parts, &arms, &phases, order.len())),
         plain("arms.txt", arms::table(&arms)),
         plain("environment.json", environment(experiment)),
-        plain("expected.txt", expected::expected(experiment, analyses, &arms, &phases)),
+        plain("expected.txt", expected::expected(parts, &arms, &phases)),
         plain("order.txt", order.join("")),
         plain("phases.txt", phases::table(&phases)),
-        plain("results.csv", crate::csv(analyses)),
+        plain("results.csv", crate::csv(parts.iter().map(|(_, analysis)| analysis))),
         BundleFile { path: "run.sh".into(), text: RUN.to_owned(), executable: true },
     ];
     files.extend(phases.iter().flat_map(phases::files));

@@ -1,18 +1,18 @@
 //! What a support engineer needs to know, in one page.
 
-use iotax_analyze::Analysis;
 use iotax_record::Experiment;
 use iotax_spec::Target;
 
 use super::arms::Arm;
 use super::phases::Phase;
 use crate::markdown::escape;
+use crate::phases::Part;
 use crate::{format, sentence};
 
 /// The page, as Markdown.
 pub(super) fn readme(
     experiment: &Experiment,
-    analyses: &[Analysis],
+    parts: &[Part],
     arms: &[Arm],
     phases: &[Phase],
     trials: usize,
@@ -23,7 +23,7 @@ pub(super) fn readme(
         "This folder repeats a storage measurement with fio alone. It was made from a\n\
          measurement with iotax, which is not needed here.\n\n## What was seen\n\n",
     );
-    for (phase, analysis) in phases.iter().zip(analyses) {
+    for (phase, (experiment, analysis)) in phases.iter().zip(parts) {
         if phases.len() > 1 {
             text.push_str(&format!("Phase {}, {}:\n\n", phase.id, escape(&phase.name)));
         }

@@ -1,5 +1,7 @@
-use iotax_analyze::{Confidence, Diagnosis, Suspect};
+use iotax_analyze::Analysis;
 use iotax_catalog::cause;
+use iotax_diagnose::{Confidence, Diagnosis, Suspect, of_arms};
+use iotax_record::Experiment;
 
 use super::cause::dated;
 use crate::page::Page;
@@ -42,6 +44,11 @@ fn facts<'a>(suspect: &Suspect) -> Vec<(&'a str, String)> {
     }
     facts.push(("more", format!("iotax doctor --explain {}", suspect.cause)));
     facts
+}
+
+/// What the arms' measurements point to, as [`lines`].
+pub(crate) fn causes(experiment: &Experiment, analysis: &Analysis) -> Vec<String> {
+    lines(&of_arms(experiment, analysis), analysis.arms.len())
 }
 
 /// Every suspect in a line or two, for the list of causes in a report of several formats.

@@ -1,5 +1,5 @@
-use iotax_analyze::doctor::{Certainty, Finding};
 use iotax_catalog::cause;
+use iotax_diagnose::{Certainty, Finding};
 use iotax_record::Machine;
 
 use super::cause::dated;

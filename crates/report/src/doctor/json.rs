@@ -1,6 +1,5 @@
-use iotax_analyze::Diagnosis;
-use iotax_analyze::doctor::{Finding, Observation};
 use iotax_catalog::cause;
+use iotax_diagnose::{Diagnosis, Finding, Observation};
 use iotax_record::Machine;
 use iotax_record::machine::PathSeen;
 use serde_json::{Value, json};

@@ -18,12 +18,11 @@ mod layer;
 mod surroundings;
 mod tree;
 
-use iotax_analyze::Diagnosis;
-use iotax_analyze::doctor::Finding;
+use iotax_diagnose::{Diagnosis, Finding};
 use iotax_record::Machine;
 
 pub use self::cause::{cause_json, cause_list, cause_text};
-pub(crate) use self::diagnoses::{lines, sentence};
+pub(crate) use self::diagnoses::{causes, lines, sentence};
 pub use self::findings::Detail;
 pub use self::json::doctor_json;
 use crate::page::Page;

@@ -183,7 +183,7 @@ fn by_metric(analysis: &Analysis, metric: Metric) -> Group {
             cells: vec![tax, shown_difference, verdict, blocks, regime],
         }
     });
-    let name = words::metric(metric);
+    let name = metric.name();
     Group {
         caption: format!("Tax in {name}, against {}", words::printable(&analysis.baseline)),
         heads: vec![

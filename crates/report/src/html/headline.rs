@@ -71,11 +71,7 @@ fn tile(comparison: &Comparison) -> Tile {
         label: sentence::subject(comparison),
         figure: figure.to_owned(),
         interval: if interval.is_empty() { String::new() } else { format!("[{interval}") },
-        note: format!(
-            "{}: {}",
-            words::metric(comparison.metric),
-            words::verdict_phrase(comparison)
-        ),
+        note: format!("{}: {}", comparison.metric.name(), words::verdict_phrase(comparison)),
         tone: words::verdict_tone(comparison.verdict).class(),
     }
 }

@@ -1,6 +1,6 @@
 //! Charts of what the machine did: which there are, and their data for the page.
 
-use iotax_analyze::{Analysis, Quantity, StatisticsSeries};
+use iotax_analyze::{Analysis, CounterSeries, Quantity};
 use serde::{Serialize, Serializer};
 
 use crate::words;
@@ -131,7 +131,7 @@ impl Chart {
         &mut self,
         quantity: Quantity,
         (arm, used, edges): (usize, bool, usize),
-        series: &StatisticsSeries,
+        series: &CounterSeries,
     ) {
         for line in series.lines.iter().filter(|line| line.quantity == quantity) {
             let name = words::printable(&line.name);

@@ -145,7 +145,7 @@ impl<'a> Page<'a> {
             spec: serde_json::to_string_pretty(&experiment.spec)
                 .expect("a spec has string keys and plain values"),
             version: &experiment.iotax_version,
-            causes: doctor::lines(&analysis.causes, analysis.arms.len()),
+            causes: doctor::causes(experiment, analysis),
             open_questions: analysis.open_questions.iter().map(|q| words::printable(q)).collect(),
             ending: ending(experiment, analysis),
             interval_note: provenance::intervals(experiment, analysis),

@@ -5,6 +5,7 @@ use iotax_record::{CloudInstance, Environment, Experiment, Site};
 use iotax_spec::Design;
 use serde::Serialize;
 
+use super::analysis::Shown;
 use super::json_text;
 use crate::{provenance, sentence};
 
@@ -24,7 +25,7 @@ pub(crate) struct Output<'a> {
     /// In plain words, as every other format has it.
     verdict: Vec<String>,
     #[serde(flatten)]
-    analysis: &'a Analysis,
+    analysis: Shown<'a>,
     environment: &'a Environment,
     sites: &'a [Site],
     generator_ns_per_io: f64,
@@ -51,7 +52,7 @@ impl<'a> Output<'a> {
             command: &experiment.command,
             seed: experiment.spec.seed,
             verdict: sentence::verdict(experiment, analysis),
-            analysis,
+            analysis: Shown::new(experiment, analysis),
             environment: &experiment.environment,
             sites: &experiment.sites,
             generator_ns_per_io: experiment.generator_ns_per_io,

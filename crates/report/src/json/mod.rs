@@ -1,5 +1,6 @@
 //! JSON for programs: documented in `docs/json.md`, versioned, with a schema for each.
 
+mod analysis;
 mod compare;
 mod run;
 mod text;

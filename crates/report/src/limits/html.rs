@@ -1,7 +1,7 @@
 //! One self-contained page: what was found, and how throughput and latency follow depth and time.
 
 use askama::Template;
-use iotax_analyze::caps::Caps;
+use iotax_caps::Caps;
 use serde::Serialize;
 
 use super::quantity::{self, Quantity};

@@ -1,6 +1,7 @@
 //! For programs.
 
-use iotax_analyze::caps::{Caps, LIMITS_ANALYSIS_FORMAT};
+use iotax_caps::{Caps, LIMITS_ANALYSIS_FORMAT};
+use iotax_diagnose::of_search;
 use iotax_spec::Target;
 use serde_json::{Value, json};
 
@@ -11,7 +12,7 @@ use crate::provenance;
 /// One JSON object: what was asked, and `targets`, `sharing`, `documented`, `levels`.
 pub fn limits_json(search: Search<'_>) -> String {
     let Search { head, caps, end } = search;
-    let Caps { targets, sharing, documented, causes, levels, ended, notes, .. } = caps;
+    let Caps { targets, sharing, documented, levels, ended, notes, .. } = caps;
     let targets: Vec<Value> = targets
         .iter()
         .zip(&head.limits.targets)
@@ -38,7 +39,7 @@ pub fn limits_json(search: Search<'_>) -> String {
         "targets": targets,
         "sharing": sharing,
         "documented": documented,
-        "causes": causes,
+        "causes": of_search(&head.limits, caps),
         "levels": levels,
         "ended": ended,
         "notes": notes,

@@ -7,7 +7,7 @@ mod quantity;
 mod sentences;
 mod tables;
 
-use iotax_analyze::caps::Caps;
+use iotax_caps::Caps;
 use iotax_record::{End, LimitsHead};
 
 pub use self::csv::limits_csv;

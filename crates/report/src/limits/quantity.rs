@@ -1,6 +1,6 @@
 //! What a cap counts, and in which unit.
 
-use iotax_analyze::caps::{Cap, TargetCaps};
+use iotax_caps::{Cap, TargetCaps};
 
 use super::plain;
 use crate::bandwidth::Unit;

@@ -1,6 +1,8 @@
 //! What was found, in sentences.
 
-use iotax_analyze::caps::{SecondPass, Shared, Sharing, TargetCaps};
+use iotax_caps::{SecondPass, Shared, Sharing, TargetCaps};
+
+use iotax_diagnose::of_search;
 
 use super::quantity::{self, Quantity};
 use super::{Search, name, plain};
@@ -24,7 +26,7 @@ pub(super) fn all(search: Search<'_>) -> Vec<String> {
         let quantity = Quantity::new(row.is_bytes(), unit).name();
         format!("{of}{quantity}: {}", name(&row.says))
     }));
-    sentences.extend(caps.causes.iter().filter_map(|diagnosis| {
+    sentences.extend(of_search(&search.head.limits, caps).iter().filter_map(|diagnosis| {
         let target = caps.targets.iter().find(|target| target.name == diagnosis.of)?;
         Some(of(search, target) + &doctor::sentence(diagnosis)?)
     }));
@@ -88,7 +90,7 @@ pub(super) fn notes(search: Search<'_>) -> Vec<String> {
                 .to_owned(),
         );
     }
-    notes.extend(doctor::lines(&caps.causes, caps.targets.len()));
+    notes.extend(doctor::lines(&of_search(&search.head.limits, caps), caps.targets.len()));
     notes.extend(caps.notes.iter().map(|note| name(note)));
     if let Some(ended) = &caps.ended {
         notes.push(format!("Ended early: {}. What is missing was not measured.", name(ended)));

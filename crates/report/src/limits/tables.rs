@@ -1,6 +1,6 @@
 //! The tables of a search.
 
-use iotax_analyze::caps::{Sharing, TargetCaps};
+use iotax_caps::{Sharing, TargetCaps};
 
 use super::quantity::{self, Quantity};
 use super::{Search, Titled, name, plain};

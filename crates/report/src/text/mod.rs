@@ -47,7 +47,7 @@ pub fn text(experiment: &Experiment, analysis: &Analysis, style: Style) -> Strin
     parts.extend(page.machine(analysis));
     parts.extend(page.index(analysis));
     parts.push(page.warnings(&mild));
-    parts.push(page.list("Causes", &doctor::lines(&analysis.causes, analysis.arms.len())));
+    parts.push(page.list("Causes", &doctor::causes(experiment, analysis)));
     parts.push(page.list("Not concluded", &analysis.open_questions));
     parts.retain(|part| !part.is_empty());
     parts.join("\n")

@@ -118,13 +118,13 @@ fn analysis(
         baseline: arms[0].name.clone(),
         margin: 0.05,
         alpha: 0.05,
+        work: Vec::new(),
         comparisons,
         attribution: None,
         depths: Vec::new(),
         drained: Vec::new(),
         preconditioned: Vec::new(),
         unmasked: Vec::new(),
-        causes: Vec::new(),
         documented: Vec::new(),
         warnings: Vec::new(),
         open_questions: Vec::new(),
@@ -337,7 +337,7 @@ pub fn masked() -> Analysis {
         )],
         ..analysis.clone()
     };
-    analysis.unmasked = vec![below];
+    analysis.unmasked = vec![(super::compare(), below)];
     let level = |in_flight: u32, is_own| DepthLevel {
         in_flight,
         iops: 4_000.0,

@@ -1,9 +1,9 @@
 //! A comparison with statistics of the machine.
 
 use iotax_analyze::{
-    Analysis, CpuFigures, DeviceFigures, DeviceSummary, DirectionFigures, MemoryFigures,
-    NfsFigures, NfsSummary, PressureFigures, Quantity, StallFigures, StatisticsLine,
-    StatisticsSeries, StatisticsSummary,
+    Analysis, CounterLine, CounterSeries, CounterSummary, CpuFigures, DeviceFigures, DeviceSummary,
+    DirectionFigures, MemoryFigures, NfsFigures, NfsSummary, PressureFigures, Quantity,
+    StallFigures,
 };
 
 use super::noise;
@@ -23,7 +23,7 @@ pub fn compare() -> Analysis {
     analysis
 }
 
-fn summary(iops: f64, over_nfs: bool) -> StatisticsSummary {
+fn summary(iops: f64, over_nfs: bool) -> CounterSummary {
     let read = DirectionFigures {
         per_s: iops,
         mib_per_s: iops / 256.0,
@@ -43,7 +43,7 @@ fn summary(iops: f64, over_nfs: bool) -> StatisticsSummary {
         },
     };
     let stall = |some_percent| Some(StallFigures { some_percent, full_percent: 0.1 });
-    StatisticsSummary {
+    CounterSummary {
         trials: 12,
         devices: vec![device("dm-3", Some("device mapper CRYPT (x)")), device("nvme0n1", None)],
         cpu: Some(CpuFigures {
@@ -73,8 +73,8 @@ fn nfs() -> NfsSummary {
     }
 }
 
-fn series(slot: u32, iops: f64, over_nfs: bool) -> StatisticsSeries {
-    let line = |quantity, name: &str, scale: f64| StatisticsLine {
+fn series(slot: u32, iops: f64, over_nfs: bool) -> CounterSeries {
+    let line = |quantity, name: &str, scale: f64| CounterLine {
         quantity,
         name: name.to_owned(),
         values: (0..7)
@@ -107,5 +107,5 @@ fn series(slot: u32, iops: f64, over_nfs: bool) -> StatisticsSeries {
         lines.push(line(Quantity::NfsPerS, "READ", 1234.0));
         lines.push(line(Quantity::NfsExecuteMs, "READ", 1.1));
     }
-    StatisticsSeries { edges_s: (0..8).map(f64::from).collect(), lines }
+    CounterSeries { edges_s: (0..8).map(f64::from).collect(), lines }
 }

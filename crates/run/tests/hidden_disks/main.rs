@@ -3,7 +3,7 @@
 
 mod virtual_time;
 
-use iotax_analyze::caps::{Cap, CapKind, Caps, Shared, find};
+use iotax_caps::{Cap, CapKind, Caps, Shared, find};
 use iotax_spec::{Arm, BurstWatch, CloudChoice, Limits, LimitsTarget, Target};
 use iotax_vdisk::{
     DelayConfig, FlashConfig, LayerConfig, MemConfig, RateLimit, ThrottleConfig, TierConfig,

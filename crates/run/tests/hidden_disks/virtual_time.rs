@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::Arc;
 
-use iotax_analyze::caps::{Ended, Observation, Prober};
+use iotax_caps::{Ended, Observation, Prober};
 use iotax_spec::Probe;
 use iotax_vdisk::{Clock, LayerConfig, ManualClock, Request, Session, Submitted, VirtualDisk};
 

@@ -138,7 +138,7 @@ fn a_path_with_blanks_is_one_thing_wherever_it_stands_alone() {
 
 #[test]
 fn a_machine_says_the_same_with_pseudonyms() {
-    let dir = concat!(env!("CARGO_MANIFEST_DIR"), "/../analyze/tests/machines");
+    let dir = concat!(env!("CARGO_MANIFEST_DIR"), "/../diagnose/tests/machines");
     let mut read = 0;
     for entry in std::fs::read_dir(dir).unwrap() {
         let path = entry.unwrap().path();
@@ -148,8 +148,7 @@ fn a_machine_says_the_same_with_pseudonyms() {
         let machine = Machine::read(&path).unwrap();
         let clean = Redactor::default().machine(&machine);
         let causes = |machine: &Machine| -> Vec<_> {
-            let found =
-                iotax_analyze::doctor::findings(machine, &iotax_spec::CloudChoice::default());
+            let found = iotax_diagnose::findings(machine, &iotax_spec::CloudChoice::default());
             found.iter().map(|finding| (finding.cause.clone(), finding.certainty)).collect()
         };
         assert_eq!(causes(&clean), causes(&machine), "{}", path.display());

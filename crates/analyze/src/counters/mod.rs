@@ -1,0 +1,20 @@
+//! What the machine did during a trial: the figures of iostat, nfsiostat and pressure stall
+//! information. Descriptive: no conclusion rests on them.
+
+mod figures;
+mod iostat;
+mod mean;
+mod samples;
+mod series;
+mod summary;
+
+pub use figures::{
+    CpuFigures, DeviceFigures, DirectionFigures, MemoryFigures, NfsFigures, PressureFigures,
+    StallFigures,
+};
+pub use iostat::{Interval, IntervalDevice, intervals};
+pub use series::{CounterLine, CounterSeries, Quantity};
+pub use summary::{CounterSummary, DeviceSummary, NfsSummary};
+
+pub(crate) use series::{MOST_INTERVALS, Room, series};
+pub(crate) use summary::{of_arm, of_trial};

@@ -1,0 +1,189 @@
+//! What charts draw: figures from sample to sample.
+
+use iotax_record::Statistics;
+use serde::{Deserialize, Serialize};
+
+use super::samples::{Stretch, bounds};
+
+/// Intervals kept over all trials of an experiment, the earliest first: enough for 25 minutes, and
+/// small enough for a page. The means have all trials.
+pub(crate) const MOST_INTERVALS: usize = 1_500;
+/// Operations drawn of an NFS mount, the most used first.
+const MOST_OPERATIONS: usize = 6;
+const MIB: f64 = (1 << 20) as f64;
+
+/// One trial from sample to sample.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct CounterSeries {
+    /// Where intervals begin and end, in seconds since the start of the trial: one more than there
+    /// are intervals.
+    pub edges_s: Vec<f64>,
+    /// What is drawn.
+    pub lines: Vec<CounterLine>,
+}
+
+impl CounterSeries {
+    /// Number of intervals.
+    pub(crate) fn intervals(&self) -> usize {
+        self.edges_s.len().saturating_sub(1)
+    }
+}
+
+/// What is left of [`MOST_INTERVALS`]. No trial takes the room of an earlier one, so none is let in
+/// after the first that does not fit.
+#[derive(Debug)]
+pub(crate) struct Room(Option<usize>);
+
+impl Default for Room {
+    fn default() -> Self {
+        Self(Some(MOST_INTERVALS))
+    }
+}
+
+impl Room {
+    /// Whether a trial with so many intervals fits; if so it is let in.
+    pub(crate) fn takes(&mut self, intervals: usize) -> bool {
+        self.0 = self.0.and_then(|left| left.checked_sub(intervals));
+        self.0.is_some()
+    }
+}
+
+/// One quantity of one thing.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CounterLine {
+    /// What it is.
+    pub quantity: Quantity,
+    /// Of what: a device, a mode, a resource, an operation.
+    pub name: String,
+    /// One value per interval; `None` where it was not there.
+    pub values: Vec<Option<f32>>,
+}
+
+/// What a line shows, with its unit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Quantity {
+    /// Throughput of a device, all directions, in MiB per second.
+    DeviceMibPerS,
+    /// Mean time of a device's requests, in milliseconds.
+    DeviceAwaitMs,
+    /// Mean number of requests queued or being served.
+    DeviceQueue,
+    /// Share of time in which a device had requests under way, in percent.
+    DeviceUtilPercent,
+    /// CPU time by mode, in percent of all CPUs.
+    CpuPercent,
+    /// Time in which some task waited for a resource, in percent.
+    PressurePercent,
+    /// Bytes of the page cache that must be written, in MiB.
+    PageCacheMib,
+    /// NFS operations per second.
+    NfsPerS,
+    /// Mean time of NFS operations, in milliseconds.
+    NfsExecuteMs,
+}
+
+/// The lines of one trial; `None` if it has no interval.
+pub(crate) fn series(statistics: &Statistics) -> Option<CounterSeries> {
+    let bounds = bounds(statistics);
+    let stretches: Vec<Stretch> = bounds
+        .iter()
+        .zip(bounds.iter().skip(1))
+        .map(|(from, to)| Stretch::new(statistics, *from, *to))
+        .collect();
+    if stretches.is_empty() {
+        return None;
+    }
+    let mut lines = Vec::new();
+    devices(statistics, &stretches, &mut lines);
+    machine(&stretches, &mut lines);
+    nfs(statistics, &stretches, &mut lines);
+    lines.retain(|line| line.values.iter().any(Option::is_some));
+    lines.sort_by_key(|line| line.quantity);
+    let edges_s = bounds.iter().map(|i| statistics.at_ns[*i] as f64 / 1e9).collect();
+    Some(CounterSeries { edges_s, lines })
+}
+
+fn line<T: Copy>(
+    quantity: Quantity,
+    name: &str,
+    figures: &[Option<T>],
+    value: impl Fn(&T) -> f64,
+) -> CounterLine {
+    #[expect(clippy::cast_possible_truncation, reason = "seven digits are more than a chart shows")]
+    let values = figures.iter().map(|figures| figures.as_ref().map(|f| value(f) as f32)).collect();
+    CounterLine { quantity, name: name.to_owned(), values }
+}
+
+fn devices(statistics: &Statistics, stretches: &[Stretch<'_>], lines: &mut Vec<CounterLine>) {
+    for device in &statistics.devices {
+        let figures: Vec<_> = stretches.iter().map(|s| s.device(&device.counters)).collect();
+        let of = |quantity, value: fn(&super::DeviceFigures) -> f64| {
+            line(quantity, &device.name, &figures, value)
+        };
+        lines.extend([
+            of(Quantity::DeviceMibPerS, super::DeviceFigures::mib_per_s),
+            of(Quantity::DeviceAwaitMs, |figures| figures.await_ms),
+            of(Quantity::DeviceQueue, |figures| figures.queue_size),
+            of(Quantity::DeviceUtilPercent, |figures| figures.util_percent),
+        ]);
+    }
+}
+
+fn machine(stretches: &[Stretch<'_>], lines: &mut Vec<CounterLine>) {
+    let cpu: Vec<_> = stretches.iter().map(|stretch| stretch.cpu()).collect();
+    let of =
+        |name, value: fn(&super::CpuFigures) -> f64| line(Quantity::CpuPercent, name, &cpu, value);
+    lines.extend([
+        of("user", |cpu| cpu.user_percent + cpu.nice_percent),
+        of("system", |cpu| cpu.system_percent - cpu.interrupt_percent),
+        of("interrupts", |cpu| cpu.interrupt_percent),
+        of("steal", |cpu| cpu.steal_percent),
+        of("iowait", |cpu| cpu.iowait_percent),
+    ]);
+    let pressure: Vec<_> = stretches.iter().map(|stretch| stretch.pressure()).collect();
+    let of = |name, value: fn(&super::PressureFigures) -> Option<super::StallFigures>| {
+        let figures: Vec<_> = pressure.iter().map(value).collect();
+        line(Quantity::PressurePercent, name, &figures, |stall| stall.some_percent)
+    };
+    lines.extend([of("cpu", |p| p.cpu), of("io", |p| p.io), of("memory", |p| p.memory)]);
+    let memory: Vec<_> = stretches.iter().map(|stretch| stretch.memory()).collect();
+    let of = |name, value: fn(&super::MemoryFigures) -> f64| {
+        line(Quantity::PageCacheMib, name, &memory, value)
+    };
+    lines.extend([
+        of("dirty", |memory| memory.dirty_bytes / MIB),
+        of("writeback", |memory| memory.writeback_bytes / MIB),
+    ]);
+}
+
+fn nfs(statistics: &Statistics, stretches: &[Stretch<'_>], lines: &mut Vec<CounterLine>) {
+    let operations = statistics.nfs.iter().flat_map(|mount| &mount.operations);
+    let mut used: Vec<_> = operations
+        .map(|operation| {
+            let figures: Vec<_> = stretches.iter().map(|s| s.nfs(&operation.counters)).collect();
+            let total: f64 = figures.iter().flatten().map(|figures| figures.per_s).sum();
+            (total, &operation.name, figures)
+        })
+        .filter(|(total, ..)| *total > 0.0)
+        .collect();
+    used.sort_by(|a, b| b.0.total_cmp(&a.0));
+    for (_, name, figures) in used.iter().take(MOST_OPERATIONS) {
+        lines.push(line(Quantity::NfsPerS, name, figures, |figures| figures.per_s));
+        // No operation, no time.
+        let timed: Vec<_> = figures.iter().map(|f| f.filter(|f| f.per_s > 0.0)).collect();
+        lines.push(line(Quantity::NfsExecuteMs, name, &timed, |figures| figures.execute_ms));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_let_in_after_what_did_not_fit() {
+        let mut room = Room::default();
+        assert!(room.takes(MOST_INTERVALS - 5) && room.takes(5) && room.takes(0));
+        assert!(!room.takes(1) && !room.takes(0));
+    }
+}

@@ -1,0 +1,158 @@
+//! Figures over the measured window: of one trial, and of an arm as the mean over its trials.
+
+use iotax_record::Statistics;
+use serde::{Deserialize, Serialize};
+
+use super::figures::{
+    CpuFigures, DeviceFigures, MemoryFigures, NfsFigures, PressureFigures, StallFigures,
+};
+use super::mean::mean;
+use super::samples::{Stretch, bounds, window};
+
+/// What the machine did in the measured window.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct CounterSummary {
+    /// Trials behind it.
+    pub trials: u32,
+    /// Devices under the target, each above those it lies on.
+    pub devices: Vec<DeviceSummary>,
+    /// CPU time of the whole machine.
+    pub cpu: Option<CpuFigures>,
+    /// Pressure stall information.
+    pub pressure: PressureFigures,
+    /// Page faults per second; the page cache as it was on the average.
+    pub memory: Option<MemoryFigures>,
+    /// NFS operations that were used in the window.
+    pub nfs: Vec<NfsSummary>,
+    /// Time in which the process's control group had used up its CPU quota, in percent of time,
+    /// summed over CPUs; absent where no quota is set.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub throttled_percent: Option<f64>,
+}
+
+/// One device.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct DeviceSummary {
+    /// The kernel's name.
+    pub name: String,
+    /// What it is, if the kernel says.
+    pub model: Option<String>,
+    /// Its figures.
+    pub figures: DeviceFigures,
+}
+
+/// One kind of operation on one NFS mount.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct NfsSummary {
+    /// What is mounted.
+    pub source: String,
+    /// The operation.
+    pub operation: String,
+    /// Its figures.
+    pub figures: NfsFigures,
+}
+
+/// The window of one trial; `None` if it has none, or no two samples.
+pub(crate) fn of_trial(statistics: &Statistics) -> Option<CounterSummary> {
+    let (from, to) = window(statistics)?;
+    let stretch = Stretch::new(statistics, from, to);
+    let devices = statistics.devices.iter().filter_map(|device| {
+        Some(DeviceSummary {
+            name: device.name.clone(),
+            model: device.model.clone(),
+            figures: stretch.device(&device.counters)?,
+        })
+    });
+    let nfs = statistics.nfs.iter().flat_map(|mount| {
+        mount.operations.iter().filter_map(|operation| {
+            let figures = stretch.nfs(&operation.counters).filter(|figures| figures.per_s > 0.0)?;
+            let (source, operation) = (mount.source.clone(), operation.name.clone());
+            Some(NfsSummary { source, operation, figures })
+        })
+    });
+    // Sizes are those at the end of each stretch, so their mean is over the stretches.
+    let bounds: Vec<usize> =
+        bounds(statistics).into_iter().filter(|i| (from..=to).contains(i)).collect();
+    let stretches = bounds.iter().zip(bounds.iter().skip(1));
+    let sizes = stretches.filter_map(|(a, b)| Stretch::new(statistics, *a, *b).memory());
+    let memory = mean(sizes).zip(stretch.memory()).map(|(sizes, whole)| MemoryFigures {
+        major_faults_per_s: whole.major_faults_per_s,
+        refault_bytes_per_s: whole.refault_bytes_per_s,
+        ..sizes
+    });
+    Some(CounterSummary {
+        trials: 1,
+        devices: devices.collect(),
+        cpu: stretch.cpu(),
+        pressure: stretch.pressure(),
+        memory,
+        nfs: nfs.collect(),
+        throttled_percent: stretch.throttled_percent(),
+    })
+}
+
+/// The mean over the trials of an arm, given in their order. A device's name may change from one
+/// trial to the next when the arm is made anew; the place in the stack tells which is which.
+pub(crate) fn of_arm(trials: &[&CounterSummary]) -> Option<CounterSummary> {
+    // Operations of all trials in the order in which they were first seen.
+    let mut operations: Vec<(&str, &str)> = Vec::new();
+    for summary in trials.iter().flat_map(|trial| &trial.nfs) {
+        let key = (summary.source.as_str(), summary.operation.as_str());
+        if !operations.contains(&key) {
+            operations.push(key);
+        }
+    }
+    let first = trials.first()?;
+    let devices = first.devices.iter().enumerate().filter_map(|(place, device)| {
+        let same = trials.iter().filter_map(|trial| {
+            let other = trial.devices.get(place)?;
+            (driver(&other.name) == driver(&device.name)).then_some(other.figures)
+        });
+        Some(DeviceSummary { figures: mean(same)?, ..device.clone() })
+    });
+    let nfs = operations.into_iter().filter_map(|(source, operation)| {
+        // A trial that did not use an operation used it 0 times per second; its times are those of
+        // the trials that did.
+        let used: Vec<NfsFigures> = trials
+            .iter()
+            .flat_map(|trial| &trial.nfs)
+            .filter(|summary| summary.source == source && summary.operation == operation)
+            .map(|summary| summary.figures)
+            .collect();
+        let share = used.len() as f64 / trials.len() as f64;
+        let times = mean(used)?;
+        let figures = NfsFigures {
+            per_s: times.per_s * share,
+            kib_per_s: times.kib_per_s * share,
+            retransmissions_per_s: times.retransmissions_per_s * share,
+            errors_per_s: times.errors_per_s * share,
+            ..times
+        };
+        Some(NfsSummary { source: source.to_owned(), operation: operation.to_owned(), figures })
+    });
+    let stalls = |of: fn(&PressureFigures) -> Option<StallFigures>| {
+        mean(trials.iter().filter_map(|trial| of(&trial.pressure)))
+    };
+    Some(CounterSummary {
+        trials: u32::try_from(trials.len()).unwrap_or(u32::MAX),
+        devices: devices.collect(),
+        cpu: mean(trials.iter().filter_map(|trial| trial.cpu)),
+        pressure: PressureFigures {
+            cpu: stalls(|pressure| pressure.cpu),
+            io: stalls(|pressure| pressure.io),
+            memory: stalls(|pressure| pressure.memory),
+        },
+        memory: mean(trials.iter().filter_map(|trial| trial.memory)),
+        nfs: nfs.collect(),
+        throttled_percent: {
+            let told: Vec<f64> =
+                trials.iter().filter_map(|trial| trial.throttled_percent).collect();
+            (!told.is_empty()).then(|| told.iter().sum::<f64>() / told.len() as f64)
+        },
+    })
+}
+
+/// The part of a device's name that says what kind it is.
+fn driver(name: &str) -> &str {
+    name.trim_end_matches(|c: char| c.is_ascii_digit())
+}

@@ -1,0 +1,114 @@
+//! What self-checks and open questions are judged by.
+
+use iotax_record::{Experiment, Site};
+use iotax_spec::{Job, Layer, Target};
+
+use crate::analysis::{ArmDepths, ArmDrain, ArmPrecondition};
+use crate::blocks::Blocks;
+use crate::conclude::Conclusion;
+use crate::facts::{JobFacts, TrialFacts};
+use crate::method::Method;
+
+/// Everything a check may look at.
+pub(crate) struct Evidence<'a> {
+    pub experiment: &'a Experiment,
+    pub names: &'a [String],
+    /// All trials, in the order in which they ran.
+    pub trials: &'a [&'a TrialFacts],
+    pub blocks: &'a Blocks<'a>,
+    pub conclusions: &'a [Conclusion],
+    pub method: &'a Method,
+    /// How each arm answers to its depth; empty if that was not measured.
+    pub depths: &'a [ArmDepths],
+    /// What was seen while burst credits were spent; empty if that was not asked for.
+    pub drained: &'a [ArmDrain],
+    /// How the arms were preconditioned; empty if that was not asked for.
+    pub preconditioned: &'a [ArmPrecondition],
+    /// Whether something was measured below a cap.
+    pub is_unmasked: bool,
+}
+
+/// The trials of one arm in which something was found, with the worst of it.
+pub(crate) struct Worst<T> {
+    pub arm: String,
+    /// Trials in which it was found.
+    pub trials: u32,
+    /// Trials looked at.
+    pub of: u32,
+    pub finding: T,
+}
+
+impl<T> Worst<T> {
+    /// `in 3 of 10 trials`.
+    pub fn how_often(&self) -> String {
+        format!("in {} of {}", self.trials, iotax_words::count(u64::from(self.of), "trial"))
+    }
+}
+
+impl<'a> Evidence<'a> {
+    /// Looks at the usable trials of each arm. `judge` returns how bad a trial is, with details;
+    /// the worst one of each arm is kept.
+    pub fn worst_per_arm<T>(
+        &self,
+        judge: impl Fn(&'a TrialFacts, usize) -> Option<(f64, T)>,
+    ) -> Vec<Worst<T>> {
+        let per_arm = (0..self.names.len()).filter_map(|arm| {
+            let mut worst: Option<(f64, T)> = None;
+            let (mut trials, mut of) = (0, 0);
+            for trial in self.usable(arm) {
+                of += 1;
+                let Some(found) = judge(trial, arm) else { continue };
+                trials += 1;
+                if worst.as_ref().is_none_or(|worst| found.0 > worst.0) {
+                    worst = Some(found);
+                }
+            }
+            let arm = self.names[arm].clone();
+            worst.map(|(_, finding)| Worst { arm, trials, of, finding })
+        });
+        per_arm.collect()
+    }
+
+    /// The usable trials of one arm.
+    pub fn usable(&self, arm: usize) -> impl Iterator<Item = &'a TrialFacts> + '_ {
+        self.trials.iter().copied().filter(move |trial| trial.usable && trial.arm == Some(arm))
+    }
+
+    /// The jobs of a trial that really move data, with what was asked of them. Operations on trees
+    /// of files are about names and inodes, which devices do not count.
+    pub fn real_jobs(
+        &self,
+        trial: &'a TrialFacts,
+    ) -> impl Iterator<Item = (&'a Job, &'a JobFacts)> + use<'a> {
+        let experiment = self.experiment;
+        trial.jobs.iter().map(|facts| (&experiment.spec.workload.jobs[facts.job], facts)).filter(
+            |(_, facts)| {
+                !matches!(facts.engine.as_str(), "null" | "metadata")
+                    && facts.ios > 0
+                    && facts.active_ns > 0
+            },
+        )
+    }
+
+    /// Whether nothing was run: all arms are results of other tools.
+    pub fn is_of_results(&self) -> bool {
+        self.experiment.spec.is_of_results()
+    }
+
+    pub fn site(&self, arm: usize) -> Option<&'a Site> {
+        self.experiment.sites.get(arm)
+    }
+
+    /// The layers of an arm that is a stack; empty for any other.
+    pub fn layers(&self, arm: usize) -> &'a [Layer] {
+        match self.experiment.spec.arms.get(arm).map(|arm| &arm.target) {
+            Some(Target::Stack(stack)) => &stack.layers,
+            _ => &[],
+        }
+    }
+
+    /// Whether an arm has layers of the system: programs and kernel threads beside this process.
+    pub fn is_in_system(&self, arm: usize) -> bool {
+        self.experiment.spec.arms.get(arm).is_some_and(|arm| arm.target.is_in_system())
+    }
+}

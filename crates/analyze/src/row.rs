@@ -1,0 +1,116 @@
+//! The blocks of one comparison, as figures to conclude from.
+
+use iotax_stats::verdict::Verdict;
+
+use crate::analysis::Metric;
+use crate::blocks::Blocks;
+use crate::compare;
+use crate::facts::TrialFacts;
+use crate::stalled::StalledBlocks;
+
+/// What a row is about.
+#[derive(Debug, Clone)]
+pub(crate) enum Subject {
+    /// An arm, by name.
+    Arm(String),
+    /// A layer, an interaction or the total, by label.
+    Layer(String),
+}
+
+/// The data of one comparison: one value per complete block, in block order.
+#[derive(Debug, Clone)]
+pub(crate) struct Row {
+    pub subject: Subject,
+    pub metric: Metric,
+    pub blocks: Vec<u32>,
+    /// `ln(with / without)`, or a contrast of logarithms that means the same.
+    pub log_ratios: Vec<f64>,
+    /// Logarithms of the baseline's figures; empty where there is no single one.
+    pub log_base: Vec<f64>,
+    /// With minus without, for times; empty for throughput.
+    pub differences_ns: Vec<f64>,
+    /// A word that overrules the interval.
+    pub gate: Option<Verdict>,
+    /// Whether base and arm are real arms, whose own figures can be shown.
+    pub is_pair: bool,
+    /// Whether it is searched for a change of its effect.
+    pub may_change: bool,
+    /// The blocks by what they completed, if some trial of them completed nothing.
+    pub stalled: Option<StalledBlocks>,
+}
+
+impl Row {
+    pub fn new(subject: Subject, metric: Metric) -> Self {
+        Self {
+            subject,
+            metric,
+            blocks: Vec::new(),
+            log_ratios: Vec::new(),
+            log_base: Vec::new(),
+            differences_ns: Vec::new(),
+            gate: None,
+            is_pair: true,
+            may_change: true,
+            stalled: None,
+        }
+    }
+
+    /// Takes in the blocks that have a trial of the baseline and of the arm: those where both have
+    /// the figure, and those where some completed nothing.
+    pub fn fill(&mut self, pairs: &[(u32, [&TrialFacts; 2])]) {
+        let mut known = Vec::new();
+        for (block, [base, with]) in pairs {
+            if let (Some(x), Some(y)) = (base.value(self.metric), with.value(self.metric)) {
+                self.push(*block, x, y);
+                known.push([*base, *with]);
+            }
+        }
+        self.gate = compare::gate(self.metric, &known);
+        let is_of_job = matches!(self.metric, Metric::Throughput | Metric::Latency | Metric::P99);
+        self.stalled = if is_of_job { StalledBlocks::of(pairs) } else { None };
+    }
+
+    /// Adds a block with the baseline's and the arm's positive figures.
+    pub fn push(&mut self, block: u32, base: f64, with: f64) {
+        self.blocks.push(block);
+        self.log_ratios.push((with / base).ln());
+        self.log_base.push(base.ln());
+        if self.metric.is_time() {
+            self.differences_ns.push(with - base);
+        }
+    }
+
+    /// Leaves out the first `count` blocks.
+    pub fn forget(&mut self, count: usize) {
+        self.blocks.drain(..count);
+        self.log_ratios.drain(..count);
+        // Some rows have no figures of these kinds.
+        self.log_base.drain(..count.min(self.log_base.len()));
+        self.differences_ns.drain(..count.min(self.differences_ns.len()));
+    }
+
+    /// Adds a block of a contrast, unless it is not a number there.
+    pub fn push_contrast(&mut self, block: u32, log_ratio: f64, difference_ns: f64) {
+        if !log_ratio.is_finite() {
+            return;
+        }
+        self.blocks.push(block);
+        self.log_ratios.push(log_ratio);
+        if self.metric.is_time() {
+            self.differences_ns.push(difference_ns);
+        }
+    }
+}
+
+/// One row per arm but the first, for `metric`. Only blocks in which both the baseline and the
+/// arm have the figure count.
+pub(crate) fn of_arms(blocks: &Blocks<'_>, names: &[String], metric: Metric) -> Vec<Row> {
+    (1..names.len())
+        .map(|arm| {
+            let mut row = Row::new(Subject::Arm(names[arm].clone()), metric);
+            let pairs = blocks.all.iter().filter_map(|block| block.pair(arm));
+            row.fill(&pairs.collect::<Vec<_>>());
+            row
+        })
+        .collect()
+}

@@ -1,0 +1,126 @@
+//! Caps beside the limits that are known of their targets.
+
+use iotax_catalog::Direction;
+use iotax_documented::{Documented, DocumentedLimit, QUANTITIES, Quantity, named};
+use iotax_spec::Limits;
+
+use crate::found::{CapKind, Caps, TargetCaps};
+
+/// So near to a limit, what could be anything is a throttle.
+const IS_IT: f64 = 0.02;
+
+/// Fills in [`Caps::documented`], and calls a throttle what sits on one of the limits.
+pub(crate) fn compare(limits: &Limits, caps: &mut Caps) {
+    // An unknown name is refused before anything is measured.
+    let named = named(&limits.cloud, limits.targets.len()).unwrap_or_default();
+    let direction = if limits.writes { Direction::Write } else { Direction::Read };
+    for (at, (asked, found)) in limits.targets.iter().zip(&mut caps.targets).enumerate() {
+        let documented = named.limits(at, direction);
+        caps.notes.extend(named.note(at, &found.name));
+        for quantity in QUANTITIES {
+            let read_here = asked.known.iter().filter_map(|limit| quantity.read_here(limit));
+            let of_catalogue = documented.iter().filter_map(|limit| quantity.documented(limit));
+            let limits = read_here.chain(of_catalogue).collect();
+            caps.documented.extend(one(found, quantity, limits));
+        }
+    }
+}
+
+fn one(
+    found: &mut TargetCaps,
+    quantity: Quantity,
+    limits: Vec<DocumentedLimit>,
+) -> Option<Documented> {
+    let cap = match quantity.name {
+        "iops" => found.iops.as_mut(),
+        _ => found.bw_bytes.as_mut(),
+    }?;
+    let row = Documented::of(&found.name, quantity, cap.cap, limits)?;
+    if cap.kind == CapKind::External
+        && let Some(limit) = row.binds.map(|at| &row.limits[at])
+        && (cap.cap / limit.per_s - 1.0).abs() <= IS_IT
+    {
+        cap.kind = CapKind::Throttle;
+        let documented = if limit.as_of.is_some() { "documented " } else { "" };
+        cap.why = format!("it is the {documented}{} limit of {}", limit.scope, limit.of);
+    }
+    Some(row)
+}
+
+#[cfg(test)]
+mod tests {
+    use iotax_spec::{Arm, CloudChoice, KnownLimit, LimitsTarget, Target};
+
+    use super::*;
+    use crate::found::Cap;
+
+    fn limits(vm: Option<&str>, disk: Option<&str>, known: Vec<KnownLimit>) -> Limits {
+        let target = LimitsTarget {
+            arm: Arm::new("a", Target::Path("/a".into())),
+            span_bytes: 1 << 30,
+            known,
+        };
+        Limits {
+            targets: vec![target],
+            writes: false,
+            quick: true,
+            burst: None,
+            cloud: CloudChoice {
+                vm: vm.map(str::to_owned),
+                disks: disk.into_iter().map(str::to_owned).collect(),
+                ..CloudChoice::default()
+            },
+            seed: 1,
+        }
+    }
+
+    fn cgroup(of: &str, iops: f64) -> KnownLimit {
+        let (scope, of) = ("cgroup".to_owned(), of.to_owned());
+        KnownLimit { scope, of, iops: Some(iops), bw_bytes: None }
+    }
+
+    /// What is concluded of a target that reaches `iops`, and what is said to set that.
+    fn concluded(iops: f64, limits: &Limits) -> (String, CapKind, String) {
+        let mut caps = Caps::of(limits);
+        caps.targets[0].iops = Some(Cap {
+            cap: iops,
+            lo: iops,
+            hi: iops,
+            measurements: 3,
+            block_bytes: 4096,
+            queue_depth: 64,
+            kind: CapKind::External,
+            why: String::new(),
+            burst: None,
+        });
+        compare(limits, &mut caps);
+        let said = caps.documented.iter().map(|row| row.says.clone()).collect::<Vec<_>>();
+        let cap = caps.targets[0].iops.take().unwrap();
+        (said.join("\n"), cap.kind, cap.why)
+    }
+
+    #[test]
+    fn a_limit_of_this_machine_binds_like_a_documented_one() {
+        let known = vec![cgroup("/box", 300.0), cgroup("/", 9_000.0)];
+        let (says, kind, why) = concluded(299.0, &limits(None, None, known.clone()));
+        assert_eq!(says, "the cgroup limit of /box binds, to the point.");
+        assert_eq!((kind, why.as_str()), (CapKind::Throttle, "it is the cgroup limit of /box"));
+        let (says, kind, why) = concluded(499.0, &limits(None, Some("P10"), known));
+        assert_eq!(says, "the disk limit of P10 binds, to the point.");
+        let documented = "it is the documented disk limit of P10";
+        assert_eq!((kind, why.as_str()), (CapKind::Throttle, documented));
+        let unlimited = concluded(300.0, &limits(None, None, Vec::new()));
+        assert_eq!(unlimited, (String::new(), CapKind::External, String::new()));
+    }
+
+    #[test]
+    fn a_vm_without_named_disks_is_compared_by_its_own_limits() {
+        let azure = concluded(3_198.0, &limits(Some("Standard_DS1_v2"), None, Vec::new()));
+        assert_eq!(azure.0, "the VM uncached limit of Standard_DS1_v2 binds, to the point.");
+        let google = concluded(15_000.0, &limits(Some("n2-standard-8"), None, Vec::new()));
+        assert_eq!(
+            google.0,
+            "the instance limit of n2-standard-8 for pd-balanced binds, to the point."
+        );
+    }
+}

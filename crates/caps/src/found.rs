@@ -1,0 +1,324 @@
+//! What a search for caps found.
+
+use std::fmt;
+
+use iotax_documented::Documented;
+use iotax_spec::Limits;
+use serde::{Deserialize, Serialize};
+
+/// Version of this format.
+pub const LIMITS_ANALYSIS_FORMAT: u32 = 1;
+
+/// The result of a search.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Caps {
+    /// Version of this format.
+    pub format: u32,
+    /// One per target, in the order asked for.
+    pub targets: Vec<TargetCaps>,
+    /// One per pair of targets and quantity.
+    pub sharing: Vec<Sharing>,
+    /// One per target and cap for which anything is documented.
+    pub documented: Vec<Documented>,
+    /// All levels that were measured, in their order.
+    pub levels: Vec<Level>,
+    /// Why it ended before its time, if it did.
+    pub ended: Option<String>,
+    /// What else is to be known of it, for people.
+    #[serde(default)]
+    pub notes: Vec<String>,
+}
+
+/// What was found of one target.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct TargetCaps {
+    /// Name of the target.
+    pub name: String,
+    /// Cap on I/Os per second.
+    pub iops: Option<Cap>,
+    /// Cap on bytes per second.
+    pub bw_bytes: Option<Cap>,
+    /// The smallest depth, of those measured, that reaches 95 % of the plateau.
+    pub useful_depth: Option<u32>,
+    /// Mean latency of one I/O alone, in nanoseconds.
+    pub unloaded_latency_ns: Option<f64>,
+    /// Throughput and latency over queue depth, ascending.
+    pub ladder: Vec<DepthStep>,
+    /// Whether the ladder ends in a plateau, and how flat it is.
+    pub evidence: Evidence,
+    /// Throughput over block size, and the two models.
+    pub sizes: Option<SizeFit>,
+    /// Whether what was read before is answered from above the cap.
+    pub second_pass: Option<SecondPass>,
+    /// I/Os per second in each second of the saturating load at the start.
+    pub soak_iops: Vec<f64>,
+    /// Bytes per second in each second of the saturating load with large blocks.
+    pub soak_bw_bytes: Vec<f64>,
+    /// A burst ran out in the midst of the search, and the steps were done again.
+    pub fell_during_search: bool,
+    /// How often the whole span was read: beyond 1 a cache may have answered.
+    pub passes: f64,
+    /// I/Os that failed.
+    pub errors: u64,
+    /// The first error, for people.
+    pub first_error: Option<String>,
+}
+
+/// A cap with its interval; per second.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Cap {
+    /// The estimate.
+    pub cap: f64,
+    /// Lower end of the interval.
+    pub lo: f64,
+    /// Upper end of the interval.
+    pub hi: f64,
+    /// Measurements behind it.
+    pub measurements: u32,
+    /// Size of the I/Os it was measured with.
+    pub block_bytes: u32,
+    /// Queue depth it was measured with.
+    pub queue_depth: u32,
+    /// What sets it.
+    pub kind: CapKind,
+    /// Why it is taken to be of that kind, for people.
+    pub why: String,
+    /// What can be had above it for a while.
+    pub burst: Option<Burst>,
+}
+
+/// What sets a cap.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CapKind {
+    /// A limiter.
+    Throttle,
+    /// The device: all it has to serve requests with is busy.
+    SaturatedDevice,
+    /// This machine's CPUs.
+    ThisMachine,
+    /// Something outside this machine; the measurements do not tell what.
+    External,
+}
+
+impl fmt::Display for CapKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Throttle => "throttle",
+            Self::SaturatedDevice => "saturated device",
+            Self::ThisMachine => "this machine",
+            Self::External => "external cap",
+        })
+    }
+}
+
+/// A burst that was watched running out.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Burst {
+    /// Rate during the burst, per second.
+    pub per_s: f64,
+    /// What was had beyond the cap: I/Os or bytes.
+    pub size: f64,
+    /// How long it lasted, in seconds.
+    pub lasted_s: f64,
+    /// What came back in pauses.
+    pub recoveries: Vec<Recovery>,
+    /// What comes back per second of rest, if pauses were made: a token bucket's refill.
+    pub refill_per_s: Option<f64>,
+}
+
+/// What came back in one pause.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Recovery {
+    /// Length of the pause, in seconds.
+    pub pause_s: f64,
+    /// What was had beyond the cap after it.
+    pub size: f64,
+}
+
+/// One depth of the ladder.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct DepthStep {
+    /// I/Os in flight.
+    pub queue_depth: u32,
+    /// I/Os per second.
+    pub iops: f64,
+    /// Mean latency in nanoseconds.
+    pub mean_latency_ns: f64,
+}
+
+/// What the decision about a plateau rests on.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Evidence {
+    /// Whether throughput stopped to grow with depth while latency grew in proportion.
+    pub is_plateau: bool,
+    /// Slope of ln throughput over ln depth at the top.
+    pub throughput_slope: f64,
+    /// Slope of ln latency over ln depth at the top.
+    pub latency_slope: f64,
+    /// Largest deviation from Little's law, as a share: I/Os in flight counted, against throughput
+    /// times latency.
+    pub littles_law_off: f64,
+    /// Share of its time that the load's thread computed at the plateau, if that can be told.
+    pub thread_busy: Option<f64>,
+    /// Share of the time of all kernel threads that grew with the load, and so was spent on it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kernel_threads_share: Option<f64>,
+}
+
+/// Throughput over block size, and two models of it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SizeFit {
+    /// (block size in bytes, I/Os per second), ascending.
+    pub points: Vec<(u32, f64)>,
+    /// How many of them, from the first, the models are fitted to: the others are of I/Os so large
+    /// that they seem to be counted as several.
+    pub fitted: usize,
+    /// Sizes, the smallest and the largest ones, at which this machine's CPUs set the rate, and that
+    /// the models leave out because they would hide what sets it at the others.
+    #[serde(default)]
+    pub cpu_bound: CpuBoundSizes,
+    /// The lower of a cap on I/Os and a cap on bytes: a kink.
+    pub throttle: Fit,
+    /// A fixed time per I/O plus a time per byte: a curve.
+    pub device: Fit,
+}
+
+/// How many sizes at the two ends of the range were computed and not waited for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct CpuBoundSizes {
+    /// Of the smallest.
+    pub smallest: usize,
+    /// Of the largest that are not counted as several.
+    pub largest: usize,
+}
+
+/// A model with two parameters, fitted.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Fit {
+    /// I/Os per second of the smallest blocks, as the model has it; `None` if bytes alone count.
+    pub iops: Option<f64>,
+    /// Bytes per second of the largest blocks, as the model has it; `None` if I/Os alone count.
+    pub bw_bytes: Option<f64>,
+    /// Root mean square of the relative deviations.
+    pub rms: f64,
+}
+
+/// Reading again what was read before.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SecondPass {
+    /// Whether the second pass was clearly faster: something above the cap remembers.
+    pub hits: bool,
+    /// Throughput of the second pass over that of I/Os of this size where nothing was read before.
+    pub ratio: f64,
+    /// Bytes per second of the second pass.
+    pub bw_bytes: f64,
+    /// Mean latency of the second pass, in nanoseconds.
+    pub mean_latency_ns: f64,
+    /// Size of its I/Os.
+    pub block_bytes: u32,
+    /// The largest span that was answered from above.
+    pub holds_bytes: Option<u64>,
+    /// The smallest span that was not, if the search came to it.
+    pub evicts_bytes: Option<u64>,
+}
+
+/// Whether two targets share a bucket.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Sharing {
+    /// Name of one target.
+    pub a: String,
+    /// Name of the other.
+    pub b: String,
+    /// `iops` or `bw_bytes`.
+    pub quantity: String,
+    /// One alone, per second.
+    pub a_alone: f64,
+    /// The other alone, per second.
+    pub b_alone: f64,
+    /// Both at once, per second.
+    pub together: f64,
+    /// (A + B - AB) / min(A, B): 0 separate, 1 shared.
+    pub phi: f64,
+    /// Lower end of its interval.
+    pub lo: f64,
+    /// Upper end of its interval.
+    pub hi: f64,
+    /// Blocks of three measurements.
+    pub blocks: u32,
+    /// The decision.
+    pub verdict: Shared,
+}
+
+/// Whether a bucket is shared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Shared {
+    /// Each has its own.
+    Separate,
+    /// One for both.
+    Shared,
+    /// Their own, and a common one above that binds when both are busy.
+    Partial,
+    /// The interval is too wide to tell.
+    Undecided,
+}
+
+impl fmt::Display for Shared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Separate => "separate",
+            Self::Shared => "shared",
+            Self::Partial => "partly shared",
+            Self::Undecided => "undecided",
+        })
+    }
+}
+
+/// One level that was measured.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Level {
+    /// Index of the target.
+    pub target: usize,
+    /// What for.
+    pub purpose: String,
+    /// Size of I/Os.
+    pub block_bytes: u32,
+    /// I/Os in flight.
+    pub queue_depth: u32,
+    /// I/Os per second.
+    pub iops: f64,
+    /// Bytes per second.
+    pub bw_bytes: f64,
+    /// Mean latency in nanoseconds.
+    pub mean_latency_ns: f64,
+}
+
+impl SizeFit {
+    /// The points whose I/Os are counted as one each.
+    pub(crate) fn single_points(&self) -> &[(u32, f64)] {
+        &self.points[..self.fitted.min(self.points.len())]
+    }
+
+    /// Of these, the points that the models are fitted to: where this machine waited.
+    pub(crate) fn fitted_points(&self) -> &[(u32, f64)] {
+        let single = self.single_points();
+        let end = single.len().saturating_sub(self.cpu_bound.largest);
+        &single[self.cpu_bound.smallest.min(end)..end]
+    }
+}
+
+impl Caps {
+    pub(crate) fn of(limits: &Limits) -> Self {
+        let named = |name: &String| TargetCaps { name: name.clone(), ..TargetCaps::default() };
+        Self {
+            format: LIMITS_ANALYSIS_FORMAT,
+            targets: limits.targets.iter().map(|target| named(&target.arm.name)).collect(),
+            sharing: Vec::new(),
+            documented: Vec::new(),
+            levels: Vec::new(),
+            ended: None,
+            notes: Vec::new(),
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! Throughput and latency over queue depth: is there a plateau, and where does it begin?
+
+use iotax_stats::plateau::{FLAT, PROPORTIONAL};
+
+use crate::found::{DepthStep, Evidence, TargetCaps};
+use crate::probe::{Ended, Observation};
+use crate::scout::{SMALL_BYTES, Scout, Shape};
+use crate::{processors, soak};
+
+/// Deepest queue that is tried.
+const DEEPEST: u32 = 256;
+/// Share of the plateau that a useful depth reaches.
+const NEARLY: f64 = 0.95;
+
+/// Measures from the top down, so that a target with credits does not earn any meanwhile, and only
+/// as many depths as it takes.
+pub(crate) fn climb(
+    scout: &mut Scout<'_>,
+    target: usize,
+    found: &mut TargetCaps,
+) -> Result<(), Ended> {
+    let last = found.soak_iops.last().copied();
+    let mut climb = Climb { scout, target, steps: Vec::new(), expected_iops: last };
+    let mut top = soak::DEPTH;
+    climb.at(top, found)?;
+    climb.at(top / 2, found)?;
+    climb.at(top / 4, found)?;
+    while !climb.evidence(top).is_plateau && top < DEEPEST {
+        top *= 2;
+        climb.at(top, found)?;
+    }
+    found.evidence = climb.evidence(top);
+    climb.at(1, found)?;
+    climb.knee(found)?;
+    found.evidence.kernel_threads_share = climb.kernel_threads_share();
+    let steps = climb.steps;
+    found.unloaded_latency_ns = steps.first().map(|(step, _)| step.mean_latency_ns);
+    let best = steps.iter().map(|(step, _)| step.iops).fold(0.0, f64::max);
+    let useful = steps.iter().find(|(step, _)| step.iops >= NEARLY * best);
+    found.useful_depth = useful.map(|(step, _)| step.queue_depth);
+    found.ladder = steps.into_iter().map(|(step, _)| step).collect();
+    Ok(())
+}
+
+struct Climb<'s, 'a> {
+    scout: &'s mut Scout<'a>,
+    target: usize,
+    /// Ascending by depth.
+    steps: Vec<(DepthStep, Observation)>,
+    expected_iops: Option<f64>,
+}
+
+impl Climb<'_, '_> {
+    fn at(&mut self, queue_depth: u32, found: &mut TargetCaps) -> Result<(), Ended> {
+        let at = self.steps.binary_search_by_key(&queue_depth, |(step, _)| step.queue_depth);
+        let Err(at) = at else { return Ok(()) };
+        let shape = Shape {
+            purpose: "throughput over queue depth",
+            block_bytes: SMALL_BYTES,
+            queue_depth,
+            expected_iops: self.expected_iops,
+            // Twice the depth brings twice as much at best.
+            most_iops: self.expected_iops.map(|iops| 2.2 * iops),
+            from_start: false,
+        };
+        let seen = soak::measure(self.scout, self.target, shape, found)?;
+        let (iops, mean_latency_ns) = (seen.iops(), seen.mean_latency_ns);
+        self.expected_iops = Some(iops);
+        self.steps.insert(at, (DepthStep { queue_depth, iops, mean_latency_ns }, seen));
+        Ok(())
+    }
+
+    /// The powers of two on both sides of the depth at which the plateau must begin: by Little's
+    /// law the throughput there times the latency of one I/O alone.
+    fn knee(&mut self, found: &mut TargetCaps) -> Result<(), Ended> {
+        let (Some((bottom, _)), Some((top, _))) = (self.steps.first(), self.steps.last()) else {
+            return Ok(());
+        };
+        let knee = top.iops * bottom.mean_latency_ns / 1e9;
+        let (top, mut depth) = (top.queue_depth, 1);
+        while f64::from(depth) < knee && depth < top {
+            depth *= 2;
+        }
+        self.at(depth, found)?;
+        self.at((depth / 2).max(1), found)
+    }
+
+    /// Slopes over the three depths from `top` down.
+    fn evidence(&self, top: u32) -> Evidence {
+        let upper = self.steps.iter().filter(|(step, _)| step.queue_depth * 4 >= top);
+        let upper: Vec<&(DepthStep, Observation)> = upper.collect();
+        let slope = |of: fn(&DepthStep) -> f64| {
+            let depth = |step: &DepthStep| f64::from(step.queue_depth).ln();
+            slope(&upper.iter().map(|(s, _)| (depth(s), of(s).ln())).collect::<Vec<_>>())
+        };
+        let throughput_slope = slope(|step| step.iops);
+        let latency_slope = slope(|step| step.mean_latency_ns);
+        let off = upper.iter().filter_map(|(_, seen)| littles_law_off(seen)).fold(0.0, f64::max);
+        Evidence {
+            is_plateau: throughput_slope.abs() <= FLAT
+                && (latency_slope - 1.0).abs() <= PROPORTIONAL,
+            throughput_slope,
+            latency_slope,
+            littles_law_off: off,
+            thread_busy: upper.last().and_then(|(_, seen)| seen.busy),
+            kernel_threads_share: None,
+        }
+    }
+
+    /// From the depths with the least and the most throughput.
+    fn kernel_threads_share(&self) -> Option<f64> {
+        let seen = || self.steps.iter().map(|(_, seen)| seen);
+        let slow = seen().min_by(|a, b| a.iops().total_cmp(&b.iops()))?;
+        let fast = seen().max_by(|a, b| a.iops().total_cmp(&b.iops()))?;
+        processors::kernel_share(slow, fast)
+    }
+}
+
+/// Throughput times latency against I/Os in flight as counted, where they were.
+fn littles_law_off(seen: &Observation) -> Option<f64> {
+    let by_latency = seen.iops() * seen.mean_latency_ns / 1e9;
+    (seen.in_flight > 0.0).then(|| (by_latency / seen.in_flight - 1.0).abs())
+}
+
+/// Least-squares slope.
+fn slope(points: &[(f64, f64)]) -> f64 {
+    let n = points.len() as f64;
+    let (mx, my) =
+        (points.iter().map(|p| p.0).sum::<f64>() / n, points.iter().map(|p| p.1).sum::<f64>() / n);
+    let covariance: f64 = points.iter().map(|p| (p.0 - mx) * (p.1 - my)).sum();
+    let variance: f64 = points.iter().map(|p| (p.0 - mx).powi(2)).sum();
+    if variance > 0.0 { covariance / variance } else { 0.0 }
+}

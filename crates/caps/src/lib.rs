@@ -1,0 +1,83 @@
+//! Caps: which there are, what kind they are, and whether targets share them.
+//!
+//! The search decides after each probe which one comes next. Who makes the probes is behind
+//! [`Prober`]: a rig with load drivers, a record being read back, or a disk in virtual time. So
+//! the search and what it concludes are one piece of code, live and offline, and none of it does
+//! I/O.
+//!
+//! | module | idea |
+//! |---|---|
+//! | `probe` | the seam: a probe asked for, what it observed |
+//! | `scout` | what all steps share: regions never read before, lengths of windows, the log |
+//! | `soak` | saturate first: does a burst end? |
+//! | `ladder` | throughput and latency over queue depth: is there a plateau? |
+//! | `sizes` | throughput over block size: a throttle's kink, or a device's curve? |
+//! | `plateau`, `kind` | the caps and what sets them, measured again until their intervals are narrow |
+//! | `processors` | or do this machine's CPUs set the rate? |
+//! | `second_pass` | does something above the cap answer what was read before? |
+//! | `documented` | which limit binds, of those documented and those set here |
+//! | `sharing` | do targets share a bucket? |
+//! | `found` | the result |
+#![forbid(unsafe_code)]
+
+mod documented;
+mod duration;
+mod found;
+mod kind;
+mod ladder;
+mod plateau;
+mod probe;
+mod processors;
+mod scout;
+mod second_pass;
+mod sharing;
+mod sizes;
+mod soak;
+
+pub use duration::expected_ns;
+pub use found::{
+    Burst, Cap, CapKind, Caps, CpuBoundSizes, DepthStep, Evidence, Fit, LIMITS_ANALYSIS_FORMAT,
+    Level, Recovery, SecondPass, Shared, Sharing, SizeFit, TargetCaps,
+};
+pub use probe::{Ended, Observation, Prober, Processors};
+
+use iotax_spec::Limits;
+
+use self::scout::Scout;
+
+/// Searches the caps of all targets, and whether they are shared.
+pub fn find(limits: &Limits, prober: &mut dyn Prober) -> Caps {
+    let mut scout = Scout::new(limits, prober);
+    let mut caps = Caps::of(limits);
+    let ended = search(&mut scout, &mut caps).err();
+    caps.ended = ended.map(|ended| ended.to_string());
+    caps.levels = scout.into_levels();
+    documented::compare(limits, &mut caps);
+    caps
+}
+
+/// Fills in what it finds step by step: if probes end, what was found until then stands.
+fn search(scout: &mut Scout<'_>, caps: &mut Caps) -> Result<(), Ended> {
+    for (target, found) in caps.targets.iter_mut().enumerate() {
+        one_target(scout, target, found)?;
+    }
+    if caps.targets.len() > 1 {
+        sharing::find(scout, &caps.targets, &mut caps.sharing)?;
+    }
+    Ok(())
+}
+
+/// A burst may run out in the midst of the steps, and then they are done again, once.
+fn one_target(scout: &mut Scout<'_>, target: usize, found: &mut TargetCaps) -> Result<(), Ended> {
+    soak::find(scout, target, found)?;
+    for is_last in [false, true] {
+        ladder::climb(scout, target, found)?;
+        sizes::fit(scout, target, found)?;
+        plateau::caps(scout, target, found)?;
+        if is_last || !plateau::has_fallen(found) {
+            break;
+        }
+        found.fell_during_search = true;
+    }
+    second_pass::look(scout, target, found)
+}

@@ -1,0 +1,130 @@
+//! The seam between the search and whoever makes its probes.
+
+use std::fmt;
+
+use iotax_record::{Environment, LoadRecord, SystemCounters};
+use iotax_spec::Probe;
+
+/// Makes probes.
+pub trait Prober {
+    /// Drives the load of a probe and returns one observation per place, in their order.
+    ///
+    /// # Errors
+    /// [`Ended`] if there will be no more probes; the search ends with what it has.
+    fn probe(&mut self, probe: &Probe) -> Result<Vec<Observation>, Ended>;
+
+    /// Leaves all targets alone for so long.
+    ///
+    /// # Errors
+    /// As [`Prober::probe`].
+    fn pause(&mut self, pause_ns: u64) -> Result<(), Ended>;
+}
+
+/// Why there are no more probes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Ended {
+    /// The user stopped it, or the record was cut off.
+    Interrupted,
+    /// A target does not work; for people.
+    Failed(String),
+}
+
+impl fmt::Display for Ended {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Interrupted => f.write_str("interrupted"),
+            Self::Failed(why) => f.write_str(why),
+        }
+    }
+}
+
+/// What came of a probe on one target.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Observation {
+    /// I/Os completed in the window.
+    pub ios: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Length of the window, in nanoseconds.
+    pub active_ns: u64,
+    /// Mean latency, in nanoseconds.
+    pub mean_latency_ns: f64,
+    /// I/Os in flight, as counted; 0 if they were not.
+    pub in_flight: f64,
+    /// Share of its time that the load's busiest thread computed. `None` where waiting computes
+    /// too, so that it says nothing.
+    pub busy: Option<f64>,
+    /// What all CPUs did meanwhile. `None` as for `busy`.
+    pub processors: Option<Processors>,
+    /// I/Os completed in each whole second of the window.
+    pub per_second_ios: Vec<u32>,
+    /// I/Os that failed.
+    pub errors: u64,
+    /// The first error, for people.
+    pub first_error: Option<String>,
+}
+
+impl Observation {
+    /// From what a load driver measured on this machine.
+    pub fn of(load: &LoadRecord, environment: &Environment) -> Self {
+        let Some(job) = load.jobs.first() else { return Self::default() };
+        let active_ns = job.active_ns.max(1) as f64;
+        let threads = f64::from(job.threads.max(1));
+        let cpu_ns = job.cpu_user_ns.saturating_add(job.cpu_system_ns);
+        // That engine waits for simulated time by looking at the clock.
+        let is_spinning = job.engine == "vdisk";
+        let processors = || Processors::of(&load.system, load.window_ns, environment);
+        Self {
+            processors: (!is_spinning).then(processors).flatten(),
+            ios: job.read.ios + job.write.ios,
+            bytes: job.read.bytes + job.write.bytes,
+            active_ns: job.active_ns,
+            mean_latency_ns: job.latency_from(false).mean_ns(),
+            in_flight: job.in_flight_io_ns as f64 / active_ns,
+            busy: (!is_spinning).then(|| cpu_ns as f64 / (threads * active_ns)),
+            per_second_ios: job.per_second_ios(),
+            errors: job.read.errors + job.write.errors,
+            first_error: job.first_error.clone(),
+        }
+    }
+
+    /// I/Os per second.
+    pub fn iops(&self) -> f64 {
+        self.ios as f64 * 1e9 / self.active_ns.max(1) as f64
+    }
+
+    /// Bytes per second.
+    pub fn bytes_per_s(&self) -> f64 {
+        self.bytes as f64 * 1e9 / self.active_ns.max(1) as f64
+    }
+}
+
+/// How much the CPUs worked in the window; in CPUs, so that 1.5 is one and a half of them.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Processors {
+    /// CPUs that this process may use.
+    pub usable: f64,
+    /// The whole machine, as a share of all its CPUs.
+    pub busy: Option<f64>,
+    /// CPUs of the machine.
+    pub all: f64,
+    /// This process, with the kernel's workers that belong to it.
+    pub process: f64,
+    /// All kernel threads, whomever they serve.
+    pub kernel_threads: Option<f64>,
+}
+
+impl Processors {
+    /// `None` if the system did not tell.
+    fn of(counters: &SystemCounters, window_ns: u64, environment: &Environment) -> Option<Self> {
+        let in_cpus = |ns: u64| ns as f64 / window_ns.max(1) as f64;
+        let all = f64::from(environment.cpus.max(1));
+        Some(Self {
+            usable: environment.cgroup_cpus.map_or(all, |limit| limit.min(all)),
+            busy: counters.cpu_busy_ns.map(|ns| in_cpus(ns) / all),
+            all,
+            process: in_cpus(counters.process_cpu_ns?),
+            kernel_threads: counters.kernel_threads_cpu_ns.map(in_cpus),
+        })
+    }
+}

@@ -1,0 +1,187 @@
+//! Whether this machine's CPUs set the rate, and not what is behind them.
+//!
+//! The load's own thread is only part of it: without the storage's help a rate is also limited by
+//! the kernel's workers of this process (which copy from a tmpfs), and by kernel threads (in which
+//! dm-crypt and loop devices work). Those serve others, too: only what grows with the load counts.
+
+use iotax_stats::plateau::BUSY;
+use iotax_words::percent;
+
+use crate::probe::{Observation, Processors};
+
+/// Share of what all CPUs did from which on the load, and not other programs, kept them busy.
+const OURS: f64 = 0.2;
+/// Rates that differ by less tell nothing about what grows with them.
+const APART: f64 = 1.2;
+
+/// Share of the kernel threads' time that they worked for this load: what is in proportion to its
+/// rate, from two rates. `None` if these are too close, or the system did not tell.
+pub(crate) fn kernel_share(slow: &Observation, fast: &Observation) -> Option<f64> {
+    let kernel = |seen: &Observation| seen.processors?.kernel_threads;
+    let (few, many) = (kernel(slow)?, kernel(fast)?);
+    if fast.iops() < APART * slow.iops() || many <= 0.0 {
+        return None;
+    }
+    let per_iops = (many - few) / (fast.iops() - slow.iops());
+    Some((per_iops * fast.iops() / many).clamp(0.0, 1.0))
+}
+
+/// What was busy while a cap was measured: the means over its measurements.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(crate) struct Busy {
+    /// Share of its time that the load's thread computed.
+    pub thread: Option<f64>,
+    /// What the CPUs did.
+    pub processors: Option<Processors>,
+    /// Share of the kernel threads' time that they worked for this load.
+    pub kernel_share: f64,
+}
+
+impl Busy {
+    /// Of several measurements of one cap.
+    pub fn of(seen: &[Observation], kernel_share: f64) -> Self {
+        let mean = |of: &dyn Fn(&Observation) -> Option<f64>| {
+            let values: Option<Vec<f64>> = seen.iter().map(of).collect();
+            values
+                .filter(|values| !values.is_empty())
+                .map(|values| values.iter().sum::<f64>() / values.len() as f64)
+        };
+        let processors = seen.first().and_then(|first| first.processors).and_then(|first| {
+            Some(Processors {
+                process: mean(&|seen| Some(seen.processors?.process))?,
+                busy: mean(&|seen| seen.processors?.busy),
+                kernel_threads: mean(&|seen| seen.processors?.kernel_threads),
+                ..first
+            })
+        });
+        Self { thread: mean(&|seen| seen.busy), processors, kernel_share }
+    }
+
+    /// Why this machine set the rate, if it did: no CPU was left.
+    pub fn is_limit(&self) -> Option<String> {
+        self.thread_is_limit().or_else(|| self.processors_are_limit()).map(|what| advised(&what))
+    }
+
+    /// Why this machine may have set the rate although CPUs were left: one thread asks, and others
+    /// work for it in turn.
+    pub fn works_in_turn(&self) -> Option<String> {
+        let ours = self.processors.map(|cpus| self.ours(&cpus)).filter(|ours| *ours >= BUSY)?;
+        Some(advised(&format!(
+            "the load's thread and the kernel's threads that worked for it took {} of one CPU's time",
+            percent(ours)
+        )))
+    }
+
+    /// CPUs that worked for this load.
+    fn ours(&self, cpus: &Processors) -> f64 {
+        cpus.process + self.kernel_share * cpus.kernel_threads.unwrap_or(0.0)
+    }
+
+    fn thread_is_limit(&self) -> Option<String> {
+        let busy = self.thread.filter(|busy| *busy >= BUSY)?;
+        Some(format!("the load's thread computed {} of the time", percent(busy)))
+    }
+
+    fn processors_are_limit(&self) -> Option<String> {
+        let cpus = self.processors?;
+        let ours = self.ours(&cpus);
+        if let Some(busy) = cpus.busy.filter(|busy| *busy >= BUSY)
+            && ours >= OURS * busy * cpus.all
+        {
+            let share = (ours / (busy * cpus.all)).min(1.0);
+            return Some(format!(
+                "all CPUs of this machine were busy {} of the time, {} of that with this load",
+                percent(busy.min(1.0)),
+                percent(share)
+            ));
+        }
+        (ours >= BUSY * cpus.usable).then(|| {
+            format!(
+                "this load computed for {} of the {:.1} CPUs that it may use",
+                percent(ours / cpus.usable),
+                cpus.usable
+            )
+        })
+    }
+
+    /// Other programs had the CPUs, so that the rate may be theirs.
+    pub fn others(&self) -> Option<String> {
+        let busy = self.processors?.busy.filter(|busy| *busy >= BUSY)?;
+        Some(format!(
+            "all CPUs were busy {} of the time with other work: measure again when it has ended",
+            percent(busy.min(1.0))
+        ))
+    }
+}
+
+fn advised(what: &str) -> String {
+    format!("{what}: fewer, larger I/Os or more CPUs show what is behind")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MACHINE: Processors =
+        Processors { usable: 2.0, busy: None, all: 2.0, process: 0.0, kernel_threads: None };
+
+    fn seen(iops: u64, processors: Processors) -> Observation {
+        Observation {
+            ios: iops,
+            active_ns: 1_000_000_000,
+            busy: Some(0.3),
+            processors: Some(processors),
+            ..Observation::default()
+        }
+    }
+
+    fn limit(kernel_share: f64, processors: Processors) -> String {
+        let busy = Busy::of(&[seen(1, processors)], kernel_share);
+        busy.is_limit()
+            .or_else(|| busy.works_in_turn())
+            .or_else(|| busy.others())
+            .unwrap_or_default()
+    }
+
+    #[test]
+    fn the_kernels_workers_of_this_process_count() {
+        let copying = Processors { process: 1.04, busy: Some(0.56), ..MACHINE };
+        insta::assert_snapshot!(limit(0.0, copying), @"the load's thread and the kernel's threads that worked for it took 104 % of one CPU's time: fewer, larger I/Os or more CPUs show what is behind");
+    }
+
+    #[test]
+    fn kernel_threads_count_as_far_as_they_serve_the_load() {
+        let idle = Processors { kernel_threads: Some(0.3), ..MACHINE };
+        let loops = Processors { process: 0.4, kernel_threads: Some(1.1), ..MACHINE };
+        let share = kernel_share(&seen(1000, idle), &seen(100_000, loops)).unwrap();
+        assert!((0.7..0.8).contains(&share), "{share}");
+        insta::assert_snapshot!(limit(share, loops), @"the load's thread and the kernel's threads that worked for it took 121 % of one CPU's time: fewer, larger I/Os or more CPUs show what is behind");
+        assert_eq!(limit(0.0, loops), "", "they may serve anybody");
+        assert_eq!(kernel_share(&seen(1000, idle), &seen(1100, loops)), None);
+    }
+
+    #[test]
+    fn a_busy_machine_is_the_limit_if_the_load_has_its_share() {
+        let shared = Processors { process: 0.9, busy: Some(0.95), ..MACHINE };
+        insta::assert_snapshot!(limit(0.0, shared), @"all CPUs of this machine were busy 95 % of the time, 47 % of that with this load: fewer, larger I/Os or more CPUs show what is behind");
+    }
+
+    #[test]
+    fn other_programs_are_pointed_out() {
+        let theirs = Processors { process: 0.02, busy: Some(1.0), ..MACHINE };
+        insta::assert_snapshot!(limit(0.0, theirs), @"all CPUs were busy 100 % of the time with other work: measure again when it has ended");
+    }
+
+    #[test]
+    fn a_quota_of_cpus_is_all_there_is() {
+        let quota = Processors { usable: 0.5, process: 0.49, busy: Some(0.3), ..MACHINE };
+        insta::assert_snapshot!(limit(0.0, quota), @"this load computed for 98 % of the 0.5 CPUs that it may use: fewer, larger I/Os or more CPUs show what is behind");
+    }
+
+    #[test]
+    fn a_load_that_waits_is_limited_by_what_it_waits_for() {
+        let waiting = Processors { process: 0.4, busy: Some(0.3), ..MACHINE };
+        assert_eq!(limit(0.0, waiting), "");
+        assert_eq!(Busy::of(&[], 0.0), Busy::default());
+    }
+}

@@ -1,0 +1,250 @@
+//! What all steps of the search share.
+
+use iotax_spec::{Limits, Probe, Region};
+
+use crate::found::{Level, TargetCaps};
+use crate::probe::{Ended, Observation, Prober};
+
+const SECOND_NS: u64 = 1_000_000_000;
+const MIB: u64 = 1 << 20;
+
+/// Smallest block.
+pub(crate) const SMALL_BYTES: u32 = 4 << 10;
+/// Largest block.
+pub(crate) const LARGE_BYTES: u32 = 1 << 20;
+
+/// Shortest window, longest, and I/Os wanted in it: two edges may each be off by one I/O.
+const THOROUGH: Pace = Pace { shortest_s: 2.0, longest_s: 15.0, ios: 500.0, ramp_s: 0.25 };
+const QUICK: Pace = Pace { shortest_s: 1.0, longest_s: 6.0, ios: 250.0, ramp_s: 0.15 };
+
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Pace {
+    pub shortest_s: f64,
+    longest_s: f64,
+    ios: f64,
+    pub ramp_s: f64,
+}
+
+impl Pace {
+    pub fn of(limits: &Limits) -> Self {
+        if limits.quick { QUICK } else { THOROUGH }
+    }
+}
+
+/// What to measure.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Shape<'a> {
+    pub purpose: &'a str,
+    pub block_bytes: u32,
+    pub queue_depth: u32,
+    /// I/Os per second to expect, for the lengths of ramp and window.
+    pub expected_iops: Option<f64>,
+    /// I/Os per second that it will not exceed, for the part of the target to read: what is read
+    /// twice may come from a cache.
+    pub most_iops: Option<f64>,
+    /// Without a ramp: what is there at the start is what it is about.
+    pub from_start: bool,
+}
+
+pub(crate) struct Scout<'a> {
+    prober: &'a mut dyn Prober,
+    limits: &'a Limits,
+    /// Per target: where it was not read yet.
+    cursors: Vec<u64>,
+    /// Per target: bytes of all parts that were to be read.
+    allotted: Vec<u64>,
+    /// Per target: I/Os per second of the last probe. A limiter may still be paying for the last
+    /// of them.
+    last_iops: Vec<f64>,
+    draws: u64,
+    levels: Vec<Level>,
+}
+
+impl<'a> Scout<'a> {
+    pub fn new(limits: &'a Limits, prober: &'a mut dyn Prober) -> Self {
+        let cursors = vec![0; limits.targets.len()];
+        let last_iops = vec![f64::INFINITY; cursors.len()];
+        let allotted = cursors.clone();
+        Self {
+            prober,
+            limits,
+            cursors,
+            allotted,
+            last_iops,
+            draws: limits.seed,
+            levels: Vec::new(),
+        }
+    }
+
+    pub fn limits(&self) -> &'a Limits {
+        self.limits
+    }
+
+    pub fn into_levels(self) -> Vec<Level> {
+        self.levels
+    }
+
+    /// Measures what there is at the moment, for so many seconds.
+    pub fn measure_for(
+        &mut self,
+        target: usize,
+        shape: Shape<'_>,
+        window_s: f64,
+        found: &mut TargetCaps,
+    ) -> Result<Observation, Ended> {
+        let before = self.allotted[target];
+        let seen = self.measure_all(&[target], shape, window_s)?.swap_remove(0);
+        let allotted = (self.allotted[target] - before) as f64;
+        found.passes += allotted / self.limits.targets[target].span_bytes.max(1) as f64;
+        found.take_in(&seen);
+        Ok(seen)
+    }
+
+    /// Measures several targets at the same time, each where it was not read before.
+    pub fn measure_all(
+        &mut self,
+        targets: &[usize],
+        shape: Shape<'_>,
+        window_s: f64,
+    ) -> Result<Vec<Observation>, Ended> {
+        let owed_s = targets.iter().map(|target| 2.0 / self.last_iops[*target]).fold(0.0, f64::max);
+        let ramp_s = if shape.from_start { 0.0 } else { self.ramp_s(shape) + owed_s };
+        let region = |scout: &mut Self, target: usize| {
+            let most = shape.most_iops.map(|iops| iops * f64::from(shape.block_bytes));
+            // Besides what is completed, what is in flight at the end.
+            let in_flight = f64::from(shape.queue_depth) * f64::from(shape.block_bytes);
+            let bytes = most.map(|rate| rate * (ramp_s + window_s) + in_flight);
+            (target, scout.fresh(target, bytes, shape.block_bytes))
+        };
+        let places: Vec<_> = targets.iter().map(|target| region(self, *target)).collect();
+        self.run(places, shape, (ramp_s, window_s))
+    }
+
+    /// Measures one target in this part of it.
+    pub fn measure_at(
+        &mut self,
+        target: usize,
+        region: Region,
+        shape: Shape<'_>,
+        window_s: f64,
+    ) -> Result<Observation, Ended> {
+        let seen = self.run(vec![(target, region)], shape, (0.0, window_s))?;
+        Ok(seen.into_iter().next().expect("one place, one observation"))
+    }
+
+    pub fn pause(&mut self, seconds: f64) -> Result<(), Ended> {
+        self.prober.pause(nanos(seconds))
+    }
+
+    fn run(
+        &mut self,
+        places: Vec<(usize, Region)>,
+        shape: Shape<'_>,
+        (ramp_s, window_s): (f64, f64),
+    ) -> Result<Vec<Observation>, Ended> {
+        let probe = Probe {
+            purpose: shape.purpose.to_owned(),
+            places,
+            block_bytes: shape.block_bytes,
+            queue_depth: shape.queue_depth,
+            ramp_ns: nanos(ramp_s),
+            time_ns: nanos(window_s),
+        };
+        let seen = self.prober.probe(&probe)?;
+        for ((target, _), seen) in probe.places.iter().zip(&seen) {
+            if seen.ios == 0 {
+                let name = &self.limits.targets[*target].arm.name;
+                let why = seen.first_error.as_deref().unwrap_or("no I/O completed");
+                return Err(Ended::Failed(format!("{name}: {why}")));
+            }
+            self.last_iops[*target] = seen.iops();
+            self.levels.push(Level {
+                target: *target,
+                purpose: probe.purpose.clone(),
+                block_bytes: shape.block_bytes,
+                queue_depth: shape.queue_depth,
+                iops: seen.iops(),
+                bw_bytes: seen.bytes_per_s(),
+                mean_latency_ns: seen.mean_latency_ns,
+            });
+        }
+        Ok(seen)
+    }
+
+    /// A part of the target that was not read yet, as far as there is one: an eighth of it where
+    /// it is not known how much will be read.
+    pub fn fresh(&mut self, target: usize, bytes: Option<f64>, block_bytes: u32) -> Region {
+        let span = self.limits.targets[target].span_bytes;
+        let bytes = bytes.map_or(span / 8, |bytes| whole(bytes.ceil()));
+        let least = (16 * MIB).max(4 * u64::from(block_bytes));
+        let bytes = bytes.max(least).next_multiple_of(MIB).min(span);
+        let start = self.cursors[target];
+        let start = if start + bytes > span { 0 } else { start };
+        self.cursors[target] = start + bytes;
+        self.allotted[target] += bytes;
+        Region { offset_bytes: start, bytes }
+    }
+
+    /// A window that is long enough for this rate.
+    pub fn window_s(&self, expected_iops: Option<f64>) -> f64 {
+        let pace = self.pace();
+        let wanted_s = expected_iops.map_or(0.0, |iops| pace.ios / iops.max(1e-3));
+        wanted_s.clamp(pace.shortest_s, pace.longest_s)
+    }
+
+    /// Whether a window can be long enough for this rate.
+    pub fn can_count(&self, expected_iops: f64) -> bool {
+        const LEAST_IOS: f64 = 30.0;
+        expected_iops * self.pace().longest_s >= LEAST_IOS
+    }
+
+    /// The queue has filled, and what was saved up while nobody asked is spent.
+    fn ramp_s(&self, shape: Shape<'_>) -> f64 {
+        let fill_s = |iops: f64| 2.0 * f64::from(shape.queue_depth) / iops.max(1e-3);
+        let fill_s = shape.expected_iops.map_or(0.0, fill_s);
+        self.pace().ramp_s.max(fill_s.min(self.pace().longest_s))
+    }
+
+    fn pace(&self) -> Pace {
+        Pace::of(self.limits)
+    }
+
+    /// The indices below `n` in random order.
+    pub fn order(&mut self, n: usize) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..n).collect();
+        for last in (1..n).rev() {
+            let at = self.draw() % (last as u64 + 1);
+            order.swap(last, usize::try_from(at).expect("below a usize"));
+        }
+        order
+    }
+
+    /// `SplitMix64` (Steele, Lea and Flood, OOPSLA 2014).
+    fn draw(&mut self) -> u64 {
+        self.draws = self.draws.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.draws;
+        z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ z >> 31
+    }
+}
+
+impl TargetCaps {
+    fn take_in(&mut self, seen: &Observation) {
+        self.errors += seen.errors;
+        if self.first_error.is_none() {
+            self.first_error.clone_from(&seen.first_error);
+        }
+    }
+}
+
+/// Rounded to whole milliseconds, so that records say what was asked for.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "seconds, not below 0")]
+pub(crate) fn nanos(seconds: f64) -> u64 {
+    (seconds * 1e3).round() as u64 * (SECOND_NS / 1000)
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "bytes, not below 0")]
+fn whole(bytes: f64) -> u64 {
+    bytes as u64
+}

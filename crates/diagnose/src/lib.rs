@@ -1,0 +1,32 @@
+//! Known causes of slow I/O against a machine and what was measured on it. Pure.
+//!
+//! | from | rules | to |
+//! |---|---|---|
+//! | a machine as it was seen | `machine` | [`findings`] |
+//! | an analysis, joined with the findings under its arms | `measured` | [`of_arms`] |
+//! | a search for caps | `searched` | [`of_search`] |
+#![forbid(unsafe_code)]
+
+mod machine;
+mod measured;
+mod searched;
+mod suspect;
+
+pub use machine::{Certainty, Finding, Observation, findings, named_causes};
+pub use measured::of_arms;
+pub use searched::of_search;
+pub use suspect::{Confidence, Diagnosis, Suspect};
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn every_cause_of_the_catalogue_has_a_rule() {
+        let causes: BTreeSet<_> =
+            iotax_catalog::causes().iter().map(|cause| cause.id.as_str()).collect();
+        let measured = crate::measured::named_causes().chain(crate::searched::CAUSES);
+        let named: BTreeSet<_> = crate::named_causes().chain(measured).collect();
+        assert_eq!(named, causes);
+    }
+}

@@ -1,0 +1,195 @@
+//! Azure's hosts: encryption, caches, ephemeral disks, disk controllers.
+
+use iotax_catalog::{Caching, Cloud};
+use iotax_record::machine::{Device, UsedAs};
+use iotax_words::bytes;
+
+use crate::machine::finding::{Certainty, Finding, Observation};
+use crate::machine::seen::{Seen, quoted};
+
+/// From this generation of VM sizes on, hardware encrypts temporary and ephemeral OS disks.
+const ENCRYPTED_SINCE: u32 = 5;
+
+/// Encryption at Host where the local disks are encrypted by hardware.
+pub(super) fn double_encryption(seen: &Seen<'_>) -> Vec<Finding> {
+    let Some(cloud) = &seen.machine.cloud else { return Vec::new() };
+    if cloud.encryption_at_host != Some(true) {
+        return Vec::new();
+    }
+    let vm = &cloud.vm;
+    let finding = |(device, path): (&Device, &str)| {
+        let certainty = match generation(vm) {
+            Some(ENCRYPTED_SINCE..) => Certainty::Seen,
+            // Lsv3 encrypts those that were allocated since 2023, in most regions.
+            Some(3) if vm.starts_with("Standard_L") => Certainty::Likely,
+            _ => return None,
+        };
+        let why = match certainty {
+            Certainty::Seen => format!(
+                "Hardware encrypts the local disks of {vm} already, and Encryption at Host encrypts \
+                 them again: every I/O of {} is encrypted twice.",
+                device.name
+            ),
+            _ => format!(
+                "Local disks of {vm} are encrypted by hardware if it was allocated in 2023 or \
+                 later; Encryption at Host encrypts them again."
+            ),
+        };
+        let finding = Finding::new("double-encryption", about(seen, device, path), certainty, why)
+            .observed(Observation::metadata("compute.securityProfile.encryptionAtHost", "true"))
+            .observed(Observation::metadata("compute.vmSize", vm.as_str()))
+            .observed(lies_on_the_host(seen, device));
+        let path = quoted(path);
+        let finding = finding.command(format!("iotax run driver-searcher {path} --scale 0.05"));
+        Some(match seen.network_disks().find(|(disk, _)| seen.caching(disk) == Caching::None) {
+            Some((_, other)) => finding.command(format!(
+                "iotax compare -w randread-4k uncached={} local={path}",
+                quoted(other)
+            )),
+            None => finding.command(format!("iotax run randread-4k {path}")),
+        })
+    };
+    seen.bottom().filter(|(disk, _)| seen.is_local(disk)).filter_map(finding).collect()
+}
+
+/// The number behind the last `_v` of a size.
+fn generation(vm: &str) -> Option<u32> {
+    vm.strip_prefix("Standard_")?.rsplit_once("_v")?.1.parse().ok()
+}
+
+/// What tells that a disk is one of the host's.
+fn lies_on_the_host(seen: &Seen<'_>, device: &Device) -> Observation {
+    match (seen.cloud_disk(device), device.used_as) {
+        (Some(disk), _) if disk.is_ephemeral == Some(true) => {
+            Observation::metadata("compute.storageProfile.osDisk.diffDiskSettings.option", "Local")
+        }
+        (_, Some(UsedAs::Temporary)) => {
+            let size = seen.machine.cloud.as_ref().and_then(|cloud| cloud.temporary_disk_bytes);
+            let size = size.map_or("a temporary disk".to_owned(), |size| bytes(size as f64));
+            Observation::metadata("compute.storageProfile.resourceDisk.size", size)
+        }
+        _ => Observation::file(
+            format!("/sys/block/{}/device/model", device.name),
+            device.model.clone().unwrap_or_default(),
+        ),
+    }
+}
+
+fn about(seen: &Seen<'_>, device: &Device, path: &str) -> String {
+    let what = match device.used_as {
+        Some(UsedAs::Os) if seen.is_local(device) => "ephemeral OS disk",
+        Some(UsedAs::Os) => "OS disk",
+        Some(UsedAs::Temporary) => "temporary disk",
+        Some(UsedAs::Data { .. }) => "data disk",
+        None => "disk",
+    };
+    format!("{}, {what} of {path}", device.name)
+}
+
+/// Azure Disk Encryption, in the guest.
+pub(super) fn guest_encryption(seen: &Seen<'_>) -> Vec<Finding> {
+    let finding = |(device, path): (&Device, &str)| {
+        let disk = seen.cloud_disk(device)?;
+        let field = "compute.storageProfile.osDisk.encryptionSettings.enabled";
+        let why = format!(
+            "Azure encrypts {} at rest anyway; Azure Disk Encryption does it once more, with this \
+             VM's CPUs.",
+            device.name
+        );
+        let about = about(seen, device, path);
+        let finding = Finding::new("azure-guest-encryption", about, Certainty::ToBeTested, why)
+            .observed(Observation::metadata(field, "true"))
+            .command(format!("iotax run randread-4k {} --set depth=32", quoted(path)));
+        (disk.is_guest_encrypted == Some(true)).then_some(finding)
+    };
+    seen.bottom().filter_map(finding).collect()
+}
+
+/// A cached disk that is larger than the cache.
+pub(super) fn host_cache(seen: &Seen<'_>) -> Vec<Finding> {
+    let Some(cache) = seen.vm_documented().and_then(|vm| vm.cache_bytes) else {
+        return Vec::new();
+    };
+    let finding = |(device, path): (&Device, &str)| {
+        let disk = seen.cloud_disk(device)?;
+        let is_cached = seen.caching(device) != Caching::None;
+        let why = format!(
+            "The host caches {} for all cached disks, and {} holds {}: reads of more than the cache \
+             holds count against the VM's cached and uncached limits and the disk's.",
+            bytes(cache as f64),
+            device.name,
+            bytes(device.size_bytes as f64)
+        );
+        let about = about(seen, device, path);
+        let finding = Finding::new("host-cache-outgrown", about, Certainty::ToBeTested, why)
+            .observed(Observation::metadata(
+                "compute.storageProfile.*.caching",
+                disk.caching.clone().unwrap_or_default(),
+            ))
+            .observed(Observation::documented("host cache", bytes(cache as f64)))
+            .command(format!("iotax limits {}", quoted(path)));
+        (is_cached && device.size_bytes > cache).then_some(finding)
+    };
+    seen.network_disks().filter_map(finding).collect()
+}
+
+/// Blocks of the image that a remote disk still has.
+pub(super) fn ephemeral_os(seen: &Seen<'_>) -> Vec<Finding> {
+    let finding = |(device, path): (&Device, &str)| {
+        let disk = seen.cloud_disk(device)?;
+        let field = "compute.storageProfile.osDisk.diffDiskSettings.option";
+        let why = "Unless full caching is on, blocks of the image that nothing has written since boot \
+                   are read from a remote disk, which may be a Standard HDD. Metadata does not tell.";
+        let about = about(seen, device, path);
+        let finding = Finding::new("ephemeral-os-partial-cache", about, Certainty::ToBeTested, why)
+            .observed(Observation::metadata(field, "Local"))
+            .command(format!("iotax run randread-4k {}", quoted(path)));
+        (disk.is_os && disk.is_ephemeral == Some(true)).then_some(finding)
+    };
+    seen.bottom().filter_map(finding).collect()
+}
+
+/// Remote disks by SCSI, of a size that has more by `NVMe`.
+pub(super) fn controller(seen: &Seen<'_>) -> Vec<Finding> {
+    let known = seen.variants();
+    let uncached = |variant: &str| {
+        let vm = known.iter().find(|vm| vm.variant.as_deref() == Some(variant))?;
+        let limit = vm.limits.iter().find(|limit| {
+            limit.scope == iotax_catalog::Scope::VmUncached && limit.disk_kinds.is_empty()
+        })?;
+        Some(limit.iops.as_ref()?.sustained)
+    };
+    let (Some(scsi), Some(nvme)) = (uncached("scsi"), uncached("nvme")) else {
+        return Vec::new();
+    };
+    let is_scsi = |(disk, _): &(&Device, &str)| disk.transport.as_deref() == Some("scsi");
+    let Some((device, path)) = seen.network_disks().find(is_scsi) else { return Vec::new() };
+    if seen.provider() != Some(Cloud::Azure) || nvme <= scsi {
+        return Vec::new();
+    }
+    let size = seen.vm().unwrap_or_default();
+    let why = format!(
+        "{size} documents {scsi:.0} IOPS for its uncached disks by SCSI and {nvme:.0} by NVMe: {:.1} \
+         times as many.",
+        nvme / scsi
+    );
+    let finding = Finding::new("scsi-controller", size, Certainty::Likely, why)
+        .observed(Observation::file(format!("/sys/block/{}/device/subsystem", device.name), "scsi"))
+        .observed(Observation::documented(format!("{size} (scsi), IOPS"), format!("{scsi:.0}")))
+        .observed(Observation::documented(format!("{size} (nvme), IOPS"), format!("{nvme:.0}")))
+        .command(format!("iotax limits --vm {} --variant scsi {}", quoted(size), quoted(path)));
+    vec![finding]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_generation_stands_at_the_end_of_a_size() {
+        let sizes =
+            ["Standard_E16d_v5", "Standard_D2ads_v6", "Standard_NV36adms_A10_v5", "Standard_DS1"];
+        assert_eq!(sizes.map(generation), [Some(5), Some(6), Some(5), None]);
+        assert_eq!(["r6i.4xlarge", "", "Standard_v"].map(generation), [None, None, None]);
+    }
+}

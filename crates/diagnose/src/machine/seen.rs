@@ -1,0 +1,146 @@
+//! What rules look at, and the questions that several of them ask of it.
+
+mod cloud;
+mod documents;
+
+use iotax_record::Machine;
+use iotax_record::machine::{Device, DeviceKind, MountSeen, Node, PathSeen, SeenLayer};
+use iotax_spec::CloudChoice;
+use iotax_words::span;
+
+pub(super) use self::documents::Attached;
+use self::documents::Documents;
+
+/// What rules look at: a machine, and what its user says of it.
+#[derive(Debug)]
+pub(crate) struct Seen<'a> {
+    /// The machine.
+    pub machine: &'a Machine,
+    /// What VM and disks the user says they are.
+    pub choice: &'a CloudChoice,
+    /// What the catalogue says of them, once it was asked.
+    documents: Documents<'a>,
+}
+
+impl<'a> Seen<'a> {
+    /// This machine.
+    pub fn new(machine: &'a Machine, choice: &'a CloudChoice) -> Self {
+        Self { machine, choice, documents: Documents::default() }
+    }
+
+    /// The VM size: as the user says, else as the cloud does.
+    pub fn vm(&self) -> Option<&'a str> {
+        let told = self.machine.cloud.as_ref().map(|cloud| cloud.vm.as_str());
+        self.choice.vm.as_deref().or(told)
+    }
+
+    /// Version of the kernel: `6.8` of `Linux 6.8.0-45-generic #45-Ubuntu SMP`.
+    pub(super) fn kernel(&self) -> Option<(u32, u32)> {
+        let text = self.machine.environment.kernel.as_deref()?;
+        let release = text.strip_prefix("Linux ").unwrap_or(text);
+        let mut parts = release.split(['.', '-', ' ']);
+        Some((parts.next()?.parse().ok()?, parts.next()?.parse().ok()?))
+    }
+
+    /// When counters of the kernel began: `since boot, 12 days before`.
+    pub(super) fn since_boot(&self) -> String {
+        since("boot", self.machine.counting.up_s)
+    }
+
+    /// Devices, each with a path that lies on it.
+    pub fn devices(&self) -> impl Iterator<Item = (&'a Device, &'a str)> {
+        self.each(SeenLayer::device)
+    }
+
+    /// Mounts, each with a path that lies on it.
+    pub fn mounts(&self) -> impl Iterator<Item = (&'a MountSeen, &'a str)> {
+        self.each(SeenLayer::mount)
+    }
+
+    /// The devices under a path.
+    pub(super) fn under(&self, path: &str) -> Vec<&'a Device> {
+        let paths = self.machine.paths.iter().filter(|seen| seen.path == path);
+        let nodes = paths.flat_map(|path| self.machine.under(path));
+        let devices = nodes.filter_map(|node| node.layer.device());
+        devices.collect()
+    }
+
+    /// What lies under a device, down to the disks.
+    pub fn below(&self, device: &Device) -> Vec<&'a Device> {
+        let is_it =
+            |node: &Node| node.layer.device().is_some_and(|other| other.name == device.name);
+        let top = self.machine.nodes.iter().position(is_it);
+        let path = PathSeen { top, ..Default::default() };
+        let devices = self.machine.under(&path).into_iter().filter_map(|node| node.layer.device());
+        devices.skip(1).collect()
+    }
+
+    /// The disks under a mount.
+    pub(super) fn disks_of(&self, mount: &MountSeen) -> Vec<&'a Device> {
+        let is_it =
+            |node: &Node| node.layer.mount().is_some_and(|other| std::ptr::eq(other, mount));
+        let top = self.machine.nodes.iter().position(is_it);
+        let path = PathSeen { top, ..Default::default() };
+        let under = self.machine.under(&path).into_iter();
+        let devices = under.filter_map(|node| node.layer.device());
+        devices.filter(|device| device.kind == DeviceKind::Disk).collect()
+    }
+
+    /// The disks under a device, or itself if it is one: those that do not lie on others.
+    pub fn disks<'d>(&self, device: &'d Device) -> Vec<&'d Device>
+    where
+        'a: 'd,
+    {
+        let below = self.below(device);
+        let has_none_below = |device: &&Device| self.below(device).is_empty();
+        let disks: Vec<_> = below.into_iter().filter(has_none_below).collect();
+        if disks.is_empty() { vec![device] } else { disks }
+    }
+
+    /// Each thing once, with the first path above it.
+    fn each<T: 'a>(
+        &self,
+        pick: impl Fn(&'a SeenLayer) -> Option<&'a T>,
+    ) -> impl Iterator<Item = (&'a T, &'a str)> {
+        let machine = self.machine;
+        let paths: Vec<_> = machine.paths.iter().map(|path| (path, machine.under(path))).collect();
+        machine.nodes.iter().filter_map(move |node| {
+            let above = |(_, under): &&(_, Vec<&Node>)| {
+                under.iter().any(|below| std::ptr::eq(*below, node))
+            };
+            let (path, _) = paths.iter().find(above)?;
+            Some((pick(&node.layer)?, path.path.as_str()))
+        })
+    }
+}
+
+/// `since boot, 12 days before`, if it is known how long.
+pub(super) fn since(what: &str, seconds: Option<u64>) -> String {
+    match seconds {
+        Some(seconds) => format!("since {what}, {} before", span(seconds)),
+        None => format!("since {what}"),
+    }
+}
+
+/// How far a counter came while it was watched: `5 more in 0.2 s`.
+pub(super) fn meanwhile(more: Option<u64>, watched_ms: Option<u64>) -> Option<String> {
+    let (more, watched_ms) = (more?, watched_ms?);
+    let more = if more == 0 { "no".to_owned() } else { more.to_string() };
+    Some(format!("{more} more in {:.1} s", watched_ms as f64 / 1e3))
+}
+
+/// A path as a shell takes it, and as no program takes it for an option.
+pub(super) fn quoted(path: &str) -> String {
+    word(&as_argument(path))
+}
+
+/// A word as a shell takes it.
+pub(super) fn word(word: &str) -> String {
+    let quoter = shlex::Quoter::new().allow_nul(true);
+    quoter.quote(word).expect("NUL is allowed").into_owned()
+}
+
+/// A path that no program takes for an option.
+pub(super) fn as_argument(path: &str) -> String {
+    if path.starts_with('-') { format!("./{path}") } else { path.to_owned() }
+}

@@ -1,0 +1,258 @@
+//! One arm: what was asked of it, what came of it, and what lies under it.
+
+use iotax_analyze::{
+    Analysis, ArmSummary, CounterSummary, DeviceFigures, DeviceSummary, DirectionFigures,
+    NfsFigures, NfsSummary, TrialPoint, Work,
+};
+use iotax_record::machine::{Device, Machine, MountSeen, NfsSeen, Node, PathSeen, SeenLayer};
+use iotax_record::{Experiment, Site};
+use iotax_spec::{Engine, Job, Layer, Pattern, Target};
+use iotax_words::list;
+
+/// All CPUs are busy beyond this share.
+const NO_CPU_LEFT: f64 = 0.95;
+
+/// A file server under an arm.
+pub(super) struct Remote<'a> {
+    pub(super) mount: &'a MountSeen,
+    pub(super) nfs: &'a NfsSeen,
+    /// What it was called for.
+    pub(super) calls: Vec<&'a NfsSummary>,
+}
+
+impl Remote<'_> {
+    /// Calls that carry data, as one kind.
+    pub(super) fn data(&self) -> Option<NfsFigures> {
+        self.of(&["READ", "WRITE"])
+    }
+
+    /// Calls that ask whether what is known of a file still holds, as one kind.
+    pub(super) fn revalidations(&self) -> Option<NfsFigures> {
+        self.of(&["GETATTR", "ACCESS", "LOOKUP"])
+    }
+
+    /// `None` if there were none.
+    fn of(&self, operations: &[&str]) -> Option<NfsFigures> {
+        let is_asked = |call: &&&NfsSummary| operations.contains(&call.operation.as_str());
+        let asked: Vec<_> = self.calls.iter().filter(is_asked).map(|call| call.figures).collect();
+        (!asked.is_empty()).then(|| NfsFigures::together(&asked))
+    }
+}
+
+/// An arm that was measured.
+pub(super) struct Case<'a> {
+    pub(super) experiment: &'a Experiment,
+    pub(super) summary: &'a ArmSummary,
+    /// What its trials add up to beside that.
+    pub(super) work: &'a Work,
+    /// What the machine did meanwhile.
+    pub(super) statistics: Option<&'a CounterSummary>,
+    /// The primary job as it was asked for.
+    pub(super) job: &'a Job,
+    /// Its usable trials, in the order in which they ran.
+    pub(super) trials: Vec<&'a TrialPoint>,
+    pub(super) site: Option<&'a Site>,
+    target: Option<&'a Target>,
+}
+
+impl<'a> Case<'a> {
+    /// `None` if nothing of it can be used.
+    pub(super) fn new(
+        experiment: &'a Experiment,
+        analysis: &'a Analysis,
+        arm: usize,
+    ) -> Option<Self> {
+        let summary = analysis.arms.get(arm).filter(|arm| arm.trials > 0)?;
+        let is_own = |trial: &&TrialPoint| trial.arm == summary.name && trial.is_usable();
+        Some(Self {
+            experiment,
+            summary,
+            work: analysis.work.get(arm)?,
+            statistics: summary.statistics.as_ref(),
+            job: experiment.spec.workload.primary_job()?,
+            trials: analysis.trials.iter().filter(is_own).collect(),
+            site: experiment.sites.get(arm),
+            target: experiment.spec.arms.get(arm).map(|arm| &arm.target),
+        })
+    }
+
+    /// Mean time of an I/O, in milliseconds.
+    pub(super) fn latency_ms(&self) -> f64 {
+        self.summary.mean_latency_ns / 1e6
+    }
+
+    /// Share of the time in which the machine's CPUs were busy.
+    pub(super) fn cpu_busy(&self) -> Option<f64> {
+        let cpu = self.statistics?.cpu?;
+        Some(1.0 - (cpu.idle_percent + cpu.iowait_percent) / 100.0)
+    }
+
+    /// Whether all CPUs were busy all the time.
+    pub(super) fn has_no_cpu_left(&self) -> bool {
+        self.cpu_busy().is_some_and(|busy| busy > NO_CPU_LEFT)
+    }
+
+    /// CPU time of the whole machine for each byte that all jobs moved; `None` if it is unknown.
+    pub(super) fn cpu_ns_per_byte(&self) -> Option<f64> {
+        let bytes = self.work.bytes.saturating_add(self.work.other_bytes);
+        let busy_ns = self.work.cpu_busy_ns?;
+        (bytes > 0).then(|| busy_ns as f64 / bytes as f64)
+    }
+
+    /// Whether the page cache is in the way of this job's I/O.
+    pub(super) fn is_buffered(&self) -> bool {
+        match self.job.engine {
+            Engine::Mmap => true,
+            Engine::Psync | Engine::IoUring => !self.job.direct,
+            Engine::Null | Engine::Vdisk | Engine::Metadata => false,
+        }
+    }
+
+    pub(super) fn is_sequential(&self) -> bool {
+        matches!(self.job.pattern, Pattern::Sequential | Pattern::Runs(_))
+    }
+
+    /// The devices under the arm, the uppermost first.
+    pub(super) fn devices(&self) -> &'a [DeviceSummary] {
+        self.statistics.map_or(&[], |statistics| statistics.devices.as_slice())
+    }
+
+    /// What lies lowest, as one: the disk itself, as far as this machine sees, or all disks that the
+    /// arm is spread over. `None` if it is not known which of several devices these are.
+    pub(super) fn bottom(&self) -> Option<DeviceSummary> {
+        let devices = self.devices();
+        if let [only] = devices {
+            return Some(only.clone());
+        }
+        let lowest = self.lowest_seen();
+        let own: Vec<_> =
+            devices.iter().filter(|own| lowest.contains(&own.name.as_str())).collect();
+        let names: Vec<&str> = own.iter().map(|own| own.name.as_str()).collect();
+        let all: Vec<_> = own.iter().map(|own| own.figures).collect();
+        (!own.is_empty()).then(|| DeviceSummary {
+            name: list(&names),
+            model: None,
+            figures: together(&all),
+        })
+    }
+
+    /// Share of the I/Os' time that passed at the disk.
+    pub(super) fn share_at_disk(&self) -> Option<f64> {
+        let (await_ms, per_s) = served(&self.bottom()?.figures);
+        let all = self.latency_ms() * self.summary.iops;
+        (per_s > 0.0 && all > 0.0).then_some((await_ms * per_s / all).min(1.0))
+    }
+
+    /// Share of the time of the primary job's I/Os that passed at a device: of those in its own
+    /// directions, since other jobs may write beside a reader.
+    pub(super) fn share_at(&self, figures: &DeviceFigures) -> Option<f64> {
+        let waited = |direction: &DirectionFigures| direction.per_s * direction.await_ms;
+        let reads = if self.job.reads() { waited(&figures.read) } else { 0.0 };
+        let writes = if self.job.writes() { waited(&figures.write) } else { 0.0 };
+        let all = self.latency_ms() * self.summary.iops;
+        (all > 0.0).then(|| ((reads + writes) / all).min(1.0))
+    }
+
+    /// The layers of the arm that encrypt, where it is a stack that was made for it.
+    pub(super) fn encrypting_layers(&self) -> Vec<&'static str> {
+        let Some(Target::Stack(stack)) = self.target else { return Vec::new() };
+        let word = |layer: &Layer| match layer {
+            Layer::Luks { .. } => Some("luks"),
+            Layer::Dmcrypt(_) => Some("dmcrypt"),
+            _ => None,
+        };
+        stack.layers.iter().filter_map(word).collect()
+    }
+
+    /// Names of the devices with no device anywhere below them.
+    fn lowest_seen(&self) -> Vec<&'a str> {
+        let Some((machine, path)) = self.machine().zip(self.path()) else { return Vec::new() };
+        let has_device = |at: &usize| {
+            let path = PathSeen { top: Some(*at), ..PathSeen::default() };
+            machine.under(&path).into_iter().any(|node| node.layer.device().is_some())
+        };
+        let is_lowest = |node: &&Node| !node.below.iter().any(has_device);
+        let lowest = machine.under(path).into_iter().filter(is_lowest);
+        lowest.filter_map(|node| Some(node.layer.device()?.name.as_str())).collect()
+    }
+
+    /// What was seen of the machine.
+    pub(super) fn machine(&self) -> Option<&'a Machine> {
+        self.experiment.machine.as_deref()
+    }
+
+    /// Whether the arm is a place of this machine, and no stack in memory.
+    pub(super) fn is_on_path(&self) -> bool {
+        matches!(self.target, Some(Target::Path(_)))
+    }
+
+    /// The arm's path there.
+    pub(super) fn path(&self) -> Option<&'a PathSeen> {
+        let Some(Target::Path(path)) = self.target else { return None };
+        let path = path.display().to_string();
+        self.machine()?.paths.iter().find(|seen| seen.path == path)
+    }
+
+    /// The file server under the arm and what it was called for, if there is one.
+    pub(super) fn remote(&self) -> Option<Remote<'a>> {
+        let mount = self.mounts_seen().into_iter().find(|mount| mount.nfs.is_some())?;
+        let calls = self.statistics?.nfs.iter().filter(|call| call.source == mount.source);
+        Some(Remote { mount, nfs: mount.nfs.as_ref()?, calls: calls.collect() })
+    }
+
+    /// The devices under the arm as they were seen.
+    pub(super) fn devices_seen(&self) -> Vec<&'a Device> {
+        self.layers_seen().filter_map(SeenLayer::device).collect()
+    }
+
+    /// The mounts under the arm as they were seen.
+    pub(super) fn mounts_seen(&self) -> Vec<&'a MountSeen> {
+        self.layers_seen().filter_map(SeenLayer::mount).collect()
+    }
+
+    /// What lies under the arm, the uppermost first.
+    pub(super) fn layers_seen(&self) -> impl Iterator<Item = &'a SeenLayer> + use<'a> {
+        let under = self.machine().zip(self.path()).map(|(machine, path)| machine.under(path));
+        under.unwrap_or_default().into_iter().map(|node| &node.layer)
+    }
+}
+
+/// Mean time of a request at a device, reads and writes, in milliseconds, and how many there were.
+pub(super) fn served(figures: &DeviceFigures) -> (f64, f64) {
+    let (read, write) = (&figures.read, &figures.write);
+    let per_s = read.per_s + write.per_s;
+    let sum = read.per_s * read.await_ms + write.per_s * write.await_ms;
+    (if per_s > 0.0 { sum / per_s } else { 0.0 }, per_s)
+}
+
+/// Several disks as one: rates add up, times are means over the requests, and it is as busy as the
+/// busiest.
+fn together(all: &[DeviceFigures]) -> DeviceFigures {
+    let sum = |of: fn(&DeviceFigures) -> f64| all.iter().map(of).sum::<f64>();
+    let weighted = |rate: fn(&DeviceFigures) -> f64, of: fn(&DeviceFigures) -> f64| {
+        let total = all.iter().map(|one| rate(one) * of(one)).sum::<f64>();
+        let rate = all.iter().map(rate).sum::<f64>();
+        if rate > 0.0 { total / rate } else { 0.0 }
+    };
+    DeviceFigures {
+        read: DirectionFigures {
+            per_s: sum(|one| one.read.per_s),
+            mib_per_s: sum(|one| one.read.mib_per_s),
+            await_ms: weighted(|one| one.read.per_s, |one| one.read.await_ms),
+            size_kib: weighted(|one| one.read.per_s, |one| one.read.size_kib),
+            ..DirectionFigures::default()
+        },
+        write: DirectionFigures {
+            per_s: sum(|one| one.write.per_s),
+            mib_per_s: sum(|one| one.write.mib_per_s),
+            await_ms: weighted(|one| one.write.per_s, |one| one.write.await_ms),
+            size_kib: weighted(|one| one.write.per_s, |one| one.write.size_kib),
+            ..DirectionFigures::default()
+        },
+        flushes_per_s: sum(|one| one.flushes_per_s),
+        flush_await_ms: weighted(|one| one.flushes_per_s, |one| one.flush_await_ms),
+        queue_size: sum(|one| one.queue_size),
+        util_percent: all.iter().map(|one| one.util_percent).fold(0.0, f64::max),
+        ..DeviceFigures::default()
+    }
+}

@@ -1,0 +1,49 @@
+//! What was seen on the machine, joined with what was measured.
+
+use iotax_record::Machine;
+
+use super::case::Case;
+use crate::machine::{Certainty, Finding, findings};
+use crate::suspect::{Confidence, Suspect};
+
+/// Causes that act or do not within a measurement, and then its rules name them: seen on the
+/// machine alone, they are no reason.
+const DECIDED_BY_MEASURING: [&str; 14] = [
+    "azuredisk-read-ahead",
+    "cgroup-io-max",
+    "cgroup-memory",
+    "cpu-quota",
+    "dirty-throttling",
+    "dm-crypt-workqueues",
+    "nfs-gss-window",
+    "nfs-read-ahead",
+    "nfs-retransmissions",
+    "nfs-slots",
+    "page-cache-thrash",
+    "queue-too-short",
+    "read-ahead",
+    "too-little-parallelism",
+];
+
+/// Suspects with what was seen of them, and those that were only seen.
+pub(super) fn with_findings(case: &Case<'_>, mut suspects: Vec<Suspect>) -> Vec<Suspect> {
+    let Some((machine, path)) = case.machine().zip(case.path()) else { return suspects };
+    let only_here = Machine { paths: vec![path.clone()], ..machine.clone() };
+    for finding in findings(&only_here, &case.experiment.spec.cloud) {
+        let seen = finding.seen.iter().map(ToString::to_string);
+        match suspects.iter_mut().find(|suspect| suspect.cause == finding.cause) {
+            Some(known) => known.evidence.extend(seen),
+            None => suspects.extend(only_seen(&finding)),
+        }
+    }
+    suspects
+}
+
+/// A cause that nothing measured points to.
+fn only_seen(finding: &Finding) -> Option<Suspect> {
+    let is_decided = DECIDED_BY_MEASURING.contains(&finding.cause.as_str());
+    (!is_decided && finding.certainty > Certainty::ToBeTested).then_some(())?;
+    let about = format!("{}: {}", finding.about, finding.why);
+    let suspect = Suspect::new(&finding.cause, Confidence::Likely, about);
+    Some(suspect.and(finding.seen.iter().map(ToString::to_string)))
+}

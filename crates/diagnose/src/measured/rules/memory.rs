@@ -1,0 +1,153 @@
+//! What memory between the program and the disk does: read-ahead, page cache, dirty pages.
+
+use iotax_record::machine::SeenLayer;
+use iotax_spec::Engine;
+use iotax_words::{bytes, percent};
+
+use crate::measured::case::Case;
+use crate::suspect::{Confidence, Suspect};
+
+/// A window of this size is the kernel's usual one.
+const USUAL_READ_AHEAD_BYTES: u64 = 128 << 10;
+/// Requests of the read-ahead window's size, give or take merging.
+const LIKE_WINDOW: std::ops::Range<f64> = 0.5..2.5;
+/// So many times the bytes that were asked for are read.
+const AMPLIFIED: f64 = 3.0;
+/// Writers wait from half way between the background limit and the limit on.
+const NEAR_THRESHOLD: f64 = 0.6;
+/// Share of what was read that memory had had shortly before.
+const REFAULTED: f64 = 0.25;
+/// Share of what was read that came from a device; less means that a cache has answered.
+const FROM_DEVICE: f64 = 0.5;
+
+/// Buffered reads in requests of a read-ahead window that is small.
+pub(super) fn read_ahead_too_small(case: &Case<'_>) -> Option<Suspect> {
+    let (window, file) = read_ahead(case)?;
+    let is_small = window > 0 && window < USUAL_READ_AHEAD_BYTES / 2;
+    let asked = f64::from(case.job.block_sizes.max_bytes());
+    let gains = case.is_sequential() || asked > window as f64;
+    (case.is_buffered() && case.job.reads() && is_small && gains).then_some(())?;
+    let figures = case.bottom()?.figures;
+    let request = figures.read.size_bytes();
+    let is_like = LIKE_WINDOW.contains(&(request / window as f64)) || request < window as f64;
+    (figures.read.per_s > 0.0 && is_like).then_some(())?;
+    let spent = figures.read.per_s * figures.read.await_ms / 1e3;
+    let evidence = format!(
+        "the device read in requests of {} while {} were asked for: the kernel reads {} ahead at \
+         most ({file})",
+        bytes(request),
+        bytes(asked),
+        bytes(window as f64),
+    );
+    let queue = format!("{:.1} requests were in flight on the average", figures.queue_size);
+    Some(Suspect::new("read-ahead", Confidence::Sure, evidence).explaining(spent).and([queue]))
+}
+
+/// Random buffered reads that fetch far more than they were asked for.
+pub(super) fn read_ahead_too_large(case: &Case<'_>) -> Option<Suspect> {
+    let random = !case.is_sequential();
+    (case.is_buffered() && case.job.reads() && random).then_some(())?;
+    let (window, file) = read_ahead(case).filter(|(window, _)| *window > 0)?;
+    let read = case.work.read_bytes_per_s;
+    let reads = case.bottom()?.figures.read;
+    let asked = f64::from(case.job.block_sizes.max_bytes());
+    // Small requests, or more of them than this program's reads, are somebody else's.
+    let is_own = reads.size_bytes() > 2.0 * asked && reads.per_s < 1.5 * case.summary.iops;
+    let times = reads.bytes_per_s() / read.max(1.0);
+    (is_own && times > AMPLIFIED).then_some(())?;
+    let evidence = format!(
+        "the device read {times:.0} times as many bytes as were asked for, in requests of {}: \
+         random reads fetch up to {} around each place ({file})",
+        bytes(reads.size_bytes()),
+        bytes(window as f64)
+    );
+    Some(Suspect::new("read-ahead-waste", Confidence::Sure, evidence))
+}
+
+/// The read-ahead window of the uppermost layer that has one, in bytes, and where it stands.
+fn read_ahead(case: &Case<'_>) -> Option<(u64, String)> {
+    case.layers_seen().find_map(|layer| match layer {
+        SeenLayer::Mount(mount) => {
+            let number = mount.number.as_deref()?;
+            Some((mount.read_ahead_bytes?, format!("/sys/class/bdi/{number}/read_ahead_kb")))
+        }
+        SeenLayer::Device(device) => {
+            let file = format!("/sys/block/{}/queue/read_ahead_kb", device.name);
+            Some((device.queue.read_ahead_bytes?, file))
+        }
+    })
+}
+
+/// Buffered writers that wait until dirty pages are written.
+pub(super) fn dirty_throttling(case: &Case<'_>) -> Option<Suspect> {
+    let writes = case.job.writes() && case.is_buffered() && !case.job.write_through;
+    (writes && case.job.engine != Engine::Metadata).then_some(())?;
+    let memory = case.statistics?.memory?;
+    (memory.dirty_threshold_bytes > 0.0).then_some(())?;
+    let waiting = memory.dirty_bytes + memory.writeback_bytes;
+    let full = waiting / memory.dirty_threshold_bytes;
+    (full > NEAR_THRESHOLD).then_some(())?;
+    let written = case.work.write_bytes_per_s;
+    let reached = case.bottom().map(|disk| disk.figures.write.bytes_per_s());
+    let evidence = format!(
+        "{} waited to be written, {} of what makes writers wait \
+         (/proc/vmstat, nr_dirty_threshold: {})",
+        bytes(waiting),
+        percent(full.min(1.0)),
+        bytes(memory.dirty_threshold_bytes)
+    );
+    let rates = reached.map(|reached| {
+        format!("programs wrote {}/s, the disk {}/s", bytes(written), bytes(reached))
+    });
+    Some(Suspect::new("dirty-throttling", Confidence::Sure, evidence).and(rates))
+}
+
+/// Pages of files that are thrown out of memory and soon read again.
+pub(super) fn thrash(case: &Case<'_>) -> Option<Suspect> {
+    // A job that drops what it has read has no pages to be thrown out.
+    (case.is_buffered() && case.job.reads() && !case.job.uncached).then_some(())?;
+    let again = case.statistics?.memory?.refault_bytes_per_s;
+    let read = case.work.read_bytes_per_s;
+    let share = again / read.max(1.0);
+    (again > 0.0 && share > REFAULTED).then_some(())?;
+    let group = case.machine().and_then(|machine| machine.groups.memory.as_ref());
+    let limit = group.and_then(|group| {
+        let most = [group.max_bytes, group.high_bytes].into_iter().flatten().min()?;
+        Some((most, group))
+    });
+    let evidence = format!(
+        "{}/s of files had been in memory shortly before and were read again \
+         (/proc/vmstat, workingset_refault_file), {} of what was read",
+        bytes(again),
+        percent(share.min(1.0))
+    );
+    // The whole machine's refaults: whose they were is not told.
+    let to_blame = if limit.is_some() { "cgroup-memory" } else { "page-cache-thrash" };
+    let seen = limit.map(|(most, group)| {
+        format!("the control group {} may have {}", group.group, bytes(most as f64))
+    });
+    Some(Suspect::new(to_blame, Confidence::Likely, evidence).and(seen))
+}
+
+/// Reads that no device has seen.
+pub(super) fn answered_by_cache(case: &Case<'_>) -> Option<Suspect> {
+    let reads_only = case.job.reads() && !case.job.writes();
+    (reads_only && case.site?.has_device).then_some(())?;
+    let read = case.work.read_bytes_per_s;
+    let from_device = case.bottom()?.figures.read.bytes_per_s();
+    let share = from_device / read.max(1.0);
+    (read > 0.0 && share < FROM_DEVICE).then_some(())?;
+    let is_buffered = case.is_buffered();
+    let evidence = format!(
+        "{}/s were read {} the page cache, but devices read only {}/s",
+        bytes(read),
+        if is_buffered { "through" } else { "past" },
+        bytes(from_device)
+    );
+    // That the page cache answered may be what was asked for, and then it slows nothing down.
+    Some(if is_buffered {
+        Suspect::new("cache-answers", Confidence::Possible, evidence)
+    } else {
+        Suspect::new("cache-answers", Confidence::Sure, evidence).explaining(1.0 - share)
+    })
+}

@@ -1,0 +1,118 @@
+//! Time that calls to a file server spend in this machine: encryption, waiting for a slot, calls
+//! that are sent again, reads that are smaller than they could be.
+
+use iotax_words::{bytes, percent};
+
+use crate::measured::case::Case;
+use crate::suspect::{Confidence, Suspect};
+
+/// CPUs that are busy with a call's bytes from here on, as a share of one: one connection's bytes
+/// pass one CPU.
+const ONE_CPU: f64 = 0.7;
+/// Nanoseconds that copies and checksums of the network take for a byte, generously.
+const COPIED_NS: f64 = 2.0;
+/// Share of a call's time.
+const SHARE: f64 = 0.5;
+/// Share of the slots that is in use on the average where they are too few.
+const TAKEN: f64 = 0.4;
+/// Calls sent again that are worth a word, as a share of all.
+const SENT_AGAIN: f64 = 0.001;
+/// So many questions about files for each operation are no accident.
+const ASKED: f64 = 0.5;
+/// Calls that bring less than this share of what they could.
+const SMALL: f64 = 0.5;
+
+/// CPU time that goes into checksums and encryption of calls.
+pub(super) fn kerberos(case: &Case<'_>) -> Option<Suspect> {
+    let remote = case.remote()?;
+    let (nfs, data) = (remote.nfs, remote.data()?);
+    let sec = nfs.option("sec").filter(|sec| ["krb5i", "krb5p"].contains(sec))?;
+    let does = if sec == "krb5p" { "encrypts" } else { "computes checksums over" };
+    let per_byte_ns = case.cpu_ns_per_byte()?;
+    let cpus = case.cpu_busy()? * f64::from(case.experiment.environment.cpus.max(1));
+    (cpus > ONE_CPU && per_byte_ns > COPIED_NS).then_some(())?;
+    let evidence = format!(
+        "this machine's CPUs worked {per_byte_ns:.1} ns for each byte, where copies take {COPIED_NS} \
+         at most: sec={sec} {does} all of them"
+    );
+    let unwrapped = (data.execute_ms - data.queue_ms - data.rtt_ms) / data.execute_ms;
+    let after = (case.job.reads() && unwrapped > 0.0).then(|| {
+        format!("{} of a call's time passed after its reply had come", percent(unwrapped))
+    });
+    Some(Suspect::new("nfs-kerberos", Confidence::Likely, evidence).and(after))
+}
+
+/// Calls that wait in this machine, because as many as it allows are in flight.
+pub(super) fn slots(case: &Case<'_>) -> Option<Suspect> {
+    let remote = case.remote()?;
+    let (nfs, data) = (remote.nfs, remote.data()?);
+    let share = data.queue_ms / data.execute_ms;
+    (share > SHARE).then_some(())?;
+    // A call keeps its slot until it is done with.
+    let in_flight = data.per_s * (data.execute_ms - data.queue_ms) / 1e3;
+    let (slots, setting) = case.machine()?.kernel.nfs_slots(nfs)?;
+    let all_slots = slots as f64 * nfs.transports.len().max(1) as f64;
+    (in_flight > TAKEN * all_slots).then_some(())?;
+    let evidence = format!(
+        "a call waited {:.3} ms before it was sent, {} of its time, and {in_flight:.1} were on their \
+         way on the average, of {all_slots} that may be ({setting})",
+        data.queue_ms,
+        percent(share)
+    );
+    Some(Suspect::new("nfs-slots", Confidence::Likely, evidence).explaining(share))
+}
+
+/// Calls that were sent again while it was measured.
+pub(super) fn sent_again(case: &Case<'_>) -> Option<Suspect> {
+    let remote = case.remote()?;
+    let (nfs, data) = (remote.nfs, remote.data()?);
+    let share = data.retransmissions_per_s / data.per_s;
+    (share > SENT_AGAIN).then_some(())?;
+    let is_kerberos = nfs.option("sec").is_some_and(|sec| sec.starts_with("krb5"));
+    let to_blame = if is_kerberos && nfs.transports.len() > 1 {
+        "nfs-gss-window"
+    } else {
+        "nfs-retransmissions"
+    };
+    let evidence = format!("{} of the calls were sent again", percent(share));
+    Some(Suspect::new(to_blame, Confidence::Likely, evidence))
+}
+
+/// Buffered reads in calls as small as the read-ahead.
+pub(super) fn read_ahead(case: &Case<'_>) -> Option<Suspect> {
+    (case.is_buffered() && case.job.reads() && case.is_sequential()).then_some(())?;
+    let remote = case.remote()?;
+    let (mount, nfs, data) = (remote.mount, remote.nfs, remote.data()?);
+    let (window, number) = (mount.read_ahead_bytes?, mount.number.as_deref()?);
+    let most: f64 = nfs.option("rsize")?.parse().ok()?;
+    let brought = data.kib_per_s * 1024.0 / data.per_s;
+    (brought < SMALL * most && (window as f64) < most).then_some(())?;
+    let spent = data.per_s * data.execute_ms / 1e3;
+    let evidence = format!(
+        "a call brought {}, where {} fit into one: the kernel reads {} ahead \
+         (/sys/class/bdi/{number}/read_ahead_kb)",
+        bytes(brought),
+        bytes(most),
+        bytes(window as f64)
+    );
+    let waiting = format!("{spent:.1} calls were in flight on the average");
+    let suspect = Suspect::new("nfs-read-ahead", Confidence::Sure, evidence);
+    Some(suspect.explaining(spent.min(1.0)).and([waiting]))
+}
+
+/// Files that are looked at through the server each time.
+pub(super) fn attribute_cache(case: &Case<'_>) -> Option<Suspect> {
+    let remote = case.remote()?;
+    let (off, asked) = (remote.nfs.without_cache()?, remote.revalidations()?);
+    let per_operation = asked.per_s / case.summary.iops;
+    (per_operation > ASKED).then_some(())?;
+    let threads = f64::from(case.job.threads.max(1));
+    let share = asked.per_s * asked.execute_ms / 1e3 / threads;
+    let confidence = if share > SHARE { Confidence::Sure } else { Confidence::Likely };
+    let evidence = format!(
+        "for each operation the server was asked {per_operation:.1} times whether what is known of a \
+         file still holds (GETATTR, ACCESS, LOOKUP), {} of the time: {off} remembers nothing",
+        percent(share.min(1.0))
+    );
+    Some(Suspect::new("nfs-attribute-cache", confidence, evidence).explaining(share))
+}

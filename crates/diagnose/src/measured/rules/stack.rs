@@ -1,0 +1,70 @@
+//! Time in layers of a stack that was made for the arm: what they are is known without looking.
+
+use iotax_words::{list, percent};
+
+use crate::measured::case::Case;
+use crate::suspect::{Confidence, Suspect};
+
+/// Less of an I/O's time is no cause.
+const SHARE: f64 = 0.25;
+/// So much is.
+pub(super) const MOST: f64 = 0.5;
+
+/// Encryption between the uppermost device of a stack and the disk below it.
+pub(super) fn time_in_encryption(case: &Case<'_>) -> Option<Suspect> {
+    let between = between(case).filter(|between| between.share > SHARE)?;
+    let to_blame = match between.layers.as_slice() {
+        // Whether that is encryption or dm-crypt's queues, only its own figures tell.
+        [] | ["dmcrypt"] => return None,
+        [_] => "encryption-in-path",
+        _ => "encrypted-twice",
+    };
+    let waits_for_cpu = case.has_no_cpu_left();
+    let is_sure = between.share > MOST && !waits_for_cpu;
+    let confidence = if is_sure { Confidence::Sure } else { Confidence::Likely };
+    let but = waits_for_cpu.then(|| "all CPUs were busy, and encryption needs them".to_owned());
+    Some(Suspect::new(to_blame, confidence, between.told()).explaining(between.share).but(but))
+}
+
+/// What passed between two devices of a stack.
+pub(super) struct Between {
+    /// Those that encrypt.
+    layers: Vec<&'static str>,
+    upper: String,
+    lower: String,
+    at_upper: f64,
+    at_lower: f64,
+    /// Share of the time of I/Os that passed neither above the one nor at the other.
+    pub(super) share: f64,
+}
+
+impl Between {
+    /// What was measured, for people.
+    pub(super) fn told(&self) -> String {
+        format!(
+            "{} of the time of I/Os passed at {}, and {} at {} below it: {} passed in between, at {}",
+            percent(self.at_upper),
+            self.upper,
+            percent(self.at_lower),
+            self.lower,
+            percent(self.share),
+            list(&self.layers)
+        )
+    }
+}
+
+/// `None` where nothing encrypts, or there is one device only.
+pub(super) fn between(case: &Case<'_>) -> Option<Between> {
+    let layers = case.encrypting_layers();
+    let [upper, .., lower] = case.devices() else { return None };
+    (!layers.is_empty()).then_some(())?;
+    let (at_upper, at_lower) = (case.share_at(&upper.figures)?, case.share_at(&lower.figures)?);
+    Some(Between {
+        layers,
+        upper: upper.name.clone(),
+        lower: lower.name.clone(),
+        at_upper,
+        at_lower,
+        share: (at_upper - at_lower).max(0.0),
+    })
+}

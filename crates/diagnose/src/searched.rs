@@ -1,0 +1,179 @@
+//! What a search for caps says of causes.
+
+use iotax_caps::{Cap, CapKind, Caps, SecondPass, Shared, Sharing, TargetCaps};
+use iotax_catalog::Cloud;
+use iotax_catalog::Cloud::{Aws, Azure, Gcp};
+use iotax_documented::Documented;
+use iotax_spec::Limits;
+use iotax_words::{bytes, time};
+
+use crate::suspect::{Confidence, Diagnosis, Suspect};
+
+/// So many times as fast is a cache, and no chance.
+const MANY_TIMES: f64 = 2.0;
+
+/// The causes that are named here.
+#[cfg(test)]
+pub(crate) const CAUSES: [&str; 12] = [
+    "azure-disk-limit",
+    "azure-vm-limit",
+    "burst-spent",
+    "cache-answers",
+    "cgroup-io-max",
+    "cpu-bound",
+    "ebs-instance-limit",
+    "ebs-volume-limit",
+    "gcp-disk-limit",
+    "saturated-device",
+    "shared-limit",
+    "throttle",
+];
+
+/// What is suspected of each target; those of which nothing is are left out.
+pub fn of_search(asked: &Limits, caps: &Caps) -> Vec<Diagnosis> {
+    let of_target = |target: &TargetCaps| {
+        // Of what is as sure, that which has a name or another target in it says more than a cap
+        // does by itself. A search measures no shares of an I/O's time.
+        let (named, unnamed) = limits(asked, target, caps);
+        let all = [named, cached(target), shared(target, &caps.sharing), bursts(target), unnamed];
+        Diagnosis::of(&target.name, all.into_iter().flatten().collect())
+    };
+    caps.targets.iter().filter_map(of_target).collect()
+}
+
+/// What holds each of its caps: limits that are known and fit, and what the others look like.
+fn limits(asked: &Limits, target: &TargetCaps, caps: &Caps) -> (Vec<Suspect>, Vec<Suspect>) {
+    let (mut by_name, mut by_shape) = (Vec::new(), Vec::new());
+    for (cap, is_bytes) in [(&target.iops, false), (&target.bw_bytes, true)] {
+        let Some(cap) = cap else { continue };
+        let fits = |row: &&Documented| row.target == target.name && row.is_bytes() == is_bytes;
+        match caps.documented.iter().find(fits).and_then(|row| named(asked, cap, row)) {
+            Some(suspect) => add(&mut by_name, suspect),
+            None => add(&mut by_shape, unnamed(target, cap)),
+        }
+    }
+    (by_name, by_shape)
+}
+
+/// Both caps may have one cause.
+fn add(suspects: &mut Vec<Suspect>, new: Suspect) {
+    let Some(known) = suspects.iter_mut().find(|known| known.cause == new.cause) else {
+        suspects.push(new);
+        return;
+    };
+    known.confidence = known.confidence.max(new.confidence);
+    for text in new.evidence {
+        if !known.evidence.contains(&text) {
+            known.evidence.push(text);
+        }
+    }
+}
+
+/// A limit that is documented, or that this machine sets. That a figure is the same may be chance:
+/// it counts for as much as the cap looks like a limiter's.
+fn named(asked: &Limits, cap: &Cap, documented: &Documented) -> Option<Suspect> {
+    let limit = &documented.limits[documented.binds?];
+    let is_here = limit.scope == "cgroup";
+    let to_blame = match (limit.scope.as_str(), provider(asked)) {
+        ("cgroup", _) => "cgroup-io-max",
+        ("disk", Some(Azure)) => "azure-disk-limit",
+        ("disk", Some(Aws)) => "ebs-volume-limit",
+        ("disk", Some(Gcp)) => "gcp-disk-limit",
+        (_, Some(Azure)) => "azure-vm-limit",
+        (_, Some(Aws)) => "ebs-instance-limit",
+        (_, Some(Gcp)) => "gcp-vm-limit",
+        (_, None) => "throttle",
+    };
+    let (confidence, against) = match cap.kind {
+        CapKind::Throttle => (Confidence::Sure, None),
+        CapKind::External if is_here => (Confidence::Sure, None),
+        CapKind::External => (Confidence::Likely, Some(cap.why.clone())),
+        CapKind::SaturatedDevice | CapKind::ThisMachine => {
+            (Confidence::Possible, Some(cap.why.clone()))
+        }
+    };
+    let source = format!("{}: {}", limit.of, limit.source);
+    let suspect = Suspect::new(to_blame, confidence, documented.says.clone());
+    Some(suspect.and([source]).but(against))
+}
+
+/// Whose limits were asked for.
+fn provider(asked: &Limits) -> Option<Cloud> {
+    let of_vm = |name: &str| Some(iotax_catalog::vm(name).ok()?.first()?.cloud);
+    let of_disk = |text: &String| Some(iotax_catalog::disk(text).ok()?.cloud);
+    asked.cloud.vm.as_deref().and_then(of_vm).or_else(|| asked.cloud.disks.iter().find_map(of_disk))
+}
+
+fn unnamed(target: &TargetCaps, cap: &Cap) -> Suspect {
+    let (to_blame, confidence) = match cap.kind {
+        CapKind::Throttle => ("throttle", Confidence::Sure),
+        CapKind::SaturatedDevice => ("saturated-device", Confidence::Likely),
+        CapKind::ThisMachine => ("cpu-bound", Confidence::Likely),
+        CapKind::External => ("throttle", Confidence::Possible),
+    };
+    let depth = target.useful_depth.map(|depth| {
+        format!("more than {depth} in flight brought no more, and every I/O took longer")
+    });
+    Suspect::new(to_blame, confidence, cap.why.clone()).and(depth)
+}
+
+/// Credits that ran out during the search.
+fn bursts(target: &TargetCaps) -> Vec<Suspect> {
+    let with_burst = |(cap, unit): (Option<&Cap>, &str)| {
+        let (cap, burst) = cap.and_then(|cap| Some((cap, cap.burst.as_ref()?)))?;
+        let evidence = format!(
+            "{:.0} {unit}/s for {:.0} s, then {:.0} {unit}/s",
+            burst.per_s, burst.lasted_s, cap.cap
+        );
+        Some(Suspect::new("burst-spent", Confidence::Sure, evidence))
+    };
+    let both = [(target.iops.as_ref(), "I/Os"), (target.bw_bytes.as_ref(), "bytes")];
+    both.into_iter().filter_map(with_burst).collect()
+}
+
+/// One limit for several targets.
+fn shared(target: &TargetCaps, sharing: &[Sharing]) -> Vec<Suspect> {
+    let own = sharing.iter().filter(|pair| pair.a == target.name || pair.b == target.name);
+    own.filter_map(|pair| {
+        let other = if pair.a == target.name { &pair.b } else { &pair.a };
+        let confidence = match pair.verdict {
+            Shared::Shared => Confidence::Sure,
+            Shared::Partial => Confidence::Likely,
+            Shared::Separate | Shared::Undecided => return None,
+        };
+        let evidence = format!(
+            "{} alone and {} alone reached {:.0} and {:.0}, both at once {:.0} ({}): overlap {:.2} \
+             [{:.2}, {:.2}]",
+            pair.a,
+            pair.b,
+            pair.a_alone,
+            pair.b_alone,
+            pair.together,
+            pair.quantity,
+            pair.phi,
+            pair.lo,
+            pair.hi
+        );
+        let with = format!("{other} takes from the same limit");
+        Some(Suspect::new("shared-limit", confidence, evidence).and([with]))
+    })
+    .collect()
+}
+
+/// Reads that something above the disk answered.
+fn cached(target: &TargetCaps) -> Vec<Suspect> {
+    // No more than what the cap itself is uncertain by is no cache.
+    let caps = target.iops.iter().chain(&target.bw_bytes);
+    let uncertain = caps.map(|cap| cap.hi / cap.lo).fold(1.0, f64::max);
+    let is_hit = |second: &&SecondPass| second.hits && second.ratio > uncertain;
+    let Some(second) = target.second_pass.as_ref().filter(is_hit) else { return Vec::new() };
+    let is_clear = second.ratio > MANY_TIMES;
+    let confidence = if is_clear { Confidence::Sure } else { Confidence::Possible };
+    let evidence = format!(
+        "what had been read once was read again {:.1} times as fast, at {}/s and {} each",
+        second.ratio,
+        bytes(second.bw_bytes),
+        time(second.mean_latency_ns)
+    );
+    vec![Suspect::new("cache-answers", confidence, evidence)]
+}

@@ -1,0 +1,91 @@
+//! What is suspected, and how sure that is.
+
+use serde::{Deserialize, Serialize};
+
+/// What is suspected to have made one arm or target as it was measured.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Diagnosis {
+    /// Name of the arm or target.
+    pub of: String,
+    /// The surest first.
+    pub suspects: Vec<Suspect>,
+}
+
+/// A known cause that a measurement points to.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Suspect {
+    /// The cause's name in the catalogue.
+    pub cause: String,
+    /// How sure that is.
+    pub confidence: Confidence,
+    /// Share of the time of an I/O that it explains, 0 to 1; `None` if that cannot be said.
+    pub explains: Option<f64>,
+    /// What speaks for it.
+    pub evidence: Vec<String>,
+    /// What speaks against it.
+    pub against: Vec<String>,
+}
+
+/// How sure a suspicion is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Confidence {
+    /// It would look like this; so would other things.
+    Possible,
+    /// It fits better than what else was looked for.
+    Likely,
+    /// It was measured: counters or a test of its own say so.
+    Sure,
+}
+
+impl Confidence {
+    /// For people.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Possible => "possible",
+            Self::Likely => "likely",
+            Self::Sure => "sure",
+        }
+    }
+}
+
+impl Diagnosis {
+    /// With the surest suspect first, and of those that are as sure the one that explains most.
+    /// `None` if there are none.
+    pub(crate) fn of(name: &str, mut suspects: Vec<Suspect>) -> Option<Self> {
+        let explains = |suspect: &Suspect| suspect.explains.unwrap_or(0.0);
+        suspects.sort_by(|a, b| {
+            let surest_first = b.confidence.cmp(&a.confidence);
+            surest_first.then_with(|| explains(b).total_cmp(&explains(a)))
+        });
+        (!suspects.is_empty()).then(|| Self { of: name.to_owned(), suspects })
+    }
+}
+
+impl Suspect {
+    /// With one thing that speaks for it.
+    pub(crate) fn new(cause: &str, confidence: Confidence, evidence: String) -> Self {
+        Self {
+            cause: cause.to_owned(),
+            confidence,
+            explains: None,
+            evidence: vec![evidence],
+            against: Vec::new(),
+        }
+    }
+
+    pub(crate) fn explaining(mut self, share: f64) -> Self {
+        self.explains = share.is_finite().then(|| share.clamp(0.0, 1.0));
+        self
+    }
+
+    pub(crate) fn and(mut self, evidence: impl IntoIterator<Item = String>) -> Self {
+        self.evidence.extend(evidence);
+        self
+    }
+
+    pub(crate) fn but(mut self, against: impl IntoIterator<Item = String>) -> Self {
+        self.against.extend(against);
+        self
+    }
+}

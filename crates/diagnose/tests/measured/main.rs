@@ -1,0 +1,8 @@
+//! What made-up measurements point to.
+
+mod causes;
+mod causes_beside;
+mod causes_remote;
+#[path = "../../../analyze/tests/analysis/support.rs"]
+#[expect(dead_code, reason = "the analysis has more questions")]
+mod support;

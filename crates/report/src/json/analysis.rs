@@ -1,0 +1,67 @@
+//! An analysis as it is printed: its causes are part of it.
+
+use iotax_analyze::{
+    Analysis, ArmDepths, ArmDrain, ArmPrecondition, ArmSummary, Attribution, Comparison, Ending,
+    TrialPoint, Warning,
+};
+use iotax_diagnose::{Diagnosis, of_arms};
+use iotax_documented::Documented;
+use iotax_record::Experiment;
+use serde::Serialize;
+
+/// The keys, in their order.
+#[derive(Serialize)]
+pub(crate) struct Shown<'a> {
+    format: u32,
+    workload: &'a str,
+    primary: &'a str,
+    baseline: &'a str,
+    margin: f64,
+    alpha: f64,
+    arms: &'a [ArmSummary],
+    comparisons: &'a [Comparison],
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    preconditioned: &'a [ArmPrecondition],
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    drained: &'a [ArmDrain],
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    depths: &'a [ArmDepths],
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    unmasked: Vec<Self>,
+    attribution: Option<&'a Attribution>,
+    trials: &'a [TrialPoint],
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    documented: &'a [Documented],
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    causes: Vec<Diagnosis>,
+    warnings: &'a [Warning],
+    open_questions: &'a [String],
+    ending: &'a Ending,
+}
+
+impl<'a> Shown<'a> {
+    pub(crate) fn new(experiment: &'a Experiment, analysis: &'a Analysis) -> Self {
+        let unmasked = analysis.unmasked.iter();
+        Self {
+            format: analysis.format,
+            workload: &analysis.workload,
+            primary: &analysis.primary,
+            baseline: &analysis.baseline,
+            margin: analysis.margin,
+            alpha: analysis.alpha,
+            arms: &analysis.arms,
+            comparisons: &analysis.comparisons,
+            preconditioned: &analysis.preconditioned,
+            drained: &analysis.drained,
+            depths: &analysis.depths,
+            unmasked: unmasked.map(|(experiment, load)| Self::new(experiment, load)).collect(),
+            attribution: analysis.attribution.as_ref(),
+            trials: &analysis.trials,
+            documented: &analysis.documented,
+            causes: of_arms(experiment, analysis),
+            warnings: &analysis.warnings,
+            open_questions: &analysis.open_questions,
+            ending: &analysis.ending,
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! Prints the table of docs/method.md about quick runs on blocks that depend on each other: to the
+//! first verdict, and to the first that would hold for dependent blocks, too. Seeded.
+//!
+//! `cargo run --release -p iotax-stats --example quick [RUNS]`
+
+#![expect(clippy::print_stdout, reason = "a program that prints what it simulated")]
+
+use iotax_stats::design::Design;
+use iotax_stats::sequential::{Decision, Sequential};
+use iotax_stats::stopping::Mode;
+use rand::SeedableRng;
+use rand_distr::{Distribution, StandardNormal};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+fn main() {
+    let runs =
+        std::env::args().nth(1).map_or(5_000_usize, |runs| runs.parse().expect("a number of runs"));
+    let procedure = Sequential::new(Design::default(), 0.05, 0.05, Mode::Quick);
+    println!("{runs} quick runs per row\n");
+    println!(
+        "| noise from block to block, tax, lag-1 | first verdict: called different, mean blocks | guarded |"
+    );
+    println!("|---|---|---|");
+    for (sd, tax, rho) in [
+        (0.14, 0.0, 0.0),
+        (0.14, 0.0, 0.3),
+        (0.14, 0.0, 0.5),
+        (0.14, 0.0, 0.6),
+        (0.04, 0.1, 0.0),
+        (0.14, 0.1, 0.0),
+        (0.14, 0.3, 0.0),
+        (0.28, 0.53, 0.0),
+    ] {
+        let cell = |is_guarded: bool| {
+            let mut rng = Xoshiro256PlusPlus::seed_from_u64(41);
+            let (mut signed, mut blocks) = (0, 0);
+            for _ in 0..runs {
+                let ended = run(&procedure, &series(sd, tax, rho, &mut rng), is_guarded);
+                signed += usize::from(ended.verdict.is_signed());
+                blocks += ended.blocks;
+            }
+            let share = 100.0 * signed as f64 / runs as f64;
+            format!("{share:.1} %, {:.1}", blocks as f64 / runs as f64)
+        };
+        let row = format!("{:.0} %, {:.0} %, {rho}", 100.0 * sd, 100.0 * tax);
+        println!("| {row} | {} | {} |", cell(false), cell(true));
+    }
+}
+
+fn series(sd: f64, tax: f64, rho: f64, rng: &mut Xoshiro256PlusPlus) -> Vec<f64> {
+    let mut normal = || -> f64 { StandardNormal.sample(rng) };
+    let mut state = normal();
+    let mut next = || {
+        let d = (-tax).ln_1p() + sd * state;
+        state = rho * state + (1.0 - rho * rho).sqrt() * normal();
+        d
+    };
+    (0..40).map(|_| next()).collect()
+}
+
+/// To its stop; not guarded: to its first verdict, if that comes before.
+fn run(procedure: &Sequential, d: &[f64], is_guarded: bool) -> Decision {
+    let looks = procedure.design().looks().iter();
+    let mut decisions = looks.map(|look| procedure.conclude(&d[..*look]));
+    let is_end = |decision: &Decision| {
+        decision.stop.is_some() || (!is_guarded && decision.verdict.is_decided())
+    };
+    decisions.find(is_end).expect("the last look stops")
+}

@@ -1,0 +1,51 @@
+//! The statistics behind a verdict, over plain slices of `f64`.
+//!
+//! No I/O, no clock, no randomness and no types of other rooms: whoever holds the
+//! numbers can repeat the conclusion.
+//!
+//! The quantity under test is the block difference `d_b = ln(X_arm / X_base)` of block `b`
+//! (for latencies, time per I/O and layer contrasts: any per-block linear contrast). One
+//! block is one measurement of the baseline and of every open arm in fresh random order, so that
+//! drift hits all arms alike (Abedi & Brecht, "Conducting Repeatable Experiments in Highly
+//! Variable Cloud Computing Environments", ICPE 2017).
+//!
+//! | module | question it answers |
+//! |---|---|
+//! | [`design`] | when may the data be looked at, and at which nominal level |
+//! | [`rci`] | the interval that stays valid at whichever look one stops |
+//! | [`verdict`] | which word the interval earns |
+//! | [`stopping`] | is it enough, is it hopeless, how many blocks are missing |
+//! | [`measuring_time`] | how long one measurement should take |
+//! | [`sequential`] | all of the above, in order, for one arm or a family of arms |
+//! | [`holm`] | several arms against one baseline |
+//! | [`dependence`] | are the blocks independent |
+//! | [`tail`] | are there enough samples behind a percentile |
+//! | [`stalls`] | which arm is slower if some measurements completed nothing |
+//! | [`steady`] | has preconditioning reached steady state |
+//! | [`trend`] | did a level fall or rise steadily over the run |
+//! | [`bucket`] | does one saturated run show a token bucket |
+//! | [`regime`] | did a level change in the middle of the run |
+//! | [`factorial`] | which layer costs how much, and which pairs interact |
+//! | [`unpaired`] | two arms whose results belong to no block |
+#![forbid(unsafe_code)]
+
+pub mod bucket;
+mod calibration;
+pub mod dependence;
+pub mod design;
+pub mod factorial;
+pub mod holm;
+pub mod measuring_time;
+pub mod plateau;
+pub mod rci;
+pub mod regime;
+pub mod sample;
+pub mod sequential;
+pub mod stalls;
+pub mod steady;
+pub mod stopping;
+pub mod student;
+pub mod tail;
+pub mod trend;
+pub mod unpaired;
+pub mod verdict;

@@ -1,0 +1,23 @@
+//! Mean and spread of a sample, two passes (differences of large, nearly equal numbers are
+//! the normal case here, and the one-pass formula cancels).
+
+/// Arithmetic mean; 0 for an empty slice.
+pub fn mean(x: &[f64]) -> f64 {
+    if x.is_empty() { 0.0 } else { x.iter().sum::<f64>() / x.len() as f64 }
+}
+
+/// Sum of squared deviations from the mean.
+pub(crate) fn sum_of_squares(x: &[f64]) -> f64 {
+    let m = mean(x);
+    x.iter().map(|v| (v - m) * (v - m)).sum()
+}
+
+/// Unbiased sample variance; 0 for fewer than two values.
+pub fn variance(x: &[f64]) -> f64 {
+    if x.len() < 2 { 0.0 } else { sum_of_squares(x) / (x.len() - 1) as f64 }
+}
+
+/// Whether every value is a finite number.
+pub fn all_finite(x: &[f64]) -> bool {
+    x.iter().all(|v| v.is_finite())
+}

@@ -1,0 +1,299 @@
+//! The whole decision for one arm against its baseline, at each look.
+//!
+//! Per arm: summarise the block differences, form the repeated confidence interval, turn it
+//! into a cost, check independence, name the verdict, and say whether to stop.
+//!
+//! For several arms a `slower` or `faster` also needs Holm's procedure on the sequential
+//! p-values to reject at the family level, so that it never contradicts the interval printed
+//! beside it: both must hold. Printed intervals are 1 - alpha per comparison; intervals that
+//! hold together come from a [`CriticalValues`] with `alpha / arms` (wider than Holm needs, so
+//! that one of them may hold 0 where the family has rejected it).
+
+use crate::dependence::{Dependence, dependence, widening};
+use crate::design::Design;
+use crate::holm;
+use crate::rci::{CriticalValues, Interval, Summary};
+use crate::stopping::{Better, Goal, Mode, Projection, Projector};
+use crate::verdict::{Sign, Verdict};
+
+/// Why a comparison may end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StopReason {
+    /// The verdict, or the precision, that the mode asks for.
+    GoalReached,
+    /// Neither is within reach of the last look at the spread seen so far. Non-binding.
+    Futile,
+    /// The design has no further look.
+    LastLook,
+}
+
+/// What one look says.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Decision {
+    /// Blocks analysed: a look of the design, or 0 before the first.
+    pub blocks: usize,
+    /// The word for it.
+    pub verdict: Verdict,
+    /// Direction of the cost if its interval excludes 0; shown beside `equivalent`.
+    pub sign: Option<Sign>,
+    /// Interval of the mean block difference (log ratio); `None` for degenerate input.
+    pub log_ratio: Option<Interval>,
+    /// The same as a cost: a fraction, positive when the arm is worse.
+    pub cost: Option<Interval>,
+    /// Set when the verdict is `not independent`.
+    pub dependence: Option<Dependence>,
+    /// Why to stop here, if so.
+    pub stop: Option<StopReason>,
+    /// How many blocks the goal would take at this mean and spread; `None` if it is reached,
+    /// if no number of blocks would do, or if the blocks are not independent.
+    pub projection: Option<Projection>,
+}
+
+/// The sequential procedure with everything that does not depend on the data worked out.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sequential {
+    alpha: f64,
+    goal: Goal,
+    critical: CriticalValues,
+    projector: Projector,
+}
+
+impl Sequential {
+    /// For throughputs (more is better). `alpha` and `margin` inside (0, 1).
+    pub fn new(design: Design, alpha: f64, margin: f64, mode: Mode) -> Self {
+        let critical = CriticalValues::new(design, alpha);
+        let projector = Projector::new(&critical, alpha);
+        let goal = Goal { mode, margin, better: Better::Higher };
+        Self { alpha, goal, critical, projector }
+    }
+
+    /// The same procedure for latencies (less is better).
+    #[must_use]
+    pub fn lower_is_better(mut self) -> Self {
+        self.goal.better = Better::Lower;
+        self
+    }
+
+    /// The look schedule.
+    pub fn design(&self) -> Design {
+        self.critical.design()
+    }
+
+    /// The goal: mode, margin and direction.
+    pub fn goal(&self) -> Goal {
+        self.goal
+    }
+
+    /// The critical values, for further contrasts under the same design.
+    pub fn critical(&self) -> &CriticalValues {
+        &self.critical
+    }
+
+    /// Decides on the block differences `d`, one per complete block: only at a look (`None`
+    /// between looks: go on), and from the last look on always with [`StopReason::LastLook`]
+    /// at the least.
+    pub fn decide(&self, d: &[f64]) -> Option<Decision> {
+        let design = self.design();
+        let look = d.len().min(design.last_look());
+        design.is_look(look).then(|| self.analyse(&d[..look]))
+    }
+
+    /// The decision at the latest look within `d`: what a run that ended between two looks
+    /// may claim. Before the first look it is `undecided` with no interval.
+    pub fn conclude(&self, d: &[f64]) -> Decision {
+        let look = self.design().look_at_or_before(d.len()).unwrap_or(0);
+        self.analyse(&d[..look])
+    }
+
+    /// Sequential p-value of `d`: from the smallest paired-t p-value of all looks within it.
+    pub fn sequential_p(&self, d: &[f64]) -> f64 {
+        self.sequential_p_after(d, 0)
+    }
+
+    /// As [`Self::sequential_p`], from the looks beyond `last_look` only.
+    pub fn sequential_p_after(&self, d: &[f64], last_look: usize) -> f64 {
+        let looks = self.design().looks().iter().take_while(|&&n| n <= d.len());
+        let unused = looks.filter(|&&n| n > last_look);
+        let p_values = unused.filter_map(|&n| Summary::of(&d[..n])).map(|s| s.p_value());
+        self.design().sequential_p(p_values.fold(1.0, f64::min))
+    }
+
+    /// Concludes on several arms of one metric against the same baseline, in their order.
+    /// Give every arm its differences so far, those already stopped included: they keep
+    /// their place in the family. Arms may have different numbers of blocks.
+    pub fn conclude_family(&self, arms: &[&[f64]]) -> Vec<Decision> {
+        let mut decisions: Vec<Decision> = arms.iter().map(|d| self.conclude(d)).collect();
+        let p: Vec<f64> = arms.iter().map(|d| self.sequential_p(d)).collect();
+        self.withhold_by_family(&mut decisions, &holm::adjusted(&p));
+        decisions
+    }
+
+    /// Takes back the signs that the family does not support, given Holm's adjusted sequential
+    /// p-values. A family of one supports all.
+    pub fn withhold_by_family(&self, decisions: &mut [Decision], adjusted: &[f64]) {
+        if decisions.len() < 2 {
+            return;
+        }
+        for (decision, adjusted) in decisions.iter_mut().zip(adjusted) {
+            if decision.verdict.is_signed() && *adjusted > self.alpha {
+                self.withhold(decision);
+            }
+        }
+    }
+
+    /// Takes back a sign that the family does not support. The projection goes with it: it
+    /// speaks of one comparison.
+    fn withhold(&self, decision: &mut Decision) {
+        decision.verdict = Verdict::Undecided;
+        decision.projection = None;
+        if decision.stop == Some(StopReason::GoalReached) && self.goal.mode != Mode::Tight {
+            let last = decision.blocks == self.design().last_look();
+            decision.stop = last.then_some(StopReason::LastLook);
+        }
+    }
+
+    /// A quick run stops at a verdict only if that would hold if the blocks depended on each other
+    /// as much as they well may. Other modes ask for precision, which takes them far enough.
+    fn is_safe_to_stop(&self, d: &[f64], log_ratio: Interval, verdict: Verdict) -> bool {
+        if self.goal.mode != Mode::Quick {
+            return true;
+        }
+        let wide = Interval::around(log_ratio.mean, log_ratio.half_width() * widening(d));
+        Verdict::of(&self.goal.cost(wide), self.goal.margin) == verdict
+    }
+
+    fn analyse(&self, d: &[f64]) -> Decision {
+        let at_last_look = d.len() == self.design().last_look();
+        let Some(summary) = Summary::of(d) else {
+            return Decision {
+                blocks: d.len(),
+                verdict: Verdict::Undecided,
+                sign: None,
+                log_ratio: None,
+                cost: None,
+                dependence: None,
+                stop: at_last_look.then_some(StopReason::LastLook),
+                projection: None,
+            };
+        };
+        let log_ratio = self.critical.interval(&summary);
+        let cost = self.goal.cost(log_ratio);
+        let dependence = dependence(d);
+        let verdict = match dependence {
+            Some(_) => Verdict::NotIndependent,
+            None => Verdict::of(&cost, self.goal.margin),
+        };
+        // Too narrow an interval must not end the run; later blocks may clear it.
+        let has_goal = dependence.is_none() && self.goal.reached(&cost);
+        let reached = has_goal && self.is_safe_to_stop(d, log_ratio, verdict);
+        let stop = if reached {
+            Some(StopReason::GoalReached)
+        } else if at_last_look {
+            Some(StopReason::LastLook)
+        } else {
+            self.goal.futile(&summary, &self.critical).then_some(StopReason::Futile)
+        };
+        let project = !has_goal && dependence.is_none();
+        Decision {
+            blocks: d.len(),
+            verdict,
+            sign: Sign::of(&cost),
+            log_ratio: Some(log_ratio),
+            cost: Some(cost),
+            dependence,
+            stop,
+            projection: project.then(|| self.projector.project(&summary, &self.goal)).flatten(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sequential(mode: Mode) -> Sequential {
+        Sequential::new(Design::default(), 0.05, 0.05, mode)
+    }
+
+    /// Alternates around `mean`, so that it is neither constant nor positively correlated.
+    fn series(n: usize, mean: f64, spread: f64) -> Vec<f64> {
+        (0..n).map(|i| mean + if i % 2 == 0 { spread } else { -spread }).collect()
+    }
+
+    #[test]
+    fn data_are_analysed_only_at_looks() {
+        let procedure = sequential(Mode::Quick);
+        let d = series(60, -0.3, 0.3);
+        let looked: Vec<usize> =
+            (0..=41).filter(|&n| procedure.decide(&d[..n]).is_some()).collect();
+        assert_eq!(looked, [&crate::design::LOOKS[..], &[41]].concat());
+        assert_eq!(procedure.conclude(&d[..7]), procedure.decide(&d[..6]).unwrap());
+        assert_eq!(procedure.decide(&d).unwrap().blocks, 40, "nothing beyond the last look counts");
+    }
+
+    #[test]
+    fn clear_tax_stops_a_quick_run_at_the_first_look() {
+        let decision = sequential(Mode::Quick).decide(&series(3, -0.7, 0.02)).unwrap();
+        assert_eq!(decision.verdict, Verdict::Slower);
+        assert_eq!(decision.stop, Some(StopReason::GoalReached));
+        assert_eq!(decision.projection, None);
+        let latency =
+            sequential(Mode::Quick).lower_is_better().decide(&series(3, -0.7, 0.02)).unwrap();
+        assert_eq!(latency.verdict, Verdict::Faster, "a latency that falls is an improvement");
+    }
+
+    #[test]
+    fn before_the_first_look_nothing_is_claimed() {
+        let decision = sequential(Mode::Quick).conclude(&[-0.7, -0.7]);
+        assert_eq!(
+            (decision.verdict, decision.cost, decision.stop),
+            (Verdict::Undecided, None, None)
+        );
+    }
+
+    #[test]
+    fn hopeless_noise_stops_early_and_says_what_it_would_take() {
+        let decision = sequential(Mode::Default).decide(&series(8, 0.0, 0.3)).unwrap();
+        assert_eq!(decision.verdict, Verdict::Undecided);
+        assert_eq!(decision.stop, Some(StopReason::Futile));
+        let projection = decision.projection.unwrap();
+        assert!(!projection.within_design && projection.total_blocks > 200, "{projection:?}");
+    }
+
+    #[test]
+    fn dependent_blocks_neither_stop_the_run_nor_earn_a_sign() {
+        let drifting: Vec<f64> = (0..40).map(|i| -0.5 + 0.01 * f64::from(i)).collect();
+        let procedure = sequential(Mode::Quick);
+        let decision = procedure.decide(&drifting[..10]).unwrap();
+        assert_eq!((decision.verdict, decision.stop), (Verdict::NotIndependent, None));
+        assert!(decision.dependence.is_some());
+        let last = procedure.decide(&drifting).unwrap();
+        assert_eq!(
+            (last.verdict, last.stop),
+            (Verdict::NotIndependent, Some(StopReason::LastLook))
+        );
+    }
+
+    #[test]
+    fn undefined_differences_never_earn_a_verdict_and_still_end() {
+        let procedure = sequential(Mode::Tight);
+        let early = procedure.decide(&[f64::NAN; 3]).unwrap();
+        assert_eq!((early.verdict, early.stop), (Verdict::Undecided, None));
+        let late = procedure.decide(&[f64::NEG_INFINITY; 40]).unwrap();
+        assert_eq!((late.verdict, late.stop), (Verdict::Undecided, Some(StopReason::LastLook)));
+    }
+
+    #[test]
+    fn family_of_one_is_the_plain_decision_and_a_large_one_asks_for_more() {
+        let procedure = sequential(Mode::Quick);
+        let barely = series(4, -0.2, 0.05);
+        let alone = procedure.conclude(&barely);
+        assert_eq!(alone.verdict, Verdict::Slower);
+        assert_eq!(procedure.conclude_family(&[&barely]), [alone]);
+        let nothing = series(4, 0.0, 0.2);
+        let family = procedure.conclude_family(&[&barely, &nothing, &nothing, &nothing, &nothing]);
+        assert_eq!(family[0].verdict, Verdict::Undecided);
+        assert_eq!(family[0].stop, None);
+        assert_eq!(family[0].cost, alone.cost, "the interval stays per comparison");
+    }
+}

@@ -1,0 +1,215 @@
+//! Measurements in which nothing was completed: censored, not missing.
+//!
+//! One such was slower than one operation per window, `X < L`; by how much nobody knows. Left
+//! out, the worst would count for nothing; set to L, they would make a t test exceed its
+//! error rate (6.7 % at a nominal 5 %, both arms stalling in half of them). Signs need no
+//! size: the order within a block is drawn afresh, so if the label of an arm does not matter, the
+//! sign of `d` is a fair coin in each block, whatever drifts, and so is which of the two stalled
+//! where exactly one did. Two sequential sign tests, each at half the error rate, one for each.
+
+use crate::verdict::Sign;
+
+/// Blocks up to which the tests run.
+pub const MAX_BLOCKS: usize = 40;
+/// Share of the error rate that is spent at the first look that can decide.
+const SPENT_FIRST: f64 = 0.65;
+
+/// Which signs count as evidence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sides {
+    /// One, named beforehand.
+    One,
+    /// Either.
+    Two,
+}
+
+/// `c[n]`: of `n` fair signs so many alike reject, with a look after every sign, at the overall
+/// level `alpha`; `n + 1` where nothing does. By exact recursion over the paths that have not
+/// rejected yet: 0.65 alpha is spent at the first possible n, the rest evenly up to 40.
+pub fn boundary(alpha: f64, sides: Sides) -> Vec<usize> {
+    let factor = if sides == Sides::Two { 2.0 } else { 1.0 };
+    let first = (1..=40)
+        .find(|n| factor * 0.5_f64.powi(*n) <= SPENT_FIRST * alpha)
+        .and_then(|n| usize::try_from(n).ok())
+        .unwrap_or(MAX_BLOCKS);
+    // Probability of each number of plus signs, of those paths that go on.
+    let (mut alive, mut spent, mut cuts) = (vec![1.0], 0.0, vec![1]);
+    for n in 1..=MAX_BLOCKS {
+        let at = |k: usize| alive.get(k).copied().unwrap_or(0.0);
+        alive = (0..=n).map(|k| 0.5 * (at(k) + k.checked_sub(1).map_or(0.0, at))).collect();
+        let rest = MAX_BLOCKS.saturating_sub(first).max(1) as f64;
+        let late = (1.0 - SPENT_FIRST) * n.saturating_sub(first) as f64 / rest;
+        let budget = if n < first { 0.0 } else { alpha * (SPENT_FIRST + late) };
+        let rejects = |k: usize, cut: usize| k >= cut || (sides == Sides::Two && n - k >= cut);
+        let cost = |cut: usize| (0..=n).filter(|k| rejects(*k, cut)).map(|k| alive[k]).sum::<f64>();
+        let affordable = |cut: &usize| spent + cost(*cut) <= budget + 1e-12;
+        let cut = (n / 2 + 1..=n).rev().take_while(affordable).last().unwrap_or(n + 1);
+        spent += cost(cut);
+        (0..=n).filter(|k| rejects(*k, cut)).for_each(|k| alive[k] = 0.0);
+        cuts.push(cut);
+    }
+    cuts
+}
+
+/// Throughput of one measurement in operations per second; `None`: it stalled.
+pub type Rate = Option<f64>;
+
+/// What the two tests say of an arm.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct StallTest {
+    /// Which way they agree; `None`: nothing yet, or the two against each other.
+    pub sign: Option<Sign>,
+    /// Whether the sign of the difference decides, not only who stalled more often.
+    pub by_sign: bool,
+    /// Whether who stalled decides.
+    pub by_stalls: bool,
+    /// Blocks that tell which of the two was slower.
+    pub informative: usize,
+    /// Those of them in which the arm was.
+    pub worse: usize,
+    /// How many alike the first test asks for.
+    pub needed: usize,
+    /// At least so many times slower (faster), by a bound on the median; 1 if nothing is known.
+    pub factor: f64,
+    /// Stalled measurements of the arm.
+    pub arm_stalls: usize,
+    /// Stalled measurements of the baseline.
+    pub base_stalls: usize,
+    /// Blocks.
+    pub blocks: usize,
+    /// Blocks that would decide if they all went on as most have so far; `None` if none would.
+    pub more_blocks: Option<usize>,
+}
+
+/// One block with its difference in which somebody may have stalled.
+#[derive(Debug, Clone, Copy)]
+struct Block {
+    /// `ln(arm / base)`, both at least the limit.
+    d: f64,
+    arm_stalled: bool,
+    base_stalled: bool,
+}
+
+impl StallTest {
+    /// Tests `blocks`, each the arm's rate and the baseline's. `limit`: the throughput that a
+    /// stalled one stayed below. `alpha`: of both tests together.
+    pub fn of(blocks: &[(Rate, Rate)], limit: f64, alpha: f64) -> Self {
+        let blocks: Vec<Block> = blocks
+            .iter()
+            .map(|(arm, base)| {
+                let floored = |rate: &Rate| rate.map_or(limit, |x| x.max(limit));
+                let d = (floored(arm) / floored(base)).ln();
+                Block { d, arm_stalled: arm.is_none(), base_stalled: base.is_none() }
+            })
+            .collect();
+        let boundary = boundary(alpha / 2.0, Sides::Two);
+        let cut = |n: usize| boundary.get(n).copied().unwrap_or(n + 1);
+        let is_informative = |b: &&Block| !(b.arm_stalled && b.base_stalled) && b.d != 0.0;
+        let informative: Vec<Block> = blocks.iter().filter(is_informative).copied().collect();
+        let (n, worse) = (informative.len(), informative.iter().filter(|b| b.d < 0.0).count());
+        let alone = |arm: bool| {
+            let is_it = |b: &&Block| b.arm_stalled == arm && b.base_stalled != arm;
+            blocks.iter().filter(is_it).count()
+        };
+        let (arm_alone, base_alone) = (alone(true), alone(false));
+        let one_stalled = arm_alone + base_alone;
+        let slower = worse >= cut(n);
+        let faster = n - worse >= cut(n);
+        let stalls_more = one_stalled > 0 && arm_alone >= cut(one_stalled);
+        let stalls_less = one_stalled > 0 && base_alone >= cut(one_stalled);
+        let sign = match (slower || stalls_more, faster || stalls_less) {
+            (true, false) => Some(Sign::Slower),
+            (false, true) => Some(Sign::Faster),
+            _ => None,
+        };
+        let more = |k: usize| {
+            let most = worse.max(n - worse) + k;
+            let stalls = arm_alone.max(base_alone) + k;
+            n + k <= MAX_BLOCKS && most >= cut(n + k)
+                || one_stalled > 0 && stalls >= cut(one_stalled + k)
+        };
+        Self {
+            sign,
+            by_sign: slower || faster,
+            by_stalls: stalls_more || stalls_less,
+            informative: n,
+            worse,
+            needed: cut(n),
+            factor: factor(&informative, cut(n), (slower, faster)),
+            arm_stalls: blocks.iter().filter(|b| b.arm_stalled).count(),
+            base_stalls: blocks.iter().filter(|b| b.base_stalled).count(),
+            blocks: blocks.len(),
+            more_blocks: (1..=MAX_BLOCKS).find(|k| more(*k)).filter(|_| n > 0),
+        }
+    }
+
+    /// Whether no block tells anything: in all of them both stalled.
+    pub fn has_no_information(&self) -> bool {
+        self.informative == 0
+    }
+}
+
+/// A distribution-free bound on the median ratio: the `cut`-th of the differences in the direction
+/// of the verdict, each at its end nearer to the other arm; where only the other one stalled, that
+/// end is unknown.
+fn factor(informative: &[Block], cut: usize, (slower, faster): (bool, bool)) -> f64 {
+    let towards = |sign: f64, is_unknown: fn(&Block) -> bool| {
+        let end = |b: &Block| if is_unknown(b) { f64::INFINITY } else { sign * b.d };
+        let mut ends: Vec<f64> = informative.iter().map(end).collect();
+        ends.sort_by(f64::total_cmp);
+        ends.get(cut - 1).map_or(1.0, |end| (-end.min(0.0)).exp())
+    };
+    if slower {
+        towards(1.0, |b| b.base_stalled)
+    } else if faster {
+        towards(-1.0, |b| b.arm_stalled)
+    } else {
+        1.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIMIT: f64 = 0.2;
+
+    fn test(blocks: &[(Rate, Rate)]) -> StallTest {
+        StallTest::of(blocks, LIMIT, 0.05)
+    }
+
+    #[test]
+    fn a_total_stall_takes_seven_blocks() {
+        let stalled = (None, Some(1_000.0));
+        let three = test(&[stalled; 3]);
+        assert_eq!((three.sign, three.more_blocks), (None, Some(4)));
+        let seven = test(&[stalled; 7]);
+        assert_eq!((seven.sign, seven.arm_stalls, seven.base_stalls), (Some(Sign::Slower), 7, 0));
+        assert!((seven.factor - 5_000.0).abs() < 1e-6, "{seven:?}");
+        let mirrored = test(&[(Some(1_000.0), None); 7]);
+        assert_eq!(mirrored.sign, Some(Sign::Faster));
+        assert!((mirrored.factor - 5_000.0).abs() < 1e-6, "{mirrored:?}");
+    }
+
+    #[test]
+    fn blocks_in_which_both_stalled_tell_nothing() {
+        let nothing = test(&[(None, None); 3]);
+        assert!(nothing.has_no_information());
+        assert_eq!((nothing.sign, nothing.more_blocks, nothing.arm_stalls), (None, None, 3));
+    }
+
+    #[test]
+    fn an_arm_that_stalls_but_is_faster_otherwise_is_undecided() {
+        let mut blocks = vec![(None, Some(1_000.0)); 7];
+        blocks.extend([(Some(2_000.0), Some(1_000.0)); 33]);
+        let found = test(&blocks);
+        assert!(found.by_sign && found.by_stalls);
+        assert_eq!(found.sign, None, "{found:?}");
+    }
+
+    #[test]
+    fn a_smaller_error_rate_asks_for_more() {
+        let four_arms = StallTest::of(&[(None, Some(9.0)); 7], LIMIT, 0.05 / 4.0);
+        assert_eq!((four_arms.sign, four_arms.more_blocks), (None, Some(2)));
+    }
+}

@@ -1,0 +1,105 @@
+//! The interval for two arms whose results were not measured in blocks.
+//!
+//! Results that others have made belong to no block: nothing pairs the first of one arm with the
+//! first of another, and there may be more of one than of the other. So the arms are independent
+//! samples of unknown, unequal spread; all results are used, and there is one look, since whoever
+//! measured has stopped already. The difference of the means (of logarithms, as everywhere) over
+//! `sqrt(s1^2 / n1 + s2^2 / n2)` is compared with Student's t of `min(n1, n2) - 1` degrees of
+//! freedom, which covers at least as often as it says (Mickey & Brown, "Bounds on the distribution
+//! functions of the Behrens-Fisher statistic", Annals of Mathematical Statistics 37, 1966).
+//! Welch's own degrees of freedom do not with so few: 2 results against 8 covered 89 % of the time
+//! at a nominal 95 %.
+
+use crate::rci::Interval;
+use crate::sample::{all_finite, mean, variance};
+use crate::student::{critical_t, two_sided_p};
+
+/// Results of each arm below which there is no spread to judge by.
+pub const MIN_RESULTS: usize = 2;
+
+/// Difference of two means with what is needed for its interval.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Unpaired {
+    /// Mean of the second sample less that of the first.
+    pub difference: f64,
+    standard_error: f64,
+    freedom: usize,
+}
+
+impl Unpaired {
+    /// Of `with` against `base`; `None` with fewer than [`MIN_RESULTS`] in either, or values that
+    /// are not finite.
+    pub fn of(base: &[f64], with: &[f64]) -> Option<Self> {
+        let fewest = base.len().min(with.len());
+        if fewest < MIN_RESULTS || !all_finite(base) || !all_finite(with) {
+            return None;
+        }
+        let difference = mean(with) - mean(base);
+        let share = |x: &[f64]| variance(x) / x.len() as f64;
+        // As in the paired procedure: identical values keep a width of the size of rounding.
+        let rounding = f64::EPSILON * mean(base).abs().max(mean(with).abs()).max(1.0);
+        let standard_error = (share(base) + share(with)).sqrt().max(rounding);
+        let is_usable = difference.is_finite() && standard_error.is_finite();
+        is_usable.then_some(Self { difference, standard_error, freedom: fewest - 1 })
+    }
+
+    /// The interval at level 1 - `alpha`.
+    pub fn interval(&self, alpha: f64) -> Interval {
+        let half = critical_t(alpha, self.freedom) * self.standard_error;
+        Interval::around(self.difference, half)
+    }
+
+    /// Two-sided p-value of no difference.
+    pub fn p_value(&self) -> f64 {
+        two_sided_p(self.difference / self.standard_error, self.freedom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::SeedableRng as _;
+    use rand_distr::{Distribution as _, Normal};
+    use rand_xoshiro::Xoshiro256PlusPlus;
+
+    use super::*;
+
+    #[test]
+    fn statistic_is_welchs_and_the_freedom_is_that_of_the_smaller_sample() {
+        // t = 2.455356, by hand.
+        let a =
+            [27.5, 21.0, 19.0, 23.6, 17.0, 17.9, 16.9, 20.1, 21.9, 22.6, 23.1, 19.6, 19.0, 21.7];
+        let a = [&a[..], &[21.4]].concat();
+        let b =
+            [27.1, 22.0, 20.8, 23.4, 23.4, 23.5, 25.8, 22.0, 24.8, 20.2, 21.9, 22.1, 22.9, 20.5];
+        let b = [&b[..], &[24.4]].concat();
+        let found = Unpaired::of(&a, &b).unwrap();
+        assert!((found.difference / found.standard_error - 2.455_356).abs() < 1e-5);
+        assert_eq!(found.freedom, 14);
+        assert!(found.interval(0.05).excludes_zero() && !found.interval(0.01).excludes_zero());
+    }
+
+    #[test]
+    fn one_result_has_no_interval() {
+        assert_eq!(Unpaired::of(&[1.0], &[2.0, 3.0]), None);
+        assert_eq!(Unpaired::of(&[1.0, f64::NAN], &[2.0, 3.0]), None);
+        assert!(Unpaired::of(&[1.0, 1.0], &[1.0, 1.0]).unwrap().interval(0.05).half_width() > 0.0);
+    }
+
+    #[test]
+    fn nineteen_in_twenty_intervals_cover_whatever_the_counts_and_spreads() {
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(7);
+        let runs = 2_000;
+        for (n, m, ratio) in [(2, 2, 1.0), (2, 8, 0.25), (2, 8, 1.0), (3, 8, 0.25), (8, 8, 1.0)] {
+            let (one, other) = (Normal::new(0.0, 1.0).unwrap(), Normal::new(0.0, ratio).unwrap());
+            let covered = (0..runs)
+                .filter(|_| {
+                    let a: Vec<f64> = (0..n).map(|_| one.sample(&mut random)).collect();
+                    let b: Vec<f64> = (0..m).map(|_| other.sample(&mut random)).collect();
+                    !Unpaired::of(&a, &b).unwrap().interval(0.05).excludes_zero()
+                })
+                .count();
+            let share = covered as f64 / f64::from(runs);
+            assert!(share > 0.935, "{n} and {m} results, spreads 1 and {ratio}: {share}");
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! The one word an interval earns.
+//!
+//! Order (the first that applies): `equivalent` if the cost lies inside the margin,
+//! `slower` / `faster` if the interval excludes 0, else `undecided`. A difference that is
+//! real but smaller than the margin is `equivalent`, with its [`Sign`] shown beside it.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::rci::Interval;
+
+/// What can be said about one arm against the baseline.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Verdict {
+    /// The cost is above 0.
+    Slower,
+    /// The cost is below 0.
+    Faster,
+    /// The cost lies inside the margin on both sides.
+    Equivalent,
+    /// The interval still holds 0 and reaches beyond the margin.
+    Undecided,
+    /// Both arms sit on the same cap: the comparison shows nothing about the layer.
+    Masked,
+    /// The cost changed in the middle of the run, and no verdict rests on what came after.
+    #[serde(rename = "effect changed")]
+    EffectChanged,
+    /// Neither arm completed anything in any block.
+    #[serde(rename = "no information")]
+    NoInformation,
+    /// Successive block differences are correlated, so the interval is too narrow.
+    #[serde(rename = "not independent")]
+    NotIndependent,
+    /// Too few I/Os beyond the percentile to estimate it.
+    #[serde(rename = "insufficient tail samples")]
+    InsufficientTailSamples,
+    /// The offered rate was not reached, so its latencies describe a growing queue.
+    Overloaded,
+}
+
+impl Verdict {
+    /// Of a cost interval (fraction; positive means the arm costs more) and a margin
+    /// (fraction, positive). Anything that is not a number is `undecided`.
+    pub fn of(cost: &Interval, margin: f64) -> Self {
+        if cost.lo > -margin && cost.hi < margin {
+            return Self::Equivalent;
+        }
+        match Sign::of(cost) {
+            Some(Sign::Slower) => Self::Slower,
+            Some(Sign::Faster) => Self::Faster,
+            None => Self::Undecided,
+        }
+    }
+
+    /// Whether a comparison can end with this word: slower, faster or equivalent.
+    pub fn is_decided(self) -> bool {
+        matches!(self, Self::Slower | Self::Faster | Self::Equivalent)
+    }
+
+    /// Whether this says that the arm differs from the baseline.
+    pub fn is_signed(self) -> bool {
+        matches!(self, Self::Slower | Self::Faster)
+    }
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Slower => "slower",
+            Self::Faster => "faster",
+            Self::Equivalent => "equivalent",
+            Self::Undecided => "undecided",
+            Self::Masked => "masked",
+            Self::EffectChanged => "effect changed",
+            Self::NoInformation => "no information",
+            Self::NotIndependent => "not independent",
+            Self::InsufficientTailSamples => "insufficient tail samples",
+            Self::Overloaded => "overloaded",
+        })
+    }
+}
+
+/// The direction of an interval that excludes 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Sign {
+    /// The arm costs more than the baseline.
+    Slower,
+    /// The arm costs less than the baseline.
+    Faster,
+}
+
+impl Sign {
+    /// Of a cost interval; `None` while it holds 0.
+    pub fn of(cost: &Interval) -> Option<Self> {
+        if cost.lo > 0.0 {
+            Some(Self::Slower)
+        } else if cost.hi < 0.0 {
+            Some(Self::Faster)
+        } else {
+            None
+        }
+    }
+}
+
+impl fmt::Display for Sign {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Slower => "slower",
+            Self::Faster => "faster",
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cost(lo: f64, hi: f64) -> Interval {
+        Interval { mean: f64::midpoint(lo, hi), lo, hi }
+    }
+
+    #[test]
+    fn equivalence_comes_before_the_sign() {
+        let small_but_real = cost(0.01, 0.03);
+        assert_eq!(Verdict::of(&small_but_real, 0.05), Verdict::Equivalent);
+        assert_eq!(Sign::of(&small_but_real), Some(Sign::Slower));
+        assert_eq!(Verdict::of(&small_but_real, 0.02), Verdict::Slower);
+    }
+
+    #[test]
+    fn sign_needs_zero_outside_and_equivalence_needs_both_ends_inside() {
+        assert_eq!(Verdict::of(&cost(0.01, 0.30), 0.05), Verdict::Slower);
+        assert_eq!(Verdict::of(&cost(-0.30, -0.01), 0.05), Verdict::Faster);
+        assert_eq!(Verdict::of(&cost(-0.30, 0.01), 0.05), Verdict::Undecided);
+        assert_eq!(Verdict::of(&cost(-0.05, 0.01), 0.05), Verdict::Undecided);
+        assert_eq!(Verdict::of(&cost(-0.04, 0.04), 0.05), Verdict::Equivalent);
+        assert_eq!(Verdict::of(&cost(0.0, 0.06), 0.05), Verdict::Undecided);
+    }
+
+    #[test]
+    fn undefined_interval_is_undecided() {
+        assert_eq!(Verdict::of(&cost(f64::NAN, f64::NAN), 0.05), Verdict::Undecided);
+        assert_eq!(Verdict::of(&cost(f64::NEG_INFINITY, f64::INFINITY), 0.05), Verdict::Undecided);
+    }
+
+    #[test]
+    fn every_verdict_is_written_in_the_words_of_the_docs() {
+        for (verdict, word) in [
+            (Verdict::Slower, "slower"),
+            (Verdict::Faster, "faster"),
+            (Verdict::Equivalent, "equivalent"),
+            (Verdict::Undecided, "undecided"),
+            (Verdict::Masked, "masked"),
+            (Verdict::EffectChanged, "effect changed"),
+            (Verdict::NoInformation, "no information"),
+            (Verdict::NotIndependent, "not independent"),
+            (Verdict::InsufficientTailSamples, "insufficient tail samples"),
+            (Verdict::Overloaded, "overloaded"),
+        ] {
+            assert_eq!(verdict.to_string(), word);
+            assert_eq!(serde_json::to_value(verdict).unwrap(), word);
+            assert_eq!(serde_json::from_value::<Verdict>(word.into()).unwrap(), verdict);
+        }
+    }
+}

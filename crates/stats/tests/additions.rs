@@ -1,0 +1,89 @@
+//! Stalls and the regime monitor against vectors of an independent implementation (numpy / scipy),
+//! stored in `additions.json`.
+
+use iotax_stats::regime::two_levels;
+use iotax_stats::stalls::{Sides, StallTest, boundary};
+use iotax_stats::verdict::Sign;
+use serde_json::Value;
+
+fn cases(name: &str) -> Vec<Value> {
+    let vectors: Value =
+        serde_json::from_str(include_str!("additions.json")).expect("additions.json is JSON");
+    vectors[name].as_array().expect("an array of cases").clone()
+}
+
+fn number(value: &Value) -> f64 {
+    value.as_f64().unwrap_or_else(|| panic!("{value} is not a number"))
+}
+
+fn numbers(value: &Value) -> Vec<f64> {
+    value.as_array().expect("an array of numbers").iter().map(number).collect()
+}
+
+/// Relative 1e-8, since the p-values are tails of 1e-12, or 1e-12 absolute near zero.
+#[track_caller]
+fn assert_close(found: f64, expected: f64) {
+    let tolerance = 1e-8 * expected.abs() + 1e-12;
+    assert!((found - expected).abs() <= tolerance, "{found} instead of {expected}");
+}
+
+#[test]
+fn boundaries_of_the_sign_tests() {
+    for case in cases("sign_boundary") {
+        let sides = if case["sides"] == 2 { Sides::Two } else { Sides::One };
+        let expected: Vec<usize> = serde_json::from_value(case["c"].clone()).unwrap();
+        assert_eq!(boundary(number(&case["alpha"]), sides), expected, "{case}");
+    }
+}
+
+#[test]
+fn verdicts_with_stalls() {
+    for case in cases("stall_verdict") {
+        let limit = number(&case["limit"]);
+        let trial = |x: f64| (x >= limit).then_some(x);
+        let (arm, base) = (numbers(&case["x_arm"]), numbers(&case["x_base"]));
+        let blocks: Vec<_> = arm.into_iter().zip(base).map(|(x, y)| (trial(x), trial(y))).collect();
+        let (found, expected) = (StallTest::of(&blocks, limit, 0.05), &case["result"]);
+        let word = match found.sign {
+            Some(Sign::Slower) => "slower",
+            Some(Sign::Faster) => "faster",
+            None if found.has_no_information() => "no information",
+            None => "undecided",
+        };
+        assert_eq!(word, expected["verdict"].as_str().unwrap(), "{case}");
+        assert_eq!(
+            (found.by_sign, found.by_stalls),
+            (expected["by_sign"] == true, expected["by_stalls"] == true)
+        );
+        for (count, name) in [
+            (found.informative, "informative"),
+            (found.worse, "worse"),
+            (found.needed, "needed"),
+            (found.arm_stalls, "arm_stalls"),
+            (found.base_stalls, "base_stalls"),
+            (found.blocks, "blocks"),
+        ] {
+            assert_eq!(count as u64, expected[name].as_u64().unwrap(), "{name}: {case}");
+        }
+        assert_close(found.factor, number(&expected["factor"]));
+    }
+}
+
+#[test]
+fn fits_of_two_levels() {
+    let cases = cases("level_shift");
+    assert!(cases.iter().any(|case| case["result"]["found"] == true));
+    for case in cases {
+        let found = two_levels(&numbers(&case["v"]), number(&case["p_level"]));
+        let expected = &case["result"];
+        let Some(found) = found else {
+            assert!(expected.is_null(), "{case}");
+            continue;
+        };
+        assert_eq!(found.before as u64, expected["tau"].as_u64().unwrap());
+        assert_close(found.step, number(&expected["step"]));
+        assert_close(found.autocorrelation, number(&expected["r"]));
+        assert_close(found.p, number(&expected["p"]));
+        assert_eq!(found.found, expected["found"].as_bool().unwrap(), "{case}");
+    }
+}
