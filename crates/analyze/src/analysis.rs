@@ -1,7 +1,7 @@
 //! The result: everything a report shows, and nothing a report would still have to compute.
 
 mod caps;
-mod metric;
+mod estimate;
 mod precondition;
 
 use iotax_documented::Documented;
@@ -10,8 +10,9 @@ use iotax_stats::verdict::Verdict;
 use serde::{Deserialize, Serialize};
 
 use crate::counters::{CounterSeries, CounterSummary};
+use crate::metrics::Metric;
 pub use caps::{ArmDepths, ArmDrain, Cap, DepthLevel, DepthResponse};
-pub use metric::{Estimate, Metric};
+pub use estimate::Estimate;
 pub use precondition::{ArmPrecondition, Steadiness};
 
 /// Version of the analysis format that this program writes.

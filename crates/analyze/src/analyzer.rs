@@ -4,11 +4,10 @@ use iotax_record::{End, Experiment, Trial};
 use iotax_spec::Design;
 use iotax_stats::sample::mean;
 
-use crate::analysis::{Analysis, ArmDepths, ArmDrain, ArmPrecondition, Ending, FORMAT, Metric};
+use crate::analysis::{Analysis, ArmDepths, ArmDrain, ArmPrecondition, Ending, FORMAT};
 use crate::attribution::{Layout, Peel};
 use crate::blocks::Blocks;
 use crate::checks;
-use crate::compare;
 use crate::conclude::{Conclusion, conclude};
 use crate::counters::{MOST_INTERVALS, Room};
 use crate::drain::{self, Stretches};
@@ -16,6 +15,7 @@ use crate::evidence::Evidence;
 use crate::facts::{JobFacts, TrialFacts};
 use crate::masked::{self, Level};
 use crate::method::Method;
+use crate::metrics::{Metric, Role};
 use crate::pool::ArmPool;
 use crate::progress::{self, Progress};
 use crate::{bound, questions, results, row, stalled, summary};
@@ -133,11 +133,11 @@ impl Analyzer {
             let usable = self.trials.iter().filter(|trial| trial.usable && trial.arm == Some(arm));
             let (mut trials, mut busy) = (Vec::new(), Vec::new());
             for trial in usable {
-                let (Some(job), Some(iops)) = (trial.primary(), trial.value(Metric::Throughput))
+                let (Some(job), Some(iops)) = (trial.primary(), Metric::THROUGHPUT.of(trial))
                 else {
                     continue;
                 };
-                let latency_ns = trial.value(Metric::Latency).unwrap_or(f64::NAN);
+                let latency_ns = Metric::LATENCY.of(trial).unwrap_or(f64::NAN);
                 trials.push((trial.block, iops, job.bytes_per_s(), latency_ns));
                 busy.extend(checks::busiest(trial, &self.experiment.environment));
             }
@@ -158,9 +158,10 @@ impl Analyzer {
         let spec = &self.experiment.spec;
         let metrics = self.metrics();
         let blocks = self.blocks();
-        let by_metric: Vec<Vec<Conclusion>> = progress::deciding_metrics(&metrics)
-            .iter()
-            .map(|metric| self.subjects(&blocks, *metric))
+        let by_metric: Vec<Vec<Conclusion>> = metrics
+            .into_iter()
+            .filter(|metric| metric.role() != Role::Beside)
+            .map(|metric| self.subjects(&blocks, metric))
             .collect();
         let subjects: Vec<Vec<Conclusion>> = (0..by_metric.first().map_or(0, Vec::len))
             .map(|i| by_metric.iter().filter_map(|rows| rows.get(i).cloned()).collect())
@@ -265,7 +266,7 @@ impl Analyzer {
         if spec.is_of_results() {
             results::metrics(&self.trials, &spec.workload)
         } else {
-            compare::metrics(&spec.workload)
+            Metric::of_workload(&spec.workload)
         }
     }
 

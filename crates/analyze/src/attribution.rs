@@ -7,12 +7,12 @@
 mod costs;
 mod layout;
 
-use crate::analysis::Metric;
 use crate::blocks::Blocks;
 use crate::compare;
 use crate::conclude::{Conclusion, conclude};
 use crate::facts::TrialFacts;
 use crate::method::Method;
+use crate::metrics::Metric;
 use crate::row::{Row, Subject};
 use iotax_stats::factorial::contrast;
 use iotax_stats::rci::Interval;
@@ -55,7 +55,7 @@ impl<'a> Peel<'a> {
     /// One conclusion per pair of layers: the pair's throughput against what it would be if their
     /// costs added up. Only for the metrics that are times per I/O.
     pub fn interactions(&self, method: &Method, metric: Metric) -> Vec<Conclusion> {
-        if !matches!(metric, Metric::Throughput | Metric::Latency) {
+        if !metric.adds_up() {
             return Vec::new();
         }
         let rows = self.layout.interactions.iter().map(|pair| self.interaction(pair, metric));
@@ -147,7 +147,7 @@ impl<'a> Peel<'a> {
 
 /// One figure per arm; not a number where a trial has none.
 fn values(trials: &[&TrialFacts], metric: Metric) -> Vec<f64> {
-    trials.iter().map(|trial| trial.value(metric).unwrap_or(f64::NAN)).collect()
+    trials.iter().map(|trial| metric.of(trial).unwrap_or(f64::NAN)).collect()
 }
 
 /// Time per I/O of each arm in nanoseconds; not a number where a trial has none.

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use iotax_spec::Design;
 use iotax_stats::sample::mean;
 
-use crate::analysis::Metric;
 use crate::facts::TrialFacts;
+use crate::metrics::Metric;
 
 /// The usable trials of one block, by arm.
 #[derive(Debug)]
@@ -60,7 +60,7 @@ impl<'a> Blocks<'a> {
     pub fn levels(&self, metric: Metric) -> (Vec<u32>, Vec<f64>) {
         let arms = self.all.first().map_or(0, |block| block.trials.len());
         let log =
-            |block: &Block<'_>, arm: usize| Some(block.trials[arm].as_ref()?.value(metric)?.ln());
+            |block: &Block<'_>, arm: usize| Some(metric.of(block.trials[arm].as_ref()?)?.ln());
         let own: Vec<f64> = (0..arms)
             .map(|arm| mean(&self.all.iter().filter_map(|b| log(b, arm)).collect::<Vec<f64>>()))
             .collect();

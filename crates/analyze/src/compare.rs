@@ -1,36 +1,13 @@
-//! What is compared under a workload, and what forbids it.
+//! What forbids a comparison.
 
-use iotax_spec::Workload;
 use iotax_stats::tail;
 use iotax_stats::verdict::Verdict;
 
-use crate::analysis::Metric;
 use crate::facts::TrialFacts;
+use crate::metrics::{Metric, Trait};
 
 /// Below this share of the offered rate the latencies are those of a growing queue.
 pub(crate) const MIN_ACHIEVED: f64 = 0.99;
-
-/// What is compared under this workload, the primary metric first.
-///
-/// In a closed loop the arms issue different numbers of I/Os, so their tails are not those of the
-/// same load; throughput is what they share. At an offered rate it is the other way round.
-pub(crate) fn metrics(workload: &Workload) -> Vec<Metric> {
-    let mut metrics = if is_open_loop(workload) {
-        vec![Metric::P99, Metric::Latency]
-    } else {
-        vec![Metric::Throughput]
-    };
-    if workload.index.is_some() {
-        metrics.push(Metric::LoadTime);
-    }
-    metrics.push(Metric::CpuPerIo);
-    metrics
-}
-
-/// Whether the primary job runs at an offered rate.
-pub(crate) fn is_open_loop(workload: &Workload) -> bool {
-    workload.primary_job().is_some_and(|job| job.pace.offered_iops().is_some())
-}
 
 /// The word that forbids a conclusion about response times, whatever the interval.
 ///
@@ -41,11 +18,12 @@ pub(crate) fn gate<'a, B: AsRef<[&'a TrialFacts]>>(
 ) -> Option<Verdict> {
     let count = blocks.first().map_or(0, |block| block.as_ref().len());
     let arms = || (0..count).map(|arm| blocks.iter().map(move |block| block.as_ref()[arm]));
-    let is_response = matches!(metric, Metric::P99 | Metric::Latency);
-    if is_response && arms().any(|trials| achieved(trials).is_some_and(|a| a < MIN_ACHIEVED)) {
+    if metric.has(Trait::NeedsRate)
+        && arms().any(|trials| achieved(trials).is_some_and(|a| a < MIN_ACHIEVED))
+    {
         return Some(Verdict::Overloaded);
     }
-    let too_few = metric == Metric::P99 && arms().any(|trials| !has_p99(trials));
+    let too_few = arms().any(|trials| !has_tail(metric, trials));
     too_few.then_some(Verdict::InsufficientTailSamples)
 }
 
@@ -60,9 +38,9 @@ pub(crate) fn achieved<'a>(trials: impl Iterator<Item = &'a TrialFacts>) -> Opti
     (offered > 0).then(|| done as f64 / offered as f64)
 }
 
-/// Whether these trials' p99s have, on average, enough I/Os behind them.
-pub(crate) fn has_p99<'a>(trials: impl Iterator<Item = &'a TrialFacts>) -> bool {
-    tail::enough_samples(ios_per_trial(trials), 0.99)
+/// Whether these trials' figures, if they are quantiles, have on average enough I/Os behind them.
+pub(crate) fn has_tail<'a>(metric: Metric, trials: impl Iterator<Item = &'a TrialFacts>) -> bool {
+    metric.quantile().is_none_or(|q| tail::enough_samples(ios_per_trial(trials), q))
 }
 
 /// Mean number of I/Os of the primary job in a trial.

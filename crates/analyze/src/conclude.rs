@@ -5,9 +5,10 @@ use iotax_stats::rci::Summary;
 use iotax_stats::sequential::Decision;
 use iotax_stats::verdict::{Sign, Verdict};
 
-use crate::analysis::{Comparison, Metric};
+use crate::analysis::Comparison;
 use crate::change::{self, Change};
 use crate::method::Method;
+use crate::metrics::Better;
 use crate::row::{Row, Subject};
 use crate::stalled::Judged;
 
@@ -99,13 +100,13 @@ impl Row {
             stop,
             projection: None,
         };
-        let is_throughput = self.metric == Metric::Throughput;
+        let is_rate = self.metric.better() == Better::Higher;
         let plain = self.conclusion(method, own, Some(p), holds, None);
         let comparison = Comparison {
             tax: None,
             lo: None,
             hi: None,
-            base: base.filter(|_| is_throughput),
+            base: base.filter(|_| is_rate),
             with: None,
             difference_ns: None,
             verdict: gate.unwrap_or(verdict),

@@ -13,6 +13,7 @@ use iotax_stats::bucket::two_phase;
 use iotax_stats::sample::mean;
 
 use crate::analysis::{ArmDrain, Comparison};
+use crate::metrics::Trait;
 
 /// Above the level after the step by this factor credits are still, or again, being spent.
 const DRAINED: f64 = 1.05;
@@ -112,7 +113,7 @@ pub(crate) fn label<'a>(
         let regime = |rate| if *iops <= BURST * rate { "sustained" } else { "burst" };
         drain.regime = drain.rate_iops.map(|rate| regime(rate).to_owned());
     }
-    for comparison in comparisons.filter(|c| c.metric.is_capped()) {
+    for comparison in comparisons.filter(|c| c.metric.has(Trait::Capped)) {
         let involved = |drain: &&ArmDrain, at: usize| match &comparison.arm {
             Some(arm) => at == 0 || drain.arm == *arm,
             None => true,

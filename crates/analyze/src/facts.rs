@@ -5,7 +5,6 @@ use iotax_record::{
 };
 use iotax_spec::{Spec, Workload};
 
-use crate::analysis::Metric;
 use crate::counters::{self, CounterSeries, CounterSummary};
 use crate::described::{self, Described};
 
@@ -126,7 +125,8 @@ impl TrialFacts {
             facts.outcome = "stalled";
             facts.usable = arm.is_some();
         } else {
-            facts.usable = measured && arm.is_some() && facts.value(Metric::Throughput).is_some();
+            facts.usable =
+                measured && arm.is_some() && facts.primary().is_some_and(|job| job.iops() > 0.0);
         }
         facts
     }
@@ -136,19 +136,6 @@ impl TrialFacts {
         self.jobs.iter().find(|job| job.is_primary)
     }
 
-    /// The trial's figure in the unit of `metric`: finite and above 0, or `None`.
-    pub fn value(&self, metric: Metric) -> Option<f64> {
-        let job = self.primary()?;
-        let value = match metric {
-            Metric::Throughput => job.iops(),
-            Metric::Latency => job.mean_latency_ns,
-            Metric::P99 => job.p99_latency_ns as f64,
-            Metric::LoadTime => self.index.as_ref().filter(|i| i.loads > 0)?.mean_load_ns,
-            Metric::CpuPerIo => (job.cpu_ns as f64 + self.helpers_cpu_ns(job)) / job.ios as f64,
-        };
-        (value.is_finite() && value > 0.0).then_some(value)
-    }
-
     /// CPU time that threads beside the jobs' own spent on `job`, in nanoseconds: a stack's work
     /// queues, the kernel's `io_uring` workers. A layer that only moves its work to another thread
     /// must not look free. What was used beyond the jobs is shared out by bytes moved; with an
@@ -156,7 +143,7 @@ impl TrialFacts {
     ///
     /// Layers of the system work in kernel threads and other processes, so there it is what the
     /// whole machine used, in all arms alike.
-    fn helpers_cpu_ns(&self, job: &JobFacts) -> f64 {
+    pub fn helpers_cpu_ns(&self, job: &JobFacts) -> f64 {
         let used_ns =
             if self.in_system { self.system.cpu_busy_ns } else { self.system.process_cpu_ns };
         let (Some(process_ns), None) = (used_ns, &self.index) else {
@@ -175,12 +162,12 @@ impl TrialFacts {
     pub fn time_per_io_ns(&self) -> Option<f64> {
         let job = self.primary()?;
         if job.offered_ios.is_some() {
-            return self.value(Metric::Latency);
+            return positive(job.mean_latency_ns);
         }
         let asked = f64::from(job.threads.max(1)) * f64::from(job.queue_depth.max(1));
         let counted = job.in_flight_io_ns as f64 / job.active_ns.max(1) as f64;
         let in_flight = if counted > 0.0 { counted } else { asked };
-        self.value(Metric::Throughput).map(|iops| in_flight * 1e9 / iops)
+        positive(job.iops()).map(|iops| in_flight * 1e9 / iops)
     }
 }
 
@@ -264,6 +251,11 @@ impl IndexFacts {
             first_error: record.first_error.clone(),
         }
     }
+}
+
+/// Only a figure that something was measured for.
+pub(crate) fn positive(value: f64) -> Option<f64> {
+    (value.is_finite() && value > 0.0).then_some(value)
 }
 
 fn jobs(load: &LoadRecord, workload: &Workload, from_submission: bool) -> Vec<JobFacts> {

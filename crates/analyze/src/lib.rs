@@ -17,6 +17,7 @@ mod evidence;
 mod facts;
 mod masked;
 mod method;
+mod metrics;
 mod phases;
 mod pool;
 mod precondition;
@@ -30,8 +31,8 @@ mod summary;
 pub use analysis::{
     Analysis, ArmDepths, ArmDrain, ArmPrecondition, ArmSummary, Attribution, Cap, Check,
     Comparison, DepthLevel, DepthResponse, EffectChange, Ending, Estimate, FORMAT, IndexSummary,
-    Interaction, JobSummary, LayerCost, Metric, OperationSummary, QuantilePoint, Stalls,
-    Steadiness, TrialPoint, Warning, Work,
+    Interaction, JobSummary, LayerCost, OperationSummary, QuantilePoint, Stalls, Steadiness,
+    TrialPoint, Warning, Work,
 };
 pub use analyzer::Analyzer;
 pub use counters::{
@@ -42,6 +43,7 @@ pub use counters::{
 pub use drain::drain_spec;
 pub use iotax_stats::verdict::Verdict;
 pub use masked::{below_the_cap, depth_check, longest_below_the_cap, longest_depth_check};
+pub use metrics::{Better, Metric, Unit};
 pub use phases::{Phases, Sustained};
 pub use precondition::{PASSES, precondition_spec};
 pub use progress::{ArmProgress, Progress};

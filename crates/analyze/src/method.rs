@@ -7,8 +7,8 @@ use iotax_stats::regime;
 use iotax_stats::sequential::Sequential;
 use iotax_stats::stopping::Mode;
 
-use crate::analysis::{Estimate, Metric};
-use crate::compare;
+use crate::analysis::Estimate;
+use crate::metrics::{Better, Metric, Trait};
 
 /// How every metric of an experiment is concluded on.
 #[derive(Debug, Clone)]
@@ -52,11 +52,14 @@ impl Method {
     /// Nominal level at which a series of block differences in `metric` is searched for a change
     /// of the effect; `None` where it is not. CPU time does not tell of a device's regime.
     pub fn regime_level(&self, metric: Metric) -> Option<f64> {
-        metric.is_speed().then_some(self.regime_level)
+        metric.has(Trait::MayChange).then_some(self.regime_level)
     }
 
     pub fn sequential(&self, metric: Metric) -> &Sequential {
-        if metric.is_time() { &self.lower_is_better } else { &self.higher_is_better }
+        match metric.better() {
+            Better::Higher => &self.higher_is_better,
+            Better::Lower => &self.lower_is_better,
+        }
     }
 
     pub fn design(&self) -> Design {
@@ -81,7 +84,7 @@ fn regime_level(spec: &Spec) -> f64 {
         Arms::Peel { layers, .. } => layers.len() + 1,
         Arms::Single | Arms::Compare => spec.arms.len().saturating_sub(1),
     };
-    let metrics = compare::metrics(&spec.workload);
-    let series = subjects * metrics.iter().filter(|metric| metric.is_speed()).count();
+    let metrics = Metric::of_workload(&spec.workload);
+    let series = subjects * metrics.iter().filter(|metric| metric.has(Trait::MayChange)).count();
     regime::LEVEL / series.max(1) as f64
 }

@@ -11,9 +11,9 @@ use iotax_spec::{Arm, SideRuns, Spec, Stop, StopMode, Workload};
 use iotax_stats::steady::{self, Window};
 use iotax_words::count;
 
-use crate::analysis::{ArmPrecondition, Metric, Steadiness};
-use crate::compare::is_open_loop;
+use crate::analysis::{ArmPrecondition, Steadiness};
 use crate::facts::TrialFacts;
+use crate::metrics::Metric;
 
 /// Passes over the span.
 pub const PASSES: u32 = 2;
@@ -72,14 +72,10 @@ pub(crate) fn places<'a>(
 }
 
 /// What tells whether a workload is steady: what its verdicts are about.
-fn metric(workload: &Workload) -> Metric {
-    if is_open_loop(workload) { Metric::Latency } else { Metric::Throughput }
-}
-
 fn figures(workload: &Workload, rounds: &[&TrialFacts]) -> Vec<f64> {
     let measured = rounds.iter().filter(|round| round.usable);
     // A round that completed nothing is as far from steady as can be.
-    measured.map(|round| round.value(metric(workload)).unwrap_or(0.0)).collect()
+    measured.map(|round| Metric::additive(workload).of(round).unwrap_or(0.0)).collect()
 }
 
 /// Whether the last rounds of a workload are steady.
@@ -128,7 +124,7 @@ pub(crate) fn arm(
         passes: whole,
         written_bytes: jobs().map(|job| job.write_bytes).sum(),
         fill_seconds: passes.iter().map(|pass| pass.window_ns as f64 / 1e9).sum(),
-        metric: (writes && !rounds.is_empty()).then(|| metric(workload)),
+        metric: (writes && !rounds.is_empty()).then(|| Metric::additive(workload)),
         steady: (writes && !rounds.is_empty()).then(|| window.is_some_and(|w| w.is_steady())),
         window: window.map(|w| Steadiness { range: w.range, slope: w.excursion }),
         rounds: figures,

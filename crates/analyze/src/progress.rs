@@ -4,8 +4,9 @@ use iotax_spec::{Design, Stop, StopMode};
 use iotax_stats::sequential::StopReason;
 use iotax_stats::verdict::Verdict;
 
-use crate::analysis::{Estimate, Metric};
+use crate::analysis::Estimate;
 use crate::conclude::Conclusion;
+use crate::metrics::Role;
 
 /// What the data say so far.
 #[derive(Debug, Clone, PartialEq)]
@@ -93,12 +94,11 @@ fn open(design: &Design, arms: usize, states: &[State], may_close: bool) -> Vec<
     open
 }
 
-/// The primary metric decides, and index loads need a word, too, though not its precision: they are
-/// what such a workload is run for.
+/// The primary metric decides, and some others need a word, too, though not its precision.
 fn state(metrics: &[Conclusion]) -> State {
-    let is_of_loads = |c: &&Conclusion| c.comparison.metric == Metric::LoadTime;
+    let needs_word = |c: &&Conclusion| c.comparison.metric.role() == Role::NeedsWord;
     match primary_state(metrics) {
-        State::Resolved if metrics.iter().filter(is_of_loads).any(may_get_a_word) => State::Open,
+        State::Resolved if metrics.iter().filter(needs_word).any(may_get_a_word) => State::Open,
         state => state,
     }
 }
@@ -115,7 +115,7 @@ fn may_get_a_word(conclusion: &Conclusion) -> bool {
 fn primary_state(metrics: &[Conclusion]) -> State {
     let deciding = metrics
         .iter()
-        .filter(|c| c.comparison.metric != Metric::LoadTime)
+        .filter(|c| c.comparison.metric.role() == Role::Decides)
         .find(|c| c.comparison.verdict != Verdict::InsufficientTailSamples)
         .or(metrics.first());
     let Some(Conclusion { comparison, decision, .. }) = deciding else { return State::Open };
@@ -223,11 +223,4 @@ fn out_of_reach(
         |n| format!("at this noise it takes about {n} blocks, of at most {}", stop.max_blocks),
     );
     format!("a verdict on every {what} is out of reach{rest}: {price}")
-}
-
-/// The metrics that [`progress`] needs.
-pub(crate) fn deciding_metrics(all: &[Metric]) -> &[Metric] {
-    let primary = if all.first() == Some(&Metric::P99) { 2 } else { 1 };
-    let loads = usize::from(all.get(primary) == Some(&Metric::LoadTime));
-    &all[..(primary + loads).min(all.len())]
 }

@@ -7,26 +7,27 @@ use iotax_stats::sequential::{Decision, StopReason};
 use iotax_stats::unpaired::Unpaired;
 use iotax_stats::verdict::{Sign, Verdict};
 
-use crate::analysis::{Comparison, Estimate, Metric};
+use crate::analysis::{Comparison, Estimate};
 use crate::compare;
 use crate::conclude::{Conclusion, NOT_AFTER_HOLM, word};
 use crate::facts::TrialFacts;
 use crate::method::Method;
+use crate::metrics::Metric;
 
 /// What is compared: throughput, and what all results know besides. Latencies only where the job
 /// was held to a rate: elsewhere a slower arm got less load, and its tail is that of another load.
 pub(crate) fn metrics(trials: &[TrialFacts], workload: &Workload) -> Vec<Metric> {
     let usable = || trials.iter().filter(|trial| trial.usable);
     let is_known = |metric: &Metric| {
-        usable().next().is_some() && usable().all(|trial| trial.value(*metric).is_some())
+        usable().next().is_some() && usable().all(|trial| metric.of(trial).is_some())
     };
     let others: &[Metric] = if is_held_to_a_rate(workload) {
-        &[Metric::Latency, Metric::P99, Metric::CpuPerIo]
+        &[Metric::LATENCY, Metric::P99, Metric::CPU_PER_IO]
     } else {
-        &[Metric::CpuPerIo]
+        &[Metric::CPU_PER_IO]
     };
     let others = others.iter().copied().filter(is_known);
-    std::iter::once(Metric::Throughput).chain(others).collect()
+    std::iter::once(Metric::THROUGHPUT).chain(others).collect()
 }
 
 /// Whether the primary job had a rate to keep, as far as its options tell.
@@ -48,7 +49,7 @@ impl Sample {
     fn of(trials: &[TrialFacts], arm: usize, metric: Metric) -> Self {
         let usable = trials.iter().filter(|trial| trial.usable && trial.arm == Some(arm));
         let (blocks, values) =
-            usable.filter_map(|trial| Some((trial.block, trial.value(metric)?))).unzip();
+            usable.filter_map(|trial| Some((trial.block, metric.of(trial)?))).unzip();
         Self { blocks, values }
     }
 
@@ -82,11 +83,10 @@ pub(crate) fn conclude(
         .zip(adjusted)
         .enumerate()
         .map(|(i, ((with, test), adjusted))| {
-            let is_gated = metric == Metric::P99
-                && [0, i + 1].into_iter().any(|arm| {
-                    let of_arm = trials.iter().filter(|t| t.usable && t.arm == Some(arm));
-                    !compare::has_p99(of_arm)
-                });
+            let is_gated = [0, i + 1].into_iter().any(|arm| {
+                let of_arm = trials.iter().filter(|t| t.usable && t.arm == Some(arm));
+                !compare::has_tail(metric, of_arm)
+            });
             let pair = Pair { metric, base: &base, with, test: test.filter(|_| !is_gated) };
             pair.conclusion(method, &names[i + 1], others.len(), adjusted, is_gated)
         })

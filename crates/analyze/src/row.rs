@@ -2,10 +2,10 @@
 
 use iotax_stats::verdict::Verdict;
 
-use crate::analysis::Metric;
 use crate::blocks::Blocks;
 use crate::compare;
 use crate::facts::TrialFacts;
+use crate::metrics::{Metric, Trait};
 use crate::stalled::StalledBlocks;
 
 /// What a row is about.
@@ -60,14 +60,13 @@ impl Row {
     pub fn fill(&mut self, pairs: &[(u32, [&TrialFacts; 2])]) {
         let mut known = Vec::new();
         for (block, [base, with]) in pairs {
-            if let (Some(x), Some(y)) = (base.value(self.metric), with.value(self.metric)) {
+            if let (Some(x), Some(y)) = (self.metric.of(base), self.metric.of(with)) {
                 self.push(*block, x, y);
                 known.push([*base, *with]);
             }
         }
         self.gate = compare::gate(self.metric, &known);
-        let is_of_job = matches!(self.metric, Metric::Throughput | Metric::Latency | Metric::P99);
-        self.stalled = if is_of_job { StalledBlocks::of(pairs) } else { None };
+        self.stalled = if self.metric.has(Trait::Stalls) { StalledBlocks::of(pairs) } else { None };
     }
 
     /// Adds a block with the baseline's and the arm's positive figures.

@@ -5,9 +5,10 @@ use iotax_stats::sequential::StopReason;
 use iotax_stats::stalls::{self, StallTest};
 use iotax_stats::verdict::{Sign, Verdict};
 
-use crate::analysis::{Metric, Stalls};
+use crate::analysis::Stalls;
 use crate::facts::TrialFacts;
 use crate::method::Method;
+use crate::metrics::Metric;
 
 /// Blocks without any information, or trials of an arm in a row that completed nothing, after which
 /// no more are made where more can tell nothing.
@@ -40,7 +41,7 @@ impl StalledBlocks {
         let below = pairs.iter().flat_map(|(_, pair)| pair.iter()).filter_map(|t| t.stalled_below);
         // The shortest window of all bounds them all.
         let limit = below.reduce(f64::max)?;
-        let throughput = |trial: &TrialFacts| trial.value(Metric::Throughput);
+        let throughput = |trial: &TrialFacts| Metric::THROUGHPUT.of(trial);
         let (blocks, trials) = pairs
             .iter()
             .map(|(block, [base, arm])| (*block, (throughput(arm), throughput(base))))

@@ -3,10 +3,11 @@
 use iotax_record::{Experiment, LatencyHistogram, OperationRecord, SystemCounters};
 
 use crate::analysis::{
-    ArmSummary, IndexSummary, JobSummary, Metric, OperationSummary, QuantilePoint, TrialPoint, Work,
+    ArmSummary, IndexSummary, JobSummary, OperationSummary, QuantilePoint, TrialPoint, Work,
 };
 use crate::counters::{self, Room};
 use crate::facts::{JobFacts, TrialFacts};
+use crate::metrics::Metric;
 use crate::pool::{ArmPool, Described, IndexPool};
 
 /// Quantiles of the latency curves.
@@ -49,8 +50,8 @@ pub(crate) fn arms(
                 iops: mean(&throughputs),
                 bytes_per_s: mean(&values(&usable, JobFacts::bytes_per_s)),
                 throughput_cv: coefficient_of_variation(&throughputs),
-                cpu_ns_per_io: mean(&metric(&usable, Metric::CpuPerIo)),
-                mean_latency_ns: mean(&metric(&usable, Metric::Latency)),
+                cpu_ns_per_io: mean(&metric(&usable, Metric::CPU_PER_IO)),
+                mean_latency_ns: mean(&metric(&usable, Metric::LATENCY)),
                 latency: primary.map_or_else(Vec::new, |job| curve_of(pool, job)),
                 latency_ios: primary.map_or(0, |job| latency_ios(pool, job)),
                 index: pool.index.as_ref().map(index),
@@ -240,7 +241,7 @@ fn values(trials: &[&TrialFacts], value: impl Fn(&JobFacts) -> f64) -> Vec<f64> 
 }
 
 fn metric(trials: &[&TrialFacts], metric: Metric) -> Vec<f64> {
-    trials.iter().filter_map(|trial| trial.value(metric)).collect()
+    trials.iter().filter_map(|trial| metric.of(trial)).collect()
 }
 
 /// 0 for no values.

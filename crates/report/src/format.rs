@@ -1,6 +1,6 @@
 //! Numbers to words: units for people, and no more digits than an interval supports.
 
-use iotax_analyze::Estimate;
+use iotax_analyze::{Estimate, Unit};
 
 /// Most decimals ever shown.
 const MAX_DECIMALS: usize = 3;
@@ -59,6 +59,14 @@ pub(crate) fn span(ns: u64) -> String {
         1..=119 => format!("{seconds} s"),
         120..=7_199 => format!("{} min {} s", seconds / 60, seconds % 60),
         _ => format!("{} h {} min", seconds / 3_600, seconds % 3_600 / 60),
+    }
+}
+
+/// A figure of a metric.
+pub(crate) fn figure(unit: Unit, value: f64) -> String {
+    match unit {
+        Unit::IosPerSecond => iops(value),
+        Unit::Nanoseconds => time(value),
     }
 }
 

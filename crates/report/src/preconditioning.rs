@@ -1,6 +1,6 @@
 //! What was written before anything was measured, and whether the arms were steady then.
 
-use iotax_analyze::{Analysis, ArmPrecondition, Metric};
+use iotax_analyze::{Analysis, ArmPrecondition};
 
 use crate::tables::{self, Cell, Head, Table};
 use crate::{format, words};
@@ -80,5 +80,5 @@ pub(crate) fn table(analysis: &Analysis) -> Option<(String, Table)> {
 
 /// A round's figure.
 fn shown(arm: &ArmPrecondition, value: f64) -> String {
-    if arm.metric == Some(Metric::Throughput) { format::iops(value) } else { format::time(value) }
+    arm.metric.map_or_else(|| format::plain(value), |metric| format::figure(metric.unit(), value))
 }

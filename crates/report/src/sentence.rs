@@ -1,6 +1,6 @@
 //! The verdict in plain sentences, the same in every format.
 
-use iotax_analyze::{Analysis, Comparison, Metric, Verdict};
+use iotax_analyze::{Analysis, Better, Comparison, Verdict};
 use iotax_diagnose::of_arms;
 use iotax_documented::Documented;
 use iotax_record::Experiment;
@@ -102,7 +102,7 @@ fn cpu(analysis: &Analysis) -> Option<String> {
     let clauses: Vec<String> = analysis
         .comparisons
         .iter()
-        .filter(|c| c.metric == Metric::CpuPerIo && found(c) && !is_interaction(c, analysis))
+        .filter(|c| !c.metric.is_speed() && found(c) && !is_interaction(c, analysis))
         .filter(hidden)
         .filter_map(|c| Some(format!("{} {}", subject(c), size(c)?)))
         .collect();
@@ -218,7 +218,7 @@ fn without_interval(comparison: &Comparison, tax: f64, analysis: &Analysis) -> S
         (base, 1) if base > 1 => format!("one result of {}", subject(comparison)),
         _ => format!("one result of {}", words::printable(&analysis.baseline)),
     };
-    let less = (comparison.metric == Metric::Throughput) == (tax > 0.0);
+    let less = (comparison.metric.better() == Better::Higher) == (tax > 0.0);
     format!(
         "{}: {} {} {} than {}; {few}, so nothing says how much of it is chance.",
         subject(comparison),
@@ -373,7 +373,7 @@ pub(crate) fn size(comparison: &Comparison) -> Option<String> {
         format::percent_interval(tax, lo, hi)
     };
     // A cost is less of throughput, but more of every time.
-    let less = (comparison.metric == Metric::Throughput) != gain;
+    let less = (comparison.metric.better() == Better::Higher) != gain;
     let direction = if less { "less" } else { "more" };
     Some(format!("{interval} {direction} {}", comparison.metric.name()))
 }

@@ -3,6 +3,7 @@
 mod common;
 
 use common::{analyses, trials};
+use iotax_analyze::Metric;
 use iotax_report::{COMPARE_FORMAT, json_compare, json_run};
 use serde_json::Value;
 
@@ -175,6 +176,9 @@ fn outputs_keep_to_their_schemas() {
         check(&run_schema, &output);
         check(&compare, &output["iotax"]);
     }
+    let documented = &compare["$defs"]["comparison"]["properties"]["metric"]["enum"];
+    let known: Vec<Value> = Metric::all().iter().map(|metric| metric.id().into()).collect();
+    assert_eq!(documented, &Value::from(known));
     let mut wrong = run(false);
     wrong["jobs"][0]["read"]["iops"] = "many".into();
     assert!(!jsonschema::is_valid(&run_schema, &wrong), "the schema refuses what is wrong");

@@ -43,6 +43,11 @@ impl Workload {
     pub fn writes(&self) -> bool {
         self.index.is_some() || self.jobs.iter().any(Job::writes)
     }
+
+    /// Whether the primary job runs at an offered rate.
+    pub fn is_open_loop(&self) -> bool {
+        self.primary_job().is_some_and(|job| job.pace.offered_iops().is_some())
+    }
 }
 
 /// One group of identical threads.

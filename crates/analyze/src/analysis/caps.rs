@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::metric::Estimate;
+use super::estimate::Estimate;
 
 /// A limit from outside that several arms sit on.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]

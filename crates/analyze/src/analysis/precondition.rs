@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::metric::Metric;
+use crate::metrics::Metric;
 
 /// How an arm was preconditioned for one phase.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

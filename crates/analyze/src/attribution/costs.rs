@@ -4,11 +4,12 @@ use iotax_stats::factorial::contrast;
 use iotax_stats::verdict::Verdict;
 
 use super::{Peel, times_per_io};
-use crate::analysis::{Attribution, Estimate, Interaction, LayerCost, Metric};
+use crate::analysis::{Attribution, Estimate, Interaction, LayerCost};
 use crate::compare;
 use crate::conclude::Conclusion;
 use crate::facts::TrialFacts;
 use crate::method::Method;
+use crate::metrics::Metric;
 
 impl Peel<'_> {
     /// The attribution; `interactions` are the conclusions of [`Peel::interactions`].
@@ -52,9 +53,7 @@ impl Peel<'_> {
         }
         let differences = pairs
             .iter()
-            .filter_map(|[with, without]| {
-                Some(with.value(Metric::P99)? - without.value(Metric::P99)?)
-            })
+            .filter_map(|[with, without]| Some(Metric::P99.of(with)? - Metric::P99.of(without)?))
             .collect::<Vec<_>>();
         method.estimate(&differences)
     }

@@ -2,9 +2,9 @@ use iotax_spec::Design;
 use iotax_stats::regime::{LEVEL, monitor};
 use iotax_words::{count, percent, two_digits};
 
-use crate::analysis::{Check, Comparison, EffectChange, Estimate, Metric, Warning};
-use crate::compare::is_open_loop;
+use crate::analysis::{Check, Comparison, EffectChange, Estimate, Warning};
 use crate::evidence::Evidence;
+use crate::metrics::{Better, Metric};
 
 const FELL: &str = "Probably burst credits ran out; early in a run it may also be a cache that \
                     filled up, or a neighbour that began. If what lasts is to be measured, drain \
@@ -67,7 +67,7 @@ fn tax(part: Option<Estimate>) -> String {
 /// The level of all arms: comparisons are within blocks, so it moves none of them.
 fn of_all(evidence: &Evidence<'_>) -> Option<Warning> {
     let spec = &evidence.experiment.spec;
-    let measured = if is_open_loop(&spec.workload) { Metric::Latency } else { Metric::Throughput };
+    let measured = Metric::additive(&spec.workload);
     let (blocks, levels) = evidence.blocks.levels(measured);
     let change = monitor(&levels, LEVEL)?;
     let after = blocks[change.before - 1];
@@ -87,7 +87,7 @@ fn of_all(evidence: &Evidence<'_>) -> Option<Warning> {
             after + 1
         )
     };
-    let is_worse = (change.step < 0.0) == (measured == Metric::Throughput);
+    let is_worse = (change.step < 0.0) == (measured.better() == Better::Higher);
     let trials = evidence.trials.iter().filter(|trial| trial.usable && trial.block > after).count();
     Some(Warning {
         check: Check::RegimeShift,

@@ -4,9 +4,9 @@ use iotax_stats::steady::{MOST_EXCURSION, MOST_RANGE};
 use iotax_stats::trend::trend;
 use iotax_words::{count, percent, two_digits};
 
-use crate::analysis::{ArmPrecondition, Check, Metric, Warning};
-use crate::compare::is_open_loop;
+use crate::analysis::{ArmPrecondition, Check, Warning};
 use crate::evidence::Evidence;
+use crate::metrics::Metric;
 
 const PRECONDITION: &str = "A fresh SSD, or a volume whose blocks were never written, is filled by \
                             the measurement itself. --precondition writes the span first, and then \
@@ -87,7 +87,7 @@ fn of_run(evidence: &Evidence<'_>) -> Option<Warning> {
 
 fn measured(evidence: &Evidence<'_>) -> Metric {
     let workload = &evidence.experiment.spec.workload;
-    if is_open_loop(workload) { Metric::Latency } else { Metric::Throughput }
+    Metric::additive(workload)
 }
 
 /// Whether the level of all arms, or the effect of one, is reported to have changed.

@@ -2,7 +2,7 @@ use iotax_spec::{Design, Layer};
 use iotax_stats::verdict::Verdict;
 use iotax_words::percent;
 
-use crate::analysis::{Check, Comparison, Metric, Warning};
+use crate::analysis::{Check, Comparison, Warning};
 use crate::evidence::Evidence;
 
 /// An added layer that makes things faster is questioned, not celebrated.
@@ -11,7 +11,7 @@ pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Warning> {
         .conclusions
         .iter()
         .map(|conclusion| &conclusion.comparison)
-        .filter(|c| c.verdict == Verdict::Faster && c.metric != Metric::CpuPerIo)
+        .filter(|c| c.verdict == Verdict::Faster && c.metric.is_speed())
         .filter_map(|c| Some((c, adds(evidence, c)?)))
         .map(|(comparison, what)| Warning {
             check: Check::WrongSign,

@@ -8,7 +8,6 @@ use iotax_stats::verdict::Verdict;
 use super::depths::MOST_BLOCKS as CHECK_BLOCKS;
 use super::judge::candidates;
 use crate::analysis::Analysis;
-use crate::compare::is_open_loop;
 
 /// Blocks before the first look.
 const FEWEST_BLOCKS: u32 = 3;
@@ -111,7 +110,7 @@ fn tail_needs_time(load: &Workload) -> bool {
 /// The phases in which throughput is compared.
 fn comparable(spec: &Spec) -> impl Iterator<Item = &Workload> {
     let compares = spec.design != Design::Single;
-    spec.phases().filter(move |phase| compares && !is_open_loop(phase))
+    spec.phases().filter(move |phase| compares && !phase.is_open_loop())
 }
 
 /// Whether some comparison of throughput earned this word.

@@ -5,13 +5,14 @@ use iotax_stats::verdict::Verdict;
 use crate::analysis::{ArmDepths, Cap, Comparison, DepthResponse, Estimate};
 use crate::conclude::Conclusion;
 use crate::masked::depths::{Level, interval};
+use crate::metrics::Trait;
 
 /// Share of the cap from which on an arm sits on it.
 const ON_CAP: f64 = 0.95;
 
 /// Whether a cap may be behind the comparison.
 pub(super) fn candidates(comparison: &Comparison) -> bool {
-    comparison.metric.is_capped() && !is_pair_of_layers(comparison)
+    comparison.metric.has(Trait::Capped) && !is_pair_of_layers(comparison)
 }
 
 /// An interaction compares differences: a cap hides the layers themselves first.
@@ -99,13 +100,13 @@ fn cap(arms: &[usize], levels: &[Vec<Level>]) -> Option<Cap> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::Metric;
+    use crate::metrics::Metric;
 
     fn comparison(verdict: Verdict, arm: Option<&str>, layer: Option<&str>) -> Comparison {
         Comparison {
             arm: arm.map(str::to_owned),
             layer: layer.map(str::to_owned),
-            metric: Metric::Throughput,
+            metric: Metric::THROUGHPUT,
             tax: Some(0.0),
             lo: Some(-0.01),
             hi: Some(0.01),

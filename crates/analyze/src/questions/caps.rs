@@ -1,9 +1,10 @@
 use iotax_stats::verdict::Verdict;
 use iotax_words::list;
 
-use crate::analysis::{ArmDrain, DepthResponse, Metric};
+use crate::analysis::{ArmDrain, DepthResponse};
 use crate::conclude::Conclusion;
 use crate::evidence::Evidence;
+use crate::metrics::Metric;
 
 /// What equal throughput leaves open: whether a cap above all arms explains it, and what a layer
 /// costs where one does.
@@ -54,7 +55,7 @@ fn regimes(evidence: &Evidence<'_>) -> Vec<String> {
 
 fn subjects<'a>(evidence: &Evidence<'a>, verdict: Verdict) -> Vec<&'a str> {
     let of_verdict = |c: &&Conclusion| {
-        c.comparison.metric == Metric::Throughput && c.comparison.verdict == verdict
+        c.comparison.metric == Metric::THROUGHPUT && c.comparison.verdict == verdict
     };
     let conclusions = evidence.conclusions.iter().filter(|c| !c.is_interaction);
     conclusions.filter(of_verdict).map(Conclusion::subject).collect()

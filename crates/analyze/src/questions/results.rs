@@ -5,10 +5,10 @@ use iotax_stats::unpaired::MIN_RESULTS;
 use iotax_stats::verdict::Verdict;
 use iotax_words::{capital, count, list, percent};
 
-use crate::analysis::Metric;
 use crate::conclude::Conclusion;
 use crate::evidence::Evidence;
 use crate::facts::TrialFacts;
+use crate::metrics::Metric;
 use crate::results::is_held_to_a_rate;
 
 pub(super) fn open(evidence: &Evidence<'_>) -> Vec<String> {
@@ -64,7 +64,7 @@ fn masked(evidence: &Evidence<'_>) -> Option<String> {
     let equal: Vec<&str> = evidence
         .conclusions
         .iter()
-        .filter(|c| c.comparison.metric == Metric::Throughput)
+        .filter(|c| c.comparison.metric == Metric::THROUGHPUT)
         .filter(|c| c.comparison.verdict == Verdict::Equivalent)
         .map(Conclusion::subject)
         .collect();

@@ -24,7 +24,8 @@ fn p99_at_the_offered_rate_is_the_primary_metric() {
     let (bed, trials) = offered(2100.0, 5, [100.0, 130.0]);
     let analysis = bed.analyze(&trials);
     let metrics: Vec<Metric> = analysis.comparisons.iter().map(|c| c.metric).collect();
-    assert_eq!(metrics, [Metric::P99, Metric::Latency, Metric::CpuPerIo]);
+    let all = [Metric::P99, Metric::LATENCY, Metric::SERVICE_TIME, Metric::CPU_PER_IO];
+    assert_eq!(metrics, all);
     let p99 = of(&analysis, "slow", Metric::P99);
     assert_eq!(p99.verdict, Verdict::Slower);
     assert!((p99.tax.unwrap() - 0.3).abs() < 0.05, "{p99:?}");
@@ -40,7 +41,7 @@ fn a_tail_without_enough_ios_gets_no_verdict_and_the_mean_decides() {
     let analysis = bed.analyze(&trials);
     let p99 = of(&analysis, "slow", Metric::P99);
     assert_eq!((p99.verdict, p99.tax), (Verdict::InsufficientTailSamples, None));
-    assert_eq!(of(&analysis, "slow", Metric::Latency).verdict, Verdict::Slower);
+    assert_eq!(of(&analysis, "slow", Metric::LATENCY).verdict, Verdict::Slower);
     assert_eq!(bed.decide(&trials).stop.as_deref(), Some("every arm has a verdict"));
 }
 
@@ -51,7 +52,7 @@ fn an_arm_that_does_not_keep_up_is_overloaded() {
         load(trial).jobs[0].offered_ios = Some(10_800);
     }
     let analysis = bed.analyze(&trials);
-    for metric in [Metric::P99, Metric::Latency] {
+    for metric in [Metric::P99, Metric::LATENCY, Metric::SERVICE_TIME] {
         let comparison = of(&analysis, "slow", metric);
         assert_eq!((comparison.verdict, comparison.tax), (Verdict::Overloaded, None));
     }
@@ -69,7 +70,7 @@ fn short_ios_do_not_hide_an_overload() {
         job.read.short_ios = job.read.ios;
     }
     let analysis = bed.analyze(&trials);
-    assert_eq!(of(&analysis, "slow", Metric::Latency).verdict, Verdict::Overloaded);
+    assert_eq!(of(&analysis, "slow", Metric::LATENCY).verdict, Verdict::Overloaded);
     let slip = crate::warnings::said(&analysis, Check::ScheduleSlip);
     assert!(slip.contains("completed 97 % of the I/Os offered"), "{slip}");
 }
@@ -90,7 +91,7 @@ fn native_and_fio_are_compared_from_submission() {
         load(trial).jobs[0].read.response = is_native.then_some(waited);
     }
     let analysis = bed.analyze(&trials);
-    for metric in [Metric::P99, Metric::Latency] {
+    for metric in [Metric::P99, Metric::LATENCY, Metric::SERVICE_TIME] {
         let tax = of(&analysis, "slow", metric).tax.unwrap();
         assert!(tax.abs() < 0.05, "{metric:?}: {tax}");
     }
@@ -112,7 +113,7 @@ fn response_counts_from_the_intended_start() {
         }
         load(trial).jobs[0].read.response = Some(late);
     }
-    let mean = of(&bed.analyze(&trials), "slow", Metric::Latency).tax.unwrap();
+    let mean = of(&bed.analyze(&trials), "slow", Metric::LATENCY).tax.unwrap();
     assert!(mean > 1.0, "{mean}");
 }
 
@@ -146,7 +147,7 @@ fn index_loads_are_compared_and_described() {
         });
     }
     let analysis = bed.analyze(&trials);
-    let loads = of(&analysis, "slow", Metric::LoadTime);
+    let loads = of(&analysis, "slow", Metric::LOAD_TIME);
     assert_eq!(loads.verdict, Verdict::Slower);
     assert!((loads.tax.unwrap() - 0.98).abs() < 0.05, "{loads:?}");
     let index = analysis.arms[1].index.as_ref().unwrap();
@@ -178,7 +179,7 @@ fn a_run_goes_on_until_index_loads_have_a_verdict_too() {
     let so_far = |blocks: u32| -> Vec<_> {
         trials.iter().filter(|trial| trial.block < blocks).cloned().collect()
     };
-    let verdict = |blocks| of(&bed.analyze(&so_far(blocks)), "slow", Metric::LoadTime).verdict;
+    let verdict = |blocks| of(&bed.analyze(&so_far(blocks)), "slow", Metric::LOAD_TIME).verdict;
     let stops = |blocks| bed.decide(&so_far(blocks)).stop.is_some();
     assert_eq!(verdict(3), Verdict::Undecided);
     let first = (3..=20).find(|blocks| stops(*blocks)).unwrap();

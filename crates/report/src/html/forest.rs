@@ -3,7 +3,7 @@
 //! It is an HTML table whose second column JavaScript fills with drawings, so that it can be
 //! read, copied, printed and spoken without any drawing.
 
-use iotax_analyze::{Analysis, Attribution, Comparison, Estimate, Metric};
+use iotax_analyze::{Analysis, Attribution, Comparison, Estimate, Metric, Unit};
 use serde::Serialize;
 
 use crate::sentence;
@@ -81,7 +81,7 @@ pub(super) fn groups(analysis: &Analysis) -> Vec<Group> {
     }
     if let Some(attribution) = &analysis.attribution {
         groups.push(by_layer(analysis, attribution));
-        metrics.retain(|m| !is_time_per_io(*m));
+        metrics.retain(|metric| !metric.adds_up());
     }
     groups.extend(metrics.into_iter().map(|metric| by_metric(analysis, metric)));
     for group in &mut groups {
@@ -142,7 +142,7 @@ fn layer_row(
     let comparison = analysis
         .comparisons
         .iter()
-        .find(|c| c.layer.as_deref() == Some(name) && is_time_per_io(c.metric));
+        .find(|c| c.layer.as_deref() == Some(name) && c.metric.adds_up());
     let [tax, verdict, blocks, regime] =
         comparison.map_or_else(|| [ABSENT; 4].map(Cell::new), figures);
     let name = words::printable(name);
@@ -158,17 +158,12 @@ fn layer_row(
     }
 }
 
-/// Whether a tax in this metric says the same as the time per I/O, by Little's law.
-const fn is_time_per_io(metric: Metric) -> bool {
-    matches!(metric, Metric::Throughput | Metric::Latency)
-}
-
 /// All arms (or layers) in one metric, as a tax.
 fn by_metric(analysis: &Analysis, metric: Metric) -> Group {
-    let primary = metric == Metric::Throughput;
-    let difference = Head::figure(if primary { "Δ p99" } else { "difference" });
+    let is_rate = metric.unit() == Unit::IosPerSecond;
+    let difference = Head::figure(if is_rate { "Δ p99" } else { "difference" });
     let rows = analysis.comparisons.iter().filter(|c| c.metric == metric).map(|comparison| {
-        let shown = if primary { p99_of_same(analysis, comparison) } else { Some(comparison) };
+        let shown = if is_rate { p99_of_same(analysis, comparison) } else { Some(comparison) };
         let shown_difference = tables::estimate(shown.and_then(|c| c.difference_ns));
         let [tax, verdict, blocks, regime] = figures(comparison);
         let name = sentence::subject(comparison);

@@ -175,8 +175,8 @@ pub fn peel() -> Analysis {
     }
     let slower = Verdict::Slower;
     let rate =
-        |name, interval, verdict| of_layer(name, comparison(Metric::Throughput, interval, verdict));
-    let cpu = |name, interval| of_layer(name, comparison(Metric::CpuPerIo, interval, slower));
+        |name, interval, verdict| of_layer(name, comparison(Metric::THROUGHPUT, interval, verdict));
+    let cpu = |name, interval| of_layer(name, comparison(Metric::CPU_PER_IO, interval, slower));
     let comparisons = vec![
         rate("aes", [0.1284, 0.109, 0.147], slower),
         cpu("aes", [0.214, 0.190, 0.239]),
@@ -233,7 +233,7 @@ pub fn compare() -> Analysis {
         ..of_arm(name, comparison(Metric::P99, interval, verdict))
     };
     let rate =
-        |name, interval, verdict| of_arm(name, comparison(Metric::Throughput, interval, verdict));
+        |name, interval, verdict| of_arm(name, comparison(Metric::THROUGHPUT, interval, verdict));
     let comparisons = vec![
         rate("luks", [0.2301, 0.2109, 0.249], Verdict::Slower),
         p99("luks", [0.31, 0.22, 0.40], 41_000.0, Verdict::Slower),
@@ -277,7 +277,7 @@ pub fn stalled() -> Analysis {
         hi: None,
         stalls: Some(stalls),
         blocks,
-        ..of_arm(name, comparison(Metric::Throughput, [0.0; 3], verdict))
+        ..of_arm(name, comparison(Metric::THROUGHPUT, [0.0; 3], verdict))
     };
     let counts = |arm, base, blocks| Stalls {
         arm,
@@ -301,7 +301,7 @@ pub fn stalled() -> Analysis {
         lo: None,
         hi: None,
         change: Some(change),
-        ..of_arm("same", comparison(Metric::Throughput, [0.0; 3], Verdict::EffectChanged))
+        ..of_arm("same", comparison(Metric::THROUGHPUT, [0.0; 3], Verdict::EffectChanged))
     };
     analysis.comparisons = vec![
         none("luks", Verdict::Slower, 7, total),
@@ -326,14 +326,14 @@ pub fn masked() -> Analysis {
         arm: Some("luks".to_owned()),
         cap: Some(cap),
         regime: Some("sustained".to_owned()),
-        ..comparison(Metric::Throughput, [0.001, -0.002, 0.004], Verdict::Masked)
+        ..comparison(Metric::THROUGHPUT, [0.001, -0.002, 0.004], Verdict::Masked)
     };
     analysis.comparisons = vec![masked];
     let below = Analysis {
         workload: format!("{} below the cap", analysis.workload),
         comparisons: vec![of_arm(
             "luks",
-            comparison(Metric::Latency, [0.31, 0.28, 0.34], Verdict::Slower),
+            comparison(Metric::LATENCY, [0.31, 0.28, 0.34], Verdict::Slower),
         )],
         ..analysis.clone()
     };

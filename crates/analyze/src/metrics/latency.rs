@@ -1,0 +1,14 @@
+use iotax_spec::Workload;
+
+use super::row::{PLAIN, Role, Row, Trait};
+
+/// Mean response time: from the intended start of each I/O.
+pub(super) const LATENCY: Row = Row {
+    id: "latency",
+    name: "mean latency",
+    compares: Workload::is_open_loop,
+    of: |trial| trial.primary().map(|job| job.mean_latency_ns),
+    role: Role::Decides,
+    traits: &[Trait::MayChange, Trait::Stalls, Trait::AddsUp, Trait::NeedsRate],
+    ..PLAIN
+};

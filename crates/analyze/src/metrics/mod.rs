@@ -1,0 +1,178 @@
+//! What can be compared: a table with a row for each metric. Verdicts, figures, tables and JSON go
+//! through it.
+
+mod cpu_per_io;
+mod latency;
+mod load_time;
+mod p99;
+mod row;
+mod service_time;
+mod sync_latency;
+mod throughput;
+
+use std::fmt;
+
+use iotax_spec::Workload;
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+use self::row::Row;
+pub use self::row::{Better, Unit};
+pub(crate) use self::row::{Role, Trait};
+use crate::facts::{TrialFacts, positive};
+
+/// All of them. Of those that a workload is compared in, the first is its primary metric.
+const ALL: &[Metric] = &[
+    Metric::P99,
+    Metric::LATENCY,
+    Metric::THROUGHPUT,
+    Metric::LOAD_TIME,
+    Metric::SERVICE_TIME,
+    Metric::SYNC_LATENCY,
+    Metric::CPU_PER_IO,
+];
+
+/// What is compared: a row of the table.
+#[derive(Clone, Copy)]
+pub struct Metric(&'static Row);
+
+impl Metric {
+    /// 99th percentile of response time at the offered rate.
+    pub const P99: Self = Self(&p99::P99);
+    /// Mean response time at the offered rate.
+    pub const LATENCY: Self = Self(&latency::LATENCY);
+    /// I/Os per second of the primary job.
+    pub const THROUGHPUT: Self = Self(&throughput::THROUGHPUT);
+    /// Mean index load time.
+    pub const LOAD_TIME: Self = Self(&load_time::LOAD_TIME);
+    /// Mean time of an I/O from its submission.
+    pub const SERVICE_TIME: Self = Self(&service_time::SERVICE_TIME);
+    /// Mean time of a flush.
+    pub const SYNC_LATENCY: Self = Self(&sync_latency::SYNC_LATENCY);
+    /// CPU time per I/O.
+    pub const CPU_PER_IO: Self = Self(&cpu_per_io::CPU_PER_IO);
+
+    /// All of them.
+    pub const fn all() -> &'static [Self] {
+        ALL
+    }
+
+    /// What is compared under this workload, the primary metric first.
+    pub(crate) fn of_workload(workload: &Workload) -> Vec<Self> {
+        ALL.iter().copied().filter(|metric| (metric.0.compares)(workload)).collect()
+    }
+
+    /// The first under this workload in which the costs of layers add up.
+    pub(crate) fn additive(workload: &Workload) -> Self {
+        let mut metrics = Self::of_workload(workload).into_iter();
+        metrics.find(|metric| metric.adds_up()).unwrap_or(Self::THROUGHPUT)
+    }
+
+    /// In records and JSON.
+    pub const fn id(self) -> &'static str {
+        self.0.id
+    }
+
+    /// For people, as in "30 % more p99 latency".
+    pub const fn name(self) -> &'static str {
+        self.0.name
+    }
+
+    /// What its figures are in.
+    pub const fn unit(self) -> Unit {
+        self.0.unit
+    }
+
+    /// Which way it gets better. With less throughput the tax is 1 - with / without; with more
+    /// time, with / without - 1.
+    pub const fn better(self) -> Better {
+        self.0.better
+    }
+
+    /// Whether its figure is the speed of the storage, not what a host spends on it.
+    pub fn is_speed(self) -> bool {
+        !self.has(Trait::OfHost)
+    }
+
+    /// Whether a tax in it says the same as time per I/O, by Little's law: the costs of layers that
+    /// work one after the other add up.
+    pub fn adds_up(self) -> bool {
+        self.has(Trait::AddsUp)
+    }
+
+    /// A trial's figure in its unit: finite and above 0, or `None`.
+    pub(crate) fn of(self, trial: &TrialFacts) -> Option<f64> {
+        (self.0.of)(trial).and_then(positive)
+    }
+
+    pub(crate) fn has(self, wanted: Trait) -> bool {
+        self.0.traits.contains(&wanted)
+    }
+
+    pub(crate) const fn role(self) -> Role {
+        self.0.role
+    }
+
+    pub(crate) fn is_time(self) -> bool {
+        self.0.unit == Unit::Nanoseconds
+    }
+
+    pub(crate) const fn quantile(self) -> Option<f64> {
+        self.0.quantile
+    }
+}
+
+impl PartialEq for Metric {
+    fn eq(&self, other: &Self) -> bool {
+        self.id() == other.id()
+    }
+}
+
+impl Eq for Metric {}
+
+impl fmt::Debug for Metric {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.id())
+    }
+}
+
+impl Serialize for Metric {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.id())
+    }
+}
+
+impl<'de> Deserialize<'de> for Metric {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let id = String::deserialize(deserializer)?;
+        let known = ALL.iter().copied().find(|metric| metric.id() == id);
+        known.ok_or_else(|| de::Error::custom(format_args!("no metric is called {id:?}")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn each_is_found_again_by_its_id() {
+        let ids: BTreeSet<&str> = ALL.iter().map(|metric| metric.id()).collect();
+        assert_eq!(ids.len(), ALL.len());
+        for metric in ALL {
+            let text = serde_json::to_string(metric).unwrap();
+            assert_eq!(serde_json::from_str::<Metric>(&text).unwrap(), *metric);
+        }
+        let unknown = serde_json::from_str::<Metric>("\"speed\"").unwrap_err();
+        assert_eq!(unknown.to_string(), "no metric is called \"speed\"");
+    }
+
+    #[test]
+    fn each_workload_has_one_that_decides_first_and_one_that_adds_up() {
+        for workload in Workload::presets() {
+            let metrics = Metric::of_workload(&workload);
+            assert_eq!(metrics[0].role(), Role::Decides, "{}", workload.name);
+            assert!(metrics.contains(&Metric::additive(&workload)), "{}", workload.name);
+        }
+    }
+}
