@@ -11,7 +11,7 @@ use std::time::Instant;
 
 use iotax_analyze::Analyzer;
 use iotax_record::{
-    DirectionRecord, End, Environment, Experiment, FORMAT, IndexRecord, JobRecord,
+    DirectionRecord, End, Environment, Experiment, FORMAT, HostRecord, IndexRecord, JobRecord,
     LatencyHistogram, LoadRecord, Outcome, Reader, Site, SystemCounters, Trial, Writer,
 };
 use iotax_spec::{Arm, Design, IndexLoads, Layer, Spec, Stack, Stop, StopMode, Target, Workload};
@@ -34,8 +34,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     let started = Instant::now();
     let reader = Reader::open(&dir)?;
-    let mut analyzer = Analyzer::new(&reader.experiment);
-    for trial in reader.trials()? {
+    let mut analyzer = Analyzer::new(&reader.head);
+    for trial in reader.lines()? {
         analyzer.add(&trial?);
     }
     println!("read them in {:.2?}", started.elapsed());
@@ -98,6 +98,7 @@ fn experiment() -> Experiment {
     let arms = vec![arm("base"), arm("other")];
     Experiment {
         format: FORMAT,
+        id: None,
         iotax_version: env!("CARGO_PKG_VERSION").into(),
         started: "2026-01-01T00:00:00Z".into(),
         command: vec!["iotax".into(), "compare".into()],
@@ -112,11 +113,12 @@ fn experiment() -> Experiment {
             stop,
             seed: 1,
         },
-        environment: Environment { cpus: 2, ..Environment::default() },
-        machine: None,
+        hosts: vec![HostRecord {
+            environment: Environment { cpus: 2, ..Environment::default() },
+            generator_ns_per_io: Some(50.0),
+            ..HostRecord::default()
+        }],
         sites: vec![Site::default(); 2],
-        generator_ns_per_io: 50.0,
-        instance: None,
     }
 }
 

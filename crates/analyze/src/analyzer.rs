@@ -131,6 +131,7 @@ impl Analyzer {
             self.experiment.spec.workload.primary_job().map_or(1, iotax_spec::Job::in_flight);
         let of_arm = |arm: usize| {
             let usable = self.trials.iter().filter(|trial| trial.usable && trial.arm == Some(arm));
+            let environment = &self.experiment.host(arm).environment;
             let (mut trials, mut busy) = (Vec::new(), Vec::new());
             for trial in usable {
                 let (Some(job), Some(iops)) = (trial.primary(), Metric::THROUGHPUT.of(trial))
@@ -139,7 +140,7 @@ impl Analyzer {
                 };
                 let latency_ns = Metric::LATENCY.of(trial).unwrap_or(f64::NAN);
                 trials.push((trial.block, iops, job.bytes_per_s(), latency_ns));
-                busy.extend(checks::busiest(trial, &self.experiment.environment));
+                busy.extend(checks::busiest(trial, environment));
             }
             let busy = (!busy.is_empty()).then(|| mean(&busy));
             Level { in_flight, is_own, trials, busy }

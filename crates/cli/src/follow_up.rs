@@ -131,7 +131,7 @@ impl SideRunContext<'_> {
         make: impl Fn(&Experiment) -> Phases,
         run: impl FnOnce(
             Setup<'_>,
-            &mut Writer,
+            &mut Writer<Experiment>,
             &mut Phases,
             &mut dyn Observer,
         ) -> Result<End, iotax_run::Error>,

@@ -6,9 +6,10 @@ use std::sync::atomic::AtomicBool;
 
 use anyhow::Result;
 use iotax_load::Live;
+use iotax_record::{HostRecord, HostRole};
 use iotax_rig::{Options, Progress};
 use iotax_run::agent::{Remote, RemoteOptions};
-use iotax_run::{Facts, Host, Hosts, Local};
+use iotax_run::{Host, Hosts, Local, here};
 use iotax_spec::{Arm, Spec};
 
 use crate::args::LoadArgs;
@@ -18,13 +19,13 @@ use crate::exit::Usage;
 type Server = Option<Vec<String>>;
 
 /// Looks at the targets of all arms, and makes what they need. `flags`: one that ends it, and the
-/// counters of what is done. What is known is of the host of the first arm.
+/// counters of what is done. What is known of each host comes with them, in their order.
 pub fn open(
     spec: &Spec,
     load: &LoadArgs,
     flags: (&Arc<AtomicBool>, &Arc<Live>),
     progress: &mut dyn FnMut(&Progress<'_>),
-) -> Result<(Hosts, Facts)> {
+) -> Result<(Hosts, Vec<HostRecord>)> {
     let servers = servers(&spec.arms, &load.agent)?;
     let mut distinct: Vec<&Server> = Vec::new();
     for server in &servers {
@@ -33,22 +34,23 @@ pub fn open(
         }
     }
     let mut hosts = Vec::new();
-    let mut first = None;
+    let mut known = Vec::new();
     for server in distinct {
         let arms: Vec<usize> = (0..servers.len()).filter(|arm| servers[*arm] == *server).collect();
         let theirs = arms.iter().map(|arm| spec.arms[*arm].clone()).collect();
         let theirs = Spec { arms: theirs, ..spec.clone() };
-        let (host, facts): (Box<dyn Host>, _) = match server {
+        let (host, record): (Box<dyn Host>, _) = match server {
             None => {
                 let given = (load.dir.as_path(), load.destroy.as_slice());
-                (Box::new(local(&theirs, given, flags, progress)?), Facts::here())
+                let host = local(&theirs, given, flags, progress)?;
+                (Box::new(host), here(&theirs.arms, HostRole::Local))
             }
             Some(command) => remote(theirs, load, flags, command)?,
         };
-        first.get_or_insert(facts);
+        known.push(record);
         hosts.push((host, arms));
     }
-    Ok((Hosts::new(hosts), first.unwrap_or_default()))
+    Ok((Hosts::new(hosts), known))
 }
 
 /// This process; `work_dir` and `destroy` as in [`Options`].
@@ -69,7 +71,7 @@ fn remote(
     load: &LoadArgs,
     (stop, live): (&Arc<AtomicBool>, &Arc<Live>),
     command: &[String],
-) -> Result<(Box<dyn Host>, Facts)> {
+) -> Result<(Box<dyn Host>, HostRecord)> {
     let remote = Remote::open(RemoteOptions {
         command: command.to_vec(),
         spec,
@@ -78,8 +80,8 @@ fn remote(
         stop: Arc::clone(stop),
         live: Arc::clone(live),
     })?;
-    let facts = remote.facts().clone();
-    Ok((Box::new(remote), facts))
+    let host = remote.host().clone();
+    Ok((Box::new(remote), host))
 }
 
 /// What serves each arm: later options win over earlier ones.

@@ -6,7 +6,7 @@ use iotax_catalog::{Caching, azure_disk_of};
 use iotax_documented::named;
 use iotax_inspect::{DISK_LINKS, cloud_disk};
 use iotax_record::machine::UsedAs;
-use iotax_record::{CloudDisk, CloudInstance};
+use iotax_record::{CloudDisk, CloudInstance, HostRecord};
 use iotax_spec::{CloudChoice, DiskRole, Layer, Stack, Target};
 
 use crate::args::DocumentedArgs;
@@ -38,6 +38,14 @@ pub fn complete<'a>(
         cloud.roles = roles(&used_as, instance.as_ref());
     }
     instance
+}
+
+/// Adds what the cloud told to what is known of the host.
+pub fn note(host: &mut HostRecord, told: Option<CloudInstance>) {
+    if let Some(machine) = &mut host.machine {
+        machine.cloud.clone_from(&told);
+    }
+    host.instance = told;
 }
 
 /// The VM as the cloud tells; unless it was named or nobody is to be asked, or some target is not on

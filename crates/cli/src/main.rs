@@ -20,7 +20,6 @@ mod recorded;
 mod resolve;
 mod results;
 mod same_storage;
-mod seen;
 mod signals;
 mod workload;
 

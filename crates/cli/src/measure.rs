@@ -8,9 +8,9 @@ use anyhow::{Context as _, Result};
 use iotax_analyze::Phases;
 use iotax_load::Live;
 use iotax_plan::Plan;
-use iotax_record::{Experiment, FORMAT, Writer};
+use iotax_record::{Experiment, FORMAT, HostRecord, HostRole, Site, Writer, record_id};
 use iotax_rig::Progress as Preparing;
-use iotax_run::{Arms as _, Facts, Hosts, Monotonic, Runner as _, Setup};
+use iotax_run::{Arms as _, Hosts, Monotonic, Runner as _, Setup};
 use iotax_spec::{Spec, Workload};
 use jiff::Timestamp;
 
@@ -21,7 +21,7 @@ use crate::follow_up::SideRunContext;
 use crate::hosts;
 use crate::iostat::{self, Shown};
 use crate::progress::ProgressLine;
-use crate::{hung, instance, output, same_storage, seen, signals};
+use crate::{hung, instance, output, same_storage, signals};
 
 /// Runs `spec` and shows what came of it. `name` is the command, for the default directory.
 /// `documented`: how the cloud may be asked which VM this is.
@@ -37,8 +37,7 @@ pub fn measure(
     let destination = Destination::new(name, args.out.as_deref());
     // Before the files of the arms are laid out, which may take minutes.
     destination.refuse_unusable()?;
-    let is_here = load.agent.is_empty();
-    if is_here {
+    if load.agent.is_empty() {
         same_storage::warn_in_comparison(&spec.arms);
     }
     say_unheeded(&spec);
@@ -47,23 +46,17 @@ pub fn measure(
     let progress = ProgressLine::new(&plan, &live, args.quiet);
     let watch = hung::Watch::over(&stop, spec.arms.iter().map(|arm| &arm.target));
     let mut preparing = |what: &Preparing<'_>| progress.preparing(what);
-    let (mut host, facts) = hosts::open(&spec, load, (&stop, &live), &mut preparing)?;
+    let (mut host, known) = hosts::open(&spec, load, (&stop, &live), &mut preparing)?;
     refuse_to_precondition_in_vain(&spec, &host)?;
     if !prepare(&spec, &mut host, &progress, &stop)? {
         return Ok(Exit::Interrupted);
     }
 
-    let experiment = head(spec, &host, facts, load, documented);
+    let experiment = head(spec, (&host, known), load, documented);
     let dir = destination.claim()?;
     let mut writer = Writer::create(&dir, &experiment)?;
     let mut phases = Phases::new(&experiment);
     progress.clear();
-    if !is_here && !args.quiet {
-        eprintln!(
-            "note: what lies under targets that an agent measures is not looked at; run \
-             `iotax doctor` on its host"
-        );
-    }
     let begun = Instant::now();
     let beside = SideRunContext {
         dir: &dir,
@@ -158,29 +151,28 @@ fn prepare(
 
 fn head(
     mut spec: Spec,
-    host: &Hosts,
-    Facts { environment, generator_ns_per_io }: Facts,
+    (host, mut hosts): (&Hosts, Vec<HostRecord>),
     load: &LoadArgs,
     documented: Option<&DocumentedArgs>,
 ) -> Experiment {
-    // What this process can look at is not what agents measure.
-    let is_here = load.agent.is_empty();
-    let targets = spec.arms.iter().map(|arm| &arm.target);
-    let instance = documented
-        .filter(|_| is_here)
-        .and_then(|args| instance::complete(&mut spec.cloud, args, targets, &load.dir));
-    let targets = spec.arms.iter().map(|arm| &arm.target).filter(|_| is_here);
-    let machine = seen::under(targets, instance.as_ref(), &environment).map(Box::new);
+    // The metadata service that this process can ask knows nothing of where agents are.
+    if let (Some(args), [here]) = (documented, hosts.as_mut_slice())
+        && here.role == HostRole::Local
+    {
+        let targets = spec.arms.iter().map(|arm| &arm.target);
+        let told = instance::complete(&mut spec.cloud, args, targets, &load.dir);
+        instance::note(here, told);
+    }
+    let started = Timestamp::now().to_string();
+    let site = |arm| Site { host: host.place(arm), ..host.site(arm).clone() };
     Experiment {
         format: FORMAT,
+        id: Some(record_id(&hosts, &started)),
         iotax_version: env!("CARGO_PKG_VERSION").to_owned(),
-        started: Timestamp::now().to_string(),
+        started,
         command: std::env::args().collect(),
-        environment,
-        machine,
-        sites: (0..spec.arms.len()).map(|arm| host.site(arm).clone()).collect(),
-        generator_ns_per_io,
-        instance,
+        sites: (0..spec.arms.len()).map(site).collect(),
+        hosts,
         spec,
     }
 }

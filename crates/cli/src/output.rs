@@ -6,7 +6,7 @@ use std::io::{self, IsTerminal as _, Write as _};
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
-use iotax_record::{Location, Reader, SideRecord, Trial, Writer};
+use iotax_record::{Experiment, LimitsHead, Location, Reader, SideRecord, Trial, Writer};
 use iotax_report::{self as report, Part};
 use iotax_rig::Held;
 use iotax_spec::{Design, Spec};
@@ -91,9 +91,10 @@ pub fn print(spec: &Spec, parts: &[Part], format: Format, color: Color) -> Resul
 /// # Errors
 /// If `dir` holds a record, or a file in a report's place.
 pub fn refuse_occupied(dir: &Path) -> Result<()> {
-    Writer::refuse_occupied(dir)?;
+    Writer::<Experiment>::refuse_occupied(dir)?;
+    Writer::<LimitsHead>::refuse_occupied(dir)?;
     for side in SideRecord::ALL {
-        Writer::refuse_occupied(side.directory(dir))?;
+        Writer::<Experiment>::refuse_occupied(side.directory(dir))?;
     }
     let report = dir.join(REPORT);
     anyhow::ensure!(
@@ -192,7 +193,7 @@ fn json(dir: &Location, name: &str, parts: &[Part]) -> Result<String> {
         experiment.spec.design == Design::Single && !experiment.spec.is_of_results()
     });
     let trials = || -> Result<Vec<Trial>> {
-        Ok(Reader::open(dir)?.trials()?.collect::<Result<Vec<_>, _>>()?)
+        Ok(Reader::<Experiment>::open(dir)?.lines()?.collect::<Result<Vec<_>, _>>()?)
     };
     Ok(match parts {
         [(experiment, analysis)] if is_run => report::json_run(experiment, analysis, &trials()?),

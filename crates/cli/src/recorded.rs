@@ -2,16 +2,16 @@
 
 use anyhow::{Context as _, Result};
 use iotax_analyze::Phases;
-use iotax_record::{Gap, Location, Reader, SideRecord};
+use iotax_record::{Experiment, Gap, Location, Reader, SideRecord};
 use iotax_report::{Part, Redactor};
 
 /// Opens the record in `dir`.
 ///
 /// # Errors
 /// As [`Reader::open`]; a record that nothing can be concluded from.
-pub fn open(dir: &Location) -> Result<Reader> {
-    let reader = Reader::open(dir)?;
-    let stop = &reader.experiment.spec.stop;
+pub fn open(dir: &Location) -> Result<Reader<Experiment>> {
+    let reader = Reader::<Experiment>::open(dir)?;
+    let stop = &reader.head.spec.stop;
     stop.validate().with_context(|| format!("the record in {}", dir.shown().display()))?;
     Ok(reader)
 }
@@ -20,10 +20,10 @@ pub fn open(dir: &Location) -> Result<Reader> {
 ///
 /// # Errors
 /// As [`open`]; a trial that cannot be read.
-pub fn read(dir: &Location) -> Result<(Reader, Vec<Part>)> {
+pub fn read(dir: &Location) -> Result<(Reader<Experiment>, Vec<Part>)> {
     let reader = open(dir)?;
-    let mut phases = Phases::new(&reader.experiment);
-    for trial in reader.trials()? {
+    let mut phases = Phases::new(&reader.head);
+    for trial in reader.lines()? {
         phases.add(&trial?);
     }
     add_side_records(dir, &mut phases, None)?;
@@ -40,7 +40,7 @@ pub fn read(dir: &Location) -> Result<(Reader, Vec<Part>)> {
 ///
 /// # Errors
 /// If one of them cannot be read.
-pub fn gaps(dir: &Location, reader: &Reader) -> Result<Vec<String>> {
+pub fn gaps(dir: &Location, reader: &Reader<Experiment>) -> Result<Vec<String>> {
     let mut gaps = Vec::new();
     gaps.extend(reader.gap()?.map(|gap| tell(dir, &gap)));
     for side in SideRecord::ALL {
@@ -71,11 +71,11 @@ pub fn add_side_records(
     for side in SideRecord::ALL {
         let Some(reader) = side.open(dir)? else { continue };
         let experiment = match &mut redactor {
-            Some(redactor) => redactor.experiment(&reader.experiment),
-            None => reader.experiment.clone(),
+            Some(redactor) => redactor.experiment(&reader.head),
+            None => reader.head.clone(),
         };
         let mut own = Phases::new(&experiment);
-        for trial in reader.trials()? {
+        for trial in reader.lines()? {
             let trial = trial?;
             match &mut redactor {
                 Some(redactor) => own.add(&redactor.trial(trial)),

@@ -42,6 +42,14 @@ fn an_arm_behind_an_agent_is_measured_like_one_in_this_process() {
         assert!(trial["load"]["jobs"][0]["read"]["ios"].as_u64().unwrap() > 0, "{trial}");
         assert!(!trial["statistics"]["at_ns"].as_array().unwrap().is_empty(), "{trial}");
     }
+    let head = std::fs::read(desk.path().join("out/experiment.json")).unwrap();
+    let head: Value = serde_json::from_slice(&head).unwrap();
+    let role = |place: usize| head["hosts"][place]["role"].as_str().unwrap();
+    let host_of = |site: usize| head["sites"][site]["host"].as_u64().unwrap();
+    assert_eq!([(host_of(0), role(0)), (host_of(1), role(1))], [(0, "local"), (1, "agent")]);
+    let under = |place: usize| &head["hosts"][place]["machine"]["paths"][0]["path"];
+    assert_eq!(under(0), under(1), "both looked at what lies under their target");
+    assert_eq!(head["hosts"][0]["id"], head["hosts"][1]["id"]);
     assert_eq!(desk.names(), ["out"]);
     assert!(desk.journals().is_empty());
 }

@@ -36,9 +36,9 @@ fn without_being_asked_for_tables_are_kept_in_the_record_only() {
     let said = desk.run(&RUN);
     assert_eq!(said.code, 0, "{said}");
     assert!(!said.out.contains("avg-cpu"), "{said}");
-    let trials: Vec<Trial> = Reader::open(&desk.path().join("r"))
+    let trials: Vec<Trial> = Reader::<Experiment>::open(&desk.path().join("r"))
         .unwrap()
-        .trials()
+        .lines()
         .unwrap()
         .map(Result::unwrap)
         .collect();
@@ -261,7 +261,7 @@ fn one_trial(statistics: Statistics) -> (Experiment, Trial) {
         "r",
     ]);
     assert_eq!(said.code, 0, "{said}");
-    let reader = Reader::open(&desk.path().join("r")).unwrap();
-    let trial = reader.trials().unwrap().next().unwrap().unwrap();
-    (reader.experiment.clone(), Trial { statistics: Some(statistics), ..trial })
+    let reader = Reader::<Experiment>::open(&desk.path().join("r")).unwrap();
+    let trial = reader.lines().unwrap().next().unwrap().unwrap();
+    (reader.head.clone(), Trial { statistics: Some(statistics), ..trial })
 }

@@ -201,8 +201,8 @@ fn who_and_where_is_redacted_everywhere_unless_it_is_to_be_kept() {
     let desk = Desk::new();
     record(&desk);
     edit(&desk, |head| {
-        head["environment"]["host"] = "topsecret7".into();
-        head["environment"]["kernel"] = "6.1 (builder@topsecret8)".into();
+        head["hosts"][0]["environment"]["host"] = "topsecret7".into();
+        head["hosts"][0]["environment"]["kernel"] = "6.1 (builder@topsecret8)".into();
         head["command"] = json!(["iotax", "compare", "base=/home/jdoe/a", "other=b"]);
         head["sites"][0]["target"] = "/home/jdoe/a".into();
         head["sites"][0]["notes"] = json!(["filer9:/export from 10.9.8.7, fd00:9::1", "of jdoe"]);

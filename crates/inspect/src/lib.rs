@@ -12,6 +12,7 @@
 //! | `cgroup` | the control groups of this process, and how many CPUs it may use |
 //! | `cgroup_io` | the I/O limits that they set |
 //! | `cloud` | which VM of which cloud this is |
+//! | `identity` | what tells a machine and a disk from others, hashed |
 //! | `memory` | how fast one CPU copies memory |
 //! | `mounts` | which file system covers a path |
 //! | `block` | a block device: model, size, users |
@@ -29,6 +30,7 @@ mod cloud;
 mod counters;
 mod deadline;
 mod error;
+mod identity;
 mod look;
 mod machine;
 mod memory;
@@ -46,6 +48,7 @@ pub use counters::{
     Memory, Meters, NfsMount, Reading, Stall, cpu_ticks, disk_counters, memory, nfs_mounts, stall,
 };
 pub use error::Error;
+pub use identity::{disk_id, host_id};
 pub use look::{Look, machine};
 pub use machine::{MachineSize, available_memory_bytes, environment, machine_size};
 pub use memory::memory_copy_bytes_per_s;

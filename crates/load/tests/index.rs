@@ -7,7 +7,7 @@ mod support;
 use std::sync::atomic::AtomicBool;
 
 use iotax_load::{LoadDriver as _, Native, Target};
-use iotax_record::IndexRecord;
+use iotax_record::{IndexRecord, LoadRecord};
 use iotax_spec::{Engine, IndexLoads, Workload};
 use support::{MIB, MS, disk, job, mem, prepare_and_run, request, workload};
 
@@ -29,19 +29,27 @@ fn check(index: &IndexRecord) {
     // At most 40 per second; the machine may be busy with something else.
     assert!(index.published <= 21, "{}", index.published);
     assert_eq!(index.publish.count(), index.published);
-    assert!(index.load.count() >= 1 && index.load.count() <= index.published + 1);
+    // One was published before the window, and one so late in it that its load alone was counted.
+    let (loads, published) = (index.load.count(), index.published);
+    assert!(loads <= published + 2, "{loads} loads of {published}");
     assert_eq!((index.slow_load_ns, index.slow_loads), (1, index.load.count()));
     assert_eq!(index.query.count(), index.queries);
     assert!(index.queries < 1000, "{}", index.queries);
     assert!(index.queries_waited <= index.queries);
 }
 
+/// A run in which an index was loaded: on a busy machine a window of 500 ms may pass without.
+fn loaded(target: Target<'_>) -> LoadRecord {
+    let mut runs = (0..20).map(|_| prepare_and_run(&index_workload(), target).unwrap());
+    let has_loads = |run: &LoadRecord| run.index.as_ref().unwrap().load.count() > 0;
+    runs.find(has_loads).expect("an index is loaded in one of 20 windows")
+}
+
 #[test]
 fn versions_are_published_and_searched_in_a_directory() {
     let directory = tempfile::tempdir().unwrap();
-    let workload = index_workload();
     for _ in 0..2 {
-        let record = prepare_and_run(&workload, Target::Path(directory.path())).unwrap();
+        let record = loaded(Target::Path(directory.path()));
         check(&record.index.unwrap());
         assert!(record.jobs[0].read.ios > 0);
         let mut names: Vec<_> = std::fs::read_dir(directory.path())
@@ -58,7 +66,7 @@ fn versions_are_published_and_searched_in_a_directory() {
 #[test]
 fn versions_are_published_and_searched_on_a_disk() {
     let disk = disk(&[mem(16 * MIB)]);
-    let record = prepare_and_run(&index_workload(), Target::Disk(&disk)).unwrap();
+    let record = loaded(Target::Disk(&disk));
     check(&record.index.unwrap());
     assert_eq!(record.jobs[0].engine, "vdisk");
 }

@@ -135,6 +135,10 @@ impl Error {
         Self::Read { path: path.to_owned(), source }
     }
 
+    pub(crate) fn broken(path: &Path, source: serde_json::Error) -> Self {
+        Self::Broken { path: path.to_owned(), line: source.line(), source }
+    }
+
     pub(crate) fn write(path: &Path, source: io::Error) -> Self {
         Self::Write { path: path.to_owned(), source }
     }

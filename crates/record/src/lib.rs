@@ -5,32 +5,40 @@
 #![forbid(unsafe_code)]
 
 mod cloud;
+mod earlier;
+mod end;
 mod error;
 mod experiment;
 mod gap;
 mod histogram;
+mod host;
+mod json_file;
 mod limits;
 mod location;
 pub mod machine;
 mod side_record;
+mod stable_id;
 mod statistics;
 mod store;
 mod trial;
 
 pub use cloud::{CloudDisk, CloudInstance};
+pub use end::End;
 pub use error::Error;
-pub use experiment::{Environment, Experiment, FORMAT, Site};
+pub use experiment::{Experiment, FORMAT, Site};
 pub use gap::Gap;
 pub use histogram::LatencyHistogram;
-pub use limits::{LIMITS_FORMAT, LimitsHead, LimitsReader, LimitsWriter, ProbeLoad, ProbeRecord};
+pub use host::{Environment, HostRecord, HostRole, record_id};
+pub use limits::{LIMITS_FORMAT, LimitsHead, ProbeLoad, ProbeRecord};
 pub use location::Location;
 pub use machine::Machine;
 pub use side_record::SideRecord;
+pub use stable_id::stable_id;
 pub use statistics::{
     CPU_MODES, DISK_COUNTERS, DeviceStatistics, MemoryStatistics, NFS_COUNTERS, NfsOperation,
     NfsStatistics, Pressure, Series, Stalls, Statistics,
 };
-pub use store::{End, Reader, Writer};
+pub use store::{Reader, Record, Writer};
 pub use trial::{
     DirectionRecord, IndexRecord, JobRecord, LatencySummary, LoadRecord, OperationRecord, Outcome,
     SystemCounters, Trial,

@@ -1,6 +1,7 @@
 //! Experiments that belong to another one, on the same arms: records inside its directory.
 
 use crate::error::Error;
+use crate::experiment::Experiment;
 use crate::location::Location;
 use crate::store::Reader;
 
@@ -40,7 +41,7 @@ impl SideRecord {
     ///
     /// # Errors
     /// As [`Reader::open`], but for a record that is not there.
-    pub fn open(self, dir: impl Into<Location>) -> Result<Option<Reader>, Error> {
+    pub fn open(self, dir: impl Into<Location>) -> Result<Option<Reader<Experiment>>, Error> {
         match Reader::open(self.directory(dir)) {
             Ok(reader) => Ok(Some(reader)),
             Err(Error::NotARecord { .. }) => Ok(None),

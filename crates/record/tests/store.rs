@@ -5,13 +5,15 @@ use std::io::Write;
 use std::path::Path;
 
 use iotax_record::{
-    End, Environment, Experiment, FORMAT, LoadRecord, Outcome, Reader, Trial, Writer,
+    End, Experiment, FORMAT, HostRecord, HostRole, LimitsHead, LoadRecord, Outcome, Reader, Trial,
+    Writer,
 };
 use iotax_spec::{Arm, Design, Spec, Stop, StopMode, Target, Workload};
 
 fn experiment() -> Experiment {
     Experiment {
         format: FORMAT,
+        id: None,
         iotax_version: "0.0.0".into(),
         started: "2026-01-01T00:00:00Z".into(),
         command: vec!["iotax".into(), "run".into()],
@@ -44,11 +46,8 @@ fn experiment() -> Experiment {
             },
             seed: 1,
         },
-        environment: Environment::default(),
-        machine: None,
+        hosts: Vec::new(),
         sites: vec![],
-        generator_ns_per_io: 50.0,
-        instance: None,
     }
 }
 
@@ -82,10 +81,10 @@ fn what_is_written_is_read_back_in_order() {
     };
     writer.finish(&end).unwrap();
 
-    let reader = Reader::open(dir.path()).unwrap();
-    assert_eq!(reader.experiment, experiment());
+    let reader = Reader::<Experiment>::open(dir.path()).unwrap();
+    assert_eq!(reader.head, experiment());
     assert_eq!(reader.end, Some(end));
-    let back: Vec<Trial> = reader.trials().unwrap().map(Result::unwrap).collect();
+    let back: Vec<Trial> = reader.lines().unwrap().map(Result::unwrap).collect();
     assert_eq!(back, (0..5).map(trial).collect::<Vec<_>>());
 }
 
@@ -97,9 +96,9 @@ fn a_record_cut_off_in_the_middle_of_a_trial_keeps_the_trials_before() {
     let path = dir.path().join("trials.jsonl");
     fs::File::options().append(true).open(path).unwrap().write_all(b"{\"block\":0,\"sl").unwrap();
 
-    let reader = Reader::open(dir.path()).unwrap();
+    let reader = Reader::<Experiment>::open(dir.path()).unwrap();
     assert_eq!(reader.end, None);
-    assert_eq!(reader.trials().unwrap().count(), 1);
+    assert_eq!(reader.lines().unwrap().count(), 1);
 }
 
 #[test]
@@ -107,7 +106,7 @@ fn errors_name_the_file_and_what_to_do() {
     let dir = tempfile::tempdir().unwrap();
     let shown = |text: String| text.replace(&dir.path().display().to_string(), "DIR");
 
-    let error = Reader::open(dir.path()).unwrap_err();
+    let error = Reader::<Experiment>::open(dir.path()).unwrap_err();
     insta::assert_snapshot!(shown(error.to_string()), @"DIR is not an iotax record: it has no experiment.json; give the directory that a run printed as its results");
 
     Writer::create(dir.path(), &experiment()).unwrap();
@@ -115,12 +114,18 @@ fn errors_name_the_file_and_what_to_do() {
     insta::assert_snapshot!(shown(error.to_string()), @"DIR holds a record already (experiment.json); results are never overwritten: name another directory with --out");
 
     fs::write(dir.path().join("trials.jsonl"), "{}\n").unwrap();
-    let error = Reader::open(dir.path()).unwrap().trials().unwrap().next().unwrap().unwrap_err();
+    let error = Reader::<Experiment>::open(dir.path())
+        .unwrap()
+        .lines()
+        .unwrap()
+        .next()
+        .unwrap()
+        .unwrap_err();
     insta::assert_snapshot!(shown(error.to_string()), @"DIR/trials.jsonl, line 1: not a valid record: missing field `block` at line 1 column 2");
 
     fs::write(dir.path().join("experiment.json"), "{\"format\": 99}").unwrap();
-    let error = Reader::open(dir.path()).unwrap_err();
-    insta::assert_snapshot!(shown(error.to_string()), @"DIR/experiment.json is of record format 99, this iotax reads up to 1: use a newer iotax");
+    let error = Reader::<Experiment>::open(dir.path()).unwrap_err();
+    insta::assert_snapshot!(shown(error.to_string()), @"DIR/experiment.json is of record format 99, this iotax reads up to 2: use a newer iotax");
 }
 
 #[test]
@@ -140,10 +145,13 @@ fn no_file_of_someone_else_is_overwritten_not_even_through_a_link() {
 #[test]
 fn a_record_of_version_1_is_still_readable() {
     let dir = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/v1");
-    let reader = Reader::open(Path::new(dir)).unwrap();
-    assert_eq!(reader.experiment.spec.workload.name, "driver-searcher");
+    let reader = Reader::<Experiment>::open(Path::new(dir)).unwrap();
+    assert_eq!(reader.head.spec.workload.name, "driver-searcher");
+    let [host] = reader.head.hosts.as_slice() else { panic!("{:?}", reader.head.hosts) };
+    assert_eq!((host.role, host.environment.cpus), (HostRole::Local, 2));
+    assert!(host.generator_ns_per_io.unwrap() > 0.0);
     assert!(!reader.end.as_ref().unwrap().interrupted);
-    let trials: Vec<Trial> = reader.trials().unwrap().map(Result::unwrap).collect();
+    let trials: Vec<Trial> = reader.lines().unwrap().map(Result::unwrap).collect();
     assert_eq!(trials.len(), 2);
     for trial in &trials {
         let load = trial.load.as_ref().unwrap();
@@ -153,12 +161,28 @@ fn a_record_of_version_1_is_still_readable() {
 }
 
 #[test]
+fn a_search_of_version_1_is_still_readable() {
+    let dir = tempfile::tempdir().unwrap();
+    let head = r#"{
+        "format": 1, "iotax_version": "0.1.0", "started": "", "command": [], "sites": [],
+        "environment": { "cpus": 4 },
+        "instance": { "cloud": "Azure", "vm": "Standard_DS1_v2", "region": null, "disks": [] },
+        "limits": { "targets": [], "writes": false, "quick": true, "burst": null, "seed": 1 }
+    }"#;
+    fs::write(dir.path().join("limits.json"), head).unwrap();
+    let head = Reader::<LimitsHead>::open(dir.path()).unwrap().head;
+    let HostRecord { environment, instance, .. } = head.host();
+    assert_eq!(environment.cpus, 4);
+    assert_eq!(instance.as_ref().unwrap().vm, "Standard_DS1_v2");
+}
+
+#[test]
 fn a_pipe_in_place_of_a_file_is_not_waited_for() {
     let dir = tempfile::tempdir().unwrap();
     Writer::create(dir.path(), &experiment()).unwrap();
     let trials = dir.path().join("trials.jsonl");
     fs::remove_file(&trials).unwrap();
     assert!(std::process::Command::new("mkfifo").arg(&trials).status().unwrap().success());
-    let error = Reader::open(dir.path()).unwrap().trials().map(|_| ()).unwrap_err();
+    let error = Reader::<Experiment>::open(dir.path()).unwrap().lines().map(|_| ()).unwrap_err();
     assert!(error.to_string().ends_with("it is not a regular file"), "{error}");
 }

@@ -17,7 +17,7 @@ pub(crate) fn counts(experiment: &Experiment, analysis: &Analysis) -> String {
             format::counted(ending.blocks, "block"),
             format::counted(ending.trials, "trial"),
             format::span(ending.wall_ns),
-            vm(experiment.instance.as_ref(), &experiment.spec.cloud),
+            vm(experiment.host(0).instance.as_ref(), &experiment.spec.cloud),
         );
     }
     let workload = &experiment.spec.workload;

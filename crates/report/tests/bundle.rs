@@ -89,7 +89,7 @@ fn what_cannot_be_repeated_says_why() {
 fn names_of_a_vm_s_disks_stay_in_the_house() {
     let experiment = common::on_a_vm();
     let clean = Redactor::default().experiment(&experiment);
-    let instance = clean.instance.unwrap();
+    let instance = clean.hosts[0].instance.clone().unwrap();
     assert_eq!(instance.vm, "Standard_DS1_v2");
     assert_eq!(instance.disks[0].name.as_deref(), Some("device-1"));
     assert_eq!(instance.disks[0].kind.as_deref(), Some("Premium_LRS"));

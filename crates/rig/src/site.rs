@@ -50,12 +50,13 @@ pub(crate) fn describe(
         file_system: facts.file_system.clone(),
         device: facts.block.as_ref().map(|device| device.name.clone()),
         device_model: facts.block.as_ref().and_then(|device| device.model.clone()),
+        device_id: facts.block.as_ref().and_then(|device| iotax_inspect::disk_id(&device.name)),
         direct,
         // Most of a thin file is on no device.
         has_device: facts.reads_counted && !matches!(ground, Ground::Thin(_)),
         storage_id: storage_id(ground, facts),
         notes,
-        caches: Vec::new(),
+        ..Site::default()
     }
 }
 
@@ -85,11 +86,13 @@ pub(crate) fn of_assembly(arm: &Arm, ground: &Ground, assembly: &Assembly) -> Si
         file_system: base.and_then(|facts| facts.file_system.clone()),
         device: device.map(|device| device.name.clone()),
         device_model: device.and_then(|device| device.model.clone()),
+        device_id: device.and_then(|device| iotax_inspect::disk_id(&device.name)),
         direct,
         has_device: top.as_ref().is_some_and(|facts| facts.reads_counted),
         storage_id: storage_of_stack(arm, ground),
         notes: all,
         caches: assembly.caches().to_vec(),
+        ..Site::default()
     }
 }
 

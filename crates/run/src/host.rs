@@ -3,9 +3,13 @@
 //! What goes over it is owned and serialisable, so that the other side may be this process
 //! ([`crate::Local`]), an agent on another host ([`crate::agent::Remote`]), or a script in virtual time.
 
+use std::path::Path;
+use std::time::Duration;
+
+use iotax_inspect::Look;
 use iotax_load::Progress;
-use iotax_record::{Environment, LoadRecord, Site, Statistics};
-use iotax_spec::{Driver, Workload};
+use iotax_record::{HostRecord, HostRole, LoadRecord, Site, Statistics};
+use iotax_spec::{Arm, Driver, Target, Workload};
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
@@ -58,22 +62,30 @@ pub trait Host: Arms + Runner {}
 
 impl<T: Arms + Runner> Host for T {}
 
-/// What is known of a host.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub struct Facts {
-    /// The machine.
-    pub environment: Environment,
-    /// CPU time the load generator itself needs per I/O there, in nanoseconds.
-    pub generator_ns_per_io: f64,
-}
-
-impl Facts {
-    /// Looks at this machine, and measures the load generator on it.
-    pub fn here() -> Self {
-        Self {
-            environment: iotax_inspect::environment(),
-            generator_ns_per_io: iotax_load::calibrate(),
-        }
+/// Looks at this machine: what lies under the targets of `arms` that are paths, and what the load
+/// generator itself costs.
+pub fn here(arms: &[Arm], role: HostRole) -> HostRecord {
+    let environment = iotax_inspect::environment();
+    let paths: Vec<&Path> = arms
+        .iter()
+        .filter_map(|arm| match &arm.target {
+            Target::Path(path) => Some(path.as_path()),
+            _ => None,
+        })
+        .collect();
+    let machine = (!paths.is_empty()).then(|| {
+        let environment = Some(environment.clone());
+        // A measurement has counters of its own, and should not wait for these.
+        let look = Look { metadata: None, watch: Duration::ZERO, environment, ..Look::default() };
+        Box::new(iotax_inspect::machine(&paths, &look))
+    });
+    HostRecord {
+        id: iotax_inspect::host_id(),
+        role,
+        environment,
+        generator_ns_per_io: Some(iotax_load::calibrate()),
+        machine,
+        instance: None,
     }
 }
 

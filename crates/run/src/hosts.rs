@@ -28,6 +28,11 @@ impl Hosts {
         Self { hosts, arms }
     }
 
+    /// The place of the host that has an arm.
+    pub fn place(&self, arm: usize) -> usize {
+        self.arms[arm].0
+    }
+
     fn of(&mut self, arm: usize) -> (&mut dyn Host, usize) {
         let (host, there) = self.arms[arm];
         (&mut *self.hosts[host], there)

@@ -25,7 +25,7 @@ pub use clock::{Clock, Monotonic};
 pub use drain::drain;
 pub use drivers::Drivers;
 pub use error::Error;
-pub use host::{Arms, Facts, Files, Host, Load, Measured, Runner, Task, TrialRequest};
+pub use host::{Arms, Files, Host, Load, Measured, Runner, Task, TrialRequest, here};
 pub use hosts::Hosts;
 pub use limits::{Search, limits, replay};
 pub use local::{LONGEST_LOOKS_NS, Local};

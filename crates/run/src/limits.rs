@@ -7,7 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use iotax_caps::{Caps, Ended, Observation, Prober, find};
-use iotax_record::{End, Environment, LimitsHead, LimitsWriter, ProbeLoad, ProbeRecord};
+use iotax_record::{End, Environment, LimitsHead, ProbeLoad, ProbeRecord, Writer};
 use iotax_spec::{Driver, Limits, Probe};
 
 use crate::error::Error;
@@ -36,7 +36,7 @@ pub struct Search<'a> {
 ///
 /// # Errors
 /// If results could not be written.
-pub fn limits(search: Search<'_>, writer: &mut LimitsWriter) -> Result<(Caps, End), Error> {
+pub fn limits(search: Search<'_>, writer: &mut Writer<LimitsHead>) -> Result<(Caps, End), Error> {
     let limits = search.limits;
     let started = Instant::now();
     let mut live = Live { search, writer, started, probes: 0, unwritten: None };
@@ -60,7 +60,7 @@ pub fn limits(search: Search<'_>, writer: &mut LimitsWriter) -> Result<(Caps, En
 /// What the search finds in probes that were made before. `None` if it would have made others: a
 /// record that was edited, or that another version of the search made.
 pub fn replay(head: &LimitsHead, probes: Vec<ProbeRecord>) -> Option<Caps> {
-    let environment = &head.environment;
+    let environment = &head.host().environment;
     let mut replay = Replay { environment, probes: probes.into(), differs: false };
     let caps = find(&head.limits, &mut replay);
     (!replay.differs).then_some(caps)
@@ -68,7 +68,7 @@ pub fn replay(head: &LimitsHead, probes: Vec<ProbeRecord>) -> Option<Caps> {
 
 struct Live<'a, 'w> {
     search: Search<'a>,
-    writer: &'w mut LimitsWriter,
+    writer: &'w mut Writer<LimitsHead>,
     started: Instant,
     probes: u32,
     /// Why a probe could not be written down.

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use iotax_analyze::{PASSES, Phases};
-use iotax_record::{End, Outcome, Writer};
+use iotax_record::{End, Experiment, Outcome, Writer};
 use iotax_spec::Workload;
 
 use crate::error::Error;
@@ -20,7 +20,7 @@ use crate::trials::{Setup, Sinks, Trials};
 pub fn precondition(
     setup: Setup<'_>,
     (measured, reserve): (&[Workload], Duration),
-    writer: &mut Writer,
+    writer: &mut Writer<Experiment>,
     phases: &mut Phases,
     observer: &mut dyn Observer,
 ) -> Result<End, Error> {

@@ -35,7 +35,7 @@ pub struct Setup<'a> {
 
 /// Where what is measured goes: to disk, to the analysis, and to whoever watches.
 pub(crate) struct Sinks<'a> {
-    pub(crate) writer: &'a mut Writer,
+    pub(crate) writer: &'a mut Writer<Experiment>,
     pub(crate) phases: &'a mut Phases,
     pub(crate) observer: &'a mut dyn Observer,
 }

@@ -1,7 +1,7 @@
 //! The trial loop.
 
 use iotax_analyze::Phases;
-use iotax_record::{End, Outcome, Writer};
+use iotax_record::{End, Experiment, Outcome, Writer};
 
 use crate::budget::Budget;
 use crate::error::Error;
@@ -15,7 +15,7 @@ const GIVE_UP_AFTER: u32 = 3;
 /// decide, the blocks or the time run out, nothing works any more, or the user stops it.
 pub fn run(
     setup: Setup<'_>,
-    writer: &mut Writer,
+    writer: &mut Writer<Experiment>,
     phases: &mut Phases,
     observer: &mut dyn Observer,
 ) -> Result<End, Error> {

@@ -11,7 +11,7 @@ use std::time::Duration;
 use iotax_analyze::{Phases, Sustained};
 use iotax_load::{Error, Fio};
 use iotax_plan::Plan;
-use iotax_record::{Environment, Experiment, FORMAT, Outcome, Reader, Writer};
+use iotax_record::{Experiment, FORMAT, Outcome, Reader, Writer};
 use iotax_rig::Options;
 use iotax_run::{Arms as _, Drivers, Event, Local, Monotonic, Observer, Runner as _, Setup};
 use iotax_spec::{Arm, Driver, Spec, Stop, Target, Workload};
@@ -74,14 +74,12 @@ fn outcomes(root: &Path, fio: Fio) -> Vec<Outcome> {
     let plan = Plan::new(&spec);
     let experiment = Experiment {
         format: FORMAT,
+        id: None,
         iotax_version: "0".to_owned(),
         started: "2026-01-01T00:00:00Z".to_owned(),
         command: Vec::new(),
-        environment: Environment::default(),
-        machine: None,
+        hosts: Vec::new(),
         sites: vec![host.site(0).clone()],
-        generator_ns_per_io: 1.0,
-        instance: None,
         spec,
     };
     let mut writer = Writer::create(&root.join("record"), &experiment).unwrap();
@@ -97,7 +95,7 @@ fn outcomes(root: &Path, fio: Fio) -> Vec<Outcome> {
     };
     let end = iotax_run::run(setup, &mut writer, &mut phases, &mut Silent).unwrap();
     assert_eq!((end.trials, end.gave_up), (Some(TRIALS), false));
-    let trials = Reader::open(&root.join("record")).unwrap().trials().unwrap();
+    let trials = Reader::<Experiment>::open(&root.join("record")).unwrap().lines().unwrap();
     trials.map(|trial| trial.unwrap().outcome).collect()
 }
 

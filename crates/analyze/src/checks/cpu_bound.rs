@@ -106,9 +106,8 @@ fn computes(layers: &[Layer]) -> bool {
 }
 
 fn findings(evidence: &Evidence<'_>) -> Vec<Worst<Finding>> {
-    let environment = &evidence.experiment.environment;
     evidence.worst_per_arm(|trial, arm| {
-        let mut finding = finding(trial, environment)?;
+        let mut finding = finding(trial, &evidence.experiment.host(arm).environment)?;
         if evidence.is_in_system(arm) {
             // The others are the layers.
             finding.others = 0.0;

@@ -9,8 +9,8 @@ const MAX_SHARE: f64 = 0.10;
 /// Is the load generator, rather than the storage, what takes the time? Its own cost per I/O was
 /// measured at the start with an engine that does nothing.
 pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Warning> {
-    let own_ns = evidence.experiment.generator_ns_per_io;
-    let found = evidence.worst_per_arm(|trial, _| {
+    let found = evidence.worst_per_arm(|trial, arm| {
+        let own_ns = evidence.experiment.host(arm).generator_ns_per_io?;
         evidence
             .real_jobs(trial)
             .map(|(job, facts)| {
@@ -20,18 +20,18 @@ pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Warning> {
             })
             .filter(|(share, _)| *share > MAX_SHARE)
             .max_by(|a, b| a.0.total_cmp(&b.0))
-            .map(|(share, (job, per_io_ns))| (share, (share, job, per_io_ns)))
+            .map(|(share, (job, per_io_ns))| (share, (share, job, own_ns, per_io_ns)))
     });
     found
         .into_iter()
         .map(|worst| {
-            let (share, job, per_io_ns) = &worst.finding;
+            let (share, job, own_ns, per_io_ns) = &worst.finding;
             Warning {
                 check: Check::GeneratorBound,
                 message: format!(
                     "job {job}: generating an I/O takes {} of the {} that a thread spends on one, \
                      {} ({})",
-                    time(own_ns),
+                    time(*own_ns),
                     time(*per_io_ns),
                     percent(*share),
                     worst.how_often()

@@ -9,9 +9,9 @@ const ROOM: f64 = 1.1;
 /// Reads faster than memory can be copied were not what they seem. A mapping is read without
 /// copying, which may take half as long.
 pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Warning> {
-    let environment = &evidence.experiment.environment;
-    let Some(copy) = environment.memory_copy_bytes_per_s else { return Vec::new() };
-    let found = evidence.worst_per_arm(|trial, _| {
+    let found = evidence.worst_per_arm(|trial, arm| {
+        let environment = &evidence.experiment.host(arm).environment;
+        let copy = environment.memory_copy_bytes_per_s?;
         evidence
             .real_jobs(trial)
             .filter_map(|(job, facts)| {
@@ -19,14 +19,14 @@ pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Warning> {
                 let passes = if facts.engine == "mmap" { 2.0 } else { 1.0 };
                 let limit = copy * f64::from(threads) * passes * ROOM;
                 let speed = facts.read_bytes as f64 * 1e9 / facts.active_ns as f64;
-                (speed > limit).then(|| (speed / limit, (job.name.clone(), speed, threads)))
+                (speed > limit).then(|| (speed / limit, (job.name.clone(), speed, threads, copy)))
             })
             .max_by(|a, b| a.0.total_cmp(&b.0))
     });
     found
         .into_iter()
         .map(|worst| {
-            let (job, speed, threads) = &worst.finding;
+            let (job, speed, threads, copy) = &worst.finding;
             let cpus = if *threads == 1 { "one CPU".to_owned() } else { format!("{threads} CPUs") };
             Warning {
                 check: Check::ImpossibleSpeed,

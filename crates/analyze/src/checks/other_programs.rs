@@ -8,8 +8,8 @@ const MAX_SHARE: f64 = 0.2;
 
 /// CPU time used by anything but this process.
 pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Warning> {
-    let cpus = f64::from(evidence.experiment.environment.cpus.max(1));
     let found = evidence.worst_per_arm(|trial, arm| {
+        let cpus = f64::from(evidence.experiment.host(arm).environment.cpus.max(1));
         // There the others are the layers themselves, which cannot be told from the rest.
         if evidence.is_in_system(arm) {
             return None;

@@ -11,8 +11,8 @@ const SHORTEST_WINDOW_NS: u64 = 500_000_000;
 
 /// CPU time that the hypervisor gave to others.
 pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Warning> {
-    let cpus = f64::from(evidence.experiment.environment.cpus.max(1));
-    let found = evidence.worst_per_arm(|trial, _| {
+    let found = evidence.worst_per_arm(|trial, arm| {
+        let cpus = f64::from(evidence.experiment.host(arm).environment.cpus.max(1));
         if trial.window_ns < SHORTEST_WINDOW_NS {
             return None;
         }

@@ -2,8 +2,8 @@
 
 use iotax_analyze::{Analysis, Analyzer, Comparison, Metric, Progress};
 use iotax_record::{
-    DirectionRecord, End, Environment, Experiment, JobRecord, LatencyHistogram, LoadRecord,
-    Outcome, Site, SystemCounters, Trial,
+    DirectionRecord, End, Environment, Experiment, HostRecord, JobRecord, LatencyHistogram,
+    LoadRecord, Outcome, Site, SystemCounters, Trial,
 };
 use iotax_spec::{
     Arm, Design, Engine, Job, Layer, Pace, Pattern, Spec, Stack, Stop, StopMode, Target, Workload,
@@ -52,19 +52,21 @@ impl Bed {
         let sites = arms.iter().map(|_| memory_site()).collect();
         let experiment = Experiment {
             format: iotax_record::FORMAT,
+            id: None,
             iotax_version: "0.1.0".into(),
             started: "2026-01-01T00:00:00Z".into(),
             command: vec!["iotax".into()],
             spec,
-            environment: Environment {
-                cpus: 2,
-                memory_copy_bytes_per_s: Some(1e10),
-                ..Environment::default()
-            },
+            hosts: vec![HostRecord {
+                environment: Environment {
+                    cpus: 2,
+                    memory_copy_bytes_per_s: Some(1e10),
+                    ..Environment::default()
+                },
+                generator_ns_per_io: Some(50.0),
+                ..HostRecord::default()
+            }],
             sites,
-            machine: None,
-            generator_ns_per_io: 50.0,
-            instance: None,
         };
         Self { experiment, rng: Xoshiro256PlusPlus::seed_from_u64(7), slot: 0 }
     }

@@ -118,7 +118,7 @@ fn littles_law_allows_for_clock_readings_and_edges() {
 #[test]
 fn generator_bound() {
     let mut bed = pair();
-    bed.experiment.generator_ns_per_io = 300_000.0;
+    bed.experiment.hosts[0].generator_ns_per_io = Some(300_000.0);
     let analysis = changed(&mut bed, |trial| job(trial).read.ios *= 4);
     insta::assert_snapshot!(said(&analysis, Check::GeneratorBound), @"
     [base, 4 trials] job reader: generating an I/O takes 300 us of the 2.0 ms that a thread spends on one, 15 % (in 4 of 4 trials)
@@ -150,7 +150,7 @@ fn all_cpus_busy() {
 #[test]
 fn the_cpu_limit_of_a_container_counts_as_the_machine() {
     let mut bed = pair();
-    bed.experiment.environment.cgroup_cpus = Some(0.5);
+    bed.experiment.hosts[0].environment.cgroup_cpus = Some(0.5);
     let analysis = changed(&mut bed, |trial| {
         load(trial).system.process_cpu_ns = Some(SECONDS * SECOND_NS / 2);
     });

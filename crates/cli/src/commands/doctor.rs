@@ -5,7 +5,7 @@ use anyhow::{Result, ensure};
 use iotax_catalog::{cause, causes};
 use iotax_diagnose::{self as diagnose, Diagnosis, Finding};
 use iotax_inspect::Look;
-use iotax_record::{LimitsReader, Location, Machine};
+use iotax_record::{HostRecord, LimitsHead, Location, Machine, Reader};
 use iotax_report::{self as report, DoctorDetail, Redactor};
 use iotax_spec::CloudChoice;
 
@@ -71,14 +71,14 @@ fn look(args: &DoctorArgs) -> Machine {
 /// A measurement, and the machine as it was then.
 fn recorded(dir: &Path) -> Result<Case> {
     let dir = &Location::from(dir);
-    if LimitsReader::is_in(dir) {
+    if Reader::<LimitsHead>::is_in(dir) {
         let (reader, caps) = super::read_limits(dir)?;
         let gaps = reader.gap()?.map(|gap| gap.to_string()).into_iter().collect();
         let head = reader.head;
         return Ok(Case {
             gaps,
             diagnoses: Some(diagnose::of_search(&head.limits, &caps)),
-            machine: head.machine.unwrap_or_default(),
+            machine: machine_of(head.hosts),
             choice: Some(head.limits.cloud),
         });
     }
@@ -93,10 +93,16 @@ fn recorded(dir: &Path) -> Result<Case> {
     let diagnoses = parts.iter().flat_map(|(experiment, part)| diagnose::of_arms(experiment, part));
     Ok(Case {
         diagnoses: Some(diagnoses.collect()),
-        machine: reader.experiment.machine.map(|machine| *machine).unwrap_or_default(),
-        choice: Some(reader.experiment.spec.cloud),
+        machine: machine_of(reader.head.hosts),
+        choice: Some(reader.head.spec.cloud),
         gaps,
     })
+}
+
+/// What was seen of the first host.
+fn machine_of(hosts: Vec<HostRecord>) -> Machine {
+    let machine = hosts.into_iter().next().and_then(|host| host.machine);
+    machine.map(|machine| *machine).unwrap_or_default()
 }
 
 fn save(machine: &Machine, file: &Path, names_too: bool) -> Result<()> {

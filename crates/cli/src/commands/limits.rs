@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, bail};
 use indicatif::{HumanBytes, HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use iotax_caps::{self as caps, Caps};
-use iotax_record::{End, LIMITS_FORMAT, LimitsHead, LimitsReader, LimitsWriter, Location};
+use iotax_record::{End, HostRole, LIMITS_FORMAT, LimitsHead, Location, Reader, Writer, record_id};
 use iotax_report::{self as report, Search};
 use iotax_rig::Progress as Preparing;
 use iotax_run::{Arms as _, Host};
@@ -17,9 +17,7 @@ use jiff::Timestamp;
 use crate::args::{Color, Format, LimitsArgs};
 use crate::destination::Destination;
 use crate::exit::{Exit, Usage};
-use crate::{
-    documented, hosts, hung, instance, output, recorded, resolve, same_storage, seen, signals,
-};
+use crate::{documented, hosts, hung, instance, output, recorded, resolve, same_storage, signals};
 
 /// `iotax limits`
 pub fn limits(args: &LimitsArgs) -> Result<Exit> {
@@ -38,31 +36,28 @@ pub fn limits(args: &LimitsArgs) -> Result<Exit> {
     let given = (args.dir.as_path(), args.destroy.as_slice());
     let flags = (&stop, &Arc::default());
     let mut host = hosts::local(&limits.spec(), given, flags, &mut making)?;
-    let environment = iotax_inspect::environment();
+    let mut here = iotax_run::here(&limits.spec().arms, HostRole::Local);
     refuse_small(&limits)?;
     lay_out(&limits, &mut host, &line)?;
     let targets = limits.targets.iter().map(|target| &target.arm.target);
-    let instance = instance::complete(&mut limits.cloud, &args.documented, targets, &args.dir);
+    let told = instance::complete(&mut limits.cloud, &args.documented, targets, &args.dir);
+    instance::note(&mut here, told);
+    let (hosts, started) = (vec![here], Timestamp::now().to_string());
     let head = LimitsHead {
         format: LIMITS_FORMAT,
+        id: Some(record_id(&hosts, &started)),
         iotax_version: env!("CARGO_PKG_VERSION").to_owned(),
-        started: Timestamp::now().to_string(),
+        started,
         command: std::env::args().collect(),
-        machine: seen::under(
-            limits.targets.iter().map(|target| &target.arm.target),
-            instance.as_ref(),
-            &environment,
-        ),
-        environment,
+        hosts,
         sites: (0..limits.targets.len()).map(|target| host.site(target).clone()).collect(),
-        instance,
         limits,
     };
     let dir = destination.claim()?;
-    let mut writer = LimitsWriter::create(&dir, &head)?;
+    let mut writer = Writer::create(&dir, &head)?;
     let search = iotax_run::Search {
         limits: &head.limits,
-        environment: &head.environment,
+        environment: &head.host().environment,
         host: &mut host,
         stop: &stop,
         progress: &mut |what, takes| line.step(what, takes),
@@ -87,9 +82,9 @@ pub fn report_limits(dir: &Location, format: Format, color: Color) -> Result<Exi
 }
 
 /// The record of a search for caps, and what it says.
-pub fn read_limits(dir: &Location) -> Result<(LimitsReader, Caps)> {
-    let reader = LimitsReader::open(dir)?;
-    let probes = reader.probes()?.collect::<Result<Vec<_>, _>>()?;
+pub fn read_limits(dir: &Location) -> Result<(Reader<LimitsHead>, Caps)> {
+    let reader = Reader::<LimitsHead>::open(dir)?;
+    let probes = reader.lines()?.collect::<Result<Vec<_>, _>>()?;
     let mut caps = match iotax_run::replay(&reader.head, probes) {
         Some(caps) => caps,
         None => as_concluded(dir, &reader)?,
@@ -101,7 +96,7 @@ pub fn read_limits(dir: &Location) -> Result<(LimitsReader, Caps)> {
 }
 
 /// What was concluded when the record was made.
-fn as_concluded(dir: &Location, reader: &LimitsReader) -> Result<Caps> {
+fn as_concluded(dir: &Location, reader: &Reader<LimitsHead>) -> Result<Caps> {
     let Some(mut caps) = reader.found::<Caps>()? else {
         bail!(
             "{}: these probes are not those that the search makes, so it was edited, or another \

@@ -1,5 +1,5 @@
 use anyhow::{Context as _, Result};
-use iotax_record::{Error, LimitsReader, Location};
+use iotax_record::{Error, LimitsHead, Location, Reader};
 use iotax_rig::Held;
 
 use crate::args::ReportArgs;
@@ -31,10 +31,10 @@ pub fn report(args: &ReportArgs) -> Result<Exit> {
     // What is written goes where it was read.
     let held = Held::existing(dir).with_context(|| dir.display().to_string())?;
     let dir = &Location::from(&held);
-    if LimitsReader::is_in(dir) {
+    if Reader::<LimitsHead>::is_in(dir) {
         return super::report_limits(dir, args.format, args.color);
     }
     let (reader, parts) = recorded::read(dir)?;
-    output::show(dir, &reader.experiment.spec, &parts, args.format, args.color)?;
+    output::show(dir, &reader.head.spec, &parts, args.format, args.color)?;
     Ok(Exit::Done)
 }

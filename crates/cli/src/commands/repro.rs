@@ -49,8 +49,12 @@ struct Told {
     steps: Vec<Step>,
 }
 
-fn tell(dir: &Location, reader: &Reader, mut redactor: Option<&mut Redactor>) -> Result<Told> {
-    let recorded = &reader.experiment;
+fn tell(
+    dir: &Location,
+    reader: &Reader<Experiment>,
+    mut redactor: Option<&mut Redactor>,
+) -> Result<Told> {
+    let recorded = &reader.head;
     let plan = Plan::new(&recorded.spec);
     let experiment = match &mut redactor {
         Some(redactor) => redactor.experiment(recorded),
@@ -58,7 +62,7 @@ fn tell(dir: &Location, reader: &Reader, mut redactor: Option<&mut Redactor>) ->
     };
     let mut phases = Phases::new(&experiment);
     let mut steps = Vec::new();
-    for trial in reader.trials()? {
+    for trial in reader.lines()? {
         let trial = trial?;
         let trial = match &mut redactor {
             Some(redactor) => redactor.trial(trial),

@@ -5,7 +5,7 @@ use iotax_analyze::{
     NfsFigures, NfsSummary, TrialPoint, Work,
 };
 use iotax_record::machine::{Device, Machine, MountSeen, NfsSeen, Node, PathSeen, SeenLayer};
-use iotax_record::{Experiment, Site};
+use iotax_record::{Experiment, HostRecord, Site};
 use iotax_spec::{Engine, Job, Layer, Pattern, Target};
 use iotax_words::list;
 
@@ -53,6 +53,7 @@ pub(super) struct Case<'a> {
     pub(super) trials: Vec<&'a TrialPoint>,
     pub(super) site: Option<&'a Site>,
     target: Option<&'a Target>,
+    arm: usize,
 }
 
 impl<'a> Case<'a> {
@@ -73,6 +74,7 @@ impl<'a> Case<'a> {
             trials: analysis.trials.iter().filter(is_own).collect(),
             site: experiment.sites.get(arm),
             target: experiment.spec.arms.get(arm).map(|arm| &arm.target),
+            arm,
         })
     }
 
@@ -176,9 +178,14 @@ impl<'a> Case<'a> {
         lowest.filter_map(|node| Some(node.layer.device()?.name.as_str())).collect()
     }
 
-    /// What was seen of the machine.
+    /// The machine on which the arm was measured.
+    pub(super) fn host(&self) -> &'a HostRecord {
+        self.experiment.host(self.arm)
+    }
+
+    /// What was seen of it.
     pub(super) fn machine(&self) -> Option<&'a Machine> {
-        self.experiment.machine.as_deref()
+        self.host().machine.as_deref()
     }
 
     /// Whether the arm is a place of this machine, and no stack in memory.

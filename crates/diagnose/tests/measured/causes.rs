@@ -95,7 +95,7 @@ impl Scene {
     }
 
     pub fn suspects(mut self) -> Vec<Suspect> {
-        self.bed.experiment.machine = Some(Box::new(self.machine));
+        self.bed.experiment.hosts[0].machine = Some(Box::new(self.machine));
         let mut trial = self.bed.trial_with(0, 0, self.iops, 8e9 / self.iops);
         trial.statistics = Some(self.statistics);
         load(&mut trial).system.cpu_busy_ns = self.cpu_busy_ns;

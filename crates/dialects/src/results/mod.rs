@@ -7,7 +7,7 @@ mod sameness;
 use std::collections::HashSet;
 use std::path::PathBuf;
 
-use iotax_record::{End, Environment, Experiment, FORMAT, JobRecord, Outcome, Site, Trial};
+use iotax_record::{End, Experiment, FORMAT, JobRecord, Outcome, Site, Trial};
 use iotax_spec::{Arm, Design, Job, Spec, Stop, Target, Workload};
 use jiff::Timestamp;
 
@@ -61,6 +61,7 @@ pub fn read(
     let first = starts.as_ref().and_then(|starts| starts.iter().min().copied());
     let experiment = Experiment {
         format: FORMAT,
+        id: None,
         iotax_version: iotax_version.to_owned(),
         started: first.map_or_else(String::new, |first| first.to_string()),
         command,
@@ -75,11 +76,8 @@ pub fn read(
             stop,
             seed: 0,
         },
-        environment: Environment::default(),
-        machine: None,
+        hosts: Vec::new(),
         sites,
-        generator_ns_per_io: 0.0,
-        instance: None,
     };
     let trials = trials(&experiment.spec, reads, starts.as_deref());
     let end = End {

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::{MACHINE_FORMAT, Machine};
 use crate::error::Error;
-use crate::store::{open_file, write_json};
+use crate::json_file::{open_file, write_json};
 
 /// No machine's facts are longer.
 const MOST_BYTES: u64 = 16 << 20;
@@ -26,11 +26,7 @@ impl Machine {
             return Err(Error::TooLong { path: path.to_owned(), bytes, limit: MOST_BYTES });
         }
         let text = io::read_to_string(file).map_err(|e| Error::read(path, e))?;
-        let broken = |source: serde_json::Error| Error::Broken {
-            path: path.to_owned(),
-            line: source.line(),
-            source,
-        };
+        let broken = |source| Error::broken(path, source);
         let value: Value = serde_json::from_str(&text).map_err(broken)?;
         // A later format may have other types in its fields.
         let format = value.get("format").and_then(Value::as_u64).unwrap_or(0);

@@ -36,7 +36,7 @@ pub use system::{
 };
 
 use crate::cloud::CloudInstance;
-use crate::experiment::Environment;
+use crate::host::Environment;
 
 /// Version of the format of [`Machine`] that this program writes.
 pub const MACHINE_FORMAT: u32 = 1;

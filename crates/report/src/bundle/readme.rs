@@ -41,7 +41,7 @@ pub(super) fn readme(
 }
 
 fn machine(experiment: &Experiment) -> String {
-    let machine = &experiment.environment;
+    let machine = &experiment.host(0).environment;
     let facts = [
         machine.os.clone(),
         machine.kernel.as_ref().map(|kernel| format!("kernel {kernel}")),

@@ -1,7 +1,7 @@
 //! Tables of circumstances: the machine, the places, the jobs, the trials that were not used.
 
 use iotax_analyze::Analysis;
-use iotax_record::{Environment, Experiment};
+use iotax_record::{Environment, Experiment, HostRecord, HostRole};
 use iotax_spec::{BlockSizes, Bound, Job, Pace};
 
 use crate::{bandwidth, format, words};
@@ -20,10 +20,18 @@ pub(crate) fn instant(rfc3339: &str) -> String {
     )
 }
 
-/// What is known of the machine.
-pub(super) fn machine(environment: &Environment) -> Vec<Fact> {
+/// The names of the machines that took part.
+pub(crate) fn host_names(hosts: &[HostRecord]) -> String {
+    let mut names: Vec<&str> =
+        hosts.iter().filter_map(|host| host.environment.host.as_deref()).collect();
+    names.dedup();
+    words::printable(&names.join(", "))
+}
+
+/// What is known of a machine.
+pub(super) fn host(host: &HostRecord) -> Vec<Fact> {
     let Environment {
-        host,
+        host: name,
         os,
         kernel,
         cpu_model,
@@ -35,9 +43,12 @@ pub(super) fn machine(environment: &Environment) -> Vec<Fact> {
         hypervisor,
         load_average,
         cgroup_cpus,
-    } = environment;
+    } = &host.environment;
+    let HostRecord { role, generator_ns_per_io, .. } = host;
+    let generator = generator_ns_per_io.map(|ns| format!("{} of CPU per I/O", format::time(ns)));
     let facts = [
-        ("host", host.clone()),
+        ("host", name.clone()),
+        ("measured by", (*role == HostRole::Agent).then(|| "an agent".to_owned())),
         ("operating system", os.clone()),
         ("kernel", kernel.clone()),
         ("CPU", cpu_model.clone()),
@@ -49,6 +60,7 @@ pub(super) fn machine(environment: &Environment) -> Vec<Fact> {
         ("memory copy, one CPU", memory_copy_bytes_per_s.map(bandwidth::measured_rate)),
         ("virtualisation", hypervisor.clone()),
         ("load average at the start", load_average.map(|n| format::fixed(n, 2))),
+        ("load generator alone", generator),
     ];
     facts.into_iter().filter_map(|(name, value)| Some((name, words::printable(&value?)))).collect()
 }

@@ -59,12 +59,11 @@ struct Page<'a> {
     index: Option<(Table, String)>,
     troubles: Vec<Vec<String>>,
     more_troubles: usize,
-    machine: Vec<Fact>,
+    hosts: Vec<Vec<Fact>>,
     sites: Vec<Vec<String>>,
     site_heads: &'static [&'static str],
     jobs: Vec<Vec<String>>,
     job_heads: &'static [&'static str],
-    generator: String,
     command: String,
     seed: u64,
     spec: String,
@@ -110,7 +109,7 @@ impl<'a> Page<'a> {
             workload: words::printable(&analysis.workload),
             about: words::printable(&experiment.spec.workload.about),
             started: facts::instant(&experiment.started),
-            host: words::printable(experiment.environment.host.as_deref().unwrap_or("")),
+            host: facts::host_names(&experiment.hosts),
             sentences: headline::sentences(experiment, analysis),
             tiles: headline::tiles(analysis),
             severe,
@@ -126,7 +125,7 @@ impl<'a> Page<'a> {
             index: tables::index(analysis).zip(tables::slow_load_note(analysis)),
             troubles,
             more_troubles,
-            machine: facts::machine(&experiment.environment),
+            hosts: experiment.hosts.iter().map(facts::host).collect(),
             sites: if is_of_results {
                 facts::results(experiment)
             } else {
@@ -139,7 +138,6 @@ impl<'a> Page<'a> {
                 facts::jobs(experiment)
             },
             job_heads: if is_of_results { &facts::GIVEN_JOB_HEADS } else { &facts::JOB_HEADS },
-            generator: format::time(experiment.generator_ns_per_io),
             command: command(experiment),
             seed: experiment.spec.seed,
             spec: serde_json::to_string_pretty(&experiment.spec)
@@ -238,7 +236,7 @@ fn ending(experiment: &Experiment, analysis: &Analysis) -> String {
         format::counted(ending.trials, "trial"),
         format::span(ending.wall_ns),
         format::span(ending.switch_ns),
-        provenance::vm(experiment.instance.as_ref(), &experiment.spec.cloud),
+        provenance::vm(experiment.host(0).instance.as_ref(), &experiment.spec.cloud),
         provenance::reason(analysis)
     )
 }

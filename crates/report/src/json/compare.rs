@@ -1,7 +1,7 @@
 //! `compare` and `peel --format json`: one object with `comparisons[]`.
 
 use iotax_analyze::Analysis;
-use iotax_record::{CloudInstance, Environment, Experiment, Site};
+use iotax_record::{CloudInstance, Environment, Experiment, HostRecord, HostRole, Site};
 use iotax_spec::Design;
 use serde::Serialize;
 
@@ -11,7 +11,7 @@ use crate::{provenance, sentence};
 
 /// Version of the object that [`json_compare`] prints, its key `json_format`. New keys do not
 /// raise it; changed or removed ones do.
-pub const COMPARE_FORMAT: u32 = 1;
+pub const COMPARE_FORMAT: u32 = 2;
 
 /// The printed object: the analysis with what identifies the experiment around it.
 #[derive(Serialize)]
@@ -26,9 +26,10 @@ pub(crate) struct Output<'a> {
     verdict: Vec<String>,
     #[serde(flatten)]
     analysis: Shown<'a>,
-    environment: &'a Environment,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<&'a str>,
+    hosts: Vec<Host<'a>>,
     sites: &'a [Site],
-    generator_ns_per_io: f64,
     /// What its throughput was set beside, and who named it.
     #[serde(skip_serializing_if = "Option::is_none")]
     vm: Option<&'a str>,
@@ -42,6 +43,25 @@ pub(crate) struct Output<'a> {
     instance: Option<&'a CloudInstance>,
 }
 
+/// A machine that took part, without what was seen under the targets.
+#[derive(Serialize)]
+struct Host<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<&'a str>,
+    role: HostRole,
+    environment: &'a Environment,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    generator_ns_per_io: Option<f64>,
+}
+
+impl<'a> Host<'a> {
+    fn new(host: &'a HostRecord) -> Self {
+        let HostRecord { id, role, environment, generator_ns_per_io, .. } = host;
+        let (role, generator_ns_per_io) = (*role, *generator_ns_per_io);
+        Self { id: id.as_deref(), role, environment, generator_ns_per_io }
+    }
+}
+
 impl<'a> Output<'a> {
     pub(crate) fn new(experiment: &'a Experiment, analysis: &'a Analysis) -> Self {
         Self {
@@ -53,17 +73,20 @@ impl<'a> Output<'a> {
             seed: experiment.spec.seed,
             verdict: sentence::verdict(experiment, analysis),
             analysis: Shown::new(experiment, analysis),
-            environment: &experiment.environment,
+            id: experiment.id.as_deref(),
+            hosts: experiment.hosts.iter().map(Host::new).collect(),
             sites: &experiment.sites,
-            generator_ns_per_io: experiment.generator_ns_per_io,
             vm: experiment.spec.cloud.vm.as_deref(),
-            vm_from: provenance::vm_from(experiment.instance.as_ref(), &experiment.spec.cloud),
-            disks: &experiment.spec.cloud.disks,
-            disks_from: provenance::disks_from(
-                experiment.instance.as_ref(),
+            vm_from: provenance::vm_from(
+                experiment.host(0).instance.as_ref(),
                 &experiment.spec.cloud,
             ),
-            instance: experiment.instance.as_ref(),
+            disks: &experiment.spec.cloud.disks,
+            disks_from: provenance::disks_from(
+                experiment.host(0).instance.as_ref(),
+                &experiment.spec.cloud,
+            ),
+            instance: experiment.host(0).instance.as_ref(),
         }
     }
 }

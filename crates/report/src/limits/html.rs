@@ -82,7 +82,7 @@ pub fn limits_html(search: Search<'_>) -> String {
     Page {
         title: super::head(search),
         started: facts::instant(&head.started),
-        host: name(head.environment.host.as_deref().unwrap_or("")),
+        host: facts::host_names(&head.hosts),
         sentences: sentences::all(search),
         notes: sentences::notes(search),
         tables: tables::all(search),

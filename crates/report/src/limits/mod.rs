@@ -68,7 +68,7 @@ fn head(search: Search<'_>) -> String {
     let targets = format::counted(head.limits.targets.len() as u64, "target");
     let what = if head.limits.writes { "writes" } else { "reads" };
     let took = end.map_or_else(String::new, |end| format!(", {}", format::span(end.wall_ns)));
-    let vm = provenance::vm(head.instance.as_ref(), &head.limits.cloud);
+    let vm = provenance::vm(head.host().instance.as_ref(), &head.limits.cloud);
     format!("limits: {targets}, {what}{took}{vm}")
 }
 
@@ -110,8 +110,13 @@ mod tests {
     fn what_the_cloud_calls_the_vm_is_no_markup() {
         let head = serde_json::json!({
             "format": 1, "iotax_version": "0", "started": "", "command": [],
-            "environment": iotax_record::Environment::default(), "sites": [],
-            "instance": { "cloud": "a", "vm": "<img src=x>\u{1b}[2J", "region": null, "disks": [] },
+            "hosts": [{
+                "role": "local",
+                "environment": iotax_record::Environment::default(),
+                "instance":
+                    { "cloud": "a", "vm": "<img src=x>\u{1b}[2J", "region": null, "disks": [] },
+            }],
+            "sites": [],
             "limits": { "targets": [], "writes": false, "quick": true, "burst": null, "seed": 1 },
         });
         let head: LimitsHead = serde_json::from_value(head).unwrap();

@@ -45,7 +45,7 @@ pub fn phases_html(suite: &str, parts: &[Part], files: &[String]) -> String {
         suite: words::printable(suite),
         counts: phases_and_time(parts),
         started: facts::instant(&experiment.started),
-        host: words::printable(experiment.environment.host.as_deref().unwrap_or("")),
+        host: facts::host_names(&experiment.hosts),
         table: overview(parts),
         phases: phases.collect(),
         version: &experiment.iotax_version,

@@ -57,6 +57,10 @@ const RULES: &[(&str, &str, Rule)] = &[
     // Records.
     ("experiment machine", "iotax_version", Rule::Form(&VERSION)),
     ("experiment", "started", Rule::Form(&TIME)),
+    // It joins records that their owner has.
+    ("experiment", "id", Rule::Drop),
+    ("hosts", "id", Rule::Always(Kind::Host)),
+    ("hosts", "role", Rule::Format),
     ("experiment", "command", Rule::Text(Kind::Word)),
     ("environment", "host", Rule::Always(Kind::Host)),
     ("environment", "kernel", Rule::Kernel),
@@ -93,6 +97,7 @@ const RULES: &[(&str, &str, Rule)] = &[
     ("sites", "target storage_id", Rule::Text(Kind::Path)),
     ("sites", "device", Rule::Whole(Kind::Device)),
     ("sites", "device_model", Rule::Device),
+    ("sites", "device_id", Rule::Always(Kind::Device)),
     ("machine", "note", Rule::Text(Kind::Word)),
     ("machine", "taken", Rule::Form(&TIME)),
     ("paths", "kind", Rule::Format),

@@ -54,7 +54,7 @@ impl Redactor {
     /// blanks in them are one thing where they stand alone.
     fn know(&mut self, experiment: &Experiment) {
         let spec = &experiment.spec;
-        if let Some(host) = &experiment.environment.host {
+        for host in experiment.hosts.iter().filter_map(|host| host.environment.host.as_ref()) {
             self.names.always(Kind::Host, host);
         }
         for arm in &spec.arms {

@@ -9,7 +9,7 @@ use iotax_spec::{Limits, LimitsTarget};
 
 /// Two targets, and limits in bytes per second that are known of each.
 pub fn search(known: &[f64]) -> (LimitsHead, Caps) {
-    let iotax_record::Experiment { iotax_version, started, command, environment, spec, .. } =
+    let iotax_record::Experiment { iotax_version, started, command, hosts, spec, .. } =
         crate::common::compare();
     let arms = spec.arms.into_iter().take(2);
     let targets = arms.map(|arm| LimitsTarget { arm, span_bytes: 1 << 30, known: Vec::new() });
@@ -24,14 +24,13 @@ pub fn search(known: &[f64]) -> (LimitsHead, Caps) {
     let names: Vec<String> = limits.targets.iter().map(|target| target.arm.name.clone()).collect();
     let head = LimitsHead {
         format: LIMITS_FORMAT,
+        id: None,
         iotax_version,
         started,
         command,
         limits,
-        environment,
-        machine: None,
+        hosts,
         sites: Vec::new(),
-        instance: None,
     };
     let caps = Caps {
         format: 1,

@@ -16,7 +16,7 @@ pub mod limits;
 pub mod machine;
 pub mod trials;
 
-use iotax_record::{CloudDisk, CloudInstance, Environment, Experiment, FORMAT, Site};
+use iotax_record::{CloudDisk, CloudInstance, Environment, Experiment, FORMAT, HostRecord, Site};
 use iotax_spec::Layer;
 use iotax_spec::{Arm, Design, Spec, Stack, Stop, StopMode, Target, Throttle, Workload};
 
@@ -55,10 +55,11 @@ fn experiment(workload: Workload, arms: Vec<Arm>, design: Design, command: &[&st
         has_device: true,
         storage_id: "254:2".to_owned(),
         notes: vec!["an anonymous file in /srv/bench".to_owned()],
-        caches: Vec::new(),
+        ..Site::default()
     });
     Experiment {
         format: FORMAT,
+        id: None,
         iotax_version: "0.1.0".to_owned(),
         started: "2026-01-02T03:04:05Z".to_owned(),
         command: command.iter().map(|word| (*word).to_owned()).collect(),
@@ -74,23 +75,28 @@ fn experiment(workload: Workload, arms: Vec<Arm>, design: Design, command: &[&st
             stop: stop(),
             seed: 42,
         },
-        environment: Environment {
-            host: Some("bench-1".to_owned()),
-            os: Some("Debian GNU/Linux 12 (bookworm)".to_owned()),
-            kernel: Some("6.1.0-28-amd64".to_owned()),
-            cpu_model: Some("AMD EPYC 7B13".to_owned()),
-            cpus: 8,
-            cpu_aes: Some(true),
-            cpu_governor: None,
-            memory_bytes: Some(32 << 30),
-            memory_copy_bytes_per_s: Some(11.4e9),
-            hypervisor: Some("kvm".to_owned()),
-            load_average: Some(0.21),
-            cgroup_cpus: None,
-        },
-        machine: None,
-        generator_ns_per_io: 48.0,
-        instance: None,
+        hosts: vec![HostRecord {
+            environment: environment(),
+            generator_ns_per_io: Some(48.0),
+            ..HostRecord::default()
+        }],
+    }
+}
+
+fn environment() -> Environment {
+    Environment {
+        host: Some("bench-1".to_owned()),
+        os: Some("Debian GNU/Linux 12 (bookworm)".to_owned()),
+        kernel: Some("6.1.0-28-amd64".to_owned()),
+        cpu_model: Some("AMD EPYC 7B13".to_owned()),
+        cpus: 8,
+        cpu_aes: Some(true),
+        cpu_governor: None,
+        memory_bytes: Some(32 << 30),
+        memory_copy_bytes_per_s: Some(11.4e9),
+        hypervisor: Some("kvm".to_owned()),
+        load_average: Some(0.21),
+        cgroup_cpus: None,
     }
 }
 
@@ -139,7 +145,7 @@ pub fn on_a_vm() -> Experiment {
     let mut experiment = compare();
     experiment.spec.cloud.vm = Some("Standard_DS1_v2".to_owned());
     experiment.spec.cloud.disks = vec!["P10:caching=readonly".to_owned(), "P10".to_owned()];
-    experiment.instance = Some(CloudInstance {
+    experiment.hosts[0].instance = Some(CloudInstance {
         cloud: "Azure".to_owned(),
         vm: "Standard_DS1_v2".to_owned(),
         region: Some("westeurope".to_owned()),
@@ -179,7 +185,7 @@ pub fn hostile() -> Experiment {
         site.device_model = Some(HOSTILE.to_owned());
         site.notes = vec![HOSTILE.to_owned()];
     }
-    experiment.environment.host = Some(HOSTILE.to_owned());
-    experiment.environment.cpu_model = Some(HOSTILE.to_owned());
+    experiment.hosts[0].environment.host = Some(HOSTILE.to_owned());
+    experiment.hosts[0].environment.cpu_model = Some(HOSTILE.to_owned());
     experiment
 }

@@ -2,12 +2,12 @@
 
 use std::path::PathBuf;
 
-use iotax_record::Site;
+use iotax_record::{HostRecord, Site};
 use iotax_spec::{Driver, Spec, Workload};
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
-use crate::host::{Facts, Measured, TrialRequest};
+use crate::host::{Measured, TrialRequest};
 
 /// Version of what is said here; it changes with every change of these types or of those in them.
 pub(crate) const PROTOCOL: u32 = 1;
@@ -64,7 +64,7 @@ pub(crate) enum Reply {
         /// Of each arm, whether it is made anew for its turns.
         made_anew: Vec<bool>,
         /// Of the host.
-        facts: Box<Facts>,
+        host: Box<HostRecord>,
     },
     /// The arm is up.
     Up { site: Box<Site> },

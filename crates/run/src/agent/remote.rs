@@ -11,14 +11,14 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use iotax_load::{Live, Progress};
-use iotax_record::Site;
+use iotax_record::{HostRecord, Site};
 use iotax_spec::{Driver, Spec, Workload};
 
 use super::frame::{receive, send};
 use super::message::{Command, Open, PROTOCOL, Reply};
 use super::{AgentError, GRACE, SILENCE};
 use crate::error::Error;
-use crate::host::{Arms, Facts, Files, Measured, Runner, TrialRequest};
+use crate::host::{Arms, Files, Measured, Runner, TrialRequest};
 use crate::local::LONGEST_LOOKS_NS;
 
 /// How often it is looked whether the user has had enough.
@@ -54,7 +54,7 @@ pub struct Remote {
     connection: Option<Connection>,
     sites: Vec<Site>,
     made_anew: Vec<bool>,
-    facts: Facts,
+    host: HostRecord,
     /// Arms whose files the agent of today has not laid out.
     missing: Vec<bool>,
     /// An agent was lost, and what it made was not removed since.
@@ -77,7 +77,7 @@ impl Remote {
             connection: None,
             sites: Vec::new(),
             made_anew: Vec::new(),
-            facts: Facts::default(),
+            host: HostRecord::default(),
             leaves_something: false,
         };
         remote.connect()?;
@@ -86,8 +86,8 @@ impl Remote {
     }
 
     /// What is known of the host.
-    pub fn facts(&self) -> &Facts {
-        &self.facts
+    pub fn host(&self) -> &HostRecord {
+        &self.host
     }
 
     fn connect(&mut self) -> Result<(), Error> {
@@ -105,25 +105,16 @@ impl Remote {
     fn open_arms(&mut self) -> Result<(), Error> {
         self.missing.fill(true);
         match self.ask(&Command::Open(Box::new(self.open.clone())), None, &|_, _| ())? {
-            Reply::Opened { sites, made_anew, facts }
+            Reply::Opened { sites, made_anew, host }
                 if [sites.len(), made_anew.len()] == [self.missing.len(); 2] =>
             {
-                self.facts = *facts;
-                self.sites = sites.into_iter().map(|site| self.noted(site)).collect();
+                self.host = *host;
+                self.sites = sites;
                 self.made_anew = made_anew;
                 Ok(())
             }
             _ => Err(self.out_of_turn()),
         }
-    }
-
-    /// Where an arm was measured, which the environment of an experiment does not say of each.
-    fn noted(&self, mut site: Site) -> Site {
-        let environment = &self.facts.environment;
-        let of = |fact: &Option<String>| fact.clone().unwrap_or_else(|| "unknown".to_owned());
-        let (host, kernel) = (of(&environment.host), of(&environment.kernel));
-        site.notes.push(format!("measured by an agent: host {host}, kernel {kernel}"));
-        site
     }
 
     /// Has what lost agents left on the host removed, and returns what could not be.
@@ -177,7 +168,7 @@ impl Arms for Remote {
         }
         match self.ask(&Command::Up { arm }, None, &|_, _| ())? {
             Reply::Up { site } => {
-                self.sites[arm] = self.noted(*site);
+                self.sites[arm] = *site;
                 let missing = self.missing[arm] || self.made_anew[arm];
                 Ok(if missing { Files::Missing } else { Files::AreThere })
             }

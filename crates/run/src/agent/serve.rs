@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use iotax_load::Live;
+use iotax_record::HostRole;
 use iotax_rig::Options;
 use iotax_spec::Workload;
 
@@ -15,7 +16,7 @@ use super::HEARTBEAT;
 use super::frame::{receive, send};
 use super::message::{Command, FailureKind, Open, PROTOCOL, Reply};
 use crate::error::Error;
-use crate::host::{Arms, Facts, Runner};
+use crate::host::{Arms, Runner, here};
 use crate::local::Local;
 
 /// What an agent has on its machine.
@@ -149,7 +150,7 @@ impl Agent<'_> {
         let sites = arms.clone().map(|arm| local.site(arm).clone()).collect();
         let made_anew = arms.map(|arm| local.is_made_anew(arm)).collect();
         self.local = Some(Box::new(local));
-        Ok(Reply::Opened { sites, made_anew, facts: Box::new(Facts::here()) })
+        Ok(Reply::Opened { sites, made_anew, host: Box::new(here(&spec.arms, HostRole::Agent)) })
     }
 }
 

@@ -9,8 +9,8 @@ use iotax_analyze::{Phases, Sustained, drain_spec};
 use iotax_load::{Error as LoadError, Progress};
 use iotax_plan::Plan;
 use iotax_record::{
-    DirectionRecord, End, Environment, Experiment, FORMAT, JobRecord, LatencyHistogram, LoadRecord,
-    Reader, Site, Trial, Writer,
+    DirectionRecord, End, Experiment, FORMAT, JobRecord, LatencyHistogram, LoadRecord, Reader,
+    Site, Trial, Writer,
 };
 use iotax_run::{
     Arms, Clock, Error, Event, Files, Measured, Observer, Runner, Setup, TrialRequest,
@@ -211,7 +211,7 @@ impl Bench {
         script: &dyn Fn(usize, u32) -> Turn,
         perform: impl FnOnce(
             Setup<'_>,
-            &mut Writer,
+            &mut Writer<Experiment>,
             &mut Phases,
             &mut dyn Observer,
         ) -> Result<End, Error>,
@@ -244,9 +244,9 @@ impl Bench {
         };
         let end = perform(setup, &mut writer, &mut phases, &mut Silent).unwrap();
         // What is on disk, not what was said.
-        let reader = Reader::open(&dir).unwrap();
+        let reader = Reader::<Experiment>::open(&dir).unwrap();
         assert_eq!(reader.end.as_ref(), Some(&end));
-        let trials = reader.trials().unwrap().map(Result::unwrap).collect();
+        let trials = reader.lines().unwrap().map(Result::unwrap).collect();
         drop(host);
         let asked = asked.take();
         (Ran { end, trials, asked, plan }, phases)
@@ -256,14 +256,12 @@ impl Bench {
 fn experiment(spec: Spec) -> Experiment {
     Experiment {
         format: FORMAT,
+        id: None,
         iotax_version: "0".to_owned(),
         started: "2026-01-01T00:00:00Z".to_owned(),
         command: Vec::new(),
-        environment: Environment::default(),
-        machine: None,
+        hosts: Vec::new(),
         sites: vec![Site::default(); spec.arms.len()],
-        generator_ns_per_io: 1.0,
-        instance: None,
         spec,
     }
 }

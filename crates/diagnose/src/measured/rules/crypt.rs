@@ -69,6 +69,6 @@ fn is_queued(case: &Case<'_>, crypt: &Crypt) -> bool {
 /// flight, in milliseconds: all that the CPUs did for a byte is more than encryption.
 fn own_encryption_ms(case: &Case<'_>, passage: &Passage<'_>) -> Option<f64> {
     let in_flight = f64::from(case.job.in_flight().max(1));
-    let per_cpu = (in_flight / f64::from(case.experiment.environment.cpus.max(1))).max(1.0);
+    let per_cpu = (in_flight / f64::from(case.host().environment.cpus.max(1))).max(1.0);
     Some(case.cpu_ns_per_byte()? * passage.request_bytes * per_cpu / 1e6)
 }

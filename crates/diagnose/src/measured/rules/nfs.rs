@@ -29,7 +29,7 @@ pub(super) fn kerberos(case: &Case<'_>) -> Option<Suspect> {
     let sec = nfs.option("sec").filter(|sec| ["krb5i", "krb5p"].contains(sec))?;
     let does = if sec == "krb5p" { "encrypts" } else { "computes checksums over" };
     let per_byte_ns = case.cpu_ns_per_byte()?;
-    let cpus = case.cpu_busy()? * f64::from(case.experiment.environment.cpus.max(1));
+    let cpus = case.cpu_busy()? * f64::from(case.host().environment.cpus.max(1));
     (cpus > ONE_CPU && per_byte_ns > COPIED_NS).then_some(())?;
     let evidence = format!(
         "this machine's CPUs worked {per_byte_ns:.1} ns for each byte, where copies take {COPIED_NS} \

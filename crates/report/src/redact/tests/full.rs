@@ -9,8 +9,9 @@ use iotax_record::machine::{
 };
 use iotax_record::{
     CloudDisk, CloudInstance, DeviceStatistics, DirectionRecord, Environment, Experiment,
-    IndexRecord, JobRecord, LatencyHistogram, LoadRecord, Machine, NfsOperation, NfsStatistics,
-    OperationRecord, Outcome, Pressure, Site, Statistics, SystemCounters, Trial,
+    HostRecord, HostRole, IndexRecord, JobRecord, LatencyHistogram, LoadRecord, Machine,
+    NfsOperation, NfsStatistics, OperationRecord, Outcome, Pressure, Site, Statistics,
+    SystemCounters, Trial,
 };
 use iotax_spec::{
     Arm, BlockSizes, Bound, CgroupIo, CloudChoice, Design, DiskRole, Dmcrypt, Driver, Engine,
@@ -34,26 +35,33 @@ fn some() -> Option<String> {
 pub fn experiment() -> Experiment {
     Experiment {
         format: 1,
+        id: some(),
         iotax_version: t(),
         started: t(),
         command: vec![t()],
         spec: spec(),
-        environment: environment(),
-        machine: Some(Box::new(machine())),
+        hosts: vec![HostRecord {
+            id: some(),
+            role: HostRole::Agent,
+            environment: environment(),
+            generator_ns_per_io: Some(1.0),
+            machine: Some(Box::new(machine())),
+            instance: Some(instance()),
+        }],
         sites: vec![Site {
             kind: t(),
             target: t(),
             file_system: some(),
             device: some(),
             device_model: some(),
+            device_id: some(),
+            host: 0,
             direct: Some(true),
             has_device: true,
             storage_id: t(),
             notes: vec![t()],
             caches: vec![t()],
         }],
-        generator_ns_per_io: 1.0,
-        instance: Some(instance()),
     }
 }
 

@@ -114,11 +114,11 @@ fn kernels_and_models_are_told_by_their_family() {
 #[test]
 fn a_word_has_one_pseudonym_and_the_key_knows_it() {
     let mut experiment = full::experiment();
-    experiment.environment.host = Some("pluto17".into());
+    experiment.hosts[0].environment.host = Some("pluto17".into());
     experiment.command = vec!["on pluto17".into(), "/mnt/pluto17/x".into()];
     let mut redactor = Redactor::default();
     let clean = redactor.experiment(&experiment);
-    assert_eq!(clean.environment.host.as_deref(), Some("host-1"));
+    assert_eq!(clean.hosts[0].environment.host.as_deref(), Some("host-1"));
     assert_eq!(clean.command, ["on host-1", "/mnt/host-1/x"]);
     assert_eq!(redactor.key()["host-1"], "pluto17");
 }

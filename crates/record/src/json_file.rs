@@ -1,0 +1,91 @@
+//! Files of JSON: whole ones, and those with a value on each line.
+
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader, ErrorKind, Write as _};
+use std::path::Path;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::error::Error;
+use crate::location::Location;
+
+/// The values of a file with one on each line. A last line without its end, left by a crash, is
+/// passed over.
+pub(crate) fn read_lines<T: DeserializeOwned>(
+    file: &Location,
+) -> Result<impl Iterator<Item = Result<T, Error>> + use<T>, Error> {
+    let path = file.shown().to_owned();
+    let file = open_file(file.at()).map_err(|source| Error::read(&path, source))?;
+    let mut lines = Lines { reader: BufReader::new(file), number: 0, line: Vec::new() };
+    Ok(std::iter::from_fn(move || lines.next(&path)))
+}
+
+struct Lines<R> {
+    reader: R,
+    number: usize,
+    line: Vec<u8>,
+}
+
+impl<R: BufRead> Lines<R> {
+    fn next<T: DeserializeOwned>(&mut self, path: &Path) -> Option<Result<T, Error>> {
+        self.line.clear();
+        self.number += 1;
+        match self.reader.read_until(b'\n', &mut self.line) {
+            Err(source) => Some(Err(Error::read(path, source))),
+            Ok(_) if self.line.last() != Some(&b'\n') => None,
+            Ok(_) => Some(serde_json::from_slice(&self.line).map_err(|source| Error::Broken {
+                path: path.to_owned(),
+                line: self.number,
+                source,
+            })),
+        }
+    }
+}
+
+/// Writes the first file of a record, in a directory that is made if it is not there.
+pub(crate) fn write_head<T: Serialize>(file: &Location, head: &T) -> Result<(), Error> {
+    let parent = |path: &Path| path.parent().unwrap_or(path).to_owned();
+    fs::create_dir_all(parent(file.at()))
+        .map_err(|source| Error::write(&parent(file.shown()), source))?;
+    write_json(file, head)
+}
+
+/// A new file to which lines are added.
+pub(crate) fn appended(file: &Location) -> Result<File, Error> {
+    let mut options = File::options();
+    let opened = options.create_new(true).append(true).open(file.at());
+    opened.map_err(|source| Error::write(file.shown(), source))
+}
+
+pub(crate) fn write_json<T: Serialize>(file: &Location, value: &T) -> Result<(), Error> {
+    let mut text = serde_json::to_vec_pretty(value).expect("record types are always JSON");
+    text.push(b'\n');
+    File::create_new(file.at())
+        .and_then(|mut created| created.write_all(&text).and_then(|()| created.sync_all()))
+        .map_err(|source| Error::write(file.shown(), source))
+}
+
+pub(crate) fn read_json_if_there<T: DeserializeOwned>(file: &Location) -> Result<Option<T>, Error> {
+    if file.at().exists() { read_json(file).map(Some) } else { Ok(None) }
+}
+
+pub(crate) fn read_json<T: DeserializeOwned>(file: &Location) -> Result<T, Error> {
+    let path = file.shown();
+    let text = open_file(file.at()).and_then(io::read_to_string).map_err(|source| match source
+        .kind()
+    {
+        ErrorKind::NotFound => Error::NotARecord { dir: path.parent().unwrap_or(path).to_owned() },
+        _ => Error::read(path, source),
+    })?;
+    serde_json::from_str(&text).map_err(|source| Error::broken(path, source))
+}
+
+/// Opens a regular file: a pipe in its place would be waited for for ever.
+pub(crate) fn open_file(path: &Path) -> io::Result<File> {
+    if fs::metadata(path)?.is_file() {
+        File::open(path)
+    } else {
+        Err(io::Error::other("it is not a regular file"))
+    }
+}
