@@ -4,7 +4,8 @@ use iotax_analyze::{Analysis, ArmDepths, Cap, DepthResponse, Verdict};
 use iotax_record::Experiment;
 use iotax_spec::Design;
 
-use crate::tables::{self, Cell, Head, Table};
+use crate::document::{Cell, Head, Table};
+use crate::tables::{self};
 use crate::{bandwidth, format, preconditioning, sentence, words};
 
 /// What follows the verdict about caps.

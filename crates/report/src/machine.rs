@@ -3,8 +3,9 @@
 use iotax_analyze::{Analysis, ArmSummary, CounterSummary, StallFigures};
 
 use crate::bandwidth::MEASURED;
+use crate::document::{Cell, Head, Table};
 use crate::format;
-use crate::tables::{ABSENT, Cell, Head, Table};
+use crate::tables::ABSENT;
 
 /// What the figures are, for people.
 pub(crate) const NOTE: &str = "Means over the measured windows, as iostat -mx computes them, whose MB \

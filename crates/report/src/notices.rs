@@ -5,7 +5,7 @@ use iotax_analyze::{Analysis, Warning};
 use crate::words;
 
 /// One warning, or several of a kind.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Notice {
     /// Which check, and on which arm if it is only one.
     pub(crate) title: String,

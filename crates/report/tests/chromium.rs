@@ -7,10 +7,9 @@ mod common;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use common::analyses;
+use common::{analyses, html};
 use iotax_analyze::Analysis;
 use iotax_record::Experiment;
-use iotax_report::html;
 use iotax_testing::{find_program, needs};
 
 const NAMES: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];

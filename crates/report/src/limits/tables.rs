@@ -5,8 +5,9 @@ use iotax_caps::{Sharing, TargetCaps};
 use super::quantity::{self, Quantity};
 use super::{Search, Titled, name, plain};
 use crate::bandwidth::Unit;
+use crate::document::{Cell, Head, Table};
 use crate::format;
-use crate::tables::{ABSENT, Cell, Head, Table};
+use crate::tables::ABSENT;
 
 /// All that have rows.
 pub(super) fn all(search: Search<'_>) -> Vec<Titled> {
