@@ -24,6 +24,7 @@ mod progress;
 mod questions;
 mod results;
 mod row;
+mod seconds;
 mod stalled;
 mod summary;
 
@@ -45,3 +46,4 @@ pub use masked::{below_the_cap, depth_check, longest_below_the_cap, longest_dept
 pub use phases::{Phases, Sustained};
 pub use precondition::{PASSES, precondition_spec};
 pub use progress::{ArmProgress, Progress};
+pub use seconds::{Spread, thinned};

@@ -1,7 +1,7 @@
 //! What the charts draw, as JSON inside the page: thinned out so that a page stays small however
 //! long an experiment was.
 
-use iotax_analyze::{Analysis, TrialPoint};
+use iotax_analyze::{Analysis, TrialPoint, thinned};
 use serde::Serialize;
 
 use super::forest::Group;
@@ -95,16 +95,11 @@ fn series(analysis: &Analysis) -> Series {
         Some(Trace {
             arm: arm_index(analysis, t)?,
             start: (t.started_ns / 1_000_000) as f64 / 1e3,
-            iops: t.per_second_ios.chunks(stride).map(mean).collect(),
+            iops: thinned(&t.per_second_ios, stride),
             used: t.used,
         })
     });
     Series { seconds_per_point: stride, trials: traces.collect() }
-}
-
-fn mean(seconds: &[u32]) -> u32 {
-    let sum: u64 = seconds.iter().map(|s| u64::from(*s)).sum();
-    u32::try_from(sum / seconds.len() as u64).expect("a mean of u32 is one")
 }
 
 fn schedule(analysis: &Analysis) -> Schedule {
@@ -136,11 +131,5 @@ mod tests {
         let json = embeddable(&hostile);
         assert_eq!(json, r#""\u003c/script\u003e\u003c!--\u2028\u0026""#);
         assert_eq!(serde_json::from_str::<String>(&json).unwrap(), hostile);
-    }
-
-    #[test]
-    fn neighbouring_seconds_are_averaged_without_overflow() {
-        assert_eq!(mean(&[u32::MAX, u32::MAX]), u32::MAX);
-        assert_eq!(mean(&[1, 2, 4]), 2);
     }
 }
