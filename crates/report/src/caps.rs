@@ -142,7 +142,7 @@ fn unmasked(analysis: &Analysis, design: &Design) -> Vec<(String, Table)> {
     let prefix = format!("{} ", analysis.workload);
     let titled = |(_, load): &(Experiment, Analysis)| {
         let name = load.workload.strip_prefix(&prefix).unwrap_or(&load.workload);
-        let title = format!("What the cap hides: {}", words::printable(name));
+        let title = format!("What the cap hides: {name}");
         Some((title, tables::comparisons(load, design)?))
     };
     analysis.unmasked.iter().filter_map(titled).collect()

@@ -22,6 +22,13 @@ pub(crate) fn origin(rfc3339: &str, environment: &Environment) -> String {
     }
 }
 
+/// As it was typed, for a shell.
+pub(crate) fn command(command: &[String]) -> String {
+    let quoter = shlex::Quoter::new().allow_nul(true);
+    let shown = |word: &String| quoter.quote(word).expect("NUL is allowed").into_owned();
+    command.iter().map(shown).collect::<Vec<_>>().join(" ")
+}
+
 /// What is known of the machine, and of the load generator on it.
 pub(crate) fn machine(experiment: &Experiment) -> Item {
     let Environment {

@@ -56,7 +56,7 @@ pub(crate) fn lines(diagnoses: &[Diagnosis], targets: usize) -> Vec<String> {
         let of = if targets > 1 { format!("{}: ", diagnosis.of) } else { String::new() };
         diagnosis.suspects.iter().map(|suspect| of.clone() + &line(suspect)).collect()
     };
-    diagnoses.iter().flat_map(of_one).map(|line| words::printable(&line)).collect()
+    diagnoses.iter().flat_map(of_one).collect()
 }
 
 fn line(suspect: &Suspect) -> String {

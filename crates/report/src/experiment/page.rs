@@ -6,7 +6,7 @@ use iotax_record::Experiment;
 use super::{hypotheses, is_peel};
 use crate::document::{Item, Place, Section};
 use crate::figures::{self, Chart, Drawing, Drawn, Group, Key, MachineChart};
-use crate::{facts, format, provenance, words};
+use crate::{facts, format, provenance};
 
 fn section(heading: &str, items: impl Into<Vec<Item>>) -> Section {
     Section::new(heading, items).at(Place::Page)
@@ -151,17 +151,10 @@ pub(super) fn circumstances(experiment: &Experiment) -> [Section; 2] {
         said.push_str(&format!(" {}: {}", workload.name, workload.about));
     }
     let reproduce = [
-        Item::Preformatted(command(experiment)),
+        Item::Preformatted(facts::command(&experiment.command)),
         Item::Paragraph(said),
         Item::Table(jobs),
         Item::Folded("The resolved specification, as JSON", spec),
     ];
     [section(heading, places), section("How to reproduce", reproduce)]
-}
-
-fn command(experiment: &Experiment) -> String {
-    let quoter = shlex::Quoter::new().allow_nul(true);
-    let shown = |word: &String| quoter.quote(word).expect("NUL is allowed").into_owned();
-    let words: Vec<_> = experiment.command.iter().map(shown).collect();
-    words::printable(&words.join(" "))
 }

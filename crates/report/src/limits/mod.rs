@@ -14,8 +14,8 @@ pub use self::csv::limits_csv;
 pub use self::json::limits_json;
 
 use crate::bandwidth::{MEASURED, Unit};
-use crate::document::{Document, Item, Lead, Place, Section, Table};
-use crate::{facts, format, provenance, words};
+use crate::document::{Document, Item, Lead, Place, Section};
+use crate::{facts, format, provenance};
 
 /// A search: what was asked, what was found, how it ended.
 #[derive(Debug, Clone, Copy)]
@@ -57,7 +57,8 @@ pub fn limits(search: Search<'_>) -> Document {
         ..Document::default()
     };
     document.add_list("Notes", sentences::notes(search));
-    let method = [Item::Paragraph(METHOD.to_owned()), Item::Preformatted(head.command.join(" "))];
+    let method =
+        [Item::Paragraph(METHOD.to_owned()), Item::Preformatted(facts::command(&head.command))];
     document.add(Section::new("Method", method).at(Place::Page));
     let sources = sources(caps);
     if !sources.is_empty() {
@@ -83,7 +84,7 @@ fn sources(caps: &Caps) -> Vec<String> {
     let mut sources: Vec<String> = limits
         .map(|limit| {
             let as_of = limit.as_of.as_ref().map_or_else(String::new, |at| format!(", as of {at}"));
-            name(&format!("{}: {}{as_of}", limit.of, limit.source))
+            format!("{}: {}{as_of}", limit.of, limit.source)
         })
         .collect();
     sources.sort();
@@ -114,12 +115,6 @@ fn plain(value: f64) -> String {
     };
     format::fixed(value, decimals)
 }
-
-fn name(text: &str) -> String {
-    words::printable(text)
-}
-
-type Titled = (&'static str, Table);
 
 #[cfg(test)]
 mod tests {

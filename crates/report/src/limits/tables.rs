@@ -3,14 +3,14 @@
 use iotax_caps::{Sharing, TargetCaps};
 
 use super::quantity::{self, Quantity};
-use super::{Search, Titled, name, plain};
+use super::{Search, plain};
 use crate::bandwidth::Unit;
 use crate::document::{Cell, Head, Table};
 use crate::format;
 use crate::tables::ABSENT;
 
 /// All that have rows.
-pub(super) fn all(search: Search<'_>) -> Vec<Titled> {
+pub(super) fn all(search: Search<'_>) -> Vec<(&'static str, Table)> {
     let (targets, unit) = (&search.caps.targets, search.unit());
     let tables = [
         ("Caps, with 95 % intervals", caps(targets, unit)),
@@ -44,7 +44,7 @@ fn caps(targets: &[TargetCaps], unit: Unit) -> Table {
         for (quantity, cap) in quantity::caps(target, unit) {
             let [cap_shown, lo, hi] = [cap.cap, cap.lo, cap.hi].map(|x| quantity.figure(x));
             table.rows.push(vec![
-                Cell::new(name(&target.name)),
+                Cell::new(&target.name),
                 Cell::new(quantity.unit()),
                 Cell::new(cap_shown),
                 Cell::new(format!("[{lo}, {hi}]")),
@@ -68,7 +68,7 @@ fn bursts(targets: &[TargetCaps], unit: Unit) -> Table {
             let Some(burst) = &cap.burst else { continue };
             let refill = burst.refill_per_s.map_or(ABSENT.to_owned(), |r| quantity.figure(r));
             table.rows.push(vec![
-                Cell::new(name(&target.name)),
+                Cell::new(&target.name),
                 Cell::new(quantity.unit()),
                 Cell::new(quantity.figure(burst.per_s)),
                 Cell::new(refill),
@@ -87,7 +87,7 @@ fn sharing(pairs: &[Sharing], targets: usize, unit: Unit) -> Table {
     for pair in pairs {
         let quantity = Quantity::new(pair.quantity == "bw_bytes", unit);
         table.rows.push(vec![
-            Cell::new(format!("{}, {}", name(&pair.a), name(&pair.b))),
+            Cell::new(format!("{}, {}", pair.a, pair.b)),
             Cell::new(quantity.unit()),
             Cell::new(quantity.figure(pair.a_alone)),
             Cell::new(quantity.figure(pair.b_alone)),
@@ -113,7 +113,7 @@ fn documented(search: Search<'_>, unit: Unit) -> Table {
         for (at, limit) in row.limits.iter().enumerate() {
             let burst = limit.burst_per_s.map(|burst| quantity.figure(burst));
             table.rows.push(vec![
-                Cell::new(name(&row.target)),
+                Cell::new(&row.target),
                 Cell::new(format!("{} {}", limit.scope, limit.of)),
                 Cell::new(quantity.unit()),
                 Cell::new(quantity.figure(limit.per_s)),
@@ -130,7 +130,7 @@ fn ladder(targets: &[TargetCaps]) -> Table {
     for target in targets {
         for step in &target.ladder {
             table.rows.push(vec![
-                Cell::new(name(&target.name)),
+                Cell::new(&target.name),
                 Cell::new(step.queue_depth.to_string()),
                 Cell::new(plain(step.iops)),
                 Cell::new(format::time(step.mean_latency_ns)),
@@ -145,7 +145,7 @@ fn sizes(targets: &[TargetCaps], unit: Unit) -> Table {
     for target in targets {
         for (bytes, iops) in target.sizes.iter().flat_map(|sizes| &sizes.points) {
             table.rows.push(vec![
-                Cell::new(name(&target.name)),
+                Cell::new(&target.name),
                 Cell::new(format::bytes(f64::from(*bytes))),
                 Cell::new(plain(*iops)),
                 Cell::new(Quantity::Bandwidth(unit).figure(iops * f64::from(*bytes))),
