@@ -17,52 +17,45 @@ use crate::{caps, doctor, facts, format, machine, provenance, sentence, tables};
 pub fn experiment(experiment: &Experiment, analysis: &Analysis) -> Document {
     let forest = figures::groups(analysis);
     let drawn = figures::drawn(analysis, &forest);
-    let mut document = Document {
-        lead: Some(lead(experiment, analysis)),
-        charts: Some(Charts::of_trials(&drawn)),
-        ..Document::default()
-    };
+    let charts = Charts::of_trials(&drawn);
+    let trials = page::trials(analysis, &drawn);
+    let meanwhile = page::meanwhile(&drawn);
+    let schedule = page::schedule(experiment, analysis, &drawn);
     let (severe, mild): (Vec<_>, Vec<_>) =
         notices::notices(analysis).into_iter().partition(|notice| notice.is_severe);
+
+    let mut document = Document::of(lead(experiment, analysis));
+    document.charts = Some(charts);
     let severe = warnings("Read this first", severe);
     document.add_unless_empty(Section { is_alarming: true, ..severe });
-    document.sections.extend(page::tiles(analysis));
-    document.sections.extend(comparisons(experiment, analysis));
-    let trials = page::trials(analysis, &drawn);
-    let schedule = page::schedule(experiment, analysis, &drawn);
-    let meanwhile = page::meanwhile(&drawn);
-    document.sections.extend(page::forest(experiment, analysis, forest));
-    let design = &experiment.spec.design;
-    for (title, table) in caps::all(analysis, design) {
-        document.add(Section::new(title, [Item::Table(table)]));
+    document.extend(page::tiles(analysis));
+    document.extend(page::forest(experiment, analysis, forest));
+    document.extend(comparisons(experiment, analysis));
+    for (title, table) in caps::all(analysis, &experiment.spec.design) {
+        document.add_table(&title, Some(table), None);
     }
-    document.sections.extend(attribution(analysis));
-    document.sections.extend(arms(analysis));
-    document.sections.extend(latency(experiment, analysis));
-    document.sections.extend(trials);
-    document.add_table(
-        "Operations, pooled over trials (descriptive)",
-        tables::operations(analysis),
-        None,
-    );
-    document.sections.extend(meanwhile);
+    document.extend(attribution(analysis));
+    document.add(arms(analysis));
+    document.add_table("Other jobs", tables::other_jobs(analysis), None);
+    document.extend(latency(experiment, analysis));
+    document.extend(trials);
+    document.add_table(OPERATIONS, tables::operations(analysis), None);
+    document.extend(meanwhile);
     document.add_table("Devices", machine::devices(analysis), Some(machine::NOTE.to_owned()));
-    if let Some(table) = machine::system(analysis) {
-        document.add(Section::new("CPU and memory", [Item::Table(table)]).at(Place::Wide));
-    }
+    document.extend(system(analysis));
     document.add_table("NFS operations", machine::nfs(analysis), None);
     document.add_table("Index loads", tables::index(analysis), tables::slow_load_note(analysis));
-    document.sections.extend(schedule);
+    document.extend(schedule);
     document.add_unless_empty(warnings("Worth knowing", mild));
     document.add_list("Causes", doctor::causes(experiment, analysis));
-    if analysis.open_questions.is_empty() {
-        document.add(page::nothing_open());
-    }
     document.add_list("Not concluded", analysis.open_questions.clone());
-    document.sections.extend(page::circumstances(experiment));
-    document.sections.extend(method::sections(experiment, analysis));
+    document.extend(page::nothing_open(analysis));
+    document.extend(page::circumstances(experiment));
+    document.extend(method::sections(experiment, analysis));
     document
 }
+
+const OPERATIONS: &str = "Operations, pooled over trials (descriptive)";
 
 fn lead(experiment: &Experiment, analysis: &Analysis) -> Lead {
     let mut ending = provenance::ending(experiment, analysis);
@@ -109,12 +102,14 @@ fn hypotheses(analysis: &Analysis) -> impl Iterator<Item = String> {
     interactions.map(|pair| format!("{}: {}", sentence::pair_name(&pair.layers), pair.hypothesis))
 }
 
-fn arms(analysis: &Analysis) -> Vec<Section> {
+fn arms(analysis: &Analysis) -> Section {
     let legend = Item::Drawing(Drawing::Legend(Key::all(analysis)));
-    let arms = Section::new("Arms", [Item::Table(tables::arms(analysis)), legend]);
-    let others = tables::other_jobs(analysis);
-    let others = others.map(|table| Section::new("Other jobs", [Item::Table(table)]));
-    [arms].into_iter().chain(others).collect()
+    Section::new("Arms", [Item::Table(tables::arms(analysis)), legend])
+}
+
+fn system(analysis: &Analysis) -> Option<Section> {
+    let table = Item::Table(machine::system(analysis)?);
+    Some(Section::new("CPU and memory", [table]).at(Place::Wide))
 }
 
 fn latency(experiment: &Experiment, analysis: &Analysis) -> Option<Section> {

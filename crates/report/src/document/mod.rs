@@ -1,7 +1,8 @@
 //! What is reported, before any layout: built once, and laid out by one renderer per format.
 //!
 //! Text in a document is as it came: what could be markup, or drive a terminal, is escaped by the
-//! renderers, each in one place.
+//! renderers, each in one place. Only cells of tables are made printable before, since their width
+//! is measured.
 
 mod table;
 #[cfg(test)]
@@ -136,6 +137,10 @@ pub(crate) enum Medium {
 }
 
 impl Document {
+    pub(crate) fn of(lead: Lead) -> Self {
+        Self { lead: Some(lead), ..Self::default() }
+    }
+
     /// The documents within this one, in their order.
     pub fn chapters(&self) -> &[Chapter] {
         &self.chapters
@@ -152,8 +157,12 @@ impl Document {
         self.sections.push(section);
     }
 
+    pub(crate) fn extend(&mut self, sections: impl IntoIterator<Item = Section>) {
+        self.sections.extend(sections);
+    }
+
     pub(crate) fn add_unless_empty(&mut self, section: Section) {
-        self.sections.extend(Some(section).filter(|section| !section.items.is_empty()));
+        self.extend(Some(section).filter(|section| !section.items.is_empty()));
     }
 
     /// A table, if there is one, and what is to be known of it.

@@ -122,10 +122,10 @@ pub(super) fn schedule(
     sections
 }
 
-/// No question is left.
-pub(super) fn nothing_open() -> Section {
-    let said = "Nothing that was asked was left open.".to_owned();
-    section("Not concluded", [Item::Paragraph(said)])
+/// That no question is left.
+pub(super) fn nothing_open(analysis: &Analysis) -> Option<Section> {
+    let said = Item::Paragraph("Nothing that was asked was left open.".to_owned());
+    analysis.open_questions.is_empty().then(|| section("Not concluded", [said]))
 }
 
 /// The machine, the places, the jobs, and the command.

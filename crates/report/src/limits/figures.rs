@@ -44,7 +44,6 @@ struct Moment<'a> {
     value: f64,
 }
 
-/// What the script draws.
 pub(super) fn charts(search: Search<'_>) -> Charts {
     Charts::of_limits(&drawn(search.caps, search.unit()))
 }

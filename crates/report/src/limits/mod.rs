@@ -40,27 +40,24 @@ const METHOD: &str = "\
 
 /// What a search for caps found.
 pub fn limits(search: Search<'_>) -> Document {
-    let Search { head, caps, .. } = search;
-    let lead = Lead {
+    let head = search.head;
+    let mut document = Document::of(Lead {
         kind: "limits",
         counts: counts(search),
         sentences: sentences::all(search),
         origin: facts::origin(&head.started, &head.environment),
         ..Lead::default()
-    };
-    let tables = tables::all(search).into_iter();
-    let tables = tables.map(|(title, table)| Section::new(title, [Item::Table(table)]));
-    let mut document = Document {
-        lead: Some(lead),
-        charts: Some(figures::charts(search)),
-        sections: figures::sections(search).into_iter().chain(tables).collect(),
-        ..Document::default()
-    };
+    });
+    document.charts = Some(figures::charts(search));
+    document.extend(figures::sections(search));
+    for (title, table) in tables::all(search) {
+        document.add_table(title, Some(table), None);
+    }
     document.add_list("Notes", sentences::notes(search));
-    let method =
-        [Item::Paragraph(METHOD.to_owned()), Item::Preformatted(facts::command(&head.command))];
+    let command = Item::Preformatted(facts::command(&head.command));
+    let method = [Item::Paragraph(METHOD.to_owned()), command];
     document.add(Section::new("Method", method).at(Place::Page));
-    let sources = sources(caps);
+    let sources = sources(search.caps);
     if !sources.is_empty() {
         let sources = Section::new("Sources of limits", [Item::Sources(sources)]);
         document.add(sources.at(Place::Page));
