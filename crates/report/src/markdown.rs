@@ -1,6 +1,6 @@
 //! Documents as Markdown, for issues and wikis.
 
-use crate::document::{Document, Fact, Item, Medium, Node, Point, Section, Table};
+use crate::document::{Document, Item, Medium, Node, Point, Section, Table};
 use crate::notices::Notice;
 use crate::words;
 
@@ -45,8 +45,7 @@ fn item(item: &Item) -> String {
     match item {
         Item::Paragraph(text) | Item::Note(text) => format!("{}\n", escape(text)),
         Item::Table(table) => self::table(table),
-        Item::Facts(facts) => facts.iter().map(fact).collect(),
-        Item::List(points) => points.iter().map(point).collect(),
+        Item::Facts(points) | Item::List(points) => points.iter().map(point).collect(),
         Item::Sources(sources) => sources.iter().map(|text| source(text)).collect(),
         Item::Warning(notice) => warning(notice),
         Item::Tree(top) => top.flat().into_iter().map(node).collect(),
@@ -55,14 +54,9 @@ fn item(item: &Item) -> String {
     }
 }
 
-fn fact(fact: &Fact) -> String {
-    let value = if fact.is_command { code(&fact.value) } else { escape(&fact.value) };
-    format!("- {}{value}\n", named(&fact.name))
-}
-
-fn point(point: &Point) -> String {
-    let command = point.command.as_ref().map(|text| format!("  \n  {}", code(text)));
-    format!("- {}{}{}\n", named(&point.name), escape(&point.text), command.unwrap_or_default())
+fn point(Point { name, text, command }: &Point) -> String {
+    let gap = if text.is_empty() || command.is_empty() { "" } else { "  \n  " };
+    format!("- {}{}{gap}{}\n", named(name), escape(text), code(command))
 }
 
 fn source(source: &str) -> String {
@@ -107,7 +101,8 @@ fn table(table: &Table) -> String {
 
 /// Text to be pasted: in a span of code, unless its own marks would end that.
 fn code(text: &str) -> String {
-    if text.contains('`') { escape(text) } else { format!("`{}`", words::printable(text)) }
+    let is_plain = text.is_empty() || text.contains('`');
+    if is_plain { escape(text) } else { format!("`{}`", words::printable(text)) }
 }
 
 /// Text as literal Markdown: every character that could start markup gets a backslash. Intervals

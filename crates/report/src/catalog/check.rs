@@ -50,7 +50,7 @@ fn explain(page: &mut Document, row: &Checked, sources: &mut Sources) {
     let title = format!("Line {}, {name}{}: {word}", row.claim.line, scope.unwrap_or_default());
     let Some(known) = row.known else {
         let problem = row.problem.as_deref().unwrap_or_default();
-        page.add(Section::of(Item::Paragraph(format!("{title}: {problem}"))));
+        page.add_paragraph(format!("{title}: {problem}"));
         return;
     };
     let mut table = Table::new(&["From", "source"], &["IOPS", "MB/s", "burst IOPS", "burst MB/s"]);

@@ -157,8 +157,7 @@ pub(super) fn limits_table(
     sources: &mut Sources,
 ) {
     if limits.is_empty() {
-        let none = format!("{title}: none were found in the sources.");
-        page.add(Section::of(Item::Paragraph(none)));
+        page.add_paragraph(format!("{title}: none were found in the sources."));
         return;
     }
     let mut table = Table::new(&["Limit", "of"], &["sustained", "burst", "lasts", "source"]);

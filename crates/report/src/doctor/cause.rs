@@ -31,8 +31,7 @@ pub fn known_causes() -> Document {
     page.add(Section::new("Known causes of slow I/O", []));
     let line = |cause: &Cause| (cause.id.clone(), cause.title.clone());
     page.add_facts(causes().iter().map(line));
-    let hint = "Explain one:  iotax doctor --explain NAME".to_owned();
-    page.add(Section::of(Item::Paragraph(hint)));
+    page.add_paragraph("Explain one:  iotax doctor --explain NAME");
     page
 }
 

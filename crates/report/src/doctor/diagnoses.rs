@@ -4,14 +4,13 @@ use iotax_diagnose::{Confidence, Diagnosis, Suspect, of_arms};
 use iotax_record::Experiment;
 
 use super::cause::dated;
-use crate::document::{Document, Fact, Item, Section};
+use crate::document::{Document, Item, Point, Section};
 use crate::{format, words};
 
 /// What a measurement points to, target by target, the surest first.
 pub(super) fn write(page: &mut Document, diagnoses: &[Diagnosis]) {
     if diagnoses.is_empty() {
-        let none = "The measurement points to no known cause.".to_owned();
-        page.add(Section::of(Item::Paragraph(none)));
+        page.add_paragraph("The measurement points to no known cause.");
     }
     for diagnosis in diagnoses {
         for (at, suspect) in diagnosis.suspects.iter().enumerate() {
@@ -28,20 +27,20 @@ pub(super) fn write(page: &mut Document, diagnoses: &[Diagnosis]) {
     }
 }
 
-fn facts(suspect: &Suspect) -> Vec<Fact> {
-    let mut facts: Vec<Fact> = Vec::new();
-    facts.extend(suspect.evidence.iter().map(|text| Fact::new("for", text)));
-    facts.extend(suspect.against.iter().map(|text| Fact::new("against", text)));
+fn facts(suspect: &Suspect) -> Vec<Point> {
+    let mut facts: Vec<Point> = Vec::new();
+    facts.extend(suspect.evidence.iter().map(|text| Point::new("for", text)));
+    facts.extend(suspect.against.iter().map(|text| Point::new("against", text)));
     if let Some(share) = suspect.explains {
         let share = format!("{} of the time of an I/O", format::percent(share));
-        facts.push(Fact::new("explains", share));
+        facts.push(Point::new("explains", share));
     }
     if let Ok(known) = cause(&suspect.cause) {
-        facts.push(Fact::new("test", &known.experiment));
-        facts.push(Fact::new("remedy", &known.remedy));
-        facts.push(Fact::new("source", dated(&known.sources)));
+        facts.push(Point::new("test", &known.experiment));
+        facts.push(Point::new("remedy", &known.remedy));
+        facts.push(Point::new("source", dated(&known.sources)));
     }
-    facts.push(Fact::new("more", format!("iotax doctor --explain {}", suspect.cause)));
+    facts.push(Point::new("more", format!("iotax doctor --explain {}", suspect.cause)));
     facts
 }
 

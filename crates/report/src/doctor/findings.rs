@@ -3,7 +3,7 @@ use iotax_diagnose::{Certainty, Finding};
 use iotax_record::Machine;
 
 use super::cause::dated;
-use crate::document::{Document, Fact, Item, Point, Section};
+use crate::document::{Document, Item, Point, Section};
 
 /// How much is told of findings that are yet to be tested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,12 +18,11 @@ pub enum Detail {
 pub(super) fn write(page: &mut Document, machine: &Machine, findings: &[Finding], detail: Detail) {
     if findings.is_empty() {
         let seen = machine.paths.iter().any(|path| path.top.is_some());
-        let said = match (seen, machine.paths.is_empty()) {
+        page.add_paragraph(match (seen, machine.paths.is_empty()) {
             (true, _) => "Nothing that is known to hurt was seen.",
             (false, false) => "Nothing could be looked at.",
             (false, true) => "It is not recorded what lay under the targets.",
-        };
-        page.add(Section::of(Item::Paragraph(said.to_owned())));
+        });
         return;
     }
     let is_folded =
@@ -39,18 +38,18 @@ fn whole_section(finding: &Finding) -> Section {
     let known = cause(&finding.cause).ok();
     let title = known.map_or(finding.cause.as_str(), |cause| cause.title.as_str());
     let certainty = crate::words::capital(finding.certainty.name());
-    let mut facts: Vec<Fact> = Vec::new();
-    facts.extend(finding.seen.iter().map(|seen| Fact::new("seen", seen.to_string())));
-    facts.extend(finding.commands.iter().map(|command| Fact::command("test", command)));
+    let mut facts: Vec<Point> = Vec::new();
+    facts.extend(finding.seen.iter().map(|seen| Point::new("seen", seen.to_string())));
+    facts.extend(finding.commands.iter().map(|command| Point::command("test", command)));
     if let Some(known) = known {
         // Of some paths no command can be run on what is there.
         if finding.commands.is_empty() {
-            facts.push(Fact::new("test", &known.experiment));
+            facts.push(Point::new("test", &known.experiment));
         }
-        facts.push(Fact::new("remedy", &known.remedy));
-        facts.push(Fact::new("source", dated(&known.sources)));
+        facts.push(Point::new("remedy", &known.remedy));
+        facts.push(Point::new("source", dated(&known.sources)));
     }
-    facts.push(Fact::new("more", format!("iotax doctor --explain {}", finding.cause)));
+    facts.push(Point::new("more", format!("iotax doctor --explain {}", finding.cause)));
     let heading = format!("{certainty}: {title} ({})", finding.about);
     let items = [Item::Paragraph(finding.why.clone()), Item::Facts(facts)];
     Section {
@@ -67,7 +66,7 @@ fn write_folded(page: &mut Document, findings: &[&Finding]) {
     let point = |Finding { cause, about, commands, .. }: &&Finding| Point {
         name: cause.clone(),
         text: about.clone(),
-        command: commands.first().cloned(),
+        command: commands.first().cloned().unwrap_or_default(),
     };
     let heading = "To be tested: what could hurt here, and a command that shows whether it does";
     page.add(Section::new(heading, [Item::List(findings.iter().map(point).collect())]));

@@ -60,7 +60,8 @@ pub(crate) enum Item {
     /// What is to be known of the item above it.
     Note(String),
     Table(Table),
-    Facts(Vec<Fact>),
+    /// In columns: names, of which one that repeats is said once, and texts or commands.
+    Facts(Vec<Point>),
     List(Vec<Point>),
     /// Where figures come from.
     Sources(Vec<String>),
@@ -74,22 +75,13 @@ pub(crate) enum Item {
     Drawing(Drawing),
 }
 
-/// A name and what it is. A name that repeats is said once.
-#[derive(Debug)]
-pub(crate) struct Fact {
-    pub(crate) name: String,
-    pub(crate) value: String,
-    /// Whether it is to be pasted, and so never wrapped.
-    pub(crate) is_command: bool,
-}
-
-/// One of a list, and the command that belongs to it.
+/// One of a list: its name, what it is, and a command to be pasted, which is never wrapped. Each of
+/// them may be empty.
 #[derive(Debug, Default)]
 pub(crate) struct Point {
-    /// May be empty.
     pub(crate) name: String,
     pub(crate) text: String,
-    pub(crate) command: Option<String>,
+    pub(crate) command: String,
 }
 
 /// Something that lies on others.
@@ -165,6 +157,10 @@ impl Document {
         self.extend(Some(section).filter(|section| !section.items.is_empty()));
     }
 
+    pub(crate) fn add_paragraph(&mut self, text: impl Into<String>) {
+        self.add(Section::of(Item::Paragraph(text.into())));
+    }
+
     /// A table, if there is one, and what is to be known of it.
     pub(crate) fn add_table(&mut self, heading: &str, table: Option<Table>, note: Option<String>) {
         if let Some(table) = table {
@@ -178,10 +174,9 @@ impl Document {
         &mut self,
         facts: impl IntoIterator<Item = (N, String)>,
     ) {
-        let facts: Vec<_> = facts.into_iter().map(|(name, value)| Fact::new(name, value)).collect();
-        if !facts.is_empty() {
-            self.add(Section::of(Item::Facts(facts)));
-        }
+        let facts = Item::facts(facts);
+        let is_empty = matches!(&facts, Item::Facts(facts) if facts.is_empty());
+        self.extend((!is_empty).then(|| Section::of(facts)));
     }
 
     /// A list, if it has lines.
@@ -234,11 +229,11 @@ impl Section {
 
 impl Item {
     pub(crate) fn list(texts: impl IntoIterator<Item = String>) -> Self {
-        Self::List(texts.into_iter().map(|text| Point { text, ..Point::default() }).collect())
+        Self::List(texts.into_iter().map(|text| Point::new("", text)).collect())
     }
 
     pub(crate) fn facts<N: Into<String>>(facts: impl IntoIterator<Item = (N, String)>) -> Self {
-        Self::Facts(facts.into_iter().map(|(name, value)| Fact::new(name, value)).collect())
+        Self::Facts(facts.into_iter().map(|(name, value)| Point::new(name, value)).collect())
     }
 
     /// A warning in one sentence.
@@ -256,12 +251,12 @@ impl Node {
     }
 }
 
-impl Fact {
-    pub(crate) fn new(name: impl Into<String>, value: impl Into<String>) -> Self {
-        Self { name: name.into(), value: value.into(), is_command: false }
+impl Point {
+    pub(crate) fn new(name: impl Into<String>, text: impl Into<String>) -> Self {
+        Self { name: name.into(), text: text.into(), command: String::new() }
     }
 
-    pub(crate) fn command(name: impl Into<String>, value: impl Into<String>) -> Self {
-        Self { is_command: true, ..Self::new(name, value) }
+    pub(crate) fn command(name: impl Into<String>, command: impl Into<String>) -> Self {
+        Self { command: command.into(), ..Self::new(name, "") }
     }
 }

@@ -71,6 +71,15 @@ impl Table {
         self.rows.push(cells.into());
     }
 
+    /// Whose rows they are need not be said where there is only one: without the first column.
+    pub(crate) fn without_names_of(mut self, several: usize) -> Self {
+        if several == 1 {
+            self.heads.remove(0);
+            self.rows.iter_mut().for_each(|row| drop(row.remove(0)));
+        }
+        self
+    }
+
     /// Whether its cells are words, which may take several lines.
     pub(crate) fn is_of_words(&self) -> bool {
         self.heads.iter().all(|head| !head.is_figure)

@@ -10,7 +10,7 @@ const HOSTILE: &str = "</script><img src=x> | *b* `c` [d](e)\u{1b}[2J\u{202e}\n#
 /// One of each, saying the same everywhere.
 fn hostile() -> Document {
     let said = || HOSTILE.to_owned();
-    let fact = || [Fact::new(HOSTILE, HOSTILE), Fact::command(HOSTILE, HOSTILE)];
+    let fact = || [Point::new(HOSTILE, HOSTILE), Point::command(HOSTILE, HOSTILE)];
     let notice = Notice { title: said(), messages: vec![said()], advice: said(), is_severe: true };
     let node = || Node { name: said(), about: said(), ..Node::default() };
     let figures = Drawing::Tiles(vec![Tile {
@@ -28,7 +28,7 @@ fn hostile() -> Document {
         Item::Table(table),
         Item::Table(Table::of_words([HOSTILE], [[HOSTILE]])),
         Item::Facts(fact().into()),
-        Item::List(vec![Point { name: said(), text: said(), command: Some(said()) }]),
+        Item::List(vec![Point { name: said(), text: said(), command: said() }]),
         Item::Sources(vec![said()]),
         Item::Warning(notice),
         Item::warning(said()),

@@ -21,20 +21,7 @@ pub(super) fn all(search: Search<'_>) -> Vec<(&'static str, Table)> {
         ("Throughput over block size", sizes(targets, unit)),
     ];
     let tables = tables.into_iter().filter(|(_, table)| !table.rows.is_empty());
-    tables.map(|(title, table)| (title, without_names(table, targets.len()))).collect()
-}
-
-/// Whose rows they are need not be said where there is only one target.
-fn without_names(table: Table, targets: usize) -> Table {
-    if targets == 1 { without_first(table) } else { table }
-}
-
-fn without_first(mut table: Table) -> Table {
-    table.heads.remove(0);
-    for row in &mut table.rows {
-        row.remove(0);
-    }
-    table
+    tables.map(|(title, table)| (title, table.without_names_of(targets.len()))).collect()
 }
 
 fn caps(targets: &[TargetCaps], unit: Unit) -> Table {
@@ -102,7 +89,7 @@ fn sharing(pairs: &[Sharing], targets: usize, unit: Unit) -> Table {
         ]);
     }
     // One pair needs no names.
-    if targets == 2 { without_first(table) } else { table }
+    table.without_names_of(targets.saturating_sub(1))
 }
 
 fn documented(search: Search<'_>, unit: Unit) -> Table {

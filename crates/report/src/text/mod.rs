@@ -8,7 +8,7 @@ use textwrap::core::Word;
 use textwrap::{Options, WordSeparator, WordSplitter, fill};
 
 use self::paint::Paint;
-use crate::document::{Document, Fact, Item, Lead, Medium, Point, Section};
+use crate::document::{Document, Item, Lead, Medium, Point, Section};
 use crate::notices::Notice;
 use crate::words::printable;
 
@@ -116,7 +116,7 @@ impl Page {
     }
 
     /// Names and values in two columns; commands are not wrapped, whatever their length.
-    fn facts(&self, facts: &[Fact], indent: &str) -> String {
+    fn facts(&self, facts: &[Point], indent: &str) -> String {
         let names: Vec<String> = facts.iter().map(|fact| printable(&fact.name)).collect();
         let widest = names.iter().map(|name| name.chars().count()).max();
         let widest = widest.unwrap_or_default().max(NARROWEST_NAME);
@@ -125,10 +125,9 @@ impl Page {
             let name = if at > 0 && *name == names[at - 1] { "" } else { name };
             let first = format!("{indent}  {name:widest$}  ");
             let rest = " ".repeat(first.chars().count());
-            let lines = if fact.is_command {
-                format!("{first}{}", printable(&fact.value))
-            } else {
-                self.filled(&fact.value, &first, &rest)
+            let lines = match fact.command.as_str() {
+                "" => self.filled(&fact.text, &first, &rest),
+                command => first + &printable(command),
             };
             out.push_str(&format!("{lines}\n"));
         }
@@ -142,7 +141,7 @@ impl Page {
         for Point { name, text, command } in points {
             let name = if widest == 0 { "-" } else { &format!("{:widest$} ", printable(name)) };
             out.push_str(&format!("{}\n", self.filled(&format!("{name} {text}"), "  ", "    ")));
-            if let Some(command) = command {
+            if !command.is_empty() {
                 out.push_str(&format!("      {}\n", printable(command)));
             }
         }
