@@ -11,7 +11,10 @@ fuzz_target!(|text: &[u8]| {
     if let Ok(machine) = serde_json::from_slice::<Machine>(text) {
         let findings = iotax_diagnose::findings(&machine, &CloudChoice::default());
         for detail in [DoctorDetail::Folded, DoctorDetail::Whole] {
-            iotax_report::doctor_text(&machine, &findings, None, detail, Style::default());
+            let document = iotax_report::doctor(&machine, &findings, None, detail);
+            iotax_report::text(&document, Style::default());
+            iotax_report::markdown(&document);
+            iotax_report::html(&document);
         }
         iotax_report::doctor_json(&machine, &findings, None, &[]);
         Redactor::default().machine(&machine);

@@ -25,6 +25,7 @@ mod progress;
 mod questions;
 mod results;
 mod row;
+mod seconds;
 mod stalled;
 mod summary;
 
@@ -47,3 +48,4 @@ pub use metrics::{Better, Metric, Unit};
 pub use phases::{Phases, Sustained};
 pub use precondition::{PASSES, precondition_spec};
 pub use progress::{ArmProgress, Progress};
+pub use seconds::{Spread, thinned};

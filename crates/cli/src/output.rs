@@ -7,7 +7,7 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result};
 use iotax_record::{Experiment, LimitsHead, Location, Reader, SideRecord, Trial, Writer};
-use iotax_report::{self as report, Part};
+use iotax_report::{self as report, Document, Part};
 use iotax_rig::Held;
 use iotax_spec::{Design, Spec};
 use rustix::fs::{Access, access};
@@ -31,8 +31,9 @@ pub fn show(
     color: Color,
 ) -> Result<()> {
     let dir = &dir.into();
-    let written = write_pages(dir, spec.name(), parts);
-    say(&printed(dir, spec.name(), parts, format, style(color))?)?;
+    let document = report::experiments(spec.name(), parts);
+    let written = write_pages(dir, &document);
+    say(&experiments(dir, (spec, parts), &document, (format, color))?)?;
     if format == Format::Text && written.is_ok() {
         let dir = dir.shown().display();
         say(&format!("\nReport: {dir}/report.html\nAgain:  iotax report {dir}\n"))?;
@@ -40,26 +41,29 @@ pub fn show(
     written
 }
 
-fn printed(
-    dir: &Location,
-    name: &str,
-    parts: &[Part],
-    format: Format,
-    style: report::Style,
+/// A report in the format asked for: people get the document, programs the facts.
+pub fn printed(
+    document: &Document,
+    (format, color): (Format, Color),
+    json: impl FnOnce() -> Result<String>,
+    csv: impl FnOnce() -> String,
 ) -> Result<String> {
-    Ok(match (format, parts) {
-        (Format::Json, _) => json(dir, name, parts)?,
-        (Format::Text, [(experiment, analysis)]) => report::text(experiment, analysis, style),
-        (Format::Text, _) => report::phases_text(name, parts, style),
-        (Format::Markdown, [(experiment, analysis)]) => report::markdown(experiment, analysis),
-        (Format::Markdown, _) => report::phases_markdown(name, parts),
-        (Format::Csv, _) => report::csv(parts.iter().map(|(_, analysis)| analysis)),
+    Ok(match format {
+        Format::Text => report::text(document, style(color)),
+        Format::Markdown => report::markdown(document),
+        Format::Json => json()?,
+        Format::Csv => csv(),
     })
 }
 
-/// Writes `report.html`.
-pub fn write_page(dir: &Location, text: &str) -> Result<()> {
-    write(dir, REPORT, text)
+fn experiments(
+    dir: &Location,
+    (spec, parts): (&Spec, &[Part]),
+    document: &Document,
+    printed: (Format, Color),
+) -> Result<String> {
+    let csv = || report::csv(parts.iter().map(|(_, analysis)| analysis));
+    self::printed(document, printed, || json(dir, spec.name(), parts), csv)
 }
 
 fn write(dir: &Location, file: &str, text: &str) -> Result<()> {
@@ -67,23 +71,19 @@ fn write(dir: &Location, file: &str, text: &str) -> Result<()> {
     replace(file.at(), text).with_context(|| format!("cannot write {}", file.shown().display()))
 }
 
-/// One page, or one for each phase and one in front of them.
-fn write_pages(dir: &Location, name: &str, parts: &[Part]) -> Result<()> {
-    let write = |file: &str, text: String| write(dir, file, &text);
-    if let [(experiment, analysis)] = parts {
-        return write(REPORT, report::html(experiment, analysis));
+/// Writes `report.html`, and a page for each chapter that it has.
+pub fn write_pages(dir: &Location, document: &Document) -> Result<()> {
+    for chapter in document.chapters() {
+        write(dir, &chapter.file, &report::html(&chapter.document))?;
     }
-    let files: Vec<String> = (1..=parts.len()).map(|n| format!("report-{n}.html")).collect();
-    for (file, (experiment, analysis)) in files.iter().zip(parts) {
-        write(file, report::html(experiment, analysis))?;
-    }
-    write(REPORT, report::phases_html(name, parts, &files))
+    write(dir, REPORT, &report::html(document))
 }
 
 /// Prints results of other tools, of which no record is kept, on stdout.
 pub fn print(spec: &Spec, parts: &[Part], format: Format, color: Color) -> Result<()> {
     // Nothing is read from there: other tools' results are not printed in fio's shape.
-    say(&printed(&Path::new("").into(), spec.name(), parts, format, style(color))?)
+    let document = report::experiments(spec.name(), parts);
+    say(&experiments(&Path::new("").into(), (spec, parts), &document, (format, color))?)
 }
 
 /// Results go where none are yet.

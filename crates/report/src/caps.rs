@@ -4,7 +4,8 @@ use iotax_analyze::{Analysis, ArmDepths, Cap, DepthResponse, Verdict};
 use iotax_record::Experiment;
 use iotax_spec::Design;
 
-use crate::tables::{self, Cell, Head, Table};
+use crate::document::{Cell, Head, Table};
+use crate::tables::{self};
 use crate::{bandwidth, format, preconditioning, sentence, words};
 
 /// What follows the verdict about caps.
@@ -141,7 +142,7 @@ fn unmasked(analysis: &Analysis, design: &Design) -> Vec<(String, Table)> {
     let prefix = format!("{} ", analysis.workload);
     let titled = |(_, load): &(Experiment, Analysis)| {
         let name = load.workload.strip_prefix(&prefix).unwrap_or(&load.workload);
-        let title = format!("What the cap hides: {}", words::printable(name));
+        let title = format!("What the cap hides: {name}");
         Some((title, tables::comparisons(load, design)?))
     };
     analysis.unmasked.iter().filter_map(titled).collect()

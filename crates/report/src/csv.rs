@@ -42,15 +42,21 @@ pub const CSV_COLUMNS: [&str; 13] = [
 /// All trials in the order in which they ran, one line each after a line of [`CSV_COLUMNS`]
 /// (RFC 4180, but with `\n`). Numbers have no thousands separators and a decimal point.
 pub fn csv<'a>(phases: impl IntoIterator<Item = &'a Analysis>) -> String {
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    let infallible = "writing to memory does not fail, and all rows have the same length";
-    writer.write_record(CSV_COLUMNS).expect(infallible);
     let trials_of = |analysis: &'a Analysis| analysis.trials.iter().map(move |t| (analysis, t));
     let mut trials: Vec<_> = phases.into_iter().flat_map(trials_of).collect();
     trials.sort_by_key(|(_, trial)| trial.slot);
-    for (analysis, trial) in trials {
-        writer.write_record(row(analysis, trial)).expect(infallible);
-    }
+    table(CSV_COLUMNS, trials.into_iter().map(|(analysis, trial)| row(analysis, trial)))
+}
+
+/// Rows under their columns (RFC 4180, but with `\n`).
+pub(crate) fn table<const N: usize>(
+    columns: [&str; N],
+    rows: impl Iterator<Item = [String; N]>,
+) -> String {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    let infallible = "writing to memory does not fail, and all rows have the same length";
+    writer.write_record(columns).expect(infallible);
+    rows.for_each(|row| writer.write_record(row).expect(infallible));
     let bytes = writer.into_inner().expect(infallible);
     String::from_utf8(bytes).expect("made of strings only")
 }

@@ -1,19 +1,25 @@
-//! Analysis to html, text, json, markdown, csv.
+//! Everything that iotax reports, built as a document and laid out in a format.
 //!
-//! Each format is one pure function from what was run and what it showed to a string. Nothing
-//! here prints, opens a file, or computes a statistic: numbers are rounded and given units.
+//! A [`Document`] is built once from what is to be told, and each format is one function of it.
+//! Nothing here prints, opens a file, or computes a statistic: numbers are rounded and given units.
+//!
+//! | document | function |
+//! |---|---|
+//! | an experiment, with its phases | [`experiments`] |
+//! | a search for caps | [`limits`] |
+//! | what lies under a path, and what may hurt | [`doctor`], [`explained`], [`known_causes`] |
+//! | documented limits | [`catalog_vms`], [`catalog_disks`], [`catalog_plan`], [`catalog_check`] |
 //!
 //! | format | function | for |
 //! |---|---|---|
 //! | HTML | [`html`] | people, offline, to be handed on |
 //! | text | [`text`] | the terminal |
 //! | Markdown | [`markdown`] | issues, wikis |
-//! | JSON | [`json_compare`], [`json_run`] | programs |
-//! | CSV | [`csv`] | spreadsheets, notebooks: trials as rows |
-//! | bundle | [`bundle::bundle`] | people without iotax: job files and a script for fio |
-//! | catalog | [`catalog_vms`], [`catalog_disks`], [`catalog_plan`], [`catalog_check`] | the terminal: documented limits |
-//! | doctor | [`doctor_text`], [`doctor_json`] | what lies under a path, and what may hurt |
-//! | tables of iostat | [`iostat`] | the terminal: one trial second by second |
+//!
+//! What programs read is no document but the facts themselves: JSON ([`json_compare`],
+//! [`json_run`], [`limits_json`], [`doctor_json`]) and CSV ([`csv`], [`limits_csv`]). Two more are
+//! made of the record: the bundle for people without iotax ([`bundle::bundle`]), and the tables of
+//! [`iostat`].
 #![forbid(unsafe_code)]
 #![allow(
     clippy::format_push_string,
@@ -26,6 +32,10 @@ mod caps;
 mod catalog;
 mod csv;
 mod doctor;
+mod document;
+mod experiment;
+mod facts;
+mod figures;
 mod format;
 mod html;
 mod iostat;
@@ -34,7 +44,6 @@ mod limits;
 mod machine;
 mod markdown;
 mod notices;
-mod page;
 mod phases;
 mod preconditioning;
 mod provenance;
@@ -48,17 +57,16 @@ mod words;
 pub use catalog::{catalog_check, catalog_disks, catalog_plan, catalog_vm_list, catalog_vms};
 pub use csv::{CSV_COLUMNS, csv};
 pub use doctor::{
-    Detail as DoctorDetail, cause_json, cause_list, cause_text, doctor_json, doctor_text,
+    Detail as DoctorDetail, cause_json, doctor, doctor_json, explained, known_causes,
 };
+pub use document::{Chapter, Document};
+pub use experiment::experiment;
 pub use html::html;
 pub use iostat::iostat;
 pub use json::{COMPARE_FORMAT, json_compare, json_run, json_text};
-pub use limits::{Search, limits_csv, limits_html, limits_json, limits_markdown, limits_text};
+pub use limits::{Search, limits, limits_csv, limits_json};
 pub use markdown::markdown;
-pub use page::parts_of_paths;
-pub use phases::{
-    Part, phases_html, phases_json_compare, phases_json_run, phases_markdown, phases_text,
-};
+pub use phases::{Part, experiments, phases_json_compare, phases_json_run};
 pub use redact::Redactor;
-pub use text::{Style, text};
+pub use text::{Style, parts_of_paths, text};
 pub use words::is_unprintable;

@@ -3,8 +3,9 @@
 use iotax_analyze::{Analysis, ArmSummary, CounterSummary, StallFigures};
 
 use crate::bandwidth::MEASURED;
+use crate::document::{Cell, Table};
 use crate::format;
-use crate::tables::{ABSENT, Cell, Head, Table};
+use crate::tables::ABSENT;
 
 /// What the figures are, for people.
 pub(crate) const NOTE: &str = "Means over the measured windows, as iostat -mx computes them, whose MB \
@@ -15,26 +16,16 @@ fn measured(analysis: &Analysis) -> impl Iterator<Item = (&ArmSummary, &CounterS
     analysis.arms.iter().filter_map(|arm| Some((arm, arm.statistics.as_ref()?)))
 }
 
-/// Columns of words, without that of the arm if there is only one.
-fn table(analysis: &Analysis, words: &[&str], figures: &[&str]) -> Table {
-    let several = analysis.arms.len() > 1;
-    let words = words.iter().filter(|word| several || **word != "arm");
-    let words = words.map(|text| Head::word(text));
-    let figures = figures.iter().map(|text| Head::figure(text));
-    Table { heads: words.chain(figures).collect(), rows: Vec::new() }
-}
-
-/// A row; the first column names the arm, if there are several.
-fn row(analysis: &Analysis, arm: &str, words: &[&str], figures: &[String]) -> Vec<Cell> {
-    let arm = (analysis.arms.len() > 1).then_some(arm);
-    let words = arm.into_iter().chain(words.iter().copied()).map(Cell::new);
-    words.chain(figures.iter().map(Cell::new)).collect()
+/// A row of words and figures.
+fn row<const N: usize>(words: [&str; 2], figures: [f64; N]) -> Vec<Cell> {
+    let figures = figures.map(format::plain).into_iter().map(Cell::new);
+    words.into_iter().map(Cell::new).chain(figures).collect()
 }
 
 /// The devices under each arm, under iostat's heads.
 pub(crate) fn devices(analysis: &Analysis) -> Option<Table> {
     let heads = ["r/s", "w/s", "rMiB/s", "wMiB/s", "r_await", "w_await", "aqu-sz", "%util"];
-    let mut table = table(analysis, &["arm", "device"], &heads);
+    let mut table = Table::new(&["arm", "device"], &heads);
     for (arm, statistics) in measured(analysis) {
         for device in &statistics.devices {
             let figures = &device.figures;
@@ -48,11 +39,10 @@ pub(crate) fn devices(analysis: &Analysis) -> Option<Table> {
                 figures.queue_size,
                 figures.util_percent,
             ];
-            let figures = figures.map(format::plain);
-            table.rows.push(row(analysis, &arm.name, &[&device.name], &figures));
+            table.rows.push(row([&arm.name, &device.name], figures));
         }
     }
-    (!table.rows.is_empty()).then_some(table)
+    (!table.rows.is_empty()).then(|| table.without_names_of(analysis.arms.len()))
 }
 
 /// CPUs, pressure and page cache of each arm.
@@ -70,10 +60,7 @@ pub(crate) fn system(analysis: &Analysis) -> Option<Table> {
         "writeback",
     ];
     // With one arm its name is all that names the row.
-    let mut table = Table {
-        heads: [Head::word("arm")].into_iter().chain(heads.map(Head::figure)).collect(),
-        rows: Vec::new(),
-    };
+    let mut table = Table::new(&["arm"], &heads);
     for (arm, statistics) in measured(analysis) {
         let absent = || ABSENT.to_owned();
         let percent = |value: Option<f64>| {
@@ -104,7 +91,7 @@ pub(crate) fn system(analysis: &Analysis) -> Option<Table> {
 /// NFS operations of each arm.
 pub(crate) fn nfs(analysis: &Analysis) -> Option<Table> {
     let heads = ["op/s", MEASURED.word(), "retrans/s", "queue ms", "rtt ms", "exe ms", "errors/s"];
-    let mut table = table(analysis, &["arm", "operation"], &heads);
+    let mut table = Table::new(&["arm", "operation"], &heads);
     for (arm, statistics) in measured(analysis) {
         for summary in &statistics.nfs {
             let figures = &summary.figures;
@@ -117,9 +104,8 @@ pub(crate) fn nfs(analysis: &Analysis) -> Option<Table> {
                 figures.execute_ms,
                 figures.errors_per_s,
             ];
-            let figures = figures.map(format::plain);
-            table.rows.push(row(analysis, &arm.name, &[&summary.operation], &figures));
+            table.rows.push(row([&arm.name, &summary.operation], figures));
         }
     }
-    (!table.rows.is_empty()).then_some(table)
+    (!table.rows.is_empty()).then(|| table.without_names_of(analysis.arms.len()))
 }

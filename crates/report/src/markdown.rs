@@ -1,91 +1,93 @@
-//! The summary as Markdown, for issues and wikis.
+//! Documents as Markdown, for issues and wikis.
 
-use iotax_analyze::Analysis;
-use iotax_record::Experiment;
-
+use crate::document::{Document, Item, Medium, Node, Point, Section, Table};
 use crate::notices::Notice;
-use crate::tables::{self, Table};
-use crate::{caps, doctor, format, machine, notices, provenance, sentence, words};
+use crate::words;
 
-/// The summary as GitHub-flavoured Markdown, ending in a newline. Text from outside is escaped:
-/// it cannot become a link, an image, a table or HTML.
-pub fn markdown(experiment: &Experiment, analysis: &Analysis) -> String {
-    let mut out = format!("## iotax: {}\n\n", escape(&analysis.workload));
-    let mut sentences = sentence::verdict(experiment, analysis).into_iter();
-    if let Some(first) = sentences.next() {
-        out.push_str(&format!("**{}**\n", escape(&first)));
-    }
-    for sentence in sentences {
-        out.push_str(&format!("{}\n", escape(&sentence)));
-    }
-    let counts = escape(&provenance::counts(experiment, analysis));
-    if experiment.spec.is_of_results() {
-        let ending = escape(&provenance::ending(experiment, analysis));
-        out.push_str(&format!("\n{counts}. {ending}\n"));
-    } else {
-        let reason = escape(&provenance::reason(analysis));
-        out.push_str(&format!("\n{counts}; stopped: {reason}.\n"));
-    }
-    warnings(&mut out, &notices::notices(analysis));
-    if let Some(table) = tables::comparisons(analysis, &experiment.spec.design) {
-        section(&mut out, "Tax", &table);
-        out.push_str(&format!("\n{}\n", provenance::intervals(experiment, analysis)));
-    }
-    for (title, table) in caps::all(analysis, &experiment.spec.design) {
-        section(&mut out, &escape(&title), &table);
-    }
-    if let Some(attribution) = &analysis.attribution {
-        section(&mut out, "Time per I/O by layer", &tables::attribution(attribution));
-        out.push_str(&format!("\nBare stack: {}.\n", format::time(attribution.bare_ns)));
-    }
-    section(&mut out, "Arms", &tables::arms(analysis));
-    for (title, table) in [
-        ("Other jobs", tables::other_jobs(analysis)),
-        (provenance::latencies(experiment), tables::latency(analysis)),
-        ("Operations, pooled over trials (descriptive)", tables::operations(analysis)),
-        ("Devices", machine::devices(analysis)),
-        ("CPU and memory", machine::system(analysis)),
-        ("NFS operations", machine::nfs(analysis)),
-        ("Index loads", tables::index(analysis)),
-    ] {
-        if let Some(table) = table {
-            section(&mut out, title, &table);
+/// A report as GitHub-flavoured Markdown, ending in a newline. Text from outside is escaped: it
+/// cannot become a link, an image, a table or HTML.
+pub fn markdown(document: &Document) -> String {
+    let mut parts = Vec::new();
+    if let Some(lead) = &document.lead {
+        parts.push(format!("## iotax: {}\n", escape(document.subject())));
+        let mut sentences: Vec<_> = lead.sentences.iter().map(|s| escape(s)).collect();
+        if let Some(first) = sentences.first_mut() {
+            *first = format!("**{first}**");
+            parts.push(format!("{}\n", sentences.join("\n")));
         }
+        let counts = escape(&words::sentence(&lead.counts));
+        parts.push(format!("{}\n", format!("{counts} {}", escape(&lead.ending)).trim()));
     }
-    let causes = doctor::causes(experiment, analysis);
-    if !causes.is_empty() {
-        out.push_str("\n### Causes\n\n");
-        for cause in &causes {
-            out.push_str(&format!("- {}\n", escape(cause)));
-        }
-    }
-    if !analysis.open_questions.is_empty() {
-        out.push_str("\n### Not concluded\n\n");
-        for question in &analysis.open_questions {
-            out.push_str(&format!("- {}\n", escape(question)));
-        }
-    }
-    out
+    parts.extend(document.sections_for(Medium::Note).map(section));
+    parts.extend(document.chapters.iter().map(|chapter| markdown(&chapter.document)));
+    parts.join("\n")
 }
 
-fn warnings(out: &mut String, notices: &[Notice]) {
-    if notices.is_empty() {
-        return;
+fn section(section: &Section) -> String {
+    let items = section.items.iter().filter(|item| !matches!(item, Item::Drawing(_)));
+    let mut parts: Vec<String> = Vec::new();
+    if !section.heading.is_empty() {
+        parts.push(format!("### {}\n", escape(&section.heading)));
     }
-    out.push_str("\n### Warnings\n\n");
-    for notice in notices {
-        let messages: Vec<_> =
-            notice.messages.iter().map(|m| escape(&words::sentence(m))).collect();
-        let advice = escape(&words::sentence(&notice.advice));
-        let text = format!("- **{}:** {} {advice}", escape(&notice.title), messages.join(" "));
-        out.push_str(&format!("{}\n", text.trim_end()));
+    let mut is_in_list = false;
+    for item in items {
+        let is_point = matches!(item, Item::Warning(_));
+        match parts.last_mut().filter(|_| is_point && is_in_list) {
+            Some(list) => list.push_str(&self::item(item)),
+            None => parts.push(self::item(item)),
+        }
+        is_in_list = is_point;
+    }
+    parts.join("\n")
+}
+
+fn item(item: &Item) -> String {
+    match item {
+        Item::Paragraph(text) | Item::Note(text) => format!("{}\n", escape(text)),
+        Item::Table(table) => self::table(table),
+        Item::Facts(points) | Item::List(points) => points.iter().map(point).collect(),
+        Item::Sources(sources) => sources.iter().map(|text| source(text)).collect(),
+        Item::Warning(notice) => warning(notice),
+        Item::Tree(top) => top.flat().into_iter().map(node).collect(),
+        Item::Preformatted(text) | Item::Folded(_, text) => text.lines().map(as_it_is).collect(),
+        Item::Drawing(_) => String::new(),
     }
 }
 
-pub(crate) fn section(out: &mut String, title: &str, table: &Table) {
-    out.push_str(&format!("\n### {title}\n\n"));
+fn point(Point { name, text, command }: &Point) -> String {
+    let gap = if text.is_empty() || command.is_empty() { "" } else { "  \n  " };
+    format!("- {}{}{gap}{}\n", named(name), escape(text), code(command))
+}
+
+fn source(source: &str) -> String {
+    format!("- {}\n", escape(source))
+}
+
+fn node((depth, node): (usize, &Node)) -> String {
+    let about = if node.about.is_empty() { "" } else { ": " };
+    let (name, indent) = (escape(&node.name), "  ".repeat(depth));
+    format!("{indent}- **{name}**{}{about}{}\n", node.remark, escape(&node.about))
+}
+
+fn as_it_is(line: &str) -> String {
+    format!("    {}\n", words::printable(line))
+}
+
+fn warning(notice: &Notice) -> String {
+    let title = named(&notice.title);
+    let said = notice.messages.iter().chain([&notice.advice]).filter(|text| !text.is_empty());
+    let said: Vec<_> = said.map(|text| escape(&words::sentence(text))).collect();
+    format!("{}\n", format!("- {title}{}", said.join(" ")).trim_end())
+}
+
+/// What stands before a text, if anything does.
+fn named(name: &str) -> String {
+    if name.is_empty() { String::new() } else { format!("**{}:** ", escape(name)) }
+}
+
+fn table(table: &Table) -> String {
     let heads: Vec<_> = table.heads.iter().map(|head| escape(&head.text)).collect();
-    out.push_str(&format!("| {} |\n|", heads.join(" | ")));
+    let mut out = format!("| {} |\n|", heads.join(" | "));
     for head in &table.heads {
         out.push_str(if head.is_figure { " ---: |" } else { " --- |" });
     }
@@ -94,6 +96,13 @@ pub(crate) fn section(out: &mut String, title: &str, table: &Table) {
         let cells: Vec<_> = row.iter().map(|cell| escape(&cell.text)).collect();
         out.push_str(&format!("| {} |\n", cells.join(" | ")));
     }
+    out
+}
+
+/// Text to be pasted: in a span of code, unless its own marks would end that.
+fn code(text: &str) -> String {
+    let is_plain = text.is_empty() || text.contains('`');
+    if is_plain { escape(text) } else { format!("`{}`", words::printable(text)) }
 }
 
 /// Text as literal Markdown: every character that could start markup gets a backslash. Intervals

@@ -5,7 +5,7 @@ use iotax_analyze::{Analysis, Warning};
 use crate::words;
 
 /// One warning, or several of a kind.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Notice {
     /// Which check, and on which arm if it is only one.
     pub(crate) title: String,
@@ -36,18 +36,18 @@ fn notice(group: &[&Warning]) -> Notice {
     let check = words::check(first.check);
     let (title, messages) = if let [only] = group {
         let arm = only.arm.as_ref().map_or_else(String::new, |arm| format!(" ({arm})"));
-        (format!("{check}{arm}"), vec![words::printable(&only.message)])
+        (format!("{check}{arm}"), vec![only.message.clone()])
     } else {
         let message = |w: &&Warning| match &w.arm {
-            Some(arm) => words::printable(&format!("{arm}: {}", w.message)),
-            None => words::printable(&w.message),
+            Some(arm) => format!("{arm}: {}", w.message),
+            None => w.message.clone(),
         };
         (check.to_owned(), group.iter().map(message).collect())
     };
     Notice {
-        title: words::printable(&title),
+        title,
         messages,
-        advice: words::printable(&first.advice),
+        advice: first.advice.clone(),
         is_severe: words::is_severe(first.check),
     }
 }

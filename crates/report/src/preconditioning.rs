@@ -2,7 +2,8 @@
 
 use iotax_analyze::{Analysis, ArmPrecondition};
 
-use crate::tables::{self, Cell, Head, Table};
+use crate::document::{Cell, Head, Table};
+use crate::tables::{self};
 use crate::{format, words};
 
 /// A sentence for all arms of which the same is to be said.

@@ -5,7 +5,7 @@ use iotax_analyze::Analysis;
 use iotax_record::{CloudInstance, Experiment, Site};
 use iotax_spec::CloudChoice;
 
-use crate::{format, words};
+use crate::format;
 
 /// `10 blocks, 20 trials in 2 min 30 s`, `4 results of fio 3.33`; and on which VM, where the cloud
 /// told.
@@ -22,7 +22,7 @@ pub(crate) fn counts(experiment: &Experiment, analysis: &Analysis) -> String {
     }
     let workload = &experiment.spec.workload;
     let origin = workload.origin.as_deref().and_then(|text| text.strip_prefix("results of "));
-    let of = origin.map_or_else(String::new, |tools| format!(" of {}", words::printable(tools)));
+    let of = origin.map_or_else(String::new, |tools| format!(" of {tools}"));
     format!("{}{of}", format::counted(ending.trials, "result"))
 }
 
@@ -41,7 +41,7 @@ fn latency(experiment: &Experiment) -> Option<String> {
     let of_arm = |site: &Site| site.notes.iter().find(|note| note.starts_with(BEGINS)).cloned();
     let mut notes = experiment.sites.iter().map(of_arm);
     let first = notes.next()??;
-    let what = words::printable(first.strip_prefix(BEGINS)?);
+    let what = first.strip_prefix(BEGINS)?;
     notes.all(|note| note.as_ref() == Some(&first)).then(|| format!("Mean latency is {what}"))
 }
 
@@ -49,7 +49,7 @@ fn latency(experiment: &Experiment) -> Option<String> {
 pub(crate) fn reason(analysis: &Analysis) -> String {
     let ending = &analysis.ending;
     let gaps = ending.gaps.iter().map(|gap| format!(". Beware: {gap}"));
-    words::printable(&ending.reason) + &gaps.collect::<String>()
+    ending.reason.clone() + &gaps.collect::<String>()
 }
 
 /// What the intervals of a table of comparisons mean, and how far a difference counts as none.
@@ -86,7 +86,7 @@ pub(crate) fn latencies(experiment: &Experiment) -> &'static str {
 /// its disks, where the cloud told. What the user named is in the command.
 pub(crate) fn vm(instance: Option<&CloudInstance>, compared: &CloudChoice) -> String {
     let Some(instance) = instance else { return String::new() };
-    let (cloud, vm) = (words::printable(&instance.cloud), words::printable(&instance.vm));
+    let CloudInstance { cloud, vm, .. } = instance;
     let unknown = match compared.vm {
         Some(_) => "",
         None => "; not compared, --vm tells why",
@@ -102,7 +102,7 @@ pub(crate) fn vm(instance: Option<&CloudInstance>, compared: &CloudChoice) -> St
 fn kinds(disks: &[String]) -> Vec<String> {
     let mut kinds: Vec<String> = Vec::new();
     for disk in disks {
-        let kind = words::printable(disk.split(':').next().unwrap_or_default());
+        let kind = disk.split(':').next().unwrap_or_default().to_owned();
         if !kinds.contains(&kind) {
             kinds.push(kind);
         }

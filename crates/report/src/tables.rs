@@ -4,6 +4,7 @@ use iotax_analyze::{Analysis, ArmSummary, Attribution, Comparison, Estimate, Lay
 use iotax_spec::Design;
 
 use crate::bandwidth::{self, MEASURED};
+use crate::document::{Cell, Head, Table};
 use crate::format;
 use crate::sentence;
 use crate::stalls;
@@ -14,67 +15,6 @@ const SHOWN_QUANTILES: [f64; 4] = [0.5, 0.9, 0.99, 0.999];
 
 /// Shown where there is no figure.
 pub(crate) const ABSENT: &str = "\u{2013}";
-
-/// A table of ready-made text.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Table {
-    /// Column heads; the first column names the rows.
-    pub(crate) heads: Vec<Head>,
-    /// Rows, each as long as `heads`.
-    pub(crate) rows: Vec<Vec<Cell>>,
-}
-
-/// The head of a column.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Head {
-    /// What it says.
-    pub(crate) text: String,
-    /// Whether the column holds figures, which are aligned to the right.
-    pub(crate) is_figure: bool,
-}
-
-impl Head {
-    pub(crate) fn word(text: &str) -> Self {
-        Self { text: text.to_owned(), is_figure: false }
-    }
-
-    pub(crate) fn figure(text: &str) -> Self {
-        Self { text: text.to_owned(), is_figure: true }
-    }
-}
-
-/// One cell.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Cell {
-    /// What it says, safe to print on one line.
-    pub(crate) text: String,
-    /// How much it matters.
-    pub(crate) tone: Tone,
-}
-
-impl Cell {
-    pub(crate) fn new(text: impl AsRef<str>) -> Self {
-        Self { text: words::printable(text.as_ref()), tone: Tone::Plain }
-    }
-
-    fn toned(text: impl AsRef<str>, tone: Tone) -> Self {
-        Self { tone, ..Self::new(text) }
-    }
-}
-
-impl Table {
-    /// With a column of names and other columns of words, then columns of figures.
-    pub(crate) fn new(words: &[&str], figures: &[&str]) -> Self {
-        let words = words.iter().map(|text| Head::word(text));
-        let figures = figures.iter().map(|text| Head::figure(text));
-        Self { heads: words.chain(figures).collect(), rows: Vec::new() }
-    }
-
-    fn push<const N: usize>(&mut self, cells: [Cell; N]) {
-        debug_assert_eq!(N, self.heads.len(), "a row has one cell per column");
-        self.rows.push(cells.into());
-    }
-}
 
 /// Arms (or layers) against the baseline: the tax of each and the word it earned.
 pub(crate) fn comparisons(analysis: &Analysis, design: &Design) -> Option<Table> {

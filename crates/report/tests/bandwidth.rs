@@ -10,15 +10,13 @@ use std::sync::LazyLock;
 
 use common::analyses;
 use iotax_analyze::Analysis;
-use iotax_caps::Caps;
 use iotax_catalog::{Caching, Cloud, Setup, attached_disk, disk, disk_names, expect, vms_like};
 use iotax_diagnose::findings;
-use iotax_record::{Experiment, LimitsHead};
+use iotax_record::Experiment;
 use iotax_report::bundle::{Step, bundle};
 use iotax_report::{
-    DoctorDetail, Search, Style, catalog_disks, catalog_plan, catalog_vms, doctor_text, html,
-    limits_html, limits_markdown, limits_text, markdown, phases_html, phases_markdown, phases_text,
-    text,
+    DoctorDetail, Document, Search, Style, catalog_disks, catalog_plan, catalog_vms, doctor,
+    experiments, html, limits, markdown, text,
 };
 use iotax_spec::CloudChoice;
 use regex::Regex;
@@ -33,6 +31,13 @@ fn units(text: &str) -> BTreeSet<String> {
 /// What people read of a page: without scripts, their data and styles.
 fn shown(page: &str) -> String {
     Regex::new(r"(?s)<(script|style)\b.*?</(script|style)>").unwrap().replace_all(page, "").into()
+}
+
+/// Text, Markdown and HTML.
+fn rendered(document: &Document) -> [String; 3] {
+    let text = text(document, Style::default());
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    [text, markdown(document), shown(&html(document))]
 }
 
 /// All of a report is in this unit, and no cell of a table repeats it beside its figure.
@@ -64,14 +69,11 @@ fn measured() -> Vec<(Experiment, Analysis)> {
 #[test]
 fn what_was_measured_is_in_mib_per_s() {
     let parts = measured();
-    for (experiment, analysis) in &parts {
-        assert_in("MiB/s", &text(experiment, analysis, Style::default()));
-        assert_in("MiB/s", &markdown(experiment, analysis));
-        assert_in("MiB/s", &shown(&html(experiment, analysis)));
+    for one in parts.chunks(1).chain([parts.as_slice()]) {
+        for report in rendered(&experiments("all", one)) {
+            assert_in("MiB/s", &report);
+        }
     }
-    assert_in("MiB/s", &phases_text("all", &parts, Style::default()));
-    assert_in("MiB/s", &phases_markdown("all", &parts));
-    assert_in("MiB/s", &shown(&phases_html("all", &parts, &[])));
 }
 
 #[test]
@@ -87,14 +89,6 @@ fn a_bundle_is_in_the_unit_of_the_report_it_is_from() {
     }
 }
 
-/// Text, Markdown and HTML.
-fn rendered((head, caps): &(LimitsHead, Caps)) -> [String; 3] {
-    let search = Search { head, caps, end: None };
-    let text = limits_text(search, Style::default());
-    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
-    [text, limits_markdown(search), shown(&limits_html(search))]
-}
-
 #[test]
 fn caps_are_in_the_unit_of_the_limits_beside_them() {
     const MIB: f64 = 1_048_576.0;
@@ -104,7 +98,8 @@ fn caps_are_in_the_unit_of_the_limits_beside_them() {
         (&[125.0 * MIB, 250.0 * MIB], "MiB/s"),
         (&[125.0 * MIB, 593.75e6], "MB/s"),
     ] {
-        for report in rendered(&common::limits::search(known)) {
+        let (head, caps) = &common::limits::search(known);
+        for report in rendered(&limits(Search { head, caps, end: None })) {
             assert_in(unit, &report);
         }
     }
@@ -126,10 +121,10 @@ fn assert_each_in_one(page: &str) {
 fn a_table_of_the_catalog_has_one_unit() {
     for cloud in Cloud::ALL {
         for vm in vms_like(cloud, "") {
-            assert_each_in_one(&catalog_vms(&[vm], Style::default()));
+            assert_each_in_one(&text(&catalog_vms(&[vm]), Style::default()));
         }
         for name in disk_names(cloud) {
-            assert_each_in_one(&catalog_disks(&[disk(&name).unwrap()], Style::default()));
+            assert_each_in_one(&text(&catalog_disks(&[disk(&name).unwrap()]), Style::default()));
         }
     }
     let plans: [(Option<&str>, &[&str]); 4] = [
@@ -142,7 +137,7 @@ fn a_table_of_the_catalog_has_one_unit() {
         let disks = disks.iter().map(|disk| attached_disk(disk, Caching::None).unwrap());
         let vm = vm.map(str::to_owned);
         let setup = Setup { vm, variant: None, disks: disks.collect() };
-        let page = catalog_plan(&expect(&setup).unwrap(), Style::default());
+        let page = text(&catalog_plan(&expect(&setup).unwrap()), Style::default());
         let tables = blocks(&page).filter(|block| block.contains("sustained"));
         let all: BTreeSet<String> = tables.flat_map(units).collect();
         assert_eq!(all.len(), 1, "{page}");
@@ -160,7 +155,8 @@ fn the_doctor_has_one_unit() {
         let machine = std::fs::read(entry.path()).unwrap();
         let machine = serde_json::from_slice(&machine).unwrap();
         let found = findings(&machine, &CloudChoice::default());
-        let page = doctor_text(&machine, &found, None, DoctorDetail::Whole, Style::default());
+        let page = doctor(&machine, &found, None, DoctorDetail::Whole);
+        let page = text(&page, Style::default());
         let units = units(&page);
         assert!(units.len() <= 1, "{units:?} in {page}");
         with_rates += units.len();

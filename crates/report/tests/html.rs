@@ -4,8 +4,7 @@ mod common;
 
 use std::collections::HashMap;
 
-use common::analyses;
-use iotax_report::html;
+use common::{analyses, html};
 
 fn peel() -> String {
     html(&common::peel(), &analyses::peel())
@@ -33,22 +32,23 @@ fn a_reader_meets_the_conclusion_first_and_the_method_last() {
     assert_eq!(
         headings(&peel()),
         [
-            "Worth knowing",
             "What each layer costs",
-            "Latency",
-            "Throughput of every trial",
-            "Schedule",
             "Arms",
+            "Other jobs",
+            "Latency, pooled over trials (descriptive)",
+            "Throughput of every trial",
             "Index loads",
+            "Schedule",
+            "Worth knowing",
+            "Not concluded",
             "Environment",
             "How to reproduce",
-            "What could not be concluded",
             "Method",
             "Words",
         ]
     );
     let page = html(&common::compare(), &analyses::troubled());
-    assert_eq!(headings(&page)[..3], ["Read this first", "Worth knowing", "Against the baseline"]);
+    assert_eq!(headings(&page)[..3], ["Read this first", "Against the baseline", "Arms"]);
 }
 
 #[test]
@@ -197,7 +197,7 @@ fn the_machine_has_tables_for_those_without_charts() {
     assert!(headings(&page).contains(&"The machine meanwhile"));
     let shown = markup(&page);
     for text in
-        ["<h3>Devices</h3>", "nvme0n1", "aqu-sz", "<h3>CPU and memory</h3>", "31.4 %", "READ"]
+        ["<h2>Devices</h2>", "nvme0n1", "aqu-sz", "<h2>CPU and memory</h2>", "31.4 %", "READ"]
     {
         assert!(shown.contains(text), "{text}");
     }

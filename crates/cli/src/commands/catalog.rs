@@ -6,7 +6,7 @@ use anyhow::{Context as _, Result};
 use iotax_catalog::{
     self as catalog, Agreement, Caching, Cloud, Disk, Error, Expectation, Setup, Vm,
 };
-use iotax_report as report;
+use iotax_report::{self as report, Document};
 use serde_json::{Value, json};
 
 use crate::args::{
@@ -71,18 +71,21 @@ fn word(cloud: Cloud) -> &'static str {
 }
 
 fn list(vms: &[Vm], printed: (Listing, Color)) -> Result<Exit> {
-    show(printed, || json!({ "vms": vms }), |style| report::catalog_vm_list(vms, style))
+    show(printed, || json!({ "vms": vms }), || report::catalog_vm_list(vms))
 }
 
 fn vm(vms: &[Vm], printed: (Listing, Color)) -> Result<Exit> {
-    show(printed, || json!({ "vms": vms }), |style| report::catalog_vms(vms, style))
+    show(printed, || json!({ "vms": vms }), || report::catalog_vms(vms))
 }
 
 fn disks(cloud: Cloud, texts: &[String], printed: (Listing, Color)) -> Result<Exit> {
     if texts.is_empty() {
         let names = catalog::disk_names(cloud);
-        let text = |_| format!("{}\n", names.join("\n"));
-        return show(printed, || json!({ "disks": names }), text);
+        match printed.0 {
+            Listing::Text => say(&names.join("\n"))?,
+            Listing::Json => say_json(&json!({ "disks": names }))?,
+        }
+        return Ok(Exit::Done);
     }
     let disks: Vec<Disk> =
         texts.iter().map(|text| catalog::disk(text)).collect::<Result<_, _>>()?;
@@ -90,7 +93,7 @@ fn disks(cloud: Cloud, texts: &[String], printed: (Listing, Color)) -> Result<Ex
         let (name, of) = (&other.name, other.cloud);
         return Err(Usage(format!("{name} is a disk of {of}, not of {cloud}")).into());
     }
-    show(printed, || json!({ "disks": disks }), |style| report::catalog_disks(&disks, style))
+    show(printed, || json!({ "disks": disks }), || report::catalog_disks(&disks))
 }
 
 /// The VM, the disks, and what they may do together: for each variant.
@@ -108,10 +111,10 @@ fn vm_with_disks(vms: &[Vm], texts: &[String], printed: (Listing, Color)) -> Res
     show(
         printed,
         || json!({ "expectations": expected }),
-        |style| {
-            let rules = (!open.is_empty()).then(|| report::catalog_disks(&open, style));
-            let plans = expected.iter().map(|one| report::catalog_plan(one, style));
-            plans.chain(rules).collect::<Vec<_>>().join("\n")
+        || {
+            let plans = expected.iter().map(report::catalog_plan);
+            let plans = plans.fold(Document::default(), Document::followed_by);
+            plans.followed_by(report::catalog_disks(&open))
         },
     )
 }
@@ -121,11 +124,8 @@ fn plan(args: &CatalogPlanArgs) -> Result<Exit> {
     let disks = args.disks.iter().map(attached).collect::<Result<_, _>>()?;
     let setup = Setup { vm: args.vm.clone(), variant: args.variant.clone(), disks };
     let expected = catalog::expect(&setup)?;
-    show(
-        (args.format, args.color),
-        || json!(expected),
-        |style| report::catalog_plan(&expected, style),
-    )
+    let printed = (args.format, args.color);
+    show(printed, || json!(expected), || report::catalog_plan(&expected))
 }
 
 fn check(args: &CatalogCheckArgs) -> Result<Exit> {
@@ -133,7 +133,7 @@ fn check(args: &CatalogCheckArgs) -> Result<Exit> {
     let table = head_of(&args.file).with_context(|| format!("cannot read {file}"))?;
     let rows = catalog::check(&catalog::read_claims(&file, &table)?);
     let value = || json!({ "file": file, "rows": rows });
-    show((args.format, args.color), value, |style| report::catalog_check(&rows, style))?;
+    show((args.format, args.color), value, || report::catalog_check(&rows))?;
     let differs = rows.iter().any(|row| row.agreement == Agreement::Differs);
     Ok(if differs { Exit::GateFailed } else { Exit::Done })
 }
@@ -149,10 +149,10 @@ fn head_of(file: &Path) -> io::Result<Vec<u8>> {
 fn show(
     (format, color): (Listing, Color),
     value: impl FnOnce() -> Value,
-    text: impl FnOnce(report::Style) -> String,
+    document: impl FnOnce() -> Document,
 ) -> Result<Exit> {
     match format {
-        Listing::Text => say(&text(style(color)))?,
+        Listing::Text => say(&report::text(&document(), style(color)))?,
         Listing::Json => say_json(&value())?,
     }
     Ok(Exit::Done)

@@ -130,7 +130,8 @@ fn printed(
     match args.format {
         Listing::Text => {
             let detail = if args.all { DoctorDetail::Whole } else { DoctorDetail::Folded };
-            report::doctor_text(machine, findings, diagnoses, detail, style(args.color))
+            let document = report::doctor(machine, findings, diagnoses, detail);
+            report::text(&document, style(args.color))
         }
         Listing::Json => report::doctor_json(machine, findings, diagnoses, gaps),
     }
@@ -148,8 +149,8 @@ fn explain(id: &str, args: &DoctorArgs) -> Result<Exit> {
     };
     say(&match (args.format, id) {
         (Listing::Json, _) => report::cause_json(&asked),
-        (Listing::Text, "") => report::cause_list(style(args.color)),
-        (Listing::Text, _) => report::cause_text(asked[0], style(args.color)),
+        (Listing::Text, "") => report::text(&report::known_causes(), style(args.color)),
+        (Listing::Text, _) => report::text(&report::explained(asked[0]), style(args.color)),
     })?;
     Ok(Exit::Done)
 }

@@ -120,13 +120,11 @@ fn show(
     color: Color,
 ) -> Result<()> {
     let (dir, search) = (dir.into(), Search { head, caps, end });
-    let written = output::write_page(&dir, &report::limits_html(search));
-    output::say(&match format {
-        Format::Text => report::limits_text(search, output::style(color)),
-        Format::Json => report::limits_json(search),
-        Format::Markdown => report::limits_markdown(search),
-        Format::Csv => report::limits_csv(search),
-    })?;
+    let document = report::limits(search);
+    let written = output::write_pages(&dir, &document);
+    let json = || Ok(report::limits_json(search));
+    let csv = || report::limits_csv(search);
+    output::say(&output::printed(&document, (format, color), json, csv)?)?;
     if format == Format::Text && written.is_ok() {
         let dir = dir.shown().display();
         output::say(&format!("\nReport: {dir}/report.html\nAgain:  iotax report {dir}"))?;

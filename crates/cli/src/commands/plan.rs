@@ -35,7 +35,7 @@ pub fn plan(command: &PlanCommand) -> Result<Exit> {
     match output.format {
         Format::Text => say(&(text(&spec, &plan) + &here::text(&lacks)))?,
         Format::Json => say(&as_json(&spec, &plan, &lacks))?,
-        Format::Markdown | Format::Csv => {
+        _ => {
             return Err(Usage("a plan is printed as text or json".to_owned()).into());
         }
     }

@@ -6,15 +6,14 @@ use super::figures::{UNKNOWN, amount, bandwidth};
 use super::look::{cells, conflict_text};
 use super::sources::Sources;
 use crate::bandwidth::Unit;
+use crate::document::{Cell, Document, Item, Section, Table};
 use crate::format;
-use crate::page::Page;
-use crate::tables::{ABSENT, Cell, Table};
-use crate::text::Style;
+use crate::tables::ABSENT;
 use crate::words::Tone;
 
 /// What the catalog says to each row of a table: what agrees is counted, the rest explained.
-pub fn catalog_check(rows: &[Checked], style: Style) -> String {
-    let mut page = Page::new(style);
+pub fn catalog_check(rows: &[Checked]) -> Document {
+    let mut page = Document::default();
     let count = |wanted| rows.iter().filter(|row| row.agreement == wanted).count() as u64;
     let counts = [
         (Agreement::Same, "the same"),
@@ -28,18 +27,18 @@ pub fn catalog_check(rows: &[Checked], style: Style) -> String {
         .map(|(wanted, words)| format!("{} {words}", format::count(count(wanted))))
         .collect();
     let limits = format::counted(rows.len() as u64, "limit");
-    page.title(&format!("{limits}: {}", said.join(", ")));
+    page.add(Section::new(format!("{limits}: {}", said.join(", ")), []));
     let mut sources = Sources::default();
     for row in rows.iter().filter(|row| row.agreement != Agreement::Same) {
         explain(&mut page, row, &mut sources);
     }
     if rows.iter().any(|row| row.agreement != Agreement::Same && row.source.is_some()) {
-        page.sources(&sources.lines());
+        page.add(sources.section());
     }
-    page.finish()
+    page
 }
 
-fn explain(page: &mut Page, row: &Checked, sources: &mut Sources) {
+fn explain(page: &mut Document, row: &Checked, sources: &mut Sources) {
     let name = row.of.as_ref().unwrap_or(&row.claim.name);
     let word = match row.agreement {
         Agreement::Same => "same",
@@ -50,7 +49,8 @@ fn explain(page: &mut Page, row: &Checked, sources: &mut Sources) {
     let scope = row.scope.or(row.claim.scope).map(|scope| format!(", {scope}"));
     let title = format!("Line {}, {name}{}: {word}", row.claim.line, scope.unwrap_or_default());
     let Some(known) = row.known else {
-        page.paragraph(&format!("{title}: {}", row.problem.as_deref().unwrap_or_default()));
+        let problem = row.problem.as_deref().unwrap_or_default();
+        page.add_paragraph(format!("{title}: {problem}"));
         return;
     };
     let mut table = Table::new(&["From", "source"], &["IOPS", "MB/s", "burst IOPS", "burst MB/s"]);
@@ -58,16 +58,17 @@ fn explain(page: &mut Page, row: &Checked, sources: &mut Sources) {
     table.rows.push(figures("your table", yours, row.claim.claimed, None));
     let ours = row.source.as_ref().map(|source| sources.number(source).to_string());
     table.rows.push(figures("the catalog", ours, known, Some(row.differing())));
-    page.table(&title, &table);
+    let mut items = vec![Item::Table(table)];
     if let Some((first, others)) = row.belongs_to.split_first() {
         let also = match others {
             [] => String::new(),
             _ => format!(" (and of {})", others.join(", ")),
         };
-        page.indented(&format!("These are the figures of {first}{also}."));
+        items.push(Item::Note(format!("These are the figures of {first}{also}.")));
     }
+    page.add(Section::new(title, items));
     if let Some(conflict) = &row.conflict {
-        page.warning(&conflict_text(conflict));
+        page.add(Section::of(Item::warning(conflict_text(conflict))));
         let _ = sources.number(&conflict.source);
     }
 }

@@ -7,30 +7,29 @@ use super::figures::{
 };
 use super::sources::Sources;
 use crate::bandwidth::Unit;
-use crate::page::Page;
-use crate::tables::{ABSENT, Cell, Table};
-use crate::text::Style;
+use crate::document::{Cell, Document, Item, Section, Table};
+use crate::tables::ABSENT;
 
 /// Sizes of VMs in full: the variants of one, or several.
-pub fn catalog_vms(vms: &[Vm], style: Style) -> String {
-    let mut page = Page::new(style);
+pub fn catalog_vms(vms: &[Vm]) -> Document {
+    let mut page = Document::default();
     for vm in vms {
         vm_page(&mut page, vm);
     }
-    page.finish()
+    page
 }
 
 /// Disks in full.
-pub fn catalog_disks(disks: &[Disk], style: Style) -> String {
-    let mut page = Page::new(style);
+pub fn catalog_disks(disks: &[Disk]) -> Document {
+    let mut page = Document::default();
     for disk in disks {
         disk_page(&mut page, disk);
     }
-    page.finish()
+    page
 }
 
 /// Sizes of VMs, a line each.
-pub fn catalog_vm_list(vms: &[Vm], style: Style) -> String {
+pub fn catalog_vm_list(vms: &[Vm]) -> Document {
     let cloud = vms.first().map_or(Cloud::Azure, |vm| vm.cloud);
     let unit = unit_of_vms(cloud, vms.iter().filter_map(widest));
     let mut table = Table::new(&["Size", "Limit"], &["vCPUs", "Memory", "IOPS", unit.word()]);
@@ -50,10 +49,10 @@ pub fn catalog_vm_list(vms: &[Vm], style: Style) -> String {
             }),
         ]));
     }
-    let mut page = Page::new(style);
+    let mut page = Document::default();
     let count = crate::format::counted(vms.len() as u64, "size");
-    page.table(&count, &table);
-    page.finish()
+    page.add_table(&count, Some(table), None);
+    page
 }
 
 /// The limit that is worth a column: of uncached disks, or of the instance if it is one for all.
@@ -71,14 +70,16 @@ fn title(vm: &Vm) -> String {
     }
 }
 
-fn vm_page(page: &mut Page, vm: &Vm) {
+fn vm_page(page: &mut Document, vm: &Vm) {
     let count = |n: Option<u32>, word: &str| match n {
         Some(n) => crate::format::counted(n, word),
         None => format!("{UNKNOWN} number of {word}s"),
     };
     let memory = vm.memory_bytes.map_or("memory unknown".to_owned(), size);
     let (cpus, disks) = (count(vm.vcpus, "vCPU"), count(vm.max_data_disks, "disk"));
-    page.title(&format!("{}: {}, {cpus}, {memory}, {disks} at most", title(vm), vm.cloud));
+    let (name, cloud) = (title(vm), vm.cloud);
+    let heading = format!("{name}: {cloud}, {cpus}, {memory}, {disks} at most");
+    page.add(Section::new(heading, []));
     let mut sources = Sources::default();
     let _ = sources.number(&vm.source);
     let limits: Vec<_> = vm.limits.iter().map(|limit| (scope(limit), limit)).collect();
@@ -93,13 +94,13 @@ fn vm_page(page: &mut Page, vm: &Vm) {
     }
     facts_table(page, facts, &vm.facts);
     let of_limits = vm.limits.iter().flat_map(|limit| &limit.notes);
-    page.notes(vm.notes.iter().chain(of_limits).chain(&burst_notes(&vm.limits)));
+    add_notes(page, vm.notes.iter().chain(of_limits).chain(&burst_notes(&vm.limits)));
     let _ = vm.page.as_ref().map(|page| sources.number(page));
     for conflict in &vm.conflicts {
-        page.warning(&conflict_text(conflict));
+        page.add(Section::of(Item::warning(conflict_text(conflict))));
         let _ = (sources.number(&conflict.source), sources.number(&conflict.claimed_by));
     }
-    page.sources(&sources.lines());
+    page.add(sources.section());
 }
 
 /// Figures that were published of a size and are not its own.
@@ -119,9 +120,10 @@ pub(super) fn conflict_text(conflict: &Conflict) -> String {
     )
 }
 
-fn disk_page(page: &mut Page, disk: &Disk) {
+fn disk_page(page: &mut Document, disk: &Disk) {
     let size = disk.size_bytes.map_or("size not given".to_owned(), size);
-    page.title(&format!("{}: {}, {}, {size}", disk.name, disk.cloud, disk.kind));
+    let heading = format!("{}: {}, {}, {size}", disk.name, disk.cloud, disk.kind);
+    page.add(Section::new(heading, []));
     let mut sources = Sources::default();
     let _ = sources.number(&disk.source);
     let limits: Vec<_> = disk.limits.iter().map(|limit| (scope(limit), limit)).collect();
@@ -135,8 +137,8 @@ fn disk_page(page: &mut Page, disk: &Disk) {
     let known = facts.into_iter().filter(|(_, value)| value.is_some()).collect();
     facts_table(page, known, &disk.facts);
     let of_limits = disk.limits.iter().flat_map(|limit| &limit.notes);
-    page.notes(disk.notes.iter().chain(of_limits).chain(&burst_notes(&disk.limits)));
-    page.sources(&sources.lines());
+    add_notes(page, disk.notes.iter().chain(of_limits).chain(&burst_notes(&disk.limits)));
+    page.add(sources.section());
 }
 
 /// On what conditions these limits burst.
@@ -148,14 +150,14 @@ fn burst_notes(limits: &[Limit]) -> Vec<String> {
 
 /// Limits under their names, two lines each: IOPS and throughput.
 pub(super) fn limits_table(
-    page: &mut Page,
+    page: &mut Document,
     title: &str,
     limits: &[(String, &Limit)],
     unit: Unit,
     sources: &mut Sources,
 ) {
     if limits.is_empty() {
-        page.paragraph(&format!("{title}: none were found in the sources."));
+        page.add_paragraph(format!("{title}: none were found in the sources."));
         return;
     }
     let mut table = Table::new(&["Limit", "of"], &["sustained", "burst", "lasts", "source"]);
@@ -185,16 +187,24 @@ pub(super) fn limits_table(
         let name = if is_on_bw_alone { name } else { "" };
         row(name, unit.word(), limit.bw_bytes.as_ref(), &|bytes| bandwidth(unit, bytes));
     }
-    page.table(title, &table);
+    page.add_table(title, Some(table), None);
 }
 
-fn facts_table(page: &mut Page, first: Vec<(&str, Option<String>)>, facts: &[Fact]) {
-    let mut lines: Vec<(String, String)> = Vec::new();
-    for (name, value) in first {
-        lines.push((name.to_owned(), value.unwrap_or(UNKNOWN.to_owned())));
+fn facts_table(page: &mut Document, first: Vec<(&str, Option<String>)>, facts: &[Fact]) {
+    let first = first.into_iter().map(|(name, value)| (name, value.unwrap_or(UNKNOWN.to_owned())));
+    let others = facts.iter().map(|fact| (fact.name.as_str(), fact.value.clone()));
+    page.add_facts(first.chain(others));
+}
+
+/// Each note once.
+pub(super) fn add_notes<'a>(page: &mut Document, notes: impl Iterator<Item = &'a String>) {
+    let mut said: Vec<String> = Vec::new();
+    for note in notes {
+        if !said.contains(note) {
+            said.push(note.clone());
+        }
     }
-    lines.extend(facts.iter().map(|fact| (fact.name.clone(), fact.value.clone())));
-    page.facts(&lines);
+    page.add_list("Notes", said);
 }
 
 /// One row of ready-made words.

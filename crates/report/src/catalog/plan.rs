@@ -8,55 +8,48 @@ use iotax_catalog::{
 use super::figures::{
     UNKNOWN, amount, bandwidth, bound_lasts, scope, size, unit_of_disks, unit_of_vms,
 };
-use super::look::{cells, conflict_text, limits_table};
+use super::look::{add_notes, cells, conflict_text, limits_table};
 use super::sources::Sources;
 use crate::bandwidth::Unit;
-use crate::page::Page;
-use crate::tables::{ABSENT, Table};
-use crate::text::Style;
+use crate::document::{Document, Item, Section, Table};
+use crate::tables::ABSENT;
 
 /// Longer names of disks leave no room for the figures.
 const WIDEST_NAME: usize = 20;
 
 /// What to expect: each disk, all together, and the limits behind it.
-pub fn catalog_plan(expectation: &Expectation, style: Style) -> String {
-    let mut page = Page::new(style);
-    add_plan(&mut page, expectation);
-    page.finish()
-}
-
-fn add_plan(page: &mut Page, expectation: &Expectation) {
+pub fn catalog_plan(expectation: &Expectation) -> Document {
+    let mut page = Document::default();
     let unit = unit(expectation);
     let whose = expectation.vm.as_ref().map_or("the disks alone".to_owned(), |vm| {
         let variant = vm.variant.as_ref().map(|variant| format!(" ({variant})"));
         format!("{}{}", vm.name, variant.unwrap_or_default())
     });
-    page.title(&format!("What to expect of {whose}, by the documents"));
-    let disks: Vec<_> = expectation.disks.iter().enumerate().map(attached).collect();
-    page.facts(&disks);
+    page.add(Section::new(format!("What to expect of {whose}, by the documents"), []));
+    page.add_facts(expectation.disks.iter().enumerate().map(attached));
     let mut each = rates();
     for (place, disk) in expectation.disks.iter().enumerate() {
         let name = format!("{} {}", place + 1, short(&disk.disk.name));
         add_rates(&mut each, &name, &disk.effective, unit);
     }
-    page.table("Each disk alone", &each);
+    page.add_table("Each disk alone", Some(each), None);
     let mut all = rates();
     for bucket in expectation.buckets.iter().filter(|_| expectation.buckets.len() > 1) {
         add_rates(&mut all, &bucket_name(bucket), &bucket.effective, unit);
     }
     add_rates(&mut all, "all", &expectation.together, unit);
     if expectation.disks.len() > 1 {
-        page.table("All disks together", &all);
+        page.add_table("All disks together", Some(all), None);
     }
     let of_limits = expectation.disks.iter().flat_map(|disk| &disk.limits);
     let of_limits: Vec<_> = of_limits.flat_map(|limit| limit.notes.clone()).collect();
     let notes = [unknown_notes(expectation), of_limits, burst_notes(expectation)].concat();
-    page.notes(expectation.notes.iter().chain(&notes));
+    add_notes(&mut page, expectation.notes.iter().chain(&notes));
     for conflict in expectation.vm.iter().flat_map(|vm| &vm.conflicts) {
-        page.warning(&conflict_text(conflict));
+        page.add(Section::of(Item::warning(conflict_text(conflict))));
     }
     let mut sources = Sources::default();
-    limits_table(page, "Limits of the disks", &own_limits(expectation), unit, &mut sources);
+    limits_table(&mut page, "Limits of the disks", &own_limits(expectation), unit, &mut sources);
     if let Some(vm) = &expectation.vm {
         let mut of_vm: Vec<(String, &Limit)> = Vec::new();
         for limit in expectation.disks.iter().flat_map(|disk| &disk.limits) {
@@ -64,11 +57,12 @@ fn add_plan(page: &mut Page, expectation: &Expectation) {
                 of_vm.push((scope(limit), limit));
             }
         }
-        limits_table(page, &format!("Limits of {}", vm.name), &of_vm, unit, &mut sources);
+        limits_table(&mut page, &format!("Limits of {}", vm.name), &of_vm, unit, &mut sources);
         let _ = sources.number(&vm.source);
         let _ = vm.page.as_ref().map(|page| sources.number(page));
     }
-    page.sources(&sources.lines());
+    page.add(sources.section());
+    page
 }
 
 /// That of all bandwidths.

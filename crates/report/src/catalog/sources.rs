@@ -2,6 +2,8 @@
 
 use iotax_catalog::{Limit, Source};
 
+use crate::document::{Item, Section};
+
 /// The sources that were named so far.
 #[derive(Debug, Default)]
 pub(super) struct Sources {
@@ -27,11 +29,12 @@ impl Sources {
         }
     }
 
-    /// One line for each: `[1] 2026-08-17  repository:file`.
-    pub(super) fn lines(&self) -> Vec<String> {
+    /// One line for each: `[1] 2026-08-17, repository:file`.
+    pub(super) fn section(&self) -> Section {
         let line = |(place, source): (usize, &Source)| {
             format!("[{}] {}, {}", place + 1, source.as_of, source.text)
         };
-        self.known.iter().enumerate().map(line).collect()
+        let lines = self.known.iter().enumerate().map(line).collect();
+        Section::new("Sources", [Item::Sources(lines)])
     }
 }

@@ -1,42 +1,38 @@
 use iotax_catalog::{Cause, CauseSource, causes};
 
+use crate::document::{Document, Item, Section};
 use crate::json::json_text;
-use crate::page::Page;
-use crate::text::Style;
 
 /// A known cause, explained.
-pub fn cause_text(cause: &Cause, style: Style) -> String {
+pub fn explained(cause: &Cause) -> Document {
     let Cause { id, number, title, mechanism, detection, experiment, remedy, magnitude, sources } =
         cause;
-    let mut page = Page::new(style);
-    page.title(&format!("{number} {title}"));
     let parts = [
         ("mechanism", mechanism),
         ("detection", detection),
         ("experiment", experiment),
         ("remedy", remedy),
         ("magnitude", magnitude),
+        ("name", id),
     ];
-    let fact = |(name, text): &(&str, &String)| ((*name).to_owned(), (*text).clone());
-    let mut facts: Vec<_> = parts.iter().map(fact).collect();
-    facts.push(("name".to_owned(), id.clone()));
-    page.facts(&facts);
-    let lines: Vec<_> = sources
-        .iter()
-        .map(|source| format!("{}, {}: {}", source.title, source.date, source.place))
-        .collect();
-    page.sources(&lines);
-    page.finish()
+    let source =
+        |source: &CauseSource| format!("{}, {}: {}", source.title, source.date, source.place);
+    let sources = sources.iter().map(source).collect();
+    let mut page = Document::default();
+    page.add(Section::new(format!("{number} {title}"), []));
+    page.add_facts(parts.map(|(name, text)| (name, text.clone())));
+    page.add(Section::new("Sources", [Item::Sources(sources)]));
+    page
 }
 
 /// All known causes, a line each.
-pub fn cause_list(style: Style) -> String {
-    let mut page = Page::new(style);
-    page.title("Known causes of slow I/O");
+pub fn known_causes() -> Document {
+    let mut page = Document::default();
+    page.add(Section::new("Known causes of slow I/O", []));
     let line = |cause: &Cause| (cause.id.clone(), cause.title.clone());
-    page.facts(&causes().iter().map(line).collect::<Vec<_>>());
-    page.paragraph("Explain one:  iotax doctor --explain NAME");
-    page.finish()
+    page.add_facts(causes().iter().map(line));
+    page.add_paragraph("Explain one:  iotax doctor --explain NAME");
+    page
 }
 
 /// The same for programs: one cause, or all.

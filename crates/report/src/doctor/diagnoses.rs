@@ -4,13 +4,13 @@ use iotax_diagnose::{Confidence, Diagnosis, Suspect, of_arms};
 use iotax_record::Experiment;
 
 use super::cause::dated;
-use crate::page::Page;
+use crate::document::{Document, Item, Point, Section};
 use crate::{format, words};
 
 /// What a measurement points to, target by target, the surest first.
-pub(super) fn write(page: &mut Page, diagnoses: &[Diagnosis]) {
+pub(super) fn write(page: &mut Document, diagnoses: &[Diagnosis]) {
     if diagnoses.is_empty() {
-        page.paragraph("The measurement points to no known cause.");
+        page.add_paragraph("The measurement points to no known cause.");
     }
     for diagnosis in diagnoses {
         for (at, suspect) in diagnosis.suspects.iter().enumerate() {
@@ -21,28 +21,26 @@ pub(super) fn write(page: &mut Page, diagnoses: &[Diagnosis]) {
                 title(&suspect.cause),
                 suspect.confidence.name()
             );
-            match suspect.confidence {
-                Confidence::Possible => page.title(&head),
-                Confidence::Likely | Confidence::Sure => page.warning(&head),
-            }
-            page.facts_below(&facts(suspect));
+            let is_alarming = suspect.confidence > Confidence::Possible;
+            page.add(Section { is_alarming, ..Section::new(head, [Item::Facts(facts(suspect))]) });
         }
     }
 }
 
-fn facts<'a>(suspect: &Suspect) -> Vec<(&'a str, String)> {
-    let mut facts: Vec<(&str, String)> = Vec::new();
-    facts.extend(suspect.evidence.iter().map(|text| ("for", text.clone())));
-    facts.extend(suspect.against.iter().map(|text| ("against", text.clone())));
+fn facts(suspect: &Suspect) -> Vec<Point> {
+    let mut facts: Vec<Point> = Vec::new();
+    facts.extend(suspect.evidence.iter().map(|text| Point::new("for", text)));
+    facts.extend(suspect.against.iter().map(|text| Point::new("against", text)));
     if let Some(share) = suspect.explains {
-        facts.push(("explains", format!("{} of the time of an I/O", format::percent(share))));
+        let share = format!("{} of the time of an I/O", format::percent(share));
+        facts.push(Point::new("explains", share));
     }
     if let Ok(known) = cause(&suspect.cause) {
-        facts.push(("test", known.experiment.clone()));
-        facts.push(("remedy", known.remedy.clone()));
-        facts.push(("source", dated(&known.sources)));
+        facts.push(Point::new("test", &known.experiment));
+        facts.push(Point::new("remedy", &known.remedy));
+        facts.push(Point::new("source", dated(&known.sources)));
     }
-    facts.push(("more", format!("iotax doctor --explain {}", suspect.cause)));
+    facts.push(Point::new("more", format!("iotax doctor --explain {}", suspect.cause)));
     facts
 }
 
@@ -57,7 +55,7 @@ pub(crate) fn lines(diagnoses: &[Diagnosis], targets: usize) -> Vec<String> {
         let of = if targets > 1 { format!("{}: ", diagnosis.of) } else { String::new() };
         diagnosis.suspects.iter().map(|suspect| of.clone() + &line(suspect)).collect()
     };
-    diagnoses.iter().flat_map(of_one).map(|line| words::printable(&line)).collect()
+    diagnoses.iter().flat_map(of_one).collect()
 }
 
 fn line(suspect: &Suspect) -> String {

@@ -3,7 +3,7 @@ use iotax_diagnose::{Certainty, Finding};
 use iotax_record::Machine;
 
 use super::cause::dated;
-use crate::page::Page;
+use crate::document::{Document, Item, Point, Section};
 
 /// How much is told of findings that are yet to be tested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,10 +15,10 @@ pub enum Detail {
 }
 
 /// Each finding: what, where, how sure, and why; then what was seen, and what to do.
-pub(super) fn write(page: &mut Page, machine: &Machine, findings: &[Finding], detail: Detail) {
+pub(super) fn write(page: &mut Document, machine: &Machine, findings: &[Finding], detail: Detail) {
     if findings.is_empty() {
         let seen = machine.paths.iter().any(|path| path.top.is_some());
-        page.paragraph(match (seen, machine.paths.is_empty()) {
+        page.add_paragraph(match (seen, machine.paths.is_empty()) {
             (true, _) => "Nothing that is known to hurt was seen.",
             (false, false) => "Nothing could be looked at.",
             (false, true) => "It is not recorded what lay under the targets.",
@@ -29,50 +29,49 @@ pub(super) fn write(page: &mut Page, machine: &Machine, findings: &[Finding], de
         |finding: &&Finding| detail == Detail::Folded && finding.certainty == Certainty::ToBeTested;
     let (folded, whole): (Vec<_>, Vec<_>) = findings.iter().partition(is_folded);
     for finding in whole {
-        write_whole(page, finding);
+        page.add(whole_section(finding));
     }
     write_folded(page, &folded);
 }
 
-fn write_whole(page: &mut Page, finding: &Finding) {
+fn whole_section(finding: &Finding) -> Section {
     let known = cause(&finding.cause).ok();
     let title = known.map_or(finding.cause.as_str(), |cause| cause.title.as_str());
     let certainty = crate::words::capital(finding.certainty.name());
-    let head = format!("{certainty}: {title} ({})", finding.about);
-    match finding.certainty {
-        Certainty::ToBeTested => page.title(&head),
-        Certainty::Likely | Certainty::Seen => page.warning(&head),
-    }
-    page.indented(&finding.why);
-    let seen: Vec<_> = finding.seen.iter().map(|seen| ("seen", seen.to_string())).collect();
-    page.facts_below(&seen);
-    page.commands_below("test", &finding.commands);
-    let mut facts: Vec<(&str, String)> = Vec::new();
+    let mut facts: Vec<Point> = Vec::new();
+    facts.extend(finding.seen.iter().map(|seen| Point::new("seen", seen.to_string())));
+    facts.extend(finding.commands.iter().map(|command| Point::command("test", command)));
     if let Some(known) = known {
         // Of some paths no command can be run on what is there.
         if finding.commands.is_empty() {
-            facts.push(("test", known.experiment.clone()));
+            facts.push(Point::new("test", &known.experiment));
         }
-        facts.push(("remedy", known.remedy.clone()));
-        facts.push(("source", dated(&known.sources)));
+        facts.push(Point::new("remedy", &known.remedy));
+        facts.push(Point::new("source", dated(&known.sources)));
     }
-    facts.push(("more", format!("iotax doctor --explain {}", finding.cause)));
-    page.facts_below(&facts);
+    facts.push(Point::new("more", format!("iotax doctor --explain {}", finding.cause)));
+    let heading = format!("{certainty}: {title} ({})", finding.about);
+    let items = [Item::Paragraph(finding.why.clone()), Item::Facts(facts)];
+    Section {
+        is_alarming: finding.certainty != Certainty::ToBeTested,
+        ..Section::new(heading, items)
+    }
 }
 
 /// Name, place and first command of each; and how to see more of them.
-fn write_folded(page: &mut Page, findings: &[&Finding]) {
+fn write_folded(page: &mut Document, findings: &[&Finding]) {
     if findings.is_empty() {
         return;
     }
-    page.title("To be tested: what could hurt here, and a command that shows whether it does");
-    let widest = findings.iter().map(|finding| finding.cause.len()).max().unwrap_or_default();
-    for finding in findings {
-        let Finding { cause, about, commands, .. } = finding;
-        page.item(&format!("{cause:widest$}  {about}"), commands.first().map(String::as_str));
-    }
-    page.facts(&[
-        ("all in full".to_owned(), "the same command with --all".to_owned()),
-        ("one cause".to_owned(), "iotax doctor --explain NAME".to_owned()),
+    let point = |Finding { cause, about, commands, .. }: &&Finding| Point {
+        name: cause.clone(),
+        text: about.clone(),
+        command: commands.first().cloned().unwrap_or_default(),
+    };
+    let heading = "To be tested: what could hurt here, and a command that shows whether it does";
+    page.add(Section::new(heading, [Item::List(findings.iter().map(point).collect())]));
+    page.add_facts([
+        ("all in full", "the same command with --all".to_owned()),
+        ("one cause", "iotax doctor --explain NAME".to_owned()),
     ]);
 }

@@ -2,7 +2,7 @@
 //!
 //! | module | idea |
 //! |---|---|
-//! | `tree` | layers drawn as a tree |
+//! | `tree` | layers as a tree |
 //! | `layer` | one layer in words |
 //! | `surroundings` | the machine around them: groups, memory, cloud |
 //! | `findings` | findings in words |
@@ -21,33 +21,30 @@ mod tree;
 use iotax_diagnose::{Diagnosis, Finding};
 use iotax_record::Machine;
 
-pub use self::cause::{cause_json, cause_list, cause_text};
+pub use self::cause::{cause_json, explained, known_causes};
 pub(crate) use self::diagnoses::{causes, lines, sentence};
 pub use self::findings::Detail;
 pub use self::json::doctor_json;
-use crate::page::Page;
-use crate::text::Style;
+use crate::document::{Document, Item, Section};
 
-/// What a measurement points to, if there is one; the layers, what is around them, and the findings,
-/// as lines of text. `detail` is of findings that are yet to be tested.
-pub fn doctor_text(
+/// What a measurement points to, if there is one; the layers, what is around them, and the
+/// findings. `detail` is of findings that are yet to be tested.
+pub fn doctor(
     machine: &Machine,
     findings: &[Finding],
     diagnoses: Option<&[Diagnosis]>,
     detail: Detail,
-    style: Style,
-) -> String {
-    let mut page = Page::new(style);
+) -> Document {
+    let mut page = Document::default();
     if let Some(diagnoses) = diagnoses {
         diagnoses::write(&mut page, diagnoses);
     }
     for path in &machine.paths {
-        page.lines(&tree::drawn(machine, path, style));
+        page.add(Section::of(Item::Tree(tree::under(machine, path))));
     }
-    page.facts(&surroundings::facts(machine));
+    page.add_facts(surroundings::facts(machine));
     findings::write(&mut page, machine, findings, detail);
-    let unseen: Vec<_> =
-        machine.unseen.iter().map(|unseen| format!("{}: {}", unseen.what, unseen.how)).collect();
-    page.list("Not seen", &unseen.iter().collect::<Vec<_>>());
-    page.finish()
+    let unseen = machine.unseen.iter().map(|unseen| format!("{}: {}", unseen.what, unseen.how));
+    page.add_list("Not seen", unseen.collect());
+    page
 }

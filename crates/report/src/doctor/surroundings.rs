@@ -5,7 +5,7 @@ use iotax_record::machine::{ControlGroups, GroupIoLimits, GroupMemory, Machine, 
 use crate::{bandwidth, format};
 
 /// What I/O of this process feels, whatever the path.
-pub(super) fn facts(machine: &Machine) -> Vec<(String, String)> {
+pub(super) fn facts(machine: &Machine) -> Vec<(&'static str, String)> {
     let environment = &machine.environment;
     let known = |texts: &[&Option<String>]| {
         let texts: Vec<&str> = texts.iter().filter_map(|text| text.as_deref()).collect();
@@ -21,10 +21,8 @@ pub(super) fn facts(machine: &Machine) -> Vec<(String, String)> {
         ("group", groups(&machine.groups)),
         ("memory hidden from the host by", machine.confidential.kind.clone()),
     ];
-    let named = |(name, value): (&str, Option<String>)| Some((name.to_owned(), value?));
-    let mut facts: Vec<_> = facts.into_iter().filter_map(named).collect();
-    facts.retain(|(_, value)| !value.is_empty());
-    facts
+    let known = facts.into_iter().filter_map(|(name, value)| Some((name, value?)));
+    known.filter(|(_, value)| !value.is_empty()).collect()
 }
 
 fn cloud(machine: &Machine) -> Option<String> {

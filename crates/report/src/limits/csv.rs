@@ -1,7 +1,7 @@
 //! For spreadsheets: one line per level that was measured.
 
 use super::Search;
-use crate::csv::cell;
+use crate::csv::{cell, table};
 
 /// The columns, in order; rates are per second, times in nanoseconds.
 const COLUMNS: [&str; 7] =
@@ -9,12 +9,9 @@ const COLUMNS: [&str; 7] =
 
 /// One line per level (RFC 4180, but with `\n`).
 pub fn limits_csv(search: Search<'_>) -> String {
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    let infallible = "writing to memory does not fail, and all rows have the same length";
-    writer.write_record(COLUMNS).expect(infallible);
-    for level in &search.caps.levels {
+    let rows = search.caps.levels.iter().map(|level| {
         let target = search.caps.targets.get(level.target).map_or("", |target| &target.name);
-        let row = [
+        [
             cell(target),
             cell(&level.purpose),
             level.block_bytes.to_string(),
@@ -22,9 +19,7 @@ pub fn limits_csv(search: Search<'_>) -> String {
             format!("{:.3}", level.iops),
             format!("{:.0}", level.bw_bytes),
             format!("{:.0}", level.mean_latency_ns),
-        ];
-        writer.write_record(row).expect(infallible);
-    }
-    let bytes = writer.into_inner().expect(infallible);
-    String::from_utf8(bytes).expect("made of strings only")
+        ]
+    });
+    table(COLUMNS, rows)
 }

@@ -1,7 +1,7 @@
 //! The report of a search for caps, in all formats.
 
 mod csv;
-mod html;
+mod figures;
 mod json;
 mod quantity;
 mod sentences;
@@ -11,13 +11,11 @@ use iotax_caps::Caps;
 use iotax_record::{End, LimitsHead};
 
 pub use self::csv::limits_csv;
-pub use self::html::limits_html;
 pub use self::json::limits_json;
 
 use crate::bandwidth::{MEASURED, Unit};
-use crate::tables::Table;
-use crate::text::{Style, paragraph, titled};
-use crate::{format, markdown, provenance, words};
+use crate::document::{Document, Item, Lead, Place, Section};
+use crate::{facts, format, provenance};
 
 /// A search: what was asked, what was found, how it ended.
 #[derive(Debug, Clone, Copy)]
@@ -30,46 +28,65 @@ pub struct Search<'a> {
     pub end: Option<&'a End>,
 }
 
-/// For a terminal.
-pub fn limits_text(search: Search<'_>, style: Style) -> String {
-    let mut parts = vec![head(search), String::new()];
-    parts.extend(sentences::all(search).iter().map(|text| paragraph(text, style)));
+const METHOD: &str = "\
+    Random I/O past the page cache, each block once before any comes again, in a part of the \
+    target that this search has not read yet. A plateau is where over the three largest depths \
+    throughput changes by less than depth to the power 0.05, and latency grows in proportion. A \
+    plateau alone cannot tell a limiter from a device that is busy: over block size a limiter has \
+    a kink, a cap on I/Os and then one on bytes, and a device has a curve, a time per I/O and a \
+    time per byte. The intervals are repeated confidence intervals of the mean logarithm over \
+    separate measurements. Buckets are shared as far as phi = (A + B − AB) / min(A, B) says: 0 \
+    separate, 1 shared.";
+
+/// What a search for caps found.
+pub fn limits(search: Search<'_>) -> Document {
+    let head = search.head;
+    let mut document = Document::of(Lead {
+        kind: "limits",
+        counts: counts(search),
+        sentences: sentences::all(search),
+        origin: facts::origin(&head.started, &head.hosts),
+        ..Lead::default()
+    });
+    document.charts = Some(figures::charts(search));
+    document.extend(figures::sections(search));
     for (title, table) in tables::all(search) {
-        parts.push(String::new());
-        parts.push(titled(title, &table, style).trim_end().to_owned());
+        document.add_table(title, Some(table), None);
     }
-    for text in sentences::notes(search) {
-        parts.push(String::new());
-        parts.push(paragraph(&text, style));
+    document.add_list("Notes", sentences::notes(search));
+    let command = Item::Preformatted(facts::command(&head.command));
+    let method = [Item::Paragraph(METHOD.to_owned()), command];
+    document.add(Section::new("Method", method).at(Place::Page));
+    let sources = sources(search.caps);
+    if !sources.is_empty() {
+        let sources = Section::new("Sources of limits", [Item::Sources(sources)]);
+        document.add(sources.at(Place::Page));
     }
-    let mut text = parts.join("\n");
-    text.push('\n');
-    text
+    document
 }
 
-/// For a ticket.
-pub fn limits_markdown(search: Search<'_>) -> String {
-    let mut out = format!("## {}\n", markdown::escape(&head(search)));
-    for text in sentences::all(search) {
-        out.push_str(&format!("\n{}\n", markdown::escape(&text)));
-    }
-    for (title, table) in tables::all(search) {
-        markdown::section(&mut out, title, &table);
-    }
-    for text in sentences::notes(search) {
-        out.push_str(&format!("\n{}\n", markdown::escape(&text)));
-    }
-    out
-}
-
-/// `limits: 2 targets, reads, 34 s; on Standard_DS1_v2 (as Azure's metadata service says)`
-fn head(search: Search<'_>) -> String {
+/// `2 targets, reads, 34 s; on Standard_DS1_v2 (as Azure's metadata service says)`
+fn counts(search: Search<'_>) -> String {
     let Search { head, end, .. } = search;
     let targets = format::counted(head.limits.targets.len() as u64, "target");
     let what = if head.limits.writes { "writes" } else { "reads" };
     let took = end.map_or_else(String::new, |end| format!(", {}", format::span(end.wall_ns)));
     let vm = provenance::vm(head.host().instance.as_ref(), &head.limits.cloud);
-    format!("limits: {targets}, {what}{took}{vm}")
+    format!("{targets}, {what}{took}{vm}")
+}
+
+/// Where the figures of limits were read, each source once.
+fn sources(caps: &Caps) -> Vec<String> {
+    let limits = caps.documented.iter().flat_map(|row| &row.limits);
+    let mut sources: Vec<String> = limits
+        .map(|limit| {
+            let as_of = limit.as_of.as_ref().map_or_else(String::new, |at| format!(", as of {at}"));
+            format!("{}: {}{as_of}", limit.of, limit.source)
+        })
+        .collect();
+    sources.sort();
+    sources.dedup();
+    sources
 }
 
 impl Search<'_> {
@@ -96,12 +113,6 @@ fn plain(value: f64) -> String {
     format::fixed(value, decimals)
 }
 
-fn name(text: &str) -> String {
-    words::printable(text)
-}
-
-type Titled = (&'static str, Table);
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -125,7 +136,7 @@ mod tests {
             "ended": null,
         });
         let caps: Caps = serde_json::from_value(caps).unwrap();
-        let text = limits_markdown(Search { head: &head, caps: &caps, end: None });
+        let text = crate::markdown(&limits(Search { head: &head, caps: &caps, end: None }));
         assert!(text.contains("on \\<img"), "{text}");
         assert!(!text.contains('\u{1b}'), "{text}");
     }

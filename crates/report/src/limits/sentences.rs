@@ -5,7 +5,7 @@ use iotax_caps::{SecondPass, Shared, Sharing, TargetCaps};
 use iotax_diagnose::of_search;
 
 use super::quantity::{self, Quantity};
-use super::{Search, name, plain};
+use super::{Search, plain};
 use crate::bandwidth::Unit;
 use crate::{doctor, format, words};
 
@@ -24,7 +24,7 @@ pub(super) fn all(search: Search<'_>) -> Vec<String> {
         let target = caps.targets.iter().find(|target| target.name == row.target);
         let of = target.map_or_else(String::new, |target| of(search, target));
         let quantity = Quantity::new(row.is_bytes(), unit).name();
-        format!("{of}{quantity}: {}", name(&row.says))
+        format!("{of}{quantity}: {}", row.says)
     }));
     sentences.extend(of_search(&search.head.limits, caps).iter().filter_map(|diagnosis| {
         let target = caps.targets.iter().find(|target| target.name == diagnosis.of)?;
@@ -47,7 +47,7 @@ pub(super) fn notes(search: Search<'_>) -> Vec<String> {
         for (quantity, cap) in quantity::caps(target, search.unit()) {
             let what = quantity.name();
             if !said.contains(&&cap.why) {
-                notes.push(format!("{of}Why {} ({what}): {}.", cap.kind, name(&cap.why)));
+                notes.push(format!("{of}Why {} ({what}): {}.", cap.kind, cap.why));
                 said.push(&cap.why);
             }
         }
@@ -73,7 +73,7 @@ pub(super) fn notes(search: Search<'_>) -> Vec<String> {
             ));
         }
         if target.errors > 0 {
-            let first = name(target.first_error.as_deref().unwrap_or(""));
+            let first = target.first_error.as_deref().unwrap_or("");
             notes.push(format!(
                 "{of}Warning: {} failed, the first: {first}",
                 format::counted(target.errors, "I/O")
@@ -91,9 +91,9 @@ pub(super) fn notes(search: Search<'_>) -> Vec<String> {
         );
     }
     notes.extend(doctor::lines(&of_search(&search.head.limits, caps), caps.targets.len()));
-    notes.extend(caps.notes.iter().map(|note| name(note)));
+    notes.extend(caps.notes.iter().cloned());
     if let Some(ended) = &caps.ended {
-        notes.push(format!("Ended early: {}. What is missing was not measured.", name(ended)));
+        notes.push(format!("Ended early: {ended}. What is missing was not measured."));
     }
     notes
 }
@@ -101,7 +101,7 @@ pub(super) fn notes(search: Search<'_>) -> Vec<String> {
 /// `cached: `, where there are several.
 fn of(search: Search<'_>, target: &TargetCaps) -> String {
     let is_one = search.caps.targets.len() == 1;
-    if is_one { String::new() } else { format!("{}: ", name(&target.name)) }
+    if is_one { String::new() } else { format!("{}: ", target.name) }
 }
 
 fn target(target: &TargetCaps, unit: Unit) -> String {
@@ -139,7 +139,7 @@ fn burst(target: &TargetCaps, unit: Unit) -> Option<String> {
 fn sharing(pair: &Sharing, unit: Unit) -> String {
     let quantity = Quantity::new(pair.quantity == "bw_bytes", unit);
     let [a, b, both] = [pair.a_alone, pair.b_alone, pair.together].map(|x| quantity.rate(x));
-    let (one, other) = (name(&pair.a), name(&pair.b));
+    let (one, other) = (&pair.a, &pair.b);
     let figures = format!("{a} and {b} alone, {both} together");
     match pair.verdict {
         Shared::Separate => format!("{one} and {other} have separate buckets: {figures}."),

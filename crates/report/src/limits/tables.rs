@@ -3,13 +3,14 @@
 use iotax_caps::{Sharing, TargetCaps};
 
 use super::quantity::{self, Quantity};
-use super::{Search, Titled, name, plain};
+use super::{Search, plain};
 use crate::bandwidth::Unit;
+use crate::document::{Cell, Head, Table};
 use crate::format;
-use crate::tables::{ABSENT, Cell, Head, Table};
+use crate::tables::ABSENT;
 
 /// All that have rows.
-pub(super) fn all(search: Search<'_>) -> Vec<Titled> {
+pub(super) fn all(search: Search<'_>) -> Vec<(&'static str, Table)> {
     let (targets, unit) = (&search.caps.targets, search.unit());
     let tables = [
         ("Caps, with 95 % intervals", caps(targets, unit)),
@@ -20,20 +21,7 @@ pub(super) fn all(search: Search<'_>) -> Vec<Titled> {
         ("Throughput over block size", sizes(targets, unit)),
     ];
     let tables = tables.into_iter().filter(|(_, table)| !table.rows.is_empty());
-    tables.map(|(title, table)| (title, without_names(table, targets.len()))).collect()
-}
-
-/// Whose rows they are need not be said where there is only one target.
-fn without_names(table: Table, targets: usize) -> Table {
-    if targets == 1 { without_first(table) } else { table }
-}
-
-fn without_first(mut table: Table) -> Table {
-    table.heads.remove(0);
-    for row in &mut table.rows {
-        row.remove(0);
-    }
-    table
+    tables.map(|(title, table)| (title, table.without_names_of(targets.len()))).collect()
 }
 
 fn caps(targets: &[TargetCaps], unit: Unit) -> Table {
@@ -43,7 +31,7 @@ fn caps(targets: &[TargetCaps], unit: Unit) -> Table {
         for (quantity, cap) in quantity::caps(target, unit) {
             let [cap_shown, lo, hi] = [cap.cap, cap.lo, cap.hi].map(|x| quantity.figure(x));
             table.rows.push(vec![
-                Cell::new(name(&target.name)),
+                Cell::new(&target.name),
                 Cell::new(quantity.unit()),
                 Cell::new(cap_shown),
                 Cell::new(format!("[{lo}, {hi}]")),
@@ -67,7 +55,7 @@ fn bursts(targets: &[TargetCaps], unit: Unit) -> Table {
             let Some(burst) = &cap.burst else { continue };
             let refill = burst.refill_per_s.map_or(ABSENT.to_owned(), |r| quantity.figure(r));
             table.rows.push(vec![
-                Cell::new(name(&target.name)),
+                Cell::new(&target.name),
                 Cell::new(quantity.unit()),
                 Cell::new(quantity.figure(burst.per_s)),
                 Cell::new(refill),
@@ -86,7 +74,7 @@ fn sharing(pairs: &[Sharing], targets: usize, unit: Unit) -> Table {
     for pair in pairs {
         let quantity = Quantity::new(pair.quantity == "bw_bytes", unit);
         table.rows.push(vec![
-            Cell::new(format!("{}, {}", name(&pair.a), name(&pair.b))),
+            Cell::new(format!("{}, {}", pair.a, pair.b)),
             Cell::new(quantity.unit()),
             Cell::new(quantity.figure(pair.a_alone)),
             Cell::new(quantity.figure(pair.b_alone)),
@@ -101,7 +89,7 @@ fn sharing(pairs: &[Sharing], targets: usize, unit: Unit) -> Table {
         ]);
     }
     // One pair needs no names.
-    if targets == 2 { without_first(table) } else { table }
+    table.without_names_of(targets.saturating_sub(1))
 }
 
 fn documented(search: Search<'_>, unit: Unit) -> Table {
@@ -112,7 +100,7 @@ fn documented(search: Search<'_>, unit: Unit) -> Table {
         for (at, limit) in row.limits.iter().enumerate() {
             let burst = limit.burst_per_s.map(|burst| quantity.figure(burst));
             table.rows.push(vec![
-                Cell::new(name(&row.target)),
+                Cell::new(&row.target),
                 Cell::new(format!("{} {}", limit.scope, limit.of)),
                 Cell::new(quantity.unit()),
                 Cell::new(quantity.figure(limit.per_s)),
@@ -129,7 +117,7 @@ fn ladder(targets: &[TargetCaps]) -> Table {
     for target in targets {
         for step in &target.ladder {
             table.rows.push(vec![
-                Cell::new(name(&target.name)),
+                Cell::new(&target.name),
                 Cell::new(step.queue_depth.to_string()),
                 Cell::new(plain(step.iops)),
                 Cell::new(format::time(step.mean_latency_ns)),
@@ -144,7 +132,7 @@ fn sizes(targets: &[TargetCaps], unit: Unit) -> Table {
     for target in targets {
         for (bytes, iops) in target.sizes.iter().flat_map(|sizes| &sizes.points) {
             table.rows.push(vec![
-                Cell::new(name(&target.name)),
+                Cell::new(&target.name),
                 Cell::new(format::bytes(f64::from(*bytes))),
                 Cell::new(plain(*iops)),
                 Cell::new(Quantity::Bandwidth(unit).figure(iops * f64::from(*bytes))),

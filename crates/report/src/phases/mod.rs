@@ -1,41 +1,46 @@
 //! Several phases in one report: what each of them found side by side, then each in full.
 
-mod html;
 mod json;
 
 use iotax_analyze::Analysis;
 use iotax_record::Experiment;
 
-pub use self::html::phases_html;
 pub use self::json::{phases_json_compare, phases_json_run};
-use crate::format;
-use crate::markdown::{escape, markdown, section};
-use crate::tables::{self, Cell, Table};
-use crate::text::{Style, text, titled};
-use crate::words;
+use crate::document::{Cell, Chapter, Document, Head, Item, Lead, Section, Table};
+use crate::json::kind;
+use crate::{facts, format, tables};
 
 /// One phase: the experiment as if it were all of it, and its analysis.
 pub type Part = (Experiment, Analysis);
 
-/// All phases as lines of text. `suite`: the name of the whole.
-pub fn phases_text(suite: &str, parts: &[Part], style: Style) -> String {
-    let title = format!("{}: {}", words::printable(suite), phases_and_time(parts));
-    let mut out = titled(&title, &overview(parts), style);
-    for (number, (experiment, analysis)) in (1..).zip(parts) {
-        out.push_str(&format!("\nPhase {number} of {}\n", parts.len()));
-        out.push_str(&text(experiment, analysis, style));
+/// All phases: those of one experiment, under its name.
+///
+/// # Panics
+/// If there is none.
+pub fn experiments(name: &str, parts: &[Part]) -> Document {
+    if let [(experiment, analysis)] = parts {
+        return crate::experiment(experiment, analysis);
     }
-    out
-}
-
-/// All phases as Markdown.
-pub fn phases_markdown(suite: &str, parts: &[Part]) -> String {
-    let mut out = format!("## iotax: {}\n\n{}.\n", escape(suite), phases_and_time(parts));
-    section(&mut out, "Phases", &overview(parts));
-    for (experiment, analysis) in parts {
-        out.push_str(&format!("\n{}", markdown(experiment, analysis)));
+    let (first, _) = parts.first().expect("an experiment has at least one phase");
+    let note = "Means over the trials used; percentiles pooled over them: descriptive.".to_owned();
+    let lead = Lead {
+        kind: kind(&first.spec.design),
+        subject: name.to_owned(),
+        counts: phases_and_time(parts),
+        origin: facts::origin(&first.started, &first.hosts),
+        ..Lead::default()
+    };
+    let chapters = (1..).zip(parts).map(|(number, (experiment, analysis))| Chapter {
+        title: format!("Phase {number} of {}", parts.len()),
+        file: format!("report-{number}.html"),
+        document: crate::experiment(experiment, analysis),
+    });
+    Document {
+        lead: Some(lead),
+        sections: vec![Section::new("Phases", [Item::Table(overview(parts)), Item::Note(note)])],
+        chapters: chapters.collect(),
+        ..Document::default()
     }
-    out
 }
 
 fn phases_and_time(parts: &[Part]) -> String {
@@ -51,7 +56,7 @@ pub(crate) fn overview(parts: &[Part]) -> Table {
     let words: &[&str] = if has_arms { &["phase", "arm"] } else { &["phase"] };
     let mut table = Table::new(words, &tables::RATES);
     if has_arms {
-        table.heads.push(tables::Head::word("tax"));
+        table.heads.push(Head::word("tax"));
     }
     for (_, analysis) in parts {
         for arm in &analysis.arms {

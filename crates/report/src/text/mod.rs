@@ -1,16 +1,16 @@
-//! The summary for a terminal: the verdict first, then the figures behind it.
+//! Documents for a terminal.
 
 mod paint;
 mod table;
+mod tree;
 
-use iotax_analyze::Analysis;
-use iotax_record::Experiment;
-use textwrap::{Options, WordSeparator, fill};
+use textwrap::core::Word;
+use textwrap::{Options, WordSeparator, WordSplitter, fill};
 
 use self::paint::Paint;
+use crate::document::{Document, Item, Lead, Medium, Point, Section};
 use crate::notices::Notice;
-use crate::tables::{self, Table};
-use crate::{caps, doctor, format, machine, notices, provenance, sentence, words};
+use crate::words::printable;
 
 /// How text is laid out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,52 +30,13 @@ impl Default for Style {
 
 /// Narrowest layout; a terminal below that wraps by itself.
 const MIN_WIDTH: u16 = 40;
+/// Room for the names of facts, so that several lists of them stand alike.
+const NARROWEST_NAME: usize = 6;
 
-/// The summary as lines of text, ending in a newline.
-pub fn text(experiment: &Experiment, analysis: &Analysis, style: Style) -> String {
-    let page = Page::new(style);
-    let mut parts = vec![page.verdict(experiment, analysis)];
-    let notices = notices::notices(analysis);
-    let (severe, mild): (Vec<_>, Vec<_>) = notices.iter().partition(|n| n.is_severe);
-    parts.push(page.warnings(&severe));
-    parts.extend(page.comparisons(experiment, analysis));
-    parts.extend(page.caps(experiment, analysis));
-    parts.extend(page.attribution(analysis));
-    parts.push(page.arms(analysis));
-    parts.extend(page.latency(experiment, analysis));
-    parts.extend(page.operations(analysis));
-    parts.extend(page.machine(analysis));
-    parts.extend(page.index(analysis));
-    parts.push(page.warnings(&mild));
-    parts.push(page.list("Causes", &doctor::causes(experiment, analysis)));
-    parts.push(page.list("Not concluded", &analysis.open_questions));
-    parts.retain(|part| !part.is_empty());
-    parts.join("\n")
-}
-
-/// One table under a title.
-pub(crate) fn titled(title: &str, table: &Table, style: Style) -> String {
-    Page::new(style).section(title, table)
-}
-
-/// A sentence or several, as lines no wider than asked for.
-pub(crate) fn paragraph(text: &str, style: Style) -> String {
-    Page::new(style).hanging(text)
-}
-
-/// Words that stand out.
-pub(crate) fn emphasised(text: &str, style: Style) -> String {
-    Paint { colour: style.color }.bold(text)
-}
-
-/// Words that step back.
-pub(crate) fn dimmed(text: &str, style: Style) -> String {
-    Paint { colour: style.color }.dim(text)
-}
-
-/// Words that warn.
-pub(crate) fn warned(text: &str, style: Style) -> String {
-    Paint { colour: style.color }.alarm(text)
+/// A report as lines of text, ending in a newline.
+pub fn text(document: &Document, style: Style) -> String {
+    let width = usize::from(style.width.max(MIN_WIDTH));
+    Page { paint: Paint { colour: style.color }, width }.document(document)
 }
 
 /// Where text goes.
@@ -85,153 +46,160 @@ struct Page {
 }
 
 impl Page {
-    fn new(style: Style) -> Self {
-        let width = usize::from(style.width.max(MIN_WIDTH));
-        Self { paint: Paint { colour: style.color }, width }
+    fn document(&self, document: &Document) -> String {
+        let lead = document.lead.as_ref().map(|lead| self.lead(document.subject(), lead));
+        let sections = document.sections_for(Medium::Terminal).map(|section| self.section(section));
+        let chapters = document.chapters.iter();
+        let chapters = chapters
+            .map(|one| format!("{}\n{}", printable(&one.title), self.document(&one.document)));
+        let all = lead.into_iter().chain(sections).chain(chapters);
+        all.collect::<Vec<_>>().join("\n")
     }
 
-    fn verdict(&self, experiment: &Experiment, analysis: &Analysis) -> String {
-        let ending = &analysis.ending;
-        let head = format!(
-            "{}: {}",
-            self.paint.bold(&words::printable(&analysis.workload)),
-            provenance::counts(experiment, analysis),
-        );
-        let mut sentences = sentence::verdict(experiment, analysis).into_iter();
-        let first = sentences.next().map(|s| self.paint.bold(&s)).unwrap_or_default();
-        let mut out =
-            format!("{}\n\n{}\n", self.paragraph(&head, ""), self.paragraph(&first, "  "));
-        for sentence in sentences {
-            out.push_str(&format!("{}\n", self.paragraph(&sentence, "  ")));
+    fn lead(&self, subject: &str, lead: &Lead) -> String {
+        let mut head = self.paint.bold(&printable(subject));
+        if !lead.counts.is_empty() {
+            head.push_str(&format!(": {}", printable(&lead.counts)));
         }
-        let mut stopped = provenance::ending(experiment, analysis);
-        if analysis.arms.len() > 1 && !experiment.spec.is_of_results() {
-            let share = ending.switch_ns as f64 / ending.wall_ns.max(1) as f64;
-            let (span, share) = (format::span(ending.switch_ns), format::percent(share));
-            stopped.push_str(&format!(" Switching between arms took {span} ({share})."));
+        let mut out = format!("{}\n", fill(&head, self.lines("", "")));
+        for (at, sentence) in lead.sentences.iter().map(|text| printable(text)).enumerate() {
+            let sentence = if at == 0 { self.paint.bold(&sentence) } else { sentence };
+            let gap = if at == 0 { "\n" } else { "" };
+            out.push_str(&format!("{gap}{}\n", fill(&sentence, self.lines("  ", "  "))));
         }
-        out.push_str(&format!("{}\n", self.paint.dim(&self.paragraph(&stopped, "  "))));
-        out
-    }
-
-    fn comparisons(&self, experiment: &Experiment, analysis: &Analysis) -> Option<String> {
-        let table = tables::comparisons(analysis, &experiment.spec.design)?;
-        let mut out = self.section("Tax", &table);
-        out.push_str(&self.note(&provenance::intervals(experiment, analysis)));
-        Some(out)
-    }
-
-    fn caps(&self, experiment: &Experiment, analysis: &Analysis) -> Vec<String> {
-        let tables = caps::all(analysis, &experiment.spec.design);
-        tables.iter().map(|(title, table)| self.section(title, table)).collect()
-    }
-
-    fn attribution(&self, analysis: &Analysis) -> Option<String> {
-        let attribution = analysis.attribution.as_ref().filter(|found| found.blocks > 0)?;
-        let title =
-            format!("Time per I/O by layer (bare stack: {})", format::time(attribution.bare_ns));
-        let mut out = self.section(&title, &tables::attribution(attribution));
-        for interaction in attribution.interactions.iter().filter(|i| !i.hypothesis.is_empty()) {
-            let pair = words::printable(&sentence::pair_name(&interaction.layers));
-            let hypothesis = words::printable(&interaction.hypothesis);
-            out.push_str(&self.note(&format!("{pair}: {hypothesis}")));
-        }
-        Some(out)
-    }
-
-    fn arms(&self, analysis: &Analysis) -> String {
-        let mut out = self.section("Arms", &tables::arms(analysis));
-        if let Some(table) = tables::other_jobs(analysis) {
-            out.push('\n');
-            out.push_str(&self.section("Other jobs", &table));
+        if !lead.ending.is_empty() {
+            out.push_str(&self.note(&lead.ending));
         }
         out
     }
 
-    fn latency(&self, experiment: &Experiment, analysis: &Analysis) -> Option<String> {
-        let table = tables::latency(analysis)?;
-        Some(self.section(provenance::latencies(experiment), &table))
-    }
-
-    fn operations(&self, analysis: &Analysis) -> Option<String> {
-        let table = tables::operations(analysis)?;
-        Some(self.section("Operations, pooled over trials (descriptive)", &table))
-    }
-
-    fn machine(&self, analysis: &Analysis) -> Option<String> {
-        let mut out = self.section("Devices", &machine::devices(analysis)?);
-        out.push_str(&self.note(machine::NOTE));
-        if let Some(table) = machine::nfs(analysis) {
-            out.push('\n');
-            out.push_str(&self.section("NFS operations", &table));
-        }
-        Some(out)
-    }
-
-    fn index(&self, analysis: &Analysis) -> Option<String> {
-        let mut out = self.section("Index loads", &tables::index(analysis)?);
-        out.extend(tables::slow_load_note(analysis).map(|note| self.note(&note)));
-        Some(out)
-    }
-
-    fn warnings(&self, notices: &[&Notice]) -> String {
+    fn section(&self, section: &Section) -> String {
+        let Section { heading, is_alarming, items, .. } = section;
+        // Warnings say what they are.
+        let is_said = items.iter().any(|item| matches!(item, Item::Warning(_)));
+        let indent = if heading.is_empty() { "" } else { "  " };
         let mut out = String::new();
-        for notice in notices {
-            let head = self.paint.alarm(&format!("Warning, {}:", notice.title));
-            if let [message] = notice.messages.as_slice() {
-                out.push_str(&format!("{}\n", self.hanging(&format!("{head} {message}"))));
-            } else {
-                out.push_str(&format!("{}\n", self.hanging(&head)));
-                for message in &notice.messages {
-                    let options =
-                        lines_of(self.width).initial_indent("  ").subsequent_indent("    ");
-                    out.push_str(&format!("{}\n", fill(message, options)));
-                }
-            }
-            if !notice.advice.is_empty() {
-                out.push_str(&self.note(&notice.advice));
-            }
+        if !heading.is_empty() && !is_said {
+            let lines = self.filled(heading, "", "  ");
+            let lines =
+                if *is_alarming { self.paint.alarm(&lines) } else { self.paint.bold(&lines) };
+            out.push_str(&format!("{lines}\n"));
         }
-        out
-    }
-
-    fn list(&self, title: &str, items: &[String]) -> String {
-        if items.is_empty() {
-            return String::new();
-        }
-        let mut out = format!("{}\n", self.paint.bold(title));
         for item in items {
-            let text = format!("- {}", words::printable(item));
-            let options = lines_of(self.width).initial_indent("  ").subsequent_indent("    ");
-            out.push_str(&format!("{}\n", fill(&text, options)));
+            out.push_str(&self.item(item, indent));
         }
         out
     }
 
-    fn section(&self, title: &str, table: &Table) -> String {
-        format!(
-            "{}\n{}",
-            self.paragraph(&self.paint.bold(title), ""),
-            table::lay_out(table, self.paint, self.width)
-        )
+    fn item(&self, item: &Item, indent: &str) -> String {
+        match item {
+            Item::Paragraph(text) => format!("{}\n", self.filled(text, indent, indent)),
+            Item::Note(text) => self.note(text),
+            Item::Table(table) => table::lay_out(table, self.paint, self.width),
+            Item::Facts(facts) => self.facts(facts, indent),
+            Item::List(points) => self.list(points),
+            Item::Sources(sources) => {
+                let at = WordSeparator::Custom(parts_of_paths);
+                let options = self.lines("  ", "      ").word_separator(at);
+                let lines = |source: &String| fill(&printable(source), &options);
+                let line = |source: &String| format!("{}\n", self.paint.dim(&lines(source)));
+                sources.iter().map(line).collect()
+            }
+            Item::Warning(notice) => self.warning(notice),
+            Item::Tree(top) => tree::drawn(top, self.paint, self.width),
+            Item::Preformatted(text) | Item::Folded(_, text) => {
+                let line = |line: &str| format!("{indent}{}\n", printable(line));
+                text.lines().map(line).collect()
+            }
+            Item::Drawing(_) => String::new(),
+        }
+    }
+
+    /// Names and values in two columns; commands are not wrapped, whatever their length.
+    fn facts(&self, facts: &[Point], indent: &str) -> String {
+        let names: Vec<String> = facts.iter().map(|fact| printable(&fact.name)).collect();
+        let widest = names.iter().map(|name| name.chars().count()).max();
+        let widest = widest.unwrap_or_default().max(NARROWEST_NAME);
+        let mut out = String::new();
+        for (at, (name, fact)) in names.iter().zip(facts).enumerate() {
+            let name = if at > 0 && *name == names[at - 1] { "" } else { name };
+            let first = format!("{indent}  {name:widest$}  ");
+            let rest = " ".repeat(first.chars().count());
+            let lines = match fact.command.as_str() {
+                "" => self.filled(&fact.text, &first, &rest),
+                command => first + &printable(command),
+            };
+            out.push_str(&format!("{lines}\n"));
+        }
+        out
+    }
+
+    /// Points under each other, and after their names if they have such.
+    fn list(&self, points: &[Point]) -> String {
+        let widest = points.iter().map(|point| point.name.chars().count()).max().unwrap_or(0);
+        let mut out = String::new();
+        for Point { name, text, command } in points {
+            let name = if widest == 0 { "-" } else { &format!("{:widest$} ", printable(name)) };
+            out.push_str(&format!("{}\n", self.filled(&format!("{name} {text}"), "  ", "    ")));
+            if !command.is_empty() {
+                out.push_str(&format!("      {}\n", printable(command)));
+            }
+        }
+        out
+    }
+
+    fn warning(&self, notice: &Notice) -> String {
+        let Notice { title, messages, advice, .. } = notice;
+        let head = match title.as_str() {
+            "" => String::new(),
+            title => self.paint.alarm(&format!("Warning, {}:", printable(title))),
+        };
+        let hanging = |text: &str| format!("{}\n", fill(text, self.lines("", "  ")));
+        let mut out = match messages.as_slice() {
+            [message] if title.is_empty() => hanging(&self.paint.alarm(&printable(message))),
+            [message] => hanging(&format!("{head} {}", printable(message))),
+            messages => {
+                let lines = messages.iter().map(|m| self.filled(m, "  ", "    ") + "\n");
+                hanging(&head) + &lines.collect::<String>()
+            }
+        };
+        if !advice.is_empty() {
+            out.push_str(&self.note(advice));
+        }
+        out
     }
 
     fn note(&self, text: &str) -> String {
-        format!("{}\n", self.paint.dim(&self.paragraph(text, "  ")))
+        format!("{}\n", self.paint.dim(&self.filled(text, "  ", "  ")))
     }
 
-    fn paragraph(&self, text: &str, indent: &str) -> String {
-        fill(text, lines_of(self.width).initial_indent(indent).subsequent_indent(indent))
+    /// Text from anywhere, safe to print, as lines no wider than asked for.
+    fn filled(&self, text: &str, first: &str, rest: &str) -> String {
+        fill(&printable(text), self.lines(first, rest))
     }
 
-    fn hanging(&self, text: &str) -> String {
-        fill(text, lines_of(self.width).subsequent_indent("  "))
+    fn lines<'a>(&self, first: &'a str, rest: &'a str) -> Options<'a> {
+        lines_of(self.width).initial_indent(first).subsequent_indent(rest)
     }
 }
 
-/// Lines of this width, cut between words: `I/O` is one.
+/// Lines of this width, cut between words: `I/O` is one, and no name is cut at a hyphen.
 fn lines_of(width: usize) -> Options<'static> {
-    Options::new(width).word_separator(WordSeparator::AsciiSpace)
+    Options::new(width)
+        .word_separator(WordSeparator::AsciiSpace)
+        .word_splitter(WordSplitter::NoHyphenation)
+}
+
+/// Words for [`WordSeparator::Custom`], and of long ones, which are paths or lists of choices, the
+/// parts: a line may end with a slash or `|`, but half of `I/O` is no word.
+pub fn parts_of_paths(line: &str) -> Box<dyn Iterator<Item = Word<'_>> + '_> {
+    const LONG: usize = 24;
+    let words = line.split_inclusive(' ');
+    let parts = words.flat_map(|word| {
+        let has_parts = word.len() > LONG;
+        word.split_inclusive(move |c| has_parts && ['/', '|'].contains(&c))
+    });
+    Box::new(parts.map(Word::from))
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use textwrap::core::display_width;
 
 use super::paint::Paint;
-use crate::tables::{Head, Table};
+use crate::document::{Head, Table};
 
 /// Spaces between columns.
 const GAP: usize = 2;

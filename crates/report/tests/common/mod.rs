@@ -16,9 +16,26 @@ pub mod limits;
 pub mod machine;
 pub mod trials;
 
+use iotax_analyze::Analysis;
 use iotax_record::{CloudDisk, CloudInstance, Environment, Experiment, FORMAT, HostRecord, Site};
+use iotax_report::Style;
 use iotax_spec::Layer;
 use iotax_spec::{Arm, Design, Spec, Stack, Stop, StopMode, Target, Throttle, Workload};
+
+/// A report of one experiment as text.
+pub fn text(experiment: &Experiment, analysis: &Analysis, style: Style) -> String {
+    iotax_report::text(&iotax_report::experiment(experiment, analysis), style)
+}
+
+/// As Markdown.
+pub fn markdown(experiment: &Experiment, analysis: &Analysis) -> String {
+    iotax_report::markdown(&iotax_report::experiment(experiment, analysis))
+}
+
+/// As a page.
+pub fn html(experiment: &Experiment, analysis: &Analysis) -> String {
+    iotax_report::html(&iotax_report::experiment(experiment, analysis))
+}
 
 /// A value in -0.5..0.5 that depends on `i` only (Knuth's multiplicative hash).
 pub fn noise(i: u64) -> f64 {

@@ -1,5 +1,6 @@
 //! Reads or writes of one job, all trials together.
 
+use iotax_analyze::Spread;
 use iotax_record::{DirectionRecord, LatencyHistogram};
 use serde::Serialize;
 
@@ -111,30 +112,6 @@ impl Sums {
             iops_samples: rates.samples,
             errors: self.errors,
             cpu_ns_per_io: cpu_ns_per_io.filter(|_| !idle),
-        }
-    }
-}
-
-/// fio's summary of a per-second series.
-struct Spread {
-    min: u64,
-    max: u64,
-    mean: f64,
-    stddev: f64,
-    samples: u64,
-}
-
-impl Spread {
-    fn of(values: &[u64]) -> Self {
-        let n = values.len() as f64;
-        let mean = if values.is_empty() { 0.0 } else { values.iter().sum::<u64>() as f64 / n };
-        let squares: f64 = values.iter().map(|v| (*v as f64 - mean).powi(2)).sum();
-        Self {
-            min: values.iter().copied().min().unwrap_or(0),
-            max: values.iter().copied().max().unwrap_or(0),
-            mean,
-            stddev: if values.len() < 2 { 0.0 } else { (squares / (n - 1.0)).sqrt() },
-            samples: values.len() as u64,
         }
     }
 }

@@ -6,55 +6,38 @@
 use iotax_analyze::{Analysis, Attribution, Comparison, Estimate, Metric, Unit};
 use serde::Serialize;
 
+use crate::document::{Cell, Head};
 use crate::sentence;
-use crate::tables::{self, ABSENT, Cell};
+use crate::tables::{self, ABSENT};
 use crate::words;
 
 /// Rows with one axis.
 #[derive(Debug, Serialize)]
-pub(super) struct Group {
+pub(crate) struct Group {
     /// What the rows compare.
     #[serde(skip)]
-    pub(super) caption: String,
+    pub(crate) caption: String,
     /// Text columns right of the drawing.
     #[serde(skip)]
-    pub(super) heads: Vec<Head>,
+    pub(crate) heads: Vec<Head>,
     /// Title of the axis.
-    pub(super) axis: String,
+    pub(crate) axis: String,
     /// Values per axis unit.
     scale: f64,
     /// Differences between these count as none, in values.
     margin: [f64; 2],
     /// Rows in the order shown.
-    pub(super) rows: Vec<Row>,
-}
-
-/// One text column.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Head {
-    pub(super) name: &'static str,
-    /// CSS class: `figure` for figures, else empty.
-    pub(super) class: &'static str,
-}
-
-impl Head {
-    const fn figure(name: &'static str) -> Self {
-        Self { name, class: "figure" }
-    }
-
-    const fn word(name: &'static str) -> Self {
-        Self { name, class: "" }
-    }
+    pub(crate) rows: Vec<Row>,
 }
 
 /// One row.
 #[derive(Debug, Serialize)]
-pub(super) struct Row {
+pub(crate) struct Row {
     /// What it is about.
     #[serde(skip)]
-    pub(super) name: String,
+    pub(crate) name: String,
     /// `arm`, `layer`, `interaction` or `total`.
-    pub(super) kind: &'static str,
+    pub(crate) kind: &'static str,
     /// The estimate, drawn as a square.
     estimate: Option<f64>,
     /// Its interval, drawn as a line; without an estimate a range of possible values.
@@ -64,14 +47,14 @@ pub(super) struct Row {
     /// Taken off the full stack, drawn as a dot.
     last_in: Option<f64>,
     /// What the drawing says, for those who cannot see it.
-    pub(super) spoken: String,
+    pub(crate) spoken: String,
     /// One per head.
     #[serde(skip)]
-    pub(super) cells: Vec<Cell>,
+    pub(crate) cells: Vec<Cell>,
 }
 
 /// All groups: the peel's attribution first, then one per metric.
-pub(super) fn groups(analysis: &Analysis) -> Vec<Group> {
+pub(crate) fn groups(analysis: &Analysis) -> Vec<Group> {
     let mut groups = Vec::new();
     let mut metrics: Vec<Metric> = Vec::new();
     for comparison in &analysis.comparisons {
@@ -89,15 +72,6 @@ pub(super) fn groups(analysis: &Analysis) -> Vec<Group> {
     }
     groups
 }
-
-const LAYER_HEADS: [Head; 6] = [
-    Head::figure("tax"),
-    Head::figure("time per I/O"),
-    Head::figure("Δ p99"),
-    Head::word("verdict"),
-    Head::figure("n"),
-    Head::word("regime"),
-];
 
 /// Layers, then interactions, then the total, in time per I/O, where serial layers add.
 fn by_layer(analysis: &Analysis, attribution: &Attribution) -> Group {
@@ -124,12 +98,18 @@ fn by_layer(analysis: &Analysis, attribution: &Attribution) -> Group {
     let (bare, m) = (attribution.bare_ns, analysis.margin);
     Group {
         caption: "Time per I/O that each layer adds".to_owned(),
-        heads: LAYER_HEADS.into(),
+        heads: heads(&["tax", "time per I/O", "Δ p99"]),
         axis: format!("added time per I/O ({unit})"),
         scale,
         margin: [-bare * m / (1.0 + m), bare * m / (1.0 - m)],
         rows,
     }
+}
+
+/// Figures, then what they show.
+fn heads(figures: &[&str]) -> Vec<Head> {
+    let shown = [Head::word("verdict"), Head::figure("n"), Head::word("regime")];
+    figures.iter().map(|text| Head::figure(text)).chain(shown).collect()
 }
 
 fn layer_row(
@@ -161,7 +141,6 @@ fn layer_row(
 /// All arms (or layers) in one metric, as a tax.
 fn by_metric(analysis: &Analysis, metric: Metric) -> Group {
     let is_rate = metric.unit() == Unit::IosPerSecond;
-    let difference = Head::figure(if is_rate { "Δ p99" } else { "difference" });
     let rows = analysis.comparisons.iter().filter(|c| c.metric == metric).map(|comparison| {
         let shown = if is_rate { p99_of_same(analysis, comparison) } else { Some(comparison) };
         let shown_difference = tables::estimate(shown.and_then(|c| c.difference_ns));
@@ -181,13 +160,7 @@ fn by_metric(analysis: &Analysis, metric: Metric) -> Group {
     let name = metric.name();
     Group {
         caption: format!("Tax in {name}, against {}", words::printable(&analysis.baseline)),
-        heads: vec![
-            Head::figure("tax"),
-            difference,
-            Head::word("verdict"),
-            Head::figure("n"),
-            Head::word("regime"),
-        ],
+        heads: heads(&["tax", if is_rate { "Δ p99" } else { "difference" }]),
         axis: format!("tax in {name} (%)"),
         scale: 0.01,
         margin: [-analysis.margin, analysis.margin],

@@ -1,35 +1,39 @@
 //! Tables of circumstances: the machine, the places, the jobs, the trials that were not used.
 
 use iotax_analyze::Analysis;
-use iotax_record::{Environment, Experiment, HostRecord, HostRole};
-use iotax_spec::{BlockSizes, Bound, Job, Pace};
+use iotax_record::{Environment, Experiment, HostRecord, HostRole, Site};
+use iotax_spec::{Arm, BlockSizes, Bound, Job, Pace};
 
-use crate::{bandwidth, format, words};
+use crate::document::{Item, Table};
+use crate::{bandwidth, format};
 
 /// Trials listed by name; beyond that a count is enough.
 const MAX_LISTED_TRIALS: usize = 30;
 
-/// A name and what it is.
-pub(super) type Fact = (&'static str, String);
-
-/// A time as people write it, `2026-01-02 03:04 UTC`; text that is no time stays as it is.
-pub(crate) fn instant(rfc3339: &str) -> String {
-    rfc3339.parse::<jiff::Timestamp>().map_or_else(
-        |_| words::printable(rfc3339),
-        |instant| instant.strftime("%Y-%m-%d %H:%M UTC").to_string(),
-    )
-}
-
-/// The names of the machines that took part.
-pub(crate) fn host_names(hosts: &[HostRecord]) -> String {
-    let mut names: Vec<&str> =
-        hosts.iter().filter_map(|host| host.environment.host.as_deref()).collect();
+/// When, as people write it, and where: `2026-01-02 03:04 UTC on bench-1`; text that is no time
+/// stays as it is.
+pub(crate) fn origin(rfc3339: &str, hosts: &[HostRecord]) -> String {
+    let instant = rfc3339.parse::<jiff::Timestamp>();
+    let instant = instant.map(|instant| instant.strftime("%Y-%m-%d %H:%M UTC").to_string());
+    let instant = instant.unwrap_or_else(|_| rfc3339.to_owned());
+    let names = hosts.iter().filter_map(|host| host.environment.host.as_deref());
+    let mut names: Vec<&str> = names.filter(|name| !name.is_empty()).collect();
     names.dedup();
-    words::printable(&names.join(", "))
+    if names.is_empty() || instant.is_empty() {
+        return instant;
+    }
+    format!("{instant} on {}", names.join(" and "))
 }
 
-/// What is known of a machine.
-pub(super) fn host(host: &HostRecord) -> Vec<Fact> {
+/// As it was typed, for a shell.
+pub(crate) fn command(command: &[String]) -> String {
+    let quoter = shlex::Quoter::new().allow_nul(true);
+    let shown = |word: &String| quoter.quote(word).expect("NUL is allowed").into_owned();
+    command.iter().map(shown).collect::<Vec<_>>().join(" ")
+}
+
+/// What is known of a machine, and of the load generator on it.
+pub(crate) fn host(host: &HostRecord) -> Item {
     let Environment {
         host: name,
         os,
@@ -62,13 +66,13 @@ pub(super) fn host(host: &HostRecord) -> Vec<Fact> {
         ("load average at the start", load_average.map(|n| format::fixed(n, 2))),
         ("load generator alone", generator),
     ];
-    facts.into_iter().filter_map(|(name, value)| Some((name, words::printable(&value?)))).collect()
+    Item::facts(facts.into_iter().filter_map(|(name, value)| Some((name, value?))))
 }
 
-/// What one arm's target turned out to be: rows of text under [`SITE_HEADS`].
-pub(super) fn sites(experiment: &Experiment) -> Vec<Vec<String>> {
+/// What each arm's target turned out to be.
+pub(crate) fn sites(experiment: &Experiment) -> Table {
     let arms = experiment.spec.arms.iter().zip(&experiment.sites);
-    arms.map(|(arm, site)| {
+    let rows = arms.map(|(arm, site)| {
         let place = [&site.file_system, &site.device, &site.device_model];
         let place: Vec<_> = place.into_iter().flatten().map(String::as_str).collect();
         let direct = match site.direct {
@@ -77,75 +81,53 @@ pub(super) fn sites(experiment: &Experiment) -> Vec<Vec<String>> {
             None => "none",
         };
         [&arm.name, &site.target, &site.kind, &place.join(", "), direct, &site.notes.join("; ")]
-            .map(words::printable)
-            .into()
-    })
-    .collect()
+            .map(str::to_owned)
+    });
+    Table::of_words(["arm", "target", "kind", "lies on", "page cache", "notes"], rows)
 }
 
-/// Heads of [`sites`].
-pub(super) const SITE_HEADS: [&str; 6] =
-    ["arm", "target", "kind", "lies on", "page cache", "notes"];
-
-/// The files of each arm and what made them: rows of text under [`RESULT_HEADS`].
-pub(super) fn results(experiment: &Experiment) -> Vec<Vec<String>> {
+/// The files of each arm and what made them.
+pub(crate) fn results(experiment: &Experiment) -> Table {
     let arms = experiment.spec.arms.iter().zip(&experiment.sites);
-    arms.map(|(arm, site)| {
-        [&arm.name, &site.target, &site.notes.join("; ")].map(|text| words::printable(text)).into()
-    })
-    .collect()
+    let row =
+        |(arm, site): (&Arm, &Site)| [arm.name.clone(), site.target.clone(), site.notes.join("; ")];
+    Table::of_words(["arm", "files", "made by"], arms.map(row))
 }
 
-/// Heads of [`results`].
-pub(super) const RESULT_HEADS: [&str; 3] = ["arm", "files", "made by"];
-
-/// Jobs of results, with the options that the first result says they were run with: rows of text
-/// under [`GIVEN_JOB_HEADS`].
-pub(super) fn given_jobs(experiment: &Experiment) -> Vec<Vec<String>> {
-    let jobs = experiment.spec.workload.jobs.iter();
-    jobs.map(|job| {
+/// Jobs of results, with the options that the first result says they were run with.
+pub(crate) fn given_jobs(experiment: &Experiment) -> Table {
+    let rows = experiment.spec.workload.jobs.iter().map(|job| {
         let options = job.fio.iter().map(|option| match &option.value {
             Some(value) => format!("{}={value}", option.name),
             None => option.name.clone(),
         });
-        let options = options.collect::<Vec<_>>().join(" ");
-        [job.name.as_str(), &options].map(words::printable).into()
-    })
-    .collect()
+        [job.name.clone(), options.collect::<Vec<_>>().join(" ")]
+    });
+    Table::of_words(["job", "options, as the first result has them"], rows)
 }
 
-/// Heads of [`given_jobs`].
-pub(super) const GIVEN_JOB_HEADS: [&str; 2] = ["job", "options, as the first result has them"];
-
-/// The jobs of the workload: rows of text under [`JOB_HEADS`].
-pub(super) fn jobs(experiment: &Experiment) -> Vec<Vec<String>> {
+/// The jobs of the workload.
+pub(crate) fn jobs(experiment: &Experiment) -> Table {
     let workload = &experiment.spec.workload;
-    workload
-        .jobs
-        .iter()
-        .map(|job| {
-            let name = if job.name == workload.primary && workload.jobs.len() > 1 {
-                format!("{} (primary)", job.name)
-            } else {
-                job.name.clone()
-            };
-            [
-                words::printable(&name),
-                access(job),
-                sizes(&job.block_sizes),
-                format!("{} × {}", job.threads, job.queue_depth),
-                format::bytes(job.size_bytes as f64),
-                pace(job),
-                options(job),
-            ]
-            .into()
-        })
-        .collect()
+    let rows = workload.jobs.iter().map(|job| {
+        let name = if job.name == workload.primary && workload.jobs.len() > 1 {
+            format!("{} (primary)", job.name)
+        } else {
+            job.name.clone()
+        };
+        [
+            name,
+            access(job),
+            sizes(&job.block_sizes),
+            format!("{} × {}", job.threads, job.queue_depth),
+            format::bytes(job.size_bytes as f64),
+            pace(job),
+            options(job),
+        ]
+    });
+    let heads = ["job", "access", "block size", "threads × depth", "span", "pace", "options"];
+    Table::of_words(heads, rows)
 }
-
-/// Heads of [`jobs`].
-pub(super) const JOB_HEADS: [&str; 7] =
-    ["job", "access", "block size", "threads × depth", "span", "pace", "options"];
 
 fn access(job: &Job) -> String {
     let order = job.pattern.name();
@@ -200,19 +182,16 @@ fn options(job: &Job) -> String {
     words.join(", ")
 }
 
-/// Trials that were not used or went wrong, counted from 1 as people do: rows of text under [`TROUBLE_HEADS`], and how many
-/// more there are.
-pub(super) fn troubles(analysis: &Analysis) -> (Vec<Vec<String>>, usize) {
+/// Trials that were not used or went wrong, counted from 1 as people do, and how many more there
+/// are.
+pub(crate) fn troubles(analysis: &Analysis) -> (Table, usize) {
     let troubled = || analysis.trials.iter().filter(|t| !t.used || t.why.is_some());
     let rows = troubled().take(MAX_LISTED_TRIALS).map(|t| {
         let used = if t.used { "yes" } else { "no" };
         let why = t.why.as_deref().unwrap_or("");
         [&(t.slot + 1).to_string(), &(t.block + 1).to_string(), &t.arm, &t.outcome, used, why]
-            .map(words::printable)
-            .into()
+            .map(str::to_owned)
     });
-    (rows.collect(), troubled().count().saturating_sub(MAX_LISTED_TRIALS))
+    let table = Table::of_words(["trial", "block", "arm", "outcome", "used", "why"], rows);
+    (table, troubled().count().saturating_sub(MAX_LISTED_TRIALS))
 }
-
-/// Heads of [`troubles`].
-pub(super) const TROUBLE_HEADS: [&str; 6] = ["trial", "block", "arm", "outcome", "used", "why"];

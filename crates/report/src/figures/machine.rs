@@ -7,19 +7,17 @@ use crate::words;
 
 /// One chart.
 #[derive(Debug, Serialize)]
-pub(super) struct Chart {
+pub(crate) struct Chart {
     /// Its element in the page.
-    pub(super) id: &'static str,
+    id: &'static str,
     /// What it shows, with the unit.
-    #[serde(skip)]
-    pub(super) title: &'static str,
+    #[serde(rename = "label")]
+    title: &'static str,
     /// How to read it.
     #[serde(skip)]
-    pub(super) caption: &'static str,
-    /// The title, spoken.
-    label: &'static str,
+    caption: &'static str,
     /// Names of the lines in the order in which they appear.
-    pub(super) names: Vec<String>,
+    names: Vec<String>,
     /// The lines of all trials.
     lines: Vec<Line>,
 }
@@ -37,10 +35,10 @@ struct Line {
 
 /// What all charts have in common.
 #[derive(Debug, Default, Serialize)]
-pub(super) struct Machine {
+pub(crate) struct Machine {
     /// Per trial: where its intervals begin and end, in seconds since the start of the experiment.
     edges: Vec<Vec<Short>>,
-    pub(super) charts: Vec<Chart>,
+    pub(crate) charts: Vec<Chart>,
 }
 
 /// A number with as many digits as a drawing can show.
@@ -116,8 +114,7 @@ pub(super) fn machine(analysis: &Analysis) -> Machine {
         series.edges_s.iter().map(|edge| Short(start + edge)).collect()
     });
     let charts = CHARTS.into_iter().filter_map(|(quantity, id, title, caption)| {
-        let mut chart =
-            Chart { id, title, caption, label: title, names: Vec::new(), lines: Vec::new() };
+        let mut chart = Chart { id, title, caption, names: Vec::new(), lines: Vec::new() };
         for (edges, (arm, trial, series)) in trials.iter().enumerate() {
             chart.add(quantity, (*arm, trial.used, edges), series);
         }
@@ -127,6 +124,11 @@ pub(super) fn machine(analysis: &Analysis) -> Machine {
 }
 
 impl Chart {
+    /// Where it is drawn.
+    pub(crate) fn of_page(&self) -> super::Chart {
+        super::Chart { id: self.id, title: self.title, caption: self.caption.to_owned() }
+    }
+
     fn add(
         &mut self,
         quantity: Quantity,

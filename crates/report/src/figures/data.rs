@@ -1,7 +1,7 @@
 //! What the charts draw, as JSON inside the page: thinned out so that a page stays small however
 //! long an experiment was.
 
-use iotax_analyze::{Analysis, TrialPoint};
+use iotax_analyze::{Analysis, TrialPoint, thinned};
 use serde::Serialize;
 
 use super::forest::Group;
@@ -13,9 +13,9 @@ const MAX_SERIES_POINTS: usize = 20_000;
 /// Blocks of the schedule drawn; at 72 rem a cell is then still wide enough to see.
 const MAX_SCHEDULE_BLOCKS: u32 = 120;
 
-/// Everything the charts need.
+/// Everything the charts of trials need.
 #[derive(Debug, Serialize)]
-pub(super) struct Charts<'a> {
+pub(crate) struct Drawn<'a> {
     /// Names of the arms; every other list refers to them by index.
     arms: Vec<String>,
     /// Rows of the forest plot.
@@ -23,18 +23,18 @@ pub(super) struct Charts<'a> {
     /// Percentile curves: per arm (quantile, nanoseconds).
     latency: Vec<Vec<(f64, u64)>>,
     /// Throughput.
-    pub(super) series: Series,
+    pub(crate) series: Series,
     /// Order of trials.
-    pub(super) schedule: Schedule,
+    pub(crate) schedule: Schedule,
     /// What the machine did.
-    pub(super) machine: Machine,
+    pub(crate) machine: Machine,
 }
 
 /// Throughput of every trial over the time of the experiment.
 #[derive(Debug, Serialize)]
-pub(super) struct Series {
+pub(crate) struct Series {
     /// Seconds that each point stands for.
-    pub(super) seconds_per_point: usize,
+    pub(crate) seconds_per_point: usize,
     /// One per trial that has a series.
     trials: Vec<Trace>,
 }
@@ -52,18 +52,18 @@ struct Trace {
 
 /// Blocks and the order of arms in them.
 #[derive(Debug, Serialize)]
-pub(super) struct Schedule {
+pub(crate) struct Schedule {
     /// Blocks drawn.
-    pub(super) shown_blocks: u32,
+    pub(crate) shown_blocks: u32,
     /// Blocks there were.
-    pub(super) blocks: u32,
+    pub(crate) blocks: u32,
     /// (block, place in the block, arm, whether it was used).
     cells: Vec<(u32, u32, usize, bool)>,
 }
 
 /// Collects what the charts draw.
-pub(super) fn charts<'a>(analysis: &Analysis, forest: &'a [Group]) -> Charts<'a> {
-    Charts {
+pub(crate) fn drawn<'a>(analysis: &Analysis, forest: &'a [Group]) -> Drawn<'a> {
+    Drawn {
         arms: analysis.arms.iter().map(|arm| words::printable(&arm.name)).collect(),
         forest,
         latency: analysis
@@ -79,7 +79,7 @@ pub(super) fn charts<'a>(analysis: &Analysis, forest: &'a [Group]) -> Charts<'a>
 
 /// JSON that can stand inside a `<script>` element: no character in it can end the element, open
 /// a comment, or be a line end to a script parser but not to a JSON parser.
-pub(crate) fn embeddable(value: &impl Serialize) -> String {
+pub(super) fn embeddable(value: &impl Serialize) -> String {
     let json = serde_json::to_string(value).expect("chart data has string keys and plain values");
     json.replace('<', "\\u003c")
         .replace('>', "\\u003e")
@@ -95,16 +95,11 @@ fn series(analysis: &Analysis) -> Series {
         Some(Trace {
             arm: arm_index(analysis, t)?,
             start: (t.started_ns / 1_000_000) as f64 / 1e3,
-            iops: t.per_second_ios.chunks(stride).map(mean).collect(),
+            iops: thinned(&t.per_second_ios, stride),
             used: t.used,
         })
     });
     Series { seconds_per_point: stride, trials: traces.collect() }
-}
-
-fn mean(seconds: &[u32]) -> u32 {
-    let sum: u64 = seconds.iter().map(|s| u64::from(*s)).sum();
-    u32::try_from(sum / seconds.len() as u64).expect("a mean of u32 is one")
 }
 
 fn schedule(analysis: &Analysis) -> Schedule {
@@ -136,11 +131,5 @@ mod tests {
         let json = embeddable(&hostile);
         assert_eq!(json, r#""\u003c/script\u003e\u003c!--\u2028\u0026""#);
         assert_eq!(serde_json::from_str::<String>(&json).unwrap(), hostile);
-    }
-
-    #[test]
-    fn neighbouring_seconds_are_averaged_without_overflow() {
-        assert_eq!(mean(&[u32::MAX, u32::MAX]), u32::MAX);
-        assert_eq!(mean(&[1, 2, 4]), 2);
     }
 }

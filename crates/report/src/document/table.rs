@@ -1,0 +1,87 @@
+//! Tables of ready-made text.
+
+use crate::words::{Tone, printable};
+
+/// A table of ready-made text.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Table {
+    /// Column heads; the first column names the rows.
+    pub(crate) heads: Vec<Head>,
+    /// Rows, each as long as `heads`.
+    pub(crate) rows: Vec<Vec<Cell>>,
+}
+
+/// The head of a column.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Head {
+    /// What it says, safe to print on one line.
+    pub(crate) text: String,
+    /// Whether the column holds figures, which are aligned to the right.
+    pub(crate) is_figure: bool,
+}
+
+impl Head {
+    pub(crate) fn word(text: &str) -> Self {
+        Self { text: printable(text), is_figure: false }
+    }
+
+    pub(crate) fn figure(text: &str) -> Self {
+        Self { is_figure: true, ..Self::word(text) }
+    }
+}
+
+/// One cell.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Cell {
+    /// What it says, safe to print on one line.
+    pub(crate) text: String,
+    /// How much it matters.
+    pub(crate) tone: Tone,
+}
+
+impl Cell {
+    pub(crate) fn new(text: impl AsRef<str>) -> Self {
+        Self { text: printable(text.as_ref()), tone: Tone::Plain }
+    }
+
+    pub(crate) fn toned(text: impl AsRef<str>, tone: Tone) -> Self {
+        Self { tone, ..Self::new(text) }
+    }
+}
+
+impl Table {
+    /// With a column of names and other columns of words, then columns of figures.
+    pub(crate) fn new(words: &[&str], figures: &[&str]) -> Self {
+        let words = words.iter().map(|text| Head::word(text));
+        let figures = figures.iter().map(|text| Head::figure(text));
+        Self { heads: words.chain(figures).collect(), rows: Vec::new() }
+    }
+
+    /// Of words alone.
+    pub(crate) fn of_words<const N: usize, T: AsRef<str>>(
+        heads: [&str; N],
+        rows: impl IntoIterator<Item = [T; N]>,
+    ) -> Self {
+        let rows = rows.into_iter().map(|row| row.map(Cell::new).into());
+        Self { rows: rows.collect(), ..Self::new(&heads, &[]) }
+    }
+
+    pub(crate) fn push<const N: usize>(&mut self, cells: [Cell; N]) {
+        debug_assert_eq!(N, self.heads.len(), "a row has one cell per column");
+        self.rows.push(cells.into());
+    }
+
+    /// Whose rows they are need not be said where there is only one: without the first column.
+    pub(crate) fn without_names_of(mut self, several: usize) -> Self {
+        if several == 1 {
+            self.heads.remove(0);
+            self.rows.iter_mut().for_each(|row| drop(row.remove(0)));
+        }
+        self
+    }
+
+    /// Whether its cells are words, which may take several lines.
+    pub(crate) fn is_of_words(&self) -> bool {
+        self.heads.iter().all(|head| !head.is_figure)
+    }
+}

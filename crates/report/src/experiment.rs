@@ -1,0 +1,124 @@
+//! What an experiment of one phase showed: the conclusion first, the method last.
+
+mod method;
+mod page;
+
+use iotax_analyze::Analysis;
+use iotax_record::Experiment;
+use iotax_spec::Design;
+
+use crate::document::{Document, Item, Lead, Place, Section};
+use crate::figures::{self, Charts, Drawing, Key};
+use crate::json::kind;
+use crate::notices::{self, Notice};
+use crate::{caps, doctor, facts, format, machine, provenance, sentence, tables};
+
+/// What an experiment showed.
+pub fn experiment(experiment: &Experiment, analysis: &Analysis) -> Document {
+    let forest = figures::groups(analysis);
+    let drawn = figures::drawn(analysis, &forest);
+    let charts = Charts::of_trials(&drawn);
+    let trials = page::trials(analysis, &drawn);
+    let meanwhile = page::meanwhile(&drawn);
+    let schedule = page::schedule(experiment, analysis, &drawn);
+    let (severe, mild): (Vec<_>, Vec<_>) =
+        notices::notices(analysis).into_iter().partition(|notice| notice.is_severe);
+
+    let mut document = Document::of(lead(experiment, analysis));
+    document.charts = Some(charts);
+    let severe = warnings("Read this first", severe);
+    document.add_unless_empty(Section { is_alarming: true, ..severe });
+    document.extend(page::tiles(analysis));
+    document.extend(page::forest(experiment, analysis, forest));
+    document.extend(comparisons(experiment, analysis));
+    for (title, table) in caps::all(analysis, &experiment.spec.design) {
+        document.add_table(&title, Some(table), None);
+    }
+    document.extend(attribution(analysis));
+    document.add(arms(analysis));
+    document.add_table("Other jobs", tables::other_jobs(analysis), None);
+    document.extend(latency(experiment, analysis));
+    document.extend(trials);
+    document.add_table(OPERATIONS, tables::operations(analysis), None);
+    document.extend(meanwhile);
+    document.add_table("Devices", machine::devices(analysis), Some(machine::NOTE.to_owned()));
+    document.extend(system(analysis));
+    document.add_table("NFS operations", machine::nfs(analysis), None);
+    document.add_table("Index loads", tables::index(analysis), tables::slow_load_note(analysis));
+    document.extend(schedule);
+    document.add_unless_empty(warnings("Worth knowing", mild));
+    document.add_list("Causes", doctor::causes(experiment, analysis));
+    document.add_list("Not concluded", analysis.open_questions.clone());
+    document.extend(page::nothing_open(analysis));
+    document.extend(page::circumstances(experiment));
+    document.extend(method::sections(experiment, analysis));
+    document
+}
+
+const OPERATIONS: &str = "Operations, pooled over trials (descriptive)";
+
+fn lead(experiment: &Experiment, analysis: &Analysis) -> Lead {
+    let mut ending = provenance::ending(experiment, analysis);
+    if analysis.arms.len() > 1 && !experiment.spec.is_of_results() {
+        let switch_ns = analysis.ending.switch_ns;
+        let share = switch_ns as f64 / analysis.ending.wall_ns.max(1) as f64;
+        let (span, share) = (format::span(switch_ns), format::percent(share));
+        ending.push_str(&format!(" Switching between arms took {span} ({share})."));
+    }
+    Lead {
+        kind: kind(&experiment.spec.design),
+        subject: analysis.workload.clone(),
+        counts: provenance::counts(experiment, analysis),
+        sentences: sentence::verdict(experiment, analysis),
+        ending,
+        origin: facts::origin(&experiment.started, &experiment.hosts),
+        about: experiment.spec.workload.about.clone(),
+    }
+}
+
+fn warnings(heading: &str, notices: Vec<Notice>) -> Section {
+    Section::new(heading, notices.into_iter().map(Item::Warning).collect::<Vec<_>>())
+}
+
+fn comparisons(experiment: &Experiment, analysis: &Analysis) -> Option<Section> {
+    let table = tables::comparisons(analysis, &experiment.spec.design)?;
+    let note = Item::Note(provenance::intervals(experiment, analysis));
+    Some(Section::new("Tax", [Item::Table(table), note]).at(Place::Undrawn))
+}
+
+fn attribution(analysis: &Analysis) -> Option<Section> {
+    let attribution = analysis.attribution.as_ref().filter(|found| found.blocks > 0)?;
+    let bare = format::time(attribution.bare_ns);
+    let heading = format!("Time per I/O by layer (bare stack: {bare})");
+    let mut items = vec![Item::Table(tables::attribution(attribution))];
+    items.extend(hypotheses(analysis).map(Item::Note));
+    Some(Section::new(heading, items).at(Place::Undrawn))
+}
+
+/// Why pairs of layers may cost another amount together than apart.
+fn hypotheses(analysis: &Analysis) -> impl Iterator<Item = String> {
+    let interactions = analysis.attribution.iter().flat_map(|found| &found.interactions);
+    let interactions = interactions.filter(|pair| !pair.hypothesis.is_empty());
+    interactions.map(|pair| format!("{}: {}", sentence::pair_name(&pair.layers), pair.hypothesis))
+}
+
+fn arms(analysis: &Analysis) -> Section {
+    let legend = Item::Drawing(Drawing::Legend(Key::all(analysis)));
+    Section::new("Arms", [Item::Table(tables::arms(analysis)), legend])
+}
+
+fn system(analysis: &Analysis) -> Option<Section> {
+    let table = Item::Table(machine::system(analysis)?);
+    Some(Section::new("CPU and memory", [table]).at(Place::Wide))
+}
+
+fn latency(experiment: &Experiment, analysis: &Analysis) -> Option<Section> {
+    let table = Item::Table(tables::latency(analysis)?);
+    let items = page::latency(analysis).into_iter().chain([table]);
+    Some(Section::new(provenance::latencies(experiment), items.collect::<Vec<_>>()))
+}
+
+/// Whether layers, and not arms, are compared.
+fn is_peel(experiment: &Experiment) -> bool {
+    matches!(experiment.spec.design, Design::Peel { .. })
+}

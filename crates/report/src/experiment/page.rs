@@ -1,0 +1,161 @@
+//! What only pages have room for: figures, and the circumstances in full.
+
+use iotax_analyze::Analysis;
+use iotax_record::Experiment;
+
+use super::{hypotheses, is_peel};
+use crate::document::{Item, Place, Section};
+use crate::figures::{self, Chart, Drawing, Drawn, Group, Key, MachineChart};
+use crate::{facts, format, provenance};
+
+fn section(heading: &str, items: impl Into<Vec<Item>>) -> Section {
+    Section::new(heading, items).at(Place::Page)
+}
+
+fn chart(id: &'static str, caption: impl Into<String>) -> Item {
+    Item::Drawing(Drawing::Charts(vec![Chart { id, title: "", caption: caption.into() }]))
+}
+
+fn legend(analysis: &Analysis) -> Item {
+    let keys = Key::all(analysis).into_iter();
+    Item::Drawing(Drawing::Legend(keys.map(|key| Key { target: String::new(), ..key }).collect()))
+}
+
+/// The key figures.
+pub(super) fn tiles(analysis: &Analysis) -> Option<Section> {
+    let tiles = figures::tiles(analysis);
+    (!tiles.is_empty()).then(|| section("", [Item::Drawing(Drawing::Tiles(tiles))]))
+}
+
+/// The comparisons with their intervals drawn.
+pub(super) fn forest(
+    experiment: &Experiment,
+    analysis: &Analysis,
+    groups: Vec<Group>,
+) -> Option<Section> {
+    if groups.is_empty() {
+        return None;
+    }
+    let (heading, subject, marks) = if is_peel(experiment) {
+        (
+            "What each layer costs",
+            "layer",
+            "Square: Shapley value, the mean over all orders of adding the layers. Open circle: \
+             added first, to the bare stack. Dot: taken off the full stack last.",
+        )
+    } else {
+        ("Against the baseline", "arm", "Square: estimate.")
+    };
+    let lines = if experiment.spec.is_of_results() {
+        let note = provenance::intervals(experiment, analysis);
+        format!("Line: the interval, if there is one. {note}")
+    } else {
+        format!(
+            "Line: the interval; each one alone holds with {}, at whichever block the run \
+             stopped. Band: the margin of {}, within which a difference counts as none. n: blocks.",
+            format::percent(1.0 - analysis.alpha),
+            format::percent(analysis.margin)
+        )
+    };
+    let mut items = vec![Item::Drawing(Drawing::Forest(subject, groups))];
+    items.push(Item::Note(format!("{marks} {lines}")));
+    items.extend(hypotheses(analysis).map(Item::Note));
+    Some(section(heading, items))
+}
+
+/// The percentiles of each arm.
+pub(super) fn latency(analysis: &Analysis) -> [Item; 2] {
+    [
+        legend(analysis),
+        chart("latency", "Percentiles of the primary job: descriptive, no interval."),
+    ]
+}
+
+/// Throughput over time.
+pub(super) fn trials(analysis: &Analysis, drawn: &Drawn<'_>) -> Option<Section> {
+    let has_series = analysis.trials.iter().any(|trial| !trial.per_second_ios.is_empty());
+    let steps = match drawn.series.seconds_per_point {
+        1 => ", second by second".to_owned(),
+        n => format!("; each step is the mean of {n} seconds, to keep the page small"),
+    };
+    let caption = format!(
+        "I/Os per second of the primary job over the time of the experiment{steps}. Grey: not used."
+    );
+    has_series.then(|| section("Throughput of every trial", [chart("series", caption)]))
+}
+
+/// What the machine did.
+pub(super) fn meanwhile(drawn: &Drawn<'_>) -> Option<Section> {
+    let charts = drawn.machine.charts.iter();
+    let charts: Vec<_> = charts.map(MachineChart::of_page).collect();
+    let note = "PSI: time in which at least one task waited. Descriptive: no verdict rests on these \
+                figures.";
+    let items = [Item::Drawing(Drawing::Charts(charts)), Item::Note(note.to_owned())];
+    (!drawn.machine.charts.is_empty()).then(|| section("The machine meanwhile", items))
+}
+
+/// The order of the trials, and what went wrong with some.
+pub(super) fn schedule(
+    experiment: &Experiment,
+    analysis: &Analysis,
+    drawn: &Drawn<'_>,
+) -> Vec<Section> {
+    let (shown, blocks) = (drawn.schedule.shown_blocks, drawn.schedule.blocks);
+    if blocks == 0 || experiment.spec.is_of_results() {
+        return Vec::new();
+    }
+    let mut caption = "One column per block; trials ran from top to bottom, then left to right. \
+                       Hollow: not used."
+        .to_owned();
+    if shown < blocks {
+        caption.push_str(&format!(
+            " The first {shown} of {blocks} blocks are drawn; the CSV output has all of them."
+        ));
+    }
+    let mut sections = vec![section("Schedule", [legend(analysis), chart("schedule", caption)])];
+    let (troubles, more) = facts::troubles(analysis);
+    if !troubles.rows.is_empty() {
+        let more = (more > 0).then(|| Item::Note(format!("And {more} more.")));
+        let items = [Item::Table(troubles)].into_iter().chain(more);
+        sections.push(section("Trials with trouble", items.collect::<Vec<_>>()));
+    }
+    sections
+}
+
+/// That no question is left.
+pub(super) fn nothing_open(analysis: &Analysis) -> Option<Section> {
+    let said = Item::Paragraph("Nothing that was asked was left open.".to_owned());
+    analysis.open_questions.is_empty().then(|| section("Not concluded", [said]))
+}
+
+/// The machine, the places, the jobs, and the command.
+pub(super) fn circumstances(experiment: &Experiment) -> [Section; 2] {
+    let is_of_results = experiment.spec.is_of_results();
+    let (heading, places, jobs) = if is_of_results {
+        let files = Item::Table(facts::results(experiment));
+        ("Results", vec![files], facts::given_jobs(experiment))
+    } else {
+        let hosts = experiment.hosts.iter().map(facts::host);
+        let places = hosts.chain([Item::Table(facts::sites(experiment))]).collect();
+        ("Environment", places, facts::jobs(experiment))
+    };
+    let spec = serde_json::to_string_pretty(&experiment.spec)
+        .expect("a spec has string keys and plain values");
+    let version = &experiment.iotax_version;
+    let mut said = if is_of_results {
+        format!("iotax {version}.")
+    } else {
+        format!("iotax {version}, seed {}.", experiment.spec.seed)
+    };
+    let workload = &experiment.spec.workload;
+    if !workload.about.is_empty() {
+        said.push_str(&format!(" {}: {}", workload.name, workload.about));
+    }
+    let reproduce = [
+        Item::Preformatted(facts::command(&experiment.command)),
+        Item::Paragraph(said),
+        Item::Table(jobs),
+        Item::Folded("The resolved specification, as JSON", spec),
+    ];
+    [section(heading, places), section("How to reproduce", reproduce)]
+}

@@ -1,0 +1,68 @@
+//! The key figures in tiles.
+
+use iotax_analyze::{Analysis, Comparison};
+
+use crate::words::Tone;
+use crate::{bandwidth, format, sentence, tables, words};
+
+/// Key figures shown big.
+const MAX_TILES: usize = 4;
+
+/// A key figure.
+#[derive(Debug)]
+pub(crate) struct Tile {
+    pub(crate) label: String,
+    pub(crate) figure: String,
+    pub(crate) interval: String,
+    pub(crate) note: String,
+    pub(crate) tone: Tone,
+}
+
+/// The key figures: the total first, then what costs most.
+pub(crate) fn tiles(analysis: &Analysis) -> Vec<Tile> {
+    let primary = sentence::primary_of_each(analysis);
+    if primary.is_empty() {
+        return run_tiles(analysis);
+    }
+    let mut shown: Vec<_> =
+        primary.into_iter().filter(|c| !sentence::is_interaction(c, analysis)).collect();
+    shown.sort_by(|a, b| {
+        let rank = |c: &Comparison| c.layer.as_deref() != Some("total");
+        let tax = |c: &Comparison| c.tax.unwrap_or(f64::NEG_INFINITY);
+        rank(a).cmp(&rank(b)).then(tax(b).total_cmp(&tax(a)))
+    });
+    shown.into_iter().take(MAX_TILES).map(tile).collect()
+}
+
+fn tile(comparison: &Comparison) -> Tile {
+    let tax = tables::tax(comparison);
+    let (figure, interval) = tax.split_once(" [").unwrap_or((&tax, ""));
+    Tile {
+        label: sentence::subject(comparison),
+        figure: figure.to_owned(),
+        interval: if interval.is_empty() { String::new() } else { format!("[{interval}") },
+        note: format!("{}: {}", comparison.metric.name(), words::verdict_phrase(comparison)),
+        tone: words::verdict_tone(comparison.verdict),
+    }
+}
+
+fn run_tiles(analysis: &Analysis) -> Vec<Tile> {
+    let Some(arm) = analysis.arms.first().filter(|arm| arm.trials > 0) else {
+        return Vec::new();
+    };
+    let tile = |label: &str, figure: String| Tile {
+        label: label.to_owned(),
+        figure,
+        interval: String::new(),
+        note: String::new(),
+        tone: Tone::Plain,
+    };
+    let rate = tile("rate", tables::rate(arm));
+    let bandwidth =
+        tables::bandwidth(arm).map(|rate| tile("bandwidth", bandwidth::measured_rate(rate)));
+    // Another tool may not say these.
+    let times = [("mean latency", arm.mean_latency_ns), ("CPU per I/O", arm.cpu_ns_per_io)];
+    let known = times.iter().filter(|(_, ns)| *ns > 0.0);
+    let times = known.map(|(label, ns)| tile(label, format::time(*ns)));
+    [rate].into_iter().chain(bandwidth).chain(times).collect()
+}
