@@ -102,27 +102,3 @@ fn plain(value: f64) -> String {
     };
     format::fixed(value, decimals)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_the_cloud_calls_the_vm_is_no_markup() {
-        let head = serde_json::json!({
-            "format": 1, "iotax_version": "0", "started": "", "command": [],
-            "environment": iotax_record::Environment::default(), "sites": [],
-            "instance": { "cloud": "a", "vm": "<img src=x>\u{1b}[2J", "region": null, "disks": [] },
-            "limits": { "targets": [], "writes": false, "quick": true, "burst": null, "seed": 1 },
-        });
-        let head: LimitsHead = serde_json::from_value(head).unwrap();
-        let caps = serde_json::json!({
-            "format": 1, "targets": [], "sharing": [], "documented": [], "levels": [],
-            "ended": null,
-        });
-        let caps: Caps = serde_json::from_value(caps).unwrap();
-        let text = crate::markdown(&limits(Search { head: &head, caps: &caps, end: None }));
-        assert!(text.contains("on \\<img"), "{text}");
-        assert!(!text.contains('\u{1b}'), "{text}");
-    }
-}
