@@ -8,7 +8,7 @@ use iotax_record::Experiment;
 use iotax_spec::Design;
 
 use crate::document::{Document, Item, Lead, Place, Section};
-use crate::figures::{self, Charts, Drawing, Key};
+use crate::figures::{self, Drawing, Key};
 use crate::json::kind;
 use crate::notices::{self, Notice};
 use crate::{caps, doctor, facts, format, machine, provenance, sentence, tables};
@@ -17,17 +17,11 @@ use crate::{caps, doctor, facts, format, machine, provenance, sentence, tables};
 pub fn experiment(experiment: &Experiment, analysis: &Analysis) -> Document {
     let forest = figures::groups(analysis);
     let drawn = figures::drawn(analysis, &forest);
-    let charts = Charts::of_trials(&drawn);
-    let trials = page::trials(analysis, &drawn);
-    let meanwhile = page::meanwhile(&drawn);
     let schedule = page::schedule(experiment, analysis, &drawn);
     let (severe, mild): (Vec<_>, Vec<_>) =
         notices::notices(analysis).into_iter().partition(|notice| notice.is_severe);
-
     let mut document = Document::of(lead(experiment, analysis));
-    document.charts = Some(charts);
-    let severe = warnings("Read this first", severe);
-    document.add_unless_empty(Section { is_alarming: true, ..severe });
+    document.extend(warnings("Read this first", severe));
     document.extend(page::tiles(analysis));
     document.extend(page::forest(experiment, analysis, forest));
     document.extend(comparisons(experiment, analysis));
@@ -38,20 +32,21 @@ pub fn experiment(experiment: &Experiment, analysis: &Analysis) -> Document {
     document.add(arms(analysis));
     document.add_table("Other jobs", tables::other_jobs(analysis), None);
     document.extend(latency(experiment, analysis));
-    document.extend(trials);
+    document.extend(page::trials(analysis, &drawn));
     document.add_table(OPERATIONS, tables::operations(analysis), None);
-    document.extend(meanwhile);
+    document.extend(page::meanwhile(drawn.machine));
     document.add_table("Devices", machine::devices(analysis), Some(machine::NOTE.to_owned()));
     document.extend(system(analysis));
     document.add_table("NFS operations", machine::nfs(analysis), None);
     document.add_table("Index loads", tables::index(analysis), tables::slow_load_note(analysis));
     document.extend(schedule);
-    document.add_unless_empty(warnings("Worth knowing", mild));
+    document.extend(warnings("Worth knowing", mild));
     document.add_list("Causes", doctor::causes(experiment, analysis));
     document.add_list("Not concluded", analysis.open_questions.clone());
     document.extend(page::nothing_open(analysis));
     document.extend(page::circumstances(experiment));
     document.extend(method::sections(experiment, analysis));
+    document.charts = Some(drawn.charts);
     document
 }
 
@@ -76,8 +71,10 @@ fn lead(experiment: &Experiment, analysis: &Analysis) -> Lead {
     }
 }
 
-fn warnings(heading: &str, notices: Vec<Notice>) -> Section {
-    Section::new(heading, notices.into_iter().map(Item::Warning).collect::<Vec<_>>())
+fn warnings(heading: &str, notices: Vec<Notice>) -> Option<Section> {
+    let is_alarming = notices.first()?.is_severe;
+    let items: Vec<_> = notices.into_iter().map(Item::Warning).collect();
+    Some(Section { is_alarming, ..Section::new(heading, items) })
 }
 
 fn comparisons(experiment: &Experiment, analysis: &Analysis) -> Option<Section> {

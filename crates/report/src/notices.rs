@@ -33,7 +33,7 @@ pub(crate) fn notices(analysis: &Analysis) -> Vec<Notice> {
 
 fn notice(group: &[&Warning]) -> Notice {
     let first = group[0];
-    let check = words::check(first.check);
+    let (check, is_severe) = words::check(first.check);
     let (title, messages) = if let [only] = group {
         let arm = only.arm.as_ref().map_or_else(String::new, |arm| format!(" ({arm})"));
         (format!("{check}{arm}"), vec![only.message.clone()])
@@ -44,12 +44,7 @@ fn notice(group: &[&Warning]) -> Notice {
         };
         (check.to_owned(), group.iter().map(message).collect())
     };
-    Notice {
-        title,
-        messages,
-        advice: first.advice.clone(),
-        is_severe: words::is_severe(first.check),
-    }
+    Notice { title, messages, advice: first.advice.clone(), is_severe }
 }
 
 #[cfg(test)]

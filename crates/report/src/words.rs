@@ -48,40 +48,6 @@ pub(crate) const fn verdict_tone(verdict: Verdict) -> Tone {
     }
 }
 
-/// Each verdict's meaning, for the legend.
-pub(crate) fn verdict_meaning(word: Verdict, margin: &str) -> String {
-    match word {
-        Verdict::Slower => "The whole interval is on the side of a cost.".to_owned(),
-        Verdict::Faster => "The whole interval is on the side of a gain.".to_owned(),
-        Verdict::Equivalent => format!(
-            "The whole interval lies within the margin of {margin}: too small a difference to \
-             matter, even if its sign is known."
-        ),
-        Verdict::Undecided => {
-            "The interval holds both a cost and none. More blocks narrow it.".to_owned()
-        }
-        Verdict::Masked => "Both sit on the same cap, so equal figures prove nothing.".to_owned(),
-        Verdict::EffectChanged => {
-            "The cost was another one after some block than before, so one interval for all blocks \
-             would mean nothing."
-                .to_owned()
-        }
-        Verdict::NoInformation => {
-            "Neither completed anything in any block, so nothing tells which is slower.".to_owned()
-        }
-        Verdict::NotIndependent => {
-            "Consecutive blocks depend on each other, so the interval is too narrow to trust."
-                .to_owned()
-        }
-        Verdict::InsufficientTailSamples => {
-            "Too few I/Os lie beyond the percentile to compare it.".to_owned()
-        }
-        Verdict::Overloaded => {
-            "The offered rate was not reached, so response times measure the backlog.".to_owned()
-        }
-    }
-}
-
 /// How a verdict with its size reads after a name: `slower`, `equivalent (slower by 1.2 %)`,
 /// `slower (stalls: 7 of 7 against 0 of 7)`.
 pub(crate) fn verdict_phrase(comparison: &Comparison) -> String {
@@ -98,56 +64,30 @@ pub(crate) fn verdict_phrase(comparison: &Comparison) -> String {
     }
 }
 
-/// A check's title.
-pub(crate) const fn check(check: Check) -> &'static str {
+/// A check's title, and whether it puts the figures themselves in doubt (rather than their
+/// precision): such warnings are shown before any figure.
+pub(crate) const fn check(check: Check) -> (&'static str, bool) {
     match check {
-        Check::FailedTrials => "failed trials",
-        Check::StalledTrials => "stalled trials",
-        Check::IoErrors => "I/O errors",
-        Check::VerifyMismatch => "data did not read back",
-        Check::LittlesLaw => "Little's law",
-        Check::GeneratorBound => "load generator at its limit",
-        Check::ScheduleSlip => "schedule slip",
-        Check::ColdCacheUnproven => "cold cache not proved",
-        Check::WrongSign => "wrong sign",
-        Check::ImpossibleSpeed => "impossible speed",
-        Check::CacheAnswered => "a cache answered",
-        Check::LayerCache => "a cache within the stack",
-        Check::Steal => "CPU stolen by the hypervisor",
-        Check::AnotherJob => "another job",
-        Check::NotInterleaved => "not interleaved",
-        Check::DifferentStorage => "different storage",
-        Check::RegimeShift => "shift of regime",
-        Check::NotSteady => "not at steady state",
-        Check::Dependence => "dependent blocks",
-        Check::Precision => "precision",
-    }
-}
-
-/// Whether a check puts the figures themselves in doubt (rather than their precision): such
-/// warnings are shown before any figure.
-pub(crate) const fn is_severe(check: Check) -> bool {
-    match check {
-        Check::FailedTrials
-        | Check::StalledTrials
-        | Check::IoErrors
-        | Check::VerifyMismatch
-        | Check::LittlesLaw
-        | Check::GeneratorBound
-        | Check::ColdCacheUnproven
-        | Check::WrongSign
-        | Check::ImpossibleSpeed
-        | Check::CacheAnswered
-        | Check::AnotherJob
-        | Check::DifferentStorage
-        | Check::NotSteady
-        | Check::ScheduleSlip => true,
-        Check::LayerCache
-        | Check::Steal
-        | Check::RegimeShift
-        | Check::Dependence
-        | Check::NotInterleaved
-        | Check::Precision => false,
+        Check::FailedTrials => ("failed trials", true),
+        Check::StalledTrials => ("stalled trials", true),
+        Check::IoErrors => ("I/O errors", true),
+        Check::VerifyMismatch => ("data did not read back", true),
+        Check::LittlesLaw => ("Little's law", true),
+        Check::GeneratorBound => ("load generator at its limit", true),
+        Check::ScheduleSlip => ("schedule slip", true),
+        Check::ColdCacheUnproven => ("cold cache not proved", true),
+        Check::WrongSign => ("wrong sign", true),
+        Check::ImpossibleSpeed => ("impossible speed", true),
+        Check::CacheAnswered => ("a cache answered", true),
+        Check::LayerCache => ("a cache within the stack", false),
+        Check::Steal => ("CPU stolen by the hypervisor", false),
+        Check::AnotherJob => ("another job", true),
+        Check::NotInterleaved => ("not interleaved", false),
+        Check::DifferentStorage => ("different storage", true),
+        Check::RegimeShift => ("shift of regime", false),
+        Check::NotSteady => ("not at steady state", true),
+        Check::Dependence => ("dependent blocks", false),
+        Check::Precision => ("precision", false),
     }
 }
 

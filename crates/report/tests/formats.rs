@@ -4,7 +4,7 @@ mod common;
 
 use common::{analyses, html, markdown, text};
 use iotax_analyze::{Analysis, Metric, Verdict};
-use iotax_report::{CSV_COLUMNS, Style, csv};
+use iotax_report::{CSV_COLUMNS, Search, Style, csv, limits};
 
 #[test]
 fn a_peel_on_a_terminal() {
@@ -262,6 +262,16 @@ fn names_cannot_become_html_in_markdown() {
     let shown = markdown(&common::hostile(), &analyses::hostile());
     assert!(shown.matches('<').count() > 10, "the names are there");
     assert_eq!(shown.matches('<').count(), shown.matches("\\<").count(), "{shown}");
+}
+
+#[test]
+fn what_the_cloud_calls_the_vm_is_no_markup() {
+    let (mut head, caps) = common::limits::search(&[]);
+    head.hosts = common::on_a_vm().hosts;
+    head.hosts[0].instance.as_mut().unwrap().vm = "<img src=x>\u{1b}[2J".to_owned();
+    let found = limits(Search { head: &head, caps: &caps, end: None });
+    let shown = iotax_report::markdown(&found);
+    assert!(shown.contains("on \\<img") && !shown.contains('\u{1b}'), "{shown}");
 }
 
 #[test]

@@ -153,10 +153,6 @@ impl Document {
         self.sections.extend(sections);
     }
 
-    pub(crate) fn add_unless_empty(&mut self, section: Section) {
-        self.extend(Some(section).filter(|section| !section.items.is_empty()));
-    }
-
     pub(crate) fn add_paragraph(&mut self, text: impl Into<String>) {
         self.add(Section::of(Item::Paragraph(text.into())));
     }

@@ -4,68 +4,68 @@ use iotax_analyze::{Analysis, Verdict};
 use iotax_record::Experiment;
 
 use crate::document::{Item, Place, Section};
-use crate::{format, words};
+use crate::format;
 
-const OF_BLOCKS: &str = "\
-    A block is one trial of the baseline and of every arm still open, in a fresh random order, so \
-    that drift hits all alike (Abedi and Brecht, ICPE 2017). What is compared is the logarithm of \
-    the ratio within each block. The intervals are repeated confidence intervals (Jennison and \
-    Turnbull, Group Sequential Methods, chapter 9): they may be looked at after agreed numbers of \
-    blocks and still hold. Where several arms are compared, “differs” is corrected by Holm's \
-    procedure. Layers are compared in time per I/O, where serial layers add; the Shapley value is a \
-    layer's mean cost over all orders of adding them. Latency in an open loop counts from the \
-    intended start of each I/O. Pooled percentiles are descriptive: I/Os of one trial are not \
-    independent of each other. Rates of arms are means over the trials used; spread: coefficient \
-    of variation of the trials' throughput.";
+/// `MARGIN` stands for that of the experiment.
+const VERDICTS: [(Verdict, &str); 10] = [
+    (Verdict::Slower, "The whole interval is on the side of a cost."),
+    (Verdict::Faster, "The whole interval is on the side of a gain."),
+    (
+        Verdict::Equivalent,
+        "The whole interval lies within the margin of MARGIN: too small a difference to matter, \
+         even if its sign is known.",
+    ),
+    (Verdict::Undecided, "The interval holds both a cost and none. More blocks narrow it."),
+    (Verdict::Masked, "Both sit on the same cap, so equal figures prove nothing."),
+    (
+        Verdict::EffectChanged,
+        "The cost was another one after some block than before, so one interval for all blocks \
+         would mean nothing.",
+    ),
+    (
+        Verdict::NoInformation,
+        "Neither completed anything in any block, so nothing tells which is slower.",
+    ),
+    (
+        Verdict::NotIndependent,
+        "Consecutive blocks depend on each other, so the interval is too narrow to trust.",
+    ),
+    (Verdict::InsufficientTailSamples, "Too few I/Os lie beyond the percentile to compare it."),
+    (
+        Verdict::Overloaded,
+        "The offered rate was not reached, so response times measure the backlog.",
+    ),
+];
 
-const OF_RESULTS: &str = "\
-    The results of an arm are taken for independent samples: nothing pairs one of them with one of \
-    another arm. What is compared is the mean of logarithms; the interval is that of Student's t \
-    with the freedom of the smaller sample, which covers at least as often as it says whatever the \
-    spreads (Mickey and Brown, Annals of Mathematical Statistics 37, 1966). Where several arms are \
-    compared, “differs” is corrected by Holm's procedure.";
+const UNDECIDED_RESULTS: &str = "The interval holds both a cost and none, or there is no interval.";
+
+const OTHERS: [(&str, &str); 2] = [
+    (
+        "tax",
+        "What a layer or an arm costs. Of throughput: 1 − with / without. Of a time: with / \
+         without − 1.",
+    ),
+    (
+        "burst, sustained",
+        "Blocks before or after throughput dropped for good, as when burst credits run out.",
+    ),
+];
 
 /// The method, and the words.
 pub(super) fn sections(experiment: &Experiment, analysis: &Analysis) -> [Section; 2] {
     let is_of_results = experiment.spec.is_of_results();
-    let method = if is_of_results { OF_RESULTS } else { OF_BLOCKS };
-    let method = Section::new("Method", [Item::Paragraph(method.to_owned())]);
-    let words = legend(&format::percent(analysis.margin), is_of_results);
-    let words = Section::new("Words", [Item::facts(words)]);
-    [method.at(Place::Page), words.at(Place::Page)]
-}
-
-fn legend(margin: &str, is_of_results: bool) -> Vec<(String, String)> {
-    let verdicts = [
-        Verdict::Slower,
-        Verdict::Faster,
-        Verdict::Equivalent,
-        Verdict::Undecided,
-        Verdict::Masked,
-        Verdict::EffectChanged,
-        Verdict::NoInformation,
-        Verdict::NotIndependent,
-        Verdict::InsufficientTailSamples,
-        Verdict::Overloaded,
-    ];
-    let verdicts = verdicts.into_iter().map(|verdict| {
-        let meaning = if is_of_results && verdict == Verdict::Undecided {
-            "The interval holds both a cost and none, or there is no interval.".to_owned()
-        } else {
-            words::verdict_meaning(verdict, margin)
-        };
-        (verdict.to_string(), meaning)
+    let method = if is_of_results {
+        include_str!("method-of-results.txt")
+    } else {
+        include_str!("method-of-blocks.txt")
+    };
+    let margin = format::percent(analysis.margin);
+    let verdicts = VERDICTS.iter().map(|(verdict, meaning)| match verdict {
+        Verdict::Undecided if is_of_results => (verdict.to_string(), UNDECIDED_RESULTS.to_owned()),
+        _ => (verdict.to_string(), meaning.replace("MARGIN", &margin)),
     });
-    let others = [
-        (
-            "tax",
-            "What a layer or an arm costs. Of throughput: 1 − with / without. Of a time: with / \
-             without − 1.",
-        ),
-        (
-            "burst, sustained",
-            "Blocks before or after throughput dropped for good, as when burst credits run out.",
-        ),
-    ];
-    verdicts.chain(others.map(|(word, meaning)| (word.to_owned(), meaning.to_owned()))).collect()
+    let others = OTHERS.map(|(word, meaning)| (word.to_owned(), meaning.to_owned()));
+    let method = Section::new("Method", [Item::Paragraph(method.trim_end().to_owned())]);
+    let words = Section::new("Words", [Item::facts(verdicts.chain(others))]);
+    [method.at(Place::Page), words.at(Place::Page)]
 }

@@ -5,7 +5,7 @@ use iotax_record::Experiment;
 
 use super::{hypotheses, is_peel};
 use crate::document::{Item, Place, Section};
-use crate::figures::{self, Chart, Drawing, Drawn, Group, Key, MachineChart};
+use crate::figures::{self, Chart, Drawing, Drawn, Group, Key};
 use crate::{facts, format, provenance};
 
 fn section(heading: &str, items: impl Into<Vec<Item>>) -> Section {
@@ -72,9 +72,9 @@ pub(super) fn latency(analysis: &Analysis) -> [Item; 2] {
 }
 
 /// Throughput over time.
-pub(super) fn trials(analysis: &Analysis, drawn: &Drawn<'_>) -> Option<Section> {
+pub(super) fn trials(analysis: &Analysis, drawn: &Drawn) -> Option<Section> {
     let has_series = analysis.trials.iter().any(|trial| !trial.per_second_ios.is_empty());
-    let steps = match drawn.series.seconds_per_point {
+    let steps = match drawn.seconds_per_point {
         1 => ", second by second".to_owned(),
         n => format!("; each step is the mean of {n} seconds, to keep the page small"),
     };
@@ -85,22 +85,21 @@ pub(super) fn trials(analysis: &Analysis, drawn: &Drawn<'_>) -> Option<Section> 
 }
 
 /// What the machine did.
-pub(super) fn meanwhile(drawn: &Drawn<'_>) -> Option<Section> {
-    let charts = drawn.machine.charts.iter();
-    let charts: Vec<_> = charts.map(MachineChart::of_page).collect();
+pub(super) fn meanwhile(charts: Vec<Chart>) -> Option<Section> {
     let note = "PSI: time in which at least one task waited. Descriptive: no verdict rests on these \
                 figures.";
+    let has_charts = !charts.is_empty();
     let items = [Item::Drawing(Drawing::Charts(charts)), Item::Note(note.to_owned())];
-    (!drawn.machine.charts.is_empty()).then(|| section("The machine meanwhile", items))
+    has_charts.then(|| section("The machine meanwhile", items))
 }
 
 /// The order of the trials, and what went wrong with some.
 pub(super) fn schedule(
     experiment: &Experiment,
     analysis: &Analysis,
-    drawn: &Drawn<'_>,
+    drawn: &Drawn,
 ) -> Vec<Section> {
-    let (shown, blocks) = (drawn.schedule.shown_blocks, drawn.schedule.blocks);
+    let (shown, blocks) = (drawn.shown_blocks, drawn.blocks);
     if blocks == 0 || experiment.spec.is_of_results() {
         return Vec::new();
     }

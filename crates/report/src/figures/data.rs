@@ -1,11 +1,12 @@
 //! What the charts draw, as JSON inside the page: thinned out so that a page stays small however
 //! long an experiment was.
 
-use iotax_analyze::{Analysis, TrialPoint, thinned};
+use iotax_analyze::{Analysis, ArmSummary, TrialPoint, thinned};
 use serde::Serialize;
+use serde_json::{Value, json};
 
-use super::forest::Group;
-use super::machine::{Machine, machine};
+use super::machine::{Chart as MachineChart, machine};
+use super::{Chart, Charts, Group};
 use crate::words;
 
 /// Points of throughput drawn in all. Beyond it neighbouring seconds are drawn as their mean.
@@ -13,68 +14,44 @@ const MAX_SERIES_POINTS: usize = 20_000;
 /// Blocks of the schedule drawn; at 72 rem a cell is then still wide enough to see.
 const MAX_SCHEDULE_BLOCKS: u32 = 120;
 
-/// Everything the charts of trials need.
-#[derive(Debug, Serialize)]
-pub(crate) struct Drawn<'a> {
-    /// Names of the arms; every other list refers to them by index.
-    arms: Vec<String>,
-    /// Rows of the forest plot.
-    forest: &'a [Group],
-    /// Percentile curves: per arm (quantile, nanoseconds).
-    latency: Vec<Vec<(f64, u64)>>,
-    /// Throughput.
-    pub(crate) series: Series,
-    /// Order of trials.
-    pub(crate) schedule: Schedule,
-    /// What the machine did.
-    pub(crate) machine: Machine,
-}
-
-/// Throughput of every trial over the time of the experiment.
-#[derive(Debug, Serialize)]
-pub(crate) struct Series {
-    /// Seconds that each point stands for.
+/// What the charts of trials draw, and what their captions say of it.
+pub(crate) struct Drawn {
+    pub(crate) charts: Charts,
+    /// Those of what the machine did.
+    pub(crate) machine: Vec<Chart>,
+    /// Seconds that each point of throughput stands for.
     pub(crate) seconds_per_point: usize,
-    /// One per trial that has a series.
-    trials: Vec<Trace>,
-}
-
-/// One trial's throughput.
-#[derive(Debug, Serialize)]
-struct Trace {
-    arm: usize,
-    /// Seconds since the start of the experiment.
-    start: f64,
-    /// I/Os per second.
-    iops: Vec<u32>,
-    used: bool,
-}
-
-/// Blocks and the order of arms in them.
-#[derive(Debug, Serialize)]
-pub(crate) struct Schedule {
-    /// Blocks drawn.
+    /// Blocks of the schedule that are drawn.
     pub(crate) shown_blocks: u32,
     /// Blocks there were.
     pub(crate) blocks: u32,
-    /// (block, place in the block, arm, whether it was used).
-    cells: Vec<(u32, u32, usize, bool)>,
 }
 
-/// Collects what the charts draw.
-pub(crate) fn drawn<'a>(analysis: &Analysis, forest: &'a [Group]) -> Drawn<'a> {
-    Drawn {
-        arms: analysis.arms.iter().map(|arm| words::printable(&arm.name)).collect(),
-        forest,
-        latency: analysis
-            .arms
-            .iter()
-            .map(|arm| arm.latency.iter().map(|p| (p.q, p.latency_ns)).collect())
-            .collect(),
-        series: series(analysis),
-        schedule: schedule(analysis),
-        machine: machine(analysis),
-    }
+/// Collects what the charts draw. Lists refer to arms by their index.
+pub(crate) fn drawn(analysis: &Analysis, forest: &[Group]) -> Drawn {
+    let points: usize = analysis.trials.iter().map(|t| t.per_second_ios.len()).sum();
+    let seconds_per_point = points.div_ceil(MAX_SERIES_POINTS).max(1);
+    let blocks = analysis.trials.iter().map(|t| t.block.saturating_add(1)).max().unwrap_or(0);
+    let shown_blocks = blocks.min(MAX_SCHEDULE_BLOCKS);
+    let machine = machine(analysis);
+    let arms = &analysis.arms;
+    let names: Vec<_> = arms.iter().map(|arm| words::printable(&arm.name)).collect();
+    let latency = |arm: &ArmSummary| arm.latency.iter().map(|p| (p.q, p.latency_ns)).collect();
+    let latency: Vec<Vec<(f64, u64)>> = arms.iter().map(latency).collect();
+    let data = json!({
+        "arms": names,
+        "forest": forest,
+        "latency": latency,
+        "series": {
+            "seconds_per_point": seconds_per_point,
+            "trials": series(analysis, seconds_per_point),
+        },
+        "schedule": { "shown_blocks": shown_blocks, "cells": cells(analysis, shown_blocks) },
+        "machine": machine,
+    });
+    let charts = Charts::of_trials(&data);
+    let machine = machine.charts.iter().map(MachineChart::of_page).collect();
+    Drawn { charts, machine, seconds_per_point, shown_blocks, blocks }
 }
 
 /// JSON that can stand inside a `<script>` element: no character in it can end the element, open
@@ -88,23 +65,19 @@ pub(super) fn embeddable(value: &impl Serialize) -> String {
         .replace('\u{2029}', "\\u2029")
 }
 
-fn series(analysis: &Analysis) -> Series {
-    let points: usize = analysis.trials.iter().map(|t| t.per_second_ios.len()).sum();
-    let stride = points.div_ceil(MAX_SERIES_POINTS).max(1);
-    let traces = analysis.trials.iter().filter(|t| !t.per_second_ios.is_empty()).filter_map(|t| {
-        Some(Trace {
-            arm: arm_index(analysis, t)?,
-            start: (t.started_ns / 1_000_000) as f64 / 1e3,
-            iops: thinned(&t.per_second_ios, stride),
-            used: t.used,
-        })
-    });
-    Series { seconds_per_point: stride, trials: traces.collect() }
+/// I/Os per second of each trial, and when it started, in seconds since the experiment did.
+fn series(analysis: &Analysis, stride: usize) -> Vec<Value> {
+    let trials = analysis.trials.iter().filter(|t| !t.per_second_ios.is_empty());
+    let trace = |t: &TrialPoint| {
+        let start = (t.started_ns / 1_000_000) as f64 / 1e3;
+        let (arm, iops) = (arm_index(analysis, t)?, thinned(&t.per_second_ios, stride));
+        Some(json!({ "arm": arm, "start": start, "iops": iops, "used": t.used }))
+    };
+    trials.filter_map(trace).collect()
 }
 
-fn schedule(analysis: &Analysis) -> Schedule {
-    let blocks = analysis.trials.iter().map(|t| t.block.saturating_add(1)).max().unwrap_or(0);
-    let shown_blocks = blocks.min(MAX_SCHEDULE_BLOCKS);
+/// Of each trial its block, place in the block, arm, and whether it was used.
+fn cells(analysis: &Analysis, shown_blocks: u32) -> Vec<(u32, u32, usize, bool)> {
     let mut places = vec![0u32; shown_blocks as usize];
     let mut cells = Vec::new();
     for trial in &analysis.trials {
@@ -114,7 +87,7 @@ fn schedule(analysis: &Analysis) -> Schedule {
         }
         *place += 1;
     }
-    Schedule { shown_blocks, blocks, cells }
+    cells
 }
 
 fn arm_index(analysis: &Analysis, trial: &TrialPoint) -> Option<usize> {

@@ -2,6 +2,7 @@
 
 use iotax_analyze::{Analysis, CounterSeries, Quantity};
 use serde::{Serialize, Serializer};
+use serde_json::{Value, json};
 
 use crate::words;
 
@@ -18,19 +19,9 @@ pub(crate) struct Chart {
     caption: &'static str,
     /// Names of the lines in the order in which they appear.
     names: Vec<String>,
-    /// The lines of all trials.
-    lines: Vec<Line>,
-}
-
-#[derive(Debug, Serialize)]
-struct Line {
-    arm: usize,
-    /// Index in `names`.
-    name: usize,
-    used: bool,
-    /// Index in the list of edges.
-    edges: usize,
-    values: Vec<Option<Short>>,
+    /// The lines of all trials, with the indices of their arm, their name in `names`, and their edges
+    /// in the list of edges.
+    lines: Vec<Value>,
 }
 
 /// What all charts have in common.
@@ -142,8 +133,11 @@ impl Chart {
                 self.names.push(name);
                 self.names.len() - 1
             });
-            let values = line.values.iter().map(|v| v.map(|v| Short(f64::from(v)))).collect();
-            self.lines.push(Line { arm, name, used, edges, values });
+            let values = line.values.iter().map(|v| v.map(|v| Short(f64::from(v))));
+            let values: Vec<Option<Short>> = values.collect();
+            self.lines.push(json!({
+                "arm": arm, "name": name, "used": used, "edges": edges, "values": values,
+            }));
         }
     }
 }

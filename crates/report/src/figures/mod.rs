@@ -6,11 +6,10 @@ mod machine;
 mod tiles;
 
 use iotax_analyze::Analysis;
-use serde::Serialize;
+use serde_json::Value;
 
 pub(crate) use self::data::{Drawn, drawn};
 pub(crate) use self::forest::{Group, groups};
-pub(crate) use self::machine::Chart as MachineChart;
 pub(crate) use self::tiles::{Tile, tiles};
 
 /// Something drawn.
@@ -54,12 +53,12 @@ pub(crate) struct Charts {
 }
 
 impl Charts {
-    pub(crate) fn of_trials(data: &Drawn<'_>) -> Self {
+    pub(crate) fn of_trials(data: &Value) -> Self {
         let script = concat!(include_str!("machine.js"), include_str!("charts.js"));
         Self { json: data::embeddable(data), script }
     }
 
-    pub(crate) fn of_limits(data: &impl Serialize) -> Self {
+    pub(crate) fn of_limits(data: &Value) -> Self {
         Self { json: data::embeddable(data), script: include_str!("limits.js") }
     }
 }

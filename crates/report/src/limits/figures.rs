@@ -1,7 +1,7 @@
 //! How throughput and latency follow depth and time, drawn.
 
 use iotax_caps::Caps;
-use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::Search;
 use super::quantity::{self, Quantity};
@@ -9,40 +9,6 @@ use crate::bandwidth::Unit;
 use crate::document::{Item, Place, Section};
 use crate::figures::{Chart, Charts, Drawing, Key};
 use crate::words::printable;
-
-/// What the script draws.
-#[derive(Serialize)]
-struct Drawn<'a> {
-    names: Vec<String>,
-    /// Of bandwidths.
-    unit: &'a str,
-    ladder: Vec<Step<'a>>,
-    caps: Vec<Line<'a>>,
-    series: Vec<Moment<'a>>,
-}
-
-#[derive(Serialize)]
-struct Step<'a> {
-    target: usize,
-    quantity: &'a str,
-    depth: u32,
-    value: f64,
-}
-
-#[derive(Serialize)]
-struct Line<'a> {
-    target: usize,
-    quantity: &'a str,
-    value: f64,
-}
-
-#[derive(Serialize)]
-struct Moment<'a> {
-    target: usize,
-    quantity: &'a str,
-    second: usize,
-    value: f64,
-}
 
 pub(super) fn charts(search: Search<'_>) -> Charts {
     Charts::of_limits(&drawn(search.caps, search.unit()))
@@ -79,38 +45,34 @@ fn charts_of(charts: &[(&'static str, &'static str, &str)]) -> Item {
     Item::Drawing(Drawing::Charts(charts.iter().map(chart).collect()))
 }
 
-fn drawn(caps: &Caps, unit: Unit) -> Drawn<'_> {
+fn drawn(caps: &Caps, unit: Unit) -> Value {
     let bandwidth = Quantity::Bandwidth(unit);
-    let mut charts = Drawn {
-        names: caps.targets.iter().map(|target| printable(&target.name)).collect(),
-        unit: unit.word(),
-        ladder: Vec::new(),
-        caps: Vec::new(),
-        series: Vec::new(),
-    };
+    let (mut ladder, mut lines, mut series) = (Vec::new(), Vec::new(), Vec::new());
     for (target, found) in caps.targets.iter().enumerate() {
         for step in &found.ladder {
-            let depth = step.queue_depth;
-            for (quantity, value) in
-                [("IOPS", step.iops), ("mean latency, ms", step.mean_latency_ns / 1e6)]
-            {
-                charts.ladder.push(Step { target, quantity, depth, value });
+            let latency_ms = step.mean_latency_ns / 1e6;
+            for (quantity, value) in [("IOPS", step.iops), ("mean latency, ms", latency_ms)] {
+                let depth = step.queue_depth;
+                ladder.push(json!({
+                    "target": target, "quantity": quantity, "depth": depth, "value": value,
+                }));
             }
         }
         for (quantity, cap) in quantity::caps(found, unit) {
             let (quantity, value) = (quantity.unit(), quantity.amount(cap.cap));
-            charts.caps.push(Line { target, quantity, value });
+            lines.push(json!({ "target": target, "quantity": quantity, "value": value }));
         }
-        for (quantity, series) in
+        for (quantity, soak) in
             [(Quantity::Iops, &found.soak_iops), (bandwidth, &found.soak_bw_bytes)]
         {
-            charts.series.extend(series.iter().enumerate().map(|(second, value)| Moment {
-                target,
-                quantity: quantity.unit(),
-                second: second + 1,
-                value: quantity.amount(*value),
+            series.extend(soak.iter().zip(1..).map(|(value, second): (_, u64)| {
+                let (quantity, value) = (quantity.unit(), quantity.amount(*value));
+                json!({ "target": target, "quantity": quantity, "second": second, "value": value })
             }));
         }
     }
-    charts
+    let names: Vec<_> = caps.targets.iter().map(|target| printable(&target.name)).collect();
+    json!({
+        "names": names, "unit": unit.word(), "ladder": ladder, "caps": lines, "series": series,
+    })
 }

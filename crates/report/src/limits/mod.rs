@@ -28,16 +28,6 @@ pub struct Search<'a> {
     pub end: Option<&'a End>,
 }
 
-const METHOD: &str = "\
-    Random I/O past the page cache, each block once before any comes again, in a part of the \
-    target that this search has not read yet. A plateau is where over the three largest depths \
-    throughput changes by less than depth to the power 0.05, and latency grows in proportion. A \
-    plateau alone cannot tell a limiter from a device that is busy: over block size a limiter has \
-    a kink, a cap on I/Os and then one on bytes, and a device has a curve, a time per I/O and a \
-    time per byte. The intervals are repeated confidence intervals of the mean logarithm over \
-    separate measurements. Buckets are shared as far as phi = (A + B − AB) / min(A, B) says: 0 \
-    separate, 1 shared.";
-
 /// What a search for caps found.
 pub fn limits(search: Search<'_>) -> Document {
     let head = search.head;
@@ -55,7 +45,7 @@ pub fn limits(search: Search<'_>) -> Document {
     }
     document.add_list("Notes", sentences::notes(search));
     let command = Item::Preformatted(facts::command(&head.command));
-    let method = [Item::Paragraph(METHOD.to_owned()), command];
+    let method = [Item::Paragraph(include_str!("method.txt").trim_end().to_owned()), command];
     document.add(Section::new("Method", method).at(Place::Page));
     let sources = sources(search.caps);
     if !sources.is_empty() {
@@ -111,33 +101,4 @@ fn plain(value: f64) -> String {
         _ => 3,
     };
     format::fixed(value, decimals)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_the_cloud_calls_the_vm_is_no_markup() {
-        let head = serde_json::json!({
-            "format": 1, "iotax_version": "0", "started": "", "command": [],
-            "hosts": [{
-                "role": "local",
-                "environment": iotax_record::Environment::default(),
-                "instance":
-                    { "cloud": "a", "vm": "<img src=x>\u{1b}[2J", "region": null, "disks": [] },
-            }],
-            "sites": [],
-            "limits": { "targets": [], "writes": false, "quick": true, "burst": null, "seed": 1 },
-        });
-        let head: LimitsHead = serde_json::from_value(head).unwrap();
-        let caps = serde_json::json!({
-            "format": 1, "targets": [], "sharing": [], "documented": [], "levels": [],
-            "ended": null,
-        });
-        let caps: Caps = serde_json::from_value(caps).unwrap();
-        let text = crate::markdown(&limits(Search { head: &head, caps: &caps, end: None }));
-        assert!(text.contains("on \\<img"), "{text}");
-        assert!(!text.contains('\u{1b}'), "{text}");
-    }
 }

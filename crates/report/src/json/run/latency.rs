@@ -26,16 +26,16 @@ pub(super) struct Latency {
     n: u64,
     /// By percentile as C's `%f` writes it; absent without I/O.
     #[serde(skip_serializing_if = "Option::is_none")]
-    percentile: Option<Percentiles>,
+    percentile: Option<Ordered<u64>>,
     /// By the middle of the bucket.
     #[serde(skip_serializing_if = "Option::is_none")]
     bins: Option<BTreeMap<u64, u64>>,
 }
 
 /// In fio's order, which no sorted map keeps: `"5.000000"` is before `"10.000000"`.
-struct Percentiles(Vec<(String, u64)>);
+pub(super) struct Ordered<T>(Vec<(String, T)>);
 
-impl Serialize for Percentiles {
+impl<T: Serialize> Serialize for Ordered<T> {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))
     }
@@ -52,22 +52,14 @@ impl Latency {
             mean: histogram.mean_ns(),
             stddev: histogram.stdev_ns(),
             n: histogram.count(),
-            percentile: recorded.then(|| Percentiles(percentiles.collect())),
+            percentile: recorded.then(|| Ordered(percentiles.collect())),
             bins: recorded.then(|| bins::of(histogram)),
         }
     }
 }
 
 /// Shares in percent by upper limit: fio's `latency_ns`, `latency_us`, `latency_ms`.
-#[derive(Serialize)]
-pub(super) struct Distribution(#[serde(serialize_with = "in_order")] Vec<(String, f64)>);
-
-fn in_order<S: serde::Serializer>(
-    shares: &[(String, f64)],
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
-    serializer.collect_map(shares.iter().map(|(name, share)| (name, share)))
-}
+pub(super) type Distribution = Ordered<f64>;
 
 /// The three tables for nanoseconds, microseconds and milliseconds.
 pub(super) fn distributions(histogram: &LatencyHistogram) -> [Distribution; 3] {
@@ -98,13 +90,13 @@ pub(super) fn distributions(histogram: &LatencyHistogram) -> [Distribution; 3] {
 
 fn shares(counts: &[u64], names: impl Iterator<Item = String>, total: u64) -> Distribution {
     let share = |n: u64| if total == 0 { 0.0 } else { 100.0 * n as f64 / total as f64 };
-    Distribution(names.zip(counts.iter().map(|n| share(*n))).collect())
+    Ordered(names.zip(counts.iter().map(|n| share(*n))).collect())
 }
 
 /// fio's `iodepth_*` tables: all of it at one name, or nothing.
 pub(super) fn all_at(names: &[&str], chosen: Option<&str>) -> Distribution {
     let share = |name: &str| if chosen == Some(name) { 100.0 } else { 0.0 };
-    Distribution(names.iter().map(|name| ((*name).to_owned(), share(name))).collect())
+    Ordered(names.iter().map(|name| ((*name).to_owned(), share(name))).collect())
 }
 
 #[cfg(test)]
