@@ -2,7 +2,7 @@
 
 use iotax_inspect::{Facts, Kind};
 use iotax_record::Site;
-use iotax_spec::{Arm, Engine, Layer, Target, Workload};
+use iotax_spec::{Arm, Base, Engine, Layer, Target, Workload};
 use iotax_vdisk::VirtualDisk;
 
 use crate::assembly::Assembly;
@@ -95,10 +95,10 @@ pub(crate) fn of_assembly(arm: &Arm, ground: &Ground, assembly: &Assembly) -> Si
 
 fn base_text(arm: &Arm) -> String {
     match &arm.target {
-        Target::Stack(stack) => match stack.layers.first() {
+        Target::Stack(stack) => match stack.base() {
             // However it is mounted.
-            Some(Layer::Nfs(nfs)) => format!("{}:{}", nfs.server, nfs.export),
-            bottom => bottom.map(Layer::to_string).unwrap_or_default(),
+            Some(Base::Server(what)) => what,
+            _ => stack.layers.first().map(Layer::to_string).unwrap_or_default(),
         },
         Target::Path(path) => path.display().to_string(),
         results @ Target::Results(_) => results.to_string(),

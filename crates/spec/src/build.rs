@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Subject};
+use crate::layers::{Form, Layer};
 use crate::spec::{Arm, Design, Spec, Stop, StopMode};
-use crate::stack::{Layer, Stack, Target};
+use crate::stack::{Stack, Target};
 use crate::target::numbered;
-use crate::text::Form;
 use crate::units::format_bytes;
 use crate::workload::{Engine, Workload};
 
@@ -87,13 +87,7 @@ impl Target {
 impl Stack {
     /// Bytes of the base; `None` if only the machine knows (a directory, a device, a server).
     pub fn size_bytes(&self) -> Option<u64> {
-        match self.layers.first()? {
-            Layer::Mem { size_bytes }
-            | Layer::File { size_bytes, .. }
-            | Layer::Tmpfs { size_bytes } => Some(*size_bytes),
-            Layer::Vdisk { stack } => stack.size_bytes(),
-            _ => None,
-        }
+        self.base()?.size_bytes()
     }
 
     /// Names of the layers that can be taken off, from bottom to top, a repeated one numbered:
@@ -140,18 +134,14 @@ impl Stack {
 
     /// Makes relative paths absolute, as [`Spec::resolve_paths`] does.
     pub fn resolve_paths(&mut self, directory: &Path, home: Option<&Path>) {
-        self.paths_mut().for_each(|path| resolve(path, directory, home));
+        for path in self.paths_mut() {
+            resolve(path, directory, home);
+        }
     }
 
     /// Paths that the user named.
-    fn paths_mut(&mut self) -> Box<dyn Iterator<Item = &mut PathBuf> + '_> {
-        Box::new(self.layers.iter_mut().flat_map(|layer| match layer {
-            Layer::File { path: Some(path), .. } | Layer::Dir { path } | Layer::Dev { path } => {
-                Box::new(std::iter::once(path))
-            }
-            Layer::Vdisk { stack } => stack.paths_mut(),
-            _ => Box::new(std::iter::empty()) as Box<dyn Iterator<Item = &mut PathBuf>>,
-        }))
+    pub(crate) fn paths_mut(&mut self) -> Vec<&mut PathBuf> {
+        self.layers.iter_mut().flat_map(Layer::paths_mut).collect()
     }
 }
 

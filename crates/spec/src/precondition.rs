@@ -6,7 +6,7 @@
 
 use crate::error::Error;
 use crate::spec::Spec;
-use crate::stack::{Layer, Target};
+use crate::stack::Target;
 use crate::workload::{BlockSizes, Bound, Engine, Files, Job, Pace, Pattern, Workload};
 
 /// Block of the pass over the span.
@@ -107,11 +107,7 @@ impl Target {
     /// Whether its bytes live in memory, where nothing ages and nothing is allocated later.
     pub fn is_in_memory(&self) -> bool {
         let Self::Stack(stack) = self else { return false };
-        match stack.layers.first() {
-            Some(Layer::Mem { .. } | Layer::Tmpfs { .. }) => true,
-            Some(Layer::Vdisk { stack }) => Self::Stack(stack.clone()).is_in_memory(),
-            _ => false,
-        }
+        stack.base().is_some_and(|base| base.is_in_memory())
     }
 }
 

@@ -18,7 +18,8 @@ pub mod trials;
 
 use iotax_record::{CloudDisk, CloudInstance, Environment, Experiment, FORMAT, Site};
 use iotax_spec::Layer;
-use iotax_spec::{Arm, Design, Spec, Stack, Stop, StopMode, Target, Throttle, Workload};
+use iotax_spec::layers::{Aes, File, Queue, Throttle};
+use iotax_spec::{Arm, Design, Spec, Stack, Stop, StopMode, Target, Workload};
 
 /// A value in -0.5..0.5 that depends on `i` only (Knuth's multiplicative hash).
 pub fn noise(i: u64) -> f64 {
@@ -39,7 +40,7 @@ fn stop() -> Stop {
 }
 
 fn arm(name: &str, layers: &[Layer]) -> Arm {
-    let mut stack = vec![Layer::File { path: None, size_bytes: 2 << 30, thin: false }];
+    let mut stack = vec![Layer::File(File { path: None, size_bytes: 2 << 30, thin: false })];
     stack.extend_from_slice(layers);
     Arm::new(name, Target::Stack(Stack { layers: stack }))
 }
@@ -95,7 +96,7 @@ fn experiment(workload: Workload, arms: Vec<Arm>, design: Design, command: &[&st
 }
 
 fn aes() -> Layer {
-    Layer::Aes { key_bits: 256, sector_bytes: 4096 }
+    Layer::Aes(Aes { key_bits: 256, sector_bytes: 4096 })
 }
 
 /// Two AES layers, all four subsets.
@@ -117,7 +118,7 @@ pub fn compare() -> Experiment {
     let arms = vec![
         arm("base", &[]),
         arm("luks", &[aes()]),
-        arm("queue", &[Layer::Queue { workers: 2 }]),
+        arm("queue", &[Layer::Queue(Queue { workers: 2 })]),
         arm("cap", &[throttle(4e4)]),
         arm("same", &[]),
     ];
