@@ -15,35 +15,36 @@ pub struct Aes {
     pub sector_bytes: u32,
 }
 
-pub(super) static WORDS: &[LayerInfo] = &[LayerInfo {
-    name: "aes",
-    about: "AES-XTS encryption, as dm-crypt does it",
-    example: "aes(sector=512)",
-    world: World::InProcess,
-    takes: &[Form::File],
-    gives: None,
-    does: Does::Encrypts,
-    submitter: Submitter::Caller,
-    needs: &[],
-    parameters: &[
-        parameter("key", Unit::Choice(&["256"]), Some("256"), "strength in bits (two such keys)"),
-        parameter(
-            "sector",
-            Unit::Choice(&["512", "4096"]),
-            Some("4096"),
-            "bytes encrypted as one unit",
-        ),
-    ],
-    read: |arguments| {
-        let (key_bits, sector_bytes) = (arguments.small("key")?, arguments.small("sector")?);
-        Ok(Layer::Aes(Aes { key_bits, sector_bytes }))
-    },
-}];
-
 impl Declared for Aes {
-    fn info(&self) -> &'static LayerInfo {
-        &WORDS[0]
-    }
+    const WORDS: &'static [LayerInfo] = &[LayerInfo {
+        name: "aes",
+        about: "AES-XTS encryption, as dm-crypt does it",
+        example: "aes(sector=512)",
+        world: World::InProcess,
+        takes: &[Form::File],
+        gives: None,
+        does: Does::Encrypts,
+        submitter: Submitter::Caller,
+        needs: &[],
+        parameters: &[
+            parameter(
+                "key",
+                Unit::Choice(&["256"]),
+                Some("256"),
+                "strength in bits (two such keys)",
+            ),
+            parameter(
+                "sector",
+                Unit::Choice(&["512", "4096"]),
+                Some("4096"),
+                "bytes encrypted as one unit",
+            ),
+        ],
+        read: |arguments| {
+            let (key_bits, sector_bytes) = (arguments.small("key")?, arguments.small("sector")?);
+            Ok(Layer::Aes(Aes { key_bits, sector_bytes }))
+        },
+    }];
 
     fn values(&self) -> Values {
         vec![

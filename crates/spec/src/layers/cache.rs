@@ -13,24 +13,20 @@ pub struct Cache {
     pub size_bytes: u64,
 }
 
-pub(super) static WORDS: &[LayerInfo] = &[LayerInfo {
-    name: "cache",
-    about: "read cache in memory, write-through",
-    example: "cache(size=64M)",
-    world: World::InProcess,
-    takes: &[Form::File],
-    gives: None,
-    does: Does::Caches,
-    submitter: Submitter::Caller,
-    needs: &[],
-    parameters: &[parameter("size", Unit::Size, None, "capacity")],
-    read: |arguments| Ok(Layer::Cache(Cache { size_bytes: cache_size(arguments)? })),
-}];
-
 impl Declared for Cache {
-    fn info(&self) -> &'static LayerInfo {
-        &WORDS[0]
-    }
+    const WORDS: &'static [LayerInfo] = &[LayerInfo {
+        name: "cache",
+        about: "read cache in memory, write-through",
+        example: "cache(size=64M)",
+        world: World::InProcess,
+        takes: &[Form::File],
+        gives: None,
+        does: Does::Caches,
+        submitter: Submitter::Caller,
+        needs: &[],
+        parameters: &[parameter("size", Unit::Size, None, "capacity")],
+        read: |arguments| Ok(Layer::Cache(Cache { size_bytes: cache_size(arguments)? })),
+    }];
 
     fn values(&self) -> Values {
         vec![("size", Some(self.size_bytes.into()))]

@@ -21,29 +21,25 @@ pub struct CgroupIo {
     pub write_bw_bytes: Option<u64>,
 }
 
-pub(super) static WORDS: &[LayerInfo] = &[LayerInfo {
-    name: "cgroup-io",
-    about: "the kernel's I/O limits for a group of processes, on the device below",
-    example: "cgroup-io(read_iops=1000)",
-    world: World::System,
-    takes: &[Form::Block, Form::Directory],
-    gives: None,
-    does: Does::Limits,
-    submitter: Submitter::Caller,
-    needs: &[Need::Root, Need::Cgroup { v1: "blkio", v2: "io" }],
-    parameters: &[
-        parameter("read_iops", Unit::Count, None, "reads per second"),
-        parameter("write_iops", Unit::Count, None, "writes per second"),
-        parameter("read_bw", Unit::Size, None, "bytes read per second"),
-        parameter("write_bw", Unit::Size, None, "bytes written per second"),
-    ],
-    read: read,
-}];
-
 impl Declared for CgroupIo {
-    fn info(&self) -> &'static LayerInfo {
-        &WORDS[0]
-    }
+    const WORDS: &'static [LayerInfo] = &[LayerInfo {
+        name: "cgroup-io",
+        about: "the kernel's I/O limits for a group of processes, on the device below",
+        example: "cgroup-io(read_iops=1000)",
+        world: World::System,
+        takes: &[Form::Block, Form::Directory],
+        gives: None,
+        does: Does::Limits,
+        submitter: Submitter::Caller,
+        needs: &[Need::Root, Need::Cgroup { v1: "blkio", v2: "io" }],
+        parameters: &[
+            parameter("read_iops", Unit::Count, None, "reads per second"),
+            parameter("write_iops", Unit::Count, None, "writes per second"),
+            parameter("read_bw", Unit::Size, None, "bytes read per second"),
+            parameter("write_bw", Unit::Size, None, "bytes written per second"),
+        ],
+        read: read,
+    }];
 
     fn values(&self) -> Values {
         vec![

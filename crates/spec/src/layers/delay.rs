@@ -15,34 +15,30 @@ pub struct Delay {
     pub jitter_ns: u64,
 }
 
-pub(super) static WORDS: &[LayerInfo] = &[LayerInfo {
-    name: "delay",
-    about: "added latency; I/Os in flight wait side by side",
-    example: "delay(latency=260us)",
-    world: World::InProcess,
-    takes: &[Form::File],
-    gives: None,
-    does: Does::Passes,
-    submitter: Submitter::Caller,
-    needs: &[],
-    parameters: &[
-        parameter("latency", Unit::Duration, None, "mean of the added latency"),
-        parameter("jitter", Unit::Duration, Some("0"), "uniform spread, plus or minus"),
-    ],
-    read: |arguments| {
-        let (latency_ns, jitter_ns) = (arguments.whole("latency")?, arguments.whole("jitter")?);
-        if jitter_ns > latency_ns {
-            let advice = "write a jitter of at most the latency";
-            return Err(arguments.refuse("jitter", "would make latencies negative", advice));
-        }
-        Ok(Layer::Delay(Delay { latency_ns, jitter_ns }))
-    },
-}];
-
 impl Declared for Delay {
-    fn info(&self) -> &'static LayerInfo {
-        &WORDS[0]
-    }
+    const WORDS: &'static [LayerInfo] = &[LayerInfo {
+        name: "delay",
+        about: "added latency; I/Os in flight wait side by side",
+        example: "delay(latency=260us)",
+        world: World::InProcess,
+        takes: &[Form::File],
+        gives: None,
+        does: Does::Passes,
+        submitter: Submitter::Caller,
+        needs: &[],
+        parameters: &[
+            parameter("latency", Unit::Duration, None, "mean of the added latency"),
+            parameter("jitter", Unit::Duration, Some("0"), "uniform spread, plus or minus"),
+        ],
+        read: |arguments| {
+            let (latency_ns, jitter_ns) = (arguments.whole("latency")?, arguments.whole("jitter")?);
+            if jitter_ns > latency_ns {
+                let advice = "write a jitter of at most the latency";
+                return Err(arguments.refuse("jitter", "would make latencies negative", advice));
+            }
+            Ok(Layer::Delay(Delay { latency_ns, jitter_ns }))
+        },
+    }];
 
     fn values(&self) -> Values {
         vec![("latency", Some(self.latency_ns.into())), ("jitter", Some(self.jitter_ns.into()))]

@@ -22,24 +22,20 @@ const WIPEFS: Need = Need::Program {
     at_least: Some(Version { argument: "--version", number: (2, 33) }),
 };
 
-pub(super) static WORDS: &[LayerInfo] = &[LayerInfo {
-    name: "dev",
-    about: "base: a block device, its content lost; only with --destroy",
-    example: "dev(path=/dev/sdx)",
-    world: World::System,
-    takes: &[],
-    gives: Some(Form::Block),
-    does: Does::Holds,
-    submitter: Submitter::Caller,
-    needs: &[Need::Root, WIPEFS],
-    parameters: &[parameter("path", Unit::Path, None, "its node, without anything on it")],
-    read: |arguments| Ok(Layer::Dev(Dev { path: arguments.required_path("path")? })),
-}];
-
 impl Declared for Dev {
-    fn info(&self) -> &'static LayerInfo {
-        &WORDS[0]
-    }
+    const WORDS: &'static [LayerInfo] = &[LayerInfo {
+        name: "dev",
+        about: "base: a block device, its content lost; only with --destroy",
+        example: "dev(path=/dev/sdx)",
+        world: World::System,
+        takes: &[],
+        gives: Some(Form::Block),
+        does: Does::Holds,
+        submitter: Submitter::Caller,
+        needs: &[Need::Root, WIPEFS],
+        parameters: &[parameter("path", Unit::Path, None, "its node, without anything on it")],
+        read: |arguments| Ok(Layer::Dev(Dev { path: arguments.required_path("path")? })),
+    }];
 
     fn values(&self) -> Values {
         vec![("path", Some(self.path.to_string_lossy().into_owned().into()))]

@@ -15,24 +15,20 @@ pub struct Dir {
     pub path: PathBuf,
 }
 
-pub(super) static WORDS: &[LayerInfo] = &[LayerInfo {
-    name: "dir",
-    about: "base: a directory; test files go into a private folder in it",
-    example: "dir(path=/mnt/data)",
-    world: World::System,
-    takes: &[],
-    gives: Some(Form::Directory),
-    does: Does::Holds,
-    submitter: Submitter::Caller,
-    needs: &[],
-    parameters: &[parameter("path", Unit::Path, None, "the directory")],
-    read: |arguments| Ok(Layer::Dir(Dir { path: arguments.required_path("path")? })),
-}];
-
 impl Declared for Dir {
-    fn info(&self) -> &'static LayerInfo {
-        &WORDS[0]
-    }
+    const WORDS: &'static [LayerInfo] = &[LayerInfo {
+        name: "dir",
+        about: "base: a directory; test files go into a private folder in it",
+        example: "dir(path=/mnt/data)",
+        world: World::System,
+        takes: &[],
+        gives: Some(Form::Directory),
+        does: Does::Holds,
+        submitter: Submitter::Caller,
+        needs: &[],
+        parameters: &[parameter("path", Unit::Path, None, "the directory")],
+        read: |arguments| Ok(Layer::Dir(Dir { path: arguments.required_path("path")? })),
+    }];
 
     fn values(&self) -> Values {
         vec![("path", Some(self.path.to_string_lossy().into_owned().into()))]

@@ -41,49 +41,60 @@ const CRYPTSETUP: Need = Need::Program {
     at_least: Some(Version { argument: "--version", number: (2, 3) }),
 };
 
-pub(super) static WORDS: &[LayerInfo] = &[LayerInfo {
-    name: "dmcrypt",
-    about: "device mapper's encryption, as a guest does it",
-    example: "dmcrypt(no_read_workqueue, no_write_workqueue)",
-    world: World::System,
-    takes: &[Form::Block],
-    gives: Some(Form::Block),
-    does: Does::Encrypts,
-    submitter: Submitter::Caller,
-    needs: &[
-        Need::Root,
-        CRYPTSETUP,
-        Need::program("dmsetup", "dmsetup"),
-        Need::Device { path: "/dev/mapper/control", module: "dm-mod" },
-        Need::Module { module: "dm-crypt", about: "device mapper encryption (dm-crypt)" },
-    ],
-    parameters: &[
-        parameter("format", Unit::Choice(&["plain", "luks2"]), Some("plain"), "header or none"),
-        parameter("cipher", Unit::Name, Some("aes-xts-plain64"), "cipher, mode and IV"),
-        parameter("key_size", Unit::Count, Some("512"), "bits of the key; XTS halves it"),
-        parameter(
-            "sector_size",
-            Unit::Choice(&["512", "1024", "2048", "4096"]),
-            Some("512"),
-            "bytes encrypted as one unit",
-        ),
-        parameter("no_read_workqueue", Unit::Switch, Some("false"), "decrypt where reads complete"),
-        parameter("no_write_workqueue", Unit::Switch, Some("false"), "encrypt where writes start"),
-        parameter("same_cpu_crypt", Unit::Switch, Some("false"), "encrypt on the submitting CPU"),
-        parameter(
-            "submit_from_crypt_cpus",
-            Unit::Switch,
-            Some("false"),
-            "no extra thread that sorts writes",
-        ),
-    ],
-    read: read,
-}];
-
 impl Declared for Dmcrypt {
-    fn info(&self) -> &'static LayerInfo {
-        &WORDS[0]
-    }
+    const WORDS: &'static [LayerInfo] = &[LayerInfo {
+        name: "dmcrypt",
+        about: "device mapper's encryption, as a guest does it",
+        example: "dmcrypt(no_read_workqueue, no_write_workqueue)",
+        world: World::System,
+        takes: &[Form::Block],
+        gives: Some(Form::Block),
+        does: Does::Encrypts,
+        submitter: Submitter::Caller,
+        needs: &[
+            Need::Root,
+            CRYPTSETUP,
+            Need::program("dmsetup", "dmsetup"),
+            Need::Device { path: "/dev/mapper/control", module: "dm-mod" },
+            Need::Module { module: "dm-crypt", about: "device mapper encryption (dm-crypt)" },
+        ],
+        parameters: &[
+            parameter("format", Unit::Choice(&["plain", "luks2"]), Some("plain"), "header or none"),
+            parameter("cipher", Unit::Name, Some("aes-xts-plain64"), "cipher, mode and IV"),
+            parameter("key_size", Unit::Count, Some("512"), "bits of the key; XTS halves it"),
+            parameter(
+                "sector_size",
+                Unit::Choice(&["512", "1024", "2048", "4096"]),
+                Some("512"),
+                "bytes encrypted as one unit",
+            ),
+            parameter(
+                "no_read_workqueue",
+                Unit::Switch,
+                Some("false"),
+                "decrypt where reads complete",
+            ),
+            parameter(
+                "no_write_workqueue",
+                Unit::Switch,
+                Some("false"),
+                "encrypt where writes start",
+            ),
+            parameter(
+                "same_cpu_crypt",
+                Unit::Switch,
+                Some("false"),
+                "encrypt on the submitting CPU",
+            ),
+            parameter(
+                "submit_from_crypt_cpus",
+                Unit::Switch,
+                Some("false"),
+                "no extra thread that sorts writes",
+            ),
+        ],
+        read: read,
+    }];
 
     fn values(&self) -> Values {
         vec![

@@ -23,30 +23,26 @@ pub struct Fault {
     pub stall_ns: u64,
 }
 
-pub(super) static WORDS: &[LayerInfo] = &[LayerInfo {
-    name: "fault",
-    about: "deliberate faults, to see what a failing disk does",
-    example: "fault(eio=1%, after=1000)",
-    world: World::InProcess,
-    takes: &[Form::File],
-    gives: None,
-    does: Does::Passes,
-    submitter: Submitter::Caller,
-    needs: &[],
-    parameters: &[
-        parameter("eio", Unit::Share, Some("0"), "share of I/Os that fail with EIO"),
-        parameter("after", Unit::Count, Some("0"), "I/Os that succeed before the first fault"),
-        parameter("short", Unit::Share, Some("0"), "share of reads that return fewer bytes"),
-        parameter("stall", Unit::Share, Some("0"), "share of I/Os that stall"),
-        parameter("stall_time", Unit::Duration, Some("0"), "length of a stall"),
-    ],
-    read: read,
-}];
-
 impl Declared for Fault {
-    fn info(&self) -> &'static LayerInfo {
-        &WORDS[0]
-    }
+    const WORDS: &'static [LayerInfo] = &[LayerInfo {
+        name: "fault",
+        about: "deliberate faults, to see what a failing disk does",
+        example: "fault(eio=1%, after=1000)",
+        world: World::InProcess,
+        takes: &[Form::File],
+        gives: None,
+        does: Does::Passes,
+        submitter: Submitter::Caller,
+        needs: &[],
+        parameters: &[
+            parameter("eio", Unit::Share, Some("0"), "share of I/Os that fail with EIO"),
+            parameter("after", Unit::Count, Some("0"), "I/Os that succeed before the first fault"),
+            parameter("short", Unit::Share, Some("0"), "share of reads that return fewer bytes"),
+            parameter("stall", Unit::Share, Some("0"), "share of I/Os that stall"),
+            parameter("stall_time", Unit::Duration, Some("0"), "length of a stall"),
+        ],
+        read: read,
+    }];
 
     fn values(&self) -> Values {
         vec![

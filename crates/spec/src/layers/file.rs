@@ -22,33 +22,29 @@ pub struct File {
     pub thin: bool,
 }
 
-pub(super) static WORDS: &[LayerInfo] = &[LayerInfo {
-    name: "file",
-    about: "base: a disk in a file",
-    example: "file(size=2G)",
-    world: World::Both,
-    takes: &[],
-    gives: Some(Form::File),
-    does: Does::Holds,
-    submitter: Submitter::Caller,
-    needs: &[],
-    parameters: &[
-        parameter("path", Unit::Path, None, "the file; left out: a nameless one that vanishes"),
-        parameter("size", Unit::Size, Some("1G"), "size of the disk"),
-        parameter(
-            "thin",
-            Unit::Switch,
-            Some("false"),
-            "nameless, sparse and never filled: any size, but unwritten data are no device's",
-        ),
-    ],
-    read: read,
-}];
-
 impl Declared for File {
-    fn info(&self) -> &'static LayerInfo {
-        &WORDS[0]
-    }
+    const WORDS: &'static [LayerInfo] = &[LayerInfo {
+        name: "file",
+        about: "base: a disk in a file",
+        example: "file(size=2G)",
+        world: World::Both,
+        takes: &[],
+        gives: Some(Form::File),
+        does: Does::Holds,
+        submitter: Submitter::Caller,
+        needs: &[],
+        parameters: &[
+            parameter("path", Unit::Path, None, "the file; left out: a nameless one that vanishes"),
+            parameter("size", Unit::Size, Some("1G"), "size of the disk"),
+            parameter(
+                "thin",
+                Unit::Switch,
+                Some("false"),
+                "nameless, sparse and never filled: any size, but unwritten data are no device's",
+            ),
+        ],
+        read: read,
+    }];
 
     fn values(&self) -> Values {
         vec![

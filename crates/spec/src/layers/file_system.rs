@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::info::{Does, Form, LayerInfo, Submitter, Values, World, parameter};
 use super::{Declared, Layer, Need};
+use crate::error::Error;
 use crate::text::{Arguments, Parameter, Value};
 use crate::units::Unit;
 
@@ -35,84 +36,62 @@ pub enum FileSystemKind {
 impl FileSystemKind {
     /// The kernel's word for it, which is also the one in stack text.
     pub const fn name(self) -> &'static str {
-        self.info().name
-    }
-
-    const fn info(self) -> &'static LayerInfo {
-        match self {
-            Self::Ext4 => &WORDS[0],
-            Self::Xfs => &WORDS[1],
-            Self::Btrfs => &WORDS[2],
-        }
+        FileSystem::WORDS[self as usize].name
     }
 }
 
 const MKFS: Parameter = parameter("mkfs", Unit::Name, None, "further arguments of mkfs, in quotes");
 const MOUNT: Parameter = parameter("mount", Unit::Name, None, "mount options, in quotes");
 
-pub(super) static WORDS: &[LayerInfo] = &[
+const EXT4: &[Need] =
+    &[Need::Root, Need::program("mkfs.ext4", "e2fsprogs"), Need::FileSystem { name: "ext4" }];
+const XFS: &[Need] =
+    &[Need::Root, Need::program("mkfs.xfs", "xfsprogs"), Need::FileSystem { name: "xfs" }];
+const BTRFS: &[Need] =
+    &[Need::Root, Need::program("mkfs.btrfs", "btrfs-progs"), Need::FileSystem { name: "btrfs" }];
+
+/// What all of them have in common.
+const fn word(
+    name: &'static str,
+    example: &'static str,
+    needs: &'static [Need],
+    read: fn(&Arguments<'_>) -> Result<Layer, Error>,
+) -> LayerInfo {
     LayerInfo {
-        name: "ext4",
+        name,
         about: "file system",
-        example: "ext4(mount=noatime)",
+        example,
         world: World::System,
         takes: &[Form::Block],
         gives: Some(Form::Directory),
         does: Does::Carries,
         submitter: Submitter::Caller,
-        needs: &[
-            Need::Root,
-            Need::program("mkfs.ext4", "e2fsprogs"),
-            Need::FileSystem { name: "ext4" },
-        ],
-        parameters: &[
-            parameter("encrypt", Unit::Switch, Some("false"), "made for fscrypt above it"),
-            MKFS,
-            MOUNT,
-        ],
-        read: |arguments| {
-            Ok(file_system(arguments, FileSystemKind::Ext4, arguments.switch("encrypt")?))
-        },
-    },
-    LayerInfo {
-        name: "xfs",
-        about: "file system",
-        example: "xfs",
-        world: World::System,
-        takes: &[Form::Block],
-        gives: Some(Form::Directory),
-        does: Does::Carries,
-        submitter: Submitter::Caller,
-        needs: &[
-            Need::Root,
-            Need::program("mkfs.xfs", "xfsprogs"),
-            Need::FileSystem { name: "xfs" },
-        ],
+        needs,
         parameters: &[MKFS, MOUNT],
-        read: |arguments| Ok(file_system(arguments, FileSystemKind::Xfs, false)),
-    },
-    LayerInfo {
-        name: "btrfs",
-        about: "file system",
-        example: "btrfs(mount=nodatacow)",
-        world: World::System,
-        takes: &[Form::Block],
-        gives: Some(Form::Directory),
-        does: Does::Carries,
-        submitter: Submitter::Caller,
-        needs: &[
-            Need::Root,
-            Need::program("mkfs.btrfs", "btrfs-progs"),
-            Need::FileSystem { name: "btrfs" },
-        ],
-        parameters: &[MKFS, MOUNT],
-        read: |arguments| Ok(file_system(arguments, FileSystemKind::Btrfs, false)),
-    },
-];
+        read,
+    }
+}
 
 impl Declared for FileSystem {
-    fn info(&self) -> &'static LayerInfo {
-        self.kind.info()
+    const WORDS: &'static [LayerInfo] = &[
+        LayerInfo {
+            parameters: &[
+                parameter("encrypt", Unit::Switch, Some("false"), "made for fscrypt above it"),
+                MKFS,
+                MOUNT,
+            ],
+            ..word("ext4", "ext4(mount=noatime)", EXT4, |arguments| {
+                Ok(file_system(arguments, FileSystemKind::Ext4, arguments.switch("encrypt")?))
+            })
+        },
+        word("xfs", "xfs", XFS, |arguments| Ok(file_system(arguments, FileSystemKind::Xfs, false))),
+        word("btrfs", "btrfs(mount=nodatacow)", BTRFS, |arguments| {
+            Ok(file_system(arguments, FileSystemKind::Btrfs, false))
+        }),
+    ];
+
+    fn word(&self) -> usize {
+        self.kind as usize
     }
 
     fn values(&self) -> Values {

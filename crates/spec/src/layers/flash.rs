@@ -21,29 +21,25 @@ pub struct Flash {
     pub jitter_ns: u64,
 }
 
-pub(super) static WORDS: &[LayerInfo] = &[LayerInfo {
-    name: "flash",
-    about: "a device that saturates: channels with a service time each",
-    example: "flash(channels=8, latency=80us, bw=500M)",
-    world: World::InProcess,
-    takes: &[Form::File],
-    gives: None,
-    does: Does::Limits,
-    submitter: Submitter::Caller,
-    needs: &[],
-    parameters: &[
-        parameter("channels", Unit::Count, Some("8"), "I/Os served side by side"),
-        parameter("latency", Unit::Duration, Some("80us"), "mean service time without bytes"),
-        parameter("bw", Unit::Bandwidth, Some("500M"), "bytes per second of one channel"),
-        parameter("jitter", Unit::Duration, Some("0"), "uniform spread, plus or minus"),
-    ],
-    read: read,
-}];
-
 impl Declared for Flash {
-    fn info(&self) -> &'static LayerInfo {
-        &WORDS[0]
-    }
+    const WORDS: &'static [LayerInfo] = &[LayerInfo {
+        name: "flash",
+        about: "a device that saturates: channels with a service time each",
+        example: "flash(channels=8, latency=80us, bw=500M)",
+        world: World::InProcess,
+        takes: &[Form::File],
+        gives: None,
+        does: Does::Limits,
+        submitter: Submitter::Caller,
+        needs: &[],
+        parameters: &[
+            parameter("channels", Unit::Count, Some("8"), "I/Os served side by side"),
+            parameter("latency", Unit::Duration, Some("80us"), "mean service time without bytes"),
+            parameter("bw", Unit::Bandwidth, Some("500M"), "bytes per second of one channel"),
+            parameter("jitter", Unit::Duration, Some("0"), "uniform spread, plus or minus"),
+        ],
+        read: read,
+    }];
 
     fn values(&self) -> Values {
         vec![

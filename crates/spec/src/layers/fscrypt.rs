@@ -14,32 +14,28 @@ pub struct Fscrypt {}
 /// Of all small programs that speak the interface, the one that every distribution has.
 const XFS_IO: Need = Need::program("xfs_io", "xfsprogs");
 
-pub(super) static WORDS: &[LayerInfo] = &[LayerInfo {
-    name: "fscrypt",
-    about: "encryption of files by ext4 itself",
-    example: "fscrypt",
-    world: World::System,
-    takes: &[Form::Directory],
-    gives: Some(Form::Directory),
-    does: Does::Encrypts,
-    submitter: Submitter::Caller,
-    needs: &[
-        Need::Root,
-        XFS_IO,
-        Need::Feature {
-            path: "/sys/fs/ext4/features/encryption",
-            module: "ext4",
-            about: "encryption in ext4 (CONFIG_FS_ENCRYPTION)",
-        },
-    ],
-    parameters: &[],
-    read: |_| Ok(Layer::Fscrypt(Fscrypt {})),
-}];
-
 impl Declared for Fscrypt {
-    fn info(&self) -> &'static LayerInfo {
-        &WORDS[0]
-    }
+    const WORDS: &'static [LayerInfo] = &[LayerInfo {
+        name: "fscrypt",
+        about: "encryption of files by ext4 itself",
+        example: "fscrypt",
+        world: World::System,
+        takes: &[Form::Directory],
+        gives: Some(Form::Directory),
+        does: Does::Encrypts,
+        submitter: Submitter::Caller,
+        needs: &[
+            Need::Root,
+            XFS_IO,
+            Need::Feature {
+                path: "/sys/fs/ext4/features/encryption",
+                module: "ext4",
+                about: "encryption in ext4 (CONFIG_FS_ENCRYPTION)",
+            },
+        ],
+        parameters: &[],
+        read: |_| Ok(Layer::Fscrypt(Fscrypt {})),
+    }];
 
     fn values(&self) -> Values {
         Vec::new()

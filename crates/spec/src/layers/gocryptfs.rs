@@ -13,31 +13,27 @@ pub struct Gocryptfs {
     pub cipher: String,
 }
 
-pub(super) static WORDS: &[LayerInfo] = &[LayerInfo {
-    name: "gocryptfs",
-    about: "encryption of files by a FUSE program",
-    example: "gocryptfs",
-    world: World::System,
-    takes: &[Form::Directory],
-    gives: Some(Form::Directory),
-    does: Does::Encrypts,
-    submitter: Submitter::Process,
-    needs: &[Need::Root, Need::FUSE, Need::program("gocryptfs", "gocryptfs")],
-    parameters: &[parameter(
-        "cipher",
-        Unit::Choice(&["aes-gcm", "aes-siv", "xchacha"]),
-        Some("aes-gcm"),
-        "cipher of the contents",
-    )],
-    read: |arguments| {
-        Ok(Layer::Gocryptfs(Gocryptfs { cipher: arguments.required_text("cipher")? }))
-    },
-}];
-
 impl Declared for Gocryptfs {
-    fn info(&self) -> &'static LayerInfo {
-        &WORDS[0]
-    }
+    const WORDS: &'static [LayerInfo] = &[LayerInfo {
+        name: "gocryptfs",
+        about: "encryption of files by a FUSE program",
+        example: "gocryptfs",
+        world: World::System,
+        takes: &[Form::Directory],
+        gives: Some(Form::Directory),
+        does: Does::Encrypts,
+        submitter: Submitter::Process,
+        needs: &[Need::Root, Need::FUSE, Need::program("gocryptfs", "gocryptfs")],
+        parameters: &[parameter(
+            "cipher",
+            Unit::Choice(&["aes-gcm", "aes-siv", "xchacha"]),
+            Some("aes-gcm"),
+            "cipher of the contents",
+        )],
+        read: |arguments| {
+            Ok(Layer::Gocryptfs(Gocryptfs { cipher: arguments.required_text("cipher")? }))
+        },
+    }];
 
     fn values(&self) -> Values {
         vec![("cipher", Some(self.cipher.clone().into()))]

@@ -13,28 +13,29 @@ pub struct Loop {
     pub direct: bool,
 }
 
-pub(super) static WORDS: &[LayerInfo] = &[LayerInfo {
-    name: "loop",
-    about: "a loop device; put in wherever a file must become a block device",
-    example: "loop(direct=false)",
-    world: World::System,
-    takes: &[Form::File, Form::Block],
-    gives: Some(Form::Block),
-    does: Does::Carries,
-    submitter: Submitter::Caller,
-    needs: &[
-        Need::Root,
-        Need::Device { path: "/dev/loop-control", module: "loop" },
-        Need::program("losetup", "mount"),
-    ],
-    parameters: &[parameter("direct", Unit::Switch, Some("true"), "bypass the page cache below")],
-    read: |arguments| Ok(Layer::Loop(Loop { direct: arguments.switch("direct")? })),
-}];
-
 impl Declared for Loop {
-    fn info(&self) -> &'static LayerInfo {
-        &WORDS[0]
-    }
+    const WORDS: &'static [LayerInfo] = &[LayerInfo {
+        name: "loop",
+        about: "a loop device; put in wherever a file must become a block device",
+        example: "loop(direct=false)",
+        world: World::System,
+        takes: &[Form::File, Form::Block],
+        gives: Some(Form::Block),
+        does: Does::Carries,
+        submitter: Submitter::Caller,
+        needs: &[
+            Need::Root,
+            Need::Device { path: "/dev/loop-control", module: "loop" },
+            Need::program("losetup", "mount"),
+        ],
+        parameters: &[parameter(
+            "direct",
+            Unit::Switch,
+            Some("true"),
+            "bypass the page cache below",
+        )],
+        read: |arguments| Ok(Layer::Loop(Loop { direct: arguments.switch("direct")? })),
+    }];
 
     fn values(&self) -> Values {
         vec![("direct", Some(self.direct.into()))]

@@ -20,29 +20,25 @@ const DAEMON: Need = Need::Program {
     at_least: Some(Version { argument: "--version", number: (7, 1) }),
 };
 
-pub(super) static WORDS: &[LayerInfo] = &[LayerInfo {
-    name: "luks",
-    about: "LUKS as a hypervisor does it: qemu-storage-daemon, served through FUSE",
-    example: "luks",
-    world: World::System,
-    takes: &[Form::File, Form::Block],
-    gives: Some(Form::File),
-    does: Does::Encrypts,
-    submitter: Submitter::Process,
-    needs: &[Need::Root, Need::FUSE, DAEMON, Need::program("cryptsetup", "cryptsetup-bin")],
-    parameters: &[parameter(
-        "key",
-        Unit::Choice(&["128", "256"]),
-        Some("256"),
-        "strength of AES-XTS in bits (two such keys)",
-    )],
-    read: |arguments| Ok(Layer::Luks(Luks { key_bits: arguments.small("key")? })),
-}];
-
 impl Declared for Luks {
-    fn info(&self) -> &'static LayerInfo {
-        &WORDS[0]
-    }
+    const WORDS: &'static [LayerInfo] = &[LayerInfo {
+        name: "luks",
+        about: "LUKS as a hypervisor does it: qemu-storage-daemon, served through FUSE",
+        example: "luks",
+        world: World::System,
+        takes: &[Form::File, Form::Block],
+        gives: Some(Form::File),
+        does: Does::Encrypts,
+        submitter: Submitter::Process,
+        needs: &[Need::Root, Need::FUSE, DAEMON, Need::program("cryptsetup", "cryptsetup-bin")],
+        parameters: &[parameter(
+            "key",
+            Unit::Choice(&["128", "256"]),
+            Some("256"),
+            "strength of AES-XTS in bits (two such keys)",
+        )],
+        read: |arguments| Ok(Layer::Luks(Luks { key_bits: arguments.small("key")? })),
+    }];
 
     fn values(&self) -> Values {
         vec![("key", Some(self.key_bits.to_string().into()))]

@@ -15,24 +15,20 @@ pub struct Mem {
     pub size_bytes: u64,
 }
 
-pub(super) static WORDS: &[LayerInfo] = &[LayerInfo {
-    name: "mem",
-    about: "base: a disk in memory",
-    example: "mem(size=64M)",
-    world: World::InProcess,
-    takes: &[],
-    gives: Some(Form::File),
-    does: Does::Holds,
-    submitter: Submitter::Nobody,
-    needs: &[],
-    parameters: &[parameter("size", Unit::Size, Some("256M"), "size of the disk")],
-    read: |arguments| Ok(Layer::Mem(Mem { size_bytes: disk_size(arguments)? })),
-}];
-
 impl Declared for Mem {
-    fn info(&self) -> &'static LayerInfo {
-        &WORDS[0]
-    }
+    const WORDS: &'static [LayerInfo] = &[LayerInfo {
+        name: "mem",
+        about: "base: a disk in memory",
+        example: "mem(size=64M)",
+        world: World::InProcess,
+        takes: &[],
+        gives: Some(Form::File),
+        does: Does::Holds,
+        submitter: Submitter::Nobody,
+        needs: &[],
+        parameters: &[parameter("size", Unit::Size, Some("256M"), "size of the disk")],
+        read: |arguments| Ok(Layer::Mem(Mem { size_bytes: disk_size(arguments)? })),
+    }];
 
     fn values(&self) -> Values {
         vec![("size", Some(self.size_bytes.into()))]

@@ -83,10 +83,15 @@ macro_rules! each_layer {
 
 /// What every layer says of itself.
 pub(crate) trait Declared {
-    /// Its entry in the catalog.
-    fn info(&self) -> &'static LayerInfo;
+    /// The words that make such a layer.
+    const WORDS: &'static [LayerInfo];
 
-    /// Every parameter in the order of its entry.
+    /// Which of its words this layer is.
+    fn word(&self) -> usize {
+        0
+    }
+
+    /// Every parameter in the order of its declaration.
     fn values(&self) -> Values;
 
     /// What it needs of the layers below it besides their form; may tell them so.
@@ -122,13 +127,28 @@ macro_rules! declare {
         }
 
         /// The words of each.
-        static CATALOG: &[&[LayerInfo]] = &[$($base::WORDS,)* $($above::WORDS,)*];
+        static CATALOG: &[&[LayerInfo]] = &[$($Base::WORDS,)* $($Above::WORDS,)*];
 
         impl Layer {
-            fn declared(&self) -> &dyn Declared {
+            /// This layer's entry in the catalog.
+            pub fn info(&self) -> &'static LayerInfo {
                 match self {
-                    $(Self::$Base(it) => it,)*
-                    $(Self::$Above(it) => it,)*
+                    $(Self::$Base(it) => &$Base::WORDS[it.word()],)*
+                    $(Self::$Above(it) => &$Above::WORDS[it.word()],)*
+                }
+            }
+
+            pub(crate) fn values(&self) -> Values {
+                match self {
+                    $(Self::$Base(it) => it.values(),)*
+                    $(Self::$Above(it) => it.values(),)*
+                }
+            }
+
+            pub(crate) fn fit(&self, below: &mut [Self]) -> Result<(), Error> {
+                match self {
+                    $(Self::$Base(it) => it.fit(below),)*
+                    $(Self::$Above(it) => it.fit(below),)*
                 }
             }
 
@@ -159,11 +179,6 @@ impl Layer {
         CATALOG.iter().copied().flatten()
     }
 
-    /// This layer's entry in the catalog.
-    pub fn info(&self) -> &'static LayerInfo {
-        self.declared().info()
-    }
-
     /// The word that names the layer in stack text.
     pub fn name(&self) -> &'static str {
         self.info().name
@@ -177,14 +192,6 @@ impl Layer {
     /// Whether the layer can be taken off a stack.
     pub(crate) fn is_optional(&self) -> bool {
         !matches!(self.info().does, Does::Holds | Does::Carries)
-    }
-
-    pub(crate) fn values(&self) -> Values {
-        self.declared().values()
-    }
-
-    pub(crate) fn fit(&self, below: &mut [Self]) -> Result<(), Error> {
-        self.declared().fit(below)
     }
 }
 

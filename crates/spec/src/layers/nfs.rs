@@ -29,41 +29,37 @@ pub struct Nfs {
     pub wsize_bytes: Option<u64>,
 }
 
-pub(super) static WORDS: &[LayerInfo] = &[LayerInfo {
-    name: "nfs",
-    about: "base: a directory of an existing file server, mounted with these options",
-    example: "nfs(server=10.0.0.5, export=/data, sec=krb5p)",
-    world: World::System,
-    takes: &[],
-    gives: Some(Form::Directory),
-    does: Does::Holds,
-    submitter: Submitter::Nobody,
-    needs: &[
-        Need::Root,
-        Need::program("mount.nfs", "nfs-common"),
-        Need::FileSystem { name: "nfs" },
-    ],
-    parameters: &[
-        parameter("server", Unit::Name, None, "host name or address"),
-        parameter("export", Unit::Name, None, "path on the server"),
-        parameter("vers", Unit::Choice(&["3", "4.0", "4.1", "4.2"]), None, "protocol version"),
-        parameter(
-            "sec",
-            Unit::Choice(&["sys", "krb5", "krb5i", "krb5p"]),
-            None,
-            "who is trusted, and whether data are signed (i) or encrypted (p)",
-        ),
-        parameter("nconnect", Unit::Count, None, "connections, 1 to 16"),
-        parameter("rsize", Unit::Size, None, "bytes per READ"),
-        parameter("wsize", Unit::Size, None, "bytes per WRITE"),
-    ],
-    read: read,
-}];
-
 impl Declared for Nfs {
-    fn info(&self) -> &'static LayerInfo {
-        &WORDS[0]
-    }
+    const WORDS: &'static [LayerInfo] = &[LayerInfo {
+        name: "nfs",
+        about: "base: a directory of an existing file server, mounted with these options",
+        example: "nfs(server=10.0.0.5, export=/data, sec=krb5p)",
+        world: World::System,
+        takes: &[],
+        gives: Some(Form::Directory),
+        does: Does::Holds,
+        submitter: Submitter::Nobody,
+        needs: &[
+            Need::Root,
+            Need::program("mount.nfs", "nfs-common"),
+            Need::FileSystem { name: "nfs" },
+        ],
+        parameters: &[
+            parameter("server", Unit::Name, None, "host name or address"),
+            parameter("export", Unit::Name, None, "path on the server"),
+            parameter("vers", Unit::Choice(&["3", "4.0", "4.1", "4.2"]), None, "protocol version"),
+            parameter(
+                "sec",
+                Unit::Choice(&["sys", "krb5", "krb5i", "krb5p"]),
+                None,
+                "who is trusted, and whether data are signed (i) or encrypted (p)",
+            ),
+            parameter("nconnect", Unit::Count, None, "connections, 1 to 16"),
+            parameter("rsize", Unit::Size, None, "bytes per READ"),
+            parameter("wsize", Unit::Size, None, "bytes per WRITE"),
+        ],
+        read: read,
+    }];
 
     fn values(&self) -> Values {
         vec![

@@ -13,24 +13,20 @@ pub struct Queue {
     pub workers: u32,
 }
 
-pub(super) static WORDS: &[LayerInfo] = &[LayerInfo {
-    name: "queue",
-    about: "a hop through a work queue, as kcryptd's",
-    example: "queue(workers=4)",
-    world: World::InProcess,
-    takes: &[Form::File],
-    gives: None,
-    does: Does::Passes,
-    submitter: Submitter::Caller,
-    needs: &[],
-    parameters: &[parameter("workers", Unit::Count, Some("2"), "worker threads")],
-    read: |arguments| Ok(Layer::Queue(Queue { workers: arguments.small("workers")? })),
-}];
-
 impl Declared for Queue {
-    fn info(&self) -> &'static LayerInfo {
-        &WORDS[0]
-    }
+    const WORDS: &'static [LayerInfo] = &[LayerInfo {
+        name: "queue",
+        about: "a hop through a work queue, as kcryptd's",
+        example: "queue(workers=4)",
+        world: World::InProcess,
+        takes: &[Form::File],
+        gives: None,
+        does: Does::Passes,
+        submitter: Submitter::Caller,
+        needs: &[],
+        parameters: &[parameter("workers", Unit::Count, Some("2"), "worker threads")],
+        read: |arguments| Ok(Layer::Queue(Queue { workers: arguments.small("workers")? })),
+    }];
 
     fn values(&self) -> Values {
         vec![("workers", Some(u64::from(self.workers).into()))]

@@ -70,38 +70,39 @@ impl Counts {
     }
 }
 
-pub(super) static WORDS: &[LayerInfo] = &[LayerInfo {
-    name: "throttle",
-    about: "token buckets, as cloud disks are limited by",
-    example: "throttle(iops=4000, bw=32M)",
-    world: World::Both,
-    takes: &[Form::File],
-    gives: Some(Form::File),
-    does: Does::Limits,
-    submitter: Submitter::Process,
-    needs: &[Need::Root, Need::FUSE],
-    parameters: &[
-        parameter("iops", Unit::Iops, None, "sustained I/Os per second"),
-        parameter("bw", Unit::Bandwidth, None, "sustained bytes per second"),
-        parameter("burst_iops", Unit::Iops, None, "I/Os per second while credits last"),
-        parameter("burst_bw", Unit::Bandwidth, None, "bytes per second while credits last"),
-        parameter("credits", Unit::Duration, None, "how long a full bucket pays for full burst"),
-        parameter("unit", Unit::Size, None, "an I/O counts once for each of these it begins"),
-        parameter(
-            "counts",
-            Unit::Choice(&["both", "reads", "writes"]),
-            Some("both"),
-            "what is limited; the rest passes",
-        ),
-        parameter("group", Unit::Name, None, "throttles of one group share their buckets"),
-    ],
-    read: read,
-}];
-
 impl Declared for Throttle {
-    fn info(&self) -> &'static LayerInfo {
-        &WORDS[0]
-    }
+    const WORDS: &'static [LayerInfo] = &[LayerInfo {
+        name: "throttle",
+        about: "token buckets, as cloud disks are limited by",
+        example: "throttle(iops=4000, bw=32M)",
+        world: World::Both,
+        takes: &[Form::File],
+        gives: Some(Form::File),
+        does: Does::Limits,
+        submitter: Submitter::Process,
+        needs: &[Need::Root, Need::FUSE],
+        parameters: &[
+            parameter("iops", Unit::Iops, None, "sustained I/Os per second"),
+            parameter("bw", Unit::Bandwidth, None, "sustained bytes per second"),
+            parameter("burst_iops", Unit::Iops, None, "I/Os per second while credits last"),
+            parameter("burst_bw", Unit::Bandwidth, None, "bytes per second while credits last"),
+            parameter(
+                "credits",
+                Unit::Duration,
+                None,
+                "how long a full bucket pays for full burst",
+            ),
+            parameter("unit", Unit::Size, None, "an I/O counts once for each of these it begins"),
+            parameter(
+                "counts",
+                Unit::Choice(&["both", "reads", "writes"]),
+                Some("both"),
+                "what is limited; the rest passes",
+            ),
+            parameter("group", Unit::Name, None, "throttles of one group share their buckets"),
+        ],
+        read: read,
+    }];
 
     fn values(&self) -> Values {
         vec![

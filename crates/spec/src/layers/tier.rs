@@ -13,24 +13,20 @@ pub struct Tier {
     pub size_bytes: u64,
 }
 
-pub(super) static WORDS: &[LayerInfo] = &[LayerInfo {
-    name: "tier",
-    about: "read cache of any size, simulated: what is below is free for its hits",
-    example: "tier(size=43G)",
-    world: World::InProcess,
-    takes: &[Form::File],
-    gives: None,
-    does: Does::Caches,
-    submitter: Submitter::Caller,
-    needs: &[],
-    parameters: &[parameter("size", Unit::Size, None, "capacity")],
-    read: |arguments| Ok(Layer::Tier(Tier { size_bytes: cache_size(arguments)? })),
-}];
-
 impl Declared for Tier {
-    fn info(&self) -> &'static LayerInfo {
-        &WORDS[0]
-    }
+    const WORDS: &'static [LayerInfo] = &[LayerInfo {
+        name: "tier",
+        about: "read cache of any size, simulated: what is below is free for its hits",
+        example: "tier(size=43G)",
+        world: World::InProcess,
+        takes: &[Form::File],
+        gives: None,
+        does: Does::Caches,
+        submitter: Submitter::Caller,
+        needs: &[],
+        parameters: &[parameter("size", Unit::Size, None, "capacity")],
+        read: |arguments| Ok(Layer::Tier(Tier { size_bytes: cache_size(arguments)? })),
+    }];
 
     fn values(&self) -> Values {
         vec![("size", Some(self.size_bytes.into()))]

@@ -15,24 +15,20 @@ pub struct Tmpfs {
     pub size_bytes: u64,
 }
 
-pub(super) static WORDS: &[LayerInfo] = &[LayerInfo {
-    name: "tmpfs",
-    about: "base: a file system in memory",
-    example: "tmpfs(size=1G)",
-    world: World::System,
-    takes: &[],
-    gives: Some(Form::Directory),
-    does: Does::Holds,
-    submitter: Submitter::Nobody,
-    needs: &[Need::Root, Need::FileSystem { name: "tmpfs" }],
-    parameters: &[parameter("size", Unit::Size, Some("1G"), "capacity")],
-    read: |arguments| Ok(Layer::Tmpfs(Tmpfs { size_bytes: disk_size(arguments)? })),
-}];
-
 impl Declared for Tmpfs {
-    fn info(&self) -> &'static LayerInfo {
-        &WORDS[0]
-    }
+    const WORDS: &'static [LayerInfo] = &[LayerInfo {
+        name: "tmpfs",
+        about: "base: a file system in memory",
+        example: "tmpfs(size=1G)",
+        world: World::System,
+        takes: &[],
+        gives: Some(Form::Directory),
+        does: Does::Holds,
+        submitter: Submitter::Nobody,
+        needs: &[Need::Root, Need::FileSystem { name: "tmpfs" }],
+        parameters: &[parameter("size", Unit::Size, Some("1G"), "capacity")],
+        read: |arguments| Ok(Layer::Tmpfs(Tmpfs { size_bytes: disk_size(arguments)? })),
+    }];
 
     fn values(&self) -> Values {
         vec![("size", Some(self.size_bytes.into()))]

@@ -18,24 +18,20 @@ pub struct Vdisk {
     pub stack: Stack,
 }
 
-pub(super) static WORDS: &[LayerInfo] = &[LayerInfo {
-    name: "vdisk",
-    about: "base: a virtual disk of in-process layers, mounted through FUSE",
-    example: "vdisk(stack=\"file(size=1G) + throttle(iops=4000)\")",
-    world: World::System,
-    takes: &[],
-    gives: Some(Form::File),
-    does: Does::Holds,
-    submitter: Submitter::Process,
-    needs: &[Need::Root, Need::FUSE],
-    parameters: &[parameter("stack", Unit::Name, None, "its layers, in quotes")],
-    read: read,
-}];
-
 impl Declared for Vdisk {
-    fn info(&self) -> &'static LayerInfo {
-        &WORDS[0]
-    }
+    const WORDS: &'static [LayerInfo] = &[LayerInfo {
+        name: "vdisk",
+        about: "base: a virtual disk of in-process layers, mounted through FUSE",
+        example: "vdisk(stack=\"file(size=1G) + throttle(iops=4000)\")",
+        world: World::System,
+        takes: &[],
+        gives: Some(Form::File),
+        does: Does::Holds,
+        submitter: Submitter::Process,
+        needs: &[Need::Root, Need::FUSE],
+        parameters: &[parameter("stack", Unit::Name, None, "its layers, in quotes")],
+        read: read,
+    }];
 
     fn values(&self) -> Values {
         vec![("stack", Some(self.stack.to_string().into()))]
