@@ -38,7 +38,7 @@ impl Declared for CgroupIo {
             parameter("read_bw", Unit::Size, None, "bytes read per second"),
             parameter("write_bw", Unit::Size, None, "bytes written per second"),
         ],
-        read: read,
+        read,
     }];
 
     fn values(&self) -> Values {

@@ -93,7 +93,7 @@ impl Declared for Dmcrypt {
                 "no extra thread that sorts writes",
             ),
         ],
-        read: read,
+        read,
     }];
 
     fn values(&self) -> Values {

@@ -41,7 +41,7 @@ impl Declared for Fault {
             parameter("stall", Unit::Share, Some("0"), "share of I/Os that stall"),
             parameter("stall_time", Unit::Duration, Some("0"), "length of a stall"),
         ],
-        read: read,
+        read,
     }];
 
     fn values(&self) -> Values {

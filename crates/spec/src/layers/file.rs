@@ -43,7 +43,7 @@ impl Declared for File {
                 "nameless, sparse and never filled: any size, but unwritten data are no device's",
             ),
         ],
-        read: read,
+        read,
     }];
 
     fn values(&self) -> Values {

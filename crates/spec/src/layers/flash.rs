@@ -38,7 +38,7 @@ impl Declared for Flash {
             parameter("bw", Unit::Bandwidth, Some("500M"), "bytes per second of one channel"),
             parameter("jitter", Unit::Duration, Some("0"), "uniform spread, plus or minus"),
         ],
-        read: read,
+        read,
     }];
 
     fn values(&self) -> Values {

@@ -58,7 +58,7 @@ impl Declared for Nfs {
             parameter("rsize", Unit::Size, None, "bytes per READ"),
             parameter("wsize", Unit::Size, None, "bytes per WRITE"),
         ],
-        read: read,
+        read,
     }];
 
     fn values(&self) -> Values {

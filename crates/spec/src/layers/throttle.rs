@@ -101,7 +101,7 @@ impl Declared for Throttle {
             ),
             parameter("group", Unit::Name, None, "throttles of one group share their buckets"),
         ],
-        read: read,
+        read,
     }];
 
     fn values(&self) -> Values {

@@ -30,7 +30,7 @@ impl Declared for Vdisk {
         submitter: Submitter::Process,
         needs: &[Need::Root, Need::FUSE],
         parameters: &[parameter("stack", Unit::Name, None, "its layers, in quotes")],
-        read: read,
+        read,
     }];
 
     fn values(&self) -> Values {
