@@ -212,3 +212,6 @@ pub(crate) fn abbreviated(message: impl std::fmt::Display) -> String {
     let names: Vec<_> = Layer::catalog().map(|layer| layer.name).collect();
     message.to_string().replace(&names.join(", "), "ALL")
 }
+
+#[cfg(test)]
+mod tests;

@@ -6,8 +6,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::layers::{
-    Aes, Cache, Counts, Delay, Fault, File, Flash, Form, Mem, Queue, Throttle, Tier, World,
-    abbreviated,
+    Aes, Cache, Counts, Delay, Fault, File, Flash, Mem, Queue, Throttle, Tier, abbreviated,
 };
 
 fn error(text: &str) -> String {
@@ -84,31 +83,6 @@ fn canonical_text_leaves_defaults_out() {
     assert_snapshot!(Stack::parse(text).unwrap(), @"file(size=128G, thin) + flash + flash(bw=1000)");
     let text = r#"file(path="/a b/c\"d", size=2048M)"#;
     assert_snapshot!(Stack::parse(text).unwrap(), @r#"file(path="/a b/c\"d", size=2G)"#);
-}
-
-#[test]
-fn the_catalog_is_consistent() {
-    for info in Layer::catalog() {
-        for parameter in info.parameters {
-            let default = parameter.default.map(|text| Value::read(parameter.unit, text));
-            assert!(default.is_none_or(|read| read.is_ok()), "{}", parameter.name);
-        }
-        let text = match info.takes {
-            [] => info.example.to_owned(),
-            [Form::Directory, ..] => format!("file + ext4 + {}", info.example),
-            _ => format!("file + {}", info.example),
-        };
-        let stack = Stack::parse(&text).unwrap();
-        let layer = stack.layers.iter().rfind(|layer| layer.name() == info.name).unwrap();
-        assert_eq!(layer.name(), info.name);
-        assert_eq!(layer.info().name, info.name);
-        let names: Vec<_> = layer.values().into_iter().map(|(name, _)| name).collect();
-        let declared: Vec<_> = info.parameters.iter().map(|parameter| parameter.name).collect();
-        assert_eq!(names, declared);
-        assert_eq!(info.is_base(), info.takes.is_empty(), "{}", info.name);
-        assert_eq!(info.is_base(), layer.base().is_some(), "{}", info.name);
-        assert!(info.world != World::InProcess || info.needs.is_empty(), "{}", info.name);
-    }
 }
 
 #[test]
