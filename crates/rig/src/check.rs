@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use iotax_inspect::{Facts, Kind, available_memory_bytes, site};
 use iotax_spec::layers::File;
-use iotax_spec::{Arm, Base, BlockSizes, Engine, Job, Spec, Stack, Target, Workload};
+use iotax_spec::{Arm, Base, BlockSizes, Job, PageCache, Spec, Stack, Target, Workload};
 use rustix::fs::{Access, AtFlags, CWD, accessat};
 
 use crate::disk_file::{DirectIo, direct_in};
@@ -286,7 +286,7 @@ fn disk_to_make(path: &Path) -> Result<Ground, Obstacle> {
 
 /// Whether anything is written to the target; the null engine never touches it.
 fn writes(workload: &Workload) -> bool {
-    let writes = |job: &Job| job.writes() && job.engine != Engine::Null;
+    let writes = |job: &Job| job.writes() && !job.engine.does_nothing();
     workload.index.is_some() || workload.jobs.iter().any(writes)
 }
 
@@ -321,8 +321,7 @@ fn large_enough(facts: &Facts, needed_bytes: u64, advice: &'static str) -> Resul
 /// Direct I/O where it is impossible must not silently become buffered I/O in one of the arms:
 /// the arms would no longer differ in the target alone.
 fn direct_jobs(workload: &Workload, facts: &Facts, direct: DirectIo) -> Result<(), Obstacle> {
-    let uses_direct =
-        |job: &&Job| job.direct && matches!(job.engine, Engine::Psync | Engine::IoUring);
+    let uses_direct = |job: &&Job| job.direct && job.engine.info().cache == PageCache::UnlessDirect;
     let mut jobs = workload.jobs.iter().filter(uses_direct).peekable();
     if jobs.peek().is_some() && !direct.possible {
         let file_system = facts.file_system.clone().unwrap_or_else(|| "unknown".to_owned());

@@ -2,7 +2,7 @@
 
 use iotax_inspect::{Facts, Kind};
 use iotax_record::Site;
-use iotax_spec::{Arm, Base, Engine, Layer, Target, Workload};
+use iotax_spec::{Arm, Base, Layer, Target, Workload};
 use iotax_vdisk::VirtualDisk;
 
 use crate::assembly::Assembly;
@@ -127,7 +127,7 @@ fn kind(facts: &Facts) -> &'static str {
 
 /// What all jobs that reach the target ask for; `None` if they differ, or if there are none.
 fn asked_for_direct(workload: &Workload) -> Option<bool> {
-    let mut jobs = workload.jobs.iter().filter(|job| job.engine != Engine::Null);
+    let mut jobs = workload.jobs.iter().filter(|job| !job.engine.does_nothing());
     let first = jobs.next()?.direct;
     jobs.all(|job| job.direct == first).then_some(first)
 }

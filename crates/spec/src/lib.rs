@@ -8,6 +8,7 @@
 mod build;
 mod cloud;
 mod depth;
+mod engine;
 mod error;
 mod explain;
 pub mod file;
@@ -33,6 +34,7 @@ mod workload;
 pub use build::Subsets;
 pub use cloud::{CloudChoice, DiskRole};
 pub use depth::Depth;
+pub use engine::{Engine, EngineInfo, PageCache, Place, Work};
 pub use error::{Error, FilePlace, Subject};
 pub use layers::{Base, Does, Form, Layer, LayerInfo, Need, Submitter, World};
 pub use limits::{BurstWatch, KnownLimit, Limits, LimitsTarget, Probe, Region};
@@ -45,6 +47,6 @@ pub use target::parse_arms;
 pub use text::Parameter;
 pub use tree::{Operation, OperationShare, Tree};
 pub use workload::{
-    BlockSizes, Bound, Engine, Files, FioOption, IndexLoads, Job, Pace, Pattern, RunLength, Share,
-    Skew, Think, Workload,
+    BlockSizes, Bound, Files, FioOption, IndexLoads, Job, Pace, Pattern, RunLength, Share, Skew,
+    Think, Workload,
 };

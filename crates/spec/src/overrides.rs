@@ -223,7 +223,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::workload::{BlockSizes, Engine, Pattern};
+    use crate::engine::Engine;
+    use crate::workload::{BlockSizes, Pattern};
 
     fn published() -> Workload {
         Workload::preset("driver-searcher-published").unwrap()

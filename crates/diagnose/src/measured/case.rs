@@ -6,7 +6,7 @@ use iotax_analyze::{
 };
 use iotax_record::machine::{Device, Machine, MountSeen, NfsSeen, Node, PathSeen, SeenLayer};
 use iotax_record::{Experiment, Site};
-use iotax_spec::{Does, Engine, Form, Job, Layer, LayerInfo, Pattern, Target};
+use iotax_spec::{Does, Form, Job, Layer, LayerInfo, PageCache, Pattern, Target};
 use iotax_words::list;
 
 /// All CPUs are busy beyond this share.
@@ -101,10 +101,10 @@ impl<'a> Case<'a> {
 
     /// Whether the page cache is in the way of this job's I/O.
     pub(super) fn is_buffered(&self) -> bool {
-        match self.job.engine {
-            Engine::Mmap => true,
-            Engine::Psync | Engine::IoUring => !self.job.direct,
-            Engine::Null | Engine::Vdisk | Engine::Metadata => false,
+        match self.job.engine.info().cache {
+            PageCache::Always => true,
+            PageCache::UnlessDirect => !self.job.direct,
+            PageCache::Never => false,
         }
     }
 

@@ -2,9 +2,10 @@ use insta::assert_snapshot;
 use proptest::prelude::*;
 
 use super::*;
+use crate::engine::Engine;
 use crate::layers::abbreviated;
 use crate::spec::{Design, Driver, Stop, StopMode};
-use crate::workload::{BlockSizes, Engine, Pace, Pattern, Workload};
+use crate::workload::{BlockSizes, Pace, Pattern, Workload};
 
 pub(super) fn from_toml(text: &str) -> Result<Spec, Error> {
     Spec::from_toml("x.toml", text, &no_fio)
