@@ -26,3 +26,16 @@ fn declarations_are_consistent() {
         assert!(info.world != World::InProcess || info.needs.is_empty(), "{}", info.name);
     }
 }
+
+#[test]
+fn a_record_keeps_a_layer_as_its_word_and_fields() {
+    for info in Layer::catalog() {
+        let layer = info.example_layer();
+        let json = serde_json::to_string(&layer).unwrap();
+        assert_eq!(serde_json::from_str::<Layer>(&json).unwrap(), layer, "{json}");
+    }
+    let fscrypt = serde_json::to_string(&Layer::Fscrypt(Fscrypt {})).unwrap();
+    insta::assert_snapshot!(fscrypt, @r#"{"layer":"fscrypt"}"#);
+    let luks = serde_json::to_string(&Layer::Luks(Luks { key_bits: 256 })).unwrap();
+    insta::assert_snapshot!(luks, @r#"{"layer":"luks","key_bits":256}"#);
+}
