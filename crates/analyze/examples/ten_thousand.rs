@@ -14,6 +14,7 @@ use iotax_record::{
     DirectionRecord, End, Environment, Experiment, FORMAT, HostRecord, IndexRecord, JobRecord,
     LatencyHistogram, LoadRecord, Outcome, Reader, Site, SystemCounters, Trial, Writer,
 };
+use iotax_spec::layers::Mem;
 use iotax_spec::{Arm, Design, IndexLoads, Layer, Spec, Stack, Stop, StopMode, Target, Workload};
 use rand::{RngExt, SeedableRng};
 use rand_distr::{Distribution, LogNormal};
@@ -84,7 +85,7 @@ fn experiment() -> Experiment {
         queries_per_second: 1000.0,
         query_bytes: 16384,
     });
-    let layers = vec![Layer::Mem { size_bytes: 1 << 30 }];
+    let layers = vec![Layer::Mem(Mem { size_bytes: 1 << 30 })];
     let arm = |name: &str| Arm::new(name, Target::Stack(Stack { layers: layers.clone() }));
     let stop = Stop {
         mode: StopMode::Default,

@@ -7,7 +7,8 @@ use iotax_documented::named;
 use iotax_inspect::{DISK_LINKS, cloud_disk};
 use iotax_record::machine::UsedAs;
 use iotax_record::{CloudDisk, CloudInstance, HostRecord};
-use iotax_spec::{CloudChoice, DiskRole, Layer, Stack, Target};
+use iotax_spec::layers::File;
+use iotax_spec::{Base, CloudChoice, DiskRole, Stack, Target};
 
 use crate::args::DocumentedArgs;
 
@@ -103,11 +104,11 @@ fn place<'a>(target: &'a Target, work_dir: &'a Path) -> Option<&'a Path> {
 }
 
 fn base<'a>(stack: &'a Stack, work_dir: &'a Path) -> Option<&'a Path> {
-    match stack.layers.first()? {
-        Layer::File { path, .. } => Some(path.as_deref().unwrap_or(work_dir)),
-        Layer::Dir { path } | Layer::Dev { path } => Some(path),
-        Layer::Vdisk { stack } => base(stack, work_dir),
-        _ => None,
+    match stack.base()? {
+        Base::File(File { path, .. }) => Some(path.as_deref().unwrap_or(work_dir)),
+        Base::Directory(path) | Base::Device(path) => Some(path),
+        Base::Disk(stack) => base(stack, work_dir),
+        Base::Memory { .. } | Base::Server(_) => None,
     }
 }
 

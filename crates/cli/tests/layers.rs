@@ -67,7 +67,7 @@ fn a_bare_machine_gets_every_reason_and_what_to_do() {
     let said = as_nobody(&["layers", "--format", "json"]).unwrap();
     let all: Value = serde_json::from_str(&said.out).unwrap();
     let all = all["layers"].as_array().unwrap();
-    assert_eq!(all.len(), Layer::catalog().len());
+    assert_eq!(all.len(), Layer::catalog().count());
     let needs = all.iter().flat_map(|layer| layer["needs_in_system"].as_array().unwrap());
     for need in needs {
         assert_eq!(need["met"].as_bool().unwrap(), need["remedy"].is_null(), "{need}");
@@ -111,7 +111,7 @@ fn one_layer_is_explained_with_its_parameters() {
 fn a_misspelt_layer_is_corrected() {
     assert_snapshot!(Desk::new().run(&["layers", "dmcript"]), @"
     error: unknown layer `dmcript`; did you mean `dmcrypt`?
-    known layers: mem, file, dir, dev, tmpfs, nfs, vdisk, aes, queue, delay, cache, tier, fault, throttle, flash, cgroup-io, loop, luks, dmcrypt, ext4, xfs, btrfs, fscrypt, gocryptfs
+    known layers: ALL
     [exit 2]
     ");
 }

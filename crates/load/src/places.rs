@@ -5,7 +5,7 @@ use std::io::{Seek as _, SeekFrom};
 use std::os::unix::fs::{FileTypeExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
-use iotax_spec::{Engine, Files, Job, Workload};
+use iotax_spec::{Files, Job, Workload};
 
 use crate::driver::Target;
 use crate::error::Error;
@@ -257,7 +257,7 @@ fn refuse_index(workload: &Workload, path: &Path) -> Result<(), Error> {
 
 /// Whether a job on a path does any I/O to files of ours there: trees of files are laid out apart.
 fn touches_target(job: &Job) -> bool {
-    !matches!(job.engine, Engine::Null | Engine::Metadata)
+    job.engine.has_span()
 }
 
 fn in_directory(workload: &Workload, directory: &Path) -> Places {

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use iotax_load::{Live, LoadDriver as _, Native, Request, Target};
 use iotax_spec::{BlockSizes, Bound, Engine, Files, Job, Pace, Pattern, Share, Workload};
-use support::{ENGINES, MIB, MS, disk, job, mem, request, run, run_in, workload};
+use support::{MIB, MS, disk, engines, job, mem, request, run, run_in, workload};
 
 /// `job` until it has moved so many bytes, however long that takes.
 fn until(mut job: Job, bytes: u64) -> Workload {
@@ -20,7 +20,7 @@ fn until(mut job: Job, bytes: u64) -> Workload {
 
 #[test]
 fn counts_bytes_and_latencies_agree() {
-    for engine in ENGINES {
+    for engine in engines() {
         let mut job = job(engine);
         job.read_percent = 70;
         job.queue_depth = 8;
@@ -43,7 +43,7 @@ fn counts_bytes_and_latencies_agree() {
 
 #[test]
 fn every_block_reads_back_as_written_from_where_it_was_written() {
-    for engine in ENGINES.into_iter().filter(|engine| *engine != Engine::Null) {
+    for engine in engines().filter(|engine| *engine != Engine::Null) {
         for pattern in [Pattern::Random, Pattern::Sequential] {
             let mut job = job(engine);
             job.read_percent = 30;
@@ -63,7 +63,7 @@ fn every_block_reads_back_as_written_from_where_it_was_written() {
 
 #[test]
 fn reads_and_writes_are_mixed_as_asked() {
-    for engine in ENGINES {
+    for engine in engines() {
         let mut mixed = job(engine);
         (mixed.read_percent, mixed.queue_depth) = (70, 8);
         let record = run(&until(mixed, 4 * MIB));
@@ -76,7 +76,7 @@ fn reads_and_writes_are_mixed_as_asked() {
 #[test]
 fn block_sizes_are_drawn_as_asked() {
     let shares = vec![Share { bytes: 4096, percent: 75 }, Share { bytes: 16_384, percent: 25 }];
-    for engine in ENGINES {
+    for engine in engines() {
         let mut split = job(engine);
         split.block_sizes = BlockSizes::Split(shares.clone());
         let record = run(&until(split, 16 * MIB));
@@ -88,7 +88,7 @@ fn block_sizes_are_drawn_as_asked() {
 
 #[test]
 fn an_open_loop_measures_from_the_intended_start() {
-    for engine in ENGINES {
+    for engine in engines() {
         for pace in [Pace::Even { iops: 2000.0 }, Pace::Poisson { iops: 2000.0 }] {
             let mut job = job(engine);
             job.queue_depth = 4;
@@ -106,7 +106,7 @@ fn an_open_loop_measures_from_the_intended_start() {
 
 #[test]
 fn a_size_bound_job_moves_its_bytes_and_ends_the_trial() {
-    for engine in ENGINES {
+    for engine in engines() {
         let mut job = job(engine);
         job.pattern = Pattern::Sequential;
         job.bound = Bound::Bytes(MIB);
@@ -123,7 +123,7 @@ fn a_size_bound_job_moves_its_bytes_and_ends_the_trial() {
 
 #[test]
 fn syncs_are_counted_apart() {
-    for engine in ENGINES {
+    for engine in engines() {
         let mut job = job(engine);
         job.read_percent = 0;
         job.bound = Bound::Bytes(MIB / 4);
@@ -141,7 +141,7 @@ fn syncs_are_counted_apart() {
 
 #[test]
 fn told_to_stop_it_returns_what_there_is() {
-    for engine in ENGINES {
+    for engine in engines() {
         let directory = tempfile::tempdir().unwrap();
         let disk = disk(&[mem(64 * MIB)]);
         let target = match engine {
@@ -174,7 +174,7 @@ fn told_to_stop_it_returns_what_there_is() {
 
 #[test]
 fn a_job_that_starts_late_runs_for_the_rest_of_the_window() {
-    for engine in ENGINES {
+    for engine in engines() {
         let mut late = job(engine);
         late.start_delay_ns = 120 * MS;
         let record = run(&workload(late));

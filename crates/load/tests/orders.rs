@@ -12,7 +12,7 @@ use std::sync::atomic::AtomicBool;
 use iotax_load::{LoadDriver as _, Native, Target};
 use iotax_spec::{BlockSizes, Bound, Engine, Job, Pattern, RunLength, Skew, Think, Workload};
 use iotax_testing::needs;
-use support::{ENGINES, MIB, MS, disk, job, mem, prepare_and_run, request, run, run_in, workload};
+use support::{MIB, MS, disk, engines, job, mem, prepare_and_run, request, run, run_in, workload};
 
 const ON_FILES: [Engine; 3] = [Engine::Psync, Engine::Mmap, Engine::IoUring];
 
@@ -39,7 +39,7 @@ fn bound(mut job: Job, bytes: u64) -> Workload {
 
 #[test]
 fn every_pattern_moves_its_bytes_and_reads_back_what_it_wrote() {
-    for engine in ENGINES {
+    for engine in engines() {
         for pattern in PATTERNS {
             for threads in [1, 2] {
                 let mut job = job(engine);
@@ -115,7 +115,7 @@ fn what_lies_before_the_offset_stays_as_it_is() {
 
 #[test]
 fn a_pause_slows_down() {
-    for engine in ENGINES {
+    for engine in engines() {
         let mut job = job(engine);
         job.queue_depth = 8;
         job.think = Some(Think { time_ns: 10 * MS, after_ios: 4 });
@@ -156,7 +156,7 @@ fn cpus_that_are_not_there_name_the_job() {
 
 #[test]
 fn a_job_that_ends_all_ends_the_window_of_all() {
-    for engine in ENGINES {
+    for engine in engines() {
         let mut first = job(engine);
         (first.ends_all, first.threads) = (true, 2);
         let mut workload = bound(first, MIB);

@@ -72,7 +72,7 @@ impl Assembly {
         };
         let (bottom, above) = stack.layers.split_first().expect("a stack has a base");
         let nothing = Top::directory(&room);
-        let mut top = match (base, layers::base(bottom)) {
+        let mut top = match (base, layers::system(bottom)) {
             (Some(base), _) => base,
             (None, Some(layer)) => layer.make(nothing, &mut workshop)?,
             (None, None) => nothing,

@@ -20,15 +20,7 @@ use serde::{Deserialize, Serialize};
 use crate::entry::Undone;
 use crate::error::Error;
 use crate::mounts::unremovable;
-use crate::needs::{Need, Version};
 use crate::programs::Program;
-
-/// The program that lists signatures.
-pub(crate) const PROBER: Need = Need::Program {
-    name: "wipefs",
-    package: "util-linux",
-    at_least: Some(Version { argument: "--version", number: (2, 33) }),
-};
 
 /// How long others (a prober such as udev's) may keep a device from being opened exclusively.
 const PATIENCE: Duration = Duration::from_secs(10);

@@ -9,7 +9,8 @@ use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
 use iotax_inspect::{Facts, Kind, available_memory_bytes, site};
-use iotax_spec::{Arm, BlockSizes, Engine, Job, Layer, Spec, Stack, Target, Workload};
+use iotax_spec::layers::File;
+use iotax_spec::{Arm, Base, BlockSizes, Job, PageCache, Spec, Stack, Target, Workload};
 use rustix::fs::{Access, AtFlags, CWD, accessat};
 
 use crate::disk_file::{DirectIo, direct_in};
@@ -121,12 +122,8 @@ fn obstacles(stack: &Stack) -> Vec<Obstacle> {
     }
     let small = stack.size_bytes().and_then(|bytes| assembly::too_small(stack, bytes));
     let small = small.map(|(layer, least_bytes)| Obstacle::TooSmallFor { layer, least_bytes });
-    let other = stack.layers.iter().filter_map(|layer| match layer {
-        Layer::FileSystem(made) => layers::names_another(made),
-        _ => None,
-    });
-    let other = other.map(|(layer, word)| Obstacle::NamesAnother { layer, word });
-    small.into_iter().chain(other).collect()
+    let others = stack.layers.iter().filter_map(|layer| layers::system(layer)?.obstacle());
+    small.into_iter().chain(others).collect()
 }
 
 /// What this machine lacks, over all arms, each once.
@@ -165,8 +162,8 @@ fn ground(arm: &Arm, workload: &Workload, work_dir: &Path) -> Looked {
             let first = files.first().cloned().unwrap_or_default();
             Err((first, Obstacle::IsAResult))
         }
-        Target::Stack(stack) => match stack.layers.first() {
-            Some(Layer::File { path: None, thin, .. }) => {
+        Target::Stack(stack) => match stack.base() {
+            Some(Base::File(File { path: None, thin, .. })) => {
                 let facts = look(work_dir).map_err(at(work_dir))?;
                 writable_directory(&facts).map_err(at(work_dir))?;
                 let facts = Box::new(facts);
@@ -176,30 +173,32 @@ fn ground(arm: &Arm, workload: &Workload, work_dir: &Path) -> Looked {
                     Ground::Anonymous { facts, key: "shared".into() }
                 })
             }
-            Some(Layer::File { path: Some(path), size_bytes, .. }) => {
+            Some(Base::File(File { path: Some(path), size_bytes, .. })) => {
                 let ground = disk_on(path, *size_bytes, workload).map_err(at(path))?;
                 if matches!(ground, Ground::OnExisting(_)) && !stack.is_in_process() {
                     return Err((path.clone(), Obstacle::WouldOverwrite));
                 }
                 Ok(ground)
             }
-            Some(Layer::Dir { path }) => {
+            Some(Base::Directory(path)) => {
                 let facts = look(path).map_err(at(path))?;
                 writable_directory(&facts).map_err(at(path))?;
                 Ok(Ground::Directory(Box::new(facts)))
             }
-            Some(Layer::Vdisk { stack }) => {
+            Some(Base::Disk(stack)) => {
                 made_for_vdisk(stack)?;
                 Ok(Ground::Memory)
             }
-            _ => Ok(Ground::Memory),
+            Some(Base::Memory { .. } | Base::Server(_) | Base::Device(_)) | None => {
+                Ok(Ground::Memory)
+            }
         },
     }
 }
 
 /// The file below a mounted virtual disk is written to: it must not be there yet.
 fn made_for_vdisk(stack: &Stack) -> Result<(), (PathBuf, Obstacle)> {
-    let Some(Layer::File { path: Some(path), .. }) = stack.layers.first() else { return Ok(()) };
+    let Some(Base::File(File { path: Some(path), .. })) = stack.base() else { return Ok(()) };
     let obstacle = match std::fs::symlink_metadata(path) {
         Ok(found) if found.file_type().is_block_device() => Obstacle::DeviceAsBase,
         Ok(_) => Obstacle::WouldOverwrite,
@@ -287,7 +286,7 @@ fn disk_to_make(path: &Path) -> Result<Ground, Obstacle> {
 
 /// Whether anything is written to the target; the null engine never touches it.
 fn writes(workload: &Workload) -> bool {
-    let writes = |job: &Job| job.writes() && job.engine != Engine::Null;
+    let writes = |job: &Job| job.writes() && !job.engine.does_nothing();
     workload.index.is_some() || workload.jobs.iter().any(writes)
 }
 
@@ -322,8 +321,7 @@ fn large_enough(facts: &Facts, needed_bytes: u64, advice: &'static str) -> Resul
 /// Direct I/O where it is impossible must not silently become buffered I/O in one of the arms:
 /// the arms would no longer differ in the target alone.
 fn direct_jobs(workload: &Workload, facts: &Facts, direct: DirectIo) -> Result<(), Obstacle> {
-    let uses_direct =
-        |job: &&Job| job.direct && matches!(job.engine, Engine::Psync | Engine::IoUring);
+    let uses_direct = |job: &&Job| job.direct && job.engine.info().cache == PageCache::UnlessDirect;
     let mut jobs = workload.jobs.iter().filter(uses_direct).peekable();
     if jobs.peek().is_some() && !direct.possible {
         let file_system = facts.file_system.clone().unwrap_or_else(|| "unknown".to_owned());

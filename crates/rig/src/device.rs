@@ -13,14 +13,13 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use iotax_inspect::{DeviceNumber, Facts, Kind};
-use iotax_spec::{Arm, Form, Layer, Spec, Stack, Target};
+use iotax_spec::{Arm, Base, Form, Spec, Stack, Target};
 use rustix::fs::OFlags;
 
 use crate::blank::{self, Signature};
 use crate::check::look;
 use crate::error::{Error, Obstacle, Refusal};
 use crate::held::{changeable_by_others, link_of_another};
-use crate::needs::Need;
 use crate::room::bytes_in_directory;
 use crate::{archive, assembly};
 
@@ -29,9 +28,6 @@ const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Room for headers, and for the alignment of each file to a MiB.
 const SLACK_BYTES: u64 = 256 << 20;
-
-/// What stacks on a device need.
-pub(crate) const NEEDS: [Need; 2] = [Need::Root, blank::PROBER];
 
 /// A device that this run may overwrite, held against other runs.
 #[derive(Debug)]
@@ -48,9 +44,13 @@ pub(crate) struct Device {
 /// The device that an arm stands on, as the user wrote it.
 pub(crate) fn path_in(arm: &Arm) -> Option<&Path> {
     let Target::Stack(stack) = &arm.target else { return None };
-    match stack.layers.first()? {
-        Layer::Dev { path } => Some(path),
-        _ => None,
+    match stack.base()? {
+        Base::Device(path) => Some(path),
+        Base::Memory { .. }
+        | Base::File(_)
+        | Base::Directory(_)
+        | Base::Server(_)
+        | Base::Disk(_) => None,
     }
 }
 

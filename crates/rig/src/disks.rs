@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use iotax_spec::{Arm, Design, Layer, Spec, Stack, Stop, Target, Workload};
+use iotax_spec::{Arm, Base, Design, Spec, Stack, Stop, Target, Workload, layers};
 use iotax_vdisk::fuse::{MountOptions, Mounted, mount};
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
@@ -160,7 +160,7 @@ fn mount_point(disk: &Disk) -> Result<(Disk, Claim), Error> {
 
 /// Refuses a file that is to be written by way of a link that another user can lead elsewhere.
 fn refuse_links(disk: &Disk, writable: &[PathBuf]) -> Result<(), Error> {
-    let Some(Layer::File { path: Some(path), .. }) = disk.stack.layers.first() else {
+    let Some(Base::File(layers::File { path: Some(path), .. })) = disk.stack.base() else {
         return Ok(());
     };
     let Some(link) = link_of_another(path).filter(|_| !is_others(&disk.stack, writable)) else {
@@ -191,8 +191,8 @@ fn spec(disks: &[Disk], seed: u64) -> Spec {
 /// Whether the stack stands on a file that exists and was not given up for writing.
 fn is_others(stack: &Stack, writable: &[PathBuf]) -> bool {
     let same = |a: &Path, b: &Path| fs::canonicalize(a).ok() == fs::canonicalize(b).ok();
-    match stack.layers.first() {
-        Some(Layer::File { path: Some(path), .. }) => {
+    match stack.base() {
+        Some(Base::File(layers::File { path: Some(path), .. })) => {
             path.exists() && !writable.iter().any(|given| same(given, path))
         }
         _ => false,

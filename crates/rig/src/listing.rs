@@ -1,11 +1,8 @@
 //! What each layer needs, and whether this machine has it: for listings.
 
-use std::fmt;
+use iotax_spec::{LayerInfo, Need};
 
-use iotax_spec::{LayerInfo, World};
-
-use crate::layers;
-use crate::needs::{Missing, Need};
+use crate::needs::{Missing, unmet};
 
 /// Something that a layer needs of the system, and whether it is there.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,16 +13,12 @@ pub struct Requirement {
     pub missing: Option<Missing>,
 }
 
-/// Everything that `layer`, as in its example, needs when it lives in the system. Nothing for
+/// Everything that `layer` needs when it lives in the system. Nothing for
 /// layers that live in this process only. Looks, and changes nothing.
 pub fn requirements(layer: &'static LayerInfo) -> Vec<Requirement> {
-    if layer.world == World::InProcess {
-        return Vec::new();
-    }
-    let mut needs = layers::needs_of(&layer.example_layer());
+    let mut needs = layer.needs.to_vec();
     needs.sort();
-    needs.dedup();
-    let requirement = |need: Need| Requirement { what: need.to_string(), missing: need.missing() };
+    let requirement = |need: Need| Requirement { what: need.to_string(), missing: unmet(need) };
     needs.into_iter().map(requirement).collect()
 }
 
@@ -34,33 +27,10 @@ pub fn availability(layer: &'static LayerInfo) -> Vec<Missing> {
     requirements(layer).into_iter().filter_map(|requirement| requirement.missing).collect()
 }
 
-impl fmt::Display for Need {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Root => f.write_str("root"),
-            Self::Program { name, package, at_least } => {
-                write!(f, "{name}")?;
-                if let Some(version) = at_least {
-                    write!(f, " {}.{} or later", version.number.0, version.number.1)?;
-                }
-                write!(f, " (package {package})")
-            }
-            Self::FileSystem { name } => write!(f, "{name} in the kernel"),
-            Self::Device { path, module } => write!(f, "{path} (module {module} of the kernel)"),
-            Self::Module { module, about } | Self::Feature { module, about, .. } => {
-                write!(f, "{about} in the kernel (module {module})")
-            }
-            Self::Cgroup { v1, v2 } => {
-                write!(f, "cgroups with I/O limits ({v1} in version 1, {v2} in version 2)")
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use iotax_spec::Layer;
+    use iotax_spec::{Layer, World};
 
     #[test]
     fn in_process_layers_need_nothing_and_all_others_root() {

@@ -5,68 +5,9 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use iotax_inspect::hierarchy;
+use iotax_spec::Need;
 
 use crate::programs;
-
-/// Something a layer cannot be made without.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Need {
-    /// The right to mount and to make devices.
-    Root,
-    /// A program.
-    Program {
-        /// Its name.
-        name: &'static str,
-        /// The Debian package that has it; others have the same or a similar one.
-        package: &'static str,
-        /// The least version, and the argument that prints it.
-        at_least: Option<Version>,
-    },
-    /// A file system of the kernel.
-    FileSystem {
-        /// Its name in /proc/filesystems, and its module's.
-        name: &'static str,
-    },
-    /// A device node, which a module of the kernel brings.
-    Device {
-        /// The node.
-        path: &'static str,
-        /// The module.
-        module: &'static str,
-    },
-    /// Another part of the kernel.
-    Module {
-        /// The module, as `modprobe` knows it.
-        module: &'static str,
-        /// What it is, for people.
-        about: &'static str,
-    },
-    /// Something that a kernel may have been built without.
-    Feature {
-        /// The file that is there if it has it.
-        path: &'static str,
-        /// The module whose file that is.
-        module: &'static str,
-        /// What it is, for people.
-        about: &'static str,
-    },
-    /// A control of cgroups, version 1 or 2.
-    Cgroup {
-        /// The controller: `blkio` in version 1, `io` in version 2.
-        v1: &'static str,
-        /// Its name in version 2.
-        v2: &'static str,
-    },
-}
-
-/// A version of a program.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Version {
-    /// The argument that prints it.
-    pub(crate) argument: &'static str,
-    /// Major and minor.
-    pub(crate) number: (u32, u32),
-}
 
 /// A need that is not met.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -77,66 +18,64 @@ pub struct Missing {
     pub remedy: String,
 }
 
-impl Need {
-    /// `None` if it is met.
-    pub(crate) fn missing(self) -> Option<Missing> {
-        let missing = |what: String, remedy: String| Some(Missing { what, remedy });
-        match self {
-            Self::Root if rustix::process::geteuid().is_root() => None,
-            Self::Root => missing("not root".into(), "run as root (sudo)".into()),
-            Self::Program { name, package, at_least } => {
-                let install = format!("install the package {package} (apt-get install {package})");
-                let Some(path) = programs::find(name) else {
-                    return missing(format!("{name} is not installed"), install);
-                };
-                let wanted = at_least?;
-                let has = version_of(&path, wanted.argument);
-                if has.is_none_or(|has| has >= wanted.number) {
-                    return None;
-                }
-                let (has, least) = (has.unwrap_or_default(), wanted.number);
-                missing(
-                    format!(
-                        "{name} is {}.{}, at least {}.{} is needed",
-                        has.0, has.1, least.0, least.1
-                    ),
-                    install,
-                )
+/// `None` if it is met.
+pub(crate) fn unmet(need: Need) -> Option<Missing> {
+    let missing = |what: String, remedy: String| Some(Missing { what, remedy });
+    match need {
+        Need::Root if rustix::process::geteuid().is_root() => None,
+        Need::Root => missing("not root".into(), "run as root (sudo)".into()),
+        Need::Program { name, package, at_least } => {
+            let install = format!("install the package {package} (apt-get install {package})");
+            let Some(path) = programs::find(name) else {
+                return missing(format!("{name} is not installed"), install);
+            };
+            let wanted = at_least?;
+            let has = version_of(&path, wanted.argument);
+            if has.is_none_or(|has| has >= wanted.number) {
+                return None;
             }
-            Self::FileSystem { name } if has_file_system(name) => None,
-            Self::FileSystem { name } => missing(
-                format!("the kernel has no {name}"),
-                format!("use a kernel with {name} built in or as a module"),
-            ),
-            Self::Device { path, .. } if Path::new(path).exists() => None,
-            Self::Device { module, .. } if loadable(module) => None,
-            Self::Device { path, module } => missing(
-                format!("there is no {path}"),
-                format!("use a kernel with the module {module} (modprobe {module})"),
-            ),
-            Self::Module { module, .. } if built_in(module) || loadable(module) => None,
-            Self::Module { module, about } => missing(
-                format!("the kernel has no {about}"),
-                format!("use a kernel with the module {module} (modprobe {module})"),
-            ),
-            Self::Feature { path, .. } if Path::new(path).exists() => None,
-            // Before the module is loaded, there is no telling.
-            Self::Feature { path, module, .. } if !has_parent(path) && loadable(module) => None,
-            Self::Feature { about, .. } => missing(
-                format!("the kernel has no {about}"),
-                format!("use a kernel that was built with {about}"),
-            ),
-            Self::Cgroup { v1, v2 } if hierarchy(v1, v2).is_some() => None,
-            Self::Cgroup { v1, v2 } => missing(
+            let (has, least) = (has.unwrap_or_default(), wanted.number);
+            missing(
                 format!(
-                    "no cgroup has I/O limits (controller {v1} of version 1, or {v2} of version 2)"
+                    "{name} is {}.{}, at least {}.{} is needed",
+                    has.0, has.1, least.0, least.1
                 ),
-                format!(
-                    "with version 2: echo +{v2} > /sys/fs/cgroup/cgroup.subtree_control; in a \
-                     container: run with the host's cgroups"
-                ),
-            ),
+                install,
+            )
         }
+        Need::FileSystem { name } if has_file_system(name) => None,
+        Need::FileSystem { name } => missing(
+            format!("the kernel has no {name}"),
+            format!("use a kernel with {name} built in or as a module"),
+        ),
+        Need::Device { path, .. } if Path::new(path).exists() => None,
+        Need::Device { module, .. } if loadable(module) => None,
+        Need::Device { path, module } => missing(
+            format!("there is no {path}"),
+            format!("use a kernel with the module {module} (modprobe {module})"),
+        ),
+        Need::Module { module, .. } if built_in(module) || loadable(module) => None,
+        Need::Module { module, about } => missing(
+            format!("the kernel has no {about}"),
+            format!("use a kernel with the module {module} (modprobe {module})"),
+        ),
+        Need::Feature { path, .. } if Path::new(path).exists() => None,
+        // Before the module is loaded, there is no telling.
+        Need::Feature { path, module, .. } if !has_parent(path) && loadable(module) => None,
+        Need::Feature { about, .. } => missing(
+            format!("the kernel has no {about}"),
+            format!("use a kernel that was built with {about}"),
+        ),
+        Need::Cgroup { v1, v2 } if hierarchy(v1, v2).is_some() => None,
+        Need::Cgroup { v1, v2 } => missing(
+            format!(
+                "no cgroup has I/O limits (controller {v1} of version 1, or {v2} of version 2)"
+            ),
+            format!(
+                "with version 2: echo +{v2} > /sys/fs/cgroup/cgroup.subtree_control; in a \
+                 container: run with the host's cgroups"
+            ),
+        ),
     }
 }
 
@@ -145,7 +84,7 @@ pub(crate) fn missing(needs: impl IntoIterator<Item = Need>) -> Vec<Missing> {
     let mut needs: Vec<Need> = needs.into_iter().collect();
     needs.sort();
     needs.dedup();
-    needs.into_iter().filter_map(Need::missing).collect()
+    needs.into_iter().filter_map(unmet).collect()
 }
 
 fn has_file_system(name: &str) -> bool {

@@ -7,7 +7,8 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use iotax_inspect::{Facts, Kind, site};
-use iotax_spec::{Arm, Layer, Target};
+use iotax_spec::layers::File;
+use iotax_spec::{Arm, Base, Target};
 
 use crate::device;
 
@@ -87,8 +88,8 @@ fn place(arm: &Arm) -> Option<(&Path, bool)> {
     match &arm.target {
         Target::Path(path) => Some((path, true)),
         Target::Results(_) => None,
-        Target::Stack(stack) => match stack.layers.first() {
-            Some(Layer::File { path: Some(path), .. }) => Some((path, false)),
+        Target::Stack(stack) => match stack.base() {
+            Some(Base::File(File { path: Some(path), .. })) => Some((path, false)),
             _ => device::path_in(arm).map(|path| (path, false)),
         },
     }

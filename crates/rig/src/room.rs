@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use iotax_inspect::{DeviceNumber, Facts};
-use iotax_spec::{Engine, Files, Tree, Workload};
+use iotax_spec::{Files, Tree, Workload};
 
 use crate::error::{Obstacle, Refusal};
 
@@ -84,7 +84,7 @@ const TREE_BLOCK_BYTES: u64 = 4096;
 pub(crate) fn bytes_in_directory(workload: &Workload) -> u64 {
     // Jobs of one name in several phases work on the same files.
     let mut files: BTreeMap<(&str, bool), u64> = BTreeMap::new();
-    for job in workload.jobs.iter().filter(|job| job.engine != Engine::Null) {
+    for job in workload.jobs.iter().filter(|job| !job.engine.does_nothing()) {
         let own_bytes = job.tree.as_ref().map_or(job.size_bytes, bytes_of_tree);
         let (name, needed_bytes) = match &job.files {
             // A tree is a thread's own.

@@ -2,7 +2,7 @@
 
 use iotax_inspect::{Facts, Kind};
 use iotax_record::Site;
-use iotax_spec::{Arm, Engine, Layer, Target, Workload};
+use iotax_spec::{Arm, Base, Layer, Target, Workload};
 use iotax_vdisk::VirtualDisk;
 
 use crate::assembly::Assembly;
@@ -98,10 +98,10 @@ pub(crate) fn of_assembly(arm: &Arm, ground: &Ground, assembly: &Assembly) -> Si
 
 fn base_text(arm: &Arm) -> String {
     match &arm.target {
-        Target::Stack(stack) => match stack.layers.first() {
+        Target::Stack(stack) => match stack.base() {
             // However it is mounted.
-            Some(Layer::Nfs(nfs)) => format!("{}:{}", nfs.server, nfs.export),
-            bottom => bottom.map(Layer::to_string).unwrap_or_default(),
+            Some(Base::Server(what)) => what,
+            _ => stack.layers.first().map(Layer::to_string).unwrap_or_default(),
         },
         Target::Path(path) => path.display().to_string(),
         results @ Target::Results(_) => results.to_string(),
@@ -130,7 +130,7 @@ fn kind(facts: &Facts) -> &'static str {
 
 /// What all jobs that reach the target ask for; `None` if they differ, or if there are none.
 fn asked_for_direct(workload: &Workload) -> Option<bool> {
-    let mut jobs = workload.jobs.iter().filter(|job| job.engine != Engine::Null);
+    let mut jobs = workload.jobs.iter().filter(|job| !job.engine.does_nothing());
     let first = jobs.next()?.direct;
     jobs.all(|job| job.direct == first).then_some(first)
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use iotax_inspect::Kind;
-use iotax_spec::{Form, Layer, Target};
+use iotax_spec::{Base, Form, Target};
 
 /// Bytes of `target` that a load may use: all of a file, device or disk; `in_directory` bytes of a
 /// directory. Whole MiB; 0 if it holds not even one, or cannot be looked at, which
@@ -19,9 +19,9 @@ pub fn span_bytes(target: &Target, in_directory: u64) -> u64 {
     let bytes = match target {
         Target::Path(path) => size(path),
         Target::Stack(stack) if stack.form() == Form::Directory => in_directory,
-        Target::Stack(stack) => match (stack.size_bytes(), stack.layers.first()) {
+        Target::Stack(stack) => match (stack.size_bytes(), stack.base()) {
             (Some(bytes), _) => bytes,
-            (None, Some(Layer::Dev { path })) => size(path),
+            (None, Some(Base::Device(path))) => size(path),
             _ => in_directory,
         },
         Target::Results(_) => 0,

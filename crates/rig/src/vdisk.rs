@@ -4,12 +4,17 @@ use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use iotax_spec::{Counts, Fault, Flash, Layer, Stack, Throttle};
+use iotax_spec::layers::{
+    Aes, Cache, Counts, Delay, Fault, File, Flash, Mem, Queue, Throttle, Tier,
+};
+use iotax_spec::{Layer, Stack};
 use iotax_vdisk::{
     AesConfig, CacheConfig, Clock, DelayConfig, FaultConfig, FileConfig, FlashConfig, LayerConfig,
     MemConfig, MonotonicClock, Op, QueueConfig, RateLimit, ThrottleConfig, TierConfig, Trigger,
     VirtualDisk,
 };
+
+use crate::layers::{self, Made, Maker};
 
 /// Size of the disk on which layers are tried: a multiple of any block size.
 const TRIAL_BYTES: u64 = 1 << 20;
@@ -42,33 +47,95 @@ pub(crate) fn open_in(
 pub(crate) fn check(stack: &Stack) -> Result<(), iotax_vdisk::Error> {
     let mut stack = stack.clone();
     if let Some(base) = stack.layers.first_mut().filter(|layer| layer.is_base()) {
-        *base = Layer::Mem { size_bytes: TRIAL_BYTES };
+        *base = Layer::Mem(Mem { size_bytes: TRIAL_BYTES });
     }
     open(&stack, Path::new(""), 0).map(drop)
 }
 
 fn config(layer: &Layer, file: &Path, seed: u64) -> LayerConfig {
-    match layer {
-        Layer::Mem { size_bytes } => LayerConfig::Mem(MemConfig { size_bytes: *size_bytes }),
-        Layer::File { size_bytes, .. } => LayerConfig::File(FileConfig {
+    let layer = layers::in_process(layer)
+        .unwrap_or_else(|| unreachable!("{} is no layer of this process", layer.name()));
+    layer.config(file, seed)
+}
+
+/// A layer of a virtual disk.
+pub(crate) trait InProcess {
+    /// What `vdisk` makes of it, above a base at `file` where that is a file; faults follow from
+    /// `seed`.
+    fn config(&self, file: &Path, seed: u64) -> LayerConfig;
+}
+
+macro_rules! in_process_only {
+    ($($layer:ty),*) => {
+        $(impl Made for $layer {
+            fn maker(&self) -> Maker<'_> {
+                Maker::InProcess(self)
+            }
+        })*
+    };
+}
+
+in_process_only!(Mem, File, Aes, Queue, Delay, Flash, Cache, Tier, Fault);
+
+impl InProcess for Mem {
+    fn config(&self, _: &Path, _: u64) -> LayerConfig {
+        LayerConfig::Mem(MemConfig { size_bytes: self.size_bytes })
+    }
+}
+
+impl InProcess for File {
+    fn config(&self, file: &Path, _: u64) -> LayerConfig {
+        LayerConfig::File(FileConfig {
             path: Some(file.to_owned()),
             dir: PathBuf::new(),
-            size_bytes: Some(*size_bytes),
+            size_bytes: Some(self.size_bytes),
             direct: true,
-        }),
-        Layer::Aes { key_bits, sector_bytes } => {
-            LayerConfig::Aes(AesConfig { key_bits: *key_bits, sector_bytes: *sector_bytes })
-        }
-        Layer::Queue { workers } => LayerConfig::Queue(QueueConfig { workers: *workers }),
-        Layer::Delay { latency_ns, jitter_ns } => {
-            LayerConfig::Delay(DelayConfig { latency_ns: *latency_ns, jitter_ns: *jitter_ns })
-        }
-        Layer::Throttle(throttle) => LayerConfig::Throttle(throttle_config(throttle)),
-        Layer::Flash(flash) => LayerConfig::Flash(flash_config(flash)),
-        Layer::Cache { size_bytes } => LayerConfig::Cache(CacheConfig { size_bytes: *size_bytes }),
-        Layer::Tier { size_bytes } => LayerConfig::Tier(TierConfig { size_bytes: *size_bytes }),
-        Layer::Fault(fault) => LayerConfig::Fault(fault_config(fault, seed)),
-        other => unreachable!("{} is no layer of this process", other.name()),
+        })
+    }
+}
+
+impl InProcess for Aes {
+    fn config(&self, _: &Path, _: u64) -> LayerConfig {
+        let &Self { key_bits, sector_bytes } = self;
+        LayerConfig::Aes(AesConfig { key_bits, sector_bytes })
+    }
+}
+
+impl InProcess for Queue {
+    fn config(&self, _: &Path, _: u64) -> LayerConfig {
+        LayerConfig::Queue(QueueConfig { workers: self.workers })
+    }
+}
+
+impl InProcess for Delay {
+    fn config(&self, _: &Path, _: u64) -> LayerConfig {
+        let &Self { latency_ns, jitter_ns } = self;
+        LayerConfig::Delay(DelayConfig { latency_ns, jitter_ns })
+    }
+}
+
+impl InProcess for Flash {
+    fn config(&self, _: &Path, _: u64) -> LayerConfig {
+        let &Self { channels, latency_ns, bw_bytes, jitter_ns } = self;
+        LayerConfig::Flash(FlashConfig { channels, latency_ns, bw_bytes, jitter_ns })
+    }
+}
+
+impl InProcess for Cache {
+    fn config(&self, _: &Path, _: u64) -> LayerConfig {
+        LayerConfig::Cache(CacheConfig { size_bytes: self.size_bytes })
+    }
+}
+
+impl InProcess for Tier {
+    fn config(&self, _: &Path, _: u64) -> LayerConfig {
+        LayerConfig::Tier(TierConfig { size_bytes: self.size_bytes })
+    }
+}
+
+impl InProcess for Throttle {
+    fn config(&self, _: &Path, _: u64) -> LayerConfig {
+        LayerConfig::Throttle(throttle_config(self))
     }
 }
 
@@ -93,20 +160,18 @@ fn throttle_config(throttle: &Throttle) -> ThrottleConfig {
     }
 }
 
-const fn flash_config(flash: &Flash) -> FlashConfig {
-    let &Flash { channels, latency_ns, bw_bytes, jitter_ns } = flash;
-    FlashConfig { channels, latency_ns, bw_bytes, jitter_ns }
-}
-
-fn fault_config(fault: &Fault, seed: u64) -> FaultConfig {
-    let trigger = |share: f64| if share > 0.0 { Trigger::Chance(share) } else { Trigger::Never };
-    FaultConfig {
-        eio: trigger(fault.eio),
-        short: trigger(fault.short),
-        stall: trigger(fault.stall),
-        stall_ns: fault.stall_ns,
-        after_ios: fault.after_ios,
-        seed,
+impl InProcess for Fault {
+    fn config(&self, _: &Path, seed: u64) -> LayerConfig {
+        let trigger =
+            |share: f64| if share > 0.0 { Trigger::Chance(share) } else { Trigger::Never };
+        LayerConfig::Fault(FaultConfig {
+            eio: trigger(self.eio),
+            short: trigger(self.short),
+            stall: trigger(self.stall),
+            stall_ns: self.stall_ns,
+            after_ios: self.after_ios,
+            seed,
+        })
     }
 }
 
@@ -117,15 +182,15 @@ mod tests {
     #[test]
     fn every_layer_becomes_the_one_of_the_same_name() {
         let layers = [
-            Layer::File { path: None, size_bytes: 1 << 20, thin: false },
-            Layer::Mem { size_bytes: 1 << 20 },
-            Layer::Aes { key_bits: 256, sector_bytes: 512 },
-            Layer::Queue { workers: 2 },
-            Layer::Delay { latency_ns: 200_000, jitter_ns: 10_000 },
+            Layer::File(File { path: None, size_bytes: 1 << 20, thin: false }),
+            Layer::Mem(Mem { size_bytes: 1 << 20 }),
+            Layer::Aes(Aes { key_bits: 256, sector_bytes: 512 }),
+            Layer::Queue(Queue { workers: 2 }),
+            Layer::Delay(Delay { latency_ns: 200_000, jitter_ns: 10_000 }),
             Layer::Throttle(Throttle { iops: Some(4000.0), ..Throttle::default() }),
             Layer::Flash(Flash { channels: 8, latency_ns: 9, bw_bytes: 1e9, jitter_ns: 1 }),
-            Layer::Cache { size_bytes: 4096 },
-            Layer::Tier { size_bytes: 4096 },
+            Layer::Cache(Cache { size_bytes: 4096 }),
+            Layer::Tier(Tier { size_bytes: 4096 }),
             Layer::Fault(Fault { eio: 0.5, ..Fault::default() }),
         ];
         for layer in layers {
@@ -156,7 +221,7 @@ mod tests {
     fn faults_of_two_layers_are_drawn_apart() {
         let stack = Stack {
             layers: vec![
-                Layer::Mem { size_bytes: 1 << 20 },
+                Layer::Mem(Mem { size_bytes: 1 << 20 }),
                 Layer::Fault(Fault { eio: 0.5, ..Fault::default() }),
                 Layer::Fault(Fault { eio: 0.5, ..Fault::default() }),
             ],

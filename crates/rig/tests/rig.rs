@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use iotax_rig::{Error, Place, Rig, undo};
+use iotax_spec::layers::{Aes, Cache, Delay, File, Mem};
 use iotax_spec::{Layer, Spec, Target};
 use iotax_testing::skipped;
 use iotax_vdisk::Session;
@@ -143,9 +144,9 @@ fn stopping_while_a_disk_is_filled_leaves_nothing_behind() {
 #[test]
 fn stacks_on_nameless_files_share_one_file_with_data_in_it() {
     let bench = Bench::new();
-    let small = Layer::File { path: None, size_bytes: 1 << 20, thin: false };
-    let large = Layer::File { path: None, size_bytes: 2 << 20, thin: false };
-    let delay = Layer::Delay { latency_ns: 1000, jitter_ns: 0 };
+    let small = Layer::File(File { path: None, size_bytes: 1 << 20, thin: false });
+    let large = Layer::File(File { path: None, size_bytes: 2 << 20, thin: false });
+    let delay = Layer::Delay(Delay { latency_ns: 1000, jitter_ns: 0 });
     let arms = [("raw", stack([small])), ("delayed", stack([large, delay]))];
     let mut rig = bench.open(&writing(&arms)).unwrap();
     assert_eq!(rig.site(0).storage_id, rig.site(1).storage_id);
@@ -165,7 +166,7 @@ fn stacks_on_nameless_files_share_one_file_with_data_in_it() {
 fn thin_files_may_be_larger_than_the_volume_and_are_shared_by_nobody() {
     let bench = Bench::new();
     let size_bytes = 1 << 42;
-    let thin = || stack([Layer::File { path: None, size_bytes, thin: true }]);
+    let thin = || stack([Layer::File(File { path: None, size_bytes, thin: true })]);
     let mut rig = bench.open(&writing(&[("a", thin()), ("b", thin())])).unwrap();
     let last = size_bytes - 4096;
     assert_eq!(read(&mut rig, 0, last), vec![0; 4096]);
@@ -183,7 +184,7 @@ fn thin_files_may_be_larger_than_the_volume_and_are_shared_by_nobody() {
 #[test]
 fn memory_is_filled_needs_no_journal_and_is_shared_by_nobody() {
     let bench = Bench::new();
-    let mem = || stack([Layer::Mem { size_bytes: 1 << 20 }]);
+    let mem = || stack([Layer::Mem(Mem { size_bytes: 1 << 20 })]);
     let spec = spec(&[("a", mem()), ("b", mem())]);
     let (stop, work_dir) = (AtomicBool::new(false), bench.at("work"));
     let mut silent = |_: &iotax_rig::Progress<'_>| ();
@@ -287,7 +288,7 @@ fn disks_larger_than_the_file_system_or_memory_are_refused() {
     let arms = [
         ("a", file(None, huge)),
         ("b", file(Some(bench.at("target/x")), 4096)),
-        ("c", stack([Layer::Mem { size_bytes: huge }])),
+        ("c", stack([Layer::Mem(Mem { size_bytes: huge })])),
     ];
     let error = bench.open(&spec(&arms)).unwrap_err();
     let Error::Refused { refusals } = error else { panic!("{error}") };
@@ -304,11 +305,11 @@ fn disks_larger_than_the_file_system_or_memory_are_refused() {
 #[test]
 fn impossible_stacks_are_among_the_problems_told_at_once() {
     let bench = Bench::new();
-    let bad = || Layer::Cache { size_bytes: 5 };
+    let bad = || Layer::Cache(Cache { size_bytes: 5 });
     let arms = [
         ("a", path(bench.at("target"))),
-        ("b", stack([Layer::File { path: None, size_bytes: 1 << 20, thin: false }, bad()])),
-        ("c", stack([Layer::Mem { size_bytes: 1 << 20 }, bad()])),
+        ("b", stack([Layer::File(File { path: None, size_bytes: 1 << 20, thin: false }), bad()])),
+        ("c", stack([Layer::Mem(Mem { size_bytes: 1 << 20 }), bad()])),
         ("d", stack([bad()])),
         ("e", stack([])),
     ];
@@ -326,10 +327,10 @@ fn a_stack_that_does_not_open_takes_down_what_was_made_before() {
     let bench = Bench::new();
     let odd = bench.at("other/x");
     let size_bytes = (1 << 20) + 512;
-    let aes = Layer::Aes { key_bits: 256, sector_bytes: 4096 };
+    let aes = Layer::Aes(Aes { key_bits: 256, sector_bytes: 4096 });
     let arms = [
         ("a", path(bench.at("target"))),
-        ("b", stack([Layer::File { path: Some(odd), size_bytes, thin: false }, aes])),
+        ("b", stack([Layer::File(File { path: Some(odd), size_bytes, thin: false }), aes])),
     ];
     insta::assert_snapshot!(bench.refusal(&spec(&arms)), @"arm b: `file`: size=1049088 is not possible: it must be a multiple of 4096 bytes, the unit of `aes`, and not 0");
     assert!(bench.left().is_empty(), "{:?}", bench.left());
@@ -427,8 +428,8 @@ fn some_block_device() -> Option<PathBuf> {
 fn targets_are_shown_as_the_user_wrote_them() {
     let bench = Bench::new();
     let target: Target = stack([
-        Layer::File { path: None, size_bytes: 1 << 20, thin: false },
-        Layer::Aes { key_bits: 256, sector_bytes: 4096 },
+        Layer::File(File { path: None, size_bytes: 1 << 20, thin: false }),
+        Layer::Aes(Aes { key_bits: 256, sector_bytes: 4096 }),
     ]);
     let rig = bench.open(&spec(&[("a", target.clone())])).unwrap();
     assert_eq!(rig.site(0).target, target.to_string());

@@ -2,13 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::engine::Place;
 use crate::error::{Error, Subject};
+use crate::layers::{Form, Layer};
 use crate::spec::{Arm, Design, Spec, Stop, StopMode};
-use crate::stack::{Layer, Stack, Target};
+use crate::stack::{Stack, Target};
 use crate::target::numbered;
-use crate::text::Form;
 use crate::units::format_bytes;
-use crate::workload::{Engine, Workload};
+use crate::workload::Workload;
 
 /// Up to this many layers every subset is measured: 8 arms.
 const FACTORIAL_LAYERS: usize = 3;
@@ -87,13 +88,7 @@ impl Target {
 impl Stack {
     /// Bytes of the base; `None` if only the machine knows (a directory, a device, a server).
     pub fn size_bytes(&self) -> Option<u64> {
-        match self.layers.first()? {
-            Layer::Mem { size_bytes }
-            | Layer::File { size_bytes, .. }
-            | Layer::Tmpfs { size_bytes } => Some(*size_bytes),
-            Layer::Vdisk { stack } => stack.size_bytes(),
-            _ => None,
-        }
+        self.base()?.size_bytes()
     }
 
     /// Names of the layers that can be taken off, from bottom to top, a repeated one numbered:
@@ -140,18 +135,14 @@ impl Stack {
 
     /// Makes relative paths absolute, as [`Spec::resolve_paths`] does.
     pub fn resolve_paths(&mut self, directory: &Path, home: Option<&Path>) {
-        self.paths_mut().for_each(|path| resolve(path, directory, home));
+        for path in self.paths_mut() {
+            resolve(path, directory, home);
+        }
     }
 
     /// Paths that the user named.
-    fn paths_mut(&mut self) -> Box<dyn Iterator<Item = &mut PathBuf> + '_> {
-        Box::new(self.layers.iter_mut().flat_map(|layer| match layer {
-            Layer::File { path: Some(path), .. } | Layer::Dir { path } | Layer::Dev { path } => {
-                Box::new(std::iter::once(path))
-            }
-            Layer::Vdisk { stack } => stack.paths_mut(),
-            _ => Box::new(std::iter::empty()) as Box<dyn Iterator<Item = &mut PathBuf>>,
-        }))
+    pub(crate) fn paths_mut(&mut self) -> Vec<&mut PathBuf> {
+        self.layers.iter_mut().flat_map(Layer::paths_mut).collect()
     }
 }
 
@@ -252,6 +243,7 @@ impl Spec {
         let subject = |job: &str| Subject::Arm { arm: arm.name.clone(), job: job.to_owned() };
         for job in self.phases().flat_map(|phase| &phase.jobs) {
             let largest = u64::from(job.block_sizes.max_bytes());
+            let (engine, at) = (job.engine.name(), job.engine.info().at);
             match &arm.target {
                 Target::Stack(stack) if stack.size_bytes().is_some_and(|disk| largest > disk) => {
                     let disk = stack.size_bytes().unwrap_or_default();
@@ -265,18 +257,19 @@ impl Spec {
                         advice,
                     ));
                 }
-                Target::Stack(stack) if job.engine == Engine::Vdisk && !stack.is_in_process() => {
-                    let problem = format!("vdisk drives in-process stacks, not {stack}");
+                Target::Stack(stack) if at == Place::VirtualDisk && !stack.is_in_process() => {
+                    let problem = format!("{engine} drives in-process stacks, not {stack}");
                     let advice = "use engine=io_uring, psync or mmap";
                     return Err(Error::impossible(subject(&job.name), "engine", problem, advice));
                 }
-                Target::Path(path) if job.engine == Engine::Vdisk => {
-                    let problem = format!("vdisk drives stacks, not the path {}", path.display());
+                Target::Path(path) if at == Place::VirtualDisk => {
+                    let problem =
+                        format!("{engine} drives stacks, not the path {}", path.display());
                     let advice = "use engine=io_uring, psync or mmap";
                     return Err(Error::impossible(subject(&job.name), "engine", problem, advice));
                 }
                 Target::Stack(stack)
-                    if job.engine == Engine::Metadata && stack.form() != Form::Directory =>
+                    if at == Place::Directory && stack.form() != Form::Directory =>
                 {
                     let problem = format!("files need a directory, which {stack} is not");
                     let advice = "put a file system on it, as in file(size=2G) + ext4";

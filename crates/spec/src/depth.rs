@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::workload::{Engine, Job, Pace, Workload};
+use crate::workload::{Job, Pace, Workload};
 
 /// The kernel's limit on the entries of an `io_uring`.
 const MAX_DEPTH: u32 = 32_768;
@@ -102,8 +102,7 @@ impl Job {
     }
 
     fn can_double(&self) -> bool {
-        matches!(self.engine, Engine::IoUring | Engine::Vdisk | Engine::Null)
-            && self.queue_depth <= MAX_DEPTH / 2
+        self.engine.is_async() && self.queue_depth <= MAX_DEPTH / 2
     }
 }
 

@@ -1,9 +1,10 @@
 //! Workloads in words, for `iotax workloads` and for plans.
 
+use crate::engine::PageCache;
 use crate::keys::{format_block_sizes, format_cpus, format_operations, format_pattern};
 use crate::tree::Tree;
 use crate::units::{format_bytes, format_duration, format_iops};
-use crate::workload::{Bound, Engine, Files, IndexLoads, Job, Pace, Pattern, RunLength, Workload};
+use crate::workload::{Bound, Files, IndexLoads, Job, Pace, Pattern, RunLength, Workload};
 
 impl Workload {
     /// What runs, one line for the times, one per job, one for the index.
@@ -132,8 +133,8 @@ impl Job {
             1 => String::new(),
             depth => format!(" {depth} deep"),
         };
-        let cache = match (self.engine, self.direct, self.invalidate) {
-            (Engine::Vdisk | Engine::Null, ..) => "",
+        let cache = match (self.engine.info().cache, self.direct, self.invalidate) {
+            (PageCache::Never, ..) => "",
             (_, false, _) if self.uncached => " buffered with a cache that is kept cold",
             (_, true, _) => " direct",
             (_, false, true) => " buffered with a cold cache",

@@ -8,10 +8,12 @@
 mod build;
 mod cloud;
 mod depth;
+mod engine;
 mod error;
 mod explain;
 pub mod file;
 mod keys;
+pub mod layers;
 mod limits;
 mod overrides;
 mod phases;
@@ -32,20 +34,19 @@ mod workload;
 pub use build::Subsets;
 pub use cloud::{CloudChoice, DiskRole};
 pub use depth::Depth;
+pub use engine::{Engine, EngineInfo, PageCache, Place, Work};
 pub use error::{Error, FilePlace, Subject};
+pub use layers::{Base, Does, Form, Layer, LayerInfo, Need, Submitter, World};
 pub use limits::{BurstWatch, KnownLimit, Limits, LimitsTarget, Probe, Region};
 pub use overrides::{Changes, override_keys};
 pub use quote::brief;
 pub use side_runs::SideRuns;
 pub use spec::{Arm, Design, Driver, Spec, Stop, StopMode};
-pub use stack::{
-    CgroupIo, Counts, Dmcrypt, Fault, FileSystem, FileSystemKind, Flash, Layer, Nfs, Stack, Target,
-    Throttle,
-};
+pub use stack::{Stack, Target};
 pub use target::parse_arms;
-pub use text::{Form, LayerInfo, Parameter, World};
+pub use text::Parameter;
 pub use tree::{Operation, OperationShare, Tree};
 pub use workload::{
-    BlockSizes, Bound, Engine, Files, FioOption, IndexLoads, Job, Pace, Pattern, RunLength, Share,
-    Skew, Think, Workload,
+    BlockSizes, Bound, Files, FioOption, IndexLoads, Job, Pace, Pattern, RunLength, Share, Skew,
+    Think, Workload,
 };

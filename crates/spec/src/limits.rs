@@ -3,9 +3,10 @@
 use serde::{Deserialize, Serialize};
 
 use crate::cloud::CloudChoice;
+use crate::engine::Engine;
 use crate::side_runs::SideRuns;
 use crate::spec::{Arm, Design, Spec, Stop};
-use crate::workload::{BlockSizes, Engine, Files, Job, Pattern, Workload};
+use crate::workload::{BlockSizes, Files, Job, Pattern, Workload};
 
 /// Name of the job of every probe, and of its file in a directory.
 const JOB: &str = "limits";

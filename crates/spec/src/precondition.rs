@@ -4,10 +4,11 @@
 //! last. SNIA's Solid State Storage Performance Test Specification writes the whole span first,
 //! whatever the workload, and then drives the workload until it is steady.
 
+use crate::engine::{Engine, PageCache};
 use crate::error::Error;
 use crate::spec::Spec;
-use crate::stack::{Layer, Target};
-use crate::workload::{BlockSizes, Bound, Engine, Files, Job, Pace, Pattern, Workload};
+use crate::stack::Target;
+use crate::workload::{BlockSizes, Bound, Files, Job, Pace, Pattern, Workload};
 
 /// Block of the pass over the span.
 const FILL_BLOCK_BYTES: u32 = 128 << 10;
@@ -19,7 +20,7 @@ const LONGEST_FILL_NS: u64 = 86_400_000_000_000;
 impl Job {
     /// Whether it works on bytes of files, a device or a disk: not on names, and not on nothing.
     pub const fn has_span(&self) -> bool {
-        !matches!(self.engine, Engine::Null | Engine::Metadata)
+        self.engine.has_span()
     }
 }
 
@@ -63,9 +64,9 @@ impl Workload {
 }
 
 fn fill(like: &Job, size_bytes: u64) -> Job {
-    let engine = match like.engine {
-        Engine::Mmap => Engine::Psync,
-        engine => engine,
+    let engine = match like.engine.info().cache {
+        PageCache::Always => Engine::Psync,
+        PageCache::Never | PageCache::UnlessDirect => like.engine,
     };
     Job {
         name: "fill".to_owned(),
@@ -107,11 +108,7 @@ impl Target {
     /// Whether its bytes live in memory, where nothing ages and nothing is allocated later.
     pub fn is_in_memory(&self) -> bool {
         let Self::Stack(stack) = self else { return false };
-        match stack.layers.first() {
-            Some(Layer::Mem { .. } | Layer::Tmpfs { .. }) => true,
-            Some(Layer::Vdisk { stack }) => Self::Stack(stack.clone()).is_in_memory(),
-            _ => false,
-        }
+        stack.base().is_some_and(|base| base.is_in_memory())
     }
 }
 

@@ -1,9 +1,10 @@
 //! What a job asks for and an arm does not heed, in words: a stack of this process is driven
 //! without the kernel, so that no engine of the kernel's is in the way.
 
+use crate::engine::{Engine, PageCache};
 use crate::spec::{Arm, Driver};
 use crate::stack::Target;
-use crate::workload::{Engine, Job, Workload};
+use crate::workload::{Job, Workload};
 
 impl Arm {
     /// What of `workload` has no effect on this arm; empty where all has.
@@ -24,8 +25,7 @@ impl Job {
     fn unheeded(&self, from_file: bool) -> Option<String> {
         // fio's own default is no choice.
         let is_chosen = self.engine_asked || from_file && self.engine != Engine::Psync;
-        let is_of_system =
-            matches!(self.engine, Engine::Psync | Engine::Mmap | Engine::IoUring) && is_chosen;
+        let is_of_system = self.engine.info().cache != PageCache::Never && is_chosen;
         let engine = is_of_system.then(|| format!("engine={}", self.engine.name()));
         let sqpoll = self.sqpoll.then(|| "sqpoll".to_owned());
         let asked: Vec<String> = engine.into_iter().chain(sqpoll).collect();

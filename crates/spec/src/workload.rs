@@ -5,6 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::engine::Engine;
 use crate::tree::Tree;
 
 /// What to run in every trial.
@@ -213,43 +214,6 @@ impl Job {
             Files::Shared(name) if several => files.map(|file| format!("{name}-{file}")).collect(),
             Files::Shared(name) => vec![name.clone()],
         }
-    }
-}
-
-/// How I/O is issued.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Engine {
-    /// Completes at once: measures the load generator itself.
-    Null,
-    /// `pread` / `pwrite`.
-    Psync,
-    /// Loads and stores through a shared mapping.
-    Mmap,
-    /// `io_uring` with registered files and buffers.
-    IoUring,
-    /// In-process virtual disk.
-    Vdisk,
-    /// Operations on a tree of files: see [`Tree`].
-    Metadata,
-}
-
-impl Engine {
-    /// The name used in specs and reports.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Null => "null",
-            Self::Psync => "psync",
-            Self::Mmap => "mmap",
-            Self::IoUring => "io_uring",
-            Self::Vdisk => "vdisk",
-            Self::Metadata => "metadata",
-        }
-    }
-
-    /// Whether more than one I/O per thread can be in flight.
-    pub const fn is_async(self) -> bool {
-        matches!(self, Self::Null | Self::IoUring | Self::Vdisk)
     }
 }
 

@@ -1,4 +1,4 @@
-use iotax_spec::Layer;
+use iotax_spec::Does;
 use iotax_words::{bytes, percent};
 
 use crate::analysis::{Check, Warning};
@@ -49,7 +49,7 @@ pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Warning> {
 fn finding(evidence: &Evidence<'_>, trial: &TrialFacts, arm: usize) -> Option<(f64, Finding)> {
     let site = evidence.site(arm)?;
     let layers = evidence.layers(arm);
-    if layers.iter().any(|layer| matches!(layer, Layer::Cache { .. } | Layer::Tier { .. })) {
+    if layers.iter().any(|layer| layer.info().does == Does::Caches) {
         return None;
     }
     let is_stack = !layers.is_empty() && !evidence.is_in_system(arm);

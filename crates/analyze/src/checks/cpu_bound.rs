@@ -1,7 +1,7 @@
 use std::collections::BTreeSet;
 
 use iotax_record::Environment;
-use iotax_spec::Layer;
+use iotax_spec::{Does, Layer};
 use iotax_words::{list, percent};
 
 use crate::analysis::{Check, Warning};
@@ -92,17 +92,7 @@ fn is_by_design(evidence: &Evidence<'_>, worst: &Worst<Finding>) -> bool {
 }
 
 fn computes(layers: &[Layer]) -> bool {
-    let encrypts = |layer: &Layer| {
-        matches!(
-            layer,
-            Layer::Aes { .. }
-                | Layer::Luks { .. }
-                | Layer::Dmcrypt(_)
-                | Layer::Fscrypt
-                | Layer::Gocryptfs { .. }
-        )
-    };
-    layers.iter().any(encrypts)
+    layers.iter().any(|layer| layer.info().does == Does::Encrypts)
 }
 
 fn findings(evidence: &Evidence<'_>) -> Vec<Worst<Finding>> {

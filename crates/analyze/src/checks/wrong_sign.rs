@@ -1,4 +1,4 @@
-use iotax_spec::{Design, Layer};
+use iotax_spec::{Design, Does, Layer, LayerInfo};
 use iotax_stats::verdict::Verdict;
 use iotax_words::percent;
 
@@ -37,16 +37,15 @@ fn adds(evidence: &Evidence<'_>, comparison: &Comparison) -> Option<String> {
         let (base, with) = (evidence.layers(0), evidence.layers(arm));
         let is_added = with.len() > base.len() && !base.is_empty() && is_subsequence(base, with);
         let caches = |layers: &[Layer]| {
-            let is_cache =
-                |layer: &&Layer| matches!(layer, Layer::Cache { .. } | Layer::Tier { .. });
-            layers.iter().filter(is_cache).count()
+            layers.iter().filter(|layer| layer.info().does == Does::Caches).count()
         };
         let is_cache = caches(with) > caches(base);
         return (is_added && !is_cache).then(|| format!("arm {name}"));
     }
     let Design::Peel { layers, .. } = &evidence.experiment.spec.design else { return None };
     let layer = comparison.layer.as_ref()?;
-    let is_cache = ["cache", "tier"].iter().any(|word| layer.starts_with(word));
+    let word = layer.split('#').next().unwrap_or(layer);
+    let is_cache = LayerInfo::named(word).is_ok_and(|info| info.does == Does::Caches);
     let is_layer = layers.contains(layer) && !is_cache;
     is_layer.then(|| format!("layer {layer}"))
 }

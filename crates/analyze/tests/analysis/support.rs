@@ -5,6 +5,7 @@ use iotax_record::{
     DirectionRecord, End, Environment, Experiment, HostRecord, JobRecord, LatencyHistogram,
     LoadRecord, Outcome, Site, SystemCounters, Trial,
 };
+use iotax_spec::layers::{Aes, Mem};
 use iotax_spec::{
     Arm, Design, Engine, Job, Layer, Pace, Pattern, Spec, Stack, Stop, StopMode, Target, Workload,
 };
@@ -244,7 +245,7 @@ pub fn of<'a>(analysis: &'a Analysis, subject: &str, metric: Metric) -> &'a Comp
 }
 
 pub fn aes() -> Layer {
-    Layer::Aes { key_bits: 256, sector_bytes: 4096 }
+    Layer::Aes(Aes { key_bits: 256, sector_bytes: 4096 })
 }
 
 pub fn memory_site() -> Site {
@@ -265,7 +266,7 @@ pub fn disk_site() -> Site {
 }
 
 fn arm(name: &str, layers: &[Layer]) -> Arm {
-    let mut all = vec![Layer::Mem { size_bytes: 1 << 30 }];
+    let mut all = vec![Layer::Mem(Mem { size_bytes: 1 << 30 })];
     all.extend_from_slice(layers);
     Arm::new(name, Target::Stack(Stack { layers: all }))
 }

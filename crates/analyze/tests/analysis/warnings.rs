@@ -2,6 +2,7 @@
 
 use iotax_analyze::{Analysis, Check};
 use iotax_record::Trial;
+use iotax_spec::layers::{Cache, Queue};
 use iotax_spec::{Engine, Layer};
 
 use crate::support::{BLOCK, Bed, SECOND_NS, SECONDS, aes, disk_site, failed, job, load};
@@ -306,8 +307,8 @@ fn wrong_sign() {
 
 #[test]
 fn faster_with_a_cache_or_on_something_else_is_no_wonder() {
-    let cache = [Layer::Cache { size_bytes: 1 << 20 }];
-    let queue = [Layer::Queue { workers: 1 }];
+    let cache = [Layer::Cache(Cache { size_bytes: 1 << 20 })];
+    let queue = [Layer::Queue(Queue { workers: 1 })];
     for (base, other) in [(&[][..], &cache[..]), (&queue[..], &cache[..])] {
         let mut bed = Bed::new(&[("base", base), ("other", other)], iotax_spec::Design::Compare);
         let trials = bed.blocks(5, &[500.0, 900.0], 0.01);

@@ -28,7 +28,7 @@ pub fn layers(args: &LayersArgs) -> Result<Exit> {
             say_json(&json!({ "layers": [as_json(LayerInfo::named(name)?)] }))?;
         }
         (None, Listing::Json) => {
-            let all: Vec<_> = Layer::catalog().iter().map(as_json).collect();
+            let all: Vec<_> = Layer::catalog().map(as_json).collect();
             say_json(&json!({ "layers": all }))?;
         }
     }
@@ -47,13 +47,12 @@ impl Page {
         let mut remedies = BTreeMap::new();
         out.push_str("A stack is a base and layers on it, from bottom to top:\n");
         out.push_str("  iotax peel 'file(size=2G) + luks + luks + ext4'\n");
-        let is_base = |layer: &LayerInfo| layer.takes.is_empty();
-        let all = || Layer::catalog().iter();
-        self.group(&mut out, "Bases", all().filter(|l| is_base(l)), false, &mut remedies);
-        let in_process = all().filter(|l| !is_base(l) && l.world != World::System);
+        let all = Layer::catalog;
+        self.group(&mut out, "Bases", all().filter(|l| l.is_base()), false, &mut remedies);
+        let in_process = all().filter(|l| !l.is_base() && l.world != World::System);
         let heading = "Layers in iotax's own process: no root, nothing to install";
         self.group(&mut out, heading, in_process, true, &mut remedies);
-        let of_system = all().filter(|l| !is_base(l) && l.world != World::InProcess);
+        let of_system = all().filter(|l| !l.is_base() && l.world != World::InProcess);
         let heading = "Layers of the system";
         self.group(&mut out, heading, of_system, false, &mut remedies);
         if !remedies.is_empty() {
@@ -197,7 +196,7 @@ fn as_json(layer: &'static LayerInfo) -> Value {
     json!({
         "name": layer.name,
         "about": plain_about(layer),
-        "base": layer.takes.is_empty(),
+        "base": layer.is_base(),
         "takes": layer.takes.iter().map(form).collect::<Vec<_>>(),
         "gives": layer.gives.as_ref().map(form),
         "example": layer.example,

@@ -7,6 +7,7 @@ use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
+use iotax_spec::Layer;
 use tempfile::TempDir;
 
 /// A place to run iotax in: a working directory and a state directory nobody else uses.
@@ -101,8 +102,11 @@ impl Desk {
     }
 }
 
+/// A list of all layers is `ALL`, so that a new one leaves snapshots as they are.
 impl std::fmt::Display for Said {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}{}[exit {}]", self.out, self.err, self.code)
+        let layers: Vec<_> = Layer::catalog().map(|layer| layer.name).collect();
+        let err = self.err.replace(&layers.join(", "), "ALL");
+        write!(f, "{}{err}[exit {}]", self.out, self.code)
     }
 }

@@ -6,7 +6,7 @@ use iotax_analyze::{
 };
 use iotax_record::machine::{Device, Machine, MountSeen, NfsSeen, Node, PathSeen, SeenLayer};
 use iotax_record::{Experiment, HostRecord, Site};
-use iotax_spec::{Engine, Job, Layer, Pattern, Target};
+use iotax_spec::{Does, Form, Job, Layer, LayerInfo, PageCache, Pattern, Target};
 use iotax_words::list;
 
 /// All CPUs are busy beyond this share.
@@ -103,10 +103,10 @@ impl<'a> Case<'a> {
 
     /// Whether the page cache is in the way of this job's I/O.
     pub(super) fn is_buffered(&self) -> bool {
-        match self.job.engine {
-            Engine::Mmap => true,
-            Engine::Psync | Engine::IoUring => !self.job.direct,
-            Engine::Null | Engine::Vdisk | Engine::Metadata => false,
+        match self.job.engine.info().cache {
+            PageCache::Always => true,
+            PageCache::UnlessDirect => !self.job.direct,
+            PageCache::Never => false,
         }
     }
 
@@ -158,12 +158,10 @@ impl<'a> Case<'a> {
     /// The layers of the arm that encrypt, where it is a stack that was made for it.
     pub(super) fn encrypting_layers(&self) -> Vec<&'static str> {
         let Some(Target::Stack(stack)) = self.target else { return Vec::new() };
-        let word = |layer: &Layer| match layer {
-            Layer::Luks { .. } => Some("luks"),
-            Layer::Dmcrypt(_) => Some("dmcrypt"),
-            _ => None,
-        };
-        stack.layers.iter().filter_map(word).collect()
+        // Those of files are above all devices.
+        let is_between = |info: &&LayerInfo| matches!(info.gives, Some(Form::File | Form::Block));
+        let layers = stack.layers.iter().map(Layer::info).filter(is_between);
+        layers.filter(|info| info.does == Does::Encrypts).map(|info| info.name).collect()
     }
 
     /// Names of the devices with no device anywhere below them.

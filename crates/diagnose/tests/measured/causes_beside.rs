@@ -1,6 +1,7 @@
 //! What a reader beside a writer points to, with all CPUs busy or not.
 
 use iotax_record::{CPU_MODES, DirectionRecord, JobRecord, Series};
+use iotax_spec::layers::{File, Loop, Luks};
 use iotax_spec::{Engine, Layer, Stack, Target};
 
 use crate::causes::{Scene, device};
@@ -75,9 +76,9 @@ fn what_the_evidence_says() {
 /// The same on a stack: a loop device on layers on a disk that has next to nothing to do.
 fn stacked(layers: &[Layer]) -> Scene {
     let mut scene = scene(100, 0.1);
-    let mut all = vec![Layer::File { path: None, size_bytes: 1 << 30, thin: false }];
+    let mut all = vec![Layer::File(File { path: None, size_bytes: 1 << 30, thin: false })];
     all.extend_from_slice(layers);
-    all.push(Layer::Loop { direct: true });
+    all.push(Layer::Loop(Loop { direct: true }));
     scene.bed.experiment.spec.arms[0].target = Target::Stack(Stack { layers: all });
     scene.job().engine = Engine::Psync;
     let above = device("loop1", [1000, 8], [100, 2048], 7.5);
@@ -87,7 +88,7 @@ fn stacked(layers: &[Layer]) -> Scene {
 
 #[test]
 fn layers_that_encrypt_are_named_where_the_time_passes_in_them() {
-    let luks = Layer::Luks { key_bits: 256 };
+    let luks = Layer::Luks(Luks { key_bits: 256 });
     let twice = [luks.clone(), luks.clone()];
     assert_eq!(told(stacked(&twice)), ["sure encrypted-twice"]);
     assert_eq!(told(stacked(&twice[..1])), ["sure encryption-in-path"]);

@@ -45,10 +45,10 @@ pub fn options(job: &Job) -> Vec<(String, Option<String>)> {
 }
 
 const fn engine(engine: Engine) -> &'static str {
-    match engine {
+    match engine.info().fio {
+        Ok(name) => name,
         // The in-process disk keeps many I/Os in flight per thread: so must what stands for it.
-        Engine::Vdisk => Engine::IoUring.name(),
-        engine => engine.name(),
+        Err(_) => Engine::IoUring.name(),
     }
 }
 
@@ -140,7 +140,7 @@ fn block_sizes(sizes: &BlockSizes, options: &mut Options) {
 
 fn parallel(job: &Job, options: &mut Options) {
     options.give("iodepth", job.queue_depth);
-    if job.engine == Engine::IoUring && job.queue_depth > 1 && job.submit_batch() > 1 {
+    if job.engine.info().has_queue && job.queue_depth > 1 && job.submit_batch() > 1 {
         options.give("iodepth_batch", job.submit_batch().min(job.queue_depth));
     }
     options.give("numjobs", job.threads);
@@ -149,7 +149,7 @@ fn parallel(job: &Job, options: &mut Options) {
         let cpus: Vec<String> = job.cpus.iter().map(u32::to_string).collect();
         options.give("cpus_allowed", cpus.join(","));
     }
-    options.give_if(job.sqpoll && job.engine == Engine::IoUring, "sqthread_poll");
+    options.give_if(job.sqpoll && job.engine.info().has_queue, "sqthread_poll");
 }
 
 fn place(job: &Job, options: &mut Options) {

@@ -14,7 +14,7 @@ mod without;
 
 use std::fmt::Write as _;
 
-use iotax_spec::{Engine, Workload};
+use iotax_spec::Workload;
 
 pub use times::{Times, times};
 pub(crate) use values::file_name;
@@ -55,7 +55,7 @@ impl Section {
 /// others have `io_size`. Each job is a reporting group of its own, so that its threads are
 /// reported together and apart from other jobs.
 pub fn sections(workload: &Workload) -> Vec<Section> {
-    let jobs = workload.jobs.iter().filter(|job| job.engine != Engine::Metadata);
+    let jobs = workload.jobs.iter().filter(|job| !job.engine.has_tree());
     let mut sections: Vec<Section> = Vec::new();
     for job in jobs {
         let mut name = values::section_name(&job.name);

@@ -33,7 +33,7 @@ pub fn without(workload: &Workload) -> Vec<String> {
 }
 
 fn of_job(job: &Job) -> Vec<String> {
-    if job.engine == Engine::Metadata {
+    if job.engine.has_tree() {
         return vec!["operations on trees of files are left out".into()];
     }
     let mut lost = Vec::new();

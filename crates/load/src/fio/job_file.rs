@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use iotax_dialects::fio_write::{Section, Times, is_writable, sections, text, times};
-use iotax_spec::{Bound, Engine, Job};
+use iotax_spec::{Bound, Job};
 
 use crate::driver::Request;
 use crate::error::Error;
@@ -173,7 +173,7 @@ fn placed(
     if place.span.start > 0 {
         section.set("offset", place.span.start.to_string());
     }
-    if job.engine == Engine::Null {
+    if job.engine.does_nothing() {
         section.set("allow_file_create", "1");
     }
     Ok(section)

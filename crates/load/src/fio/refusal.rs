@@ -2,7 +2,7 @@
 
 use iotax_dialects::fio::options::{Version, came};
 use iotax_dialects::fio::reach::refused_by_driver;
-use iotax_spec::{Engine, FioOption, Form, Job, Target as SpecTarget, Workload};
+use iotax_spec::{FioOption, Form, Job, Target as SpecTarget, Workload};
 
 use crate::driver::Target;
 use crate::error::Error;
@@ -106,11 +106,7 @@ fn check_offsets(job: &Job) -> Result<(), Error> {
 }
 
 fn check_job(job: &Job) -> Result<(), Error> {
-    let cannot = match job.engine {
-        Engine::Vdisk => Some("engine `vdisk` is iotax's own; choose another engine"),
-        Engine::Metadata => Some("operations on trees of files are iotax's own; fio has none"),
-        Engine::Null | Engine::Psync | Engine::Mmap | Engine::IoUring => None,
-    };
+    let cannot = job.engine.info().fio.err();
     let cannot = cannot.or_else(|| {
         (job.verify && job.writes())
             .then_some("fio verifies inside the measured time, iotax after it; set verify=false")

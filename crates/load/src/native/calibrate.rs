@@ -9,6 +9,7 @@ use iotax_vdisk::Clock as _;
 use super::access::Span;
 use super::clock::TscClock;
 use super::drive::drive;
+use super::engines::null::Null;
 use super::setup::Thread;
 use super::usage::Usage;
 use super::window::{StopFlags, Tally, Turn, Window};
@@ -50,7 +51,7 @@ fn measure() -> Result<f64, Error> {
     };
     let never = AtomicBool::new(false);
     let clock = TscClock::anchored_now();
-    let mut engine = thread.null()?;
+    let mut engine = Null::of(&thread)?;
     let start_ns = clock.now_ns();
     let window = Window { open_ns: start_ns, close_ns: start_ns + TIME_NS };
     let flags = StopFlags { user: &never, broken: &never, ended: &never };

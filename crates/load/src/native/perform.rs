@@ -9,7 +9,11 @@ use rustix::io::Errno;
 use super::affinity;
 use super::conduct::{GLANCE, Stage};
 use super::drive::{Worker, drive};
-use super::engines::io_uring::Uring;
+use super::engines::io_uring::{Made, Uring};
+use super::engines::mmap::Mmap;
+use super::engines::null::Null;
+use super::engines::psync::Psync;
+use super::engines::vdisk::Vdisk;
 use super::engines::{Deadline, Engine, Submitted};
 use super::gate::Ticket;
 use super::io::Io;
@@ -33,20 +37,20 @@ pub fn perform(
     // First of all, so that its memory is near them too.
     affinity::bind(thread.job)?;
     match (stage.request.target, thread.engine) {
-        (_, EngineKind::Null) => play((stage, &stage.clock), thread, ticket, thread.null()?),
+        (_, EngineKind::Null) => play((stage, &stage.clock), thread, ticket, Null::of(thread)?),
         (_, EngineKind::Metadata) => tree::perform(stage, thread, ticket),
         (Target::Disk(disk), _) => {
             // Its completions count from instants on the disk's clock: time is told by that one.
-            play((stage, &**disk.clock()), thread, ticket, thread.vdisk(disk)?)
+            play((stage, &**disk.clock()), thread, ticket, Vdisk::of(thread, disk)?)
         }
         (Target::Path(_) | Target::Own(_), EngineKind::Psync) => {
-            play((stage, &stage.clock), thread, ticket, thread.psync()?)
+            play((stage, &stage.clock), thread, ticket, Psync::of(thread)?)
         }
         (Target::Path(_) | Target::Own(_), EngineKind::Mmap) => {
-            play((stage, &stage.clock), thread, ticket, thread.mmap()?)
+            play((stage, &stage.clock), thread, ticket, Mmap::of(thread)?)
         }
         (Target::Path(_) | Target::Own(_), EngineKind::IoUring) => {
-            let (made, batch) = (thread.io_uring()?, thread.job.submit_batch());
+            let (made, batch) = (Made::of(thread)?, thread.job.submit_batch());
             if made.fixed {
                 play((stage, &stage.clock), thread, ticket, Uring::<true>::new(made, batch))
             } else {

@@ -8,7 +8,7 @@ use iotax_spec::{Engine, IndexLoads, Job, Pace, Think, Workload};
 use iotax_testing::needs_program;
 use iotax_vdisk::{DelayConfig, LayerConfig, QueueConfig};
 
-use crate::support::{ENGINES, MIB, MS, disk, job, mem, prepare_and_run, request, run, workload};
+use crate::support::{MIB, MS, disk, engines, job, mem, prepare_and_run, request, run, workload};
 
 /// Mean number in flight by Little's law against the number counted.
 fn assert_littles_law(job: &JobRecord) {
@@ -23,7 +23,7 @@ fn assert_littles_law(job: &JobRecord) {
 
 #[test]
 fn latencies_agree_with_what_is_in_flight() {
-    for engine in ENGINES {
+    for engine in engines() {
         let mut mixed = job(engine);
         (mixed.read_percent, mixed.queue_depth) = (70, 8);
         assert_littles_law(&run(&workload(mixed)).jobs[0]);
@@ -39,7 +39,7 @@ fn latencies_agree_with_what_is_in_flight() {
 
 #[test]
 fn an_open_loop_offers_its_rate() {
-    for engine in ENGINES {
+    for engine in engines() {
         for pace in [Pace::Even { iops: 2000.0 }, Pace::Poisson { iops: 2000.0 }] {
             let mut job = job(engine);
             (job.queue_depth, job.threads, job.pace) = (4, 2, pace);

@@ -15,9 +15,10 @@ use iotax_vdisk::{LayerConfig, MemConfig, MonotonicClock, VirtualDisk};
 pub const MIB: u64 = 1 << 20;
 pub const MS: u64 = 1_000_000;
 
-/// Every engine; `vdisk` stands for a virtual disk as the target.
-pub const ENGINES: [Engine; 5] =
-    [Engine::Null, Engine::Psync, Engine::Mmap, Engine::IoUring, Engine::Vdisk];
+/// Every engine of the driver's loop; `vdisk` stands for a virtual disk as the target.
+pub fn engines() -> impl Iterator<Item = Engine> {
+    Engine::ALL.iter().copied().filter(|engine| !engine.has_tree())
+}
 
 pub fn job(engine: Engine) -> Job {
     Job { engine, pattern: Pattern::Random, size_bytes: 2 * MIB, ..Job::new("job") }

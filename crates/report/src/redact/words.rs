@@ -65,7 +65,7 @@ fn words_of_fio() -> impl Iterator<Item = &'static str> {
 /// Layers and their parameters, and what can be set of a job.
 fn words_of_layers() -> impl Iterator<Item = &'static str> {
     let parameters = |layer: &'static LayerInfo| layer.parameters.iter().map(|one| one.name);
-    let layers = Layer::catalog().iter();
+    let layers = Layer::catalog();
     let keys = override_keys().map(|(_, key, ..)| key);
     layers.flat_map(move |layer| parameters(layer).chain([layer.name])).chain(keys)
 }

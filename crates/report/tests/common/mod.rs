@@ -20,7 +20,8 @@ use iotax_analyze::Analysis;
 use iotax_record::{CloudDisk, CloudInstance, Environment, Experiment, FORMAT, HostRecord, Site};
 use iotax_report::Style;
 use iotax_spec::Layer;
-use iotax_spec::{Arm, Design, Spec, Stack, Stop, StopMode, Target, Throttle, Workload};
+use iotax_spec::layers::{Aes, File, Queue, Throttle};
+use iotax_spec::{Arm, Design, Spec, Stack, Stop, StopMode, Target, Workload};
 
 /// A report of one experiment as text.
 pub fn text(experiment: &Experiment, analysis: &Analysis, style: Style) -> String {
@@ -56,7 +57,7 @@ fn stop() -> Stop {
 }
 
 fn arm(name: &str, layers: &[Layer]) -> Arm {
-    let mut stack = vec![Layer::File { path: None, size_bytes: 2 << 30, thin: false }];
+    let mut stack = vec![Layer::File(File { path: None, size_bytes: 2 << 30, thin: false })];
     stack.extend_from_slice(layers);
     Arm::new(name, Target::Stack(Stack { layers: stack }))
 }
@@ -118,7 +119,7 @@ fn environment() -> Environment {
 }
 
 fn aes() -> Layer {
-    Layer::Aes { key_bits: 256, sector_bytes: 4096 }
+    Layer::Aes(Aes { key_bits: 256, sector_bytes: 4096 })
 }
 
 /// Two AES layers, all four subsets.
@@ -140,7 +141,7 @@ pub fn compare() -> Experiment {
     let arms = vec![
         arm("base", &[]),
         arm("luks", &[aes()]),
-        arm("queue", &[Layer::Queue { workers: 2 }]),
+        arm("queue", &[Layer::Queue(Queue { workers: 2 })]),
         arm("cap", &[throttle(4e4)]),
         arm("same", &[]),
     ];

@@ -1,7 +1,8 @@
 //! Documented limits as throttles.
 
 use iotax_catalog::{Direction, DiskExpectation, Limit, Rate, Scope};
-use iotax_spec::{Counts, Layer, Throttle};
+use iotax_spec::Layer;
+use iotax_spec::layers::{Counts, Throttle};
 
 use super::{Part, without_caching};
 

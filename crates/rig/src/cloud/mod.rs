@@ -22,6 +22,7 @@
 mod limits;
 
 use iotax_catalog::{Caching, DiskExpectation, Expectation, Source, Vm};
+use iotax_spec::layers::{Aes, Delay, File, Tier};
 use iotax_spec::{Layer, Stack};
 
 use crate::error::Error;
@@ -118,7 +119,7 @@ fn compose(
 ) -> Result<CloudDisk, Error> {
     let mut notes = Vec::new();
     let mut parts = vec![base(expected, options)?];
-    let aes = || Layer::Aes { key_bits: 256, sector_bytes: 512 };
+    let aes = || Layer::Aes(Aes { key_bits: 256, sector_bytes: 512 });
     if options.hardware_encrypted {
         parts.push(Part::new(aes(), "the disk's own encryption, as asked for"));
     }
@@ -143,7 +144,7 @@ fn compose(
 
 fn base(expected: &DiskExpectation, options: &CloudOptions) -> Result<Part, Error> {
     let disk = &expected.disk;
-    let file = |size_bytes| Layer::File { path: None, size_bytes, thin: true };
+    let file = |size_bytes| Layer::File(File { path: None, size_bytes, thin: true });
     match (options.size_bytes, disk.size_bytes) {
         (Some(0), _) => Err(refused(&disk.name, "a disk of no size holds nothing")),
         (Some(bytes), _) if !bytes.is_multiple_of(PAGE_BYTES) => {
@@ -165,7 +166,7 @@ fn medium(options: &CloudOptions) -> Option<Part> {
         Some(latency_ns) => (latency_ns, "latency, as asked for"),
         None => (CloudOptions::ASSUMED_LATENCY_NS, "latency: an assumption, not documented"),
     };
-    (latency_ns > 0).then(|| Part::new(Layer::Delay { latency_ns, jitter_ns: 0 }, what))
+    (latency_ns > 0).then(|| Part::new(Layer::Delay(Delay { latency_ns, jitter_ns: 0 }), what))
 }
 
 /// The disk's part of the host's cache.
@@ -194,7 +195,7 @@ fn cache(
             .to_owned(),
     );
     let share_bytes = cache_bytes / cached_disks as u64;
-    let tier = Layer::Tier { size_bytes: share_bytes - share_bytes % PAGE_BYTES };
+    let tier = Layer::Tier(Tier { size_bytes: share_bytes - share_bytes % PAGE_BYTES });
     let what = match cached_disks {
         1 => format!("cache of {}", vm.name),
         _ => format!("cache of {}, divided evenly: an assumption", vm.name),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use insta::assert_snapshot;
 use iotax_catalog::{Setup, attached_disk, expect};
-use iotax_spec::Throttle;
+use iotax_spec::layers::{Mem, Throttle};
 use iotax_vdisk::{Clock, ManualClock, Request, Session, Submitted};
 
 use super::*;
@@ -203,7 +203,7 @@ impl Simulation {
         let clock = Arc::new(ManualClock::starting_at(start_ns));
         let session = |(disk, load): (&CloudDisk, &Load)| {
             let mut stack = disk.stack.clone();
-            stack.layers[0] = Layer::Mem { size_bytes: 4 * MIB };
+            stack.layers[0] = Layer::Mem(Mem { size_bytes: 4 * MIB });
             // Other tests of this process have other clocks.
             let apart = format!("{:p}", Arc::as_ptr(&clock));
             for layer in &mut stack.layers {

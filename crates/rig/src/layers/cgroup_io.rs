@@ -17,13 +17,12 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use iotax_inspect::{CgroupVersion as Version, Hierarchy, hierarchy};
-use iotax_spec::CgroupIo;
+use iotax_spec::layers::CgroupIo;
 
 use crate::entry::{Entry, Undone};
 use crate::error::Error;
 use crate::layers::{System, Top, Turn};
 use crate::mounts::unremovable;
-use crate::needs::Need;
 use crate::programs::Program;
 use crate::size::readable;
 use crate::workshop::Workshop;
@@ -36,10 +35,6 @@ const V1: &str = "blkio";
 const V2: &str = "io";
 
 impl System for CgroupIo {
-    fn needs(&self) -> Vec<Need> {
-        vec![Need::Root, Need::Cgroup { v1: V1, v2: V2 }]
-    }
-
     fn make(&self, below: Top, workshop: &mut Workshop<'_>) -> Result<Top, Error> {
         let device = Device::under(&below.path)?;
         let group = Group::make(workshop)?;

@@ -9,13 +9,12 @@ use std::sync::atomic::AtomicBool;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use iotax_spec::Dmcrypt;
+use iotax_spec::layers::Dmcrypt;
 
 use crate::entry::{Entry, Undone};
 use crate::error::Error;
 use crate::layers::{System, Top};
 use crate::mounts::unremovable;
-use crate::needs::{Need, Version};
 use crate::programs::Program;
 use crate::workshop::Workshop;
 
@@ -26,23 +25,6 @@ const LUKS2_HEADER_BYTES: u64 = 16 << 20;
 const PATIENCE: Duration = Duration::from_secs(10);
 
 impl System for Dmcrypt {
-    fn needs(&self) -> Vec<Need> {
-        // The work-queue options came with 2.3.4 (and Linux 5.9). Where only the patch level is
-        // too low, cryptsetup itself refuses them.
-        let cryptsetup = Version { argument: "--version", number: (2, 3) };
-        vec![
-            Need::Root,
-            Need::Program {
-                name: "cryptsetup",
-                package: "cryptsetup-bin",
-                at_least: Some(cryptsetup),
-            },
-            Need::Program { name: "dmsetup", package: "dmsetup", at_least: None },
-            Need::Device { path: "/dev/mapper/control", module: "dm-mod" },
-            Need::Module { module: "dm-crypt", about: "device mapper encryption (dm-crypt)" },
-        ]
-    }
-
     fn overhead_bytes(&self) -> u64 {
         if is_luks(self) { LUKS2_HEADER_BYTES } else { 0 }
     }

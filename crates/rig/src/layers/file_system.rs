@@ -1,30 +1,16 @@
 //! File systems, made and mounted.
 
-use iotax_spec::{FileSystem, FileSystemKind};
+use iotax_spec::layers::{FileSystem, FileSystemKind};
 
-use crate::error::Error;
+use crate::error::{Error, Obstacle};
 use crate::layers::{System, Top};
 use crate::mounts;
-use crate::needs::Need;
 use crate::programs::Program;
 use crate::workshop::Workshop;
 
 const MIB: u64 = 1 << 20;
 
 impl System for FileSystem {
-    fn needs(&self) -> Vec<Need> {
-        let (name, package) = match self.kind {
-            FileSystemKind::Ext4 => ("mkfs.ext4", "e2fsprogs"),
-            FileSystemKind::Xfs => ("mkfs.xfs", "xfsprogs"),
-            FileSystemKind::Btrfs => ("mkfs.btrfs", "btrfs-progs"),
-        };
-        vec![
-            Need::Root,
-            Need::Program { name, package, at_least: None },
-            Need::FileSystem { name: self.kind.name() },
-        ]
-    }
-
     fn least_bytes(&self) -> u64 {
         match self.kind {
             FileSystemKind::Ext4 => 8 * MIB,
@@ -32,6 +18,11 @@ impl System for FileSystem {
             FileSystemKind::Xfs => 300 * MIB,
             FileSystemKind::Btrfs => 109 * MIB,
         }
+    }
+
+    fn obstacle(&self) -> Option<Obstacle> {
+        let word = names_another(self)?;
+        Some(Obstacle::NamesAnother { layer: self.kind.name(), word: word.to_owned() })
     }
 
     fn make(&self, below: Top, workshop: &mut Workshop<'_>) -> Result<Top, Error> {
@@ -63,13 +54,13 @@ impl System for FileSystem {
 /// The first of the further arguments of mkfs that names a file or device. Several kinds take more
 /// devices than one (`mkfs.btrfs /dev/x`, `mkfs.xfs -l logdev=/dev/x`, `mkfs.ext4 -J
 /// device=LABEL=x`) and would write over them, though nobody gave them up.
-pub(crate) fn names_another(made: &FileSystem) -> Option<(&'static str, String)> {
+fn names_another(made: &FileSystem) -> Option<&str> {
     let mut words = made.mkfs.as_deref().unwrap_or_default().split_whitespace();
     // Bare names are kept apart by where mkfs runs. Tags are `UUID=`, `PARTUUID=` and the like.
     let is_name = |word: &&str| {
         word.contains('/') || ["UUID=", "LABEL="].iter().any(|tag| word.contains(tag))
     };
-    words.find(is_name).map(|word| (made.kind.name(), word.to_owned()))
+    words.find(is_name)
 }
 
 #[cfg(test)]
@@ -79,7 +70,7 @@ mod tests {
     fn named(mkfs: &str) -> Option<String> {
         let kind = FileSystemKind::Ext4;
         let made = FileSystem { kind, encrypt: false, mkfs: Some(mkfs.to_owned()), mount: None };
-        names_another(&made).map(|(_, word)| word)
+        names_another(&made).map(str::to_owned)
     }
 
     #[test]

@@ -3,10 +3,11 @@
 use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt;
 
+use iotax_spec::layers::Fscrypt;
+
 use crate::disk_file::direct_in;
 use crate::error::Error;
 use crate::layers::{System, Top};
-use crate::needs::Need;
 use crate::programs::Program;
 use crate::workshop::Workshop;
 
@@ -14,22 +15,7 @@ const XFS_IO: &str = "xfs_io";
 /// AES-256-XTS for contents, AES-256-CTS for names: what Android and the `fscrypt` tool use.
 const POLICY: &str = "-v 2 -c 1 -n 4";
 
-pub(crate) struct Fscrypt;
-
 impl System for Fscrypt {
-    fn needs(&self) -> Vec<Need> {
-        vec![
-            Need::Root,
-            // Of all small programs that speak the interface, the one that every distribution has.
-            Need::Program { name: XFS_IO, package: "xfsprogs", at_least: None },
-            Need::Feature {
-                path: "/sys/fs/ext4/features/encryption",
-                module: "ext4",
-                about: "encryption in ext4 (CONFIG_FS_ENCRYPTION)",
-            },
-        ]
-    }
-
     fn make(&self, below: Top, workshop: &mut Workshop<'_>) -> Result<Top, Error> {
         // The key is in the keyring of the file system, and goes when that is unmounted.
         let add = Program::new(XFS_IO).args(["-c", "add_enckey"]).arg(&below.path);

@@ -3,9 +3,10 @@
 use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt;
 
+use iotax_spec::layers::Gocryptfs;
+
 use crate::error::Error;
 use crate::layers::{System, Top};
-use crate::needs::Need;
 use crate::programs::Program;
 use crate::workshop::Workshop;
 
@@ -13,20 +14,7 @@ use crate::workshop::Workshop;
 /// stretching, and a user's volume pays for it only when it is mounted.
 const SCRYPT_N: &str = "10";
 
-pub(crate) struct Gocryptfs {
-    /// By the word of stack text.
-    pub(crate) cipher: String,
-}
-
 impl System for Gocryptfs {
-    fn needs(&self) -> Vec<Need> {
-        vec![
-            Need::Root,
-            Need::Device { path: "/dev/fuse", module: "fuse" },
-            Need::Program { name: "gocryptfs", package: "gocryptfs", at_least: None },
-        ]
-    }
-
     fn make(&self, below: Top, workshop: &mut Workshop<'_>) -> Result<Top, Error> {
         let ciphertext = below.path.join(workshop.name("gocryptfs-ciphertext"));
         DirBuilder::new().mode(0o700).create(&ciphertext).map_err(|source| Error::Make {

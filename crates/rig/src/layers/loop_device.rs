@@ -9,6 +9,7 @@ use std::sync::atomic::AtomicBool;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use iotax_spec::layers::Loop;
 use serde::{Deserialize, Serialize};
 
 use crate::disk_file::opens_directly;
@@ -17,24 +18,13 @@ use crate::error::Error;
 use crate::journal::Journal;
 use crate::layers::{System, Top};
 use crate::mounts::unremovable;
-use crate::needs::Need;
 use crate::programs::Program;
 use crate::workshop::Workshop;
 
 /// How long a device may take to go: it stays until its last user has closed it.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-pub(crate) struct Loop {
-    /// Bypass the page cache below.
-    pub(crate) direct: bool,
-}
-
 impl System for Loop {
-    fn needs(&self) -> Vec<Need> {
-        let losetup = Need::Program { name: "losetup", package: "mount", at_least: None };
-        vec![Need::Root, Need::Device { path: "/dev/loop-control", module: "loop" }, losetup]
-    }
-
     fn make(&self, below: Top, workshop: &mut Workshop<'_>) -> Result<Top, Error> {
         let node = attach(&below.path, self.direct, workshop.journal, workshop.stop)?;
         if !self.direct {

@@ -10,12 +10,12 @@ use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 
+use iotax_spec::layers::Luks;
 use iotax_spec::{Form, Layer};
 
 use crate::disk_file::opens_directly;
 use crate::error::Error;
-use crate::layers::{System, Top};
-use crate::needs::{Need, Version};
+use crate::layers::{Made, Maker, System, Top};
 use crate::programs::Program;
 use crate::workshop::Workshop;
 use crate::{fuse, mounts};
@@ -29,46 +29,41 @@ const ITERATIONS: &str = "1000";
 
 const DAEMON: &str = "qemu-storage-daemon";
 
-/// Neighbouring `luks` layers.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Luks {
-    /// Strengths of AES-XTS in bits, from bottom to top. Never empty.
-    chain: Vec<u32>,
+impl Made for Luks {
+    fn maker(&self) -> Maker<'_> {
+        Maker::System(Box::new(Chain { key_bits: vec![self.key_bits] }))
+    }
 }
 
-impl Luks {
+/// Neighbouring `luks` layers.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Chain {
+    /// Strengths of AES-XTS in bits, from bottom to top. Never empty.
+    key_bits: Vec<u32>,
+}
+
+impl Chain {
     /// The chain that `layers` begin with, and what is above it; `None` if they begin with
     /// something else.
     pub(crate) fn leading(layers: &[Layer]) -> Option<(Self, &[Layer])> {
         let key_bits = |layer: &Layer| match layer {
-            Layer::Luks { key_bits } => Some(*key_bits),
+            Layer::Luks(luks) => Some(luks.key_bits),
             _ => None,
         };
         let chain: Vec<u32> = layers.iter().map_while(key_bits).collect();
         let above = &layers[chain.len()..];
-        (!chain.is_empty()).then_some((Self { chain }, above))
+        (!chain.is_empty()).then_some((Self { key_bits: chain }, above))
     }
 }
 
-impl System for Luks {
-    fn needs(&self) -> Vec<Need> {
-        // FUSE exports came with 6.0, their `allow-other` with 6.1; the first versions are left out.
-        let daemon = Version { argument: "--version", number: (7, 1) };
-        vec![
-            Need::Root,
-            Need::Device { path: "/dev/fuse", module: "fuse" },
-            Need::Program { name: DAEMON, package: "qemu-system-common", at_least: Some(daemon) },
-            Need::Program { name: "cryptsetup", package: "cryptsetup-bin", at_least: None },
-        ]
-    }
-
+impl System for Chain {
     fn overhead_bytes(&self) -> u64 {
-        HEADER_BYTES * self.chain.len() as u64
+        HEADER_BYTES * self.key_bits.len() as u64
     }
 
     fn make(&self, below: Top, workshop: &mut Workshop<'_>) -> Result<Top, Error> {
         let base = Base::of(&below, workshop);
-        for (depth, key_bits) in self.chain.iter().enumerate() {
+        for (depth, key_bits) in self.key_bits.iter().enumerate() {
             if depth == 0 {
                 format(&below.path, *key_bits, workshop)?;
                 continue;
@@ -83,7 +78,7 @@ impl System for Luks {
             )?;
         }
         let at = workshop.mount_file("luks")?;
-        let chain = base.serve(self.chain.len(), &at, workshop);
+        let chain = base.serve(self.key_bits.len(), &at, workshop);
         workshop.serve(chain, || mounts::is_mounted(&at))?;
         fuse::allow_depth(&at, workshop)?;
         workshop.note(
@@ -169,16 +164,17 @@ fn escaped(path: &Path) -> OsString {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use iotax_spec::layers::Loop;
 
     #[test]
     fn neighbours_are_one_chain_and_what_is_between_parts_them() {
-        let luks = |key_bits| Layer::Luks { key_bits };
-        let loop_device = Layer::Loop { direct: true };
+        let luks = |key_bits| Layer::Luks(Luks { key_bits });
+        let loop_device = Layer::Loop(Loop { direct: true });
         let layers = [luks(256), luks(128), loop_device, luks(256)];
-        let (first, above) = Luks::leading(&layers).unwrap();
-        assert_eq!((first.chain, above.len()), (vec![256, 128], 2));
-        assert_eq!(Luks::leading(above), None);
-        assert_eq!(Luks::leading(&above[1..]).unwrap().0.chain, [256]);
+        let (first, above) = Chain::leading(&layers).unwrap();
+        assert_eq!((first.key_bits, above.len()), (vec![256, 128], 2));
+        assert_eq!(Chain::leading(above), None);
+        assert_eq!(Chain::leading(&above[1..]).unwrap().0.key_bits, [256]);
     }
 
     #[test]

@@ -1,13 +1,14 @@
-//! The layers of the system: one file for each, which says what it needs, makes it and unmakes it.
+//! The layers of the system: one file for each, which makes it and unmakes it.
 //!
-//! To add one: its file here with a type that implements [`System`], one arm in [`steps`], and, if
-//! it makes something of a new kind, one variant of [`Entry`](crate::entry::Entry) that says how to
-//! undo it. Its word and parameters are in `spec`'s catalogue.
+//! What a layer is and needs is declared in `spec`. To have one made: its file here, in which its
+//! type implements [`System`], and, if it makes something of a new kind, one variant of
+//! [`Entry`](crate::entry::Entry) that says how to undo it.
 
 pub(crate) mod cgroup_io;
 pub(crate) mod dmcrypt;
 mod file_system;
 mod fscrypt;
+mod given;
 mod gocryptfs;
 pub(crate) mod loop_device;
 mod luks;
@@ -17,14 +18,11 @@ mod tmpfs;
 
 use std::path::PathBuf;
 
-use iotax_spec::{Form, Layer, Stack};
+use iotax_spec::{Form, Layer, Need, Stack};
 
-use crate::device;
-use crate::error::Error;
-use crate::needs::Need;
+use crate::error::{Error, Obstacle};
+use crate::vdisk::InProcess;
 use crate::workshop::Workshop;
-
-pub(crate) use file_system::names_another;
 
 /// What a layer stands on, or what it gives to the one above.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,9 +50,6 @@ impl Top {
 
 /// A layer of the system.
 pub(crate) trait System {
-    /// What this machine must have. Looked at before anything is made.
-    fn needs(&self) -> Vec<Need>;
-
     /// What of it there can be only one of at a time, such as a server that takes the options of
     /// the first mount for all: arms in which it is the same are never up side by side.
     fn exclusive(&self) -> Option<String> {
@@ -71,10 +66,51 @@ pub(crate) trait System {
         0
     }
 
+    /// What keeps it from being made anywhere.
+    fn obstacle(&self) -> Option<Obstacle> {
+        None
+    }
+
     /// Makes the layer on top of `below` and says what it gives. Everything it makes that would
     /// outlive this process is announced to the journal before.
     fn make(&self, below: Top, workshop: &mut Workshop<'_>) -> Result<Top, Error>;
 }
+
+/// Who makes a layer.
+pub(crate) enum Maker<'a> {
+    /// The user: it is there already.
+    Given,
+    /// The virtual disk of this process. In the system a file is there already, too.
+    InProcess(&'a dyn InProcess),
+    /// What this module has for it.
+    System(Box<dyn System>),
+    /// The one or the other, as the layers around it.
+    Both(&'a dyn InProcess, Box<dyn System>),
+}
+
+/// What is made: each layer says by whom.
+pub(crate) trait Made {
+    fn maker(&self) -> Maker<'_>;
+}
+
+/// What is a step of its own is made as it was declared.
+impl<T: System + Clone + 'static> Made for T {
+    fn maker(&self) -> Maker<'_> {
+        Maker::System(Box::new(self.clone()))
+    }
+}
+
+macro_rules! made {
+    ($($group:ident { $($module:ident::$Layer:ident,)* })*) => {
+        fn made(layer: &Layer) -> &dyn Made {
+            match layer {
+                $($(Layer::$Layer(layer) => layer,)*)*
+            }
+        }
+    };
+}
+
+iotax_spec::each_layer!(made);
 
 /// What holds only while load is driven at its arm: from the arm's first turn, or from when it is
 /// made, until the end of its turn.
@@ -92,59 +128,41 @@ pub(crate) fn steps(layers: &[Layer]) -> Vec<Box<dyn System>> {
     let mut steps: Vec<Box<dyn System>> = Vec::new();
     let mut rest = layers;
     while let Some((layer, above)) = rest.split_first() {
-        if let Some((chain, above)) = luks::Luks::leading(rest) {
+        if let Some((chain, above)) = luks::Chain::leading(rest) {
             steps.push(Box::new(chain));
             rest = above;
             continue;
         }
         rest = above;
-        match layer {
-            Layer::Loop { direct } => steps.push(Box::new(loop_device::Loop { direct: *direct })),
-            Layer::FileSystem(file_system) => steps.push(Box::new(file_system.clone())),
-            Layer::Fscrypt => steps.push(Box::new(fscrypt::Fscrypt)),
-            Layer::Gocryptfs { cipher } => {
-                steps.push(Box::new(gocryptfs::Gocryptfs { cipher: cipher.clone() }));
-            }
-            Layer::Throttle(throttle) => {
-                steps.push(Box::new(served::Limits { throttle: throttle.clone() }));
-            }
-            Layer::Dmcrypt(crypt) => steps.push(Box::new(crypt.clone())),
-            Layer::CgroupIo(limits) => steps.push(Box::new(limits.clone())),
-            _ => {}
-        }
+        steps.extend(system(layer));
     }
     steps
 }
 
-/// The base, where it is a layer of the system and not a file or directory of the user's.
-pub(crate) fn base(layer: &Layer) -> Option<Box<dyn System>> {
-    match layer {
-        Layer::Vdisk { stack } => Some(Box::new(served::Vdisk { stack: stack.clone() })),
-        Layer::Tmpfs { size_bytes } => Some(Box::new(tmpfs::Tmpfs { size_bytes: *size_bytes })),
-        Layer::Nfs(nfs) => Some(Box::new(nfs.clone())),
-        _ => None,
+/// A layer of the system; `None` if it is there already, or lives in this process.
+pub(crate) fn system(layer: &Layer) -> Option<Box<dyn System>> {
+    match made(layer).maker() {
+        Maker::System(system) | Maker::Both(_, system) => Some(system),
+        Maker::Given | Maker::InProcess(_) => None,
+    }
+}
+
+/// A layer of a virtual disk; `None` if it can be none.
+pub(crate) fn in_process(layer: &Layer) -> Option<&dyn InProcess> {
+    match made(layer).maker() {
+        Maker::InProcess(layer) | Maker::Both(layer, _) => Some(layer),
+        Maker::Given | Maker::System(_) => None,
     }
 }
 
 /// What all layers of a stack need.
-pub(crate) fn needs(stack: &Stack) -> Vec<Need> {
-    let (bottom, above) = stack.layers.split_first().expect("a stack has a base");
-    let above = steps(above).into_iter().flat_map(|layer| layer.needs());
-    needs_of(bottom).into_iter().chain(above).collect()
-}
-
-/// What one layer needs.
-pub(crate) fn needs_of(layer: &Layer) -> Vec<Need> {
-    if matches!(layer, Layer::Dev { .. }) {
-        return device::NEEDS.to_vec();
-    }
-    let all = base(layer).into_iter().chain(steps(std::slice::from_ref(layer)));
-    all.flat_map(|layer| layer.needs()).collect()
+pub(crate) fn needs(stack: &Stack) -> impl Iterator<Item = Need> {
+    stack.layers.iter().flat_map(|layer| layer.info().needs).copied()
 }
 
 /// What no other arm may have up while this one is.
 pub(crate) fn exclusive(stack: &Stack) -> Vec<String> {
     let (bottom, above) = stack.layers.split_first().expect("a stack has a base");
-    let all = base(bottom).into_iter().chain(steps(above));
+    let all = system(bottom).into_iter().chain(steps(above));
     all.filter_map(|layer| layer.exclusive()).collect()
 }

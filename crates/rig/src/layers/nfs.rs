@@ -13,13 +13,12 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
 use iotax_inspect::Mount;
-use iotax_spec::Nfs;
+use iotax_spec::layers::Nfs;
 use serde::{Deserialize, Serialize};
 
 use crate::entry::{Entry, Undone};
 use crate::error::Error;
 use crate::layers::{System, Top, Turn};
-use crate::needs::Need;
 use crate::programs::Program;
 use crate::workshop::Workshop;
 use crate::{mounts, scratch};
@@ -29,14 +28,6 @@ use crate::{mounts, scratch};
 const ALWAYS: &str = "nodev,nosuid,nosharecache,nolock,retry=0";
 
 impl System for Nfs {
-    fn needs(&self) -> Vec<Need> {
-        vec![
-            Need::Root,
-            Need::Program { name: "mount.nfs", package: "nfs-common", at_least: None },
-            Need::FileSystem { name: "nfs" },
-        ]
-    }
-
     fn make(&self, _below: Top, workshop: &mut Workshop<'_>) -> Result<Top, Error> {
         let path = workshop.mount_point("nfs")?;
         let mounting = Mounting { source: source(self), options: options(self), path };

@@ -4,40 +4,33 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use iotax_spec::{Layer, Stack, Throttle};
+use iotax_spec::layers::{File, Throttle, Vdisk};
+use iotax_spec::{Base, Layer, Stack};
 
 use crate::error::Error;
-use crate::layers::{System, Top};
+use crate::layers::{Made, Maker, System, Top};
 use crate::mounts;
-use crate::needs::Need;
 use crate::programs::Program;
 use crate::workshop::Workshop;
 
-/// A virtual disk as a base.
-pub(crate) struct Vdisk {
-    pub(crate) stack: Stack,
+/// Token buckets above a file.
+struct Limits {
+    throttle: Throttle,
 }
 
-/// Token buckets above a file.
-pub(crate) struct Limits {
-    pub(crate) throttle: Throttle,
+impl Made for Throttle {
+    fn maker(&self) -> Maker<'_> {
+        Maker::Both(self, Box::new(Limits { throttle: self.clone() }))
+    }
 }
 
 impl System for Vdisk {
-    fn needs(&self) -> Vec<Need> {
-        needs()
-    }
-
     fn make(&self, _below: Top, workshop: &mut Workshop<'_>) -> Result<Top, Error> {
         serve(&self.stack, workshop)
     }
 }
 
 impl System for Limits {
-    fn needs(&self) -> Vec<Need> {
-        needs()
-    }
-
     fn make(&self, below: Top, workshop: &mut Workshop<'_>) -> Result<Top, Error> {
         let size_bytes = std::fs::metadata(&below.path).map(|found| found.len());
         let size_bytes = size_bytes.map_err(|source| Error::Make {
@@ -45,13 +38,9 @@ impl System for Limits {
             action: "measure it",
             source,
         })?;
-        let base = Layer::File { path: Some(below.path), size_bytes, thin: false };
+        let base = Layer::File(File { path: Some(below.path), size_bytes, thin: false });
         serve(&Stack { layers: vec![base, Layer::Throttle(self.throttle.clone())] }, workshop)
     }
-}
-
-fn needs() -> Vec<Need> {
-    vec![Need::Root, Need::Device { path: "/dev/fuse", module: "fuse" }]
 }
 
 /// `DIRECTORY=STACK`
@@ -65,7 +54,7 @@ fn serve(stack: &Stack, workshop: &mut Workshop<'_>) -> Result<Top, Error> {
     let at = workshop.mount_point("disk")?;
     let mut program =
         Program::new(&workshop.surroundings.program).args(["disk", "serve", "--journalled"]);
-    if let Some(Layer::File { path: Some(path), .. }) = stack.layers.first() {
+    if let Some(Base::File(File { path: Some(path), .. })) = stack.base() {
         program = program.arg("--write-to").arg(path);
     }
     let program = program.arg("--dir").arg(&workshop.surroundings.work_dir).arg(disk(&at, stack));

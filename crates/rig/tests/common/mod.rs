@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use iotax_rig::{Options, Progress};
+use iotax_spec::layers::File;
 use iotax_spec::{Arm, Design, Job, Layer, Pattern, Spec, Stack, Stop, StopMode, Target, Workload};
 
 /// A directory, file or device.
@@ -14,7 +15,7 @@ pub fn path(path: impl Into<PathBuf>) -> Target {
 
 /// A stack that is a file and nothing else.
 pub fn file(path: Option<PathBuf>, size_bytes: u64) -> Target {
-    stack([Layer::File { path, size_bytes, thin: false }])
+    stack([Layer::File(File { path, size_bytes, thin: false })])
 }
 
 /// A stack of these layers.

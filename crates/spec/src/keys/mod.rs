@@ -7,9 +7,10 @@ mod patterns;
 mod tree;
 mod values;
 
+use crate::engine::Engine;
 use crate::error::Error;
 use crate::units::{self, Unit};
-use crate::workload::{Bound, Engine, Files, IndexLoads, Job, Pattern};
+use crate::workload::{Bound, Files, IndexLoads, Job, Pattern};
 use patterns::{cpus, pattern, think};
 pub(crate) use patterns::{format_cpus, format_pattern};
 pub(crate) use tree::format_operations;
@@ -33,9 +34,6 @@ pub(crate) fn find<T>(keys: &'static [Key<T>], name: &str) -> Option<&'static Ke
     keys.iter().find(|key| key.name == dashed || key.fio == Some(name))
 }
 
-const ENGINES: [Engine; 6] =
-    [Engine::Null, Engine::Psync, Engine::Mmap, Engine::IoUring, Engine::Vdisk, Engine::Metadata];
-const ENGINE_NAMES: &[&str] = &["null", "psync", "mmap", "io_uring", "vdisk", "metadata"];
 /// fio's `rw` words, with the pattern and the percentage of reads each stands for.
 const DIRECTIONS: [(&str, Pattern, u8); 6] = [
     ("read", Pattern::Sequential, 100),
@@ -62,7 +60,7 @@ pub(crate) static JOB_KEYS: [Key<Job>; 34] = [
     key(
         "engine",
         Some("ioengine"),
-        Unit::Choice(ENGINE_NAMES),
+        Unit::Choice(Engine::NAMES),
         "how I/O is issued on paths",
         engine,
     ),
@@ -267,14 +265,15 @@ fn choose(words: &'static [&'static str], text: &str) -> Result<usize, Error> {
 }
 
 fn engine(job: &mut Job, text: &str) -> Result<(), Error> {
-    job.engine = ENGINES[choose(ENGINE_NAMES, &text.replace('-', "_"))?];
+    job.engine = Engine::ALL[choose(Engine::NAMES, &text.replace('-', "_"))?];
     job.engine_asked = true;
-    match job.engine {
-        Engine::Metadata => _ = tree::of(job),
-        _ => job.tree = None,
+    if job.engine.has_tree() {
+        tree::of(job);
+    } else {
+        job.tree = None;
     }
     // What another tool's command said of its queue does not outlive that.
-    if job.engine != Engine::IoUring {
+    if !job.engine.info().has_queue {
         job.submit_batch = None;
     }
     Ok(())

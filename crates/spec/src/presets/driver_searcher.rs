@@ -12,7 +12,8 @@
 //! ```
 
 use super::scales::{GIB, KIB, MIB, SECOND_NS};
-use crate::workload::{BlockSizes, Engine, Files, IndexLoads, Job, Pace, Pattern, Think, Workload};
+use crate::engine::Engine;
+use crate::workload::{BlockSizes, Files, IndexLoads, Job, Pace, Pattern, Think, Workload};
 
 const MILLISECOND_NS: u64 = 1_000_000;
 /// The reader starts this much after the writers: the `sleep 2` between the two command lines.

@@ -2,8 +2,9 @@
 //! on real operations: `docs/measure/git-metadata.sh`, figures in `docs/suites.md`.
 
 use super::scales::SECOND_NS;
+use crate::engine::Engine;
 use crate::tree::{Operation, OperationShare, Tree};
-use crate::workload::{Engine, Job, Workload};
+use crate::workload::{Job, Workload};
 
 /// Files of each thread: more than a small metadata cache holds, laid out in seconds.
 const FILES: u32 = 5000;

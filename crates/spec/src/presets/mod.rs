@@ -15,7 +15,8 @@ pub(crate) use driver_searcher::default_index;
 
 use scales::{GIB, KIB};
 
-use crate::workload::{BlockSizes, Bound, Engine, Files, Job, Pace, Pattern, Workload};
+use crate::engine::Engine;
+use crate::workload::{BlockSizes, Bound, Files, Job, Pace, Pattern, Workload};
 
 type Preset = (&'static str, fn() -> Workload);
 

@@ -1,7 +1,8 @@
 //! One job each: what provider documentation states limits for.
 
 use super::scales::{KIB, MIB, SECOND_NS};
-use crate::workload::{BlockSizes, Engine, Job, Pattern, Workload};
+use crate::engine::Engine;
+use crate::workload::{BlockSizes, Job, Pattern, Workload};
 
 pub(super) fn randread_4k() -> Workload {
     let job = random(100);

@@ -8,7 +8,7 @@ use crate::units::{self, Unit};
 
 /// A value of one of the catalog's units.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Value {
+pub(crate) enum Value {
     Whole(u64),
     Real(f64),
     Text(String),
@@ -88,7 +88,7 @@ pub struct Parameter {
 }
 
 /// What was written between a layer's brackets.
-pub(super) struct Arguments<'a> {
+pub(crate) struct Arguments<'a> {
     text: &'a str,
     /// The word in stack text.
     layer: &'static str,

@@ -7,8 +7,8 @@
 use std::ops::Range;
 
 use crate::error::Error;
-use crate::stack::{FileSystem, FileSystemKind, Layer, Stack};
-use crate::text::catalog::{Form, World};
+use crate::layers::{Does, File, Form, Layer, Loop, Submitter, World};
+use crate::stack::Stack;
 
 /// A layer and where it stands in the text.
 pub(super) type Placed = (Layer, Range<usize>);
@@ -40,24 +40,22 @@ pub(super) fn complete(layers: Vec<Placed>, text: &str) -> Result<Stack, Error> 
         if info.world == World::InProcess {
             return Err(two_worlds(layer.name(), system).at(text, span));
         }
-        if matches!(layer, Layer::File { thin: true, .. }) {
+        if matches!(layer, Layer::File(File { thin: true, .. })) {
             return Err(two_worlds("file(thin)", system).at(text, span));
         }
         if !layer.is_base() && !info.takes.contains(&form) {
             if form != Form::File || !info.takes.contains(&Form::Block) {
                 return Err(unfit(&layer, form).at(text, span));
             }
-            whole.push(Layer::Loop { direct: true });
+            whole.push(Layer::Loop(Loop { direct: true }));
         }
-        limits_hold(&whole, &layer).map_err(|e| e.at(text, span.clone()))?;
-        if layer == Layer::Fscrypt {
-            prepare_for_fscrypt(&mut whole).map_err(|e| e.at(text, span))?;
-        }
+        let fits = is_limited(&whole, &layer).and_then(|()| layer.fit(&mut whole));
+        fits.map_err(|e| e.at(text, span))?;
         form = info.gives.unwrap_or(form);
         whole.push(layer);
     }
     if form == Form::File {
-        whole.push(Layer::Loop { direct: true });
+        whole.push(Layer::Loop(Loop { direct: true }));
     }
     Ok(Stack { layers: whole })
 }
@@ -77,68 +75,40 @@ fn two_worlds(name: &str, system: &str) -> Error {
 }
 
 fn unfit(layer: &Layer, form: Form) -> Error {
-    let name = layer.name();
-    let wanted: Vec<_> = layer.info().takes.iter().map(|form| form.with_article()).collect();
+    let (name, info) = (layer.name(), layer.info());
+    let wanted: Vec<_> = info.takes.iter().map(|form| form.with_article()).collect();
     Error::syntax(
         format!("`{name}` needs {} below it, not {}", wanted.join(" or "), form.with_article()),
-        match layer {
-            Layer::Fscrypt | Layer::Gocryptfs { .. } => {
+        match (info.takes, info.gives) {
+            ([Form::Directory], _) => {
                 format!("put a file system below it: file(size=2G) + ext4 + {name}")
             }
-            Layer::Throttle(_) if form == Form::Block => {
+            _ if info.does == Does::Limits && form == Form::Block => {
                 "put it below the device's layers, right above a file, or limit the device with \
                  cgroup-io"
                     .to_owned()
             }
-            Layer::FileSystem(_) => format!("make it on a file or device: file(size=2G) + {name}"),
+            ([Form::Block], Some(Form::Directory)) => {
+                format!("make it on a file or device: file(size=2G) + {name}")
+            }
             _ => format!("put it below the file system: file(size=2G) + {name} + ext4"),
         },
     )
 }
 
-/// The file system that encrypts is the one below, which must have been made for it.
-fn prepare_for_fscrypt(below: &mut [Layer]) -> Result<(), Error> {
-    let nearest = below.iter_mut().rev().find(|layer| !matches!(layer, Layer::CgroupIo(_)));
-    match nearest {
-        Some(Layer::FileSystem(FileSystem { kind: FileSystemKind::Ext4, encrypt, .. })) => {
-            *encrypt = true;
-            Ok(())
-        }
-        _ => Err(Error::syntax(
-            "`fscrypt` is done by the file system below it, which must be ext4",
-            "write ext4 + fscrypt",
-        )),
+/// What another process does is not limited by limits of this one.
+fn is_limited(below: &[Layer], layer: &Layer) -> Result<(), Error> {
+    let limits = |layer: &Layer| matches!(layer, Layer::CgroupIo(_));
+    if layer.info().submitter != Submitter::Process || !below.iter().any(limits) {
+        return Ok(());
     }
-}
-
-/// The kernel limits what iotax's own process does to a block device. Refuses stacks in which that
-/// would limit nothing.
-fn limits_hold(below: &[Layer], layer: &Layer) -> Result<(), Error> {
-    let is_limit = |layer: &Layer| matches!(layer, Layer::CgroupIo(_));
-    let is_limited = below.iter().any(is_limit);
-    let limits = is_limit(layer);
-    if limits && is_limited {
-        let problem = "a process is in one cgroup only, so a stack has one `cgroup-io`";
-        return Err(Error::syntax(problem, "put all limits into one"));
-    }
-    match (layer, below.last()) {
-        (_, Some(Layer::Tmpfs { .. } | Layer::Nfs(_) | Layer::Gocryptfs { .. })) if limits => {
-            Err(Error::syntax(
-                "`cgroup-io` limits I/O of block devices, and there is none right below it",
-                "put it on a file system or device: file(size=2G) + ext4 + cgroup-io(read_iops=1000)",
-            ))
-        }
-        (Layer::Luks { .. } | Layer::Throttle(_) | Layer::Gocryptfs { .. }, _) if is_limited => {
-            Err(Error::syntax(
-                format!(
-                    "`{}` is done by another process, which the `cgroup-io` below it does not limit",
-                    layer.name()
-                ),
-                "put cgroup-io on top",
-            ))
-        }
-        _ => Ok(()),
-    }
+    Err(Error::syntax(
+        format!(
+            "`{}` is done by another process, which the `cgroup-io` below it does not limit",
+            layer.name()
+        ),
+        "put cgroup-io on top",
+    ))
 }
 
 #[cfg(test)]

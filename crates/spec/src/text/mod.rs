@@ -9,7 +9,6 @@
 //! ```
 
 mod arguments;
-mod catalog;
 mod complete;
 mod token;
 
@@ -21,38 +20,16 @@ use std::str::FromStr;
 use std::vec::IntoIter;
 
 use crate::error::Error;
+use crate::layers::{Layer, LayerInfo};
 use crate::quote::brief;
-use crate::stack::{Layer, Stack};
+use crate::stack::Stack;
 use crate::units::Unit;
 pub use arguments::Parameter;
-use arguments::{Arguments, Value};
-use catalog::CATALOG;
-pub use catalog::{Form, LayerInfo, World};
+pub(crate) use arguments::{Arguments, Value};
 use complete::{Placed, complete};
 use token::{Kind, Token, quote, tokens};
 
-impl Layer {
-    /// Every layer there is, bases first, with its parameters.
-    pub fn catalog() -> &'static [LayerInfo] {
-        &CATALOG
-    }
-
-    /// This layer's entry in the catalog.
-    pub fn info(&self) -> &'static LayerInfo {
-        find_layer(self.name()).expect("a test looks up every variant")
-    }
-}
-
 impl LayerInfo {
-    /// The entry for a word of stack text.
-    ///
-    /// # Errors
-    /// The nearest word there is, if there is none of that name.
-    pub fn named(name: &str) -> Result<&'static Self, Error> {
-        let unknown = || Error::unknown("layer", name, CATALOG.iter().map(|layer| layer.name));
-        find_layer(name).ok_or_else(unknown)
-    }
-
     /// The layer that the example is.
     pub fn example_layer(&self) -> Layer {
         let tokens = tokens(self.example).map(|tokens| tokens.into_iter().peekable());
@@ -88,11 +65,6 @@ impl FromStr for Stack {
     }
 }
 
-/// The catalog's entry for a word.
-pub(crate) fn find_layer(name: &str) -> Option<&'static LayerInfo> {
-    CATALOG.iter().find(|layer| layer.name == name)
-}
-
 struct Parser<'a> {
     text: &'a str,
     tokens: Peekable<IntoIter<Token<'a>>>,
@@ -123,10 +95,7 @@ impl<'a> Parser<'a> {
         let Kind::Word(name) = &token.kind else {
             return Err(self.unexpected(&token, "a layer"));
         };
-        let info = find_layer(name).ok_or_else(|| {
-            Error::unknown("layer", name, CATALOG.iter().map(|layer| layer.name))
-                .at(self.text, token.span.clone())
-        })?;
+        let info = LayerInfo::named(name).map_err(|e| e.at(self.text, token.span.clone()))?;
         let mut arguments = Arguments::new(
             self.text,
             (info.name, info.example),
@@ -139,7 +108,7 @@ impl<'a> Parser<'a> {
             end = self.parameters(info, &mut arguments)?;
             arguments.ends_at(end);
         }
-        Ok(((info.build)(&arguments)?, token.span.start..end))
+        Ok(((info.read)(&arguments)?, token.span.start..end))
     }
 
     /// Everything behind the opening bracket; returns where the closing one ends.
@@ -241,7 +210,7 @@ impl fmt::Display for Layer {
         let info = self.info();
         f.write_str(info.name)?;
         let mut separator = "(";
-        for (name, value) in (info.values)(self) {
+        for (name, value) in self.values() {
             let parameter = info.parameters.iter().find(|parameter| parameter.name == name);
             let (Some(value), Some(parameter)) = (value, parameter) else { continue };
             let default = parameter.default.map(|text| Value::read(parameter.unit, text));

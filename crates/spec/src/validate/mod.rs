@@ -4,11 +4,12 @@ mod order;
 
 use std::collections::HashSet;
 
+use crate::engine::PageCache;
 use crate::error::{Error, Subject};
 use crate::keys::format_block_sizes;
 use crate::tree::Operation;
 use crate::units::{format_bytes, format_duration};
-use crate::workload::{BlockSizes, Bound, Engine, Files, IndexLoads, Job, Pace, Workload};
+use crate::workload::{BlockSizes, Bound, Files, IndexLoads, Job, Pace, Workload};
 
 /// `O_DIRECT` transfers whole logical blocks of the device, which are never smaller.
 const DIRECT_ALIGNMENT_BYTES: u32 = 512;
@@ -188,17 +189,17 @@ impl Job {
             let problem = format!("{engine} keeps one I/O in flight per thread, not {depth}");
             return Err(self.refuse("depth", problem, "use engine=io_uring, or more threads"));
         }
-        if self.direct && self.engine == Engine::Mmap {
+        if self.direct && self.engine.info().cache == PageCache::Always {
             let problem = "a mapping is the page cache, it cannot bypass it";
             return Err(self.refuse("direct", problem, "use direct=false, or engine=psync"));
         }
-        if self.sqpoll && self.engine != Engine::IoUring {
+        if self.sqpoll && !self.engine.info().has_queue {
             let problem = format!("{engine} has no submission queue to poll");
             return Err(self.refuse("sqpoll", problem, "use engine=io_uring, or leave it out"));
         }
         match self.submit_batch {
             Some(0) => return Err(self.refuse("submit-batch", "nothing would be submitted", "")),
-            Some(_) if self.engine != Engine::IoUring => {
+            Some(_) if !self.engine.info().has_queue => {
                 let problem = format!("{engine} does each I/O by itself");
                 let advice = "use engine=io_uring, or leave it out";
                 return Err(self.refuse("submit-batch", problem, advice));
@@ -213,13 +214,13 @@ impl Job {
 impl Job {
     fn validate_tree(&self) -> Result<(), Error> {
         let Some(tree) = &self.tree else {
-            if self.engine == Engine::Metadata {
+            if self.engine.has_tree() {
                 let advice = "write for example operations = \"stat:80,open:8,list:12\"";
                 return Err(self.refuse("operations", "there is nothing to do", advice));
             }
             return Ok(());
         };
-        if self.engine != Engine::Metadata {
+        if !self.engine.has_tree() {
             let problem = format!("{} reads and writes, it does not do these", self.engine.name());
             return Err(self.refuse("operations", problem, "use engine=metadata"));
         }

@@ -1,10 +1,11 @@
 //! Where I/O goes: orders, alignment, the span, files and pauses that cannot be.
 
 use super::DIRECT_ALIGNMENT_BYTES;
+use crate::engine::PageCache;
 use crate::error::Error;
 use crate::keys::format_block_sizes;
 use crate::units::format_bytes;
-use crate::workload::{BlockSizes, Engine, Job, Pattern, RunLength, Skew};
+use crate::workload::{BlockSizes, Job, Pattern, RunLength, Skew};
 
 /// Offsets of files are signed numbers of 64 bits.
 const MAX_OFFSET_BYTES: u64 = i64::MAX as u64;
@@ -123,7 +124,7 @@ impl Job {
     }
 
     fn validate_switches(&self) -> Result<(), Error> {
-        if self.write_through && self.engine == Engine::Mmap {
+        if self.write_through && self.engine.info().cache == PageCache::Always {
             let problem = "stores to a mapping return before they reach the medium";
             return Err(self.refuse("write-through", problem, "use fsync-every, or engine=psync"));
         }
@@ -136,7 +137,7 @@ impl Job {
                 let problem = "direct I/O passes the cache anyway";
                 return Err(self.refuse("uncached", problem, "leave out this or direct"));
             }
-            if !matches!(self.engine, Engine::Psync | Engine::Mmap) {
+            if self.engine.is_async() || self.engine.info().cache == PageCache::Never {
                 let problem = format!("{} drops nothing from the cache", self.engine.name());
                 let advice = "use engine=psync or engine=mmap, or leave it out";
                 return Err(self.refuse("uncached", problem, advice));

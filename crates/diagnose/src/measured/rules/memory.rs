@@ -1,7 +1,6 @@
 //! What memory between the program and the disk does: read-ahead, page cache, dirty pages.
 
 use iotax_record::machine::SeenLayer;
-use iotax_spec::Engine;
 use iotax_words::{bytes, percent};
 
 use crate::measured::case::Case;
@@ -81,7 +80,7 @@ fn read_ahead(case: &Case<'_>) -> Option<(u64, String)> {
 /// Buffered writers that wait until dirty pages are written.
 pub(super) fn dirty_throttling(case: &Case<'_>) -> Option<Suspect> {
     let writes = case.job.writes() && case.is_buffered() && !case.job.write_through;
-    (writes && case.job.engine != Engine::Metadata).then_some(())?;
+    (writes && !case.job.engine.has_tree()).then_some(())?;
     let memory = case.statistics?.memory?;
     (memory.dirty_threshold_bytes > 0.0).then_some(())?;
     let waiting = memory.dirty_bytes + memory.writeback_bytes;

@@ -1,6 +1,5 @@
 //! Waiting: for the medium to say that data is safe, or for one I/O after the other.
 
-use iotax_spec::Engine;
 use iotax_words::{percent, time};
 
 use crate::measured::case::Case;
@@ -38,7 +37,7 @@ pub(super) fn one_at_a_time(case: &Case<'_>) -> Option<Suspect> {
 
 /// A mount that waits until each change is on the disk, and a disk that is written for each.
 pub(super) fn each_change(case: &Case<'_>) -> Option<Suspect> {
-    let changes_directories = case.job.engine == Engine::Metadata;
+    let changes_directories = case.job.engine.has_tree();
     let mounts = case.mounts_seen();
     let (option, mount) = mounts.iter().find_map(|mount| {
         let is_set = |name: &&str| mount.option(name).is_some();

@@ -11,10 +11,14 @@ use rustix::io::Errno;
 use rustix::thread::set_current_timer_slack;
 
 use super::{Deadline, Engine, Submitted, forget_pages};
+use crate::error::Error;
 use crate::native::access::Span;
 use crate::native::buffers::Buffers;
 use crate::native::io::{Io, Op, Outcome};
+use crate::native::setup::Thread;
 
+/// The kernel registers up to 16384 buffers, two for each I/O in flight.
+const MAX_URING_DEPTH: u16 = 8192;
 /// How long the kernel's polling thread stays awake without work.
 const SQPOLL_IDLE_MS: u32 = 1000;
 /// The last stretch before an intended start is polled through, because a sleeping thread is
@@ -42,6 +46,28 @@ pub struct Made {
     files: Vec<File>,
     /// Whether to use it with registered buffers.
     pub fixed: bool,
+}
+
+impl Made {
+    /// The ring of a thread.
+    pub fn of(thread: &Thread<'_>) -> Result<Self, Error> {
+        let depth = u16::try_from(thread.depth()).ok().filter(|depth| *depth <= MAX_URING_DEPTH);
+        let Some(depth) = depth else {
+            return Err(Error::unsuitable(
+                thread.job,
+                format!(
+                    "a queue depth of {} is more than io_uring takes with registered buffers; \
+                     the most is {MAX_URING_DEPTH}",
+                    thread.depth()
+                ),
+            ));
+        };
+        let (files, buffers) = (thread.open()?, thread.buffers()?);
+        make(files, buffers, depth, thread.job.sqpoll).map_err(|source| {
+            let advice = advice(&source);
+            Error::NoIoUring { job: thread.job.name.clone(), source, advice }
+        })
+    }
 }
 
 /// Makes a ring for `depth` I/Os at a time, on the thread that will use it.

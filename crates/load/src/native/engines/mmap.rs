@@ -7,9 +7,11 @@ use memmap2::{Advice, MmapOptions, MmapRaw, UncheckedAdvice};
 use rustix::io::Errno;
 
 use super::{Deadline, Engine, Submitted, forget_pages};
+use crate::error::Error;
 use crate::native::access::Span;
 use crate::native::buffers::{Buffers, PAGE_BYTES};
 use crate::native::io::{Io, Op, Outcome};
+use crate::native::setup::Thread;
 use crate::native::sigbus::{self, Guarded};
 
 /// See the module.
@@ -31,6 +33,25 @@ struct Mapped {
 }
 
 impl Mmap {
+    /// The engine of a thread.
+    pub fn of(thread: &Thread<'_>) -> Result<Self, Error> {
+        let advice = thread.job.advise.then_some(if thread.jumps() {
+            Advice::Random
+        } else {
+            Advice::Sequential
+        });
+        if thread.job.direct {
+            return Err(Error::unsuitable(
+                thread.job,
+                "engine `mmap` always goes through the page cache; set `direct = false`, or \
+                 choose another engine"
+                    .to_owned(),
+            ));
+        }
+        Self::new(thread.open()?, thread.span, advice, thread.buffers()?)
+            .map_err(Error::path("map", &thread.files[0].path))
+    }
+
     /// Maps `span` of each of `files`, shared.
     pub fn new(
         files: Vec<File>,

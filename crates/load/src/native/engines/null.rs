@@ -1,8 +1,10 @@
 //! Completes every I/O at once: measures the load generator itself.
 
 use super::{Deadline, Engine, Submitted};
+use crate::error::Error;
 use crate::native::buffers::Buffers;
 use crate::native::io::{Io, Outcome};
+use crate::native::setup::Thread;
 
 /// See the module.
 pub struct Null {
@@ -10,6 +12,11 @@ pub struct Null {
 }
 
 impl Null {
+    /// The engine of a thread.
+    pub fn of(thread: &Thread<'_>) -> Result<Self, Error> {
+        Ok(Self::new(thread.buffers()?))
+    }
+
     /// An engine with the given buffers, of which only the write stamps are used.
     pub fn new(buffers: Buffers) -> Self {
         Self { buffers }

@@ -3,11 +3,14 @@
 use std::fs::File;
 
 use rustix::io::{Errno, pread, pwrite};
+use rustix::thread::{UnshareFlags, unshare_unsafe};
 
 use super::{Deadline, Engine, Submitted, forget_pages};
+use crate::error::Error;
 use crate::native::access::Span;
 use crate::native::buffers::Buffers;
 use crate::native::io::{Io, Op, Outcome};
+use crate::native::setup::Thread;
 
 /// See the module.
 pub struct Psync {
@@ -16,6 +19,20 @@ pub struct Psync {
 }
 
 impl Psync {
+    /// The engine of a thread, which is the one that calls this: see below.
+    pub fn of(thread: &Thread<'_>) -> Result<Self, Error> {
+        // With a descriptor table of its own, as a process of its own would have (fio forks), the
+        // thread looks up its file without atomic operations on a counter: some 20 ns per call.
+        //
+        // SAFETY: what this thread opens from here on it uses and closes itself, before it ends;
+        // what others have opened before stays valid in both tables; it is handed no descriptors
+        // later.
+        let own_table = unsafe { unshare_unsafe(UnshareFlags::FILES) };
+        // A sandbox may forbid it; sharing the table is only slower.
+        let _ = own_table;
+        Ok(Self::new(thread.open()?, thread.buffers()?))
+    }
+
     /// An engine on `files`.
     pub fn new(files: Vec<File>, buffers: Buffers) -> Self {
         Self { files, buffers }

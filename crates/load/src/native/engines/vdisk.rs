@@ -8,10 +8,15 @@ use std::collections::BinaryHeap;
 use std::sync::Arc;
 
 use iotax_vdisk::{Clock, Completion, Request, Session, VirtualDisk};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 use rustix::io::Errno;
 
 use super::{Deadline, Engine, Submitted};
+use crate::error::Error;
+use crate::native::access::granule_bytes;
 use crate::native::io::{Io, Op, Outcome};
+use crate::native::setup::{SEED_OF_DATA, Thread};
 
 /// The last stretch before an instant is spun through, because a sleeping thread is woken late:
 /// by 20 to 60 us in a virtual machine.
@@ -31,6 +36,46 @@ pub struct Vdisk {
 }
 
 impl Vdisk {
+    /// The engine of a thread on a disk.
+    pub fn of(thread: &Thread<'_>, disk: &VirtualDisk) -> Result<Self, Error> {
+        let job = thread.job;
+        if job.write_through {
+            return Err(Error::unsuitable(
+                job,
+                format!(
+                    "{disk} has no writes that reach the medium before they count; leave out \
+                     `write-through`, or use `fsync-every = 1`"
+                ),
+            ));
+        }
+        let smallest = granule_bytes(job);
+        if !smallest.is_multiple_of(disk.block_bytes().into()) {
+            return Err(Error::unsuitable(
+                job,
+                format!(
+                    "blocks or offsets at multiples of {smallest} bytes do not fit the {} bytes that {disk} \
+                     reads and writes at a time",
+                    disk.block_bytes()
+                ),
+            ));
+        }
+        let block_bytes = job.block_sizes.max_bytes();
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(thread.seed ^ SEED_OF_DATA);
+        let random = (job.reads() && job.writes()).then(|| {
+            let mut data = vec![0; block_bytes as usize].into_boxed_slice();
+            rng.fill_bytes(&mut data);
+            data
+        });
+        let mut engine =
+            Self::new(disk, thread.depth(), block_bytes, random).map_err(|source| Error::Disk {
+                job: job.name.clone(),
+                disk: disk.to_string(),
+                source,
+            })?;
+        engine.fill_buffers(|buffer| rng.fill_bytes(buffer));
+        Ok(engine)
+    }
+
     /// An engine on `disk`. `random` is data for writes that share their buffers with reads.
     pub fn new(
         disk: &VirtualDisk,

@@ -13,11 +13,13 @@ use iotax_record::{
     NfsOperation, NfsStatistics, OperationRecord, Outcome, Pressure, Site, Statistics,
     SystemCounters, Trial,
 };
+use iotax_spec::layers::{
+    CgroupIo, Dev, Dir, Dmcrypt, File, FileSystem, FileSystemKind, Gocryptfs, Nfs, Throttle, Vdisk,
+};
 use iotax_spec::{
-    Arm, BlockSizes, Bound, CgroupIo, CloudChoice, Design, DiskRole, Dmcrypt, Driver, Engine,
-    FileSystem, FileSystemKind, Files, FioOption, IndexLoads, Job, Layer, Nfs, Operation,
-    OperationShare, Pace, Pattern, SideRuns, Spec, Stack, Stop, StopMode, Target, Think, Throttle,
-    Tree, Workload,
+    Arm, BlockSizes, Bound, CloudChoice, Design, DiskRole, Driver, Engine, Files, FioOption,
+    IndexLoads, Job, Layer, Operation, OperationShare, Pace, Pattern, SideRuns, Spec, Stack, Stop,
+    StopMode, Target, Think, Tree, Workload,
 };
 
 /// A text, to be replaced by others.
@@ -167,16 +169,16 @@ fn layers() -> Vec<Layer> {
     };
     let kind = FileSystemKind::Ext4;
     vec![
-        Layer::File { path: Some(T.into()), size_bytes: 1, thin: true },
-        Layer::Dir { path: T.into() },
-        Layer::Dev { path: T.into() },
+        Layer::File(File { path: Some(T.into()), size_bytes: 1, thin: true }),
+        Layer::Dir(Dir { path: T.into() }),
+        Layer::Dev(Dev { path: T.into() }),
         Layer::Nfs(nfs),
         Layer::Dmcrypt(dmcrypt),
         Layer::FileSystem(FileSystem { kind, encrypt: true, mkfs: some(), mount: some() }),
-        Layer::Gocryptfs { cipher: t() },
+        Layer::Gocryptfs(Gocryptfs { cipher: t() }),
         Layer::CgroupIo(CgroupIo::default()),
         Layer::Throttle(Throttle { group: some(), ..Throttle::default() }),
-        Layer::Vdisk { stack: Stack { layers: vec![Layer::Dev { path: T.into() }] } },
+        Layer::Vdisk(Vdisk { stack: Stack { layers: vec![Layer::Dev(Dev { path: T.into() })] } }),
     ]
 }
 

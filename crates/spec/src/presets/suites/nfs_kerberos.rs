@@ -7,9 +7,10 @@
 //! 64 KiB are those of the same product's published limits; threads and depths are ours.
 
 use super::suite::{Suite, direct, phase};
+use crate::engine::Engine;
 use crate::presets::git;
 use crate::presets::scales::{GIB, KIB, SECOND_NS};
-use crate::workload::{Engine, Job, Pattern, Workload};
+use crate::workload::{Job, Pattern, Workload};
 
 pub(super) const SUITE: Suite = Suite {
     name: "nfs-kerberos",

@@ -1,7 +1,8 @@
 //! What suites are made of.
 
+use crate::engine::Engine;
 use crate::presets::scales::SECOND_NS;
-use crate::workload::{BlockSizes, Engine, Job, Pattern, Workload};
+use crate::workload::{BlockSizes, Job, Pattern, Workload};
 
 /// A suite built in.
 pub(super) struct Suite {

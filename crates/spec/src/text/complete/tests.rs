@@ -1,8 +1,8 @@
 use insta::assert_snapshot;
 use proptest::prelude::*;
 
-use crate::stack::{Layer, Stack};
-use crate::text::catalog::LayerInfo;
+use crate::layers::{Layer, LayerInfo};
+use crate::stack::Stack;
 
 fn error(text: &str) -> String {
     Stack::parse(text).expect_err("refused").to_string()
@@ -11,8 +11,8 @@ fn error(text: &str) -> String {
 /// Stacks of any layers as the catalog shows them, most of which do not fit each other.
 fn any_text() -> impl Strategy<Value = String> {
     let examples = |base: bool| -> Vec<&str> {
-        let of = |info: &&LayerInfo| info.takes.is_empty() == base;
-        Layer::catalog().iter().filter(of).map(|info| info.example).collect()
+        let of = |info: &&LayerInfo| info.is_base() == base;
+        Layer::catalog().filter(of).map(|info| info.example).collect()
     };
     let above = proptest::collection::vec(proptest::sample::select(examples(false)), 0..5);
     (proptest::sample::select(examples(true)), above).prop_map(|(base, above)| {

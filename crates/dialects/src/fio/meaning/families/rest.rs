@@ -1,6 +1,6 @@
 //! Switches of a job: syncs, caches, checks, CPUs.
 
-use iotax_spec::{Engine, Error, Pattern};
+use iotax_spec::{Error, Pattern};
 
 use crate::fio::meaning::draft::Draft;
 
@@ -27,7 +27,7 @@ impl Draft<'_> {
     }
 
     fn read_cache(&mut self) -> Result<(), Error> {
-        let touches = !matches!(self.job.engine, Engine::Null);
+        let touches = !self.job.engine.does_nothing();
         self.job.pre_read = self.chosen.switch("pre_read", false)? && touches;
         // fio, too, drops nothing for direct I/O, nor what it has just read in advance. What is
         // only written does not depend on it.

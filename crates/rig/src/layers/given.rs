@@ -1,0 +1,17 @@
+//! What is the user's, and only used.
+
+use iotax_spec::layers::{Dev, Dir};
+
+use crate::layers::{Made, Maker};
+
+impl Made for Dir {
+    fn maker(&self) -> Maker<'_> {
+        Maker::Given
+    }
+}
+
+impl Made for Dev {
+    fn maker(&self) -> Maker<'_> {
+        Maker::Given
+    }
+}

@@ -1,0 +1,166 @@
+//! The engines, each declared once: what it is called, what it does, what its I/O goes through.
+//!
+//! Validation, keys, explanations, preconditioning, what is written for fio and how a load is
+//! driven read these declarations. A new engine is its entry here; what issues its I/O is in
+//! `load`.
+
+use serde::{Deserialize, Serialize};
+
+/// What an engine is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EngineInfo {
+    /// The name used in specs and reports.
+    pub name: &'static str,
+    /// What it does.
+    pub does: Work,
+    /// What it can be driven at.
+    pub at: Place,
+    /// Whether its I/O goes through the page cache.
+    pub cache: PageCache,
+    /// Whether more than one I/O per thread can be in flight.
+    pub is_async: bool,
+    /// Whether it has a queue that takes I/Os in batches and that the kernel can poll.
+    pub has_queue: bool,
+    /// Its name in fio, or why fio has none.
+    pub fio: Result<&'static str, &'static str>,
+}
+
+/// What an engine does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Work {
+    /// Nothing at all: the target is never touched.
+    Nothing,
+    /// Reads and writes of a span.
+    Span,
+    /// Operations on a tree of files.
+    Tree,
+}
+
+/// What an engine can be driven at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// Whatever the target is.
+    Anything,
+    /// A virtual disk of this process.
+    VirtualDisk,
+    /// A directory.
+    Directory,
+}
+
+/// Whether I/O goes through the page cache.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PageCache {
+    /// It never does.
+    Never,
+    /// Unless it is direct.
+    UnlessDirect,
+    /// Always: it is the cache.
+    Always,
+}
+
+macro_rules! engines {
+    ($(#[doc = $doc:literal] $Engine:ident: $info:expr,)*) => {
+        /// How I/O is issued.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+        #[serde(rename_all = "snake_case")]
+        pub enum Engine {
+            $(#[doc = $doc] $Engine,)*
+        }
+
+        impl Engine {
+            /// All there are.
+            pub const ALL: &[Self] = &[$(Self::$Engine,)*];
+            pub(crate) const NAMES: &[&str] = &[$(Self::$Engine.name(),)*];
+
+            /// What it is.
+            pub const fn info(self) -> &'static EngineInfo {
+                match self {
+                    $(Self::$Engine => const { &$info },)*
+                }
+            }
+        }
+    };
+}
+
+/// What only reads and writes a file or device, one I/O after the other.
+const PLAIN: EngineInfo = EngineInfo {
+    name: "psync",
+    does: Work::Span,
+    at: Place::Anything,
+    cache: PageCache::UnlessDirect,
+    is_async: false,
+    has_queue: false,
+    fio: Ok("psync"),
+};
+
+engines! {
+    /// Completes at once: measures the load generator itself.
+    Null: EngineInfo {
+        name: "null",
+        does: Work::Nothing,
+        at: Place::Anything,
+        cache: PageCache::Never,
+        is_async: true,
+        has_queue: false,
+        fio: Ok("null"),
+    },
+    /// `pread` / `pwrite`.
+    Psync: PLAIN,
+    /// Loads and stores through a shared mapping.
+    Mmap: EngineInfo { name: "mmap", cache: PageCache::Always, fio: Ok("mmap"), ..PLAIN },
+    /// `io_uring` with registered files and buffers.
+    IoUring: EngineInfo {
+        name: "io_uring",
+        is_async: true,
+        has_queue: true,
+        fio: Ok("io_uring"),
+        ..PLAIN
+    },
+    /// In-process virtual disk.
+    Vdisk: EngineInfo {
+        name: "vdisk",
+        does: Work::Span,
+        at: Place::VirtualDisk,
+        cache: PageCache::Never,
+        is_async: true,
+        has_queue: false,
+        fio: Err("engine `vdisk` is iotax's own; choose another engine"),
+    },
+    /// Operations on a tree of files: see [`Tree`](crate::Tree).
+    Metadata: EngineInfo {
+        name: "metadata",
+        does: Work::Tree,
+        at: Place::Directory,
+        cache: PageCache::Never,
+        is_async: false,
+        has_queue: false,
+        fio: Err("operations on trees of files are iotax's own; fio has none"),
+    },
+}
+
+impl Engine {
+    /// The name used in specs and reports.
+    pub const fn name(self) -> &'static str {
+        self.info().name
+    }
+
+    /// Whether more than one I/O per thread can be in flight.
+    pub const fn is_async(self) -> bool {
+        self.info().is_async
+    }
+
+    /// Whether it never touches the target.
+    pub const fn does_nothing(self) -> bool {
+        matches!(self.info().does, Work::Nothing)
+    }
+
+    /// Whether it reads and writes a span.
+    pub const fn has_span(self) -> bool {
+        matches!(self.info().does, Work::Span)
+    }
+
+    /// Whether it works on a tree of files.
+    pub const fn has_tree(self) -> bool {
+        matches!(self.info().does, Work::Tree)
+    }
+}

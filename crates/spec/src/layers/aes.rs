@@ -1,0 +1,55 @@
+//! AES-XTS encryption in this process.
+
+use serde::{Deserialize, Serialize};
+
+use super::info::{Does, Form, LayerInfo, Submitter, Values, World, parameter};
+use super::{Declared, Layer};
+use crate::units::Unit;
+
+/// AES-XTS encryption.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Aes {
+    /// Strength in bits: 256.
+    pub key_bits: u32,
+    /// Encryption sector: 512 or 4096.
+    pub sector_bytes: u32,
+}
+
+impl Declared for Aes {
+    const WORDS: &'static [LayerInfo] = &[LayerInfo {
+        name: "aes",
+        about: "AES-XTS encryption, as dm-crypt does it",
+        example: "aes(sector=512)",
+        world: World::InProcess,
+        takes: &[Form::File],
+        gives: None,
+        does: Does::Encrypts,
+        submitter: Submitter::Caller,
+        needs: &[],
+        parameters: &[
+            parameter(
+                "key",
+                Unit::Choice(&["256"]),
+                Some("256"),
+                "strength in bits (two such keys)",
+            ),
+            parameter(
+                "sector",
+                Unit::Choice(&["512", "4096"]),
+                Some("4096"),
+                "bytes encrypted as one unit",
+            ),
+        ],
+        read: |arguments| {
+            let (key_bits, sector_bytes) = (arguments.small("key")?, arguments.small("sector")?);
+            Ok(Layer::Aes(Aes { key_bits, sector_bytes }))
+        },
+    }];
+
+    fn values(&self) -> Values {
+        vec![
+            ("key", Some(self.key_bits.to_string().into())),
+            ("sector", Some(self.sector_bytes.to_string().into())),
+        ]
+    }
+}

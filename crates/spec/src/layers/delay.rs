@@ -1,0 +1,46 @@
+//! Added latency.
+
+use serde::{Deserialize, Serialize};
+
+use super::info::{Does, Form, LayerInfo, Submitter, Values, World, parameter};
+use super::{Declared, Layer};
+use crate::units::Unit;
+
+/// Added latency.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Delay {
+    /// Mean.
+    pub latency_ns: u64,
+    /// Uniform spread around the mean, plus or minus.
+    pub jitter_ns: u64,
+}
+
+impl Declared for Delay {
+    const WORDS: &'static [LayerInfo] = &[LayerInfo {
+        name: "delay",
+        about: "added latency; I/Os in flight wait side by side",
+        example: "delay(latency=260us)",
+        world: World::InProcess,
+        takes: &[Form::File],
+        gives: None,
+        does: Does::Passes,
+        submitter: Submitter::Caller,
+        needs: &[],
+        parameters: &[
+            parameter("latency", Unit::Duration, None, "mean of the added latency"),
+            parameter("jitter", Unit::Duration, Some("0"), "uniform spread, plus or minus"),
+        ],
+        read: |arguments| {
+            let (latency_ns, jitter_ns) = (arguments.whole("latency")?, arguments.whole("jitter")?);
+            if jitter_ns > latency_ns {
+                let advice = "write a jitter of at most the latency";
+                return Err(arguments.refuse("jitter", "would make latencies negative", advice));
+            }
+            Ok(Layer::Delay(Delay { latency_ns, jitter_ns }))
+        },
+    }];
+
+    fn values(&self) -> Values {
+        vec![("latency", Some(self.latency_ns.into())), ("jitter", Some(self.jitter_ns.into()))]
+    }
+}

@@ -1,0 +1,46 @@
+//! A directory of the user's.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use super::info::{Does, Form, LayerInfo, Submitter, Values, World, parameter};
+use super::{Base, Declared, Holds, Layer};
+use crate::units::Unit;
+
+/// A directory of the user's.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Dir {
+    /// Where test files go.
+    pub path: PathBuf,
+}
+
+impl Declared for Dir {
+    const WORDS: &'static [LayerInfo] = &[LayerInfo {
+        name: "dir",
+        about: "base: a directory; test files go into a private folder in it",
+        example: "dir(path=/mnt/data)",
+        world: World::System,
+        takes: &[],
+        gives: Some(Form::Directory),
+        does: Does::Holds,
+        submitter: Submitter::Caller,
+        needs: &[],
+        parameters: &[parameter("path", Unit::Path, None, "the directory")],
+        read: |arguments| Ok(Layer::Dir(Dir { path: arguments.required_path("path")? })),
+    }];
+
+    fn values(&self) -> Values {
+        vec![("path", Some(self.path.to_string_lossy().into_owned().into()))]
+    }
+}
+
+impl Holds for Dir {
+    fn base(&self) -> Base<'_> {
+        Base::Directory(&self.path)
+    }
+
+    fn paths_mut(&mut self) -> Vec<&mut PathBuf> {
+        vec![&mut self.path]
+    }
+}
