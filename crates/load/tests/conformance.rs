@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use iotax_load::{Live, LoadDriver as _, Native, Request, Target};
 use iotax_spec::{BlockSizes, Bound, Engine, Files, Job, Pace, Pattern, Share, Workload};
-use support::{MIB, MS, disk, engines, job, mem, request, run, run_in, workload};
+use support::{MIB, MS, disk, engines, job, mem, request, run, run_in, run_prepared, workload};
 
 /// `job` until it has moved so many bytes, however long that takes.
 fn until(mut job: Job, bytes: u64) -> Workload {
@@ -195,9 +195,7 @@ fn a_file_cut_short_is_counted_as_errors() {
         let path = directory.path().join("job.0");
         let file = std::fs::OpenOptions::new().write(true).open(&path).unwrap();
         file.set_len(MIB).unwrap();
-        let stop = AtomicBool::new(false);
-        let target = Target::Path(directory.path());
-        let record = Native.run(&request(&workload, target, &stop)).unwrap();
+        let record = run_prepared(&workload, Target::Path(directory.path())).unwrap();
         let job = &record.jobs[0];
         assert!(job.read.errors > 0 && job.read.ios > 0, "{}", job.engine);
         let first = job.first_error.as_deref().unwrap();
