@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result};
 use iotax_analyze::{Phases, Sustained, below_the_cap, depth_check, drain_spec, precondition_spec};
-use iotax_load::Live;
+use iotax_load::LoadProgress;
 use iotax_plan::Plan;
 use iotax_record::{End, Experiment, SideRecord, Writer};
 use iotax_rig::Held;
@@ -23,7 +23,7 @@ pub struct SideRunContext<'a> {
     pub experiment: &'a Experiment,
     pub stop: &'a AtomicBool,
     /// What the host counts.
-    pub live: &'a Arc<Live>,
+    pub live: &'a Arc<LoadProgress>,
     pub quiet: bool,
 }
 

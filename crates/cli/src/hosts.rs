@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use anyhow::Result;
-use iotax_load::Live;
+use iotax_load::LoadProgress;
 use iotax_record::{HostRecord, HostRole};
 use iotax_rig::{Options, Progress};
 use iotax_run::agent::{Remote, RemoteOptions};
@@ -23,7 +23,7 @@ type Server = Option<Vec<String>>;
 pub fn open(
     spec: &Spec,
     load: &LoadArgs,
-    flags: (&Arc<AtomicBool>, &Arc<Live>),
+    flags: (&Arc<AtomicBool>, &Arc<LoadProgress>),
     progress: &mut dyn FnMut(&Progress<'_>),
 ) -> Result<(Hosts, Vec<HostRecord>)> {
     let servers = servers(&spec.arms, &load.agent)?;
@@ -57,19 +57,20 @@ pub fn open(
 pub fn local(
     spec: &Spec,
     (work_dir, destroy): (&Path, &[PathBuf]),
-    (stop, live): (&Arc<AtomicBool>, &Arc<Live>),
+    (stop, live): (&Arc<AtomicBool>, &Arc<LoadProgress>),
     progress: &mut dyn FnMut(&Progress<'_>),
 ) -> Result<Local> {
     let program = std::env::current_exe()?;
     let state_dir = iotax_rig::state_dir();
+    let stop = Arc::clone(stop);
     let options = Options { work_dir, state_dir, progress, stop, destroy, program: &program };
-    Ok(Local::open(spec, options, stop, live)?)
+    Ok(Local::open(spec, options, live)?)
 }
 
 fn remote(
     spec: Spec,
     load: &LoadArgs,
-    (stop, live): (&Arc<AtomicBool>, &Arc<Live>),
+    (stop, live): (&Arc<AtomicBool>, &Arc<LoadProgress>),
     command: &[String],
 ) -> Result<(Box<dyn Host>, HostRecord)> {
     let remote = Remote::open(RemoteOptions {

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use anyhow::{Context as _, Result};
 use iotax_analyze::Phases;
-use iotax_load::Live;
+use iotax_load::LoadProgress;
 use iotax_plan::Plan;
 use iotax_record::{Experiment, FORMAT, HostRecord, HostRole, Site, Writer, record_id};
 use iotax_rig::Progress as Preparing;
@@ -42,7 +42,7 @@ pub fn measure(
     }
     say_unheeded(&spec);
 
-    let live = Arc::new(Live::default());
+    let live = Arc::new(LoadProgress::default());
     let progress = ProgressLine::new(&plan, &live, args.quiet);
     let watch = hung::Watch::over(&stop, spec.arms.iter().map(|arm| &arm.target));
     let mut preparing = |what: &Preparing<'_>| progress.preparing(what);

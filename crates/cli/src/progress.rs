@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{HumanBytes, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use iotax_analyze::Progress as Look;
-use iotax_load::Live;
+use iotax_load::LoadProgress;
 use iotax_plan::Plan;
 use iotax_rig::Progress as Preparing;
 use iotax_run::{Event, Observer};
@@ -36,7 +36,7 @@ pub struct ProgressLine {
 impl ProgressLine {
     /// A line for `plan`; hidden if `quiet` or if stderr is no terminal. While the load is a pass
     /// over a span, the line follows its counters, `live`.
-    pub fn new(plan: &Plan, live: &Arc<Live>, quiet: bool) -> Self {
+    pub fn new(plan: &Plan, live: &Arc<LoadProgress>, quiet: bool) -> Self {
         let bar = if quiet {
             ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden())
         } else {

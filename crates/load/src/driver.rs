@@ -7,7 +7,7 @@ use iotax_record::LoadRecord;
 use iotax_spec::Workload;
 
 use crate::error::Error;
-use crate::live::Live;
+use crate::live::LoadProgress;
 
 /// Where the I/O goes.
 #[derive(Clone, Copy)]
@@ -37,7 +37,7 @@ pub struct Request<'a> {
     /// Set by the user to stop early: the record then covers what there is.
     pub stop: &'a AtomicBool,
     /// For a progress display.
-    pub live: Option<&'a Live>,
+    pub live: Option<&'a LoadProgress>,
 }
 
 /// Called with (bytes done, bytes in all) while test files are laid out.

@@ -14,9 +14,9 @@ use rustix::io::Errno;
 
 use crate::driver::{Progress, Target};
 use crate::error::Error;
+use crate::file_assignment::{Kind, Places, TestFile};
 use crate::index;
 use crate::names::shown;
-use crate::places::{Kind, Places, TestFile};
 use crate::verify::{MAGIC, PAGE_BYTES};
 
 /// Bytes written by one system call.

@@ -10,15 +10,15 @@
 //! |---|---|
 //! | `driver` | the seam: targets, requests, the trait |
 //! | `names` | what people call a path; no links within a directory |
-//! | `places`, `layout` | which thread works where; test files with real data |
-//! | `native::conduct`, `perform`, `setup`, `gate` | threads up, common start, window, threads down |
+//! | `file_assignment`, `layout` | which thread works where; test files with real data |
+//! | `native::coordinator`, `worker`, `setup`, `gate` | threads up, common start, window, threads down |
 //! | `native::drive` | the loop that issues I/Os: the hot path |
 //! | `native::engines::*` | one file per engine: null, psync, mmap, `io_uring`, vdisk |
 //! | `native::access::*` | what comes next: one file per kind of order, sizes, marks between I/Os |
 //! | `native::pace`, `window` | when, and what is counted |
 //! | `native::fill` | one pass over all that a workload uses |
 //! | `native::affinity`, `warm` | before the start: CPUs, and a warm cache |
-//! | `native::sigbus`, `trouble` | surviving and describing failures |
+//! | `native::sigbus`, `io_errors` | surviving and describing failures |
 //! | `index` | versions of an index, published, loaded and searched beside the jobs |
 //! | `tree` | operations on trees of small files |
 //! | `verify` | data that neither compresses nor dedupes, read back and compared |
@@ -37,18 +37,18 @@ compile_error!("iotax drives I/O on Linux only");
 mod counters;
 mod driver;
 mod error;
+mod file_assignment;
 mod fio;
 mod index;
 mod layout;
 mod live;
 mod names;
 mod native;
-mod places;
 mod tree;
 mod verify;
 
 pub use driver::{LoadDriver, Progress, Request, Target};
 pub use error::Error;
 pub use fio::{Fio, refuse_with_fio};
-pub use live::{Live, Scene};
+pub use live::{LoadProgress, WindowState};
 pub use native::{Filler, Native, calibrate};

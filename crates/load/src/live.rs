@@ -7,16 +7,16 @@ use std::time::Instant;
 /// Progress of a running load: every thread adds to it about every 10 ms, and nobody waits for
 /// anybody. Ramp included; for display only.
 #[derive(Debug, Default)]
-pub struct Live {
+pub struct LoadProgress {
     ios: AtomicU64,
     bytes: AtomicU64,
-    scene: Mutex<Scene>,
+    window: Mutex<WindowState>,
     changed: Condvar,
 }
 
 /// How far a run is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Scene {
+pub struct WindowState {
     /// When the measured window opened.
     pub opened: Option<Instant>,
     /// When it closed.
@@ -25,7 +25,7 @@ pub struct Scene {
     pub over: bool,
 }
 
-impl Live {
+impl LoadProgress {
     /// I/Os completed so far.
     pub fn ios(&self) -> u64 {
         self.ios.load(Ordering::Relaxed)
@@ -37,41 +37,41 @@ impl Live {
     }
 
     /// How far it is, as soon as that differs from `seen`, or at `until`.
-    pub fn wait(&self, seen: Scene, until: Instant) -> Scene {
+    pub fn wait(&self, seen: WindowState, until: Instant) -> WindowState {
         let left = until.saturating_duration_since(Instant::now());
-        let waited = self.changed.wait_timeout_while(self.scene(), left, |now| *now == seen);
+        let waited = self.changed.wait_timeout_while(self.window(), left, |now| *now == seen);
         *waited.unwrap_or_else(PoisonError::into_inner).0
     }
 
     /// Tells those who wait that the measured window opens now. A driver that cannot know says
     /// nothing; the window is then taken to have closed when the run was over.
     pub fn window_opens(&self) {
-        self.change(|scene| scene.opened = Some(Instant::now()));
+        self.change(|window| window.opened = Some(Instant::now()));
     }
 
     /// The measured window closes now.
     pub fn window_closes(&self) {
-        self.change(|scene| scene.closed = Some(Instant::now()));
+        self.change(|window| window.closed = Some(Instant::now()));
     }
 
     /// The run is over.
     pub fn end(&self) {
-        self.change(|scene| scene.over = true);
+        self.change(|window| window.over = true);
     }
 
     /// Another run begins.
     pub fn begin(&self) {
-        self.change(|scene| *scene = Scene::default());
+        self.change(|window| *window = WindowState::default());
     }
 
-    fn change(&self, by: impl FnOnce(&mut Scene)) {
-        by(&mut self.scene());
+    fn change(&self, by: impl FnOnce(&mut WindowState)) {
+        by(&mut self.window());
         self.changed.notify_all();
     }
 
-    fn scene(&self) -> MutexGuard<'_, Scene> {
-        // A scene is whole at any time, whoever panicked.
-        self.scene.lock().unwrap_or_else(PoisonError::into_inner)
+    fn window(&self) -> MutexGuard<'_, WindowState> {
+        // It is whole at any time, whoever panicked.
+        self.window.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// So much more was done.
@@ -88,11 +88,11 @@ mod tests {
 
     #[test]
     fn who_waits_learns_of_each_change() {
-        let live = Live::default();
+        let live = LoadProgress::default();
         let far = Instant::now() + Duration::from_mins(10);
         std::thread::scope(|scope| {
             let waiting = scope.spawn(|| {
-                let opened = live.wait(Scene::default(), far);
+                let opened = live.wait(WindowState::default(), far);
                 let mut last = opened;
                 while !last.over {
                     last = live.wait(last, far);
@@ -107,6 +107,6 @@ mod tests {
             assert!(last.closed >= last.opened && last.over);
         });
         live.begin();
-        assert_eq!(live.wait(Scene::default(), Instant::now()), Scene::default());
+        assert_eq!(live.wait(WindowState::default(), Instant::now()), WindowState::default());
     }
 }

@@ -6,7 +6,7 @@ mod support;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use iotax_load::{Live, LoadDriver as _, Native, Request, Target};
+use iotax_load::{LoadDriver as _, LoadProgress, Native, Request, Target};
 use iotax_spec::{BlockSizes, Bound, Engine, Files, Job, Pace, Pattern, Share, Workload};
 use support::{MIB, MS, disk, engines, job, mem, request, run, run_in, run_prepared, workload};
 
@@ -152,7 +152,7 @@ fn told_to_stop_it_returns_what_there_is() {
         job.queue_depth = 4;
         let mut workload = workload(job);
         (workload.ramp_ns, workload.time_ns) = (0, 600_000 * MS);
-        let (stop, live) = (AtomicBool::new(false), Live::default());
+        let (stop, live) = (AtomicBool::new(false), LoadProgress::default());
         Native.prepare(&workload, target, &|_, _| {}, &stop).unwrap();
         let record = std::thread::scope(|scope| {
             scope.spawn(|| {

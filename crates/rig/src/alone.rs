@@ -9,7 +9,7 @@ use iotax_record::Site;
 use iotax_spec::{Arm, Target};
 
 use crate::assembly::{Assembly, Plan};
-use crate::check::Ground;
+use crate::check::ResolvedTarget;
 use crate::device::Device;
 use crate::error::Error;
 use crate::journal::Journal;
@@ -42,15 +42,15 @@ pub(crate) struct Alone {
     up: Option<Assembly>,
     base: Base,
     arm: Arm,
-    ground: Ground,
+    resolved: ResolvedTarget,
     keys: Vec<String>,
 }
 
 /// What arms of which no two may be up at once have in common, for each arm.
-pub(crate) fn keys(arm: &Arm, ground: &Ground) -> Vec<String> {
+pub(crate) fn keys(arm: &Arm, resolved: &ResolvedTarget) -> Vec<String> {
     let Target::Stack(stack) = &arm.target else { return Vec::new() };
     let mut keys = if stack.is_in_process() { Vec::new() } else { layers::exclusive(stack) };
-    if let Ground::Device(facts) = ground {
+    if let ResolvedTarget::Device(facts) = resolved {
         // By the kernel's name: it may have several nodes.
         let name = facts.block.as_ref().map(|device| format!("/dev/{}", device.name));
         keys.push(name.unwrap_or_else(|| facts.device_number.to_string()));
@@ -60,8 +60,8 @@ pub(crate) fn keys(arm: &Arm, ground: &Ground) -> Vec<String> {
 
 impl Alone {
     /// Makes nothing yet.
-    pub(crate) fn new(arm: &Arm, ground: &Ground, base: Base, keys: Vec<String>) -> Self {
-        Self { up: None, base, arm: arm.clone(), ground: ground.clone(), keys }
+    pub(crate) fn new(arm: &Arm, resolved: &ResolvedTarget, base: Base, keys: Vec<String>) -> Self {
+        Self { up: None, base, arm: arm.clone(), resolved: resolved.clone(), keys }
     }
 
     /// What it is made of, if it is up.
@@ -71,8 +71,8 @@ impl Alone {
 
     /// The device it stands on, if it does.
     pub(crate) fn device_number(&self) -> Option<DeviceNumber> {
-        match &self.ground {
-            Ground::Device(facts) => Some(facts.device_number),
+        match &self.resolved {
+            ResolvedTarget::Device(facts) => Some(facts.device_number),
             _ => None,
         }
     }
@@ -95,7 +95,7 @@ impl Alone {
             surroundings: self.base.surroundings.clone(),
         };
         let assembly = assemble(&self.arm, base, device, stop)?;
-        let mut site = site::of_assembly(&self.arm, &self.ground, &assembly);
+        let mut site = site::of_assembly(&self.arm, &self.resolved, &assembly);
         site.notes.extend(device.into_iter().flat_map(|device| device.notes.clone()));
         site.notes.push(format!(
             "made anew for each trial, files laid out again, since arms cannot share {} side by side",

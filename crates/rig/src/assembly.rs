@@ -6,14 +6,14 @@ use std::sync::atomic::AtomicBool;
 use iotax_spec::{Form, Layer, Stack};
 
 use crate::alone::Surroundings;
-use crate::blank::{Mark, Spot};
+use crate::build_context::{BuildContext, Key};
 use crate::device::{Device, wait_until_free};
 use crate::entry::Entry;
 use crate::error::Error;
 use crate::journal::Journal;
 use crate::layers::{self, Top, Turn};
 use crate::scratch;
-use crate::workshop::{Key, Workshop};
+use crate::signatures::{Mark, Spot};
 
 /// Layers of the system on a base. Its journal is its own, so that one arm can be taken down while
 /// the others stay up; dropped, it is taken down.
@@ -58,7 +58,7 @@ impl Assembly {
         // By its name, which nobody else can change: daemons outlive this process.
         let room = scratch::make(&room, &mut journal)?.shown().to_owned();
         let (mut turns, mut notes, mut caches) = (Vec::new(), Vec::new(), Vec::new());
-        let mut workshop = Workshop {
+        let mut build_context = BuildContext {
             journal: &mut journal,
             room: &room,
             surroundings: &surroundings,
@@ -74,19 +74,19 @@ impl Assembly {
         let nothing = Top::directory(&room);
         let mut top = match (base, layers::system(bottom)) {
             (Some(base), _) => base,
-            (None, Some(layer)) => layer.make(nothing, &mut workshop)?,
+            (None, Some(layer)) => layer.make(nothing, &mut build_context)?,
             (None, None) => nothing,
         };
         let steps = layers::steps(above);
         if !steps.is_empty() {
             // What others stand on stays while they do.
-            workshop.turns.clear();
+            build_context.turns.clear();
         }
         for layer in steps {
             if top.form == Form::Block {
                 wait_until_free(&top.path);
             }
-            top = layer.make(top, &mut workshop)?;
+            top = layer.make(top, &mut build_context)?;
         }
         Ok(Self { journal, top, turns, notes, caches })
     }

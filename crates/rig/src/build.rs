@@ -9,18 +9,18 @@ use iotax_spec::{Arm, Form, Spec, Target};
 use iotax_vdisk::Prepared;
 
 use crate::alone::{Alone, Base, Surroundings, assemble, keys};
+use crate::arm_state::{ArmState, Up};
 use crate::assembly::Assembly;
-use crate::check::{Ground, disk_bytes, is_system};
+use crate::check::{ResolvedTarget, disk_bytes, is_system};
 use crate::device::Device;
 use crate::disk_file::{self, DiskFile};
 use crate::error::Error;
 use crate::fill::{Watch, fill, reserve, reserve_in_turns};
+use crate::free_space::bytes_in_directory;
 use crate::held::{Held, exchanged};
 use crate::journal::Journal;
 use crate::layers::Top;
 use crate::progress::Progress;
-use crate::room::bytes_in_directory;
-use crate::standing::{Standing, Up};
 use crate::{scratch, shelf, site, vdisk};
 
 /// A rig being made. If it is dropped half-way, the journal takes down what there is.
@@ -45,33 +45,36 @@ pub(crate) struct Files {
 
 impl Build<'_> {
     /// Makes them all, in their order.
-    pub(crate) fn arms(&mut self, grounds: &[Ground]) -> Result<Vec<Standing>, Error> {
+    pub(crate) fn arms(
+        &mut self,
+        resolved_targets: &[ResolvedTarget],
+    ) -> Result<Vec<ArmState>, Error> {
         let spec = self.spec;
-        self.claim_devices(grounds)?;
-        let sizes = self.make_files(grounds)?;
-        let mut bases = self.bases(grounds)?;
-        let mut standing = Vec::with_capacity(grounds.len());
-        for (index, (arm, ground)) in spec.arms.iter().zip(grounds).enumerate() {
+        self.claim_devices(resolved_targets)?;
+        let sizes = self.make_files(resolved_targets)?;
+        let mut bases = self.bases(resolved_targets)?;
+        let mut standing = Vec::with_capacity(resolved_targets.len());
+        for (index, (arm, resolved)) in spec.arms.iter().zip(resolved_targets).enumerate() {
             let place = match bases.remove(&index) {
-                Some(base) => self.stand(index, grounds, base)?,
-                None => self.place(arm, ground)?,
+                Some(base) => self.stand(index, resolved_targets, base)?,
+                None => self.place(arm, resolved)?,
             };
             let site = match &place {
                 Up::System(assembly) => {
-                    let mut site = site::of_assembly(arm, ground, assembly);
+                    let mut site = site::of_assembly(arm, resolved, assembly);
                     site.notes
-                        .extend(self.device(ground).into_iter().flat_map(|d| d.notes.clone()));
+                        .extend(self.device(resolved).into_iter().flat_map(|d| d.notes.clone()));
                     site
                 }
-                Up::Alone(_) => site::in_waiting(arm, ground),
-                Up::Disk(disk) => site::describe(arm, ground, Some(disk), &spec.all_at_once()),
+                Up::Alone(_) => site::in_waiting(arm, resolved),
+                Up::Disk(disk) => site::describe(arm, resolved, Some(disk), &spec.all_at_once()),
                 Up::Private(_) | Up::Users { .. } => {
-                    site::describe(arm, ground, None, &spec.all_at_once())
+                    site::describe(arm, resolved, None, &spec.all_at_once())
                 }
             };
             // Others are about to be made, and none of them in this one's turn.
             place.assembly().map_or(Ok(()), Assembly::leave)?;
-            standing.push(Standing { name: arm.name.clone(), site, place });
+            standing.push(ArmState { name: arm.name.clone(), site, place });
         }
         // Last, because it is what takes time: by now every stack is known to open.
         for (path, size_bytes) in sizes {
@@ -83,22 +86,25 @@ impl Build<'_> {
     }
 
     /// Makes each file that arms stand on, as large as the largest of them needs it.
-    fn make_files(&mut self, grounds: &[Ground]) -> Result<BTreeMap<PathBuf, u64>, Error> {
+    fn make_files(
+        &mut self,
+        resolved_targets: &[ResolvedTarget],
+    ) -> Result<BTreeMap<PathBuf, u64>, Error> {
         let mut sizes = BTreeMap::new();
         let own = |arm: &&Arm| !is_system(arm);
-        let shared = self.spec.arms.iter().zip(grounds).filter(|(arm, _)| own(arm));
-        for (arm, ground) in shared.clone() {
-            let Some(key) = ground.file_to_make() else { continue };
+        let shared = self.spec.arms.iter().zip(resolved_targets).filter(|(arm, _)| own(arm));
+        for (arm, resolved) in shared.clone() {
+            let Some(key) = resolved.file_to_make() else { continue };
             let size_bytes = sizes.entry(key.to_owned()).or_insert(0);
             *size_bytes = disk_bytes(arm).max(*size_bytes);
         }
-        for (_, ground) in shared {
-            let Some(key) = ground.file_to_make() else { continue };
+        for (_, resolved) in shared {
+            let Some(key) = resolved.file_to_make() else { continue };
             if self.files.made.contains_key(key) {
                 continue;
             }
-            let file = match ground {
-                Ground::Anonymous { facts, .. } => {
+            let file = match resolved {
+                ResolvedTarget::Anonymous { facts, .. } => {
                     disk_file::anonymous(&facts.path, &mut self.journal)?
                 }
                 _ => disk_file::make(key, &mut self.journal)?,
@@ -112,23 +118,27 @@ impl Build<'_> {
     /// The bases of the arms with layers of the system, by the arm's index. Each has a file of its
     /// own, and all of these are allocated in turns, so that no arm lies in a faster part of the
     /// volume.
-    fn bases(&mut self, grounds: &[Ground]) -> Result<BTreeMap<usize, Base>, Error> {
+    fn bases(
+        &mut self,
+        resolved_targets: &[ResolvedTarget],
+    ) -> Result<BTreeMap<usize, Base>, Error> {
         let spec = self.spec;
         let mut bases = BTreeMap::new();
         let mut files = Vec::new();
-        for (index, (arm, ground)) in spec.arms.iter().zip(grounds).enumerate() {
+        for (index, (arm, resolved)) in spec.arms.iter().zip(resolved_targets).enumerate() {
             if !is_system(arm) {
                 continue;
             }
             let mut journal = Journal::new(self.state_dir.clone());
-            let top = match ground {
-                Ground::Anonymous { facts, .. } | Ground::OnNew { parent: facts, .. } => {
+            let top = match resolved {
+                ResolvedTarget::Anonymous { facts, .. }
+                | ResolvedTarget::OnNew { parent: facts, .. } => {
                     let DiskFile { file, held } = disk_file::private(&facts.path, &mut journal)?;
                     files.push((file, held.shown().to_owned(), disk_bytes(arm)));
                     Some(Top::file(shelf::put(&held, &mut journal)?))
                 }
-                Ground::Device(facts) => Some(Top::block(&facts.path)),
-                Ground::Directory(facts) => {
+                ResolvedTarget::Device(facts) => Some(Top::block(&facts.path)),
+                ResolvedTarget::Directory(facts) => {
                     let private = scratch::make(&facts.path, &mut journal)?;
                     Some(Top::directory(shelf::put(&private, &mut journal)?))
                 }
@@ -146,10 +156,10 @@ impl Build<'_> {
 
     /// The devices that arms stand on, held against other runs and filled with data where no file
     /// system will be.
-    fn claim_devices(&mut self, grounds: &[Ground]) -> Result<(), Error> {
+    fn claim_devices(&mut self, resolved_targets: &[ResolvedTarget]) -> Result<(), Error> {
         let spec = self.spec;
-        for (arm, ground) in spec.arms.iter().zip(grounds) {
-            if let Ground::Device(facts) = ground
+        for (arm, resolved) in spec.arms.iter().zip(resolved_targets) {
+            if let ResolvedTarget::Device(facts) = resolved
                 && !self.devices.contains_key(&facts.device_number)
             {
                 let device = Device::claim(facts, &arm.name)?;
@@ -158,12 +168,14 @@ impl Build<'_> {
             }
         }
         for device in self.devices.values() {
-            let is_bare = |(arm, ground): (&Arm, &Ground)| {
+            let is_bare = |(arm, resolved): (&Arm, &ResolvedTarget)| {
                 let Target::Stack(stack) = &arm.target else { return false };
-                let on_it = ground.facts().is_some_and(|f| f.device_number == device.number);
-                matches!(ground, Ground::Device(_)) && on_it && stack.form() != Form::Directory
+                let on_it = resolved.facts().is_some_and(|f| f.device_number == device.number);
+                matches!(resolved, ResolvedTarget::Device(_))
+                    && on_it
+                    && stack.form() != Form::Directory
             };
-            if spec.arms.iter().zip(grounds).any(is_bare) {
+            if spec.arms.iter().zip(resolved_targets).any(is_bare) {
                 let bytes = device.bytes_for(bytes_in_directory(&spec.all_at_once()));
                 fill(&device.open()?, &device.path, bytes, spec.seed, &mut self.watch)?;
             }
@@ -171,49 +183,54 @@ impl Build<'_> {
         Ok(())
     }
 
-    fn device(&self, ground: &Ground) -> Option<&Device> {
-        let Ground::Device(facts) = ground else { return None };
+    fn device(&self, resolved: &ResolvedTarget) -> Option<&Device> {
+        let ResolvedTarget::Device(facts) = resolved else { return None };
         self.devices.get(&facts.device_number)
     }
 
     /// Makes an arm with layers of the system, unless it must wait for its turn.
-    fn stand(&mut self, index: usize, grounds: &[Ground], base: Base) -> Result<Up, Error> {
-        let all = || self.spec.arms.iter().zip(grounds);
-        let (arm, ground) = all().nth(index).expect("an index of the spec");
-        let own = keys(arm, ground);
-        let alike = |(arm, ground)| keys(arm, ground).iter().any(|key| own.contains(key));
+    fn stand(
+        &mut self,
+        index: usize,
+        resolved_targets: &[ResolvedTarget],
+        base: Base,
+    ) -> Result<Up, Error> {
+        let all = || self.spec.arms.iter().zip(resolved_targets);
+        let (arm, resolved) = all().nth(index).expect("an index of the spec");
+        let own = keys(arm, resolved);
+        let alike = |(arm, resolved)| keys(arm, resolved).iter().any(|key| own.contains(key));
         if all().filter(|pair| alike(*pair)).count() > 1 {
-            return Ok(Up::Alone(Box::new(Alone::new(arm, ground, base, own))));
+            return Ok(Up::Alone(Box::new(Alone::new(arm, resolved, base, own))));
         }
         (self.watch.progress)(&Progress::Making { arm: &arm.name });
-        let made = assemble(arm, base, self.device(ground), self.watch.stop);
+        let made = assemble(arm, base, self.device(resolved), self.watch.stop);
         made.map(|assembly| Up::System(Box::new(assembly)))
     }
 
-    fn place(&mut self, arm: &Arm, ground: &Ground) -> Result<Up, Error> {
-        let stack = match (&arm.target, ground) {
-            (Target::Path(_), Ground::Directory(facts)) => {
+    fn place(&mut self, arm: &Arm, resolved: &ResolvedTarget) -> Result<Up, Error> {
+        let stack = match (&arm.target, resolved) {
+            (Target::Path(_), ResolvedTarget::Directory(facts)) => {
                 return Ok(Up::Private(self.private_directory(&facts.path)?));
             }
             (Target::Path(path), _) => {
-                let path = ground.facts().map_or(path, |facts| &facts.path);
-                return Up::users(path.clone(), matches!(ground, Ground::OwnDisk(_)));
+                let path = resolved.facts().map_or(path, |facts| &facts.path);
+                return Up::users(path.clone(), matches!(resolved, ResolvedTarget::OwnDisk(_)));
             }
             (Target::Stack(stack), _) => stack,
-            (Target::Results(_), _) => unreachable!("results have no ground: they were refused"),
+            (Target::Results(_), _) => unreachable!("results have no resolved: they were refused"),
         };
         // The open disk keeps it, as it would its own.
-        let thin = match ground {
-            Ground::Thin(facts) => {
+        let thin = match resolved {
+            ResolvedTarget::Thin(facts) => {
                 Some(disk_file::thin(&facts.path, disk_bytes(arm), &mut self.journal)?)
             }
             _ => None,
         };
-        let users = match ground {
-            Ground::OnExisting(facts) => Some(users_file(facts)?),
+        let users = match resolved {
+            ResolvedTarget::OnExisting(facts) => Some(users_file(facts)?),
             _ => None,
         };
-        let file = match ground.file_to_make() {
+        let file = match resolved.file_to_make() {
             Some(key) => Some(&self.files.made[key].held),
             None => users.as_ref().or(thin.as_ref().map(|file| &file.held)),
         };
@@ -232,7 +249,7 @@ impl Build<'_> {
     }
 
     /// Memory that was never written is one page of zeros, and reading it measures the cache.
-    fn fill_memory(&mut self, arms: &[Standing]) -> Result<(), Error> {
+    fn fill_memory(&mut self, arms: &[ArmState]) -> Result<(), Error> {
         for arm in arms {
             let Up::Disk(disk) = &arm.place else { continue };
             let what = disk.to_string();

@@ -15,13 +15,13 @@ use rustix::fs::{Access, AtFlags, CWD, accessat};
 
 use crate::disk_file::{DirectIo, direct_in};
 use crate::error::{Error, Obstacle, Refusal};
+use crate::free_space::{Room, bytes_in_directory};
 use crate::needs::Missing;
-use crate::room::{Room, bytes_in_directory};
 use crate::{assembly, device, layers, needs, own_disk, vdisk};
 
 /// What an arm's target turned out to be.
 #[derive(Debug, Clone)]
-pub(crate) enum Ground {
+pub(crate) enum ResolvedTarget {
     /// A directory: test files go into a private directory in it.
     Directory(Box<Facts>),
     /// A regular file or block device, which is only read.
@@ -71,40 +71,41 @@ pub(crate) fn check(
     work_dir: &Path,
     destroy: &[PathBuf],
     sharing: Sharing,
-) -> Result<Vec<Ground>, Error> {
+) -> Result<Vec<ResolvedTarget>, Error> {
     let mut refusals = lacks(spec);
     let (devices, reasons) = device::check(spec, destroy);
     refusals.extend(reasons);
-    let mut grounds = Vec::new();
+    let mut resolved_targets = Vec::new();
     for (index, arm) in spec.arms.iter().enumerate() {
         if let Target::Stack(stack) = &arm.target {
             let refuse = |obstacle| Refusal { arm: arm.name.clone(), path: None, obstacle };
             refusals.extend(obstacles(stack).into_iter().map(refuse));
         }
         if let Some(path) = device::path_in(arm) {
-            grounds.extend(devices.get(path).cloned().map(Ground::Device));
+            resolved_targets.extend(devices.get(path).cloned().map(ResolvedTarget::Device));
             continue;
         }
-        match ground(arm, &spec.all_at_once(), work_dir) {
-            Ok(Ground::Anonymous { facts, .. }) if sharing == Sharing::Nothing => {
-                grounds.push(Ground::Anonymous { facts, key: index.to_string().into() });
+        match resolved(arm, &spec.all_at_once(), work_dir) {
+            Ok(ResolvedTarget::Anonymous { facts, .. }) if sharing == Sharing::Nothing => {
+                resolved_targets
+                    .push(ResolvedTarget::Anonymous { facts, key: index.to_string().into() });
             }
-            Ok(Ground::Existing(facts) | Ground::OnExisting(facts))
+            Ok(ResolvedTarget::Existing(facts) | ResolvedTarget::OnExisting(facts))
                 if spec.side_runs.precondition =>
             {
                 let (arm, path) = (arm.name.clone(), Some(facts.path.clone()));
                 refusals.push(Refusal { arm, path, obstacle: Obstacle::WouldPrecondition });
             }
-            Ok(ground) => grounds.push(ground),
+            Ok(resolved) => resolved_targets.push(resolved),
             Err((path, obstacle)) => {
                 refusals.push(Refusal { arm: arm.name.clone(), path: Some(path), obstacle });
             }
         }
     }
     if refusals.is_empty() {
-        refusals = room(spec, &grounds).refusals(available_memory_bytes());
+        refusals = room(spec, &resolved_targets).refusals(available_memory_bytes());
     }
-    if refusals.is_empty() { Ok(grounds) } else { Err(Error::Refused { refusals }) }
+    if refusals.is_empty() { Ok(resolved_targets) } else { Err(Error::Refused { refusals }) }
 }
 
 /// Refuses what [`Rig::open`](crate::Rig::open) would refuse; makes nothing.
@@ -146,9 +147,9 @@ fn lacks(spec: &Spec) -> Vec<Refusal> {
     found.into_iter().map(refusal).collect()
 }
 
-type Looked = Result<Ground, (PathBuf, Obstacle)>;
+type Looked = Result<ResolvedTarget, (PathBuf, Obstacle)>;
 
-fn ground(arm: &Arm, workload: &Workload, work_dir: &Path) -> Looked {
+fn resolved(arm: &Arm, workload: &Workload, work_dir: &Path) -> Looked {
     let at = |path: &Path| {
         let path = path.to_owned();
         move |obstacle| (path, obstacle)
@@ -168,29 +169,29 @@ fn ground(arm: &Arm, workload: &Workload, work_dir: &Path) -> Looked {
                 writable_directory(&facts).map_err(at(work_dir))?;
                 let facts = Box::new(facts);
                 Ok(if *thin {
-                    Ground::Thin(facts)
+                    ResolvedTarget::Thin(facts)
                 } else {
-                    Ground::Anonymous { facts, key: "shared".into() }
+                    ResolvedTarget::Anonymous { facts, key: "shared".into() }
                 })
             }
             Some(Base::File(File { path: Some(path), size_bytes, .. })) => {
-                let ground = disk_on(path, *size_bytes, workload).map_err(at(path))?;
-                if matches!(ground, Ground::OnExisting(_)) && !stack.is_in_process() {
+                let resolved = disk_on(path, *size_bytes, workload).map_err(at(path))?;
+                if matches!(resolved, ResolvedTarget::OnExisting(_)) && !stack.is_in_process() {
                     return Err((path.clone(), Obstacle::WouldOverwrite));
                 }
-                Ok(ground)
+                Ok(resolved)
             }
             Some(Base::Directory(path)) => {
                 let facts = look(path).map_err(at(path))?;
                 writable_directory(&facts).map_err(at(path))?;
-                Ok(Ground::Directory(Box::new(facts)))
+                Ok(ResolvedTarget::Directory(Box::new(facts)))
             }
             Some(Base::Disk(stack)) => {
                 made_for_vdisk(stack)?;
-                Ok(Ground::Memory)
+                Ok(ResolvedTarget::Memory)
             }
             Some(Base::Memory { .. } | Base::Server(_) | Base::Device(_)) | None => {
-                Ok(Ground::Memory)
+                Ok(ResolvedTarget::Memory)
             }
         },
     }
@@ -217,7 +218,7 @@ pub(crate) fn look(path: &Path) -> Result<Facts, Obstacle> {
     })
 }
 
-fn path_target(facts: Facts, workload: &Workload) -> Result<Ground, Obstacle> {
+fn path_target(facts: Facts, workload: &Workload) -> Result<ResolvedTarget, Obstacle> {
     let own = own_disk::at(&facts)?;
     let is_own = own.is_some();
     let facts = own.unwrap_or(facts);
@@ -228,7 +229,7 @@ fn path_target(facts: Facts, workload: &Workload) -> Result<Ground, Obstacle> {
             if let Some(direct) = direct_in(&facts.path) {
                 direct_jobs(workload, &facts, direct)?;
             }
-            return Ok(Ground::Directory(Box::new(facts)));
+            return Ok(ResolvedTarget::Directory(Box::new(facts)));
         }
         Kind::Other => return Err(Obstacle::WrongKind),
         Kind::File if writes(workload) => return Err(Obstacle::WritesToFile),
@@ -246,10 +247,10 @@ fn path_target(facts: Facts, workload: &Workload) -> Result<Ground, Obstacle> {
         DirectIo { possible: facts.direct.unwrap_or(true), align_bytes: facts.direct_align_bytes };
     direct_jobs(workload, &facts, direct)?;
     let facts = Box::new(facts);
-    Ok(if is_own { Ground::OwnDisk(facts) } else { Ground::Existing(facts) })
+    Ok(if is_own { ResolvedTarget::OwnDisk(facts) } else { ResolvedTarget::Existing(facts) })
 }
 
-fn disk_on(path: &Path, size_bytes: u64, workload: &Workload) -> Result<Ground, Obstacle> {
+fn disk_on(path: &Path, size_bytes: u64, workload: &Workload) -> Result<ResolvedTarget, Obstacle> {
     let facts = match look(path) {
         Err(Obstacle::Missing) => return disk_to_make(path),
         looked => looked?,
@@ -267,10 +268,10 @@ fn disk_on(path: &Path, size_bytes: u64, workload: &Workload) -> Result<Ground, 
         size_bytes,
         "choose a smaller size in the stack, or name a file that does not exist yet to have it made",
     )?;
-    Ok(Ground::OnExisting(Box::new(facts)))
+    Ok(ResolvedTarget::OnExisting(Box::new(facts)))
 }
 
-fn disk_to_make(path: &Path) -> Result<Ground, Obstacle> {
+fn disk_to_make(path: &Path) -> Result<ResolvedTarget, Obstacle> {
     let name = path.file_name().ok_or(Obstacle::WrongKind)?;
     let parent = match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
@@ -281,7 +282,7 @@ fn disk_to_make(path: &Path) -> Result<Ground, Obstacle> {
         other => other,
     })?;
     writable_directory(&parent)?;
-    Ok(Ground::OnNew { path: parent.path.join(name), parent: Box::new(parent) })
+    Ok(ResolvedTarget::OnNew { path: parent.path.join(name), parent: Box::new(parent) })
 }
 
 /// Whether anything is written to the target; the null engine never touches it.
@@ -344,38 +345,39 @@ fn block_sizes(sizes: &BlockSizes) -> Vec<u32> {
 }
 
 /// What all arms together will take, counting shared storage once.
-fn room(spec: &Spec, grounds: &[Ground]) -> Room {
+fn room(spec: &Spec, resolved_targets: &[ResolvedTarget]) -> Room {
     let mut room = Room::default();
     let mut places: Vec<(&Path, Vec<&str>, &Facts, u64)> = Vec::new();
-    for (arm, ground) in spec.arms.iter().zip(grounds) {
-        let (path, facts, bytes) = match ground {
+    for (arm, resolved) in spec.arms.iter().zip(resolved_targets) {
+        let (path, facts, bytes) = match resolved {
             // What a thin file takes is what will be written to it, which nobody knows.
-            Ground::Existing(_)
-            | Ground::OwnDisk(_)
-            | Ground::OnExisting(_)
-            | Ground::Device(_)
-            | Ground::Thin(_) => continue,
-            Ground::Memory => {
+            ResolvedTarget::Existing(_)
+            | ResolvedTarget::OwnDisk(_)
+            | ResolvedTarget::OnExisting(_)
+            | ResolvedTarget::Device(_)
+            | ResolvedTarget::Thin(_) => continue,
+            ResolvedTarget::Memory => {
                 room.in_memory(&arm.name, disk_bytes(arm));
                 continue;
             }
-            Ground::Directory(facts) if is_system(arm) => {
+            ResolvedTarget::Directory(facts) if is_system(arm) => {
                 let bytes = bytes_in_directory(&spec.all_at_once());
                 places.push((Path::new(""), vec![&arm.name], facts, bytes));
                 continue;
             }
-            Ground::Directory(facts) => {
+            ResolvedTarget::Directory(facts) => {
                 (facts.path.as_path(), facts, bytes_in_directory(&spec.all_at_once()))
             }
             // Layers of the system write to their base: each arm has a file of its own.
-            Ground::Anonymous { facts, .. } | Ground::OnNew { parent: facts, .. }
+            ResolvedTarget::Anonymous { facts, .. }
+            | ResolvedTarget::OnNew { parent: facts, .. }
                 if is_system(arm) =>
             {
                 places.push((Path::new(""), vec![&arm.name], facts, disk_bytes(arm)));
                 continue;
             }
-            Ground::Anonymous { facts, key } => (key.as_path(), facts, disk_bytes(arm)),
-            Ground::OnNew { path, parent } => (path.as_path(), parent, disk_bytes(arm)),
+            ResolvedTarget::Anonymous { facts, key } => (key.as_path(), facts, disk_bytes(arm)),
+            ResolvedTarget::OnNew { path, parent } => (path.as_path(), parent, disk_bytes(arm)),
         };
         match places.iter_mut().find(|(known, ..)| *known == path) {
             Some((_, arms, _, largest)) => {
@@ -404,7 +406,7 @@ pub(crate) fn is_system(arm: &Arm) -> bool {
     arm.target.is_in_system()
 }
 
-impl Ground {
+impl ResolvedTarget {
     /// The place on a file system or device; `None` for memory.
     pub(crate) fn facts(&self) -> Option<&Facts> {
         match self {

@@ -16,11 +16,11 @@ use iotax_inspect::{DeviceNumber, Facts, Kind};
 use iotax_spec::{Arm, Base, Form, Spec, Stack, Target};
 use rustix::fs::OFlags;
 
-use crate::blank::{self, Signature};
 use crate::check::look;
 use crate::error::{Error, Obstacle, Refusal};
+use crate::free_space::bytes_in_directory;
 use crate::held::{changeable_by_others, link_of_another};
-use crate::room::bytes_in_directory;
+use crate::signatures::{self, Signature};
 use crate::{archive, assembly};
 
 /// How long udev may take to look at a device that has just changed.
@@ -151,7 +151,7 @@ fn obstacles(facts: &Facts) -> Vec<Obstacle> {
 /// What a device, or a virtual disk, carries that writes would destroy.
 pub(crate) fn content(facts: &Facts) -> Vec<Obstacle> {
     let mut obstacles = Vec::new();
-    match blank::signatures(&facts.path) {
+    match signatures::signatures(&facts.path) {
         Ok(signatures) => obstacles.extend(carries(&signatures, &facts.path)),
         Err(error) => obstacles.push(Obstacle::Unprobed { why: error.to_string() }),
     }

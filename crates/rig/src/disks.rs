@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -68,7 +69,7 @@ pub struct ServeOptions<'a> {
     /// Told while disks are filled.
     pub progress: &'a mut dyn FnMut(&Progress<'_>),
     /// Set by someone else to end it.
-    pub stop: &'a AtomicBool,
+    pub stop: Arc<AtomicBool>,
     /// Called when all disks are mounted.
     pub ready: &'a mut dyn FnMut(),
 }
@@ -86,7 +87,8 @@ pub fn serve(disks: &[Disk], options: ServeOptions<'_>) -> Result<(), Error> {
     let ServeOptions { work_dir, state_dir, writable, progress, stop, .. } = options;
     let mut journal = Journal::new(state_dir.clone());
     let program = Path::new("");
-    let rig_options = Options { work_dir, state_dir, progress, stop, destroy: &[], program };
+    let flag = Arc::clone(&stop);
+    let rig_options = Options { work_dir, state_dir, progress, stop: flag, destroy: &[], program };
     let mut rig = Rig::open_side_by_side(&spec, rig_options)?;
     let mut mounted = Vec::with_capacity(disks.len());
     for (index, disk) in disks.iter().enumerate() {

@@ -8,10 +8,10 @@ use rustix::fs::{AtFlags, CWD, StatxFlags, statx};
 use rustix::path::Arg;
 use serde::{Deserialize, Serialize};
 
-use crate::blank::{self, Mark, Spot};
 use crate::error::Error;
 use crate::held::Held;
 use crate::layers::{cgroup_io, dmcrypt, loop_device, nfs};
+use crate::signatures::{self, Mark, Spot};
 use crate::{disk_file, mounts, programs, scratch};
 
 /// One line of a journal. Lines are only ever added; a variant, once released, stays readable.
@@ -142,7 +142,7 @@ impl Entry {
             Self::Disk { path, name, .. } => mounts::undo_named(path, name, journal),
             Self::Loop { backing } => loop_device::undo(backing, journal),
             Self::LoopDevice(attached) => attached.undo(journal),
-            Self::Signatures { spot, mark } => blank::undo(spot, mark, journal),
+            Self::Signatures { spot, mark } => signatures::undo(spot, mark, journal),
             Self::Mapping { name } => dmcrypt::undo(name, journal),
             Self::Cgroup { path, home } => cgroup_io::undo(path, home, journal),
             Self::Remote(mounting) => mounting.undo(),

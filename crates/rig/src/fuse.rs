@@ -5,9 +5,9 @@ use std::path::Path;
 
 use iotax_inspect::mounts;
 
+use crate::build_context::BuildContext;
 use crate::error::Error;
 use crate::mounts;
-use crate::workshop::Workshop;
 
 /// Where the controls of FUSE connections are usually mounted.
 const CONTROLS: &str = "/sys/fs/fuse/connections";
@@ -17,18 +17,18 @@ const REQUESTS: &str = "256";
 
 /// Lets loads of a large depth through to the FUSE file system at `at`: the kernel holds back what
 /// is beyond 12 asynchronous requests unless the server asked for more.
-pub(crate) fn allow_depth(at: &Path, workshop: &mut Workshop<'_>) -> Result<(), Error> {
+pub(crate) fn allow_depth(at: &Path, build_context: &mut BuildContext<'_>) -> Result<(), Error> {
     let Some(connection) = connection(at) else { return Ok(()) };
     let usual = Path::new(CONTROLS).join(&connection);
     let raised = if usual.is_dir() {
         raise(&usual)
     } else {
-        let controls = workshop.mount_point("fusectl")?;
+        let controls = build_context.mount_point("fusectl")?;
         mounts::mount(Path::new("iotax"), &controls, "fusectl", "")
             .is_ok_and(|()| raise(&controls.join(&connection)))
     };
     if !raised {
-        workshop.note(format!(
+        build_context.note(format!(
             "FUSE lets 12 requests through at once: {CONTROLS}/{connection}/max_background could \
              not be raised, so a larger queue depth waits in the kernel"
         ));

@@ -8,13 +8,13 @@
 //! | module | idea |
 //! |---|---|
 //! | `rig` | the public face: up, down |
-//! | `build`, `standing` | arms being made, and what they are then |
+//! | `build`, `arm_state` | arms being made, and what they are then |
 //! | `check` | what each arm's target is, and every reason to refuse it |
-//! | `room` | is there enough space and memory for all that will be made |
+//! | `free_space` | is there enough space and memory for all that will be made |
 //! | `journal`, `entry` | what to undo, on disk before it is done |
 //! | `state` | the state directory, held so that nobody else decides what is undone |
 //! | `layers` | the layers of the system, one file each |
-//! | `assembly`, `workshop` | an arm made of them, and what they are made with |
+//! | `assembly`, `build_context` | an arm made of them, and what they are made with |
 //! | `idle` | whether a process works or is stuck |
 //! | `programs`, `mounts`, `fuse` | other programs run and ended; things mounted and unmounted |
 //! | `disks` | virtual disks for other programs |
@@ -22,7 +22,7 @@
 //! | `cloud` | disks of a cloud as stacks, from documented limits |
 //! | `device`, `archive` | devices given up to be overwritten, and every reason not to |
 //! | `alone` | arms that cannot be up side by side |
-//! | `blank` | signatures on devices: found, told apart, wiped |
+//! | `signatures` | signatures on devices: found, told apart, wiped |
 //! | `needs`, `listing` | what layers need of the machine, and whether it has it |
 //! | `abandon` | the last way out, when I/O hangs in the kernel |
 //! | `undo` | takes down what dead runs left |
@@ -49,9 +49,10 @@
 mod abandon;
 mod alone;
 mod archive;
+mod arm_state;
 mod assembly;
-mod blank;
 mod build;
+mod build_context;
 mod check;
 mod cloud;
 mod device;
@@ -60,6 +61,7 @@ mod disks;
 mod entry;
 mod error;
 mod fill;
+mod free_space;
 mod fuse;
 mod held;
 mod idle;
@@ -74,17 +76,15 @@ mod programs;
 mod progress;
 mod refusal;
 mod rig;
-mod room;
 mod scratch;
 mod shelf;
+mod signatures;
 mod site;
 mod size;
 mod span;
-mod standing;
 mod state;
 mod undo;
 mod vdisk;
-mod workshop;
 
 pub use abandon::{abandon, break_off};
 pub use check::refuse;

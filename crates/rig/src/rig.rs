@@ -11,6 +11,7 @@ use iotax_spec::{Form, Spec};
 use iotax_vdisk::VirtualDisk;
 
 use crate::alone::Surroundings;
+use crate::arm_state::{ArmState, Up};
 use crate::assembly::Assembly;
 use crate::build::{Build, Files};
 use crate::check::{Sharing, check};
@@ -22,7 +23,6 @@ use crate::held::{Held, exchanged};
 use crate::journal::Journal;
 use crate::layers::Top;
 use crate::progress::Progress;
-use crate::standing::{Standing, Up};
 
 /// What a rig needs from its surroundings.
 pub struct Options<'a> {
@@ -33,8 +33,8 @@ pub struct Options<'a> {
     pub state_dir: Option<PathBuf>,
     /// Told while disks are filled with data, which may take minutes.
     pub progress: &'a mut dyn FnMut(&Progress<'_>),
-    /// Set by someone else to stop the preparation; everything made so far is removed.
-    pub stop: &'a AtomicBool,
+    /// Set by someone else to end the making of arms, now or later; what was made so far is removed.
+    pub stop: Arc<AtomicBool>,
     /// Block devices that the user gave up to be overwritten.
     pub destroy: &'a [PathBuf],
     /// The iotax program, which serves virtual disks when run with `disk serve`.
@@ -60,7 +60,7 @@ pub struct Rig {
     /// What load is driven at, if others could exchange it meanwhile.
     held: Option<Held>,
     // Fields are dropped in this order: disks close their files before these are removed.
-    arms: Vec<Standing>,
+    arms: Vec<ArmState>,
     _files: Vec<DiskFile>,
     journal: Journal,
     /// The arm whose turn it is.
@@ -86,11 +86,11 @@ impl Rig {
     }
 
     fn open_sharing(spec: &Spec, options: Options<'_>, sharing: Sharing) -> Result<Self, Error> {
-        let grounds = check(spec, options.work_dir, options.destroy, sharing)?;
+        let resolved_targets = check(spec, options.work_dir, options.destroy, sharing)?;
         let Options { state_dir, progress, stop, .. } = options;
         let mut build = Build {
             spec,
-            watch: Watch { progress, stop },
+            watch: Watch { progress, stop: &stop },
             journal: Journal::new(state_dir.clone()),
             surroundings: Surroundings {
                 work_dir: options.work_dir.to_owned(),
@@ -101,23 +101,10 @@ impl Rig {
             files: Files::default(),
             devices: BTreeMap::new(),
         };
-        let arms = build.arms(&grounds)?;
+        let arms = build.arms(&resolved_targets)?;
         let files = build.files.made.into_values().collect();
         let (journal, devices) = (build.journal, build.devices);
-        Ok(Self {
-            held: None,
-            arms,
-            _files: files,
-            journal,
-            driven: None,
-            devices,
-            stop: Arc::default(),
-        })
-    }
-
-    /// Ends the making of arms in [`Rig::up`] when `stop` is set.
-    pub fn heed(&mut self, stop: Arc<AtomicBool>) {
-        self.stop = stop;
+        Ok(Self { held: None, arms, _files: files, journal, driven: None, devices, stop })
     }
 
     /// Whether arm `arm` is made anew for its turns, so that its files must be laid out again.
@@ -153,7 +140,7 @@ impl Rig {
             return Ok(vec![self.up(*arm)?]);
         }
         for arm in arms {
-            let Standing { name, place, .. } = &self.arms[*arm];
+            let ArmState { name, place, .. } = &self.arms[*arm];
             if matches!(place, Up::System(_) | Up::Alone(_)) {
                 return Err(Error::OneAtATime { arm: name.clone() });
             }

@@ -6,20 +6,20 @@ use iotax_spec::{Arm, Base, Layer, Target, Workload};
 use iotax_vdisk::VirtualDisk;
 
 use crate::assembly::Assembly;
-use crate::check::Ground;
+use crate::check::ResolvedTarget;
 use crate::layers::Top;
 use crate::size::readable;
 
-/// The facts about an arm on `ground`; `disk` is its open stack, if it is one.
+/// The facts about an arm on `resolved`; `disk` is its open stack, if it is one.
 pub(crate) fn describe(
     arm: &Arm,
-    ground: &Ground,
+    resolved: &ResolvedTarget,
     disk: Option<&VirtualDisk>,
     workload: &Workload,
 ) -> Site {
     let target = arm.target.to_string();
     let unheeded = arm.unheeded(workload);
-    let Some(facts) = ground.facts() else {
+    let Some(facts) = resolved.facts() else {
         return Site {
             kind: "vdisk".to_owned(),
             target,
@@ -38,10 +38,10 @@ pub(crate) fn describe(
             facts.file_system.as_deref().unwrap_or("the file system")
         ));
     }
-    if matches!(ground, Ground::Thin(_)) {
+    if matches!(resolved, ResolvedTarget::Thin(_)) {
         notes.push("thin: data that were never written are read without any device".to_owned());
     }
-    if matches!(ground, Ground::Existing(_) | Ground::OwnDisk(_)) {
+    if matches!(resolved, ResolvedTarget::Existing(_) | ResolvedTarget::OwnDisk(_)) {
         notes.extend(span_notes(facts, workload));
     }
     Site {
@@ -53,31 +53,31 @@ pub(crate) fn describe(
         device_id: facts.block.as_ref().and_then(|device| iotax_inspect::disk_id(&device.name)),
         direct,
         // Most of a thin file is on no device.
-        has_device: facts.reads_counted && !matches!(ground, Ground::Thin(_)),
-        storage_id: storage_id(ground, facts),
+        has_device: facts.reads_counted && !matches!(resolved, ResolvedTarget::Thin(_)),
+        storage_id: storage_id(resolved, facts),
         notes,
         ..Site::default()
     }
 }
 
 /// What is known of an arm whose turn has not come.
-pub(crate) fn in_waiting(arm: &Arm, ground: &Ground) -> Site {
+pub(crate) fn in_waiting(arm: &Arm, resolved: &ResolvedTarget) -> Site {
     Site {
         kind: "stack".to_owned(),
         target: arm.target.to_string(),
-        storage_id: storage_of_stack(arm, ground),
+        storage_id: storage_of_stack(arm, resolved),
         ..Site::default()
     }
 }
 
 /// The facts about an arm with layers of the system.
-pub(crate) fn of_assembly(arm: &Arm, ground: &Ground, assembly: &Assembly) -> Site {
+pub(crate) fn of_assembly(arm: &Arm, resolved: &ResolvedTarget, assembly: &Assembly) -> Site {
     let Top { path, .. } = assembly.top();
     let top = iotax_inspect::site(path).ok();
     // Where the bytes lie: the loop devices and mappings above it are the arm's own.
-    let base = ground.facts().or(top.as_ref());
+    let base = resolved.facts().or(top.as_ref());
     let device = base.and_then(|facts| facts.block.as_ref());
-    let mut all = ground.facts().map(notes).unwrap_or_default();
+    let mut all = resolved.facts().map(notes).unwrap_or_default();
     all.extend(assembly.notes().iter().cloned());
     let direct = assembly.caches().is_empty().then_some(true);
     Site {
@@ -89,7 +89,7 @@ pub(crate) fn of_assembly(arm: &Arm, ground: &Ground, assembly: &Assembly) -> Si
         device_id: device.and_then(|device| iotax_inspect::disk_id(&device.name)),
         direct,
         has_device: top.as_ref().is_some_and(|facts| facts.reads_counted),
-        storage_id: storage_of_stack(arm, ground),
+        storage_id: storage_of_stack(arm, resolved),
         notes: all,
         caches: assembly.caches().to_vec(),
         ..Site::default()
@@ -109,9 +109,11 @@ fn base_text(arm: &Arm) -> String {
 }
 
 /// Same text, same bytes.
-fn storage_of_stack(arm: &Arm, ground: &Ground) -> String {
-    match ground.facts() {
-        Some(facts) if matches!(ground, Ground::Device(_)) => facts.device_number.to_string(),
+fn storage_of_stack(arm: &Arm, resolved: &ResolvedTarget) -> String {
+    match resolved.facts() {
+        Some(facts) if matches!(resolved, ResolvedTarget::Device(_)) => {
+            facts.device_number.to_string()
+        }
         // Files of their own, side by side on one volume.
         Some(facts) => format!("{} files in {}", facts.device_number, facts.path.display()),
         // The same base made anew for each arm.
@@ -136,13 +138,15 @@ fn asked_for_direct(workload: &Workload) -> Option<bool> {
 }
 
 /// Same text, same bytes on the same device.
-fn storage_id(ground: &Ground, facts: &Facts) -> String {
+fn storage_id(resolved: &ResolvedTarget, facts: &Facts) -> String {
     let device = facts.device_number;
-    match ground {
-        Ground::Anonymous { .. } => format!("{device} scratch file in {}", facts.path.display()),
+    match resolved {
+        ResolvedTarget::Anonymous { .. } => {
+            format!("{device} scratch file in {}", facts.path.display())
+        }
         // Of their own, side by side on one volume.
-        Ground::Thin(_) => format!("{device} thin files in {}", facts.path.display()),
-        Ground::OnNew { path, .. } => format!("{device} {}", path.display()),
+        ResolvedTarget::Thin(_) => format!("{device} thin files in {}", facts.path.display()),
+        ResolvedTarget::OnNew { path, .. } => format!("{device} {}", path.display()),
         // The same device may have several nodes.
         _ if facts.kind == Kind::BlockDevice => format!("{device}"),
         _ => format!("{device} {}", facts.path.display()),

@@ -9,6 +9,7 @@ use std::io::Write;
 use std::os::unix::fs::{FileExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::thread;
 
@@ -209,7 +210,7 @@ impl Bench {
     fn open(&self, layers: &str) -> Result<Rig, Error> {
         let stack = Stack::parse(&format!("file(size=64M) + {layers}")).unwrap();
         let spec = common::spec(&[("a", Target::Stack(stack))]);
-        let stop = AtomicBool::new(false);
+        let stop = Arc::new(AtomicBool::new(false));
         let work_dir = self.at("work");
         let state_dir = Some(self.at("state"));
         Rig::open(&spec, common::options(&work_dir, state_dir, &mut |_| (), &stop))

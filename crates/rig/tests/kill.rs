@@ -10,7 +10,7 @@ use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::atomic::AtomicBool;
+use std::sync::Arc;
 use std::thread::sleep;
 use std::time::Duration;
 
@@ -112,7 +112,7 @@ fn child(root: &Path, stays: bool) -> ! {
                 &root.join("work"),
                 Some(root.join("state")),
                 &mut |_| (),
-                &AtomicBool::new(false),
+                &Arc::default(),
             ),
         )
         .unwrap();

@@ -10,7 +10,7 @@ use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::atomic::AtomicBool;
+use std::sync::Arc;
 use std::thread;
 
 use iotax_inspect::{Hierarchy, hierarchy};
@@ -141,7 +141,7 @@ fn try_open(spec: &Spec, root: &Path) -> Result<Rig, iotax_rig::Error> {
         work_dir: root,
         state_dir: Some(root.join("state")),
         progress: &mut |_| (),
-        stop: &AtomicBool::new(false),
+        stop: Arc::default(),
         destroy: &[],
         program: Path::new("iotax"),
     };

@@ -5,6 +5,7 @@
 use std::fs::{self, File, OpenOptions};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -33,7 +34,7 @@ fn reads_are_limited_in_their_arm_alone() {
         ("limited", stack("file(size=64M) + ext4 + cgroup-io(read_iops=200)")),
         ("free", stack("file(size=64M) + ext4")),
     ]);
-    let stop = AtomicBool::new(false);
+    let stop = Arc::new(AtomicBool::new(false));
     let state = Some(root.path().join("state"));
     let options = &mut |_: &Progress<'_>| ();
     let mut rig = Rig::open(&spec, common::options(root.path(), state, options, &stop)).unwrap();

@@ -5,6 +5,7 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use iotax_rig::{Error, Place, Rig, undo};
@@ -35,14 +36,14 @@ impl Bench {
     }
 
     fn open(&self, spec: &Spec) -> Result<Rig, Error> {
-        self.open_watched(spec, &mut |_| (), &AtomicBool::new(false))
+        self.open_watched(spec, &mut |_| (), &Arc::default())
     }
 
     fn open_watched(
         &self,
         spec: &Spec,
         progress: &mut dyn FnMut(&iotax_rig::Progress<'_>),
-        stop: &AtomicBool,
+        stop: &Arc<AtomicBool>,
     ) -> Result<Rig, Error> {
         let work_dir = &self.at("work");
         Rig::open(spec, common::options(work_dir, Some(self.at("state")), progress, stop))
@@ -127,7 +128,7 @@ fn a_panic_leaves_nothing_behind() {
 fn stopping_while_a_disk_is_filled_leaves_nothing_behind() {
     let bench = Bench::new();
     let arms = [("a", path(bench.at("target"))), ("b", file(Some(bench.at("other/x")), 8 << 20))];
-    let stop = AtomicBool::new(false);
+    let stop = Arc::new(AtomicBool::new(false));
     let mut last = (0, 0);
     let mut progress = |progress: &iotax_rig::Progress<'_>| {
         let iotax_rig::Progress::Filling { done_bytes, size_bytes, .. } = *progress else { return };
@@ -186,7 +187,7 @@ fn memory_is_filled_needs_no_journal_and_is_shared_by_nobody() {
     let bench = Bench::new();
     let mem = || stack([Layer::Mem(Mem { size_bytes: 1 << 20 })]);
     let spec = spec(&[("a", mem()), ("b", mem())]);
-    let (stop, work_dir) = (AtomicBool::new(false), bench.at("work"));
+    let (stop, work_dir) = (Arc::new(AtomicBool::new(false)), bench.at("work"));
     let mut silent = |_: &iotax_rig::Progress<'_>| ();
     let options = common::options(&work_dir, None, &mut silent, &stop);
     let mut rig = Rig::open(&spec, options).unwrap();
@@ -359,7 +360,7 @@ fn without_a_place_for_the_journal_nothing_is_made() {
     fs::write(bench.at("state"), "in the way").unwrap();
     insta::assert_snapshot!(bench.refusal(&spec(&[("a", path(bench.at("target")))])), @"ROOT/state/undo: the undo journal cannot be written here: Not a directory (os error 20); nothing was made. Name a writable directory in IOTAX_STATE_DIR");
     assert!(bench.left().is_empty());
-    let (stop, work_dir) = (AtomicBool::new(false), bench.at("work"));
+    let (stop, work_dir) = (Arc::new(AtomicBool::new(false)), bench.at("work"));
     let mut silent = |_: &iotax_rig::Progress<'_>| ();
     let options = common::options(&work_dir, None, &mut silent, &stop);
     let error = Rig::open(&spec(&[("a", path(bench.at("target")))]), options).unwrap_err();

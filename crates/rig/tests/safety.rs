@@ -10,7 +10,7 @@ use std::io::{BufRead, BufReader};
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::atomic::AtomicBool;
+use std::sync::Arc;
 use std::thread::sleep;
 use std::time::Duration;
 
@@ -79,7 +79,7 @@ impl Disk {
             work_dir: self.root.path(),
             state_dir: Some(self.at("state")),
             progress: &mut |_| (),
-            stop: &AtomicBool::new(false),
+            stop: Arc::default(),
             destroy,
             program: Path::new("iotax"),
         };
@@ -383,7 +383,7 @@ fn child() {
                 work_dir: &root,
                 state_dir: Some(root.join("state")),
                 progress: &mut |_| (),
-                stop: &AtomicBool::new(false),
+                stop: Arc::default(),
                 destroy: std::slice::from_ref(&node),
                 program: Path::new("iotax"),
             },

@@ -39,7 +39,7 @@ pub struct Search<'a> {
 pub fn limits(search: Search<'_>, writer: &mut Writer<LimitsHead>) -> Result<(Caps, End), Error> {
     let limits = search.limits;
     let started = Instant::now();
-    let mut live = Live { search, writer, started, probes: 0, unwritten: None };
+    let mut live = LoadProgress { search, writer, started, probes: 0, unwritten: None };
     let caps = find(limits, &mut live);
     if let Some(error) = live.unwritten {
         return Err(error.into());
@@ -66,7 +66,7 @@ pub fn replay(head: &LimitsHead, probes: Vec<ProbeRecord>) -> Option<Caps> {
     (!replay.differs).then_some(caps)
 }
 
-struct Live<'a, 'w> {
+struct LoadProgress<'a, 'w> {
     search: Search<'a>,
     writer: &'w mut Writer<LimitsHead>,
     started: Instant,
@@ -75,7 +75,7 @@ struct Live<'a, 'w> {
     unwritten: Option<iotax_record::Error>,
 }
 
-impl Prober for Live<'_, '_> {
+impl Prober for LoadProgress<'_, '_> {
     fn probe(&mut self, probe: &Probe) -> Result<Vec<Observation>, Ended> {
         let takes = Duration::from_nanos(probe.ramp_ns + probe.time_ns);
         (self.search.progress)(&probe.purpose, takes);
@@ -109,7 +109,7 @@ impl Prober for Live<'_, '_> {
     }
 }
 
-impl Live<'_, '_> {
+impl LoadProgress<'_, '_> {
     /// Drives all places of the probe at the same time.
     fn drive(&mut self, probe: &Probe) -> Result<Vec<ProbeLoad>, Ended> {
         let Search { limits, host, .. } = &mut self.search;

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Instant;
 
-use iotax_load::{Filler, Live, LoadDriver, Progress, Request, Target};
+use iotax_load::{Filler, LoadDriver, LoadProgress, Progress, Request, Target};
 use iotax_record::Site;
 use iotax_rig::{Options, Place, Rig};
 use iotax_spec::{Driver, Spec, Workload};
@@ -32,22 +32,21 @@ pub struct Local {
     rig: Rig,
     drivers: Drivers,
     stop: Arc<AtomicBool>,
-    live: Arc<Live>,
+    live: Arc<LoadProgress>,
 }
 
 impl Local {
-    /// Looks at the targets of the arms of `spec`, and makes what they need. `stop` is set by someone
-    /// else to end whatever is under way; `live` counts what is done, for whoever wants to show it.
+    /// Looks at the targets of the arms of `spec`, and makes what they need. The flag in `options` ends
+    /// loads, too; `live` counts what is done, for whoever wants to show it.
     ///
     /// # Errors
     /// As [`Rig::open`], and [`Drivers::find`].
     pub fn open(
         spec: &Spec,
         options: Options<'_>,
-        stop: &Arc<AtomicBool>,
-        live: &Arc<Live>,
+        live: &Arc<LoadProgress>,
     ) -> Result<Self, Error> {
-        Self::with_drivers(spec, options, stop, live, Drivers::find(spec)?)
+        Self::with_drivers(spec, options, live, Drivers::find(spec)?)
     }
 
     /// The same with these drivers.
@@ -57,13 +56,12 @@ impl Local {
     pub fn with_drivers(
         spec: &Spec,
         options: Options<'_>,
-        stop: &Arc<AtomicBool>,
-        live: &Arc<Live>,
+        live: &Arc<LoadProgress>,
         drivers: Drivers,
     ) -> Result<Self, Error> {
-        let mut rig = Rig::open(spec, options)?;
-        rig.heed(Arc::clone(stop));
-        Ok(Self { rig, drivers, stop: Arc::clone(stop), live: Arc::clone(live) })
+        let stop = Arc::clone(&options.stop);
+        let rig = Rig::open(spec, options)?;
+        Ok(Self { rig, drivers, stop, live: Arc::clone(live) })
     }
 
     /// Performs several trials at the same time, on arms that may be up side by side, without

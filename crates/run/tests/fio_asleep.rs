@@ -64,12 +64,12 @@ fn outcomes(root: &Path, fio: Fio) -> Vec<Outcome> {
         work_dir: root,
         state_dir: Some(root.join("state")),
         progress: &mut |_| (),
-        stop: &never,
+        stop: Arc::clone(&never),
         destroy: &[],
         program: Path::new("iotax"),
     };
     let (drivers, live) = (Drivers::from(fio), Arc::default());
-    let mut host = Local::with_drivers(&spec, options, &never, &live, drivers).unwrap();
+    let mut host = Local::with_drivers(&spec, options, &live, drivers).unwrap();
     host.prepare(0, Driver::Fio, &[&spec.workload], &|_, _| ()).unwrap();
     let plan = Plan::new(&spec);
     let experiment = Experiment {

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::io::{self, BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -110,7 +111,7 @@ fn serve(args: &DiskServeArgs) -> Result<Exit> {
             is_journalled: args.journalled,
             seed: args.disks.seed.unwrap_or(Spec::DEFAULT_SEED),
             progress: &mut progress,
-            stop: &stop,
+            stop: Arc::clone(&stop),
             ready: &mut ready,
         },
     )?;

@@ -5,14 +5,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use indicatif::ProgressState;
-use iotax_load::Live;
+use iotax_load::LoadProgress;
 
 use super::seconds;
 
 /// A pass under way, if any. Clones are about the same one.
 #[derive(Clone)]
 pub struct Filling {
-    live: Arc<Live>,
+    live: Arc<LoadProgress>,
     pass: Arc<Mutex<Option<Pass>>>,
 }
 
@@ -27,7 +27,7 @@ struct Pass {
 
 impl Filling {
     /// None yet; `live` are the counters of the load.
-    pub fn of(live: Arc<Live>) -> Self {
+    pub fn of(live: Arc<LoadProgress>) -> Self {
         Self { live, pass: Arc::default() }
     }
 

@@ -17,7 +17,7 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, wa
 use crate::error::Error;
 
 /// How often fio is looked at.
-const GLANCE: Duration = Duration::from_millis(20);
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 /// Between asking fio to end and ending it.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// From there until it is left alone: what waits in the kernel for storage that does not answer
@@ -126,7 +126,7 @@ impl Child<'_> {
                 (Some(asked), _) if asked.elapsed() > PATIENCE => group.signal(Signal::KILL),
                 _ => {}
             }
-            sleep(GLANCE);
+            sleep(POLL_INTERVAL);
         };
         Ok(Said { status, ending, out: text(&out), err: text(&err) })
     }

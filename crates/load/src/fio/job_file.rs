@@ -7,8 +7,8 @@ use iotax_spec::{Bound, Job};
 
 use crate::driver::Request;
 use crate::error::Error;
+use crate::file_assignment::{Place, Places};
 use crate::names::shown;
-use crate::places::{Place, Places};
 
 use super::logs::Logs;
 

@@ -25,9 +25,9 @@ use iotax_spec::units::format_duration;
 
 use crate::driver::{LoadDriver, Progress, Request, Target};
 use crate::error::Error;
+use crate::file_assignment::{Kind, Places};
 use crate::layout;
 use crate::native::invalidate;
-use crate::places::{Kind, Places};
 use child::{Child, Ending, Said};
 use logs::Logs;
 use record::Watch;

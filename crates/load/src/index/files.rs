@@ -18,7 +18,7 @@ use crate::names::within;
 use crate::native::buffers::{Buffers, PAGE_BYTES};
 use crate::native::io::{Io, Op};
 use crate::native::sigbus::{self, Guarded};
-use crate::verify::{MAGIC, Scribe};
+use crate::verify::{MAGIC, WriteVerifier};
 
 /// Name of the version in place.
 pub const NAME: &str = "index";
@@ -28,7 +28,7 @@ pub struct FileIndex {
     directory: PathBuf,
     index_bytes: u64,
     buffers: Buffers,
-    scribe: Scribe,
+    verifier: WriteVerifier,
     opened: Option<Mapped>,
     loaded: Option<Mapped>,
 }
@@ -47,7 +47,7 @@ impl FileIndex {
             directory: directory.to_owned(),
             index_bytes,
             buffers: Buffers::new(1, chunk, false, true, seed)?,
-            scribe: Scribe::new(seed),
+            verifier: WriteVerifier::new(seed),
             opened: None,
             loaded: None,
         })
@@ -64,7 +64,7 @@ impl FileIndex {
             let bytes = (self.index_bytes - offset).min(CHUNK_BYTES as u64);
             let bytes = u32::try_from(bytes).expect("at most a chunk");
             let chunk = &mut self.buffers.write_mut(0)[..bytes as usize];
-            self.scribe.prepare(Io { offset, bytes, file: 0, op: Op::Write }, chunk);
+            self.verifier.prepare(Io { offset, bytes, file: 0, op: Op::Write }, chunk);
             file.write_all_at(chunk, offset)?;
             offset += u64::from(bytes);
         }

@@ -6,9 +6,9 @@ use std::io;
 use iotax_vdisk::{Session, VirtualDisk};
 
 use super::{CHUNK_BYTES, IndexStore};
+use crate::file_assignment::slot_bytes;
 use crate::native::io::{Io, Op};
-use crate::places::slot_bytes;
-use crate::verify::{MAGIC, Scribe};
+use crate::verify::{MAGIC, WriteVerifier};
 
 /// Size of the reads that load a version: the kernel's default for reading ahead in a mapping.
 const LOAD_BYTES: usize = 128 << 10;
@@ -20,7 +20,7 @@ pub struct SlotIndex {
     index_bytes: u64,
     block_bytes: u64,
     chunk: Vec<u8>,
-    scribe: Scribe,
+    verifier: WriteVerifier,
     opened: u64,
     loaded: u64,
 }
@@ -43,7 +43,7 @@ impl SlotIndex {
             index_bytes: index_bytes.next_multiple_of(block_bytes),
             block_bytes,
             chunk,
-            scribe: Scribe::new(seed),
+            verifier: WriteVerifier::new(seed),
             opened: 0,
             loaded: 0,
         })
@@ -71,7 +71,7 @@ impl IndexStore for SlotIndex {
             let bytes = (self.index_bytes - offset).min(CHUNK_BYTES as u64);
             let bytes = u32::try_from(bytes).expect("at most a chunk");
             let chunk = &mut self.chunk[..bytes as usize];
-            self.scribe.prepare(Io { offset, bytes, file: 0, op: Op::Write }, chunk);
+            self.verifier.prepare(Io { offset, bytes, file: 0, op: Op::Write }, chunk);
             let moved = self.session.write_at(start + offset, chunk)?;
             if moved < chunk.len() {
                 return Err(io::ErrorKind::WriteZero.into());

@@ -14,7 +14,7 @@ use super::setup::Thread;
 use super::usage::Usage;
 use super::window::{StopFlags, Tally, Turn, Window};
 use crate::error::Error;
-use crate::places::TestFile;
+use crate::file_assignment::TestFile;
 
 const TIME_NS: u64 = 50_000_000;
 

@@ -23,10 +23,10 @@ use iotax_vdisk::Clock;
 
 use super::engines::{Deadline, Engine, Submitted};
 use super::io::{Io, Op, Outcome};
+use super::io_errors::IoErrors;
 use super::pace::Schedule;
-use super::trouble::Trouble;
 use super::window::{Flow, Tally};
-use crate::verify::Scribe;
+use crate::verify::WriteVerifier;
 
 /// Everything a thread's loop works on besides its engine and clock; made before the start.
 pub struct Worker<'a> {
@@ -34,8 +34,8 @@ pub struct Worker<'a> {
     /// `Some` in an open loop.
     pub schedule: Option<Schedule>,
     pub tally: Tally<'a>,
-    pub scribe: Scribe,
-    pub trouble: Trouble,
+    pub verifier: WriteVerifier,
+    pub trouble: IoErrors,
     pub slots: Slots,
     /// What the thread uses of each of its files.
     pub span: Span,
@@ -152,7 +152,7 @@ fn issue<E: Engine, C: Clock + ?Sized, const OPEN: bool>(
             Drawn::Io(io) => io,
             Drawn::NoMore if worker.slots.none_taken() => return Next::Over,
             Drawn::NoMore | Drawn::NotNow => return Next::Wait(worker.until_edge(*now_ns)),
-            Drawn::Mark(mark) => match worker.heed(mark, engine, clock, now_ns) {
+            Drawn::Mark(mark) => match worker.between_ios(mark, engine, clock, now_ns) {
                 Some(deadline) => return Next::Wait(deadline),
                 None => continue,
             },
@@ -168,7 +168,7 @@ fn issue<E: Engine, C: Clock + ?Sized, const OPEN: bool>(
                 {
                     *now_ns = done_ns;
                     if io.op == Op::Write {
-                        worker.scribe.wrote(io, outcome);
+                        worker.verifier.wrote(io, outcome);
                     }
                     return Next::Over;
                 }
@@ -189,7 +189,7 @@ fn issue<E: Engine, C: Clock + ?Sized, const OPEN: bool>(
             }
             Submitted::Full => {
                 worker.accesses.put_back();
-                worker.scribe.wrote(io, Err(Errno::AGAIN));
+                worker.verifier.wrote(io, Err(Errno::AGAIN));
                 return Next::Wait(worker.until_edge(*now_ns));
             }
         }
@@ -215,7 +215,7 @@ impl Worker<'_> {
         let Some(io) = self.accesses.next() else { return Drawn::NoMore };
         match io.op {
             Op::Read | Op::Sync => Drawn::Io(io),
-            Op::Write if self.scribe.prepare(io, engine.write_buffer(slot, io.bytes)) => {
+            Op::Write if self.verifier.prepare(io, engine.write_buffer(slot, io.bytes)) => {
                 Drawn::Io(io)
             }
             Op::Write => {
@@ -230,7 +230,7 @@ impl Worker<'_> {
     /// part of a latency: as in fio, a pause begins when nothing is in flight any more.
     #[cold]
     #[inline(never)]
-    fn heed<E: Engine, C: Clock + ?Sized>(
+    fn between_ios<E: Engine, C: Clock + ?Sized>(
         &mut self,
         mark: Io,
         engine: &mut E,
@@ -282,7 +282,7 @@ impl Worker<'_> {
         done_ns: u64,
     ) {
         if io.op == Op::Write {
-            self.scribe.wrote(io, outcome);
+            self.verifier.wrote(io, outcome);
         }
         if outcome == Ok(io.bytes) {
             self.tally.completed::<OPEN>(io, submitted_ns, intended_ns, done_ns);
@@ -331,7 +331,7 @@ impl Worker<'_> {
         engine.reap(now_ns, |slot, outcome| {
             let io = self.slots.all[slot as usize].io;
             if io.op == Op::Write {
-                self.scribe.wrote(io, outcome);
+                self.verifier.wrote(io, outcome);
             }
             self.slots.free.push(slot);
         });

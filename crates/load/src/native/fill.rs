@@ -12,11 +12,11 @@ use iotax_spec::{Job, Workload};
 
 use super::Native;
 use super::access::Span;
-use super::conduct::{play, seed_of};
+use super::coordinator::{run_threads, seed_of};
 use super::setup::{Thread, effective_engine};
 use crate::driver::{LoadDriver, Progress, Request, Target};
 use crate::error::Error;
-use crate::places::{Kind, Place, Places};
+use crate::file_assignment::{Kind, Place, Places};
 
 /// Offsets of direct I/O are multiples of this, at least.
 const SECTOR_BYTES: u64 = 512;
@@ -67,7 +67,7 @@ fn fill(request: &Request<'_>, of: &Workload) -> Result<LoadRecord, Error> {
             seed: seed_of(request, number),
         })
         .collect();
-    play(request, &places, &threads)
+    run_threads(request, &places, &threads)
 }
 
 fn refuse_what_is_only_read(request: &Request<'_>, places: &Places) -> Result<(), Error> {

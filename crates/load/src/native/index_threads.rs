@@ -4,7 +4,7 @@ use iotax_record::IndexRecord;
 use iotax_spec::IndexLoads;
 use iotax_vdisk::Clock as _;
 
-use super::conduct::Stage;
+use super::coordinator::Stage;
 use super::gate::Ticket;
 use crate::driver::Target;
 use crate::error::Error;

@@ -8,7 +8,7 @@ use iotax_record::{
 };
 use iotax_spec::{Engine, Job};
 
-use super::conduct::Stage;
+use super::coordinator::Stage;
 use super::counts::Counts;
 use super::drive::Worker;
 use super::setup::{Thread, effective_depth, effective_engine};

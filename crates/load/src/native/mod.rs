@@ -3,17 +3,17 @@
 pub mod access;
 pub mod buffers;
 pub mod clock;
-pub mod conduct;
+pub mod coordinator;
 pub mod counts;
 pub mod drive;
 pub mod engines;
 pub mod gate;
 pub mod io;
+pub mod io_errors;
 pub mod merge;
 pub mod pace;
 pub mod setup;
 pub mod sigbus;
-pub mod trouble;
 pub mod usage;
 pub mod window;
 
@@ -21,13 +21,13 @@ mod affinity;
 mod calibrate;
 mod fill;
 mod index_threads;
-mod perform;
 #[cfg(test)]
 pub mod testing;
 mod warm;
+mod worker;
 
 pub use calibrate::calibrate;
-pub use conduct::invalidate;
+pub use coordinator::invalidate;
 pub use fill::Filler;
 
 use std::sync::atomic::AtomicBool;
@@ -57,6 +57,6 @@ impl LoadDriver for Native {
     }
 
     fn run(&self, request: &Request<'_>) -> Result<LoadRecord, Error> {
-        conduct::run(request)
+        coordinator::run(request)
     }
 }

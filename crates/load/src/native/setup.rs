@@ -11,14 +11,14 @@ use rustix::io::Errno;
 use super::access::{Accesses, Span, granule_bytes};
 use super::buffers::Buffers;
 use super::drive::{Slots, Worker};
+use super::io_errors::IoErrors;
 use super::pace::Schedule;
-use super::trouble::Trouble;
 use super::window::Tally;
 use crate::driver::Target;
 use crate::error::Error;
+use crate::file_assignment::TestFile;
 use crate::names::shown;
-use crate::places::TestFile;
-use crate::verify::{Ledger, Scribe};
+use crate::verify::{WriteLog, WriteVerifier};
 
 /// One thread of one job.
 #[derive(Clone)]
@@ -109,8 +109,8 @@ impl Thread<'_> {
             accesses: Accesses::new(self.job, self.span, self.seed),
             schedule: self.schedule(start_ns),
             tally,
-            scribe: self.scribe(start_ns),
-            trouble: Trouble::new(self.names()),
+            verifier: self.verifier(start_ns),
+            trouble: IoErrors::new(self.names()),
             slots: Slots::new(self.depth()),
             span: self.span,
             think_ns: self.job.think.map_or(0, |think| think.time_ns),
@@ -133,17 +133,17 @@ impl Thread<'_> {
         self.job.verify && self.job.writes() && !self.engine.does_nothing()
     }
 
-    fn scribe(&self, start_ns: u64) -> Scribe {
+    fn verifier(&self, start_ns: u64) -> WriteVerifier {
         let seed = self.seed ^ SEED_OF_DATA;
         if self.verifies() {
             let granule = granule_bytes(self.job);
             // The start tells this run from earlier ones with the same seed, and the number added
             // to it one file from another.
             let runs = (start_ns..).take(self.files.len());
-            let ledger = |run| Ledger::new(run, self.number, self.span, granule);
-            Scribe::verifying(seed, runs.map(ledger).collect())
+            let write_log = |run| WriteLog::new(run, self.number, self.span, granule);
+            WriteVerifier::verifying(seed, runs.map(write_log).collect())
         } else {
-            Scribe::new(seed)
+            WriteVerifier::new(seed)
         }
     }
 

@@ -12,7 +12,7 @@ use iotax_spec::Job;
 use super::counts::Counts;
 use super::io::{Io, Op};
 use super::usage::Usage;
-use crate::live::Live;
+use crate::live::LoadProgress;
 
 /// How often a thread looks at the stop flags and shows its progress.
 const GLANCE_NS: u64 = 10_000_000;
@@ -100,7 +100,7 @@ pub struct Tally<'a> {
     phase: Phase,
     given_up: bool,
     flags: StopFlags<'a>,
-    live: Option<&'a Live>,
+    live: Option<&'a LoadProgress>,
     shown: (u64, u64),
     next_second_ns: u64,
     /// The loop calls [`Tally::on_edge`] once its clock reads this or more.
@@ -125,7 +125,7 @@ impl<'a> Tally<'a> {
         window: Window,
         turn: Turn,
         flags: StopFlags<'a>,
-        live: Option<&'a Live>,
+        live: Option<&'a LoadProgress>,
     ) -> Self {
         let trial_closes_ns = window.close_ns;
         let window = Window { close_ns: window.close_ns.min(turn.end_ns), ..window };

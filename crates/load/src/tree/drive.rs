@@ -14,7 +14,7 @@ use super::mix::Mix;
 use super::slots::Slots;
 use crate::error::Error;
 use crate::names::shown;
-use crate::native::conduct::{GLANCE, Stage};
+use crate::native::coordinator::{POLL_INTERVAL, Stage};
 use crate::native::gate::Ticket;
 use crate::native::io::{Io, Op};
 use crate::native::merge::ThreadRecord;
@@ -73,7 +73,7 @@ pub fn perform(
     drop(through);
     // Taking the tree down would be felt by those that still measure.
     while !stage.jobs_are_through() && !stage.flags().raised() {
-        thread::sleep(GLANCE);
+        thread::sleep(POLL_INTERVAL);
     }
     drop(made);
     Ok(Some(record))

@@ -1,10 +1,10 @@
 //! What is written: data that neither compresses nor dedupes, and that can be checked.
 
-mod ledger;
 mod read_back;
+mod write_log;
 
-pub use ledger::{Ledger, can_verify};
 pub use read_back::{Findings, read_back};
+pub use write_log::{WriteLog, can_verify};
 
 use crate::native::io::{Io, Outcome};
 
@@ -15,25 +15,25 @@ pub const PAGE_BYTES: usize = 4096;
 pub const MAGIC: [u8; 8] = *b"iotax\x00\x01\xf7";
 
 /// Prepares the data of every write of one thread, and remembers it if it will be verified.
-pub struct Scribe {
+pub struct WriteVerifier {
     counter: u64,
     /// One per file; none if nothing is verified.
-    ledgers: Vec<Ledger>,
+    ledgers: Vec<WriteLog>,
 }
 
-impl Scribe {
+impl WriteVerifier {
     /// For one thread; `seed` tells its data from that of all others.
     pub fn new(seed: u64) -> Self {
         Self { counter: seed, ledgers: Vec::new() }
     }
 
-    /// The same, with everything written on record for [`read_back`]: one ledger per file.
-    pub fn verifying(seed: u64, ledgers: Vec<Ledger>) -> Self {
+    /// The same, with everything written on record for [`read_back`]: one write log per file.
+    pub fn verifying(seed: u64, ledgers: Vec<WriteLog>) -> Self {
         Self { counter: seed, ledgers }
     }
 
     /// What was written, by file, if it is on record.
-    pub fn into_ledgers(self) -> Vec<Ledger> {
+    pub fn into_ledgers(self) -> Vec<WriteLog> {
         self.ledgers
     }
 
@@ -53,15 +53,15 @@ impl Scribe {
         }
         match self.ledgers.get_mut(usize::from(io.file)) {
             None => true,
-            Some(ledger) => ledger.begin(io, buffer),
+            Some(write_log) => write_log.begin(io, buffer),
         }
     }
 
     /// A write is over.
     #[inline]
     pub fn wrote(&mut self, io: Io, outcome: Outcome) {
-        if let Some(ledger) = self.ledgers.get_mut(usize::from(io.file)) {
-            ledger.end(io, outcome);
+        if let Some(write_log) = self.ledgers.get_mut(usize::from(io.file)) {
+            write_log.end(io, outcome);
         }
     }
 }

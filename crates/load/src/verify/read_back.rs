@@ -2,7 +2,7 @@
 
 use iotax_vdisk::Clock;
 
-use super::Ledger;
+use super::WriteLog;
 use crate::native::engines::{Deadline, Engine, Submitted};
 use crate::native::io::{Io, Op, Outcome};
 use crate::native::window::StopFlags;
@@ -16,17 +16,17 @@ pub struct Findings {
     pub first: Option<String>,
 }
 
-/// Reads everything that `ledger` knows of one file through `engine`, `depth` reads of `block_bytes` at a
+/// Reads everything that `write_log` knows of one file through `engine`, `depth` reads of `block_bytes` at a
 /// time. Nothing else may be in flight, and nobody may be writing. Ends early if told to stop.
 pub fn read_back<E: Engine, C: Clock + ?Sized>(
     engine: &mut E,
     clock: &C,
-    ledger: &Ledger,
+    write_log: &WriteLog,
     (depth, block_bytes): (u32, u32),
     (file, target): (u16, &str),
     flags: StopFlags<'_>,
 ) -> Findings {
-    let mut reader = Reader { ledger, target, findings: Findings::default() };
+    let mut reader = Reader { write_log, target, findings: Findings::default() };
     let mut free: Vec<u32> = (0..depth).collect();
     let mut under_way = vec![Io::SYNC; depth as usize];
     let mut done: Vec<(u32, Outcome)> = Vec::with_capacity(depth as usize);
@@ -34,7 +34,7 @@ pub fn read_back<E: Engine, C: Clock + ?Sized>(
     loop {
         while let Some(&slot) = free.last() {
             let next =
-                if flags.abandoned() { None } else { ledger.next_known(offset, block_bytes) };
+                if flags.abandoned() { None } else { write_log.next_known(offset, block_bytes) };
             let Some((at, bytes)) = next else { break };
             let io = Io { offset: at, bytes, file, op: Op::Read };
             match engine.submit(slot, io) {
@@ -61,14 +61,14 @@ pub fn read_back<E: Engine, C: Clock + ?Sized>(
 }
 
 struct Reader<'a> {
-    ledger: &'a Ledger,
+    write_log: &'a WriteLog,
     target: &'a str,
     findings: Findings,
 }
 
 impl Reader<'_> {
     fn judge(&mut self, io: Io, outcome: Outcome, data: &[u8]) {
-        let unit_bytes = self.ledger.unit_bytes();
+        let unit_bytes = self.write_log.unit_bytes();
         let readable = outcome.unwrap_or(0);
         let mut offset = io.offset;
         for (index, unit) in (0..io.bytes / unit_bytes).zip(data.chunks(unit_bytes as usize)) {
@@ -78,7 +78,7 @@ impl Reader<'_> {
                     Ok(_) => "cannot be read: the target ends before".to_owned(),
                 };
                 self.note(offset, &reason);
-            } else if let Err(reason) = self.ledger.judge(unit, offset) {
+            } else if let Err(reason) = self.write_log.judge(unit, offset) {
                 self.note(offset, reason);
             }
             offset += u64::from(unit_bytes);

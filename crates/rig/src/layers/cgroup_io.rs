@@ -19,13 +19,13 @@ use std::time::{Duration, Instant};
 use iotax_inspect::{CgroupVersion as Version, Hierarchy, hierarchy};
 use iotax_spec::layers::CgroupIo;
 
+use crate::build_context::BuildContext;
 use crate::entry::{Entry, Undone};
 use crate::error::Error;
 use crate::layers::{System, Top, Turn};
 use crate::mounts::unremovable;
 use crate::programs::Program;
 use crate::size::readable;
-use crate::workshop::Workshop;
 
 /// How long processes of the group may take to end.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -35,14 +35,14 @@ const V1: &str = "blkio";
 const V2: &str = "io";
 
 impl System for CgroupIo {
-    fn make(&self, below: Top, workshop: &mut Workshop<'_>) -> Result<Top, Error> {
+    fn make(&self, below: Top, build_context: &mut BuildContext<'_>) -> Result<Top, Error> {
         let device = Device::under(&below.path)?;
-        let group = Group::make(workshop)?;
+        let group = Group::make(build_context)?;
         group.limit(self, &device)?;
         for caveat in caveats(self, &device, group.version) {
-            workshop.note(caveat);
+            build_context.note(caveat);
         }
-        workshop.turns.push(Box::new(group));
+        build_context.turns.push(Box::new(group));
         Ok(below)
     }
 }
@@ -93,7 +93,7 @@ struct Group {
 }
 
 impl Group {
-    fn make(workshop: &mut Workshop<'_>) -> Result<Self, Error> {
+    fn make(build_context: &mut BuildContext<'_>) -> Result<Self, Error> {
         let found = hierarchy(V1, V2).ok_or_else(|| Error::Make {
             path: "/sys/fs/cgroup".into(),
             action: "find this process's cgroup",
@@ -101,8 +101,8 @@ impl Group {
         })?;
         let Hierarchy { version, top, own: home } = found;
         let parent = if version == Version::V1 { &home } else { &top };
-        let path = parent.join(format!("iotax-{}", workshop.token()?));
-        workshop.journal.announce(Entry::Cgroup { path: path.clone(), home: home.clone() })?;
+        let path = parent.join(format!("iotax-{}", build_context.token()?));
+        build_context.journal.announce(Entry::Cgroup { path: path.clone(), home: home.clone() })?;
         fs::create_dir(&path).map_err(|source| Error::Make {
             path: path.clone(),
             action: "make this cgroup",
@@ -110,7 +110,7 @@ impl Group {
         })?;
         if version == Version::V2 && home != top && is_only_one_in(&home) {
             // The system's manager removes a scope that nobody is in any more.
-            workshop.serve(Program::new("sleep").arg("infinity"), || true)?;
+            build_context.serve(Program::new("sleep").arg("infinity"), || true)?;
         }
         Ok(Self { version, path, home })
     }

@@ -11,12 +11,12 @@ use std::time::{Duration, Instant};
 
 use iotax_spec::layers::Dmcrypt;
 
+use crate::build_context::BuildContext;
 use crate::entry::{Entry, Undone};
 use crate::error::Error;
 use crate::layers::{System, Top};
 use crate::mounts::unremovable;
 use crate::programs::Program;
-use crate::workshop::Workshop;
 
 /// What cryptsetup leaves for a LUKS2 header and its key slots unless told otherwise.
 const LUKS2_HEADER_BYTES: u64 = 16 << 20;
@@ -29,14 +29,14 @@ impl System for Dmcrypt {
         if is_luks(self) { LUKS2_HEADER_BYTES } else { 0 }
     }
 
-    fn make(&self, below: Top, workshop: &mut Workshop<'_>) -> Result<Top, Error> {
+    fn make(&self, below: Top, build_context: &mut BuildContext<'_>) -> Result<Top, Error> {
         if is_luks(self) {
-            workshop.run(format(self, &below.path, workshop)?)?;
+            build_context.run(format(self, &below.path, build_context)?)?;
         }
-        let name = format!("iotax-{}", workshop.token()?);
-        workshop.journal.announce(Entry::Mapping { name: name.clone() })?;
-        workshop.run(open(self, &below.path, &name, workshop))?;
-        verify(self, &workshop.run(Program::new("dmsetup").args(["table", &name]))?)?;
+        let name = format!("iotax-{}", build_context.token()?);
+        build_context.journal.announce(Entry::Mapping { name: name.clone() })?;
+        build_context.run(open(self, &below.path, &name, build_context))?;
+        verify(self, &build_context.run(Program::new("dmsetup").args(["table", &name]))?)?;
         let node = Path::new("/dev/mapper").join(&name);
         let node = fs::canonicalize(&node).map_err(|source| Error::Make {
             path: node,
@@ -74,26 +74,30 @@ fn flags(crypt: &Dmcrypt) -> [(&'static str, bool); 4] {
     ]
 }
 
-fn format(crypt: &Dmcrypt, below: &Path, workshop: &Workshop<'_>) -> Result<Program, Error> {
+fn format(
+    crypt: &Dmcrypt,
+    below: &Path,
+    build_context: &BuildContext<'_>,
+) -> Result<Program, Error> {
     // A key derivation that takes seconds protects pass phrases, not random keys.
     let format = Program::new("cryptsetup")
         .args(["luksFormat", "--batch-mode", "--disable-locks", "--type", "luks2"])
         .args(["--pbkdf", "pbkdf2", "--pbkdf-force-iterations", "1000"])
         .args(geometry(crypt))
-        .args(["--uuid", &workshop.uuid()?, "--key-file", "-"]);
-    Ok(format.arg(below).input(workshop.key.text().as_bytes()))
+        .args(["--uuid", &build_context.uuid()?, "--key-file", "-"]);
+    Ok(format.arg(below).input(build_context.key.text().as_bytes()))
 }
 
-fn open(crypt: &Dmcrypt, below: &Path, name: &str, workshop: &Workshop<'_>) -> Program {
+fn open(crypt: &Dmcrypt, below: &Path, name: &str, build_context: &BuildContext<'_>) -> Program {
     let asked = flags(crypt).into_iter().filter(|(_, asked)| *asked);
     let open = Program::new("cryptsetup")
         .args(["open", "--batch-mode", "--disable-locks", "--key-file", "-"])
         .args(asked.map(|(flag, _)| format!("--perf-{flag}")));
     let open = if is_luks(crypt) {
-        open.args(["--type", "luks2"]).input(workshop.key.text().as_bytes())
+        open.args(["--type", "luks2"]).input(build_context.key.text().as_bytes())
     } else {
         let key_bytes = (crypt.key_bits / 8) as usize;
-        let key = workshop.key.bytes();
+        let key = build_context.key.bytes();
         open.args(["--type", "plain", "--hash", "plain"])
             .args(geometry(crypt))
             .input(&key[..key_bytes.min(key.len())])

@@ -2,11 +2,11 @@
 
 use iotax_spec::layers::{FileSystem, FileSystemKind};
 
+use crate::build_context::BuildContext;
 use crate::error::{Error, Obstacle};
 use crate::layers::{System, Top};
 use crate::mounts;
 use crate::programs::Program;
-use crate::workshop::Workshop;
 
 const MIB: u64 = 1 << 20;
 
@@ -25,7 +25,7 @@ impl System for FileSystem {
         Some(Obstacle::NamesAnother { layer: self.kind.name(), word: word.to_owned() })
     }
 
-    fn make(&self, below: Top, workshop: &mut Workshop<'_>) -> Result<Top, Error> {
+    fn make(&self, below: Top, build_context: &mut BuildContext<'_>) -> Result<Top, Error> {
         let further = self.mkfs.iter().flat_map(|text| text.split_whitespace());
         let mkfs = match self.kind {
             // Nothing is left to be initialised in the background of a measurement, and nothing is
@@ -37,15 +37,15 @@ impl System for FileSystem {
             FileSystemKind::Btrfs => Program::new("mkfs.btrfs").args(["-q", "-f", "-K"]),
         };
         // Last, so that no further argument can give it another identity.
-        let uuid = workshop.uuid()?;
+        let uuid = build_context.uuid()?;
         let identity = match self.kind {
             FileSystemKind::Ext4 | FileSystemKind::Btrfs => ["-U".to_owned(), uuid],
             FileSystemKind::Xfs => ["-m".to_owned(), format!("uuid={uuid}")],
         };
         let mkfs = mkfs.args(further).args(identity).arg(&below.path);
         // A bare name among the further arguments can mean nothing but what is in there.
-        workshop.run(mkfs.within(workshop.room))?;
-        let at = workshop.mount_point(self.kind.name())?;
+        build_context.run(mkfs.within(build_context.room))?;
+        let at = build_context.mount_point(self.kind.name())?;
         mounts::mount(&below.path, &at, self.kind.name(), self.mount.as_deref().unwrap_or(""))?;
         Ok(Top::directory(at))
     }

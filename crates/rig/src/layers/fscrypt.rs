@@ -5,38 +5,38 @@ use std::os::unix::fs::DirBuilderExt;
 
 use iotax_spec::layers::Fscrypt;
 
+use crate::build_context::BuildContext;
 use crate::disk_file::direct_in;
 use crate::error::Error;
 use crate::layers::{System, Top};
 use crate::programs::Program;
-use crate::workshop::Workshop;
 
 const XFS_IO: &str = "xfs_io";
 /// AES-256-XTS for contents, AES-256-CTS for names: what Android and the `fscrypt` tool use.
 const POLICY: &str = "-v 2 -c 1 -n 4";
 
 impl System for Fscrypt {
-    fn make(&self, below: Top, workshop: &mut Workshop<'_>) -> Result<Top, Error> {
+    fn make(&self, below: Top, build_context: &mut BuildContext<'_>) -> Result<Top, Error> {
         // The key is in the keyring of the file system, and goes when that is unmounted.
         let add = Program::new(XFS_IO).args(["-c", "add_enckey"]).arg(&below.path);
-        let said = workshop.run(add.input(workshop.key.bytes()))?;
+        let said = build_context.run(add.input(build_context.key.bytes()))?;
         // xfs_io reports a command that failed in words only.
         let identifier = said.rsplit(' ').next().filter(|word| is_identifier(word));
         let Some(identifier) = identifier else { return Err(failed(said)) };
-        let directory = below.path.join(workshop.name("fscrypt"));
+        let directory = below.path.join(build_context.name("fscrypt"));
         DirBuilder::new().mode(0o700).create(&directory).map_err(|source| Error::Make {
             path: directory.clone(),
             action: "make this directory",
             source,
         })?;
         let policy = format!("set_encpolicy {POLICY} {identifier}");
-        let said = workshop.run(Program::new(XFS_IO).args(["-c", &policy]).arg(&directory))?;
+        let said = build_context.run(Program::new(XFS_IO).args(["-c", &policy]).arg(&directory))?;
         if !said.is_empty() {
             return Err(failed(said));
         }
         let is_direct = direct_in(&directory).is_some_and(|direct| direct.align_bytes.is_some());
         if !is_direct {
-            workshop.caches(
+            build_context.caches(
                 "ext4 reads and writes encrypted files through the page cache, even if direct I/O \
                  is asked for, unless the kernel has inline encryption and the file system is \
                  mounted for it: ext4(mount=inlinecrypt) + fscrypt",

@@ -5,24 +5,24 @@ use std::os::unix::fs::DirBuilderExt;
 
 use iotax_spec::layers::Gocryptfs;
 
+use crate::build_context::BuildContext;
 use crate::error::Error;
 use crate::layers::{System, Top};
 use crate::programs::Program;
-use crate::workshop::Workshop;
 
 /// The least that gocryptfs takes: 2^10 rounds. A pass phrase of 256 random bits needs no
 /// stretching, and a user's volume pays for it only when it is mounted.
 const SCRYPT_N: &str = "10";
 
 impl System for Gocryptfs {
-    fn make(&self, below: Top, workshop: &mut Workshop<'_>) -> Result<Top, Error> {
-        let ciphertext = below.path.join(workshop.name("gocryptfs-ciphertext"));
+    fn make(&self, below: Top, build_context: &mut BuildContext<'_>) -> Result<Top, Error> {
+        let ciphertext = below.path.join(build_context.name("gocryptfs-ciphertext"));
         DirBuilder::new().mode(0o700).create(&ciphertext).map_err(|source| Error::Make {
             path: ciphertext.clone(),
             action: "make this directory",
             source,
         })?;
-        let pass_phrase = workshop.key.text();
+        let pass_phrase = build_context.key.text();
         let gocryptfs = || {
             Program::new("gocryptfs")
                 .args(["-q", "-passfile", "/dev/stdin"])
@@ -33,14 +33,14 @@ impl System for Gocryptfs {
             "xchacha" => Some("-xchacha"),
             _ => None,
         };
-        workshop
+        build_context
             .run(gocryptfs().args(["-init", "-scryptn", SCRYPT_N]).args(cipher).arg(&ciphertext))?;
-        let at = workshop.mount_point("gocryptfs")?;
+        let at = build_context.mount_point("gocryptfs")?;
         // Once it is mounted, it still looks at its own mount, and must not be ended in that moment;
         // when it goes to the background, that is over.
-        workshop.detach(gocryptfs().arg("-nosyslog").arg(&ciphertext).arg(&at))?;
+        build_context.detach(gocryptfs().arg("-nosyslog").arg(&ciphertext).arg(&at))?;
         // It takes O_DIRECT off the files it opens, because its blocks are not aligned.
-        workshop.caches(
+        build_context.caches(
             "gocryptfs reads and writes its ciphertext through the page cache, even if direct I/O \
              is asked for",
         );

@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use iotax_spec::layers::Loop;
 use serde::{Deserialize, Serialize};
 
+use crate::build_context::BuildContext;
 use crate::disk_file::opens_directly;
 use crate::entry::{Entry, Undone};
 use crate::error::Error;
@@ -19,18 +20,17 @@ use crate::journal::Journal;
 use crate::layers::{System, Top};
 use crate::mounts::unremovable;
 use crate::programs::Program;
-use crate::workshop::Workshop;
 
 /// How long a device may take to go: it stays until its last user has closed it.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 impl System for Loop {
-    fn make(&self, below: Top, workshop: &mut Workshop<'_>) -> Result<Top, Error> {
-        let node = attach(&below.path, self.direct, workshop.journal, workshop.stop)?;
+    fn make(&self, below: Top, build_context: &mut BuildContext<'_>) -> Result<Top, Error> {
+        let node = attach(&below.path, self.direct, build_context.journal, build_context.stop)?;
         if !self.direct {
-            workshop.caches("the loop device goes through the page cache, as asked");
+            build_context.caches("the loop device goes through the page cache, as asked");
         } else if !bypasses_cache(&node) {
-            workshop.caches(format!(
+            build_context.caches(format!(
                 "{} goes through the page cache of what is below it, which cannot be bypassed \
                  there",
                 node.display()

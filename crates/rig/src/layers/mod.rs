@@ -20,9 +20,9 @@ use std::path::PathBuf;
 
 use iotax_spec::{Form, Layer, Need, Stack};
 
+use crate::build_context::BuildContext;
 use crate::error::{Error, Obstacle};
 use crate::vdisk::InProcess;
-use crate::workshop::Workshop;
 
 /// What a layer stands on, or what it gives to the one above.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -73,7 +73,7 @@ pub(crate) trait System {
 
     /// Makes the layer on top of `below` and says what it gives. Everything it makes that would
     /// outlive this process is announced to the journal before.
-    fn make(&self, below: Top, workshop: &mut Workshop<'_>) -> Result<Top, Error>;
+    fn make(&self, below: Top, build_context: &mut BuildContext<'_>) -> Result<Top, Error>;
 }
 
 /// Who makes a layer.

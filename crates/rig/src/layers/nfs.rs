@@ -16,11 +16,11 @@ use iotax_inspect::Mount;
 use iotax_spec::layers::Nfs;
 use serde::{Deserialize, Serialize};
 
+use crate::build_context::BuildContext;
 use crate::entry::{Entry, Undone};
 use crate::error::Error;
 use crate::layers::{System, Top, Turn};
 use crate::programs::Program;
-use crate::workshop::Workshop;
 use crate::{mounts, scratch};
 
 /// `retry=0`: a server that does not answer is an error after seconds, not after two minutes.
@@ -28,22 +28,22 @@ use crate::{mounts, scratch};
 const ALWAYS: &str = "nodev,nosuid,nosharecache,nolock,retry=0";
 
 impl System for Nfs {
-    fn make(&self, _below: Top, workshop: &mut Workshop<'_>) -> Result<Top, Error> {
-        let path = workshop.mount_point("nfs")?;
+    fn make(&self, _below: Top, build_context: &mut BuildContext<'_>) -> Result<Top, Error> {
+        let path = build_context.mount_point("nfs")?;
         let mounting = Mounting { source: source(self), options: options(self), path };
         let mounted = Mounted {
             asked: self.clone(),
             mounting: mounting.clone(),
-            run: workshop.journal.name(),
-            journal: workshop.journal.path(),
+            run: build_context.journal.name(),
+            journal: build_context.journal.path(),
         };
-        mounting.mount(&mounted.run, workshop.stop)?;
-        workshop.note(verify(self, &mounting.find()?)?);
-        let top = scratch::make(&mounting.path, workshop.journal)?;
+        mounting.mount(&mounted.run, build_context.stop)?;
+        build_context.note(verify(self, &mounting.find()?)?);
+        let top = scratch::make(&mounting.path, build_context.journal)?;
         // Last, so that it is undone first: what is on the server can be removed only while that
         // is mounted.
-        workshop.journal.announce(Entry::Remote(mounting))?;
-        workshop.turns.push(Box::new(mounted));
+        build_context.journal.announce(Entry::Remote(mounting))?;
+        build_context.turns.push(Box::new(mounted));
         let inode = top.inode().map_err(|source| Error::Make {
             path: top.shown().to_owned(),
             action: "look at it again",

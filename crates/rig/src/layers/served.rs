@@ -7,11 +7,11 @@ use std::path::Path;
 use iotax_spec::layers::{File, Throttle, Vdisk};
 use iotax_spec::{Base, Layer, Stack};
 
+use crate::build_context::BuildContext;
 use crate::error::Error;
 use crate::layers::{Made, Maker, System, Top};
 use crate::mounts;
 use crate::programs::Program;
-use crate::workshop::Workshop;
 
 /// Token buckets above a file.
 struct Limits {
@@ -25,13 +25,13 @@ impl Made for Throttle {
 }
 
 impl System for Vdisk {
-    fn make(&self, _below: Top, workshop: &mut Workshop<'_>) -> Result<Top, Error> {
-        serve(&self.stack, workshop)
+    fn make(&self, _below: Top, build_context: &mut BuildContext<'_>) -> Result<Top, Error> {
+        serve(&self.stack, build_context)
     }
 }
 
 impl System for Limits {
-    fn make(&self, below: Top, workshop: &mut Workshop<'_>) -> Result<Top, Error> {
+    fn make(&self, below: Top, build_context: &mut BuildContext<'_>) -> Result<Top, Error> {
         let size_bytes = std::fs::metadata(&below.path).map(|found| found.len());
         let size_bytes = size_bytes.map_err(|source| Error::Make {
             path: below.path.clone(),
@@ -39,7 +39,7 @@ impl System for Limits {
             source,
         })?;
         let base = Layer::File(File { path: Some(below.path), size_bytes, thin: false });
-        serve(&Stack { layers: vec![base, Layer::Throttle(self.throttle.clone())] }, workshop)
+        serve(&Stack { layers: vec![base, Layer::Throttle(self.throttle.clone())] }, build_context)
     }
 }
 
@@ -50,14 +50,15 @@ fn disk(at: &Path, stack: &Stack) -> OsString {
     text
 }
 
-fn serve(stack: &Stack, workshop: &mut Workshop<'_>) -> Result<Top, Error> {
-    let at = workshop.mount_point("disk")?;
+fn serve(stack: &Stack, build_context: &mut BuildContext<'_>) -> Result<Top, Error> {
+    let at = build_context.mount_point("disk")?;
     let mut program =
-        Program::new(&workshop.surroundings.program).args(["disk", "serve", "--journalled"]);
+        Program::new(&build_context.surroundings.program).args(["disk", "serve", "--journalled"]);
     if let Some(Base::File(File { path: Some(path), .. })) = stack.base() {
         program = program.arg("--write-to").arg(path);
     }
-    let program = program.arg("--dir").arg(&workshop.surroundings.work_dir).arg(disk(&at, stack));
-    workshop.serve(program, || mounts::is_mounted(&at))?;
+    let program =
+        program.arg("--dir").arg(&build_context.surroundings.work_dir).arg(disk(&at, stack));
+    build_context.serve(program, || mounts::is_mounted(&at))?;
     Ok(Top::file(at.join("disk")))
 }

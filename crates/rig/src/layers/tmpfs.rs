@@ -4,14 +4,14 @@ use std::path::Path;
 
 use iotax_spec::layers::Tmpfs;
 
+use crate::build_context::BuildContext;
 use crate::error::Error;
 use crate::layers::{System, Top};
 use crate::mounts;
-use crate::workshop::Workshop;
 
 impl System for Tmpfs {
-    fn make(&self, _below: Top, workshop: &mut Workshop<'_>) -> Result<Top, Error> {
-        let at = workshop.mount_point("tmpfs")?;
+    fn make(&self, _below: Top, build_context: &mut BuildContext<'_>) -> Result<Top, Error> {
+        let at = build_context.mount_point("tmpfs")?;
         let options = format!("size={},mode=0700", self.size_bytes);
         mounts::mount(Path::new("iotax"), &at, "tmpfs", &options)?;
         Ok(Top::directory(at))

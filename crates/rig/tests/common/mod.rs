@@ -2,6 +2,7 @@
 #![allow(dead_code, reason = "each test program uses its own part")]
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use iotax_rig::{Options, Progress};
@@ -73,7 +74,8 @@ pub fn options<'a>(
     work_dir: &'a Path,
     state_dir: Option<PathBuf>,
     progress: &'a mut dyn FnMut(&Progress<'_>),
-    stop: &'a AtomicBool,
+    stop: &Arc<AtomicBool>,
 ) -> Options<'a> {
+    let stop = Arc::clone(stop);
     Options { work_dir, state_dir, progress, stop, destroy: &[], program: Path::new("iotax") }
 }

@@ -10,7 +10,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use iotax_load::{Live, Progress};
+use iotax_load::{LoadProgress, Progress};
 use iotax_record::{HostRecord, Site};
 use iotax_spec::{Driver, Spec, Workload};
 
@@ -41,7 +41,7 @@ pub struct RemoteOptions {
     /// Set by someone else to end whatever is under way.
     pub stop: Arc<AtomicBool>,
     /// Counts what is done, for whoever wants to show it.
-    pub live: Arc<Live>,
+    pub live: Arc<LoadProgress>,
 }
 
 /// A host behind an agent. One that is lost is a failed trial; the next arm that is brought up
@@ -50,7 +50,7 @@ pub struct Remote {
     command: Vec<String>,
     open: Open,
     stop: Arc<AtomicBool>,
-    live: Arc<Live>,
+    live: Arc<LoadProgress>,
     connection: Option<Connection>,
     sites: Vec<Site>,
     made_anew: Vec<bool>,
@@ -277,7 +277,7 @@ impl Connection {
         &mut self,
         command: &Command,
         limit: Option<Duration>,
-        (stop, live): (&AtomicBool, &Live),
+        (stop, live): (&AtomicBool, &LoadProgress),
         progress: &Progress<'_>,
     ) -> Result<Reply, String> {
         self.send(command)?;

@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
-use iotax_load::Live;
+use iotax_load::LoadProgress;
 use iotax_record::HostRole;
 use iotax_rig::Options;
 use iotax_spec::Workload;
@@ -37,7 +37,7 @@ pub fn serve(
     output: impl Write + Send,
     options: &AgentOptions,
 ) -> io::Result<()> {
-    let (stop, live) = (Arc::new(AtomicBool::new(false)), Arc::new(Live::default()));
+    let (stop, live) = (Arc::new(AtomicBool::new(false)), Arc::new(LoadProgress::default()));
     let (commands, asked) = channel();
     let stopped = Arc::clone(&stop);
     // Not waited for: it may be at a read that never ends.
@@ -77,7 +77,7 @@ pub fn serve(
 }
 
 /// Tells that the agent lives, until `is_over` is closed.
-fn beat(tell: &dyn Fn(&Reply) -> io::Result<()>, live: &Live, is_over: &Receiver<()>) {
+fn beat(tell: &dyn Fn(&Reply) -> io::Result<()>, live: &LoadProgress, is_over: &Receiver<()>) {
     while is_over.recv_timeout(HEARTBEAT) == Err(RecvTimeoutError::Timeout) {
         if tell(&Reply::Alive { ios: live.ios(), bytes: live.bytes() }).is_err() {
             return;
@@ -88,7 +88,7 @@ fn beat(tell: &dyn Fn(&Reply) -> io::Result<()>, live: &Live, is_over: &Receiver
 struct Agent<'a> {
     options: &'a AgentOptions,
     stop: Arc<AtomicBool>,
-    live: Arc<Live>,
+    live: Arc<LoadProgress>,
     local: Option<Box<Local>>,
 }
 
@@ -141,11 +141,11 @@ impl Agent<'_> {
             work_dir,
             state_dir: self.options.state_dir.clone(),
             progress: &mut |_| (),
-            stop: &self.stop,
+            stop: Arc::clone(&self.stop),
             destroy,
             program: &self.options.program,
         };
-        let local = Local::open(spec, options, &self.stop, &self.live)?;
+        let local = Local::open(spec, options, &self.live)?;
         let arms = 0..spec.arms.len();
         let sites = arms.clone().map(|arm| local.site(arm).clone()).collect();
         let made_anew = arms.map(|arm| local.is_made_anew(arm)).collect();

@@ -12,7 +12,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use iotax_inspect::{Meters, Reading, Storage};
-use iotax_load::{Error, Live, LoadDriver, Request, Scene, Target};
+use iotax_load::{Error, LoadDriver, LoadProgress, Request, Target, WindowState};
 use iotax_record::{LoadRecord, Statistics};
 use rustix::time::{ClockId, clock_gettime};
 
@@ -43,7 +43,7 @@ pub(super) struct Outline {
 pub(super) fn measured(
     driver: &dyn LoadDriver,
     request: Request<'_>,
-    live: &Live,
+    live: &LoadProgress,
     device: Option<&str>,
 ) -> (Result<LoadRecord, Error>, Statistics) {
     let started = Instant::now();
@@ -70,7 +70,7 @@ pub(super) fn measured(
 /// Runs `load` while sampling what lies under the target. `started` is when the trial did.
 pub(super) fn while_running<T>(
     storage: &Storage,
-    live: &Live,
+    live: &LoadProgress,
     outline: Outline,
     started: Instant,
     load: impl FnOnce() -> T,
@@ -101,7 +101,7 @@ pub(super) fn while_running<T>(
     (result, statistics)
 }
 
-struct Ending<'a>(&'a Live);
+struct Ending<'a>(&'a LoadProgress);
 
 impl Drop for Ending<'_> {
     fn drop(&mut self) {
@@ -111,19 +111,23 @@ impl Drop for Ending<'_> {
 
 /// Samples until the run is over: at the start, every second, at the edges of the window, and at
 /// the end.
-fn samples(meters: &mut Meters, live: &Live, outline: Outline) -> (Vec<Sample>, Scene) {
+fn samples(
+    meters: &mut Meters,
+    live: &LoadProgress,
+    outline: Outline,
+) -> (Vec<Sample>, WindowState) {
     let mut samples = Vec::new();
     let mut take = || {
         samples.push(Sample { at: Instant::now(), reading: meters.read() });
         samples[samples.len() - 1].at
     };
     let start = take();
-    let mut scene = Scene::default();
+    let mut scene = WindowState::default();
     let mut next = start + PERIOD;
     loop {
         let edge = match scene {
-            Scene { closed: Some(_), .. } => None,
-            Scene { opened: Some(opened), .. } => Some(opened + outline.window),
+            WindowState { closed: Some(_), .. } => None,
+            WindowState { opened: Some(opened), .. } => Some(opened + outline.window),
             _ => Some(start + outline.ramp),
         };
         let now = live.wait(scene, after_edge(next, edge));
@@ -171,7 +175,7 @@ mod tests {
 
     #[test]
     fn a_run_is_sampled_at_its_start_its_edges_and_its_end() {
-        let live = Live::default();
+        let live = LoadProgress::default();
         let outline = Outline { ramp: seconds(600.0), window: seconds(600.0) };
         let started = Instant::now();
         let (result, statistics) =
@@ -193,7 +197,7 @@ mod tests {
 
     #[test]
     fn a_load_that_panics_does_not_leave_the_sampler_running() {
-        let live = Live::default();
+        let live = LoadProgress::default();
         let outline = Outline { ramp: seconds(600.0), window: seconds(600.0) };
         let run = std::panic::AssertUnwindSafe(|| {
             while_running(&Storage::default(), &live, outline, Instant::now(), || {

@@ -7,7 +7,7 @@ use iotax_spec::{Job, Pace, Think};
 use iotax_vdisk::ManualClock;
 
 use super::*;
-use crate::live::Live;
+use crate::live::LoadProgress;
 use crate::native::testing::job;
 use crate::native::window::{StopFlags, Turn, Window};
 
@@ -77,8 +77,8 @@ fn simulate(job: &Job, service_ns: u64, later: bool) -> (TallyFacts, usize) {
         accesses: Accesses::new(job, Span { start: 0, bytes: 1 << 20 }, 1),
         schedule,
         tally: Tally::new(job, window, Turn::of(job, start_ns), flags, None),
-        scribe: Scribe::new(1),
-        trouble: Trouble::new(vec!["simulated".to_owned()]),
+        verifier: WriteVerifier::new(1),
+        trouble: IoErrors::new(vec!["simulated".to_owned()]),
         slots: Slots::new(job.queue_depth),
         span: Span { start: 0, bytes: 1 << 20 },
         think_ns: job.think.map_or(0, |think| think.time_ns),
@@ -201,7 +201,7 @@ fn poisson_arrivals_that_meet_a_busy_server_wait_as_in_an_m_d_1_queue() {
 /// Ctrl-C in the ramp: what was shown of it stays shown, and nothing of it is counted.
 #[test]
 fn a_load_that_ends_in_its_ramp_shows_what_it_did() {
-    let (never, live) = (AtomicBool::new(false), Live::default());
+    let (never, live) = (AtomicBool::new(false), LoadProgress::default());
     let flags = StopFlags { user: &never, broken: &never, ended: &never };
     let window = Window { open_ns: 100 * MS, close_ns: 1100 * MS };
     let mut tally = Tally::new(&job(), window, Turn::of(&job(), 0), flags, Some(&live));

@@ -7,7 +7,7 @@ use iotax_vdisk::Clock;
 use rustix::io::Errno;
 
 use super::affinity;
-use super::conduct::{GLANCE, Stage};
+use super::coordinator::{POLL_INTERVAL, Stage};
 use super::drive::{Worker, drive};
 use super::engines::io_uring::{Made, Uring};
 use super::engines::mmap::Mmap;
@@ -26,7 +26,7 @@ use crate::error::Error;
 use crate::layout;
 use crate::names::shown;
 use crate::tree;
-use crate::verify::{Findings, Ledger, read_back};
+use crate::verify::{Findings, WriteLog, read_back};
 
 /// Plays `thread` on `stage`. `None` if another thread failed before the start.
 pub fn perform(
@@ -37,24 +37,26 @@ pub fn perform(
     // First of all, so that its memory is near them too.
     affinity::bind(thread.job)?;
     match (stage.request.target, thread.engine) {
-        (_, EngineKind::Null) => play((stage, &stage.clock), thread, ticket, Null::of(thread)?),
+        (_, EngineKind::Null) => {
+            drive_with((stage, &stage.clock), thread, ticket, Null::of(thread)?)
+        }
         (_, EngineKind::Metadata) => tree::perform(stage, thread, ticket),
         (Target::Disk(disk), _) => {
             // Its completions count from instants on the disk's clock: time is told by that one.
-            play((stage, &**disk.clock()), thread, ticket, Vdisk::of(thread, disk)?)
+            drive_with((stage, &**disk.clock()), thread, ticket, Vdisk::of(thread, disk)?)
         }
         (Target::Path(_) | Target::Own(_), EngineKind::Psync) => {
-            play((stage, &stage.clock), thread, ticket, Psync::of(thread)?)
+            drive_with((stage, &stage.clock), thread, ticket, Psync::of(thread)?)
         }
         (Target::Path(_) | Target::Own(_), EngineKind::Mmap) => {
-            play((stage, &stage.clock), thread, ticket, Mmap::of(thread)?)
+            drive_with((stage, &stage.clock), thread, ticket, Mmap::of(thread)?)
         }
         (Target::Path(_) | Target::Own(_), EngineKind::IoUring) => {
             let (made, batch) = (Made::of(thread)?, thread.job.submit_batch());
             if made.fixed {
-                play((stage, &stage.clock), thread, ticket, Uring::<true>::new(made, batch))
+                drive_with((stage, &stage.clock), thread, ticket, Uring::<true>::new(made, batch))
             } else {
-                play((stage, &stage.clock), thread, ticket, Uring::<false>::new(made, batch))
+                drive_with((stage, &stage.clock), thread, ticket, Uring::<false>::new(made, batch))
             }
         }
         (Target::Path(path) | Target::Own(path), EngineKind::Vdisk) => Err(Error::unsuitable(
@@ -68,7 +70,7 @@ pub fn perform(
     }
 }
 
-fn play<E: Engine, C: Clock + ?Sized>(
+fn drive_with<E: Engine, C: Clock + ?Sized>(
     (stage, clock): (&Stage<'_>, &C),
     thread: &Thread<'_>,
     ticket: Ticket<'_>,
@@ -100,7 +102,7 @@ fn play<E: Engine, C: Clock + ?Sized>(
     }
     let mut record = ThreadRecord::of(thread, &mut worker, window, turn.start_ns);
     drop(through);
-    let ledgers = worker.scribe.into_ledgers();
+    let ledgers = worker.verifier.into_ledgers();
     if !ledgers.is_empty() {
         record.found(verify((stage, clock), thread, &mut engine, &ledgers)?);
     }
@@ -109,7 +111,7 @@ fn play<E: Engine, C: Clock + ?Sized>(
 
 /// Sleeps until `start_ns`, exactly; false if everything is over before that.
 fn wait_for<C: Clock + ?Sized>(start_ns: u64, clock: &C, flags: StopFlags<'_>) -> bool {
-    let glance_ns = u64::from(GLANCE.subsec_nanos());
+    let glance_ns = u64::from(POLL_INTERVAL.subsec_nanos());
     loop {
         let now_ns = clock.now_ns();
         if now_ns + glance_ns >= start_ns {
@@ -151,14 +153,14 @@ fn verify<E: Engine, C: Clock + ?Sized>(
     (stage, clock): (&Stage<'_>, &C),
     thread: &Thread<'_>,
     engine: &mut E,
-    ledgers: &[Ledger],
+    ledgers: &[WriteLog],
 ) -> Result<Findings, Error> {
     while !stage.jobs_are_through() && !stage.flags().abandoned() {
-        thread::sleep(GLANCE);
+        thread::sleep(POLL_INTERVAL);
     }
     let size = (thread.depth(), thread.job.block_sizes.max_bytes());
     let mut findings = Findings::default();
-    for ((index, test_file), ledger) in (0..).zip(&thread.files).zip(ledgers) {
+    for ((index, test_file), write_log) in (0..).zip(&thread.files).zip(ledgers) {
         let path = &test_file.path;
         if let Target::Path(_) = stage.request.target {
             // From the device, not from the page cache.
@@ -167,7 +169,7 @@ fn verify<E: Engine, C: Clock + ?Sized>(
             layout::drop_cached(&file, path)?;
         }
         let target = test_file.shown();
-        let found = read_back(engine, clock, ledger, size, (index, &target), stage.flags());
+        let found = read_back(engine, clock, write_log, size, (index, &target), stage.flags());
         findings.mismatches += found.mismatches;
         findings.first = findings.first.or(found.first);
     }

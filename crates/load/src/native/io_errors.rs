@@ -8,7 +8,7 @@ use super::window::Flow;
 const TOO_MANY_IN_A_ROW: u32 = 1000;
 
 /// The failures of one thread.
-pub struct Trouble {
+pub struct IoErrors {
     /// The thread's files.
     targets: Vec<String>,
     /// The first failure, for people.
@@ -17,7 +17,7 @@ pub struct Trouble {
     successes_at_last: u64,
 }
 
-impl Trouble {
+impl IoErrors {
     /// No failures yet, on files of these names.
     pub fn new(targets: Vec<String>) -> Self {
         Self { targets, first: None, in_a_row: 0, successes_at_last: 0 }
@@ -62,7 +62,7 @@ mod tests {
     #[test]
     fn the_first_failure_is_described_with_operation_offset_and_target() {
         let describe = |io, outcome| {
-            let mut trouble = Trouble::new(vec!["/data/job.0".to_owned()]);
+            let mut trouble = IoErrors::new(vec!["/data/job.0".to_owned()]);
             trouble.note(io, outcome, 0);
             trouble.note(READ, Err(Errno::PERM), 0);
             trouble.first.unwrap()
@@ -87,8 +87,9 @@ mod tests {
 
     #[test]
     fn only_failures_in_a_row_end_the_thread() {
-        let mut trouble = Trouble::new(Vec::new());
-        let note = |trouble: &mut Trouble, successes| trouble.note(READ, Err(Errno::IO), successes);
+        let mut trouble = IoErrors::new(Vec::new());
+        let note =
+            |trouble: &mut IoErrors, successes| trouble.note(READ, Err(Errno::IO), successes);
         for failure in 0..5000 {
             assert_eq!(note(&mut trouble, failure / 500), Flow::Go);
         }

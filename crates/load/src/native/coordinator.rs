@@ -12,20 +12,20 @@ use super::clock::TscClock;
 use super::gate::{Gate, Ticket};
 use super::index_threads::{self, Role};
 use super::merge::merge;
-use super::perform::perform;
 use super::setup::{Thread, effective_engine};
 use super::window::{StopFlags, Window};
+use super::worker::perform;
 use crate::counters::Reading;
 use crate::driver::{Request, Target};
 use crate::error::Error;
+use crate::file_assignment::Places;
 use crate::index::{self, Published};
 use crate::layout;
-use crate::places::Places;
 
 /// Between opening the gate and the first I/O: long enough for every thread to be woken.
 const HEAD_START_NS: u64 = 1_000_000;
 /// How often the conductor looks whether to end early.
-pub const GLANCE: Duration = Duration::from_millis(10);
+pub const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
 /// What all threads of a run share.
 pub struct Stage<'a> {
@@ -105,11 +105,11 @@ impl Drop for Through<'_> {
 pub fn run(request: &Request<'_>) -> Result<LoadRecord, Error> {
     let places = Places::resolve(request.workload, request.target)?;
     let threads = threads(request, &places)?;
-    play(request, &places, &threads)
+    run_threads(request, &places, &threads)
 }
 
 /// Runs these threads, which are those of `request`'s jobs, and work in these places.
-pub fn play(
+pub fn run_threads(
     request: &Request<'_>,
     places: &Places,
     threads: &[Thread<'_>],
@@ -271,7 +271,7 @@ fn wait(stage: &Stage<'_>, until_ns: u64) {
         if left_ns == 0 || stage.flags().raised() || stage.all_are_through() {
             return;
         }
-        thread::sleep(GLANCE.min(Duration::from_nanos(left_ns)));
+        thread::sleep(POLL_INTERVAL.min(Duration::from_nanos(left_ns)));
     }
 }
 

@@ -15,7 +15,7 @@ use crate::rig::Place;
 
 /// An arm that is up, or whose turn will come.
 #[derive(Debug)]
-pub(crate) struct Standing {
+pub(crate) struct ArmState {
     pub(crate) name: String,
     pub(crate) site: Site,
     pub(crate) place: Up,
@@ -38,7 +38,7 @@ pub(crate) enum Up {
     Alone(Box<Alone>),
 }
 
-impl Standing {
+impl ArmState {
     /// A path or a disk, which needs nothing to be driven at.
     pub(crate) fn at_hand(&self) -> Result<Place<'_>, Error> {
         let vanished = |path: &Path, what: String| {

@@ -8,19 +8,19 @@ use std::sync::atomic::AtomicBool;
 use zeroize::Zeroizing;
 
 use crate::alone::Surroundings;
-use crate::blank::Mark;
 use crate::disk_file;
 use crate::entry::Entry;
 use crate::error::Error;
 use crate::journal::{Journal, token};
 use crate::layers::Turn;
 use crate::programs::{self, Daemon, Program};
+use crate::signatures::Mark;
 
 /// Bytes of a key: enough for AES-XTS-256.
 const KEY_BYTES: usize = 64;
 
 /// What a layer is made with.
-pub(crate) struct Workshop<'a> {
+pub(crate) struct BuildContext<'a> {
     /// Of the arm alone, so that it can be taken down alone.
     pub(crate) journal: &'a mut Journal,
     /// A private directory of the arm's, for mount points and sockets. Not for data.
@@ -78,7 +78,7 @@ impl std::fmt::Debug for Key {
     }
 }
 
-impl Workshop<'_> {
+impl BuildContext<'_> {
     /// A name that nothing else in the arm's private directory has: `ext4-2`.
     pub(crate) fn name(&mut self, word: &str) -> String {
         self.names += 1;
@@ -119,7 +119,7 @@ impl Workshop<'_> {
         Ok(path)
     }
 
-    /// A file to mount another one at, announced as [`Workshop::mount_point`] is.
+    /// A file to mount another one at, announced as [`BuildContext::mount_point`] is.
     pub(crate) fn mount_file(&mut self, word: &str) -> Result<PathBuf, Error> {
         let path = self.room.join(self.name(word));
         disk_file::create(&path)?;

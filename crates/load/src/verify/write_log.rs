@@ -13,7 +13,7 @@ const HEADER_BYTES: usize = 32;
 const CHECKSUM_AT: usize = 28;
 
 /// See the module.
-pub struct Ledger {
+pub struct WriteLog {
     /// Which run, and in the low 16 bits which thread of it.
     run: u64,
     span: Span,
@@ -33,8 +33,8 @@ struct Written {
 /// Most I/Os that a thread keeps in flight.
 const MAX_IN_FLIGHT: usize = 65_536;
 
-impl Ledger {
-    /// An empty ledger of one file.
+impl WriteLog {
+    /// An empty write log of one file.
     ///
     /// `run` tells this run's data from that of earlier ones, `writer` this thread's from that of
     /// others in this run; `granule` divides all sizes, and all offsets from the start of `span`.
@@ -98,7 +98,7 @@ impl Ledger {
 
     fn unit_of(&self, offset: u64) -> usize {
         usize::try_from((offset - self.span.start) / u64::from(self.unit_bytes))
-            .expect("as many units as the ledger has entries")
+            .expect("as many units as the write_log has entries")
     }
 
     /// The next stretch of at most `max_bytes` whose contents are known, at or after `offset`.
@@ -165,10 +165,10 @@ mod tests {
         Io { offset, bytes, file: 0, op: Op::Write }
     }
 
-    fn written(ledger: &mut Ledger, io: Io) -> Vec<u8> {
+    fn written(write_log: &mut WriteLog, io: Io) -> Vec<u8> {
         let mut data = vec![0x5A; io.bytes as usize];
-        assert!(ledger.begin(io, &mut data));
-        ledger.end(io, Ok(io.bytes));
+        assert!(write_log.begin(io, &mut data));
+        write_log.end(io, Ok(io.bytes));
         data
     }
 
@@ -180,53 +180,53 @@ mod tests {
 
     #[test]
     fn what_was_written_last_is_right_and_everything_else_is_told_apart() {
-        let mut ledger = Ledger::new(7, 3, SPAN, 4096);
-        let first = written(&mut ledger, write(8192, 4096));
-        assert_eq!(ledger.judge(&first, 8192), Ok(()));
+        let mut write_log = WriteLog::new(7, 3, SPAN, 4096);
+        let first = written(&mut write_log, write(8192, 4096));
+        assert_eq!(write_log.judge(&first, 8192), Ok(()));
         assert_eq!(
-            ledger.judge(&first, 12_288),
+            write_log.judge(&first, 12_288),
             Err("holds data that was written to another offset")
         );
-        let second = written(&mut ledger, write(8192, 4096));
-        assert_eq!(ledger.judge(&second, 8192), Ok(()));
+        let second = written(&mut write_log, write(8192, 4096));
+        assert_eq!(write_log.judge(&second, 8192), Ok(()));
         assert_eq!(
-            ledger.judge(&first, 8192),
+            write_log.judge(&first, 8192),
             Err("holds an older version: the last write is lost")
         );
         let mut flipped = second.clone();
         flipped[4000] ^= 1;
-        assert_eq!(ledger.judge(&flipped, 8192), Err("fails its checksum"));
-        assert_eq!(ledger.judge(&[0; 4096], 8192), Err("holds no data of this kind"));
-        let stale = written(&mut Ledger::new(6, 3, SPAN, 4096), write(8192, 4096));
+        assert_eq!(write_log.judge(&flipped, 8192), Err("fails its checksum"));
+        assert_eq!(write_log.judge(&[0; 4096], 8192), Err("holds no data of this kind"));
+        let stale = written(&mut WriteLog::new(6, 3, SPAN, 4096), write(8192, 4096));
         assert_eq!(
-            ledger.judge(&stale, 8192),
+            write_log.judge(&stale, 8192),
             Err("holds data of an earlier run or of another thread: the write is lost")
         );
     }
 
     #[test]
     fn a_write_waits_for_an_overlapping_one_and_a_failed_one_is_forgotten() {
-        let mut ledger = Ledger::new(1, 0, SPAN, 4096);
+        let mut write_log = WriteLog::new(1, 0, SPAN, 4096);
         let (mut small, mut large) = (vec![0; 4096], vec![0; 8192]);
-        assert!(ledger.begin(write(12_288, 4096), &mut small));
-        assert!(!ledger.begin(write(8192, 8192), &mut large));
-        ledger.end(write(12_288, 4096), Ok(4096));
-        assert_eq!(ledger.next_known(0, 1 << 20), Some((12_288, 4096)));
-        assert!(ledger.begin(write(8192, 8192), &mut large));
-        ledger.end(write(8192, 8192), Err(Errno::IO));
-        assert_eq!(ledger.next_known(0, 1 << 20), None);
+        assert!(write_log.begin(write(12_288, 4096), &mut small));
+        assert!(!write_log.begin(write(8192, 8192), &mut large));
+        write_log.end(write(12_288, 4096), Ok(4096));
+        assert_eq!(write_log.next_known(0, 1 << 20), Some((12_288, 4096)));
+        assert!(write_log.begin(write(8192, 8192), &mut large));
+        write_log.end(write(8192, 8192), Err(Errno::IO));
+        assert_eq!(write_log.next_known(0, 1 << 20), None);
     }
 
     #[test]
     fn known_stretches_end_at_gaps_and_at_the_buffer() {
-        let mut ledger = Ledger::new(1, 0, SPAN, 4096);
+        let mut write_log = WriteLog::new(1, 0, SPAN, 4096);
         for block in [0, 1, 2, 5] {
-            written(&mut ledger, write(8192 + block * 4096, 4096));
+            written(&mut write_log, write(8192 + block * 4096, 4096));
         }
-        assert_eq!(ledger.next_known(0, 8192), Some((8192, 8192)));
-        assert_eq!(ledger.next_known(16_384, 8192), Some((16_384, 4096)));
-        assert_eq!(ledger.next_known(20_480, 8192), Some((28_672, 4096)));
-        assert_eq!(ledger.next_known(32_768, 8192), None);
-        assert_eq!(ledger.next_known(8192 + 65_536, 8192), None);
+        assert_eq!(write_log.next_known(0, 8192), Some((8192, 8192)));
+        assert_eq!(write_log.next_known(16_384, 8192), Some((16_384, 4096)));
+        assert_eq!(write_log.next_known(20_480, 8192), Some((28_672, 4096)));
+        assert_eq!(write_log.next_known(32_768, 8192), None);
+        assert_eq!(write_log.next_known(8192 + 65_536, 8192), None);
     }
 }
