@@ -7,12 +7,12 @@ use anyhow::{Context as _, Result, bail};
 use crate::checkout::root;
 
 /// Runs cargo in the checkout, with what it prints shown.
-pub fn cargo(args: &[&str]) -> Result<()> {
+pub(crate) fn cargo(args: &[&str]) -> Result<()> {
     with_env(args, &[])
 }
 
 /// The same with these variables set.
-pub fn with_env(args: &[&str], env: &[(&str, &str)]) -> Result<()> {
+pub(crate) fn with_env(args: &[&str], env: &[(&str, &str)]) -> Result<()> {
     let status =
         command(args).envs(env.iter().copied()).status().context("cargo could not be started")?;
     if !status.success() {
@@ -22,7 +22,7 @@ pub fn with_env(args: &[&str], env: &[(&str, &str)]) -> Result<()> {
 }
 
 /// cargo in the checkout.
-pub fn command(args: &[&str]) -> Command {
+pub(crate) fn command(args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO"));
     command.args(args).current_dir(root());
     command

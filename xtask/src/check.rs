@@ -9,7 +9,7 @@ use crate::suite::{Kind, run_tests};
 use crate::{fuzz, rooms, sources};
 
 /// All steps in order.
-pub const STEPS: &[Step] = &[
+pub(crate) const STEPS: &[Step] = &[
     Step {
         name: "rooms",
         what: "each crate imports only what the architecture allows",

@@ -3,6 +3,6 @@
 use std::path::{Path, PathBuf};
 
 /// Its root directory.
-pub fn root() -> PathBuf {
+pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask lies in the checkout").to_owned()
 }

@@ -39,13 +39,13 @@ const COVERAGE: &str = "--cfg fuzzing -C passes=sancov-module \
     -C overflow-checks";
 
 /// Builds all targets and runs each for a moment.
-pub fn check() -> Result<()> {
+pub(crate) fn check() -> Result<()> {
     build(&["--bins"])?;
     targets()?.iter().try_for_each(|target| run(target, SHORT_RUN, Some(SHORT_SEED)))
 }
 
 /// Runs one target for so many inputs; its corpus is kept in `fuzz/corpus`.
-pub fn long(target: &str, runs: u64) -> Result<()> {
+pub(crate) fn long(target: &str, runs: u64) -> Result<()> {
     let known = targets()?;
     if !known.iter().any(|name| name == target) {
         bail!("no fuzz target `{target}`; there are {}", known.join(", "));

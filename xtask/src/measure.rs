@@ -17,7 +17,7 @@ use crate::steps::Step;
 use crate::tables;
 
 /// All steps in order.
-pub const STEPS: &[Step] = &[
+pub(crate) const STEPS: &[Step] = &[
     Step {
         name: "engines",
         what: "the load generator beside fio, in the page cache",

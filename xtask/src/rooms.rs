@@ -51,7 +51,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
 ];
 
 /// Fails with every import that the table does not allow.
-pub fn check() -> Result<()> {
+pub(crate) fn check() -> Result<()> {
     let mut wrong = Vec::new();
     for entry in fs::read_dir(root().join("crates"))? {
         let dir = entry?.path();

@@ -16,7 +16,7 @@ const PLACES: [&str; 3] = ["crates", "tests", "xtask"];
 const MAY_SKIP: [&str; 2] = ["tests/support/src/lib.rs", "xtask/src/sources.rs"];
 
 /// Fails with every file that is too long.
-pub fn sizes() -> Result<()> {
+pub(crate) fn sizes() -> Result<()> {
     let mut long = Vec::new();
     each_source(|path, text| {
         let lines = text.lines().count();
@@ -31,7 +31,7 @@ pub fn sizes() -> Result<()> {
 }
 
 /// Fails with every file that skips a test without `iotax_testing`.
-pub fn skips() -> Result<()> {
+pub(crate) fn skips() -> Result<()> {
     let mut own = Vec::new();
     each_source(|path, text| {
         if !MAY_SKIP.contains(&path) && skips_by_itself(text) {

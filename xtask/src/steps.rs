@@ -8,7 +8,7 @@ use anyhow::Result;
 use crate::suite;
 
 /// One thing that is done.
-pub struct Step {
+pub(crate) struct Step {
     pub name: &'static str,
     pub what: &'static str,
     pub run: fn() -> Result<()>,
@@ -22,7 +22,7 @@ struct Ended {
 }
 
 /// Runs the steps of these names, or all, in their order; one that fails holds up no other.
-pub fn run(steps: &[Step], names: &[String]) -> ExitCode {
+pub(crate) fn run(steps: &[Step], names: &[String]) -> ExitCode {
     if let Some(unknown) = names.iter().find(|name| !steps.iter().any(|step| step.name == **name)) {
         eprintln!("no step `{unknown}`; the steps are:\n{}", listing(steps));
         return ExitCode::from(2);
@@ -66,13 +66,13 @@ fn conclude(ended: &[Ended]) -> ExitCode {
 }
 
 /// All steps, a line each.
-pub fn listing(steps: &[Step]) -> String {
+pub(crate) fn listing(steps: &[Step]) -> String {
     let lines: Vec<String> =
         steps.iter().map(|step| format!("  {:10} {}", step.name, step.what)).collect();
     lines.join("\n")
 }
 
 /// With a digit after the point.
-pub fn seconds(time: Duration) -> String {
+pub(crate) fn seconds(time: Duration) -> String {
     format!("{:.1}", time.as_secs_f64())
 }

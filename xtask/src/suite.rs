@@ -23,7 +23,7 @@ const SLOWEST: usize = 10;
 
 /// Which tests.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub(crate) enum Kind {
     /// Those inside of the crates.
     Unit,
     /// Those in `tests` directories, most of which run real I/O.
@@ -61,7 +61,7 @@ struct Counts {
 }
 
 /// Builds the tests of a kind and runs them.
-pub fn run_tests(kind: Kind) -> Result<()> {
+pub(crate) fn run_tests(kind: Kind) -> Result<()> {
     let started = Instant::now();
     let mut programs = build(kind)?;
     println!("built {} test programs in {} s", programs.len(), seconds(started.elapsed()));
@@ -86,7 +86,7 @@ pub fn run_tests(kind: Kind) -> Result<()> {
 }
 
 /// What all tests so far came to; `None` if there were none.
-pub fn told() -> Option<String> {
+pub(crate) fn told() -> Option<String> {
     let all = *ALL.lock().ok()?;
     (all.passed + all.failed > 0).then(|| format!("tests: {all}"))
 }

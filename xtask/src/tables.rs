@@ -10,7 +10,7 @@ const FILE: &str = "docs/benchmarks.md";
 const END: &str = "<!-- end -->";
 
 /// Puts a table, and what it was measured on, between the markers of its name.
-pub fn write(name: &str, table: &str) -> Result<()> {
+pub(crate) fn write(name: &str, table: &str) -> Result<()> {
     let path = root().join(FILE);
     let text = fs::read_to_string(&path).with_context(|| format!("reading {FILE}"))?;
     let told = format!("{}\n\n{}", machine(), table.trim());

@@ -29,7 +29,7 @@ pub(crate) struct Peel<'a> {
 }
 
 impl<'a> Peel<'a> {
-    pub fn new(layout: &'a Layout, blocks: &Blocks<'a>) -> Self {
+    pub(crate) fn new(layout: &'a Layout, blocks: &Blocks<'a>) -> Self {
         let complete = blocks.all.iter().filter_map(|block| {
             let trials: Option<Vec<_>> = block.trials.iter().copied().collect();
             Some((block.block, trials?))
@@ -38,7 +38,7 @@ impl<'a> Peel<'a> {
     }
 
     /// One conclusion per layer, then the total.
-    pub fn layers(&self, method: &Method, metric: Metric) -> Vec<Conclusion> {
+    pub(crate) fn layers(&self, method: &Method, metric: Metric) -> Vec<Conclusion> {
         let mut layers = self.family(method, metric, &self.layout.average);
         if !self.layout.is_full {
             self.show_ranges(method, metric, &mut layers);
@@ -54,7 +54,7 @@ impl<'a> Peel<'a> {
 
     /// One conclusion per pair of layers: the pair's throughput against what it would be if their
     /// costs added up. Only for the metrics that are times per I/O.
-    pub fn interactions(&self, method: &Method, metric: Metric) -> Vec<Conclusion> {
+    pub(crate) fn interactions(&self, method: &Method, metric: Metric) -> Vec<Conclusion> {
         if !metric.adds_up() {
             return Vec::new();
         }

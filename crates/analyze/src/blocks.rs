@@ -17,13 +17,13 @@ pub(crate) struct Block<'a> {
 
 impl<'a> Block<'a> {
     /// The trials of the baseline and of `arm`, if it has both.
-    pub fn pair(&self, arm: usize) -> Option<(u32, [&'a TrialFacts; 2])> {
+    pub(crate) fn pair(&self, arm: usize) -> Option<(u32, [&'a TrialFacts; 2])> {
         Some((self.block, [self.trials[0]?, self.trials[arm]?]))
     }
 
     /// Whether something can be learned from it: any trial of a plain run, the baseline and
     /// another arm of a comparison, all arms of a peel.
-    pub fn is_comparable(&self, design: &Design) -> bool {
+    pub(crate) fn is_comparable(&self, design: &Design) -> bool {
         let has = Option::is_some;
         match design {
             Design::Single => true,
@@ -43,7 +43,7 @@ pub(crate) struct Blocks<'a> {
 
 impl<'a> Blocks<'a> {
     /// Arranges the usable ones of `trials`, given in any order.
-    pub fn new(trials: &'a [TrialFacts], arms: usize) -> Self {
+    pub(crate) fn new(trials: &'a [TrialFacts], arms: usize) -> Self {
         let mut usable: Vec<_> =
             trials.iter().filter(|t| t.usable).filter_map(|t| Some((t, t.arm?))).collect();
         usable.sort_by_key(|(trial, arm)| (trial.block, trial.slot, *arm));
@@ -57,7 +57,7 @@ impl<'a> Blocks<'a> {
     /// What all arms share, block by block: the mean logarithm of a figure, each arm's own mean
     /// over the run taken out, so that an arm that ended early or missed a block moves nothing.
     /// With the numbers of the blocks.
-    pub fn levels(&self, metric: Metric) -> (Vec<u32>, Vec<f64>) {
+    pub(crate) fn levels(&self, metric: Metric) -> (Vec<u32>, Vec<f64>) {
         let arms = self.all.first().map_or(0, |block| block.trials.len());
         let log =
             |block: &Block<'_>, arm: usize| Some(metric.of(block.trials[arm].as_ref()?)?.ln());

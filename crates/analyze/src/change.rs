@@ -47,12 +47,12 @@ pub(crate) fn split(method: &Method, row: &mut Row) -> Option<Change> {
 }
 
 impl Change {
-    pub fn spent(change: Option<&Self>) -> usize {
+    pub(crate) fn spent(change: Option<&Self>) -> usize {
         change.map_or(0, |change| change.spent)
     }
 
     /// Turns what the blocks since would say alone into what may be said.
-    pub fn restrict(&self, decision: &mut Decision) {
+    pub(crate) fn restrict(&self, decision: &mut Decision) {
         let is_spent = decision.blocks <= self.spent;
         if is_spent || decision.verdict == Verdict::Undecided {
             decision.verdict = Verdict::EffectChanged;

@@ -29,7 +29,7 @@ pub(crate) struct Conclusion {
 
 impl Conclusion {
     /// Name of the arm or label of the layer.
-    pub fn subject(&self) -> &str {
+    pub(crate) fn subject(&self) -> &str {
         let Comparison { arm, layer, .. } = &self.comparison;
         arm.as_deref().or(layer.as_deref()).unwrap_or_default()
     }

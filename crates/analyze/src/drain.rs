@@ -70,7 +70,7 @@ pub(crate) struct KeptUp {
 
 impl KeptUp {
     /// `None` if it is not known of this drain.
-    pub fn of(drain: &ArmDrain, stretches: &Stretches) -> Option<Self> {
+    pub(crate) fn of(drain: &ArmDrain, stretches: &Stretches) -> Option<Self> {
         let iops = drain.rate_iops?;
         Some(Self { iops, bytes: iops * stretches.bytes_per_io })
     }

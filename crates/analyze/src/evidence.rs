@@ -40,7 +40,7 @@ pub(crate) struct Worst<T> {
 
 impl<T> Worst<T> {
     /// `in 3 of 10 trials`.
-    pub fn how_often(&self) -> String {
+    pub(crate) fn how_often(&self) -> String {
         format!("in {} of {}", self.trials, iotax_words::count(u64::from(self.of), "trial"))
     }
 }
@@ -48,7 +48,7 @@ impl<T> Worst<T> {
 impl<'a> Evidence<'a> {
     /// Looks at the usable trials of each arm. `judge` returns how bad a trial is, with details;
     /// the worst one of each arm is kept.
-    pub fn worst_per_arm<T>(
+    pub(crate) fn worst_per_arm<T>(
         &self,
         judge: impl Fn(&'a TrialFacts, usize) -> Option<(f64, T)>,
     ) -> Vec<Worst<T>> {
@@ -70,13 +70,13 @@ impl<'a> Evidence<'a> {
     }
 
     /// The usable trials of one arm.
-    pub fn usable(&self, arm: usize) -> impl Iterator<Item = &'a TrialFacts> + '_ {
+    pub(crate) fn usable(&self, arm: usize) -> impl Iterator<Item = &'a TrialFacts> + '_ {
         self.trials.iter().copied().filter(move |trial| trial.usable && trial.arm == Some(arm))
     }
 
     /// The jobs of a trial that really move data, with what was asked of them. Operations on trees
     /// of files are about names and inodes, which devices do not count.
-    pub fn real_jobs(
+    pub(crate) fn real_jobs(
         &self,
         trial: &'a TrialFacts,
     ) -> impl Iterator<Item = (&'a Job, &'a JobFacts)> + use<'a> {
@@ -91,16 +91,16 @@ impl<'a> Evidence<'a> {
     }
 
     /// Whether nothing was run: all arms are results of other tools.
-    pub fn is_of_results(&self) -> bool {
+    pub(crate) fn is_of_results(&self) -> bool {
         self.experiment.spec.is_of_results()
     }
 
-    pub fn site(&self, arm: usize) -> Option<&'a Site> {
+    pub(crate) fn site(&self, arm: usize) -> Option<&'a Site> {
         self.experiment.sites.get(arm)
     }
 
     /// The layers of an arm that is a stack; empty for any other.
-    pub fn layers(&self, arm: usize) -> &'a [Layer] {
+    pub(crate) fn layers(&self, arm: usize) -> &'a [Layer] {
         match self.experiment.spec.arms.get(arm).map(|arm| &arm.target) {
             Some(Target::Stack(stack)) => &stack.layers,
             _ => &[],
@@ -108,7 +108,7 @@ impl<'a> Evidence<'a> {
     }
 
     /// Whether an arm has layers of the system: programs and kernel threads beside this process.
-    pub fn is_in_system(&self, arm: usize) -> bool {
+    pub(crate) fn is_in_system(&self, arm: usize) -> bool {
         self.experiment.spec.arms.get(arm).is_some_and(|arm| arm.target.is_in_system())
     }
 }

@@ -89,7 +89,7 @@ pub(crate) struct IndexFacts {
 }
 
 impl TrialFacts {
-    pub fn of(trial: &Trial, spec: &Spec, arm: Option<usize>) -> Self {
+    pub(crate) fn of(trial: &Trial, spec: &Spec, arm: Option<usize>) -> Self {
         let workload = &spec.workload;
         let load = trial.load.as_ref();
         let from_submission = spec.counts_from_submission();
@@ -132,7 +132,7 @@ impl TrialFacts {
     }
 
     /// The job whose throughput decides.
-    pub fn primary(&self) -> Option<&JobFacts> {
+    pub(crate) fn primary(&self) -> Option<&JobFacts> {
         self.jobs.iter().find(|job| job.is_primary)
     }
 
@@ -143,7 +143,7 @@ impl TrialFacts {
     ///
     /// Layers of the system work in kernel threads and other processes, so there it is what the
     /// whole machine used, in all arms alike.
-    pub fn helpers_cpu_ns(&self, job: &JobFacts) -> f64 {
+    pub(crate) fn helpers_cpu_ns(&self, job: &JobFacts) -> f64 {
         let used_ns =
             if self.in_system { self.system.cpu_busy_ns } else { self.system.process_cpu_ns };
         let (Some(process_ns), None) = (used_ns, &self.index) else {
@@ -159,7 +159,7 @@ impl TrialFacts {
     /// response time where the rate is offered, and I/Os in flight / throughput where it is not
     /// (Little). In flight is what was counted, not what was asked for: a stack that serves one
     /// I/O at a time has one in flight at any depth.
-    pub fn time_per_io_ns(&self) -> Option<f64> {
+    pub(crate) fn time_per_io_ns(&self) -> Option<f64> {
         let job = self.primary()?;
         if job.offered_ios.is_some() {
             return positive(job.mean_latency_ns);
@@ -229,16 +229,16 @@ impl JobFacts {
     }
 
     /// I/Os per second while the job ran; 0 if it did not.
-    pub fn iops(&self) -> f64 {
+    pub(crate) fn iops(&self) -> f64 {
         per_second(self.ios, self.active_ns)
     }
 
-    pub fn bytes(&self) -> u64 {
+    pub(crate) fn bytes(&self) -> u64 {
         self.read_bytes + self.write_bytes
     }
 
     /// Bytes per second while the job ran; 0 if it did not.
-    pub fn bytes_per_s(&self) -> f64 {
+    pub(crate) fn bytes_per_s(&self) -> f64 {
         per_second(self.bytes(), self.active_ns)
     }
 }

@@ -24,7 +24,7 @@ pub(crate) struct Method {
 }
 
 impl Method {
-    pub fn new(spec: &Spec) -> Self {
+    pub(crate) fn new(spec: &Spec) -> Self {
         let stop = &spec.stop;
         let comparisons = match &spec.design {
             Arms::Single => 1,
@@ -51,18 +51,18 @@ impl Method {
 
     /// Nominal level at which a series of block differences in `metric` is searched for a change
     /// of the effect; `None` where it is not. CPU time does not tell of a device's regime.
-    pub fn regime_level(&self, metric: Metric) -> Option<f64> {
+    pub(crate) fn regime_level(&self, metric: Metric) -> Option<f64> {
         metric.has(Trait::MayChange).then_some(self.regime_level)
     }
 
-    pub fn sequential(&self, metric: Metric) -> &Sequential {
+    pub(crate) fn sequential(&self, metric: Metric) -> &Sequential {
         match metric.better() {
             Better::Higher => &self.higher_is_better,
             Better::Lower => &self.lower_is_better,
         }
     }
 
-    pub fn design(&self) -> Design {
+    pub(crate) fn design(&self) -> Design {
         self.higher_is_better.design()
     }
 
@@ -71,7 +71,7 @@ impl Method {
     }
 
     /// Interval of the mean of `contrasts`, one per block, at the latest look; in their unit.
-    pub fn estimate(&self, contrasts: &[f64]) -> Option<Estimate> {
+    pub(crate) fn estimate(&self, contrasts: &[f64]) -> Option<Estimate> {
         let look = self.design().look_at_or_before(contrasts.len())?;
         self.critical().rci(&contrasts[..look]).map(Estimate::from)
     }

@@ -37,7 +37,7 @@ pub(crate) struct IndexPool {
 }
 
 impl ArmPool {
-    pub fn new(workload: &Workload) -> Self {
+    pub(crate) fn new(workload: &Workload) -> Self {
         let jobs = workload.jobs.len();
         Self {
             jobs: vec![LatencyHistogram::empty(); jobs],
@@ -48,7 +48,7 @@ impl ArmPool {
     }
 
     /// `from_submission`: see [`Spec::counts_from_submission`](iotax_spec::Spec).
-    pub fn add(&mut self, load: &LoadRecord, workload: &Workload, from_submission: bool) {
+    pub(crate) fn add(&mut self, load: &LoadRecord, workload: &Workload, from_submission: bool) {
         let pools = self.jobs.iter_mut().zip(&mut self.described);
         for ((pool, described), job) in pools.zip(&workload.jobs) {
             if let Some(record) = load.jobs.iter().find(|record| record.name == job.name) {

@@ -40,7 +40,7 @@ pub(crate) struct Row {
 }
 
 impl Row {
-    pub fn new(subject: Subject, metric: Metric) -> Self {
+    pub(crate) fn new(subject: Subject, metric: Metric) -> Self {
         Self {
             subject,
             metric,
@@ -57,7 +57,7 @@ impl Row {
 
     /// Takes in the blocks that have a trial of the baseline and of the arm: those where both have
     /// the figure, and those where some completed nothing.
-    pub fn fill(&mut self, pairs: &[(u32, [&TrialFacts; 2])]) {
+    pub(crate) fn fill(&mut self, pairs: &[(u32, [&TrialFacts; 2])]) {
         let mut known = Vec::new();
         for (block, [base, with]) in pairs {
             if let (Some(x), Some(y)) = (self.metric.of(base), self.metric.of(with)) {
@@ -70,7 +70,7 @@ impl Row {
     }
 
     /// Adds a block with the baseline's and the arm's positive figures.
-    pub fn push(&mut self, block: u32, base: f64, with: f64) {
+    pub(crate) fn push(&mut self, block: u32, base: f64, with: f64) {
         self.blocks.push(block);
         self.log_ratios.push((with / base).ln());
         self.log_base.push(base.ln());
@@ -80,7 +80,7 @@ impl Row {
     }
 
     /// Leaves out the first `count` blocks.
-    pub fn forget(&mut self, count: usize) {
+    pub(crate) fn forget(&mut self, count: usize) {
         self.blocks.drain(..count);
         self.log_ratios.drain(..count);
         // Some rows have no figures of these kinds.
@@ -89,7 +89,7 @@ impl Row {
     }
 
     /// Adds a block of a contrast, unless it is not a number there.
-    pub fn push_contrast(&mut self, block: u32, log_ratio: f64, difference_ns: f64) {
+    pub(crate) fn push_contrast(&mut self, block: u32, log_ratio: f64, difference_ns: f64) {
         if !log_ratio.is_finite() {
             return;
         }

@@ -37,7 +37,7 @@ pub(crate) struct Judged {
 
 impl StalledBlocks {
     /// `None` if no trial stalled. `pairs`: baseline and arm of each block.
-    pub fn of(pairs: &[(u32, [&TrialFacts; 2])]) -> Option<Self> {
+    pub(crate) fn of(pairs: &[(u32, [&TrialFacts; 2])]) -> Option<Self> {
         let below = pairs.iter().flat_map(|(_, pair)| pair.iter()).filter_map(|t| t.stalled_below);
         // The shortest window of all bounds them all.
         let limit = below.reduce(f64::max)?;
@@ -50,7 +50,7 @@ impl StalledBlocks {
     }
 
     /// Judges them as one of `family` comparisons, which share the error rate evenly.
-    pub fn judge(&self, method: &Method, family: usize) -> Judged {
+    pub(crate) fn judge(&self, method: &Method, family: usize) -> Judged {
         let alpha = method.alpha / family.max(1) as f64;
         let test = StallTest::of(&self.trials, self.limit, alpha);
         let verdict = match test.sign {

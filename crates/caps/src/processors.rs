@@ -39,7 +39,7 @@ pub(crate) struct Busy {
 
 impl Busy {
     /// Of several measurements of one cap.
-    pub fn of(seen: &[Observation], kernel_share: f64) -> Self {
+    pub(crate) fn of(seen: &[Observation], kernel_share: f64) -> Self {
         let mean = |of: &dyn Fn(&Observation) -> Option<f64>| {
             let values: Option<Vec<f64>> = seen.iter().map(of).collect();
             values
@@ -58,13 +58,13 @@ impl Busy {
     }
 
     /// Why this machine set the rate, if it did: no CPU was left.
-    pub fn is_limit(&self) -> Option<String> {
+    pub(crate) fn is_limit(&self) -> Option<String> {
         self.thread_is_limit().or_else(|| self.processors_are_limit()).map(|what| advised(&what))
     }
 
     /// Why this machine may have set the rate although CPUs were left: one thread asks, and others
     /// work for it in turn.
-    pub fn works_in_turn(&self) -> Option<String> {
+    pub(crate) fn works_in_turn(&self) -> Option<String> {
         let ours = self.processors.map(|cpus| self.ours(&cpus)).filter(|ours| *ours >= BUSY)?;
         Some(advised(&format!(
             "the load's thread and the kernel's threads that worked for it took {} of one CPU's time",
@@ -105,7 +105,7 @@ impl Busy {
     }
 
     /// Other programs had the CPUs, so that the rate may be theirs.
-    pub fn others(&self) -> Option<String> {
+    pub(crate) fn others(&self) -> Option<String> {
         let busy = self.processors?.busy.filter(|busy| *busy >= BUSY)?;
         Some(format!(
             "all CPUs were busy {} of the time with other work: measure again when it has ended",

@@ -26,7 +26,7 @@ pub(crate) struct Pace {
 }
 
 impl Pace {
-    pub fn of(limits: &Limits) -> Self {
+    pub(crate) fn of(limits: &Limits) -> Self {
         if limits.quick { QUICK } else { THOROUGH }
     }
 }
@@ -61,7 +61,7 @@ pub(crate) struct Scout<'a> {
 }
 
 impl<'a> Scout<'a> {
-    pub fn new(limits: &'a Limits, prober: &'a mut dyn Prober) -> Self {
+    pub(crate) fn new(limits: &'a Limits, prober: &'a mut dyn Prober) -> Self {
         let cursors = vec![0; limits.targets.len()];
         let last_iops = vec![f64::INFINITY; cursors.len()];
         let allotted = cursors.clone();
@@ -76,16 +76,16 @@ impl<'a> Scout<'a> {
         }
     }
 
-    pub fn limits(&self) -> &'a Limits {
+    pub(crate) fn limits(&self) -> &'a Limits {
         self.limits
     }
 
-    pub fn into_levels(self) -> Vec<Level> {
+    pub(crate) fn into_levels(self) -> Vec<Level> {
         self.levels
     }
 
     /// Measures what there is at the moment, for so many seconds.
-    pub fn measure_for(
+    pub(crate) fn measure_for(
         &mut self,
         target: usize,
         shape: Shape<'_>,
@@ -101,7 +101,7 @@ impl<'a> Scout<'a> {
     }
 
     /// Measures several targets at the same time, each where it was not read before.
-    pub fn measure_all(
+    pub(crate) fn measure_all(
         &mut self,
         targets: &[usize],
         shape: Shape<'_>,
@@ -121,7 +121,7 @@ impl<'a> Scout<'a> {
     }
 
     /// Measures one target in this part of it.
-    pub fn measure_at(
+    pub(crate) fn measure_at(
         &mut self,
         target: usize,
         region: Region,
@@ -132,7 +132,7 @@ impl<'a> Scout<'a> {
         Ok(seen.into_iter().next().expect("one place, one observation"))
     }
 
-    pub fn pause(&mut self, seconds: f64) -> Result<(), Ended> {
+    pub(crate) fn pause(&mut self, seconds: f64) -> Result<(), Ended> {
         self.prober.pause(nanos(seconds))
     }
 
@@ -173,7 +173,7 @@ impl<'a> Scout<'a> {
 
     /// A part of the target that was not read yet, as far as there is one: an eighth of it where
     /// it is not known how much will be read.
-    pub fn fresh(&mut self, target: usize, bytes: Option<f64>, block_bytes: u32) -> Region {
+    pub(crate) fn fresh(&mut self, target: usize, bytes: Option<f64>, block_bytes: u32) -> Region {
         let span = self.limits.targets[target].span_bytes;
         let bytes = bytes.map_or(span / 8, |bytes| whole(bytes.ceil()));
         let least = (16 * MIB).max(4 * u64::from(block_bytes));
@@ -186,14 +186,14 @@ impl<'a> Scout<'a> {
     }
 
     /// A window that is long enough for this rate.
-    pub fn window_s(&self, expected_iops: Option<f64>) -> f64 {
+    pub(crate) fn window_s(&self, expected_iops: Option<f64>) -> f64 {
         let pace = self.pace();
         let wanted_s = expected_iops.map_or(0.0, |iops| pace.ios / iops.max(1e-3));
         wanted_s.clamp(pace.shortest_s, pace.longest_s)
     }
 
     /// Whether a window can be long enough for this rate.
-    pub fn can_count(&self, expected_iops: f64) -> bool {
+    pub(crate) fn can_count(&self, expected_iops: f64) -> bool {
         const LEAST_IOS: f64 = 30.0;
         expected_iops * self.pace().longest_s >= LEAST_IOS
     }
@@ -210,7 +210,7 @@ impl<'a> Scout<'a> {
     }
 
     /// The indices below `n` in random order.
-    pub fn order(&mut self, n: usize) -> Vec<usize> {
+    pub(crate) fn order(&mut self, n: usize) -> Vec<usize> {
         let mut order: Vec<usize> = (0..n).collect();
         for last in (1..n).rev() {
             let at = self.draw() % (last as u64 + 1);

@@ -12,14 +12,16 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum, value_parser};
 use clap_complete::Shell;
 
-pub use self::caps::CapArgs;
-pub use self::catalog::{CatalogCheckArgs, CatalogCommand, CatalogLookArgs, CatalogPlanArgs};
-pub use self::disk::{
+pub(crate) use self::caps::CapArgs;
+pub(crate) use self::catalog::{
+    CatalogCheckArgs, CatalogCommand, CatalogLookArgs, CatalogPlanArgs,
+};
+pub(crate) use self::disk::{
     CloudArgs, DiskCommand, DiskDownArgs, DiskServeArgs, DiskStatusArgs, DiskUpArgs,
 };
-pub use self::doctor::DoctorArgs;
-pub use self::documented::DocumentedArgs;
-pub use self::limits::LimitsArgs;
+pub(crate) use self::doctor::DoctorArgs;
+pub(crate) use self::documented::DocumentedArgs;
+pub(crate) use self::limits::LimitsArgs;
 
 /// What does each layer cost your I/O?
 ///
@@ -32,7 +34,7 @@ Exit codes: 0 done, 1 a gate failed, 2 wrong usage, 3 the environment does not
 allow it, 4 interrupted (results so far are kept).
 
 Start with:  iotax peel")]
-pub struct Cli {
+pub(crate) struct Cli {
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
@@ -40,7 +42,7 @@ pub struct Cli {
 
 /// The subcommands.
 #[derive(Debug, Subcommand)]
-pub enum Command {
+pub(crate) enum Command {
     /// Take layers off a stack: the tax of each, and their interactions
     Peel(PeelArgs),
     /// Compare arms: paths, block devices (read only) or stacks
@@ -81,7 +83,7 @@ pub enum Command {
 
 /// What `iotax plan` explains.
 #[derive(Debug, Subcommand)]
-pub enum PlanCommand {
+pub(crate) enum PlanCommand {
     /// What `iotax peel` would do
     Peel(PeelArgs),
     /// What `iotax compare` would do
@@ -101,7 +103,7 @@ Examples:
       the same for as long as it takes, for a disk whose noise hides the tax
   iotax peel 'mem(size=256M) + aes(sector=512) + queue(workers=2)'
   iotax peel 'file(path=/mnt/data/test.bin, size=4G) + aes' --tight")]
-pub struct PeelArgs {
+pub(crate) struct PeelArgs {
     /// Layers from bottom to top; every layer above the base is taken off in turn
     #[arg(value_name = "STACK")]
     pub stack: Option<String>,
@@ -129,7 +131,7 @@ The first arm is the baseline. A directory gets a private folder that is
 removed afterwards; files and block devices are only read. Results of fio (JSON)
 or DiskSpd (XML) in the place of targets are compared as they are: nothing is
 run.")]
-pub struct CompareArgs {
+pub(crate) struct CompareArgs {
     /// NAME=TARGET for each arm, results of fio or DiskSpd, or one experiment file (.toml)
     #[arg(value_name = "ARM", required = true)]
     pub arms: Vec<String>,
@@ -151,7 +153,7 @@ Examples:
   iotax run 'fio --name=a --rw=randread --bs=8k --size=1G --runtime=30 \\
       --time_based' /mnt/data
   iotax run 'diskspd -b256K -d30 -o10 -t1 -Sh -w100 -L e:\\io.tst' /mnt/data")]
-pub struct RunArgs {
+pub(crate) struct RunArgs {
     /// Built-in workload or suite (see `iotax workloads`), job file of fio, or
     /// command line of fio or DiskSpd in quotes
     #[arg(value_name = "WORKLOAD")]
@@ -170,7 +172,7 @@ pub struct RunArgs {
 
 /// Options of commands that compare.
 #[derive(Debug, Args)]
-pub struct MeasureArgs {
+pub(crate) struct MeasureArgs {
     #[command(flatten)]
     pub certainty: CertaintyArgs,
     #[command(flatten)]
@@ -185,7 +187,7 @@ pub struct MeasureArgs {
 
 /// How sure a comparison must be.
 #[derive(Debug, Args)]
-pub struct CertaintyArgs {
+pub(crate) struct CertaintyArgs {
     /// Stop at the first verdict
     #[arg(long, conflicts_with = "tight", help_heading = "Certainty")]
     pub quick: bool,
@@ -208,7 +210,7 @@ pub struct CertaintyArgs {
 
 /// What is driven, and for how long.
 #[derive(Debug, Args)]
-pub struct LoadArgs {
+pub(crate) struct LoadArgs {
     /// Measured part of each trial, e.g. 5s
     #[arg(long, allow_hyphen_values = true, value_name = "TIME", help_heading = "Load")]
     pub time: Option<String>,
@@ -256,7 +258,7 @@ pub struct LoadArgs {
 
 /// Where results go and how they look.
 #[derive(Debug, Args)]
-pub struct OutputArgs {
+pub(crate) struct OutputArgs {
     /// Directory for the results, new [default: iotax-COMMAND-TIME]
     #[arg(short, long, value_name = "DIR", help_heading = "Output")]
     pub out: Option<PathBuf>,
@@ -273,7 +275,7 @@ pub struct OutputArgs {
 
 /// `iotax report`
 #[derive(Debug, Args)]
-pub struct ReportArgs {
+pub(crate) struct ReportArgs {
     /// Directory of an earlier run, or results of fio (JSON) or DiskSpd (XML)
     #[arg(value_name = "DIR|FILE", required = true)]
     pub paths: Vec<PathBuf>,
@@ -299,7 +301,7 @@ Example:
 Words of the system (kernel, drivers, file systems, options, models) and
 numbers leave as they are. Every other word is replaced by one such as host-1
 or path-3; for-support.key.json says what each of them was, and stays here.")]
-pub struct ReproArgs {
+pub(crate) struct ReproArgs {
     /// Directory of an earlier run, compare or peel
     pub dir: PathBuf,
     /// Directory for the bundle, new [default: iotax-repro-TIME]
@@ -315,7 +317,7 @@ pub struct ReproArgs {
 
 /// `iotax workloads`
 #[derive(Debug, Args)]
-pub struct WorkloadsArgs {
+pub(crate) struct WorkloadsArgs {
     /// Explain one workload in full
     pub name: Option<String>,
     /// What to print
@@ -325,7 +327,7 @@ pub struct WorkloadsArgs {
 
 /// `iotax layers`
 #[derive(Debug, Args)]
-pub struct LayersArgs {
+pub(crate) struct LayersArgs {
     /// Explain one layer in full
     pub name: Option<String>,
     /// What to print
@@ -338,7 +340,7 @@ pub struct LayersArgs {
 
 /// `iotax undo`
 #[derive(Debug, Args)]
-pub struct UndoArgs {
+pub(crate) struct UndoArgs {
     /// What to print
     #[arg(long, value_enum, default_value_t = Listing::Text)]
     pub format: Listing,
@@ -346,7 +348,7 @@ pub struct UndoArgs {
 
 /// Output formats of results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Format {
+pub(crate) enum Format {
     /// For people
     Text,
     /// One JSON object
@@ -359,7 +361,7 @@ pub enum Format {
 
 /// Output formats of listings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Listing {
+pub(crate) enum Listing {
     /// For people
     Text,
     /// One JSON object
@@ -368,7 +370,7 @@ pub enum Listing {
 
 /// When to use colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Color {
+pub(crate) enum Color {
     /// On a terminal, unless `NO_COLOR` is set
     Auto,
     /// Always

@@ -19,7 +19,7 @@ use crate::output;
 /// Where results are to go. Nothing is made before it is claimed, so that nothing is left of what
 /// is refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Destination {
+pub(crate) enum Destination {
     /// A directory of the user's choice, which may exist.
     Asked(PathBuf),
     /// A new one of this name, or the next free number behind it.
@@ -28,7 +28,7 @@ pub enum Destination {
 
 impl Destination {
     /// For the results of `command`, which starts now.
-    pub fn new(command: &str, asked: Option<&Path>) -> Self {
+    pub(crate) fn new(command: &str, asked: Option<&Path>) -> Self {
         let name = || format!("iotax-{command}-{}", Zoned::now().strftime("%Y%m%d-%H%M%S"));
         asked.map_or_else(|| Self::New(name()), |dir| Self::Asked(dir.to_owned()))
     }
@@ -37,7 +37,7 @@ impl Destination {
     ///
     /// # Errors
     /// As [`output::refuse_occupied`]; for a name of our own, if no directory can be made here.
-    pub fn refuse_unusable(&self) -> Result<()> {
+    pub(crate) fn refuse_unusable(&self) -> Result<()> {
         match self {
             Self::Asked(dir) => output::refuse_occupied(dir),
             Self::New(name) => output::refuse_unwritable(Path::new(name)),
@@ -48,7 +48,7 @@ impl Destination {
     ///
     /// # Errors
     /// If it cannot be made.
-    pub fn claim(&self) -> Result<Held> {
+    pub(crate) fn claim(&self) -> Result<Held> {
         match self {
             Self::Asked(dir) => Held::made(dir).with_context(|| cannot_make(dir)),
             Self::New(name) => claim(&here()?, name, |_| true),
@@ -60,7 +60,7 @@ impl Destination {
     ///
     /// # Errors
     /// As [`Destination::claim`]; if one that was asked for is there.
-    pub fn claim_new(&self, is_free: impl Fn(&Path) -> bool) -> Result<(Held, Held)> {
+    pub(crate) fn claim_new(&self, is_free: impl Fn(&Path) -> bool) -> Result<(Held, Held)> {
         match self {
             Self::Asked(dir) => make_new(dir).with_context(|| cannot_make(dir)),
             Self::New(name) => {

@@ -15,13 +15,13 @@ use crate::exit::Usage;
 /// # Errors
 /// For a caching mode that is none, disks that are neither one for all targets nor one for each, and
 /// what the catalog does not know.
-pub fn choice(args: &DocumentedArgs, targets: usize) -> Result<CloudChoice> {
+pub(crate) fn choice(args: &DocumentedArgs, targets: usize) -> Result<CloudChoice> {
     beside_file(CloudChoice::default(), args, targets)
         .map_err(|refused| Usage(refused.problem).into())
 }
 
 /// A choice that makes no sense.
-pub struct Refused {
+pub(crate) struct Refused {
     problem: String,
     /// The key of the experiment file that is to blame; `None`: an option is.
     key: Option<&'static [&'static str]>,
@@ -33,7 +33,7 @@ impl Refused {
     }
 
     /// The error, with the line of the file where that is to blame.
-    pub fn placed(self, path: &Path, text: &str) -> anyhow::Error {
+    pub(crate) fn placed(self, path: &Path, text: &str) -> anyhow::Error {
         match self.key {
             None => Usage(self.problem).into(),
             Some(key) => {
@@ -47,7 +47,7 @@ impl Refused {
 ///
 /// # Errors
 /// As [`choice`].
-pub fn beside_file(
+pub(crate) fn beside_file(
     written: CloudChoice,
     args: &DocumentedArgs,
     targets: usize,

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 /// What `main` ends with, apart from success.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Exit {
+pub(crate) enum Exit {
     /// Done as asked.
     Done,
     /// The user stopped it; results so far are kept.
@@ -25,14 +25,14 @@ const INTERRUPTED: u8 = 4;
 
 /// Ends the process from a thread that the others do not wait for, as one that was stopped.
 #[expect(clippy::exit, reason = "the main thread hangs in the kernel, and never returns")]
-pub fn leave(why: &str) -> ! {
+pub(crate) fn leave(why: &str) -> ! {
     // As below, the exit code tells if nothing else can.
     let _ = writeln!(io::stderr(), "stopped: {why}");
     std::process::exit(INTERRUPTED.into())
 }
 
 /// Prints an error, if it is one, and chooses the exit code.
-pub fn code(result: anyhow::Result<Exit>) -> ExitCode {
+pub(crate) fn code(result: anyhow::Result<Exit>) -> ExitCode {
     match result {
         Ok(Exit::Done) => ExitCode::SUCCESS,
         Ok(Exit::GateFailed) => ExitCode::from(GATE_FAILED),
@@ -110,7 +110,7 @@ fn is_closed_pipe(error: &anyhow::Error) -> bool {
 
 /// Arguments that clap accepts but that make no sense together.
 #[derive(Debug)]
-pub struct Usage(pub String);
+pub(crate) struct Usage(pub String);
 
 impl std::fmt::Display for Usage {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

@@ -18,7 +18,7 @@ use jiff::Timestamp;
 use crate::progress::ProgressLine;
 
 /// The main experiment and where its record is. The `host` of each step has its arms, up and prepared.
-pub struct SideRunContext<'a> {
+pub(crate) struct SideRunContext<'a> {
     pub dir: &'a Held,
     pub experiment: &'a Experiment,
     pub stop: &'a AtomicBool,
@@ -31,7 +31,7 @@ impl SideRunContext<'_> {
     /// Does what is asked for before anything is measured, and adds what it showed to `phases`.
     /// Returns what each arm keeps up, where that is known. Whoever writes the span spends burst
     /// credits too, so they are spent last.
-    pub fn before(
+    pub(crate) fn before(
         &self,
         host: &mut dyn Host,
         measured: &Plan,
@@ -83,7 +83,7 @@ impl SideRunContext<'_> {
 
     /// Runs what the results so far call for, and adds it to `phases`. Returns whether the user
     /// stopped it. `spent`: what was run before the main experiment took.
-    pub fn follow_up(
+    pub(crate) fn follow_up(
         &self,
         host: &mut dyn Host,
         spent: Duration,

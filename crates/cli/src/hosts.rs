@@ -20,7 +20,7 @@ type Server = Option<Vec<String>>;
 
 /// Looks at the targets of all arms, and makes what they need. `flags`: one that ends it, and the
 /// counters of what is done. What is known of each host comes with them, in their order.
-pub fn open(
+pub(crate) fn open(
     spec: &Spec,
     load: &LoadArgs,
     flags: (&Arc<AtomicBool>, &Arc<LoadProgress>),
@@ -54,7 +54,7 @@ pub fn open(
 }
 
 /// This process; `work_dir` and `destroy` as in [`Options`].
-pub fn local(
+pub(crate) fn local(
     spec: &Spec,
     (work_dir, destroy): (&Path, &[PathBuf]),
     (stop, live): (&Arc<AtomicBool>, &Arc<LoadProgress>),

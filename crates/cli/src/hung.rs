@@ -19,13 +19,16 @@ const LAST_WAIT: Duration = Duration::from_secs(10);
 const LOOK: Duration = Duration::from_millis(100);
 
 /// Watches while I/O is done, until it is dropped.
-pub struct Watch {
+pub(crate) struct Watch {
     is_over: Arc<AtomicBool>,
 }
 
 impl Watch {
     /// Ends the process if it is stopped and does not come back from its I/O on `targets`.
-    pub fn over<'a>(stop: &Arc<AtomicBool>, targets: impl Iterator<Item = &'a Target>) -> Self {
+    pub(crate) fn over<'a>(
+        stop: &Arc<AtomicBool>,
+        targets: impl Iterator<Item = &'a Target>,
+    ) -> Self {
         let path = |target: &Target| match target {
             Target::Path(path) => Some(path.clone()),
             Target::Stack(_) | Target::Results(_) => None,

@@ -15,7 +15,7 @@ use crate::args::DocumentedArgs;
 /// Says what targets are compared with where nobody named it: their VM and its disks as the cloud
 /// tells, which is returned, and what the VM uses their disks as. `work_dir`: where files without a
 /// path are.
-pub fn complete<'a>(
+pub(crate) fn complete<'a>(
     cloud: &mut CloudChoice,
     args: &DocumentedArgs,
     targets: impl IntoIterator<Item = &'a Target>,
@@ -42,7 +42,7 @@ pub fn complete<'a>(
 }
 
 /// Adds what the cloud told to what is known of the host.
-pub fn note(host: &mut HostRecord, told: Option<CloudInstance>) {
+pub(crate) fn note(host: &mut HostRecord, told: Option<CloudInstance>) {
     if let Some(machine) = &mut host.machine {
         machine.cloud.clone_from(&told);
     }

@@ -10,7 +10,7 @@ use crate::output::say;
 use crate::progress::ProgressLine;
 
 /// The progress line, and the tables if they are wanted.
-pub struct Shown<'a> {
+pub(crate) struct Shown<'a> {
     /// On stderr.
     pub line: &'a mut ProgressLine,
     /// What is run.
@@ -35,7 +35,7 @@ impl Observer for Shown<'_> {
 ///
 /// # Errors
 /// [`Usage`] if `--iostat` is asked for with a format other than text.
-pub fn refuse_unless_text(iostat: bool, format: Format) -> Result<()> {
+pub(crate) fn refuse_unless_text(iostat: bool, format: Format) -> Result<()> {
     if !iostat || format == Format::Text {
         return Ok(());
     }

@@ -13,7 +13,7 @@ use iotax_report::Redactor;
 const MODE: u32 = 0o600;
 
 /// Where the key of `handed_on` belongs: beside it, never in it.
-pub fn beside(handed_on: &Path) -> PathBuf {
+pub(crate) fn beside(handed_on: &Path) -> PathBuf {
     let mut name = handed_on.file_name().unwrap_or_default().to_owned();
     name.push(".key.json");
     handed_on.with_file_name(name)
@@ -23,7 +23,7 @@ pub fn beside(handed_on: &Path) -> PathBuf {
 ///
 /// # Errors
 /// If it cannot be written, or there is one.
-pub fn write(file: &Location, redactor: &Redactor) -> Result<()> {
+pub(crate) fn write(file: &Location, redactor: &Redactor) -> Result<()> {
     let mut text = serde_json::to_string_pretty(&redactor.key())?;
     text.push('\n');
     let mut options = OpenOptions::new();

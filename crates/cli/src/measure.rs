@@ -25,7 +25,7 @@ use crate::{hung, instance, output, same_storage, signals};
 
 /// Runs `spec` and shows what came of it. `name` is the command, for the default directory.
 /// `documented`: how the cloud may be asked which VM this is.
-pub fn measure(
+pub(crate) fn measure(
     name: &str,
     spec: Spec,
     (load, args): (&LoadArgs, &OutputArgs),

@@ -23,7 +23,7 @@ const REPORT: &str = "report.html";
 
 /// Prints the results on stdout and writes `report.html` into the record's directory. What can be
 /// printed is, even if the report cannot be written.
-pub fn show(
+pub(crate) fn show(
     dir: impl Into<Location>,
     spec: &Spec,
     parts: &[Part],
@@ -42,7 +42,7 @@ pub fn show(
 }
 
 /// A report in the format asked for: people get the document, programs the facts.
-pub fn printed(
+pub(crate) fn printed(
     document: &Document,
     (format, color): (Format, Color),
     json: impl FnOnce() -> Result<String>,
@@ -72,7 +72,7 @@ fn write(dir: &Location, file: &str, text: &str) -> Result<()> {
 }
 
 /// Writes `report.html`, and a page for each chapter that it has.
-pub fn write_pages(dir: &Location, document: &Document) -> Result<()> {
+pub(crate) fn write_pages(dir: &Location, document: &Document) -> Result<()> {
     for chapter in document.chapters() {
         write(dir, &chapter.file, &report::html(&chapter.document))?;
     }
@@ -80,7 +80,7 @@ pub fn write_pages(dir: &Location, document: &Document) -> Result<()> {
 }
 
 /// Prints results of other tools, of which no record is kept, on stdout.
-pub fn print(spec: &Spec, parts: &[Part], format: Format, color: Color) -> Result<()> {
+pub(crate) fn print(spec: &Spec, parts: &[Part], format: Format, color: Color) -> Result<()> {
     // Nothing is read from there: other tools' results are not printed in fio's shape.
     let document = report::experiments(spec.name(), parts);
     say(&experiments(&Path::new("").into(), (spec, parts), &document, (format, color))?)
@@ -90,7 +90,7 @@ pub fn print(spec: &Spec, parts: &[Part], format: Format, color: Color) -> Resul
 ///
 /// # Errors
 /// If `dir` holds a record, or a file in a report's place.
-pub fn refuse_occupied(dir: &Path) -> Result<()> {
+pub(crate) fn refuse_occupied(dir: &Path) -> Result<()> {
     Writer::<Experiment>::refuse_occupied(dir)?;
     Writer::<LimitsHead>::refuse_occupied(dir)?;
     for side in SideRecord::ALL {
@@ -110,7 +110,7 @@ pub fn refuse_occupied(dir: &Path) -> Result<()> {
 ///
 /// # Errors
 /// If it is not.
-pub fn refuse_unwritable(dir: &Path) -> Result<()> {
+pub(crate) fn refuse_unwritable(dir: &Path) -> Result<()> {
     let all = std::path::absolute(dir)?;
     let there = all.ancestors().find(|part| fs::symlink_metadata(part).is_ok());
     let there = there.unwrap_or(Path::new("/"));
@@ -132,7 +132,7 @@ pub fn refuse_unwritable(dir: &Path) -> Result<()> {
 }
 
 /// Prints on stdout, as it is and with a newline at the end.
-pub fn say(text: &str) -> Result<()> {
+pub(crate) fn say(text: &str) -> Result<()> {
     let mut out = io::stdout().lock();
     let end: &[u8] = if text.ends_with('\n') { b"" } else { b"\n" };
     out.write_all(text.as_bytes())
@@ -142,7 +142,7 @@ pub fn say(text: &str) -> Result<()> {
 }
 
 /// Prints a value as JSON on stdout.
-pub fn say_json(value: &Value) -> Result<()> {
+pub(crate) fn say_json(value: &Value) -> Result<()> {
     say(&report::json_text(value))
 }
 
@@ -165,17 +165,23 @@ fn replace(path: &Path, text: &str) -> io::Result<()> {
 }
 
 /// Adds `text` to `out`, wrapped at 80 columns, as one or more whole lines.
-pub fn wrap(out: &mut String, text: &str, first_indent: &str, indent: &str) {
+pub(crate) fn wrap(out: &mut String, text: &str, first_indent: &str, indent: &str) {
     wrap_at(WIDEST, out, text, first_indent, indent);
 }
 
 /// Columns of the terminal, up to 80; 80 if the output goes elsewhere.
-pub fn columns() -> usize {
+pub(crate) fn columns() -> usize {
     textwrap::termwidth().clamp(NARROWEST, WIDEST)
 }
 
 /// As [`wrap`], at another width.
-pub fn wrap_at(columns: usize, out: &mut String, text: &str, first_indent: &str, indent: &str) {
+pub(crate) fn wrap_at(
+    columns: usize,
+    out: &mut String,
+    text: &str,
+    first_indent: &str,
+    indent: &str,
+) {
     let options = textwrap::Options::new(columns)
         .initial_indent(first_indent)
         .subsequent_indent(indent)
@@ -204,12 +210,12 @@ fn json(dir: &Location, name: &str, parts: &[Part]) -> Result<String> {
 }
 
 /// How reports are laid out: colours if they are wanted, 80 columns.
-pub fn style(color: Color) -> report::Style {
+pub(crate) fn style(color: Color) -> report::Style {
     report::Style { color: colored(color), width: 80 }
 }
 
 /// Whether to print colours.
-pub fn colored(color: Color) -> bool {
+pub(crate) fn colored(color: Color) -> bool {
     match color {
         Color::Always => true,
         Color::Never => false,

@@ -16,7 +16,7 @@ use iotax_run::{Event, Observer};
 use self::filling::Filling;
 
 /// Shows how a run goes.
-pub struct ProgressLine {
+pub(crate) struct ProgressLine {
     bar: ProgressBar,
     /// What is run, where it is not the experiment itself.
     title: String,
@@ -36,7 +36,7 @@ pub struct ProgressLine {
 impl ProgressLine {
     /// A line for `plan`; hidden if `quiet` or if stderr is no terminal. While the load is a pass
     /// over a span, the line follows its counters, `live`.
-    pub fn new(plan: &Plan, live: &Arc<LoadProgress>, quiet: bool) -> Self {
+    pub(crate) fn new(plan: &Plan, live: &Arc<LoadProgress>, quiet: bool) -> Self {
         let bar = if quiet {
             ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden())
         } else {
@@ -68,13 +68,13 @@ impl ProgressLine {
 
     /// The line with a title in front.
     #[must_use]
-    pub fn titled(mut self, title: &str) -> Self {
+    pub(crate) fn titled(mut self, title: &str) -> Self {
         self.title = format!("{title}: ");
         self
     }
 
     /// Shows how far the rig is.
-    pub fn preparing(&self, progress: &Preparing<'_>) {
+    pub(crate) fn preparing(&self, progress: &Preparing<'_>) {
         match *progress {
             Preparing::Filling { done_bytes, size_bytes, .. } => {
                 self.laying_out(done_bytes, size_bytes);
@@ -84,19 +84,19 @@ impl ProgressLine {
     }
 
     /// Shows how far the laying out of files is.
-    pub fn laying_out(&self, done_bytes: u64, total_bytes: u64) {
+    pub(crate) fn laying_out(&self, done_bytes: u64, total_bytes: u64) {
         let percent = (done_bytes * 100).checked_div(total_bytes).unwrap_or(100);
         let total = HumanBytes(total_bytes);
         self.bar.set_message(format!("writing {total} of test data: {percent} %"));
     }
 
     /// Does something that prints elsewhere, without the line in between.
-    pub fn aside<T>(&self, print: impl FnOnce() -> T) -> T {
+    pub(crate) fn aside<T>(&self, print: impl FnOnce() -> T) -> T {
         self.bar.suspend(print)
     }
 
     /// Removes the line.
-    pub fn clear(&self) {
+    pub(crate) fn clear(&self) {
         self.bar.finish_and_clear();
     }
 

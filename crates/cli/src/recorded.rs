@@ -9,7 +9,7 @@ use iotax_report::{Part, Redactor};
 ///
 /// # Errors
 /// As [`Reader::open`]; a record that nothing can be concluded from.
-pub fn open(dir: &Location) -> Result<Reader<Experiment>> {
+pub(crate) fn open(dir: &Location) -> Result<Reader<Experiment>> {
     let reader = Reader::<Experiment>::open(dir)?;
     let stop = &reader.head.spec.stop;
     stop.validate().with_context(|| format!("the record in {}", dir.shown().display()))?;
@@ -20,7 +20,7 @@ pub fn open(dir: &Location) -> Result<Reader<Experiment>> {
 ///
 /// # Errors
 /// As [`open`]; a trial that cannot be read.
-pub fn read(dir: &Location) -> Result<(Reader<Experiment>, Vec<Part>)> {
+pub(crate) fn read(dir: &Location) -> Result<(Reader<Experiment>, Vec<Part>)> {
     let reader = open(dir)?;
     let mut phases = Phases::new(&reader.head);
     for trial in reader.lines()? {
@@ -40,7 +40,7 @@ pub fn read(dir: &Location) -> Result<(Reader<Experiment>, Vec<Part>)> {
 ///
 /// # Errors
 /// If one of them cannot be read.
-pub fn gaps(dir: &Location, reader: &Reader<Experiment>) -> Result<Vec<String>> {
+pub(crate) fn gaps(dir: &Location, reader: &Reader<Experiment>) -> Result<Vec<String>> {
     let mut gaps = Vec::new();
     gaps.extend(reader.gap()?.map(|gap| tell(dir, &gap)));
     for side in SideRecord::ALL {
@@ -52,7 +52,7 @@ pub fn gaps(dir: &Location, reader: &Reader<Experiment>) -> Result<Vec<String>> 
 }
 
 /// Says on stderr what the record in `dir` lacks, and returns it.
-pub fn tell(dir: &Location, gap: &Gap) -> String {
+pub(crate) fn tell(dir: &Location, gap: &Gap) -> String {
     let said = gap.to_string();
     eprintln!("warning: {}: {said}", dir.shown().display());
     said
@@ -63,7 +63,7 @@ pub fn tell(dir: &Location, gap: &Gap) -> String {
 ///
 /// # Errors
 /// If one of those records cannot be read.
-pub fn add_side_records(
+pub(crate) fn add_side_records(
     dir: &Location,
     phases: &mut Phases,
     mut redactor: Option<&mut Redactor>,

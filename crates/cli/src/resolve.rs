@@ -25,7 +25,7 @@ const UNKNOWN_STACK_BYTES: u64 = 1 << 30;
 const DEFAULT_PEEL_TIME_NS: u64 = 95_000_000_000;
 
 /// The spec of `iotax peel`.
-pub fn peel(args: &PeelArgs) -> Result<Spec> {
+pub(crate) fn peel(args: &PeelArgs) -> Result<Spec> {
     let text = args.stack.as_deref().unwrap_or(DEFAULT_STACK);
     let Target::Stack(stack) = Target::parse(text)? else {
         return Err(usage(format!(
@@ -51,7 +51,7 @@ pub fn peel(args: &PeelArgs) -> Result<Spec> {
 }
 
 /// The spec of `iotax compare`.
-pub fn compare(args: &CompareArgs) -> Result<Spec> {
+pub(crate) fn compare(args: &CompareArgs) -> Result<Spec> {
     if let [file] = args.arms.as_slice()
         && Path::new(file).extension().is_some_and(|extension| extension == "toml")
     {
@@ -74,7 +74,7 @@ pub fn compare(args: &CompareArgs) -> Result<Spec> {
 }
 
 /// The spec of `iotax run`.
-pub fn run(args: &RunArgs) -> Result<Spec> {
+pub(crate) fn run(args: &RunArgs) -> Result<Spec> {
     let mut load = Load::read(&args.workload)?;
     changes(&args.load)?.apply_to(&mut load.phases)?;
     let arm = Arm::new("target", Target::parse(&args.target)?);
@@ -191,7 +191,7 @@ fn drain(args: &LoadArgs) -> Result<Option<u64>> {
     option("--drain", args.drain.as_deref(), parse_duration)
 }
 
-pub fn stop(args: &CertaintyArgs, base: Stop) -> Result<Stop> {
+pub(crate) fn stop(args: &CertaintyArgs, base: Stop) -> Result<Stop> {
     let mode = match (args.quick, args.tight) {
         (true, _) => StopMode::Quick,
         (_, true) => StopMode::Tight,
@@ -213,7 +213,7 @@ pub fn stop(args: &CertaintyArgs, base: Stop) -> Result<Stop> {
 }
 
 /// The value of an option, whose name is said if it cannot be read.
-pub fn option<T>(
+pub(crate) fn option<T>(
     name: &str,
     text: Option<&str>,
     parse: fn(&str) -> Result<T, iotax_spec::Error>,
@@ -222,7 +222,7 @@ pub fn option<T>(
 }
 
 /// The seed asked for, or one from the clock: short enough to be typed again.
-pub fn seed(asked: Option<u64>) -> u64 {
+pub(crate) fn seed(asked: Option<u64>) -> u64 {
     let nanosecond = Timestamp::now().as_nanosecond();
     asked.unwrap_or_else(|| u64::try_from(nanosecond.rem_euclid(1_000_000_007)).unwrap_or(1))
 }

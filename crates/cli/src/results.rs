@@ -16,7 +16,7 @@ use crate::exit::{Exit, Usage};
 use crate::{output, resolve};
 
 /// Refuses results where load is to be driven.
-pub fn refuse(args: &CompareArgs) -> Result<()> {
+pub(crate) fn refuse(args: &CompareArgs) -> Result<()> {
     match arms(&args.arms, args.workload.is_some())? {
         Some(_) => Err(usage(
             "these are results, and nothing would be run; iotax compare shows them".to_owned(),
@@ -30,7 +30,7 @@ pub fn refuse(args: &CompareArgs) -> Result<()> {
 ///
 /// # Errors
 /// If some are results and others are not, or a file that must be a result is none.
-pub fn arms(texts: &[String], has_workload: bool) -> Result<Option<Vec<Arm>>> {
+pub(crate) fn arms(texts: &[String], has_workload: bool) -> Result<Option<Vec<Arm>>> {
     let Ok(mut arms) = parse_arms(texts.iter().map(String::as_str)) else {
         return Ok(None); // It is said where targets are read.
     };
@@ -109,7 +109,7 @@ fn listed(path: &Path) -> Vec<PathBuf> {
 }
 
 /// `iotax compare before.json after.json`
-pub fn compare(arms: Vec<Arm>, args: &CompareArgs) -> Result<Exit> {
+pub(crate) fn compare(arms: Vec<Arm>, args: &CompareArgs) -> Result<Exit> {
     refuse_what_runs(args)?;
     if let [only] = arms.as_slice() {
         return Err(usage(format!(
@@ -128,7 +128,7 @@ pub fn compare(arms: Vec<Arm>, args: &CompareArgs) -> Result<Exit> {
 }
 
 /// `iotax report FILE...`: results of one thing.
-pub fn report(args: &ReportArgs) -> Result<Exit> {
+pub(crate) fn report(args: &ReportArgs) -> Result<Exit> {
     let name = match args.paths.as_slice() {
         [file] => short(file, "result"),
         _ => "results".to_owned(),

@@ -8,7 +8,7 @@ use crate::exit::Usage;
 
 /// Two targets in use at the same time are asked whether they share a bucket: one thing under two
 /// names does, and nothing is learnt. Behind different layers it may be what is asked.
-pub fn refuse_in_limits(limits: &Limits) -> Result<()> {
+pub(crate) fn refuse_in_limits(limits: &Limits) -> Result<()> {
     let arms: Vec<Arm> = limits.targets.iter().map(|target| target.arm.clone()).collect();
     let (bare, layered): (Vec<_>, Vec<_>) =
         overlaps(&arms).into_iter().partition(|overlap| overlap.is_bare);
@@ -27,7 +27,7 @@ pub fn refuse_in_limits(limits: &Limits) -> Result<()> {
 
 /// Arms run in turn, so that a comparison of a thing with itself is a test of the method; who did
 /// not mean it is told.
-pub fn warn_in_comparison(arms: &[Arm]) {
+pub(crate) fn warn_in_comparison(arms: &[Arm]) {
     let driver = |name: &str| arms.iter().find(|arm| arm.name == name).map(|arm| arm.driver);
     let is_meant = |overlap: &Overlap| driver(&overlap.a) != driver(&overlap.b);
     for overlap in overlaps(arms).iter().filter(|overlap| overlap.is_bare && !is_meant(overlap)) {

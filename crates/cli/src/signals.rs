@@ -9,7 +9,7 @@ use signal_hook::flag;
 
 /// A flag that SIGINT, SIGTERM and SIGHUP set. A second signal kills the process; what that leaves
 /// behind is journalled, and `iotax undo` removes it.
-pub fn stop_flag() -> Result<Arc<AtomicBool>> {
+pub(crate) fn stop_flag() -> Result<Arc<AtomicBool>> {
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM, SIGHUP] {
         // Order matters: the default action is taken only if the flag was set by an earlier signal.

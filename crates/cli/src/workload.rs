@@ -17,7 +17,7 @@ use crate::exit::Usage;
 const MAX_JOB_FILE_BYTES: u64 = 1 << 20;
 
 /// The phases of a load, and the name of the whole where there are several.
-pub struct Load {
+pub(crate) struct Load {
     /// At least one.
     pub phases: Vec<Workload>,
     suite: Option<String>,
@@ -25,7 +25,7 @@ pub struct Load {
 
 impl Load {
     /// Reads what the user wrote for WORKLOAD.
-    pub fn read(text: &str) -> Result<Self> {
+    pub(crate) fn read(text: &str) -> Result<Self> {
         if let Some(program) = program(text) {
             return Self::command(program, text);
         }
@@ -69,7 +69,7 @@ impl Load {
     }
 
     /// The experiment that `build` makes of the first phase, with the others after it.
-    pub fn into_spec(
+    pub(crate) fn into_spec(
         mut self,
         build: impl FnOnce(Workload) -> Result<Spec, iotax_spec::Error>,
     ) -> Result<Spec> {
@@ -118,12 +118,12 @@ fn is_script(path: &Path, text: &str) -> bool {
 }
 
 /// What a file names: files that lie beside it, variables and facts of this machine.
-pub struct Beside {
+pub(crate) struct Beside {
     directory: PathBuf,
 }
 
 /// What `file` names.
-pub fn beside(file: &Path) -> Beside {
+pub(crate) fn beside(file: &Path) -> Beside {
     Beside { directory: file.parent().unwrap_or(Path::new("")).to_owned() }
 }
 

@@ -12,12 +12,12 @@ pub(crate) struct Names {
 
 impl Names {
     /// With a name that is taken already.
-    pub fn without(reserved: &str) -> Self {
+    pub(crate) fn without(reserved: &str) -> Self {
         Self { taken: HashSet::from([reserved.to_owned()]), ..Self::default() }
     }
 
     /// The name, or the first of `name-2`, `name-3`, ... that is not taken.
-    pub fn take(&mut self, wanted: &str) -> String {
+    pub(crate) fn take(&mut self, wanted: &str) -> String {
         let mut name = wanted.to_owned();
         while !self.taken.insert(name.clone()) {
             let number = self.numbers.entry(wanted.to_owned()).or_insert(1);

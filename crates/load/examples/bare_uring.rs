@@ -22,7 +22,7 @@ use rustix::time::{ClockId, clock_gettime};
 const BLOCK_BYTES: u32 = 4096;
 
 /// What one run of the loop has shown.
-pub struct Bare {
+pub(crate) struct Bare {
     /// I/Os completed.
     pub ios: u64,
     /// CPU time of the loop, in nanoseconds.
@@ -50,7 +50,7 @@ impl Reads {
 }
 
 /// Reads 4 KiB blocks of `path` at random for `time`, `depth` at a time.
-pub fn run(path: &Path, depth: u16, time: Duration, seed: u64) -> std::io::Result<Bare> {
+pub(crate) fn run(path: &Path, depth: u16, time: Duration, seed: u64) -> std::io::Result<Bare> {
     let file = File::open(path)?;
     rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::Random)?;
     let mut ring: IoUring = IoUring::builder()

@@ -8,11 +8,11 @@ use rustix::time::{ClockId, clock_gettime};
 
 /// One reading.
 #[derive(Debug, Clone, Default)]
-pub struct Reading(SystemCounters);
+pub(crate) struct Reading(SystemCounters);
 
 impl Reading {
     /// Reads everything now; what this system does not tell stays `None`.
-    pub fn now() -> Self {
+    pub(crate) fn now() -> Self {
         let cpu = clock_gettime(ClockId::ProcessCPUTime);
         let cpu_ns = cpu.tv_sec.unsigned_abs() * 1_000_000_000 + cpu.tv_nsec.unsigned_abs();
         let mut reading = Self::with(Some(cpu_ns), "/proc/self");
@@ -21,7 +21,7 @@ impl Reading {
     }
 
     /// As [`Reading::now`], with the figures of another process instead of this one's.
-    pub fn of(pid: Pid) -> Self {
+    pub(crate) fn of(pid: Pid) -> Self {
         let directory = format!("/proc/{}", pid.as_raw_nonzero());
         let stat = fs::read_to_string(format!("{directory}/stat")).ok();
         let ticks = stat.as_deref().and_then(process_ticks);
@@ -29,7 +29,7 @@ impl Reading {
     }
 
     /// Takes what `later` has: of a process that has just ended there is nothing to be read.
-    pub fn update(&mut self, later: Self) {
+    pub(crate) fn update(&mut self, later: Self) {
         let (old, new) = (std::mem::take(&mut self.0), later.0);
         self.0 = SystemCounters {
             process_cpu_ns: new.process_cpu_ns.or(old.process_cpu_ns),
@@ -57,7 +57,7 @@ impl Reading {
     }
 
     /// What was counted after `earlier`.
-    pub fn since(&self, earlier: &Self) -> SystemCounters {
+    pub(crate) fn since(&self, earlier: &Self) -> SystemCounters {
         let difference = |of: fn(&SystemCounters) -> Option<u64>| {
             Some(of(&self.0)?.saturating_sub(of(&earlier.0)?))
         };

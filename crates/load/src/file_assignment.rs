@@ -15,7 +15,7 @@ use crate::verify::can_verify;
 
 /// What kind of thing the target is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub(crate) enum Kind {
     /// Test files are laid out in it.
     Directory,
     /// Used as it is.
@@ -28,7 +28,7 @@ pub enum Kind {
 
 /// Where one thread works.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub(crate) struct Place {
     /// Indices in [`Places::files`]: usually one, and only 0 for disks.
     pub files: Vec<usize>,
     /// The bytes of each of them that the thread uses.
@@ -37,7 +37,7 @@ pub struct Place {
 
 /// A file that the workload uses.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TestFile {
+pub(crate) struct TestFile {
     /// Its path; for a disk, its stack text.
     pub path: PathBuf,
     /// Bytes that have to be there.
@@ -54,7 +54,7 @@ pub struct TestFile {
 
 impl TestFile {
     /// To open it, to be completed, with further flags of open(2).
-    pub fn options(&self, flags: i32) -> OpenOptions {
+    pub(crate) fn options(&self, flags: i32) -> OpenOptions {
         if self.within {
             return names::with_flags(flags);
         }
@@ -64,14 +64,14 @@ impl TestFile {
     }
 
     /// What people call it.
-    pub fn shown(&self) -> String {
+    pub(crate) fn shown(&self) -> String {
         shown(&self.path).display().to_string()
     }
 }
 
 /// All files and places of a workload on a target.
 #[derive(Debug, Clone)]
-pub struct Places {
+pub(crate) struct Places {
     /// What the target is.
     pub kind: Kind,
     /// Distinct files; exactly one unless the target is a directory.
@@ -82,7 +82,7 @@ pub struct Places {
 
 impl Places {
     /// Looks at the target, and decides who works where. Touches nothing.
-    pub fn resolve(workload: &Workload, target: Target<'_>) -> Result<Self, Error> {
+    pub(crate) fn resolve(workload: &Workload, target: Target<'_>) -> Result<Self, Error> {
         let (kind, path, capacity_bytes) = examine(target)?;
         let mut places = match kind {
             Kind::Directory => in_directory(workload, &path),
@@ -206,7 +206,7 @@ fn share_a_file(a: &Place, b: &Place) -> bool {
 }
 
 /// One version of the index on a disk: whole MiB, so that any block size fits.
-pub fn slot_bytes(index_bytes: u64) -> u64 {
+pub(crate) fn slot_bytes(index_bytes: u64) -> u64 {
     index_bytes.next_multiple_of(1 << 20)
 }
 

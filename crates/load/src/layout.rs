@@ -25,7 +25,7 @@ const CHUNK_BYTES: usize = 1 << 20;
 const SAMPLES: u64 = 64;
 
 /// See [`LoadDriver::prepare`](crate::LoadDriver::prepare).
-pub fn prepare(
+pub(crate) fn prepare(
     workload: &Workload,
     target: Target<'_>,
     progress: &Progress<'_>,
@@ -61,7 +61,7 @@ pub fn prepare(
 }
 
 /// Refuses to write to files in a directory target that this crate did not lay out.
-pub fn refuse_foreign_files(
+pub(crate) fn refuse_foreign_files(
     workload: &Workload,
     target: Target<'_>,
     places: &Places,
@@ -84,7 +84,7 @@ pub fn refuse_foreign_files(
 
 /// Marks the files of writing jobs as ours again, after another program wrote over the marks. Only
 /// for files that [`refuse_foreign_files`] has let pass.
-pub fn mark_again(places: &Places) -> Result<(), Error> {
+pub(crate) fn mark_again(places: &Places) -> Result<(), Error> {
     if places.kind != Kind::Directory {
         return Ok(());
     }
@@ -219,7 +219,7 @@ fn write_data(
 }
 
 /// Random data that differs from chunk to chunk and file to file, each page stamped.
-pub fn fill(data: &mut [u8], offset: u64, path: &Path) {
+pub(crate) fn fill(data: &mut [u8], offset: u64, path: &Path) {
     use std::hash::{Hash as _, Hasher as _};
     let mut hasher = std::hash::DefaultHasher::new();
     (path, offset).hash(&mut hasher);
@@ -232,7 +232,7 @@ pub fn fill(data: &mut [u8], offset: u64, path: &Path) {
 }
 
 /// Writes back and forgets the cached pages of `file`.
-pub fn drop_cached(file: &File, path: &Path) -> Result<(), Error> {
+pub(crate) fn drop_cached(file: &File, path: &Path) -> Result<(), Error> {
     file.sync_all().map_err(Error::path("fsync", path))?;
     fadvise(file, 0, None, Advice::DontNeed)
         .map_err(|errno| Error::path("drop the cached pages of", path)(errno.into()))

@@ -7,15 +7,15 @@
 use std::fs::OpenOptions;
 use std::os::unix::fs::OpenOptionsExt as _;
 
-pub use iotax_vdisk::shown;
+pub(crate) use iotax_vdisk::shown;
 
 /// Options for a file within a directory of ours, to be completed.
-pub fn within() -> OpenOptions {
+pub(crate) fn within() -> OpenOptions {
     with_flags(0)
 }
 
 /// The same with further flags of open(2).
-pub fn with_flags(flags: i32) -> OpenOptions {
+pub(crate) fn with_flags(flags: i32) -> OpenOptions {
     let mut options = OpenOptions::new();
     options.custom_flags(flags | libc::O_NOFOLLOW);
     options

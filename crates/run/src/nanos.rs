@@ -3,6 +3,6 @@
 use std::time::Duration;
 
 /// In nanoseconds; what is longer than 584 years is 584 years long.
-pub fn nanos(duration: Duration) -> u64 {
+pub(crate) fn nanos(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }

@@ -35,7 +35,7 @@ pub(crate) struct Underlined {
 
 impl Underlined {
     /// `start` and `width` in characters.
-    pub fn new(text: &str, start: usize, width: usize) -> Self {
+    pub(crate) fn new(text: &str, start: usize, width: usize) -> Self {
         let is_long = text.chars().nth(LONGEST_LINE).is_some();
         let from = if is_long { start.saturating_sub(BEFORE) } else { 0 };
         let mark = if from > 0 { "…" } else { "" };

@@ -6,7 +6,7 @@
 //! reference's level agrees to 2 % and is mostly the lower one, that is on the safe side.
 
 /// Overall levels of the calibration grid.
-pub const ALPHAS: [f64; 13] = [
+pub(crate) const ALPHAS: [f64; 13] = [
     0.001,
     0.0025,
     0.005,

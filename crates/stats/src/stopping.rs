@@ -109,7 +109,7 @@ const PROJECTION_LIMIT: usize = 1_000_000_000;
 
 impl Projector {
     /// For one design and overall level.
-    pub fn new(critical: &CriticalValues, alpha: f64) -> Self {
+    pub(crate) fn new(critical: &CriticalValues, alpha: f64) -> Self {
         let design = critical.design();
         let last_look = design.last_look();
         let own = design.looks().iter().map(|&n| (n, critical.at(n)));

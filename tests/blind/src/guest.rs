@@ -15,7 +15,7 @@ const DISK_BYTES: u64 = 1 << 30;
 const LIMIT: Duration = Duration::from_mins(5);
 
 /// Fault and control of one situation, in a guest of their own.
-pub fn examine(name: &str, guest: &Guest, iotax: &Path, seed: u64) -> [Outcome; 2] {
+pub(crate) fn examine(name: &str, guest: &Guest, iotax: &Path, seed: u64) -> [Outcome; 2] {
     let outcomes = try_examine(name, guest, iotax, seed);
     outcomes.unwrap_or_else(|error| [(); 2].map(|()| Outcome::Broken(format!("{error:#}"))))
 }
@@ -37,7 +37,7 @@ fn try_examine(name: &str, guest: &Guest, iotax: &Path, seed: u64) -> Result<[Ou
 }
 
 /// Tells the machine outside what came of it.
-pub fn answer(outcomes: &[Outcome; 2]) -> Result<ExitCode> {
+pub(crate) fn answer(outcomes: &[Outcome; 2]) -> Result<ExitCode> {
     println!("{}", serde_json::to_string(outcomes)?);
     Ok(ExitCode::SUCCESS)
 }

@@ -13,7 +13,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use tempfile::TempDir;
 
 /// A place for one situation.
-pub struct Lab {
+pub(crate) struct Lab {
     iotax: PathBuf,
     dir: TempDir,
     rng: Xoshiro256PlusPlus,
@@ -36,7 +36,7 @@ enum Undo {
 
 impl Lab {
     /// An empty one; its numbers depend on the seed and the situation alone.
-    pub fn new(iotax: &Path, seed: u64, name: &str) -> Result<Self> {
+    pub(crate) fn new(iotax: &Path, seed: u64, name: &str) -> Result<Self> {
         let own = name.bytes().fold(seed, |sum, byte| {
             sum.wrapping_mul(0x100_0000_01b3).wrapping_add(u64::from(byte))
         });
@@ -50,32 +50,32 @@ impl Lab {
     }
 
     /// A number drawn at random.
-    pub fn number(&mut self, range: RangeInclusive<u64>) -> u64 {
+    pub(crate) fn number(&mut self, range: RangeInclusive<u64>) -> u64 {
         self.rng.random_range(range)
     }
 
     /// One of so many, drawn at random.
-    pub fn pick(&mut self, of: usize) -> usize {
+    pub(crate) fn pick(&mut self, of: usize) -> usize {
         self.rng.random_range(0..of)
     }
 
     /// A path in the lab.
-    pub fn path(&self, name: &str) -> String {
+    pub(crate) fn path(&self, name: &str) -> String {
         self.dir.path().join(name).display().to_string()
     }
 
     /// Runs a program to its end, and says what it printed if it failed.
-    pub fn run(&self, words: &[&str]) -> Result<String> {
+    pub(crate) fn run(&self, words: &[&str]) -> Result<String> {
         run(Command::new(words[0]).args(&words[1..]).current_dir(self.dir.path()))
     }
 
     /// Runs iotax.
-    pub fn iotax(&self, args: &[&str]) -> Result<String> {
+    pub(crate) fn iotax(&self, args: &[&str]) -> Result<String> {
         run(Command::new(&self.iotax).args(args).current_dir(self.dir.path()))
     }
 
     /// Runs iotax in the control groups that were made.
-    pub fn iotax_in_groups(&self, args: &[String]) -> Result<String> {
+    pub(crate) fn iotax_in_groups(&self, args: &[String]) -> Result<String> {
         // A shell that moves itself, so that no I/O happens outside.
         let enter = |group: &PathBuf| format!("echo $$ > {}/cgroup.procs && ", group.display());
         let enter: String = self.groups.iter().map(enter).collect();
@@ -88,7 +88,7 @@ impl Lab {
     }
 
     /// A virtual disk, and the file that it is.
-    pub fn disk(&mut self, name: &str, stack: &str) -> Result<String> {
+    pub(crate) fn disk(&mut self, name: &str, stack: &str) -> Result<String> {
         let dir = self.path(name);
         fs::create_dir(&dir)?;
         self.iotax(&["disk", "up", &format!("{dir}={stack}")])?;
@@ -98,7 +98,7 @@ impl Lab {
     }
 
     /// Disks of a cloud VM, and the files that they are.
-    pub fn cloud_disks(&mut self, names: &[&str], options: &[&str]) -> Result<Vec<String>> {
+    pub(crate) fn cloud_disks(&mut self, names: &[&str], options: &[&str]) -> Result<Vec<String>> {
         let dirs: Vec<String> = names.iter().map(|name| self.path(name)).collect();
         for dir in &dirs {
             fs::create_dir(dir)?;
@@ -115,18 +115,18 @@ impl Lab {
     }
 
     /// The empty disk of the guest that this runs in.
-    pub fn guest_disk() -> Result<String> {
+    pub(crate) fn guest_disk() -> Result<String> {
         std::env::var("DISK").context("no guest, or it has no disk")
     }
 
     /// A mapping was made.
-    pub fn close_later(&mut self, mapping: &str) {
+    pub(crate) fn close_later(&mut self, mapping: &str) {
         let close = ["dmsetup", "remove", "--retry", mapping];
         self.undo.push(Undo::Run(close.map(str::to_owned).to_vec()));
     }
 
     /// A block device over a file: `/dev/loopN`.
-    pub fn block_device(&mut self, file: &str, is_direct: bool) -> Result<String> {
+    pub(crate) fn block_device(&mut self, file: &str, is_direct: bool) -> Result<String> {
         let direct = format!("--direct-io={}", if is_direct { "on" } else { "off" });
         let device = self.run(&["losetup", "--find", "--show", &direct, file])?.trim().to_owned();
         self.undo.push(Undo::Run(vec!["losetup".into(), "--detach".into(), device.clone()]));
@@ -134,14 +134,14 @@ impl Lab {
     }
 
     /// A block device whose I/Os take so long.
-    pub fn slow_device(&mut self, size_mib: u64, latency_us: u64) -> Result<String> {
+    pub(crate) fn slow_device(&mut self, size_mib: u64, latency_us: u64) -> Result<String> {
         let stack = format!("mem(size={size_mib}M) + delay(latency={latency_us}us)");
         let file = self.disk("disk", &stack)?;
         self.block_device(&file, true)
     }
 
     /// A file system on a block device, mounted.
-    pub fn mounted(&mut self, device: &str, options: &str) -> Result<String> {
+    pub(crate) fn mounted(&mut self, device: &str, options: &str) -> Result<String> {
         let dir = self.path("mnt");
         fs::create_dir(&dir)?;
         self.run(&["mkfs.ext4", "-q", "-E", "lazy_itable_init=0,lazy_journal_init=0", device])?;
@@ -151,12 +151,12 @@ impl Lab {
     }
 
     /// Something was mounted there.
-    pub fn unmount_later(&mut self, dir: &str) {
+    pub(crate) fn unmount_later(&mut self, dir: &str) {
         self.undo.push(Undo::Run(vec!["umount".into(), "--lazy".into(), dir.to_owned()]));
     }
 
     /// Changes a setting of the kernel.
-    pub fn set(&mut self, file: &str, value: &str) -> Result<()> {
+    pub(crate) fn set(&mut self, file: &str, value: &str) -> Result<()> {
         let before = fs::read_to_string(file).with_context(|| file.to_owned())?;
         // The scheduler in use is the one in brackets.
         let before = before
@@ -170,7 +170,7 @@ impl Lab {
 
     /// How many bytes may be dirty: `dirty`, `dirty_background`. Where a ratio held before, it will
     /// again: the kernel takes no 0 back.
-    pub fn set_dirty(&mut self, which: &str, bytes: u64) -> Result<()> {
+    pub(crate) fn set_dirty(&mut self, which: &str, bytes: u64) -> Result<()> {
         let file = |unit: &str| format!("/proc/sys/vm/{which}_{unit}");
         let read = |file: String| fs::read_to_string(&file).with_context(|| file.clone());
         let (ratio, before) = (read(file("ratio"))?, read(file("bytes"))?);
@@ -182,13 +182,13 @@ impl Lab {
     }
 
     /// A setting of a block device's queue.
-    pub fn set_queue(&mut self, device: &str, name: &str, value: &str) -> Result<()> {
+    pub(crate) fn set_queue(&mut self, device: &str, name: &str, value: &str) -> Result<()> {
         let name_of = device.trim_start_matches("/dev/");
         self.set(&format!("/sys/block/{name_of}/queue/{name}"), value)
     }
 
     /// Puts the measuring process into a group of this controller, with these files written.
-    pub fn group(&mut self, controller: &str, files: &[(&str, String)]) -> Result<()> {
+    pub(crate) fn group(&mut self, controller: &str, files: &[(&str, String)]) -> Result<()> {
         let name = format!("iotax-blind-{}", std::process::id());
         let group = Path::new("/sys/fs/cgroup").join(controller).join(name);
         fs::create_dir(&group).with_context(|| group.display().to_string())?;
@@ -202,7 +202,7 @@ impl Lab {
     }
 
     /// Something that goes on meanwhile.
-    pub fn meanwhile(&mut self, words: &[&str]) -> Result<()> {
+    pub(crate) fn meanwhile(&mut self, words: &[&str]) -> Result<()> {
         let mut command = Command::new(words[0]);
         command.args(&words[1..]).current_dir(self.dir.path());
         // A group of its own, to be ended with what it starts.
@@ -212,7 +212,7 @@ impl Lab {
     }
 
     /// `MAJOR:MINOR` of a block device.
-    pub fn number_of(device: &str) -> Result<String> {
+    pub(crate) fn number_of(device: &str) -> Result<String> {
         let name = device.trim_start_matches("/dev/");
         Ok(fs::read_to_string(format!("/sys/block/{name}/dev"))?.trim().to_owned())
     }

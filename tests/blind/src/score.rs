@@ -4,7 +4,7 @@ use crate::situation::Situation;
 
 /// What iotax said of one situation.
 #[derive(Serialize, Deserialize)]
-pub enum Outcome {
+pub(crate) enum Outcome {
     /// The causes it named, in its order.
     Named(Vec<Named>),
     /// The situation could not be made or measured.
@@ -13,7 +13,7 @@ pub enum Outcome {
 
 /// A cause that was named.
 #[derive(Serialize, Deserialize)]
-pub struct Named {
+pub(crate) struct Named {
     /// Its name in the catalogue.
     pub cause: String,
     /// `sure`, `likely`, `possible`.
@@ -24,7 +24,7 @@ pub struct Named {
 
 /// How often it was right.
 #[derive(Default)]
-pub struct Score {
+pub(crate) struct Score {
     faults: u32,
     /// Faults whose cause was named first.
     found: u32,
@@ -36,7 +36,7 @@ pub struct Score {
 
 impl Score {
     /// Counts one outcome and prints its line.
-    pub fn add(&mut self, of: &Situation, is_faulty: bool, outcome: Outcome, verbose: bool) {
+    pub(crate) fn add(&mut self, of: &Situation, is_faulty: bool, outcome: Outcome, verbose: bool) {
         let kind = if is_faulty { "fault" } else { "control" };
         let named = match outcome {
             Outcome::Named(named) => named,
@@ -72,7 +72,7 @@ impl Score {
     }
 
     /// The score in two lines, and as a table.
-    pub fn print(&self) {
+    pub(crate) fn print(&self) {
         println!(
             "\n{} of {} planted causes named first\n{} of {} controls without a cause called sure",
             self.found, self.faults, self.quiet, self.controls
@@ -87,7 +87,7 @@ impl Score {
     }
 
     /// One cause in 25 may be missed; no control may be accused.
-    pub fn is_passed(&self) -> bool {
+    pub(crate) fn is_passed(&self) -> bool {
         let missed = self.faults - self.found;
         self.broken == 0 && self.quiet == self.controls && missed * 25 <= self.faults
     }

@@ -7,7 +7,7 @@ use crate::lab::Lab;
 use crate::score::{Named, Outcome};
 
 /// Something that is slow, and why.
-pub struct Situation {
+pub(crate) struct Situation {
     /// Its name.
     pub name: &'static str,
     /// Names of causes, any of which is right.
@@ -19,7 +19,7 @@ pub struct Situation {
 }
 
 /// Where a situation can be made.
-pub enum Place {
+pub(crate) enum Place {
     /// On this machine.
     Here,
     /// In a virtual machine, because many kernels lack its layers.
@@ -27,7 +27,7 @@ pub enum Place {
 }
 
 /// A virtual machine for a situation.
-pub struct Guest {
+pub(crate) struct Guest {
     /// A bash script that runs there first.
     pub set_up: &'static str,
     /// Programs that it needs, and the packages that have them.
@@ -37,20 +37,20 @@ pub struct Guest {
 }
 
 /// What a user runs who knows what is slow, but not why.
-pub struct Complaint {
+pub(crate) struct Complaint {
     /// Arguments of iotax, the command first.
     pub args: Vec<String>,
 }
 
 impl Complaint {
     /// A load on a path that is slow.
-    pub fn run(workload: &str, target: &str, more: &[&str]) -> Self {
+    pub(crate) fn run(workload: &str, target: &str, more: &[&str]) -> Self {
         let own = ["run", workload, target, "--ramp", "1s"];
         Self { args: own.iter().chain(more).map(|word| (*word).to_owned()).collect() }
     }
 
     /// Disks that bring less than they should.
-    pub fn limits(targets: &[&str], more: &[&str]) -> Self {
+    pub(crate) fn limits(targets: &[&str], more: &[&str]) -> Self {
         let own = ["limits", "--quick", "--no-metadata"];
         let words = own.iter().chain(targets).chain(more);
         Self { args: words.map(|word| (*word).to_owned()).collect() }
@@ -59,7 +59,7 @@ impl Complaint {
 
 impl Situation {
     /// Its fault and its healthy control.
-    pub fn examine_both(&self, iotax: &Path, seed: u64) -> [Outcome; 2] {
+    pub(crate) fn examine_both(&self, iotax: &Path, seed: u64) -> [Outcome; 2] {
         [true, false].map(|is_faulty| {
             let lab = Lab::new(iotax, seed, self.name);
             let outcome = lab.and_then(|mut lab| self.examine(&mut lab, is_faulty));

@@ -13,7 +13,7 @@ use crate::metrics::Metric;
 
 impl Peel<'_> {
     /// The attribution; `interactions` are the conclusions of [`Peel::interactions`].
-    pub fn attribution(&self, method: &Method, interactions: &[Conclusion]) -> Attribution {
+    pub(crate) fn attribution(&self, method: &Method, interactions: &[Conclusion]) -> Attribution {
         let times: Vec<Vec<f64>> = self.blocks.iter().map(|(_, t)| times_per_io(t)).collect();
         let cost = |weights: &[f64]| {
             let per_block = times.iter().map(|t| contrast(t, weights));
@@ -59,7 +59,7 @@ impl Peel<'_> {
     }
 
     /// Layers whose cost depends on the others, in a design that cannot say on which.
-    pub fn suspects(&self, method: &Method, metric: Metric) -> Vec<&str> {
+    pub(crate) fn suspects(&self, method: &Method, metric: Metric) -> Vec<&str> {
         let count = if self.layout.is_full { 0 } else { self.layout.layers.len() };
         (0..count)
             .filter(|i| self.depends_on_order(method, metric, *i))

@@ -40,7 +40,7 @@ pub(crate) struct Pair {
 
 impl Layout {
     /// `None` if the arms are neither all subsets nor a screening design.
-    pub fn new(layers: &[String], masks: &[u32]) -> Option<Self> {
+    pub(crate) fn new(layers: &[String], masks: &[u32]) -> Option<Self> {
         let count = layers.len();
         if count >= 32 {
             return None;

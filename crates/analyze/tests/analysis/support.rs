@@ -14,15 +14,15 @@ use rand::{RngExt, SeedableRng};
 use rand_distr::{Distribution, StandardNormal};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-pub const SECOND_NS: u64 = 1_000_000_000;
+pub(crate) const SECOND_NS: u64 = 1_000_000_000;
 /// Length of a trial.
-pub const SECONDS: u64 = 5;
+pub(crate) const SECONDS: u64 = 5;
 /// Bytes per I/O.
-pub const BLOCK: u64 = 4096;
+pub(crate) const BLOCK: u64 = 4096;
 
 /// An experiment being made up.
 #[derive(Debug)]
-pub struct Bed {
+pub(crate) struct Bed {
     pub experiment: Experiment,
     rng: Xoshiro256PlusPlus,
     slot: u32,
@@ -30,7 +30,7 @@ pub struct Bed {
 
 impl Bed {
     /// Arms by name, each on its own in-process stack of memory and the given layers.
-    pub fn new(arms: &[(&str, &[Layer])], design: Design) -> Self {
+    pub(crate) fn new(arms: &[(&str, &[Layer])], design: Design) -> Self {
         let spec = Spec {
             then: Vec::new(),
             suite: None,
@@ -73,18 +73,18 @@ impl Bed {
     }
 
     /// A comparison of arms that are just names.
-    pub fn compare(names: &[&str]) -> Self {
+    pub(crate) fn compare(names: &[&str]) -> Self {
         let arms: Vec<(&str, &[Layer])> = names.iter().map(|name| (*name, &[][..])).collect();
         Self::new(&arms, Design::Compare)
     }
 
     /// A peel of layers with these names: all subsets of them.
-    pub fn peel(layers: &[&str]) -> Self {
+    pub(crate) fn peel(layers: &[&str]) -> Self {
         let masks: Vec<u32> = (0..1 << layers.len()).collect();
         Self::peel_of(layers, masks)
     }
 
-    pub fn peel_of(layers: &[&str], masks: Vec<u32>) -> Self {
+    pub(crate) fn peel_of(layers: &[&str], masks: Vec<u32>) -> Self {
         let names: Vec<String> = masks.iter().map(|mask| format!("mask {mask}")).collect();
         let arms: Vec<(&str, &[Layer])> =
             names.iter().map(|name| (name.as_str(), &[][..])).collect();
@@ -92,24 +92,24 @@ impl Bed {
         Self::new(&arms, Design::Peel { layers, masks })
     }
 
-    pub fn seed(mut self, seed: u64) -> Self {
+    pub(crate) fn seed(mut self, seed: u64) -> Self {
         self.rng = Xoshiro256PlusPlus::seed_from_u64(seed);
         self
     }
 
-    pub fn stop(mut self, change: impl FnOnce(&mut Stop)) -> Self {
+    pub(crate) fn stop(mut self, change: impl FnOnce(&mut Stop)) -> Self {
         change(&mut self.experiment.spec.stop);
         self
     }
 
     /// Offers a rate instead of a closed loop.
-    pub fn offer(mut self, iops: f64) -> Self {
+    pub(crate) fn offer(mut self, iops: f64) -> Self {
         self.experiment.spec.workload.jobs[0].pace = Pace::Even { iops };
         self
     }
 
     /// Puts all arms on one disk whose reads are counted.
-    pub fn on_disk(mut self) -> Self {
+    pub(crate) fn on_disk(mut self) -> Self {
         for site in &mut self.experiment.sites {
             *site = disk_site();
         }
@@ -118,7 +118,7 @@ impl Bed {
 
     /// Blocks of trials in random order within a block. `iops[arm]` is the truth, `noise` the
     /// standard deviation of the logarithm of a trial's rate.
-    pub fn blocks(&mut self, blocks: u32, iops: &[f64], noise: f64) -> Vec<Trial> {
+    pub(crate) fn blocks(&mut self, blocks: u32, iops: &[f64], noise: f64) -> Vec<Trial> {
         let mut trials = Vec::new();
         for block in 0..blocks {
             let mut order: Vec<usize> = (0..iops.len()).collect();
@@ -132,13 +132,19 @@ impl Bed {
     }
 
     /// One closed-loop trial: latencies uniform in 0.5 to 1.5 times their mean, 1 / iops.
-    pub fn trial(&mut self, block: u32, arm: usize, iops: f64) -> Trial {
+    pub(crate) fn trial(&mut self, block: u32, arm: usize, iops: f64) -> Trial {
         self.trial_with(block, arm, iops, 1e9 / iops)
     }
 
     /// One trial with this rate and this mean latency.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-    pub fn trial_with(&mut self, block: u32, arm: usize, rate: f64, latency_ns: f64) -> Trial {
+    pub(crate) fn trial_with(
+        &mut self,
+        block: u32,
+        arm: usize,
+        rate: f64,
+        latency_ns: f64,
+    ) -> Trial {
         let ios = (rate * SECONDS as f64).round() as u64;
         let mut latency = LatencyHistogram::new();
         let mut sum_ns = 0;
@@ -193,15 +199,15 @@ impl Bed {
         }
     }
 
-    pub fn analyze(&self, trials: &[Trial]) -> Analysis {
+    pub(crate) fn analyze(&self, trials: &[Trial]) -> Analysis {
         self.analyzer(trials).finish(Some(&end()))
     }
 
-    pub fn decide(&self, trials: &[Trial]) -> Progress {
+    pub(crate) fn decide(&self, trials: &[Trial]) -> Progress {
         self.analyzer(trials).decide()
     }
 
-    pub fn analyzer(&self, trials: &[Trial]) -> Analyzer {
+    pub(crate) fn analyzer(&self, trials: &[Trial]) -> Analyzer {
         let mut analyzer = Analyzer::new(&self.experiment);
         for trial in trials {
             analyzer.add(trial);
@@ -210,7 +216,7 @@ impl Bed {
     }
 }
 
-pub fn end() -> End {
+pub(crate) fn end() -> End {
     End {
         reason: "every arm has a verdict".into(),
         wall_ns: 60 * SECOND_NS,
@@ -221,38 +227,38 @@ pub fn end() -> End {
 }
 
 /// A trial that failed before anything was measured.
-pub fn failed(mut trial: Trial) -> Trial {
+pub(crate) fn failed(mut trial: Trial) -> Trial {
     trial.outcome = Outcome::Failed { error: "/dev/sdx: no such device".into() };
     trial.load = None;
     trial
 }
 
 /// The primary job's record.
-pub fn job(trial: &mut Trial) -> &mut JobRecord {
+pub(crate) fn job(trial: &mut Trial) -> &mut JobRecord {
     &mut load(trial).jobs[0]
 }
 
-pub fn load(trial: &mut Trial) -> &mut LoadRecord {
+pub(crate) fn load(trial: &mut Trial) -> &mut LoadRecord {
     trial.load.as_mut().expect("a measured trial")
 }
 
 /// The comparison of an arm or a layer.
-pub fn of<'a>(analysis: &'a Analysis, subject: &str, metric: Metric) -> &'a Comparison {
+pub(crate) fn of<'a>(analysis: &'a Analysis, subject: &str, metric: Metric) -> &'a Comparison {
     let is_it = |c: &&Comparison| {
         c.arm.as_deref().or(c.layer.as_deref()) == Some(subject) && c.metric == metric
     };
     analysis.comparisons.iter().find(is_it).expect("there is such a comparison")
 }
 
-pub fn aes() -> Layer {
+pub(crate) fn aes() -> Layer {
     Layer::Aes(Aes { key_bits: 256, sector_bytes: 4096 })
 }
 
-pub fn memory_site() -> Site {
+pub(crate) fn memory_site() -> Site {
     Site { kind: "vdisk".into(), storage_id: "memory".into(), ..Site::default() }
 }
 
-pub fn disk_site() -> Site {
+pub(crate) fn disk_site() -> Site {
     Site {
         kind: "directory".into(),
         target: "/data".into(),

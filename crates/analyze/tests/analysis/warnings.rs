@@ -8,7 +8,7 @@ use iotax_spec::{Engine, Layer};
 use crate::support::{BLOCK, Bed, SECOND_NS, SECONDS, aes, disk_site, failed, job, load};
 
 /// The warnings of one check as text.
-pub fn said(analysis: &Analysis, check: Check) -> String {
+pub(crate) fn said(analysis: &Analysis, check: Check) -> String {
     let lines = analysis.warnings.iter().filter(|w| w.check == check).map(|w| {
         let arm = w.arm.as_deref().unwrap_or("-");
         format!("[{arm}, {} trials] {}\n  -> {}", w.trials, w.message, w.advice)
@@ -24,7 +24,7 @@ fn changed(bed: &mut Bed, change: impl Fn(&mut Trial)) -> Analysis {
     bed.analyze(&trials)
 }
 
-pub fn pair() -> Bed {
+pub(crate) fn pair() -> Bed {
     Bed::compare(&["base", "other"])
 }
 

@@ -2,7 +2,7 @@ use clap::Args;
 
 /// What is done about caps above the arms.
 #[derive(Debug, Args)]
-pub struct CapArgs {
+pub(crate) struct CapArgs {
     /// Where arms sit on the same cap, run loads that show what it hides
     #[arg(long, conflicts_with = "no_depth_check", help_heading = "Caps")]
     pub unmask: bool,

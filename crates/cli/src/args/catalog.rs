@@ -20,7 +20,7 @@ Examples:
   iotax catalog check own.csv
 
 What is not documented is unknown, never guessed.")]
-pub enum CatalogCommand {
+pub(crate) enum CatalogCommand {
     /// VM sizes and managed disks of Azure
     Azure(CatalogLookArgs),
     /// Instance types and EBS volumes of AWS
@@ -45,7 +45,7 @@ Examples:
 
 A disk is a name and what was provisioned: NAME:size=...,iops=...,bw=... G is
 GiB; M is MB at Azure, MiB elsewhere.")]
-pub struct CatalogLookArgs {
+pub(crate) struct CatalogLookArgs {
     /// VM size, part of its name for a list, or the word disk
     pub name: Option<String>,
     /// Disks on that VM
@@ -68,7 +68,7 @@ Examples:
   iotax catalog plan --vm E8bds_v5 --variant nvme --disk P40:burst=on
   iotax catalog plan --vm r6i.4xlarge --disk gp3:size=1T,iops=16000,bw=1000M
   iotax catalog plan --disk gp2:size=100G")]
-pub struct CatalogPlanArgs {
+pub(crate) struct CatalogPlanArgs {
     /// VM size; without one, the disks alone
     #[arg(long, value_name = "SIZE")]
     pub vm: Option<String>,
@@ -101,7 +101,7 @@ Only name is needed, and a figure. scope is disk, cached, uncached, temporary,
 local nvme or instance. Tables with the columns of Azure's sizes (size,
 cached_iops, uncached_iops ...) or disks (tier, provisioned_iops ...) do, too.
 Exit code 1 if a figure differs from the catalog's.")]
-pub struct CatalogCheckArgs {
+pub(crate) struct CatalogCheckArgs {
     /// Table with a line of column names
     #[arg(value_name = "FILE.csv")]
     pub file: PathBuf,

@@ -8,7 +8,7 @@ use super::Listing;
 
 /// `iotax disk`
 #[derive(Debug, Subcommand)]
-pub enum DiskCommand {
+pub(crate) enum DiskCommand {
     /// Mount virtual disks and print the file that each of them is
     Up(DiskUpArgs),
     /// List the virtual disks that are up
@@ -36,7 +36,7 @@ The directory then holds two files: disk, which any program can use, and
 stats.json, what has passed through each layer. Disks of one command share the
 buckets of throttles with the same group, as disks of one VM share the VM's. A
 file that existed before is served read-only, unless --write-to names it.")]
-pub struct DiskUpArgs {
+pub(crate) struct DiskUpArgs {
     #[command(flatten)]
     pub cloud: CloudArgs,
     /// What was built, beside the files' names
@@ -48,7 +48,7 @@ pub struct DiskUpArgs {
 
 /// A cloud's disks, by what their documents say.
 #[derive(Debug, Args)]
-pub struct CloudArgs {
+pub(crate) struct CloudArgs {
     /// Disk with its documented limits, one for each DIRECTORY: P10,
     /// P10:caching=readonly, gp2:size=100G, pd-ssd:size=500G
     #[arg(long, value_name = "DISK", help_heading = "Disks of a cloud")]
@@ -81,7 +81,7 @@ pub struct CloudArgs {
 
 /// Disks, wherever they are served.
 #[derive(Debug, Args)]
-pub struct DiskArgs {
+pub(crate) struct DiskArgs {
     /// Empty directory, and the layers (see `iotax layers`); with --disk the
     /// directory alone
     #[arg(value_name = "DIRECTORY=STACK", required = true)]
@@ -99,7 +99,7 @@ pub struct DiskArgs {
 
 /// `iotax disk serve`
 #[derive(Debug, Args)]
-pub struct DiskServeArgs {
+pub(crate) struct DiskServeArgs {
     #[command(flatten)]
     pub disks: DiskArgs,
     /// Somebody else's journal knows the mounts
@@ -109,7 +109,7 @@ pub struct DiskServeArgs {
 
 /// `iotax disk status`
 #[derive(Debug, Args)]
-pub struct DiskStatusArgs {
+pub(crate) struct DiskStatusArgs {
     /// What to print
     #[arg(long, value_enum, default_value_t = Listing::Text)]
     pub format: Listing,
@@ -117,7 +117,7 @@ pub struct DiskStatusArgs {
 
 /// `iotax disk down`
 #[derive(Debug, Args)]
-pub struct DiskDownArgs {
+pub(crate) struct DiskDownArgs {
     /// Directories the disks are mounted at
     #[arg(value_name = "DIRECTORY")]
     pub at: Vec<PathBuf>,

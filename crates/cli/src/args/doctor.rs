@@ -23,7 +23,7 @@ Examples:
       mechanism, detection, experiment, remedy, magnitude, sources
 
 It only reads. What it may not read, it says, and how to.")]
-pub struct DoctorArgs {
+pub(crate) struct DoctorArgs {
     /// Directories, files, block devices [default: the working directory]
     #[arg(value_name = "PATH")]
     pub paths: Vec<PathBuf>,

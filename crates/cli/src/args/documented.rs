@@ -5,7 +5,7 @@ use clap::Args;
 
 /// What targets are, in the words of the catalog of documented limits.
 #[derive(Debug, Args)]
-pub struct DocumentedArgs {
+pub(crate) struct DocumentedArgs {
     /// VM size it runs on, as in the catalog: what was measured is set beside
     /// its limits
     #[arg(long, value_name = "NAME", help_heading = "Documented limits")]

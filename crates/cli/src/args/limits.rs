@@ -22,7 +22,7 @@ Examples:
 
 In a directory a file of --size is made, and read. Nothing else is written, and
 nothing without --write.")]
-pub struct LimitsArgs {
+pub(crate) struct LimitsArgs {
     /// Directory, file, block device or stack, with or without NAME= before it
     #[arg(value_name = "TARGET", required = true)]
     pub targets: Vec<String>,

@@ -6,7 +6,7 @@ use iotax_run::agent::{AgentOptions, serve};
 use crate::exit::{Exit, Usage};
 
 /// `iotax agent`
-pub fn agent() -> Result<Exit> {
+pub(crate) fn agent() -> Result<Exit> {
     if io::stdin().is_terminal() {
         let why = "an agent is spoken to by another iotax, which starts it; there, give \
                    --agent 'ssh HOST iotax agent' to run, compare or peel";

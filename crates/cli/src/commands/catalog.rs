@@ -19,7 +19,7 @@ use crate::output::{say, say_json, style};
 const DISK: &str = "disk";
 
 /// `iotax catalog`
-pub fn catalog(command: &CatalogCommand) -> Result<Exit> {
+pub(crate) fn catalog(command: &CatalogCommand) -> Result<Exit> {
     match command {
         CatalogCommand::Azure(args) => look(Cloud::Azure, args),
         CatalogCommand::Aws(args) => look(Cloud::Aws, args),

@@ -6,7 +6,7 @@ use crate::measure::measure;
 use crate::{resolve, results};
 
 /// `iotax compare`
-pub fn compare(args: &CompareArgs) -> Result<Exit> {
+pub(crate) fn compare(args: &CompareArgs) -> Result<Exit> {
     if let Some(arms) = results::arms(&args.arms, args.workload.is_some())? {
         return results::compare(arms, args);
     }

@@ -6,7 +6,7 @@ use crate::args::Cli;
 use crate::exit::Exit;
 
 /// `iotax completions SHELL`
-pub fn completions(shell: Shell) -> Result<Exit> {
+pub(crate) fn completions(shell: Shell) -> Result<Exit> {
     let mut script = Vec::new();
     generate(shell, &mut Cli::command(), "iotax", &mut script);
     std::io::Write::write_all(&mut std::io::stdout(), &script)?;

@@ -24,7 +24,7 @@ use crate::signals;
 const READY: &str = "ready";
 
 /// `iotax disk`
-pub fn disk(command: &DiskCommand) -> Result<Exit> {
+pub(crate) fn disk(command: &DiskCommand) -> Result<Exit> {
     match command {
         DiskCommand::Up(args) => up(args),
         DiskCommand::Status(args) => status(args),

@@ -15,7 +15,7 @@ use crate::output::{say, style};
 use crate::{documented, key_file, recorded};
 
 /// `iotax doctor`
-pub fn doctor(args: &DoctorArgs) -> Result<Exit> {
+pub(crate) fn doctor(args: &DoctorArgs) -> Result<Exit> {
     if let Some(id) = &args.explain {
         return explain(id, args);
     }

@@ -19,7 +19,7 @@ const NAME_COLUMNS: usize = 11;
 const INDENT_COLUMNS: usize = NAME_COLUMNS + 7;
 
 /// `iotax layers [NAME]`
-pub fn layers(args: &LayersArgs) -> Result<Exit> {
+pub(crate) fn layers(args: &LayersArgs) -> Result<Exit> {
     let page = Page { color: output::colored(args.color), columns: output::columns() };
     match (&args.name, args.format) {
         (Some(name), Listing::Text) => say(&page.of_one(LayerInfo::named(name)?))?,

@@ -20,7 +20,7 @@ use crate::exit::{Exit, Usage};
 use crate::{documented, hosts, hung, instance, output, recorded, resolve, same_storage, signals};
 
 /// `iotax limits`
-pub fn limits(args: &LimitsArgs) -> Result<Exit> {
+pub(crate) fn limits(args: &LimitsArgs) -> Result<Exit> {
     let mut limits = asked(args)?;
     same_storage::refuse_in_limits(&limits)?;
     let stop = signals::stop_flag()?;
@@ -75,14 +75,14 @@ pub fn limits(args: &LimitsArgs) -> Result<Exit> {
 }
 
 /// `iotax report` of a search for caps.
-pub fn report_limits(dir: &Location, format: Format, color: Color) -> Result<Exit> {
+pub(crate) fn report_limits(dir: &Location, format: Format, color: Color) -> Result<Exit> {
     let (reader, caps) = read_limits(dir)?;
     show(dir, (&reader.head, &caps, reader.end.as_ref()), format, color)?;
     Ok(Exit::Done)
 }
 
 /// The record of a search for caps, and what it says.
-pub fn read_limits(dir: &Location) -> Result<(Reader<LimitsHead>, Caps)> {
+pub(crate) fn read_limits(dir: &Location) -> Result<(Reader<LimitsHead>, Caps)> {
     let reader = Reader::<LimitsHead>::open(dir)?;
     let probes = reader.lines()?.collect::<Result<Vec<_>, _>>()?;
     let mut caps = match iotax_run::replay(&reader.head, probes) {

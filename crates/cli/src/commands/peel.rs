@@ -6,7 +6,7 @@ use crate::measure::measure;
 use crate::resolve;
 
 /// `iotax peel [STACK]`
-pub fn peel(args: &PeelArgs) -> Result<Exit> {
+pub(crate) fn peel(args: &PeelArgs) -> Result<Exit> {
     let spec = resolve::peel(args)?;
     let MeasureArgs { documented, load, output, .. } = &args.measure;
     measure("peel", spec, (load, output), Some(documented))

@@ -19,7 +19,7 @@ use crate::{resolve, results};
 const SHOWN_BLOCKS: u32 = 5;
 
 /// `iotax plan ...`
-pub fn plan(command: &PlanCommand) -> Result<Exit> {
+pub(crate) fn plan(command: &PlanCommand) -> Result<Exit> {
     let (name, spec, load, output) = match command {
         PlanCommand::Peel(args) => {
             ("peel", resolve::peel(args)?, &args.measure.load, &args.measure.output)

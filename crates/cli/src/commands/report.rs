@@ -7,7 +7,7 @@ use crate::exit::{Exit, Usage};
 use crate::{output, recorded, results};
 
 /// `iotax report DIR`, or results of other tools.
-pub fn report(args: &ReportArgs) -> Result<Exit> {
+pub(crate) fn report(args: &ReportArgs) -> Result<Exit> {
     let dir = match args.paths.as_slice() {
         [path] if path.is_dir() || !path.exists() => path,
         paths => {

@@ -23,7 +23,7 @@ const PROGRAM: u32 = 0o755;
 const TEXT: u32 = 0o644;
 
 /// `iotax repro DIR`
-pub fn repro(args: &ReproArgs) -> Result<Exit> {
+pub(crate) fn repro(args: &ReproArgs) -> Result<Exit> {
     let dir = Location::from(&args.dir);
     let reader = recorded::open(&dir)?;
     let mut redactor = (!args.no_redact).then(Redactor::default);

@@ -6,7 +6,7 @@ use crate::measure::measure;
 use crate::resolve;
 
 /// `iotax run WORKLOAD TARGET`
-pub fn run(args: &RunArgs) -> Result<Exit> {
+pub(crate) fn run(args: &RunArgs) -> Result<Exit> {
     let spec = resolve::run(args)?;
     measure("run", spec, (&args.load, &args.output), None)
 }

@@ -9,7 +9,7 @@ use crate::exit::Exit;
 use crate::output::{say, say_json};
 
 /// `iotax undo`
-pub fn undo(args: &UndoArgs) -> Result<Exit> {
+pub(crate) fn undo(args: &UndoArgs) -> Result<Exit> {
     // Without a home nothing was ever journalled.
     let report = iotax_rig::state_dir().map(|dir| iotax_rig::undo(&dir)).unwrap_or_default();
     let problems: Vec<String> = report.problems.iter().map(ToString::to_string).collect();

@@ -9,7 +9,7 @@ use crate::exit::Exit;
 use crate::output::{say, say_json, wrap};
 
 /// `iotax workloads [NAME]`
-pub fn workloads(args: &WorkloadsArgs) -> Result<Exit> {
+pub(crate) fn workloads(args: &WorkloadsArgs) -> Result<Exit> {
     if let Some(name) = &args.name
         && Workload::preset(name).is_err()
         && Workload::suite_about(name).is_some()

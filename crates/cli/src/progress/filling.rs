@@ -11,7 +11,7 @@ use super::seconds;
 
 /// A pass under way, if any. Clones are about the same one.
 #[derive(Clone)]
-pub struct Filling {
+pub(super) struct Filling {
     live: Arc<LoadProgress>,
     pass: Arc<Mutex<Option<Pass>>>,
 }
@@ -27,28 +27,28 @@ struct Pass {
 
 impl Filling {
     /// None yet; `live` are the counters of the load.
-    pub fn of(live: Arc<LoadProgress>) -> Self {
+    pub(super) fn of(live: Arc<LoadProgress>) -> Self {
         Self { live, pass: Arc::default() }
     }
 
     /// A pass of so many bytes begins.
-    pub fn begins(&self, bytes: u64) {
+    pub(super) fn begins(&self, bytes: u64) {
         let pass = Pass { started: Instant::now(), before: self.live.bytes(), bytes };
         *self.pass.lock().unwrap_or_else(PoisonError::into_inner) = Some(pass);
     }
 
     /// It is over.
-    pub fn ends(&self) {
+    pub(super) fn ends(&self) {
         *self.pass.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
     /// Whether one is under way.
-    pub fn is_under_way(&self) -> bool {
+    pub(super) fn is_under_way(&self) -> bool {
         self.pass.lock().unwrap_or_else(PoisonError::into_inner).is_some()
     }
 
     /// Writes how far it is, at whatever moment the line is drawn.
-    pub fn write(&self, _: &ProgressState, out: &mut dyn fmt::Write) {
+    pub(super) fn write(&self, _: &ProgressState, out: &mut dyn fmt::Write) {
         let pass = *self.pass.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(pass) = pass else { return };
         let done = self.live.bytes().saturating_sub(pass.before).min(pass.bytes);

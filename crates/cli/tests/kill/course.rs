@@ -11,7 +11,7 @@ use super::scene::Scene;
 use super::support::{Desk, wait_for};
 
 /// What a run does that nobody kills.
-pub struct Course {
+pub(crate) struct Course {
     /// As long as it takes, or twice as long as until it is under way if it does not end.
     span: Duration,
     /// Lines of its journals.
@@ -20,7 +20,7 @@ pub struct Course {
 
 impl Course {
     /// Looks at a run once. `None`, said loudly, if this machine cannot do it.
-    pub fn of(run: &Run, scene: &Scene) -> Option<Self> {
+    pub(crate) fn of(run: &Run, scene: &Scene) -> Option<Self> {
         let (desk, arguments) = (&scene.desk, run.arguments());
         let before = scene.state();
         let started = Instant::now();
@@ -50,7 +50,7 @@ impl Course {
 
     /// Waits until the run has announced something, from the first thing that it will have to
     /// unmake to the last.
-    pub fn wait_for_entry(&self, number: usize, desk: &Desk, child: &mut Child) -> String {
+    pub(crate) fn wait_for_entry(&self, number: usize, desk: &Desk, child: &mut Child) -> String {
         // What the second line of a journal announces is there with the third.
         const FIRST: usize = 3;
         let line = FIRST + number % self.lines.saturating_sub(FIRST).max(1);
@@ -62,7 +62,7 @@ impl Course {
 
     /// Waits for a share of the run. A run that ends before takes less time than it did once, for
     /// what else the machine does has changed.
-    pub fn wait_for_share(&mut self, share: f64, child: &mut Child) -> String {
+    pub(crate) fn wait_for_share(&mut self, share: f64, child: &mut Child) -> String {
         let (started, pause) = (Instant::now(), Duration::from_millis(2));
         let moment = self.span.mul_f64(share);
         loop {

@@ -4,7 +4,7 @@ use std::path::Path;
 
 /// How a run comes to its end if nobody kills it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ends {
+pub(crate) enum Ends {
     ByItself,
     /// By itself, and leaves a server behind, as it should.
     LeavesServer,
@@ -14,7 +14,7 @@ pub enum Ends {
 
 /// A command of iotax's.
 #[derive(Debug, Clone)]
-pub struct Run {
+pub(crate) struct Run {
     pub ends: Ends,
     pub arguments: Vec<String>,
 }
@@ -27,7 +27,7 @@ const SHORT_BLOCK: &str = "--quick --max-blocks 1 --no-depth-check";
 
 /// All runs; `device` is the one that is given up. It and the directories `theirs` and `vm` must be
 /// there.
-pub fn all(device: &Path) -> Vec<Run> {
+pub(crate) fn all(device: &Path) -> Vec<Run> {
     let run = |target: &str| words(&["run", "randwrite-4k", target], SHORT);
     let compare = |arms: &[&str]| {
         let compare = [&["compare", "-w", "randwrite-4k"], arms].concat();
@@ -76,12 +76,12 @@ fn words(arguments: &[&str], further: &str) -> Vec<String> {
 }
 
 impl Run {
-    pub fn arguments(&self) -> Vec<&str> {
+    pub(crate) fn arguments(&self) -> Vec<&str> {
         self.arguments.iter().map(String::as_str).collect()
     }
 
     /// Whether a layer is in one of its stacks.
-    pub fn has(&self, layer: &str) -> bool {
+    pub(crate) fn has(&self, layer: &str) -> bool {
         let is_part = |c: char| !c.is_ascii_alphanumeric() && c != '-';
         self.arguments.iter().any(|argument| argument.split(is_part).any(|word| word == layer))
     }

@@ -16,7 +16,7 @@ use super::support::{Desk, wait_for};
 /// As much as btrfs takes, all of it a hole.
 const DEVICE_BYTES: u64 = 128 << 20;
 
-pub struct Scene {
+pub(crate) struct Scene {
     pub desk: Desk,
     /// A block device with nothing on it.
     pub device: PathBuf,
@@ -24,7 +24,7 @@ pub struct Scene {
 
 /// What there is on the machine because of a desk.
 #[derive(Debug, PartialEq, Eq)]
-pub struct State {
+pub(crate) struct State {
     traces: BTreeSet<String>,
     files: BTreeSet<PathBuf>,
     /// What is found on the device.
@@ -32,7 +32,7 @@ pub struct State {
 }
 
 impl Scene {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let desk = Desk::new();
         for name in ["theirs", "vm"] {
             fs::create_dir(desk.path().join(name)).unwrap();
@@ -45,20 +45,20 @@ impl Scene {
     }
 
     /// What there is now, results aside.
-    pub fn state(&self) -> State {
+    pub(crate) fn state(&self) -> State {
         let (traces, files) = machine_and_files(&self.desk);
         let probed = Command::new("wipefs").arg("--no-act").arg(&self.device).output();
         State { traces, files, signatures: said(&probed.unwrap()) }
     }
 
     /// Starts a command; what it prints goes nowhere.
-    pub fn start(&self, arguments: &[&str]) -> Child {
+    pub(crate) fn start(&self, arguments: &[&str]) -> Child {
         let mut command = self.desk.command(arguments);
         command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
     }
 
     /// Kills a run, undoes it, and says what undo told; an undo before that is killed itself.
-    pub fn kill_and_undo(
+    pub(crate) fn kill_and_undo(
         &self,
         run: &Run,
         child: &mut Child,
@@ -84,7 +84,7 @@ impl Scene {
     }
 
     /// A server whose starter was killed ends by itself if that came before its disks were up.
-    pub fn take_down_what_is_to_stay(&self, run: &Run) {
+    pub(crate) fn take_down_what_is_to_stay(&self, run: &Run) {
         if run.ends == Ends::LeavesServer {
             wait_for("the server's end", || {
                 self.desk.run(&["disk", "down", "--all", "--force"]);
@@ -117,7 +117,7 @@ fn said(output: &Output) -> String {
 
 /// What is up on the machine because of a desk, and the files in it, without results and without
 /// the directories of the state, which stay.
-pub fn machine_and_files(desk: &Desk) -> (BTreeSet<String>, BTreeSet<PathBuf>) {
+pub(crate) fn machine_and_files(desk: &Desk) -> (BTreeSet<String>, BTreeSet<PathBuf>) {
     let _ = fs::remove_dir_all(desk.path().join("out"));
     let mut files = BTreeSet::new();
     files_in(desk.path(), &mut files);

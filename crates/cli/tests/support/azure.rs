@@ -7,10 +7,10 @@ use std::os::unix::fs::{MetadataExt as _, symlink};
 use std::path::Path;
 
 /// A small VM, of which no disks are told.
-pub const VM: &str = r#"{"compute":{"vmSize":"Standard_DS1_v2","location":"westeurope"}}"#;
+pub(crate) const VM: &str = r#"{"compute":{"vmSize":"Standard_DS1_v2","location":"westeurope"}}"#;
 
 /// Answers with `body` for as long as the test runs.
-pub fn metadata_service(body: &'static str) -> SocketAddr {
+pub(crate) fn metadata_service(body: &'static str) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     std::thread::spawn(move || {
@@ -29,18 +29,18 @@ pub fn metadata_service(body: &'static str) -> SocketAddr {
 }
 
 /// The same with a data disk of 128 GiB.
-pub const VM_WITH_DISK: &str = r#"{"compute":{"vmSize":"Standard_DS1_v2","location":"westeurope",
+pub(crate) const VM_WITH_DISK: &str = r#"{"compute":{"vmSize":"Standard_DS1_v2","location":"westeurope",
 "storageProfile":{"osDisk":{"name":"os","diskSizeGB":"30"},"dataDisks":[{"name":"data","lun":"4",
 "caching":"ReadOnly","diskSizeGB":"128","managedDisk":{"storageAccountType":"Premium_LRS"}}]}}}"#;
 
 /// A VM whose OS disk is on its host.
-pub const VM_ON_HOST: &str = r#"{"compute":{"vmSize":"Standard_D2s_v3","location":"westeurope",
+pub(crate) const VM_ON_HOST: &str = r#"{"compute":{"vmSize":"Standard_D2s_v3","location":"westeurope",
 "storageProfile":{"osDisk":{"name":"os","caching":"ReadOnly","diskSizeGB":"30",
 "diffDiskSettings":{"option":"Local"},"managedDisk":{"storageAccountType":"Premium_LRS"}}}}}"#;
 
 /// Makes `links/azure/NAME` in the directory as the cloud's agent does below `/dev/disk` for the disk
 /// under it; false where there is none, as on tmpfs.
-pub fn link(directory: &Path, name: &str) -> bool {
+pub(crate) fn link(directory: &Path, name: &str) -> bool {
     let Some(disk) = disk_under(directory) else { return false };
     let link = directory.join("links/azure").join(name);
     // The target of the link has the name of the disk, and that is what counts.

@@ -1,7 +1,7 @@
 //! Runs the real binary in a directory of its own.
 #![allow(dead_code, clippy::unwrap_used, reason = "each test binary uses its part")]
 
-pub mod azure;
+pub(crate) mod azure;
 
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
@@ -11,19 +11,19 @@ use iotax_spec::Layer;
 use tempfile::TempDir;
 
 /// A place to run iotax in: a working directory and a state directory nobody else uses.
-pub struct Desk {
+pub(crate) struct Desk {
     dir: TempDir,
 }
 
 /// What a command did.
-pub struct Said {
+pub(crate) struct Said {
     pub code: i32,
     pub out: String,
     pub err: String,
 }
 
 /// Waits until `ready`. However busy the machine is, it does not take ten minutes.
-pub fn wait_for(what: &str, mut ready: impl FnMut() -> bool) {
+pub(crate) fn wait_for(what: &str, mut ready: impl FnMut() -> bool) {
     let started = Instant::now();
     while !ready() {
         assert!(started.elapsed() < Duration::from_mins(10), "waited ten minutes for {what}");
@@ -32,7 +32,7 @@ pub fn wait_for(what: &str, mut ready: impl FnMut() -> bool) {
 }
 
 /// Whether a program has come so far that Ctrl-C is caught, which is before it makes anything.
-pub fn catches_ctrl_c(program: &Child) -> bool {
+pub(crate) fn catches_ctrl_c(program: &Child) -> bool {
     let status = std::fs::read_to_string(format!("/proc/{}/status", program.id()));
     let status = status.unwrap_or_default();
     let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
@@ -41,17 +41,17 @@ pub fn catches_ctrl_c(program: &Child) -> bool {
 }
 
 impl Desk {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         // Beside the build, not in /tmp, which is often a tmpfs without direct I/O.
         let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
         Self { dir }
     }
 
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         self.dir.path()
     }
 
-    pub fn command(&self, args: &[&str]) -> Command {
+    pub(crate) fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(assert_cmd::cargo::cargo_bin!("iotax"));
         command
             .args(args)
@@ -63,12 +63,12 @@ impl Desk {
     }
 
     /// Runs iotax to its end.
-    pub fn run(&self, args: &[&str]) -> Said {
+    pub(crate) fn run(&self, args: &[&str]) -> Said {
         self.said(&self.command(args).output().unwrap())
     }
 
     /// What a finished command did, with this desk's path called `DESK`.
-    pub fn said(&self, output: &Output) -> Said {
+    pub(crate) fn said(&self, output: &Output) -> Said {
         let clean = |bytes: &[u8]| {
             String::from_utf8_lossy(bytes).replace(&self.path().display().to_string(), "DESK")
         };
@@ -80,19 +80,19 @@ impl Desk {
     }
 
     /// Whether a run of this desk's has made something that it will have to unmake.
-    pub fn has_something_up(&self) -> bool {
+    pub(crate) fn has_something_up(&self) -> bool {
         // Its first line says whose it is; what the second announces is there with the third.
         self.journals().iter().any(|journal| journal.lines().count() > 2)
     }
 
     /// The journals of runs of this desk's that have not been undone.
-    pub fn journals(&self) -> Vec<String> {
+    pub(crate) fn journals(&self) -> Vec<String> {
         let files = std::fs::read_dir(self.path().join("state/undo")).into_iter().flatten();
         files.flatten().filter_map(|file| std::fs::read_to_string(file.path()).ok()).collect()
     }
 
     /// Names in the working directory, without the state directory.
-    pub fn names(&self) -> Vec<String> {
+    pub(crate) fn names(&self) -> Vec<String> {
         let entries = std::fs::read_dir(self.path()).unwrap();
         let mut names: Vec<String> =
             entries.map(|e| e.unwrap().file_name().to_string_lossy().into_owned()).collect();

@@ -24,12 +24,12 @@ pub(crate) struct Seen<'a> {
 
 impl<'a> Seen<'a> {
     /// This machine.
-    pub fn new(machine: &'a Machine, choice: &'a CloudChoice) -> Self {
+    pub(super) fn new(machine: &'a Machine, choice: &'a CloudChoice) -> Self {
         Self { machine, choice, documents: Documents::default() }
     }
 
     /// The VM size: as the user says, else as the cloud does.
-    pub fn vm(&self) -> Option<&'a str> {
+    pub(super) fn vm(&self) -> Option<&'a str> {
         let told = self.machine.cloud.as_ref().map(|cloud| cloud.vm.as_str());
         self.choice.vm.as_deref().or(told)
     }
@@ -48,12 +48,12 @@ impl<'a> Seen<'a> {
     }
 
     /// Devices, each with a path that lies on it.
-    pub fn devices(&self) -> impl Iterator<Item = (&'a Device, &'a str)> {
+    pub(super) fn devices(&self) -> impl Iterator<Item = (&'a Device, &'a str)> {
         self.each(SeenLayer::device)
     }
 
     /// Mounts, each with a path that lies on it.
-    pub fn mounts(&self) -> impl Iterator<Item = (&'a MountSeen, &'a str)> {
+    pub(super) fn mounts(&self) -> impl Iterator<Item = (&'a MountSeen, &'a str)> {
         self.each(SeenLayer::mount)
     }
 
@@ -66,7 +66,7 @@ impl<'a> Seen<'a> {
     }
 
     /// What lies under a device, down to the disks.
-    pub fn below(&self, device: &Device) -> Vec<&'a Device> {
+    pub(super) fn below(&self, device: &Device) -> Vec<&'a Device> {
         let is_it =
             |node: &Node| node.layer.device().is_some_and(|other| other.name == device.name);
         let top = self.machine.nodes.iter().position(is_it);
@@ -87,7 +87,7 @@ impl<'a> Seen<'a> {
     }
 
     /// The disks under a device, or itself if it is one: those that do not lie on others.
-    pub fn disks<'d>(&self, device: &'d Device) -> Vec<&'d Device>
+    pub(super) fn disks<'d>(&self, device: &'d Device) -> Vec<&'d Device>
     where
         'a: 'd,
     {

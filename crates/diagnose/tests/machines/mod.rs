@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-pub const ALL: [&str; 17] = [
+pub(crate) const ALL: [&str; 17] = [
     "aws-c5-large-io2",
     "aws-m5-large-gp2",
     "aws-m5-large-st1",
@@ -23,7 +23,7 @@ pub const ALL: [&str; 17] = [
 ];
 
 /// The text of a file.
-pub fn text(name: &str) -> String {
+pub(crate) fn text(name: &str) -> String {
     let file = format!("tests/machines/{name}.json");
     std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(file)).unwrap()
 }

@@ -13,7 +13,7 @@ use iotax_spec::{BlockSizes, Design, Engine, Job, Pattern, Target};
 use crate::support::{BLOCK, Bed, SECOND_NS, SECONDS, disk_site, job, load};
 
 /// A run on a directory on a disk, its statistics and what was seen of its machine.
-pub struct Scene {
+pub(crate) struct Scene {
     pub bed: Bed,
     pub iops: f64,
     pub statistics: Statistics,
@@ -29,7 +29,7 @@ pub struct Scene {
 
 impl Scene {
     /// A healthy run: 1,000 reads of 4 KiB per second, and the disk served just these.
-    pub fn healthy() -> Self {
+    pub(crate) fn healthy() -> Self {
         let mut bed = Bed::new(&[("a", &[])], Design::Single);
         bed.experiment.spec.arms[0].target = Target::Path("/data".into());
         bed.experiment.sites = vec![disk_site()];
@@ -82,7 +82,7 @@ impl Scene {
         }
     }
 
-    pub fn job(&mut self) -> &mut Job {
+    pub(crate) fn job(&mut self) -> &mut Job {
         &mut self.bed.experiment.spec.workload.jobs[0]
     }
 
@@ -94,7 +94,7 @@ impl Scene {
         &mut device.queue
     }
 
-    pub fn suspects(mut self) -> Vec<Suspect> {
+    pub(crate) fn suspects(mut self) -> Vec<Suspect> {
         self.bed.experiment.hosts[0].machine = Some(Box::new(self.machine));
         let mut trial = self.bed.trial_with(0, 0, self.iops, 8e9 / self.iops);
         trial.statistics = Some(self.statistics);
@@ -123,14 +123,19 @@ impl Scene {
     }
 
     /// How sure the first suspect is, and what it is.
-    pub fn first(self) -> String {
+    pub(crate) fn first(self) -> String {
         let named = |first: &Suspect| format!("{} {}", first.confidence.name(), first.cause);
         self.suspects().first().map_or_else(|| "nothing".to_owned(), named)
     }
 }
 
 /// So many reads and writes per second, each of so many sectors, each of which took so long.
-pub fn device(name: &str, reads: [u64; 2], writes: [u64; 2], await_ms: f64) -> DeviceStatistics {
+pub(crate) fn device(
+    name: &str,
+    reads: [u64; 2],
+    writes: [u64; 2],
+    await_ms: f64,
+) -> DeviceStatistics {
     let mut counters = [0_u64; DISK_COUNTERS];
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "small numbers")]
     let time = |ios: u64| (ios as f64 * SECONDS as f64 * await_ms) as u64;

@@ -77,12 +77,12 @@ pub(super) struct Line {
 
 impl Line {
     /// `DiskSpd`'s default is 64 KiB.
-    pub fn block_bytes(&self) -> u32 {
+    pub(super) fn block_bytes(&self) -> u32 {
         self.block_bytes.unwrap_or(64 << 10)
     }
 
     /// Percentage of random I/Os.
-    pub fn random_percent(&self) -> u8 {
+    pub(super) fn random_percent(&self) -> u8 {
         match (&self.random_percent, &self.random) {
             (Some(percent), _) => percent.value,
             (None, Some(_)) => 100,
@@ -91,18 +91,18 @@ impl Line {
     }
 
     /// Threads that work on each target.
-    pub fn threads_on_target(&self) -> u32 {
+    pub(super) fn threads_on_target(&self) -> u32 {
         self.threads.as_ref().or(self.threads_per_target.as_ref()).map_or(1, |given| given.value)
     }
 
-    pub fn caching(&self) -> Caching {
+    pub(super) fn caching(&self) -> Caching {
         self.caching.as_ref().map(|given| given.value).unwrap_or_default()
     }
 }
 
 impl Line {
     /// Tells, once, why a flag changes nothing.
-    pub fn note(&mut self, flag: &str, why: &str) {
+    pub(super) fn note(&mut self, flag: &str, why: &str) {
         let note = format!("{flag}: {why}");
         if !self.notes.contains(&note) {
             self.notes.push(note);

@@ -20,7 +20,7 @@ pub(super) struct Command {
 }
 
 impl Command {
-    pub fn span(&self) -> Range<usize> {
+    pub(super) fn span(&self) -> Range<usize> {
         let start = self.words.first().map_or(0, |word| word.span.start);
         start..self.words.last().map_or(0, |word| word.span.end)
     }

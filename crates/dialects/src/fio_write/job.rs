@@ -23,7 +23,7 @@ impl Options {
 }
 
 /// All of a job, its options of fio last; those replace ours of the same name.
-pub fn options(job: &Job) -> Vec<(String, Option<String>)> {
+pub(super) fn options(job: &Job) -> Vec<(String, Option<String>)> {
     let mut options = Options::default();
     options.give("ioengine", engine(job.engine));
     accesses(job, &mut options);
@@ -227,7 +227,7 @@ fn whole(iops: f64) -> u32 {
 }
 
 /// What fio will offer with [`rates`], in I/Os per second of the whole job.
-pub fn offered_by_fio(job: &Job) -> Option<f64> {
+pub(super) fn offered_by_fio(job: &Job) -> Option<f64> {
     let rates = rates(job)?;
     let of_thread: f64 = rates.split(',').filter_map(|rate| rate.parse::<f64>().ok()).sum();
     Some(of_thread * f64::from(job.threads))

@@ -6,7 +6,7 @@ const LONGEST_LINE: usize = 4000;
 const LONGEST_NAME: usize = 200;
 
 /// Bytes with the largest letter that divides them.
-pub fn size(bytes: u64) -> String {
+pub(super) fn size(bytes: u64) -> String {
     let units = [(1 << 30, "G"), (1 << 20, "M"), (1 << 10, "k")];
     match units.into_iter().find(|(unit, _)| bytes >= *unit && bytes.is_multiple_of(*unit)) {
         Some((unit, letter)) => format!("{}{letter}", bytes / unit),
@@ -15,7 +15,7 @@ pub fn size(bytes: u64) -> String {
 }
 
 /// A duration in whole microseconds, fio's finest unit, at least one unless it is 0.
-pub fn duration(ns: u64) -> String {
+pub(super) fn duration(ns: u64) -> String {
     let us = if ns == 0 { 0 } else { ns.saturating_add(500) / 1000 };
     let us = us.max(u64::from(ns > 0));
     match us {
@@ -30,7 +30,7 @@ pub fn duration(ns: u64) -> String {
 ///
 /// fio ends a name at `]`, takes every name that begins with `global` for the defaults of all
 /// jobs, and makes directories of `/`.
-pub fn section_name(name: &str) -> String {
+pub(super) fn section_name(name: &str) -> String {
     let mut plain = file_name(name);
     let prefix = plain.get(..6).unwrap_or_default();
     if prefix.eq_ignore_ascii_case("global") {
@@ -41,7 +41,7 @@ pub fn section_name(name: &str) -> String {
 
 /// A text as the name of a file inside the target: letters, digits, `.`, `_` and `-`, which stand
 /// for themselves in job files and in shells.
-pub fn file_name(text: &str) -> String {
+pub(crate) fn file_name(text: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
     let plain = text.chars().map(|c| if is_plain(c) { c } else { '_' });
     let plain: String = plain.take(LONGEST_NAME).collect();
@@ -59,7 +59,7 @@ pub fn is_writable(value: &str) -> bool {
 }
 
 /// Whether fio reads the option as it is meant.
-pub fn can_stand((name, value): &(String, Option<String>)) -> bool {
+pub(super) fn can_stand((name, value): &(String, Option<String>)) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
     !name.is_empty()
         && name.len() < LONGEST_NAME

@@ -7,7 +7,7 @@ use iotax_spec::{Error, Workload};
 
 /// Who does it.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Verdict {
+pub(crate) enum Verdict {
     Native,
     WithFio,
     Refused,
@@ -15,7 +15,7 @@ pub enum Verdict {
 
 impl Verdict {
     /// As tables have it.
-    pub const fn name(self) -> &'static str {
+    pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Native => "native",
             Self::WithFio => "with fio",
@@ -25,7 +25,7 @@ impl Verdict {
 }
 
 /// One job file.
-pub struct Row {
+pub(crate) struct Row {
     /// Its name without `.fio`.
     pub file: String,
     pub verdict: Verdict,
@@ -34,7 +34,7 @@ pub struct Row {
 }
 
 /// The job files in a directory, in order.
-pub fn in_directory(directory: &Path) -> Vec<PathBuf> {
+pub(crate) fn in_directory(directory: &Path) -> Vec<PathBuf> {
     let Ok(entries) = std::fs::read_dir(directory) else { return Vec::new() };
     let mut files: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
     files.retain(|path| path.extension().is_some_and(|ext| ext == "fio"));
@@ -56,7 +56,7 @@ impl Outside for Beside<'_> {
 }
 
 /// Reads one.
-pub fn row(path: &Path) -> Row {
+pub(crate) fn row(path: &Path) -> Row {
     let file = path.file_stem().unwrap().to_str().unwrap().to_owned();
     let text = std::fs::read_to_string(path).unwrap();
     let read = fio::from_job_file(&format!("{file}.fio"), &text, &Beside(path));
@@ -105,7 +105,7 @@ fn reasons(beyond: &Beyond) -> String {
 }
 
 /// How many there are of each kind, in words.
-pub fn counts(rows: &[&Row]) -> String {
+pub(crate) fn counts(rows: &[&Row]) -> String {
     let count = |verdict| rows.iter().filter(|row| row.verdict == verdict).count();
     let (native, with_fio) = (count(Verdict::Native), count(Verdict::WithFio));
     format!("{native} native, {with_fio} with fio, {} refused", count(Verdict::Refused))

@@ -83,7 +83,7 @@ pub fn memory(text: &str) -> Option<Memory> {
 
 /// Time in which a control group had used up its CPU quota, in microseconds: the field
 /// `throttled_usec` of `cpu.stat`, or `throttled_time` (nanoseconds) in version 1.
-pub fn throttled_us(text: &str) -> Option<u64> {
+pub(crate) fn throttled_us(text: &str) -> Option<u64> {
     counter(text, "throttled_usec").or_else(|| Some(counter(text, "throttled_time")? / 1000))
 }
 

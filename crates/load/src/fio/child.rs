@@ -28,7 +28,7 @@ const MOST_OUTPUT_BYTES: u64 = 32 << 20;
 const MOST_ERRORS_BYTES: u64 = 1 << 20;
 
 /// A run of fio to be.
-pub struct Child<'a> {
+pub(super) struct Child<'a> {
     pub program: &'a Path,
     pub arguments: &'a [OsString],
     /// Its standard input.
@@ -38,7 +38,7 @@ pub struct Child<'a> {
 
 /// How it came to its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ending {
+pub(super) enum Ending {
     Itself,
     /// The user stopped it.
     Stopped,
@@ -49,7 +49,7 @@ pub enum Ending {
 }
 
 /// What became of it.
-pub struct Said {
+pub(super) struct Said {
     pub status: ExitStatus,
     pub ending: Ending,
     pub out: String,
@@ -58,7 +58,7 @@ pub struct Said {
 
 impl Said {
     /// An error with what fio said, the reason being at its end.
-    pub fn failed(&self, what: &str) -> Error {
+    pub(super) fn failed(&self, what: &str) -> Error {
         let text = if self.err.trim().is_empty() { before_result(&self.out) } else { &self.err };
         let text = text.trim();
         let from = text.char_indices().rev().nth(600).map_or(0, |(at, _)| at);
@@ -85,7 +85,7 @@ fn before_result(out: &str) -> &str {
 impl Child<'_> {
     /// Runs it to its end, which comes after `limit` at the latest. `glance` is called with its
     /// process again and again while it runs.
-    pub fn run(
+    pub(super) fn run(
         &self,
         limit: Duration,
         stop: &AtomicBool,

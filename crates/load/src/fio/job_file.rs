@@ -65,7 +65,7 @@ const OURS: &[&str] = &[
 
 /// The job file, and for each job the name under which fio reports it; `None` if nothing of it is
 /// in the measured window. Those that are log what they do, where there is a place for it.
-pub fn of(
+pub(super) fn of(
     request: &Request<'_>,
     places: &Places,
     logs: Option<&Logs>,
@@ -105,7 +105,7 @@ fn global(seed: u64) -> Section {
 }
 
 /// How long after the trial's window that of a job opens.
-pub fn into_window_ns(request: &Request<'_>, job: &Job) -> u64 {
+pub(super) fn into_window_ns(request: &Request<'_>, job: &Job) -> u64 {
     job.start_delay_ns.saturating_sub(request.ramp_ns)
 }
 

@@ -19,19 +19,19 @@ use rustix::mount::{
 use super::series::{Amounts, Sample};
 
 /// How often fio writes a line. What has happened since the last one is in none: 250 ms at most.
-pub const INTERVAL_MS: u64 = 250;
+pub(super) const INTERVAL_MS: u64 = 250;
 
 /// Two lines per interval, direction and thread: half an hour of a hundred threads.
 const MOST_BYTES: &str = "64m";
 
 /// The logs of one run.
-pub struct Logs {
+pub(super) struct Logs {
     directory: OwnedFd,
 }
 
 impl Logs {
     /// A place for logs; `None` for who may not have it.
-    pub fn new() -> Option<Self> {
+    pub(super) fn new() -> Option<Self> {
         let make = || {
             let memory = fsopen("tmpfs", FsOpenFlags::FSOPEN_CLOEXEC)?;
             fsconfig_set_string(&memory, "mode", "0700")?;
@@ -49,7 +49,7 @@ impl Logs {
     }
 
     /// Has a job logged, in a file for each thread.
-    pub fn ask(&self, section: &mut Section, job: usize) {
+    pub(super) fn ask(&self, section: &mut Section, job: usize) {
         let name = self.path().join(job.to_string()).display().to_string();
         section.set("write_iops_log", name.clone());
         section.set("write_bw_log", name);
@@ -59,7 +59,12 @@ impl Logs {
 
     /// Adds the series of a job to its reads and writes. The job began `late_ns` after the window,
     /// which is so long.
-    pub fn add_to(&self, [read, write]: [&mut DirectionRecord; 2], job: usize, times: Times) {
+    pub(super) fn add_to(
+        &self,
+        [read, write]: [&mut DirectionRecord; 2],
+        job: usize,
+        times: Times,
+    ) {
         let (ios, kib) = (self.samples(job, "iops"), self.samples(job, "bw"));
         for (direction, record) in [(0, read), (1, write)] {
             let mut amounts = Amounts::new(times.late_ns, times.window_ns);
@@ -91,7 +96,7 @@ impl Logs {
 
 /// Where the seconds of a job lie.
 #[derive(Debug, Clone, Copy)]
-pub struct Times {
+pub(super) struct Times {
     /// The job's own window opens so long after the trial's.
     pub late_ns: u64,
     /// The trial's.

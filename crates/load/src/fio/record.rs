@@ -19,7 +19,7 @@ const MOST_WARNINGS: usize = 20;
 /// Counters of a window as long as fio's, from the end of the ramp on, or to its last look at fio if
 /// that ends before. fio does not say when its own window opens, so its start (some 100 ms) makes
 /// this one a little early; what it does after its time, above all to print its result, is not in.
-pub struct Watch {
+pub(super) struct Watch {
     opens: Instant,
     closes: Instant,
     window: Option<(Reading, Reading)>,
@@ -27,13 +27,13 @@ pub struct Watch {
 
 impl Watch {
     /// From now on.
-    pub fn new(ramp_ns: u64, time_ns: u64) -> Self {
+    pub(super) fn new(ramp_ns: u64, time_ns: u64) -> Self {
         let opens = Instant::now() + Duration::from_nanos(ramp_ns);
         Self { opens, closes: opens + Duration::from_nanos(time_ns), window: None }
     }
 
     /// Reads the counters of the machine and of fio's process.
-    pub fn glance(&mut self, pid: Pid) {
+    pub(super) fn glance(&mut self, pid: Pid) {
         let now = Instant::now();
         if now < self.opens || now > self.closes {
             return;
@@ -51,7 +51,7 @@ impl Watch {
 }
 
 /// `names`: under which name fio reports each job.
-pub fn of(
+pub(super) fn of(
     request: &Request<'_>,
     names: &[Option<String>],
     found: Imported,
@@ -74,7 +74,7 @@ pub fn of(
 }
 
 /// Adds what fio has logged of each job from second to second.
-pub fn add_series(request: &Request<'_>, logs: &Logs, load: &mut LoadRecord) {
+pub(super) fn add_series(request: &Request<'_>, logs: &Logs, load: &mut LoadRecord) {
     let jobs = request.workload.jobs.iter().zip(&mut load.jobs);
     for (number, (job, JobRecord { read, write, .. })) in jobs.enumerate() {
         let late_ns = into_window_ns(request, job);

@@ -33,7 +33,7 @@ pub fn refuse_with_fio(workload: &Workload, target: &SpecTarget) -> Result<(), E
 }
 
 /// As [`refuse_with_fio`], when the target and a fio of this version are there.
-pub fn check(
+pub(super) fn check(
     workload: &Workload,
     target: Target<'_>,
     version: Option<Version>,

@@ -9,7 +9,7 @@ use super::logs::INTERVAL_MS;
 
 /// A line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Sample {
+pub(super) struct Sample {
     pub at_ms: u64,
     pub rate: u64,
     /// 0 for reads, 1 for writes.
@@ -18,7 +18,7 @@ pub struct Sample {
 
 impl Sample {
     /// All lines of a log; the last may be cut off, and is left out then.
-    pub fn all(text: &str) -> Vec<Self> {
+    pub(super) fn all(text: &str) -> Vec<Self> {
         let whole = text.rfind('\n').map_or("", |end| &text[..end]);
         whole.lines().filter_map(Self::of).collect()
     }
@@ -33,7 +33,7 @@ impl Sample {
 }
 
 /// What was done in each second of a window.
-pub struct Amounts {
+pub(super) struct Amounts {
     seconds: Vec<f64>,
     late_ms: u64,
     /// Up to here there are lines.
@@ -42,19 +42,19 @@ pub struct Amounts {
 
 impl Amounts {
     /// Of a window that opens `late_ns` before the job's own.
-    pub fn new(late_ns: u64, window_ns: u64) -> Self {
+    pub(super) fn new(late_ns: u64, window_ns: u64) -> Self {
         let seconds = usize::try_from(window_ns / 1_000_000_000).unwrap_or(0);
         Self { seconds: vec![0.0; seconds], late_ms: late_ns / 1_000_000, known_ms: 0 }
     }
 
     /// Adds a thread's log of I/Os. Their number in an interval is whole, and fio rounds the rate
     /// down: of all numbers that give this rate it is the smallest.
-    pub fn add_ios(&mut self, samples: &[Sample], direction: u8) {
+    pub(super) fn add_ios(&mut self, samples: &[Sample], direction: u8) {
         self.add(samples, direction, |rate, ms| (rate * ms as f64 / 1e3 - 1e-9).ceil());
     }
 
     /// Adds a thread's log of KiB, as bytes.
-    pub fn add_kib(&mut self, samples: &[Sample], direction: u8) {
+    pub(super) fn add_kib(&mut self, samples: &[Sample], direction: u8) {
         self.add(samples, direction, |rate, ms| 1024.0 * rate * ms as f64 / 1e3);
     }
 
@@ -92,7 +92,7 @@ impl Amounts {
 
     /// The whole seconds. The lines of the last one may end before it does, and stand for all of
     /// it then; it is left out if they end in its first half.
-    pub fn per_second(mut self) -> Vec<u64> {
+    pub(super) fn per_second(mut self) -> Vec<u64> {
         let whole = usize::try_from(self.known_ms / 1000).unwrap_or(usize::MAX);
         let rest_ms = self.known_ms % 1000;
         if let Some(last) = self.seconds.get_mut(whole) {

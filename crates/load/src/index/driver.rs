@@ -10,7 +10,7 @@ const GLANCE_NS: u64 = 10_000_000;
 
 /// Publishes versions 2, 3, ... until the window closes, at most at the asked rate: each starts
 /// one period after the start of the one before, or when that one is done if it took longer.
-pub fn publish_versions(
+pub(crate) fn publish_versions(
     store: &mut dyn IndexStore,
     clock: &dyn Clock,
     run: &Run<'_>,

@@ -21,10 +21,10 @@ use crate::native::sigbus::{self, Guarded};
 use crate::verify::{MAGIC, WriteVerifier};
 
 /// Name of the version in place.
-pub const NAME: &str = "index";
+pub(crate) const NAME: &str = "index";
 
 /// See the module.
-pub struct FileIndex {
+pub(crate) struct FileIndex {
     directory: PathBuf,
     index_bytes: u64,
     buffers: Buffers,
@@ -41,7 +41,11 @@ struct Mapped {
 
 impl FileIndex {
     /// Versions of `index_bytes` in `directory`.
-    pub fn new(directory: &Path, index_bytes: u64, seed: u64) -> Result<Self, crate::error::Error> {
+    pub(crate) fn new(
+        directory: &Path,
+        index_bytes: u64,
+        seed: u64,
+    ) -> Result<Self, crate::error::Error> {
         let chunk = u32::try_from(CHUNK_BYTES).expect("a chunk");
         Ok(Self {
             directory: directory.to_owned(),
@@ -134,7 +138,7 @@ impl IndexStore for FileIndex {
 }
 
 /// Whether `path` is something that this crate wrote.
-pub fn is_ours(path: &Path) -> bool {
+pub(crate) fn is_ours(path: &Path) -> bool {
     let mut start = [0; MAGIC.len()];
     within().read(true).open(path).and_then(|file| file.read_exact_at(&mut start, 0)).is_ok()
         && start == MAGIC

@@ -9,10 +9,10 @@ mod files;
 mod searcher;
 mod slots;
 
-pub use driver::publish_versions;
-pub use files::{FileIndex, NAME, is_ours};
-pub use searcher::search;
-pub use slots::SlotIndex;
+pub(crate) use driver::publish_versions;
+pub(crate) use files::{FileIndex, NAME, is_ours};
+pub(crate) use searcher::search;
+pub(crate) use slots::SlotIndex;
 
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -23,11 +23,11 @@ use iotax_spec::IndexLoads;
 use crate::native::window::{StopFlags, Window};
 
 /// Unit in which versions are written.
-pub const CHUNK_BYTES: usize = 1 << 20;
+pub(crate) const CHUNK_BYTES: usize = 1 << 20;
 
 /// Where versions are kept. The driver and the searcher each have a store of their own on the
 /// same place; what they share is the number of the version that is published.
-pub trait IndexStore: Send {
+pub(crate) trait IndexStore: Send {
     /// Whether a version from an earlier run can be used for a start.
     fn has_version(&mut self) -> bool;
 
@@ -48,11 +48,11 @@ pub trait IndexStore: Send {
 
 /// The number of the version in place.
 #[derive(Debug)]
-pub struct Published(AtomicU64);
+pub(crate) struct Published(AtomicU64);
 
 impl Published {
     /// Version 1 is in place.
-    pub fn first() -> Self {
+    pub(crate) fn first() -> Self {
         Self(AtomicU64::new(1))
     }
 
@@ -67,7 +67,7 @@ impl Published {
 
 /// What the driver and the searcher of one run go by.
 #[derive(Clone, Copy)]
-pub struct Run<'a> {
+pub(crate) struct Run<'a> {
     /// The task.
     pub loads: IndexLoads,
     /// Version in place.
@@ -89,7 +89,7 @@ impl Run<'_> {
 }
 
 /// Puts together what the driver and the searcher counted.
-pub fn merge(driver: IndexRecord, searcher: IndexRecord) -> IndexRecord {
+pub(crate) fn merge(driver: IndexRecord, searcher: IndexRecord) -> IndexRecord {
     IndexRecord {
         published: driver.published,
         publish: driver.publish,

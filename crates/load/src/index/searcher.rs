@@ -15,7 +15,7 @@ const LOOK_NS: u64 = 1_000_000;
 const ALIGN_BYTES: u64 = 4096;
 
 /// Searches until the window closes. The store must have version 1 loaded.
-pub fn search(store: &mut dyn IndexStore, clock: &dyn Clock, run: &Run<'_>) -> IndexRecord {
+pub(crate) fn search(store: &mut dyn IndexStore, clock: &dyn Clock, run: &Run<'_>) -> IndexRecord {
     let arrivals =
         Schedule::poisson(run.start_ns, run.loads.queries_per_second, 1, run.seed ^ 0x7175_6572);
     let mut searcher = Searcher {

@@ -14,7 +14,7 @@ use crate::verify::{MAGIC, WriteVerifier};
 const LOAD_BYTES: usize = 128 << 10;
 
 /// See the module.
-pub struct SlotIndex {
+pub(crate) struct SlotIndex {
     session: Session,
     first_slot: u64,
     index_bytes: u64,
@@ -27,7 +27,7 @@ pub struct SlotIndex {
 
 impl SlotIndex {
     /// Versions of `index_bytes` at the end of `disk`.
-    pub fn new(
+    pub(crate) fn new(
         disk: &VirtualDisk,
         index_bytes: u64,
         seed: u64,

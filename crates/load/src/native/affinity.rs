@@ -8,7 +8,7 @@ use crate::error::Error;
 /// Binds the calling thread to all CPUs of `job` alike, as fio does by default
 /// (`cpus_allowed_policy=shared`). The kernel passes over CPUs that it does not have or that a
 /// container may not use; here they are an error, since another machine would be measured.
-pub fn bind(job: &Job) -> Result<(), Error> {
+pub(super) fn bind(job: &Job) -> Result<(), Error> {
     if job.cpus.is_empty() {
         return Ok(());
     }

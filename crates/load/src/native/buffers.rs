@@ -8,11 +8,11 @@ use crate::error::Error;
 
 /// Buffers are whole pages at page boundaries, which satisfies `O_DIRECT` on every device whose
 /// logical blocks are at most this long.
-pub const PAGE_BYTES: usize = 4096;
+pub(crate) const PAGE_BYTES: usize = 4096;
 
 /// One read buffer and one write buffer per slot. They are apart so that a write never sends what
 /// a read has just fetched, which may be compressible.
-pub struct Buffers {
+pub(crate) struct Buffers {
     memory: MmapMut,
     /// Distance between slots, bytes.
     stride: usize,
@@ -22,7 +22,7 @@ pub struct Buffers {
 
 impl Buffers {
     /// Buffers of at least `block_bytes` for `slots` slots; the write buffers hold random data.
-    pub fn new(
+    pub(crate) fn new(
         slots: u32,
         block_bytes: u32,
         reads: bool,
@@ -48,7 +48,7 @@ impl Buffers {
 
     /// All buffers, one each: first the read buffers by slot, then the write buffers. For
     /// registration with the kernel, which keeps the addresses as long as `self` lives.
-    pub fn io_vectors(&mut self) -> Vec<libc::iovec> {
+    pub(crate) fn io_vectors(&mut self) -> Vec<libc::iovec> {
         let chunks = self.memory.chunks_mut(self.stride);
         chunks
             .map(|chunk| libc::iovec { iov_base: chunk.as_mut_ptr().cast(), iov_len: chunk.len() })
@@ -57,34 +57,34 @@ impl Buffers {
 
     /// Index of the first write buffer among [`Buffers::io_vectors`].
     #[inline]
-    pub fn first_write_vector(&self, slots: u16) -> u16 {
+    pub(crate) fn first_write_vector(&self, slots: u16) -> u16 {
         if self.writes_at == 0 { 0 } else { slots }
     }
 
     /// What a read of `slot` fetched.
     #[inline]
-    pub fn read(&self, slot: u32) -> &[u8] {
+    pub(crate) fn read(&self, slot: u32) -> &[u8] {
         let at = slot as usize * self.stride;
         &self.memory[at..at + self.stride]
     }
 
     /// Where a read of `slot` goes.
     #[inline]
-    pub fn read_mut(&mut self, slot: u32) -> &mut [u8] {
+    pub(crate) fn read_mut(&mut self, slot: u32) -> &mut [u8] {
         let at = slot as usize * self.stride;
         &mut self.memory[at..at + self.stride]
     }
 
     /// What a write of `slot` sends.
     #[inline]
-    pub fn write(&self, slot: u32) -> &[u8] {
+    pub(crate) fn write(&self, slot: u32) -> &[u8] {
         let at = self.writes_at + slot as usize * self.stride;
         &self.memory[at..at + self.stride]
     }
 
     /// Where to put what a write of `slot` is to send.
     #[inline]
-    pub fn write_mut(&mut self, slot: u32) -> &mut [u8] {
+    pub(crate) fn write_mut(&mut self, slot: u32) -> &mut [u8] {
         let at = self.writes_at + slot as usize * self.stride;
         &mut self.memory[at..at + self.stride]
     }

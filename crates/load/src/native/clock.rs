@@ -9,7 +9,7 @@ use iotax_vdisk::{Clock, MonotonicClock, sleep_until};
 /// a minute stays below a millisecond. Where the counter cannot be trusted, `quanta` falls back
 /// to `CLOCK_MONOTONIC` itself.
 #[derive(Debug, Clone)]
-pub struct TscClock {
+pub(crate) struct TscClock {
     counter: quanta::Clock,
     anchor_raw: u64,
     anchor_ns: u64,
@@ -17,7 +17,7 @@ pub struct TscClock {
 
 impl TscClock {
     /// Calibrates (once per process, some milliseconds) and ties the counter to the clock.
-    pub fn anchored_now() -> Self {
+    pub(crate) fn anchored_now() -> Self {
         let counter = quanta::Clock::new();
         Self { anchor_raw: counter.raw(), anchor_ns: MonotonicClock.now_ns(), counter }
     }

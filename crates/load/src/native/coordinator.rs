@@ -25,10 +25,10 @@ use crate::layout;
 /// Between opening the gate and the first I/O: long enough for every thread to be woken.
 const HEAD_START_NS: u64 = 1_000_000;
 /// How often the conductor looks whether to end early.
-pub const POLL_INTERVAL: Duration = Duration::from_millis(10);
+pub(crate) const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
 /// What all threads of a run share.
-pub struct Stage<'a> {
+pub(crate) struct Stage<'a> {
     pub request: &'a Request<'a>,
     pub clock: TscClock,
     gate: Gate,
@@ -43,17 +43,17 @@ pub struct Stage<'a> {
 }
 
 impl Stage<'_> {
-    pub fn flags(&self) -> StopFlags<'_> {
+    pub(crate) fn flags(&self) -> StopFlags<'_> {
         StopFlags { user: self.request.stop, broken: &self.broken, ended: &self.ended }
     }
 
-    pub fn window(&self, start_ns: u64) -> Window {
+    pub(crate) fn window(&self, start_ns: u64) -> Window {
         let open_ns = start_ns + self.request.ramp_ns;
         Window { open_ns, close_ns: open_ns + self.request.time_ns }
     }
 
     /// Counts a thread of a job as through when dropped.
-    pub fn through(&self, job: usize) -> Through<'_> {
+    pub(crate) fn through(&self, job: usize) -> Through<'_> {
         let ends_all = self.request.workload.jobs[job].ends_all;
         Through {
             running: &self.jobs_running[job],
@@ -63,16 +63,16 @@ impl Stage<'_> {
     }
 
     /// Counts a thread of the index as through when dropped.
-    pub fn index_through(&self) -> Through<'_> {
+    pub(crate) fn index_through(&self) -> Through<'_> {
         Through { running: &self.index_running, ended: None, broken: &self.broken }
     }
 
-    pub fn jobs_are_through(&self) -> bool {
+    pub(crate) fn jobs_are_through(&self) -> bool {
         self.jobs_running.iter().all(|running| running.load(Ordering::Acquire) == 0)
     }
 
     /// Whether a job has ended everything before its time.
-    pub fn has_ended(&self) -> bool {
+    pub(crate) fn has_ended(&self) -> bool {
         self.ended.load(Ordering::Relaxed)
     }
 
@@ -83,7 +83,7 @@ impl Stage<'_> {
 
 /// See [`Stage::through`]. If its thread panics, everybody is called home; so they are if it is
 /// the last one of a job that ends all others.
-pub struct Through<'a> {
+pub(crate) struct Through<'a> {
     running: &'a AtomicUsize,
     ended: Option<&'a AtomicBool>,
     broken: &'a AtomicBool,
@@ -102,14 +102,14 @@ impl Drop for Through<'_> {
 }
 
 /// See [`LoadDriver::run`](crate::LoadDriver::run).
-pub fn run(request: &Request<'_>) -> Result<LoadRecord, Error> {
+pub(crate) fn run(request: &Request<'_>) -> Result<LoadRecord, Error> {
     let places = Places::resolve(request.workload, request.target)?;
     let threads = threads(request, &places)?;
     run_threads(request, &places, &threads)
 }
 
 /// Runs these threads, which are those of `request`'s jobs, and work in these places.
-pub fn run_threads(
+pub(crate) fn run_threads(
     request: &Request<'_>,
     places: &Places,
     threads: &[Thread<'_>],
@@ -229,12 +229,12 @@ fn threads<'a>(request: &'a Request<'a>, places: &'a Places) -> Result<Vec<Threa
 }
 
 /// The seed of a thread: odd multiples of the golden ratio scatter small numbers over all 64 bits.
-pub fn seed_of(request: &Request<'_>, thread: u16) -> u64 {
+pub(crate) fn seed_of(request: &Request<'_>, thread: u16) -> u64 {
     request.seed ^ (2 * u64::from(thread) + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15)
 }
 
 /// Cold caches for the jobs that want them.
-pub fn invalidate(target: Target<'_>, places: &Places) -> Result<(), Error> {
+pub(crate) fn invalidate(target: Target<'_>, places: &Places) -> Result<(), Error> {
     if let Target::Disk(disk) = target {
         let wanted = places.files.iter().any(|file| file.invalidate);
         return if wanted { disk.drop_caches().map_err(cold(disk)) } else { Ok(()) };

@@ -3,7 +3,7 @@
 use iotax_record::{DirectionRecord, LatencyHistogram};
 
 /// Counters of one kind of I/O.
-pub struct Counts {
+pub(crate) struct Counts {
     pub ios: u64,
     pub bytes: u64,
     pub errors: u64,
@@ -18,7 +18,7 @@ pub struct Counts {
 
 impl Counts {
     /// Room for so many seconds.
-    pub fn new(seconds: usize, open_loop: bool) -> Self {
+    pub(crate) fn new(seconds: usize, open_loop: bool) -> Self {
         Self {
             ios: 0,
             bytes: 0,
@@ -34,7 +34,7 @@ impl Counts {
     }
 
     /// Forgets what was counted before the window.
-    pub fn reset(&mut self) {
+    pub(crate) fn reset(&mut self) {
         (self.ios, self.bytes, self.errors, self.short_ios) = (0, 0, 0, 0);
         (self.ios_at_second, self.bytes_at_second) = (0, 0);
         // A histogram is a quarter of a MiB; one that was never used is not even in memory.
@@ -48,7 +48,7 @@ impl Counts {
     }
 
     /// What was counted since the last call is one second of the series.
-    pub fn end_second(&mut self) {
+    pub(crate) fn end_second(&mut self) {
         let ios = self.ios - self.ios_at_second;
         self.per_second_ios.push(u32::try_from(ios).unwrap_or(u32::MAX));
         self.per_second_bytes.push(self.bytes - self.bytes_at_second);
@@ -56,7 +56,7 @@ impl Counts {
     }
 
     /// The facts, moved out.
-    pub fn take(&mut self) -> DirectionRecord {
+    pub(crate) fn take(&mut self) -> DirectionRecord {
         DirectionRecord {
             ios: self.ios,
             bytes: self.bytes,

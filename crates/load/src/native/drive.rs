@@ -29,7 +29,7 @@ use super::window::{Flow, Tally};
 use crate::verify::WriteVerifier;
 
 /// Everything a thread's loop works on besides its engine and clock; made before the start.
-pub struct Worker<'a> {
+pub(crate) struct Worker<'a> {
     pub accesses: Accesses,
     /// `Some` in an open loop.
     pub schedule: Option<Schedule>,
@@ -54,7 +54,7 @@ struct Slot {
 }
 
 /// The I/Os that may be in flight.
-pub struct Slots {
+pub(crate) struct Slots {
     all: Box<[Slot]>,
     free: Vec<u32>,
     /// Reads and writes in flight: syncs take a slot, but are no I/O in the sense of the record.
@@ -63,7 +63,7 @@ pub struct Slots {
 
 impl Slots {
     /// `depth` free slots.
-    pub fn new(depth: u32) -> Self {
+    pub(crate) fn new(depth: u32) -> Self {
         let empty = Slot { io: Io::SYNC, submitted_ns: 0, intended_ns: 0 };
         Self {
             all: vec![empty; depth as usize].into_boxed_slice(),
@@ -97,7 +97,7 @@ enum Drawn {
 
 /// Runs the worker until its window closes, its bytes are moved, it is told to stop, or errors do
 /// not end. Leaves nothing in flight.
-pub fn drive<E: Engine, C: Clock + ?Sized, const OPEN: bool>(
+pub(crate) fn drive<E: Engine, C: Clock + ?Sized, const OPEN: bool>(
     engine: &mut E,
     clock: &C,
     worker: &mut Worker<'_>,
@@ -273,7 +273,7 @@ impl Worker<'_> {
 
     /// Counts an I/O that is over.
     #[inline]
-    pub fn count<const OPEN: bool>(
+    pub(crate) fn count<const OPEN: bool>(
         &mut self,
         io: Io,
         outcome: Outcome,

@@ -16,33 +16,33 @@ struct State {
 }
 
 /// Where the threads of a load wait for each other.
-pub struct Gate {
+pub(crate) struct Gate {
     state: Mutex<State>,
     changed: Condvar,
 }
 
 /// A thread's promise to arrive. Dropping it unused - an error, a panic - opens the gate for
 /// nobody.
-pub struct Ticket<'a> {
+pub(crate) struct Ticket<'a> {
     gate: &'a Gate,
     used: bool,
 }
 
 impl Gate {
     /// A closed gate.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let state = State { ready: 0, failed: false, signal: Signal::Wait };
         Self { state: Mutex::new(state), changed: Condvar::new() }
     }
 
     /// One per thread.
-    pub fn ticket(&self) -> Ticket<'_> {
+    pub(crate) fn ticket(&self) -> Ticket<'_> {
         Ticket { gate: self, used: false }
     }
 
     /// Waits for `threads` arrivals, then starts them all at the instant that `start_ns` returns.
     /// `None` if one failed before it arrived; all others are sent home.
-    pub fn open(&self, threads: usize, start_ns: impl FnOnce() -> u64) -> Option<u64> {
+    pub(crate) fn open(&self, threads: usize, start_ns: impl FnOnce() -> u64) -> Option<u64> {
         let mut state = self.lock();
         while state.ready < threads && !state.failed {
             state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
@@ -61,7 +61,7 @@ impl Gate {
 
 impl Ticket<'_> {
     /// Says "ready", and returns the start; `None` if another thread failed.
-    pub fn arrive(mut self) -> Option<u64> {
+    pub(crate) fn arrive(mut self) -> Option<u64> {
         self.used = true;
         let mut state = self.gate.lock();
         state.ready += 1;

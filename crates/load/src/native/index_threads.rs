@@ -12,7 +12,7 @@ use crate::index::{FileIndex, IndexStore, Published, Run, SlotIndex, publish_ver
 
 /// Which of the two.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Role {
+pub(super) enum Role {
     /// Publishes.
     Driver,
     /// Loads and answers.
@@ -21,7 +21,7 @@ pub enum Role {
 
 impl Role {
     /// Name of its thread.
-    pub const fn name(self) -> &'static str {
+    pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Driver => "index.driver",
             Self::Searcher => "index.search",
@@ -30,7 +30,7 @@ impl Role {
 }
 
 /// Makes sure that there is a version to start from.
-pub fn first_version(target: Target<'_>, loads: IndexLoads, seed: u64) -> Result<(), Error> {
+pub(super) fn first_version(target: Target<'_>, loads: IndexLoads, seed: u64) -> Result<(), Error> {
     let mut store = store(target, loads, seed)?;
     if !store.has_version() {
         store.publish(1, &|| false).map_err(|source| Error::Index { source })?;
@@ -39,7 +39,7 @@ pub fn first_version(target: Target<'_>, loads: IndexLoads, seed: u64) -> Result
 }
 
 /// One of the two threads, from its setup to its record.
-pub fn perform(
+pub(super) fn perform(
     stage: &Stage<'_>,
     role: Role,
     loads: IndexLoads,

@@ -5,7 +5,7 @@ use rustix::io::Errno;
 /// What an I/O does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
-pub enum Op {
+pub(crate) enum Op {
     /// From the target into the slot's read buffer.
     Read = 0,
     /// From the slot's write buffer to the target.
@@ -21,7 +21,7 @@ pub enum Op {
 
 impl Op {
     /// The word used in error messages.
-    pub const fn name(self) -> &'static str {
+    pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Read => "read",
             Self::Write => "write",
@@ -34,7 +34,7 @@ impl Op {
 
 /// One I/O to issue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Io {
+pub(crate) struct Io {
     /// First byte, counted from the start of the file, device or disk.
     pub offset: u64,
     /// Bytes to move; 0 for a sync.
@@ -47,12 +47,12 @@ pub struct Io {
 
 impl Io {
     /// Makes earlier writes durable.
-    pub const SYNC: Self = Self { offset: 0, bytes: 0, file: 0, op: Op::Sync };
+    pub(crate) const SYNC: Self = Self { offset: 0, bytes: 0, file: 0, op: Op::Sync };
     /// See [`Op::Pause`].
-    pub const PAUSE: Self = Self { op: Op::Pause, ..Self::SYNC };
+    pub(crate) const PAUSE: Self = Self { op: Op::Pause, ..Self::SYNC };
     /// See [`Op::Forget`].
-    pub const FORGET: Self = Self { op: Op::Forget, ..Self::SYNC };
+    pub(crate) const FORGET: Self = Self { op: Op::Forget, ..Self::SYNC };
 }
 
 /// Bytes moved (fewer than asked is a short I/O), or the error.
-pub type Outcome = Result<u32, Errno>;
+pub(crate) type Outcome = Result<u32, Errno>;

@@ -8,7 +8,7 @@ use super::window::Flow;
 const TOO_MANY_IN_A_ROW: u32 = 1000;
 
 /// The failures of one thread.
-pub struct IoErrors {
+pub(crate) struct IoErrors {
     /// The thread's files.
     targets: Vec<String>,
     /// The first failure, for people.
@@ -19,13 +19,13 @@ pub struct IoErrors {
 
 impl IoErrors {
     /// No failures yet, on files of these names.
-    pub fn new(targets: Vec<String>) -> Self {
+    pub(crate) fn new(targets: Vec<String>) -> Self {
         Self { targets, first: None, in_a_row: 0, successes_at_last: 0 }
     }
 
     /// Notes an I/O that did not move all its bytes. `successes` is how many I/Os went well so
     /// far: as long as it stays the same, failures are in a row.
-    pub fn note(&mut self, io: Io, outcome: Outcome, successes: u64) -> Flow {
+    pub(crate) fn note(&mut self, io: Io, outcome: Outcome, successes: u64) -> Flow {
         if self.first.is_none() {
             self.first = Some(describe(self.targets.get(usize::from(io.file)), io, outcome));
         }

@@ -17,7 +17,7 @@ use super::window::{Tally, Window};
 use crate::verify::Findings;
 
 /// What one thread did.
-pub struct ThreadRecord {
+pub(crate) struct ThreadRecord {
     read: DirectionRecord,
     write: DirectionRecord,
     sync: LatencyHistogram,
@@ -34,13 +34,18 @@ pub struct ThreadRecord {
 
 impl ThreadRecord {
     /// The facts of a worker that is through.
-    pub fn of(thread: &Thread<'_>, worker: &mut Worker<'_>, window: Window, start_ns: u64) -> Self {
+    pub(crate) fn of(
+        thread: &Thread<'_>,
+        worker: &mut Worker<'_>,
+        window: Window,
+        start_ns: u64,
+    ) -> Self {
         let first_error = worker.trouble.first.take();
         Self::of_tally(thread, &mut worker.tally, first_error, window, start_ns)
     }
 
     /// The facts that were counted, and the first failure.
-    pub fn of_tally(
+    pub(crate) fn of_tally(
         thread: &Thread<'_>,
         tally: &mut Tally<'_>,
         first_error: Option<String>,
@@ -71,14 +76,14 @@ impl ThreadRecord {
     }
 
     /// Adds what reading back has shown.
-    pub fn found(&mut self, findings: Findings) {
+    pub(crate) fn found(&mut self, findings: Findings) {
         self.verify_mismatches = Some(findings.mismatches);
         self.first_error = self.first_error.take().or(findings.first);
     }
 }
 
 /// One record of all jobs.
-pub fn merge(
+pub(crate) fn merge(
     stage: &Stage<'_>,
     start_ns: u64,
     threads: &[Thread<'_>],

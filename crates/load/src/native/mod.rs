@@ -1,33 +1,33 @@
 //! The native load engines.
 
-pub mod access;
-pub mod buffers;
-pub mod clock;
-pub mod coordinator;
-pub mod counts;
-pub mod drive;
-pub mod engines;
-pub mod gate;
-pub mod io;
-pub mod io_errors;
-pub mod merge;
-pub mod pace;
-pub mod setup;
-pub mod sigbus;
-pub mod usage;
-pub mod window;
+pub(crate) mod access;
+pub(crate) mod buffers;
+pub(crate) mod clock;
+pub(crate) mod coordinator;
+pub(crate) mod counts;
+pub(crate) mod drive;
+pub(crate) mod engines;
+pub(crate) mod gate;
+pub(crate) mod io;
+pub(crate) mod io_errors;
+pub(crate) mod merge;
+pub(crate) mod pace;
+pub(crate) mod setup;
+pub(crate) mod sigbus;
+pub(crate) mod usage;
+pub(crate) mod window;
 
 mod affinity;
 mod calibrate;
 mod fill;
 mod index_threads;
 #[cfg(test)]
-pub mod testing;
+pub(crate) mod testing;
 mod warm;
 mod worker;
 
 pub use calibrate::calibrate;
-pub use coordinator::invalidate;
+pub(crate) use coordinator::invalidate;
 pub use fill::Filler;
 
 use std::sync::atomic::AtomicBool;

@@ -8,7 +8,7 @@ use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 const BATCH: usize = 64;
 
 /// The intended starts of one thread's I/Os, ascending, in nanoseconds on the trial's clock.
-pub struct Schedule {
+pub(crate) struct Schedule {
     batch: [u64; BATCH],
     next: usize,
     /// Intended starts before this batch.
@@ -19,7 +19,7 @@ pub struct Schedule {
 impl Schedule {
     /// Thread `index` of `threads` that together offer `iops` at fixed intervals: the threads
     /// take turns.
-    pub fn even(start_ns: u64, iops: f64, index: u32, threads: u32) -> Self {
+    pub(crate) fn even(start_ns: u64, iops: f64, index: u32, threads: u32) -> Self {
         let gap_ns = 1e9 / iops;
         Self::of(Even {
             start_ns,
@@ -30,7 +30,7 @@ impl Schedule {
     }
 
     /// A Poisson process of rate `iops / threads`: `threads` of them together are one of `iops`.
-    pub fn poisson(start_ns: u64, iops: f64, threads: u32, seed: u64) -> Self {
+    pub(crate) fn poisson(start_ns: u64, iops: f64, threads: u32, seed: u64) -> Self {
         Self::of(Poisson {
             start_ns,
             mean_gap_ns: 1e9 * f64::from(threads) / iops,
@@ -48,13 +48,13 @@ impl Schedule {
 
     /// The next intended start.
     #[inline]
-    pub fn peek(&self) -> u64 {
+    pub(crate) fn peek(&self) -> u64 {
         self.batch[self.next]
     }
 
     /// Moves on to the one after.
     #[inline]
-    pub fn advance(&mut self) {
+    pub(crate) fn advance(&mut self) {
         self.next += 1;
         if self.next == BATCH {
             self.next = 0;
@@ -64,12 +64,12 @@ impl Schedule {
     }
 
     /// How many intended starts were taken so far.
-    pub fn taken(&self) -> u64 {
+    pub(crate) fn taken(&self) -> u64 {
         self.drawn_before + self.next as u64
     }
 
     /// Passes over the intended starts before `instant_ns` and says how many there were in all.
-    pub fn count_before(&mut self, instant_ns: u64) -> u64 {
+    pub(crate) fn count_before(&mut self, instant_ns: u64) -> u64 {
         while self.peek() < instant_ns {
             self.advance();
         }

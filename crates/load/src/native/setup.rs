@@ -22,7 +22,7 @@ use crate::verify::{WriteLog, WriteVerifier};
 
 /// One thread of one job.
 #[derive(Clone)]
-pub struct Thread<'a> {
+pub(crate) struct Thread<'a> {
     pub job: &'a Job,
     /// Its position in the workload.
     pub job_index: usize,
@@ -41,16 +41,16 @@ pub struct Thread<'a> {
 
 /// Seeds of what must be independent: mixed into the thread's own.
 const SEED_OF_PACE: u64 = 0x7061_6365;
-pub const SEED_OF_DATA: u64 = 0x6461_7461;
+pub(crate) const SEED_OF_DATA: u64 = 0x6461_7461;
 
 impl Thread<'_> {
     /// I/Os this thread keeps in flight: synchronous engines take one.
-    pub fn depth(&self) -> u32 {
+    pub(crate) fn depth(&self) -> u32 {
         effective_depth(self.job, self.engine)
     }
 
     /// Buffers for an engine that has none of its own.
-    pub fn buffers(&self) -> Result<Buffers, Error> {
+    pub(crate) fn buffers(&self) -> Result<Buffers, Error> {
         let job = self.job;
         let block_bytes = job.block_sizes.max_bytes();
         let seed = self.seed ^ SEED_OF_DATA;
@@ -59,7 +59,7 @@ impl Thread<'_> {
     }
 
     /// The thread's files, opened as the job wants them.
-    pub fn open(&self) -> Result<Vec<File>, Error> {
+    pub(crate) fn open(&self) -> Result<Vec<File>, Error> {
         self.files.iter().map(|file| self.open_one(file)).collect()
     }
 
@@ -96,7 +96,7 @@ impl Thread<'_> {
     }
 
     /// What fio's `rw=rand...` stands for, whatever else it says about the order.
-    pub fn jumps(&self) -> bool {
+    pub(crate) fn jumps(&self) -> bool {
         !matches!(
             self.job.pattern,
             Pattern::Sequential | Pattern::Strided(_) | Pattern::Backward(_)
@@ -104,7 +104,7 @@ impl Thread<'_> {
     }
 
     /// Everything but the engine. `tally` is made when the start is known.
-    pub fn worker<'t>(&self, start_ns: u64, tally: Tally<'t>) -> Worker<'t> {
+    pub(crate) fn worker<'t>(&self, start_ns: u64, tally: Tally<'t>) -> Worker<'t> {
         Worker {
             accesses: Accesses::new(self.job, self.span, self.seed),
             schedule: self.schedule(start_ns),
@@ -119,7 +119,7 @@ impl Thread<'_> {
     }
 
     /// Files it spreads its I/O over.
-    pub fn file_count(&self) -> u16 {
+    pub(crate) fn file_count(&self) -> u16 {
         u16::try_from(self.files.len()).expect("`Places` gives at most so many")
     }
 
@@ -129,7 +129,7 @@ impl Thread<'_> {
     }
 
     /// Whether what the thread writes is read back afterwards.
-    pub fn verifies(&self) -> bool {
+    pub(crate) fn verifies(&self) -> bool {
         self.job.verify && self.job.writes() && !self.engine.does_nothing()
     }
 
@@ -148,7 +148,7 @@ impl Thread<'_> {
     }
 
     /// The intended starts from `start_ns` on, in an open loop.
-    pub fn schedule(&self, start_ns: u64) -> Option<Schedule> {
+    pub(crate) fn schedule(&self, start_ns: u64) -> Option<Schedule> {
         let threads = self.job.threads;
         match self.job.pace {
             Pace::Closed => None,
@@ -161,7 +161,7 @@ impl Thread<'_> {
 }
 
 /// The engine that `job` really uses.
-pub fn effective_engine(job: &Job, target: Target<'_>) -> EngineKind {
+pub(crate) fn effective_engine(job: &Job, target: Target<'_>) -> EngineKind {
     match target {
         // Which no disk can do: it is refused by name.
         _ if job.engine.has_tree() => job.engine,
@@ -171,6 +171,6 @@ pub fn effective_engine(job: &Job, target: Target<'_>) -> EngineKind {
 }
 
 /// I/Os that each thread of `job` keeps in flight with `engine`.
-pub fn effective_depth(job: &Job, engine: EngineKind) -> u32 {
+pub(crate) fn effective_depth(job: &Job, engine: EngineKind) -> u32 {
     if engine.is_async() { job.queue_depth.max(1) } else { 1 }
 }

@@ -33,13 +33,13 @@ static RANGES: [Range; MAX_GUARDED] = [const {
 }; MAX_GUARDED];
 
 /// A range of addresses in which `SIGBUS` is survived, until dropped.
-pub struct Guarded {
+pub(crate) struct Guarded {
     range: &'static Range,
     start: usize,
 }
 
 /// Guards `len` bytes from address `start`, which must be a mapping of a file.
-pub fn guard(start: usize, len: usize) -> io::Result<Guarded> {
+pub(crate) fn guard(start: usize, len: usize) -> io::Result<Guarded> {
     install()?;
     for range in &RANGES {
         // Claimed by a non-empty `start`; the handler looks at ranges with an `end` only.
@@ -55,13 +55,19 @@ pub fn guard(start: usize, len: usize) -> io::Result<Guarded> {
 impl Guarded {
     /// Pages that could not be had so far.
     #[inline]
-    pub fn faults(&self) -> u64 {
+    pub(crate) fn faults(&self) -> u64 {
         self.range.faults.load(Ordering::Relaxed)
     }
 
     /// Maps `len` bytes of `file` from `offset` on over the guarded range, `at` bytes after its
     /// start; all whole pages.
-    pub fn put_back(&self, file: &File, at: usize, len: usize, offset: u64) -> Result<(), Errno> {
+    pub(crate) fn put_back(
+        &self,
+        file: &File,
+        at: usize,
+        len: usize,
+        offset: u64,
+    ) -> Result<(), Errno> {
         let end = self.range.end.load(Ordering::Relaxed);
         let first = self.start + at;
         assert!(first + len <= end, "only what is guarded is mapped anew");

@@ -3,12 +3,12 @@
 use iotax_spec::{IndexLoads, Job, Pattern, Workload};
 
 /// 4 KiB random reads of 1 MiB, closed loop.
-pub fn job() -> Job {
+pub(crate) fn job() -> Job {
     Job { pattern: Pattern::Random, size_bytes: 1 << 20, advise: false, ..Job::new("job") }
 }
 
 /// These jobs, for 100 ms.
-pub fn workload(jobs: Vec<Job>) -> Workload {
+pub(crate) fn workload(jobs: Vec<Job>) -> Workload {
     Workload {
         name: "test".to_owned(),
         about: String::new(),
@@ -23,7 +23,7 @@ pub fn workload(jobs: Vec<Job>) -> Workload {
 }
 
 /// Index loads with versions of this size.
-pub fn index_loads(index_bytes: u64) -> IndexLoads {
+pub(crate) fn index_loads(index_bytes: u64) -> IndexLoads {
     IndexLoads {
         versions_per_second: 20.0,
         index_bytes,

@@ -4,7 +4,7 @@ use rustix::time::{ClockId, clock_gettime};
 
 /// CPU time, page faults and context switches of one thread.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Usage {
+pub(crate) struct Usage {
     /// CPU time, to the nanosecond.
     pub cpu_ns: u64,
     /// CPU time in user mode, as the kernel estimates it.
@@ -21,7 +21,7 @@ pub struct Usage {
 
 impl Usage {
     /// Of the calling thread since it started.
-    pub fn of_this_thread() -> Self {
+    pub(crate) fn of_this_thread() -> Self {
         // SAFETY: rusage is plain integers, for which all-zero is a valid value.
         let mut raw: libc::rusage = unsafe { std::mem::zeroed() };
         // SAFETY: the pointer is to a live rusage. RUSAGE_THREAD cannot fail on Linux; if it ever
@@ -40,7 +40,7 @@ impl Usage {
 
     /// What was used after `earlier`. `getrusage` counts up to the last timer tick only, so the
     /// total is taken from the thread's CPU clock and divided as `getrusage` divides it.
-    pub fn since(&self, earlier: &Self) -> Self {
+    pub(crate) fn since(&self, earlier: &Self) -> Self {
         let cpu_ns = self.cpu_ns - earlier.cpu_ns;
         let user_ns = self.user_ns.saturating_sub(earlier.user_ns);
         let system_ns = self.system_ns.saturating_sub(earlier.system_ns);

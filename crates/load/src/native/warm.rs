@@ -9,7 +9,7 @@ use super::window::StopFlags;
 
 /// Reads `span` of each of `files` files through `engine`, block by block, as the job would. What
 /// cannot be read will be told by the measurement itself.
-pub fn pre_read<E: Engine, C: Clock + ?Sized>(
+pub(super) fn pre_read<E: Engine, C: Clock + ?Sized>(
     engine: &mut E,
     clock: &C,
     (span, files): (Span, u16),

@@ -20,7 +20,7 @@ const SECOND_NS: u64 = 1_000_000_000;
 
 /// The measured window on the trial's clock.
 #[derive(Debug, Clone, Copy)]
-pub struct Window {
+pub(crate) struct Window {
     /// First instant.
     pub open_ns: u64,
     /// First instant after it.
@@ -29,14 +29,14 @@ pub struct Window {
 
 impl Window {
     /// Whether no instant lies in it.
-    pub const fn is_empty(self) -> bool {
+    pub(crate) const fn is_empty(self) -> bool {
         self.close_ns <= self.open_ns
     }
 }
 
 /// When a thread may issue I/O, on the trial's clock.
 #[derive(Debug, Clone, Copy)]
-pub struct Turn {
+pub(crate) struct Turn {
     /// First instant.
     pub start_ns: u64,
     /// First instant after it; `u64::MAX` where the trial's end is the thread's.
@@ -45,7 +45,7 @@ pub struct Turn {
 
 impl Turn {
     /// Of a thread of `job` in a trial that starts at `start_ns`.
-    pub fn of(job: &Job, start_ns: u64) -> Self {
+    pub(crate) fn of(job: &Job, start_ns: u64) -> Self {
         let end_ns = job.end_after_ns.map_or(u64::MAX, |after| start_ns.saturating_add(after));
         Self { start_ns: start_ns.saturating_add(job.start_delay_ns), end_ns }
     }
@@ -53,7 +53,7 @@ impl Turn {
 
 /// Whether the loop goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Flow {
+pub(crate) enum Flow {
     /// It does.
     Go,
     /// The window or the job's own time is over, or somebody wants to stop.
@@ -62,7 +62,7 @@ pub enum Flow {
 
 /// What stops a thread before the window is over.
 #[derive(Clone, Copy)]
-pub struct StopFlags<'a> {
+pub(crate) struct StopFlags<'a> {
     /// The user.
     pub user: &'a AtomicBool,
     /// Another thread of the load that broke down.
@@ -73,12 +73,12 @@ pub struct StopFlags<'a> {
 
 impl StopFlags<'_> {
     /// Whether the measurement ends.
-    pub fn raised(&self) -> bool {
+    pub(crate) fn raised(&self) -> bool {
         self.ended.load(Ordering::Relaxed) || self.abandoned()
     }
 
     /// Whether nobody wants what would come after it either.
-    pub fn abandoned(&self) -> bool {
+    pub(crate) fn abandoned(&self) -> bool {
         self.user.load(Ordering::Relaxed) || self.broken.load(Ordering::Relaxed)
     }
 }
@@ -91,7 +91,7 @@ enum Phase {
 }
 
 /// Everything one thread counts.
-pub struct Tally<'a> {
+pub(crate) struct Tally<'a> {
     /// What of the trial's window is the thread's: it closes with the thread's turn, if that is
     /// earlier.
     window: Window,
@@ -120,7 +120,7 @@ pub struct Tally<'a> {
 
 impl<'a> Tally<'a> {
     /// Counters for a thread in its turn.
-    pub fn new(
+    pub(crate) fn new(
         job: &Job,
         window: Window,
         turn: Turn,
@@ -154,14 +154,14 @@ impl<'a> Tally<'a> {
 
     /// `in_flight` I/Os were under way from `from_ns` to `to_ns`, two readings of the clock.
     #[inline]
-    pub fn passed(&mut self, in_flight: u64, from_ns: u64, to_ns: u64) {
+    pub(crate) fn passed(&mut self, in_flight: u64, from_ns: u64, to_ns: u64) {
         self.in_flight_io_ns += in_flight * (to_ns - from_ns);
         self.in_flight_lately = in_flight;
     }
 
     /// Counts an I/O that moved all its bytes.
     #[inline]
-    pub fn completed<const OPEN: bool>(
+    pub(crate) fn completed<const OPEN: bool>(
         &mut self,
         io: Io,
         submitted_ns: u64,
@@ -180,7 +180,7 @@ impl<'a> Tally<'a> {
     /// Does what is due at `now_ns`, and says when to come again ([`Tally::next_edge_ns`]).
     #[cold]
     #[inline(never)]
-    pub fn on_edge(&mut self, now_ns: u64) -> Flow {
+    pub(crate) fn on_edge(&mut self, now_ns: u64) -> Flow {
         if self.phase == Phase::Ramp && now_ns >= self.first_mark_ns() {
             if self.window.is_empty() {
                 return Flow::Stop;
@@ -214,7 +214,7 @@ impl<'a> Tally<'a> {
     }
 
     /// Makes the loop stop at its next turn.
-    pub fn give_up(&mut self) {
+    pub(crate) fn give_up(&mut self) {
         self.given_up = true;
         self.next_edge_ns = 0;
     }
@@ -247,7 +247,7 @@ impl<'a> Tally<'a> {
 
     /// The thread ends at `now_ns`, possibly before the window does: because it has moved all its
     /// bytes (`job_done`: the second it is in is then complete), or because it was stopped.
-    pub fn finish(&mut self, now_ns: u64, job_done: bool) {
+    pub(crate) fn finish(&mut self, now_ns: u64, job_done: bool) {
         match self.phase {
             Phase::Ramp => {
                 // Nothing of it fell into the window.

@@ -29,7 +29,7 @@ use crate::tree;
 use crate::verify::{Findings, WriteLog, read_back};
 
 /// Plays `thread` on `stage`. `None` if another thread failed before the start.
-pub fn perform(
+pub(super) fn perform(
     stage: &Stage<'_>,
     thread: &Thread<'_>,
     ticket: Ticket<'_>,

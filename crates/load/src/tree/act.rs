@@ -14,7 +14,7 @@ use super::names::Names;
 const LIST_BYTES: usize = 32 << 10;
 
 /// A thread's tree, ready to be worked on.
-pub struct Actor {
+pub(super) struct Actor {
     pub root: OwnedFd,
     pub names: Names,
     content: Vec<u8>,
@@ -24,14 +24,19 @@ pub struct Actor {
 
 impl Actor {
     /// With files of this content.
-    pub fn new(root: OwnedFd, names: Names, content: Vec<u8>) -> Self {
+    pub(super) fn new(root: OwnedFd, names: Names, content: Vec<u8>) -> Self {
         let buffer = vec![0; content.len().max(1)];
         Self { root, names, content, buffer, entries: Box::new_uninit_slice(LIST_BYTES) }
     }
 
     /// Does `operation` to the file `slot`; a rename gives it the name of `other`. Returns bytes
     /// read or written.
-    pub fn act(&mut self, operation: Operation, slot: u32, other: u32) -> Result<u64, Errno> {
+    pub(super) fn act(
+        &mut self,
+        operation: Operation,
+        slot: u32,
+        other: u32,
+    ) -> Result<u64, Errno> {
         let file = self.names.file(slot);
         match operation {
             Operation::Create => create(&self.root, file, &self.content),
@@ -66,7 +71,7 @@ impl Actor {
 }
 
 /// A new file with its content; none if that fails.
-pub fn create(root: &OwnedFd, file: &CStr, content: &[u8]) -> Result<u64, Errno> {
+pub(super) fn create(root: &OwnedFd, file: &CStr, content: &[u8]) -> Result<u64, Errno> {
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
     let opened = openat(root, file, flags, Mode::from_raw_mode(0o644))?;
     let mut written = 0;

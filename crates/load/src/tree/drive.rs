@@ -29,7 +29,7 @@ const DROP_CACHES: &str = "/proc/sys/vm/drop_caches";
 const SEED_OF_MIX: u64 = 0x0074_7265_6573;
 
 /// Plays `thread` on `stage`. `None` if another thread failed before the start.
-pub fn perform(
+pub(crate) fn perform(
     stage: &Stage<'_>,
     thread: &Thread<'_>,
     ticket: Ticket<'_>,

@@ -22,7 +22,7 @@ const MARK: &str = ".iotax-tree";
 
 /// Refuses targets in which trees cannot be, and trees of others. Trees themselves are made anew
 /// for every trial ([`make`]), so that each starts from the same state.
-pub fn prepare(workload: &Workload, target: Target<'_>) -> Result<(), Error> {
+pub(crate) fn prepare(workload: &Workload, target: Target<'_>) -> Result<(), Error> {
     for job in workload.jobs.iter().filter(|job| job.tree.is_some()) {
         let directory = directory(job, target)?;
         for thread in 0..job.threads {
@@ -33,7 +33,7 @@ pub fn prepare(workload: &Workload, target: Target<'_>) -> Result<(), Error> {
 }
 
 /// The target, if files can be created in it.
-pub fn directory<'a>(job: &Job, target: Target<'a>) -> Result<&'a Path, Error> {
+pub(super) fn directory<'a>(job: &Job, target: Target<'a>) -> Result<&'a Path, Error> {
     let what = match target {
         Target::Path(path) if path.is_dir() => return Ok(path),
         Target::Path(path) | Target::Own(path) => shown(path).display().to_string(),
@@ -57,19 +57,19 @@ fn refuse_foreign(job: &Job, root: &Path) -> Result<(), Error> {
 }
 
 /// A tree that is there as long as this is.
-pub struct Made {
+pub(super) struct Made {
     path: PathBuf,
 }
 
 impl Made {
     /// Its root.
-    pub fn path(&self) -> &Path {
+    pub(super) fn path(&self) -> &Path {
         &self.path
     }
 
     /// Makes the tree of a thread, and opens it. Its files are durable, so that the trial does not
     /// pay for writing them back.
-    pub fn new(
+    pub(super) fn new(
         job: &Job,
         tree: &Tree,
         target: Target<'_>,

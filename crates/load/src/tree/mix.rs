@@ -8,7 +8,7 @@ use super::slots::Slots;
 use crate::native::access::below;
 
 /// Draws operations.
-pub struct Mix {
+pub(super) struct Mix {
     /// Weights added up, in the order of [`Operation::ALL`].
     sums: [u32; 6],
     rng: Xoshiro256PlusPlus,
@@ -16,7 +16,7 @@ pub struct Mix {
 
 impl Mix {
     /// By the weights of `tree`.
-    pub fn new(tree: &Tree, seed: u64) -> Self {
+    pub(super) fn new(tree: &Tree, seed: u64) -> Self {
         let mut sum = 0_u32;
         let sums = Operation::ALL.map(|operation| {
             sum = sum.saturating_add(tree.weight(operation));
@@ -28,7 +28,7 @@ impl Mix {
     /// The next operation that is possible: where no name is free, a file is deleted instead of
     /// created, and where no file is there, one is created first. With creations as frequent as
     /// deletions that is rare; what was really done is what is counted.
-    pub fn next(&mut self, slots: &Slots) -> Operation {
+    pub(super) fn next(&mut self, slots: &Slots) -> Operation {
         let drawn = below(self.rng.next_u64(), u64::from(self.sums[5].max(1)));
         let index = self.sums.iter().filter(|sum| u64::from(**sum) <= drawn).count();
         match Operation::ALL[index.min(5)] {
@@ -43,7 +43,7 @@ impl Mix {
     }
 
     /// A random number for whom an operation meets.
-    pub fn random(&mut self) -> u64 {
+    pub(super) fn random(&mut self) -> u64 {
         self.rng.next_u64()
     }
 }

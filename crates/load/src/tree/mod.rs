@@ -20,5 +20,5 @@ mod mix;
 mod names;
 mod slots;
 
-pub use drive::perform;
-pub use layout::prepare;
+pub(crate) use drive::perform;
+pub(crate) use layout::prepare;

@@ -10,17 +10,17 @@ const SPARE_SHARE: u32 = 4;
 const SPARE_LEAST: u32 = 16;
 
 /// Where the tree of a thread is.
-pub fn root(directory: &Path, job: &Job, thread: u32) -> PathBuf {
+pub(super) fn root(directory: &Path, job: &Job, thread: u32) -> PathBuf {
     directory.join(format!("{}.{thread}.tree", job.name))
 }
 
 /// Names that `tree` needs: its files, and some that are free.
-pub fn slots(tree: &Tree) -> u32 {
+pub(super) fn slots(tree: &Tree) -> u32 {
     tree.files.saturating_add((tree.files / SPARE_SHARE).max(SPARE_LEAST))
 }
 
 /// All paths of a tree, relative to its root.
-pub struct Names {
+pub(super) struct Names {
     files: Vec<CString>,
     directories: Vec<CString>,
     per_directory: u32,
@@ -28,7 +28,7 @@ pub struct Names {
 
 impl Names {
     /// Formats them. Free names are spread over the directories as files are.
-    pub fn of(tree: &Tree) -> Self {
+    pub(super) fn of(tree: &Tree) -> Self {
         let slots = slots(tree);
         let directories = tree.files.div_ceil(tree.files_per_directory.max(1)).max(1);
         let per_directory = slots.div_ceil(directories);
@@ -45,17 +45,17 @@ impl Names {
     }
 
     /// Of a slot.
-    pub fn file(&self, slot: u32) -> &CStr {
+    pub(super) fn file(&self, slot: u32) -> &CStr {
         &self.files[slot as usize]
     }
 
     /// Of the directory that a slot is in.
-    pub fn directory_of(&self, slot: u32) -> &CStr {
+    pub(super) fn directory_of(&self, slot: u32) -> &CStr {
         &self.directories[(slot / self.per_directory) as usize]
     }
 
     /// All directories.
-    pub fn directories(&self) -> impl Iterator<Item = &CStr> {
+    pub(super) fn directories(&self) -> impl Iterator<Item = &CStr> {
         self.directories.iter().map(CString::as_c_str)
     }
 }

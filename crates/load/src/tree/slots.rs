@@ -2,14 +2,14 @@
 
 /// A set of slots in two halves: those with a file first, free ones behind. Any of either half is
 /// found, and changes sides, in constant time.
-pub struct Slots {
+pub(super) struct Slots {
     order: Vec<u32>,
     there: usize,
 }
 
 impl Slots {
     /// Of `all` slots, `there` evenly spread ones have files.
-    pub fn new(all: u32, there: u32) -> Self {
+    pub(super) fn new(all: u32, there: u32) -> Self {
         let mut order: Vec<u32> = (0..all).collect();
         let (mut with, mut free) = (Vec::new(), Vec::new());
         for slot in order.drain(..) {
@@ -22,51 +22,51 @@ impl Slots {
     }
 
     /// How many have files.
-    pub fn there(&self) -> usize {
+    pub(super) fn there(&self) -> usize {
         self.there
     }
 
     /// How many are free.
-    pub fn free(&self) -> usize {
+    pub(super) fn free(&self) -> usize {
         self.order.len() - self.there
     }
 
     /// Any slot, with a file or free, by a random number.
-    pub fn any(&self, random: u64) -> u32 {
+    pub(super) fn any(&self, random: u64) -> u32 {
         self.order[pick(random, self.order.len())]
     }
 
     /// The slots with files.
-    pub fn files(&self) -> &[u32] {
+    pub(super) fn files(&self) -> &[u32] {
         &self.order[..self.there]
     }
 
     /// Place and slot of a file, by a random number.
-    pub fn file(&self, random: u64) -> (usize, u32) {
+    pub(super) fn file(&self, random: u64) -> (usize, u32) {
         let place = pick(random, self.there);
         (place, self.order[place])
     }
 
     /// Place and slot of a free name, by a random number.
-    pub fn free_one(&self, random: u64) -> (usize, u32) {
+    pub(super) fn free_one(&self, random: u64) -> (usize, u32) {
         let place = self.there + pick(random, self.free());
         (place, self.order[place])
     }
 
     /// The free name at `place` now has a file.
-    pub fn created(&mut self, place: usize) {
+    pub(super) fn created(&mut self, place: usize) {
         self.order.swap(place, self.there);
         self.there += 1;
     }
 
     /// The file at `place` is gone.
-    pub fn deleted(&mut self, place: usize) {
+    pub(super) fn deleted(&mut self, place: usize) {
         self.there -= 1;
         self.order.swap(place, self.there);
     }
 
     /// The file at `from` now has the name that was free at `to`.
-    pub fn renamed(&mut self, from: usize, to: usize) {
+    pub(super) fn renamed(&mut self, from: usize, to: usize) {
         self.order.swap(from, to);
     }
 }

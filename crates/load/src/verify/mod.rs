@@ -3,19 +3,19 @@
 mod read_back;
 mod write_log;
 
-pub use read_back::{Findings, read_back};
-pub use write_log::{WriteLog, can_verify};
+pub(crate) use read_back::{Findings, read_back};
+pub(crate) use write_log::{WriteLog, can_verify};
 
 use crate::native::io::{Io, Outcome};
 
 /// Granularity of stamps in written data, bytes.
-pub const PAGE_BYTES: usize = 4096;
+pub(crate) const PAGE_BYTES: usize = 4096;
 
 /// Starts every stamped page: how a file laid out by this crate is recognised.
-pub const MAGIC: [u8; 8] = *b"iotax\x00\x01\xf7";
+pub(crate) const MAGIC: [u8; 8] = *b"iotax\x00\x01\xf7";
 
 /// Prepares the data of every write of one thread, and remembers it if it will be verified.
-pub struct WriteVerifier {
+pub(crate) struct WriteVerifier {
     counter: u64,
     /// One per file; none if nothing is verified.
     ledgers: Vec<WriteLog>,
@@ -23,17 +23,17 @@ pub struct WriteVerifier {
 
 impl WriteVerifier {
     /// For one thread; `seed` tells its data from that of all others.
-    pub fn new(seed: u64) -> Self {
+    pub(crate) fn new(seed: u64) -> Self {
         Self { counter: seed, ledgers: Vec::new() }
     }
 
     /// The same, with everything written on record for [`read_back`]: one write log per file.
-    pub fn verifying(seed: u64, ledgers: Vec<WriteLog>) -> Self {
+    pub(crate) fn verifying(seed: u64, ledgers: Vec<WriteLog>) -> Self {
         Self { counter: seed, ledgers }
     }
 
     /// What was written, by file, if it is on record.
-    pub fn into_ledgers(self) -> Vec<WriteLog> {
+    pub(crate) fn into_ledgers(self) -> Vec<WriteLog> {
         self.ledgers
     }
 
@@ -43,7 +43,7 @@ impl WriteVerifier {
     /// False means that this write must wait: an earlier one to the same place is in flight, and
     /// nobody could say which of the two will last.
     #[inline]
-    pub fn prepare(&mut self, io: Io, buffer: &mut [u8]) -> bool {
+    pub(crate) fn prepare(&mut self, io: Io, buffer: &mut [u8]) -> bool {
         for page in buffer.chunks_mut(PAGE_BYTES) {
             self.counter = self.counter.wrapping_add(0x9E37_79B9_7F4A_7C15);
             if let Some(stamp) = page.first_chunk_mut::<16>() {
@@ -59,7 +59,7 @@ impl WriteVerifier {
 
     /// A write is over.
     #[inline]
-    pub fn wrote(&mut self, io: Io, outcome: Outcome) {
+    pub(crate) fn wrote(&mut self, io: Io, outcome: Outcome) {
         if let Some(write_log) = self.ledgers.get_mut(usize::from(io.file)) {
             write_log.end(io, outcome);
         }

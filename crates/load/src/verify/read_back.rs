@@ -9,7 +9,7 @@ use crate::native::window::StopFlags;
 
 /// What reading back has shown.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Findings {
+pub(crate) struct Findings {
     /// Blocks that are not as they were written, or could not be read.
     pub mismatches: u64,
     /// The first of them, for people.
@@ -18,7 +18,7 @@ pub struct Findings {
 
 /// Reads everything that `write_log` knows of one file through `engine`, `depth` reads of `block_bytes` at a
 /// time. Nothing else may be in flight, and nobody may be writing. Ends early if told to stop.
-pub fn read_back<E: Engine, C: Clock + ?Sized>(
+pub(crate) fn read_back<E: Engine, C: Clock + ?Sized>(
     engine: &mut E,
     clock: &C,
     write_log: &WriteLog,

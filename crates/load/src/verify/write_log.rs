@@ -13,7 +13,7 @@ const HEADER_BYTES: usize = 32;
 const CHECKSUM_AT: usize = 28;
 
 /// See the module.
-pub struct WriteLog {
+pub(crate) struct WriteLog {
     /// Which run, and in the low 16 bits which thread of it.
     run: u64,
     span: Span,
@@ -38,7 +38,7 @@ impl WriteLog {
     ///
     /// `run` tells this run's data from that of earlier ones, `writer` this thread's from that of
     /// others in this run; `granule` divides all sizes, and all offsets from the start of `span`.
-    pub fn new(run: u64, writer: u16, span: Span, granule: u64) -> Self {
+    pub(crate) fn new(run: u64, writer: u16, span: Span, granule: u64) -> Self {
         let unit_bytes = unit_bytes(granule);
         let units = usize::try_from(span.bytes.div_ceil(u64::from(unit_bytes)))
             .expect("spans have fewer units than memory has bytes");
@@ -53,12 +53,12 @@ impl WriteLog {
     }
 
     /// Bytes of one unit.
-    pub fn unit_bytes(&self) -> u32 {
+    pub(crate) fn unit_bytes(&self) -> u32 {
         self.unit_bytes
     }
 
     /// Puts headers into the data of a write that starts now; false if it must not start now.
-    pub fn begin(&mut self, io: Io, data: &mut [u8]) -> bool {
+    pub(crate) fn begin(&mut self, io: Io, data: &mut [u8]) -> bool {
         let overlaps = |other: &Written| {
             io.offset < other.io.offset + u64::from(other.io.bytes)
                 && other.io.offset < io.offset + u64::from(io.bytes)
@@ -87,7 +87,7 @@ impl WriteLog {
     }
 
     /// A write is over: its units must hold it from now on, or, if it failed, may hold anything.
-    pub fn end(&mut self, io: Io, outcome: Outcome) {
+    pub(crate) fn end(&mut self, io: Io, outcome: Outcome) {
         let Some(at) = self.in_flight.iter().position(|written| written.io == io) else { return };
         let written = self.in_flight.swap_remove(at);
         let number = if outcome == Ok(io.bytes) { written.number } else { 0 };
@@ -102,7 +102,7 @@ impl WriteLog {
     }
 
     /// The next stretch of at most `max_bytes` whose contents are known, at or after `offset`.
-    pub fn next_known(&self, offset: u64, max_bytes: u32) -> Option<(u64, u32)> {
+    pub(crate) fn next_known(&self, offset: u64, max_bytes: u32) -> Option<(u64, u32)> {
         let from = self.unit_of(offset.max(self.span.start));
         let first = from + self.latest.get(from..)?.iter().position(|number| *number != 0)?;
         let most = (max_bytes / self.unit_bytes) as usize;
@@ -112,7 +112,7 @@ impl WriteLog {
     }
 
     /// Judges one unit that was read back from `offset`.
-    pub fn judge(&self, unit: &[u8], offset: u64) -> Result<(), &'static str> {
+    pub(crate) fn judge(&self, unit: &[u8], offset: u64) -> Result<(), &'static str> {
         let word = |at: usize| u64::from_le_bytes(array(&unit[at..at + 8]));
         if unit[..8] != MAGIC {
             return Err("holds no data of this kind");
@@ -136,12 +136,12 @@ impl WriteLog {
 }
 
 /// The largest power of two that divides both a granule and a page.
-pub fn unit_bytes(granule: u64) -> u32 {
+pub(super) fn unit_bytes(granule: u64) -> u32 {
     1 << granule.trailing_zeros().min(PAGE_BYTES.trailing_zeros())
 }
 
 /// Whether units of such a granule have room for headers.
-pub fn can_verify(granule: u64) -> bool {
+pub(crate) fn can_verify(granule: u64) -> bool {
     granule > 0 && unit_bytes(granule) as usize > HEADER_BYTES
 }
 

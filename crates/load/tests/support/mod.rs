@@ -12,20 +12,20 @@ use iotax_record::{DirectionRecord, LoadRecord};
 use iotax_spec::{Engine, Job, Pattern, Workload};
 use iotax_vdisk::{LayerConfig, MemConfig, MonotonicClock, VirtualDisk};
 
-pub const MIB: u64 = 1 << 20;
-pub const MS: u64 = 1_000_000;
+pub(crate) const MIB: u64 = 1 << 20;
+pub(crate) const MS: u64 = 1_000_000;
 
 /// Every engine of the driver's loop; `vdisk` stands for a virtual disk as the target.
-pub fn engines() -> impl Iterator<Item = Engine> {
+pub(crate) fn engines() -> impl Iterator<Item = Engine> {
     Engine::ALL.iter().copied().filter(|engine| !engine.has_tree())
 }
 
-pub fn job(engine: Engine) -> Job {
+pub(crate) fn job(engine: Engine) -> Job {
     Job { engine, pattern: Pattern::Random, size_bytes: 2 * MIB, ..Job::new("job") }
 }
 
 /// `job` for 200 ms after 20 ms.
-pub fn workload(job: Job) -> Workload {
+pub(crate) fn workload(job: Job) -> Workload {
     Workload {
         name: "test".to_owned(),
         about: String::new(),
@@ -39,15 +39,15 @@ pub fn workload(job: Job) -> Workload {
     }
 }
 
-pub fn disk(layers: &[LayerConfig]) -> VirtualDisk {
+pub(crate) fn disk(layers: &[LayerConfig]) -> VirtualDisk {
     VirtualDisk::open(layers, Arc::new(MonotonicClock)).unwrap()
 }
 
-pub fn mem(size_bytes: u64) -> LayerConfig {
+pub(crate) fn mem(size_bytes: u64) -> LayerConfig {
     LayerConfig::Mem(MemConfig { size_bytes })
 }
 
-pub fn request<'a>(
+pub(crate) fn request<'a>(
     workload: &'a Workload,
     target: Target<'a>,
     stop: &'a AtomicBool,
@@ -63,13 +63,16 @@ pub fn request<'a>(
     }
 }
 
-pub fn prepare_and_run(workload: &Workload, target: Target<'_>) -> Result<LoadRecord, Error> {
+pub(crate) fn prepare_and_run(
+    workload: &Workload,
+    target: Target<'_>,
+) -> Result<LoadRecord, Error> {
     Native.prepare(workload, target, &|_, _| {}, &AtomicBool::new(false))?;
     run_prepared(workload, target)
 }
 
 /// Runs on what is prepared.
-pub fn run_prepared(workload: &Workload, target: Target<'_>) -> Result<LoadRecord, Error> {
+pub(crate) fn run_prepared(workload: &Workload, target: Target<'_>) -> Result<LoadRecord, Error> {
     let stop = AtomicBool::new(false);
     let run = || Native.run(&request(workload, target, &stop));
     // On a busy machine a job may get no CPU for the whole of a short window, which tells nothing.
@@ -86,12 +89,12 @@ fn has_idle_job(record: &LoadRecord) -> bool {
 }
 
 /// Runs on a new directory, or on 64 MiB of memory for the engine `vdisk`.
-pub fn run(workload: &Workload) -> LoadRecord {
+pub(crate) fn run(workload: &Workload) -> LoadRecord {
     let directory = tempfile::tempdir().unwrap();
     run_in(directory.path(), workload)
 }
 
-pub fn run_in(directory: &Path, workload: &Workload) -> LoadRecord {
+pub(crate) fn run_in(directory: &Path, workload: &Workload) -> LoadRecord {
     if workload.jobs[0].engine == Engine::Vdisk {
         let disk = disk(&[mem(64 * MIB)]);
         prepare_and_run(workload, Target::Disk(&disk)).unwrap()

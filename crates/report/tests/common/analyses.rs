@@ -78,7 +78,7 @@ fn estimate(value: f64, half_width: f64) -> Option<Estimate> {
 }
 
 /// `blocks` x all arms in a rotating order, `seconds` long each.
-pub fn points(arms: &[ArmSummary], blocks: u32, seconds: u32) -> Vec<TrialPoint> {
+pub(crate) fn points(arms: &[ArmSummary], blocks: u32, seconds: u32) -> Vec<TrialPoint> {
     let per_block = u32::try_from(arms.len()).unwrap();
     (0..blocks * per_block)
         .map(|slot| {
@@ -143,7 +143,7 @@ fn analysis(
 }
 
 /// Both AES layers cost, and more together than apart.
-pub fn peel() -> Analysis {
+pub(crate) fn peel() -> Analysis {
     let experiment = super::peel();
     let index = |slow_loads, mean_load_ns| IndexSummary {
         loads: 212,
@@ -219,7 +219,7 @@ pub fn peel() -> Analysis {
 }
 
 /// One word of each kind.
-pub fn compare() -> Analysis {
+pub(crate) fn compare() -> Analysis {
     let experiment = super::compare();
     let arms = vec![
         arm("base", "file(size=2G)", 85_312.0),
@@ -269,7 +269,7 @@ pub fn compare() -> Analysis {
 }
 
 /// Arms that complete nothing in some trials, and one whose effect changed.
-pub fn stalled() -> Analysis {
+pub(crate) fn stalled() -> Analysis {
     let mut analysis = compare();
     let none = |name: &str, verdict, blocks, stalls| Comparison {
         tax: None,
@@ -315,7 +315,7 @@ pub fn stalled() -> Analysis {
 }
 
 /// Two arms under one cap, drained, checked at three depths, and what the cap hides.
-pub fn masked() -> Analysis {
+pub(crate) fn masked() -> Analysis {
     let mut analysis = compare();
     analysis.comparisons.truncate(1);
     let cap = Cap {
@@ -358,7 +358,7 @@ pub fn masked() -> Analysis {
 }
 
 /// A plain run without trouble.
-pub fn run() -> Analysis {
+pub(crate) fn run() -> Analysis {
     let experiment = super::run();
     let arms = vec![arm("target", "mem(size=64M)", 412_000.0)];
     let mut analysis = analysis(&experiment, arms, Vec::new());
@@ -371,7 +371,7 @@ pub fn run() -> Analysis {
 }
 
 /// A load of operations on files, of which some fail on one arm.
-pub fn on_files() -> Analysis {
+pub(crate) fn on_files() -> Analysis {
     let mut analysis = compare();
     for (at, arm) in (1_u32..).zip(analysis.arms.iter_mut().take(2)) {
         let operation = |name: &str, count, errors, mean_ns: f64| OperationSummary {
@@ -392,7 +392,7 @@ pub fn on_files() -> Analysis {
 }
 
 /// Failed trials, I/O errors, a wrong sign, an interrupt, and no comparison for one arm.
-pub fn troubled() -> Analysis {
+pub(crate) fn troubled() -> Analysis {
     let mut analysis = compare();
     for trial in analysis.trials.iter_mut().filter(|t| t.arm == "cap") {
         trial.outcome = "failed".to_owned();
@@ -443,7 +443,7 @@ pub fn troubled() -> Analysis {
 }
 
 /// Every string from outside is hostile; goes with [`super::hostile`].
-pub fn hostile() -> Analysis {
+pub(crate) fn hostile() -> Analysis {
     let mut analysis = troubled();
     let bad = |name: &str| {
         let i = ["base", "luks", "queue", "cap", "same"].iter().position(|n| *n == name).unwrap();

@@ -3,7 +3,7 @@
 use iotax_analyze::{ArmDrain, ArmPrecondition, Metric, Steadiness};
 
 /// Both spent their burst credits.
-pub fn drained() -> Vec<ArmDrain> {
+pub(super) fn drained() -> Vec<ArmDrain> {
     let drain = |name: &str| ArmDrain {
         arm: name.to_owned(),
         seconds: 25.0,
@@ -16,7 +16,7 @@ pub fn drained() -> Vec<ArmDrain> {
 }
 
 /// One was steady in the end.
-pub fn preconditioned() -> Vec<ArmPrecondition> {
+pub(super) fn preconditioned() -> Vec<ArmPrecondition> {
     let arm = |name: &str, [range, slope]: [f64; 2], steady| ArmPrecondition {
         arm: name.to_owned(),
         passes: 2,

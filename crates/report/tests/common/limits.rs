@@ -8,7 +8,7 @@ use iotax_record::{LIMITS_FORMAT, LimitsHead};
 use iotax_spec::{Limits, LimitsTarget};
 
 /// Two targets, and limits in bytes per second that are known of each.
-pub fn search(known: &[f64]) -> (LimitsHead, Caps) {
+pub(crate) fn search(known: &[f64]) -> (LimitsHead, Caps) {
     let iotax_record::Experiment { iotax_version, started, command, hosts, spec, .. } =
         crate::common::compare();
     let arms = spec.arms.into_iter().take(2);

@@ -9,7 +9,7 @@ use iotax_analyze::{
 use super::noise;
 
 /// The comparison with a device below another under each arm, and NFS under the last.
-pub fn compare() -> Analysis {
+pub(crate) fn compare() -> Analysis {
     let mut analysis = super::analyses::compare();
     let last = analysis.arms.len() - 1;
     for (i, arm) in analysis.arms.iter_mut().enumerate() {

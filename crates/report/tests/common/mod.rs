@@ -10,11 +10,11 @@
     reason = "made-up figures, all known to fit"
 )]
 
-pub mod analyses;
+pub(crate) mod analyses;
 mod beforehand;
-pub mod limits;
-pub mod machine;
-pub mod trials;
+pub(crate) mod limits;
+pub(crate) mod machine;
+pub(crate) mod trials;
 
 use iotax_analyze::Analysis;
 use iotax_record::{CloudDisk, CloudInstance, Environment, Experiment, FORMAT, HostRecord, Site};
@@ -24,22 +24,22 @@ use iotax_spec::layers::{Aes, File, Queue, Throttle};
 use iotax_spec::{Arm, Design, Spec, Stack, Stop, StopMode, Target, Workload};
 
 /// A report of one experiment as text.
-pub fn text(experiment: &Experiment, analysis: &Analysis, style: Style) -> String {
+pub(crate) fn text(experiment: &Experiment, analysis: &Analysis, style: Style) -> String {
     iotax_report::text(&iotax_report::experiment(experiment, analysis), style)
 }
 
 /// As Markdown.
-pub fn markdown(experiment: &Experiment, analysis: &Analysis) -> String {
+pub(crate) fn markdown(experiment: &Experiment, analysis: &Analysis) -> String {
     iotax_report::markdown(&iotax_report::experiment(experiment, analysis))
 }
 
 /// As a page.
-pub fn html(experiment: &Experiment, analysis: &Analysis) -> String {
+pub(crate) fn html(experiment: &Experiment, analysis: &Analysis) -> String {
     iotax_report::html(&iotax_report::experiment(experiment, analysis))
 }
 
 /// A value in -0.5..0.5 that depends on `i` only (Knuth's multiplicative hash).
-pub fn noise(i: u64) -> f64 {
+pub(crate) fn noise(i: u64) -> f64 {
     let hashed = (i + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
     hashed as f64 / (1u64 << 24) as f64 - 0.5
 }
@@ -123,7 +123,7 @@ fn aes() -> Layer {
 }
 
 /// Two AES layers, all four subsets.
-pub fn peel() -> Experiment {
+pub(crate) fn peel() -> Experiment {
     let arms = vec![
         arm("bare", &[]),
         arm("aes", &[aes()]),
@@ -136,7 +136,7 @@ pub fn peel() -> Experiment {
 }
 
 /// Four arms against a baseline.
-pub fn compare() -> Experiment {
+pub(crate) fn compare() -> Experiment {
     let throttle = |iops| Layer::Throttle(Throttle { iops: Some(iops), ..Throttle::default() });
     let arms = vec![
         arm("base", &[]),
@@ -151,7 +151,7 @@ pub fn compare() -> Experiment {
 }
 
 /// As [`compare`], where the cloud has told the VM and a disk of it.
-pub fn on_a_vm() -> Experiment {
+pub(crate) fn on_a_vm() -> Experiment {
     let disk = CloudDisk {
         name: Some("disk-of-alice".to_owned()),
         lun: Some(0),
@@ -174,17 +174,18 @@ pub fn on_a_vm() -> Experiment {
 }
 
 /// One arm.
-pub fn run() -> Experiment {
+pub(crate) fn run() -> Experiment {
     let workload = Workload::preset("mixed-70-30").unwrap();
     let command = ["iotax", "run", "mixed-70-30", "mem(size=64M)"];
     experiment(workload, vec![arm("target", &[])], Design::Single, &command)
 }
 
 /// What every string that a user or a device can choose looks like at its worst.
-pub const HOSTILE: &str = "</script><img src=x onerror=alert(1)>\u{2028}'\"`&|\x1b[2J\u{202e}";
+pub(crate) const HOSTILE: &str =
+    "</script><img src=x onerror=alert(1)>\u{2028}'\"`&|\x1b[2J\u{202e}";
 
 /// A comparison in which every string from outside is hostile.
-pub fn hostile() -> Experiment {
+pub(crate) fn hostile() -> Experiment {
     let mut experiment = compare();
     experiment.command = vec![HOSTILE.to_owned()];
     experiment.started = HOSTILE.to_owned();

@@ -5,7 +5,7 @@ use iotax_record::{DirectionRecord, JobRecord, LatencyHistogram, LoadRecord, Out
 use super::noise;
 
 /// Seconds of each trial.
-pub const SECONDS: u64 = 2;
+pub(crate) const SECONDS: u64 = 2;
 
 fn direction(ios: u64, seed: u64, open_loop: bool) -> DirectionRecord {
     let mut service = LatencyHistogram::new();
@@ -30,7 +30,7 @@ fn direction(ios: u64, seed: u64, open_loop: bool) -> DirectionRecord {
 }
 
 /// Three trials with reads and writes, the last one with an I/O error, and a failed one.
-pub fn run(open_loop: bool) -> Vec<Trial> {
+pub(crate) fn run(open_loop: bool) -> Vec<Trial> {
     let experiment = super::run();
     let job = &experiment.spec.workload.jobs[0];
     let trial = |i: u64, outcome, load| Trial {

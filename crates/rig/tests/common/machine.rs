@@ -13,7 +13,7 @@ use iotax_inspect::parse_mountinfo;
 /// Everything that has to do with `directory`, a line for each: loop devices whose file is in it,
 /// device mapper devices on these, mounts of any of these or at a place in it, and processes of
 /// iotax's.
-pub fn traces_of(directory: &Path) -> BTreeSet<String> {
+pub(crate) fn traces_of(directory: &Path) -> BTreeSet<String> {
     let directory = &fs::canonicalize(directory).unwrap();
     let loops = loops(directory);
     let mappings = mappings(&loops);
@@ -30,7 +30,7 @@ pub fn traces_of(directory: &Path) -> BTreeSet<String> {
 
 /// Ids and command lines of iotax's daemons, and of programs it runs, that have `directory` in
 /// their command line, and of all that work in it.
-pub fn processes(directory: &Path) -> Vec<(i32, String)> {
+pub(crate) fn processes(directory: &Path) -> Vec<(i32, String)> {
     let entries = fs::read_dir("/proc").unwrap().flatten();
     entries
         .filter_map(|entry| {
@@ -54,7 +54,7 @@ fn is_iotaxs(process: &Path) -> bool {
 }
 
 /// Whether `part` is somewhere in `whole`.
-pub fn contains(whole: &[u8], part: &[u8]) -> bool {
+pub(crate) fn contains(whole: &[u8], part: &[u8]) -> bool {
     // Most bytes are not the first one of the part, which is found much faster than the part.
     let mut rest = whole;
     while let Some(at) = rest.iter().position(|byte| *byte == part[0]) {

@@ -10,22 +10,22 @@ use iotax_spec::layers::File;
 use iotax_spec::{Arm, Design, Job, Layer, Pattern, Spec, Stack, Stop, StopMode, Target, Workload};
 
 /// A directory, file or device.
-pub fn path(path: impl Into<PathBuf>) -> Target {
+pub(crate) fn path(path: impl Into<PathBuf>) -> Target {
     Target::Path(path.into())
 }
 
 /// A stack that is a file and nothing else.
-pub fn file(path: Option<PathBuf>, size_bytes: u64) -> Target {
+pub(crate) fn file(path: Option<PathBuf>, size_bytes: u64) -> Target {
     stack([Layer::File(File { path, size_bytes, thin: false })])
 }
 
 /// A stack of these layers.
-pub fn stack(layers: impl Into<Vec<Layer>>) -> Target {
+pub(crate) fn stack(layers: impl Into<Vec<Layer>>) -> Target {
     Target::Stack(Stack { layers: layers.into() })
 }
 
 /// These arms under 4 KiB random reads of a 64 KiB file.
-pub fn spec(arms: &[(&str, Target)]) -> Spec {
+pub(crate) fn spec(arms: &[(&str, Target)]) -> Spec {
     let arms = arms.iter().map(|(name, target)| Arm::new(*name, target.clone()));
     Spec {
         then: Vec::new(),
@@ -59,7 +59,7 @@ pub fn spec(arms: &[(&str, Target)]) -> Spec {
 }
 
 /// The same under a workload that writes.
-pub fn writing(arms: &[(&str, Target)]) -> Spec {
+pub(crate) fn writing(arms: &[(&str, Target)]) -> Spec {
     let mut spec = spec(arms);
     spec.workload.jobs[0].read_percent = 50;
     spec
@@ -70,7 +70,7 @@ fn job() -> Job {
 }
 
 /// Options without a device to destroy.
-pub fn options<'a>(
+pub(crate) fn options<'a>(
     work_dir: &'a Path,
     state_dir: Option<PathBuf>,
     progress: &'a mut dyn FnMut(&Progress<'_>),

@@ -12,7 +12,7 @@ use iotax_vdisk::{Clock, LayerConfig, ManualClock, Request, Session, Submitted, 
 /// Between two probes a load generator needs some time.
 const BETWEEN_NS: u64 = 5_000_000;
 
-pub struct VirtualTime {
+pub(crate) struct VirtualTime {
     clock: Arc<ManualClock>,
     disks: Vec<VirtualDisk>,
     /// Virtual time spent, in nanoseconds.
@@ -24,19 +24,19 @@ pub struct VirtualTime {
 
 /// Time that one thread computes for each I/O, one after the other, when it is done.
 #[derive(Debug, Clone, Copy)]
-pub struct Cpu {
+pub(crate) struct Cpu {
     pub io_ns: f64,
     pub byte_ns: f64,
 }
 
 impl Cpu {
-    pub fn of_io(self, bytes: u32) -> f64 {
+    pub(crate) fn of_io(self, bytes: u32) -> f64 {
         self.io_ns + self.byte_ns * f64::from(bytes)
     }
 }
 
 impl VirtualTime {
-    pub fn of(stacks: &[Vec<LayerConfig>]) -> Self {
+    pub(crate) fn of(stacks: &[Vec<LayerConfig>]) -> Self {
         let clock = Arc::new(ManualClock::starting_at(1));
         let open = |stack: &Vec<LayerConfig>| {
             VirtualDisk::open(stack, Arc::clone(&clock) as Arc<dyn Clock>).unwrap()

@@ -18,14 +18,14 @@ use iotax_run::{
 use iotax_spec::{Arm, Driver, Spec, Stop, StopMode, Target, Workload};
 
 /// What an arm takes to come up, and a trial beyond its load.
-pub const UP: Duration = Duration::from_secs(2);
+pub(crate) const UP: Duration = Duration::from_secs(2);
 
 /// What it takes to spend the credits that came back.
-pub const DRAINED: Duration = Duration::from_secs(2);
+pub(crate) const DRAINED: Duration = Duration::from_secs(2);
 
 /// What happens in a trial.
 #[derive(Debug, Clone, Copy)]
-pub enum Turn {
+pub(crate) enum Turn {
     /// So many I/Os per second.
     Rate(f64),
     /// The load fails.
@@ -38,13 +38,13 @@ pub enum Turn {
 
 /// What the host was asked for.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Asked {
+pub(crate) enum Asked {
     Prepared(usize),
     Trial(Box<TrialRequest>),
 }
 
 #[derive(Clone, Default)]
-pub struct Time(Rc<Cell<Duration>>);
+pub(crate) struct Time(Rc<Cell<Duration>>);
 
 impl Clock for Time {
     fn now(&self) -> Duration {
@@ -59,7 +59,7 @@ impl Time {
 }
 
 /// The host; `script` is asked with the arm, and how many trials it has had.
-pub struct Scripted<'a> {
+pub(crate) struct Scripted<'a> {
     time: Time,
     stop: &'a AtomicBool,
     script: &'a dyn Fn(usize, u32) -> Turn,
@@ -156,7 +156,7 @@ fn load(rate: f64, window_ns: u64) -> LoadRecord {
 }
 
 /// What came of an experiment.
-pub struct Ran {
+pub(crate) struct Ran {
     pub end: End,
     pub trials: Vec<Trial>,
     pub asked: Vec<Asked>,
@@ -164,7 +164,7 @@ pub struct Ran {
 }
 
 /// An experiment on so many arms, of 10 s windows.
-pub struct Bench {
+pub(crate) struct Bench {
     pub spec: Spec,
     pub files: Files,
     pub sustained: Sustained,
@@ -172,7 +172,7 @@ pub struct Bench {
 }
 
 impl Bench {
-    pub fn new(arms: usize, change: impl FnOnce(&mut Stop)) -> Self {
+    pub(crate) fn new(arms: usize, change: impl FnOnce(&mut Stop)) -> Self {
         let mut workload = Workload::preset("randread-4k").unwrap();
         (workload.ramp_ns, workload.time_ns) = (1_000_000_000, 10_000_000_000);
         "read".clone_into(&mut workload.jobs[0].name);
@@ -187,12 +187,12 @@ impl Bench {
     }
 
     /// One that ends after so many blocks, whatever they show.
-    pub fn of_blocks(arms: usize, blocks: u32) -> Self {
+    pub(crate) fn of_blocks(arms: usize, blocks: u32) -> Self {
         Self::new(arms, |stop| (stop.min_blocks, stop.max_blocks) = (blocks, blocks))
     }
 
     /// The same after its arms were drained, for so long at most; the script is of that.
-    pub fn drained(self, limit: Duration, script: impl Fn(usize, u32) -> Turn) -> Self {
+    pub(crate) fn drained(self, limit: Duration, script: impl Fn(usize, u32) -> Turn) -> Self {
         let spec = drain_spec(&self.spec, u64::try_from(limit.as_nanos()).unwrap());
         let mut phases = Phases::new(&experiment(self.spec.clone()));
         let bench = Self { spec, sustained: Sustained::default(), ..self };
@@ -201,7 +201,7 @@ impl Bench {
         Self { sustained, ..self }
     }
 
-    pub fn run(self, script: impl Fn(usize, u32) -> Turn) -> Ran {
+    pub(crate) fn run(self, script: impl Fn(usize, u32) -> Turn) -> Ran {
         self.performed(&script, iotax_run::run).0
     }
 

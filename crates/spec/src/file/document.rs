@@ -26,13 +26,13 @@ pub(super) struct Document<'a> {
 }
 
 impl<'a> Document<'a> {
-    pub fn parse(file: &'a str, text: &'a str) -> Result<Self, Error> {
+    pub(super) fn parse(file: &'a str, text: &'a str) -> Result<Self, Error> {
         let root = DeTable::parse(text).map_err(|error| from_toml(file, text, &error))?;
         Ok(Self { file, text, root })
     }
 
     /// The file as written, its keys checked.
-    pub fn written(&self) -> Result<SpecFile, Error> {
+    pub(super) fn written(&self) -> Result<SpecFile, Error> {
         self.check_keys()?;
         toml::from_str(self.text).map_err(|error| from_toml(self.file, self.text, &error))
     }
@@ -85,7 +85,7 @@ impl<'a> Document<'a> {
     }
 
     /// Gives an error its line and column; the file as a whole where the key was not written.
-    pub fn place(&self, misplaced: Misplaced) -> Error {
+    pub(super) fn place(&self, misplaced: Misplaced) -> Error {
         let on_key = matches!(misplaced.error.root(), Error::Unknown { what: "key" | "job", .. });
         self.place_at(misplaced, if on_key { Underline::Key } else { Underline::Value })
     }

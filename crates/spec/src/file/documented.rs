@@ -8,7 +8,7 @@ use serde::Deserialize;
 /// its limits.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct DocumentedTable {
+pub(super) struct DocumentedTable {
     /// VM size it runs on.
     pub vm: Option<String>,
     /// Kind of disk: one for all arms, or a table with one for each.
@@ -25,7 +25,7 @@ pub struct DocumentedTable {
     untagged,
     expecting = "expected a kind of disk such as \"P30\", or a table of one for each arm"
 )]
-pub enum DiskEntry {
+pub(super) enum DiskEntry {
     /// For all arms.
     All(String),
     /// By arm.
@@ -35,7 +35,7 @@ pub enum DiskEntry {
 /// What the host caches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum CachingWord {
+pub(super) enum CachingWord {
     /// Nothing.
     None,
     /// Reads.
@@ -47,7 +47,7 @@ pub enum CachingWord {
 /// How disks are attached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum VariantWord {
+pub(super) enum VariantWord {
     /// SCSI.
     Scsi,
     /// `NVMe`.

@@ -8,7 +8,7 @@ use super::workload::WorkloadTable;
 use super::written::SpecFile;
 
 /// JSON Schema of the experiment file.
-pub fn experiment_schema() -> Schema {
+pub(super) fn experiment_schema() -> Schema {
     schema_for!(SpecFile)
 }
 

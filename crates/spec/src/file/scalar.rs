@@ -8,7 +8,7 @@ use serde::Deserialize;
 /// A number, text or switch, read by the unit of the key it is given to.
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(untagged, expecting = "expected a number, text or true/false")]
-pub enum Scalar {
+pub(super) enum Scalar {
     /// `4096`.
     Integer(i64),
     /// `0.05`.

@@ -14,7 +14,7 @@ use super::schema;
 /// A built-in workload's name, a workload of fio, or the description of another one.
 #[derive(Debug, Clone, PartialEq, JsonSchema)]
 #[schemars(untagged)]
-pub enum WorkloadEntry {
+pub(super) enum WorkloadEntry {
     /// `workload = "randread-4k"`.
     Preset(String),
     /// `workload.fio = "job.fio"`.
@@ -41,7 +41,7 @@ impl FioWorkload {
 /// A workload of one's own. Its times are the file's `time` and `ramp`.
 #[derive(Debug, Clone, PartialEq, serde::Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct WorkloadTable {
+pub(super) struct WorkloadTable {
     /// Name shown in every output.
     pub name: String,
     /// One paragraph about it.
@@ -60,14 +60,14 @@ pub struct WorkloadTable {
 /// have it: sequential 4 KiB reads, buffered, one thread.
 #[derive(Debug, Clone, PartialEq, serde::Deserialize)]
 #[serde(transparent)]
-pub struct JobTable {
+pub(super) struct JobTable {
     /// `name` and the other keys; which ones there are is checked with their positions at hand.
     pub keys: IndexMap<String, Scalar>,
 }
 
 impl JobTable {
     /// The job's name, if it is given one.
-    pub fn name(&self) -> Option<String> {
+    pub(super) fn name(&self) -> Option<String> {
         self.keys.get("name").map(Scalar::to_string)
     }
 }

@@ -17,7 +17,7 @@ use crate::spec::{Driver, StopMode};
     title = "iotax experiment file",
     description = "What to measure, and how surely: read by `iotax compare FILE`."
 )]
-pub struct SpecFile {
+pub(super) struct SpecFile {
     /// The I/O to do: the name of a built-in workload, `fio` with a job file, or a table that
     /// describes one.
     pub workload: WorkloadEntry,
@@ -93,7 +93,7 @@ pub struct SpecFile {
     untagged,
     expecting = "expected a value (number, text or true/false), or a table of a job's keys"
 )]
-pub enum SetEntry {
+pub(super) enum SetEntry {
     /// `depth = 8`.
     Value(Scalar),
     /// `mmap_read.threads = 4` without quotes around the key is a table in TOML.

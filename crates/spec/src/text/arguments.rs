@@ -16,7 +16,7 @@ pub(crate) enum Value {
 }
 
 impl Value {
-    pub fn read(unit: Unit, text: &str) -> Result<Self, Error> {
+    pub(crate) fn read(unit: Unit, text: &str) -> Result<Self, Error> {
         match unit {
             Unit::Size => units::parse_bytes(text).map(Self::Whole),
             Unit::Duration => units::parse_duration(text).map(Self::Whole),
@@ -36,7 +36,7 @@ impl Value {
     }
 
     /// The shortest text that [`Value::read`] reads back exactly.
-    pub fn write(&self, unit: Unit) -> String {
+    pub(crate) fn write(&self, unit: Unit) -> String {
         match (self, unit) {
             (Self::Whole(bytes), Unit::Size) => units::format_bytes(*bytes),
             (Self::Whole(ns), Unit::Duration) => units::format_duration(*ns),
@@ -101,7 +101,7 @@ pub(crate) struct Arguments<'a> {
 }
 
 impl<'a> Arguments<'a> {
-    pub fn new(
+    pub(crate) fn new(
         text: &'a str,
         (layer, example): (&'static str, &'static str),
         declared: &'static [Parameter],
@@ -111,7 +111,7 @@ impl<'a> Arguments<'a> {
     }
 
     /// Takes `name=value`.
-    pub fn add(
+    pub(crate) fn add(
         &mut self,
         (name, name_span): (&str, Range<usize>),
         (value, value_span): (&str, Range<usize>),
@@ -128,7 +128,7 @@ impl<'a> Arguments<'a> {
     }
 
     /// The declaration of a parameter.
-    pub fn parameter(&self, name: &str) -> Result<&'static Parameter, Error> {
+    pub(crate) fn parameter(&self, name: &str) -> Result<&'static Parameter, Error> {
         let known = self.declared;
         known.iter().find(|parameter| parameter.name == name).ok_or_else(|| {
             Error::unknown("parameter", name, known.iter().map(|parameter| parameter.name))
@@ -136,12 +136,17 @@ impl<'a> Arguments<'a> {
     }
 
     /// Widens the span once the closing bracket is known.
-    pub fn ends_at(&mut self, end: usize) {
+    pub(crate) fn ends_at(&mut self, end: usize) {
         self.span.end = end;
     }
 
     /// An error about one parameter; points at its value, or at the layer where it is left out.
-    pub fn refuse(&self, name: &'static str, problem: impl Into<String>, advice: &str) -> Error {
+    pub(crate) fn refuse(
+        &self,
+        name: &'static str,
+        problem: impl Into<String>,
+        advice: &str,
+    ) -> Error {
         let given = self.given.iter().find(|(parameter, ..)| parameter.name == name);
         let span = given.map_or(&self.span, |(.., span)| span);
         Error::impossible(Subject::Layer(self.layer), name, problem, advice)
@@ -165,7 +170,7 @@ impl<'a> Arguments<'a> {
     }
 
     /// A size, duration or count that may be left out.
-    pub fn whole_if_given(&self, name: &'static str) -> Option<u64> {
+    pub(crate) fn whole_if_given(&self, name: &'static str) -> Option<u64> {
         match self.find(name)? {
             Value::Whole(number) => Some(number),
             Value::Text(text) => text.parse().ok(),
@@ -174,12 +179,12 @@ impl<'a> Arguments<'a> {
     }
 
     /// A size, duration, count, or a choice among numbers.
-    pub fn whole(&self, name: &'static str) -> Result<u64, Error> {
+    pub(crate) fn whole(&self, name: &'static str) -> Result<u64, Error> {
         self.required(name, self.whole_if_given(name))
     }
 
     /// [`Arguments::whole`] above 0 that fits 32 bits.
-    pub fn small(&self, name: &'static str) -> Result<u32, Error> {
+    pub(crate) fn small(&self, name: &'static str) -> Result<u32, Error> {
         let whole = self.whole(name)?;
         match u32::try_from(whole) {
             Ok(0) => Err(self.refuse(name, "must be above 0", "")),
@@ -189,7 +194,7 @@ impl<'a> Arguments<'a> {
     }
 
     /// A rate or share that may be left out.
-    pub fn real(&self, name: &'static str) -> Option<f64> {
+    pub(crate) fn real(&self, name: &'static str) -> Option<f64> {
         match self.find(name)? {
             Value::Real(number) => Some(number),
             _ => None,
@@ -197,7 +202,7 @@ impl<'a> Arguments<'a> {
     }
 
     /// A rate above 0 that may be left out.
-    pub fn rate(&self, name: &'static str) -> Result<Option<f64>, Error> {
+    pub(crate) fn rate(&self, name: &'static str) -> Result<Option<f64>, Error> {
         match self.real(name) {
             Some(0.0) => Err(self.refuse(name, "a limit of 0 would never let an I/O pass", "")),
             rate => Ok(rate),
@@ -205,33 +210,33 @@ impl<'a> Arguments<'a> {
     }
 
     /// A rate above 0.
-    pub fn required_rate(&self, name: &'static str) -> Result<f64, Error> {
+    pub(crate) fn required_rate(&self, name: &'static str) -> Result<f64, Error> {
         let rate = self.rate(name)?;
         self.required(name, rate)
     }
 
     /// A share; 0 when left out.
-    pub fn share(&self, name: &'static str) -> f64 {
+    pub(crate) fn share(&self, name: &'static str) -> f64 {
         self.real(name).unwrap_or(0.0)
     }
 
-    pub fn text(&self, name: &'static str) -> Option<String> {
+    pub(crate) fn text(&self, name: &'static str) -> Option<String> {
         match self.find(name)? {
             Value::Text(text) => Some(text),
             _ => None,
         }
     }
 
-    pub fn required_text(&self, name: &'static str) -> Result<String, Error> {
+    pub(crate) fn required_text(&self, name: &'static str) -> Result<String, Error> {
         self.required(name, self.text(name))
     }
 
-    pub fn required_path(&self, name: &'static str) -> Result<PathBuf, Error> {
+    pub(crate) fn required_path(&self, name: &'static str) -> Result<PathBuf, Error> {
         self.required(name, self.path(name))
     }
 
     /// A switch; it has a default.
-    pub fn switch(&self, name: &'static str) -> Result<bool, Error> {
+    pub(crate) fn switch(&self, name: &'static str) -> Result<bool, Error> {
         let given = match self.find(name) {
             Some(Value::Switch(on)) => Some(on),
             _ => None,
@@ -239,7 +244,7 @@ impl<'a> Arguments<'a> {
         self.required(name, given)
     }
 
-    pub fn path(&self, name: &'static str) -> Option<PathBuf> {
+    pub(crate) fn path(&self, name: &'static str) -> Option<PathBuf> {
         self.text(name).map(PathBuf::from)
     }
 }

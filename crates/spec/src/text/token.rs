@@ -28,7 +28,7 @@ pub(super) enum Kind<'a> {
 
 impl Kind<'_> {
     /// For "expected ..., found ...".
-    pub fn describe(&self) -> String {
+    pub(super) fn describe(&self) -> String {
         match self {
             Self::Word(word) => format!("`{}`", brief(word)),
             Self::Open => "`(`".into(),

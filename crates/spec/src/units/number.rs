@@ -16,7 +16,7 @@ pub(super) struct Number<'a> {
 
 impl<'a> Number<'a> {
     /// Splits `text`; no sign, no exponent, no thousands separator.
-    pub fn read(text: &'a str, unit: Unit, advice: &str) -> Result<Self, Error> {
+    pub(super) fn read(text: &'a str, unit: Unit, advice: &str) -> Result<Self, Error> {
         let text = text.trim();
         let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
         let (digits, suffix) = text.split_at(end);
@@ -37,7 +37,7 @@ impl<'a> Number<'a> {
     }
 
     /// The number times `multiplier`; `None` unless whole and within `u64`.
-    pub fn times(&self, multiplier: u64) -> Option<u64> {
+    pub(super) fn times(&self, multiplier: u64) -> Option<u64> {
         let (whole, fraction) = self.digits.split_once('.').unwrap_or((self.digits, ""));
         let fraction = fraction.trim_end_matches('0');
         let scale = 10_u128.checked_pow(u32::try_from(fraction.len()).ok()?)?;
@@ -52,7 +52,7 @@ impl<'a> Number<'a> {
     }
 
     /// The nearest `f64`.
-    pub fn as_f64(&self) -> f64 {
+    pub(super) fn as_f64(&self) -> f64 {
         self.digits.parse().expect("digits with at most one inner point are a float")
     }
 }

@@ -9,19 +9,19 @@ use rand::{RngExt, SeedableRng};
 use rand_distr::{Distribution, StandardNormal};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-pub type Rng = Xoshiro256PlusPlus;
+pub(crate) type Rng = Xoshiro256PlusPlus;
 
-pub fn rng(seed: u64) -> Rng {
+pub(crate) fn rng(seed: u64) -> Rng {
     Rng::seed_from_u64(seed)
 }
 
-pub fn normal(rng: &mut Rng) -> f64 {
+pub(crate) fn normal(rng: &mut Rng) -> f64 {
     StandardNormal.sample(rng)
 }
 
 /// How trials vary around their level.
 #[derive(Debug, Clone, Copy)]
-pub struct Noise {
+pub(crate) struct Noise {
     /// Coefficient of variation of the trials' throughput, which is lognormal.
     pub cov: f64,
     /// Correlation of successive trials, whatever their arm.
@@ -32,7 +32,7 @@ pub struct Noise {
 
 impl Noise {
     /// Logarithms of throughput, in the order in which trials run.
-    pub fn trials(&self, count: usize, rng: &mut Rng) -> Vec<f64> {
+    pub(crate) fn trials(&self, count: usize, rng: &mut Rng) -> Vec<f64> {
         let sd = self.cov.powi(2).ln_1p().sqrt();
         let mut state = normal(rng);
         let mut next = || {
@@ -47,7 +47,7 @@ impl Noise {
 
 /// What is planted into a run, as logarithms that are taken off.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Planted {
+pub(crate) struct Planted {
     /// Trials after which `common` is taken off all arms.
     pub common_from: usize,
     pub common: f64,
@@ -60,7 +60,7 @@ pub struct Planted {
 
 /// Blocks of a run: the log throughput of each arm, in the order of the arms; they ran in random
 /// order within each block.
-pub fn blocks(
+pub(crate) fn blocks(
     noise: Noise,
     planted: Planted,
     arms: usize,
@@ -86,17 +86,17 @@ pub fn blocks(
 }
 
 /// What all arms share, block by block.
-pub fn levels(blocks: &[Vec<f64>]) -> Vec<f64> {
+pub(crate) fn levels(blocks: &[Vec<f64>]) -> Vec<f64> {
     blocks.iter().map(|block| block.iter().sum::<f64>() / block.len() as f64).collect()
 }
 
 /// The second arm against the first, block by block.
-pub fn differences(blocks: &[Vec<f64>]) -> Vec<f64> {
+pub(crate) fn differences(blocks: &[Vec<f64>]) -> Vec<f64> {
     blocks.iter().map(|block| block[1] - block[0]).collect()
 }
 
 /// Whether the monitor reports a change at any look of a run of two arms.
-pub fn is_ever_reported(v: &[f64]) -> bool {
+pub(crate) fn is_ever_reported(v: &[f64]) -> bool {
     let looks = LOOKS.iter().take_while(|n| **n <= v.len());
     looks
         .into_iter()
@@ -105,7 +105,7 @@ pub fn is_ever_reported(v: &[f64]) -> bool {
 
 /// How a run ended.
 #[derive(Debug, Clone, Copy)]
-pub struct Ended {
+pub(crate) struct Ended {
     /// What may be said; `None`: the effect changed, and no look at the blocks since is left.
     pub decision: Option<Decision>,
     /// Whether the effect was seen to change.
@@ -114,7 +114,7 @@ pub struct Ended {
 
 /// Goes through the differences as the analysis does, from look to look, until the procedure says
 /// stop: the blocks since a change of the effect, at looks that were not used before it was seen.
-pub fn run(procedure: &Sequential, d: &[f64]) -> Ended {
+pub(crate) fn run(procedure: &Sequential, d: &[f64]) -> Ended {
     let design = procedure.design();
     let mut ended = Ended { decision: None, has_changed: false };
     for n in 1..=d.len().min(design.last_look()) {

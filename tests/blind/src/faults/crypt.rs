@@ -29,7 +29,7 @@ const SEARCHER: [&str; 9] = [
 ];
 
 /// A search engine that reads while its next version is downloaded.
-pub const QUEUES: Situation = Situation {
+pub(super) const QUEUES: Situation = Situation {
     name: "work queues of dm-crypt",
     causes: &["dm-crypt-workqueues"],
     place: GUEST,
@@ -46,21 +46,21 @@ pub const QUEUES: Situation = Situation {
     },
 };
 
-pub const SMALL_SECTORS: Situation = Situation {
+pub(super) const SMALL_SECTORS: Situation = Situation {
     name: "dm-crypt in small sectors",
     causes: &["dm-crypt-small-sectors"],
     place: GUEST,
     plant: |lab, is_faulty| past_queues(lab, usize::from(is_faulty), "512"),
 };
 
-pub const ONCE: Situation = Situation {
+pub(super) const ONCE: Situation = Situation {
     name: "one dm-crypt",
     causes: &["encryption-in-path"],
     place: GUEST,
     plant: |lab, is_faulty| past_queues(lab, usize::from(is_faulty), "4096"),
 };
 
-pub const TWICE: Situation = Situation {
+pub(super) const TWICE: Situation = Situation {
     name: "dm-crypt on dm-crypt",
     causes: &["encrypted-twice"],
     place: GUEST,

@@ -7,7 +7,7 @@ use anyhow::Result;
 use crate::lab::Lab;
 use crate::situation::{Complaint, Place, Situation};
 
-pub const ONCE: Situation = Situation {
+pub(super) const ONCE: Situation = Situation {
     name: "an encrypting file system",
     causes: &["encryption-in-path"],
     place: Place::Here,
@@ -19,7 +19,7 @@ pub const ONCE: Situation = Situation {
     },
 };
 
-pub const TWICE: Situation = Situation {
+pub(super) const TWICE: Situation = Situation {
     name: "encrypted twice",
     causes: &["encrypted-twice"],
     place: Place::Here,

@@ -7,7 +7,7 @@ use anyhow::Result;
 use crate::lab::Lab;
 use crate::situation::{Complaint, Place, Situation};
 
-pub const READS: Situation = Situation {
+pub(super) const READS: Situation = Situation {
     name: "group limits reads",
     causes: &["cgroup-io-max"],
     place: Place::Here,
@@ -20,7 +20,7 @@ pub const READS: Situation = Situation {
     },
 };
 
-pub const WRITES: Situation = Situation {
+pub(super) const WRITES: Situation = Situation {
     name: "group limits writes",
     causes: &["cgroup-io-max"],
     place: Place::Here,
@@ -35,7 +35,7 @@ pub const WRITES: Situation = Situation {
     },
 };
 
-pub const CPU: Situation = Situation {
+pub(super) const CPU: Situation = Situation {
     name: "CPU quota",
     causes: &["cpu-quota"],
     place: Place::Here,
@@ -51,7 +51,7 @@ pub const CPU: Situation = Situation {
 };
 
 /// A group whose memory holds a part of what is read again and again.
-pub const MEMORY: Situation = Situation {
+pub(super) const MEMORY: Situation = Situation {
     name: "group's memory",
     causes: &["cgroup-memory"],
     place: Place::Here,

@@ -8,7 +8,7 @@ use crate::situation::{Complaint, Place, Situation};
 /// What a healthy disk is: as fast as its channels allow.
 const HEALTHY: &str = "mem(size=256M) + flash(channels=4, latency=150us, bw=400M)";
 
-pub const IOPS: Situation = Situation {
+pub(super) const IOPS: Situation = Situation {
     name: "throttle on I/Os",
     causes: &["throttle"],
     place: Place::Here,
@@ -22,7 +22,7 @@ pub const IOPS: Situation = Situation {
     },
 };
 
-pub const BYTES: Situation = Situation {
+pub(super) const BYTES: Situation = Situation {
     name: "throttle on bytes",
     causes: &["throttle"],
     place: Place::Here,
@@ -35,7 +35,7 @@ pub const BYTES: Situation = Situation {
 };
 
 /// The VM's limit is lower than the disk's.
-pub const VM: Situation = Situation {
+pub(super) const VM: Situation = Situation {
     name: "VM's limit",
     causes: &["azure-vm-limit"],
     place: Place::Here,
@@ -46,7 +46,7 @@ pub const VM: Situation = Situation {
 };
 
 /// The disk's limit is lower than the VM's.
-pub const DISK: Situation = Situation {
+pub(super) const DISK: Situation = Situation {
     name: "disk's limit",
     causes: &["azure-disk-limit"],
     place: Place::Here,
@@ -68,7 +68,7 @@ fn cloud(lab: &mut Lab, is_faulty: bool, vm: &str, disk: &str) -> Result<Complai
 }
 
 /// Two disks, one limit.
-pub const SHARED: Situation = Situation {
+pub(super) const SHARED: Situation = Situation {
     name: "one limit for two disks",
     causes: &["shared-limit"],
     place: Place::Here,
@@ -87,7 +87,7 @@ pub const SHARED: Situation = Situation {
     },
 };
 
-pub const BURST: Situation = Situation {
+pub(super) const BURST: Situation = Situation {
     name: "burst of I/Os runs out",
     causes: &["burst-spent"],
     place: Place::Here,
@@ -105,7 +105,7 @@ pub const BURST: Situation = Situation {
     },
 };
 
-pub const BYTES_BURST: Situation = Situation {
+pub(super) const BYTES_BURST: Situation = Situation {
     name: "burst of bytes runs out",
     causes: &["burst-spent"],
     place: Place::Here,
@@ -124,7 +124,7 @@ pub const BYTES_BURST: Situation = Situation {
 };
 
 /// A cache above a slow disk answers what was read before.
-pub const CACHE: Situation = Situation {
+pub(super) const CACHE: Situation = Situation {
     name: "cache hides the disk",
     causes: &["cache-answers"],
     place: Place::Here,

@@ -3,7 +3,7 @@
 use crate::situation::{Complaint, Place, Situation};
 
 /// A mapping read from its start, in windows of a few KiB.
-pub const SHORT_READ_AHEAD: Situation = Situation {
+pub(super) const SHORT_READ_AHEAD: Situation = Situation {
     name: "short read-ahead",
     causes: &["read-ahead", "azuredisk-read-ahead"],
     place: Place::Here,
@@ -20,7 +20,7 @@ pub const SHORT_READ_AHEAD: Situation = Situation {
 };
 
 /// Random places of a file, each fetched with a window of MiB around it.
-pub const LONG_READ_AHEAD: Situation = Situation {
+pub(super) const LONG_READ_AHEAD: Situation = Situation {
     name: "long read-ahead",
     causes: &["read-ahead-waste"],
     place: Place::Here,
@@ -40,7 +40,7 @@ pub const LONG_READ_AHEAD: Situation = Situation {
 };
 
 /// Buffered writers that have to wait for a slow disk.
-pub const DIRTY: Situation = Situation {
+pub(super) const DIRTY: Situation = Situation {
     name: "dirty pages",
     causes: &["dirty-throttling"],
     place: Place::Here,
@@ -67,7 +67,7 @@ pub const DIRTY: Situation = Situation {
 };
 
 /// A loop device that keeps its file in the page cache, too.
-pub const DOUBLE_CACHE: Situation = Situation {
+pub(super) const DOUBLE_CACHE: Situation = Situation {
     name: "loop device caches twice",
     causes: &["loop-double-caching"],
     place: Place::Here,

@@ -12,7 +12,7 @@ mod queue;
 use crate::situation::Situation;
 
 /// All of them.
-pub const SITUATIONS: [Situation; 36] = [
+pub(crate) const SITUATIONS: [Situation; 36] = [
     limits::IOPS,
     limits::BYTES,
     limits::VM,

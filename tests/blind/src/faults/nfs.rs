@@ -11,7 +11,7 @@ const GUEST: Place = Place::Guest(Guest {
     memory_bytes: 512 << 20,
 });
 
-pub const PRIVACY: Situation = Situation {
+pub(super) const PRIVACY: Situation = Situation {
     name: "NFS with privacy",
     causes: &["nfs-kerberos"],
     place: GUEST,
@@ -23,7 +23,7 @@ pub const PRIVACY: Situation = Situation {
     },
 };
 
-pub const INTEGRITY: Situation = Situation {
+pub(super) const INTEGRITY: Situation = Situation {
     name: "NFS with checksums",
     causes: &["nfs-kerberos"],
     place: GUEST,
@@ -35,7 +35,7 @@ pub const INTEGRITY: Situation = Situation {
 };
 
 /// Few calls at a time, where many are asked.
-pub const SLOTS: Situation = Situation {
+pub(super) const SLOTS: Situation = Situation {
     name: "few slots for NFS calls",
     causes: &["nfs-slots"],
     place: GUEST,
@@ -51,7 +51,7 @@ pub const SLOTS: Situation = Situation {
     },
 };
 
-pub const SHORT_READ_AHEAD: Situation = Situation {
+pub(super) const SHORT_READ_AHEAD: Situation = Situation {
     name: "NFS reads ahead too little",
     causes: &["nfs-read-ahead", "read-ahead"],
     place: GUEST,
@@ -70,7 +70,7 @@ pub const SHORT_READ_AHEAD: Situation = Situation {
 };
 
 /// Files that are looked at again and again.
-pub const NO_ATTRIBUTES: Situation = Situation {
+pub(super) const NO_ATTRIBUTES: Situation = Situation {
     name: "NFS remembers no attributes",
     causes: &["nfs-attribute-cache"],
     place: GUEST,

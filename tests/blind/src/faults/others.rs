@@ -4,14 +4,14 @@ use crate::lab::Lab;
 use crate::situation::{Complaint, Place, Situation};
 use anyhow::Result;
 
-pub const READER: Situation = Situation {
+pub(super) const READER: Situation = Situation {
     name: "another program reads",
     causes: &["neighbour"],
     place: Place::Here,
     plant: |lab, is_faulty| beside(lab, is_faulty.then_some(["--rw=read", "--bs=256k"])),
 };
 
-pub const WRITER: Situation = Situation {
+pub(super) const WRITER: Situation = Situation {
     name: "another program writes",
     causes: &["neighbour"],
     place: Place::Here,
@@ -40,7 +40,7 @@ fn busy_device(lab: &mut Lab) -> Result<String> {
 }
 
 /// Other programs keep all CPUs busy.
-pub const CPU: Situation = Situation {
+pub(super) const CPU: Situation = Situation {
     name: "no CPU left",
     causes: &["cpu-bound"],
     place: Place::Here,

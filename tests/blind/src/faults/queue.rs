@@ -2,7 +2,7 @@
 
 use crate::situation::{Complaint, Place, Situation};
 
-pub const SPLIT: Situation = Situation {
+pub(super) const SPLIT: Situation = Situation {
     name: "I/Os cut into pieces",
     causes: &["io-split"],
     place: Place::Here,
@@ -16,7 +16,7 @@ pub const SPLIT: Situation = Situation {
     },
 };
 
-pub const SHORT: Situation = Situation {
+pub(super) const SHORT: Situation = Situation {
     name: "queue too short",
     causes: &["queue-too-short"],
     place: Place::Here,
@@ -32,7 +32,7 @@ pub const SHORT: Situation = Situation {
 };
 
 /// One I/O at a time on a disk that would serve many.
-pub const SHALLOW: Situation = Situation {
+pub(super) const SHALLOW: Situation = Situation {
     name: "one I/O at a time",
     causes: &["too-little-parallelism"],
     place: Place::Here,
@@ -45,7 +45,7 @@ pub const SHALLOW: Situation = Situation {
 };
 
 /// A program that waits for each write to be safe.
-pub const FLUSHES: Situation = Situation {
+pub(super) const FLUSHES: Situation = Situation {
     name: "a flush for each write",
     causes: &["flush-bound", "fsync-network-disk"],
     place: Place::Here,
@@ -62,7 +62,7 @@ pub const FLUSHES: Situation = Situation {
     },
 };
 
-pub const SYNC_MOUNT: Situation = Situation {
+pub(super) const SYNC_MOUNT: Situation = Situation {
     name: "mounted with sync",
     causes: &["sync-mount"],
     place: Place::Here,
@@ -77,7 +77,7 @@ pub const SYNC_MOUNT: Situation = Situation {
 };
 
 /// Files are made and deleted, and each change of a directory waits for the disk.
-pub const SYNC_DIRECTORIES: Situation = Situation {
+pub(super) const SYNC_DIRECTORIES: Situation = Situation {
     name: "directories written at once",
     causes: &["sync-mount"],
     place: Place::Here,

@@ -16,14 +16,14 @@ use crate::output::wrap;
 use crate::resolve::option;
 
 /// Disks of a cloud, and where they are to be.
-pub struct Composed {
+pub(super) struct Composed {
     expectation: Expectation,
     disks: Vec<CloudDisk>,
     at: Vec<PathBuf>,
 }
 
 /// The disks asked for, one for each directory; `None` if none is a cloud's.
-pub fn composed(args: &CloudArgs, directories: &[String]) -> Result<Option<Composed>> {
+pub(super) fn composed(args: &CloudArgs, directories: &[String]) -> Result<Option<Composed>> {
     if args.disk.is_empty() {
         return Ok(None);
     }
@@ -60,14 +60,14 @@ fn options(args: &CloudArgs) -> Result<CloudOptions> {
 
 impl Composed {
     /// What is to be mounted.
-    pub fn mounts(&self) -> Vec<Disk> {
+    pub(super) fn mounts(&self) -> Vec<Disk> {
         let mount =
             |(disk, at): (&CloudDisk, &PathBuf)| Disk { stack: disk.stack.clone(), at: at.clone() };
         self.disks.iter().zip(&self.at).map(mount).collect()
     }
 
     /// Tells on stderr what was built: stdout is for the files' names.
-    pub fn tell(&self) {
+    pub(super) fn tell(&self) {
         // The disks are up, whether or not anybody reads what they are.
         let _ = io::stderr().write_all(self.as_text().as_bytes());
     }
@@ -111,7 +111,7 @@ impl Composed {
     }
 
     /// What was built, with its sources.
-    pub fn as_json(&self) -> Value {
+    pub(super) fn as_json(&self) -> Value {
         let disks = self.disks.iter().zip(self.mounts()).map(|(disk, mount)| {
             json!({
                 "at": mount.at,

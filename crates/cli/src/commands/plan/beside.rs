@@ -78,7 +78,7 @@ fn longest_ns(spec: &Spec) -> u64 {
 }
 
 /// All of them, with their longest times.
-pub fn as_json(spec: &Spec) -> Vec<Value> {
+pub(super) fn as_json(spec: &Spec) -> Vec<Value> {
     let fields = |beside: Beside| {
         let Beside { what, when, longest_ns, before_each_trial_ns: again } = beside;
         json!({ "what": what, "when": when, "longest_ns": longest_ns, "before_each_trial_ns": again })
@@ -87,7 +87,7 @@ pub fn as_json(spec: &Spec) -> Vec<Value> {
 }
 
 /// A line for each of them, under a title; nothing if there are none.
-pub fn text(spec: &Spec) -> String {
+pub(super) fn text(spec: &Spec) -> String {
     let all = all(spec);
     if all.is_empty() {
         return String::new();

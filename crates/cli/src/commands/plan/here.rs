@@ -9,7 +9,7 @@ use crate::destination::Destination;
 use crate::output::wrap;
 
 /// Each reason that a run would give; empty if it would start. Looks, and makes nothing.
-pub fn lacks(spec: &Spec, load: &LoadArgs, destination: &Destination) -> Vec<String> {
+pub(super) fn lacks(spec: &Spec, load: &LoadArgs, destination: &Destination) -> Vec<String> {
     let place = destination.refuse_unusable().err().map(|error| error.to_string());
     let driver = Drivers::find(spec).err().map(|error| error.to_string());
     let targets = iotax_rig::refuse(spec, &load.dir, &load.destroy).err();
@@ -18,7 +18,7 @@ pub fn lacks(spec: &Spec, load: &LoadArgs, destination: &Destination) -> Vec<Str
 }
 
 /// The reasons under a title; nothing if there are none.
-pub fn text(lacks: &[String]) -> String {
+pub(super) fn text(lacks: &[String]) -> String {
     if lacks.is_empty() {
         return String::new();
     }

@@ -20,7 +20,7 @@ const GIB: u64 = 1 << 30;
 
 impl<'a> Seen<'a> {
     /// Whose VM this is.
-    pub fn provider(&self) -> Option<Cloud> {
+    pub(crate) fn provider(&self) -> Option<Cloud> {
         let told = self.machine.cloud.as_ref().and_then(|told| match told.cloud.as_str() {
             "Azure" => Some(Cloud::Azure),
             "AWS" => Some(Cloud::Aws),
@@ -31,12 +31,12 @@ impl<'a> Seen<'a> {
     }
 
     /// Disks at the bottom of the stacks, each with a path on it.
-    pub fn bottom(&self) -> impl Iterator<Item = (&'a Device, &'a str)> {
+    pub(crate) fn bottom(&self) -> impl Iterator<Item = (&'a Device, &'a str)> {
         self.devices().filter(|(device, _)| device.kind == DeviceKind::Disk)
     }
 
     /// What the cloud tells of a device.
-    pub fn cloud_disk(&self, device: &Device) -> Option<&'a CloudDisk> {
+    pub(crate) fn cloud_disk(&self, device: &Device) -> Option<&'a CloudDisk> {
         let told = &self.machine.cloud.as_ref()?.disks;
         match device.used_as? {
             UsedAs::Os => told.iter().find(|disk| disk.is_os),
@@ -49,7 +49,7 @@ impl<'a> Seen<'a> {
     }
 
     /// Whether a device is a disk of the host that it runs on.
-    pub fn is_local(&self, device: &Device) -> bool {
+    pub(crate) fn is_local(&self, device: &Device) -> bool {
         let model = device.model.as_deref().unwrap_or_default();
         let is_ephemeral =
             self.cloud_disk(device).is_some_and(|disk| disk.is_ephemeral == Some(true));
@@ -64,13 +64,13 @@ impl<'a> Seen<'a> {
     }
 
     /// Disks that the cloud attaches by its network.
-    pub fn network_disks(&self) -> impl Iterator<Item = (&'a Device, &'a str)> {
+    pub(crate) fn network_disks(&self) -> impl Iterator<Item = (&'a Device, &'a str)> {
         let has_cloud = self.provider().is_some();
         self.bottom().filter(move |(device, _)| has_cloud && !self.is_local(device))
     }
 
     /// The VM size in the catalogue: one, or its variants by disk controller.
-    pub fn variants(&self) -> &[Vm] {
+    pub(crate) fn variants(&self) -> &[Vm] {
         let look = || self.vm().and_then(|name| vm(name).ok()).unwrap_or_default();
         self.documents.vms.get_or_init(look)
     }
@@ -87,7 +87,7 @@ impl<'a> Seen<'a> {
     }
 
     /// What is documented of the VM.
-    pub fn vm_documented(&self) -> Option<&Vm> {
+    pub(crate) fn vm_documented(&self) -> Option<&Vm> {
         let variant = self.variant();
         let is_it = |vm: &&Vm| variant.is_none() || vm.variant == variant;
         let mut fitting = self.variants().iter().filter(is_it);
@@ -95,7 +95,7 @@ impl<'a> Seen<'a> {
     }
 
     /// The disks whose kind is known: because the user says it, or the cloud.
-    pub fn attached(&self) -> &[Attached<'a>] {
+    pub(crate) fn attached(&self) -> &[Attached<'a>] {
         let known = |(device, path): (&'a Device, &'a str)| {
             let (name, caching) =
                 self.said(path).or_else(|| Some((self.told(device)?, self.caching(device))))?;
@@ -105,7 +105,7 @@ impl<'a> Seen<'a> {
     }
 
     /// What the documents promise of them: beside the VM if they can be, else alone.
-    pub fn expectation(&self) -> Option<&Expectation> {
+    pub(crate) fn expectation(&self) -> Option<&Expectation> {
         let look = || {
             let disks = self.attached().iter().map(|one| attached_disk(&one.name, one.caching));
             let disks = disks.collect::<Result<Vec<_>, _>>().ok()?;
@@ -118,13 +118,13 @@ impl<'a> Seen<'a> {
     }
 
     /// The disks whose kind is known, with what is documented of each.
-    pub fn documented(&self) -> impl Iterator<Item = (&Attached<'a>, &DiskExpectation)> {
+    pub(crate) fn documented(&self) -> impl Iterator<Item = (&Attached<'a>, &DiskExpectation)> {
         let documented = self.expectation().map_or(&[][..], |all| &all.disks);
         self.attached().iter().zip(documented)
     }
 
     /// The options of commands that set a measurement beside the documents.
-    pub fn options(&self, one: &Attached<'_>) -> String {
+    pub(crate) fn options(&self, one: &Attached<'_>) -> String {
         let has_vm = self.expectation().is_some_and(|expectation| expectation.vm.is_some());
         let vm = if has_vm { self.vm_options() } else { String::new() };
         let caching = match one.caching {
@@ -136,7 +136,7 @@ impl<'a> Seen<'a> {
     }
 
     /// Those that name the VM.
-    pub fn vm_options(&self) -> String {
+    pub(crate) fn vm_options(&self) -> String {
         let Some(vm) = self.vm_documented() else { return String::new() };
         let variant = vm.variant.as_ref().map(|word| format!(" --variant {word}"));
         format!(" --vm {}{}", quoted(&vm.name), variant.unwrap_or_default())
@@ -179,7 +179,7 @@ impl<'a> Seen<'a> {
     }
 
     /// What the host caches of a device.
-    pub fn caching(&self, device: &Device) -> Caching {
+    pub(crate) fn caching(&self, device: &Device) -> Caching {
         let told = self.cloud_disk(device).and_then(|disk| disk.caching.as_deref());
         told.and_then(Caching::parse).unwrap_or_default()
     }

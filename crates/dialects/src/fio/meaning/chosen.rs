@@ -18,43 +18,43 @@ pub(super) struct Chosen<'a> {
 }
 
 impl<'a> Chosen<'a> {
-    pub fn of(section: &'a Section) -> Self {
+    pub(super) fn of(section: &'a Section) -> Self {
         let positions = section.settings.iter().enumerate();
         Self { section, last: positions.map(|(at, setting)| (setting.name(), at)).collect() }
     }
 
     /// Those that count, in their order.
-    pub fn all(&self) -> impl Iterator<Item = &'a Setting> {
+    pub(super) fn all(&self) -> impl Iterator<Item = &'a Setting> {
         let counts = |(at, setting): &(usize, &Setting)| self.last.get(setting.name()) == Some(at);
         let all = self.section.settings.iter().enumerate();
         all.filter(counts).map(|(_, setting)| setting).collect::<Vec<_>>().into_iter()
     }
 
     /// The setting of an option.
-    pub fn get(&self, name: &str) -> Option<&'a Setting> {
+    pub(super) fn get(&self, name: &str) -> Option<&'a Setting> {
         self.last.get(name).and_then(|at| self.section.settings.get(*at))
     }
 
     /// Of options that set the same, the one written last.
-    pub fn last_of(&self, names: &[&str]) -> Option<&'a Setting> {
+    pub(super) fn last_of(&self, names: &[&str]) -> Option<&'a Setting> {
         let last = names.iter().filter_map(|name| self.last.get(name)).max()?;
         self.section.settings.get(*last)
     }
 
     /// A switch.
-    pub fn switch(&self, name: &str, usual: bool) -> Result<bool, Error> {
+    pub(super) fn switch(&self, name: &str, usual: bool) -> Result<bool, Error> {
         self.get(name).map_or(Ok(usual), Setting::boolean)
     }
 
     /// A whole number for each direction. An option that is set again for some of them keeps the
     /// others.
-    pub fn numbers(&self, name: &str) -> Result<PerDirection<u64>, Error> {
+    pub(super) fn numbers(&self, name: &str) -> Result<PerDirection<u64>, Error> {
         let numbers = self.merged(name, Setting::per_direction)?;
         Ok(numbers.map(|number| number.map(unsigned)))
     }
 
     /// Pairs of sizes for each direction, with the same rule.
-    pub fn ranges(&self, name: &str) -> Result<PerDirection<(u64, u64)>, Error> {
+    pub(super) fn ranges(&self, name: &str) -> Result<PerDirection<(u64, u64)>, Error> {
         let ranges = self.merged(name, Setting::ranges)?;
         Ok(ranges.map(|range| range.map(|(low, high)| (unsigned(low), unsigned(high)))))
     }

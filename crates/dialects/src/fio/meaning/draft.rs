@@ -24,12 +24,12 @@ pub(super) struct Timing {
 
 impl Timing {
     /// When its ramp is over.
-    pub fn ramped_ns(&self) -> u64 {
+    pub(super) fn ramped_ns(&self) -> u64 {
         self.delay_ns.saturating_add(self.ramp_ns)
     }
 
     /// When it ends, if by time.
-    pub fn end_ns(&self) -> Option<u64> {
+    pub(super) fn end_ns(&self) -> Option<u64> {
         self.runtime_ns.map(|runtime| self.ramped_ns().saturating_add(runtime))
     }
 }
@@ -48,13 +48,13 @@ pub(super) struct Draft<'a> {
 
 impl Draft<'_> {
     /// Says what becomes of a setting.
-    pub fn note(&mut self, setting: &Setting, text: &str) {
+    pub(super) fn note(&mut self, setting: &Setting, text: &str) {
         let note = format!("{}: {}: {text}", setting.place.words(), written(setting));
         self.notes.push(note);
     }
 
     /// Leaves a setting to fio.
-    pub fn beyond(&mut self, setting: &Setting, why: &str) {
+    pub(super) fn beyond(&mut self, setting: &Setting, why: &str) {
         let came = options::came(setting.name(), setting.value.as_deref().unwrap_or_default());
         let why = match came {
             Some(version) => format!("{why}; came {}", version.came()),
@@ -64,12 +64,12 @@ impl Draft<'_> {
     }
 
     /// Hands a setting on to fio; the native engines do the same without it.
-    pub fn keep(&mut self, setting: &Setting) {
+    pub(super) fn keep(&mut self, setting: &Setting) {
         self.job.fio.push(option(setting, None));
     }
 
     /// The section's own place.
-    pub fn place(&self) -> &Arc<Place> {
+    pub(super) fn place(&self) -> &Arc<Place> {
         &self.chosen.section.place
     }
 }

@@ -40,7 +40,7 @@ impl Window {
     }
 
     /// The end of a job that is over before the window is.
-    pub fn own_end_ns(self, timing: &Timing) -> Option<u64> {
+    pub(super) fn own_end_ns(self, timing: &Timing) -> Option<u64> {
         timing.end_ns().filter(|end_ns| *end_ns < self.end_ns())
     }
 
@@ -51,7 +51,7 @@ impl Window {
     }
 
     /// Whether a job is over before anything is measured.
-    pub fn is_before(self, timing: &Timing) -> bool {
+    pub(super) fn is_before(self, timing: &Timing) -> bool {
         timing.end_ns().is_some_and(|end_ns| end_ns <= self.ramp_ns)
     }
 }

@@ -12,12 +12,12 @@ pub fn find(name: &str) -> Option<&'static OptionInfo> {
 }
 
 /// The option of that name or alias that `engine` adds.
-pub fn find_of_engine(engine: &str, name: &str) -> Option<&'static OptionInfo> {
+pub(crate) fn find_of_engine(engine: &str, name: &str) -> Option<&'static OptionInfo> {
     of_engine(engine).find(|option| option.name == name || option.alias == Some(name))
 }
 
 /// Engines that have an option of that name; most of them need hardware or a library.
-pub fn engines_with(name: &str) -> impl Iterator<Item = &'static str> {
+pub(crate) fn engines_with(name: &str) -> impl Iterator<Item = &'static str> {
     let has = move |options: &[OptionInfo]| {
         options.iter().any(|option| option.name == name || option.alias == Some(name))
     };

@@ -16,7 +16,7 @@ pub struct Version {
 }
 
 /// The newest release whose options are known here.
-pub const NEWEST_KNOWN: Version = of_fio_3(NEWEST);
+pub(crate) const NEWEST_KNOWN: Version = of_fio_3(NEWEST);
 
 const fn of_fio_3(minor: u8) -> Version {
     Version { major: 3, minor: minor as u16 }
@@ -71,7 +71,7 @@ pub fn came(name: &str, value: &str) -> Option<Version> {
 }
 
 /// Of an option that no fio has any more: the releases that had it, and what to do.
-pub fn gone(name: &str) -> Option<(String, &'static str)> {
+pub(crate) fn gone(name: &str) -> Option<(String, &'static str)> {
     let (_, first, last, advice) = GONE.iter().find(|(gone, ..)| *gone == name)?;
     let had = if first == last { format!("fio {first}") } else { format!("fio {first} to {last}") };
     Some((had, advice))

@@ -4,7 +4,7 @@ use super::unreadable::Unreadable;
 use super::{arithmetic, number};
 
 /// Values for reads, writes and trims; `None` keeps what was set before (`bs=,8k`).
-pub type PerDirection<T> = [Option<T>; 3];
+pub(crate) type PerDirection<T> = [Option<T>; 3];
 
 /// Most CPUs that fio knows of (`FIO_MAX_CPUS`).
 const MOST_CPUS: u32 = 1024;

@@ -8,7 +8,7 @@ pub(super) struct Unreadable {
 }
 
 impl Unreadable {
-    pub fn new(problem: impl Into<String>, advice: impl Into<String>) -> Self {
+    pub(super) fn new(problem: impl Into<String>, advice: impl Into<String>) -> Self {
         Self { problem: problem.into(), advice: advice.into() }
     }
 }

@@ -21,12 +21,12 @@ pub(super) struct Budget {
 }
 
 impl Budget {
-    pub fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self { text: TEXT, settings: SETTINGS, sections: SECTIONS }
     }
 
     /// Counts the text of one more file or command line.
-    pub fn text(&mut self, text: &str) -> Result<(), Error> {
+    pub(super) fn text(&mut self, text: &str) -> Result<(), Error> {
         self.text = self.text.checked_sub(text.len()).ok_or_else(|| {
             Error::syntax(
                 format!("the text is longer than {} MiB, with all included files", TEXT >> 20),
@@ -37,7 +37,7 @@ impl Budget {
     }
 
     /// Counts one more job with so many settings.
-    pub fn section(&mut self, place: &Arc<Place>, settings: usize) -> Result<(), Error> {
+    pub(super) fn section(&mut self, place: &Arc<Place>, settings: usize) -> Result<(), Error> {
         self.sections = self.sections.checked_sub(1).ok_or_else(|| {
             place.mark(Error::syntax(format!("more than {SECTIONS} jobs"), "fio takes no more"))
         })?;
@@ -45,7 +45,7 @@ impl Budget {
     }
 
     /// Counts settings of a job.
-    pub fn settings(&mut self, place: &Arc<Place>, settings: usize) -> Result<(), Error> {
+    pub(super) fn settings(&mut self, place: &Arc<Place>, settings: usize) -> Result<(), Error> {
         self.settings = self.settings.checked_sub(settings).ok_or_else(|| {
             place.mark(Error::syntax(
                 format!("more than {SETTINGS} settings, those of [global] counted once per job"),

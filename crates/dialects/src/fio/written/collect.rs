@@ -44,14 +44,14 @@ pub(super) struct Collector {
 }
 
 impl Collector {
-    pub fn new() -> Self {
+    pub(super) fn new() -> Self {
         let (settings, engine) = (Vec::new(), DEFAULT_ENGINE.into());
         let global = Given { settings, engine, kb_base: 1024 };
         Self { global, job: None, sections: Vec::new() }
     }
 
     /// Begins a job with all that is global by now, and ends the one before.
-    pub fn begin(
+    pub(super) fn begin(
         &mut self,
         name: &str,
         place: Arc<Place>,
@@ -64,17 +64,17 @@ impl Collector {
     }
 
     /// What follows is global again.
-    pub fn begin_global(&mut self, budget: &mut Budget) -> Result<(), Error> {
+    pub(super) fn begin_global(&mut self, budget: &mut Budget) -> Result<(), Error> {
         self.end(budget)
     }
 
     /// Forgets what was global.
-    pub fn forget_global(&mut self) {
+    pub(super) fn forget_global(&mut self) {
         self.global = Self::new().global;
     }
 
     /// The jobs so far.
-    pub fn finish(&mut self, budget: &mut Budget) -> Result<Vec<Section>, Error> {
+    pub(super) fn finish(&mut self, budget: &mut Budget) -> Result<Vec<Section>, Error> {
         self.end(budget)?;
         Ok(std::mem::take(&mut self.sections))
     }
@@ -104,7 +104,7 @@ impl Collector {
 
     /// Adds the options of a section of a job file, in the order in which fio takes them: by
     /// priority, and those of the engine at the end.
-    pub fn add_all(&mut self, mut options: Vec<Raw>) -> Result<(), Error> {
+    pub(super) fn add_all(&mut self, mut options: Vec<Raw>) -> Result<(), Error> {
         options.sort_by_key(|option| priority(&option.name));
         let mut unknown = Vec::new();
         for option in options {
@@ -117,7 +117,7 @@ impl Collector {
     }
 
     /// Adds one option of a command line, where order is as written.
-    pub fn add(&mut self, option: Raw) -> Result<(), Error> {
+    pub(super) fn add(&mut self, option: Raw) -> Result<(), Error> {
         let found = options::find(&option.name)
             .or_else(|| options::find_of_engine(&self.given().engine, &option.name));
         match found {
@@ -127,7 +127,7 @@ impl Collector {
     }
 
     /// The engine that the options to come belong to.
-    pub fn engine(&self) -> &str {
+    pub(super) fn engine(&self) -> &str {
         self.job.as_ref().map_or(&self.global.engine, |(_, _, given)| &given.engine)
     }
 
@@ -153,7 +153,7 @@ impl Collector {
     }
 
     /// Why a name stands for nothing.
-    pub fn unknown(&self, name: &str, place: &Place, span: &Range<usize>) -> Error {
+    pub(super) fn unknown(&self, name: &str, place: &Place, span: &Range<usize>) -> Error {
         let engines: Vec<_> = options::engines_with(name).collect();
         let error = if let Some((had, advice)) = options::gone(name) {
             Error::syntax(format!("`{name}` was an option of {had}"), advice)

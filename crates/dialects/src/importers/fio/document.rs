@@ -10,7 +10,7 @@ const MOST_LINES: usize = 20;
 const LONGEST_LINE: usize = 300;
 
 /// The last whole JSON object of the text.
-pub struct Document<'a> {
+pub(super) struct Document<'a> {
     /// Valid JSON as far as fio's own habits go: see [`tidy`].
     pub json: Cow<'a, str>,
     /// The line in which it begins, from 1.
@@ -20,7 +20,7 @@ pub struct Document<'a> {
 }
 
 /// The last whole object: fio prints one each `--status-interval`, and one at the end.
-pub fn last(text: &str) -> Result<Document<'_>, Error> {
+pub(super) fn last(text: &str) -> Result<Document<'_>, Error> {
     let text = text.trim_start_matches('\u{feff}');
     let mut found = None;
     let mut around = Around::default();

@@ -14,7 +14,11 @@ const LONGEST_MS: u64 = 10 * 366 * 86_400_000;
 
 /// Reads one entry of `jobs`; what has no place goes to `notes`. `threads` is how many threads
 /// fio has put together in it.
-pub fn read(raw: &RawJob, threads: u32, notes: &mut Vec<String>) -> Result<JobRecord, Error> {
+pub(super) fn read(
+    raw: &RawJob,
+    threads: u32,
+    notes: &mut Vec<String>,
+) -> Result<JobRecord, Error> {
     let name = &raw.jobname;
     let count = |number: Number, field: &str| {
         number.count(name, || field.to_owned()).map(Option::unwrap_or_default)
@@ -224,7 +228,7 @@ fn sync(raw: &RawJob, notes: &mut Vec<String>) -> Result<LatencyHistogram, Error
 }
 
 /// Each bin at its middle: what fio itself does for percentiles.
-pub fn histogram(bins: &[(u64, u64)]) -> LatencyHistogram {
+pub(super) fn histogram(bins: &[(u64, u64)]) -> LatencyHistogram {
     let mut histogram = LatencyHistogram::empty();
     for (middle_ns, count) in bins {
         histogram.record_many(*middle_ns, *count);

@@ -18,7 +18,11 @@ const MOST_WARNINGS: usize = 64;
 type Options = [(String, String)];
 
 /// Adds all of `raws` to `imported`, clones merged.
-pub fn into(imported: &mut Imported, raws: Vec<RawJob>, global: &Options) -> Result<(), Error> {
+pub(super) fn into(
+    imported: &mut Imported,
+    raws: Vec<RawJob>,
+    global: &Options,
+) -> Result<(), Error> {
     let copies = copies(&raws);
     let mut places: HashMap<(String, u32), usize> = HashMap::new();
     let mut names = HashSet::new();

@@ -8,11 +8,11 @@ use crate::importers::error::Error;
 
 /// The most of anything that is believed, I/Os and bytes alike: 9 PB. With 512 jobs at most, no sum
 /// of them overflows.
-pub const MOST: u64 = 1 << 53;
+pub(super) const MOST: u64 = 1 << 53;
 
 /// A number that may be absent; `nan` counts as absent.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub enum Number {
+pub(super) enum Number {
     #[default]
     Absent,
     Whole(u64),
@@ -20,14 +20,14 @@ pub enum Number {
 }
 
 impl Number {
-    pub fn whole(self) -> Option<u64> {
+    pub(super) fn whole(self) -> Option<u64> {
         match self {
             Self::Whole(n) => Some(n),
             Self::Absent | Self::Other(_) => None,
         }
     }
 
-    pub fn float(self) -> Option<f64> {
+    pub(super) fn float(self) -> Option<f64> {
         match self {
             Self::Whole(n) => Some(n as f64),
             Self::Other(x) => Some(x),
@@ -36,7 +36,11 @@ impl Number {
     }
 
     /// As a count of something; `None` if absent.
-    pub fn count(self, job: &str, field: impl FnOnce() -> String) -> Result<Option<u64>, Error> {
+    pub(super) fn count(
+        self,
+        job: &str,
+        field: impl FnOnce() -> String,
+    ) -> Result<Option<u64>, Error> {
         match self {
             Self::Absent => Ok(None),
             Self::Whole(n) if n <= MOST => Ok(Some(n)),
@@ -51,7 +55,11 @@ impl Number {
     }
 
     /// As a share or a mean; `None` if absent.
-    pub fn positive(self, job: &str, field: impl FnOnce() -> String) -> Result<Option<f64>, Error> {
+    pub(super) fn positive(
+        self,
+        job: &str,
+        field: impl FnOnce() -> String,
+    ) -> Result<Option<f64>, Error> {
         match self.float() {
             Some(x) if (0.0..=MOST as f64).contains(&x) => Ok(Some(x)),
             None => Ok(None),
@@ -59,7 +67,7 @@ impl Number {
         }
     }
 
-    pub fn wrong(self, job: &str, field: String, expected: &'static str) -> Error {
+    pub(super) fn wrong(self, job: &str, field: String, expected: &'static str) -> Error {
         let value = match self {
             Self::Absent => "absent".to_owned(),
             Self::Whole(n) => n.to_string(),

@@ -12,7 +12,7 @@ use crate::importers::error::Error;
 
 #[derive(Deserialize)]
 #[serde(expecting = "an object, as fio writes it")]
-pub struct Root {
+pub(super) struct Root {
     #[serde(rename = "fio version")]
     pub version: Option<String>,
     #[serde(default)]
@@ -27,7 +27,7 @@ pub struct Root {
 
 #[derive(Deserialize)]
 #[serde(expecting = "a job")]
-pub struct RawJob {
+pub(super) struct RawJob {
     #[serde(default)]
     pub jobname: String,
     #[serde(default)]
@@ -73,7 +73,7 @@ pub struct RawJob {
 
 #[derive(Deserialize, Default)]
 #[serde(expecting = "the results of one direction")]
-pub struct RawDirection {
+pub(super) struct RawDirection {
     #[serde(default)]
     pub io_bytes: Number,
     #[serde(default)]
@@ -94,7 +94,7 @@ pub struct RawDirection {
 
 #[derive(Deserialize, Default)]
 #[serde(expecting = "latencies")]
-pub struct RawLatency {
+pub(super) struct RawLatency {
     #[serde(default)]
     pub min: Number,
     #[serde(default)]
@@ -111,7 +111,7 @@ pub struct RawLatency {
 
 /// Names and values of options, in their order.
 #[derive(Default)]
-pub struct Options(pub Vec<(String, String)>);
+pub(super) struct Options(pub Vec<(String, String)>);
 
 impl<'de> Deserialize<'de> for Options {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
@@ -121,7 +121,7 @@ impl<'de> Deserialize<'de> for Options {
 }
 
 /// An object as it is written: fio repeats keys (`"0.00"` in unused places of `percentile`).
-pub struct Pairs<T>(pub Vec<(String, T)>);
+pub(super) struct Pairs<T>(pub Vec<(String, T)>);
 
 impl<T> Default for Pairs<T> {
     fn default() -> Self {
@@ -153,7 +153,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Pairs<T> {
     }
 }
 
-pub fn parse(document: &Document<'_>) -> Result<Root, Error> {
+pub(super) fn parse(document: &Document<'_>) -> Result<Root, Error> {
     serde_json::from_str(&document.json).map_err(|error| {
         let said = error.to_string();
         // The parser counts lines from the start of the document and says so at the end.

@@ -11,7 +11,7 @@ use super::{Draw, Span};
 use crate::native::io::{Io, Op};
 
 /// See the module.
-pub struct Generator<O, S> {
+pub(super) struct Generator<O, S> {
     rng: Xoshiro256PlusPlus,
     order: O,
     sizes: S,
@@ -28,7 +28,7 @@ pub struct Generator<O, S> {
 
 impl<O: Order, S: Sizes> Generator<O, S> {
     /// The I/Os of one thread of `job`, at multiples of `unit` from the start of `span`.
-    pub fn new(
+    pub(super) fn new(
         job: &Job,
         (span, unit): (Span, u64),
         order: O,

@@ -5,7 +5,7 @@ use iotax_spec::{Job, Pattern};
 use crate::native::io::{Io, Op};
 
 /// Puts marks between the I/Os of one thread.
-pub struct Marks {
+pub(super) struct Marks {
     /// Writes from one sync to the next; 0: never.
     sync_every: u32,
     writes: u32,
@@ -29,7 +29,7 @@ pub struct Marks {
 
 impl Marks {
     /// Those that `job` asks for, if any.
-    pub fn of(job: &Job) -> Option<Self> {
+    pub(super) fn of(job: &Job) -> Option<Self> {
         let sync_every = job.fsync_every.unwrap_or(0);
         let think_every = job.think.map_or(0, |think| think.after_ios);
         // These never come to an end of a pass.
@@ -51,7 +51,7 @@ impl Marks {
     }
 
     /// What comes before the next I/O is drawn.
-    pub fn due(&mut self) -> Option<Io> {
+    pub(super) fn due(&mut self) -> Option<Io> {
         if let Some(io) = self.held.take() {
             return Some(io);
         }
@@ -66,7 +66,7 @@ impl Marks {
     }
 
     /// Counts an I/O that was drawn, and says what comes now: it, or a mark before it.
-    pub fn pass(&mut self, io: Io, wrapped: bool) -> Io {
+    pub(super) fn pass(&mut self, io: Io, wrapped: bool) -> Io {
         if io.op == Op::Write {
             self.writes += 1;
             if self.writes == self.sync_every {

@@ -28,7 +28,7 @@ const BATCH: usize = 64;
 
 /// A stretch of the target that a thread's offsets stay in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Span {
+pub(crate) struct Span {
     /// First byte.
     pub start: u64,
     /// Length in bytes; at least the largest block.
@@ -37,7 +37,7 @@ pub struct Span {
 
 impl Span {
     /// The pages that it touches.
-    pub fn in_pages(self) -> Self {
+    pub(crate) fn in_pages(self) -> Self {
         let page = PAGE_BYTES as u64;
         let start = self.start - self.start % page;
         Self { start, bytes: (self.start + self.bytes - start).next_multiple_of(page) }
@@ -45,7 +45,7 @@ impl Span {
 }
 
 /// Bytes from one offset that `job` may choose to the next.
-pub fn unit_bytes(job: &Job) -> u64 {
+pub(crate) fn unit_bytes(job: &Job) -> u64 {
     match (job.pattern, job.align_bytes) {
         // Strides are what is aligned, and they may be any number of bytes.
         (Pattern::Strided(_), _) => 1,
@@ -57,7 +57,7 @@ pub fn unit_bytes(job: &Job) -> u64 {
 }
 
 /// The largest power of two that divides every offset in the span and every size of `job`.
-pub fn granule_bytes(job: &Job) -> u64 {
+pub(crate) fn granule_bytes(job: &Job) -> u64 {
     let stride = match job.pattern {
         Pattern::Strided(stride) | Pattern::Backward(stride) => stride,
         _ => 0,
@@ -74,7 +74,7 @@ pub fn granule_bytes(job: &Job) -> u64 {
 }
 
 /// The I/Os of one thread, in order.
-pub struct Accesses {
+pub(crate) struct Accesses {
     batch: [Io; BATCH],
     next: usize,
     len: usize,
@@ -84,7 +84,7 @@ pub struct Accesses {
 
 impl Accesses {
     /// The accesses of one thread of `job` within `span` of each of its files.
-    pub fn new(job: &Job, span: Span, seed: u64) -> Self {
+    pub(crate) fn new(job: &Job, span: Span, seed: u64) -> Self {
         let rng = Xoshiro256PlusPlus::seed_from_u64(seed);
         let draw = Thread { job, span, unit: unit_bytes(job), rng }.draw();
         Self { batch: [Io::SYNC; BATCH], next: 0, len: 0, started: false, draw }
@@ -92,7 +92,7 @@ impl Accesses {
 
     /// The next I/O, or `None` when a size-bound thread has moved its bytes.
     #[inline]
-    pub fn next(&mut self) -> Option<Io> {
+    pub(crate) fn next(&mut self) -> Option<Io> {
         if self.next == self.len {
             self.len = self.draw.fill(&mut self.batch);
             self.started = true;
@@ -107,12 +107,12 @@ impl Accesses {
     }
 
     /// Offers the I/O taken last once more.
-    pub fn put_back(&mut self) {
+    pub(crate) fn put_back(&mut self) {
         self.next -= 1;
     }
 
     /// Whether all bytes of a size-bound thread were handed out.
-    pub fn is_exhausted(&self) -> bool {
+    pub(crate) fn is_exhausted(&self) -> bool {
         self.len == 0 && self.started
     }
 }
@@ -203,7 +203,7 @@ impl Thread<'_> {
 /// A number in `0..bound` from 64 random bits, without division: the high half of the product
 /// (Lemire, 2019). Its bias is below `bound / 2^64`.
 #[inline]
-pub fn below(word: u64, bound: u64) -> u64 {
+pub(crate) fn below(word: u64, bound: u64) -> u64 {
     let product = u128::from(word) * u128::from(bound);
     u64::try_from(product >> 64).expect("the high half of a 128-bit product")
 }

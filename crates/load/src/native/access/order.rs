@@ -10,7 +10,7 @@ use super::below;
 
 /// Where an I/O goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Spot {
+pub(super) struct Spot {
     /// The first unit, from the start of the span.
     pub at: u64,
     /// Units to cover: as asked, or fewer.
@@ -26,20 +26,20 @@ pub struct Spot {
 impl Spot {
     /// In the only file, in the middle of a pass.
     #[inline]
-    pub fn new(at: u64, covered: u64) -> Self {
+    pub(super) fn new(at: u64, covered: u64) -> Self {
         Self { at, covered, file: 0, wrapped: false, same_way: false }
     }
 }
 
 /// Chooses places.
-pub trait Order: Send + 'static {
+pub(super) trait Order: Send + 'static {
     /// For an I/O that covers so many units. Of `word`, 64 random bits, the upper half is free to
     /// use; the lower half chooses the direction.
     fn next(&mut self, word: u64, covered: u64, rng: &mut Xoshiro256PlusPlus) -> Spot;
 }
 
 /// Anywhere with the same probability.
-pub struct Uniform {
+pub(super) struct Uniform {
     /// Units of the span.
     pub positions: u64,
 }
@@ -52,14 +52,14 @@ impl Order for Uniform {
 }
 
 /// Behind the last one, from the start again at the end.
-pub struct Sequential {
+pub(super) struct Sequential {
     positions: u64,
     cursor: u64,
 }
 
 impl Sequential {
     /// From the start of so many units.
-    pub fn new(positions: u64) -> Self {
+    pub(super) fn new(positions: u64) -> Self {
         Self { positions, cursor: 0 }
     }
 
@@ -88,7 +88,7 @@ impl Order for Sequential {
 
 /// All of the span of one file, then of the next; the last I/O of each is shorter where blocks do
 /// not fit.
-pub struct Once {
+pub(super) struct Once {
     positions: u64,
     cursor: u64,
     file: u16,
@@ -96,7 +96,7 @@ pub struct Once {
 
 impl Once {
     /// From the start of so many units of each file.
-    pub fn new(positions: u64) -> Self {
+    pub(super) fn new(positions: u64) -> Self {
         Self { positions, cursor: 0, file: 0 }
     }
 }
@@ -115,7 +115,7 @@ impl Order for Once {
 }
 
 /// At fixed distances, from the start again at the end.
-pub struct Strided {
+pub(super) struct Strided {
     positions: u64,
     stride: u64,
     cursor: u64,
@@ -123,7 +123,7 @@ pub struct Strided {
 
 impl Strided {
     /// From the start of so many units, so many units apart.
-    pub fn new(positions: u64, stride: u64) -> Self {
+    pub(super) fn new(positions: u64, stride: u64) -> Self {
         Self { positions, stride, cursor: 0 }
     }
 }
@@ -139,7 +139,7 @@ impl Order for Strided {
 }
 
 /// At fixed distances downwards, from the end again at the start.
-pub struct Backward {
+pub(super) struct Backward {
     positions: u64,
     step: u64,
     /// Where the last one was.
@@ -148,7 +148,7 @@ pub struct Backward {
 
 impl Backward {
     /// From the end of so many units, so many units apart.
-    pub fn new(positions: u64, step: u64) -> Self {
+    pub(super) fn new(positions: u64, step: u64) -> Self {
         Self { positions, step, cursor: None }
     }
 }
@@ -164,7 +164,7 @@ impl Order for Backward {
 }
 
 /// Sequential runs of the same length from random places.
-pub struct Runs {
+pub(super) struct Runs {
     sequential: Sequential,
     length: u32,
     left: u32,
@@ -172,7 +172,7 @@ pub struct Runs {
 
 impl Runs {
     /// Of `length` I/Os, over so many units.
-    pub fn new(positions: u64, length: u32) -> Self {
+    pub(super) fn new(positions: u64, length: u32) -> Self {
         Self { sequential: Sequential::new(positions), length, left: 0 }
     }
 }
@@ -191,7 +191,7 @@ impl Order for Runs {
 
 /// Each I/O at a random place with a fixed probability, else behind the last one. Sequential runs
 /// are then of geometric length.
-pub struct Jumps {
+pub(super) struct Jumps {
     sequential: Sequential,
     /// Jumps in 2^64.
     threshold: u64,
@@ -202,7 +202,7 @@ pub struct Jumps {
 
 impl Jumps {
     /// From the start of so many units.
-    pub fn new(positions: u64, probability: f64) -> Self {
+    pub(super) fn new(positions: u64, probability: f64) -> Self {
         // Saturates, so that 1 is as good as always.
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "see above")]
         let threshold = (probability * 2.0_f64.powi(64)) as u64;
@@ -212,7 +212,11 @@ impl Jumps {
 
     /// The same, from a random place, and each run is all reads or all writes (`DiskSpd`:
     /// `NextIOType` of its `Common.h`).
-    pub fn from_anywhere(positions: u64, probability: f64, rng: &mut Xoshiro256PlusPlus) -> Self {
+    pub(super) fn from_anywhere(
+        positions: u64,
+        probability: f64,
+        rng: &mut Xoshiro256PlusPlus,
+    ) -> Self {
         let mut jumps = Self { homogeneous: true, ..Self::new(positions, probability) };
         jumps.sequential.cursor = below(rng.next_u64(), positions);
         jumps
@@ -233,14 +237,14 @@ impl Order for Jumps {
 }
 
 /// Several files in turn, each with an order of its own (fio: `file_service_type=roundrobin`).
-pub struct Turns<O> {
+pub(super) struct Turns<O> {
     files: Box<[O]>,
     next: u16,
 }
 
 impl<O> Turns<O> {
     /// At most 65535 files.
-    pub fn new(files: impl Iterator<Item = O>) -> Self {
+    pub(super) fn new(files: impl Iterator<Item = O>) -> Self {
         Self { files: files.collect(), next: 0 }
     }
 }

@@ -67,11 +67,11 @@ impl Permutation {
 }
 
 /// For I/Os that each cover one unit.
-pub struct Shuffled(Permutation);
+pub(super) struct Shuffled(Permutation);
 
 impl Shuffled {
     /// Over so many units.
-    pub fn new(positions: u64, rng: &mut Xoshiro256PlusPlus) -> Self {
+    pub(super) fn new(positions: u64, rng: &mut Xoshiro256PlusPlus) -> Self {
         Self(Permutation::new(positions, rng))
     }
 }
@@ -86,7 +86,7 @@ impl Order for Shuffled {
 
 /// For I/Os of different sizes, as fio's random map does it: an I/O that would reach into what
 /// this pass has covered already is cut short there. That takes a bit per unit.
-pub struct ShuffledParts {
+pub(super) struct ShuffledParts {
     order: Permutation,
     covered: Box<[u64]>,
     /// The value of a bit whose unit is covered: it changes with every pass, at the end of which
@@ -96,7 +96,7 @@ pub struct ShuffledParts {
 
 impl ShuffledParts {
     /// Over so many units.
-    pub fn new(positions: u64, rng: &mut Xoshiro256PlusPlus) -> Self {
+    pub(super) fn new(positions: u64, rng: &mut Xoshiro256PlusPlus) -> Self {
         let words = usize::try_from(positions.div_ceil(64)).expect("a bit per unit fits memory");
         let covered = vec![0; words].into_boxed_slice();
         Self { order: Permutation::new(positions, rng), covered, mark: true }

@@ -7,20 +7,20 @@ use rand_xoshiro::rand_core::Rng as _;
 use super::below;
 
 /// Draws sizes.
-pub trait Sizes: Send + 'static {
+pub(super) trait Sizes: Send + 'static {
     /// (bytes, units covered, rounded up)
     fn draw(&self, rng: &mut Xoshiro256PlusPlus) -> (u32, u64);
 }
 
 /// All the same.
-pub struct FixedSize {
+pub(super) struct FixedSize {
     bytes: u32,
     covered: u64,
 }
 
 impl FixedSize {
     /// Of `bytes`, where offsets are multiples of `unit`.
-    pub fn new(bytes: u32, unit: u64) -> Self {
+    pub(super) fn new(bytes: u32, unit: u64) -> Self {
         Self { bytes, covered: u64::from(bytes).div_ceil(unit) }
     }
 }
@@ -33,7 +33,7 @@ impl Sizes for FixedSize {
 }
 
 /// Uniform over the multiples of the smallest.
-pub struct RangeSizes {
+pub(super) struct RangeSizes {
     smallest: u32,
     multiples: u64,
     unit: u64,
@@ -41,7 +41,7 @@ pub struct RangeSizes {
 
 impl RangeSizes {
     /// From `min` to `max`, where offsets are multiples of `unit`.
-    pub fn new(min: u32, max: u32, unit: u64) -> Self {
+    pub(super) fn new(min: u32, max: u32, unit: u64) -> Self {
         Self { smallest: min, multiples: u64::from(max / min), unit }
     }
 }
@@ -62,13 +62,13 @@ impl Sizes for RangeSizes {
 }
 
 /// By weight: one entry per percent.
-pub struct SplitSizes {
+pub(super) struct SplitSizes {
     by_percent: Vec<(u32, u64)>,
 }
 
 impl SplitSizes {
     /// As in `sizes`, where offsets are multiples of `unit`.
-    pub fn new(sizes: &BlockSizes, unit: u64) -> Self {
+    pub(super) fn new(sizes: &BlockSizes, unit: u64) -> Self {
         let BlockSizes::Split(shares) = sizes else { unreachable!("called for splits only") };
         let by_percent = shares
             .iter()

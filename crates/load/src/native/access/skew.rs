@@ -18,13 +18,13 @@ const TERMS: u64 = 1000;
 const NORMAL_TERMS: u32 = 12;
 
 /// Draws ranks.
-pub trait Ranks: Send + 'static {
+pub(super) trait Ranks: Send + 'static {
     /// A number below the number of positions, or a few above.
     fn draw(&self, rng: &mut Xoshiro256PlusPlus) -> u64;
 }
 
 /// An order by ranks.
-pub struct Skewed<R> {
+pub(super) struct Skewed<R> {
     ranks: R,
     positions: u64,
     shift: u64,
@@ -32,7 +32,7 @@ pub struct Skewed<R> {
 
 impl<R> Skewed<R> {
     /// Over so many units.
-    pub fn new(ranks: R, positions: u64, rng: &mut Xoshiro256PlusPlus) -> Self {
+    pub(super) fn new(ranks: R, positions: u64, rng: &mut Xoshiro256PlusPlus) -> Self {
         Self { ranks, positions, shift: rng.next_u64() }
     }
 }
@@ -47,7 +47,7 @@ impl<R: Ranks> Order for Skewed<R> {
 
 /// Zipf's law, by the method of Gray et al., "Quickly generating billion-record synthetic
 /// databases" (SIGMOD 1994), which is exact for the first two ranks and close for the others.
-pub struct Zipf {
+pub(super) struct Zipf {
     positions: f64,
     zeta: f64,
     /// `1 + 0.5^theta`: the first two ranks.
@@ -58,7 +58,7 @@ pub struct Zipf {
 
 impl Zipf {
     /// With exponent `theta`, above 0 and not 1.
-    pub fn new(positions: u64, theta: f64) -> Self {
+    pub(super) fn new(positions: u64, theta: f64) -> Self {
         let count = positions as f64;
         let zeta = zeta(positions, theta);
         let zeta_of_two = 1.0 + 0.5_f64.powf(theta);
@@ -103,14 +103,14 @@ fn zeta(count: u64, theta: f64) -> f64 {
 }
 
 /// The share `1 - power` of accesses goes to the share `power` of blocks.
-pub struct Pareto {
+pub(super) struct Pareto {
     last: f64,
     exponent: f64,
 }
 
 impl Pareto {
     /// With `power` between 0 and 1.
-    pub fn new(positions: u64, power: f64) -> Self {
+    pub(super) fn new(positions: u64, power: f64) -> Self {
         Self { last: (positions - 1) as f64, exponent: power.ln() / (1.0 - power).ln() }
     }
 }
@@ -124,14 +124,14 @@ impl Ranks for Pareto {
 
 /// What fio calls normal: the mean of twelve uniform places, moved by up to half the deviation
 /// either way.
-pub struct Normal {
+pub(super) struct Normal {
     positions: u64,
     deviation: u64,
 }
 
 impl Normal {
     /// With a deviation in percent of the span.
-    pub fn new(positions: u64, percent: f64) -> Self {
+    pub(super) fn new(positions: u64, percent: f64) -> Self {
         let deviation = whole((positions as f64 * percent / 100.0).ceil());
         Self { positions, deviation: deviation.min(positions / 2) }
     }

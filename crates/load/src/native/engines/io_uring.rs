@@ -25,7 +25,7 @@ const SQPOLL_IDLE_MS: u32 = 1000;
 /// woken late: by 20 to 60 us in a virtual machine.
 const POLL_NS: u64 = 60_000;
 /// See the module. `FIXED` is whether the buffers could be registered too.
-pub struct Uring<const FIXED: bool> {
+pub(crate) struct Uring<const FIXED: bool> {
     // Dropped before the buffers that the kernel may still be working on; see `drop`.
     ring: Ring,
     buffers: Buffers,
@@ -39,7 +39,7 @@ pub struct Uring<const FIXED: bool> {
 }
 
 /// A ring, and what could be had of it.
-pub struct Made {
+pub(crate) struct Made {
     ring: Ring,
     buffers: Buffers,
     depth: u16,
@@ -50,7 +50,7 @@ pub struct Made {
 
 impl Made {
     /// The ring of a thread.
-    pub fn of(thread: &Thread<'_>) -> Result<Self, Error> {
+    pub(crate) fn of(thread: &Thread<'_>) -> Result<Self, Error> {
         let depth = u16::try_from(thread.depth()).ok().filter(|depth| *depth <= MAX_URING_DEPTH);
         let Some(depth) = depth else {
             return Err(Error::unsuitable(
@@ -71,7 +71,12 @@ impl Made {
 }
 
 /// Makes a ring for `depth` I/Os at a time, on the thread that will use it.
-pub fn make(files: Vec<File>, mut buffers: Buffers, depth: u16, sqpoll: bool) -> io::Result<Made> {
+pub(crate) fn make(
+    files: Vec<File>,
+    mut buffers: Buffers,
+    depth: u16,
+    sqpoll: bool,
+) -> io::Result<Made> {
     let ring = build(u32::from(depth), sqpoll)?;
     let descriptors: Vec<i32> = files.iter().map(File::as_raw_fd).collect();
     ring.submitter().register_files(&descriptors)?;
@@ -113,7 +118,7 @@ fn build(entries: u32, sqpoll: bool) -> io::Result<Ring> {
 }
 
 /// What to do about a ring that cannot be had, in words.
-pub fn advice(error: &io::Error) -> &'static str {
+pub(crate) fn advice(error: &io::Error) -> &'static str {
     let disabled = std::fs::read_to_string("/proc/sys/kernel/io_uring_disabled");
     match (error.raw_os_error(), disabled.as_deref().map(str::trim)) {
         (_, Ok("2")) => {
@@ -143,7 +148,7 @@ pub fn advice(error: &io::Error) -> &'static str {
 impl<const FIXED: bool> Uring<FIXED> {
     /// An engine on a ring, whose [`Made::fixed`] has chosen `FIXED`.
     /// By one system call go at most `batch` I/Os.
-    pub fn new(made: Made, batch: u32) -> Self {
+    pub(crate) fn new(made: Made, batch: u32) -> Self {
         let Made { ring, buffers, depth, files, fixed } = made;
         debug_assert_eq!(fixed, FIXED);
         let can_time_out = ring.params().is_feature_ext_arg();

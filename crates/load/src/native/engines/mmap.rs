@@ -15,7 +15,7 @@ use crate::native::setup::Thread;
 use crate::native::sigbus::{self, Guarded};
 
 /// See the module.
-pub struct Mmap {
+pub(crate) struct Mmap {
     files: Vec<Mapped>,
     buffers: Buffers,
 }
@@ -34,7 +34,7 @@ struct Mapped {
 
 impl Mmap {
     /// The engine of a thread.
-    pub fn of(thread: &Thread<'_>) -> Result<Self, Error> {
+    pub(crate) fn of(thread: &Thread<'_>) -> Result<Self, Error> {
         let advice = thread.job.advise.then_some(if thread.jumps() {
             Advice::Random
         } else {
@@ -53,7 +53,7 @@ impl Mmap {
     }
 
     /// Maps `span` of each of `files`, shared.
-    pub fn new(
+    pub(crate) fn new(
         files: Vec<File>,
         span: Span,
         advice: Option<Advice>,

@@ -1,10 +1,10 @@
 //! The engine contract, and one file per engine.
 
-pub mod io_uring;
-pub mod mmap;
-pub mod null;
-pub mod psync;
-pub mod vdisk;
+pub(crate) mod io_uring;
+pub(crate) mod mmap;
+pub(crate) mod null;
+pub(crate) mod psync;
+pub(crate) mod vdisk;
 
 use std::fs::File;
 use std::num::NonZeroU64;
@@ -16,7 +16,7 @@ use super::io::{Io, Outcome};
 
 /// What became of an I/O handed to an engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Submitted {
+pub(crate) enum Submitted {
     /// It is over.
     Done(Outcome),
     /// It is under way, or will be with the next [`Engine::wait`]; [`Engine::reap`] reports it.
@@ -27,7 +27,7 @@ pub enum Submitted {
 
 /// Until when to wait for completions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Deadline {
+pub(crate) struct Deadline {
     /// The latest reading of the trial's clock.
     pub now_ns: u64,
     /// On the same clock.
@@ -41,7 +41,7 @@ pub struct Deadline {
 ///
 /// An engine is made before the start barrier, with all its memory, rings and mappings; from then
 /// on no method allocates. All methods are called from the thread that made it.
-pub trait Engine {
+pub(crate) trait Engine {
     /// Whether submitting does real work, so that each I/O needs its own submission time. Where it
     /// does not (an `io_uring` entry is only written to memory), one reading serves the batch.
     const SUBMIT_COSTS: bool;

@@ -7,18 +7,18 @@ use crate::native::io::{Io, Outcome};
 use crate::native::setup::Thread;
 
 /// See the module.
-pub struct Null {
+pub(crate) struct Null {
     buffers: Buffers,
 }
 
 impl Null {
     /// The engine of a thread.
-    pub fn of(thread: &Thread<'_>) -> Result<Self, Error> {
+    pub(crate) fn of(thread: &Thread<'_>) -> Result<Self, Error> {
         Ok(Self::new(thread.buffers()?))
     }
 
     /// An engine with the given buffers, of which only the write stamps are used.
-    pub fn new(buffers: Buffers) -> Self {
+    pub(crate) fn new(buffers: Buffers) -> Self {
         Self { buffers }
     }
 }

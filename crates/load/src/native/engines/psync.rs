@@ -13,14 +13,14 @@ use crate::native::io::{Io, Op, Outcome};
 use crate::native::setup::Thread;
 
 /// See the module.
-pub struct Psync {
+pub(crate) struct Psync {
     files: Vec<File>,
     buffers: Buffers,
 }
 
 impl Psync {
     /// The engine of a thread, which is the one that calls this: see below.
-    pub fn of(thread: &Thread<'_>) -> Result<Self, Error> {
+    pub(crate) fn of(thread: &Thread<'_>) -> Result<Self, Error> {
         // With a descriptor table of its own, as a process of its own would have (fio forks), the
         // thread looks up its file without atomic operations on a counter: some 20 ns per call.
         //
@@ -34,7 +34,7 @@ impl Psync {
     }
 
     /// An engine on `files`.
-    pub fn new(files: Vec<File>, buffers: Buffers) -> Self {
+    pub(crate) fn new(files: Vec<File>, buffers: Buffers) -> Self {
         Self { files, buffers }
     }
 }

@@ -23,7 +23,7 @@ use crate::native::setup::{SEED_OF_DATA, Thread};
 const SPIN_NS: u64 = 60_000;
 
 /// See the module.
-pub struct Vdisk {
+pub(crate) struct Vdisk {
     session: Session,
     clock: Arc<dyn Clock>,
     /// Completions kept back, the earliest on top: (instant, slot).
@@ -37,7 +37,7 @@ pub struct Vdisk {
 
 impl Vdisk {
     /// The engine of a thread on a disk.
-    pub fn of(thread: &Thread<'_>, disk: &VirtualDisk) -> Result<Self, Error> {
+    pub(crate) fn of(thread: &Thread<'_>, disk: &VirtualDisk) -> Result<Self, Error> {
         let job = thread.job;
         if job.write_through {
             return Err(Error::unsuitable(
@@ -77,7 +77,7 @@ impl Vdisk {
     }
 
     /// An engine on `disk`. `random` is data for writes that share their buffers with reads.
-    pub fn new(
+    pub(crate) fn new(
         disk: &VirtualDisk,
         depth: u32,
         block_bytes: u32,
@@ -97,7 +97,7 @@ impl Vdisk {
     }
 
     /// Fills all buffers, so that writes start from random data.
-    pub fn fill_buffers(&mut self, mut fill: impl FnMut(&mut [u8])) {
+    pub(crate) fn fill_buffers(&mut self, mut fill: impl FnMut(&mut [u8])) {
         for slot in 0..self.session.depth() {
             fill(self.session.buffer_mut(slot));
         }

@@ -34,7 +34,7 @@ fn some() -> Option<String> {
     Some(t())
 }
 
-pub fn experiment() -> Experiment {
+pub(super) fn experiment() -> Experiment {
     Experiment {
         format: 1,
         id: some(),
@@ -246,7 +246,7 @@ fn job() -> Job {
     }
 }
 
-pub fn machine() -> Machine {
+pub(super) fn machine() -> Machine {
     Machine {
         format: 1,
         note: some(),
@@ -402,7 +402,7 @@ fn groups() -> ControlGroups {
 }
 
 /// Trials of each outcome that says something.
-pub fn trials() -> [Trial; 2] {
+pub(super) fn trials() -> [Trial; 2] {
     let outcomes = [Outcome::Degraded { reasons: vec![t()] }, Outcome::Failed { error: t() }];
     outcomes.map(|outcome| Trial {
         block: 0,

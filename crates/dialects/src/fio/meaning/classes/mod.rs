@@ -13,7 +13,7 @@ use row::Row;
 
 impl Class {
     /// The class of an option; every option that is read has one.
-    pub fn of(option: &OptionInfo) -> Option<Self> {
+    pub(super) fn of(option: &OptionInfo) -> Option<Self> {
         if is_without_effect(option) {
             return Some(Self::Silent);
         }

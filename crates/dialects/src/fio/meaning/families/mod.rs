@@ -18,7 +18,7 @@ use crate::fio::setting::Setting;
 
 impl<'a> Draft<'a> {
     /// Reads all settings of a section but those that relate jobs to each other.
-    pub fn read(section: &'a Section) -> Result<Self, Error> {
+    pub(super) fn read(section: &'a Section) -> Result<Self, Error> {
         let chosen = Chosen::of(section);
         let mut draft = Self {
             job: Job::new(section.name.clone()),

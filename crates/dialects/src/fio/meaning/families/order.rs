@@ -18,7 +18,7 @@ pub(super) struct Directions {
 
 impl Directions {
     /// Of fio's triples (reads, writes, trims), the entries in use.
-    pub fn used<T: Copy>(self, values: [T; 3]) -> Vec<T> {
+    pub(super) fn used<T: Copy>(self, values: [T; 3]) -> Vec<T> {
         let pairs = [(self.reads, values[0]), (self.writes, values[1])];
         pairs.into_iter().filter(|(used, _)| *used).map(|(_, value)| value).collect()
     }
