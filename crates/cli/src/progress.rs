@@ -1,19 +1,20 @@
 //! The progress line: arm, block, current intervals, time left. On stderr, only on a terminal.
 
-mod filling;
+mod rate;
+mod running;
 
 use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use indicatif::{HumanBytes, ProgressBar, ProgressDrawTarget, ProgressStyle};
-use iotax_analyze::Progress as Look;
+use iotax_analyze::{ArmProgress, Progress as Look};
 use iotax_load::LoadProgress;
 use iotax_plan::Plan;
 use iotax_rig::Progress as Preparing;
 use iotax_run::{Event, Observer};
 
-use self::filling::Filling;
+use self::running::Running;
 
 /// Shows how a run goes.
 pub(crate) struct ProgressLine {
@@ -21,7 +22,7 @@ pub(crate) struct ProgressLine {
     /// What is run, where it is not the experiment itself.
     title: String,
     plan: Plan,
-    filling: Filling,
+    running: Running,
     /// Of the first trial.
     started: Option<Instant>,
     /// Time per block, ramp and measured time only; replaced by what blocks really took.
@@ -34,21 +35,21 @@ pub(crate) struct ProgressLine {
 }
 
 impl ProgressLine {
-    /// A line for `plan`; hidden if `quiet` or if stderr is no terminal. While the load is a pass
-    /// over a span, the line follows its counters, `live`.
+    /// A line for `plan`; hidden if `quiet` or if stderr is no terminal. Between
+    /// events it follows the counters of the load, `live`.
     pub(crate) fn new(plan: &Plan, live: &Arc<LoadProgress>, quiet: bool) -> Self {
         let bar = if quiet {
             ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden())
         } else {
             ProgressBar::new_spinner()
         };
-        let filling = Filling::of(Arc::clone(live));
-        let pass = filling.clone();
+        let running = Running::of(Arc::clone(live));
+        let load = running.clone();
         bar.set_style(
-            ProgressStyle::with_template("{spinner} {wide_msg}{pass}")
+            ProgressStyle::with_template("{spinner} {wide_msg}{load}")
                 .expect("the template is constant")
-                .with_key("pass", move |state: &_, out: &mut dyn fmt::Write| {
-                    pass.write(state, out);
+                .with_key("load", move |state: &_, out: &mut dyn fmt::Write| {
+                    load.write(state, out);
                 }),
         );
         bar.enable_steady_tick(Duration::from_millis(200));
@@ -56,7 +57,7 @@ impl ProgressLine {
             bar,
             title: String::new(),
             started: None,
-            filling,
+            running,
             block: Duration::from_nanos(plan.block_ns(plan.arms)),
             trial: String::new(),
             looked: String::new(),
@@ -101,7 +102,7 @@ impl ProgressLine {
     }
 
     fn show(&self) {
-        if self.filling.is_under_way() {
+        if self.running.is_pass() {
             self.bar.set_message(format!("{}{}", self.title, self.trial));
             return;
         }
@@ -131,10 +132,10 @@ impl ProgressLine {
         let intervals: Vec<String> = look
             .arms
             .iter()
-            .filter_map(|arm| arm.tax.map(|tax| (&arm.name, tax)))
-            .map(|(name, tax)| {
+            .filter_map(|arm| arm.tax.map(|tax| (arm, tax)))
+            .map(|(ArmProgress { name, verdict, .. }, tax)| {
                 let [value, lo, hi] = [tax.value, tax.lo, tax.hi].map(|share| share * 100.0);
-                format!(" · {name} {value:.1} % [{lo:.1}, {hi:.1}]")
+                format!(" · {name} {verdict}: {value:.1} % [{lo:.1}, {hi:.1}]")
             })
             .collect();
         self.looked = intervals.concat();
@@ -149,13 +150,14 @@ impl Observer for ProgressLine {
                 let phase = phase.map(|name| format!(": {name}")).unwrap_or_default();
                 self.started.get_or_insert_with(Instant::now);
                 self.trial = format!("block {block}, {place}/{trials_in_block} {arm}{phase}");
+                self.running.trial_begins();
             }
             Event::PassStarts { pass, passes, arm, bytes } => {
                 let (pass, size) = (pass + 1, HumanBytes(*bytes));
                 self.trial = format!("pass {pass}/{passes} over {size} of {arm}");
-                self.filling.begins(*bytes);
+                self.running.pass_begins(*bytes);
             }
-            Event::TrialEnded(_) => self.filling.ends(),
+            Event::TrialEnded(_) => self.running.ends(),
             Event::RoundEnded => self.block_ended(),
             Event::Looked(look) => self.look(look),
         }

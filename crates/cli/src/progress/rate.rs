@@ -1,0 +1,66 @@
+//! How fast a load runs right now, for the eye: it is no figure of any report.
+
+use std::time::{Duration, Instant};
+
+use indicatif::HumanCount;
+
+/// I/Os are counted over so long at least.
+const SPAN: Duration = Duration::from_millis(800);
+/// Larger I/Os are told in bytes.
+const LARGE_BYTES: u64 = 64 << 10;
+
+/// What was counted when, and what that came to.
+#[derive(Debug, Default)]
+pub(super) struct Rate {
+    last: Option<(Instant, [u64; 2])>,
+    shown: String,
+}
+
+impl Rate {
+    /// The rate as text, of these I/Os and bytes so far; empty until it is known.
+    pub(super) fn at(&mut self, now: Instant, [ios, bytes]: [u64; 2]) -> &str {
+        let (then, before) = *self.last.get_or_insert((now, [ios, bytes]));
+        let span = now.saturating_duration_since(then);
+        if span >= SPAN {
+            let done = [ios.saturating_sub(before[0]), bytes.saturating_sub(before[1])];
+            self.shown = told(done, span);
+            self.last = Some((now, [ios, bytes]));
+        }
+        &self.shown
+    }
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "positive")]
+fn told([ios, bytes]: [u64; 2], span: Duration) -> String {
+    let per_second = |count: u64| HumanCount((count as f64 / span.as_secs_f64()).round() as u64);
+    match bytes.checked_div(ios) {
+        Some(LARGE_BYTES..) => format!(" · {} MiB/s", per_second(bytes >> 20)),
+        _ => format!(" · {} IOPS", per_second(ios)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_is_that_of_the_last_moments() {
+        let start = Instant::now();
+        let at = |ms| start + Duration::from_millis(ms);
+        let mut rate = Rate::default();
+        assert_eq!(rate.at(at(0), [500, 0]), "");
+        assert_eq!(rate.at(at(200), [900, 1 << 20]), "", "too short a time to tell");
+        assert_eq!(rate.at(at(1000), [5500, 5000 * 4096]), " · 5,000 IOPS");
+        assert_eq!(rate.at(at(1200), [5600, 5100 * 4096]), " · 5,000 IOPS");
+        assert_eq!(rate.at(at(2000), [5600, 5100 * 4096]), " · 100 IOPS");
+        assert_eq!(rate.at(at(3000), [5600, 5100 * 4096]), " · 0 IOPS");
+    }
+
+    #[test]
+    fn large_ios_are_told_in_bytes() {
+        let start = Instant::now();
+        let mut rate = Rate::default();
+        rate.at(start, [0, 0]);
+        assert_eq!(rate.at(start + Duration::from_secs(2), [300, 300 << 20]), " · 150 MiB/s");
+    }
+}
