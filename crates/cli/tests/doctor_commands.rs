@@ -11,7 +11,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use iotax_diagnose::findings;
-use iotax_inspect::Look;
+use iotax_inspect::ProbeOptions;
 use iotax_record::Machine;
 use iotax_record::machine::PathSeen;
 use iotax_spec::CloudChoice;
@@ -71,8 +71,12 @@ fn every_suggested_command_can_be_planned() {
 /// What is suggested for a path of this machine if the findings of a machine with every fault held
 /// of it.
 fn suggested_for(path: &Path) -> Vec<String> {
-    let look =
-        Look { metadata: None, programs: Vec::new(), watch: Duration::ZERO, environment: None };
+    let look = ProbeOptions {
+        metadata: None,
+        programs: Vec::new(),
+        watch: Duration::ZERO,
+        environment: None,
+    };
     let seen = iotax_inspect::machine(&[path], &look).paths.remove(0);
     assert_eq!(seen.problem, None);
     let machines = Path::new(env!("CARGO_MANIFEST_DIR")).join("../diagnose/tests/machines");

@@ -70,7 +70,7 @@ fn what_is_seen_comes_first() {
     assert_eq!(first("azure-dc8as-v5-sev-snp"), "bounce-buffers-full");
     assert_eq!(first("luks2-defaults"), "dm-crypt-workqueues");
     assert_eq!(
-        causes(&found("pod-with-limits"), Certainty::Seen),
+        causes(&found("pod-with-limits"), Certainty::Snapshot),
         ["cgroup-io-max", "cgroup-memory"]
     );
 }

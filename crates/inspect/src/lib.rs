@@ -19,7 +19,7 @@
 //! | `site` | all of the above for one path |
 //! | `stack` | the layers under a path, all the way down: mounts and devices |
 //! | `storage` | of these, the devices and NFS mounts whose counters are read |
-//! | `look` | all that the doctor goes by: the record's `Machine` |
+//! | `probe` | all that the doctor goes by: the record's `Machine` |
 //! | `counters` | what the kernel counts: devices, CPUs, pressure, memory, NFS |
 #![deny(unsafe_code)]
 
@@ -31,10 +31,10 @@ mod counters;
 mod deadline;
 mod error;
 mod identity;
-mod look;
 mod machine;
 mod memory;
 mod mounts;
+mod probe;
 mod secrets;
 mod site;
 mod stack;
@@ -49,9 +49,9 @@ pub use counters::{
 };
 pub use error::Error;
 pub use identity::{disk_id, host_id};
-pub use look::{Look, machine};
 pub use machine::{MachineSize, available_memory_bytes, environment, machine_size};
 pub use memory::memory_copy_bytes_per_s;
 pub use mounts::{Mount, mounts, parse_mountinfo};
+pub use probe::{ProbeOptions, machine};
 pub use site::{Facts, Kind, site};
 pub use storage::{Part, Storage, storage};

@@ -8,14 +8,14 @@ use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use iotax_inspect::{Look, machine};
+use iotax_inspect::{ProbeOptions, machine};
 use iotax_record::Machine;
 use iotax_record::machine::{Device, DeviceKind, MountSeen, SeenLayer};
 use iotax_testing::skipped;
 use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
 
-fn quick() -> Look {
-    Look { metadata: None, ..Look::default() }
+fn quick() -> ProbeOptions {
+    ProbeOptions { metadata: None, ..ProbeOptions::default() }
 }
 
 fn device(machine: &Machine, place: usize) -> &Device {

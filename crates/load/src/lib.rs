@@ -27,9 +27,8 @@
 //!
 //! # To add an engine
 //!
-//! One file in `native/engines` that implements `Engine`, its `mod` line, a maker in
-//! `native::setup`, an arm in `native::perform`, and its name in the list of the conformance
-//! tests.
+//! Its entry in `iotax_spec::Engine`; one file in `native/engines` that implements `Engine`, its `mod`
+//! line, and an arm in `native::worker`.
 
 #[cfg(not(target_os = "linux"))]
 compile_error!("iotax drives I/O on Linux only");

@@ -6,7 +6,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use iotax_inspect::Look;
+use iotax_inspect::ProbeOptions;
 use iotax_load::Progress;
 use iotax_record::{HostRecord, HostRole, LoadRecord, Site, Statistics};
 use iotax_spec::{Arm, Driver, Target, Workload};
@@ -76,7 +76,12 @@ pub fn here(arms: &[Arm], role: HostRole) -> HostRecord {
     let machine = (!paths.is_empty()).then(|| {
         let environment = Some(environment.clone());
         // A measurement has counters of its own, and should not wait for these.
-        let look = Look { metadata: None, watch: Duration::ZERO, environment, ..Look::default() };
+        let look = ProbeOptions {
+            metadata: None,
+            watch: Duration::ZERO,
+            environment,
+            ..ProbeOptions::default()
+        };
         Box::new(iotax_inspect::machine(&paths, &look))
     });
     HostRecord {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, ensure};
 use iotax_catalog::{cause, causes};
 use iotax_diagnose::{self as diagnose, Diagnosis, Finding};
-use iotax_inspect::Look;
+use iotax_inspect::ProbeOptions;
 use iotax_record::{HostRecord, LimitsHead, Location, Machine, Reader};
 use iotax_report::{self as report, DoctorDetail, Redactor};
 use iotax_spec::CloudChoice;
@@ -59,7 +59,7 @@ fn look(args: &DoctorArgs) -> Machine {
     let here = [PathBuf::from(".")];
     let paths = if args.paths.is_empty() { here.as_slice() } else { &args.paths };
     let paths: Vec<&Path> = paths.iter().map(PathBuf::as_path).collect();
-    let mut look = Look::default();
+    let mut look = ProbeOptions::default();
     if args.documented.no_metadata {
         look.metadata = None;
     } else if let Some(address) = args.documented.metadata_address {

@@ -4,7 +4,7 @@
 use iotax_record::Machine;
 use iotax_record::machine::{PathKind, PathSeen};
 
-use super::seen::{as_argument, word};
+use super::snapshot::{as_argument, word};
 
 /// Files below this size are not read in a test: all of it would be in a cache, and some workloads
 /// need more.

@@ -61,7 +61,7 @@ pub enum Certainty {
     /// What was seen hurts most loads that it fits.
     Likely,
     /// It was seen to act: counters say that it has cost time, or it is a limit by definition.
-    Seen,
+    Snapshot,
 }
 
 impl Certainty {
@@ -70,7 +70,7 @@ impl Certainty {
         match self {
             Self::ToBeTested => "to be tested",
             Self::Likely => "likely",
-            Self::Seen => "seen",
+            Self::Snapshot => "seen",
         }
     }
 }

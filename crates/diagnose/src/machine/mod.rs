@@ -7,7 +7,7 @@
 mod commands;
 mod finding;
 mod rules;
-mod seen;
+mod snapshot;
 
 use std::cmp::Reverse;
 
@@ -16,13 +16,13 @@ use iotax_spec::CloudChoice;
 use iotax_words::list;
 
 pub use self::finding::{Certainty, Finding, Observation};
-use self::seen::Seen;
+use self::snapshot::Snapshot;
 
 /// What is known to hurt and was seen: the surest first, then in the catalogue's order.
 ///
 /// `choice` says what the machine or its disks are where its cloud does not.
 pub fn findings(machine: &Machine, choice: &CloudChoice) -> Vec<Finding> {
-    let seen = Seen::new(machine, choice);
+    let seen = Snapshot::new(machine, choice);
     let found = rules::ALL.iter().flat_map(|rule| (rule.find)(&seen));
     let mut findings = merged(found.map(|mut finding| {
         finding.commands = commands::usable(machine, &finding.commands);

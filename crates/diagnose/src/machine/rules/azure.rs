@@ -5,13 +5,13 @@ use iotax_record::machine::{Device, UsedAs};
 use iotax_words::bytes;
 
 use crate::machine::finding::{Certainty, Finding, Observation};
-use crate::machine::seen::{Seen, quoted};
+use crate::machine::snapshot::{Snapshot, quoted};
 
 /// From this generation of VM sizes on, hardware encrypts temporary and ephemeral OS disks.
 const ENCRYPTED_SINCE: u32 = 5;
 
 /// Encryption at Host where the local disks are encrypted by hardware.
-pub(super) fn double_encryption(seen: &Seen<'_>) -> Vec<Finding> {
+pub(super) fn double_encryption(seen: &Snapshot<'_>) -> Vec<Finding> {
     let Some(cloud) = &seen.machine.cloud else { return Vec::new() };
     if cloud.encryption_at_host != Some(true) {
         return Vec::new();
@@ -19,13 +19,13 @@ pub(super) fn double_encryption(seen: &Seen<'_>) -> Vec<Finding> {
     let vm = &cloud.vm;
     let finding = |(device, path): (&Device, &str)| {
         let certainty = match generation(vm) {
-            Some(ENCRYPTED_SINCE..) => Certainty::Seen,
+            Some(ENCRYPTED_SINCE..) => Certainty::Snapshot,
             // Lsv3 encrypts those that were allocated since 2023, in most regions.
             Some(3) if vm.starts_with("Standard_L") => Certainty::Likely,
             _ => return None,
         };
         let why = match certainty {
-            Certainty::Seen => format!(
+            Certainty::Snapshot => format!(
                 "Hardware encrypts the local disks of {vm} already, and Encryption at Host encrypts \
                  them again: every I/O of {} is encrypted twice.",
                 device.name
@@ -58,7 +58,7 @@ fn generation(vm: &str) -> Option<u32> {
 }
 
 /// What tells that a disk is one of the host's.
-fn lies_on_the_host(seen: &Seen<'_>, device: &Device) -> Observation {
+fn lies_on_the_host(seen: &Snapshot<'_>, device: &Device) -> Observation {
     match (seen.cloud_disk(device), device.used_as) {
         (Some(disk), _) if disk.is_ephemeral == Some(true) => {
             Observation::metadata("compute.storageProfile.osDisk.diffDiskSettings.option", "Local")
@@ -75,7 +75,7 @@ fn lies_on_the_host(seen: &Seen<'_>, device: &Device) -> Observation {
     }
 }
 
-fn about(seen: &Seen<'_>, device: &Device, path: &str) -> String {
+fn about(seen: &Snapshot<'_>, device: &Device, path: &str) -> String {
     let what = match device.used_as {
         Some(UsedAs::Os) if seen.is_local(device) => "ephemeral OS disk",
         Some(UsedAs::Os) => "OS disk",
@@ -87,7 +87,7 @@ fn about(seen: &Seen<'_>, device: &Device, path: &str) -> String {
 }
 
 /// Azure Disk Encryption, in the guest.
-pub(super) fn guest_encryption(seen: &Seen<'_>) -> Vec<Finding> {
+pub(super) fn guest_encryption(seen: &Snapshot<'_>) -> Vec<Finding> {
     let finding = |(device, path): (&Device, &str)| {
         let disk = seen.cloud_disk(device)?;
         let field = "compute.storageProfile.osDisk.encryptionSettings.enabled";
@@ -106,7 +106,7 @@ pub(super) fn guest_encryption(seen: &Seen<'_>) -> Vec<Finding> {
 }
 
 /// A cached disk that is larger than the cache.
-pub(super) fn host_cache(seen: &Seen<'_>) -> Vec<Finding> {
+pub(super) fn host_cache(seen: &Snapshot<'_>) -> Vec<Finding> {
     let Some(cache) = seen.vm_documented().and_then(|vm| vm.cache_bytes) else {
         return Vec::new();
     };
@@ -134,7 +134,7 @@ pub(super) fn host_cache(seen: &Seen<'_>) -> Vec<Finding> {
 }
 
 /// Blocks of the image that a remote disk still has.
-pub(super) fn ephemeral_os(seen: &Seen<'_>) -> Vec<Finding> {
+pub(super) fn ephemeral_os(seen: &Snapshot<'_>) -> Vec<Finding> {
     let finding = |(device, path): (&Device, &str)| {
         let disk = seen.cloud_disk(device)?;
         let field = "compute.storageProfile.osDisk.diffDiskSettings.option";
@@ -150,7 +150,7 @@ pub(super) fn ephemeral_os(seen: &Seen<'_>) -> Vec<Finding> {
 }
 
 /// Remote disks by SCSI, of a size that has more by `NVMe`.
-pub(super) fn controller(seen: &Seen<'_>) -> Vec<Finding> {
+pub(super) fn controller(seen: &Snapshot<'_>) -> Vec<Finding> {
     let known = seen.variants();
     let uncached = |variant: &str| {
         let vm = known.iter().find(|vm| vm.variant.as_deref() == Some(variant))?;

@@ -5,7 +5,7 @@ use iotax_record::machine::{Device, UsedAs};
 use iotax_words::{bytes, list, mb_per_s, percent};
 
 use crate::machine::finding::{Certainty, Finding, Observation};
-use crate::machine::seen::{Seen, quoted};
+use crate::machine::snapshot::{Snapshot, quoted};
 
 /// The kernel's complaint about a pool without room.
 const FULL: &str = "swiotlb buffer is full";
@@ -13,7 +13,7 @@ const FULL: &str = "swiotlb buffer is full";
 const NEARLY_FULL: f64 = 0.9;
 const POOL: &str = "/sys/kernel/debug/swiotlb";
 
-fn kind(seen: &Seen<'_>) -> Option<Observation> {
+fn kind(seen: &Snapshot<'_>) -> Option<Observation> {
     let confidential = &seen.machine.confidential;
     let kind = confidential.kind.as_deref()?;
     let file = confidential.seen_in.as_deref().unwrap_or("instance metadata");
@@ -21,7 +21,7 @@ fn kind(seen: &Seen<'_>) -> Option<Observation> {
 }
 
 /// Copies of all data through shared memory.
-pub(super) fn bounce_buffers(seen: &Seen<'_>) -> Vec<Finding> {
+pub(super) fn bounce_buffers(seen: &Snapshot<'_>) -> Vec<Finding> {
     let finding = || {
         let kind = kind(seen)?;
         // Without the bit a virtio disk does not go through the pool.
@@ -62,13 +62,13 @@ pub(super) fn bounce_buffers(seen: &Seen<'_>) -> Vec<Finding> {
 }
 
 /// Most of the pool that was in use at a time.
-fn most_used(seen: &Seen<'_>) -> u64 {
+fn most_used(seen: &Snapshot<'_>) -> u64 {
     let pool = seen.machine.confidential.swiotlb.as_ref();
     pool.map_or(0, |pool| pool.most_used_bytes.unwrap_or(0).max(pool.used_bytes))
 }
 
 /// A pool that ran full, or nearly.
-pub(super) fn full_pool(seen: &Seen<'_>) -> Vec<Finding> {
+pub(super) fn full_pool(seen: &Snapshot<'_>) -> Vec<Finding> {
     let confidential = &seen.machine.confidential;
     let complaint = confidential.log.iter().find(|line| line.contains(FULL));
     let pool = confidential.swiotlb.as_ref().filter(|pool| pool.size_bytes > 0);
@@ -82,7 +82,7 @@ pub(super) fn full_pool(seen: &Seen<'_>) -> Vec<Finding> {
     // The most that there ever was may be long ago.
     let is_full = pool.is_some_and(|pool| pool.used_bytes as f64 >= NEARLY_FULL * size as f64);
     let certainty = match complaint {
-        Some(_) => Certainty::Seen,
+        Some(_) => Certainty::Snapshot,
         None if is_full => Certainty::Likely,
         None => Certainty::ToBeTested,
     };
@@ -109,7 +109,7 @@ pub(super) fn full_pool(seen: &Seen<'_>) -> Vec<Finding> {
 }
 
 /// A confidential size whose sibling has more.
-pub(super) fn lower_limits(seen: &Seen<'_>) -> Vec<Finding> {
+pub(super) fn lower_limits(seen: &Snapshot<'_>) -> Vec<Finding> {
     let finding = || {
         let vm = seen.vm_documented()?;
         // Standard_DC8as_v5, Standard_EC8as_v5
@@ -148,7 +148,7 @@ pub(super) fn lower_limits(seen: &Seen<'_>) -> Vec<Finding> {
 }
 
 /// The OS disk of a confidential VM, encrypted in the guest.
-pub(super) fn os_disk(seen: &Seen<'_>) -> Vec<Finding> {
+pub(super) fn os_disk(seen: &Snapshot<'_>) -> Vec<Finding> {
     let Some(kind) = kind(seen) else { return Vec::new() };
     let finding = |(device, path): (&Device, &str)| {
         let mapping = device.mapping.as_ref().filter(|mapping| mapping.is_crypt())?;

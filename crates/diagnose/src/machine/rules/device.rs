@@ -5,7 +5,7 @@ use iotax_record::machine::{Device, UsedAs};
 use iotax_words::{list, percent};
 
 use crate::machine::finding::{Certainty, Finding, Observation};
-use crate::machine::seen::{Seen, quoted};
+use crate::machine::snapshot::{Snapshot, quoted};
 
 /// Below this, one queue has not been in anybody's way.
 const MANY_CPUS: u32 = 8;
@@ -30,12 +30,15 @@ fn is_nvme(device: &Device) -> bool {
 }
 
 /// Findings about disks at the bottom, with the path as a shell takes it.
-fn disks(seen: &Seen<'_>, find: impl Fn(&Device, &str, &str) -> Option<Finding>) -> Vec<Finding> {
+fn disks(
+    seen: &Snapshot<'_>,
+    find: impl Fn(&Device, &str, &str) -> Option<Finding>,
+) -> Vec<Finding> {
     seen.bottom().filter_map(|(disk, path)| find(disk, &about(disk, path), &quoted(path))).collect()
 }
 
 /// One queue for many CPUs, on a disk that could have more.
-pub(super) fn hardware_queues(seen: &Seen<'_>) -> Vec<Finding> {
+pub(super) fn hardware_queues(seen: &Snapshot<'_>) -> Vec<Finding> {
     let cpus = seen.machine.environment.cpus;
     disks(seen, |disk, about, path| {
         let queues = disk.queue.hardware_queues?;
@@ -50,7 +53,7 @@ pub(super) fn hardware_queues(seen: &Seen<'_>) -> Vec<Finding> {
 }
 
 /// Network disks whose blocks may have to be fetched.
-pub(super) fn first_touch(seen: &Seen<'_>) -> Vec<Finding> {
+pub(super) fn first_touch(seen: &Snapshot<'_>) -> Vec<Finding> {
     let disks: Vec<_> = seen.network_disks().map(|(disk, _)| disk).collect();
     if disks.is_empty() {
         return Vec::new();
@@ -73,7 +76,7 @@ pub(super) fn first_touch(seen: &Seen<'_>) -> Vec<Finding> {
 }
 
 /// The driver's timeout on volumes that a network serves.
-pub(super) fn timeout(seen: &Seen<'_>) -> Vec<Finding> {
+pub(super) fn timeout(seen: &Snapshot<'_>) -> Vec<Finding> {
     let finding = |(disk, path): (&Device, &str)| {
         let of_module = seen.machine.kernel.nvme_timeout_s.map(|s| s.saturating_mul(1_000));
         let timeout_ms = disk.queue.timeout_ms.or(of_module)?;
@@ -93,7 +96,7 @@ pub(super) fn timeout(seen: &Seen<'_>) -> Vec<Finding> {
 }
 
 /// Disks that may sleep. Those of clouds do not.
-pub(super) fn power_states(seen: &Seen<'_>) -> Vec<Finding> {
+pub(super) fn power_states(seen: &Snapshot<'_>) -> Vec<Finding> {
     let Some(latency) = seen.machine.kernel.nvme_sleep_latency_us.filter(|us| *us > 0) else {
         return Vec::new();
     };
@@ -117,7 +120,7 @@ pub(super) fn power_states(seen: &Seen<'_>) -> Vec<Finding> {
 }
 
 /// Schedulers of disks that need none.
-pub(super) fn scheduler(seen: &Seen<'_>) -> Vec<Finding> {
+pub(super) fn scheduler(seen: &Snapshot<'_>) -> Vec<Finding> {
     disks(seen, |disk, about, path| {
         let scheduler = disk.queue.scheduler.as_deref()?;
         let is_fast = is_nvme(disk) || disk.queue.rotational == Some(false);
@@ -139,7 +142,7 @@ pub(super) fn scheduler(seen: &Seen<'_>) -> Vec<Finding> {
 }
 
 /// Interrupts that all go to one CPU.
-pub(super) fn interrupts(seen: &Seen<'_>) -> Vec<Finding> {
+pub(super) fn interrupts(seen: &Snapshot<'_>) -> Vec<Finding> {
     disks(seen, |disk, about, path| {
         let all = &disk.interrupts_per_cpu;
         let total = all.iter().fold(0_u64, |sum, count| sum.saturating_add(*count));
@@ -170,7 +173,7 @@ pub(super) fn interrupts(seen: &Seen<'_>) -> Vec<Finding> {
 }
 
 /// Queues that never merge.
-pub(super) fn merging(seen: &Seen<'_>) -> Vec<Finding> {
+pub(super) fn merging(seen: &Snapshot<'_>) -> Vec<Finding> {
     disks(seen, |disk, about, path| {
         let value = disk.queue.no_merges?;
         let why = format!("Small adjacent I/Os to {} stay small.", disk.name);
@@ -182,7 +185,7 @@ pub(super) fn merging(seen: &Seen<'_>) -> Vec<Finding> {
 }
 
 /// Whether the file of a loop device lies in memory, where nothing is cached twice.
-fn is_in_memory(seen: &Seen<'_>, device: &Device) -> bool {
+fn is_in_memory(seen: &Snapshot<'_>, device: &Device) -> bool {
     let nodes = &seen.machine.nodes;
     let own = nodes.iter().find(|node| node.layer.device() == Some(device));
     let below =
@@ -191,7 +194,7 @@ fn is_in_memory(seen: &Seen<'_>, device: &Device) -> bool {
 }
 
 /// Loop devices that cache their file.
-pub(super) fn loops(seen: &Seen<'_>) -> Vec<Finding> {
+pub(super) fn loops(seen: &Snapshot<'_>) -> Vec<Finding> {
     let finding = |(device, path): (&Device, &str)| {
         let file = device.loop_file.as_ref()?;
         let why = format!(
@@ -210,7 +213,7 @@ pub(super) fn loops(seen: &Seen<'_>) -> Vec<Finding> {
 }
 
 /// Snapshots and thin volumes.
-pub(super) fn volumes(seen: &Seen<'_>) -> Vec<Finding> {
+pub(super) fn volumes(seen: &Snapshot<'_>) -> Vec<Finding> {
     let finding = |(device, path): (&Device, &str)| {
         let mapping = device.mapping.as_ref()?;
         let mut kinds = mapping.targets.iter().flatten().map(|target| target.kind.as_str());
@@ -240,7 +243,7 @@ pub(super) fn volumes(seen: &Seen<'_>) -> Vec<Finding> {
 }
 
 /// RAID 0 with small stripes.
-pub(super) fn stripes(seen: &Seen<'_>) -> Vec<Finding> {
+pub(super) fn stripes(seen: &Snapshot<'_>) -> Vec<Finding> {
     let finding = |(device, path): (&Device, &str)| {
         let stripe =
             device.stripe_bytes.filter(|stripe| (1..SMALL_STRIPE_BYTES).contains(stripe))?;
@@ -263,11 +266,11 @@ pub(super) fn stripes(seen: &Seen<'_>) -> Vec<Finding> {
 }
 
 /// HDD volumes of EBS, which a snapshot slows down.
-pub(super) fn hdd_snapshots(seen: &Seen<'_>) -> Vec<Finding> {
+pub(super) fn hdd_snapshots(seen: &Snapshot<'_>) -> Vec<Finding> {
     let attached = seen.attached();
     let is_hdd =
         |name: &str| ["st1", "sc1"].iter().any(|kind| name.split(':').next() == Some(*kind));
-    let finding = |one: &crate::machine::seen::Attached<'_>| {
+    let finding = |one: &crate::machine::snapshot::Attached<'_>| {
         let why = format!(
             "While a snapshot of {} is made, it may fall to its baseline.",
             one.device.name
@@ -281,7 +284,7 @@ pub(super) fn hdd_snapshots(seen: &Seen<'_>) -> Vec<Finding> {
 }
 
 /// Data on the OS disk of a VM.
-pub(super) fn os_disk(seen: &Seen<'_>) -> Vec<Finding> {
+pub(super) fn os_disk(seen: &Snapshot<'_>) -> Vec<Finding> {
     let finding = |(disk, path): (&Device, &str)| {
         let why = format!(
             "{path} lies on the OS disk: images, logs and all pods without a volume share its limits.",

@@ -4,7 +4,7 @@ use iotax_record::machine::Device;
 use iotax_words::span;
 
 use crate::machine::finding::{Certainty, Finding, Observation};
-use crate::machine::seen::{Seen, quoted};
+use crate::machine::snapshot::{Snapshot, quoted};
 
 use super::limits::observed;
 
@@ -15,7 +15,7 @@ const RARE: f64 = 0.001;
 type Exceeded = (&'static str, &'static str, [(&'static str, u64); 2]);
 
 /// Limits that were exceeded since the volume was attached.
-pub(super) fn counters(seen: &Seen<'_>) -> Vec<Finding> {
+pub(super) fn counters(seen: &Snapshot<'_>) -> Vec<Finding> {
     let disks = seen.bottom().collect::<Vec<_>>().into_iter();
     let all = disks.flat_map(|(disk, path)| exceeded(disk).map(move |one| (disk, path, one)));
     all.map(|(disk, path, exceeded)| of(seen, disk, path, exceeded)).collect()
@@ -37,13 +37,13 @@ fn exceeded(device: &Device) -> impl Iterator<Item = Exceeded> + use<> {
     of_limits.into_iter().flatten().filter(is_exceeded)
 }
 
-fn of(seen: &Seen<'_>, device: &Device, path: &str, exceeded: Exceeded) -> Finding {
+fn of(seen: &Snapshot<'_>, device: &Device, path: &str, exceeded: Exceeded) -> Finding {
     let (whose, cause, [iops, throughput]) = exceeded;
     let up_s = seen.machine.counting.up_s;
     // Counters keep what was long ago.
     let exceeded_s = iops.1.max(throughput.1) as f64 / 1e6;
     let is_rare = up_s.is_some_and(|up| exceeded_s < RARE * up as f64);
-    let certainty = if is_rare { Certainty::ToBeTested } else { Certainty::Seen };
+    let certainty = if is_rare { Certainty::ToBeTested } else { Certainty::Snapshot };
     let why = format!(
         "Since it was attached{}, {} was asked for more than its {whose} allows: for {:.0} s more IOPS, \
          for {:.0} s more throughput.",

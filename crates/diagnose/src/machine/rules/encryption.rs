@@ -3,7 +3,7 @@
 use iotax_record::machine::{Crypt, Device, GroupIoLimits};
 
 use crate::machine::finding::{Certainty, Finding, Observation};
-use crate::machine::seen::{Seen, quoted};
+use crate::machine::snapshot::{Snapshot, quoted};
 
 const FLAGS: [&str; 2] = ["no_read_workqueue", "no_write_workqueue"];
 /// Drivers of AES without instructions for it: tables, and tables read in constant time.
@@ -14,7 +14,7 @@ const IO_MAX_HOLDS_SINCE: (u32, u32) = (7, 0);
 const SPLIT_BYTES: u64 = 128 << 10;
 
 /// Devices that encrypt, with what their tables say.
-fn crypts<'a>(seen: &Seen<'a>) -> impl Iterator<Item = (&'a Device, &'a Crypt, &'a str)> {
+fn crypts<'a>(seen: &Snapshot<'a>) -> impl Iterator<Item = (&'a Device, &'a Crypt, &'a str)> {
     seen.devices().filter_map(|(device, path)| {
         let crypt = device.mapping.as_ref()?.crypts().next()?;
         Some((device, crypt, path))
@@ -40,7 +40,7 @@ fn flags(device: &Device, crypt: &Crypt) -> Observation {
 
 /// Whether what is below is fast enough for the cipher's way to matter. Disks of clouds are, though
 /// hypervisors often call them rotating.
-fn is_fast(seen: &Seen<'_>, device: &Device) -> bool {
+fn is_fast(seen: &Snapshot<'_>, device: &Device) -> bool {
     let is_fast =
         |disk: &&Device| seen.provider().is_some() || disk.queue.rotational == Some(false);
     seen.disks(device).iter().all(is_fast)
@@ -60,7 +60,7 @@ fn arms(path: &str, workload: &str, without: &str, with: &str) -> String {
 }
 
 /// dm-crypt without the flags that encrypt where the I/O was submitted.
-pub(super) fn work_queues(seen: &Seen<'_>) -> Vec<Finding> {
+pub(super) fn work_queues(seen: &Snapshot<'_>) -> Vec<Finding> {
     let finding = |(device, crypt, path): (&Device, &Crypt, &str)| {
         let missing: Vec<_> = FLAGS.into_iter().filter(|flag| !crypt.has(flag)).collect();
         let what = match missing.as_slice() {
@@ -84,7 +84,7 @@ pub(super) fn work_queues(seen: &Seen<'_>) -> Vec<Finding> {
 }
 
 /// Devices that encrypt, whose tables only root may read.
-fn unread(seen: &Seen<'_>) -> Vec<Finding> {
+fn unread(seen: &Snapshot<'_>) -> Vec<Finding> {
     let finding = |(device, path): (&Device, &str)| {
         let mapping = device.mapping.as_ref()?;
         let why = format!(
@@ -103,7 +103,7 @@ fn unread(seen: &Seen<'_>) -> Vec<Finding> {
 }
 
 /// A cipher in plain C.
-pub(super) fn software_cipher(seen: &Seen<'_>) -> Vec<Finding> {
+pub(super) fn software_cipher(seen: &Snapshot<'_>) -> Vec<Finding> {
     let Some(driver) = &seen.machine.kernel.xts_driver else { return Vec::new() };
     if !IN_C.iter().any(|name| driver.contains(name)) {
         return Vec::new();
@@ -127,7 +127,7 @@ pub(super) fn software_cipher(seen: &Seen<'_>) -> Vec<Finding> {
 }
 
 /// Encryption sectors of 512 bytes.
-pub(super) fn small_sectors(seen: &Seen<'_>) -> Vec<Finding> {
+pub(super) fn small_sectors(seen: &Snapshot<'_>) -> Vec<Finding> {
     let finding = |(device, crypt, path): (&Device, &Crypt, &str)| {
         let why = format!(
             "An I/O of 4 KiB on {} is eight requests to the cipher, each with its own \
@@ -144,7 +144,7 @@ pub(super) fn small_sectors(seen: &Seen<'_>) -> Vec<Finding> {
 }
 
 /// Large writes that one thread sorts and submits.
-pub(super) fn large_writes(seen: &Seen<'_>) -> Vec<Finding> {
+pub(super) fn large_writes(seen: &Snapshot<'_>) -> Vec<Finding> {
     let finding = |(device, crypt, path): (&Device, &Crypt, &str)| {
         let bypasses = ["submit_from_crypt_cpus", "no_write_workqueue"];
         let why = format!(
@@ -162,7 +162,7 @@ pub(super) fn large_writes(seen: &Seen<'_>) -> Vec<Finding> {
 }
 
 /// Limits of pieces that are smaller than the kernel's own.
-pub(super) fn split(seen: &Seen<'_>) -> Vec<Finding> {
+pub(super) fn split(seen: &Snapshot<'_>) -> Vec<Finding> {
     let kernel = &seen.machine.kernel;
     let limits = [
         ("max_read_size", kernel.crypt_max_read_bytes),
@@ -192,7 +192,7 @@ pub(super) fn split(seen: &Seen<'_>) -> Vec<Finding> {
 }
 
 /// dm-integrity with a journal.
-pub(super) fn journal(seen: &Seen<'_>) -> Vec<Finding> {
+pub(super) fn journal(seen: &Snapshot<'_>) -> Vec<Finding> {
     let finding = |(device, path): (&Device, &str)| {
         let mut targets = device.mapping.as_ref()?.targets.iter().flatten();
         // device, reserved sectors, tag size, mode
@@ -214,7 +214,7 @@ pub(super) fn journal(seen: &Seen<'_>) -> Vec<Finding> {
 }
 
 /// Limits of control groups above device mapper.
-pub(super) fn unheld_limits(seen: &Seen<'_>) -> Vec<Finding> {
+pub(super) fn unheld_limits(seen: &Snapshot<'_>) -> Vec<Finding> {
     let kernel = seen.kernel();
     if kernel.is_none_or(|kernel| kernel >= IO_MAX_HOLDS_SINCE) {
         return Vec::new();

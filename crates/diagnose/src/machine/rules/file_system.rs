@@ -4,7 +4,7 @@ use iotax_record::machine::MountSeen;
 use iotax_words::list;
 
 use crate::machine::finding::{Certainty, Finding, Observation};
-use crate::machine::seen::{Seen, quoted};
+use crate::machine::snapshot::{Snapshot, quoted};
 
 /// Those that commit to a journal (or a log) in fsync.
 const JOURNALLED: [&str; 5] = ["ext3", "ext4", "xfs", "btrfs", "jfs"];
@@ -17,12 +17,12 @@ fn about(mount: &MountSeen) -> String {
 }
 
 /// Findings about mounts, with the path as a shell takes it.
-fn each(seen: &Seen<'_>, find: impl Fn(&MountSeen, &str) -> Option<Finding>) -> Vec<Finding> {
+fn each(seen: &Snapshot<'_>, find: impl Fn(&MountSeen, &str) -> Option<Finding>) -> Vec<Finding> {
     seen.mounts().filter_map(|(mount, path)| find(mount, &quoted(path))).collect()
 }
 
 /// fsync on network disks: one finding for all of them.
-pub(super) fn fsync(seen: &Seen<'_>) -> Vec<Finding> {
+pub(super) fn fsync(seen: &Snapshot<'_>) -> Vec<Finding> {
     let network: Vec<_> = seen.network_disks().map(|(disk, _)| disk.name.as_str()).collect();
     let waits = |(mount, _): &(&MountSeen, &str)| {
         let is_writable = mount.option("ro").is_none();
@@ -49,7 +49,7 @@ pub(super) fn fsync(seen: &Seen<'_>) -> Vec<Finding> {
 }
 
 /// ext4's journal of data.
-pub(super) fn data_journal(seen: &Seen<'_>) -> Vec<Finding> {
+pub(super) fn data_journal(seen: &Snapshot<'_>) -> Vec<Finding> {
     each(seen, |mount, path| {
         let mode = mount.option("data")?;
         let why = format!(
@@ -64,7 +64,7 @@ pub(super) fn data_journal(seen: &Seen<'_>) -> Vec<Finding> {
 }
 
 /// Mounts that wait for each write.
-pub(super) fn sync(seen: &Seen<'_>) -> Vec<Finding> {
+pub(super) fn sync(seen: &Snapshot<'_>) -> Vec<Finding> {
     each(seen, |mount, path| {
         let option = ["sync", "dirsync"].into_iter().find(|name| mount.option(name).is_some())?;
         let what = if option == "sync" { "write" } else { "change of a directory" };
@@ -79,7 +79,7 @@ pub(super) fn sync(seen: &Seen<'_>) -> Vec<Finding> {
 }
 
 /// Discards with each delete.
-pub(super) fn discard(seen: &Seen<'_>) -> Vec<Finding> {
+pub(super) fn discard(seen: &Snapshot<'_>) -> Vec<Finding> {
     each(seen, |mount, path| {
         let value = mount.option("discard").filter(|value| *value != "async")?;
         let disks = seen.disks_of(mount);
@@ -98,7 +98,7 @@ pub(super) fn discard(seen: &Seen<'_>) -> Vec<Finding> {
 }
 
 /// Files of image layers.
-pub(super) fn overlay(seen: &Seen<'_>) -> Vec<Finding> {
+pub(super) fn overlay(seen: &Snapshot<'_>) -> Vec<Finding> {
     each(seen, |mount, path| {
         let why = "The first write to a file of a lower layer copies all of it; data that change \
                    belong on a volume.";
@@ -110,7 +110,7 @@ pub(super) fn overlay(seen: &Seen<'_>) -> Vec<Finding> {
 }
 
 /// Copy on write, where it is not turned off.
-pub(super) fn copy_on_write(seen: &Seen<'_>) -> Vec<Finding> {
+pub(super) fn copy_on_write(seen: &Snapshot<'_>) -> Vec<Finding> {
     each(seen, |mount, path| {
         let is_it = match mount.file_system.as_str() {
             "btrfs" => mount.option("nodatacow").is_none(),
@@ -130,7 +130,7 @@ pub(super) fn copy_on_write(seen: &Seen<'_>) -> Vec<Finding> {
 }
 
 /// Access times that are always written.
-pub(super) fn strict_atime(seen: &Seen<'_>) -> Vec<Finding> {
+pub(super) fn strict_atime(seen: &Snapshot<'_>) -> Vec<Finding> {
     each(seen, |mount, path| {
         // With lazytime they are kept in memory for a day.
         let milder = ["relatime", "noatime", "lazytime", "ro"];
@@ -146,7 +146,7 @@ pub(super) fn strict_atime(seen: &Seen<'_>) -> Vec<Finding> {
 }
 
 /// File systems in a process.
-pub(super) fn fuse(seen: &Seen<'_>) -> Vec<Finding> {
+pub(super) fn fuse(seen: &Snapshot<'_>) -> Vec<Finding> {
     each(seen, |mount, path| {
         let kind = &mount.file_system;
         let is_fuse = kind == "fuse" || kind == "fuseblk" || kind.starts_with("fuse.");

@@ -4,7 +4,7 @@ use iotax_record::machine::{GroupIoLimits, PressureAverages};
 use iotax_words::{bytes, mb_per_s, percent};
 
 use crate::machine::finding::{Certainty, Finding, Observation};
-use crate::machine::seen::{Seen, quoted};
+use crate::machine::snapshot::{Snapshot, quoted};
 
 /// Share of periods without CPU time that hurts.
 const THROTTLED: f64 = 0.05;
@@ -16,7 +16,7 @@ const NEAR: f64 = 0.9;
 const WAITED_PERCENT: f64 = 1.0;
 
 /// Limits on I/O.
-pub(super) fn io_limits(seen: &Seen<'_>) -> Vec<Finding> {
+pub(super) fn io_limits(seen: &Snapshot<'_>) -> Vec<Finding> {
     let pressure = seen.machine.groups.io_pressure.map(|pressure| {
         Observation::field(
             "io.pressure",
@@ -43,7 +43,7 @@ pub(super) fn io_limits(seen: &Seen<'_>) -> Vec<Finding> {
             limits.group, limits.path
         );
         let about = format!("{} on {}", limits.group, limits.path);
-        let finding = Finding::new("cgroup-io-max", about, Certainty::Seen, why)
+        let finding = Finding::new("cgroup-io-max", about, Certainty::Snapshot, why)
             .observed(Observation::file(limits.file.as_str(), value))
             .observed_if(pressure.clone())
             .command(format!("iotax limits {}", quoted(&limits.path)));
@@ -53,7 +53,7 @@ pub(super) fn io_limits(seen: &Seen<'_>) -> Vec<Finding> {
 }
 
 /// Memory of a group that its page cache fills.
-pub(super) fn memory(seen: &Seen<'_>) -> Vec<Finding> {
+pub(super) fn memory(seen: &Snapshot<'_>) -> Vec<Finding> {
     let finding = || {
         let memory = seen.machine.groups.memory.as_ref()?;
         let is_v1 = seen.machine.groups.version.as_deref() == Some("v1");
@@ -70,7 +70,7 @@ pub(super) fn memory(seen: &Seen<'_>) -> Vec<Finding> {
         let (current, refaults) = (memory.current_bytes?, memory.file_refaults.unwrap_or(0));
         // A cache that fills its group is as it should be, unless somebody waits.
         let certainty = match memory.pressure {
-            Some(pressure) if pressure.full_300s_percent >= WAITED_PERCENT => Certainty::Seen,
+            Some(pressure) if pressure.full_300s_percent >= WAITED_PERCENT => Certainty::Snapshot,
             Some(pressure) if pressure.some_300s_percent >= WAITED_PERCENT => Certainty::Likely,
             Some(_) => return None,
             None => Certainty::ToBeTested,
@@ -106,7 +106,7 @@ fn full(file: &str, pressure: PressureAverages) -> Observation {
 }
 
 /// A quota of CPU time that was used up.
-pub(super) fn cpu_quota(seen: &Seen<'_>) -> Vec<Finding> {
+pub(super) fn cpu_quota(seen: &Snapshot<'_>) -> Vec<Finding> {
     let finding = || {
         let cpu = seen.machine.groups.cpu.as_ref()?;
         if cpu.periods < ENOUGH_PERIODS || cpu.throttled_periods == 0 {

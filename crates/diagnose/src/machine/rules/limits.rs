@@ -6,7 +6,7 @@ use iotax_catalog::{By, Cloud, Direction, DiskExpectation, Limit, Scope};
 use iotax_words::mb_per_s;
 
 use crate::machine::finding::{Certainty, Finding, Observation};
-use crate::machine::seen::{Attached, Seen, quoted};
+use crate::machine::snapshot::{Attached, Snapshot, quoted};
 
 /// Latency of a network disk that depths are computed with.
 const ASSUMED_LATENCY_S: f64 = 0.001;
@@ -65,7 +65,7 @@ fn cause(cloud: Cloud, scope: Scope) -> &'static str {
 }
 
 /// Which limit binds on each disk: by IOPS, or by bytes where only these are known.
-pub(super) fn binding(seen: &Seen<'_>) -> Vec<Finding> {
+pub(super) fn binding(seen: &Snapshot<'_>) -> Vec<Finding> {
     let finding = |(one, documented): (&Attached<'_>, &DiskExpectation)| {
         let effective = documented.effective.first()?;
         let iops = effective.iops.as_ref();
@@ -109,7 +109,7 @@ pub(super) fn binding(seen: &Seen<'_>) -> Vec<Finding> {
 }
 
 /// The VM's limit on its temporary disk, or on its local `NVMe` disks all together.
-fn local(seen: &Seen<'_>) -> Option<Finding> {
+fn local(seen: &Snapshot<'_>) -> Option<Finding> {
     let vm = seen.vm_documented().filter(|vm| vm.cloud == Cloud::Azure)?;
     let (disk, path) = seen.bottom().find(|(disk, _)| seen.is_local(disk))?;
     let is_nvme = disk.transport.as_deref() == Some("nvme");
@@ -127,7 +127,7 @@ fn local(seen: &Seen<'_>) -> Option<Finding> {
 }
 
 /// Disks that together may do more than their bucket of the VM.
-pub(super) fn shared_bucket(seen: &Seen<'_>) -> Vec<Finding> {
+pub(super) fn shared_bucket(seen: &Snapshot<'_>) -> Vec<Finding> {
     let attached = seen.attached();
     let Some(expectation) = seen.expectation() else { return Vec::new() };
     let Some(cloud) = expectation.vm.as_ref().map(|vm| vm.cloud) else { return Vec::new() };
@@ -165,7 +165,7 @@ pub(super) fn shared_bucket(seen: &Seen<'_>) -> Vec<Finding> {
 }
 
 /// Credits of disks and of the VM.
-pub(super) fn bursts(seen: &Seen<'_>) -> Vec<Finding> {
+pub(super) fn bursts(seen: &Snapshot<'_>) -> Vec<Finding> {
     let of_disks = seen.documented().filter_map(|(one, documented)| {
         let mut limits = documented.limits.iter().filter(|limit| limit.scope == Scope::Disk);
         let cause = match documented.disk.cloud {
@@ -192,7 +192,7 @@ pub(super) fn bursts(seen: &Seen<'_>) -> Vec<Finding> {
 }
 
 /// Whether all disks together may not do more than a limit allows for ever.
-fn stays_below(seen: &Seen<'_>, limit: &Limit) -> bool {
+fn stays_below(seen: &Snapshot<'_>, limit: &Limit) -> bool {
     let peak = |one: &DiskExpectation| {
         let own = one.limits.iter().find(|limit| limit.scope == Scope::Disk)?;
         Some(own.iops.as_ref()?.peak())
@@ -228,7 +228,7 @@ fn burst(cause: &str, about: &str, limit: &Limit, options: &str, path: &str) -> 
 }
 
 /// The two least limits of a path, if they are close.
-pub(super) fn stacked(seen: &Seen<'_>) -> Vec<Finding> {
+pub(super) fn stacked(seen: &Snapshot<'_>) -> Vec<Finding> {
     let finding = |(one, documented): (&Attached<'_>, &DiskExpectation)| {
         let reads = |limit: &&Limit| limit.direction.counts(Direction::Read);
         let of_documents = documented.limits.iter().filter(reads).filter_map(|limit| {
@@ -255,7 +255,7 @@ pub(super) fn stacked(seen: &Seen<'_>) -> Vec<Finding> {
 }
 
 /// Queues that are shorter than the documented IOPS need, and depths that need attention.
-pub(super) fn depths(seen: &Seen<'_>) -> Vec<Finding> {
+pub(super) fn depths(seen: &Snapshot<'_>) -> Vec<Finding> {
     let finding = |(one, documented): (&Attached<'_>, &DiskExpectation)| {
         let queue = &one.device.queue;
         let iops = documented.effective.first()?.iops.as_ref()?.sustained;

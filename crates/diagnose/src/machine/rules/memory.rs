@@ -4,7 +4,7 @@ use iotax_record::machine::{Device, Swap};
 use iotax_words::{bytes, mb_per_s};
 
 use crate::machine::finding::{Certainty, Finding, Observation};
-use crate::machine::seen::{Seen, meanwhile, quoted};
+use crate::machine::snapshot::{Snapshot, meanwhile, quoted};
 
 /// Latency of a network disk that rates are computed with.
 const ASSUMED_LATENCY_S: f64 = 0.001;
@@ -22,7 +22,7 @@ fn read_ahead_of(device: &Device, bytes: u64) -> Observation {
 }
 
 /// Documented bytes per second of network disks, with the device and a path.
-fn bandwidths<'a>(seen: &Seen<'a>) -> Vec<(&'a Device, &'a str, f64)> {
+fn bandwidths<'a>(seen: &Snapshot<'a>) -> Vec<(&'a Device, &'a str, f64)> {
     let documented = seen.documented().filter_map(|(one, documented)| {
         let bound = documented.effective.first()?.bw_bytes.clone()?;
         Some((one.device, one.path, bound.sustained))
@@ -31,7 +31,7 @@ fn bandwidths<'a>(seen: &Seen<'a>) -> Vec<(&'a Device, &'a str, f64)> {
 }
 
 /// A read-ahead that a single reader cannot reach the documented rate with.
-pub(super) fn read_ahead(seen: &Seen<'_>) -> Vec<Finding> {
+pub(super) fn read_ahead(seen: &Snapshot<'_>) -> Vec<Finding> {
     let finding = |(device, path, bw_bytes): (&Device, &str, f64)| {
         let ahead = device.queue.read_ahead_bytes?;
         let reaches = ahead as f64 / ASSUMED_LATENCY_S;
@@ -54,7 +54,7 @@ pub(super) fn read_ahead(seen: &Seen<'_>) -> Vec<Finding> {
 }
 
 /// The read-ahead that a driver's profile sets.
-pub(super) fn profile(seen: &Seen<'_>) -> Vec<Finding> {
+pub(super) fn profile(seen: &Snapshot<'_>) -> Vec<Finding> {
     let finding = |(device, path): (&Device, &str)| {
         let ahead = device.queue.read_ahead_bytes?;
         let why = format!(
@@ -79,7 +79,7 @@ pub(super) fn profile(seen: &Seen<'_>) -> Vec<Finding> {
 }
 
 /// Writers that the kernel slows down, or will for long.
-pub(super) fn dirty_throttling(seen: &Seen<'_>) -> Vec<Finding> {
+pub(super) fn dirty_throttling(seen: &Snapshot<'_>) -> Vec<Finding> {
     let finding = || {
         let memory = &seen.machine.memory;
         let threshold = memory.dirty_threshold_bytes.filter(|bytes| *bytes > 0)?;
@@ -106,7 +106,7 @@ pub(super) fn dirty_throttling(seen: &Seen<'_>) -> Vec<Finding> {
                 bytes(threshold as f64)
             );
             return Some(
-                Finding::new("dirty-throttling", "page cache", Certainty::Seen, why)
+                Finding::new("dirty-throttling", "page cache", Certainty::Snapshot, why)
                     .observed(vmstat("nr_dirty + nr_writeback", dirty))
                     .observed(vmstat("nr_dirty_threshold", threshold))
                     .observed_if(set)
@@ -137,7 +137,7 @@ pub(super) fn dirty_throttling(seen: &Seen<'_>) -> Vec<Finding> {
 }
 
 /// Pages that are thrown out and read again.
-pub(super) fn thrash(seen: &Seen<'_>) -> Vec<Finding> {
+pub(super) fn thrash(seen: &Snapshot<'_>) -> Vec<Finding> {
     let finding = || {
         let memory = &seen.machine.memory;
         let (pressure, refaults) = (memory.pressure?, memory.file_refaults?);
@@ -176,7 +176,7 @@ pub(super) fn thrash(seen: &Seen<'_>) -> Vec<Finding> {
 }
 
 /// Used swap on a disk of a path.
-pub(super) fn swap(seen: &Seen<'_>) -> Vec<Finding> {
+pub(super) fn swap(seen: &Snapshot<'_>) -> Vec<Finding> {
     let finding = |swap: &Swap| {
         let (path, about) = lies_on(seen, swap)?;
         let why = format!(
@@ -196,7 +196,7 @@ pub(super) fn swap(seen: &Seen<'_>) -> Vec<Finding> {
 }
 
 /// A path on the same storage as swap, and what they share.
-fn lies_on<'a>(seen: &Seen<'a>, swap: &Swap) -> Option<(&'a str, String)> {
+fn lies_on<'a>(seen: &Snapshot<'a>, swap: &Swap) -> Option<(&'a str, String)> {
     let device = seen
         .devices()
         .find(|(device, _)| swap.path.strip_prefix("/dev/") == Some(device.name.as_str()));

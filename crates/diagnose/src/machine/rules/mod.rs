@@ -13,17 +13,17 @@ mod network;
 mod nfs;
 
 use super::finding::Finding;
-use super::seen::Seen;
+use super::snapshot::Snapshot;
 
 /// From what was seen to what is found.
 pub(super) struct Rule {
     /// The causes that it can name.
     pub causes: &'static [&'static str],
     /// What it finds.
-    pub find: fn(&Seen<'_>) -> Vec<Finding>,
+    pub find: fn(&Snapshot<'_>) -> Vec<Finding>,
 }
 
-const fn rule(causes: &'static [&'static str], find: fn(&Seen<'_>) -> Vec<Finding>) -> Rule {
+const fn rule(causes: &'static [&'static str], find: fn(&Snapshot<'_>) -> Vec<Finding>) -> Rule {
     Rule { causes, find }
 }
 

@@ -4,12 +4,12 @@ use iotax_catalog::Cloud;
 use iotax_record::machine::{Device, MountSeen, NetworkPath};
 
 use crate::machine::finding::{Certainty, Finding, Observation};
-use crate::machine::seen::{Seen, quoted};
+use crate::machine::snapshot::{Snapshot, quoted};
 
 /// What Ethernet carries without a tunnel.
 const ETHERNET_MTU: u32 = 1500;
 
-fn ways<'a>(seen: &Seen<'a>) -> Vec<(&'a MountSeen, &'a NetworkPath, &'a str)> {
+fn ways<'a>(seen: &Snapshot<'a>) -> Vec<(&'a MountSeen, &'a NetworkPath, &'a str)> {
     let way = |(mount, path): (&'a MountSeen, &'a str)| {
         Some((mount, mount.nfs.as_ref()?.network.as_ref()?, path))
     };
@@ -26,7 +26,7 @@ fn kind(way: &NetworkPath) -> Option<Observation> {
 }
 
 /// `WireGuard` or `IPsec` on the way to a server.
-pub(super) fn encryption(seen: &Seen<'_>) -> Vec<Finding> {
+pub(super) fn encryption(seen: &Snapshot<'_>) -> Vec<Finding> {
     let finding = |(mount, way, path): (&MountSeen, &NetworkPath, &str)| {
         let is_wireguard = way.kind.as_deref() == Some("wireguard");
         let has_ipsec = way.ipsec == Some(true);
@@ -50,7 +50,7 @@ pub(super) fn encryption(seen: &Seen<'_>) -> Vec<Finding> {
 }
 
 /// Packets smaller than Ethernet's.
-pub(super) fn mtu(seen: &Seen<'_>) -> Vec<Finding> {
+pub(super) fn mtu(seen: &Snapshot<'_>) -> Vec<Finding> {
     let finding = |(mount, way, path): (&MountSeen, &NetworkPath, &str)| {
         let mtu = way.mtu_bytes.filter(|mtu| (1..ETHERNET_MTU).contains(mtu))?;
         let why = format!(
@@ -72,7 +72,7 @@ pub(super) fn mtu(seen: &Seen<'_>) -> Vec<Finding> {
 }
 
 /// Storage that shares the VM's network.
-pub(super) fn shared(seen: &Seen<'_>) -> Vec<Finding> {
+pub(super) fn shared(seen: &Snapshot<'_>) -> Vec<Finding> {
     let Some(vm) = seen.vm() else { return Vec::new() };
     let command = |path: &str| format!("iotax run seqwrite-1m {} --set depth=16", quoted(path));
     let of_disk = |(device, path): (&Device, &str)| {

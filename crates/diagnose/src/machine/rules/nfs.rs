@@ -4,7 +4,7 @@ use iotax_record::machine::{MountSeen, NfsSeen};
 use iotax_words::percent;
 
 use crate::machine::finding::{Certainty, Finding, Observation};
-use crate::machine::seen::{Seen, meanwhile, quoted, since};
+use crate::machine::snapshot::{Snapshot, meanwhile, quoted, since};
 
 const MOUNTSTATS: &str = "/proc/self/mountstats";
 /// Calls sent again that are worth a word, as a share of all.
@@ -15,7 +15,7 @@ const OLD_S: u64 = 3_600;
 const ENOUGH_CALLS: u64 = 1_000;
 
 fn mounts<'a>(
-    seen: &Seen<'a>,
+    seen: &Snapshot<'a>,
 ) -> impl Iterator<Item = (&'a MountSeen, &'a NfsSeen, &'a str)> + use<'a> {
     let mounts = seen.mounts().filter_map(|(mount, path)| Some((mount, mount.nfs.as_ref()?, path)));
     mounts.collect::<Vec<_>>().into_iter()
@@ -59,7 +59,7 @@ fn acts(nfs: &NfsSeen) -> bool {
 }
 
 /// What was sent again, since when, and whether it still goes on.
-fn lost(seen: &Seen<'_>, nfs: &NfsSeen) -> String {
+fn lost(seen: &Snapshot<'_>, nfs: &NfsSeen) -> String {
     let watched_ms = seen.machine.counting.watched_ms;
     let now = meanwhile(nfs.sent_again_while_watched, watched_ms);
     format!(
@@ -97,7 +97,7 @@ fn arms(mount: &MountSeen, nfs: &NfsSeen, arms: &[(&str, String)]) -> Option<Str
 }
 
 /// What Kerberos costs.
-pub(super) fn kerberos_cost(seen: &Seen<'_>) -> Vec<Finding> {
+pub(super) fn kerberos_cost(seen: &Snapshot<'_>) -> Vec<Finding> {
     let finding = |(mount, nfs, path): (&MountSeen, &NfsSeen, &str)| {
         let sec = kerberos(nfs)?;
         let (certainty, does) = match sec {
@@ -118,12 +118,12 @@ pub(super) fn kerberos_cost(seen: &Seen<'_>) -> Vec<Finding> {
 }
 
 /// Several connections that share one window of sequence numbers.
-pub(super) fn gss_window(seen: &Seen<'_>) -> Vec<Finding> {
+pub(super) fn gss_window(seen: &Snapshot<'_>) -> Vec<Finding> {
     let finding = |(mount, nfs, path): (&MountSeen, &NfsSeen, &str)| {
         let sec = kerberos(nfs)?;
         let connections = connections(nfs);
         let (certainty, so_far) = if is_lossy(nfs) {
-            let certainty = if acts(nfs) { Certainty::Seen } else { Certainty::Likely };
+            let certainty = if acts(nfs) { Certainty::Snapshot } else { Certainty::Likely };
             (certainty, format!("{}.", lost(seen, nfs)))
         } else {
             let so_far = "Under many calls at once the server drops those outside of its window.";
@@ -154,7 +154,7 @@ pub(super) fn gss_window(seen: &Seen<'_>) -> Vec<Finding> {
 }
 
 /// Calls that were sent again, where nothing says why.
-pub(super) fn retransmissions(seen: &Seen<'_>) -> Vec<Finding> {
+pub(super) fn retransmissions(seen: &Snapshot<'_>) -> Vec<Finding> {
     let finding = |(mount, nfs, path): (&MountSeen, &NfsSeen, &str)| {
         let why = format!(
             "{} (timeo={}, in tenths of a second).",
@@ -172,7 +172,7 @@ pub(super) fn retransmissions(seen: &Seen<'_>) -> Vec<Finding> {
 }
 
 /// Calls that wait for a slot.
-pub(super) fn slots(seen: &Seen<'_>) -> Vec<Finding> {
+pub(super) fn slots(seen: &Snapshot<'_>) -> Vec<Finding> {
     let finding = |(mount, nfs, path): (&MountSeen, &NfsSeen, &str)| {
         let (allowed, setting) = seen.machine.kernel.nfs_slots(nfs)?;
         let most = nfs.transports.iter().filter_map(|transport| transport.most_slots).max()?;
@@ -198,7 +198,7 @@ pub(super) fn slots(seen: &Seen<'_>) -> Vec<Finding> {
 }
 
 /// Attributes that are asked for each time.
-pub(super) fn attribute_cache(seen: &Seen<'_>) -> Vec<Finding> {
+pub(super) fn attribute_cache(seen: &Snapshot<'_>) -> Vec<Finding> {
     let finding = |(mount, nfs, path): (&MountSeen, &NfsSeen, &str)| {
         let off = nfs.without_cache()?;
         let why = format!(
@@ -217,7 +217,7 @@ pub(super) fn attribute_cache(seen: &Seen<'_>) -> Vec<Finding> {
 }
 
 /// A read-ahead below one call's worth of bytes.
-pub(super) fn read_ahead(seen: &Seen<'_>) -> Vec<Finding> {
+pub(super) fn read_ahead(seen: &Snapshot<'_>) -> Vec<Finding> {
     let finding = |(mount, nfs, path): (&MountSeen, &NfsSeen, &str)| {
         let (bytes, number) = (mount.read_ahead_bytes?, mount.number.as_deref()?);
         let rsize: u64 = nfs.option("rsize")?.parse().ok()?;

@@ -4,8 +4,8 @@ use iotax_record::machine::{DeviceKind, MountSeen};
 
 use super::*;
 
-fn quick() -> Look {
-    Look { metadata: None, ..Look::default() }
+fn quick() -> ProbeOptions {
+    ProbeOptions { metadata: None, ..ProbeOptions::default() }
 }
 
 fn mount_of(machine: &Machine, path: usize) -> &MountSeen {
@@ -77,6 +77,6 @@ fn what_the_kernel_does_not_show_is_said_to_be_unseen() {
 #[test]
 fn a_machine_that_told_of_itself_is_not_asked_again() {
     let known = Environment { host: Some("known".to_owned()), ..Environment::default() };
-    let machine = machine(&[], &Look { environment: Some(known.clone()), ..quick() });
+    let machine = machine(&[], &ProbeOptions { environment: Some(known.clone()), ..quick() });
     assert_eq!(machine.environment, known);
 }

@@ -8,7 +8,7 @@ use iotax_record::CloudDisk;
 use iotax_record::machine::{Device, DeviceKind, UsedAs};
 
 use super::documents::Attached;
-use super::{Seen, quoted};
+use super::{Snapshot, quoted};
 
 /// Azure's model names of `NVMe` disks of the host.
 const AZURE_LOCAL: &str = "NVMe Direct Disk";
@@ -18,7 +18,7 @@ const AWS_LOCAL: &str = "Instance Storage";
 const GOOGLE_LOCAL: &str = "EphemeralDisk";
 const GIB: u64 = 1 << 30;
 
-impl<'a> Seen<'a> {
+impl<'a> Snapshot<'a> {
     /// Whose VM this is.
     pub(crate) fn provider(&self) -> Option<Cloud> {
         let told = self.machine.cloud.as_ref().and_then(|told| match told.cloud.as_str() {

@@ -64,7 +64,7 @@ const PROGRAMS_LIMIT: Duration = Duration::from_secs(1);
 
 /// How to look.
 #[derive(Debug, Clone)]
-pub struct Look {
+pub struct ProbeOptions {
     /// Where to ask the cloud which VM this is; `None` asks nobody.
     pub metadata: Option<SocketAddr>,
     /// Directories in which `dmsetup` and `ip` are looked for; without any none is run.
@@ -75,7 +75,7 @@ pub struct Look {
     pub environment: Option<Environment>,
 }
 
-impl Default for Look {
+impl Default for ProbeOptions {
     /// Asks where all clouds answer, and runs the programs of the search path and of
     /// administrators, whose directories are not in that of other users.
     fn default() -> Self {
@@ -91,7 +91,7 @@ impl Default for Look {
 /// What can be seen of this machine, and of what lies under `paths`: files, directories, devices;
 /// one that is named twice is looked at once.
 /// Changes nothing, and takes two seconds at most.
-pub fn machine(paths: &[&Path], look: &Look) -> Machine {
+pub fn machine(paths: &[&Path], look: &ProbeOptions) -> Machine {
     let mut each: Vec<&Path> = Vec::new();
     for path in paths {
         if !each.contains(path) {

@@ -13,7 +13,7 @@ use self::documents::Documents;
 
 /// What rules look at: a machine, and what its user says of it.
 #[derive(Debug)]
-pub(crate) struct Seen<'a> {
+pub(crate) struct Snapshot<'a> {
     /// The machine.
     pub machine: &'a Machine,
     /// What VM and disks the user says they are.
@@ -22,7 +22,7 @@ pub(crate) struct Seen<'a> {
     documents: Documents<'a>,
 }
 
-impl<'a> Seen<'a> {
+impl<'a> Snapshot<'a> {
     /// This machine.
     pub(super) fn new(machine: &'a Machine, choice: &'a CloudChoice) -> Self {
         Self { machine, choice, documents: Documents::default() }

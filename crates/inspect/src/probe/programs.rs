@@ -80,10 +80,10 @@ pub(super) mod tests {
     use std::os::unix::fs::PermissionsExt;
 
     /// Far above what a line of a shell needs, so that only those that hang meet it.
-    pub(in crate::look) const PATIENT: Duration = Duration::from_mins(1);
+    pub(in crate::probe) const PATIENT: Duration = Duration::from_mins(1);
 
     /// A directory with a program that runs these lines of a shell.
-    pub(in crate::look) fn with(name: &str, script: &str) -> tempfile::TempDir {
+    pub(in crate::probe) fn with(name: &str, script: &str) -> tempfile::TempDir {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join(name);
         let lines = format!("#!/bin/sh\n[ -z \"$IS_TRIED\" ] || exit 0\n{script}\n");
