@@ -267,7 +267,10 @@ impl Analyzer {
         if spec.is_of_results() {
             results::metrics(&self.trials, &spec.workload)
         } else {
-            Metric::of_workload(&spec.workload)
+            let mut metrics = Metric::of_workload(&spec.workload);
+            // Where all latencies count from submission, it would be said twice.
+            metrics.retain(|m| *m != Metric::SERVICE_TIME || !spec.counts_from_submission());
+            metrics
         }
     }
 

@@ -32,8 +32,15 @@ pub(crate) fn command(command: &[String]) -> String {
     command.iter().map(shown).collect::<Vec<_>>().join(" ")
 }
 
-/// What is known of a machine, and of the load generator on it.
-pub(crate) fn host(host: &HostRecord) -> Item {
+/// What is known of the machine at this place, and of the load generator on it; where there are
+/// several, of which arms.
+pub(crate) fn host(experiment: &Experiment, place: usize) -> Item {
+    let host = &experiment.hosts[place];
+    let arms = experiment.spec.arms.iter().zip(&experiment.sites);
+    let arms: Vec<&str> = arms
+        .filter(|(_, site)| site.host == place && experiment.hosts.len() > 1)
+        .map(|(arm, _)| arm.name.as_str())
+        .collect();
     let Environment {
         host: name,
         os,
@@ -51,6 +58,7 @@ pub(crate) fn host(host: &HostRecord) -> Item {
     let HostRecord { role, generator_ns_per_io, .. } = host;
     let generator = generator_ns_per_io.map(|ns| format!("{} of CPU per I/O", format::time(ns)));
     let facts = [
+        ("arms", (!arms.is_empty()).then(|| arms.join(", "))),
         ("host", name.clone()),
         ("measured by", (*role == HostRole::Agent).then(|| "an agent".to_owned())),
         ("operating system", os.clone()),

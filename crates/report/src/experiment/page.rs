@@ -134,7 +134,7 @@ pub(super) fn circumstances(experiment: &Experiment) -> [Section; 2] {
         let files = Item::Table(facts::results(experiment));
         ("Results", vec![files], facts::given_jobs(experiment))
     } else {
-        let hosts = experiment.hosts.iter().map(facts::host);
+        let hosts = (0..experiment.hosts.len()).map(|place| facts::host(experiment, place));
         let places = hosts.chain([Item::Table(facts::sites(experiment))]).collect();
         ("Environment", places, facts::jobs(experiment))
     };
