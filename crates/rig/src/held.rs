@@ -21,12 +21,11 @@ use rustix::fs::{
 use rustix::io::Errno;
 use rustix::mount::mount_bind;
 
+use crate::ownership::{is_sticky, is_writable_by_others, stranger};
 use crate::refusal::Obstacle;
 
 /// Of directories that people share, for the umask to restrict.
 const SHARED: Mode = Mode::RWXU.union(Mode::RWXG).union(Mode::RWXO);
-/// Others than the owner may change it.
-const WRITABLE_BY_OTHERS: u32 = 0o022;
 
 /// A file or directory, open for as long as this lives.
 #[derive(Debug)]
@@ -192,7 +191,7 @@ impl Held {
             return Err(exchanged());
         }
         // File systems of other systems know neither modes nor links.
-        if found.st_mode & WRITABLE_BY_OTHERS != 0 && has_links(&made.fd) {
+        if is_writable_by_others(&found) && has_links(&made.fd) {
             return Err(exchanged());
         }
         // After power loss the marker must not be missing where files are found.
@@ -256,13 +255,9 @@ pub(crate) fn list(directory: impl AsFd) -> Result<Vec<(Vec<u8>, FileType)>, Err
 /// The first directory on the way to `path` (absolute, without links) that somebody else than root
 /// and this user may change, so that the path may lead elsewhere at any moment.
 pub(crate) fn changeable_by_others(path: &Path) -> Option<PathBuf> {
-    let own = rustix::process::geteuid().as_raw();
     let is_safe = |directory: &&Path| {
         stat(*directory).is_ok_and(|found| {
-            // In a directory such as /tmp everybody makes names, and only their owners change them.
-            let is_sticky = Mode::from_raw_mode(found.st_mode).contains(Mode::SVTX);
-            let is_closed = found.st_mode & WRITABLE_BY_OTHERS == 0 || is_sticky;
-            (found.st_uid == 0 || found.st_uid == own) && is_closed
+            stranger(&found).is_none() && (!is_writable_by_others(&found) || is_sticky(&found))
         })
     };
     path.ancestors().skip(1).find(|directory| !is_safe(directory)).map(Path::to_owned)

@@ -12,6 +12,7 @@
 //! | `check` | what each arm's target is, and every reason to refuse it |
 //! | `free_space` | is there enough space and memory for all that will be made |
 //! | `journal`, `entry` | what to undo, on disk before it is done |
+//! | `ownership` | who may change a file or a directory |
 //! | `state` | the state directory, held so that nobody else decides what is undone |
 //! | `layers` | the layers of the system, one file each |
 //! | `assembly`, `build_context` | an arm made of them, and what they are made with |
@@ -72,6 +73,7 @@ mod mounts;
 mod needs;
 mod overlap;
 mod own_disk;
+mod ownership;
 mod programs;
 mod progress;
 mod refusal;

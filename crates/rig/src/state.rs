@@ -26,6 +26,7 @@ use rustix::io::Errno;
 use rustix::process::geteuid;
 
 use crate::error::Error;
+use crate::ownership::{OTHERS_WRITE, is_writable_by_others, stranger};
 
 /// Where state is kept: `$IOTAX_STATE_DIR` if set; for root `/var/lib/iotax`, so that a `sudo`
 /// that keeps the user's HOME does not leave root's files in it; else `$XDG_STATE_HOME/iotax`, and
@@ -154,9 +155,6 @@ impl Held {
 
 /// Only its owner reads and writes it.
 const OWNERS_FILE: Mode = Mode::RUSR.union(Mode::WUSR);
-/// Those who are not the owner may write.
-const OTHERS_WRITE: Mode = Mode::WGRP.union(Mode::WOTH);
-
 /// Fails with what is wrong, in words, unless it is a regular file of ours that others cannot
 /// write.
 fn is_owners_file(stat: &Stat) -> Result<(), String> {
@@ -174,17 +172,11 @@ fn is_owners_file(stat: &Stat) -> Result<(), String> {
     if let Some(owner) = stranger(stat) {
         return Err(format!("belongs to user {owner}, neither to you nor to root"));
     }
-    let mode = Mode::from_raw_mode(stat.st_mode);
-    if mode.intersects(OTHERS_WRITE) {
-        let mode = mode.as_raw_mode();
+    if is_writable_by_others(stat) {
+        let mode = Mode::from_raw_mode(stat.st_mode).as_raw_mode();
         return Err(format!("can be written by others (mode {mode:04o})"));
     }
     Ok(())
-}
-
-/// The owner, if it is neither this user nor root.
-fn stranger(stat: &Stat) -> Option<u32> {
-    (stat.st_uid != 0 && stat.st_uid != geteuid().as_raw()).then_some(stat.st_uid)
 }
 
 /// On the way to a directory, from the root, part by part.
