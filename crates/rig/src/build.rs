@@ -217,7 +217,7 @@ impl Build<'_> {
                 return Up::users(path.clone(), matches!(resolved, ResolvedTarget::OwnDisk(_)));
             }
             (Target::Stack(stack), _) => stack,
-            (Target::Results(_), _) => unreachable!("results have no resolved: they were refused"),
+            (Target::Results(_), _) => unreachable!("results are no place: they were refused"),
         };
         // The open disk keeps it, as it would its own.
         let thin = match resolved {
