@@ -1,7 +1,7 @@
 //! What self-checks and open questions are judged by.
 
 use iotax_record::{Experiment, Site};
-use iotax_spec::{Job, Layer, Target};
+use iotax_spec::{Job, Layer};
 
 use crate::analysis::{ArmDepths, ArmDrain, ArmPrecondition};
 use crate::blocks::Blocks;
@@ -101,10 +101,7 @@ impl<'a> Evidence<'a> {
 
     /// The layers of an arm that is a stack; empty for any other.
     pub(crate) fn layers(&self, arm: usize) -> &'a [Layer] {
-        match self.experiment.spec.arms.get(arm).map(|arm| &arm.target) {
-            Some(Target::Stack(stack)) => &stack.layers,
-            _ => &[],
-        }
+        self.experiment.spec.arms.get(arm).map_or(&[], |arm| arm.target.layers())
     }
 
     /// Whether an arm has layers of the system: programs and kernel threads beside this process.

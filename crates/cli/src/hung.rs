@@ -1,7 +1,7 @@
 //! Ctrl-C while I/O hangs in the kernel, on a mount whose server is gone: no thread that waits for
 //! it comes back, and the run would never see that it was stopped.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -29,11 +29,7 @@ impl Watch {
         stop: &Arc<AtomicBool>,
         targets: impl Iterator<Item = &'a Target>,
     ) -> Self {
-        let path = |target: &Target| match target {
-            Target::Path(path) => Some(path.clone()),
-            Target::Stack(_) | Target::Results(_) => None,
-        };
-        let paths: Vec<PathBuf> = targets.filter_map(path).collect();
+        let paths: Vec<PathBuf> = targets.filter_map(Target::path).map(Path::to_owned).collect();
         let is_over = Arc::new(AtomicBool::new(false));
         let (stop, watched) = (Arc::clone(stop), Arc::clone(&is_over));
         thread::spawn(move || {

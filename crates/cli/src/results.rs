@@ -74,7 +74,7 @@ fn short(file: &Path, else_name: &str) -> String {
 
 /// The files of an arm, if they are results.
 fn files(arm: &Arm, has_workload: bool) -> Result<Option<Vec<PathBuf>>> {
-    let Target::Path(path) = &arm.target else { return Ok(None) };
+    let Some(path) = arm.target.path() else { return Ok(None) };
     let files = listed(path);
     let mut are_results = false;
     for file in &files {

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 
 use iotax_inspect::DeviceNumber;
 use iotax_record::Site;
-use iotax_spec::{Arm, Target};
+use iotax_spec::Arm;
 
 use crate::assembly::{Assembly, Plan};
 use crate::check::ResolvedTarget;
@@ -48,7 +48,7 @@ pub(crate) struct Alone {
 
 /// What arms of which no two may be up at once have in common, for each arm.
 pub(crate) fn keys(arm: &Arm, resolved: &ResolvedTarget) -> Vec<String> {
-    let Target::Stack(stack) = &arm.target else { return Vec::new() };
+    let Some(stack) = arm.target.stack() else { return Vec::new() };
     let mut keys = if stack.is_in_process() { Vec::new() } else { layers::exclusive(stack) };
     if let ResolvedTarget::Device(facts) = resolved {
         // By the kernel's name: it may have several nodes.
@@ -124,7 +124,7 @@ pub(crate) fn assemble(
     device: Option<&Device>,
     stop: &AtomicBool,
 ) -> Result<Assembly, Error> {
-    let Target::Stack(stack) = &arm.target else { unreachable!("only stacks have layers") };
+    let stack = arm.target.stack().expect("only stacks have layers");
     let Base { top: base, journal, surroundings } = base;
     let room = state::room(journal.state_dir())?;
     let plan = Plan { arm: &arm.name, stack, base, device, room, journal, surroundings };

@@ -169,7 +169,7 @@ impl Build<'_> {
         }
         for device in self.devices.values() {
             let is_bare = |(arm, resolved): (&Arm, &ResolvedTarget)| {
-                let Target::Stack(stack) = &arm.target else { return false };
+                let Some(stack) = arm.target.stack() else { return false };
                 let on_it = resolved.facts().is_some_and(|f| f.device_number == device.number);
                 matches!(resolved, ResolvedTarget::Device(_))
                     && on_it

@@ -77,7 +77,7 @@ pub(crate) fn check(
     refusals.extend(reasons);
     let mut resolved_targets = Vec::new();
     for (index, arm) in spec.arms.iter().enumerate() {
-        if let Target::Stack(stack) = &arm.target {
+        if let Some(stack) = arm.target.stack() {
             let refuse = |obstacle| Refusal { arm: arm.name.clone(), path: None, obstacle };
             refusals.extend(obstacles(stack).into_iter().map(refuse));
         }

@@ -9,7 +9,7 @@ use std::time::Duration;
 use iotax_inspect::ProbeOptions;
 use iotax_load::Progress;
 use iotax_record::{HostRecord, HostRole, LoadRecord, Site, Statistics};
-use iotax_spec::{Arm, Driver, Target, Workload};
+use iotax_spec::{Arm, Driver, Workload};
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
@@ -66,13 +66,7 @@ impl<T: Arms + Runner> Host for T {}
 /// generator itself costs.
 pub fn here(arms: &[Arm], role: HostRole) -> HostRecord {
     let environment = iotax_inspect::environment();
-    let paths: Vec<&Path> = arms
-        .iter()
-        .filter_map(|arm| match &arm.target {
-            Target::Path(path) => Some(path.as_path()),
-            _ => None,
-        })
-        .collect();
+    let paths: Vec<&Path> = arms.iter().filter_map(|arm| arm.target.path()).collect();
     let machine = (!paths.is_empty()).then(|| {
         let environment = Some(environment.clone());
         // A measurement has counters of its own, and should not wait for these.

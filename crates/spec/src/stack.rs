@@ -1,7 +1,7 @@
 //! Stacks: layers from bottom to top, `file(size=2G) + aes + aes`.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
@@ -36,7 +36,33 @@ pub enum Target {
 impl Target {
     /// Whether it is a stack with layers of the system.
     pub fn is_in_system(&self) -> bool {
-        matches!(self, Self::Stack(stack) if !stack.is_in_process())
+        self.stack().is_some_and(|stack| !stack.is_in_process())
+    }
+
+    /// Whether it is a stack that lives in this process alone.
+    pub fn is_in_process(&self) -> bool {
+        self.stack().is_some_and(Stack::is_in_process)
+    }
+
+    /// The path, if it is one.
+    pub fn path(&self) -> Option<&Path> {
+        match self {
+            Self::Path(path) => Some(path),
+            Self::Stack(_) | Self::Results(_) => None,
+        }
+    }
+
+    /// The stack, if it is one.
+    pub fn stack(&self) -> Option<&Stack> {
+        match self {
+            Self::Stack(stack) => Some(stack),
+            Self::Path(_) | Self::Results(_) => None,
+        }
+    }
+
+    /// Its layers from bottom to top; a path has none.
+    pub fn layers(&self) -> &[Layer] {
+        self.stack().map_or(&[], |stack| &stack.layers)
     }
 
     /// Whether it is results that exist already.

@@ -3,17 +3,12 @@
 
 use crate::engine::{Engine, PageCache};
 use crate::spec::{Arm, Driver};
-use crate::stack::Target;
 use crate::workload::{Job, Workload};
 
 impl Arm {
     /// What of `workload` has no effect on this arm; empty where all has.
     pub fn unheeded(&self, workload: &Workload) -> Vec<String> {
-        let in_process = match &self.target {
-            Target::Stack(stack) => stack.is_in_process(),
-            Target::Path(_) | Target::Results(_) => false,
-        };
-        if !in_process || self.driver != Driver::Native {
+        if !self.target.is_in_process() || self.driver != Driver::Native {
             return Vec::new();
         }
         let from_file = workload.origin.is_some();
@@ -43,6 +38,7 @@ impl Job {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::stack::Target;
 
     fn told(set: &[&str], target: &str) -> String {
         let mut workload = Workload::preset("randread-4k").unwrap();

@@ -157,10 +157,10 @@ impl<'a> Case<'a> {
 
     /// The layers of the arm that encrypt, where it is a stack that was made for it.
     pub(super) fn encrypting_layers(&self) -> Vec<&'static str> {
-        let Some(Target::Stack(stack)) = self.target else { return Vec::new() };
         // Those of files are above all devices.
         let is_between = |info: &&LayerInfo| matches!(info.gives, Some(Form::File | Form::Block));
-        let layers = stack.layers.iter().map(Layer::info).filter(is_between);
+        let layers = self.target.map_or(&[][..], Target::layers);
+        let layers = layers.iter().map(Layer::info).filter(is_between);
         layers.filter(|info| info.does == Does::Encrypts).map(|info| info.name).collect()
     }
 
@@ -188,13 +188,12 @@ impl<'a> Case<'a> {
 
     /// Whether the arm is a place of this machine, and no stack in memory.
     pub(super) fn is_on_path(&self) -> bool {
-        matches!(self.target, Some(Target::Path(_)))
+        self.target.is_some_and(|target| target.path().is_some())
     }
 
     /// The arm's path there.
     pub(super) fn path(&self) -> Option<&'a PathSeen> {
-        let Some(Target::Path(path)) = self.target else { return None };
-        let path = path.display().to_string();
+        let path = self.target?.path()?.display().to_string();
         self.machine()?.paths.iter().find(|seen| seen.path == path)
     }
 

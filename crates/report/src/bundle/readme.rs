@@ -1,7 +1,6 @@
 //! What a support engineer needs to know, in one page.
 
 use iotax_record::Experiment;
-use iotax_spec::Target;
 
 use super::arms::Arm;
 use super::phases::Phase;
@@ -84,11 +83,7 @@ fn how_to_run(experiment: &Experiment, arms: &[Arm], trials: usize) -> String {
     text.push_str(
         "\nAn arm that was a stack of layers has to be set up first, as its text says.\n",
     );
-    let is_virtual = |target: &Target| match target {
-        Target::Stack(stack) => stack.is_in_process(),
-        _ => false,
-    };
-    if spec.arms.iter().any(|arm| is_virtual(&arm.target)) {
+    if spec.arms.iter().any(|arm| arm.target.is_in_process()) {
         text.push_str(
             "Virtual disks (`mem`, `aes`, `delay` and the like) lay inside of iotax and cannot be set \
              up\nwithout it: give their arms any directory, and expect other figures.\n",

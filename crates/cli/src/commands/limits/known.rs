@@ -4,7 +4,7 @@ use iotax_spec::{KnownLimit, Target};
 
 /// The limits of this process's cgroups on the disk under `target`, if it is a path.
 pub(super) fn cgroups(target: &Target, writes: bool) -> Vec<KnownLimit> {
-    let Target::Path(path) = target else { return Vec::new() };
+    let Some(path) = target.path() else { return Vec::new() };
     let known = iotax_inspect::io_limits(path).into_iter().map(|limits| {
         let (iops, bw_bytes) = if writes {
             (limits.write_iops, limits.write_bw_bytes)
