@@ -7,6 +7,7 @@
 mod cloud;
 mod earlier;
 mod end;
+mod environment;
 mod error;
 mod experiment;
 mod gap;
@@ -24,11 +25,12 @@ mod trial;
 
 pub use cloud::{CloudDisk, CloudInstance};
 pub use end::End;
+pub use environment::Environment;
 pub use error::Error;
 pub use experiment::{Experiment, FORMAT, Site};
 pub use gap::Gap;
 pub use histogram::LatencyHistogram;
-pub use host::{Environment, HostRecord, HostRole, record_id};
+pub use host::{HostRecord, HostRole, record_id};
 pub use limits::{LIMITS_FORMAT, LimitsHead, ProbeLoad, ProbeRecord};
 pub use location::Location;
 pub use machine::Machine;

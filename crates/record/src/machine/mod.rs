@@ -36,7 +36,7 @@ pub use system::{
 };
 
 use crate::cloud::CloudInstance;
-use crate::host::Environment;
+use crate::environment::Environment;
 
 /// Version of the format of [`Machine`] that this program writes.
 pub const MACHINE_FORMAT: u32 = 1;
