@@ -28,8 +28,20 @@ fn json(said: &Said) -> Value {
     serde_json::from_str(&said.out).unwrap_or_else(|_| panic!("{said}"))
 }
 
+/// Runs it, with its record in `out`. On a busy machine a round of a tenth of a second may pass
+/// without CPU for the load; it fails then, which ends the rounds: it is run again.
 fn run(desk: &Desk, words: &[&str]) -> Said {
-    desk.run(&[words, &SHORT].concat())
+    let out = desk.path().join("out");
+    let end = out.join("precondition/end.json");
+    for _ in 0..5 {
+        let said = desk.run(&[words, &SHORT].concat());
+        let ended = std::fs::read_to_string(&end).unwrap_or_default();
+        if !ended.contains("no I/O completed in the measured window") {
+            return said;
+        }
+        std::fs::remove_dir_all(&out).unwrap();
+    }
+    panic!("no I/O completes here in a tenth of a second")
 }
 
 /// SNIA's rule over the last five rounds.
