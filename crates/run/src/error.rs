@@ -1,4 +1,4 @@
-use crate::agent::AgentError;
+use crate::agent_error::AgentError;
 
 /// Why a run ended before its time, or a trial did not take place. What was measured until then is
 /// on disk.

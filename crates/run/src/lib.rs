@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 pub mod agent;
+mod agent_error;
 mod budget;
 mod clock;
 mod drain;
@@ -21,6 +22,7 @@ mod precondition;
 mod trials;
 mod walk;
 
+pub use agent_error::{AgentError, FailureKind};
 pub use clock::{Clock, Monotonic};
 pub use drain::drain;
 pub use drivers::Drivers;

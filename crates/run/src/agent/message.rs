@@ -6,11 +6,12 @@ use iotax_record::{HostRecord, Site};
 use iotax_spec::{Driver, Spec, Workload};
 use serde::{Deserialize, Serialize};
 
+use crate::agent_error::FailureKind;
 use crate::error::Error;
 use crate::host::{Measured, TrialRequest};
 
 /// Version of what is said here; it changes with every change of these types or of those in them.
-pub(crate) const PROTOCOL: u32 = 1;
+pub(crate) const PROTOCOL: u32 = 2;
 
 /// To the agent. Each is answered, but for `Stop`, before the next is sent.
 #[derive(Debug, Serialize, Deserialize)]
@@ -76,18 +77,6 @@ pub(crate) enum Reply {
     Down,
     /// It could not be done.
     Failed { error: String, kind: FailureKind },
-}
-
-/// Whose fault a failure is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum FailureKind {
-    /// What was asked for is wrong.
-    Usage,
-    /// The user stopped it.
-    Interrupted,
-    /// The machine does not allow it.
-    Environment,
 }
 
 impl Reply {

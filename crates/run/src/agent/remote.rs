@@ -16,7 +16,8 @@ use iotax_spec::{Driver, Spec, Workload};
 
 use super::frame::{receive, send};
 use super::message::{Command, Open, PROTOCOL, Reply};
-use super::{AgentError, GRACE, SILENCE};
+use super::timing::{GRACE, SILENCE};
+use crate::agent_error::AgentError;
 use crate::error::Error;
 use crate::host::{Arms, Files, Measured, Runner, TrialRequest};
 use crate::local::LONGEST_LOOKS_NS;

@@ -12,9 +12,10 @@ use iotax_record::HostRole;
 use iotax_rig::Options;
 use iotax_spec::Workload;
 
-use super::HEARTBEAT;
 use super::frame::{receive, send};
-use super::message::{Command, FailureKind, Open, PROTOCOL, Reply};
+use super::message::{Command, Open, PROTOCOL, Reply};
+use super::timing::HEARTBEAT;
+use crate::agent_error::FailureKind;
 use crate::error::Error;
 use crate::host::{Arms, Runner, here};
 use crate::local::Local;

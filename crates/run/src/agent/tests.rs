@@ -2,8 +2,9 @@ use std::io::{PipeReader, PipeWriter, pipe};
 use std::thread;
 
 use super::frame::{receive, send};
-use super::message::{Command, FailureKind, PROTOCOL, Reply};
+use super::message::{Command, PROTOCOL, Reply};
 use super::{AgentOptions, serve};
+use crate::agent_error::FailureKind;
 
 /// An agent in a thread, and the two ends to speak with it.
 struct Served {

@@ -1,0 +1,82 @@
+//! What agents do not do, and whose fault it is.
+
+use serde::{Deserialize, Serialize};
+
+/// What an agent did not do.
+#[derive(Debug, thiserror::Error)]
+pub enum AgentError {
+    /// It could not be started.
+    #[error("cannot start the agent `{command}`: {source}")]
+    Start {
+        /// As it was asked for.
+        command: String,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// It is of another version.
+    #[error(
+        "the agent `{command}` speaks version {theirs} of the protocol, and this iotax version \
+         {ours}; have the same iotax on both sides"
+    )]
+    Version {
+        /// As it was asked for.
+        command: String,
+        /// Of the agent.
+        theirs: u32,
+        /// Of this side.
+        ours: u32,
+    },
+    /// It is gone, or nothing it says can be relied on.
+    #[error("the agent `{command}` was lost: {why}")]
+    Lost {
+        /// As it was asked for.
+        command: String,
+        /// Why.
+        why: String,
+    },
+    /// Something of a lost agent's is still there.
+    #[error(
+        "what a lost agent had made on the host of `{command}` could not be removed; `iotax undo` \
+         there tries it again:\n{}",
+        problems.join("\n")
+    )]
+    Left {
+        /// As it was asked for.
+        command: String,
+        /// What, and why.
+        problems: Vec<String>,
+    },
+    /// It could not do what was asked.
+    #[error("{error}")]
+    Failed {
+        /// Why, in its words.
+        error: String,
+        /// Whose fault it is.
+        kind: FailureKind,
+    },
+}
+
+impl AgentError {
+    /// Whether the user stopped it.
+    pub fn is_interrupted(&self) -> bool {
+        matches!(self, Self::Failed { kind: FailureKind::Interrupted, .. })
+    }
+
+    /// Whether what was asked for is wrong, as opposed to what the machine allows.
+    pub fn is_usage(&self) -> bool {
+        matches!(self, Self::Failed { kind: FailureKind::Usage, .. })
+            || matches!(self, Self::Version { .. })
+    }
+}
+
+/// Whose fault a failure is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FailureKind {
+    /// What was asked for is wrong.
+    Usage,
+    /// The user stopped it.
+    Interrupted,
+    /// The machine does not allow it.
+    Environment,
+}
