@@ -48,11 +48,16 @@ impl Watch {
         });
         Self { is_over }
     }
+
+    /// Ends it before it is dropped.
+    pub(crate) fn end(&self) {
+        self.is_over.store(true, Ordering::Relaxed);
+    }
 }
 
 impl Drop for Watch {
     fn drop(&mut self) {
-        self.is_over.store(true, Ordering::Relaxed);
+        self.end();
     }
 }
 

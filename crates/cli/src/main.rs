@@ -20,6 +20,7 @@ mod recorded;
 mod resolve;
 mod results;
 mod same_storage;
+mod session;
 mod signals;
 mod workload;
 

@@ -1,27 +1,23 @@
 //! From a resolved spec to results on disk and on the screen: the one path of run, compare, peel.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use anyhow::{Context as _, Result};
 use iotax_analyze::Phases;
-use iotax_load::LoadProgress;
 use iotax_plan::Plan;
-use iotax_record::{Experiment, FORMAT, HostRecord, HostRole, Site, Writer, record_id};
-use iotax_rig::Progress as Preparing;
-use iotax_run::{Arms as _, Hosts, Monotonic, Runner as _, Setup};
-use iotax_spec::{Spec, Workload};
+use iotax_record::{End, Experiment, FORMAT, HostRecord, HostRole, Site, Writer, record_id};
+use iotax_rig::{Held, Progress as Preparing};
+use iotax_run::{Arms as _, Hosts, Monotonic, Setup};
+use iotax_spec::Spec;
 use jiff::Timestamp;
 
 use crate::args::{DocumentedArgs, LoadArgs, OutputArgs};
-use crate::destination::Destination;
 use crate::exit::{Exit, Usage};
 use crate::follow_up::SideRunContext;
-use crate::hosts;
 use crate::iostat::{self, Shown};
 use crate::progress::ProgressLine;
-use crate::{hung, instance, output, same_storage, signals};
+use crate::session::Session;
+use crate::{hosts, instance, output, same_storage};
 
 /// Runs `spec` and shows what came of it. `name` is the command, for the default directory.
 /// `documented`: how the cloud may be asked which VM this is.
@@ -32,66 +28,32 @@ pub(crate) fn measure(
     documented: Option<&DocumentedArgs>,
 ) -> Result<Exit> {
     iostat::refuse_unless_text(load.iostat, args.format)?;
-    let stop = signals::stop_flag()?;
-    let plan = Plan::new(&spec);
-    let destination = Destination::new(name, args.out.as_deref());
-    // Before the files of the arms are laid out, which may take minutes.
-    destination.refuse_unusable()?;
-    if load.agent.is_empty() {
-        same_storage::warn_in_comparison(&spec.arms);
-    }
-    say_unheeded(&spec);
+    let targets = spec.arms.iter().map(|arm| &arm.target);
+    let session = Session::start(name, args.out.as_deref(), targets)?;
+    warn(&spec, load);
 
-    let live = Arc::new(LoadProgress::default());
-    let progress = ProgressLine::new(&plan, &live, args.quiet);
-    let watch = hung::Watch::over(&stop, spec.arms.iter().map(|arm| &arm.target));
-    let mut preparing = |what: &Preparing<'_>| progress.preparing(what);
-    let (mut host, known) = hosts::open(&spec, load, (&stop, &live), &mut preparing)?;
+    let plan = Plan::new(&spec);
+    let line = ProgressLine::new(&plan, &session.live, args.quiet);
+    let mut preparing = |what: &Preparing<'_>| line.preparing(what);
+    let (mut host, known) = hosts::open(&spec, load, session.flags(), &mut preparing)?;
     refuse_to_precondition_in_vain(&spec, &host)?;
-    if !prepare(&spec, &mut host, &progress, &stop)? {
+    if !session.lay_out(&spec, &mut host, &|done, total| line.laying_out(done, total))? {
         return Ok(Exit::Interrupted);
     }
+    drop(line);
 
     let experiment = head(spec, (&host, known), load, documented);
-    let dir = destination.claim()?;
-    let mut writer = Writer::create(&dir, &experiment)?;
+    let dir = session.results_directory()?;
     let mut phases = Phases::new(&experiment);
-    progress.clear();
-    let begun = Instant::now();
-    let beside = SideRunContext {
-        dir: &dir,
-        experiment: &experiment,
-        stop: &stop,
-        live: &live,
-        quiet: args.quiet,
-    };
-    let sustained = beside.before(&mut host, &plan, &mut phases)?;
-    let spent = begun.elapsed();
-    let mut progress = ProgressLine::new(&plan, &live, args.quiet);
-    let setup = Setup {
-        experiment: &experiment,
-        plan: &plan,
-        host: &mut host,
-        stop: &stop,
-        clock: &Monotonic::start(),
-        sustained: &sustained,
-        spent,
-    };
-    let mut shown = Shown { line: &mut progress, experiment: &experiment, iostat: load.iostat };
-    let ended = iotax_run::run(setup, &mut writer, &mut phases, &mut shown);
-    progress.clear();
-    let followed = ended
-        .as_ref()
-        .map_or(Ok(false), |end| beside.follow_up(&mut host, spent, &sustained, &mut phases, end));
-    drop(watch);
+    let iostat = load.iostat;
+    let what = Measurement { experiment: &experiment, plan: &plan, dir: &dir, iostat };
+    let driven = what.drive(&mut host, &session, &mut phases, args.quiet)?;
+    session.io_is_over();
 
-    let parts = phases.finish(ended.as_ref().ok());
+    let parts = phases.finish(driven.ended.as_ref().ok());
     let shown = output::show(&dir, &experiment.spec, &parts, args.format, args.color);
-    let end =
-        ended.with_context(|| format!("the run stopped early; see {}", dir.shown().display()))?;
+    let (end, interrupted) = driven.or_stopped_early(&dir)?;
     shown?;
-    let interrupted =
-        followed.with_context(|| format!("what followed failed; see {}", dir.shown().display()))?;
     Box::new(host).down()?;
     let measured = parts.iter().all(|(_, part)| part.arms.iter().any(|arm| arm.trials > 0));
     Ok(if interrupted {
@@ -103,8 +65,76 @@ pub(crate) fn measure(
     })
 }
 
-/// Says what was asked for and has no effect on some arm.
-fn say_unheeded(spec: &Spec) {
+/// What is run, and where its record goes.
+struct Measurement<'a> {
+    experiment: &'a Experiment,
+    plan: &'a Plan,
+    dir: &'a Held,
+    /// Whether the tables of each trial are printed.
+    iostat: bool,
+}
+
+impl Measurement<'_> {
+    /// What is asked for before the trials, the trials, and what they call for. What was measured is
+    /// in `phases`, whatever fails.
+    fn drive(
+        &self,
+        host: &mut Hosts,
+        session: &Session,
+        phases: &mut Phases,
+        quiet: bool,
+    ) -> Result<Driven> {
+        let Self { experiment, plan, dir, iostat } = *self;
+        let mut writer = Writer::create(dir, experiment)?;
+        let begun = Instant::now();
+        let Session { stop, live, .. } = session;
+        let beside = SideRunContext { dir, experiment, stop, live, quiet };
+        let sustained = beside.before(host, plan, phases)?;
+        let spent = begun.elapsed();
+        let mut line = ProgressLine::new(plan, live, quiet);
+        let setup = Setup {
+            experiment,
+            plan,
+            host,
+            stop,
+            clock: &Monotonic::start(),
+            sustained: &sustained,
+            spent,
+        };
+        let mut shown = Shown { line: &mut line, experiment, iostat };
+        let ended = iotax_run::run(setup, &mut writer, phases, &mut shown);
+        line.clear();
+        let followed = ended
+            .as_ref()
+            .map_or(Ok(false), |end| beside.follow_up(host, spent, &sustained, phases, end));
+        Ok(Driven { ended, followed })
+    }
+}
+
+/// How it ended.
+struct Driven {
+    /// The trials.
+    ended: Result<End, iotax_run::Error>,
+    /// What followed them: whether the user stopped it.
+    followed: Result<bool>,
+}
+
+impl Driven {
+    /// How the trials ended, and whether the user stopped them or what followed.
+    fn or_stopped_early(self, dir: &Held) -> Result<(End, bool)> {
+        let see = |what: &str| format!("{what}; see {}", dir.shown().display());
+        let end = self.ended.with_context(|| see("the run stopped early"))?;
+        let interrupted = self.followed.with_context(|| see("what followed failed"))?;
+        Ok((end, interrupted))
+    }
+}
+
+/// Says what may not be meant: arms that are the same storage, and what was asked for and has no
+/// effect on some arm.
+fn warn(spec: &Spec, load: &LoadArgs) {
+    if load.agent.is_empty() {
+        same_storage::warn_in_comparison(&spec.arms);
+    }
     for arm in &spec.arms {
         for line in arm.unheeded(&spec.all_at_once()) {
             eprintln!("note: arm {}: {line}", arm.name);
@@ -127,26 +157,6 @@ fn refuse_to_precondition_in_vain(spec: &Spec, host: &Hosts) -> Result<()> {
         .into()),
         None => Ok(()),
     }
-}
-
-/// Lays out the files of every arm; false if the user stopped it.
-fn prepare(
-    spec: &Spec,
-    host: &mut Hosts,
-    progress: &ProgressLine,
-    stop: &AtomicBool,
-) -> Result<bool> {
-    let phases: Vec<&Workload> = spec.phases().collect();
-    for (at, arm) in spec.arms.iter().enumerate() {
-        let show = |done, total| progress.laying_out(done, total);
-        host.up(at)?;
-        host.prepare(at, arm.driver, &phases, &show)
-            .with_context(|| format!("arm {}", arm.name))?;
-        if stop.load(Ordering::Relaxed) {
-            return Ok(false);
-        }
-    }
-    Ok(true)
 }
 
 fn head(

@@ -1,20 +1,24 @@
 //! The progress line: arm, block, current intervals, time left. On stderr, only on a terminal.
 
+mod bar;
 mod rate;
 mod running;
+mod search;
 
 use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use indicatif::{HumanBytes, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{HumanBytes, ProgressBar};
 use iotax_analyze::{ArmProgress, Progress as Look};
 use iotax_load::LoadProgress;
 use iotax_plan::Plan;
 use iotax_rig::Progress as Preparing;
 use iotax_run::{Event, Observer};
 
+use self::bar::{bar, style};
 use self::running::Running;
+pub(crate) use self::search::SearchLine;
 
 /// Shows how a run goes.
 pub(crate) struct ProgressLine {
@@ -38,23 +42,12 @@ impl ProgressLine {
     /// A line for `plan`; hidden if `quiet` or if stderr is no terminal. Between
     /// events it follows the counters of the load, `live`.
     pub(crate) fn new(plan: &Plan, live: &Arc<LoadProgress>, quiet: bool) -> Self {
-        let bar = if quiet {
-            ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden())
-        } else {
-            ProgressBar::new_spinner()
-        };
         let running = Running::of(Arc::clone(live));
         let load = running.clone();
-        bar.set_style(
-            ProgressStyle::with_template("{spinner} {wide_msg}{load}")
-                .expect("the template is constant")
-                .with_key("load", move |state: &_, out: &mut dyn fmt::Write| {
-                    load.write(state, out);
-                }),
-        );
-        bar.enable_steady_tick(Duration::from_millis(200));
+        let style = style("{spinner} {wide_msg}{load}")
+            .with_key("load", move |state: &_, out: &mut dyn fmt::Write| load.write(state, out));
         Self {
-            bar,
+            bar: bar(quiet, style),
             title: String::new(),
             started: None,
             running,

@@ -7,6 +7,7 @@
 
 pub mod agent;
 mod agent_error;
+mod blocks;
 mod budget;
 mod clock;
 mod drain;
@@ -20,9 +21,9 @@ mod nanos;
 mod observer;
 mod precondition;
 mod trials;
-mod walk;
 
 pub use agent_error::{AgentError, FailureKind};
+pub use blocks::run;
 pub use clock::{Clock, Monotonic};
 pub use drain::drain;
 pub use drivers::Drivers;
@@ -34,4 +35,3 @@ pub use local::{LONGEST_LOOKS_NS, Local};
 pub use observer::{Event, Observer};
 pub use precondition::precondition;
 pub use trials::Setup;
-pub use walk::run;

@@ -39,18 +39,18 @@ pub struct Search<'a> {
 pub fn limits(search: Search<'_>, writer: &mut Writer<LimitsHead>) -> Result<(Caps, End), Error> {
     let limits = search.limits;
     let started = Instant::now();
-    let mut live = LoadProgress { search, writer, started, probes: 0, unwritten: None };
-    let caps = find(limits, &mut live);
-    if let Some(error) = live.unwritten {
+    let mut prober = HostProber { search, writer, started, probes: 0, unwritten: None };
+    let caps = find(limits, &mut prober);
+    if let Some(error) = prober.unwritten {
         return Err(error.into());
     }
-    let interrupted = live.search.stop.load(Ordering::Relaxed);
+    let interrupted = prober.search.stop.load(Ordering::Relaxed);
     let end = End {
         reason: caps.ended.clone().unwrap_or_else(|| "all that was asked is decided".to_owned()),
         wall_ns: nanos(started.elapsed()),
         interrupted,
         gave_up: caps.ended.is_some() && !interrupted,
-        trials: Some(live.probes),
+        trials: Some(prober.probes),
     };
     writer.conclude(&caps)?;
     writer.finish(&end)?;
@@ -66,7 +66,7 @@ pub fn replay(head: &LimitsHead, probes: Vec<ProbeRecord>) -> Option<Caps> {
     (!replay.differs).then_some(caps)
 }
 
-struct LoadProgress<'a, 'w> {
+struct HostProber<'a, 'w> {
     search: Search<'a>,
     writer: &'w mut Writer<LimitsHead>,
     started: Instant,
@@ -75,7 +75,7 @@ struct LoadProgress<'a, 'w> {
     unwritten: Option<iotax_record::Error>,
 }
 
-impl Prober for LoadProgress<'_, '_> {
+impl Prober for HostProber<'_, '_> {
     fn probe(&mut self, probe: &Probe) -> Result<Vec<Observation>, Ended> {
         let takes = Duration::from_nanos(probe.ramp_ns + probe.time_ns);
         (self.search.progress)(&probe.purpose, takes);
@@ -109,7 +109,7 @@ impl Prober for LoadProgress<'_, '_> {
     }
 }
 
-impl LoadProgress<'_, '_> {
+impl HostProber<'_, '_> {
     /// Drives all places of the probe at the same time.
     fn drive(&mut self, probe: &Probe) -> Result<Vec<ProbeLoad>, Ended> {
         let Search { limits, host, .. } = &mut self.search;

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use iotax_analyze::{PASSES, Phases};
-use iotax_record::{End, Experiment, Outcome, Writer};
+use iotax_record::{End, Experiment, Writer};
 use iotax_spec::Workload;
 
 use crate::error::Error;
@@ -33,7 +33,8 @@ pub fn precondition(
     let mut walk = Walk { trials, arms };
     walk.passes(&fills)?;
     let reason = walk.rounds(fills.len(), reserve)?;
-    walk.trials.end(reason, false)
+    let gave_up = walk.trials.given_up().is_some();
+    walk.trials.end(reason, gave_up)
 }
 
 struct Walk<'a, 's> {
@@ -85,14 +86,14 @@ impl Walk<'_, '_> {
                     return Ok("interrupted".to_owned());
                 }
                 self.trials.announce(round, (arm, phase), (place, turns.len()));
-                let trial = self.trials.run(PASSES + round, arm, phase)?;
-                if let Outcome::Failed { error } = &trial.outcome {
-                    return Ok(format!("a round failed on arm {}: {error}", trial.arm));
-                }
+                self.trials.run(PASSES + round, arm, phase)?;
             }
             longest = longest.max(self.trials.elapsed().saturating_sub(begun));
-            let Sinks { phases, observer, .. } = &mut self.trials.sinks;
-            observer.on(&Event::RoundEnded);
+            self.trials.sinks.observer.on(&Event::RoundEnded);
+            if let Some(reason) = self.trials.given_up() {
+                return Ok(reason);
+            }
+            let phases = &self.trials.sinks.phases;
             if turns.iter().all(|(arm, phase)| phases.is_steady(*arm, *phase)) {
                 return Ok(format!("all arms were steady after {} rounds", round + 1));
             }

@@ -14,6 +14,9 @@ use crate::host::{Files, Host, Measured, Task, TrialRequest};
 use crate::nanos::nanos;
 use crate::observer::{Event, Observer};
 
+/// An arm that failed this often in a row is given up.
+const GIVE_UP_AFTER: u32 = 3;
+
 /// What a run needs.
 pub struct Setup<'a> {
     /// Head of the record; its spec is what is run.
@@ -47,13 +50,16 @@ pub(crate) struct Trials<'a, 's> {
     started: Duration,
     /// How many there were.
     count: u32,
+    /// Failures in a row, per arm and phase.
+    failures: Vec<Vec<u32>>,
 }
 
 impl<'a, 's> Trials<'a, 's> {
     /// Starts a run.
     pub(crate) fn start(setup: Setup<'a>, sinks: Sinks<'s>) -> Self {
         let started = setup.clock.now();
-        Self { setup, sinks, started, count: 0 }
+        let failures = vec![vec![0; setup.plan.phases.len()]; setup.plan.arms];
+        Self { setup, sinks, started, count: 0, failures }
     }
 
     pub(crate) fn spec(&self) -> &'a Spec {
@@ -92,7 +98,19 @@ impl<'a, 's> Trials<'a, 's> {
     /// # Errors
     /// If the record cannot be written.
     pub(crate) fn run(&mut self, block: u32, arm: usize, phase: usize) -> Result<Trial, Error> {
-        self.perform(block, arm, phase, Task::Run(workload(self.spec(), phase).clone()))
+        let task = Task::Run(workload(self.spec(), phase).clone());
+        let trial = self.perform(block, arm, phase, task)?;
+        let failed = matches!(trial.outcome, Outcome::Failed { .. });
+        let failures = &mut self.failures[arm][phase];
+        *failures = if failed { *failures + 1 } else { 0 };
+        Ok(trial)
+    }
+
+    /// Why to end if an arm keeps failing: without it no block can be complete.
+    pub(crate) fn given_up(&self) -> Option<String> {
+        let keeps_failing = |phases: &Vec<u32>| phases.iter().any(|n| *n >= GIVE_UP_AFTER);
+        let arm = self.failures.iter().position(keeps_failing)?;
+        Some(format!("arm {} failed {GIVE_UP_AFTER} times in a row", self.spec().arms[arm].name))
     }
 
     /// Writes once all that `of` uses on arm `arm`; `phase` is its [`Workload::fill`].

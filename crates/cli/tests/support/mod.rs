@@ -102,6 +102,17 @@ impl Desk {
     }
 }
 
+/// A test that fails may leave disks up, or a run that it was about to stop.
+impl Drop for Desk {
+    fn drop(&mut self) {
+        if std::thread::panicking() && !self.journals().is_empty() {
+            for words in [&["disk", "down", "--all", "--force"][..], &["undo"]] {
+                drop(self.command(words).output());
+            }
+        }
+    }
+}
+
 /// A list of all layers is `ALL`, so that a new one leaves snapshots as they are.
 impl std::fmt::Display for Said {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

@@ -70,6 +70,27 @@ fn an_arm_that_fails_now_and_then_is_not_given_up() {
 }
 
 #[test]
+fn preconditioning_goes_on_after_a_round_that_failed_and_ends_after_three_in_a_row() {
+    let preconditioned =
+        |script: &dyn Fn(usize, u32) -> Turn| Bench::new(2, |_| ()).preconditioned(script);
+    // The first two of each arm are the passes over its span.
+    let once = preconditioned(&|arm, trial| match (arm, trial) {
+        (1, 3) => Turn::Fails,
+        _ => about(100.0, trial),
+    });
+    assert!(!once.end.gave_up, "{}", once.end.reason);
+    assert_eq!((once.trials.len(), failures(&once)), (2 * (2 + 6), 1));
+    insta::assert_snapshot!(once.end.reason, @"all arms were steady after 6 rounds");
+    let always = preconditioned(&|arm, trial| match (arm, trial) {
+        (1, 2..) => Turn::Fails,
+        _ => about(100.0, trial),
+    });
+    assert!(always.end.gave_up);
+    assert_eq!((always.trials.len(), failures(&always)), (2 * (2 + 3), 3));
+    insta::assert_snapshot!(always.end.reason, @"arm arm 1 failed 3 times in a row");
+}
+
+#[test]
 fn an_arm_that_does_not_come_up_is_a_failed_trial() {
     let ran = Bench::of_blocks(2, 4).run(|arm, trial| match (arm, trial) {
         (0, 1) => Turn::StaysDown,

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use iotax_analyze::{Phases, Sustained, drain_spec};
+use iotax_analyze::{Phases, Sustained, drain_spec, precondition_spec};
 use iotax_load::{Error as LoadError, Progress};
 use iotax_plan::Plan;
 use iotax_record::{
@@ -199,6 +199,21 @@ impl Bench {
         let (_, stretches) = bench.performed(&script, iotax_run::drain);
         let sustained = phases.drained_by(&stretches);
         Self { sustained, ..self }
+    }
+
+    /// What comes of preconditioning its arms, if they are written.
+    pub(crate) fn preconditioned(mut self, script: &dyn Fn(usize, u32) -> Turn) -> Ran {
+        self.spec.workload.jobs[0].read_percent = 0;
+        let measured = [self.spec.workload.clone()];
+        let spec = precondition_spec(&self.spec).unwrap();
+        let bench = Self { spec, ..self };
+        let perform = |setup: Setup<'_>,
+                       writer: &mut Writer<Experiment>,
+                       phases: &mut Phases,
+                       observer: &mut dyn Observer| {
+            iotax_run::precondition(setup, (&measured, Duration::ZERO), writer, phases, observer)
+        };
+        bench.performed(script, perform).0
     }
 
     pub(crate) fn run(self, script: impl Fn(usize, u32) -> Turn) -> Ran {

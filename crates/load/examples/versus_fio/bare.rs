@@ -1,15 +1,10 @@
-//! The least that reading blocks at random through `io_uring` can cost: submit, wait, reap, and
-//! nothing else. No clock per I/O, no counters, no histograms, no errors beyond "it failed".
-//!
-//! Same offsets, same registered file and buffers, and the same ring flags as the engine
-//! `io_uring` of this crate, which `versus_fio` measures against it.
-//!
-//! ```text
-//! cargo run --release -p iotax-load --example bare_uring -- FILE [DEPTH [SECONDS]]
-//! ```
+//! The least that reading blocks at random can cost: no clock per I/O, no counters, no histograms, no
+//! errors beyond "it failed". Same offsets as the engines of this crate; with `io_uring` the same
+//! registered file and buffers and the same flags of the ring, too.
 
 use std::fs::File;
 use std::os::fd::AsRawFd;
+use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -39,8 +34,7 @@ struct Reads {
 
 impl Reads {
     fn next(&mut self, slot: u16) -> squeue::Entry {
-        let block = (u128::from(self.rng.next_u64()) * u128::from(self.blocks)) >> 64;
-        let offset = u64::try_from(block).expect("below a u64") * u64::from(BLOCK_BYTES);
+        let offset = offset(&mut self.rng, self.blocks);
         let at = usize::from(slot) * BLOCK_BYTES as usize;
         opcode::ReadFixed::new(Fixed(0), self.buffers[at..].as_mut_ptr(), BLOCK_BYTES, slot)
             .offset(offset)
@@ -49,8 +43,23 @@ impl Reads {
     }
 }
 
-/// Reads 4 KiB blocks of `path` at random for `time`, `depth` at a time.
-pub(crate) fn run(path: &Path, depth: u16, time: Duration, seed: u64) -> std::io::Result<Bare> {
+/// Reads 4 KiB blocks of `path` at random for `time`, one after the other, with `pread`.
+pub(crate) fn psync(path: &Path, time: Duration, seed: u64) -> std::io::Result<Bare> {
+    let file = File::open(path)?;
+    rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::Random)?;
+    let blocks = file.metadata()?.len() / u64::from(BLOCK_BYTES);
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
+    let mut buffer = [0xA5; BLOCK_BYTES as usize];
+    let (start, cpu_start_ns, mut ios) = (Instant::now(), cpu_ns(), 0_u64);
+    while !ios.is_multiple_of(1024) || start.elapsed() < time {
+        file.read_exact_at(&mut buffer, offset(&mut rng, blocks))?;
+        ios += 1;
+    }
+    Ok(Bare { ios, cpu_ns: cpu_ns() - cpu_start_ns, wall_ns: nanos(start) })
+}
+
+/// Reads 4 KiB blocks of `path` at random for `time`, `depth` at a time, with `io_uring`.
+pub(crate) fn uring(path: &Path, depth: u16, time: Duration, seed: u64) -> std::io::Result<Bare> {
     let file = File::open(path)?;
     rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::Random)?;
     let mut ring: IoUring = IoUring::builder()
@@ -103,28 +112,19 @@ pub(crate) fn run(path: &Path, depth: u16, time: Duration, seed: u64) -> std::io
             issuing = start.elapsed() < time;
         }
     }
-    let wall_ns = u64::try_from(start.elapsed().as_nanos()).expect("less than 584 years");
-    Ok(Bare { ios, cpu_ns: cpu_ns() - cpu_start_ns, wall_ns })
+    Ok(Bare { ios, cpu_ns: cpu_ns() - cpu_start_ns, wall_ns: nanos(start) })
+}
+
+fn offset(rng: &mut Xoshiro256PlusPlus, blocks: u64) -> u64 {
+    let block = (u128::from(rng.next_u64()) * u128::from(blocks)) >> 64;
+    u64::try_from(block).expect("below a u64") * u64::from(BLOCK_BYTES)
+}
+
+fn nanos(start: Instant) -> u64 {
+    u64::try_from(start.elapsed().as_nanos()).expect("less than 584 years")
 }
 
 fn cpu_ns() -> u64 {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     time.tv_sec.unsigned_abs() * 1_000_000_000 + time.tv_nsec.unsigned_abs()
-}
-
-#[allow(dead_code, reason = "`versus_fio` includes this file as a module")]
-#[expect(clippy::print_stdout, reason = "a program")]
-fn main() -> std::io::Result<()> {
-    let mut arguments = std::env::args().skip(1);
-    let path = arguments.next().expect("usage: bare_uring FILE [DEPTH [SECONDS]]");
-    let depth = arguments.next().map_or(32, |text| text.parse().expect("DEPTH is a number"));
-    let seconds = arguments.next().map_or(2, |text| text.parse().expect("SECONDS is a number"));
-    let bare = run(Path::new(&path), depth, Duration::from_secs(seconds), 1)?;
-    println!(
-        "{} I/Os, {:.0} per second, {:.1} ns of CPU each",
-        bare.ios,
-        bare.ios as f64 * 1e9 / bare.wall_ns as f64,
-        bare.cpu_ns as f64 / bare.ios as f64
-    );
-    Ok(())
 }
