@@ -155,7 +155,7 @@ fn trial(slot: u32, arm: &str, layers: usize, rng: &mut Xoshiro256PlusPlus) -> T
         switch_ns: SECOND_NS / 10,
         outcome: Outcome::Completed,
         load: Some(load),
-        statistics: None,
+        counters: None,
     }
 }
 

@@ -100,7 +100,7 @@ pub struct ArmSummary {
     pub other_jobs: Vec<JobSummary>,
     /// Devices, CPUs, pressure and NFS, means over the windows of its trials.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub statistics: Option<CounterSummary>,
+    pub counters: Option<CounterSummary>,
 }
 
 /// Sums over the usable trials of an arm: not shown, but signs of what made it fast or slow.
@@ -354,7 +354,7 @@ pub struct TrialPoint {
     pub per_second_ios: Vec<u32>,
     /// Devices, CPUs, pressure and NFS from second to second, for as many trials as charts show.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub statistics: Option<CounterSeries>,
+    pub counters: Option<CounterSeries>,
 }
 
 impl TrialPoint {

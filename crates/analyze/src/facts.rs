@@ -29,7 +29,7 @@ pub(crate) struct TrialFacts {
     /// Reads and writes of the primary job in each second.
     pub per_second_ios: Vec<u32>,
     /// The machine over the window.
-    pub statistics: Option<CounterSummary>,
+    pub counters: Option<CounterSummary>,
     /// The machine from sample to sample; dropped again where there is no room for it.
     pub series: Option<CounterSeries>,
     /// Intervals that `series` has, or had.
@@ -96,7 +96,7 @@ impl TrialFacts {
         let jobs = load.map_or_else(Vec::new, |load| jobs(load, workload, from_submission));
         let (outcome, why, measured) = outcome(&trial.outcome);
         let primary = load.and_then(|load| load.jobs.iter().find(|j| j.name == workload.primary));
-        let series = trial.statistics.as_ref().and_then(counters::series);
+        let series = trial.counters.as_ref().and_then(counters::series);
         let mut facts = Self {
             block: trial.block,
             slot: trial.slot,
@@ -111,7 +111,7 @@ impl TrialFacts {
             index: load.and_then(|load| load.index.as_ref()).map(IndexFacts::of),
             system: load.map(|load| load.system.clone()).unwrap_or_default(),
             per_second_ios: primary.map(JobRecord::per_second_ios).unwrap_or_default(),
-            statistics: trial.statistics.as_ref().and_then(counters::of_trial),
+            counters: trial.counters.as_ref().and_then(counters::of_trial),
             intervals: series.as_ref().map_or(0, CounterSeries::intervals),
             series,
             in_system: spec.arms.iter().any(|arm| arm.target.is_in_system()),

@@ -57,8 +57,8 @@ pub(crate) fn arms(
                 index: pool.index.as_ref().map(index),
                 operations: pool.operations.iter().map(operation).collect(),
                 other_jobs: other_jobs(experiment, &usable, pool, primary),
-                statistics: counters::of_arm(
-                    &usable.iter().filter_map(|t| t.statistics.as_ref()).collect::<Vec<_>>(),
+                counters: counters::of_arm(
+                    &usable.iter().filter_map(|t| t.counters.as_ref()).collect::<Vec<_>>(),
                 ),
             }
         })
@@ -124,7 +124,7 @@ pub(crate) fn points(trials: &[&TrialFacts], used: &[(u32, usize)]) -> Vec<Trial
                 bytes_per_s: job.map(JobFacts::bytes_per_s),
                 p99_ns: job.filter(|job| job.latency_ios > 0).map(|job| job.p99_latency_ns),
                 per_second_ios: trial.per_second_ios.clone(),
-                statistics: trial.series.clone().filter(|_| is_shown),
+                counters: trial.series.clone().filter(|_| is_shown),
             }
         })
         .collect()

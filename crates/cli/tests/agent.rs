@@ -40,7 +40,7 @@ fn an_arm_behind_an_agent_is_measured_like_one_in_this_process() {
     for trial in &trials {
         assert_eq!(trial["outcome"], "completed", "{trial}");
         assert!(trial["load"]["jobs"][0]["read"]["ios"].as_u64().unwrap() > 0, "{trial}");
-        assert!(!trial["statistics"]["at_ns"].as_array().unwrap().is_empty(), "{trial}");
+        assert!(!trial["counters"]["at_ns"].as_array().unwrap().is_empty(), "{trial}");
     }
     let head = std::fs::read(desk.path().join("out/experiment.json")).unwrap();
     let head: Value = serde_json::from_slice(&head).unwrap();

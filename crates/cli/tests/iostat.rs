@@ -1,4 +1,4 @@
-//! Statistics of the machine beside the load: `--iostat`, and agreement with the real iostat.
+//! Counters of the machine beside the load: `--iostat`, and agreement with the real iostat.
 #![allow(clippy::unwrap_used)]
 
 mod support;
@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use iotax_record::{CPU_MODES, DISK_COUNTERS, Experiment, Reader, Series, Statistics, Trial};
+use iotax_record::{CPU_MODES, Counters, DISK_COUNTERS, Experiment, Reader, Series, Trial};
 use iotax_testing::{needs, needs_program, needs_root, skipped};
 use support::Desk;
 
@@ -42,17 +42,17 @@ fn without_being_asked_for_tables_are_kept_in_the_record_only() {
         .unwrap()
         .map(Result::unwrap)
         .collect();
-    let statistics = trials[0].statistics.as_ref().unwrap();
-    assert!(statistics.at_ns.len() >= 2 && statistics.at_ns.is_sorted());
-    let [opened, closed] = statistics.window_ns.unwrap();
+    let counters = trials[0].counters.as_ref().unwrap();
+    assert!(counters.at_ns.len() >= 2 && counters.at_ns.is_sorted());
+    let [opened, closed] = counters.window_ns.unwrap();
     assert!(opened < closed);
-    assert!(statistics.cpu_ticks.is_some() && statistics.sampler_cpu_ns > 0);
-    let reads = |device: &iotax_record::DeviceStatistics| {
-        let last = statistics.at_ns.len() - 1;
+    assert!(counters.cpu_ticks.is_some() && counters.sampler_cpu_ns > 0);
+    let reads = |device: &iotax_record::DeviceCounters| {
+        let last = counters.at_ns.len() - 1;
         device.counters[0].at(last).unwrap() - device.counters[0].at(0).unwrap()
     };
     // A file on a disk, unless this runs on tmpfs, overlay or the like.
-    match statistics.devices.first() {
+    match counters.devices.first() {
         Some(device) => assert!(reads(device) > 0, "{device:?} was read"),
         None => skipped("the build directory lies on no block device"),
     }
@@ -175,14 +175,14 @@ fn is_root_with_iostat() -> bool {
     needs(String::from_utf8_lossy(&version.stdout).contains("version 12.6"), "sysstat 12.6")
 }
 
-fn of_snapshots(uptime: &[&str; 2], stat: &[String; 2], diskstats: &[String; 2]) -> Statistics {
+fn of_snapshots(uptime: &[&str; 2], stat: &[String; 2], diskstats: &[String; 2]) -> Counters {
     let names: Vec<String> = diskstats[0]
         .lines()
         .map(|line| line.split_whitespace().nth(2).unwrap().to_owned())
         .collect();
     let read = diskstats.each_ref().map(|text| iotax_inspect::disk_counters(text, &names));
     let ticks = stat.each_ref().map(|text| iotax_inspect::cpu_ticks(text).unwrap());
-    let devices = names.iter().enumerate().map(|(i, name)| iotax_record::DeviceStatistics {
+    let devices = names.iter().enumerate().map(|(i, name)| iotax_record::DeviceCounters {
         name: name.clone(),
         model: None,
         counters: Box::new(std::array::from_fn(|counter| {
@@ -190,11 +190,11 @@ fn of_snapshots(uptime: &[&str; 2], stat: &[String; 2], diskstats: &[String; 2])
         })),
     });
     let column = |mode: usize| -> Series { ticks.iter().map(|ticks| Some(ticks[mode])).collect() };
-    Statistics {
+    Counters {
         at_ns: uptime.map(|text| text.replace('.', "").parse::<u64>().unwrap() * 10_000_000).into(),
         devices: devices.collect(),
         cpu_ticks: Some(Box::new(std::array::from_fn::<_, CPU_MODES, _>(column))),
-        ..Statistics::default()
+        ..Counters::default()
     }
 }
 
@@ -246,8 +246,8 @@ fn figures_are_byte_for_byte_those_of_the_real_iostat() {
     assert_eq!(used.join("\n"), tables(ours).join("\n"));
 }
 
-/// The record of a run, with other statistics in it.
-fn one_trial(statistics: Statistics) -> (Experiment, Trial) {
+/// The record of a run, with other counters in it.
+fn one_trial(counters: Counters) -> (Experiment, Trial) {
     let desk = Desk::new();
     let said = desk.run(&[
         "run",
@@ -263,5 +263,5 @@ fn one_trial(statistics: Statistics) -> (Experiment, Trial) {
     assert_eq!(said.code, 0, "{said}");
     let reader = Reader::<Experiment>::open(&desk.path().join("r")).unwrap();
     let trial = reader.lines().unwrap().next().unwrap().unwrap();
-    (reader.head.clone(), Trial { statistics: Some(statistics), ..trial })
+    (reader.head.clone(), Trial { counters: Some(counters), ..trial })
 }

@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod cloud;
+mod counters;
 mod earlier;
 mod end;
 mod environment;
@@ -19,11 +20,14 @@ mod location;
 pub mod machine;
 mod side_record;
 mod stable_id;
-mod statistics;
 mod store;
 mod trial;
 
 pub use cloud::{CloudDisk, CloudInstance};
+pub use counters::{
+    CPU_MODES, Counters, DISK_COUNTERS, DeviceCounters, MemoryCounters, NFS_COUNTERS, NfsCounters,
+    NfsOperation, Pressure, Series, Stalls,
+};
 pub use end::End;
 pub use environment::Environment;
 pub use error::Error;
@@ -36,10 +40,6 @@ pub use location::Location;
 pub use machine::Machine;
 pub use side_record::SideRecord;
 pub use stable_id::stable_id;
-pub use statistics::{
-    CPU_MODES, DISK_COUNTERS, DeviceStatistics, MemoryStatistics, NFS_COUNTERS, NfsOperation,
-    NfsStatistics, Pressure, Series, Stalls, Statistics,
-};
 pub use store::{Reader, Record, Writer};
 pub use trial::{
     DirectionRecord, IndexRecord, JobRecord, LatencySummary, LoadRecord, OperationRecord, Outcome,

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
+use crate::counters::Counters;
 use crate::histogram::LatencyHistogram;
-use crate::statistics::Statistics;
 
 /// One trial, as one JSON line of `trials.jsonl`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -27,9 +27,9 @@ pub struct Trial {
     pub outcome: Outcome,
     /// The measurement; absent if the trial failed before any.
     pub load: Option<LoadRecord>,
-    /// What the kernel counted meanwhile, once a second.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub statistics: Option<Statistics>,
+    /// What the kernel counted meanwhile, once a second; `statistics` in records of format 1.
+    #[serde(default, alias = "statistics", skip_serializing_if = "Option::is_none")]
+    pub counters: Option<Counters>,
 }
 
 /// What came of a trial. A failed trial is data, not a reason to stop.

@@ -60,7 +60,7 @@ fn trial(slot: u32) -> Trial {
         started_ns: 1,
         switch_ns: 0,
         outcome: Outcome::Degraded { reasons: vec!["why\nnot".into()] },
-        statistics: None,
+        counters: None,
         load: Some(LoadRecord { window_ns: 5, ..LoadRecord::default() }),
     }
 }

@@ -18,7 +18,7 @@ aqu-sz  %util\n";
 pub fn iostat(experiment: &Experiment, trial: &Trial) -> String {
     let arm = words::printable(&trial.arm);
     let (number, block) = (u64::from(trial.slot) + 1, u64::from(trial.block) + 1);
-    let intervals = trial.statistics.as_ref().map(intervals).unwrap_or_default();
+    let intervals = trial.counters.as_ref().map(intervals).unwrap_or_default();
     let started: Timestamp = experiment.started.parse().unwrap_or(Timestamp::UNIX_EPOCH);
     let at = |since_start_ns: u64| {
         let since = trial.started_ns.saturating_add(since_start_ns);

@@ -13,7 +13,7 @@ pub(crate) const NOTE: &str = "Means over the measured windows, as iostat -mx co
                                lies on.";
 
 fn measured(analysis: &Analysis) -> impl Iterator<Item = (&ArmSummary, &CounterSummary)> {
-    analysis.arms.iter().filter_map(|arm| Some((arm, arm.statistics.as_ref()?)))
+    analysis.arms.iter().filter_map(|arm| Some((arm, arm.counters.as_ref()?)))
 }
 
 /// A row of words and figures.
@@ -26,8 +26,8 @@ fn row<const N: usize>(words: [&str; 2], figures: [f64; N]) -> Vec<Cell> {
 pub(crate) fn devices(analysis: &Analysis) -> Option<Table> {
     let heads = ["r/s", "w/s", "rMiB/s", "wMiB/s", "r_await", "w_await", "aqu-sz", "%util"];
     let mut table = Table::new(&["arm", "device"], &heads);
-    for (arm, statistics) in measured(analysis) {
-        for device in &statistics.devices {
+    for (arm, counters) in measured(analysis) {
+        for device in &counters.devices {
             let figures = &device.figures;
             let figures = [
                 figures.read.per_s,
@@ -61,14 +61,14 @@ pub(crate) fn system(analysis: &Analysis) -> Option<Table> {
     ];
     // With one arm its name is all that names the row.
     let mut table = Table::new(&["arm"], &heads);
-    for (arm, statistics) in measured(analysis) {
+    for (arm, counters) in measured(analysis) {
         let absent = || ABSENT.to_owned();
         let percent = |value: Option<f64>| {
             value.map_or_else(absent, |value| format!("{} %", format::fixed(value, 1)))
         };
-        let cpu = statistics.cpu;
+        let cpu = counters.cpu;
         let stall = |stall: Option<StallFigures>| percent(stall.map(|stall| stall.some_percent));
-        let memory = statistics.memory;
+        let memory = counters.memory;
         let bytes = |value: Option<f64>| value.map_or_else(absent, format::bytes);
         let cells = [
             arm.name.clone(),
@@ -76,9 +76,9 @@ pub(crate) fn system(analysis: &Analysis) -> Option<Table> {
             percent(cpu.map(|cpu| cpu.system_percent)),
             percent(cpu.map(|cpu| cpu.iowait_percent)),
             percent(cpu.map(|cpu| cpu.steal_percent)),
-            stall(statistics.pressure.cpu),
-            stall(statistics.pressure.io),
-            stall(statistics.pressure.memory),
+            stall(counters.pressure.cpu),
+            stall(counters.pressure.io),
+            stall(counters.pressure.memory),
             memory.map_or_else(absent, |memory| format::plain(memory.major_faults_per_s)),
             bytes(memory.map(|memory| memory.dirty_bytes)),
             bytes(memory.map(|memory| memory.writeback_bytes)),
@@ -92,8 +92,8 @@ pub(crate) fn system(analysis: &Analysis) -> Option<Table> {
 pub(crate) fn nfs(analysis: &Analysis) -> Option<Table> {
     let heads = ["op/s", MEASURED.word(), "retrans/s", "queue ms", "rtt ms", "exe ms", "errors/s"];
     let mut table = Table::new(&["arm", "operation"], &heads);
-    for (arm, statistics) in measured(analysis) {
-        for summary in &statistics.nfs {
+    for (arm, counters) in measured(analysis) {
+        for summary in &counters.nfs {
             let figures = &summary.figures;
             let figures = [
                 figures.per_s,

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use iotax_inspect::ProbeOptions;
 use iotax_load::Progress;
-use iotax_record::{HostRecord, HostRole, LoadRecord, Site, Statistics};
+use iotax_record::{Counters, HostRecord, HostRole, LoadRecord, Site};
 use iotax_spec::{Arm, Driver, Workload};
 use serde::{Deserialize, Serialize};
 
@@ -138,5 +138,5 @@ pub struct Measured {
     /// What the load came to.
     pub load: Load,
     /// What the host's kernel counted meanwhile.
-    pub statistics: Option<Statistics>,
+    pub counters: Option<Counters>,
 }

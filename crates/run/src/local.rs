@@ -157,9 +157,9 @@ impl Runner for Local {
             drain_again(driver, &load, iops);
         }
         let drained_ns = nanos(draining.elapsed());
-        let (load, statistics) = sampling::measured(driver, load, live, device.as_deref());
+        let (load, counters) = sampling::measured(driver, load, live, device.as_deref());
         let load = load.map_err(|error| error.to_string());
-        Ok(Measured { drained_ns, load, statistics: Some(statistics) })
+        Ok(Measured { drained_ns, load, counters: Some(counters) })
     }
 }
 

@@ -148,7 +148,7 @@ impl<'a, 's> Trials<'a, 's> {
         let asked = self.elapsed();
         let measured = ready.and_then(|()| self.setup.host.trial(&request));
         let drained = measured.as_ref().map_or(0, |measured| measured.drained_ns);
-        let (outcome, load, statistics) = self.outcome(phase, measured);
+        let (outcome, load, counters) = self.outcome(phase, measured);
         let trial = Trial {
             block,
             slot: self.count,
@@ -158,7 +158,7 @@ impl<'a, 's> Trials<'a, 's> {
             switch_ns: nanos(asked.saturating_sub(switching)).saturating_add(drained),
             outcome,
             load,
-            statistics,
+            counters,
         };
         self.keep(&trial)?;
         Ok(trial)
@@ -178,9 +178,9 @@ impl<'a, 's> Trials<'a, 's> {
         &self,
         phase: usize,
         measured: Result<Measured, Error>,
-    ) -> (Outcome, Option<LoadRecord>, Option<iotax_record::Statistics>) {
-        let (load, statistics) = match measured {
-            Ok(measured) => (measured.load, measured.statistics),
+    ) -> (Outcome, Option<LoadRecord>, Option<iotax_record::Counters>) {
+        let (load, counters) = match measured {
+            Ok(measured) => (measured.load, measured.counters),
             Err(error) => (Err(error.to_string()), None),
         };
         let (outcome, load) = match load {
@@ -189,7 +189,7 @@ impl<'a, 's> Trials<'a, 's> {
             Ok(load) if self.is_stopped() => (Outcome::Interrupted, Some(load)),
             Ok(load) => (outcome(&load, &workload(self.spec(), phase).primary), Some(load)),
         };
-        (outcome, load, statistics)
+        (outcome, load, counters)
     }
 
     fn keep(&mut self, trial: &Trial) -> Result<(), Error> {

@@ -22,7 +22,7 @@ pub(super) fn check_whole_trials(evidence: &Evidence<'_>) -> Vec<Warning> {
                 worst.how_often()
             ),
             advice: "That is a result, not a failure: slower than could be measured. A longer \
-                     window (--time) may show how slow; the machine's statistics show what it \
+                     window (--time) may show how slow; the machine's counters show what it \
                      waited for."
                 .to_owned(),
             trials: worst.trials,

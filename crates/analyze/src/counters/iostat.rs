@@ -1,6 +1,6 @@
 //! A trial second by second, as `iostat -mxt` prints it.
 
-use iotax_record::Statistics;
+use iotax_record::Counters;
 
 use super::figures::{CpuFigures, DeviceFigures};
 use super::samples::{Stretch, bounds, window};
@@ -31,21 +31,21 @@ pub struct IntervalDevice {
 }
 
 /// All intervals of a trial, ramp included.
-pub fn intervals(statistics: &Statistics) -> Vec<Interval> {
-    let edges = window(statistics);
-    let bounds = bounds(statistics);
+pub fn intervals(counters: &Counters) -> Vec<Interval> {
+    let edges = window(counters);
+    let bounds = bounds(counters);
     let pairs = bounds.iter().zip(bounds.iter().skip(1));
     pairs
         .map(|(&from, &to)| {
-            let stretch = Stretch::new(statistics, from, to);
-            let devices = statistics.devices.iter().filter_map(|device| {
+            let stretch = Stretch::new(counters, from, to);
+            let devices = counters.devices.iter().filter_map(|device| {
                 let ever = [0, 4, 11, 15].iter().any(|i| device.counters[*i].at(to) != Some(0));
                 let figures = stretch.device(&device.counters).filter(|_| ever)?;
                 Some(IntervalDevice { name: device.name.clone(), figures })
             });
             Interval {
-                end_ns: statistics.at_ns[to],
-                length_ns: statistics.at_ns[to].saturating_sub(statistics.at_ns[from]),
+                end_ns: counters.at_ns[to],
+                length_ns: counters.at_ns[to].saturating_sub(counters.at_ns[from]),
                 in_window: edges.is_some_and(|(first, last)| first <= from && to <= last),
                 cpu: stretch.cpu(),
                 devices: devices.collect(),

@@ -1,6 +1,6 @@
 //! Readings at one sample, and the samples that stretches of time are made of.
 
-use iotax_record::{CPU_MODES, DISK_COUNTERS, NFS_COUNTERS, Series, Stalls, Statistics};
+use iotax_record::{CPU_MODES, Counters, DISK_COUNTERS, NFS_COUNTERS, Series, Stalls};
 
 use super::figures::{
     CpuFigures, DeviceFigures, MemoryFigures, NfsFigures, PressureFigures, StallFigures,
@@ -12,18 +12,18 @@ const SHORTEST_NS: u64 = 100_000_000;
 /// The stretch of time between two samples.
 #[derive(Clone, Copy)]
 pub(super) struct Stretch<'a> {
-    statistics: &'a Statistics,
+    counters: &'a Counters,
     from: usize,
     to: usize,
 }
 
 impl<'a> Stretch<'a> {
-    pub(super) fn new(statistics: &'a Statistics, from: usize, to: usize) -> Self {
-        Self { statistics, from, to }
+    pub(super) fn new(counters: &'a Counters, from: usize, to: usize) -> Self {
+        Self { counters, from, to }
     }
 
     fn length_ns(self) -> u64 {
-        let at = &self.statistics.at_ns;
+        let at = &self.counters.at_ns;
         at[self.to].saturating_sub(at[self.from])
     }
 
@@ -34,7 +34,7 @@ impl<'a> Stretch<'a> {
     }
 
     pub(super) fn cpu(self) -> Option<CpuFigures> {
-        let ticks: &[Series; CPU_MODES] = self.statistics.cpu_ticks.as_ref()?;
+        let ticks: &[Series; CPU_MODES] = self.counters.cpu_ticks.as_ref()?;
         Some(CpuFigures::between(&all(ticks, self.from)?, &all(ticks, self.to)?))
     }
 
@@ -44,7 +44,7 @@ impl<'a> Stretch<'a> {
     }
 
     pub(super) fn pressure(self) -> PressureFigures {
-        let pressure = &self.statistics.pressure;
+        let pressure = &self.counters.pressure;
         let of = |stalls: &Option<Stalls>| {
             let stalls = stalls.as_ref()?;
             let percent =
@@ -63,7 +63,7 @@ impl<'a> Stretch<'a> {
 
     /// Counters over the stretch; sizes as they were at its end.
     pub(super) fn memory(self) -> Option<MemoryFigures> {
-        let memory = self.statistics.memory.as_ref()?;
+        let memory = self.counters.memory.as_ref()?;
         let bytes = |pages: &Series| Some(pages.at(self.to)? as f64 * f64::from(memory.page_bytes));
         Some(MemoryFigures {
             major_faults_per_s: self.per_s(&memory.major_faults)?,
@@ -77,7 +77,7 @@ impl<'a> Stretch<'a> {
 
     /// Share of the time in which the process's group had used up its CPU quota.
     pub(super) fn throttled_percent(self) -> Option<f64> {
-        let waited_us_per_s = self.per_s(self.statistics.throttled_us.as_ref()?)?;
+        let waited_us_per_s = self.per_s(self.counters.throttled_us.as_ref()?)?;
         Some(waited_us_per_s / 1e6 * 100.0)
     }
 
@@ -97,25 +97,25 @@ fn all<const N: usize>(counters: &[Series; N], sample: usize) -> Option<[u64; N]
 
 /// The samples at the edges of the measured window: those taken nearest to them. `None`: there was
 /// no window, or it was too short for two samples.
-pub(super) fn window(statistics: &Statistics) -> Option<(usize, usize)> {
-    let [opened, closed] = statistics.window_ns?;
+pub(super) fn window(counters: &Counters) -> Option<(usize, usize)> {
+    let [opened, closed] = counters.window_ns?;
     let nearest = |edge: u64| {
-        let samples = statistics.at_ns.iter().enumerate();
+        let samples = counters.at_ns.iter().enumerate();
         samples.min_by_key(|(_, at)| at.abs_diff(edge)).map(|(i, _)| i)
     };
     let (from, to) = (nearest(opened)?, nearest(closed)?);
-    let length_ns = statistics.at_ns[to].saturating_sub(statistics.at_ns[from]);
+    let length_ns = counters.at_ns[to].saturating_sub(counters.at_ns[from]);
     (length_ns >= SHORTEST_NS).then_some((from, to))
 }
 
 /// The samples that bound the stretches of a trial, in order; those at the edges of the window are
 /// among them.
-pub(super) fn bounds(statistics: &Statistics) -> Vec<usize> {
-    let edges = window(statistics);
+pub(super) fn bounds(counters: &Counters) -> Vec<usize> {
+    let edges = window(counters);
     let is_edge = |i: usize| edges.is_some_and(|(from, to)| i == from || i == to);
     let mut bounds: Vec<usize> = Vec::new();
-    for (i, at) in statistics.at_ns.iter().enumerate() {
-        let far = |last: &usize| at.saturating_sub(statistics.at_ns[*last]) >= SHORTEST_NS;
+    for (i, at) in counters.at_ns.iter().enumerate() {
+        let far = |last: &usize| at.saturating_sub(counters.at_ns[*last]) >= SHORTEST_NS;
         match bounds.last() {
             Some(last) if !far(last) && (is_edge(*last) || !is_edge(i)) => {}
             Some(last) if !far(last) => {
@@ -132,12 +132,12 @@ pub(super) fn bounds(statistics: &Statistics) -> Vec<usize> {
 mod tests {
     use super::*;
 
-    fn at(at_ms: &[u64], window_ms: Option<[u64; 2]>) -> Statistics {
+    fn at(at_ms: &[u64], window_ms: Option<[u64; 2]>) -> Counters {
         let ns = |ms: &u64| ms * 1_000_000;
-        Statistics {
+        Counters {
             at_ns: at_ms.iter().map(ns).collect(),
             window_ns: window_ms.map(|edges| edges.map(|ms| ns(&ms))),
-            ..Statistics::default()
+            ..Counters::default()
         }
     }
 
@@ -154,16 +154,16 @@ mod tests {
 
     #[test]
     fn stretches_are_not_too_short_and_begin_and_end_with_the_window() {
-        let statistics = at(&[0, 1000, 1990, 2000, 3000, 4000, 4010, 4020], Some([2000, 4010]));
-        assert_eq!(bounds(&statistics), [0, 1, 3, 4, 6]);
+        let counters = at(&[0, 1000, 1990, 2000, 3000, 4000, 4010, 4020], Some([2000, 4010]));
+        assert_eq!(bounds(&counters), [0, 1, 3, 4, 6]);
         assert_eq!(bounds(&at(&[0, 50], None)), [0]);
         assert!(bounds(&at(&[], None)).is_empty());
     }
 
     #[test]
     fn times_out_of_order_do_no_harm() {
-        let statistics = at(&[5000, 0, 9000, 1], Some([9000, 0]));
-        bounds(&statistics);
-        assert_eq!(window(&statistics), None);
+        let counters = at(&[5000, 0, 9000, 1], Some([9000, 0]));
+        bounds(&counters);
+        assert_eq!(window(&counters), None);
     }
 }

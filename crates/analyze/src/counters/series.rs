@@ -1,6 +1,6 @@
 //! What charts draw: figures from sample to sample.
 
-use iotax_record::Statistics;
+use iotax_record::Counters;
 use serde::{Deserialize, Serialize};
 
 use super::samples::{Stretch, bounds};
@@ -84,23 +84,23 @@ pub enum Quantity {
 }
 
 /// The lines of one trial; `None` if it has no interval.
-pub(crate) fn series(statistics: &Statistics) -> Option<CounterSeries> {
-    let bounds = bounds(statistics);
+pub(crate) fn series(counters: &Counters) -> Option<CounterSeries> {
+    let bounds = bounds(counters);
     let stretches: Vec<Stretch> = bounds
         .iter()
         .zip(bounds.iter().skip(1))
-        .map(|(from, to)| Stretch::new(statistics, *from, *to))
+        .map(|(from, to)| Stretch::new(counters, *from, *to))
         .collect();
     if stretches.is_empty() {
         return None;
     }
     let mut lines = Vec::new();
-    devices(statistics, &stretches, &mut lines);
+    devices(counters, &stretches, &mut lines);
     machine(&stretches, &mut lines);
-    nfs(statistics, &stretches, &mut lines);
+    nfs(counters, &stretches, &mut lines);
     lines.retain(|line| line.values.iter().any(Option::is_some));
     lines.sort_by_key(|line| line.quantity);
-    let edges_s = bounds.iter().map(|i| statistics.at_ns[*i] as f64 / 1e9).collect();
+    let edges_s = bounds.iter().map(|i| counters.at_ns[*i] as f64 / 1e9).collect();
     Some(CounterSeries { edges_s, lines })
 }
 
@@ -115,8 +115,8 @@ fn line<T: Copy>(
     CounterLine { quantity, name: name.to_owned(), values }
 }
 
-fn devices(statistics: &Statistics, stretches: &[Stretch<'_>], lines: &mut Vec<CounterLine>) {
-    for device in &statistics.devices {
+fn devices(counters: &Counters, stretches: &[Stretch<'_>], lines: &mut Vec<CounterLine>) {
+    for device in &counters.devices {
         let figures: Vec<_> = stretches.iter().map(|s| s.device(&device.counters)).collect();
         let of = |quantity, value: fn(&super::DeviceFigures) -> f64| {
             line(quantity, &device.name, &figures, value)
@@ -157,8 +157,8 @@ fn machine(stretches: &[Stretch<'_>], lines: &mut Vec<CounterLine>) {
     ]);
 }
 
-fn nfs(statistics: &Statistics, stretches: &[Stretch<'_>], lines: &mut Vec<CounterLine>) {
-    let operations = statistics.nfs.iter().flat_map(|mount| &mount.operations);
+fn nfs(counters: &Counters, stretches: &[Stretch<'_>], lines: &mut Vec<CounterLine>) {
+    let operations = counters.nfs.iter().flat_map(|mount| &mount.operations);
     let mut used: Vec<_> = operations
         .map(|operation| {
             let figures: Vec<_> = stretches.iter().map(|s| s.nfs(&operation.counters)).collect();

@@ -1,6 +1,6 @@
 //! Figures over the measured window: of one trial, and of an arm as the mean over its trials.
 
-use iotax_record::Statistics;
+use iotax_record::Counters;
 use serde::{Deserialize, Serialize};
 
 use super::figures::{
@@ -53,17 +53,17 @@ pub struct NfsSummary {
 }
 
 /// The window of one trial; `None` if it has none, or no two samples.
-pub(crate) fn of_trial(statistics: &Statistics) -> Option<CounterSummary> {
-    let (from, to) = window(statistics)?;
-    let stretch = Stretch::new(statistics, from, to);
-    let devices = statistics.devices.iter().filter_map(|device| {
+pub(crate) fn of_trial(counters: &Counters) -> Option<CounterSummary> {
+    let (from, to) = window(counters)?;
+    let stretch = Stretch::new(counters, from, to);
+    let devices = counters.devices.iter().filter_map(|device| {
         Some(DeviceSummary {
             name: device.name.clone(),
             model: device.model.clone(),
             figures: stretch.device(&device.counters)?,
         })
     });
-    let nfs = statistics.nfs.iter().flat_map(|mount| {
+    let nfs = counters.nfs.iter().flat_map(|mount| {
         mount.operations.iter().filter_map(|operation| {
             let figures = stretch.nfs(&operation.counters).filter(|figures| figures.per_s > 0.0)?;
             let (source, operation) = (mount.source.clone(), operation.name.clone());
@@ -72,9 +72,9 @@ pub(crate) fn of_trial(statistics: &Statistics) -> Option<CounterSummary> {
     });
     // Sizes are those at the end of each stretch, so their mean is over the stretches.
     let bounds: Vec<usize> =
-        bounds(statistics).into_iter().filter(|i| (from..=to).contains(i)).collect();
+        bounds(counters).into_iter().filter(|i| (from..=to).contains(i)).collect();
     let stretches = bounds.iter().zip(bounds.iter().skip(1));
-    let sizes = stretches.filter_map(|(a, b)| Stretch::new(statistics, *a, *b).memory());
+    let sizes = stretches.filter_map(|(a, b)| Stretch::new(counters, *a, *b).memory());
     let memory = mean(sizes).zip(stretch.memory()).map(|(sizes, whole)| MemoryFigures {
         major_faults_per_s: whole.major_faults_per_s,
         refault_bytes_per_s: whole.refault_bytes_per_s,

@@ -66,7 +66,7 @@ fn trials() -> impl Strategy<Value = Vec<Trial>> {
                 switch_ns: 0,
                 outcome,
                 load,
-                statistics: None,
+                counters: None,
             });
         made.collect()
     })

@@ -51,7 +51,7 @@ fn an_arm_that_completes_nothing_is_slower_after_seven_blocks() {
     assert!(analysis.trials.iter().filter(|t| t.arm == "slow").all(|t| t.outcome == "stalled"));
     insta::assert_snapshot!(said(&analysis, Check::StalledTrials), @"
     [slow, 7 trials] reader completed no I/O in a window of 5 s: below 0.20 IOPS (in 7 of 7 trials)
-      -> That is a result, not a failure: slower than could be measured. A longer window (--time) may show how slow; the machine's statistics show what it waited for.
+      -> That is a result, not a failure: slower than could be measured. A longer window (--time) may show how slow; the machine's counters show what it waited for.
     ");
     assert_eq!(said(&analysis, Check::FailedTrials), "");
 }
@@ -168,7 +168,7 @@ fn a_plain_run_is_given_up_after_three_trials_without_anything() {
     insta::assert_snapshot!(bed.decide(&trials).stop.unwrap(), @"arm only completed nothing in 3 trials in a row");
     insta::assert_snapshot!(said(&bed.analyze(&trials), Check::StalledTrials), @"
     [only, 3 trials] reader completed no I/O in a window of 5 s: below 0.20 IOPS (in 3 of 3 trials)
-      -> That is a result, not a failure: slower than could be measured. A longer window (--time) may show how slow; the machine's statistics show what it waited for.
+      -> That is a result, not a failure: slower than could be measured. A longer window (--time) may show how slow; the machine's counters show what it waited for.
     ");
 }
 

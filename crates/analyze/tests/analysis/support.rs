@@ -181,7 +181,7 @@ impl Bed {
         self.slot += 1;
         Trial {
             phase: 0,
-            statistics: None,
+            counters: None,
             block,
             slot,
             arm: self.experiment.spec.arms[arm].name.clone(),

@@ -46,7 +46,7 @@ pub(super) struct Case<'a> {
     /// What its trials add up to beside that.
     pub(super) work: &'a Work,
     /// What the machine did meanwhile.
-    pub(super) statistics: Option<&'a CounterSummary>,
+    pub(super) counters: Option<&'a CounterSummary>,
     /// The primary job as it was asked for.
     pub(super) job: &'a Job,
     /// Its usable trials, in the order in which they ran.
@@ -69,7 +69,7 @@ impl<'a> Case<'a> {
             experiment,
             summary,
             work: analysis.work.get(arm)?,
-            statistics: summary.statistics.as_ref(),
+            counters: summary.counters.as_ref(),
             job: experiment.spec.workload.primary_job()?,
             trials: analysis.trials.iter().filter(is_own).collect(),
             site: experiment.sites.get(arm),
@@ -85,7 +85,7 @@ impl<'a> Case<'a> {
 
     /// Share of the time in which the machine's CPUs were busy.
     pub(super) fn cpu_busy(&self) -> Option<f64> {
-        let cpu = self.statistics?.cpu?;
+        let cpu = self.counters?.cpu?;
         Some(1.0 - (cpu.idle_percent + cpu.iowait_percent) / 100.0)
     }
 
@@ -116,7 +116,7 @@ impl<'a> Case<'a> {
 
     /// The devices under the arm, the uppermost first.
     pub(super) fn devices(&self) -> &'a [DeviceSummary] {
-        self.statistics.map_or(&[], |statistics| statistics.devices.as_slice())
+        self.counters.map_or(&[], |counters| counters.devices.as_slice())
     }
 
     /// What lies lowest, as one: the disk itself, as far as this machine sees, or all disks that the
@@ -200,7 +200,7 @@ impl<'a> Case<'a> {
     /// The file server under the arm and what it was called for, if there is one.
     pub(super) fn remote(&self) -> Option<Remote<'a>> {
         let mount = self.mounts_seen().into_iter().find(|mount| mount.nfs.is_some())?;
-        let calls = self.statistics?.nfs.iter().filter(|call| call.source == mount.source);
+        let calls = self.counters?.nfs.iter().filter(|call| call.source == mount.source);
         Some(Remote { mount, nfs: mount.nfs.as_ref()?, calls: calls.collect() })
     }
 

@@ -6,21 +6,21 @@ use iotax_record::machine::{
     MountSeen, Node, PathSeen, Queue, SeenLayer,
 };
 use iotax_record::{
-    DISK_COUNTERS, DeviceStatistics, JobRecord, Machine, MemoryStatistics, Series, Statistics,
+    Counters, DISK_COUNTERS, DeviceCounters, JobRecord, Machine, MemoryCounters, Series,
 };
 use iotax_spec::{BlockSizes, Design, Engine, Job, Pattern, Target};
 
 use crate::support::{BLOCK, Bed, SECOND_NS, SECONDS, disk_site, job, load};
 
-/// A run on a directory on a disk, its statistics and what was seen of its machine.
+/// A run on a directory on a disk, its counters and what was seen of its machine.
 pub(crate) struct Scene {
     pub bed: Bed,
     pub iops: f64,
-    pub statistics: Statistics,
+    pub counters: Counters,
     pub machine: Machine,
     /// Time that CPUs were busy, in nanoseconds.
     pub cpu_busy_ns: Option<u64>,
-    /// Changes of the trial that the statistics do not show.
+    /// Changes of the trial that the counters do not show.
     seconds: Option<Vec<u32>>,
     sync_ns: Option<(u64, u64)>,
     /// What a second job wrote.
@@ -36,13 +36,13 @@ impl Scene {
         let job = &mut bed.experiment.spec.workload.jobs[0];
         (job.engine, job.direct, job.queue_depth) = (Engine::IoUring, true, 8);
         let iops = 1000.0;
-        let statistics = Statistics {
+        let counters = Counters {
             at_ns: vec![0, SECONDS * SECOND_NS],
             window_ns: Some([0, SECONDS * SECOND_NS]),
             devices: vec![device("vda", [1000, 8], [0, 0], 1.0)],
             ticks_per_s: 100,
             memory: Some(memory(0, 1_000_000, 0)),
-            ..Statistics::default()
+            ..Counters::default()
         };
         let disk = Device {
             name: "vda".to_owned(),
@@ -73,7 +73,7 @@ impl Scene {
         Self {
             bed,
             iops,
-            statistics,
+            counters,
             machine,
             cpu_busy_ns: None,
             seconds: None,
@@ -97,7 +97,7 @@ impl Scene {
     pub(crate) fn suspects(mut self) -> Vec<Suspect> {
         self.bed.experiment.hosts[0].machine = Some(Box::new(self.machine));
         let mut trial = self.bed.trial_with(0, 0, self.iops, 8e9 / self.iops);
-        trial.statistics = Some(self.statistics);
+        trial.counters = Some(self.counters);
         load(&mut trial).system.cpu_busy_ns = self.cpu_busy_ns;
         let record = job(&mut trial);
         if self.bed.experiment.spec.workload.jobs[0].read_percent == 0 {
@@ -135,7 +135,7 @@ pub(crate) fn device(
     reads: [u64; 2],
     writes: [u64; 2],
     await_ms: f64,
-) -> DeviceStatistics {
+) -> DeviceCounters {
     let mut counters = [0_u64; DISK_COUNTERS];
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "small numbers")]
     let time = |ios: u64| (ios as f64 * SECONDS as f64 * await_ms) as u64;
@@ -146,21 +146,21 @@ pub(crate) fn device(
     }
     counters[9] = time(reads[0] + writes[0]).min(1000 * SECONDS);
     counters[10] = time(reads[0] + writes[0]);
-    DeviceStatistics {
+    DeviceCounters {
         name: name.to_owned(),
         model: None,
         counters: Box::new(counters.map(|end| [Some(0), Some(end)].into_iter().collect())),
     }
 }
 
-fn memory(dirty_pages: u64, threshold_pages: u64, refaults: u64) -> MemoryStatistics {
+fn memory(dirty_pages: u64, threshold_pages: u64, refaults: u64) -> MemoryCounters {
     let steady = |value| -> Series { [Some(value), Some(value)].into_iter().collect() };
-    MemoryStatistics {
+    MemoryCounters {
         page_bytes: 4096,
         dirty_pages: steady(dirty_pages),
         dirty_threshold_pages: steady(threshold_pages),
         file_refaults: [Some(0), Some(refaults * SECONDS)].into_iter().collect(),
-        ..MemoryStatistics::default()
+        ..MemoryCounters::default()
     }
 }
 
@@ -173,10 +173,10 @@ fn a_healthy_run_points_to_nothing() {
 fn a_cpu_quota_that_was_used_up() {
     let mut scene = Scene::healthy();
     let waited = 1_500_000;
-    scene.statistics.throttled_us = Some([Some(7), Some(7 + waited)].into_iter().collect());
+    scene.counters.throttled_us = Some([Some(7), Some(7 + waited)].into_iter().collect());
     assert_eq!(scene.first(), "sure cpu-quota");
     let mut scene = Scene::healthy();
-    scene.statistics.throttled_us = Some([Some(7), Some(7 + waited / 10)].into_iter().collect());
+    scene.counters.throttled_us = Some([Some(7), Some(7 + waited / 10)].into_iter().collect());
     assert_eq!(scene.first(), "nothing", "3 % of the time is no cause");
 }
 
@@ -189,8 +189,7 @@ fn a_short_read_ahead_under_a_mapping() {
         job.block_sizes = BlockSizes::Fixed(128 << 10);
         scene.queue().read_ahead_bytes = Some(window);
         let requests = (128 << 10) / window.min(128 << 10);
-        scene.statistics.devices =
-            vec![device("vda", [1000 * requests, window / 512], [0, 0], 0.05)];
+        scene.counters.devices = vec![device("vda", [1000 * requests, window / 512], [0, 0], 0.05)];
         scene.first()
     };
     assert_eq!(scene(8 << 10), "sure read-ahead");
@@ -212,7 +211,7 @@ fn the_uppermost_read_ahead_counts() {
     };
     scene.machine.nodes[1].below = vec![2];
     scene.machine.nodes.push(Node { layer: SeenLayer::Mount(below), below: Vec::new() });
-    scene.statistics.devices = vec![device("vda", [16_000, 16], [0, 0], 0.05)];
+    scene.counters.devices = vec![device("vda", [16_000, 16], [0, 0], 0.05)];
     assert_eq!(scene.first(), "sure read-ahead");
 }
 
@@ -220,7 +219,7 @@ fn the_uppermost_read_ahead_counts() {
 fn a_long_read_ahead_of_random_places() {
     let mut scene = Scene::healthy();
     scene.job().engine = Engine::Mmap;
-    scene.statistics.devices = vec![device("vda", [1000, 256], [0, 0], 1.0)];
+    scene.counters.devices = vec![device("vda", [1000, 256], [0, 0], 1.0)];
     assert_eq!(scene.first(), "sure read-ahead-waste");
 }
 
@@ -230,8 +229,8 @@ fn writers_that_wait_for_dirty_pages() {
         let mut scene = Scene::healthy();
         let job = scene.job();
         (job.engine, job.direct, job.read_percent) = (Engine::Psync, false, 0);
-        scene.statistics.memory = Some(memory(dirty, 1000, 0));
-        scene.statistics.devices = vec![device("vda", [0, 0], [500, 8], 1.0)];
+        scene.counters.memory = Some(memory(dirty, 1000, 0));
+        scene.counters.devices = vec![device("vda", [0, 0], [500, 8], 1.0)];
         scene.first()
     };
     assert_eq!(scene(800), "sure dirty-throttling");
@@ -244,7 +243,7 @@ fn pages_that_are_read_again() {
         let mut scene = Scene::healthy();
         let job = scene.job();
         (job.engine, job.direct) = (Engine::Psync, false);
-        scene.statistics.memory = Some(memory(0, 1000, 800));
+        scene.counters.memory = Some(memory(0, 1000, 800));
         scene.machine.groups = ControlGroups { memory: group, ..ControlGroups::default() };
         scene.first()
     };
@@ -272,12 +271,12 @@ fn a_group_at_its_limit() {
 #[test]
 fn a_disk_that_others_use() {
     let mut scene = Scene::healthy();
-    scene.statistics.devices = vec![device("vda", [1000, 8], [400, 256], 1.0)];
+    scene.counters.devices = vec![device("vda", [1000, 8], [400, 256], 1.0)];
     assert_eq!(scene.first(), "likely neighbour");
     // Journal and metadata of the program's own writes.
     let mut scene = Scene::healthy();
     scene.job().read_percent = 0;
-    scene.statistics.devices = vec![device("vda", [0, 0], [2000, 16], 1.0)];
+    scene.counters.devices = vec![device("vda", [0, 0], [2000, 16], 1.0)];
     assert_eq!(scene.first(), "nothing");
 }
 
@@ -292,7 +291,7 @@ fn a_disk_with_a_file_system_between_it_and_a_loop_device_is_the_lowest() {
         node(SeenLayer::Device(device_of("vda")), Vec::new()),
     ];
     let reads = |name: &str| device(name, [1000, 8], [0, 0], 1.0);
-    scene.statistics.devices = vec![reads("loop0"), reads("vda")];
+    scene.counters.devices = vec![reads("loop0"), reads("vda")];
     assert_eq!(scene.first(), "nothing", "both saw the same reads");
 }
 
@@ -307,7 +306,7 @@ fn an_arm_that_is_spread_over_disks_is_on_all_of_them() {
     scene.machine.nodes[0].below = vec![1, 2];
     scene.machine.nodes.extend([disk("sda"), disk("sdb")]);
     let half = |name: &str| device(name, [500, 8], [0, 0], 1.0);
-    scene.statistics.devices = vec![half("sda"), half("sdb")];
+    scene.counters.devices = vec![half("sda"), half("sdb")];
     assert_eq!(scene.first(), "nothing");
 }
 
@@ -316,7 +315,7 @@ fn a_cache_that_answers() {
     let answered = |is_direct| {
         let mut scene = Scene::healthy();
         scene.job().direct = is_direct;
-        scene.statistics.devices = vec![device("vda", [100, 8], [0, 0], 1.0)];
+        scene.counters.devices = vec![device("vda", [100, 8], [0, 0], 1.0)];
         scene.first()
     };
     assert_eq!(answered(true), "sure cache-answers");
@@ -329,7 +328,7 @@ fn ios_that_are_cut() {
     let mut scene = Scene::healthy();
     scene.job().block_sizes = BlockSizes::Fixed(128 << 10);
     scene.queue().max_io_bytes = Some(8 << 10);
-    scene.statistics.devices = vec![device("vda", [16_000, 16], [0, 0], 0.5)];
+    scene.counters.devices = vec![device("vda", [16_000, 16], [0, 0], 0.5)];
     assert_eq!(scene.first(), "sure io-split");
 }
 
@@ -338,7 +337,7 @@ fn a_queue_that_is_too_short() {
     let mut scene = Scene::healthy();
     scene.job().queue_depth = 64;
     scene.queue().requests = Some(4);
-    scene.statistics.devices = vec![device("vda", [1000, 8], [0, 0], 4.0)];
+    scene.counters.devices = vec![device("vda", [1000, 8], [0, 0], 4.0)];
     assert_eq!(scene.first(), "sure queue-too-short");
 }
 
@@ -363,7 +362,7 @@ fn flushes_that_take_the_time() {
 fn one_io_at_a_time() {
     let mut scene = Scene::healthy();
     scene.job().queue_depth = 1;
-    scene.statistics.devices = vec![device("vda", [1000, 8], [0, 0], 7.5)];
+    scene.counters.devices = vec![device("vda", [1000, 8], [0, 0], 7.5)];
     assert_eq!(scene.first(), "likely too-little-parallelism");
 }
 
@@ -391,7 +390,7 @@ fn time_that_passes_in_dm_crypt() {
         let mut scene = Scene::healthy();
         let node = Node { layer: SeenLayer::Device(device_seen), below: vec![2] };
         scene.machine.nodes.insert(1, node);
-        scene.statistics.devices =
+        scene.counters.devices =
             vec![device("dm-0", [1000, 8], [0, 0], 7.9), device("vda", [1000, 8], [0, 0], 0.4)];
         scene.cpu_busy_ns = cpu_busy_ns;
         scene.first()
@@ -415,7 +414,7 @@ fn a_mount_that_waits_for_each_change() {
         };
         mount.options = options.to_owned();
         (scene.job().engine, scene.job().read_percent) = (engine, 0);
-        scene.statistics.devices = vec![device("vda", [0, 0], [2000, 8], 3.0)];
+        scene.counters.devices = vec![device("vda", [0, 0], [2000, 8], 3.0)];
         scene.first()
     };
     assert_eq!(with("rw,sync", Engine::Psync), "sure sync-mount");
@@ -430,7 +429,7 @@ fn what_was_only_seen_is_likely_at_most() {
     let SeenLayer::Mount(mount) = &mut scene.machine.nodes[0].layer else { panic!("the mount") };
     mount.options = "rw,sync".to_owned();
     scene.job().read_percent = 0;
-    scene.statistics.devices = vec![device("vda", [0, 0], [1000, 8], 1.0)];
+    scene.counters.devices = vec![device("vda", [0, 0], [1000, 8], 1.0)];
     assert_eq!(scene.first(), "likely sync-mount");
 }
 

@@ -23,7 +23,7 @@ fn scene(download_mib: u64, read_await_ms: f64) -> Scene {
         ..JobRecord::default()
     });
     scene.job().uncached = true;
-    scene.statistics.devices = vec![device("vda", [1000, 8], [download_mib, 2048], read_await_ms)];
+    scene.counters.devices = vec![device("vda", [1000, 8], [download_mib, 2048], read_await_ms)];
     scene
 }
 
@@ -31,7 +31,7 @@ fn without_cpu(mut scene: Scene) -> Scene {
     let ticks = std::array::from_fn::<Series, CPU_MODES, _>(|mode| {
         Series::from_iter([Some(0), Some(if mode == 0 { 200 * SECONDS } else { 0 })])
     });
-    scene.statistics.cpu_ticks = Some(Box::new(ticks));
+    scene.counters.cpu_ticks = Some(Box::new(ticks));
     scene.cpu_busy_ns = Some(2 * SECONDS * SECOND_NS);
     scene
 }
@@ -54,7 +54,7 @@ fn a_disk_that_another_job_keeps_busy_comes_before_the_cpus() {
 fn a_disk_that_is_busy_with_the_reads_alone_is_what_was_asked_for() {
     let mut alone = scene(600, 7.5);
     alone.beside = None;
-    alone.statistics.devices = vec![device("vda", [1000, 8], [0, 0], 7.5)];
+    alone.counters.devices = vec![device("vda", [1000, 8], [0, 0], 7.5)];
     assert_eq!(told(alone), Vec::<String>::new());
     assert_eq!(told(scene(1, 7.5)), Vec::<String>::new(), "the download is a fifth of all");
 }
@@ -82,7 +82,7 @@ fn stacked(layers: &[Layer]) -> Scene {
     scene.bed.experiment.spec.arms[0].target = Target::Stack(Stack { layers: all });
     scene.job().engine = Engine::Psync;
     let above = device("loop1", [1000, 8], [100, 2048], 7.5);
-    scene.statistics.devices.insert(0, above);
+    scene.counters.devices.insert(0, above);
     scene
 }
 
@@ -102,7 +102,7 @@ fn layers_that_encrypt_are_named_where_the_time_passes_in_them() {
     insta::assert_snapshot!(suspects[0].against.join("\n"), @"all CPUs were busy, and encryption needs them");
     // The disk itself is slow.
     let mut slow = stacked(&twice);
-    slow.statistics.devices[1] = device("vda", [1000, 8], [100, 2048], 7.0);
+    slow.counters.devices[1] = device("vda", [1000, 8], [100, 2048], 7.0);
     assert_eq!(told(slow), Vec::<String>::new());
 }
 
@@ -112,7 +112,7 @@ fn a_cache_that_is_kept_cold_is_not_too_small() {
         let mut scene = scene(1, 1.0);
         let job = scene.job();
         (job.engine, job.direct, job.uncached) = (Engine::Psync, false, uncached);
-        scene.statistics.memory.as_mut().unwrap().file_refaults =
+        scene.counters.memory.as_mut().unwrap().file_refaults =
             [Some(0), Some(800 * SECONDS)].into_iter().collect();
         told(scene)
     };

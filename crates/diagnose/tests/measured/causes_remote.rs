@@ -1,7 +1,7 @@
 //! What measurements on a file server point to.
 
 use iotax_record::machine::{KernelSettings, MountSeen, NfsSeen, NfsTransport, SeenLayer};
-use iotax_record::{CPU_MODES, NFS_COUNTERS, NfsOperation, NfsStatistics, Series};
+use iotax_record::{CPU_MODES, NFS_COUNTERS, NfsCounters, NfsOperation, Series};
 
 use crate::causes::Scene;
 use crate::support::{SECOND_NS, SECONDS};
@@ -28,14 +28,14 @@ fn scene(sec: &str, [queue_us, rtt_us, execute_us]: [u64; 3]) -> Scene {
     scene.machine.nodes[0].below.clear();
     scene.machine.kernel =
         KernelSettings { nfs_session_slots: Some(64), ..KernelSettings::default() };
-    scene.statistics.devices.clear();
+    scene.counters.devices.clear();
     let calls = 1000 * SECONDS;
     let times = [queue_us, rtt_us, execute_us].map(|us| calls * us / 1000);
     read_calls(&mut scene, [calls, calls, 0, 0, calls << 12, times[0], times[1], times[2], 0]);
     let ticks = std::array::from_fn::<Series, CPU_MODES, _>(|mode| {
         Series::from_iter([Some(0), Some(if mode == 2 { 200 * SECONDS } else { 0 })])
     });
-    scene.statistics.cpu_ticks = Some(Box::new(ticks));
+    scene.counters.cpu_ticks = Some(Box::new(ticks));
     scene.cpu_busy_ns = Some(2 * SECONDS * SECOND_NS);
     scene
 }
@@ -44,8 +44,7 @@ fn read_calls(scene: &mut Scene, counted: [u64; NFS_COUNTERS]) {
     let counters = Box::new(counted.map(|count| Series::from_iter([Some(0), Some(count)])));
     let operations = vec![NfsOperation { name: "READ".to_owned(), counters }];
     let source = "server:/export".to_owned();
-    scene.statistics.nfs =
-        vec![NfsStatistics { mount_point: "/data".to_owned(), source, operations }];
+    scene.counters.nfs = vec![NfsCounters { mount_point: "/data".to_owned(), source, operations }];
 }
 
 #[test]
@@ -56,7 +55,7 @@ fn cpus_that_encrypt_calls() {
     assert_eq!(scene("krb5", times).first(), "likely cpu-bound");
     assert_eq!(scene("sys", times).first(), "likely cpu-bound");
     let mut idle = scene("krb5p", times);
-    idle.statistics.cpu_ticks = None;
+    idle.counters.cpu_ticks = None;
     let seen = &idle.suspects()[0].evidence[0];
     assert!(!seen.contains("for each byte"), "{seen}");
 }
@@ -87,7 +86,7 @@ fn calls_that_are_sent_again() {
         };
         let nfs = mount.nfs.as_mut().unwrap();
         nfs.transports.resize(connections, NfsTransport::default());
-        scene.statistics.cpu_ticks = None;
+        scene.counters.cpu_ticks = None;
         scene.suspects()[0].cause.clone()
     };
     assert_eq!(again("sys", 1), "nfs-retransmissions");
@@ -119,8 +118,8 @@ fn attributes_that_are_asked_for_each_time() {
             panic!("the mount")
         };
         mount.nfs.as_mut().unwrap().options = format!("vers=4.1,sec=sys,{options}");
-        scene.statistics.nfs[0].operations[0].name = "GETATTR".to_owned();
-        scene.statistics.cpu_ticks = None;
+        scene.counters.nfs[0].operations[0].name = "GETATTR".to_owned();
+        scene.counters.cpu_ticks = None;
         scene.first()
     };
     for off in ["noac", "acregmax=0", "acdirmax=0", "lookupcache=none"] {

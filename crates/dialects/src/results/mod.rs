@@ -252,7 +252,7 @@ fn trials(spec: &Spec, reads: Vec<ResultFile>, starts: Option<&[Timestamp]>) -> 
                 slot: 0,
                 arm: spec.arms[read.arm].name.clone(),
                 phase: 0,
-                statistics: None,
+                counters: None,
                 started_ns: since(i),
                 switch_ns: 0,
                 outcome: Outcome::Completed,

@@ -98,7 +98,7 @@ pub(super) fn machine(analysis: &Analysis) -> Machine {
     let trials: Vec<_> = analysis
         .trials
         .iter()
-        .filter_map(|trial| Some((arm(&trial.arm)?, trial, trial.statistics.as_ref()?)))
+        .filter_map(|trial| Some((arm(&trial.arm)?, trial, trial.counters.as_ref()?)))
         .collect();
     let edges = trials.iter().map(|(_, trial, series)| {
         let start = (trial.started_ns / 1_000_000) as f64 / 1e3;

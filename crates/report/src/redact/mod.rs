@@ -18,7 +18,7 @@ mod words;
 
 use std::collections::BTreeMap;
 
-use iotax_record::{End, Experiment, LoadRecord, Machine, Outcome, Statistics, Trial};
+use iotax_record::{Counters, End, Experiment, LoadRecord, Machine, Outcome, Trial};
 use iotax_spec::Target;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -78,8 +78,8 @@ impl Redactor {
         if let Some(load) = &mut trial.load {
             self.load(load);
         }
-        if let Some(statistics) = &mut trial.statistics {
-            self.statistics(statistics);
+        if let Some(counters) = &mut trial.counters {
+            self.counters(counters);
         }
         trial
     }
@@ -98,12 +98,12 @@ impl Redactor {
         self.texts(load.index.iter_mut().flat_map(|index| &mut index.first_error));
     }
 
-    fn statistics(&mut self, statistics: &mut Statistics) {
-        for device in &mut statistics.devices {
+    fn counters(&mut self, counters: &mut Counters) {
+        for device in &mut counters.devices {
             device.name = self.names.whole(Kind::Device, &device.name);
             device.model = device.model.take().map(|model| models::device(&mut self.names, &model));
         }
-        for mount in &mut statistics.nfs {
+        for mount in &mut counters.nfs {
             mount.mount_point = self.names.whole(Kind::Path, &mount.mount_point);
             mount.source = self.names.whole(Kind::Path, &mount.source);
             for operation in &mut mount.operations {

@@ -37,7 +37,7 @@ fn arm(name: &str, target: &str, iops: f64) -> ArmSummary {
         index: None,
         operations: Vec::new(),
         other_jobs: Vec::new(),
-        statistics: None,
+        counters: None,
     }
 }
 
@@ -99,7 +99,7 @@ pub(crate) fn points(arms: &[ArmSummary], blocks: u32, seconds: u32) -> Vec<Tria
                 bytes_per_s: Some(arm.bytes_per_s),
                 p99_ns: Some((4e9 / arm.iops * 3.0) as u64),
                 per_second_ios: (0..seconds).map(|s| second(s) as u32).collect(),
-                statistics: None,
+                counters: None,
             }
         })
         .collect()

@@ -1,4 +1,4 @@
-//! A comparison with statistics of the machine.
+//! A comparison with counters of the machine.
 
 use iotax_analyze::{
     Analysis, CounterLine, CounterSeries, CounterSummary, CpuFigures, DeviceFigures, DeviceSummary,
@@ -13,12 +13,12 @@ pub(crate) fn compare() -> Analysis {
     let mut analysis = super::analyses::compare();
     let last = analysis.arms.len() - 1;
     for (i, arm) in analysis.arms.iter_mut().enumerate() {
-        arm.statistics = Some(summary(arm.iops, i == last));
+        arm.counters = Some(summary(arm.iops, i == last));
     }
     let names: Vec<String> = analysis.arms.iter().map(|arm| arm.name.clone()).collect();
     for trial in &mut analysis.trials {
         let is_last = trial.arm == names[last];
-        trial.statistics = Some(series(trial.slot, trial.iops.unwrap_or(1.0), is_last));
+        trial.counters = Some(series(trial.slot, trial.iops.unwrap_or(1.0), is_last));
     }
     analysis
 }

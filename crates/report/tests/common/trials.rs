@@ -42,7 +42,7 @@ pub(crate) fn run(open_loop: bool) -> Vec<Trial> {
         switch_ns: 1_000_000,
         outcome,
         load,
-        statistics: None,
+        counters: None,
     };
     let measured = |i: u64, errors: u64| LoadRecord {
         driver: "native".to_owned(),

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use iotax_inspect::{Meters, Reading, Storage};
 use iotax_load::{Error, LoadDriver, LoadProgress, Request, Target, WindowState};
-use iotax_record::{LoadRecord, Statistics};
+use iotax_record::{Counters, LoadRecord};
 use rustix::time::{ClockId, clock_gettime};
 
 use self::columns::columns;
@@ -45,7 +45,7 @@ pub(super) fn measured(
     request: Request<'_>,
     live: &LoadProgress,
     device: Option<&str>,
-) -> (Result<LoadRecord, Error>, Statistics) {
+) -> (Result<LoadRecord, Error>, Counters) {
     let started = Instant::now();
     let path = match request.target {
         Target::Path(path) | Target::Own(path) => Some(path),
@@ -56,15 +56,15 @@ pub(super) fn measured(
         ramp: Duration::from_nanos(request.ramp_ns),
         window: Duration::from_nanos(request.time_ns),
     };
-    let (result, mut statistics) = while_running(&storage, live, outline, started, || {
+    let (result, mut counters) = while_running(&storage, live, outline, started, || {
         driver.run(&Request { live: Some(live), ..request })
     });
-    if let (Ok(load), None) = (&result, statistics.window_ns) {
+    if let (Ok(load), None) = (&result, counters.window_ns) {
         // A driver that does not tell ends when its window has closed.
-        let end_ns = statistics.at_ns.last();
-        statistics.window_ns = end_ns.map(|end| [end.saturating_sub(load.window_ns), *end]);
+        let end_ns = counters.at_ns.last();
+        counters.window_ns = end_ns.map(|end| [end.saturating_sub(load.window_ns), *end]);
     }
-    (result, statistics)
+    (result, counters)
 }
 
 /// Runs `load` while sampling what lies under the target. `started` is when the trial did.
@@ -74,13 +74,13 @@ pub(super) fn while_running<T>(
     outline: Outline,
     started: Instant,
     load: impl FnOnce() -> T,
-) -> (T, Statistics) {
+) -> (T, Counters) {
     let devices = storage.devices.iter().map(|device| device.name.clone()).collect();
     let mut meters = Meters::open(Path::new("/proc"), devices, storage.nfs.clone());
     live.begin();
     let (result, taken) = thread::scope(|scope| {
         let sampler =
-            thread::Builder::new().name("statistics".to_owned()).spawn_scoped(scope, || {
+            thread::Builder::new().name("counters".to_owned()).spawn_scoped(scope, || {
                 let taken = samples(&mut meters, live, outline);
                 (taken, clock_gettime(ClockId::ThreadCPUTime))
             });
@@ -88,17 +88,17 @@ pub(super) fn while_running<T>(
         let ending = Ending(live);
         let result = load();
         drop(ending);
-        // Without threads to spare there are no statistics, but there is a measurement.
+        // Without threads to spare there are no counters, but there is a measurement.
         let taken = sampler.ok().map(|sampler| sampler.join().unwrap_or_else(|p| resume_unwind(p)));
         (result, taken)
     });
-    let Some(((samples, scene), cpu)) = taken else { return (result, Statistics::default()) };
-    let mut statistics = columns(storage, &samples, started);
-    statistics.sampler_cpu_ns =
+    let Some(((samples, scene), cpu)) = taken else { return (result, Counters::default()) };
+    let mut counters = columns(storage, &samples, started);
+    counters.sampler_cpu_ns =
         cpu.tv_sec.unsigned_abs() * 1_000_000_000 + cpu.tv_nsec.unsigned_abs();
     let edge = |at: Instant| nanos(at.saturating_duration_since(started));
-    statistics.window_ns = scene.opened.zip(scene.closed).map(|(a, b)| [edge(a), edge(b)]);
-    (result, statistics)
+    counters.window_ns = scene.opened.zip(scene.closed).map(|(a, b)| [edge(a), edge(b)]);
+    (result, counters)
 }
 
 struct Ending<'a>(&'a LoadProgress);
@@ -178,7 +178,7 @@ mod tests {
         let live = LoadProgress::default();
         let outline = Outline { ramp: seconds(600.0), window: seconds(600.0) };
         let started = Instant::now();
-        let (result, statistics) =
+        let (result, counters) =
             while_running(&Storage::default(), &live, outline, started, || {
                 // Seen one by one, if only the scheduler lets the sampler run in between.
                 live.window_opens();
@@ -188,11 +188,11 @@ mod tests {
                 "done"
             });
         assert_eq!(result, "done");
-        let [opened, closed] = statistics.window_ns.unwrap();
+        let [opened, closed] = counters.window_ns.unwrap();
         assert!(opened < closed);
-        let at = &statistics.at_ns;
+        let at = &counters.at_ns;
         assert!(at.len() >= 2 && at.is_sorted(), "{at:?}");
-        assert!(statistics.cpu_ticks.is_some() && statistics.sampler_cpu_ns > 0);
+        assert!(counters.cpu_ticks.is_some() && counters.sampler_cpu_ns > 0);
     }
 
     #[test]

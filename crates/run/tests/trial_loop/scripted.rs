@@ -125,7 +125,7 @@ impl Runner for Scripted<'_> {
             }
         };
         let drained_ns = drained.as_nanos().try_into().unwrap();
-        Ok(Measured { drained_ns, load, statistics: None })
+        Ok(Measured { drained_ns, load, counters: None })
     }
 }
 

@@ -81,7 +81,7 @@ fn read_ahead(case: &Case<'_>) -> Option<(u64, String)> {
 pub(super) fn dirty_throttling(case: &Case<'_>) -> Option<Suspect> {
     let writes = case.job.writes() && case.is_buffered() && !case.job.write_through;
     (writes && !case.job.engine.has_tree()).then_some(())?;
-    let memory = case.statistics?.memory?;
+    let memory = case.counters?.memory?;
     (memory.dirty_threshold_bytes > 0.0).then_some(())?;
     let waiting = memory.dirty_bytes + memory.writeback_bytes;
     let full = waiting / memory.dirty_threshold_bytes;
@@ -105,7 +105,7 @@ pub(super) fn dirty_throttling(case: &Case<'_>) -> Option<Suspect> {
 pub(super) fn thrash(case: &Case<'_>) -> Option<Suspect> {
     // A job that drops what it has read has no pages to be thrown out.
     (case.is_buffered() && case.job.reads() && !case.job.uncached).then_some(())?;
-    let again = case.statistics?.memory?.refault_bytes_per_s;
+    let again = case.counters?.memory?.refault_bytes_per_s;
     let read = case.work.read_bytes_per_s;
     let share = again / read.max(1.0);
     (again > 0.0 && share > REFAULTED).then_some(())?;

@@ -19,7 +19,7 @@ const MOST: f64 = 0.6;
 
 /// The control group had used up its CPU quota.
 pub(super) fn cpu_quota(case: &Case<'_>) -> Option<Suspect> {
-    let share = case.statistics?.throttled_percent? / 100.0;
+    let share = case.counters?.throttled_percent? / 100.0;
     (share > THROTTLED).then_some(())?;
     let confidence = if share > SURELY_THROTTLED { Confidence::Sure } else { Confidence::Likely };
     let seen = case.machine().and_then(|machine| machine.groups.cpu.as_ref());
@@ -36,7 +36,7 @@ pub(super) fn cpu_quota(case: &Case<'_>) -> Option<Suspect> {
 
 /// The hypervisor ran others instead.
 pub(super) fn steal(case: &Case<'_>) -> Option<Suspect> {
-    let stolen = case.statistics?.cpu?.steal_percent / 100.0;
+    let stolen = case.counters?.cpu?.steal_percent / 100.0;
     (stolen > STOLEN).then(|| {
         let evidence = format!("the hypervisor took {} of the CPU time", percent(stolen));
         Suspect::new("cpu-steal", Confidence::Sure, evidence).explaining(stolen)
@@ -46,13 +46,13 @@ pub(super) fn steal(case: &Case<'_>) -> Option<Suspect> {
 /// Every CPU was busy.
 pub(super) fn no_cpu_left(case: &Case<'_>) -> Option<Suspect> {
     case.has_no_cpu_left().then_some(())?;
-    let (busy, cpu) = (case.cpu_busy()?, case.statistics?.cpu?);
+    let (busy, cpu) = (case.cpu_busy()?, case.counters?.cpu?);
     let evidence = format!(
         "all CPUs were busy for {} of the time, {} of it in the kernel",
         percent(busy),
         percent(cpu.system_percent / 100.0 / busy)
     );
-    let pressure = case.statistics?.pressure.cpu.map(|cpu| {
+    let pressure = case.counters?.pressure.cpu.map(|cpu| {
         format!("tasks waited for a CPU for {} of the time", percent(cpu.some_percent / 100.0))
     });
     let against = [disk_takes_most(case), layers_take_most(case), others_take_most(case)];

@@ -8,10 +8,9 @@ use iotax_record::machine::{
     UsedAs, WritebackSettings,
 };
 use iotax_record::{
-    CloudDisk, CloudInstance, DeviceStatistics, DirectionRecord, Environment, Experiment,
+    CloudDisk, CloudInstance, Counters, DeviceCounters, DirectionRecord, Environment, Experiment,
     HostRecord, HostRole, IndexRecord, JobRecord, LatencyHistogram, LoadRecord, Machine,
-    NfsOperation, NfsStatistics, OperationRecord, Outcome, Pressure, Site, Statistics,
-    SystemCounters, Trial,
+    NfsCounters, NfsOperation, OperationRecord, Outcome, Pressure, Site, SystemCounters, Trial,
 };
 use iotax_spec::layers::{
     CgroupIo, Dev, Dir, Dmcrypt, File, FileSystem, FileSystemKind, Gocryptfs, Nfs, Throttle, Vdisk,
@@ -413,7 +412,7 @@ pub(super) fn trials() -> [Trial; 2] {
         switch_ns: 1,
         outcome,
         load: Some(load()),
-        statistics: Some(statistics()),
+        counters: Some(counters()),
     })
 }
 
@@ -467,17 +466,17 @@ fn job_record() -> JobRecord {
     }
 }
 
-fn statistics() -> Statistics {
+fn counters() -> Counters {
     let operation = NfsOperation { name: t(), counters: Box::default() };
-    Statistics {
+    Counters {
         at_ns: vec![1],
         window_ns: Some([1, 2]),
-        devices: vec![DeviceStatistics { name: t(), model: some(), counters: Box::default() }],
+        devices: vec![DeviceCounters { name: t(), model: some(), counters: Box::default() }],
         cpu_ticks: None,
         ticks_per_s: 1,
         pressure: Pressure::default(),
         memory: None,
-        nfs: vec![NfsStatistics { mount_point: t(), source: t(), operations: vec![operation] }],
+        nfs: vec![NfsCounters { mount_point: t(), source: t(), operations: vec![operation] }],
         sampler_cpu_ns: 1,
         throttled_us: None,
     }

@@ -5,18 +5,17 @@ use std::time::Instant;
 
 use iotax_inspect::{NfsMount, Reading, Stall, Storage};
 use iotax_record::{
-    DeviceStatistics, MemoryStatistics, NfsOperation, NfsStatistics, Pressure, Series, Stalls,
-    Statistics,
+    Counters, DeviceCounters, MemoryCounters, NfsCounters, NfsOperation, Pressure, Series, Stalls,
 };
 
 use super::Sample;
 use crate::nanos::nanos;
 
 /// The samples as the record keeps them. What no sample has is absent.
-pub(super) fn columns(storage: &Storage, samples: &[Sample], started: Instant) -> Statistics {
+pub(super) fn columns(storage: &Storage, samples: &[Sample], started: Instant) -> Counters {
     let readings: Vec<&Reading> = samples.iter().map(|sample| &sample.reading).collect();
     let ticks_per_s = rustix::param::clock_ticks_per_second();
-    Statistics {
+    Counters {
         at_ns: samples
             .iter()
             .map(|sample| nanos(sample.at.saturating_duration_since(started)))
@@ -46,11 +45,11 @@ fn column(readings: &[&Reading], value: impl Fn(&Reading) -> Option<u64>) -> Ser
     readings.iter().map(|reading| value(reading)).collect()
 }
 
-fn devices(storage: &Storage, readings: &[&Reading]) -> Vec<DeviceStatistics> {
+fn devices(storage: &Storage, readings: &[&Reading]) -> Vec<DeviceCounters> {
     let of_device = |(i, device): (usize, &iotax_inspect::Part)| {
         let counters =
             |counter| column(readings, |reading| Some(reading.devices.get(i).copied()??[counter]));
-        DeviceStatistics {
+        DeviceCounters {
             name: device.name.clone(),
             model: device.model.clone(),
             counters: Box::new(array::from_fn(counters)),
@@ -67,8 +66,8 @@ fn stalls(readings: &[&Reading], resource: usize) -> Option<Stalls> {
     })
 }
 
-fn memory(readings: &[&Reading]) -> Option<MemoryStatistics> {
-    readings.iter().any(|reading| reading.memory.is_some()).then(|| MemoryStatistics {
+fn memory(readings: &[&Reading]) -> Option<MemoryCounters> {
+    readings.iter().any(|reading| reading.memory.is_some()).then(|| MemoryCounters {
         page_bytes: u32::try_from(rustix::param::page_size()).unwrap_or(u32::MAX),
         major_faults: column(readings, |r| Some(r.memory?.major_faults)),
         dirty_pages: column(readings, |r| Some(r.memory?.dirty_pages)),
@@ -80,7 +79,7 @@ fn memory(readings: &[&Reading]) -> Option<MemoryStatistics> {
 }
 
 /// Mounts of any sample, with the operations that were ever used.
-fn nfs(readings: &[&Reading]) -> Vec<NfsStatistics> {
+fn nfs(readings: &[&Reading]) -> Vec<NfsCounters> {
     let mut mounts: Vec<&NfsMount> = Vec::new();
     // The last sample first: it knows all operations.
     for mount in readings.iter().rev().flat_map(|reading| &reading.nfs) {
@@ -91,7 +90,7 @@ fn nfs(readings: &[&Reading]) -> Vec<NfsStatistics> {
     mounts.into_iter().map(|mount| of_mount(mount, readings)).collect()
 }
 
-fn of_mount(mount: &NfsMount, readings: &[&Reading]) -> NfsStatistics {
+fn of_mount(mount: &NfsMount, readings: &[&Reading]) -> NfsCounters {
     let used = mount.operations.iter().filter(|(_, counters)| counters[0] > 0);
     let operations = used.map(|(name, _)| {
         let value = |reading: &Reading, counter: usize| {
@@ -104,7 +103,7 @@ fn of_mount(mount: &NfsMount, readings: &[&Reading]) -> NfsStatistics {
             array::from_fn(|counter| column(readings, |reading| value(reading, counter)));
         NfsOperation { name: name.clone(), counters: Box::new(counters) }
     });
-    NfsStatistics {
+    NfsCounters {
         mount_point: mount.mount_point.display().to_string(),
         source: mount.source.clone(),
         operations: operations.collect(),
@@ -140,15 +139,15 @@ mod tests {
             sample(start + 2 * second, None, 9),
             sample(start + 3 * second, Some(6), 9),
         ];
-        let statistics = columns(&storage, &samples, start);
-        assert_eq!(statistics.at_ns, [1_000_000_000, 2_000_000_000, 3_000_000_000]);
-        let [vda] = statistics.devices.as_slice() else { panic!("one device") };
+        let counters = columns(&storage, &samples, start);
+        assert_eq!(counters.at_ns, [1_000_000_000, 2_000_000_000, 3_000_000_000]);
+        let [vda] = counters.devices.as_slice() else { panic!("one device") };
         assert_eq!(vda.name, "vda");
         assert_eq!([0, 1, 2].map(|i| vda.counters[16].at(i)), [Some(5), None, Some(6)]);
-        assert_eq!(statistics.cpu_ticks, None);
-        assert!(statistics.memory.is_none() && statistics.pressure.cpu.is_none());
-        assert_eq!(statistics.pressure.io.unwrap().some_us.at(1), Some(9));
-        let operations = &statistics.nfs[0].operations;
+        assert_eq!(counters.cpu_ticks, None);
+        assert!(counters.memory.is_none() && counters.pressure.cpu.is_none());
+        assert_eq!(counters.pressure.io.unwrap().some_us.at(1), Some(9));
+        let operations = &counters.nfs[0].operations;
         assert_eq!(operations.len(), 1, "what was never used is left out");
         assert_eq!(
             (operations[0].name.as_str(), operations[0].counters[0].at(0)),

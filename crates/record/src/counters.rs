@@ -24,7 +24,7 @@ pub const NFS_COUNTERS: usize = 9;
 /// Samples of the kernel's counters over one trial, ramp included.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Statistics {
+pub struct Counters {
     /// When each sample was taken, in nanoseconds since the trial's `started_ns`. One per second;
     /// where the load driver tells, one exactly at each edge of the measured window as well.
     pub at_ns: Vec<u64>,
@@ -32,7 +32,7 @@ pub struct Statistics {
     pub window_ns: Option<[u64; 2]>,
     /// Devices under the target, each above those it lies on.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub devices: Vec<DeviceStatistics>,
+    pub devices: Vec<DeviceCounters>,
     /// CPU time of the whole machine by mode, in ticks; [`CPU_MODES`] has the order.
     pub cpu_ticks: Option<Box<[Series; CPU_MODES]>>,
     /// Ticks of `cpu_ticks` in a second of one CPU.
@@ -40,10 +40,10 @@ pub struct Statistics {
     /// Pressure stall information; absent where the kernel has none.
     pub pressure: Pressure,
     /// Page faults and page cache; absent where `/proc/vmstat` cannot be read.
-    pub memory: Option<MemoryStatistics>,
+    pub memory: Option<MemoryCounters>,
     /// NFS mounts under the target.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub nfs: Vec<NfsStatistics>,
+    pub nfs: Vec<NfsCounters>,
     /// CPU time that taking the samples cost, in nanoseconds.
     pub sampler_cpu_ns: u64,
     /// Time in which the control group of this process had used up its CPU quota, in microseconds,
@@ -54,7 +54,7 @@ pub struct Statistics {
 
 /// One block device.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-pub struct DeviceStatistics {
+pub struct DeviceCounters {
     /// The kernel's name, e.g. `nvme0n1p2`.
     pub name: String,
     /// What it is, e.g. `device mapper CRYPT (x)`, where the kernel says.
@@ -90,7 +90,7 @@ pub struct Stalls {
 
 /// Page faults and page cache of the whole machine, from `/proc/vmstat`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-pub struct MemoryStatistics {
+pub struct MemoryCounters {
     /// Size of a page.
     pub page_bytes: u32,
     /// Faults that waited for a device (`pgmajfault`), a counter.
@@ -112,7 +112,7 @@ pub struct MemoryStatistics {
 
 /// One NFS mount.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-pub struct NfsStatistics {
+pub struct NfsCounters {
     /// Where it is mounted.
     pub mount_point: String,
     /// What is mounted: `server:/export`.
