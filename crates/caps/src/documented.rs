@@ -2,7 +2,7 @@
 
 use iotax_catalog::Direction;
 use iotax_documented::{Documented, DocumentedLimit, QUANTITIES, Quantity, named};
-use iotax_spec::Limits;
+use iotax_spec::Search;
 
 use crate::found::{CapKind, Caps, TargetCaps};
 
@@ -10,11 +10,11 @@ use crate::found::{CapKind, Caps, TargetCaps};
 const IS_IT: f64 = 0.02;
 
 /// Fills in [`Caps::documented`], and calls a throttle what sits on one of the limits.
-pub(crate) fn compare(limits: &Limits, caps: &mut Caps) {
+pub(crate) fn compare(search: &Search, caps: &mut Caps) {
     // An unknown name is refused before anything is measured.
-    let named = named(&limits.cloud, limits.targets.len()).unwrap_or_default();
-    let direction = if limits.writes { Direction::Write } else { Direction::Read };
-    for (at, (asked, found)) in limits.targets.iter().zip(&mut caps.targets).enumerate() {
+    let named = named(&search.cloud, search.targets.len()).unwrap_or_default();
+    let direction = if search.writes { Direction::Write } else { Direction::Read };
+    for (at, (asked, found)) in search.targets.iter().zip(&mut caps.targets).enumerate() {
         let documented = named.limits(at, direction);
         caps.notes.extend(named.note(at, &found.name));
         for quantity in QUANTITIES {
@@ -49,18 +49,18 @@ fn one(
 
 #[cfg(test)]
 mod tests {
-    use iotax_spec::{Arm, CloudChoice, KnownLimit, LimitsTarget, Target};
+    use iotax_spec::{Arm, CloudChoice, KnownLimit, SearchTarget, Target};
 
     use super::*;
     use crate::found::Cap;
 
-    fn limits(vm: Option<&str>, disk: Option<&str>, known: Vec<KnownLimit>) -> Limits {
-        let target = LimitsTarget {
+    fn search(vm: Option<&str>, disk: Option<&str>, known: Vec<KnownLimit>) -> Search {
+        let target = SearchTarget {
             arm: Arm::new("a", Target::Path("/a".into())),
             span_bytes: 1 << 30,
             known,
         };
-        Limits {
+        Search {
             targets: vec![target],
             writes: false,
             quick: true,
@@ -80,8 +80,8 @@ mod tests {
     }
 
     /// What is concluded of a target that reaches `iops`, and what is said to set that.
-    fn concluded(iops: f64, limits: &Limits) -> (String, CapKind, String) {
-        let mut caps = Caps::of(limits);
+    fn concluded(iops: f64, search: &Search) -> (String, CapKind, String) {
+        let mut caps = Caps::of(search);
         caps.targets[0].iops = Some(Cap {
             cap: iops,
             lo: iops,
@@ -93,7 +93,7 @@ mod tests {
             why: String::new(),
             burst: None,
         });
-        compare(limits, &mut caps);
+        compare(search, &mut caps);
         let said = caps.documented.iter().map(|row| row.says.clone()).collect::<Vec<_>>();
         let cap = caps.targets[0].iops.take().unwrap();
         (said.join("\n"), cap.kind, cap.why)
@@ -102,22 +102,22 @@ mod tests {
     #[test]
     fn a_limit_of_this_machine_binds_like_a_documented_one() {
         let known = vec![cgroup("/box", 300.0), cgroup("/", 9_000.0)];
-        let (says, kind, why) = concluded(299.0, &limits(None, None, known.clone()));
+        let (says, kind, why) = concluded(299.0, &search(None, None, known.clone()));
         assert_eq!(says, "the cgroup limit of /box binds, to the point.");
         assert_eq!((kind, why.as_str()), (CapKind::Throttle, "it is the cgroup limit of /box"));
-        let (says, kind, why) = concluded(499.0, &limits(None, Some("P10"), known));
+        let (says, kind, why) = concluded(499.0, &search(None, Some("P10"), known));
         assert_eq!(says, "the disk limit of P10 binds, to the point.");
         let documented = "it is the documented disk limit of P10";
         assert_eq!((kind, why.as_str()), (CapKind::Throttle, documented));
-        let unlimited = concluded(300.0, &limits(None, None, Vec::new()));
+        let unlimited = concluded(300.0, &search(None, None, Vec::new()));
         assert_eq!(unlimited, (String::new(), CapKind::External, String::new()));
     }
 
     #[test]
     fn a_vm_without_named_disks_is_compared_by_its_own_limits() {
-        let azure = concluded(3_198.0, &limits(Some("Standard_DS1_v2"), None, Vec::new()));
+        let azure = concluded(3_198.0, &search(Some("Standard_DS1_v2"), None, Vec::new()));
         assert_eq!(azure.0, "the VM uncached limit of Standard_DS1_v2 binds, to the point.");
-        let google = concluded(15_000.0, &limits(Some("n2-standard-8"), None, Vec::new()));
+        let google = concluded(15_000.0, &search(Some("n2-standard-8"), None, Vec::new()));
         assert_eq!(
             google.0,
             "the instance limit of n2-standard-8 for pd-balanced binds, to the point."

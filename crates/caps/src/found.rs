@@ -3,7 +3,7 @@
 use std::fmt;
 
 use iotax_documented::Documented;
-use iotax_spec::Limits;
+use iotax_spec::Search;
 use serde::{Deserialize, Serialize};
 
 /// Version of this format.
@@ -309,11 +309,11 @@ impl SizeFit {
 }
 
 impl Caps {
-    pub(crate) fn of(limits: &Limits) -> Self {
+    pub(crate) fn of(search: &Search) -> Self {
         let named = |name: &String| TargetCaps { name: name.clone(), ..TargetCaps::default() };
         Self {
             format: LIMITS_ANALYSIS_FORMAT,
-            targets: limits.targets.iter().map(|target| named(&target.arm.name)).collect(),
+            targets: search.targets.iter().map(|target| named(&target.arm.name)).collect(),
             sharing: Vec::new(),
             documented: Vec::new(),
             levels: Vec::new(),

@@ -41,23 +41,23 @@ pub use found::{
 };
 pub use probe::{Ended, Observation, Prober, Processors};
 
-use iotax_spec::Limits;
+use iotax_spec::Search;
 
 use self::scout::Scout;
 
 /// Searches the caps of all targets, and whether they are shared.
-pub fn find(limits: &Limits, prober: &mut dyn Prober) -> Caps {
-    let mut scout = Scout::new(limits, prober);
-    let mut caps = Caps::of(limits);
-    let ended = search(&mut scout, &mut caps).err();
+pub fn find(search: &Search, prober: &mut dyn Prober) -> Caps {
+    let mut scout = Scout::new(search, prober);
+    let mut caps = Caps::of(search);
+    let ended = all_targets(&mut scout, &mut caps).err();
     caps.ended = ended.map(|ended| ended.to_string());
     caps.levels = scout.into_levels();
-    documented::compare(limits, &mut caps);
+    documented::compare(search, &mut caps);
     caps
 }
 
 /// Fills in what it finds step by step: if probes end, what was found until then stands.
-fn search(scout: &mut Scout<'_>, caps: &mut Caps) -> Result<(), Ended> {
+fn all_targets(scout: &mut Scout<'_>, caps: &mut Caps) -> Result<(), Ended> {
     for (target, found) in caps.targets.iter_mut().enumerate() {
         one_target(scout, target, found)?;
     }

@@ -34,7 +34,7 @@ pub(crate) fn caps(
     }
     let mut values: Vec<Vec<f64>> = vec![Vec::new(); wanted.len()];
     let mut observed: Vec<Vec<Observation>> = vec![Vec::new(); wanted.len()];
-    let most = if scout.limits().quick { 3 } else { MOST };
+    let most = if scout.search().quick { 3 } else { MOST };
     let critical = CriticalValues::new(Design::with_max_blocks(MOST), ALPHA);
     for measured in 1..=most {
         for at in scout.order(wanted.len()) {

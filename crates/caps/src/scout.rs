@@ -1,6 +1,6 @@
 //! What all steps of the search share.
 
-use iotax_spec::{Limits, Probe, Region};
+use iotax_spec::{Probe, Region, Search};
 
 use crate::found::{Level, TargetCaps};
 use crate::probe::{Ended, Observation, Prober};
@@ -26,8 +26,8 @@ pub(crate) struct Pace {
 }
 
 impl Pace {
-    pub(crate) fn of(limits: &Limits) -> Self {
-        if limits.quick { QUICK } else { THOROUGH }
+    pub(crate) fn of(search: &Search) -> Self {
+        if search.quick { QUICK } else { THOROUGH }
     }
 }
 
@@ -48,7 +48,7 @@ pub(crate) struct Shape<'a> {
 
 pub(crate) struct Scout<'a> {
     prober: &'a mut dyn Prober,
-    limits: &'a Limits,
+    search: &'a Search,
     /// Per target: where it was not read yet.
     cursors: Vec<u64>,
     /// Per target: bytes of all parts that were to be read.
@@ -61,23 +61,23 @@ pub(crate) struct Scout<'a> {
 }
 
 impl<'a> Scout<'a> {
-    pub(crate) fn new(limits: &'a Limits, prober: &'a mut dyn Prober) -> Self {
-        let cursors = vec![0; limits.targets.len()];
+    pub(crate) fn new(search: &'a Search, prober: &'a mut dyn Prober) -> Self {
+        let cursors = vec![0; search.targets.len()];
         let last_iops = vec![f64::INFINITY; cursors.len()];
         let allotted = cursors.clone();
         Self {
             prober,
-            limits,
+            search,
             cursors,
             allotted,
             last_iops,
-            draws: limits.seed,
+            draws: search.seed,
             levels: Vec::new(),
         }
     }
 
-    pub(crate) fn limits(&self) -> &'a Limits {
-        self.limits
+    pub(crate) fn search(&self) -> &'a Search {
+        self.search
     }
 
     pub(crate) fn into_levels(self) -> Vec<Level> {
@@ -95,7 +95,7 @@ impl<'a> Scout<'a> {
         let before = self.allotted[target];
         let seen = self.measure_all(&[target], shape, window_s)?.swap_remove(0);
         let allotted = (self.allotted[target] - before) as f64;
-        found.passes += allotted / self.limits.targets[target].span_bytes.max(1) as f64;
+        found.passes += allotted / self.search.targets[target].span_bytes.max(1) as f64;
         found.take_in(&seen);
         Ok(seen)
     }
@@ -153,7 +153,7 @@ impl<'a> Scout<'a> {
         let seen = self.prober.probe(&probe)?;
         for ((target, _), seen) in probe.places.iter().zip(&seen) {
             if seen.ios == 0 {
-                let name = &self.limits.targets[*target].arm.name;
+                let name = &self.search.targets[*target].arm.name;
                 let why = seen.first_error.as_deref().unwrap_or("no I/O completed");
                 return Err(Ended::Failed(format!("{name}: {why}")));
             }
@@ -174,7 +174,7 @@ impl<'a> Scout<'a> {
     /// A part of the target that was not read yet, as far as there is one: an eighth of it where
     /// it is not known how much will be read.
     pub(crate) fn fresh(&mut self, target: usize, bytes: Option<f64>, block_bytes: u32) -> Region {
-        let span = self.limits.targets[target].span_bytes;
+        let span = self.search.targets[target].span_bytes;
         let bytes = bytes.map_or(span / 8, |bytes| whole(bytes.ceil()));
         let least = (16 * MIB).max(4 * u64::from(block_bytes));
         let bytes = bytes.max(least).next_multiple_of(MIB).min(span);
@@ -206,7 +206,7 @@ impl<'a> Scout<'a> {
     }
 
     fn pace(&self) -> Pace {
-        Pace::of(self.limits)
+        Pace::of(self.search)
     }
 
     /// The indices below `n` in random order.

@@ -23,15 +23,15 @@ pub(crate) fn look(
     target: usize,
     found: &mut TargetCaps,
 ) -> Result<(), Ended> {
-    if scout.limits().writes {
+    if scout.search().writes {
         return Ok(());
     }
     let Some(points) = found.sizes.as_ref().map(|sizes| &sizes.points) else { return Ok(()) };
     let at_size = points.iter().rev().find(|(size, _)| *size <= BLOCK_BYTES);
     let Some((block_bytes, iops)) = at_size.copied() else { return Ok(()) };
-    let steps = if scout.limits().quick { 1 } else { STEPS };
+    let steps = if scout.search().quick { 1 } else { STEPS };
     let mut bytes = iops * f64::from(block_bytes) * FIRST_S;
-    let span = scout.limits().targets[target].span_bytes;
+    let span = scout.search().targets[target].span_bytes;
     for step in 0..steps {
         let pass = twice(scout, target, (bytes, block_bytes, iops), found)?;
         let (hits, read) = (pass.hits, pass.holds_bytes.or(pass.evicts_bytes));

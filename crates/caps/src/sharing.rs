@@ -51,7 +51,7 @@ type Block = [f64; 3];
 impl Pair<'_> {
     fn measure(&self, scout: &mut Scout<'_>) -> Result<Sharing, Ended> {
         let critical = CriticalValues::new(Design::with_max_blocks(MOST), ALPHA);
-        let most = if scout.limits().quick { 4 } else { MOST };
+        let most = if scout.search().quick { 4 } else { MOST };
         let mut blocks: Vec<Block> = Vec::new();
         loop {
             let mut block = Block::default();

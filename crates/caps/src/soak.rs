@@ -39,7 +39,7 @@ pub(crate) fn find(
         most_iops: None,
         from_start: true,
     };
-    if scout.limits().burst.is_some() {
+    if scout.search().burst.is_some() {
         let series = series(scout, target, shape(LARGE_BYTES, LARGE_DEPTH), found)?;
         found.soak_bw_bytes = series.iter().map(|ios| ios * f64::from(LARGE_BYTES)).collect();
     }
@@ -106,8 +106,8 @@ fn series(
     shape: Shape<'_>,
     found: &mut TargetCaps,
 ) -> Result<Vec<f64>, Ended> {
-    let Some(watch) = scout.limits().burst.clone() else {
-        let window_s = if scout.limits().quick { QUICK_S } else { LEAST_S };
+    let Some(watch) = scout.search().burst.clone() else {
+        let window_s = if scout.search().quick { QUICK_S } else { LEAST_S };
         let seen = scout.measure_for(target, shape, window_s, found)?;
         return Ok(seconds(&seen.per_second_ios));
     };
@@ -138,7 +138,7 @@ pub(crate) fn burst(
     (unit, found): (f64, &mut TargetCaps),
 ) -> Result<Option<Burst>, Ended> {
     let Some(first) = spent(series) else { return Ok(None) };
-    let pauses_ns = scout.limits().burst.as_ref().map_or(Vec::new(), |w| w.pauses_ns.clone());
+    let pauses_ns = scout.search().burst.as_ref().map_or(Vec::new(), |w| w.pauses_ns.clone());
     let mut recoveries = Vec::new();
     for pause_ns in pauses_ns {
         let pause_s = pause_ns as f64 / 1e9;

@@ -6,7 +6,7 @@ use std::io::{self, IsTerminal as _, Write as _};
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
-use iotax_record::{Experiment, LimitsHead, Location, Reader, SideRecord, Trial, Writer};
+use iotax_record::{Experiment, Location, Reader, SearchHead, SideRecord, Trial, Writer};
 use iotax_report::{self as report, Document, Part};
 use iotax_rig::Held;
 use iotax_spec::{Design, Spec};
@@ -92,7 +92,7 @@ pub(crate) fn print(spec: &Spec, parts: &[Part], format: Format, color: Color) -
 /// If `dir` holds a record, or a file in a report's place.
 pub(crate) fn refuse_occupied(dir: &Path) -> Result<()> {
     Writer::<Experiment>::refuse_occupied(dir)?;
-    Writer::<LimitsHead>::refuse_occupied(dir)?;
+    Writer::<SearchHead>::refuse_occupied(dir)?;
     for side in SideRecord::ALL {
         Writer::<Experiment>::refuse_occupied(side.directory(dir))?;
     }

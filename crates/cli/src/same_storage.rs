@@ -2,14 +2,14 @@
 
 use anyhow::Result;
 use iotax_rig::{Common, Overlap, overlaps};
-use iotax_spec::{Arm, Limits};
+use iotax_spec::{Arm, Search};
 
 use crate::exit::Usage;
 
 /// Two targets in use at the same time are asked whether they share a bucket: one thing under two
 /// names does, and nothing is learnt. Behind different layers it may be what is asked.
-pub(crate) fn refuse_in_limits(limits: &Limits) -> Result<()> {
-    let arms: Vec<Arm> = limits.targets.iter().map(|target| target.arm.clone()).collect();
+pub(crate) fn refuse_in_search(search: &Search) -> Result<()> {
+    let arms: Vec<Arm> = search.targets.iter().map(|target| target.arm.clone()).collect();
     let (bare, layered): (Vec<_>, Vec<_>) =
         overlaps(&arms).into_iter().partition(|overlap| overlap.is_bare);
     if let Some(overlap) = bare.first() {

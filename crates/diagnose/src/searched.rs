@@ -4,7 +4,7 @@ use iotax_caps::{Cap, CapKind, Caps, SecondPass, Shared, Sharing, TargetCaps};
 use iotax_catalog::Cloud;
 use iotax_catalog::Cloud::{Aws, Azure, Gcp};
 use iotax_documented::Documented;
-use iotax_spec::Limits;
+use iotax_spec::Search;
 use iotax_words::{bytes, time};
 
 use crate::suspect::{Confidence, Diagnosis, Suspect};
@@ -30,7 +30,7 @@ pub(crate) const CAUSES: [&str; 12] = [
 ];
 
 /// What is suspected of each target; those of which nothing is are left out.
-pub fn of_search(asked: &Limits, caps: &Caps) -> Vec<Diagnosis> {
+pub fn of_search(asked: &Search, caps: &Caps) -> Vec<Diagnosis> {
     let of_target = |target: &TargetCaps| {
         // Of what is as sure, that which has a name or another target in it says more than a cap
         // does by itself. A search measures no shares of an I/O's time.
@@ -42,7 +42,7 @@ pub fn of_search(asked: &Limits, caps: &Caps) -> Vec<Diagnosis> {
 }
 
 /// What holds each of its caps: limits that are known and fit, and what the others look like.
-fn limits(asked: &Limits, target: &TargetCaps, caps: &Caps) -> (Vec<Suspect>, Vec<Suspect>) {
+fn limits(asked: &Search, target: &TargetCaps, caps: &Caps) -> (Vec<Suspect>, Vec<Suspect>) {
     let (mut by_name, mut by_shape) = (Vec::new(), Vec::new());
     for (cap, is_bytes) in [(&target.iops, false), (&target.bw_bytes, true)] {
         let Some(cap) = cap else { continue };
@@ -71,7 +71,7 @@ fn add(suspects: &mut Vec<Suspect>, new: Suspect) {
 
 /// A limit that is documented, or that this machine sets. That a figure is the same may be chance:
 /// it counts for as much as the cap looks like a limiter's.
-fn named(asked: &Limits, cap: &Cap, documented: &Documented) -> Option<Suspect> {
+fn named(asked: &Search, cap: &Cap, documented: &Documented) -> Option<Suspect> {
     let limit = &documented.limits[documented.binds?];
     let is_here = limit.scope == "cgroup";
     let to_blame = match (limit.scope.as_str(), provider(asked)) {
@@ -98,7 +98,7 @@ fn named(asked: &Limits, cap: &Cap, documented: &Documented) -> Option<Suspect> 
 }
 
 /// Whose limits were asked for.
-fn provider(asked: &Limits) -> Option<Cloud> {
+fn provider(asked: &Search) -> Option<Cloud> {
     let of_vm = |name: &str| Some(iotax_catalog::vm(name).ok()?.first()?.cloud);
     let of_disk = |text: &String| Some(iotax_catalog::disk(text).ok()?.cloud);
     asked.cloud.vm.as_deref().and_then(of_vm).or_else(|| asked.cloud.disks.iter().find_map(of_disk))

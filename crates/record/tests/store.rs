@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::Path;
 
 use iotax_record::{
-    End, Experiment, FORMAT, HostRecord, HostRole, LimitsHead, LoadRecord, Outcome, Reader, Trial,
+    End, Experiment, FORMAT, HostRecord, HostRole, LoadRecord, Outcome, Reader, SearchHead, Trial,
     Writer,
 };
 use iotax_spec::{Arm, Design, Spec, Stop, StopMode, Target, Workload};
@@ -170,7 +170,7 @@ fn a_search_of_version_1_is_still_readable() {
         "limits": { "targets": [], "writes": false, "quick": true, "burst": null, "seed": 1 }
     }"#;
     fs::write(dir.path().join("limits.json"), head).unwrap();
-    let head = Reader::<LimitsHead>::open(dir.path()).unwrap().head;
+    let head = Reader::<SearchHead>::open(dir.path()).unwrap().head;
     let HostRecord { environment, instance, .. } = head.host();
     assert_eq!(environment.cpus, 4);
     assert_eq!(instance.as_ref().unwrap().vm, "Standard_DS1_v2");

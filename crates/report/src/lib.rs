@@ -17,7 +17,7 @@
 //! | Markdown | [`markdown`] | issues, wikis |
 //!
 //! What programs read is no document but the facts themselves: JSON ([`json_compare`],
-//! [`json_run`], [`limits_json`], [`doctor_json`]) and CSV ([`csv`], [`limits_csv`]). Two more are
+//! [`json_run`], [`search_json`], [`doctor_json`]) and CSV ([`csv`], [`search_csv`]). Two more are
 //! made of the record: the bundle for people without iotax ([`bundle::bundle`]), and the tables of
 //! [`iostat`].
 #![forbid(unsafe_code)]
@@ -40,7 +40,6 @@ mod format;
 mod html;
 mod iostat;
 mod json;
-mod limits;
 mod machine;
 mod markdown;
 mod notices;
@@ -48,6 +47,7 @@ mod phases;
 mod preconditioning;
 mod provenance;
 mod redact;
+mod search;
 mod sentence;
 mod stalls;
 mod tables;
@@ -64,9 +64,9 @@ pub use experiment::experiment;
 pub use html::html;
 pub use iostat::iostat;
 pub use json::{COMPARE_FORMAT, json_compare, json_run, json_text};
-pub use limits::{Search, limits, limits_csv, limits_json};
 pub use markdown::markdown;
 pub use phases::{Part, experiments, phases_json_compare, phases_json_run};
 pub use redact::Redactor;
+pub use search::{SearchResult, search, search_csv, search_json};
 pub use text::{Style, parts_of_paths, text};
 pub use words::is_unprintable;

@@ -15,8 +15,8 @@ use iotax_diagnose::findings;
 use iotax_record::Experiment;
 use iotax_report::bundle::{Step, bundle};
 use iotax_report::{
-    DoctorDetail, Document, Search, Style, catalog_disks, catalog_plan, catalog_vms, doctor,
-    experiments, html, limits, markdown, text,
+    DoctorDetail, Document, SearchResult, Style, catalog_disks, catalog_plan, catalog_vms, doctor,
+    experiments, html, markdown, search, text,
 };
 use iotax_spec::CloudChoice;
 use regex::Regex;
@@ -98,8 +98,8 @@ fn caps_are_in_the_unit_of_the_limits_beside_them() {
         (&[125.0 * MIB, 250.0 * MIB], "MiB/s"),
         (&[125.0 * MIB, 593.75e6], "MB/s"),
     ] {
-        let (head, caps) = &common::limits::search(known);
-        for report in rendered(&limits(Search { head, caps, end: None })) {
+        let (head, caps) = &common::search::search(known);
+        for report in rendered(&search(SearchResult { head, caps, end: None })) {
             assert_in(unit, &report);
         }
     }

@@ -10,7 +10,7 @@ use std::process::Command;
 use common::{analyses, html};
 use iotax_analyze::Analysis;
 use iotax_record::Experiment;
-use iotax_report::{Search, limits};
+use iotax_report::{SearchResult, search};
 use iotax_testing::{find_program, needs};
 
 const NAMES: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
@@ -124,8 +124,8 @@ fn a_run_is_drawn() {
 #[test]
 fn caps_are_drawn() {
     let Some(browser) = chromium() else { return };
-    let (head, caps) = &common::limits::search(&[]);
-    let page = iotax_report::html(&limits(Search { head, caps, end: None }));
+    let (head, caps) = &common::search::search(&[]);
+    let page = iotax_report::html(&search(SearchResult { head, caps, end: None }));
     let Visit { dom, requests } = visit(&browser, &page, 1200);
     assert_eq!(attribute(&dom, "data-errors"), "", "no script failed, nothing was blocked");
     assert_eq!(dom.matches("role=\"img\"").count(), 4, "two over depth, two over time");

@@ -4,7 +4,7 @@ mod common;
 
 use common::{analyses, html, markdown, text};
 use iotax_analyze::{Analysis, Metric, Verdict};
-use iotax_report::{CSV_COLUMNS, Search, Style, csv, limits};
+use iotax_report::{CSV_COLUMNS, SearchResult, Style, csv, search};
 
 #[test]
 fn a_peel_on_a_terminal() {
@@ -266,10 +266,10 @@ fn names_cannot_become_html_in_markdown() {
 
 #[test]
 fn what_the_cloud_calls_the_vm_is_no_markup() {
-    let (mut head, caps) = common::limits::search(&[]);
+    let (mut head, caps) = common::search::search(&[]);
     head.hosts = common::on_a_vm().hosts;
     head.hosts[0].instance.as_mut().unwrap().vm = "<img src=x>\u{1b}[2J".to_owned();
-    let found = limits(Search { head: &head, caps: &caps, end: None });
+    let found = search(SearchResult { head: &head, caps: &caps, end: None });
     let shown = iotax_report::markdown(&found);
     assert!(shown.contains("on \\<img") && !shown.contains('\u{1b}'), "{shown}");
 }

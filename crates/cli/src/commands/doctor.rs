@@ -5,7 +5,7 @@ use anyhow::{Result, ensure};
 use iotax_catalog::{cause, causes};
 use iotax_diagnose::{self as diagnose, Diagnosis, Finding};
 use iotax_inspect::ProbeOptions;
-use iotax_record::{HostRecord, LimitsHead, Location, Machine, Reader};
+use iotax_record::{HostRecord, Location, Machine, Reader, SearchHead};
 use iotax_report::{self as report, DoctorDetail, Redactor};
 use iotax_spec::CloudChoice;
 
@@ -71,15 +71,15 @@ fn look(args: &DoctorArgs) -> Machine {
 /// A measurement, and the machine as it was then.
 fn recorded(dir: &Path) -> Result<Case> {
     let dir = &Location::from(dir);
-    if Reader::<LimitsHead>::is_in(dir) {
-        let (reader, caps) = super::read_limits(dir)?;
+    if Reader::<SearchHead>::is_in(dir) {
+        let (reader, caps) = super::read_search(dir)?;
         let gaps = reader.gap()?.map(|gap| gap.to_string()).into_iter().collect();
         let head = reader.head;
         return Ok(Case {
             gaps,
-            diagnoses: Some(diagnose::of_search(&head.limits, &caps)),
+            diagnoses: Some(diagnose::of_search(&head.search, &caps)),
             machine: machine_of(head.hosts),
-            choice: Some(head.limits.cloud),
+            choice: Some(head.search.cloud),
         });
     }
     let (reader, parts) = recorded::read(dir)?;

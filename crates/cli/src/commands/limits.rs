@@ -6,11 +6,11 @@ use std::time::Duration;
 use anyhow::{Result, bail};
 use indicatif::HumanDuration;
 use iotax_caps::{Caps, expected_ns};
-use iotax_record::{End, HostRole, LIMITS_FORMAT, LimitsHead, Location, Reader, Writer, record_id};
-use iotax_report::{self as report, Search};
+use iotax_record::{End, HostRole, Location, Reader, SEARCH_FORMAT, SearchHead, Writer, record_id};
+use iotax_report::{self as report, SearchResult};
 use iotax_rig::Progress as Preparing;
 use iotax_run::{Arms as _, Local};
-use iotax_spec::Limits;
+use iotax_spec::Search;
 use jiff::Timestamp;
 
 use self::asked::{asked, refuse_small};
@@ -22,33 +22,33 @@ use crate::{hosts, instance, output, recorded, same_storage};
 
 /// `iotax limits`
 pub(crate) fn limits(args: &LimitsArgs) -> Result<Exit> {
-    let limits = asked(args)?;
-    same_storage::refuse_in_limits(&limits)?;
-    let spec = limits.spec();
+    let search = asked(args)?;
+    same_storage::refuse_in_search(&search)?;
+    let spec = search.spec();
     let targets = spec.arms.iter().map(|arm| &arm.target);
     let session = Session::start("limits", args.output.out.as_deref(), targets)?;
-    say_how_long(&limits, args.output.quiet);
+    say_how_long(&search, args.output.quiet);
 
-    let line = SearchLine::new(Duration::from_nanos(expected_ns(&limits)), args.output.quiet);
+    let line = SearchLine::new(Duration::from_nanos(expected_ns(&search)), args.output.quiet);
     let mut making = |_: &Preparing<'_>| line.say("making what the targets need");
     let given = (args.dir.as_path(), args.destroy.as_slice());
     let mut host = hosts::local(&spec, given, session.flags(), &mut making)?;
-    refuse_small(&limits)?;
+    refuse_small(&search)?;
     if !session.lay_out(&spec, &mut host, &|done, total| line.laying_out(done, total))? {
         return Ok(Exit::Interrupted);
     }
 
-    let head = head(limits, &host, args);
+    let head = head(search, &host, args);
     let dir = session.results_directory()?;
     let mut writer = Writer::create(&dir, &head)?;
-    let search = iotax_run::Search {
-        limits: &head.limits,
+    let search = iotax_run::SearchSetup {
+        search: &head.search,
         environment: &head.host().environment,
         host: &mut host,
         stop: &session.stop,
         progress: &mut |what, takes| line.step(what, takes),
     };
-    let (caps, end) = iotax_run::limits(search, &mut writer)?;
+    let (caps, end) = iotax_run::search(search, &mut writer)?;
     session.io_is_over();
     drop(line);
 
@@ -62,41 +62,41 @@ pub(crate) fn limits(args: &LimitsArgs) -> Result<Exit> {
 }
 
 /// A burst may take most of an hour to run out.
-fn say_how_long(limits: &Limits, quiet: bool) {
-    if limits.burst.is_some() && !quiet {
-        let most = HumanDuration(Duration::from_nanos(expected_ns(limits)));
+fn say_how_long(search: &Search, quiet: bool) {
+    if search.burst.is_some() && !quiet {
+        let most = HumanDuration(Duration::from_nanos(expected_ns(search)));
         eprintln!("waiting for bursts to run out: {most} at most");
     }
 }
 
-fn head(mut limits: Limits, host: &Local, args: &LimitsArgs) -> LimitsHead {
-    let mut here = iotax_run::here(&limits.spec().arms, HostRole::Local);
-    let targets = limits.targets.iter().map(|target| &target.arm.target);
-    let told = instance::complete(&mut limits.cloud, &args.documented, targets, &args.dir);
+fn head(mut search: Search, host: &Local, args: &LimitsArgs) -> SearchHead {
+    let mut here = iotax_run::here(&search.spec().arms, HostRole::Local);
+    let targets = search.targets.iter().map(|target| &target.arm.target);
+    let told = instance::complete(&mut search.cloud, &args.documented, targets, &args.dir);
     instance::note(&mut here, told);
     let (hosts, started) = (vec![here], Timestamp::now().to_string());
-    LimitsHead {
-        format: LIMITS_FORMAT,
+    SearchHead {
+        format: SEARCH_FORMAT,
         id: Some(record_id(&hosts, &started)),
         iotax_version: env!("CARGO_PKG_VERSION").to_owned(),
         started,
         command: std::env::args().collect(),
         hosts,
-        sites: (0..limits.targets.len()).map(|target| host.site(target).clone()).collect(),
-        limits,
+        sites: (0..search.targets.len()).map(|target| host.site(target).clone()).collect(),
+        search,
     }
 }
 
 /// `iotax report` of a search for caps.
-pub(crate) fn report_limits(dir: &Location, format: Format, color: Color) -> Result<Exit> {
-    let (reader, caps) = read_limits(dir)?;
+pub(crate) fn report_search(dir: &Location, format: Format, color: Color) -> Result<Exit> {
+    let (reader, caps) = read_search(dir)?;
     show(dir, (&reader.head, &caps, reader.end.as_ref()), format, color)?;
     Ok(Exit::Done)
 }
 
 /// The record of a search for caps, and what it says.
-pub(crate) fn read_limits(dir: &Location) -> Result<(Reader<LimitsHead>, Caps)> {
-    let reader = Reader::<LimitsHead>::open(dir)?;
+pub(crate) fn read_search(dir: &Location) -> Result<(Reader<SearchHead>, Caps)> {
+    let reader = Reader::<SearchHead>::open(dir)?;
     let probes = reader.lines()?.collect::<Result<Vec<_>, _>>()?;
     let mut caps = match iotax_run::replay(&reader.head, probes) {
         Some(caps) => caps,
@@ -109,7 +109,7 @@ pub(crate) fn read_limits(dir: &Location) -> Result<(Reader<LimitsHead>, Caps)> 
 }
 
 /// What was concluded when the record was made.
-fn as_concluded(dir: &Location, reader: &Reader<LimitsHead>) -> Result<Caps> {
+fn as_concluded(dir: &Location, reader: &Reader<SearchHead>) -> Result<Caps> {
     let Some(mut caps) = reader.found::<Caps>()? else {
         bail!(
             "{}: these probes are not those that the search makes, so it was edited, or another \
@@ -128,15 +128,15 @@ fn as_concluded(dir: &Location, reader: &Reader<LimitsHead>) -> Result<Caps> {
 /// Prints what was found, and writes `report.html`.
 fn show(
     dir: impl Into<Location>,
-    (head, caps, end): (&LimitsHead, &Caps, Option<&End>),
+    (head, caps, end): (&SearchHead, &Caps, Option<&End>),
     format: Format,
     color: Color,
 ) -> Result<()> {
-    let (dir, search) = (dir.into(), Search { head, caps, end });
-    let document = report::limits(search);
+    let (dir, search) = (dir.into(), SearchResult { head, caps, end });
+    let document = report::search(search);
     let written = output::write_pages(&dir, &document);
-    let json = || Ok(report::limits_json(search));
-    let csv = || report::limits_csv(search);
+    let json = || Ok(report::search_json(search));
+    let csv = || report::search_csv(search);
     output::say(&output::printed(&document, (format, color), json, csv)?)?;
     if format == Format::Text && written.is_ok() {
         let dir = dir.shown().display();

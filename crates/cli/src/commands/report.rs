@@ -1,5 +1,5 @@
 use anyhow::{Context as _, Result};
-use iotax_record::{Error, LimitsHead, Location, Reader};
+use iotax_record::{Error, Location, Reader, SearchHead};
 use iotax_rig::Held;
 
 use crate::args::ReportArgs;
@@ -31,8 +31,8 @@ pub(crate) fn report(args: &ReportArgs) -> Result<Exit> {
     // What is written goes where it was read.
     let held = Held::existing(dir).with_context(|| dir.display().to_string())?;
     let dir = &Location::from(&held);
-    if Reader::<LimitsHead>::is_in(dir) {
-        return super::report_limits(dir, args.format, args.color);
+    if Reader::<SearchHead>::is_in(dir) {
+        return super::report_search(dir, args.format, args.color);
     }
     let (reader, parts) = recorded::read(dir)?;
     output::show(dir, &reader.head.spec, &parts, args.format, args.color)?;

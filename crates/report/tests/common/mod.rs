@@ -12,8 +12,8 @@
 
 pub(crate) mod analyses;
 mod beforehand;
-pub(crate) mod limits;
 pub(crate) mod machine;
+pub(crate) mod search;
 pub(crate) mod trials;
 
 use iotax_analyze::Analysis;

@@ -4,7 +4,7 @@
 mod virtual_time;
 
 use iotax_caps::{Cap, CapKind, Caps, Shared, find};
-use iotax_spec::{Arm, BurstWatch, CloudChoice, Limits, LimitsTarget, Target};
+use iotax_spec::{Arm, BurstWatch, CloudChoice, Search, SearchTarget, Target};
 use iotax_vdisk::{
     DelayConfig, FlashConfig, LayerConfig, MemConfig, RateLimit, ThrottleConfig, TierConfig,
 };
@@ -54,17 +54,17 @@ fn search_with(
     quick: bool,
     burst: Option<BurstWatch>,
 ) -> (Caps, f64) {
-    let target = |name: String| LimitsTarget {
+    let target = |name: String| SearchTarget {
         arm: Arm::new(name, Target::Path("/".into())),
         span_bytes,
         known: Vec::new(),
     };
     let targets = (0..stacks.len()).map(|at| target(format!("disk {at}"))).collect();
-    let limits =
-        Limits { targets, writes: false, quick, burst, cloud: CloudChoice::default(), seed: 7 };
+    let search =
+        Search { targets, writes: false, quick, burst, cloud: CloudChoice::default(), seed: 7 };
     let mut virtual_time = VirtualTime::of(stacks);
     virtual_time.cpu = cpu;
-    let caps = find(&limits, &mut virtual_time);
+    let caps = find(&search, &mut virtual_time);
     assert_eq!(caps.ended, None);
     (caps, virtual_time.spent_ns as f64 / 1e9)
 }

@@ -3,7 +3,7 @@
 use anyhow::{Context as _, Result};
 use indicatif::HumanBytes;
 use iotax_spec::units::{parse_bytes, parse_duration};
-use iotax_spec::{BurstWatch, Limits, LimitsTarget, parse_arms};
+use iotax_spec::{BurstWatch, Search, SearchTarget, parse_arms};
 
 use super::known;
 use crate::args::LimitsArgs;
@@ -11,7 +11,7 @@ use crate::exit::Usage;
 use crate::{documented, resolve};
 
 /// What the arguments ask for.
-pub(super) fn asked(args: &LimitsArgs) -> Result<Limits> {
+pub(super) fn asked(args: &LimitsArgs) -> Result<Search> {
     let arms = parse_arms(args.targets.iter().map(String::as_str))?;
     let size = parse_bytes(&args.size).context("option --size")?;
     let cloud = documented::choice(&args.documented, arms.len())?;
@@ -35,9 +35,9 @@ pub(super) fn asked(args: &LimitsArgs) -> Result<Limits> {
         arm.target.resolve_paths(&directory, home.as_deref());
         let span_bytes = iotax_rig::span_bytes(&arm.target, size);
         let known = known::cgroups(&arm.target, args.write);
-        LimitsTarget { arm, span_bytes, known }
+        SearchTarget { arm, span_bytes, known }
     });
-    Ok(Limits {
+    Ok(Search {
         targets: targets.collect(),
         writes: args.write,
         quick: args.quick,
@@ -48,9 +48,9 @@ pub(super) fn asked(args: &LimitsArgs) -> Result<Limits> {
 }
 
 /// A few blocks would be read again and again, from whatever remembers them.
-pub(super) fn refuse_small(limits: &Limits) -> Result<()> {
+pub(super) fn refuse_small(search: &Search) -> Result<()> {
     const LEAST_BYTES: u64 = 64 << 20;
-    match limits.targets.iter().find(|target| target.span_bytes < LEAST_BYTES) {
+    match search.targets.iter().find(|target| target.span_bytes < LEAST_BYTES) {
         Some(target) => Err(Usage(format!(
             "{}: too small to find caps in; use a target of {} at least",
             target.arm.name,

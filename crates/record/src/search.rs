@@ -1,7 +1,7 @@
 //! The record of a search for caps: `limits.json`; one line per probe, `probes.jsonl`; and what was
 //! concluded, `found.json`.
 
-use iotax_spec::{Limits, Probe};
+use iotax_spec::{Probe, Search};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -12,13 +12,13 @@ use crate::store::{Reader, Record, Writer};
 use crate::trial::LoadRecord;
 
 /// Version of this format that this program writes.
-pub const LIMITS_FORMAT: u32 = 2;
+pub const SEARCH_FORMAT: u32 = 2;
 
 const FOUND: &str = "found.json";
 
 /// The head of the record; written before the first probe.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct LimitsHead {
+pub struct SearchHead {
     /// Version of the format.
     pub format: u32,
     /// Its own in all records ([`crate::stable_id`]); those of format 1 have none.
@@ -31,7 +31,8 @@ pub struct LimitsHead {
     /// The command line as typed.
     pub command: Vec<String>,
     /// What was asked.
-    pub limits: Limits,
+    #[serde(rename = "limits")]
+    pub search: Search,
     /// The machine: one.
     pub hosts: Vec<HostRecord>,
     /// What each target turned out to be.
@@ -59,22 +60,22 @@ pub enum ProbeLoad {
     Failed(String),
 }
 
-impl Record for LimitsHead {
+impl Record for SearchHead {
     type Line = ProbeRecord;
     const HEAD: &'static str = "limits.json";
     const LINES: &'static str = "probes.jsonl";
     const LINE: &'static str = "probe";
-    const FORMAT: u32 = LIMITS_FORMAT;
+    const FORMAT: u32 = SEARCH_FORMAT;
 }
 
-impl LimitsHead {
+impl SearchHead {
     /// The machine.
     pub fn host(&self) -> &HostRecord {
         HostRecord::of(&self.hosts, 0)
     }
 }
 
-impl Writer<LimitsHead> {
+impl Writer<SearchHead> {
     /// Adds what was concluded: later versions may search in another way, and cannot follow these
     /// probes then.
     pub fn conclude(&self, found: &impl Serialize) -> Result<(), Error> {
@@ -82,7 +83,7 @@ impl Writer<LimitsHead> {
     }
 }
 
-impl Reader<LimitsHead> {
+impl Reader<SearchHead> {
     /// What was concluded when it was made, if it came to that.
     pub fn found<T: DeserializeOwned>(&self) -> Result<Option<T>, Error> {
         self.added(FOUND)

@@ -1,6 +1,6 @@
 //! For spreadsheets: one line per level that was measured.
 
-use super::Search;
+use super::SearchResult;
 use crate::csv::{cell, table};
 
 /// The columns, in order; rates are per second, times in nanoseconds.
@@ -8,7 +8,7 @@ const COLUMNS: [&str; 7] =
     ["target", "purpose", "block_bytes", "queue_depth", "iops", "bw_bytes", "mean_latency_ns"];
 
 /// One line per level (RFC 4180, but with `\n`).
-pub fn limits_csv(search: Search<'_>) -> String {
+pub fn search_csv(search: SearchResult<'_>) -> String {
     let rows = search.caps.levels.iter().map(|level| {
         let target = search.caps.targets.get(level.target).map_or("", |target| &target.name);
         [

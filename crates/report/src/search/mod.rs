@@ -8,10 +8,10 @@ mod sentences;
 mod tables;
 
 use iotax_caps::Caps;
-use iotax_record::{End, LimitsHead};
+use iotax_record::{End, SearchHead};
 
-pub use self::csv::limits_csv;
-pub use self::json::limits_json;
+pub use self::csv::search_csv;
+pub use self::json::search_json;
 
 use crate::bandwidth::{MEASURED, Unit};
 use crate::document::{Document, Item, Lead, Place, Section};
@@ -19,9 +19,9 @@ use crate::{facts, format, provenance};
 
 /// A search: what was asked, what was found, how it ended.
 #[derive(Debug, Clone, Copy)]
-pub struct Search<'a> {
+pub struct SearchResult<'a> {
     /// What was asked, and where.
-    pub head: &'a LimitsHead,
+    pub head: &'a SearchHead,
     /// What was found.
     pub caps: &'a Caps,
     /// How it ended; `None` if it was cut off.
@@ -29,7 +29,7 @@ pub struct Search<'a> {
 }
 
 /// What a search for caps found.
-pub fn limits(search: Search<'_>) -> Document {
+pub fn search(search: SearchResult<'_>) -> Document {
     let head = search.head;
     let mut document = Document::of(Lead {
         kind: "limits",
@@ -56,12 +56,12 @@ pub fn limits(search: Search<'_>) -> Document {
 }
 
 /// `2 targets, reads, 34 s; on Standard_DS1_v2 (as Azure's metadata service says)`
-fn counts(search: Search<'_>) -> String {
-    let Search { head, end, .. } = search;
-    let targets = format::counted(head.limits.targets.len() as u64, "target");
-    let what = if head.limits.writes { "writes" } else { "reads" };
+fn counts(search: SearchResult<'_>) -> String {
+    let SearchResult { head, end, .. } = search;
+    let targets = format::counted(head.search.targets.len() as u64, "target");
+    let what = if head.search.writes { "writes" } else { "reads" };
     let took = end.map_or_else(String::new, |end| format!(", {}", format::span(end.wall_ns)));
-    let vm = provenance::vm(head.host().instance.as_ref(), &head.limits.cloud);
+    let vm = provenance::vm(head.host().instance.as_ref(), &head.search.cloud);
     format!("{targets}, {what}{took}{vm}")
 }
 
@@ -79,7 +79,7 @@ fn sources(caps: &Caps) -> Vec<String> {
     sources
 }
 
-impl Search<'_> {
+impl SearchResult<'_> {
     /// The unit of all bandwidths: that of the limits which stand beside what was measured.
     fn unit(self) -> Unit {
         let rows = self.caps.documented.iter().filter(|row| row.is_bytes());

@@ -5,17 +5,17 @@ use iotax_diagnose::of_search;
 use iotax_spec::Target;
 use serde_json::{Value, json};
 
-use super::Search;
+use super::SearchResult;
 use crate::json::json_text;
 use crate::provenance;
 
 /// One JSON object: what was asked, and `targets`, `sharing`, `documented`, `levels`.
-pub fn limits_json(search: Search<'_>) -> String {
-    let Search { head, caps, end } = search;
+pub fn search_json(search: SearchResult<'_>) -> String {
+    let SearchResult { head, caps, end } = search;
     let Caps { targets, sharing, documented, levels, ended, notes, .. } = caps;
     let targets: Vec<Value> = targets
         .iter()
-        .zip(&head.limits.targets)
+        .zip(&head.search.targets)
         .map(|(found, asked)| {
             let mut value = serde_json::to_value(found).expect("plain values with string keys");
             value["target"] = json!(text(&asked.arm.target));
@@ -27,19 +27,19 @@ pub fn limits_json(search: Search<'_>) -> String {
         "format": LIMITS_ANALYSIS_FORMAT,
         "iotax": head.iotax_version,
         "started": head.started,
-        "writes": head.limits.writes,
-        "quick": head.limits.quick,
-        "seed": head.limits.seed,
-        "vm": head.limits.cloud.vm,
-        "vm_from": provenance::vm_from(head.host().instance.as_ref(), &head.limits.cloud),
-        "disks": head.limits.cloud.disks,
-        "disks_from": provenance::disks_from(head.host().instance.as_ref(), &head.limits.cloud),
+        "writes": head.search.writes,
+        "quick": head.search.quick,
+        "seed": head.search.seed,
+        "vm": head.search.cloud.vm,
+        "vm_from": provenance::vm_from(head.host().instance.as_ref(), &head.search.cloud),
+        "disks": head.search.cloud.disks,
+        "disks_from": provenance::disks_from(head.host().instance.as_ref(), &head.search.cloud),
         "instance": head.host().instance,
         "wall_ns": end.map(|end| end.wall_ns),
         "targets": targets,
         "sharing": sharing,
         "documented": documented,
-        "causes": of_search(&head.limits, caps),
+        "causes": of_search(&head.search, caps),
         "levels": levels,
         "ended": ended,
         "notes": notes,

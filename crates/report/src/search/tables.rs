@@ -3,14 +3,14 @@
 use iotax_caps::{Sharing, TargetCaps};
 
 use super::quantity::{self, Quantity};
-use super::{Search, plain};
+use super::{SearchResult, plain};
 use crate::bandwidth::Unit;
 use crate::document::{Cell, Head, Table};
 use crate::format;
 use crate::tables::ABSENT;
 
 /// All that have rows.
-pub(super) fn all(search: Search<'_>) -> Vec<(&'static str, Table)> {
+pub(super) fn all(search: SearchResult<'_>) -> Vec<(&'static str, Table)> {
     let (targets, unit) = (&search.caps.targets, search.unit());
     let tables = [
         ("Caps, with 95 % intervals", caps(targets, unit)),
@@ -92,7 +92,7 @@ fn sharing(pairs: &[Sharing], targets: usize, unit: Unit) -> Table {
     table.without_names_of(targets.saturating_sub(1))
 }
 
-fn documented(search: Search<'_>, unit: Unit) -> Table {
+fn documented(search: SearchResult<'_>, unit: Unit) -> Table {
     let mut table = Table::new(&["target", "limit", "rate"], &["sustained", "burst"]);
     table.heads.push(Head::word(""));
     for row in &search.caps.documented {

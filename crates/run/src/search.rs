@@ -7,8 +7,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use iotax_caps::{Caps, Ended, Observation, Prober, find};
-use iotax_record::{End, Environment, LimitsHead, ProbeLoad, ProbeRecord, Writer};
-use iotax_spec::{Driver, Limits, Probe};
+use iotax_record::{End, Environment, ProbeLoad, ProbeRecord, SearchHead, Writer};
+use iotax_spec::{Driver, Probe, Search};
 
 use crate::error::Error;
 use crate::host::{Load, Task, TrialRequest};
@@ -19,9 +19,9 @@ use crate::nanos::nanos;
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// What a search needs.
-pub struct Search<'a> {
+pub struct SearchSetup<'a> {
     /// What is asked.
-    pub limits: &'a Limits,
+    pub search: &'a Search,
     /// The machine.
     pub environment: &'a Environment,
     /// Where the targets are, prepared.
@@ -36,15 +36,18 @@ pub struct Search<'a> {
 ///
 /// # Errors
 /// If results could not be written.
-pub fn limits(search: Search<'_>, writer: &mut Writer<LimitsHead>) -> Result<(Caps, End), Error> {
-    let limits = search.limits;
+pub fn search(
+    setup: SearchSetup<'_>,
+    writer: &mut Writer<SearchHead>,
+) -> Result<(Caps, End), Error> {
+    let search = setup.search;
     let started = Instant::now();
-    let mut prober = HostProber { search, writer, started, probes: 0, unwritten: None };
-    let caps = find(limits, &mut prober);
+    let mut prober = HostProber { setup, writer, started, probes: 0, unwritten: None };
+    let caps = find(search, &mut prober);
     if let Some(error) = prober.unwritten {
         return Err(error.into());
     }
-    let interrupted = prober.search.stop.load(Ordering::Relaxed);
+    let interrupted = prober.setup.stop.load(Ordering::Relaxed);
     let end = End {
         reason: caps.ended.clone().unwrap_or_else(|| "all that was asked is decided".to_owned()),
         wall_ns: nanos(started.elapsed()),
@@ -59,16 +62,16 @@ pub fn limits(search: Search<'_>, writer: &mut Writer<LimitsHead>) -> Result<(Ca
 
 /// What the search finds in probes that were made before. `None` if it would have made others: a
 /// record that was edited, or that another version of the search made.
-pub fn replay(head: &LimitsHead, probes: Vec<ProbeRecord>) -> Option<Caps> {
+pub fn replay(head: &SearchHead, probes: Vec<ProbeRecord>) -> Option<Caps> {
     let environment = &head.host().environment;
     let mut replay = Replay { environment, probes: probes.into(), differs: false };
-    let caps = find(&head.limits, &mut replay);
+    let caps = find(&head.search, &mut replay);
     (!replay.differs).then_some(caps)
 }
 
 struct HostProber<'a, 'w> {
-    search: Search<'a>,
-    writer: &'w mut Writer<LimitsHead>,
+    setup: SearchSetup<'a>,
+    writer: &'w mut Writer<SearchHead>,
     started: Instant,
     probes: u32,
     /// Why a probe could not be written down.
@@ -78,11 +81,11 @@ struct HostProber<'a, 'w> {
 impl Prober for HostProber<'_, '_> {
     fn probe(&mut self, probe: &Probe) -> Result<Vec<Observation>, Ended> {
         let takes = Duration::from_nanos(probe.ramp_ns + probe.time_ns);
-        (self.search.progress)(&probe.purpose, takes);
+        (self.setup.progress)(&probe.purpose, takes);
         let started_ns = nanos(self.started.elapsed());
         let loads = self.drive(probe)?;
         // What ended before its time says nothing of a rate.
-        if self.search.stop.load(Ordering::Relaxed) {
+        if self.setup.stop.load(Ordering::Relaxed) {
             return Err(Ended::Interrupted);
         }
         let record = ProbeRecord { probe: probe.clone(), started_ns, loads };
@@ -92,15 +95,15 @@ impl Prober for HostProber<'_, '_> {
             return Err(Ended::Failed(why));
         }
         self.probes += 1;
-        observations(&record, self.search.environment)
+        observations(&record, self.setup.environment)
     }
 
     fn pause(&mut self, pause_ns: u64) -> Result<(), Ended> {
         let pause = Duration::from_nanos(pause_ns);
-        (self.search.progress)("rest, so that credits can come back", pause);
+        (self.setup.progress)("rest, so that credits can come back", pause);
         let end = Instant::now() + pause;
         while Instant::now() < end {
-            if self.search.stop.load(Ordering::Relaxed) {
+            if self.setup.stop.load(Ordering::Relaxed) {
                 return Err(Ended::Interrupted);
             }
             thread::sleep(POLL_INTERVAL.min(end.saturating_duration_since(Instant::now())));
@@ -112,12 +115,12 @@ impl Prober for HostProber<'_, '_> {
 impl HostProber<'_, '_> {
     /// Drives all places of the probe at the same time.
     fn drive(&mut self, probe: &Probe) -> Result<Vec<ProbeLoad>, Ended> {
-        let Search { limits, host, .. } = &mut self.search;
-        let seed = limits.seed.wrapping_add(u64::from(self.probes));
+        let SearchSetup { search, host, .. } = &mut self.setup;
+        let seed = search.seed.wrapping_add(u64::from(self.probes));
         let request = |(place, (target, _)): (usize, &(usize, _))| TrialRequest {
             arm: *target,
             driver: Driver::Native,
-            task: Task::Run(probe.workload(place, limits.writes)),
+            task: Task::Run(probe.workload(place, search.writes)),
             ramp_ns: probe.ramp_ns,
             time_ns: probe.time_ns,
             seed,

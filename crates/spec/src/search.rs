@@ -13,9 +13,9 @@ const JOB: &str = "limits";
 
 /// What to find out, and how thoroughly.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Limits {
+pub struct Search {
     /// Whose caps.
-    pub targets: Vec<LimitsTarget>,
+    pub targets: Vec<SearchTarget>,
     /// Whether to write instead of to read.
     pub writes: bool,
     /// Settle for fewer points and wider intervals.
@@ -31,12 +31,12 @@ pub struct Limits {
 
 /// One target of the search.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct LimitsTarget {
+pub struct SearchTarget {
     /// What it is, and its name.
     pub arm: Arm,
     /// Bytes of it that may be used.
     pub span_bytes: u64,
-    /// Limits that this machine itself is known to set, on the I/O that the search does.
+    /// Search that this machine itself is known to set, on the I/O that the search does.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub known: Vec<KnownLimit>,
 }
@@ -92,7 +92,7 @@ pub struct Probe {
     pub time_ns: u64,
 }
 
-impl Limits {
+impl Search {
     /// The experiment that a rig makes the targets for.
     pub fn spec(&self) -> Spec {
         let span_bytes = self.targets.iter().map(|target| target.span_bytes).max();

@@ -5,12 +5,12 @@ use iotax_caps::{SecondPass, Shared, Sharing, TargetCaps};
 use iotax_diagnose::of_search;
 
 use super::quantity::{self, Quantity};
-use super::{Search, plain};
+use super::{SearchResult, plain};
 use crate::bandwidth::Unit;
 use crate::{doctor, format, words};
 
 /// The findings.
-pub(super) fn all(search: Search<'_>) -> Vec<String> {
+pub(super) fn all(search: SearchResult<'_>) -> Vec<String> {
     let (caps, unit) = (search.caps, search.unit());
     let mut sentences: Vec<String> = Vec::new();
     for found in &caps.targets {
@@ -26,7 +26,7 @@ pub(super) fn all(search: Search<'_>) -> Vec<String> {
         let quantity = Quantity::new(row.is_bytes(), unit).name();
         format!("{of}{quantity}: {}", row.says)
     }));
-    sentences.extend(of_search(&search.head.limits, caps).iter().filter_map(|diagnosis| {
+    sentences.extend(of_search(&search.head.search, caps).iter().filter_map(|diagnosis| {
         let target = caps.targets.iter().find(|target| target.name == diagnosis.of)?;
         Some(of(search, target) + &doctor::sentence(diagnosis)?)
     }));
@@ -38,7 +38,7 @@ pub(super) fn all(search: Search<'_>) -> Vec<String> {
 }
 
 /// Why, and what to doubt.
-pub(super) fn notes(search: Search<'_>) -> Vec<String> {
+pub(super) fn notes(search: SearchResult<'_>) -> Vec<String> {
     let caps = search.caps;
     let mut notes = Vec::new();
     for target in &caps.targets {
@@ -83,14 +83,14 @@ pub(super) fn notes(search: Search<'_>) -> Vec<String> {
     if search.unit() == Unit::Mb {
         notes.push("MB/s are 10^6 bytes per second, as the known limits are given.".to_owned());
     }
-    if search.head.limits.burst.is_none() {
+    if search.head.search.burst.is_none() {
         notes.push(
             "Whether there is a burst that lasts longer than the first load was not tested; \
              --burst does."
                 .to_owned(),
         );
     }
-    notes.extend(doctor::lines(&of_search(&search.head.limits, caps), caps.targets.len()));
+    notes.extend(doctor::lines(&of_search(&search.head.search, caps), caps.targets.len()));
     notes.extend(caps.notes.iter().cloned());
     if let Some(ended) = &caps.ended {
         notes.push(format!("Ended early: {ended}. What is missing was not measured."));
@@ -99,7 +99,7 @@ pub(super) fn notes(search: Search<'_>) -> Vec<String> {
 }
 
 /// `cached: `, where there are several.
-fn of(search: Search<'_>, target: &TargetCaps) -> String {
+fn of(search: SearchResult<'_>, target: &TargetCaps) -> String {
     let is_one = search.caps.targets.len() == 1;
     if is_one { String::new() } else { format!("{}: ", target.name) }
 }

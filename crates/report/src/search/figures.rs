@@ -3,19 +3,19 @@
 use iotax_caps::Caps;
 use serde_json::{Value, json};
 
-use super::Search;
+use super::SearchResult;
 use super::quantity::{self, Quantity};
 use crate::bandwidth::Unit;
 use crate::document::{Item, Place, Section};
 use crate::figures::{Chart, Charts, Drawing, Key};
 use crate::words::printable;
 
-pub(super) fn charts(search: Search<'_>) -> Charts {
+pub(super) fn charts(search: SearchResult<'_>) -> Charts {
     Charts::of_limits(&drawn(search.caps, search.unit()))
 }
 
 /// Where it is drawn.
-pub(super) fn sections(search: Search<'_>) -> Vec<Section> {
+pub(super) fn sections(search: SearchResult<'_>) -> Vec<Section> {
     let targets = &search.caps.targets;
     let keys = targets.iter().enumerate().map(|(i, target)| Key::new(i, &target.name, ""));
     let ladder = charts_of(&[

@@ -4,16 +4,16 @@ use iotax_caps::{
     Burst, Cap, CapKind, Caps, DepthStep, Fit, SecondPass, Shared, Sharing, SizeFit, TargetCaps,
 };
 use iotax_documented::{Documented, DocumentedLimit};
-use iotax_record::{LIMITS_FORMAT, LimitsHead};
-use iotax_spec::{Limits, LimitsTarget};
+use iotax_record::{SEARCH_FORMAT, SearchHead};
+use iotax_spec::{Search, SearchTarget};
 
 /// Two targets, and limits in bytes per second that are known of each.
-pub(crate) fn search(known: &[f64]) -> (LimitsHead, Caps) {
+pub(crate) fn search(known: &[f64]) -> (SearchHead, Caps) {
     let iotax_record::Experiment { iotax_version, started, command, hosts, spec, .. } =
         crate::common::compare();
     let arms = spec.arms.into_iter().take(2);
-    let targets = arms.map(|arm| LimitsTarget { arm, span_bytes: 1 << 30, known: Vec::new() });
-    let limits = Limits {
+    let targets = arms.map(|arm| SearchTarget { arm, span_bytes: 1 << 30, known: Vec::new() });
+    let search = Search {
         targets: targets.collect(),
         writes: false,
         quick: true,
@@ -21,14 +21,14 @@ pub(crate) fn search(known: &[f64]) -> (LimitsHead, Caps) {
         cloud: spec.cloud,
         seed: 1,
     };
-    let names: Vec<String> = limits.targets.iter().map(|target| target.arm.name.clone()).collect();
-    let head = LimitsHead {
-        format: LIMITS_FORMAT,
+    let names: Vec<String> = search.targets.iter().map(|target| target.arm.name.clone()).collect();
+    let head = SearchHead {
+        format: SEARCH_FORMAT,
         id: None,
         iotax_version,
         started,
         command,
-        limits,
+        search,
         hosts,
         sites: Vec::new(),
     };
