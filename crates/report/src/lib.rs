@@ -6,7 +6,7 @@
 //! | document | function |
 //! |---|---|
 //! | an experiment, with its phases | [`experiments`] |
-//! | a search for caps | [`limits`] |
+//! | a search for caps | [`search`] |
 //! | what lies under a path, and what may hurt | [`doctor`], [`explained`], [`known_causes`] |
 //! | documented limits | [`catalog_vms`], [`catalog_disks`], [`catalog_plan`], [`catalog_check`] |
 //!

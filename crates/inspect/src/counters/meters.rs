@@ -1,4 +1,4 @@
-//! The files behind the statistics of a trial, opened once and read again and again.
+//! The files behind the counters of a trial, opened once and read again and again.
 
 use std::fs::File;
 use std::io;
