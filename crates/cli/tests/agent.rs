@@ -52,6 +52,16 @@ fn an_arm_behind_an_agent_is_measured_like_one_in_this_process() {
     assert_eq!(head["hosts"][0]["id"], head["hosts"][1]["id"]);
     assert_eq!(desk.names(), ["out"]);
     assert!(desk.journals().is_empty());
+
+    let text = desk.run(&["doctor", "--record", "out"]).out;
+    assert!(text.contains("Host 1 of 2\n"), "{text}");
+    assert!(text.contains("Host 2 of 2, measured by an agent\n"), "{text}");
+    let json: Value =
+        serde_json::from_str(&desk.run(&["doctor", "--record", "out", "--format", "json"]).out)
+            .unwrap();
+    assert!((0..2).all(|at| json["hosts"][at]["stack"][0]["top"].is_object()), "{json:#}");
+    let save = desk.run(&["doctor", "--record", "out", "--save", "there.json"]);
+    assert_eq!(save.err, "error: these results are of 2 hosts: --save writes one\n");
 }
 
 #[test]

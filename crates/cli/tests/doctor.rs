@@ -26,10 +26,10 @@ fn json(desk: &Desk, args: &[&str]) -> Value {
 fn this_machine_is_looked_at() {
     let desk = Desk::new();
     let said = json(&desk, &["doctor", "--no-metadata", "--format", "json"]);
-    assert_eq!(said["stack"][0]["path"], ".");
-    assert!(said["stack"][0]["top"]["mount"]["file_system"].is_string(), "{said:#}");
-    assert!(said["findings"].is_array());
-    assert!(said["machine"]["environment"]["cpus"].as_u64() >= Some(1));
+    assert_eq!(said["hosts"][0]["stack"][0]["path"], ".");
+    assert!(said["hosts"][0]["stack"][0]["top"]["mount"]["file_system"].is_string(), "{said:#}");
+    assert!(said["hosts"][0]["findings"].is_array());
+    assert!(said["hosts"][0]["machine"]["environment"]["cpus"].as_u64() >= Some(1));
     assert_eq!(said["causes"], Value::Null, "nothing was measured");
     assert!(desk.names().is_empty(), "it only reads");
 }
@@ -148,8 +148,10 @@ fn a_saved_machine_says_the_same_elsewhere_and_names_nobody() {
     let desk = Desk::new();
     let original = machine("nfs-krb5p-nconnect");
     let told = json(&desk, &["doctor", "--machine", &original, "--format", "json"]);
-    let host = told["machine"]["environment"]["host"].as_str().unwrap();
-    let server = told["machine"]["nodes"][0]["mount"]["nfs"]["network"]["server"].as_str().unwrap();
+    let host = told["hosts"][0]["machine"]["environment"]["host"].as_str().unwrap();
+    let server = told["hosts"][0]["machine"]["nodes"][0]["mount"]["nfs"]["network"]["server"]
+        .as_str()
+        .unwrap();
     json(&desk, &["doctor", "--machine", &original, "--save", "there.json", "--format", "json"]);
     let text = std::fs::read_to_string(desk.path().join("there.json")).unwrap();
     assert!(!text.contains(host) && !text.contains(server), "{text}");
@@ -159,7 +161,12 @@ fn a_saved_machine_says_the_same_elsewhere_and_names_nobody() {
     assert!(key.contains(host) && key.contains(server), "{key}");
     let again = json(&desk, &["doctor", "--machine", "there.json", "--format", "json"]);
     let causes = |said: &Value| -> Vec<Value> {
-        said["findings"].as_array().unwrap().iter().map(|found| found["cause"].clone()).collect()
+        said["hosts"][0]["findings"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|found| found["cause"].clone())
+            .collect()
     };
     assert_eq!(causes(&told), causes(&again));
     // What is there is never overwritten.
@@ -220,7 +227,7 @@ fn results_are_joined_with_the_machine_they_are_from() {
     assert_eq!(said.code, 0, "{said}");
     let told = json(&desk, &["doctor", "--record", "r", "--format", "json"]);
     assert!(told["causes"].is_array(), "{told:#}");
-    assert!(told["stack"][0]["path"].as_str().unwrap().ends_with("/data"), "{told:#}");
+    assert!(told["hosts"][0]["stack"][0]["path"].as_str().unwrap().ends_with("/data"), "{told:#}");
     let text = desk.run(&["doctor", "--record", "r"]);
     assert!(text.out.contains("└─ "), "{text}");
 }

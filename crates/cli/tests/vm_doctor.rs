@@ -35,7 +35,7 @@ fn layers_are_seen_with_all_that_the_kernel_tells_of_them_but_no_key() {
     assert_limits(&machine);
 
     let said: Value = serde_json::from_str(&did.text("nobody.json")).unwrap();
-    let unseen: Vec<_> = said["unseen"].as_array().unwrap().iter().collect();
+    let unseen: Vec<_> = said["hosts"][0]["unseen"].as_array().unwrap().iter().collect();
     let hows: Vec<_> = unseen.iter().filter_map(|unseen| unseen["how"].as_str()).collect();
     assert_eq!(hows, ["as root: dmsetup table whole", "as root: dmsetup table crypt"]);
 

@@ -57,7 +57,7 @@ mod words;
 pub use catalog::{catalog_check, catalog_disks, catalog_plan, catalog_vm_list, catalog_vms};
 pub use csv::{CSV_COLUMNS, csv};
 pub use doctor::{
-    Detail as DoctorDetail, cause_json, doctor, doctor_json, explained, known_causes,
+    Detail as DoctorDetail, HostFindings, cause_json, doctor, doctor_json, explained, known_causes,
 };
 pub use document::{Chapter, Document};
 pub use experiment::experiment;

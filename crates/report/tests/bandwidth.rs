@@ -12,11 +12,11 @@ use common::analyses;
 use iotax_analyze::Analysis;
 use iotax_catalog::{Caching, Cloud, Setup, attached_disk, disk, disk_names, expect, vms_like};
 use iotax_diagnose::findings;
-use iotax_record::Experiment;
+use iotax_record::{Experiment, HostRole};
 use iotax_report::bundle::{Step, bundle};
 use iotax_report::{
-    DoctorDetail, Document, SearchResult, Style, catalog_disks, catalog_plan, catalog_vms, doctor,
-    experiments, html, markdown, search, text,
+    DoctorDetail, Document, HostFindings, SearchResult, Style, catalog_disks, catalog_plan,
+    catalog_vms, doctor, experiments, html, markdown, search, text,
 };
 use iotax_spec::CloudChoice;
 use regex::Regex;
@@ -154,8 +154,9 @@ fn the_doctor_has_one_unit() {
         }
         let machine = std::fs::read(entry.path()).unwrap();
         let machine = serde_json::from_slice(&machine).unwrap();
-        let found = findings(&machine, &CloudChoice::default());
-        let page = doctor(&machine, &found, None, DoctorDetail::Whole);
+        let findings = findings(&machine, &CloudChoice::default());
+        let host = HostFindings { role: HostRole::Local, machine, findings };
+        let page = doctor(&[host], None, DoctorDetail::Whole);
         let page = text(&page, Style::default());
         let units = units(&page);
         assert!(units.len() <= 1, "{units:?} in {page}");

@@ -3,10 +3,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, ensure};
 use iotax_catalog::{cause, causes};
-use iotax_diagnose::{self as diagnose, Diagnosis, Finding};
+use iotax_diagnose::{self as diagnose, Diagnosis};
 use iotax_inspect::ProbeOptions;
-use iotax_record::{HostRecord, Location, Machine, Reader, SearchHead};
-use iotax_report::{self as report, DoctorDetail, Redactor};
+use iotax_record::{HostRecord, HostRole, Location, Machine, Reader, SearchHead};
+use iotax_report::{self as report, DoctorDetail, HostFindings, Redactor};
 use iotax_spec::CloudChoice;
 
 use crate::args::{DoctorArgs, Listing};
@@ -19,29 +19,31 @@ pub(crate) fn doctor(args: &DoctorArgs) -> Result<Exit> {
     if let Some(id) = &args.explain {
         return explain(id, args);
     }
-    let Case { machine, diagnoses, choice, gaps } = match &args.record {
+    let Case { hosts, diagnoses, choice, gaps } = match &args.record {
         Some(dir) => recorded(dir)?,
         None => looked(args)?,
     };
-    let choice = match choice {
-        Some(choice) => choice,
-        None => documented::choice(&args.documented, machine.paths.len())?,
-    };
     if let Some(file) = &args.save {
-        save(&machine, file, args.no_redact)?;
+        save(&hosts, file, args.no_redact)?;
     }
-    let findings = diagnose::findings(&machine, &choice);
-    say(&printed(&machine, &findings, (diagnoses.as_deref(), &gaps), args))?;
-    Ok(if nothing_seen(&machine) { Exit::Failed } else { Exit::Done })
+    let with_findings = |(role, machine): (HostRole, Machine)| {
+        let findings = diagnose::findings(&machine, &choice);
+        HostFindings { role, machine, findings }
+    };
+    let hosts: Vec<HostFindings> = hosts.into_iter().map(with_findings).collect();
+    say(&printed(&hosts, (diagnoses.as_deref(), &gaps), args))?;
+    let seen = hosts.iter().any(|host| !nothing_seen(&host.machine));
+    Ok(if seen { Exit::Done } else { Exit::Failed })
 }
 
 /// What there is to think about.
 struct Case {
-    machine: Machine,
+    /// The machines.
+    hosts: Vec<(HostRole, Machine)>,
     /// What a measurement points to; `None` without one.
     diagnoses: Option<Vec<Diagnosis>>,
-    /// What the measured targets were said to be.
-    choice: Option<CloudChoice>,
+    /// What the targets were said to be.
+    choice: CloudChoice,
     /// What the record lacks.
     gaps: Vec<String>,
 }
@@ -52,7 +54,9 @@ fn looked(args: &DoctorArgs) -> Result<Case> {
         Some(file) => Machine::read(file)?,
         None => look(args),
     };
-    Ok(Case { machine, diagnoses: None, choice: None, gaps: Vec::new() })
+    let choice = documented::choice(&args.documented, machine.paths.len())?;
+    let hosts = vec![(HostRole::Local, machine)];
+    Ok(Case { hosts, diagnoses: None, choice, gaps: Vec::new() })
 }
 
 fn look(args: &DoctorArgs) -> Machine {
@@ -78,8 +82,8 @@ fn recorded(dir: &Path) -> Result<Case> {
         return Ok(Case {
             gaps,
             diagnoses: Some(diagnose::of_search(&head.search, &caps)),
-            machine: machine_of(head.hosts),
-            choice: Some(head.search.cloud),
+            hosts: machines(head.hosts),
+            choice: head.search.cloud,
         });
     }
     let (reader, parts) = recorded::read(dir)?;
@@ -93,19 +97,24 @@ fn recorded(dir: &Path) -> Result<Case> {
     let diagnoses = parts.iter().flat_map(|(experiment, part)| diagnose::of_arms(experiment, part));
     Ok(Case {
         diagnoses: Some(diagnoses.collect()),
-        machine: machine_of(reader.head.hosts),
-        choice: Some(reader.head.spec.cloud),
+        hosts: machines(reader.head.hosts),
+        choice: reader.head.spec.cloud,
         gaps,
     })
 }
 
-/// What was seen of the first host.
-fn machine_of(hosts: Vec<HostRecord>) -> Machine {
-    let machine = hosts.into_iter().next().and_then(|host| host.machine);
-    machine.map(|machine| *machine).unwrap_or_default()
+/// What was seen of each host: one at least, of which nothing may be known.
+fn machines(hosts: Vec<HostRecord>) -> Vec<(HostRole, Machine)> {
+    let hosts = if hosts.is_empty() { vec![HostRecord::default()] } else { hosts };
+    let seen = |host: HostRecord| (host.role, host.machine.map_or_else(Machine::default, |m| *m));
+    hosts.into_iter().map(seen).collect()
 }
 
-fn save(machine: &Machine, file: &Path, names_too: bool) -> Result<()> {
+fn save(hosts: &[(HostRole, Machine)], file: &Path, names_too: bool) -> Result<()> {
+    let [(_, machine)] = hosts else {
+        let problem = format!("these results are of {} hosts: --save writes one", hosts.len());
+        return Err(Usage(problem).into());
+    };
     if machine.paths.is_empty() {
         let problem = "these results do not say what lay under their targets: nothing to save";
         return Err(Usage(problem.to_owned()).into());
@@ -122,18 +131,17 @@ fn save(machine: &Machine, file: &Path, names_too: bool) -> Result<()> {
 }
 
 fn printed(
-    machine: &Machine,
-    findings: &[Finding],
+    hosts: &[HostFindings],
     (diagnoses, gaps): (Option<&[Diagnosis]>, &[String]),
     args: &DoctorArgs,
 ) -> String {
     match args.format {
         Listing::Text => {
             let detail = if args.all { DoctorDetail::Whole } else { DoctorDetail::Folded };
-            let document = report::doctor(machine, findings, diagnoses, detail);
+            let document = report::doctor(hosts, diagnoses, detail);
             report::text(&document, style(args.color))
         }
-        Listing::Json => report::doctor_json(machine, findings, diagnoses, gaps),
+        Listing::Json => report::doctor_json(hosts, diagnoses, gaps),
     }
 }
 

@@ -4,30 +4,40 @@ use iotax_record::Machine;
 use iotax_record::machine::PathSeen;
 use serde_json::{Value, json};
 
+use super::HostFindings;
 use crate::json::json_text;
 
 /// Version of the shape of the JSON.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
-/// One JSON object: `causes` (what a measurement points to; null without one), `stack` (a tree for each path), `findings`, `machine` (all that was seen), `gaps` (what the record lacks).
+/// One JSON object: `causes` (what a measurement points to; null without one), `hosts` (of each:
+/// `stack`, a tree for each path; `findings`; `machine`, all that was seen), `gaps` (what the record
+/// lacks).
 pub fn doctor_json(
-    machine: &Machine,
-    findings: &[Finding],
+    hosts: &[HostFindings],
     diagnoses: Option<&[Diagnosis]>,
     gaps: &[String],
 ) -> String {
     let document = json!({
         "causes": diagnoses,
         "format": FORMAT,
+        "hosts": hosts.iter().map(host).collect::<Vec<_>>(),
+        "gaps": gaps,
+    });
+    json_text(&document)
+}
+
+fn host(host: &HostFindings) -> Value {
+    let HostFindings { role, machine, findings } = host;
+    json!({
+        "role": role,
         "iotax": machine.iotax_version,
         "taken": machine.taken,
         "stack": machine.paths.iter().map(|path| stack(machine, path)).collect::<Vec<_>>(),
         "findings": findings.iter().map(finding).collect::<Vec<_>>(),
         "unseen": machine.unseen,
         "machine": machine,
-        "gaps": gaps,
-    });
-    json_text(&document)
+    })
 }
 
 fn stack(machine: &Machine, path: &PathSeen) -> Value {

@@ -19,7 +19,7 @@ mod surroundings;
 mod tree;
 
 use iotax_diagnose::{Diagnosis, Finding};
-use iotax_record::Machine;
+use iotax_record::{HostRole, Machine};
 
 pub use self::cause::{cause_json, explained, known_causes};
 pub(crate) use self::diagnoses::{causes, lines, sentence};
@@ -27,24 +27,41 @@ pub use self::findings::Detail;
 pub use self::json::doctor_json;
 use crate::document::{Document, Item, Section};
 
-/// What a measurement points to, if there is one; the layers, what is around them, and the
-/// findings. `detail` is of findings that are yet to be tested.
-pub fn doctor(
-    machine: &Machine,
-    findings: &[Finding],
-    diagnoses: Option<&[Diagnosis]>,
-    detail: Detail,
-) -> Document {
+/// A machine that was looked at, and what is known to hurt on such.
+#[derive(Debug)]
+pub struct HostFindings {
+    /// What it had to do with the measurement, if there was one.
+    pub role: HostRole,
+    /// What was seen of it.
+    pub machine: Machine,
+    /// What was found there.
+    pub findings: Vec<Finding>,
+}
+
+/// What a measurement points to, if there is one; of each host the layers, what is around them, and
+/// the findings. `detail` is of findings that are yet to be tested.
+pub fn doctor(hosts: &[HostFindings], diagnoses: Option<&[Diagnosis]>, detail: Detail) -> Document {
     let mut page = Document::default();
     if let Some(diagnoses) = diagnoses {
         diagnoses::write(&mut page, diagnoses);
     }
+    for (at, host) in hosts.iter().enumerate() {
+        if hosts.len() > 1 {
+            let by = if host.role == HostRole::Agent { ", measured by an agent" } else { "" };
+            page.add(Section::new(format!("Host {} of {}{by}", at + 1, hosts.len()), []));
+        }
+        write(&mut page, host, detail);
+    }
+    page
+}
+
+fn write(page: &mut Document, host: &HostFindings, detail: Detail) {
+    let HostFindings { machine, findings, .. } = host;
     for path in &machine.paths {
         page.add(Section::of(Item::Tree(tree::under(machine, path))));
     }
     page.add_facts(surroundings::facts(machine));
-    findings::write(&mut page, machine, findings, detail);
+    findings::write(page, machine, findings, detail);
     let unseen = machine.unseen.iter().map(|unseen| format!("{}: {}", unseen.what, unseen.how));
     page.add_list("Not seen", unseen.collect());
-    page
 }
