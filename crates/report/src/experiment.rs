@@ -8,7 +8,7 @@ use iotax_record::Experiment;
 use iotax_spec::Design;
 
 use crate::document::{Document, Item, Lead, Place, Section};
-use crate::figures::{self, Drawing, Key};
+use crate::figures::{self, Drawing, LegendEntry};
 use crate::json::kind;
 use crate::notices::{self, Notice};
 use crate::{caps, doctor, facts, format, machine, provenance, sentence, tables};
@@ -100,7 +100,7 @@ fn hypotheses(analysis: &Analysis) -> impl Iterator<Item = String> {
 }
 
 fn arms(analysis: &Analysis) -> Section {
-    let legend = Item::Drawing(Drawing::Legend(Key::all(analysis)));
+    let legend = Item::Drawing(Drawing::Legend(LegendEntry::all(analysis)));
     Section::new("Arms", [Item::Table(tables::arms(analysis)), legend])
 }
 

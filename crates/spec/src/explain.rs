@@ -1,7 +1,7 @@
 //! Workloads in words, for `iotax workloads` and for plans.
 
 use crate::engine::PageCache;
-use crate::keys::{format_block_sizes, format_cpus, format_operations, format_pattern};
+use crate::job_options::{format_block_sizes, format_cpus, format_operations, format_pattern};
 use crate::tree::Tree;
 use crate::units::{format_bytes, format_duration, format_iops};
 use crate::workload::{Bound, Files, IndexLoads, Job, Pace, Pattern, RunLength, Workload};

@@ -1,7 +1,7 @@
 //! Changes to a workload: `--scale`, `--time`, `--ramp` and `--set job.key=value`.
 
 use crate::error::{Error, Subject};
-use crate::keys::{self, INDEX_KEYS, JOB_KEYS, Key};
+use crate::job_options::{self, INDEX_OPTIONS, JOB_OPTIONS, JobOption};
 use crate::presets::default_index;
 use crate::units::{self, Unit};
 use crate::workload::{Bound, Job, Workload};
@@ -143,7 +143,7 @@ impl Workload {
             }
             _ => {
                 let others = ["time", "ramp", "primary", "index"];
-                let known = find_key(&JOB_KEYS, key, &others)?;
+                let known = find_key(&JOB_OPTIONS, key, &others)?;
                 for job in &mut self.jobs {
                     (known.set)(job, value)?;
                 }
@@ -157,12 +157,12 @@ impl Workload {
             let names = self.jobs.iter().map(|job| job.name.as_str());
             return Err(Error::unknown("job", name, names.chain(self.index.map(|_| "index"))));
         };
-        let known = find_key(&JOB_KEYS, key, &[])?;
+        let known = find_key(&JOB_OPTIONS, key, &[])?;
         (known.set)(&mut self.jobs[position], value)
     }
 
     fn set_index(&mut self, key: &str, value: &str) -> Result<(), Error> {
-        let known = find_key(&INDEX_KEYS, key, &[])?;
+        let known = find_key(&INDEX_OPTIONS, key, &[])?;
         (known.set)(self.index.get_or_insert_with(default_index), value)
     }
 }
@@ -182,26 +182,27 @@ impl Job {
 }
 
 fn find_key<T>(
-    keys: &'static [Key<T>],
+    keys: &'static [JobOption<T>],
     name: &str,
     others: &[&'static str],
-) -> Result<&'static Key<T>, Error> {
-    keys::find(keys, name).ok_or_else(|| {
+) -> Result<&'static JobOption<T>, Error> {
+    job_options::find(keys, name).ok_or_else(|| {
         let names = keys.iter().map(|key| key.name).chain(others.iter().copied());
         Error::unknown("key", &name.replace('_', "-"), names)
     })
 }
 
 /// The keys that [`Workload::set`] takes: scope (empty for every job), key, unit, meaning.
-pub fn override_keys() -> impl Iterator<Item = (&'static str, &'static str, Unit, &'static str)> {
+pub fn override_options() -> impl Iterator<Item = (&'static str, &'static str, Unit, &'static str)>
+{
     let workload = [
         ("", "time", Unit::Duration, "length of the measured window"),
         ("", "ramp", Unit::Duration, "length of the discarded start"),
         ("", "primary", Unit::Name, "the job whose throughput decides"),
         ("", "index", Unit::Switch, "publish, load and query an index beside the jobs"),
     ];
-    let jobs = JOB_KEYS.iter().map(|key| ("job", key.name, key.unit, key.about));
-    let index = INDEX_KEYS.iter().map(|key| ("index", key.name, key.unit, key.about));
+    let jobs = JOB_OPTIONS.iter().map(|key| ("job", key.name, key.unit, key.about));
+    let index = INDEX_OPTIONS.iter().map(|key| ("index", key.name, key.unit, key.about));
     workload.into_iter().chain(jobs).chain(index)
 }
 
@@ -348,7 +349,7 @@ mod tests {
 
     #[test]
     fn every_listed_key_can_be_set() {
-        for (scope, key, ..) in override_keys() {
+        for (scope, key, ..) in override_options() {
             let path = if scope == "index" { format!("index.{key}=?") } else { format!("{key}=?") };
             let refused = published().set(&path);
             assert!(

@@ -1,7 +1,7 @@
 //! Whatever a document says is text in every format.
 
 use super::*;
-use crate::figures::{Key, Tile};
+use crate::figures::{LegendEntry, Tile};
 use crate::words::Tone;
 use crate::{Style, html, markdown, text};
 
@@ -37,8 +37,8 @@ fn hostile() -> Document {
         Item::Folded("all", said()),
         Item::Drawing(figures),
         Item::Drawing(Drawing::Legend(vec![
-            Key::new(0, HOSTILE, HOSTILE),
-            Key::new(1, HOSTILE, HOSTILE),
+            LegendEntry::new(0, HOSTILE, HOSTILE),
+            LegendEntry::new(1, HOSTILE, HOSTILE),
         ])),
     ];
     let lead = || Lead {

@@ -5,7 +5,7 @@ use iotax_record::Experiment;
 
 use super::{hypotheses, is_peel};
 use crate::document::{Item, Place, Section};
-use crate::figures::{self, Chart, Drawing, Drawn, Group, Key};
+use crate::figures::{self, Chart, Drawing, Drawn, Group, LegendEntry};
 use crate::{facts, format, provenance};
 
 fn section(heading: &str, items: impl Into<Vec<Item>>) -> Section {
@@ -17,8 +17,10 @@ fn chart(id: &'static str, caption: impl Into<String>) -> Item {
 }
 
 fn legend(analysis: &Analysis) -> Item {
-    let keys = Key::all(analysis).into_iter();
-    Item::Drawing(Drawing::Legend(keys.map(|key| Key { target: String::new(), ..key }).collect()))
+    let keys = LegendEntry::all(analysis).into_iter();
+    Item::Drawing(Drawing::Legend(
+        keys.map(|key| LegendEntry { target: String::new(), ..key }).collect(),
+    ))
 }
 
 /// The key figures.

@@ -15,19 +15,19 @@ pub(crate) use self::tiles::{Tile, tiles};
 /// Something drawn.
 #[derive(Debug)]
 pub(crate) enum Drawing {
-    /// Key figures, shown big.
+    /// LegendEntry figures, shown big.
     Tiles(Vec<Tile>),
     /// Rows of figures with an interval drawn beside each, under the head of their first column.
     Forest(&'static str, Vec<Group>),
     /// How charts show each of these, if there are several.
-    Legend(Vec<Key>),
+    Legend(Vec<LegendEntry>),
     /// Charts, the small ones side by side.
     Charts(Vec<Chart>),
 }
 
 /// How charts show an arm.
 #[derive(Debug)]
-pub(crate) struct Key {
+pub(crate) struct LegendEntry {
     pub(crate) letter: String,
     pub(crate) colour: usize,
     pub(crate) name: String,
@@ -66,7 +66,7 @@ impl Charts {
 /// Colours that tell arms apart; more arms share them and differ by dashes and letters.
 const ARM_COLOURS: usize = 8;
 
-impl Key {
+impl LegendEntry {
     /// Of all arms, in their order.
     pub(crate) fn all(analysis: &Analysis) -> Vec<Self> {
         let arms = analysis.arms.iter().enumerate();

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use iotax_catalog::{Cloud, disk_names, vm_names};
 use iotax_dialects::fio::options::{self, Kind};
-use iotax_spec::{Files, Layer, LayerInfo, Workload, override_keys};
+use iotax_spec::{Files, Layer, LayerInfo, Workload, override_options};
 use regex::Regex;
 
 /// Of words in one, as in `read-ahead`: more may be somebody's sentence.
@@ -66,7 +66,7 @@ fn words_of_fio() -> impl Iterator<Item = &'static str> {
 fn words_of_layers() -> impl Iterator<Item = &'static str> {
     let parameters = |layer: &'static LayerInfo| layer.parameters.iter().map(|one| one.name);
     let layers = Layer::catalog();
-    let keys = override_keys().map(|(_, key, ..)| key);
+    let keys = override_options().map(|(_, key, ..)| key);
     layers.flat_map(move |layer| parameters(layer).chain([layer.name])).chain(keys)
 }
 

@@ -7,7 +7,7 @@ use super::SearchResult;
 use super::quantity::{self, Quantity};
 use crate::bandwidth::Unit;
 use crate::document::{Item, Place, Section};
-use crate::figures::{Chart, Charts, Drawing, Key};
+use crate::figures::{Chart, Charts, Drawing, LegendEntry};
 use crate::words::printable;
 
 pub(super) fn charts(search: SearchResult<'_>) -> Charts {
@@ -17,7 +17,7 @@ pub(super) fn charts(search: SearchResult<'_>) -> Charts {
 /// Where it is drawn.
 pub(super) fn sections(search: SearchResult<'_>) -> Vec<Section> {
     let targets = &search.caps.targets;
-    let keys = targets.iter().enumerate().map(|(i, target)| Key::new(i, &target.name, ""));
+    let keys = targets.iter().enumerate().map(|(i, target)| LegendEntry::new(i, &target.name, ""));
     let ladder = charts_of(&[
         (
             "ladder-iops",

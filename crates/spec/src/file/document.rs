@@ -9,7 +9,7 @@ use super::keys::{documented_keys, file_keys, workload_keys};
 use super::misplaced::Misplaced;
 use super::written::SpecFile;
 use crate::error::{Error, FilePlace};
-use crate::keys::{INDEX_KEYS, JOB_KEYS};
+use crate::job_options::{INDEX_OPTIONS, JOB_OPTIONS};
 
 /// What an error underlines.
 #[derive(Clone, Copy, PartialEq)]
@@ -39,7 +39,7 @@ impl<'a> Document<'a> {
 
     /// Refuses unknown keys before serde does, which knows no better name for them.
     fn check_keys(&self) -> Result<(), Error> {
-        let job_keys = || std::iter::once("name").chain(JOB_KEYS.iter().map(|key| key.name));
+        let job_keys = || std::iter::once("name").chain(JOB_OPTIONS.iter().map(|key| key.name));
         let root = self.root.get_ref();
         self.check_table(&[], root, file_keys())?;
         if let Some(DeValue::Table(documented)) = root.get("documented").map(Spanned::get_ref) {
@@ -51,7 +51,7 @@ impl<'a> Document<'a> {
         let known = workload_keys().into_iter().chain(["fio".to_owned()]);
         self.check_table(&["workload"], workload, known)?;
         if let Some(DeValue::Table(index)) = workload.get("index").map(Spanned::get_ref) {
-            let known = INDEX_KEYS.iter().map(|key| key.name);
+            let known = INDEX_OPTIONS.iter().map(|key| key.name);
             self.check_table(&["workload", "index"], index, known)?;
         }
         let Some(DeValue::Array(jobs)) = workload.get("job").map(Spanned::get_ref) else {

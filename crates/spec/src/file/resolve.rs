@@ -7,7 +7,7 @@ use super::workload::{FioWorkload, JobTable, WorkloadEntry, WorkloadTable};
 use super::written::{SetEntry, SpecFile};
 use crate::build::Subsets;
 use crate::error::{Error, Subject};
-use crate::keys::{self, INDEX_KEYS, JOB_KEYS};
+use crate::job_options::{self, INDEX_OPTIONS, JOB_OPTIONS};
 use crate::overrides::Changes;
 use crate::presets::default_index;
 use crate::spec::{Arm, Spec, Stop};
@@ -195,7 +195,7 @@ fn described(table: &WorkloadTable) -> Placed<Workload> {
             let mut index = default_index();
             for (name, value) in keys {
                 let path = ["workload", "index", name];
-                (find(&INDEX_KEYS, name).at(&path)?.set)(&mut index, &value.to_string())
+                (find(&INDEX_OPTIONS, name).at(&path)?.set)(&mut index, &value.to_string())
                     .at(&path)?;
             }
             Some(index)
@@ -217,15 +217,18 @@ fn job(written: &JobTable, position: &str) -> Placed<Job> {
     let mut job = Job::new(name);
     // In the table's order, so that `rw` never undoes a `read-percent` written above it.
     let mut keys: Vec<_> = written.keys.iter().filter(|(key, _)| *key != "name").collect();
-    keys.sort_by_key(|(name, _)| JOB_KEYS.iter().position(|key| key.name == **name));
+    keys.sort_by_key(|(name, _)| JOB_OPTIONS.iter().position(|key| key.name == **name));
     for (name, value) in keys {
         let path = ["workload", "job", position, name];
-        (find(&JOB_KEYS, name).at(&path)?.set)(&mut job, &value.to_string()).at(&path)?;
+        (find(&JOB_OPTIONS, name).at(&path)?.set)(&mut job, &value.to_string()).at(&path)?;
     }
     Ok(job)
 }
 
-fn find<T>(keys: &'static [keys::Key<T>], name: &str) -> Result<&'static keys::Key<T>, Error> {
+fn find<T>(
+    keys: &'static [job_options::JobOption<T>],
+    name: &str,
+) -> Result<&'static job_options::JobOption<T>, Error> {
     keys.iter()
         .find(|key| key.name == name)
         .ok_or_else(|| Error::unknown("key", name, keys.iter().map(|key| key.name)))
@@ -267,7 +270,8 @@ fn blame(file: &SpecFile, error: &Error) -> Vec<String> {
                 .unwrap_or_else(|| path(&["workload", "index", key]))
         }
         Error::Impossible { subject: Subject::Job(job), key, .. } => {
-            let is_key = |name: &str| keys::find(&JOB_KEYS, name).is_some_and(|k| k.name == *key);
+            let is_key =
+                |name: &str| job_options::find(&JOB_OPTIONS, name).is_some_and(|k| k.name == *key);
             overriding(file, job, is_key).unwrap_or_else(|| {
                 let WorkloadEntry::Table(table) = &file.workload else {
                     return path(&["workload"]);

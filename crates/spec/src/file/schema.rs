@@ -3,7 +3,7 @@
 use schemars::{Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value};
 
-use crate::keys::{INDEX_KEYS, JOB_KEYS, Key};
+use crate::job_options::{INDEX_OPTIONS, JOB_OPTIONS, JobOption};
 use crate::units::Unit;
 
 const DURATION: &str = r"^[0-9]+(\.[0-9]+)? ?(ns|us|ms|s|m|h)$|^0$";
@@ -29,7 +29,7 @@ pub(super) fn share(_: &mut SchemaGenerator) -> Schema {
 }
 
 pub(super) fn index(_: &mut SchemaGenerator) -> Schema {
-    table(&properties(&INDEX_KEYS), &[])
+    table(&properties(&INDEX_OPTIONS), &[])
 }
 
 /// A job's name and keys.
@@ -37,7 +37,7 @@ pub(super) fn job() -> Schema {
     let mut keys = Map::new();
     let about = "Unique within the workload.";
     keys.insert("name".into(), json_schema!({ "type": "string", "description": about }).into());
-    keys.extend(properties(&JOB_KEYS));
+    keys.extend(properties(&JOB_OPTIONS));
     table(&keys, &["name"])
 }
 
@@ -50,8 +50,8 @@ fn table(properties: &Map<String, Value>, required: &[&str]) -> Schema {
     })
 }
 
-fn properties<T>(keys: &[Key<T>]) -> Map<String, Value> {
-    let property = |key: &Key<T>| {
+fn properties<T>(keys: &[JobOption<T>]) -> Map<String, Value> {
+    let property = |key: &JobOption<T>| {
         let mut schema = of_unit(key.unit);
         schema.insert("description".into(), key.about.into());
         (key.name.to_owned(), schema.into())

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 
 use crate::engine::PageCache;
 use crate::error::{Error, Subject};
-use crate::keys::format_block_sizes;
+use crate::job_options::format_block_sizes;
 use crate::tree::Operation;
 use crate::units::{format_bytes, format_duration};
 use crate::workload::{BlockSizes, Bound, Files, IndexLoads, Job, Pace, Workload};

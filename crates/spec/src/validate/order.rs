@@ -3,7 +3,7 @@
 use super::DIRECT_ALIGNMENT_BYTES;
 use crate::engine::PageCache;
 use crate::error::Error;
-use crate::keys::format_block_sizes;
+use crate::job_options::format_block_sizes;
 use crate::units::format_bytes;
 use crate::workload::{BlockSizes, Job, Pattern, RunLength, Skew};
 

@@ -1,7 +1,7 @@
-//! The keys of a job, of the index and of a workload, declared once: name, unit, meaning, effect.
+//! The options of a job, of the index and of a workload, declared once: name, unit, meaning, effect.
 //!
 //! Overrides (`--set`), experiment files, their JSON Schema and the errors of all three read these
-//! tables. A new key is one entry here and one field in [`crate::workload`].
+//! tables. A new option is one entry here and one field in [`crate::workload`].
 
 mod patterns;
 mod tree;
@@ -17,8 +17,8 @@ pub(crate) use tree::format_operations;
 pub(crate) use values::format_block_sizes;
 use values::{block_sizes, pace, percent, small};
 
-/// One key of something of type `T`.
-pub(crate) struct Key<T> {
+/// One option of something of type `T`.
+pub(crate) struct JobOption<T> {
     /// As written in files; `_` may stand for `-` on the command line.
     pub name: &'static str,
     /// What fio calls it, accepted on the command line.
@@ -28,10 +28,13 @@ pub(crate) struct Key<T> {
     pub set: fn(&mut T, &str) -> Result<(), Error>,
 }
 
-/// Finds a key by its own name, by fio's, or with `_` for `-`.
-pub(crate) fn find<T>(keys: &'static [Key<T>], name: &str) -> Option<&'static Key<T>> {
+/// Finds an option by its own name, by fio's, or with `_` for `-`.
+pub(crate) fn find<T>(
+    options: &'static [JobOption<T>],
+    name: &str,
+) -> Option<&'static JobOption<T>> {
     let dashed = name.replace('_', "-");
-    keys.iter().find(|key| key.name == dashed || key.fio == Some(name))
+    options.iter().find(|option| option.name == dashed || option.fio == Some(name))
 }
 
 /// fio's `rw` words, with the pattern and the percentage of reads each stands for.
@@ -45,59 +48,63 @@ const DIRECTIONS: [(&str, Pattern, u8); 6] = [
 ];
 const DIRECTION_NAMES: &[&str] = &["read", "write", "rw", "randread", "randwrite", "randrw"];
 
-const fn key<T>(
+const fn option<T>(
     name: &'static str,
     fio: Option<&'static str>,
     unit: Unit,
     about: &'static str,
     set: fn(&mut T, &str) -> Result<(), Error>,
-) -> Key<T> {
-    Key { name, fio, unit, about, set }
+) -> JobOption<T> {
+    JobOption { name, fio, unit, about, set }
 }
 
-/// The keys of a job, apart from its name.
-pub(crate) static JOB_KEYS: [Key<Job>; 34] = [
-    key(
+/// The options of a job, apart from its name.
+pub(crate) static JOB_OPTIONS: [JobOption<Job>; 34] = [
+    option(
         "engine",
         Some("ioengine"),
         Unit::Choice(Engine::NAMES),
         "how I/O is issued on paths",
         engine,
     ),
-    key("threads", Some("numjobs"), Unit::Count, "identical threads", |job, text| {
+    option("threads", Some("numjobs"), Unit::Count, "identical threads", |job, text| {
         small(text).map(|threads| job.threads = threads)
     }),
-    key("depth", Some("iodepth"), Unit::Count, "I/Os in flight per thread", |job, text| {
+    option("depth", Some("iodepth"), Unit::Count, "I/Os in flight per thread", |job, text| {
         small(text).map(|depth| job.queue_depth = depth)
     }),
-    key(
+    option(
         "rw",
         Some("readwrite"),
         Unit::Choice(DIRECTION_NAMES),
         "pattern and direction in one word, as in fio",
         direction,
     ),
-    key("read-percent", Some("rwmixread"), Unit::Percent, "share of reads", |job, text| {
+    option("read-percent", Some("rwmixread"), Unit::Percent, "share of reads", |job, text| {
         percent(text).map(|percent| job.read_percent = percent)
     }),
-    key("pattern", None, Unit::Pattern, "order of offsets", |job, text| {
+    option("pattern", None, Unit::Pattern, "order of offsets", |job, text| {
         pattern(text).map(|pattern| job.pattern = pattern)
     }),
-    key("block-size", Some("bs"), Unit::BlockSizes, "size of single I/Os", |job, text| {
+    option("block-size", Some("bs"), Unit::BlockSizes, "size of single I/Os", |job, text| {
         block_sizes(text).map(|sizes| job.block_sizes = sizes)
     }),
-    key("size", None, Unit::Size, "bytes each thread's offsets span", |job, text| {
+    option("size", None, Unit::Size, "bytes each thread's offsets span", |job, text| {
         units::parse_bytes(text).map(|bytes| job.size_bytes = bytes)
     }),
-    key("file", None, Unit::Name, "per-thread, or the name of one file for all", |job, text| {
+    option("file", None, Unit::Name, "per-thread, or the name of one file for all", |job, text| {
         let own = text == "per-thread";
         job.files = if own { Files::PerThread } else { Files::Shared(text.to_owned()) };
         Ok(())
     }),
-    key("rate", None, Unit::Pace, "I/Os per second offered by the job, or closed", |job, text| {
-        pace(text).map(|pace| job.pace = pace)
-    }),
-    key(
+    option(
+        "rate",
+        None,
+        Unit::Pace,
+        "I/Os per second offered by the job, or closed",
+        |job, text| pace(text).map(|pace| job.pace = pace),
+    ),
+    option(
         "io-size",
         None,
         Unit::Size,
@@ -108,14 +115,14 @@ pub(crate) static JOB_KEYS: [Key<Job>; 34] = [
             Ok(())
         },
     ),
-    key(
+    option(
         "start-delay",
         Some("startdelay"),
         Unit::Duration,
         "wait before the first I/O",
         |job, text| units::parse_duration(text).map(|ns| job.start_delay_ns = ns),
     ),
-    key(
+    option(
         "end-after",
         None,
         Unit::Duration,
@@ -126,13 +133,13 @@ pub(crate) static JOB_KEYS: [Key<Job>; 34] = [
             Ok(())
         },
     ),
-    key("direct", None, Unit::Switch, "bypass the page cache", |job, text| {
+    option("direct", None, Unit::Switch, "bypass the page cache", |job, text| {
         units::parse_switch(text).map(|on| job.direct = on)
     }),
-    key("invalidate", None, Unit::Switch, "start every trial with a cold cache", |job, text| {
+    option("invalidate", None, Unit::Switch, "start every trial with a cold cache", |job, text| {
         units::parse_switch(text).map(|on| job.invalidate = on)
     }),
-    key(
+    option(
         "fsync-every",
         Some("fdatasync"),
         Unit::Count,
@@ -143,92 +150,98 @@ pub(crate) static JOB_KEYS: [Key<Job>; 34] = [
             Ok(())
         },
     ),
-    key("end-fsync", None, Unit::Switch, "sync when the job ends", |job, text| {
+    option("end-fsync", None, Unit::Switch, "sync when the job ends", |job, text| {
         units::parse_switch(text).map(|on| job.end_fsync = on)
     }),
-    key("verify", None, Unit::Switch, "read back and compare what was written", |job, text| {
+    option("verify", None, Unit::Switch, "read back and compare what was written", |job, text| {
         units::parse_switch(text).map(|on| job.verify = on)
     }),
-    key(
+    option(
         "sqpoll",
         Some("sqthread_poll"),
         Unit::Switch,
         "io_uring: the kernel polls",
         |job, text| units::parse_switch(text).map(|on| job.sqpoll = on),
     ),
-    key(
+    option(
         "advise",
         Some("fadvise_hint"),
         Unit::Switch,
         "tell the kernel the pattern",
         |job, text| units::parse_switch(text).map(|on| job.advise = on),
     ),
-    key("files", None, Unit::Count, "metadata: files of each thread", tree::files),
-    key(
+    option("files", None, Unit::Count, "metadata: files of each thread", tree::files),
+    option(
         "files-per-directory",
         None,
         Unit::Count,
         "metadata: files of one directory",
         tree::files_per_directory,
     ),
-    key("file-size", None, Unit::Size, "metadata: content of a file", tree::file_size),
-    key("operations", None, Unit::Operations, "metadata: what is done how often", tree::operations),
-    key(
+    option("file-size", None, Unit::Size, "metadata: content of a file", tree::file_size),
+    option(
+        "operations",
+        None,
+        Unit::Operations,
+        "metadata: what is done how often",
+        tree::operations,
+    ),
+    option(
         "align",
         Some("blockalign"),
         Unit::Size,
         "offsets are multiples of this; else of the smallest block",
         |job, text| units::parse_bytes(text).map(|bytes| job.align_bytes = Some(bytes)),
     ),
-    key("offset", None, Unit::Size, "where the span begins", |job, text| {
+    option("offset", None, Unit::Size, "where the span begins", |job, text| {
         units::parse_bytes(text).map(|bytes| job.offset_bytes = bytes)
     }),
-    key(
+    option(
         "write-through",
         Some("sync"),
         Unit::Switch,
         "writes reach the medium before they count (O_SYNC)",
         |job, text| units::parse_switch(text).map(|on| job.write_through = on),
     ),
-    key(
+    option(
         "think",
         Some("thinktime"),
         Unit::Think,
         "a pause, and after how many I/Os; 0: none",
         |job, text| think(text).map(|think| job.think = think),
     ),
-    key(
+    option(
         "cpus",
         Some("cpus_allowed"),
         Unit::Cpus,
         "CPUs that its threads may run on",
         |job, text| cpus(text).map(|cpus| job.cpus = cpus),
     ),
-    key(
+    option(
         "files-per-thread",
         Some("nrfiles"),
         Unit::Count,
         "files each thread takes in turn, of size in all",
         |job, text| small(text).map(|files| job.files_per_thread = files),
     ),
-    key("pre-read", None, Unit::Switch, "start every trial with a warm cache", |job, text| {
+    option("pre-read", None, Unit::Switch, "start every trial with a warm cache", |job, text| {
         units::parse_switch(text).map(|on| job.pre_read = on)
     }),
-    key(
+    option(
         "ends-all",
         Some("exitall"),
         Unit::Switch,
         "when this job ends, all others end too",
         |job, text| units::parse_switch(text).map(|on| job.ends_all = on),
     ),
-    key(
+    option(
         "submit-batch",
         Some("iodepth_batch"),
         Unit::Count,
         "io_uring: I/Os per system call, at most",
         |job, text| small(text).map(|most| job.submit_batch = Some(most)),
     ),
-    key(
+    option(
         "uncached",
         None,
         Unit::Switch,
@@ -237,21 +250,25 @@ pub(crate) static JOB_KEYS: [Key<Job>; 34] = [
     ),
 ];
 
-/// The keys of the index, written `index.size` in overrides.
-pub(crate) static INDEX_KEYS: [Key<IndexLoads>; 5] = [
-    key("versions", None, Unit::Iops, "versions published per second, at most", |index, text| {
-        units::parse_iops(text).map(|rate| index.versions_per_second = rate)
-    }),
-    key("size", None, Unit::Size, "bytes of one version", |index, text| {
+/// The options of the index, written `index.size` in overrides.
+pub(crate) static INDEX_OPTIONS: [JobOption<IndexLoads>; 5] = [
+    option(
+        "versions",
+        None,
+        Unit::Iops,
+        "versions published per second, at most",
+        |index, text| units::parse_iops(text).map(|rate| index.versions_per_second = rate),
+    ),
+    option("size", None, Unit::Size, "bytes of one version", |index, text| {
         units::parse_bytes(text).map(|bytes| index.index_bytes = bytes)
     }),
-    key("slow-load", None, Unit::Duration, "a longer load is a slow load", |index, text| {
+    option("slow-load", None, Unit::Duration, "a longer load is a slow load", |index, text| {
         units::parse_duration(text).map(|ns| index.slow_load_ns = ns)
     }),
-    key("queries", None, Unit::Iops, "queries arriving per second", |index, text| {
+    option("queries", None, Unit::Iops, "queries arriving per second", |index, text| {
         units::parse_iops(text).map(|rate| index.queries_per_second = rate)
     }),
-    key("query-size", None, Unit::Size, "bytes one query reads", |index, text| {
+    option("query-size", None, Unit::Size, "bytes one query reads", |index, text| {
         values::small_bytes(text).map(|bytes| index.query_bytes = bytes)
     }),
 ];
