@@ -15,7 +15,7 @@ pub(crate) use self::tiles::{Tile, tiles};
 /// Something drawn.
 #[derive(Debug)]
 pub(crate) enum Drawing {
-    /// LegendEntry figures, shown big.
+    /// Key figures, shown big.
     Tiles(Vec<Tile>),
     /// Rows of figures with an interval drawn beside each, under the head of their first column.
     Forest(&'static str, Vec<Group>),

@@ -5,7 +5,7 @@ use iotax_analyze::{Analysis, Comparison};
 use crate::words::Tone;
 use crate::{bandwidth, format, sentence, tables, words};
 
-/// LegendEntry figures shown big.
+/// Key figures shown big.
 const MAX_TILES: usize = 4;
 
 /// A key figure.
