@@ -217,10 +217,15 @@ fn a_warm_cache_is_warm_from_the_start() {
             let workload = bound(job.clone(), 4096);
             let (target, stop) = (Target::Path(directory.path()), AtomicBool::new(false));
             Native.prepare(&workload, target, &|_, _| {}, &stop).unwrap();
-            drop_cached(&path);
-            Native.run(&request(&workload, target, &stop)).unwrap();
-            let (cached, all) = cached(&path);
-            assert_eq!(cached == all, pre_read, "{engine:?}: {cached} of {all}");
+            let left_in_memory = || {
+                drop_cached(&path);
+                Native.run(&request(&workload, target, &stop)).unwrap();
+                cached(&path)
+            };
+            // The kernel may take a few pages back meanwhile; not five times in a row.
+            let tries: Vec<_> = (0..5).map(|_| left_in_memory()).collect();
+            let is_warm = tries.iter().any(|(cached, all)| cached == all);
+            assert_eq!(is_warm, pre_read, "{engine:?}: pages in memory of all: {tries:?}");
         }
     }
 }
