@@ -2,21 +2,22 @@
 //! and redacted.
 #![no_main]
 
-use iotax_record::Machine;
-use iotax_report::{DoctorDetail, Redactor, Style};
+use iotax_record::{HostRole, Machine};
+use iotax_report::{DoctorDetail, HostFindings, Redactor, Style};
 use iotax_spec::CloudChoice;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &[u8]| {
     if let Ok(machine) = serde_json::from_slice::<Machine>(text) {
         let findings = iotax_diagnose::findings(&machine, &CloudChoice::default());
+        Redactor::default().machine(&machine);
+        let hosts = [HostFindings { role: HostRole::Local, machine, findings }];
         for detail in [DoctorDetail::Folded, DoctorDetail::Whole] {
-            let document = iotax_report::doctor(&machine, &findings, None, detail);
+            let document = iotax_report::doctor(&hosts, None, detail);
             iotax_report::text(&document, Style::default());
             iotax_report::markdown(&document);
             iotax_report::html(&document);
         }
-        iotax_report::doctor_json(&machine, &findings, None, &[]);
-        Redactor::default().machine(&machine);
+        iotax_report::doctor_json(&hosts, None, &[]);
     }
 });
