@@ -110,7 +110,13 @@ fn fio_verifies_parallel_writes() {
     for layers in [plain.clone(), [plain, vec![aes, queue, delay]].concat()] {
         let Some(scene) = Scene::of(&layers) else { return };
         let output = Command::new("fio")
-            .args(["--name=verify", "--rw=randwrite", "--bsrange=4k-64k", "--direct=1"])
+            .args([
+                "--name=verify",
+                "--verify_state_save=0",
+                "--rw=randwrite",
+                "--bsrange=4k-64k",
+                "--direct=1",
+            ])
             .args(["--ioengine=libaio", "--iodepth=16", "--verify=crc32c", "--verify_fatal=1"])
             .args(["--do_verify=1", "--verify_backlog=64", "--randrepeat=0", "--eta=never"])
             .arg(format!("--filename={}", scene.path().display()))
