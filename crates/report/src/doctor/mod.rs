@@ -11,7 +11,7 @@
 //! | `json` | the same for programs |
 
 mod cause;
-mod diagnoses;
+pub(crate) mod diagnoses;
 mod findings;
 mod json;
 mod layer;
@@ -22,7 +22,6 @@ use iotax_diagnose::{Diagnosis, Finding};
 use iotax_record::Machine;
 
 pub use self::cause::{cause_json, explained, known_causes};
-pub(crate) use self::diagnoses::{causes, lines, sentence};
 pub use self::findings::Detail;
 pub use self::json::doctor_json;
 use crate::document::{Document, Item, Section};

@@ -1,6 +1,6 @@
 //! For spreadsheets: one line per level that was measured.
 
-use super::Search;
+use super::search::Search;
 use crate::csv::{cell, table};
 
 /// The columns, in order; rates are per second, times in nanoseconds.

@@ -3,15 +3,14 @@
 use iotax_caps::Caps;
 use serde_json::{Value, json};
 
-use super::Search;
 use super::quantity::{self, Quantity};
+use super::search::Search;
 use crate::bandwidth::Unit;
-use crate::document::{Item, Place, Section};
-use crate::figures::{Chart, Charts, Drawing, Key};
+use crate::document::{Chart, Charts, Drawing, Item, Key, Place, Section};
 use crate::words::printable;
 
 pub(super) fn charts(search: Search<'_>) -> Charts {
-    Charts::of_limits(&drawn(search.caps, search.unit()))
+    Charts::new(&drawn(search.caps, search.unit()), include_str!("figures.js"))
 }
 
 /// Where it is drawn.

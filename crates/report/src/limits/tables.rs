@@ -2,12 +2,11 @@
 
 use iotax_caps::{Sharing, TargetCaps};
 
-use super::quantity::{self, Quantity};
-use super::{Search, plain};
+use super::quantity::{self, Quantity, plain};
+use super::search::Search;
 use crate::bandwidth::Unit;
 use crate::document::{Cell, Head, Table};
-use crate::format;
-use crate::tables::ABSENT;
+use crate::format::{self, ABSENT};
 
 /// All that have rows.
 pub(super) fn all(search: Search<'_>) -> Vec<(&'static str, Table)> {
