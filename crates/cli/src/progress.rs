@@ -14,7 +14,7 @@ use iotax_plan::Plan;
 use iotax_rig::Progress as Preparing;
 use iotax_run::{Event, Observer};
 
-use self::running::Running;
+use self::running::{Running, seconds};
 
 /// Shows how a run goes.
 pub(crate) struct ProgressLine {
@@ -162,14 +162,6 @@ impl Observer for ProgressLine {
             Event::Looked(look) => self.look(look),
         }
         self.show();
-    }
-}
-
-/// `54s`, `2m 10s`
-fn seconds(duration: Duration) -> String {
-    match duration.as_secs() {
-        seconds @ 0..100 => format!("{seconds}s"),
-        seconds => format!("{}m {}s", seconds / 60, seconds % 60),
     }
 }
 

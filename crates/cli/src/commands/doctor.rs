@@ -9,6 +9,7 @@ use iotax_record::{HostRecord, LimitsHead, Location, Machine, Reader};
 use iotax_report::{self as report, DoctorDetail, Redactor};
 use iotax_spec::CloudChoice;
 
+use super::limits::read_limits;
 use crate::args::{DoctorArgs, Listing};
 use crate::exit::{Exit, Usage};
 use crate::output::{say, style};
@@ -72,7 +73,7 @@ fn look(args: &DoctorArgs) -> Machine {
 fn recorded(dir: &Path) -> Result<Case> {
     let dir = &Location::from(dir);
     if Reader::<LimitsHead>::is_in(dir) {
-        let (reader, caps) = super::read_limits(dir)?;
+        let (reader, caps) = read_limits(dir)?;
         let gaps = reader.gap()?.map(|gap| gap.to_string()).into_iter().collect();
         let head = reader.head;
         return Ok(Case {

@@ -75,14 +75,14 @@ pub(crate) fn limits(args: &LimitsArgs) -> Result<Exit> {
 }
 
 /// `iotax report` of a search for caps.
-pub(crate) fn report_limits(dir: &Location, format: Format, color: Color) -> Result<Exit> {
+pub(super) fn report_limits(dir: &Location, format: Format, color: Color) -> Result<Exit> {
     let (reader, caps) = read_limits(dir)?;
     show(dir, (&reader.head, &caps, reader.end.as_ref()), format, color)?;
     Ok(Exit::Done)
 }
 
 /// The record of a search for caps, and what it says.
-pub(crate) fn read_limits(dir: &Location) -> Result<(Reader<LimitsHead>, Caps)> {
+pub(super) fn read_limits(dir: &Location) -> Result<(Reader<LimitsHead>, Caps)> {
     let reader = Reader::<LimitsHead>::open(dir)?;
     let probes = reader.lines()?.collect::<Result<Vec<_>, _>>()?;
     let mut caps = match iotax_run::replay(&reader.head, probes) {
