@@ -12,7 +12,7 @@ use crate::{fuzz, rooms, sources};
 pub(crate) const STEPS: &[Step] = &[
     Step {
         name: "rooms",
-        what: "each crate imports only what the architecture allows",
+        what: "each crate imports only what the architecture allows, its files no circles",
         run: rooms::check,
     },
     Step { name: "sizes", what: "no source file over 500 lines", run: sources::sizes },

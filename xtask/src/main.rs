@@ -5,6 +5,7 @@
 mod cargo;
 mod check;
 mod checkout;
+mod circles;
 mod fuzz;
 mod measure;
 mod rooms;

@@ -5,6 +5,7 @@ use std::fs;
 use anyhow::{Context as _, Result, bail};
 
 use crate::checkout::root;
+use crate::circles;
 
 /// Room, and the rooms it may import. See ARCHITECTURE.md.
 const MAY_IMPORT: &[(&str, &[&str])] = &[
@@ -50,7 +51,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// Fails with every import that the table does not allow.
+/// Fails with every import that the table does not allow, and every circle within a crate.
 pub(crate) fn check() -> Result<()> {
     let mut wrong = Vec::new();
     for entry in fs::read_dir(root().join("crates"))? {
@@ -67,8 +68,9 @@ pub(crate) fn check() -> Result<()> {
             wrong.push(format!("  {room} imports {import}"));
         }
     }
+    wrong.extend(circles::found()?);
     if !wrong.is_empty() {
-        bail!("imports against the architecture:\n{}", wrong.join("\n"));
+        bail!("against the architecture:\n{}", wrong.join("\n"));
     }
     Ok(())
 }

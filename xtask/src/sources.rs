@@ -57,7 +57,7 @@ fn skips_by_itself(text: &str) -> bool {
 }
 
 /// Shows every Rust source: its path in the checkout, and its text.
-fn each_source(mut see: impl FnMut(&str, &str)) -> Result<()> {
+pub(crate) fn each_source(mut see: impl FnMut(&str, &str)) -> Result<()> {
     PLACES.iter().try_for_each(|place| visit(&root().join(place), &mut see))
 }
 

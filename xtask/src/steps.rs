@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 
-use crate::suite;
+use crate::suite::{seconds, told};
 
 /// One thing that is done.
 pub(crate) struct Step {
@@ -60,7 +60,7 @@ fn conclude(ended: &[Ended]) -> ExitCode {
         println!("  {}: {}", step.name, why.lines().next().unwrap_or_default());
     }
     let passed = ended.len() - failed.len();
-    let tests = suite::told().map_or_else(String::new, |tests| format!("; {tests}"));
+    let tests = told().map_or_else(String::new, |tests| format!("; {tests}"));
     println!("steps: {passed} passed, {} failed{tests}", failed.len());
     if failed.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
@@ -70,9 +70,4 @@ pub(crate) fn listing(steps: &[Step]) -> String {
     let lines: Vec<String> =
         steps.iter().map(|step| format!("  {:10} {}", step.name, step.what)).collect();
     lines.join("\n")
-}
-
-/// With a digit after the point.
-pub(crate) fn seconds(time: Duration) -> String {
-    format!("{:.1}", time.as_secs_f64())
 }

@@ -16,7 +16,6 @@ use anyhow::{Context as _, Result, bail};
 use serde_json::Value;
 
 use crate::cargo;
-use crate::steps::seconds;
 
 /// So many of the slowest are listed.
 const SLOWEST: usize = 10;
@@ -89,6 +88,11 @@ pub(crate) fn run_tests(kind: Kind) -> Result<()> {
 pub(crate) fn told() -> Option<String> {
     let all = *ALL.lock().ok()?;
     (all.passed + all.failed > 0).then(|| format!("tests: {all}"))
+}
+
+/// With a digit after the point.
+pub(crate) fn seconds(time: Duration) -> String {
+    format!("{:.1}", time.as_secs_f64())
 }
 
 /// Those that take longest begin first, so that none of them runs alone at the end.

@@ -6,49 +6,19 @@ use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 
-pub use self::read::read_claims;
-use crate::lookup::short;
+pub use self::read::{Claim, Claimed, read_claims};
+use crate::disk::{Caching, Disk};
+use crate::error::Error;
+use crate::limit::{Cloud, Limit, Rate, Scope, Source};
+use crate::lookup::{attached_disk, disk, disk_names, short, vm, vms_like};
 use crate::units::{MB, MIB};
-use crate::{
-    Caching, Cloud, Conflict, Disk, Error, Limit, Rate, Scope, Source, Vm, attached_disk, disk,
-    disk_names, vm, vms_like,
-};
+use crate::vm::{Conflict, Vm};
 
 /// Entries that an answer names at most.
 const NAMED: usize = 4;
 
 /// How far a printed figure may be from the exact one: half of its last digit.
 const ROUNDING_MB: f64 = 0.5;
-
-/// What somebody says of one limit.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Claim {
-    /// Line of the table, from 1.
-    pub line: u64,
-    /// VM size or disk.
-    pub name: String,
-    /// `scsi` or `nvme`.
-    pub variant: Option<String>,
-    /// Which bucket; if it is not said, the one a name usually stands for.
-    pub scope: Option<Scope>,
-    /// The figures.
-    pub claimed: Claimed,
-    /// Where they are from.
-    pub source: Option<Source>,
-}
-
-/// Figures of one limit; `None` says nothing.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
-pub struct Claimed {
-    /// I/Os per second.
-    pub iops: Option<f64>,
-    /// Bytes per second.
-    pub bw_bytes: Option<f64>,
-    /// I/Os per second in bursts.
-    pub burst_iops: Option<f64>,
-    /// Bytes per second in bursts.
-    pub burst_bw_bytes: Option<f64>,
-}
 
 /// What the catalog says to a claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

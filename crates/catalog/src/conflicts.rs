@@ -2,9 +2,10 @@
 
 use serde::Deserialize;
 
+use crate::limit::Source;
 use crate::table::CONFLICTS;
 use crate::units::MB;
-use crate::{Conflict, Source};
+use crate::vm::Conflict;
 
 #[derive(Deserialize)]
 struct Row {

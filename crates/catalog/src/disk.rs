@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Cloud, Fact, Limit, Source};
+use crate::limit::{Cloud, Fact, Limit, Source};
 
 /// A disk as the catalog knows it, or as it was provisioned.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -1,6 +1,6 @@
 //! What can be wrong with a question.
 
-use crate::Cloud;
+use crate::limit::Cloud;
 
 /// A question that the catalog cannot answer.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]

@@ -17,9 +17,12 @@ use serde::{Deserialize, Serialize};
 pub use self::bound::{Bound, BurstBound, By, Effective};
 use self::bound::{Named, effective, sum, sum_of};
 pub use self::path::vm_variant;
+use crate::disk::{Caching, Disk};
+use crate::error::Error;
 use crate::gcp::disks::{PERSISTENT_KINDS, persistent};
+use crate::limit::{Direction, Limit, Scope};
 use crate::units::GIB;
-use crate::{Caching, Direction, Disk, Error, Limit, Scope, Vm};
+use crate::vm::Vm;
 
 /// A VM and its disks.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]

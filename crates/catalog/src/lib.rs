@@ -31,6 +31,6 @@ pub use expect::{
     Bound, Bucket, BurstBound, By, DiskExpectation, Effective, Expectation, Setup, expect,
     vm_variant,
 };
-pub use limit::{Burst, Cloud, Direction, Limit, Rate, Scope, Source};
+pub use limit::{Burst, Cloud, Direction, Fact, Limit, Rate, Scope, Source};
 pub use lookup::{attached_disk, azure_disk_of, disk, disk_names, vm, vm_names, vm_of, vms_like};
-pub use vm::{Conflict, Fact, Vm};
+pub use vm::{Conflict, Vm};

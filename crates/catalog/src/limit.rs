@@ -181,6 +181,17 @@ pub struct Limit {
     pub notes: Vec<String>,
 }
 
+/// A documented property that is no limit.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Fact {
+    /// What.
+    pub name: String,
+    /// How much, with its unit.
+    pub value: String,
+    /// Where it was read.
+    pub source: Source,
+}
+
 /// Kinds that cannot be an OS disk: "Usable as OS Disk? No".
 /// Source: `MicrosoftDocs/azure-compute-docs:articles/virtual-machines/disks-types.md@18c531ec`,
 /// 2026-08-11.

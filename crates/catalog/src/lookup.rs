@@ -1,8 +1,12 @@
 //! Finding a size or a disk by its name.
 
+use crate::disk::{Caching, Disk};
+use crate::error::Error;
+use crate::limit::Cloud;
 use crate::table::{AWS_INSTANCES, AZURE_VMS, GCP_MACHINES};
 use crate::text::Parameters;
-use crate::{Caching, Cloud, Disk, Error, Vm, aws, azure, gcp};
+use crate::vm::Vm;
+use crate::{aws, azure, gcp};
 
 /// Names that an error suggests at most.
 const SUGGESTED: usize = 3;

@@ -1,7 +1,9 @@
 //! A disk as a user writes it: `NAME:key=value,...`.
 
+use crate::disk::Caching;
+use crate::error::Error;
+use crate::limit::Cloud;
 use crate::units;
-use crate::{Caching, Cloud, Error};
 
 /// A name and what is said of it. Each parameter is taken once; what is left at the end is
 /// unknown.

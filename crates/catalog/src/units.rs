@@ -5,7 +5,7 @@
 //! as 10^6. AWS gives instances in MB/s (10^6) and volumes in MiB/s; Google Cloud prints MiB/s.
 //! Sizes are GiB everywhere.
 
-use crate::Cloud;
+use crate::limit::Cloud;
 
 pub(crate) const KIB: u64 = 1 << 10;
 pub(crate) const MB: f64 = 1e6;

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Cloud, Limit, Scope, Source};
+use crate::limit::{Cloud, Fact, Limit, Scope, Source};
 
 /// A size of virtual machine, or one variant of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -40,17 +40,6 @@ pub struct Vm {
     pub source: Source,
     /// The provider's page about it, if one was read: of bursts, and of what notes say of pages.
     pub page: Option<Source>,
-}
-
-/// A documented property that is no limit.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Fact {
-    /// What.
-    pub name: String,
-    /// How much, with its unit.
-    pub value: String,
-    /// Where it was read.
-    pub source: Source,
 }
 
 /// Figures that somebody published and that the sources contradict.

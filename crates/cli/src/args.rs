@@ -6,10 +6,11 @@ mod disk;
 mod doctor;
 mod documented;
 mod limits;
+mod output;
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum, value_parser};
+use clap::{Args, Parser, Subcommand, value_parser};
 use clap_complete::Shell;
 
 pub(crate) use self::caps::CapArgs;
@@ -22,6 +23,7 @@ pub(crate) use self::disk::{
 pub(crate) use self::doctor::DoctorArgs;
 pub(crate) use self::documented::DocumentedArgs;
 pub(crate) use self::limits::LimitsArgs;
+pub(crate) use self::output::{Color, Format, Listing, OutputArgs};
 
 /// What does each layer cost your I/O?
 ///
@@ -256,23 +258,6 @@ pub(crate) struct LoadArgs {
     pub iostat: bool,
 }
 
-/// Where results go and how they look.
-#[derive(Debug, Args)]
-pub(crate) struct OutputArgs {
-    /// Directory for the results, new [default: iotax-COMMAND-TIME]
-    #[arg(short, long, value_name = "DIR", help_heading = "Output")]
-    pub out: Option<PathBuf>,
-    /// What to print
-    #[arg(long, value_enum, default_value_t = Format::Text, help_heading = "Output")]
-    pub format: Format,
-    /// Colours
-    #[arg(long, value_enum, default_value_t = Color::Auto, help_heading = "Output")]
-    pub color: Color,
-    /// Show no progress
-    #[arg(short, long, help_heading = "Output")]
-    pub quiet: bool,
-}
-
 /// `iotax report`
 #[derive(Debug, Args)]
 pub(crate) struct ReportArgs {
@@ -344,37 +329,4 @@ pub(crate) struct UndoArgs {
     /// What to print
     #[arg(long, value_enum, default_value_t = Listing::Text)]
     pub format: Listing,
-}
-
-/// Output formats of results.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Format {
-    /// For people
-    Text,
-    /// One JSON object
-    Json,
-    /// For a ticket or a pull request
-    Markdown,
-    /// One line per trial
-    Csv,
-}
-
-/// Output formats of listings.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Listing {
-    /// For people
-    Text,
-    /// One JSON object
-    Json,
-}
-
-/// When to use colours.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Color {
-    /// On a terminal, unless `NO_COLOR` is set
-    Auto,
-    /// Always
-    Always,
-    /// Never
-    Never,
 }

@@ -17,7 +17,7 @@ use iotax_rig::Progress as Preparing;
 use iotax_run::{Event, Observer};
 
 use self::bar::{bar, style};
-use self::running::Running;
+use self::running::{Running, seconds};
 pub(crate) use self::search::SearchLine;
 
 /// Shows how a run goes.
@@ -155,14 +155,6 @@ impl Observer for ProgressLine {
             Event::Looked(look) => self.look(look),
         }
         self.show();
-    }
-}
-
-/// `54s`, `2m 10s`
-fn seconds(duration: Duration) -> String {
-    match duration.as_secs() {
-        seconds @ 0..100 => format!("{seconds}s"),
-        seconds => format!("{}m {}s", seconds / 60, seconds % 60),
     }
 }
 

@@ -8,10 +8,7 @@ use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Deserializer as V2Reader, Serializer as _, V2DeflateSerializer};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
 
-/// Longest latency told apart, in nanoseconds (one hour); longer ones count as this long.
-const MAX_NS: u64 = 3_600_000_000_000;
-/// Significant decimal digits: every value is exact to 0.1 %.
-const DIGITS: u8 = 3;
+use self::header::{DIGITS, MAX_NS};
 
 /// Latencies in nanoseconds. On disk: `HdrHistogram` V2, deflated, base64; empty text if empty.
 #[derive(Debug, Clone, PartialEq)]

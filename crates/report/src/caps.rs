@@ -5,13 +5,12 @@ use iotax_record::Experiment;
 use iotax_spec::Design;
 
 use crate::document::{Cell, Head, Table};
-use crate::tables::{self};
-use crate::{bandwidth, format, preconditioning, sentence, words};
+use crate::{bandwidth, comparison, format, preconditioning, tables, words};
 
 /// What follows the verdict about caps.
 pub(crate) fn sentences(experiment: &Experiment, analysis: &Analysis) -> Vec<String> {
     let with = |verdict| {
-        sentence::primary_of_each(analysis).into_iter().any(move |c| c.verdict == verdict)
+        comparison::primary_of_each(analysis).into_iter().any(move |c| c.verdict == verdict)
     };
     let mut sentences: Vec<String> =
         analysis.unmasked.iter().filter_map(|(_, load)| seen(load)).collect();
@@ -32,12 +31,12 @@ pub(crate) fn cap(cap: &Cap) -> String {
 /// What one load below the cap showed, in its own words: every difference, or that there is none.
 fn seen(unmasked: &Analysis) -> Option<String> {
     let comparisons = unmasked.comparisons.iter();
-    let shown = comparisons.filter(|c| !sentence::is_interaction(c, unmasked));
+    let shown = comparisons.filter(|c| !comparison::is_interaction(c, unmasked));
     let (mut differences, mut others) = (Vec::new(), Vec::new());
     for comparison in shown {
-        match sentence::size(comparison) {
+        match comparison::size(comparison) {
             Some(size) if comparison.verdict.is_signed() => {
-                differences.push(format!("{} {size}", sentence::subject(comparison)));
+                differences.push(format!("{} {size}", comparison::subject(comparison)));
             }
             _ => others.push(comparison),
         }
@@ -53,7 +52,7 @@ fn seen(unmasked: &Analysis) -> Option<String> {
     Some(format!(
         "{load}: no difference was found ({} of {}: {}).",
         first.metric.name(),
-        sentence::subject(first),
+        comparison::subject(first),
         first.verdict
     ))
 }
@@ -86,7 +85,7 @@ fn with_unmask(experiment: &Experiment) -> String {
 /// Equal arms below every cap: their equality says something.
 fn no_cap(analysis: &Analysis) -> Option<String> {
     let is_equal = |arm: &str| {
-        let mut equal = sentence::primary_of_each(analysis).into_iter();
+        let mut equal = comparison::primary_of_each(analysis).into_iter();
         equal.any(|c| c.verdict == Verdict::Equivalent && c.arm.as_deref().is_none_or(|a| a == arm))
     };
     let scales = |arm: &&ArmDepths| {
@@ -166,7 +165,7 @@ fn drained(analysis: &Analysis) -> Option<Table> {
     let mut table = Table::new(&["arm"], &figures);
     table.heads.push(Head::word("its trials"));
     for drain in &analysis.drained {
-        let known = |figure: Option<String>| Cell::new(figure.as_deref().unwrap_or(tables::ABSENT));
+        let known = |figure: Option<String>| Cell::new(figure.as_deref().unwrap_or(format::ABSENT));
         table.rows.push(vec![
             Cell::new(&drain.arm),
             Cell::new(format!("{:.0} s", drain.seconds)),

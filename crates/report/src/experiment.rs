@@ -5,13 +5,16 @@ mod page;
 
 use iotax_analyze::Analysis;
 use iotax_record::Experiment;
-use iotax_spec::Design;
 
-use crate::document::{Document, Item, Lead, Place, Section};
-use crate::figures::{self, Drawing, LegendEntry};
+use crate::comparison::hypotheses;
+use crate::doctor::diagnoses;
+use crate::document::{Document, Drawing, Item, Lead, LegendEntry, Place, Section};
 use crate::json::kind;
 use crate::notices::{self, Notice};
-use crate::{caps, doctor, facts, format, machine, provenance, sentence, tables};
+use crate::{caps, facts, figures, format, machine, provenance, sentence, tables};
+
+/// An experiment of one phase, and its analysis.
+pub type Part = (Experiment, Analysis);
 
 /// What an experiment showed.
 pub fn experiment(experiment: &Experiment, analysis: &Analysis) -> Document {
@@ -41,7 +44,7 @@ pub fn experiment(experiment: &Experiment, analysis: &Analysis) -> Document {
     document.add_table("Index loads", tables::index(analysis), tables::slow_load_note(analysis));
     document.extend(schedule);
     document.extend(warnings("Worth knowing", mild));
-    document.add_list("Causes", doctor::causes(experiment, analysis));
+    document.add_list("Causes", diagnoses::causes(experiment, analysis));
     document.add_list("Not concluded", analysis.open_questions.clone());
     document.extend(page::nothing_open(analysis));
     document.extend(page::circumstances(experiment));
@@ -92,13 +95,6 @@ fn attribution(analysis: &Analysis) -> Option<Section> {
     Some(Section::new(heading, items).at(Place::Undrawn))
 }
 
-/// Why pairs of layers may cost another amount together than apart.
-fn hypotheses(analysis: &Analysis) -> impl Iterator<Item = String> {
-    let interactions = analysis.attribution.iter().flat_map(|found| &found.interactions);
-    let interactions = interactions.filter(|pair| !pair.hypothesis.is_empty());
-    interactions.map(|pair| format!("{}: {}", sentence::pair_name(&pair.layers), pair.hypothesis))
-}
-
 fn arms(analysis: &Analysis) -> Section {
     let legend = Item::Drawing(Drawing::Legend(LegendEntry::all(analysis)));
     Section::new("Arms", [Item::Table(tables::arms(analysis)), legend])
@@ -113,9 +109,4 @@ fn latency(experiment: &Experiment, analysis: &Analysis) -> Option<Section> {
     let table = Item::Table(tables::latency(analysis)?);
     let items = page::latency(analysis).into_iter().chain([table]);
     Some(Section::new(provenance::latencies(experiment), items.collect::<Vec<_>>()))
-}
-
-/// Whether layers, and not arms, are compared.
-fn is_peel(experiment: &Experiment) -> bool {
-    matches!(experiment.spec.design, Design::Peel { .. })
 }

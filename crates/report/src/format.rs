@@ -2,6 +2,9 @@
 
 use iotax_analyze::{Estimate, Unit};
 
+/// Shown where there is no figure.
+pub(crate) const ABSENT: &str = "\u{2013}";
+
 /// Most decimals ever shown.
 const MAX_DECIMALS: usize = 3;
 

@@ -30,6 +30,7 @@ mod bandwidth;
 pub mod bundle;
 mod caps;
 mod catalog;
+mod comparison;
 mod csv;
 mod doctor;
 mod document;
@@ -60,12 +61,12 @@ pub use doctor::{
     Detail as DoctorDetail, HostFindings, cause_json, doctor, doctor_json, explained, known_causes,
 };
 pub use document::{Chapter, Document};
-pub use experiment::experiment;
+pub use experiment::{Part, experiment};
 pub use html::html;
 pub use iostat::iostat;
 pub use json::{COMPARE_FORMAT, json_compare, json_run, json_text};
 pub use markdown::markdown;
-pub use phases::{Part, experiments, phases_json_compare, phases_json_run};
+pub use phases::{experiments, phases_json_compare, phases_json_run};
 pub use redact::Redactor;
 pub use search::{SearchResult, search, search_csv, search_json};
 pub use text::{Style, parts_of_paths, text};

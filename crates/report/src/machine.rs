@@ -4,8 +4,7 @@ use iotax_analyze::{Analysis, ArmSummary, CounterSummary, StallFigures};
 
 use crate::bandwidth::MEASURED;
 use crate::document::{Cell, Table};
-use crate::format;
-use crate::tables::ABSENT;
+use crate::format::{self, ABSENT};
 
 /// What the figures are, for people.
 pub(crate) const NOTE: &str = "Means over the measured windows, as iostat -mx computes them, whose MB \

@@ -3,7 +3,6 @@
 use iotax_analyze::{Analysis, ArmPrecondition};
 
 use crate::document::{Cell, Head, Table};
-use crate::tables::{self};
 use crate::{format, words};
 
 /// A sentence for all arms of which the same is to be said.
@@ -58,7 +57,7 @@ pub(crate) fn table(analysis: &Analysis) -> Option<(String, Table)> {
     let mut table = Table::new(&["arm"], &figures);
     table.heads.push(Head::word("steady"));
     for arm in &analysis.preconditioned {
-        let known = |figure: Option<String>| Cell::new(figure.as_deref().unwrap_or(tables::ABSENT));
+        let known = |figure: Option<String>| Cell::new(figure.as_deref().unwrap_or(format::ABSENT));
         let figure = |value: Option<&f64>| known(value.map(|value| shown(arm, *value)));
         let share = |share: Option<f64>| known(share.map(format::percent));
         table.rows.push(vec![
@@ -72,7 +71,7 @@ pub(crate) fn table(analysis: &Analysis) -> Option<(String, Table)> {
             Cell::new(match arm.steady {
                 Some(true) => "yes",
                 Some(false) => "NO",
-                None => tables::ABSENT,
+                None => format::ABSENT,
             }),
         ]);
     }

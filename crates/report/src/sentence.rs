@@ -6,7 +6,9 @@ use iotax_documented::Documented;
 use iotax_record::Experiment;
 use iotax_spec::Design;
 
-use crate::{bandwidth, caps, doctor, format, preconditioning, stalls, tables, words};
+use crate::comparison::{self, is_interaction, is_layer, primary_of_each, size, subject};
+use crate::doctor::diagnoses;
+use crate::{bandwidth, caps, format, preconditioning, stalls, tables, words};
 
 /// Arms up to which each one gets a sentence; above that they are counted.
 const MAX_SENTENCES: usize = 4;
@@ -35,7 +37,7 @@ pub(crate) fn verdict(experiment: &Experiment, analysis: &Analysis) -> Vec<Strin
 /// `encrypted: likely cause: ...`; a run has one arm, which needs no name.
 fn causes(experiment: &Experiment, analysis: &Analysis) -> impl Iterator<Item = String> {
     of_arms(experiment, analysis).into_iter().filter_map(|diagnosis| {
-        let sentence = doctor::sentence(&diagnosis)?;
+        let sentence = diagnoses::sentence(&diagnosis)?;
         Some(match analysis.arms.len() {
             1 => words::capital(&sentence),
             _ => format!("{}: {sentence}", words::printable(&diagnosis.of)),
@@ -109,17 +111,6 @@ fn cpu(analysis: &Analysis) -> Option<String> {
     (!clauses.is_empty()).then(|| format!("Clearer in CPU time: {}.", clauses.join("; ")))
 }
 
-/// The first comparison of each arm (or layer): its primary metric.
-pub(crate) fn primary_of_each(analysis: &Analysis) -> Vec<&Comparison> {
-    let mut firsts: Vec<&Comparison> = Vec::new();
-    for comparison in &analysis.comparisons {
-        if !firsts.iter().any(|f| f.arm == comparison.arm && f.layer == comparison.layer) {
-            firsts.push(comparison);
-        }
-    }
-    firsts
-}
-
 /// `slow is slower than base: 23 % [21, 25] less throughput.`
 fn against(comparison: &Comparison, analysis: &Analysis) -> String {
     let margin = analysis.margin;
@@ -145,11 +136,8 @@ fn against(comparison: &Comparison, analysis: &Analysis) -> String {
         };
     };
     match comparison.verdict {
-        Verdict::Slower => {
-            format!("{name} is slower than {baseline}: {size}{}.", since(comparison))
-        }
-        Verdict::Faster => {
-            format!("{name} is faster than {baseline}: {size}{}.", since(comparison))
+        word @ (Verdict::Slower | Verdict::Faster) => {
+            format!("{name} is {word} than {baseline}: {size}{}.", since(comparison))
         }
         Verdict::Equivalent => format!(
             "{name} and {baseline} are equivalent: {metric} differs by less than {} ({size}).",
@@ -189,8 +177,8 @@ fn changed(comparison: &Comparison, baseline: &str) -> String {
             "{what} after block {}: {} tax {} before, {} since.",
             change.after_block,
             comparison.metric.name(),
-            tables::part(change.before),
-            tables::part(change.since)
+            comparison::part(change.before),
+            comparison::part(change.since)
         ),
         None => format!("{what} during the run."),
     }
@@ -199,7 +187,11 @@ fn changed(comparison: &Comparison, baseline: &str) -> String {
 /// ` since block 8 (40 % [38, 42] before)`: of a verdict that rests on a part of the run.
 fn since(comparison: &Comparison) -> String {
     comparison.change.as_ref().map_or_else(String::new, |change| {
-        format!(" since block {} ({} before)", change.after_block + 1, tables::part(change.before))
+        format!(
+            " since block {} ({} before)",
+            change.after_block + 1,
+            comparison::part(change.before)
+        )
     })
 }
 
@@ -295,7 +287,10 @@ fn whole_stack(total: &Comparison, margin: f64) -> String {
             capped(total)
         ),
         (Verdict::EffectChanged, _) => {
-            format!("What the layers cost together changed during the run: {}.", tables::tax(total))
+            format!(
+                "What the layers cost together changed during the run: {}.",
+                comparison::tax(total)
+            )
         }
         (word, Some(_)) => {
             let tax = tax(total);
@@ -309,7 +304,7 @@ fn whole_stack(total: &Comparison, margin: f64) -> String {
 fn layer_clause(comparison: &Comparison) -> String {
     let name = subject(comparison);
     if comparison.verdict == Verdict::EffectChanged {
-        return format!("{name} {} ({})", tables::tax(comparison), comparison.verdict);
+        return format!("{name} {} ({})", comparison::tax(comparison), comparison.verdict);
     }
     let size = match (comparison.tax, comparison.lo, comparison.hi) {
         (Some(tax), Some(lo), Some(hi)) if comparison.verdict == Verdict::Faster => {
@@ -335,52 +330,9 @@ fn together(pair: &Comparison) -> Option<String> {
     }
 }
 
-/// Whether the row is a single layer of the peel, not an interaction or the total.
-pub(crate) fn is_layer(comparison: &Comparison, analysis: &Analysis) -> bool {
-    comparison.layer.as_deref().is_some_and(|name| {
-        analysis
-            .attribution
-            .as_ref()
-            .map_or(name != "total", |a| a.layers.iter().any(|layer| layer.layer == name))
-    })
-}
-
-/// Whether the row is an interaction of two layers.
-pub(crate) fn is_interaction(comparison: &Comparison, analysis: &Analysis) -> bool {
-    analysis.attribution.as_ref().is_some_and(|a| {
-        a.interactions.iter().any(|i| comparison.layer.as_deref() == Some(&pair_name(&i.layers)))
-    })
-}
-
-/// The name of an interaction, as comparisons spell it.
-pub(crate) fn pair_name(layers: &[String; 2]) -> String {
-    format!("{} x {}", layers[0], layers[1])
-}
-
-/// The arm or layer a comparison is about, safe to print.
-pub(crate) fn subject(comparison: &Comparison) -> String {
-    let name = comparison.arm.as_ref().or(comparison.layer.as_ref());
-    words::printable(name.map_or("?", String::as_str))
-}
-
-/// `23 % [21, 25] less throughput`, `30 % [25, 35] more p99 latency`.
-pub(crate) fn size(comparison: &Comparison) -> Option<String> {
-    let (tax, lo, hi) = (comparison.tax?, comparison.lo?, comparison.hi?);
-    let gain = tax < 0.0;
-    let interval = if gain {
-        format::percent_interval(-tax, -hi, -lo)
-    } else {
-        format::percent_interval(tax, lo, hi)
-    };
-    // A cost is less of throughput, but more of every time.
-    let less = (comparison.metric.better() == Better::Higher) != gain;
-    let direction = if less { "less" } else { "more" };
-    Some(format!("{interval} {direction} {}", comparison.metric.name()))
-}
-
 /// `a tax of 4 % [−2, 9] on throughput`: without a direction, where there is none.
 fn tax(comparison: &Comparison) -> String {
-    format!("a tax of {} on {}", tables::tax(comparison), comparison.metric.name())
+    format!("a tax of {} on {}", comparison::tax(comparison), comparison.metric.name())
 }
 
 fn still_needed(comparison: &Comparison) -> String {

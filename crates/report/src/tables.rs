@@ -1,37 +1,33 @@
 //! The tables of a report, before any layout: text, Markdown and HTML all show these.
 
-use iotax_analyze::{Analysis, ArmSummary, Attribution, Comparison, Estimate, LayerCost, Verdict};
+use iotax_analyze::{Analysis, ArmSummary, Attribution, Comparison, Estimate, LayerCost};
 use iotax_spec::Design;
 
 use crate::bandwidth::{self, MEASURED};
+use crate::comparison::{pair_name, subject, tax};
 use crate::document::{Cell, Head, Table};
-use crate::format;
-use crate::sentence;
-use crate::stalls;
+use crate::format::{self, ABSENT};
 use crate::words::{self, Tone};
 
 /// Quantiles worth a column; those the analysis does not have are left out.
 const SHOWN_QUANTILES: [f64; 4] = [0.5, 0.9, 0.99, 0.999];
-
-/// Shown where there is no figure.
-pub(crate) const ABSENT: &str = "\u{2013}";
 
 /// Arms (or layers) against the baseline: the tax of each and the word it earned.
 pub(crate) fn comparisons(analysis: &Analysis, design: &Design) -> Option<Table> {
     if analysis.comparisons.is_empty() {
         return None;
     }
-    let subject = if matches!(design, Design::Peel { .. }) { "layer" } else { "arm" };
+    let compared = if matches!(design, Design::Peel { .. }) { "layer" } else { "arm" };
     let confidence = if analysis.comparisons.iter().any(|c| c.lo.is_some()) {
         format!("tax [{} CI]", format::percent(1.0 - analysis.alpha))
     } else {
         "tax".to_owned()
     };
-    let mut table = Table::new(&[subject, "metric"], &[&confidence, "n"]);
+    let mut table = Table::new(&[compared, "metric"], &[&confidence, "n"]);
     table.heads.push(Head::word("verdict"));
     for comparison in &analysis.comparisons {
         table.push([
-            Cell::new(sentence::subject(comparison)),
+            Cell::new(subject(comparison)),
             Cell::new(comparison.metric.name()),
             Cell::new(tax(comparison)),
             Cell::new(comparison.blocks.to_string()),
@@ -39,28 +35,6 @@ pub(crate) fn comparisons(analysis: &Analysis, design: &Design) -> Option<Table>
         ]);
     }
     Some(table)
-}
-
-/// `12 % [10, 14]`; `10 to 14 %` where one number would hide that it depends; `40 % [38, 42], then
-/// 5 % [3, 7]` where it changed; `at least 17 x` where trials stalled; or a dash.
-pub(crate) fn tax(comparison: &Comparison) -> String {
-    if let (Verdict::EffectChanged, Some(change)) = (comparison.verdict, &comparison.change) {
-        return format!("{}, then {}", part(change.before), part(change.since));
-    }
-    if let Some(size) = comparison.stalls.as_ref().and_then(stalls::size) {
-        return size;
-    }
-    match (comparison.tax, comparison.lo, comparison.hi) {
-        (Some(tax), Some(lo), Some(hi)) => format::percent_interval(tax, lo, hi),
-        (Some(tax), ..) => format::percent(tax),
-        (None, Some(lo), Some(hi)) => format::percent_range(lo, hi),
-        _ => ABSENT.to_owned(),
-    }
-}
-
-/// The tax of one part of the run.
-pub(crate) fn part(tax: Option<Estimate>) -> String {
-    tax.map_or_else(|| ABSENT.to_owned(), |e| format::percent_interval(e.value, e.lo, e.hi))
 }
 
 fn verdict(comparison: &Comparison) -> Cell {
@@ -89,7 +63,7 @@ pub(crate) fn attribution(attribution: &Attribution) -> Table {
         add(layer, [*first_in_ns, *shapley_ns, *last_in_ns, *delta_p99_ns].map(Some));
     }
     for pair in &attribution.interactions {
-        add(&sentence::pair_name(&pair.layers), [Some(pair.cost_ns), None, None, None]);
+        add(&pair_name(&pair.layers), [Some(pair.cost_ns), None, None, None]);
     }
     add("total", [None, Some(attribution.total_ns), None, None]);
     let mut table = Table::new(&["layer"], &[]);

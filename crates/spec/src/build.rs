@@ -4,9 +4,8 @@ use std::path::{Path, PathBuf};
 
 use crate::engine::Place;
 use crate::error::{Error, Subject};
-use crate::layers::{Form, Layer};
-use crate::spec::{Arm, Design, Spec, Stop, StopMode};
-use crate::stack::{Stack, Target};
+use crate::layers::{Form, Layer, Stack};
+use crate::spec::{Arm, Design, Spec, Stop, StopMode, Target};
 use crate::target::numbered;
 use crate::units::format_bytes;
 use crate::workload::Workload;
@@ -138,11 +137,6 @@ impl Stack {
         for path in self.paths_mut() {
             resolve(path, directory, home);
         }
-    }
-
-    /// Paths that the user named.
-    pub(crate) fn paths_mut(&mut self) -> Vec<&mut PathBuf> {
-        self.layers.iter_mut().flat_map(Layer::paths_mut).collect()
     }
 }
 

@@ -22,7 +22,6 @@ mod quote;
 mod search;
 mod side_runs;
 mod spec;
-mod stack;
 mod target;
 mod text;
 mod tree;
@@ -36,15 +35,13 @@ pub use cloud::{CloudChoice, DiskRole};
 pub use depth::Depth;
 pub use engine::{Engine, EngineInfo, PageCache, Place, Work};
 pub use error::{Error, FilePlace, Subject};
-pub use layers::{Base, Does, Form, Layer, LayerInfo, Need, Submitter, World};
+pub use layers::{Base, Does, Form, Layer, LayerInfo, Need, Parameter, Stack, Submitter, World};
 pub use overrides::{Changes, override_options};
 pub use quote::brief;
 pub use search::{BurstWatch, KnownLimit, Probe, Region, Search, SearchTarget};
 pub use side_runs::SideRuns;
-pub use spec::{Arm, Design, Driver, Spec, Stop, StopMode};
-pub use stack::{Stack, Target};
+pub use spec::{Arm, Design, Driver, Spec, Stop, StopMode, Target};
 pub use target::parse_arms;
-pub use text::Parameter;
 pub use tree::{Operation, OperationShare, Tree};
 pub use workload::{
     BlockSizes, Bound, Files, FioOption, IndexLoads, Job, Pace, Pattern, RunLength, Share, Skew,

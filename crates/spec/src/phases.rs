@@ -109,8 +109,7 @@ mod tests {
     use insta::assert_snapshot;
 
     use super::*;
-    use crate::spec::{Arm, Stop};
-    use crate::stack::Target;
+    use crate::spec::{Arm, Stop, Target};
 
     fn presets(names: &[&str]) -> Vec<Workload> {
         names.iter().map(|name| Workload::preset(name).unwrap()).collect()

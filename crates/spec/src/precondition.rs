@@ -6,8 +6,7 @@
 
 use crate::engine::{Engine, PageCache};
 use crate::error::Error;
-use crate::spec::Spec;
-use crate::stack::Target;
+use crate::spec::{Spec, Target};
 use crate::workload::{BlockSizes, Bound, Files, Job, Pace, Pattern, Workload};
 
 /// Block of the pass over the span.

@@ -5,9 +5,8 @@
 use std::path::PathBuf;
 
 use crate::error::Error;
-use crate::layers::LayerInfo;
-use crate::spec::Arm;
-use crate::stack::{Stack, Target};
+use crate::layers::{LayerInfo, Stack};
+use crate::spec::{Arm, Target};
 
 impl Target {
     /// Reads a path or a stack.

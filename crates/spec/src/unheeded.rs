@@ -38,7 +38,7 @@ impl Job {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stack::Target;
+    use crate::spec::Target;
 
     fn told(set: &[&str], target: &str) -> String {
         let mut workload = Workload::preset("randread-4k").unwrap();

@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::{Context as _, Result, ensure};
 use iotax_vm::Vm;
 
-use crate::score::Outcome;
+use crate::outcome::Outcome;
 use crate::situation::Guest;
 
 const DISK_BYTES: u64 = 1 << 30;

@@ -15,6 +15,7 @@
 mod faults;
 mod guest;
 mod lab;
+mod outcome;
 mod score;
 mod situation;
 

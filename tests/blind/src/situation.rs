@@ -4,7 +4,7 @@ use anyhow::{Context as _, Result};
 use serde_json::Value;
 
 use crate::lab::Lab;
-use crate::score::{Named, Outcome};
+use crate::outcome::{Named, Outcome};
 
 /// Something that is slow, and why.
 pub(crate) struct Situation {

@@ -3,6 +3,7 @@
 use iotax_record::Counters;
 use serde::{Deserialize, Serialize};
 
+use super::figures::{CpuFigures, DeviceFigures, MemoryFigures, PressureFigures, StallFigures};
 use super::samples::{Stretch, bounds};
 
 /// Intervals kept over all trials of an experiment, the earliest first: enough for 25 minutes, and
@@ -118,11 +119,11 @@ fn line<T: Copy>(
 fn devices(counters: &Counters, stretches: &[Stretch<'_>], lines: &mut Vec<CounterLine>) {
     for device in &counters.devices {
         let figures: Vec<_> = stretches.iter().map(|s| s.device(&device.counters)).collect();
-        let of = |quantity, value: fn(&super::DeviceFigures) -> f64| {
+        let of = |quantity, value: fn(&DeviceFigures) -> f64| {
             line(quantity, &device.name, &figures, value)
         };
         lines.extend([
-            of(Quantity::DeviceMibPerS, super::DeviceFigures::mib_per_s),
+            of(Quantity::DeviceMibPerS, DeviceFigures::mib_per_s),
             of(Quantity::DeviceAwaitMs, |figures| figures.await_ms),
             of(Quantity::DeviceQueue, |figures| figures.queue_size),
             of(Quantity::DeviceUtilPercent, |figures| figures.util_percent),
@@ -132,8 +133,7 @@ fn devices(counters: &Counters, stretches: &[Stretch<'_>], lines: &mut Vec<Count
 
 fn machine(stretches: &[Stretch<'_>], lines: &mut Vec<CounterLine>) {
     let cpu: Vec<_> = stretches.iter().map(|stretch| stretch.cpu()).collect();
-    let of =
-        |name, value: fn(&super::CpuFigures) -> f64| line(Quantity::CpuPercent, name, &cpu, value);
+    let of = |name, value: fn(&CpuFigures) -> f64| line(Quantity::CpuPercent, name, &cpu, value);
     lines.extend([
         of("user", |cpu| cpu.user_percent + cpu.nice_percent),
         of("system", |cpu| cpu.system_percent - cpu.interrupt_percent),
@@ -142,15 +142,14 @@ fn machine(stretches: &[Stretch<'_>], lines: &mut Vec<CounterLine>) {
         of("iowait", |cpu| cpu.iowait_percent),
     ]);
     let pressure: Vec<_> = stretches.iter().map(|stretch| stretch.pressure()).collect();
-    let of = |name, value: fn(&super::PressureFigures) -> Option<super::StallFigures>| {
+    let of = |name, value: fn(&PressureFigures) -> Option<StallFigures>| {
         let figures: Vec<_> = pressure.iter().map(value).collect();
         line(Quantity::PressurePercent, name, &figures, |stall| stall.some_percent)
     };
     lines.extend([of("cpu", |p| p.cpu), of("io", |p| p.io), of("memory", |p| p.memory)]);
     let memory: Vec<_> = stretches.iter().map(|stretch| stretch.memory()).collect();
-    let of = |name, value: fn(&super::MemoryFigures) -> f64| {
-        line(Quantity::PageCacheMib, name, &memory, value)
-    };
+    let of =
+        |name, value: fn(&MemoryFigures) -> f64| line(Quantity::PageCacheMib, name, &memory, value);
     lines.extend([
         of("dirty", |memory| memory.dirty_bytes / MIB),
         of("writeback", |memory| memory.writeback_bytes / MIB),

@@ -2,9 +2,10 @@
 
 use serde::Deserialize;
 
+use crate::limit::{Burst, Cloud, Fact, Limit, Rate, Scope, Source};
 use crate::table::{AWS_INSTANCES, truth};
 use crate::units::{KIB, MB, gib_to_bytes};
-use crate::{Burst, Cloud, Fact, Limit, Rate, Scope, Source, Vm};
+use crate::vm::Vm;
 
 /// The highest rates are had for at least so long in 24 hours where they are not the baseline.
 const BURST_S: f64 = 1_800.0;

@@ -2,10 +2,12 @@
 
 use serde::Deserialize;
 
+use crate::disk::Disk;
+use crate::error::Error;
+use crate::limit::{Burst, Cloud, Fact, Limit, Rate, Scope, Source};
 use crate::table::{AWS_VOLUMES, notes};
 use crate::text::Parameters;
 use crate::units::{KIB, MIB, TIB, gib_to_bytes};
-use crate::{Burst, Cloud, Disk, Error, Fact, Limit, Rate, Scope, Source};
 
 /// gp2 volumes up to this size reach [`GP2_SMALL_MIB`].
 const GP2_SMALL_GIB: f64 = 170.0;

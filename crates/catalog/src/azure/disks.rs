@@ -3,10 +3,12 @@
 use serde::Deserialize;
 
 use super::vms::io_unit_bytes;
+use crate::disk::{Disk, HostCache};
+use crate::error::Error;
+use crate::limit::{Burst, Cloud, Fact, Limit, Rate, Scope, Source};
 use crate::table::{AZURE_DISKS, notes};
 use crate::text::Parameters;
 use crate::units::{MB, gib_to_bytes};
-use crate::{Burst, Cloud, Disk, Error, Fact, HostCache, Limit, Rate, Scope, Source};
 
 #[derive(Deserialize)]
 struct Row {

@@ -2,9 +2,11 @@
 
 use serde::Deserialize;
 
+use crate::conflicts;
+use crate::limit::{Burst, Cloud, Direction, Fact, Limit, Rate, Scope, Source};
 use crate::table::{AZURE_VMS, notes, truth};
 use crate::units::{KIB, MB, gib_to_bytes};
-use crate::{Burst, Cloud, Direction, Fact, Limit, Rate, Scope, Source, Vm, conflicts};
+use crate::vm::Vm;
 
 /// Kinds of disk that have limits of their own on newer sizes.
 const FAST_KINDS: [&str; 2] = ["premium-v2", "ultra"];

@@ -1,10 +1,41 @@
-//! A user's own table: three forms, told apart by their columns.
+//! A user's own table, and what it claims: three forms, told apart by their columns.
 
 use csv::{ByteRecord, ReaderBuilder};
+use serde::{Deserialize, Serialize};
 
-use super::{Claim, Claimed};
+use crate::error::Error;
+use crate::limit::{Scope, Source};
 use crate::units::MB;
-use crate::{Error, Scope, Source};
+
+/// What somebody says of one limit.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Claim {
+    /// Line of the table, from 1.
+    pub line: u64,
+    /// VM size or disk.
+    pub name: String,
+    /// `scsi` or `nvme`.
+    pub variant: Option<String>,
+    /// Which bucket; if it is not said, the one a name usually stands for.
+    pub scope: Option<Scope>,
+    /// The figures.
+    pub claimed: Claimed,
+    /// Where they are from.
+    pub source: Option<Source>,
+}
+
+/// Figures of one limit; `None` says nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct Claimed {
+    /// I/Os per second.
+    pub iops: Option<f64>,
+    /// Bytes per second.
+    pub bw_bytes: Option<f64>,
+    /// I/Os per second in bursts.
+    pub burst_iops: Option<f64>,
+    /// Bytes per second in bursts.
+    pub burst_bw_bytes: Option<f64>,
+}
 
 impl Claim {
     /// Larger tables are no tables of limits, and [`read_claims`] refuses them.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Burst, Direction, Limit, Rate, Scope};
+use crate::limit::{Burst, Direction, Limit, Rate, Scope};
 
 /// Whose limit binds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,6 +1,10 @@
 //! Which VM, which of its limits hold a disk, and what cannot be together.
 
-use crate::{Caching, Cloud, Disk, Error, HostCache, Limit, Scope, Vm, vm};
+use crate::disk::{Caching, Disk, HostCache};
+use crate::error::Error;
+use crate::limit::{Cloud, Limit, Scope};
+use crate::lookup::vm;
+use crate::vm::Vm;
 
 /// The one size that is meant by a name and, where its limits differ, the disk controller.
 pub fn vm_variant(name: &str, variant: Option<&str>) -> Result<Vm, Error> {

@@ -1,10 +1,12 @@
 //! Persistent Disk and Hyperdisk.
 
-use super::Row;
+use super::row::Row;
+use crate::disk::Disk;
+use crate::error::Error;
+use crate::limit::{Cloud, Direction, Fact, Limit, Rate, Scope};
 use crate::table::notes;
 use crate::text::Parameters;
 use crate::units::{MIB, gib_to_bytes};
-use crate::{Cloud, Direction, Disk, Error, Fact, Limit, Rate, Scope};
 
 /// Zonal kinds whose performance follows from the size of all of them on a VM.
 pub(crate) const PERSISTENT_KINDS: [&str; 4] =

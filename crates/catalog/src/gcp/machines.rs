@@ -2,10 +2,11 @@
 
 use serde::Deserialize;
 
-use super::Row;
+use super::row::Row;
+use crate::limit::{Cloud, Direction, Fact, Limit, Rate, Scope, Source};
 use crate::table::{GCP_MACHINES, notes, truth};
 use crate::units::gib_to_bytes;
-use crate::{Cloud, Direction, Fact, Limit, Rate, Scope, Source, Vm};
+use crate::vm::Vm;
 
 #[derive(Deserialize)]
 struct Machine {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand, ValueEnum};
 use iotax_catalog::Caching;
 
-use super::{Color, Listing};
+use super::output::{Color, Listing};
 
 /// `iotax catalog`
 #[derive(Debug, Subcommand)]

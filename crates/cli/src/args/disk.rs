@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::Listing;
+use super::output::Listing;
 
 /// `iotax disk`
 #[derive(Debug, Subcommand)]

@@ -2,7 +2,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{Color, DocumentedArgs, Listing};
+use super::documented::DocumentedArgs;
+use super::output::{Color, Listing};
 
 /// `iotax doctor`
 #[derive(Debug, Args)]

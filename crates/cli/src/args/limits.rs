@@ -2,7 +2,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{DocumentedArgs, OutputArgs};
+use super::documented::DocumentedArgs;
+use super::output::OutputArgs;
 
 /// `iotax limits`
 #[derive(Debug, Args)]

@@ -9,6 +9,7 @@ use iotax_record::{HostRecord, HostRole, Location, Machine, Reader, SearchHead};
 use iotax_report::{self as report, DoctorDetail, HostFindings, Redactor};
 use iotax_spec::CloudChoice;
 
+use super::limits::read_search;
 use crate::args::{DoctorArgs, Listing};
 use crate::exit::{Exit, Usage};
 use crate::output::{say, style};
@@ -76,7 +77,7 @@ fn look(args: &DoctorArgs) -> Machine {
 fn recorded(dir: &Path) -> Result<Case> {
     let dir = &Location::from(dir);
     if Reader::<SearchHead>::is_in(dir) {
-        let (reader, caps) = super::read_search(dir)?;
+        let (reader, caps) = read_search(dir)?;
         let gaps = reader.gap()?.map(|gap| gap.to_string()).into_iter().collect();
         let head = reader.head;
         return Ok(Case {

@@ -88,14 +88,14 @@ fn head(mut search: Search, host: &Local, args: &LimitsArgs) -> SearchHead {
 }
 
 /// `iotax report` of a search for caps.
-pub(crate) fn report_search(dir: &Location, format: Format, color: Color) -> Result<Exit> {
+pub(super) fn report_search(dir: &Location, format: Format, color: Color) -> Result<Exit> {
     let (reader, caps) = read_search(dir)?;
     show(dir, (&reader.head, &caps, reader.end.as_ref()), format, color)?;
     Ok(Exit::Done)
 }
 
 /// The record of a search for caps, and what it says.
-pub(crate) fn read_search(dir: &Location) -> Result<(Reader<SearchHead>, Caps)> {
+pub(super) fn read_search(dir: &Location) -> Result<(Reader<SearchHead>, Caps)> {
     let reader = Reader::<SearchHead>::open(dir)?;
     let probes = reader.lines()?.collect::<Result<Vec<_>, _>>()?;
     let mut caps = match iotax_run::replay(&reader.head, probes) {

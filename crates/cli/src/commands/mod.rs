@@ -23,7 +23,7 @@ pub(crate) use completions::completions;
 pub(crate) use disk::disk;
 pub(crate) use doctor::doctor;
 pub(crate) use layers::layers;
-pub(crate) use limits::{limits, read_search, report_search};
+pub(crate) use limits::limits;
 pub(crate) use peel::peel;
 pub(crate) use plan::plan;
 pub(crate) use report::report;

@@ -2,6 +2,7 @@ use anyhow::{Context as _, Result};
 use iotax_record::{Error, Location, Reader, SearchHead};
 use iotax_rig::Held;
 
+use super::limits::report_search;
 use crate::args::ReportArgs;
 use crate::exit::{Exit, Usage};
 use crate::{output, recorded, results};
@@ -32,7 +33,7 @@ pub(crate) fn report(args: &ReportArgs) -> Result<Exit> {
     let held = Held::existing(dir).with_context(|| dir.display().to_string())?;
     let dir = &Location::from(&held);
     if Reader::<SearchHead>::is_in(dir) {
-        return super::report_search(dir, args.format, args.color);
+        return report_search(dir, args.format, args.color);
     }
     let (reader, parts) = recorded::read(dir)?;
     output::show(dir, &reader.head.spec, &parts, args.format, args.color)?;

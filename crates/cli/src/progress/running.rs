@@ -2,13 +2,12 @@
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use indicatif::ProgressState;
 use iotax_load::LoadProgress;
 
 use super::rate::Rate;
-use super::seconds;
 
 /// A load under way, if any. Clones are about the same one.
 #[derive(Clone)]
@@ -86,5 +85,13 @@ impl Pass {
                 write!(out, " · {percent} %, about {} left of it", seconds(left))
             }
         }
+    }
+}
+
+/// `54s`, `2m 10s`
+pub(super) fn seconds(duration: Duration) -> String {
+    match duration.as_secs() {
+        seconds @ 0..100 => format!("{seconds}s"),
+        seconds => format!("{}m {}s", seconds / 60, seconds % 60),
     }
 }

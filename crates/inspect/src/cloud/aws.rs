@@ -4,8 +4,7 @@
 
 use iotax_record::CloudInstance;
 
-use super::client::Client;
-use super::word;
+use super::client::{Client, word};
 
 const TOKEN: &str = "/latest/api/token";
 const KIND: &str = "/latest/meta-data/instance-type";

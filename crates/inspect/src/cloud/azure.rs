@@ -5,8 +5,7 @@
 use iotax_record::{CloudDisk, CloudInstance};
 use serde::Deserialize;
 
-use super::client::Client;
-use super::word;
+use super::client::{Client, word};
 
 const HEADER: (&str, &str) = ("Metadata", "true");
 /// The version of the service whose answers are described here, and one that all of them have.
@@ -154,18 +153,9 @@ fn flag(text: &str) -> Option<bool> {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+mod tests {
     use super::*;
-
-    /// As the service answers, cut to what matters and one field that is not read.
-    pub(in crate::cloud) const ANSWER: &str = r#"{"compute":{"azEnvironment":"AzurePublicCloud",
-"location":"westeurope","storageProfile":{"dataDisks":[{"bytesPerSecondThrottle":"979202048",
-"caching":"ReadOnly","createOption":"Empty","diskCapacityBytes":"137438953472","diskSizeGB":"128",
-"isSharedDisk":"false","isUltraDisk":"false","lun":"0","managedDisk":{"id":"/subscriptions/x",
-"storageAccountType":"Premium_LRS"},"name":"data-f","opsPerSecondThrottle":"65280"}],
-"osDisk":{"caching":"ReadWrite","diskSizeGB":"30","managedDisk":{"id":"",
-"storageAccountType":""},"name":"os","osType":"Linux"}},"vmSize":"Standard_DS1_v2"},
-"network":{"interface":[]}}"#;
+    use crate::cloud::tests::ANSWER;
 
     #[test]
     fn the_size_and_its_disks_are_read() {

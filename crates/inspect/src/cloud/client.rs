@@ -1,4 +1,5 @@
-//! A request to a metadata service, held to a limit of time and size.
+//! A request to a metadata service, held to a limit of time and size; and what is believed of an
+//! answer.
 
 use std::net::SocketAddr;
 use std::time::Instant;
@@ -61,4 +62,13 @@ impl Client {
         let text = response.body_mut().with_config().limit(LONGEST_BYTES).read_to_string();
         Some((status, text.ok()?))
     }
+}
+
+/// A name as clouds give them, and not just any text that some server answers with.
+pub(super) fn word(text: &str) -> Option<String> {
+    const LONGEST: usize = 64;
+    let text = text.trim();
+    let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    let is_word = (1..=LONGEST).contains(&text.len()) && text.chars().all(is_name);
+    is_word.then(|| text.to_owned())
 }

@@ -5,8 +5,7 @@
 use iotax_record::{CloudDisk, CloudInstance};
 use serde::Deserialize;
 
-use super::client::Client;
-use super::word;
+use super::client::{Client, word};
 
 const HEADER: (&str, &str) = ("Metadata-Flavor", "Google");
 const MACHINE_TYPE: &str = "/computeMetadata/v1/instance/machine-type";

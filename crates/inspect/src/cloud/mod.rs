@@ -6,7 +6,7 @@
 //!
 //! | module | idea |
 //! |---|---|
-//! | `client` | a request, held to a limit of time and size |
+//! | `client` | a request, held to a limit of time and size; what is believed of an answer |
 //! | `azure`, `aws`, `google` | what to ask each of them, and how to read it |
 //! | `attached` | which of this machine's devices is which of the cloud's disks |
 
@@ -58,15 +58,6 @@ fn within(address: SocketAddr, limit: Duration) -> Option<CloudInstance> {
     }
     drop(answer);
     answers.recv_timeout(deadline.saturating_duration_since(Instant::now())).ok()
-}
-
-/// A name as clouds give them, and not just any text that some server answers with.
-fn word(text: &str) -> Option<String> {
-    const LONGEST: usize = 64;
-    let text = text.trim();
-    let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
-    let is_word = (1..=LONGEST).contains(&text.len()) && text.chars().all(is_name);
-    is_word.then(|| text.to_owned())
 }
 
 #[cfg(test)]

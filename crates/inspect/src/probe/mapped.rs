@@ -130,8 +130,8 @@ fn version(versions: &str, kind: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::programs::tests::{PATIENT, with};
     use super::*;
+    use crate::probe::scripts::{PATIENT, with};
     use iotax_record::machine::Mapping;
     use proptest::prelude::*;
 

@@ -36,6 +36,8 @@ mod place;
 mod pressure;
 mod programs;
 mod queue;
+#[cfg(test)]
+mod scripts;
 mod watch;
 
 use std::fs;

@@ -12,8 +12,10 @@ use std::io::Read;
 
 use flate2::read::ZlibDecoder;
 
-use super::{DIGITS, MAX_NS};
-
+/// Longest latency told apart, in nanoseconds (one hour); longer ones count as this long.
+pub(super) const MAX_NS: u64 = 3_600_000_000_000;
+/// Significant decimal digits: every value is exact to 0.1 %.
+pub(super) const DIGITS: u8 = 3;
 /// Cookie and length in front of the deflated part.
 const OUTER_BYTES: usize = 8;
 const HEADER_BYTES: usize = 40;

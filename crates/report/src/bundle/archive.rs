@@ -1,10 +1,32 @@
-//! A bundle in one file: the same bundle always gives the same bytes.
+//! The files of a bundle, and all of them in one: the same bundle always gives the same bytes.
 
 use std::io::{self, Write as _};
 
 use flate2::{Compression, GzBuilder};
 
-use super::Bundle;
+/// A file of a bundle.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BundleFile {
+    /// Where, relative to the bundle.
+    pub path: String,
+    /// What stands in it.
+    pub text: String,
+    /// Whether it is a program.
+    pub executable: bool,
+}
+
+/// The files of a bundle, and what to say about it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Bundle {
+    /// In the order of their paths.
+    pub files: Vec<BundleFile>,
+    /// What `run.sh` calls each arm, and the arm's name.
+    pub arms: Vec<(String, String)>,
+    /// Trials that it will make.
+    pub trials: usize,
+    /// What fio cannot do of it, for people.
+    pub without: Vec<String>,
+}
 
 const PROGRAM: u32 = 0o755;
 const TEXT: u32 = 0o644;

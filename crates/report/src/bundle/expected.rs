@@ -5,7 +5,7 @@ use iotax_analyze::{Analysis, ArmSummary};
 use super::arms::Arm;
 use super::phases::Phase;
 use crate::bandwidth::MEASURED;
-use crate::phases::Part;
+use crate::experiment::Part;
 use crate::sentence;
 use crate::words::printable;
 

@@ -14,9 +14,9 @@ use std::collections::BTreeSet;
 
 use iotax_record::Experiment;
 
-use crate::json::json_text;
-use crate::phases::Part;
-pub use archive::archive;
+use crate::experiment::Part;
+use crate::json::text::json_text;
+pub use archive::{Bundle, BundleFile, archive};
 
 /// The script, which needs a POSIX shell and fio.
 const RUN: &str = include_str!("run.sh");
@@ -34,30 +34,6 @@ pub struct Step {
     pub arm: String,
     /// Seed of its load.
     pub seed: u64,
-}
-
-/// A file of a bundle.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BundleFile {
-    /// Where, relative to the bundle.
-    pub path: String,
-    /// What stands in it.
-    pub text: String,
-    /// Whether it is a program.
-    pub executable: bool,
-}
-
-/// The files of a bundle, and what to say about it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Bundle {
-    /// In the order of their paths.
-    pub files: Vec<BundleFile>,
-    /// What `run.sh` calls each arm, and the arm's name.
-    pub arms: Vec<(String, String)>,
-    /// Trials that it will make.
-    pub trials: usize,
-    /// What fio cannot do of it, for people.
-    pub without: Vec<String>,
 }
 
 /// Why there is no bundle.
@@ -98,7 +74,7 @@ pub fn bundle(experiment: &Experiment, parts: &[Part], steps: &[Step]) -> Result
     let mut files = vec![
         plain("README.md", readme::readme(experiment, parts, &arms, &phases, order.len())),
         plain("arms.txt", arms::table(&arms)),
-        plain("environment.json", environment(experiment)),
+        plain("environment.json", json_text(experiment)),
         plain("expected.txt", expected::expected(parts, &arms, &phases)),
         plain("order.txt", order.join("")),
         plain("phases.txt", phases::table(&phases)),
@@ -125,8 +101,4 @@ fn order(phases: &[phases::Phase], arms: &[arms::Arm], steps: &[Step]) -> Vec<St
         (!phase.sections.is_empty()).then(|| format!("{block} {} {} {seed}\n", phase.id, arm.id))
     };
     steps.iter().filter_map(line).collect()
-}
-
-fn environment(experiment: &Experiment) -> String {
-    json_text(experiment)
 }

@@ -4,8 +4,8 @@ use iotax_record::Experiment;
 
 use super::arms::Arm;
 use super::phases::Phase;
+use crate::experiment::Part;
 use crate::markdown::escape;
-use crate::phases::Part;
 use crate::{format, sentence};
 
 /// The page, as Markdown.

@@ -7,8 +7,7 @@ use super::look::{cells, conflict_text};
 use super::sources::Sources;
 use crate::bandwidth::Unit;
 use crate::document::{Cell, Document, Item, Section, Table};
-use crate::format;
-use crate::tables::ABSENT;
+use crate::format::{self, ABSENT};
 use crate::words::Tone;
 
 /// What the catalog says to each row of a table: what agrees is counted, the rest explained.

@@ -8,7 +8,7 @@ use super::figures::{
 use super::sources::Sources;
 use crate::bandwidth::Unit;
 use crate::document::{Cell, Document, Item, Section, Table};
-use crate::tables::ABSENT;
+use crate::format::ABSENT;
 
 /// Sizes of VMs in full: the variants of one, or several.
 pub fn catalog_vms(vms: &[Vm]) -> Document {

@@ -12,7 +12,7 @@ use super::look::{add_notes, cells, conflict_text, limits_table};
 use super::sources::Sources;
 use crate::bandwidth::Unit;
 use crate::document::{Document, Item, Section, Table};
-use crate::tables::ABSENT;
+use crate::format::ABSENT;
 
 /// Longer names of disks leave no room for the figures.
 const WIDEST_NAME: usize = 20;

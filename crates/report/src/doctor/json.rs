@@ -1,11 +1,11 @@
 use iotax_catalog::cause;
-use iotax_diagnose::{Diagnosis, Finding, Observation};
+use iotax_diagnose::{Diagnosis, Finding};
 use iotax_record::Machine;
 use iotax_record::machine::PathSeen;
 use serde_json::{Value, json};
 
-use super::HostFindings;
-use crate::json::json_text;
+use super::host::HostFindings;
+use crate::json::text::json_text;
 
 /// Version of the shape of the JSON.
 const FORMAT: u32 = 2;
@@ -69,14 +69,10 @@ fn finding(finding: &Finding) -> Value {
         "title": known.map(|cause| &cause.title),
         "about": about,
         "certainty": certainty,
-        "seen": seen.iter().map(observation).collect::<Vec<_>>(),
+        "seen": seen,
         "why": why,
         "commands": commands,
         "remedy": known.map(|cause| &cause.remedy),
         "sources": known.map(|cause| &cause.sources),
     })
-}
-
-fn observation(seen: &Observation) -> Value {
-    serde_json::to_value(seen).expect("plain values with string keys")
 }

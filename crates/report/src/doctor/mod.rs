@@ -5,38 +5,29 @@
 //! | `tree` | layers as a tree |
 //! | `layer` | one layer in words |
 //! | `surroundings` | the machine around them: groups, memory, cloud |
+//! | `host` | a machine with its findings |
 //! | `findings` | findings in words |
 //! | `diagnoses` | what a measurement points to |
 //! | `cause` | a known cause, explained |
 //! | `json` | the same for programs |
 
 mod cause;
-mod diagnoses;
+pub(crate) mod diagnoses;
 mod findings;
+mod host;
 mod json;
 mod layer;
 mod surroundings;
 mod tree;
 
-use iotax_diagnose::{Diagnosis, Finding};
-use iotax_record::{HostRole, Machine};
+use iotax_diagnose::Diagnosis;
+use iotax_record::HostRole;
 
 pub use self::cause::{cause_json, explained, known_causes};
-pub(crate) use self::diagnoses::{causes, lines, sentence};
 pub use self::findings::Detail;
+pub use self::host::HostFindings;
 pub use self::json::doctor_json;
 use crate::document::{Document, Item, Section};
-
-/// A machine that was looked at, and what is known to hurt on such.
-#[derive(Debug)]
-pub struct HostFindings {
-    /// What it had to do with the measurement, if there was one.
-    pub role: HostRole,
-    /// What was seen of it.
-    pub machine: Machine,
-    /// What was found there.
-    pub findings: Vec<Finding>,
-}
 
 /// What a measurement points to, if there is one; of each host the layers, what is around them, and
 /// the findings. `detail` is of findings that are yet to be tested.

@@ -4,12 +4,13 @@
 //! renderers, each in one place. Only cells of tables are made printable before, since their width
 //! is measured.
 
+mod drawing;
 mod table;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use self::drawing::{Chart, Charts, Drawing, Group, LegendEntry, Row, Tile};
 pub(crate) use self::table::{Cell, Head, Table};
-use crate::figures::{Charts, Drawing};
 use crate::notices::Notice;
 
 /// A report of any kind. The formats are functions of it: [`crate::text`], [`crate::markdown`],

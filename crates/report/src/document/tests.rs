@@ -1,7 +1,6 @@
 //! Whatever a document says is text in every format.
 
 use super::*;
-use crate::figures::{LegendEntry, Tile};
 use crate::words::Tone;
 use crate::{Style, html, markdown, text};
 

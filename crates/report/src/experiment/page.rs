@@ -2,10 +2,11 @@
 
 use iotax_analyze::Analysis;
 use iotax_record::Experiment;
+use iotax_spec::Design;
 
-use super::{hypotheses, is_peel};
-use crate::document::{Item, Place, Section};
-use crate::figures::{self, Chart, Drawing, Drawn, Group, LegendEntry};
+use crate::comparison::hypotheses;
+use crate::document::{Chart, Drawing, Group, Item, LegendEntry, Place, Section};
+use crate::figures::{self, Drawn};
 use crate::{facts, format, provenance};
 
 fn section(heading: &str, items: impl Into<Vec<Item>>) -> Section {
@@ -38,7 +39,8 @@ pub(super) fn forest(
     if groups.is_empty() {
         return None;
     }
-    let (heading, subject, marks) = if is_peel(experiment) {
+    let is_peel = matches!(experiment.spec.design, Design::Peel { .. });
+    let (heading, subject, marks) = if is_peel {
         (
             "What each layer costs",
             "layer",

@@ -2,11 +2,10 @@
 //! long an experiment was.
 
 use iotax_analyze::{Analysis, ArmSummary, TrialPoint, thinned};
-use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::machine::{Chart as MachineChart, machine};
-use super::{Chart, Charts, Group};
+use crate::document::{Chart, Charts, Group};
 use crate::words;
 
 /// Points of throughput drawn in all. Beyond it neighbouring seconds are drawn as their mean.
@@ -49,20 +48,10 @@ pub(crate) fn drawn(analysis: &Analysis, forest: &[Group]) -> Drawn {
         "schedule": { "shown_blocks": shown_blocks, "cells": cells(analysis, shown_blocks) },
         "machine": machine,
     });
-    let charts = Charts::of_trials(&data);
+    let script = concat!(include_str!("machine.js"), include_str!("charts.js"));
+    let charts = Charts::new(&data, script);
     let machine = machine.charts.iter().map(MachineChart::of_page).collect();
     Drawn { charts, machine, seconds_per_point, shown_blocks, blocks }
-}
-
-/// JSON that can stand inside a `<script>` element: no character in it can end the element, open
-/// a comment, or be a line end to a script parser but not to a JSON parser.
-pub(super) fn embeddable(value: &impl Serialize) -> String {
-    let json = serde_json::to_string(value).expect("chart data has string keys and plain values");
-    json.replace('<', "\\u003c")
-        .replace('>', "\\u003e")
-        .replace('&', "\\u0026")
-        .replace('\u{2028}', "\\u2028")
-        .replace('\u{2029}', "\\u2029")
 }
 
 /// I/Os per second of each trial, and when it started, in seconds since the experiment did.
@@ -92,17 +81,4 @@ fn cells(analysis: &Analysis, shown_blocks: u32) -> Vec<(u32, u32, usize, bool)>
 
 fn arm_index(analysis: &Analysis, trial: &TrialPoint) -> Option<usize> {
     analysis.arms.iter().position(|arm| arm.name == trial.arm)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn embedded_json_cannot_leave_its_element() {
-        let hostile = "</script><!--\u{2028}&";
-        let json = embeddable(&hostile);
-        assert_eq!(json, r#""\u003c/script\u003e\u003c!--\u2028\u0026""#);
-        assert_eq!(serde_json::from_str::<String>(&json).unwrap(), hostile);
-    }
 }

@@ -4,54 +4,11 @@
 //! read, copied, printed and spoken without any drawing.
 
 use iotax_analyze::{Analysis, Attribution, Comparison, Estimate, Metric, Unit};
-use serde::Serialize;
 
-use crate::document::{Cell, Head};
-use crate::sentence;
-use crate::tables::{self, ABSENT};
-use crate::words;
-
-/// Rows with one axis.
-#[derive(Debug, Serialize)]
-pub(crate) struct Group {
-    /// What the rows compare.
-    #[serde(skip)]
-    pub(crate) caption: String,
-    /// Text columns right of the drawing.
-    #[serde(skip)]
-    pub(crate) heads: Vec<Head>,
-    /// Title of the axis.
-    pub(crate) axis: String,
-    /// Values per axis unit.
-    scale: f64,
-    /// Differences between these count as none, in values.
-    margin: [f64; 2],
-    /// Rows in the order shown.
-    pub(crate) rows: Vec<Row>,
-}
-
-/// One row.
-#[derive(Debug, Serialize)]
-pub(crate) struct Row {
-    /// What it is about.
-    #[serde(skip)]
-    pub(crate) name: String,
-    /// `arm`, `layer`, `interaction` or `total`.
-    pub(crate) kind: &'static str,
-    /// The estimate, drawn as a square.
-    estimate: Option<f64>,
-    /// Its interval, drawn as a line; without an estimate a range of possible values.
-    interval: Option<[f64; 2]>,
-    /// Added to the bare stack, drawn as an open circle.
-    first_in: Option<f64>,
-    /// Taken off the full stack, drawn as a dot.
-    last_in: Option<f64>,
-    /// What the drawing says, for those who cannot see it.
-    pub(crate) spoken: String,
-    /// One per head.
-    #[serde(skip)]
-    pub(crate) cells: Vec<Cell>,
-}
+use crate::comparison::{pair_name, subject, tax};
+use crate::document::{Cell, Group, Head, Row};
+use crate::format::{self, ABSENT};
+use crate::{tables, words};
 
 /// All groups: the peel's attribution first, then one per metric.
 pub(crate) fn groups(analysis: &Analysis) -> Vec<Group> {
@@ -87,13 +44,13 @@ fn by_layer(analysis: &Analysis, attribution: &Attribution) -> Group {
     }
     for pair in &attribution.interactions {
         let cells = [tables::estimate(pair.cost_ns), Cell::new(ABSENT)];
-        let name = sentence::pair_name(&pair.layers);
+        let name = pair_name(&pair.layers);
         rows.push(layer_row(analysis, "interaction", &name, pair.cost_ns, cells));
     }
     let cells = [tables::estimate(attribution.total_ns), Cell::new(ABSENT)];
     rows.push(layer_row(analysis, "total", "total", attribution.total_ns, cells));
     let largest = rows.iter().filter_map(|row| row.estimate).map(f64::abs);
-    let (unit, scale) = crate::format::time_unit(largest.fold(0.0, f64::max));
+    let (unit, scale) = format::time_unit(largest.fold(0.0, f64::max));
     // A throughput tax m is a time per I/O of bare / (1 - m), so of bare * m / (1 - m) more.
     let (bare, m) = (attribution.bare_ns, analysis.margin);
     Group {
@@ -145,7 +102,7 @@ fn by_metric(analysis: &Analysis, metric: Metric) -> Group {
         let shown = if is_rate { p99_of_same(analysis, comparison) } else { Some(comparison) };
         let shown_difference = tables::estimate(shown.and_then(|c| c.difference_ns));
         let [tax, verdict, blocks, regime] = figures(comparison);
-        let name = sentence::subject(comparison);
+        let name = subject(comparison);
         Row {
             spoken: format!("{name}: {}, {}", tax.text, verdict.text),
             name,
@@ -178,7 +135,7 @@ fn p99_of_same<'a>(analysis: &'a Analysis, other: &Comparison) -> Option<&'a Com
 /// Tax, verdict, blocks, regime.
 fn figures(comparison: &Comparison) -> [Cell; 4] {
     [
-        Cell::new(tables::tax(comparison)),
+        Cell::new(tax(comparison)),
         Cell {
             text: words::verdict_phrase(comparison),
             tone: words::verdict_tone(comparison.verdict),

@@ -4,7 +4,7 @@ use iotax_analyze::{Analysis, CounterSeries, Quantity};
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
-use crate::words;
+use crate::{document, words};
 
 /// One chart.
 #[derive(Debug, Serialize)]
@@ -116,8 +116,8 @@ pub(super) fn machine(analysis: &Analysis) -> Machine {
 
 impl Chart {
     /// Where it is drawn.
-    pub(crate) fn of_page(&self) -> super::Chart {
-        super::Chart { id: self.id, title: self.title, caption: self.caption.to_owned() }
+    pub(crate) fn of_page(&self) -> document::Chart {
+        document::Chart { id: self.id, title: self.title, caption: self.caption.to_owned() }
     }
 
     fn add(

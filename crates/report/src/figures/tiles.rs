@@ -2,30 +2,21 @@
 
 use iotax_analyze::{Analysis, Comparison};
 
+use crate::comparison::{self, is_interaction, primary_of_each, subject};
+use crate::document::Tile;
 use crate::words::Tone;
-use crate::{bandwidth, format, sentence, tables, words};
+use crate::{bandwidth, format, tables, words};
 
 /// Key figures shown big.
 const MAX_TILES: usize = 4;
 
-/// A key figure.
-#[derive(Debug)]
-pub(crate) struct Tile {
-    pub(crate) label: String,
-    pub(crate) figure: String,
-    pub(crate) interval: String,
-    pub(crate) note: String,
-    pub(crate) tone: Tone,
-}
-
 /// The key figures: the total first, then what costs most.
 pub(crate) fn tiles(analysis: &Analysis) -> Vec<Tile> {
-    let primary = sentence::primary_of_each(analysis);
+    let primary = primary_of_each(analysis);
     if primary.is_empty() {
         return run_tiles(analysis);
     }
-    let mut shown: Vec<_> =
-        primary.into_iter().filter(|c| !sentence::is_interaction(c, analysis)).collect();
+    let mut shown: Vec<_> = primary.into_iter().filter(|c| !is_interaction(c, analysis)).collect();
     shown.sort_by(|a, b| {
         let rank = |c: &Comparison| c.layer.as_deref() != Some("total");
         let tax = |c: &Comparison| c.tax.unwrap_or(f64::NEG_INFINITY);
@@ -35,10 +26,10 @@ pub(crate) fn tiles(analysis: &Analysis) -> Vec<Tile> {
 }
 
 fn tile(comparison: &Comparison) -> Tile {
-    let tax = tables::tax(comparison);
+    let tax = comparison::tax(comparison);
     let (figure, interval) = tax.split_once(" [").unwrap_or((&tax, ""));
     Tile {
-        label: sentence::subject(comparison),
+        label: subject(comparison),
         figure: figure.to_owned(),
         interval: if interval.is_empty() { String::new() } else { format!("[{interval}") },
         note: format!("{}: {}", comparison.metric.name(), words::verdict_phrase(comparison)),

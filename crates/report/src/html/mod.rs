@@ -8,8 +8,7 @@ use std::fmt;
 use askama::Template;
 use askama::filters::{Escaper, Html};
 
-use crate::document::{Document, Item, Medium, Section};
-use crate::figures::Drawing;
+use crate::document::{Document, Drawing, Item, Medium, Section};
 use crate::words::{self, printable};
 
 /// Charting libraries, as published; see `assets/README.md`.

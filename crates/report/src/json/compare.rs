@@ -6,7 +6,7 @@ use iotax_spec::Design;
 use serde::Serialize;
 
 use super::analysis::Shown;
-use super::json_text;
+use super::text::json_text;
 use crate::{provenance, sentence};
 
 /// Version of the object that [`json_compare`] prints, its key `json_format`. New keys do not

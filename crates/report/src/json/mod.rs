@@ -3,7 +3,7 @@
 mod analysis;
 mod compare;
 mod run;
-mod text;
+pub(crate) mod text;
 
 pub use compare::{COMPARE_FORMAT, json_compare};
 pub(crate) use compare::{Output, kind};

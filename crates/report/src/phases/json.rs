@@ -3,7 +3,7 @@
 use iotax_record::Trial;
 use serde::Serialize;
 
-use super::Part;
+use crate::experiment::Part;
 use crate::json::{COMPARE_FORMAT, Output, Root, json_text};
 
 /// All phases: `phases[]` holds what a comparison of one phase would print.

@@ -2,24 +2,19 @@
 
 mod json;
 
-use iotax_analyze::Analysis;
-use iotax_record::Experiment;
-
 pub use self::json::{phases_json_compare, phases_json_run};
 use crate::document::{Cell, Chapter, Document, Head, Item, Lead, Section, Table};
+use crate::experiment::{Part, experiment};
 use crate::json::kind;
 use crate::{facts, format, tables};
-
-/// One phase: the experiment as if it were all of it, and its analysis.
-pub type Part = (Experiment, Analysis);
 
 /// All phases: those of one experiment, under its name.
 ///
 /// # Panics
 /// If there is none.
 pub fn experiments(name: &str, parts: &[Part]) -> Document {
-    if let [(experiment, analysis)] = parts {
-        return crate::experiment(experiment, analysis);
+    if let [(one, analysis)] = parts {
+        return experiment(one, analysis);
     }
     let (first, _) = parts.first().expect("an experiment has at least one phase");
     let note = "Means over the trials used; percentiles pooled over them: descriptive.".to_owned();
@@ -30,10 +25,10 @@ pub fn experiments(name: &str, parts: &[Part]) -> Document {
         origin: facts::origin(&first.started, &first.hosts),
         ..Lead::default()
     };
-    let chapters = (1..).zip(parts).map(|(number, (experiment, analysis))| Chapter {
+    let chapters = (1..).zip(parts).map(|(number, (one, analysis))| Chapter {
         title: format!("Phase {number} of {}", parts.len()),
         file: format!("report-{number}.html"),
-        document: crate::experiment(experiment, analysis),
+        document: experiment(one, analysis),
     });
     Document {
         lead: Some(lead),

@@ -1,6 +1,6 @@
 //! For spreadsheets: one line per level that was measured.
 
-use super::SearchResult;
+use super::result::SearchResult;
 use crate::csv::{cell, table};
 
 /// The columns, in order; rates are per second, times in nanoseconds.

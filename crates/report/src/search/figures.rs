@@ -3,15 +3,14 @@
 use iotax_caps::Caps;
 use serde_json::{Value, json};
 
-use super::SearchResult;
 use super::quantity::{self, Quantity};
+use super::result::SearchResult;
 use crate::bandwidth::Unit;
-use crate::document::{Item, Place, Section};
-use crate::figures::{Chart, Charts, Drawing, LegendEntry};
+use crate::document::{Chart, Charts, Drawing, Item, LegendEntry, Place, Section};
 use crate::words::printable;
 
 pub(super) fn charts(search: SearchResult<'_>) -> Charts {
-    Charts::of_limits(&drawn(search.caps, search.unit()))
+    Charts::new(&drawn(search.caps, search.unit()), include_str!("figures.js"))
 }
 
 /// Where it is drawn.

@@ -2,11 +2,10 @@
 
 use iotax_caps::{Caps, LIMITS_ANALYSIS_FORMAT};
 use iotax_diagnose::of_search;
-use iotax_spec::Target;
 use serde_json::{Value, json};
 
-use super::SearchResult;
-use crate::json::json_text;
+use super::result::SearchResult;
+use crate::json::text::json_text;
 use crate::provenance;
 
 /// One JSON object: what was asked, and `targets`, `sharing`, `documented`, `levels`.
@@ -18,7 +17,7 @@ pub fn search_json(search: SearchResult<'_>) -> String {
         .zip(&head.search.targets)
         .map(|(found, asked)| {
             let mut value = serde_json::to_value(found).expect("plain values with string keys");
-            value["target"] = json!(text(&asked.arm.target));
+            value["target"] = json!(asked.arm.target.to_string());
             value["span_bytes"] = json!(asked.span_bytes);
             value
         })
@@ -45,8 +44,4 @@ pub fn search_json(search: SearchResult<'_>) -> String {
         "notes": notes,
     });
     json_text(&document)
-}
-
-fn text(target: &Target) -> String {
-    target.to_string()
 }

@@ -4,29 +4,17 @@ mod csv;
 mod figures;
 mod json;
 mod quantity;
+mod result;
 mod sentences;
 mod tables;
 
 use iotax_caps::Caps;
-use iotax_record::{End, SearchHead};
 
 pub use self::csv::search_csv;
 pub use self::json::search_json;
-
-use crate::bandwidth::{MEASURED, Unit};
+pub use self::result::SearchResult;
 use crate::document::{Document, Item, Lead, Place, Section};
 use crate::{facts, format, provenance};
-
-/// A search: what was asked, what was found, how it ended.
-#[derive(Debug, Clone, Copy)]
-pub struct SearchResult<'a> {
-    /// What was asked, and where.
-    pub head: &'a SearchHead,
-    /// What was found.
-    pub caps: &'a Caps,
-    /// How it ended; `None` if it was cut off.
-    pub end: Option<&'a End>,
-}
 
 /// What a search for caps found.
 pub fn search(search: SearchResult<'_>) -> Document {
@@ -77,28 +65,4 @@ fn sources(caps: &Caps) -> Vec<String> {
     sources.sort();
     sources.dedup();
     sources
-}
-
-impl SearchResult<'_> {
-    /// The unit of all bandwidths: that of the limits which stand beside what was measured.
-    fn unit(self) -> Unit {
-        let rows = self.caps.documented.iter().filter(|row| row.is_bytes());
-        let limits: Vec<_> = rows.flat_map(|row| &row.limits).map(|limit| limit.per_s).collect();
-        let undecided = if limits.is_empty() { MEASURED } else { Unit::Mb };
-        Unit::of(&limits).unwrap_or(undecided)
-    }
-}
-
-/// Four digits, and thousands apart: `3.251`, `80.02`, `3,998`, `24,310`.
-fn plain(value: f64) -> String {
-    let decimals = match value.abs() {
-        v if v >= 999.95 => {
-            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a rate")]
-            return format::count(value.round().max(0.0) as u64);
-        }
-        v if v >= 99.995 => 1,
-        v if v >= 9.9995 => 2,
-        _ => 3,
-    };
-    format::fixed(value, decimals)
 }

@@ -2,8 +2,8 @@
 
 use iotax_caps::{Cap, TargetCaps};
 
-use super::plain;
 use crate::bandwidth::Unit;
+use crate::format;
 
 /// What a cap counts.
 #[derive(Debug, Clone, Copy)]
@@ -68,4 +68,18 @@ impl Quantity {
 pub(super) fn caps(target: &TargetCaps, unit: Unit) -> Vec<(Quantity, &Cap)> {
     let caps = [(Quantity::Iops, &target.iops), (Quantity::Bandwidth(unit), &target.bw_bytes)];
     caps.into_iter().filter_map(|(quantity, cap)| Some((quantity, cap.as_ref()?))).collect()
+}
+
+/// Four digits, and thousands apart: `3.251`, `80.02`, `3,998`, `24,310`.
+pub(super) fn plain(value: f64) -> String {
+    let decimals = match value.abs() {
+        v if v >= 999.95 => {
+            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a rate")]
+            return format::count(value.round().max(0.0) as u64);
+        }
+        v if v >= 99.995 => 1,
+        v if v >= 9.9995 => 2,
+        _ => 3,
+    };
+    format::fixed(value, decimals)
 }

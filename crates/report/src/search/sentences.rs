@@ -4,10 +4,11 @@ use iotax_caps::{SecondPass, Shared, Sharing, TargetCaps};
 
 use iotax_diagnose::of_search;
 
-use super::quantity::{self, Quantity};
-use super::{SearchResult, plain};
+use super::quantity::{self, Quantity, plain};
+use super::result::SearchResult;
 use crate::bandwidth::Unit;
-use crate::{doctor, format, words};
+use crate::doctor::diagnoses;
+use crate::{format, words};
 
 /// The findings.
 pub(super) fn all(search: SearchResult<'_>) -> Vec<String> {
@@ -28,7 +29,7 @@ pub(super) fn all(search: SearchResult<'_>) -> Vec<String> {
     }));
     sentences.extend(of_search(&search.head.search, caps).iter().filter_map(|diagnosis| {
         let target = caps.targets.iter().find(|target| target.name == diagnosis.of)?;
-        Some(of(search, target) + &doctor::sentence(diagnosis)?)
+        Some(of(search, target) + &diagnoses::sentence(diagnosis)?)
     }));
     if caps.targets.len() == 1 {
         sentences.iter().map(|s| words::capital(s)).collect()
@@ -90,7 +91,7 @@ pub(super) fn notes(search: SearchResult<'_>) -> Vec<String> {
                 .to_owned(),
         );
     }
-    notes.extend(doctor::lines(&of_search(&search.head.search, caps), caps.targets.len()));
+    notes.extend(diagnoses::lines(&of_search(&search.head.search, caps), caps.targets.len()));
     notes.extend(caps.notes.iter().cloned());
     if let Some(ended) = &caps.ended {
         notes.push(format!("Ended early: {ended}. What is missing was not measured."));

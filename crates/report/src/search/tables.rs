@@ -2,12 +2,11 @@
 
 use iotax_caps::{Sharing, TargetCaps};
 
-use super::quantity::{self, Quantity};
-use super::{SearchResult, plain};
+use super::quantity::{self, Quantity, plain};
+use super::result::SearchResult;
 use crate::bandwidth::Unit;
 use crate::document::{Cell, Head, Table};
-use crate::format;
-use crate::tables::ABSENT;
+use crate::format::{self, ABSENT};
 
 /// All that have rows.
 pub(super) fn all(search: SearchResult<'_>) -> Vec<(&'static str, Table)> {

@@ -2,6 +2,7 @@
 
 use textwrap::core::display_width;
 
+use super::lines::lines_of;
 use super::paint::Paint;
 use crate::document::{Head, Table};
 
@@ -65,7 +66,7 @@ fn stacked(table: &Table, paint: Paint, width: usize) -> String {
                 format!("{} {}", paint.dim(&head.text), paint.tone(cell.tone, &cell.text))
             })
             .collect();
-        let options = super::lines_of(width).initial_indent("    ").subsequent_indent("    ");
+        let options = lines_of(width).initial_indent("    ").subsequent_indent("    ");
         out.push_str(&format!("  {}\n", name.text));
         out.push_str(&format!("{}\n", textwrap::fill(&facts.join(", "), options)));
     }

@@ -1,5 +1,6 @@
 use textwrap::wrap;
 
+use super::lines::lines_of;
 use super::paint::Paint;
 use crate::document::Node;
 use crate::words::printable;
@@ -30,7 +31,7 @@ impl Tree {
             let name = self.paint.bold(&printable(&node.name));
             self.out.push_str(&format!("{indent}{branch}{name}{}\n", node.remark));
             let taken = below.chars().count() + stem.chars().count();
-            let options = super::lines_of(self.width.saturating_sub(taken).max(20));
+            let options = lines_of(self.width.saturating_sub(taken).max(20));
             let about = printable(&node.about);
             for line in wrap(&about, options).iter().filter(|line| !line.is_empty()) {
                 self.out.push_str(&format!("{below}{stem}{}\n", self.paint.dim(line)));

@@ -8,10 +8,10 @@ use super::written::{SetEntry, SpecFile};
 use crate::build::Subsets;
 use crate::error::{Error, Subject};
 use crate::job_options::{self, INDEX_OPTIONS, JOB_OPTIONS};
+use crate::layers::Stack;
 use crate::overrides::Changes;
 use crate::presets::default_index;
-use crate::spec::{Arm, Spec, Stop};
-use crate::stack::{Stack, Target};
+use crate::spec::{Arm, Spec, Stop, Target};
 use crate::units;
 use crate::workload::{Job, Workload};
 

@@ -2,8 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::info::{Does, Form, LayerInfo, Submitter, Values, World, parameter};
-use super::{Declared, Layer};
+use super::declared::{Arguments, Declared, Values};
+use super::info::{Does, IN_PROCESS, LayerInfo, parameter};
+use crate::error::Error;
 use crate::units::Unit;
 
 /// AES-XTS encryption.
@@ -20,12 +21,7 @@ impl Declared for Aes {
         name: "aes",
         about: "AES-XTS encryption, as dm-crypt does it",
         example: "aes(sector=512)",
-        world: World::InProcess,
-        takes: &[Form::File],
-        gives: None,
         does: Does::Encrypts,
-        submitter: Submitter::Caller,
-        needs: &[],
         parameters: &[
             parameter(
                 "key",
@@ -40,11 +36,13 @@ impl Declared for Aes {
                 "bytes encrypted as one unit",
             ),
         ],
-        read: |arguments| {
-            let (key_bits, sector_bytes) = (arguments.small("key")?, arguments.small("sector")?);
-            Ok(Layer::Aes(Aes { key_bits, sector_bytes }))
-        },
+        ..IN_PROCESS
     }];
+
+    fn read(arguments: &Arguments<'_>) -> Result<Self, Error> {
+        let (key_bits, sector_bytes) = (arguments.small("key")?, arguments.small("sector")?);
+        Ok(Self { key_bits, sector_bytes })
+    }
 
     fn values(&self) -> Values {
         vec![

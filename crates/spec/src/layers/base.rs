@@ -1,9 +1,14 @@
 //! Where the bytes of a stack live.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use super::File;
-use crate::stack::Stack;
+use super::dev::Dev;
+use super::dir::Dir;
+use super::file::File;
+use super::mem::Mem;
+use super::nfs::Nfs;
+use super::stack::{Layer, Stack, Vdisk};
+use super::tmpfs::Tmpfs;
 
 /// Where bytes live.
 #[derive(Debug, Clone, PartialEq)]
@@ -40,6 +45,47 @@ impl Base<'_> {
             Self::Memory { .. } => true,
             Self::Disk(stack) => stack.base().is_some_and(|base| base.is_in_memory()),
             Self::File(_) | Self::Directory(_) | Self::Device(_) | Self::Server(_) => false,
+        }
+    }
+}
+
+impl Stack {
+    /// Where its bytes live.
+    pub fn base(&self) -> Option<Base<'_>> {
+        self.layers.first()?.base()
+    }
+
+    /// Paths that the user named.
+    pub(crate) fn paths_mut(&mut self) -> Vec<&mut PathBuf> {
+        self.layers.iter_mut().flat_map(Layer::paths_mut).collect()
+    }
+}
+
+impl Layer {
+    /// Where bytes live in it, if they do.
+    pub fn base(&self) -> Option<Base<'_>> {
+        match self {
+            Self::Mem(Mem { size_bytes }) | Self::Tmpfs(Tmpfs { size_bytes }) => {
+                Some(Base::Memory { size_bytes: *size_bytes })
+            }
+            Self::File(file) => Some(Base::File(file)),
+            Self::Dir(Dir { path }) => Some(Base::Directory(path)),
+            Self::Dev(Dev { path }) => Some(Base::Device(path)),
+            Self::Nfs(Nfs { server, export, .. }) => {
+                Some(Base::Server(format!("{server}:{export}")))
+            }
+            Self::Vdisk(Vdisk { stack }) => Some(Base::Disk(stack)),
+            _ => None,
+        }
+    }
+
+    /// Paths that the user named.
+    pub(crate) fn paths_mut(&mut self) -> Vec<&mut PathBuf> {
+        match self {
+            Self::File(file) => file.path.iter_mut().collect(),
+            Self::Dir(Dir { path }) | Self::Dev(Dev { path }) => vec![path],
+            Self::Vdisk(Vdisk { stack }) => stack.paths_mut(),
+            _ => Vec::new(),
         }
     }
 }

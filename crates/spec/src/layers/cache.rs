@@ -2,8 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::info::{Does, Form, LayerInfo, Submitter, Values, World, cache_size, parameter};
-use super::{Declared, Layer};
+use super::declared::{Arguments, Declared, Values};
+use super::info::{Does, IN_PROCESS, LayerInfo, parameter};
+use crate::error::Error;
 use crate::units::Unit;
 
 /// Read cache, write-through.
@@ -18,15 +19,14 @@ impl Declared for Cache {
         name: "cache",
         about: "read cache in memory, write-through",
         example: "cache(size=64M)",
-        world: World::InProcess,
-        takes: &[Form::File],
-        gives: None,
         does: Does::Caches,
-        submitter: Submitter::Caller,
-        needs: &[],
         parameters: &[parameter("size", Unit::Size, None, "capacity")],
-        read: |arguments| Ok(Layer::Cache(Cache { size_bytes: cache_size(arguments)? })),
+        ..IN_PROCESS
     }];
+
+    fn read(arguments: &Arguments<'_>) -> Result<Self, Error> {
+        Ok(Self { size_bytes: arguments.cache_size()? })
+    }
 
     fn values(&self) -> Values {
         vec![("size", Some(self.size_bytes.into()))]

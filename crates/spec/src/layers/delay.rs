@@ -2,8 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::info::{Does, Form, LayerInfo, Submitter, Values, World, parameter};
-use super::{Declared, Layer};
+use super::declared::{Arguments, Declared, Values};
+use super::info::{Does, IN_PROCESS, LayerInfo, parameter};
+use crate::error::Error;
 use crate::units::Unit;
 
 /// Added latency.
@@ -20,25 +21,22 @@ impl Declared for Delay {
         name: "delay",
         about: "added latency; I/Os in flight wait side by side",
         example: "delay(latency=260us)",
-        world: World::InProcess,
-        takes: &[Form::File],
-        gives: None,
         does: Does::Passes,
-        submitter: Submitter::Caller,
-        needs: &[],
         parameters: &[
             parameter("latency", Unit::Duration, None, "mean of the added latency"),
             parameter("jitter", Unit::Duration, Some("0"), "uniform spread, plus or minus"),
         ],
-        read: |arguments| {
-            let (latency_ns, jitter_ns) = (arguments.whole("latency")?, arguments.whole("jitter")?);
-            if jitter_ns > latency_ns {
-                let advice = "write a jitter of at most the latency";
-                return Err(arguments.refuse("jitter", "would make latencies negative", advice));
-            }
-            Ok(Layer::Delay(Delay { latency_ns, jitter_ns }))
-        },
+        ..IN_PROCESS
     }];
+
+    fn read(arguments: &Arguments<'_>) -> Result<Self, Error> {
+        let (latency_ns, jitter_ns) = (arguments.whole("latency")?, arguments.whole("jitter")?);
+        if jitter_ns > latency_ns {
+            let advice = "write a jitter of at most the latency";
+            return Err(arguments.refuse("jitter", "would make latencies negative", advice));
+        }
+        Ok(Self { latency_ns, jitter_ns })
+    }
 
     fn values(&self) -> Values {
         vec![("latency", Some(self.latency_ns.into())), ("jitter", Some(self.jitter_ns.into()))]

@@ -4,8 +4,10 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::info::{Does, Form, LayerInfo, Submitter, Values, World, parameter};
-use super::{Base, Declared, Holds, Layer, Need, Version};
+use super::declared::{Arguments, Declared, Values};
+use super::info::{Does, Form, LayerInfo, Submitter, World, parameter};
+use super::need::{Need, Version};
+use crate::error::Error;
 use crate::units::Unit;
 
 /// A block device of the user's, whose content is lost.
@@ -34,20 +36,13 @@ impl Declared for Dev {
         submitter: Submitter::Caller,
         needs: &[Need::Root, WIPEFS],
         parameters: &[parameter("path", Unit::Path, None, "its node, without anything on it")],
-        read: |arguments| Ok(Layer::Dev(Dev { path: arguments.required_path("path")? })),
     }];
+
+    fn read(arguments: &Arguments<'_>) -> Result<Self, Error> {
+        Ok(Self { path: arguments.required_path("path")? })
+    }
 
     fn values(&self) -> Values {
         vec![("path", Some(self.path.to_string_lossy().into_owned().into()))]
-    }
-}
-
-impl Holds for Dev {
-    fn base(&self) -> Base<'_> {
-        Base::Device(&self.path)
-    }
-
-    fn paths_mut(&mut self) -> Vec<&mut PathBuf> {
-        vec![&mut self.path]
     }
 }

@@ -4,8 +4,9 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::info::{Does, Form, LayerInfo, Submitter, Values, World, parameter};
-use super::{Base, Declared, Holds, Layer};
+use super::declared::{Arguments, Declared, Values};
+use super::info::{Does, Form, LayerInfo, Submitter, World, parameter};
+use crate::error::Error;
 use crate::units::Unit;
 
 /// A directory of the user's.
@@ -27,20 +28,13 @@ impl Declared for Dir {
         submitter: Submitter::Caller,
         needs: &[],
         parameters: &[parameter("path", Unit::Path, None, "the directory")],
-        read: |arguments| Ok(Layer::Dir(Dir { path: arguments.required_path("path")? })),
     }];
+
+    fn read(arguments: &Arguments<'_>) -> Result<Self, Error> {
+        Ok(Self { path: arguments.required_path("path")? })
+    }
 
     fn values(&self) -> Values {
         vec![("path", Some(self.path.to_string_lossy().into_owned().into()))]
-    }
-}
-
-impl Holds for Dir {
-    fn base(&self) -> Base<'_> {
-        Base::Directory(&self.path)
-    }
-
-    fn paths_mut(&mut self) -> Vec<&mut PathBuf> {
-        vec![&mut self.path]
     }
 }

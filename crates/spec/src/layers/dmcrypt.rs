@@ -2,10 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::info::{Does, Form, LayerInfo, Submitter, Values, World, parameter};
-use super::{Declared, Layer, Need, Version};
+use super::declared::{Arguments, Declared, Values};
+use super::info::{Does, Form, LayerInfo, Submitter, World, parameter};
+use super::need::{Need, Version};
 use crate::error::Error;
-use crate::text::Arguments;
 use crate::units::Unit;
 
 /// Device mapper's encryption, with the flags of its table line.
@@ -93,8 +93,35 @@ impl Declared for Dmcrypt {
                 "no extra thread that sorts writes",
             ),
         ],
-        read,
     }];
+
+    fn read(arguments: &Arguments<'_>) -> Result<Self, Error> {
+        let key_bits = arguments.small("key_size")?;
+        if key_bits % 8 != 0 || key_bits > 512 {
+            let advice = "for example 512 for AES-XTS with 256 bits of strength";
+            return Err(arguments.refuse(
+                "key_size",
+                "must be whole bytes, up to 512 bits",
+                advice,
+            ));
+        }
+        let cipher = arguments.required_text("cipher")?;
+        let is_name =
+            |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | ':' | '(' | ')' | ',');
+        if cipher.starts_with('-') || !cipher.chars().all(is_name) {
+            return Err(arguments.refuse("cipher", "is no cipher", "for example aes-xts-plain64"));
+        }
+        Ok(Self {
+            format: arguments.required_text("format")?,
+            cipher,
+            key_bits,
+            sector_bytes: arguments.small("sector_size")?,
+            no_read_workqueue: arguments.switch("no_read_workqueue")?,
+            no_write_workqueue: arguments.switch("no_write_workqueue")?,
+            same_cpu_crypt: arguments.switch("same_cpu_crypt")?,
+            submit_from_crypt_cpus: arguments.switch("submit_from_crypt_cpus")?,
+        })
+    }
 
     fn values(&self) -> Values {
         vec![
@@ -108,28 +135,4 @@ impl Declared for Dmcrypt {
             ("submit_from_crypt_cpus", Some(self.submit_from_crypt_cpus.into())),
         ]
     }
-}
-
-fn read(arguments: &Arguments<'_>) -> Result<Layer, Error> {
-    let key_bits = arguments.small("key_size")?;
-    if key_bits % 8 != 0 || key_bits > 512 {
-        let advice = "for example 512 for AES-XTS with 256 bits of strength";
-        return Err(arguments.refuse("key_size", "must be whole bytes, up to 512 bits", advice));
-    }
-    let cipher = arguments.required_text("cipher")?;
-    let is_name =
-        |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | ':' | '(' | ')' | ',');
-    if cipher.starts_with('-') || !cipher.chars().all(is_name) {
-        return Err(arguments.refuse("cipher", "is no cipher", "for example aes-xts-plain64"));
-    }
-    Ok(Layer::Dmcrypt(Dmcrypt {
-        format: arguments.required_text("format")?,
-        cipher,
-        key_bits,
-        sector_bytes: arguments.small("sector_size")?,
-        no_read_workqueue: arguments.switch("no_read_workqueue")?,
-        no_write_workqueue: arguments.switch("no_write_workqueue")?,
-        same_cpu_crypt: arguments.switch("same_cpu_crypt")?,
-        submit_from_crypt_cpus: arguments.switch("submit_from_crypt_cpus")?,
-    }))
 }

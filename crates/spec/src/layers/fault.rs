@@ -2,10 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::info::{Does, Form, LayerInfo, Submitter, Values, World, parameter};
-use super::{Declared, Layer};
+use super::declared::{Arguments, Declared, Values};
+use super::info::{Does, IN_PROCESS, LayerInfo, parameter};
 use crate::error::Error;
-use crate::text::Arguments;
 use crate::units::Unit;
 
 /// Deliberate faults; probabilities in 0..=1.
@@ -28,12 +27,7 @@ impl Declared for Fault {
         name: "fault",
         about: "deliberate faults, to see what a failing disk does",
         example: "fault(eio=1%, after=1000)",
-        world: World::InProcess,
-        takes: &[Form::File],
-        gives: None,
         does: Does::Passes,
-        submitter: Submitter::Caller,
-        needs: &[],
         parameters: &[
             parameter("eio", Unit::Share, Some("0"), "share of I/Os that fail with EIO"),
             parameter("after", Unit::Count, Some("0"), "I/Os that succeed before the first fault"),
@@ -41,8 +35,27 @@ impl Declared for Fault {
             parameter("stall", Unit::Share, Some("0"), "share of I/Os that stall"),
             parameter("stall_time", Unit::Duration, Some("0"), "length of a stall"),
         ],
-        read,
+        ..IN_PROCESS
     }];
+
+    fn read(arguments: &Arguments<'_>) -> Result<Self, Error> {
+        let faults = Self {
+            eio: arguments.share("eio"),
+            after_ios: arguments.whole("after")?,
+            short: arguments.share("short"),
+            stall: arguments.share("stall"),
+            stall_ns: arguments.whole("stall_time")?,
+        };
+        if faults.eio == 0.0 && faults.short == 0.0 && faults.stall == 0.0 {
+            let advice = "write fault(eio=1%), fault(short=1%) or fault(stall=1%, stall_time=1s)";
+            return Err(arguments.refuse("eio", "nothing here ever fails", advice));
+        }
+        if (faults.stall > 0.0) != (faults.stall_ns > 0) {
+            let advice = "for example fault(stall=1%, stall_time=1s)";
+            return Err(arguments.refuse("stall", "needs both stall and stall_time", advice));
+        }
+        Ok(faults)
+    }
 
     fn values(&self) -> Values {
         vec![
@@ -53,23 +66,4 @@ impl Declared for Fault {
             ("stall_time", Some(self.stall_ns.into())),
         ]
     }
-}
-
-fn read(arguments: &Arguments<'_>) -> Result<Layer, Error> {
-    let faults = Fault {
-        eio: arguments.share("eio"),
-        after_ios: arguments.whole("after")?,
-        short: arguments.share("short"),
-        stall: arguments.share("stall"),
-        stall_ns: arguments.whole("stall_time")?,
-    };
-    if faults.eio == 0.0 && faults.short == 0.0 && faults.stall == 0.0 {
-        let advice = "write fault(eio=1%), fault(short=1%) or fault(stall=1%, stall_time=1s)";
-        return Err(arguments.refuse("eio", "nothing here ever fails", advice));
-    }
-    if (faults.stall > 0.0) != (faults.stall_ns > 0) {
-        let advice = "for example fault(stall=1%, stall_time=1s)";
-        return Err(arguments.refuse("stall", "needs both stall and stall_time", advice));
-    }
-    Ok(Layer::Fault(faults))
 }

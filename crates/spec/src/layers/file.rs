@@ -4,10 +4,9 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::info::{Does, Form, LayerInfo, Submitter, Values, World, disk_size, parameter};
-use super::{Base, Declared, Holds, Layer};
+use super::declared::{Arguments, Declared, Values};
+use super::info::{Does, Form, LayerInfo, Submitter, World, parameter};
 use crate::error::Error;
-use crate::text::Arguments;
 use crate::units::Unit;
 
 /// A file; without a path iotax's own in the working directory, which vanishes.
@@ -43,8 +42,17 @@ impl Declared for File {
                 "nameless, sparse and never filled: any size, but unwritten data are no device's",
             ),
         ],
-        read,
     }];
+
+    fn read(arguments: &Arguments<'_>) -> Result<Self, Error> {
+        let (path, thin) = (arguments.path("path"), arguments.switch("thin")?);
+        if thin && path.is_some() {
+            let problem =
+                "only a nameless file is thin: one with a name is used as it is, or filled";
+            return Err(arguments.refuse("thin", problem, "leave out path, or thin"));
+        }
+        Ok(Self { path, size_bytes: arguments.disk_size()?, thin })
+    }
 
     fn values(&self) -> Values {
         vec![
@@ -53,23 +61,4 @@ impl Declared for File {
             ("thin", Some(self.thin.into())),
         ]
     }
-}
-
-impl Holds for File {
-    fn base(&self) -> Base<'_> {
-        Base::File(self)
-    }
-
-    fn paths_mut(&mut self) -> Vec<&mut PathBuf> {
-        self.path.iter_mut().collect()
-    }
-}
-
-fn read(arguments: &Arguments<'_>) -> Result<Layer, Error> {
-    let (path, thin) = (arguments.path("path"), arguments.switch("thin")?);
-    if thin && path.is_some() {
-        let problem = "only a nameless file is thin: one with a name is used as it is, or filled";
-        return Err(arguments.refuse("thin", problem, "leave out path, or thin"));
-    }
-    Ok(Layer::File(File { path, size_bytes: disk_size(arguments)?, thin }))
 }

@@ -2,10 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::info::{Does, Form, LayerInfo, Submitter, Values, World, parameter};
-use super::{Declared, Layer, Need};
+use super::declared::{Arguments, Declared, Value, Values};
+use super::info::{Does, Form, LayerInfo, Parameter, Submitter, World, parameter};
+use super::need::Need;
 use crate::error::Error;
-use crate::text::{Arguments, Parameter, Value};
 use crate::units::Unit;
 
 /// A file system on a block device.
@@ -51,12 +51,7 @@ const BTRFS: &[Need] =
     &[Need::Root, Need::program("mkfs.btrfs", "btrfs-progs"), Need::FileSystem { name: "btrfs" }];
 
 /// What all of them have in common.
-const fn word(
-    name: &'static str,
-    example: &'static str,
-    needs: &'static [Need],
-    read: fn(&Arguments<'_>) -> Result<Layer, Error>,
-) -> LayerInfo {
+const fn word(name: &'static str, example: &'static str, needs: &'static [Need]) -> LayerInfo {
     LayerInfo {
         name,
         about: "file system",
@@ -68,7 +63,6 @@ const fn word(
         submitter: Submitter::Caller,
         needs,
         parameters: &[MKFS, MOUNT],
-        read,
     }
 }
 
@@ -80,18 +74,22 @@ impl Declared for FileSystem {
                 MKFS,
                 MOUNT,
             ],
-            ..word("ext4", "ext4(mount=noatime)", EXT4, |arguments| {
-                Ok(file_system(arguments, FileSystemKind::Ext4, arguments.switch("encrypt")?))
-            })
+            ..word("ext4", "ext4(mount=noatime)", EXT4)
         },
-        word("xfs", "xfs", XFS, |arguments| Ok(file_system(arguments, FileSystemKind::Xfs, false))),
-        word("btrfs", "btrfs(mount=nodatacow)", BTRFS, |arguments| {
-            Ok(file_system(arguments, FileSystemKind::Btrfs, false))
-        }),
+        word("xfs", "xfs", XFS),
+        word("btrfs", "btrfs(mount=nodatacow)", BTRFS),
     ];
 
     fn word(&self) -> usize {
         self.kind as usize
+    }
+
+    fn read(arguments: &Arguments<'_>) -> Result<Self, Error> {
+        let kinds = [FileSystemKind::Ext4, FileSystemKind::Xfs, FileSystemKind::Btrfs];
+        let kind = kinds.into_iter().find(|kind| kind.name() == arguments.word());
+        let kind = kind.expect("each of its words is a kind");
+        let encrypt = kind == FileSystemKind::Ext4 && arguments.switch("encrypt")?;
+        Ok(Self { kind, encrypt, mkfs: arguments.text("mkfs"), mount: arguments.text("mount") })
     }
 
     fn values(&self) -> Values {
@@ -103,9 +101,4 @@ impl Declared for FileSystem {
         ];
         is_ext4.then_some(encrypt).into_iter().chain(options).collect()
     }
-}
-
-fn file_system(arguments: &Arguments<'_>, kind: FileSystemKind, encrypt: bool) -> Layer {
-    let (mkfs, mount) = (arguments.text("mkfs"), arguments.text("mount"));
-    Layer::FileSystem(FileSystem { kind, encrypt, mkfs, mount })
 }

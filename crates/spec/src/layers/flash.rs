@@ -2,10 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::info::{Does, Form, LayerInfo, Submitter, Values, World, parameter};
-use super::{Declared, Layer};
+use super::declared::{Arguments, Declared, Values};
+use super::info::{Does, IN_PROCESS, LayerInfo, parameter};
 use crate::error::Error;
-use crate::text::Arguments;
 use crate::units::Unit;
 
 /// A device with a few channels, each of which does one I/O at a time in `latency + bytes / bw`.
@@ -26,20 +25,26 @@ impl Declared for Flash {
         name: "flash",
         about: "a device that saturates: channels with a service time each",
         example: "flash(channels=8, latency=80us, bw=500M)",
-        world: World::InProcess,
-        takes: &[Form::File],
-        gives: None,
         does: Does::Limits,
-        submitter: Submitter::Caller,
-        needs: &[],
         parameters: &[
             parameter("channels", Unit::Count, Some("8"), "I/Os served side by side"),
             parameter("latency", Unit::Duration, Some("80us"), "mean service time without bytes"),
             parameter("bw", Unit::Bandwidth, Some("500M"), "bytes per second of one channel"),
             parameter("jitter", Unit::Duration, Some("0"), "uniform spread, plus or minus"),
         ],
-        read,
+        ..IN_PROCESS
     }];
+
+    fn read(arguments: &Arguments<'_>) -> Result<Self, Error> {
+        let (latency_ns, jitter_ns) = (arguments.whole("latency")?, arguments.whole("jitter")?);
+        if jitter_ns > latency_ns {
+            let advice = "write a jitter of at most the latency";
+            return Err(arguments.refuse("jitter", "would make service times negative", advice));
+        }
+        let bw_bytes = arguments.required_rate("bw")?;
+        let channels = arguments.small("channels")?;
+        Ok(Self { channels, latency_ns, bw_bytes, jitter_ns })
+    }
 
     fn values(&self) -> Values {
         vec![
@@ -49,15 +54,4 @@ impl Declared for Flash {
             ("jitter", Some(self.jitter_ns.into())),
         ]
     }
-}
-
-fn read(arguments: &Arguments<'_>) -> Result<Layer, Error> {
-    let (latency_ns, jitter_ns) = (arguments.whole("latency")?, arguments.whole("jitter")?);
-    if jitter_ns > latency_ns {
-        let advice = "write a jitter of at most the latency";
-        return Err(arguments.refuse("jitter", "would make service times negative", advice));
-    }
-    let bw_bytes = arguments.required_rate("bw")?;
-    let channels = arguments.small("channels")?;
-    Ok(Layer::Flash(Flash { channels, latency_ns, bw_bytes, jitter_ns }))
 }

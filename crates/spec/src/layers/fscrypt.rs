@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::info::{Does, Form, LayerInfo, Submitter, Values, World};
-use super::{Declared, Layer, Need};
-use super::{FileSystem, FileSystemKind};
+use super::declared::{Arguments, Declared, Values};
+use super::info::{Does, Form, LayerInfo, Submitter, World};
+use super::need::Need;
 use crate::error::Error;
 
 /// Encryption of files by the file system itself.
@@ -34,25 +34,13 @@ impl Declared for Fscrypt {
             },
         ],
         parameters: &[],
-        read: |_| Ok(Layer::Fscrypt(Fscrypt {})),
     }];
+
+    fn read(_arguments: &Arguments<'_>) -> Result<Self, Error> {
+        Ok(Self {})
+    }
 
     fn values(&self) -> Values {
         Vec::new()
-    }
-
-    /// The file system that encrypts is the one below, which must have been made for it.
-    fn fit(&self, below: &mut [Layer]) -> Result<(), Error> {
-        let nearest = below.iter_mut().rev().find(|layer| !matches!(layer, Layer::CgroupIo(_)));
-        match nearest {
-            Some(Layer::FileSystem(FileSystem { kind: FileSystemKind::Ext4, encrypt, .. })) => {
-                *encrypt = true;
-                Ok(())
-            }
-            _ => Err(Error::syntax(
-                "`fscrypt` is done by the file system below it, which must be ext4",
-                "write ext4 + fscrypt",
-            )),
-        }
     }
 }

@@ -2,8 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::info::{Does, Form, LayerInfo, Submitter, Values, World, parameter};
-use super::{Declared, Layer, Need};
+use super::declared::{Arguments, Declared, Values};
+use super::info::{Does, Form, LayerInfo, Submitter, World, parameter};
+use super::need::Need;
+use crate::error::Error;
 use crate::units::Unit;
 
 /// Encryption of files by a FUSE program.
@@ -30,10 +32,11 @@ impl Declared for Gocryptfs {
             Some("aes-gcm"),
             "cipher of the contents",
         )],
-        read: |arguments| {
-            Ok(Layer::Gocryptfs(Gocryptfs { cipher: arguments.required_text("cipher")? }))
-        },
     }];
+
+    fn read(arguments: &Arguments<'_>) -> Result<Self, Error> {
+        Ok(Self { cipher: arguments.required_text("cipher")? })
+    }
 
     fn values(&self) -> Values {
         vec![("cipher", Some(self.cipher.clone().into()))]

@@ -1,12 +1,7 @@
 //! What the declaration of a layer says.
 
-use super::{Layer, Need};
-use crate::error::Error;
-use crate::text::{Arguments, Parameter, Value};
+use super::need::Need;
 use crate::units::Unit;
-
-/// Every parameter of a layer in the catalog's order; `None` where it is left out.
-pub(crate) type Values = Vec<(&'static str, Option<Value>)>;
 
 /// One layer as users know it.
 pub struct LayerInfo {
@@ -31,7 +26,33 @@ pub struct LayerInfo {
     pub needs: &'static [Need],
     /// What can stand between its brackets, in canonical order.
     pub parameters: &'static [Parameter],
-    pub(crate) read: fn(&Arguments<'_>) -> Result<Layer, Error>,
+}
+
+/// What the layers of this process above its bases have in common.
+pub(super) const IN_PROCESS: LayerInfo = LayerInfo {
+    name: "",
+    about: "",
+    example: "",
+    world: World::InProcess,
+    takes: &[Form::File],
+    gives: None,
+    does: Does::Passes,
+    submitter: Submitter::Caller,
+    needs: &[],
+    parameters: &[],
+};
+
+/// One parameter of a layer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Parameter {
+    /// The word before the `=`.
+    pub name: &'static str,
+    /// How its value is written.
+    pub unit: Unit,
+    /// Its value when left out, as text; `None`: absent, or required where the layer says so.
+    pub default: Option<&'static str>,
+    /// One line for listings.
+    pub about: &'static str,
 }
 
 /// Where a layer lives.
@@ -110,25 +131,4 @@ pub(super) const fn parameter(
     about: &'static str,
 ) -> Parameter {
     Parameter { name, unit, default, about }
-}
-
-/// Disks consist of whole sectors of this size, so that every encryption sector size fits.
-const SECTOR_BYTES: u64 = 4096;
-
-/// Of a base that is made.
-pub(super) fn disk_size(arguments: &Arguments<'_>) -> Result<u64, Error> {
-    let size_bytes = arguments.whole("size")?;
-    if size_bytes == 0 || !size_bytes.is_multiple_of(SECTOR_BYTES) {
-        let problem = format!("{size_bytes} bytes are not whole sectors of 4096");
-        return Err(arguments.refuse("size", problem, "write a multiple of 4k above 0"));
-    }
-    Ok(size_bytes)
-}
-
-pub(super) fn cache_size(arguments: &Arguments<'_>) -> Result<u64, Error> {
-    let size_bytes = arguments.whole("size")?;
-    if size_bytes < SECTOR_BYTES {
-        return Err(arguments.refuse("size", "holds no sector", "write at least 4k"));
-    }
-    Ok(size_bytes)
 }

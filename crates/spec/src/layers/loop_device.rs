@@ -2,8 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::info::{Does, Form, LayerInfo, Submitter, Values, World, parameter};
-use super::{Declared, Layer, Need};
+use super::declared::{Arguments, Declared, Values};
+use super::info::{Does, Form, LayerInfo, Submitter, World, parameter};
+use super::need::Need;
+use crate::error::Error;
 use crate::units::Unit;
 
 /// A loop device: makes a block device of a file.
@@ -34,8 +36,11 @@ impl Declared for Loop {
             Some("true"),
             "bypass the page cache below",
         )],
-        read: |arguments| Ok(Layer::Loop(Loop { direct: arguments.switch("direct")? })),
     }];
+
+    fn read(arguments: &Arguments<'_>) -> Result<Self, Error> {
+        Ok(Self { direct: arguments.switch("direct")? })
+    }
 
     fn values(&self) -> Values {
         vec![("direct", Some(self.direct.into()))]

@@ -2,8 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::info::{Does, Form, LayerInfo, Submitter, Values, World, parameter};
-use super::{Declared, Layer, Need, Version};
+use super::declared::{Arguments, Declared, Values};
+use super::info::{Does, Form, LayerInfo, Submitter, World, parameter};
+use super::need::{Need, Version};
+use crate::error::Error;
 use crate::units::Unit;
 
 /// LUKS, served by a storage daemon as a hypervisor does it.
@@ -37,8 +39,11 @@ impl Declared for Luks {
             Some("256"),
             "strength of AES-XTS in bits (two such keys)",
         )],
-        read: |arguments| Ok(Layer::Luks(Luks { key_bits: arguments.small("key")? })),
     }];
+
+    fn read(arguments: &Arguments<'_>) -> Result<Self, Error> {
+        Ok(Self { key_bits: arguments.small("key")? })
+    }
 
     fn values(&self) -> Values {
         vec![("key", Some(self.key_bits.to_string().into()))]

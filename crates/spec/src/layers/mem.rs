@@ -1,11 +1,10 @@
 //! A disk in memory.
 
-use std::path::PathBuf;
-
 use serde::{Deserialize, Serialize};
 
-use super::info::{Does, Form, LayerInfo, Submitter, Values, World, disk_size, parameter};
-use super::{Base, Declared, Holds, Layer};
+use super::declared::{Arguments, Declared, Values};
+use super::info::{Does, Form, LayerInfo, Submitter, World, parameter};
+use crate::error::Error;
 use crate::units::Unit;
 
 /// Memory.
@@ -27,20 +26,13 @@ impl Declared for Mem {
         submitter: Submitter::Nobody,
         needs: &[],
         parameters: &[parameter("size", Unit::Size, Some("256M"), "size of the disk")],
-        read: |arguments| Ok(Layer::Mem(Mem { size_bytes: disk_size(arguments)? })),
     }];
+
+    fn read(arguments: &Arguments<'_>) -> Result<Self, Error> {
+        Ok(Self { size_bytes: arguments.disk_size()? })
+    }
 
     fn values(&self) -> Values {
         vec![("size", Some(self.size_bytes.into()))]
-    }
-}
-
-impl Holds for Mem {
-    fn base(&self) -> Base<'_> {
-        Base::Memory { size_bytes: self.size_bytes }
-    }
-
-    fn paths_mut(&mut self) -> Vec<&mut PathBuf> {
-        Vec::new()
     }
 }

@@ -1,13 +1,11 @@
 //! A directory of an existing file server.
 
-use std::path::PathBuf;
-
 use serde::{Deserialize, Serialize};
 
-use super::info::{Does, Form, LayerInfo, Submitter, Values, World, parameter};
-use super::{Base, Declared, Holds, Layer, Need};
+use super::declared::{Arguments, Declared, Value, Values};
+use super::info::{Does, Form, LayerInfo, Submitter, World, parameter};
+use super::need::Need;
 use crate::error::Error;
-use crate::text::{Arguments, Value};
 use crate::units::Unit;
 
 /// A file server's export and how it is mounted; absent means the client's default.
@@ -58,8 +56,34 @@ impl Declared for Nfs {
             parameter("rsize", Unit::Size, None, "bytes per READ"),
             parameter("wsize", Unit::Size, None, "bytes per WRITE"),
         ],
-        read,
     }];
+
+    fn read(arguments: &Arguments<'_>) -> Result<Self, Error> {
+        let nconnect = arguments.whole_if_given("nconnect");
+        if nconnect.is_some_and(|n| !(1..=16).contains(&n)) {
+            return Err(arguments.refuse("nconnect", "the client takes 1 to 16 connections", ""));
+        }
+        let export = arguments.required_text("export")?;
+        if !export.starts_with('/') || export.contains(char::is_control) {
+            return Err(arguments.refuse("export", "is a path on the server", "begin it with /"));
+        }
+        let server = arguments.required_text("server")?;
+        // Nothing that a mount program could take for an option, a list, or a file system's label.
+        let is_name = |c: char| c.is_alphanumeric() || matches!(c, '.' | '-' | '_' | ':' | '%');
+        if server.starts_with('-') || !server.chars().all(is_name) {
+            let advice = "for example filer.example.org, 10.0.0.5 or fd00::5";
+            return Err(arguments.refuse("server", "is no host name or address", advice));
+        }
+        Ok(Self {
+            server,
+            export,
+            vers: arguments.text("vers"),
+            sec: arguments.text("sec"),
+            nconnect: nconnect.and_then(|n| u32::try_from(n).ok()),
+            rsize_bytes: arguments.whole_if_given("rsize"),
+            wsize_bytes: arguments.whole_if_given("wsize"),
+        })
+    }
 
     fn values(&self) -> Values {
         vec![
@@ -72,41 +96,4 @@ impl Declared for Nfs {
             ("wsize", self.wsize_bytes.map(Value::from)),
         ]
     }
-}
-
-impl Holds for Nfs {
-    fn base(&self) -> Base<'_> {
-        Base::Server(format!("{}:{}", self.server, self.export))
-    }
-
-    fn paths_mut(&mut self) -> Vec<&mut PathBuf> {
-        Vec::new()
-    }
-}
-
-fn read(arguments: &Arguments<'_>) -> Result<Layer, Error> {
-    let nconnect = arguments.whole_if_given("nconnect");
-    if nconnect.is_some_and(|n| !(1..=16).contains(&n)) {
-        return Err(arguments.refuse("nconnect", "the client takes 1 to 16 connections", ""));
-    }
-    let export = arguments.required_text("export")?;
-    if !export.starts_with('/') || export.contains(char::is_control) {
-        return Err(arguments.refuse("export", "is a path on the server", "begin it with /"));
-    }
-    let server = arguments.required_text("server")?;
-    // Nothing that a mount program could take for an option, a list, or a file system's label.
-    let is_name = |c: char| c.is_alphanumeric() || matches!(c, '.' | '-' | '_' | ':' | '%');
-    if server.starts_with('-') || !server.chars().all(is_name) {
-        let advice = "for example filer.example.org, 10.0.0.5 or fd00::5";
-        return Err(arguments.refuse("server", "is no host name or address", advice));
-    }
-    Ok(Layer::Nfs(Nfs {
-        server,
-        export,
-        vers: arguments.text("vers"),
-        sec: arguments.text("sec"),
-        nconnect: nconnect.and_then(|n| u32::try_from(n).ok()),
-        rsize_bytes: arguments.whole_if_given("rsize"),
-        wsize_bytes: arguments.whole_if_given("wsize"),
-    }))
 }

@@ -2,8 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::info::{Does, Form, LayerInfo, Submitter, Values, World, parameter};
-use super::{Declared, Layer};
+use super::declared::{Arguments, Declared, Values};
+use super::info::{Does, IN_PROCESS, LayerInfo, parameter};
+use crate::error::Error;
 use crate::units::Unit;
 
 /// A hop through a work queue.
@@ -18,15 +19,14 @@ impl Declared for Queue {
         name: "queue",
         about: "a hop through a work queue, as kcryptd's",
         example: "queue(workers=4)",
-        world: World::InProcess,
-        takes: &[Form::File],
-        gives: None,
         does: Does::Passes,
-        submitter: Submitter::Caller,
-        needs: &[],
         parameters: &[parameter("workers", Unit::Count, Some("2"), "worker threads")],
-        read: |arguments| Ok(Layer::Queue(Queue { workers: arguments.small("workers")? })),
+        ..IN_PROCESS
     }];
+
+    fn read(arguments: &Arguments<'_>) -> Result<Self, Error> {
+        Ok(Self { workers: arguments.small("workers")? })
+    }
 
     fn values(&self) -> Values {
         vec![("workers", Some(u64::from(self.workers).into()))]

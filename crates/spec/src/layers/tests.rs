@@ -1,6 +1,6 @@
+use super::declared::Value;
 use super::*;
-use crate::stack::Stack;
-use crate::text::Value;
+use crate::units::Unit;
 
 #[test]
 fn declarations_are_consistent() {
@@ -23,6 +23,9 @@ fn declarations_are_consistent() {
         assert_eq!(names, declared);
         assert_eq!(info.is_base(), info.takes.is_empty(), "{}", info.name);
         assert_eq!(info.is_base(), layer.base().is_some(), "{}", info.name);
+        let given = layer.values().into_iter().zip(info.parameters);
+        let paths = given.filter(|((_, value), it)| it.unit == Unit::Path && value.is_some());
+        assert_eq!(layer.clone().paths_mut().len(), paths.count(), "{}", info.name);
         assert!(info.world != World::InProcess || info.needs.is_empty(), "{}", info.name);
     }
 }

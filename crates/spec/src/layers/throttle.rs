@@ -2,10 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::info::{Does, Form, LayerInfo, Submitter, Values, World, parameter};
-use super::{Declared, Layer, Need};
+use super::declared::{Arguments, Declared, Value, Values};
+use super::info::{Does, Form, LayerInfo, Submitter, World, parameter};
+use super::need::Need;
 use crate::error::Error;
-use crate::text::{Arguments, Value};
 use crate::units::Unit;
 
 /// Token-bucket limits; absent means unlimited.
@@ -101,8 +101,58 @@ impl Declared for Throttle {
             ),
             parameter("group", Unit::Name, None, "throttles of one group share their buckets"),
         ],
-        read,
     }];
+
+    fn read(arguments: &Arguments<'_>) -> Result<Self, Error> {
+        let limits = Self {
+            iops: arguments.rate("iops")?,
+            bw_bytes: arguments.rate("bw")?,
+            burst_iops: arguments.rate("burst_iops")?,
+            burst_bw_bytes: arguments.rate("burst_bw")?,
+            credits_ns: arguments.whole_if_given("credits"),
+            io_unit_bytes: arguments.whole_if_given("unit"),
+            counts: arguments
+                .text("counts")
+                .and_then(|text| Counts::named(&text))
+                .unwrap_or_default(),
+            group: arguments.text("group"),
+        };
+        if limits.io_unit_bytes.is_some_and(|unit| unit == 0 || limits.iops.is_none()) {
+            let problem = "must be above 0, and have a limit on I/Os to count for";
+            return Err(arguments.refuse("unit", problem, "for example iops=500, unit=256k"));
+        }
+        if limits.iops.is_none() && limits.bw_bytes.is_none() {
+            let advice = "write throttle(iops=4000), throttle(bw=32M) or both";
+            return Err(arguments.refuse("iops", "without iops or bw nothing is limited", advice));
+        }
+        for (name, burst, base) in [
+            ("burst_iops", limits.burst_iops, limits.iops),
+            ("burst_bw", limits.burst_bw_bytes, limits.bw_bytes),
+        ] {
+            if burst.is_some_and(|burst| base.is_none_or(|base| burst <= base)) {
+                let problem = "must be above the sustained rate, which must be given too";
+                return Err(arguments.refuse(
+                    name,
+                    problem,
+                    "for example iops=500, burst_iops=3500",
+                ));
+            }
+        }
+        let bursts = limits.burst_iops.is_some() || limits.burst_bw_bytes.is_some();
+        match (bursts, limits.credits_ns) {
+            (true, None | Some(0)) => Err(arguments.refuse(
+                "credits",
+                "a burst needs to know how long a full bucket pays for it",
+                "for example credits=30m, as Azure's disks have",
+            )),
+            (false, Some(_)) => Err(arguments.refuse(
+                "credits",
+                "credits without a burst rate buy nothing",
+                "add burst_iops or burst_bw",
+            )),
+            _ => Ok(limits),
+        }
+    }
 
     fn values(&self) -> Values {
         vec![
@@ -115,49 +165,5 @@ impl Declared for Throttle {
             ("counts", Some(self.counts.name().to_owned().into())),
             ("group", self.group.clone().map(Value::from)),
         ]
-    }
-}
-
-fn read(arguments: &Arguments<'_>) -> Result<Layer, Error> {
-    let limits = Throttle {
-        iops: arguments.rate("iops")?,
-        bw_bytes: arguments.rate("bw")?,
-        burst_iops: arguments.rate("burst_iops")?,
-        burst_bw_bytes: arguments.rate("burst_bw")?,
-        credits_ns: arguments.whole_if_given("credits"),
-        io_unit_bytes: arguments.whole_if_given("unit"),
-        counts: arguments.text("counts").and_then(|text| Counts::named(&text)).unwrap_or_default(),
-        group: arguments.text("group"),
-    };
-    if limits.io_unit_bytes.is_some_and(|unit| unit == 0 || limits.iops.is_none()) {
-        let problem = "must be above 0, and have a limit on I/Os to count for";
-        return Err(arguments.refuse("unit", problem, "for example iops=500, unit=256k"));
-    }
-    if limits.iops.is_none() && limits.bw_bytes.is_none() {
-        let advice = "write throttle(iops=4000), throttle(bw=32M) or both";
-        return Err(arguments.refuse("iops", "without iops or bw nothing is limited", advice));
-    }
-    for (name, burst, base) in [
-        ("burst_iops", limits.burst_iops, limits.iops),
-        ("burst_bw", limits.burst_bw_bytes, limits.bw_bytes),
-    ] {
-        if burst.is_some_and(|burst| base.is_none_or(|base| burst <= base)) {
-            let problem = "must be above the sustained rate, which must be given too";
-            return Err(arguments.refuse(name, problem, "for example iops=500, burst_iops=3500"));
-        }
-    }
-    let bursts = limits.burst_iops.is_some() || limits.burst_bw_bytes.is_some();
-    match (bursts, limits.credits_ns) {
-        (true, None | Some(0)) => Err(arguments.refuse(
-            "credits",
-            "a burst needs to know how long a full bucket pays for it",
-            "for example credits=30m, as Azure's disks have",
-        )),
-        (false, Some(_)) => Err(arguments.refuse(
-            "credits",
-            "credits without a burst rate buy nothing",
-            "add burst_iops or burst_bw",
-        )),
-        _ => Ok(Layer::Throttle(limits)),
     }
 }

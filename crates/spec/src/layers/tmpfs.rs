@@ -1,11 +1,11 @@
 //! A file system in memory.
 
-use std::path::PathBuf;
-
 use serde::{Deserialize, Serialize};
 
-use super::info::{Does, Form, LayerInfo, Submitter, Values, World, disk_size, parameter};
-use super::{Base, Declared, Holds, Layer, Need};
+use super::declared::{Arguments, Declared, Values};
+use super::info::{Does, Form, LayerInfo, Submitter, World, parameter};
+use super::need::Need;
+use crate::error::Error;
 use crate::units::Unit;
 
 /// A file system in memory.
@@ -27,20 +27,13 @@ impl Declared for Tmpfs {
         submitter: Submitter::Nobody,
         needs: &[Need::Root, Need::FileSystem { name: "tmpfs" }],
         parameters: &[parameter("size", Unit::Size, Some("1G"), "capacity")],
-        read: |arguments| Ok(Layer::Tmpfs(Tmpfs { size_bytes: disk_size(arguments)? })),
     }];
+
+    fn read(arguments: &Arguments<'_>) -> Result<Self, Error> {
+        Ok(Self { size_bytes: arguments.disk_size()? })
+    }
 
     fn values(&self) -> Values {
         vec![("size", Some(self.size_bytes.into()))]
-    }
-}
-
-impl Holds for Tmpfs {
-    fn base(&self) -> Base<'_> {
-        Base::Memory { size_bytes: self.size_bytes }
-    }
-
-    fn paths_mut(&mut self) -> Vec<&mut PathBuf> {
-        Vec::new()
     }
 }

@@ -7,8 +7,9 @@
 use std::ops::Range;
 
 use crate::error::Error;
-use crate::layers::{Does, File, Form, Layer, Loop, Submitter, World};
-use crate::stack::Stack;
+use crate::layers::{
+    Does, File, FileSystem, FileSystemKind, Form, Layer, Loop, Stack, Submitter, World,
+};
 
 /// A layer and where it stands in the text.
 pub(super) type Placed = (Layer, Range<usize>);
@@ -49,8 +50,7 @@ pub(super) fn complete(layers: Vec<Placed>, text: &str) -> Result<Stack, Error> 
             }
             whole.push(Layer::Loop(Loop { direct: true }));
         }
-        let fits = is_limited(&whole, &layer).and_then(|()| layer.fit(&mut whole));
-        fits.map_err(|e| e.at(text, span))?;
+        fit(&layer, &mut whole).map_err(|e| e.at(text, span))?;
         form = info.gives.unwrap_or(form);
         whole.push(layer);
     }
@@ -96,19 +96,53 @@ fn unfit(layer: &Layer, form: Form) -> Error {
     )
 }
 
-/// What another process does is not limited by limits of this one.
-fn is_limited(below: &[Layer], layer: &Layer) -> Result<(), Error> {
-    let limits = |layer: &Layer| matches!(layer, Layer::CgroupIo(_));
-    if layer.info().submitter != Submitter::Process || !below.iter().any(limits) {
-        return Ok(());
+/// What a layer needs of those below it besides their form; may tell them so.
+fn fit(layer: &Layer, below: &mut [Layer]) -> Result<(), Error> {
+    let is_limit = |layer: &Layer| matches!(layer, Layer::CgroupIo(_));
+    match layer {
+        Layer::CgroupIo(_) if below.iter().any(is_limit) => Err(Error::syntax(
+            "a process is in one cgroup only, so a stack has one `cgroup-io`",
+            "put all limits into one",
+        )),
+        Layer::CgroupIo(_) => has_device(below.last()),
+        _ if layer.info().submitter == Submitter::Process && below.iter().any(is_limit) => {
+            // What another process does is not limited by limits of this one.
+            let problem = format!(
+                "`{}` is done by another process, which the `cgroup-io` below it does not limit",
+                layer.name()
+            );
+            Err(Error::syntax(problem, "put cgroup-io on top"))
+        }
+        Layer::Fscrypt(_) => encrypt(below),
+        _ => Ok(()),
     }
-    Err(Error::syntax(
-        format!(
-            "`{}` is done by another process, which the `cgroup-io` below it does not limit",
-            layer.name()
-        ),
-        "put cgroup-io on top",
-    ))
+}
+
+/// Refuses places at which `cgroup-io` would limit nothing: the kernel limits what iotax's own
+/// process does to a block device.
+fn has_device(below: Option<&Layer>) -> Result<(), Error> {
+    match below.map(|layer| layer.info().submitter) {
+        Some(Submitter::Process | Submitter::Nobody) => Err(Error::syntax(
+            "`cgroup-io` limits I/O of block devices, and there is none right below it",
+            "put it on a file system or device: file(size=2G) + ext4 + cgroup-io(read_iops=1000)",
+        )),
+        Some(Submitter::Caller) | None => Ok(()),
+    }
+}
+
+/// The file system that encrypts is the one below, which must be made for it.
+fn encrypt(below: &mut [Layer]) -> Result<(), Error> {
+    let nearest = below.iter_mut().rev().find(|layer| !matches!(layer, Layer::CgroupIo(_)));
+    match nearest {
+        Some(Layer::FileSystem(FileSystem { kind: FileSystemKind::Ext4, encrypt, .. })) => {
+            *encrypt = true;
+            Ok(())
+        }
+        _ => Err(Error::syntax(
+            "`fscrypt` is done by the file system below it, which must be ext4",
+            "write ext4 + fscrypt",
+        )),
+    }
 }
 
 #[cfg(test)]

@@ -8,7 +8,6 @@
 //! word      = anything but spaces and ( ) , = + "
 //! ```
 
-mod arguments;
 mod complete;
 mod token;
 
@@ -20,12 +19,10 @@ use std::str::FromStr;
 use std::vec::IntoIter;
 
 use crate::error::Error;
-use crate::layers::{Layer, LayerInfo};
+use crate::layers::declared::{Arguments, Value};
+use crate::layers::{Layer, LayerInfo, Stack};
 use crate::quote::brief;
-use crate::stack::Stack;
 use crate::units::Unit;
-pub use arguments::Parameter;
-pub(crate) use arguments::{Arguments, Value};
 use complete::{Placed, complete};
 use token::{Kind, Token, quote, tokens};
 
@@ -95,20 +92,16 @@ impl<'a> Parser<'a> {
         let Kind::Word(name) = &token.kind else {
             return Err(self.unexpected(&token, "a layer"));
         };
-        let info = LayerInfo::named(name).map_err(|e| e.at(self.text, token.span.clone()))?;
-        let mut arguments = Arguments::new(
-            self.text,
-            (info.name, info.example),
-            info.parameters,
-            token.span.clone(),
-        );
+        let declared = Layer::declared(name);
+        let (info, read) = declared.map_err(|e| e.at(self.text, token.span.clone()))?;
+        let mut arguments = Arguments::new(self.text, info, token.span.clone());
         let mut end = token.span.end;
         if self.next_is(&Kind::Open) {
             self.take();
             end = self.parameters(info, &mut arguments)?;
             arguments.ends_at(end);
         }
-        Ok(((info.read)(&arguments)?, token.span.start..end))
+        Ok((read(&arguments)?, token.span.start..end))
     }
 
     /// Everything behind the opening bracket; returns where the closing one ends.

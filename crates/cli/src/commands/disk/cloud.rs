@@ -10,6 +10,7 @@ use iotax_rig::{CloudDisk, CloudOptions, Disk, Part, cloud_disks};
 use iotax_spec::units::{parse_bytes, parse_duration, parse_share};
 use serde_json::{Value, json};
 
+use super::parse::parse_one;
 use crate::args::CloudArgs;
 use crate::exit::Usage;
 use crate::output::wrap;
@@ -27,7 +28,7 @@ pub(super) fn composed(args: &CloudArgs, directories: &[String]) -> Result<Optio
     if args.disk.is_empty() {
         return Ok(None);
     }
-    if let Some(stack) = directories.iter().find(|text| super::parse_one(text).is_ok()) {
+    if let Some(stack) = directories.iter().find(|text| parse_one(text).is_ok()) {
         let problem = "has its layers already, and --disk gives them; name the directory alone";
         return Err(Usage(format!("`{stack}` {problem}")).into());
     }

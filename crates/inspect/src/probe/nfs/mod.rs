@@ -63,8 +63,8 @@ fn summed(stats: &NfsMount) -> NfsSeen {
 
 #[cfg(test)]
 mod tests {
-    use super::super::programs::tests::PATIENT;
     use super::*;
+    use crate::probe::scripts::PATIENT;
 
     #[test]
     fn operations_of_a_mount_are_summed() {

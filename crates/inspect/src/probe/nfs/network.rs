@@ -95,8 +95,8 @@ fn is_within(address: IpAddr, network: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::programs::tests::{PATIENT, with};
     use super::*;
+    use crate::probe::scripts::{PATIENT, with};
     use proptest::prelude::*;
 
     const POLICIES: &str = "\

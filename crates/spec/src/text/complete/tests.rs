@@ -1,8 +1,7 @@
 use insta::assert_snapshot;
 use proptest::prelude::*;
 
-use crate::layers::{Layer, LayerInfo};
-use crate::stack::Stack;
+use crate::layers::{Layer, LayerInfo, Stack};
 
 fn error(text: &str) -> String {
     Stack::parse(text).expect_err("refused").to_string()

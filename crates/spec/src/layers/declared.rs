@@ -1,10 +1,35 @@
-//! The arguments of one layer: read, checked against their declaration, handed out by type.
+//! What every layer says of itself, and the arguments it is read from: checked against their
+//! declaration, handed out by type.
 
 use std::ops::Range;
 use std::path::PathBuf;
 
+use super::info::{LayerInfo, Parameter};
 use crate::error::{Error, Subject};
 use crate::units::{self, Unit};
+
+/// A layer's declaration.
+pub(super) trait Declared: Sized {
+    /// The words that make such a layer.
+    const WORDS: &'static [LayerInfo];
+
+    /// The layer that was written.
+    fn read(arguments: &Arguments<'_>) -> Result<Self, Error>;
+
+    /// Which of its words this layer is.
+    fn word(&self) -> usize {
+        0
+    }
+
+    /// Every parameter in the order of its declaration.
+    fn values(&self) -> Values;
+}
+
+/// Every parameter of a layer in the catalog's order; `None` where it is left out.
+pub(crate) type Values = Vec<(&'static str, Option<Value>)>;
+
+/// Disks consist of whole sectors of this size, so that every encryption sector size fits.
+const SECTOR_BYTES: u64 = 4096;
 
 /// A value of one of the catalog's units.
 #[derive(Debug, Clone, PartialEq)]
@@ -74,40 +99,23 @@ impl From<String> for Value {
     }
 }
 
-/// One parameter of a layer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Parameter {
-    /// The word before the `=`.
-    pub name: &'static str,
-    /// How its value is written.
-    pub unit: Unit,
-    /// Its value when left out, as text; `None`: absent, or required where the layer says so.
-    pub default: Option<&'static str>,
-    /// One line for listings.
-    pub about: &'static str,
-}
-
 /// What was written between a layer's brackets.
 pub(crate) struct Arguments<'a> {
     text: &'a str,
-    /// The word in stack text.
-    layer: &'static str,
-    /// Text that parses.
-    example: &'static str,
-    declared: &'static [Parameter],
+    info: &'static LayerInfo,
     /// The whole layer: where errors about several parameters point.
     span: Range<usize>,
     given: Vec<(&'static Parameter, Value, Range<usize>)>,
 }
 
 impl<'a> Arguments<'a> {
-    pub(crate) fn new(
-        text: &'a str,
-        (layer, example): (&'static str, &'static str),
-        declared: &'static [Parameter],
-        span: Range<usize>,
-    ) -> Self {
-        Self { text, layer, example, declared, span, given: Vec::new() }
+    pub(crate) fn new(text: &'a str, info: &'static LayerInfo, span: Range<usize>) -> Self {
+        Self { text, info, span, given: Vec::new() }
+    }
+
+    /// Which of the layer's words was written.
+    pub(super) fn word(&self) -> &'static str {
+        self.info.name
     }
 
     /// Takes `name=value`.
@@ -129,7 +137,7 @@ impl<'a> Arguments<'a> {
 
     /// The declaration of a parameter.
     pub(crate) fn parameter(&self, name: &str) -> Result<&'static Parameter, Error> {
-        let known = self.declared;
+        let known = self.info.parameters;
         known.iter().find(|parameter| parameter.name == name).ok_or_else(|| {
             Error::unknown("parameter", name, known.iter().map(|parameter| parameter.name))
         })
@@ -149,7 +157,7 @@ impl<'a> Arguments<'a> {
     ) -> Error {
         let given = self.given.iter().find(|(parameter, ..)| parameter.name == name);
         let span = given.map_or(&self.span, |(.., span)| span);
-        Error::impossible(Subject::Layer(self.layer), name, problem, advice)
+        Error::impossible(Subject::Layer(self.info.name), name, problem, advice)
             .at(self.text, span.clone())
     }
 
@@ -164,7 +172,7 @@ impl<'a> Arguments<'a> {
 
     fn required<T>(&self, name: &'static str, value: Option<T>) -> Result<T, Error> {
         value.ok_or_else(|| {
-            let advice = format!("for example {}", self.example);
+            let advice = format!("for example {}", self.info.example);
             self.refuse(name, "must be given", &advice)
         })
     }
@@ -246,5 +254,24 @@ impl<'a> Arguments<'a> {
 
     pub(crate) fn path(&self, name: &'static str) -> Option<PathBuf> {
         self.text(name).map(PathBuf::from)
+    }
+
+    /// The size of a base that is made.
+    pub(super) fn disk_size(&self) -> Result<u64, Error> {
+        let size_bytes = self.whole("size")?;
+        if size_bytes == 0 || !size_bytes.is_multiple_of(SECTOR_BYTES) {
+            let problem = format!("{size_bytes} bytes are not whole sectors of 4096");
+            return Err(self.refuse("size", problem, "write a multiple of 4k above 0"));
+        }
+        Ok(size_bytes)
+    }
+
+    /// The size of a cache.
+    pub(super) fn cache_size(&self) -> Result<u64, Error> {
+        let size_bytes = self.whole("size")?;
+        if size_bytes < SECTOR_BYTES {
+            return Err(self.refuse("size", "holds no sector", "write at least 4k"));
+        }
+        Ok(size_bytes)
     }
 }

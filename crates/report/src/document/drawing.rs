@@ -1,0 +1,158 @@
+//! What a page draws. What it shows is also in tables, for formats and readers without drawings.
+
+use iotax_analyze::Analysis;
+use serde::Serialize;
+
+use super::table::{Cell, Head};
+use crate::words::Tone;
+
+/// Something drawn.
+#[derive(Debug)]
+pub(crate) enum Drawing {
+    /// Key figures, shown big.
+    Tiles(Vec<Tile>),
+    /// Rows of figures with an interval drawn beside each, under the head of their first column.
+    Forest(&'static str, Vec<Group>),
+    /// How charts show each of these, if there are several.
+    Legend(Vec<LegendEntry>),
+    /// Charts, the small ones side by side.
+    Charts(Vec<Chart>),
+}
+
+/// A key figure.
+#[derive(Debug)]
+pub(crate) struct Tile {
+    pub(crate) label: String,
+    pub(crate) figure: String,
+    pub(crate) interval: String,
+    pub(crate) note: String,
+    pub(crate) tone: Tone,
+}
+
+/// Rows with one axis.
+#[derive(Debug, Serialize)]
+pub(crate) struct Group {
+    /// What the rows compare.
+    #[serde(skip)]
+    pub(crate) caption: String,
+    /// Text columns right of the drawing.
+    #[serde(skip)]
+    pub(crate) heads: Vec<Head>,
+    /// Title of the axis.
+    pub(crate) axis: String,
+    /// Values per axis unit.
+    pub(crate) scale: f64,
+    /// Differences between these count as none, in values.
+    pub(crate) margin: [f64; 2],
+    /// Rows in the order shown.
+    pub(crate) rows: Vec<Row>,
+}
+
+/// One row.
+#[derive(Debug, Serialize)]
+pub(crate) struct Row {
+    /// What it is about.
+    #[serde(skip)]
+    pub(crate) name: String,
+    /// `arm`, `layer`, `interaction` or `total`.
+    pub(crate) kind: &'static str,
+    /// The estimate, drawn as a square.
+    pub(crate) estimate: Option<f64>,
+    /// Its interval, drawn as a line; without an estimate a range of possible values.
+    pub(crate) interval: Option<[f64; 2]>,
+    /// Added to the bare stack, drawn as an open circle.
+    pub(crate) first_in: Option<f64>,
+    /// Taken off the full stack, drawn as a dot.
+    pub(crate) last_in: Option<f64>,
+    /// What the drawing says, for those who cannot see it.
+    pub(crate) spoken: String,
+    /// One per head.
+    #[serde(skip)]
+    pub(crate) cells: Vec<Cell>,
+}
+
+/// How charts show an arm.
+#[derive(Debug)]
+pub(crate) struct LegendEntry {
+    pub(crate) letter: String,
+    pub(crate) colour: usize,
+    pub(crate) name: String,
+    pub(crate) target: String,
+}
+
+/// A place where a script draws.
+#[derive(Debug)]
+pub(crate) struct Chart {
+    /// What the script calls it.
+    pub(crate) id: &'static str,
+    /// May be empty.
+    pub(crate) title: &'static str,
+    /// How to read it.
+    pub(crate) caption: String,
+}
+
+/// What the scripts of a page draw, and they themselves.
+#[derive(Debug)]
+pub(crate) struct Charts {
+    pub(crate) json: String,
+    pub(crate) script: &'static str,
+}
+
+impl Charts {
+    pub(crate) fn new(data: &impl Serialize, script: &'static str) -> Self {
+        Self { json: embeddable(data), script }
+    }
+}
+
+/// JSON that can stand inside a `<script>` element: no character in it can end the element, open
+/// a comment, or be a line end to a script parser but not to a JSON parser.
+fn embeddable(value: &impl Serialize) -> String {
+    let json = serde_json::to_string(value).expect("chart data has string keys and plain values");
+    json.replace('<', "\\u003c")
+        .replace('>', "\\u003e")
+        .replace('&', "\\u0026")
+        .replace('\u{2028}', "\\u2028")
+        .replace('\u{2029}', "\\u2029")
+}
+
+/// Colours that tell arms apart; more arms share them and differ by dashes and letters.
+const ARM_COLOURS: usize = 8;
+
+impl LegendEntry {
+    /// Of all arms, in their order.
+    pub(crate) fn all(analysis: &Analysis) -> Vec<Self> {
+        let arms = analysis.arms.iter().enumerate();
+        arms.map(|(i, arm)| Self { letter: letter(i), ..Self::new(i, &arm.name, &arm.target) })
+            .collect()
+    }
+
+    /// Of a line that is known by its colour alone.
+    pub(crate) fn new(i: usize, name: &str, target: &str) -> Self {
+        let colour = i % ARM_COLOURS + 1;
+        Self { letter: String::new(), colour, name: name.to_owned(), target: target.to_owned() }
+    }
+}
+
+/// `A` to `Z`, then `A1` and so on.
+fn letter(i: usize) -> String {
+    let letter = char::from(b'A' + u8::try_from(i % 26).expect("less than 26"));
+    if i < 26 { letter.to_string() } else { format!("{letter}{}", i / 26) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arms_beyond_the_alphabet_have_a_letter() {
+        assert_eq!([0, 25, 26, 53].map(letter), ["A", "Z", "A1", "B2"]);
+    }
+
+    #[test]
+    fn embedded_json_cannot_leave_its_element() {
+        let hostile = "</script><!--\u{2028}&";
+        let json = embeddable(&hostile);
+        assert_eq!(json, r#""\u003c/script\u003e\u003c!--\u2028\u0026""#);
+        assert_eq!(serde_json::from_str::<String>(&json).unwrap(), hostile);
+    }
+}

@@ -1,0 +1,204 @@
+//! Circles of `use` between the files of a crate. A file uses those to which its paths lead, in
+//! `use`, in code and in macros. A `mod` line is no use, and tests may use what they like.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::mem;
+
+use anyhow::{Result, anyhow};
+use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
+
+use crate::sources::each_source;
+
+/// Crates that still have some.
+const EXCEPT: &[&str] = &["crates/load", "crates/rig", "crates/run", "crates/vdisk"];
+
+/// Files by their names from `src` on.
+type Files = BTreeMap<String, String>;
+
+/// A line for every circle.
+pub(crate) fn found() -> Result<Vec<String>> {
+    let mut crates: BTreeMap<String, Files> = BTreeMap::new();
+    each_source(|path, text| {
+        if let Some((of, file)) = path.split_once("/src/").filter(|(of, _)| !EXCEPT.contains(of)) {
+            crates.entry(of.to_owned()).or_default().insert(file.to_owned(), text.to_owned());
+        }
+    })?;
+    let mut lines = Vec::new();
+    for (of, files) in &crates {
+        let line = |circle: Vec<&str>| format!("  {of}: a circle of {}", circle.join(", "));
+        lines.extend(circles(files)?.into_iter().map(line));
+    }
+    Ok(lines)
+}
+
+/// The circles of a crate: of each the files that are in it.
+fn circles(files: &Files) -> Result<BTreeSet<Vec<&str>>> {
+    let mut modules: BTreeMap<String, &str> = BTreeMap::new();
+    let mut paths: BTreeMap<&str, Vec<Vec<String>>> = BTreeMap::new();
+    for (file, text) in files {
+        let names: Vec<&str> = file.trim_end_matches(".rs").split('/').collect();
+        if !names.contains(&"tests") {
+            let names = names.into_iter().filter(|name| !["lib", "main", "mod"].contains(name));
+            modules.insert(["crate"].into_iter().chain(names).collect::<Vec<_>>().join("::"), file);
+            let code = text.parse::<TokenStream>().map_err(|error| anyhow!("{file}: {error}"))?;
+            read(code, &[], paths.entry(file).or_default());
+        }
+    }
+    let each = modules.iter().map(|(own, file)| (*file, used(own, &paths[file], &modules)));
+    let uses: BTreeMap<&str, BTreeSet<&str>> = each.collect();
+    let reach: BTreeMap<_, _> = uses.keys().map(|file| (*file, reached(file, &uses))).collect();
+    let mut circles = BTreeSet::new();
+    for (file, seen) in &reach {
+        if seen.contains(file) {
+            circles.insert(seen.iter().copied().filter(|by| reach[by].contains(file)).collect());
+        }
+    }
+    Ok(circles)
+}
+
+/// What a file uses, and what that uses, and so on.
+fn reached<'a>(file: &'a str, uses: &BTreeMap<&str, BTreeSet<&'a str>>) -> BTreeSet<&'a str> {
+    let mut seen = BTreeSet::new();
+    let mut next = vec![file];
+    while let Some(file) = next.pop() {
+        next.extend(uses[file].iter().filter(|used| seen.insert(**used)));
+    }
+    seen
+}
+
+/// Collects the paths of several names in some code; each of them stands behind `prefix`.
+fn read(code: TokenStream, prefix: &[String], paths: &mut Vec<Vec<String>>) {
+    let (mut path, mut colons, mut is_of_tests) = (prefix.to_vec(), 0, false);
+    let keep = |path: Vec<String>, paths: &mut Vec<Vec<String>>| {
+        paths.extend(Some(path).filter(|path| path.len() > prefix.len().max(1)));
+    };
+    for token in code {
+        let before = mem::take(&mut colons);
+        match token {
+            // Up to the end of the item.
+            TokenTree::Group(group) if is_of_tests => {
+                is_of_tests = group.delimiter() != Delimiter::Brace;
+            }
+            TokenTree::Punct(mark) if is_of_tests => is_of_tests = mark.as_char() != ';',
+            _ if is_of_tests => {}
+            TokenTree::Punct(mark) if mark.as_char() == ':' => colons = before + 1,
+            TokenTree::Punct(mark) if before == 2 && mark.as_char() == '*' => {
+                path.push("*".to_owned());
+            }
+            TokenTree::Ident(name) if before == 2 => path.push(name.to_string()),
+            TokenTree::Ident(name) => {
+                keep(mem::replace(&mut path, prefix.to_vec()), paths);
+                path.push(name.to_string());
+            }
+            TokenTree::Group(group) if before == 2 => {
+                read(group.stream(), &mem::replace(&mut path, prefix.to_vec()), paths);
+            }
+            TokenTree::Group(group) if is_cfg_test(&group) => is_of_tests = true,
+            // `pub(in crate::a)` uses nothing.
+            TokenTree::Group(group) if path.last().is_none_or(|word| word != "pub") => {
+                read(group.stream(), &[], paths);
+            }
+            _ => {}
+        }
+    }
+    keep(path, paths);
+}
+
+fn is_cfg_test(attribute: &Group) -> bool {
+    attribute.delimiter() == Delimiter::Bracket
+        && attribute.stream().to_string().replace(' ', "") == "cfg(test)"
+}
+
+/// The other files to which the paths of a module lead.
+fn used<'a>(
+    own: &str,
+    paths: &[Vec<String>],
+    modules: &BTreeMap<String, &'a str>,
+) -> BTreeSet<&'a str> {
+    let lead = |path: &[String], scope: &BTreeMap<&str, String>| {
+        let (mut found, path) = match path[0].as_str() {
+            "crate" => ("crate".to_owned(), &path[1..]),
+            name => scope.get(name).map_or((own.to_owned(), path), |it| (it.clone(), &path[1..])),
+        };
+        for name in path {
+            let next = match name.as_str() {
+                "self" => continue,
+                "super" => found.rsplit_once("::").map_or("", |(parent, _)| parent).to_owned(),
+                name => format!("{found}::{name}"),
+            };
+            if !modules.contains_key(&next) {
+                break;
+            }
+            found = next;
+        }
+        found
+    };
+    // Modules that are brought into scope, and not items of them.
+    let mut scope = BTreeMap::new();
+    for path in paths {
+        let last = path.iter().rfind(|name| *name != "self").map_or("", String::as_str);
+        let module = lead(path, &BTreeMap::new());
+        if module.ends_with(&format!("::{last}")) {
+            scope.insert(last, module);
+        }
+    }
+    let others = paths.iter().map(|path| lead(path, &scope)).filter(|module| module != own);
+    others.filter_map(|module| modules.get(&module).copied()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of files `name: text`, the circles.
+    fn of<const N: usize>(files: [(&str, &str); N]) -> Vec<String> {
+        let files = files.map(|(file, text)| (file.to_owned(), text.to_owned())).into();
+        circles(&files).unwrap().iter().map(|circle| circle.join(" ")).collect()
+    }
+
+    #[test]
+    fn files_that_use_each_other_are_a_circle_however_they_say_it() {
+        let uses = |a, b| of([("lib.rs", "mod a; mod b;"), ("a.rs", a), ("b.rs", b)]);
+        let circle = ["a.rs b.rs"];
+        assert_eq!(uses("use crate::b::B;", "use super::a::A;"), circle);
+        assert_eq!(uses("use crate::{b::{B, C}, c};", "fn f() -> crate::a::A { todo!() }"), circle);
+        assert_eq!(uses("use crate::b; fn f() { b::f() }", "g!(super::a::A)"), circle);
+        assert_eq!(uses("use crate::b;", "fn f() { a::f() } // crate::a"), [""; 0]);
+        assert_eq!(
+            uses("use crate::b;", "pub(in crate::a) const A: &str = \"crate::a\";"),
+            [""; 0]
+        );
+    }
+
+    #[test]
+    fn what_a_child_takes_of_the_file_that_uses_it_makes_a_circle() {
+        let parent = "mod c; mod d; pub use c::C; pub use self::d::D;";
+        let files =
+            |c, d| of([("lib.rs", "mod p;"), ("p/mod.rs", parent), ("p/c.rs", c), ("p/d.rs", d)]);
+        assert_eq!(files("use super::D;", ""), ["p/c.rs p/mod.rs"]);
+        assert_eq!(files("use super::d::D;", ""), [""; 0]);
+        assert_eq!(files("use super::d::D;", "use super::*;"), ["p/c.rs p/d.rs p/mod.rs"]);
+    }
+
+    #[test]
+    fn several_circles_are_told_apart_and_what_the_root_hands_out_is_of_the_root() {
+        let files = [
+            ("lib.rs", "mod a; mod b; mod c; pub use a::A;"),
+            ("a.rs", "use crate::b::B;"),
+            ("b.rs", "use crate::A;"),
+            ("c.rs", "mod d; use d::D;"),
+            ("c/d.rs", "use super::C;"),
+        ];
+        assert_eq!(of(files), ["a.rs b.rs lib.rs", "c.rs c/d.rs"]);
+    }
+
+    #[test]
+    fn tests_may_use_what_they_like() {
+        let files = [
+            ("lib.rs", "mod a; use a::A; #[cfg(test)] mod tests;"),
+            ("a.rs", "#[cfg(test)] use crate::{B, C}; #[cfg(test)] mod tests { use crate::D; }"),
+            ("tests.rs", "use super::*; use crate::a;"),
+        ];
+        assert_eq!(of(files), [""; 0]);
+    }
+}
