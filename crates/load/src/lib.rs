@@ -8,7 +8,7 @@
 //!
 //! | module | idea |
 //! |---|---|
-//! | `driver` | the seam: targets, requests, the trait |
+//! | `driver` | the seam: requests, the trait |
 //! | `names` | what people call a path; no links within a directory |
 //! | `file_assignment`, `layout` | which thread works where; test files with real data |
 //! | `native::coordinator`, `worker`, `setup`, `gate` | threads up, common start, window, threads down |
@@ -46,7 +46,7 @@ mod native;
 mod tree;
 mod verify;
 
-pub use driver::{LoadDriver, Progress, Request, Target};
+pub use driver::{LoadDriver, Progress, Request};
 pub use error::Error;
 pub use fio::{Fio, refuse_with_fio};
 pub use live::{LoadProgress, WindowState};

@@ -14,6 +14,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use iotax_spec::{Arm, Base, Design, Spec, Stack, Stop, Target, Workload, layers};
+use iotax_vdisk::IoTarget;
 use iotax_vdisk::fuse::{MountOptions, Mounted, mount};
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
@@ -25,7 +26,7 @@ use crate::held::{Held, link_of_another, resolved};
 use crate::journal::{self, Journal, token};
 use crate::mounts;
 use crate::progress::Progress;
-use crate::rig::{Options, Place, Rig};
+use crate::rig::{Options, Rig};
 
 /// The file of a mounted disk.
 pub(crate) const FILE: &str = "disk";
@@ -92,7 +93,7 @@ pub fn serve(disks: &[Disk], options: ServeOptions<'_>) -> Result<(), Error> {
     let mut rig = Rig::open_side_by_side(&spec, rig_options)?;
     let mut mounted = Vec::with_capacity(disks.len());
     for (index, disk) in disks.iter().enumerate() {
-        let Place::Disk(virtual_disk) = rig.up(index)? else {
+        let IoTarget::Disk(virtual_disk) = rig.up(index)? else {
             unreachable!("in-process stacks are disks")
         };
         let name = format!("{NAME}{}", token().map_err(no_token)?);

@@ -99,7 +99,7 @@ pub use needs::Missing;
 pub use overlap::{Common, Overlap, overlaps};
 pub use progress::Progress;
 pub use refusal::{Obstacle, Refusal};
-pub use rig::{Options, Place, Rig};
+pub use rig::{Options, Rig};
 pub use span::span_bytes;
 pub use state::state_dir;
 pub use undo::{UndoReport, undo};

@@ -38,6 +38,7 @@
 //! | `disk`, `session` | the public face: open a stack, submit I/O to it |
 //! | `prepare` | filling a new disk with data |
 //! | `stack` | the walk down and up |
+//! | `io_target` | what load can be driven at: a disk, or a path |
 //! | `io` | the I/O on its way, and the promise that none is lost |
 //! | `layer`, `layers/*` | what a layer is; one file per layer |
 //! | `bucket` | the token bucket behind `throttle` |
@@ -57,6 +58,7 @@ mod error;
 pub mod fuse;
 mod handoff;
 mod io;
+mod io_target;
 mod layer;
 mod layers;
 mod memory;
@@ -74,6 +76,7 @@ pub use clock::{Clock, ManualClock, MonotonicClock};
 pub use disk::VirtualDisk;
 pub use error::Error;
 pub use io::{Completion, Op, Request};
+pub use io_target::IoTarget;
 pub use layers::{
     AesConfig, CacheConfig, DelayConfig, FaultConfig, FileConfig, FlashConfig, LayerConfig,
     MemConfig, QueueConfig, ThrottleConfig, TierConfig, Trigger,

@@ -6,7 +6,7 @@ use std::thread::{self, Scope, ScopedJoinHandle};
 use std::time::Duration;
 
 use iotax_record::{IndexRecord, LoadRecord, SystemCounters};
-use iotax_vdisk::{Clock as _, VirtualDisk};
+use iotax_vdisk::{Clock as _, IoTarget, VirtualDisk};
 
 use super::clock::TscClock;
 use super::gate::{Gate, Ticket};
@@ -16,7 +16,7 @@ use super::setup::{Thread, effective_engine};
 use super::window::{StopFlags, Window};
 use super::worker::perform;
 use crate::counters::Reading;
-use crate::driver::{Request, Target};
+use crate::driver::Request;
 use crate::error::Error;
 use crate::file_assignment::Places;
 use crate::index::{self, Published};
@@ -234,8 +234,8 @@ pub(crate) fn seed_of(request: &Request<'_>, thread: u16) -> u64 {
 }
 
 /// Cold caches for the jobs that want them.
-pub(crate) fn invalidate(target: Target<'_>, places: &Places) -> Result<(), Error> {
-    if let Target::Disk(disk) = target {
+pub(crate) fn invalidate(target: IoTarget<'_>, places: &Places) -> Result<(), Error> {
+    if let IoTarget::Disk(disk) = target {
         let wanted = places.files.iter().any(|file| file.invalidate);
         return if wanted { disk.drop_caches().map_err(cold(disk)) } else { Ok(()) };
     }

@@ -34,8 +34,9 @@ use std::sync::atomic::AtomicBool;
 
 use iotax_record::LoadRecord;
 use iotax_spec::Workload;
+use iotax_vdisk::IoTarget;
 
-use crate::driver::{LoadDriver, Progress, Request, Target};
+use crate::driver::{LoadDriver, Progress, Request};
 use crate::error::Error;
 use crate::layout;
 use crate::tree;
@@ -48,7 +49,7 @@ impl LoadDriver for Native {
     fn prepare(
         &self,
         workload: &Workload,
-        target: Target<'_>,
+        target: IoTarget<'_>,
         progress: &Progress<'_>,
         stop: &AtomicBool,
     ) -> Result<(), Error> {

@@ -12,7 +12,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use iotax_inspect::{Meters, Reading, Storage};
-use iotax_load::{Error, LoadDriver, LoadProgress, Request, Target, WindowState};
+use iotax_load::{Error, LoadDriver, LoadProgress, Request, WindowState};
 use iotax_record::{LoadRecord, Statistics};
 use rustix::time::{ClockId, clock_gettime};
 
@@ -47,11 +47,7 @@ pub(super) fn measured(
     device: Option<&str>,
 ) -> (Result<LoadRecord, Error>, Statistics) {
     let started = Instant::now();
-    let path = match request.target {
-        Target::Path(path) | Target::Own(path) => Some(path),
-        Target::Disk(_) => None,
-    };
-    let storage = iotax_inspect::storage(path, device);
+    let storage = iotax_inspect::storage(request.target.path(), device);
     let outline = Outline {
         ramp: Duration::from_nanos(request.ramp_ns),
         window: Duration::from_nanos(request.time_ns),
