@@ -10,7 +10,8 @@ use iotax_vdisk::IoTarget;
 
 use crate::error::Error;
 use crate::names::{self, shown};
-use crate::native::access::{Span, granule_bytes};
+use crate::native::access::granule_bytes;
+use crate::native::span::Span;
 use crate::verify::can_verify;
 
 /// What kind of thing the target is.

@@ -42,7 +42,7 @@
 //! | `io` | the I/O on its way, and the promise that none is lost |
 //! | `layer`, `layers/*` | what a layer is; one file per layer |
 //! | `bucket` | the token bucket behind `throttle` |
-//! | `clock`, `wait` | time, injected; waiting for an instant precisely |
+//! | `clock`, `monotonic_clock` | time, injected; waiting for an instant precisely |
 //! | `handoff` | handing an I/O to another thread |
 //! | `memory` | is there enough for what a layer asks? |
 //! | [`fuse`] | the disk as a file that any program can use |
@@ -62,17 +62,17 @@ mod io_target;
 mod layer;
 mod layers;
 mod memory;
+mod monotonic_clock;
 mod names;
 mod prepare;
 mod session;
 mod stack;
 mod stats;
 mod text;
-mod wait;
 mod xts;
 
 pub use bucket::{Burst, RateLimit};
-pub use clock::{Clock, ManualClock, MonotonicClock};
+pub use clock::{Clock, ManualClock};
 pub use disk::VirtualDisk;
 pub use error::Error;
 pub use io::{Completion, Op, Request};
@@ -81,9 +81,9 @@ pub use layers::{
     AesConfig, CacheConfig, DelayConfig, FaultConfig, FileConfig, FlashConfig, LayerConfig,
     MemConfig, QueueConfig, ThrottleConfig, TierConfig, Trigger,
 };
+pub use monotonic_clock::{MonotonicClock, sleep_until};
 pub use names::shown;
 pub use prepare::Prepared;
 pub use rustix::io::Errno;
 pub use session::{Session, Submitted};
 pub use stats::{BackingFacts, LayerStats};
-pub use wait::sleep_until;

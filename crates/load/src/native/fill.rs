@@ -11,10 +11,9 @@ use iotax_record::LoadRecord;
 use iotax_spec::{Job, Workload};
 use iotax_vdisk::IoTarget;
 
-use super::Native;
-use super::access::Span;
-use super::coordinator::{run_threads, seed_of};
+use super::coordinator::{Native, run_threads, seed_of};
 use super::setup::{Thread, effective_engine};
+use super::span::Span;
 use crate::driver::{LoadDriver, Progress, Request};
 use crate::error::Error;
 use crate::file_assignment::{Kind, Place, Places};

@@ -4,8 +4,8 @@ use iotax_record::IndexRecord;
 use iotax_spec::IndexLoads;
 use iotax_vdisk::{Clock as _, IoTarget};
 
-use super::coordinator::Stage;
 use super::gate::Ticket;
+use super::stage::Stage;
 use crate::error::Error;
 use crate::index::{FileIndex, IndexStore, Published, Run, SlotIndex, publish_versions, search};
 

@@ -9,11 +9,12 @@ use iotax_vdisk::IoTarget;
 use rustix::fs::{Advice, fadvise};
 use rustix::io::Errno;
 
-use super::access::{Accesses, Span, granule_bytes};
+use super::access::{Accesses, granule_bytes};
 use super::buffers::Buffers;
 use super::drive::{Slots, Worker};
 use super::io_errors::IoErrors;
 use super::pace::Schedule;
+use super::span::Span;
 use super::window::Tally;
 use crate::error::Error;
 use crate::file_assignment::TestFile;

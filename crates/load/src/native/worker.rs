@@ -7,7 +7,6 @@ use iotax_vdisk::{Clock, IoTarget};
 use rustix::io::Errno;
 
 use super::affinity;
-use super::coordinator::{POLL_INTERVAL, Stage};
 use super::drive::{Worker, drive};
 use super::engines::io_uring::{Made, Uring};
 use super::engines::mmap::Mmap;
@@ -19,6 +18,7 @@ use super::gate::Ticket;
 use super::io::Io;
 use super::merge::ThreadRecord;
 use super::setup::Thread;
+use super::stage::{POLL_INTERVAL, Stage};
 use super::warm::pre_read;
 use super::window::{StopFlags, Tally, Turn};
 use crate::error::Error;

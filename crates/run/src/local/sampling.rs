@@ -11,12 +11,12 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use iotax_inspect::{Meters, Reading, Storage};
+use iotax_inspect::{Meters, Storage};
 use iotax_load::{Error, LoadDriver, LoadProgress, Request, WindowState};
 use iotax_record::{LoadRecord, Statistics};
 use rustix::time::{ClockId, clock_gettime};
 
-use self::columns::columns;
+use self::columns::{Sample, columns};
 use crate::nanos::nanos;
 
 /// Between samples.
@@ -24,12 +24,6 @@ const PERIOD: Duration = Duration::from_secs(1);
 /// Edges of the window are sampled when they come. A sample that would come shortly before waits
 /// for the edge: figures of a few milliseconds are noise.
 const MARGIN: Duration = Duration::from_millis(250);
-
-/// One sample.
-pub(super) struct Sample {
-    at: Instant,
-    reading: Reading,
-}
 
 /// What a trial is expected to do, for the times of samples.
 #[derive(Debug, Clone, Copy)]
