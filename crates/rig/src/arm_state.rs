@@ -1,6 +1,6 @@
 //! An arm that is up, or whose turn will come.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use iotax_record::Site;
@@ -8,9 +8,9 @@ use iotax_vdisk::{IoTarget, VirtualDisk};
 
 use crate::alone::Alone;
 use crate::assembly::Assembly;
-use crate::entry::Identity;
 use crate::error::Error;
 use crate::held::Held;
+use crate::identity::Identity;
 
 /// An arm that is up, or whose turn will come.
 #[derive(Debug)]
@@ -76,12 +76,10 @@ impl Up {
     }
 
     /// The user's file or device at a path without symbolic links, or the file of a disk of ours.
-    pub(crate) fn users(path: PathBuf, is_own: bool) -> Result<Self, Error> {
-        let look = || Ok((Held::at(&path)?, Identity::of(&path)?));
+    pub(crate) fn users(path: &Path, is_own: bool) -> Result<Self, Error> {
+        let look = || Ok((Held::at(path)?, Identity::of(path)?));
         let looked: std::io::Result<_> = look();
-        match looked {
-            Ok((held, identity)) => Ok(Self::Users { held, identity, is_own }),
-            Err(source) => Err(Error::Make { path, action: "look at it again", source }),
-        }
+        let (held, identity) = looked.map_err(Error::cannot("look at it again", path))?;
+        Ok(Self::Users { held, identity, is_own })
     }
 }

@@ -25,13 +25,10 @@ use crate::error::{Error, Obstacle, Refusal};
 use crate::held::{Held, link_of_another, resolved};
 use crate::journal::{self, Journal, token};
 use crate::mounts;
+use crate::own_disk::{FILE, NAME};
 use crate::progress::Progress;
 use crate::rig::{Options, Rig};
 
-/// The file of a mounted disk.
-pub(crate) const FILE: &str = "disk";
-/// What the names of mounts begin with.
-pub(crate) const NAME: &str = "iotax:";
 /// How often a server looks whether it shall end.
 const LOOK: Duration = Duration::from_millis(50);
 /// How long others (a prober such as udev's) may have a disk open when it is to be taken down.
@@ -96,7 +93,8 @@ pub fn serve(disks: &[Disk], options: ServeOptions<'_>) -> Result<(), Error> {
         let IoTarget::Disk(virtual_disk) = rig.up(index)? else {
             unreachable!("in-process stacks are disks")
         };
-        let name = format!("{NAME}{}", token().map_err(no_token)?);
+        let token = token().map_err(Error::cannot("make a token", Path::new("/dev/urandom")))?;
+        let name = format!("{NAME}{token}");
         if !options.is_journalled {
             let (path, stack) = (disk.at.clone(), disk.stack.to_string());
             journal.announce(Entry::Disk { path, name: name.clone(), stack })?;
@@ -116,10 +114,6 @@ pub fn serve(disks: &[Disk], options: ServeOptions<'_>) -> Result<(), Error> {
     drop(mounted);
     let undone = journal.unwind();
     undone.and(rig.down())
-}
-
-fn no_token(source: io::Error) -> Error {
-    Error::Make { path: "/dev/urandom".into(), action: "make a token", source }
 }
 
 /// A mount point until the disk is mounted there.

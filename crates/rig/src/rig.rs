@@ -10,10 +10,10 @@ use iotax_record::Site;
 use iotax_spec::{Form, Spec};
 use iotax_vdisk::IoTarget;
 
-use crate::alone::Surroundings;
 use crate::arm_state::{ArmState, Up};
 use crate::assembly::Assembly;
 use crate::build::{Build, Files};
+use crate::build_context::Surroundings;
 use crate::check::{Sharing, check};
 use crate::device::Device;
 use crate::disk_file::DiskFile;
@@ -21,7 +21,7 @@ use crate::error::Error;
 use crate::fill::Watch;
 use crate::held::{Held, exchanged};
 use crate::journal::Journal;
-use crate::layers::Top;
+use crate::layers::maker::Top;
 use crate::progress::Progress;
 
 /// What a rig needs from its surroundings.

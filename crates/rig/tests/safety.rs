@@ -337,7 +337,7 @@ fn arms_on_one_device_take_turns() {
         match rig.up(arm).unwrap() {
             IoTarget::Own(path) => assert_eq!(path, disk.node),
             IoTarget::Path(path) => {
-                fs::write(path.join(format!("file{arm}")), vec![5; MIB]).unwrap()
+                fs::write(path.join(format!("file{arm}")), vec![5; MIB]).unwrap();
             }
             IoTarget::Disk(_) => panic!("not a disk"),
         }
