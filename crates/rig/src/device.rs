@@ -287,18 +287,15 @@ impl Device {
             file.try_lock()?;
             Ok(file)
         });
-        let claim = claim.map_err(|error| Error::Refused {
-            refusals: vec![Refusal {
-                arm: arm.to_owned(),
-                path: Some(facts.path.clone()),
-                obstacle: match error.kind() {
-                    io::ErrorKind::WouldBlock => Obstacle::InUse {
-                        by: "is in use by another run of iotax".to_owned(),
-                        remedy: "wait for its end, or name another device",
-                    },
-                    _ => Obstacle::Unreachable(error),
+        let claim = claim.map_err(|error| {
+            let obstacle = match error.kind() {
+                io::ErrorKind::WouldBlock => Obstacle::InUse {
+                    by: "is in use by another run of iotax".to_owned(),
+                    remedy: "wait for its end, or name another device",
                 },
-            }],
+                _ => Obstacle::Unreachable(error),
+            };
+            Error::refused(arm, &facts.path, obstacle)
         })?;
         let notes = content_note(&facts.path).into_iter().collect();
         let (path, size_bytes) = (facts.path.clone(), facts.size_bytes);

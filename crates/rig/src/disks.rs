@@ -21,7 +21,7 @@ use rustix::io::Errno;
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::entry::Entry;
-use crate::error::{Error, Obstacle, Refusal};
+use crate::error::{Error, Obstacle};
 use crate::held::{Held, link_of_another, resolved};
 use crate::journal::{self, Journal, token};
 use crate::mounts;
@@ -125,10 +125,7 @@ struct Claim {
 /// The disk with the mount point's real path, and a lock on that until it is mounted: of two that
 /// find one directory empty, one would hide the other. Refused unless it is an empty directory.
 fn mount_point(disk: &Disk) -> Result<(Disk, Claim), Error> {
-    let refuse = |obstacle| {
-        let path = Some(disk.at.clone());
-        Error::Refused { refusals: vec![Refusal { arm: String::new(), path, obstacle }] }
-    };
+    let refuse = |obstacle| Error::refused("", &disk.at, obstacle);
     let unreachable = |error: io::Error| match error.raw_os_error().map(Errno::from_raw_os_error) {
         Some(Errno::NOENT) => refuse(Obstacle::Missing),
         Some(Errno::NOTCONN) => refuse(Obstacle::DeadDisk),
@@ -160,11 +157,10 @@ fn refuse_links(disk: &Disk, writable: &[PathBuf]) -> Result<(), Error> {
     let Some(Base::File(layers::File { path: Some(path), .. })) = disk.stack.base() else {
         return Ok(());
     };
-    let Some(link) = link_of_another(path).filter(|_| !is_others(&disk.stack, writable)) else {
-        return Ok(());
-    };
-    let (path, obstacle) = (Some(path.clone()), Obstacle::LinkOfAnother { link });
-    Err(Error::Refused { refusals: vec![Refusal { arm: String::new(), path, obstacle }] })
+    match link_of_another(path).filter(|_| !is_others(&disk.stack, writable)) {
+        Some(link) => Err(Error::refused("", path, Obstacle::LinkOfAnother { link })),
+        None => Ok(()),
+    }
 }
 
 /// Disks are what a rig makes of arms that are stacks; no load is driven here, so a workload that

@@ -276,6 +276,12 @@ impl Error {
         move |source| Self::Make { path: path.to_owned(), action, source: source.into() }
     }
 
+    /// One reason against the target at a path.
+    pub(crate) fn refused(arm: &str, path: &Path, obstacle: Obstacle) -> Self {
+        let (arm, path) = (arm.to_owned(), Some(path.to_owned()));
+        Self::Refused { refusals: vec![Refusal { arm, path, obstacle }] }
+    }
+
     /// Something that could not be removed, and the journal that says it should be.
     pub(crate) fn unremovable(path: &Path, source: impl Into<io::Error>, journal: &Path) -> Self {
         Self::Remove { path: path.to_owned(), source: source.into(), journal: journal.to_owned() }
