@@ -10,7 +10,7 @@ use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use crate::sources::each_source;
 
 /// Crates that still have some.
-const EXCEPT: &[&str] = &["crates/load", "crates/rig", "crates/run", "crates/vdisk"];
+const EXCEPT: &[&str] = &["crates/load"];
 
 /// Files by their names from `src` on.
 type Files = BTreeMap<String, String>;

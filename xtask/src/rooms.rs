@@ -24,7 +24,13 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("analyze", &["spec", "record", "stats", "words", "catalog", "documented"]),
     ("caps", &["spec", "record", "stats", "words", "catalog", "documented"]),
     ("diagnose", &["spec", "record", "stats", "words", "analyze", "caps", "catalog", "documented"]),
-    ("run", &["spec", "plan", "inspect", "rig", "load", "record", "analyze", "caps", "catalog"]),
+    (
+        "run",
+        &[
+            "spec", "plan", "inspect", "vdisk", "rig", "load", "record", "analyze", "caps",
+            "catalog",
+        ],
+    ),
     (
         "report",
         &["spec", "record", "dialects", "analyze", "caps", "diagnose", "catalog", "documented"],

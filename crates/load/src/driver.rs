@@ -1,25 +1,13 @@
 //! The seam between those who want a load and those who can produce one.
 
-use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use iotax_record::LoadRecord;
 use iotax_spec::Workload;
+use iotax_vdisk::IoTarget;
 
 use crate::error::Error;
 use crate::live::LoadProgress;
-
-/// Where the I/O goes.
-#[derive(Clone, Copy)]
-pub enum Target<'a> {
-    /// An existing directory (test files are laid out in it), or an existing regular file or block
-    /// device (only read).
-    Path(&'a Path),
-    /// A block device made for this run, which may be written.
-    Own(&'a Path),
-    /// A virtual disk.
-    Disk(&'a iotax_vdisk::VirtualDisk),
-}
 
 /// One run of a workload on one target.
 #[derive(Clone, Copy)]
@@ -27,7 +15,7 @@ pub struct Request<'a> {
     /// What to do.
     pub workload: &'a Workload,
     /// Where.
-    pub target: Target<'a>,
+    pub target: IoTarget<'a>,
     /// Discarded start; instead of the workload's own.
     pub ramp_ns: u64,
     /// Measured window; instead of the workload's own.
@@ -54,7 +42,7 @@ pub trait LoadDriver {
     fn prepare(
         &self,
         workload: &Workload,
-        target: Target<'_>,
+        target: IoTarget<'_>,
         progress: &Progress<'_>,
         stop: &AtomicBool,
     ) -> Result<(), Error>;

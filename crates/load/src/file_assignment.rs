@@ -6,11 +6,12 @@ use std::os::unix::fs::{FileTypeExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 use iotax_spec::{Files, Job, Workload};
+use iotax_vdisk::IoTarget;
 
-use crate::driver::Target;
 use crate::error::Error;
 use crate::names::{self, shown};
-use crate::native::access::{Span, granule_bytes};
+use crate::native::access::granule_bytes;
+use crate::native::span::Span;
 use crate::verify::can_verify;
 
 /// What kind of thing the target is.
@@ -82,12 +83,12 @@ pub(crate) struct Places {
 
 impl Places {
     /// Looks at the target, and decides who works where. Touches nothing.
-    pub(crate) fn resolve(workload: &Workload, target: Target<'_>) -> Result<Self, Error> {
+    pub(crate) fn resolve(workload: &Workload, target: IoTarget<'_>) -> Result<Self, Error> {
         let (kind, path, capacity_bytes) = examine(target)?;
         let mut places = match kind {
             Kind::Directory => in_directory(workload, &path),
             Kind::File | Kind::Device => {
-                if matches!(target, Target::Own(_)) {
+                if target.may_be_overwritten() {
                     refuse_index(workload, &path)?;
                 } else {
                     refuse_writes(workload, &path, kind)?;
@@ -110,6 +111,11 @@ impl Places {
         places.separate_verified_writers(workload)?;
         places.refuse_small(workload)?;
         Ok(places)
+    }
+
+    /// The directory in which the files are laid out, if the target is one.
+    pub(crate) fn directory<'a>(&self, target: IoTarget<'a>) -> Option<&'a Path> {
+        target.path().filter(|_| self.kind == Kind::Directory)
     }
 
     /// What a thread wrote can only be verified if nobody else writes there: threads of a job that
@@ -210,10 +216,10 @@ pub(crate) fn slot_bytes(index_bytes: u64) -> u64 {
     index_bytes.next_multiple_of(1 << 20)
 }
 
-fn examine(target: Target<'_>) -> Result<(Kind, PathBuf, u64), Error> {
+fn examine(target: IoTarget<'_>) -> Result<(Kind, PathBuf, u64), Error> {
     match target {
-        Target::Disk(disk) => Ok((Kind::Disk, disk.to_string().into(), disk.size_bytes())),
-        Target::Path(path) | Target::Own(path) => {
+        IoTarget::Disk(disk) => Ok((Kind::Disk, disk.to_string().into(), disk.size_bytes())),
+        IoTarget::Path(path) | IoTarget::Own(path) => {
             let facts = path.metadata().map_err(Error::path("find", path))?;
             if facts.is_dir() {
                 return Ok((Kind::Directory, path.to_owned(), 0));

@@ -7,12 +7,13 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use iotax_spec::Workload;
+use iotax_vdisk::IoTarget;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 use rustix::fs::{Advice, FallocateFlags, fadvise, fallocate, statvfs};
 use rustix::io::Errno;
 
-use crate::driver::{Progress, Target};
+use crate::driver::Progress;
 use crate::error::Error;
 use crate::file_assignment::{Kind, Places, TestFile};
 use crate::index;
@@ -27,15 +28,12 @@ const SAMPLES: u64 = 64;
 /// See [`LoadDriver::prepare`](crate::LoadDriver::prepare).
 pub(crate) fn prepare(
     workload: &Workload,
-    target: Target<'_>,
+    target: IoTarget<'_>,
     progress: &Progress<'_>,
     stop: &AtomicBool,
 ) -> Result<(), Error> {
     let places = Places::resolve(workload, target)?;
-    if places.kind != Kind::Directory {
-        return Ok(());
-    }
-    let Target::Path(directory) = target else { unreachable!("disks are no directories") };
+    let Some(directory) = places.directory(target) else { return Ok(()) };
     refuse_foreign_files(workload, target, &places)?;
     let mut missing = Vec::new();
     for file in places.files.iter().filter(|file| file.bytes > 0) {
@@ -63,13 +61,10 @@ pub(crate) fn prepare(
 /// Refuses to write to files in a directory target that this crate did not lay out.
 pub(crate) fn refuse_foreign_files(
     workload: &Workload,
-    target: Target<'_>,
+    target: IoTarget<'_>,
     places: &Places,
 ) -> Result<(), Error> {
-    let Target::Path(directory) = target else { return Ok(()) };
-    if places.kind != Kind::Directory {
-        return Ok(());
-    }
+    let Some(directory) = places.directory(target) else { return Ok(()) };
     for file in &places.files {
         if let Some(job) = &file.written_by {
             refuse_foreign(&file.path, job)?;

@@ -8,10 +8,11 @@
 //!
 //! | module | idea |
 //! |---|---|
-//! | `driver` | the seam: targets, requests, the trait |
+//! | `driver` | the seam: requests, the trait |
 //! | `names` | what people call a path; no links within a directory |
 //! | `file_assignment`, `layout` | which thread works where; test files with real data |
 //! | `native::coordinator`, `worker`, `setup`, `gate` | threads up, common start, window, threads down |
+//! | `native::stage` | what all threads of a run share |
 //! | `native::drive` | the loop that issues I/Os: the hot path |
 //! | `native::engines::*` | one file per engine: null, psync, mmap, `io_uring`, vdisk |
 //! | `native::access::*` | what comes next: one file per kind of order, sizes, marks between I/Os |
@@ -46,7 +47,7 @@ mod native;
 mod tree;
 mod verify;
 
-pub use driver::{LoadDriver, Progress, Request, Target};
+pub use driver::{LoadDriver, Progress, Request};
 pub use error::Error;
 pub use fio::{Fio, refuse_with_fio};
 pub use live::{LoadProgress, WindowState};

@@ -7,8 +7,9 @@ mod support;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use iotax_load::{LoadDriver as _, Native, Target};
+use iotax_load::{LoadDriver as _, Native};
 use iotax_spec::{Bound, Engine, Pace};
+use iotax_vdisk::IoTarget;
 use support::{MIB, MS, disk, job, mem, request, workload};
 
 struct Counting;
@@ -33,7 +34,7 @@ unsafe impl GlobalAlloc for Counting {
 static ALLOCATOR: Counting = Counting;
 
 /// Allocations of a run of so many I/Os.
-fn allocations(engine: Engine, pace: Pace, ios: u64, target: Target<'_>) -> u64 {
+fn allocations(engine: Engine, pace: Pace, ios: u64, target: IoTarget<'_>) -> u64 {
     let mut job = job(engine);
     (job.queue_depth, job.read_percent, job.pace) = (8, 50, pace);
     job.bound = Bound::Bytes(4096 * ios);
@@ -56,8 +57,8 @@ fn a_longer_run_makes_no_more_allocations() {
     for engine in [Engine::Null, Engine::Psync, Engine::IoUring, Engine::Vdisk] {
         for pace in [Pace::Closed, Pace::Poisson { iops: 20_000.0 }] {
             let target = match engine {
-                Engine::Vdisk => Target::Disk(&disk),
-                _ => Target::Path(directory.path()),
+                Engine::Vdisk => IoTarget::Disk(&disk),
+                _ => IoTarget::Path(directory.path()),
             };
             // The first run pays for what is set up once per process.
             allocations(engine, pace, 10, target);

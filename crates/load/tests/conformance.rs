@@ -6,8 +6,9 @@ mod support;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use iotax_load::{LoadDriver as _, LoadProgress, Native, Request, Target};
+use iotax_load::{LoadDriver as _, LoadProgress, Native, Request};
 use iotax_spec::{BlockSizes, Bound, Engine, Files, Job, Pace, Pattern, Share, Workload};
+use iotax_vdisk::IoTarget;
 use support::{MIB, MS, disk, engines, job, mem, request, run, run_in, run_prepared, workload};
 
 /// `job` until it has moved so many bytes, however long that takes.
@@ -145,8 +146,8 @@ fn told_to_stop_it_returns_what_there_is() {
         let directory = tempfile::tempdir().unwrap();
         let disk = disk(&[mem(64 * MIB)]);
         let target = match engine {
-            Engine::Vdisk => Target::Disk(&disk),
-            _ => Target::Path(directory.path()),
+            Engine::Vdisk => IoTarget::Disk(&disk),
+            _ => IoTarget::Path(directory.path()),
         };
         let mut job = job(engine);
         job.queue_depth = 4;
@@ -195,7 +196,7 @@ fn a_file_cut_short_is_counted_as_errors() {
         let path = directory.path().join("job.0");
         let file = std::fs::OpenOptions::new().write(true).open(&path).unwrap();
         file.set_len(MIB).unwrap();
-        let record = run_prepared(&workload, Target::Path(directory.path())).unwrap();
+        let record = run_prepared(&workload, IoTarget::Path(directory.path())).unwrap();
         let job = &record.jobs[0];
         assert!(job.read.errors > 0 && job.read.ios > 0, "{}", job.engine);
         let first = job.first_error.as_deref().unwrap();
@@ -214,7 +215,7 @@ fn a_target_that_is_gone_ends_the_thread() {
         std::fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(0).unwrap();
         workload.time_ns = 600_000 * MS;
         let stop = AtomicBool::new(false);
-        let target = Target::Path(directory.path());
+        let target = IoTarget::Path(directory.path());
         let record = Native.run(&request(&workload, target, &stop)).unwrap();
         assert!(record.jobs[0].first_error.is_some());
         assert!(record.window_ns < workload.time_ns);

@@ -7,10 +7,11 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use iotax_load::{Error, Fio, LoadDriver as _, Native, Target};
+use iotax_load::{Error, Fio, LoadDriver as _, Native};
 use iotax_record::LoadRecord;
 use iotax_spec::{Engine, Files, FioOption, Job, Workload};
 use iotax_testing::{needs_program, needs_root};
+use iotax_vdisk::IoTarget;
 use support::{MIB, MS, disk, job, mem, request, workload};
 
 /// fio, or a loud word that it is missing.
@@ -23,7 +24,7 @@ fn directory() -> tempfile::TempDir {
     tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap()
 }
 
-fn try_on(fio: &Fio, workload: &Workload, target: Target<'_>) -> Result<LoadRecord, Error> {
+fn try_on(fio: &Fio, workload: &Workload, target: IoTarget<'_>) -> Result<LoadRecord, Error> {
     let stop = AtomicBool::new(false);
     fio.prepare(workload, target, &|_, _| {}, &stop)?;
     fio.run(&request(workload, target, &stop))
@@ -42,7 +43,7 @@ fn every_engine_moves_data_in_exactly_the_files_laid_out() {
     for engine in [Engine::Psync, Engine::Mmap, Engine::IoUring] {
         let directory = directory();
         let mixed = Job { read_percent: 60, threads: 2, direct: false, ..job(engine) };
-        let record = try_on(&fio, &workload(mixed), Target::Path(directory.path())).unwrap();
+        let record = try_on(&fio, &workload(mixed), IoTarget::Path(directory.path())).unwrap();
         assert!(record.driver.starts_with("fio "), "{}", record.driver);
         let job = &record.jobs[0];
         assert_eq!((job.name.as_str(), job.engine.as_str()), ("job", engine.name()));
@@ -65,7 +66,7 @@ fn every_engine_moves_data_in_exactly_the_files_laid_out() {
 fn what_fio_has_overwritten_iotax_may_write_again() {
     let Some(fio) = fio() else { return };
     let directory = directory();
-    let (target, stop) = (Target::Path(directory.path()), AtomicBool::new(false));
+    let (target, stop) = (IoTarget::Path(directory.path()), AtomicBool::new(false));
     let writes = workload(Job { read_percent: 0, direct: false, ..job(Engine::Psync) });
     for _ in 0..2 {
         assert!(try_on(&fio, &writes, target).unwrap().jobs[0].write.ios > 0);
@@ -81,7 +82,7 @@ fn a_directory_with_a_colon_is_no_list_of_directories() {
     let inner = directory.path().join("a:b");
     std::fs::create_dir(&inner).unwrap();
     let shared = Job { files: Files::Shared("blob".into()), direct: false, ..job(Engine::Psync) };
-    let record = try_on(&fio, &workload(shared), Target::Path(&inner)).unwrap();
+    let record = try_on(&fio, &workload(shared), IoTarget::Path(&inner)).unwrap();
     assert!(record.jobs[0].read.ios > 0);
     assert_eq!(files(&inner), BTreeMap::from([("blob".to_owned(), 2 * MIB)]));
     assert_eq!(files(directory.path()).len(), 1);
@@ -94,7 +95,7 @@ fn an_existing_file_is_only_read() {
     let file = directory.path().join("data");
     std::fs::write(&file, vec![7; 1 << 20]).unwrap();
     let reads = Job { direct: false, ..job(Engine::Psync) };
-    let record = try_on(&fio, &workload(reads), Target::Path(&file)).unwrap();
+    let record = try_on(&fio, &workload(reads), IoTarget::Path(&file)).unwrap();
     assert!(record.jobs[0].read.ios > 0);
     assert_eq!(std::fs::read(&file).unwrap(), vec![7; 1 << 20]);
     // An option that came from elsewhere cannot make a reader write.
@@ -105,7 +106,7 @@ fn an_existing_file_is_only_read() {
         beyond: None,
     };
     let sly = Job { direct: false, fio: vec![option], ..job(Engine::Psync) };
-    assert!(try_on(&fio, &workload(sly), Target::Path(&file)).is_err());
+    assert!(try_on(&fio, &workload(sly), IoTarget::Path(&file)).is_err());
     assert_eq!(std::fs::read(&file).unwrap(), vec![7; 1 << 20]);
 }
 
@@ -114,7 +115,7 @@ fn what_fio_must_not_do_is_refused() {
     let Some(fio) = fio() else { return };
     let directory = directory();
     let refused = |job: Job| {
-        try_on(&fio, &workload(job), Target::Path(directory.path())).unwrap_err().to_string()
+        try_on(&fio, &workload(job), IoTarget::Path(directory.path())).unwrap_err().to_string()
     };
     let option = |name: &str, value: &str| FioOption {
         name: name.into(),
@@ -132,7 +133,7 @@ fn what_fio_must_not_do_is_refused() {
     let counting = Job { threads: 2, ..with(option("offset_increment", "1M")) };
     insta::assert_snapshot!(refused(counting), @"job `job`: option offset_increment (job.fio, line 7) moves threads apart in one file; name a file or device instead of a directory");
     let memory = disk(&[mem(64 * MIB)]);
-    let error = try_on(&fio, &workload(job(Engine::Psync)), Target::Disk(&memory)).unwrap_err();
+    let error = try_on(&fio, &workload(job(Engine::Psync)), IoTarget::Disk(&memory)).unwrap_err();
     insta::assert_snapshot!(error, @"mem(size=64M) is a virtual disk inside iotax, which fio cannot drive: mount it (iotax disk up) and name that path, or use --engine native");
 }
 
@@ -148,7 +149,7 @@ fn the_series_of_every_second_is_made_of_fios_logs() {
     let mut workload = workload(Job { read_percent: 100, ..mixed });
     workload.jobs.push(late);
     workload.time_ns = 3000 * MS;
-    let record = try_on(&fio, &workload, Target::Path(directory.path())).unwrap();
+    let record = try_on(&fio, &workload, IoTarget::Path(directory.path())).unwrap();
     for job in &record.jobs {
         for direction in [&job.read, &job.write] {
             let (ios, bytes) = (&direction.per_second_ios, &direction.per_second_bytes);

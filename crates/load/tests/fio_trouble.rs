@@ -9,9 +9,10 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use iotax_load::{Error, Fio, LoadDriver as _, Target};
+use iotax_load::{Error, Fio, LoadDriver as _};
 use iotax_record::LoadRecord;
 use iotax_spec::{Engine, Job};
+use iotax_vdisk::IoTarget;
 use support::{job, request, workload};
 
 const RESULT: &str = r#"{"fio version" : "fio-9.9", "jobs" : [{"jobname" : "job", "read" :
@@ -31,7 +32,7 @@ fn play(script: &str, grace: Duration, stop: &AtomicBool) -> Result<LoadRecord, 
     let files = directory.path().join("files");
     fs::create_dir(&files).unwrap();
     let workload = workload(Job { direct: false, ..job(Engine::Psync) });
-    let target = Target::Path(&files);
+    let target = IoTarget::Path(&files);
     fio.prepare(&workload, target, &|_, _| {}, stop)?;
     // Only now, so that the layout is not stopped.
     fio.run(&request(&workload, target, stop))

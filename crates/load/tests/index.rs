@@ -6,9 +6,10 @@ mod support;
 
 use std::sync::atomic::AtomicBool;
 
-use iotax_load::{LoadDriver as _, Native, Target};
+use iotax_load::{LoadDriver as _, Native};
 use iotax_record::{IndexRecord, LoadRecord};
 use iotax_spec::{Engine, IndexLoads, Workload};
+use iotax_vdisk::IoTarget;
 use support::{MIB, MS, disk, job, mem, prepare_and_run, request, workload};
 
 fn index_workload() -> Workload {
@@ -39,7 +40,7 @@ fn check(index: &IndexRecord) {
 }
 
 /// A run in which an index was loaded: on a busy machine a window of 500 ms may pass without.
-fn loaded(target: Target<'_>) -> LoadRecord {
+fn loaded(target: IoTarget<'_>) -> LoadRecord {
     let mut runs = (0..20).map(|_| prepare_and_run(&index_workload(), target).unwrap());
     let has_loads = |run: &LoadRecord| run.index.as_ref().unwrap().load.count() > 0;
     runs.find(has_loads).expect("an index is loaded in one of 20 windows")
@@ -49,7 +50,7 @@ fn loaded(target: Target<'_>) -> LoadRecord {
 fn versions_are_published_and_searched_in_a_directory() {
     let directory = tempfile::tempdir().unwrap();
     for _ in 0..2 {
-        let record = loaded(Target::Path(directory.path()));
+        let record = loaded(IoTarget::Path(directory.path()));
         check(&record.index.unwrap());
         assert!(record.jobs[0].read.ios > 0);
         let mut names: Vec<_> = std::fs::read_dir(directory.path())
@@ -66,7 +67,7 @@ fn versions_are_published_and_searched_in_a_directory() {
 #[test]
 fn versions_are_published_and_searched_on_a_disk() {
     let disk = disk(&[mem(16 * MIB)]);
-    let record = loaded(Target::Disk(&disk));
+    let record = loaded(IoTarget::Disk(&disk));
     check(&record.index.unwrap());
     assert_eq!(record.jobs[0].engine, "vdisk");
 }
@@ -77,7 +78,7 @@ fn somebody_elses_file_called_index_is_left_alone() {
     let path = directory.path().join("index");
     std::fs::write(&path, "mine").unwrap();
     let stop = AtomicBool::new(false);
-    let (workload, target) = (index_workload(), Target::Path(directory.path()));
+    let (workload, target) = (index_workload(), IoTarget::Path(directory.path()));
     let error = Native.prepare(&workload, target, &|_, _| {}, &stop).unwrap_err();
     assert!(error.to_string().contains("was not written by iotax"), "{error}");
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "mine");
@@ -103,7 +104,7 @@ fn what_versions_hold_follows_from_the_seed_alone() {
     assert_eq!(GOLDEN.wrapping_mul(inverse), 1);
     let [one, other] = [(); 2].map(|()| {
         let directory = tempfile::tempdir().unwrap();
-        prepare_and_run(&index_workload(), Target::Path(directory.path())).unwrap();
+        prepare_and_run(&index_workload(), IoTarget::Path(directory.path())).unwrap();
         stamp(directory.path())
     });
     let pages = one.wrapping_sub(other).wrapping_mul(inverse).cast_signed();

@@ -6,12 +6,14 @@ mod support;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use iotax_load::{LoadDriver as _, Native, Target};
+use iotax_load::{LoadDriver as _, Native};
 use iotax_spec::{BlockSizes, Bound, Engine, Pattern};
-use iotax_vdisk::{CacheConfig, DelayConfig, FaultConfig, LayerConfig, QueueConfig, Trigger};
+use iotax_vdisk::{
+    CacheConfig, DelayConfig, FaultConfig, IoTarget, LayerConfig, QueueConfig, Trigger,
+};
 use support::{MIB, MS, disk, job, mem, prepare_and_run, request, run_in, workload};
 
-fn refusal(workload: &iotax_spec::Workload, target: Target<'_>) -> String {
+fn refusal(workload: &iotax_spec::Workload, target: IoTarget<'_>) -> String {
     prepare_and_run(workload, target).unwrap_err().to_string()
 }
 
@@ -20,7 +22,7 @@ fn a_full_disk_is_found_out_before_anything_is_written() {
     let directory = tempfile::tempdir().unwrap();
     let mut workload = workload(job(Engine::Psync));
     workload.jobs[0].size_bytes = 1 << 60;
-    let text = refusal(&workload, Target::Path(directory.path()));
+    let text = refusal(&workload, IoTarget::Path(directory.path()));
     let (before, after) = text.split_once(" are free").unwrap();
     let (before, _available) = before.rsplit_once(' ').unwrap();
     assert_eq!(
@@ -37,7 +39,7 @@ fn somebody_elses_file_is_neither_overwritten_nor_extended() {
     let path = directory.path().join("job.0");
     std::fs::write(&path, "mine").unwrap();
     let hide = |text: String| text.replace(directory.path().to_str().unwrap(), "DIR");
-    let target = Target::Path(directory.path());
+    let target = IoTarget::Path(directory.path());
     let mut workload = workload(job(Engine::Psync));
     insta::assert_snapshot!(
         hide(refusal(&workload, target)),
@@ -56,7 +58,7 @@ fn somebody_elses_file_is_neither_overwritten_nor_extended() {
 #[test]
 fn a_directory_that_cannot_be_written_to_is_named() {
     // Nobody, not even root, can create files in /proc.
-    let text = refusal(&workload(job(Engine::Psync)), Target::Path("/proc".as_ref()));
+    let text = refusal(&workload(job(Engine::Psync)), IoTarget::Path("/proc".as_ref()));
     assert!(
         text.starts_with("not enough space in /proc") || text.starts_with("cannot create /proc/"),
         "{text}"
@@ -67,7 +69,7 @@ fn a_directory_that_cannot_be_written_to_is_named() {
 fn a_job_that_does_not_suit_its_target_says_so() {
     let directory = tempfile::tempdir().unwrap();
     let hide = |text: String| text.replace(directory.path().to_str().unwrap(), "DIR");
-    let target = Target::Path(directory.path());
+    let target = IoTarget::Path(directory.path());
     insta::assert_snapshot!(
         hide(refusal(&workload(job(Engine::Vdisk)), target)),
         @"job `job`: engine `vdisk` needs a virtual disk, and DIR is a path; name a stack such as `mem(size=64M)` as the target, or choose another engine"
@@ -89,7 +91,7 @@ fn a_job_that_does_not_suit_its_target_says_so() {
 #[test]
 fn layouts_are_used_again_and_finished_when_cut_short() {
     let directory = tempfile::tempdir().unwrap();
-    let (workload, target) = (workload(job(Engine::Psync)), Target::Path(directory.path()));
+    let (workload, target) = (workload(job(Engine::Psync)), IoTarget::Path(directory.path()));
     let (stop, path) = (AtomicBool::new(false), directory.path().join("job.0"));
     let prepare = || {
         let written = std::cell::Cell::new(0);
@@ -119,7 +121,7 @@ fn laid_out_data_does_not_repeat() {
     let mut two = workload(job(Engine::Psync));
     two.jobs[0].threads = 2;
     let stop = AtomicBool::new(false);
-    Native.prepare(&two, Target::Path(directory.path()), &|_, _| {}, &stop).unwrap();
+    Native.prepare(&two, IoTarget::Path(directory.path()), &|_, _| {}, &stop).unwrap();
     let files = ["job.0", "job.1"].map(|name| std::fs::read(directory.path().join(name)).unwrap());
     let blocks: std::collections::HashSet<&[u8]> =
         files.iter().flat_map(|file| file.chunks(512)).collect();
@@ -134,7 +136,7 @@ fn errors_of_a_virtual_disk_are_counted_and_the_job_goes_on() {
     let mut workload = workload(job(Engine::Vdisk));
     (workload.ramp_ns, workload.time_ns) = (0, 600_000 * MS);
     (workload.jobs[0].queue_depth, workload.jobs[0].bound) = (4, Bound::Bytes(16 * MIB));
-    let record = prepare_and_run(&workload, Target::Disk(&disk)).unwrap();
+    let record = prepare_and_run(&workload, IoTarget::Disk(&disk)).unwrap();
     let job = &record.jobs[0];
     let share = job.read.errors as f64 / (job.read.errors + job.read.ios) as f64;
     assert!((0.15..0.25).contains(&share), "{share}");
@@ -149,7 +151,7 @@ fn simulated_latency_shows_at_every_depth() {
         let disk = disk(&[mem(16 * MIB), delay.clone()]);
         let mut workload = workload(job(Engine::Vdisk));
         workload.jobs[0].queue_depth = depth;
-        let record = prepare_and_run(&workload, Target::Disk(&disk)).unwrap();
+        let record = prepare_and_run(&workload, IoTarget::Disk(&disk)).unwrap();
         let job = &record.jobs[0];
         assert!(job.read.service.min_ns() >= 2 * MS - MS / 100);
         let expected = f64::from(depth) * 100.0;
@@ -197,7 +199,7 @@ fn a_work_queue_in_the_disk_is_waited_for() {
         let mut workload = workload(job(Engine::Vdisk));
         workload.jobs[0].queue_depth = 8;
         (workload.jobs[0].read_percent, workload.jobs[0].verify) = (0, true);
-        let record = prepare_and_run(&workload, Target::Disk(&disk)).unwrap();
+        let record = prepare_and_run(&workload, IoTarget::Disk(&disk)).unwrap();
         let job = &record.jobs[0];
         assert_eq!((job.verify_mismatches, &job.first_error), (Some(0), &None));
         assert!(job.write.ios > 0);
@@ -213,7 +215,7 @@ fn direct_io_works_where_the_file_system_does_it() {
         (direct.direct, direct.queue_depth, direct.verify) = (true, 4, true);
         (direct.read_percent, direct.block_sizes) =
             (50, BlockSizes::Range { min: 4096, max: 65_536 });
-        match prepare_and_run(&workload, Target::Path(directory.path())) {
+        match prepare_and_run(&workload, IoTarget::Path(directory.path())) {
             Ok(record) => {
                 let job = &record.jobs[0];
                 assert_eq!((job.verify_mismatches, &job.first_error), (Some(0), &None));
@@ -245,7 +247,7 @@ fn an_invalidated_virtual_disk_starts_with_an_empty_cache() {
         let mut workload = workload.clone();
         workload.jobs[0].invalidate = invalidate;
         let before = disk.stats()[0].reads;
-        prepare_and_run(&workload, Target::Disk(&disk)).unwrap();
+        prepare_and_run(&workload, IoTarget::Disk(&disk)).unwrap();
         disk.stats()[0].reads - before
     };
     assert_eq!([reads_below(false), reads_below(false), reads_below(true)], [256, 0, 256]);
@@ -258,7 +260,7 @@ fn a_job_that_completes_nothing_in_its_window_has_stalled() {
     let disk = disk(&[mem(16 * MIB), LayerConfig::Delay(slow)]);
     let mut workload = workload(job(Engine::Vdisk));
     workload.time_ns = 300 * MS;
-    let record = prepare_and_run(&workload, Target::Disk(&disk)).unwrap();
+    let record = prepare_and_run(&workload, IoTarget::Disk(&disk)).unwrap();
     assert_eq!(record.jobs[0].read.ios, 0);
     let below = record.stalled_below("job").unwrap();
     assert!((3.0..4.0).contains(&below), "{below}: one I/O in 300 ms");
@@ -270,6 +272,6 @@ fn a_job_that_was_through_before_its_window_has_not() {
     let mut workload = workload(job(Engine::Vdisk));
     workload.jobs[0].bound = Bound::Bytes(4096);
     workload.ramp_ns = 300 * MS;
-    let record = prepare_and_run(&workload, Target::Disk(&disk)).unwrap();
+    let record = prepare_and_run(&workload, IoTarget::Disk(&disk)).unwrap();
     assert_eq!((record.jobs[0].read.ios, record.stalled_below("job")), (0, None));
 }

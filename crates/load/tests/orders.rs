@@ -9,9 +9,10 @@ use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use iotax_load::{LoadDriver as _, Native, Target};
+use iotax_load::{LoadDriver as _, Native};
 use iotax_spec::{BlockSizes, Bound, Engine, Job, Pattern, RunLength, Skew, Think, Workload};
 use iotax_testing::needs;
+use iotax_vdisk::IoTarget;
 use support::{MIB, MS, disk, engines, job, mem, prepare_and_run, request, run, run_in, workload};
 
 const ON_FILES: [Engine; 3] = [Engine::Psync, Engine::Mmap, Engine::IoUring];
@@ -139,7 +140,7 @@ fn writes_go_through() {
     let mut job = job(Engine::Vdisk);
     (job.write_through, job.read_percent) = (true, 0);
     let disk = disk(&[mem(16 * MIB)]);
-    let error = prepare_and_run(&workload(job), Target::Disk(&disk)).unwrap_err();
+    let error = prepare_and_run(&workload(job), IoTarget::Disk(&disk)).unwrap_err();
     insta::assert_snapshot!(error, @"job `job`: mem(size=16M) has no writes that reach the medium before they count; leave out `write-through`, or use `fsync-every = 1`");
 }
 
@@ -149,7 +150,7 @@ fn cpus_that_are_not_there_name_the_job() {
     let mut job = job(Engine::Null);
     job.cpus = vec![0, 1000];
     let workload = workload(job);
-    let error = prepare_and_run(&workload, Target::Path(directory.path())).unwrap_err();
+    let error = prepare_and_run(&workload, IoTarget::Path(directory.path())).unwrap_err();
     let text = error.to_string();
     insta::assert_snapshot!(text.split_once(';').unwrap().0, @"job `job`: CPU 1000 is not there for this process");
 }
@@ -215,7 +216,7 @@ fn a_warm_cache_is_warm_from_the_start() {
         for pre_read in [false, true] {
             job.pre_read = pre_read;
             let workload = bound(job.clone(), 4096);
-            let (target, stop) = (Target::Path(directory.path()), AtomicBool::new(false));
+            let (target, stop) = (IoTarget::Path(directory.path()), AtomicBool::new(false));
             Native.prepare(&workload, target, &|_, _| {}, &stop).unwrap();
             let left_in_memory = || {
                 drop_cached(&path);
@@ -285,7 +286,7 @@ fn a_span_is_read_where_it_lies() {
     job.pattern = Pattern::Sequential;
     let workload = bound(job, 12 * 4096);
     // The last 50,000 bytes are twelve blocks and a rest: one more pass would be a short read.
-    let record = prepare_and_run(&workload, Target::Path(&path)).unwrap();
+    let record = prepare_and_run(&workload, IoTarget::Path(&path)).unwrap();
     assert_eq!((record.jobs[0].read.ios, record.jobs[0].read.short_ios), (12, 0));
     let mut byte = [0];
     File::open(&path).unwrap().read_exact_at(&mut byte, 99_999).unwrap();

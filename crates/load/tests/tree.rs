@@ -4,9 +4,10 @@
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use iotax_load::{Error, LoadDriver as _, Native, Request, Target};
+use iotax_load::{Error, LoadDriver as _, Native, Request};
 use iotax_record::LoadRecord;
 use iotax_spec::Workload;
+use iotax_vdisk::IoTarget;
 
 fn workload(preset: &str) -> Workload {
     let mut workload = Workload::preset(preset).unwrap();
@@ -18,7 +19,7 @@ fn workload(preset: &str) -> Workload {
 }
 
 fn run(workload: &Workload, directory: &Path) -> Result<LoadRecord, Error> {
-    let (stop, target) = (AtomicBool::new(false), Target::Path(directory));
+    let (stop, target) = (AtomicBool::new(false), IoTarget::Path(directory));
     Native.prepare(workload, target, &|_, _| (), &stop)?;
     Native.run(&Request {
         workload,

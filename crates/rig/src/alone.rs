@@ -1,7 +1,6 @@
 //! Arms that cannot be up side by side: they stand on the same device, or have another thing that
 //! there is only one of. Each is made when its turn comes, when the one before is down.
 
-use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
 use iotax_inspect::DeviceNumber;
@@ -9,12 +8,13 @@ use iotax_record::Site;
 use iotax_spec::Arm;
 
 use crate::assembly::{Assembly, Plan};
-use crate::check::ResolvedTarget;
+use crate::build_context::Surroundings;
 use crate::device::Device;
 use crate::error::Error;
 use crate::journal::Journal;
-use crate::layers::{self, Top};
-use crate::{site, state};
+use crate::layers::maker::Top;
+use crate::resolved_target::ResolvedTarget;
+use crate::{layers, site, state};
 
 /// What an arm with layers of the system stands on.
 #[derive(Debug)]
@@ -24,15 +24,6 @@ pub(crate) struct Base {
     /// The arm's own.
     pub(crate) journal: Journal,
     pub(crate) surroundings: Surroundings,
-}
-
-/// What all layers may use.
-#[derive(Debug, Clone)]
-pub(crate) struct Surroundings {
-    /// Where files without a path lie.
-    pub(crate) work_dir: PathBuf,
-    /// The iotax program, which serves virtual disks.
-    pub(crate) program: PathBuf,
 }
 
 /// An arm that is made anew for each of its turns.

@@ -1,17 +1,16 @@
 //! An arm that is up, or whose turn will come.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use iotax_record::Site;
-use iotax_vdisk::VirtualDisk;
+use iotax_vdisk::{IoTarget, VirtualDisk};
 
 use crate::alone::Alone;
 use crate::assembly::Assembly;
-use crate::entry::Identity;
 use crate::error::Error;
 use crate::held::Held;
-use crate::rig::Place;
+use crate::identity::Identity;
 
 /// An arm that is up, or whose turn will come.
 #[derive(Debug)]
@@ -40,23 +39,23 @@ pub(crate) enum Up {
 
 impl ArmState {
     /// A path or a disk, which needs nothing to be driven at.
-    pub(crate) fn at_hand(&self) -> Result<Place<'_>, Error> {
+    pub(crate) fn at_hand(&self) -> Result<IoTarget<'_>, Error> {
         let vanished = |path: &Path, what: String| {
             let (arm, path) = (self.name.clone(), path.to_owned());
             Err(Error::Vanished { arm, path, what })
         };
         match &self.place {
-            Up::Disk(disk) => Ok(Place::Disk(disk)),
+            Up::Disk(disk) => Ok(IoTarget::Disk(disk)),
             Up::System(_) | Up::Alone(_) => unreachable!("it is entered, or refused"),
             // Whatever it is called by now: it is ours.
             Up::Private(held) => match held.has_name() {
-                Ok(true) => Ok(Place::Path(held.path())),
+                Ok(true) => Ok(IoTarget::Path(held.path())),
                 Ok(false) => vanished(held.shown(), "it was removed".to_owned()),
                 Err(error) => vanished(held.shown(), error.to_string()),
             },
             Up::Users { held, identity, is_own } => match Identity::of(held.shown()) {
                 Ok(found) if found == *identity => {
-                    let place = if *is_own { Place::Own } else { Place::Path };
+                    let place = if *is_own { IoTarget::Own } else { IoTarget::Path };
                     Ok(place(held.path()))
                 }
                 Ok(_) => vanished(held.shown(), "something else is there now".to_owned()),
@@ -77,12 +76,10 @@ impl Up {
     }
 
     /// The user's file or device at a path without symbolic links, or the file of a disk of ours.
-    pub(crate) fn users(path: PathBuf, is_own: bool) -> Result<Self, Error> {
-        let look = || Ok((Held::at(&path)?, Identity::of(&path)?));
+    pub(crate) fn users(path: &Path, is_own: bool) -> Result<Self, Error> {
+        let look = || Ok((Held::at(path)?, Identity::of(path)?));
         let looked: std::io::Result<_> = look();
-        match looked {
-            Ok((held, identity)) => Ok(Self::Users { held, identity, is_own }),
-            Err(source) => Err(Error::Make { path, action: "look at it again", source }),
-        }
+        let (held, identity) = looked.map_err(Error::cannot("look at it again", path))?;
+        Ok(Self::Users { held, identity, is_own })
     }
 }

@@ -3,17 +3,16 @@
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
-use iotax_spec::{Form, Layer, Stack};
+use iotax_spec::{Form, Stack};
 
-use crate::alone::Surroundings;
-use crate::build_context::{BuildContext, Key};
+use crate::build_context::{BuildContext, Key, Surroundings, Turn};
 use crate::device::{Device, wait_until_free};
 use crate::entry::Entry;
 use crate::error::Error;
 use crate::journal::Journal;
-use crate::layers::{self, Top, Turn};
-use crate::scratch;
+use crate::layers::maker::Top;
 use crate::signatures::{Mark, Spot};
+use crate::{layers, scratch};
 
 /// Layers of the system on a base. Its journal is its own, so that one arm can be taken down while
 /// the others stay up; dropped, it is taken down.
@@ -120,20 +119,4 @@ impl Assembly {
     pub(crate) fn down(mut self) -> Result<(), Error> {
         self.journal.unwind()
     }
-}
-
-/// Bytes that a base must have for the load to see `stack`'s size: headers included.
-pub(crate) fn base_bytes(stack: &Stack) -> u64 {
-    let above = stack.layers.get(1..).unwrap_or_default();
-    let overhead: u64 = layers::steps(above).iter().map(|step| step.overhead_bytes()).sum();
-    stack.size_bytes().unwrap_or(0) + overhead
-}
-
-/// The first layer that needs a base of more than `size_bytes`, and the least size.
-pub(crate) fn too_small(stack: &Stack, size_bytes: u64) -> Option<(&'static str, u64)> {
-    let least = |layer: &Layer| {
-        let least_bytes = layers::steps(std::slice::from_ref(layer)).first()?.least_bytes();
-        (least_bytes > size_bytes).then_some((layer.name(), least_bytes))
-    };
-    stack.layers.iter().skip(1).find_map(least)
 }

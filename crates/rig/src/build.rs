@@ -8,10 +8,11 @@ use iotax_inspect::{DeviceNumber, Facts};
 use iotax_spec::{Arm, Form, Spec, Target};
 use iotax_vdisk::Prepared;
 
-use crate::alone::{Alone, Base, Surroundings, assemble, keys};
+use crate::alone::{Alone, Base, assemble, keys};
 use crate::arm_state::{ArmState, Up};
 use crate::assembly::Assembly;
-use crate::check::{ResolvedTarget, disk_bytes, is_system};
+use crate::build_context::Surroundings;
+use crate::check::disk_bytes;
 use crate::device::Device;
 use crate::disk_file::{self, DiskFile};
 use crate::error::Error;
@@ -19,8 +20,9 @@ use crate::fill::{Watch, fill, reserve, reserve_in_turns};
 use crate::free_space::bytes_in_directory;
 use crate::held::{Held, exchanged};
 use crate::journal::Journal;
-use crate::layers::Top;
+use crate::layers::maker::Top;
 use crate::progress::Progress;
+use crate::resolved_target::ResolvedTarget;
 use crate::{scratch, shelf, site, vdisk};
 
 /// A rig being made. If it is dropped half-way, the journal takes down what there is.
@@ -91,7 +93,7 @@ impl Build<'_> {
         resolved_targets: &[ResolvedTarget],
     ) -> Result<BTreeMap<PathBuf, u64>, Error> {
         let mut sizes = BTreeMap::new();
-        let own = |arm: &&Arm| !is_system(arm);
+        let own = |arm: &&Arm| !arm.target.is_in_system();
         let shared = self.spec.arms.iter().zip(resolved_targets).filter(|(arm, _)| own(arm));
         for (arm, resolved) in shared.clone() {
             let Some(key) = resolved.file_to_make() else { continue };
@@ -126,7 +128,7 @@ impl Build<'_> {
         let mut bases = BTreeMap::new();
         let mut files = Vec::new();
         for (index, (arm, resolved)) in spec.arms.iter().zip(resolved_targets).enumerate() {
-            if !is_system(arm) {
+            if !arm.target.is_in_system() {
                 continue;
             }
             let mut journal = Journal::new(self.state_dir.clone());
@@ -214,7 +216,7 @@ impl Build<'_> {
             }
             (Target::Path(path), _) => {
                 let path = resolved.facts().map_or(path, |facts| &facts.path);
-                return Up::users(path.clone(), matches!(resolved, ResolvedTarget::OwnDisk(_)));
+                return Up::users(path, matches!(resolved, ResolvedTarget::OwnDisk(_)));
             }
             (Target::Stack(stack), _) => stack,
             (Target::Results(_), _) => unreachable!("results are no place: they were refused"),
@@ -276,9 +278,5 @@ fn users_file(facts: &Facts) -> Result<Held, Error> {
         let is_it = held.is_file()? && held.inode()? == facts.inode;
         if is_it { Ok(held) } else { Err(exchanged()) }
     };
-    hold().map_err(|source| Error::Make {
-        path: facts.path.clone(),
-        action: "look at it again",
-        source,
-    })
+    hold().map_err(Error::cannot("look at it again", &facts.path))
 }

@@ -7,17 +7,34 @@ use std::sync::atomic::AtomicBool;
 
 use zeroize::Zeroizing;
 
-use crate::alone::Surroundings;
 use crate::disk_file;
 use crate::entry::Entry;
 use crate::error::Error;
 use crate::journal::{Journal, token};
-use crate::layers::Turn;
 use crate::programs::{self, Daemon, Program};
 use crate::signatures::Mark;
 
 /// Bytes of a key: enough for AES-XTS-256.
 const KEY_BYTES: usize = 64;
+
+/// What all layers may use.
+#[derive(Debug, Clone)]
+pub(crate) struct Surroundings {
+    /// Where files without a path lie.
+    pub(crate) work_dir: PathBuf,
+    /// The iotax program, which serves virtual disks.
+    pub(crate) program: PathBuf,
+}
+
+/// What holds only while load is driven at its arm: from the arm's first turn, or from when it is
+/// made, until the end of its turn.
+pub(crate) trait Turn: std::fmt::Debug + Send + Sync {
+    /// Begins the turn; does nothing if it has begun.
+    fn begin(&self) -> Result<(), Error>;
+
+    /// Ends it; does nothing if it has ended.
+    fn end(&self) -> Result<(), Error>;
+}
 
 /// What a layer is made with.
 pub(crate) struct BuildContext<'a> {
@@ -48,11 +65,8 @@ pub(crate) struct Key(Zeroizing<Vec<u8>>);
 impl Key {
     pub(crate) fn new() -> Result<Self, Error> {
         let mut bytes = Zeroizing::new(vec![0; KEY_BYTES]);
-        getrandom::fill(&mut bytes).map_err(|error| Error::Make {
-            path: "/dev/urandom".into(),
-            action: "make a key",
-            source: error.into(),
-        })?;
+        let made = getrandom::fill(&mut bytes);
+        made.map_err(Error::cannot("make a key", Path::new("/dev/urandom")))?;
         Ok(Self(bytes))
     }
 
@@ -80,7 +94,7 @@ impl std::fmt::Debug for Key {
 
 impl BuildContext<'_> {
     /// A name that nothing else in the arm's private directory has: `ext4-2`.
-    pub(crate) fn name(&mut self, word: &str) -> String {
+    fn name(&mut self, word: &str) -> String {
         self.names += 1;
         format!("{word}-{}", self.names)
     }
@@ -94,11 +108,7 @@ impl BuildContext<'_> {
     /// A name that nobody else on this machine has, and nobody can guess.
     #[expect(clippy::unused_self, reason = "reads better beside the other names")]
     pub(crate) fn token(&self) -> Result<String, Error> {
-        token().map_err(|source| Error::Make {
-            path: "/dev/urandom".into(),
-            action: "make a token",
-            source,
-        })
+        token().map_err(Error::cannot("make a token", Path::new("/dev/urandom")))
     }
 
     /// A directory to mount something at, announced: it is unmounted when the arm is taken down.
@@ -110,12 +120,14 @@ impl BuildContext<'_> {
 
     /// An empty directory in the arm's private directory.
     pub(crate) fn directory(&mut self, word: &str) -> Result<PathBuf, Error> {
-        let path = self.room.join(self.name(word));
-        DirBuilder::new().mode(0o700).create(&path).map_err(|source| Error::Make {
-            path: path.clone(),
-            action: "make this directory",
-            source,
-        })?;
+        self.directory_in(self.room, word)
+    }
+
+    /// An empty directory in a layer's directory.
+    pub(crate) fn directory_in(&mut self, parent: &Path, word: &str) -> Result<PathBuf, Error> {
+        let path = parent.join(self.name(word));
+        let made = DirBuilder::new().mode(0o700).create(&path);
+        made.map_err(Error::cannot("make this directory", &path))?;
         Ok(path)
     }
 

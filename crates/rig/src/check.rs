@@ -8,7 +8,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
-use iotax_inspect::{Facts, Kind, available_memory_bytes, site};
+use iotax_inspect::{Facts, Kind, available_memory_bytes};
 use iotax_spec::layers::File;
 use iotax_spec::{Arm, Base, BlockSizes, Job, PageCache, Spec, Stack, Target, Workload};
 use rustix::fs::{Access, AtFlags, CWD, accessat};
@@ -17,41 +17,8 @@ use crate::disk_file::{DirectIo, direct_in};
 use crate::error::{Error, Obstacle, Refusal};
 use crate::free_space::{Room, bytes_in_directory};
 use crate::needs::Missing;
-use crate::{assembly, device, layers, needs, own_disk, vdisk};
-
-/// What an arm's target turned out to be.
-#[derive(Debug, Clone)]
-pub(crate) enum ResolvedTarget {
-    /// A directory: test files go into a private directory in it.
-    Directory(Box<Facts>),
-    /// A regular file or block device, which is only read.
-    Existing(Box<Facts>),
-    /// A virtual disk that iotax has mounted, which may be written.
-    OwnDisk(Box<Facts>),
-    /// A block device of the user's that is to be overwritten.
-    Device(Box<Facts>),
-    /// A stack in memory, or one whose base is made by the system.
-    Memory,
-    /// A stack on an anonymous file, in the working directory.
-    Anonymous {
-        /// The directory.
-        facts: Box<Facts>,
-        /// What tells the file from others: arms with the same share it. No absolute path, so it
-        /// is none that an arm could name.
-        key: PathBuf,
-    },
-    /// A stack on a sparse file of its own without a name, in the working directory.
-    Thin(Box<Facts>),
-    /// A stack on a file or block device of the user's, which is only read.
-    OnExisting(Box<Facts>),
-    /// A stack on a file that does not exist yet.
-    OnNew {
-        /// Where it will be: absolute, without symbolic links.
-        path: PathBuf,
-        /// The directory it will be in.
-        parent: Box<Facts>,
-    },
-}
+use crate::resolved_target::{ResolvedTarget, look};
+use crate::{device, layers, needs, own_disk, vdisk};
 
 /// Whose arms without a file's name stand on one file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -121,7 +88,7 @@ fn obstacles(stack: &Stack) -> Vec<Obstacle> {
     if stack.is_in_process() {
         return vdisk::check(stack).err().map(Obstacle::Stack).into_iter().collect();
     }
-    let small = stack.size_bytes().and_then(|bytes| assembly::too_small(stack, bytes));
+    let small = stack.size_bytes().and_then(|bytes| layers::too_small(stack, bytes));
     let small = small.map(|(layer, least_bytes)| Obstacle::TooSmallFor { layer, least_bytes });
     let others = stack.layers.iter().filter_map(|layer| layers::system(layer)?.obstacle());
     small.into_iter().chain(others).collect()
@@ -206,16 +173,6 @@ fn made_for_vdisk(stack: &Stack) -> Result<(), (PathBuf, Obstacle)> {
         Err(_) => return disk_to_make(path).map(drop).map_err(|error| (path.clone(), error)),
     };
     Err((path.clone(), obstacle))
-}
-
-pub(crate) fn look(path: &Path) -> Result<Facts, Obstacle> {
-    site(path).map_err(|error| {
-        let missing = error.is_not_found();
-        let iotax_inspect::Error::Path { source, .. } = error else {
-            return Obstacle::Missing;
-        };
-        if missing { Obstacle::Missing } else { Obstacle::Unreachable(source) }
-    })
 }
 
 fn path_target(facts: Facts, workload: &Workload) -> Result<ResolvedTarget, Obstacle> {
@@ -360,7 +317,7 @@ fn room(spec: &Spec, resolved_targets: &[ResolvedTarget]) -> Room {
                 room.in_memory(&arm.name, disk_bytes(arm));
                 continue;
             }
-            ResolvedTarget::Directory(facts) if is_system(arm) => {
+            ResolvedTarget::Directory(facts) if arm.target.is_in_system() => {
                 let bytes = bytes_in_directory(&spec.all_at_once());
                 places.push((Path::new(""), vec![&arm.name], facts, bytes));
                 continue;
@@ -371,7 +328,7 @@ fn room(spec: &Spec, resolved_targets: &[ResolvedTarget]) -> Room {
             // Layers of the system write to their base: each arm has a file of its own.
             ResolvedTarget::Anonymous { facts, .. }
             | ResolvedTarget::OnNew { parent: facts, .. }
-                if is_system(arm) =>
+                if arm.target.is_in_system() =>
             {
                 places.push((Path::new(""), vec![&arm.name], facts, disk_bytes(arm)));
                 continue;
@@ -395,39 +352,5 @@ fn room(spec: &Spec, resolved_targets: &[ResolvedTarget]) -> Room {
 
 /// Bytes that the base of an arm's stack takes; 0 for paths.
 pub(crate) fn disk_bytes(arm: &Arm) -> u64 {
-    match &arm.target {
-        Target::Path(_) | Target::Results(_) => 0,
-        Target::Stack(stack) => assembly::base_bytes(stack),
-    }
-}
-
-/// Whether the arm has layers of the system.
-pub(crate) fn is_system(arm: &Arm) -> bool {
-    arm.target.is_in_system()
-}
-
-impl ResolvedTarget {
-    /// The place on a file system or device; `None` for memory.
-    pub(crate) fn facts(&self) -> Option<&Facts> {
-        match self {
-            Self::Memory => None,
-            Self::Directory(facts)
-            | Self::Existing(facts)
-            | Self::OwnDisk(facts)
-            | Self::Device(facts)
-            | Self::Anonymous { facts, .. }
-            | Self::Thin(facts)
-            | Self::OnExisting(facts)
-            | Self::OnNew { parent: facts, .. } => Some(facts),
-        }
-    }
-
-    /// Which file has to be made: its path, or what stands for that of an anonymous one.
-    pub(crate) fn file_to_make(&self) -> Option<&Path> {
-        match self {
-            Self::Anonymous { key, .. } => Some(key),
-            Self::OnNew { path, .. } => Some(path),
-            _ => None,
-        }
-    }
+    arm.target.stack().map_or(0, layers::base_bytes)
 }

@@ -7,21 +7,21 @@
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
 use std::io;
-use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use iotax_inspect::{DeviceNumber, Facts, Kind};
-use iotax_spec::{Arm, Base, Form, Spec, Stack, Target};
+use iotax_spec::{Arm, Base, Form, Spec};
 use rustix::fs::OFlags;
 
-use crate::check::look;
 use crate::error::{Error, Obstacle, Refusal};
 use crate::free_space::bytes_in_directory;
 use crate::held::{changeable_by_others, link_of_another};
-use crate::signatures::{self, Signature};
-use crate::{archive, assembly};
+use crate::resolved_target::look;
+use crate::signatures::{self, Signature, number_of};
+use crate::{archive, layers};
 
 /// How long udev may take to look at a device that has just changed.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -43,8 +43,7 @@ pub(crate) struct Device {
 
 /// The device that an arm stands on, as the user wrote it.
 pub(crate) fn path_in(arm: &Arm) -> Option<&Path> {
-    let Target::Stack(stack) = &arm.target else { return None };
-    match stack.base()? {
+    match arm.target.stack()?.base()? {
         Base::Device(path) => Some(path),
         Base::Memory { .. }
         | Base::File(_)
@@ -107,16 +106,9 @@ pub(crate) fn check(
     (found, refusals)
 }
 
-/// The number of the block device at a path, whatever link leads there.
-fn number_of(path: &Path) -> Option<DeviceNumber> {
-    let facts = fs::metadata(path).ok().filter(|facts| facts.file_type().is_block_device())?;
-    let number = facts.rdev();
-    Some(DeviceNumber { major: rustix::fs::major(number), minor: rustix::fs::minor(number) })
-}
-
 fn too_small(spec: &Spec, arms: &[&Arm], size_bytes: u64) -> Vec<Obstacle> {
-    let stacks = || arms.iter().filter_map(|arm| stack_of(arm));
-    let layer = stacks().find_map(|stack| assembly::too_small(stack, size_bytes));
+    let stacks = || arms.iter().filter_map(|arm| arm.target.stack());
+    let layer = stacks().find_map(|stack| layers::too_small(stack, size_bytes));
     let layer = layer.map(|(layer, least_bytes)| Obstacle::TooSmallFor { layer, least_bytes });
     let needed_bytes = bytes_in_directory(&spec.all_at_once());
     let files = stacks().any(|stack| stack.form() == Form::Directory) && needed_bytes > size_bytes;
@@ -126,13 +118,6 @@ fn too_small(spec: &Spec, arms: &[&Arm], size_bytes: u64) -> Vec<Obstacle> {
         advice: "choose smaller sizes for the workload, or a larger device",
     });
     layer.into_iter().chain(files).collect()
-}
-
-fn stack_of(arm: &Arm) -> Option<&Stack> {
-    match &arm.target {
-        Target::Stack(stack) => Some(stack),
-        Target::Path(_) | Target::Results(_) => None,
-    }
 }
 
 /// Every reason not to write to a device, apart from the user's will.
@@ -302,18 +287,15 @@ impl Device {
             file.try_lock()?;
             Ok(file)
         });
-        let claim = claim.map_err(|error| Error::Refused {
-            refusals: vec![Refusal {
-                arm: arm.to_owned(),
-                path: Some(facts.path.clone()),
-                obstacle: match error.kind() {
-                    io::ErrorKind::WouldBlock => Obstacle::InUse {
-                        by: "is in use by another run of iotax".to_owned(),
-                        remedy: "wait for its end, or name another device",
-                    },
-                    _ => Obstacle::Unreachable(error),
+        let claim = claim.map_err(|error| {
+            let obstacle = match error.kind() {
+                io::ErrorKind::WouldBlock => Obstacle::InUse {
+                    by: "is in use by another run of iotax".to_owned(),
+                    remedy: "wait for its end, or name another device",
                 },
-            }],
+                _ => Obstacle::Unreachable(error),
+            };
+            Error::refused(arm, &facts.path, obstacle)
         })?;
         let notes = content_note(&facts.path).into_iter().collect();
         let (path, size_bytes) = (facts.path.clone(), facts.size_bytes);
@@ -324,11 +306,7 @@ impl Device {
     pub(crate) fn open(&self) -> Result<File, Error> {
         let flags = OFlags::EXCL.bits().cast_signed();
         let file = OpenOptions::new().read(true).write(true).custom_flags(flags).open(&self.path);
-        file.map_err(|source| Error::Make {
-            path: self.path.clone(),
-            action: "open this device for writing",
-            source,
-        })
+        file.map_err(Error::cannot("open this device for writing", &self.path))
     }
 
     /// Bytes from its start that a load of `files_bytes` and the headers below it can reach.

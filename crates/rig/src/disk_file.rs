@@ -2,20 +2,19 @@
 //! path that the user named.
 
 use std::fs::{File, OpenOptions};
-use std::io;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use rustix::fs::{
-    AtFlags, FileType, Mode, OFlags, RenameFlags, StatxFlags, linkat, open, renameat_with, statat,
-    statx, unlinkat,
+    AtFlags, Mode, OFlags, RenameFlags, StatxFlags, linkat, open, renameat_with, statx,
 };
 use rustix::io::Errno;
 
-use crate::entry::{Entry, Identity, Undone};
+use crate::entry::Entry;
 use crate::error::Error;
 use crate::held::Held;
+use crate::identity::Identity;
 use crate::journal::Journal;
 use crate::scratch;
 
@@ -32,10 +31,8 @@ pub(crate) struct DiskFile {
 
 impl DiskFile {
     fn new(file: File, shown: &Path) -> Result<Self, Error> {
-        let failed =
-            |source| Error::Make { path: shown.to_owned(), action: "hold this file", source };
-        let held = file.try_clone().and_then(|copy| Held::new(copy, shown)).map_err(failed)?;
-        Ok(Self { file, held })
+        let held = file.try_clone().and_then(|copy| Held::new(copy, shown));
+        Ok(Self { held: held.map_err(Error::cannot("hold this file", shown))?, file })
     }
 }
 
@@ -43,8 +40,7 @@ impl DiskFile {
 /// process ends, and needs no journal. Where the file system cannot make one (NFS, FAT), it is an
 /// ordinary file in a private directory.
 pub(crate) fn anonymous(directory: &Path, journal: &mut Journal) -> Result<DiskFile, Error> {
-    let failed =
-        |source| Error::Make { path: directory.to_owned(), action: "make a file in it", source };
+    let failed = Error::cannot("make a file in it", directory);
     let held = Held::at(directory).map_err(failed)?;
     let file = match unnamed(held.path()) {
         Ok(file) => file,
@@ -64,18 +60,15 @@ pub(crate) fn thin(
     journal: &mut Journal,
 ) -> Result<DiskFile, Error> {
     let made = anonymous(directory, journal)?;
-    let action = "make a sparse file as large as the disk in it";
-    let failed = |source| Error::Make { path: directory.to_owned(), action, source };
+    let failed = Error::cannot("make a sparse file as large as the disk in it", directory);
     made.file.set_len(size_bytes).map_err(failed)?;
     Ok(made)
 }
 
 /// Makes a file in a private directory in `directory`.
 pub(crate) fn private(directory: &Path, journal: &mut Journal) -> Result<DiskFile, Error> {
-    let failed =
-        |source| Error::Make { path: directory.to_owned(), action: "make a file in it", source };
     let private = scratch::make(directory, journal)?;
-    let file = private.create(BORN).map_err(failed)?;
+    let file = private.create(BORN).map_err(Error::cannot("make a file in it", directory))?;
     DiskFile::new(file, &private.shown().join(BORN))
 }
 
@@ -84,8 +77,7 @@ pub(crate) fn private(directory: &Path, journal: &mut Journal) -> Result<DiskFil
 /// It is born in a private directory and moved, so that the journal knows which file it is before
 /// it is at a place where someone else could have put one.
 pub(crate) fn make(path: &Path, journal: &mut Journal) -> Result<DiskFile, Error> {
-    let failed =
-        |source: io::Error| Error::Make { path: path.to_owned(), action: "make this file", source };
+    let failed = Error::cannot("make this file", path);
     let parent = Held::at(path.parent().unwrap_or(Path::new("/"))).map_err(failed)?;
     let name = path.file_name().unwrap_or_default();
     let cradle = scratch::make_in(&parent, journal)?;
@@ -105,41 +97,6 @@ pub(crate) fn make(path: &Path, journal: &mut Journal) -> Result<DiskFile, Error
         failed(error.into())
     })?;
     DiskFile::new(file, path)
-}
-
-/// Removes the file with this identity from `parent`, whatever it is called by now: whoever owns the
-/// directory may have renamed it from `path`.
-pub(crate) fn remove(
-    parent: &Held,
-    path: &Path,
-    identity: Identity,
-    journal: &Path,
-) -> Result<Undone, Error> {
-    let failed = |error: Errno| Error::Remove {
-        path: path.to_owned(),
-        source: error.into(),
-        journal: journal.to_owned(),
-    };
-    let name = path.file_name().unwrap_or_default().as_encoded_bytes();
-    let is_ours = |name: &[u8]| {
-        statat(parent, name, AtFlags::SYMLINK_NOFOLLOW).is_ok_and(|found| {
-            FileType::from_raw_mode(found.st_mode) == FileType::RegularFile
-                && Identity::within(parent, name) == Ok(identity)
-        })
-    };
-    if let Some(here) = parent.find(name, is_ours) {
-        unlinkat(parent, here, AtFlags::empty()).map_err(failed)?;
-        return Ok(Undone::Removed);
-    }
-    match statat(parent, name, AtFlags::SYMLINK_NOFOLLOW) {
-        Err(Errno::NOENT) => Ok(Undone::Absent),
-        Err(error) => Err(failed(error)),
-        Ok(_) => Err(Error::NotOurs {
-            path: path.to_owned(),
-            why: "it is not the file that iotax made",
-            journal: journal.to_owned(),
-        }),
-    }
 }
 
 /// What direct I/O would need in a directory.
@@ -175,7 +132,7 @@ pub(crate) fn create(path: &Path) -> Result<File, Error> {
         .create_new(true)
         .mode(0o600)
         .open(path)
-        .map_err(|source| Error::Make { path: path.to_owned(), action: "make this file", source })
+        .map_err(Error::cannot("make this file", path))
 }
 
 /// Whether a file can be opened for direct I/O.

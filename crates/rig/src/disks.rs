@@ -14,23 +14,21 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use iotax_spec::{Arm, Base, Design, Spec, Stack, Stop, Target, Workload, layers};
+use iotax_vdisk::IoTarget;
 use iotax_vdisk::fuse::{MountOptions, Mounted, mount};
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::entry::Entry;
-use crate::error::{Error, Obstacle, Refusal};
+use crate::error::{Error, Obstacle};
 use crate::held::{Held, link_of_another, resolved};
 use crate::journal::{self, Journal, token};
 use crate::mounts;
+use crate::own_disk::{FILE, NAME};
 use crate::progress::Progress;
-use crate::rig::{Options, Place, Rig};
+use crate::rig::{Options, Rig};
 
-/// The file of a mounted disk.
-pub(crate) const FILE: &str = "disk";
-/// What the names of mounts begin with.
-pub(crate) const NAME: &str = "iotax:";
 /// How often a server looks whether it shall end.
 const LOOK: Duration = Duration::from_millis(50);
 /// How long others (a prober such as udev's) may have a disk open when it is to be taken down.
@@ -92,10 +90,11 @@ pub fn serve(disks: &[Disk], options: ServeOptions<'_>) -> Result<(), Error> {
     let mut rig = Rig::open_side_by_side(&spec, rig_options)?;
     let mut mounted = Vec::with_capacity(disks.len());
     for (index, disk) in disks.iter().enumerate() {
-        let Place::Disk(virtual_disk) = rig.up(index)? else {
+        let IoTarget::Disk(virtual_disk) = rig.up(index)? else {
             unreachable!("in-process stacks are disks")
         };
-        let name = format!("{NAME}{}", token().map_err(no_token)?);
+        let token = token().map_err(Error::cannot("make a token", Path::new("/dev/urandom")))?;
+        let name = format!("{NAME}{token}");
         if !options.is_journalled {
             let (path, stack) = (disk.at.clone(), disk.stack.to_string());
             journal.announce(Entry::Disk { path, name: name.clone(), stack })?;
@@ -117,10 +116,6 @@ pub fn serve(disks: &[Disk], options: ServeOptions<'_>) -> Result<(), Error> {
     undone.and(rig.down())
 }
 
-fn no_token(source: io::Error) -> Error {
-    Error::Make { path: "/dev/urandom".into(), action: "make a token", source }
-}
-
 /// A mount point until the disk is mounted there.
 struct Claim {
     place: Held,
@@ -130,10 +125,7 @@ struct Claim {
 /// The disk with the mount point's real path, and a lock on that until it is mounted: of two that
 /// find one directory empty, one would hide the other. Refused unless it is an empty directory.
 fn mount_point(disk: &Disk) -> Result<(Disk, Claim), Error> {
-    let refuse = |obstacle| {
-        let path = Some(disk.at.clone());
-        Error::Refused { refusals: vec![Refusal { arm: String::new(), path, obstacle }] }
-    };
+    let refuse = |obstacle| Error::refused("", &disk.at, obstacle);
     let unreachable = |error: io::Error| match error.raw_os_error().map(Errno::from_raw_os_error) {
         Some(Errno::NOENT) => refuse(Obstacle::Missing),
         Some(Errno::NOTCONN) => refuse(Obstacle::DeadDisk),
@@ -165,11 +157,10 @@ fn refuse_links(disk: &Disk, writable: &[PathBuf]) -> Result<(), Error> {
     let Some(Base::File(layers::File { path: Some(path), .. })) = disk.stack.base() else {
         return Ok(());
     };
-    let Some(link) = link_of_another(path).filter(|_| !is_others(&disk.stack, writable)) else {
-        return Ok(());
-    };
-    let (path, obstacle) = (Some(path.clone()), Obstacle::LinkOfAnother { link });
-    Err(Error::Refused { refusals: vec![Refusal { arm: String::new(), path, obstacle }] })
+    match link_of_another(path).filter(|_| !is_others(&disk.stack, writable)) {
+        Some(link) => Err(Error::refused("", path, Obstacle::LinkOfAnother { link })),
+        None => Ok(()),
+    }
 }
 
 /// Disks are what a rig makes of arms that are stacks; no load is driven here, so a workload that

@@ -1,18 +1,24 @@
-//! What a journal holds: one thing that was about to be made, and how to undo it.
+//! What a journal holds: one thing that was about to be made, and how to undo it. What there is to
+//! undo of a kind is in a file of its own, which knows no journal and no layer.
+
+pub(crate) mod cgroup;
+pub(crate) mod directory;
+pub(crate) mod file;
+pub(crate) mod loop_device;
+pub(crate) mod mapping;
+pub(crate) mod remote;
 
 use std::fmt;
-use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{AtFlags, CWD, StatxFlags, statx};
-use rustix::path::Arg;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 use crate::held::Held;
-use crate::layers::{cgroup_io, dmcrypt, loop_device, nfs};
+use crate::identity::Identity;
 use crate::signatures::{self, Mark, Spot};
-use crate::{disk_file, mounts, programs, scratch};
+use crate::undone::Undone;
+use crate::{mounts, programs};
 
 /// One line of a journal. Lines are only ever added; a variant, once released, stays readable.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -78,7 +84,7 @@ pub(crate) enum Entry {
     },
     /// Something of ours on a file server, whose other entries can only be undone while it is
     /// mounted: undoing this one mounts it.
-    Remote(nfs::Mounting),
+    Remote(remote::Mounting),
     /// A daemon that bears this token in its environment.
     Daemon {
         /// The token, random.
@@ -88,43 +94,6 @@ pub(crate) enum Entry {
     },
 }
 
-/// What became of an entry.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Undone {
-    /// It was there and is gone.
-    Removed,
-    /// It was never made, or is gone already.
-    Absent,
-}
-
-/// Tells a file from any other that ever had the same name or the same inode number.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Identity {
-    /// Inode number.
-    pub(crate) inode: u64,
-    /// Birth in nanoseconds since 1970, where the file system keeps it: inode numbers are used
-    /// again, birth times are not.
-    pub(crate) born_ns: Option<i64>,
-}
-
-impl Identity {
-    /// Of what stands at `path`, symbolic links not followed.
-    pub(crate) fn of(path: &Path) -> rustix::io::Result<Self> {
-        Self::within(CWD, path)
-    }
-
-    /// Of what is called `name` in a directory, symbolic links not followed.
-    pub(crate) fn within(directory: impl AsFd, name: impl Arg) -> rustix::io::Result<Self> {
-        let flags = StatxFlags::INO | StatxFlags::BTIME;
-        let stat = statx(directory, name, AtFlags::SYMLINK_NOFOLLOW, flags)?;
-        let born = StatxFlags::from_bits_retain(stat.stx_mask).contains(StatxFlags::BTIME);
-        let birth = stat.stx_btime;
-        let born_ns = birth.tv_sec.checked_mul(1_000_000_000);
-        let born_ns = born_ns.and_then(|seconds_ns| seconds_ns.checked_add(birth.tv_nsec.into()));
-        Ok(Self { inode: stat.stx_ino, born_ns: born_ns.filter(|_| born) })
-    }
-}
-
 impl Entry {
     /// Removes what was made; does nothing if that has happened already. `journal` is named in
     /// errors.
@@ -132,19 +101,19 @@ impl Entry {
         match self {
             Self::Directory { path, token, parent_inode } => {
                 let parent = in_sight(path, *parent_inode, journal)?;
-                scratch::remove(&parent, path, token, journal)
+                directory::remove(&parent, path, token, journal)
             }
             Self::File { path, identity, parent_inode } => {
                 let parent = in_sight(path, *parent_inode, journal)?;
-                disk_file::remove(&parent, path, *identity, journal)
+                file::remove(&parent, path, *identity, journal)
             }
             Self::Mount { path } => mounts::undo(path, journal),
             Self::Disk { path, name, .. } => mounts::undo_named(path, name, journal),
             Self::Loop { backing } => loop_device::undo(backing, journal),
             Self::LoopDevice(attached) => attached.undo(journal),
             Self::Signatures { spot, mark } => signatures::undo(spot, mark, journal),
-            Self::Mapping { name } => dmcrypt::undo(name, journal),
-            Self::Cgroup { path, home } => cgroup_io::undo(path, home, journal),
+            Self::Mapping { name } => mapping::undo(name, journal),
+            Self::Cgroup { path, home } => cgroup::undo(path, home, journal),
             Self::Remote(mounting) => mounting.undo(),
             Self::Daemon { token, .. } if programs::end_daemon(token) => Ok(Undone::Removed),
             Self::Daemon { .. } => Ok(Undone::Absent),

@@ -1,7 +1,7 @@
 //! What can go wrong when arms are brought up or taken down.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::refusal::list;
 pub(crate) use crate::refusal::{Obstacle, Refusal};
@@ -268,6 +268,25 @@ pub enum Error {
 }
 
 impl Error {
+    /// For a path with which something could not be done: `cannot ACTION`.
+    pub(crate) fn cannot<S: Into<io::Error>>(
+        action: &'static str,
+        path: &Path,
+    ) -> impl Fn(S) -> Self + Copy {
+        move |source| Self::Make { path: path.to_owned(), action, source: source.into() }
+    }
+
+    /// One reason against the target at a path.
+    pub(crate) fn refused(arm: &str, path: &Path, obstacle: Obstacle) -> Self {
+        let (arm, path) = (arm.to_owned(), Some(path.to_owned()));
+        Self::Refused { refusals: vec![Refusal { arm, path, obstacle }] }
+    }
+
+    /// Something that could not be removed, and the journal that says it should be.
+    pub(crate) fn unremovable(path: &Path, source: impl Into<io::Error>, journal: &Path) -> Self {
+        Self::Remove { path: path.to_owned(), source: source.into(), journal: journal.to_owned() }
+    }
+
     /// Whether the user asked for the end.
     pub fn is_interrupted(&self) -> bool {
         matches!(self, Self::Interrupted)

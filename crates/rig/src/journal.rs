@@ -18,10 +18,11 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
-use crate::entry::{Entry, Undone};
+use crate::entry::Entry;
 use crate::error::Error;
 use crate::programs;
 use crate::state::Held;
+use crate::undone::Undone;
 
 /// Version of the journal's format.
 const FORMAT: u32 = 1;
@@ -290,7 +291,7 @@ impl Open {
             && let Err(source) = self.directory.remove(&self.name)
             && source.kind() != io::ErrorKind::NotFound
         {
-            errors.push(Error::Remove { path: journal.clone(), source, journal });
+            errors.push(Error::unremovable(&journal, source, &journal));
         }
         errors
     }

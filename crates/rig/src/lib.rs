@@ -9,9 +9,11 @@
 //! |---|---|
 //! | `rig` | the public face: up, down |
 //! | `build`, `arm_state` | arms being made, and what they are then |
-//! | `check` | what each arm's target is, and every reason to refuse it |
+//! | `check` | every reason to refuse an arm's target |
+//! | `resolved_target` | what each turned out to be |
 //! | `free_space` | is there enough space and memory for all that will be made |
-//! | `journal`, `entry` | what to undo, on disk before it is done |
+//! | `journal`, `entry` | what to undo, on disk before it is done; undoing, one file for each kind |
+//! | `identity`, `undone` | which file a file is; what undoing came to |
 //! | `ownership` | who may change a file or a directory |
 //! | `state` | the state directory, held so that nobody else decides what is undone |
 //! | `layers` | the layers of the system, one file each |
@@ -38,8 +40,10 @@
 //! | `size` | sizes in messages |
 //!
 //! To add a layer that changes the system (a device mapping, a mount): one file in `layers` that
-//! makes it, its arm in `layers::steps`, and one variant of `entry::Entry` that says how to undo it
-//! if it is something of a new kind.
+//! makes it, and, if it is something of a new kind, one variant of `entry::Entry` and a file in
+//! `entry` that says how to undo it.
+//!
+//! What undoes lies below the journal, what makes above it: no file uses one that uses it.
 //!
 //! The rig imports `inspect`, which the table of rooms does not list for it: refusing a target
 //! needs exactly the facts that `inspect` reads (kind, free space, mounts, direct I/O), and two
@@ -65,6 +69,7 @@ mod fill;
 mod free_space;
 mod fuse;
 mod held;
+mod identity;
 mod idle;
 mod journal;
 mod layers;
@@ -77,6 +82,7 @@ mod ownership;
 mod programs;
 mod progress;
 mod refusal;
+mod resolved_target;
 mod rig;
 mod scratch;
 mod shelf;
@@ -86,6 +92,7 @@ mod size;
 mod span;
 mod state;
 mod undo;
+mod undone;
 mod vdisk;
 
 pub use abandon::{abandon, break_off};
@@ -99,7 +106,7 @@ pub use needs::Missing;
 pub use overlap::{Common, Overlap, overlaps};
 pub use progress::Progress;
 pub use refusal::{Obstacle, Refusal};
-pub use rig::{Options, Place, Rig};
+pub use rig::{Options, Rig};
 pub use span::span_bytes;
 pub use state::state_dir;
 pub use undo::{UndoReport, undo};

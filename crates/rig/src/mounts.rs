@@ -12,9 +12,9 @@ use rustix::fs::{AtFlags, StatxFlags, statx};
 use rustix::io::Errno;
 use rustix::mount::{MountFlags, UnmountFlags, mount as mount_syscall, unmount};
 
-use crate::entry::Undone;
 use crate::error::Error;
 use crate::held::{Held, exchanged};
+use crate::undone::Undone;
 
 /// How long to wait for others (a prober such as udev's) to let go of a mount.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -89,7 +89,7 @@ fn unmount_while(
     let started = Instant::now();
     let mut undone = Undone::Absent;
     // What cannot be looked at is no proof that nothing is there: the entry stays in the journal.
-    while let Some(mount) = find().map_err(|source| unremovable(path, source, journal))? {
+    while let Some(mount) = find().map_err(|source| Error::unremovable(path, source, journal))? {
         let is_late = started.elapsed() >= PATIENCE;
         let point = match Point::of(&mount) {
             Ok(point) => point,
@@ -98,7 +98,7 @@ fn unmount_while(
                 sleep(Duration::from_millis(1));
                 continue;
             }
-            Err(source) => return Err(unremovable(path, source, journal)),
+            Err(source) => return Err(Error::unremovable(path, source, journal)),
         };
         match point.unmount(UnmountFlags::empty()) {
             Ok(()) => undone = Undone::Removed,
@@ -112,7 +112,7 @@ fn unmount_while(
             Err(Errno::BUSY) => {
                 return Err(Error::Busy { path: path.to_owned(), journal: journal.to_owned() });
             }
-            Err(error) => return Err(unremovable(path, error.into(), journal)),
+            Err(error) => return Err(Error::unremovable(path, error, journal)),
         }
     }
     Ok(undone)
@@ -173,8 +173,4 @@ fn top_at(path: &Path) -> Option<Mount> {
 /// otherwise: the thread that waits holds the connection that would end its waiting.
 pub(crate) fn abort(path: &Path) {
     let _ = unmount(path, UnmountFlags::NOFOLLOW | UnmountFlags::FORCE);
-}
-
-pub(crate) fn unremovable(path: &Path, source: io::Error, journal: &Path) -> Error {
-    Error::Remove { path: path.to_owned(), source, journal: journal.to_owned() }
 }

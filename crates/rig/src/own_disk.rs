@@ -4,10 +4,14 @@
 
 use iotax_inspect::{Facts, Kind, Mount, mounts};
 
-use crate::check::look;
 use crate::device;
-use crate::disks::{FILE, NAME};
 use crate::error::Obstacle;
+use crate::resolved_target::look;
+
+/// The file of a mounted disk.
+pub(crate) const FILE: &str = "disk";
+/// What the names of mounts begin with.
+pub(crate) const NAME: &str = "iotax:";
 
 /// The disk at `facts`, if they are those of a disk's mount point or of the file in it.
 ///

@@ -233,11 +233,7 @@ fn wait(mut child: Child, stop: &AtomicBool) -> Result<ExitStatus, Error> {
             }
             Ok(None) => sleep(pause),
             Err(source) => {
-                return Err(Error::Make {
-                    path: "/proc".into(),
-                    action: "wait for a program",
-                    source,
-                });
+                return Err(Error::cannot("wait for a program", Path::new("/proc"))(source));
             }
         }
         pause = (pause * 2).min(Duration::from_millis(10));

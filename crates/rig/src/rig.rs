@@ -8,12 +8,12 @@ use std::sync::atomic::AtomicBool;
 use iotax_inspect::DeviceNumber;
 use iotax_record::Site;
 use iotax_spec::{Form, Spec};
-use iotax_vdisk::VirtualDisk;
+use iotax_vdisk::IoTarget;
 
-use crate::alone::Surroundings;
 use crate::arm_state::{ArmState, Up};
 use crate::assembly::Assembly;
 use crate::build::{Build, Files};
+use crate::build_context::Surroundings;
 use crate::check::{Sharing, check};
 use crate::device::Device;
 use crate::disk_file::DiskFile;
@@ -21,7 +21,7 @@ use crate::error::Error;
 use crate::fill::Watch;
 use crate::held::{Held, exchanged};
 use crate::journal::Journal;
-use crate::layers::Top;
+use crate::layers::maker::Top;
 use crate::progress::Progress;
 
 /// What a rig needs from its surroundings.
@@ -39,19 +39,6 @@ pub struct Options<'a> {
     pub destroy: &'a [PathBuf],
     /// The iotax program, which serves virtual disks when run with `disk serve`.
     pub program: &'a Path,
-}
-
-/// What load can be driven at.
-#[derive(Debug, Clone, Copy)]
-pub enum Place<'a> {
-    /// A private directory, or the user's file or block device, which may only be read. It leads to
-    /// what was there when the rig was opened, whatever becomes of the names, for as long as the
-    /// rig lives.
-    Path(&'a Path),
-    /// A device or virtual disk that was made for this run or by iotax, and may be written.
-    Own(&'a Path),
-    /// An open virtual disk, filled with data.
-    Disk(&'a VirtualDisk),
 }
 
 /// All arms of an experiment. What it made is removed when it is dropped.
@@ -113,13 +100,15 @@ impl Rig {
     }
 
     /// Brings arm `arm` (index in the spec) up, if it is not up already, and says where load can
-    /// be driven at it until the next call.
+    /// be driven at it until the next call. A directory is a private one; a path leads to what was
+    /// there when the rig was opened, whatever becomes of its names, for as long as the rig lives;
+    /// a virtual disk is filled with data.
     ///
     /// # Errors
     /// [`Error::Vanished`] if the target disappeared or was replaced since [`Rig::open`]: a trial
     /// on something else must not pass for one on this target. For arms that take turns, whatever
     /// keeps the one before from being taken down, or this one from being made.
-    pub fn up(&mut self, arm: usize) -> Result<Place<'_>, Error> {
+    pub fn up(&mut self, arm: usize) -> Result<IoTarget<'_>, Error> {
         self.end_turn_before(arm)?;
         self.take_turn(arm)?;
         if let Some(assembly) = self.arms[arm].place.assembly() {
@@ -135,7 +124,7 @@ impl Rig {
     /// # Errors
     /// As [`Rig::up`]; and [`Error::OneAtATime`] for one of several with layers of the system:
     /// what makes such an arm this process's own place may keep others out.
-    pub fn side_by_side(&mut self, arms: &[usize]) -> Result<Vec<Place<'_>>, Error> {
+    pub fn side_by_side(&mut self, arms: &[usize]) -> Result<Vec<IoTarget<'_>>, Error> {
         if let [arm] = arms {
             return Ok(vec![self.up(*arm)?]);
         }
@@ -225,7 +214,7 @@ fn hold(top: &Top, arm: &str) -> Result<Option<Held>, Error> {
     })
 }
 
-fn place_of<'a>(top: &'a Top, held: Option<&'a Held>) -> Place<'a> {
+fn place_of<'a>(top: &'a Top, held: Option<&'a Held>) -> IoTarget<'a> {
     let path = held.map_or(top.path.as_path(), Held::path);
-    if top.form == Form::Directory { Place::Path(path) } else { Place::Own(path) }
+    if top.form == Form::Directory { IoTarget::Path(path) } else { IoTarget::Own(path) }
 }

@@ -18,11 +18,7 @@ use crate::{scratch, state};
 /// journal.
 pub(crate) fn put(held: &Held, journal: &mut Journal) -> Result<PathBuf, Error> {
     let room = state::room(journal.state_dir())?;
-    let failed = |source| Error::Make {
-        path: held.shown().to_owned(),
-        action: "mount it where only root can reach",
-        source,
-    };
+    let failed = Error::cannot("mount it where only root can reach", held.shown());
     let shelf = scratch::make(&room, journal)?;
     let name = held.shown().file_name().unwrap_or_default().to_string_lossy();
     let name = name.trim_start_matches('.');

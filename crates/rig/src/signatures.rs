@@ -17,10 +17,9 @@ use iotax_inspect::DeviceNumber;
 use rustix::fs::OFlags;
 use serde::{Deserialize, Serialize};
 
-use crate::entry::Undone;
 use crate::error::Error;
-use crate::mounts::unremovable;
 use crate::programs::Program;
+use crate::undone::Undone;
 
 /// How long others (a prober such as udev's) may keep a device from being opened exclusively.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -73,11 +72,7 @@ impl Mark {
 }
 
 fn random() -> Result<u64, Error> {
-    getrandom::u64().map_err(|error| Error::Make {
-        path: "/dev/urandom".into(),
-        action: "make an identity",
-        source: error.into(),
-    })
+    getrandom::u64().map_err(Error::cannot("make an identity", Path::new("/dev/urandom")))
 }
 
 /// One signature on a device.
@@ -132,7 +127,8 @@ impl Spot {
     fn nodes(&self) -> Vec<PathBuf> {
         if self.boot == boot() {
             let by_name = node_of(&Path::new("/sys/dev/block").join(&self.number));
-            return if number_at(&self.path).as_ref() == Some(&self.number) {
+            return if number_of(&self.path).is_some_and(|number| number.to_string() == self.number)
+            {
                 vec![self.path.clone()]
             } else {
                 by_name.into_iter().collect()
@@ -151,10 +147,11 @@ fn boot() -> String {
     id.trim().to_owned()
 }
 
-fn number_at(node: &Path) -> Option<String> {
-    let facts = fs::metadata(node).ok().filter(|facts| facts.file_type().is_block_device())?;
+/// The number of the block device at a path, whatever link leads there.
+pub(crate) fn number_of(path: &Path) -> Option<DeviceNumber> {
+    let facts = fs::metadata(path).ok().filter(|facts| facts.file_type().is_block_device())?;
     let number = facts.rdev();
-    Some(format!("{}:{}", rustix::fs::major(number), rustix::fs::minor(number)))
+    Some(DeviceNumber { major: rustix::fs::major(number), minor: rustix::fs::minor(number) })
 }
 
 /// The node of the device with this directory in sysfs.
@@ -185,7 +182,7 @@ fn bears(node: &Path, mark: &Mark) -> bool {
 }
 
 fn wipe(node: &Path, mark: &Mark, journal: &Path) -> Result<(), Error> {
-    let failed = |source: io::Error| unremovable(node, source, journal);
+    let failed = |source: io::Error| Error::unremovable(node, source, journal);
     let device = open_exclusively(node, journal)?;
     // Looked at again now that nobody else can put anything in its place.
     let found = signatures(node)?;
@@ -223,7 +220,7 @@ fn open_exclusively(node: &Path, journal: &Path) -> Result<File, Error> {
         match OpenOptions::new().read(true).write(true).custom_flags(flags).open(node) {
             Ok(device) => return Ok(device),
             Err(error) if error.kind() != io::ErrorKind::ResourceBusy => {
-                return Err(unremovable(node, error, journal));
+                return Err(Error::unremovable(node, error, journal));
             }
             Err(_) if started.elapsed() < PATIENCE => sleep(Duration::from_millis(50)),
             Err(_) => {

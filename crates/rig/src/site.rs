@@ -6,8 +6,8 @@ use iotax_spec::{Arm, Base, Layer, Target, Workload};
 use iotax_vdisk::VirtualDisk;
 
 use crate::assembly::Assembly;
-use crate::check::ResolvedTarget;
-use crate::layers::Top;
+use crate::layers::maker::Top;
+use crate::resolved_target::ResolvedTarget;
 use crate::size::readable;
 
 /// The facts about an arm on `resolved`; `disk` is its open stack, if it is one.

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use crate::entry::Undone;
 use crate::error::Error;
 use crate::journal::{self, Found, Open, journals};
+use crate::undone::Undone;
 
 /// What [`undo`] did.
 #[derive(Debug, Default)]
@@ -63,7 +63,8 @@ mod tests {
     use std::fs;
     use std::path::PathBuf;
 
-    use crate::entry::{Entry, Identity, inode_of_parent};
+    use crate::entry::{Entry, inode_of_parent};
+    use crate::identity::Identity;
     use crate::journal::Journal;
     use crate::scratch;
 

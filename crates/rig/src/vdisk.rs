@@ -14,7 +14,8 @@ use iotax_vdisk::{
     VirtualDisk,
 };
 
-use crate::layers::{self, Made, Maker};
+use crate::layers;
+use crate::layers::maker::{InProcess, Made, Maker};
 
 /// Size of the disk on which layers are tried: a multiple of any block size.
 const TRIAL_BYTES: u64 = 1 << 20;
@@ -56,13 +57,6 @@ fn config(layer: &Layer, file: &Path, seed: u64) -> LayerConfig {
     let layer = layers::in_process(layer)
         .unwrap_or_else(|| unreachable!("{} is no layer of this process", layer.name()));
     layer.config(file, seed)
-}
-
-/// A layer of a virtual disk.
-pub(crate) trait InProcess {
-    /// What `vdisk` makes of it, above a base at `file` where that is a file; faults follow from
-    /// `seed`.
-    fn config(&self, file: &Path, seed: u64) -> LayerConfig;
 }
 
 macro_rules! in_process_only {

@@ -14,9 +14,10 @@ use std::sync::atomic::AtomicBool;
 use std::thread;
 
 use iotax_inspect::{Mount, parse_mountinfo};
-use iotax_rig::{Error, Obstacle, Place, Rig};
+use iotax_rig::{Error, Obstacle, Rig};
 use iotax_spec::{Stack, Target};
 use iotax_testing::skipped;
+use iotax_vdisk::IoTarget;
 use rustix::fs::OFlags;
 use rustix::process::{Pid, Signal, kill_process};
 
@@ -248,11 +249,11 @@ fn is_lacking(error: &Error) -> bool {
     refusals.iter().all(|refusal| matches!(refusal.obstacle, Obstacle::Lacks { .. }))
 }
 
-fn write_and_read(place: Place<'_>) {
+fn write_and_read(place: IoTarget<'_>) {
     match place {
-        Place::Own(node) => on_device(node),
-        Place::Path(directory) => in_directory(directory),
-        Place::Disk(_) => panic!("a stack of the system is no disk of this process"),
+        IoTarget::Own(node) => on_device(node),
+        IoTarget::Path(directory) => in_directory(directory),
+        IoTarget::Disk(_) => panic!("a stack of the system is no disk of this process"),
     }
 }
 

@@ -14,7 +14,8 @@ use std::sync::Arc;
 use std::thread::sleep;
 use std::time::Duration;
 
-use iotax_rig::{Place, Rig, undo};
+use iotax_rig::{Rig, undo};
+use iotax_vdisk::IoTarget;
 
 mod common;
 
@@ -117,7 +118,7 @@ fn child(root: &Path, stays: bool) -> ! {
         )
         .unwrap();
         for arm in 0..2 {
-            let Place::Path(path) = rig.up(arm).unwrap() else { panic!("not a path") };
+            let IoTarget::Path(path) = rig.up(arm).unwrap() else { panic!("not a path") };
             fs::create_dir(path.join("sub")).unwrap();
             for name in ["job.0", "job.1", "sub/index"] {
                 fs::write(path.join(name), [1; 4096]).unwrap();

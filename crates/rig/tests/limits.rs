@@ -14,9 +14,10 @@ use std::sync::Arc;
 use std::thread;
 
 use iotax_inspect::{Hierarchy, hierarchy};
-use iotax_rig::{Options, Place, Rig, undo};
+use iotax_rig::{Options, Rig, undo};
 use iotax_spec::{Spec, Stack, Target};
 use iotax_testing::skipped;
+use iotax_vdisk::IoTarget;
 
 mod common;
 
@@ -153,6 +154,6 @@ fn open(spec: &Spec, root: &Path) -> Rig {
 }
 
 fn directory(rig: &mut Rig, arm: usize) -> PathBuf {
-    let Place::Path(path) = rig.up(arm).unwrap() else { panic!("not a directory") };
+    let IoTarget::Path(path) = rig.up(arm).unwrap() else { panic!("not a directory") };
     path.to_owned()
 }

@@ -11,9 +11,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use iotax_inspect::hierarchy;
-use iotax_rig::{Place, Progress, Rig};
+use iotax_rig::{Progress, Rig};
 use iotax_spec::{Stack, Target};
 use iotax_testing::{needs, needs_root};
+use iotax_vdisk::IoTarget;
 use rustix::fs::OFlags;
 
 mod common;
@@ -58,7 +59,7 @@ fn reads_are_limited_in_their_arm_alone() {
 }
 
 fn directory(rig: &mut Rig, arm: usize) -> PathBuf {
-    let Place::Path(path) = rig.up(arm).unwrap() else { panic!("not a directory") };
+    let IoTarget::Path(path) = rig.up(arm).unwrap() else { panic!("not a directory") };
     path.to_owned()
 }
 

@@ -8,11 +8,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use iotax_rig::{Error, Place, Rig, undo};
+use iotax_rig::{Error, Rig, undo};
 use iotax_spec::layers::{Aes, Cache, Delay, File, Mem};
 use iotax_spec::{Layer, Spec, Target};
 use iotax_testing::skipped;
-use iotax_vdisk::Session;
+use iotax_vdisk::{IoTarget, Session};
 
 mod common;
 use common::{file, path, spec, stack, writing};
@@ -66,13 +66,13 @@ impl Bench {
 }
 
 fn directory_of(rig: &mut Rig, arm: usize) -> PathBuf {
-    let Place::Path(path) = rig.up(arm).unwrap() else { panic!("not a path") };
+    let IoTarget::Path(path) = rig.up(arm).unwrap() else { panic!("not a path") };
     // It goes by a descriptor.
     fs::canonicalize(path).unwrap()
 }
 
 fn read(rig: &mut Rig, arm: usize, offset: u64) -> Vec<u8> {
-    let Place::Disk(disk) = rig.up(arm).unwrap() else { panic!("not a disk") };
+    let IoTarget::Disk(disk) = rig.up(arm).unwrap() else { panic!("not a disk") };
     let mut block = vec![0; 4096];
     assert_eq!(Session::new(disk, 1, 4096).unwrap().read_at(offset, &mut block), Ok(4096));
     block
@@ -156,7 +156,7 @@ fn stacks_on_nameless_files_share_one_file_with_data_in_it() {
     assert_eq!(raw, delayed);
     assert!(raw.iter().any(|byte| *byte != 0));
     assert_ne!(read(&mut rig, 1, (2 << 20) - 4096), vec![0; 4096]);
-    let Place::Disk(disk) = rig.up(0).unwrap() else { panic!("not a disk") };
+    let IoTarget::Disk(disk) = rig.up(0).unwrap() else { panic!("not a disk") };
     assert_eq!(disk.size_bytes(), 1 << 20);
     Session::new(disk, 1, 4096).unwrap().write_at(8192, &[9; 4096]).unwrap();
     assert_eq!(read(&mut rig, 1, 8192), [9; 4096]);
@@ -171,7 +171,7 @@ fn thin_files_may_be_larger_than_the_volume_and_are_shared_by_nobody() {
     let mut rig = bench.open(&writing(&[("a", thin()), ("b", thin())])).unwrap();
     let last = size_bytes - 4096;
     assert_eq!(read(&mut rig, 0, last), vec![0; 4096]);
-    let Place::Disk(disk) = rig.up(0).unwrap() else { panic!("not a disk") };
+    let IoTarget::Disk(disk) = rig.up(0).unwrap() else { panic!("not a disk") };
     assert_eq!(disk.size_bytes(), size_bytes);
     Session::new(disk, 1, 4096).unwrap().write_at(last, &[9; 4096]).unwrap();
     assert!(disk.backing().allocated_bytes < 1 << 20);

@@ -14,9 +14,10 @@ use std::sync::Arc;
 use std::thread::sleep;
 use std::time::Duration;
 
-use iotax_rig::{Error, Options, Place, Rig, undo};
+use iotax_rig::{Error, Options, Rig, undo};
 use iotax_spec::{Spec, Stack, Target};
 use iotax_testing::skipped;
+use iotax_vdisk::IoTarget;
 
 mod common;
 
@@ -303,7 +304,7 @@ fn data_of_the_users_in_directories_and_files_stay() {
     assert_eq!(fs::read_to_string(&data).unwrap(), "the user's");
     let arms = [("dir", stack(format!("dir(path={})", disk.at("data").display())))];
     let mut rig = disk.open(&common::writing(&arms), &[]).unwrap();
-    let Place::Path(private) = rig.up(0).unwrap() else { panic!("not a directory") };
+    let IoTarget::Path(private) = rig.up(0).unwrap() else { panic!("not a directory") };
     fs::write(private.join("job.0"), "ours").unwrap();
     rig.down().unwrap();
     assert_eq!(fs::read_dir(disk.at("data")).unwrap().count(), 1);
@@ -318,7 +319,7 @@ fn a_blank_device_is_blank_again_and_can_be_used_again() {
         let spec = disk.spec(&[("a", " + ext4")]);
         let mut rig = disk.open(&spec, &[disk.at("link")]).unwrap();
         assert!(!rig.is_made_anew(0), "it is the only one");
-        let Place::Path(path) = rig.up(0).unwrap() else { panic!("not a directory") };
+        let IoTarget::Path(path) = rig.up(0).unwrap() else { panic!("not a directory") };
         fs::write(path.join("file"), vec![5; MIB]).unwrap();
         assert!(run("wipefs", &["--no-act"], &[&disk.node]).contains("ext4"));
         rig.down().unwrap();
@@ -334,9 +335,11 @@ fn arms_on_one_device_take_turns() {
     for arm in [1, 2, 2, 0, 1] {
         assert!(rig.is_made_anew(arm));
         match rig.up(arm).unwrap() {
-            Place::Own(path) => assert_eq!(path, disk.node),
-            Place::Path(path) => fs::write(path.join(format!("file{arm}")), vec![5; MIB]).unwrap(),
-            Place::Disk(_) => panic!("not a disk"),
+            IoTarget::Own(path) => assert_eq!(path, disk.node),
+            IoTarget::Path(path) => {
+                fs::write(path.join(format!("file{arm}")), vec![5; MIB]).unwrap();
+            }
+            IoTarget::Disk(_) => panic!("not a disk"),
         }
         let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap();
         let ours = mounts.matches(disk.root.path().to_str().unwrap()).count();
@@ -390,7 +393,7 @@ fn child() {
         )
         .unwrap();
         for arm in [0, 1] {
-            let Place::Path(path) = rig.up(arm).unwrap() else { panic!("not a directory") };
+            let IoTarget::Path(path) = rig.up(arm).unwrap() else { panic!("not a directory") };
             fs::write(path.join("file"), vec![5; MIB]).unwrap();
             eprintln!("up");
             if std::env::var_os("IOTAX_TEST_STAYS").is_some() {

@@ -7,10 +7,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Instant;
 
-use iotax_load::{Filler, LoadDriver, LoadProgress, Progress, Request, Target};
+use iotax_load::{Filler, LoadDriver, LoadProgress, Progress, Request};
 use iotax_record::Site;
-use iotax_rig::{Options, Place, Rig};
+use iotax_rig::{Options, Rig};
 use iotax_spec::{Driver, Spec, Workload};
+use iotax_vdisk::IoTarget;
 
 use crate::drivers::Drivers;
 use crate::error::Error;
@@ -72,8 +73,8 @@ impl Local {
     pub fn together(&mut self, requests: &[TrialRequest]) -> Result<Vec<Load>, Error> {
         let Self { rig, drivers, stop, .. } = self;
         let arms: Vec<usize> = requests.iter().map(|request| request.arm).collect();
-        let targets = rig.side_by_side(&arms)?.into_iter().map(target);
-        let one = |(request, target): (&TrialRequest, Target<'_>)| {
+        let targets = rig.side_by_side(&arms)?;
+        let one = |(request, target): (&TrialRequest, IoTarget<'_>)| {
             let (Task::Run(workload) | Task::Fill(workload)) = &request.task;
             let load = asked(request, workload, target, stop);
             let driver = drivers.of(request.driver).map_err(|error| error.to_string())?;
@@ -130,7 +131,7 @@ impl Runner for Local {
         progress: &Progress<'_>,
     ) -> Result<(), Error> {
         let Self { rig, drivers, stop, .. } = self;
-        let (driver, target) = (drivers.of(driver)?, target(rig.up(arm)?));
+        let (driver, target) = (drivers.of(driver)?, rig.up(arm)?);
         for workload in workloads {
             driver.prepare(workload, target, progress, stop)?;
         }
@@ -140,7 +141,7 @@ impl Runner for Local {
     fn trial(&mut self, request: &TrialRequest) -> Result<Measured, Error> {
         let Self { rig, drivers, stop, live } = self;
         let device = rig.site(request.arm).device.clone();
-        let target = target(rig.up(request.arm)?);
+        let target = rig.up(request.arm)?;
         let filler;
         let filling;
         let (driver, workload): (&dyn LoadDriver, _) = match &request.task {
@@ -167,20 +168,11 @@ impl Runner for Local {
 fn asked<'a>(
     request: &TrialRequest,
     workload: &'a Workload,
-    target: Target<'a>,
+    target: IoTarget<'a>,
     stop: &'a AtomicBool,
 ) -> Request<'a> {
     let TrialRequest { ramp_ns, time_ns, seed, .. } = *request;
     Request { workload, target, ramp_ns, time_ns, seed, stop, live: None }
-}
-
-/// Where the rig put an arm, as the load knows it.
-fn target(place: Place<'_>) -> Target<'_> {
-    match place {
-        Place::Path(path) => Target::Path(path),
-        Place::Own(path) => Target::Own(path),
-        Place::Disk(disk) => Target::Disk(disk),
-    }
 }
 
 /// Spends the burst credits that came back: loads until two seconds are no faster than the

@@ -2,10 +2,6 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use rustix::time::{ClockId, clock_gettime};
-
-use crate::wait;
-
 /// The time a disk lives in.
 pub trait Clock: Send + Sync {
     /// Nanoseconds since a fixed instant; never goes backwards.
@@ -13,26 +9,6 @@ pub trait Clock: Send + Sync {
 
     /// Returns once [`Clock::now_ns`] is at least `instant_ns`.
     fn sleep_until(&self, instant_ns: u64);
-}
-
-/// `CLOCK_MONOTONIC`.
-///
-/// Read through the vDSO (about 25 ns; a bare `rdtsc` would be 10 ns). It stays on the kernel's
-/// clock because instants taken here are slept for on that clock, and only I/Os that carry
-/// simulated time or pass a `throttle` read it at all.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct MonotonicClock;
-
-impl Clock for MonotonicClock {
-    fn now_ns(&self) -> u64 {
-        let now = clock_gettime(ClockId::Monotonic);
-        // Monotonic time starts at boot: never negative, and u64 nanoseconds last 584 years.
-        now.tv_sec.unsigned_abs() * 1_000_000_000 + now.tv_nsec.unsigned_abs()
-    }
-
-    fn sleep_until(&self, instant_ns: u64) {
-        wait::sleep_until(instant_ns);
-    }
 }
 
 /// A clock that moves only when told to: virtual time for tests and simulations.
@@ -67,14 +43,6 @@ impl Clock for ManualClock {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn monotonic_time_never_goes_backwards_and_sleeping_reaches_the_instant() {
-        let clock = MonotonicClock;
-        let instant_ns = clock.now_ns() + 100_000;
-        clock.sleep_until(instant_ns);
-        assert!(clock.now_ns() >= instant_ns);
-    }
 
     #[test]
     fn virtual_time_moves_only_forward() {

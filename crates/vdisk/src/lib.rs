@@ -38,10 +38,11 @@
 //! | `disk`, `session` | the public face: open a stack, submit I/O to it |
 //! | `prepare` | filling a new disk with data |
 //! | `stack` | the walk down and up |
+//! | `io_target` | what load can be driven at: a disk, or a path |
 //! | `io` | the I/O on its way, and the promise that none is lost |
 //! | `layer`, `layers/*` | what a layer is; one file per layer |
 //! | `bucket` | the token bucket behind `throttle` |
-//! | `clock`, `wait` | time, injected; waiting for an instant precisely |
+//! | `clock`, `monotonic_clock` | time, injected; waiting for an instant precisely |
 //! | `handoff` | handing an I/O to another thread |
 //! | `memory` | is there enough for what a layer asks? |
 //! | [`fuse`] | the disk as a file that any program can use |
@@ -57,30 +58,32 @@ mod error;
 pub mod fuse;
 mod handoff;
 mod io;
+mod io_target;
 mod layer;
 mod layers;
 mod memory;
+mod monotonic_clock;
 mod names;
 mod prepare;
 mod session;
 mod stack;
 mod stats;
 mod text;
-mod wait;
 mod xts;
 
 pub use bucket::{Burst, RateLimit};
-pub use clock::{Clock, ManualClock, MonotonicClock};
+pub use clock::{Clock, ManualClock};
 pub use disk::VirtualDisk;
 pub use error::Error;
 pub use io::{Completion, Op, Request};
+pub use io_target::IoTarget;
 pub use layers::{
     AesConfig, CacheConfig, DelayConfig, FaultConfig, FileConfig, FlashConfig, LayerConfig,
     MemConfig, QueueConfig, ThrottleConfig, TierConfig, Trigger,
 };
+pub use monotonic_clock::{MonotonicClock, sleep_until};
 pub use names::shown;
 pub use prepare::Prepared;
 pub use rustix::io::Errno;
 pub use session::{Session, Submitted};
 pub use stats::{BackingFacts, LayerStats};
-pub use wait::sleep_until;

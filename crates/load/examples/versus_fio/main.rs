@@ -13,8 +13,9 @@ use std::process::Command;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use iotax_load::{LoadDriver, Native, Request, Target};
+use iotax_load::{LoadDriver, Native, Request};
 use iotax_spec::{Engine, Job, Pattern, Workload};
+use iotax_vdisk::IoTarget;
 
 const FILE_BYTES: u64 = 256 << 20;
 const RAMP_NS: u64 = 200_000_000;
@@ -92,7 +93,7 @@ fn workload(engine: Engine, depth: u32, seconds: u64) -> Workload {
 fn ours(directory: &Path, workload: &Workload) -> (f64, f64) {
     let request = Request {
         workload,
-        target: Target::Path(directory),
+        target: IoTarget::Path(directory),
         ramp_ns: workload.ramp_ns,
         time_ns: workload.time_ns,
         seed: 1,
@@ -163,7 +164,7 @@ fn main() {
     ];
     let laid_out = workload(Engine::Psync, 1, seconds);
     let go_on = AtomicBool::new(false);
-    Native.prepare(&laid_out, Target::Path(&directory), &|_, _| {}, &go_on).expect("a test file");
+    Native.prepare(&laid_out, IoTarget::Path(&directory), &|_, _| {}, &go_on).expect("a test file");
     // Into the page cache.
     std::fs::read(file(&directory)).expect("the test file");
     let mut results = vec![Vec::new(); contenders.len()];

@@ -15,7 +15,7 @@ fn disk(size_bytes: u64) -> VirtualDisk {
 }
 
 fn spans(workload: &Workload, disk: &VirtualDisk) -> Vec<Vec<(u64, u64)>> {
-    let places = Places::resolve(workload, Target::Disk(disk)).unwrap();
+    let places = Places::resolve(workload, IoTarget::Disk(disk)).unwrap();
     let of_job = |places: &Vec<Place>| {
         places.iter().map(|place| (place.span.start, place.span.bytes)).collect()
     };
@@ -52,7 +52,7 @@ fn the_last_two_slots_of_a_disk_belong_to_the_index() {
     workload.index = Some(crate::native::testing::index_loads(MIB - 5));
     assert_eq!(spans(&workload, &disk(10 * MIB)), [vec![(0, 8 * MIB)]]);
     let small = disk(2 * MIB);
-    let error = Places::resolve(&workload, Target::Disk(&small)).unwrap_err();
+    let error = Places::resolve(&workload, IoTarget::Disk(&small)).unwrap_err();
     assert!(error.is_space());
 }
 
@@ -66,7 +66,7 @@ fn threads_that_verify_do_not_share() {
     assert_eq!(spans(&workload, &disk(4 * MIB)), [vec![(0, half), (half, half)]]);
 }
 
-fn refusal(workload: &Workload, target: Target<'_>) -> String {
+fn refusal(workload: &Workload, target: IoTarget<'_>) -> String {
     Places::resolve(workload, target).unwrap_err().to_string()
 }
 
@@ -79,21 +79,21 @@ fn what_cannot_work_is_refused_before_anything_is_touched() {
     let mut writer = workload(vec![job()]);
     writer.jobs[0].read_percent = 50;
     insta::assert_snapshot!(
-        hide(refusal(&writer, Target::Path(&file))),
+        hide(refusal(&writer, IoTarget::Path(&file))),
         @"job `job` writes, and DIR/data is an existing file: files and devices that were named as targets are only read; give a directory instead, or make the job read only"
     );
     let mut large = workload(vec![job()]);
     large.jobs[0].block_sizes = iotax_spec::BlockSizes::Fixed(1 << 20);
     insta::assert_snapshot!(
-        hide(refusal(&large, Target::Path(&file))),
+        hide(refusal(&large, IoTarget::Path(&file))),
         @"job `job`: its largest block has 1048576 bytes, but only 100000 bytes of DIR/data are there for it; use smaller blocks or a larger target"
     );
     insta::assert_snapshot!(
-        hide(refusal(&large, Target::Path(&directory.path().join("none")))),
+        hide(refusal(&large, IoTarget::Path(&directory.path().join("none")))),
         @"cannot find DIR/none: No such file or directory (os error 2)"
     );
     insta::assert_snapshot!(
-        refusal(&large, Target::Path(Path::new("/dev/null"))),
+        refusal(&large, IoTarget::Path(Path::new("/dev/null"))),
         @"/dev/null is neither a directory, a regular file nor a block device; name one of these"
     );
     let mut verified = workload(vec![job(), job()]);
@@ -103,13 +103,13 @@ fn what_cannot_work_is_refused_before_anything_is_touched() {
         job.files = Files::Shared("blob".into());
     }
     insta::assert_snapshot!(
-        refusal(&verified, Target::Path(directory.path())),
+        refusal(&verified, IoTarget::Path(directory.path())),
         @"job `first`: `verify` cannot work while job `second` writes to the same place; give them files of their own"
     );
     verified.jobs.truncate(1);
     verified.jobs[0].block_sizes = iotax_spec::BlockSizes::Fixed(96);
     insta::assert_snapshot!(
-        refusal(&verified, Target::Path(directory.path())),
+        refusal(&verified, IoTarget::Path(directory.path())),
         @"job `first`: blocks or offsets at multiples of 32 bytes leave no room for the header that `verify` needs; use multiples of 512 bytes"
     );
     assert_eq!(std::fs::read(&file).unwrap(), vec![7; 100_000]);
@@ -124,7 +124,7 @@ fn offsets_move_spans_and_make_files_and_regions_longer() {
     // Too small for two regions, and even for one.
     assert_eq!(spans(&workload, &disk(2 * MIB)), [vec![(MIB, MIB); 2]]);
     let directory = tempfile::tempdir().unwrap();
-    let places = Places::resolve(&workload, Target::Path(directory.path())).unwrap();
+    let places = Places::resolve(&workload, IoTarget::Path(directory.path())).unwrap();
     assert!(places.files.iter().all(|file| file.bytes == 3 * MIB));
     assert_eq!(places.by_job[0][1].span, Span { start: MIB, bytes: 2 * MIB });
 }
@@ -135,7 +135,7 @@ fn several_files_of_a_thread_share_its_size() {
     (many.files_per_thread, many.size_bytes, many.threads) = (4, 2 * MIB, 2);
     let workload = workload(vec![many]);
     let directory = tempfile::tempdir().unwrap();
-    let places = Places::resolve(&workload, Target::Path(directory.path())).unwrap();
+    let places = Places::resolve(&workload, IoTarget::Path(directory.path())).unwrap();
     assert_eq!(places.files.len(), 8);
     assert!(places.files.iter().all(|file| file.bytes == MIB / 2));
     assert!(places.files[5].path.ends_with("job.1.1"));
@@ -149,7 +149,7 @@ fn what_only_a_directory_or_a_larger_target_gives_is_refused() {
     let refused = |change: &dyn Fn(&mut Job)| {
         let mut workload = workload(vec![job()]);
         change(&mut workload.jobs[0]);
-        refusal(&workload, Target::Disk(&disk))
+        refusal(&workload, IoTarget::Disk(&disk))
     };
     insta::assert_snapshot!(refused(&|job| job.files_per_thread = 4), @"job `job`: each thread uses 4 files, and mem(size=2M) is one; name a directory, or set `files-per-thread = 1`");
     insta::assert_snapshot!(refused(&|job| job.offset_bytes = 2 * MIB), @"job `job`: offset 2097152 is beyond the 2097152 bytes of mem(size=2M); choose a smaller `offset`");

@@ -16,10 +16,7 @@ use rustix::mount::{
     fsopen,
 };
 
-use super::series::{Amounts, Sample};
-
-/// How often fio writes a line. What has happened since the last one is in none: 250 ms at most.
-pub(super) const INTERVAL_MS: u64 = 250;
+use super::series::{Amounts, INTERVAL_MS, Sample};
 
 /// Two lines per interval, direction and thread: half an hour of a hundred threads.
 const MOST_BYTES: &str = "64m";

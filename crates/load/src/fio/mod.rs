@@ -22,10 +22,11 @@ use iotax_dialects::importers::fio as result;
 use iotax_record::LoadRecord;
 use iotax_spec::Workload;
 use iotax_spec::units::format_duration;
+use iotax_vdisk::IoTarget;
 
-use crate::driver::{LoadDriver, Progress, Request, Target};
+use crate::driver::{LoadDriver, Progress, Request};
 use crate::error::Error;
-use crate::file_assignment::{Kind, Places};
+use crate::file_assignment::Places;
 use crate::layout;
 use crate::native::invalidate;
 use child::{Child, Ending, Said};
@@ -95,7 +96,7 @@ impl LoadDriver for Fio {
     fn prepare(
         &self,
         workload: &Workload,
-        target: Target<'_>,
+        target: IoTarget<'_>,
         progress: &Progress<'_>,
         stop: &AtomicBool,
     ) -> Result<(), Error> {
@@ -115,7 +116,8 @@ impl LoadDriver for Fio {
             program: &self.program,
             arguments: &arguments(workload),
             input: &text,
-            directory: directory(target, &places),
+            // For a file that nobody has foreseen: into the target, or nowhere.
+            directory: places.directory(target).unwrap_or(Path::new("/proc/self")),
         };
         let mut watch = Watch::new(request.ramp_ns, request.time_ns);
         let own_ns = request.ramp_ns.saturating_add(request.time_ns);
@@ -136,14 +138,6 @@ impl LoadDriver for Fio {
             record::add_series(request, &logs, &mut load);
         }
         Ok(load)
-    }
-}
-
-/// Where fio would put a file that nobody has foreseen: into the target, or nowhere.
-fn directory<'a>(target: Target<'a>, places: &Places) -> &'a Path {
-    match target {
-        Target::Path(path) if places.kind == Kind::Directory => path,
-        _ => Path::new("/proc/self"),
     }
 }
 

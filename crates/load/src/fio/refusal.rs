@@ -2,9 +2,9 @@
 
 use iotax_dialects::fio::options::{Version, came};
 use iotax_dialects::fio::reach::refused_by_driver;
-use iotax_spec::{FioOption, Form, Job, Target as SpecTarget, Workload};
+use iotax_spec::{FioOption, Form, Job, Target, Workload};
+use iotax_vdisk::IoTarget;
 
-use crate::driver::Target;
 use crate::error::Error;
 
 /// What fio would be driven at.
@@ -20,14 +20,14 @@ enum Place {
 ///
 /// # Errors
 /// As [`Fio`](crate::Fio) refuses it when it is to be driven.
-pub fn refuse_with_fio(workload: &Workload, target: &SpecTarget) -> Result<(), Error> {
+pub fn refuse_with_fio(workload: &Workload, target: &Target) -> Result<(), Error> {
     let is_directory = match target {
-        SpecTarget::Stack(stack) if stack.is_in_process() => {
+        Target::Stack(stack) if stack.is_in_process() => {
             return check_at(workload, &Place::Disk(stack.to_string()));
         }
-        SpecTarget::Stack(stack) => stack.form() == Form::Directory,
-        SpecTarget::Path(path) => path.is_dir(),
-        SpecTarget::Results(_) => false,
+        Target::Stack(stack) => stack.form() == Form::Directory,
+        Target::Path(path) => path.is_dir(),
+        Target::Results(_) => false,
     };
     check_at(workload, if is_directory { &Place::Directory } else { &Place::File })
 }
@@ -35,13 +35,13 @@ pub fn refuse_with_fio(workload: &Workload, target: &SpecTarget) -> Result<(), E
 /// As [`refuse_with_fio`], when the target and a fio of this version are there.
 pub(super) fn check(
     workload: &Workload,
-    target: Target<'_>,
+    target: IoTarget<'_>,
     version: Option<Version>,
 ) -> Result<(), Error> {
-    let place = match target {
-        Target::Disk(disk) => Place::Disk(disk.to_string()),
-        Target::Path(path) | Target::Own(path) if path.is_dir() => Place::Directory,
-        Target::Path(_) | Target::Own(_) => Place::File,
+    let place = match target.path() {
+        None => Place::Disk(target.to_string()),
+        Some(path) if path.is_dir() => Place::Directory,
+        Some(_) => Place::File,
     };
     check_at(workload, &place)?;
     version.map_or(Ok(()), |version| {

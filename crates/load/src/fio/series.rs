@@ -5,7 +5,8 @@
 //! Of an interval without I/O there is no line. Times drift, since an interval takes a little
 //! longer than it is meant to: amounts are spread over the seconds that they lie in.
 
-use super::logs::INTERVAL_MS;
+/// How often fio writes a line. What has happened since the last one is in none: 250 ms at most.
+pub(super) const INTERVAL_MS: u64 = 250;
 
 /// A line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,8 +6,8 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 
 use super::{IndexStore, Run, note};
-use crate::native::access::below;
 use crate::native::pace::Schedule;
+use crate::native::random::below;
 
 /// How often an idle searcher looks for a new version.
 const LOOK_NS: u64 = 1_000_000;

@@ -6,11 +6,11 @@ use std::sync::atomic::AtomicBool;
 use iotax_spec::{Engine, Job, Pattern};
 use iotax_vdisk::Clock as _;
 
-use super::access::Span;
 use super::clock::TscClock;
 use super::drive::drive;
 use super::engines::null::Null;
 use super::setup::Thread;
+use super::span::Span;
 use super::usage::Usage;
 use super::window::{StopFlags, Tally, Turn, Window};
 use crate::error::Error;

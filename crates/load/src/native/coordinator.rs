@@ -1,111 +1,50 @@
 //! One run from start to end: threads up, common start, window, threads down, one record.
 
 use std::any::Any;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::thread::{self, Scope, ScopedJoinHandle};
 use std::time::Duration;
 
 use iotax_record::{IndexRecord, LoadRecord, SystemCounters};
-use iotax_vdisk::{Clock as _, VirtualDisk};
+use iotax_spec::Workload;
+use iotax_vdisk::{Clock as _, IoTarget, VirtualDisk};
 
-use super::clock::TscClock;
-use super::gate::{Gate, Ticket};
+use super::gate::Ticket;
 use super::index_threads::{self, Role};
-use super::merge::merge;
+use super::merge::{ThreadRecord, merge};
 use super::setup::{Thread, effective_engine};
-use super::window::{StopFlags, Window};
+use super::stage::{POLL_INTERVAL, Stage};
 use super::worker::perform;
 use crate::counters::Reading;
-use crate::driver::{Request, Target};
+use crate::driver::{LoadDriver, Progress, Request};
 use crate::error::Error;
 use crate::file_assignment::Places;
 use crate::index::{self, Published};
-use crate::layout;
+use crate::{layout, tree};
 
 /// Between opening the gate and the first I/O: long enough for every thread to be woken.
 const HEAD_START_NS: u64 = 1_000_000;
-/// How often the conductor looks whether to end early.
-pub(crate) const POLL_INTERVAL: Duration = Duration::from_millis(10);
+/// Drives I/O from this process: the engines `null`, `psync`, `mmap`, `io_uring`, `vdisk` and `metadata`.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Native;
 
-/// What all threads of a run share.
-pub(crate) struct Stage<'a> {
-    pub request: &'a Request<'a>,
-    pub clock: TscClock,
-    gate: Gate,
-    /// A thread broke down: everybody goes home.
-    broken: AtomicBool,
-    /// A job that ends all others is through.
-    ended: AtomicBool,
-    /// Threads of each job that may still issue I/O.
-    jobs_running: Vec<AtomicUsize>,
-    /// Threads of the index that are not through.
-    index_running: AtomicUsize,
-}
-
-impl Stage<'_> {
-    pub(crate) fn flags(&self) -> StopFlags<'_> {
-        StopFlags { user: self.request.stop, broken: &self.broken, ended: &self.ended }
+impl LoadDriver for Native {
+    fn prepare(
+        &self,
+        workload: &Workload,
+        target: IoTarget<'_>,
+        progress: &Progress<'_>,
+        stop: &AtomicBool,
+    ) -> Result<(), Error> {
+        tree::prepare(workload, target)?;
+        layout::prepare(workload, target, progress, stop)
     }
 
-    pub(crate) fn window(&self, start_ns: u64) -> Window {
-        let open_ns = start_ns + self.request.ramp_ns;
-        Window { open_ns, close_ns: open_ns + self.request.time_ns }
+    fn run(&self, request: &Request<'_>) -> Result<LoadRecord, Error> {
+        let places = Places::resolve(request.workload, request.target)?;
+        let threads = threads(request, &places)?;
+        run_threads(request, &places, &threads)
     }
-
-    /// Counts a thread of a job as through when dropped.
-    pub(crate) fn through(&self, job: usize) -> Through<'_> {
-        let ends_all = self.request.workload.jobs[job].ends_all;
-        Through {
-            running: &self.jobs_running[job],
-            ended: ends_all.then_some(&self.ended),
-            broken: &self.broken,
-        }
-    }
-
-    /// Counts a thread of the index as through when dropped.
-    pub(crate) fn index_through(&self) -> Through<'_> {
-        Through { running: &self.index_running, ended: None, broken: &self.broken }
-    }
-
-    pub(crate) fn jobs_are_through(&self) -> bool {
-        self.jobs_running.iter().all(|running| running.load(Ordering::Acquire) == 0)
-    }
-
-    /// Whether a job has ended everything before its time.
-    pub(crate) fn has_ended(&self) -> bool {
-        self.ended.load(Ordering::Relaxed)
-    }
-
-    fn all_are_through(&self) -> bool {
-        self.jobs_are_through() && self.index_running.load(Ordering::Acquire) == 0
-    }
-}
-
-/// See [`Stage::through`]. If its thread panics, everybody is called home; so they are if it is
-/// the last one of a job that ends all others.
-pub(crate) struct Through<'a> {
-    running: &'a AtomicUsize,
-    ended: Option<&'a AtomicBool>,
-    broken: &'a AtomicBool,
-}
-
-impl Drop for Through<'_> {
-    fn drop(&mut self) {
-        if thread::panicking() {
-            self.broken.store(true, Ordering::Relaxed);
-        }
-        let was_last = self.running.fetch_sub(1, Ordering::Release) == 1;
-        if was_last && let Some(ended) = self.ended {
-            ended.store(true, Ordering::Relaxed);
-        }
-    }
-}
-
-/// See [`LoadDriver::run`](crate::LoadDriver::run).
-pub(crate) fn run(request: &Request<'_>) -> Result<LoadRecord, Error> {
-    let places = Places::resolve(request.workload, request.target)?;
-    let threads = threads(request, &places)?;
-    run_threads(request, &places, &threads)
 }
 
 /// Runs these threads, which are those of `request`'s jobs, and work in these places.
@@ -120,15 +59,7 @@ pub(crate) fn run_threads(
     }
     invalidate(request.target, places)?;
     let published = Published::first();
-    let stage = Stage {
-        request,
-        clock: TscClock::anchored_now(),
-        gate: Gate::new(),
-        broken: AtomicBool::new(false),
-        ended: AtomicBool::new(false),
-        jobs_running: places.by_job.iter().map(|job| AtomicUsize::new(job.len())).collect(),
-        index_running: AtomicUsize::new(if request.workload.index.is_some() { 2 } else { 0 }),
-    };
+    let stage = Stage::new(request, places.by_job.iter().map(Vec::len));
     thread::scope(|scope| {
         let started = start_jobs(scope, &stage, threads)
             .and_then(|jobs| Ok((jobs, start_index(scope, &stage, &published)?)));
@@ -163,7 +94,7 @@ fn start_jobs<'scope, 'env>(
     scope: &'scope Scope<'scope, 'env>,
     stage: &'env Stage<'env>,
     threads: &'env [Thread<'env>],
-) -> Started<'scope, super::merge::ThreadRecord> {
+) -> Started<'scope, ThreadRecord> {
     threads
         .iter()
         .map(|thread| {
@@ -234,8 +165,8 @@ pub(crate) fn seed_of(request: &Request<'_>, thread: u16) -> u64 {
 }
 
 /// Cold caches for the jobs that want them.
-pub(crate) fn invalidate(target: Target<'_>, places: &Places) -> Result<(), Error> {
-    if let Target::Disk(disk) = target {
+pub(crate) fn invalidate(target: IoTarget<'_>, places: &Places) -> Result<(), Error> {
+    if let IoTarget::Disk(disk) = target {
         let wanted = places.files.iter().any(|file| file.invalidate);
         return if wanted { disk.drop_caches().map_err(cold(disk)) } else { Ok(()) };
     }

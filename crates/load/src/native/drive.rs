@@ -18,13 +18,14 @@
 
 use rustix::io::Errno;
 
-use super::access::{Accesses, Span};
+use super::access::Accesses;
 use iotax_vdisk::Clock;
 
 use super::engines::{Deadline, Engine, Submitted};
 use super::io::{Io, Op, Outcome};
 use super::io_errors::IoErrors;
 use super::pace::Schedule;
+use super::span::Span;
 use super::window::{Flow, Tally};
 use crate::verify::WriteVerifier;
 

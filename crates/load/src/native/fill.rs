@@ -9,12 +9,12 @@ use std::sync::atomic::AtomicBool;
 
 use iotax_record::LoadRecord;
 use iotax_spec::{Job, Workload};
+use iotax_vdisk::IoTarget;
 
-use super::Native;
-use super::access::Span;
-use super::coordinator::{run_threads, seed_of};
+use super::coordinator::{Native, run_threads, seed_of};
 use super::setup::{Thread, effective_engine};
-use crate::driver::{LoadDriver, Progress, Request, Target};
+use super::span::Span;
+use crate::driver::{LoadDriver, Progress, Request};
 use crate::error::Error;
 use crate::file_assignment::{Kind, Place, Places};
 
@@ -35,7 +35,7 @@ impl LoadDriver for Filler<'_> {
     fn prepare(
         &self,
         _: &Workload,
-        target: Target<'_>,
+        target: IoTarget<'_>,
         progress: &Progress<'_>,
         stop: &AtomicBool,
     ) -> Result<(), Error> {
@@ -71,10 +71,11 @@ fn fill(request: &Request<'_>, of: &Workload) -> Result<LoadRecord, Error> {
 }
 
 fn refuse_what_is_only_read(request: &Request<'_>, places: &Places) -> Result<(), Error> {
-    let what = match (places.kind, request.target) {
-        (Kind::File, Target::Path(_)) => "an existing file",
-        (Kind::Device, Target::Path(_)) => "a block device",
-        _ => return Ok(()),
+    let what = match places.kind {
+        _ if request.target.may_be_overwritten() => return Ok(()),
+        Kind::File => "an existing file",
+        Kind::Device => "a block device",
+        Kind::Directory | Kind::Disk => return Ok(()),
     };
     let path = places.files[0].path.clone();
     Err(Error::WouldWrite { path, what, job: request.workload.primary.clone() })
@@ -134,7 +135,7 @@ mod tests {
         workload
     }
 
-    fn run(of: &Workload, target: Target<'_>) -> Result<LoadRecord, Error> {
+    fn run(of: &Workload, target: IoTarget<'_>) -> Result<LoadRecord, Error> {
         let stop = AtomicBool::new(false);
         let workload = of.fill().unwrap();
         let (ramp_ns, time_ns) = (0, workload.time_ns);
@@ -155,7 +156,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         // No whole number of blocks.
         let of = workload(3, 300 << 10);
-        let target = Target::Path(directory.path());
+        let target = IoTarget::Path(directory.path());
         Native.prepare(&of, target, &|_, _| (), &AtomicBool::new(false)).unwrap();
         let laid_out: Vec<Vec<u8>> = contents(directory.path());
         assert_eq!(written(&run(&of, target).unwrap()), 900 << 10);
@@ -182,7 +183,7 @@ mod tests {
     fn a_disk_smaller_than_the_jobs_want_is_written_once_as_a_whole() {
         let layer = LayerConfig::Mem(MemConfig { size_bytes: 3 << 20 });
         let disk = VirtualDisk::open(&[layer], Arc::new(MonotonicClock)).unwrap();
-        let record = run(&workload(4, 1 << 30), Target::Disk(&disk)).unwrap();
+        let record = run(&workload(4, 1 << 30), IoTarget::Disk(&disk)).unwrap();
         assert_eq!((written(&record), record.jobs[0].threads), (3 << 20, 1));
     }
 
@@ -191,12 +192,12 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let file = directory.path().join("mine");
         std::fs::write(&file, vec![7; 1 << 20]).unwrap();
-        let refused = run(&workload(1, 1 << 20), Target::Path(&file)).unwrap_err();
+        let refused = run(&workload(1, 1 << 20), IoTarget::Path(&file)).unwrap_err();
         assert!(matches!(refused, Error::WouldWrite { .. }), "{refused}");
         // Nor is a file of the user's in a directory, of the name that a job has.
         let theirs = directory.path().join(workload(1, 1 << 20).jobs[0].file_names(0).remove(0));
         std::fs::write(&theirs, vec![7; 1 << 20]).unwrap();
-        let refused = run(&workload(1, 1 << 20), Target::Path(directory.path())).unwrap_err();
+        let refused = run(&workload(1, 1 << 20), IoTarget::Path(directory.path())).unwrap_err();
         assert!(matches!(refused, Error::NotOurs { .. }), "{refused}");
         assert_eq!(std::fs::read(&theirs).unwrap(), vec![7; 1 << 20]);
     }

@@ -2,11 +2,10 @@
 
 use iotax_record::IndexRecord;
 use iotax_spec::IndexLoads;
-use iotax_vdisk::Clock as _;
+use iotax_vdisk::{Clock as _, IoTarget};
 
-use super::coordinator::Stage;
 use super::gate::Ticket;
-use crate::driver::Target;
+use super::stage::Stage;
 use crate::error::Error;
 use crate::index::{FileIndex, IndexStore, Published, Run, SlotIndex, publish_versions, search};
 
@@ -30,7 +29,11 @@ impl Role {
 }
 
 /// Makes sure that there is a version to start from.
-pub(super) fn first_version(target: Target<'_>, loads: IndexLoads, seed: u64) -> Result<(), Error> {
+pub(super) fn first_version(
+    target: IoTarget<'_>,
+    loads: IndexLoads,
+    seed: u64,
+) -> Result<(), Error> {
     let mut store = store(target, loads, seed)?;
     if !store.has_version() {
         store.publish(1, &|| false).map_err(|source| Error::Index { source })?;
@@ -63,12 +66,12 @@ pub(super) fn perform(
     }))
 }
 
-fn store(target: Target<'_>, loads: IndexLoads, seed: u64) -> Result<Box<dyn IndexStore>, Error> {
+fn store(target: IoTarget<'_>, loads: IndexLoads, seed: u64) -> Result<Box<dyn IndexStore>, Error> {
     Ok(match target {
-        Target::Path(directory) | Target::Own(directory) => {
+        IoTarget::Path(directory) | IoTarget::Own(directory) => {
             Box::new(FileIndex::new(directory, loads.index_bytes, seed)?)
         }
-        Target::Disk(disk) => {
+        IoTarget::Disk(disk) => {
             let slots = SlotIndex::new(disk, loads.index_bytes, seed);
             Box::new(slots.map_err(|source| Error::Disk {
                 job: "index".to_owned(),

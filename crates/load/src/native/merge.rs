@@ -8,10 +8,10 @@ use iotax_record::{
 };
 use iotax_spec::{Engine, Job};
 
-use super::coordinator::Stage;
 use super::counts::Counts;
 use super::drive::Worker;
 use super::setup::{Thread, effective_depth, effective_engine};
+use super::stage::Stage;
 use super::usage::Usage;
 use super::window::{Tally, Window};
 use crate::verify::Findings;

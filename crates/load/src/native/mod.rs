@@ -3,7 +3,6 @@
 pub(crate) mod access;
 pub(crate) mod buffers;
 pub(crate) mod clock;
-pub(crate) mod coordinator;
 pub(crate) mod counts;
 pub(crate) mod drive;
 pub(crate) mod engines;
@@ -12,13 +11,17 @@ pub(crate) mod io;
 pub(crate) mod io_errors;
 pub(crate) mod merge;
 pub(crate) mod pace;
+pub(crate) mod random;
 pub(crate) mod setup;
 pub(crate) mod sigbus;
+pub(crate) mod span;
+pub(crate) mod stage;
 pub(crate) mod usage;
 pub(crate) mod window;
 
 mod affinity;
 mod calibrate;
+mod coordinator;
 mod fill;
 mod index_threads;
 #[cfg(test)]
@@ -27,36 +30,6 @@ mod warm;
 mod worker;
 
 pub use calibrate::calibrate;
+pub use coordinator::Native;
 pub(crate) use coordinator::invalidate;
 pub use fill::Filler;
-
-use std::sync::atomic::AtomicBool;
-
-use iotax_record::LoadRecord;
-use iotax_spec::Workload;
-
-use crate::driver::{LoadDriver, Progress, Request, Target};
-use crate::error::Error;
-use crate::layout;
-use crate::tree;
-
-/// Drives I/O from this process: the engines `null`, `psync`, `mmap`, `io_uring`, `vdisk` and `metadata`.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Native;
-
-impl LoadDriver for Native {
-    fn prepare(
-        &self,
-        workload: &Workload,
-        target: Target<'_>,
-        progress: &Progress<'_>,
-        stop: &AtomicBool,
-    ) -> Result<(), Error> {
-        tree::prepare(workload, target)?;
-        layout::prepare(workload, target, progress, stop)
-    }
-
-    fn run(&self, request: &Request<'_>) -> Result<LoadRecord, Error> {
-        coordinator::run(request)
-    }
-}

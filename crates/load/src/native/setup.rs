@@ -5,16 +5,17 @@ use std::io;
 use std::path::Path;
 
 use iotax_spec::{Engine as EngineKind, Job, Pace, Pattern};
+use iotax_vdisk::IoTarget;
 use rustix::fs::{Advice, fadvise};
 use rustix::io::Errno;
 
-use super::access::{Accesses, Span, granule_bytes};
+use super::access::{Accesses, granule_bytes};
 use super::buffers::Buffers;
 use super::drive::{Slots, Worker};
 use super::io_errors::IoErrors;
 use super::pace::Schedule;
+use super::span::Span;
 use super::window::Tally;
-use crate::driver::Target;
 use crate::error::Error;
 use crate::file_assignment::TestFile;
 use crate::names::shown;
@@ -161,12 +162,11 @@ impl Thread<'_> {
 }
 
 /// The engine that `job` really uses.
-pub(crate) fn effective_engine(job: &Job, target: Target<'_>) -> EngineKind {
+pub(crate) fn effective_engine(job: &Job, target: IoTarget<'_>) -> EngineKind {
     match target {
-        // Which no disk can do: it is refused by name.
-        _ if job.engine.has_tree() => job.engine,
-        Target::Disk(_) => EngineKind::Vdisk,
-        Target::Path(_) | Target::Own(_) => job.engine,
+        // No disk can do trees: that is refused by name.
+        IoTarget::Disk(_) if !job.engine.has_tree() => EngineKind::Vdisk,
+        _ => job.engine,
     }
 }
 

@@ -2,9 +2,9 @@
 
 use iotax_vdisk::Clock;
 
-use super::access::Span;
 use super::engines::{Deadline, Engine, Submitted};
 use super::io::{Io, Op};
+use super::span::Span;
 use super::window::StopFlags;
 
 /// Reads `span` of each of `files` files through `engine`, block by block, as the job would. What

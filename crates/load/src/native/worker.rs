@@ -3,11 +3,10 @@
 use std::thread;
 
 use iotax_spec::Engine as EngineKind;
-use iotax_vdisk::Clock;
+use iotax_vdisk::{Clock, IoTarget};
 use rustix::io::Errno;
 
 use super::affinity;
-use super::coordinator::{POLL_INTERVAL, Stage};
 use super::drive::{Worker, drive};
 use super::engines::io_uring::{Made, Uring};
 use super::engines::mmap::Mmap;
@@ -19,12 +18,11 @@ use super::gate::Ticket;
 use super::io::Io;
 use super::merge::ThreadRecord;
 use super::setup::Thread;
+use super::stage::{POLL_INTERVAL, Stage};
 use super::warm::pre_read;
 use super::window::{StopFlags, Tally, Turn};
-use crate::driver::Target;
 use crate::error::Error;
 use crate::layout;
-use crate::names::shown;
 use crate::tree;
 use crate::verify::{Findings, WriteLog, read_back};
 
@@ -41,17 +39,17 @@ pub(super) fn perform(
             drive_with((stage, &stage.clock), thread, ticket, Null::of(thread)?)
         }
         (_, EngineKind::Metadata) => tree::perform(stage, thread, ticket),
-        (Target::Disk(disk), _) => {
+        (IoTarget::Disk(disk), _) => {
             // Its completions count from instants on the disk's clock: time is told by that one.
             drive_with((stage, &**disk.clock()), thread, ticket, Vdisk::of(thread, disk)?)
         }
-        (Target::Path(_) | Target::Own(_), EngineKind::Psync) => {
+        (_, EngineKind::Psync) => {
             drive_with((stage, &stage.clock), thread, ticket, Psync::of(thread)?)
         }
-        (Target::Path(_) | Target::Own(_), EngineKind::Mmap) => {
+        (_, EngineKind::Mmap) => {
             drive_with((stage, &stage.clock), thread, ticket, Mmap::of(thread)?)
         }
-        (Target::Path(_) | Target::Own(_), EngineKind::IoUring) => {
+        (_, EngineKind::IoUring) => {
             let (made, batch) = (Made::of(thread)?, thread.job.submit_batch());
             if made.fixed {
                 drive_with((stage, &stage.clock), thread, ticket, Uring::<true>::new(made, batch))
@@ -59,12 +57,11 @@ pub(super) fn perform(
                 drive_with((stage, &stage.clock), thread, ticket, Uring::<false>::new(made, batch))
             }
         }
-        (Target::Path(path) | Target::Own(path), EngineKind::Vdisk) => Err(Error::unsuitable(
+        (path, EngineKind::Vdisk) => Err(Error::unsuitable(
             thread.job,
             format!(
-                "engine `vdisk` needs a virtual disk, and {} is a path; name a stack such as \
-                 `mem(size=64M)` as the target, or choose another engine",
-                shown(path).display()
+                "engine `vdisk` needs a virtual disk, and {path} is a path; name a stack such as \
+                 `mem(size=64M)` as the target, or choose another engine"
             ),
         )),
     }
@@ -162,7 +159,7 @@ fn verify<E: Engine, C: Clock + ?Sized>(
     let mut findings = Findings::default();
     for ((index, test_file), write_log) in (0..).zip(&thread.files).zip(ledgers) {
         let path = &test_file.path;
-        if let Target::Path(_) = stage.request.target {
+        if let IoTarget::Path(_) = stage.request.target {
             // From the device, not from the page cache.
             let file =
                 test_file.options(0).read(true).open(path).map_err(Error::path("open", path))?;

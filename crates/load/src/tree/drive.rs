@@ -14,12 +14,12 @@ use super::mix::Mix;
 use super::slots::Slots;
 use crate::error::Error;
 use crate::names::shown;
-use crate::native::coordinator::{POLL_INTERVAL, Stage};
 use crate::native::gate::Ticket;
 use crate::native::io::{Io, Op};
 use crate::native::merge::ThreadRecord;
 use crate::native::pace::Schedule;
 use crate::native::setup::Thread;
+use crate::native::stage::{POLL_INTERVAL, Stage};
 use crate::native::window::{Flow, Tally, Turn, Window};
 
 /// A thread gives up after so many failures in a row: its tree is gone.

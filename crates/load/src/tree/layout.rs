@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use iotax_spec::{Job, Tree, Workload};
+use iotax_vdisk::IoTarget;
 use rustix::fs::{Mode, OFlags, mkdirat, open};
 
 use super::act::create;
 use super::names::{Names, root, slots};
 use super::slots::Slots;
-use crate::driver::Target;
 use crate::error::Error;
 use crate::layout::fill;
 use crate::names::{shown, within};
@@ -22,7 +22,7 @@ const MARK: &str = ".iotax-tree";
 
 /// Refuses targets in which trees cannot be, and trees of others. Trees themselves are made anew
 /// for every trial ([`make`]), so that each starts from the same state.
-pub(crate) fn prepare(workload: &Workload, target: Target<'_>) -> Result<(), Error> {
+pub(crate) fn prepare(workload: &Workload, target: IoTarget<'_>) -> Result<(), Error> {
     for job in workload.jobs.iter().filter(|job| job.tree.is_some()) {
         let directory = directory(job, target)?;
         for thread in 0..job.threads {
@@ -33,19 +33,16 @@ pub(crate) fn prepare(workload: &Workload, target: Target<'_>) -> Result<(), Err
 }
 
 /// The target, if files can be created in it.
-pub(super) fn directory<'a>(job: &Job, target: Target<'a>) -> Result<&'a Path, Error> {
-    let what = match target {
-        Target::Path(path) if path.is_dir() => return Ok(path),
-        Target::Path(path) | Target::Own(path) => shown(path).display().to_string(),
-        Target::Disk(disk) => disk.to_string(),
-    };
-    Err(Error::unsuitable(
-        job,
-        format!(
-            "operations on files need a directory, and {what} is none; name one, or a stack with \
-             a file system such as `file(size=2G) + ext4`"
-        ),
-    ))
+pub(super) fn directory<'a>(job: &Job, target: IoTarget<'a>) -> Result<&'a Path, Error> {
+    target.path().filter(|path| path.is_dir()).ok_or_else(|| {
+        Error::unsuitable(
+            job,
+            format!(
+                "operations on files need a directory, and {target} is none; name one, or a stack \
+                 with a file system such as `file(size=2G) + ext4`"
+            ),
+        )
+    })
 }
 
 fn refuse_foreign(job: &Job, root: &Path) -> Result<(), Error> {
@@ -72,7 +69,7 @@ impl Made {
     pub(super) fn new(
         job: &Job,
         tree: &Tree,
-        target: Target<'_>,
+        target: IoTarget<'_>,
         thread: u32,
         stop: &AtomicBool,
     ) -> Result<(Self, OwnedFd, Names, Slots, Vec<u8>), Error> {

@@ -4,15 +4,9 @@ mod read_back;
 mod write_log;
 
 pub(crate) use read_back::{Findings, read_back};
-pub(crate) use write_log::{WriteLog, can_verify};
+pub(crate) use write_log::{MAGIC, PAGE_BYTES, WriteLog, can_verify};
 
 use crate::native::io::{Io, Outcome};
-
-/// Granularity of stamps in written data, bytes.
-pub(crate) const PAGE_BYTES: usize = 4096;
-
-/// Starts every stamped page: how a file laid out by this crate is recognised.
-pub(crate) const MAGIC: [u8; 8] = *b"iotax\x00\x01\xf7";
 
 /// Prepares the data of every write of one thread, and remembers it if it will be verified.
 pub(crate) struct WriteVerifier {

@@ -2,7 +2,7 @@
 
 use iotax_vdisk::Clock;
 
-use super::WriteLog;
+use super::write_log::WriteLog;
 use crate::native::engines::{Deadline, Engine, Submitted};
 use crate::native::io::{Io, Op, Outcome};
 use crate::native::window::StopFlags;

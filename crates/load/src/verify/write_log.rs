@@ -4,9 +4,14 @@
 //! different sizes may then overwrite each other in part and every unit can still be judged, and
 //! no device tears a unit in two.
 
-use crate::native::access::Span;
 use crate::native::io::{Io, Outcome};
-use crate::verify::{MAGIC, PAGE_BYTES};
+use crate::native::span::Span;
+
+/// Granularity of stamps in written data, bytes.
+pub(crate) const PAGE_BYTES: usize = 4096;
+
+/// Starts every stamped page: how a file laid out by this crate is recognised.
+pub(crate) const MAGIC: [u8; 8] = *b"iotax\x00\x01\xf7";
 
 /// Magic, run and writer, offset, number of the write, checksum of the unit without it.
 const HEADER_BYTES: usize = 32;

@@ -2,11 +2,11 @@
 
 use std::sync::atomic::AtomicBool;
 
-use iotax_load::{Fio, LoadDriver as _, Native, Target};
+use iotax_load::{Fio, LoadDriver as _, Native};
 use iotax_record::{DirectionRecord, JobRecord};
 use iotax_spec::{Engine, IndexLoads, Job, Pace, Think, Workload};
 use iotax_testing::needs_program;
-use iotax_vdisk::{DelayConfig, LayerConfig, QueueConfig};
+use iotax_vdisk::{DelayConfig, IoTarget, LayerConfig, QueueConfig};
 
 use crate::support::{MIB, MS, disk, engines, job, mem, prepare_and_run, request, run, workload};
 
@@ -63,7 +63,7 @@ fn fio_offers_a_rate_and_does_not_exceed_it() {
     }
     let (fio, stop) = (Fio::find().unwrap(), AtomicBool::new(false));
     let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-    let target = Target::Path(directory.path());
+    let target = IoTarget::Path(directory.path());
     let pace = Pace::Even { iops: 200.0 };
     let mut paced = workload(Job { pace, direct: false, ..job(Engine::Psync) });
     paced.time_ns = 1000 * MS;
@@ -89,7 +89,7 @@ fn index_versions_come_at_their_rate() {
         query_bytes: 10_000,
     });
     let disk = disk(&[mem(16 * MIB)]);
-    for target in [Target::Path(directory.path()), Target::Disk(&disk)] {
+    for target in [IoTarget::Path(directory.path()), IoTarget::Disk(&disk)] {
         let index = prepare_and_run(&workload, target).unwrap().index.unwrap();
         assert!((2..=21).contains(&index.published), "{}", index.published);
         assert!((10..1000).contains(&index.queries), "{}", index.queries);
@@ -105,7 +105,7 @@ fn operations_on_files_come_by_the_hundred_or_at_their_rate() {
             workload.set(change).unwrap();
         }
         (workload.ramp_ns, workload.time_ns) = (50 * MS, 1000 * MS);
-        let (target, stop) = (Target::Path(directory.path()), AtomicBool::new(false));
+        let (target, stop) = (IoTarget::Path(directory.path()), AtomicBool::new(false));
         Native.prepare(&workload, target, &|_, _| (), &stop).unwrap();
         let job = Native.run(&request(&workload, target, &stop)).unwrap().jobs.remove(0);
         job.read.ios + job.write.ios
@@ -125,7 +125,7 @@ fn simulated_latency_is_met_at_every_depth() {
         let disk = disk(&[mem(16 * MIB), delay.clone()]);
         let mut workload = workload(job(Engine::Vdisk));
         workload.jobs[0].queue_depth = depth;
-        let record = prepare_and_run(&workload, Target::Disk(&disk)).unwrap();
+        let record = prepare_and_run(&workload, IoTarget::Disk(&disk)).unwrap();
         let expected = f64::from(depth) * 100.0;
         let share = record.jobs[0].read.ios as f64 / expected;
         assert!((0.1..1.02).contains(&share), "depth {depth}: {share}");
@@ -140,7 +140,7 @@ fn a_work_queue_lets_writes_through() {
         let disk = disk(&layers);
         let mut workload = workload(job(Engine::Vdisk));
         (workload.jobs[0].queue_depth, workload.jobs[0].read_percent) = (8, 0);
-        let record = prepare_and_run(&workload, Target::Disk(&disk)).unwrap();
+        let record = prepare_and_run(&workload, IoTarget::Disk(&disk)).unwrap();
         assert!(record.jobs[0].write.ios > 100, "{}", record.jobs[0].write.ios);
     }
 }

@@ -1,8 +1,7 @@
 //! The known truth behind every tax: 200 us against 260 us of delay.
 
-use iotax_load::Target;
 use iotax_spec::Engine;
-use iotax_vdisk::{DelayConfig, LayerConfig};
+use iotax_vdisk::{DelayConfig, IoTarget, LayerConfig};
 
 use crate::support::{MIB, MS, disk, job, mem, prepare_and_run, workload};
 
@@ -11,7 +10,7 @@ fn iops(latency_ns: u64) -> (f64, f64) {
     let disk = disk(&[mem(64 * MIB), delay]);
     let mut workload = workload(job(Engine::Vdisk));
     workload.time_ns = 1000 * MS;
-    let record = prepare_and_run(&workload, Target::Disk(&disk)).unwrap();
+    let record = prepare_and_run(&workload, IoTarget::Disk(&disk)).unwrap();
     let job = &record.jobs[0];
     let us = |q| job.read.service.quantile_ns(q) / 1000;
     println!(

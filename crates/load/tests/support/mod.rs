@@ -7,10 +7,10 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use iotax_load::{Error, LoadDriver, Native, Request, Target};
+use iotax_load::{Error, LoadDriver, Native, Request};
 use iotax_record::{DirectionRecord, LoadRecord};
 use iotax_spec::{Engine, Job, Pattern, Workload};
-use iotax_vdisk::{LayerConfig, MemConfig, MonotonicClock, VirtualDisk};
+use iotax_vdisk::{IoTarget, LayerConfig, MemConfig, MonotonicClock, VirtualDisk};
 
 pub(crate) const MIB: u64 = 1 << 20;
 pub(crate) const MS: u64 = 1_000_000;
@@ -49,7 +49,7 @@ pub(crate) fn mem(size_bytes: u64) -> LayerConfig {
 
 pub(crate) fn request<'a>(
     workload: &'a Workload,
-    target: Target<'a>,
+    target: IoTarget<'a>,
     stop: &'a AtomicBool,
 ) -> Request<'a> {
     Request {
@@ -65,14 +65,14 @@ pub(crate) fn request<'a>(
 
 pub(crate) fn prepare_and_run(
     workload: &Workload,
-    target: Target<'_>,
+    target: IoTarget<'_>,
 ) -> Result<LoadRecord, Error> {
     Native.prepare(workload, target, &|_, _| {}, &AtomicBool::new(false))?;
     run_prepared(workload, target)
 }
 
 /// Runs on what is prepared.
-pub(crate) fn run_prepared(workload: &Workload, target: Target<'_>) -> Result<LoadRecord, Error> {
+pub(crate) fn run_prepared(workload: &Workload, target: IoTarget<'_>) -> Result<LoadRecord, Error> {
     let stop = AtomicBool::new(false);
     let run = || Native.run(&request(workload, target, &stop));
     // On a busy machine a job may get no CPU for the whole of a short window, which tells nothing.
@@ -97,8 +97,8 @@ pub(crate) fn run(workload: &Workload) -> LoadRecord {
 pub(crate) fn run_in(directory: &Path, workload: &Workload) -> LoadRecord {
     if workload.jobs[0].engine == Engine::Vdisk {
         let disk = disk(&[mem(64 * MIB)]);
-        prepare_and_run(workload, Target::Disk(&disk)).unwrap()
+        prepare_and_run(workload, IoTarget::Disk(&disk)).unwrap()
     } else {
-        prepare_and_run(workload, Target::Path(directory)).unwrap()
+        prepare_and_run(workload, IoTarget::Path(directory)).unwrap()
     }
 }

@@ -4,7 +4,7 @@ use iotax_catalog::{Direction, DiskExpectation, Limit, Rate, Scope};
 use iotax_spec::Layer;
 use iotax_spec::layers::{Counts, Throttle};
 
-use super::{Part, without_caching};
+use super::part::{Part, without_caching};
 
 /// The throttles of a disk, its own first, those that others share above them.
 pub(super) fn throttles(

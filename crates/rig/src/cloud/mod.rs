@@ -20,11 +20,15 @@
 //! on.
 
 mod limits;
+mod part;
 
-use iotax_catalog::{Caching, DiskExpectation, Expectation, Source, Vm};
+pub use part::Part;
+
+use iotax_catalog::{Caching, DiskExpectation, Expectation, Vm};
 use iotax_spec::layers::{Aes, Delay, File, Tier};
 use iotax_spec::{Layer, Stack};
 
+use self::part::without_caching;
 use crate::error::Error;
 
 /// Pages of the host's cache are held whole.
@@ -75,27 +79,6 @@ pub struct CloudDisk {
     pub parts: Vec<Part>,
     /// What is documented but not modelled, or not documented.
     pub notes: Vec<String>,
-}
-
-/// A layer and what it rests on.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Part {
-    /// The layer.
-    pub layer: Layer,
-    /// What it stands for.
-    pub what: String,
-    /// Where that was read; `None`: the user's own wish, or an assumption.
-    pub sources: Vec<Source>,
-}
-
-impl Part {
-    fn new(layer: Layer, what: impl Into<String>) -> Self {
-        Self { layer, what: what.into(), sources: Vec::new() }
-    }
-
-    fn documented(layer: Layer, what: impl Into<String>, source: &Source) -> Self {
-        Self { sources: vec![source.clone()], ..Self::new(layer, what) }
-    }
 }
 
 /// The stacks of the disks of one VM, in their order.
@@ -212,14 +195,6 @@ fn encryption_note(vm: &Vm) -> Option<String> {
         )),
         None => Some(format!("whether {name} supports encryption at host is not documented")),
     }
-}
-
-/// The name of `gp3:size=500G,caching=none` is `gp3:size=500G`.
-fn without_caching(text: &str) -> String {
-    let Some((kind, parameters)) = text.split_once(':') else { return text.to_owned() };
-    let is_other = |parameter: &&str| !parameter.trim_start().starts_with("caching");
-    let others: Vec<&str> = parameters.split(',').filter(is_other).collect();
-    if others.is_empty() { kind.to_owned() } else { format!("{kind}:{}", others.join(",")) }
 }
 
 fn refused(disk: &str, problem: &'static str) -> Error {

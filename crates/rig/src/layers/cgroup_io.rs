@@ -13,22 +13,16 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::thread::sleep;
-use std::time::{Duration, Instant};
 
 use iotax_inspect::{CgroupVersion as Version, Hierarchy, hierarchy};
 use iotax_spec::layers::CgroupIo;
 
-use crate::build_context::BuildContext;
-use crate::entry::{Entry, Undone};
+use crate::build_context::{BuildContext, Turn};
+use crate::entry::Entry;
 use crate::error::Error;
-use crate::layers::{System, Top, Turn};
-use crate::mounts::unremovable;
+use crate::layers::maker::{System, Top};
 use crate::programs::Program;
 use crate::size::readable;
-
-/// How long processes of the group may take to end.
-const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Names of the controller.
 const V1: &str = "blkio";
@@ -59,8 +53,7 @@ struct Device {
 impl Device {
     /// The whole disk below a path; limits cannot be set on partitions.
     fn under(path: &Path) -> Result<Self, Error> {
-        let failed =
-            |source| Error::Make { path: path.to_owned(), action: "limit the I/O here", source };
+        let failed = Error::cannot("limit the I/O here", path);
         let facts = iotax_inspect::site(path).map_err(|error| failed(io::Error::other(error)))?;
         let Some(block) = facts.block else {
             let why = "no block device lies below it, and only such have I/O limits";
@@ -94,20 +87,13 @@ struct Group {
 
 impl Group {
     fn make(build_context: &mut BuildContext<'_>) -> Result<Self, Error> {
-        let found = hierarchy(V1, V2).ok_or_else(|| Error::Make {
-            path: "/sys/fs/cgroup".into(),
-            action: "find this process's cgroup",
-            source: io::ErrorKind::NotFound.into(),
-        })?;
+        let failed = Error::cannot("find this process's cgroup", Path::new("/sys/fs/cgroup"));
+        let found = hierarchy(V1, V2).ok_or(io::ErrorKind::NotFound).map_err(failed)?;
         let Hierarchy { version, top, own: home } = found;
         let parent = if version == Version::V1 { &home } else { &top };
         let path = parent.join(format!("iotax-{}", build_context.token()?));
         build_context.journal.announce(Entry::Cgroup { path: path.clone(), home: home.clone() })?;
-        fs::create_dir(&path).map_err(|source| Error::Make {
-            path: path.clone(),
-            action: "make this cgroup",
-            source,
-        })?;
+        fs::create_dir(&path).map_err(Error::cannot("make this cgroup", &path))?;
         if version == Version::V2 && home != top && is_only_one_in(&home) {
             // The system's manager removes a scope that nobody is in any more.
             build_context.serve(Program::new("sleep").arg("infinity"), || true)?;
@@ -118,22 +104,15 @@ impl Group {
     fn limit(&self, limits: &CgroupIo, device: &Device) -> Result<(), Error> {
         for (file, line) in lines(limits, self.version, &device.number) {
             let path = self.path.join(file);
-            fs::write(&path, line).map_err(|source| Error::Make {
-                path,
-                action: "set this limit",
-                source,
-            })?;
+            fs::write(&path, line).map_err(Error::cannot("set this limit", &path))?;
         }
         Ok(())
     }
 
     /// Moves this process, all of its threads.
     fn move_to(group: &Path) -> Result<(), Error> {
-        fs::write(group.join("cgroup.procs"), "0").map_err(|source| Error::Make {
-            path: group.to_owned(),
-            action: "move this process into this cgroup",
-            source,
-        })
+        let moved = fs::write(group.join("cgroup.procs"), "0");
+        moved.map_err(Error::cannot("move this process into this cgroup", group))
     }
 }
 
@@ -198,31 +177,6 @@ fn caveats(limits: &CgroupIo, device: &Device, version: Version) -> Vec<String> 
         }
     }
     caveats
-}
-
-/// Moves what is in the group to where it came from, and removes the group.
-pub(crate) fn undo(path: &Path, home: &Path, journal: &Path) -> Result<Undone, Error> {
-    let started = Instant::now();
-    let home = if home.exists() { home } else { path.parent().unwrap_or(home) };
-    loop {
-        let inside = fs::read_to_string(path.join("cgroup.procs")).unwrap_or_default();
-        for process in inside.lines() {
-            // It may have ended; if it cannot be moved, the group cannot be removed, and that is
-            // reported.
-            let _ = fs::write(home.join("cgroup.procs"), process);
-        }
-        match fs::remove_dir(path) {
-            Ok(()) => return Ok(Undone::Removed),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Undone::Absent),
-            Err(error) if error.kind() != io::ErrorKind::ResourceBusy => {
-                return Err(unremovable(path, error, journal));
-            }
-            Err(_) if started.elapsed() < PATIENCE => sleep(Duration::from_millis(5)),
-            Err(_) => {
-                return Err(Error::Busy { path: path.to_owned(), journal: journal.to_owned() });
-            }
-        }
-    }
 }
 
 #[cfg(test)]

@@ -5,24 +5,17 @@
 
 use std::fs;
 use std::path::Path;
-use std::sync::atomic::AtomicBool;
-use std::thread::sleep;
-use std::time::{Duration, Instant};
 
 use iotax_spec::layers::Dmcrypt;
 
 use crate::build_context::BuildContext;
-use crate::entry::{Entry, Undone};
+use crate::entry::Entry;
 use crate::error::Error;
-use crate::layers::{System, Top};
-use crate::mounts::unremovable;
+use crate::layers::maker::{System, Top};
 use crate::programs::Program;
 
 /// What cryptsetup leaves for a LUKS2 header and its key slots unless told otherwise.
 const LUKS2_HEADER_BYTES: u64 = 16 << 20;
-
-/// How long a mapping may take to go: it stays until its last user has closed it.
-const PATIENCE: Duration = Duration::from_secs(10);
 
 impl System for Dmcrypt {
     fn overhead_bytes(&self) -> u64 {
@@ -38,12 +31,8 @@ impl System for Dmcrypt {
         build_context.run(open(self, &below.path, &name, build_context))?;
         verify(self, &build_context.run(Program::new("dmsetup").args(["table", &name]))?)?;
         let node = Path::new("/dev/mapper").join(&name);
-        let node = fs::canonicalize(&node).map_err(|source| Error::Make {
-            path: node,
-            action: "find the node of this mapping",
-            source,
-        })?;
-        Ok(Top::block(node))
+        let found = fs::canonicalize(&node);
+        found.map(Top::block).map_err(Error::cannot("find the node of this mapping", &node))
     }
 }
 
@@ -154,49 +143,6 @@ impl<'a> Table<'a> {
         let options: Vec<_> = words.collect();
         (options.len() == count).then_some(Self { cipher, options })
     }
-}
-
-/// Removes the mapping of this name, which only its run knew.
-pub(crate) fn undo(name: &str, journal: &Path) -> Result<Undone, Error> {
-    let started = Instant::now();
-    let mut undone = Undone::Absent;
-    while is_mapped(name) {
-        // Not `cryptsetup close`, which does not know a mapping without a table: one that was
-        // being made when its maker was killed.
-        let removed = dmsetup(&["remove", name]);
-        undone = Undone::Removed;
-        match removed {
-            Ok(_) => {}
-            Err(_) if started.elapsed() < PATIENCE => sleep(Duration::from_millis(20)),
-            Err(error) => {
-                let path = Path::new("/dev/mapper").join(name);
-                return Err(if is_open(name) {
-                    Error::Busy { path, journal: journal.to_owned() }
-                } else {
-                    unremovable(&path, std::io::Error::other(error.to_string()), journal)
-                });
-            }
-        }
-    }
-    Ok(undone)
-}
-
-fn dmsetup(arguments: &[&str]) -> Result<String, Error> {
-    Program::new("dmsetup").args(arguments).run("", &AtomicBool::new(false))
-}
-
-/// Whether device mapper knows the name. Sysfs needs no program, but since Linux 5.15 has a mapping
-/// only from its first table on. Without a dmsetup there was none to make one that has no table.
-fn is_mapped(name: &str) -> bool {
-    let devices = fs::read_dir("/sys/block").into_iter().flatten().flatten();
-    let names = devices.map(|device| fs::read_to_string(device.path().join("dm/name")));
-    let has_table = names.flatten().any(|found| found.trim_end() == name);
-    has_table || dmsetup(&["info", name]).is_ok()
-}
-
-fn is_open(name: &str) -> bool {
-    dmsetup(&["info", "--columns", "--noheadings", "--options", "open", name])
-        .is_ok_and(|count| count != "0")
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use iotax_spec::layers::{FileSystem, FileSystemKind};
 
 use crate::build_context::BuildContext;
 use crate::error::{Error, Obstacle};
-use crate::layers::{System, Top};
+use crate::layers::maker::{System, Top};
 use crate::mounts;
 use crate::programs::Program;
 

@@ -1,14 +1,11 @@
 //! Encryption of files by the file system itself: a directory of ext4 with a policy.
 
-use std::fs::DirBuilder;
-use std::os::unix::fs::DirBuilderExt;
-
 use iotax_spec::layers::Fscrypt;
 
 use crate::build_context::BuildContext;
 use crate::disk_file::direct_in;
 use crate::error::Error;
-use crate::layers::{System, Top};
+use crate::layers::maker::{System, Top};
 use crate::programs::Program;
 
 const XFS_IO: &str = "xfs_io";
@@ -23,12 +20,7 @@ impl System for Fscrypt {
         // xfs_io reports a command that failed in words only.
         let identifier = said.rsplit(' ').next().filter(|word| is_identifier(word));
         let Some(identifier) = identifier else { return Err(failed(said)) };
-        let directory = below.path.join(build_context.name("fscrypt"));
-        DirBuilder::new().mode(0o700).create(&directory).map_err(|source| Error::Make {
-            path: directory.clone(),
-            action: "make this directory",
-            source,
-        })?;
+        let directory = build_context.directory_in(&below.path, "fscrypt")?;
         let policy = format!("set_encpolicy {POLICY} {identifier}");
         let said = build_context.run(Program::new(XFS_IO).args(["-c", &policy]).arg(&directory))?;
         if !said.is_empty() {

@@ -2,7 +2,7 @@
 
 use iotax_spec::layers::{Dev, Dir};
 
-use crate::layers::{Made, Maker};
+use crate::layers::maker::{Made, Maker};
 
 impl Made for Dir {
     fn maker(&self) -> Maker<'_> {

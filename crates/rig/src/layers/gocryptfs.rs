@@ -1,13 +1,10 @@
 //! Encryption of files by a program in user space: gocryptfs, mounted through FUSE.
 
-use std::fs::DirBuilder;
-use std::os::unix::fs::DirBuilderExt;
-
 use iotax_spec::layers::Gocryptfs;
 
 use crate::build_context::BuildContext;
 use crate::error::Error;
-use crate::layers::{System, Top};
+use crate::layers::maker::{System, Top};
 use crate::programs::Program;
 
 /// The least that gocryptfs takes: 2^10 rounds. A pass phrase of 256 random bits needs no
@@ -16,12 +13,7 @@ const SCRYPT_N: &str = "10";
 
 impl System for Gocryptfs {
     fn make(&self, below: Top, build_context: &mut BuildContext<'_>) -> Result<Top, Error> {
-        let ciphertext = below.path.join(build_context.name("gocryptfs-ciphertext"));
-        DirBuilder::new().mode(0o700).create(&ciphertext).map_err(|source| Error::Make {
-            path: ciphertext.clone(),
-            action: "make this directory",
-            source,
-        })?;
+        let ciphertext = build_context.directory_in(&below.path, "gocryptfs-ciphertext")?;
         let pass_phrase = build_context.key.text();
         let gocryptfs = || {
             Program::new("gocryptfs")

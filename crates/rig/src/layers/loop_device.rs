@@ -1,28 +1,20 @@
 //! Loop devices: a block device made of a file, or of another block device.
 
-use std::fmt;
 use std::fs;
 use std::io;
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
-use std::thread::sleep;
-use std::time::{Duration, Instant};
 
 use iotax_spec::layers::Loop;
-use serde::{Deserialize, Serialize};
 
 use crate::build_context::BuildContext;
 use crate::disk_file::opens_directly;
-use crate::entry::{Entry, Undone};
+use crate::entry::Entry;
+use crate::entry::loop_device::{Attached, on};
 use crate::error::Error;
 use crate::journal::Journal;
-use crate::layers::{System, Top};
-use crate::mounts::unremovable;
+use crate::layers::maker::{System, Top};
 use crate::programs::Program;
-
-/// How long a device may take to go: it stays until its last user has closed it.
-const PATIENCE: Duration = Duration::from_secs(10);
 
 impl System for Loop {
     fn make(&self, below: Top, build_context: &mut BuildContext<'_>) -> Result<Top, Error> {
@@ -56,59 +48,13 @@ fn attach(
     let node = PathBuf::from(losetup.run(&journal.name(), stop)?);
     // What is made on it overwrites it: what losetup says is not enough.
     if !on(backing).contains(&node) {
-        return Err(Error::Make {
-            path: node,
-            action: "find the loop device that losetup has made",
-            source: io::ErrorKind::NotFound.into(),
-        });
+        let failed = Error::cannot("find the loop device that losetup has made", &node);
+        return Err(failed(io::ErrorKind::NotFound));
     }
     if let Some(attached) = Attached::at(&node) {
         journal.announce(Entry::LoopDevice(attached))?;
     }
     Ok(node)
-}
-
-/// A loop device from when a file was attached to it until that is detached, whatever becomes of
-/// the file: the kernel counts every such attachment.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Attached {
-    /// `loop3`
-    name: String,
-    /// Of the attachment, unique until the next boot.
-    sequence: u64,
-    /// Of the boot.
-    boot: String,
-}
-
-impl Attached {
-    /// What is attached to a loop device now; `None` if nothing is, or before Linux 5.15, which
-    /// does not count.
-    fn at(node: &Path) -> Option<Self> {
-        let name = node.file_name()?.to_str()?.to_owned();
-        let directory = Path::new("/sys/block").join(&name);
-        // Without a file there is no such directory.
-        fs::metadata(directory.join("loop")).ok()?;
-        let sequence = fs::read_to_string(directory.join("diskseq")).ok()?.trim().parse().ok()?;
-        let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?.trim().to_owned();
-        Some(Self { name, sequence, boot })
-    }
-
-    fn node(&self) -> PathBuf {
-        Path::new("/dev").join(&self.name)
-    }
-
-    /// Detaches it, if that has not been done.
-    pub(crate) fn undo(&self, journal: &Path) -> Result<Undone, Error> {
-        detach_while(journal, || {
-            (Self::at(&self.node()).as_ref() == Some(self)).then(|| self.node())
-        })
-    }
-}
-
-impl fmt::Display for Attached {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.node().display())
-    }
 }
 
 /// Whether the kernel does direct I/O on what is below.
@@ -118,49 +64,11 @@ fn bypasses_cache(node: &Path) -> bool {
     fs::read_to_string(dio).is_ok_and(|text| text.trim() == "1")
 }
 
-/// Detaches every loop device on `backing`, which bears a name that only its run knew.
-pub(crate) fn undo(backing: &Path, journal: &Path) -> Result<Undone, Error> {
-    detach_while(journal, || on(backing).into_iter().next())
-}
-
-/// Detaches devices as long as there is one.
-fn detach_while(journal: &Path, next: impl Fn() -> Option<PathBuf>) -> Result<Undone, Error> {
-    let started = Instant::now();
-    let mut undone = Undone::Absent;
-    while let Some(node) = next() {
-        let detach = Program::new("losetup").arg("--detach").arg(&node);
-        let detached = detach.run("", &AtomicBool::new(false));
-        undone = Undone::Removed;
-        if started.elapsed() > PATIENCE {
-            return Err(match detached {
-                Err(error) => unremovable(&node, io::Error::other(error.to_string()), journal),
-                Ok(_) => Error::Busy { path: node, journal: journal.to_owned() },
-            });
-        }
-        if next().as_ref() == Some(&node) {
-            sleep(Duration::from_millis(20));
-        }
-    }
-    Ok(undone)
-}
-
-/// The loop devices whose backing file is `backing`, removed meanwhile or not.
-pub(crate) fn on(backing: &Path) -> Vec<PathBuf> {
-    let devices = fs::read_dir("/sys/block").into_iter().flatten().flatten();
-    devices
-        .filter_map(|device| {
-            let text = fs::read(device.path().join("loop/backing_file")).ok()?;
-            let text = text.strip_suffix(b"\n").unwrap_or(&text);
-            let text = text.strip_suffix(b" (deleted)").unwrap_or(text);
-            let is_it = text == backing.as_os_str().as_bytes();
-            let name = PathBuf::from(std::ffi::OsString::from_vec(device.file_name().into_vec()));
-            is_it.then(|| Path::new("/dev").join(name))
-        })
-        .collect()
-}
-
 #[cfg(test)]
 mod tests {
+    use std::thread::sleep;
+    use std::time::Duration;
+
     use super::*;
     use crate::programs;
     use crate::undo::undo;

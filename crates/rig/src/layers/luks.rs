@@ -16,7 +16,7 @@ use iotax_spec::{Form, Layer};
 use crate::build_context::BuildContext;
 use crate::disk_file::opens_directly;
 use crate::error::Error;
-use crate::layers::{Made, Maker, System, Top};
+use crate::layers::maker::{Made, Maker, System, Top};
 use crate::programs::Program;
 use crate::{fuse, mounts};
 

@@ -7,20 +7,18 @@
 //! arm is mounted only while it is driven, and each time it is checked that it got what it was to
 //! have. `nosharecache` keeps it from sharing caches and write-back limits with others, too.
 
-use std::fmt;
 use std::net::Ipv6Addr;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
 use iotax_inspect::Mount;
 use iotax_spec::layers::Nfs;
-use serde::{Deserialize, Serialize};
 
-use crate::build_context::BuildContext;
-use crate::entry::{Entry, Undone};
+use crate::build_context::{BuildContext, Turn};
+use crate::entry::Entry;
+use crate::entry::remote::Mounting;
 use crate::error::Error;
-use crate::layers::{System, Top, Turn};
-use crate::programs::Program;
+use crate::layers::maker::{System, Top};
 use crate::{mounts, scratch};
 
 /// `retry=0`: a server that does not answer is an error after seconds, not after two minutes.
@@ -44,57 +42,9 @@ impl System for Nfs {
         // is mounted.
         build_context.journal.announce(Entry::Remote(mounting))?;
         build_context.turns.push(Box::new(mounted));
-        let inode = top.inode().map_err(|source| Error::Make {
-            path: top.shown().to_owned(),
-            action: "look at it again",
-            source,
-        })?;
+        let inode = top.inode().map_err(Error::cannot("look at it again", top.shown()))?;
         // Not held: it is mounted only while load is driven at it.
         Ok(Top { inode: Some(inode), ..Top::directory(top.shown()) })
-    }
-}
-
-/// How something of a server is mounted.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Mounting {
-    /// `server:/export`
-    source: String,
-    /// As mount.nfs takes them.
-    options: String,
-    /// Where.
-    path: PathBuf,
-}
-
-impl Mounting {
-    fn mount(&self, run: &str, stop: &AtomicBool) -> Result<(), Error> {
-        // The helper and not mount(8), which would leave it running when it is killed.
-        let mount = Program::new("mount.nfs").arg(&self.source).arg(&self.path);
-        mount.args(["-o", &self.options]).run(run, stop).map(drop)
-    }
-
-    /// The mount as the kernel shows it.
-    fn find(&self) -> Result<Mount, Error> {
-        let mounts = iotax_inspect::mounts().unwrap_or_default().into_iter();
-        let found = mounts.rev().find(|mount| mount.mount_point == self.path);
-        found.filter(|mount| mount.file_system.starts_with("nfs")).ok_or_else(|| Error::Make {
-            path: self.path.clone(),
-            action: "find what mount.nfs has mounted here",
-            source: std::io::ErrorKind::NotFound.into(),
-        })
-    }
-
-    /// Mounts it, if that is not done and has not been undone altogether.
-    pub(crate) fn undo(&self) -> Result<Undone, Error> {
-        if self.path.exists() && !mounts::is_mounted(&self.path) {
-            self.mount("", &AtomicBool::new(false))?;
-        }
-        Ok(Undone::Absent)
-    }
-}
-
-impl fmt::Display for Mounting {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} at {}", self.source, self.path.display())
     }
 }
 

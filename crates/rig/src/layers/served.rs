@@ -9,7 +9,7 @@ use iotax_spec::{Base, Layer, Stack};
 
 use crate::build_context::BuildContext;
 use crate::error::Error;
-use crate::layers::{Made, Maker, System, Top};
+use crate::layers::maker::{Made, Maker, System, Top};
 use crate::mounts;
 use crate::programs::Program;
 
@@ -33,11 +33,7 @@ impl System for Vdisk {
 impl System for Limits {
     fn make(&self, below: Top, build_context: &mut BuildContext<'_>) -> Result<Top, Error> {
         let size_bytes = std::fs::metadata(&below.path).map(|found| found.len());
-        let size_bytes = size_bytes.map_err(|source| Error::Make {
-            path: below.path.clone(),
-            action: "measure it",
-            source,
-        })?;
+        let size_bytes = size_bytes.map_err(Error::cannot("measure it", &below.path))?;
         let base = Layer::File(File { path: Some(below.path), size_bytes, thin: false });
         serve(&Stack { layers: vec![base, Layer::Throttle(self.throttle.clone())] }, build_context)
     }

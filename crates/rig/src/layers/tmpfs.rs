@@ -6,7 +6,7 @@ use iotax_spec::layers::Tmpfs;
 
 use crate::build_context::BuildContext;
 use crate::error::Error;
-use crate::layers::{System, Top};
+use crate::layers::maker::{System, Top};
 use crate::mounts;
 
 impl System for Tmpfs {

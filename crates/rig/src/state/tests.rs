@@ -1,7 +1,8 @@
 use super::*;
 use std::os::unix::fs::{PermissionsExt, chown, symlink};
 
-use crate::entry::{Entry, Identity, inode_of_parent};
+use crate::entry::{Entry, inode_of_parent};
+use crate::identity::Identity;
 use crate::journal::Journal;
 use crate::undo;
 

@@ -11,12 +11,12 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use iotax_inspect::{Meters, Reading, Storage};
-use iotax_load::{Error, LoadDriver, LoadProgress, Request, Target, WindowState};
+use iotax_inspect::{Meters, Storage};
+use iotax_load::{Error, LoadDriver, LoadProgress, Request, WindowState};
 use iotax_record::{Counters, LoadRecord};
 use rustix::time::{ClockId, clock_gettime};
 
-use self::columns::columns;
+use self::columns::{Sample, columns};
 use crate::nanos::nanos;
 
 /// Between samples.
@@ -24,12 +24,6 @@ const PERIOD: Duration = Duration::from_secs(1);
 /// Edges of the window are sampled when they come. A sample that would come shortly before waits
 /// for the edge: figures of a few milliseconds are noise.
 const MARGIN: Duration = Duration::from_millis(250);
-
-/// One sample.
-pub(super) struct Sample {
-    at: Instant,
-    reading: Reading,
-}
 
 /// What a trial is expected to do, for the times of samples.
 #[derive(Debug, Clone, Copy)]
@@ -47,11 +41,7 @@ pub(super) fn measured(
     device: Option<&str>,
 ) -> (Result<LoadRecord, Error>, Counters) {
     let started = Instant::now();
-    let path = match request.target {
-        Target::Path(path) | Target::Own(path) => Some(path),
-        Target::Disk(_) => None,
-    };
-    let storage = iotax_inspect::storage(path, device);
+    let storage = iotax_inspect::storage(request.target.path(), device);
     let outline = Outline {
         ramp: Duration::from_nanos(request.ramp_ns),
         window: Duration::from_nanos(request.time_ns),

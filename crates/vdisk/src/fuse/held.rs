@@ -165,8 +165,9 @@ impl Held {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clock::{ManualClock, MonotonicClock};
+    use crate::clock::ManualClock;
     use crate::handoff::Handoff;
+    use crate::monotonic_clock::MonotonicClock;
 
     fn io(slot: usize, ready_at_ns: u64) -> Box<Io> {
         let port = Arc::new(Handoff::with_capacity(1));

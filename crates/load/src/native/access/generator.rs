@@ -7,8 +7,14 @@ use rand_xoshiro::rand_core::Rng as _;
 use super::marks::Marks;
 use super::order::Order;
 use super::sizes::Sizes;
-use super::{Draw, Span};
 use crate::native::io::{Io, Op};
+use crate::native::span::Span;
+
+/// Draws I/Os, many at a time.
+pub(super) trait Draw: Send {
+    /// Fills `batch` from its start and says how many; 0 means that there are no more.
+    fn fill(&mut self, batch: &mut [Io]) -> usize;
+}
 
 /// See the module.
 pub(super) struct Generator<O, S> {

@@ -15,9 +15,9 @@ use iotax_spec::{BlockSizes, Bound, Job, Pattern, RunLength, Skew};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng as _;
 
-use super::buffers::PAGE_BYTES;
 use super::io::Io;
-use generator::Generator;
+use super::span::Span;
+use generator::{Draw, Generator};
 use order::{Backward, Jumps, Once, Order, Runs, Sequential, Strided, Turns, Uniform};
 use shuffle::{Shuffled, ShuffledParts};
 use sizes::{FixedSize, RangeSizes, Sizes, SplitSizes};
@@ -25,24 +25,6 @@ use skew::{Normal, Pareto, Skewed, Zipf};
 
 /// I/Os drawn by one virtual call.
 const BATCH: usize = 64;
-
-/// A stretch of the target that a thread's offsets stay in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Span {
-    /// First byte.
-    pub start: u64,
-    /// Length in bytes; at least the largest block.
-    pub bytes: u64,
-}
-
-impl Span {
-    /// The pages that it touches.
-    pub(crate) fn in_pages(self) -> Self {
-        let page = PAGE_BYTES as u64;
-        let start = self.start - self.start % page;
-        Self { start, bytes: (self.start + self.bytes - start).next_multiple_of(page) }
-    }
-}
 
 /// Bytes from one offset that `job` may choose to the next.
 pub(crate) fn unit_bytes(job: &Job) -> u64 {
@@ -115,11 +97,6 @@ impl Accesses {
     pub(crate) fn is_exhausted(&self) -> bool {
         self.len == 0 && self.started
     }
-}
-
-trait Draw: Send {
-    /// Fills `batch` from its start and says how many; 0 means that there are no more.
-    fn fill(&mut self, batch: &mut [Io]) -> usize;
 }
 
 /// What decides which generator is made.
@@ -198,14 +175,6 @@ impl Thread<'_> {
         let order = order(&mut self.rng);
         Box::new(Generator::new(self.job, place, order, sizes, self.rng))
     }
-}
-
-/// A number in `0..bound` from 64 random bits, without division: the high half of the product
-/// (Lemire, 2019). Its bias is below `bound / 2^64`.
-#[inline]
-pub(crate) fn below(word: u64, bound: u64) -> u64 {
-    let product = u128::from(word) * u128::from(bound);
-    u64::try_from(product >> 64).expect("the high half of a 128-bit product")
 }
 
 #[cfg(test)]

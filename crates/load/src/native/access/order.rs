@@ -6,7 +6,7 @@
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::Rng as _;
 
-use super::below;
+use crate::native::random::below;
 
 /// Where an I/O goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use iotax_spec::BlockSizes;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::Rng as _;
 
-use super::below;
+use crate::native::random::below;
 
 /// Draws sizes.
 pub(super) trait Sizes: Send + 'static {

@@ -12,10 +12,10 @@ use rustix::thread::set_current_timer_slack;
 
 use super::{Deadline, Engine, Submitted, forget_pages};
 use crate::error::Error;
-use crate::native::access::Span;
 use crate::native::buffers::Buffers;
 use crate::native::io::{Io, Op, Outcome};
 use crate::native::setup::Thread;
+use crate::native::span::Span;
 
 /// The kernel registers up to 16384 buffers, two for each I/O in flight.
 const MAX_URING_DEPTH: u16 = 8192;

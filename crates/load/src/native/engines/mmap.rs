@@ -8,11 +8,11 @@ use rustix::io::Errno;
 
 use super::{Deadline, Engine, Submitted, forget_pages};
 use crate::error::Error;
-use crate::native::access::Span;
 use crate::native::buffers::{Buffers, PAGE_BYTES};
 use crate::native::io::{Io, Op, Outcome};
 use crate::native::setup::Thread;
 use crate::native::sigbus::{self, Guarded};
+use crate::native::span::Span;
 
 /// See the module.
 pub(crate) struct Mmap {

@@ -11,8 +11,8 @@ use std::num::NonZeroU64;
 
 use rustix::fs::{Advice, fadvise};
 
-use super::access::Span;
 use super::io::{Io, Outcome};
+use super::span::Span;
 
 /// What became of an I/O handed to an engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -7,10 +7,10 @@ use rustix::thread::{UnshareFlags, unshare_unsafe};
 
 use super::{Deadline, Engine, Submitted, forget_pages};
 use crate::error::Error;
-use crate::native::access::Span;
 use crate::native::buffers::Buffers;
 use crate::native::io::{Io, Op, Outcome};
 use crate::native::setup::Thread;
+use crate::native::span::Span;
 
 /// See the module.
 pub(crate) struct Psync {

@@ -8,8 +8,13 @@ use iotax_record::{
     Counters, DeviceCounters, MemoryCounters, NfsCounters, NfsOperation, Pressure, Series, Stalls,
 };
 
-use super::Sample;
 use crate::nanos::nanos;
+
+/// One sample.
+pub(super) struct Sample {
+    pub(super) at: Instant,
+    pub(super) reading: Reading,
+}
 
 /// The samples as the record keeps them. What no sample has is absent.
 pub(super) fn columns(storage: &Storage, samples: &[Sample], started: Instant) -> Counters {

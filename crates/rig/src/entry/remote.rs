@@ -1,0 +1,57 @@
+//! What is mounted of a file server, so that something of ours on it can be removed.
+
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+
+use iotax_inspect::Mount;
+use serde::{Deserialize, Serialize};
+
+use crate::error::Error;
+use crate::mounts;
+use crate::programs::Program;
+use crate::undone::Undone;
+
+/// How something of a server is mounted.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Mounting {
+    /// `server:/export`
+    pub(crate) source: String,
+    /// As mount.nfs takes them.
+    pub(crate) options: String,
+    /// Where.
+    pub(crate) path: PathBuf,
+}
+
+impl Mounting {
+    /// Mounts it. The program bears the name of the run.
+    pub(crate) fn mount(&self, run: &str, stop: &AtomicBool) -> Result<(), Error> {
+        // The helper and not mount(8), which would leave it running when it is killed.
+        let mount = Program::new("mount.nfs").arg(&self.source).arg(&self.path);
+        mount.args(["-o", &self.options]).run(run, stop).map(drop)
+    }
+
+    /// The mount as the kernel shows it.
+    pub(crate) fn find(&self) -> Result<Mount, Error> {
+        let mounts = iotax_inspect::mounts().unwrap_or_default().into_iter();
+        let found = mounts.rev().find(|mount| mount.mount_point == self.path);
+        let found = found.filter(|mount| mount.file_system.starts_with("nfs"));
+        let failed = Error::cannot("find what mount.nfs has mounted here", &self.path);
+        found.ok_or(io::ErrorKind::NotFound).map_err(failed)
+    }
+
+    /// Mounts it, if that is not done and has not been undone altogether.
+    pub(crate) fn undo(&self) -> Result<Undone, Error> {
+        if self.path.exists() && !mounts::is_mounted(&self.path) {
+            self.mount("", &AtomicBool::new(false))?;
+        }
+        Ok(Undone::Absent)
+    }
+}
+
+impl fmt::Display for Mounting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} at {}", self.source, self.path.display())
+    }
+}

@@ -1,0 +1,92 @@
+//! What makes a layer: this process's virtual disk, or a step on what is below.
+
+use std::path::{Path, PathBuf};
+
+use iotax_spec::Form;
+use iotax_vdisk::LayerConfig;
+
+use crate::build_context::BuildContext;
+use crate::error::{Error, Obstacle};
+
+/// What a layer stands on, or what it gives to the one above.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Top {
+    pub(crate) form: Form,
+    /// A file, the node of a block device, or a directory. Absolute, without symbolic links.
+    pub(crate) path: PathBuf,
+    /// Its inode number, where others could put something else in its place.
+    pub(crate) inode: Option<u64>,
+}
+
+impl Top {
+    pub(crate) fn file(path: impl Into<PathBuf>) -> Self {
+        Self { form: Form::File, path: path.into(), inode: None }
+    }
+
+    pub(crate) fn block(path: impl Into<PathBuf>) -> Self {
+        Self { form: Form::Block, path: path.into(), inode: None }
+    }
+
+    pub(crate) fn directory(path: impl Into<PathBuf>) -> Self {
+        Self { form: Form::Directory, path: path.into(), inode: None }
+    }
+}
+
+/// A layer of the system.
+pub(crate) trait System {
+    /// What of it there can be only one of at a time, such as a server that takes the options of
+    /// the first mount for all: arms in which it is the same are never up side by side.
+    fn exclusive(&self) -> Option<String> {
+        None
+    }
+
+    /// Bytes that the layer takes for itself from what is below, such as a header.
+    fn overhead_bytes(&self) -> u64 {
+        0
+    }
+
+    /// The least size of what is below that it can be made on, in bytes.
+    fn least_bytes(&self) -> u64 {
+        0
+    }
+
+    /// What keeps it from being made anywhere.
+    fn obstacle(&self) -> Option<Obstacle> {
+        None
+    }
+
+    /// Makes the layer on top of `below` and says what it gives. Everything it makes that would
+    /// outlive this process is announced to the journal before.
+    fn make(&self, below: Top, build_context: &mut BuildContext<'_>) -> Result<Top, Error>;
+}
+
+/// A layer of a virtual disk.
+pub(crate) trait InProcess {
+    /// What `vdisk` makes of it, above a base at `file` where that is a file; faults follow from
+    /// `seed`.
+    fn config(&self, file: &Path, seed: u64) -> LayerConfig;
+}
+
+/// Who makes a layer.
+pub(crate) enum Maker<'a> {
+    /// The user: it is there already.
+    Given,
+    /// The virtual disk of this process. In the system a file is there already, too.
+    InProcess(&'a dyn InProcess),
+    /// A step of its own.
+    System(Box<dyn System>),
+    /// The one or the other, as the layers around it.
+    Both(&'a dyn InProcess, Box<dyn System>),
+}
+
+/// What is made: each layer says by whom.
+pub(crate) trait Made {
+    fn maker(&self) -> Maker<'_>;
+}
+
+/// What is a step of its own is made as it was declared.
+impl<T: System + Clone + 'static> Made for T {
+    fn maker(&self) -> Maker<'_> {
+        Maker::System(Box::new(self.clone()))
+    }
+}

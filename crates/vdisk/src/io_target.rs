@@ -1,0 +1,45 @@
+//! Where I/O goes: a path or a disk.
+
+use std::fmt;
+use std::path::Path;
+
+use crate::disk::VirtualDisk;
+use crate::names::shown;
+
+/// What load can be driven at.
+#[derive(Debug, Clone, Copy)]
+pub enum IoTarget<'a> {
+    /// A directory, in which test files are laid out; or the user's file or block device, which is
+    /// only read.
+    Path(&'a Path),
+    /// A device, or the file of a virtual disk, that was made for this run or by iotax, and may be
+    /// written.
+    Own(&'a Path),
+    /// A virtual disk of this process.
+    Disk(&'a VirtualDisk),
+}
+
+impl<'a> IoTarget<'a> {
+    /// The path; `None` for a virtual disk of this process.
+    pub fn path(self) -> Option<&'a Path> {
+        match self {
+            Self::Path(path) | Self::Own(path) => Some(path),
+            Self::Disk(_) => None,
+        }
+    }
+
+    /// Whether all of it may be written, whatever it holds.
+    pub fn may_be_overwritten(self) -> bool {
+        !matches!(self, Self::Path(_))
+    }
+}
+
+/// What people call it.
+impl fmt::Display for IoTarget<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Path(path) | Self::Own(path) => shown(path).display().fmt(f),
+            Self::Disk(disk) => disk.fmt(f),
+        }
+    }
+}
