@@ -6,10 +6,6 @@ use serde::{Deserialize, Serialize};
 use super::declared::{Arguments, Declared, Values};
 use super::info::{Does, Form, LayerInfo, Submitter, World, parameter};
 use super::need::Need;
-use super::{
-    aes, cache, cgroup_io, delay, dev, dir, dmcrypt, fault, file, file_system, flash, fscrypt,
-    gocryptfs, loop_device, luks, mem, nfs, queue, stack, throttle, tier, tmpfs,
-};
 use crate::error::Error;
 use crate::units::Unit;
 
@@ -30,13 +26,13 @@ macro_rules! declare {
         #[serde(tag = "layer", rename_all = "snake_case")]
         #[expect(missing_docs, reason = "each is documented at its type")]
         pub enum Layer {
-            $($($Layer($module::$Layer),)*)*
+            $($($Layer(super::$module::$Layer),)*)*
         }
 
         /// The words of each, and what reads it.
         static CATALOG: &[(&[LayerInfo], Read)] = &[
-            $($(($module::$Layer::WORDS, |arguments| {
-                $module::$Layer::read(arguments).map(Layer::$Layer)
+            $($((super::$module::$Layer::WORDS, |arguments| {
+                super::$module::$Layer::read(arguments).map(Layer::$Layer)
             }),)*)*
         ];
 
@@ -44,7 +40,7 @@ macro_rules! declare {
             /// This layer's entry in the catalog.
             pub fn info(&self) -> &'static LayerInfo {
                 match self {
-                    $($(Self::$Layer(it) => &$module::$Layer::WORDS[it.word()],)*)*
+                    $($(Self::$Layer(it) => &super::$module::$Layer::WORDS[it.word()],)*)*
                 }
             }
 
