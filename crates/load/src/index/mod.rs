@@ -17,7 +17,7 @@ pub(crate) use slots::SlotIndex;
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use iotax_record::IndexRecord;
+use iotax_record::OperationRecord;
 use iotax_spec::IndexLoads;
 
 use crate::native::window::{StopFlags, Window};
@@ -83,23 +83,72 @@ pub(crate) struct Run<'a> {
 }
 
 impl Run<'_> {
-    fn counts(&self, done_ns: u64) -> bool {
-        (self.window.open_ns..self.window.close_ns).contains(&done_ns)
+    /// Counts an operation that was under way from the one time to the other. Whether it succeeded
+    /// in the window.
+    fn count<T>(
+        &self,
+        sum: &mut OperationRecord,
+        [from_ns, done_ns]: [u64; 2],
+        outcome: io::Result<T>,
+    ) -> bool {
+        let is_in_window = (self.window.open_ns..self.window.close_ns).contains(&done_ns);
+        match outcome {
+            Ok(_) if is_in_window => {
+                let took_ns = done_ns.saturating_sub(from_ns);
+                sum.latency.record(took_ns);
+                if let Some(slow) = &mut sum.slow {
+                    slow.count += u64::from(took_ns > slow.above_ns);
+                }
+            }
+            Ok(_) => {}
+            Err(error) => {
+                sum.errors += u64::from(is_in_window);
+                let what = &sum.name;
+                sum.first_error.get_or_insert_with(|| format!("index: {what}: {error}"));
+                return false;
+            }
+        }
+        is_in_window
     }
 }
 
-/// Puts together what the driver and the searcher counted.
-pub(crate) fn merge(driver: IndexRecord, searcher: IndexRecord) -> IndexRecord {
-    IndexRecord {
-        published: driver.published,
-        publish: driver.publish,
-        first_error: driver.first_error.or(searcher.first_error),
-        ..searcher
-    }
+/// Nothing done yet.
+fn operation(name: &str) -> OperationRecord {
+    OperationRecord { name: name.to_owned(), ..OperationRecord::default() }
 }
 
-fn note(record: &mut IndexRecord, what: &str, error: &io::Error) {
-    if record.first_error.is_none() {
-        record.first_error = Some(format!("index: {what}: {error}"));
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicBool;
+
+    use iotax_record::Slow;
+
+    use super::*;
+    use crate::native::testing;
+
+    #[test]
+    fn what_ends_in_the_window_counts_and_the_first_failure_is_told_from_anywhere() {
+        let raised = AtomicBool::new(false);
+        let run = Run {
+            loads: testing::index_loads(1),
+            published: &Published::first(),
+            start_ns: 0,
+            window: Window { open_ns: 100, close_ns: 200 },
+            flags: StopFlags { user: &raised, broken: &raised, ended: &raised },
+            seed: 1,
+        };
+        let slow = Some(Slow { above_ns: 20, count: 0 });
+        let mut sum = OperationRecord { slow, ..operation("load") };
+        let mut count =
+            |from_ns, done_ns, outcome| run.count(&mut sum, [from_ns, done_ns], outcome);
+        let failed = |what: &str| Err::<(), _>(io::Error::other(what.to_owned()));
+        let times = [(0, 99), (90, 110), (110, 131), (190, 200)];
+        let counted = times.map(|(from_ns, done_ns)| count(from_ns, done_ns, Ok(())));
+        assert_eq!(counted, [false, true, true, false]);
+        assert!(!count(0, 50, failed("before")));
+        assert!(!count(110, 120, failed("in it")));
+        assert_eq!((sum.latency.count(), sum.errors), (2, 1));
+        assert_eq!(sum.slow, Some(Slow { above_ns: 20, count: 1 }));
+        assert_eq!(sum.first_error.as_deref(), Some("index: load: before"));
     }
 }
