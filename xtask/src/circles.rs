@@ -9,9 +9,6 @@ use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 
 use crate::sources::each_source;
 
-/// Crates that still have some.
-const EXCEPT: &[&str] = &["crates/load"];
-
 /// Files by their names from `src` on.
 type Files = BTreeMap<String, String>;
 
@@ -19,7 +16,7 @@ type Files = BTreeMap<String, String>;
 pub(crate) fn found() -> Result<Vec<String>> {
     let mut crates: BTreeMap<String, Files> = BTreeMap::new();
     each_source(|path, text| {
-        if let Some((of, file)) = path.split_once("/src/").filter(|(of, _)| !EXCEPT.contains(of)) {
+        if let Some((of, file)) = path.split_once("/src/") {
             crates.entry(of.to_owned()).or_default().insert(file.to_owned(), text.to_owned());
         }
     })?;

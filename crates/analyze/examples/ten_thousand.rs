@@ -11,8 +11,8 @@ use std::time::Instant;
 
 use iotax_analyze::Analyzer;
 use iotax_record::{
-    DirectionRecord, End, Environment, Experiment, FORMAT, HostRecord, IndexRecord, JobRecord,
-    LatencyHistogram, LoadRecord, Outcome, Reader, Site, SystemCounters, Trial, Writer,
+    DirectionRecord, End, Environment, Experiment, FORMAT, HostRecord, JobRecord, LatencyHistogram,
+    LoadRecord, OperationRecord, Outcome, Reader, Site, Slow, SystemCounters, Trial, Writer,
 };
 use iotax_spec::layers::Mem;
 use iotax_spec::{Arm, Design, IndexLoads, Layer, Spec, Stack, Stop, StopMode, Target, Workload};
@@ -132,17 +132,17 @@ fn trial(slot: u32, arm: &str, layers: usize, rng: &mut Xoshiro256PlusPlus) -> T
             job("download", 2_000, 30e6 * scale, true, rng),
             job("mmap_read", 20_000, 2e6 * scale, false, rng),
         ],
-        index: Some(IndexRecord {
-            published: 20,
-            publish: latencies(20, 3e7, rng),
-            load: latencies(20, 6e6 * scale, rng),
-            slow_load_ns: 10_000_000,
-            slow_loads: 2,
-            queries: 5_000,
-            queries_waited: 50,
-            query: latencies(5_000, 1e5 * scale, rng),
-            first_error: None,
-        }),
+        operations: vec![
+            operation("publish", latencies(20, 3e7, rng)),
+            OperationRecord {
+                slow: Some(Slow { above_ns: 10_000_000, count: 2 }),
+                ..operation(IndexLoads::LOAD, latencies(20, 6e6 * scale, rng))
+            },
+            OperationRecord {
+                waited: Some(50),
+                ..operation("query", latencies(5_000, 1e5 * scale, rng))
+            },
+        ],
         system: SystemCounters::default(),
         warnings: Vec::new(),
     };
@@ -157,6 +157,10 @@ fn trial(slot: u32, arm: &str, layers: usize, rng: &mut Xoshiro256PlusPlus) -> T
         load: Some(load),
         counters: None,
     }
+}
+
+fn operation(name: &str, latency: LatencyHistogram) -> OperationRecord {
+    OperationRecord { name: name.into(), latency, ..OperationRecord::default() }
 }
 
 fn job(

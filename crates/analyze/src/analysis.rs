@@ -5,7 +5,7 @@ mod estimate;
 mod precondition;
 
 use iotax_documented::Documented;
-use iotax_record::Experiment;
+use iotax_record::{Experiment, Slow};
 use iotax_stats::verdict::Verdict;
 use serde::{Deserialize, Serialize};
 
@@ -90,10 +90,8 @@ pub struct ArmSummary {
     pub latency: Vec<QuantilePoint>,
     /// I/Os behind `latency`.
     pub latency_ios: u64,
-    /// Index loads, if the workload has them.
-    pub index: Option<IndexSummary>,
     /// Operations on trees of files, if that is what the primary job does: its rate is then one of
-    /// operations. Pooled over trials.
+    /// operations. Those beside the jobs, such as loads of an index, follow. Pooled over trials.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub operations: Vec<OperationSummary>,
     /// The arm's other jobs.
@@ -156,13 +154,16 @@ pub struct JobSummary {
     pub p999_latency_ns: u64,
 }
 
-/// One kind of operation on trees of files, on one arm.
+/// One kind of operation on one arm: on trees of files, or beside the jobs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct OperationSummary {
-    /// Its name: `create`, `stat`, ...
+    /// Its name: `create`, `stat`, ...; `publish`, `load` and `query` of an index.
     pub name: String,
     /// How often it was done.
     pub count: u64,
+    /// Share of the primary job's operations; `None` beside the jobs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub share: Option<f64>,
     /// How often it failed.
     pub errors: u64,
     /// Mean latency, in nanoseconds.
@@ -171,29 +172,12 @@ pub struct OperationSummary {
     pub p99_ns: u64,
     /// The longest, in nanoseconds.
     pub max_ns: u64,
-}
-
-/// Index loads of one arm, pooled over trials.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct IndexSummary {
-    /// Loads.
-    pub loads: u64,
-    /// Mean load time in nanoseconds.
-    pub mean_load_ns: f64,
-    /// 99th percentile of load time in nanoseconds.
-    pub p99_load_ns: u64,
-    /// Longest load in nanoseconds.
-    pub max_load_ns: u64,
-    /// A load longer than this is slow.
-    pub slow_load_ns: u64,
-    /// Slow loads.
-    pub slow_loads: u64,
-    /// Queries answered.
-    pub queries: u64,
-    /// Queries that waited for a load.
-    pub queries_waited: u64,
-    /// 99th percentile of query time from arrival, in nanoseconds.
-    pub p99_query_ns: u64,
+    /// Those that took too long, where that is asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slow: Option<Slow>,
+    /// Those that waited for another to end, where they can.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waited: Option<u64>,
 }
 
 /// One arm (or layer) against the baseline in one metric. Positive tax = worse.

@@ -1,8 +1,6 @@
 //! What the analysis keeps of a trial: a few hundred bytes instead of its histograms.
 
-use iotax_record::{
-    DirectionRecord, IndexRecord, JobRecord, LoadRecord, Outcome, SystemCounters, Trial,
-};
+use iotax_record::{DirectionRecord, JobRecord, LoadRecord, Outcome, SystemCounters, Trial};
 use iotax_spec::{Spec, Workload};
 
 use crate::counters::{self, CounterSeries, CounterSummary};
@@ -24,7 +22,10 @@ pub(crate) struct TrialFacts {
     pub window_ns: u64,
     /// In the order of the workload's jobs; a job without a record is absent.
     pub jobs: Vec<JobFacts>,
-    pub index: Option<IndexFacts>,
+    /// What was done beside the jobs, and its mean time in nanoseconds; 0 if none was done.
+    pub beside: Vec<(String, f64)>,
+    /// Of a job, or else of what was done beside the jobs.
+    pub first_error: Option<String>,
     pub system: SystemCounters,
     /// Reads and writes of the primary job in each second.
     pub per_second_ios: Vec<u32>,
@@ -63,7 +64,6 @@ pub(crate) struct JobFacts {
     pub max_slip_ns: u64,
     pub in_flight_io_ns: u64,
     pub mismatches: u64,
-    pub first_error: Option<String>,
     /// From the intended start in an open loop, else from submission; in both if fio drives an arm.
     pub mean_latency_ns: f64,
     pub p99_latency_ns: u64,
@@ -78,14 +78,6 @@ pub(crate) struct JobFacts {
     pub syncs: u64,
     /// Time in them.
     pub sync_sum_ns: f64,
-}
-
-/// Index loads of a trial.
-#[derive(Debug, Clone)]
-pub(crate) struct IndexFacts {
-    pub loads: u64,
-    pub mean_load_ns: f64,
-    pub first_error: Option<String>,
 }
 
 impl TrialFacts {
@@ -108,7 +100,8 @@ impl TrialFacts {
             why,
             window_ns: load.map_or(0, |load| load.window_ns),
             jobs,
-            index: load.and_then(|load| load.index.as_ref()).map(IndexFacts::of),
+            beside: load.map_or_else(Vec::new, beside),
+            first_error: load.and_then(first_error),
             system: load.map(|load| load.system.clone()).unwrap_or_default(),
             per_second_ios: primary.map(JobRecord::per_second_ios).unwrap_or_default(),
             counters: trial.counters.as_ref().and_then(counters::of_trial),
@@ -138,15 +131,15 @@ impl TrialFacts {
 
     /// CPU time that threads beside the jobs' own spent on `job`, in nanoseconds: a stack's work
     /// queues, the kernel's `io_uring` workers. A layer that only moves its work to another thread
-    /// must not look free. What was used beyond the jobs is shared out by bytes moved; with an
-    /// index it cannot be told from the driver's and the searcher's own, and is left out.
+    /// must not look free. What was used beyond the jobs is shared out by bytes moved; where more was
+    /// done beside them, such as loads of an index, it cannot be told from that, and is left out.
     ///
     /// Layers of the system work in kernel threads and other processes, so there it is what the
     /// whole machine used, in all arms alike.
     pub(crate) fn helpers_cpu_ns(&self, job: &JobFacts) -> f64 {
         let used_ns =
             if self.in_system { self.system.cpu_busy_ns } else { self.system.process_cpu_ns };
-        let (Some(process_ns), None) = (used_ns, &self.index) else {
+        let (Some(process_ns), []) = (used_ns, self.beside.as_slice()) else {
             return 0.0;
         };
         let own_ns = self.jobs.iter().map(|job| job.cpu_ns).sum();
@@ -193,7 +186,6 @@ impl JobFacts {
             max_slip_ns: record.max_slip_ns,
             in_flight_io_ns: record.in_flight_io_ns,
             mismatches: record.verify_mismatches.unwrap_or(0),
-            first_error: record.first_error.clone(),
             mean_latency_ns,
             p99_latency_ns: latency.quantile_ns(0.99),
             service_max_ns: record.read.service.max_ns().max(record.write.service.max_ns()),
@@ -243,16 +235,6 @@ impl JobFacts {
     }
 }
 
-impl IndexFacts {
-    fn of(record: &IndexRecord) -> Self {
-        Self {
-            loads: record.load.count(),
-            mean_load_ns: record.load.mean_ns(),
-            first_error: record.first_error.clone(),
-        }
-    }
-}
-
 /// Only a figure that something was measured for.
 pub(crate) fn positive(value: f64) -> Option<f64> {
     (value.is_finite() && value > 0.0).then_some(value)
@@ -270,6 +252,16 @@ fn jobs(load: &LoadRecord, workload: &Workload, from_submission: bool) -> Vec<Jo
             Some(JobFacts::of(record, i, is_primary, from_submission))
         })
         .collect()
+}
+
+fn beside(load: &LoadRecord) -> Vec<(String, f64)> {
+    load.operations.iter().map(|done| (done.name.clone(), done.latency.mean_ns())).collect()
+}
+
+fn first_error(load: &LoadRecord) -> Option<String> {
+    let of_jobs = load.jobs.iter().map(|job| &job.first_error);
+    let beside = load.operations.iter().map(|done| &done.first_error);
+    of_jobs.chain(beside).find_map(Clone::clone)
 }
 
 /// The word for an outcome, the reason, and whether anything was measured to the end.

@@ -31,9 +31,9 @@ mod summary;
 
 pub use analysis::{
     Analysis, ArmDepths, ArmDrain, ArmPrecondition, ArmSummary, Attribution, Cap, Check,
-    Comparison, DepthLevel, DepthResponse, EffectChange, Ending, Estimate, FORMAT, IndexSummary,
-    Interaction, JobSummary, LayerCost, OperationSummary, QuantilePoint, Stalls, Steadiness,
-    TrialPoint, Warning, Work,
+    Comparison, DepthLevel, DepthResponse, EffectChange, Ending, Estimate, FORMAT, Interaction,
+    JobSummary, LayerCost, OperationSummary, QuantilePoint, Stalls, Steadiness, TrialPoint,
+    Warning, Work,
 };
 pub use analyzer::Analyzer;
 pub use counters::{

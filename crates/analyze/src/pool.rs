@@ -1,6 +1,6 @@
 //! The latencies of all usable trials of one arm, merged as they arrive.
 
-use iotax_record::{IndexRecord, LatencyHistogram, LoadRecord, OperationRecord};
+use iotax_record::{LatencyHistogram, LoadRecord, OperationRecord};
 use iotax_spec::Workload;
 
 use crate::described;
@@ -11,9 +11,10 @@ use crate::described;
 pub(crate) struct ArmPool {
     /// One per job of the workload.
     pub jobs: Vec<LatencyHistogram>,
-    pub index: Option<IndexPool>,
     /// Operations on trees of files of the primary job.
     pub operations: Vec<OperationRecord>,
+    /// Those beside the jobs.
+    pub beside: Vec<OperationRecord>,
     /// One per job: the quantiles of each trial of which another tool gave nothing else.
     pub described: Vec<Vec<Described>>,
 }
@@ -25,25 +26,14 @@ pub(crate) struct Described {
     pub ios: u64,
 }
 
-/// Index loads of one arm.
-#[derive(Debug, Clone)]
-pub(crate) struct IndexPool {
-    pub load: LatencyHistogram,
-    pub query: LatencyHistogram,
-    pub slow_load_ns: u64,
-    pub slow_loads: u64,
-    pub queries: u64,
-    pub queries_waited: u64,
-}
-
 impl ArmPool {
     pub(crate) fn new(workload: &Workload) -> Self {
         let jobs = workload.jobs.len();
         Self {
             jobs: vec![LatencyHistogram::empty(); jobs],
-            index: None,
             described: vec![Vec::new(); jobs],
             operations: Vec::new(),
+            beside: Vec::new(),
         }
     }
 
@@ -63,38 +53,8 @@ impl ArmPool {
         }
         let primary = load.jobs.iter().find(|record| record.name == workload.primary);
         for more in primary.iter().flat_map(|record| &record.operations) {
-            match self.operations.iter_mut().find(|known| known.name == more.name) {
-                Some(sum) => {
-                    sum.latency.merge(&more.latency);
-                    sum.errors += more.errors;
-                }
-                None => self.operations.push(more.clone()),
-            }
+            more.add_to(&mut self.operations);
         }
-        if let Some(index) = &load.index {
-            self.index.get_or_insert_with(IndexPool::new).add(index);
-        }
-    }
-}
-
-impl IndexPool {
-    fn new() -> Self {
-        Self {
-            load: LatencyHistogram::empty(),
-            query: LatencyHistogram::empty(),
-            slow_load_ns: 0,
-            slow_loads: 0,
-            queries: 0,
-            queries_waited: 0,
-        }
-    }
-
-    fn add(&mut self, record: &IndexRecord) {
-        self.load.merge(&record.load);
-        self.query.merge(&record.query);
-        self.slow_load_ns = self.slow_load_ns.max(record.slow_load_ns);
-        self.slow_loads += record.slow_loads;
-        self.queries += record.queries;
-        self.queries_waited += record.queries_waited;
+        load.operations.iter().for_each(|more| more.add_to(&mut self.beside));
     }
 }

@@ -2,13 +2,11 @@
 
 use iotax_record::{Experiment, LatencyHistogram, OperationRecord, SystemCounters};
 
-use crate::analysis::{
-    ArmSummary, IndexSummary, JobSummary, OperationSummary, QuantilePoint, TrialPoint, Work,
-};
+use crate::analysis::{ArmSummary, JobSummary, OperationSummary, QuantilePoint, TrialPoint, Work};
 use crate::counters::{self, Room};
 use crate::facts::{JobFacts, TrialFacts};
 use crate::metrics::Metric;
-use crate::pool::{ArmPool, Described, IndexPool};
+use crate::pool::{ArmPool, Described};
 
 /// Quantiles of the latency curves.
 const LADDER: [f64; 24] = [
@@ -54,8 +52,7 @@ pub(crate) fn arms(
                 mean_latency_ns: mean(&metric(&usable, Metric::LATENCY)),
                 latency: primary.map_or_else(Vec::new, |job| curve_of(pool, job)),
                 latency_ios: primary.map_or(0, |job| latency_ios(pool, job)),
-                index: pool.index.as_ref().map(index),
-                operations: pool.operations.iter().map(operation).collect(),
+                operations: operations(pool),
                 other_jobs: other_jobs(experiment, &usable, pool, primary),
                 counters: counters::of_arm(
                     &usable.iter().filter_map(|t| t.counters.as_ref()).collect::<Vec<_>>(),
@@ -159,28 +156,24 @@ fn other_jobs(
         .collect()
 }
 
-fn operation(record: &OperationRecord) -> OperationSummary {
+fn operations(pool: &ArmPool) -> Vec<OperationSummary> {
+    let all: u64 = pool.operations.iter().map(|record| record.latency.count()).sum();
+    let share = |record: &OperationRecord| record.latency.count() as f64 / all.max(1) as f64;
+    let of_primary = pool.operations.iter().map(|record| operation(record, Some(share(record))));
+    of_primary.chain(pool.beside.iter().map(|record| operation(record, None))).collect()
+}
+
+fn operation(record: &OperationRecord, share: Option<f64>) -> OperationSummary {
     OperationSummary {
         name: record.name.clone(),
         count: record.latency.count(),
+        share,
         errors: record.errors,
         mean_ns: record.latency.mean_ns(),
         p99_ns: record.latency.quantile_ns(0.99),
         max_ns: record.latency.max_ns(),
-    }
-}
-
-fn index(pool: &IndexPool) -> IndexSummary {
-    IndexSummary {
-        loads: pool.load.count(),
-        mean_load_ns: pool.load.mean_ns(),
-        p99_load_ns: pool.load.quantile_ns(0.99),
-        max_load_ns: pool.load.max_ns(),
-        slow_load_ns: pool.slow_load_ns,
-        slow_loads: pool.slow_loads,
-        queries: pool.queries,
-        queries_waited: pool.queries_waited,
-        p99_query_ns: pool.query.quantile_ns(0.99),
+        slow: record.slow,
+        waited: record.waited,
     }
 }
 

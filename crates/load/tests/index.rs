@@ -7,7 +7,7 @@ mod support;
 use std::sync::atomic::AtomicBool;
 
 use iotax_load::{LoadDriver as _, Native};
-use iotax_record::{IndexRecord, LoadRecord};
+use iotax_record::{LoadRecord, Slow};
 use iotax_spec::{Engine, IndexLoads, Workload};
 use iotax_vdisk::IoTarget;
 use support::{MIB, MS, disk, job, mem, prepare_and_run, request, workload};
@@ -25,24 +25,31 @@ fn index_workload() -> Workload {
     workload
 }
 
-fn check(index: &IndexRecord) {
-    assert_eq!(index.first_error, None);
+fn check(record: &LoadRecord) {
+    let [publish, load, query] = record.operations.as_slice() else { panic!() };
+    let names = [publish, load, query].map(|done| done.name.as_str());
+    assert_eq!(names, ["publish", IndexLoads::LOAD, "query"]);
+    for done in [publish, load, query] {
+        assert_eq!((done.errors, &done.first_error), (0, &None));
+    }
     // At most 40 per second; the machine may be busy with something else.
-    assert!(index.published <= 21, "{}", index.published);
-    assert_eq!(index.publish.count(), index.published);
+    let published = publish.latency.count();
+    assert!(published <= 21, "{published}");
     // One was published before the window, and one so late in it that its load alone was counted.
-    let (loads, published) = (index.load.count(), index.published);
+    let loads = load.latency.count();
     assert!(loads <= published + 2, "{loads} loads of {published}");
-    assert_eq!((index.slow_load_ns, index.slow_loads), (1, index.load.count()));
-    assert_eq!(index.query.count(), index.queries);
-    assert!(index.queries < 1000, "{}", index.queries);
-    assert!(index.queries_waited <= index.queries);
+    assert_eq!(load.slow, Some(Slow { above_ns: 1, count: loads }));
+    let queries = query.latency.count();
+    assert!(queries < 1000, "{queries}");
+    assert!(query.waited.unwrap() <= queries);
+    let others = [publish.slow.is_none(), publish.waited.is_none(), load.waited.is_none()];
+    assert_eq!((others, query.slow), ([true; 3], None));
 }
 
 /// A run in which an index was loaded: on a busy machine a window of 500 ms may pass without.
 fn loaded(target: IoTarget<'_>) -> LoadRecord {
     let mut runs = (0..20).map(|_| prepare_and_run(&index_workload(), target).unwrap());
-    let has_loads = |run: &LoadRecord| run.index.as_ref().unwrap().load.count() > 0;
+    let has_loads = |run: &LoadRecord| run.operations[1].latency.count() > 0;
     runs.find(has_loads).expect("an index is loaded in one of 20 windows")
 }
 
@@ -51,7 +58,7 @@ fn versions_are_published_and_searched_in_a_directory() {
     let directory = tempfile::tempdir().unwrap();
     for _ in 0..2 {
         let record = loaded(IoTarget::Path(directory.path()));
-        check(&record.index.unwrap());
+        check(&record);
         assert!(record.jobs[0].read.ios > 0);
         let mut names: Vec<_> = std::fs::read_dir(directory.path())
             .unwrap()
@@ -68,7 +75,7 @@ fn versions_are_published_and_searched_in_a_directory() {
 fn versions_are_published_and_searched_on_a_disk() {
     let disk = disk(&[mem(16 * MIB)]);
     let record = loaded(IoTarget::Disk(&disk));
-    check(&record.index.unwrap());
+    check(&record);
     assert_eq!(record.jobs[0].engine, "vdisk");
 }
 

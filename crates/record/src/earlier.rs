@@ -11,6 +11,31 @@ pub(crate) fn head(mut head: Value, format: u32, today: u32) -> Value {
     head
 }
 
+/// A line of an earlier format as one of today's.
+pub(crate) fn line(mut line: Value, format: u32) -> Value {
+    if let (Some(load), 1) = (line.get_mut("load").and_then(Value::as_object_mut), format)
+        && let Some(index) = load.remove("index").filter(Value::is_object)
+    {
+        load.insert("operations".to_owned(), operations(&index));
+    }
+    line
+}
+
+/// Until format 1 an index had a record of its own, with nothing of its errors but the first.
+fn operations(index: &Value) -> Value {
+    let of = |(name, doing): (&str, &str)| {
+        let error = index["first_error"].as_str();
+        let error = error.filter(|text| text.starts_with(&format!("index: {doing} ")));
+        let errors = u64::from(error.is_some());
+        json!({ "name": name, "latency": index[name], "errors": errors, "first_error": error })
+    };
+    let [publish, mut load, mut query] =
+        [("publish", "publishing"), ("load", "loading"), ("query", "answering")].map(of);
+    load["slow"] = json!({ "above_ns": index["slow_load_ns"], "count": index["slow_loads"] });
+    query["waited"] = index["queries_waited"].clone();
+    json!([publish, load, query])
+}
+
 /// Until format 1 there was one machine, its facts beside those of the experiment.
 fn hosts(fields: &mut Map<String, Value>) {
     let mut host = Map::from_iter([("role".to_owned(), json!("local"))]);

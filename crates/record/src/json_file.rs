@@ -10,15 +10,16 @@ use serde::de::DeserializeOwned;
 use crate::error::Error;
 use crate::location::Location;
 
-/// The values of a file with one on each line. A last line without its end, left by a crash, is
-/// passed over.
-pub(crate) fn read_lines<T: DeserializeOwned>(
+/// The values of a file, which `decode` makes of its lines. A last line without its end, left by a
+/// crash, is passed over.
+pub(crate) fn read_lines<T, D: Fn(&[u8]) -> serde_json::Result<T>>(
     file: &Location,
-) -> Result<impl Iterator<Item = Result<T, Error>> + use<T>, Error> {
+    decode: D,
+) -> Result<impl Iterator<Item = Result<T, Error>> + use<T, D>, Error> {
     let path = file.shown().to_owned();
     let file = open_file(file.at()).map_err(|source| Error::read(&path, source))?;
     let mut lines = Lines { reader: BufReader::new(file), number: 0, line: Vec::new() };
-    Ok(std::iter::from_fn(move || lines.next(&path)))
+    Ok(std::iter::from_fn(move || lines.next(&path, &decode)))
 }
 
 struct Lines<R> {
@@ -28,13 +29,17 @@ struct Lines<R> {
 }
 
 impl<R: BufRead> Lines<R> {
-    fn next<T: DeserializeOwned>(&mut self, path: &Path) -> Option<Result<T, Error>> {
+    fn next<T>(
+        &mut self,
+        path: &Path,
+        decode: impl Fn(&[u8]) -> serde_json::Result<T>,
+    ) -> Option<Result<T, Error>> {
         self.line.clear();
         self.number += 1;
         match self.reader.read_until(b'\n', &mut self.line) {
             Err(source) => Some(Err(Error::read(path, source))),
             Ok(_) if self.line.last() != Some(&b'\n') => None,
-            Ok(_) => Some(serde_json::from_slice(&self.line).map_err(|source| Error::Broken {
+            Ok(_) => Some(decode(&self.line).map_err(|source| Error::Broken {
                 path: path.to_owned(),
                 line: self.number,
                 source,

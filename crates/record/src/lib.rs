@@ -42,6 +42,6 @@ pub use side_record::SideRecord;
 pub use stable_id::stable_id;
 pub use store::{Reader, Record, Writer};
 pub use trial::{
-    DirectionRecord, IndexRecord, JobRecord, LatencySummary, LoadRecord, OperationRecord, Outcome,
+    DirectionRecord, JobRecord, LatencySummary, LoadRecord, OperationRecord, Outcome, Slow,
     SystemCounters, Trial,
 };

@@ -93,6 +93,8 @@ pub struct Reader<R> {
     pub head: R,
     /// How it ended; `None` if it was cut off (killed, power loss).
     pub end: Option<End>,
+    /// Of its files.
+    format: u32,
     dir: Location,
 }
 
@@ -109,19 +111,19 @@ impl<R: Record> Reader<R> {
         if !file.at().exists() {
             return Err(Error::NotARecord { dir: dir.shown().to_owned() });
         }
-        let version: Version = read_json(&file)?;
-        if version.format > R::FORMAT {
-            let (path, format) = (file.shown().to_owned(), version.format);
+        let Version { format } = read_json(&file)?;
+        if format > R::FORMAT {
+            let path = file.shown().to_owned();
             return Err(Error::Newer { path, format, known: R::FORMAT });
         }
-        let head = if version.format < R::FORMAT {
-            let value = earlier::head(read_json(&file)?, version.format, R::FORMAT);
+        let head = if format < R::FORMAT {
+            let value = earlier::head(read_json(&file)?, format, R::FORMAT);
             serde_json::from_value(value).map_err(|source| Error::broken(file.shown(), source))?
         } else {
             read_json(&file)?
         };
         let end = read_json_if_there(&dir.join(END))?;
-        Ok(Self { head, end, dir })
+        Ok(Self { head, end, format, dir })
     }
 
     /// What it lacks of what was measured.
@@ -141,7 +143,14 @@ impl<R: Record> Reader<R> {
     /// than memory. A thread of its own decodes a few ahead, which halves the time of a large record.
     /// A last line without its end, left by a crash, is passed over.
     pub fn lines(&self) -> Result<impl Iterator<Item = Result<R::Line, Error>> + use<R>, Error> {
-        let decoded = read_lines(&self.dir.join(R::LINES))?;
+        let format = self.format;
+        let decoded = read_lines(&self.dir.join(R::LINES), move |line| {
+            if format < R::FORMAT {
+                let line = earlier::line(serde_json::from_slice(line)?, format);
+                return serde_json::from_value(line);
+            }
+            serde_json::from_slice(line)
+        })?;
         let (ahead, lines) = mpsc::sync_channel(DECODED_AHEAD);
         thread::spawn(move || {
             for line in decoded {

@@ -61,8 +61,9 @@ pub struct LoadRecord {
     pub window_ns: u64,
     /// One per job of the workload, in its order.
     pub jobs: Vec<JobRecord>,
-    /// Index loads, if the workload has them.
-    pub index: Option<IndexRecord>,
+    /// What was done beside the jobs, such as loads of an index.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub operations: Vec<OperationRecord>,
     /// Counters of this machine and process over the window.
     pub system: SystemCounters,
     /// What the driver said that is no failure: warnings of another tool, for people.
@@ -137,15 +138,50 @@ pub struct JobRecord {
     pub operations: Vec<OperationRecord>,
 }
 
-/// One kind of operation on files.
+/// One kind of operation: on a tree of files, or beside the jobs.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct OperationRecord {
-    /// Its name, as `iotax_spec::Operation::name` has it.
+    /// Its name: that of an `iotax_spec::Operation`; `publish`, `load`, `query` of an index.
     pub name: String,
     /// Its latencies.
     pub latency: LatencyHistogram,
     /// Those that failed.
     pub errors: u64,
+    /// First error beside the jobs, for people; a job's own is with the job.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_error: Option<String>,
+    /// Those that took too long, where that is asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slow: Option<Slow>,
+    /// Those that came while another was under way, and waited for it, where they can.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waited: Option<u64>,
+}
+
+/// Operations that took too long.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Slow {
+    /// Longer than this is too long, in nanoseconds.
+    pub above_ns: u64,
+    /// How many there were.
+    pub count: u64,
+}
+
+impl OperationRecord {
+    /// Adds this one to the one of its name.
+    pub fn add_to(&self, sums: &mut Vec<Self>) {
+        let Some(sum) = sums.iter_mut().find(|sum| sum.name == self.name) else {
+            sums.push(self.clone());
+            return;
+        };
+        sum.latency.merge(&self.latency);
+        sum.errors = sum.errors.saturating_add(self.errors);
+        sum.first_error = sum.first_error.take().or_else(|| self.first_error.clone());
+        let slow = [sum.slow, self.slow].into_iter().flatten();
+        sum.slow =
+            slow.reduce(|one, more| Slow { count: one.count.saturating_add(more.count), ..one });
+        sum.waited = [sum.waited, self.waited].into_iter().flatten().reduce(u64::saturating_add);
+    }
 }
 
 /// Reads or writes of one job.
@@ -231,29 +267,6 @@ impl DirectionRecord {
     pub fn latency_from(&self, submission: bool) -> &LatencyHistogram {
         if submission { &self.service } else { self.latency() }
     }
-}
-
-/// What the index driver and the searcher did in the window.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-pub struct IndexRecord {
-    /// Versions published.
-    pub published: u64,
-    /// Time to publish a version: write, fsync, rename.
-    pub publish: LatencyHistogram,
-    /// Time to load a version: map and touch every page.
-    pub load: LatencyHistogram,
-    /// Loads longer than this were slow.
-    pub slow_load_ns: u64,
-    /// Slow loads.
-    pub slow_loads: u64,
-    /// Queries answered.
-    pub queries: u64,
-    /// Queries that arrived while a load was under way, and waited for it.
-    pub queries_waited: u64,
-    /// Answer time of queries from their arrival.
-    pub query: LatencyHistogram,
-    /// First error, for people.
-    pub first_error: Option<String>,
 }
 
 /// Counters over the measured window. `None` means this system does not tell.

@@ -41,7 +41,6 @@ pub fn experiment(experiment: &Experiment, analysis: &Analysis) -> Document {
     document.add_table("Devices", machine::devices(analysis), Some(machine::NOTE.to_owned()));
     document.extend(system(analysis));
     document.add_table("NFS operations", machine::nfs(analysis), None);
-    document.add_table("Index loads", tables::index(analysis), tables::slow_load_note(analysis));
     document.extend(schedule);
     document.extend(warnings("Worth knowing", mild));
     document.add_list("Causes", diagnoses::causes(experiment, analysis));

@@ -1,7 +1,11 @@
 //! The tables of a report, before any layout: text, Markdown and HTML all show these.
 
-use iotax_analyze::{Analysis, ArmSummary, Attribution, Comparison, Estimate, LayerCost};
+use iotax_analyze::{
+    Analysis, ArmSummary, Attribution, Comparison, Estimate, LayerCost, OperationSummary,
+};
+use iotax_record::Slow;
 use iotax_spec::Design;
+use iotax_spec::units::format_duration;
 
 use crate::bandwidth::{self, MEASURED};
 use crate::comparison::{pair_name, subject, tax};
@@ -94,12 +98,17 @@ pub(crate) fn estimate(value: Option<Estimate>) -> Cell {
 
 /// I/Os or, on trees of files, operations per second.
 pub(crate) fn rate(arm: &ArmSummary) -> String {
-    if arm.operations.is_empty() { format::iops(arm.iops) } else { format::operations(arm.iops) }
+    if is_on_files(arm) { format::operations(arm.iops) } else { format::iops(arm.iops) }
 }
 
 /// Bytes per second; `None` where they say nothing: on trees of files.
 pub(crate) fn bandwidth(arm: &ArmSummary) -> Option<f64> {
-    arm.operations.is_empty().then_some(arm.bytes_per_s)
+    (!is_on_files(arm)).then_some(arm.bytes_per_s)
+}
+
+/// Whether its primary job does operations on trees of files.
+fn is_on_files(arm: &ArmSummary) -> bool {
+    arm.operations.iter().any(|operation| operation.share.is_some())
 }
 
 /// The same under a head that says the unit.
@@ -107,29 +116,45 @@ fn bandwidth_cell(arm: &ArmSummary) -> String {
     bandwidth(arm).map_or_else(|| ABSENT.to_owned(), bandwidth::measured)
 }
 
-/// Operations on trees of files, if that is what the primary job does.
+/// Operations on trees of files, if that is what the primary job does, and those beside the jobs.
 pub(crate) fn operations(analysis: &Analysis) -> Option<Table> {
-    let figures = ["count", "share", "mean", "p99", "longest", "failed"];
-    let mut table = Table::new(&["arm", "operation"], &figures);
-    for arm in &analysis.arms {
-        let all: u64 = arm.operations.iter().map(|operation| operation.count).sum();
-        for operation in &arm.operations {
-            let share = operation.count as f64 / all.max(1) as f64;
-            let tone = if operation.errors > 0 { Tone::Worse } else { Tone::Plain };
-            table.push([
-                Cell::new(&arm.name),
-                Cell::new(&operation.name),
-                Cell::new(format::count(operation.count)),
-                Cell::new(format!("{} %", format::fixed(100.0 * share, 1))),
-                Cell::new(format::time(operation.mean_ns)),
-                Cell::new(format::time(operation.p99_ns as f64)),
-                Cell::new(format::time(operation.max_ns as f64)),
-                Cell::toned(format::count(operation.errors), tone),
-            ]);
+    let arms = analysis.arms.iter();
+    let all: Vec<_> =
+        arms.flat_map(|arm| arm.operations.iter().map(move |done| (&arm.name, done))).collect();
+    let mut table = Table::new(&["arm", "operation"], &[]);
+    table.rows =
+        all.iter().map(|(arm, done)| vec![Cell::new(arm), Cell::new(&done.name)]).collect();
+    for (head, cell) in OPERATION {
+        let column: Vec<_> = all.iter().map(|(_, done)| cell(done)).collect();
+        if column.iter().any(Option::is_some) {
+            table.heads.push(Head::figure(head));
+            let cells = column.into_iter().map(|cell| cell.unwrap_or_else(|| Cell::new("")));
+            table.rows.iter_mut().zip(cells).for_each(|(row, cell)| row.push(cell));
         }
     }
     (!table.rows.is_empty()).then_some(table)
 }
+
+type OperationCell = fn(&OperationSummary) -> Option<Cell>;
+
+/// What is told of an operation; a column that says nothing of any is left out.
+const OPERATION: [(&str, OperationCell); 8] = [
+    ("count", |done| Some(Cell::new(format::count(done.count)))),
+    ("share", |done| Some(Cell::new(format!("{} %", format::fixed(100.0 * done.share?, 1))))),
+    ("mean", |done| Some(Cell::new(known_time(done.mean_ns)))),
+    ("p99", |done| Some(Cell::new(known_time(done.p99_ns as f64)))),
+    ("longest", |done| Some(Cell::new(known_time(done.max_ns as f64)))),
+    ("slow", |done| {
+        let Slow { above_ns, count } = done.slow?;
+        let tone = if count > 0 { Tone::Worse } else { Tone::Plain };
+        let text = format!("{} > {}", format::count(count), format_duration(above_ns));
+        Some(Cell::toned(text, tone))
+    }),
+    ("waited", |done| Some(Cell::new(format::count(done.waited?)))),
+    ("failed", |done| {
+        (done.errors > 0).then(|| Cell::toned(format::count(done.errors), Tone::Worse))
+    }),
+];
 
 /// Rates, CPU and spread of each arm.
 pub(crate) fn arms(analysis: &Analysis) -> Table {
@@ -215,43 +240,6 @@ pub(crate) fn latency(analysis: &Analysis) -> Option<Table> {
         row
     });
     Some(Table { rows: rows.collect(), heads })
-}
-
-/// Index loads of each arm, if the workload has them.
-pub(crate) fn index(analysis: &Analysis) -> Option<Table> {
-    let mut table = Table::new(
-        &["arm"],
-        &["loads", "mean", "p99", "longest", "slow", "queries waited", "query p99"],
-    );
-    for arm in &analysis.arms {
-        let Some(index) = &arm.index else { continue };
-        let slow = Tone::Worse;
-        table.push([
-            Cell::new(&arm.name),
-            Cell::new(format::count(index.loads)),
-            Cell::new(format::time(index.mean_load_ns)),
-            Cell::new(format::time(index.p99_load_ns as f64)),
-            Cell::new(format::time(index.max_load_ns as f64)),
-            Cell::toned(
-                format::count(index.slow_loads),
-                if index.slow_loads > 0 { slow } else { Tone::Plain },
-            ),
-            Cell::new(format!(
-                "{} of {}",
-                format::count(index.queries_waited),
-                format::count(index.queries)
-            )),
-            Cell::new(format::time(index.p99_query_ns as f64)),
-        ]);
-    }
-    (!table.rows.is_empty()).then_some(table)
-}
-
-/// What counts as a slow load, if the workload has index loads.
-pub(crate) fn slow_load_note(analysis: &Analysis) -> Option<String> {
-    let index = analysis.arms.iter().find_map(|arm| arm.index.as_ref())?;
-    let limit = format::time(index.slow_load_ns as f64);
-    Some(format!("A load over {limit} counts as slow. Pooled over trials: descriptive."))
 }
 
 /// The arms' other jobs, if any.

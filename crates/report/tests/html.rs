@@ -37,7 +37,7 @@ fn a_reader_meets_the_conclusion_first_and_the_method_last() {
             "Other jobs",
             "Latency, pooled over trials (descriptive)",
             "Throughput of every trial",
-            "Index loads",
+            "Operations, pooled over trials (descriptive)",
             "Schedule",
             "Worth knowing",
             "Not concluded",

@@ -231,7 +231,7 @@ fn outcome(load: &LoadRecord, primary: &str) -> Outcome {
         .iter()
         .filter_map(|job| job.first_error.as_ref().map(|error| format!("{}: {error}", job.name)))
         .collect();
-    reasons.extend(load.index.iter().filter_map(|index| index.first_error.clone()));
+    reasons.extend(load.operations.iter().filter_map(|done| done.first_error.clone()));
     if let Some(iops) = load.stalled_below(primary) {
         let window = Duration::from_secs_f64(1.0 / iops);
         reasons.insert(0, format!("{primary} completed no I/O in its window of {window:.1?}"));

@@ -404,3 +404,8 @@ pub struct IndexLoads {
     /// Bytes one query reads from the index.
     pub query_bytes: u32,
 }
+
+impl IndexLoads {
+    /// The operation that makes a new version readable: loading it.
+    pub const LOAD: &'static str = "load";
+}

@@ -2,7 +2,6 @@ use iotax_words::count;
 
 use crate::analysis::{Check, Warning};
 use crate::evidence::Evidence;
-use crate::facts::TrialFacts;
 
 /// I/Os that failed or came back short, in usable trials.
 pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Warning> {
@@ -17,7 +16,7 @@ pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Warning> {
                 // Short ones are among `ios`, failed ones are not.
                 ios += job.ios + job.errors;
             }
-            let text = first_error(trial);
+            let text = trial.first_error.as_deref();
             trials += u32::from(before != (errors, short) || text.is_some());
             first = first.or(text);
         }
@@ -41,9 +40,4 @@ fn message(errors: u64, short: u64, ios: u64, first: Option<&str>) -> String {
         return format!("something beside the counted I/Os failed{first}");
     }
     format!("{} failed and {short} came back short, of {ios}{first}", count(errors, "I/O"))
-}
-
-fn first_error(trial: &TrialFacts) -> Option<&str> {
-    let of_index = || trial.index.as_ref().and_then(|index| index.first_error.as_deref());
-    trial.jobs.iter().find_map(|job| job.first_error.as_deref()).or_else(of_index)
 }

@@ -1,3 +1,5 @@
+use iotax_spec::IndexLoads;
+
 use super::row::{PLAIN, Role, Row, Trait};
 
 /// Mean time to load an index.
@@ -5,7 +7,10 @@ pub(super) const LOAD_TIME: Row = Row {
     id: "load_time",
     name: "index load time",
     compares: |workload| workload.index.is_some(),
-    of: |trial| Some(trial.index.as_ref().filter(|index| index.loads > 0)?.mean_load_ns),
+    of: |trial| {
+        let (_, mean_ns) = trial.beside.iter().find(|(name, _)| name == IndexLoads::LOAD)?;
+        Some(*mean_ns)
+    },
     role: Role::NeedsWord,
     traits: &[Trait::MayChange],
     ..PLAIN

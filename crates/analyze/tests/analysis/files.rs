@@ -7,7 +7,7 @@ use crate::support::Bed;
 fn operation(name: &str, latency_ns: u64, count: u64, errors: u64) -> OperationRecord {
     let mut latency = LatencyHistogram::new();
     latency.record_many(latency_ns, count);
-    OperationRecord { name: name.to_owned(), latency, errors }
+    OperationRecord { name: name.to_owned(), latency, errors, ..OperationRecord::default() }
 }
 
 #[test]

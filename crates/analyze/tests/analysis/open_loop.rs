@@ -1,7 +1,7 @@
 //! Records of loads at an offered rate.
 
 use iotax_analyze::{Check, Comparison, Metric, Verdict};
-use iotax_record::{IndexRecord, LatencyHistogram, Trial};
+use iotax_record::{LatencyHistogram, OperationRecord, Slow, Trial};
 use iotax_spec::{Driver, IndexLoads};
 
 use crate::support::{Bed, load, of};
@@ -135,29 +135,52 @@ fn index_loads_are_compared_and_described() {
     assert!(bed.decide(&twice_as_slow).stop.is_some());
     for trial in &mut trials {
         let mean_ns = if trial.arm == "slow" { 12_000_000 } else { 6_000_000 };
-        let mut times = LatencyHistogram::new();
+        let mut loads = operation(IndexLoads::LOAD);
         for i in 0..20 {
-            times.record(mean_ns + u64::from(trial.block) * 100_000 + i * 1_000);
+            loads.latency.record(mean_ns + u64::from(trial.block) * 100_000 + i * 1_000);
         }
-        load(trial).index = Some(IndexRecord {
-            slow_load_ns: 10_000_000,
-            slow_loads: if mean_ns > 10_000_000 { 20 } else { 0 },
-            queries: 500,
-            queries_waited: 40,
-            load: times,
-            ..IndexRecord::default()
-        });
+        let slow = if mean_ns > 10_000_000 { 20 } else { 0 };
+        loads.slow = Some(Slow { above_ns: 10_000_000, count: slow });
+        let mut queries = operation("query");
+        queries.latency.record_many(50_000, 500);
+        queries.waited = Some(40);
+        load(trial).operations = vec![loads, queries];
     }
     let analysis = bed.analyze(&trials);
     let loads = of(&analysis, "slow", Metric::LOAD_TIME);
     assert_eq!(loads.verdict, Verdict::Slower);
     assert!((loads.tax.unwrap() - 0.98).abs() < 0.05, "{loads:?}");
-    let index = analysis.arms[1].index.as_ref().unwrap();
-    assert_eq!(
-        (index.loads, index.slow_loads, index.queries, index.queries_waited),
-        (80, 80, 2000, 160)
-    );
-    assert!(index.max_load_ns > 12_000_000 && index.mean_load_ns > 12e6);
+    let [loads, queries] = analysis.arms[1].operations.as_slice() else { panic!() };
+    assert_eq!((loads.name.as_str(), queries.name.as_str()), ("load", "query"));
+    let slow = Some(Slow { above_ns: 10_000_000, count: 80 });
+    assert_eq!((loads.count, loads.slow, loads.waited), (80, slow, None));
+    assert_eq!((queries.count, queries.slow, queries.waited), (2000, None, Some(160)));
+    assert!(loads.max_ns > 12_000_000 && loads.mean_ns > 12e6);
+    assert_eq!((loads.share, queries.share), (None, None), "they are none of the primary job");
+}
+
+/// Nothing done yet.
+fn operation(name: &str) -> OperationRecord {
+    OperationRecord { name: name.to_owned(), ..OperationRecord::default() }
+}
+
+/// What a load of an index does is no job's: neither its I/Os nor its errors are counted as such.
+#[test]
+fn an_error_beside_the_jobs_is_told_and_counted_in_no_rate() {
+    let mut bed = Bed::compare(&["base", "slow"]);
+    let mut trials = bed.blocks(4, &[400.0, 400.0], 0.01);
+    let rates = |trials: &[Trial]| -> Vec<f64> {
+        bed.analyze(trials).arms.iter().map(|arm| arm.iops).collect()
+    };
+    let before = rates(&trials);
+    let mut loads = operation(IndexLoads::LOAD);
+    (loads.errors, loads.first_error) = (2, Some("index: load: Input/output error".to_owned()));
+    load(&mut trials[0]).operations = vec![loads];
+    assert_eq!(rates(&trials), before);
+    let said = crate::warnings::said(&bed.analyze(&trials), Check::IoErrors);
+    let message = "something beside the counted I/Os failed; the first error: index: load: \
+                   Input/output error";
+    assert!(said.starts_with(&format!("[base, 1 trials] {message}\n")), "{said}");
 }
 
 #[test]
@@ -174,9 +197,9 @@ fn a_run_goes_on_until_index_loads_have_a_verdict_too() {
     let mut trials = bed.blocks(20, &[400.0, 200.0], 0.01);
     for trial in &mut trials {
         let slow = trial.arm == "slow" && trial.block % 3 != 0;
-        let mut times = LatencyHistogram::new();
-        times.record(if slow { 18_000_000 } else { 6_000_000 });
-        load(trial).index = Some(IndexRecord { load: times, ..IndexRecord::default() });
+        let mut loads = operation(IndexLoads::LOAD);
+        loads.latency.record(if slow { 18_000_000 } else { 6_000_000 });
+        load(trial).operations = vec![loads];
     }
     let so_far = |blocks: u32| -> Vec<_> {
         trials.iter().filter(|trial| trial.block < blocks).cloned().collect()

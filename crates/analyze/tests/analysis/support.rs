@@ -3,7 +3,7 @@
 use iotax_analyze::{Analysis, Analyzer, Comparison, Metric, Progress};
 use iotax_record::{
     DirectionRecord, End, Environment, Experiment, HostRecord, JobRecord, LatencyHistogram,
-    LoadRecord, Outcome, Site, SystemCounters, Trial,
+    LoadRecord, Outcome, Site, Trial,
 };
 use iotax_spec::layers::{Aes, Mem};
 use iotax_spec::{
@@ -192,9 +192,7 @@ impl Bed {
                 driver: "native".into(),
                 window_ns: SECONDS * SECOND_NS,
                 jobs: vec![job],
-                index: None,
-                system: SystemCounters::default(),
-                warnings: Vec::new(),
+                ..LoadRecord::default()
             }),
         }
     }

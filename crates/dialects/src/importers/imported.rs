@@ -1,6 +1,6 @@
 //! What another tool's result comes to.
 
-use iotax_record::{JobRecord, LoadRecord, SystemCounters};
+use iotax_record::{JobRecord, LoadRecord};
 
 /// One run, as another tool reported it.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -31,9 +31,8 @@ impl Imported {
             driver: self.tool,
             window_ns: self.window_ns,
             jobs: self.jobs,
-            index: None,
-            system: SystemCounters::default(),
             warnings: self.warnings,
+            ..LoadRecord::default()
         }
     }
 }

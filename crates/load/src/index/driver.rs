@@ -1,9 +1,10 @@
 //! Publishes versions.
 
-use iotax_record::IndexRecord;
+use iotax_record::OperationRecord;
 use iotax_vdisk::Clock;
 
-use super::{IndexStore, Run, note};
+use super::run::{Run, operation};
+use super::store::IndexStore;
 
 /// How long to sleep at most before looking at the stop flags again.
 const GLANCE_NS: u64 = 10_000_000;
@@ -14,8 +15,8 @@ pub(crate) fn publish_versions(
     store: &mut dyn IndexStore,
     clock: &dyn Clock,
     run: &Run<'_>,
-) -> IndexRecord {
-    let mut record = IndexRecord::default();
+) -> OperationRecord {
+    let mut record = operation("publish");
     let period_ns = 1e9 / run.loads.versions_per_second;
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a rate is > 0")]
     let period_ns = period_ns as u64;
@@ -31,18 +32,16 @@ pub(crate) fn publish_versions(
         }
         let began_ns = clock.now_ns();
         due_ns = began_ns.max(due_ns).saturating_add(period_ns);
-        match store.publish(version + 1, &over) {
+        let outcome = store.publish(version + 1, &over);
+        let done_ns = clock.now_ns();
+        match outcome {
             Ok(true) => {
                 version += 1;
-                let done_ns = clock.now_ns();
                 run.published.set(version);
-                if run.counts(done_ns) {
-                    record.published += 1;
-                    record.publish.record(done_ns - began_ns);
-                }
             }
             Ok(false) => return record,
-            Err(error) => note(&mut record, "publishing a version", &error),
+            Err(_) => {}
         }
+        run.count(&mut record, [began_ns, done_ns], outcome);
     }
 }

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use memmap2::{MmapOptions, MmapRaw};
 use rustix::fs::{Advice, fadvise};
 
-use super::{CHUNK_BYTES, IndexStore};
+use super::store::{CHUNK_BYTES, IndexStore};
 use crate::names::within;
 use crate::native::buffers::{Buffers, PAGE_BYTES};
 use crate::native::io::{Io, Op};

@@ -1,11 +1,13 @@
 //! Loads new versions and answers queries.
 
-use iotax_record::IndexRecord;
+use iotax_record::{OperationRecord, Slow};
+use iotax_spec::IndexLoads;
 use iotax_vdisk::Clock;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 
-use super::{IndexStore, Run, note};
+use super::run::{Run, operation};
+use super::store::IndexStore;
 use crate::native::pace::Schedule;
 use crate::native::random::below;
 
@@ -15,9 +17,14 @@ const LOOK_NS: u64 = 1_000_000;
 const ALIGN_BYTES: u64 = 4096;
 
 /// Searches until the window closes. The store must have version 1 loaded.
-pub(crate) fn search(store: &mut dyn IndexStore, clock: &dyn Clock, run: &Run<'_>) -> IndexRecord {
+pub(crate) fn search(
+    store: &mut dyn IndexStore,
+    clock: &dyn Clock,
+    run: &Run<'_>,
+) -> [OperationRecord; 2] {
     let arrivals =
         Schedule::poisson(run.start_ns, run.loads.queries_per_second, 1, run.seed ^ 0x7175_6572);
+    let slow = Slow { above_ns: run.loads.slow_load_ns, count: 0 };
     let mut searcher = Searcher {
         store,
         clock,
@@ -27,10 +34,13 @@ pub(crate) fn search(store: &mut dyn IndexStore, clock: &dyn Clock, run: &Run<'_
         buffer: vec![0; run.loads.query_bytes as usize],
         loaded: 1,
         load: (0, 0),
-        record: IndexRecord { slow_load_ns: run.loads.slow_load_ns, ..IndexRecord::default() },
+        loads: OperationRecord { slow: Some(slow), ..operation(IndexLoads::LOAD) },
+        queries: operation("query"),
+        waited: 0,
     };
     searcher.run();
-    searcher.record
+    searcher.queries.waited = Some(searcher.waited);
+    [searcher.loads, searcher.queries]
 }
 
 struct Searcher<'a> {
@@ -44,7 +54,9 @@ struct Searcher<'a> {
     loaded: u64,
     /// Start and end of the latest load.
     load: (u64, u64),
-    record: IndexRecord,
+    loads: OperationRecord,
+    queries: OperationRecord,
+    waited: u64,
 }
 
 impl Searcher<'_> {
@@ -71,37 +83,22 @@ impl Searcher<'_> {
     }
 
     fn load(&mut self, version: u64, began_ns: u64) {
-        let result = self.store.open(version).and_then(|()| self.store.touch());
+        let outcome = self.store.open(version).and_then(|()| self.store.touch());
         let done_ns = self.clock.now_ns();
         // A version that cannot be loaded is not tried again: there will be a next one.
         self.loaded = version;
         self.load = (began_ns, done_ns);
-        match result {
-            Ok(()) if self.run.counts(done_ns) => {
-                let load_ns = done_ns - began_ns;
-                self.record.load.record(load_ns);
-                self.record.slow_loads += u64::from(load_ns > self.run.loads.slow_load_ns);
-            }
-            Ok(()) => {}
-            Err(error) => note(&mut self.record, "loading a version", &error),
-        }
+        self.run.count(&mut self.loads, [began_ns, done_ns], outcome);
     }
 
     fn answer(&mut self, arrival_ns: u64) {
         let loads = &self.run.loads;
         let room = loads.index_bytes.saturating_sub(u64::from(loads.query_bytes));
         let offset = below(self.rng.next_u64(), room / ALIGN_BYTES + 1) * ALIGN_BYTES;
-        let result = self.store.read(offset, &mut self.buffer);
+        let outcome = self.store.read(offset, &mut self.buffer);
         let done_ns = self.clock.now_ns();
-        match result {
-            Ok(()) if self.run.counts(done_ns) => {
-                self.record.queries += 1;
-                self.record.query.record(done_ns.saturating_sub(arrival_ns));
-                let waited = (self.load.0..self.load.1).contains(&arrival_ns);
-                self.record.queries_waited += u64::from(waited);
-            }
-            Ok(()) => {}
-            Err(error) => note(&mut self.record, "answering a query", &error),
-        }
+        let counts = self.run.count(&mut self.queries, [arrival_ns, done_ns], outcome);
+        let waited = (self.load.0..self.load.1).contains(&arrival_ns);
+        self.waited += u64::from(counts && waited);
     }
 }

@@ -5,7 +5,7 @@ use std::io;
 
 use iotax_vdisk::{Session, VirtualDisk};
 
-use super::{CHUNK_BYTES, IndexStore};
+use super::store::{CHUNK_BYTES, IndexStore};
 use crate::file_assignment::slot_bytes;
 use crate::native::io::{Io, Op};
 use crate::verify::{MAGIC, WriteVerifier};

@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 use std::thread::{self, Scope, ScopedJoinHandle};
 use std::time::Duration;
 
-use iotax_record::{IndexRecord, LoadRecord, SystemCounters};
+use iotax_record::{LoadRecord, OperationRecord, SystemCounters};
 use iotax_spec::Workload;
 use iotax_vdisk::{Clock as _, IoTarget, VirtualDisk};
 
@@ -19,7 +19,7 @@ use crate::counters::Reading;
 use crate::driver::{LoadDriver, Progress, Request};
 use crate::error::Error;
 use crate::file_assignment::Places;
-use crate::index::{self, Published};
+use crate::index::Published;
 use crate::{layout, tree};
 
 /// Between opening the gate and the first I/O: long enough for every thread to be woken.
@@ -82,8 +82,8 @@ pub(crate) fn run_threads(
             return Err(error);
         }
         let (start_ns, system) = start.zip(system).expect("no thread failed, so they started");
-        let index = index.into_iter().reduce(index::merge);
-        Ok(merge(&stage, start_ns, threads, records, index, system))
+        let operations = index.into_iter().flatten().collect();
+        Ok(merge(&stage, start_ns, threads, records, operations, system))
     })
 }
 
@@ -110,7 +110,7 @@ fn start_index<'scope, 'env>(
     scope: &'scope Scope<'scope, 'env>,
     stage: &'env Stage<'env>,
     published: &'env Published,
-) -> Started<'scope, IndexRecord> {
+) -> Started<'scope, Vec<OperationRecord>> {
     let Some(loads) = stage.request.workload.index else { return Ok(Vec::new()) };
     [Role::Driver, Role::Searcher]
         .into_iter()

@@ -1,6 +1,6 @@
 //! The two threads beside the jobs: the driver that publishes index versions, and the searcher.
 
-use iotax_record::IndexRecord;
+use iotax_record::OperationRecord;
 use iotax_spec::IndexLoads;
 use iotax_vdisk::{Clock as _, IoTarget};
 
@@ -48,7 +48,7 @@ pub(super) fn perform(
     loads: IndexLoads,
     published: &Published,
     ticket: Ticket<'_>,
-) -> Result<Option<IndexRecord>, Error> {
+) -> Result<Option<Vec<OperationRecord>>, Error> {
     let seed = stage.request.seed ^ 0x0069_6e64_6578;
     let mut store = store(stage.request.target, loads, seed)?;
     if role == Role::Searcher {
@@ -61,8 +61,8 @@ pub(super) fn perform(
     let run = Run { loads, published, start_ns, window, flags: stage.flags(), seed };
     stage.clock.sleep_until(start_ns);
     Ok(Some(match role {
-        Role::Driver => publish_versions(&mut *store, &stage.clock, &run),
-        Role::Searcher => search(&mut *store, &stage.clock, &run),
+        Role::Driver => vec![publish_versions(&mut *store, &stage.clock, &run)],
+        Role::Searcher => search(&mut *store, &stage.clock, &run).into(),
     }))
 }
 

@@ -3,8 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use iotax_record::{
-    DirectionRecord, IndexRecord, JobRecord, LatencyHistogram, LoadRecord, OperationRecord,
-    SystemCounters,
+    DirectionRecord, JobRecord, LatencyHistogram, LoadRecord, OperationRecord, SystemCounters,
 };
 use iotax_spec::{Engine, Job};
 
@@ -88,7 +87,7 @@ pub(crate) fn merge(
     start_ns: u64,
     threads: &[Thread<'_>],
     records: Vec<ThreadRecord>,
-    index: Option<IndexRecord>,
+    operations: Vec<OperationRecord>,
     system: SystemCounters,
 ) -> LoadRecord {
     let (request, window) = (stage.request, stage.window(start_ns));
@@ -97,7 +96,7 @@ pub(crate) fn merge(
     let active = records.iter().map(|record| record.active).filter(|(from, to)| from < to);
     let end_ns = active.map(|(_, to)| to).max().unwrap_or(window.open_ns);
     let ended = request.stop.load(Ordering::Relaxed) || stage.has_ended();
-    let end_ns = if index.is_none() || ended { end_ns } else { window.close_ns };
+    let end_ns = if operations.is_empty() || ended { end_ns } else { window.close_ns };
     let empty_of = |job| empty(job, effective_engine(job, request.target));
     let mut jobs: Vec<JobRecord> = request.workload.jobs.iter().map(empty_of).collect();
     let mut spans = vec![(u64::MAX, 0); jobs.len()];
@@ -114,7 +113,7 @@ pub(crate) fn merge(
         driver: "native".to_owned(),
         window_ns: end_ns.clamp(window.open_ns, window.close_ns) - window.open_ns,
         jobs,
-        index,
+        operations,
         system,
         warnings: Vec::new(),
     }
@@ -153,15 +152,7 @@ fn add(job: &mut JobRecord, thread: ThreadRecord) {
         job.verify_mismatches = Some(job.verify_mismatches.unwrap_or(0) + more);
     }
     job.first_error = job.first_error.take().or(thread.first_error);
-    for more in thread.operations {
-        match job.operations.iter_mut().find(|known| known.name == more.name) {
-            Some(sum) => {
-                sum.latency.merge(&more.latency);
-                sum.errors += more.errors;
-            }
-            None => job.operations.push(more),
-        }
-    }
+    thread.operations.iter().for_each(|more| more.add_to(&mut job.operations));
 }
 
 fn add_direction(sum: &mut DirectionRecord, more: &DirectionRecord) {

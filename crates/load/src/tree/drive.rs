@@ -241,7 +241,8 @@ impl Worker<'_> {
             let latency = std::mem::take(latency);
             let wanted = tree.weight(*operation) > 0 || latency.count() > 0;
             let name = operation.name().to_owned();
-            wanted.then_some(OperationRecord { name, latency, errors: *errors })
+            let done = OperationRecord { name, latency, errors: *errors, ..Default::default() };
+            wanted.then_some(done)
         });
         all.flatten().collect()
     }

@@ -91,11 +91,12 @@ impl Redactor {
             job.name = self.names.whole(Kind::Job, &job.name);
             self.text(Kind::Word, &mut job.engine);
             self.texts(&mut job.first_error);
-            for operation in &mut job.operations {
-                self.text(Kind::Word, &mut operation.name);
-            }
         }
-        self.texts(load.index.iter_mut().flat_map(|index| &mut index.first_error));
+        let of_jobs = load.jobs.iter_mut().flat_map(|job| &mut job.operations);
+        for operation in of_jobs.chain(&mut load.operations) {
+            self.text(Kind::Word, &mut operation.name);
+            self.texts(&mut operation.first_error);
+        }
     }
 
     fn counters(&mut self, counters: &mut Counters) {

@@ -2,10 +2,10 @@
 
 use iotax_analyze::{
     Analysis, ArmDepths, ArmSummary, Attribution, Cap, Check, Comparison, DepthLevel,
-    DepthResponse, EffectChange, Ending, Estimate, FORMAT, IndexSummary, Interaction, JobSummary,
-    LayerCost, Metric, OperationSummary, QuantilePoint, Stalls, TrialPoint, Verdict, Warning,
+    DepthResponse, EffectChange, Ending, Estimate, FORMAT, Interaction, JobSummary, LayerCost,
+    Metric, OperationSummary, QuantilePoint, Stalls, TrialPoint, Verdict, Warning,
 };
-use iotax_record::Experiment;
+use iotax_record::{Experiment, Slow};
 
 use super::{HOSTILE, beforehand, noise};
 
@@ -34,7 +34,6 @@ fn arm(name: &str, target: &str, iops: f64) -> ArmSummary {
         mean_latency_ns,
         latency: curve.collect(),
         latency_ios: (iops * 60.0) as u64,
-        index: None,
         operations: Vec::new(),
         other_jobs: Vec::new(),
         counters: None,
@@ -142,19 +141,30 @@ fn analysis(
     }
 }
 
+/// So many operations, of which none failed.
+fn operation(name: &str, count: u64, mean_ns: f64) -> OperationSummary {
+    OperationSummary {
+        name: name.to_owned(),
+        count,
+        share: None,
+        errors: 0,
+        mean_ns,
+        p99_ns: (mean_ns * 4.0) as u64,
+        max_ns: (mean_ns * 9.0) as u64,
+        slow: None,
+        waited: None,
+    }
+}
+
 /// Both AES layers cost, and more together than apart.
 pub(crate) fn peel() -> Analysis {
     let experiment = super::peel();
-    let index = |slow_loads, mean_load_ns| IndexSummary {
-        loads: 212,
-        mean_load_ns,
-        p99_load_ns: (mean_load_ns * 4.0) as u64,
-        max_load_ns: (mean_load_ns * 9.0) as u64,
-        slow_load_ns: 10_000_000,
-        slow_loads,
-        queries: 42_318,
-        queries_waited: 318,
-        p99_query_ns: 18_400_000,
+    let index = |slow, load_ns: f64| {
+        let slow = Some(Slow { above_ns: 10_000_000, count: slow });
+        let loads = OperationSummary { slow, ..operation("load", 212, load_ns) };
+        let waited = Some(318);
+        let queries = OperationSummary { waited, ..operation("query", 42_318, 2.1e6) };
+        vec![operation("publish", 213, 61e6), loads, queries]
     };
     let mut arms = vec![
         arm("bare", "file(size=2G)", 128_000.0),
@@ -163,7 +173,7 @@ pub(crate) fn peel() -> Analysis {
         arm("aes + aes#2", "file(size=2G) + aes + aes", 97_300.0),
     ];
     for (i, arm) in arms.iter_mut().enumerate() {
-        arm.index = Some(index(i as u64 * 9, 2.9e6 * (1.0 + 0.31 * i as f64)));
+        arm.operations = index(i as u64 * 9, 2.9e6 * (1.0 + 0.31 * i as f64));
         arm.other_jobs = vec![JobSummary {
             name: "driver".to_owned(),
             iops: 61.0,
@@ -374,18 +384,17 @@ pub(crate) fn run() -> Analysis {
 pub(crate) fn on_files() -> Analysis {
     let mut analysis = compare();
     for (at, arm) in (1_u32..).zip(analysis.arms.iter_mut().take(2)) {
-        let operation = |name: &str, count, errors, mean_ns: f64| OperationSummary {
-            name: name.to_owned(),
-            count,
+        let on_files = |name: &str, count: u64, errors, mean_ns: f64| OperationSummary {
+            share: Some(count as f64 / 204_450.0),
             errors,
-            mean_ns: mean_ns * f64::from(at),
             p99_ns: 30_000 * u64::from(at),
             max_ns: 4_200_000,
+            ..operation(name, count, mean_ns * f64::from(at))
         };
         arm.operations = vec![
-            operation("create", 12_000, 0, 21_500.0),
-            operation("stat", 180_500, 0, 1_850.0),
-            operation("unlink", 11_950, u64::from(at - 1) * 3, 17_300.0),
+            on_files("create", 12_000, 0, 21_500.0),
+            on_files("stat", 180_500, 0, 1_850.0),
+            on_files("unlink", 11_950, u64::from(at - 1) * 3, 17_300.0),
         ];
     }
     analysis

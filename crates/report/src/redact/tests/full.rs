@@ -9,8 +9,8 @@ use iotax_record::machine::{
 };
 use iotax_record::{
     CloudDisk, CloudInstance, Counters, DeviceCounters, DirectionRecord, Environment, Experiment,
-    HostRecord, HostRole, IndexRecord, JobRecord, LatencyHistogram, LoadRecord, Machine,
-    NfsCounters, NfsOperation, OperationRecord, Outcome, Pressure, Site, SystemCounters, Trial,
+    HostRecord, HostRole, JobRecord, LatencyHistogram, LoadRecord, Machine, NfsCounters,
+    NfsOperation, OperationRecord, Outcome, Pressure, Site, Slow, SystemCounters, Trial,
 };
 use iotax_spec::layers::{
     CgroupIo, Dev, Dir, Dmcrypt, File, FileSystem, FileSystemKind, Gocryptfs, Nfs, Throttle, Vdisk,
@@ -421,17 +421,7 @@ fn load() -> LoadRecord {
         driver: t(),
         window_ns: 1,
         jobs: vec![job_record()],
-        index: Some(IndexRecord {
-            published: 1,
-            publish: LatencyHistogram::new(),
-            load: LatencyHistogram::new(),
-            slow_load_ns: 1,
-            slow_loads: 1,
-            queries: 1,
-            queries_waited: 1,
-            query: LatencyHistogram::new(),
-            first_error: some(),
-        }),
+        operations: vec![operation()],
         system: SystemCounters::default(),
         warnings: vec![t()],
     }
@@ -458,11 +448,18 @@ fn job_record() -> JobRecord {
         in_flight_io_ns: 1,
         verify_mismatches: Some(1),
         first_error: some(),
-        operations: vec![OperationRecord {
-            name: t(),
-            latency: LatencyHistogram::new(),
-            errors: 1,
-        }],
+        operations: vec![operation()],
+    }
+}
+
+fn operation() -> OperationRecord {
+    OperationRecord {
+        name: t(),
+        latency: LatencyHistogram::new(),
+        errors: 1,
+        first_error: some(),
+        slow: Some(Slow { above_ns: 1, count: 1 }),
+        waited: Some(1),
     }
 }
 
