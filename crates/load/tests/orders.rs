@@ -204,6 +204,12 @@ fn drop_cached(path: &Path) {
     rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed).unwrap();
 }
 
+/// Whether all pages are in memory, one time of five: a kernel that reclaims memory before it is
+/// short of it takes a page back now and then, however new it is.
+fn is_whole(in_memory: impl Fn() -> (usize, usize)) -> bool {
+    (0..5).map(|_| in_memory()).any(|(cached, all)| cached == all)
+}
+
 #[test]
 fn a_warm_cache_is_warm_from_the_start() {
     let directory = tempfile::tempdir().unwrap();
@@ -223,10 +229,7 @@ fn a_warm_cache_is_warm_from_the_start() {
                 Native.run(&request(&workload, target, &stop)).unwrap();
                 cached(&path)
             };
-            // The kernel may take a few pages back meanwhile; not five times in a row.
-            let tries: Vec<_> = (0..5).map(|_| left_in_memory()).collect();
-            let is_warm = tries.iter().any(|(cached, all)| cached == all);
-            assert_eq!(is_warm, pre_read, "{engine:?}: pages in memory of all: {tries:?}");
+            assert_eq!(is_whole(left_in_memory), pre_read, "{engine:?}");
         }
     }
 }
@@ -247,12 +250,14 @@ fn a_cold_cache_is_cold_again_at_the_end_of_every_pass() {
             (job.pattern, job.invalidate) = (pattern, true);
             // A whole pass is cached; the first block of the next one drops all of it.
             let path = directory.path().join("job.0");
-            run_in(directory.path(), &bound(job.clone(), 2 * MIB));
-            let (after_one, all) = cached(&path);
-            assert_eq!(after_one, all, "{engine:?} {pattern:?}");
+            let after_one = || {
+                run_in(directory.path(), &bound(job.clone(), 2 * MIB));
+                cached(&path)
+            };
+            assert!(is_whole(after_one), "{engine:?} {pattern:?}");
             run_in(directory.path(), &bound(job, 2 * MIB + 4096));
             // But for what is read ahead.
-            let (after_more, _) = cached(&path);
+            let (after_more, all) = cached(&path);
             assert!(after_more <= all / 2, "{engine:?} {pattern:?}: {after_more} of {all}");
         }
     }
