@@ -2,9 +2,9 @@
 //! takes and gives, what it does and what it needs.
 //!
 //! Stack text, its errors, its canonical form, checks of stacks and the listing for users all read
-//! these declarations. A new layer is one file here with its `mod` line, its line in
-//! [`each_layer`](crate::each_layer) and its name in `stack`; what makes it is in `rig`. What it
-//! leaves open does not compile.
+//! these declarations. A new layer is one file here with its `mod` line and its line in
+//! [`each_layer`](crate::each_layer); what makes it is in `rig`. What it leaves open does not
+//! compile.
 
 /// Hands all layers, in the order of listings, to the macro `$then`: the bases, in which bytes live,
 /// and what stands above them; of each the module of its file here and its type.
