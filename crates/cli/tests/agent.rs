@@ -61,7 +61,10 @@ fn an_arm_behind_an_agent_is_measured_like_one_in_this_process() {
             .unwrap();
     assert!((0..2).all(|at| json["hosts"][at]["stack"][0]["top"].is_object()), "{json:#}");
     let save = desk.run(&["doctor", "--record", "out", "--save", "there.json"]);
-    assert_eq!(save.err, "error: these results are of 2 hosts: --save writes one\n");
+    insta::assert_snapshot!(save, @"
+    error: these results are of 2 hosts, and --save writes one machine: run iotax doctor --save on each of them
+    [exit 2]
+    ");
 }
 
 #[test]

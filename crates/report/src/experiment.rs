@@ -36,7 +36,8 @@ pub fn experiment(experiment: &Experiment, analysis: &Analysis) -> Document {
     document.add_table("Other jobs", tables::other_jobs(analysis), None);
     document.extend(latency(experiment, analysis));
     document.extend(page::trials(analysis, &drawn));
-    document.add_table(OPERATIONS, tables::operations(analysis), None);
+    let note = tables::operations_note(analysis);
+    document.add_table(OPERATIONS, tables::operations(analysis), note);
     document.extend(page::meanwhile(drawn.machine));
     document.add_table("Devices", machine::devices(analysis), Some(machine::NOTE.to_owned()));
     document.extend(system(analysis));

@@ -135,6 +135,16 @@ pub(crate) fn operations(analysis: &Analysis) -> Option<Table> {
     (!table.rows.is_empty()).then_some(table)
 }
 
+/// What two of its columns count, if they are there.
+pub(crate) fn operations_note(analysis: &Analysis) -> Option<String> {
+    let mut all = analysis.arms.iter().flat_map(|arm| &arm.operations);
+    all.any(|done| done.slow.is_some() || done.waited.is_some()).then(|| {
+        "Slow: those that took longer than the time named; waited: those that came while another \
+         was under way."
+            .to_owned()
+    })
+}
+
 type OperationCell = fn(&OperationSummary) -> Option<Cell>;
 
 /// What is told of an operation; a column that says nothing of any is left out.

@@ -113,8 +113,12 @@ fn machines(hosts: Vec<HostRecord>) -> Vec<(HostRole, Machine)> {
 
 fn save(hosts: &[(HostRole, Machine)], file: &Path, names_too: bool) -> Result<()> {
     let [(_, machine)] = hosts else {
-        let problem = format!("these results are of {} hosts: --save writes one", hosts.len());
-        return Err(Usage(problem).into());
+        return Err(Usage(format!(
+            "these results are of {} hosts, and --save writes one machine: run iotax doctor --save \
+             on each of them",
+            hosts.len()
+        ))
+        .into());
     };
     if machine.paths.is_empty() {
         let problem = "these results do not say what lay under their targets: nothing to save";

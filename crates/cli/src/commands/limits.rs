@@ -41,14 +41,14 @@ pub(crate) fn limits(args: &LimitsArgs) -> Result<Exit> {
     let head = head(search, &host, args);
     let dir = session.results_directory()?;
     let mut writer = Writer::create(&dir, &head)?;
-    let search = iotax_run::SearchSetup {
+    let setup = iotax_run::SearchSetup {
         search: &head.search,
         environment: &head.host().environment,
         host: &mut host,
         stop: &session.stop,
         progress: &mut |what, takes| line.step(what, takes),
     };
-    let (caps, end) = iotax_run::search(search, &mut writer)?;
+    let (caps, end) = iotax_run::search(setup, &mut writer)?;
     session.io_is_over();
     drop(line);
 

@@ -24,7 +24,9 @@ use crate::{layout, tree};
 
 /// Between opening the gate and the first I/O: long enough for every thread to be woken.
 const HEAD_START_NS: u64 = 1_000_000;
-/// Drives I/O from this process: the engines `null`, `psync`, `mmap`, `io_uring`, `vdisk` and `metadata`.
+
+/// Drives I/O from this process: the engines `null`, `psync`, `mmap`, `io_uring`, `vdisk` and
+/// `metadata`.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Native;
 
