@@ -38,13 +38,15 @@ fn machine() -> String {
     let model = cpu.lines().find_map(|line| line.strip_prefix("model name")?.split(": ").nth(1));
     let cpus = std::thread::available_parallelism().map_or(1, usize::from);
     let kernel = read("/proc/sys/kernel/osrelease");
+    // What follows the numbers is the name of a build.
+    let kernel = kernel.trim().split('-').next().unwrap_or_default();
     let load = read("/proc/loadavg");
     let load = load.split(' ').next().unwrap_or("?");
     format!(
         "Measured {}: {cpus} CPUs ({}), kernel {}, load average {load} at the end.",
         today(),
         model.unwrap_or("of no name"),
-        kernel.trim()
+        kernel
     )
 }
 
