@@ -47,7 +47,7 @@ pub struct Analysis {
     /// How the arms answer to the number of I/Os in flight, if equal throughput made that a question.
     pub depths: Vec<ArmDepths>,
     /// The same arms under loads that show what a cap hides.
-    pub unmasked: Vec<(Experiment, Self)>,
+    pub below_cap: Vec<(Experiment, Self)>,
     /// Attribution to layers; only in a peel.
     pub attribution: Option<Attribution>,
     /// All trials in the order in which they ran.

@@ -38,7 +38,7 @@ pub struct Analyzer {
     /// Trials of a depth check: by arm, by ascending depth.
     levels: Vec<Vec<Level>>,
     /// What was measured below a cap.
-    unmasked: Vec<(Experiment, Analysis)>,
+    below_cap: Vec<(Experiment, Analysis)>,
     /// What was seen while credits were spent, by arm.
     drained: Vec<ArmDrain>,
     /// How the arms were preconditioned.
@@ -62,7 +62,7 @@ impl Analyzer {
             experiment: experiment.clone(),
             intervals: 0,
             levels: Vec::new(),
-            unmasked: Vec::new(),
+            below_cap: Vec::new(),
             drained: Vec::new(),
             preconditioned: Vec::new(),
         }
@@ -92,8 +92,8 @@ impl Analyzer {
     }
 
     /// Takes in what was measured under a load that shows what a cap hides.
-    pub(crate) fn add_unmasked(&mut self, experiment: Experiment, analysis: Analysis) {
-        self.unmasked.push((experiment, analysis));
+    pub(crate) fn add_below_cap(&mut self, experiment: Experiment, analysis: Analysis) {
+        self.below_cap.push((experiment, analysis));
     }
 
     /// Takes in what was seen while credits were spent, by arm.
@@ -210,7 +210,7 @@ impl Analyzer {
             depths: &depths,
             drained: &drained,
             preconditioned: &self.preconditioned,
-            is_unmasked: !self.unmasked.is_empty(),
+            is_measured_below_cap: !self.below_cap.is_empty(),
         };
         let work = |arm| summary::work(&evidence.usable(arm).collect::<Vec<_>>());
         let work = (0..self.names.len()).map(work).collect();
@@ -227,7 +227,7 @@ impl Analyzer {
             arms,
             work,
             trials: summary::points(&trials, &self.used(&conclusions)),
-            unmasked: self.unmasked(&conclusions),
+            below_cap: self.below_cap(&conclusions),
             comparisons: conclusions.into_iter().map(|c| c.comparison).collect(),
             drained,
             preconditioned: self.preconditioned.clone(),
@@ -246,15 +246,15 @@ impl Analyzer {
     }
 
     /// What was measured below the cap that the first masked comparison names.
-    fn unmasked(&self, conclusions: &[Conclusion]) -> Vec<(Experiment, Analysis)> {
+    fn below_cap(&self, conclusions: &[Conclusion]) -> Vec<(Experiment, Analysis)> {
         let cap = conclusions.iter().find_map(|conclusion| conclusion.comparison.cap);
-        let mut unmasked = self.unmasked.clone();
-        for (_, analysis) in &mut unmasked {
+        let mut below_cap = self.below_cap.clone();
+        for (_, analysis) in &mut below_cap {
             if let Some(cap) = &cap {
                 masked::even_one_at_a_time(&mut analysis.comparisons, cap);
             }
         }
-        unmasked
+        below_cap
     }
 
     fn blocks(&self) -> Blocks<'_> {

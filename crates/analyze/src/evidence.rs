@@ -25,7 +25,7 @@ pub(crate) struct Evidence<'a> {
     /// How the arms were preconditioned; empty if that was not asked for.
     pub preconditioned: &'a [ArmPrecondition],
     /// Whether something was measured below a cap.
-    pub is_unmasked: bool,
+    pub is_measured_below_cap: bool,
 }
 
 /// The trials of one arm in which something was found, with the worst of it.

@@ -91,14 +91,14 @@ impl Phases {
 
     /// Takes in what was measured below the caps of these phases ([`crate::below_the_cap`]).
     /// `end`: how that ended.
-    pub fn unmasked_by(&mut self, loads: &Self, end: Option<&End>) {
+    pub fn measured_below_caps(&mut self, loads: &Self, end: Option<&End>) {
         for (changed, analysis) in loads.finish(end) {
             let name = &changed.spec.workload.name;
             let is_of = |workload: &Workload| name.starts_with(&format!("{} ", workload.name));
             // The longest name: one may begin with another.
             let own = self.each.iter_mut().filter(|(head, _)| is_of(&head.spec.workload));
             if let Some((_, analyzer)) = own.max_by_key(|(head, _)| head.spec.workload.name.len()) {
-                analyzer.add_unmasked(changed, analysis);
+                analyzer.add_below_cap(changed, analysis);
             }
         }
     }

@@ -157,8 +157,8 @@ mod tests {
         let page = iotax_report::Document::default();
         output::write_pages(&Location::from(&held), &page).unwrap();
         held.enter("depth-check").unwrap();
-        symlink(&other, root.path().join("moved/unmask")).unwrap();
-        insta::assert_snapshot!(held.enter("unmask").unwrap_err(), @"Not a directory (os error 20)");
+        symlink(&other, root.path().join("moved/below-cap")).unwrap();
+        insta::assert_snapshot!(held.enter("below-cap").unwrap_err(), @"Not a directory (os error 20)");
         assert_eq!(fs::read_dir(&other).unwrap().count(), 0);
         assert_eq!(fs::read_dir(root.path().join("moved")).unwrap().count(), 3);
         fs::remove_dir_all(root.path().join("moved")).unwrap();

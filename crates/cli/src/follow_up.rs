@@ -107,7 +107,7 @@ impl SideRunContext<'_> {
         let what = (SideRecord::DepthCheck, spec);
         let (check, ended) = self.run(host, what, &sustained, make, iotax_run::run)?;
         phases.checked_at_depths(&check);
-        if ended.interrupted || !asked.unmask {
+        if ended.interrupted || !asked.below_cap {
             return Ok(ended.interrupted);
         }
         let Some(spec) = below_the_cap(&self.experiment.spec, &phases.finish(Some(end))) else {
@@ -116,10 +116,10 @@ impl SideRunContext<'_> {
         if !fits(&self.experiment.spec, over_ns.saturating_add(ended.wall_ns), &spec) {
             return Ok(false);
         }
-        let what = (SideRecord::Unmask, spec);
+        let what = (SideRecord::BelowCap, spec);
         let (loads, ended) =
             self.run(host, what, &Sustained::default(), Phases::of_loads, iotax_run::run)?;
-        phases.unmasked_by(&loads, Some(&ended));
+        phases.measured_below_caps(&loads, Some(&ended));
         Ok(ended.interrupted)
     }
 

@@ -86,12 +86,12 @@ pub(crate) fn add_side_records(
             SideRecord::Precondition => phases.preconditioned_by(&own),
             SideRecord::Drain => drop(phases.drained_by(&own)),
             SideRecord::DepthCheck => phases.checked_at_depths(&own),
-            SideRecord::Unmask => {
+            SideRecord::BelowCap => {
                 let end = match &mut redactor {
                     Some(redactor) => reader.end.as_ref().map(|end| redactor.end(end)),
                     None => reader.end.clone(),
                 };
-                phases.unmasked_by(&own, end.as_ref());
+                phases.measured_below_caps(&own, end.as_ref());
             }
         }
     }

@@ -177,10 +177,10 @@ fn with_caps(mut spec: Spec, args: &MeasureArgs) -> Result<Spec> {
 
 /// What is run beside the arms: options win over `asked`.
 fn side_runs(asked: SideRuns, args: &MeasureArgs) -> Result<SideRuns> {
-    let CapArgs { unmask, no_depth_check } = args.caps;
+    let CapArgs { below_cap, no_depth_check } = args.caps;
     Ok(SideRuns {
-        depth_check: !no_depth_check && (asked.depth_check || unmask),
-        unmask: !no_depth_check && (asked.unmask || unmask),
+        depth_check: !no_depth_check && (asked.depth_check || below_cap),
+        below_cap: !no_depth_check && (asked.below_cap || below_cap),
         precondition: asked.precondition || args.load.precondition,
         drain_ns: drain(&args.load)?.or(asked.drain_ns),
     })

@@ -195,7 +195,7 @@ fn refuse_what_runs(args: &CompareArgs) -> Result<()> {
         ("--max-time", certainty.max_time.is_some()),
         ("--precondition", load.precondition),
         ("--drain", load.drain.is_some()),
-        ("--unmask", args.measure.caps.unmask),
+        ("--below-cap", args.measure.caps.below_cap),
         ("--no-depth-check", args.measure.caps.no_depth_check),
     ];
     match given.iter().find(|(_, is_given)| *is_given) {

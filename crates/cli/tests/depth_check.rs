@@ -1,4 +1,4 @@
-//! The depth check and `--unmask`, where they make no sense. What they find is judged by
+//! The depth check and `--below-cap`, where they make no sense. What they find is judged by
 //! `cargo xtask measure`.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
@@ -12,11 +12,11 @@ const COMPARE: [&str; 5] = ["compare", "-w", "randread-4k", "mem", "mem"];
 
 #[test]
 fn what_a_cap_hides_cannot_be_looked_for_without_looking_for_a_cap() {
-    let said = Desk::new().run(&[&COMPARE[..], &["--unmask", "--no-depth-check"]].concat());
+    let said = Desk::new().run(&[&COMPARE[..], &["--below-cap", "--no-depth-check"]].concat());
     assert_snapshot!(said, @"
-    error: the argument '--unmask' cannot be used with '--no-depth-check'
+    error: the argument '--below-cap' cannot be used with '--no-depth-check'
 
-    Usage: iotax compare --workload <WORKLOAD> --unmask <ARM>...
+    Usage: iotax compare --workload <WORKLOAD> --below-cap <ARM>...
 
     For more information, try '--help'.
     [exit 2]

@@ -24,11 +24,12 @@ fn spec(said: &Said) -> Value {
 
 #[test]
 fn the_file_says_it_and_options_win() {
-    let head = "drain = true\nunmask = true\n";
+    let head = "drain = true\nbelow-cap = true\n";
     let documented = "vm = \"Standard_DS1_v2\"\ndisk = { b = \"P20\", a = \"P10\" }\n";
     let said = spec(&planned(head, documented, &[]));
     assert_eq!(said["cloud"], json!({ "vm": "Standard_DS1_v2", "disks": ["P10", "P20"] }));
-    let side_runs = json!({ "depth_check": true, "unmask": true, "drain_ns": 120_000_000_000_u64 });
+    let side_runs =
+        json!({ "depth_check": true, "below_cap": true, "drain_ns": 120_000_000_000_u64 });
     assert_eq!(said["side_runs"], side_runs);
 
     let options = ["--vm", "Standard_DS2_v2", "--disk", "P30", "--caching", "readonly"];
@@ -36,11 +37,12 @@ fn the_file_says_it_and_options_win() {
     let said = spec(&planned(head, documented, &[&options[..], &others].concat()));
     let cloud = json!({ "vm": "Standard_DS2_v2", "caching": "readonly", "disks": ["P30"] });
     assert_eq!(said["cloud"], cloud);
-    let side_runs = json!({ "depth_check": false, "unmask": false, "drain_ns": 5_000_000_000_u64 });
+    let side_runs =
+        json!({ "depth_check": false, "below_cap": false, "drain_ns": 5_000_000_000_u64 });
     assert_eq!(said["side_runs"], side_runs);
 
-    let said = spec(&planned("depth-check = false\n", "", &["--unmask"]));
-    assert_eq!(said["side_runs"], json!({ "depth_check": true, "unmask": true }));
+    let said = spec(&planned("depth-check = false\n", "", &["--below-cap"]));
+    assert_eq!(said["side_runs"], json!({ "depth_check": true, "below_cap": true }));
 }
 
 #[test]

@@ -112,21 +112,21 @@ fn a_plan_announces_what_may_be_run_beside_it() {
         let text = printed(&[&load[..], options, &arms].concat());
         text.split_once("\nBeside it").map_or(String::new(), |(_, beside)| beside.to_owned())
     };
-    assert_snapshot!(beside(&["--drain=90s", "--unmask", "--max-time", "5m"]), @"
+    assert_snapshot!(beside(&["--drain=90s", "--below-cap", "--max-time", "5m"]), @"
     , without switching
       drain: first, until throughput falls; 3m at most, and 30s before each trial
       depth-check: afterwards, if arms are equal; 3m at most
-      unmask: after that, if arms sit on a cap; 2m at most
+      below-cap: after that, if arms sit on a cap; 2m at most
       what follows is run only if all ends within 5m of the start
     ");
     assert_eq!(beside(&["--no-depth-check"]), "");
     let one = printed(&["plan", "run", "randread-4k", "mem"]);
     assert!(!one.contains("Beside it"), "{one}");
 
-    let json = [&load[..], &["--unmask", "--format", "json"], &arms].concat();
+    let json = [&load[..], &["--below-cap", "--format", "json"], &arms].concat();
     let plan: serde_json::Value = serde_json::from_str(&Desk::new().run(&json).out).unwrap();
     let names = [0, 1].map(|at| plan["side_runs"][at]["what"].as_str().unwrap());
-    assert_eq!(names, ["depth-check", "unmask"]);
+    assert_eq!(names, ["depth-check", "below-cap"]);
     // Three depths of two arms, ten times three seconds.
     assert_eq!(plan["side_runs"][0]["longest_ns"], 180_000_000_000_u64);
 }

@@ -12,7 +12,7 @@
 //! | `names` | what people call a path; no links within a directory |
 //! | `file_assignment`, `layout` | which thread works where; test files with real data |
 //! | `native::coordinator`, `worker`, `setup`, `gate` | threads up, common start, window, threads down |
-//! | `native::stage` | what all threads of a run share |
+//! | `native::shared_state` | what all threads of a run share |
 //! | `native::drive` | the loop that issues I/Os: the hot path |
 //! | `native::engines::*` | one file per engine: null, psync, mmap, `io_uring`, vdisk |
 //! | `native::access::*` | what comes next: one file per kind of order, sizes, marks between I/Os |

@@ -14,13 +14,13 @@ pub enum SideRecord {
     Drain,
     /// The same load at other depths: do equal arms sit on a cap?
     DepthCheck,
-    /// Loads that show what a cap hides.
-    Unmask,
+    /// Loads below a cap, which show what it hides.
+    BelowCap,
 }
 
 impl SideRecord {
     /// All, in the order in which they run.
-    pub const ALL: [Self; 4] = [Self::Precondition, Self::Drain, Self::DepthCheck, Self::Unmask];
+    pub const ALL: [Self; 4] = [Self::Precondition, Self::Drain, Self::DepthCheck, Self::BelowCap];
 
     /// Its name.
     pub const fn name(self) -> &'static str {
@@ -28,7 +28,15 @@ impl SideRecord {
             Self::Precondition => "precondition",
             Self::Drain => "drain",
             Self::DepthCheck => "depth-check",
-            Self::Unmask => "unmask",
+            Self::BelowCap => "below-cap",
+        }
+    }
+
+    /// What it was called in records made before 2026-11-23.
+    const fn earlier_name(self) -> Option<&'static str> {
+        match self {
+            Self::BelowCap => Some("unmask"),
+            Self::Precondition | Self::Drain | Self::DepthCheck => None,
         }
     }
 
@@ -42,10 +50,13 @@ impl SideRecord {
     /// # Errors
     /// As [`Reader::open`], but for a record that is not there.
     pub fn open(self, dir: impl Into<Location>) -> Result<Option<Reader<Experiment>>, Error> {
-        match Reader::open(self.directory(dir)) {
-            Ok(reader) => Ok(Some(reader)),
-            Err(Error::NotARecord { .. }) => Ok(None),
-            Err(error) => Err(error),
+        let dir = dir.into();
+        for name in [Some(self.name()), self.earlier_name()].into_iter().flatten() {
+            match Reader::open(dir.join(name)) {
+                Err(Error::NotARecord { .. }) => {}
+                opened => return opened.map(Some),
+            }
         }
+        Ok(None)
     }
 }

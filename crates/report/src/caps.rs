@@ -13,9 +13,9 @@ pub(crate) fn sentences(experiment: &Experiment, analysis: &Analysis) -> Vec<Str
         comparison::primary_of_each(analysis).into_iter().any(move |c| c.verdict == verdict)
     };
     let mut sentences: Vec<String> =
-        analysis.unmasked.iter().filter_map(|(_, load)| seen(load)).collect();
-    if with(Verdict::Masked) && analysis.unmasked.is_empty() {
-        sentences.push(format!("To see what the cap hides: {}", with_unmask(experiment)));
+        analysis.below_cap.iter().filter_map(|(_, load)| seen(load)).collect();
+    if with(Verdict::Masked) && analysis.below_cap.is_empty() {
+        sentences.push(format!("To see what the cap hides: {}", with_below_cap(experiment)));
     }
     if with(Verdict::Equivalent) {
         sentences.extend(no_cap(analysis));
@@ -29,9 +29,9 @@ pub(crate) fn cap(cap: &Cap) -> String {
 }
 
 /// What one load below the cap showed, in its own words: every difference, or that there is none.
-fn seen(unmasked: &Analysis) -> Option<String> {
-    let comparisons = unmasked.comparisons.iter();
-    let shown = comparisons.filter(|c| !comparison::is_interaction(c, unmasked));
+fn seen(below_cap: &Analysis) -> Option<String> {
+    let comparisons = below_cap.comparisons.iter();
+    let shown = comparisons.filter(|c| !comparison::is_interaction(c, below_cap));
     let (mut differences, mut others) = (Vec::new(), Vec::new());
     for comparison in shown {
         match comparison::size(comparison) {
@@ -41,7 +41,7 @@ fn seen(unmasked: &Analysis) -> Option<String> {
             _ => others.push(comparison),
         }
     }
-    let load = load(unmasked);
+    let load = load(below_cap);
     if !differences.is_empty() {
         return Some(format!("{load}: {}.", differences.join("; ")));
     }
@@ -58,28 +58,28 @@ fn seen(unmasked: &Analysis) -> Option<String> {
 }
 
 /// `randread-4k below the cap (280 IOPS)`
-fn load(unmasked: &Analysis) -> String {
-    let name = words::printable(&unmasked.workload);
-    match unmasked.arms.first().filter(|arm| arm.trials > 0) {
+fn load(below_cap: &Analysis) -> String {
+    let name = words::printable(&below_cap.workload);
+    match below_cap.arms.first().filter(|arm| arm.trials > 0) {
         Some(arm) => format!("{name} ({})", tables::rate(arm)),
         None => name,
     }
 }
 
 /// The command that runs those loads, without the directory that is taken now.
-fn with_unmask(experiment: &Experiment) -> String {
+fn with_below_cap(experiment: &Experiment) -> String {
     let quoter = shlex::Quoter::new().allow_nul(true);
     let mut line = "iotax".to_owned();
     let mut typed = experiment.command.iter().skip(1);
     while let Some(word) = typed.next() {
         if word == "--out" || word == "-o" {
             typed.next();
-        } else if !word.starts_with("--out=") && word != "--unmask" {
+        } else if !word.starts_with("--out=") && word != "--below-cap" {
             let shown = quoter.quote(word).expect("NUL is allowed");
             line.push_str(&format!(" {}", words::printable(&shown)));
         }
     }
-    format!("{line} --unmask")
+    format!("{line} --below-cap")
 }
 
 /// Equal arms below every cap: their equality says something.
@@ -137,14 +137,14 @@ const fn response(response: DepthResponse) -> &'static str {
 }
 
 /// A table with its title for each load that shows what a cap hides.
-fn unmasked(analysis: &Analysis, design: &Design) -> Vec<(String, Table)> {
+fn below_cap(analysis: &Analysis, design: &Design) -> Vec<(String, Table)> {
     let prefix = format!("{} ", analysis.workload);
     let titled = |(_, load): &(Experiment, Analysis)| {
         let name = load.workload.strip_prefix(&prefix).unwrap_or(&load.workload);
         let title = format!("What the cap hides: {name}");
         Some((title, tables::comparisons(load, design)?))
     };
-    analysis.unmasked.iter().filter_map(titled).collect()
+    analysis.below_cap.iter().filter_map(titled).collect()
 }
 
 /// All tables about caps, and about what was done beforehand, with their titles.
@@ -153,7 +153,7 @@ pub(crate) fn all(analysis: &Analysis, design: &Design) -> Vec<(String, Table)> 
     let drained = drained(analysis).map(|table| ("Drained beforehand".to_owned(), table));
     let preconditioned = preconditioning::table(analysis);
     let beforehand = preconditioned.into_iter().chain(drained);
-    unmasked(analysis, design).into_iter().chain(depths).chain(beforehand).collect()
+    below_cap(analysis, design).into_iter().chain(depths).chain(beforehand).collect()
 }
 
 /// What each arm did while its burst credits were spent.

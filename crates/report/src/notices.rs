@@ -87,7 +87,7 @@ mod tests {
             depths: Vec::new(),
             drained: Vec::new(),
             preconditioned: Vec::new(),
-            unmasked: Vec::new(),
+            below_cap: Vec::new(),
             documented: Vec::new(),
             trials: Vec::new(),
             warnings: vec![warning("a", "wait"), warning("b", "stop"), warning("c", "wait")],

@@ -164,12 +164,12 @@ fn operations_on_files_have_a_table_of_their_own() {
 #[test]
 fn what_a_cap_hides_is_offered_as_the_command_that_shows_it() {
     let mut analysis = analyses::masked();
-    analysis.unmasked.clear();
+    analysis.below_cap.clear();
     let shown = text(&common::compare(), &analysis, Style::default());
     let words = shown.split_whitespace().collect::<Vec<_>>().join(" ");
     let (_, offer) = words.split_once("To see").expect("an offer");
     let offer = offer.split_once(" Stopped:").map_or(offer, |(offer, _)| offer);
-    insta::assert_snapshot!(offer.trim(), @"what the cap hides: iotax compare --workload randread-4k 'base=file(size=2G)' ... --unmask");
+    insta::assert_snapshot!(offer.trim(), @"what the cap hides: iotax compare --workload randread-4k 'base=file(size=2G)' ... --below-cap");
 }
 
 #[test]

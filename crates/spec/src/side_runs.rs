@@ -10,9 +10,9 @@ pub struct SideRuns {
     /// Run equal arms at other depths, to see whether they sit on a cap.
     #[serde(default)]
     pub depth_check: bool,
-    /// Where they do, run loads that show what it hides.
-    #[serde(default)]
-    pub unmask: bool,
+    /// Where they do, run loads below it, which show what it hides.
+    #[serde(default, alias = "unmask")]
+    pub below_cap: bool,
     /// Write the span of the test files beforehand, and the workload until it is steady.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub precondition: bool,
@@ -32,10 +32,22 @@ impl SideRuns {
 
     /// As it is: only the depth check tells which arms are masked.
     pub(crate) fn validated(self) -> Result<Self, Error> {
-        if self.unmask && !self.depth_check {
-            let advice = "leave `depth-check` out: it finds what there is to unmask";
-            return Err(Error::syntax("`unmask` needs the depth check", advice));
+        if self.below_cap && !self.depth_check {
+            let advice = "leave `depth-check` out: it finds the cap to measure below";
+            return Err(Error::syntax("`below-cap` needs the depth check", advice));
         }
         Ok(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn records_of_before_are_read() {
+        let earlier = r#"{ "depth_check": true, "unmask": true }"#;
+        let asked: SideRuns = serde_json::from_str(earlier).unwrap();
+        assert!(asked.below_cap && asked.depth_check);
     }
 }

@@ -95,7 +95,7 @@ fn at_loads<'a>(
         max_time_ns: None,
         ..spec.stop
     };
-    follow_up(spec, loads, "unmask", stop)
+    follow_up(spec, loads, "below-cap", stop)
 }
 
 /// Whether there are enough I/Os for a p99 in the window of this load, and not in a shortened one.

@@ -15,10 +15,10 @@ pub(super) fn open(evidence: &Evidence<'_>) -> Vec<String> {
         questions.extend(equal_to(evidence, &equal));
     }
     let masked = subjects(evidence, Verdict::Masked);
-    if !masked.is_empty() && !evidence.is_unmasked {
+    if !masked.is_empty() && !evidence.is_measured_below_cap {
         questions.push(format!(
             "What {} costs was not measured: on a cap throughput cannot show it. CPU per I/O, one \
-             I/O at a time, or a rate below the cap can; --unmask runs them.",
+             I/O at a time, or a rate below the cap can; --below-cap runs them.",
             list(&masked)
         ));
     }

@@ -63,7 +63,7 @@ fn of<'a>(result: &'a Value, metric: &str) -> &'a Value {
 
 #[test]
 fn arms_under_one_cap_are_masked_and_the_tax_is_found_below_it() {
-    let (desk, said, result) = checked(&["--unmask", "--set", "depth=8", BASE, &aes()]);
+    let (desk, said, result) = checked(&["--below-cap", "--set", "depth=8", BASE, &aes()]);
     let throughput = of(&result, "throughput");
     assert_eq!(throughput["verdict"], "masked", "{said}");
     let iops = throughput["cap"]["iops"]["value"].as_f64().unwrap();
@@ -75,7 +75,7 @@ fn arms_under_one_cap_are_masked_and_the_tax_is_found_below_it() {
     );
     assert!(said.out.contains("\nWhat the cap hides: below the cap\n"), "{said}");
 
-    let loads = result["unmasked"].as_array().unwrap();
+    let loads = result["below_cap"].as_array().unwrap();
     assert_eq!(loads.len(), 2, "{said}");
     assert_eq!(loads[1]["workload"], "randread-4k below the cap");
     // One I/O at a time reaches the cap, too: equal again, and no sign of equal cost.
@@ -85,15 +85,15 @@ fn arms_under_one_cap_are_masked_and_the_tax_is_found_below_it() {
         || loads.iter().chain([&result]).any(|load| slower(load, "cpu_per_io"));
     assert!(found, "{said}");
 
-    // From the record without what was unmasked: the command that would.
-    std::fs::remove_dir_all(desk.path().join("out/unmask")).unwrap();
+    // From the record without what was measured below the cap: the command that would.
+    std::fs::remove_dir_all(desk.path().join("out/below-cap")).unwrap();
     let offered = desk.run(&["report", "out"]);
     let line = offered.out.split_whitespace().collect::<Vec<&str>>().join(" ");
     assert!(
         line.contains("To see what the cap hides: iotax compare --quick -w randread-4k"),
         "{offered}"
     );
-    assert!(line.contains(" --unmask") && !line.contains("--out out"), "{offered}");
+    assert!(line.contains(" --below-cap") && !line.contains("--out out"), "{offered}");
 }
 
 #[test]

@@ -13,7 +13,7 @@ use super::gate::Ticket;
 use super::index_threads::{self, Role};
 use super::merge::{ThreadRecord, merge};
 use super::setup::{Thread, effective_engine};
-use super::stage::{POLL_INTERVAL, Stage};
+use super::shared_state::{POLL_INTERVAL, SharedState};
 use super::worker::perform;
 use crate::counters::Reading;
 use crate::driver::{LoadDriver, Progress, Request};
@@ -61,22 +61,22 @@ pub(crate) fn run_threads(
     }
     invalidate(request.target, places)?;
     let published = Published::first();
-    let stage = Stage::new(request, places.by_job.iter().map(Vec::len));
+    let shared = SharedState::new(request, places.by_job.iter().map(Vec::len));
     thread::scope(|scope| {
-        let started = start_jobs(scope, &stage, threads)
-            .and_then(|jobs| Ok((jobs, start_index(scope, &stage, &published)?)));
+        let started = start_jobs(scope, &shared, threads)
+            .and_then(|jobs| Ok((jobs, start_index(scope, &shared, &published)?)));
         let (jobs, index) = match started {
             Ok(handles) => handles,
             Err(error) => {
                 // The thread that is missing never arrives: send those home that wait for it.
-                drop(stage.gate.ticket());
-                stage.gate.open(usize::MAX, || 0);
+                drop(shared.gate.ticket());
+                shared.gate.open(usize::MAX, || 0);
                 return Err(error);
             }
         };
         let arrivals = jobs.len() + index.len();
-        let start = stage.gate.open(arrivals, || stage.clock.now_ns() + HEAD_START_NS);
-        let system = start.map(|start_ns| watch(&stage, start_ns));
+        let start = shared.gate.open(arrivals, || shared.clock.now_ns() + HEAD_START_NS);
+        let system = start.map(|start_ns| watch(&shared, start_ns));
         let names = threads.iter().map(|thread| thread.job.name.as_str());
         let (records, jobs_error) = collect(jobs, names);
         let (index, index_error) = collect(index, ["index"; 2].into_iter());
@@ -85,7 +85,7 @@ pub(crate) fn run_threads(
         }
         let (start_ns, system) = start.zip(system).expect("no thread failed, so they started");
         let operations = index.into_iter().flatten().collect();
-        Ok(merge(&stage, start_ns, threads, records, operations, system))
+        Ok(merge(&shared, start_ns, threads, records, operations, system))
     })
 }
 
@@ -94,15 +94,15 @@ type Started<'scope, T> = Result<Vec<Handle<'scope, T>>, Error>;
 
 fn start_jobs<'scope, 'env>(
     scope: &'scope Scope<'scope, 'env>,
-    stage: &'env Stage<'env>,
+    shared: &'env SharedState<'env>,
     threads: &'env [Thread<'env>],
 ) -> Started<'scope, ThreadRecord> {
     threads
         .iter()
         .map(|thread| {
             let name = format!("{}.{}", thread.job.name, thread.index);
-            spawn(scope, stage, &thread.job.name, name, move |ticket| {
-                perform(stage, thread, ticket)
+            spawn(scope, shared, &thread.job.name, name, move |ticket| {
+                perform(shared, thread, ticket)
             })
         })
         .collect()
@@ -110,15 +110,15 @@ fn start_jobs<'scope, 'env>(
 
 fn start_index<'scope, 'env>(
     scope: &'scope Scope<'scope, 'env>,
-    stage: &'env Stage<'env>,
+    shared: &'env SharedState<'env>,
     published: &'env Published,
 ) -> Started<'scope, Vec<OperationRecord>> {
-    let Some(loads) = stage.request.workload.index else { return Ok(Vec::new()) };
+    let Some(loads) = shared.request.workload.index else { return Ok(Vec::new()) };
     [Role::Driver, Role::Searcher]
         .into_iter()
         .map(|role| {
-            spawn(scope, stage, "index", role.name().to_owned(), move |ticket| {
-                index_threads::perform(stage, role, loads, published, ticket)
+            spawn(scope, shared, "index", role.name().to_owned(), move |ticket| {
+                index_threads::perform(shared, role, loads, published, ticket)
             })
         })
         .collect()
@@ -126,12 +126,12 @@ fn start_index<'scope, 'env>(
 
 fn spawn<'scope, 'env, T: Send + 'scope>(
     scope: &'scope Scope<'scope, 'env>,
-    stage: &'env Stage<'env>,
+    shared: &'env SharedState<'env>,
     job: &str,
     name: String,
     body: impl FnOnce(Ticket<'env>) -> Result<Option<T>, Error> + Send + 'scope,
 ) -> Result<Handle<'scope, T>, Error> {
-    let ticket = stage.gate.ticket();
+    let ticket = shared.gate.ticket();
     thread::Builder::new()
         .name(name)
         .spawn_scoped(scope, move || body(ticket))
@@ -186,22 +186,22 @@ fn cold(disk: &VirtualDisk) -> impl FnOnce(iotax_vdisk::Error) -> Error {
 }
 
 /// Reads the machine's counters at the edges of the window; ends early with the last thread.
-fn watch(stage: &Stage<'_>, start_ns: u64) -> SystemCounters {
-    let window = stage.window(start_ns);
-    wait(stage, window.open_ns);
+fn watch(shared: &SharedState<'_>, start_ns: u64) -> SystemCounters {
+    let window = shared.window(start_ns);
+    wait(shared, window.open_ns);
     let before = Reading::now();
-    let live = stage.request.live;
+    let live = shared.request.live;
     live.inspect(|live| live.window_opens());
-    wait(stage, window.close_ns);
+    wait(shared, window.close_ns);
     let system = Reading::now().since(&before);
     live.inspect(|live| live.window_closes());
     system
 }
 
-fn wait(stage: &Stage<'_>, until_ns: u64) {
+fn wait(shared: &SharedState<'_>, until_ns: u64) {
     loop {
-        let left_ns = until_ns.saturating_sub(stage.clock.now_ns());
-        if left_ns == 0 || stage.flags().raised() || stage.all_are_through() {
+        let left_ns = until_ns.saturating_sub(shared.clock.now_ns());
+        if left_ns == 0 || shared.flags().raised() || shared.all_are_through() {
             return;
         }
         thread::sleep(POLL_INTERVAL.min(Duration::from_nanos(left_ns)));

@@ -5,7 +5,7 @@ use iotax_spec::IndexLoads;
 use iotax_vdisk::{Clock as _, IoTarget};
 
 use super::gate::Ticket;
-use super::stage::Stage;
+use super::shared_state::SharedState;
 use crate::error::Error;
 use crate::index::{FileIndex, IndexStore, Published, Run, SlotIndex, publish_versions, search};
 
@@ -43,26 +43,26 @@ pub(super) fn first_version(
 
 /// One of the two threads, from its setup to its record.
 pub(super) fn perform(
-    stage: &Stage<'_>,
+    shared: &SharedState<'_>,
     role: Role,
     loads: IndexLoads,
     published: &Published,
     ticket: Ticket<'_>,
 ) -> Result<Option<Vec<OperationRecord>>, Error> {
-    let seed = stage.request.seed ^ 0x0069_6e64_6578;
-    let mut store = store(stage.request.target, loads, seed)?;
+    let seed = shared.request.seed ^ 0x0069_6e64_6578;
+    let mut store = store(shared.request.target, loads, seed)?;
     if role == Role::Searcher {
         let loaded = store.open(1).and_then(|()| store.touch());
         loaded.map_err(|source| Error::Index { source })?;
     }
-    let _through = stage.index_through();
+    let _through = shared.index_through();
     let Some(start_ns) = ticket.arrive() else { return Ok(None) };
-    let window = stage.window(start_ns);
-    let run = Run { loads, published, start_ns, window, flags: stage.flags(), seed };
-    stage.clock.sleep_until(start_ns);
+    let window = shared.window(start_ns);
+    let run = Run { loads, published, start_ns, window, flags: shared.flags(), seed };
+    shared.clock.sleep_until(start_ns);
     Ok(Some(match role {
-        Role::Driver => vec![publish_versions(&mut *store, &stage.clock, &run)],
-        Role::Searcher => search(&mut *store, &stage.clock, &run).into(),
+        Role::Driver => vec![publish_versions(&mut *store, &shared.clock, &run)],
+        Role::Searcher => search(&mut *store, &shared.clock, &run).into(),
     }))
 }
 

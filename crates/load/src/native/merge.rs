@@ -10,7 +10,7 @@ use iotax_spec::{Engine, Job};
 use super::counts::Counts;
 use super::drive::Worker;
 use super::setup::{Thread, effective_depth, effective_engine};
-use super::stage::Stage;
+use super::shared_state::SharedState;
 use super::usage::Usage;
 use super::window::{Tally, Window};
 use crate::verify::Findings;
@@ -83,19 +83,19 @@ impl ThreadRecord {
 
 /// One record of all jobs.
 pub(crate) fn merge(
-    stage: &Stage<'_>,
+    shared: &SharedState<'_>,
     start_ns: u64,
     threads: &[Thread<'_>],
     records: Vec<ThreadRecord>,
     operations: Vec<OperationRecord>,
     system: SystemCounters,
 ) -> LoadRecord {
-    let (request, window) = (stage.request, stage.window(start_ns));
+    let (request, window) = (shared.request, shared.window(start_ns));
     // The window ends early with the last job, unless there are index threads, which go on. A
     // thread that was never active, because all was over before its turn, does not count.
     let active = records.iter().map(|record| record.active).filter(|(from, to)| from < to);
     let end_ns = active.map(|(_, to)| to).max().unwrap_or(window.open_ns);
-    let ended = request.stop.load(Ordering::Relaxed) || stage.has_ended();
+    let ended = request.stop.load(Ordering::Relaxed) || shared.has_ended();
     let end_ns = if operations.is_empty() || ended { end_ns } else { window.close_ns };
     let empty_of = |job| empty(job, effective_engine(job, request.target));
     let mut jobs: Vec<JobRecord> = request.workload.jobs.iter().map(empty_of).collect();

@@ -13,9 +13,9 @@ pub(crate) mod merge;
 pub(crate) mod pace;
 pub(crate) mod random;
 pub(crate) mod setup;
+pub(crate) mod shared_state;
 pub(crate) mod sigbus;
 pub(crate) mod span;
-pub(crate) mod stage;
 pub(crate) mod usage;
 pub(crate) mod window;
 

@@ -18,7 +18,7 @@ use super::gate::Ticket;
 use super::io::Io;
 use super::merge::ThreadRecord;
 use super::setup::Thread;
-use super::stage::{POLL_INTERVAL, Stage};
+use super::shared_state::{POLL_INTERVAL, SharedState};
 use super::warm::pre_read;
 use super::window::{StopFlags, Tally, Turn};
 use crate::error::Error;
@@ -26,35 +26,40 @@ use crate::layout;
 use crate::tree;
 use crate::verify::{Findings, WriteLog, read_back};
 
-/// Plays `thread` on `stage`. `None` if another thread failed before the start.
+/// Performs `thread`. `None` if another thread failed before the start.
 pub(super) fn perform(
-    stage: &Stage<'_>,
+    shared: &SharedState<'_>,
     thread: &Thread<'_>,
     ticket: Ticket<'_>,
 ) -> Result<Option<ThreadRecord>, Error> {
     // First of all, so that its memory is near them too.
     affinity::bind(thread.job)?;
-    match (stage.request.target, thread.engine) {
+    match (shared.request.target, thread.engine) {
         (_, EngineKind::Null) => {
-            drive_with((stage, &stage.clock), thread, ticket, Null::of(thread)?)
+            drive_with((shared, &shared.clock), thread, ticket, Null::of(thread)?)
         }
-        (_, EngineKind::Metadata) => tree::perform(stage, thread, ticket),
+        (_, EngineKind::Metadata) => tree::perform(shared, thread, ticket),
         (IoTarget::Disk(disk), _) => {
             // Its completions count from instants on the disk's clock: time is told by that one.
-            drive_with((stage, &**disk.clock()), thread, ticket, Vdisk::of(thread, disk)?)
+            drive_with((shared, &**disk.clock()), thread, ticket, Vdisk::of(thread, disk)?)
         }
         (_, EngineKind::Psync) => {
-            drive_with((stage, &stage.clock), thread, ticket, Psync::of(thread)?)
+            drive_with((shared, &shared.clock), thread, ticket, Psync::of(thread)?)
         }
         (_, EngineKind::Mmap) => {
-            drive_with((stage, &stage.clock), thread, ticket, Mmap::of(thread)?)
+            drive_with((shared, &shared.clock), thread, ticket, Mmap::of(thread)?)
         }
         (_, EngineKind::IoUring) => {
             let (made, batch) = (Made::of(thread)?, thread.job.submit_batch());
             if made.fixed {
-                drive_with((stage, &stage.clock), thread, ticket, Uring::<true>::new(made, batch))
+                drive_with((shared, &shared.clock), thread, ticket, Uring::<true>::new(made, batch))
             } else {
-                drive_with((stage, &stage.clock), thread, ticket, Uring::<false>::new(made, batch))
+                drive_with(
+                    (shared, &shared.clock),
+                    thread,
+                    ticket,
+                    Uring::<false>::new(made, batch),
+                )
             }
         }
         (path, EngineKind::Vdisk) => Err(Error::unsuitable(
@@ -68,23 +73,23 @@ pub(super) fn perform(
 }
 
 fn drive_with<E: Engine, C: Clock + ?Sized>(
-    (stage, clock): (&Stage<'_>, &C),
+    (shared, clock): (&SharedState<'_>, &C),
     thread: &Thread<'_>,
     ticket: Ticket<'_>,
     mut engine: E,
 ) -> Result<Option<ThreadRecord>, Error> {
-    let through = stage.through(thread.job_index);
+    let through = shared.through(thread.job_index);
     if thread.job.pre_read {
         let block_bytes = thread.job.block_sizes.max_bytes();
-        let (place, flags) = ((thread.span, thread.file_count()), stage.flags());
+        let (place, flags) = ((thread.span, thread.file_count()), shared.flags());
         pre_read(&mut engine, clock, place, block_bytes, flags);
     }
     let Some(start_ns) = ticket.arrive() else { return Ok(None) };
-    let window = stage.window(start_ns);
+    let window = shared.window(start_ns);
     let turn = Turn::of(thread.job, start_ns);
-    let tally = Tally::new(thread.job, window, turn, stage.flags(), stage.request.live);
+    let tally = Tally::new(thread.job, window, turn, shared.flags(), shared.request.live);
     let mut worker = thread.worker(turn.start_ns, tally);
-    if !wait_for(turn.start_ns, clock, stage.flags()) {
+    if !wait_for(turn.start_ns, clock, shared.flags()) {
         // Everything is over before this job's turn.
         worker.tally.finish(clock.now_ns(), false);
     } else if worker.schedule.is_some() {
@@ -101,7 +106,7 @@ fn drive_with<E: Engine, C: Clock + ?Sized>(
     drop(through);
     let ledgers = worker.verifier.into_ledgers();
     if !ledgers.is_empty() {
-        record.found(verify((stage, clock), thread, &mut engine, &ledgers)?);
+        record.found(verify((shared, clock), thread, &mut engine, &ledgers)?);
     }
     Ok(Some(record))
 }
@@ -147,26 +152,26 @@ fn end_fsync<E: Engine, C: Clock + ?Sized>(
 
 /// Reads back what the thread has written, once nobody writes any more.
 fn verify<E: Engine, C: Clock + ?Sized>(
-    (stage, clock): (&Stage<'_>, &C),
+    (shared, clock): (&SharedState<'_>, &C),
     thread: &Thread<'_>,
     engine: &mut E,
     ledgers: &[WriteLog],
 ) -> Result<Findings, Error> {
-    while !stage.jobs_are_through() && !stage.flags().abandoned() {
+    while !shared.jobs_are_through() && !shared.flags().abandoned() {
         thread::sleep(POLL_INTERVAL);
     }
     let size = (thread.depth(), thread.job.block_sizes.max_bytes());
     let mut findings = Findings::default();
     for ((index, test_file), write_log) in (0..).zip(&thread.files).zip(ledgers) {
         let path = &test_file.path;
-        if let IoTarget::Path(_) = stage.request.target {
+        if let IoTarget::Path(_) = shared.request.target {
             // From the device, not from the page cache.
             let file =
                 test_file.options(0).read(true).open(path).map_err(Error::path("open", path))?;
             layout::drop_cached(&file, path)?;
         }
         let target = test_file.shown();
-        let found = read_back(engine, clock, write_log, size, (index, &target), stage.flags());
+        let found = read_back(engine, clock, write_log, size, (index, &target), shared.flags());
         findings.mismatches += found.mismatches;
         findings.first = findings.first.or(found.first);
     }

@@ -19,7 +19,7 @@ use crate::native::io::{Io, Op};
 use crate::native::merge::ThreadRecord;
 use crate::native::pace::Schedule;
 use crate::native::setup::Thread;
-use crate::native::stage::{POLL_INTERVAL, Stage};
+use crate::native::shared_state::{POLL_INTERVAL, SharedState};
 use crate::native::window::{Flow, Tally, Turn, Window};
 
 /// A thread gives up after so many failures in a row: its tree is gone.
@@ -28,9 +28,9 @@ const TOO_MANY_IN_A_ROW: u32 = 1000;
 const DROP_CACHES: &str = "/proc/sys/vm/drop_caches";
 const SEED_OF_MIX: u64 = 0x0074_7265_6573;
 
-/// Plays `thread` on `stage`. `None` if another thread failed before the start.
+/// Performs `thread`. `None` if another thread failed before the start.
 pub(crate) fn perform(
-    stage: &Stage<'_>,
+    shared: &SharedState<'_>,
     thread: &Thread<'_>,
     ticket: Ticket<'_>,
 ) -> Result<Option<ThreadRecord>, Error> {
@@ -39,23 +39,23 @@ pub(crate) fn perform(
         let what = "engine `metadata` needs operations, such as `stat:80,open:8,list:12`";
         return Err(Error::unsuitable(job, what.to_owned()));
     };
-    let (target, stop) = (stage.request.target, stage.request.stop);
+    let (target, stop) = (shared.request.target, shared.request.stop);
     let (made, root, names, slots, content) = Made::new(job, tree, target, thread.index, stop)?;
     if job.invalidate {
         // Every thread does so when its tree is there: the last one's comes after all trees.
         drop_dentries(thread)?;
     }
     let actor = Actor::new(root, names, content);
-    let through = stage.through(thread.job_index);
+    let through = shared.through(thread.job_index);
     let Some(start_ns) = ticket.arrive() else { return Ok(None) };
-    let window = stage.window(start_ns);
+    let window = shared.window(start_ns);
     let turn = Turn::of(job, start_ns);
     let mut worker = Worker {
         actor,
         slots,
         mix: Mix::new(tree, thread.seed ^ SEED_OF_MIX),
         schedule: thread.schedule(turn.start_ns),
-        tally: Tally::new(job, window, turn, stage.flags(), stage.request.live),
+        tally: Tally::new(job, window, turn, shared.flags(), shared.request.live),
         window,
         opened: false,
         operations: Operation::ALL.map(|_| (LatencyHistogram::new(), 0)),
@@ -63,8 +63,8 @@ pub(crate) fn perform(
         first_error: None,
         root: shown(made.path()).display().to_string(),
     };
-    stage.clock.sleep_until(turn.start_ns);
-    worker.run(&stage.clock);
+    shared.clock.sleep_until(turn.start_ns);
+    worker.run(&shared.clock);
     let operations = worker.take_operations(tree);
     let first_error = worker.first_error.take();
     let mut record =
@@ -72,7 +72,7 @@ pub(crate) fn perform(
     record.operations = operations;
     drop(through);
     // Taking the tree down would be felt by those that still measure.
-    while !stage.jobs_are_through() && !stage.flags().raised() {
+    while !shared.jobs_are_through() && !shared.flags().raised() {
         thread::sleep(POLL_INTERVAL);
     }
     drop(made);

@@ -27,7 +27,7 @@ pub(crate) struct Shown<'a> {
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     depths: &'a [ArmDepths],
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    unmasked: Vec<Self>,
+    below_cap: Vec<Self>,
     attribution: Option<&'a Attribution>,
     trials: &'a [TrialPoint],
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
@@ -41,7 +41,7 @@ pub(crate) struct Shown<'a> {
 
 impl<'a> Shown<'a> {
     pub(crate) fn new(experiment: &'a Experiment, analysis: &'a Analysis) -> Self {
-        let unmasked = analysis.unmasked.iter();
+        let below_cap = analysis.below_cap.iter();
         Self {
             format: analysis.format,
             workload: &analysis.workload,
@@ -54,7 +54,7 @@ impl<'a> Shown<'a> {
             preconditioned: &analysis.preconditioned,
             drained: &analysis.drained,
             depths: &analysis.depths,
-            unmasked: unmasked.map(|(experiment, load)| Self::new(experiment, load)).collect(),
+            below_cap: below_cap.map(|(experiment, load)| Self::new(experiment, load)).collect(),
             attribution: analysis.attribution.as_ref(),
             trials: &analysis.trials,
             documented: &analysis.documented,

@@ -123,7 +123,7 @@ fn analysis(
         depths: Vec::new(),
         drained: Vec::new(),
         preconditioned: Vec::new(),
-        unmasked: Vec::new(),
+        below_cap: Vec::new(),
         documented: Vec::new(),
         warnings: Vec::new(),
         open_questions: Vec::new(),
@@ -347,7 +347,7 @@ pub(crate) fn masked() -> Analysis {
         )],
         ..analysis.clone()
     };
-    analysis.unmasked = vec![(super::compare(), below)];
+    analysis.below_cap = vec![(super::compare(), below)];
     let level = |in_flight: u32, is_own| DepthLevel {
         in_flight,
         iops: 4_000.0,

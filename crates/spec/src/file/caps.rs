@@ -60,8 +60,8 @@ pub(super) fn side_runs(file: &SpecFile) -> Placed<SideRuns> {
         Some(time) => Some(units::parse_duration(&time.to_string()).at(&["drain"])?),
     };
     let depth_check = file.depth_check.unwrap_or(true);
-    let SpecFile { unmask, precondition, .. } = *file;
-    SideRuns { depth_check, unmask, precondition, drain_ns }.validated().at(&["unmask"])
+    let SpecFile { below_cap, precondition, .. } = *file;
+    SideRuns { depth_check, below_cap, precondition, drain_ns }.validated().at(&["below-cap"])
 }
 
 #[cfg(test)]
@@ -78,11 +78,11 @@ mod tests {
     #[test]
     fn what_the_arms_are_and_what_is_run_beside_them_can_be_said() {
         let spec = read(&format!(
-        "drain = \"90s\"\nprecondition = true\nunmask = true\n{TWO}[documented]\nvm = \"x\"\ncaching = \"readonly\"\nvariant = \"nvme\"\ndisk = {{ a = \"P10\", b = \"P20\" }}\n"
+        "drain = \"90s\"\nprecondition = true\nbelow-cap = true\n{TWO}[documented]\nvm = \"x\"\ncaching = \"readonly\"\nvariant = \"nvme\"\ndisk = {{ a = \"P10\", b = \"P20\" }}\n"
     ))
     .unwrap();
         let drain_ns = Some(90_000_000_000);
-        let all = SideRuns { depth_check: true, unmask: true, precondition: true, drain_ns };
+        let all = SideRuns { depth_check: true, below_cap: true, precondition: true, drain_ns };
         assert_eq!(spec.side_runs, all);
         // In the order of the arms, of which the baseline is the first.
         assert_eq!(spec.cloud.disks, ["P20", "P10"]);
@@ -107,7 +107,7 @@ mod tests {
             format!("{TWO}[documented]\ndisk.a = \"P10\"\n"),
             format!("{TWO}[documented]\ndisk = 3\n"),
             format!("drain = \"soon\"\n{TWO}"),
-            format!("unmask = true\ndepth-check = false\n{TWO}"),
+            format!("below-cap = true\ndepth-check = false\n{TWO}"),
         ];
         assert_snapshot!(files.map(|file| read(&file).unwrap_err().to_string()).join("\n\n"), @r#"
         x.toml:7:1: documented.disks: unknown key `disks`; did you mean `disk`?
@@ -138,10 +138,10 @@ mod tests {
             |         ^^^^^^
         write a duration as 500ns, 200us, 2ms, 5s or 1m
 
-        x.toml:1:10: unmask: `unmask` needs the depth check
-          1 | unmask = true
-            |          ^^^^
-        leave `depth-check` out: it finds what there is to unmask
+        x.toml:1:13: below-cap: `below-cap` needs the depth check
+          1 | below-cap = true
+            |             ^^^^
+        leave `depth-check` out: it finds the cap to measure below
         "#);
         let refused =
             refused_key("x.toml", "[documented]\nvm = \"D2\"\n", &["documented", "vm"], "no VM");

@@ -84,7 +84,7 @@ pub(super) struct SpecFile {
     pub depth_check: Option<bool>,
     /// Where arms sit on the same cap, run loads that show what it hides.
     #[serde(default)]
-    pub unmask: bool,
+    pub below_cap: bool,
 }
 
 /// One entry of `[set]`.

@@ -49,8 +49,8 @@ fn all(spec: &Spec) -> Vec<Beside> {
     let loads = "after that, if arms sit on a cap";
     let depth_check =
         follows(asked.depth_check, SideRecord::DepthCheck, depths, longest_depth_check);
-    let unmask = follows(asked.unmask, SideRecord::Unmask, loads, longest_below_the_cap);
-    precondition.into_iter().chain(drain).chain(depth_check).chain(unmask).collect()
+    let below_cap = follows(asked.below_cap, SideRecord::BelowCap, loads, longest_below_the_cap);
+    precondition.into_iter().chain(drain).chain(depth_check).chain(below_cap).collect()
 }
 
 /// How long the passes take is the storage's affair; the rest is the rounds'.

@@ -138,7 +138,7 @@ fn spec() -> Spec {
         },
         side_runs: SideRuns {
             depth_check: true,
-            unmask: true,
+            below_cap: true,
             precondition: true,
             drain_ns: Some(1),
         },

@@ -9,15 +9,15 @@ use super::gate::Gate;
 use super::window::{StopFlags, Window};
 use crate::driver::Request;
 
-/// How often the conductor looks whether to end early.
+/// How often the coordinator looks whether to end early.
 pub(crate) const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
 /// What all threads of a run share.
-pub(crate) struct Stage<'a> {
+pub(crate) struct SharedState<'a> {
     pub request: &'a Request<'a>,
     pub clock: TscClock,
     pub gate: Gate,
-    /// A thread broke down: everybody goes home.
+    /// A thread broke down: all others end too.
     broken: AtomicBool,
     /// A job that ends all others is through.
     ended: AtomicBool,
@@ -27,7 +27,7 @@ pub(crate) struct Stage<'a> {
     index_running: AtomicUsize,
 }
 
-impl<'a> Stage<'a> {
+impl<'a> SharedState<'a> {
     /// For so many threads of each job, and those of the index if the workload has one.
     pub(crate) fn new(request: &'a Request<'a>, jobs: impl Iterator<Item = usize>) -> Self {
         Self {
@@ -79,7 +79,7 @@ impl<'a> Stage<'a> {
     }
 }
 
-/// See [`Stage::through`]. If its thread panics, everybody is called home; so they are if it is
+/// See [`SharedState::through`]. If its thread panics, all others end; so they do if it is
 /// the last one of a job that ends all others.
 pub(crate) struct Through<'a> {
     running: &'a AtomicUsize,
