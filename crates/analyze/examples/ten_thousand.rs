@@ -109,6 +109,7 @@ fn experiment() -> Experiment {
             suite: None,
             cloud: iotax_spec::CloudChoice::default(),
             side_runs: iotax_spec::SideRuns::default(),
+            fail_if: Vec::new(),
             arms,
             design: Design::Compare,
             stop,

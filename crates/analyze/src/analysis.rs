@@ -3,6 +3,7 @@
 mod caps;
 mod estimate;
 mod precondition;
+mod rule;
 
 use iotax_documented::Documented;
 use iotax_record::{Experiment, Slow};
@@ -14,6 +15,7 @@ use crate::metrics::Metric;
 pub use caps::{ArmDepths, ArmDrain, Cap, DepthLevel, DepthResponse};
 pub use estimate::Estimate;
 pub use precondition::{ArmPrecondition, Steadiness};
+pub use rule::{Judgment, RuleOutcome};
 
 /// Version of the analysis format that this program writes.
 pub const FORMAT: u32 = 1;
@@ -40,6 +42,8 @@ pub struct Analysis {
     /// One per arm and metric, or per layer and metric in a peel. The first of an arm or layer is
     /// its primary metric.
     pub comparisons: Vec<Comparison>,
+    /// What became of the rules that were set beforehand.
+    pub rules: Vec<Judgment>,
     /// How the arms were preconditioned, if that was asked for.
     pub preconditioned: Vec<ArmPrecondition>,
     /// What the arms did while their burst credits were spent beforehand, if that was asked for.

@@ -4,7 +4,7 @@ use iotax_record::{End, Experiment, Trial};
 use iotax_spec::Design;
 use iotax_stats::sample::mean;
 
-use crate::analysis::{Analysis, ArmDepths, ArmDrain, ArmPrecondition, Ending, FORMAT};
+use crate::analysis::{Analysis, ArmDepths, ArmDrain, ArmPrecondition, Ending, FORMAT, Judgment};
 use crate::attribution::{Layout, Peel};
 use crate::blocks::Blocks;
 use crate::checks;
@@ -18,6 +18,7 @@ use crate::method::Method;
 use crate::metrics::{Metric, Role};
 use crate::pool::ArmPool;
 use crate::progress::{self, Progress};
+use crate::rules::{self, Grounds};
 use crate::{bound, questions, results, row, stalled, summary};
 
 /// Collects the trials of an experiment and draws conclusions from them.
@@ -170,6 +171,7 @@ impl Analyzer {
         let begun = self.trials.iter().map(|t| t.block + 1).max().unwrap_or(0);
         let mut progress =
             progress::progress(&spec.design, &spec.stop, self.names.len(), begun, &subjects);
+        progress = rules::progress(progress, &self.judged(&subjects), &spec.stop);
         if let (None, Some(arm)) = (&progress.stop, self.given_up()) {
             let name = &self.names[arm];
             let trials = stalled::GIVE_UP_AFTER;
@@ -177,6 +179,23 @@ impl Analyzer {
                 Some(format!("arm {name} completed nothing in {trials} trials in a row"));
         }
         progress
+    }
+
+    /// What the data say of the rules so far.
+    fn judged(&self, subjects: &[Vec<Conclusion>]) -> Vec<Judgment> {
+        let spec = &self.experiment.spec;
+        if spec.fail_if.is_empty() {
+            return Vec::new();
+        }
+        let mut trials: Vec<&TrialFacts> = self.trials.iter().collect();
+        trials.sort_by_key(|trial| trial.slot);
+        rules::judge(&Grounds {
+            spec,
+            names: &self.names,
+            trials: &trials,
+            conclusions: &subjects.iter().flatten().collect::<Vec<_>>(),
+            method: &self.method,
+        })
     }
 
     /// The arm that ends the experiment by completing nothing. In a comparison that is a result to
@@ -212,6 +231,13 @@ impl Analyzer {
             preconditioned: &self.preconditioned,
             is_measured_below_cap: !self.below_cap.is_empty(),
         };
+        let rules = rules::judge(&Grounds {
+            spec,
+            names: &self.names,
+            trials: &trials,
+            conclusions: &conclusions.iter().collect::<Vec<_>>(),
+            method: &self.method,
+        });
         let work = |arm| summary::work(&evidence.usable(arm).collect::<Vec<_>>());
         let work = (0..self.names.len()).map(work).collect();
         let warnings = checks::run(&evidence);
@@ -225,6 +251,7 @@ impl Analyzer {
             alpha: spec.stop.alpha,
             documented: bound::arms(spec, &arms),
             arms,
+            rules,
             work,
             trials: summary::points(&trials, &self.used(&conclusions)),
             below_cap: self.below_cap(&conclusions),

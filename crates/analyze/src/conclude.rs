@@ -1,7 +1,7 @@
 //! From per-block values to comparisons with verdicts: the one place where they are formed.
 
 use iotax_stats::holm;
-use iotax_stats::rci::Summary;
+use iotax_stats::rci::{Interval, Summary};
 use iotax_stats::sequential::Decision;
 use iotax_stats::verdict::{Sign, Verdict};
 
@@ -21,6 +21,8 @@ pub(crate) struct Conclusion {
     pub blocks: Vec<u32>,
     /// Standard deviation of the log ratios from block to block.
     pub spread: Option<f64>,
+    /// The cost between two bounds that hold one by one, for rules.
+    pub bounds: Option<Interval>,
     /// Why the interval's own verdict was taken back, in words.
     pub withheld: Option<&'static str>,
     /// About two layers together: shown, but it does not decide when a run stops.
@@ -117,7 +119,7 @@ impl Row {
             stalls: Some(stalls),
             ..plain.comparison
         };
-        Conclusion { comparison, decision, blocks, spread: None, ..plain }
+        Conclusion { comparison, decision, blocks, spread: None, bounds: None, ..plain }
     }
 
     fn conclusion(
@@ -166,7 +168,16 @@ impl Row {
         };
         let spread = Summary::of(&self.log_ratios[..decision.blocks]).map(|summary| summary.sd);
         let blocks = self.blocks[..shown].to_vec();
-        Conclusion { comparison, decision, blocks, spread, withheld: None, is_interaction: false }
+        let bounds = method.bounds(self.metric, &self.log_ratios[..decision.blocks]);
+        Conclusion {
+            comparison,
+            decision,
+            blocks,
+            spread,
+            bounds,
+            withheld: None,
+            is_interaction: false,
+        }
     }
 }
 

@@ -48,6 +48,7 @@ pub fn drain_spec(spec: &Spec, limit_ns: u64) -> Spec {
         suite: spec.suite.as_ref().map(|suite| format!("{suite} to drain credits")),
         stop,
         side_runs: SideRuns::default(),
+        fail_if: Vec::new(),
         ..spec.clone()
     }
 }

@@ -5,6 +5,7 @@ use iotax_spec::{Spec, Workload};
 
 use crate::counters::{self, CounterSeries, CounterSummary};
 use crate::described::{self, Described};
+use crate::taken::{Taken, taken};
 
 /// One trial.
 #[derive(Debug, Clone)]
@@ -35,6 +36,8 @@ pub(crate) struct TrialFacts {
     pub series: Option<CounterSeries>,
     /// Intervals that `series` has, or had.
     pub intervals: usize,
+    /// What the rules are about, one for each.
+    pub taken: Vec<Option<Taken>>,
     /// Whether its figures may enter a statistic.
     pub usable: bool,
     /// If its primary job completed nothing although it was at it: the I/Os per second that it
@@ -108,6 +111,7 @@ impl TrialFacts {
             intervals: series.as_ref().map_or(0, CounterSeries::intervals),
             series,
             in_system: spec.arms.iter().any(|arm| arm.target.is_in_system()),
+            taken: load.map_or_else(Vec::new, |load| taken(load, spec)),
             usable: false,
             // What another tool did in its time is not known so well.
             stalled_below: load

@@ -25,15 +25,17 @@ mod progress;
 mod questions;
 mod results;
 mod row;
+mod rules;
 mod seconds;
 mod stalled;
 mod summary;
+mod taken;
 
 pub use analysis::{
     Analysis, ArmDepths, ArmDrain, ArmPrecondition, ArmSummary, Attribution, Cap, Check,
     Comparison, DepthLevel, DepthResponse, EffectChange, Ending, Estimate, FORMAT, Interaction,
-    JobSummary, LayerCost, OperationSummary, QuantilePoint, Stalls, Steadiness, TrialPoint,
-    Warning, Work,
+    JobSummary, Judgment, LayerCost, OperationSummary, QuantilePoint, RuleOutcome, Stalls,
+    Steadiness, TrialPoint, Warning, Work,
 };
 pub use analyzer::Analyzer;
 pub use counters::{

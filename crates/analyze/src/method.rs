@@ -1,8 +1,9 @@
 //! The sequential procedure with the settings of one experiment.
 
+use iotax_spec::rule::Condition;
 use iotax_spec::{Design as Arms, Spec, StopMode};
 use iotax_stats::design::Design;
-use iotax_stats::rci::CriticalValues;
+use iotax_stats::rci::{CriticalValues, Interval};
 use iotax_stats::regime;
 use iotax_stats::sequential::Sequential;
 use iotax_stats::stopping::Mode;
@@ -21,6 +22,10 @@ pub(crate) struct Method {
     pub simultaneous: bool,
     /// Nominal level at which each series of block differences is searched for a change.
     regime_level: f64,
+    /// Error rate of each rule about a difference.
+    pub rule_alpha: f64,
+    /// For bounds that hold at that rate one by one; `None` without such a rule.
+    one_sided: Option<CriticalValues>,
 }
 
 impl Method {
@@ -38,6 +43,8 @@ impl Method {
             StopMode::Tight => Mode::Tight,
         };
         let design = Design::with_max_blocks(stop.max_blocks as usize);
+        let has_rules = spec.fail_if.iter().any(|r| matches!(r.condition, Condition::SlowerBy(_)));
+        let rule_alpha = stop.alpha / comparisons as f64;
         let higher_is_better = Sequential::new(design, alpha, stop.margin, mode);
         Self {
             lower_is_better: higher_is_better.clone().lower_is_better(),
@@ -46,6 +53,8 @@ impl Method {
             margin: stop.margin,
             simultaneous: stop.simultaneous,
             regime_level: regime_level(spec),
+            rule_alpha,
+            one_sided: has_rules.then(|| CriticalValues::new(design, 2.0 * rule_alpha)),
         }
     }
 
@@ -64,6 +73,13 @@ impl Method {
 
     pub(crate) fn design(&self) -> Design {
         self.higher_is_better.design()
+    }
+
+    /// What the arm costs by `log_ratios`, one per block up to a look, between two bounds each of
+    /// which holds at the error rate of a rule.
+    pub(crate) fn bounds(&self, metric: Metric, log_ratios: &[f64]) -> Option<Interval> {
+        let log_ratio = self.one_sided.as_ref()?.rci(log_ratios)?;
+        Some(self.sequential(metric).goal().cost(log_ratio))
     }
 
     fn critical(&self) -> &CriticalValues {

@@ -48,6 +48,7 @@ pub fn precondition_spec(spec: &Spec) -> Option<Spec> {
         suite: Some(format!("{} to precondition", spec.name())),
         stop,
         side_runs: SideRuns::default(),
+        fail_if: Vec::new(),
         ..spec.clone()
     })
 }

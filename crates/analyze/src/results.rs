@@ -163,7 +163,15 @@ impl Pair<'_> {
         let mut blocks: Vec<u32> = [&self.base.blocks[..], &self.with.blocks[..]].concat();
         blocks.sort_unstable();
         blocks.dedup();
-        Conclusion { comparison, decision, blocks, spread: None, withheld, is_interaction: false }
+        Conclusion {
+            comparison,
+            decision,
+            blocks,
+            spread: None,
+            bounds: None,
+            withheld,
+            is_interaction: false,
+        }
     }
 
     fn difference_ns(&self, alpha: f64) -> Option<Estimate> {

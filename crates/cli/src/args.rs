@@ -5,6 +5,7 @@ mod catalog;
 mod disk;
 mod doctor;
 mod documented;
+mod gate;
 mod limits;
 mod output;
 
@@ -22,6 +23,7 @@ pub(crate) use self::disk::{
 };
 pub(crate) use self::doctor::DoctorArgs;
 pub(crate) use self::documented::DocumentedArgs;
+pub(crate) use self::gate::{GateArgs, Undecided};
 pub(crate) use self::limits::LimitsArgs;
 pub(crate) use self::output::{Color, Format, Listing, OutputArgs};
 
@@ -163,9 +165,11 @@ pub(crate) struct RunArgs {
     /// Directory, file, block device (read only) or stack
     #[arg(value_name = "TARGET")]
     pub target: String,
-    /// Number of trials
-    #[arg(short = 'n', long, value_name = "N", default_value_t = 1, value_parser = value_parser!(u32).range(1..))]
-    pub trials: u32,
+    /// Number of trials [default: 1; with --fail-if as many as it takes, 40 at most]
+    #[arg(short = 'n', long, value_name = "N", value_parser = value_parser!(u32).range(1..))]
+    pub trials: Option<u32>,
+    #[command(flatten)]
+    pub gate: GateArgs,
     #[command(flatten)]
     pub load: LoadArgs,
     #[command(flatten)]
@@ -175,6 +179,8 @@ pub(crate) struct RunArgs {
 /// Options of commands that compare.
 #[derive(Debug, Args)]
 pub(crate) struct MeasureArgs {
+    #[command(flatten)]
+    pub gate: GateArgs,
     #[command(flatten)]
     pub certainty: CertaintyArgs,
     #[command(flatten)]
@@ -267,6 +273,8 @@ pub(crate) struct ReportArgs {
     /// For results of other tools: new directory for a record and report.html
     #[arg(short, long, value_name = "DIR")]
     pub out: Option<PathBuf>,
+    #[command(flatten)]
+    pub gate: GateArgs,
     /// What to print; report.html is written into a directory in any case
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,

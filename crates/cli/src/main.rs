@@ -8,6 +8,7 @@ mod destination;
 mod documented;
 mod exit;
 mod follow_up;
+mod gate;
 mod hosts;
 mod hung;
 mod instance;

@@ -11,20 +11,20 @@ use iotax_run::{Arms as _, Hosts, Monotonic, Setup};
 use iotax_spec::Spec;
 use jiff::Timestamp;
 
-use crate::args::{DocumentedArgs, LoadArgs, OutputArgs};
+use crate::args::{DocumentedArgs, GateArgs, LoadArgs, OutputArgs};
 use crate::exit::{Exit, Usage};
 use crate::follow_up::SideRunContext;
 use crate::iostat::{self, Shown};
 use crate::progress::ProgressLine;
 use crate::session::Session;
-use crate::{hosts, instance, output, same_storage};
+use crate::{gate, hosts, instance, output, same_storage};
 
 /// Runs `spec` and shows what came of it. `name` is the command, for the default directory.
 /// `documented`: how the cloud may be asked which VM this is.
 pub(crate) fn measure(
     name: &str,
     spec: Spec,
-    (load, args): (&LoadArgs, &OutputArgs),
+    (load, args, gate): (&LoadArgs, &OutputArgs, &GateArgs),
     documented: Option<&DocumentedArgs>,
 ) -> Result<Exit> {
     iostat::refuse_unless_text(load.iostat, args.format)?;
@@ -51,18 +51,20 @@ pub(crate) fn measure(
     session.io_is_over();
 
     let parts = phases.finish(driven.ended.as_ref().ok());
-    let shown = output::show(&dir, &experiment.spec, &parts, args.format, args.color);
+    let shown =
+        output::show(&dir, &experiment.spec, &parts, gate.printing(args.format, args.color));
     let (end, interrupted) = driven.or_stopped_early(&dir)?;
     shown?;
     Box::new(host).down()?;
     let measured = parts.iter().all(|(_, part)| part.arms.iter().any(|arm| arm.trials > 0));
-    Ok(if interrupted {
+    let exit = if interrupted {
         Exit::Interrupted
     } else if end.gave_up || !measured {
         Exit::Failed
     } else {
         Exit::Done
-    })
+    };
+    Ok(gate::judged(exit, &parts, gate, args.format))
 }
 
 /// What is run, and where its record goes.

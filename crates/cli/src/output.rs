@@ -13,7 +13,7 @@ use iotax_spec::{Design, Spec};
 use rustix::fs::{Access, access};
 use serde_json::Value;
 
-use crate::args::{Color, Format};
+use crate::args::{Color, Format, Undecided};
 
 /// Columns of text at most, and at least: narrower columns would hold a word each.
 const WIDEST: usize = 80;
@@ -21,20 +21,28 @@ const NARROWEST: usize = 40;
 
 const REPORT: &str = "report.html";
 
+/// How results are printed.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Printing {
+    pub format: Format,
+    pub color: Color,
+    /// What an undecided rule counts as.
+    pub undecided: Undecided,
+}
+
 /// Prints the results on stdout and writes `report.html` into the record's directory. What can be
 /// printed is, even if the report cannot be written.
 pub(crate) fn show(
     dir: impl Into<Location>,
     spec: &Spec,
     parts: &[Part],
-    format: Format,
-    color: Color,
+    printing: Printing,
 ) -> Result<()> {
     let dir = &dir.into();
     let document = report::experiments(spec.name(), parts);
     let written = write_pages(dir, &document);
-    say(&experiments(dir, (spec, parts), &document, (format, color))?)?;
-    if format == Format::Text && written.is_ok() {
+    say(&printed(dir, (spec, parts), &document, printing)?)?;
+    if printing.format == Format::Text && written.is_ok() {
         let dir = dir.shown().display();
         say(&format!("\nReport: {dir}/report.html\nAgain:  iotax report {dir}\n"))?;
     }
@@ -42,28 +50,35 @@ pub(crate) fn show(
 }
 
 /// A report in the format asked for: people get the document, programs the facts.
-pub(crate) fn printed(
-    document: &Document,
-    (format, color): (Format, Color),
-    json: impl FnOnce() -> Result<String>,
-    csv: impl FnOnce() -> String,
-) -> Result<String> {
-    Ok(match format {
-        Format::Text => report::text(document, style(color)),
-        Format::Markdown => report::markdown(document),
-        Format::Json => json()?,
-        Format::Csv => csv(),
-    })
-}
-
-fn experiments(
+fn printed(
     dir: &Location,
     (spec, parts): (&Spec, &[Part]),
     document: &Document,
-    printed: (Format, Color),
+    Printing { format, color, undecided }: Printing,
 ) -> Result<String> {
-    let csv = || report::csv(parts.iter().map(|(_, analysis)| analysis));
-    self::printed(document, printed, || json(dir, spec.name(), parts), csv)
+    let undecided_fails = undecided == Undecided::Fail;
+    Ok(match format {
+        Format::Text => report::text(document, style(color)),
+        Format::Markdown => report::markdown(document),
+        Format::Json => json(dir, spec.name(), parts)?,
+        Format::Csv => report::csv(parts.iter().map(|(_, analysis)| analysis)),
+        Format::Junit => report::junit(spec.name(), parts, undecided_fails),
+        Format::Github => {
+            add_to_summary(&report::markdown(document))?;
+            report::github(parts, undecided_fails)
+        }
+    })
+}
+
+/// Adds to the page that GitHub shows of a step, where it runs one.
+fn add_to_summary(markdown: &str) -> Result<()> {
+    let Some(file) = std::env::var_os("GITHUB_STEP_SUMMARY").filter(|file| !file.is_empty()) else {
+        return Ok(());
+    };
+    let add = || {
+        fs::OpenOptions::new().append(true).create(true).open(&file)?.write_all(markdown.as_bytes())
+    };
+    add().with_context(|| format!("GITHUB_STEP_SUMMARY: cannot write {}", file.display()))
 }
 
 fn write(dir: &Location, file: &str, text: &str) -> Result<()> {
@@ -80,10 +95,10 @@ pub(crate) fn write_pages(dir: &Location, document: &Document) -> Result<()> {
 }
 
 /// Prints results of other tools, of which no record is kept, on stdout.
-pub(crate) fn print(spec: &Spec, parts: &[Part], format: Format, color: Color) -> Result<()> {
+pub(crate) fn print(spec: &Spec, parts: &[Part], printing: Printing) -> Result<()> {
     // Nothing is read from there: other tools' results are not printed in fio's shape.
     let document = report::experiments(spec.name(), parts);
-    say(&experiments(&Path::new("").into(), (spec, parts), &document, (format, color))?)
+    say(&printed(&Path::new("").into(), (spec, parts), &document, printing)?)
 }
 
 /// Results go where none are yet.

@@ -22,17 +22,26 @@ pub(crate) fn open(dir: &Location) -> Result<Reader<Experiment>> {
 /// As [`open`]; a trial that cannot be read.
 pub(crate) fn read(dir: &Location) -> Result<(Reader<Experiment>, Vec<Part>)> {
     let reader = open(dir)?;
+    let parts = parts(dir, &reader)?;
+    Ok((reader, parts))
+}
+
+/// What the record in `dir`, which `reader` has opened, says, phase by phase.
+///
+/// # Errors
+/// A trial that cannot be read.
+pub(crate) fn parts(dir: &Location, reader: &Reader<Experiment>) -> Result<Vec<Part>> {
     let mut phases = Phases::new(&reader.head);
     for trial in reader.lines()? {
         phases.add(&trial?);
     }
     add_side_records(dir, &mut phases, None)?;
     let mut parts = phases.finish(reader.end.as_ref());
-    let gaps = gaps(dir, &reader)?;
+    let gaps = gaps(dir, reader)?;
     for (_, analysis) in &mut parts {
         analysis.ending.gaps.clone_from(&gaps);
     }
-    Ok((reader, parts))
+    Ok(parts)
 }
 
 /// What the record in `dir` lacks, and those of what was run beside it, as sentences; told on

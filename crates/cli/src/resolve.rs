@@ -12,9 +12,9 @@ use iotax_spec::{
 use jiff::Timestamp;
 
 use crate::args::{CapArgs, CertaintyArgs, CompareArgs, LoadArgs, MeasureArgs, PeelArgs, RunArgs};
-use crate::documented;
 use crate::exit::Usage;
 use crate::workload::{self, Load};
+use crate::{documented, gate};
 
 /// What `iotax peel` takes apart when nothing else is named: double encryption.
 const DEFAULT_STACK: &str = "file(size=1G) + aes + aes";
@@ -46,7 +46,8 @@ pub(crate) fn peel(args: &PeelArgs) -> Result<Spec> {
     }
     let seed = seed(args.measure.load.seed);
     let spec = load.into_spec(|first| Spec::peel(first, &stack, Subsets::Auto, stop, seed))?;
-    let spec = with_caps(spec, &args.measure)?;
+    let mut spec = with_caps(spec, &args.measure)?;
+    gate::set(&mut spec, &args.measure.gate, args.measure.output.format)?;
     finish(spec, &args.measure.load, Path::new("."))
 }
 
@@ -69,7 +70,8 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<Spec> {
     let stop = stop(&args.measure.certainty, Stop::default())?;
     let seed = seed(args.measure.load.seed);
     let spec = load.into_spec(|first| Spec::compare(first, arms, stop, seed))?;
-    let spec = with_caps(spec, &args.measure)?;
+    let mut spec = with_caps(spec, &args.measure)?;
+    gate::set(&mut spec, &args.measure.gate, args.measure.output.format)?;
     finish(spec, &args.measure.load, Path::new("."))
 }
 
@@ -78,11 +80,18 @@ pub(crate) fn run(args: &RunArgs) -> Result<Spec> {
     let mut load = Load::read(&args.workload)?;
     changes(&args.load)?.apply_to(&mut load.phases)?;
     let arm = Arm::new("target", Target::parse(&args.target)?);
-    let stop = Stop { min_blocks: args.trials, max_blocks: args.trials, ..Stop::default() };
+    let stop = match (args.trials, args.gate.fail_if.is_empty()) {
+        (None, false) => Stop::default(),
+        (trials, _) => {
+            let trials = trials.unwrap_or(1);
+            Stop { min_blocks: trials, max_blocks: trials, ..Stop::default() }
+        }
+    };
     let seed = seed(args.load.seed);
     let mut spec = load.into_spec(|first| Spec::single(first, arm, stop, seed))?;
     spec.side_runs.drain_ns = drain(&args.load)?;
     spec.side_runs.precondition = args.load.precondition;
+    gate::set(&mut spec, &args.gate, args.output.format)?;
     finish(spec, &args.load, Path::new("."))
 }
 
@@ -108,6 +117,7 @@ fn experiment_file(path: &Path, args: &CompareArgs) -> Result<Spec> {
         spec.seed = seed;
     }
     spec.validate()?;
+    gate::set(&mut spec, &args.measure.gate, args.measure.output.format)?;
     spec.side_runs = side_runs(spec.side_runs, &args.measure)?;
     spec.cloud = documented::beside_file(spec.cloud, &args.measure.documented, spec.arms.len())
         .map_err(|refused| refused.placed(path, &text))?;

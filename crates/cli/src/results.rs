@@ -13,7 +13,7 @@ use iotax_spec::{Arm, Error as SpecError, Stop, Target, parse_arms};
 use crate::args::{CompareArgs, ReportArgs};
 use crate::destination::Destination;
 use crate::exit::{Exit, Usage};
-use crate::{output, resolve};
+use crate::{gate, output, resolve};
 
 /// Refuses results where load is to be driven.
 pub(crate) fn refuse(args: &CompareArgs) -> Result<()> {
@@ -118,13 +118,20 @@ pub(crate) fn compare(arms: Vec<Arm>, args: &CompareArgs) -> Result<Exit> {
         )));
     }
     let certainty = &args.measure.certainty;
-    let results = read(arms, resolve::stop(certainty, Stop::default())?)?;
+    let mut results = read(arms, resolve::stop(certainty, Stop::default())?)?;
+    let gate = &args.measure.gate;
+    gate::set(&mut results.experiment.spec, gate, args.measure.output.format)?;
     let parts = analyze(&results);
     let destination = Destination::new("compare", args.measure.output.out.as_deref());
     let dir = keep(&destination, &results)?;
     let output = &args.measure.output;
-    output::show(&dir, &results.experiment.spec, &parts, output.format, output.color)?;
-    Ok(ended(&parts))
+    output::show(
+        &dir,
+        &results.experiment.spec,
+        &parts,
+        gate.printing(output.format, output.color),
+    )?;
+    Ok(gate::judged(ended(&parts), &parts, gate, output.format))
 }
 
 /// `iotax report FILE...`: results of one thing.
@@ -134,17 +141,18 @@ pub(crate) fn report(args: &ReportArgs) -> Result<Exit> {
         _ => "results".to_owned(),
     };
     let arm = Arm::new(name, Target::Results(args.paths.clone()));
-    let results = read(vec![arm], Stop::default())?;
+    let mut results = read(vec![arm], Stop::default())?;
+    gate::set(&mut results.experiment.spec, &args.gate, args.format)?;
     let parts = analyze(&results);
     let spec = &results.experiment.spec;
     match &args.out {
         Some(dir) => {
             let dir = keep(&Destination::Asked(dir.clone()), &results)?;
-            output::show(&dir, spec, &parts, args.format, args.color)?;
+            output::show(&dir, spec, &parts, args.gate.printing(args.format, args.color))?;
         }
-        None => output::print(spec, &parts, args.format, args.color)?,
+        None => output::print(spec, &parts, args.gate.printing(args.format, args.color))?,
     }
-    Ok(ended(&parts))
+    Ok(gate::judged(ended(&parts), &parts, &args.gate, args.format))
 }
 
 fn read(arms: Vec<Arm>, stop: Stop) -> Result<Results> {

@@ -22,6 +22,7 @@ fn experiment() -> Experiment {
             suite: None,
             cloud: iotax_spec::CloudChoice::default(),
             side_runs: iotax_spec::SideRuns::default(),
+            fail_if: Vec::new(),
             workload: Workload {
                 name: "w".into(),
                 about: String::new(),

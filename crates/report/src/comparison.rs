@@ -1,6 +1,6 @@
 //! What sentences, tables and drawings say of a comparison: what it is about, and what it found.
 
-use iotax_analyze::{Analysis, Better, Comparison, Estimate, Verdict};
+use iotax_analyze::{Analysis, Better, Comparison, Estimate, Metric, Verdict};
 
 use crate::format::{self, ABSENT};
 use crate::{stalls, words};
@@ -46,7 +46,12 @@ pub(crate) fn subject(comparison: &Comparison) -> String {
 
 /// `23 % [21, 25] less throughput`, `30 % [25, 35] more p99 latency`.
 pub(crate) fn size(comparison: &Comparison) -> Option<String> {
-    let (tax, lo, hi) = (comparison.tax?, comparison.lo?, comparison.hi?);
+    let (value, lo, hi) = (comparison.tax?, comparison.lo?, comparison.hi?);
+    Some(cost(Estimate { value, lo, hi }, comparison.metric))
+}
+
+/// The same of a cost in a metric.
+pub(crate) fn cost(Estimate { value: tax, lo, hi }: Estimate, metric: Metric) -> String {
     let gain = tax < 0.0;
     let interval = if gain {
         format::percent_interval(-tax, -hi, -lo)
@@ -54,9 +59,9 @@ pub(crate) fn size(comparison: &Comparison) -> Option<String> {
         format::percent_interval(tax, lo, hi)
     };
     // A cost is less of throughput, but more of every time.
-    let less = (comparison.metric.better() == Better::Higher) != gain;
+    let less = (metric.better() == Better::Higher) != gain;
     let direction = if less { "less" } else { "more" };
-    Some(format!("{interval} {direction} {}", comparison.metric.name()))
+    format!("{interval} {direction} {}", metric.name())
 }
 
 /// `12 % [10, 14]`; `10 to 14 %` where one number would hide that it depends; `40 % [38, 42], then

@@ -11,7 +11,7 @@ use crate::doctor::diagnoses;
 use crate::document::{Document, Drawing, Item, Lead, LegendEntry, Place, Section};
 use crate::json::kind;
 use crate::notices::{self, Notice};
-use crate::{caps, facts, figures, format, machine, provenance, sentence, tables};
+use crate::{caps, facts, figures, format, machine, provenance, rules, sentence, tables};
 
 /// An experiment of one phase, and its analysis.
 pub type Part = (Experiment, Analysis);
@@ -25,6 +25,7 @@ pub fn experiment(experiment: &Experiment, analysis: &Analysis) -> Document {
         notices::notices(analysis).into_iter().partition(|notice| notice.is_severe);
     let mut document = Document::of(lead(experiment, analysis));
     document.extend(warnings("Read this first", severe));
+    document.extend(rules::section(analysis));
     document.extend(page::tiles(analysis));
     document.extend(page::forest(experiment, analysis, forest));
     document.extend(comparisons(experiment, analysis));

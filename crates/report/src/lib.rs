@@ -17,7 +17,8 @@
 //! | Markdown | [`markdown`] | issues, wikis |
 //!
 //! What programs read is no document but the facts themselves: JSON ([`json_compare`],
-//! [`json_run`], [`search_json`], [`doctor_json`]) and CSV ([`csv`], [`search_csv`]). Two more are
+//! [`json_run`], [`search_json`], [`doctor_json`]), CSV ([`csv`], [`search_csv`]), and rules as test
+//! cases ([`junit`]) or annotations ([`github`]). Two more are
 //! made of the record: the bundle for people without iotax ([`bundle::bundle`]), and the tables of
 //! [`iostat`].
 #![forbid(unsafe_code)]
@@ -38,9 +39,11 @@ mod experiment;
 mod facts;
 mod figures;
 mod format;
+mod github;
 mod html;
 mod iostat;
 mod json;
+mod junit;
 mod machine;
 mod markdown;
 mod notices;
@@ -48,6 +51,7 @@ mod phases;
 mod preconditioning;
 mod provenance;
 mod redact;
+mod rules;
 mod search;
 mod sentence;
 mod stalls;
@@ -62,12 +66,15 @@ pub use doctor::{
 };
 pub use document::{Chapter, Document};
 pub use experiment::{Part, experiment};
+pub use github::github;
 pub use html::html;
 pub use iostat::iostat;
 pub use json::{COMPARE_FORMAT, json_compare, json_run, json_text};
+pub use junit::junit;
 pub use markdown::markdown;
 pub use phases::{experiments, phases_json_compare, phases_json_run};
 pub use redact::Redactor;
+pub use rules::sentence as rule_sentence;
 pub use search::{SearchResult, search, search_csv, search_json};
 pub use text::{Style, parts_of_paths, text};
 pub use words::is_unprintable;

@@ -87,6 +87,7 @@ mod tests {
             depths: Vec::new(),
             drained: Vec::new(),
             preconditioned: Vec::new(),
+            rules: Vec::new(),
             below_cap: Vec::new(),
             documented: Vec::new(),
             trials: Vec::new(),

@@ -8,7 +8,7 @@ use iotax_spec::Design;
 
 use crate::comparison::{self, is_interaction, is_layer, primary_of_each, size, subject};
 use crate::doctor::diagnoses;
-use crate::{bandwidth, caps, format, preconditioning, stalls, tables, words};
+use crate::{bandwidth, caps, format, preconditioning, rules, stalls, tables, words};
 
 /// Arms up to which each one gets a sentence; above that they are counted.
 const MAX_SENTENCES: usize = 4;
@@ -20,6 +20,8 @@ pub(crate) fn verdict(experiment: &Experiment, analysis: &Analysis) -> Vec<Strin
         Design::Compare => compare(analysis),
         Design::Peel { .. } => peel(analysis),
     };
+    // What was asked first is answered first.
+    sentences.splice(0..0, rules::sentences(analysis));
     sentences.extend(cpu(analysis));
     sentences.extend(preconditioning::sentences(analysis));
     sentences.extend(caps::sentences(experiment, analysis));

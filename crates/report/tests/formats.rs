@@ -368,3 +368,67 @@ fn every_format_says_which_vm_and_disk_the_cloud_told() {
     let markdown = markdown(&experiment, &analysis).replace('\\', "");
     assert!(markdown.contains(told), "{markdown}");
 }
+
+#[test]
+fn rules_come_first_in_every_format() {
+    let (experiment, analysis) = (common::compare(), analyses::ruled());
+    let shown = text(&experiment, &analysis, Style::default());
+    insta::assert_snapshot!(up_to(&shown, "\nTax"), @"
+    randread-4k: 12 blocks, 60 trials in 5 min 40 s
+
+      Rule broken: `slower by 5%`: luks has 34 % [31, 37] less throughput after
+      12 blocks.
+      Rule undecided: `slower by 5%`: a|b has 4 % [2, 6] less throughput after 12
+      blocks; about 90 would decide it.
+      Rule undecided: `sync.p99 > 10ms`: nothing is known of luks over 12 trials; no
+      trial has a sync p99.
+      Rule kept: `latency.p99 > 10ms`: luks has a latency p99 of 4.1 ms [3.9, 4.4]
+      over 12 trials.
+      luks is slower than base: 23 % [21, 25] less throughput.
+      queue against base is undecided: a tax of 4 % [−2, 9] on throughput; a
+      decision would probably take 31 blocks in all.
+      cap is slower than base: 53.1 % [52.7, 53.5] less throughput.
+      same and base are equivalent: throughput differs by less than 5 % (1.1 % [0.3,
+      1.9] more throughput).
+      Stopped: every arm has a verdict, precise enough. Switching between arms took
+      2 s (0.4 %).
+
+    Rules
+      slower by 5%
+        of luks, outcome broken, found 34 % [31, 37] less throughput, trials 12
+      slower by 5%
+        of a|b, outcome undecided, found 4 % [2, 6] less throughput, trials 12,
+        needed 90
+      latency.p99 > 10ms
+        of luks, outcome kept, found a latency p99 of 4.1 ms [3.9, 4.4], trials 12
+      sync.p99 > 10ms
+        of luks, outcome undecided, found –, trials 12
+      Each end of an interval is a bound of its own, wrong in at most 5 % of such
+      runs at whichever look one stops.
+    ");
+    assert!(markdown(&experiment, &analysis).contains("### Rules"));
+    let parts = [(experiment, analysis)];
+    insta::assert_snapshot!(iotax_report::junit("job", &parts, false), @r#"
+    <?xml version="1.0" encoding="UTF-8"?>
+    <testsuites name="job" tests="4" skipped="2" failures="1" errors="0">
+        <testsuite name="randread-4k" tests="4" skipped="2" errors="0" failures="1">
+            <testcase name="luks: not slower by 5%">
+                <failure message="Rule broken: `slower by 5%`: luks has 34 % [31, 37] less throughput after 12 blocks."/>
+            </testcase>
+            <testcase name="a|b: not slower by 5%">
+                <skipped message="Rule undecided: `slower by 5%`: a|b has 4 % [2, 6] less throughput after 12 blocks; about 90 would decide it."/>
+            </testcase>
+            <testcase name="luks: not latency.p99 &gt; 10ms"/>
+            <testcase name="luks: not sync.p99 &gt; 10ms">
+                <skipped message="Rule undecided: `sync.p99 &gt; 10ms`: nothing is known of luks over 12 trials; no trial has a sync p99."/>
+            </testcase>
+        </testsuite>
+    </testsuites>
+    "#);
+    insta::assert_snapshot!(iotax_report::github(&parts, true), @"
+    ::error title=iotax::Rule broken: `slower by 5%25`: luks has 34 %25 [31, 37] less throughput after 12 blocks.
+    ::error title=iotax::Rule undecided: `slower by 5%25`: a|b has 4 %25 [2, 6] less throughput after 12 blocks; about 90 would decide it.
+    ::notice title=iotax::Rule kept: `latency.p99 > 10ms`: luks has a latency p99 of 4.1 ms [3.9, 4.4] over 12 trials.
+    ::error title=iotax::Rule undecided: `sync.p99 > 10ms`: nothing is known of luks over 12 trials; no trial has a sync p99.
+    ");
+}

@@ -164,6 +164,7 @@ fn outputs_keep_to_their_schemas() {
         (common::compare(), analyses::compare()),
         (common::compare(), analyses::troubled()),
         (common::compare(), analyses::masked()),
+        (common::compare(), analyses::ruled()),
         (common::compare(), analyses::on_files()),
         (common::compare(), analyses::stalled()),
         (common::compare(), common::machine::compare()),

@@ -20,8 +20,9 @@ impl Spec {
     pub fn phase(&self, index: usize) -> Option<Self> {
         let workload = self.phases().nth(index)?.clone();
         let (arms, design) = (self.arms.clone(), self.design.clone());
-        let cloud = self.cloud.clone();
-        Some(Self { workload, then: Vec::new(), suite: None, arms, design, cloud, ..*self })
+        let (cloud, fail_if) = (self.cloud.clone(), self.fail_if.clone());
+        let then = Vec::new();
+        Some(Self { workload, then, suite: None, arms, design, cloud, fail_if, ..*self })
     }
 
     /// Name of the whole: the suite's, or the workload's where there is one phase.

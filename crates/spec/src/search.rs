@@ -104,6 +104,7 @@ impl Search {
             suite: None,
             cloud: CloudChoice::default(),
             side_runs: SideRuns::default(),
+            fail_if: Vec::new(),
             arms: self.targets.iter().map(|target| target.arm.clone()).collect(),
             design: Design::Compare,
             stop: Stop::default(),

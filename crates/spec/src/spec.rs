@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::cloud::CloudChoice;
 use crate::layers::{Layer, Stack};
+use crate::rule::Rule;
 use crate::side_runs::SideRuns;
 use crate::workload::Workload;
 
@@ -36,6 +37,9 @@ pub struct Spec {
     /// What is run beside it.
     #[serde(default, skip_serializing_if = "SideRuns::is_none")]
     pub side_runs: SideRuns,
+    /// What must not come out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fail_if: Vec<Rule>,
 }
 
 /// One configuration under comparison.

@@ -88,7 +88,7 @@ const Z_90: f64 = 1.282;
 /// A quick run stops at its first verdict, and dependent blocks agree with each other by chance
 /// above all while they are few: at rho = .6 37 % of runs on equal arms ended with a sign before
 /// they were asked to hold that wide. `cargo run --release -p iotax-stats --example quick`.
-pub(crate) fn widening(d: &[f64]) -> f64 {
+pub fn widening(d: &[f64]) -> f64 {
     let n = d.len() as f64;
     let shown = || lag1_autocorrelation(d) + 1.0 / n + Z_90 / n.sqrt();
     let r = if d.len() < MIN_BLOCKS { ASSUMED } else { shown().clamp(0.0, 0.9) };

@@ -21,6 +21,7 @@
 //! | [`dependence`] | are the blocks independent |
 //! | [`tail`] | are there enough samples behind a percentile |
 //! | [`stalls`] | which arm is slower if some measurements completed nothing |
+//! | [`gate`] | is a rule that was set beforehand broken or kept |
 //! | [`steady`] | has preconditioning reached steady state |
 //! | [`trend`] | did a level fall or rise steadily over the run |
 //! | [`bucket`] | does one saturated run show a token bucket |
@@ -34,6 +35,7 @@ mod calibration;
 pub mod dependence;
 pub mod design;
 pub mod factorial;
+pub mod gate;
 pub mod holm;
 pub mod measuring_time;
 pub mod plateau;

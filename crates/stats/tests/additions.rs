@@ -1,6 +1,8 @@
-//! Stalls and the regime monitor against vectors of an independent implementation (numpy / scipy),
+//! Stalls, the regime monitor and gates against vectors of an independent implementation (numpy / scipy),
 //! stored in `additions.json`.
 
+use iotax_stats::design::Design;
+use iotax_stats::gate::{Outcome, bounds, by_sign, least_operations};
 use iotax_stats::regime::two_levels;
 use iotax_stats::stalls::{Sides, StallTest, boundary};
 use iotax_stats::verdict::Sign;
@@ -85,5 +87,43 @@ fn fits_of_two_levels() {
         assert_close(found.autocorrelation, number(&expected["r"]));
         assert_close(found.p, number(&expected["p"]));
         assert_eq!(found.found, expected["found"].as_bool().unwrap(), "{case}");
+    }
+}
+
+fn word(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Fail => "fail",
+        Outcome::Pass => "pass",
+        Outcome::Undecided => "undecided",
+    }
+}
+
+#[test]
+fn gates_on_the_difference_from_a_baseline() {
+    for case in cases("gate") {
+        let tax = bounds(&numbers(&case["d"]), Design::default(), 0.05).unwrap().to_tax();
+        let expected = &case["result"];
+        assert_close(tax.lo, number(&expected["lo"]));
+        assert_close(tax.hi, number(&expected["hi"]));
+        assert_eq!(word(Outcome::of(&tax, number(&case["margin"]))), expected["state"]);
+    }
+}
+
+#[test]
+fn gates_on_a_quantile_of_each_trial() {
+    for case in cases("quantile") {
+        let (p99, limit) = (numbers(&case["p99"]), number(&case["threshold"]));
+        let logs: Vec<f64> = p99.iter().map(|value| (value / limit).ln()).collect();
+        let found = Outcome::of(&bounds(&logs, Design::default(), 0.05).unwrap(), 0.0);
+        assert_eq!(word(found), case["log_t"], "{case}");
+        assert_eq!(word(by_sign(p99, limit, 0.05)), case["sign"], "{case}");
+    }
+}
+
+#[test]
+fn operations_without_which_a_quantile_has_no_bound() {
+    for case in cases("min_samples") {
+        let found = least_operations(number(&case["q"]), 0.05, number(&case["cluster"]));
+        assert_close(found, number(&case["n"]));
     }
 }

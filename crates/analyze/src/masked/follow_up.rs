@@ -160,7 +160,8 @@ fn follow_up(
     let suite = Some(name.to_owned());
     let then = Vec::new();
     let side_runs = SideRuns::default();
-    let first = Spec { workload, then, suite: None, stop, side_runs, ..spec.clone() };
+    let first =
+        Spec { workload, then, suite: None, stop, side_runs, fail_if: Vec::new(), ..spec.clone() };
     first.followed_by(workloads, suite).ok()
 }
 

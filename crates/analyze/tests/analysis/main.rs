@@ -8,6 +8,7 @@ mod phases;
 mod questions;
 mod regime;
 mod robust;
+mod rules;
 mod stalls;
 mod steady;
 mod support;

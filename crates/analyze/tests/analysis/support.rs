@@ -36,6 +36,7 @@ impl Bed {
             suite: None,
             cloud: iotax_spec::CloudChoice::default(),
             side_runs: iotax_spec::SideRuns::default(),
+            fail_if: Vec::new(),
             workload: workload(),
             arms: arms.iter().map(|(name, layers)| arm(name, layers)).collect(),
             design,

@@ -32,6 +32,10 @@ pub(crate) enum Format {
     Markdown,
     /// One line per trial
     Csv,
+    /// Rules (--fail-if) as test cases, in JUnit's XML
+    Junit,
+    /// Rules (--fail-if) as annotations of a workflow of GitHub; the report goes to its summary
+    Github,
 }
 
 /// Output formats of listings.

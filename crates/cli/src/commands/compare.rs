@@ -11,6 +11,6 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<Exit> {
         return results::compare(arms, args);
     }
     let spec = resolve::compare(args)?;
-    let MeasureArgs { documented, load, output, .. } = &args.measure;
-    measure("compare", spec, (load, output), Some(documented))
+    let MeasureArgs { documented, load, output, gate, .. } = &args.measure;
+    measure("compare", spec, (load, output, gate), Some(documented))
 }

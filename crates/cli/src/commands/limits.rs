@@ -18,10 +18,11 @@ use crate::args::{Color, Format, LimitsArgs};
 use crate::exit::Exit;
 use crate::progress::SearchLine;
 use crate::session::Session;
-use crate::{hosts, instance, output, recorded, same_storage};
+use crate::{gate, hosts, instance, output, recorded, same_storage};
 
 /// `iotax limits`
 pub(crate) fn limits(args: &LimitsArgs) -> Result<Exit> {
+    gate::refuse_in_search(args.output.format)?;
     let search = asked(args)?;
     same_storage::refuse_in_search(&search)?;
     let spec = search.spec();
@@ -89,6 +90,7 @@ fn head(mut search: Search, host: &Local, args: &LimitsArgs) -> SearchHead {
 
 /// `iotax report` of a search for caps.
 pub(super) fn report_search(dir: &Location, format: Format, color: Color) -> Result<Exit> {
+    gate::refuse_in_search(format)?;
     let (reader, caps) = read_search(dir)?;
     show(dir, (&reader.head, &caps, reader.end.as_ref()), format, color)?;
     Ok(Exit::Done)
@@ -135,9 +137,14 @@ fn show(
     let (dir, search) = (dir.into(), SearchResult { head, caps, end });
     let document = report::search(search);
     let written = output::write_pages(&dir, &document);
-    let json = || Ok(report::search_json(search));
-    let csv = || report::search_csv(search);
-    output::say(&output::printed(&document, (format, color), json, csv)?)?;
+    output::say(&match format {
+        Format::Text => report::text(&document, output::style(color)),
+        Format::Markdown => report::markdown(&document),
+        Format::Json => report::search_json(search),
+        Format::Csv => report::search_csv(search),
+        // Refused at the beginning.
+        Format::Junit | Format::Github => String::new(),
+    })?;
     if format == Format::Text && written.is_ok() {
         let dir = dir.shown().display();
         output::say(&format!("\nReport: {dir}/report.html\nAgain:  iotax report {dir}"))?;

@@ -8,6 +8,6 @@ use crate::resolve;
 /// `iotax peel [STACK]`
 pub(crate) fn peel(args: &PeelArgs) -> Result<Exit> {
     let spec = resolve::peel(args)?;
-    let MeasureArgs { documented, load, output, .. } = &args.measure;
-    measure("peel", spec, (load, output), Some(documented))
+    let MeasureArgs { documented, load, output, gate, .. } = &args.measure;
+    measure("peel", spec, (load, output, gate), Some(documented))
 }

@@ -62,6 +62,12 @@ fn text(spec: &Spec, plan: &Plan) -> String {
     }
     out.push_str("\nStops\n");
     wrap(&mut out, &stop(spec), "  ", "  ");
+    if !spec.fail_if.is_empty() {
+        out.push_str("\nFails if\n");
+        for rule in &spec.fail_if {
+            wrap(&mut out, &rule.to_string(), "  ", "    ");
+        }
+    }
     let _ = writeln!(out, "\nSchedule, seed {}", spec.seed);
     wrap(&mut out, &schedule(plan), "  ", "  ");
     for block in 0..plan.max_blocks.min(SHOWN_BLOCKS) {
@@ -80,6 +86,7 @@ fn stop(spec: &Spec) -> String {
         return format!("after {} of each arm", count(spec.stop.max_blocks, "trial"));
     }
     let goal = match spec.stop.mode {
+        _ if !spec.fail_if.is_empty() => "when every rule is broken or kept, or out of reach",
         StopMode::Quick => "when every arm has a verdict",
         StopMode::Default => {
             "when every arm has a verdict, known to 2 points or a quarter of the effect"

@@ -5,7 +5,7 @@ use iotax_rig::Held;
 use super::limits::report_search;
 use crate::args::ReportArgs;
 use crate::exit::{Exit, Usage};
-use crate::{output, recorded, results};
+use crate::{gate, output, recorded, results};
 
 /// `iotax report DIR`, or results of other tools.
 pub(crate) fn report(args: &ReportArgs) -> Result<Exit> {
@@ -35,7 +35,9 @@ pub(crate) fn report(args: &ReportArgs) -> Result<Exit> {
     if Reader::<SearchHead>::is_in(dir) {
         return report_search(dir, args.format, args.color);
     }
-    let (reader, parts) = recorded::read(dir)?;
-    output::show(dir, &reader.head.spec, &parts, args.format, args.color)?;
-    Ok(Exit::Done)
+    let mut reader = recorded::open(dir)?;
+    gate::set(&mut reader.head.spec, &args.gate, args.format)?;
+    let parts = recorded::parts(dir, &reader)?;
+    output::show(dir, &reader.head.spec, &parts, args.gate.printing(args.format, args.color))?;
+    Ok(gate::judged(Exit::Done, &parts, &args.gate, args.format))
 }

@@ -8,5 +8,5 @@ use crate::resolve;
 /// `iotax run WORKLOAD TARGET`
 pub(crate) fn run(args: &RunArgs) -> Result<Exit> {
     let spec = resolve::run(args)?;
-    measure("run", spec, (&args.load, &args.output), None)
+    measure("run", spec, (&args.load, &args.output, &args.gate), None)
 }

@@ -71,6 +71,7 @@ pub fn read(
             suite: None,
             cloud: iotax_spec::CloudChoice::default(),
             side_runs: iotax_spec::SideRuns::default(),
+            fail_if: Vec::new(),
             arms,
             design,
             stop,

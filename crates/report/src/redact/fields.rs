@@ -74,6 +74,8 @@ const RULES: &[(&str, &str, Rule)] = &[
     // What was asked.
     ("spec", "design", Rule::Format),
     ("spec", "suite", Rule::Whole(Kind::Workload)),
+    // See `Redactor::experiment`.
+    ("spec", "fail_if", Rule::Drop),
     ("stop", "mode", Rule::Format),
     ("arms", "driver", Rule::Format),
     ("arms", "name", Rule::Text(Kind::Arm)),

@@ -2,10 +2,13 @@
 
 use iotax_analyze::{
     Analysis, ArmDepths, ArmSummary, Attribution, Cap, Check, Comparison, DepthLevel,
-    DepthResponse, EffectChange, Ending, Estimate, FORMAT, Interaction, JobSummary, LayerCost,
-    Metric, OperationSummary, QuantilePoint, Stalls, TrialPoint, Verdict, Warning,
+    DepthResponse, EffectChange, Ending, Estimate, FORMAT, Interaction, JobSummary, Judgment,
+    LayerCost, Metric, OperationSummary, QuantilePoint, RuleOutcome, Stalls, TrialPoint, Verdict,
+    Warning,
 };
 use iotax_record::{Experiment, Slow};
+use iotax_spec::Rule;
+use iotax_spec::rule::Condition;
 
 use super::{HOSTILE, beforehand, noise};
 
@@ -123,6 +126,7 @@ fn analysis(
         depths: Vec::new(),
         drained: Vec::new(),
         preconditioned: Vec::new(),
+        rules: Vec::new(),
         below_cap: Vec::new(),
         documented: Vec::new(),
         warnings: Vec::new(),
@@ -488,5 +492,37 @@ pub(crate) fn hostile() -> Analysis {
     }
     analysis.open_questions = vec![HOSTILE.to_owned()];
     analysis.ending.reason = HOSTILE.to_owned();
+    analysis
+}
+
+/// A comparison with rules of every outcome.
+pub fn ruled() -> Analysis {
+    let judged = |rule: &str, of: &str, outcome, found: Option<[f64; 3]>| {
+        let rule = Rule::parse(rule).expect("a rule");
+        let is_difference = matches!(rule.condition, Condition::SlowerBy(_));
+        Judgment {
+            rule,
+            of: of.to_owned(),
+            outcome,
+            metric: is_difference.then_some(Metric::THROUGHPUT),
+            found: found.map(|[value, lo, hi]| Estimate { value, lo, hi }),
+            trials: 12,
+            needed: None,
+            why: None,
+        }
+    };
+    let mut analysis = compare();
+    analysis.rules = vec![
+        judged("slower by 5%", "luks", RuleOutcome::Fail, Some([0.34, 0.31, 0.37])),
+        Judgment {
+            needed: Some(90),
+            ..judged("slower by 5%", "a|b", RuleOutcome::Undecided, Some([0.04, 0.02, 0.06]))
+        },
+        judged("p99 > 10ms", "luks", RuleOutcome::Pass, Some([4.1e6, 3.9e6, 4.4e6])),
+        Judgment {
+            why: Some("no trial has a sync p99".to_owned()),
+            ..judged("sync.p99 > 10ms", "luks", RuleOutcome::Undecided, None)
+        },
+    ];
     analysis
 }

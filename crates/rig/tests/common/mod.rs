@@ -32,6 +32,7 @@ pub(crate) fn spec(arms: &[(&str, Target)]) -> Spec {
         suite: None,
         cloud: iotax_spec::CloudChoice::default(),
         side_runs: iotax_spec::SideRuns::default(),
+        fail_if: Vec::new(),
         workload: Workload {
             name: "test".into(),
             about: String::new(),

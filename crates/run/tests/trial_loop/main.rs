@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use iotax_record::Outcome;
 use iotax_run::Files;
+use iotax_spec::Rule;
 
 use self::scripted::{Asked, Bench, DRAINED, Ran, Turn, UP};
 
@@ -46,6 +47,30 @@ fn it_ends_as_soon_as_the_data_decide() {
     assert!(ran.trials.len() < 24, "{}", ran.end.reason);
     assert!(!ran.end.gave_up && !ran.end.interrupted);
     insta::assert_snapshot!(ran.end.reason, @"every arm has a verdict");
+}
+
+#[test]
+fn rules_decide_when_it_ends() {
+    let with = |rule: &str| {
+        let mut bench = Bench::new(2, |_| ());
+        bench.spec.fail_if = vec![Rule::parse(rule).unwrap()];
+        bench.run(|arm, trial| about([100.0, 98.0][arm], trial))
+    };
+    let kept = with("slower by 5%");
+    insta::assert_snapshot!(kept.end.reason, @"every rule is broken or kept");
+    assert_eq!(kept.trials.len(), 6, "at the first look");
+    let broken = with("iops < 200");
+    insta::assert_snapshot!(broken.end.reason, @"every rule is broken or kept");
+    let mut noisy = Bench::new(2, |_| ());
+    noisy.spec.fail_if = vec![Rule::parse("slower by 2%").unwrap()];
+    let hopeless = noisy.run(|arm, trial| {
+        let noise = if (trial + u32::from(arm == 1)).is_multiple_of(2) { 0.3 } else { -0.3 };
+        Turn::Rate(100.0 * (1.0 + noise))
+    });
+    insta::assert_snapshot!(hopeless.end.reason, @"what is left of the rules is out of reach: at this noise it takes about 6846 blocks, of at most 12");
+    assert_eq!(hopeless.trials.len(), 16, "patience of 8 blocks");
+    let absent = with("sync.p99 > 1ms");
+    insta::assert_snapshot!(absent.end.reason, @"what is left of the rules is out of reach: no trial has a sync p99");
 }
 
 #[test]

@@ -11,6 +11,7 @@ use crate::job_options::{self, INDEX_OPTIONS, JOB_OPTIONS};
 use crate::layers::Stack;
 use crate::overrides::Changes;
 use crate::presets::default_index;
+use crate::rule::Rule;
 use crate::spec::{Arm, Spec, Stop, Target};
 use crate::units;
 use crate::workload::{Job, Workload};
@@ -23,8 +24,11 @@ pub(super) fn resolve(file: &SpecFile, read_fio: FioReader<'_>) -> Placed<Spec> 
     let first = phases.remove(0);
     let spec = with_arms(file, first)?.followed_by(phases, suite(file)).map_err(in_arms)?;
     let cloud = caps::cloud(file, &spec.arms)?;
-    let spec = Spec { cloud, side_runs: caps::side_runs(file)?, ..spec };
+    let fail_if = file.fail_if.iter().map(|text| Rule::parse(text)).collect::<Result<_, _>>();
+    let fail_if = fail_if.at(&["fail-if"])?;
+    let spec = Spec { cloud, side_runs: caps::side_runs(file)?, fail_if, ..spec };
     spec.validate_precondition().at(&["precondition"])?;
+    spec.validate_rules().at(&["fail-if"])?;
     Ok(spec)
 }
 

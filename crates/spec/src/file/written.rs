@@ -85,6 +85,9 @@ pub(super) struct SpecFile {
     /// Where arms sit on the same cap, run loads that show what it hides.
     #[serde(default)]
     pub below_cap: bool,
+    /// What must not come out, as in `["slower by 5%", "sync.p99 > 10ms"]`: exit code 1 if it does.
+    #[serde(default)]
+    pub fail_if: Vec<String>,
 }
 
 /// One entry of `[set]`.

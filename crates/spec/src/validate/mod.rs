@@ -1,6 +1,7 @@
 //! What no machine can do, refused before any machine is touched.
 
 mod order;
+mod rules;
 
 use std::collections::HashSet;
 

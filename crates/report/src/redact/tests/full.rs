@@ -136,6 +136,9 @@ fn spec() -> Spec {
             disks: vec![t()],
             roles: vec![DiskRole::Os],
         },
+        fail_if: vec![
+            iotax_spec::Rule::parse(&format!("{}: {} iops < 1", t(), t())).expect("a rule"),
+        ],
         side_runs: SideRuns {
             depth_check: true,
             below_cap: true,

@@ -1,0 +1,56 @@
+//! Rules that were set beforehand, and what the trials say of them.
+
+use iotax_spec::Rule;
+use serde::{Deserialize, Serialize};
+
+use super::Estimate;
+use crate::metrics::Metric;
+
+/// What the trials say of a rule, about one arm or layer.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Judgment {
+    /// The rule.
+    pub rule: Rule,
+    /// The arm or layer.
+    pub of: String,
+    /// What they say.
+    pub outcome: RuleOutcome,
+    /// Of a rule about a difference: the metric that it is in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub metric: Option<Metric>,
+    /// What was found, in the rule's unit, a difference as a fraction; each end is a bound of its own
+    /// at the error rate of the experiment. `None` before the first look, and where trials stalled.
+    pub found: Option<Estimate>,
+    /// Blocks, of a figure trials, that it rests on.
+    pub trials: u32,
+    /// How many would probably decide it, those included.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub needed: Option<u32>,
+    /// Why nothing is decided, where it is not for want of trials.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+}
+
+/// What results say of a rule.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RuleOutcome {
+    /// It is broken.
+    Fail,
+    /// It is kept.
+    Pass,
+    /// The data allow both.
+    Undecided,
+}
+
+impl Judgment {
+    /// Whether a rule is broken.
+    pub fn is_fail(&self) -> bool {
+        self.outcome == RuleOutcome::Fail
+    }
+
+    /// Whether it is neither broken nor kept.
+    pub fn is_undecided(&self) -> bool {
+        self.outcome == RuleOutcome::Undecided
+    }
+}

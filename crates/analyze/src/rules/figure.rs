@@ -1,0 +1,140 @@
+//! A figure of each trial against a limit.
+
+use iotax_spec::Rule;
+use iotax_spec::rule::{Figure, Side};
+use iotax_stats::dependence::{dependence, widening};
+use iotax_stats::gate::{Outcome, blocks_needed, bounds, by_sign, operations_to_pass};
+use iotax_stats::rci::{Interval, Summary};
+use iotax_stats::sample::mean;
+use iotax_words::count as counted;
+
+use super::{Grounds, count, word};
+use crate::analysis::{Estimate, Judgment, RuleOutcome};
+use crate::facts::TrialFacts;
+use crate::taken::Taken;
+
+/// What a rule about a figure says.
+pub(super) struct Limit<'a> {
+    /// Which of the rules it is.
+    pub at: usize,
+    pub figure: &'a Figure,
+    pub side: Side,
+    pub limit: f64,
+}
+
+/// The rule about every arm that it is about.
+pub(super) fn judge(grounds: &Grounds<'_>, rule: &Rule, limit: &Limit<'_>) -> Vec<Judgment> {
+    let arms: Vec<usize> =
+        (0..grounds.names.len()).filter(|arm| rule.is_about(&grounds.names[*arm])).collect();
+    let alpha = grounds.method.alpha / arms.len().max(1) as f64;
+    let judged = |arm: usize| {
+        let own = |trial: &&&TrialFacts| trial.usable && trial.arm == Some(arm);
+        let trials: Vec<&TrialFacts> = grounds.trials.iter().filter(own).copied().collect();
+        let judged = limit.of_arm(grounds, &trials, alpha);
+        Judgment { rule: rule.clone(), of: grounds.names[arm].clone(), ..judged }
+    };
+    arms.into_iter().map(judged).collect()
+}
+
+impl Limit<'_> {
+    /// Above 0 where the rule is broken.
+    fn excess(&self, value: f64) -> f64 {
+        match self.side {
+            Side::Above => (value / self.limit).ln(),
+            Side::Below => (self.limit / value).ln(),
+        }
+    }
+
+    /// An interval of excesses as one of the figure.
+    fn estimate(&self, excess: Interval) -> Estimate {
+        let value = |excess: f64| match self.side {
+            Side::Above => self.limit * excess.exp(),
+            Side::Below => self.limit / excess.exp(),
+        };
+        let (a, b) = (value(excess.lo), value(excess.hi));
+        Estimate { value: value(excess.mean), lo: a.min(b), hi: a.max(b) }
+    }
+
+    fn of_arm(&self, grounds: &Grounds<'_>, trials: &[&TrialFacts], alpha: f64) -> Judgment {
+        let blank = Judgment {
+            // Set by the caller.
+            rule: grounds.spec.fail_if[self.at].clone(),
+            of: String::new(),
+            outcome: RuleOutcome::Undecided,
+            metric: None,
+            found: None,
+            trials: 0,
+            needed: None,
+            why: None,
+        };
+        let taken = |trial: &TrialFacts| trial.taken.get(self.at).copied().flatten();
+        let design = grounds.method.design();
+        if trials.iter().any(|trial| trial.stalled_below.is_some()) {
+            // Whatever the figure, a trial that completes nothing is beyond any limit.
+            let excess = |trial: &&TrialFacts| match trial.stalled_below {
+                Some(_) => Some(f64::INFINITY),
+                None => taken(trial).map(|taken| self.excess(taken.value)),
+            };
+            let excesses: Vec<f64> = trials.iter().filter_map(excess).collect();
+            let seen = count(excesses.len());
+            let outcome = word(by_sign(excesses, 0.0, alpha));
+            return Judgment { outcome, trials: seen, ..blank };
+        }
+        let taken: Vec<Taken> = trials.iter().filter_map(|trial| taken(trial)).collect();
+        if taken.is_empty() {
+            let why =
+                (!trials.is_empty()).then(|| format!("no trial has a {}", self.figure.name()));
+            return Judgment { why, ..blank };
+        }
+        let excesses: Vec<f64> = taken.iter().map(|taken| self.excess(taken.value)).collect();
+        let Some(look) = design.look_at_or_before(excesses.len()) else {
+            return Judgment { trials: count(excesses.len()), ..blank };
+        };
+        let excesses = &excesses[..look];
+        let Some(interval) = bounds(excesses, design, alpha) else {
+            return Judgment { trials: count(look), ..blank };
+        };
+        // Successive trials of one arm may well depend on each other: levels drift.
+        let factor = dependence(excesses).map_or(1.0, |_| widening(excesses));
+        let interval = Interval::around(interval.mean, interval.half_width() * factor);
+        let outcome = Outcome::of(&interval, 0.0);
+        let windows: Vec<f64> = trials.iter().map(|trial| trial.window_ns as f64).collect();
+        let window_ns = mean(&windows);
+        let why = self.too_few(&taken[..look], window_ns).filter(|_| outcome == Outcome::Pass);
+        let outcome = if why.is_some() { Outcome::Undecided } else { outcome };
+        let needed = Summary::of(excesses)
+            .map(|summary| Summary { sd: summary.sd * factor, ..summary })
+            .and_then(|summary| blocks_needed(&summary, summary.mean, alpha))
+            .filter(|_| outcome == Outcome::Undecided && why.is_none());
+        Judgment {
+            outcome: word(outcome),
+            found: Some(self.estimate(interval)),
+            trials: count(look),
+            needed: needed.map(count),
+            why,
+            ..blank
+        }
+    }
+
+    /// Why quantiles below the limit are not to be taken at their word: with few operations beyond
+    /// them they come out too low.
+    fn too_few(&self, taken: &[Taken], window_ns: f64) -> Option<String> {
+        let quantile = self.figure.quantile()?;
+        let of = |number: fn(&Taken) -> u64| {
+            mean(&taken.iter().map(|taken| number(taken) as f64).collect::<Vec<_>>())
+        };
+        let needed = operations_to_pass(quantile, of(|taken| taken.in_flight));
+        let has = of(|taken| taken.operations);
+        (has < needed).then(|| {
+            format!(
+                "to be below the limit, a {} needs {} in each trial, and these have {}: make them \
+                 longer (--time {}s)",
+                self.figure.name(),
+                counted(needed as u64, "operation"),
+                has.round(),
+                // A little more than enough: rates vary.
+                (1.2 * window_ns / 1e9 * needed / has).ceil()
+            )
+        })
+    }
+}

@@ -1,0 +1,46 @@
+//! Rules decide when a run is over, if it has any.
+
+use iotax_spec::Stop;
+
+use crate::analysis::Judgment;
+use crate::progress::Progress;
+
+/// Trials before which no rule is given up.
+const PATIENCE: u32 = 8;
+
+/// The progress of a run that has rules: it goes on until all are decided, or out of reach, and no
+/// longer.
+pub(crate) fn progress(progress: Progress, judged: &[Judgment], stop: &Stop) -> Progress {
+    let Progress { blocks, .. } = progress;
+    let is_fixed = stop.min_blocks >= stop.max_blocks;
+    if judged.is_empty() || is_fixed || blocks >= stop.max_blocks {
+        return progress;
+    }
+    if judged.iter().any(|judgment| is_open(judgment, stop)) || blocks < stop.min_blocks {
+        return Progress { open: vec![true; progress.open.len()], stop: None, ..progress };
+    }
+    let undecided: Vec<&Judgment> = judged.iter().filter(|j| j.is_undecided()).collect();
+    let needed = undecided.iter().filter_map(|judgment| judgment.needed).max();
+    let reason = match (undecided.first(), needed) {
+        (None, _) => "every rule is broken or kept".to_owned(),
+        (Some(first), None) => {
+            let why = first.why.as_deref().unwrap_or("at this noise no number of blocks would do");
+            format!("what is left of the rules is out of reach: {why}")
+        }
+        (Some(_), Some(needed)) => format!(
+            "what is left of the rules is out of reach: at this noise it takes about {needed} \
+             blocks, of at most {}",
+            stop.max_blocks
+        ),
+    };
+    Progress { stop: Some(reason), ..progress }
+}
+
+/// Whether more trials may decide it.
+fn is_open(judgment: &Judgment, stop: &Stop) -> bool {
+    judgment.is_undecided()
+        && judgment.why.is_none()
+        && (judgment.trials < PATIENCE
+            || judgment.found.is_none()
+            || judgment.needed.is_some_and(|needed| needed <= stop.max_blocks))
+}

@@ -1,0 +1,84 @@
+//! The figures of a trial that rules are about.
+
+use std::borrow::Cow;
+
+use iotax_record::{JobRecord, LatencyHistogram, LoadRecord};
+use iotax_spec::Spec;
+use iotax_spec::rule::{Condition, Figure, Kind, Statistic};
+
+/// A figure of a trial.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Taken {
+    /// In nanoseconds, I/Os per second or bytes per second.
+    pub value: f64,
+    /// Operations behind it.
+    pub operations: u64,
+    /// How many of them are under way at once: a stall delays all of these.
+    pub in_flight: u64,
+}
+
+/// One for each rule; `None` where the trial has no such figure, or the rule is about no figure.
+pub(crate) fn taken(load: &LoadRecord, spec: &Spec) -> Vec<Option<Taken>> {
+    let of = |condition: &Condition| match condition {
+        Condition::SlowerBy(_) => None,
+        Condition::Figure { job, figure, .. } => {
+            let name = job.as_ref().unwrap_or(&spec.workload.primary);
+            figure_of(load, name, figure, spec.counts_from_submission())
+        }
+    };
+    spec.fail_if.iter().map(|rule| of(&rule.condition)).collect()
+}
+
+fn figure_of(
+    load: &LoadRecord,
+    job: &str,
+    figure: &Figure,
+    from_submission: bool,
+) -> Option<Taken> {
+    if let Figure::Time(Kind::Operation(name), statistic) = figure {
+        let done = load.operations.iter().find(|done| done.name == *name)?;
+        return time(&done.latency, *statistic, 1);
+    }
+    let job = load.jobs.iter().find(|record| record.name == job)?;
+    let ios = job.read.ios + job.write.ios;
+    let rate = |count: u64| {
+        let value = count as f64 * 1e9 / job.active_ns.max(1) as f64;
+        (count > 0).then_some(Taken { value, operations: ios, in_flight: 1 })
+    };
+    match figure {
+        Figure::Iops => rate(ios),
+        Figure::Bandwidth => rate(job.read.bytes + job.write.bytes),
+        Figure::Time(kind, statistic) => {
+            let threads = u64::from(job.threads.max(1));
+            let in_flight = match kind {
+                // A thread waits for each flush.
+                Kind::Sync => threads,
+                _ => threads * u64::from(job.queue_depth.max(1)),
+            };
+            time(&*latencies(job, kind, from_submission)?, *statistic, in_flight)
+        }
+    }
+}
+
+fn latencies<'a>(
+    job: &'a JobRecord,
+    kind: &Kind,
+    from_submission: bool,
+) -> Option<Cow<'a, LatencyHistogram>> {
+    Some(match kind {
+        Kind::Latency => job.latency_from(from_submission),
+        Kind::Read => Cow::Borrowed(job.read.latency_from(from_submission)),
+        Kind::Write => Cow::Borrowed(job.write.latency_from(from_submission)),
+        Kind::Sync => Cow::Borrowed(&job.sync),
+        Kind::Operation(_) => return None,
+    })
+}
+
+fn time(latencies: &LatencyHistogram, statistic: Statistic, in_flight: u64) -> Option<Taken> {
+    let operations = latencies.count();
+    let value = match statistic {
+        Statistic::Mean => latencies.mean_ns(),
+        Statistic::Quantile(quantile) => latencies.quantile_ns(quantile) as f64,
+    };
+    (operations > 0 && value > 0.0).then_some(Taken { value, operations, in_flight })
+}

@@ -1,0 +1,95 @@
+//! Rules that were set beforehand: broken, kept, undecided.
+
+use iotax_analyze::{Judgment, RuleOutcome};
+use iotax_record::{DirectionRecord, Outcome, Trial};
+use iotax_spec::Rule;
+
+use crate::support::{Bed, SECOND_NS, SECONDS, job};
+
+fn ruled(mut bed: Bed, rules: &[&str]) -> Bed {
+    bed.experiment.spec.fail_if = rules.iter().map(|rule| Rule::parse(rule).unwrap()).collect();
+    bed
+}
+
+fn judged(bed: &Bed, trials: &[Trial]) -> Vec<Judgment> {
+    bed.analyze(trials).rules
+}
+
+#[test]
+fn a_difference_is_held_against_the_share_of_each_rule() {
+    let rules = ["slower by 5%", "slower by 30%", "slower by 20%"];
+    let mut bed = ruled(Bed::compare(&["old", "new"]), &rules);
+    let trials = bed.blocks(10, &[400.0, 320.0], 0.02);
+    let judged = judged(&bed, &trials);
+    let outcomes: Vec<RuleOutcome> = judged.iter().map(|judgment| judgment.outcome).collect();
+    assert_eq!(outcomes, [RuleOutcome::Fail, RuleOutcome::Pass, RuleOutcome::Undecided]);
+    let found = judged[0].found.unwrap();
+    assert!(found.lo < 0.2 && 0.2 < found.hi && found.hi - found.lo < 0.06, "{found:?}");
+    assert_eq!((judged[0].of.as_str(), judged[0].trials), ("new", 10));
+    // The truth lies on the limit: hardly anything would do.
+    assert!(judged[2].needed.is_none_or(|needed| needed > 40), "{:?}", judged[2]);
+}
+
+#[test]
+fn a_figure_is_held_against_a_limit_in_every_arm_or_the_one_that_is_named() {
+    let rules = ["iops < 380", "new: iops < 200", "mean > 3ms"];
+    let mut bed = ruled(Bed::compare(&["old", "new"]), &rules);
+    let trials = bed.blocks(10, &[400.0, 320.0], 0.02);
+    let judged = judged(&bed, &trials);
+    let of = |at: usize| (judged[at].of.as_str(), judged[at].outcome);
+    assert_eq!(of(0), ("old", RuleOutcome::Pass));
+    assert_eq!(of(1), ("new", RuleOutcome::Fail));
+    assert_eq!(of(2), ("new", RuleOutcome::Pass));
+    // 2.5 ms and 3.1 ms.
+    assert_eq!(of(3), ("old", RuleOutcome::Pass));
+    assert_eq!((judged[4].of.as_str(), judged[4].found.unwrap().lo > 2.9e6), ("new", true));
+}
+
+#[test]
+fn a_percentile_below_its_limit_needs_operations_beyond_it() {
+    let mut bed = ruled(Bed::compare(&["old"]), &["p99 > 100ms", "p99 > 1ms"]);
+    bed.experiment.spec.design = iotax_spec::Design::Single;
+    let trials = bed.blocks(6, &[400.0], 0.02);
+    let judged = judged(&bed, &trials);
+    assert_eq!(judged[0].outcome, RuleOutcome::Undecided);
+    let why = judged[0].why.as_deref().unwrap();
+    assert!(why.contains("needs 10000 operations in each trial"), "{why}");
+    assert_eq!(judged[1].outcome, RuleOutcome::Fail, "too low is above the limit even so");
+}
+
+#[test]
+fn trials_that_complete_nothing_break_any_rule_about_a_figure() {
+    let mut bed = ruled(Bed::compare(&["old", "new"]), &["new: p99 > 1s", "slower by 50%"]);
+    let mut trials = bed.blocks(8, &[400.0, 400.0], 0.02);
+    for trial in trials.iter_mut().filter(|trial| trial.arm == "new") {
+        let job = job(trial);
+        job.read = DirectionRecord::default();
+        (job.cpu_user_ns, job.in_flight_io_ns) = (1_000, SECONDS * SECOND_NS);
+        trial.outcome = Outcome::Degraded { reasons: vec!["reader completed no I/O".into()] };
+    }
+    let judged = judged(&bed, &trials);
+    assert_eq!((judged[0].outcome, judged[0].found), (RuleOutcome::Fail, None));
+    assert_eq!(judged[1].outcome, RuleOutcome::Fail);
+}
+
+#[test]
+fn of_a_peel_the_whole_stack_is_meant_unless_a_layer_is_named() {
+    let mut bed = ruled(Bed::peel(&["a", "b"]), &["slower by 10%", "b: slower by 10%"]);
+    let trials = bed.blocks(10, &[400.0, 300.0, 396.0, 297.0], 0.02);
+    let judged = judged(&bed, &trials);
+    let told: Vec<(&str, RuleOutcome)> =
+        judged.iter().map(|judgment| (judgment.of.as_str(), judgment.outcome)).collect();
+    assert_eq!(told, [("total", RuleOutcome::Fail), ("b", RuleOutcome::Pass)]);
+}
+
+/// `slower by 5%` on arms that are equal is broken in at most one of twenty runs.
+#[test]
+fn equal_arms_hardly_ever_break_a_rule() {
+    let broken = (0..100).filter(|seed| {
+        let mut bed = ruled(Bed::compare(&["old", "new"]), &["slower by 5%"]).seed(*seed);
+        let trials = bed.blocks(10, &[100.0, 100.0], 0.05);
+        judged(&bed, &trials)[0].outcome == RuleOutcome::Fail
+    });
+    let broken = broken.count();
+    assert!(broken <= 5, "{broken} of 100");
+}

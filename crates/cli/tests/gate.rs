@@ -1,0 +1,98 @@
+//! Rules that results may break: exit codes, and what is told in which format.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod support;
+
+use insta::assert_snapshot;
+
+use support::{Desk, Said};
+
+const RUN: [&str; 9] =
+    ["run", "randread-4k", "mem(size=16M)", "--time", "100ms", "--ramp", "0", "-q", "--set"];
+
+/// A run in memory with some rules; whatever this machine is, it does more than one I/O per second
+/// and fewer than a billion.
+fn run(desk: &Desk, more: &[&str]) -> Said {
+    desk.run(&[&RUN, &["size=4M"][..], more].concat())
+}
+
+#[test]
+fn a_broken_rule_is_told_first_and_is_exit_code_1() {
+    let desk = Desk::new();
+    let said = run(&desk, &["--fail-if", "iops < 1000M", "--fail-if", "iops < 1", "--out", "out"]);
+    assert_eq!(said.code, 1, "{said}");
+    let told: Vec<&str> = said.out.lines().filter(|line| line.contains("Rule ")).collect();
+    assert!(told[0].starts_with("  Rule broken: `iops < 1000000000`: target has "), "{said}");
+    assert!(told[1].starts_with("  Rule kept: `iops < 1`: target has "), "{said}");
+    assert!(said.out.contains("Stopped: every rule is broken or kept."), "{said}");
+
+    // The record keeps its rules, and others can be asked of it.
+    assert_eq!(desk.run(&["report", "out"]).code, 1);
+    let other = desk.run(&["report", "out", "--fail-if", "iops < 1", "--format", "json"]);
+    assert_eq!(other.code, 0, "{other}");
+    let json: serde_json::Value = serde_json::from_str(&other.out).unwrap();
+    assert_eq!(json["iotax"]["rules"][0]["outcome"], "pass", "{json:#}");
+}
+
+#[test]
+fn an_undecided_rule_counts_as_asked() {
+    let desk = Desk::new();
+    let one = ["-n", "1", "--fail-if", "iops < 1000M"];
+    let said = run(&desk, &one);
+    assert_eq!(said.code, 0, "{said}");
+    assert!(said.out.contains("Rule undecided: `iops < 1000000000`"), "{said}");
+    let said = run(&desk, &[&one[..], &["--undecided", "fail", "--format", "markdown"]].concat());
+    assert_eq!(said.code, 1, "{said}");
+    assert!(said.err.starts_with("Rule undecided: `iops < 1000000000`"), "{said}");
+}
+
+#[test]
+fn tests_and_workflows_get_a_line_for_each_rule() {
+    let desk = Desk::new();
+    let rules = ["--fail-if", "iops < 1000M", "--fail-if", "iops < 1"];
+    let said = run(&desk, &[&rules[..], &["--format", "junit"]].concat());
+    assert_eq!(said.code, 1, "{said}");
+    assert!(said.out.contains("tests=\"2\"") && said.out.contains("failures=\"1\""), "{said}");
+
+    let summary = desk.path().join("summary.md");
+    let mut command =
+        desk.command(&[&RUN, &["size=4M"][..], &rules, &["--format", "github"]].concat());
+    let said = desk.said(&command.env("GITHUB_STEP_SUMMARY", &summary).output().unwrap());
+    let lines: Vec<&str> = said.out.lines().collect();
+    assert!(lines[0].starts_with("::error title=iotax::Rule broken: "), "{said}");
+    assert!(lines[1].starts_with("::notice title=iotax::Rule kept: "), "{said}");
+    assert!(std::fs::read_to_string(summary).unwrap().contains("Rules"), "the report");
+}
+
+#[test]
+fn rules_that_are_none_are_refused_before_anything_is_measured() {
+    let desk = Desk::new();
+    assert_snapshot!(run(&desk, &["--fail-if", "fast"]), @"
+    error: option --fail-if: `fast` is not a rule
+    write what must not be so, as 'slower by 5%', 'sync.p99 > 10ms' or 'new: iops < 5000'
+    [exit 2]
+    ");
+    assert_snapshot!(run(&desk, &["--fail-if", "slower by 5%"]), @"
+    error: option --fail-if: `slower by 5%`: there is no baseline to be slower than
+    a run has one arm: write a limit, as in 'sync.p99 > 10ms', or use `iotax compare`
+    [exit 2]
+    ");
+    assert_snapshot!(run(&desk, &["--format", "junit"]), @"
+    error: --format junit tells what became of rules, and there are none: add --fail-if
+    [exit 2]
+    ");
+    assert_snapshot!(run(&desk, &["--undecided", "fail"]), @"
+    error: the following required arguments were not provided:
+      --fail-if <RULE>
+
+    Usage: iotax run --fail-if <RULE> --time <TIME> --ramp <TIME> --quiet --set <KEY=VALUE> --undecided <UNDECIDED> <WORKLOAD> <TARGET>
+
+    For more information, try '--help'.
+    [exit 2]
+    ");
+    let search = desk.run(&["limits", "mem(size=16M)", "--format", "github"]);
+    assert_snapshot!(search, @"
+    error: junit and github tell what became of rules, and a search for caps has none
+    [exit 2]
+    ");
+}

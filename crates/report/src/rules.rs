@@ -1,0 +1,149 @@
+//! What became of the rules that were set beforehand.
+
+use iotax_analyze::{Analysis, Judgment, RuleOutcome};
+use iotax_spec::rule::{Condition, Figure};
+
+use crate::document::{Cell, Item, Section, Table};
+use crate::{bandwidth, comparison, format, words};
+
+/// Rules up to which each that is not kept gets a sentence; above that they are counted.
+const MAX_SENTENCES: usize = 4;
+
+/// Those that are broken first, then those that are undecided; those that are kept in one sentence.
+pub(crate) fn sentences(analysis: &Analysis) -> Vec<String> {
+    let of = |outcome| analysis.rules.iter().filter(move |judgment| judgment.outcome == outcome);
+    let mut sentences: Vec<String> = of(RuleOutcome::Fail)
+        .chain(of(RuleOutcome::Undecided))
+        .take(MAX_SENTENCES)
+        .map(sentence)
+        .collect();
+    let told = sentences.len();
+    let open = analysis.rules.iter().filter(|j| j.outcome != RuleOutcome::Pass).count();
+    if open > told {
+        let more = format::counted((open - told) as u64, "more rule");
+        sentences.push(format!("{more} broken or undecided: see Rules."));
+    }
+    match of(RuleOutcome::Pass).collect::<Vec<_>>().as_slice() {
+        [] => {}
+        [one] => sentences.push(sentence(one)),
+        kept => sentences.push(format!("{} kept.", format::counted(kept.len() as u64, "rule"))),
+    }
+    sentences
+}
+
+/// ``Rule broken: `sync.p99 > 10ms`: target has a sync p99 of 12.3 ms [11, 13.1] over 5 trials.``
+pub fn sentence(judgment: &Judgment) -> String {
+    let Judgment { rule, of, .. } = judgment;
+    let (outcome, of) = (word(judgment.outcome), words::printable(of));
+    let mut text = format!("Rule {outcome}: `{}`: ", words::printable(&rule.to_string()));
+    let over = match rule.condition {
+        Condition::SlowerBy(_) => format!("after {}", format::counted(judgment.trials, "block")),
+        Condition::Figure { .. } => format!("over {}", format::counted(judgment.trials, "trial")),
+    };
+    match found(judgment) {
+        Some(found) => text.push_str(&format!("{of} has {found} {over}")),
+        None if judgment.outcome == RuleOutcome::Undecided => {
+            text.push_str(&format!("nothing is known of {of} {over}"));
+        }
+        None => text.push_str(&format!("{of} completed nothing in some trials, {over}")),
+    }
+    if let Some(why) = &judgment.why {
+        text.push_str(&format!("; {why}"));
+    } else if let Some(needed) = judgment.needed {
+        text.push_str(&format!("; about {} would decide it", format::count(needed.into())));
+    }
+    text + "."
+}
+
+/// `a sync p99 of 12.3 ms [11, 13.1]`, `23 % [21, 25] less throughput`.
+fn found(judgment: &Judgment) -> Option<String> {
+    let found = judgment.found?;
+    match (&judgment.rule.condition, judgment.metric) {
+        (Condition::Figure { figure, .. }, _) => Some(match figure {
+            Figure::Iops => {
+                format!("{} IOPS", format::interval(found.value, found.lo, found.hi, 1.0))
+            }
+            Figure::Bandwidth => format!(
+                "{} [{}, {}]",
+                bandwidth::measured_rate(found.value),
+                bandwidth::measured_rate(found.lo),
+                bandwidth::measured_rate(found.hi)
+            ),
+            Figure::Time(..) => format!("a {} of {}", figure.name(), format::time_interval(found)),
+        }),
+        (Condition::SlowerBy(_), Some(metric)) => Some(comparison::cost(found, metric)),
+        (Condition::SlowerBy(_), None) => None,
+    }
+}
+
+const fn word(outcome: RuleOutcome) -> &'static str {
+    match outcome {
+        RuleOutcome::Fail => "broken",
+        RuleOutcome::Pass => "kept",
+        RuleOutcome::Undecided => "undecided",
+    }
+}
+
+/// All of them; `None` if there are none.
+pub(crate) fn section(analysis: &Analysis) -> Option<Section> {
+    if analysis.rules.is_empty() {
+        return None;
+    }
+    let mut table = Table::new(&["rule", "of", "outcome", "found"], &["trials", "needed"]);
+    for judgment in &analysis.rules {
+        let number = |n: u32| Cell::new(format::count(n.into()));
+        table.rows.push(vec![
+            Cell::new(judgment.rule.to_string()),
+            Cell::new(&judgment.of),
+            Cell::new(word(judgment.outcome)),
+            Cell::new(found(judgment).unwrap_or_else(|| format::ABSENT.to_owned())),
+            number(judgment.trials),
+            judgment.needed.map_or_else(|| Cell::new(""), number),
+        ]);
+    }
+    let note = format!(
+        "Each end of an interval is a bound of its own, wrong in at most {} of such runs at \
+         whichever look one stops.",
+        format::percent(analysis.alpha)
+    );
+    Some(Section::new("Rules", [Item::Table(table), Item::Note(note)]))
+}
+
+#[cfg(test)]
+mod tests {
+    use iotax_analyze::{Estimate, Metric};
+    use iotax_spec::Rule;
+
+    use super::*;
+
+    fn judged(rule: &str, outcome: RuleOutcome, found: Option<(f64, f64, f64)>) -> Judgment {
+        let rule = Rule::parse(rule).unwrap();
+        let is_difference = matches!(rule.condition, Condition::SlowerBy(_));
+        Judgment {
+            rule,
+            of: "new".to_owned(),
+            outcome,
+            metric: is_difference.then_some(Metric::THROUGHPUT),
+            found: found.map(|(value, lo, hi)| Estimate { value, lo, hi }),
+            trials: 10,
+            needed: None,
+            why: None,
+        }
+    }
+
+    #[test]
+    fn a_rule_is_told_with_what_was_found_and_what_is_missing() {
+        let broken = judged("slower by 5%", RuleOutcome::Fail, Some((0.23, 0.21, 0.25)));
+        insta::assert_snapshot!(sentence(&broken), @"Rule broken: `slower by 5%`: new has 23 % [21, 25] less throughput after 10 blocks.");
+        let kept = judged("sync.p99 > 10ms", RuleOutcome::Pass, Some((4.1e6, 3.9e6, 4.4e6)));
+        insta::assert_snapshot!(sentence(&kept), @"Rule kept: `sync.p99 > 10ms`: new has a sync p99 of 4.1 ms [3.9, 4.4] over 10 trials.");
+        let open = judged("iops < 5000", RuleOutcome::Undecided, Some((5_010., 4_800., 5_300.)));
+        insta::assert_snapshot!(sentence(&Judgment { needed: Some(90), ..open }), @"Rule undecided: `iops < 5000`: new has 5010 [4800, 5300] IOPS over 10 trials; about 90 would decide it.");
+        let gain = judged("slower by 5%", RuleOutcome::Pass, Some((-0.1, -0.12, -0.08)));
+        insta::assert_snapshot!(sentence(&gain), @"Rule kept: `slower by 5%`: new has 10 % [8, 12] more throughput after 10 blocks.");
+        let stalled = judged("p99 > 1ms", RuleOutcome::Fail, None);
+        insta::assert_snapshot!(sentence(&stalled), @"Rule broken: `latency.p99 > 1ms`: new completed nothing in some trials, over 10 trials.");
+        let early = judged("p99 > 1ms", RuleOutcome::Undecided, None);
+        insta::assert_snapshot!(sentence(&Judgment { trials: 2, ..early }), @"Rule undecided: `latency.p99 > 1ms`: nothing is known of new over 2 trials.");
+    }
+}

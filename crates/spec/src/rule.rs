@@ -1,0 +1,371 @@
+//! Rules that results may break: `slower by 5%`, `sync.p99 > 10ms`, `new: wal read.mean > 1ms`.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::Error;
+use crate::units;
+
+/// What must not be so.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Rule {
+    /// The arm or layer that it is about; `None`: all that it can be about.
+    pub of: Option<String>,
+    /// What breaks it.
+    pub condition: Condition,
+}
+
+/// What breaks a rule.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Condition {
+    /// To be slower than the baseline by more than this fraction, in the primary metric.
+    SlowerBy(f64),
+    /// A figure on the wrong side of a limit, whatever the baseline has.
+    Figure {
+        /// The job whose figure it is; `None`: the primary one.
+        job: Option<String>,
+        /// Which.
+        figure: Figure,
+        /// The side that breaks the rule.
+        side: Side,
+        /// In nanoseconds, I/Os per second or bytes per second.
+        limit: f64,
+    },
+}
+
+/// A figure of one trial.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Figure {
+    /// Reads and writes per second.
+    Iops,
+    /// Bytes read and written per second.
+    Bandwidth,
+    /// A time.
+    Time(Kind, Statistic),
+}
+
+/// Of what the times are.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Kind {
+    /// Reads and writes.
+    Latency,
+    /// Reads.
+    Read,
+    /// Writes.
+    Write,
+    /// `fsync` and `fdatasync`.
+    Sync,
+    /// An operation beside the jobs: the publication of an index, its load, a query.
+    Operation(&'static str),
+}
+
+/// What is taken of all times of a trial.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Statistic {
+    /// Their mean.
+    Mean,
+    /// Their quantile, between 0 and 1.
+    Quantile(f64),
+}
+
+/// A side of a limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Side {
+    /// More.
+    Above,
+    /// Less.
+    Below,
+}
+
+/// What times there are, by the word for them.
+const KINDS: [(&str, Kind); 7] = [
+    ("latency", Kind::Latency),
+    ("read", Kind::Read),
+    ("write", Kind::Write),
+    ("sync", Kind::Sync),
+    ("load", Kind::Operation("load")),
+    ("publish", Kind::Operation("publish")),
+    ("query", Kind::Operation("query")),
+];
+const SHAPE: &str = "write what must not be so, as 'slower by 5%', 'sync.p99 > 10ms' or \
+                     'new: iops < 5000'";
+
+impl Rule {
+    /// Reads a rule.
+    ///
+    /// # Errors
+    /// If it is none, with what could stand there.
+    pub fn parse(text: &str) -> Result<Self, Error> {
+        let text = text.trim();
+        let (of, rest) = match text.rsplit_once(": ") {
+            Some((of, rest)) if !of.trim().is_empty() => (Some(of.trim().to_owned()), rest),
+            _ => (None, text),
+        };
+        let condition = condition(rest.trim())?;
+        Ok(Self { of, condition })
+    }
+
+    /// Whether it is about this arm or layer.
+    pub fn is_about(&self, name: &str) -> bool {
+        self.of.as_deref().is_none_or(|of| of == name)
+    }
+}
+
+fn condition(text: &str) -> Result<Condition, Error> {
+    if let Some(share) = text.strip_prefix("slower by ") {
+        let share = units::parse_share(share)?;
+        return if share < 1.0 {
+            Ok(Condition::SlowerBy(share))
+        } else {
+            Err(Error::syntax("nothing gets slower by 100%", SHAPE))
+        };
+    }
+    let found = [(">", Side::Above), ("<", Side::Below)]
+        .into_iter()
+        .find_map(|(sign, side)| Some((text.split_once(sign)?, side)));
+    let Some(((what, limit), side)) = found else {
+        return Err(Error::syntax(format!("`{text}` is not a rule"), SHAPE));
+    };
+    let what = what.trim();
+    let (job, name) = match what.rsplit_once(char::is_whitespace) {
+        Some((job, name)) => (Some(job.trim().to_owned()), name),
+        None => (None, what),
+    };
+    let figure = figure(name)?;
+    let limit = match figure {
+        Figure::Iops => units::parse_iops(limit)?,
+        Figure::Bandwidth => units::parse_bandwidth(limit)?,
+        Figure::Time(..) => units::parse_duration(limit.trim())? as f64,
+    };
+    if limit <= 0.0 {
+        return Err(Error::syntax(format!("the limit in `{text}` is 0"), SHAPE));
+    }
+    if let (Some(job), Figure::Time(Kind::Operation(name), _)) = (&job, &figure) {
+        let problem = format!("`{name}` is done beside the jobs, not by `{job}`");
+        return Err(Error::syntax(problem, "leave the job out"));
+    }
+    Ok(Condition::Figure { job, figure, side, limit })
+}
+
+fn figure(text: &str) -> Result<Figure, Error> {
+    match text {
+        "iops" => return Ok(Figure::Iops),
+        "bandwidth" => return Ok(Figure::Bandwidth),
+        _ => {}
+    }
+    let (kind, statistic) = match text.split_once('.') {
+        // `p99.9` alone.
+        _ if statistic(text).is_ok() => ("latency", text),
+        Some(parts) => parts,
+        None => (text, "mean"),
+    };
+    let known = KINDS.iter().find(|(word, _)| *word == kind);
+    let words = ["iops", "bandwidth"].into_iter().chain(KINDS.iter().map(|(word, _)| *word));
+    let (_, kind) = known.ok_or_else(|| Error::unknown("figure", kind, words))?;
+    Ok(Figure::Time(kind.clone(), self::statistic(statistic)?))
+}
+
+fn statistic(text: &str) -> Result<Statistic, Error> {
+    if text == "mean" {
+        return Ok(Statistic::Mean);
+    }
+    let percent = text.strip_prefix('p').and_then(|digits| digits.parse::<f64>().ok());
+    match percent {
+        Some(percent) if percent > 0.0 && percent < 100.0 => {
+            Ok(Statistic::Quantile(percent / 100.0))
+        }
+        _ => Err(Error::unknown("statistic", text, ["mean", "p50", "p99", "p99.9"])),
+    }
+}
+
+impl Kind {
+    fn word(&self) -> &'static str {
+        KINDS.iter().find(|(_, known)| known == self).map_or("", |(word, _)| word)
+    }
+}
+
+impl Figure {
+    /// For people: `sync p99`, `IOPS`.
+    pub fn name(&self) -> String {
+        match self {
+            Self::Iops => "IOPS".to_owned(),
+            Self::Bandwidth => "bandwidth".to_owned(),
+            Self::Time(kind, Statistic::Mean) => format!("mean {} time", kind.word()),
+            Self::Time(kind, Statistic::Quantile(quantile)) => {
+                format!("{} {}", kind.word(), quantile_word(*quantile))
+            }
+        }
+    }
+
+    /// A limit of it as it would be written.
+    fn limit(&self, limit: f64) -> String {
+        match self {
+            Self::Iops => limit.to_string(),
+            Self::Bandwidth => units::format_bandwidth(limit),
+            Self::Time(..) => units::format_duration(limit as u64),
+        }
+    }
+
+    /// Its quantile, if it is one.
+    pub fn quantile(&self) -> Option<f64> {
+        match self {
+            Self::Time(_, Statistic::Quantile(quantile)) => Some(*quantile),
+            Self::Iops | Self::Bandwidth | Self::Time(_, Statistic::Mean) => None,
+        }
+    }
+}
+
+impl fmt::Display for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(of) = &self.of {
+            write!(f, "{of}: ")?;
+        }
+        match &self.condition {
+            // Rounding leaves .05 * 100 a little off.
+            Condition::SlowerBy(share) => write!(f, "slower by {}%", (share * 1e8).round() / 1e6),
+            Condition::Figure { job, figure, side, limit } => {
+                if let Some(job) = job {
+                    write!(f, "{job} ")?;
+                }
+                let sign = if *side == Side::Above { '>' } else { '<' };
+                write!(f, "{figure} {sign} {}", figure.limit(*limit))
+            }
+        }
+    }
+}
+
+impl fmt::Display for Figure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Iops => f.write_str("iops"),
+            Self::Bandwidth => f.write_str("bandwidth"),
+            Self::Time(kind, Statistic::Mean) => write!(f, "{}.mean", kind.word()),
+            Self::Time(kind, Statistic::Quantile(quantile)) => {
+                write!(f, "{}.{}", kind.word(), quantile_word(*quantile))
+            }
+        }
+    }
+}
+
+/// `p99.9`; rounding leaves .999 * 100 a little off.
+fn quantile_word(quantile: f64) -> String {
+    format!("p{}", (quantile * 1e8).round() / 1e6)
+}
+
+impl TryFrom<String> for Rule {
+    type Error = Error;
+
+    fn try_from(text: String) -> Result<Self, Error> {
+        Self::parse(&text)
+    }
+}
+
+impl From<Rule> for String {
+    fn from(rule: Rule) -> Self {
+        rule.to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use super::*;
+
+    fn of(text: &str) -> Rule {
+        Rule::parse(text).unwrap()
+    }
+
+    #[test]
+    fn rules_are_read_as_people_write_them() {
+        assert_eq!(of("slower by 5%").condition, Condition::SlowerBy(0.05));
+        let sync = Condition::Figure {
+            job: None,
+            figure: Figure::Time(Kind::Sync, Statistic::Quantile(0.99)),
+            side: Side::Above,
+            limit: 1e7,
+        };
+        assert_eq!(of("sync.p99 > 10ms").condition, sync);
+        assert_eq!(of(" sync.p99>10ms ").condition, sync);
+        let new = of("new: wal writer read > 1ms");
+        assert_eq!(new.of.as_deref(), Some("new"));
+        let Condition::Figure { job, figure, .. } = new.condition else { unreachable!() };
+        assert_eq!(job.as_deref(), Some("wal writer"));
+        assert_eq!(figure, Figure::Time(Kind::Read, Statistic::Mean));
+        assert!(matches!(
+            of("bandwidth < 100M/s").condition,
+            Condition::Figure { side: Side::Below, limit: 104_857_600.0, .. }
+        ));
+    }
+
+    #[test]
+    fn figures_are_named_for_people() {
+        let name = |text| match of(text).condition {
+            Condition::Figure { figure, .. } => figure.name(),
+            Condition::SlowerBy(_) => unreachable!(),
+        };
+        assert_eq!(name("sync.p99.9 > 1ms"), "sync p99.9");
+        assert_eq!(name("p50 > 1ms"), "latency p50");
+        assert_eq!(name("load > 10ms"), "mean load time");
+        assert_eq!(name("iops < 9"), "IOPS");
+    }
+
+    #[test]
+    fn what_is_no_rule_is_told_what_one_looks_like() {
+        let error = |text: &str| Rule::parse(text).unwrap_err().to_string();
+        assert_snapshot!(error("fast"), @"
+        `fast` is not a rule
+        write what must not be so, as 'slower by 5%', 'sync.p99 > 10ms' or 'new: iops < 5000'
+        ");
+        assert_snapshot!(error("snyc.p99 > 10ms"), @"
+        unknown figure `snyc`; did you mean `sync`?
+        known figures: iops, bandwidth, latency, read, write, sync, load, publish, query
+        ");
+        assert_snapshot!(error("sync.p100 > 10ms"), @"
+        unknown statistic `p100`
+        known statistics: mean, p50, p99, p99.9
+        ");
+        assert_snapshot!(error("sync.p99 > 10"), @"
+        `10` is not a duration: 10 what?
+        write 10s, 10ms or 10us
+        ");
+        assert_snapshot!(error("slower by 5"), @"
+        `5` is not a share: more than 1
+        write 5% if percent was meant
+        ");
+        assert_snapshot!(error("slower by 100%"), @"
+        nothing gets slower by 100%
+        write what must not be so, as 'slower by 5%', 'sync.p99 > 10ms' or 'new: iops < 5000'
+        ");
+        assert_snapshot!(error("wal load > 1ms"), @"
+        `load` is done beside the jobs, not by `wal`
+        leave the job out
+        ");
+        assert_snapshot!(error("iops < 0"), @"
+        the limit in `iops < 0` is 0
+        write what must not be so, as 'slower by 5%', 'sync.p99 > 10ms' or 'new: iops < 5000'
+        ");
+    }
+
+    #[test]
+    fn a_record_keeps_them_as_written() {
+        let rule = of("new: sync.p99 > 10ms");
+        let json = serde_json::to_string(&rule).unwrap();
+        assert_eq!(json, "\"new: sync.p99 > 10ms\"");
+        for text in ["slower by 2.5%", "a: iops < 5000", "wal bandwidth < 100M", "p99.9 > 1s"] {
+            assert_eq!(of(&of(text).to_string()), of(text));
+        }
+        assert_eq!(serde_json::from_str::<Rule>(&json).unwrap(), rule);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_text_panics(text in "(slower by|sync|p99|iops|[ .:<>%0-9a-z])*") {
+            if let Ok(rule) = Rule::parse(&text) {
+                proptest::prop_assert_eq!(Rule::parse(&rule.to_string()).unwrap(), rule);
+            }
+        }
+    }
+}

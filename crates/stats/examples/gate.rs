@@ -1,0 +1,53 @@
+//! Prints the table of docs/gate.md: how often `--fail-if 'slower by 5%'` says what, at a true tax.
+//! Watched at every look, ended at the first word. Seeded.
+//!
+//! `cargo run --release -p iotax-stats --example gate [RUNS]`
+
+#![expect(clippy::print_stdout, reason = "a program that prints what it simulated")]
+
+use iotax_stats::design::Design;
+use iotax_stats::gate::{Outcome, bounds};
+use rand::SeedableRng;
+use rand_distr::{Distribution, StandardNormal};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+const MARGIN: f64 = 0.05;
+
+fn main() {
+    let runs =
+        std::env::args().nth(1).map_or(4_000_usize, |runs| runs.parse().expect("a number of runs"));
+    println!("{runs} runs per cell: broken, kept, undecided; median blocks of those decided\n");
+    println!("| trials vary by, blocks at most | true tax 0 % | 5 % | 10 % | 20 % |");
+    println!("|---|---|---|---|---|");
+    for (cov, most) in [(0.05, 10), (0.05, 40), (0.1, 10), (0.1, 40), (0.2, 40)] {
+        let cells = [0.0, 0.05, 0.1, 0.2].map(|tax| cell(runs, cov, most, tax));
+        println!("| {:.0} %, {most} | {} |", 100.0 * cov, cells.join(" | "));
+    }
+}
+
+fn cell(runs: usize, cov: f64, most: usize, tax: f64) -> String {
+    let design = Design::with_max_blocks(most);
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(5);
+    let (mut broken, mut kept, mut blocks) = (0, 0, Vec::new());
+    for _ in 0..runs {
+        let mut normal = || -> f64 { StandardNormal.sample(&mut rng) };
+        // Both arms vary alike.
+        let d: Vec<f64> = (0..most).map(|_| (-tax).ln_1p() + cov * (normal() - normal())).collect();
+        let word = design.looks().iter().find_map(|look| {
+            let outcome = Outcome::of(&bounds(&d[..*look], design, 0.05)?.to_tax(), MARGIN);
+            (outcome != Outcome::Undecided).then_some((outcome, *look))
+        });
+        match word {
+            Some((outcome, look)) => {
+                *(if outcome == Outcome::Fail { &mut broken } else { &mut kept }) += 1;
+                blocks.push(look);
+            }
+            None => {}
+        }
+    }
+    blocks.sort_unstable();
+    let percent = |count: usize| 100.0 * count as f64 / runs as f64;
+    let undecided = percent(runs - broken - kept);
+    let median = blocks.get(blocks.len() / 2).map_or_else(String::new, |n| format!("; {n}"));
+    format!("{:.1} / {:.1} / {undecided:.1}{median}", percent(broken), percent(kept))
+}
