@@ -109,6 +109,7 @@ fn experiment() -> Experiment {
             suite: None,
             cloud: iotax_spec::CloudChoice::default(),
             side_runs: iotax_spec::SideRuns::default(),
+            fitted: None,
             arms,
             design: Design::Compare,
             stop,

@@ -22,6 +22,7 @@ fn experiment() -> Experiment {
             suite: None,
             cloud: iotax_spec::CloudChoice::default(),
             side_runs: iotax_spec::SideRuns::default(),
+            fitted: None,
             workload: Workload {
                 name: "w".into(),
                 about: String::new(),
@@ -31,6 +32,7 @@ fn experiment() -> Experiment {
                 index: None,
                 origin: None,
                 notes: Vec::new(),
+                yields: None,
                 primary: "w".into(),
             },
             arms: vec![Arm::new("a", Target::Path("/nowhere".into()))],

@@ -173,6 +173,7 @@ fn spec(disks: &[Disk], seed: u64) -> Spec {
         suite: None,
         cloud: iotax_spec::CloudChoice::default(),
         side_runs: iotax_spec::SideRuns::default(),
+        fitted: None,
         workload: Workload::preset("randread-4k").expect("a built-in workload"),
         arms: disks.iter().map(arm).collect(),
         design: Design::Single,

@@ -104,6 +104,7 @@ impl Search {
             suite: None,
             cloud: CloudChoice::default(),
             side_runs: SideRuns::default(),
+            fitted: None,
             arms: self.targets.iter().map(|target| target.arm.clone()).collect(),
             design: Design::Compare,
             stop: Stop::default(),
@@ -151,5 +152,6 @@ fn workload(
         index: None,
         origin: None,
         notes: Vec::new(),
+        yields: None,
     }
 }

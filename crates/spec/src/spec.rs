@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::cloud::CloudChoice;
+use crate::fit::Fitted;
 use crate::layers::{Layer, Stack};
 use crate::side_runs::SideRuns;
 use crate::workload::Workload;
@@ -36,6 +37,9 @@ pub struct Spec {
     /// What is run beside it.
     #[serde(default, skip_serializing_if = "SideRuns::is_none")]
     pub side_runs: SideRuns,
+    /// How its test files were fitted to the room there is, if they were.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fitted: Option<Fitted>,
 }
 
 /// One configuration under comparison.

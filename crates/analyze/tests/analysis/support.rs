@@ -36,6 +36,7 @@ impl Bed {
             suite: None,
             cloud: iotax_spec::CloudChoice::default(),
             side_runs: iotax_spec::SideRuns::default(),
+            fitted: None,
             workload: workload(),
             arms: arms.iter().map(|(name, layers)| arm(name, layers)).collect(),
             design,
@@ -291,6 +292,7 @@ fn workload() -> Workload {
         index: None,
         origin: None,
         notes: Vec::new(),
+        yields: None,
         primary: "reader".into(),
     }
 }

@@ -71,6 +71,7 @@ pub fn read(
             suite: None,
             cloud: iotax_spec::CloudChoice::default(),
             side_runs: iotax_spec::SideRuns::default(),
+            fitted: None,
             arms,
             design,
             stop,
@@ -197,6 +198,7 @@ fn workload(reads: &[ResultFile], names: &[String], notes: Vec<String>) -> Workl
         primary,
         origin: Some(format!("results of {tools}")),
         notes,
+        yields: None,
     }
 }
 

@@ -88,6 +88,7 @@ fn experiment(workload: Workload, arms: Vec<Arm>, design: Design, command: &[&st
             suite: None,
             cloud: iotax_spec::CloudChoice::default(),
             side_runs: iotax_spec::SideRuns::default(),
+            fitted: None,
             arms,
             design,
             stop: stop(),

@@ -32,6 +32,7 @@ pub(crate) fn spec(arms: &[(&str, Target)]) -> Spec {
         suite: None,
         cloud: iotax_spec::CloudChoice::default(),
         side_runs: iotax_spec::SideRuns::default(),
+        fitted: None,
         workload: Workload {
             name: "test".into(),
             about: String::new(),
@@ -41,6 +42,7 @@ pub(crate) fn spec(arms: &[(&str, Target)]) -> Spec {
             index: None,
             origin: None,
             notes: Vec::new(),
+            yields: None,
             primary: "job".into(),
         },
         arms: arms.collect(),

@@ -17,8 +17,8 @@ use iotax_spec::layers::{
 };
 use iotax_spec::{
     Arm, BlockSizes, Bound, CloudChoice, Design, DiskRole, Driver, Engine, Files, FioOption,
-    IndexLoads, Job, Layer, Operation, OperationShare, Pace, Pattern, SideRuns, Spec, Stack, Stop,
-    StopMode, Target, Think, Tree, Workload,
+    Fitted, IndexLoads, Job, Layer, Operation, OperationShare, Pace, Pattern, SideRuns, Spec,
+    Stack, Stop, StopMode, Target, Think, Tree, Workload, Yields,
 };
 
 /// A text, to be replaced by others.
@@ -142,6 +142,13 @@ fn spec() -> Spec {
             precondition: true,
             drain_ns: Some(1),
         },
+        fitted: Some(Fitted {
+            arm: 1,
+            room_bytes: 1,
+            from_bytes: 1,
+            to_bytes: 1,
+            scale: Some(0.5),
+        }),
     }
 }
 
@@ -198,6 +205,7 @@ fn workload() -> Workload {
         primary: t(),
         origin: some(),
         notes: vec![t()],
+        yields: Some(Yields::Spans),
     }
 }
 
