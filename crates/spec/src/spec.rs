@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::cloud::CloudChoice;
-use crate::fit::Fitted;
+use crate::fitted::Fitted;
 use crate::layers::{Layer, Stack};
 use crate::side_runs::SideRuns;
 use crate::workload::Workload;

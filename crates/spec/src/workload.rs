@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::engine::Engine;
-use crate::fit::Yields;
+use crate::fitted::Yields;
 use crate::tree::Tree;
 
 /// What to run in every trial.

@@ -13,7 +13,7 @@
 
 use super::scales::{GIB, KIB, MIB, SECOND_NS};
 use crate::engine::Engine;
-use crate::fit::Yields;
+use crate::fitted::Yields;
 use crate::workload::{BlockSizes, Files, IndexLoads, Job, Pace, Pattern, Think, Workload};
 
 const MILLISECOND_NS: u64 = 1_000_000;

@@ -1,7 +1,7 @@
 //! What suites are made of.
 
 use crate::engine::Engine;
-use crate::fit::Yields;
+use crate::fitted::Yields;
 use crate::presets::scales::SECOND_NS;
 use crate::workload::{BlockSizes, Job, Pattern, Workload};
 
