@@ -135,6 +135,7 @@ fn spec() -> Spec {
             caching: some(),
             disks: vec![t()],
             roles: vec![DiskRole::Os],
+            encryption_at_host: Some(true),
         },
         side_runs: SideRuns {
             depth_check: true,
