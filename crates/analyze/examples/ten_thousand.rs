@@ -110,6 +110,7 @@ fn experiment() -> Experiment {
             cloud: iotax_spec::CloudChoice::default(),
             side_runs: iotax_spec::SideRuns::default(),
             fail_if: Vec::new(),
+            fitted: None,
             arms,
             design: Design::Compare,
             stop,

@@ -157,7 +157,7 @@ impl All {
         if sizes.is_empty() {
             let found = disk(&claim.name).map_err(|error| error.to_string())?;
             let entry = |limit| Entry { name: found.name.clone(), limit };
-            return Ok((found.limits.iter().cloned().map(entry).collect(), Vec::new()));
+            return Ok((found.limits.iter().cloned().map(entry).collect(), found.conflicts));
         }
         let cloud = sizes[0].cloud;
         let usual = if cloud == Cloud::Azure { Scope::VmUncached } else { Scope::Instance };

@@ -4,12 +4,13 @@ use serde::Deserialize;
 
 use crate::limit::Source;
 use crate::table::CONFLICTS;
-use crate::units::MB;
+use crate::units::{GIB, MB};
 use crate::vm::Conflict;
 
 #[derive(Deserialize)]
 struct Row {
     name: String,
+    size_gib: Option<f64>,
     scope: String,
     iops: Option<f64>,
     mbps: Option<f64>,
@@ -23,10 +24,26 @@ struct Row {
     as_of: String,
 }
 
-/// What was published of a size and is not so.
+/// What was published of a VM size and is not so.
 pub(crate) fn of(name: &str) -> Vec<Conflict> {
-    let conflict = |row: Row| Conflict {
-        name: row.name,
+    rows(name).map(conflict).collect()
+}
+
+/// What was published of a kind of disk and is not so: at this size, if it has one.
+pub(crate) fn of_disk(name: &str, size_bytes: Option<u64>) -> Vec<Conflict> {
+    let size_gib = size_bytes.map(|bytes| bytes as f64 / GIB);
+    let is_it = |row: &Row| size_gib.is_none_or(|gib| row.size_gib.is_none_or(|its| its == gib));
+    rows(name).filter(is_it).map(conflict).collect()
+}
+
+fn rows(name: &str) -> impl Iterator<Item = Row> {
+    CONFLICTS.rows(|known| known.eq_ignore_ascii_case(name)).into_iter()
+}
+
+fn conflict(row: Row) -> Conflict {
+    let size = row.size_gib.map_or(String::new(), |gib| format!(" of {gib} GiB"));
+    Conflict {
+        name: row.name + &size,
         scope: row.scope,
         iops: row.iops,
         bw_bytes: row.mbps.map(|mb| mb * MB),
@@ -36,6 +53,16 @@ pub(crate) fn of(name: &str) -> Vec<Conflict> {
         belongs_to: row.belongs_to,
         explanation: row.explanation,
         source: Source { text: row.source, as_of: row.as_of },
-    };
-    CONFLICTS.rows(|known| known == name).into_iter().map(conflict).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_figure_of_another_size_of_disk_is_no_conflict() {
+        let found = |gib: Option<u64>| of_disk("PD-balanced", gib.map(|gib| gib << 30)).len();
+        assert_eq!([None, Some(400), Some(500)].map(found), [1, 1, 0]);
+    }
 }

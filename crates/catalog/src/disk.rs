@@ -5,6 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::limit::{Cloud, Fact, Limit, Source};
+use crate::vm::Conflict;
 
 /// A disk as the catalog knows it, or as it was provisioned.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -25,6 +26,8 @@ pub struct Disk {
     pub facts: Vec<Fact>,
     /// What sources say beside the figures.
     pub notes: Vec<String>,
+    /// Published figures that the sources contradict.
+    pub conflicts: Vec<Conflict>,
     /// Where the row was read.
     pub source: Source,
 }

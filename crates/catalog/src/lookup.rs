@@ -6,7 +6,7 @@ use crate::limit::Cloud;
 use crate::table::{AWS_INSTANCES, AZURE_VMS, GCP_MACHINES};
 use crate::text::Parameters;
 use crate::vm::Vm;
-use crate::{aws, azure, gcp};
+use crate::{aws, azure, conflicts, gcp};
 
 /// Names that an error suggests at most.
 const SUGGESTED: usize = 3;
@@ -87,7 +87,8 @@ pub fn attached_disk(text: &str, otherwise: Caching) -> Result<(Disk, Caching), 
 fn found(parameters: &mut Parameters) -> Result<Disk, Error> {
     for look in [azure::disks::disk, aws::volumes::disk, gcp::disks::disk] {
         if let Some(disk) = look(parameters)? {
-            return Ok(Disk { name: parameters.text().to_owned(), ..disk });
+            let conflicts = conflicts::of_disk(parameters.name(), disk.size_bytes);
+            return Ok(Disk { name: parameters.text().to_owned(), conflicts, ..disk });
         }
     }
     let name = parameters.name();

@@ -56,7 +56,9 @@ fn every_row_reads_and_has_a_source_and_a_date() {
             vm.conflicts.iter().for_each(|conflict| assert_sourced(&conflict.source, &vm.name));
         }
         for name in disk_names(cloud) {
-            assert_sourced(&disk(&name).unwrap().source, &name);
+            let disk = disk(&name).unwrap();
+            assert_sourced(&disk.source, &name);
+            disk.conflicts.iter().for_each(|conflict| assert_sourced(&conflict.source, &name));
         }
     }
     assert_eq!(rows, 1_517);

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use anyhow::Result;
+use anyhow::{Context as _, Result};
 use iotax_catalog::Caching;
 use iotax_documented::named;
 use iotax_spec::{CloudChoice, file};
@@ -18,6 +18,60 @@ use crate::exit::Usage;
 pub(crate) fn choice(args: &DocumentedArgs, targets: usize) -> Result<CloudChoice> {
     beside_file(CloudChoice::default(), args, targets)
         .map_err(|refused| Usage(refused.problem).into())
+}
+
+/// As [`choice`], with facts that only the user knows; options win.
+///
+/// # Errors
+/// As [`choice`], and for what is no fact.
+pub(crate) fn choice_with_facts(
+    facts: &[String],
+    args: &DocumentedArgs,
+    targets: usize,
+) -> Result<CloudChoice> {
+    beside_file(told(facts, targets)?, args, targets)
+        .map_err(|refused| Usage(refused.problem).into())
+}
+
+/// What was measured as `of` says, with facts that only the user knows, which win.
+///
+/// # Errors
+/// What is no fact, and what the catalog does not know.
+pub(crate) fn with_facts(of: CloudChoice, facts: &[String], targets: usize) -> Result<CloudChoice> {
+    if facts.is_empty() {
+        return Ok(of);
+    }
+    let told = told(facts, targets)?;
+    let is_told = !told.disks.is_empty();
+    let choice = CloudChoice {
+        variant: of.variant.filter(|_| told.vm.is_none()),
+        vm: told.vm.or(of.vm),
+        caching: told.caching.or(of.caching),
+        disks: if is_told { told.disks } else { of.disks },
+        roles: of.roles,
+        encryption_at_host: told.encryption_at_host.or(of.encryption_at_host),
+    };
+    named(&choice, targets).map_err(|error| Usage(error.to_string()))?;
+    Ok(choice)
+}
+
+/// What facts say of so many targets, checked for what options are checked for elsewhere.
+fn told(facts: &[String], targets: usize) -> Result<CloudChoice> {
+    let mut told = CloudChoice::default();
+    facts.iter().try_for_each(|fact| told.tell(fact)).context("option --fact")?;
+    if let Some(mode) = told.caching.as_deref().filter(|mode| Caching::parse(mode).is_none()) {
+        let problem = format!("--fact caching={mode}: write none, readonly or readwrite");
+        return Err(Usage(problem).into());
+    }
+    let disks = told.disks.len();
+    if disks > 1 && disks != targets {
+        return Err(Usage(format!(
+            "--fact disk was given {disks} times: give it once for all targets, or once for each, \
+             in their order"
+        ))
+        .into());
+    }
+    Ok(told)
 }
 
 /// A choice that makes no sense.
@@ -76,6 +130,7 @@ pub(crate) fn beside_file(
         caching: args.caching.clone().or(written.caching),
         disks: if args.disk.is_empty() { written.disks } else { args.disk.clone() },
         roles: written.roles,
+        encryption_at_host: written.encryption_at_host,
     };
     match named(&choice, targets) {
         Ok(_) => Ok(choice),

@@ -71,7 +71,7 @@ fn is_interrupted(error: &anyhow::Error) -> bool {
 }
 
 /// The error and its causes, each said once: many of ours quote their cause in their own words.
-fn explain(error: &anyhow::Error) -> String {
+pub(crate) fn explain(error: &anyhow::Error) -> String {
     error.chain().map(ToString::to_string).fold(String::new(), |said, cause| {
         let headline = cause.lines().next().unwrap_or_default();
         match (said.is_empty(), said.contains(headline)) {

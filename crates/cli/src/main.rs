@@ -7,6 +7,7 @@ mod commands;
 mod destination;
 mod documented;
 mod exit;
+mod fit;
 mod follow_up;
 mod gate;
 mod hosts;

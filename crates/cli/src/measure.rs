@@ -16,14 +16,15 @@ use crate::exit::{Exit, Usage};
 use crate::follow_up::SideRunContext;
 use crate::iostat::{self, Shown};
 use crate::progress::ProgressLine;
+use crate::resolve::Resolved;
 use crate::session::Session;
-use crate::{gate, hosts, instance, output, same_storage};
+use crate::{fit, gate, hosts, instance, output, same_storage};
 
 /// Runs `spec` and shows what came of it. `name` is the command, for the default directory.
 /// `documented`: how the cloud may be asked which VM this is.
 pub(crate) fn measure(
     name: &str,
-    spec: Spec,
+    Resolved { spec, advice }: Resolved,
     (load, args, gate): (&LoadArgs, &OutputArgs, &GateArgs),
     documented: Option<&DocumentedArgs>,
 ) -> Result<Exit> {
@@ -35,9 +36,11 @@ pub(crate) fn measure(
     let plan = Plan::new(&spec);
     let line = ProgressLine::new(&plan, &session.live, args.quiet);
     let mut preparing = |what: &Preparing<'_>| line.preparing(what);
-    let (mut host, known) = hosts::open(&spec, load, session.flags(), &mut preparing)?;
+    let opened = hosts::open(&spec, load, session.flags(), &mut preparing);
+    let (mut host, known) = fit::advised(opened, advice.as_deref())?;
     refuse_to_precondition_in_vain(&spec, &host)?;
-    if !session.lay_out(&spec, &mut host, &|done, total| line.laying_out(done, total))? {
+    let laid_out = session.lay_out(&spec, &mut host, &|done, total| line.laying_out(done, total));
+    if !fit::advised(laid_out, advice.as_deref())? {
         return Ok(Exit::Interrupted);
     }
     drop(line);
@@ -131,9 +134,12 @@ impl Driven {
     }
 }
 
-/// Says what may not be meant: arms that are the same storage, and what was asked for and has no
-/// effect on some arm.
+/// Says what may not be expected: smaller test files, arms that are the same storage, and what was
+/// asked for and has no effect on some arm.
 fn warn(spec: &Spec, load: &LoadArgs) {
+    if let Some(told) = spec.told_fit() {
+        eprintln!("note: {told}");
+    }
     if load.agent.is_empty() {
         same_storage::warn_in_comparison(&spec.arms);
     }

@@ -14,7 +14,7 @@ use jiff::Timestamp;
 use crate::args::{CapArgs, CertaintyArgs, CompareArgs, LoadArgs, MeasureArgs, PeelArgs, RunArgs};
 use crate::exit::Usage;
 use crate::workload::{self, Load};
-use crate::{documented, gate};
+use crate::{documented, fit, gate};
 
 /// What `iotax peel` takes apart when nothing else is named: double encryption.
 const DEFAULT_STACK: &str = "file(size=1G) + aes + aes";
@@ -24,8 +24,16 @@ const UNKNOWN_STACK_BYTES: u64 = 1 << 30;
 /// certainty gives it the time.
 const DEFAULT_PEEL_TIME_NS: u64 = 95_000_000_000;
 
+/// What is asked for, with nothing left open.
+pub(crate) struct Resolved {
+    /// What a run does, and a plan says.
+    pub spec: Spec,
+    /// What would do if test files find no room.
+    pub advice: Option<String>,
+}
+
 /// The spec of `iotax peel`.
-pub(crate) fn peel(args: &PeelArgs) -> Result<Spec> {
+pub(crate) fn peel(args: &PeelArgs) -> Result<Resolved> {
     let text = args.stack.as_deref().unwrap_or(DEFAULT_STACK);
     let Target::Stack(stack) = Target::parse(text)? else {
         return Err(usage(format!(
@@ -52,7 +60,7 @@ pub(crate) fn peel(args: &PeelArgs) -> Result<Spec> {
 }
 
 /// The spec of `iotax compare`.
-pub(crate) fn compare(args: &CompareArgs) -> Result<Spec> {
+pub(crate) fn compare(args: &CompareArgs) -> Result<Resolved> {
     if let [file] = args.arms.as_slice()
         && Path::new(file).extension().is_some_and(|extension| extension == "toml")
     {
@@ -76,7 +84,7 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<Spec> {
 }
 
 /// The spec of `iotax run`.
-pub(crate) fn run(args: &RunArgs) -> Result<Spec> {
+pub(crate) fn run(args: &RunArgs) -> Result<Resolved> {
     let mut load = Load::read(&args.workload)?;
     changes(&args.load)?.apply_to(&mut load.phases)?;
     let arm = Arm::new("target", Target::parse(&args.target)?);
@@ -96,7 +104,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<Spec> {
 }
 
 /// An experiment file; options given beside it win.
-fn experiment_file(path: &Path, args: &CompareArgs) -> Result<Spec> {
+fn experiment_file(path: &Path, args: &CompareArgs) -> Result<Resolved> {
     let text = std::fs::read_to_string(path)
         .with_context(|| format!("cannot read the experiment file {}", path.display()))?;
     let beside = workload::beside(path);
@@ -237,9 +245,9 @@ pub(crate) fn seed(asked: Option<u64>) -> u64 {
     asked.unwrap_or_else(|| u64::try_from(nanosecond.rem_euclid(1_000_000_007)).unwrap_or(1))
 }
 
-/// Names what drives each arm. Paths count from `directory`, so that a record says where it was
-/// measured.
-fn finish(mut spec: Spec, args: &LoadArgs, directory: &Path) -> Result<Spec> {
+/// Names what drives each arm, and fits test files to the room there is. Paths count from
+/// `directory`, so that a record says where it was measured.
+fn finish(mut spec: Spec, args: &LoadArgs, directory: &Path) -> Result<Resolved> {
     engines(&mut spec.arms, &args.engine)?;
     fio::check_drivers(&spec)?;
     spec.validate_precondition()?;
@@ -247,7 +255,8 @@ fn finish(mut spec: Spec, args: &LoadArgs, directory: &Path) -> Result<Spec> {
     let directory = std::path::absolute(directory)?;
     let home = std::env::home_dir();
     spec.resolve_paths(&directory, home.as_deref());
-    Ok(spec)
+    let advice = fit::fit(&mut spec, args);
+    Ok(Resolved { spec, advice })
 }
 
 /// What fio cannot do, or must not, is known before it is looked for.

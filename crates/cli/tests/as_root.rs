@@ -60,6 +60,25 @@ fn a_disk_too_small_for_the_test_data_is_refused_before_anything_is_written() {
     assert_eq!(small.names(), Vec::<PathBuf>::new());
 }
 
+/// 307 GiB as published; never written here.
+#[test]
+fn a_suite_fits_itself_to_the_space_there_is() {
+    let desk = Desk::new();
+    let Some(_small) = Mount::tmpfs(desk.path().join("small"), "size=4G") else { return };
+    let suite = ["plan", "run", "provider-baseline", "small", "--set", "direct=false"];
+    let plan = desk.run(&suite).out;
+    let (_, files) = plan.split_once("Files\n").unwrap();
+    assert_snapshot!(files.split("\n\n").next().unwrap(), @"  test files of 3520M instead of 307G, because target has room for 3686M");
+    assert!(!plan.contains("would be refused"), "{plan}");
+    let plan = desk.run(&[&suite[..], &["--scale", "1"]].concat()).out;
+    let (_, refused) = plan.split_once("would be refused\n").unwrap();
+    assert_snapshot!(refused.replace(&desk.path().display().to_string(), "DESK"), @"
+    arm target: DESK/small: needs 307 GiB of free space,
+      but only 4 GiB are available; free some space, or choose smaller sizes
+    --scale 0.01 would do
+    ");
+}
+
 #[test]
 fn a_stack_on_a_disk_too_small_is_refused_before_anything_is_written() {
     let desk = Desk::new();

@@ -45,6 +45,23 @@ fn a_size_of_which_wrong_figures_were_published() {
 }
 
 #[test]
+fn figures_that_were_published_otherwise_are_shown_with_both_sources() {
+    let conflicts = |args: &[&str]| {
+        let said = text(args);
+        let (_, conflict) = said.split_once("Conflict: ").unwrap();
+        conflict.to_owned()
+    };
+    let told = [
+        conflicts(&["azure", "disk", "E20"]),
+        conflicts(&["gcp", "disk", "pd-balanced:size=400G"]),
+        conflicts(&["azure", "GS5"]),
+    ];
+    assert_snapshot!(told.join("----\n"));
+    assert!(!text(&["gcp", "disk", "pd-balanced:size=500G"]).contains("Conflict"));
+    assert!(text(&["plan", "--disk", "E20", "--disk", "E20"]).contains("Conflict"));
+}
+
+#[test]
 fn a_size_with_two_disk_controllers() {
     assert_snapshot!(text(&["azure", "E8bds_v5"]));
 }

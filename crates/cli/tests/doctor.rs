@@ -89,6 +89,54 @@ fn what_is_to_be_tested_is_folded_unless_all_is_asked_for() {
 }
 
 /// What a part of the options is refused with, in a line.
+#[test]
+fn a_fact_that_only_the_user_knows_is_part_of_the_findings() {
+    let desk = Desk::new();
+    let machine = machine("bare-metal-nvme");
+    let told = |facts: &[&str]| {
+        let facts = facts.iter().flat_map(|fact| ["--fact", *fact]);
+        let args = ["doctor", "--machine", &machine].into_iter().chain(facts);
+        desk.run(&args.collect::<Vec<_>>())
+    };
+    assert!(!told(&[]).out.contains("double-encryption"));
+    let size = told(&["vm=Standard_E16d_v5"]).out;
+    let (_, findings) = size.split_once("To be tested").unwrap();
+    assert_snapshot!(findings, @"
+    : what could hurt here, and a command that shows whether it does
+      double-encryption   nvme0n1, disk of /var/lib/db
+          iotax run driver-searcher /var/lib/db --scale 0.05
+      azure-burst         Standard_E16d_v5
+          iotax limits --burst=40m --vm Standard_E16d_v5 /var/lib/db
+      fsync-network-disk  /var/lib/db
+          iotax run randwrite-4k /var/lib/db --set fsync-every=1
+      first-touch         nvme0n1
+          iotax limits /dev/nvme0n1
+
+      all in full  the same command with --all
+      one cause    iotax doctor --explain NAME
+    ");
+    assert!(!told(&["vm=Standard_E16d_v5", "encryption-at-host=no"]).out.contains("double"));
+    assert_snapshot!(told(&["encryption=yes"]), @"
+    error: option --fact: unknown fact `encryption`
+      encryption=yes
+      ^^^^^^^^^^ column 1
+    known facts: caching, disk, encryption-at-host, vm
+    [exit 2]
+    ");
+    assert_snapshot!(told(&["caching=some"]), @"
+    error: --fact caching=some: write none, readonly or readwrite
+    [exit 2]
+    ");
+    assert_snapshot!(told(&["vm=Standard_E16d_v55"]), @"
+    error: no VM size `Standard_E16d_v55`: did you mean Standard_E16d_v5, Standard_D16d_v5 or Standard_E16_v5?
+    [exit 2]
+    ");
+    assert_snapshot!(told(&["disk=P10", "disk=P20"]), @"
+    error: --fact disk was given 2 times: give it once for all targets, or once for each, in their order
+    [exit 2]
+    ");
+}
+
 fn refused(desk: &Desk, args: &[&str]) -> String {
     let said = desk.run(&[&["doctor"], args].concat());
     assert_eq!(said.code, 2, "{args:?}: {said}");

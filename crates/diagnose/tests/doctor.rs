@@ -93,6 +93,44 @@ fn disks_are_encrypted_twice_only_where_hardware_encrypts_them() {
     assert!(!causes(&found, Certainty::ToBeTested).contains(&"double-encryption"));
 }
 
+/// What is said of double encryption, of a machine and what its user tells.
+fn twice(machine: &Machine, facts: &[&str]) -> String {
+    let mut choice = CloudChoice::default();
+    facts.iter().for_each(|fact| choice.tell(fact).unwrap());
+    let found = findings(machine, &choice).into_iter();
+    let found: Vec<_> = found.filter(|finding| finding.cause == "double-encryption").collect();
+    text(&found)
+}
+
+#[test]
+fn what_only_the_user_knows_decides_about_double_encryption() {
+    let mut machine = machine("azure-e16d-v5-encryption-at-host");
+    assert_eq!(twice(&machine, &["encryption-at-host=no"]), "");
+    machine.cloud.as_mut().unwrap().encryption_at_host = None;
+    insta::assert_snapshot!("double_encryption_nobody_says", twice(&machine, &[]));
+    insta::assert_snapshot!(
+        "double_encryption_the_user_says",
+        twice(&machine, &["encryption-at-host=yes"])
+    );
+    assert_eq!(twice(&machine, &["encryption-at-host=no"]), "");
+}
+
+#[test]
+fn a_size_with_encrypted_local_disks_is_to_be_tested() {
+    let machine = machine("bare-metal-nvme");
+    insta::assert_snapshot!(
+        "double_encryption_of_a_size",
+        twice(&machine, &["vm=Standard_E16d_v5"])
+    );
+    insta::assert_snapshot!(
+        "double_encryption_of_a_size_with_encryption_at_host",
+        twice(&machine, &["vm=standard_e16d_v5", "encryption-at-host=yes"])
+    );
+    for none in ["Standard_E16s_v5", "Standard_E16d_v4", "r6i.4xlarge", "Standard_DS1_v2"] {
+        assert_eq!(twice(&machine, &[&format!("vm={none}")]), "", "{none}");
+    }
+}
+
 #[test]
 fn a_healthy_machine_is_quiet() {
     assert_eq!(causes(&found("bare-metal-nvme"), Certainty::ToBeTested), [""; 0]);

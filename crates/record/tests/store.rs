@@ -23,6 +23,7 @@ fn experiment() -> Experiment {
             cloud: iotax_spec::CloudChoice::default(),
             side_runs: iotax_spec::SideRuns::default(),
             fail_if: Vec::new(),
+            fitted: None,
             workload: Workload {
                 name: "w".into(),
                 about: String::new(),
@@ -32,6 +33,7 @@ fn experiment() -> Experiment {
                 index: None,
                 origin: None,
                 notes: Vec::new(),
+                yields: None,
                 primary: "w".into(),
             },
             arms: vec![Arm::new("a", Target::Path("/nowhere".into()))],

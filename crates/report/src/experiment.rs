@@ -21,8 +21,10 @@ pub fn experiment(experiment: &Experiment, analysis: &Analysis) -> Document {
     let forest = figures::groups(analysis);
     let drawn = figures::drawn(analysis, &forest);
     let schedule = page::schedule(experiment, analysis, &drawn);
-    let (severe, mild): (Vec<_>, Vec<_>) =
-        notices::notices(analysis).into_iter().partition(|notice| notice.is_severe);
+    let (severe, mild): (Vec<_>, Vec<_>) = notices::notices(analysis)
+        .into_iter()
+        .chain(notices::of_files(&experiment.spec))
+        .partition(|notice| notice.is_severe);
     let mut document = Document::of(lead(experiment, analysis));
     document.extend(warnings("Read this first", severe));
     document.extend(rules::section(analysis));

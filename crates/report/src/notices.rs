@@ -1,6 +1,7 @@
 //! Warnings as people read them: what was seen on several arms, with the same advice, is one.
 
 use iotax_analyze::{Analysis, Warning};
+use iotax_spec::Spec;
 
 use crate::words;
 
@@ -29,6 +30,15 @@ pub(crate) fn notices(analysis: &Analysis) -> Vec<Notice> {
         }
     }
     groups.iter().map(|group| notice(group)).collect()
+}
+
+/// That test files are smaller than the workload would have them, if they are.
+pub(crate) fn of_files(spec: &Spec) -> Option<Notice> {
+    let message = spec.told_fit()?;
+    let advice = "Smaller files leave more to caches: compare with runs of the same size, or make \
+                  room for more.";
+    let (title, advice) = ("size of the test files".to_owned(), advice.to_owned());
+    Some(Notice { title, messages: vec![message], advice, is_severe: false })
 }
 
 fn notice(group: &[&Warning]) -> Notice {

@@ -17,7 +17,6 @@ use crate::device::Device;
 use crate::disk_file::{self, DiskFile};
 use crate::error::Error;
 use crate::fill::{Watch, fill, reserve, reserve_in_turns};
-use crate::free_space::bytes_in_directory;
 use crate::held::{Held, exchanged};
 use crate::journal::Journal;
 use crate::layers::maker::Top;
@@ -178,7 +177,7 @@ impl Build<'_> {
                     && stack.form() != Form::Directory
             };
             if spec.arms.iter().zip(resolved_targets).any(is_bare) {
-                let bytes = device.bytes_for(bytes_in_directory(&spec.all_at_once()));
+                let bytes = device.bytes_for(spec.bytes_of_files());
                 fill(&device.open()?, &device.path, bytes, spec.seed, &mut self.watch)?;
             }
         }

@@ -10,12 +10,12 @@ use std::path::{Path, PathBuf};
 
 use iotax_inspect::{Facts, Kind, available_memory_bytes};
 use iotax_spec::layers::File;
-use iotax_spec::{Arm, Base, BlockSizes, Job, PageCache, Spec, Stack, Target, Workload};
+use iotax_spec::{Arm, Base, BlockSizes, Form, Job, PageCache, Spec, Stack, Target, Workload};
 use rustix::fs::{Access, AtFlags, CWD, accessat};
 
 use crate::disk_file::{DirectIo, direct_in};
 use crate::error::{Error, Obstacle, Refusal};
-use crate::free_space::{Room, bytes_in_directory};
+use crate::free_space::Room;
 use crate::needs::Missing;
 use crate::resolved_target::{ResolvedTarget, look};
 use crate::{device, layers, needs, own_disk, vdisk};
@@ -47,6 +47,7 @@ pub(crate) fn check(
         if let Some(stack) = arm.target.stack() {
             let refuse = |obstacle| Refusal { arm: arm.name.clone(), path: None, obstacle };
             refusals.extend(obstacles(stack).into_iter().map(refuse));
+            refusals.extend(too_large(stack, spec.bytes_of_files()).map(refuse));
         }
         if let Some(path) = device::path_in(arm) {
             resolved_targets.extend(devices.get(path).cloned().map(ResolvedTarget::Device));
@@ -70,7 +71,8 @@ pub(crate) fn check(
         }
     }
     if refusals.is_empty() {
-        refusals = room(spec, &resolved_targets).refusals(available_memory_bytes());
+        let room = room(spec.arms.iter().zip(&resolved_targets));
+        refusals = room.refusals(spec.bytes_of_files(), available_memory_bytes());
     }
     if refusals.is_empty() { Ok(resolved_targets) } else { Err(Error::Refused { refusals }) }
 }
@@ -92,6 +94,12 @@ fn obstacles(stack: &Stack) -> Vec<Obstacle> {
     let small = small.map(|(layer, least_bytes)| Obstacle::TooSmallFor { layer, least_bytes });
     let others = stack.layers.iter().filter_map(|layer| layers::system(layer)?.obstacle());
     small.into_iter().chain(others).collect()
+}
+
+/// Whether test files are larger than all that there will be for them.
+fn too_large(stack: &Stack, files_bytes: u64) -> Option<Obstacle> {
+    let size_bytes = stack.size_bytes().filter(|_| stack.form() == Form::Directory)?;
+    (files_bytes > size_bytes).then_some(Obstacle::FilesTooLarge { files_bytes, size_bytes })
 }
 
 /// What this machine lacks, over all arms, each once.
@@ -116,7 +124,7 @@ fn lacks(spec: &Spec) -> Vec<Refusal> {
 
 type Looked = Result<ResolvedTarget, (PathBuf, Obstacle)>;
 
-fn resolved(arm: &Arm, workload: &Workload, work_dir: &Path) -> Looked {
+pub(crate) fn resolved(arm: &Arm, workload: &Workload, work_dir: &Path) -> Looked {
     let at = |path: &Path| {
         let path = path.to_owned();
         move |obstacle| (path, obstacle)
@@ -302,10 +310,11 @@ fn block_sizes(sizes: &BlockSizes) -> Vec<u32> {
 }
 
 /// What all arms together will take, counting shared storage once.
-fn room(spec: &Spec, resolved_targets: &[ResolvedTarget]) -> Room {
+pub(crate) fn room<'a>(arms: impl Iterator<Item = (&'a Arm, &'a ResolvedTarget)>) -> Room {
     let mut room = Room::default();
-    let mut places: Vec<(&Path, Vec<&str>, &Facts, u64)> = Vec::new();
-    for (arm, resolved) in spec.arms.iter().zip(resolved_targets) {
+    // Bytes of a file; none for a directory, which gets all test files.
+    let mut places: Vec<(&Path, Vec<&str>, &Facts, Option<u64>)> = Vec::new();
+    for (arm, resolved) in arms {
         let (path, facts, bytes) = match resolved {
             // What a thin file takes is what will be written to it, which nobody knows.
             ResolvedTarget::Existing(_)
@@ -317,26 +326,18 @@ fn room(spec: &Spec, resolved_targets: &[ResolvedTarget]) -> Room {
                 room.in_memory(&arm.name, disk_bytes(arm));
                 continue;
             }
-            ResolvedTarget::Directory(facts) if arm.target.is_in_system() => {
-                let bytes = bytes_in_directory(&spec.all_at_once());
-                places.push((Path::new(""), vec![&arm.name], facts, bytes));
-                continue;
+            ResolvedTarget::Directory(facts) => (facts.path.as_path(), facts, None),
+            ResolvedTarget::Anonymous { facts, key } => {
+                (key.as_path(), facts, Some(disk_bytes(arm)))
             }
-            ResolvedTarget::Directory(facts) => {
-                (facts.path.as_path(), facts, bytes_in_directory(&spec.all_at_once()))
+            ResolvedTarget::OnNew { path, parent } => {
+                (path.as_path(), parent, Some(disk_bytes(arm)))
             }
-            // Layers of the system write to their base: each arm has a file of its own.
-            ResolvedTarget::Anonymous { facts, .. }
-            | ResolvedTarget::OnNew { parent: facts, .. }
-                if arm.target.is_in_system() =>
-            {
-                places.push((Path::new(""), vec![&arm.name], facts, disk_bytes(arm)));
-                continue;
-            }
-            ResolvedTarget::Anonymous { facts, key } => (key.as_path(), facts, disk_bytes(arm)),
-            ResolvedTarget::OnNew { path, parent } => (path.as_path(), parent, disk_bytes(arm)),
         };
-        match places.iter_mut().find(|(known, ..)| *known == path) {
+        // Layers of the system write to their base: each arm has a file or directory of its own.
+        let is_own = arm.target.is_in_system();
+        let path = if is_own { Path::new("") } else { path };
+        match places.iter_mut().find(|(known, ..)| !is_own && *known == path) {
             Some((_, arms, _, largest)) => {
                 arms.push(&arm.name);
                 *largest = bytes.max(*largest);
@@ -345,7 +346,10 @@ fn room(spec: &Spec, resolved_targets: &[ResolvedTarget]) -> Room {
         }
     }
     for (_, arms, facts, bytes) in places {
-        room.on_disk(&arms, facts, bytes);
+        match bytes {
+            Some(bytes) => room.file(&arms, facts, bytes),
+            None => room.directory(&arms, facts),
+        }
     }
     room
 }

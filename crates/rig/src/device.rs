@@ -17,7 +17,6 @@ use iotax_spec::{Arm, Base, Form, Spec};
 use rustix::fs::OFlags;
 
 use crate::error::{Error, Obstacle, Refusal};
-use crate::free_space::bytes_in_directory;
 use crate::held::{changeable_by_others, link_of_another};
 use crate::resolved_target::look;
 use crate::signatures::{self, Signature, number_of};
@@ -110,7 +109,7 @@ fn too_small(spec: &Spec, arms: &[&Arm], size_bytes: u64) -> Vec<Obstacle> {
     let stacks = || arms.iter().filter_map(|arm| arm.target.stack());
     let layer = stacks().find_map(|stack| layers::too_small(stack, size_bytes));
     let layer = layer.map(|(layer, least_bytes)| Obstacle::TooSmallFor { layer, least_bytes });
-    let needed_bytes = bytes_in_directory(&spec.all_at_once());
+    let needed_bytes = spec.bytes_of_files();
     let files = stacks().any(|stack| stack.form() == Form::Directory) && needed_bytes > size_bytes;
     let files = files.then_some(Obstacle::TooSmall {
         has_bytes: size_bytes,

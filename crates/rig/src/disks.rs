@@ -174,6 +174,7 @@ fn spec(disks: &[Disk], seed: u64) -> Spec {
         cloud: iotax_spec::CloudChoice::default(),
         side_runs: iotax_spec::SideRuns::default(),
         fail_if: Vec::new(),
+        fitted: None,
         workload: Workload::preset("randread-4k").expect("a built-in workload"),
         arms: disks.iter().map(arm).collect(),
         design: Design::Single,

@@ -297,6 +297,12 @@ impl Error {
         matches!(self, Self::Cloud { .. })
     }
 
+    /// Whether smaller test files, or more space for them, would help.
+    pub fn is_for_want_of_space(&self) -> bool {
+        let Self::Refused { refusals } = self else { return false };
+        refusals.iter().any(|refusal| refusal.obstacle.is_for_want_of_space())
+    }
+
     /// Whether the targets are at fault, not this program's work on them.
     pub fn is_refusal(&self) -> bool {
         matches!(self, Self::Refused { .. })

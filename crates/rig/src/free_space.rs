@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use iotax_inspect::{DeviceNumber, Facts};
-use iotax_spec::{Files, Tree, Workload};
 
 use crate::error::{Obstacle, Refusal};
 
@@ -20,17 +19,31 @@ struct Demand {
     arms: Vec<String>,
     /// The first place on the file system that needs room.
     path: Option<PathBuf>,
-    needed_bytes: u64,
+    /// For what is of a size of its own: the bases of stacks.
+    fixed_bytes: u64,
+    /// The first arm of each directory that gets all test files.
+    directories: Vec<String>,
     free_bytes: Option<u64>,
 }
 
 impl Room {
-    /// `arms` will have `bytes` written to `place` or into it.
-    pub(crate) fn on_disk(&mut self, arms: &[&str], place: &Facts, bytes: u64) {
+    /// `arms` will have a file of `bytes` at `place` or in it.
+    pub(crate) fn file(&mut self, arms: &[&str], place: &Facts, bytes: u64) {
+        self.on(arms, place, bytes);
+    }
+
+    /// `arms` will have all test files in a directory at `place`.
+    pub(crate) fn directory(&mut self, arms: &[&str], place: &Facts) {
+        let first = arms.first().map(|arm| (*arm).to_owned());
+        self.on(arms, place, 0).directories.extend(first);
+    }
+
+    fn on(&mut self, arms: &[&str], place: &Facts, bytes: u64) -> &mut Demand {
         let demand = self.volumes.entry(place.device_number).or_default();
         demand.path.get_or_insert_with(|| place.path.clone());
         demand.free_bytes = place.free_bytes;
         demand.add(arms, bytes);
+        demand
     }
 
     /// An arm will take `bytes` of memory.
@@ -38,17 +51,33 @@ impl Room {
         self.memory.add(&[arm], bytes);
     }
 
-    /// Everything that does not fit.
-    pub(crate) fn refusals(self, available_memory_bytes: Option<u64>) -> Vec<Refusal> {
+    /// What is free for the test files of each directory, by the arm that it is of, after all
+    /// that is made beside them. A tenth stays free: a file system that is all but full gets slow,
+    /// and others may need some of it.
+    pub(crate) fn for_files(&self) -> impl Iterator<Item = (&str, u64)> {
+        self.volumes.values().filter_map(|demand| {
+            let first = demand.directories.first()?;
+            let free_bytes = demand.free_bytes?.saturating_sub(demand.fixed_bytes);
+            Some((first.as_str(), free_bytes / 10 * 9 / demand.directories.len() as u64))
+        })
+    }
+
+    /// Everything that does not fit, if the test files take `files_bytes`.
+    pub(crate) fn refusals(
+        self,
+        files_bytes: u64,
+        available_memory_bytes: Option<u64>,
+    ) -> Vec<Refusal> {
         let disks = self.volumes.into_values().filter_map(|demand| {
             let free_bytes = demand.free_bytes?;
-            let needed_bytes = demand.needed_bytes;
-            demand.refuse_above(free_bytes, Obstacle::NoSpace { needed_bytes, free_bytes })
+            let needed_bytes = demand.needed_bytes(files_bytes);
+            let obstacle = Obstacle::NoSpace { needed_bytes, free_bytes };
+            (needed_bytes > free_bytes).then(|| demand.refuse(obstacle))
         });
         let memory = available_memory_bytes.and_then(|available_bytes| {
-            let needed_bytes = self.memory.needed_bytes;
+            let needed_bytes = self.memory.needed_bytes(files_bytes);
             let obstacle = Obstacle::NoMemory { needed_bytes, available_bytes };
-            self.memory.refuse_above(available_bytes, obstacle)
+            (needed_bytes > available_bytes).then(|| self.memory.refuse(obstacle))
         });
         disks.chain(memory).collect()
     }
@@ -56,7 +85,7 @@ impl Room {
 
 impl Demand {
     fn add(&mut self, arms: &[&str], bytes: u64) {
-        self.needed_bytes = self.needed_bytes.saturating_add(bytes);
+        self.fixed_bytes = self.fixed_bytes.saturating_add(bytes);
         for arm in arms {
             if !self.arms.iter().any(|known| known == arm) {
                 self.arms.push((*arm).to_owned());
@@ -64,57 +93,12 @@ impl Demand {
         }
     }
 
-    fn refuse_above(self, limit_bytes: u64, obstacle: Obstacle) -> Option<Refusal> {
-        (self.needed_bytes > limit_bytes).then(|| Refusal {
-            arm: self.arms.join(", "),
-            path: self.path,
-            obstacle,
-        })
+    fn needed_bytes(&self, files_bytes: u64) -> u64 {
+        let files_bytes = files_bytes.saturating_mul(self.directories.len() as u64);
+        self.fixed_bytes.saturating_add(files_bytes)
     }
-}
 
-/// Versions of an index that exist at the same time: the one being searched, the one published
-/// last, and the one being written.
-const INDEX_VERSIONS: u64 = 3;
-
-/// Files of a tree take blocks of this size.
-const TREE_BLOCK_BYTES: u64 = 4096;
-
-/// Bytes that the workload's test files take in a directory.
-pub(crate) fn bytes_in_directory(workload: &Workload) -> u64 {
-    // Jobs of one name in several phases work on the same files.
-    let mut files: BTreeMap<(&str, bool), u64> = BTreeMap::new();
-    for job in workload.jobs.iter().filter(|job| !job.engine.does_nothing()) {
-        let own_bytes = job.tree.as_ref().map_or(job.size_bytes, bytes_of_tree);
-        let (name, needed_bytes) = match &job.files {
-            // A tree is a thread's own.
-            Files::Shared(name) if job.tree.is_none() => ((name.as_str(), false), own_bytes),
-            _ => ((job.name.as_str(), true), own_bytes.saturating_mul(job.threads.into())),
-        };
-        let bytes = files.entry(name).or_default();
-        *bytes = needed_bytes.max(*bytes);
-    }
-    let index_bytes =
-        workload.index.map_or(0, |index| index.index_bytes.saturating_mul(INDEX_VERSIONS));
-    files.into_values().chain([index_bytes]).fold(0, u64::saturating_add)
-}
-
-/// Bytes that a tree of files takes: whole blocks, and one for what tells of the file.
-fn bytes_of_tree(tree: &Tree) -> u64 {
-    let blocks = u64::from(tree.file_bytes).div_ceil(TREE_BLOCK_BYTES) + 1;
-    u64::from(tree.files) * blocks * TREE_BLOCK_BYTES
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_tree_takes_what_its_files_do_for_each_thread() {
-        let mut workload = Workload::preset("git-status").unwrap();
-        let job = &mut workload.jobs[0];
-        job.threads = 2;
-        job.tree = Some(Tree { files: 1000, file_bytes: 7111, ..Tree::default() });
-        assert_eq!(bytes_in_directory(&workload), 2 * 1000 * 3 * 4096);
+    fn refuse(self, obstacle: Obstacle) -> Refusal {
+        Refusal { arm: self.arms.join(", "), path: self.path, obstacle }
     }
 }

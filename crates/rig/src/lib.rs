@@ -12,6 +12,7 @@
 //! | `check` | every reason to refuse an arm's target |
 //! | `resolved_target` | what each turned out to be |
 //! | `free_space` | is there enough space and memory for all that will be made |
+//! | `file_room` | how large test files may be |
 //! | `journal`, `entry` | what to undo, on disk before it is done; undoing, one file for each kind |
 //! | `identity`, `undone` | which file a file is; what undoing came to |
 //! | `ownership` | who may change a file or a directory |
@@ -65,6 +66,7 @@ mod disk_file;
 mod disks;
 mod entry;
 mod error;
+mod file_room;
 mod fill;
 mod free_space;
 mod fuse;
@@ -100,6 +102,7 @@ pub use check::refuse;
 pub use cloud::{CloudDisk, CloudOptions, Part, cloud_disks};
 pub use disks::{Disk, ServeOptions, Served, serve, served, take_down};
 pub use error::Error;
+pub use file_room::{file_room, least_stack_bytes};
 pub use held::Held;
 pub use listing::{Requirement, availability, requirements};
 pub use needs::Missing;

@@ -275,6 +275,17 @@ pub enum Obstacle {
         /// Available to an unprivileged user.
         free_bytes: u64,
     },
+    /// Test files larger than the stack that they are to be on.
+    #[error(
+        "test files of {} do not fit a stack of {}",
+        readable(*files_bytes), readable(*size_bytes)
+    )]
+    FilesTooLarge {
+        /// For all phases of the workload together.
+        files_bytes: u64,
+        /// Capacity of the stack's base.
+        size_bytes: u64,
+    },
     /// Layers that do not fit together, or with impossible parameters.
     #[error(transparent)]
     Stack(#[from] iotax_vdisk::Error),
@@ -290,6 +301,13 @@ pub enum Obstacle {
         /// What can be had without swapping.
         available_bytes: u64,
     },
+}
+
+impl Obstacle {
+    /// Whether test files are too large for the place.
+    pub(crate) const fn is_for_want_of_space(&self) -> bool {
+        matches!(self, Self::NoSpace { .. } | Self::FilesTooLarge { .. } | Self::TooSmall { .. })
+    }
 }
 
 /// One line for one reason, a list for several.
@@ -332,6 +350,8 @@ mod tests {
             told(Obstacle::Unaligned { align_bytes: 4096, job, block_bytes: 512 }), @"arm b: /mnt/x: direct I/O here must be in multiples of 4096 bytes, but job query uses blocks of 512; choose larger blocks, or switch direct I/O off for all arms (direct=false)");
         insta::assert_snapshot!(
             told(Obstacle::NoSpace { needed_bytes: 2 << 30, free_bytes: 1 << 30 }), @"arm b: /mnt/x: needs 2 GiB of free space, but only 1 GiB are available; free some space, or choose smaller sizes");
+        let (files_bytes, size_bytes) = (110 << 30, 2 << 30);
+        insta::assert_snapshot!(told(Obstacle::FilesTooLarge { files_bytes, size_bytes }), @"arm b: /mnt/x: test files of 110 GiB do not fit a stack of 2 GiB");
         let memory = Obstacle::NoMemory { needed_bytes: 2 << 30, available_bytes: 1 << 30 };
         insta::assert_snapshot!(
             Refusal { arm: "a, b".into(), path: None, obstacle: memory }, @"arm a, b: 2 GiB of memory are needed for all stacks on `mem` together, but only 1 GiB are available; choose smaller sizes, or `file` as the base");

@@ -29,6 +29,15 @@ impl Error {
         }
     }
 
+    /// Whether smaller test files, or more space for them, would help.
+    pub fn is_for_want_of_space(&self) -> bool {
+        match self {
+            Self::Record(_) | Self::Agent(_) => false,
+            Self::Rig(error) => error.is_for_want_of_space(),
+            Self::Load(error) => error.is_space(),
+        }
+    }
+
     /// Whether what was asked for is wrong, as opposed to what the machine allows.
     pub fn is_usage(&self) -> bool {
         match self {

@@ -2,6 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::error::Error;
+use crate::units::parse_switch;
+
 /// What limits are documented for.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct CloudChoice {
@@ -20,6 +23,10 @@ pub struct CloudChoice {
     /// What the VM uses the disks under the targets as, in their order; empty: all as data disks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub roles: Vec<DiskRole>,
+    /// Whether the VM's host encrypts disks once more, if its user says so: Azure's Encryption at
+    /// Host.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub encryption_at_host: Option<bool>,
 }
 
 /// What a VM uses a disk as, which decides what limits of the VM hold for it.
@@ -37,7 +44,50 @@ pub enum DiskRole {
     Temporary,
 }
 
+/// What [`CloudChoice::tell`] takes, with what may be said.
+const FACTS: [(&str, &str); 4] = [
+    ("caching", "none, readonly or readwrite"),
+    ("disk", "a disk of the catalog, as P30 or gp3:size=500G"),
+    ("encryption-at-host", "yes or no"),
+    ("vm", "a VM size of the catalog, as Standard_E16d_v5"),
+];
+
 impl CloudChoice {
+    /// Takes a fact that only the user knows: `encryption-at-host=yes`, `disk=gp3`. Several disks are
+    /// one for each target. Whether the catalog knows them is not looked up here.
+    ///
+    /// # Errors
+    /// A fact that is none of those known, which are listed; a value that is none of it.
+    pub fn tell(&mut self, fact: &str) -> Result<(), Error> {
+        let Some((name, value)) = fact.split_once('=') else {
+            let advice = "write FACT=VALUE, as in encryption-at-host=yes";
+            return Err(Error::syntax("a fact without a value", advice).at(fact, 0..fact.len()));
+        };
+        let at_value = |error: Error| error.at(fact, name.len() + 1..fact.len());
+        let Some((name, values)) = FACTS.into_iter().find(|(known, _)| *known == name.trim())
+        else {
+            let known = FACTS.iter().map(|(known, _)| *known);
+            return Err(Error::unknown("fact", name.trim(), known).at(fact, 0..name.len()));
+        };
+        let value = value.trim();
+        if value.is_empty() {
+            let problem = format!("nothing is said of `{name}`");
+            return Err(at_value(Error::syntax(problem, format!("write {values}"))));
+        }
+        match name {
+            "caching" => self.caching = Some(value.to_owned()),
+            "disk" => self.disks.push(value.to_owned()),
+            "vm" => self.vm = Some(value.to_owned()),
+            _ => {
+                let neither =
+                    |_| Error::syntax(format!("`{value}` is neither"), format!("write {values}"));
+                self.encryption_at_host =
+                    Some(parse_switch(value).map_err(neither).map_err(at_value)?);
+            }
+        }
+        Ok(())
+    }
+
     /// Whether nothing was said.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
@@ -46,5 +96,57 @@ impl CloudChoice {
     /// The kind of disk of the target at this place.
     pub fn disk(&self, at: usize) -> Option<&str> {
         self.disks.get(if self.disks.len() == 1 { 0 } else { at }).map(String::as_str)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use super::*;
+
+    #[test]
+    fn facts_are_taken_by_their_names() {
+        let mut choice = CloudChoice::default();
+        let facts = ["encryption-at-host=yes", "disk=P10", "disk = gp3:size=1G", "caching=none"];
+        facts.iter().for_each(|fact| choice.tell(fact).unwrap());
+        assert_eq!(choice.encryption_at_host, Some(true));
+        assert_eq!(choice.disks, ["P10", "gp3:size=1G"]);
+        assert_eq!(choice.caching.as_deref(), Some("none"));
+    }
+
+    #[test]
+    fn what_is_no_fact_is_refused_with_those_that_are() {
+        let told = |fact: &str| CloudChoice::default().tell(fact).unwrap_err().to_string();
+        assert_snapshot!(told("encryption=yes"), @"
+        unknown fact `encryption`
+          encryption=yes
+          ^^^^^^^^^^ column 1
+        known facts: caching, disk, encryption-at-host, vm
+        ");
+        assert_snapshot!(told("encryption-at-hots=yes"), @"
+        unknown fact `encryption-at-hots`; did you mean `encryption-at-host`?
+          encryption-at-hots=yes
+          ^^^^^^^^^^^^^^^^^^ column 1
+        known facts: caching, disk, encryption-at-host, vm
+        ");
+        assert_snapshot!(told("encryption-at-host"), @"
+        a fact without a value
+          encryption-at-host
+          ^^^^^^^^^^^^^^^^^^ column 1
+        write FACT=VALUE, as in encryption-at-host=yes
+        ");
+        assert_snapshot!(told("encryption-at-host=perhaps"), @"
+        `perhaps` is neither
+          encryption-at-host=perhaps
+                             ^^^^^^^ column 20
+        write yes or no
+        ");
+        assert_snapshot!(told("disk="), @"
+        nothing is said of `disk`
+          disk=
+               ^ column 6
+        write a disk of the catalog, as P30 or gp3:size=500G
+        ");
     }
 }

@@ -33,12 +33,15 @@ impl Changes {
     pub fn apply(&self, workload: &mut Workload) -> Result<(), Error> {
         if let Some(factor) = self.scale {
             workload.scale(factor)?;
+            workload.yields = None;
         }
         if let Some(time_ns) = self.time_ns {
             workload.time_ns = time_ns;
+            workload.keep_time();
         }
         if let Some(ramp_ns) = self.ramp_ns {
             workload.ramp_ns = ramp_ns;
+            workload.keep_ramp();
         }
         self.set.iter().try_for_each(|text| workload.set(text))
     }
@@ -129,13 +132,23 @@ impl Workload {
             None => self.set_workload(key.trim(), value.trim()),
             Some("index") => self.set_index(key.trim(), value.trim()),
             Some(name) => self.set_job(name, key.trim(), value.trim()),
+        }?;
+        if is_size(key.trim()) {
+            self.yields = None;
         }
+        Ok(())
     }
 
     fn set_workload(&mut self, key: &str, value: &str) -> Result<(), Error> {
         match key {
-            "time" => self.time_ns = units::parse_duration(value)?,
-            "ramp" | "ramp_time" => self.ramp_ns = units::parse_duration(value)?,
+            "time" => {
+                self.time_ns = units::parse_duration(value)?;
+                self.keep_time();
+            }
+            "ramp" | "ramp_time" => {
+                self.ramp_ns = units::parse_duration(value)?;
+                self.keep_ramp();
+            }
             "primary" => value.clone_into(&mut self.primary),
             "index" => {
                 let on = units::parse_switch(value)?;
@@ -179,6 +192,11 @@ impl Job {
             think.time_ns = think.time_ns.saturating_mul(self.threads.into()) / before;
         }
     }
+}
+
+/// Whether a key of [`Workload::set`] says how large test files are.
+pub fn is_size(key: &str) -> bool {
+    ["size", "files", "file-size"].contains(&key.replace('_', "-").as_str())
 }
 
 fn find_key<T>(

@@ -38,6 +38,7 @@ impl Workload {
             primary: "fill".to_owned(),
             origin: None,
             notes: Vec::new(),
+            yields: None,
             name: self.name.clone(),
         })
     }

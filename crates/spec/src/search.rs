@@ -105,6 +105,7 @@ impl Search {
             cloud: CloudChoice::default(),
             side_runs: SideRuns::default(),
             fail_if: Vec::new(),
+            fitted: None,
             arms: self.targets.iter().map(|target| target.arm.clone()).collect(),
             design: Design::Compare,
             stop: Stop::default(),
@@ -152,5 +153,6 @@ fn workload(
         index: None,
         origin: None,
         notes: Vec::new(),
+        yields: None,
     }
 }

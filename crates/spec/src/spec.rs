@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::cloud::CloudChoice;
+use crate::fitted::Fitted;
 use crate::layers::{Layer, Stack};
 use crate::rule::Rule;
 use crate::side_runs::SideRuns;
@@ -40,6 +41,9 @@ pub struct Spec {
     /// What must not come out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fail_if: Vec<Rule>,
+    /// How its test files were fitted to the room there is, if they were.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fitted: Option<Fitted>,
 }
 
 /// One configuration under comparison.

@@ -6,6 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::engine::Engine;
+use crate::fitted::Yields;
 use crate::tree::Tree;
 
 /// What to run in every trial.
@@ -32,6 +33,10 @@ pub struct Workload {
     /// What was read but means something else here, or nothing, for people.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
+    /// What gives way where its test files find no room, if nobody asked for their sizes; decided
+    /// once, by [`Spec::fit`](crate::Spec::fit).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub yields: Option<Yields>,
 }
 
 impl Workload {

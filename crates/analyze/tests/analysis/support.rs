@@ -37,6 +37,7 @@ impl Bed {
             cloud: iotax_spec::CloudChoice::default(),
             side_runs: iotax_spec::SideRuns::default(),
             fail_if: Vec::new(),
+            fitted: None,
             workload: workload(),
             arms: arms.iter().map(|(name, layers)| arm(name, layers)).collect(),
             design,
@@ -292,6 +293,7 @@ fn workload() -> Workload {
         index: None,
         origin: None,
         notes: Vec::new(),
+        yields: None,
         primary: "reader".into(),
     }
 }

@@ -142,6 +142,7 @@ impl Row {
             host_cache: None,
             facts: self.facts(),
             notes: notes(&self.notes),
+            conflicts: Vec::new(),
             source: self.source(),
         }
     }

@@ -166,6 +166,7 @@ impl Row {
             }),
             facts: [kind].into_iter().chain(shares).collect(),
             notes: notes(&self.notes),
+            conflicts: Vec::new(),
             source: self.source(),
         }
     }

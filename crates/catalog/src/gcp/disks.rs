@@ -92,6 +92,7 @@ pub(crate) fn persistent(kind: &str, size_gib: Option<f64>) -> Disk {
         host_cache: None,
         facts: facts.into_iter().filter_map(fact).collect(),
         notes: notes(&row.notes),
+        conflicts: Vec::new(),
         source: row.source(),
     }
 }
@@ -147,6 +148,7 @@ fn hyperdisk(kind: &str, parameters: &mut Parameters) -> Result<Disk, Error> {
         host_cache: None,
         facts: facts.into_iter().flatten().collect(),
         notes: most.map(|row| notes(&row.notes)).unwrap_or_default(),
+        conflicts: Vec::new(),
         source: row.source(),
     })
 }

@@ -17,6 +17,8 @@ Examples:
       what those results say, joined with what was seen on the machine
   iotax doctor --vm Standard_DS1_v2 --disk P10 --caching readonly /mnt/data
       also: which documented limit binds
+  iotax doctor --fact encryption-at-host=yes /mnt/data
+      what no machine tells of itself
   iotax doctor --save machine.json /mnt/data
   iotax doctor --machine machine.json
       look here, think elsewhere: names, paths and addresses are replaced
@@ -50,6 +52,10 @@ pub(crate) struct DoctorArgs {
     #[arg(long, value_name = "CAUSE", num_args = 0..=1, default_missing_value = "",
           conflicts_with_all = ["paths", "record", "machine", "save", "no_redact", "all", "vm", "disk", "caching", "variant", "no_metadata", "metadata_address", "disk_links"])]
     pub explain: Option<String>,
+    /// What only you know: encryption-at-host=yes, disk=gp3, vm=..., caching=...;
+    /// repeat for several
+    #[arg(long = "fact", value_name = "FACT=VALUE", conflicts_with = "explain")]
+    pub facts: Vec<String>,
     #[command(flatten)]
     pub documented: DocumentedArgs,
     /// What to print

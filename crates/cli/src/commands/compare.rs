@@ -10,7 +10,7 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<Exit> {
     if let Some(arms) = results::arms(&args.arms, args.workload.is_some())? {
         return results::compare(arms, args);
     }
-    let spec = resolve::compare(args)?;
+    let resolved = resolve::compare(args)?;
     let MeasureArgs { documented, load, output, gate, .. } = &args.measure;
-    measure("compare", spec, (load, output, gate), Some(documented))
+    measure("compare", resolved, (load, output, gate), Some(documented))
 }

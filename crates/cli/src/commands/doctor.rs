@@ -21,7 +21,7 @@ pub(crate) fn doctor(args: &DoctorArgs) -> Result<Exit> {
         return explain(id, args);
     }
     let Case { hosts, diagnoses, choice, gaps } = match &args.record {
-        Some(dir) => recorded(dir)?,
+        Some(dir) => recorded(dir, &args.facts)?,
         None => looked(args)?,
     };
     if let Some(file) = &args.save {
@@ -55,7 +55,8 @@ fn looked(args: &DoctorArgs) -> Result<Case> {
         Some(file) => Machine::read(file)?,
         None => look(args),
     };
-    let choice = documented::choice(&args.documented, machine.paths.len())?;
+    let targets = machine.paths.len();
+    let choice = documented::choice_with_facts(&args.facts, &args.documented, targets)?;
     let hosts = vec![(HostRole::Local, machine)];
     Ok(Case { hosts, diagnoses: None, choice, gaps: Vec::new() })
 }
@@ -74,12 +75,14 @@ fn look(args: &DoctorArgs) -> Machine {
 }
 
 /// A measurement, and the machine as it was then.
-fn recorded(dir: &Path) -> Result<Case> {
+fn recorded(dir: &Path, facts: &[String]) -> Result<Case> {
     let dir = &Location::from(dir);
     if Reader::<SearchHead>::is_in(dir) {
         let (reader, caps) = read_search(dir)?;
         let gaps = reader.gap()?.map(|gap| gap.to_string()).into_iter().collect();
-        let head = reader.head;
+        let mut head = reader.head;
+        let targets = head.search.targets.len();
+        head.search.cloud = documented::with_facts(head.search.cloud, facts, targets)?;
         return Ok(Case {
             gaps,
             diagnoses: Some(diagnose::of_search(&head.search, &caps)),
@@ -87,7 +90,12 @@ fn recorded(dir: &Path) -> Result<Case> {
             choice: head.search.cloud,
         });
     }
-    let (reader, parts) = recorded::read(dir)?;
+    let (reader, mut parts) = recorded::read(dir)?;
+    let spec = &reader.head.spec;
+    let choice = documented::with_facts(spec.cloud.clone(), facts, spec.arms.len())?;
+    for (experiment, _) in &mut parts {
+        experiment.spec.cloud.clone_from(&choice);
+    }
     let used = parts.iter().flat_map(|(_, analysis)| &analysis.arms).map(|arm| arm.trials);
     ensure!(
         used.sum::<u32>() > 0,
@@ -99,7 +107,7 @@ fn recorded(dir: &Path) -> Result<Case> {
     Ok(Case {
         diagnoses: Some(diagnoses.collect()),
         hosts: machines(reader.head.hosts),
-        choice: reader.head.spec.cloud,
+        choice,
         gaps,
     })
 }

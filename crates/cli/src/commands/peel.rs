@@ -7,7 +7,7 @@ use crate::resolve;
 
 /// `iotax peel [STACK]`
 pub(crate) fn peel(args: &PeelArgs) -> Result<Exit> {
-    let spec = resolve::peel(args)?;
+    let resolved = resolve::peel(args)?;
     let MeasureArgs { documented, load, output, gate, .. } = &args.measure;
-    measure("peel", spec, (load, output, gate), Some(documented))
+    measure("peel", resolved, (load, output, gate), Some(documented))
 }

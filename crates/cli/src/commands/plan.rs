@@ -13,6 +13,7 @@ use crate::args::{Format, PlanCommand};
 use crate::destination::Destination;
 use crate::exit::{Exit, Usage};
 use crate::output::{say, wrap};
+use crate::resolve::Resolved;
 use crate::{resolve, results};
 
 /// Blocks listed in the text; JSON has them all.
@@ -20,7 +21,7 @@ const SHOWN_BLOCKS: u32 = 5;
 
 /// `iotax plan ...`
 pub(crate) fn plan(command: &PlanCommand) -> Result<Exit> {
-    let (name, spec, load, output) = match command {
+    let (name, resolved, load, output) = match command {
         PlanCommand::Peel(args) => {
             ("peel", resolve::peel(args)?, &args.measure.load, &args.measure.output)
         }
@@ -30,8 +31,10 @@ pub(crate) fn plan(command: &PlanCommand) -> Result<Exit> {
         }
         PlanCommand::Run(args) => ("run", resolve::run(args)?, &args.load, &args.output),
     };
+    let destination = Destination::new(name, output.out.as_deref());
+    let lacks = here::lacks(&resolved, load, &destination);
+    let Resolved { spec, .. } = resolved;
     let plan = Plan::new(&spec);
-    let lacks = here::lacks(&spec, load, &Destination::new(name, output.out.as_deref()));
     match output.format {
         Format::Text => say(&(text(&spec, &plan) + &here::text(&lacks)))?,
         Format::Json => say(&as_json(&spec, &plan, &lacks))?,
@@ -49,6 +52,11 @@ fn text(spec: &Spec, plan: &Plan) -> String {
         for line in workload.explain().iter().chain(&workload.notes) {
             wrap(&mut out, line, "  ", "    ");
         }
+        out.push('\n');
+    }
+    if let Some(told) = spec.told_fit() {
+        out.push_str("Files\n");
+        wrap(&mut out, &told, "  ", "    ");
         out.push('\n');
     }
     out.push_str("Arms\n");

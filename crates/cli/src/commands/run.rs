@@ -7,6 +7,6 @@ use crate::resolve;
 
 /// `iotax run WORKLOAD TARGET`
 pub(crate) fn run(args: &RunArgs) -> Result<Exit> {
-    let spec = resolve::run(args)?;
-    measure("run", spec, (&args.load, &args.output, &args.gate), None)
+    let resolved = resolve::run(args)?;
+    measure("run", resolved, (&args.load, &args.output, &args.gate), None)
 }

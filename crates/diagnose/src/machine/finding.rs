@@ -107,6 +107,11 @@ impl Observation {
         Self::field("instance metadata", field, value)
     }
 
+    /// A fact that the user told.
+    pub(super) fn told(fact: &str, value: impl Into<String>) -> Self {
+        Self::field("what you say", fact, value)
+    }
+
     /// What stands in the documents.
     pub(super) fn documented(of: impl Into<String>, value: impl Into<String>) -> Self {
         Self::field("documented limits", of, value)

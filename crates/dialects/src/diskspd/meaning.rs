@@ -52,6 +52,7 @@ pub(super) fn workload(text: &str, lines: &[Line]) -> Result<Workload, Error> {
         index: None,
         origin: Some("a DiskSpd command line".into()),
         notes: notes.into_iter().collect(),
+        yields: None,
     })
 }
 

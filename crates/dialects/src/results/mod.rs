@@ -72,6 +72,7 @@ pub fn read(
             cloud: iotax_spec::CloudChoice::default(),
             side_runs: iotax_spec::SideRuns::default(),
             fail_if: Vec::new(),
+            fitted: None,
             arms,
             design,
             stop,
@@ -198,6 +199,7 @@ fn workload(reads: &[ResultFile], names: &[String], notes: Vec<String>) -> Workl
         primary,
         origin: Some(format!("results of {tools}")),
         notes,
+        yields: None,
     }
 }
 

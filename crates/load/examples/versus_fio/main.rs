@@ -86,6 +86,7 @@ fn workload(engine: Engine, depth: u32, seconds: u64) -> Workload {
         index: None,
         origin: None,
         notes: Vec::new(),
+        yields: None,
         primary: "versus".into(),
     }
 }

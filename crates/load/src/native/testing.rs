@@ -19,6 +19,7 @@ pub(crate) fn workload(jobs: Vec<Job>) -> Workload {
         index: None,
         origin: None,
         notes: Vec::new(),
+        yields: None,
     }
 }
 

@@ -36,6 +36,7 @@ pub(crate) fn workload(job: Job) -> Workload {
         index: None,
         origin: None,
         notes: Vec::new(),
+        yields: None,
     }
 }
 

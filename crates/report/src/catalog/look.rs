@@ -96,27 +96,35 @@ fn vm_page(page: &mut Document, vm: &Vm) {
     let of_limits = vm.limits.iter().flat_map(|limit| &limit.notes);
     add_notes(page, vm.notes.iter().chain(of_limits).chain(&burst_notes(&vm.limits)));
     let _ = vm.page.as_ref().map(|page| sources.number(page));
-    for conflict in &vm.conflicts {
-        page.add(Section::of(Item::warning(conflict_text(conflict))));
-        let _ = (sources.number(&conflict.source), sources.number(&conflict.claimed_by));
-    }
+    add_conflicts(page, &vm.conflicts, &mut sources);
     page.add(sources.section());
 }
 
-/// Figures that were published of a size and are not its own.
+/// What was published and the sources contradict, with both among the sources.
+pub(super) fn add_conflicts(page: &mut Document, conflicts: &[Conflict], sources: &mut Sources) {
+    for conflict in conflicts {
+        page.add(Section::of(Item::warning(conflict_text(conflict))));
+        let _ = (sources.number(&conflict.source), sources.number(&conflict.claimed_by));
+    }
+}
+
+/// Figures that were published and are not those of the catalog's sources.
 pub(super) fn conflict_text(conflict: &Conflict) -> String {
-    let figure = |value: Option<f64>| value.map_or(UNKNOWN.to_owned(), amount);
-    let mb = |bytes: Option<f64>| bytes.map_or(UNKNOWN.to_owned(), |b| bandwidth(Unit::Mb, b));
+    let Conflict { claimed_by, name, scope, explanation, .. } = conflict;
+    let pair = |iops: Option<f64>, bytes: Option<f64>| {
+        let iops = iops.map(|iops| format!("{} IOPS", amount(iops)));
+        let bytes = bytes.map(|bytes| format!("{} MB/s", bandwidth(Unit::Mb, bytes)));
+        let known: Vec<String> = iops.into_iter().chain(bytes).collect();
+        (!known.is_empty()).then(|| known.join(" and "))
+    };
+    let steady = pair(conflict.iops, conflict.bw_bytes);
+    let bursts = pair(conflict.burst_iops, conflict.burst_bw_bytes);
+    let bursts = bursts.map(|pair| format!("bursts of {pair}"));
+    let figures: Vec<String> = steady.into_iter().chain(bursts).collect();
+    let figures = figures.join(", ");
     format!(
-        "Conflict: {} gives {} IOPS and {} MB/s, bursts of {} and {}, for {} ({}). But {}.",
-        conflict.claimed_by.text,
-        figure(conflict.iops),
-        mb(conflict.bw_bytes),
-        figure(conflict.burst_iops),
-        mb(conflict.burst_bw_bytes),
-        conflict.name,
-        conflict.scope,
-        conflict.explanation,
+        "Conflict: {} gives {figures}, for {name} ({scope}). But {explanation}.",
+        claimed_by.text
     )
 }
 
@@ -138,6 +146,7 @@ fn disk_page(page: &mut Document, disk: &Disk) {
     facts_table(page, known, &disk.facts);
     let of_limits = disk.limits.iter().flat_map(|limit| &limit.notes);
     add_notes(page, disk.notes.iter().chain(of_limits).chain(&burst_notes(&disk.limits)));
+    add_conflicts(page, &disk.conflicts, &mut sources);
     page.add(sources.section());
 }
 

@@ -1,17 +1,17 @@
 //! What a VM and its disks may do together.
 
 use iotax_catalog::{
-    Bound, Bucket, By, Caching, Cloud, Direction, DiskExpectation, Effective, Expectation, Limit,
-    Scope,
+    Bound, Bucket, By, Caching, Cloud, Conflict, Direction, DiskExpectation, Effective,
+    Expectation, Limit, Scope,
 };
 
 use super::figures::{
     UNKNOWN, amount, bandwidth, bound_lasts, scope, size, unit_of_disks, unit_of_vms,
 };
-use super::look::{add_notes, cells, conflict_text, limits_table};
+use super::look::{add_conflicts, add_notes, cells, limits_table};
 use super::sources::Sources;
 use crate::bandwidth::Unit;
-use crate::document::{Document, Item, Section, Table};
+use crate::document::{Document, Section, Table};
 use crate::format::ABSENT;
 
 /// Longer names of disks leave no room for the figures.
@@ -45,10 +45,8 @@ pub fn catalog_plan(expectation: &Expectation) -> Document {
     let of_limits: Vec<_> = of_limits.flat_map(|limit| limit.notes.clone()).collect();
     let notes = [unknown_notes(expectation), of_limits, burst_notes(expectation)].concat();
     add_notes(&mut page, expectation.notes.iter().chain(&notes));
-    for conflict in expectation.vm.iter().flat_map(|vm| &vm.conflicts) {
-        page.add(Section::of(Item::warning(conflict_text(conflict))));
-    }
     let mut sources = Sources::default();
+    add_conflicts(&mut page, &conflicts(expectation), &mut sources);
     limits_table(&mut page, "Limits of the disks", &own_limits(expectation), unit, &mut sources);
     if let Some(vm) = &expectation.vm {
         let mut of_vm: Vec<(String, &Limit)> = Vec::new();
@@ -63,6 +61,19 @@ pub fn catalog_plan(expectation: &Expectation) -> Document {
     }
     page.add(sources.section());
     page
+}
+
+/// Those of the VM and of the disks, each once.
+fn conflicts(expectation: &Expectation) -> Vec<Conflict> {
+    let of_disks = expectation.disks.iter().flat_map(|disk| &disk.disk.conflicts);
+    let all = expectation.vm.iter().flat_map(|vm| &vm.conflicts).chain(of_disks);
+    let mut each: Vec<Conflict> = Vec::new();
+    for conflict in all {
+        if !each.contains(conflict) {
+            each.push(conflict.clone());
+        }
+    }
+    each
 }
 
 /// That of all bandwidths.

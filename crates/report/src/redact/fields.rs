@@ -88,6 +88,7 @@ const RULES: &[(&str, &str, Rule)] = &[
     ("layers", "vers sec cipher format mkfs mount", Rule::Text(Kind::Word)),
     ("workload then", "name", Rule::Whole(Kind::Workload)),
     ("workload then", "primary", Rule::Whole(Kind::Job)),
+    ("workload then", "yields", Rule::Format),
     ("workload then", "about notes origin", Rule::Text(Kind::Word)),
     ("jobs", "engine pattern files pace bound", Rule::Format),
     ("jobs", "name", Rule::Whole(Kind::Job)),

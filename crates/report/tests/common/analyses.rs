@@ -496,7 +496,7 @@ pub(crate) fn hostile() -> Analysis {
 }
 
 /// A comparison with rules of every outcome.
-pub fn ruled() -> Analysis {
+pub(crate) fn ruled() -> Analysis {
     let judged = |rule: &str, of: &str, outcome, found: Option<[f64; 3]>| {
         let rule = Rule::parse(rule).expect("a rule");
         let is_difference = matches!(rule.condition, Condition::SlowerBy(_));

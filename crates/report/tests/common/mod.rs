@@ -89,6 +89,7 @@ fn experiment(workload: Workload, arms: Vec<Arm>, design: Design, command: &[&st
             cloud: iotax_spec::CloudChoice::default(),
             side_runs: iotax_spec::SideRuns::default(),
             fail_if: Vec::new(),
+            fitted: None,
             arms,
             design,
             stop: stop(),

@@ -20,6 +20,19 @@ impl System for FileSystem {
         }
     }
 
+    /// Journal or log, tables of inodes, what is kept for root; and a tenth stays free, because file
+    /// systems get slow when they are nearly full. Btrfs writes elsewhere before it gives up what was
+    /// there. Further arguments may make any of that larger.
+    fn left_for_files(&self, below_bytes: u64) -> u64 {
+        let own_bytes = match self.kind {
+            FileSystemKind::Ext4 => (64 * MIB).min(below_bytes / 5),
+            FileSystemKind::Xfs => 96 * MIB,
+            FileSystemKind::Btrfs => 64 * MIB + below_bytes / 5 * 2,
+        };
+        let left_bytes = (below_bytes / 10 * 9).saturating_sub(own_bytes);
+        if self.mkfs.is_some() { left_bytes / 2 } else { left_bytes }
+    }
+
     fn obstacle(&self) -> Option<Obstacle> {
         let word = names_another(self)?;
         Some(Obstacle::NamesAnother { layer: self.kind.name(), word: word.to_owned() })

@@ -50,6 +50,12 @@ pub(crate) trait System {
         0
     }
 
+    /// Bytes that it leaves to files, of so many below it; no more than there will be, whatever the
+    /// version of what makes it.
+    fn left_for_files(&self, below_bytes: u64) -> u64 {
+        below_bytes
+    }
+
     /// What keeps it from being made anywhere.
     fn obstacle(&self) -> Option<Obstacle> {
         None

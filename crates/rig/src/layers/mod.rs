@@ -85,6 +85,12 @@ pub(crate) fn base_bytes(stack: &Stack) -> u64 {
     stack.size_bytes().unwrap_or(0) + overhead
 }
 
+/// Bytes that test files have room for on a stack whose base has `base_bytes`.
+pub(crate) fn room_for_files(stack: &Stack, base_bytes: u64) -> u64 {
+    let all = stack.layers.iter().filter_map(system);
+    all.fold(base_bytes, |below_bytes, layer| layer.left_for_files(below_bytes))
+}
+
 /// The first layer that needs a base of more than `size_bytes`, and the least size.
 pub(crate) fn too_small(stack: &Stack, size_bytes: u64) -> Option<(&'static str, u64)> {
     let least = |layer: &Layer| {

@@ -10,6 +10,11 @@ use crate::layers::maker::{System, Top};
 use crate::mounts;
 
 impl System for Tmpfs {
+    /// Pages of directories count, too.
+    fn left_for_files(&self, below_bytes: u64) -> u64 {
+        below_bytes / 10 * 9
+    }
+
     fn make(&self, _below: Top, build_context: &mut BuildContext<'_>) -> Result<Top, Error> {
         let at = build_context.mount_point("tmpfs")?;
         let options = format!("size={},mode=0700", self.size_bytes);

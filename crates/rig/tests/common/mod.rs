@@ -33,6 +33,7 @@ pub(crate) fn spec(arms: &[(&str, Target)]) -> Spec {
         cloud: iotax_spec::CloudChoice::default(),
         side_runs: iotax_spec::SideRuns::default(),
         fail_if: Vec::new(),
+        fitted: None,
         workload: Workload {
             name: "test".into(),
             about: String::new(),
@@ -42,6 +43,7 @@ pub(crate) fn spec(arms: &[(&str, Target)]) -> Spec {
             index: None,
             origin: None,
             notes: Vec::new(),
+            yields: None,
             primary: "job".into(),
         },
         arms: arms.collect(),

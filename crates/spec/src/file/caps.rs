@@ -35,6 +35,7 @@ pub(super) fn cloud(file: &SpecFile, arms: &[Arm]) -> Placed<CloudChoice> {
         caching: caching.map(str::to_owned),
         disks,
         roles: Vec::new(),
+        encryption_at_host: None,
     })
 }
 

@@ -9,7 +9,7 @@ use crate::build::Subsets;
 use crate::error::{Error, Subject};
 use crate::job_options::{self, INDEX_OPTIONS, JOB_OPTIONS};
 use crate::layers::Stack;
-use crate::overrides::Changes;
+use crate::overrides::{Changes, is_size};
 use crate::presets::default_index;
 use crate::rule::Rule;
 use crate::spec::{Arm, Spec, Stop, Target};
@@ -211,8 +211,19 @@ fn described(table: &WorkloadTable) -> Placed<Workload> {
         primary: table.primary.clone().unwrap_or(first),
         jobs,
         index,
+        yields: plain.yields.filter(|_| !sizes_are_given(table)),
         ..plain
     })
+}
+
+/// Whether any job, or the index, is given a size.
+fn sizes_are_given(table: &WorkloadTable) -> bool {
+    let mut keys = table
+        .job
+        .iter()
+        .flat_map(|job| job.keys.keys())
+        .chain(table.index.iter().flatten().map(|(key, _)| key));
+    keys.any(|key| is_size(key))
 }
 
 fn job(written: &JobTable, position: &str) -> Placed<Job> {

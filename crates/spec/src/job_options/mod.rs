@@ -68,7 +68,7 @@ pub(crate) static JOB_OPTIONS: [JobOption<Job>; 34] = [
         engine,
     ),
     option("threads", Some("numjobs"), Unit::Count, "identical threads", |job, text| {
-        small(text).map(|threads| job.threads = threads)
+        small(text).map(|threads| (job.threads, job.least_threads) = (threads, None))
     }),
     option("depth", Some("iodepth"), Unit::Count, "I/Os in flight per thread", |job, text| {
         small(text).map(|depth| job.queue_depth = depth)

@@ -13,6 +13,7 @@
 
 use super::scales::{GIB, KIB, MIB, SECOND_NS};
 use crate::engine::Engine;
+use crate::fitted::Yields;
 use crate::workload::{BlockSizes, Files, IndexLoads, Job, Pace, Pattern, Think, Workload};
 
 const MILLISECOND_NS: u64 = 1_000_000;
@@ -63,6 +64,7 @@ pub(super) fn fed() -> Workload {
                 writers and 5 s."
             .into(),
         jobs,
+        yields: Some(Yields::Scale { time: true, ramp: true }),
         ..published
     }
 }
@@ -81,6 +83,7 @@ pub(super) fn published() -> Workload {
         index: Some(default_index()),
         origin: None,
         notes: Vec::new(),
+        yields: None,
         primary: "mmap_read".into(),
     }
 }
@@ -136,6 +139,7 @@ pub(super) fn in_system(bytes: u64) -> Workload {
     for job in &mut workload.jobs {
         (job.engine, job.direct, job.size_bytes) = (Engine::Psync, true, share);
     }
+    workload.yields = Some(Yields::Spans);
     workload
 }
 
@@ -170,6 +174,7 @@ pub(super) fn in_process(disk_bytes: u64) -> Workload {
         index: None,
         origin: None,
         notes: Vec::new(),
+        yields: None,
     }
 }
 

@@ -3,6 +3,7 @@
 
 use super::scales::SECOND_NS;
 use crate::engine::Engine;
+use crate::fitted::Yields;
 use crate::tree::{Operation, OperationShare, Tree};
 use crate::workload::{Job, Workload};
 
@@ -77,5 +78,6 @@ fn metadata(name: &str, about: &str, mut tree: Tree, shares: &[(Operation, u32)]
         index: None,
         origin: None,
         notes: Vec::new(),
+        yields: Some(Yields::Spans),
     }
 }

@@ -2,6 +2,7 @@
 
 use super::scales::{KIB, MIB, SECOND_NS};
 use crate::engine::Engine;
+use crate::fitted::Yields;
 use crate::workload::{BlockSizes, Job, Pattern, Workload};
 
 pub(super) fn randread_4k() -> Workload {
@@ -80,5 +81,6 @@ fn plain(name: &str, about: &str, job: Job) -> Workload {
         index: None,
         origin: None,
         notes: Vec::new(),
+        yields: Some(Yields::Spans),
     }
 }

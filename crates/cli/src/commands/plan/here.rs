@@ -2,17 +2,24 @@
 //! it. A plan may be for another machine, or for later, so it is said and not an error.
 
 use iotax_run::Drivers;
-use iotax_spec::Spec;
 
 use crate::args::LoadArgs;
 use crate::destination::Destination;
+use crate::fit;
 use crate::output::wrap;
+use crate::resolve::Resolved;
 
 /// Each reason that a run would give; empty if it would start. Looks, and makes nothing.
-pub(super) fn lacks(spec: &Spec, load: &LoadArgs, destination: &Destination) -> Vec<String> {
+pub(super) fn lacks(
+    resolved: &Resolved,
+    load: &LoadArgs,
+    destination: &Destination,
+) -> Vec<String> {
+    let Resolved { spec, advice } = resolved;
     let place = destination.refuse_unusable().err().map(|error| error.to_string());
     let driver = Drivers::find(spec).err().map(|error| error.to_string());
-    let targets = iotax_rig::refuse(spec, &load.dir, &load.destroy).err();
+    let targets = iotax_rig::refuse(spec, &load.dir, &load.destroy).map_err(anyhow::Error::from);
+    let targets = fit::advised(targets, advice.as_deref()).err();
     let targets = targets.map(|error| error.to_string());
     place.into_iter().chain(driver).chain(targets).collect()
 }

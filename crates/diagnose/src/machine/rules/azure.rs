@@ -1,6 +1,6 @@
 //! Azure's hosts: encryption, caches, ephemeral disks, disk controllers.
 
-use iotax_catalog::{Caching, Cloud};
+use iotax_catalog::{Caching, Cloud, Limit, Scope, Vm};
 use iotax_record::machine::{Device, UsedAs};
 use iotax_words::bytes;
 
@@ -12,49 +12,144 @@ const ENCRYPTED_SINCE: u32 = 5;
 
 /// Encryption at Host where the local disks are encrypted by hardware.
 pub(super) fn double_encryption(seen: &Snapshot<'_>) -> Vec<Finding> {
-    let Some(cloud) = &seen.machine.cloud else { return Vec::new() };
-    if cloud.encryption_at_host != Some(true) {
+    let at_host = AtHost::of(seen);
+    let Some((vm, encrypted)) = seen.vm().and_then(|vm| Some((vm, encrypted_since(vm)?))) else {
+        return Vec::new();
+    };
+    if at_host == AtHost::Off {
         return Vec::new();
     }
-    let vm = &cloud.vm;
     let finding = |(device, path): (&Device, &str)| {
-        let certainty = match generation(vm) {
-            Some(ENCRYPTED_SINCE..) => Certainty::Snapshot,
-            // Lsv3 encrypts those that were allocated since 2023, in most regions.
-            Some(3) if vm.starts_with("Standard_L") => Certainty::Likely,
-            _ => return None,
+        let is_local = seen.is_local(device);
+        let certainty = match (at_host, encrypted) {
+            _ if !is_local => Certainty::ToBeTested,
+            (AtHost::Unknown | AtHost::Off, _) => Certainty::ToBeTested,
+            (AtHost::Seen, Encrypted::Always) => Certainty::Snapshot,
+            (AtHost::Seen | AtHost::Told, _) => Certainty::Likely,
         };
-        let why = match certainty {
-            Certainty::Snapshot => format!(
-                "Hardware encrypts the local disks of {vm} already, and Encryption at Host encrypts \
-                 them again: every I/O of {} is encrypted twice.",
-                device.name
-            ),
-            _ => format!(
-                "Local disks of {vm} are encrypted by hardware if it was allocated in 2023 or \
-                 later; Encryption at Host encrypts them again."
+        let by_hardware = match encrypted {
+            Encrypted::Always => format!("Hardware encrypts the local disks of {vm} already"),
+            Encrypted::SinceAllocated => format!(
+                "Local disks of {vm} are encrypted by hardware if it was allocated in 2023 or later"
             ),
         };
+        let name = &device.name;
+        let again = match at_host {
+            AtHost::Seen | AtHost::Told => "and Encryption at Host encrypts them again",
+            AtHost::Unknown | AtHost::Off => "and Encryption at Host would encrypt them again",
+        };
+        let then = match (is_local, at_host) {
+            (true, AtHost::Seen | AtHost::Told) => {
+                format!(": every I/O of {name} is encrypted twice.")
+            }
+            (true, _) => ". Nothing here tells whether it is on: say --fact \
+                          encryption-at-host=yes, or no."
+                .to_owned(),
+            (false, _) => format!(
+                ". Nothing here tells whether {name} is one of them{}.",
+                if at_host == AtHost::Unknown { ", nor whether it is on" } else { "" }
+            ),
+        };
+        let why = format!("{by_hardware}, {again}{then}");
         let finding = Finding::new("double-encryption", about(seen, device, path), certainty, why)
-            .observed(Observation::metadata("compute.securityProfile.encryptionAtHost", "true"))
-            .observed(Observation::metadata("compute.vmSize", vm.as_str()))
-            .observed(lies_on_the_host(seen, device));
+            .observed_if(at_host.observation())
+            .observed(size(seen, vm))
+            .observed_if(is_local.then(|| lies_on_the_host(seen, device)));
         let path = quoted(path);
         let finding = finding.command(format!("iotax run driver-searcher {path} --scale 0.05"));
-        Some(match seen.network_disks().find(|(disk, _)| seen.caching(disk) == Caching::None) {
-            Some((_, other)) => finding.command(format!(
+        match seen.network_disks().find(|(disk, _)| seen.caching(disk) == Caching::None) {
+            Some((_, other)) if is_local => finding.command(format!(
                 "iotax compare -w randread-4k uncached={} local={path}",
                 quoted(other)
             )),
-            None => finding.command(format!("iotax run randread-4k {path}")),
-        })
+            _ => finding.command(format!("iotax run randread-4k {path}")),
+        }
     };
-    seen.bottom().filter(|(disk, _)| seen.is_local(disk)).filter_map(finding).collect()
+    let may_be = |(disk, _): &(&Device, &str)| seen.is_local(disk) || may_be_local(seen, disk);
+    seen.bottom().filter(may_be).map(finding).collect()
+}
+
+/// Whether Encryption at Host is on, and who says so.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum AtHost {
+    /// The cloud's metadata: on.
+    Seen,
+    /// The user: on.
+    Told,
+    /// Off.
+    Off,
+    /// Nobody says.
+    Unknown,
+}
+
+impl AtHost {
+    /// The user's word counts, as it does of the VM size.
+    fn of(seen: &Snapshot<'_>) -> Self {
+        let told = seen.choice.encryption_at_host;
+        let found = seen.machine.cloud.as_ref().and_then(|cloud| cloud.encryption_at_host);
+        match (told, found) {
+            (Some(false), _) | (None, Some(false)) => Self::Off,
+            (_, Some(true)) => Self::Seen,
+            (Some(true), _) => Self::Told,
+            (None, None) => Self::Unknown,
+        }
+    }
+
+    fn observation(self) -> Option<Observation> {
+        match self {
+            Self::Seen => {
+                let field = "compute.securityProfile.encryptionAtHost";
+                Some(Observation::metadata(field, "true"))
+            }
+            Self::Told => Some(Observation::told("encryption-at-host", "yes")),
+            Self::Off | Self::Unknown => None,
+        }
+    }
+}
+
+/// Which local disks of a size hardware encrypts.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Encrypted {
+    /// All.
+    Always,
+    /// Lsv3: those that were allocated since 2023, in most regions.
+    SinceAllocated,
+}
+
+fn encrypted_since(vm: &str) -> Option<Encrypted> {
+    match generation(vm)? {
+        ENCRYPTED_SINCE.. => Some(Encrypted::Always),
+        3 if short(vm).starts_with('l') => Some(Encrypted::SinceAllocated),
+        _ => None,
+    }
+}
+
+/// Whether nothing tells where a disk is, on a size that has local ones: the cloud was not asked.
+fn may_be_local(seen: &Snapshot<'_>, device: &Device) -> bool {
+    let is_local = |limit: &Limit| matches!(limit.scope, Scope::VmTemporary | Scope::LocalNvme);
+    let has_local = |vm: &Vm| vm.cloud == Cloud::Azure && vm.limits.iter().any(is_local);
+    seen.machine.cloud.is_none()
+        && device.used_as.is_none()
+        && seen.variants().iter().any(has_local)
+}
+
+/// Who says which size it is.
+fn size(seen: &Snapshot<'_>, vm: &str) -> Observation {
+    match seen.choice.vm {
+        Some(_) => Observation::told("vm", vm),
+        None => Observation::metadata("compute.vmSize", vm),
+    }
+}
+
+/// The name of a size as people write it: without what all of them begin with.
+fn short(vm: &str) -> String {
+    let lower = vm.to_ascii_lowercase();
+    lower.strip_prefix("standard_").map_or(lower.clone(), str::to_owned)
 }
 
 /// The number behind the last `_v` of a size.
 fn generation(vm: &str) -> Option<u32> {
-    vm.strip_prefix("Standard_")?.rsplit_once("_v")?.1.parse().ok()
+    short(vm).rsplit_once("_v")?.1.parse().ok()
 }
 
 /// What tells that a disk is one of the host's.
@@ -154,9 +249,10 @@ pub(super) fn controller(seen: &Snapshot<'_>) -> Vec<Finding> {
     let known = seen.variants();
     let uncached = |variant: &str| {
         let vm = known.iter().find(|vm| vm.variant.as_deref() == Some(variant))?;
-        let limit = vm.limits.iter().find(|limit| {
-            limit.scope == iotax_catalog::Scope::VmUncached && limit.disk_kinds.is_empty()
-        })?;
+        let limit = vm
+            .limits
+            .iter()
+            .find(|limit| limit.scope == Scope::VmUncached && limit.disk_kinds.is_empty())?;
         Some(limit.iops.as_ref()?.sustained)
     };
     let (Some(scsi), Some(nvme)) = (uncached("scsi"), uncached("nvme")) else {
@@ -191,5 +287,6 @@ mod tests {
             ["Standard_E16d_v5", "Standard_D2ads_v6", "Standard_NV36adms_A10_v5", "Standard_DS1"];
         assert_eq!(sizes.map(generation), [Some(5), Some(6), Some(5), None]);
         assert_eq!(["r6i.4xlarge", "", "Standard_v"].map(generation), [None, None, None]);
+        assert_eq!(["e16d_v5", "L8s_v3"].map(generation), [Some(5), Some(3)]);
     }
 }

@@ -76,6 +76,7 @@ fn workload(mut drafts: Vec<Draft<'_>>, origin: &str, name: Option<&str>) -> Wor
         primary: first,
         origin: Some(origin.to_owned()),
         notes: notes.into_iter().collect(),
+        yields: None,
     }
 }
 

@@ -17,8 +17,8 @@ use iotax_spec::layers::{
 };
 use iotax_spec::{
     Arm, BlockSizes, Bound, CloudChoice, Design, DiskRole, Driver, Engine, Files, FioOption,
-    IndexLoads, Job, Layer, Operation, OperationShare, Pace, Pattern, SideRuns, Spec, Stack, Stop,
-    StopMode, Target, Think, Tree, Workload,
+    Fitted, IndexLoads, Job, Layer, Operation, OperationShare, Pace, Pattern, SideRuns, Spec,
+    Stack, Stop, StopMode, Target, Think, Tree, Workload, Yields,
 };
 
 /// A text, to be replaced by others.
@@ -135,6 +135,7 @@ fn spec() -> Spec {
             caching: some(),
             disks: vec![t()],
             roles: vec![DiskRole::Os],
+            encryption_at_host: Some(true),
         },
         fail_if: vec![
             iotax_spec::Rule::parse(&format!("{}: {} iops < 1", t(), t())).expect("a rule"),
@@ -145,6 +146,13 @@ fn spec() -> Spec {
             precondition: true,
             drain_ns: Some(1),
         },
+        fitted: Some(Fitted {
+            arm: 1,
+            room_bytes: 1,
+            from_bytes: 1,
+            to_bytes: 1,
+            scale: Some(0.5),
+        }),
     }
 }
 
@@ -201,6 +209,7 @@ fn workload() -> Workload {
         primary: t(),
         origin: some(),
         notes: vec![t()],
+        yields: Some(Yields::Spans),
     }
 }
 

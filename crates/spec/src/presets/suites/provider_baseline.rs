@@ -30,7 +30,7 @@ pub(super) const ALL: Suite = Suite {
     about: "What Azure, AWS and Google Cloud recommend for checking a disk against its documented \
             limits: sequential and random, reads and writes, IOPS and bandwidth, one after the other. \
             With all sizes as published it needs 300 GiB and 20 minutes a trial; scale=0.05 makes \
-            it 15 GiB and one minute.",
+            it 15 GiB and one minute. Where less is free, its largest files shrink.",
     source: "Azure: https://learn.microsoft.com/azure/virtual-machines/disks-benchmarks; \
              AWS: https://docs.aws.amazon.com/ebs/latest/userguide/benchmark_procedures.html; \
              GCP: https://cloud.google.com/compute/docs/disks/benchmarking-pd-performance-linux",

@@ -1,6 +1,7 @@
 //! What suites are made of.
 
 use crate::engine::Engine;
+use crate::fitted::Yields;
 use crate::presets::scales::SECOND_NS;
 use crate::workload::{BlockSizes, Job, Pattern, Workload};
 
@@ -24,6 +25,7 @@ pub(super) fn phase(name: &str, about: &str, job: Job, (ramp, time): (u64, u64))
         index: None,
         origin: None,
         notes: Vec::new(),
+        yields: Some(Yields::Spans),
     }
 }
 

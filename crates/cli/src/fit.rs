@@ -1,0 +1,92 @@
+//! Test files that fit where they go: what shrinks, and what would help where nothing may.
+
+use anyhow::{Result, anyhow};
+use iotax_spec::Spec;
+use iotax_spec::units::format_bytes;
+
+use crate::args::LoadArgs;
+use crate::exit;
+
+/// Fits sizes that nobody asked for to the room that all arms have; says what would do where test
+/// files find none.
+pub(crate) fn fit(spec: &mut Spec, load: &LoadArgs) -> Option<String> {
+    // What is free where an agent is is not known here.
+    let work_dir = load.agent.is_empty().then_some(load.dir.as_path());
+    let room = iotax_rig::file_room(spec, work_dir);
+    let least_bytes = spec.least_bytes_of_files();
+    let yields = least_bytes < spec.bytes_of_files();
+    spec.fit(room);
+    let (arm, room_bytes) = room.filter(|(_, bytes)| *bytes < spec.bytes_of_files())?;
+    let stack = spec.arms.get(arm).and_then(|arm| arm.target.stack());
+    let stack = stack.and_then(|stack| iotax_rig::least_stack_bytes(stack, least_bytes));
+    let stack = stack.map(|bytes| format!("a stack of size={}", format_bytes(bytes)));
+    if yields {
+        let least = format_bytes(least_bytes);
+        let would = stack.map_or(String::new(), |stack| format!("; {stack} would do"));
+        return Some(format!(
+            "{} shrinks to {least} of test files, and no further: smaller ones mean nothing{would}",
+            spec.name()
+        ));
+    }
+    // A size that was set stays whatever the scale.
+    let asked = load.set.iter().any(|text| is_size(text));
+    let scale = spec.scale_that_fits(room_bytes).filter(|_| !asked);
+    let scale = scale.map(|scale| format!("--scale {}", short(scale * load.scale.unwrap_or(1.0))));
+    let smaller = asked.then(|| format!("sizes of {} in all", whole(room_bytes)));
+    let ways: Vec<String> = stack.into_iter().chain(scale).chain(smaller).collect();
+    (!ways.is_empty()).then(|| format!("{} would do", ways.join(", or ")))
+}
+
+/// An error with the advice behind it, if it is one for want of space.
+pub(crate) fn advised<T>(result: Result<T>, advice: Option<&str>) -> Result<T> {
+    result.map_err(|error| match advice {
+        Some(advice) if is_for_want_of_space(&error) => {
+            anyhow!("{}\n{advice}", exit::explain(&error))
+        }
+        _ => error,
+    })
+}
+
+fn is_for_want_of_space(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| {
+        let rig = cause.downcast_ref::<iotax_rig::Error>();
+        let run = cause.downcast_ref::<iotax_run::Error>();
+        rig.is_some_and(iotax_rig::Error::is_for_want_of_space)
+            || run.is_some_and(iotax_run::Error::is_for_want_of_space)
+    })
+}
+
+/// Whether an override says how large files are.
+fn is_size(text: &str) -> bool {
+    let key = text.split('=').next().unwrap_or_default();
+    iotax_spec::is_size(key.rsplit('.').next().unwrap_or_default())
+}
+
+/// Two digits, rounded down.
+fn short(scale: f64) -> f64 {
+    let unit = 10_f64.powf(scale.log10().floor() - 1.0);
+    let digits = (scale / unit + 1e-6).floor();
+    format!("{:.2e}", digits * unit).parse().unwrap_or(scale)
+}
+
+/// Whole MiB.
+fn whole(bytes: u64) -> String {
+    format_bytes(bytes >> 20 << 20)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_scale_is_short() {
+        let shown = [1.0, 0.1 * 0.05, 0.7 * 0.3, 0.02, 0.9 * 0.9 * 0.9];
+        assert_eq!(shown.map(short), [1.0, 0.005, 0.21, 0.02, 0.72]);
+    }
+
+    #[test]
+    fn a_size_is_told_from_other_keys() {
+        assert!(is_size("size=1G") && is_size("index.size=1M") && is_size("file_size=4k"));
+        assert!(!is_size("block-size=4k") && !is_size("depth=32"));
+    }
+}

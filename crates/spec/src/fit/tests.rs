@@ -1,0 +1,183 @@
+use insta::assert_snapshot;
+use proptest::prelude::*;
+
+use super::*;
+use crate::overrides::Changes;
+use crate::spec::{Arm, Stop, Target};
+
+const GIB: u64 = 1 << 30;
+
+/// A built-in workload or suite with options, on `b`, the second of two arms.
+fn spec(name: &str, changes: &Changes) -> Spec {
+    let mut phases =
+        Workload::suite(name).unwrap_or_else(|_| vec![Workload::preset(name).unwrap()]);
+    changes.apply_to(&mut phases).unwrap();
+    let arms = ["a", "b"].map(|arm| Arm::new(arm, Target::Path(format!("/mnt/{arm}").into())));
+    let first = phases.remove(0);
+    let spec = Spec::compare(first, arms.into(), Stop::default(), 1).unwrap();
+    spec.followed_by(phases, Some(name.into())).unwrap()
+}
+
+fn set(text: &str) -> Changes {
+    Changes { set: vec![text.into()], ..Changes::default() }
+}
+
+fn fitted(name: &str, changes: &Changes, room_bytes: u64) -> String {
+    let mut spec = spec(name, changes);
+    spec.fit(Some((1, room_bytes)));
+    assert!(spec.phases().all(|phase| phase.validate().is_ok() && phase.yields.is_none()));
+    let lines = spec.phases().flat_map(Workload::explain);
+    spec.told_fit().into_iter().chain(lines).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn a_file_takes_what_there_is_and_its_times_stay() {
+    let none = Changes::default();
+    assert_snapshot!(fitted("randread-4k", &none, 857 << 20), @"
+    test files of 832M instead of 1G, because b has room for 857M
+    every trial: 2s ramp, then 5s measured
+    io: 1 thread, random reads of 4k, over 832M, io_uring direct
+    ");
+    assert_snapshot!(fitted("randread-4k", &set("threads=4"), GIB), @"
+    test files of 1G instead of 4G, because b has room for 1G
+    every trial: 2s ramp, then 5s measured
+    io: 4 threads, random reads of 4k, over 256M each, io_uring direct
+    ");
+    assert_snapshot!(fitted("randread-4k", &none, GIB), @"
+    every trial: 2s ramp, then 5s measured
+    io: 1 thread, random reads of 4k, over 1G, io_uring direct
+    ");
+}
+
+#[test]
+fn what_was_asked_for_stays() {
+    let sizes = ["size=1G", "io.size=1G"].map(set);
+    let scale = Changes { scale: Some(1.0), ..Changes::default() };
+    for asked in sizes.iter().chain([&scale]) {
+        let mut spec = spec("randread-4k", asked);
+        assert_eq!(spec.least_bytes_of_files(), GIB);
+        spec.fit(Some((0, GIB / 2)));
+        assert_eq!((spec.bytes_of_files(), spec.fitted), (GIB, None));
+    }
+}
+
+#[test]
+fn a_search_engine_keeps_its_proportions_and_the_times_asked_for() {
+    let none = Changes::default();
+    assert_snapshot!(fitted("driver-searcher", &none, 2 * GIB), @"
+    test files of 1662M instead of 110G, as with --scale 0.03, because b has room for 2G
+    every trial: 1s ramp, then 5s measured
+    download: 2 threads, sequential writes of 4M, over 60M each, psync buffered, a pause of 7ms after every I/O, write-through
+    mmap_read (decides): 8 threads, random reads of 4k-1M, over 1536M of `fio_blob`, mmap buffered with a cache that is kept cold, from 60ms on
+    index: up to 4 versions/s of 2M published and loaded, slow over 10ms; 1000 queries/s of 16k
+    ");
+    let times = Changes {
+        time_ns: Some(60_000_000_000),
+        set: vec!["ramp=3s".into(), "download.threads=3".into()],
+        ..Changes::default()
+    };
+    assert_snapshot!(fitted("driver-searcher", &times, 2 * GIB), @"
+    test files of 1722M instead of 56G, as with --scale 0.03, because b has room for 2G
+    every trial: 3s ramp, then 1m measured
+    download: 3 threads, sequential writes of 4M, over 60M each, psync buffered, a pause of 105ms after every I/O, write-through
+    mmap_read (decides): 8 threads, random reads of 4k-1M, over 1536M of `fio_blob`, mmap buffered with a cache that is kept cold, from 60ms on
+    index: up to 4 versions/s of 2M published and loaded, slow over 10ms; 1000 queries/s of 16k
+    ");
+}
+
+#[test]
+fn as_published_it_never_shrinks() {
+    let mut spec = spec("driver-searcher-published", &Changes::default());
+    spec.fit(Some((0, 20 * GIB)));
+    assert_eq!(spec.fitted, None);
+    assert_eq!(spec.scale_that_fits(20 * GIB), Some(0.1));
+}
+
+#[test]
+fn a_suite_shrinks_where_it_is_largest() {
+    assert_snapshot!(fitted("provider-baseline", &Changes::default(), 60 * GIB), @"
+    test files of 59G instead of 307G, because b has room for 60G
+    every trial: 5s ramp, then 30s measured
+    azure-random: 4 threads, random writes of 4k, over 4G each, io_uring 256 deep direct
+    every trial: 5s ramp, then 30s measured
+    azure-random: 4 threads, random reads of 4k, over 4G each, io_uring 256 deep direct
+    every trial: 5s ramp, then 3m measured
+    aws-random: 16 threads, random writes of 16k, over 1G each, psync direct
+    every trial: 5s ramp, then 3m measured
+    aws-random: 16 threads, random reads of 16k, over 1G each, psync direct
+    every trial: 5s ramp, then 3m measured
+    aws-sequential: 1 thread, sequential writes of 1M, over 1G, io_uring 8 deep direct
+    every trial: 5s ramp, then 3m measured
+    aws-sequential: 1 thread, sequential reads of 1M, over 1G, io_uring 8 deep direct
+    every trial: 2s ramp, then 1m measured
+    gcp-sequential: 16 threads, sequential writes of 1M, over 1G each, io_uring 64 deep direct
+    every trial: 2s ramp, then 1m measured
+    gcp-random: 1 thread, random writes of 4k, over 10G, io_uring 256 deep direct
+    every trial: 2s ramp, then 1m measured
+    gcp-sequential: 16 threads, sequential reads of 1M, over 1G each, io_uring 64 deep direct
+    every trial: 2s ramp, then 1m measured
+    gcp-random: 1 thread, random reads of 4k, over 10G, io_uring 256 deep direct
+    ");
+    assert_snapshot!(fitted("nfs-kerberos", &Changes::default(), GIB), @"
+    test files of 980M instead of 8660M, because b has room for 1G
+    every trial: 5s ramp, then 30s measured
+    io: 1 thread, random reads of 4k, over 64M, psync direct
+    every trial: 5s ramp, then 30s measured
+    io: 1 thread, random writes of 4k, over 64M, psync direct
+    every trial: 5s ramp, then 30s measured
+    io: 1 thread, sequential reads of 64k, over 64M, psync direct
+    every trial: 5s ramp, then 30s measured
+    io: 1 thread, sequential writes of 64k, over 64M, psync direct
+    every trial: 5s ramp, then 30s measured
+    files: 1 thread, operations on 5000 files of 7111 bytes each (5 in a directory): create:20,stat:51,open:9,delete:20
+    every trial: 5s ramp, then 30s measured
+    files: 1 thread, operations on 5000 files of 7111 bytes each (5 in a directory): stat:80,open:8,list:12
+    every trial: 5s ramp, then 30s measured
+    io: 8 threads, random reads of 4k, over 64M each, io_uring 16 deep direct
+    every trial: 5s ramp, then 30s measured
+    io: 8 threads, random writes of 4k, over 64M each, io_uring 16 deep direct
+    every trial: 5s ramp, then 30s measured
+    io: 8 threads, sequential reads of 64k, over 64M each, io_uring 16 deep direct
+    every trial: 5s ramp, then 30s measured
+    io: 8 threads, sequential writes of 64k, over 64M each, io_uring 16 deep direct
+    every trial: 5s ramp, then 30s measured
+    files: 8 threads, operations on 5000 files of 7111 bytes each (5 in a directory): create:20,stat:51,open:9,delete:20
+    every trial: 5s ramp, then 30s measured
+    files: 8 threads, operations on 5000 files of 7111 bytes each (5 in a directory): stat:80,open:8,list:12
+    ");
+}
+
+#[test]
+fn below_the_floor_nothing_shrinks() {
+    let mut spec = spec("randread-4k", &Changes::default());
+    assert_eq!(spec.least_bytes_of_files(), LEAST_SPAN_BYTES);
+    spec.fit(Some((0, LEAST_SPAN_BYTES - 1)));
+    assert_eq!((spec.bytes_of_files(), spec.fitted), (GIB, None));
+}
+
+#[test]
+fn a_tree_takes_what_its_files_do_for_each_thread() {
+    let mut workload = Workload::preset("git-status").unwrap();
+    let job = &mut workload.jobs[0];
+    job.threads = 2;
+    job.tree = Some(Tree { files: 1000, file_bytes: 7111, ..Tree::default() });
+    assert_eq!(workload.bytes_of_files(), 2 * 1000 * 3 * 4096);
+}
+
+proptest! {
+    /// Whatever the room: what is fitted fits, leaves less than half of it unused where a file
+    /// would have taken it, and can run.
+    #[test]
+    fn what_is_fitted_fits(
+        name in prop::sample::select(vec!["randread-4k", "driver-searcher", "provider-baseline"]),
+        room_bytes in (64_u64 << 20)..(400 * GIB),
+    ) {
+        let mut spec = spec(name, &Changes::default());
+        let (least, all) = (spec.least_bytes_of_files(), spec.bytes_of_files());
+        spec.fit(Some((0, room_bytes)));
+        let bytes = spec.bytes_of_files();
+        prop_assert_eq!(spec.fitted.is_some(), (least..all).contains(&room_bytes));
+        prop_assert!(spec.fitted.is_none() || (room_bytes / 3..=room_bytes).contains(&bytes));
+        prop_assert_eq!(spec.validate(), Ok(()));
+    }
+}
