@@ -127,8 +127,7 @@ impl ProgressLine {
             .iter()
             .filter_map(|arm| arm.tax.map(|tax| (arm, tax)))
             .map(|(ArmProgress { name, verdict, .. }, tax)| {
-                let [value, lo, hi] = [tax.value, tax.lo, tax.hi].map(|share| share * 100.0);
-                format!(" · {name} {verdict}: {value:.1} % [{lo:.1}, {hi:.1}]")
+                format!(" · {name} {verdict}: {}", tax.tax())
             })
             .collect();
         self.looked = intervals.concat();

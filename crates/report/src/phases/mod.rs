@@ -51,7 +51,8 @@ pub(crate) fn overview(parts: &[Part]) -> Table {
     let words: &[&str] = if has_arms { &["phase", "arm"] } else { &["phase"] };
     let mut table = Table::new(words, &tables::RATES);
     if has_arms {
-        table.heads.push(Head::word("tax"));
+        let compared = parts.iter().flat_map(|(_, analysis)| &analysis.comparisons);
+        table.heads.push(Head::word(tables::tax_head(compared)));
     }
     for (_, analysis) in parts {
         for arm in &analysis.arms {
