@@ -1,7 +1,7 @@
 //! The verdict in plain sentences, the same in every format.
 
 use iotax_analyze::{Analysis, Comparison, Verdict};
-use iotax_diagnose::of_arms;
+use iotax_diagnose::{of_arms, reasons};
 use iotax_documented::Documented;
 use iotax_record::Experiment;
 use iotax_spec::Design;
@@ -36,15 +36,15 @@ pub(crate) fn verdict(experiment: &Experiment, analysis: &Analysis) -> Vec<Strin
     sentences
 }
 
-/// `encrypted: likely cause: ...`; a run has one arm, which needs no name.
-fn causes(experiment: &Experiment, analysis: &Analysis) -> impl Iterator<Item = String> {
-    of_arms(experiment, analysis).into_iter().filter_map(|diagnosis| {
-        let sentence = diagnoses::sentence(&diagnosis)?;
-        Some(match analysis.arms.len() {
-            1 => words::capital(&sentence),
-            _ => format!("{}: {sentence}", words::printable(&diagnosis.of)),
-        })
-    })
+/// `Likely cause: ...` of the one arm of a run. Of several arms only what explains their difference:
+/// `encrypted: the second luks, which iotax put in: ...`; the rest is listed below.
+fn causes(experiment: &Experiment, analysis: &Analysis) -> Vec<String> {
+    if analysis.arms.len() == 1 {
+        let all = of_arms(experiment, analysis);
+        let sentences = all.iter().filter_map(diagnoses::sentence);
+        return sentences.map(|sentence| words::capital(&sentence)).collect();
+    }
+    reasons(experiment, analysis).apart.iter().map(diagnoses::reason).collect()
 }
 
 /// `plain: bandwidth: the VM cached limit of Standard_DS1_v2 binds, to the point.`
