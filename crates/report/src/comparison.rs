@@ -72,6 +72,15 @@ pub(crate) fn tax(comparison: &Comparison) -> String {
     comparison.effect().map_or_else(|| ABSENT.to_owned(), Effect::tax)
 }
 
+/// Whether [`tax`] has a factor in it.
+pub(crate) fn has_factor(comparison: &Comparison) -> bool {
+    let change = comparison.change.filter(|_| comparison.verdict == Verdict::EffectChanged);
+    let parts = change.into_iter().flat_map(|change| [change.before, change.since]).flatten();
+    let mut effects = parts.map(|part| comparison.effect_of(part)).chain(comparison.effect());
+    comparison.stalls.is_some_and(|stalls| stalls.factor.is_some())
+        || effects.any(Effect::is_factor)
+}
+
 /// The tax of one part of the run, in a sentence.
 pub(crate) fn part(comparison: &Comparison, tax: Option<Estimate>) -> String {
     let tax = tax.map(|tax| comparison.effect_of(tax).clause());

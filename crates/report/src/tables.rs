@@ -9,7 +9,7 @@ use iotax_spec::units::format_duration;
 use iotax_words::Effect;
 
 use crate::bandwidth::{self, MEASURED};
-use crate::comparison::{pair_name, subject, tax};
+use crate::comparison::{self, pair_name, subject, tax};
 use crate::document::{Cell, Head, Table};
 use crate::format::{self, ABSENT};
 use crate::words::{self, Tone};
@@ -45,8 +45,8 @@ pub(crate) fn comparisons(analysis: &Analysis, design: &Design) -> Option<Table>
 
 /// The head of a column of taxes, some of which may be said as factors.
 pub(crate) fn tax_head<'a>(comparisons: impl IntoIterator<Item = &'a Comparison>) -> &'static str {
-    let mut effects = comparisons.into_iter().filter_map(Comparison::effect);
-    if effects.any(Effect::is_factor) { "tax or factor" } else { "tax" }
+    let has_factor = comparisons.into_iter().any(comparison::has_factor);
+    if has_factor { "tax or factor" } else { "tax" }
 }
 
 fn verdict(comparison: &Comparison) -> Cell {

@@ -120,9 +120,8 @@ fn by_metric(analysis: &Analysis, metric: Metric) -> Group {
             cells: vec![tax, shown_difference, verdict, blocks, regime],
         }
     });
-    let name = metric.name();
     Group {
-        caption: format!("Tax in {name}, against {}", words::printable(&analysis.baseline)),
+        caption: scale.caption(metric, &words::printable(&analysis.baseline)),
         heads: heads(&[head, if is_rate { "Δ p99" } else { "difference" }]),
         axis: scale.axis(metric),
         ways: scale.ways(metric),
@@ -156,6 +155,14 @@ impl Scale {
         match self {
             Self::Percent => Some(tax),
             Self::Factors => Some(log_factor(metric.on(), tax)).filter(|log| log.is_finite()),
+        }
+    }
+
+    fn caption(self, metric: Metric, baseline: &str) -> String {
+        let name = metric.name();
+        match self {
+            Self::Percent => format!("Tax in {name}, against {baseline}"),
+            Self::Factors => format!("Effect on {name}, against {baseline}"),
         }
     }
 
