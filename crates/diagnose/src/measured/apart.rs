@@ -4,7 +4,7 @@
 use iotax_analyze::{Analysis, Verdict};
 use iotax_record::Experiment;
 use iotax_spec::{Design, Does, Layer};
-use iotax_words::list;
+use iotax_words::{list, time};
 
 use super::case::Case;
 use crate::suspect::{Confidence, Diagnosis, Reason, Reasons, Suspect};
@@ -131,19 +131,23 @@ fn costs_more(slow: &Judged<'_>, here: &Suspect, fast: &Judged<'_>, there: &Susp
 }
 
 /// `the second luks, which iotax put in: 49 ms of its device's time per I/O (loop1 above vda)`: what
-/// the layers took that only the slow one has.
+/// the layers took in which the stacks differ.
 fn put_in(slow: &Case<'_>, fast: &Case<'_>) -> Option<String> {
-    let added = added(fast.layers()?, slow.layers()?)?;
+    let (own, others) = (slow.layers()?, fast.layers()?);
+    let (layers, than) = match added(others, own) {
+        Some(added) => (added, String::new()),
+        None => (changed(others, own)?, format!(" more than in {}", fast.summary.name)),
+    };
     let [upper, .., lower] = slow.devices() else { return None };
     let took_ms = slow.between_devices_ms()? - fast.between_devices_ms().unwrap_or(0.0);
     let difference = slow.latency_ms() - fast.latency_ms();
     (difference > 0.0 && took_ms > SHARE * difference).then(|| {
-        let names: Vec<&str> = added.iter().map(String::as_str).collect();
-        let (verb, owner) = if added.len() == 1 { ("", "its") } else { ("all ", "their") };
+        let names: Vec<&str> = layers.iter().map(String::as_str).collect();
+        let owner = if layers.len() == 1 { "its" } else { "their" };
         format!(
-            "{}, which iotax put in: {verb}{} of {owner} device's time per I/O ({} above {})",
+            "{}, which iotax put in: {} of {owner} device's time per I/O{than} ({} above {})",
             list(&names),
-            iotax_words::time(took_ms * 1e6),
+            time(took_ms * 1e6),
             upper.name,
             lower.name
         )
@@ -161,6 +165,15 @@ fn added(fewer: &[Layer], more: &[Layer]) -> Option<Vec<String>> {
         }
     }
     (rest.peek().is_none() && !added.is_empty()).then_some(added)
+}
+
+/// The layers that are set up otherwise in two stacks of the same ones, from bottom to top.
+fn changed(one: &[Layer], other: &[Layer]) -> Option<Vec<String>> {
+    let names = |layers: &[Layer]| layers.iter().map(|layer| layer.info().name).collect::<Vec<_>>();
+    let differs = |at: &usize| one[*at] != other[*at];
+    (names(one) == names(other)).then_some(())?;
+    let changed: Vec<usize> = (0..one.len()).filter(differs).collect();
+    (!changed.is_empty()).then(|| changed.iter().map(|at| called(other, *at)).collect())
 }
 
 /// `luks`, or of several of its kind `the second luks`.

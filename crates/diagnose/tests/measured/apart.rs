@@ -15,6 +15,7 @@ const BLOCKS: u32 = 5;
 /// and at the disk.
 struct Arm {
     luks: usize,
+    key_bits: u32,
     iops: u64,
     at_loop_ms: f64,
     at_disk_ms: f64,
@@ -29,7 +30,7 @@ fn told(arms: [Arm; 2], flush_ms: Option<[u64; 2]>) -> Reasons {
     (job.engine, job.direct, job.queue_depth) = (Engine::Psync, true, 1);
     for (arm, asked) in arms.iter().zip(&mut experiment.spec.arms) {
         let file = Layer::File(File { path: None, size_bytes: 1 << 30, thin: false });
-        let luks = (0..arm.luks).map(|_| Layer::Luks(Luks { key_bits: 256 }));
+        let luks = (0..arm.luks).map(|_| Layer::Luks(Luks { key_bits: arm.key_bits }));
         let last = Layer::Loop(Loop { direct: true });
         let layers = [file].into_iter().chain(luks).chain([last]).collect();
         asked.target = Target::Stack(Stack { layers });
@@ -77,7 +78,7 @@ fn shown(reasons: &Reasons) -> String {
 }
 
 fn arm(luks: usize, iops: u64, at_loop_ms: f64, at_disk_ms: f64) -> Arm {
-    Arm { luks, iops, at_loop_ms, at_disk_ms }
+    Arm { luks, key_bits: 256, iops, at_loop_ms, at_disk_ms }
 }
 
 #[test]
@@ -123,5 +124,16 @@ fn a_cause_that_both_have_sets_apart_the_one_that_it_costs_more() {
     apart: other: sure flush-bound
     alike: likely too-little-parallelism
     other: base: sure flush-bound
+    ");
+}
+
+#[test]
+fn a_layer_that_is_set_up_otherwise_is_named_with_what_that_takes() {
+    let slow = Arm { key_bits: 512, ..arm(1, 20, 49.0, 10.0) };
+    let reasons = told([slow, arm(1, 50, 19.0, 10.0)], None);
+    insta::assert_snapshot!(shown(&reasons), @"
+    apart: base: luks, which iotax put in: 30 ms of its device's time per I/O more than in other (loop1 above vda); sure encryption-in-path
+    alike: likely too-little-parallelism
+    other: other: likely encryption-in-path
     ");
 }

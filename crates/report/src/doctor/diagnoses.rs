@@ -117,3 +117,28 @@ pub(crate) fn reason(reason: &Reason) -> String {
 fn title(id: &str) -> &str {
     cause(id).map_or(id, |cause| cause.title.as_str())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_layer_that_was_put_in_is_named_before_the_cause() {
+        let suspect = Suspect {
+            cause: "encrypted-twice".to_owned(),
+            confidence: Confidence::Sure,
+            explains: Some(0.93),
+            evidence: vec!["93 % passed in between".to_owned()],
+            against: Vec::new(),
+        };
+        let put_in = "the second luks, which iotax put in: 49 ms of its device's time per I/O";
+        let both = Reason {
+            of: "double".to_owned(),
+            suspect: Some(suspect),
+            put_in: Some(put_in.to_owned()),
+        };
+        insta::assert_snapshot!(reason(&both), @"double: the second luks, which iotax put in: 49 ms of its device's time per I/O; sure cause: Two layers of this machine encrypt the same data.");
+        insta::assert_snapshot!(reason(&Reason { put_in: None, ..both.clone() }), @"double: sure cause: Two layers of this machine encrypt the same data (93 % passed in between).");
+        insta::assert_snapshot!(reason(&Reason { suspect: None, ..both }), @"double: the second luks, which iotax put in: 49 ms of its device's time per I/O.");
+    }
+}
