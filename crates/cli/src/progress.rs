@@ -127,7 +127,10 @@ impl ProgressLine {
             .iter()
             .filter_map(|arm| arm.tax.map(|tax| (arm, tax)))
             .map(|(ArmProgress { name, verdict, .. }, tax)| {
-                format!(" · {name} {verdict}: {}", tax.tax())
+                // A factor says which way it goes.
+                let is_said = tax.is_factor() && verdict.is_signed();
+                let word = if is_said { String::new() } else { format!(" {verdict}") };
+                format!(" · {name}{word}: {}", tax.tax())
             })
             .collect();
         self.looked = intervals.concat();
