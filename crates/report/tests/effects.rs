@@ -23,24 +23,14 @@ fn effects_on_a_terminal() {
       2 s (0.4 %).
 
     Tax
-      luks
-        metric throughput, tax or factor [95 % CI] 7.1x slower [3.4, 14], n 12,
-        verdict slower
-      luks
-        metric CPU per I/O, tax or factor [95 % CI] 2.5x more [2.3, 2.7], n 12,
-        verdict slower
-      queue
-        metric throughput, tax or factor [95 % CI] 28x faster [6.4, 120], n 12,
-        verdict faster
-      queue
-        metric CPU per I/O, tax or factor [95 % CI] 2.2x more [25x less, 114x more],
-        n 12, verdict undecided
-      cap
-        metric throughput, tax or factor [95 % CI] 4.0x slower [1.2x faster, 20x
-        slower], n 12, verdict undecided
-      same
-        metric throughput, tax or factor [95 % CI] 1.2 % [0.4, 2.0], n 12, verdict
-        equivalent (1.2 % slower)
+      arm    metric                     tax or factor [95 % CI]   n  verdict
+      luks   throughput                   7.1x slower [3.4, 14]  12  slower
+      luks   CPU per I/O                   2.5x more [2.3, 2.7]  12  slower
+      queue  throughput                   28x faster [6.4, 120]  12  faster
+      queue  CPU per I/O        2.2x more [25x less, 114x more]  12  undecided
+      cap    throughput   4.0x slower [1.2x faster, 20x slower]  12  undecided
+      same   throughput                        1.2 % [0.4, 2.0]  12  equivalent (1.2
+                                                                     % slower)
       Each interval alone holds with 95 %, whenever the run stopped; n: blocks;
       margin 5 %.
     ");

@@ -46,18 +46,14 @@ fn stalls_and_changed_effects_in_every_format() {
       2 s (0.4 %).
 
     Tax
-      luks
-        metric throughput, tax or factor at least 4,190x, n 7, verdict slower
-        (stalls: 7 of 7 against 0 of 7)
-      queue
-        metric throughput, tax or factor –, n 3, verdict undecided (stalls: 3 of 3
-        against 0 of 3)
-      cap
-        metric throughput, tax or factor –, n 3, verdict no information (stalls: 3
-        of 3 against 3 of 3)
-      same
-        metric throughput, tax or factor 40 % [38, 42], then 5 % [3, 7], n 12,
-        verdict effect changed
+      arm    metric                       tax or factor   n  verdict
+      luks   throughput                 at least 4,190x   7  slower (stalls: 7 of 7
+                                                             against 0 of 7)
+      queue  throughput                               –   3  undecided (stalls: 3 of
+                                                             3 against 0 of 3)
+      cap    throughput                               –   3  no information (stalls:
+                                                             3 of 3 against 3 of 3)
+      same   throughput  40 % [38, 42], then 5 % [3, 7]  12  effect changed
       Each interval alone holds with 95 %, whenever the run stopped; n: blocks;
       margin 5 %.
 
