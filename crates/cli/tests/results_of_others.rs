@@ -163,18 +163,12 @@ fn several_results_have_an_interval() {
       one job, or read them as a comparison of the jobs too.
 
     Tax
-      after
-        metric throughput, tax or factor [95 % CI] 25.1 % [24.9, 25.3], n 3, verdict
-        slower
-      after
-        metric mean latency, tax or factor [95 % CI] 90 % [−56, 725], n 3, verdict
-        undecided
-      after
-        metric p99 latency, tax or factor [95 % CI] –, n 3, verdict insufficient
-        tail samples
-      after
-        metric CPU per I/O, tax or factor [95 % CI] 2.2x more [24x less, 114x more],
-        n 3, verdict undecided
+      arm    metric                tax or factor [95 % CI]  n  verdict
+      after  throughput                25.1 % [24.9, 25.3]  3  slower
+      after  mean latency                  90 % [−56, 725]  3  undecided
+      after  p99 latency                                 –  3  insufficient tail
+                                                               samples
+      after  CPU per I/O   2.2x more [24x less, 114x more]  3  undecided
       Each interval alone holds with 95 % if the results are independent of each
       other; n: results of the arm that has fewer; margin 5 %.
 
