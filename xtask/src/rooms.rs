@@ -33,7 +33,17 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ),
     (
         "report",
-        &["spec", "record", "dialects", "analyze", "caps", "diagnose", "catalog", "documented"],
+        &[
+            "spec",
+            "record",
+            "words",
+            "dialects",
+            "analyze",
+            "caps",
+            "diagnose",
+            "catalog",
+            "documented",
+        ],
     ),
     (
         "cli",

@@ -8,6 +8,7 @@ mod rule;
 use iotax_documented::Documented;
 use iotax_record::{Experiment, Slow};
 use iotax_stats::verdict::Verdict;
+use iotax_words::Effect;
 use serde::{Deserialize, Serialize};
 
 use crate::counters::{CounterSeries, CounterSummary};
@@ -233,6 +234,18 @@ pub struct Comparison {
     /// For `masked`: what both sides sit on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cap: Option<Cap>,
+}
+
+impl Comparison {
+    /// What it found, to be said in words; `None` if that is nothing.
+    pub fn effect(&self) -> Option<Effect> {
+        Effect::new(self.metric.on(), self.tax, self.lo, self.hi)
+    }
+
+    /// The same of a part of the run.
+    pub fn effect_of(&self, part: Estimate) -> Effect {
+        Effect::of(self.metric.on(), part.value, [part.lo, part.hi])
+    }
 }
 
 /// An effect that was another one after some block than before: a burst that only one arm had, a

@@ -3,8 +3,8 @@
 use iotax_spec::{Design, Stop, StopMode};
 use iotax_stats::sequential::StopReason;
 use iotax_stats::verdict::Verdict;
+use iotax_words::Effect;
 
-use crate::analysis::Estimate;
 use crate::conclude::Conclusion;
 use crate::metrics::Role;
 
@@ -27,8 +27,8 @@ pub struct Progress {
 pub struct ArmProgress {
     /// Name of the arm or layer.
     pub name: String,
-    /// The tax, as a fraction; `None` before the first look.
-    pub tax: Option<Estimate>,
+    /// The tax; `None` before the first look.
+    pub tax: Option<Effect>,
     /// The word so far.
     pub verdict: Verdict,
     /// Complete blocks looked at.
@@ -139,7 +139,7 @@ fn arm_progress(conclusion: &Conclusion) -> ArmProgress {
     let c = &conclusion.comparison;
     ArmProgress {
         name: c.arm.clone().or_else(|| c.layer.clone()).unwrap_or_default(),
-        tax: c.tax.zip(c.lo.zip(c.hi)).map(|(value, (lo, hi))| Estimate { value, lo, hi }),
+        tax: c.tax.zip(c.lo).and_then(|_| c.effect()),
         verdict: c.verdict,
         blocks: c.blocks,
         blocks_needed: c.blocks_needed,

@@ -159,11 +159,10 @@ fn imprecise(evidence: &Evidence<'_>) -> Vec<String> {
             let c = &conclusion.comparison;
             let (lo, hi, blocks) = (c.lo?, c.hi?, c.blocks_needed?);
             Some(format!(
-                "The tax of {} is known only to lie between {} and {}; the precision asked for \
-                 takes about {blocks} blocks at this noise.",
+                "All that is known of the tax of {} is {}; the precision asked for takes about \
+                 {blocks} blocks at this noise.",
                 conclusion.subject(),
-                percent(lo),
-                percent(hi)
+                c.metric.range([lo, hi])
             ))
         })
         .collect()

@@ -127,8 +127,10 @@ impl ProgressLine {
             .iter()
             .filter_map(|arm| arm.tax.map(|tax| (arm, tax)))
             .map(|(ArmProgress { name, verdict, .. }, tax)| {
-                let [value, lo, hi] = [tax.value, tax.lo, tax.hi].map(|share| share * 100.0);
-                format!(" · {name} {verdict}: {value:.1} % [{lo:.1}, {hi:.1}]")
+                // A factor says which way it goes.
+                let is_said = tax.is_factor() && verdict.is_signed();
+                let word = if is_said { String::new() } else { format!(" {verdict}") };
+                format!(" · {name}{word}: {}", tax.tax())
             })
             .collect();
         self.looked = intervals.concat();

@@ -101,11 +101,11 @@ fn results_of_other_jobs_say_so() {
       one job, or read them as a comparison of the jobs too.
 
     Tax
-      arm    metric            tax  n  verdict
-      after  throughput      0.5 %  1  undecided
-      after  mean latency  227.3 %  1  undecided
-      after  p99 latency         –  1  insufficient tail samples
-      after  CPU per I/O   993.8 %  1  undecided
+      arm    metric        tax or factor  n  verdict
+      after  throughput            0.5 %  1  undecided
+      after  mean latency    3.3x slower  1  undecided
+      after  p99 latency               –  1  insufficient tail samples
+      after  CPU per I/O        11x more  1  undecided
       Without an interval; n: results of the arm that has fewer.
 
     Arms
@@ -163,11 +163,12 @@ fn several_results_have_an_interval() {
       one job, or read them as a comparison of the jobs too.
 
     Tax
-      arm    metric              tax [95 % CI]  n  verdict
-      after  throughput    25.1 % [24.9, 25.3]  3  slower
-      after  mean latency      90 % [−56, 725]  3  undecided
-      after  p99 latency                     –  3  insufficient tail samples
-      after  CPU per I/O    119 % [−96, 11345]  3  undecided
+      arm    metric                tax or factor [95 % CI]  n  verdict
+      after  throughput                25.1 % [24.9, 25.3]  3  slower
+      after  mean latency                  90 % [−56, 725]  3  undecided
+      after  p99 latency                                 –  3  insufficient tail
+                                                               samples
+      after  CPU per I/O   2.2x more [24x less, 114x more]  3  undecided
       Each interval alone holds with 95 % if the results are independent of each
       other; n: results of the arm that has fewer; margin 5 %.
 
@@ -189,12 +190,12 @@ fn several_results_have_an_interval() {
       it runs them in random blocks.
 
     Not concluded
-      - Mean latency of after: undecided; from 3 and 3 results the tax lies between
-        -56 % and 725 %. More results of each narrow it.
+      - Mean latency of after: undecided; from 3 and 3 results all that is known of
+        the tax is −56 to 725 %. More results of each narrow it.
       - P99 latency of after: insufficient tail samples; a p99 needs 10000 I/Os
         per run.
-      - CPU per I/O of after: undecided; from 3 and 3 results the tax lies between
-        -96 % and 11345 %. More results of each narrow it.
+      - CPU per I/O of after: undecided; from 3 and 3 results all that is known of
+        the tax is 24x less to 114x more. More results of each narrow it.
       - Latencies of fio and DiskSpd begin when an I/O is submitted, not when the
         rate asked for it: what waited for a free place in the queue looks faster
         than it was.

@@ -3,7 +3,7 @@
 //! | from | rules | to |
 //! |---|---|---|
 //! | a machine as it was seen | `machine` | [`findings`] |
-//! | an analysis, joined with the findings under its arms | `measured` | [`of_arms`] |
+//! | an analysis, joined with the findings under its arms | `measured` | [`of_arms`], [`reasons`] |
 //! | a search for caps | `searched` | [`of_search`] |
 #![forbid(unsafe_code)]
 
@@ -13,9 +13,9 @@ mod searched;
 mod suspect;
 
 pub use machine::{Certainty, Finding, Observation, findings, named_causes};
-pub use measured::of_arms;
+pub use measured::{of_arms, reasons};
 pub use searched::of_search;
-pub use suspect::{Confidence, Diagnosis, Suspect};
+pub use suspect::{Confidence, Diagnosis, Reason, Reasons, Suspect};
 
 #[cfg(test)]
 mod tests {

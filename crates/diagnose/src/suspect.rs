@@ -26,6 +26,28 @@ pub struct Suspect {
     pub against: Vec<String>,
 }
 
+/// What is suspected of several arms, by what it explains.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Reasons {
+    /// What sets an arm apart from the baseline, or it from the arm, and makes it the slower one.
+    pub apart: Vec<Reason>,
+    /// What holds for all arms, and so explains no difference; the evidence is that of one of them.
+    pub alike: Vec<Suspect>,
+    /// What else is suspected of single arms.
+    pub others: Vec<Diagnosis>,
+}
+
+/// Why an arm is the slower one of two.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reason {
+    /// Its name.
+    pub of: String,
+    /// The cause that it has and the other one has not, or not as much.
+    pub suspect: Option<Suspect>,
+    /// The layers of its own that iotax put in, and the time that they took.
+    pub put_in: Option<String>,
+}
+
 /// How sure a suspicion is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -52,17 +74,23 @@ impl Confidence {
 impl Diagnosis {
     /// With the surest suspect first, and of those that are as sure the one that explains most.
     /// `None` if there are none.
-    pub(crate) fn of(name: &str, mut suspects: Vec<Suspect>) -> Option<Self> {
-        let explains = |suspect: &Suspect| suspect.explains.unwrap_or(0.0);
-        suspects.sort_by(|a, b| {
-            let surest_first = b.confidence.cmp(&a.confidence);
-            surest_first.then_with(|| explains(b).total_cmp(&explains(a)))
-        });
+    pub(crate) fn of(name: &str, suspects: Vec<Suspect>) -> Option<Self> {
+        let suspects = Suspect::sorted(suspects);
         (!suspects.is_empty()).then(|| Self { of: name.to_owned(), suspects })
     }
 }
 
 impl Suspect {
+    /// The surest first, and of those that are as sure the one that explains most.
+    pub(crate) fn sorted(mut suspects: Vec<Self>) -> Vec<Self> {
+        let explains = |suspect: &Self| suspect.explains.unwrap_or(0.0);
+        suspects.sort_by(|a, b| {
+            let surest_first = b.confidence.cmp(&a.confidence);
+            surest_first.then_with(|| explains(b).total_cmp(&explains(a)))
+        });
+        suspects
+    }
+
     /// With one thing that speaks for it.
     pub(crate) fn new(cause: &str, confidence: Confidence, evidence: String) -> Self {
         Self {

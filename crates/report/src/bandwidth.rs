@@ -5,8 +5,6 @@
 //! instances have MB/s, 10^6 bytes, AWS's volumes and Google Cloud MiB/s. There is no scaling to
 //! KiB/s or GiB/s: figures of several tables and reports can be compared as they stand.
 
-use crate::format;
-
 /// A unit of bandwidth.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Unit {
@@ -71,10 +69,10 @@ pub(crate) fn limit_rate(bytes_per_s: f64) -> String {
 fn figure(amount: f64) -> String {
     match amount {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a rate")]
-        x if x >= 999.5 => format::count(x.round() as u64),
+        x if x >= 999.5 => iotax_words::grouped(x.round() as u64),
         // Of slow ones two decimals would leave nothing.
-        x if x > 0.0 && x < 0.0995 => format::fixed(x, 3),
-        x => format::significant(x, 3),
+        x if x > 0.0 && x < 0.0995 => iotax_words::fixed(x, 3),
+        x => iotax_words::significant(x, 3),
     }
 }
 

@@ -1,8 +1,9 @@
 //! What sentences, tables and drawings say of a comparison: what it is about, and what it found.
 
-use iotax_analyze::{Analysis, Better, Comparison, Estimate, Metric, Verdict};
+use iotax_analyze::{Analysis, Comparison, Estimate, Verdict};
+use iotax_words::Effect;
 
-use crate::format::{self, ABSENT};
+use crate::format::ABSENT;
 use crate::{stalls, words};
 
 /// The first comparison of each arm (or layer): its primary metric.
@@ -44,46 +45,46 @@ pub(crate) fn subject(comparison: &Comparison) -> String {
     words::printable(name.map_or("?", String::as_str))
 }
 
-/// `23 % [21, 25] less throughput`, `30 % [25, 35] more p99 latency`.
-pub(crate) fn size(comparison: &Comparison) -> Option<String> {
-    let (value, lo, hi) = (comparison.tax?, comparison.lo?, comparison.hi?);
-    Some(cost(Estimate { value, lo, hi }, comparison.metric))
+/// What is known of its size, if that is an estimate and its interval.
+pub(crate) fn known(comparison: &Comparison) -> Option<Effect> {
+    comparison.tax.and(comparison.lo).and_then(|_| comparison.effect())
 }
 
-/// The same of a cost in a metric.
-pub(crate) fn cost(Estimate { value: tax, lo, hi }: Estimate, metric: Metric) -> String {
-    let gain = tax < 0.0;
-    let interval = if gain {
-        format::percent_interval(-tax, -hi, -lo)
-    } else {
-        format::percent_interval(tax, lo, hi)
-    };
-    // A cost is less of throughput, but more of every time.
-    let less = (metric.better() == Better::Higher) != gain;
-    let direction = if less { "less" } else { "more" };
-    format!("{interval} {direction} {}", metric.name())
+/// `23 % [21, 25] less throughput`, `30 % [25, 35] more p99 latency`, `5.0x slower [4.2, 6.0] in
+/// throughput`.
+pub(crate) fn size(comparison: &Comparison) -> Option<String> {
+    Some(known(comparison)?.size(comparison.metric.name()))
 }
 
 /// `12 % [10, 14]`; `10 to 14 %` where one number would hide that it depends; `40 % [38, 42], then
-/// 5 % [3, 7]` where it changed; `at least 17 x` where trials stalled; or a dash.
+/// 5 % [3, 7]` where it changed; `at least 17x` where trials stalled; or a dash.
 pub(crate) fn tax(comparison: &Comparison) -> String {
     if let (Verdict::EffectChanged, Some(change)) = (comparison.verdict, &comparison.change) {
+        let part = |tax: Option<Estimate>| {
+            let tax = tax.map(|tax| comparison.effect_of(tax).tax());
+            tax.unwrap_or_else(|| ABSENT.to_owned())
+        };
         return format!("{}, then {}", part(change.before), part(change.since));
     }
     if let Some(size) = comparison.stalls.as_ref().and_then(stalls::size) {
         return size;
     }
-    match (comparison.tax, comparison.lo, comparison.hi) {
-        (Some(tax), Some(lo), Some(hi)) => format::percent_interval(tax, lo, hi),
-        (Some(tax), ..) => format::percent(tax),
-        (None, Some(lo), Some(hi)) => format::percent_range(lo, hi),
-        _ => ABSENT.to_owned(),
-    }
+    comparison.effect().map_or_else(|| ABSENT.to_owned(), Effect::tax)
 }
 
-/// The tax of one part of the run.
-pub(crate) fn part(tax: Option<Estimate>) -> String {
-    tax.map_or_else(|| ABSENT.to_owned(), |e| format::percent_interval(e.value, e.lo, e.hi))
+/// Whether [`tax`] has a factor in it.
+pub(crate) fn has_factor(comparison: &Comparison) -> bool {
+    let change = comparison.change.filter(|_| comparison.verdict == Verdict::EffectChanged);
+    let parts = change.into_iter().flat_map(|change| [change.before, change.since]).flatten();
+    let mut effects = parts.map(|part| comparison.effect_of(part)).chain(comparison.effect());
+    comparison.stalls.is_some_and(|stalls| stalls.factor.is_some())
+        || effects.any(Effect::is_factor)
+}
+
+/// The tax of one part of the run, in a sentence.
+pub(crate) fn part(comparison: &Comparison, tax: Option<Estimate>) -> String {
+    let tax = tax.map(|tax| comparison.effect_of(tax).clause());
+    tax.unwrap_or_else(|| "a tax of unknown size".to_owned())
 }
 
 /// Why pairs of layers may cost another amount together than apart.

@@ -65,13 +65,13 @@ pub(crate) fn host(experiment: &Experiment, place: usize) -> Item {
         ("kernel", kernel.clone()),
         ("CPU", cpu_model.clone()),
         ("CPUs online", Some(cpus.to_string())),
-        ("CPUs allowed (cgroup)", cgroup_cpus.map(|n| format::fixed(n, 2))),
+        ("CPUs allowed (cgroup)", cgroup_cpus.map(|n| iotax_words::fixed(n, 2))),
         ("AES instructions", cpu_aes.map(|yes| if yes { "yes" } else { "no" }.to_owned())),
         ("frequency governor", cpu_governor.clone()),
         ("memory", memory_bytes.map(|n| format::bytes(n as f64))),
         ("memory copy, one CPU", memory_copy_bytes_per_s.map(bandwidth::measured_rate)),
         ("virtualisation", hypervisor.clone()),
-        ("load average at the start", load_average.map(|n| format::fixed(n, 2))),
+        ("load average at the start", load_average.map(|n| iotax_words::fixed(n, 2))),
         ("load generator alone", generator),
     ];
     Item::facts(facts.into_iter().filter_map(|(name, value)| Some((name, value?))))

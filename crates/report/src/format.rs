@@ -1,28 +1,10 @@
 //! Numbers to words: units for people, and no more digits than an interval supports.
 
 use iotax_analyze::{Estimate, Unit};
+use iotax_words::{fixed, grouped, interval, significant};
 
 /// Shown where there is no figure.
 pub(crate) const ABSENT: &str = "\u{2013}";
-
-/// Most decimals ever shown.
-const MAX_DECIMALS: usize = 3;
-
-/// A fraction with its interval as percentages: `12 % [10, 14]`.
-///
-/// The half-width decides the decimals: a digit below it says nothing. An end that is not zero
-/// is never rounded to zero, because "does the interval contain zero?" is what the verdict is
-/// about.
-pub(crate) fn percent_interval(value: f64, lo: f64, hi: f64) -> String {
-    interval(value, lo, hi, 0.01).replacen(' ', " % ", 1)
-}
-
-/// A range of fractions without an estimate as percentages: `10 to 14 %`.
-pub(crate) fn percent_range(lo: f64, hi: f64) -> String {
-    let (lo, hi) = (100.0 * lo, 100.0 * hi);
-    let decimals = interval_decimals(lo, hi);
-    format!("{} to {} %", fixed(lo, decimals), fixed(hi, decimals))
-}
 
 /// A fraction as percentage with at most one decimal: `5 %`, `2.5 %`.
 pub(crate) fn percent(fraction: f64) -> String {
@@ -36,16 +18,6 @@ pub(crate) fn time_interval(estimate: Estimate) -> String {
     let Estimate { value, lo, hi } = estimate;
     let (unit, scale) = time_unit(value.abs().max(lo.abs().min(hi.abs())));
     interval(value, lo, hi, scale).replacen(' ', &format!(" {unit} "), 1)
-}
-
-/// A value with its interval, divided by `scale`, without a unit: `3.1 [2.9, 3.3]`.
-pub(crate) fn interval(value: f64, lo: f64, hi: f64, scale: f64) -> String {
-    let (value, lo, hi) = (value / scale, lo / scale, hi / scale);
-    let mut decimals = interval_decimals(lo, hi);
-    if value != 0.0 && rounds_to_zero(value, decimals) {
-        decimals += 1;
-    }
-    format!("{} [{}, {}]", fixed(value, decimals), fixed(lo, decimals), fixed(hi, decimals))
 }
 
 /// A time with three significant digits: `850 ns`, `31.2 µs`, `1.25 ms`, `2.10 s`.
@@ -125,24 +97,11 @@ fn binary(count: f64) -> (String, &'static str) {
     (significant(scaled, 3), unit)
 }
 
-/// A count with thousands apart: `12,345`.
-pub(crate) fn count(n: u64) -> String {
-    let digits = n.to_string();
-    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
-}
-
 /// `1 block`, `3 blocks`.
 pub(crate) fn counted(n: impl Into<u64>, noun: &str) -> String {
     let n = n.into();
     let plural = if n == 1 { "" } else { "s" };
-    format!("{} {noun}{plural}", count(n))
+    format!("{} {noun}{plural}", grouped(n))
 }
 
 /// The name of a quantile: `p50`, `p99`, `p99.9`.
@@ -150,45 +109,6 @@ pub(crate) fn quantile_name(q: f64) -> String {
     // Twelve decimals hold every percentile in use; the sum 100 * 0.999 is not exactly 99.9.
     let digits = format!("{:.6}", 100.0 * q);
     format!("p{}", digits.trim_end_matches('0').trim_end_matches('.'))
-}
-
-/// A fixed number of decimals, with a true minus sign and no negative zero.
-pub(crate) fn fixed(value: f64, decimals: usize) -> String {
-    let text = format!("{value:.decimals$}");
-    match text.strip_prefix('-') {
-        Some(rest) if rest.chars().all(|c| matches!(c, '0' | '.')) => rest.to_owned(),
-        Some(rest) => format!("\u{2212}{rest}"),
-        None => text,
-    }
-}
-
-/// Decimals that an interval supports.
-fn interval_decimals(lo: f64, hi: f64) -> usize {
-    let half_width = (hi - lo) / 2.0;
-    let wanted = decimals_for(half_width);
-    [lo, hi].into_iter().filter(|end| *end != 0.0).map(f64::abs).fold(wanted, |decimals, end| {
-        (decimals..=MAX_DECIMALS).find(|d| !rounds_to_zero(end, *d)).unwrap_or(MAX_DECIMALS)
-    })
-}
-
-/// Decimals at which `size` still has one significant digit.
-fn decimals_for(size: f64) -> usize {
-    (0..MAX_DECIMALS)
-        .find(|d| size >= 0.95 * 10f64.powi(-i32::try_from(*d).unwrap_or(0)))
-        .unwrap_or(MAX_DECIMALS)
-}
-
-fn rounds_to_zero(value: f64, decimals: usize) -> bool {
-    fixed(value, decimals).chars().all(|c| matches!(c, '0' | '.'))
-}
-
-/// A number with so many significant digits.
-pub(crate) fn significant(value: f64, digits: usize) -> String {
-    // 9.995 would print as 10.0: it counts as having two digits before the point.
-    let whole_digits = (1..digits)
-        .find(|n| value.abs() < 0.9995 * 10f64.powi(i32::try_from(*n).unwrap_or(i32::MAX)))
-        .unwrap_or(digits);
-    fixed(value, digits - whole_digits)
 }
 
 /// The unit in which a time of this size is short, and its nanoseconds.
@@ -204,24 +124,6 @@ pub(crate) fn time_unit(ns: f64) -> (&'static str, f64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn an_interval_shows_the_digits_it_supports() {
-        assert_eq!(percent_interval(0.1234, 0.10, 0.143), "12 % [10, 14]");
-        assert_eq!(percent_interval(0.1234, 0.1192, 0.127), "12.3 % [11.9, 12.7]");
-        assert_eq!(percent_interval(-0.021, -0.09, 0.045), "\u{2212}2 % [\u{2212}9, 4]");
-    }
-
-    #[test]
-    fn an_end_beside_zero_is_never_shown_as_zero() {
-        assert_eq!(percent_interval(0.04, 0.002, 0.08), "4.0 % [0.2, 8.0]");
-        assert_eq!(percent_interval(0.04, -0.0004, 0.08), "4.00 % [\u{2212}0.04, 8.00]");
-    }
-
-    #[test]
-    fn an_exact_value_has_three_decimals_at_most() {
-        assert_eq!(percent_interval(0.25, 0.25, 0.25), "25.000 % [25.000, 25.000]");
-    }
 
     #[test]
     fn times_take_the_unit_that_keeps_them_short() {
@@ -271,8 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_have_their_thousands_apart() {
-        assert_eq!([7, 1_000, 1_234_567].map(count), ["7", "1,000", "1,234,567"]);
+    fn counts_have_their_noun() {
         assert_eq!(counted(1u32, "block"), "1 block");
         assert_eq!(percent(0.05), "5 %");
         assert_eq!(percent(0.025), "2.5 %");

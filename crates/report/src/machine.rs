@@ -63,7 +63,7 @@ pub(crate) fn system(analysis: &Analysis) -> Option<Table> {
     for (arm, counters) in measured(analysis) {
         let absent = || ABSENT.to_owned();
         let percent = |value: Option<f64>| {
-            value.map_or_else(absent, |value| format!("{} %", format::fixed(value, 1)))
+            value.map_or_else(absent, |value| format!("{} %", iotax_words::fixed(value, 1)))
         };
         let cpu = counters.cpu;
         let stall = |stall: Option<StallFigures>| percent(stall.map(|stall| stall.some_percent));

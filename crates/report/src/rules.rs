@@ -1,10 +1,11 @@
 //! What became of the rules that were set beforehand.
 
-use iotax_analyze::{Analysis, Judgment, RuleOutcome};
+use iotax_analyze::{Analysis, Estimate, Judgment, RuleOutcome};
 use iotax_spec::rule::{Condition, Figure};
+use iotax_words::{Effect, grouped, interval};
 
 use crate::document::{Cell, Item, Section, Table};
-use crate::{bandwidth, comparison, format, words};
+use crate::{bandwidth, format, words};
 
 /// Rules up to which each that is not kept gets a sentence; above that they are counted.
 const MAX_SENTENCES: usize = 4;
@@ -41,7 +42,7 @@ pub fn sentence(judgment: &Judgment) -> String {
         Condition::Figure { .. } => format!("over {}", format::counted(judgment.trials, "trial")),
     };
     match found(judgment) {
-        Some(found) => text.push_str(&format!("{of} has {found} {over}")),
+        Some((verb, found)) => text.push_str(&format!("{of} {verb} {found} {over}")),
         None if judgment.outcome == RuleOutcome::Undecided => {
             text.push_str(&format!("nothing is known of {of} {over}"));
         }
@@ -50,29 +51,34 @@ pub fn sentence(judgment: &Judgment) -> String {
     if let Some(why) = &judgment.why {
         text.push_str(&format!("; {why}"));
     } else if let Some(needed) = judgment.needed {
-        text.push_str(&format!("; about {} would decide it", format::count(needed.into())));
+        text.push_str(&format!("; about {} would decide it", grouped(needed.into())));
     }
     text + "."
 }
 
-/// `a sync p99 of 12.3 ms [11, 13.1]`, `23 % [21, 25] less throughput`.
-fn found(judgment: &Judgment) -> Option<String> {
+/// What was found, behind the verb that it needs: `has` and `a sync p99 of 12.3 ms [11, 13.1]`, `is`
+/// and `5.0x slower [4.2, 6.0] in throughput`.
+fn found(judgment: &Judgment) -> Option<(&'static str, String)> {
     let found = judgment.found?;
     match (&judgment.rule.condition, judgment.metric) {
-        (Condition::Figure { figure, .. }, _) => Some(match figure {
-            Figure::Iops => {
-                format!("{} IOPS", format::interval(found.value, found.lo, found.hi, 1.0))
-            }
-            Figure::Bandwidth => format!(
-                "{} [{}, {}]",
-                bandwidth::measured_rate(found.value),
-                bandwidth::measured_rate(found.lo),
-                bandwidth::measured_rate(found.hi)
-            ),
-            Figure::Time(..) => format!("a {} of {}", figure.name(), format::time_interval(found)),
-        }),
-        (Condition::SlowerBy(_), Some(metric)) => Some(comparison::cost(found, metric)),
-        (Condition::SlowerBy(_), None) => None,
+        (Condition::Figure { figure, .. }, _) => Some(("has", of_figure(figure, found))),
+        (Condition::SlowerBy(_), metric) => {
+            let metric = metric?;
+            let effect = Effect::of(metric.on(), found.value, [found.lo, found.hi]);
+            let verb = if effect.is_factor() { "is" } else { "has" };
+            Some((verb, effect.size(metric.name())))
+        }
+    }
+}
+
+fn of_figure(figure: &Figure, found: Estimate) -> String {
+    match figure {
+        Figure::Iops => format!("{} IOPS", interval(found.value, found.lo, found.hi, 1.0)),
+        Figure::Bandwidth => {
+            let [value, lo, hi] = [found.value, found.lo, found.hi].map(bandwidth::measured_rate);
+            format!("{value} [{lo}, {hi}]")
+        }
+        Figure::Time(..) => format!("a {} of {}", figure.name(), format::time_interval(found)),
     }
 }
 
@@ -91,12 +97,14 @@ pub(crate) fn section(analysis: &Analysis) -> Option<Section> {
     }
     let mut table = Table::new(&["rule", "of", "outcome", "found"], &["trials", "needed"]);
     for judgment in &analysis.rules {
-        let number = |n: u32| Cell::new(format::count(n.into()));
+        let number = |n: u32| Cell::new(grouped(n.into()));
         table.rows.push(vec![
             Cell::new(judgment.rule.to_string()),
             Cell::new(&judgment.of),
             Cell::new(word(judgment.outcome)),
-            Cell::new(found(judgment).unwrap_or_else(|| format::ABSENT.to_owned())),
+            Cell::new(
+                found(judgment).map_or_else(|| format::ABSENT.to_owned(), |(_, found)| found),
+            ),
             number(judgment.trials),
             judgment.needed.map_or_else(|| Cell::new(""), number),
         ]);
@@ -111,7 +119,7 @@ pub(crate) fn section(analysis: &Analysis) -> Option<Section> {
 
 #[cfg(test)]
 mod tests {
-    use iotax_analyze::{Estimate, Metric};
+    use iotax_analyze::Metric;
     use iotax_spec::Rule;
 
     use super::*;
@@ -135,6 +143,8 @@ mod tests {
     fn a_rule_is_told_with_what_was_found_and_what_is_missing() {
         let broken = judged("slower by 5%", RuleOutcome::Fail, Some((0.23, 0.21, 0.25)));
         insta::assert_snapshot!(sentence(&broken), @"Rule broken: `slower by 5%`: new has 23 % [21, 25] less throughput after 10 blocks.");
+        let far = judged("slower by 5%", RuleOutcome::Fail, Some((0.8, 0.75, 0.84)));
+        insta::assert_snapshot!(sentence(&far), @"");
         let kept = judged("sync.p99 > 10ms", RuleOutcome::Pass, Some((4.1e6, 3.9e6, 4.4e6)));
         insta::assert_snapshot!(sentence(&kept), @"Rule kept: `sync.p99 > 10ms`: new has a sync p99 of 4.1 ms [3.9, 4.4] over 10 trials.");
         let open = judged("iops < 5000", RuleOutcome::Undecided, Some((5_010., 4_800., 5_300.)));

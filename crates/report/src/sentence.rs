@@ -1,13 +1,15 @@
 //! The verdict in plain sentences, the same in every format.
 
-use iotax_analyze::{Analysis, Better, Comparison, Verdict};
-use iotax_diagnose::of_arms;
+use iotax_analyze::{Analysis, Comparison, Verdict};
+use iotax_diagnose::{of_arms, reasons};
 use iotax_documented::Documented;
 use iotax_record::Experiment;
 use iotax_spec::Design;
+use iotax_words::Effect;
 
 use crate::comparison::{self, is_interaction, is_layer, primary_of_each, size, subject};
 use crate::doctor::diagnoses;
+use crate::format::ABSENT;
 use crate::{bandwidth, caps, format, preconditioning, rules, stalls, tables, words};
 
 /// Arms up to which each one gets a sentence; above that they are counted.
@@ -36,15 +38,15 @@ pub(crate) fn verdict(experiment: &Experiment, analysis: &Analysis) -> Vec<Strin
     sentences
 }
 
-/// `encrypted: likely cause: ...`; a run has one arm, which needs no name.
-fn causes(experiment: &Experiment, analysis: &Analysis) -> impl Iterator<Item = String> {
-    of_arms(experiment, analysis).into_iter().filter_map(|diagnosis| {
-        let sentence = diagnoses::sentence(&diagnosis)?;
-        Some(match analysis.arms.len() {
-            1 => words::capital(&sentence),
-            _ => format!("{}: {sentence}", words::printable(&diagnosis.of)),
-        })
-    })
+/// `Likely cause: ...` of the one arm of a run. Of several arms only what explains their difference:
+/// `encrypted: the second luks, which iotax put in: ...`; the rest is listed below.
+fn causes(experiment: &Experiment, analysis: &Analysis) -> Vec<String> {
+    if analysis.arms.len() == 1 {
+        let all = of_arms(experiment, analysis);
+        let sentences = all.iter().filter_map(diagnoses::sentence);
+        return sentences.map(|sentence| words::capital(&sentence)).collect();
+    }
+    reasons(experiment, analysis).apart.iter().map(diagnoses::reason).collect()
 }
 
 /// `plain: bandwidth: the VM cached limit of Standard_DS1_v2 binds, to the point.`
@@ -125,8 +127,8 @@ fn against(comparison: &Comparison, analysis: &Analysis) -> String {
     if comparison.verdict == Verdict::EffectChanged {
         return changed(comparison, &baseline);
     }
-    if let (Some(tax), None) = (comparison.tax, comparison.lo) {
-        return without_interval(comparison, tax, analysis);
+    if let (Some(_), None) = (comparison.tax, comparison.lo) {
+        return without_interval(comparison, analysis);
     }
     let Some(size) = size(comparison) else {
         let trials = |arm: &str| analysis.arms.iter().any(|a| a.name == arm && a.trials > 0);
@@ -139,7 +141,13 @@ fn against(comparison: &Comparison, analysis: &Analysis) -> String {
     };
     match comparison.verdict {
         word @ (Verdict::Slower | Verdict::Faster) => {
-            format!("{name} is {word} than {baseline}: {size}{}.", since(comparison))
+            let since = since(comparison);
+            match comparison.effect().filter(|effect| effect.is_factor()) {
+                Some(effect) => {
+                    format!("{name} is {} than {baseline} in {metric}{since}.", effect.tax())
+                }
+                None => format!("{name} is {word} than {baseline}: {size}{since}."),
+            }
         }
         Verdict::Equivalent => format!(
             "{name} and {baseline} are equivalent: {metric} differs by less than {} ({size}).",
@@ -170,29 +178,30 @@ fn against(comparison: &Comparison, analysis: &Analysis) -> String {
     }
 }
 
-/// `slow against base: its effect changed after block 7: throughput tax 40 % [38, 42] before, 5 %
-/// [3, 7] since.`
+/// `slow against base: its effect on throughput changed after block 7: a tax of 40 % [38, 42]
+/// before, a tax of 5 % [3, 7] since.`
 fn changed(comparison: &Comparison, baseline: &str) -> String {
-    let what = format!("{} against {baseline}: its effect changed", subject(comparison));
+    let metric = comparison.metric.name();
+    let what =
+        format!("{} against {baseline}: its effect on {metric} changed", subject(comparison));
     match &comparison.change {
         Some(change) => format!(
-            "{what} after block {}: {} tax {} before, {} since.",
+            "{what} after block {}: {} before, {} since.",
             change.after_block,
-            comparison.metric.name(),
-            comparison::part(change.before),
-            comparison::part(change.since)
+            comparison::part(comparison, change.before),
+            comparison::part(comparison, change.since)
         ),
         None => format!("{what} during the run."),
     }
 }
 
-/// ` since block 8 (40 % [38, 42] before)`: of a verdict that rests on a part of the run.
+/// ` since block 8 (a tax of 40 % [38, 42] before)`: of a verdict that rests on a part of the run.
 fn since(comparison: &Comparison) -> String {
     comparison.change.as_ref().map_or_else(String::new, |change| {
         format!(
             " since block {} ({} before)",
             change.after_block + 1,
-            comparison::part(change.before)
+            comparison::part(comparison, change.before)
         )
     })
 }
@@ -204,7 +213,7 @@ fn capped(comparison: &Comparison) -> String {
 
 /// `after: 23 % less throughput than before; one result each, so nothing says how much of it is
 /// chance.`
-fn without_interval(comparison: &Comparison, tax: f64, analysis: &Analysis) -> String {
+fn without_interval(comparison: &Comparison, analysis: &Analysis) -> String {
     let arm = comparison.arm.as_deref().unwrap_or_default();
     let trials = |name: &str| analysis.arms.iter().find(|a| a.name == name).map_or(0, |a| a.trials);
     let few = match (trials(&analysis.baseline), trials(arm)) {
@@ -212,13 +221,11 @@ fn without_interval(comparison: &Comparison, tax: f64, analysis: &Analysis) -> S
         (base, 1) if base > 1 => format!("one result of {}", subject(comparison)),
         _ => format!("one result of {}", words::printable(&analysis.baseline)),
     };
-    let less = (comparison.metric.better() == Better::Higher) == (tax > 0.0);
+    let size = comparison.effect().map(|effect| effect.size(comparison.metric.name()));
     format!(
-        "{}: {} {} {} than {}; {few}, so nothing says how much of it is chance.",
+        "{}: {} than {}; {few}, so nothing says how much of it is chance.",
         subject(comparison),
-        format::percent(tax.abs()),
-        if less { "less" } else { "more" },
-        comparison.metric.name(),
+        size.unwrap_or_default(),
         words::printable(&analysis.baseline),
     )
 }
@@ -276,7 +283,10 @@ fn whole_stack(total: &Comparison, margin: f64) -> String {
         return stalls::sentence("The full stack", "the bare one", total.verdict, found);
     }
     match (total.verdict, size(total)) {
-        (Verdict::Slower, Some(size)) => format!("The layers together cost {size}."),
+        (Verdict::Slower, Some(size)) => {
+            let verb = if is_factor(total) { "make it" } else { "cost" };
+            format!("The layers together {verb} {size}.")
+        }
         (Verdict::Faster, Some(size)) => {
             format!("The full stack is faster than the bare one, which is suspicious: {size}.")
         }
@@ -302,24 +312,28 @@ fn whole_stack(total: &Comparison, margin: f64) -> String {
     }
 }
 
-/// `aes 12 % [10, 14] slower`.
+fn is_factor(comparison: &Comparison) -> bool {
+    comparison.effect().is_some_and(Effect::is_factor)
+}
+
+/// `aes 12 % [10, 14] slower`, `aes 5.0x slower [4.2, 6.0]`, `aes 2.5x slower [1.2x faster, 7.5x
+/// slower] (undecided)`.
 fn layer_clause(comparison: &Comparison) -> String {
     let name = subject(comparison);
     if comparison.verdict == Verdict::EffectChanged {
         return format!("{name} {} ({})", comparison::tax(comparison), comparison.verdict);
     }
-    let size = match (comparison.tax, comparison.lo, comparison.hi) {
-        (Some(tax), Some(lo), Some(hi)) if comparison.verdict == Verdict::Faster => {
-            format::percent_interval(-tax, -hi, -lo)
+    let known = comparison.lo.and_then(|_| comparison.effect());
+    let Some(effect) = known else { return format!("{name} could not be measured") };
+    let word = comparison.verdict;
+    match word {
+        Verdict::Slower | Verdict::Faster if effect.is_factor() => {
+            format!("{name} {}", effect.tax())
         }
-        (None, Some(lo), Some(hi)) if comparison.verdict == Verdict::Faster => {
-            format::percent_range(-hi, -lo)
-        }
-        (Some(tax), Some(lo), Some(hi)) => format::percent_interval(tax, lo, hi),
-        (None, Some(lo), Some(hi)) => format::percent_range(lo, hi),
-        _ => return format!("{name} could not be measured"),
-    };
-    format!("{name} {size} {}", comparison.verdict)
+        _ if effect.is_factor() => format!("{name} {} ({word})", effect.tax()),
+        Verdict::Faster => format!("{name} {} {word}", effect.amount()),
+        _ => format!("{name} {} {word}", effect.tax()),
+    }
 }
 
 /// A pair that costs more, or less, together than apart.
@@ -334,7 +348,9 @@ fn together(pair: &Comparison) -> Option<String> {
 
 /// `a tax of 4 % [−2, 9] on throughput`: without a direction, where there is none.
 fn tax(comparison: &Comparison) -> String {
-    format!("a tax of {} on {}", comparison::tax(comparison), comparison.metric.name())
+    let tax = comparison.effect().map_or_else(|| ABSENT.to_owned(), Effect::clause);
+    let link = if is_factor(comparison) { "in" } else { "on" };
+    format!("{tax} {link} {}", comparison.metric.name())
 }
 
 fn still_needed(comparison: &Comparison) -> String {

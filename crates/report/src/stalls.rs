@@ -2,6 +2,7 @@
 //! the same.
 
 use iotax_analyze::{Stalls, Verdict};
+use iotax_words::times;
 
 use crate::format;
 
@@ -11,13 +12,13 @@ pub(crate) fn phrase(word: Verdict, stalls: &Stalls) -> String {
     format!("{word} ({}: {arm} of {blocks} against {base} of {blocks})", of_what(word, stalls))
 }
 
-/// `at least 4,190 x`; `None` if nothing is known of the size.
+/// `at least 4,190x`; `None` if nothing is known of the size.
 pub(crate) fn size(stalls: &Stalls) -> Option<String> {
-    stalls.factor.map(|factor| format!("at least {} x", format::count(whole(factor))))
+    stalls.factor.map(|factor| format!("at least {}", times(factor.floor())))
 }
 
 /// `luks against base: slower (stalls): 7 of 7 trials without a completed operation, baseline 0 of
-/// 7; at least 4,190 x slower.`
+/// 7; at least 4,190x slower.`
 pub(crate) fn sentence(name: &str, baseline: &str, word: Verdict, stalls: &Stalls) -> String {
     let Stalls { arm, base, blocks, .. } = stalls;
     let counts = format!(
@@ -45,22 +46,17 @@ const fn of_what(word: Verdict, stalls: &Stalls) -> &'static str {
     }
 }
 
-/// `; at least 17 x slower in each; 4 more such blocks decide`
+/// `; at least 17x slower in each; 4 more such blocks decide`
 fn outlook(stalls: &Stalls) -> String {
     let way = if stalls.base == 0 { "slower" } else { "faster" };
     let each = stalls.each.filter(|factor| *factor >= 2.0);
-    let each = each.map(|f| format!("; at least {} x {way} in each", format::count(whole(f))));
+    // Rounded down, as all lower bounds.
+    let each = each.map(|f| format!("; at least {} {way} in each", times(f.floor())));
     let more = stalls.more_blocks.map(|n| {
         let (noun, verb) = if n == 1 { ("block", "decides") } else { ("blocks", "decide") };
         format!("; {n} more such {noun} {verb}")
     });
     each.unwrap_or_default() + &more.unwrap_or_default()
-}
-
-/// Rounded down: it is a lower bound.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
-fn whole(factor: f64) -> u64 {
-    factor.floor() as u64
 }
 
 #[cfg(test)]
@@ -89,16 +85,16 @@ mod tests {
         .map(|(word, stalls)| {
             format!("{}\n{}", phrase(word, stalls), sentence("luks", "base", word, stalls))
         });
-        assert_eq!(size(&total).as_deref(), Some("at least 4,190 x"));
+        assert_eq!(size(&total).as_deref(), Some("at least 4,190x"));
         insta::assert_snapshot!(said.join("\n"), @"
         slower (stalls: 7 of 7 against 0 of 7)
-        luks against base: slower (stalls): 7 of 7 trials without a completed operation, baseline 0 of 7; at least 4,190 x slower.
+        luks against base: slower (stalls): 7 of 7 trials without a completed operation, baseline 0 of 7; at least 4,190x slower.
         slower (stalls more often: 7 of 13 against 0 of 13)
         luks against base: slower (stalls more often): 7 of 13 trials without a completed operation, baseline 0 of 13.
         undecided (stalls: 3 of 3 against 0 of 3)
-        luks against base: undecided (stalls: 3 of 3 trials without a completed operation, baseline 0 of 3; at least 17 x slower in each; 4 more such blocks decide).
+        luks against base: undecided (stalls: 3 of 3 trials without a completed operation, baseline 0 of 3; at least 17x slower in each; 4 more such blocks decide).
         undecided (stalls: 0 of 6 against 6 of 6)
-        luks against base: undecided (stalls: 0 of 6 trials without a completed operation, baseline 6 of 6; at least 17 x faster in each; 1 more such block decides).
+        luks against base: undecided (stalls: 0 of 6 trials without a completed operation, baseline 6 of 6; at least 17x faster in each; 1 more such block decides).
         no information (stalls: 3 of 3 against 3 of 3)
         luks against base: no information: both stalled in all 3 blocks.
         ");

@@ -6,9 +6,10 @@ use iotax_analyze::{
 use iotax_record::Slow;
 use iotax_spec::Design;
 use iotax_spec::units::format_duration;
+use iotax_words::Effect;
 
 use crate::bandwidth::{self, MEASURED};
-use crate::comparison::{pair_name, subject, tax};
+use crate::comparison::{self, pair_name, subject, tax};
 use crate::document::{Cell, Head, Table};
 use crate::format::{self, ABSENT};
 use crate::words::{self, Tone};
@@ -22,10 +23,11 @@ pub(crate) fn comparisons(analysis: &Analysis, design: &Design) -> Option<Table>
         return None;
     }
     let compared = if matches!(design, Design::Peel { .. }) { "layer" } else { "arm" };
+    let head = tax_head(&analysis.comparisons);
     let confidence = if analysis.comparisons.iter().any(|c| c.lo.is_some()) {
-        format!("tax [{} CI]", format::percent(1.0 - analysis.alpha))
+        format!("{head} [{} CI]", format::percent(1.0 - analysis.alpha))
     } else {
-        "tax".to_owned()
+        head.to_owned()
     };
     let mut table = Table::new(&[compared, "metric"], &[&confidence, "n"]);
     table.heads.push(Head::word("verdict"));
@@ -39,6 +41,12 @@ pub(crate) fn comparisons(analysis: &Analysis, design: &Design) -> Option<Table>
         ]);
     }
     Some(table)
+}
+
+/// The head of a column of taxes, some of which may be said as factors.
+pub(crate) fn tax_head<'a>(comparisons: impl IntoIterator<Item = &'a Comparison>) -> &'static str {
+    let has_factor = comparisons.into_iter().any(comparison::has_factor);
+    if has_factor { "tax or factor" } else { "tax" }
 }
 
 fn verdict(comparison: &Comparison) -> Cell {
@@ -82,7 +90,7 @@ pub(crate) fn attribution(attribution: &Attribution) -> Table {
         table.heads.push(Head::figure(&format!("{head} ({unit})")));
         for (row, cost) in table.rows.iter_mut().zip(column) {
             row.push(match cost {
-                Some(Some(e)) => Cell::new(format::interval(e.value, e.lo, e.hi, scale)),
+                Some(Some(e)) => Cell::new(iotax_words::interval(e.value, e.lo, e.hi, scale)),
                 Some(None) => Cell::new(ABSENT),
                 None => Cell::new(""),
             });
@@ -149,20 +157,20 @@ type OperationCell = fn(&OperationSummary) -> Option<Cell>;
 
 /// What is told of an operation; a column that says nothing of any is left out.
 const OPERATION: [(&str, OperationCell); 8] = [
-    ("count", |done| Some(Cell::new(format::count(done.count)))),
-    ("share", |done| Some(Cell::new(format!("{} %", format::fixed(100.0 * done.share?, 1))))),
+    ("count", |done| Some(Cell::new(iotax_words::grouped(done.count)))),
+    ("share", |done| Some(Cell::new(format!("{} %", iotax_words::fixed(100.0 * done.share?, 1))))),
     ("mean", |done| Some(Cell::new(known_time(done.mean_ns)))),
     ("p99", |done| Some(Cell::new(known_time(done.p99_ns as f64)))),
     ("longest", |done| Some(Cell::new(known_time(done.max_ns as f64)))),
     ("slow", |done| {
         let Slow { above_ns, count } = done.slow?;
         let tone = if count > 0 { Tone::Worse } else { Tone::Plain };
-        let text = format!("{} > {}", format::count(count), format_duration(above_ns));
+        let text = format!("{} > {}", iotax_words::grouped(count), format_duration(above_ns));
         Some(Cell::toned(text, tone))
     }),
-    ("waited", |done| Some(Cell::new(format::count(done.waited?)))),
+    ("waited", |done| Some(Cell::new(iotax_words::grouped(done.waited?)))),
     ("failed", |done| {
-        (done.errors > 0).then(|| Cell::toned(format::count(done.errors), Tone::Worse))
+        (done.errors > 0).then(|| Cell::toned(iotax_words::grouped(done.errors), Tone::Worse))
     }),
 ];
 
@@ -184,7 +192,7 @@ pub(crate) fn arms(analysis: &Analysis) -> Table {
             Cell::new(if arm.trials < least { ABSENT.to_owned() } else { text })
         };
         let measured = |text: String| from(1, text);
-        let spread = format!("{} %", format::fixed(100.0 * arm.throughput_cv, 1));
+        let spread = format!("{} %", iotax_words::fixed(100.0 * arm.throughput_cv, 1));
         table.push([
             Cell::new(&arm.name),
             measured(rate(arm)),
@@ -219,10 +227,21 @@ fn quantile(arm: &ArmSummary, q: f64) -> Cell {
     Cell::new(point.map_or_else(|| ABSENT.to_owned(), |p| format::time(p.latency_ns as f64)))
 }
 
-/// The tax with its interval, and the word.
+/// The tax with its interval, and the word, unless the tax says it: `12 % [10, 14] slower`, `5.0x
+/// slower [4.2, 6.0]`, `2.5x slower [1.2x faster, 7.5x slower], undecided`.
 pub(crate) fn tax_in_a_word(comparison: &Comparison) -> Cell {
     let Cell { text, tone } = verdict(comparison);
-    Cell::toned(format!("{} {text}", tax(comparison)), tone)
+    let tax = tax(comparison);
+    let is_factor = comparison.effect().is_some_and(Effect::is_factor);
+    let word = comparison.verdict.to_string();
+    Cell::toned(
+        match text.strip_prefix(&word) {
+            Some(rest) if is_factor && comparison.verdict.is_signed() => format!("{tax}{rest}"),
+            _ if is_factor => format!("{tax}, {text}"),
+            _ => format!("{tax} {text}"),
+        },
+        tone,
+    )
 }
 
 /// A time, or a dash where it is 0: another tool did not say.
@@ -246,7 +265,7 @@ pub(crate) fn latency(analysis: &Analysis) -> Option<Table> {
     let rows = analysis.arms.iter().map(|arm| {
         let mut row = vec![Cell::new(&arm.name)];
         row.extend(quantiles.iter().map(|q| quantile(arm, *q)));
-        row.push(Cell::new(format::count(arm.latency_ios)));
+        row.push(Cell::new(iotax_words::grouped(arm.latency_ios)));
         row
     });
     Some(Table { rows: rows.collect(), heads })

@@ -103,6 +103,15 @@ fn a_comparison_and_its_failures_are_drawn() {
 }
 
 #[test]
+fn factors_are_drawn_as_far_apart_as_they_are() {
+    let Some(browser) = chromium() else { return };
+    let dom = check(&browser, &common::compare(), &analyses::factors(), 4 + 1 + 2 + 1 + 3);
+    for label in ["factor in throughput", "1x", "5x slower", "5x faster", "factor in CPU per I/O"] {
+        assert!(dom.contains(&format!(">{label}</text>")), "{label}");
+    }
+}
+
+#[test]
 fn what_the_machine_did_is_drawn() {
     let Some(browser) = chromium() else { return };
     // Four charts of devices, CPU, pressure, page cache, two of NFS.

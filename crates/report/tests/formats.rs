@@ -35,29 +35,25 @@ fn stalls_and_changed_effects_in_every_format() {
     randread-4k: 12 blocks, 60 trials in 5 min 40 s
 
       luks against base: slower (stalls): 7 of 7 trials without a completed
-      operation, baseline 0 of 7; at least 4,190 x slower.
+      operation, baseline 0 of 7; at least 4,190x slower.
       queue against base: undecided (stalls: 3 of 3 trials without a completed
-      operation, baseline 0 of 3; at least 17 x slower in each; 4 more such blocks
+      operation, baseline 0 of 3; at least 17x slower in each; 4 more such blocks
       decide).
       cap against base: no information: both stalled in all 3 blocks.
-      same against base: its effect changed after block 9: throughput tax 40 % [38,
-      42] before, 5 % [3, 7] since.
+      same against base: its effect on throughput changed after block 9: a tax of 40
+      % [38, 42] before, a tax of 5 % [3, 7] since.
       Stopped: every arm has a verdict, precise enough. Switching between arms took
       2 s (0.4 %).
 
     Tax
-      luks
-        metric throughput, tax at least 4,190 x, n 7, verdict slower (stalls: 7 of 7
-        against 0 of 7)
-      queue
-        metric throughput, tax –, n 3, verdict undecided (stalls: 3 of 3 against 0
-        of 3)
-      cap
-        metric throughput, tax –, n 3, verdict no information (stalls: 3 of 3
-        against 3 of 3)
-      same
-        metric throughput, tax 40 % [38, 42], then 5 % [3, 7], n 12, verdict effect
-        changed
+      arm    metric                       tax or factor   n  verdict
+      luks   throughput                 at least 4,190x   7  slower (stalls: 7 of 7
+                                                             against 0 of 7)
+      queue  throughput                               –   3  undecided (stalls: 3 of
+                                                             3 against 0 of 3)
+      cap    throughput                               –   3  no information (stalls:
+                                                             3 of 3 against 3 of 3)
+      same   throughput  40 % [38, 42], then 5 % [3, 7]  12  effect changed
       Each interval alone holds with 95 %, whenever the run stopped; n: blocks;
       margin 5 %.
 
@@ -73,18 +69,18 @@ fn stalls_and_changed_effects_in_every_format() {
     insta::assert_snapshot!(up_to(&shown, "\n### Arms\n"), @"
     ## iotax: randread-4k
 
-    **luks against base: slower (stalls): 7 of 7 trials without a completed operation, baseline 0 of 7; at least 4,190 x slower.**
-    queue against base: undecided (stalls: 3 of 3 trials without a completed operation, baseline 0 of 3; at least 17 x slower in each; 4 more such blocks decide).
+    **luks against base: slower (stalls): 7 of 7 trials without a completed operation, baseline 0 of 7; at least 4,190x slower.**
+    queue against base: undecided (stalls: 3 of 3 trials without a completed operation, baseline 0 of 3; at least 17x slower in each; 4 more such blocks decide).
     cap against base: no information: both stalled in all 3 blocks.
-    same against base: its effect changed after block 9: throughput tax 40 % [38, 42] before, 5 % [3, 7] since.
+    same against base: its effect on throughput changed after block 9: a tax of 40 % [38, 42] before, a tax of 5 % [3, 7] since.
 
     12 blocks, 60 trials in 5 min 40 s. Stopped: every arm has a verdict, precise enough. Switching between arms took 2 s (0.4 %).
 
     ### Tax
 
-    | arm | metric | tax | n | verdict |
+    | arm | metric | tax or factor | n | verdict |
     | --- | --- | ---: | ---: | --- |
-    | luks | throughput | at least 4,190 x | 7 | slower (stalls: 7 of 7 against 0 of 7) |
+    | luks | throughput | at least 4,190x | 7 | slower (stalls: 7 of 7 against 0 of 7) |
     | queue | throughput | – | 3 | undecided (stalls: 3 of 3 against 0 of 3) |
     | cap | throughput | – | 3 | no information (stalls: 3 of 3 against 3 of 3) |
     | same | throughput | 40 % [38, 42], then 5 % [3, 7] | 12 | effect changed |
@@ -181,8 +177,8 @@ fn many_arms_are_counted_in_one_sentence() {
         analysis.comparisons.push(more);
     }
     let shown = text(&common::compare(), &analysis, Style::default());
-    insta::assert_snapshot!(shown.lines().skip(2).take(2).collect::<Vec<_>>().join("\n"), @r"
-    5 of 7 arms are slower than base (most: cap, 53.1 % [52.7, 53.5] less
+    insta::assert_snapshot!(shown.lines().skip(2).take(2).collect::<Vec<_>>().join("\n"), @"
+    5 of 7 arms are slower than base (most: cap, 2.13x slower [2.11, 2.15] in
     throughput), 1 equivalent, 1 without a conclusion.
     ");
 }

@@ -1,6 +1,6 @@
 use iotax_spec::Design;
 use iotax_stats::regime::{LEVEL, monitor};
-use iotax_words::{count, percent, two_digits};
+use iotax_words::{Effect, count, fell_or_rose};
 
 use crate::analysis::{Check, Comparison, EffectChange, Estimate, Warning};
 use crate::evidence::Evidence;
@@ -46,13 +46,13 @@ fn of_one(comparison: &Comparison, change: &EffectChange) -> Warning {
         check: Check::RegimeShift,
         arm: comparison.arm.clone().or_else(|| comparison.layer.clone()),
         message: format!(
-            "the effect on {} changed after block {}: a tax of {} in the {} up to then, of {} in \
-             the {} since; {rests}",
+            "the effect on {} changed after block {}: {} in the {} up to then, {} in the {} \
+             since; {rests}",
             comparison.metric.name(),
             change.after_block,
-            tax(change.before),
+            tax(comparison, change.before),
             count(before.into(), "block"),
-            tax(change.since),
+            tax(comparison, change.since),
             count(since.into(), "block"),
         ),
         advice: CHANGED.to_owned(),
@@ -60,8 +60,9 @@ fn of_one(comparison: &Comparison, change: &EffectChange) -> Warning {
     }
 }
 
-fn tax(part: Option<Estimate>) -> String {
-    part.map_or_else(|| "unknown size".to_owned(), |part| percent(part.value))
+fn tax(comparison: &Comparison, part: Option<Estimate>) -> String {
+    let tax = part.and_then(|part| comparison.effect_of(part).without_interval());
+    tax.map_or_else(|| "a tax of unknown size".to_owned(), Effect::clause)
 }
 
 /// The level of all arms: comparisons are within blocks, so it moves none of them.
@@ -71,18 +72,17 @@ fn of_all(evidence: &Evidence<'_>) -> Option<Warning> {
     let (blocks, levels) = evidence.blocks.levels(measured);
     let change = monitor(&levels, LEVEL)?;
     let after = blocks[change.before - 1];
-    let factor = two_digits(change.step.abs().exp());
-    let verb = if change.step < 0.0 { "fell" } else { "rose" };
+    let changed = fell_or_rose(change.step.exp());
     let message = if spec.design == Design::Single {
         format!(
-            "{} {verb} {factor} x after trial {}; the summary averages over both levels",
+            "{} {changed} after trial {}; the summary averages over both levels",
             measured.name(),
             after + 1
         )
     } else {
         format!(
-            "the level of all arms ({}) {verb} {factor} x after block {}; comparisons are within \
-             blocks and stand",
+            "the level of all arms ({}) {changed} after block {}; comparisons are within blocks \
+             and stand",
             measured.name(),
             after + 1
         )

@@ -2,7 +2,7 @@ use iotax_spec::Design;
 use iotax_stats::regime::{self, monitor};
 use iotax_stats::steady::{MOST_EXCURSION, MOST_RANGE};
 use iotax_stats::trend::trend;
-use iotax_words::{count, percent, two_digits};
+use iotax_words::{count, fell_or_rose, percent};
 
 use crate::analysis::{ArmPrecondition, Check, Warning};
 use crate::evidence::Evidence;
@@ -63,7 +63,6 @@ fn of_run(evidence: &Evidence<'_>) -> Option<Warning> {
     }
     let (_, levels) = evidence.blocks.levels(measured(evidence));
     let trend = trend(&levels).filter(|trend| trend.found)?;
-    let verb = if trend.change < 0.0 { "fell" } else { "rose" };
     let (over, what) = if spec.design == Design::Single {
         ("trial", "the summary averages over all of it")
     } else {
@@ -75,9 +74,9 @@ fn of_run(evidence: &Evidence<'_>) -> Option<Warning> {
         check: Check::NotSteady,
         arm: None,
         message: format!(
-            "writes were not at steady state: {} {verb} {} x over {}, from {over} to {over}; {what}",
+            "writes were not at steady state: {} {} over {}, from {over} to {over}; {what}",
             measured(evidence).name(),
-            two_digits(trend.change.abs().exp()),
+            fell_or_rose(trend.change.exp()),
             count(levels.len() as u64, over),
         ),
         advice: if is_steady { AGAIN } else { PRECONDITION }.to_owned(),

@@ -1,6 +1,6 @@
 use iotax_spec::{Design, Does, Layer, LayerInfo};
 use iotax_stats::verdict::Verdict;
-use iotax_words::percent;
+use iotax_words::Effect;
 
 use crate::analysis::{Check, Comparison, Warning};
 use crate::evidence::Evidence;
@@ -16,11 +16,7 @@ pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Warning> {
         .map(|(comparison, what)| Warning {
             check: Check::WrongSign,
             arm: comparison.arm.clone().or_else(|| comparison.layer.clone()),
-            message: format!(
-                "{what} only adds work, yet {} is better by {} with it",
-                comparison.metric.name(),
-                percent(comparison.tax.map_or(0.0, f64::abs))
-            ),
+            message: format!("{what} only adds work, yet it is {} with it", faster(comparison)),
             advice: "Do not take this as a gain before it is explained. Usual reasons: direct I/O \
                      became buffered I/O, a cache answered, small I/Os were merged, or the arms \
                      lie on different storage. The device's own counters (iostat) show which."
@@ -28,6 +24,12 @@ pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Warning> {
             trials: comparison.blocks,
         })
         .collect()
+}
+
+/// `7 % faster in throughput`, `2.2x faster in throughput`
+fn faster(comparison: &Comparison) -> String {
+    let how = comparison.effect().map_or_else(|| "faster".to_owned(), Effect::in_short);
+    format!("{how} in {}", comparison.metric.name())
 }
 
 /// What the comparison adds to the baseline, if that is layers and nothing but layers that cost.

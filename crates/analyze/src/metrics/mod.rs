@@ -13,6 +13,7 @@ mod throughput;
 use std::fmt;
 
 use iotax_spec::Workload;
+use iotax_words::{Effect, On};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use self::row::Row;
@@ -86,6 +87,20 @@ impl Metric {
     /// time, with / without - 1.
     pub const fn better(self) -> Better {
         self.0.better
+    }
+
+    /// What an effect on it is an effect on: which words say it.
+    pub fn on(self) -> On {
+        match self.better() {
+            _ if !self.is_speed() => On::Cost,
+            Better::Higher => On::Rate,
+            Better::Lower => On::Time,
+        }
+    }
+
+    /// What is known of a tax in it beside any estimate: `10 to 14 %`, `2.1 to 4.5x slower`.
+    pub(crate) fn range(self, [lo, hi]: [f64; 2]) -> String {
+        Effect::new(self.on(), None, Some(lo), Some(hi)).map_or_else(String::new, Effect::tax)
     }
 
     /// Whether its figure is the speed of the storage, not what a host spends on it.

@@ -3,7 +3,7 @@
 use iotax_stats::tail::samples_needed;
 use iotax_stats::unpaired::MIN_RESULTS;
 use iotax_stats::verdict::Verdict;
-use iotax_words::{capital, count, list, percent};
+use iotax_words::{capital, count, list};
 
 use crate::conclude::Conclusion;
 use crate::evidence::Evidence;
@@ -51,12 +51,11 @@ fn without_answer(evidence: &Evidence<'_>, conclusion: &Conclusion) -> Option<St
             with
         ));
     };
+    let range = comparison.metric.range([lo, hi]);
     let why = conclusion.withheld.map_or_else(String::new, |why| format!(" ({why})"));
     Some(format!(
-        "{metric} of {subject}: undecided{why}; from {base} and {with} results the tax lies \
-         between {} and {}. More results of each narrow it.",
-        percent(lo),
-        percent(hi)
+        "{metric} of {subject}: undecided{why}; from {base} and {with} results all that is \
+         known of the tax is {range}. More results of each narrow it.",
     ))
 }
 

@@ -12,7 +12,7 @@ fn a_shift_of_all_arms_is_said_and_drops_nothing() {
     trials.extend(bed.blocks(16, &[500.0, 500.0], 0.01).into_iter().skip(14));
     let analysis = bed.analyze(&trials);
     insta::assert_snapshot!(said(&analysis, Check::RegimeShift), @"
-    [-, 18 trials] the level of all arms (throughput) fell 2.0 x after block 7; comparisons are within blocks and stand
+    [-, 18 trials] the level of all arms (throughput) fell by 50 % after block 7; comparisons are within blocks and stand
       -> Probably burst credits ran out; early in a run it may also be a cache that filled up, or a neighbour that began. If what lasts is to be measured, drain the credits first (--drain); if the burst, let the volume rest and run shorter.
     ");
     let other = &analysis.comparisons[0];
@@ -27,7 +27,7 @@ fn a_rise_of_all_arms_is_said_too() {
     let mut trials = bed.blocks(5, &[500.0, 400.0], 0.01);
     trials.extend(bed.blocks(10, &[1000.0, 800.0], 0.01).into_iter().skip(10));
     insta::assert_snapshot!(said(&bed.analyze(&trials), Check::RegimeShift), @"
-    [-, 10 trials] the level of all arms (throughput) rose 2.0 x after block 5; comparisons are within blocks and stand
+    [-, 10 trials] the level of all arms (throughput) rose 2x after block 5; comparisons are within blocks and stand
       -> Probably something else used the storage and ended, or the volume grew faster. If only the level since is of interest, run again.
     ");
 }
@@ -40,7 +40,7 @@ fn a_shift_of_one_arm_changes_its_effect() {
     trials.extend(bed.blocks(16, &[1000.0, 500.0], 0.02).into_iter().skip(18));
     let analysis = bed.analyze(&trials);
     insta::assert_snapshot!(said(&analysis, Check::RegimeShift), @"
-    [other, 7 trials] the effect on throughput changed after block 9: a tax of -0.7 % in the 9 blocks up to then, of 50 % in the 7 blocks since; those since are too few for a verdict of their own
+    [other, 7 trials] the effect on throughput changed after block 9: a tax of −0.7 % in the 9 blocks up to then, a tax of 50 % in the 7 blocks since; those since are too few for a verdict of their own
       -> Something came or went that this arm alone has: a cache that filled up, credits of its own, a background job on its device. Run again: if the cost is what it has been since the change, that is the one that lasts.
     ");
     let other = &analysis.comparisons[0];

@@ -39,7 +39,7 @@ fn writes_that_slow_down_from_block_to_block_were_not_steady() {
     let trials = drifting(&mut bed, 10, 0.93);
     let analysis = bed.analyze(&trials);
     insta::assert_snapshot!(said(&analysis, Check::NotSteady), @"
-    [-, 20 trials] writes were not at steady state: throughput fell 1.9 x over 10 blocks, from block to block; comparisons are within blocks and stand, single figures do not
+    [-, 20 trials] writes were not at steady state: throughput fell by 47 % over 10 blocks, from block to block; comparisons are within blocks and stand, single figures do not
       -> A fresh SSD, or a volume whose blocks were never written, is filled by the measurement itself. --precondition writes the span first, and then the workload until it is steady.
     ");
     assert_eq!(said(&analysis, Check::RegimeShift), "");

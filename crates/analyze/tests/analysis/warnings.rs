@@ -294,13 +294,13 @@ fn wrong_sign() {
     let mut bed = Bed::new(&[("base", &[]), ("aes", &[aes()])], iotax_spec::Design::Compare);
     let trials = bed.blocks(5, &[500.0, 900.0], 0.01);
     insta::assert_snapshot!(said(&bed.analyze(&trials), Check::WrongSign), @"
-    [aes, 5 trials] arm aes only adds work, yet throughput is better by 82 % with it
+    [aes, 5 trials] arm aes only adds work, yet it is 82 % faster in throughput with it
       -> Do not take this as a gain before it is explained. Usual reasons: direct I/O became buffered I/O, a cache answered, small I/Os were merged, or the arms lie on different storage. The device's own counters (iostat) show which.
     ");
     let mut peel = Bed::peel(&["aes", "cache"]);
     let trials = peel.blocks(5, &[500.0, 800.0, 800.0, 1200.0], 0.01);
     insta::assert_snapshot!(said(&peel.analyze(&trials), Check::WrongSign), @"
-    [aes, 5 trials] layer aes only adds work, yet throughput is better by 54 % with it
+    [aes, 5 trials] layer aes only adds work, yet it is 54 % faster in throughput with it
       -> Do not take this as a gain before it is explained. Usual reasons: direct I/O became buffered I/O, a cache answered, small I/Os were merged, or the arms lie on different storage. The device's own counters (iostat) show which.
     ");
 }

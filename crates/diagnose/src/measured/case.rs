@@ -53,7 +53,8 @@ pub(super) struct Case<'a> {
     pub(super) trials: Vec<&'a TrialPoint>,
     pub(super) site: Option<&'a Site>,
     target: Option<&'a Target>,
-    arm: usize,
+    /// Its place among the arms.
+    pub(super) arm: usize,
 }
 
 impl<'a> Case<'a> {
@@ -153,6 +154,19 @@ impl<'a> Case<'a> {
         let writes = if self.job.writes() { waited(&figures.write) } else { 0.0 };
         let all = self.latency_ms() * self.summary.iops;
         (all > 0.0).then(|| ((reads + writes) / all).min(1.0))
+    }
+
+    /// The layers of the arm, where it is a stack that was made for it.
+    pub(super) fn layers(&self) -> Option<&'a [Layer]> {
+        self.target.map(Target::layers).filter(|layers| !layers.is_empty())
+    }
+
+    /// Time of an I/O that passed above the lowest device and below the uppermost, in milliseconds;
+    /// `None` unless there are several.
+    pub(super) fn between_devices_ms(&self) -> Option<f64> {
+        let [upper, .., lower] = self.devices() else { return None };
+        let share = self.share_at(&upper.figures)? - self.share_at(&lower.figures)?;
+        Some(share * self.latency_ms())
     }
 
     /// The layers of the arm that encrypt, where it is a stack that was made for it.

@@ -4,27 +4,41 @@
 //! A rule is a function from one arm's case to a suspect; to add one: its function, and its line
 //! in the table of `rules`.
 
+mod apart;
 mod case;
 mod joined;
 mod rules;
 
-use iotax_analyze::{Analysis, ArmSummary};
+use iotax_analyze::Analysis;
 use iotax_record::Experiment;
 
+use self::apart::Judged;
 use self::case::Case;
-use crate::suspect::Diagnosis;
+use crate::suspect::{Diagnosis, Reasons, Suspect};
 
 /// What is suspected of each arm; arms of which nothing is are left out.
 pub fn of_arms(experiment: &Experiment, analysis: &Analysis) -> Vec<Diagnosis> {
+    let judged = judged(experiment, analysis).into_iter();
+    judged.filter_map(|arm| Diagnosis::of(&arm.case.summary.name, arm.suspects)).collect()
+}
+
+/// The same of several arms, told apart by what explains their difference.
+pub fn reasons(experiment: &Experiment, analysis: &Analysis) -> Reasons {
+    apart::reasons(experiment, analysis, &judged(experiment, analysis))
+}
+
+/// Each arm that was measured; its suspects, the surest first.
+fn judged<'a>(experiment: &'a Experiment, analysis: &'a Analysis) -> Vec<Judged<'a>> {
     if experiment.spec.is_of_results() {
         return Vec::new();
     }
-    let of_arm = |(place, summary): (usize, &ArmSummary)| {
+    let of_arm = |place: usize| {
         let case = Case::new(experiment, analysis, place)?;
         let suspects = rules::ALL.iter().filter_map(|rule| rule.suspect(&case)).collect();
-        Diagnosis::of(&summary.name, joined::with_findings(&case, suspects))
+        let suspects = Suspect::sorted(joined::with_findings(&case, suspects));
+        Some(Judged { case, suspects })
     };
-    analysis.arms.iter().enumerate().filter_map(of_arm).collect()
+    (0..analysis.arms.len()).filter_map(of_arm).collect()
 }
 
 /// The causes that rules can name.

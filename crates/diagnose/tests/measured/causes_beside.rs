@@ -96,9 +96,7 @@ fn layers_that_encrypt_are_named_where_the_time_passes_in_them() {
     let busy = without_cpu(stacked(&twice));
     assert_eq!(told(busy), ["likely encrypted-twice", "possible cpu-bound"]);
     let suspects = without_cpu(stacked(&twice)).suspects();
-    insta::assert_snapshot!(suspects[0].evidence.join("\n"), @"
-    95 % of the time of I/Os passed at loop1, and 1.3 % at vda below it: 93 % passed in between, at luks and luks
-    ");
+    insta::assert_snapshot!(suspects[0].evidence.join("\n"), @"95 % of the time of I/Os passed at loop1, and 1.3 % at vda below it: 93 % passed in between, at luks and luks, which iotax put in");
     insta::assert_snapshot!(suspects[0].against.join("\n"), @"all CPUs were busy, and encryption needs them");
     // The disk itself is slow.
     let mut slow = stacked(&twice);

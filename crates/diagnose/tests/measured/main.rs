@@ -1,5 +1,6 @@
 //! What made-up measurements point to.
 
+mod apart;
 mod causes;
 mod causes_beside;
 mod causes_remote;

@@ -3,7 +3,6 @@
 use iotax_catalog::{Bound, Cloud, Direction, Limit, Rate};
 
 use crate::bandwidth::Unit;
-use crate::format;
 
 /// Where the sources have nothing.
 pub(super) const UNKNOWN: &str = "unknown";
@@ -35,8 +34,8 @@ pub(super) fn amount(value: f64) -> String {
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "both are small")]
     let (whole, tenth) = ((tenths / 10.0).trunc() as u64, (tenths % 10.0) as u64);
     match tenth {
-        0 => format::count(whole),
-        _ => format!("{}.{tenth}", format::count(whole)),
+        0 => iotax_words::grouped(whole),
+        _ => format!("{}.{tenth}", iotax_words::grouped(whole)),
     }
 }
 
@@ -49,8 +48,8 @@ pub(super) fn duration(seconds: f64) -> String {
         (0, 0, s) => format!("{s} s"),
         (0, min, 0) => format!("{min} min"),
         (0, min, s) => format!("{min} min {s} s"),
-        (h, 0, _) => format!("{} h", format::count(h)),
-        (h, min, _) => format!("{} h {min} min", format::count(h)),
+        (h, 0, _) => format!("{} h", iotax_words::grouped(h)),
+        (h, min, _) => format!("{} h {min} min", iotax_words::grouped(h)),
     }
 }
 

@@ -1,6 +1,6 @@
 use iotax_analyze::Analysis;
 use iotax_catalog::cause;
-use iotax_diagnose::{Confidence, Diagnosis, Suspect, of_arms};
+use iotax_diagnose::{Confidence, Diagnosis, Reason, Reasons, Suspect, of_arms, reasons};
 use iotax_record::Experiment;
 
 use super::cause::dated;
@@ -44,9 +44,23 @@ fn facts(suspect: &Suspect) -> Vec<Point> {
     facts
 }
 
-/// What the arms' measurements point to, as [`lines`].
+/// What the arms' measurements point to, as [`lines`]: what explains a difference first, then what
+/// is the same for all arms, once.
 pub(crate) fn causes(experiment: &Experiment, analysis: &Analysis) -> Vec<String> {
-    lines(&of_arms(experiment, analysis), analysis.arms.len())
+    if analysis.arms.len() == 1 {
+        return lines(&of_arms(experiment, analysis), 1);
+    }
+    let Reasons { apart, alike, others } = reasons(experiment, analysis);
+    let own = |reason: &Reason| {
+        let put_in = reason.put_in.iter().map(|put_in| words::sentence(put_in));
+        let said: Vec<String> = put_in.chain(reason.suspect.as_ref().map(line)).collect();
+        format!("{}: {}", reason.of, said.join(" "))
+    };
+    let of_all = |suspect: &Suspect| {
+        format!("all arms alike, so it explains no difference: {}", line(suspect))
+    };
+    let apart = apart.iter().map(own);
+    apart.chain(lines(&others, analysis.arms.len())).chain(alike.iter().map(of_all)).collect()
 }
 
 /// Every suspect in a line or two, for the list of causes in a report of several formats.
@@ -86,6 +100,45 @@ pub(crate) fn sentence(diagnosis: &Diagnosis) -> Option<String> {
     Some(words::printable(&format!("{confidence} cause: {title} ({evidence}).")))
 }
 
+/// Why an arm is the slower one, in a sentence: `encrypted: the second luks, which iotax put in: 49 ms
+/// of its device's time per I/O (loop1 above vda); sure cause: ...`
+pub(crate) fn reason(reason: &Reason) -> String {
+    let Reason { of, suspect, put_in } = reason;
+    let cause = suspect.as_ref().map(|suspect| {
+        let (confidence, title) = (suspect.confidence.name(), title(&suspect.cause));
+        let evidence = suspect.evidence.first().filter(|_| put_in.is_none());
+        let evidence = evidence.map(|evidence| format!(" ({})", evidence.trim_end_matches('.')));
+        format!("{confidence} cause: {title}{}", evidence.unwrap_or_default())
+    });
+    let said: Vec<String> = put_in.clone().into_iter().chain(cause).collect();
+    words::printable(&format!("{of}: {}.", said.join("; ")))
+}
+
 fn title(id: &str) -> &str {
     cause(id).map_or(id, |cause| cause.title.as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_layer_that_was_put_in_is_named_before_the_cause() {
+        let suspect = Suspect {
+            cause: "encrypted-twice".to_owned(),
+            confidence: Confidence::Sure,
+            explains: Some(0.93),
+            evidence: vec!["93 % passed in between".to_owned()],
+            against: Vec::new(),
+        };
+        let put_in = "the second luks, which iotax put in: 49 ms of its device's time per I/O";
+        let both = Reason {
+            of: "double".to_owned(),
+            suspect: Some(suspect),
+            put_in: Some(put_in.to_owned()),
+        };
+        insta::assert_snapshot!(reason(&both), @"double: the second luks, which iotax put in: 49 ms of its device's time per I/O; sure cause: Two layers of this machine encrypt the same data.");
+        insta::assert_snapshot!(reason(&Reason { put_in: None, ..both.clone() }), @"double: sure cause: Two layers of this machine encrypt the same data (93 % passed in between).");
+        insta::assert_snapshot!(reason(&Reason { suspect: None, ..both }), @"double: the second luks, which iotax put in: 49 ms of its device's time per I/O.");
+    }
 }

@@ -71,8 +71,8 @@ fn groups(groups: &ControlGroups) -> Option<String> {
         facts.push(format!(
             "{} CPUs ({} of {} periods throttled)",
             format::plain(cpus),
-            format::count(cpu.throttled_periods),
-            format::count(cpu.periods)
+            iotax_words::grouped(cpu.throttled_periods),
+            iotax_words::grouped(cpu.periods)
         ));
     }
     facts.extend(groups.memory.as_ref().and_then(memory_limit));

@@ -40,6 +40,9 @@ pub(crate) struct Group {
     pub(crate) heads: Vec<Head>,
     /// Title of the axis.
     pub(crate) axis: String,
+    /// Of an axis of factors, which way each side goes: its values are logarithms of factors, more
+    /// than zero if they are worse.
+    pub(crate) ways: Option<[&'static str; 2]>,
     /// Values per axis unit.
     pub(crate) scale: f64,
     /// Differences between these count as none, in values.

@@ -39,11 +39,16 @@ const VERDICTS: [(Verdict, &str); 10] = [
 
 const UNDECIDED_RESULTS: &str = "The interval holds both a cost and none, or there is no interval.";
 
-const OTHERS: [(&str, &str); 2] = [
+const OTHERS: [(&str, &str); 3] = [
     (
         "tax",
         "What a layer or an arm costs. Of throughput: 1 − with / without. Of a time: with / \
          without − 1.",
+    ),
+    (
+        "2x slower, 2x faster",
+        "A factor: a tax from twice as slow, or as fast, on. Half of the throughput is 2x slower, and \
+         so is twice the time. JSON has all taxes as fractions.",
     ),
     (
         "burst, sustained",

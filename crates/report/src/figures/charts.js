@@ -14,6 +14,29 @@
     return `${Number((ns / scale).toPrecision(3))} ${unit}`;
   }
 
+  // Factors people count in, as logarithms, as far apart as their labels are wide.
+  function factorTicks([low, high], width) {
+    const room = (76 * (high - low)) / width;
+    const steps = [2, 5, 10, 20, 50, 100, 1e3, 1e4, 1e5, 1e6, 1e9];
+    const ticks = [0];
+    for (const side of [-1, 1]) {
+      let last = 0;
+      for (const log of steps.map(Math.log)) {
+        const inside = side < 0 ? -log >= low + room / 2 : log <= high - room / 2;
+        if (inside && log - last >= room) {
+          ticks.push(side * log);
+          last = log;
+        }
+      }
+    }
+    return ticks;
+  }
+
+  function factorLabel(log, [better, worse]) {
+    if (log === 0) return "1x";
+    return `${d3.format(",")(Math.round(Math.exp(Math.abs(log))))}x ${log < 0 ? better : worse}`;
+  }
+
   // The axis spans all estimates and as much of the intervals as keeps the estimates apart.
   function domainOf(group) {
     const points = group.rows.flatMap((row) => [row.estimate, row.first_in, row.last_in])
@@ -77,11 +100,13 @@
         continue;
       }
       const width = cell.clientWidth - padding(cell);
+      const ticks = group.ways ? factorTicks(group.domain, width) : Math.max(3, Math.round(width / 70));
+      const tickFormat = group.ways ? { tickFormat: (log) => factorLabel(log, group.ways) } : {};
       cell.replaceChildren(Plot.plot({
         width, height: 48, marginTop: 0, marginBottom: 46, marginLeft: 0, marginRight: 0, style,
         ariaLabel: group.axis, x: { domain: group.domain, label: null },
         marks: [
-          Plot.axisX({ ...axisText, ticks: Math.max(3, Math.round(width / 70)), label: group.axis, labelAnchor: "center", labelOffset: 36, labelArrow: "none" }),
+          Plot.axisX({ ...axisText, ticks, ...tickFormat, label: group.axis, labelAnchor: "center", labelOffset: 36, labelArrow: "none" }),
         ],
       }));
       cell.firstChild.setAttribute("role", "img");

@@ -4,6 +4,7 @@
 //! read, copied, printed and spoken without any drawing.
 
 use iotax_analyze::{Analysis, Attribution, Comparison, Estimate, Metric, Unit};
+use iotax_words::{Effect, log_factor};
 
 use crate::comparison::{pair_name, subject, tax};
 use crate::document::{Cell, Group, Head, Row};
@@ -53,10 +54,12 @@ fn by_layer(analysis: &Analysis, attribution: &Attribution) -> Group {
     let (unit, scale) = format::time_unit(largest.fold(0.0, f64::max));
     // A throughput tax m is a time per I/O of bare / (1 - m), so of bare * m / (1 - m) more.
     let (bare, m) = (attribution.bare_ns, analysis.margin);
+    let of_layers = analysis.comparisons.iter().filter(|c| c.metric.adds_up());
     Group {
         caption: "Time per I/O that each layer adds".to_owned(),
-        heads: heads(&["tax", "time per I/O", "Δ p99"]),
+        heads: heads(&[tables::tax_head(of_layers), "time per I/O", "Δ p99"]),
         axis: format!("added time per I/O ({unit})"),
+        ways: None,
         scale,
         margin: [-bare * m / (1.0 + m), bare * m / (1.0 - m)],
         rows,
@@ -98,7 +101,10 @@ fn layer_row(
 /// All arms (or layers) in one metric, as a tax.
 fn by_metric(analysis: &Analysis, metric: Metric) -> Group {
     let is_rate = metric.unit() == Unit::IosPerSecond;
-    let rows = analysis.comparisons.iter().filter(|c| c.metric == metric).map(|comparison| {
+    let compared = || analysis.comparisons.iter().filter(|c| c.metric == metric);
+    let head = tables::tax_head(compared());
+    let scale = Scale::of(compared());
+    let rows = compared().map(|comparison| {
         let shown = if is_rate { p99_of_same(analysis, comparison) } else { Some(comparison) };
         let shown_difference = tables::estimate(shown.and_then(|c| c.difference_ns));
         let [tax, verdict, blocks, regime] = figures(comparison);
@@ -107,21 +113,68 @@ fn by_metric(analysis: &Analysis, metric: Metric) -> Group {
             spoken: format!("{name}: {}, {}", tax.text, verdict.text),
             name,
             kind: if comparison.layer.is_some() { "layer" } else { "arm" },
-            estimate: comparison.tax,
-            interval: comparison.lo.zip(comparison.hi).map(Into::into),
+            estimate: comparison.tax.and_then(|tax| scale.at(metric, tax)),
+            interval: ends(comparison, scale),
             first_in: None,
             last_in: None,
             cells: vec![tax, shown_difference, verdict, blocks, regime],
         }
     });
-    let name = metric.name();
     Group {
-        caption: format!("Tax in {name}, against {}", words::printable(&analysis.baseline)),
-        heads: heads(&["tax", if is_rate { "Δ p99" } else { "difference" }]),
-        axis: format!("tax in {name} (%)"),
-        scale: 0.01,
-        margin: [-analysis.margin, analysis.margin],
+        caption: scale.caption(metric, &words::printable(&analysis.baseline)),
+        heads: heads(&[head, if is_rate { "Δ p99" } else { "difference" }]),
+        axis: scale.axis(metric),
+        ways: scale.ways(metric),
+        scale: if scale == Scale::Percent { 0.01 } else { 1.0 },
+        margin: [-analysis.margin, analysis.margin].map(|tax| scale.at(metric, tax).unwrap_or(0.0)),
         rows: rows.collect(),
+    }
+}
+
+fn ends(comparison: &Comparison, scale: Scale) -> Option<[f64; 2]> {
+    let at = |tax: Option<f64>| scale.at(comparison.metric, tax?);
+    at(comparison.lo).zip(at(comparison.hi)).map(Into::into)
+}
+
+/// What is drawn of effects: taxes, or logarithms of factors if any of them is said as one, so that
+/// twice as slow is as far from none as twice as fast.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Scale {
+    Percent,
+    Factors,
+}
+
+impl Scale {
+    fn of<'a>(comparisons: impl Iterator<Item = &'a Comparison>) -> Self {
+        let mut effects = comparisons.filter_map(Comparison::effect);
+        if effects.any(Effect::is_factor) { Self::Factors } else { Self::Percent }
+    }
+
+    /// `None` for what has no place there.
+    fn at(self, metric: Metric, tax: f64) -> Option<f64> {
+        match self {
+            Self::Percent => Some(tax),
+            Self::Factors => Some(log_factor(metric.on(), tax)).filter(|log| log.is_finite()),
+        }
+    }
+
+    fn caption(self, metric: Metric, baseline: &str) -> String {
+        let name = metric.name();
+        match self {
+            Self::Percent => format!("Tax in {name}, against {baseline}"),
+            Self::Factors => format!("Effect on {name}, against {baseline}"),
+        }
+    }
+
+    fn axis(self, metric: Metric) -> String {
+        match self {
+            Self::Percent => format!("tax in {} (%)", metric.name()),
+            Self::Factors => format!("factor in {}", metric.name()),
+        }
+    }
+
+    fn ways(self, metric: Metric) -> Option<[&'static str; 2]> {
+        (self == Self::Factors).then(|| metric.on().ways())
     }
 }
 

@@ -1,6 +1,7 @@
 //! Several phases in one report: what each of them found side by side, then each in full.
 
 mod json;
+mod warned;
 
 pub use self::json::{phases_json_compare, phases_json_run};
 use crate::document::{Cell, Chapter, Document, Head, Item, Lead, Section, Table};
@@ -30,12 +31,12 @@ pub fn experiments(name: &str, parts: &[Part]) -> Document {
         file: format!("report-{number}.html"),
         document: experiment(one, analysis),
     });
-    Document {
-        lead: Some(lead),
-        sections: vec![Section::new("Phases", [Item::Table(overview(parts)), Item::Note(note)])],
-        chapters: chapters.collect(),
-        ..Document::default()
-    }
+    let mut document = Document::of(lead);
+    document.extend(warned::severe(parts));
+    document.add(Section::new("Phases", [Item::Table(overview(parts)), Item::Note(note)]));
+    document.extend(warned::mild(parts));
+    document.chapters = chapters.collect();
+    document
 }
 
 fn phases_and_time(parts: &[Part]) -> String {
@@ -45,13 +46,15 @@ fn phases_and_time(parts: &[Part]) -> String {
     format!("{phases}, {} in {}", format::counted(trials, "trial"), format::span(wall_ns))
 }
 
-/// A line for each phase and arm. Where arms are compared, with what the primary metric says.
+/// A line for each phase and arm. Where arms are compared, with what the primary metric says, and
+/// what puts that in doubt.
 pub(crate) fn overview(parts: &[Part]) -> Table {
     let has_arms = parts.iter().any(|(_, analysis)| analysis.arms.len() > 1);
     let words: &[&str] = if has_arms { &["phase", "arm"] } else { &["phase"] };
     let mut table = Table::new(words, &tables::RATES);
     if has_arms {
-        table.heads.push(Head::word("tax"));
+        let compared = parts.iter().flat_map(|(_, analysis)| &analysis.comparisons);
+        table.heads.push(Head::word(tables::tax_head(compared)));
     }
     for (_, analysis) in parts {
         for arm in &analysis.arms {
@@ -61,7 +64,8 @@ pub(crate) fn overview(parts: &[Part]) -> Table {
             if has_arms {
                 let is_of = |c: &&iotax_analyze::Comparison| c.arm.as_deref() == Some(&arm.name);
                 let found = analysis.comparisons.iter().find(is_of);
-                row.push(found.map_or_else(|| Cell::new(""), tables::tax_in_a_word));
+                let found = found.map_or_else(|| Cell::new(""), tables::tax_in_a_word);
+                row.push(warned::marked(found, analysis, &arm.name));
             }
             table.rows.push(row);
         }

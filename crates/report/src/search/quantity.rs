@@ -3,7 +3,6 @@
 use iotax_caps::{Cap, TargetCaps};
 
 use crate::bandwidth::Unit;
-use crate::format;
 
 /// What a cap counts.
 #[derive(Debug, Clone, Copy)]
@@ -75,11 +74,11 @@ pub(super) fn plain(value: f64) -> String {
     let decimals = match value.abs() {
         v if v >= 999.95 => {
             #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a rate")]
-            return format::count(value.round().max(0.0) as u64);
+            return iotax_words::grouped(value.round().max(0.0) as u64);
         }
         v if v >= 99.995 => 1,
         v if v >= 9.9995 => 2,
         _ => 3,
     };
-    format::fixed(value, decimals)
+    iotax_words::fixed(value, decimals)
 }

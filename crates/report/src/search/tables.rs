@@ -80,9 +80,9 @@ fn sharing(pairs: &[Sharing], targets: usize, unit: Unit) -> Table {
             Cell::new(quantity.figure(pair.together)),
             Cell::new(format!(
                 "{} [{}, {}]",
-                format::fixed(pair.phi, 2),
-                format::fixed(pair.lo, 2),
-                format::fixed(pair.hi, 2)
+                iotax_words::fixed(pair.phi, 2),
+                iotax_words::fixed(pair.lo, 2),
+                iotax_words::fixed(pair.hi, 2)
             )),
             Cell::new(pair.verdict.to_string()),
         ]);

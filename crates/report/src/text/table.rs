@@ -1,31 +1,63 @@
 //! Aligned columns for a terminal.
 
 use textwrap::core::display_width;
+use textwrap::wrap;
 
 use super::lines::lines_of;
 use super::paint::Paint;
-use crate::document::{Head, Table};
+use crate::document::{Cell, Head, Table};
 
 /// Spaces between columns.
 const GAP: usize = 2;
 
-/// Lays a table out: words to the left, figures to the right, two spaces of indent. A table too
-/// wide for the terminal becomes one short paragraph per row.
+/// Most lines of a cell in the last column.
+const MAX_LINES: usize = 2;
+
+/// Lays a table out: words to the left, figures to the right, two spaces of indent. Where a table is
+/// too wide for the terminal, words in its last column take two lines, and if that does not do, it
+/// becomes one short paragraph per row.
 pub(super) fn lay_out(table: &Table, paint: Paint, width: usize) -> String {
-    let widths = column_widths(table);
+    let mut widths = column_widths(table);
     let total = 2 + widths.iter().sum::<usize>() + GAP * widths.len().saturating_sub(1);
-    if total > width {
-        return stacked(table, paint, width);
+    if let Some(last) = widths.last_mut()
+        && total > width
+    {
+        match narrower(table, *last, total - width) {
+            Some(narrow) => *last = narrow,
+            None => return stacked(table, paint, width),
+        }
     }
     let head: Vec<_> =
         table.heads.iter().map(|head| (head.text.clone(), paint.dim(&head.text))).collect();
     let mut lines = vec![line(&head, &widths, &table.heads)];
     for row in &table.rows {
-        let cells: Vec<_> =
-            row.iter().map(|c| (c.text.clone(), paint.tone(c.tone, &c.text))).collect();
-        lines.push(line(&cells, &widths, &table.heads));
+        let Some((last, first)) = row.split_last() else { continue };
+        for (at, text) in parts(&last.text, widths[first.len()]).into_iter().enumerate() {
+            let text_of = |text: &str| if at == 0 { text.to_owned() } else { String::new() };
+            let first = first.iter().map(|cell| (text_of(&cell.text), cell.tone));
+            let cells = first.chain([(text, last.tone)]);
+            let cells = cells.map(|(text, tone)| (text.clone(), paint.tone(tone, &text)));
+            lines.push(line(&cells.collect::<Vec<_>>(), &widths, &table.heads));
+        }
     }
     lines.concat()
+}
+
+/// A width of the last column that is less by so much, if its cells are words that find room in it.
+fn narrower(table: &Table, last: usize, less: usize) -> Option<usize> {
+    let head = table.heads.last().filter(|head| !head.is_figure)?;
+    let narrow = last.checked_sub(less).filter(|narrow| *narrow >= display_width(&head.text))?;
+    let fits = |row: &Vec<Cell>| {
+        let lines = row.last().map_or_else(Vec::new, |cell| parts(&cell.text, narrow));
+        lines.len() <= MAX_LINES && lines.iter().all(|line| display_width(line) <= narrow)
+    };
+    table.rows.iter().all(fits).then_some(narrow)
+}
+
+/// The lines of a cell, one at least; no word is cut.
+fn parts(text: &str, width: usize) -> Vec<String> {
+    let lines = wrap(text, lines_of(width.max(1)).break_words(false));
+    lines.into_iter().map(|line| line.into_owned()).collect()
 }
 
 fn column_widths(table: &Table) -> Vec<usize> {

@@ -282,6 +282,24 @@ pub(crate) fn compare() -> Analysis {
     analysis
 }
 
+/// Effects on both sides of a factor of two, and one whose interval is.
+pub(crate) fn factors() -> Analysis {
+    let mut analysis = compare();
+    let effects = [
+        ("luks", Metric::THROUGHPUT, [0.86, 0.71, 0.93], Verdict::Slower),
+        ("luks", Metric::CPU_PER_IO, [1.5, 1.3, 1.7], Verdict::Slower),
+        ("queue", Metric::THROUGHPUT, [-26.72, -118.64, -5.42], Verdict::Faster),
+        ("queue", Metric::CPU_PER_IO, [1.19, -0.96, 113.45], Verdict::Undecided),
+        ("cap", Metric::THROUGHPUT, [0.75, -0.2, 0.95], Verdict::Undecided),
+        ("same", Metric::THROUGHPUT, [0.012, 0.004, 0.02], Verdict::Equivalent),
+    ];
+    let found =
+        |(arm, metric, interval, verdict)| of_arm(arm, comparison(metric, interval, verdict));
+    analysis.comparisons = effects.map(found).into();
+    analysis.comparisons[5].sign = Some(Verdict::Slower);
+    analysis
+}
+
 /// Arms that complete nothing in some trials, and one whose effect changed.
 pub(crate) fn stalled() -> Analysis {
     let mut analysis = compare();

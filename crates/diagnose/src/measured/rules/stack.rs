@@ -42,7 +42,8 @@ impl Between {
     /// What was measured, for people.
     pub(super) fn told(&self) -> String {
         format!(
-            "{} of the time of I/Os passed at {}, and {} at {} below it: {} passed in between, at {}",
+            "{} of the time of I/Os passed at {}, and {} at {} below it: {} passed in between, at {}, \
+             which iotax put in",
             percent(self.at_upper),
             self.upper,
             percent(self.at_lower),

@@ -1,0 +1,189 @@
+//! What explains the difference between arms: what sets one apart from the baseline and points the
+//! way of the verdict. What holds for all of them alike explains none.
+
+use iotax_analyze::{Analysis, Verdict};
+use iotax_record::Experiment;
+use iotax_spec::{Design, Does, Layer};
+use iotax_words::{list, time};
+
+use super::case::Case;
+use crate::suspect::{Confidence, Diagnosis, Reason, Reasons, Suspect};
+
+/// Causes that lie in the load: all arms have the same, whether or not it stands out on each.
+const OF_THE_LOAD: [&str; 1] = ["too-little-parallelism"];
+/// Less of a difference is not explained.
+const SHARE: f64 = 0.25;
+
+/// An arm that was measured, and what is suspected of it.
+pub(super) struct Judged<'a> {
+    pub(super) case: Case<'a>,
+    pub(super) suspects: Vec<Suspect>,
+}
+
+impl Judged<'_> {
+    fn name(&self) -> &str {
+        &self.case.summary.name
+    }
+
+    fn suspect(&self, cause: &str) -> Option<&Suspect> {
+        self.suspects.iter().find(|suspect| suspect.cause == cause)
+    }
+
+    /// Time of an I/O that it explains, in milliseconds.
+    fn explained_ms(&self, suspect: &Suspect) -> Option<f64> {
+        Some(suspect.explains? * self.case.latency_ms())
+    }
+}
+
+/// What is suspected of the arms, told apart by what it explains.
+pub(super) fn reasons(
+    experiment: &Experiment,
+    analysis: &Analysis,
+    arms: &[Judged<'_>],
+) -> Reasons {
+    let mut reasons = Reasons::default();
+    if let [base, others @ ..] = arms
+        && base.name() == analysis.baseline
+    {
+        for arm in others {
+            let found = match way(experiment, analysis, arm) {
+                Some(Verdict::Slower) => explain(arm, base),
+                Some(Verdict::Faster) => explain(base, arm),
+                _ => None,
+            };
+            reasons.apart.extend(found.filter(|found| !reasons.apart.contains(found)));
+        }
+    }
+    let leads = |arm: &Judged<'_>, suspect: &Suspect| {
+        let of_arm = reasons.apart.iter().filter(|reason| reason.of == arm.name());
+        of_arm.filter_map(|reason| reason.suspect.as_ref()).any(|lead| lead.cause == suspect.cause)
+    };
+    let is_leading = |cause: &str| {
+        let mut leading = reasons.apart.iter().filter_map(|reason| reason.suspect.as_ref());
+        leading.any(|lead| lead.cause == cause)
+    };
+    let is_alike = |suspect: &Suspect| {
+        let everywhere = arms.iter().all(|arm| arm.suspect(&suspect.cause).is_some());
+        arms.len() > 1
+            && !is_leading(&suspect.cause)
+            && (everywhere || OF_THE_LOAD.contains(&suspect.cause.as_str()))
+    };
+    let mut alike: Vec<Suspect> = Vec::new();
+    for suspect in arms.iter().flat_map(|arm| &arm.suspects).filter(|known| is_alike(known)) {
+        match alike.iter_mut().find(|known| known.cause == suspect.cause) {
+            Some(known) => known.confidence = known.confidence.min(suspect.confidence),
+            None => alike.push(suspect.clone()),
+        }
+    }
+    let rest = |arm: &Judged<'_>| {
+        let own = arm.suspects.iter().filter(|known| !leads(arm, known) && !is_alike(known));
+        Diagnosis::of(arm.name(), own.cloned().collect())
+    };
+    reasons.others = arms.iter().filter_map(rest).collect();
+    reasons.alike = alike;
+    reasons
+}
+
+/// Which way the arm differs from the baseline, in the first of its speeds that says so.
+fn way(experiment: &Experiment, analysis: &Analysis, arm: &Judged<'_>) -> Option<Verdict> {
+    let is_full = match &experiment.spec.design {
+        Design::Peel { masks, .. } => {
+            let all = masks.iter().fold(0, |all, mask| all | mask);
+            masks.get(arm.case.arm) == Some(&all)
+        }
+        _ => false,
+    };
+    let comparisons = analysis.comparisons.iter().filter(|comparison| {
+        let is_total = is_full && comparison.layer.as_deref() == Some("total");
+        comparison.arm.as_deref() == Some(arm.name()) || is_total
+    });
+    let mut signed = comparisons.filter(|c| c.metric.is_speed() && c.verdict.is_signed());
+    signed.next().map(|comparison| comparison.verdict)
+}
+
+/// What makes the one slower than the other, as far as that was measured.
+fn explain(slow: &Judged<'_>, fast: &Judged<'_>) -> Option<Reason> {
+    let sets_apart = |suspect: &&Suspect| {
+        suspect.confidence > Confidence::Possible
+            && !OF_THE_LOAD.contains(&suspect.cause.as_str())
+            && match fast.suspect(&suspect.cause) {
+                None => true,
+                Some(there) => costs_more(slow, suspect, fast, there),
+            }
+    };
+    let suspect = slow.suspects.iter().find(sets_apart).cloned();
+    let put_in = put_in(&slow.case, &fast.case);
+    (suspect.is_some() || put_in.is_some()).then(|| Reason {
+        of: slow.name().to_owned(),
+        suspect,
+        put_in,
+    })
+}
+
+/// Whether a cause that both have takes so much more time of the slow one that it explains a part
+/// of the difference.
+fn costs_more(slow: &Judged<'_>, here: &Suspect, fast: &Judged<'_>, there: &Suspect) -> bool {
+    let (Some(here), Some(there)) = (slow.explained_ms(here), fast.explained_ms(there)) else {
+        return false;
+    };
+    let difference = slow.case.latency_ms() - fast.case.latency_ms();
+    difference > 0.0 && here - there > SHARE * difference
+}
+
+/// `the second luks, which iotax put in: 49 ms of its device's time per I/O (loop1 above vda)`: what
+/// the layers took in which the stacks differ.
+fn put_in(slow: &Case<'_>, fast: &Case<'_>) -> Option<String> {
+    let (own, others) = (slow.layers()?, fast.layers()?);
+    let (layers, than) = match added(others, own) {
+        Some(added) => (added, String::new()),
+        None => (changed(others, own)?, format!(" more than in {}", fast.summary.name)),
+    };
+    let [upper, .., lower] = slow.devices() else { return None };
+    let took_ms = slow.between_devices_ms()? - fast.between_devices_ms().unwrap_or(0.0);
+    let difference = slow.latency_ms() - fast.latency_ms();
+    (difference > 0.0 && took_ms > SHARE * difference).then(|| {
+        let names: Vec<&str> = layers.iter().map(String::as_str).collect();
+        let owner = if layers.len() == 1 { "its" } else { "their" };
+        format!(
+            "{}, which iotax put in: {} of {owner} device's time per I/O{than} ({} above {})",
+            list(&names),
+            time(took_ms * 1e6),
+            upper.name,
+            lower.name
+        )
+    })
+}
+
+/// The layers that one stack has more than another, from bottom to top; `None` if that is not all
+/// in which they differ.
+fn added(fewer: &[Layer], more: &[Layer]) -> Option<Vec<String>> {
+    let mut rest = fewer.iter().peekable();
+    let mut added = Vec::new();
+    for (at, layer) in more.iter().enumerate() {
+        if rest.next_if(|known| *known == layer).is_none() && layer.info().does != Does::Carries {
+            added.push(called(more, at));
+        }
+    }
+    (rest.peek().is_none() && !added.is_empty()).then_some(added)
+}
+
+/// The layers that are set up otherwise in two stacks of the same ones, from bottom to top.
+fn changed(one: &[Layer], other: &[Layer]) -> Option<Vec<String>> {
+    let names = |layers: &[Layer]| layers.iter().map(|layer| layer.info().name).collect::<Vec<_>>();
+    let differs = |at: &usize| one[*at] != other[*at];
+    (names(one) == names(other)).then_some(())?;
+    let changed: Vec<usize> = (0..one.len()).filter(differs).collect();
+    (!changed.is_empty()).then(|| changed.iter().map(|at| called(other, *at)).collect())
+}
+
+/// `luks`, or of several of its kind `the second luks`.
+fn called(layers: &[Layer], at: usize) -> String {
+    const ORDINALS: [&str; 5] = ["first", "second", "third", "fourth", "fifth"];
+    let name = layers[at].info().name;
+    let of_kind = |layers: &[Layer]| layers.iter().filter(|one| one.info().name == name).count();
+    let (before, all) = (of_kind(&layers[..at]), of_kind(layers));
+    match ORDINALS.get(before) {
+        Some(ordinal) if all > 1 => format!("the {ordinal} {name}"),
+        _ => name.to_owned(),
+    }
+}

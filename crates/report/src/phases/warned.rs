@@ -1,0 +1,72 @@
+//! Warnings of phases in the report of all of them: who reads only that must meet them, too.
+
+use iotax_analyze::Analysis;
+
+use crate::document::{Cell, Item, Point, Section};
+use crate::experiment::Part;
+use crate::notices::{Notice, notices};
+use crate::words;
+
+/// What puts figures in doubt, phase by phase: what was seen, and the first thing to do.
+pub(super) fn severe(parts: &[Part]) -> Option<Section> {
+    let of_phase = |(_, analysis): &Part| {
+        let severe = notices(analysis).into_iter().filter(|notice| notice.is_severe);
+        let severe = severe.map(|notice| Point::new(&analysis.workload, told(&notice)));
+        severe.collect::<Vec<_>>()
+    };
+    let points: Vec<Point> = parts.iter().flat_map(of_phase).collect();
+    (!points.is_empty()).then(|| Section {
+        is_alarming: true,
+        ..Section::new("Read this first", [Item::Facts(points)])
+    })
+}
+
+/// `wrong sign (luks): arm luks only adds work, yet it is 2.2x faster in throughput with it. Do not
+/// take this as a gain before it is explained.`
+fn told(notice: &Notice) -> String {
+    let Notice { title, messages, advice, .. } = notice;
+    let seen = words::sentence(&format!("{title}: {}", messages.join("; ")));
+    let first = advice.split_inclusive(". ").next().unwrap_or_default();
+    format!("{seen} {}", first.trim_end())
+}
+
+/// What else was seen: each kind with its phases.
+pub(super) fn mild(parts: &[Part]) -> Option<Section> {
+    let mut kinds: Vec<(&'static str, Vec<&str>)> = Vec::new();
+    for (_, analysis) in parts {
+        for warning in &analysis.warnings {
+            let (kind, is_severe) = words::check(warning.check);
+            let phase = analysis.workload.as_str();
+            match kinds.iter_mut().find(|(known, _)| *known == kind) {
+                _ if is_severe => {}
+                Some((_, phases)) if phases.last() == Some(&phase) => {}
+                Some((_, phases)) => phases.push(phase),
+                None => kinds.push((kind, vec![phase])),
+            }
+        }
+    }
+    let of_kind = |(kind, phases): (&str, Vec<&str>)| {
+        let phases = match phases.len() {
+            all if all == parts.len() => "all phases".to_owned(),
+            _ => phases.join(", "),
+        };
+        Point::new(kind, phases)
+    };
+    let points: Vec<Point> = kinds.into_iter().map(of_kind).collect();
+    (!points.is_empty()).then(|| Section::new("Worth knowing", [Item::Facts(points)]))
+}
+
+/// With what puts the figures of this arm in doubt.
+pub(super) fn marked(cell: Cell, analysis: &Analysis, arm: &str) -> Cell {
+    let is_its = |of: &Option<String>| of.as_deref().is_none_or(|of| of == arm);
+    let of_arm = analysis.warnings.iter().filter(|warning| is_its(&warning.arm));
+    let severe = of_arm.map(|warning| words::check(warning.check)).filter(|(_, severe)| *severe);
+    let mut texts: Vec<&str> = severe.map(|(kind, _)| kind).collect();
+    texts.dedup();
+    if texts.is_empty() {
+        return cell;
+    }
+    let doubts = texts.join(", ");
+    let text = if cell.text.is_empty() { doubts } else { format!("{}; {doubts}", cell.text) };
+    Cell { text, ..cell }
+}

@@ -1,0 +1,344 @@
+//! Effects in words, by one rule: from a factor of two on an effect is a factor, `5.0x slower
+//! [4.2, 6.0]`, and below that a tax in percent, `23 % [21, 25]`.
+//!
+//! A tax of throughput is `1 - with / without`, so 80 % are a fifth of the throughput, "5x slower",
+//! and -100 % twice of it, "2x faster"; a tax of a time is `with / without - 1`, so 100 % are "2x
+//! slower". Percents of these two mean different things, and beyond a factor of two neither is read
+//! right. The estimate decides, so that a figure and its interval are in one unit; without an
+//! estimate the middle of the range does. An interval that reaches beyond a factor of ten is one of
+//! factors in any case. Ends are bare if they are on the side of the estimate, and say theirs
+//! otherwise: `4.0x slower [1.2x faster, 20x slower]`.
+
+use crate::number::{fixed, grouped, interval, interval_decimals, significant};
+use crate::percent;
+
+/// An effect is a factor from here on.
+const FACTOR: f64 = 2.0;
+/// An interval is one of factors if it reaches so far.
+const FAR: f64 = 10.0;
+
+/// What an effect is on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum On {
+    /// A rate, of which less is slower.
+    Rate,
+    /// A time, of which more is slower.
+    Time,
+    /// What is spent, as CPU time, of which more is no slower.
+    Cost,
+}
+
+impl On {
+    /// What a gain is and what a loss: `faster` and `slower`, or `less` and `more`.
+    pub const fn ways(self) -> [&'static str; 2] {
+        match self {
+            Self::Rate | Self::Time => ["faster", "slower"],
+            Self::Cost => ["less", "more"],
+        }
+    }
+}
+
+/// A tax, its interval, or both. More than zero is worse.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Effect {
+    on: On,
+    tax: Option<f64>,
+    ends: Option<[f64; 2]>,
+}
+
+impl Effect {
+    /// An estimate with its interval.
+    pub fn of(on: On, tax: f64, ends: [f64; 2]) -> Self {
+        Self { on, tax: Some(tax), ends: Some(ends) }
+    }
+
+    /// What is known of it; `None` if that is nothing.
+    pub fn new(on: On, tax: Option<f64>, lo: Option<f64>, hi: Option<f64>) -> Option<Self> {
+        let ends = lo.zip(hi).map(Into::into);
+        (tax.is_some() || ends.is_some()).then_some(Self { on, tax, ends })
+    }
+
+    /// The same without its interval, if its size is known.
+    #[must_use]
+    pub fn without_interval(self) -> Option<Self> {
+        Self::new(self.on, self.tax, None, None)
+    }
+
+    /// Whether it is said as a factor, and so says by itself which way it goes.
+    pub fn is_factor(self) -> bool {
+        self.factors().is_some()
+    }
+
+    /// With its sign, for a column of taxes: `23 % [21, 25]`, `−2 % [−9, 4]`, `10 to 14 %`, `5.0x
+    /// slower [4.2, 6.0]`.
+    pub fn tax(self) -> String {
+        self.factors().unwrap_or_else(|| percents(self.tax, self.ends))
+    }
+
+    /// Without its sign, for a sentence that says which way it goes: `23 % [21, 25]`.
+    pub fn amount(self) -> String {
+        self.factors().unwrap_or_else(|| {
+            if self.is_gain() {
+                percents(self.tax.map(|tax| -tax), self.ends.map(|[lo, hi]| [-hi, -lo]))
+            } else {
+                percents(self.tax, self.ends)
+            }
+        })
+    }
+
+    /// As part of a sentence: `a tax of 23 % [21, 25]`, `5.0x slower [4.2, 6.0]`.
+    pub fn clause(self) -> String {
+        if self.is_factor() { self.tax() } else { format!("a tax of {}", self.tax()) }
+    }
+
+    /// With what it is on: `23 % [21, 25] less throughput`, `5.0x slower [4.2, 6.0] in throughput`,
+    /// `2.5x more [2.3, 2.7] CPU per I/O`.
+    pub fn size(self, what: &str) -> String {
+        let link = match (self.is_factor(), self.on) {
+            (true, On::Cost) => "",
+            (true, _) => " in",
+            (false, _) => {
+                if (self.on == On::Rate) == self.is_gain() {
+                    " more"
+                } else {
+                    " less"
+                }
+            }
+        };
+        format!("{}{link} {what}", self.amount())
+    }
+
+    /// Which way it goes and how far, without the interval: `1.2 % slower`, `5x slower`.
+    pub fn in_short(self) -> String {
+        let size = Self { ends: None, ..self };
+        if size.is_factor() {
+            return size.tax();
+        }
+        format!("{} {}", size.amount(), self.way(self.is_gain()))
+    }
+
+    fn is_gain(self) -> bool {
+        self.middle().is_some_and(|middle| middle < 0.0)
+    }
+
+    /// What decides: the estimate, or the middle of the range; logarithm of a factor, more than
+    /// zero if it is worse.
+    fn middle(self) -> Option<f64> {
+        match (self.tax, self.ends) {
+            (Some(tax), _) => Some(self.log(tax)),
+            (None, Some([lo, hi])) => Some(f64::midpoint(self.log(lo), self.log(hi))),
+            _ => None,
+        }
+    }
+
+    fn log(self, tax: f64) -> f64 {
+        log_factor(self.on, tax)
+    }
+
+    fn way(self, is_gain: bool) -> &'static str {
+        self.on.ways()[usize::from(!is_gain)]
+    }
+
+    /// As factors, if it is said so.
+    fn factors(self) -> Option<String> {
+        let middle = self.middle()?;
+        let logs = self.ends.map(|ends| ends.map(|end| self.log(end)));
+        let all = || logs.into_iter().flatten().chain([middle]);
+        let is_far = all().any(|log| log.abs() > FAR.ln());
+        // 1.9999 is 2, whatever became of it in between.
+        let is_large = middle.abs() > FACTOR.ln() - 1e-4;
+        // Not everything has a logarithm that was made up, or read from elsewhere.
+        (all().all(f64::is_finite) && (is_large || is_far)).then_some(())?;
+        let width = logs.map_or(f64::INFINITY, |[lo, hi]| (hi - lo) / 2.0);
+        let digits = if width < 0.05 { 3 } else { 2 };
+        let told = |log: f64| format!("{} {}", factor_in(log, digits), self.way(log < 0.0));
+        let is_one_way = logs.is_none_or(|[lo, hi]| lo >= 0.0 || hi <= 0.0);
+        Some(match (self.tax, logs) {
+            (Some(_), None) => format!("{} {}", times(middle.abs().exp()), self.way(middle < 0.0)),
+            (_, Some(logs)) => {
+                // Away from none.
+                let [near, far] = if middle < 0.0 { [logs[1], logs[0]] } else { logs };
+                let is_with = self.tax.is_some();
+                let bare = |log| factor_in(log, digits).trim_end_matches('x').to_owned();
+                match (is_with, is_one_way) {
+                    (true, true) => format!("{} [{}, {}]", told(middle), bare(near), bare(far)),
+                    (true, false) => format!("{} [{}, {}]", told(middle), told(near), told(far)),
+                    (false, true) => format!("{} to {}", bare(near), told(far)),
+                    (false, false) => format!("{} to {}", told(near), told(far)),
+                }
+            }
+            (None, None) => return None,
+        })
+    }
+}
+
+/// The logarithm of the factor that a tax is, more than zero if it is worse: in these a factor and
+/// its inverse are as far from none. Not finite for what is no tax, as 100 % of throughput.
+pub fn log_factor(on: On, tax: f64) -> f64 {
+    match on {
+        On::Rate => -(-tax).ln_1p(),
+        On::Time | On::Cost => tax.ln_1p(),
+    }
+}
+
+/// A factor alone: `2x`, `2.5x`, `28x`, `4,190x`.
+pub fn times(factor: f64) -> String {
+    let text = plain(factor, 2);
+    format!("{}x", text.strip_suffix(".0").unwrap_or(&text))
+}
+
+/// A level that became so many times what it was: `fell by 23 %`, `rose 3.2x`.
+pub fn fell_or_rose(ratio: f64) -> String {
+    let verb = if ratio < 1.0 { "fell" } else { "rose" };
+    let factor = ratio.max(1.0 / ratio);
+    if factor < FACTOR {
+        format!("{verb} by {}", percent((ratio - 1.0).abs()))
+    } else {
+        format!("{verb} {}", times(factor))
+    }
+}
+
+/// The factor of a logarithm with so many digits; more if it would seem to be none.
+fn factor_in(log: f64, digits: usize) -> String {
+    let factor = log.abs().exp();
+    let is_some = |text: &String| !["1", "1.0", "1.00", "1.000", "1.0000"].contains(&text.as_str());
+    let mut shown = (digits..=digits + 2).map(|digits| plain(factor, digits));
+    format!("{}x", shown.find(is_some).unwrap_or_else(|| "1".to_owned()))
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
+fn plain(factor: f64, digits: usize) -> String {
+    if factor >= 999.5 { grouped(factor.round() as u64) } else { significant(factor, digits) }
+}
+
+/// Taxes in percent; with an estimate its digits are those that the interval bears.
+fn percents(tax: Option<f64>, ends: Option<[f64; 2]>) -> String {
+    match (tax, ends) {
+        (Some(tax), Some([lo, hi])) => interval(tax, lo, hi, 0.01).replacen(' ', " % ", 1),
+        (Some(tax), None) => percent(tax),
+        (None, Some(ends)) => {
+            let [lo, hi] = ends.map(|end| 100.0 * end);
+            let decimals = interval_decimals(lo, hi);
+            format!("{} to {} %", fixed(lo, decimals), fixed(hi, decimals))
+        }
+        (None, None) => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn effect(on: On, [tax, lo, hi]: [f64; 3]) -> Effect {
+        Effect::of(on, tax, [lo, hi])
+    }
+
+    fn taxes<const N: usize>(on: On, effects: [[f64; 3]; N]) -> [String; N] {
+        effects.map(|numbers| effect(on, numbers).tax())
+    }
+
+    #[test]
+    fn below_a_factor_of_two_it_is_percent() {
+        let shown = taxes(
+            On::Rate,
+            [[0.1234, 0.10, 0.143], [-0.021, -0.09, 0.045], [0.49, 0.2, 0.8], [-0.95, -1.5, -0.5]],
+        );
+        assert_eq!(
+            shown,
+            [
+                "12 % [10, 14]",
+                "\u{2212}2 % [\u{2212}9, 4]",
+                "49 % [20, 80]",
+                "\u{2212}95 % [\u{2212}150, \u{2212}50]"
+            ]
+        );
+    }
+
+    #[test]
+    fn from_a_factor_of_two_on_it_is_the_factor() {
+        let rates = [[0.8, 0.75, 0.83], [0.5, 0.49, 0.51], [-26.72, -118.64, -5.42], [-1.0; 3]];
+        assert_eq!(
+            taxes(On::Rate, rates),
+            [
+                "5.0x slower [4.0, 5.9]",
+                "2.00x slower [1.96, 2.04]",
+                "28x faster [6.4, 120]",
+                "2.00x faster [2.00, 2.00]"
+            ]
+        );
+        let times = [[1.0, 0.8, 1.2], [9.29, 5.24, 15.96], [-0.62, -0.74, -0.43]];
+        assert_eq!(
+            taxes(On::Time, times),
+            ["2.0x slower [1.8, 2.2]", "10x slower [6.2, 17]", "2.6x faster [1.8, 3.8]"]
+        );
+        assert_eq!(taxes(On::Cost, [[1.5, 1.3, 1.7]]), ["2.5x more [2.3, 2.7]"]);
+    }
+
+    #[test]
+    fn an_interval_over_zero_says_both_ways() {
+        assert_eq!(
+            taxes(On::Time, [[3.0, -0.17, 19.0], [-0.75, -0.95, 0.2]]),
+            ["4.0x slower [1.2x faster, 20x slower]", "4.0x faster [1.2x slower, 20x faster]"]
+        );
+        assert_eq!(
+            taxes(On::Time, [[0.9, -0.56, 7.25], [0.06, -0.95, 19.0]]),
+            ["90 % [\u{2212}56, 725]", "1.1x slower [20x faster, 20x slower]"],
+            "as far as it can be read in percent"
+        );
+    }
+
+    #[test]
+    fn an_end_beside_none_is_never_shown_as_none() {
+        assert_eq!(taxes(On::Time, [[4.0, 0.004, 24.0]]), ["5.0x slower [1.004, 25]"]);
+    }
+
+    #[test]
+    fn without_an_interval_or_an_estimate() {
+        let alone = |on, tax| Effect::new(on, Some(tax), None, None).unwrap();
+        let shown = [(On::Rate, 0.25), (On::Rate, 0.75), (On::Time, -0.005), (On::Time, 2.5)];
+        assert_eq!(
+            shown.map(|(on, tax)| alone(on, tax).tax()),
+            ["25 %", "4x slower", "\u{2212}0.5 %", "3.5x slower"]
+        );
+        let range = |lo, hi| Effect::new(On::Rate, None, Some(lo), Some(hi)).unwrap().tax();
+        assert_eq!(range(0.1, 0.14), "10 to 14 %");
+        assert_eq!(range(0.1, 0.9), "1.1 to 10x slower");
+        assert_eq!(range(-1.5, -0.9), "1.9 to 2.5x faster");
+        assert_eq!(range(-0.2, 0.95), "1.2x faster to 20x slower");
+        assert_eq!(Effect::new(On::Rate, None, None, Some(0.1)), None);
+    }
+
+    #[test]
+    fn what_is_no_tax_stays_percent() {
+        assert_eq!(taxes(On::Rate, [[1.0, 0.5, 1.5]]), ["100 % [50, 150]"]);
+    }
+
+    #[test]
+    fn sentences_say_which_way() {
+        let slower = effect(On::Rate, [0.23, 0.21, 0.25]);
+        assert_eq!(slower.size("throughput"), "23 % [21, 25] less throughput");
+        assert_eq!(slower.clause(), "a tax of 23 % [21, 25]");
+        assert_eq!(slower.in_short(), "23 % slower");
+        let faster = effect(On::Rate, [-0.3, -0.35, -0.25]);
+        assert_eq!(faster.size("throughput"), "30 % [25, 35] more throughput");
+        assert_eq!(faster.amount(), "30 % [25, 35]");
+        let longer = effect(On::Time, [0.3, 0.25, 0.35]);
+        assert_eq!(longer.size("p99 latency"), "30 % [25, 35] more p99 latency");
+        assert_eq!(effect(On::Time, [-0.3, -0.35, -0.25]).size("x"), "30 % [25, 35] less x");
+        let factor = effect(On::Rate, [0.8, 0.75, 0.83]);
+        assert_eq!(factor.size("throughput"), "5.0x slower [4.0, 5.9] in throughput");
+        assert_eq!(factor.clause(), "5.0x slower [4.0, 5.9]");
+        assert_eq!(factor.in_short(), "5x slower");
+        let dearer = effect(On::Cost, [1.5, 1.3, 1.7]);
+        assert_eq!(dearer.size("CPU per I/O"), "2.5x more [2.3, 2.7] CPU per I/O");
+    }
+
+    #[test]
+    fn factors_and_levels_alone() {
+        assert_eq!([2.0, 2.04, 17.4, 4_190.0].map(times), ["2x", "2x", "17x", "4,190x"]);
+        assert_eq!(
+            [0.5, 0.77, 1.25, 3.2].map(fell_or_rose),
+            ["fell 2x", "fell by 23 %", "rose by 25 %", "rose 3.2x"]
+        );
+    }
+}

@@ -1,0 +1,97 @@
+//! Numbers with the digits that they bear.
+
+/// Most decimals ever shown.
+const MAX_DECIMALS: usize = 3;
+
+/// A fixed number of decimals, with a true minus sign and no negative zero.
+pub fn fixed(value: f64, decimals: usize) -> String {
+    let text = format!("{value:.decimals$}");
+    match text.strip_prefix('-') {
+        Some(rest) if rest.chars().all(|c| matches!(c, '0' | '.')) => rest.to_owned(),
+        Some(rest) => format!("\u{2212}{rest}"),
+        None => text,
+    }
+}
+
+/// A number with so many significant digits, or all before the point.
+pub fn significant(value: f64, digits: usize) -> String {
+    // 9.995 would print as 10.0: it counts as having two digits before the point.
+    let whole_digits = (1..digits)
+        .find(|n| value.abs() < 0.9995 * 10f64.powi(i32::try_from(*n).unwrap_or(i32::MAX)))
+        .unwrap_or(digits);
+    fixed(value, digits - whole_digits)
+}
+
+/// A value with its interval, divided by `scale`, without a unit: `3.1 [2.9, 3.3]`.
+///
+/// The half-width decides the decimals: a digit below it says nothing. An end that is not zero
+/// is never rounded to zero, because "does the interval contain zero?" is what a verdict is about.
+pub fn interval(value: f64, lo: f64, hi: f64, scale: f64) -> String {
+    let (value, lo, hi) = (value / scale, lo / scale, hi / scale);
+    let mut decimals = interval_decimals(lo, hi);
+    if value != 0.0 && rounds_to_zero(value, decimals) {
+        decimals += 1;
+    }
+    format!("{} [{}, {}]", fixed(value, decimals), fixed(lo, decimals), fixed(hi, decimals))
+}
+
+/// A count with thousands apart: `12,345`.
+pub fn grouped(n: u64) -> String {
+    let digits = n.to_string();
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// Decimals that an interval supports.
+pub(crate) fn interval_decimals(lo: f64, hi: f64) -> usize {
+    let half_width = (hi - lo) / 2.0;
+    let wanted = decimals_for(half_width);
+    [lo, hi].into_iter().filter(|end| *end != 0.0).map(f64::abs).fold(wanted, |decimals, end| {
+        (decimals..=MAX_DECIMALS).find(|d| !rounds_to_zero(end, *d)).unwrap_or(MAX_DECIMALS)
+    })
+}
+
+/// Decimals at which `size` still has one significant digit.
+fn decimals_for(size: f64) -> usize {
+    (0..MAX_DECIMALS)
+        .find(|d| size >= 0.95 * 10f64.powi(-i32::try_from(*d).unwrap_or(0)))
+        .unwrap_or(MAX_DECIMALS)
+}
+
+fn rounds_to_zero(value: f64, decimals: usize) -> bool {
+    fixed(value, decimals).chars().all(|c| matches!(c, '0' | '.'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_interval_shows_the_digits_it_supports() {
+        assert_eq!(interval(12.34, 10.0, 14.3, 1.0), "12 [10, 14]");
+        assert_eq!(interval(12.34, 11.92, 12.7, 1.0), "12.3 [11.9, 12.7]");
+        assert_eq!(interval(-2.1, -9.0, 4.5, 1.0), "\u{2212}2 [\u{2212}9, 4]");
+    }
+
+    #[test]
+    fn an_end_beside_zero_is_never_shown_as_zero() {
+        assert_eq!(interval(4.0, 0.2, 8.0, 1.0), "4.0 [0.2, 8.0]");
+        assert_eq!(interval(4.0, -0.04, 8.0, 1.0), "4.00 [\u{2212}0.04, 8.00]");
+    }
+
+    #[test]
+    fn an_exact_value_has_three_decimals_at_most() {
+        assert_eq!(interval(25.0, 25.0, 25.0, 1.0), "25.000 [25.000, 25.000]");
+    }
+
+    #[test]
+    fn counts_have_their_thousands_apart() {
+        assert_eq!([7, 1_000, 1_234_567].map(grouped), ["7", "1,000", "1,234,567"]);
+    }
+}
