@@ -144,7 +144,7 @@ mod tests {
         let broken = judged("slower by 5%", RuleOutcome::Fail, Some((0.23, 0.21, 0.25)));
         insta::assert_snapshot!(sentence(&broken), @"Rule broken: `slower by 5%`: new has 23 % [21, 25] less throughput after 10 blocks.");
         let far = judged("slower by 5%", RuleOutcome::Fail, Some((0.8, 0.75, 0.84)));
-        insta::assert_snapshot!(sentence(&far), @"");
+        insta::assert_snapshot!(sentence(&far), @"Rule broken: `slower by 5%`: new is 5.0x slower [4.0, 6.2] in throughput after 10 blocks.");
         let kept = judged("sync.p99 > 10ms", RuleOutcome::Pass, Some((4.1e6, 3.9e6, 4.4e6)));
         insta::assert_snapshot!(sentence(&kept), @"Rule kept: `sync.p99 > 10ms`: new has a sync p99 of 4.1 ms [3.9, 4.4] over 10 trials.");
         let open = judged("iops < 5000", RuleOutcome::Undecided, Some((5_010., 4_800., 5_300.)));
