@@ -23,9 +23,12 @@ struct Arm {
 
 /// One thread that reads one by one, and flushes that took so long on each arm.
 fn told(arms: &[Arm; 2], flush_ms: Option<[u64; 2]>) -> Reasons {
-    let mut bed = Bed::new(&[("base", &[]), ("other", &[])], Design::Compare);
+    told_of(Bed::new(&[("base", &[]), ("other", &[])], Design::Compare), arms, flush_ms)
+}
+
+fn told_of(mut bed: Bed, arms: &[Arm], flush_ms: Option<[u64; 2]>) -> Reasons {
     let experiment = &mut bed.experiment;
-    experiment.sites = vec![disk_site(), disk_site()];
+    experiment.sites = arms.iter().map(|_| disk_site()).collect();
     let job = &mut experiment.spec.workload.jobs[0];
     (job.engine, job.direct, job.queue_depth) = (Engine::Psync, true, 1);
     for (arm, asked) in arms.iter().zip(&mut experiment.spec.arms) {
@@ -135,5 +138,19 @@ fn a_layer_that_is_set_up_otherwise_is_named_with_what_that_takes() {
     apart: base: luks, which iotax put in: 30 ms of its device's time per I/O more than in other (loop1 above vda); sure encryption-in-path
     alike: likely too-little-parallelism
     other: other: likely encryption-in-path
+    ");
+}
+
+#[test]
+fn a_peel_says_it_of_the_full_stack() {
+    let bed = Bed::peel(&["luks", "luks#2"]);
+    let one = || arm(1, 50, 19.0, 10.0);
+    let reasons =
+        told_of(bed, &[arm(0, 95, 10.1, 10.0), one(), one(), arm(2, 14, 68.0, 10.0)], None);
+    insta::assert_snapshot!(shown(&reasons), @"
+    apart: mask 3: the first luks and the second luks, which iotax put in: 57 ms of their device's time per I/O (loop1 above vda); sure encrypted-twice
+    alike: likely too-little-parallelism
+    other: mask 1: likely encryption-in-path
+    other: mask 2: likely encryption-in-path
     ");
 }
