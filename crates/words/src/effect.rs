@@ -9,8 +9,7 @@
 //! factors in any case. Ends are bare if they are on the side of the estimate, and say theirs
 //! otherwise: `4.0x slower [1.2x faster, 20x slower]`.
 
-use crate::number::{fixed, grouped, interval, interval_decimals, significant};
-use crate::percent;
+use crate::number::{fixed, grouped, interval, interval_decimals, percent, significant};
 
 /// An effect is a factor from here on.
 const FACTOR: f64 = 2.0;
@@ -152,7 +151,8 @@ impl Effect {
         let width = logs.map_or(f64::INFINITY, |[lo, hi]| (hi - lo) / 2.0);
         let digits = if width < 0.05 { 3 } else { 2 };
         let told = |log: f64| format!("{} {}", factor_in(log, digits), self.way(log < 0.0));
-        let is_one_way = logs.is_none_or(|[lo, hi]| lo >= 0.0 || hi <= 0.0);
+        let is_worse = all().fold(f64::INFINITY, f64::min) >= 0.0;
+        let is_one_way = is_worse || all().fold(f64::NEG_INFINITY, f64::max) <= 0.0;
         Some(match (self.tax, logs) {
             (Some(_), None) => format!("{} {}", times(middle.abs().exp()), self.way(middle < 0.0)),
             (_, Some(logs)) => {

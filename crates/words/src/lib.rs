@@ -5,17 +5,7 @@ mod effect;
 mod number;
 
 pub use effect::{Effect, On, fell_or_rose, log_factor, times};
-pub use number::{fixed, grouped, interval, significant};
-
-/// A fraction as percent: `0.4 %`, `7.2 %`; from 10 % on without decimals.
-pub fn percent(fraction: f64) -> String {
-    let percent = fraction * 100.0;
-    if percent > 0.0 && percent < 0.05 {
-        return "under 0.1 %".to_owned();
-    }
-    let has_decimal = percent.abs() < 9.95 && percent.fract() != 0.0;
-    format!("{} %", fixed(percent, usize::from(has_decimal)))
-}
+pub use number::{fixed, grouped, interval, percent, significant};
 
 /// A time: `850 ns`, `31 us`, `1.2 ms`, `20 s`.
 pub fn time(ns: f64) -> String {

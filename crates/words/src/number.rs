@@ -13,6 +13,16 @@ pub fn fixed(value: f64, decimals: usize) -> String {
     }
 }
 
+/// A fraction as percent: `0.4 %`, `7.2 %`; from 10 % on without decimals.
+pub fn percent(fraction: f64) -> String {
+    let percent = fraction * 100.0;
+    if percent > 0.0 && percent < 0.05 {
+        return "under 0.1 %".to_owned();
+    }
+    let has_decimal = percent.abs() < 9.95 && percent.fract() != 0.0;
+    format!("{} %", fixed(percent, usize::from(has_decimal)))
+}
+
 /// A number with so many significant digits, or all before the point.
 pub fn significant(value: f64, digits: usize) -> String {
     // 9.995 would print as 10.0: it counts as having two digits before the point.

@@ -22,10 +22,13 @@ struct Arm {
 }
 
 /// One thread that reads one by one, and flushes that took so long on each arm.
-fn told(arms: [Arm; 2], flush_ms: Option<[u64; 2]>) -> Reasons {
-    let mut bed = Bed::new(&[("base", &[]), ("other", &[])], Design::Compare);
+fn told(arms: &[Arm; 2], flush_ms: Option<[u64; 2]>) -> Reasons {
+    told_of(Bed::new(&[("base", &[]), ("other", &[])], Design::Compare), arms, flush_ms)
+}
+
+fn told_of(mut bed: Bed, arms: &[Arm], flush_ms: Option<[u64; 2]>) -> Reasons {
     let experiment = &mut bed.experiment;
-    experiment.sites = vec![disk_site(), disk_site()];
+    experiment.sites = arms.iter().map(|_| disk_site()).collect();
     let job = &mut experiment.spec.workload.jobs[0];
     (job.engine, job.direct, job.queue_depth) = (Engine::Psync, true, 1);
     for (arm, asked) in arms.iter().zip(&mut experiment.spec.arms) {
@@ -83,7 +86,7 @@ fn arm(luks: usize, iops: u64, at_loop_ms: f64, at_disk_ms: f64) -> Arm {
 
 #[test]
 fn a_layer_that_was_put_in_is_named_with_its_time() {
-    let reasons = told([arm(1, 50, 19.0, 10.0), arm(2, 14, 68.0, 10.0)], None);
+    let reasons = told(&[arm(1, 50, 19.0, 10.0), arm(2, 14, 68.0, 10.0)], None);
     insta::assert_snapshot!(shown(&reasons), @"
     apart: other: the second luks, which iotax put in: 49 ms of its device's time per I/O (loop1 above vda); sure encrypted-twice
     alike: likely too-little-parallelism
@@ -93,7 +96,7 @@ fn a_layer_that_was_put_in_is_named_with_its_time() {
 
 #[test]
 fn a_layer_of_the_baseline_is_why_the_other_is_faster() {
-    let reasons = told([arm(2, 14, 68.0, 10.0), arm(1, 50, 19.0, 10.0)], None);
+    let reasons = told(&[arm(2, 14, 68.0, 10.0), arm(1, 50, 19.0, 10.0)], None);
     insta::assert_snapshot!(shown(&reasons), @"
     apart: base: the second luks, which iotax put in: 49 ms of its device's time per I/O (loop1 above vda); sure encrypted-twice
     alike: likely too-little-parallelism
@@ -103,13 +106,13 @@ fn a_layer_of_the_baseline_is_why_the_other_is_faster() {
 
 #[test]
 fn the_depth_of_the_load_explains_no_difference() {
-    let reasons = told([arm(0, 100, 9.5, 9.0), arm(0, 50, 19.0, 18.5)], None);
+    let reasons = told(&[arm(0, 100, 9.5, 9.0), arm(0, 50, 19.0, 18.5)], None);
     insta::assert_snapshot!(shown(&reasons), @"alike: likely too-little-parallelism");
 }
 
 #[test]
 fn what_equal_arms_have_is_said_once() {
-    let reasons = told([arm(0, 50, 19.0, 18.5), arm(0, 50, 19.0, 18.5)], Some([10, 10]));
+    let reasons = told(&[arm(0, 50, 19.0, 18.5), arm(0, 50, 19.0, 18.5)], Some([10, 10]));
     insta::assert_snapshot!(shown(&reasons), @"
     alike: sure flush-bound
     alike: likely too-little-parallelism
@@ -119,7 +122,7 @@ fn what_equal_arms_have_is_said_once() {
 #[test]
 fn a_cause_that_both_have_sets_apart_the_one_that_it_costs_more() {
     let slower = [arm(0, 100, 0.5, 0.1), arm(0, 20, 0.5, 0.1)];
-    let reasons = told(slower, Some([10, 50]));
+    let reasons = told(&slower, Some([10, 50]));
     insta::assert_snapshot!(shown(&reasons), @"
     apart: other: sure flush-bound
     alike: likely too-little-parallelism
@@ -130,10 +133,24 @@ fn a_cause_that_both_have_sets_apart_the_one_that_it_costs_more() {
 #[test]
 fn a_layer_that_is_set_up_otherwise_is_named_with_what_that_takes() {
     let slow = Arm { key_bits: 512, ..arm(1, 20, 49.0, 10.0) };
-    let reasons = told([slow, arm(1, 50, 19.0, 10.0)], None);
+    let reasons = told(&[slow, arm(1, 50, 19.0, 10.0)], None);
     insta::assert_snapshot!(shown(&reasons), @"
     apart: base: luks, which iotax put in: 30 ms of its device's time per I/O more than in other (loop1 above vda); sure encryption-in-path
     alike: likely too-little-parallelism
     other: other: likely encryption-in-path
+    ");
+}
+
+#[test]
+fn a_peel_says_it_of_the_full_stack() {
+    let bed = Bed::peel(&["luks", "luks#2"]);
+    let one = || arm(1, 50, 19.0, 10.0);
+    let reasons =
+        told_of(bed, &[arm(0, 95, 10.1, 10.0), one(), one(), arm(2, 14, 68.0, 10.0)], None);
+    insta::assert_snapshot!(shown(&reasons), @"
+    apart: mask 3: the first luks and the second luks, which iotax put in: 57 ms of their device's time per I/O (loop1 above vda); sure encrypted-twice
+    alike: likely too-little-parallelism
+    other: mask 1: likely encryption-in-path
+    other: mask 2: likely encryption-in-path
     ");
 }

@@ -1,5 +1,7 @@
 //! Aligned columns for a terminal.
 
+use std::borrow::Cow;
+
 use textwrap::core::display_width;
 use textwrap::wrap;
 
@@ -57,7 +59,7 @@ fn narrower(table: &Table, last: usize, less: usize) -> Option<usize> {
 /// The lines of a cell, one at least; no word is cut.
 fn parts(text: &str, width: usize) -> Vec<String> {
     let lines = wrap(text, lines_of(width.max(1)).break_words(false));
-    lines.into_iter().map(|line| line.into_owned()).collect()
+    lines.into_iter().map(Cow::into_owned).collect()
 }
 
 fn column_widths(table: &Table) -> Vec<usize> {
