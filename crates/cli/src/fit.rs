@@ -69,9 +69,10 @@ fn short(scale: f64) -> f64 {
     format!("{:.2e}", digits * unit).parse().unwrap_or(scale)
 }
 
-/// Whole MiB.
+/// Whole MiB, or GiB of ten and more.
 fn whole(bytes: u64) -> String {
-    format_bytes(bytes >> 20 << 20)
+    let digits = if bytes >= 10 << 30 { 30 } else { 20 };
+    format_bytes(bytes >> digits << digits)
 }
 
 #[cfg(test)]
@@ -82,6 +83,7 @@ mod tests {
     fn a_scale_is_short() {
         let shown = [1.0, 0.1 * 0.05, 0.7 * 0.3, 0.02, 0.9 * 0.9 * 0.9];
         assert_eq!(shown.map(short), [1.0, 0.005, 0.21, 0.02, 0.72]);
+        assert_eq!([whole(35_587 << 20), whole((857 << 20) + 1)], ["34G", "857M"]);
     }
 
     #[test]

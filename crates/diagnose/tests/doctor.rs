@@ -96,7 +96,9 @@ fn disks_are_encrypted_twice_only_where_hardware_encrypts_them() {
 /// What is said of double encryption, of a machine and what its user tells.
 fn twice(machine: &Machine, facts: &[&str]) -> String {
     let mut choice = CloudChoice::default();
-    facts.iter().for_each(|fact| choice.tell(fact).unwrap());
+    for fact in facts {
+        choice.tell(fact).unwrap();
+    }
     let found = findings(machine, &choice).into_iter();
     let found: Vec<_> = found.filter(|finding| finding.cause == "double-encryption").collect();
     text(&found)

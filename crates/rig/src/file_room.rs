@@ -116,7 +116,9 @@ mod tests {
     fn directories_on_one_file_system_divide_what_is_free() {
         let dir = tempfile::tempdir().unwrap();
         let paths = ["a", "b", "c"].map(|name| dir.path().join(name));
-        paths.iter().for_each(|path| std::fs::create_dir(path).unwrap());
+        for path in &paths {
+            std::fs::create_dir(path).unwrap();
+        }
         let arms = |paths: &[&std::path::PathBuf]| -> u64 {
             let arms: Vec<String> =
                 paths.iter().enumerate().map(|(i, p)| format!("n{i}={}", p.display())).collect();

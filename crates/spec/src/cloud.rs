@@ -109,7 +109,9 @@ mod tests {
     fn facts_are_taken_by_their_names() {
         let mut choice = CloudChoice::default();
         let facts = ["encryption-at-host=yes", "disk=P10", "disk = gp3:size=1G", "caching=none"];
-        facts.iter().for_each(|fact| choice.tell(fact).unwrap());
+        for fact in facts {
+            choice.tell(fact).unwrap();
+        }
         assert_eq!(choice.encryption_at_host, Some(true));
         assert_eq!(choice.disks, ["P10", "gp3:size=1G"]);
         assert_eq!(choice.caching.as_deref(), Some("none"));

@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 pub enum Yields {
     /// The sizes of its largest files; those of others, and all times, stay.
     Spans,
-    /// All of it, as with [`Workload::scale`], because its jobs have to keep their proportions.
+    /// All of it, as with [`Workload::scale`](crate::Workload::scale), because its jobs have to
+    /// keep their proportions.
     Scale {
         /// The length of the measured window is a default, too.
         time: bool,

@@ -48,9 +48,10 @@ pub(crate) struct LimitsArgs {
     /// Write instead of reading; only to directories and stacks
     #[arg(long, help_heading = "Search")]
     pub write: bool,
-    /// Size of the file that is made in a directory
-    #[arg(long, value_name = "SIZE", default_value = "1G", help_heading = "Search")]
-    pub size: String,
+    /// Size of the file that is made in a directory [default: 1G, or what there
+    /// is room for]
+    #[arg(long, value_name = "SIZE", help_heading = "Search")]
+    pub size: Option<String>,
     /// Seed of every random choice [default: drawn, and recorded]
     #[arg(long, value_name = "N", help_heading = "Search")]
     pub seed: Option<u64>,

@@ -1,19 +1,24 @@
 //! What a search for caps is asked for.
 
+use std::path::Path;
+
 use anyhow::{Context as _, Result};
 use indicatif::HumanBytes;
 use iotax_spec::units::{parse_bytes, parse_duration};
-use iotax_spec::{BurstWatch, Search, SearchTarget, parse_arms};
+use iotax_spec::{BurstWatch, Search, SearchTarget, Yields, parse_arms};
 
 use super::known;
 use crate::args::LimitsArgs;
 use crate::exit::Usage;
 use crate::{documented, resolve};
 
+/// Size of a file in a directory, if there is room for it.
+const USUAL_BYTES: u64 = 1 << 30;
+
 /// What the arguments ask for.
 pub(super) fn asked(args: &LimitsArgs) -> Result<Search> {
     let arms = parse_arms(args.targets.iter().map(String::as_str))?;
-    let size = parse_bytes(&args.size).context("option --size")?;
+    let size = resolve::option("--size", args.size.as_deref(), parse_bytes)?;
     let cloud = documented::choice(&args.documented, arms.len())?;
     let burst = match &args.burst {
         Some(longest) => Some(BurstWatch {
@@ -33,18 +38,35 @@ pub(super) fn asked(args: &LimitsArgs) -> Result<Search> {
     let (directory, home) = (std::env::current_dir()?, std::env::home_dir());
     let targets = arms.into_iter().map(|mut arm| {
         arm.target.resolve_paths(&directory, home.as_deref());
-        let span_bytes = iotax_rig::span_bytes(&arm.target, size);
+        let span_bytes = iotax_rig::span_bytes(&arm.target, size.unwrap_or(USUAL_BYTES));
         let known = known::cgroups(&arm.target, args.write);
         SearchTarget { arm, span_bytes, known }
     });
-    Ok(Search {
+    let mut search = Search {
         targets: targets.collect(),
         writes: args.write,
         quick: args.quick,
         burst,
         cloud,
         seed: resolve::seed(args.seed),
-    })
+    };
+    if size.is_none() {
+        fit(&mut search, &args.dir);
+    }
+    Ok(search)
+}
+
+/// Makes the files in directories no larger than they have room for, and says so.
+fn fit(search: &mut Search, work_dir: &Path) {
+    let mut spec = search.spec();
+    spec.workload.yields = Some(Yields::Spans);
+    spec.fit(iotax_rig::file_room(&spec, Some(work_dir)));
+    let Some(told) = spec.told_fit() else { return };
+    eprintln!("note: {told}");
+    let bytes = spec.bytes_of_files().min(USUAL_BYTES);
+    for target in &mut search.targets {
+        target.span_bytes = iotax_rig::span_bytes(&target.arm.target, bytes);
+    }
 }
 
 /// A few blocks would be read again and again, from whatever remembers them.
@@ -58,5 +80,32 @@ pub(super) fn refuse_small(search: &Search) -> Result<()> {
         ))
         .into()),
         None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        args: LimitsArgs,
+    }
+
+    fn span_mib(words: &[&str]) -> u64 {
+        let line = [&["limits"], words].concat();
+        let search = asked(&Line::try_parse_from(line).unwrap().args).unwrap();
+        search.targets[0].span_bytes >> 20
+    }
+
+    #[test]
+    fn a_file_takes_what_there_is_unless_its_size_was_asked_for() {
+        let stack = "file(size=512M) + ext4";
+        assert_eq!(span_mib(&[stack]), 384);
+        assert_eq!(span_mib(&[stack, "--size", "500M"]), 500);
+        assert_eq!(span_mib(&["file(size=4G) + ext4"]), 1024);
     }
 }
