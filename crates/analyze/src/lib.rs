@@ -32,8 +32,8 @@ mod summary;
 pub use analysis::{
     Analysis, ArmDepths, ArmDrain, ArmPrecondition, ArmSummary, Attribution, Cap, Check,
     Comparison, DepthLevel, DepthResponse, EffectChange, Ending, Estimate, FORMAT, Interaction,
-    JobSummary, LayerCost, OperationSummary, QuantilePoint, Stalls, Steadiness, TrialPoint,
-    Warning, Work,
+    JobSummary, LayerCost, OperationSummary, QuantilePoint, Stalls, Steadiness, SyncSummary,
+    TrialPoint, Warning, Work,
 };
 pub use analyzer::Analyzer;
 pub use counters::{

@@ -29,6 +29,7 @@ fn experiment() -> Experiment {
                 time_ns: 1,
                 jobs: vec![],
                 index: None,
+                requires: None,
                 origin: None,
                 notes: Vec::new(),
                 primary: "w".into(),

@@ -149,6 +149,7 @@ fn workload(
         primary: job.name.clone(),
         jobs: vec![job],
         index: None,
+        requires: None,
         origin: None,
         notes: Vec::new(),
     }

@@ -52,6 +52,9 @@ fn of_job(job: &Job) -> Vec<String> {
             "what was touched stays in the page cache: fio drops nothing after an I/O".into(),
         );
     }
+    if job.fresh {
+        lost.push("from the second trial on its files have been written before".into());
+    }
     let several = !matches!(job.block_sizes, BlockSizes::Fixed(_));
     if several && matches!(job.pattern, Pattern::Strided(_) | Pattern::Backward(_)) {
         lost.push(

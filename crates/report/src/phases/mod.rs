@@ -3,6 +3,8 @@
 mod json;
 
 pub use self::json::{phases_json_compare, phases_json_run};
+use iotax_analyze::ArmSummary;
+
 use crate::document::{Cell, Chapter, Document, Head, Item, Lead, Section, Table};
 use crate::experiment::{Part, experiment};
 use crate::json::kind;
@@ -53,6 +55,7 @@ pub(crate) fn overview(parts: &[Part]) -> Table {
     if has_arms {
         table.heads.push(Head::word("tax"));
     }
+    let arms = parts.iter().flat_map(|(_, analysis)| &analysis.arms);
     for (_, analysis) in parts {
         for arm in &analysis.arms {
             let mut row = vec![Cell::new(&analysis.workload)];
@@ -66,5 +69,6 @@ pub(crate) fn overview(parts: &[Part]) -> Table {
             table.rows.push(row);
         }
     }
+    tables::add_what_lasts(&mut table, arms.map(ArmSummary::leading_sync));
     table
 }

@@ -87,6 +87,7 @@ const RULES: &[(&str, &str, Rule)] = &[
     ("workload then", "name", Rule::Whole(Kind::Workload)),
     ("workload then", "primary", Rule::Whole(Kind::Job)),
     ("workload then", "about notes origin", Rule::Text(Kind::Word)),
+    ("requires", "rule source", Rule::Text(Kind::Word)),
     ("jobs", "engine pattern files pace bound", Rule::Format),
     ("jobs", "name", Rule::Whole(Kind::Job)),
     ("files", "shared", Rule::Whole(Kind::File)),

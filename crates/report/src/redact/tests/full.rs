@@ -17,8 +17,8 @@ use iotax_spec::layers::{
 };
 use iotax_spec::{
     Arm, BlockSizes, Bound, CloudChoice, Design, DiskRole, Driver, Engine, Files, FioOption,
-    IndexLoads, Job, Layer, Operation, OperationShare, Pace, Pattern, SideRuns, Spec, Stack, Stop,
-    StopMode, Target, Think, Tree, Workload,
+    IndexLoads, Job, Layer, Operation, OperationShare, Pace, Pattern, Requirement, SideRuns, Spec,
+    Stack, Stop, StopMode, Target, Think, Tree, Workload,
 };
 
 /// A text, to be replaced by others.
@@ -196,6 +196,7 @@ fn workload() -> Workload {
             query_bytes: 1,
         }),
         primary: t(),
+        requires: Some(Requirement { rule: t(), source: t() }),
         origin: some(),
         notes: vec![t()],
     }
@@ -231,6 +232,7 @@ fn job() -> Job {
         cpus: vec![1],
         files_per_thread: 2,
         uncached: true,
+        fresh: true,
         least_threads: Some(1),
         pre_read: true,
         ends_all: true,
@@ -438,6 +440,7 @@ fn job_record() -> JobRecord {
         write: DirectionRecord::default(),
         both: None,
         sync: LatencyHistogram::new(),
+        sync_summary: None,
         cpu_user_ns: 1,
         cpu_system_ns: 1,
         minor_faults: 1,
