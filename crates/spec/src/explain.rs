@@ -254,6 +254,13 @@ mod tests {
           search (decides): 8 threads, random reads of 4k, over 4G of `lucene_index`, mmap buffered with a cache that is kept cold
           merge-read: 1 thread, sequential reads of 8k, over 1G of `lucene_segments`, mmap buffered with a cold cache, offered 2560/s evenly
           merge-write: 1 thread, sequential writes of 8k, over 512M, psync buffered, offered 2560/s evenly, to space never written before
+        nats-sync
+          every trial: 1s ramp, then 10s measured
+          messages: 1 thread, sequential writes of 159, over 64M, psync buffered, sync every 1 write, to space never written before
+        ml-load
+          every trial: 1s ramp, then 10s measured
+          samples: 4 threads, random runs of 140 sequential reads of 1M, over 4G of `ml_samples`, psync buffered with a cache that is kept cold
+          unfit if bandwidth < 2727MiB/s: https://github.com/mlcommons/storage/blob/main/configs/dlio/workload/unet3d_h100.yaml (au 0.90: one H100 takes 7 samples of 146,600,628 bytes in 0.323 s, and has to be busy for 90 % of the time)
         peel-search
           every trial: 250ms ramp, then 2s measured
           searcher (decides): 1 thread, random reads of 4k-1M, over 2G, vdisk

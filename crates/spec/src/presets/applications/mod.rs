@@ -4,7 +4,9 @@
 mod etcd;
 mod kafka;
 mod lucene;
+mod ml;
 mod mysql;
+mod nats;
 mod postgres;
 mod rocksdb;
 
@@ -28,6 +30,8 @@ pub(super) const ALL: &[Application] = &[
     kafka::KAFKA,
     rocksdb::ROCKSDB,
     lucene::LUCENE,
+    nats::SYNC,
+    ml::LOAD,
 ];
 
 /// The first of `jobs` decides.
