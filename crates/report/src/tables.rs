@@ -177,14 +177,18 @@ pub(crate) fn unit_of_work(analysis: &Analysis) -> &'static str {
     if is_led_by_syncs(analysis) { "sync" } else { "I/O" }
 }
 
-/// Rates, CPU and spread of each arm; before them its syncs, if they lead.
+/// Rates, latency, CPU and spread of each arm; of its syncs before that, if they lead.
 pub(crate) fn arms(analysis: &Analysis) -> Table {
     let unit = MEASURED.word();
     let is_led = is_led_by_syncs(analysis);
-    let (syncs, mean): (&[&str], _) =
-        if is_led { (&["sync mean", "sync p99"], "write mean") } else { (&[], "mean") };
-    let rest = ["rate", unit, mean, "CPU/IO", "spread", "trials"];
-    let mut table = Table::new(&["arm"], &[syncs, &rest].concat());
+    let mut table = Table::new(&["arm"], &[]);
+    let mut heads = vec!["rate", unit, "mean", "CPU/IO", "spread", "trials"];
+    if is_led {
+        // What a write into the page cache takes is with the percentiles.
+        heads.splice(2..3, []);
+        heads.splice(0..0, ["sync mean", "sync p99"]);
+    }
+    table.heads.extend(heads.into_iter().map(Head::figure));
     for arm in &analysis.arms {
         let mut trials = arm.trials.to_string();
         if arm.stalled_trials > 0 {
@@ -206,10 +210,9 @@ pub(crate) fn arms(analysis: &Analysis) -> Table {
             row.push(measured(known_time(sync.map_or(0.0, |sync| sync.mean_ns))));
             row.push(quantile(sync.map_or(&[], |sync| &sync.latency), 0.99));
         }
+        row.extend([measured(rate(arm)), measured(bandwidth_cell(arm))]);
+        row.extend((!is_led).then(|| measured(known_time(arm.mean_latency_ns))));
         row.extend([
-            measured(rate(arm)),
-            measured(bandwidth_cell(arm)),
-            measured(known_time(arm.mean_latency_ns)),
             measured(known_time(arm.cpu_ns_per_io)),
             from(2, spread), // One trial has none.
             Cell::toned(trials, tone),

@@ -214,18 +214,18 @@ fn summary(chosen: &Chosen<'_>, job: &str, part: &str) -> Result<LatencySummary,
     })
 }
 
-/// The latencies of syncs: their distribution, or else what fio says of them.
+/// The latencies of syncs: their distribution, or else what fio says of them. `total_ios` is 0
+/// beside them in fio 3.33; `N` counts them.
 fn sync(raw: &RawJob) -> Result<(LatencyHistogram, Option<(u64, LatencySummary)>), Error> {
     let name = &raw.jobname;
-    let ios = raw.sync.total_ios.count(name, || "sync.total_ios".to_owned())?.unwrap_or(0);
-    let Some(latency) = raw.sync.lat_ns.as_ref().filter(|_| ios > 0) else {
-        return Ok((LatencyHistogram::empty(), None));
-    };
+    let Some(latency) = &raw.sync.lat_ns else { return Ok((LatencyHistogram::empty(), None)) };
     let bins = bins::read(latency, 1, name, &|| "sync.lat_ns.bins".to_owned())?;
+    let samples = latency.samples.count(name, || "sync.lat_ns.N".to_owned())?.unwrap_or(0);
+    if !bins.is_empty() || samples == 0 {
+        return Ok((histogram(&bins), None));
+    }
     let chosen = Chosen { latency, unit_ns: 1, name: "lat_ns", is_total: true };
-    let is_described = bins.is_empty() && is_measured(latency);
-    let described = is_described.then(|| summary(&chosen, name, "sync")).transpose()?;
-    Ok((histogram(&bins), described.map(|summary| (ios, summary))))
+    Ok((histogram(&bins), Some((samples, summary(&chosen, name, "sync")?))))
 }
 
 /// Each bin at its middle: what fio itself does for percentiles.

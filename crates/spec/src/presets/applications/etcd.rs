@@ -6,8 +6,8 @@ use crate::workload::{BlockSizes, Job, Pattern, Think, Workload};
 
 const FIO_LINE: &str = "https://www.ibm.com/cloud/blog/using-fio-to-tell-whether-your-storage-is-fast-enough-for-etcd \
      (sequential writes of 2300 bytes, fdatasync after each)";
-const BACKEND: &str = "https://etcd.io/docs/v3.5/op-guide/configuration/ (the backend commits every \
-     100 ms: backend-batch-interval)";
+const BACKEND: &str = "https://github.com/etcd-io/etcd/blob/main/server/storage/backend/backend.go \
+     (the database commits every 100 ms: defaultBatchInterval)";
 
 pub(super) const WAL: Application =
     Application { name: "etcd-wal", build: alone, sources: &[FIO_LINE] };
