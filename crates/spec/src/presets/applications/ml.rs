@@ -1,4 +1,4 @@
-//! Training of a model that reads its samples from files: MLPerf Storage.
+//! Training of a model that reads its samples from files, as the benchmark of `MLPerf` has it.
 
 use super::super::scales::{GIB, MIB};
 use super::{Application, application};

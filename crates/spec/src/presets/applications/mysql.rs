@@ -1,4 +1,4 @@
-//! MySQL's InnoDB: commits in the redo log, pages written twice.
+//! `MySQL`'s `InnoDB`: commits in the redo log, pages written twice.
 
 use super::super::scales::{GIB, KIB, MIB};
 use super::{Application, application};

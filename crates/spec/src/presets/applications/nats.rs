@@ -1,4 +1,4 @@
-//! NATS JetStream that syncs each message.
+//! NATS with streams that sync each message.
 
 use super::super::scales::MIB;
 use super::{Application, application};

@@ -1,4 +1,4 @@
-//! PostgreSQL: commits in its log beside a checkpoint.
+//! `PostgreSQL`: commits in its log beside a checkpoint.
 
 use super::super::scales::{GIB, KIB, MIB};
 use super::{Application, application};

@@ -1,4 +1,4 @@
-//! RocksDB: point reads beside a compaction.
+//! `RocksDB`: point reads beside a compaction.
 
 use super::super::scales::{GIB, KIB, MIB};
 use super::{Application, application};
