@@ -37,6 +37,7 @@ pub(crate) struct Place {
 }
 
 /// A file that the workload uses.
+#[expect(clippy::struct_excessive_bools, reason = "independent facts of a file")]
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct TestFile {
     /// Its path; for a disk, its stack text.

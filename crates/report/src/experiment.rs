@@ -34,7 +34,9 @@ pub fn experiment(experiment: &Experiment, analysis: &Analysis) -> Document {
     document.extend(attribution(analysis));
     document.add(arms(analysis));
     document.add_table("Other jobs", tables::other_jobs(analysis), None);
-    latencies(experiment, analysis).into_iter().for_each(|section| document.add(section));
+    for section in latencies(experiment, analysis) {
+        document.add(section);
+    }
     document.extend(page::trials(analysis, &drawn));
     let note = tables::operations_note(analysis);
     document.add_table(OPERATIONS, tables::operations(analysis), note);
