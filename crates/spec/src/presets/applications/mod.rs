@@ -1,6 +1,7 @@
 //! What well-known programs do to a disk. Each has a source that gives its numbers, and is checked
 //! against the system calls of the program where that can be run: `docs/applications.md`.
 
+mod application;
 mod etcd;
 mod kafka;
 mod lucene;
@@ -10,16 +11,7 @@ mod nats;
 mod postgres;
 mod rocksdb;
 
-use super::scales::SECOND_NS;
-use crate::workload::{Job, Requirement, Workload};
-
-/// A workload that stands for a program.
-pub(super) struct Application {
-    pub(super) name: &'static str,
-    pub(super) build: fn() -> Workload,
-    /// Where its numbers are from: addresses, with what is said there.
-    pub(super) sources: &'static [&'static str],
-}
+use application::Application;
 
 /// All of them, in the order of `iotax workloads`.
 pub(super) const ALL: &[Application] = &[
@@ -34,31 +26,10 @@ pub(super) const ALL: &[Application] = &[
     ml::LOAD,
 ];
 
-/// The first of `jobs` decides.
-fn application(
-    name: &str,
-    about: &str,
-    jobs: Vec<Job>,
-    requires: Option<(&str, &str)>,
-) -> Workload {
-    Workload {
-        name: name.into(),
-        about: about.into(),
-        ramp_ns: SECOND_NS,
-        time_ns: 10 * SECOND_NS,
-        primary: jobs[0].name.clone(),
-        jobs,
-        index: None,
-        requires: requires
-            .map(|(rule, source)| Requirement { rule: rule.into(), source: source.into() }),
-        origin: None,
-        notes: Vec::new(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::workload::Workload;
 
     #[test]
     fn each_has_a_source_is_possible_and_says_whose_threshold_it_has() {
