@@ -95,6 +95,9 @@ pub struct ArmSummary {
     pub latency: Vec<QuantilePoint>,
     /// I/Os behind `latency`.
     pub latency_ios: u64,
+    /// Syncs of the primary job, if it syncs as it goes; pooled over trials.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sync: Option<SyncSummary>,
     /// Operations on trees of files, if that is what the primary job does: its rate is then one of
     /// operations. Those beside the jobs, such as loads of an index, follow. Pooled over trials.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -104,6 +107,20 @@ pub struct ArmSummary {
     /// Devices, CPUs, pressure and NFS, means over the windows of its trials.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counters: Option<CounterSummary>,
+}
+
+impl ArmSummary {
+    /// Its syncs, if they are what the primary job is about.
+    pub fn leading_sync(&self) -> Option<&SyncSummary> {
+        self.sync.as_ref().filter(|sync| sync.leads)
+    }
+}
+
+impl JobSummary {
+    /// Its syncs, if they are what the job is about.
+    pub fn leading_sync(&self) -> Option<&SyncSummary> {
+        self.sync.as_ref().filter(|sync| sync.leads)
+    }
 }
 
 /// Sums over the usable trials of an arm: not shown, but signs of what made it fast or slow.
@@ -157,6 +174,33 @@ pub struct JobSummary {
     /// 99.9th percentile of latency in nanoseconds, pooled.
     #[serde(default)]
     pub p999_latency_ns: u64,
+    /// Its syncs, if it syncs as it goes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sync: Option<SyncSummary>,
+}
+
+/// The syncs (`fsync`, `fdatasync`) of a job on one arm.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct SyncSummary {
+    /// Whether they are what the job is about, rather than its writes: it syncs after every few of
+    /// them. What is shown of the job is then led by its syncs.
+    pub leads: bool,
+    /// How many there were.
+    pub count: u64,
+    /// Mean time of one over the trials, in nanoseconds.
+    pub mean_ns: f64,
+    /// Percentiles, pooled over trials: descriptive only.
+    pub latency: Vec<QuantilePoint>,
+    /// The longest, in nanoseconds.
+    pub max_ns: u64,
+}
+
+impl SyncSummary {
+    /// One percentile, if enough syncs lie beyond it.
+    pub fn quantile_ns(&self, q: f64) -> Option<u64> {
+        let point = self.latency.iter().find(|point| (point.q - q).abs() < 1e-9);
+        point.map(|point| point.latency_ns)
+    }
 }
 
 /// One kind of operation on one arm: on trees of files, or beside the jobs.
@@ -351,6 +395,12 @@ pub struct TrialPoint {
     pub bytes_per_s: Option<f64>,
     /// 99th percentile of latency of the primary job, in nanoseconds.
     pub p99_ns: Option<u64>,
+    /// Mean time of a sync of the primary job, in nanoseconds, if it did any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sync_mean_ns: Option<f64>,
+    /// 99th percentile of it, in nanoseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sync_p99_ns: Option<u64>,
     /// I/Os in each second of the primary job.
     pub per_second_ios: Vec<u32>,
     /// Devices, CPUs, pressure and NFS from second to second, for as many trials as charts show.

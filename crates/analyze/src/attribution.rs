@@ -53,11 +53,8 @@ impl<'a> Peel<'a> {
     }
 
     /// One conclusion per pair of layers: the pair's throughput against what it would be if their
-    /// costs added up. Only for the metrics that are times per I/O.
+    /// costs added up. `metric`: the one that tells of time per I/O.
     pub(crate) fn interactions(&self, method: &Method, metric: Metric) -> Vec<Conclusion> {
-        if !metric.adds_up() {
-            return Vec::new();
-        }
         let rows = self.layout.interactions.iter().map(|pair| self.interaction(pair, metric));
         let mut conclusions = conclude(method, rows.collect());
         for conclusion in &mut conclusions {

@@ -40,15 +40,15 @@ pub(crate) fn achieved<'a>(trials: impl Iterator<Item = &'a TrialFacts>) -> Opti
 
 /// Whether these trials' figures, if they are quantiles, have on average enough I/Os behind them.
 pub(crate) fn has_tail<'a>(metric: Metric, trials: impl Iterator<Item = &'a TrialFacts>) -> bool {
-    metric.quantile().is_none_or(|q| tail::enough_samples(ios_per_trial(trials), q))
+    metric.quantile().is_none_or(|q| tail::enough_samples(per_trial(trials, metric), q))
 }
 
-/// Mean number of I/Os of the primary job in a trial.
-pub(crate) fn ios_per_trial<'a>(trials: impl Iterator<Item = &'a TrialFacts>) -> u64 {
-    let (mut trials_seen, mut ios) = (0, 0);
+/// Mean number of I/Os, or of syncs, of the primary job in a trial: what `metric` is a quantile of.
+pub(crate) fn per_trial<'a>(trials: impl Iterator<Item = &'a TrialFacts>, metric: Metric) -> u64 {
+    let (mut trials_seen, mut samples) = (0, 0);
     for job in trials.filter_map(TrialFacts::primary) {
         trials_seen += 1;
-        ios += job.latency_ios;
+        samples += metric.samples(job);
     }
-    ios.checked_div(trials_seen).unwrap_or(0)
+    samples.checked_div(trials_seen).unwrap_or(0)
 }

@@ -1,7 +1,7 @@
 //! What the analysis keeps of a trial: a few hundred bytes instead of its histograms.
 
 use iotax_record::{DirectionRecord, JobRecord, LoadRecord, Outcome, SystemCounters, Trial};
-use iotax_spec::{Spec, Workload};
+use iotax_spec::{Job, Spec, Workload};
 
 use crate::counters::{self, CounterSeries, CounterSummary};
 use crate::described::{self, Described};
@@ -81,6 +81,10 @@ pub(crate) struct JobFacts {
     pub syncs: u64,
     /// Time in them.
     pub sync_sum_ns: f64,
+    pub sync_p99_ns: u64,
+    pub sync_max_ns: u64,
+    /// They are what the job is about.
+    pub waits_for_syncs: bool,
 }
 
 impl TrialFacts {
@@ -152,12 +156,15 @@ impl TrialFacts {
         process_ns.saturating_sub(own_ns) as f64 * share
     }
 
-    /// Time per I/O of the primary job in nanoseconds, the scale on which serial layers add:
-    /// response time where the rate is offered, and I/Os in flight / throughput where it is not
-    /// (Little). In flight is what was counted, not what was asked for: a stack that serves one
+    /// Time per I/O of the primary job in nanoseconds, the scale on which serial layers add: time
+    /// per sync where it waits for syncs, response time where the rate is offered, and I/Os in
+    /// flight / throughput where it is not (Little). In flight is what was counted, not what was asked for: a stack that serves one
     /// I/O at a time has one in flight at any depth.
     pub(crate) fn time_per_io_ns(&self) -> Option<f64> {
         let job = self.primary()?;
+        if job.waits_for_syncs {
+            return positive(job.sync_sum_ns / job.syncs as f64);
+        }
         if job.offered_ios.is_some() {
             return positive(job.mean_latency_ns);
         }
@@ -170,11 +177,17 @@ impl TrialFacts {
 
 impl JobFacts {
     /// `from_submission`: see [`Spec::counts_from_submission`].
-    fn of(record: &JobRecord, job: usize, is_primary: bool, from_submission: bool) -> Self {
+    fn of(
+        record: &JobRecord,
+        (index, job): (usize, &Job),
+        is_primary: bool,
+        from_submission: bool,
+    ) -> Self {
         let latency = record.latency_from(from_submission);
+        let syncs = described::syncs(record);
         let mean_latency_ns = latency.mean_ns();
         let facts = Self {
-            job,
+            job: index,
             is_primary,
             engine: record.engine.clone(),
             threads: record.threads,
@@ -193,11 +206,11 @@ impl JobFacts {
             mean_latency_ns,
             p99_latency_ns: latency.quantile_ns(0.99),
             service_max_ns: record.read.service.max_ns().max(record.write.service.max_ns()),
-            syncs: record.sync.count(),
-            sync_sum_ns: match record.sync.count() {
-                0 => 0.0,
-                syncs => record.sync.mean_ns() * syncs as f64,
-            },
+            syncs: syncs.count,
+            sync_sum_ns: syncs.mean_ns * syncs.count as f64,
+            sync_p99_ns: syncs.p99_ns,
+            sync_max_ns: syncs.max_ns,
+            waits_for_syncs: job.waits_for_syncs(),
             latency_ios: latency.count(),
             service_sum_ns: match (&record.read.response, &record.write.response) {
                 // Latency is service time then, and its mean has cost a walk through all buckets.
@@ -253,7 +266,7 @@ fn jobs(load: &LoadRecord, workload: &Workload, from_submission: bool) -> Vec<Jo
         .filter_map(|(i, job)| {
             let is_primary = job.name == workload.primary;
             let record = record_of(&job.name)?;
-            Some(JobFacts::of(record, i, is_primary, from_submission))
+            Some(JobFacts::of(record, (i, job), is_primary, from_submission))
         })
         .collect()
 }

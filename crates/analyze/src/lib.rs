@@ -35,7 +35,7 @@ pub use analysis::{
     Analysis, ArmDepths, ArmDrain, ArmPrecondition, ArmSummary, Attribution, Cap, Check,
     Comparison, DepthLevel, DepthResponse, EffectChange, Ending, Estimate, FORMAT, Interaction,
     JobSummary, Judgment, LayerCost, OperationSummary, QuantilePoint, RuleOutcome, Stalls,
-    Steadiness, TrialPoint, Warning, Work,
+    Steadiness, SyncSummary, TrialPoint, Warning, Work,
 };
 pub use analyzer::Analyzer;
 pub use counters::{

@@ -15,6 +15,10 @@ pub(crate) struct ArmPool {
     pub operations: Vec<OperationRecord>,
     /// Those beside the jobs.
     pub beside: Vec<OperationRecord>,
+    /// Syncs, one per job of the workload.
+    pub syncs: Vec<LatencyHistogram>,
+    /// The quantiles of each trial's syncs of which another tool gave nothing else.
+    pub described_syncs: Vec<Vec<Described>>,
     /// One per job: the quantiles of each trial of which another tool gave nothing else.
     pub described: Vec<Vec<Described>>,
 }
@@ -32,6 +36,8 @@ impl ArmPool {
         Self {
             jobs: vec![LatencyHistogram::empty(); jobs],
             described: vec![Vec::new(); jobs],
+            syncs: vec![LatencyHistogram::empty(); jobs],
+            described_syncs: vec![Vec::new(); jobs],
             operations: Vec::new(),
             beside: Vec::new(),
         }
@@ -48,6 +54,16 @@ impl ArmPool {
                 if !quantiles.is_empty() {
                     let ios = record.read.ios + record.write.ios;
                     described.push(Described { quantiles: quantiles.to_vec(), ios });
+                }
+            }
+        }
+        let syncs = self.syncs.iter_mut().zip(&mut self.described_syncs);
+        for ((pool, described), job) in syncs.zip(&workload.jobs) {
+            if let Some(record) = load.jobs.iter().find(|record| record.name == job.name) {
+                pool.merge(&record.sync);
+                if let (Some((ios, summary)), 0) = (&record.sync_summary, record.sync.count()) {
+                    let quantiles = summary.quantiles.clone();
+                    described.push(Described { quantiles, ios: *ios });
                 }
             }
         }

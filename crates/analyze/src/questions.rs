@@ -102,8 +102,9 @@ fn reason(group: &[&Conclusion]) -> String {
                 .to_owned()
         }
         Verdict::InsufficientTailSamples => format!(
-            "insufficient tail samples; a p99 needs {} I/Os per trial.",
-            samples_needed(0.99)
+            "insufficient tail samples; a p99 needs {} {} per trial.",
+            samples_needed(0.99),
+            group[0].comparison.metric.samples_name()
         ),
         Verdict::NoInformation => format!(
             "no information; neither completed an I/O within its window in {}. A longer window \

@@ -21,13 +21,17 @@ pub(crate) fn metrics(trials: &[TrialFacts], workload: &Workload) -> Vec<Metric>
     let is_known = |metric: &Metric| {
         usable().next().is_some() && usable().all(|trial| metric.of(trial).is_some())
     };
-    let others: &[Metric] = if is_held_to_a_rate(workload) {
+    let is_rate = is_held_to_a_rate(workload);
+    let syncs = [Metric::SYNC_P99, Metric::SYNC_LATENCY].into_iter();
+    let syncs = syncs.filter(|metric| is_rate || metric.quantile().is_none()).filter(is_known);
+    let others: &[Metric] = if is_rate {
         &[Metric::LATENCY, Metric::P99, Metric::CPU_PER_IO]
     } else {
         &[Metric::CPU_PER_IO]
     };
     let others = others.iter().copied().filter(is_known);
-    std::iter::once(Metric::THROUGHPUT).chain(others).collect()
+    let rest = std::iter::once(Metric::THROUGHPUT).chain(others);
+    if workload.waits_for_syncs() { syncs.chain(rest).collect() } else { rest.collect() }
 }
 
 /// Whether the primary job had a rate to keep, as far as its options tell.

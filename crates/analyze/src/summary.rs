@@ -1,8 +1,11 @@
 //! Arms and trials as figures to show; descriptive, no conclusion rests on them.
 
 use iotax_record::{Experiment, LatencyHistogram, OperationRecord, SystemCounters};
+use iotax_spec::Workload;
 
-use crate::analysis::{ArmSummary, JobSummary, OperationSummary, QuantilePoint, TrialPoint, Work};
+use crate::analysis::{
+    ArmSummary, JobSummary, OperationSummary, QuantilePoint, SyncSummary, TrialPoint, Work,
+};
 use crate::counters::{self, Room};
 use crate::facts::{JobFacts, TrialFacts};
 use crate::metrics::Metric;
@@ -52,6 +55,7 @@ pub(crate) fn arms(
                 mean_latency_ns: mean(&metric(&usable, Metric::LATENCY)),
                 latency: primary.map_or_else(Vec::new, |job| curve_of(pool, job)),
                 latency_ios: primary.map_or(0, |job| latency_ios(pool, job)),
+                sync: primary.and_then(|job| syncs(&spec.workload, &usable, pool, job)),
                 operations: operations(pool),
                 other_jobs: other_jobs(experiment, &usable, pool, primary),
                 counters: counters::of_arm(
@@ -108,6 +112,7 @@ pub(crate) fn points(trials: &[&TrialFacts], used: &[(u32, usize)]) -> Vec<Trial
         .map(|trial| {
             let is_shown = room.takes(trial.intervals);
             let job = trial.primary().filter(|job| job.ios > 0 && job.active_ns > 0);
+            let synced = job.filter(|job| job.syncs > 0);
             TrialPoint {
                 slot: trial.slot,
                 block: trial.block,
@@ -120,6 +125,8 @@ pub(crate) fn points(trials: &[&TrialFacts], used: &[(u32, usize)]) -> Vec<Trial
                 iops: job.map(JobFacts::iops),
                 bytes_per_s: job.map(JobFacts::bytes_per_s),
                 p99_ns: job.filter(|job| job.latency_ios > 0).map(|job| job.p99_latency_ns),
+                sync_mean_ns: synced.map(|job| job.sync_sum_ns / job.syncs as f64),
+                sync_p99_ns: synced.map(|job| job.sync_p99_ns).filter(|ns| *ns > 0),
                 per_second_ios: trial.per_second_ios.clone(),
                 counters: trial.series.clone().filter(|_| is_shown),
             }
@@ -151,9 +158,36 @@ fn other_jobs(
                 },
                 p99_latency_ns: quantile_of(pool, i, 0.99),
                 p999_latency_ns: quantile_of(pool, i, 0.999),
+                sync: syncs(&experiment.spec.workload, usable, pool, i),
             }
         })
         .collect()
+}
+
+/// Those of a job that syncs as it goes; a sync at its end is one of another kind.
+fn syncs(
+    workload: &Workload,
+    usable: &[&TrialFacts],
+    pool: &ArmPool,
+    index: usize,
+) -> Option<SyncSummary> {
+    let job = &workload.jobs[index];
+    job.fsync_every?;
+    let facts = usable.iter().filter_map(|t| t.jobs.iter().find(|f| f.job == index));
+    let with: Vec<&JobFacts> = facts.filter(|job| job.syncs > 0).collect();
+    let means = with.iter().map(|job| job.sync_sum_ns / job.syncs as f64);
+    let histogram = &pool.syncs[index];
+    (!with.is_empty()).then(|| SyncSummary {
+        leads: job.waits_for_syncs(),
+        count: with.iter().map(|job| job.syncs).sum(),
+        mean_ns: mean(&means.collect::<Vec<_>>()),
+        latency: if histogram.count() > 0 {
+            curve(histogram)
+        } else {
+            described(&pool.described_syncs[index])
+        },
+        max_ns: with.iter().map(|job| job.sync_max_ns).max().unwrap_or(0),
+    })
 }
 
 fn operations(pool: &ArmPool) -> Vec<OperationSummary> {

@@ -56,6 +56,17 @@ fn story(name: &str) -> String {
 }
 
 #[test]
+fn plain_json_says_enough_of_syncs() {
+    let found = result("fio-3.33-syncs.json");
+    let job = &found.jobs[0];
+    let (count, summary) = job.sync_summary.as_ref().unwrap();
+    assert_eq!((*count, job.sync.count()), (99, 0));
+    assert!((summary.mean_ns - 2_320_031.6).abs() < 1.0, "{summary:?}");
+    assert!(summary.quantiles.iter().any(|(q, ns)| (q - 0.99).abs() < 1e-9 && *ns > 0));
+    assert!(result("fio-3.33-json-plus.json").jobs[0].sync_summary.is_none());
+}
+
+#[test]
 fn json_plus_with_reads_writes_and_syncs() {
     insta::assert_snapshot!(story("fio-3.33-json-plus.json"), @r#"
     fio 3.33, started Some("2026-11-22T06:48:02Z")

@@ -37,6 +37,7 @@ pub(crate) struct Place {
 }
 
 /// A file that the workload uses.
+#[expect(clippy::struct_excessive_bools, reason = "independent facts of a file")]
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct TestFile {
     /// Its path; for a disk, its stack text.
@@ -49,6 +50,8 @@ pub(crate) struct TestFile {
     pub written_by: Option<String>,
     /// Some job wants it out of the page cache.
     pub invalidate: bool,
+    /// Some job wants to be the first that writes to its places.
+    pub fresh: bool,
     /// It is in a directory in which files are laid out.
     pub within: bool,
 }
@@ -276,6 +279,7 @@ fn in_directory(workload: &Workload, directory: &Path) -> Places {
                 read: false,
                 written_by: None,
                 invalidate: false,
+                fresh: false,
                 within: true,
             });
             files.len() - 1
@@ -285,6 +289,7 @@ fn in_directory(workload: &Workload, directory: &Path) -> Places {
             file.bytes = file.bytes.max(job.offset_bytes + bytes_per_file(job));
             file.read |= job.reads();
             file.invalidate |= job.invalidate;
+            file.fresh |= job.fresh;
             if job.writes() && file.written_by.is_none() {
                 file.written_by = Some(job.name.clone());
             }
@@ -323,6 +328,7 @@ fn in_one(workload: &Workload, kind: Kind, path: PathBuf, usable: u64) -> Result
         read: workload.jobs.iter().any(Job::reads),
         written_by: workload.jobs.iter().find(|job| job.writes()).map(|job| job.name.clone()),
         invalidate: workload.jobs.iter().any(|job| job.invalidate),
+        fresh: false,
         within: false,
     };
     Ok(Places { kind, files: vec![file], by_job: places })

@@ -226,6 +226,25 @@ pub(crate) fn fill(data: &mut [u8], offset: u64, path: &Path) {
     }
 }
 
+/// Gives back the space of the files whose jobs want to write to it first, all but the page that
+/// marks them as ours, and allocates it again.
+pub(crate) fn renew(target: IoTarget<'_>, places: &Places) -> Result<(), Error> {
+    let Some(directory) = places.directory(target) else { return Ok(()) };
+    for file in places.files.iter().filter(|file| file.fresh) {
+        let path = &file.path;
+        let opened = file.options(0).write(true).open(path);
+        let opened = opened.map_err(Error::path("open", path))?;
+        let length = opened.metadata().map_err(Error::path("examine", path))?.len();
+        let kept = length.min(PAGE_BYTES as u64);
+        for length in [kept, length] {
+            opened.set_len(length).map_err(Error::path("renew", path))?;
+        }
+        allocate(directory, file)?;
+        opened.sync_all().map_err(Error::path("fsync", path))?;
+    }
+    Ok(())
+}
+
 /// Writes back and forgets the cached pages of `file`.
 pub(crate) fn drop_cached(file: &File, path: &Path) -> Result<(), Error> {
     file.sync_all().map_err(Error::path("fsync", path))?;

@@ -190,6 +190,27 @@ fn invalidated_files_come_from_the_device() {
     assert!(record.jobs[0].read.bytes >= MIB && fetched >= MIB, "{fetched}");
 }
 
+/// All that an earlier run has written to it is gone but the mark, and its space is there.
+#[test]
+fn a_fresh_file_has_never_been_written_before() {
+    use std::os::unix::fs::{FileExt as _, MetadataExt as _};
+    let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let mut workload = workload(job(Engine::Psync));
+    let log = &mut workload.jobs[0];
+    (log.read_percent, log.pattern, log.fresh) = (0, Pattern::Sequential, true);
+    let path = directory.path().join("job.0");
+    run_in(directory.path(), &workload);
+    let length = std::fs::metadata(&path).unwrap().len();
+    let old = std::fs::File::options().write(true).open(&path).unwrap();
+    old.write_all_at(&vec![1; 64 << 10], length - (64 << 10)).unwrap();
+    workload.jobs[0].bound = Bound::Bytes(64 << 10);
+    run_in(directory.path(), &workload);
+    let data = std::fs::read(&path).unwrap();
+    assert_eq!(data.len() as u64, length);
+    assert!(data[1 << 20..].iter().all(|byte| *byte == 0));
+    assert!(std::fs::metadata(&path).unwrap().blocks() * 512 >= length);
+}
+
 #[test]
 fn a_work_queue_in_the_disk_is_waited_for() {
     let queue = LayerConfig::Queue(QueueConfig { workers: 2 });

@@ -111,6 +111,9 @@ pub struct JobRecord {
     pub both: Option<LatencySummary>,
     /// `fsync` / `fdatasync` latencies.
     pub sync: LatencyHistogram,
+    /// Syncs of which another tool gave no distribution: how many, and what it said of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sync_summary: Option<(u64, LatencySummary)>,
     /// CPU time of the job's threads in user mode.
     pub cpu_user_ns: u64,
     /// CPU time of the job's threads in the kernel.

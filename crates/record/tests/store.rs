@@ -31,6 +31,7 @@ fn experiment() -> Experiment {
                 time_ns: 1,
                 jobs: vec![],
                 index: None,
+                requires: None,
                 origin: None,
                 notes: Vec::new(),
                 yields: None,

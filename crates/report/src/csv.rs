@@ -22,8 +22,10 @@ pub(crate) use cell::cell;
 /// | `iops` | I/Os per second of the primary job; empty if nothing was measured |
 /// | `bytes_per_s` | bytes per second of the primary job |
 /// | `p99_ns` | 99th percentile of latency of the primary job, in nanoseconds |
+/// | `sync_mean_ns` | mean time of a sync of the primary job, in nanoseconds; empty without syncs |
+/// | `sync_p99_ns` | 99th percentile of it, in nanoseconds |
 /// | `why` | why it is not `completed`, else empty |
-pub const CSV_COLUMNS: [&str; 13] = [
+pub const CSV_COLUMNS: [&str; 15] = [
     "slot",
     "block",
     "workload",
@@ -36,6 +38,8 @@ pub const CSV_COLUMNS: [&str; 13] = [
     "iops",
     "bytes_per_s",
     "p99_ns",
+    "sync_mean_ns",
+    "sync_p99_ns",
     "why",
 ];
 
@@ -63,6 +67,7 @@ pub(crate) fn table<const N: usize>(
 
 fn row(analysis: &Analysis, trial: &TrialPoint) -> [String; CSV_COLUMNS.len()] {
     let number = |value: Option<f64>| value.map_or_else(String::new, |v| format!("{v:.3}"));
+    let whole = |value: Option<u64>| value.map_or_else(String::new, |v| v.to_string());
     [
         trial.slot.to_string(),
         trial.block.to_string(),
@@ -75,7 +80,9 @@ fn row(analysis: &Analysis, trial: &TrialPoint) -> [String; CSV_COLUMNS.len()] {
         trial.used.to_string(),
         number(trial.iops),
         number(trial.bytes_per_s),
-        trial.p99_ns.map_or_else(String::new, |ns| ns.to_string()),
+        whole(trial.p99_ns),
+        number(trial.sync_mean_ns),
+        whole(trial.sync_p99_ns),
         trial.why.as_deref().map_or_else(String::new, cell),
     ]
 }

@@ -8,7 +8,7 @@ use iotax_record::Experiment;
 
 use crate::comparison::hypotheses;
 use crate::doctor::diagnoses;
-use crate::document::{Document, Drawing, Item, Lead, LegendEntry, Place, Section};
+use crate::document::{Document, Drawing, Item, Lead, LegendEntry, Place, Section, Table};
 use crate::json::kind;
 use crate::notices::{self, Notice};
 use crate::{caps, facts, figures, format, machine, provenance, rules, sentence, tables};
@@ -37,7 +37,9 @@ pub fn experiment(experiment: &Experiment, analysis: &Analysis) -> Document {
     document.extend(attribution(analysis));
     document.add(arms(analysis));
     document.add_table("Other jobs", tables::other_jobs(analysis), None);
-    document.extend(latency(experiment, analysis));
+    for section in latencies(experiment, analysis) {
+        document.add(section);
+    }
     document.extend(page::trials(analysis, &drawn));
     let note = tables::operations_note(analysis);
     document.add_table(OPERATIONS, tables::operations(analysis), note);
@@ -92,7 +94,8 @@ fn comparisons(experiment: &Experiment, analysis: &Analysis) -> Option<Section> 
 fn attribution(analysis: &Analysis) -> Option<Section> {
     let attribution = analysis.attribution.as_ref().filter(|found| found.blocks > 0)?;
     let bare = format::time(attribution.bare_ns);
-    let heading = format!("Time per I/O by layer (bare stack: {bare})");
+    let what = tables::unit_of_work(analysis);
+    let heading = format!("Time per {what} by layer (bare stack: {bare})");
     let mut items = vec![Item::Table(tables::attribution(attribution))];
     items.extend(hypotheses(analysis).map(Item::Note));
     Some(Section::new(heading, items).at(Place::Undrawn))
@@ -108,8 +111,16 @@ fn system(analysis: &Analysis) -> Option<Section> {
     Some(Section::new("CPU and memory", [table]).at(Place::Wide))
 }
 
-fn latency(experiment: &Experiment, analysis: &Analysis) -> Option<Section> {
-    let table = Item::Table(tables::latency(analysis)?);
-    let items = page::latency(analysis).into_iter().chain([table]);
-    Some(Section::new(provenance::latencies(experiment), items.collect::<Vec<_>>()))
+/// Percentiles of what the primary job is about, with the chart, and of the rest of its calls.
+fn latencies(experiment: &Experiment, analysis: &Analysis) -> Vec<Section> {
+    let is_led = tables::is_led_by_syncs(analysis);
+    let ios = (tables::latency(analysis), if is_led { "Latency of writes" } else { "Latency" });
+    let syncs = (tables::syncs(analysis), "Latency of syncs");
+    let [first, second] = if is_led { [syncs, ios] } else { [ios, syncs] };
+    let section = |(table, what): (Option<Table>, &str), chart: Vec<Item>| {
+        let items = chart.into_iter().chain([Item::Table(table?)]).collect::<Vec<_>>();
+        Some(Section::new(provenance::latencies(experiment, what), items))
+    };
+    let chart = Vec::from(page::latency(analysis, if is_led { "syncs" } else { "" }));
+    [section(first, chart), section(second, Vec::new())].into_iter().flatten().collect()
 }

@@ -73,12 +73,12 @@ pub(crate) fn intervals(experiment: &Experiment, analysis: &Analysis) -> String 
     }
 }
 
-/// What the latencies of a table are.
-pub(crate) fn latencies(experiment: &Experiment) -> &'static str {
+/// What the latencies of a table are; `what`: `Latency` of what.
+pub(crate) fn latencies(experiment: &Experiment, what: &str) -> String {
     if experiment.spec.is_of_results() {
-        "Latency, all results of an arm together (descriptive)"
+        format!("{what}, all results of an arm together (descriptive)")
     } else {
-        "Latency, pooled over trials (descriptive)"
+        format!("{what}, pooled over trials (descriptive)")
     }
 }
 

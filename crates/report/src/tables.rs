@@ -1,7 +1,8 @@
 //! The tables of a report, before any layout: text, Markdown and HTML all show these.
 
 use iotax_analyze::{
-    Analysis, ArmSummary, Attribution, Comparison, Estimate, LayerCost, OperationSummary,
+    Analysis, ArmSummary, Attribution, Comparison, Estimate, JobSummary, LayerCost,
+    OperationSummary, QuantilePoint, SyncSummary,
 };
 use iotax_record::Slow;
 use iotax_spec::Design;
@@ -174,10 +175,28 @@ const OPERATION: [(&str, OperationCell); 8] = [
     }),
 ];
 
-/// Rates, CPU and spread of each arm.
+/// Whether what the workload is about is the syncs of its primary job.
+pub(crate) fn is_led_by_syncs(analysis: &Analysis) -> bool {
+    analysis.arms.iter().any(|arm| arm.leading_sync().is_some())
+}
+
+/// What the time that layers add is per.
+pub(crate) fn unit_of_work(analysis: &Analysis) -> &'static str {
+    if is_led_by_syncs(analysis) { "sync" } else { "I/O" }
+}
+
+/// Rates, latency, CPU and spread of each arm; of its syncs before that, if they lead.
 pub(crate) fn arms(analysis: &Analysis) -> Table {
     let unit = MEASURED.word();
-    let mut table = Table::new(&["arm"], &["rate", unit, "mean", "CPU/IO", "spread", "trials"]);
+    let is_led = is_led_by_syncs(analysis);
+    let mut table = Table::new(&["arm"], &[]);
+    let mut heads = vec!["rate", unit, "mean", "CPU/IO", "spread", "trials"];
+    if is_led {
+        // What a write into the page cache takes is with the percentiles.
+        heads.splice(2..3, []);
+        heads.splice(0..0, ["sync mean", "sync p99"]);
+    }
+    table.heads.extend(heads.into_iter().map(Head::figure));
     for arm in &analysis.arms {
         let mut trials = arm.trials.to_string();
         if arm.stalled_trials > 0 {
@@ -193,15 +212,20 @@ pub(crate) fn arms(analysis: &Analysis) -> Table {
         };
         let measured = |text: String| from(1, text);
         let spread = format!("{} %", iotax_words::fixed(100.0 * arm.throughput_cv, 1));
-        table.push([
-            Cell::new(&arm.name),
-            measured(rate(arm)),
-            measured(bandwidth_cell(arm)),
-            measured(known_time(arm.mean_latency_ns)),
+        let mut row = vec![Cell::new(&arm.name)];
+        if is_led {
+            let sync = arm.leading_sync();
+            row.push(measured(known_time(sync.map_or(0.0, |sync| sync.mean_ns))));
+            row.push(quantile(sync.map_or(&[], |sync| &sync.latency), 0.99));
+        }
+        row.extend([measured(rate(arm)), measured(bandwidth_cell(arm))]);
+        row.extend((!is_led).then(|| measured(known_time(arm.mean_latency_ns))));
+        row.extend([
             measured(known_time(arm.cpu_ns_per_io)),
             from(2, spread), // One trial has none.
             Cell::toned(trials, tone),
         ]);
+        table.rows.push(row);
     }
     table
 }
@@ -209,21 +233,40 @@ pub(crate) fn arms(analysis: &Analysis) -> Table {
 /// The heads of [`rates`], and of all jobs.
 pub(crate) const RATES: [&str; 5] = ["rate", MEASURED.word(), "mean", "p99", "p99.9"];
 
-/// What the primary job of an arm did: rate, bandwidth, mean, p99 and p99.9 of its latency.
+/// What the primary job of an arm did: rate, bandwidth, mean, p99 and p99.9 of its latency, or of
+/// its syncs where they lead.
 pub(crate) fn rates(arm: &ArmSummary) -> [Cell; 5] {
     let measured = |text: String| Cell::new(if arm.trials == 0 { ABSENT.to_owned() } else { text });
+    let (mean_ns, curve) = match arm.leading_sync() {
+        Some(sync) => (sync.mean_ns, &sync.latency),
+        None => (arm.mean_latency_ns, &arm.latency),
+    };
     [
         measured(rate(arm)),
         measured(bandwidth_cell(arm)),
-        measured(known_time(arm.mean_latency_ns)),
-        quantile(arm, 0.99),
-        quantile(arm, 0.999),
+        measured(known_time(mean_ns)),
+        quantile(curve, 0.99),
+        quantile(curve, 0.999),
     ]
 }
 
-/// A percentile of an arm's latency, or a dash where too few I/Os lie beyond it.
-fn quantile(arm: &ArmSummary, q: f64) -> Cell {
-    let point = arm.latency.iter().find(|point| (point.q - q).abs() < 1e-9);
+/// A last column that says of each row what its latencies are of, if some are of syncs.
+pub(crate) fn add_what_lasts<'a>(
+    table: &mut Table,
+    leading: impl Iterator<Item = Option<&'a SyncSummary>>,
+) {
+    let leads: Vec<bool> = leading.map(|sync| sync.is_some()).collect();
+    if leads.contains(&true) {
+        table.heads.push(Head::word("latency of"));
+        for (row, is_sync) in table.rows.iter_mut().zip(leads) {
+            row.push(Cell::new(if is_sync { "syncs" } else { "I/Os" }));
+        }
+    }
+}
+
+/// A percentile, or a dash where too few lie beyond it.
+fn quantile(curve: &[QuantilePoint], q: f64) -> Cell {
+    let point = curve.iter().find(|point| (point.q - q).abs() < 1e-9);
     Cell::new(point.map_or_else(|| ABSENT.to_owned(), |p| format::time(p.latency_ns as f64)))
 }
 
@@ -251,21 +294,37 @@ fn known_time(ns: f64) -> String {
 
 /// Latency percentiles of each arm, pooled over its trials.
 pub(crate) fn latency(analysis: &Analysis) -> Option<Table> {
-    let at = |arm: &ArmSummary, q: f64| arm.latency.iter().any(|p| (p.q - q).abs() < 1e-9);
+    let curves = analysis.arms.iter();
+    let curves = curves.map(|arm| (&*arm.name, &*arm.latency, arm.latency_ios));
+    percentiles(&curves.collect::<Vec<_>>(), "I/Os")
+}
+
+/// The same of the syncs of the primary job.
+pub(crate) fn syncs(analysis: &Analysis) -> Option<Table> {
+    let of_arm = |arm: &ArmSummary| arm.sync.clone().unwrap_or_default();
+    let syncs: Vec<SyncSummary> = analysis.arms.iter().map(of_arm).collect();
+    let curves = analysis.arms.iter().zip(&syncs);
+    let curves = curves.map(|(arm, sync)| (&*arm.name, &*sync.latency, sync.count));
+    percentiles(&curves.collect::<Vec<_>>(), "syncs")
+}
+
+/// Of each arm its curve, and how many are behind it.
+fn percentiles(arms: &[(&str, &[QuantilePoint], u64)], what: &str) -> Option<Table> {
+    let at = |curve: &[QuantilePoint], q: f64| curve.iter().any(|p| (p.q - q).abs() < 1e-9);
     let quantiles: Vec<f64> = SHOWN_QUANTILES
         .into_iter()
-        .filter(|q| analysis.arms.iter().any(|arm| at(arm, *q)))
+        .filter(|q| arms.iter().any(|(_, curve, _)| at(curve, *q)))
         .collect();
     if quantiles.is_empty() {
         return None;
     }
     let mut heads = vec![Head::word("arm")];
     heads.extend(quantiles.iter().map(|q| Head::figure(&format::quantile_name(*q))));
-    heads.push(Head::figure("I/Os"));
-    let rows = analysis.arms.iter().map(|arm| {
-        let mut row = vec![Cell::new(&arm.name)];
-        row.extend(quantiles.iter().map(|q| quantile(arm, *q)));
-        row.push(Cell::new(iotax_words::grouped(arm.latency_ios)));
+    heads.push(Head::figure(what));
+    let rows = arms.iter().map(|(name, curve, count)| {
+        let mut row = vec![Cell::new(name)];
+        row.extend(quantiles.iter().map(|q| quantile(curve, *q)));
+        row.push(Cell::new(iotax_words::grouped(*count)));
         row
     });
     Some(Table { rows: rows.collect(), heads })
@@ -274,18 +333,29 @@ pub(crate) fn latency(analysis: &Analysis) -> Option<Table> {
 /// The arms' other jobs, if any.
 pub(crate) fn other_jobs(analysis: &Analysis) -> Option<Table> {
     let mut table = Table::new(&["arm", "job"], &RATES);
-    for arm in &analysis.arms {
-        for job in &arm.other_jobs {
-            table.push([
-                Cell::new(&arm.name),
-                Cell::new(&job.name),
-                Cell::new(format::iops(job.iops)),
-                Cell::new(bandwidth::measured(job.bytes_per_s)),
-                Cell::new(known_time(job.mean_latency_ns)),
-                Cell::new(known_time(job.p99_latency_ns as f64)),
-                Cell::new(known_time(job.p999_latency_ns as f64)),
-            ]);
-        }
+    let jobs = || analysis.arms.iter().flat_map(|arm| arm.other_jobs.iter().map(move |j| (arm, j)));
+    for (arm, job) in jobs() {
+        let times = latencies(job).map(|ns| Cell::new(known_time(ns)));
+        let mut row = vec![
+            Cell::new(&arm.name),
+            Cell::new(&job.name),
+            Cell::new(format::iops(job.iops)),
+            Cell::new(bandwidth::measured(job.bytes_per_s)),
+        ];
+        row.extend(times);
+        table.rows.push(row);
     }
+    add_what_lasts(&mut table, jobs().map(|(_, job)| job.leading_sync()));
     (!table.rows.is_empty()).then_some(table)
+}
+
+/// Mean, p99 and p99.9 of what a job is about.
+fn latencies(job: &JobSummary) -> [f64; 3] {
+    match job.leading_sync() {
+        Some(sync) => {
+            let at = |q: f64| sync.quantile_ns(q).unwrap_or(0) as f64;
+            [sync.mean_ns, at(0.99), at(0.999)]
+        }
+        None => [job.mean_latency_ns, job.p99_latency_ns as f64, job.p999_latency_ns as f64],
+    }
 }

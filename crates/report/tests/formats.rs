@@ -124,6 +124,24 @@ fn table<'a>(shown: &'a str, heading: &str) -> &'a str {
 }
 
 #[test]
+fn a_run_that_syncs_leads_with_its_syncs() {
+    let (experiment, analysis) = (common::run(), analyses::syncing(analyses::run()));
+    insta::assert_snapshot!(text(&experiment, &analysis, Style::default()));
+    let page = html(&experiment, &analysis);
+    let [p99, caption] = ["p99 of a sync", "Percentiles of the primary job's syncs"]
+        .map(|said| page.replace("&#39;", "'").find(said));
+    assert!(p99.is_some() && caption.is_some(), "{p99:?} {caption:?}");
+    assert!(!page.contains("mean latency"), "of writes into the page cache");
+}
+
+#[test]
+fn a_comparison_of_syncs_leads_with_them() {
+    let (experiment, analysis) = (common::compare(), analyses::syncing(analyses::compare()));
+    insta::assert_snapshot!(text(&experiment, &analysis, Style::default()));
+    assert!(csv([&analysis]).lines().next().unwrap().contains("sync_mean_ns,sync_p99_ns"));
+}
+
+#[test]
 fn operations_on_files_have_a_table_of_their_own() {
     const HEADING: &str = "Operations, pooled over trials (descriptive)";
     let (experiment, analysis) = (common::compare(), analyses::on_files());
@@ -284,7 +302,7 @@ fn hostile_csv_has_one_record_per_trial() {
     assert_eq!(reader.headers().unwrap(), CSV_COLUMNS.as_slice());
     let records: Vec<_> = reader.records().collect::<Result<_, _>>().unwrap();
     assert_eq!(records.len(), analysis.trials.len());
-    assert_eq!(&records[0][12], "</script><img src=x onerror=alert(1)> '\"`&|\u{fffd}[2J\u{fffd}");
+    assert_eq!(&records[0][14], "</script><img src=x onerror=alert(1)> '\"`&|\u{fffd}[2J\u{fffd}");
 }
 
 #[test]

@@ -170,6 +170,7 @@ fn outputs_keep_to_their_schemas() {
         (common::compare(), common::machine::compare()),
         (common::hostile(), analyses::hostile()),
         (common::run(), analyses::run()),
+        (common::compare(), analyses::syncing(analyses::compare())),
         (common::on_a_vm(), analyses::compare()),
     ] {
         check(&compare, &parse(&json_compare(&experiment, &analysis)));

@@ -4,7 +4,9 @@ use crate::engine::PageCache;
 use crate::job_options::{format_block_sizes, format_cpus, format_operations, format_pattern};
 use crate::tree::Tree;
 use crate::units::{format_bytes, format_duration, format_iops};
-use crate::workload::{Bound, Files, IndexLoads, Job, Pace, Pattern, RunLength, Workload};
+use crate::workload::{
+    Bound, Files, IndexLoads, Job, Pace, Pattern, Requirement, RunLength, Workload,
+};
 
 impl Workload {
     /// What runs, one line for the times, one per job, one for the index.
@@ -17,6 +19,8 @@ impl Workload {
             format!("{}{mark}: {}", job.name, job.explain())
         }));
         lines.extend(self.index.as_ref().map(explain_index));
+        let unfit = |of: &Requirement| format!("unfit if {}: {}", of.rule, of.source);
+        lines.extend(self.requires.as_ref().map(unfit));
         lines
     }
 }
@@ -66,6 +70,7 @@ impl Job {
         }
         let switches = [
             (self.write_through, "write-through"),
+            (self.fresh, "to space never written before"),
             (self.pre_read, "with a warm cache"),
             (self.ends_all, "ending all others"),
             (self.end_fsync, "sync at the end"),
@@ -216,6 +221,46 @@ mod tests {
         git-gc
           every trial: 1s ramp, then 5s measured
           files: 1 thread, operations on 5000 files of 2048 bytes each (20 in a directory): create:12,stat:12,open:49,list:4,rename:11,delete:12
+        etcd-wal
+          every trial: 1s ramp, then 10s measured
+          wal: 1 thread, sequential writes of 2300, over 640M, psync buffered, sync every 1 write, to space never written before
+          unfit if sync.p99 > 10ms: https://etcd.io/docs/v3.5/faq/ (p99 of wal_fsync_duration_seconds below 10 ms)
+        etcd-wal-loaded
+          every trial: 1s ramp, then 10s measured
+          wal (decides): 1 thread, sequential writes of 2300, over 640M, psync buffered, sync every 1 write, to space never written before
+          backend: 1 thread, random writes of 8k, over 100M, psync buffered, sync every 18 writes, a pause of 100ms after every 36 I/Os
+          unfit if sync.p99 > 10ms: https://etcd.io/docs/v3.5/faq/ (p99 of wal_fsync_duration_seconds below 10 ms)
+        postgres
+          every trial: 1s ramp, then 10s measured
+          wal (decides): 1 thread, sequential writes of 8k, over 16M, psync buffered, sync every 1 write
+          checkpoint: 1 thread, random writes of 8k, over 1G, io_uring 32 deep direct, offered 485/s evenly
+        mysql
+          every trial: 1s ramp, then 10s measured
+          redo (decides): 1 thread, sequential writes of 512, over 4M, psync buffered, sync every 1 write
+          doublewrite: 1 thread, sequential writes of 64k, over 8M, psync direct, offered 50/s evenly, sync every 1 write
+          pages: 1 thread, random writes of 16k, over 1G, io_uring 32 deep direct, offered 200/s evenly
+        kafka
+          every trial: 1s ramp, then 10s measured
+          append (decides): 6 threads, sequential writes of 16k, over 256M each, psync buffered, offered 4803/s evenly, to space never written before
+          tail: 1 thread, sequential reads of 1M, over 64M of `kafka_tail`, psync buffered, offered 75/s evenly, with a warm cache
+          catch-up: 1 thread, sequential reads of 1M, over 1G of `kafka_segments`, psync buffered with a cache that is kept cold, offered 90/s evenly
+        rocksdb
+          every trial: 1s ramp, then 10s measured
+          get (decides): 64 threads, random reads of 8k, over 4G of `rocksdb_tables`, psync direct
+          compaction-read: 1 thread, sequential reads of 2M, over 4G of `rocksdb_tables`, psync direct, offered 10/s evenly
+          compaction-write: 1 thread, sequential writes of 1M, over 1G, psync direct, offered 19/s evenly, to space never written before
+        lucene
+          every trial: 1s ramp, then 10s measured
+          search (decides): 8 threads, random reads of 4k, over 4G of `lucene_index`, mmap buffered with a cache that is kept cold
+          merge-read: 1 thread, sequential reads of 8k, over 1G of `lucene_segments`, mmap buffered with a cold cache, offered 2560/s evenly
+          merge-write: 1 thread, sequential writes of 8k, over 512M, psync buffered, offered 2560/s evenly, to space never written before
+        nats-sync
+          every trial: 1s ramp, then 10s measured
+          messages: 1 thread, sequential writes of 159, over 64M, psync buffered, sync every 1 write, to space never written before
+        ml-load
+          every trial: 1s ramp, then 10s measured
+          samples: 4 threads, random runs of 140 sequential reads of 1M, over 4G of `ml_samples`, psync buffered with a cache that is kept cold
+          unfit if bandwidth < 2727MiB/s: https://github.com/mlcommons/storage/blob/main/configs/dlio/workload/unet3d_h100.yaml (au 0.90: one H100 takes 7 samples of 146,600,628 bytes in 0.323 s, and has to be busy for 90 % of the time)
         peel-search
           every trial: 250ms ramp, then 2s measured
           searcher (decides): 1 thread, random reads of 4k-1M, over 2G, vdisk

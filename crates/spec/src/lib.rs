@@ -49,6 +49,6 @@ pub use spec::{Arm, Design, Driver, Spec, Stop, StopMode, Target};
 pub use target::parse_arms;
 pub use tree::{Operation, OperationShare, Tree};
 pub use workload::{
-    BlockSizes, Bound, Files, FioOption, IndexLoads, Job, Pace, Pattern, RunLength, Share, Skew,
-    Think, Workload,
+    BlockSizes, Bound, Files, FioOption, IndexLoads, Job, Pace, Pattern, Requirement, RunLength,
+    Share, Skew, Think, Workload,
 };

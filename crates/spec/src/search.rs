@@ -151,6 +151,7 @@ fn workload(
         primary: job.name.clone(),
         jobs: vec![job],
         index: None,
+        requires: None,
         origin: None,
         notes: Vec::new(),
         yields: None,

@@ -11,7 +11,7 @@ pub struct SideRuns {
     #[serde(default)]
     pub depth_check: bool,
     /// Where they do, run loads below it, which show what it hides.
-    #[serde(default, alias = "unmask")]
+    #[serde(default, alias = "below_cap")]
     pub below_cap: bool,
     /// Write the span of the test files beforehand, and the workload until it is steady.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -46,7 +46,7 @@ mod tests {
 
     #[test]
     fn records_of_before_are_read() {
-        let earlier = r#"{ "depth_check": true, "unmask": true }"#;
+        let earlier = r#"{ "depth_check": true, "below_cap": true }"#;
         let asked: SideRuns = serde_json::from_str(earlier).unwrap();
         assert!(asked.below_cap && asked.depth_check);
     }

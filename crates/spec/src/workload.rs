@@ -27,6 +27,9 @@ pub struct Workload {
     pub index: Option<IndexLoads>,
     /// Name of the job whose throughput is the workload's figure of merit.
     pub primary: String,
+    /// What makes storage unfit for what the workload stands for, if somebody has said so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub requires: Option<Requirement>,
     /// Where it was read, if it is another tool's: `job.fio`, `a fio command line`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<String>,
@@ -39,6 +42,17 @@ pub struct Workload {
     pub yields: Option<Yields>,
 }
 
+/// A threshold, and who says so.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Requirement {
+    /// What makes the storage unfit: `sync.p99 > 10ms`, of another job than the primary one with
+    /// its name before it. Measures: `sync.p99`, `sync.p99.9`, `sync.mean`, `read.p99`, `write.p99`,
+    /// `iops`, `bandwidth`.
+    pub rule: String,
+    /// Where it is from: an address, and what is said there.
+    pub source: String,
+}
+
 impl Workload {
     /// The job whose throughput decides the verdict.
     pub fn primary_job(&self) -> Option<&Job> {
@@ -48,6 +62,11 @@ impl Workload {
     /// Whether any job, or the index driver, writes.
     pub fn writes(&self) -> bool {
         self.index.is_some() || self.jobs.iter().any(Job::writes)
+    }
+
+    /// Whether the primary job is about its syncs: see [`Job::waits_for_syncs`].
+    pub fn waits_for_syncs(&self) -> bool {
+        self.primary_job().is_some_and(Job::waits_for_syncs)
     }
 
     /// Whether the primary job runs at an offered rate.
@@ -130,6 +149,10 @@ pub struct Job {
     /// one far larger than memory, however small it is.
     #[serde(default, skip_serializing_if = "is_default")]
     pub uncached: bool,
+    /// What the job writes to is given back and allocated anew before each trial, so that every
+    /// write of a pass is the first to its place, as in a log that grows. In directories only.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub fresh: bool,
     /// A smaller scale takes threads away, too, down to so many: see [`Workload::scale`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub least_threads: Option<u32>,
@@ -191,6 +214,14 @@ impl Job {
     /// Whether the job writes at all.
     pub fn writes(&self) -> bool {
         self.read_percent < 100 || self.tree.is_some()
+    }
+
+    /// Whether the job syncs often enough that its syncs are what it is about, not its writes,
+    /// which only reach the page cache: it writes at least as much as it reads, and syncs after
+    /// every few writes.
+    pub fn waits_for_syncs(&self) -> bool {
+        const FEW: u32 = 16;
+        self.read_percent <= 50 && self.fsync_every.is_some_and(|every| every <= FEW)
     }
 
     /// Whether the job reads at all.

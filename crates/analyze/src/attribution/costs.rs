@@ -48,12 +48,15 @@ impl Peel<'_> {
     fn delta_p99(&self, method: &Method, without: usize) -> Option<Estimate> {
         let pairs: Vec<[&TrialFacts; 2]> =
             self.blocks.iter().map(|(_, t)| [t[self.layout.full], t[without]]).collect();
-        if compare::gate(Metric::P99, &pairs).is_some() {
+        let first = pairs.first().and_then(|[with, _]| with.primary());
+        let waits_for_syncs = first.is_some_and(|job| job.waits_for_syncs);
+        let metric = if waits_for_syncs { Metric::SYNC_P99 } else { Metric::P99 };
+        if compare::gate(metric, &pairs).is_some() {
             return None;
         }
         let differences = pairs
             .iter()
-            .filter_map(|[with, without]| Some(Metric::P99.of(with)? - Metric::P99.of(without)?))
+            .filter_map(|[with, without]| Some(metric.of(with)? - metric.of(without)?))
             .collect::<Vec<_>>();
         method.estimate(&differences)
     }

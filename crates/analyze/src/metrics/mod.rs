@@ -8,6 +8,7 @@ mod p99;
 mod row;
 mod service_time;
 mod sync_latency;
+mod sync_p99;
 mod throughput;
 
 use std::fmt;
@@ -19,15 +20,17 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use self::row::Row;
 pub use self::row::{Better, Unit};
 pub(crate) use self::row::{Role, Trait};
-use crate::facts::{TrialFacts, positive};
+use crate::facts::{JobFacts, TrialFacts, positive};
 
-/// All of them. Of those that a workload is compared in, the first is its primary metric.
+/// All of them. Of those that a workload is compared in, the first is its primary metric; where it
+/// waits for its syncs, those of syncs come before the others.
 const ALL: &[Metric] = &[
     Metric::P99,
     Metric::LATENCY,
     Metric::THROUGHPUT,
     Metric::LOAD_TIME,
     Metric::SERVICE_TIME,
+    Metric::SYNC_P99,
     Metric::SYNC_LATENCY,
     Metric::CPU_PER_IO,
 ];
@@ -47,7 +50,9 @@ impl Metric {
     pub const LOAD_TIME: Self = Self(&load_time::LOAD_TIME);
     /// Mean time of an I/O from its submission.
     pub const SERVICE_TIME: Self = Self(&service_time::SERVICE_TIME);
-    /// Mean time of a flush.
+    /// 99th percentile of the time of a sync at the offered rate.
+    pub const SYNC_P99: Self = Self(&sync_p99::SYNC_P99);
+    /// Mean time of a sync.
     pub const SYNC_LATENCY: Self = Self(&sync_latency::SYNC_LATENCY);
     /// CPU time per I/O.
     pub const CPU_PER_IO: Self = Self(&cpu_per_io::CPU_PER_IO);
@@ -59,7 +64,11 @@ impl Metric {
 
     /// What is compared under this workload, the primary metric first.
     pub(crate) fn of_workload(workload: &Workload) -> Vec<Self> {
-        ALL.iter().copied().filter(|metric| (metric.0.compares)(workload)).collect()
+        let compared = ALL.iter().copied().filter(|metric| (metric.0.compares)(workload));
+        let (mut first, rest): (Vec<Self>, Vec<Self>) =
+            compared.partition(|metric| workload.waits_for_syncs() && metric.has(Trait::OfSyncs));
+        first.extend(rest);
+        first
     }
 
     /// The first under this workload in which the costs of layers add up.
@@ -134,6 +143,16 @@ impl Metric {
     pub(crate) const fn quantile(self) -> Option<f64> {
         self.0.quantile
     }
+
+    /// What a quantile is one of: `I/Os` or `syncs`.
+    pub(crate) fn samples_name(self) -> &'static str {
+        if self.has(Trait::OfSyncs) { "syncs" } else { "I/Os" }
+    }
+
+    /// How many of them a job did.
+    pub(crate) fn samples(self, job: &JobFacts) -> u64 {
+        if self.has(Trait::OfSyncs) { job.syncs } else { job.latency_ios }
+    }
 }
 
 impl PartialEq for Metric {
@@ -168,6 +187,8 @@ impl<'de> Deserialize<'de> for Metric {
 mod tests {
     use std::collections::BTreeSet;
 
+    use iotax_spec::{Job, Pace};
+
     use super::*;
 
     #[test]
@@ -180,6 +201,33 @@ mod tests {
         }
         let unknown = serde_json::from_str::<Metric>("\"speed\"").unwrap_err();
         assert_eq!(unknown.to_string(), "no metric is called \"speed\"");
+    }
+
+    fn compared_in(change: impl Fn(&mut Job)) -> Vec<Metric> {
+        let mut workload = Workload::preset("seqwrite-1m").unwrap();
+        change(&mut workload.jobs[0]);
+        Metric::of_workload(&workload)
+    }
+
+    #[test]
+    fn the_syncs_of_a_job_that_waits_for_them_come_first() {
+        let [every, many] = [1, 1000].map(|n| move |job: &mut Job| job.fsync_every = Some(n));
+        let rest = [Metric::THROUGHPUT, Metric::CPU_PER_IO];
+        assert_eq!(compared_in(every), [&[Metric::SYNC_LATENCY], &rest[..]].concat());
+        let at_times = [Metric::THROUGHPUT, Metric::SYNC_LATENCY, Metric::CPU_PER_IO];
+        assert_eq!(compared_in(many), at_times);
+        assert_eq!(compared_in(|job| job.end_fsync = true), rest);
+        let mostly_reads = |job: &mut Job| (job.read_percent, job.fsync_every) = (70, Some(1));
+        assert_eq!(compared_in(mostly_reads), at_times);
+    }
+
+    #[test]
+    fn at_a_rate_the_p99_of_the_syncs_comes_first() {
+        let of_rate = |job: &mut Job| {
+            (job.fsync_every, job.pace) = (Some(1), Pace::Poisson { iops: 100.0 });
+        };
+        let first = [Metric::SYNC_P99, Metric::SYNC_LATENCY, Metric::P99, Metric::LATENCY];
+        assert_eq!(compared_in(of_rate)[..4], first);
     }
 
     #[test]

@@ -49,6 +49,8 @@ pub(crate) enum Trait {
     Capped,
     /// The costs of layers that work one after the other add up in it, or in its inverse.
     AddsUp,
+    /// It is about syncs, not about reads and writes.
+    OfSyncs,
     /// It means nothing where the offered rate is not reached.
     NeedsRate,
 }

@@ -33,7 +33,8 @@ fn without_answer(evidence: &Evidence<'_>, conclusion: &Conclusion) -> Option<St
     if comparison.verdict == Verdict::InsufficientTailSamples {
         let needed = samples_needed(0.99);
         return Some(format!(
-            "{metric} of {subject}: insufficient tail samples; a p99 needs {needed} I/Os per run."
+            "{metric} of {subject}: insufficient tail samples; a p99 needs {needed} {} per run.",
+            comparison.metric.samples_name()
         ));
     }
     if comparison.verdict.is_decided() {

@@ -223,6 +223,31 @@ fn enough_blocks_since_a_change_of_effect_earn_a_verdict() {
     assert!(change.before.unwrap().value.abs() < 0.05, "{change:?}");
 }
 
+/// The same of a job that does nothing else: its syncs decide, and lead what is shown.
+#[test]
+fn the_syncs_of_a_job_that_waits_for_them_decide() {
+    let mut bed = Bed::compare(&["base", "slow"]);
+    let job = &mut bed.experiment.spec.workload.jobs[0];
+    (job.read_percent, job.fsync_every) = (0, Some(1));
+    let mut trials = bed.blocks(8, &[400.0, 400.0], 0.02);
+    for trial in &mut trials {
+        let sync_ns = if trial.arm == "slow" { 175_000 } else { 100_000 };
+        let wobble_ns = 500 * (u64::from(trial.block * 7 + trial.slot) % 5);
+        load(trial).jobs[0].sync.record_many(sync_ns + wobble_ns, 2000);
+    }
+    let analysis = bed.analyze(&trials);
+    let first = &analysis.comparisons[0];
+    assert_eq!((first.metric, first.verdict), (Metric::SYNC_LATENCY, Verdict::Slower));
+    assert!(first.difference_ns.unwrap().value > 70_000.0, "{first:?}");
+    let sync = analysis.arms[1].leading_sync().unwrap();
+    assert_eq!(sync.count, 16_000);
+    assert!((sync.mean_ns - 176_000.0).abs() < 1_000.0, "{sync:?}");
+    let p99 = sync.quantile_ns(0.99).unwrap();
+    assert!((175_000..180_000).contains(&p99), "{p99}");
+    let point = analysis.trials.iter().find(|trial| trial.arm == "slow").unwrap();
+    assert!(point.sync_p99_ns.is_some_and(|ns| ns >= 175_000), "{point:?}");
+}
+
 /// Of an arm whose flushes are slower while as many I/Os come out.
 #[test]
 fn a_workload_that_flushes_is_compared_in_its_flushes() {

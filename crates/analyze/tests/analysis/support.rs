@@ -291,6 +291,7 @@ fn workload() -> Workload {
         time_ns: SECONDS * SECOND_NS,
         jobs: vec![job],
         index: None,
+        requires: None,
         origin: None,
         notes: Vec::new(),
         yields: None,

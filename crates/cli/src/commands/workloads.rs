@@ -21,10 +21,23 @@ pub(crate) fn workloads(args: &WorkloadsArgs) -> Result<Exit> {
         None => Workload::presets().collect(),
     };
     match args.format {
-        Listing::Json => say_json(&json!({ "workloads": chosen }))?,
+        Listing::Json => {
+            let shown: Vec<_> = chosen.iter().map(with_sources).collect();
+            say_json(&json!({ "workloads": shown }))?;
+        }
         Listing::Text => say(&text(&chosen, args.name.is_some()))?,
     }
     Ok(Exit::Done)
+}
+
+/// The workload, and where its numbers are from if they are somebody's.
+fn with_sources(workload: &Workload) -> serde_json::Value {
+    let mut shown = json!(workload);
+    let sources = Workload::preset_sources(&workload.name);
+    if !sources.is_empty() {
+        shown["sources"] = sources.into();
+    }
+    shown
 }
 
 /// One suite: its phases in full, and its source.
@@ -67,7 +80,8 @@ fn text(workloads: &[Workload], in_full: bool) -> String {
             let name = format!("  {name:<20} ");
             wrap(&mut out, &format!("{about} ({})", unit.placeholder()), &name, &" ".repeat(23));
         }
-        let sources = workloads.iter().filter_map(|w| Workload::suite_source(&w.name));
+        let own = workloads.iter().flat_map(|w| Workload::preset_sources(&w.name)).copied();
+        let sources = workloads.iter().filter_map(|w| Workload::suite_source(&w.name)).chain(own);
         for source in sources {
             wrap(&mut out, &format!("Source: {source}"), "", "  ");
         }

@@ -50,6 +50,7 @@ pub(super) fn workload(text: &str, lines: &[Line]) -> Result<Workload, Error> {
         primary: jobs.first().map(|job| job.name.clone()).unwrap_or_default(),
         jobs,
         index: None,
+        requires: None,
         origin: Some("a DiskSpd command line".into()),
         notes: notes.into_iter().collect(),
         yields: None,

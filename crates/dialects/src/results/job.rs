@@ -17,6 +17,7 @@ pub(super) fn of(record: &JobRecord, options: &[(String, String)], file: &Path) 
     let (reads, writes) = (record.read.ios, record.write.ios);
     let read_percent = (reads * 100).checked_div(reads + writes).unwrap_or(100);
     let block = value("bs").and_then(bytes).and_then(|bytes| u32::try_from(bytes).ok());
+    let syncs = ["fdatasync", "fsync"].into_iter().filter_map(|name| value(name)?.parse().ok());
     let plain = Job::new(record.name.clone());
     Job {
         threads: record.threads.max(1),
@@ -26,6 +27,7 @@ pub(super) fn of(record: &JobRecord, options: &[(String, String)], file: &Path) 
         block_sizes: block.map_or(plain.block_sizes.clone(), BlockSizes::Fixed),
         size_bytes: value("size").and_then(bytes).unwrap_or(0),
         direct: false,
+        fsync_every: syncs.filter(|every| *every > 0).min(),
         fio: options.iter().map(|(name, value)| option(name, value, file)).collect(),
         ..plain
     }

@@ -197,6 +197,7 @@ fn workload(reads: &[ResultFile], names: &[String], notes: Vec<String>) -> Workl
         jobs,
         index: None,
         primary,
+        requires: None,
         origin: Some(format!("results of {tools}")),
         notes,
         yields: None,

@@ -84,6 +84,7 @@ fn workload(engine: Engine, depth: u32, seconds: u64) -> Workload {
         time_ns: seconds * 1_000_000_000,
         jobs: vec![job],
         index: None,
+        requires: None,
         origin: None,
         notes: Vec::new(),
         yields: None,

@@ -111,6 +111,7 @@ impl LoadDriver for Fio {
         layout::refuse_foreign_files(workload, target, &places)?;
         let logs = Logs::new();
         let (text, names) = job_file::of(request, &places, logs.as_ref())?;
+        layout::renew(target, &places)?;
         invalidate(target, &places)?;
         let child = Child {
             program: &self.program,

@@ -37,6 +37,7 @@ fn measure() -> Result<f64, Error> {
         read: true,
         written_by: None,
         invalidate: false,
+        fresh: false,
         within: false,
     };
     let thread = Thread {

@@ -59,6 +59,7 @@ pub(crate) fn run_threads(
     if let Some(loads) = request.workload.index {
         index_threads::first_version(request.target, loads, request.seed)?;
     }
+    layout::renew(request.target, places)?;
     invalidate(request.target, places)?;
     let published = Published::first();
     let shared = SharedState::new(request, places.by_job.iter().map(Vec::len));

@@ -112,7 +112,7 @@ fn of_one_pass(of: &Workload, mut places: Places) -> Places {
         places.files[file].written_by = Some("fill".to_owned());
     }
     for file in &mut places.files {
-        file.invalidate = false;
+        (file.invalidate, file.fresh) = (false, false);
     }
     places.by_job = vec![groups];
     places

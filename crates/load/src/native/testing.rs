@@ -17,6 +17,7 @@ pub(crate) fn workload(jobs: Vec<Job>) -> Workload {
         primary: "job".to_owned(),
         jobs,
         index: None,
+        requires: None,
         origin: None,
         notes: Vec::new(),
         yields: None,

@@ -34,6 +34,7 @@ pub(crate) fn workload(job: Job) -> Workload {
         primary: job.name.clone(),
         jobs: vec![job],
         index: None,
+        requires: None,
         origin: None,
         notes: Vec::new(),
         yields: None,

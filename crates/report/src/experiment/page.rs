@@ -67,12 +67,11 @@ pub(super) fn forest(
     Some(section(heading, items))
 }
 
-/// The percentiles of each arm.
-pub(super) fn latency(analysis: &Analysis) -> [Item; 2] {
-    [
-        legend(analysis),
-        chart("latency", "Percentiles of the primary job: descriptive, no interval."),
-    ]
+/// The percentiles of each arm; `what`: of its `syncs`, if not of its I/Os.
+pub(super) fn latency(analysis: &Analysis, what: &str) -> [Item; 2] {
+    let what = if what.is_empty() { String::new() } else { format!("'s {what}") };
+    let caption = format!("Percentiles of the primary job{what}: descriptive, no interval.");
+    [legend(analysis), chart("latency", caption)]
 }
 
 /// Throughput over time.

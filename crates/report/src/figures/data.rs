@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::machine::{Chart as MachineChart, machine};
 use crate::document::{Chart, Charts, Group};
-use crate::words;
+use crate::{tables, words};
 
 /// Points of throughput drawn in all. Beyond it neighbouring seconds are drawn as their mean.
 const MAX_SERIES_POINTS: usize = 20_000;
@@ -35,7 +35,13 @@ pub(crate) fn drawn(analysis: &Analysis, forest: &[Group]) -> Drawn {
     let machine = machine(analysis);
     let arms = &analysis.arms;
     let names: Vec<_> = arms.iter().map(|arm| words::printable(&arm.name)).collect();
-    let latency = |arm: &ArmSummary| arm.latency.iter().map(|p| (p.q, p.latency_ns)).collect();
+    let is_led = tables::is_led_by_syncs(analysis);
+    let curve = |arm: &ArmSummary| match arm.leading_sync() {
+        Some(sync) => sync.latency.clone(),
+        None if is_led => Vec::new(),
+        None => arm.latency.clone(),
+    };
+    let latency = |arm: &ArmSummary| curve(arm).iter().map(|p| (p.q, p.latency_ns)).collect();
     let latency: Vec<Vec<(f64, u64)>> = arms.iter().map(latency).collect();
     let data = json!({
         "arms": names,

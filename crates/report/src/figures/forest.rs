@@ -22,7 +22,9 @@ pub(crate) fn groups(analysis: &Analysis) -> Vec<Group> {
     }
     if let Some(attribution) = &analysis.attribution {
         groups.push(by_layer(analysis, attribution));
-        metrics.retain(|metric| !metric.adds_up());
+        // The first of them is that of the group above.
+        let additive = metrics.iter().position(|metric| metric.adds_up());
+        additive.map(|at| metrics.remove(at));
     }
     groups.extend(metrics.into_iter().map(|metric| by_metric(analysis, metric)));
     for group in &mut groups {
@@ -53,12 +55,13 @@ fn by_layer(analysis: &Analysis, attribution: &Attribution) -> Group {
     let largest = rows.iter().filter_map(|row| row.estimate).map(f64::abs);
     let (unit, scale) = format::time_unit(largest.fold(0.0, f64::max));
     // A throughput tax m is a time per I/O of bare / (1 - m), so of bare * m / (1 - m) more.
+    let what = tables::unit_of_work(analysis);
     let (bare, m) = (attribution.bare_ns, analysis.margin);
     let of_layers = analysis.comparisons.iter().filter(|c| c.metric.adds_up());
     Group {
-        caption: "Time per I/O that each layer adds".to_owned(),
-        heads: heads(&[tables::tax_head(of_layers), "time per I/O", "Δ p99"]),
-        axis: format!("added time per I/O ({unit})"),
+        caption: format!("Time per {what} that each layer adds"),
+        heads: heads(&[tables::tax_head(of_layers), &format!("time per {what}"), "Δ p99"]),
+        axis: format!("added time per {what} ({unit})"),
         ways: None,
         scale,
         margin: [-bare * m / (1.0 + m), bare * m / (1.0 - m)],

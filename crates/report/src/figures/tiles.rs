@@ -52,8 +52,13 @@ fn run_tiles(analysis: &Analysis) -> Vec<Tile> {
     let bandwidth =
         tables::bandwidth(arm).map(|rate| tile("bandwidth", bandwidth::measured_rate(rate)));
     // Another tool may not say these.
+    let known = |(label, ns): (&str, f64)| (ns > 0.0).then(|| tile(label, format::time(ns)));
+    if let Some(sync) = arm.leading_sync() {
+        let p99 = sync.quantile_ns(0.99).map_or(0.0, |ns| ns as f64);
+        let times = [("p99 of a sync", p99), ("mean of a sync", sync.mean_ns)];
+        return times.into_iter().filter_map(known).chain([rate]).chain(bandwidth).collect();
+    }
     let times = [("mean latency", arm.mean_latency_ns), ("CPU per I/O", arm.cpu_ns_per_io)];
-    let known = times.iter().filter(|(_, ns)| *ns > 0.0);
-    let times = known.map(|(label, ns)| tile(label, format::time(*ns)));
+    let times = times.into_iter().filter_map(known);
     [rate].into_iter().chain(bandwidth).chain(times).collect()
 }

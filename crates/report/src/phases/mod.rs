@@ -4,6 +4,8 @@ mod json;
 mod warned;
 
 pub use self::json::{phases_json_compare, phases_json_run};
+use iotax_analyze::ArmSummary;
+
 use crate::document::{Cell, Chapter, Document, Head, Item, Lead, Section, Table};
 use crate::experiment::{Part, experiment};
 use crate::json::kind;
@@ -56,6 +58,7 @@ pub(crate) fn overview(parts: &[Part]) -> Table {
         let compared = parts.iter().flat_map(|(_, analysis)| &analysis.comparisons);
         table.heads.push(Head::word(tables::tax_head(compared)));
     }
+    let arms = parts.iter().flat_map(|(_, analysis)| &analysis.arms);
     for (_, analysis) in parts {
         for arm in &analysis.arms {
             let mut row = vec![Cell::new(&analysis.workload)];
@@ -70,5 +73,6 @@ pub(crate) fn overview(parts: &[Part]) -> Table {
             table.rows.push(row);
         }
     }
+    tables::add_what_lasts(&mut table, arms.map(ArmSummary::leading_sync));
     table
 }

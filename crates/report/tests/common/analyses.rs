@@ -3,8 +3,8 @@
 use iotax_analyze::{
     Analysis, ArmDepths, ArmSummary, Attribution, Cap, Check, Comparison, DepthLevel,
     DepthResponse, EffectChange, Ending, Estimate, FORMAT, Interaction, JobSummary, Judgment,
-    LayerCost, Metric, OperationSummary, QuantilePoint, RuleOutcome, Stalls, TrialPoint, Verdict,
-    Warning,
+    LayerCost, Metric, OperationSummary, QuantilePoint, RuleOutcome, Stalls, SyncSummary,
+    TrialPoint, Verdict, Warning,
 };
 use iotax_record::{Experiment, Slow};
 use iotax_spec::Rule;
@@ -37,6 +37,7 @@ fn arm(name: &str, target: &str, iops: f64) -> ArmSummary {
         mean_latency_ns,
         latency: curve.collect(),
         latency_ios: (iops * 60.0) as u64,
+        sync: None,
         operations: Vec::new(),
         other_jobs: Vec::new(),
         counters: None,
@@ -100,6 +101,8 @@ pub(crate) fn points(arms: &[ArmSummary], blocks: u32, seconds: u32) -> Vec<Tria
                 iops: Some(arm.iops),
                 bytes_per_s: Some(arm.bytes_per_s),
                 p99_ns: Some((4e9 / arm.iops * 3.0) as u64),
+                sync_mean_ns: None,
+                sync_p99_ns: None,
                 per_second_ios: (0..seconds).map(|s| second(s) as u32).collect(),
                 counters: None,
             }
@@ -185,6 +188,7 @@ pub(crate) fn peel() -> Analysis {
             mean_latency_ns: 16.1e6,
             p99_latency_ns: 31_000_000,
             p999_latency_ns: 62_000_000,
+            sync: None,
         }];
     }
     let slower = Verdict::Slower;
@@ -402,6 +406,28 @@ pub(crate) fn run() -> Analysis {
     analysis
 }
 
+/// The same of a load that syncs after each write: of 4.67 us in the page cache and 175 us on the
+/// disk, and more on later arms.
+pub(crate) fn syncing(mut analysis: Analysis) -> Analysis {
+    for (at, arm) in (1_u32..).zip(&mut analysis.arms) {
+        let mean_ns = 175_000.0 * f64::from(at);
+        let curve = arm.latency.iter().map(|p| QuantilePoint {
+            latency_ns: (mean_ns * p.latency_ns as f64 / arm.mean_latency_ns) as u64,
+            ..*p
+        });
+        let (leads, count, max_ns) = (true, 68_000, 9_100_000);
+        arm.sync = Some(SyncSummary { leads, count, mean_ns, latency: curve.collect(), max_ns });
+        arm.iops = 1e9 / (mean_ns + 4_670.0);
+        (arm.bytes_per_s, arm.mean_latency_ns) = (2_300.0 * arm.iops, 4_670.0);
+    }
+    for comparison in &mut analysis.comparisons {
+        if comparison.metric == Metric::THROUGHPUT {
+            comparison.metric = Metric::SYNC_LATENCY;
+        }
+    }
+    analysis
+}
+
 /// A load of operations on files, of which some fail on one arm.
 pub(crate) fn on_files() -> Analysis {
     let mut analysis = compare();
@@ -492,6 +518,7 @@ pub(crate) fn hostile() -> Analysis {
             mean_latency_ns: 1.0,
             p99_latency_ns: 1,
             p999_latency_ns: 2,
+            sync: None,
         }];
     }
     for comparison in &mut analysis.comparisons {

@@ -41,6 +41,7 @@ pub(crate) fn spec(arms: &[(&str, Target)]) -> Spec {
             time_ns: 1_000_000_000,
             jobs: vec![job()],
             index: None,
+            requires: None,
             origin: None,
             notes: Vec::new(),
             yields: None,

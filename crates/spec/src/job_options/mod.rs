@@ -59,7 +59,7 @@ const fn option<T>(
 }
 
 /// The options of a job, apart from its name.
-pub(crate) static JOB_OPTIONS: [JobOption<Job>; 34] = [
+pub(crate) static JOB_OPTIONS: [JobOption<Job>; 35] = [
     option(
         "engine",
         Some("ioengine"),
@@ -247,6 +247,13 @@ pub(crate) static JOB_OPTIONS: [JobOption<Job>; 34] = [
         Unit::Switch,
         "what was touched leaves the page cache after each I/O",
         |job, text| units::parse_switch(text).map(|on| job.uncached = on),
+    ),
+    option(
+        "fresh",
+        None,
+        Unit::Switch,
+        "writes to files allocated anew before each trial, as a log's",
+        |job, text| units::parse_switch(text).map(|on| job.fresh = on),
     ),
 ];
 

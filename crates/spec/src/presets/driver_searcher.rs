@@ -11,12 +11,11 @@
 //!     --bsrange=4K-1M --rw=randread --time_based --runtime=60s --ramp_time=2s
 //! ```
 
-use super::scales::{GIB, KIB, MIB, SECOND_NS};
+use super::scales::{GIB, KIB, MIB, MILLISECOND_NS, SECOND_NS};
 use crate::engine::Engine;
 use crate::fitted::Yields;
 use crate::workload::{BlockSizes, Files, IndexLoads, Job, Pace, Pattern, Think, Workload};
 
-const MILLISECOND_NS: u64 = 1_000_000;
 /// The reader starts this much after the writers: the `sleep 2` between the two command lines.
 const READER_DELAY_NS: u64 = 2 * SECOND_NS;
 /// Each command line's `--ramp_time`.
@@ -81,6 +80,7 @@ pub(super) fn published() -> Workload {
         time_ns: 60 * SECOND_NS,
         jobs: vec![download(), mmap_read()],
         index: Some(default_index()),
+        requires: None,
         origin: None,
         notes: Vec::new(),
         yields: None,
@@ -172,6 +172,7 @@ pub(super) fn in_process(disk_bytes: u64) -> Workload {
         primary: searcher.name.clone(),
         jobs: vec![searcher, driver],
         index: None,
+        requires: None,
         origin: None,
         notes: Vec::new(),
         yields: None,

@@ -76,6 +76,7 @@ fn metadata(name: &str, about: &str, mut tree: Tree, shares: &[(Operation, u32)]
         primary: job.name.clone(),
         jobs: vec![job],
         index: None,
+        requires: None,
         origin: None,
         notes: Vec::new(),
         yields: Some(Yields::Spans),

@@ -4,6 +4,7 @@
 //! latency decides the rate, so the cost of a layer shows undiluted. A cap is found at depth, with
 //! `depth=32`.
 
+mod applications;
 mod driver_searcher;
 mod git;
 mod plain;
@@ -34,22 +35,33 @@ const PRESETS: [Preset; 10] = [
     ("git-gc", git::gc),
 ];
 
+fn all() -> impl Iterator<Item = Preset> {
+    let applications = applications::ALL.iter().map(|found| (found.name, found.build));
+    PRESETS.iter().copied().chain(applications)
+}
+
 impl Workload {
     /// The built-in workload of that name.
     pub fn preset(name: &str) -> Result<Self, Error> {
-        let found = PRESETS.iter().find(|(known, _)| *known == name);
+        let found = all().find(|(known, _)| *known == name);
         let unknown = || Error::unknown("workload", name, Self::preset_names());
         found.map(|(_, build)| build()).ok_or_else(unknown)
     }
 
+    /// Where the numbers of the built-in workload of that name are from; empty if they are ours.
+    pub fn preset_sources(name: &str) -> &'static [&'static str] {
+        let found = applications::ALL.iter().find(|application| application.name == name);
+        found.map_or(&[], |application| application.sources)
+    }
+
     /// Names of the built-in workloads.
     pub fn preset_names() -> impl Iterator<Item = &'static str> {
-        PRESETS.iter().map(|(name, _)| *name)
+        all().map(|(name, _)| name)
     }
 
     /// The built-in workloads.
     pub fn presets() -> impl Iterator<Item = Self> {
-        PRESETS.iter().map(|(_, build)| build())
+        all().map(|(_, build)| build())
     }
 
     /// What `peel` drives at an in-process disk of `disk_bytes`: a search engine in small.
@@ -96,6 +108,7 @@ impl Job {
             cpus: Vec::new(),
             files_per_thread: 1,
             uncached: false,
+            fresh: false,
             least_threads: None,
             pre_read: false,
             ends_all: false,
@@ -121,7 +134,7 @@ mod tests {
     fn a_misspelt_workload_is_corrected() {
         insta::assert_snapshot!(Workload::preset("randred-4k").unwrap_err(), @"
         unknown workload `randred-4k`; did you mean `randread-4k`?
-        known workloads: randread-4k, randwrite-4k, seqread-1m, seqwrite-1m, mixed-70-30, driver-searcher, driver-searcher-published, git-checkout, git-status, git-gc
+        known workloads: randread-4k, randwrite-4k, seqread-1m, seqwrite-1m, mixed-70-30, driver-searcher, driver-searcher-published, git-checkout, git-status, git-gc, etcd-wal, etcd-wal-loaded, postgres, mysql, kafka, rocksdb, lucene, nats-sync, ml-load
         ");
     }
 }

@@ -79,6 +79,7 @@ fn plain(name: &str, about: &str, job: Job) -> Workload {
         primary: job.name.clone(),
         jobs: vec![job],
         index: None,
+        requires: None,
         origin: None,
         notes: Vec::new(),
         yields: Some(Yields::Spans),

@@ -147,6 +147,10 @@ impl Job {
                 return Err(self.refuse("uncached", problem, "leave out this or pre-read"));
             }
         }
+        if self.fresh && self.reads() {
+            let problem = "there is nothing to read in space never written before";
+            return Err(self.refuse("fresh", problem, "leave it out, or write only"));
+        }
         if let Some(think) = self.think {
             if think.after_ios == 0 {
                 let problem = "a pause after every 0 I/Os never comes";
@@ -283,6 +287,10 @@ mod tests {
         assert_snapshot!(error(&["engine=psync", "direct=0", "uncached=1", "pre-read=1"]), @"
         job `io`: uncached: the cache cannot be warm and cold
         leave out this or pre-read
+        ");
+        assert_snapshot!(error(&["fresh=1"]), @"
+        job `io`: fresh: there is nothing to read in space never written before
+        leave it out, or write only
         ");
         assert_snapshot!(error(&["pre_read=1", "invalidate=1"]), @"
         job `io`: pre-read: the cache cannot be warm and cold

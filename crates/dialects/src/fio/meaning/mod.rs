@@ -74,6 +74,7 @@ fn workload(mut drafts: Vec<Draft<'_>>, origin: &str, name: Option<&str>) -> Wor
         jobs,
         index: None,
         primary: first,
+        requires: None,
         origin: Some(origin.to_owned()),
         notes: notes.into_iter().collect(),
         yields: None,

@@ -36,13 +36,15 @@ pub(super) fn read(
         let percent = percent.positive(name, || field.to_owned())?.unwrap_or(0.0);
         Ok(whole(percent / 100.0 * total_ms as f64 * 1e6))
     };
+    let (sync, sync_summary) = sync(raw)?;
     let mut job = JobRecord {
         name: name.clone(),
         threads,
         active_ns: runtime_ms * 1_000_000,
         read,
         write,
-        sync: sync(raw, notes)?,
+        sync,
+        sync_summary,
         cpu_user_ns: cpu_ns(raw.usr_cpu, "usr_cpu")?,
         cpu_system_ns: cpu_ns(raw.sys_cpu, "sys_cpu")?,
         minor_faults: count(raw.minf, "minf")?,
@@ -212,19 +214,18 @@ fn summary(chosen: &Chosen<'_>, job: &str, part: &str) -> Result<LatencySummary,
     })
 }
 
-fn sync(raw: &RawJob, notes: &mut Vec<String>) -> Result<LatencyHistogram, Error> {
+/// The latencies of syncs: their distribution, or else what fio says of them. `total_ios` is 0
+/// beside them in fio 3.33; `N` counts them.
+fn sync(raw: &RawJob) -> Result<(LatencyHistogram, Option<(u64, LatencySummary)>), Error> {
     let name = &raw.jobname;
-    let ios = raw.sync.total_ios.count(name, || "sync.total_ios".to_owned())?.unwrap_or(0);
-    let bins = match &raw.sync.lat_ns {
-        Some(latency) => bins::read(latency, 1, name, &|| "sync.lat_ns.bins".to_owned())?,
-        None => Vec::new(),
-    };
-    if bins.is_empty() && ios > 0 {
-        notes.push(format!(
-            "job {name}: latencies of its {ios} syncs are left out: only json+ has them"
-        ));
+    let Some(latency) = &raw.sync.lat_ns else { return Ok((LatencyHistogram::empty(), None)) };
+    let bins = bins::read(latency, 1, name, &|| "sync.lat_ns.bins".to_owned())?;
+    let samples = latency.samples.count(name, || "sync.lat_ns.N".to_owned())?.unwrap_or(0);
+    if !bins.is_empty() || samples == 0 {
+        return Ok((histogram(&bins), None));
     }
-    Ok(histogram(&bins))
+    let chosen = Chosen { latency, unit_ns: 1, name: "lat_ns", is_total: true };
+    Ok((histogram(&bins), Some((samples, summary(&chosen, name, "sync")?))))
 }
 
 /// Each bin at its middle: what fio itself does for percentiles.

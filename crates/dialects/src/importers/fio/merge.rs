@@ -141,6 +141,10 @@ fn add(job: &mut JobRecord, clone: JobRecord) -> Result<(), Error> {
     sum(&mut job.major_faults, clone.major_faults, "majf")?;
     sum(&mut job.context_switches, clone.context_switches, "ctx")?;
     job.sync.merge(&clone.sync);
+    job.sync_summary = match (job.sync_summary.take(), clone.sync_summary) {
+        (Some((m, a)), Some((n, b))) => Some((m.saturating_add(n), summary(&a, m, &b, n))),
+        (a, b) => a.or(b),
+    };
     job.active_ns = job.active_ns.max(clone.active_ns);
     job.threads = job.threads.saturating_add(clone.threads);
     job.first_error = job.first_error.take().or(clone.first_error);

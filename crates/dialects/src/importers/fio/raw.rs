@@ -103,6 +103,8 @@ pub(super) struct RawLatency {
     pub mean: Number,
     #[serde(default)]
     pub stddev: Number,
+    #[serde(default, rename = "N")]
+    pub samples: Number,
     #[serde(default)]
     pub percentile: Pairs<Number>,
     #[serde(default)]

@@ -17,8 +17,8 @@ use iotax_spec::layers::{
 };
 use iotax_spec::{
     Arm, BlockSizes, Bound, CloudChoice, Design, DiskRole, Driver, Engine, Files, FioOption,
-    Fitted, IndexLoads, Job, Layer, Operation, OperationShare, Pace, Pattern, SideRuns, Spec,
-    Stack, Stop, StopMode, Target, Think, Tree, Workload, Yields,
+    Fitted, IndexLoads, Job, Layer, Operation, OperationShare, Pace, Pattern, Requirement, SideRuns,
+    Spec, Stack, Stop, StopMode, Target, Think, Tree, Workload, Yields,
 };
 
 /// A text, to be replaced by others.
@@ -207,6 +207,7 @@ fn workload() -> Workload {
             query_bytes: 1,
         }),
         primary: t(),
+        requires: Some(Requirement { rule: t(), source: t() }),
         origin: some(),
         notes: vec![t()],
         yields: Some(Yields::Spans),
@@ -243,6 +244,7 @@ fn job() -> Job {
         cpus: vec![1],
         files_per_thread: 2,
         uncached: true,
+        fresh: true,
         least_threads: Some(1),
         pre_read: true,
         ends_all: true,
@@ -450,6 +452,7 @@ fn job_record() -> JobRecord {
         write: DirectionRecord::default(),
         both: None,
         sync: LatencyHistogram::new(),
+        sync_summary: None,
         cpu_user_ns: 1,
         cpu_system_ns: 1,
         minor_faults: 1,

@@ -23,6 +23,7 @@ pub(super) fn phase(name: &str, about: &str, job: Job, (ramp, time): (u64, u64))
         primary: job.name.clone(),
         jobs: vec![job],
         index: None,
+        requires: None,
         origin: None,
         notes: Vec::new(),
         yields: Some(Yields::Spans),

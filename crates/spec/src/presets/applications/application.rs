@@ -1,0 +1,36 @@
+//! What all of them are made by.
+
+use super::super::scales::SECOND_NS;
+use crate::fitted::Yields;
+use crate::workload::{Job, Requirement, Workload};
+
+/// A workload that stands for a program.
+pub(crate) struct Application {
+    pub(crate) name: &'static str,
+    pub(crate) build: fn() -> Workload,
+    /// Where its numbers are from: addresses, with what is said there.
+    pub(crate) sources: &'static [&'static str],
+}
+
+/// The first of `jobs` decides.
+pub(super) fn application(
+    name: &str,
+    about: &str,
+    jobs: Vec<Job>,
+    requires: Option<(&str, &str)>,
+) -> Workload {
+    Workload {
+        name: name.into(),
+        about: about.into(),
+        ramp_ns: SECOND_NS,
+        time_ns: 10 * SECOND_NS,
+        primary: jobs[0].name.clone(),
+        jobs,
+        index: None,
+        requires: requires
+            .map(|(rule, source)| Requirement { rule: rule.into(), source: source.into() }),
+        origin: None,
+        notes: Vec::new(),
+        yields: Some(Yields::Spans),
+    }
+}
