@@ -45,6 +45,8 @@ pub struct Analysis {
     pub comparisons: Vec<Comparison>,
     /// What became of the rules that were set beforehand.
     pub rules: Vec<Judgment>,
+    /// What became of what the workload requires, of each arm.
+    pub requirements: Vec<Judgment>,
     /// How the arms were preconditioned, if that was asked for.
     pub preconditioned: Vec<ArmPrecondition>,
     /// What the arms did while their burst credits were spent beforehand, if that was asked for.

@@ -4,7 +4,7 @@ use iotax_record::{End, Experiment, Trial};
 use iotax_spec::Design;
 use iotax_stats::sample::mean;
 
-use crate::analysis::{Analysis, ArmDepths, ArmDrain, ArmPrecondition, Ending, FORMAT, Judgment};
+use crate::analysis::{Analysis, ArmDepths, ArmDrain, ArmPrecondition, Ending, FORMAT};
 use crate::attribution::{Layout, Peel};
 use crate::blocks::Blocks;
 use crate::checks;
@@ -18,7 +18,7 @@ use crate::method::Method;
 use crate::metrics::{Metric, Role};
 use crate::pool::ArmPool;
 use crate::progress::{self, Progress};
-use crate::rules::{self, Grounds};
+use crate::rules::{self, Grounds, Judged};
 use crate::{bound, questions, results, row, stalled, summary};
 
 /// Collects the trials of an experiment and draws conclusions from them.
@@ -171,7 +171,12 @@ impl Analyzer {
         let begun = self.trials.iter().map(|t| t.block + 1).max().unwrap_or(0);
         let mut progress =
             progress::progress(&spec.design, &spec.stop, self.names.len(), begun, &subjects);
-        progress = rules::progress(progress, &self.judged(&subjects), &spec.stop);
+        let mut judged = self.judged(&subjects);
+        // Whoever compares asks for the difference; what the workload requires is told beside it.
+        if spec.design == Design::Single {
+            judged.rules.append(&mut judged.requirements);
+        }
+        progress = rules::progress(progress, &judged.rules, &spec.stop);
         if let (None, Some(arm)) = (&progress.stop, self.given_up()) {
             let name = &self.names[arm];
             let trials = stalled::GIVE_UP_AFTER;
@@ -182,10 +187,10 @@ impl Analyzer {
     }
 
     /// What the data say of the rules so far.
-    fn judged(&self, subjects: &[Vec<Conclusion>]) -> Vec<Judgment> {
+    fn judged(&self, subjects: &[Vec<Conclusion>]) -> Judged {
         let spec = &self.experiment.spec;
-        if spec.fail_if.is_empty() {
-            return Vec::new();
+        if spec.rules().next().is_none() {
+            return Judged::default();
         }
         let mut trials: Vec<&TrialFacts> = self.trials.iter().collect();
         trials.sort_by_key(|trial| trial.slot);
@@ -231,7 +236,7 @@ impl Analyzer {
             preconditioned: &self.preconditioned,
             is_measured_below_cap: !self.below_cap.is_empty(),
         };
-        let rules = rules::judge(&Grounds {
+        let Judged { rules, requirements } = rules::judge(&Grounds {
             spec,
             names: &self.names,
             trials: &trials,
@@ -252,6 +257,7 @@ impl Analyzer {
             documented: bound::arms(spec, &arms),
             arms,
             rules,
+            requirements,
             work,
             trials: summary::points(&trials, &self.used(&conclusions)),
             below_cap: self.below_cap(&conclusions),

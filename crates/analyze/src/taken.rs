@@ -17,7 +17,7 @@ pub(crate) struct Taken {
     pub in_flight: u64,
 }
 
-/// One for each rule; `None` where the trial has no such figure, or the rule is about no figure.
+/// One for each of [`Spec::rules`]; `None` where the trial has no such figure, or the rule is about no figure.
 pub(crate) fn taken(load: &LoadRecord, spec: &Spec) -> Vec<Option<Taken>> {
     let of = |condition: &Condition| match condition {
         Condition::SlowerBy(_) => None,
@@ -26,7 +26,7 @@ pub(crate) fn taken(load: &LoadRecord, spec: &Spec) -> Vec<Option<Taken>> {
             figure_of(load, name, figure, spec.counts_from_submission())
         }
     };
-    spec.fail_if.iter().map(|rule| of(&rule.condition)).collect()
+    spec.rules().map(|rule| of(&rule.condition)).collect()
 }
 
 fn figure_of(

@@ -88,9 +88,12 @@ pub(crate) fn run(args: &RunArgs) -> Result<Resolved> {
     let mut load = Load::read(&args.workload)?;
     changes(&args.load)?.apply_to(&mut load.phases)?;
     let arm = Arm::new("target", Target::parse(&args.target)?);
-    let stop = match (args.trials, args.gate.fail_if.is_empty()) {
-        (None, false) => Stop::default(),
-        (trials, _) => {
+    let is_judged =
+        !args.gate.fail_if.is_empty() || load.phases.iter().any(|phase| phase.requires.is_some());
+    let stop = match args.trials {
+        // Rules say when they have seen enough.
+        None if is_judged => Stop::default(),
+        trials => {
             let trials = trials.unwrap_or(1);
             Stop { min_blocks: trials, max_blocks: trials, ..Stop::default() }
         }

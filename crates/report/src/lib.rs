@@ -38,6 +38,7 @@ mod document;
 mod experiment;
 mod facts;
 mod figures;
+mod fitness;
 mod format;
 mod github;
 mod html;

@@ -98,6 +98,7 @@ mod tests {
             drained: Vec::new(),
             preconditioned: Vec::new(),
             rules: Vec::new(),
+            requirements: Vec::new(),
             below_cap: Vec::new(),
             documented: Vec::new(),
             trials: Vec::new(),

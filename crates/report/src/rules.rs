@@ -34,26 +34,30 @@ pub(crate) fn sentences(analysis: &Analysis) -> Vec<String> {
 
 /// ``Rule broken: `sync.p99 > 10ms`: target has a sync p99 of 12.3 ms [11, 13.1] over 5 trials.``
 pub fn sentence(judgment: &Judgment) -> String {
-    let Judgment { rule, of, .. } = judgment;
-    let (outcome, of) = (word(judgment.outcome), words::printable(of));
-    let mut text = format!("Rule {outcome}: `{}`: ", words::printable(&rule.to_string()));
-    let over = match rule.condition {
+    let rule = words::printable(&judgment.rule.to_string());
+    format!("Rule {}: `{rule}`: {}.", word(judgment.outcome), told(judgment))
+}
+
+/// What the data say of a rule: `target has a sync p99 of 12.3 ms [11, 13.1] over 5 trials`.
+pub(crate) fn told(judgment: &Judgment) -> String {
+    let of = words::printable(&judgment.of);
+    let over = match judgment.rule.condition {
         Condition::SlowerBy(_) => format!("after {}", format::counted(judgment.trials, "block")),
         Condition::Figure { .. } => format!("over {}", format::counted(judgment.trials, "trial")),
     };
-    match found(judgment) {
-        Some((verb, found)) => text.push_str(&format!("{of} {verb} {found} {over}")),
+    let mut text = match found(judgment) {
+        Some((verb, found)) => format!("{of} {verb} {found} {over}"),
         None if judgment.outcome == RuleOutcome::Undecided => {
-            text.push_str(&format!("nothing is known of {of} {over}"));
+            format!("nothing is known of {of} {over}")
         }
-        None => text.push_str(&format!("{of} completed nothing in some trials, {over}")),
-    }
+        None => format!("{of} completed nothing in some trials, {over}"),
+    };
     if let Some(why) = &judgment.why {
         text.push_str(&format!("; {why}"));
     } else if let Some(needed) = judgment.needed {
         text.push_str(&format!("; about {} would decide it", grouped(needed.into())));
     }
-    text + "."
+    text
 }
 
 /// What was found, behind the verb that it needs: `has` and `a sync p99 of 12.3 ms [11, 13.1]`, `is`
@@ -92,11 +96,18 @@ const fn word(outcome: RuleOutcome) -> &'static str {
 
 /// All of them; `None` if there are none.
 pub(crate) fn section(analysis: &Analysis) -> Option<Section> {
-    if analysis.rules.is_empty() {
-        return None;
-    }
+    let note = format!(
+        "Each end of an interval is a bound of its own, wrong in at most {} of such runs at \
+         whichever look one stops.",
+        format::percent(analysis.alpha)
+    );
+    let items = [Item::Table(table(&analysis.rules)), Item::Note(note)];
+    (!analysis.rules.is_empty()).then(|| Section::new("Rules", items))
+}
+
+fn table(judgments: &[Judgment]) -> Table {
     let mut table = Table::new(&["rule", "of", "outcome", "found"], &["trials", "needed"]);
-    for judgment in &analysis.rules {
+    for judgment in judgments {
         let number = |n: u32| Cell::new(grouped(n.into()));
         table.rows.push(vec![
             Cell::new(judgment.rule.to_string()),
@@ -109,12 +120,7 @@ pub(crate) fn section(analysis: &Analysis) -> Option<Section> {
             judgment.needed.map_or_else(|| Cell::new(""), number),
         ]);
     }
-    let note = format!(
-        "Each end of an interval is a bound of its own, wrong in at most {} of such runs at \
-         whichever look one stops.",
-        format::percent(analysis.alpha)
-    );
-    Some(Section::new("Rules", [Item::Table(table), Item::Note(note)]))
+    table
 }
 
 #[cfg(test)]

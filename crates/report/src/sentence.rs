@@ -10,7 +10,7 @@ use iotax_words::Effect;
 use crate::comparison::{self, is_interaction, is_layer, primary_of_each, size, subject};
 use crate::doctor::diagnoses;
 use crate::format::ABSENT;
-use crate::{bandwidth, caps, format, preconditioning, rules, stalls, tables, words};
+use crate::{bandwidth, caps, fitness, format, preconditioning, rules, stalls, tables, words};
 
 /// Arms up to which each one gets a sentence; above that they are counted.
 const MAX_SENTENCES: usize = 4;
@@ -23,7 +23,9 @@ pub(crate) fn verdict(experiment: &Experiment, analysis: &Analysis) -> Vec<Strin
         Design::Peel { .. } => peel(analysis),
     };
     // What was asked first is answered first.
-    sentences.splice(0..0, rules::sentences(analysis));
+    let asked =
+        rules::sentences(analysis).into_iter().chain(fitness::sentences(experiment, analysis));
+    sentences.splice(0..0, asked);
     sentences.extend(cpu(analysis));
     sentences.extend(preconditioning::sentences(analysis));
     sentences.extend(caps::sentences(experiment, analysis));

@@ -3,7 +3,8 @@
 mod common;
 
 use common::{analyses, trials};
-use iotax_analyze::Metric;
+use iotax_analyze::{Analysis, Metric};
+use iotax_record::Experiment;
 use iotax_report::{COMPARE_FORMAT, json_compare, json_run};
 use serde_json::Value;
 
@@ -159,20 +160,22 @@ fn outputs_keep_to_their_schemas() {
             validator.iter_errors(output).map(|e| format!("{}: {e}", e.instance_path())).collect();
         assert_eq!(errors, [""; 0]);
     };
-    for (experiment, analysis) in [
-        (common::peel(), analyses::peel()),
-        (common::compare(), analyses::compare()),
-        (common::compare(), analyses::troubled()),
-        (common::compare(), analyses::masked()),
-        (common::compare(), analyses::ruled()),
-        (common::compare(), analyses::on_files()),
-        (common::compare(), analyses::stalled()),
-        (common::compare(), common::machine::compare()),
-        (common::hostile(), analyses::hostile()),
-        (common::run(), analyses::run()),
-        (common::compare(), analyses::syncing(analyses::compare())),
-        (common::on_a_vm(), analyses::compare()),
-    ] {
+    let all: [fn() -> (Experiment, Analysis); 12] = [
+        || (common::peel(), analyses::peel()),
+        || (common::compare(), analyses::compare()),
+        || (common::compare(), analyses::troubled()),
+        || (common::compare(), analyses::masked()),
+        || (common::compare(), analyses::ruled()),
+        || (common::compare(), analyses::on_files()),
+        || (common::compare(), analyses::stalled()),
+        || (common::compare(), common::machine::compare()),
+        || (common::hostile(), analyses::hostile()),
+        || (common::run(), analyses::run()),
+        || (common::compare(), analyses::syncing(analyses::compare())),
+        || (common::on_a_vm(), analyses::compare()),
+    ];
+    for made in all {
+        let (experiment, analysis) = made();
         check(&compare, &parse(&json_compare(&experiment, &analysis)));
     }
     for output in [run(false), run(true)] {

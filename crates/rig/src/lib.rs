@@ -50,7 +50,7 @@
 //! needs exactly the facts that `inspect` reads (kind, free space, mounts, direct I/O), and two
 //! readers of them would disagree one day. `inspect` changes nothing and knows no rig, so nothing
 //! runs in a circle.
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 mod abandon;
 mod alone;

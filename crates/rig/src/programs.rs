@@ -2,7 +2,8 @@
 //!
 //! Every program that is run bears the name of its run's journal in its environment, so that
 //! `undo` finds what a killed run had under way: a `mkfs` or `mount` that outlived its parent would
-//! otherwise act after `undo` looked. Secrets go in through anonymous memory as standard input,
+//! otherwise act after `undo` looked. The kernel kills those that are waited for with their parent;
+//! what these have started is for `undo`. Secrets go in through anonymous memory as standard input,
 //! never as an argument.
 
 use std::ffi::{OsStr, OsString};
@@ -17,6 +18,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use rustix::fs::{MemfdFlags, memfd_create};
+use rustix::io::Errno;
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
 use crate::error::Error;
@@ -110,6 +112,7 @@ impl Program {
     /// [`Error::Program`] with what it said if it fails; [`Error::Interrupted`] if the user
     /// stopped it.
     pub(crate) fn run(mut self, run: &str, stop: &AtomicBool) -> Result<String, Error> {
+        die_with_parent(&mut self.command);
         let child = self.spawn(run, None)?;
         let status = wait(child, stop)?;
         let said = self.said();
@@ -218,6 +221,24 @@ impl Daemon {
         std::thread::spawn(move || child.wait());
         Ok(())
     }
+}
+
+/// The thread that starts the program must wait for its end: the kernel counts its death as the
+/// parent's.
+#[expect(unsafe_code, reason = "what is done between fork and exec has no safe words in Rust")]
+fn die_with_parent(command: &mut Command) {
+    let parent = rustix::process::getpid();
+    let bind = move || {
+        rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
+        // It may have died before the line above.
+        if rustix::process::getppid() == Some(parent) {
+            Ok(())
+        } else {
+            Err(io::Error::from(Errno::SRCH))
+        }
+    };
+    // SAFETY: two system calls, which are async-signal-safe; nothing is allocated.
+    unsafe { command.pre_exec(bind) };
 }
 
 fn wait(mut child: Child, stop: &AtomicBool) -> Result<ExitStatus, Error> {
@@ -370,6 +391,50 @@ mod tests {
     fn a_program_is_stopped_with_the_run() {
         let stop = AtomicBool::new(true);
         assert!(sh("sleep 60").run("r", &stop).unwrap_err().is_interrupted());
+    }
+
+    /// Runs itself as the parent that is killed.
+    #[test]
+    fn a_program_that_is_waited_for_dies_with_its_parent() {
+        const PARENT: &str = "IOTAX_TEST_PARENT";
+        if let Some(mark) = std::env::var_os(PARENT) {
+            let _ = sh("sleep 60").args([mark]).run("", &AtomicBool::new(false));
+            return;
+        }
+        let mark = crate::journal::token().unwrap();
+        let name = "programs::tests::a_program_that_is_waited_for_dies_with_its_parent";
+        let mut parent = Command::new(std::env::current_exe().unwrap());
+        parent.args([name, "--exact"]).env(PARENT, &mark).stdout(Stdio::null());
+        let mut parent = parent.spawn().unwrap();
+        let program = wait_until(|| argument_of_any(&mark));
+        parent.kill().unwrap();
+        parent.wait().unwrap();
+        let path = PathBuf::from(format!("/proc/{program}"));
+        wait_until(|| {
+            (!fs::read(path.join("cmdline")).is_ok_and(|line| !line.is_empty())).then_some(())
+        });
+    }
+
+    /// The process that has `mark` as an argument.
+    fn argument_of_any(mark: &str) -> Option<String> {
+        let has = |pid: &String| {
+            let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+            line.split(|byte| *byte == 0).any(|argument| argument == mark.as_bytes())
+        };
+        let entries = fs::read_dir("/proc").unwrap().flatten();
+        entries.filter_map(|entry| entry.file_name().into_string().ok()).find(has)
+    }
+
+    fn wait_until<T>(mut found: impl FnMut() -> Option<T>) -> T {
+        // Far less than the program would last.
+        let end = Instant::now() + Duration::from_secs(30);
+        loop {
+            if let Some(found) = found() {
+                return found;
+            }
+            assert!(Instant::now() < end, "waited in vain");
+            sleep(Duration::from_millis(5));
+        }
     }
 
     #[test]

@@ -70,10 +70,6 @@ impl Spec {
         Some(format!("test files of {to} instead of {from}{how}, because {reason}"))
     }
 
-    fn phases_mut(&mut self) -> impl Iterator<Item = &mut Workload> {
-        std::iter::once(&mut self.workload).chain(&mut self.then)
-    }
-
     /// The largest of the smaller ones that fits.
     fn fitting(&self, room_bytes: u64) -> Option<(Self, Option<f64>)> {
         self.smaller().find(|(spec, _)| spec.bytes_of_files() <= room_bytes)

@@ -16,6 +16,11 @@ impl Spec {
         iter::once(&self.workload).chain(&self.then)
     }
 
+    /// The same, to be changed.
+    pub fn phases_mut(&mut self) -> impl Iterator<Item = &mut Workload> {
+        iter::once(&mut self.workload).chain(&mut self.then)
+    }
+
     /// The experiment as if phase `index` were all of it; `None` beyond the last.
     pub fn phase(&self, index: usize) -> Option<Self> {
         let workload = self.phases().nth(index)?.clone();

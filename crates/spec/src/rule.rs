@@ -200,6 +200,7 @@ impl Figure {
     }
 
     /// A limit of it as it would be written.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "whole, above 0")]
     fn limit(&self, limit: f64) -> String {
         match self {
             Self::Iops => limit.to_string(),

@@ -60,6 +60,11 @@ pub struct Arm {
 }
 
 impl Spec {
+    /// Rules that are judged: those that were set, then what the (first) workload requires.
+    pub fn rules(&self) -> impl Iterator<Item = &Rule> {
+        self.fail_if.iter().chain(self.workload.requires.iter().map(|requires| &requires.rule))
+    }
+
     /// Whether nothing is run: all arms are results that exist already.
     pub fn is_of_results(&self) -> bool {
         !self.arms.is_empty() && self.arms.iter().all(|arm| arm.target.is_results())

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::engine::Engine;
 use crate::fitted::Yields;
+use crate::rule::Rule;
 use crate::tree::Tree;
 
 /// What to run in every trial.
@@ -43,12 +44,11 @@ pub struct Workload {
 }
 
 /// A threshold, and who says so.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Requirement {
     /// What makes the storage unfit: `sync.p99 > 10ms`, of another job than the primary one with
-    /// its name before it. Measures: `sync.p99`, `sync.p99.9`, `sync.mean`, `read.p99`, `write.p99`,
-    /// `iops`, `bandwidth`.
-    pub rule: String,
+    /// its name before it.
+    pub rule: Rule,
     /// Where it is from: an address, and what is said there.
     pub source: String,
 }

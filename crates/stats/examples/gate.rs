@@ -37,12 +37,9 @@ fn cell(runs: usize, cov: f64, most: usize, tax: f64) -> String {
             let outcome = Outcome::of(&bounds(&d[..*look], design, 0.05)?.to_tax(), MARGIN);
             (outcome != Outcome::Undecided).then_some((outcome, *look))
         });
-        match word {
-            Some((outcome, look)) => {
-                *(if outcome == Outcome::Fail { &mut broken } else { &mut kept }) += 1;
-                blocks.push(look);
-            }
-            None => {}
+        if let Some((outcome, look)) = word {
+            *(if outcome == Outcome::Fail { &mut broken } else { &mut kept }) += 1;
+            blocks.push(look);
         }
     }
     blocks.sort_unstable();

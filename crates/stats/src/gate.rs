@@ -82,16 +82,6 @@ pub fn least_operations(quantile: f64, alpha: f64, cluster: f64) -> f64 {
     (cluster * alpha.ln() / quantile.ln()).ceil()
 }
 
-/// Independent episodes beyond a quantile that a trial needs for its own quantile to be taken at
-/// its word: with few, most trials see none of the long ones.
-const EPISODES_NEEDED: f64 = 100.0;
-
-/// Operations of a trial that make its quantile one to rest a `Pass` on, `cluster` as in
-/// [`least_operations`].
-pub fn operations_to_pass(quantile: f64, cluster: f64) -> f64 {
-    (cluster * EPISODES_NEEDED / (1.0 - quantile)).round()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -112,11 +102,5 @@ mod tests {
         let needed = blocks_needed(&summary, 0.03, 0.05).unwrap();
         assert!((50..200).contains(&needed), "{needed}");
         assert_eq!(blocks_needed(&summary, 0.0, 0.05), None, "on the limit");
-    }
-
-    #[test]
-    fn a_p99_needs_ten_thousand_operations_that_come_one_by_one() {
-        assert!((operations_to_pass(0.99, 1.0) - 10_000.0).abs() < 0.5);
-        assert!((operations_to_pass(0.999, 4.0) - 400_000.0).abs() < 0.5);
     }
 }

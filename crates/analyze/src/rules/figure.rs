@@ -3,9 +3,10 @@
 use iotax_spec::Rule;
 use iotax_spec::rule::{Figure, Side};
 use iotax_stats::dependence::{dependence, widening};
-use iotax_stats::gate::{Outcome, blocks_needed, bounds, by_sign, operations_to_pass};
+use iotax_stats::gate::{Outcome, blocks_needed, bounds, by_sign};
 use iotax_stats::rci::{Interval, Summary};
 use iotax_stats::sample::mean;
+use iotax_stats::tail::samples_needed;
 use iotax_words::count as counted;
 
 use super::{Grounds, count, word};
@@ -19,7 +20,7 @@ pub(super) struct Limit<'a> {
     pub at: usize,
     pub figure: &'a Figure,
     pub side: Side,
-    pub limit: f64,
+    pub value: f64,
 }
 
 /// The rule about every arm that it is about.
@@ -30,8 +31,8 @@ pub(super) fn judge(grounds: &Grounds<'_>, rule: &Rule, limit: &Limit<'_>) -> Ve
     let judged = |arm: usize| {
         let own = |trial: &&&TrialFacts| trial.usable && trial.arm == Some(arm);
         let trials: Vec<&TrialFacts> = grounds.trials.iter().filter(own).copied().collect();
-        let judged = limit.of_arm(grounds, &trials, alpha);
-        Judgment { rule: rule.clone(), of: grounds.names[arm].clone(), ..judged }
+        let judged = limit.of_arm(grounds, rule, &trials, alpha);
+        Judgment { of: grounds.names[arm].clone(), ..judged }
     };
     arms.into_iter().map(judged).collect()
 }
@@ -40,25 +41,31 @@ impl Limit<'_> {
     /// Above 0 where the rule is broken.
     fn excess(&self, value: f64) -> f64 {
         match self.side {
-            Side::Above => (value / self.limit).ln(),
-            Side::Below => (self.limit / value).ln(),
+            Side::Above => (value / self.value).ln(),
+            Side::Below => (self.value / value).ln(),
         }
     }
 
     /// An interval of excesses as one of the figure.
     fn estimate(&self, excess: Interval) -> Estimate {
         let value = |excess: f64| match self.side {
-            Side::Above => self.limit * excess.exp(),
-            Side::Below => self.limit / excess.exp(),
+            Side::Above => self.value * excess.exp(),
+            Side::Below => self.value / excess.exp(),
         };
         let (a, b) = (value(excess.lo), value(excess.hi));
         Estimate { value: value(excess.mean), lo: a.min(b), hi: a.max(b) }
     }
 
-    fn of_arm(&self, grounds: &Grounds<'_>, trials: &[&TrialFacts], alpha: f64) -> Judgment {
+    fn of_arm(
+        &self,
+        grounds: &Grounds<'_>,
+        rule: &Rule,
+        trials: &[&TrialFacts],
+        alpha: f64,
+    ) -> Judgment {
         let blank = Judgment {
+            rule: rule.clone(),
             // Set by the caller.
-            rule: grounds.spec.fail_if[self.at].clone(),
             of: String::new(),
             outcome: RuleOutcome::Undecided,
             metric: None,
@@ -120,20 +127,19 @@ impl Limit<'_> {
     /// them they come out too low.
     fn too_few(&self, taken: &[Taken], window_ns: f64) -> Option<String> {
         let quantile = self.figure.quantile()?;
-        let of = |number: fn(&Taken) -> u64| {
-            mean(&taken.iter().map(|taken| number(taken) as f64).collect::<Vec<_>>())
-        };
-        let needed = operations_to_pass(quantile, of(|taken| taken.in_flight));
-        let has = of(|taken| taken.operations);
-        (has < needed).then(|| {
+        // As many are under way in every trial; a stall delays all of these, as one episode.
+        let needed = samples_needed(quantile) * taken.first()?.in_flight;
+        let operations: Vec<f64> = taken.iter().map(|taken| taken.operations as f64).collect();
+        let has = mean(&operations);
+        (has < needed as f64).then(|| {
             format!(
                 "to be below the limit, a {} needs {} in each trial, and these have {}: make them \
                  longer (--time {}s)",
                 self.figure.name(),
-                counted(needed as u64, "operation"),
+                counted(needed, "operation"),
                 has.round(),
                 // A little more than enough: rates vary.
-                (1.2 * window_ns / 1e9 * needed / has).ceil()
+                (1.2 * window_ns / 1e9 * needed as f64 / has).ceil()
             )
         })
     }

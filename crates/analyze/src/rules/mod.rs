@@ -1,4 +1,4 @@
-//! Rules that were set beforehand: which are broken, which are kept.
+//! Rules that were set beforehand, by the user and by the workload: which are broken, which are kept.
 
 mod difference;
 mod figure;
@@ -25,11 +25,20 @@ pub(crate) struct Grounds<'a> {
     pub method: &'a Method,
 }
 
+/// What became of all rules.
+#[derive(Debug, Default)]
+pub(crate) struct Judged {
+    /// Of those that the user set.
+    pub rules: Vec<Judgment>,
+    /// Of what the workload requires.
+    pub requirements: Vec<Judgment>,
+}
+
 /// All rules, each about every arm or layer that it is about.
-pub(crate) fn judge(grounds: &Grounds<'_>) -> Vec<Judgment> {
-    let rules = grounds.spec.fail_if.iter().enumerate();
-    rules
-        .flat_map(|(at, rule)| match &rule.condition {
+pub(crate) fn judge(grounds: &Grounds<'_>) -> Judged {
+    let mut judged = Judged::default();
+    for (at, rule) in grounds.spec.rules().enumerate() {
+        let judgments = match &rule.condition {
             Condition::SlowerBy(share) => difference::judge(grounds, rule, *share),
             // Of several phases some may not have the job.
             Condition::Figure { job: Some(job), .. }
@@ -37,13 +46,18 @@ pub(crate) fn judge(grounds: &Grounds<'_>) -> Vec<Judgment> {
             {
                 Vec::new()
             }
-            Condition::Figure { figure, side, limit, .. } => figure::judge(
-                grounds,
-                rule,
-                &figure::Limit { at, figure, side: *side, limit: *limit },
-            ),
-        })
-        .collect()
+            Condition::Figure { figure, side, limit, .. } => {
+                let limit = figure::Limit { at, figure, side: *side, value: *limit };
+                figure::judge(grounds, rule, &limit)
+            }
+        };
+        if at < grounds.spec.fail_if.len() {
+            judged.rules.extend(judgments);
+        } else {
+            judged.requirements.extend(judgments);
+        }
+    }
+    judged
 }
 
 fn word(outcome: Outcome) -> RuleOutcome {

@@ -2,12 +2,13 @@
 
 use iotax_analyze::{Judgment, RuleOutcome};
 use iotax_record::{DirectionRecord, Outcome, Trial};
-use iotax_spec::Rule;
+use iotax_spec::{Requirement, Rule};
 
 use crate::support::{Bed, SECOND_NS, SECONDS, job};
 
 fn ruled(mut bed: Bed, rules: &[&str]) -> Bed {
-    bed.experiment.spec.fail_if = rules.iter().map(|rule| Rule::parse(rule).unwrap()).collect();
+    bed.experiment.spec.fail_if =
+        rules.iter().map(|rule| Rule::parse(rule).expect("a rule")).collect();
     bed
 }
 
@@ -92,4 +93,16 @@ fn equal_arms_hardly_ever_break_a_rule() {
     });
     let broken = broken.count();
     assert!(broken <= 5, "{broken} of 100");
+}
+
+#[test]
+fn what_a_workload_requires_is_judged_apart_from_the_rules_and_ends_no_comparison() {
+    let mut bed = ruled(Bed::compare(&["old", "new"]), &["iops < 380"]);
+    let (rule, source) = (Rule::parse("iops < 350").expect("a rule"), "https://a.example".into());
+    bed.experiment.spec.workload.requires = Some(Requirement { rule, source });
+    let trials = bed.blocks(10, &[400.0, 320.0], 0.02);
+    let analysis = bed.analyze(&trials);
+    let outcomes = |all: &[Judgment]| all.iter().map(|one| one.outcome).collect::<Vec<_>>();
+    assert_eq!(outcomes(&analysis.rules), [RuleOutcome::Pass, RuleOutcome::Fail]);
+    assert_eq!(outcomes(&analysis.requirements), [RuleOutcome::Pass, RuleOutcome::Fail]);
 }

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use anyhow::Result;
 use iotax_plan::Plan;
 use iotax_spec::units::format_duration;
-use iotax_spec::{Spec, StopMode};
+use iotax_spec::{Requirement, Spec, StopMode};
 use serde_json::json;
 
 use crate::args::{Format, PlanCommand};
@@ -74,6 +74,13 @@ fn text(spec: &Spec, plan: &Plan) -> String {
         out.push_str("\nFails if\n");
         for rule in &spec.fail_if {
             wrap(&mut out, &rule.to_string(), "  ", "    ");
+        }
+    }
+    let required: Vec<_> = spec.phases().filter_map(|phase| phase.requires.as_ref()).collect();
+    if !required.is_empty() {
+        out.push_str("\nUnfit if\n");
+        for Requirement { rule, source } in required {
+            wrap(&mut out, &format!("{rule}: {source}"), "  ", "    ");
         }
     }
     let _ = writeln!(out, "\nSchedule, seed {}", spec.seed);

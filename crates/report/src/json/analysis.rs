@@ -23,6 +23,8 @@ pub(crate) struct Shown<'a> {
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     rules: &'a [Judgment],
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    requirements: &'a [Judgment],
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
     preconditioned: &'a [ArmPrecondition],
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     drained: &'a [ArmDrain],
@@ -54,6 +56,7 @@ impl<'a> Shown<'a> {
             arms: &analysis.arms,
             comparisons: &analysis.comparisons,
             rules: &analysis.rules,
+            requirements: &analysis.requirements,
             preconditioned: &analysis.preconditioned,
             drained: &analysis.drained,
             depths: &analysis.depths,

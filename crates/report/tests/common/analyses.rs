@@ -130,6 +130,7 @@ fn analysis(
         drained: Vec::new(),
         preconditioned: Vec::new(),
         rules: Vec::new(),
+        requirements: Vec::new(),
         below_cap: Vec::new(),
         documented: Vec::new(),
         warnings: Vec::new(),
@@ -569,5 +570,7 @@ pub(crate) fn ruled() -> Analysis {
             ..judged("sync.p99 > 10ms", "luks", RuleOutcome::Undecided, None)
         },
     ];
+    let of_base = judged("sync.p99 > 10ms", "base", RuleOutcome::Pass, Some([1.2e6, 1.1e6, 1.3e6]));
+    analysis.requirements = vec![of_base];
     analysis
 }

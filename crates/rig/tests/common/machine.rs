@@ -39,10 +39,21 @@ pub(crate) fn processes(directory: &Path) -> Vec<(i32, String)> {
             let works_in = fs::read_link(entry.path().join("cwd")).ok()?.starts_with(directory);
             let names = || contains(&line, directory.as_os_str().as_bytes());
             let is_one = works_in || names() && is_iotaxs(&entry.path());
+            let is_one = is_one && !is_being_killed(&entry.path());
             let line = String::from_utf8_lossy(&line).replace('\0', " ");
             (is_one && !line.is_empty()).then_some((pid, line))
         })
         .collect()
+}
+
+/// Whether SIGKILL has been sent: no process outlives that, though on a busy machine it takes a
+/// while until it is its turn to go.
+fn is_being_killed(process: &Path) -> bool {
+    const SIGKILL: u64 = 1 << 8;
+    let status = fs::read_to_string(process.join("status")).unwrap_or_default();
+    let pending = status.lines().find_map(|line| line.strip_prefix("ShdPnd:"));
+    let pending = pending.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    pending.is_some_and(|mask| mask & SIGKILL != 0)
 }
 
 /// Whether a process bears a mark of iotax's in its environment.

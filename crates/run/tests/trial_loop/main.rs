@@ -61,9 +61,9 @@ fn rules_decide_when_it_ends() {
     assert_eq!(kept.trials.len(), 6, "at the first look");
     let broken = with("iops < 200");
     insta::assert_snapshot!(broken.end.reason, @"every rule is broken or kept");
-    let mut noisy = Bench::new(2, |_| ());
-    noisy.spec.fail_if = vec![Rule::parse("slower by 2%").unwrap()];
-    let hopeless = noisy.run(|arm, trial| {
+    let mut bench = Bench::new(2, |_| ());
+    bench.spec.fail_if = vec![Rule::parse("slower by 2%").unwrap()];
+    let hopeless = bench.run(|arm, trial| {
         let noise = if (trial + u32::from(arm == 1)).is_multiple_of(2) { 0.3 } else { -0.3 };
         Turn::Rate(100.0 * (1.0 + noise))
     });

@@ -17,8 +17,8 @@ use iotax_spec::layers::{
 };
 use iotax_spec::{
     Arm, BlockSizes, Bound, CloudChoice, Design, DiskRole, Driver, Engine, Files, FioOption,
-    Fitted, IndexLoads, Job, Layer, Operation, OperationShare, Pace, Pattern, Requirement, SideRuns,
-    Spec, Stack, Stop, StopMode, Target, Think, Tree, Workload, Yields,
+    Fitted, IndexLoads, Job, Layer, Operation, OperationShare, Pace, Pattern, Requirement,
+    SideRuns, Spec, Stack, Stop, StopMode, Target, Think, Tree, Workload, Yields,
 };
 
 /// A text, to be replaced by others.
@@ -137,9 +137,7 @@ fn spec() -> Spec {
             roles: vec![DiskRole::Os],
             encryption_at_host: Some(true),
         },
-        fail_if: vec![
-            iotax_spec::Rule::parse(&format!("{}: {} iops < 1", t(), t())).expect("a rule"),
-        ],
+        fail_if: vec![rule()],
         side_runs: SideRuns {
             depth_check: true,
             below_cap: true,
@@ -192,6 +190,10 @@ fn layers() -> Vec<Layer> {
     ]
 }
 
+fn rule() -> iotax_spec::Rule {
+    iotax_spec::Rule::parse(&format!("{}: {} iops < 1", t(), t())).expect("a rule")
+}
+
 fn workload() -> Workload {
     Workload {
         name: t(),
@@ -207,7 +209,7 @@ fn workload() -> Workload {
             query_bytes: 1,
         }),
         primary: t(),
-        requires: Some(Requirement { rule: t(), source: t() }),
+        requires: Some(Requirement { rule: rule(), source: t() }),
         origin: some(),
         notes: vec![t()],
         yields: Some(Yields::Spans),

@@ -2,6 +2,7 @@
 
 use super::super::scales::SECOND_NS;
 use crate::fitted::Yields;
+use crate::rule::Rule;
 use crate::workload::{Job, Requirement, Workload};
 
 /// A workload that stands for a program.
@@ -27,8 +28,10 @@ pub(super) fn application(
         primary: jobs[0].name.clone(),
         jobs,
         index: None,
-        requires: requires
-            .map(|(rule, source)| Requirement { rule: rule.into(), source: source.into() }),
+        requires: requires.map(|(rule, source)| Requirement {
+            rule: Rule::parse(rule).expect("a preset's rule can be read"),
+            source: source.into(),
+        }),
         origin: None,
         notes: Vec::new(),
         yields: Some(Yields::Spans),

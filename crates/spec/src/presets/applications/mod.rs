@@ -29,6 +29,7 @@ pub(super) const ALL: &[Application] = &[
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::rule::Condition;
     use crate::workload::Workload;
 
     #[test]
@@ -52,9 +53,9 @@ mod tests {
         for Application { name, build, .. } in ALL {
             let workload = build();
             let Some(requires) = &workload.requires else { continue };
-            let words: Vec<&str> = requires.rule.split(' ').collect();
-            let [job @ .., _, comparator, _] = words.as_slice() else { panic!("{requires:?}") };
-            assert!(["<", ">"].contains(comparator), "{name}: {requires:?}");
+            let Condition::Figure { job, .. } = &requires.rule.condition else {
+                panic!("{name}: {requires:?}")
+            };
             assert!(job.iter().all(|job| workload.jobs.iter().any(|j| j.name == *job)), "{name}");
         }
     }

@@ -1,0 +1,58 @@
+//! Whether storage is fit for what a workload stands for, by a threshold that somebody has published.
+
+use iotax_analyze::{Analysis, Judgment, RuleOutcome};
+use iotax_record::Experiment;
+use iotax_spec::Workload;
+
+use crate::{rules, words};
+
+/// One for each arm; none if nobody has published a threshold.
+pub(crate) fn sentences<'a>(
+    experiment: &'a Experiment,
+    analysis: &'a Analysis,
+) -> impl Iterator<Item = String> + 'a {
+    let workload = &experiment.spec.workload;
+    analysis.requirements.iter().map(|judgment| sentence(judgment, workload))
+}
+
+/// `Fit for etcd-wal: target has a sync p99 of 1.2 ms [1.1, 1.3] over 5 trials; unfit if
+/// sync.p99 > 10ms: https://...`
+fn sentence(judgment: &Judgment, workload: &Workload) -> String {
+    let fit = match judgment.outcome {
+        RuleOutcome::Pass => "Fit for",
+        RuleOutcome::Fail => "Unfit for",
+        RuleOutcome::Undecided => "Undecided whether fit for",
+    };
+    let source = workload.requires.as_ref().map_or("", |requires| requires.source.as_str());
+    let (name, rule, told) = (&workload.name, &judgment.rule, rules::told(judgment));
+    words::printable(&format!("{fit} {name}: {told}; unfit if {rule}: {source}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use iotax_analyze::Estimate;
+
+    use super::*;
+
+    fn told(outcome: RuleOutcome, found: Option<(f64, f64, f64)>, needed: Option<u32>) -> String {
+        let etcd = Workload::preset("etcd-wal").unwrap();
+        let judgment = Judgment {
+            rule: etcd.requires.clone().unwrap().rule,
+            of: "target".to_owned(),
+            outcome,
+            metric: None,
+            found: found.map(|(value, lo, hi)| Estimate { value, lo, hi }),
+            trials: 5,
+            needed,
+            why: None,
+        };
+        sentence(&judgment, &etcd)
+    }
+
+    #[test]
+    fn a_workload_is_told_with_what_was_found_and_who_says_what_is_needed() {
+        insta::assert_snapshot!(told(RuleOutcome::Pass, Some((1.2e6, 1.1e6, 1.3e6)), None), @"");
+        insta::assert_snapshot!(told(RuleOutcome::Fail, Some((12.3e6, 11.0e6, 13.1e6)), None), @"");
+        insta::assert_snapshot!(told(RuleOutcome::Undecided, Some((9.9e6, 8.0e6, 12e6)), Some(40)), @"");
+    }
+}
