@@ -51,8 +51,8 @@ mod tests {
 
     #[test]
     fn a_workload_is_told_with_what_was_found_and_who_says_what_is_needed() {
-        insta::assert_snapshot!(told(RuleOutcome::Pass, Some((1.2e6, 1.1e6, 1.3e6)), None), @"");
-        insta::assert_snapshot!(told(RuleOutcome::Fail, Some((12.3e6, 11.0e6, 13.1e6)), None), @"");
-        insta::assert_snapshot!(told(RuleOutcome::Undecided, Some((9.9e6, 8.0e6, 12e6)), Some(40)), @"");
+        insta::assert_snapshot!(told(RuleOutcome::Pass, Some((1.2e6, 1.1e6, 1.3e6)), None), @"Fit for etcd-wal: target has a sync p99 of 1.2 ms [1.1, 1.3] over 5 trials; unfit if sync.p99 > 10ms: https://etcd.io/docs/v3.5/faq/ (p99 of wal_fsync_duration_seconds below 10 ms)");
+        insta::assert_snapshot!(told(RuleOutcome::Fail, Some((12.3e6, 11.0e6, 13.1e6)), None), @"Unfit for etcd-wal: target has a sync p99 of 12 ms [11, 13] over 5 trials; unfit if sync.p99 > 10ms: https://etcd.io/docs/v3.5/faq/ (p99 of wal_fsync_duration_seconds below 10 ms)");
+        insta::assert_snapshot!(told(RuleOutcome::Undecided, Some((9.9e6, 8.0e6, 12e6)), Some(40)), @"Undecided whether fit for etcd-wal: target has a sync p99 of 10 ms [8, 12] over 5 trials; about 40 would decide it; unfit if sync.p99 > 10ms: https://etcd.io/docs/v3.5/faq/ (p99 of wal_fsync_duration_seconds below 10 ms)");
     }
 }

@@ -222,11 +222,11 @@ mod tests {
           every trial: 1s ramp, then 5s measured
           files: 1 thread, operations on 5000 files of 2048 bytes each (20 in a directory): create:12,stat:12,open:49,list:4,rename:11,delete:12
         etcd-wal
-          every trial: 1s ramp, then 10s measured
+          every trial: 1s ramp, then 30s measured
           wal: 1 thread, sequential writes of 2300, over 640M, psync buffered, sync every 1 write, to space never written before
           unfit if sync.p99 > 10ms: https://etcd.io/docs/v3.5/faq/ (p99 of wal_fsync_duration_seconds below 10 ms)
         etcd-wal-loaded
-          every trial: 1s ramp, then 10s measured
+          every trial: 1s ramp, then 30s measured
           wal (decides): 1 thread, sequential writes of 2300, over 640M, psync buffered, sync every 1 write, to space never written before
           backend: 1 thread, random writes of 8k, over 100M, psync buffered, sync every 18 writes, a pause of 100ms after every 36 I/Os
           unfit if sync.p99 > 10ms: https://etcd.io/docs/v3.5/faq/ (p99 of wal_fsync_duration_seconds below 10 ms)

@@ -204,7 +204,11 @@ impl Figure {
     fn limit(&self, limit: f64) -> String {
         match self {
             Self::Iops => limit.to_string(),
-            Self::Bandwidth => units::format_bandwidth(limit),
+            Self::Bandwidth => {
+                let text = units::format_bandwidth(limit);
+                let is_multiple = text.ends_with(char::is_alphabetic);
+                text + if is_multiple { "iB/s" } else { "B/s" }
+            }
             Self::Time(..) => units::format_duration(limit as u64),
         }
     }

@@ -90,7 +90,8 @@ const RULES: &[(&str, &str, Rule)] = &[
     ("workload then", "primary", Rule::Whole(Kind::Job)),
     ("workload then", "yields", Rule::Format),
     ("workload then", "about notes origin", Rule::Text(Kind::Word)),
-    ("workload then", "requires", Rule::Drop),
+    // See `Redactor::experiment`.
+    ("requires", "rule source", Rule::Drop),
     ("jobs", "engine pattern files pace bound", Rule::Format),
     ("jobs", "name", Rule::Whole(Kind::Job)),
     ("files", "shared", Rule::Whole(Kind::File)),
