@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# How long etcd waits for its log beside how long `iotax run etcd-wal` does, in turns on one directory:
+# How long etcd waits for its log beside how long `iotax run etcd-wal` does, at etcd's rate and as fast as
+# it goes, in turns on one directory:
 #     docs/measure/etcd-versus-iotax.sh ETCD IOTAX DIRECTORY [ROUNDS]
 # ETCD and IOTAX are the programs. One client puts values, one after the other, that etcd writes to
 # its log as 2300 bytes. The kernel tells when each fdatasync began and ended (tracefs; needs root):
@@ -103,17 +104,19 @@ P
 
 of_iotax() {
     mkdir "$work/iotax"
-    "$iotax" run "$1" "$work/iotax" --format json --out "$work/record" 2>/dev/null | python3 -c '
+    "$iotax" run etcd-wal "$work/iotax" --trials 1 --time 10s --set wal.rate="$1" --format json \
+        --out "$work/record" 2>/dev/null | python3 -c '
 import json, sys
 sync = json.load(sys.stdin)["iotax"]["arms"][0]["sync"]
 at = {point["q"]: point["latency_ns"] / 1e3 for point in sync["latency"]}
 print("%-6s syncs %6d  per s %5.0f  mean %6.0f us  p50 %6.0f us  p99 %6.0f us"
-      % ("iotax", sync["count"], sync["count"] / 10, sync["mean_ns"] / 1e3, at[0.5], at[0.99]))'
+      % (sys.argv[1], sync["count"], sync["count"] / 10, sync["mean_ns"] / 1e3, at[0.5], at[0.99]))' "$([ "$1" = closed ] && echo closed || echo paced)"
     rm -rf "$work/iotax" "$work/record"
 }
 
 for _ in $(seq "$rounds"); do
-    of_etcd
-    of_iotax etcd-wal
-    of_iotax etcd-wal-loaded
+    of_etcd | tee "$work/etcd.line"
+    # One client waits for each put to be answered: etcd syncs less often than its log could be.
+    of_iotax "$(awk '{ print $6 }' "$work/etcd.line")"
+    of_iotax closed
 done

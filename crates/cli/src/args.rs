@@ -165,7 +165,8 @@ pub(crate) struct RunArgs {
     /// Directory, file, block device (read only) or stack
     #[arg(value_name = "TARGET")]
     pub target: String,
-    /// Number of trials [default: 1; with --fail-if as many as it takes, 40 at most]
+    /// Number of trials [default: 1; with --fail-if, or a workload that has a threshold, as many as
+    /// it takes, 40 at most]
     #[arg(short = 'n', long, value_name = "N", value_parser = value_parser!(u32).range(1..))]
     pub trials: Option<u32>,
     #[command(flatten)]
