@@ -1,18 +1,20 @@
 //! The result: everything a report shows, and nothing a report would still have to compute.
 
+mod arm;
 mod caps;
 mod estimate;
 mod precondition;
 mod rule;
 
 use iotax_documented::Documented;
-use iotax_record::{Experiment, Slow};
+use iotax_record::Experiment;
 use iotax_stats::verdict::Verdict;
 use iotax_words::Effect;
 use serde::{Deserialize, Serialize};
 
-use crate::counters::{CounterSeries, CounterSummary};
+use crate::counters::CounterSeries;
 use crate::metrics::Metric;
+pub use arm::{ArmSummary, JobSummary, OperationSummary, QuantilePoint, SyncSummary, Work};
 pub use caps::{ArmDepths, ArmDrain, Cap, DepthLevel, DepthResponse};
 pub use estimate::Estimate;
 pub use precondition::{ArmPrecondition, Steadiness};
@@ -67,168 +69,6 @@ pub struct Analysis {
     pub open_questions: Vec<String>,
     /// Why and when it stopped.
     pub ending: Ending,
-}
-
-/// One arm over all its usable trials.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct ArmSummary {
-    /// Name of the arm.
-    pub name: String,
-    /// Its target, as text.
-    pub target: String,
-    /// Trials used.
-    pub trials: u32,
-    /// Trials that failed or were interrupted.
-    pub failed_trials: u32,
-    /// Those of the used ones in which the primary job completed nothing; they count as 0 in rates.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub stalled_trials: u32,
-    /// Mean I/Os per second of the primary job.
-    pub iops: f64,
-    /// Mean bytes per second of the primary job.
-    pub bytes_per_s: f64,
-    /// Coefficient of variation of the trials' throughput.
-    pub throughput_cv: f64,
-    /// CPU time of the primary job's threads per I/O, in nanoseconds.
-    pub cpu_ns_per_io: f64,
-    /// Mean latency of the primary job, in nanoseconds.
-    pub mean_latency_ns: f64,
-    /// Latency of the primary job, pooled over trials: descriptive only.
-    pub latency: Vec<QuantilePoint>,
-    /// I/Os behind `latency`.
-    pub latency_ios: u64,
-    /// Syncs of the primary job, if it syncs as it goes; pooled over trials.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub sync: Option<SyncSummary>,
-    /// Operations on trees of files, if that is what the primary job does: its rate is then one of
-    /// operations. Those beside the jobs, such as loads of an index, follow. Pooled over trials.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub operations: Vec<OperationSummary>,
-    /// The arm's other jobs.
-    pub other_jobs: Vec<JobSummary>,
-    /// Devices, CPUs, pressure and NFS, means over the windows of its trials.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub counters: Option<CounterSummary>,
-}
-
-impl ArmSummary {
-    /// Its syncs, if they are what the primary job is about.
-    pub fn leading_sync(&self) -> Option<&SyncSummary> {
-        self.sync.as_ref().filter(|sync| sync.leads)
-    }
-}
-
-impl JobSummary {
-    /// Its syncs, if they are what the job is about.
-    pub fn leading_sync(&self) -> Option<&SyncSummary> {
-        self.sync.as_ref().filter(|sync| sync.leads)
-    }
-}
-
-/// Sums over the usable trials of an arm: not shown, but signs of what made it fast or slow.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
-pub struct Work {
-    /// Bytes of the primary job.
-    pub bytes: u64,
-    /// Bytes of the arm's other jobs.
-    pub other_bytes: u64,
-    /// Bytes that all jobs read per second.
-    pub read_bytes_per_s: f64,
-    /// Bytes that all jobs wrote per second.
-    pub write_bytes_per_s: f64,
-    /// Share of the primary job's threads' time that passed in flushes.
-    pub flush_share: f64,
-    /// Mean time of a flush of the primary job, in nanoseconds.
-    pub flush_ns: f64,
-    /// Time that all CPUs were busy, in nanoseconds; `None` if that is not known of all trials.
-    pub cpu_busy_ns: Option<u64>,
-    /// CPU time of the process, in nanoseconds; `None` if that is not known of all trials.
-    pub process_cpu_ns: Option<u64>,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
-fn is_zero(count: &u32) -> bool {
-    *count == 0
-}
-
-/// One point of a latency percentile curve.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct QuantilePoint {
-    /// Quantile in 0..1.
-    pub q: f64,
-    /// Latency in nanoseconds.
-    pub latency_ns: u64,
-}
-
-/// A job beside the primary one.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct JobSummary {
-    /// Name of the job.
-    pub name: String,
-    /// Mean I/Os per second.
-    pub iops: f64,
-    /// Mean bytes per second.
-    pub bytes_per_s: f64,
-    /// Mean latency in nanoseconds.
-    pub mean_latency_ns: f64,
-    /// 99th percentile of latency in nanoseconds, pooled.
-    pub p99_latency_ns: u64,
-    /// 99.9th percentile of latency in nanoseconds, pooled.
-    #[serde(default)]
-    pub p999_latency_ns: u64,
-    /// Its syncs, if it syncs as it goes.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub sync: Option<SyncSummary>,
-}
-
-/// The syncs (`fsync`, `fdatasync`) of a job on one arm.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-pub struct SyncSummary {
-    /// Whether they are what the job is about, rather than its writes: it syncs after every few of
-    /// them. What is shown of the job is then led by its syncs.
-    pub leads: bool,
-    /// How many there were.
-    pub count: u64,
-    /// Mean time of one over the trials, in nanoseconds.
-    pub mean_ns: f64,
-    /// Percentiles, pooled over trials: descriptive only.
-    pub latency: Vec<QuantilePoint>,
-    /// The longest, in nanoseconds.
-    pub max_ns: u64,
-}
-
-impl SyncSummary {
-    /// One percentile, if enough syncs lie beyond it.
-    pub fn quantile_ns(&self, q: f64) -> Option<u64> {
-        let point = self.latency.iter().find(|point| (point.q - q).abs() < 1e-9);
-        point.map(|point| point.latency_ns)
-    }
-}
-
-/// One kind of operation on one arm: on trees of files, or beside the jobs.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct OperationSummary {
-    /// Its name: `create`, `stat`, ...; `publish`, `load` and `query` of an index.
-    pub name: String,
-    /// How often it was done.
-    pub count: u64,
-    /// Share of the primary job's operations; `None` beside the jobs.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub share: Option<f64>,
-    /// How often it failed.
-    pub errors: u64,
-    /// Mean latency, in nanoseconds.
-    pub mean_ns: f64,
-    /// 99th percentile, in nanoseconds.
-    pub p99_ns: u64,
-    /// The longest, in nanoseconds.
-    pub max_ns: u64,
-    /// Those that took too long, where that is asked.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub slow: Option<Slow>,
-    /// Those that waited for another to end, where they can.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub waited: Option<u64>,
 }
 
 /// One arm (or layer) against the baseline in one metric. Positive tax = worse.

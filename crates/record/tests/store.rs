@@ -5,8 +5,8 @@ use std::io::Write;
 use std::path::Path;
 
 use iotax_record::{
-    End, Experiment, FORMAT, HostRecord, HostRole, LoadRecord, Outcome, Reader, SearchHead, Trial,
-    Writer,
+    End, Experiment, FORMAT, HostRecord, HostRole, LoadRecord, Outcome, Reader, SearchHead,
+    SideRecord, Trial, Writer,
 };
 use iotax_spec::{Arm, Design, Spec, Stop, StopMode, Target, Workload};
 
@@ -226,4 +226,13 @@ fn a_pipe_in_place_of_a_file_is_not_waited_for() {
     assert!(std::process::Command::new("mkfifo").arg(&trials).status().unwrap().success());
     let error = Reader::<Experiment>::open(dir.path()).unwrap().lines().map(|_| ()).unwrap_err();
     assert!(error.to_string().ends_with("it is not a regular file"), "{error}");
+}
+
+#[test]
+fn a_side_record_is_found_by_the_name_that_it_had_before() {
+    let dir = tempfile::tempdir().unwrap();
+    let open = || SideRecord::BelowCap.open(dir.path()).unwrap();
+    assert!(open().is_none());
+    Writer::create(&*dir.path().join("unmask"), &experiment()).unwrap();
+    assert!(open().is_some());
 }

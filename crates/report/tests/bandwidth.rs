@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::LazyLock;
 
-use common::analyses;
+use common::{analyses, troubled};
 use iotax_analyze::Analysis;
 use iotax_catalog::{Caching, Cloud, Setup, attached_disk, disk, disk_names, expect, vms_like};
 use iotax_diagnose::findings;
@@ -53,7 +53,7 @@ fn measured() -> Vec<(Experiment, Analysis)> {
         (common::run(), analyses::run()),
         (common::peel(), analyses::peel()),
         (common::compare(), analyses::compare()),
-        (common::compare(), analyses::masked()),
+        (common::compare(), troubled::masked()),
         (common::compare(), common::machine::compare()),
     ];
     for (_, analysis) in &mut parts {

@@ -7,7 +7,7 @@ mod common;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use common::{analyses, html};
+use common::{analyses, html, troubled};
 use iotax_analyze::Analysis;
 use iotax_record::Experiment;
 use iotax_report::{SearchResult, search};
@@ -99,7 +99,7 @@ fn a_peel_is_drawn() {
 fn a_comparison_and_its_failures_are_drawn() {
     let Some(browser) = chromium() else { return };
     check(&browser, &common::compare(), &analyses::compare(), 2 * (4 + 1) + 3);
-    check(&browser, &common::compare(), &analyses::troubled(), 2 * (4 + 1) + 3);
+    check(&browser, &common::compare(), &troubled::warned(), 2 * (4 + 1) + 3);
 }
 
 #[test]
@@ -144,7 +144,7 @@ fn caps_are_drawn() {
 #[test]
 fn hostile_names_do_nothing() {
     let Some(browser) = chromium() else { return };
-    let dom = check(&browser, &common::hostile(), &analyses::hostile(), 2 * (4 + 1) + 3);
+    let dom = check(&browser, &common::hostile(), &troubled::hostile(), 2 * (4 + 1) + 3);
     assert!(!dom.contains("<img"), "no element came of a name");
 }
 

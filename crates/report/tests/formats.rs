@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{analyses, html, markdown, text};
+use common::{analyses, html, markdown, text, troubled};
 use iotax_analyze::{Analysis, Metric, Verdict};
 use iotax_report::{CSV_COLUMNS, SearchResult, Style, csv, search};
 
@@ -23,13 +23,13 @@ fn a_run_on_a_terminal() {
 
 #[test]
 fn failures_on_a_terminal() {
-    insta::assert_snapshot!(text(&common::compare(), &analyses::troubled(), Style::default()));
+    insta::assert_snapshot!(text(&common::compare(), &troubled::warned(), Style::default()));
 }
 
 /// Stalls and changes have words and no figure that would look like one of all blocks.
 #[test]
 fn stalls_and_changed_effects_in_every_format() {
-    let (experiment, analysis) = (common::compare(), analyses::stalled());
+    let (experiment, analysis) = (common::compare(), troubled::stalled());
     let shown = text(&experiment, &analysis, Style::default());
     insta::assert_snapshot!(up_to(&shown, "\nLatency"), @"
     randread-4k: 12 blocks, 60 trials in 5 min 40 s
@@ -105,13 +105,13 @@ fn up_to<'a>(shown: &'a str, head: &str) -> &'a str {
 
 #[test]
 fn a_masked_comparison_on_a_terminal() {
-    let shown = text(&common::compare(), &analyses::masked(), Style::default());
+    let shown = text(&common::compare(), &troubled::masked(), Style::default());
     insta::assert_snapshot!(up_to(&shown, "\nArms\n"));
 }
 
 #[test]
 fn a_masked_comparison_as_markdown() {
-    let shown = markdown(&common::compare(), &analyses::masked());
+    let shown = markdown(&common::compare(), &troubled::masked());
     insta::assert_snapshot!(up_to(&shown, "\n### Arms\n"));
 }
 
@@ -177,7 +177,7 @@ fn operations_on_files_have_a_table_of_their_own() {
 
 #[test]
 fn what_a_cap_hides_is_offered_as_the_command_that_shows_it() {
-    let mut analysis = analyses::masked();
+    let mut analysis = troubled::masked();
     analysis.below_cap.clear();
     let shown = text(&common::compare(), &analysis, Style::default());
     let words = shown.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -223,7 +223,7 @@ fn an_undecided_peel_claims_no_direction() {
 fn text_keeps_within_its_width() {
     for (experiment, analysis) in [
         (common::peel(), analyses::peel()),
-        (common::compare(), analyses::troubled()),
+        (common::compare(), troubled::warned()),
         (common::run(), analyses::run()),
     ] {
         for width in [40, 60, 80, 100] {
@@ -237,7 +237,7 @@ fn text_keeps_within_its_width() {
 
 #[test]
 fn colour_changes_nothing_but_colour() {
-    let (experiment, analysis) = (common::compare(), analyses::troubled());
+    let (experiment, analysis) = (common::compare(), troubled::warned());
     let plain = text(&experiment, &analysis, Style::default());
     let painted = text(&experiment, &analysis, Style { color: true, width: 80 });
     assert!(painted.contains("\x1b[31mslower"), "{painted}");
@@ -256,14 +256,14 @@ fn colour_changes_nothing_but_colour() {
 
 #[test]
 fn names_cannot_drive_a_terminal() {
-    let shown = text(&common::hostile(), &analyses::hostile(), Style::default());
+    let shown = text(&common::hostile(), &troubled::hostile(), Style::default());
     assert!(shown.contains("onerror=alert(1)"), "the names are there");
     assert!(!shown.chars().any(|c| c.is_control() && c != '\n'), "{shown:?}");
 }
 
 #[test]
 fn a_comparison_in_markdown() {
-    insta::assert_snapshot!(markdown(&common::compare(), &analyses::troubled()));
+    insta::assert_snapshot!(markdown(&common::compare(), &troubled::warned()));
 }
 
 #[test]
@@ -273,7 +273,7 @@ fn a_peel_in_markdown() {
 
 #[test]
 fn names_cannot_become_html_in_markdown() {
-    let shown = markdown(&common::hostile(), &analyses::hostile());
+    let shown = markdown(&common::hostile(), &troubled::hostile());
     assert!(shown.matches('<').count() > 10, "the names are there");
     assert_eq!(shown.matches('<').count(), shown.matches("\\<").count(), "{shown}");
 }
@@ -296,7 +296,7 @@ fn trials_are_csv_rows() {
 
 #[test]
 fn hostile_csv_has_one_record_per_trial() {
-    let analysis = analyses::hostile();
+    let analysis = troubled::hostile();
     let shown = csv([&analysis]);
     let mut reader = ::csv::Reader::from_reader(shown.as_bytes());
     assert_eq!(reader.headers().unwrap(), CSV_COLUMNS.as_slice());
@@ -385,7 +385,7 @@ fn every_format_says_which_vm_and_disk_the_cloud_told() {
 
 #[test]
 fn rules_come_first_in_every_format() {
-    let (mut experiment, analysis) = (common::compare(), analyses::ruled());
+    let (mut experiment, analysis) = (common::compare(), troubled::ruled());
     let etcd = iotax_spec::Workload::preset("etcd-wal").unwrap();
     experiment.spec.workload.requires = etcd.requires;
     let shown = text(&experiment, &analysis, Style::default());

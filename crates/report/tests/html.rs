@@ -4,7 +4,7 @@ mod common;
 
 use std::collections::HashMap;
 
-use common::{analyses, html};
+use common::{analyses, html, troubled};
 
 fn peel() -> String {
     html(&common::peel(), &analyses::peel())
@@ -47,7 +47,7 @@ fn a_reader_meets_the_conclusion_first_and_the_method_last() {
             "Words",
         ]
     );
-    let page = html(&common::compare(), &analyses::troubled());
+    let page = html(&common::compare(), &troubled::warned());
     assert_eq!(headings(&page)[..3], ["Read this first", "Against the baseline", "Arms"]);
 }
 
@@ -69,7 +69,7 @@ fn tables_alone_tell_the_result() {
 
 #[test]
 fn every_table_head_has_a_scope() {
-    for page in [peel(), html(&common::compare(), &analyses::troubled())] {
+    for page in [peel(), html(&common::compare(), &troubled::warned())] {
         let shown = markup(&page);
         assert!(shown.matches("<th").count() > 50);
         for head in shown.split("<th").skip(1).filter(|head| !head.starts_with("ead")) {
@@ -80,7 +80,7 @@ fn every_table_head_has_a_scope() {
 
 #[test]
 fn hostile_names_stay_text() {
-    let page = html(&common::hostile(), &analyses::hostile());
+    let page = html(&common::hostile(), &troubled::hostile());
     assert_eq!(page.matches("<script").count(), 4, "only the page's own scripts");
     assert_eq!(page.matches("</script>").count(), 4, "and none ends early");
     assert!(!page.contains("<img"));

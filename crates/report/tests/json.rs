@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{analyses, trials};
+use common::{analyses, trials, troubled};
 use iotax_analyze::{Analysis, Metric};
 use iotax_record::Experiment;
 use iotax_report::{COMPARE_FORMAT, json_compare, json_run};
@@ -163,13 +163,13 @@ fn outputs_keep_to_their_schemas() {
     let all: [fn() -> (Experiment, Analysis); 12] = [
         || (common::peel(), analyses::peel()),
         || (common::compare(), analyses::compare()),
-        || (common::compare(), analyses::troubled()),
-        || (common::compare(), analyses::masked()),
-        || (common::compare(), analyses::ruled()),
+        || (common::compare(), troubled::warned()),
+        || (common::compare(), troubled::masked()),
+        || (common::compare(), troubled::ruled()),
         || (common::compare(), analyses::on_files()),
-        || (common::compare(), analyses::stalled()),
+        || (common::compare(), troubled::stalled()),
         || (common::compare(), common::machine::compare()),
-        || (common::hostile(), analyses::hostile()),
+        || (common::hostile(), troubled::hostile()),
         || (common::run(), analyses::run()),
         || (common::compare(), analyses::syncing(analyses::compare())),
         || (common::on_a_vm(), analyses::compare()),

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::analyses;
+use common::{analyses, troubled};
 use iotax_analyze::{Analysis, Check};
 use iotax_record::Experiment;
 use iotax_report::{Document, Style, experiments, html, markdown, text};
@@ -14,11 +14,11 @@ fn suite() -> Document {
         (common::compare(), analysis)
     };
     let mut imprecise = analyses::factors();
-    imprecise.warnings = analyses::troubled().warnings;
+    imprecise.warnings = troubled::warned().warnings;
     imprecise.warnings.retain(|warning| warning.check == Check::Precision);
     let parts = [
         named("reads", analyses::compare()),
-        named("writes", analyses::troubled()),
+        named("writes", troubled::warned()),
         named("git-status", imprecise),
     ];
     experiments("a-suite", &parts)

@@ -276,6 +276,9 @@ impl From<Rule> for String {
 #[cfg(test)]
 mod tests {
     use insta::assert_snapshot;
+    use proptest::option;
+    use proptest::prelude::*;
+    use proptest::sample::select;
 
     use super::*;
 
@@ -371,6 +374,28 @@ mod tests {
             if let Ok(rule) = Rule::parse(&text) {
                 proptest::prop_assert_eq!(Rule::parse(&rule.to_string()).unwrap(), rule);
             }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_rule_is_written_so_that_it_is_read_as_the_same(
+            of in option::of("[a-z][a-z0-9|-]{0,8}"),
+            figure in select(vec![
+                "iops", "bandwidth", "latency.p99", "read.mean", "write.p50", "sync.p99.9", "load.p90",
+            ]),
+            side in select(vec!['<', '>']),
+            limit in prop_oneof![1_u64..2_000, 1_u64..1 << 50],
+            eighths in 0_u64..8,
+        ) {
+            let limit = match figure {
+                "iops" => (limit as f64 + eighths as f64 / 8.0).to_string(),
+                "bandwidth" => format!("{limit}.{}K", 125 * eighths),
+                _ => format!("{limit}ns"),
+            };
+            let of = of.map(|of| format!("{of}: ")).unwrap_or_default();
+            let rule = Rule::parse(&format!("{of}{figure} {side} {limit}")).unwrap();
+            prop_assert_eq!(Rule::parse(&rule.to_string()).unwrap(), rule);
         }
     }
 }

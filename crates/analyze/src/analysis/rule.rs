@@ -3,7 +3,7 @@
 use iotax_spec::Rule;
 use serde::{Deserialize, Serialize};
 
-use super::Estimate;
+use super::estimate::Estimate;
 use crate::metrics::Metric;
 
 /// What the trials say of a rule, about one arm or layer.

@@ -5,7 +5,7 @@ use iotax_stats::gate::{Outcome, blocks_needed};
 use iotax_stats::rci::{Interval, Summary};
 use iotax_stats::verdict::Verdict;
 
-use super::{Grounds, count, word};
+use super::grounds::{Grounds, count, word};
 use crate::analysis::{Estimate, Judgment};
 use crate::conclude::Conclusion;
 use crate::metrics::{Better, Role};

@@ -9,7 +9,7 @@ use iotax_stats::sample::mean;
 use iotax_stats::tail::samples_needed;
 use iotax_words::count as counted;
 
-use super::{Grounds, count, word};
+use super::grounds::{Grounds, count, word};
 use crate::analysis::{Estimate, Judgment, RuleOutcome};
 use crate::facts::TrialFacts;
 use crate::taken::Taken;

@@ -2,28 +2,14 @@
 
 mod difference;
 mod figure;
+mod grounds;
 mod progress;
 
 use iotax_spec::rule::Condition;
-use iotax_stats::gate::Outcome;
 
+pub(crate) use self::grounds::Grounds;
 pub(crate) use self::progress::progress;
-use crate::analysis::{Judgment, RuleOutcome};
-use crate::conclude::Conclusion;
-use crate::facts::TrialFacts;
-use crate::method::Method;
-
-/// What a judgment rests on.
-pub(crate) struct Grounds<'a> {
-    pub spec: &'a iotax_spec::Spec,
-    /// Names of the arms.
-    pub names: &'a [String],
-    /// In the order in which they ran.
-    pub trials: &'a [&'a TrialFacts],
-    /// Those of an arm or layer side by side, its primary metric first.
-    pub conclusions: &'a [&'a Conclusion],
-    pub method: &'a Method,
-}
+use crate::analysis::Judgment;
 
 /// What became of all rules.
 #[derive(Debug, Default)]
@@ -58,16 +44,4 @@ pub(crate) fn judge(grounds: &Grounds<'_>) -> Judged {
         }
     }
     judged
-}
-
-fn word(outcome: Outcome) -> RuleOutcome {
-    match outcome {
-        Outcome::Fail => RuleOutcome::Fail,
-        Outcome::Pass => RuleOutcome::Pass,
-        Outcome::Undecided => RuleOutcome::Undecided,
-    }
-}
-
-fn count(n: usize) -> u32 {
-    u32::try_from(n).unwrap_or(u32::MAX)
 }

@@ -1,23 +1,20 @@
 //! What analysing the experiments of the parent module could show.
 
 use iotax_analyze::{
-    Analysis, ArmDepths, ArmSummary, Attribution, Cap, Check, Comparison, DepthLevel,
-    DepthResponse, EffectChange, Ending, Estimate, FORMAT, Interaction, JobSummary, Judgment,
-    LayerCost, Metric, OperationSummary, QuantilePoint, RuleOutcome, Stalls, SyncSummary,
-    TrialPoint, Verdict, Warning,
+    Analysis, ArmSummary, Attribution, Check, Comparison, Ending, Estimate, FORMAT, Interaction,
+    JobSummary, LayerCost, Metric, OperationSummary, QuantilePoint, SyncSummary, TrialPoint,
+    Verdict, Warning,
 };
 use iotax_record::{Experiment, Slow};
-use iotax_spec::Rule;
-use iotax_spec::rule::Condition;
 
-use super::{HOSTILE, beforehand, noise};
+use super::noise;
 
 const QUANTILES: [f64; 16] = [
     0.0, 0.01, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.98, 0.99, 0.995, 0.999, 0.9995, 0.9999, 0.99995,
     0.99999,
 ];
 
-fn arm(name: &str, target: &str, iops: f64) -> ArmSummary {
+pub(super) fn arm(name: &str, target: &str, iops: f64) -> ArmSummary {
     let mean_latency_ns = 4e9 / iops;
     let curve = QUANTILES.iter().map(|q| {
         let nines = -(1.0 - q).log10();
@@ -44,7 +41,7 @@ fn arm(name: &str, target: &str, iops: f64) -> ArmSummary {
     }
 }
 
-fn comparison(metric: Metric, [tax, lo, hi]: [f64; 3], verdict: Verdict) -> Comparison {
+pub(super) fn comparison(metric: Metric, [tax, lo, hi]: [f64; 3], verdict: Verdict) -> Comparison {
     Comparison {
         arm: None,
         layer: None,
@@ -68,15 +65,15 @@ fn comparison(metric: Metric, [tax, lo, hi]: [f64; 3], verdict: Verdict) -> Comp
     }
 }
 
-fn of_arm(name: &str, c: Comparison) -> Comparison {
+pub(super) fn of_arm(name: &str, c: Comparison) -> Comparison {
     Comparison { arm: Some(name.to_owned()), ..c }
 }
 
-fn of_layer(name: &str, c: Comparison) -> Comparison {
+pub(super) fn of_layer(name: &str, c: Comparison) -> Comparison {
     Comparison { layer: Some(name.to_owned()), ..c }
 }
 
-fn estimate(value: f64, half_width: f64) -> Option<Estimate> {
+pub(super) fn estimate(value: f64, half_width: f64) -> Option<Estimate> {
     Some(Estimate { value, lo: value - half_width, hi: value + half_width })
 }
 
@@ -110,7 +107,7 @@ pub(crate) fn points(arms: &[ArmSummary], blocks: u32, seconds: u32) -> Vec<Tria
         .collect()
 }
 
-fn analysis(
+pub(super) fn analysis(
     experiment: &Experiment,
     arms: Vec<ArmSummary>,
     comparisons: Vec<Comparison>,
@@ -150,7 +147,7 @@ fn analysis(
 }
 
 /// So many operations, of which none failed.
-fn operation(name: &str, count: u64, mean_ns: f64) -> OperationSummary {
+pub(super) fn operation(name: &str, count: u64, mean_ns: f64) -> OperationSummary {
     OperationSummary {
         name: name.to_owned(),
         count,
@@ -305,95 +302,6 @@ pub(crate) fn factors() -> Analysis {
     analysis
 }
 
-/// Arms that complete nothing in some trials, and one whose effect changed.
-pub(crate) fn stalled() -> Analysis {
-    let mut analysis = compare();
-    let none = |name: &str, verdict, blocks, stalls| Comparison {
-        tax: None,
-        lo: None,
-        hi: None,
-        stalls: Some(stalls),
-        blocks,
-        ..of_arm(name, comparison(Metric::THROUGHPUT, [0.0; 3], verdict))
-    };
-    let counts = |arm, base, blocks| Stalls {
-        arm,
-        base,
-        blocks,
-        factor: None,
-        each: None,
-        only_more_often: false,
-        more_blocks: None,
-    };
-    let total = Stalls { factor: Some(4_190.6), ..counts(7, 0, 7) };
-    let early = Stalls { each: Some(17.2), more_blocks: Some(4), ..counts(3, 0, 3) };
-    let change = EffectChange {
-        after_block: 9,
-        blocks: [9, 7],
-        before: estimate(0.4, 0.02),
-        since: estimate(0.05, 0.02),
-    };
-    let changed = Comparison {
-        tax: None,
-        lo: None,
-        hi: None,
-        change: Some(change),
-        ..of_arm("same", comparison(Metric::THROUGHPUT, [0.0; 3], Verdict::EffectChanged))
-    };
-    analysis.comparisons = vec![
-        none("luks", Verdict::Slower, 7, total),
-        none("queue", Verdict::Undecided, 3, early),
-        none("cap", Verdict::NoInformation, 3, counts(3, 3, 3)),
-        changed,
-    ];
-    (analysis.arms[1].trials, analysis.arms[1].stalled_trials, analysis.arms[1].iops) = (7, 7, 0.0);
-    analysis.open_questions.clear();
-    analysis
-}
-
-/// Two arms under one cap, drained, checked at three depths, and what the cap hides.
-pub(crate) fn masked() -> Analysis {
-    let mut analysis = compare();
-    analysis.comparisons.truncate(1);
-    let cap = Cap {
-        iops: Estimate { value: 4_000.0, lo: 3_990.0, hi: 4_010.0 },
-        bytes_per_s: 16_384_000.0,
-    };
-    let masked = Comparison {
-        arm: Some("luks".to_owned()),
-        cap: Some(cap),
-        regime: Some("sustained".to_owned()),
-        ..comparison(Metric::THROUGHPUT, [0.001, -0.002, 0.004], Verdict::Masked)
-    };
-    analysis.comparisons = vec![masked];
-    let below = Analysis {
-        workload: format!("{} below the cap", analysis.workload),
-        comparisons: vec![of_arm(
-            "luks",
-            comparison(Metric::LATENCY, [0.31, 0.28, 0.34], Verdict::Slower),
-        )],
-        ..analysis.clone()
-    };
-    analysis.below_cap = vec![(super::compare(), below)];
-    let level = |in_flight: u32, is_own| DepthLevel {
-        in_flight,
-        iops: 4_000.0,
-        bytes_per_s: 16_384_000.0,
-        mean_latency_ns: f64::from(in_flight) * 250_000.0,
-        is_own,
-    };
-    let arm = |name: &str| ArmDepths {
-        arm: name.to_owned(),
-        response: DepthResponse::Plateau,
-        busy: Some(0.2),
-        levels: vec![level(4, false), level(8, true), level(16, false)],
-    };
-    analysis.depths = vec![arm("base"), arm("luks")];
-    analysis.drained = beforehand::drained();
-    analysis.preconditioned = beforehand::preconditioned();
-    analysis
-}
-
 /// A plain run without trouble.
 pub(crate) fn run() -> Analysis {
     let experiment = super::run();
@@ -446,131 +354,5 @@ pub(crate) fn on_files() -> Analysis {
             on_files("unlink", 11_950, u64::from(at - 1) * 3, 17_300.0),
         ];
     }
-    analysis
-}
-
-/// Failed trials, I/O errors, a wrong sign, an interrupt, and no comparison for one arm.
-pub(crate) fn troubled() -> Analysis {
-    let mut analysis = compare();
-    for trial in analysis.trials.iter_mut().filter(|t| t.arm == "cap") {
-        trial.outcome = "failed".to_owned();
-        trial.why =
-            Some("/dev/vdb: read at offset 40960: Input/output error (os error 5)".to_owned());
-        trial.used = false;
-        (trial.iops, trial.bytes_per_s, trial.p99_ns) = (None, None, None);
-        trial.per_second_ios.clear();
-    }
-    let cap = analysis.arms.iter_mut().find(|a| a.name == "cap").unwrap();
-    (cap.trials, cap.failed_trials) = (0, 12);
-    (cap.latency, cap.latency_ios) = (Vec::new(), 0);
-    for comparison in analysis.comparisons.iter_mut().filter(|c| c.arm.as_deref() == Some("cap")) {
-        (comparison.tax, comparison.lo, comparison.hi) = (None, None, None);
-        (comparison.verdict, comparison.blocks, comparison.regime) = (Verdict::Undecided, 0, None);
-    }
-    let warning = |check, arm: Option<&str>, message: &str, advice: &str| Warning {
-        check,
-        arm: arm.map(str::to_owned),
-        message: message.to_owned(),
-        advice: advice.to_owned(),
-        trials: 12,
-    };
-    analysis.warnings = vec![
-        warning(
-            Check::FailedTrials,
-            Some("cap"),
-            "12 of 12 trials failed: /dev/vdb: Input/output error (os error 5)",
-            "Look at the kernel log for this device; the arm has no figures.",
-        ),
-        warning(
-            Check::WrongSign,
-            Some("same"),
-            "an added layer made reads 1.1 % faster",
-            "Suspect a cache: repeat with direct I/O or with a larger size.",
-        ),
-        warning(
-            Check::Precision,
-            None,
-            "trials are shorter than their noise needs",
-            "Use --time 20s.",
-        ),
-    ];
-    analysis.open_questions.push("cap: nothing usable was measured".to_owned());
-    analysis.ending.interrupted = true;
-    analysis.ending.reason = "it was interrupted".to_owned();
-    analysis
-}
-
-/// Every string from outside is hostile; goes with [`super::hostile`].
-pub(crate) fn hostile() -> Analysis {
-    let mut analysis = troubled();
-    let bad = |name: &str| {
-        let i = ["base", "luks", "queue", "cap", "same"].iter().position(|n| *n == name).unwrap();
-        format!("{i}{HOSTILE}")
-    };
-    analysis.workload = HOSTILE.to_owned();
-    analysis.baseline = bad("base");
-    for arm in &mut analysis.arms {
-        arm.name = bad(&arm.name);
-        arm.target = HOSTILE.to_owned();
-        arm.other_jobs = vec![JobSummary {
-            name: HOSTILE.to_owned(),
-            iops: 1.0,
-            bytes_per_s: 1.0,
-            mean_latency_ns: 1.0,
-            p99_latency_ns: 1,
-            p999_latency_ns: 2,
-            sync: None,
-        }];
-    }
-    for comparison in &mut analysis.comparisons {
-        comparison.arm = comparison.arm.as_deref().map(bad);
-        comparison.regime = Some(HOSTILE.to_owned());
-    }
-    for trial in &mut analysis.trials {
-        trial.arm = bad(&trial.arm);
-        trial.why = Some(HOSTILE.to_owned());
-        trial.outcome = HOSTILE.to_owned();
-    }
-    for warning in &mut analysis.warnings {
-        warning.arm = Some(HOSTILE.to_owned());
-        warning.message = HOSTILE.to_owned();
-        warning.advice = HOSTILE.to_owned();
-    }
-    analysis.open_questions = vec![HOSTILE.to_owned()];
-    analysis.ending.reason = HOSTILE.to_owned();
-    analysis
-}
-
-/// A comparison with rules of every outcome.
-pub(crate) fn ruled() -> Analysis {
-    let judged = |rule: &str, of: &str, outcome, found: Option<[f64; 3]>| {
-        let rule = Rule::parse(rule).expect("a rule");
-        let is_difference = matches!(rule.condition, Condition::SlowerBy(_));
-        Judgment {
-            rule,
-            of: of.to_owned(),
-            outcome,
-            metric: is_difference.then_some(Metric::THROUGHPUT),
-            found: found.map(|[value, lo, hi]| Estimate { value, lo, hi }),
-            trials: 12,
-            needed: None,
-            why: None,
-        }
-    };
-    let mut analysis = compare();
-    analysis.rules = vec![
-        judged("slower by 5%", "luks", RuleOutcome::Fail, Some([0.34, 0.31, 0.37])),
-        Judgment {
-            needed: Some(90),
-            ..judged("slower by 5%", "a|b", RuleOutcome::Undecided, Some([0.04, 0.02, 0.06]))
-        },
-        judged("p99 > 10ms", "luks", RuleOutcome::Pass, Some([4.1e6, 3.9e6, 4.4e6])),
-        Judgment {
-            why: Some("no trial has a sync p99".to_owned()),
-            ..judged("sync.p99 > 10ms", "luks", RuleOutcome::Undecided, None)
-        },
-    ];
-    let of_base = judged("sync.p99 > 10ms", "base", RuleOutcome::Pass, Some([1.2e6, 1.1e6, 1.3e6]));
-    analysis.requirements = vec![of_base];
     analysis
 }

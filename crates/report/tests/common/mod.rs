@@ -15,6 +15,7 @@ mod beforehand;
 pub(crate) mod machine;
 pub(crate) mod search;
 pub(crate) mod trials;
+pub(crate) mod troubled;
 
 use iotax_analyze::Analysis;
 use iotax_record::{CloudDisk, CloudInstance, Environment, Experiment, FORMAT, HostRecord, Site};
