@@ -27,6 +27,7 @@
 //! | [`bucket`] | does one saturated run show a token bucket |
 //! | [`regime`] | did a level change in the middle of the run |
 //! | [`factorial`] | which layer costs how much, and which pairs interact |
+//! | [`matrix`] | what each level of each factor costs, and which factors interact |
 //! | [`unpaired`] | two arms whose results belong to no block |
 #![forbid(unsafe_code)]
 
@@ -37,6 +38,7 @@ pub mod design;
 pub mod factorial;
 pub mod gate;
 pub mod holm;
+pub mod matrix;
 pub mod measuring_time;
 pub mod plateau;
 pub mod rci;

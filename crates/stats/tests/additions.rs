@@ -1,8 +1,10 @@
-//! Stalls, the regime monitor and gates against vectors of an independent implementation (numpy / scipy),
+//! Stalls, the regime monitor, gates and matrices against vectors of an independent implementation (numpy / scipy),
 //! stored in `additions.json`.
 
 use iotax_stats::design::Design;
 use iotax_stats::gate::{Outcome, bounds, by_sign, least_operations};
+use iotax_stats::matrix::{Cells, Level, contrast, interaction};
+use iotax_stats::rci::CriticalValues;
 use iotax_stats::regime::two_levels;
 use iotax_stats::stalls::{Sides, StallTest, boundary};
 use iotax_stats::verdict::Sign;
@@ -126,4 +128,39 @@ fn operations_without_which_a_quantile_has_no_bound() {
         let found = least_operations(number(&case["q"]), 0.05, number(&case["cluster"]));
         assert_close(found, number(&case["n"]));
     }
+}
+
+#[test]
+fn effects_of_factors_and_an_interaction() {
+    for case in cases("matrix") {
+        let cells = Cells::new(serde_json::from_value(case["cells"].clone()).unwrap());
+        let blocks: Vec<Vec<Option<f64>>> = serde_json::from_value(case["Y"].clone()).unwrap();
+        let expected = case["effects"].as_array().unwrap();
+        let critical = CriticalValues::new(Design::default(), 0.05 / expected.len() as f64);
+        assert_eq!(cells.levels().len(), expected.len());
+        for (level, expected) in cells.levels().into_iter().zip(expected) {
+            assert_eq!(
+                (level.factor, level.level),
+                (index(&expected["factor"]), index(&expected["level"]))
+            );
+            let found = contrast(&blocks, &cells.pairs(level)).unwrap();
+            let found: Vec<f64> = found.into_iter().map(|(_, value)| value).collect();
+            assert_eq!(found.len(), index(&expected["blocks"]));
+            let found = critical.rci(&found).unwrap();
+            assert_close(found.mean, number(&expected["mean"]));
+            assert_close(found.lo, number(&expected["lo"]));
+            assert_close(found.hi, number(&expected["hi"]));
+        }
+        let level = |factor, level| Level { factor, level };
+        let found = interaction(&blocks, &cells.pairs_at(level(0, 2), level(1, 1)));
+        let expected = numbers(&case["interaction_0_2_1_1"]);
+        assert_eq!(found.len(), expected.len());
+        for ((_, found), expected) in found.into_iter().zip(expected) {
+            assert_close(found, expected);
+        }
+    }
+}
+
+fn index(value: &Value) -> usize {
+    value.as_u64().unwrap_or_else(|| panic!("{value} is not an index")).try_into().unwrap()
 }
