@@ -10,6 +10,7 @@ use crate::cloud::CloudChoice;
 use crate::fitted::Fitted;
 use crate::layers::{Layer, Stack};
 use crate::rule::Rule;
+use crate::setting::Setting;
 use crate::side_runs::SideRuns;
 use crate::workload::Workload;
 
@@ -57,6 +58,9 @@ pub struct Arm {
     /// What drives it.
     #[serde(default, skip_serializing_if = "Driver::is_native")]
     pub driver: Driver,
+    /// Of a matrix: the level that it has of each factor.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub levels: Vec<Setting>,
 }
 
 impl Spec {
@@ -81,7 +85,7 @@ impl Spec {
 impl Arm {
     /// An arm that the native engines drive.
     pub fn new(name: impl Into<String>, target: Target) -> Self {
-        Self { name: name.into(), target, driver: Driver::Native }
+        Self { name: name.into(), target, driver: Driver::Native, levels: Vec::new() }
     }
 }
 

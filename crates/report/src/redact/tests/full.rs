@@ -125,7 +125,12 @@ fn spec() -> Spec {
         workload: workload(),
         then: vec![workload()],
         suite: some(),
-        arms: targets.map(|target| Arm { name: t(), target, driver: Driver::Fio }).into(),
+        arms: targets.map(|target| Arm {
+            name: t(),
+            target,
+            driver: Driver::Fio,
+            levels: vec![Setting { factor: t(), level: t() }],
+        }).into(),
         design: Design::Peel { layers: vec![t()], masks: vec![1] },
         stop,
         seed: 1,

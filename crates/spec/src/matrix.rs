@@ -1,0 +1,329 @@
+//! Arms that are the combinations of some factors' levels: `sec=sys,krb5` times `nconnect=1,4`.
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::Error;
+use crate::layers::Stack;
+use crate::setting::Setting;
+use crate::spec::{Arm, Spec, Target};
+
+/// More would take days, and a report that nobody reads.
+const MAX_CELLS: usize = 128;
+const SHAPE: &str = "write a factor and its levels, as in sec=sys,krb5,krb5p";
+
+/// A factor with all of its levels, the first to be compared with.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Factor {
+    /// Its name.
+    pub name: String,
+    /// In order.
+    pub levels: Vec<String>,
+}
+
+/// The factors of an experiment, and which combinations of their levels are its arms.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Matrix {
+    /// The factors, two levels of each or more.
+    pub factors: Vec<Factor>,
+    /// By arm: which level it has of each factor.
+    pub cells: Vec<Vec<usize>>,
+}
+
+impl Matrix {
+    /// All combinations of the factors in `texts` (`sec=sys,krb5`), the last factor changing
+    /// fastest, without those that have all of the levels of one of `excluded`
+    /// (`sec=krb5,nconnect=1`).
+    ///
+    /// # Errors
+    /// What is no factor, or too many combinations.
+    pub fn parse<S: AsRef<str>>(texts: &[S], excluded: &[S]) -> Result<Self, Error> {
+        let mut factors: Vec<Factor> = Vec::new();
+        for text in texts {
+            let (name, levels) = factor(text.as_ref())?;
+            if factors.iter().any(|factor| factor.name == name) {
+                return Err(Error::Duplicate { what: "factor", name });
+            }
+            factors.push(Factor { name, levels });
+        }
+        let mut cells: Vec<Vec<usize>> = vec![Vec::new()];
+        for factor in &factors {
+            let longer = |cell: &Vec<usize>| {
+                let cell = cell.clone();
+                (0..factor.levels.len()).map(move |level| [cell.as_slice(), &[level]].concat())
+            };
+            if cells.len() * factor.levels.len() > MAX_CELLS {
+                let problem = format!("more than {MAX_CELLS} combinations");
+                return Err(Error::syntax(problem, "leave out factors or levels"));
+            }
+            cells = cells.iter().flat_map(longer).collect();
+        }
+        for text in excluded {
+            let rule = exclusion(text.as_ref(), &factors)?;
+            cells.retain(|cell| !rule.iter().all(|[factor, level]| cell[*factor] == *level));
+        }
+        if cells.len() < 2 {
+            let problem = format!("{} of all combinations left", cells.len());
+            return Err(Error::syntax(problem, "two are needed: exclude less"));
+        }
+        Ok(Self { factors, cells })
+    }
+
+    /// The matrix that arms make up, if each of them has a level of the same factors.
+    pub fn of_arms(arms: &[Arm]) -> Option<Self> {
+        let first = &arms.first()?.levels;
+        let names: Vec<&str> = first.iter().map(|setting| setting.factor.as_str()).collect();
+        let mut factors: Vec<Factor> =
+            names.iter().map(|name| Factor { name: (*name).into(), levels: Vec::new() }).collect();
+        let mut cells = Vec::new();
+        for arm in arms {
+            if !arm.levels.iter().map(|setting| setting.factor.as_str()).eq(names.iter().copied()) {
+                return None;
+            }
+            let of = |(factor, setting): (&mut Factor, &Setting)| {
+                factor.levels.iter().position(|level| *level == setting.level).unwrap_or_else(|| {
+                    factor.levels.push(setting.level.clone());
+                    factor.levels.len() - 1
+                })
+            };
+            cells.push(factors.iter_mut().zip(&arm.levels).map(of).collect());
+        }
+        let has_choice = factors.iter().any(|factor| factor.levels.len() > 1);
+        has_choice.then_some(Self { factors, cells })
+    }
+
+    /// An arm for each combination: `template` with the levels in the places of `{factor}`, or, of
+    /// a factor that has no such place, as the parameter of that name of a layer in it.
+    ///
+    /// # Errors
+    /// A factor that has no place, or more than one layer to be a parameter of; a target that
+    /// cannot be read.
+    pub fn arms(&self, template: &str) -> Result<Vec<Arm>, Error> {
+        let arm = |cell: &Vec<usize>| {
+            let levels: Vec<Setting> = (self.factors.iter().zip(cell))
+                .map(|(factor, level)| Setting {
+                    factor: factor.name.clone(),
+                    level: factor.levels[*level].clone(),
+                })
+                .collect();
+            let name: Vec<&str> = levels.iter().map(|setting| setting.level.as_str()).collect();
+            let target = Target::parse(&filled_in(template, &levels)?)?;
+            Ok(Arm { levels: levels.clone(), ..Arm::new(name.join("/"), target) })
+        };
+        self.cells.iter().map(arm).collect()
+    }
+}
+
+impl Spec {
+    /// The matrix that its arms make up, if they do.
+    pub fn matrix(&self) -> Option<Matrix> {
+        Matrix::of_arms(&self.arms)
+    }
+}
+
+fn factor(text: &str) -> Result<(String, Vec<String>), Error> {
+    let Some((name, levels)) = text.split_once('=') else {
+        return Err(Error::syntax(format!("`{text}` is no factor"), SHAPE));
+    };
+    let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+    let name = name.trim();
+    if name.is_empty() || !name.chars().all(is_name) {
+        return Err(Error::syntax(format!("`{name}` cannot be a factor's name"), SHAPE));
+    }
+    let levels: Vec<String> = split_at_commas(levels).map(|level| level.trim().into()).collect();
+    if levels.iter().any(String::is_empty) {
+        return Err(Error::syntax(format!("a level of `{name}` is empty"), SHAPE));
+    }
+    if let Some(twice) = (1..levels.len()).find(|at| levels[..*at].contains(&levels[*at])) {
+        return Err(Error::Duplicate { what: "level", name: levels[twice].clone() });
+    }
+    if levels.len() < 2 {
+        return Err(Error::syntax(format!("`{name}` has one level only"), SHAPE));
+    }
+    Ok((name.to_owned(), levels))
+}
+
+/// `sec=krb5,nconnect=1` as factors and levels by number.
+fn exclusion(text: &str, factors: &[Factor]) -> Result<Vec<[usize; 2]>, Error> {
+    let setting = |part: &str| {
+        let Some((name, level)) = part.split_once('=') else {
+            let advice = "write what they have in common, as in sec=krb5,nconnect=1";
+            return Err(Error::syntax(format!("`{part}` is no factor's level"), advice));
+        };
+        let (name, level) = (name.trim(), level.trim());
+        let names = || factors.iter().map(|factor| factor.name.as_str());
+        let factor = factors.iter().position(|factor| factor.name == name);
+        let factor = factor.ok_or_else(|| Error::unknown("factor", name, names()))?;
+        let levels = &factors[factor].levels;
+        let known = || levels.iter().map(String::as_str);
+        let at = levels.iter().position(|known| known == level);
+        Ok([factor, at.ok_or_else(|| Error::unknown("level", level, known()))?])
+    };
+    split_at_commas(text).map(setting).collect()
+}
+
+/// Commas between brackets separate nothing: they are part of a layer.
+fn split_at_commas(text: &str) -> impl Iterator<Item = &str> {
+    let mut depth = 0_i32;
+    text.split(move |c: char| {
+        depth += i32::from(c == '(') - i32::from(c == ')');
+        c == ',' && depth == 0
+    })
+}
+
+fn filled_in(template: &str, levels: &[Setting]) -> Result<String, Error> {
+    let place = |setting: &Setting| format!("{{{}}}", setting.factor);
+    let (placed, others): (Vec<&Setting>, Vec<&Setting>) =
+        levels.iter().partition(|setting| template.contains(&place(setting)));
+    let text = placed
+        .iter()
+        .fold(template.to_owned(), |text, setting| text.replace(&place(setting), &setting.level));
+    others.iter().try_fold(text, |text, setting| as_parameter(&text, setting))
+}
+
+/// Gives the layer that has such a parameter this value.
+fn as_parameter(text: &str, setting: &Setting) -> Result<String, Error> {
+    let Setting { factor, level } = setting;
+    let (layer, name) = factor.rsplit_once('.').map_or((None, factor.as_str()), |(layer, name)| {
+        (Some(layer), name)
+    });
+    let Target::Stack(Stack { layers }) = Target::parse(text)? else {
+        return Err(no_place(factor, text));
+    };
+    let has = |at: &usize| {
+        let info = layers[*at].info();
+        layer.is_none_or(|layer| info.name == layer)
+            && info.parameters.iter().any(|parameter| parameter.name == name)
+    };
+    let having: Vec<usize> = (0..layers.len()).filter(has).collect();
+    let [at] = having.as_slice() else {
+        return Err(match having.as_slice() {
+            [] => no_place(factor, text),
+            _ => {
+                let advice = format!("write {{{factor}}} where it is meant, as in {name}={{{factor}}}");
+                Error::syntax(format!("several layers of `{text}` have a `{name}`"), advice)
+            }
+        });
+    };
+    let written = |(index, layer): (usize, &crate::layers::Layer)| {
+        let text = layer.to_string();
+        match text.strip_suffix(')') {
+            _ if index != *at => text,
+            Some(open) => format!("{open}, {name}={level})"),
+            None => format!("{text}({name}={level})"),
+        }
+    };
+    Ok(layers.iter().enumerate().map(written).collect::<Vec<_>>().join(" + "))
+}
+
+fn no_place(factor: &str, text: &str) -> Error {
+    let advice = format!("write {{{factor}}} where its levels are to stand");
+    Error::syntax(format!("`{factor}` is no parameter of a layer in `{text}`"), advice)
+}
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use super::*;
+
+    fn arms(template: &str, factors: &[&str], excluded: &[&str]) -> Result<Vec<String>, Error> {
+        let arms = Matrix::parse(factors, excluded)?.arms(template)?;
+        Ok(arms.iter().map(|arm| format!("{}: {}", arm.name, arm.target)).collect())
+    }
+
+    #[test]
+    fn levels_stand_where_they_are_named_or_where_a_layer_has_them() {
+        let found = arms("mem(size={size}) + {what}", &["size=1M,2M", "what=aes,aes + delay(latency=1ms, jitter=1us)"], &[]);
+        assert_snapshot!(found.unwrap().join("\n"), @"
+        1M/aes: mem(size=1M) + aes
+        1M/aes + delay(latency=1ms, jitter=1us): mem(size=1M) + aes + delay(latency=1ms, jitter=1us)
+        2M/aes: mem(size=2M) + aes
+        2M/aes + delay(latency=1ms, jitter=1us): mem(size=2M) + aes + delay(latency=1ms, jitter=1us)
+        ");
+        let found = arms("mem(size=1M) + delay(latency=1ms) + queue", &["workers=1,2", "delay.jitter=1us,2us"], &["workers=2,delay.jitter=1us"]);
+        assert_snapshot!(found.unwrap().join("\n"), @"
+        1/1us: mem(size=1M) + delay(latency=1ms, jitter=1us) + queue(workers=1)
+        1/2us: mem(size=1M) + delay(latency=1ms, jitter=2us) + queue(workers=1)
+        2/2us: mem(size=1M) + delay(latency=1ms, jitter=2us) + queue
+        ");
+        let found = arms("/mnt/{disk}", &["disk=a,b"], &[]);
+        assert_snapshot!(found.unwrap().join("\n"), @"
+        a: /mnt/a
+        b: /mnt/b
+        ");
+    }
+
+    #[test]
+    fn arms_tell_the_matrix_that_they_make_up() {
+        let matrix = Matrix::parse(&["size=1M,2M", "sector=512,4096"], &["size=2M,sector=512"]);
+        let matrix = matrix.unwrap();
+        let arms = matrix.arms("mem(size={size}) + aes").unwrap();
+        assert_eq!(Matrix::of_arms(&arms), Some(matrix));
+        let text = serde_json::to_string(&arms).unwrap();
+        assert_eq!(serde_json::from_str::<Vec<Arm>>(&text).unwrap(), arms);
+        let plain = crate::parse_arms(["a=/a", "b=/b"]).unwrap();
+        assert_eq!(Matrix::of_arms(&plain), None);
+        assert_eq!(Matrix::of_arms(&[arms, plain].concat()), None);
+    }
+
+    #[test]
+    fn what_makes_no_matrix_is_told_why() {
+        let error = |template: &str, factors: &[&str], excluded: &[&str]| {
+            arms(template, factors, excluded).unwrap_err().to_string()
+        };
+        assert_snapshot!(error("mem", &["size"], &[]), @"
+        `size` is no factor
+        write a factor and its levels, as in sec=sys,krb5,krb5p
+        ");
+        assert_snapshot!(error("mem", &["si ze=1M,2M"], &[]), @"
+        `si ze` cannot be a factor's name
+        write a factor and its levels, as in sec=sys,krb5,krb5p
+        ");
+        assert_snapshot!(error("mem", &["size=1M"], &[]), @"
+        `size` has one level only
+        write a factor and its levels, as in sec=sys,krb5,krb5p
+        ");
+        assert_snapshot!(error("mem", &["size=1M,,2M"], &[]), @"
+        a level of `size` is empty
+        write a factor and its levels, as in sec=sys,krb5,krb5p
+        ");
+        assert_snapshot!(error("mem", &["size=1M,1M"], &[]), @"level `1M` is given twice");
+        assert_snapshot!(error("mem", &["size=1M,2M", "size=1M,2M"], &[]), @"factor `size` is given twice");
+        assert_snapshot!(error("/mnt/a", &["sec=sys,krb5"], &[]), @"
+        `sec` is no parameter of a layer in `/mnt/a`
+        write {sec} where its levels are to stand
+        ");
+        assert_snapshot!(error("mem(size=1M) + aes", &["sec=sys,krb5"], &[]), @"
+        `sec` is no parameter of a layer in `mem(size=1M) + aes`
+        write {sec} where its levels are to stand
+        ");
+        assert_snapshot!(error("mem(size=1M) + aes + aes", &["sector=512,4096"], &[]), @"
+        several layers of `mem(size=1M) + aes + aes` have a `sector`
+        write {sector} where it is meant, as in sector={sector}
+        ");
+        assert_snapshot!(error("mem", &["size=1M,2M"], &["siz=1M"]), @"
+        unknown factor `siz`; did you mean `size`?
+        known factors: size
+        ");
+        assert_snapshot!(error("mem", &["size=1M,2M"], &["size=3M"]), @"
+        unknown level `3M`; did you mean `1M`?
+        known levels: 1M, 2M
+        ");
+        assert_snapshot!(error("mem", &["size=1M,2M"], &["size=2M"]), @"
+        1 of all combinations left
+        two are needed: exclude less
+        ");
+        assert_snapshot!(error("mem(size={size})", &["size=1M,2X"], &[]), @"
+        `2X` is not a size: unknown unit `X`
+          mem(size=2X)
+                   ^^ column 10
+        write a size as 4k, 64M, 2G or 4096 (letters are powers of 1024)
+        ");
+        let many: Vec<String> = (0..20).map(|level| format!("{level}K")).collect();
+        let many = many.join(",");
+        assert_snapshot!(error("mem", &[&format!("a={many}"), &format!("b={many}")], &[]), @"
+        more than 128 combinations
+        leave out factors or levels
+        ");
+    }
+}
