@@ -3,6 +3,7 @@
 mod arm;
 mod caps;
 mod estimate;
+mod matrix;
 mod precondition;
 mod rule;
 
@@ -17,6 +18,7 @@ use crate::metrics::Metric;
 pub use arm::{ArmSummary, JobSummary, OperationSummary, QuantilePoint, SyncSummary, Work};
 pub use caps::{ArmDepths, ArmDrain, Cap, DepthLevel, DepthResponse};
 pub use estimate::Estimate;
+pub use matrix::{FactorEffect, FactorEffects, FactorInteraction};
 pub use precondition::{ArmPrecondition, Steadiness};
 pub use rule::{Judgment, RuleOutcome};
 
@@ -45,6 +47,9 @@ pub struct Analysis {
     /// One per arm and metric, or per layer and metric in a peel. The first of an arm or layer is
     /// its primary metric.
     pub comparisons: Vec<Comparison>,
+    /// Of a matrix: what the levels of its factors cost.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub matrix: Option<FactorEffects>,
     /// What became of the rules that were set beforehand.
     pub rules: Vec<Judgment>,
     /// What became of what the workload requires, of each arm.

@@ -14,10 +14,11 @@ use crate::drain::{self, Stretches};
 use crate::evidence::Evidence;
 use crate::facts::{JobFacts, TrialFacts};
 use crate::masked::{self, Level};
+use crate::matrix::Factors;
 use crate::method::Method;
 use crate::metrics::{Metric, Role};
 use crate::pool::ArmPool;
-use crate::progress::{self, Progress};
+use crate::progress::{self, Kind, Progress};
 use crate::rules::{self, Grounds, Judged};
 use crate::{bound, questions, results, row, stalled, summary};
 
@@ -32,6 +33,7 @@ pub struct Analyzer {
     names: Vec<String>,
     method: Method,
     layout: Option<Layout>,
+    factors: Option<Factors>,
     trials: Vec<TrialFacts>,
     pools: Vec<ArmPool>,
     /// Intervals of series that came since some were dropped last.
@@ -58,6 +60,7 @@ impl Analyzer {
             names: spec.arms.iter().map(|arm| arm.name.clone()).collect(),
             method: Method::new(spec),
             layout: layout.filter(|layout| layout.total.len() == spec.arms.len()),
+            factors: Factors::of(spec),
             trials: Vec::new(),
             pools: vec![ArmPool::new(&spec.workload); spec.arms.len()],
             experiment: experiment.clone(),
@@ -158,19 +161,21 @@ impl Analyzer {
     /// decide are concluded on.
     pub fn decide(&self) -> Progress {
         let spec = &self.experiment.spec;
-        let metrics = self.metrics();
+        let mut metrics = self.metrics();
+        metrics.retain(|metric| metric.role() != Role::Beside);
         let blocks = self.blocks();
-        let by_metric: Vec<Vec<Conclusion>> = metrics
-            .into_iter()
-            .filter(|metric| metric.role() != Role::Beside)
-            .map(|metric| self.subjects(&blocks, metric))
-            .collect();
-        let subjects: Vec<Vec<Conclusion>> = (0..by_metric.first().map_or(0, Vec::len))
-            .map(|i| by_metric.iter().filter_map(|rows| rows.get(i).cloned()).collect())
-            .collect();
+        let subjects = by_subject(&metrics, |metric| self.subjects(&blocks, metric));
         let begun = self.trials.iter().map(|t| t.block + 1).max().unwrap_or(0);
-        let mut progress =
-            progress::progress(&spec.design, &spec.stop, self.names.len(), begun, &subjects);
+        let arms = self.names.len();
+        let mut progress = match &self.factors {
+            Some(factors) => {
+                let effects = by_subject(&metrics, |metric| factors.conclude(&blocks, metric));
+                progress::progress(Kind::Effects, &spec.stop, arms, begun, &effects)
+            }
+            None => {
+                progress::progress(Kind::of(&spec.design), &spec.stop, arms, begun, &subjects)
+            },
+        };
         let mut judged = self.judged(&subjects);
         // Whoever compares asks for the difference; what the workload requires is told beside it.
         if spec.design == Design::Single {
@@ -256,6 +261,7 @@ impl Analyzer {
             alpha: spec.stop.alpha,
             documented: bound::arms(spec, &arms),
             arms,
+            matrix: self.factors.as_ref().map(|factors| factors.analysis(&blocks, &self.metrics())),
             rules,
             requirements,
             work,
@@ -313,11 +319,8 @@ impl Analyzer {
         blocks: &Blocks<'_>,
     ) -> (Vec<Conclusion>, Option<crate::analysis::Attribution>) {
         let metrics = self.metrics();
-        let by_metric: Vec<Vec<Conclusion>> =
-            metrics.iter().map(|metric| self.subjects(blocks, *metric)).collect();
-        let mut all: Vec<Conclusion> = (0..by_metric.first().map_or(0, Vec::len))
-            .flat_map(|i| by_metric.iter().filter_map(move |rows| rows.get(i).cloned()))
-            .collect();
+        let by_subject = by_subject(&metrics, |metric| self.subjects(blocks, metric));
+        let mut all: Vec<Conclusion> = by_subject.into_iter().flatten().collect();
         let attribution = self.peel(blocks).map(|peel| {
             // One says it all: the others tell of the same time per I/O.
             let additive = metrics.iter().find(|metric| metric.adds_up());
@@ -375,6 +378,17 @@ impl Analyzer {
         used.dedup();
         used
     }
+}
+
+/// Conclusions on each subject, side by side by metric.
+fn by_subject(
+    metrics: &[Metric],
+    conclude: impl Fn(Metric) -> Vec<Conclusion>,
+) -> Vec<Vec<Conclusion>> {
+    let by_metric: Vec<Vec<Conclusion>> =
+        metrics.iter().map(|metric| conclude(*metric)).collect();
+    let of_subject = |at| by_metric.iter().filter_map(|rows| rows.get(at).cloned()).collect();
+    (0..by_metric.first().map_or(0, Vec::len)).map(of_subject).collect()
 }
 
 /// Drops what charts have no room for. Which trials are shown depends on their place in the

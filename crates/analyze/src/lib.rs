@@ -16,6 +16,7 @@ mod drain;
 mod evidence;
 mod facts;
 mod masked;
+mod matrix;
 mod method;
 mod metrics;
 mod phases;
@@ -33,7 +34,7 @@ mod taken;
 
 pub use analysis::{
     Analysis, ArmDepths, ArmDrain, ArmPrecondition, ArmSummary, Attribution, Cap, Check,
-    Comparison, DepthLevel, DepthResponse, EffectChange, Ending, Estimate, FORMAT, Interaction,
+    Comparison, DepthLevel, DepthResponse, EffectChange, Ending, Estimate, FORMAT, FactorEffect, FactorEffects, FactorInteraction, Interaction,
     JobSummary, Judgment, LayerCost, OperationSummary, QuantilePoint, RuleOutcome, Stalls,
     Steadiness, SyncSummary, TrialPoint, Warning, Work,
 };

@@ -36,7 +36,17 @@ impl Method {
             Arms::Compare => spec.arms.len().saturating_sub(1).max(1),
             Arms::Peel { layers, .. } => layers.len().max(1),
         };
-        let alpha = if stop.simultaneous { stop.alpha / comparisons as f64 } else { stop.alpha };
+        Self::of_family(spec, comparisons, stop.simultaneous)
+    }
+
+    /// For so many comparisons, whose intervals hold all at once.
+    pub(crate) fn simultaneous(spec: &Spec, comparisons: usize) -> Self {
+        Self::of_family(spec, comparisons.max(1), true)
+    }
+
+    fn of_family(spec: &Spec, comparisons: usize, simultaneous: bool) -> Self {
+        let stop = &spec.stop;
+        let alpha = if simultaneous { stop.alpha / comparisons as f64 } else { stop.alpha };
         let mode = match stop.mode {
             StopMode::Quick => Mode::Quick,
             StopMode::Default => Mode::Default,
@@ -51,7 +61,7 @@ impl Method {
             higher_is_better,
             alpha: stop.alpha,
             margin: stop.margin,
-            simultaneous: stop.simultaneous,
+            simultaneous,
             regime_level: regime_level(spec),
             rule_alpha,
             one_sided: has_rules.then(|| CriticalValues::new(design, 2.0 * rule_alpha)),
@@ -80,6 +90,17 @@ impl Method {
     pub(crate) fn bounds(&self, metric: Metric, log_ratios: &[f64]) -> Option<Interval> {
         let log_ratio = self.one_sided.as_ref()?.rci(log_ratios)?;
         Some(self.sequential(metric).goal().cost(log_ratio))
+    }
+
+    /// Interval of the mean of logarithms of ratios, one per block, at the latest look.
+    pub(crate) fn interval(&self, log_ratios: &[f64]) -> Option<Interval> {
+        let look = self.design().look_at_or_before(log_ratios.len())?;
+        self.critical().rci(&log_ratios[..look])
+    }
+
+    /// The same as what it costs.
+    pub(crate) fn cost(&self, metric: Metric, log_ratio: Interval) -> Interval {
+        self.sequential(metric).goal().cost(log_ratio)
     }
 
     fn critical(&self) -> &CriticalValues {

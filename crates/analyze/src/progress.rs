@@ -16,13 +16,13 @@ pub struct Progress {
     pub open: Vec<bool>,
     /// Why to stop, in words; `None`: go on.
     pub stop: Option<String>,
-    /// One per arm but the baseline, or per layer and the total.
+    /// One per arm but the baseline, per layer and the total, or per effect.
     pub arms: Vec<ArmProgress>,
     /// Blocks begun so far.
     pub blocks: u32,
 }
 
-/// What the data say about one arm or layer so far, in the primary metric.
+/// What the data say about one arm, layer or effect so far, in the primary metric.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ArmProgress {
     /// Name of the arm or layer.
@@ -55,10 +55,42 @@ enum State {
     Overloaded,
 }
 
-/// Forms the progress from the conclusions on each subject: `subjects[i]` holds those of one arm
-/// or layer, by metric, the primary one first.
+/// What is concluded on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Nothing: trials are described.
+    Trials,
+    /// Each arm but the baseline.
+    Arms,
+    /// Layers of a peel.
+    Layers,
+    /// Levels of a matrix's factors.
+    Effects,
+}
+
+impl Kind {
+    /// Of arms that make up no matrix.
+    pub(crate) const fn of(design: &Design) -> Self {
+        match design {
+            Design::Single => Self::Trials,
+            Design::Compare => Self::Arms,
+            Design::Peel { .. } => Self::Layers,
+        }
+    }
+
+    const fn word(self) -> &'static str {
+        match self {
+            Self::Trials | Self::Arms => "arm",
+            Self::Layers => "layer",
+            Self::Effects => "effect",
+        }
+    }
+}
+
+/// Forms the progress from the conclusions on each subject: `subjects[i]` holds those of one, by
+/// metric, the primary one first.
 pub(crate) fn progress(
-    design: &Design,
+    kind: Kind,
     stop: &Stop,
     arms: usize,
     blocks: u32,
@@ -67,23 +99,24 @@ pub(crate) fn progress(
     let states: Vec<State> = subjects.iter().map(|metrics| state(metrics)).collect();
     let may_stop = blocks >= stop.min_blocks.max(1);
     let reason = if blocks >= stop.max_blocks {
-        Some(all_blocks_run(design, stop))
+        Some(all_blocks_run(kind, stop))
     } else if may_stop && !states.is_empty() && !states.contains(&State::Open) {
-        Some(resolved(design, stop, &states, subjects))
+        Some(resolved(kind, stop, &states, subjects))
     } else {
         None
     };
     Progress {
-        open: open(design, arms, &states, may_stop),
+        open: open(kind, arms, &states, may_stop),
         stop: reason,
         arms: subjects.iter().filter_map(|metrics| metrics.first()).map(arm_progress).collect(),
         blocks,
     }
 }
 
-fn open(design: &Design, arms: usize, states: &[State], may_close: bool) -> Vec<bool> {
+/// Layers and effects need the trials of all arms, or of many.
+fn open(kind: Kind, arms: usize, states: &[State], may_close: bool) -> Vec<bool> {
     let mut open = vec![true; arms];
-    if matches!(design, Design::Compare) && may_close {
+    if kind == Kind::Arms && may_close {
         for (arm, state) in states.iter().enumerate() {
             open[arm + 1] = *state == State::Open;
         }
@@ -146,23 +179,23 @@ fn arm_progress(conclusion: &Conclusion) -> ArmProgress {
     }
 }
 
-fn all_blocks_run(design: &Design, stop: &Stop) -> String {
+fn all_blocks_run(kind: Kind, stop: &Stop) -> String {
     let max = stop.max_blocks;
-    match design {
-        Design::Single if max == 1 => "its one trial was run".to_owned(),
-        Design::Single => format!("all {max} trials were run"),
+    match kind {
+        Kind::Trials if max == 1 => "its one trial was run".to_owned(),
+        Kind::Trials => format!("all {max} trials were run"),
         _ if stop.min_blocks >= max => format!("all {max} blocks were run"),
         _ => format!("the limit of {max} blocks was reached"),
     }
 }
 
 fn resolved(
-    design: &Design,
+    kind: Kind,
     stop: &Stop,
     states: &[State],
     subjects: &[Vec<Conclusion>],
 ) -> String {
-    let what = if matches!(design, Design::Peel { .. }) { "layer" } else { "arm" };
+    let what = kind.word();
     let count = |state| states.iter().filter(|s| **s == state).count();
     let (futile, overloaded) = (count(State::Futile), count(State::Overloaded));
     if overloaded == states.len() {

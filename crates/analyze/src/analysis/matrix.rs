@@ -1,0 +1,66 @@
+//! A matrix: what the levels of its factors cost.
+
+use iotax_spec::{Factor, Setting};
+use serde::{Deserialize, Serialize};
+
+use super::estimate::Estimate;
+use super::Comparison;
+use crate::metrics::Metric;
+
+/// What the levels of the factors cost, beside what each arm costs against the first.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FactorEffects {
+    /// The factors, with their levels.
+    pub factors: Vec<Factor>,
+    /// By arm: which level it has of each factor.
+    pub cells: Vec<Vec<usize>>,
+    /// Level by level, those of each metric side by side, the primary one first. The intervals of a
+    /// metric hold all at once.
+    pub effects: Vec<FactorEffect>,
+    /// Effects that go with the level of another factor, and by enough to matter.
+    pub interactions: Vec<FactorInteraction>,
+}
+
+/// A level against the first one of its factor.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FactorEffect {
+    /// The level.
+    pub setting: Setting,
+    /// The first level.
+    pub against: String,
+    /// Pairs of arms that differ in nothing else: the effect is the mean over them.
+    pub pairs: u32,
+    /// Pairs that are left out, since an arm of theirs completed nothing in some trial.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub stalled_pairs: u32,
+    /// What it costs; its `layer` names the level.
+    pub comparison: Comparison,
+}
+
+/// An effect that goes with the level of another factor.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FactorInteraction {
+    /// The level whose effect it is.
+    pub setting: Setting,
+    /// What it is compared with.
+    pub against: String,
+    /// The level that it goes with.
+    pub with: Setting,
+    /// The first level of that factor.
+    pub first: String,
+    /// The metric.
+    pub metric: Metric,
+    /// The tax at the level `with`.
+    pub at: Estimate,
+    /// The tax at the level `first`.
+    pub at_first: Estimate,
+    /// How much more is left (below 0) or lost: the tax of the one over the other.
+    pub difference: Estimate,
+    /// Blocks that have all of the pairs.
+    pub blocks: u32,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
+fn is_zero(count: &u32) -> bool {
+    *count == 0
+}

@@ -1,0 +1,189 @@
+//! A matrix: effects of the levels of factors over arms that are their combinations.
+
+use iotax_spec::{Matrix, Setting, Spec};
+use iotax_stats::matrix::{Cells, Level, contrast, interaction};
+use iotax_stats::rci::Interval;
+
+use crate::analysis::{Estimate, FactorEffect, FactorEffects, FactorInteraction};
+use crate::blocks::Blocks;
+use crate::compare;
+use crate::conclude::{Conclusion, conclude};
+use crate::facts::TrialFacts;
+use crate::method::Method;
+use crate::metrics::Metric;
+use crate::row::{Row, Subject};
+
+/// The factors of an experiment, and how their effects are concluded on.
+#[derive(Debug, Clone)]
+pub(crate) struct Factors {
+    matrix: Matrix,
+    cells: Cells,
+    levels: Vec<Level>,
+    /// Those of the same factor make no pair.
+    pairs_of_levels: Vec<[Level; 2]>,
+    effects: Method,
+    interactions: Method,
+}
+
+/// The trials of a level: the pairs of arms whose mean its effect is.
+struct Pairs {
+    known: Vec<[usize; 2]>,
+    stalled: usize,
+}
+
+impl Factors {
+    /// `None` unless its arms make up a matrix, and have blocks.
+    pub(crate) fn of(spec: &Spec) -> Option<Self> {
+        let matrix = spec.matrix().filter(|_| !spec.is_of_results())?;
+        let cells = Cells::new(matrix.cells.clone());
+        let has_pairs = |level: &Level| !cells.pairs(*level).is_empty();
+        let levels: Vec<Level> = cells.levels().into_iter().filter(has_pairs).collect();
+        let others = |a: Level| levels.iter().filter(move |b| b.factor > a.factor).map(move |b| [a, *b]);
+        let crossed = |[a, b]: &[Level; 2]| cells.pairs_at(*a, *b).iter().all(|pairs| !pairs.is_empty());
+        let pairs_of_levels: Vec<_> =
+            levels.iter().flat_map(|a| others(*a)).filter(crossed).collect();
+        Some(Self {
+            effects: Method::simultaneous(spec, levels.len()),
+            interactions: Method::simultaneous(spec, pairs_of_levels.len()),
+            matrix,
+            cells,
+            levels,
+            pairs_of_levels,
+        })
+    }
+
+    /// One conclusion per level but the factors' first.
+    pub(crate) fn conclude(&self, blocks: &Blocks<'_>, metric: Metric) -> Vec<Conclusion> {
+        let rows = self.levels.iter().map(|level| self.row(blocks, *level, metric));
+        conclude(&self.effects, rows.collect())
+    }
+
+    pub(crate) fn analysis(&self, blocks: &Blocks<'_>, metrics: &[Metric]) -> FactorEffects {
+        let by_metric: Vec<Vec<Conclusion>> =
+            metrics.iter().map(|metric| self.conclude(blocks, *metric)).collect();
+        let effect = |(at, level): (usize, &Level)| {
+            let pairs = self.pairs(blocks, self.cells.pairs(*level));
+            let of_metric = |conclusions: &Vec<Conclusion>| FactorEffect {
+                setting: self.setting(*level),
+                against: self.first_of(*level),
+                pairs: count(pairs.known.len()),
+                stalled_pairs: count(pairs.stalled),
+                comparison: conclusions[at].comparison.clone(),
+            };
+            by_metric.iter().map(of_metric).collect::<Vec<_>>()
+        };
+        let effects = self.levels.iter().enumerate().flat_map(effect).collect();
+        let interactions = metrics.first().map_or_else(Vec::new, |metric| {
+            let of = |pair: &[Level; 2]| self.interaction(blocks, *pair, *metric);
+            self.pairs_of_levels.iter().filter_map(of).collect()
+        });
+        FactorEffects {
+            factors: self.matrix.factors.clone(),
+            cells: self.matrix.cells.clone(),
+            effects,
+            interactions,
+        }
+    }
+
+    fn row(&self, blocks: &Blocks<'_>, level: Level, metric: Metric) -> Row {
+        let Setting { factor, level: name } = self.setting(level);
+        let mut row = Row::new(Subject::Layer(format!("{factor}={name}")), metric);
+        (row.is_pair, row.may_change) = (false, false);
+        let Pairs { known, .. } = self.pairs(blocks, self.cells.pairs(level));
+        let of = |values: &[Vec<Option<f64>>]| contrast(values, &known).unwrap_or_default();
+        let logs = of(&logarithms(blocks, metric));
+        let figures = of(&figures(blocks, metric));
+        for ((block, log_ratio), (_, difference)) in logs.into_iter().zip(figures) {
+            row.push_contrast(blocks.all[block].block, log_ratio, difference);
+        }
+        row.gate = known.iter().find_map(|pair| gate(blocks, *pair, metric));
+        row
+    }
+
+    /// Only one that is worth saying: it is there, and it is more than what counts as none, or it
+    /// turns the effect round.
+    fn interaction(
+        &self,
+        blocks: &Blocks<'_>,
+        [level, with]: [Level; 2],
+        metric: Metric,
+    ) -> Option<FactorInteraction> {
+        let pairs = self.cells.pairs_at(level, with).map(|pairs| self.pairs(blocks, pairs));
+        if pairs.iter().any(|pairs| pairs.stalled > 0) {
+            return None;
+        }
+        let pairs = pairs.map(|pairs| pairs.known);
+        let logs = logarithms(blocks, metric);
+        let method = &self.interactions;
+        let of = |values: &[(usize, f64)]| {
+            method.interval(&values.iter().map(|(_, value)| *value).collect::<Vec<_>>())
+        };
+        let values = interaction(&logs, &pairs);
+        let difference = of(&values)?;
+        let [at, at_first] = pairs.map(|pairs| of(&contrast(&logs, &pairs)?));
+        let (at, at_first) = (at?, at_first?);
+        let excludes_zero = |i: &Interval| i.lo > 0.0 || i.hi < 0.0;
+        let matters = difference.mean.abs() >= -(-method.margin).ln_1p();
+        let turns = excludes_zero(&at) && excludes_zero(&at_first) && at.mean * at_first.mean < 0.0;
+        let cost = |interval| Estimate::from(method.cost(metric, interval));
+        (excludes_zero(&difference) && matters || turns).then(|| FactorInteraction {
+            setting: self.setting(level),
+            against: self.first_of(level),
+            with: self.setting(with),
+            first: self.first_of(with),
+            metric,
+            at: cost(at),
+            at_first: cost(at_first),
+            difference: cost(difference),
+            blocks: count(values.len()),
+        })
+    }
+
+    /// Without those of which an arm completed nothing in some trial: these have no size.
+    fn pairs(&self, blocks: &Blocks<'_>, all: Vec<[usize; 2]>) -> Pairs {
+        let stalls = |arm: usize| {
+            let mut trials = blocks.all.iter().filter_map(|block| block.trials[arm]);
+            trials.any(|trial| trial.stalled_below.is_some())
+        };
+        let total = all.len();
+        let known: Vec<[usize; 2]> =
+            all.into_iter().filter(|pair| !pair.iter().any(|arm| stalls(*arm))).collect();
+        Pairs { stalled: total - known.len(), known }
+    }
+
+    fn setting(&self, level: Level) -> Setting {
+        let factor = &self.matrix.factors[level.factor];
+        Setting { factor: factor.name.clone(), level: factor.levels[level.level].clone() }
+    }
+
+    fn first_of(&self, level: Level) -> String {
+        self.matrix.factors[level.factor].levels[0].clone()
+    }
+}
+
+/// By block, by arm.
+fn figures(blocks: &Blocks<'_>, metric: Metric) -> Vec<Vec<Option<f64>>> {
+    let of_block = |trials: &[Option<&TrialFacts>]| {
+        trials.iter().map(|trial| trial.and_then(|trial| metric.of(trial))).collect()
+    };
+    blocks.all.iter().map(|block| of_block(&block.trials)).collect()
+}
+
+fn logarithms(blocks: &Blocks<'_>, metric: Metric) -> Vec<Vec<Option<f64>>> {
+    let mut figures = figures(blocks, metric);
+    figures.iter_mut().flatten().for_each(|figure| *figure = figure.map(f64::ln));
+    figures
+}
+
+fn gate(
+    blocks: &Blocks<'_>,
+    [with, base]: [usize; 2],
+    metric: Metric,
+) -> Option<iotax_stats::verdict::Verdict> {
+    let pairs = blocks.all.iter().filter_map(|block| Some([block.trials[base]?, block.trials[with]?]));
+    compare::gate(metric, &pairs.collect::<Vec<_>>())
+}
+
+fn count(n: usize) -> u32 {
+    u32::try_from(n).unwrap_or(u32::MAX)
+}
