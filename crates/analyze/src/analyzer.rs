@@ -172,9 +172,7 @@ impl Analyzer {
                 let effects = by_subject(&metrics, |metric| factors.conclude(&blocks, metric));
                 progress::progress(Kind::Effects, &spec.stop, arms, begun, &effects)
             }
-            None => {
-                progress::progress(Kind::of(&spec.design), &spec.stop, arms, begun, &subjects)
-            },
+            None => progress::progress(Kind::of(&spec.design), &spec.stop, arms, begun, &subjects),
         };
         let mut judged = self.judged(&subjects);
         // Whoever compares asks for the difference; what the workload requires is told beside it.
@@ -385,8 +383,7 @@ fn by_subject(
     metrics: &[Metric],
     conclude: impl Fn(Metric) -> Vec<Conclusion>,
 ) -> Vec<Vec<Conclusion>> {
-    let by_metric: Vec<Vec<Conclusion>> =
-        metrics.iter().map(|metric| conclude(*metric)).collect();
+    let by_metric: Vec<Vec<Conclusion>> = metrics.iter().map(|metric| conclude(*metric)).collect();
     let of_subject = |at| by_metric.iter().filter_map(|rows| rows.get(at).cloned()).collect();
     (0..by_metric.first().map_or(0, Vec::len)).map(of_subject).collect()
 }

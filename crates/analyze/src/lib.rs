@@ -34,9 +34,10 @@ mod taken;
 
 pub use analysis::{
     Analysis, ArmDepths, ArmDrain, ArmPrecondition, ArmSummary, Attribution, Cap, Check,
-    Comparison, DepthLevel, DepthResponse, EffectChange, Ending, Estimate, FORMAT, FactorEffect, FactorEffects, FactorInteraction, Interaction,
-    JobSummary, Judgment, LayerCost, OperationSummary, QuantilePoint, RuleOutcome, Stalls,
-    Steadiness, SyncSummary, TrialPoint, Warning, Work,
+    Comparison, DepthLevel, DepthResponse, EffectChange, Ending, Estimate, FORMAT, FactorEffect,
+    FactorEffects, FactorInteraction, Interaction, JobSummary, Judgment, LayerCost,
+    OperationSummary, QuantilePoint, RuleOutcome, Stalls, Steadiness, SyncSummary, TrialPoint,
+    Warning, Work,
 };
 pub use analyzer::Analyzer;
 pub use counters::{

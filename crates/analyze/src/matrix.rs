@@ -38,8 +38,10 @@ impl Factors {
         let cells = Cells::new(matrix.cells.clone());
         let has_pairs = |level: &Level| !cells.pairs(*level).is_empty();
         let levels: Vec<Level> = cells.levels().into_iter().filter(has_pairs).collect();
-        let others = |a: Level| levels.iter().filter(move |b| b.factor > a.factor).map(move |b| [a, *b]);
-        let crossed = |[a, b]: &[Level; 2]| cells.pairs_at(*a, *b).iter().all(|pairs| !pairs.is_empty());
+        let others =
+            |a: Level| levels.iter().filter(move |b| b.factor > a.factor).map(move |b| [a, *b]);
+        let crossed =
+            |[a, b]: &[Level; 2]| cells.pairs_at(*a, *b).iter().all(|pairs| !pairs.is_empty());
         let pairs_of_levels: Vec<_> =
             levels.iter().flat_map(|a| others(*a)).filter(crossed).collect();
         Some(Self {
@@ -180,7 +182,8 @@ fn gate(
     [with, base]: [usize; 2],
     metric: Metric,
 ) -> Option<iotax_stats::verdict::Verdict> {
-    let pairs = blocks.all.iter().filter_map(|block| Some([block.trials[base]?, block.trials[with]?]));
+    let pairs =
+        blocks.all.iter().filter_map(|block| Some([block.trials[base]?, block.trials[with]?]));
     compare::gate(metric, &pairs.collect::<Vec<_>>())
 }
 

@@ -189,12 +189,7 @@ fn all_blocks_run(kind: Kind, stop: &Stop) -> String {
     }
 }
 
-fn resolved(
-    kind: Kind,
-    stop: &Stop,
-    states: &[State],
-    subjects: &[Vec<Conclusion>],
-) -> String {
+fn resolved(kind: Kind, stop: &Stop, states: &[State], subjects: &[Vec<Conclusion>]) -> String {
     let what = kind.word();
     let count = |state| states.iter().filter(|s| **s == state).count();
     let (futile, overloaded) = (count(State::Futile), count(State::Overloaded));

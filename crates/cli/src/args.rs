@@ -7,6 +7,7 @@ mod doctor;
 mod documented;
 mod gate;
 mod limits;
+mod matrix;
 mod output;
 
 use std::path::PathBuf;
@@ -25,6 +26,7 @@ pub(crate) use self::doctor::DoctorArgs;
 pub(crate) use self::documented::DocumentedArgs;
 pub(crate) use self::gate::{GateArgs, Undecided};
 pub(crate) use self::limits::LimitsArgs;
+pub(crate) use self::matrix::MatrixArgs;
 pub(crate) use self::output::{Color, Format, Listing, OutputArgs};
 
 /// What does each layer cost your I/O?
@@ -124,6 +126,8 @@ pub(crate) struct PeelArgs {
 #[command(after_help = "\
 Examples:
   iotax compare --workload randread-4k base=/mnt/a encrypted=/mnt/b
+  iotax compare -w randread-4k --matrix sec=sys,krb5,krb5p \\
+      --matrix nconnect=1,4 'nfs(server=nas, export=/data)'
   iotax compare --quick -w randread-4k \\
       base='mem(size=64M) + delay(latency=200us)' \\
       slow='mem(size=64M) + delay(latency=260us)'
@@ -142,6 +146,8 @@ pub(crate) struct CompareArgs {
     /// Workload to drive in every arm, as in `iotax run`
     #[arg(short, long, value_name = "WORKLOAD")]
     pub workload: Option<String>,
+    #[command(flatten)]
+    pub matrix: MatrixArgs,
     #[command(flatten)]
     pub measure: MeasureArgs,
 }

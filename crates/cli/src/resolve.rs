@@ -6,12 +6,14 @@ use anyhow::{Context as _, Result};
 use iotax_dialects::fio;
 use iotax_spec::units::{parse_duration, parse_share};
 use iotax_spec::{
-    Arm, Changes, Driver, Form, SideRuns, Spec, Stack, Stop, StopMode, Subsets, Target, Workload,
-    parse_arms,
+    Arm, Changes, Driver, Form, Matrix, SideRuns, Spec, Stack, Stop, StopMode, Subsets, Target,
+    Workload, parse_arms,
 };
 use jiff::Timestamp;
 
-use crate::args::{CapArgs, CertaintyArgs, CompareArgs, LoadArgs, MeasureArgs, PeelArgs, RunArgs};
+use crate::args::{
+    CapArgs, CertaintyArgs, CompareArgs, LoadArgs, MatrixArgs, MeasureArgs, PeelArgs, RunArgs,
+};
 use crate::exit::Usage;
 use crate::workload::{self, Load};
 use crate::{documented, fit, gate};
@@ -66,7 +68,7 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<Resolved> {
     {
         return experiment_file(Path::new(file), args);
     }
-    let arms = parse_arms(args.arms.iter().map(String::as_str))?;
+    let arms = arms(args)?;
     let Some(name) = &args.workload else {
         return Err(usage(format!(
             "which workload? name one with --workload, such as {}; `iotax workloads` explains them",
@@ -81,6 +83,21 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<Resolved> {
     let mut spec = with_caps(spec, &args.measure)?;
     gate::set(&mut spec, &args.measure.gate, args.measure.output.format)?;
     finish(spec, &args.measure.load, Path::new("."))
+}
+
+/// As they are given, or those of a matrix.
+fn arms(args: &CompareArgs) -> Result<Vec<Arm>> {
+    let MatrixArgs { factors, exclude } = &args.matrix;
+    if factors.is_empty() {
+        return Ok(parse_arms(args.arms.iter().map(String::as_str))?);
+    }
+    let [template] = args.arms.as_slice() else {
+        let problem = "--matrix makes its arms of one target, and several are given";
+        return Err(usage(format!(
+            "{problem}: make them levels, as in --matrix disk=/mnt/a,/mnt/b {{disk}}"
+        )));
+    };
+    Ok(Matrix::parse(factors, exclude)?.arms(template)?)
 }
 
 /// The spec of `iotax run`.
@@ -108,6 +125,11 @@ pub(crate) fn run(args: &RunArgs) -> Result<Resolved> {
 
 /// An experiment file; options given beside it win.
 fn experiment_file(path: &Path, args: &CompareArgs) -> Result<Resolved> {
+    if !args.matrix.factors.is_empty() {
+        return Err(usage(
+            "the arms are those of the file: write --matrix into it, as [matrix]".to_owned(),
+        ));
+    }
     let text = std::fs::read_to_string(path)
         .with_context(|| format!("cannot read the experiment file {}", path.display()))?;
     let beside = workload::beside(path);

@@ -47,6 +47,7 @@ mod json;
 mod junit;
 mod machine;
 mod markdown;
+mod matrix;
 mod notices;
 mod phases;
 mod preconditioning;

@@ -99,6 +99,7 @@ mod tests {
             preconditioned: Vec::new(),
             rules: Vec::new(),
             requirements: Vec::new(),
+            matrix: None,
             below_cap: Vec::new(),
             documented: Vec::new(),
             trials: Vec::new(),

@@ -10,7 +10,9 @@ use iotax_words::Effect;
 use crate::comparison::{self, is_interaction, is_layer, primary_of_each, size, subject};
 use crate::doctor::diagnoses;
 use crate::format::ABSENT;
-use crate::{bandwidth, caps, fitness, format, preconditioning, rules, stalls, tables, words};
+use crate::{
+    bandwidth, caps, fitness, format, matrix, preconditioning, rules, stalls, tables, words,
+};
 
 /// Arms up to which each one gets a sentence; above that they are counted.
 const MAX_SENTENCES: usize = 4;
@@ -99,14 +101,18 @@ fn sync(sync: &SyncSummary) -> String {
 }
 
 fn compare(analysis: &Analysis) -> Vec<String> {
+    if let Some(effects) = &analysis.matrix {
+        return matrix::sentences(effects, analysis);
+    }
     let primary = primary_of_each(analysis);
     if primary.is_empty() {
         return vec!["Nothing could be compared.".to_owned()];
     }
+    let baseline = words::printable(&analysis.baseline);
     if primary.len() > MAX_SENTENCES {
         return vec![tally(&primary, &analysis.baseline)];
     }
-    primary.iter().map(|c| against(c, analysis)).collect()
+    primary.iter().map(|c| against(c, &baseline, analysis)).collect()
 }
 
 /// Where throughput shows no difference, the CPU time of an I/O may: a cost that a slow disk, or
@@ -127,17 +133,16 @@ fn cpu(analysis: &Analysis) -> Option<String> {
     (!clauses.is_empty()).then(|| format!("Clearer in CPU time: {}.", clauses.join("; ")))
 }
 
-/// `slow is slower than base: 23 % [21, 25] less throughput.`
-fn against(comparison: &Comparison, analysis: &Analysis) -> String {
+/// `slow is slower than base: 23 % [21, 25] less throughput.` `baseline` can be printed.
+pub(crate) fn against(comparison: &Comparison, baseline: &str, analysis: &Analysis) -> String {
     let margin = analysis.margin;
     let name = subject(comparison);
-    let baseline = words::printable(&analysis.baseline);
     let metric = comparison.metric.name();
     if let Some(found) = &comparison.stalls {
-        return stalls::sentence(&name, &baseline, comparison.verdict, found);
+        return stalls::sentence(&name, baseline, comparison.verdict, found);
     }
     if comparison.verdict == Verdict::EffectChanged {
-        return changed(comparison, &baseline);
+        return changed(comparison, baseline);
     }
     if let (Some(_), None) = (comparison.tax, comparison.lo) {
         return without_interval(comparison, analysis);
@@ -174,7 +179,7 @@ fn against(comparison: &Comparison, analysis: &Analysis) -> String {
              show what {name} costs.",
             capped(comparison)
         ),
-        Verdict::EffectChanged => changed(comparison, &baseline),
+        Verdict::EffectChanged => changed(comparison, baseline),
         Verdict::NoInformation => format!("{name} against {baseline}: no information."),
         Verdict::NotIndependent => format!(
             "{name} against {baseline}: no verdict, because the blocks depend on each other."

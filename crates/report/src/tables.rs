@@ -20,19 +20,29 @@ const SHOWN_QUANTILES: [f64; 4] = [0.5, 0.9, 0.99, 0.999];
 
 /// Arms (or layers) against the baseline: the tax of each and the word it earned.
 pub(crate) fn comparisons(analysis: &Analysis, design: &Design) -> Option<Table> {
-    if analysis.comparisons.is_empty() {
+    let compared = if matches!(design, Design::Peel { .. }) { "layer" } else { "arm" };
+    taxes(compared, &analysis.comparisons, analysis.alpha)
+}
+
+/// The tax of each and the word it earned, under a word for what is compared.
+pub(crate) fn taxes<'a>(
+    compared: &str,
+    comparisons: impl IntoIterator<Item = &'a Comparison>,
+    alpha: f64,
+) -> Option<Table> {
+    let comparisons: Vec<&Comparison> = comparisons.into_iter().collect();
+    if comparisons.is_empty() {
         return None;
     }
-    let compared = if matches!(design, Design::Peel { .. }) { "layer" } else { "arm" };
-    let head = tax_head(&analysis.comparisons);
-    let confidence = if analysis.comparisons.iter().any(|c| c.lo.is_some()) {
-        format!("{head} [{} CI]", format::percent(1.0 - analysis.alpha))
+    let head = tax_head(comparisons.iter().copied());
+    let confidence = if comparisons.iter().any(|c| c.lo.is_some()) {
+        format!("{head} [{} CI]", format::percent(1.0 - alpha))
     } else {
         head.to_owned()
     };
     let mut table = Table::new(&[compared, "metric"], &[&confidence, "n"]);
     table.heads.push(Head::word("verdict"));
-    for comparison in &analysis.comparisons {
+    for comparison in comparisons {
         table.push([
             Cell::new(subject(comparison)),
             Cell::new(comparison.metric.name()),

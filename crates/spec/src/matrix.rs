@@ -30,20 +30,26 @@ pub struct Matrix {
 }
 
 impl Matrix {
-    /// All combinations of the factors in `texts` (`sec=sys,krb5`), the last factor changing
-    /// fastest, without those that have all of the levels of one of `excluded`
-    /// (`sec=krb5,nconnect=1`).
+    /// Reads the factors (`sec=sys,krb5`), and what to leave out.
     ///
     /// # Errors
-    /// What is no factor, or too many combinations.
+    /// As [`Self::new`]; what is no factor.
     pub fn parse<S: AsRef<str>>(texts: &[S], excluded: &[S]) -> Result<Self, Error> {
-        let mut factors: Vec<Factor> = Vec::new();
-        for text in texts {
-            let (name, levels) = factor(text.as_ref())?;
-            if factors.iter().any(|factor| factor.name == name) {
-                return Err(Error::Duplicate { what: "factor", name });
+        let factors: Result<_, _> = texts.iter().map(|text| factor(text.as_ref())).collect();
+        Self::new(factors?, excluded)
+    }
+
+    /// All combinations of the factors, the last one changing fastest, without those that have all of
+    /// the levels of one of `excluded` (`sec=krb5,nconnect=1`).
+    ///
+    /// # Errors
+    /// A factor that is none, an exclusion of what there is not, too many combinations or too few.
+    pub fn new<S: AsRef<str>>(factors: Vec<Factor>, excluded: &[S]) -> Result<Self, Error> {
+        for (at, factor) in factors.iter().enumerate() {
+            factor.validate()?;
+            if factors[..at].iter().any(|other| other.name == factor.name) {
+                return Err(Error::Duplicate { what: "factor", name: factor.name.clone() });
             }
-            factors.push(Factor { name, levels });
         }
         let mut cells: Vec<Vec<usize>> = vec![Vec::new()];
         for factor in &factors {
@@ -80,10 +86,12 @@ impl Matrix {
                 return None;
             }
             let of = |(factor, setting): (&mut Factor, &Setting)| {
-                factor.levels.iter().position(|level| *level == setting.level).unwrap_or_else(|| {
-                    factor.levels.push(setting.level.clone());
-                    factor.levels.len() - 1
-                })
+                factor.levels.iter().position(|level| *level == setting.level).unwrap_or_else(
+                    || {
+                        factor.levels.push(setting.level.clone());
+                        factor.levels.len() - 1
+                    },
+                )
             };
             cells.push(factors.iter_mut().zip(&arm.levels).map(of).collect());
         }
@@ -120,26 +128,32 @@ impl Spec {
     }
 }
 
-fn factor(text: &str) -> Result<(String, Vec<String>), Error> {
+impl Factor {
+    fn validate(&self) -> Result<(), Error> {
+        let Self { name, levels } = self;
+        let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+        if name.is_empty() || !name.chars().all(is_name) {
+            return Err(Error::syntax(format!("`{name}` cannot be a factor's name"), SHAPE));
+        }
+        if levels.iter().any(String::is_empty) {
+            return Err(Error::syntax(format!("a level of `{name}` is empty"), SHAPE));
+        }
+        if let Some(twice) = (1..levels.len()).find(|at| levels[..*at].contains(&levels[*at])) {
+            return Err(Error::Duplicate { what: "level", name: levels[twice].clone() });
+        }
+        if levels.len() < 2 {
+            return Err(Error::syntax(format!("`{name}` has one level only"), SHAPE));
+        }
+        Ok(())
+    }
+}
+
+fn factor(text: &str) -> Result<Factor, Error> {
     let Some((name, levels)) = text.split_once('=') else {
         return Err(Error::syntax(format!("`{text}` is no factor"), SHAPE));
     };
-    let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
-    let name = name.trim();
-    if name.is_empty() || !name.chars().all(is_name) {
-        return Err(Error::syntax(format!("`{name}` cannot be a factor's name"), SHAPE));
-    }
-    let levels: Vec<String> = split_at_commas(levels).map(|level| level.trim().into()).collect();
-    if levels.iter().any(String::is_empty) {
-        return Err(Error::syntax(format!("a level of `{name}` is empty"), SHAPE));
-    }
-    if let Some(twice) = (1..levels.len()).find(|at| levels[..*at].contains(&levels[*at])) {
-        return Err(Error::Duplicate { what: "level", name: levels[twice].clone() });
-    }
-    if levels.len() < 2 {
-        return Err(Error::syntax(format!("`{name}` has one level only"), SHAPE));
-    }
-    Ok((name.to_owned(), levels))
+    let levels = split_at_commas(levels).map(|level| level.trim().to_owned()).collect();
+    Ok(Factor { name: name.trim().to_owned(), levels })
 }
 
 /// `sec=krb5,nconnect=1` as factors and levels by number.
@@ -183,9 +197,9 @@ fn filled_in(template: &str, levels: &[Setting]) -> Result<String, Error> {
 /// Gives the layer that has such a parameter this value.
 fn as_parameter(text: &str, setting: &Setting) -> Result<String, Error> {
     let Setting { factor, level } = setting;
-    let (layer, name) = factor.rsplit_once('.').map_or((None, factor.as_str()), |(layer, name)| {
-        (Some(layer), name)
-    });
+    let (layer, name) = factor
+        .rsplit_once('.')
+        .map_or((None, factor.as_str()), |(layer, name)| (Some(layer), name));
     let Target::Stack(Stack { layers }) = Target::parse(text)? else {
         return Err(no_place(factor, text));
     };
@@ -199,7 +213,8 @@ fn as_parameter(text: &str, setting: &Setting) -> Result<String, Error> {
         return Err(match having.as_slice() {
             [] => no_place(factor, text),
             _ => {
-                let advice = format!("write {{{factor}}} where it is meant, as in {name}={{{factor}}}");
+                let advice =
+                    format!("write {{{factor}}} where it is meant, as in {name}={{{factor}}}");
                 Error::syntax(format!("several layers of `{text}` have a `{name}`"), advice)
             }
         });
@@ -233,14 +248,22 @@ mod tests {
 
     #[test]
     fn levels_stand_where_they_are_named_or_where_a_layer_has_them() {
-        let found = arms("mem(size={size}) + {what}", &["size=1M,2M", "what=aes,aes + delay(latency=1ms, jitter=1us)"], &[]);
+        let found = arms(
+            "mem(size={size}) + {what}",
+            &["size=1M,2M", "what=aes,aes + delay(latency=1ms, jitter=1us)"],
+            &[],
+        );
         assert_snapshot!(found.unwrap().join("\n"), @"
         1M/aes: mem(size=1M) + aes
         1M/aes + delay(latency=1ms, jitter=1us): mem(size=1M) + aes + delay(latency=1ms, jitter=1us)
         2M/aes: mem(size=2M) + aes
         2M/aes + delay(latency=1ms, jitter=1us): mem(size=2M) + aes + delay(latency=1ms, jitter=1us)
         ");
-        let found = arms("mem(size=1M) + delay(latency=1ms) + queue", &["workers=1,2", "delay.jitter=1us,2us"], &["workers=2,delay.jitter=1us"]);
+        let found = arms(
+            "mem(size=1M) + delay(latency=1ms) + queue",
+            &["workers=1,2", "delay.jitter=1us,2us"],
+            &["workers=2,delay.jitter=1us"],
+        );
         assert_snapshot!(found.unwrap().join("\n"), @"
         1/1us: mem(size=1M) + delay(latency=1ms, jitter=1us) + queue(workers=1)
         1/2us: mem(size=1M) + delay(latency=1ms, jitter=2us) + queue(workers=1)

@@ -3,8 +3,8 @@
 use iotax_spec::{Factor, Setting};
 use serde::{Deserialize, Serialize};
 
-use super::estimate::Estimate;
 use super::Comparison;
+use super::estimate::Estimate;
 use crate::metrics::Metric;
 
 /// What the levels of the factors cost, beside what each arm costs against the first.

@@ -2,6 +2,7 @@
 
 mod compare;
 mod files;
+mod matrix;
 mod open_loop;
 mod peel;
 mod phases;

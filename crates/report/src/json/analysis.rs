@@ -2,7 +2,7 @@
 
 use iotax_analyze::{
     Analysis, ArmDepths, ArmDrain, ArmPrecondition, ArmSummary, Attribution, Comparison, Ending,
-    Judgment, TrialPoint, Warning,
+    FactorEffects, Judgment, TrialPoint, Warning,
 };
 use iotax_diagnose::{Diagnosis, of_arms};
 use iotax_documented::Documented;
@@ -20,6 +20,8 @@ pub(crate) struct Shown<'a> {
     alpha: f64,
     arms: &'a [ArmSummary],
     comparisons: &'a [Comparison],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    matrix: Option<&'a FactorEffects>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     rules: &'a [Judgment],
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
@@ -55,6 +57,7 @@ impl<'a> Shown<'a> {
             alpha: analysis.alpha,
             arms: &analysis.arms,
             comparisons: &analysis.comparisons,
+            matrix: analysis.matrix.as_ref(),
             rules: &analysis.rules,
             requirements: &analysis.requirements,
             preconditioned: &analysis.preconditioned,

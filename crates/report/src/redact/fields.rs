@@ -79,6 +79,7 @@ const RULES: &[(&str, &str, Rule)] = &[
     ("stop", "mode", Rule::Format),
     ("arms", "driver", Rule::Format),
     ("arms", "name", Rule::Text(Kind::Arm)),
+    ("levels", "factor level", Rule::Text(Kind::Arm)),
     ("peel", "layers", Rule::Text(Kind::Arm)),
     ("target", "path results", Rule::Whole(Kind::Path)),
     ("layers", "layer kind counts", Rule::Format),

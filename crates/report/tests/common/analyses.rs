@@ -128,6 +128,7 @@ pub(super) fn analysis(
         preconditioned: Vec::new(),
         rules: Vec::new(),
         requirements: Vec::new(),
+        matrix: None,
         below_cap: Vec::new(),
         documented: Vec::new(),
         warnings: Vec::new(),

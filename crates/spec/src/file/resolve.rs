@@ -9,6 +9,7 @@ use crate::build::Subsets;
 use crate::error::{Error, Subject};
 use crate::job_options::{self, INDEX_OPTIONS, JOB_OPTIONS};
 use crate::layers::Stack;
+use crate::matrix::{Factor, Matrix};
 use crate::overrides::{Changes, is_size};
 use crate::presets::default_index;
 use crate::rule::Rule;
@@ -62,14 +63,7 @@ fn with_arms(file: &SpecFile, workload: Workload) -> Placed<Spec> {
 
 /// The baseline first, the others in their order.
 fn arms(file: &SpecFile) -> Placed<Vec<Arm>> {
-    let mut arms = Vec::new();
-    for (name, text) in &file.arms {
-        if name.trim().is_empty() {
-            return Err(Error::syntax("an arm without a name", "")).at(&["arms", name]);
-        }
-        let target = Target::parse(text).at(&["arms", name])?;
-        arms.push(Arm::new(name.clone(), target));
-    }
+    let mut arms = if file.matrix.is_empty() { named(file)? } else { combined(file)? };
     for (name, driver) in &file.engines {
         let arm = arms.iter_mut().find(|arm| arm.name == *name);
         let unknown = || Error::unknown("arm", name, file.arms.keys().map(String::as_str));
@@ -86,6 +80,32 @@ fn arms(file: &SpecFile) -> Placed<Vec<Arm>> {
 
 fn duration(key: &str, value: Option<&Scalar>) -> Placed<Option<u64>> {
     value.map(|value| units::parse_duration(&value.to_string()).at(&[key])).transpose()
+}
+
+fn named(file: &SpecFile) -> Placed<Vec<Arm>> {
+    let arm = |(name, text): (&String, &String)| {
+        if name.trim().is_empty() {
+            return Err(Error::syntax("an arm without a name", "")).at(&["arms", name]);
+        }
+        let target = Target::parse(text).at(&["arms", name])?;
+        Ok(Arm::new(name.clone(), target))
+    };
+    file.arms.iter().map(arm).collect()
+}
+
+/// Those of the matrix, of which the one arm is the template.
+fn combined(file: &SpecFile) -> Placed<Vec<Arm>> {
+    let factor = |(name, levels): (&String, &Vec<Scalar>)| Factor {
+        name: name.clone(),
+        levels: levels.iter().map(ToString::to_string).collect(),
+    };
+    let factors = file.matrix.iter().map(factor).collect();
+    let Some((name, template)) = file.arms.first().filter(|_| file.arms.len() == 1) else {
+        let problem = "a matrix makes its arms of one target, and several are given";
+        return Err(Error::syntax(problem, "make them levels of a factor")).at(&["arms"]);
+    };
+    let matrix = Matrix::new(factors, &file.exclude).at(&["matrix"])?;
+    matrix.arms(template).at(&["arms", name])
 }
 
 fn stop(file: &SpecFile) -> Placed<Stop> {

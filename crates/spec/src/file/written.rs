@@ -26,6 +26,14 @@ pub(super) struct SpecFile {
     #[serde(default)]
     #[schemars(with = "std::collections::BTreeMap<String, String>")]
     pub arms: IndexMap<String, String>,
+    /// Makes an arm of every combination of these levels: they stand in the places of `{name}` in the
+    /// one target of `arms`, or are the parameter of that name of a layer in it.
+    #[serde(default)]
+    #[schemars(with = "std::collections::BTreeMap<String, Vec<Scalar>>")]
+    pub matrix: IndexMap<String, Vec<Scalar>>,
+    /// With `matrix`: the combinations to leave out, as in `["sec=krb5,nconnect=1"]`.
+    #[serde(default)]
+    pub exclude: Vec<String>,
     /// What drives an arm, by its name; iotax's own engines if left out.
     #[serde(default)]
     #[schemars(with = "std::collections::BTreeMap<String, Driver>")]

@@ -125,12 +125,14 @@ fn spec() -> Spec {
         workload: workload(),
         then: vec![workload()],
         suite: some(),
-        arms: targets.map(|target| Arm {
-            name: t(),
-            target,
-            driver: Driver::Fio,
-            levels: vec![Setting { factor: t(), level: t() }],
-        }).into(),
+        arms: targets
+            .map(|target| Arm {
+                name: t(),
+                target,
+                driver: Driver::Fio,
+                levels: vec![iotax_spec::Setting { factor: t(), level: t() }],
+            })
+            .into(),
         design: Design::Peel { layers: vec![t()], masks: vec![1] },
         stop,
         seed: 1,

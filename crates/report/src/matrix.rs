@@ -1,0 +1,184 @@
+//! A matrix: a table by its axes, what each level costs, and which factors change that.
+
+use iotax_analyze::{
+    Analysis, Comparison, FactorEffect, FactorEffects, FactorInteraction, Verdict,
+};
+use iotax_words::Effect;
+
+use crate::comparison::primary_of_each;
+use crate::document::{Cell, Head, Item, Section, Table};
+use crate::format::{self, ABSENT};
+use crate::words::printable;
+use crate::{sentence, tables};
+
+/// Effects up to which each gets a sentence; above that only those that were found do.
+const MAX_SENTENCES: usize = 6;
+/// Levels up to which those of the last factor are columns.
+const MAX_COLUMNS: usize = 5;
+
+/// `sec=krb5p is 2.4x slower [2.1, 2.8] than sec=sys in throughput.`
+pub(crate) fn sentences(matrix: &FactorEffects, analysis: &Analysis) -> Vec<String> {
+    let primary = primary(matrix);
+    let is_found = |effect: &&FactorEffect| {
+        matches!(effect.comparison.verdict, Verdict::Slower | Verdict::Faster)
+    };
+    let told: Vec<&FactorEffect> = if primary.len() > MAX_SENTENCES {
+        primary.iter().copied().filter(is_found).collect()
+    } else {
+        primary.clone()
+    };
+    let mut sentences: Vec<String> =
+        told.iter().take(MAX_SENTENCES).map(|effect| of_effect(effect, analysis)).collect();
+    let rest = primary.len() - sentences.len();
+    if rest > 0 {
+        let levels = format::counted(rest as u64, "more level");
+        sentences.push(format!("{levels}: see Effects."));
+    }
+    sentences.extend(matrix.interactions.iter().map(of_interaction));
+    sentences
+}
+
+/// Those in the primary metric.
+fn primary(matrix: &FactorEffects) -> Vec<&FactorEffect> {
+    let mut first: Vec<&FactorEffect> = Vec::new();
+    for effect in &matrix.effects {
+        if first.iter().all(|known| known.setting != effect.setting) {
+            first.push(effect);
+        }
+    }
+    first
+}
+
+fn of_effect(effect: &FactorEffect, analysis: &Analysis) -> String {
+    let against = printable(&format!("{}={}", effect.setting.factor, effect.against));
+    let mut text = sentence::against(&effect.comparison, &against, analysis);
+    if effect.stalled_pairs > 0 {
+        let pairs = format::counted(effect.stalled_pairs, "pair");
+        text.push_str(&format!(" Without {pairs} of arms that stalled."));
+    }
+    text
+}
+
+/// `What sec=krb5p costs goes with nconnect: 60 % [55, 64] less throughput at nconnect=4, 30 % [25,
+/// 35] less throughput at nconnect=1.`
+fn of_interaction(found: &FactorInteraction) -> String {
+    let FactorInteraction { setting, with, metric, .. } = found;
+    let size = |cost: iotax_analyze::Estimate| {
+        Effect::of(metric.on(), cost.value, [cost.lo, cost.hi]).size(metric.name())
+    };
+    printable(&format!(
+        "What {}={} costs goes with {}: {} at {}={}, {} at {}={}.",
+        setting.factor,
+        setting.level,
+        with.factor,
+        size(found.at),
+        with.factor,
+        with.level,
+        size(found.at_first),
+        with.factor,
+        found.first,
+    ))
+}
+
+/// The table by axes, and the effects.
+pub(crate) fn sections(analysis: &Analysis) -> Vec<Section> {
+    let Some(matrix) = &analysis.matrix else { return Vec::new() };
+    let comparisons = matrix.effects.iter().map(|effect| &effect.comparison);
+    let confidence = format::percent(1.0 - analysis.alpha);
+    let effects = tables::taxes("effect", comparisons, analysis.alpha).map(|table| {
+        let note = format!(
+            "A level against the first of its factor, the mean over all pairs of arms that differ \
+             in nothing else ({}). The intervals of a metric hold all at once with {confidence}.",
+            pairs(matrix)
+        );
+        Section::new("Effects", [Item::Table(table), Item::Note(note)])
+    });
+    [Some(by_axes(matrix, analysis)), effects].into_iter().flatten().collect()
+}
+
+/// `sec=krb5p: 2 pairs; nconnect=4: 4 pairs`, or `4 pairs each`.
+fn pairs(matrix: &FactorEffects) -> String {
+    let all = primary(matrix);
+    match all.as_slice() {
+        [first, rest @ ..] if rest.iter().all(|effect| effect.pairs == first.pairs) => {
+            format!("{} each", format::counted(first.pairs, "pair"))
+        }
+        _ => {
+            let own = all.iter().map(|effect| {
+                let pairs = format::counted(effect.pairs, "pair");
+                format!("{}={}: {pairs}", effect.setting.factor, effect.setting.level)
+            });
+            printable(&own.collect::<Vec<_>>().join("; "))
+        }
+    }
+}
+
+/// A cell for each arm: its figure, and how far it is from the first arm's.
+fn by_axes(matrix: &FactorEffects, analysis: &Analysis) -> Section {
+    let comparisons = primary_of_each(analysis);
+    let (last, others) = matrix.factors.split_last().expect("a matrix has factors");
+    let is_grid = !others.is_empty() && last.levels.len() <= MAX_COLUMNS;
+    let rows = if is_grid { others } else { matrix.factors.as_slice() };
+    let names: Vec<String> = rows.iter().map(|factor| printable(&factor.name)).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let mut table = Table::new(&names, &[]);
+    let of_arm = |arm: usize| Cell::new(figure(arm, &comparisons, analysis));
+    let metric = comparisons.first().map_or("figure", |comparison| comparison.metric.name());
+    if is_grid {
+        let heads = last
+            .levels
+            .iter()
+            .map(|level| Head::figure(&printable(&format!("{}={level}", last.name))));
+        table.heads.extend(heads);
+        let mut places: Vec<&[usize]> =
+            matrix.cells.iter().map(|cell| &cell[..others.len()]).collect();
+        places.dedup();
+        for place in places {
+            let at = |level: usize| {
+                let wanted = [place, &[level]].concat();
+                let arm = matrix.cells.iter().position(|cell| *cell == wanted);
+                arm.map_or_else(|| Cell::new(""), of_arm)
+            };
+            let mut row = level_cells(matrix, place);
+            row.extend((0..last.levels.len()).map(at));
+            table.rows.push(row);
+        }
+    } else {
+        table.heads.push(Head::figure(metric));
+        for (arm, cell) in matrix.cells.iter().enumerate() {
+            let mut row = level_cells(matrix, cell);
+            row.push(of_arm(arm));
+            table.rows.push(row);
+        }
+    }
+    let note = format!("{}, and its distance from the first arm's.", iotax_words::capital(metric));
+    Section::new("By factor", [Item::Table(table), Item::Note(note)])
+}
+
+fn level_cells(matrix: &FactorEffects, levels: &[usize]) -> Vec<Cell> {
+    let name = |(factor, level): (&iotax_spec::Factor, &usize)| {
+        Cell::new(printable(&factor.levels[*level]))
+    };
+    matrix.factors.iter().zip(levels).map(name).collect()
+}
+
+/// `3803 IOPS (-23 %)`; of the first arm, which the others are compared with, its figure alone.
+fn figure(arm: usize, comparisons: &[&Comparison], analysis: &Analysis) -> String {
+    let of = |comparison: &Comparison, value: f64| format::figure(comparison.metric.unit(), value);
+    let name = &analysis.arms[arm].name;
+    if arm == 0 {
+        let known = comparisons.iter().find_map(|c| Some(of(c, c.base?)));
+        return known.unwrap_or_else(|| ABSENT.to_owned());
+    }
+    let own = comparisons.iter().find(|c| c.arm.as_ref() == Some(name));
+    let known = own.and_then(|c| Some((c, c.base?, c.with?)));
+    known.map_or_else(
+        || ABSENT.to_owned(),
+        |(comparison, base, with)| {
+            let change = with / base - 1.0;
+            let sign = if change < 0.0 { "−" } else { "+" };
+            let change = iotax_words::percent(change.abs());
+            format!("{} ({sign}{change})", of(comparison, with))
+        },
+    )
+}
