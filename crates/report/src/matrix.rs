@@ -59,7 +59,7 @@ fn of_effect(effect: &FactorEffect, analysis: &Analysis) -> String {
     text
 }
 
-/// `What sec=krb5p costs goes with nconnect: 60 % [55, 64] less throughput at nconnect=4, 30 % [25,
+/// `The cost of sec=krb5p depends on nconnect: 60 % [55, 64] less throughput at nconnect=4, 30 % [25,
 /// 35] less throughput at nconnect=1.`
 fn of_interaction(found: &FactorInteraction) -> String {
     let FactorInteraction { setting, with, metric, .. } = found;
@@ -67,7 +67,7 @@ fn of_interaction(found: &FactorInteraction) -> String {
         Effect::of(metric.on(), cost.value, [cost.lo, cost.hi]).size(metric.name())
     };
     printable(&format!(
-        "What {}={} costs goes with {}: {} at {}={}, {} at {}={}.",
+        "The cost of {}={} depends on {}: {} at {}={}, {} at {}={}.",
         setting.factor,
         setting.level,
         with.factor,
@@ -113,7 +113,7 @@ fn pairs(matrix: &FactorEffects) -> String {
     }
 }
 
-/// A cell for each arm: its figure, and how far it is from the first arm's.
+/// A cell for each arm: its figure, and its difference from the first arm.
 fn by_axes(matrix: &FactorEffects, analysis: &Analysis) -> Section {
     let comparisons = primary_of_each(analysis);
     let (last, others) = matrix.factors.split_last().expect("a matrix has factors");
@@ -151,7 +151,7 @@ fn by_axes(matrix: &FactorEffects, analysis: &Analysis) -> Section {
             table.rows.push(row);
         }
     }
-    let note = format!("{}, and its distance from the first arm's.", iotax_words::capital(metric));
+    let note = format!("{}, and its difference from the first arm.", iotax_words::capital(metric));
     Section::new("By factor", [Item::Table(table), Item::Note(note)])
 }
 

@@ -451,3 +451,39 @@ fn rules_come_first_in_every_format() {
     ::error title=iotax::Rule undecided: `sync.p99 > 10ms`: nothing is known of luks over 12 trials; no trial has a sync p99.
     ");
 }
+
+#[test]
+fn a_matrix_is_shown_by_its_axes_and_by_the_effect_of_each_level() {
+    let (experiment, analysis) = (common::matrix::compare(), common::matrix::found());
+    let shown = text(&experiment, &analysis, Style::default());
+    insta::assert_snapshot!(up_to(&shown, "\nTax"), @"
+    randread-4k: 12 blocks, 72 trials in 5 min 40 s
+
+      sec=krb5 is slower than sec=sys: 18 % [16, 20] less throughput.
+      sec=krb5p is 2.8x slower [2.6, 2.9] than sec=sys in throughput.
+      nconnect=4 and nconnect=1 are equivalent: throughput differs by less than 5 %
+      (1 % [−1, 3] less throughput).
+      The cost of sec=krb5p depends on nconnect: 3.6x slower [3.2, 4.0] in
+      throughput at nconnect=4, 41 % [38, 44] less throughput at nconnect=1.
+      Stopped: every arm has a verdict, precise enough. Switching between arms took
+      2 s (0.4 %).
+
+    By factor
+      sec             nconnect=1            nconnect=4
+      sys            85.3 k IOPS  88.1 k IOPS (+3.3 %)
+      krb5   70.0 k IOPS (−18 %)   71.3 k IOPS (−16 %)
+      krb5p  41.0 k IOPS (−52 %)   24.2 k IOPS (−72 %)
+      Throughput, and its difference from the first arm.
+
+    Effects
+      effect      metric      tax or factor [95 % CI]   n  verdict
+      sec=krb5    throughput            18 % [16, 20]  12  slower
+      sec=krb5p   throughput   2.8x slower [2.6, 2.9]  12  slower
+      nconnect=4  throughput              1 % [−1, 3]  12  equivalent
+      A level against the first of its factor, the mean over all pairs of arms that
+      differ in nothing else (sec=krb5: 2 pairs; sec=krb5p: 2 pairs; nconnect=4: 3
+      pairs). The intervals of a metric hold all at once with 95 %.
+    ");
+    let shown = markdown(&experiment, &analysis);
+    assert!(shown.contains("The cost of sec=krb5p depends on nconnect"), "{shown}");
+}

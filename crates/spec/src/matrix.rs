@@ -200,8 +200,9 @@ fn as_parameter(text: &str, setting: &Setting) -> Result<String, Error> {
     let (layer, name) = factor
         .rsplit_once('.')
         .map_or((None, factor.as_str()), |(layer, name)| (Some(layer), name));
-    let Target::Stack(Stack { layers }) = Target::parse(text)? else {
-        return Err(no_place(factor, text));
+    let layers = match Target::parse(text)? {
+        Target::Stack(Stack { layers }) => layers,
+        Target::Path(_) | Target::Results(_) => Vec::new(),
     };
     let has = |at: &usize| {
         let info = layers[*at].info();
@@ -211,7 +212,19 @@ fn as_parameter(text: &str, setting: &Setting) -> Result<String, Error> {
     let having: Vec<usize> = (0..layers.len()).filter(has).collect();
     let [at] = having.as_slice() else {
         return Err(match having.as_slice() {
-            [] => no_place(factor, text),
+            [] => {
+                let known = layers.iter().flat_map(|layer| layer.info().parameters);
+                let known: Vec<&str> = known.map(|parameter| parameter.name).collect();
+                let others = if known.is_empty() {
+                    String::new()
+                } else {
+                    format!(", or name one of: {}", known.join(", "))
+                };
+                Error::syntax(
+                    format!("`{factor}` is no parameter of a layer in `{text}`"),
+                    format!("write {{{factor}}} where its levels are to stand{others}"),
+                )
+            }
             _ => {
                 let advice =
                     format!("write {{{factor}}} where it is meant, as in {name}={{{factor}}}");
@@ -228,11 +241,6 @@ fn as_parameter(text: &str, setting: &Setting) -> Result<String, Error> {
         }
     };
     Ok(layers.iter().enumerate().map(written).collect::<Vec<_>>().join(" + "))
-}
-
-fn no_place(factor: &str, text: &str) -> Error {
-    let advice = format!("write {{{factor}}} where its levels are to stand");
-    Error::syntax(format!("`{factor}` is no parameter of a layer in `{text}`"), advice)
 }
 
 #[cfg(test)]
@@ -318,7 +326,7 @@ mod tests {
         ");
         assert_snapshot!(error("mem(size=1M) + aes", &["sec=sys,krb5"], &[]), @"
         `sec` is no parameter of a layer in `mem(size=1M) + aes`
-        write {sec} where its levels are to stand
+        write {sec} where its levels are to stand, or name one of: size, key, sector
         ");
         assert_snapshot!(error("mem(size=1M) + aes + aes", &["sector=512,4096"], &[]), @"
         several layers of `mem(size=1M) + aes + aes` have a `sector`

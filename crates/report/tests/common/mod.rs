@@ -13,6 +13,7 @@
 pub(crate) mod analyses;
 mod beforehand;
 pub(crate) mod machine;
+pub(crate) mod matrix;
 pub(crate) mod search;
 pub(crate) mod trials;
 pub(crate) mod troubled;

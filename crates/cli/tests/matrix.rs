@@ -1,0 +1,104 @@
+//! Arms that are all combinations of some factors' levels, on the command line and in a file.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod support;
+
+use std::fs;
+
+use serde_json::Value;
+use support::Desk;
+
+const STACK: &str = "mem(size=4M) + delay(latency={latency}) + queue";
+const FACTORS: [&str; 4] = ["--matrix", "latency=10us,30us", "--matrix", "workers=1,2"];
+
+fn compare<'a>(start: &[&'a str], end: &[&'a str]) -> Vec<&'a str> {
+    [start, &["compare", "-w", "randread-4k", STACK], &FACTORS, end].concat()
+}
+
+#[test]
+fn a_plan_names_every_combination_but_those_left_out() {
+    let desk = Desk::new();
+    let said = desk.run(&compare(&["plan"], &["--exclude", "latency=30us,workers=2"]));
+    let (_, arms) = said.out.split_once("Arms\n").unwrap();
+    insta::assert_snapshot!(arms.split("\n\n").next().unwrap(), @"
+    10us/1  mem(size=4M) + delay(latency=10us) + queue(workers=1)  (baseline)
+    10us/2  mem(size=4M) + delay(latency=10us) + queue
+    30us/1  mem(size=4M) + delay(latency=30us) + queue(workers=1)
+    ");
+    fs::write(
+        desk.path().join("x.toml"),
+        format!(
+            "workload = \"randread-4k\"\nexclude = [\"latency=30us,workers=2\"]\n[arms]\nall = \"{STACK}\"\n\
+             [matrix]\nlatency = [\"10us\", \"30us\"]\nworkers = [1, 2]\n"
+        ),
+    )
+    .unwrap();
+    let from_file = desk.run(&["plan", "compare", "x.toml"]);
+    let (_, of_file) = from_file.out.split_once("Arms\n").unwrap();
+    assert_eq!(of_file.split("\n\n").next(), arms.split("\n\n").next(), "{from_file}");
+}
+
+#[test]
+fn what_makes_no_matrix_is_refused() {
+    let desk = Desk::new();
+    let refused = |arguments: &[&str]| {
+        desk.run(&[&["plan", "compare", "-w", "randread-4k"], arguments].concat())
+    };
+    insta::assert_snapshot!(refused(&["mem", "mem", "--matrix", "size=1M,2M"]), @"
+    error: --matrix makes its arms of one target, and several are given: make them levels, as in --matrix disk=/mnt/a,/mnt/b {disk}
+    [exit 2]
+    ");
+    insta::assert_snapshot!(refused(&["mem", "--matrix", "sise=1M,2M"]), @"
+    error: `sise` is no parameter of a layer in `mem`
+    write {sise} where its levels are to stand
+    [exit 2]
+    ");
+    insta::assert_snapshot!(refused(&["mem", "--exclude", "size=1M"]), @"
+    error: the following required arguments were not provided:
+      --matrix <NAME=LEVEL,LEVEL...>
+
+    Usage: iotax plan compare --matrix <NAME=LEVEL,LEVEL...> --workload <WORKLOAD> --exclude <NAME=LEVEL,...> <ARM>...
+
+    For more information, try '--help'.
+    [exit 2]
+    ");
+    fs::write(
+        desk.path().join("x.toml"),
+        "workload = \"randread-4k\"\n[matrix]\nsize = [1]\n[arms]\na = \"mem\"\n",
+    )
+    .unwrap();
+    insta::assert_snapshot!(desk.run(&["plan", "compare", "x.toml"]), @"
+    error: x.toml:2:2: matrix: `size` has one level only
+      2 | [matrix]
+        |  ^^^^^^
+    write a factor and its levels, as in sec=sys,krb5,krb5p
+    [exit 2]
+    ");
+    insta::assert_snapshot!(desk.run(&["plan", "compare", "x.toml", "--matrix", "size=1M,2M"]), @"
+    error: the arms are those of the file: write --matrix into it, as [matrix]
+    [exit 2]
+    ");
+}
+
+/// What comes out depends on this machine; that it is there does not.
+#[test]
+fn the_effects_are_in_every_report_and_in_the_record() {
+    let desk = Desk::new();
+    let short = ["--max-blocks", "3", "--time", "50ms", "--ramp", "0", "--no-depth-check"];
+    let said =
+        desk.run(&compare(&[], &[&short[..], &["--out", "out", "--format", "json"]].concat()));
+    assert_eq!(said.code, 0, "{said}");
+    let shown: Value = serde_json::from_str(&said.out).unwrap();
+    let effects = shown["matrix"]["effects"].as_array().unwrap();
+    let levels: Vec<&str> =
+        effects.iter().map(|effect| effect["setting"]["level"].as_str().unwrap()).collect();
+    assert!(levels.starts_with(&["30us"]) && levels.ends_with(&["2"]), "{levels:?}");
+    assert_eq!(shown["matrix"]["cells"], serde_json::json!([[0, 0], [0, 1], [1, 0], [1, 1]]));
+    let again = desk.run(&["report", "out"]);
+    assert!(
+        again.out.contains("By factor\n  latency") && again.out.contains("Effects\n"),
+        "{again}"
+    );
+    let page = fs::read_to_string(desk.path().join("out/report.html")).unwrap();
+    assert!(page.contains("By factor") && page.contains("latency=30us"), "in the page");
+}
