@@ -50,7 +50,7 @@ fn what_makes_no_matrix_is_refused() {
     ");
     insta::assert_snapshot!(refused(&["mem", "--matrix", "sise=1M,2M"]), @"
     error: `sise` is no parameter of a layer in `mem`
-    write {sise} where its levels are to stand
+    write {sise} where its levels are to stand, or name one of: size
     [exit 2]
     ");
     insta::assert_snapshot!(refused(&["mem", "--exclude", "size=1M"]), @"
