@@ -28,6 +28,7 @@
 //! | [`regime`] | did a level change in the middle of the run |
 //! | [`factorial`] | which layer costs how much, and which pairs interact |
 //! | [`matrix`] | what each level of each factor costs, and which factors interact |
+//! | [`fleet`] | which of many nodes lie outside of their population |
 //! | [`unpaired`] | two arms whose results belong to no block |
 #![forbid(unsafe_code)]
 
@@ -36,6 +37,7 @@ mod calibration;
 pub mod dependence;
 pub mod design;
 pub mod factorial;
+pub mod fleet;
 pub mod gate;
 pub mod holm;
 pub mod matrix;

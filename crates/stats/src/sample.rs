@@ -21,3 +21,14 @@ pub fn variance(x: &[f64]) -> f64 {
 pub fn all_finite(x: &[f64]) -> bool {
     x.iter().all(|v| v.is_finite())
 }
+/// The middle value, or the mean of the two in the middle; NaN of nothing.
+pub fn median(x: &[f64]) -> f64 {
+    let mut sorted = x.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let middle = sorted.len() / 2;
+    match sorted.len() {
+        0 => f64::NAN,
+        count if count % 2 == 1 => sorted[middle],
+        _ => f64::midpoint(sorted[middle - 1], sorted[middle]),
+    }
+}

@@ -1,7 +1,8 @@
-//! Stalls, the regime monitor, gates and matrices against vectors of an independent implementation (numpy / scipy),
+//! Stalls, the regime monitor, gates, matrices and fleets against vectors of an independent implementation (numpy / scipy),
 //! stored in `additions.json`.
 
 use iotax_stats::design::Design;
+use iotax_stats::fleet::{Fleet, Probes};
 use iotax_stats::gate::{Outcome, bounds, by_sign, least_operations};
 use iotax_stats::matrix::{Cells, Level, contrast, interaction};
 use iotax_stats::rci::CriticalValues;
@@ -157,6 +158,25 @@ fn effects_of_factors_and_an_interaction() {
         assert_eq!(found.len(), expected.len());
         for ((_, found), expected) in found.into_iter().zip(expected) {
             assert_close(found, expected);
+        }
+    }
+}
+
+#[test]
+fn nodes_that_lie_outside_of_their_fleet() {
+    for case in cases("fleet") {
+        let nodes = numbers(&case["z"]).into_iter().zip(numbers(&case["within_var"]));
+        let count = index(&case["m"]);
+        let nodes: Vec<Probes> =
+            nodes.map(|(mean, variance)| Probes { mean, variance, count }).collect();
+        let fleet = Fleet::of(&nodes, 0.05).unwrap();
+        assert_close(fleet.within, number(&case["s2_within"]));
+        assert_close(fleet.centre, number(&case["centre"]));
+        assert_close(fleet.spread, number(&case["tau"]));
+        let slow: Vec<usize> = serde_json::from_value(case["slow_bh"].clone()).unwrap();
+        for (at, (node, p)) in fleet.nodes.iter().zip(numbers(&case["p"])).enumerate() {
+            assert_close(node.p, p);
+            assert_eq!(node.is_slow, slow.contains(&at));
         }
     }
 }

@@ -1,0 +1,166 @@
+//! Which of many nodes are slow, against the population of all of them.
+//!
+//! A round probes each node once; a probe's value is the logarithm of its figure less the round's
+//! median. Healthy nodes differ, too: by how much is estimated from all of them, robustly, and a node
+//! is called slow if it lies below what such nodes do, at a false-discovery rate over all nodes
+//! (Benjamini & Hochberg, J. R. Statist. Soc. B 57, 1995).
+
+use statrs::distribution::{ChiSquared, ContinuousCDF, StudentsT};
+
+use crate::sample::{mean, median, variance};
+
+/// Nodes below which there is no population to lie outside of.
+pub const MIN_NODES: usize = 20;
+/// Healthy nodes differ by at least so much (standard deviation of logarithms): with less, large
+/// fleets had up to 14 % false alarms in simulation.
+const SPREAD_FLOOR: f64 = 0.025;
+/// Of a normal distribution, the standard deviation by the median absolute deviation.
+const NORMAL_SD_BY_MAD: f64 = 1.4826;
+
+/// The probes of one node.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Probes {
+    /// Their mean.
+    pub mean: f64,
+    /// Their variance.
+    pub variance: f64,
+    /// How many there are, two or more.
+    pub count: usize,
+}
+
+impl Probes {
+    /// `None` of fewer than two.
+    pub fn of(values: &[f64]) -> Option<Self> {
+        (values.len() > 1).then(|| Self {
+            mean: mean(values),
+            variance: variance(values),
+            count: values.len(),
+        })
+    }
+}
+
+/// A fleet, and where each node stands in it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Fleet {
+    /// Median of the nodes.
+    pub centre: f64,
+    /// Standard deviation of healthy nodes.
+    pub spread: f64,
+    /// Variance of the probes of one node.
+    pub within: f64,
+    /// In the order given.
+    pub nodes: Vec<Node>,
+}
+
+/// Where a node stands.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Node {
+    /// Its mean less the centre.
+    pub raw: f64,
+    /// The same, drawn towards the centre by what chance would do to the lowest of many.
+    pub shrunken: f64,
+    /// Chance of a healthy node to lie as low.
+    pub p: f64,
+    /// Whether it is called slow.
+    pub is_slow: bool,
+}
+
+impl Fleet {
+    /// Judges the nodes at a false-discovery rate; `None` of fewer than [`MIN_NODES`].
+    pub fn of(nodes: &[Probes], rate: f64) -> Option<Self> {
+        if nodes.len() < MIN_NODES {
+            return None;
+        }
+        let means: Vec<f64> = nodes.iter().map(|node| node.mean).collect();
+        let centre = median(&means);
+        let off: Vec<f64> = means.iter().map(|mean| (mean - centre).abs()).collect();
+        let all = NORMAL_SD_BY_MAD * median(&off);
+        let within = within(nodes)?;
+        let counts: Vec<f64> = nodes.iter().map(|node| node.count as f64).collect();
+        // Half a standard error is added: where probes are noisy, so is what is left without them.
+        let healthy =
+            all * all * (1.0 + 1.17 / (nodes.len() as f64).sqrt()) - within / median(&counts);
+        let between = healthy.max(SPREAD_FLOOR * SPREAD_FLOOR);
+        // Pays for the scale's being an estimate.
+        let df = 0.4 * (nodes.len() - 1) as f64;
+        let population = StudentsT::new(0.0, 1.0, df).ok()?;
+        let of_node = |node: &Probes| {
+            let raw = node.mean - centre;
+            let total = between + within / node.count as f64;
+            let p = population.cdf(raw / total.sqrt());
+            Node { raw, shrunken: raw * between / total, p, is_slow: false }
+        };
+        let mut nodes: Vec<Node> = nodes.iter().map(of_node).collect();
+        let p: Vec<f64> = nodes.iter().map(|node| node.p).collect();
+        for slow in discoveries(&p, rate) {
+            nodes[slow].is_slow = true;
+        }
+        Some(Self { centre, spread: between.sqrt(), within, nodes })
+    }
+}
+
+/// Variance of the probes of one node: from the median of the nodes' own, which a few that are
+/// restless do not move.
+fn within(nodes: &[Probes]) -> Option<f64> {
+    let variances: Vec<f64> = nodes.iter().map(|node| node.variance).collect();
+    let counts: Vec<f64> = nodes.iter().map(|node| node.count as f64).collect();
+    let df = median(&counts) - 1.0;
+    let of_chi_squared = ChiSquared::new(df).ok()?.inverse_cdf(0.5);
+    Some(median(&variances) * df / of_chi_squared)
+}
+
+/// Indices of those called, by Benjamini and Hochberg.
+fn discoveries(p: &[f64], rate: f64) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..p.len()).collect();
+    order.sort_by(|a, b| p[*a].total_cmp(&p[*b]));
+    let is_called = |rank: &usize| p[order[*rank]] <= rate * (rank + 1) as f64 / p.len() as f64;
+    let called = (0..p.len()).rev().find(is_called).map_or(0, |last| last + 1);
+    order.truncate(called);
+    order
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn nodes(slow: &[usize], count: usize) -> Vec<Probes> {
+        let off = |node: usize| ((node * 7919) % 101) as f64 / 101.0 - 0.5;
+        let of = |node| {
+            let base = 0.04 * off(node) - if slow.contains(&node) { 0.4 } else { 0.0 };
+            let probe = |round: usize| base + 0.05 * off(node * 13 + round * 31);
+            Probes::of(&(0..8).map(probe).collect::<Vec<_>>()).unwrap()
+        };
+        (0..count).map(of).collect()
+    }
+
+    fn slow(fleet: &Fleet) -> Vec<usize> {
+        (0..fleet.nodes.len()).filter(|node| fleet.nodes[*node].is_slow).collect()
+    }
+
+    #[test]
+    fn slow_nodes_are_found_among_many_and_nobody_else_is() {
+        let fleet = Fleet::of(&nodes(&[11, 42], 50), 0.05).unwrap();
+        assert_eq!(slow(&fleet), [11, 42]);
+        assert!(fleet.nodes[11].shrunken > fleet.nodes[11].raw, "{:?}", fleet.nodes[11]);
+        assert!(slow(&Fleet::of(&nodes(&[], 50), 0.05).unwrap()).is_empty());
+        assert_eq!(Fleet::of(&nodes(&[3], 19), 0.05), None);
+    }
+
+    proptest! {
+        /// The definition: the largest k with p(k) <= k rate / n, and all below.
+        #[test]
+        fn discoveries_are_those_of_the_definition(p in prop::collection::vec(0.0..0.2_f64, 1..12)) {
+            let n = p.len() as f64;
+            let largest = (1..=p.len())
+                .filter(|k| p.iter().filter(|p| **p <= 0.05 * *k as f64 / n).count() >= *k)
+                .max();
+            let mut found: Vec<f64> = discoveries(&p, 0.05).into_iter().map(|i| p[i]).collect();
+            found.sort_by(f64::total_cmp);
+            let mut all = p.clone();
+            all.sort_by(f64::total_cmp);
+            prop_assert_eq!(found, all[..largest.unwrap_or(0)].to_vec());
+        }
+    }
+}
