@@ -4,6 +4,7 @@ mod arm;
 mod caps;
 mod estimate;
 mod matrix;
+mod outliers;
 mod precondition;
 mod rule;
 
@@ -19,6 +20,7 @@ pub use arm::{ArmSummary, JobSummary, OperationSummary, QuantilePoint, SyncSumma
 pub use caps::{ArmDepths, ArmDrain, Cap, DepthLevel, DepthResponse};
 pub use estimate::Estimate;
 pub use matrix::{FactorEffect, FactorEffects, FactorInteraction};
+pub use outliers::{Outlier, Outliers};
 pub use precondition::{ArmPrecondition, Steadiness};
 pub use rule::{Judgment, RuleOutcome};
 
@@ -50,6 +52,9 @@ pub struct Analysis {
     /// Of a matrix: what the levels of its factors cost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub matrix: Option<FactorEffects>,
+    /// Of many arms: which are slower than such arms are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outliers: Option<Outliers>,
     /// What became of the rules that were set beforehand.
     pub rules: Vec<Judgment>,
     /// What became of what the workload requires, of each arm.

@@ -4,7 +4,7 @@ use iotax_record::{End, Experiment, Trial};
 use iotax_spec::Design;
 use iotax_stats::sample::mean;
 
-use crate::analysis::{Analysis, ArmDepths, ArmDrain, ArmPrecondition, Ending, FORMAT};
+use crate::analysis::{Analysis, ArmDepths, ArmDrain, ArmPrecondition, Ending, FORMAT, Outliers};
 use crate::attribution::{Layout, Peel};
 use crate::blocks::Blocks;
 use crate::checks;
@@ -20,7 +20,7 @@ use crate::metrics::{Metric, Role};
 use crate::pool::ArmPool;
 use crate::progress::{self, Kind, Progress};
 use crate::rules::{self, Grounds, Judged};
-use crate::{bound, questions, results, row, stalled, summary};
+use crate::{bound, outliers, questions, results, row, stalled, summary};
 
 /// Collects the trials of an experiment and draws conclusions from them.
 ///
@@ -259,6 +259,7 @@ impl Analyzer {
             alpha: spec.stop.alpha,
             documented: bound::arms(spec, &arms),
             arms,
+            outliers: self.outliers(),
             matrix: self.factors.as_ref().map(|factors| factors.analysis(&blocks, &self.metrics())),
             rules,
             requirements,
@@ -346,6 +347,12 @@ impl Analyzer {
                 self.peel(blocks).map_or_else(Vec::new, |peel| peel.layers(&self.method, metric))
             }
         }
+    }
+
+    /// In the primary metric.
+    fn outliers(&self) -> Option<Outliers> {
+        let metric = self.metrics().into_iter().next()?;
+        outliers::of(&self.experiment.spec, &self.names, &self.trials, metric)
     }
 
     fn peel<'a>(&'a self, blocks: &Blocks<'a>) -> Option<Peel<'a>> {

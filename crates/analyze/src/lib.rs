@@ -19,6 +19,7 @@ mod masked;
 mod matrix;
 mod method;
 mod metrics;
+mod outliers;
 mod phases;
 mod pool;
 mod precondition;
@@ -36,8 +37,8 @@ pub use analysis::{
     Analysis, ArmDepths, ArmDrain, ArmPrecondition, ArmSummary, Attribution, Cap, Check,
     Comparison, DepthLevel, DepthResponse, EffectChange, Ending, Estimate, FORMAT, FactorEffect,
     FactorEffects, FactorInteraction, Interaction, JobSummary, Judgment, LayerCost,
-    OperationSummary, QuantilePoint, RuleOutcome, Stalls, Steadiness, SyncSummary, TrialPoint,
-    Warning, Work,
+    OperationSummary, Outlier, Outliers, QuantilePoint, RuleOutcome, Stalls, Steadiness,
+    SyncSummary, TrialPoint, Warning, Work,
 };
 pub use analyzer::Analyzer;
 pub use counters::{

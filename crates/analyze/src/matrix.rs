@@ -31,6 +31,20 @@ struct Pairs {
     stalled: usize,
 }
 
+impl Pairs {
+    /// Without those of which an arm completed nothing in some trial: these have no size.
+    fn of(blocks: &Blocks<'_>, all: Vec<[usize; 2]>) -> Self {
+        let stalls = |arm: usize| {
+            let mut trials = blocks.all.iter().filter_map(|block| block.trials[arm]);
+            trials.any(|trial| trial.stalled_below.is_some())
+        };
+        let total = all.len();
+        let known: Vec<[usize; 2]> =
+            all.into_iter().filter(|pair| !pair.iter().any(|arm| stalls(*arm))).collect();
+        Self { stalled: total - known.len(), known }
+    }
+}
+
 impl Factors {
     /// `None` unless its arms make up a matrix, and have blocks.
     pub(crate) fn of(spec: &Spec) -> Option<Self> {
@@ -64,7 +78,7 @@ impl Factors {
         let by_metric: Vec<Vec<Conclusion>> =
             metrics.iter().map(|metric| self.conclude(blocks, *metric)).collect();
         let effect = |(at, level): (usize, &Level)| {
-            let pairs = self.pairs(blocks, self.cells.pairs(*level));
+            let pairs = Pairs::of(blocks, self.cells.pairs(*level));
             let of_metric = |conclusions: &Vec<Conclusion>| FactorEffect {
                 setting: self.setting(*level),
                 against: self.first_of(*level),
@@ -91,7 +105,7 @@ impl Factors {
         let Setting { factor, level: name } = self.setting(level);
         let mut row = Row::new(Subject::Layer(format!("{factor}={name}")), metric);
         (row.is_pair, row.may_change) = (false, false);
-        let Pairs { known, .. } = self.pairs(blocks, self.cells.pairs(level));
+        let Pairs { known, .. } = Pairs::of(blocks, self.cells.pairs(level));
         let of = |values: &[Vec<Option<f64>>]| contrast(values, &known).unwrap_or_default();
         let logs = of(&logarithms(blocks, metric));
         let figures = of(&figures(blocks, metric));
@@ -110,7 +124,7 @@ impl Factors {
         [level, with]: [Level; 2],
         metric: Metric,
     ) -> Option<FactorInteraction> {
-        let pairs = self.cells.pairs_at(level, with).map(|pairs| self.pairs(blocks, pairs));
+        let pairs = self.cells.pairs_at(level, with).map(|pairs| Pairs::of(blocks, pairs));
         if pairs.iter().any(|pairs| pairs.stalled > 0) {
             return None;
         }
@@ -139,18 +153,6 @@ impl Factors {
             difference: cost(difference),
             blocks: count(values.len()),
         })
-    }
-
-    /// Without those of which an arm completed nothing in some trial: these have no size.
-    fn pairs(&self, blocks: &Blocks<'_>, all: Vec<[usize; 2]>) -> Pairs {
-        let stalls = |arm: usize| {
-            let mut trials = blocks.all.iter().filter_map(|block| block.trials[arm]);
-            trials.any(|trial| trial.stalled_below.is_some())
-        };
-        let total = all.len();
-        let known: Vec<[usize; 2]> =
-            all.into_iter().filter(|pair| !pair.iter().any(|arm| stalls(*arm))).collect();
-        Pairs { stalled: total - known.len(), known }
     }
 
     fn setting(&self, level: Level) -> Setting {

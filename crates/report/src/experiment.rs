@@ -11,7 +11,9 @@ use crate::doctor::diagnoses;
 use crate::document::{Document, Drawing, Item, Lead, LegendEntry, Place, Section, Table};
 use crate::json::kind;
 use crate::notices::{self, Notice};
-use crate::{caps, facts, figures, format, machine, matrix, provenance, rules, sentence, tables};
+use crate::{
+    caps, facts, figures, format, machine, matrix, outliers, provenance, rules, sentence, tables,
+};
 
 /// An experiment of one phase, and its analysis.
 pub type Part = (Experiment, Analysis);
@@ -30,6 +32,7 @@ pub fn experiment(experiment: &Experiment, analysis: &Analysis) -> Document {
     document.extend(rules::section(analysis));
     document.extend(page::tiles(analysis));
     document.extend(matrix::sections(analysis));
+    document.extend(outliers::section(analysis.outliers.as_ref()));
     document.extend(page::forest(experiment, analysis, forest));
     document.extend(comparisons(experiment, analysis));
     for (title, table) in caps::all(analysis, &experiment.spec.design) {

@@ -49,6 +49,7 @@ mod machine;
 mod markdown;
 mod matrix;
 mod notices;
+mod outliers;
 mod phases;
 mod preconditioning;
 mod provenance;

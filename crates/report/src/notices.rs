@@ -100,6 +100,7 @@ mod tests {
             rules: Vec::new(),
             requirements: Vec::new(),
             matrix: None,
+            outliers: None,
             below_cap: Vec::new(),
             documented: Vec::new(),
             trials: Vec::new(),

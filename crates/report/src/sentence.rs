@@ -11,7 +11,8 @@ use crate::comparison::{self, is_interaction, is_layer, primary_of_each, size, s
 use crate::doctor::diagnoses;
 use crate::format::ABSENT;
 use crate::{
-    bandwidth, caps, fitness, format, matrix, preconditioning, rules, stalls, tables, words,
+    bandwidth, caps, fitness, format, matrix, outliers, preconditioning, rules, stalls, tables,
+    words,
 };
 
 /// Arms up to which each one gets a sentence; above that they are counted.
@@ -110,7 +111,8 @@ fn compare(analysis: &Analysis) -> Vec<String> {
     }
     let baseline = words::printable(&analysis.baseline);
     if primary.len() > MAX_SENTENCES {
-        return vec![tally(&primary, &analysis.baseline)];
+        let outside = analysis.outliers.iter().flat_map(outliers::sentences);
+        return outside.chain([tally(&primary, &analysis.baseline)]).collect();
     }
     primary.iter().map(|c| against(c, &baseline, analysis)).collect()
 }

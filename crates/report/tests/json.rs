@@ -160,7 +160,7 @@ fn outputs_keep_to_their_schemas() {
             validator.iter_errors(output).map(|e| format!("{}: {e}", e.instance_path())).collect();
         assert_eq!(errors, [""; 0]);
     };
-    let all: [fn() -> (Experiment, Analysis); 13] = [
+    let all: [fn() -> (Experiment, Analysis); 14] = [
         || (common::peel(), analyses::peel()),
         || (common::compare(), analyses::compare()),
         || (common::compare(), troubled::warned()),
@@ -171,6 +171,7 @@ fn outputs_keep_to_their_schemas() {
         || (common::compare(), common::machine::compare()),
         || (common::hostile(), troubled::hostile()),
         || (common::matrix::compare(), common::matrix::found()),
+        || (common::fleet::compare(), common::fleet::found()),
         || (common::run(), analyses::run()),
         || (common::compare(), analyses::syncing(analyses::compare())),
         || (common::on_a_vm(), analyses::compare()),

@@ -211,25 +211,16 @@ fn as_parameter(text: &str, setting: &Setting) -> Result<String, Error> {
     };
     let having: Vec<usize> = (0..layers.len()).filter(has).collect();
     let [at] = having.as_slice() else {
-        return Err(match having.as_slice() {
-            [] => {
-                let known = layers.iter().flat_map(|layer| layer.info().parameters);
-                let known: Vec<&str> = known.map(|parameter| parameter.name).collect();
-                let others = if known.is_empty() {
-                    String::new()
-                } else {
-                    format!(", or name one of: {}", known.join(", "))
-                };
-                Error::syntax(
-                    format!("`{factor}` is no parameter of a layer in `{text}`"),
-                    format!("write {{{factor}}} where its levels are to stand{others}"),
-                )
-            }
-            _ => {
-                let advice =
-                    format!("write {{{factor}}} where it is meant, as in {name}={{{factor}}}");
-                Error::syntax(format!("several layers of `{text}` have a `{name}`"), advice)
-            }
+        let place = format!("write {{{factor}}} where its levels are to stand");
+        return Err(if having.is_empty() {
+            let known = layers.iter().flat_map(|layer| layer.info().parameters);
+            let known: Vec<&str> = known.map(|parameter| parameter.name).collect();
+            let problem = format!("`{factor}` is no parameter of a layer in `{text}`");
+            let others = format!(", or name one of: {}", known.join(", "));
+            let others = if known.is_empty() { String::new() } else { others };
+            Error::syntax(problem, place + &others)
+        } else {
+            Error::syntax(format!("several layers of `{text}` have a `{name}`"), place)
         });
     };
     let written = |(index, layer): (usize, &crate::layers::Layer)| {

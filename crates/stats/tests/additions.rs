@@ -182,5 +182,5 @@ fn nodes_that_lie_outside_of_their_fleet() {
 }
 
 fn index(value: &Value) -> usize {
-    value.as_u64().unwrap_or_else(|| panic!("{value} is not an index")).try_into().unwrap()
+    serde_json::from_value(value.clone()).unwrap_or_else(|_| panic!("{value} is not an index"))
 }

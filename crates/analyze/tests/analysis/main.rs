@@ -4,6 +4,7 @@ mod compare;
 mod files;
 mod matrix;
 mod open_loop;
+mod outliers;
 mod peel;
 mod phases;
 mod questions;

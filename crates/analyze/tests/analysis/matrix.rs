@@ -15,7 +15,7 @@ fn bed() -> Bed {
         SEC.iter().flat_map(|sec| NCONNECT.iter().map(move |n| format!("{sec}/{n}"))).collect();
     let mut bed = Bed::compare(&names.iter().map(String::as_str).collect::<Vec<_>>());
     for arm in &mut bed.experiment.spec.arms {
-        let (sec, nconnect) = arm.name.split_once('/').unwrap();
+        let (sec, nconnect) = arm.name.split_once('/').expect("a cell");
         let setting =
             |factor: &str, level: &str| Setting { factor: factor.into(), level: level.into() };
         arm.levels = vec![setting("sec", sec), setting("nconnect", nconnect)];
@@ -29,12 +29,14 @@ fn rates(sec: [f64; 3], nconnect: [f64; 2]) -> Vec<f64> {
 }
 
 fn matrix(bed: &Bed, trials: &[Trial]) -> FactorEffects {
-    bed.analyze(trials).matrix.unwrap()
+    bed.analyze(trials).matrix.expect("a matrix")
 }
 
 fn throughput<'a>(found: &'a FactorEffects, level: &str) -> &'a FactorEffect {
     let mut effects = found.effects.iter();
-    effects.find(|e| e.setting.level == level && e.comparison.metric == Metric::THROUGHPUT).unwrap()
+    effects
+        .find(|e| e.setting.level == level && e.comparison.metric == Metric::THROUGHPUT)
+        .expect("a level")
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use iotax_analyze::{
     Analysis, ArmDepths, ArmDrain, ArmPrecondition, ArmSummary, Attribution, Comparison, Ending,
-    FactorEffects, Judgment, TrialPoint, Warning,
+    FactorEffects, Judgment, Outliers, TrialPoint, Warning,
 };
 use iotax_diagnose::{Diagnosis, of_arms};
 use iotax_documented::Documented;
@@ -22,6 +22,8 @@ pub(crate) struct Shown<'a> {
     comparisons: &'a [Comparison],
     #[serde(skip_serializing_if = "Option::is_none")]
     matrix: Option<&'a FactorEffects>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    outliers: Option<&'a Outliers>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     rules: &'a [Judgment],
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
@@ -58,6 +60,7 @@ impl<'a> Shown<'a> {
             arms: &analysis.arms,
             comparisons: &analysis.comparisons,
             matrix: analysis.matrix.as_ref(),
+            outliers: analysis.outliers.as_ref(),
             rules: &analysis.rules,
             requirements: &analysis.requirements,
             preconditioned: &analysis.preconditioned,

@@ -129,6 +129,7 @@ pub(super) fn analysis(
         rules: Vec::new(),
         requirements: Vec::new(),
         matrix: None,
+        outliers: None,
         below_cap: Vec::new(),
         documented: Vec::new(),
         warnings: Vec::new(),

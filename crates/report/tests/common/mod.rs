@@ -12,6 +12,7 @@
 
 pub(crate) mod analyses;
 mod beforehand;
+pub(crate) mod fleet;
 pub(crate) mod machine;
 pub(crate) mod matrix;
 pub(crate) mod search;

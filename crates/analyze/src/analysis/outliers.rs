@@ -1,0 +1,38 @@
+//! Arms that lie outside of all the others.
+
+use serde::{Deserialize, Serialize};
+
+use crate::metrics::Metric;
+
+/// Which of many arms are slower than such arms are.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Outliers {
+    /// The metric.
+    pub metric: Metric,
+    /// Arms that were judged.
+    pub arms: u32,
+    /// The median arm's figure, in the metric's unit.
+    pub median: f64,
+    /// By how much healthy arms differ: one standard deviation, as a fraction.
+    pub spread: f64,
+    /// False discoveries among those named, at most, on average.
+    pub rate: f64,
+    /// Those that are slow, the slowest first.
+    pub slow: Vec<Outlier>,
+    /// Arms that have too few trials to be judged.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<String>,
+}
+
+/// An arm that is slow.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Outlier {
+    /// Its name.
+    pub arm: String,
+    /// Its tax against the median arm, as a fraction.
+    pub tax: f64,
+    /// The same, drawn towards the median by what chance does to the slowest of many.
+    pub shrunken: f64,
+    /// Chance of a healthy arm to be as slow.
+    pub p: f64,
+}

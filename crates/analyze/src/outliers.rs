@@ -1,0 +1,75 @@
+//! Which of many arms lie outside of all the others.
+
+use iotax_spec::{Design, Spec};
+use iotax_stats::fleet::{Fleet, MIN_NODES, Node, Probes};
+use iotax_stats::sample::median;
+
+use crate::analysis::{Outlier, Outliers};
+use crate::facts::TrialFacts;
+use crate::metrics::{Better, Metric};
+
+/// Of a comparison of so many arms that they are a population, and no matrix.
+pub(crate) fn of(
+    spec: &Spec,
+    names: &[String],
+    trials: &[TrialFacts],
+    metric: Metric,
+) -> Option<Outliers> {
+    if spec.design != Design::Compare || names.len() < MIN_NODES || spec.matrix().is_some() {
+        return None;
+    }
+    let values = by_arm(spec, names.len(), trials, metric);
+    let probes: Vec<Option<Probes>> = values.iter().map(|values| Probes::of(values)).collect();
+    let judged: Vec<usize> = (0..names.len()).filter(|arm| probes[*arm].is_some()).collect();
+    let known: Vec<Probes> = probes.iter().flatten().copied().collect();
+    let rate = spec.stop.alpha;
+    let fleet = Fleet::of(&known, rate)?;
+    let mut slow: Vec<(usize, Node)> =
+        judged.iter().copied().zip(fleet.nodes).filter(|(_, node)| node.is_slow).collect();
+    slow.sort_by(|(_, a), (_, b)| a.raw.total_cmp(&b.raw));
+    let figures = |arm: &usize| {
+        let own = trials.iter().filter(|trial| trial.usable && trial.arm == Some(*arm));
+        median(&own.filter_map(|trial| metric.of(trial)).collect::<Vec<_>>())
+    };
+    let tax =
+        |log: f64| if metric.better() == Better::Higher { -log.exp_m1() } else { (-log).exp_m1() };
+    let outlier = |(arm, node): (usize, Node)| Outlier {
+        arm: names[arm].clone(),
+        tax: tax(node.raw),
+        shrunken: tax(node.shrunken),
+        p: node.p,
+    };
+    Some(Outliers {
+        metric,
+        arms: u32::try_from(judged.len()).unwrap_or(u32::MAX),
+        median: median(&judged.iter().map(figures).collect::<Vec<_>>()),
+        spread: fleet.spread.exp_m1(),
+        rate,
+        slow: slow.into_iter().map(outlier).collect(),
+        left_out: (0..names.len())
+            .filter(|arm| probes[*arm].is_none())
+            .map(|arm| names[arm].clone())
+            .collect(),
+    })
+}
+
+/// Logarithms of each arm's figures, higher ones better, less the median of their block. Results of
+/// other tools belong to no block.
+fn by_arm(spec: &Spec, arms: usize, trials: &[TrialFacts], metric: Metric) -> Vec<Vec<f64>> {
+    let sign = if metric.better() == Better::Higher { 1.0 } else { -1.0 };
+    let mut known: Vec<(u32, usize, f64)> = trials
+        .iter()
+        .filter(|trial| trial.usable)
+        .filter_map(|trial| Some((trial.block, trial.arm?, sign * metric.of(trial)?.ln())))
+        .collect();
+    known.sort_by_key(|(block, arm, _)| (*block, *arm));
+    let mut values = vec![Vec::new(); arms];
+    for block in known.chunk_by(|(a, _, _), (b, _, _)| a == b || spec.is_of_results()) {
+        let logs: Vec<f64> = block.iter().map(|(_, _, log)| *log).collect();
+        let level = median(&logs);
+        for (_, arm, log) in block {
+            values[*arm].push(log - level);
+        }
+    }
+    values
+}

@@ -1,0 +1,76 @@
+//! Which of many arms lie outside of the others.
+
+use iotax_analyze::{Outlier, Outliers};
+use iotax_words::{Effect, fixed, list, percent};
+
+use crate::document::{Cell, Item, Section, Table};
+use crate::{format, words};
+
+/// Arms up to which each is named in the sentence.
+const MAX_NAMED: usize = 6;
+
+/// `2 of 50 arms lie outside of the others: node-11 (27 % less throughput than the median arm) and
+/// node-42 (24 %).`
+pub(crate) fn sentences(found: &Outliers) -> Vec<String> {
+    let metric = found.metric.name();
+    let all = format::counted(found.arms, "arm");
+    let mut sentences = Vec::new();
+    if found.slow.is_empty() {
+        sentences.push(format!("None of {all} lies outside of the others in {metric}."));
+    } else {
+        let named = found.slow.iter().take(MAX_NAMED);
+        let named =
+            named.map(|slow| format!("{} ({})", words::printable(&slow.arm), size(found, slow)));
+        let mut named: Vec<String> = named.collect();
+        if found.slow.len() > MAX_NAMED {
+            named.push(format!("{} more", found.slow.len() - MAX_NAMED));
+        }
+        let named = list(&named.iter().map(String::as_str).collect::<Vec<_>>());
+        let (count, verb) = (found.slow.len(), if found.slow.len() == 1 { "lies" } else { "lie" });
+        sentences.push(format!(
+            "{count} of {all} {verb} outside of the others, against the median arm: {named}."
+        ));
+    }
+    if !found.left_out.is_empty() {
+        let left_out = format::counted(found.left_out.len() as u64, "arm");
+        sentences.push(format!("{left_out} with fewer than two usable trials left out of that."));
+    }
+    sentences
+}
+
+fn size(found: &Outliers, slow: &Outlier) -> String {
+    let effect = Effect::new(found.metric.on(), Some(slow.tax), None, None);
+    effect.map(|effect| effect.size(found.metric.name())).unwrap_or_default()
+}
+
+fn chance(p: f64) -> String {
+    if p < 0.001 { "< 0.001".to_owned() } else { fixed(p, 3) }
+}
+
+/// What speaks for each.
+pub(crate) fn section(found: Option<&Outliers>) -> Option<Section> {
+    let found = found?;
+    let mut items = Vec::new();
+    if !found.slow.is_empty() {
+        let mut table = Table::new(&["arm"], &["tax", "allowing for chance", "chance if healthy"]);
+        for slow in &found.slow {
+            table.push([
+                Cell::new(words::printable(&slow.arm)),
+                Cell::new(percent(slow.tax)),
+                Cell::new(percent(slow.shrunken)),
+                Cell::new(chance(slow.p)),
+            ]);
+        }
+        items.push(Item::Table(table));
+    }
+    items.push(Item::Note(format!(
+        "Against the median of {}: {} ({}). Healthy arms differ by {} (one standard deviation); of \
+         those named, {} at most are false, on average.",
+        format::counted(found.arms, "arm"),
+        format::figure(found.metric.unit(), found.median),
+        found.metric.name(),
+        percent(found.spread),
+        percent(found.rate),
+    )));
+    Some(Section::new("Outliers", items))
+}
