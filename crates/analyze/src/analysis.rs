@@ -2,6 +2,7 @@
 
 mod arm;
 mod caps;
+mod comparison;
 mod estimate;
 mod matrix;
 mod outliers;
@@ -10,14 +11,12 @@ mod rule;
 
 use iotax_documented::Documented;
 use iotax_record::Experiment;
-use iotax_stats::verdict::Verdict;
-use iotax_words::Effect;
 use serde::{Deserialize, Serialize};
 
 use crate::counters::CounterSeries;
-use crate::metrics::Metric;
 pub use arm::{ArmSummary, JobSummary, OperationSummary, QuantilePoint, SyncSummary, Work};
 pub use caps::{ArmDepths, ArmDrain, Cap, DepthLevel, DepthResponse};
+pub use comparison::{Comparison, EffectChange, Stalls};
 pub use estimate::Estimate;
 pub use matrix::{FactorEffect, FactorEffects, FactorInteraction};
 pub use outliers::{Outlier, Outliers};
@@ -79,105 +78,6 @@ pub struct Analysis {
     pub open_questions: Vec<String>,
     /// Why and when it stopped.
     pub ending: Ending,
-}
-
-/// One arm (or layer) against the baseline in one metric. Positive tax = worse.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Comparison {
-    /// The arm; in a peel absent, see `layer`.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub arm: Option<String>,
-    /// The layer of a peel, `a x b` for an interaction, or `total`.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub layer: Option<String>,
-    /// What is compared.
-    pub metric: Metric,
-    /// Estimate, as a fraction; `None` if nothing can be said, or, with `lo` and `hi` present, if
-    /// the cost of a layer depends on its place among the others: they are its range then.
-    pub tax: Option<f64>,
-    /// Lower end of the interval.
-    pub lo: Option<f64>,
-    /// Upper end of the interval.
-    pub hi: Option<f64>,
-    /// Mean of the baseline over the blocks used, in the metric's unit (I/Os per second, or
-    /// nanoseconds): the geometric one, so that `base`, `with` and `tax` agree exactly.
-    pub base: Option<f64>,
-    /// The same of the arm; `None` for a layer, which is a contrast of several arms.
-    pub with: Option<f64>,
-    /// For times: the difference in nanoseconds with its interval.
-    pub difference_ns: Option<Estimate>,
-    /// The word.
-    pub verdict: Verdict,
-    /// For `equivalent`: the interval also excludes zero, in this direction.
-    pub sign: Option<Verdict>,
-    /// Complete blocks used.
-    pub blocks: u32,
-    /// Sequentially valid p-value for "no difference".
-    pub p: Option<f64>,
-    /// Whether the difference holds after Holm's correction over all arms of this metric.
-    pub holds_after_holm: bool,
-    /// Blocks that a decision would probably need in all, if it is undecided or imprecise.
-    pub blocks_needed: Option<u32>,
-    /// Regime the blocks are from, where that is known: `sustained` or `burst` after draining,
-    /// `after the change` if the effect changed and these are the blocks since.
-    pub regime: Option<String>,
-    /// The effect changed in the middle of the run: its two parts.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub change: Option<EffectChange>,
-    /// Some trials completed nothing in their window: the counts, and what they say.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub stalls: Option<Stalls>,
-    /// For `masked`: what both sides sit on.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cap: Option<Cap>,
-}
-
-impl Comparison {
-    /// What it found, to be said in words; `None` if that is nothing.
-    pub fn effect(&self) -> Option<Effect> {
-        Effect::new(self.metric.on(), self.tax, self.lo, self.hi)
-    }
-
-    /// The same of a part of the run.
-    pub fn effect_of(&self, part: Estimate) -> Effect {
-        Effect::of(self.metric.on(), part.value, [part.lo, part.hi])
-    }
-}
-
-/// An effect that was another one after some block than before: a burst that only one arm had, a
-/// cache that filled up under one. Each part has the interval that it would have alone; that the
-/// place of the change was searched for is not in them.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct EffectChange {
-    /// The last block before the change, counted from 1.
-    pub after_block: u32,
-    /// Complete blocks in the two parts.
-    pub blocks: [u32; 2],
-    /// The tax before it.
-    pub before: Option<Estimate>,
-    /// The tax since.
-    pub since: Option<Estimate>,
-}
-
-/// Trials that completed nothing in their window, of an arm and its baseline. They have no size,
-/// so the verdict rests on signs, and there is no interval.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Stalls {
-    /// Stalled trials of the arm.
-    pub arm: u32,
-    /// Stalled trials of the baseline.
-    pub base: u32,
-    /// Blocks, with a trial of each.
-    pub blocks: u32,
-    /// With a verdict: at least so many times slower (faster), if that is beyond the margin.
-    pub factor: Option<f64>,
-    /// In each block in which only this arm (or only the baseline) stalled it was at least so many
-    /// times slower than the other: no inference, just what was seen. `None` if both stalled.
-    pub each: Option<f64>,
-    /// The verdict is only about who stalls more often: nothing is said of the speed otherwise.
-    pub only_more_often: bool,
-    /// Without a verdict: so many more blocks like most so far would decide.
-    pub more_blocks: Option<u32>,
 }
 
 /// What each layer costs, in time per I/O (queue depth / throughput), where serial layers add.

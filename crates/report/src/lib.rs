@@ -27,6 +27,7 @@
     reason = "a report is small, and `write!` to a string brings a result that cannot fail"
 )]
 
+mod against;
 mod bandwidth;
 pub mod bundle;
 mod caps;

@@ -9,7 +9,7 @@ use crate::comparison::primary_of_each;
 use crate::document::{Cell, Head, Item, Section, Table};
 use crate::format::{self, ABSENT};
 use crate::words::printable;
-use crate::{sentence, tables};
+use crate::{against, tables};
 
 /// Effects up to which each gets a sentence; above that only those that were found do.
 const MAX_SENTENCES: usize = 6;
@@ -51,7 +51,7 @@ fn primary(matrix: &FactorEffects) -> Vec<&FactorEffect> {
 
 fn of_effect(effect: &FactorEffect, analysis: &Analysis) -> String {
     let against = printable(&format!("{}={}", effect.setting.factor, effect.against));
-    let mut text = sentence::against(&effect.comparison, &against, analysis);
+    let mut text = against::against(&effect.comparison, &against, analysis);
     if effect.stalled_pairs > 0 {
         let pairs = format::counted(effect.stalled_pairs, "pair");
         text.push_str(&format!(" Without {pairs} of arms that stalled."));

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{analyses, html, markdown, text, troubled};
+use common::{analyses, html, markdown, text, troubled, up_to};
 use iotax_analyze::{Analysis, Metric, Verdict};
 use iotax_report::{CSV_COLUMNS, SearchResult, Style, csv, search};
 
@@ -96,11 +96,6 @@ fn stalls_and_changed_effects_in_every_format() {
     ] {
         assert!(page.contains(words), "{words}");
     }
-}
-
-/// The part of a report that is about caps: up to the figures of the arms.
-fn up_to<'a>(shown: &'a str, head: &str) -> &'a str {
-    shown.split_once(head).map_or(shown, |(before, _)| before)
 }
 
 #[test]
@@ -381,133 +376,4 @@ fn every_format_says_which_vm_and_disk_the_cloud_told() {
     assert!(text.contains(told), "{text}");
     let markdown = markdown(&experiment, &analysis).replace('\\', "");
     assert!(markdown.contains(told), "{markdown}");
-}
-
-#[test]
-fn rules_come_first_in_every_format() {
-    let (mut experiment, analysis) = (common::compare(), troubled::ruled());
-    let etcd = iotax_spec::Workload::preset("etcd-wal").unwrap();
-    experiment.spec.workload.requires = etcd.requires;
-    let shown = text(&experiment, &analysis, Style::default());
-    insta::assert_snapshot!(up_to(&shown, "\nTax"), @"
-    randread-4k: 12 blocks, 60 trials in 5 min 40 s
-
-      Rule broken: `slower by 5%`: luks has 34 % [31, 37] less throughput after
-      12 blocks.
-      Rule undecided: `slower by 5%`: a|b has 4 % [2, 6] less throughput after 12
-      blocks; about 90 would decide it.
-      Rule undecided: `sync.p99 > 10ms`: nothing is known of luks over 12 trials; no
-      trial has a sync p99.
-      Rule kept: `latency.p99 > 10ms`: luks has a latency p99 of 4.1 ms [3.9, 4.4]
-      over 12 trials.
-      Fit for randread-4k: base has a sync p99 of 1.2 ms [1.1, 1.3] over 12
-      trials; unfit if sync.p99 > 10ms: https://etcd.io/docs/v3.5/faq/ (p99 of
-      wal_fsync_duration_seconds below 10 ms)
-      luks is slower than base: 23 % [21, 25] less throughput.
-      queue against base is undecided: a tax of 4 % [−2, 9] on throughput; a
-      decision would probably take 31 blocks in all.
-      cap is 2.13x slower [2.11, 2.15] than base in throughput.
-      same and base are equivalent: throughput differs by less than 5 % (1.1 % [0.3,
-      1.9] more throughput).
-      Stopped: every arm has a verdict, precise enough. Switching between arms took
-      2 s (0.4 %).
-
-    Rules
-      slower by 5%
-        of luks, outcome broken, found 34 % [31, 37] less throughput, trials 12
-      slower by 5%
-        of a|b, outcome undecided, found 4 % [2, 6] less throughput, trials 12,
-        needed 90
-      latency.p99 > 10ms
-        of luks, outcome kept, found a latency p99 of 4.1 ms [3.9, 4.4], trials 12
-      sync.p99 > 10ms
-        of luks, outcome undecided, found –, trials 12
-      Each end of an interval is a bound of its own, wrong in at most 5 % of such
-      runs at whichever look one stops.
-    ");
-    assert!(markdown(&experiment, &analysis).contains("### Rules"));
-    let parts = [(experiment, analysis)];
-    insta::assert_snapshot!(iotax_report::junit("job", &parts, false), @r#"
-    <?xml version="1.0" encoding="UTF-8"?>
-    <testsuites name="job" tests="4" skipped="2" failures="1" errors="0">
-        <testsuite name="randread-4k" tests="4" skipped="2" errors="0" failures="1">
-            <testcase name="luks: not slower by 5%">
-                <failure message="Rule broken: `slower by 5%`: luks has 34 % [31, 37] less throughput after 12 blocks."/>
-            </testcase>
-            <testcase name="a|b: not slower by 5%">
-                <skipped message="Rule undecided: `slower by 5%`: a|b has 4 % [2, 6] less throughput after 12 blocks; about 90 would decide it."/>
-            </testcase>
-            <testcase name="luks: not latency.p99 &gt; 10ms"/>
-            <testcase name="luks: not sync.p99 &gt; 10ms">
-                <skipped message="Rule undecided: `sync.p99 &gt; 10ms`: nothing is known of luks over 12 trials; no trial has a sync p99."/>
-            </testcase>
-        </testsuite>
-    </testsuites>
-    "#);
-    insta::assert_snapshot!(iotax_report::github(&parts, true), @"
-    ::error title=iotax::Rule broken: `slower by 5%25`: luks has 34 %25 [31, 37] less throughput after 12 blocks.
-    ::error title=iotax::Rule undecided: `slower by 5%25`: a|b has 4 %25 [2, 6] less throughput after 12 blocks; about 90 would decide it.
-    ::notice title=iotax::Rule kept: `latency.p99 > 10ms`: luks has a latency p99 of 4.1 ms [3.9, 4.4] over 12 trials.
-    ::error title=iotax::Rule undecided: `sync.p99 > 10ms`: nothing is known of luks over 12 trials; no trial has a sync p99.
-    ");
-}
-
-#[test]
-fn a_matrix_is_shown_by_its_axes_and_by_the_effect_of_each_level() {
-    let (experiment, analysis) = (common::matrix::compare(), common::matrix::found());
-    let shown = text(&experiment, &analysis, Style::default());
-    insta::assert_snapshot!(up_to(&shown, "\nTax"), @"
-    randread-4k: 12 blocks, 72 trials in 5 min 40 s
-
-      sec=krb5 is slower than sec=sys: 18 % [16, 20] less throughput.
-      sec=krb5p is 2.8x slower [2.6, 2.9] than sec=sys in throughput.
-      nconnect=4 and nconnect=1 are equivalent: throughput differs by less than 5 %
-      (1 % [−1, 3] less throughput).
-      The cost of sec=krb5p depends on nconnect: 3.6x slower [3.2, 4.0] in
-      throughput at nconnect=4, 41 % [38, 44] less throughput at nconnect=1.
-      Stopped: every arm has a verdict, precise enough. Switching between arms took
-      2 s (0.4 %).
-
-    By factor
-      sec             nconnect=1            nconnect=4
-      sys            85.3 k IOPS  88.1 k IOPS (+3.3 %)
-      krb5   70.0 k IOPS (−18 %)   71.3 k IOPS (−16 %)
-      krb5p  41.0 k IOPS (−52 %)   24.2 k IOPS (−72 %)
-      Throughput, and its difference from the first arm.
-
-    Effects
-      effect      metric      tax or factor [95 % CI]   n  verdict
-      sec=krb5    throughput            18 % [16, 20]  12  slower
-      sec=krb5p   throughput   2.8x slower [2.6, 2.9]  12  slower
-      nconnect=4  throughput              1 % [−1, 3]  12  equivalent
-      A level against the first of its factor, the mean over all pairs of arms that
-      differ in nothing else (sec=krb5: 2 pairs; sec=krb5p: 2 pairs; nconnect=4: 3
-      pairs). The intervals of a metric hold all at once with 95 %.
-    ");
-    let shown = markdown(&experiment, &analysis);
-    assert!(shown.contains("The cost of sec=krb5p depends on nconnect"), "{shown}");
-}
-
-#[test]
-fn arms_outside_of_a_fleet_are_named_first() {
-    let (experiment, analysis) = (common::fleet::compare(), common::fleet::found());
-    let shown = text(&experiment, &analysis, Style::default());
-    insta::assert_snapshot!(up_to(&shown, "\nTax"), @"
-    randread-4k: 12 blocks, 240 trials in 5 min 40 s
-
-      2 of 20 arms lie outside of the others, against the median arm: node-7 (34 %
-      less throughput) and node-13 (18 % less throughput).
-      2 of 19 arms are slower than node-1 (most: node-7, 34 % [32, 36] less
-      throughput), 17 equivalent.
-      Stopped: every arm has a verdict, precise enough. Switching between arms took
-      2 s (0.4 %).
-
-    Outliers
-      arm       tax  allowing for chance  chance if healthy
-      node-7   34 %                 27 %            < 0.001
-      node-13  18 %                 14 %            < 0.001
-      Against the median of 20 arms: 84.7 k IOPS (throughput). Healthy arms differ
-      by 2.5 % (one standard deviation); of those named, 5 % at most are false,
-      on average.
-    ");
 }

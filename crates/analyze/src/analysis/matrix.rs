@@ -3,7 +3,7 @@
 use iotax_spec::{Factor, Setting};
 use serde::{Deserialize, Serialize};
 
-use super::Comparison;
+use super::comparison::Comparison;
 use super::estimate::Estimate;
 use crate::metrics::Metric;
 

@@ -41,6 +41,11 @@ pub(crate) fn html(experiment: &Experiment, analysis: &Analysis) -> String {
     iotax_report::html(&iotax_report::experiment(experiment, analysis))
 }
 
+/// The part of a report before a head.
+pub(crate) fn up_to<'a>(shown: &'a str, head: &str) -> &'a str {
+    shown.split_once(head).map_or(shown, |(before, _)| before)
+}
+
 /// A value in -0.5..0.5 that depends on `i` only (Knuth's multiplicative hash).
 pub(crate) fn noise(i: u64) -> f64 {
     let hashed = (i + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;

@@ -116,23 +116,13 @@ fn spec() -> Spec {
         min_blocks: 1,
         max_time_ns: Some(1),
     };
-    let targets = [
-        Target::Path(T.into()),
-        Target::Results(vec![T.into()]),
-        Target::Stack(Stack { layers: layers() }),
-    ];
+    let stack = Target::Stack(Stack { layers: layers() });
+    let targets = [Target::Path(T.into()), Target::Results(vec![T.into()]), stack];
     Spec {
         workload: workload(),
         then: vec![workload()],
         suite: some(),
-        arms: targets
-            .map(|target| Arm {
-                name: t(),
-                target,
-                driver: Driver::Fio,
-                levels: vec![iotax_spec::Setting { factor: t(), level: t() }],
-            })
-            .into(),
+        arms: targets.map(arm).into(),
         design: Design::Peel { layers: vec![t()], masks: vec![1] },
         stop,
         seed: 1,
@@ -195,6 +185,11 @@ fn layers() -> Vec<Layer> {
         Layer::Throttle(Throttle { group: some(), ..Throttle::default() }),
         Layer::Vdisk(Vdisk { stack: Stack { layers: vec![Layer::Dev(Dev { path: T.into() })] } }),
     ]
+}
+
+fn arm(target: Target) -> Arm {
+    let levels = vec![iotax_spec::Setting { factor: t(), level: t() }];
+    Arm { name: t(), target, driver: Driver::Fio, levels }
 }
 
 fn rule() -> iotax_spec::Rule {

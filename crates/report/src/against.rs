@@ -1,0 +1,139 @@
+//! What a sentence says of one arm, or level, against another.
+
+use iotax_analyze::{Analysis, Comparison, Verdict};
+use iotax_words::Effect;
+
+use crate::comparison::{self, size, subject};
+use crate::format::ABSENT;
+use crate::{caps, format, stalls, words};
+
+/// `slow is slower than base: 23 % [21, 25] less throughput.` `baseline` can be printed.
+pub(crate) fn against(comparison: &Comparison, baseline: &str, analysis: &Analysis) -> String {
+    let margin = analysis.margin;
+    let name = subject(comparison);
+    let metric = comparison.metric.name();
+    if let Some(found) = &comparison.stalls {
+        return stalls::sentence(&name, baseline, comparison.verdict, found);
+    }
+    if comparison.verdict == Verdict::EffectChanged {
+        return changed(comparison, baseline);
+    }
+    if let (Some(_), None) = (comparison.tax, comparison.lo) {
+        return without_interval(comparison, analysis);
+    }
+    let Some(size) = size(comparison) else {
+        let trials = |arm: &str| analysis.arms.iter().any(|a| a.name == arm && a.trials > 0);
+        let arm = comparison.arm.as_deref().unwrap_or_default();
+        return if trials(&analysis.baseline) && trials(arm) {
+            format!("{name}: too few complete blocks to compare it with {baseline}.")
+        } else {
+            format!("{name}: nothing usable to compare with {baseline}.")
+        };
+    };
+    match comparison.verdict {
+        word @ (Verdict::Slower | Verdict::Faster) => {
+            let since = since(comparison);
+            match comparison.effect().filter(|effect| effect.is_factor()) {
+                Some(effect) => {
+                    format!("{name} is {} than {baseline} in {metric}{since}.", effect.tax())
+                }
+                None => format!("{name} is {word} than {baseline}: {size}{since}."),
+            }
+        }
+        Verdict::Equivalent => format!(
+            "{name} and {baseline} are equivalent: {metric} differs by less than {} ({size}).",
+            format::percent(margin)
+        ),
+        Verdict::Undecided => {
+            let tax = tax(comparison);
+            format!("{name} against {baseline} is undecided: {tax}{}.", still_needed(comparison))
+        }
+        Verdict::Masked => format!(
+            "{name} against {baseline} is masked: both sit on the same cap{}, so throughput cannot \
+             show what {name} costs.",
+            capped(comparison)
+        ),
+        Verdict::EffectChanged => changed(comparison, baseline),
+        Verdict::NoInformation => format!("{name} against {baseline}: no information."),
+        Verdict::NotIndependent => format!(
+            "{name} against {baseline}: no verdict, because the blocks depend on each other."
+        ),
+        Verdict::InsufficientTailSamples => format!(
+            "{name} against {baseline}: no verdict on {metric}, because too few I/Os lie that far \
+             out."
+        ),
+        Verdict::Overloaded => format!(
+            "{name} against {baseline}: no verdict on {metric}, because the offered rate was not \
+             reached."
+        ),
+    }
+}
+
+/// `slow against base: its effect on throughput changed after block 7: a tax of 40 % [38, 42]
+/// before, a tax of 5 % [3, 7] since.`
+fn changed(comparison: &Comparison, baseline: &str) -> String {
+    let metric = comparison.metric.name();
+    let what =
+        format!("{} against {baseline}: its effect on {metric} changed", subject(comparison));
+    match &comparison.change {
+        Some(change) => format!(
+            "{what} after block {}: {} before, {} since.",
+            change.after_block,
+            comparison::part(comparison, change.before),
+            comparison::part(comparison, change.since)
+        ),
+        None => format!("{what} during the run."),
+    }
+}
+
+/// ` since block 8 (a tax of 40 % [38, 42] before)`: of a verdict that rests on a part of the run.
+fn since(comparison: &Comparison) -> String {
+    comparison.change.as_ref().map_or_else(String::new, |change| {
+        format!(
+            " since block {} ({} before)",
+            change.after_block + 1,
+            comparison::part(comparison, change.before)
+        )
+    })
+}
+
+/// ` (4,000 IOPS, 16 MiB/s)`
+pub(crate) fn capped(comparison: &Comparison) -> String {
+    comparison.cap.as_ref().map_or_else(String::new, |cap| format!(" ({})", caps::cap(cap)))
+}
+
+/// `after: 23 % less throughput than before; one result each, so nothing says how much of it is
+/// chance.`
+fn without_interval(comparison: &Comparison, analysis: &Analysis) -> String {
+    let arm = comparison.arm.as_deref().unwrap_or_default();
+    let trials = |name: &str| analysis.arms.iter().find(|a| a.name == name).map_or(0, |a| a.trials);
+    let few = match (trials(&analysis.baseline), trials(arm)) {
+        (1, 1) => "one result each".to_owned(),
+        (base, 1) if base > 1 => format!("one result of {}", subject(comparison)),
+        _ => format!("one result of {}", words::printable(&analysis.baseline)),
+    };
+    let size = comparison.effect().map(|effect| effect.size(comparison.metric.name()));
+    format!(
+        "{}: {} than {}; {few}, so nothing says how much of it is chance.",
+        subject(comparison),
+        size.unwrap_or_default(),
+        words::printable(&analysis.baseline),
+    )
+}
+
+pub(crate) fn still_needed(comparison: &Comparison) -> String {
+    comparison.blocks_needed.map_or_else(String::new, |blocks| {
+        format!("; a decision would probably take {} in all", format::counted(blocks, "block"))
+    })
+}
+
+/// `a tax of 4 % [−2, 9] on throughput`: without a direction, where there is none.
+pub(crate) fn tax(comparison: &Comparison) -> String {
+    let tax = comparison.effect().map_or_else(|| ABSENT.to_owned(), Effect::clause);
+    let link = if is_factor(comparison) { "in" } else { "on" };
+    format!("{tax} {link} {}", comparison.metric.name())
+}
+
+pub(crate) fn is_factor(comparison: &Comparison) -> bool {
+    comparison.effect().is_some_and(Effect::is_factor)
+}
