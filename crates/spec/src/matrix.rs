@@ -321,7 +321,7 @@ mod tests {
         ");
         assert_snapshot!(error("mem(size=1M) + aes + aes", &["sector=512,4096"], &[]), @"
         several layers of `mem(size=1M) + aes + aes` have a `sector`
-        write {sector} where it is meant, as in sector={sector}
+        write {sector} where its levels are to stand
         ");
         assert_snapshot!(error("mem", &["size=1M,2M"], &["siz=1M"]), @"
         unknown factor `siz`; did you mean `size`?
