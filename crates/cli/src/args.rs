@@ -80,6 +80,12 @@ pub(crate) enum Command {
     Agent,
     /// Remove what a killed run left behind
     Undo(UndoArgs),
+    /// Write man pages, one for each command
+    Man {
+        /// Directory to write them into
+        #[arg(value_name = "DIR")]
+        directory: PathBuf,
+    },
     /// Print a shell completion script
     Completions {
         /// Which shell

@@ -48,6 +48,7 @@ fn main() -> ExitCode {
         Command::Catalog(command) => commands::catalog(&command),
         Command::Agent => commands::agent(),
         Command::Undo(args) => commands::undo(&args),
+        Command::Man { directory } => commands::man(&directory),
         Command::Completions { shell } => commands::completions(shell),
     };
     exit::code(result)

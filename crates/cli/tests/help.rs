@@ -130,3 +130,20 @@ fn a_plan_announces_what_may_be_run_beside_it() {
     // Three depths of two arms, ten times three seconds.
     assert_eq!(plan["side_runs"][0]["longest_ns"], 180_000_000_000_u64);
 }
+
+#[test]
+fn every_command_has_a_man_page() {
+    let desk = Desk::new();
+    let said = desk.run(&["man", "pages"]);
+    assert_eq!(said.code, 0, "{said}");
+    for command in ["", "-compare", "-plan-compare", "-disk-up", "-catalog-plan", "-doctor"] {
+        let page = desk.path().join(format!("pages/iotax{command}.1"));
+        let page = std::fs::read_to_string(page).unwrap();
+        assert!(page.contains(".SH NAME") && page.contains(".SH SYNOPSIS"), "{page}");
+    }
+    std::fs::write(desk.path().join("file"), "").unwrap();
+    insta::assert_snapshot!(desk.run(&["man", "file/x"]), @"
+    error: cannot write man pages into file/x: Not a directory (os error 20)
+    [exit 3]
+    ");
+}

@@ -1,0 +1,16 @@
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context as _, Result};
+use clap::CommandFactory as _;
+
+use crate::args::Cli;
+use crate::exit::Exit;
+
+/// `iotax man DIR`
+pub(crate) fn man(directory: &Path) -> Result<Exit> {
+    let written = fs::create_dir_all(directory)
+        .and_then(|()| clap_mangen::generate_to(Cli::command(), directory));
+    written.with_context(|| format!("cannot write man pages into {}", directory.display()))?;
+    Ok(Exit::Done)
+}
