@@ -4,7 +4,9 @@ use iotax_record::{End, Experiment, Trial};
 use iotax_spec::Design;
 use iotax_stats::sample::mean;
 
-use crate::analysis::{Analysis, ArmDepths, ArmDrain, ArmPrecondition, Ending, FORMAT, Outliers};
+use crate::analysis::{
+    Analysis, ArmDepths, ArmDrain, ArmPrecondition, Comparison, Ending, FORMAT, Outliers,
+};
 use crate::attribution::{Layout, Peel};
 use crate::blocks::Blocks;
 use crate::checks;
@@ -248,6 +250,9 @@ impl Analyzer {
         });
         let work = |arm| summary::work(&evidence.usable(arm).collect::<Vec<_>>());
         let work = (0..self.names.len()).map(work).collect();
+        let of_arms: Vec<Comparison> = conclusions.iter().map(|c| c.comparison.clone()).collect();
+        let effects = |factors: &Factors| factors.analysis(&blocks, &self.metrics(), &of_arms);
+        let matrix = self.factors.as_ref().map(effects);
         let warnings = checks::run(&evidence);
         let open_questions = questions::open(&evidence, self.peel(&blocks).as_ref(), end);
         Analysis {
@@ -260,7 +265,7 @@ impl Analyzer {
             documented: bound::arms(spec, &arms),
             arms,
             outliers: self.outliers(),
-            matrix: self.factors.as_ref().map(|factors| factors.analysis(&blocks, &self.metrics())),
+            matrix,
             rules,
             requirements,
             work,

@@ -3,8 +3,9 @@
 use iotax_spec::{Matrix, Setting, Spec};
 use iotax_stats::matrix::{Cells, Level, contrast, interaction};
 use iotax_stats::rci::Interval;
+use iotax_stats::verdict::Verdict;
 
-use crate::analysis::{Estimate, FactorEffect, FactorEffects, FactorInteraction};
+use crate::analysis::{Comparison, Estimate, FactorEffect, FactorEffects, FactorInteraction};
 use crate::blocks::Blocks;
 use crate::compare;
 use crate::conclude::{Conclusion, conclude};
@@ -16,6 +17,7 @@ use crate::row::{Row, Subject};
 /// The factors of an experiment, and how their effects are concluded on.
 #[derive(Debug, Clone)]
 pub(crate) struct Factors {
+    names: Vec<String>,
     matrix: Matrix,
     cells: Cells,
     levels: Vec<Level>,
@@ -61,6 +63,7 @@ impl Factors {
         Some(Self {
             effects: Method::simultaneous(spec, levels.len()),
             interactions: Method::simultaneous(spec, pairs_of_levels.len()),
+            names: spec.arms.iter().map(|arm| arm.name.clone()).collect(),
             matrix,
             cells,
             levels,
@@ -74,7 +77,14 @@ impl Factors {
         conclude(&self.effects, rows.collect())
     }
 
-    pub(crate) fn analysis(&self, blocks: &Blocks<'_>, metrics: &[Metric]) -> FactorEffects {
+    /// What there is to show. `arms`: the conclusions on each arm against the first; where one is masked
+    /// by a cap, so is an effect that rests on it and seems to be none.
+    pub(crate) fn analysis(
+        &self,
+        blocks: &Blocks<'_>,
+        metrics: &[Metric],
+        arms: &[Comparison],
+    ) -> FactorEffects {
         let by_metric: Vec<Vec<Conclusion>> =
             metrics.iter().map(|metric| self.conclude(blocks, *metric)).collect();
         let effect = |(at, level): (usize, &Level)| {
@@ -84,7 +94,7 @@ impl Factors {
                 against: self.first_of(*level),
                 pairs: count(pairs.known.len()),
                 stalled_pairs: count(pairs.stalled),
-                comparison: conclusions[at].comparison.clone(),
+                comparison: self.seen_through(&conclusions[at].comparison, &pairs, arms),
             };
             by_metric.iter().map(of_metric).collect::<Vec<_>>()
         };
@@ -98,7 +108,35 @@ impl Factors {
             cells: self.matrix.cells.clone(),
             effects,
             interactions,
+            unpaired: self.unpaired(),
         }
+    }
+
+    fn seen_through(&self, effect: &Comparison, pairs: &Pairs, arms: &[Comparison]) -> Comparison {
+        let is_of_pair = |name: &String| {
+            let arm = self.names.iter().position(|own| own == name);
+            arm.is_some_and(|arm| pairs.known.iter().flatten().any(|own| *own == arm))
+        };
+        let hides = |arm: &&Comparison| {
+            arm.verdict == Verdict::Masked
+                && arm.metric == effect.metric
+                && arm.arm.as_ref().is_some_and(is_of_pair)
+        };
+        match arms.iter().find(hides) {
+            Some(masked) if effect.verdict == Verdict::Equivalent => Comparison {
+                verdict: Verdict::Masked,
+                sign: None,
+                cap: masked.cap.clone(),
+                ..effect.clone()
+            },
+            _ => effect.clone(),
+        }
+    }
+
+    fn unpaired(&self) -> Vec<Setting> {
+        let levels = self.cells.levels();
+        let unpaired = levels.iter().filter(|level| !self.levels.contains(level));
+        unpaired.map(|level| self.setting(*level)).collect()
     }
 
     fn row(&self, blocks: &Blocks<'_>, level: Level, metric: Metric) -> Row {
@@ -179,11 +217,7 @@ fn logarithms(blocks: &Blocks<'_>, metric: Metric) -> Vec<Vec<Option<f64>>> {
     figures
 }
 
-fn gate(
-    blocks: &Blocks<'_>,
-    [with, base]: [usize; 2],
-    metric: Metric,
-) -> Option<iotax_stats::verdict::Verdict> {
+fn gate(blocks: &Blocks<'_>, [with, base]: [usize; 2], metric: Metric) -> Option<Verdict> {
     let pairs =
         blocks.all.iter().filter_map(|block| Some([block.trials[base]?, block.trials[with]?]));
     compare::gate(metric, &pairs.collect::<Vec<_>>())

@@ -35,6 +35,13 @@ pub(crate) fn sentences(matrix: &FactorEffects, analysis: &Analysis) -> Vec<Stri
         sentences.push(format!("{levels}: see Effects."));
     }
     sentences.extend(matrix.interactions.iter().map(of_interaction));
+    if !matrix.unpaired.is_empty() {
+        let levels = matrix.unpaired.iter().map(|own| format!("{}={}", own.factor, own.level));
+        let levels = printable(&levels.collect::<Vec<_>>().join(", "));
+        sentences.push(format!(
+            "Without an effect, for want of arms that differ in nothing else: {levels}."
+        ));
+    }
     sentences
 }
 

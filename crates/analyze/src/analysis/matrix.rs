@@ -17,8 +17,11 @@ pub struct FactorEffects {
     /// Level by level, those of each metric side by side, the primary one first. The intervals of a
     /// metric hold all at once.
     pub effects: Vec<FactorEffect>,
-    /// Effects that go with the level of another factor, and by enough to matter.
+    /// Effects that depend on the level of another factor, by enough to matter.
     pub interactions: Vec<FactorInteraction>,
+    /// Levels without an effect: no two arms differ in nothing but that.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unpaired: Vec<Setting>,
 }
 
 /// A level against the first one of its factor.
@@ -37,14 +40,14 @@ pub struct FactorEffect {
     pub comparison: Comparison,
 }
 
-/// An effect that goes with the level of another factor.
+/// An effect that depends on the level of another factor.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FactorInteraction {
     /// The level whose effect it is.
     pub setting: Setting,
     /// What it is compared with.
     pub against: String,
-    /// The level that it goes with.
+    /// The level that it depends on.
     pub with: Setting,
     /// The first level of that factor.
     pub first: String,

@@ -130,3 +130,16 @@ fn factors_without_an_effect_hardly_ever_get_one() {
     let said = said.count();
     assert!(said <= 7, "{said} of 100");
 }
+
+#[test]
+fn a_level_whose_arms_differ_in_more_has_no_effect_and_is_named() {
+    let mut bed = bed();
+    // krb5p is there with nconnect=4 alone, sys without.
+    let arms = &mut bed.experiment.spec.arms;
+    arms.retain(|arm| !["sys/4", "krb5p/1"].contains(&arm.name.as_str()));
+    let trials = bed.blocks(8, &[1000.0, 700.0, 690.0, 500.0], 0.03);
+    let found = matrix(&bed, &trials);
+    assert_eq!(found.unpaired.len(), 1);
+    assert_eq!(found.unpaired[0].level, "krb5p");
+    assert!(found.effects.iter().all(|effect| effect.setting.level != "krb5p"));
+}

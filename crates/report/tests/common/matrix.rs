@@ -82,6 +82,7 @@ pub(crate) fn found() -> Analysis {
             difference: estimate(0.5),
             blocks: 12,
         }],
+        unpaired: Vec::new(),
     };
     Analysis { matrix: Some(effects), ..analysis(&experiment, arms, against_first.collect()) }
 }
