@@ -11,7 +11,7 @@ use crate::attribution::{Layout, Peel};
 use crate::blocks::Blocks;
 use crate::checks;
 use crate::conclude::{Conclusion, conclude};
-use crate::counters::{MOST_INTERVALS, Room};
+use crate::counters::{IntervalBudget, MOST_INTERVALS};
 use crate::drain::{self, Stretches};
 use crate::evidence::Evidence;
 use crate::facts::{JobFacts, TrialFacts};
@@ -405,9 +405,9 @@ fn by_subject(
 fn shed_series(trials: &mut [TrialFacts]) {
     let mut by_slot: Vec<&mut TrialFacts> = trials.iter_mut().collect();
     by_slot.sort_by_key(|trial| (trial.slot, trial.block, trial.arm));
-    let mut room = Room::default();
+    let mut budget = IntervalBudget::default();
     for trial in by_slot {
-        if !room.takes(trial.intervals) {
+        if !budget.takes(trial.intervals) {
             trial.series = None;
         }
     }

@@ -6,7 +6,7 @@ use iotax_spec::Workload;
 use crate::analysis::{
     ArmSummary, JobSummary, OperationSummary, QuantilePoint, SyncSummary, TrialPoint, Work,
 };
-use crate::counters::{self, Room};
+use crate::counters::{self, IntervalBudget};
 use crate::facts::{JobFacts, TrialFacts};
 use crate::metrics::Metric;
 use crate::pool::{ArmPool, Described};
@@ -106,11 +106,11 @@ pub(crate) fn points(trials: &[&TrialFacts], used: &[(u32, usize)]) -> Vec<Trial
         let is_in = |arm| used.binary_search(&(trial.block, arm)).is_ok();
         trial.usable && trial.arm.is_some_and(is_in)
     };
-    let mut room = Room::default();
+    let mut budget = IntervalBudget::default();
     trials
         .iter()
         .map(|trial| {
-            let is_shown = room.takes(trial.intervals);
+            let is_shown = budget.takes(trial.intervals);
             let job = trial.primary().filter(|job| job.ios > 0 && job.active_ns > 0);
             let synced = job.filter(|job| job.syncs > 0);
             TrialPoint {

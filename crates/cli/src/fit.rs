@@ -12,11 +12,11 @@ use crate::exit;
 pub(crate) fn fit(spec: &mut Spec, load: &LoadArgs) -> Option<String> {
     // What is free where an agent is is not known here.
     let work_dir = load.agent.is_empty().then_some(load.dir.as_path());
-    let room = iotax_rig::file_room(spec, work_dir);
+    let room = iotax_rig::space_for_files(spec, work_dir);
     let least_bytes = spec.least_bytes_of_files();
     let yields = least_bytes < spec.bytes_of_files();
     spec.fit(room);
-    let (arm, room_bytes) = room.filter(|(_, bytes)| *bytes < spec.bytes_of_files())?;
+    let (arm, free_bytes) = room.filter(|(_, bytes)| *bytes < spec.bytes_of_files())?;
     let stack = spec.arms.get(arm).and_then(|arm| arm.target.stack());
     let stack = stack.and_then(|stack| iotax_rig::least_stack_bytes(stack, least_bytes));
     let stack = stack.map(|bytes| format!("a stack of size={}", format_bytes(bytes)));
@@ -30,9 +30,9 @@ pub(crate) fn fit(spec: &mut Spec, load: &LoadArgs) -> Option<String> {
     }
     // A size that was set stays whatever the scale.
     let asked = load.set.iter().any(|text| is_size(text));
-    let scale = spec.scale_that_fits(room_bytes).filter(|_| !asked);
+    let scale = spec.scale_that_fits(free_bytes).filter(|_| !asked);
     let scale = scale.map(|scale| format!("--scale {}", short(scale * load.scale.unwrap_or(1.0))));
-    let smaller = asked.then(|| format!("sizes of {} in all", whole(room_bytes)));
+    let smaller = asked.then(|| format!("sizes of {} in all", whole(free_bytes)));
     let ways: Vec<String> = stack.into_iter().chain(scale).chain(smaller).collect();
     (!ways.is_empty()).then(|| format!("{} would do", ways.join(", or ")))
 }

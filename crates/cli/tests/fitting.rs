@@ -44,7 +44,7 @@ fn a_stack_takes_the_default_workload_and_the_record_says_what_it_took() {
     let record: Value = serde_json::from_str(&record).unwrap();
     let plan = planned(&desk, &[&args[..], &["-n", "1"]].concat());
     assert_eq!(plan["spec"], record["spec"], "a plan and a run are one resolution");
-    assert_snapshot!(plan["spec"]["fitted"], @r#"{"arm":0,"from_bytes":1073741824,"room_bytes":899258774,"scale":null,"to_bytes":872415232}"#);
+    assert_snapshot!(plan["spec"]["fitted"], @r#"{"arm":0,"free_bytes":899258774,"from_bytes":1073741824,"scale":null,"to_bytes":872415232}"#);
     assert!(said.out.contains("size of the test files"), "{said}");
 }
 
@@ -60,7 +60,7 @@ fn all_arms_get_what_the_smallest_has_room_for() {
 fn a_search_engine_shrinks_by_its_scale() {
     let desk = Desk::new();
     let plan = planned(&desk, &["run", "driver-searcher", "file(size=2G) + ext4"]);
-    assert_snapshot!(plan["spec"]["fitted"], @r#"{"arm":0,"from_bytes":118161932288,"room_bytes":1865626412,"scale":0.03,"to_bytes":1742733312}"#);
+    assert_snapshot!(plan["spec"]["fitted"], @r#"{"arm":0,"free_bytes":1865626412,"from_bytes":118161932288,"scale":0.03,"to_bytes":1742733312}"#);
     assert_eq!(plan["spec"]["workload"]["time_ns"], 5_000_000_000_u64);
 }
 

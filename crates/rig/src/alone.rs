@@ -117,8 +117,8 @@ pub(crate) fn assemble(
 ) -> Result<Assembly, Error> {
     let stack = arm.target.stack().expect("only stacks have layers");
     let Base { top: base, journal, surroundings } = base;
-    let room = state::room(journal.state_dir())?;
-    let plan = Plan { arm: &arm.name, stack, base, device, room, journal, surroundings };
+    let run_dir = state::run_directory(journal.state_dir())?;
+    let plan = Plan { arm: &arm.name, stack, base, device, run_dir, journal, surroundings };
     Assembly::make(plan, stop).map_err(|error| match error {
         Error::Interrupted | Error::Vanished { .. } => error,
         source => Error::Arm { arm: arm.name.clone(), source: Box::new(source) },

@@ -36,7 +36,7 @@ pub(crate) struct Plan<'a> {
     /// The device that the base is, to be looked at once more.
     pub(crate) device: Option<&'a Device>,
     /// The directory for mount points and sockets.
-    pub(crate) room: PathBuf,
+    pub(crate) run_dir: PathBuf,
     pub(crate) surroundings: Surroundings,
     /// Holds what was made for the arm so far.
     pub(crate) journal: Journal,
@@ -45,7 +45,7 @@ pub(crate) struct Plan<'a> {
 impl Assembly {
     /// Makes all layers. If one cannot be made, those below are taken down again.
     pub(crate) fn make(plan: Plan<'_>, stop: &AtomicBool) -> Result<Self, Error> {
-        let Plan { arm, stack, base, device, room, surroundings, mut journal } = plan;
+        let Plan { arm, stack, base, device, run_dir, surroundings, mut journal } = plan;
         // Wiped when all layers are made: whatever needs it later has it by then.
         let (key, mark) = (Key::new()?, Mark::new()?);
         if let Some(device) = device {
@@ -55,11 +55,11 @@ impl Assembly {
             journal.announce(Entry::Signatures { spot, mark: mark.clone() })?;
         }
         // By its name, which nobody else can change: daemons outlive this process.
-        let room = scratch::make(&room, &mut journal)?.shown().to_owned();
+        let own_dir = scratch::make(&run_dir, &mut journal)?.shown().to_owned();
         let (mut turns, mut notes, mut caches) = (Vec::new(), Vec::new(), Vec::new());
         let mut build_context = BuildContext {
             journal: &mut journal,
-            room: &room,
+            own_dir: &own_dir,
             surroundings: &surroundings,
             key: &key,
             mark: &mark,
@@ -70,7 +70,7 @@ impl Assembly {
             names: 0,
         };
         let (bottom, above) = stack.layers.split_first().expect("a stack has a base");
-        let nothing = Top::directory(&room);
+        let nothing = Top::directory(&own_dir);
         let mut top = match (base, layers::system(bottom)) {
             (Some(base), _) => base,
             (None, Some(layer)) => layer.make(nothing, &mut build_context)?,

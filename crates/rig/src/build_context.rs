@@ -41,7 +41,7 @@ pub(crate) struct BuildContext<'a> {
     /// Of the arm alone, so that it can be taken down alone.
     pub(crate) journal: &'a mut Journal,
     /// A private directory of the arm's, for mount points and sockets. Not for data.
-    pub(crate) room: &'a Path,
+    pub(crate) own_dir: &'a Path,
     pub(crate) surroundings: &'a Surroundings,
     /// The arm's key: wiped when its layers are made, never written anywhere.
     pub(crate) key: &'a Key,
@@ -120,7 +120,7 @@ impl BuildContext<'_> {
 
     /// An empty directory in the arm's private directory.
     pub(crate) fn directory(&mut self, word: &str) -> Result<PathBuf, Error> {
-        self.directory_in(self.room, word)
+        self.directory_in(self.own_dir, word)
     }
 
     /// An empty directory in a layer's directory.
@@ -133,7 +133,7 @@ impl BuildContext<'_> {
 
     /// A file to mount another one at, announced as [`BuildContext::mount_point`] is.
     pub(crate) fn mount_file(&mut self, word: &str) -> Result<PathBuf, Error> {
-        let path = self.room.join(self.name(word));
+        let path = self.own_dir.join(self.name(word));
         disk_file::create(&path)?;
         self.journal.announce(Entry::Mount { path: path.clone() })?;
         Ok(path)

@@ -15,7 +15,7 @@ use rustix::fs::{Access, AtFlags, CWD, accessat};
 
 use crate::disk_file::{DirectIo, direct_in};
 use crate::error::{Error, Obstacle, Refusal};
-use crate::free_space::Room;
+use crate::free_space::SpaceNeeded;
 use crate::needs::Missing;
 use crate::resolved_target::{ResolvedTarget, look};
 use crate::{device, layers, needs, own_disk, vdisk};
@@ -71,8 +71,8 @@ pub(crate) fn check(
         }
     }
     if refusals.is_empty() {
-        let room = room(spec.arms.iter().zip(&resolved_targets));
-        refusals = room.refusals(spec.bytes_of_files(), available_memory_bytes());
+        let needed = space_needed(spec.arms.iter().zip(&resolved_targets));
+        refusals = needed.refusals(spec.bytes_of_files(), available_memory_bytes());
     }
     if refusals.is_empty() { Ok(resolved_targets) } else { Err(Error::Refused { refusals }) }
 }
@@ -310,8 +310,10 @@ fn block_sizes(sizes: &BlockSizes) -> Vec<u32> {
 }
 
 /// What all arms together will take, counting shared storage once.
-pub(crate) fn room<'a>(arms: impl Iterator<Item = (&'a Arm, &'a ResolvedTarget)>) -> Room {
-    let mut room = Room::default();
+pub(crate) fn space_needed<'a>(
+    arms: impl Iterator<Item = (&'a Arm, &'a ResolvedTarget)>,
+) -> SpaceNeeded {
+    let mut needed = SpaceNeeded::default();
     // Bytes of a file; none for a directory, which gets all test files.
     let mut places: Vec<(&Path, Vec<&str>, &Facts, Option<u64>)> = Vec::new();
     for (arm, resolved) in arms {
@@ -323,7 +325,7 @@ pub(crate) fn room<'a>(arms: impl Iterator<Item = (&'a Arm, &'a ResolvedTarget)>
             | ResolvedTarget::Device(_)
             | ResolvedTarget::Thin(_) => continue,
             ResolvedTarget::Memory => {
-                room.in_memory(&arm.name, disk_bytes(arm));
+                needed.in_memory(&arm.name, disk_bytes(arm));
                 continue;
             }
             ResolvedTarget::Directory(facts) => (facts.path.as_path(), facts, None),
@@ -347,11 +349,11 @@ pub(crate) fn room<'a>(arms: impl Iterator<Item = (&'a Arm, &'a ResolvedTarget)>
     }
     for (_, arms, facts, bytes) in places {
         match bytes {
-            Some(bytes) => room.file(&arms, facts, bytes),
-            None => room.directory(&arms, facts),
+            Some(bytes) => needed.file(&arms, facts, bytes),
+            None => needed.directory(&arms, facts),
         }
     }
-    room
+    needed
 }
 
 /// Bytes that the base of an arm's stack takes; 0 for paths.

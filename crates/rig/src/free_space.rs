@@ -9,7 +9,7 @@ use crate::error::{Obstacle, Refusal};
 
 /// What will be taken from file systems and memory, by all arms together.
 #[derive(Debug, Default)]
-pub(crate) struct Room {
+pub(crate) struct SpaceNeeded {
     volumes: BTreeMap<DeviceNumber, Demand>,
     memory: Demand,
 }
@@ -26,7 +26,7 @@ struct Demand {
     free_bytes: Option<u64>,
 }
 
-impl Room {
+impl SpaceNeeded {
     /// `arms` will have a file of `bytes` at `place` or in it.
     pub(crate) fn file(&mut self, arms: &[&str], place: &Facts, bytes: u64) {
         self.on(arms, place, bytes);

@@ -12,7 +12,7 @@
 //! | `check` | every reason to refuse an arm's target |
 //! | `resolved_target` | what each turned out to be |
 //! | `free_space` | is there enough space and memory for all that will be made |
-//! | `file_room` | how large test files may be |
+//! | `space_for_files` | how large test files may be |
 //! | `journal`, `entry` | what to undo, on disk before it is done; undoing, one file for each kind |
 //! | `identity`, `undone` | which file a file is; what undoing came to |
 //! | `ownership` | who may change a file or a directory |
@@ -66,7 +66,6 @@ mod disk_file;
 mod disks;
 mod entry;
 mod error;
-mod file_room;
 mod fill;
 mod free_space;
 mod fuse;
@@ -91,6 +90,7 @@ mod shelf;
 mod signatures;
 mod site;
 mod size;
+mod space_for_files;
 mod span;
 mod state;
 mod undo;
@@ -102,7 +102,6 @@ pub use check::refuse;
 pub use cloud::{CloudDisk, CloudOptions, Part, cloud_disks};
 pub use disks::{Disk, ServeOptions, Served, serve, served, take_down};
 pub use error::Error;
-pub use file_room::{file_room, least_stack_bytes};
 pub use held::Held;
 pub use listing::{Requirement, availability, requirements};
 pub use needs::Missing;
@@ -110,6 +109,7 @@ pub use overlap::{Common, Overlap, overlaps};
 pub use progress::Progress;
 pub use refusal::{Obstacle, Refusal};
 pub use rig::{Options, Rig};
+pub use space_for_files::{least_stack_bytes, space_for_files};
 pub use span::span_bytes;
 pub use state::state_dir;
 pub use undo::{UndoReport, undo};

@@ -17,9 +17,9 @@ use crate::{scratch, state};
 /// Mounts what is held where only root can reach it, and says where that is. It goes with the
 /// journal.
 pub(crate) fn put(held: &Held, journal: &mut Journal) -> Result<PathBuf, Error> {
-    let room = state::room(journal.state_dir())?;
+    let run_dir = state::run_directory(journal.state_dir())?;
     let failed = Error::cannot("mount it where only root can reach", held.shown());
-    let shelf = scratch::make(&room, journal)?;
+    let shelf = scratch::make(&run_dir, journal)?;
     let name = held.shown().file_name().unwrap_or_default().to_string_lossy();
     let name = name.trim_start_matches('.');
     let at = shelf.shown().join(name);

@@ -47,8 +47,8 @@ fn state_dir_from(root: bool, variable: impl Fn(&str) -> Option<PathBuf>) -> Opt
 
 /// The directory in which arms have their mount points and sockets, without symbolic links; made
 /// if need be.
-pub(crate) fn room(state_dir: Option<&Path>) -> Result<PathBuf, Error> {
-    Held::make(state_dir.ok_or(Error::NoStateDirectory)?, "run").map(|room| room.path)
+pub(crate) fn run_directory(state_dir: Option<&Path>) -> Result<PathBuf, Error> {
+    Held::make(state_dir.ok_or(Error::NoStateDirectory)?, "run").map(|held| held.path)
 }
 
 /// A directory in the state directory that nobody else can write to.

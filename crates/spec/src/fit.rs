@@ -28,18 +28,18 @@ impl Spec {
         self.all_at_once().bytes_of_files()
     }
 
-    /// Shrinks what yields until all test files fit `room`: an arm, and the bytes it has for them.
+    /// Shrinks what yields until all test files fit `space`: an arm, and the bytes it has for them.
     /// Where that would make them too small to mean anything, they stay as they are, for whoever
     /// looks for room to refuse them.
-    pub fn fit(&mut self, room: Option<(usize, u64)>) {
+    pub fn fit(&mut self, space: Option<(usize, u64)>) {
         let from_bytes = self.bytes_of_files();
-        let small = room.filter(|(_, room_bytes)| *room_bytes < from_bytes);
-        if let Some((arm, room_bytes)) = small
-            && let Some((smaller, scale)) = self.fitting(room_bytes)
+        let small = space.filter(|(_, free_bytes)| *free_bytes < from_bytes);
+        if let Some((arm, free_bytes)) = small
+            && let Some((smaller, scale)) = self.fitting(free_bytes)
         {
             let to_bytes = smaller.bytes_of_files();
             *self = smaller;
-            self.fitted = Some(Fitted { arm, room_bytes, from_bytes, to_bytes, scale });
+            self.fitted = Some(Fitted { arm, free_bytes, from_bytes, to_bytes, scale });
         }
         self.phases_mut().for_each(|phase| phase.yields = None);
     }
@@ -50,29 +50,29 @@ impl Spec {
         self.smaller().last().map_or(self.bytes_of_files(), |(least, _)| least.bytes_of_files())
     }
 
-    /// The factor that its test files would fit `room_bytes` with, if all of it were scaled.
-    pub fn scale_that_fits(&self, room_bytes: u64) -> Option<f64> {
+    /// The factor that its test files would fit `free_bytes` with, if all of it were scaled.
+    pub fn scale_that_fits(&self, free_bytes: u64) -> Option<f64> {
         let fits = |scale: &f64| {
             let mut spec = self.clone();
             let scaled = spec.phases_mut().try_for_each(|phase| phase.scale(*scale));
-            scaled.is_ok() && spec.bytes_of_files() <= room_bytes
+            scaled.is_ok() && spec.bytes_of_files() <= free_bytes
         };
         scales().find(fits)
     }
 
     /// One sentence about how test files were fitted, if they were.
     pub fn told_fit(&self) -> Option<String> {
-        let Fitted { arm, room_bytes, from_bytes, to_bytes, scale } = self.fitted?;
+        let Fitted { arm, free_bytes, from_bytes, to_bytes, scale } = self.fitted?;
         let name = self.arms.get(arm).map_or("an arm", |arm| arm.name.as_str());
-        let [room, from, to] = [room_bytes, from_bytes, to_bytes].map(rounded);
+        let [free, from, to] = [free_bytes, from_bytes, to_bytes].map(rounded);
         let how = scale.map_or(String::new(), |scale| format!(", as with --scale {scale}"));
-        let reason = format!("{name} has room for {room}");
+        let reason = format!("{name} has room for {free}");
         Some(format!("test files of {to} instead of {from}{how}, because {reason}"))
     }
 
     /// The largest of the smaller ones that fits.
-    fn fitting(&self, room_bytes: u64) -> Option<(Self, Option<f64>)> {
-        self.smaller().find(|(spec, _)| spec.bytes_of_files() <= room_bytes)
+    fn fitting(&self, free_bytes: u64) -> Option<(Self, Option<f64>)> {
+        self.smaller().find(|(spec, _)| spec.bytes_of_files() <= free_bytes)
     }
 
     /// The same experiment with smaller and smaller test files; none if nothing yields.

@@ -24,7 +24,7 @@ pub struct Fitted {
     /// The arm with the least room.
     pub arm: usize,
     /// What it has for test files.
-    pub room_bytes: u64,
+    pub free_bytes: u64,
     /// What they would have taken.
     pub from_bytes: u64,
     /// What they take.

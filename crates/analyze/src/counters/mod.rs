@@ -16,5 +16,5 @@ pub use iostat::{Interval, IntervalDevice, intervals};
 pub use series::{CounterLine, CounterSeries, Quantity};
 pub use summary::{CounterSummary, DeviceSummary, NfsSummary};
 
-pub(crate) use series::{MOST_INTERVALS, Room, series};
+pub(crate) use series::{IntervalBudget, MOST_INTERVALS, series};
 pub(crate) use summary::{of_arm, of_trial};

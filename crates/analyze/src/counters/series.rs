@@ -33,15 +33,15 @@ impl CounterSeries {
 /// What is left of [`MOST_INTERVALS`]. No trial takes the room of an earlier one, so none is let in
 /// after the first that does not fit.
 #[derive(Debug)]
-pub(crate) struct Room(Option<usize>);
+pub(crate) struct IntervalBudget(Option<usize>);
 
-impl Default for Room {
+impl Default for IntervalBudget {
     fn default() -> Self {
         Self(Some(MOST_INTERVALS))
     }
 }
 
-impl Room {
+impl IntervalBudget {
     /// Whether a trial with so many intervals fits; if so it is let in.
     pub(crate) fn takes(&mut self, intervals: usize) -> bool {
         self.0 = self.0.and_then(|left| left.checked_sub(intervals));
@@ -181,8 +181,8 @@ mod tests {
 
     #[test]
     fn nothing_is_let_in_after_what_did_not_fit() {
-        let mut room = Room::default();
-        assert!(room.takes(MOST_INTERVALS - 5) && room.takes(5) && room.takes(0));
-        assert!(!room.takes(1) && !room.takes(0));
+        let mut budget = IntervalBudget::default();
+        assert!(budget.takes(MOST_INTERVALS - 5) && budget.takes(5) && budget.takes(0));
+        assert!(!budget.takes(1) && !budget.takes(0));
     }
 }

@@ -57,7 +57,7 @@ impl System for FileSystem {
         };
         let mkfs = mkfs.args(further).args(identity).arg(&below.path);
         // A bare name among the further arguments can mean nothing but what is in there.
-        build_context.run(mkfs.within(build_context.room))?;
+        build_context.run(mkfs.within(build_context.own_dir))?;
         let at = build_context.mount_point(self.kind.name())?;
         mounts::mount(&below.path, &at, self.kind.name(), self.mount.as_deref().unwrap_or(""))?;
         Ok(Top::directory(at))

@@ -86,7 +86,7 @@ pub(crate) fn base_bytes(stack: &Stack) -> u64 {
 }
 
 /// Bytes that test files have room for on a stack whose base has `base_bytes`.
-pub(crate) fn room_for_files(stack: &Stack, base_bytes: u64) -> u64 {
+pub(crate) fn free_for_files(stack: &Stack, base_bytes: u64) -> u64 {
     let all = stack.layers.iter().filter_map(system);
     all.fold(base_bytes, |below_bytes, layer| layer.left_for_files(below_bytes))
 }

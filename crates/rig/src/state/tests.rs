@@ -114,7 +114,7 @@ fn nothing_is_made_where_others_can_write() {
     for state in [root.path().to_owned(), root.path().join("state")] {
         let made = Held::make(&state, "undo");
         assert!(matches!(made, Err(Error::OpenState { .. })), "{made:?}");
-        let made = room(Some(&state));
+        let made = run_directory(Some(&state));
         assert!(matches!(made, Err(Error::OpenState { .. })), "{made:?}");
     }
     assert_eq!(fs::read_dir(root.path()).unwrap().count(), 0);

@@ -22,9 +22,9 @@ fn set(text: &str) -> Changes {
     Changes { set: vec![text.into()], ..Changes::default() }
 }
 
-fn fitted(name: &str, changes: &Changes, room_bytes: u64) -> String {
+fn fitted(name: &str, changes: &Changes, free_bytes: u64) -> String {
     let mut spec = spec(name, changes);
-    spec.fit(Some((1, room_bytes)));
+    spec.fit(Some((1, free_bytes)));
     assert!(spec.phases().all(|phase| phase.validate().is_ok() && phase.yields.is_none()));
     let lines = spec.phases().flat_map(Workload::explain);
     spec.told_fit().into_iter().chain(lines).collect::<Vec<_>>().join("\n")
@@ -170,14 +170,14 @@ proptest! {
     #[test]
     fn what_is_fitted_fits(
         name in prop::sample::select(vec!["randread-4k", "driver-searcher", "provider-baseline"]),
-        room_bytes in (64_u64 << 20)..(400 * GIB),
+        free_bytes in (64_u64 << 20)..(400 * GIB),
     ) {
         let mut spec = spec(name, &Changes::default());
         let (least, all) = (spec.least_bytes_of_files(), spec.bytes_of_files());
-        spec.fit(Some((0, room_bytes)));
+        spec.fit(Some((0, free_bytes)));
         let bytes = spec.bytes_of_files();
-        prop_assert_eq!(spec.fitted.is_some(), (least..all).contains(&room_bytes));
-        prop_assert!(spec.fitted.is_none() || (room_bytes / 3..=room_bytes).contains(&bytes));
+        prop_assert_eq!(spec.fitted.is_some(), (least..all).contains(&free_bytes));
+        prop_assert!(spec.fitted.is_none() || (free_bytes / 3..=free_bytes).contains(&bytes));
         prop_assert_eq!(spec.validate(), Ok(()));
     }
 }

@@ -60,7 +60,7 @@ pub(super) fn asked(args: &LimitsArgs) -> Result<Search> {
 fn fit(search: &mut Search, work_dir: &Path) {
     let mut spec = search.spec();
     spec.workload.yields = Some(Yields::Spans);
-    spec.fit(iotax_rig::file_room(&spec, Some(work_dir)));
+    spec.fit(iotax_rig::space_for_files(&spec, Some(work_dir)));
     let Some(told) = spec.told_fit() else { return };
     eprintln!("note: {told}");
     let bytes = spec.bytes_of_files().min(USUAL_BYTES);

@@ -143,7 +143,7 @@ fn spec() -> Spec {
         },
         fitted: Some(Fitted {
             arm: 1,
-            room_bytes: 1,
+            free_bytes: 1,
             from_bytes: 1,
             to_bytes: 1,
             scale: Some(0.5),

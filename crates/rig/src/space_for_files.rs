@@ -4,7 +4,7 @@ use std::path::Path;
 
 use iotax_spec::{Form, Spec, Stack};
 
-use crate::check::{resolved, room};
+use crate::check::{resolved, space_needed};
 use crate::device;
 use crate::layers;
 use crate::resolved_target::look;
@@ -12,13 +12,13 @@ use crate::resolved_target::look;
 /// The arm with the least room for test files, and how many bytes of them it has room for; `None`
 /// if no arm has any, or nobody knows how much it has. `work_dir`: where scratch files go; `None` to
 /// count only what stacks declare, for arms whose host is another.
-pub fn file_room(spec: &Spec, work_dir: Option<&Path>) -> Option<(usize, u64)> {
+pub fn space_for_files(spec: &Spec, work_dir: Option<&Path>) -> Option<(usize, u64)> {
     let arms = || spec.arms.iter().enumerate();
     let stacks = arms().filter_map(|(at, arm)| {
         let stack = arm.target.stack().filter(|stack| stack.form() == Form::Directory)?;
         let here = || look(device::path_in(arm)?).ok().map(|facts| facts.size_bytes);
         let base_bytes = stack.size_bytes().or_else(|| work_dir.and_then(|_| here()))?;
-        Some((at, layers::room_for_files(stack, base_bytes)))
+        Some((at, layers::free_for_files(stack, base_bytes)))
     });
     let free = work_dir.map(|work_dir| {
         let workload = spec.all_at_once();
@@ -27,9 +27,9 @@ pub fn file_room(spec: &Spec, work_dir: Option<&Path>) -> Option<(usize, u64)> {
             .iter()
             .filter_map(|arm| Some((arm, resolved(arm, &workload, work_dir).ok()?)));
         let known: Vec<_> = known.collect();
-        let room = room(known.iter().map(|(arm, resolved)| (*arm, resolved)));
+        let needed = space_needed(known.iter().map(|(arm, resolved)| (*arm, resolved)));
         let by_name = |(name, bytes)| Some((arms().find(|(_, arm)| arm.name == name)?.0, bytes));
-        room.for_files().filter_map(by_name).collect::<Vec<_>>()
+        needed.for_files().filter_map(by_name).collect::<Vec<_>>()
     });
     stacks.chain(free.into_iter().flatten()).min_by_key(|(_, bytes)| *bytes)
 }
@@ -41,7 +41,7 @@ pub fn least_stack_bytes(stack: &Stack, files_bytes: u64) -> Option<u64> {
     let sizes = (20..60).flat_map(|power| (8..16_u64).map(move |eighths| eighths << power));
     let is_enough = |size: &u64| {
         layers::too_small(stack, *size).is_none()
-            && layers::room_for_files(stack, *size) >= files_bytes
+            && layers::free_for_files(stack, *size) >= files_bytes
     };
     sizes.into_iter().find(is_enough)
 }
@@ -68,10 +68,10 @@ mod tests {
     /// In MiB. Fresh ext4 of 64M and 1G had 50 and 906 free, XFS of 300M and 1G 219 and 921, Btrfs of
     /// 1G 904.
     #[test]
-    fn a_stack_has_room_for_less_than_its_size() {
-        let room = |text: &str| {
+    fn a_stack_has_space_for_less_than_its_size() {
+        let space = |text: &str| {
             let stack = stack(text);
-            layers::room_for_files(&stack, stack.size_bytes().unwrap()) / MIB
+            layers::free_for_files(&stack, stack.size_bytes().unwrap()) / MIB
         };
         let told: Vec<String> = [
             "file(size=1G) + ext4",
@@ -85,7 +85,7 @@ mod tests {
             "file(size=100G) + ext4",
         ]
         .iter()
-        .map(|text| format!("{text}: {}", room(text)))
+        .map(|text| format!("{text}: {}", space(text)))
         .collect();
         insta::assert_snapshot!(told.join("\n"), @"
         file(size=1G) + ext4: 857
@@ -101,11 +101,11 @@ mod tests {
     }
 
     #[test]
-    fn the_arm_with_the_least_room_decides() {
+    fn the_arm_with_the_least_free_space_decides() {
         let spec = spec(&["a=file(size=2G) + ext4", "b=file(size=1G) + ext4", "c=mem(size=1M)"]);
-        assert_eq!(file_room(&spec, None).unwrap().0, 1);
+        assert_eq!(space_for_files(&spec, None).unwrap().0, 1);
         let none = spec_of_blocks();
-        assert_eq!(file_room(&none, Some(Path::new("."))), None);
+        assert_eq!(space_for_files(&none, Some(Path::new("."))), None);
     }
 
     fn spec_of_blocks() -> Spec {
@@ -123,14 +123,14 @@ mod tests {
             let arms: Vec<String> =
                 paths.iter().enumerate().map(|(i, p)| format!("n{i}={}", p.display())).collect();
             let spec = spec(&arms.iter().map(String::as_str).collect::<Vec<_>>());
-            file_room(&spec, Some(dir.path())).unwrap().1
+            space_for_files(&spec, Some(dir.path())).unwrap().1
         };
         let [a, b, c] = &paths;
         let (one, three) = (arms(&[a, a]), arms(&[a, b, c]));
         let ratio = one as f64 / three as f64;
         assert!((2.9..3.1).contains(&ratio), "{one} {three}");
         let spec = spec(&[&format!("a={}", a.display()), &format!("b={}", b.display())]);
-        assert_eq!(file_room(&spec, None), None);
+        assert_eq!(space_for_files(&spec, None), None);
     }
 
     #[test]
@@ -139,7 +139,7 @@ mod tests {
             let stack = stack(text);
             for files_bytes in [64 * MIB, 1024 * MIB, 110 << 30] {
                 let least = least_stack_bytes(&stack, files_bytes).unwrap();
-                assert!(layers::room_for_files(&stack, least) >= files_bytes);
+                assert!(layers::free_for_files(&stack, least) >= files_bytes);
                 assert!(least < 3 * files_bytes + 300 * MIB, "{text}: {least} for {files_bytes}");
             }
         }
