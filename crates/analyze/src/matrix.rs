@@ -126,7 +126,7 @@ impl Factors {
             Some(masked) if effect.verdict == Verdict::Equivalent => Comparison {
                 verdict: Verdict::Masked,
                 sign: None,
-                cap: masked.cap.clone(),
+                cap: masked.cap,
                 ..effect.clone()
             },
             _ => effect.clone(),
