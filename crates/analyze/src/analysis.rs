@@ -14,6 +14,7 @@ use iotax_record::Experiment;
 use serde::{Deserialize, Serialize};
 
 use crate::counters::CounterSeries;
+use crate::spread::LatencySpread;
 pub use arm::{ArmSummary, JobSummary, OperationSummary, QuantilePoint, SyncSummary, Work};
 pub use caps::{ArmDepths, ArmDrain, Cap, DepthLevel, DepthResponse};
 pub use comparison::{Comparison, EffectChange, Stalls};
@@ -153,6 +154,10 @@ pub struct TrialPoint {
     /// 99th percentile of it, in nanoseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sync_p99_ns: Option<u64>,
+    /// How its latencies are spread: of syncs where they are what the primary job is about, else of
+    /// I/Os. For as many trials as charts show.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spread: Option<LatencySpread>,
     /// I/Os in each second of the primary job.
     pub per_second_ios: Vec<u32>,
     /// Devices, CPUs, pressure and NFS from second to second, for as many trials as charts show.

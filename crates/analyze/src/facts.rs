@@ -5,6 +5,7 @@ use iotax_spec::{Job, Spec, Workload};
 
 use crate::counters::{self, CounterSeries, CounterSummary};
 use crate::described::{self, Described};
+use crate::spread::LatencySpread;
 use crate::taken::{Taken, taken};
 
 /// One trial.
@@ -85,6 +86,8 @@ pub(crate) struct JobFacts {
     pub sync_max_ns: u64,
     /// They are what the job is about.
     pub waits_for_syncs: bool,
+    /// Of the primary job: how what it is about is spread.
+    pub spread: Option<LatencySpread>,
 }
 
 impl TrialFacts {
@@ -211,6 +214,13 @@ impl JobFacts {
             sync_p99_ns: syncs.p99_ns,
             sync_max_ns: syncs.max_ns,
             waits_for_syncs: job.waits_for_syncs(),
+            spread: if !is_primary {
+                None
+            } else if job.waits_for_syncs() {
+                LatencySpread::of(&record.sync)
+            } else {
+                LatencySpread::of(&latency)
+            },
             latency_ios: latency.count(),
             service_sum_ns: match (&record.read.response, &record.write.response) {
                 // Latency is service time then, and its mean has cost a walk through all buckets.

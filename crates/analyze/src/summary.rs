@@ -100,6 +100,9 @@ pub(crate) fn work(trials: &[&TrialFacts]) -> Work {
     }
 }
 
+/// Trials whose spread of latencies is kept.
+const MAX_SPREADS: usize = 480;
+
 /// One point per trial; `used` holds the sorted (block, arm) pairs that conclusions rest on.
 pub(crate) fn points(trials: &[&TrialFacts], used: &[(u32, usize)]) -> Vec<TrialPoint> {
     let is_used = |trial: &TrialFacts| {
@@ -109,7 +112,8 @@ pub(crate) fn points(trials: &[&TrialFacts], used: &[(u32, usize)]) -> Vec<Trial
     let mut budget = IntervalBudget::default();
     trials
         .iter()
-        .map(|trial| {
+        .enumerate()
+        .map(|(at, trial)| {
             let is_shown = budget.takes(trial.intervals);
             let job = trial.primary().filter(|job| job.ios > 0 && job.active_ns > 0);
             let synced = job.filter(|job| job.syncs > 0);
@@ -127,6 +131,7 @@ pub(crate) fn points(trials: &[&TrialFacts], used: &[(u32, usize)]) -> Vec<Trial
                 p99_ns: job.filter(|job| job.latency_ios > 0).map(|job| job.p99_latency_ns),
                 sync_mean_ns: synced.map(|job| job.sync_sum_ns / job.syncs as f64),
                 sync_p99_ns: synced.map(|job| job.sync_p99_ns).filter(|ns| *ns > 0),
+                spread: job.and_then(|job| job.spread.clone()).filter(|_| at < MAX_SPREADS),
                 per_second_ios: trial.per_second_ios.clone(),
                 counters: trial.series.clone().filter(|_| is_shown),
             }
@@ -206,6 +211,7 @@ fn operation(record: &OperationRecord, share: Option<f64>) -> OperationSummary {
         mean_ns: record.latency.mean_ns(),
         p99_ns: record.latency.quantile_ns(0.99),
         max_ns: record.latency.max_ns(),
+        latency: curve(&record.latency),
         slow: record.slow,
         waited: record.waited,
     }

@@ -280,12 +280,17 @@ pub(crate) struct LoadArgs {
 /// `iotax report`
 #[derive(Debug, Args)]
 pub(crate) struct ReportArgs {
-    /// Directory of an earlier run, or results of fio (JSON) or DiskSpd (XML)
+    /// Directories of earlier runs, or results of fio (JSON) or DiskSpd (XML)
     #[arg(value_name = "DIR|FILE", required = true)]
     pub paths: Vec<PathBuf>,
-    /// For results of other tools: new directory for a record and report.html
+    /// New directory for report.html: of several directories in one page, or of
+    /// results of other tools, then with a record [default: for several
+    /// directories iotax-report-TIME]
     #[arg(short, long, value_name = "DIR")]
     pub out: Option<PathBuf>,
+    /// Open report.html in a browser
+    #[arg(long)]
+    pub open: bool,
     #[command(flatten)]
     pub gate: GateArgs,
     /// What to print; report.html is written into a directory in any case

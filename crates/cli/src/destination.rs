@@ -155,14 +155,14 @@ mod tests {
         fs::rename(&dir, root.path().join("moved")).unwrap();
         symlink(&other, &dir).unwrap();
         let page = iotax_report::Document::default();
-        output::write_pages(&Location::from(&held), &page).unwrap();
+        output::write_page(&Location::from(&held), &page).unwrap();
         held.enter("depth-check").unwrap();
         symlink(&other, root.path().join("moved/below-cap")).unwrap();
         insta::assert_snapshot!(held.enter("below-cap").unwrap_err(), @"Not a directory (os error 20)");
         assert_eq!(fs::read_dir(&other).unwrap().count(), 0);
         assert_eq!(fs::read_dir(root.path().join("moved")).unwrap().count(), 3);
         fs::remove_dir_all(root.path().join("moved")).unwrap();
-        let error = output::write_pages(&Location::from(&held), &page).unwrap_err().to_string();
+        let error = output::write_page(&Location::from(&held), &page).unwrap_err().to_string();
         assert_eq!(error, format!("cannot write {}/report.html", dir.display()));
     }
 }

@@ -40,7 +40,7 @@ pub(crate) fn show(
 ) -> Result<()> {
     let dir = &dir.into();
     let document = report::experiments(spec.name(), parts);
-    let written = write_pages(dir, &document);
+    let written = write_page(dir, &document);
     say(&printed(dir, (spec, parts), &document, printing)?)?;
     if printing.format == Format::Text && written.is_ok() {
         let dir = dir.shown().display();
@@ -86,11 +86,8 @@ fn write(dir: &Location, file: &str, text: &str) -> Result<()> {
     replace(file.at(), text).with_context(|| format!("cannot write {}", file.shown().display()))
 }
 
-/// Writes `report.html`, and a page for each chapter that it has.
-pub(crate) fn write_pages(dir: &Location, document: &Document) -> Result<()> {
-    for chapter in document.chapters() {
-        write(dir, &chapter.file, &report::html(&chapter.document))?;
-    }
+/// Writes `report.html`.
+pub(crate) fn write_page(dir: &Location, document: &Document) -> Result<()> {
     write(dir, REPORT, &report::html(document))
 }
 

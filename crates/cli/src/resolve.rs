@@ -6,8 +6,8 @@ use anyhow::{Context as _, Result};
 use iotax_dialects::fio;
 use iotax_spec::units::{parse_duration, parse_share};
 use iotax_spec::{
-    Arm, Changes, Driver, Form, Matrix, SideRuns, Spec, Stack, Stop, StopMode, Subsets, Target,
-    Workload, parse_arms,
+    Arm, Changes, Driver, Factor, Form, Matrix, SideRuns, Spec, Stack, Stop, StopMode, Subsets,
+    Target, Workload, of_target_and_load, parse_arms, refuse_exclusions,
 };
 use jiff::Timestamp;
 
@@ -68,7 +68,10 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<Resolved> {
     {
         return experiment_file(Path::new(file), args);
     }
-    let arms = arms(args)?;
+    if args.matrix.factors.is_empty() {
+        // What is no target is said before a workload is asked for.
+        parse_arms(args.arms.iter().map(String::as_str))?;
+    }
     let Some(name) = &args.workload else {
         return Err(usage(format!(
             "which workload? name one with --workload, such as {}; `iotax workloads` explains them",
@@ -77,6 +80,7 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<Resolved> {
     };
     let mut load = Load::read(name)?;
     changes(&args.measure.load)?.apply_to(&mut load.phases)?;
+    let arms = arms(args, &mut load)?;
     let stop = stop(&args.measure.certainty, Stop::default())?;
     let seed = seed(args.measure.load.seed);
     let spec = load.into_spec(|first| Spec::compare(first, arms, stop, seed))?;
@@ -85,11 +89,21 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<Resolved> {
     finish(spec, &args.measure.load, Path::new("."))
 }
 
-/// As they are given, or those of a matrix.
-fn arms(args: &CompareArgs) -> Result<Vec<Arm>> {
+/// As they are given, or those of a matrix, whose factors of the workload make phases.
+fn arms(args: &CompareArgs, load: &mut Load) -> Result<Vec<Arm>> {
     let MatrixArgs { factors, exclude } = &args.matrix;
-    if factors.is_empty() {
-        return Ok(parse_arms(args.arms.iter().map(String::as_str))?);
+    let factors: Vec<Factor> =
+        factors.iter().map(|text| Factor::parse(text)).collect::<Result<_, _>>()?;
+    let (of_target, of_load) = of_target_and_load(factors, &args.arms.join(" "), &load.phases);
+    refuse_exclusions(exclude, &of_load)?;
+    load.vary(&of_load)?;
+    if of_target.is_empty() {
+        let arms = parse_arms(args.arms.iter().map(String::as_str))?;
+        if arms.len() < 2 && !of_load.is_empty() {
+            let problem = "factors of the workload make phases, and there is one arm only";
+            return Err(usage(format!("{problem}: give two arms, or a factor of the target")));
+        }
+        return Ok(arms);
     }
     let [template] = args.arms.as_slice() else {
         let problem = "--matrix makes its arms of one target, and several are given";
@@ -97,7 +111,7 @@ fn arms(args: &CompareArgs) -> Result<Vec<Arm>> {
             "{problem}: make them levels, as in --matrix disk=/mnt/a,/mnt/b {{disk}}"
         )));
     };
-    Ok(Matrix::parse(factors, exclude)?.arms(template)?)
+    Ok(Matrix::new(of_target, exclude)?.arms(template)?)
 }
 
 /// The spec of `iotax run`.

@@ -9,7 +9,7 @@ use anyhow::{Context as _, Result};
 use iotax_dialects::diskspd;
 use iotax_dialects::fio::{self, Machine, Outside};
 use iotax_dialects::importers::{self, Tool};
-use iotax_spec::{Spec, Workload};
+use iotax_spec::{Factor, Spec, Workload, varied};
 
 use crate::exit::Usage;
 
@@ -66,6 +66,17 @@ impl Load {
         let phases = read(&name, &text, &beside(path))?;
         let stem = path.file_stem().unwrap_or_default().to_string_lossy();
         Ok(Self::new(phases, &stem))
+    }
+
+    /// With each combination of levels of these factors as a phase of its own.
+    pub(crate) fn vary(&mut self, factors: &[Factor]) -> Result<(), iotax_spec::Error> {
+        if factors.is_empty() {
+            return Ok(());
+        }
+        let name = self.phases.first().map(|phase| phase.name.clone());
+        self.phases = varied(std::mem::take(&mut self.phases), factors)?;
+        self.suite = self.suite.take().or(name);
+        Ok(())
     }
 
     /// The experiment that `build` makes of the first phase, with the others after it.

@@ -39,6 +39,41 @@ fn a_plan_names_every_combination_but_those_left_out() {
 }
 
 #[test]
+fn factors_of_the_workload_are_phases_in_each_of_which_the_arms_take_turns() {
+    let desk = Desk::new();
+    let factors = ["--matrix", "bs=4k,16k", "--matrix", "workers=1,2"];
+    let stack = "mem(size=4M) + delay(latency=300us) + queue";
+    let options = ["-w", "randread-4k", "--time", "100ms", "--ramp", "0s", "--max-blocks", "3"];
+    let command = [&["compare", stack][..], &factors, &options].concat();
+    let plan = desk.run(&[&["plan"], command.as_slice()].concat());
+    assert_eq!(plan.code, 0, "{plan}");
+    let said = desk.run(&[&command[..], &["--format", "json", "--out", "out"]].concat());
+    assert_eq!(said.code, 0, "{said}");
+    let result: Value = serde_json::from_str(&said.out).unwrap();
+    assert_eq!(result["suite"], "randread-4k");
+    for (phase, bs) in [(0, "4k"), (1, "16k")] {
+        let phase = &result["phases"][phase];
+        assert_eq!(phase["workload"], format!("randread-4k bs={bs}"), "{said}");
+        assert_eq!(phase["arms"].as_array().unwrap().len(), 2);
+        assert_eq!(phase["matrix"]["factors"][0]["name"], "workers");
+    }
+    let text = desk.run(&["report", "out"]);
+    assert!(text.out.contains("\nPhase by phase, against 1\n  phase "), "{text}");
+    let file = format!(
+        "workload = \"randread-4k\"\n[arms]\na = \"{stack}\"\nb = \"{stack}\"\n\
+         [matrix]\nbs = [\"4k\", \"16k\"]\n"
+    );
+    fs::write(desk.path().join("x.toml"), file).unwrap();
+    let from_file = desk.run(&["plan", "compare", "x.toml"]);
+    assert!(from_file.out.contains("randread-4k bs=16k"), "{from_file}");
+    let one = desk.run(&["plan", "compare", "mem", "-w", "randread-4k", "--matrix", "bs=4k,16k"]);
+    insta::assert_snapshot!(one, @"
+    error: factors of the workload make phases, and there is one arm only: give two arms, or a factor of the target
+    [exit 2]
+    ");
+}
+
+#[test]
 fn what_makes_no_matrix_is_refused() {
     let desk = Desk::new();
     let refused = |arguments: &[&str]| {

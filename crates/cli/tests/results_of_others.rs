@@ -350,7 +350,7 @@ fn what_makes_no_sense_says_why() {
     [exit 2]
     ");
     assert_snapshot!(run(&["report", "before1.json", "dir"]), @"
-    error: dir is a directory: report it alone
+    error: before1.json is a file among directories: report files of other tools alone
     [exit 2]
     ");
     assert_snapshot!(run(&["report", "text.json"]), @"

@@ -1,7 +1,9 @@
 //! What sentences, tables and drawings say of a comparison: what it is about, and what it found.
 
+use std::cmp::Ordering;
+
 use iotax_analyze::{Analysis, Comparison, Estimate, Verdict};
-use iotax_words::Effect;
+use iotax_words::{Effect, log_factor};
 
 use crate::format::ABSENT;
 use crate::{stalls, words};
@@ -15,6 +17,15 @@ pub(crate) fn primary_of_each(analysis: &Analysis) -> Vec<&Comparison> {
         }
     }
     firsts
+}
+
+/// What was found before what was not, and the largest first. Of what stalled nobody knows how much
+/// worse it is: before all.
+pub(crate) fn by_size(a: &Comparison, b: &Comparison) -> Ordering {
+    let is_open = |c: &Comparison| !matches!(c.verdict, Verdict::Slower | Verdict::Faster);
+    let size =
+        |c: &Comparison| c.tax.map_or(f64::INFINITY, |tax| log_factor(c.metric.on(), tax).abs());
+    is_open(a).cmp(&is_open(b)).then(size(b).total_cmp(&size(a)))
 }
 
 /// Whether the row is a single layer of the peel, not an interaction or the total.

@@ -8,7 +8,9 @@ use iotax_record::Experiment;
 
 use crate::comparison::hypotheses;
 use crate::doctor::diagnoses;
-use crate::document::{Document, Drawing, Item, Lead, LegendEntry, Place, Section, Table};
+use crate::document::Topic::{Answer, Circumstances, Doubt};
+use crate::document::{Chart, Document, Drawing, Item, Lead, Place, Section, Table};
+use crate::figures::Drawn;
 use crate::json::kind;
 use crate::notices::{self, Notice};
 use crate::{
@@ -20,44 +22,48 @@ pub type Part = (Experiment, Analysis);
 
 /// What an experiment showed.
 pub fn experiment(experiment: &Experiment, analysis: &Analysis) -> Document {
-    let forest = figures::groups(analysis);
-    let drawn = figures::drawn(analysis, &forest);
+    let mut forest = figures::groups(analysis);
+    let mut effects = figures::of_effects(analysis);
+    figures::number(effects.iter_mut().chain(&mut forest));
+    let drawn = figures::drawn(analysis, &effects.iter().chain(&forest).collect::<Vec<_>>());
     let schedule = page::schedule(experiment, analysis, &drawn);
+    let blocks = page::blocks(experiment, analysis);
     let (severe, mild): (Vec<_>, Vec<_>) = notices::notices(analysis)
         .into_iter()
         .chain(notices::of_files(&experiment.spec))
         .partition(|notice| notice.is_severe);
     let mut document = Document::of(lead(experiment, analysis));
-    document.extend(warnings("Read this first", severe));
-    document.extend(rules::section(analysis));
-    document.extend(page::tiles(analysis));
-    document.extend(matrix::sections(analysis));
-    document.extend(outliers::section(analysis.outliers.as_ref()));
-    document.extend(page::forest(experiment, analysis, forest));
-    document.extend(comparisons(experiment, analysis));
+    document.extend_on(Answer, warnings("Read this first", severe));
+    document.extend_on(Answer, rules::section(analysis));
+    document.extend_on(Answer, page::tiles(analysis));
+    document.extend_on(Answer, matrix::sections(analysis, effects));
+    document.extend_on(Answer, outliers::section(analysis.outliers.as_ref()));
+    document.extend_on(Answer, page::forest(experiment, analysis, forest));
+    document.extend_on(Answer, comparisons(experiment, analysis));
     for (title, table) in caps::all(analysis, &experiment.spec.design) {
         document.add_table(&title, Some(table), None);
     }
     document.extend(attribution(analysis));
-    document.add(arms(analysis));
+    document.extend(arms(analysis));
     document.add_table("Other jobs", tables::other_jobs(analysis), None);
-    for section in latencies(experiment, analysis) {
-        document.add(section);
-    }
+    document.extend(latencies(experiment, analysis, &drawn));
+    document.extend(page::heat(analysis, &drawn));
     document.extend(page::trials(analysis, &drawn));
-    let note = tables::operations_note(analysis);
-    document.add_table(OPERATIONS, tables::operations(analysis), note);
+    document.extend(operations(analysis, drawn.operations));
     document.extend(page::meanwhile(drawn.machine));
     document.add_table("Devices", machine::devices(analysis), Some(machine::NOTE.to_owned()));
     document.extend(system(analysis));
     document.add_table("NFS operations", machine::nfs(analysis), None);
-    document.extend(schedule);
-    document.extend(warnings("Worth knowing", mild));
-    document.add_list("Causes", diagnoses::causes(experiment, analysis));
-    document.add_list("Not concluded", analysis.open_questions.clone());
-    document.extend(page::nothing_open(analysis));
-    document.extend(page::circumstances(experiment));
-    document.extend(method::sections(experiment, analysis));
+    document.extend_on(Doubt, warnings("Worth knowing", mild));
+    let causes = diagnoses::causes(experiment, analysis);
+    document.extend_on(Answer, Section::of_list("Causes", causes));
+    let open = analysis.open_questions.clone();
+    document.extend_on(Doubt, Section::of_list("Not concluded", open));
+    document.extend_on(Doubt, page::nothing_open(analysis));
+    document.extend_on(Doubt, blocks);
+    document.extend_on(Doubt, schedule);
+    document.extend_on(Circumstances, page::circumstances(experiment));
+    document.extend_on(Circumstances, method::sections(experiment, analysis));
     document.charts = Some(drawn.charts);
     document
 }
@@ -105,9 +111,17 @@ fn attribution(analysis: &Analysis) -> Option<Section> {
     Some(Section::new(heading, items).at(Place::Undrawn))
 }
 
-fn arms(analysis: &Analysis) -> Section {
-    let legend = Item::Drawing(Drawing::Legend(LegendEntry::all(analysis)));
-    Section::new("Arms", [Item::Table(tables::arms(analysis)), legend])
+fn arms(analysis: &Analysis) -> Vec<Section> {
+    let table = Section::new("Arms", [Item::Table(tables::arms(analysis))]);
+    [Some(table), page::targets(analysis)].into_iter().flatten().collect()
+}
+
+fn operations(analysis: &Analysis, charts: Vec<Chart>) -> Option<Section> {
+    let table = Item::Table(tables::operations(analysis)?);
+    let note = tables::operations_note(analysis).map(Item::Note);
+    let charts = (!charts.is_empty()).then_some(Item::Drawing(Drawing::Charts(charts)));
+    let items = [table].into_iter().chain(note).chain(charts);
+    Some(Section::new(OPERATIONS, items.collect::<Vec<_>>()))
 }
 
 fn system(analysis: &Analysis) -> Option<Section> {
@@ -116,15 +130,15 @@ fn system(analysis: &Analysis) -> Option<Section> {
 }
 
 /// Percentiles of what the primary job is about, with the chart, and of the rest of its calls.
-fn latencies(experiment: &Experiment, analysis: &Analysis) -> Vec<Section> {
+fn latencies(experiment: &Experiment, analysis: &Analysis, drawn: &Drawn) -> Vec<Section> {
     let is_led = tables::is_led_by_syncs(analysis);
     let ios = (tables::latency(analysis), if is_led { "Latency of writes" } else { "Latency" });
     let syncs = (tables::syncs(analysis), "Latency of syncs");
     let [first, second] = if is_led { [syncs, ios] } else { [ios, syncs] };
-    let section = |(table, what): (Option<Table>, &str), chart: Vec<Item>| {
+    let section = |(table, what): (Option<Table>, &str), chart: Option<Item>| {
         let items = chart.into_iter().chain([Item::Table(table?)]).collect::<Vec<_>>();
         Some(Section::new(provenance::latencies(experiment, what), items))
     };
-    let chart = Vec::from(page::latency(analysis, if is_led { "syncs" } else { "" }));
-    [section(first, chart), section(second, Vec::new())].into_iter().flatten().collect()
+    let chart = page::latency(analysis, drawn, if is_led { "syncs" } else { "" });
+    [section(first, Some(chart)), section(second, None)].into_iter().flatten().collect()
 }

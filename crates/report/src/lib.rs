@@ -7,6 +7,7 @@
 //! |---|---|
 //! | an experiment, with its phases | [`experiments`] |
 //! | a search for caps | [`search`] |
+//! | several of them | [`several`] |
 //! | what lies under a path, and what may hurt | [`doctor`], [`explained`], [`known_causes`] |
 //! | documented limits | [`catalog_vms`], [`catalog_disks`], [`catalog_plan`], [`catalog_check`] |
 //!
@@ -36,6 +37,7 @@ mod comparison;
 mod csv;
 mod doctor;
 mod document;
+mod doubts;
 mod experiment;
 mod facts;
 mod figures;
@@ -58,6 +60,7 @@ mod redact;
 mod rules;
 mod search;
 mod sentence;
+mod several;
 mod stalls;
 mod tables;
 mod text;
@@ -68,7 +71,7 @@ pub use csv::{CSV_COLUMNS, csv};
 pub use doctor::{
     Detail as DoctorDetail, HostFindings, cause_json, doctor, doctor_json, explained, known_causes,
 };
-pub use document::{Chapter, Document};
+pub use document::Document;
 pub use experiment::{Part, experiment};
 pub use github::github;
 pub use html::html;
@@ -80,5 +83,6 @@ pub use phases::{experiments, phases_json_compare, phases_json_run};
 pub use redact::Redactor;
 pub use rules::sentence as rule_sentence;
 pub use search::{SearchResult, search, search_csv, search_json};
+pub use several::several;
 pub use text::{Style, parts_of_paths, text};
 pub use words::is_unprintable;

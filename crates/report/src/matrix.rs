@@ -5,8 +5,8 @@ use iotax_analyze::{
 };
 use iotax_words::Effect;
 
-use crate::comparison::primary_of_each;
-use crate::document::{Cell, Head, Item, Section, Table};
+use crate::comparison::{by_size, primary_of_each};
+use crate::document::{Cell, Drawing, Group, Head, Item, Place, Section, Table};
 use crate::format::{self, ABSENT};
 use crate::words::printable;
 use crate::{against, tables};
@@ -22,11 +22,12 @@ pub(crate) fn sentences(matrix: &FactorEffects, analysis: &Analysis) -> Vec<Stri
     let is_found = |effect: &&FactorEffect| {
         matches!(effect.comparison.verdict, Verdict::Slower | Verdict::Faster)
     };
-    let told: Vec<&FactorEffect> = if primary.len() > MAX_SENTENCES {
+    let mut told: Vec<&FactorEffect> = if primary.len() > MAX_SENTENCES {
         primary.iter().copied().filter(is_found).collect()
     } else {
         primary.clone()
     };
+    told.sort_by(|a, b| by_size(&a.comparison, &b.comparison));
     let mut sentences: Vec<String> =
         told.iter().take(MAX_SENTENCES).map(|effect| of_effect(effect, analysis)).collect();
     let rest = primary.len() - sentences.len();
@@ -87,20 +88,24 @@ fn of_interaction(found: &FactorInteraction) -> String {
     ))
 }
 
-/// The table by axes, and the effects.
-pub(crate) fn sections(analysis: &Analysis) -> Vec<Section> {
+/// The table by axes, and the effects: drawn, or as a table.
+pub(crate) fn sections(analysis: &Analysis, drawn: Vec<Group>) -> Vec<Section> {
     let Some(matrix) = &analysis.matrix else { return Vec::new() };
     let comparisons = matrix.effects.iter().map(|effect| &effect.comparison);
     let confidence = format::percent(1.0 - analysis.alpha);
-    let effects = tables::taxes("effect", comparisons, analysis.alpha).map(|table| {
+    let mut sections = vec![by_axes(matrix, analysis)];
+    if let Some(table) = tables::taxes("effect", comparisons, analysis.alpha) {
         let note = format!(
             "A level against the first of its factor, the mean over all pairs of arms that differ \
              in nothing else ({}). The intervals of a metric hold all at once with {confidence}.",
             pairs(matrix)
         );
-        Section::new("Effects", [Item::Table(table), Item::Note(note)])
-    });
-    [Some(by_axes(matrix, analysis)), effects].into_iter().flatten().collect()
+        let section = |item| Section::new("Effects", [item, Item::Note(note.clone())]);
+        let drawing = Item::Drawing(Drawing::Forest("effect", drawn));
+        sections.push(section(drawing).at(Place::Page));
+        sections.push(section(Item::Table(table)).at(Place::Undrawn));
+    }
+    sections
 }
 
 /// `sec=krb5p: 2 pairs; nconnect=4: 4 pairs`, or `4 pairs each`.

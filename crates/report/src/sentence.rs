@@ -113,6 +113,8 @@ fn compare(analysis: &Analysis) -> Vec<String> {
         let outside = analysis.outliers.iter().flat_map(outliers::sentences);
         return outside.chain([tally(&primary, &analysis.baseline)]).collect();
     }
+    let mut primary = primary;
+    primary.sort_by(|a, b| comparison::by_size(a, b));
     primary.iter().map(|c| against(c, &baseline, analysis)).collect()
 }
 

@@ -25,10 +25,10 @@ fn rules_come_first_in_every_format() {
       Fit for randread-4k: base has a sync p99 of 1.2 ms [1.1, 1.3] over 12
       trials; unfit if sync.p99 > 10ms: https://etcd.io/docs/v3.5/faq/ (p99 of
       wal_fsync_duration_seconds below 10 ms)
+      cap is 2.13x slower [2.11, 2.15] than base in throughput.
       luks is slower than base: 23 % [21, 25] less throughput.
       queue against base is undecided: a tax of 4 % [−2, 9] on throughput; a
       decision would probably take 31 blocks in all.
-      cap is 2.13x slower [2.11, 2.15] than base in throughput.
       same and base are equivalent: throughput differs by less than 5 % (1.1 % [0.3,
       1.9] more throughput).
       Stopped: every arm has a verdict, precise enough. Switching between arms took
@@ -81,8 +81,8 @@ fn a_matrix_is_shown_by_its_axes_and_by_the_effect_of_each_level() {
     insta::assert_snapshot!(up_to(&shown, "\nTax"), @"
     randread-4k: 12 blocks, 72 trials in 5 min 40 s
 
-      sec=krb5 is slower than sec=sys: 18 % [16, 20] less throughput.
       sec=krb5p is 2.8x slower [2.6, 2.9] than sec=sys in throughput.
+      sec=krb5 is slower than sec=sys: 18 % [16, 20] less throughput.
       nconnect=4 and nconnect=1 are equivalent: throughput differs by less than 5 %
       (1 % [−1, 3] less throughput).
       The cost of sec=krb5p depends on nconnect: 3.6x slower [3.2, 4.0] in

@@ -71,6 +71,51 @@ fn attribute<'a>(dom: &'a str, name: &str) -> &'a str {
     dom[start..].split('"').nth(1).unwrap()
 }
 
+/// Pages at the widths of a phone, a laptop and a desk, with the tail of the percentiles and
+/// without: nothing is cut, and no label lies on another.
+#[test]
+fn every_label_can_be_read() {
+    let Some(browser) = chromium() else { return };
+    let dir = tempfile::tempdir().unwrap();
+    let script = concat!("<script>", include_str!("layout.js"), "</script></body>");
+    let mut frames = Vec::new();
+    for (name, document) in common::pages::all() {
+        let page = iotax_report::html(&document).replacen("</body>", script, 1);
+        for (width, tail) in [(390, ""), (1200, ""), (1600, " data-tail=yes")] {
+            let file = dir.path().join(format!("{name}-{width}.html"));
+            let page = page.replacen("<body>", &format!("<body{tail}>"), 1);
+            std::fs::write(&file, page).unwrap();
+            let file = file.display();
+            frames.push(format!(
+                "<iframe name='{name} at {width} px' src='file://{file}' width={width} height=900>\
+                 </iframe>"
+            ));
+        }
+    }
+    let page = format!("<html><body>{}{}</body></html>", COLLECTOR, frames.concat());
+    let dom = visit(&browser, &page, 1700).dom;
+    let seen: Vec<&str> = dom.split("<li>").skip(1).filter_map(|li| li.split('<').next()).collect();
+    assert_eq!(seen.len(), frames.len(), "each frame has told: {seen:#?}");
+    let with_labels = seen.iter().filter(|told| !told.contains(": 0 labels")).count();
+    assert_eq!(with_labels, frames.len(), "charts are drawn: {seen:#?}");
+    let troubled: Vec<_> = seen.into_iter().filter(|told| !told.ends_with(" labels; ")).collect();
+    assert_eq!(troubled, [""; 0], "\n{}", troubled.join("\n"));
+}
+
+/// Notes what the frames tell, each in a line.
+const COLLECTOR: &str = r#"<ul id="told"></ul><script>
+addEventListener("message", ({ source, data }) => {
+  const frame = [...document.querySelectorAll("iframe")].find((frame) => frame.contentWindow === source);
+  const line = document.createElement("li");
+  const troubles = data.troubles.concat(frame.width == data.width ? [] : [`${data.width} px wide`]);
+  line.textContent = `${frame.name}: ${data.labels} labels; ${troubles.join("; ")}`;
+  document.getElementById("told").append(line);
+});
+</script>"#;
+
+/// Charts of the trials of a comparison: latency, block by block, spread, throughput, schedule.
+const TRIALS: usize = 5;
+
 fn check(browser: &Path, experiment: &Experiment, analysis: &Analysis, charts: usize) -> String {
     let page = html(experiment, analysis);
     for width in [360, 1200] {
@@ -89,23 +134,26 @@ fn check(browser: &Path, experiment: &Experiment, analysis: &Analysis, charts: u
 #[test]
 fn a_peel_is_drawn() {
     let Some(browser) = chromium() else { return };
-    // Two forests with 4 + 3 rows and an axis each, latency, throughput, schedule.
-    let dom = check(&browser, &common::peel(), &analyses::peel(), 4 + 3 + 2 + 3);
+    // Two forests with 4 + 3 rows and an axis each, and one operation that was slow.
+    let dom = check(&browser, &common::peel(), &analyses::peel(), 4 + 3 + 2 + TRIALS + 1);
     assert!(dom.contains("added time per I/O (µs)"));
-    assert!(dom.contains(">p99.9</text>"), "the percentile axis");
+    assert!(dom.contains(">p99</text>"), "the percentile axis");
+    assert!(!dom.contains(">p99.9</text>"), "it ends where a comparison has samples enough");
+    assert!(dom.contains("Show the tail beyond p99</button>"));
+    assert!(dom.contains("Time of a load"));
 }
 
 #[test]
 fn a_comparison_and_its_failures_are_drawn() {
     let Some(browser) = chromium() else { return };
-    check(&browser, &common::compare(), &analyses::compare(), 2 * (4 + 1) + 3);
-    check(&browser, &common::compare(), &troubled::warned(), 2 * (4 + 1) + 3);
+    check(&browser, &common::compare(), &analyses::compare(), 2 * (4 + 1) + TRIALS);
+    check(&browser, &common::compare(), &troubled::warned(), 2 * (4 + 1) + TRIALS);
 }
 
 #[test]
 fn factors_are_drawn_as_far_apart_as_they_are() {
     let Some(browser) = chromium() else { return };
-    let dom = check(&browser, &common::compare(), &analyses::factors(), 4 + 1 + 2 + 1 + 3);
+    let dom = check(&browser, &common::compare(), &analyses::factors(), 4 + 1 + 2 + 1 + TRIALS);
     for label in ["factor in throughput", "1x", "5x slower", "5x faster", "factor in CPU per I/O"] {
         assert!(dom.contains(&format!(">{label}</text>")), "{label}");
     }
@@ -119,7 +167,7 @@ fn what_the_machine_did_is_drawn() {
         &browser,
         &common::compare(),
         &common::machine::compare(),
-        2 * (4 + 1) + 3 + 4 + 3 + 2,
+        2 * (4 + 1) + TRIALS + 4 + 3 + 2,
     );
     assert!(dom.contains("nvme0n1</li>"), "lines are named");
 }
@@ -127,7 +175,8 @@ fn what_the_machine_did_is_drawn() {
 #[test]
 fn a_run_is_drawn() {
     let Some(browser) = chromium() else { return };
-    check(&browser, &common::run(), &analyses::run(), 3);
+    // There is nothing to compare block by block.
+    check(&browser, &common::run(), &analyses::run(), TRIALS - 1);
 }
 
 #[test]
@@ -142,9 +191,22 @@ fn caps_are_drawn() {
 }
 
 #[test]
+fn what_is_folded_is_drawn_when_a_link_leads_there() {
+    let Some(browser) = chromium() else { return };
+    let page = iotax_report::html(&common::suite::suite());
+    let dom = visit(&browser, &page, 1200).dom;
+    let folded: usize = attribute(&dom, "data-charts").parse().unwrap();
+    assert_eq!(folded, 4 * (3 + 1), "of each arm its phases");
+    let link = "<script>location.hash = \"part-2-arms\";</script></body>";
+    let opened = visit(&browser, &page.replacen("</body>", link, 1), 1200).dom;
+    let opened: usize = attribute(&opened, "data-charts").parse().unwrap();
+    assert_eq!(opened, folded + 2 * (4 + 1) + TRIALS, "and all of one phase");
+}
+
+#[test]
 fn hostile_names_do_nothing() {
     let Some(browser) = chromium() else { return };
-    let dom = check(&browser, &common::hostile(), &troubled::hostile(), 2 * (4 + 1) + 3);
+    let dom = check(&browser, &common::hostile(), &troubled::hostile(), 2 * (4 + 1) + TRIALS);
     assert!(!dom.contains("<img"), "no element came of a name");
 }
 
@@ -175,8 +237,8 @@ fn a_fetch_and_an_error_would_be_noticed() {
     assert_eq!(visited.requests, [""; 0], "the policy holds");
     assert!(attribute(&visited.dom, "data-errors").contains("blocked http://127.0.0.1:9/x.png"));
     let failing = page.replacen(
-        "\"use strict\";\n(function () {",
-        "throw Error(\"on purpose\"); (function () {",
+        "(function () {\n  const kinds",
+        "throw Error(\"on purpose\"); (function () {\n  const kinds",
         1,
     );
     assert!(attribute(&visit(&browser, &failing, 1200).dom, "data-errors").contains("on purpose"));

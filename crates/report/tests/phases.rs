@@ -2,27 +2,8 @@
 
 mod common;
 
-use common::{analyses, troubled};
-use iotax_analyze::{Analysis, Check};
-use iotax_record::Experiment;
-use iotax_report::{Document, Style, experiments, html, markdown, text};
-
-/// A comparison without trouble, one with, and one whose precision is in doubt.
-fn suite() -> Document {
-    let named = |name: &str, mut analysis: Analysis| -> (Experiment, Analysis) {
-        name.clone_into(&mut analysis.workload);
-        (common::compare(), analysis)
-    };
-    let mut imprecise = analyses::factors();
-    imprecise.warnings = troubled::warned().warnings;
-    imprecise.warnings.retain(|warning| warning.check == Check::Precision);
-    let parts = [
-        named("reads", analyses::compare()),
-        named("writes", troubled::warned()),
-        named("git-status", imprecise),
-    ];
-    experiments("a-suite", &parts)
-}
+use common::suite::suite;
+use iotax_report::{Style, html, markdown, text};
 
 #[test]
 fn an_overview_in_markdown() {
@@ -41,8 +22,11 @@ fn an_overview_on_a_terminal() {
 #[test]
 fn an_overview_on_a_page() {
     let page = html(&suite());
-    let (warned, rest) = page.split_once("<h2>Phases</h2>").expect("the table follows");
+    let (warned, rest) = page.split_once("<h3>Phase by phase ").expect("what was found follows");
     assert!(warned.contains("<dt>writes</dt><dd>wrong sign (same): an added layer made"), "{page}");
     assert!(rest.contains("wrong sign</td>"), "the arm is marked");
-    assert!(rest.contains("<dt>precision</dt><dd>writes, git-status</dd>"));
+    let (overview, folded) = rest.split_once("<details class=\"chapter\"").expect("phases follow");
+    assert!(overview.contains(">=!</td>"), "in the grid, too");
+    assert_eq!(folded.matches("<h3>Environment ").count(), 3, "each phase is in the page");
+    assert!(overview.contains("<dt>precision</dt><dd>writes, git-status</dd>"));
 }

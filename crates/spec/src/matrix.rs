@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
-use crate::layers::Stack;
+use crate::layers::{Layer, LayerInfo, Stack};
 use crate::setting::Setting;
 use crate::spec::{Arm, Spec, Target};
 
@@ -35,7 +35,7 @@ impl Matrix {
     /// # Errors
     /// As [`Self::new`]; what is no factor.
     pub fn parse<S: AsRef<str>>(texts: &[S], excluded: &[S]) -> Result<Self, Error> {
-        let factors: Result<_, _> = texts.iter().map(|text| factor(text.as_ref())).collect();
+        let factors: Result<_, _> = texts.iter().map(|text| Factor::parse(text.as_ref())).collect();
         Self::new(factors?, excluded)
     }
 
@@ -129,7 +129,19 @@ impl Spec {
 }
 
 impl Factor {
-    fn validate(&self) -> Result<(), Error> {
+    /// Reads `sec=sys,krb5`.
+    ///
+    /// # Errors
+    /// What is no factor.
+    pub fn parse(text: &str) -> Result<Self, Error> {
+        let Some((name, levels)) = text.split_once('=') else {
+            return Err(Error::syntax(format!("`{text}` is no factor"), SHAPE));
+        };
+        let levels = split_at_commas(levels).map(|level| level.trim().to_owned()).collect();
+        Ok(Self { name: name.trim().to_owned(), levels })
+    }
+
+    pub(crate) fn validate(&self) -> Result<(), Error> {
         let Self { name, levels } = self;
         let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
         if name.is_empty() || !name.chars().all(is_name) {
@@ -146,14 +158,6 @@ impl Factor {
         }
         Ok(())
     }
-}
-
-fn factor(text: &str) -> Result<Factor, Error> {
-    let Some((name, levels)) = text.split_once('=') else {
-        return Err(Error::syntax(format!("`{text}` is no factor"), SHAPE));
-    };
-    let levels = split_at_commas(levels).map(|level| level.trim().to_owned()).collect();
-    Ok(Factor { name: name.trim().to_owned(), levels })
 }
 
 /// `sec=krb5,nconnect=1` as factors and levels by number.
@@ -184,6 +188,25 @@ fn split_at_commas(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
+/// Whether a factor has a place in a target, or a layer written in it has such a parameter: the
+/// places of other factors may still be open.
+pub(crate) fn stands_in(factor: &Factor, template: &str) -> bool {
+    let (layer, name) = layer_and_parameter(&factor.name);
+    let mut words = template.split(|c: char| !(c.is_ascii_alphanumeric() || c == '-'));
+    let has = |word: &str| {
+        let is_it =
+            |info: &&LayerInfo| info.name == word && layer.is_none_or(|layer| layer == word);
+        let mut infos = Layer::catalog().filter(is_it);
+        infos.any(|info| info.parameters.iter().any(|parameter| parameter.name == name))
+    };
+    template.contains(&format!("{{{}}}", factor.name)) || words.any(has)
+}
+
+/// `delay.jitter` as a layer and its parameter.
+fn layer_and_parameter(factor: &str) -> (Option<&str>, &str) {
+    factor.rsplit_once('.').map_or((None, factor), |(layer, name)| (Some(layer), name))
+}
+
 fn filled_in(template: &str, levels: &[Setting]) -> Result<String, Error> {
     let place = |setting: &Setting| format!("{{{}}}", setting.factor);
     let (placed, others): (Vec<&Setting>, Vec<&Setting>) =
@@ -197,9 +220,7 @@ fn filled_in(template: &str, levels: &[Setting]) -> Result<String, Error> {
 /// Gives the layer that has such a parameter this value.
 fn as_parameter(text: &str, setting: &Setting) -> Result<String, Error> {
     let Setting { factor, level } = setting;
-    let (layer, name) = factor
-        .rsplit_once('.')
-        .map_or((None, factor.as_str()), |(layer, name)| (Some(layer), name));
+    let (layer, name) = layer_and_parameter(factor);
     let layers = match Target::parse(text)? {
         Target::Stack(Stack { layers }) => layers,
         Target::Path(_) | Target::Results(_) => Vec::new(),
@@ -223,7 +244,7 @@ fn as_parameter(text: &str, setting: &Setting) -> Result<String, Error> {
             Error::syntax(format!("several layers of `{text}` have a `{name}`"), place)
         });
     };
-    let written = |(index, layer): (usize, &crate::layers::Layer)| {
+    let written = |(index, layer): (usize, &Layer)| {
         let text = layer.to_string();
         match text.strip_suffix(')') {
             _ if index != *at => text,

@@ -139,6 +139,21 @@ impl Workload {
         Ok(())
     }
 
+    /// Whether [`Workload::set`] knows `key` or `job.key`.
+    pub fn has_key(&self, path: &str) -> bool {
+        match path.rsplit_once('.') {
+            Some(("index", key)) => job_options::find(&INDEX_OPTIONS, key).is_some(),
+            Some((job, key)) => {
+                let has_job = self.jobs.iter().any(|known| known.name == job);
+                has_job && job_options::find(&JOB_OPTIONS, key).is_some()
+            }
+            None => {
+                ["time", "ramp", "ramp_time", "primary", "index"].contains(&path)
+                    || job_options::find(&JOB_OPTIONS, path).is_some()
+            }
+        }
+    }
+
     fn set_workload(&mut self, key: &str, value: &str) -> Result<(), Error> {
         match key {
             "time" => {

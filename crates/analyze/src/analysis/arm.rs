@@ -154,6 +154,9 @@ pub struct OperationSummary {
     pub p99_ns: u64,
     /// The longest, in nanoseconds.
     pub max_ns: u64,
+    /// Percentiles, pooled over trials: descriptive only.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub latency: Vec<QuantilePoint>,
     /// Those that took too long, where that is asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slow: Option<Slow>,

@@ -136,7 +136,7 @@ fn show(
 ) -> Result<()> {
     let (dir, search) = (dir.into(), SearchResult { head, caps, end });
     let document = report::search(search);
-    let written = output::write_pages(&dir, &document);
+    let written = output::write_page(&dir, &document);
     output::say(&match format {
         Format::Text => report::text(&document, output::style(color)),
         Format::Markdown => report::markdown(&document),

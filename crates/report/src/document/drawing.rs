@@ -1,5 +1,7 @@
 //! What a page draws. What it shows is also in tables, for formats and readers without drawings.
 
+use std::borrow::Cow;
+
 use iotax_analyze::Analysis;
 use serde::Serialize;
 
@@ -32,6 +34,9 @@ pub(crate) struct Tile {
 /// Rows with one axis.
 #[derive(Debug, Serialize)]
 pub(crate) struct Group {
+    /// Its place among all groups of the document.
+    #[serde(skip)]
+    pub(crate) place: usize,
     /// What the rows compare.
     #[serde(skip)]
     pub(crate) caption: String,
@@ -45,6 +50,8 @@ pub(crate) struct Group {
     pub(crate) ways: Option<[&'static str; 2]>,
     /// Values per axis unit.
     pub(crate) scale: f64,
+    /// Whether groups with the same axis are drawn on the same scale.
+    pub(crate) shared: bool,
     /// Differences between these count as none, in values.
     pub(crate) margin: [f64; 2],
     /// Rows in the order shown.
@@ -80,30 +87,30 @@ pub(crate) struct LegendEntry {
     pub(crate) letter: String,
     pub(crate) colour: usize,
     pub(crate) name: String,
-    pub(crate) target: String,
 }
 
 /// A place where a script draws.
 #[derive(Debug)]
 pub(crate) struct Chart {
     /// What the script calls it.
-    pub(crate) id: &'static str,
+    pub(crate) id: Cow<'static, str>,
     /// May be empty.
-    pub(crate) title: &'static str,
+    pub(crate) title: Cow<'static, str>,
     /// How to read it.
     pub(crate) caption: String,
 }
 
-/// What the scripts of a page draw, and they themselves.
+/// What a script of the page draws.
 #[derive(Debug)]
 pub(crate) struct Charts {
+    /// Which script it is: `experiment` or `search`.
+    pub(crate) kind: &'static str,
     pub(crate) json: String,
-    pub(crate) script: &'static str,
 }
 
 impl Charts {
-    pub(crate) fn new(data: &impl Serialize, script: &'static str) -> Self {
-        Self { json: embeddable(data), script }
+    pub(crate) fn new(kind: &'static str, data: &impl Serialize) -> Self {
+        Self { kind, json: embeddable(data) }
     }
 }
 
@@ -125,21 +132,20 @@ impl LegendEntry {
     /// Of all arms, in their order.
     pub(crate) fn all(analysis: &Analysis) -> Vec<Self> {
         let arms = analysis.arms.iter().enumerate();
-        arms.map(|(i, arm)| Self { letter: letter(i), ..Self::new(i, &arm.name, &arm.target) })
-            .collect()
+        arms.map(|(i, arm)| Self { letter: Self::letter(i), ..Self::new(i, &arm.name) }).collect()
+    }
+
+    /// `A` to `Z`, then `A1` and so on.
+    pub(crate) fn letter(i: usize) -> String {
+        let letter = char::from(b'A' + u8::try_from(i % 26).expect("less than 26"));
+        if i < 26 { letter.to_string() } else { format!("{letter}{}", i / 26) }
     }
 
     /// Of a line that is known by its colour alone.
-    pub(crate) fn new(i: usize, name: &str, target: &str) -> Self {
+    pub(crate) fn new(i: usize, name: &str) -> Self {
         let colour = i % ARM_COLOURS + 1;
-        Self { letter: String::new(), colour, name: name.to_owned(), target: target.to_owned() }
+        Self { letter: String::new(), colour, name: name.to_owned() }
     }
-}
-
-/// `A` to `Z`, then `A1` and so on.
-fn letter(i: usize) -> String {
-    let letter = char::from(b'A' + u8::try_from(i % 26).expect("less than 26"));
-    if i < 26 { letter.to_string() } else { format!("{letter}{}", i / 26) }
 }
 
 #[cfg(test)]
@@ -148,7 +154,7 @@ mod tests {
 
     #[test]
     fn arms_beyond_the_alphabet_have_a_letter() {
-        assert_eq!([0, 25, 26, 53].map(letter), ["A", "Z", "A1", "B2"]);
+        assert_eq!([0, 25, 26, 53].map(LegendEntry::letter), ["A", "Z", "A1", "B2"]);
     }
 
     #[test]

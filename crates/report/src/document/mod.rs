@@ -51,6 +51,7 @@ pub(crate) struct Section {
     /// Whether the heading is a warning.
     pub(crate) is_alarming: bool,
     pub(crate) place: Place,
+    pub(crate) topic: Topic,
     pub(crate) items: Vec<Item>,
 }
 
@@ -97,13 +98,36 @@ pub(crate) struct Node {
 
 /// A document of its own within another: one of several phases.
 #[derive(Debug)]
-pub struct Chapter {
+pub(crate) struct Chapter {
     /// Its place among them: `Phase 1 of 2`.
     pub(crate) title: String,
-    /// The name of its page.
-    pub file: String,
-    /// All of it.
-    pub document: Document,
+    pub(crate) document: Document,
+}
+
+/// What a section is for. Pages show sections in this order.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Topic {
+    /// What was asked, and what was found.
+    Answer,
+    /// How sure it is, and what could be wrong.
+    Doubt,
+    /// What it rests on.
+    #[default]
+    Evidence,
+    /// Where and how it was measured.
+    Circumstances,
+}
+
+impl Topic {
+    /// A head; of the answer none, it follows the finding.
+    pub(crate) fn heading(self) -> &'static str {
+        match self {
+            Self::Answer => "",
+            Self::Doubt => "How sure, and what could be wrong",
+            Self::Evidence => "Evidence",
+            Self::Circumstances => "How it was measured",
+        }
+    }
 }
 
 /// Where a section is worth its room.
@@ -134,11 +158,6 @@ impl Document {
         Self { lead: Some(lead), ..Self::default() }
     }
 
-    /// The documents within this one, in their order.
-    pub fn chapters(&self) -> &[Chapter] {
-        &self.chapters
-    }
-
     /// With another one's sections after its own.
     #[must_use]
     pub fn followed_by(mut self, other: Self) -> Self {
@@ -148,6 +167,11 @@ impl Document {
 
     pub(crate) fn add(&mut self, section: Section) {
         self.sections.push(section);
+    }
+
+    /// With what they are for.
+    pub(crate) fn extend_on(&mut self, topic: Topic, sections: impl IntoIterator<Item = Section>) {
+        self.extend(sections.into_iter().map(|section| section.on(topic)));
     }
 
     pub(crate) fn extend(&mut self, sections: impl IntoIterator<Item = Section>) {
@@ -160,10 +184,7 @@ impl Document {
 
     /// A table, if there is one, and what is to be known of it.
     pub(crate) fn add_table(&mut self, heading: &str, table: Option<Table>, note: Option<String>) {
-        if let Some(table) = table {
-            let items = [Item::Table(table)].into_iter().chain(note.map(Item::Note));
-            self.add(Section::new(heading, items.collect::<Vec<_>>()));
-        }
+        self.extend(Section::of_table(heading, table, note));
     }
 
     /// Names and values, if there are any.
@@ -178,9 +199,7 @@ impl Document {
 
     /// A list, if it has lines.
     pub(crate) fn add_list(&mut self, heading: &str, lines: Vec<String>) {
-        if !lines.is_empty() {
-            self.add(Section::new(heading, [Item::list(lines)]));
-        }
+        self.extend(Section::of_list(heading, lines));
     }
 
     /// What it is about, in a word.
@@ -214,6 +233,19 @@ impl Section {
         Self { heading: heading.into(), items: items.into(), ..Self::default() }
     }
 
+    pub(crate) fn of_table(
+        heading: &str,
+        table: Option<Table>,
+        note: Option<String>,
+    ) -> Option<Self> {
+        let items = [Item::Table(table?)].into_iter().chain(note.map(Item::Note));
+        Some(Self::new(heading, items.collect::<Vec<_>>()))
+    }
+
+    pub(crate) fn of_list(heading: &str, lines: Vec<String>) -> Option<Self> {
+        (!lines.is_empty()).then(|| Self::new(heading, [Item::list(lines)]))
+    }
+
     /// Without a heading.
     pub(crate) fn of(item: Item) -> Self {
         Self::new("", [item])
@@ -221,6 +253,10 @@ impl Section {
 
     pub(crate) fn at(self, place: Place) -> Self {
         Self { place, ..self }
+    }
+
+    pub(crate) fn on(self, topic: Topic) -> Self {
+        Self { topic, ..self }
     }
 }
 

@@ -36,8 +36,8 @@ fn hostile() -> Document {
         Item::Folded("all", said()),
         Item::Drawing(figures),
         Item::Drawing(Drawing::Legend(vec![
-            LegendEntry::new(0, HOSTILE, HOSTILE),
-            LegendEntry::new(1, HOSTILE, HOSTILE),
+            LegendEntry::new(0, HOSTILE),
+            LegendEntry::new(1, HOSTILE),
         ])),
     ];
     let lead = || Lead {
@@ -51,7 +51,7 @@ fn hostile() -> Document {
     };
     let chapter = || Document { lead: Some(lead()), ..Document::default() };
     let sections = items.map(|item| Section::new(HOSTILE, [item]));
-    let chapter = Chapter { title: said(), file: said(), document: chapter() };
+    let chapter = Chapter { title: said(), document: chapter() };
     Document {
         lead: Some(lead()),
         sections: sections.into(),

@@ -7,26 +7,47 @@ use iotax_spec::Design;
 use crate::comparison::hypotheses;
 use crate::document::{Chart, Drawing, Group, Item, LegendEntry, Place, Section};
 use crate::figures::{self, Drawn};
-use crate::{facts, format, provenance};
+use crate::words::printable;
+use crate::{facts, format, provenance, tables};
 
 fn section(heading: &str, items: impl Into<Vec<Item>>) -> Section {
     Section::new(heading, items).at(Place::Page)
 }
 
 fn chart(id: &'static str, caption: impl Into<String>) -> Item {
-    Item::Drawing(Drawing::Charts(vec![Chart { id, title: "", caption: caption.into() }]))
+    Item::Drawing(Drawing::Charts(vec![Chart {
+        id: id.into(),
+        title: "".into(),
+        caption: caption.into(),
+    }]))
 }
 
 fn legend(analysis: &Analysis) -> Item {
-    let keys = LegendEntry::all(analysis).into_iter();
-    Item::Drawing(Drawing::Legend(
-        keys.map(|key| LegendEntry { target: String::new(), ..key }).collect(),
-    ))
+    Item::Drawing(Drawing::Legend(LegendEntry::all(analysis)))
 }
 
-/// The key figures.
+/// Said where not all arms are drawn.
+fn not_all(analysis: &Analysis, drawn: &Drawn) -> String {
+    let (shown, all) = (drawn.shown_arms, analysis.arms.len());
+    if shown == all {
+        return String::new();
+    }
+    format!(
+        " {shown} of {all} arms: the baseline and those that differ most; the tables have all of \
+         them."
+    )
+}
+
+/// What each arm's target is.
+pub(super) fn targets(analysis: &Analysis) -> Option<Section> {
+    let targets = analysis.arms.iter().map(|arm| (printable(&arm.name), printable(&arm.target)));
+    let targets: Vec<_> = targets.filter(|(_, target)| !target.is_empty()).collect();
+    (!targets.is_empty()).then(|| section("Targets", [Item::facts(targets)]))
+}
+
+/// The key figures, where nothing is compared: else its drawing shows them.
 pub(super) fn tiles(analysis: &Analysis) -> Option<Section> {
-    let tiles = figures::tiles(analysis);
+    let tiles = if analysis.comparisons.is_empty() { figures::tiles(analysis) } else { Vec::new() };
     (!tiles.is_empty()).then(|| section("", [Item::Drawing(Drawing::Tiles(tiles))]))
 }
 
@@ -68,10 +89,37 @@ pub(super) fn forest(
 }
 
 /// The percentiles of each arm; `what`: of its `syncs`, if not of its I/Os.
-pub(super) fn latency(analysis: &Analysis, what: &str) -> [Item; 2] {
+pub(super) fn latency(analysis: &Analysis, drawn: &Drawn, what: &str) -> Item {
     let what = if what.is_empty() { String::new() } else { format!("'s {what}") };
-    let caption = format!("Percentiles of the primary job{what}: descriptive, no interval.");
-    [legend(analysis), chart("latency", caption)]
+    let mut caption = format!("Percentiles of the primary job{what}: descriptive, no interval.");
+    if drawn.shown_arms < analysis.arms.len() {
+        caption.push_str(" Grey: the other arms.");
+    }
+    chart("latency", caption + &not_all(analysis, drawn))
+}
+
+/// How latencies were spread as time went by.
+pub(super) fn heat(analysis: &Analysis, drawn: &Drawn) -> Option<Section> {
+    let has_spread = analysis.trials.iter().any(|trial| trial.spread.is_some());
+    let caption =
+        "Each trial is a column, from left to right as they ran; the darker, the more of \
+                   its I/Os took that long. A band that splits, widens or moves is what a mean \
+                   hides."
+            .to_owned();
+    let caption = caption + &not_all(analysis, drawn);
+    has_spread.then(|| section("Spread of latencies over time", [chart("heat", caption)]))
+}
+
+/// Each block's own difference from the baseline.
+pub(super) fn blocks(experiment: &Experiment, analysis: &Analysis) -> Option<Section> {
+    let is_compared = analysis.arms.len() > 1 && !experiment.spec.is_of_results();
+    let what = if tables::is_led_by_syncs(analysis) { "The time of a sync" } else { "Throughput" };
+    let caption = format!(
+        "{what} against {}, block by block. Dashed: the mean. Band: the margin. Hollow: not used. \
+         Points that wander together depend on each other.",
+        printable(&analysis.baseline)
+    );
+    is_compared.then(|| section("Block by block", [chart("blocks", caption)]))
 }
 
 /// Throughput over time.
@@ -82,7 +130,9 @@ pub(super) fn trials(analysis: &Analysis, drawn: &Drawn) -> Option<Section> {
         n => format!("; each step is the mean of {n} seconds, to keep the page small"),
     };
     let caption = format!(
-        "I/Os per second of the primary job over the time of the experiment{steps}. Grey: not used."
+        "I/Os per second of the primary job over the time of the experiment{steps}. Grey: not \
+         used.{}",
+        not_all(analysis, drawn)
     );
     has_series.then(|| section("Throughput of every trial", [chart("series", caption)]))
 }

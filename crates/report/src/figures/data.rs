@@ -1,10 +1,12 @@
 //! What the charts draw, as JSON inside the page: thinned out so that a page stays small however
 //! long an experiment was.
 
-use iotax_analyze::{Analysis, ArmSummary, TrialPoint, thinned};
+use iotax_analyze::{Analysis, ArmSummary, LatencySpread, TrialPoint, thinned};
 use serde_json::{Value, json};
 
 use super::machine::{Chart as MachineChart, machine};
+use super::operations::{OperationChart, operations};
+use super::shown::shown;
 use crate::document::{Chart, Charts, Group};
 use crate::{tables, words};
 
@@ -18,6 +20,10 @@ pub(crate) struct Drawn {
     pub(crate) charts: Charts,
     /// Those of what the machine did.
     pub(crate) machine: Vec<Chart>,
+    /// Those of how long operations took.
+    pub(crate) operations: Vec<Chart>,
+    /// Arms that are drawn where each has a line or a strip of its own.
+    pub(crate) shown_arms: usize,
     /// Seconds that each point of throughput stands for.
     pub(crate) seconds_per_point: usize,
     /// Blocks of the schedule that are drawn.
@@ -27,7 +33,7 @@ pub(crate) struct Drawn {
 }
 
 /// Collects what the charts draw. Lists refer to arms by their index.
-pub(crate) fn drawn(analysis: &Analysis, forest: &[Group]) -> Drawn {
+pub(crate) fn drawn(analysis: &Analysis, forest: &[&Group]) -> Drawn {
     let points: usize = analysis.trials.iter().map(|t| t.per_second_ios.len()).sum();
     let seconds_per_point = points.div_ceil(MAX_SERIES_POINTS).max(1);
     let blocks = analysis.trials.iter().map(|t| t.block.saturating_add(1)).max().unwrap_or(0);
@@ -43,9 +49,15 @@ pub(crate) fn drawn(analysis: &Analysis, forest: &[Group]) -> Drawn {
     };
     let latency = |arm: &ArmSummary| curve(arm).iter().map(|p| (p.q, p.latency_ns)).collect();
     let latency: Vec<Vec<(f64, u64)>> = arms.iter().map(latency).collect();
+    let operations = operations(analysis);
+    let shown_arms = shown(analysis);
     let data = json!({
         "arms": names,
+        "shown": shown_arms,
         "forest": forest,
+        "heat": heat(analysis, &shown_arms),
+        "blocks": block_changes(analysis),
+        "operations": operations,
         "latency": latency,
         "series": {
             "seconds_per_point": seconds_per_point,
@@ -54,10 +66,75 @@ pub(crate) fn drawn(analysis: &Analysis, forest: &[Group]) -> Drawn {
         "schedule": { "shown_blocks": shown_blocks, "cells": cells(analysis, shown_blocks) },
         "machine": machine,
     });
-    let script = concat!(include_str!("machine.js"), include_str!("charts.js"));
-    let charts = Charts::new(&data, script);
-    let machine = machine.charts.iter().map(MachineChart::of_page).collect();
-    Drawn { charts, machine, seconds_per_point, shown_blocks, blocks }
+    Drawn {
+        charts: Charts::new("experiment", &data),
+        machine: machine.charts.iter().map(MachineChart::of_page).collect(),
+        operations: operations.iter().map(OperationChart::of_page).collect(),
+        shown_arms: shown_arms.len(),
+        seconds_per_point,
+        shown_blocks,
+        blocks,
+    }
+}
+
+/// The data of a page that draws nothing but a forest.
+pub(crate) fn of_forest(forest: &[Group]) -> Charts {
+    let nothing: [Value; 0] = [];
+    let data = json!({
+        "arms": nothing, "shown": nothing, "forest": forest, "latency": nothing,
+        "heat": { "trials": nothing, "edges": nothing },
+        "blocks": { "points": nothing }, "operations": nothing,
+        "series": { "trials": nothing }, "schedule": { "cells": nothing },
+        "machine": { "edges": nothing, "charts": nothing },
+    });
+    Charts::new("experiment", &data)
+}
+
+/// Of each trial of these arms, in the order in which they ran, how its latencies are spread, as
+/// shares of all of them; and the edges of all bins, in nanoseconds.
+fn heat(analysis: &Analysis, shown: &[usize]) -> Value {
+    let trials: Vec<_> = analysis
+        .trials
+        .iter()
+        .filter_map(|trial| {
+            let arm = arm_index(analysis, trial).filter(|arm| shown.contains(arm))?;
+            Some((arm, trial.spread.as_ref()?))
+        })
+        .collect();
+    let first = trials.iter().map(|(_, spread)| spread.first).min().unwrap_or(0);
+    let end = |spread: &LatencySpread| spread.first as usize + spread.counts.len();
+    let bins = trials.iter().map(|(_, spread)| end(spread)).max().unwrap_or(0);
+    let edges = (first..).take(bins.saturating_sub(first as usize) + 1);
+    let edges: Vec<f64> = edges.map(|bin| LatencySpread::edge_ns(bin).round()).collect();
+    let cells = trials.iter().map(|(arm, spread)| {
+        let all = spread.counts.iter().sum::<u64>().max(1) as f64;
+        let share: Vec<f64> =
+            spread.counts.iter().map(|count| (*count as f64 / all * 1e4).round() / 1e4).collect();
+        json!({ "arm": arm, "first": spread.first - first, "share": share })
+    });
+    json!({ "trials": cells.collect::<Vec<_>>(), "edges": edges })
+}
+
+/// Of each block how much each arm differed in it from the baseline, as a fraction of it: in
+/// throughput, or in the time of a sync where that leads.
+fn block_changes(analysis: &Analysis) -> Value {
+    let is_led = tables::is_led_by_syncs(analysis);
+    let figure = |trial: &TrialPoint| {
+        let figure = if is_led { trial.sync_mean_ns } else { trial.iops };
+        figure.filter(|figure| *figure > 0.0)
+    };
+    let of_baseline = |block: u32| {
+        let of = |trial: &&TrialPoint| trial.block == block && trial.arm == analysis.baseline;
+        analysis.trials.iter().find(of).and_then(figure)
+    };
+    let points = analysis.trials.iter().filter(|trial| trial.arm != analysis.baseline);
+    let points = points.filter_map(|trial| {
+        let change = figure(trial)? / of_baseline(trial.block)? - 1.0;
+        let (arm, block) = (arm_index(analysis, trial)?, trial.block.saturating_add(1));
+        Some(json!([arm, block, (change * 1e4).round() / 1e4, trial.used]))
+    });
+    let label = if is_led { "time of a sync" } else { "throughput" };
+    json!({ "points": points.collect::<Vec<_>>(), "margin": analysis.margin, "label": label })
 }
 
 /// I/Os per second of each trial, and when it started, in seconds since the experiment did.

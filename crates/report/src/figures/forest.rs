@@ -6,10 +6,17 @@
 use iotax_analyze::{Analysis, Attribution, Comparison, Estimate, Metric, Unit};
 use iotax_words::{Effect, log_factor};
 
-use crate::comparison::{pair_name, subject, tax};
+use crate::comparison::{is_interaction, pair_name, primary_of_each, subject, tax};
 use crate::document::{Cell, Group, Head, Row};
 use crate::format::{self, ABSENT};
-use crate::{tables, words};
+use crate::{doubts, tables, words};
+
+/// Tells them apart in the data of a page: each by its place among all of them.
+pub(crate) fn number<'a>(groups: impl IntoIterator<Item = &'a mut Group>) {
+    for (place, group) in groups.into_iter().enumerate() {
+        group.place = place;
+    }
+}
 
 /// All groups: the peel's attribution first, then one per metric.
 pub(crate) fn groups(analysis: &Analysis) -> Vec<Group> {
@@ -21,16 +28,115 @@ pub(crate) fn groups(analysis: &Analysis) -> Vec<Group> {
         }
     }
     if let Some(attribution) = &analysis.attribution {
-        groups.push(by_layer(analysis, attribution));
+        let mut group = by_layer(analysis, attribution);
+        sort_by_cost(&mut group);
+        groups.push(group);
         // The first of them is that of the group above.
         let additive = metrics.iter().position(|metric| metric.adds_up());
         additive.map(|at| metrics.remove(at));
     }
-    groups.extend(metrics.into_iter().map(|metric| by_metric(analysis, metric)));
-    for group in &mut groups {
-        drop_empty_columns(group);
-    }
+    let of = |metric: Metric| analysis.comparisons.iter().filter(move |c| c.metric == metric);
+    let against = words::printable(&analysis.baseline);
+    groups.extend(metrics.into_iter().map(|metric| {
+        let compared: Vec<&Comparison> = of(metric).collect();
+        let mut group = by_metric(analysis, metric, &compared, &format!(", against {against}"));
+        sort_by_cost(&mut group);
+        group
+    }));
+    groups.iter_mut().for_each(drop_empty_columns);
     groups
+}
+
+/// The effects of a matrix, if it is one: a group per metric.
+pub(crate) fn of_effects(analysis: &Analysis) -> Vec<Group> {
+    let effects = || analysis.matrix.iter().flat_map(|matrix| &matrix.effects);
+    let mut metrics: Vec<Metric> = Vec::new();
+    for effect in effects() {
+        if !metrics.contains(&effect.comparison.metric) {
+            metrics.push(effect.comparison.metric);
+        }
+    }
+    let of = |metric: Metric| {
+        let all = effects().map(|effect| &effect.comparison);
+        all.filter(move |c| c.metric == metric).collect::<Vec<_>>()
+    };
+    let groups = metrics.into_iter().map(|metric| by_metric(analysis, metric, &of(metric), ""));
+    let mut groups: Vec<Group> = groups.collect();
+    groups.iter_mut().for_each(drop_empty_columns);
+    groups
+}
+
+/// What each arm (or layer) costs in each phase, in the primary metric: one group for each of them,
+/// drawn on one scale.
+pub(crate) fn over_phases<'a>(phases: impl Iterator<Item = &'a Analysis>) -> Vec<Group> {
+    let all: Vec<(&Analysis, &Comparison)> = phases
+        .flat_map(|analysis| {
+            let compared = primary_of_each(analysis).into_iter();
+            compared.filter(|c| !is_interaction(c, analysis)).map(move |c| (analysis, c))
+        })
+        .collect();
+    let Some((_, first)) = all.first() else { return Vec::new() };
+    let scale = Scale::of(all.iter().map(|(_, comparison)| *comparison));
+    let mut subjects: Vec<String> = Vec::new();
+    for (_, comparison) in &all {
+        let subject = subject(comparison);
+        if !subjects.contains(&subject) {
+            subjects.push(subject);
+        }
+    }
+    let of_subject = |name: String| {
+        let own: Vec<_> = all.iter().filter(|(_, c)| subject(c) == name).collect();
+        let (analysis, comparison) = own.first().expect("it is the subject of one at least");
+        let against = match comparison.arm {
+            Some(_) => format!(" against {}", words::printable(&analysis.baseline)),
+            None => String::new(),
+        };
+        let rows = own.iter().map(|(analysis, c)| of_phase(analysis, c, scale)).collect();
+        let margin = analysis.margin;
+        Group {
+            place: 0,
+            caption: format!("{name}{against}"),
+            heads: vec![
+                Head::word("of"),
+                Head::figure(tables::tax_head(own.iter().map(|(_, c)| *c))),
+                Head::word("verdict"),
+                Head::figure("n"),
+            ],
+            axis: if scale == Scale::Percent { "tax (%)" } else { "factor" }.to_owned(),
+            ways: scale.ways(first.metric),
+            scale: if scale == Scale::Percent { 0.01 } else { 1.0 },
+            shared: true,
+            margin: [-margin, margin].map(|tax| scale.at(first.metric, tax).unwrap_or(0.0)),
+            rows,
+        }
+    };
+    subjects.into_iter().map(of_subject).collect()
+}
+
+fn of_phase(analysis: &Analysis, comparison: &Comparison, scale: Scale) -> Row {
+    let [tax, verdict, blocks, _] = figures(comparison);
+    let name = words::printable(&analysis.workload);
+    let subject = comparison.arm.as_ref().or(comparison.layer.as_ref());
+    let verdict = subject.map_or(verdict.clone(), |arm| doubts::marked(verdict, analysis, arm));
+    Row {
+        spoken: format!("{name}: {}, {}", tax.text, verdict.text),
+        name,
+        kind: "arm",
+        estimate: comparison.tax.and_then(|tax| scale.at(comparison.metric, tax)),
+        interval: ends(comparison, scale),
+        first_in: None,
+        last_in: None,
+        cells: vec![Cell::new(comparison.metric.name()), tax, verdict, blocks],
+    }
+}
+
+/// What costs most first; what is not known last, and the total after all.
+fn sort_by_cost(group: &mut Group) {
+    group.rows.sort_by(|a, b| {
+        let rank = |row: &Row| (row.kind == "total", row.kind == "interaction");
+        let cost = |row: &Row| row.estimate.unwrap_or(f64::NEG_INFINITY);
+        rank(a).cmp(&rank(b)).then(cost(b).total_cmp(&cost(a)))
+    });
 }
 
 /// Layers, then interactions, then the total, in time per I/O, where serial layers add.
@@ -59,10 +165,12 @@ fn by_layer(analysis: &Analysis, attribution: &Attribution) -> Group {
     let (bare, m) = (attribution.bare_ns, analysis.margin);
     let of_layers = analysis.comparisons.iter().filter(|c| c.metric.adds_up());
     Group {
+        place: 0,
         caption: format!("Time per {what} that each layer adds"),
         heads: heads(&[tables::tax_head(of_layers), &format!("time per {what}"), "Δ p99"]),
         axis: format!("added time per {what} ({unit})"),
         ways: None,
+        shared: false,
         scale,
         margin: [-bare * m / (1.0 + m), bare * m / (1.0 - m)],
         rows,
@@ -101,10 +209,15 @@ fn layer_row(
     }
 }
 
-/// All arms (or layers) in one metric, as a tax.
-fn by_metric(analysis: &Analysis, metric: Metric) -> Group {
+/// All arms (or layers, or levels) in one metric, as a tax.
+fn by_metric(
+    analysis: &Analysis,
+    metric: Metric,
+    compared: &[&Comparison],
+    against: &str,
+) -> Group {
     let is_rate = metric.unit() == Unit::IosPerSecond;
-    let compared = || analysis.comparisons.iter().filter(|c| c.metric == metric);
+    let compared = || compared.iter().copied();
     let head = tables::tax_head(compared());
     let scale = Scale::of(compared());
     let rows = compared().map(|comparison| {
@@ -115,7 +228,11 @@ fn by_metric(analysis: &Analysis, metric: Metric) -> Group {
         Row {
             spoken: format!("{name}: {}, {}", tax.text, verdict.text),
             name,
-            kind: if comparison.layer.is_some() { "layer" } else { "arm" },
+            kind: match comparison.layer.as_deref() {
+                Some("total") => "total",
+                Some(_) => "layer",
+                None => "arm",
+            },
             estimate: comparison.tax.and_then(|tax| scale.at(metric, tax)),
             interval: ends(comparison, scale),
             first_in: None,
@@ -124,10 +241,12 @@ fn by_metric(analysis: &Analysis, metric: Metric) -> Group {
         }
     });
     Group {
-        caption: scale.caption(metric, &words::printable(&analysis.baseline)),
+        place: 0,
+        caption: format!("{}{against}", scale.caption(metric)),
         heads: heads(&[head, if is_rate { "Δ p99" } else { "difference" }]),
         axis: scale.axis(metric),
         ways: scale.ways(metric),
+        shared: false,
         scale: if scale == Scale::Percent { 0.01 } else { 1.0 },
         margin: [-analysis.margin, analysis.margin].map(|tax| scale.at(metric, tax).unwrap_or(0.0)),
         rows: rows.collect(),
@@ -161,11 +280,11 @@ impl Scale {
         }
     }
 
-    fn caption(self, metric: Metric, baseline: &str) -> String {
+    fn caption(self, metric: Metric) -> String {
         let name = metric.name();
         match self {
-            Self::Percent => format!("Tax in {name}, against {baseline}"),
-            Self::Factors => format!("Effect on {name}, against {baseline}"),
+            Self::Percent => format!("Tax in {name}"),
+            Self::Factors => format!("Effect on {name}"),
         }
     }
 

@@ -117,7 +117,11 @@ pub(super) fn machine(analysis: &Analysis) -> Machine {
 impl Chart {
     /// Where it is drawn.
     pub(crate) fn of_page(&self) -> document::Chart {
-        document::Chart { id: self.id, title: self.title, caption: self.caption.to_owned() }
+        document::Chart {
+            id: self.id.into(),
+            title: self.title.into(),
+            caption: self.caption.to_owned(),
+        }
     }
 
     fn add(

@@ -3,8 +3,10 @@
 mod data;
 mod forest;
 mod machine;
+mod operations;
+mod shown;
 mod tiles;
 
-pub(crate) use self::data::{Drawn, drawn};
-pub(crate) use self::forest::groups;
+pub(crate) use self::data::{Drawn, drawn, of_forest};
+pub(crate) use self::forest::{groups, number, of_effects, over_phases};
 pub(crate) use self::tiles::tiles;

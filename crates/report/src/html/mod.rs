@@ -1,6 +1,7 @@
 //! Documents as self-contained pages: no request leaves them, and without JavaScript their tables
 //! say it all. A page reads the same offline, on paper, on a phone, in dark.
 
+mod outline;
 mod unbroken;
 
 use std::fmt;
@@ -8,7 +9,8 @@ use std::fmt;
 use askama::Template;
 use askama::filters::{Escaper, Html};
 
-use crate::document::{Document, Drawing, Item, Medium, Section};
+use self::outline::{Folded, Outline};
+use crate::document::{Document, Drawing, Item};
 use crate::words::{self, printable};
 
 /// Charting libraries, as published; see `assets/README.md`.
@@ -16,10 +18,24 @@ const LIBRARIES: [&str; 2] =
     [include_str!("../../assets/d3.min.js"), include_str!("../../assets/plot.umd.min.js")];
 const LICENSES: [&str; 2] =
     [include_str!("../../assets/LICENSE-d3"), include_str!("../../assets/LICENSE-plot")];
+/// What draws with them; the last one starts the others.
+const SCRIPTS: [&str; 4] = [
+    include_str!("charts/machine.js"),
+    include_str!("charts/experiment.js"),
+    include_str!("charts/search.js"),
+    include_str!("charts/page.js"),
+];
 
-/// A report as one HTML file; its parts are files of their own beside it.
+/// A report as one HTML file; its chapters are folded.
 pub fn html(document: &Document) -> String {
-    Page { document }.render().expect("writing to a string does not fail")
+    let outline = Outline::of(document, "");
+    let has_charts = has_charts(document);
+    Page { document, outline, has_charts }.render().expect("writing to a string does not fail")
+}
+
+fn has_charts(document: &Document) -> bool {
+    let mut chapters = document.chapters.iter();
+    document.charts.is_some() || chapters.any(|chapter| has_charts(&chapter.document))
 }
 
 /// Every text but those marked `safe` in the template goes through [`Escaped`].
@@ -27,20 +43,40 @@ pub fn html(document: &Document) -> String {
 #[template(path = "html/page.html")]
 struct Page<'a> {
     document: &'a Document,
+    outline: Outline<'a>,
+    has_charts: bool,
 }
 
-impl Page<'_> {
+impl<'a> Page<'a> {
     const VERSION: &'static str = env!("CARGO_PKG_VERSION");
     const STYLE: &'static str = include_str!("style.css");
 
-    fn sections(&self) -> impl Iterator<Item = &Section> {
-        self.document.sections_for(Medium::Page)
+    fn body(&self) -> Body<'a, '_> {
+        Body { document: self.document, outline: &self.outline }
     }
 
     /// The libraries without the line that names their web sites: the page refers to nothing
     /// outside. Their notices are in the page, complete.
     fn libraries() -> [&'static str; 2] {
         LIBRARIES.map(|code| code.split_once('\n').map_or(code, |(_notice, rest)| rest))
+    }
+}
+
+/// The sections of a document and, folded, its chapters.
+#[derive(Template)]
+#[template(path = "html/body.html")]
+struct Body<'a, 'o> {
+    document: &'a Document,
+    outline: &'o Outline<'a>,
+}
+
+impl Body<'_, '_> {
+    /// The body of a chapter.
+    fn folded(one: &Folded<'_>) -> String {
+        let document = &one.chapter.document;
+        let outline = Outline::of(document, &format!("{}-", one.anchor));
+        let body = Body { document, outline: &outline };
+        body.render().expect("writing to a string does not fail")
     }
 }
 

@@ -1,15 +1,19 @@
 //! Several phases in one report: what each of them found side by side, then each in full.
 
+mod grid;
 mod json;
+mod sentence;
 mod warned;
 
 pub use self::json::{phases_json_compare, phases_json_run};
 use iotax_analyze::ArmSummary;
 
-use crate::document::{Cell, Chapter, Document, Head, Item, Lead, Section, Table};
+use crate::document::{
+    Cell, Chapter, Document, Drawing, Group, Head, Item, Lead, Place, Section, Table, Topic,
+};
 use crate::experiment::{Part, experiment};
 use crate::json::kind;
-use crate::{facts, format, tables};
+use crate::{doubts, facts, figures, format, tables};
 
 /// All phases: those of one experiment, under its name.
 ///
@@ -25,20 +29,42 @@ pub fn experiments(name: &str, parts: &[Part]) -> Document {
         kind: kind(&first.spec.design),
         subject: name.to_owned(),
         counts: phases_and_time(parts),
+        sentences: sentence::sentences(parts),
         origin: facts::origin(&first.started, &first.hosts),
         ..Lead::default()
     };
     let chapters = (1..).zip(parts).map(|(number, (one, analysis))| Chapter {
         title: format!("Phase {number} of {}", parts.len()),
-        file: format!("report-{number}.html"),
         document: experiment(one, analysis),
     });
     let mut document = Document::of(lead);
-    document.extend(warned::severe(parts));
-    document.add(Section::new("Phases", [Item::Table(overview(parts)), Item::Note(note)]));
-    document.extend(warned::mild(parts));
+    document.extend_on(Topic::Answer, warned::severe(parts));
+    let mut forest = figures::over_phases(parts.iter().map(|(_, analysis)| analysis));
+    figures::number(&mut forest);
+    document.charts = (!forest.is_empty()).then(|| figures::of_forest(&forest));
+    document.extend_on(Topic::Answer, drawn(forest));
+    let table = Section::new("Phases", [Item::Table(overview(parts)), Item::Note(note)]);
+    let grid = grid::section(parts);
+    // Of a run the table is the answer; where arms are compared it is too wide for a terminal.
+    document.add(match grid {
+        Some(_) => table.at(Place::Wide),
+        None => table.on(Topic::Answer),
+    });
+    document.extend(grid);
+    document.extend_on(Topic::Doubt, warned::mild(parts));
     document.chapters = chapters.collect();
     document
+}
+
+/// Each arm's comparisons, phase by phase.
+fn drawn(forest: Vec<Group>) -> Option<Section> {
+    if forest.is_empty() {
+        return None;
+    }
+    let note = "Square: estimate. Line: the interval. Band: the margin within which a difference \
+                counts as none. n: blocks. The axes are the same, so arms can be compared by eye.";
+    let items = [Item::Drawing(Drawing::Forest("phase", forest)), Item::Note(note.to_owned())];
+    Some(Section::new("Phase by phase", items).at(Place::Page))
 }
 
 fn phases_and_time(parts: &[Part]) -> String {
@@ -68,7 +94,7 @@ pub(crate) fn overview(parts: &[Part]) -> Table {
                 let is_of = |c: &&iotax_analyze::Comparison| c.arm.as_deref() == Some(&arm.name);
                 let found = analysis.comparisons.iter().find(is_of);
                 let found = found.map_or_else(|| Cell::new(""), tables::tax_in_a_word);
-                row.push(warned::marked(found, analysis, &arm.name));
+                row.push(doubts::marked(found, analysis, &arm.name));
             }
             table.rows.push(row);
         }

@@ -1,8 +1,6 @@
 //! Warnings of phases in the report of all of them: who reads only that must meet them, too.
 
-use iotax_analyze::Analysis;
-
-use crate::document::{Cell, Item, Point, Section};
+use crate::document::{Item, Point, Section};
 use crate::experiment::Part;
 use crate::notices::{Notice, notices};
 use crate::words;
@@ -54,19 +52,4 @@ pub(super) fn mild(parts: &[Part]) -> Option<Section> {
     };
     let points: Vec<Point> = kinds.into_iter().map(of_kind).collect();
     (!points.is_empty()).then(|| Section::new("Worth knowing", [Item::Facts(points)]))
-}
-
-/// With what puts the figures of this arm in doubt.
-pub(super) fn marked(cell: Cell, analysis: &Analysis, arm: &str) -> Cell {
-    let is_its = |of: &Option<String>| of.as_deref().is_none_or(|of| of == arm);
-    let of_arm = analysis.warnings.iter().filter(|warning| is_its(&warning.arm));
-    let severe = of_arm.map(|warning| words::check(warning.check)).filter(|(_, severe)| *severe);
-    let mut texts: Vec<&str> = severe.map(|(kind, _)| kind).collect();
-    texts.dedup();
-    if texts.is_empty() {
-        return cell;
-    }
-    let doubts = texts.join(", ");
-    let text = if cell.text.is_empty() { doubts } else { format!("{}; {doubts}", cell.text) };
-    Cell { text, ..cell }
 }

@@ -6,17 +6,17 @@ use serde_json::{Value, json};
 use super::quantity::{self, Quantity};
 use super::result::SearchResult;
 use crate::bandwidth::Unit;
-use crate::document::{Chart, Charts, Drawing, Item, LegendEntry, Place, Section};
+use crate::document::{Chart, Charts, Drawing, Item, LegendEntry, Place, Section, Topic};
 use crate::words::printable;
 
 pub(super) fn charts(search: SearchResult<'_>) -> Charts {
-    Charts::new(&drawn(search.caps, search.unit()), include_str!("figures.js"))
+    Charts::new("search", &drawn(search.caps, search.unit()))
 }
 
 /// Where it is drawn.
 pub(super) fn sections(search: SearchResult<'_>) -> Vec<Section> {
     let targets = &search.caps.targets;
-    let keys = targets.iter().enumerate().map(|(i, target)| LegendEntry::new(i, &target.name, ""));
+    let keys = targets.iter().enumerate().map(|(i, target)| LegendEntry::new(i, &target.name));
     let ladder = charts_of(&[
         (
             "ladder-iops",
@@ -27,7 +27,8 @@ pub(super) fn sections(search: SearchResult<'_>) -> Vec<Section> {
         ("ladder-latency", "Mean latency, ms", "On a plateau it grows as the depth does."),
     ]);
     let ladder = [Item::Drawing(Drawing::Legend(keys.collect())), ladder];
-    let mut sections = vec![Section::new("Over queue depth", ladder).at(Place::Page)];
+    let mut sections =
+        vec![Section::new("Over queue depth", ladder).at(Place::Page).on(Topic::Answer)];
     if targets.iter().any(|target| target.soak_iops.len() > 1) {
         let series = charts_of(&[
             ("series-iops", "IOPS", "Dashed: the cap that lasts. What lies above it is the burst."),
@@ -39,8 +40,11 @@ pub(super) fn sections(search: SearchResult<'_>) -> Vec<Section> {
 }
 
 fn charts_of(charts: &[(&'static str, &'static str, &str)]) -> Item {
-    let chart =
-        |&(id, title, caption): &(_, _, &str)| Chart { id, title, caption: caption.to_owned() };
+    let chart = |&(id, title, caption): &(&'static str, &'static str, &str)| Chart {
+        id: id.into(),
+        title: title.into(),
+        caption: caption.to_owned(),
+    };
     Item::Drawing(Drawing::Charts(charts.iter().map(chart).collect()))
 }
 

@@ -13,7 +13,7 @@ use iotax_caps::Caps;
 pub use self::csv::search_csv;
 pub use self::json::search_json;
 pub use self::result::SearchResult;
-use crate::document::{Document, Item, Lead, Place, Section};
+use crate::document::{Document, Item, Lead, Place, Section, Topic};
 use crate::{facts, format, provenance};
 
 /// What a search for caps found.
@@ -28,17 +28,17 @@ pub fn search(search: SearchResult<'_>) -> Document {
     });
     document.charts = Some(figures::charts(search));
     document.extend(figures::sections(search));
-    for (title, table) in tables::all(search) {
-        document.add_table(title, Some(table), None);
+    for (topic, title, table) in tables::all(search) {
+        document.extend_on(topic, Section::of_table(title, Some(table), None));
     }
-    document.add_list("Notes", sentences::notes(search));
+    document.extend_on(Topic::Doubt, Section::of_list("Notes", sentences::notes(search)));
     let command = Item::Preformatted(facts::command(&head.command));
     let method = [Item::Paragraph(include_str!("method.txt").trim_end().to_owned()), command];
-    document.add(Section::new("Method", method).at(Place::Page));
+    document.add(Section::new("Method", method).at(Place::Page).on(Topic::Circumstances));
     let sources = sources(search.caps);
     if !sources.is_empty() {
         let sources = Section::new("Sources of limits", [Item::Sources(sources)]);
-        document.add(sources.at(Place::Page));
+        document.add(sources.at(Place::Page).on(Topic::Circumstances));
     }
     document
 }

@@ -5,22 +5,28 @@ use iotax_caps::{Sharing, TargetCaps};
 use super::quantity::{self, Quantity, plain};
 use super::result::SearchResult;
 use crate::bandwidth::Unit;
-use crate::document::{Cell, Head, Table};
+use crate::document::{Cell, Head, Table, Topic};
 use crate::format::{self, ABSENT};
 
 /// All that have rows.
-pub(super) fn all(search: SearchResult<'_>) -> Vec<(&'static str, Table)> {
+pub(super) fn all(search: SearchResult<'_>) -> Vec<(Topic, &'static str, Table)> {
     let (targets, unit) = (&search.caps.targets, search.unit());
     let tables = [
-        ("Caps, with 95 % intervals", caps(targets, unit)),
-        ("Bursts", bursts(targets, unit)),
-        ("Buckets, one at a time and together", sharing(&search.caps.sharing, targets.len(), unit)),
-        ("Limits that are known", documented(search, unit)),
-        ("Throughput and latency over queue depth, 4 KiB", ladder(targets)),
-        ("Throughput over block size", sizes(targets, unit)),
+        (Topic::Answer, "Caps, with 95 % intervals", caps(targets, unit)),
+        (Topic::Answer, "Bursts", bursts(targets, unit)),
+        (
+            Topic::Answer,
+            "Buckets, one at a time and together",
+            sharing(&search.caps.sharing, targets.len(), unit),
+        ),
+        (Topic::Answer, "Limits that are known", documented(search, unit)),
+        (Topic::Evidence, "Throughput and latency over queue depth, 4 KiB", ladder(targets)),
+        (Topic::Evidence, "Throughput over block size", sizes(targets, unit)),
     ];
-    let tables = tables.into_iter().filter(|(_, table)| !table.rows.is_empty());
-    tables.map(|(title, table)| (title, table.without_names_of(targets.len()))).collect()
+    let tables = tables.into_iter().filter(|(.., table)| !table.rows.is_empty());
+    tables
+        .map(|(topic, title, table)| (topic, title, table.without_names_of(targets.len())))
+        .collect()
 }
 
 fn caps(targets: &[TargetCaps], unit: Unit) -> Table {

@@ -2,8 +2,8 @@
 
 use iotax_analyze::{
     Analysis, ArmSummary, Attribution, Check, Comparison, Ending, Estimate, FORMAT, Interaction,
-    JobSummary, LayerCost, Metric, OperationSummary, QuantilePoint, SyncSummary, TrialPoint,
-    Verdict, Warning,
+    JobSummary, LatencySpread, LayerCost, Metric, OperationSummary, QuantilePoint, SyncSummary,
+    TrialPoint, Verdict, Warning,
 };
 use iotax_record::{Experiment, Slow};
 
@@ -78,6 +78,15 @@ pub(super) fn estimate(value: f64, half_width: f64) -> Option<Estimate> {
 }
 
 /// `blocks` x all arms in a rotating order, `seconds` long each.
+/// Around a mean, with a tail, a little different in each trial.
+fn spread(mean_ns: f64, slot: u32) -> LatencySpread {
+    let shape = [3.0, 40.0, 170.0, 260.0, 140.0, 60.0, 25.0, 9.0, 4.0, 2.0, 1.0];
+    let counts = (0..)
+        .zip(shape)
+        .map(|(bin, ios)| (1e3 * ios * (1.0 + 0.5 * noise(u64::from(slot) * 31 + bin))) as u64);
+    LatencySpread { first: ((0.5 * mean_ns).log2() * 4.0) as u32, counts: counts.collect() }
+}
+
 pub(crate) fn points(arms: &[ArmSummary], blocks: u32, seconds: u32) -> Vec<TrialPoint> {
     let per_block = u32::try_from(arms.len()).unwrap();
     (0..blocks * per_block)
@@ -100,6 +109,7 @@ pub(crate) fn points(arms: &[ArmSummary], blocks: u32, seconds: u32) -> Vec<Tria
                 p99_ns: Some((4e9 / arm.iops * 3.0) as u64),
                 sync_mean_ns: None,
                 sync_p99_ns: None,
+                spread: (slot < 480).then(|| spread(4e9 / arm.iops, slot)),
                 per_second_ios: (0..seconds).map(|s| second(s) as u32).collect(),
                 counters: None,
             }
@@ -158,6 +168,9 @@ pub(super) fn operation(name: &str, count: u64, mean_ns: f64) -> OperationSummar
         mean_ns,
         p99_ns: (mean_ns * 4.0) as u64,
         max_ns: (mean_ns * 9.0) as u64,
+        latency: [(0.1, 0.4), (0.5, 0.8), (0.9, 1.9), (0.99, 4.0)]
+            .map(|(q, factor)| QuantilePoint { q, latency_ns: (mean_ns * factor) as u64 })
+            .to_vec(),
         slow: None,
         waited: None,
     }

@@ -15,7 +15,9 @@ mod beforehand;
 pub(crate) mod fleet;
 pub(crate) mod machine;
 pub(crate) mod matrix;
+pub(crate) mod pages;
 pub(crate) mod search;
+pub(crate) mod suite;
 pub(crate) mod trials;
 pub(crate) mod troubled;
 

@@ -9,6 +9,7 @@ use crate::build::Subsets;
 use crate::error::{Error, Subject};
 use crate::job_options::{self, INDEX_OPTIONS, JOB_OPTIONS};
 use crate::layers::Stack;
+use crate::load_factors::{of_target_and_load, refuse_exclusions, varied};
 use crate::matrix::{Factor, Matrix};
 use crate::overrides::{Changes, is_size};
 use crate::presets::default_index;
@@ -21,9 +22,13 @@ use crate::workload::{Job, Workload};
 pub type FioReader<'a> = &'a dyn Fn(&FioWorkload) -> Result<Vec<Workload>, Error>;
 
 pub(super) fn resolve(file: &SpecFile, read_fio: FioReader<'_>) -> Placed<Spec> {
-    let mut phases = phases(file, read_fio)?;
+    let phases = phases(file, read_fio)?;
+    let (of_target, of_load) = factors(file, &phases)?;
+    let name = phases.first().map(|phase| phase.name.clone());
+    let mut phases = varied(phases, &of_load).at(&["matrix"])?;
     let first = phases.remove(0);
-    let spec = with_arms(file, first)?.followed_by(phases, suite(file)).map_err(in_arms)?;
+    let suite = suite(file).or(name);
+    let spec = with_arms(file, first, of_target)?.followed_by(phases, suite).map_err(in_arms)?;
     let cloud = caps::cloud(file, &spec.arms)?;
     let fail_if = file.fail_if.iter().map(|text| Rule::parse(text)).collect::<Result<_, _>>();
     let fail_if = fail_if.at(&["fail-if"])?;
@@ -34,7 +39,7 @@ pub(super) fn resolve(file: &SpecFile, read_fio: FioReader<'_>) -> Placed<Spec> 
 }
 
 /// The experiment with the first phase alone.
-fn with_arms(file: &SpecFile, workload: Workload) -> Placed<Spec> {
+fn with_arms(file: &SpecFile, workload: Workload, factors: Vec<Factor>) -> Placed<Spec> {
     let stop = stop(file)?;
     let seed = file.seed.unwrap_or(Spec::DEFAULT_SEED);
     match (&file.peel, file.arms.is_empty()) {
@@ -52,7 +57,7 @@ fn with_arms(file: &SpecFile, workload: Workload) -> Placed<Spec> {
             Err(Error::syntax("there are no arms to measure", advice)).at(&["arms"])
         }
         (None, false) => {
-            let mut arms = arms(file)?;
+            let mut arms = arms(file, factors)?;
             if arms.len() == 1 {
                 return Spec::single(workload, arms.remove(0), stop, seed).map_err(in_arms);
             }
@@ -62,8 +67,8 @@ fn with_arms(file: &SpecFile, workload: Workload) -> Placed<Spec> {
 }
 
 /// The baseline first, the others in their order.
-fn arms(file: &SpecFile) -> Placed<Vec<Arm>> {
-    let mut arms = if file.matrix.is_empty() { named(file)? } else { combined(file)? };
+fn arms(file: &SpecFile, factors: Vec<Factor>) -> Placed<Vec<Arm>> {
+    let mut arms = if factors.is_empty() { named(file)? } else { combined(file, factors)? };
     for (name, driver) in &file.engines {
         let arm = arms.iter_mut().find(|arm| arm.name == *name);
         let unknown = || Error::unknown("arm", name, file.arms.keys().map(String::as_str));
@@ -94,18 +99,26 @@ fn named(file: &SpecFile) -> Placed<Vec<Arm>> {
 }
 
 /// Those of the matrix, of which the one arm is the template.
-fn combined(file: &SpecFile) -> Placed<Vec<Arm>> {
-    let factor = |(name, levels): (&String, &Vec<Scalar>)| Factor {
-        name: name.clone(),
-        levels: levels.iter().map(ToString::to_string).collect(),
-    };
-    let factors = file.matrix.iter().map(factor).collect();
+fn combined(file: &SpecFile, factors: Vec<Factor>) -> Placed<Vec<Arm>> {
     let Some((name, template)) = file.arms.first().filter(|_| file.arms.len() == 1) else {
         let problem = "a matrix makes its arms of one target, and several are given";
         return Err(Error::syntax(problem, "make them levels of a factor")).at(&["arms"]);
     };
     let matrix = Matrix::new(factors, &file.exclude).at(&["matrix"])?;
     matrix.arms(template).at(&["arms", name])
+}
+
+/// The factors of the target, and those of the workload.
+fn factors(file: &SpecFile, phases: &[Workload]) -> Placed<(Vec<Factor>, Vec<Factor>)> {
+    let factor = |(name, levels): (&String, &Vec<Scalar>)| Factor {
+        name: name.clone(),
+        levels: levels.iter().map(ToString::to_string).collect(),
+    };
+    let all = file.matrix.iter().map(factor).collect();
+    let targets = file.arms.values().map(String::as_str).collect::<Vec<_>>().join(" ");
+    let (of_target, of_load) = of_target_and_load(all, &targets, phases);
+    refuse_exclusions(&file.exclude, &of_load).at(&["exclude"])?;
+    Ok((of_target, of_load))
 }
 
 fn stop(file: &SpecFile) -> Placed<Stop> {

@@ -1,6 +1,5 @@
-"use strict";
-(function () {
-  const data = JSON.parse(document.getElementById("charts").textContent);
+// Charts of a search for caps: returns what draws them in `root`.
+function searchCharts(root, data) {
   const colour = (target) => `var(--arm-${(target % 8) + 1})`;
   const axisText = { fontSize: 12, color: "var(--muted)" };
   const style = { fontFamily: "inherit", fontSize: "12px", overflow: "visible", background: "transparent" };
@@ -11,7 +10,6 @@
       width: box.clientWidth, height: 300, marginLeft: 64, marginBottom: 44, marginTop: 16, marginRight: 16,
       style, ariaLabel: label, x, y, marks,
     }));
-    box.firstChild.setAttribute("role", "img");
   }
 
   // Powers of ten, with 2 and 5 between where there is room.
@@ -26,7 +24,7 @@
 
   // `text`, since of a logarithmic axis Plot writes only the ticks that d3 would have chosen.
   function ladder(id, quantity) {
-    const box = document.getElementById(id);
+    const box = root.querySelector(`[data-chart="${id}"]`);
     const points = data.ladder.filter((point) => point.quantity === quantity && point.value > 0);
     if (!box || !points.length) return;
     const values = points.map((point) => point.value);
@@ -45,13 +43,12 @@
   }
 
   function series(id, quantity) {
-    const box = document.getElementById(id);
+    const box = root.querySelector(`[data-chart="${id}"]`);
     const measured = data.series.filter((point) => point.quantity === quantity);
     // A value is that of the second that ends there; so the first begins at none.
     const points = [...d3.group(measured, (point) => point.target).values()]
       .flatMap((ofOne) => [{ ...ofOne[0], second: 0 }, ...ofOne]);
-    if (!box) return;
-    if (!points.length) { box.closest("figure").remove(); return; }
+    if (!box || !points.length) return;
     const caps = data.caps.filter((cap) => cap.quantity === quantity);
     draw(box, `${quantity} over time`, [
       Plot.gridY({ ticks: 4, stroke: "var(--line)", strokeOpacity: 1 }),
@@ -59,16 +56,14 @@
       Plot.line(points, { x: "second", y: "value", z: "target", curve: "step-before", stroke: (point) => colour(point.target), strokeWidth: 1.75 }),
       Plot.axisX({ ...axisText, ticks: Math.min(8, Math.max(...points.map((point) => point.second))), tickFormat: "d", label: "seconds", labelAnchor: "center", labelOffset: 38, labelArrow: "none" }),
       Plot.axisY({ ...axisText, ticks: 4, tickFormat: short, label: null }),
+      Plot.tip(points, Plot.pointer({ x: "second", y: "value", title: (point) => `${data.names[point.target]}\n${short(point.value)} at ${point.second} s` })),
     ], {}, { domain: [0, 1.08 * Math.max(...points.map((point) => point.value), ...caps.map((cap) => cap.value))] });
   }
 
-  function all() {
+  return function draw() {
     ladder("ladder-iops", "IOPS");
     ladder("ladder-latency", "mean latency, ms");
     series("series-iops", "IOPS");
     series("series-bw", data.unit);
-  }
-  all();
-  let waiting;
-  addEventListener("resize", () => { clearTimeout(waiting); waiting = setTimeout(all, 150); });
-})();
+  };
+}

@@ -1,0 +1,62 @@
+//! How long operations took, drawn: the share of them that was done by then.
+
+use iotax_analyze::{Analysis, OperationSummary};
+use serde::Serialize;
+
+use crate::document::Chart;
+use crate::words;
+
+/// One kind of operation on all arms.
+#[derive(Debug, Serialize)]
+pub(super) struct OperationChart {
+    id: String,
+    title: String,
+    /// Longer than this is too long.
+    slow_ns: Option<u64>,
+    curves: Vec<Curve>,
+}
+
+#[derive(Debug, Serialize)]
+struct Curve {
+    arm: usize,
+    /// Quantiles with their times in nanoseconds.
+    points: Vec<(f64, u64)>,
+}
+
+/// Those that were asked not to take too long; of the others percentiles are in the table.
+pub(super) fn operations(analysis: &Analysis) -> Vec<OperationChart> {
+    let mut charts: Vec<OperationChart> = Vec::new();
+    for (arm, summary) in analysis.arms.iter().enumerate() {
+        for done in summary.operations.iter().filter(|done| done.slow.is_some()) {
+            let title = words::printable(&done.name);
+            let curve = Curve { arm, points: points(done) };
+            match charts.iter_mut().find(|chart| chart.title == title) {
+                _ if curve.points.is_empty() => {}
+                Some(chart) => chart.curves.push(curve),
+                None => charts.push(OperationChart {
+                    id: format!("operation-{}", charts.len() + 1),
+                    title,
+                    slow_ns: done.slow.map(|slow| slow.above_ns),
+                    curves: vec![curve],
+                }),
+            }
+        }
+    }
+    charts
+}
+
+fn points(done: &OperationSummary) -> Vec<(f64, u64)> {
+    done.latency.iter().map(|point| (point.q, point.latency_ns)).collect()
+}
+
+impl OperationChart {
+    /// Where it is drawn.
+    pub(super) fn of_page(&self) -> Chart {
+        let limit = if self.slow_ns.is_some() { " Dashed: longer is too long." } else { "" };
+        Chart {
+            id: self.id.clone().into(),
+            title: format!("Time of a {}", self.title).into(),
+            caption: format!("Share of them that was done within a time, one line per arm.{limit}"),
+        }
+    }
+}

@@ -1,0 +1,45 @@
+// Draws the charts of each report in the page when it is unfolded, and again when its width changes.
+(function () {
+  const kinds = { experiment: experimentCharts, search: searchCharts };
+  const reports = [...document.querySelectorAll("script.charts")].map((script) => {
+    const root = script.closest("article");
+    return { root, width: 0, draw: kinds[script.dataset.kind](root, JSON.parse(script.textContent)) };
+  });
+
+  function draw() {
+    for (const report of reports) {
+      const width = report.root.closest("details:not([open])") ? 0 : report.root.clientWidth;
+      if (width === 0 || width === report.width) continue;
+      report.width = width;
+      report.draw();
+      report.root.querySelectorAll("figure").forEach((figure) => {
+        figure.hidden = figure.querySelector(".chart svg") === null;
+      });
+      report.root.querySelectorAll(".chart > svg").forEach((svg) => svg.setAttribute("role", "img"));
+    }
+    document.documentElement.dataset.charts = document.querySelectorAll("main svg").length;
+  }
+
+  // A link may lead into what is folded.
+  function unfold() {
+    const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    for (let at = target; at; at = at.parentElement) {
+      if (at.tagName === "DETAILS") at.open = true;
+    }
+    draw();
+    if (target) target.scrollIntoView();
+  }
+
+  const contents = document.querySelector("nav details");
+  if (contents && matchMedia("(min-width: 82rem)").matches) contents.open = true;
+  draw();
+  if (location.hash) unfold();
+  let pending = 0;
+  addEventListener("resize", () => { cancelAnimationFrame(pending); pending = requestAnimationFrame(draw); });
+  addEventListener("toggle", draw, true);
+  addEventListener("hashchange", unfold);
+  addEventListener("beforeprint", () => {
+    document.querySelectorAll("details.chapter").forEach((chapter) => { chapter.open = true; });
+    draw();
+  });
+})();

@@ -1,0 +1,112 @@
+//! The order of a page's sections, and the names by which links find them.
+
+use std::collections::HashSet;
+
+use crate::document::{Chapter, Document, Medium, Section, Topic};
+
+/// A document as a page shows it: by topic, each section with its anchor.
+#[derive(Debug)]
+pub(super) struct Outline<'a> {
+    pub(super) parts: Vec<Part<'a>>,
+    pub(super) chapters: Vec<Folded<'a>>,
+}
+
+/// The sections of one topic.
+#[derive(Debug)]
+pub(super) struct Part<'a> {
+    pub(super) anchor: String,
+    /// May be empty.
+    pub(super) heading: &'static str,
+    pub(super) sections: Vec<Anchored<'a>>,
+}
+
+/// A section and its name in links.
+#[derive(Debug)]
+pub(super) struct Anchored<'a> {
+    pub(super) anchor: String,
+    pub(super) section: &'a Section,
+}
+
+/// A chapter and its name in links.
+#[derive(Debug)]
+pub(super) struct Folded<'a> {
+    pub(super) anchor: String,
+    pub(super) chapter: &'a Chapter,
+}
+
+impl<'a> Outline<'a> {
+    /// Anchors begin with `prefix`; those of chapters differ by their number in it.
+    pub(super) fn of(document: &'a Document, prefix: &str) -> Self {
+        let mut taken = HashSet::new();
+        let mut anchor = |text: &str| unique(&mut taken, prefix, text);
+        let mut sections: Vec<&Section> = document.sections_for(Medium::Page).collect();
+        sections.sort_by_key(|section| section.topic);
+        let mut parts: Vec<Part<'a>> = Vec::new();
+        let mut last: Option<Topic> = None;
+        for section in sections {
+            if last != Some(section.topic) {
+                let heading = section.topic.heading();
+                parts.push(Part { anchor: anchor(heading), heading, sections: Vec::new() });
+                last = Some(section.topic);
+            }
+            let anchored = Anchored { anchor: anchor(&section.heading), section };
+            parts.last_mut().expect("one was added").sections.push(anchored);
+        }
+        // One topic needs no head.
+        if let [only] = parts.as_mut_slice() {
+            only.heading = "";
+        }
+        let chapters = (1..)
+            .zip(&document.chapters)
+            .map(|(number, chapter)| Folded { anchor: format!("{prefix}part-{number}"), chapter });
+        Self { parts, chapters: chapters.collect() }
+    }
+}
+
+/// `latency-pooled-over-trials`, with a number if there was one.
+fn unique(taken: &mut HashSet<String>, prefix: &str, heading: &str) -> String {
+    let words = heading.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    let slug = words.map(str::to_ascii_lowercase).collect::<Vec<_>>().join("-");
+    let slug = format!("{prefix}{}", if slug.is_empty() { "section" } else { &slug });
+    let numbered = (2..).map(|number| format!("{slug}-{number}"));
+    let name = std::iter::once(slug.clone()).chain(numbered).find(|name| !taken.contains(name));
+    let name = name.expect("numbers do not end");
+    taken.insert(name.clone());
+    name
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn anchors_are_plain_words_and_never_the_same() {
+        let mut taken = HashSet::new();
+        let mut anchor = |heading| unique(&mut taken, "part-2-", heading);
+        assert_eq!(anchor("Latency, pooled over trials"), "part-2-latency-pooled-over-trials");
+        assert_eq!(anchor(""), "part-2-section");
+        assert_eq!(anchor("Devices"), "part-2-devices");
+        assert_eq!(anchor("\"><img> Devices"), "part-2-img-devices");
+        assert_eq!(anchor("Devices"), "part-2-devices-2");
+    }
+
+    #[test]
+    fn the_answer_comes_first_and_a_single_topic_has_no_head() {
+        let section = |heading: &str, topic| Section::new(heading, []).on(topic);
+        let mut document = Document::default();
+        document.add(section("Arms", Topic::Evidence));
+        document.add(section("Finding", Topic::Answer));
+        document.add(section("Devices", Topic::Evidence));
+        let outline = Outline::of(&document, "");
+        let headings: Vec<(&str, Vec<&str>)> = (outline.parts.iter())
+            .map(|part| {
+                let sections = part.sections.iter().map(|one| &*one.section.heading);
+                (part.heading, sections.collect())
+            })
+            .collect();
+        assert_eq!(headings, [("", vec!["Finding"]), ("Evidence", vec!["Arms", "Devices"])]);
+        let mut document = Document::default();
+        document.add(section("Arms", Topic::Evidence));
+        assert_eq!(Outline::of(&document, "").parts[0].heading, "");
+    }
+}

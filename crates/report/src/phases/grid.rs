@@ -1,0 +1,115 @@
+//! What each arm costs in each phase, narrow enough for a terminal: a row per phase, a column per arm.
+
+use iotax_analyze::{Analysis, Comparison, Verdict};
+use iotax_words::percent;
+
+use crate::comparison::{is_interaction, primary_of_each, subject};
+use crate::document::{Cell, Head, Item, LegendEntry, Section, Table, Topic};
+use crate::experiment::Part;
+use crate::format::ABSENT;
+use crate::{doubts, words};
+
+/// Arms up to which cells are in words, and heads are names.
+const MAX_IN_WORDS: usize = 3;
+/// The longest name that is a head of a column of signs.
+const MAX_NAME: usize = 6;
+
+/// `None` if nothing is compared.
+pub(super) fn section(parts: &[Part]) -> Option<Section> {
+    let found: Vec<Vec<&Comparison>> = parts.iter().map(|(_, analysis)| of(analysis)).collect();
+    let mut subjects: Vec<String> = Vec::new();
+    for comparison in found.iter().flatten() {
+        let subject = subject(comparison);
+        if !subjects.contains(&subject) {
+            subjects.push(subject);
+        }
+    }
+    if subjects.is_empty() {
+        return None;
+    }
+    let in_words = subjects.len() <= MAX_IN_WORDS;
+    let has_names = in_words || subjects.iter().all(|name| name.chars().count() <= MAX_NAME);
+    let mut table = Table::new(&["phase"], &[]);
+    let heads = (0..).zip(&subjects).map(|(i, name)| {
+        let letter = LegendEntry::letter(i);
+        Head::figure(if has_names { name } else { &letter })
+    });
+    table.heads.extend(heads);
+    for ((_, analysis), compared) in parts.iter().zip(&found) {
+        let cell = |name: &String| {
+            let own = compared.iter().find(|c| subject(c) == *name);
+            own.map_or_else(|| Cell::new(""), |own| shown(own, analysis, in_words))
+        };
+        let row = [Cell::new(&analysis.workload)].into_iter().chain(subjects.iter().map(cell));
+        table.rows.push(row.collect());
+    }
+    let mut notes = Vec::new();
+    if !has_names {
+        let key =
+            (0..).zip(&subjects).map(|(i, name)| format!("{}: {name}", LegendEntry::letter(i)));
+        notes.push(format!("{}.", key.collect::<Vec<_>>().join(", ")));
+    }
+    if !in_words {
+        notes.push(SIGNS.to_owned());
+    }
+    let items = [Item::Table(table)].into_iter();
+    let items = items.chain((!notes.is_empty()).then(|| Item::Note(notes.join(" "))));
+    Some(Section::new(heading(parts), items.collect::<Vec<_>>()).on(Topic::Answer))
+}
+
+const SIGNS: &str = "Cost in the primary metric of each phase; less than 0, or 1/2x, is a gain. \
+                     =: equivalent; ?: undecided; !: a warning or no verdict, see the phase.";
+
+fn heading(parts: &[Part]) -> String {
+    let baselines = parts.iter().map(|(_, analysis)| analysis.baseline.as_str());
+    let first = baselines.clone().next().unwrap_or_default();
+    let has_arms =
+        parts.iter().any(|(_, analysis)| analysis.comparisons.iter().any(|c| c.arm.is_some()));
+    if has_arms && baselines.clone().all(|other| other == first) {
+        format!("Phase by phase, against {}", words::printable(first))
+    } else {
+        "Phase by phase".to_owned()
+    }
+}
+
+fn of(analysis: &Analysis) -> Vec<&Comparison> {
+    let all = primary_of_each(analysis).into_iter();
+    all.filter(|c| !is_interaction(c, analysis)).collect()
+}
+
+/// `23 % slower`, or `23%`.
+fn shown(comparison: &Comparison, analysis: &Analysis, in_words: bool) -> Cell {
+    let tone = words::verdict_tone(comparison.verdict);
+    let name = comparison.arm.as_ref().or(comparison.layer.as_ref());
+    let is_doubtful = name.is_some_and(|name| doubts::is_doubtful(analysis, name));
+    let word = comparison.verdict.to_string();
+    let is_signed = matches!(comparison.verdict, Verdict::Slower | Verdict::Faster);
+    let size = comparison.effect().and_then(iotax_words::Effect::without_interval);
+    let text = if in_words {
+        match size {
+            Some(size) if is_signed && size.is_factor() => size.tax(),
+            Some(size) if is_signed => format!("{} {word}", size.amount()),
+            _ => word,
+        }
+    } else {
+        match (comparison.verdict, size) {
+            (Verdict::Equivalent, _) => "=".to_owned(),
+            (Verdict::Undecided, _) => "?".to_owned(),
+            (Verdict::Slower | Verdict::Faster, Some(size)) => sign(comparison, size.is_factor()),
+            _ => "!".to_owned(),
+        }
+    };
+    let text = if is_doubtful && text != "!" { format!("{text}!") } else { text };
+    Cell::toned(text, tone)
+}
+
+/// `23%`, `2.1x`, `1/28x`.
+fn sign(comparison: &Comparison, is_factor: bool) -> String {
+    let Some(tax) = comparison.tax else { return ABSENT.to_owned() };
+    if !is_factor {
+        return percent(tax).replace(' ', "");
+    }
+    let log = iotax_words::log_factor(comparison.metric.on(), tax);
+    let times = iotax_words::times(log.abs().exp());
+    if log < 0.0 { format!("1/{times}") } else { times }
+}

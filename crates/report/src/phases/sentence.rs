@@ -1,0 +1,76 @@
+//! What all phases together showed, in a sentence for each arm.
+
+use iotax_analyze::{Analysis, Comparison, Verdict};
+use iotax_words::list;
+
+use crate::comparison::{by_size, is_layer, primary_of_each, size, subject};
+use crate::experiment::Part;
+use crate::{format, words};
+
+/// Arms up to which each gets a sentence.
+const MAX_SENTENCES: usize = 4;
+
+/// `luks against base: slower in 2 of 3 phases (most in git-status, 7.1x slower [3.4, 14] in
+/// throughput), undecided in 1.`
+pub(super) fn sentences(parts: &[Part]) -> Vec<String> {
+    let mut found: Vec<(&Analysis, &Comparison)> = parts
+        .iter()
+        .flat_map(|(_, analysis)| {
+            let all = primary_of_each(analysis).into_iter();
+            all.filter(|c| c.layer.is_none() || is_layer(c, analysis)).map(move |c| (analysis, c))
+        })
+        .collect();
+    // Who differs most anywhere comes first, in the phase where it does.
+    found.sort_by(|(_, a), (_, b)| by_size(a, b));
+    let mut subjects: Vec<String> = Vec::new();
+    for (_, comparison) in &found {
+        let subject = subject(comparison);
+        if !subjects.contains(&subject) {
+            subjects.push(subject);
+        }
+    }
+    let mut sentences: Vec<String> =
+        subjects.iter().take(MAX_SENTENCES).map(|subject| of(subject, &found)).collect();
+    if subjects.len() > MAX_SENTENCES {
+        let more = subjects.len() - MAX_SENTENCES;
+        sentences.push(format!("{} more: see below.", format::counted(more as u64, "arm")));
+    }
+    sentences
+}
+
+fn of(name: &str, found: &[(&Analysis, &Comparison)]) -> String {
+    let own: Vec<_> = found.iter().filter(|(_, c)| subject(c) == name).collect();
+    let (analysis, first) = own.first().expect("it is the subject of one at least");
+    let against = match first.arm {
+        Some(_) => format!(" against {}", words::printable(&analysis.baseline)),
+        None => String::new(),
+    };
+    let with = |word: Verdict| own.iter().filter(move |(_, c)| c.verdict == word);
+    let all = format::counted(own.len() as u64, "phase");
+    let mut clauses: Vec<String> = Vec::new();
+    for word in [Verdict::Slower, Verdict::Faster] {
+        let Some((most, comparison)) = with(word).next() else { continue };
+        let count = with(word).count();
+        let phases =
+            if clauses.is_empty() { format!("{count} of {all}") } else { count.to_string() };
+        let size = size(comparison).map(|size| format!(", {size}")).unwrap_or_default();
+        let most = words::printable(&most.workload);
+        let most =
+            if count == 1 { format!("{most}{size}") } else { format!("most in {most}{size}") };
+        clauses.push(format!("{word} in {phases} ({most})"));
+    }
+    let mut others: Vec<Verdict> = Vec::new();
+    for (_, comparison) in &own {
+        let word = comparison.verdict;
+        if !matches!(word, Verdict::Slower | Verdict::Faster) && !others.contains(&word) {
+            others.push(word);
+        }
+    }
+    for word in others {
+        let count = with(word).count();
+        let phases =
+            if clauses.is_empty() { format!("{count} of {all}") } else { count.to_string() };
+        clauses.push(format!("{word} in {phases}"));
+    }
+    format!("{name}{against}: {}.", list(&clauses.iter().map(String::as_str).collect::<Vec<_>>()))
+}

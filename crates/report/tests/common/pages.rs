@@ -1,0 +1,22 @@
+//! A report of each kind.
+
+use iotax_report::{Document, SearchResult, experiment, search};
+
+use super::{analyses, fleet, machine, matrix, suite, troubled};
+
+pub(crate) fn all() -> [(&'static str, Document); 10] {
+    let (compare, peel) = (super::compare(), super::peel());
+    let (head, caps) = &super::search::search(&[]);
+    [
+        ("run", experiment(&super::run(), &analyses::run())),
+        ("compare", experiment(&compare, &analyses::compare())),
+        ("factors", experiment(&compare, &analyses::factors())),
+        ("warned", experiment(&compare, &troubled::warned())),
+        ("machine", experiment(&compare, &machine::compare())),
+        ("peel", experiment(&peel, &analyses::peel())),
+        ("suite", suite::suite()),
+        ("matrix", experiment(&matrix::compare(), &matrix::found())),
+        ("fleet", experiment(&fleet::compare(), &fleet::found())),
+        ("limits", search(SearchResult { head, caps, end: None })),
+    ]
+}

@@ -1,0 +1,138 @@
+//! Factors of the workload: each combination of their levels is a phase, as factors of the target
+//! make arms. Phases take turns within a block, so both are compared side by side.
+
+use crate::error::Error;
+use crate::matrix::{Factor, stands_in};
+use crate::workload::Workload;
+
+/// Phases at most: each is a trial on every arm in every block.
+const MAX_PHASES: usize = 64;
+
+/// The factors of a target, and those of the workload: what neither stands in the target nor is a
+/// parameter of a layer in it, but a key of `--set`.
+pub fn of_target_and_load(
+    factors: Vec<Factor>,
+    template: &str,
+    phases: &[Workload],
+) -> (Vec<Factor>, Vec<Factor>) {
+    let is_of_target = |factor: &Factor| {
+        stands_in(factor, template) || !phases.iter().any(|phase| phase.has_key(&factor.name))
+    };
+    factors.into_iter().partition(is_of_target)
+}
+
+/// Each phase with each combination of levels, the last factor changing fastest.
+///
+/// # Errors
+/// A level that is none for its key; too many phases.
+pub fn varied(phases: Vec<Workload>, factors: &[Factor]) -> Result<Vec<Workload>, Error> {
+    let mut all = phases;
+    for factor in factors {
+        factor.validate()?;
+        if all.len() * factor.levels.len() > MAX_PHASES {
+            let problem = format!("more than {MAX_PHASES} phases");
+            return Err(Error::syntax(problem, "leave out factors or levels"));
+        }
+        let with = |phase: &Workload, level: &String| {
+            let mut phase = phase.clone();
+            let setting = format!("{}={level}", factor.name);
+            phase.set(&setting)?;
+            phase.name = format!("{} {setting}", phase.name);
+            Ok(phase)
+        };
+        let levels = |phase| factor.levels.iter().map(move |level| with(phase, level));
+        all = all.iter().flat_map(levels).collect::<Result<_, _>>()?;
+    }
+    Ok(all)
+}
+
+/// Refuses what cannot be left out: a phase runs on every arm.
+///
+/// # Errors
+/// An exclusion that names a factor of the workload.
+pub fn refuse_exclusions<S: AsRef<str>>(excluded: &[S], of_load: &[Factor]) -> Result<(), Error> {
+    for text in excluded {
+        let mut names = text.as_ref().split(',').filter_map(|part| part.split_once('='));
+        if let Some((name, _)) =
+            names.find(|(name, _)| of_load.iter().any(|f| f.name == name.trim()))
+        {
+            let problem =
+                format!("`{}` is of the workload, which is the same for all arms", name.trim());
+            return Err(Error::syntax(problem, "leave out levels of it, or exclude arms only"));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use super::*;
+
+    fn factors(texts: &[&str]) -> Vec<Factor> {
+        texts.iter().map(|text| Factor::parse(text).unwrap()).collect()
+    }
+
+    fn phases() -> Vec<Workload> {
+        vec![Workload::preset("randread-4k").unwrap()]
+    }
+
+    #[test]
+    fn what_the_target_has_is_of_the_target() {
+        let all =
+            factors(&["bs=4k,64k", "size=1G,2G", "iops=1,2", "job.depth=1,2", "nonsense=1,2"]);
+        let (of_target, of_load) =
+            of_target_and_load(all, "file(size=1G) + throttle(iops={iops})", &phases());
+        let names = |factors: &[Factor]| -> Vec<String> {
+            factors.iter().map(|factor| factor.name.clone()).collect()
+        };
+        // What nobody has is told of where targets are read.
+        assert_eq!(names(&of_target), ["size", "iops", "job.depth", "nonsense"]);
+        assert_eq!(names(&of_load), ["bs"]);
+    }
+
+    #[test]
+    fn each_combination_is_a_phase() {
+        let found = varied(phases(), &factors(&["bs=4k,64k", "iodepth=1,16"])).unwrap();
+        let shown: Vec<String> = found
+            .iter()
+            .map(|phase| {
+                let job = &phase.jobs[0];
+                format!("{}: {} x {}", phase.name, job.block_sizes.max_bytes(), job.queue_depth)
+            })
+            .collect();
+        assert_snapshot!(shown.join("\n"), @"
+        randread-4k bs=4k iodepth=1: 4096 x 1
+        randread-4k bs=4k iodepth=16: 4096 x 16
+        randread-4k bs=64k iodepth=1: 65536 x 1
+        randread-4k bs=64k iodepth=16: 65536 x 16
+        ");
+    }
+
+    #[test]
+    fn what_makes_no_phase_is_told_why() {
+        let error = |texts: &[&str]| varied(phases(), &factors(texts)).unwrap_err().to_string();
+        assert_snapshot!(error(&["bs=4k,4x"]), @"
+        `4x` is not a size: unknown unit `x`
+          bs=4x
+             ^^ column 4
+        write a size as 4k, 64M, 2G or 4096 (letters are powers of 1024)
+        ");
+        assert_snapshot!(error(&["bs=4k"]), @"
+        `bs` has one level only
+        write a factor and its levels, as in sec=sys,krb5,krb5p
+        ");
+        let many: Vec<String> = (1..=65).map(|depth| depth.to_string()).collect();
+        assert_snapshot!(error(&[&format!("depth={}", many.join(","))]), @"
+        more than 64 phases
+        leave out factors or levels
+        ");
+        let excluded = refuse_exclusions(&["sec=sys, bs=4k"], &factors(&["bs=4k,64k"]));
+        assert_snapshot!(excluded.unwrap_err(), @"
+        `bs` is of the workload, which is the same for all arms
+        leave out levels of it, or exclude arms only
+        ");
+        assert!(refuse_exclusions(&["sec=sys"], &factors(&["bs=4k,64k"])).is_ok());
+    }
+}
