@@ -42,7 +42,6 @@ pub fn experiments(name: &str, parts: &[Part]) -> Document {
     let mut forest = figures::over_phases(parts.iter().map(|(_, analysis)| analysis));
     figures::number(&mut forest);
     document.charts = (!forest.is_empty()).then(|| figures::of_forest(&forest));
-    document.extend_on(Topic::Answer, drawn(forest));
     let table = Section::new("Phases", [Item::Table(overview(parts)), Item::Note(note)]);
     let grid = grid::section(parts);
     // Of a run the table is the answer; where arms are compared it is too wide for a terminal.
@@ -51,6 +50,7 @@ pub fn experiments(name: &str, parts: &[Part]) -> Document {
         None => table.on(Topic::Answer),
     });
     document.extend(grid);
+    document.extend_on(Topic::Answer, drawn(forest));
     document.extend_on(Topic::Doubt, warned::mild(parts));
     document.chapters = chapters.collect();
     document
@@ -64,7 +64,7 @@ fn drawn(forest: Vec<Group>) -> Option<Section> {
     let note = "Square: estimate. Line: the interval. Band: the margin within which a difference \
                 counts as none. n: blocks. The axes are the same, so arms can be compared by eye.";
     let items = [Item::Drawing(Drawing::Forest("phase", forest)), Item::Note(note.to_owned())];
-    Some(Section::new("Phase by phase", items).at(Place::Page))
+    Some(Section::new("Arm by arm", items).at(Place::Page))
 }
 
 fn phases_and_time(parts: &[Part]) -> String {
