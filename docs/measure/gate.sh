@@ -36,9 +36,9 @@ count = lambda word: sum(row[0] == word for row in rows)
 broken = [int(row[1]) for row in rows if row[0] == "broken"]
 blocks = statistics.median(broken) if broken else "-"
 spread = statistics.median(float(row[2]) for row in rows)
-print(f"{sys.argv[1]}: {len(rows)} comparisons, trials vary by {spread} % (median); "
-      f"broken {count(\"broken\")}, kept {count(\"kept\")}, undecided {count(\"undecided\")}; "
-      f"median blocks until broken {blocks}")' "$kind"
+words = ", ".join(f"{word} {count(word)}" for word in ("broken", "kept", "undecided"))
+print(f"{sys.argv[1]}: {len(rows)} comparisons, trials vary by {spread} % (median); {words}; "
+      f"median blocks until broken: {blocks}")' "$kind"
 }
 
 all equal "$equal" 40 200ms 'mem(size=16M) + delay(latency=1ms)' 'mem(size=16M) + delay(latency=1ms)'
