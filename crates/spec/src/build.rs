@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::engine::Place;
+use crate::engine::{Engine, Place};
 use crate::error::{Error, Subject};
 use crate::layers::{Form, Layer, Stack};
 use crate::spec::{Arm, Design, Spec, Stop, StopMode, Target};
@@ -261,6 +261,18 @@ impl Spec {
                     let problem = format!("{engine} drives in-process stacks, not {stack}");
                     let advice = "use engine=io_uring, psync or mmap";
                     return Err(Error::impossible(subject(&job.name), "engine", problem, advice));
+                }
+                Target::Stack(stack)
+                    if job.write_through && stack.is_in_process() && job.engine != Engine::Null =>
+                {
+                    let problem = format!(
+                        "{stack} is of iotax's own process, where no write reaches a medium before \
+                         it counts"
+                    );
+                    let advice = "leave it out, use fsync-every=1, or mount the layers: \
+                                  vdisk(stack=\"...\")";
+                    let subject = subject(&job.name);
+                    return Err(Error::impossible(subject, "write-through", problem, advice));
                 }
                 Target::Path(path) if at == Place::VirtualDisk => {
                     let problem =

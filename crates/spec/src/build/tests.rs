@@ -122,3 +122,16 @@ fn paths_are_relative_to_the_directory() {
     let targets: Vec<_> = spec.arms.iter().map(|arm| arm.target.to_string()).collect();
     assert_eq!(targets, ["/base/b/c", "/e", "/home/me/g", "file(path=/base/i) + aes", "mem"]);
 }
+
+#[test]
+fn what_a_stack_of_this_process_cannot_do_is_refused_before_the_first_trial() {
+    let searcher = || Workload::preset("driver-searcher").unwrap();
+    let build = |targets: [&str; 2]| {
+        Spec::compare(searcher(), parse_arms(targets).unwrap(), Stop::default(), 1)
+    };
+    assert_snapshot!(build(["a=mem(size=4G)", "b=/b"]).unwrap_err(), @r#"
+    arm `a`, job `download`: write-through: mem(size=4G) is of iotax's own process, where no write reaches a medium before it counts
+    leave it out, use fsync-every=1, or mount the layers: vdisk(stack="...")
+    "#);
+    build(["a=vdisk(stack=\"mem(size=4G)\") + ext4", "b=/b"]).unwrap();
+}
