@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::suite::suite;
+use common::suite::{large, suite};
 use iotax_report::{Style, html, markdown, text};
 
 #[test]
@@ -29,4 +29,32 @@ fn an_overview_on_a_page() {
     assert!(overview.contains(">=!</td>"), "in the grid, too");
     assert_eq!(folded.matches("<h3>Environment ").count(), 3, "each phase is in the page");
     assert!(overview.contains("<dt>precision</dt><dd>writes, git-status</dd>"));
+}
+
+#[test]
+fn twelve_phases_of_eight_arms_fit_a_terminal() {
+    let shown = text(&large(), Style::default());
+    let (shown, _) = shown.split_once("\nPhase 1 of 12\n").unwrap();
+    assert!(shown.lines().all(|line| line.chars().count() <= 80), "{shown}");
+    let (_, grid) = shown.split_once("Phase by phase, against base\n").unwrap();
+    insta::assert_snapshot!(grid, @"
+    phase               A     B     C     D     E     F     G
+    random-reads-1     8%   12%   16%   20%   24%   28%   32%
+    random-reads-2    12%   16%   20%   24%   28%   32%   36%
+    random-reads-3    16%   20%   24%   28%   32%   36%   40%
+    random-reads-4    20%   24%   28%   32%   36%   40%   44%
+    random-reads-5    24%   28%   32%   36%   40%   44%   48%
+    random-reads-6    28%   32%   36%   40%   44%   48%  2.1x
+    random-reads-7    32%   36%   40%   44%   48%  2.1x  2.3x
+    random-reads-8    36%   40%   44%   48%  2.1x  2.3x  2.5x
+    random-reads-9    40%   44%   48%  2.1x  2.3x  2.5x  2.8x
+    random-reads-10   44%   48%  2.1x  2.3x  2.5x  2.8x  3.1x
+    random-reads-11   48%  2.1x  2.3x  2.5x  2.8x  3.1x  3.6x
+    random-reads-12  2.1x  2.3x  2.5x  2.8x  3.1x  3.6x  4.2x
+    A: encrypted-on-host-1, B: encrypted-on-host-2, C: encrypted-on-host-3,
+    D: encrypted-on-host-4, E: encrypted-on-host-5, F: encrypted-on-host-6, G:
+    encrypted-on-host-7. Cost in the primary metric of each phase; less than 0, or
+    1/2x, is a gain. =: equivalent; ?: undecided; !: a warning or no verdict, see
+    the phase.
+    ");
 }

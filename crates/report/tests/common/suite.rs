@@ -22,3 +22,22 @@ pub(crate) fn suite() -> Document {
     ];
     experiments("a-suite", &parts)
 }
+
+/// As many phases and arms as a terminal must hold.
+pub(crate) fn large() -> Document {
+    let phase = |number: usize| {
+        let mut analysis = analyses::factors();
+        analysis.workload = format!("random-reads-{number}");
+        let first = analysis.comparisons[0].clone();
+        analysis.comparisons = (1..8)
+            .map(|arm| {
+                let mut comparison = first.clone();
+                comparison.arm = Some(format!("encrypted-on-host-{arm}"));
+                comparison.tax = Some(0.04 * (arm + number) as f64);
+                comparison
+            })
+            .collect();
+        (compare(), analysis)
+    };
+    experiments("large", &(1..=12).map(phase).collect::<Vec<_>>())
+}
