@@ -5,7 +5,7 @@ use iotax_catalog::Cloud;
 use iotax_catalog::Cloud::{Aws, Azure, Gcp};
 use iotax_documented::Documented;
 use iotax_spec::Search;
-use iotax_words::{bytes, time};
+use iotax_words::{bytes, time, times};
 
 use crate::suspect::{Confidence, Diagnosis, Suspect};
 
@@ -119,15 +119,14 @@ fn unnamed(target: &TargetCaps, cap: &Cap) -> Suspect {
 
 /// Credits that ran out during the search.
 fn bursts(target: &TargetCaps) -> Vec<Suspect> {
-    let with_burst = |(cap, unit): (Option<&Cap>, &str)| {
+    // Without a unit of bandwidth, of which a report has one.
+    let with_burst = |(cap, what): (Option<&Cap>, &str)| {
         let (cap, burst) = cap.and_then(|cap| Some((cap, cap.burst.as_ref()?)))?;
-        let evidence = format!(
-            "{:.0} {unit}/s for {:.0} s, then {:.0} {unit}/s",
-            burst.per_s, burst.lasted_s, cap.cap
-        );
+        let (more, lasted_s) = (times(burst.per_s / cap.cap), burst.lasted_s);
+        let evidence = format!("{more} the {what} for {lasted_s:.0} s of those that last");
         Some(Suspect::new("burst-spent", Confidence::Sure, evidence))
     };
-    let both = [(target.iops.as_ref(), "I/Os"), (target.bw_bytes.as_ref(), "bytes")];
+    let both = [(target.iops.as_ref(), "IOPS"), (target.bw_bytes.as_ref(), "bytes per second")];
     both.into_iter().filter_map(with_burst).collect()
 }
 
