@@ -94,7 +94,10 @@ impl Factors {
                 against: self.first_of(*level),
                 pairs: count(pairs.known.len()),
                 stalled_pairs: count(pairs.stalled),
-                comparison: self.seen_through(&conclusions[at].comparison, &pairs, arms),
+                comparison: seen_through(
+                    &conclusions[at].comparison,
+                    arms.iter().filter(|arm| self.is_of(arm, &pairs)),
+                ),
             };
             by_metric.iter().map(of_metric).collect::<Vec<_>>()
         };
@@ -112,25 +115,10 @@ impl Factors {
         }
     }
 
-    fn seen_through(&self, effect: &Comparison, pairs: &Pairs, arms: &[Comparison]) -> Comparison {
-        let is_of_pair = |name: &String| {
-            let arm = self.names.iter().position(|own| own == name);
-            arm.is_some_and(|arm| pairs.known.iter().flatten().any(|own| *own == arm))
-        };
-        let hides = |arm: &&Comparison| {
-            arm.verdict == Verdict::Masked
-                && arm.metric == effect.metric
-                && arm.arm.as_ref().is_some_and(is_of_pair)
-        };
-        match arms.iter().find(hides) {
-            Some(masked) if effect.verdict == Verdict::Equivalent => Comparison {
-                verdict: Verdict::Masked,
-                sign: None,
-                cap: masked.cap,
-                ..effect.clone()
-            },
-            _ => effect.clone(),
-        }
+    /// Whether an arm is of one of these pairs.
+    fn is_of(&self, arm: &Comparison, pairs: &Pairs) -> bool {
+        let place = self.names.iter().position(|own| Some(own) == arm.arm.as_ref());
+        place.is_some_and(|place| pairs.known.iter().flatten().any(|own| *own == place))
     }
 
     fn unpaired(&self) -> Vec<Setting> {
@@ -225,4 +213,43 @@ fn gate(blocks: &Blocks<'_>, [with, base]: [usize; 2], metric: Metric) -> Option
 
 fn count(n: usize) -> u32 {
     u32::try_from(n).unwrap_or(u32::MAX)
+}
+
+/// An effect that seems to be none, and rests on an arm that a cap masks, is masked, too.
+fn seen_through<'a>(
+    effect: &Comparison,
+    mut arms: impl Iterator<Item = &'a Comparison>,
+) -> Comparison {
+    let hides = |arm: &&Comparison| arm.verdict == Verdict::Masked && arm.metric == effect.metric;
+    match arms.find(hides) {
+        Some(masked) if effect.verdict == Verdict::Equivalent => {
+            Comparison { verdict: Verdict::Masked, sign: None, cap: masked.cap, ..effect.clone() }
+        }
+        _ => effect.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_seems_to_be_no_effect_is_masked_where_an_arm_of_it_is() {
+        let of = |verdict, arm| Comparison::example(verdict, Some(arm), None);
+        let masked = of(Verdict::Masked, "b");
+        let equal = of(Verdict::Equivalent, "sec=krb5");
+        let seen = |effect: &Comparison, arms: &[&Comparison]| {
+            let seen = seen_through(effect, arms.iter().copied());
+            (seen.verdict, seen.sign)
+        };
+        assert_eq!(seen(&equal, &[&masked]), (Verdict::Masked, None));
+        assert_eq!(seen(&equal, &[&of(Verdict::Equivalent, "b")]).0, Verdict::Equivalent);
+        assert_eq!(seen(&equal, &[]).0, Verdict::Equivalent);
+        // What was found was found in spite of the cap.
+        let slower = of(Verdict::Slower, "sec=krb5");
+        assert_eq!(seen(&slower, &[&masked]).0, Verdict::Slower);
+        // A cap on throughput says nothing of CPU time.
+        let cpu = Comparison { metric: Metric::CPU_PER_IO, ..masked };
+        assert_eq!(seen(&equal, &[&cpu]).0, Verdict::Equivalent);
+    }
 }

@@ -106,3 +106,31 @@ pub struct Stalls {
     /// Without a verdict: so many more blocks like most so far would decide.
     pub more_blocks: Option<u32>,
 }
+
+#[cfg(test)]
+impl Comparison {
+    /// Of equal arms, for tests.
+    pub(crate) fn example(verdict: Verdict, arm: Option<&str>, layer: Option<&str>) -> Self {
+        Self {
+            arm: arm.map(str::to_owned),
+            layer: layer.map(str::to_owned),
+            metric: Metric::THROUGHPUT,
+            tax: Some(0.0),
+            lo: Some(-0.01),
+            hi: Some(0.01),
+            base: Some(4000.0),
+            with: Some(4000.0),
+            difference_ns: None,
+            verdict,
+            sign: Some(Verdict::Slower),
+            blocks: 3,
+            p: None,
+            holds_after_holm: true,
+            blocks_needed: None,
+            regime: None,
+            change: None,
+            stalls: None,
+            cap: None,
+        }
+    }
+}

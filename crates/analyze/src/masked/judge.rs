@@ -100,30 +100,9 @@ fn cap(arms: &[usize], levels: &[Vec<Level>]) -> Option<Cap> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::metrics::Metric;
 
     fn comparison(verdict: Verdict, arm: Option<&str>, layer: Option<&str>) -> Comparison {
-        Comparison {
-            arm: arm.map(str::to_owned),
-            layer: layer.map(str::to_owned),
-            metric: Metric::THROUGHPUT,
-            tax: Some(0.0),
-            lo: Some(-0.01),
-            hi: Some(0.01),
-            base: Some(4000.0),
-            with: Some(4000.0),
-            difference_ns: None,
-            verdict,
-            sign: Some(Verdict::Slower),
-            blocks: 3,
-            p: None,
-            holds_after_holm: true,
-            blocks_needed: None,
-            regime: None,
-            change: None,
-            stalls: None,
-            cap: None,
-        }
+        Comparison::example(verdict, arm, layer)
     }
 
     /// The verdict on `comparison` where the arms `a`, `b` and `c` answer to their depths so.
