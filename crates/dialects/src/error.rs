@@ -39,6 +39,9 @@ pub enum Error {
         /// What is wrong with it.
         source: Fault,
     },
+    /// A record of iotax that cannot be read.
+    #[error(transparent)]
+    Record(#[from] iotax_record::Error),
     /// Results that have nothing in common to compare.
     #[error("{what}; {advice}")]
     Incomparable {
