@@ -1,11 +1,11 @@
 //! A matrix: a table by its axes, what each level costs, and which factors change that.
 
 use iotax_analyze::{
-    Analysis, Comparison, FactorEffect, FactorEffects, FactorInteraction, Verdict,
+    Analysis, Comparison, FactorEffect, FactorEffects, FactorInteraction, FactorShift, Verdict,
 };
 use iotax_words::Effect;
 
-use crate::comparison::primary_of_each;
+use crate::comparison::{change, primary_of_each};
 use crate::document::{Cell, Head, Item, Section, Table};
 use crate::format::{self, ABSENT};
 use crate::words::printable;
@@ -93,14 +93,48 @@ pub(crate) fn sections(analysis: &Analysis) -> Vec<Section> {
     let comparisons = matrix.effects.iter().map(|effect| &effect.comparison);
     let confidence = format::percent(1.0 - analysis.alpha);
     let effects = tables::taxes("effect", comparisons, analysis.alpha).map(|table| {
+        let has_intervals = matrix.effects.iter().any(|effect| effect.comparison.lo.is_some());
+        let intervals = if has_intervals {
+            format!("The intervals of a metric hold all at once with {confidence}.")
+        } else {
+            "Without an interval.".to_owned()
+        };
         let note = format!(
             "A level against the first of its factor, the mean over all pairs of arms that differ \
-             in nothing else ({}). The intervals of a metric hold all at once with {confidence}.",
+             in nothing else ({}). {intervals}",
             pairs(matrix)
         );
         Section::new("Effects", [Item::Table(table), Item::Note(note)])
     });
-    [Some(by_axes(matrix, analysis)), effects].into_iter().flatten().collect()
+    let changes: Vec<(&str, &FactorShift)> =
+        matrix.shifts.iter().map(|shift| (analysis.workload.as_str(), shift)).collect();
+    let all = [Some(by_axes(matrix, analysis)), effects, shifts(None, &changes)];
+    all.into_iter().flatten().collect()
+}
+
+/// What each level changed: rates in percent, latency in time. Of several jobs each row names its own.
+pub(crate) fn shifts(job: Option<&str>, shifts: &[(&str, &FactorShift)]) -> Option<Section> {
+    let words: Vec<&str> = job.into_iter().chain(["level"]).collect();
+    let mut table = Table::new(&words, &["IOPS", "throughput", "mean latency"]);
+    for (of, shift) in shifts {
+        let setting = &shift.setting;
+        let latency = shift.latency_ns.map_or_else(
+            || ABSENT.to_owned(),
+            |ns| match ns {
+                0.0 => format::time(0.0),
+                _ => format!("{}{}", if ns < 0.0 { "−" } else { "+" }, format::time(ns.abs())),
+            },
+        );
+        let mut row: Vec<Cell> = job.iter().map(|_| Cell::new(printable(of))).collect();
+        row.push(Cell::new(printable(&format!("{}={}", setting.factor, setting.level))));
+        row.extend([change(shift.iops), change(shift.bytes_per_s), latency].map(Cell::new));
+        table.rows.push(row);
+    }
+    let note = "Each level against the first of its factor, the mean over the arms that differ in \
+                nothing else: descriptive, no interval. In a closed loop latency is what is in \
+                flight over the rate.";
+    let items = [Item::Table(table), Item::Note(note.to_owned())];
+    (!shifts.is_empty()).then(|| Section::new("Changes", items))
 }
 
 /// `sec=krb5p: 2 pairs; nconnect=4: 4 pairs`, or `4 pairs each`.
@@ -182,10 +216,7 @@ fn figure(arm: usize, comparisons: &[&Comparison], analysis: &Analysis) -> Strin
     known.map_or_else(
         || ABSENT.to_owned(),
         |(comparison, base, with)| {
-            let change = with / base - 1.0;
-            let sign = if change < 0.0 { "−" } else { "+" };
-            let change = iotax_words::percent(change.abs());
-            format!("{} ({sign}{change})", of(comparison, with))
+            format!("{} ({})", of(comparison, with), change(with / base))
         },
     )
 }

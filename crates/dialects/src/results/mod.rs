@@ -178,7 +178,7 @@ fn shared(reads: &[ResultFile], spec: &Spec) -> Result<Vec<String>, Error> {
 /// Of all jobs together.
 fn suite(names: &[String]) -> String {
     match names.len() {
-        many @ 4.. => format!("{many} jobs"),
+        many @ 4.. => format!("{} and {} more", names[0], many - 1),
         _ => names.join(", "),
     }
 }

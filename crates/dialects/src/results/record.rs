@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use iotax_record::{Experiment, LoadRecord, Outcome, Reader, SearchHead, Trial};
+use iotax_spec::units::format_duration;
 use iotax_spec::{Job, Workload};
 
 use super::file::{Measured, ResultFile, Run};
@@ -124,7 +125,7 @@ fn measured(part: &Part<'_>) -> Measured {
         .into_iter()
         .map(|(name, value)| (name, value.unwrap_or_default()))
         .collect();
-    options.push(("runtime".to_owned(), (part.time_ns / 1_000_000_000).to_string()));
+    options.push(("runtime".to_owned(), format_duration(part.time_ns)));
     Measured { name: part.name.clone(), job, options, runs: Vec::new() }
 }
 

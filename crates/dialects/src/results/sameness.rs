@@ -175,7 +175,7 @@ fn differs(arms: &[Arm], made: &[Made<'_>], option: &str, usual: &str) -> Option
 fn amount(option: &str, text: &str) -> Option<u64> {
     match option {
         "bs" | "size" | "rate" => bytes(text),
-        "runtime" => seconds(text),
+        "runtime" => milliseconds(text),
         _ => None,
     }
 }
@@ -194,14 +194,15 @@ pub(super) fn bytes(text: &str) -> Option<u64> {
     number.parse::<u64>().ok()?.checked_mul(factor)
 }
 
-/// Seconds as fio reads them.
-fn seconds(text: &str) -> Option<u64> {
+/// Milliseconds of a time as fio reads it: seconds, if no unit follows.
+fn milliseconds(text: &str) -> Option<u64> {
     let (number, unit) = split(text);
     let factor: u64 = match unit.as_str() {
-        "" | "s" => 1,
-        "m" => 60,
-        "h" => 3_600,
-        "d" => 86_400,
+        "ms" => 1,
+        "" | "s" => 1_000,
+        "m" => 60_000,
+        "h" => 3_600_000,
+        "d" => 86_400_000,
         _ => return None,
     };
     number.parse::<u64>().ok()?.checked_mul(factor)
@@ -225,6 +226,7 @@ mod tests {
             [4096, 4096, 4096, 4096, 1 << 20].map(Some)
         );
         assert_eq!(["4k,8k", "x", "", "99999999999999999999"].map(bytes), [None; 4]);
-        assert_eq!(["60", "60s", "1m", "1h"].map(seconds), [60, 60, 60, 3_600].map(Some));
+        assert_eq!(["60", "60s", "1m", "60000ms"].map(milliseconds), [Some(60_000); 4]);
+        assert_eq!(["1h", "1x"].map(milliseconds), [Some(3_600_000), None]);
     }
 }

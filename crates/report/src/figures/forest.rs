@@ -6,7 +6,7 @@
 use iotax_analyze::{Analysis, Attribution, Comparison, Estimate, Metric, Unit};
 use iotax_words::{Effect, log_factor};
 
-use crate::comparison::{pair_name, subject, tax};
+use crate::comparison::{pair_name, row_name, tax};
 use crate::document::{Cell, Group, Head, Row};
 use crate::format::{self, ABSENT};
 use crate::{tables, words};
@@ -111,7 +111,7 @@ fn by_metric(analysis: &Analysis, metric: Metric) -> Group {
         let shown = if is_rate { p99_of_same(analysis, comparison) } else { Some(comparison) };
         let shown_difference = tables::estimate(shown.and_then(|c| c.difference_ns));
         let [tax, verdict, blocks, regime] = figures(comparison);
-        let name = subject(comparison);
+        let name = row_name(comparison);
         Row {
             spoken: format!("{name}: {}, {}", tax.text, verdict.text),
             name,
@@ -123,8 +123,10 @@ fn by_metric(analysis: &Analysis, metric: Metric) -> Group {
             cells: vec![tax, shown_difference, verdict, blocks, regime],
         }
     });
+    let has_own = compared().any(|comparison| comparison.against.is_some());
+    let baseline = if has_own { "its baseline" } else { &analysis.baseline };
     Group {
-        caption: scale.caption(metric, &words::printable(&analysis.baseline)),
+        caption: scale.caption(metric, &words::printable(baseline)),
         heads: heads(&[head, if is_rate { "Δ p99" } else { "difference" }]),
         axis: scale.axis(metric),
         ways: scale.ways(metric),
