@@ -7,7 +7,7 @@ use iotax_words::Effect;
 
 use crate::comparison::{self, size, subject};
 use crate::format::ABSENT;
-use crate::{caps, format, stalls, words};
+use crate::{caps, format, stalls};
 
 /// `slow is slower than base: 23 % [21, 25] less throughput.` `baseline` can be printed.
 pub(crate) fn against(comparison: &Comparison, baseline: &str, analysis: &Analysis) -> String {

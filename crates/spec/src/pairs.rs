@@ -81,11 +81,26 @@ mod tests {
     #[test]
     fn what_is_no_pair_is_told_why() {
         let error = |texts: &[&str]| paired(texts).unwrap_err().to_string();
-        assert_snapshot!(error(&["a"]), @"");
-        assert_snapshot!(error(&["a,x"]), @"");
-        assert_snapshot!(error(&["a,a"]), @"");
-        assert_snapshot!(error(&["a,b", "c,b"]), @"");
-        assert_snapshot!(error(&["a,b", "a,c"]), @"");
+        assert_snapshot!(error(&["a"]), @"
+        `a` alone is no pair
+        write a baseline and what is compared with it, as in --pair aks,c-azure
+        ");
+        assert_snapshot!(error(&["a,x"]), @"
+        unknown arm `x`
+        known arms: a, b, c, d
+        ");
+        assert_snapshot!(error(&["a,a"]), @"
+        `a` is paired with itself
+        write a baseline and what is compared with it, as in --pair aks,c-azure
+        ");
+        assert_snapshot!(error(&["a,b", "c,b"]), @"
+        `b` has two baselines
+        give each arm one
+        ");
+        assert_snapshot!(error(&["a,b", "a,c"]), @"
+        `d` is in no pair
+        pair it with one more --pair, or leave it out
+        ");
     }
 
     proptest! {

@@ -106,6 +106,8 @@ mod tests {
         Comparison {
             arm: arm.map(str::to_owned),
             layer: layer.map(str::to_owned),
+            against: None,
+            within: None,
             metric: Metric::THROUGHPUT,
             tax: Some(0.0),
             lo: Some(-0.01),

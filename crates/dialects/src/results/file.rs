@@ -17,6 +17,8 @@ pub(super) struct ResultFile {
     pub file: PathBuf,
     /// The tool and its version, for people.
     pub tool: String,
+    /// Which run of iotax it is, if it is one.
+    pub id: Option<String>,
     /// When it began, RFC 3339.
     pub started: Option<String>,
     /// For people.
@@ -97,7 +99,7 @@ impl ResultFile {
     }
 
     fn of(arm: usize, file: &Path, found: Imported) -> Self {
-        let Imported { tool, started, jobs, options, window_ns, warnings, .. } = found;
+        let Imported { tool, id, started, jobs, options, window_ns, warnings, .. } = found;
         let mut options = options.into_iter();
         let measured = jobs.into_iter().map(|record| {
             let options = options.next().unwrap_or_default();
@@ -117,6 +119,6 @@ impl ResultFile {
         let file = file.to_owned();
         // Service time is what fio and DiskSpd know, and what `run --format json` calls clat.
         let counts_from_submission = true;
-        Self { arm, block: 0, file, tool, started, warnings, counts_from_submission, jobs }
+        Self { arm, block: 0, file, tool, id, started, warnings, counts_from_submission, jobs }
     }
 }

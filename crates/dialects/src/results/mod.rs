@@ -69,6 +69,7 @@ pub fn read(
             }
         }
     }
+    refuse_copies(&arms, &reads)?;
     let design = if arms.len() == 1 { Design::Single } else { Design::Compare };
     let mut spec = Spec {
         workload: workload(&reads, "", Vec::new()),
@@ -133,6 +134,20 @@ fn files(arm: &Arm) -> Result<&[PathBuf], Error> {
         }
         None => Ok(files),
     }
+}
+
+/// A run in two files, its directory and its JSON, is one measurement.
+fn refuse_copies(arms: &[Arm], reads: &[ResultFile]) -> Result<(), Error> {
+    for (at, read) in reads.iter().enumerate() {
+        let is_same = |other: &&ResultFile| other.arm == read.arm && other.id == read.id;
+        if let Some(other) = reads[..at].iter().filter(|_| read.id.is_some()).find(is_same) {
+            let (name, one, two) = (&arms[read.arm].name, &other.file, &read.file);
+            let what =
+                format!("arm {name} has one run twice: {} and {}", one.display(), two.display());
+            return Err(incomparable(what, "a run is one measurement: name it once"));
+        }
+    }
+    Ok(())
 }
 
 fn incomparable(what: String, advice: &'static str) -> Error {

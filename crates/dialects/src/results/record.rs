@@ -76,6 +76,8 @@ pub(super) fn read(
                 block: 0,
                 file: path.to_owned(),
                 tool,
+                // Each of the results in it is a run of its own.
+                id: head.id.clone().filter(|_| !is_of_results),
                 started,
                 warnings: std::mem::take(&mut warnings),
                 counts_from_submission: is_of_results || head.spec.counts_from_submission(),

@@ -73,6 +73,7 @@ pub fn read(text: &str) -> Result<Imported, Error> {
     };
     let mut imported = Imported {
         tool,
+        id: iotax.and_then(|run| run.id.or_else(|| run.phases.into_iter().find_map(|own| own.id))),
         version,
         started,
         warnings: found.around,

@@ -33,6 +33,8 @@ pub(super) struct Root {
 #[serde(expecting = "what iotax adds")]
 pub(super) struct RawRun {
     #[serde(default)]
+    pub id: Option<String>,
+    #[serde(default)]
     pub workload: String,
     #[serde(default)]
     pub arms: Vec<RawArm>,
