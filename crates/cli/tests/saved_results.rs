@@ -83,7 +83,10 @@ fn directories_runs_and_files_of_other_tools_are_compared_with_each_other() {
     let directories = desk.run(&["compare", "monday", "tuesday", "--out", "both"]);
     assert!(directories.out.contains("2 results of iotax"), "{directories}");
     let twice = desk.run(&["compare", "a=tuesday,tuesday.json", "b=monday", "--out", "no"]);
-    assert_snapshot!(twice, @"");
+    assert_snapshot!(twice, @"
+    error: arm a has one run twice: tuesday and tuesday.json; a run is one measurement: name it once
+    [exit 2]
+    ");
 }
 
 #[test]
@@ -107,7 +110,7 @@ fn every_job_has_its_verdict_and_the_gate_looks_at_all_of_them() {
             let jobs = [
                 ("read", "randread", 4096, 2000 + day),
                 ("write", "randwrite", 4096, writes + day),
-                (if name == "old" { "trim" } else { "verify" }, "randwrite", 512, 10),
+                if name == "old" { ("log", "write", 512, 10) } else { ("verify", "read", 512, 9) },
             ];
             fio(&desk, &format!("{name}{day}.json"), &jobs);
         }
@@ -116,9 +119,61 @@ fn every_job_has_its_verdict_and_the_gate_looks_at_all_of_them() {
     let args = [&args[..], &["new=new1.json", "new=new2.json", "new=new3.json"]].concat();
     let said = desk.run(&[&args[..], &["--fail-if", "slower by 5%"]].concat());
     assert_eq!(said.code, 1, "{said}");
-    assert_snapshot!(head(&said), @"");
+    assert_snapshot!(head(&said), @"
+    read, write: 2 jobs of 6 results of fio 3.35
+
+      new against old: equivalent in read; slower in write.
+      Left out, because only old has it: log.
+      Left out, because only new has it: verify.
+
+    Read this first
+        read    another job: left out, because only old has it: log; left out,
+                because only new has it: verify. What the jobs differ in is part of
+                every difference below.
+        write   another job: left out, because only old has it: log; left out,
+                because only new has it: verify. What the jobs differ in is part of
+                every difference below.
+
+    By job
+      job                               new / old
+      read   2,002 / 2,002 IOPS (0 %), equivalent
+      write      702 / 1,002 IOPS (−30 %), slower
+      The arm's figure, the baseline's, and in brackets the difference; a verdict
+      beside it, if there is one. Bandwidth where I/Os are of 64 KiB or more.
+
+    Jobs
+      job    arm       rate  MiB/s  mean  p99  p99.9
+      read   old  2002 IOPS   7.82     –    –      –
+      read   new  2002 IOPS   7.82     –    –      –
+      write  old  1002 IOPS   3.91     –    –      –
+      write  new   702 IOPS   2.74     –    –      –
+      Means over the trials used; percentiles pooled over them: descriptive.
+
+    Warning, another job:
+      left out, because only old has it: log
+      left out, because only new has it: verify
+      What the jobs differ in is part of every difference below. Compare results of
+      one job, or read them as a comparison of the jobs too.
+
+    Warning, not interleaved: the runs were not interleaved in random order, as
+      far as the results tell: whatever changed between them (neighbours, credits,
+      temperature, what the volume holds) is in the difference, and no interval
+      covers it
+      For the difference between the arms alone, measure them in one iotax compare:
+      it runs them in random blocks.
+
+    Not concluded of any job
+      - Tails are described, not compared: a slower arm got less load. For a verdict
+        on p99 run all arms at one rate, 0.7 times the throughput of the slowest.
+      - Percentiles of latency are not in all results of old and new, at least not
+        for reads and writes together; fio gives them with --output-format=json+,
+        DiskSpd with -L.
+      - Not checked, because such results do not tell: whether a cache answered,
+        what the load generator cost, whether CPUs were busy or stolen, whether the
+        storage was the same, and whether a burst ended on the way.
+    ");
     let page = fs::read_to_string(desk.path().join("out/report.html")).unwrap();
-    assert!(page.contains("report-2.html") && page.contains("only old has it: trim"), "{page}");
+    assert!(page.contains("report-2.html") && page.contains("only old has it: log"), "{page}");
     let markdown = desk.run(&["report", "out", "--format", "markdown"]).out;
     assert!(markdown.contains("| write "), "{markdown}");
 }
@@ -129,7 +184,63 @@ fn jobs_of_other_names_are_matched_by_what_they_do() {
     fio(&desk, "a.json", &[("r", "randread", 4096, 100), ("w", "write", 65_536, 50)]);
     fio(&desk, "b.json", &[("seq", "write", 65_536, 40), ("rnd", "randread", 4096, 100)]);
     let said = desk.run(&["compare", "a.json", "b.json", "--out", "out"]);
-    assert_snapshot!(head(&said), @"");
+    assert_snapshot!(head(&said), @"
+    r, w: 2 jobs of 2 results of fio 3.35
+
+      One result each: how much of a difference is chance cannot be told.
+      Job rnd of b.json is taken for the same as r of a.json: no other does that.
+      Job seq of b.json is taken for the same as w of a.json: no other does that.
+
+    Read this first
+        r       another job: job rnd of b.json is taken for the same as r of a.json:
+                no other does that; job seq of b.json is taken for the same as w of
+                a.json: no other does that. What the jobs differ in is part of every
+                difference below.
+        w       another job: job rnd of b.json is taken for the same as r of a.json:
+                no other does that; job seq of b.json is taken for the same as w of
+                a.json: no other does that. What the jobs differ in is part of every
+                difference below.
+
+    By job
+      job                      b / a
+      r         100 / 100 IOPS (0 %)
+      w    2.50 / 3.12 MiB/s (−20 %)
+      The arm's figure, the baseline's, and in brackets the difference; a verdict
+      beside it, if there is one. Bandwidth where I/Os are of 64 KiB or more.
+
+    Jobs
+      job  arm       rate  MiB/s  mean  p99  p99.9
+      r    a     100 IOPS   0.39     –    –      –
+      r    b     100 IOPS   0.39     –    –      –
+      w    a    50.0 IOPS   3.12     –    –      –
+      w    b    40.0 IOPS   2.50     –    –      –
+      Means over the trials used; percentiles pooled over them: descriptive.
+
+    Warning, another job:
+      job rnd of b.json is taken for the same as r of a.json: no other does that
+      job seq of b.json is taken for the same as w of a.json: no other does that
+      What the jobs differ in is part of every difference below. Compare results of
+      one job, or read them as a comparison of the jobs too.
+
+    Warning, not interleaved: the runs were not interleaved in random order, as
+      far as the results tell: whatever changed between them (neighbours, credits,
+      temperature, what the volume holds) is in the difference, and no interval
+      covers it
+      For the difference between the arms alone, measure them in one iotax compare:
+      it runs them in random blocks.
+
+    Not concluded of any job
+      - Throughput of b: 1 result of a and 1 of b give no interval; it takes 2 of
+        each at least, and 5 for a narrow one.
+      - Tails are described, not compared: a slower arm got less load. For a verdict
+        on p99 run all arms at one rate, 0.7 times the throughput of the slowest.
+      - Percentiles of latency are not in all results of a and b, at least not
+        for reads and writes together; fio gives them with --output-format=json+,
+        DiskSpd with -L.
+      - Not checked, because such results do not tell: whether a cache answered,
+        what the load generator cost, whether CPUs were busy or stolen, whether the
+        storage was the same, and whether a burst ended on the way.
+    ");
 }
 
 #[test]
@@ -142,13 +253,34 @@ fn each_group_has_a_baseline_of_its_own() {
     let paired = |pairs: &[&str]| desk.run(&[&["compare"], &files[..], pairs].concat());
     let said = paired(&["--pair", "aks,c-azure", "--pair", "gke,c-gcp"]);
     assert_eq!(said.code, 0, "{said}");
-    assert_snapshot!(said.out.split("Arms").next().unwrap(), @"");
+    assert_snapshot!(said.out.split("Arms").next().unwrap(), @"
+    read: 4 results of fio 3.35
+
+      c-azure: 0.3 % more throughput than aks; one result each, so nothing says how
+      much of it is chance.
+      c-gcp: 10 % less throughput than gke; one result each, so nothing says how
+      much of it is chance.
+      Nothing was run here: the figures are those of the files.
+
+    Tax
+      arm            metric         tax  n  verdict
+      c-azure / aks  throughput  −0.3 %  1  undecided
+      c-gcp / gke    throughput    10 %  1  undecided
+      Without an interval; n: results of the arm that has fewer.
+    ");
     let result = compared(&desk.run(&["report", "out", "--format", "json"]));
     assert_eq!(result["comparisons"][1]["against"], "gke", "{result:#}");
     fs::remove_dir_all(desk.path().join("out")).unwrap();
-    assert_snapshot!(paired(&["--pair", "aks,azure"]), @"");
+    assert_snapshot!(paired(&["--pair", "aks,azure"]), @"
+    error: option --pair: unknown arm `azure`; did you mean `c-azure`?
+    known arms: aks, c-azure, gke, c-gcp
+    [exit 2]
+    ");
     let live = ["compare", "-w", "randread-4k", "a=mem(size=1M)", "b=mem(size=1M)", "--pair", "a,b"];
-    assert_snapshot!(desk.run(&live), @"");
+    assert_snapshot!(desk.run(&live), @"
+    error: --pair is for results that are saved; of targets, compare each pair on its own: interleaved, it tells more
+    [exit 2]
+    ");
 }
 
 #[test]
@@ -172,7 +304,44 @@ fn recorded_cells_make_a_matrix() {
     let files = "{sec}-{nconnect}-0.json,{sec}-{nconnect}-1.json,{sec}-{nconnect}-2.json";
     let said = desk.run(&[&["compare", "--out", "out", files], &factors[..]].concat());
     assert_eq!(said.code, 0, "{said}");
-    assert_snapshot!(said.out.split("Tax").next().unwrap(), @"");
+    assert_snapshot!(said.out.split("Tax").next().unwrap(), @"
+    read: 15 results of fio 3.35
+
+      sec=krb5 is slower than sec=sys: 30.0 % [29.3, 30.6] less throughput.
+      sec=krb5p is 3.32x slower [3.22, 3.42] than sec=sys in throughput.
+      nconnect=4 is faster than nconnect=1: 60 % [58, 61] more throughput.
+      Nothing was run here: the figures are those of the files.
+
+    Warning, another job: no result of sec=krb5p, nconnect=4: there is no
+      krb5p-4-0.json,krb5p-4-1.json,krb5p-4-2.json
+      What the jobs differ in is part of every difference below. Compare results of
+      one job, or read them as a comparison of the jobs too.
+
+    By factor
+      sec          nconnect=1         nconnect=4
+      sys           1002 IOPS  1602 IOPS (+60 %)
+      krb5   702 IOPS (−30 %)  1122 IOPS (+12 %)
+      krb5p  302 IOPS (−70 %)
+      Throughput, and its difference from the first arm.
+
+    Effects
+      effect      metric        tax or factor [95 % CI]  n  verdict
+      sec=krb5    throughput        30.0 % [29.3, 30.6]  3  slower
+      sec=krb5p   throughput  3.32x slower [3.22, 3.42]  3  slower
+      nconnect=4  throughput           −60 % [−61, −58]  3  faster
+      A level against the first of its factor, the mean over all pairs of arms that
+      differ in nothing else (sec=krb5: 2 pairs; sec=krb5p: 1 pair; nconnect=4: 2
+      pairs). The intervals of a metric hold all at once with 95 %.
+
+    Changes
+      level        IOPS  throughput  mean latency
+      sec=krb5    −30 %       −30 %             –
+      sec=krb5p   −70 %       −70 %             –
+      nconnect=4  +60 %       +60 %             –
+      Each level against the first of its factor, the mean over the arms that differ
+      in nothing else: descriptive, no interval. In a closed loop latency is what is
+      in flight over the rate.
+    ");
     let excluded = ["compare", "--out", "out2", files, "--exclude", "sec=krb5p,nconnect=4"];
     let said = desk.run(&[&excluded[..], &factors].concat());
     assert!(said.code == 0 && !said.out.contains("no result of"), "{said}");
@@ -187,11 +356,26 @@ fn results_are_never_driven_at() {
     let held = files();
     fs::create_dir(desk.path().join("saved/sub")).unwrap();
     let said = |args: &[&str]| desk.run(args).to_string();
-    assert_snapshot!(said(&["run", "randread-4k", "saved"]), @"");
-    assert_snapshot!(said(&["run", "randread-4k", "saved/sub/file"]), @"");
-    assert_snapshot!(said(&["compare", "-w", "randread-4k", "saved", "saved/"]), @"");
-    assert_snapshot!(said(&["compare", "-w", "randread-4k", "saved/sub", "mem(size=1M)"]), @"");
-    assert_snapshot!(said(&["compare", "saved/experiment.json", "saved"]), @"");
+    assert_snapshot!(said(&["run", "randread-4k", "saved"]), @"
+    error: DESK/saved holds the results of an earlier iotax run: no load is driven there; iotax report DESK/saved shows them, iotax compare DESK/saved OTHER compares them with others
+    [exit 2]
+    ");
+    assert_snapshot!(said(&["run", "randread-4k", "saved/sub/file"]), @"
+    error: DESK/saved/sub/file lies in DESK/saved, which holds the results of an earlier iotax run: no load is driven there; iotax report DESK/saved shows them, iotax compare DESK/saved OTHER compares them with others
+    [exit 2]
+    ");
+    assert_snapshot!(said(&["compare", "-w", "randread-4k", "saved", "saved/"]), @"
+    error: --workload says how to run a load, and these are results of runs: nothing is run; leave it out
+    [exit 2]
+    ");
+    assert_snapshot!(said(&["compare", "-w", "randread-4k", "saved/sub", "mem(size=1M)"]), @"
+    error: DESK/saved/sub lies in DESK/saved, which holds the results of an earlier iotax run: no load is driven there; iotax report DESK/saved shows them, iotax compare DESK/saved OTHER compares them with others
+    [exit 2]
+    ");
+    assert_snapshot!(said(&["compare", "saved/experiment.json", "saved"]), @"
+    error: saved/experiment.json lies in DESK/saved, which holds the results of an earlier iotax run: no load is driven there; iotax report DESK/saved shows them, iotax compare DESK/saved OTHER compares them with others
+    [exit 2]
+    ");
     for args in [
         &["run", "randread-4k", "saved/trials.jsonl"][..],
         &["run", "randread-4k", "file(path=saved/x, size=1M)"],
