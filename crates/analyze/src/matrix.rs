@@ -137,7 +137,10 @@ impl Factors {
                         is_gated,
                     }
                 };
-                results::family(&self.effects, &self.levels.iter().map(contrast).collect::<Vec<_>>())
+                results::family(
+                    &self.effects,
+                    &self.levels.iter().map(contrast).collect::<Vec<_>>(),
+                )
             })
             .collect();
         self.told(&by_metric, &known, arms, Vec::new())

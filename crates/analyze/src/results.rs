@@ -103,7 +103,12 @@ pub(crate) fn conclude(
     let contrasts = pairs.iter().map(|pair| {
         let arm = &spec.arms[pair[1]];
         let subject = (Some(arm.name.clone()), None, arm.against.clone());
-        Contrast { metric, subject, pairs: vec![pair.map(|arm| &samples[arm])], is_gated: is_gated(pair) }
+        Contrast {
+            metric,
+            subject,
+            pairs: vec![pair.map(|arm| &samples[arm])],
+            is_gated: is_gated(pair),
+        }
     });
     family(method, &contrasts.collect::<Vec<_>>())
 }

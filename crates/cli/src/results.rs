@@ -43,10 +43,9 @@ pub(crate) fn arms(args: &CompareArgs) -> Result<Option<Arms>> {
     let Some(mut arms) = written(args) else {
         return Ok(None); // It is said where targets are read.
     };
-    let has_workload = args.workload.is_some();
+    let (has_workload, is_matrix) = (args.workload.is_some(), !args.matrix.factors.is_empty());
     let mut files: Vec<Option<Vec<PathBuf>>> =
-        arms.iter().map(|arm| files(arm, has_workload)).collect::<Result<_>>()?;
-    let is_matrix = !args.matrix.factors.is_empty();
+        arms.iter().map(|arm| files(arm, has_workload, is_matrix)).collect::<Result<_>>()?;
     let notes = if is_matrix && files.iter().any(Option::is_some) {
         drop_missing(&mut arms, &mut files)
     } else {
@@ -145,8 +144,8 @@ fn short(file: &Path, else_name: &str) -> String {
     name.filter(|name| !name.is_empty()).unwrap_or_else(|| else_name.to_owned())
 }
 
-/// The files of an arm, if they are results.
-fn files(arm: &Arm, has_workload: bool) -> Result<Option<Vec<PathBuf>>> {
+/// The files of an arm, if they are results. Those of a matrix `may_lack` some.
+fn files(arm: &Arm, has_workload: bool, may_lack: bool) -> Result<Option<Vec<PathBuf>>> {
     let Some(path) = arm.target.path() else { return Ok(None) };
     let files = listed(path);
     let mut are_results = false;
@@ -163,7 +162,8 @@ fn files(arm: &Arm, has_workload: bool) -> Result<Option<Vec<PathBuf>>> {
     // With a workload a file may be meant to be read from, whatever its name. Without one it cannot
     // be a target, so it must be meant as a result: say why it is none.
     if !has_workload {
-        for file in files.iter().filter(|file| is_named_so(file) && file.exists()) {
+        let is_there = |file: &&PathBuf| !may_lack || file.exists();
+        for file in files.iter().filter(|file| is_named_so(file)).filter(is_there) {
             saved::refuse(file)?;
             importers::open(file)?;
         }

@@ -47,7 +47,10 @@ pub(crate) fn refuse(path: &Path) -> Result<()> {
     let what = if is_it {
         format!("{shown} holds the results of an earlier iotax run")
     } else {
-        format!("{shown} lies in {}, which holds the results of an earlier iotax run", dir.display())
+        format!(
+            "{shown} lies in {}, which holds the results of an earlier iotax run",
+            dir.display()
+        )
     };
     let name = if is_it { shown.to_string() } else { dir.display().to_string() };
     let compared = if Reader::<SearchHead>::is_in(&dir) {
@@ -55,8 +58,6 @@ pub(crate) fn refuse(path: &Path) -> Result<()> {
     } else {
         format!(", iotax compare {name} OTHER compares them with others")
     };
-    Err(Usage(format!(
-        "{what}: no load is driven there; iotax report {name} shows them{compared}"
-    ))
-    .into())
+    Err(Usage(format!("{what}: no load is driven there; iotax report {name} shows them{compared}"))
+        .into())
 }

@@ -126,14 +126,6 @@ fn every_job_has_its_verdict_and_the_gate_looks_at_all_of_them() {
       Left out, because only old has it: log.
       Left out, because only new has it: verify.
 
-    Read this first
-        read    another job: left out, because only old has it: log; left out,
-                because only new has it: verify. What the jobs differ in is part of
-                every difference below.
-        write   another job: left out, because only old has it: log; left out,
-                because only new has it: verify. What the jobs differ in is part of
-                every difference below.
-
     By job
       job                               new / old
       read   2,002 / 2,002 IOPS (0 %), equivalent
@@ -148,12 +140,6 @@ fn every_job_has_its_verdict_and_the_gate_looks_at_all_of_them() {
       write  old  1002 IOPS   3.91     –    –      –
       write  new   702 IOPS   2.74     –    –      –
       Means over the trials used; percentiles pooled over them: descriptive.
-
-    Warning, another job:
-      left out, because only old has it: log
-      left out, because only new has it: verify
-      What the jobs differ in is part of every difference below. Compare results of
-      one job, or read them as a comparison of the jobs too.
 
     Warning, not interleaved: the runs were not interleaved in random order, as
       far as the results tell: whatever changed between them (neighbours, credits,
@@ -191,16 +177,6 @@ fn jobs_of_other_names_are_matched_by_what_they_do() {
       Job rnd of b.json is taken for the same as r of a.json: no other does that.
       Job seq of b.json is taken for the same as w of a.json: no other does that.
 
-    Read this first
-        r       another job: job rnd of b.json is taken for the same as r of a.json:
-                no other does that; job seq of b.json is taken for the same as w of
-                a.json: no other does that. What the jobs differ in is part of every
-                difference below.
-        w       another job: job rnd of b.json is taken for the same as r of a.json:
-                no other does that; job seq of b.json is taken for the same as w of
-                a.json: no other does that. What the jobs differ in is part of every
-                difference below.
-
     By job
       job                      b / a
       r         100 / 100 IOPS (0 %)
@@ -215,12 +191,6 @@ fn jobs_of_other_names_are_matched_by_what_they_do() {
       w    a    50.0 IOPS   3.12     –    –      –
       w    b    40.0 IOPS   2.50     –    –      –
       Means over the trials used; percentiles pooled over them: descriptive.
-
-    Warning, another job:
-      job rnd of b.json is taken for the same as r of a.json: no other does that
-      job seq of b.json is taken for the same as w of a.json: no other does that
-      What the jobs differ in is part of every difference below. Compare results of
-      one job, or read them as a comparison of the jobs too.
 
     Warning, not interleaved: the runs were not interleaved in random order, as
       far as the results tell: whatever changed between them (neighbours, credits,
@@ -276,7 +246,8 @@ fn each_group_has_a_baseline_of_its_own() {
     known arms: aks, c-azure, gke, c-gcp
     [exit 2]
     ");
-    let live = ["compare", "-w", "randread-4k", "a=mem(size=1M)", "b=mem(size=1M)", "--pair", "a,b"];
+    let live =
+        ["compare", "-w", "randread-4k", "a=mem(size=1M)", "b=mem(size=1M)", "--pair", "a,b"];
     assert_snapshot!(desk.run(&live), @"
     error: --pair is for results that are saved; of targets, compare each pair on its own: interleaved, it tells more
     [exit 2]
@@ -312,10 +283,11 @@ fn recorded_cells_make_a_matrix() {
       nconnect=4 is faster than nconnect=1: 60 % [58, 61] more throughput.
       Nothing was run here: the figures are those of the files.
 
-    Warning, another job: no result of sec=krb5p, nconnect=4: there is no
+    Warning, unlike results: no result of sec=krb5p, nconnect=4: there is no
       krb5p-4-0.json,krb5p-4-1.json,krb5p-4-2.json
-      What the jobs differ in is part of every difference below. Compare results of
-      one job, or read them as a comparison of the jobs too.
+      What results differ in is part of every difference below, and what one
+      side lacks is not compared. Compare results of one job, or read them as a
+      comparison of the jobs too.
 
     By factor
       sec          nconnect=1         nconnect=4

@@ -33,7 +33,9 @@ mod tests {
         assert_eq!(record_around(&root.join("results")), None, "half of a record is none");
         fs::write(root.join("results/trials.jsonl"), "").unwrap();
         std::os::unix::fs::symlink(root.join("results/sub"), root.join("link")).unwrap();
-        for path in ["results", "results/", "results/sub/new/file", "results/trials.jsonl", "link/x"] {
+        for path in
+            ["results", "results/", "results/sub/new/file", "results/trials.jsonl", "link/x"]
+        {
             assert_eq!(record_around(&root.join(path)), Some(root.join("results")), "{path}");
         }
         assert_eq!(record_around(&root), None);

@@ -215,8 +215,6 @@ fn figure(arm: usize, comparisons: &[&Comparison], analysis: &Analysis) -> Strin
     let known = own.and_then(|c| Some((c, c.base?, c.with?)));
     known.map_or_else(
         || ABSENT.to_owned(),
-        |(comparison, base, with)| {
-            format!("{} ({})", of(comparison, with), change(with / base))
-        },
+        |(comparison, base, with)| format!("{} ({})", of(comparison, with), change(with / base)),
     )
 }

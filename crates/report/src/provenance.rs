@@ -21,8 +21,7 @@ pub(crate) fn counts(experiment: &Experiment, analysis: &Analysis) -> String {
             vm(experiment.host(0).instance.as_ref(), &experiment.spec.cloud),
         );
     }
-    let results: usize =
-        experiment.spec.arms.iter().map(|arm| results(analysis, &arm.name)).sum();
+    let results: usize = experiment.spec.arms.iter().map(|arm| results(analysis, &arm.name)).sum();
     let trials = match u64::from(ending.trials) {
         trials if trials > results as u64 => format!(", {}", format::counted(trials, "trial")),
         _ => String::new(),

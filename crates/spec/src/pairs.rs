@@ -46,7 +46,8 @@ pub fn pair_arms<S: AsRef<str>>(arms: &mut [Arm], texts: &[S]) -> Result<(), Err
             }
         }
     }
-    let is_alone = |at: &usize| !texts.is_empty() && !is_baseline[*at] && arms[*at].against.is_none();
+    let is_alone =
+        |at: &usize| !texts.is_empty() && !is_baseline[*at] && arms[*at].against.is_none();
     match (0..arms.len()).find(is_alone) {
         Some(at) => {
             let problem = format!("`{}` is in no pair", arms[at].name);

@@ -88,7 +88,13 @@ impl Spec {
 impl Arm {
     /// An arm that the native engines drive.
     pub fn new(name: impl Into<String>, target: Target) -> Self {
-        Self { name: name.into(), target, driver: Driver::Native, levels: Vec::new(), against: None }
+        Self {
+            name: name.into(),
+            target,
+            driver: Driver::Native,
+            levels: Vec::new(),
+            against: None,
+        }
     }
 }
 

@@ -14,7 +14,9 @@ pub(crate) fn report(args: &ReportArgs) -> Result<Exit> {
         paths => {
             if let Some(dir) = paths.iter().find(|path| path.is_dir()) {
                 let dir = dir.display();
-                return Err(Usage(format!("{dir} is a directory: report it alone")).into());
+                let problem = format!("{dir} is a directory: report it alone");
+                let advice = "or put several side by side with iotax compare";
+                return Err(Usage(format!("{problem}, {advice}")).into());
             }
             return results::report(args);
         }

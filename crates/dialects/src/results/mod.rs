@@ -39,7 +39,10 @@ pub struct Results {
 pub fn is_result(path: &Path) -> Result<bool, Error> {
     if record::is_search(path) {
         let what = format!("{} holds a search for caps, and no workload", path.display());
-        return Err(incomparable(what, "iotax report shows it; compare results of run and compare"));
+        return Err(incomparable(
+            what,
+            "iotax report shows it; compare results of run and compare",
+        ));
     }
     Ok(record::place(path).is_some() || importers::sniff_file(path)?.is_some())
 }

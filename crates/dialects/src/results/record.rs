@@ -57,8 +57,7 @@ pub(super) fn read(
         names.into_iter().filter(|name| of.is_none_or(|of| of == *name)).collect();
     let workloads: Vec<&Workload> = head.spec.phases().collect();
     let parts = parts(&arms, &workloads);
-    let mut warnings: Vec<String> =
-        reader.gap()?.map(|gap| gap.to_string()).into_iter().collect();
+    let mut warnings: Vec<String> = reader.gap()?.map(|gap| gap.to_string()).into_iter().collect();
     let is_of_results = head.spec.is_of_results();
     let mut files: Vec<(u32, ResultFile)> = Vec::new();
     for trial in reader.lines()? {

@@ -114,10 +114,8 @@ pub(super) fn differences(
              cannot be told"
         ));
     }
-    let differing: Vec<String> = WATCHED
-        .iter()
-        .filter_map(|(option, usual)| differs(arms, &made, option, usual))
-        .collect();
+    let differing: Vec<String> =
+        WATCHED.iter().filter_map(|(option, usual)| differs(arms, &made, option, usual)).collect();
     let job = if others { format!(" ({name})") } else { String::new() };
     (!differing.is_empty()).then(|| {
         format!("the results were not made by the same job{job}: {}", differing.join("; "))

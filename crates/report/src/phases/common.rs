@@ -1,6 +1,6 @@
 //! What is said of every job of saved results alike: once, and not in each of their chapters.
 
-use iotax_analyze::{Analysis, Warning};
+use iotax_analyze::{Analysis, Check, Warning};
 
 use crate::document::{Item, Section};
 use crate::experiment::Part;
@@ -20,21 +20,27 @@ impl Common {
         Self { first }
     }
 
-    /// What is of one job alone.
-    pub(super) fn left_out_of(&self, analysis: &Analysis) -> Analysis {
+    /// What is of each job alone.
+    pub(super) fn left_out_of(&self, parts: &[Part]) -> Vec<Part> {
         let is_own = |warning: &Warning| !self.first.warnings.contains(warning);
-        let mut own = analysis.clone();
-        own.warnings.retain(is_own);
-        own.open_questions.retain(|text| !self.first.open_questions.contains(text));
-        if !self.first.open_questions.is_empty() {
-            own.open_questions.push("And what is said of all jobs together.".to_owned());
-        }
-        own
+        let own = |(experiment, analysis): &Part| {
+            let mut own = analysis.clone();
+            own.warnings.retain(is_own);
+            own.open_questions.retain(|text| !self.first.open_questions.contains(text));
+            if !self.first.open_questions.is_empty() {
+                own.open_questions.push("What is said above of all jobs.".to_owned());
+            }
+            (experiment.clone(), own)
+        };
+        parts.iter().map(own).collect()
     }
 
+    /// Without what the first sentences say.
     pub(super) fn sections(&self) -> Vec<Section> {
+        let mut unsaid = self.first.clone();
+        unsaid.warnings.retain(|warning| warning.check != Check::AnotherJob);
         let (severe, mild): (Vec<_>, Vec<_>) =
-            notices(&self.first).into_iter().partition(|notice| notice.is_severe);
+            notices(&unsaid).into_iter().partition(|notice| notice.is_severe);
         let said = |heading: &str, notices: Vec<_>, is_alarming: bool| {
             let items: Vec<Item> = notices.into_iter().map(Item::Warning).collect();
             (!items.is_empty()).then(|| Section { is_alarming, ..Section::new(heading, items) })

@@ -35,18 +35,15 @@ pub fn experiments(name: &str, parts: &[Part]) -> Document {
         ..Lead::default()
     };
     let common = is_of_results.then(|| Common::of(parts));
-    let of_part = |(one, analysis): &Part| match &common {
-        Some(common) => experiment(one, &common.left_out_of(analysis)),
-        None => experiment(one, analysis),
-    };
-    let chapters = (1..).zip(parts).map(|(number, part)| Chapter {
+    let own: Option<Vec<Part>> = common.as_ref().map(|common| common.left_out_of(parts));
+    let chapters = (1..).zip(own.as_deref().unwrap_or(parts)).map(|(number, part)| Chapter {
         title: format!("{phase} {number} of {}", parts.len()),
         file: format!("report-{number}.html"),
-        document: of_part(part),
+        document: experiment(&part.0, &part.1),
     });
     let chapters = chapters.collect();
     let mut document = Document::of(lead);
-    document.extend(warned::severe(parts));
+    document.extend(warned::severe(own.as_deref().unwrap_or(parts)));
     if is_of_results {
         document.extend(saved::sections(parts));
     }

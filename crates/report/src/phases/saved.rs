@@ -34,13 +34,11 @@ pub(super) fn sentences(parts: &[Part]) -> Vec<String> {
             sentences.extend(tally(parts, pair));
         }
     }
-    let is_single = |(_, part): &Part| {
-        part.comparisons.iter().all(|comparison| comparison.lo.is_none())
-    };
+    let is_single =
+        |(_, part): &Part| part.comparisons.iter().all(|comparison| comparison.lo.is_none());
     if first.arms.len() > 1 && parts.iter().all(is_single) {
-        sentences.push(
-            "One result each: how much of a difference is chance cannot be told.".to_owned(),
-        );
+        sentences
+            .push("One result each: how much of a difference is chance cannot be told.".to_owned());
     }
     let is_of_all = |note: &&String| {
         parts.iter().all(|(experiment, _)| experiment.spec.workload.notes.contains(note))
@@ -56,10 +54,8 @@ fn tally(parts: &[Part], pair: &Comparison) -> Option<String> {
         let found = primary_of_each(part).into_iter().find(|c| c.arm == pair.arm)?;
         Some(found.clone())
     };
-    let found: Vec<(&str, Comparison)> = parts
-        .iter()
-        .filter_map(|(_, part)| Some((part.workload.as_str(), own(part)?)))
-        .collect();
+    let found: Vec<(&str, Comparison)> =
+        parts.iter().filter_map(|(_, part)| Some((part.workload.as_str(), own(part)?))).collect();
     let mut said: Vec<Verdict> = Vec::new();
     for (_, comparison) in &found {
         if !said.contains(&comparison.verdict) {
@@ -138,14 +134,22 @@ fn cell(comparison: &Comparison, analysis: &Analysis) -> Cell {
         let (Some(with), Some(of)) = (comparison.with, comparison.base) else {
             return Cell::new(format::ABSENT);
         };
-        return toned(comparison, format!("{} / {}", format::time(with), format::time(of)), with / of);
+        return toned(
+            comparison,
+            format!("{} / {}", format::time(with), format::time(of)),
+            with / of,
+        );
     } else if is_large(base) && tables::bandwidth(base).is_some() {
         (arm.bytes_per_s, base.bytes_per_s, bandwidth::MEASURED.word())
     } else {
         (arm.iops, base.iops, "IOPS")
     };
     let text = |value: f64| {
-        if unit == "IOPS" { iotax_words::grouped(rounded(value)) } else { bandwidth::measured(value) }
+        if unit == "IOPS" {
+            iotax_words::grouped(rounded(value))
+        } else {
+            bandwidth::measured(value)
+        }
     };
     toned(comparison, format!("{} / {} {unit}", text(with), text(of)), with / of)
 }

@@ -1,7 +1,8 @@
 //! A made-up experiment on all combinations of two factors.
 
 use iotax_analyze::{
-    Analysis, Comparison, Estimate, FactorEffect, FactorEffects, FactorInteraction, FactorShift, Metric, Verdict,
+    Analysis, Comparison, Estimate, FactorEffect, FactorEffects, FactorInteraction, FactorShift,
+    Metric, Verdict,
 };
 use iotax_record::Experiment;
 use iotax_spec::layers::Aes;
