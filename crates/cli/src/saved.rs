@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::Result;
 use iotax_record::{Reader, SearchHead, record_around};
-use iotax_spec::{Base, Target};
+use iotax_spec::{Base, Stack, Target};
 
 use crate::exit::Usage;
 
@@ -29,7 +29,7 @@ pub(crate) fn refuse_targets<'a>(
 }
 
 fn uses_scratch(target: &Target) -> bool {
-    let mut base = target.stack().and_then(|stack| stack.base());
+    let mut base = target.stack().and_then(Stack::base);
     while let Some(Base::Disk(stack)) = base {
         base = stack.base();
     }

@@ -136,7 +136,7 @@ fn cell(comparison: &Comparison, analysis: &Analysis) -> Cell {
         };
         return toned(
             comparison,
-            format!("{} / {}", format::time(with), format::time(of)),
+            &format!("{} / {}", format::time(with), format::time(of)),
             with / of,
         );
     } else if is_large(base) && tables::bandwidth(base).is_some() {
@@ -151,7 +151,7 @@ fn cell(comparison: &Comparison, analysis: &Analysis) -> Cell {
             bandwidth::measured(value)
         }
     };
-    toned(comparison, format!("{} / {} {unit}", text(with), text(of)), with / of)
+    toned(comparison, &format!("{} / {} {unit}", text(with), text(of)), with / of)
 }
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a rate")]
@@ -159,7 +159,7 @@ fn rounded(value: f64) -> u64 {
     value.round() as u64
 }
 
-fn toned(comparison: &Comparison, figures: String, ratio: f64) -> Cell {
+fn toned(comparison: &Comparison, figures: &str, ratio: f64) -> Cell {
     let verdict = match comparison.verdict {
         Verdict::Undecided => String::new(),
         verdict => format!(", {verdict}"),
