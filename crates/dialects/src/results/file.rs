@@ -1,13 +1,9 @@
 //! One result: what was measured, whoever has saved it.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use iotax_record::{JobRecord, LoadRecord, Outcome};
 use iotax_spec::Job;
-
-use super::{job, record};
-use crate::error::Error;
-use crate::importers::{self, Imported};
 
 /// One result that was read.
 pub(super) struct ResultFile {
@@ -73,18 +69,6 @@ impl Measured {
 }
 
 impl ResultFile {
-    /// Reads what is at `path`, or the results there: a record of results holds several.
-    ///
-    /// # Errors
-    /// As [`importers::open`]; a record that cannot be read.
-    pub(super) fn read(arm: usize, path: &Path) -> Result<Vec<Self>, Error> {
-        if let Some((dir, of)) = record::place(path) {
-            return record::read(arm, path, &dir, of.as_deref());
-        }
-        let found = importers::open(path)?;
-        Ok(vec![Self::of(arm, path, found)])
-    }
-
     /// Lets latencies count from submission; whether any counted from elsewhere.
     pub(super) fn forget_response(&mut self) -> bool {
         let runs = self.jobs.iter_mut().flat_map(|job| &mut job.runs);
@@ -96,29 +80,5 @@ impl ResultFile {
             }
         }
         is_changed
-    }
-
-    fn of(arm: usize, file: &Path, found: Imported) -> Self {
-        let Imported { tool, id, started, jobs, options, window_ns, warnings, .. } = found;
-        let mut options = options.into_iter();
-        let measured = jobs.into_iter().map(|record| {
-            let options = options.next().unwrap_or_default();
-            let job = job::of(&record, &options, file);
-            let load = LoadRecord {
-                driver: tool.clone(),
-                window_ns,
-                jobs: vec![record],
-                warnings: warnings.clone(),
-                ..LoadRecord::default()
-            };
-            let (name, outcome) = (job.name.clone(), Outcome::Completed);
-            let runs = vec![Run { started_ns: 0, outcome, load: Some(load) }];
-            Measured { name, job, options, runs }
-        });
-        let jobs = measured.collect();
-        let file = file.to_owned();
-        // Service time is what fio and DiskSpd know, and what `run --format json` calls clat.
-        let counts_from_submission = true;
-        Self { arm, block: 0, file, tool, id, started, warnings, counts_from_submission, jobs }
     }
 }

@@ -6,6 +6,7 @@ mod job;
 mod partners;
 mod record;
 mod sameness;
+mod tool;
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -66,7 +67,7 @@ pub fn read(
     for (arm, of_arm) in arms.iter().enumerate() {
         let mut block = 0;
         for file in files(of_arm)? {
-            for read in ResultFile::read(arm, file)? {
+            for read in read_file(arm, file)? {
                 reads.push(ResultFile { block, ..read });
                 block += 1;
             }
@@ -136,6 +137,14 @@ fn files(arm: &Arm) -> Result<&[PathBuf], Error> {
             Err(incomparable(what, "a result copied is not a second measurement: name it once"))
         }
         None => Ok(files),
+    }
+}
+
+/// What is at `path`, or the results there: a record of results holds several.
+fn read_file(arm: usize, path: &Path) -> Result<Vec<ResultFile>, Error> {
+    match record::place(path) {
+        Some((dir, of)) => record::read(arm, path, &dir, of.as_deref()),
+        None => Ok(vec![tool::of(arm, path, importers::open(path)?)]),
     }
 }
 
