@@ -417,6 +417,32 @@ fn eight_cells_of_encrypted_volumes_come_from_four_results() {
 }
 
 #[test]
+fn a_documented_limit_that_both_sides_sit_on_is_named() {
+    let dir = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/examples/encrypted-volumes");
+    let [aks, azure] = ["aks", "c-azure"].map(|name| format!("{name}={dir}/{name}.json"));
+    let said = Desk::new().run(&["compare", "--disk", "E20", &aks, &azure, "--out", "out"]);
+    for arm in ["aks", "c-azure"] {
+        let limit = format!("{arm}: IOPS: this is the burst rate of the disk limit of E20");
+        assert!(said.out.contains(&limit), "{said}");
+    }
+}
+
+#[test]
+fn jobs_of_a_suite_have_the_same_names_in_its_record_and_in_its_json() {
+    let desk = Desk::new();
+    let suite = ["run", "provider-baseline", "mem(size=16M)", "--time", "20ms", "--ramp", "0ms"];
+    let of = |out: &str| desk.run(&[&suite[..], &["--out", out, "--format", "json"]].concat());
+    fs::write(desk.path().join("one.json"), of("one").out).unwrap();
+    of("two");
+    let said = desk.run(&["compare", "one.json", "two", "--out", "out", "--format", "json"]);
+    let result = compared(&said);
+    let phases = result["phases"].as_array().unwrap();
+    assert_eq!(phases.len(), 10, "{result:#}");
+    assert!(phases.iter().all(|phase| phase["comparisons"][0]["tax"].is_number()), "{result:#}");
+    assert!(!said.out.contains("left out"), "{said}");
+}
+
+#[test]
 fn the_matrix_of_nfs_with_kerberos_comes_from_recorded_results() {
     let args = ["compare", "--matrix", "sec=sys,krb5,krb5i,krb5p", "{sec}.json"];
     let cells = ["−53 %", "−55 %", "−77 %", "+200 µs", "+600 µs", "+1.60 ms", "−85 %"];
