@@ -19,7 +19,7 @@ pub use arm::{ArmSummary, JobSummary, OperationSummary, QuantilePoint, SyncSumma
 pub use caps::{ArmDepths, ArmDrain, Cap, DepthLevel, DepthResponse};
 pub use comparison::{Comparison, EffectChange, Stalls};
 pub use estimate::Estimate;
-pub use matrix::{FactorEffect, FactorEffects, FactorInteraction};
+pub use matrix::{FactorEffect, FactorEffects, FactorInteraction, FactorShift};
 pub use outliers::{Outlier, Outliers};
 pub use precondition::{ArmPrecondition, Steadiness};
 pub use rule::{Judgment, RuleOutcome};

@@ -5,7 +5,8 @@ use iotax_spec::Design;
 use iotax_stats::sample::mean;
 
 use crate::analysis::{
-    Analysis, ArmDepths, ArmDrain, ArmPrecondition, Comparison, Ending, FORMAT, Outliers,
+    Analysis, ArmDepths, ArmDrain, ArmPrecondition, Comparison, Ending, FORMAT, FactorEffects,
+    Outliers,
 };
 use crate::attribution::{Layout, Peel};
 use crate::blocks::Blocks;
@@ -251,7 +252,15 @@ impl Analyzer {
         let work = |arm| summary::work(&evidence.usable(arm).collect::<Vec<_>>());
         let work = (0..self.names.len()).map(work).collect();
         let of_arms: Vec<Comparison> = conclusions.iter().map(|c| c.comparison.clone()).collect();
-        let effects = |factors: &Factors| factors.analysis(&blocks, &self.metrics(), &of_arms);
+        let effects = |factors: &Factors| {
+            let metrics = self.metrics();
+            let effects = if spec.is_of_results() {
+                factors.analysis_of_results(&self.trials, &metrics, &of_arms)
+            } else {
+                factors.analysis(&blocks, &metrics, &of_arms)
+            };
+            FactorEffects { shifts: factors.shifts(&arms), ..effects }
+        };
         let matrix = self.factors.as_ref().map(effects);
         let warnings = checks::run(&evidence);
         let open_questions = questions::open(&evidence, self.peel(&blocks).as_ref(), end);
@@ -342,7 +351,8 @@ impl Analyzer {
         match &self.experiment.spec.design {
             Design::Single => Vec::new(),
             Design::Compare if self.experiment.spec.is_of_results() => {
-                results::conclude(&self.method, &self.trials, &self.names, metric)
+                let spec = &self.experiment.spec;
+                results::conclude(&self.method, &self.trials, (spec, &spec.pairs()), metric)
             }
             Design::Compare => {
                 let rows = row::of_arms(blocks, &self.names, metric);

@@ -145,6 +145,8 @@ impl Row {
         let comparison = Comparison {
             arm,
             layer,
+            against: None,
+            within: None,
             metric: self.metric,
             tax: cost.map(|c| c.mean),
             lo: cost.map(|c| c.lo),

@@ -37,7 +37,7 @@ mod taken;
 pub use analysis::{
     Analysis, ArmDepths, ArmDrain, ArmPrecondition, ArmSummary, Attribution, Cap, Check,
     Comparison, DepthLevel, DepthResponse, EffectChange, Ending, Estimate, FORMAT, FactorEffect,
-    FactorEffects, FactorInteraction, Interaction, JobSummary, Judgment, LayerCost,
+    FactorEffects, FactorInteraction, FactorShift, Interaction, JobSummary, Judgment, LayerCost,
     OperationSummary, Outlier, Outliers, QuantilePoint, RuleOutcome, Stalls, Steadiness,
     SyncSummary, TrialPoint, Warning, Work,
 };

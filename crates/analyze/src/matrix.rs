@@ -3,15 +3,19 @@
 use iotax_spec::{Matrix, Setting, Spec};
 use iotax_stats::matrix::{Cells, Level, contrast, interaction};
 use iotax_stats::rci::Interval;
+use iotax_stats::sample::mean;
 use iotax_stats::verdict::Verdict;
 
-use crate::analysis::{Comparison, Estimate, FactorEffect, FactorEffects, FactorInteraction};
+use crate::analysis::{
+    ArmSummary, Comparison, Estimate, FactorEffect, FactorEffects, FactorInteraction, FactorShift,
+};
 use crate::blocks::Blocks;
 use crate::compare;
 use crate::conclude::{Conclusion, conclude};
 use crate::facts::TrialFacts;
 use crate::method::Method;
 use crate::metrics::Metric;
+use crate::results::{self, Contrast, Sample};
 use crate::row::{Row, Subject};
 
 /// The factors of an experiment, and how their effects are concluded on.
@@ -48,9 +52,9 @@ impl Pairs {
 }
 
 impl Factors {
-    /// `None` unless its arms make up a matrix, and have blocks.
+    /// `None` unless its arms make up a matrix.
     pub(crate) fn of(spec: &Spec) -> Option<Self> {
-        let matrix = spec.matrix().filter(|_| !spec.is_of_results())?;
+        let matrix = spec.matrix()?;
         let cells = Cells::new(matrix.cells.clone());
         let has_pairs = |level: &Level| !cells.pairs(*level).is_empty();
         let levels: Vec<Level> = cells.levels().into_iter().filter(has_pairs).collect();
@@ -87,8 +91,70 @@ impl Factors {
     ) -> FactorEffects {
         let by_metric: Vec<Vec<Conclusion>> =
             metrics.iter().map(|metric| self.conclude(blocks, *metric)).collect();
+        let interactions = metrics.first().map_or_else(Vec::new, |metric| {
+            let of = |pair: &[Level; 2]| self.interaction(blocks, *pair, *metric);
+            self.pairs_of_levels.iter().filter_map(of).collect()
+        });
+        let pairs = |level: &Level| Pairs::of(blocks, self.cells.pairs(*level));
+        self.told(&by_metric, &pairs, arms, interactions)
+    }
+
+    /// The same of saved results, which belong to no block. Whether costs depend on each other is not
+    /// concluded.
+    pub(crate) fn analysis_of_results(
+        &self,
+        trials: &[TrialFacts],
+        metrics: &[Metric],
+        arms: &[Comparison],
+    ) -> FactorEffects {
+        let known = |level: &Level| {
+            let has_some = |arm: usize| trials.iter().any(|t| t.usable && t.arm == Some(arm));
+            let mut known = self.cells.pairs(*level);
+            known.retain(|pair| pair.iter().all(|arm| has_some(*arm)));
+            Pairs { known, stalled: 0 }
+        };
+        let by_metric: Vec<Vec<Conclusion>> = metrics
+            .iter()
+            .map(|metric| {
+                let arms = 0..self.names.len();
+                let samples: Vec<Sample> =
+                    arms.map(|arm| Sample::of(trials, arm, *metric)).collect();
+                let contrast = |level: &Level| {
+                    let Setting { factor, level: name } = self.setting(*level);
+                    let pairs = known(level).known;
+                    let of_pair = |pair: &[usize; 2]| {
+                        let [with, base] = *pair;
+                        [&samples[base], &samples[with]]
+                    };
+                    let is_gated = pairs.iter().flatten().any(|arm| {
+                        let own = trials.iter().filter(|t| t.usable && t.arm == Some(*arm));
+                        !compare::has_tail(*metric, own)
+                    });
+                    Contrast {
+                        metric: *metric,
+                        subject: (None, Some(format!("{factor}={name}")), None),
+                        pairs: pairs.iter().map(of_pair).collect(),
+                        is_gated,
+                    }
+                };
+                results::family(
+                    &self.effects,
+                    &self.levels.iter().map(contrast).collect::<Vec<_>>(),
+                )
+            })
+            .collect();
+        self.told(&by_metric, &known, arms, Vec::new())
+    }
+
+    fn told(
+        &self,
+        by_metric: &[Vec<Conclusion>],
+        pairs: &dyn Fn(&Level) -> Pairs,
+        arms: &[Comparison],
+        interactions: Vec<FactorInteraction>,
+    ) -> FactorEffects {
         let effect = |(at, level): (usize, &Level)| {
-            let pairs = Pairs::of(blocks, self.cells.pairs(*level));
+            let pairs = pairs(level);
             let of_metric = |conclusions: &Vec<Conclusion>| FactorEffect {
                 setting: self.setting(*level),
                 against: self.first_of(*level),
@@ -101,18 +167,41 @@ impl Factors {
             };
             by_metric.iter().map(of_metric).collect::<Vec<_>>()
         };
-        let effects = self.levels.iter().enumerate().flat_map(effect).collect();
-        let interactions = metrics.first().map_or_else(Vec::new, |metric| {
-            let of = |pair: &[Level; 2]| self.interaction(blocks, *pair, *metric);
-            self.pairs_of_levels.iter().filter_map(of).collect()
-        });
         FactorEffects {
             factors: self.matrix.factors.clone(),
             cells: self.matrix.cells.clone(),
-            effects,
+            effects: self.levels.iter().enumerate().flat_map(effect).collect(),
+            shifts: Vec::new(),
             interactions,
             unpaired: self.unpaired(),
         }
+    }
+
+    /// What each level changed of the figures of `arms`.
+    pub(crate) fn shifts(&self, arms: &[ArmSummary]) -> Vec<FactorShift> {
+        let shift = |level: &Level| {
+            let is_known = |pair: &[usize; 2]| pair.iter().all(|arm| arms[*arm].iops > 0.0);
+            let pairs: Vec<[&ArmSummary; 2]> = (self.cells.pairs(*level).into_iter())
+                .filter(is_known)
+                .map(|pair| pair.map(|arm| &arms[arm]))
+                .collect();
+            let ratio = |figure: fn(&ArmSummary) -> f64| {
+                let logs = pairs.iter().map(|[with, base]| (figure(with) / figure(base)).ln());
+                mean(&logs.collect::<Vec<_>>()).exp()
+            };
+            let times = || pairs.iter().flatten().map(|arm| arm.mean_latency_ns);
+            let more = pairs.iter().map(|[with, base]| with.mean_latency_ns - base.mean_latency_ns);
+            let latency_ns = mean(&more.collect::<Vec<_>>());
+            (!pairs.is_empty()).then(|| FactorShift {
+                setting: self.setting(*level),
+                against: self.first_of(*level),
+                iops: ratio(|arm| arm.iops),
+                bytes_per_s: ratio(|arm| arm.bytes_per_s),
+                latency_ns: times().all(|ns| ns > 0.0).then_some(latency_ns),
+                pairs: count(pairs.len()),
+            })
+        };
+        self.levels.iter().filter_map(shift).collect()
     }
 
     /// Whether an arm is of one of these pairs.

@@ -33,7 +33,7 @@ impl Method {
         let stop = &spec.stop;
         let comparisons = match &spec.design {
             Arms::Single => 1,
-            Arms::Compare => spec.arms.len().saturating_sub(1).max(1),
+            Arms::Compare => spec.pairs().len().max(1),
             Arms::Peel { layers, .. } => layers.len().max(1),
         };
         Self::of_family(spec, comparisons, stop.simultaneous)

@@ -1,8 +1,12 @@
-//! Arms that are results of other tools: independent samples instead of blocks.
+//! Arms that are saved results: independent samples instead of blocks. The unit is the result: the
+//! trials of a record share a day and a machine, so their spread is not that of results.
 
-use iotax_spec::Workload;
+use std::collections::BTreeMap;
+
+use iotax_spec::{Pace, Spec, Workload};
 use iotax_stats::holm;
 use iotax_stats::rci::Interval;
+use iotax_stats::sample::mean;
 use iotax_stats::sequential::{Decision, StopReason};
 use iotax_stats::unpaired::Unpaired;
 use iotax_stats::verdict::{Sign, Verdict};
@@ -37,24 +41,37 @@ pub(crate) fn metrics(trials: &[TrialFacts], workload: &Workload) -> Vec<Metric>
 /// Whether the primary job had a rate to keep, as far as its options tell.
 pub(crate) fn is_held_to_a_rate(workload: &Workload) -> bool {
     workload.primary_job().is_some_and(|job| {
+        if job.pace != Pace::Closed {
+            return true;
+        }
         let is_rate = |name: &str| matches!(name, "rate" | "rate_iops");
         let is_set = |value: Option<&str>| value.is_some_and(|value| value != "0");
         job.fio.iter().any(|option| is_rate(&option.name) && is_set(option.value.as_deref()))
     })
 }
 
-/// The values of one arm, and the blocks of the trials they are from.
-struct Sample {
+/// The values of one arm: those of its results, and of all trials in them.
+pub(crate) struct Sample {
     blocks: Vec<u32>,
     values: Vec<f64>,
+    /// Logarithms; a record has several trials, which are one result, and no more than that.
+    trials: Vec<f64>,
 }
 
 impl Sample {
-    fn of(trials: &[TrialFacts], arm: usize, metric: Metric) -> Self {
+    pub(crate) fn of(trials: &[TrialFacts], arm: usize, metric: Metric) -> Self {
         let usable = trials.iter().filter(|trial| trial.usable && trial.arm == Some(arm));
-        let (blocks, values) =
-            usable.filter_map(|trial| Some((trial.block, metric.of(trial)?))).unzip();
-        Self { blocks, values }
+        let known = usable.filter_map(|trial| Some((trial.block, metric.of(trial)?)));
+        let mut results: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
+        for (block, value) in known {
+            results.entry(block).or_default().push(value.ln());
+        }
+        let typical = |logs: &Vec<f64>| mean(logs).exp();
+        Self {
+            blocks: results.keys().copied().collect(),
+            values: results.values().map(typical).collect(),
+            trials: results.into_values().flatten().collect(),
+        }
     }
 
     fn logs(&self) -> Vec<f64> {
@@ -64,89 +81,138 @@ impl Sample {
     /// Geometric mean; `None` without values.
     fn typical(&self) -> Option<f64> {
         let logs = self.logs();
-        (!logs.is_empty()).then(|| (logs.iter().sum::<f64>() / logs.len() as f64).exp())
+        (!logs.is_empty()).then(|| mean(&logs).exp())
     }
 }
 
-/// Each arm but the first against it, in one metric.
+/// Each of `pairs`, baseline and arm, in one metric.
 pub(crate) fn conclude(
     method: &Method,
     trials: &[TrialFacts],
-    names: &[String],
+    (spec, pairs): (&Spec, &[[usize; 2]]),
     metric: Metric,
 ) -> Vec<Conclusion> {
-    let base = Sample::of(trials, 0, metric);
-    let others: Vec<Sample> = (1..names.len()).map(|arm| Sample::of(trials, arm, metric)).collect();
-    let tests: Vec<Option<Unpaired>> =
-        others.iter().map(|with| Unpaired::of(&base.logs(), &with.logs())).collect();
+    let samples: Vec<Sample> =
+        (0..spec.arms.len()).map(|arm| Sample::of(trials, arm, metric)).collect();
+    let is_gated = |[base, with]: &[usize; 2]| {
+        [*base, *with].into_iter().any(|arm| {
+            let of_arm = trials.iter().filter(|t| t.usable && t.arm == Some(arm));
+            !compare::has_tail(metric, of_arm)
+        })
+    };
+    let contrasts = pairs.iter().map(|pair| {
+        let arm = &spec.arms[pair[1]];
+        let subject = (Some(arm.name.clone()), None, arm.against.clone());
+        Contrast {
+            metric,
+            subject,
+            pairs: vec![pair.map(|arm| &samples[arm])],
+            is_gated: is_gated(pair),
+        }
+    });
+    family(method, &contrasts.collect::<Vec<_>>())
+}
+
+/// Conclusions on a family of contrasts: Holm's procedure runs over them.
+pub(crate) fn family(method: &Method, contrasts: &[Contrast<'_>]) -> Vec<Conclusion> {
+    let tests: Vec<Option<Unpaired>> = contrasts.iter().map(Contrast::test).collect();
     let p: Vec<f64> = tests.iter().map(|test| test.map_or(1.0, |test| test.p_value())).collect();
     let adjusted = holm::adjusted(&p);
-    others
-        .iter()
-        .zip(tests)
-        .zip(adjusted)
-        .enumerate()
-        .map(|(i, ((with, test), adjusted))| {
-            let is_gated = [0, i + 1].into_iter().any(|arm| {
-                let of_arm = trials.iter().filter(|t| t.usable && t.arm == Some(arm));
-                !compare::has_tail(metric, of_arm)
-            });
-            let pair = Pair { metric, base: &base, with, test: test.filter(|_| !is_gated) };
-            pair.conclusion(method, &names[i + 1], others.len(), adjusted, is_gated)
+    let concluded = contrasts.iter().zip(tests.into_iter().zip(adjusted));
+    concluded
+        .map(|(contrast, (test, adjusted))| {
+            let test = test.filter(|_| !contrast.is_gated);
+            contrast.conclusion(method, test, contrasts.len(), adjusted)
         })
         .collect()
 }
 
-/// Two samples and, if both have enough results, the test between them.
-struct Pair<'a> {
-    metric: Metric,
-    base: &'a Sample,
-    with: &'a Sample,
-    test: Option<Unpaired>,
+/// Arm, layer, and the baseline if that is not that of all.
+type Named = (Option<String>, Option<String>, Option<String>);
+
+/// Pairs of samples, the baseline first, and what is asked of them.
+pub(crate) struct Contrast<'a> {
+    pub(crate) metric: Metric,
+    pub(crate) subject: Named,
+    pub(crate) pairs: Vec<[&'a Sample; 2]>,
+    pub(crate) is_gated: bool,
 }
 
-impl Pair<'_> {
+impl Contrast<'_> {
+    /// With enough results of all of them.
+    fn test(&self) -> Option<Unpaired> {
+        let logs: Vec<[Vec<f64>; 2]> =
+            self.pairs.iter().map(|pair| pair.map(Sample::logs)).collect();
+        Unpaired::over(&logs.iter().map(|[base, with]| [&**base, &**with]).collect::<Vec<_>>())
+    }
+
+    /// What the trials of single results give, where that is all there is.
+    fn within(&self) -> Option<Unpaired> {
+        match self.pairs.as_slice() {
+            [[base, with]] if base.values.len() == 1 && with.values.len() == 1 => {
+                Unpaired::of(&base.trials, &with.trials)
+            }
+            _ => None,
+        }
+    }
+
+    /// Mean logarithm of the ratio, if every sample has a value.
+    fn point(&self) -> Option<f64> {
+        let ratios: Option<Vec<f64>> = (self.pairs.iter())
+            .map(|[base, with]| Some((with.typical()? / base.typical()?).ln()))
+            .collect();
+        ratios.filter(|ratios| !ratios.is_empty()).map(|ratios| mean(&ratios))
+    }
+
     fn conclusion(
         &self,
         method: &Method,
-        arm: &str,
+        test: Option<Unpaired>,
         comparisons: usize,
         adjusted_p: f64,
-        is_gated: bool,
     ) -> Conclusion {
         let goal = method.sequential(self.metric).goal();
         let simultaneous = if method.simultaneous { comparisons.max(1) } else { 1 };
         let alpha = method.alpha / simultaneous as f64;
-        let log_ratio = self.test.map(|test| test.interval(alpha));
+        let log_ratio = test.map(|test| test.interval(alpha));
         let cost = log_ratio.map(|interval| goal.cost(interval));
-        let holds = self.test.is_some() && adjusted_p <= method.alpha;
+        let holds = test.is_some() && adjusted_p <= method.alpha;
         let own = cost.map_or(Verdict::Undecided, |cost| Verdict::of(&cost, method.margin));
         let withheld =
             (own.is_signed() && !method.simultaneous && !holds).then_some(NOT_AFTER_HOLM);
         let verdict = match withheld {
             Some(_) => Verdict::Undecided,
-            None if is_gated => Verdict::InsufficientTailSamples,
+            None if self.is_gated => Verdict::InsufficientTailSamples,
             None => own,
         };
         let sign = cost.as_ref().and_then(Sign::of);
-        let (base, with) = (self.base.typical(), self.with.typical());
-        let point = base.zip(with).map(|(base, with)| Interval::around((with / base).ln(), 0.0));
-        let point = point.filter(|_| !is_gated).map(|point| goal.cost(point).mean);
-        let blocks = self.base.values.len().min(self.with.values.len());
+        let (base, with) = match self.pairs.as_slice() {
+            [[base, with]] => (base.typical(), with.typical()),
+            _ => (None, None),
+        };
+        let point = self.point().map(|log_ratio| Interval::around(log_ratio, 0.0));
+        let point = point.filter(|_| !self.is_gated).map(|point| goal.cost(point).mean);
+        let within = self.within().filter(|_| !self.is_gated);
+        let within = within.map(|test| Estimate::from(goal.cost(test.interval(alpha))));
+        let samples = || self.pairs.iter().flatten();
+        let blocks = samples().map(|sample| sample.values.len()).min().unwrap_or(0);
+        let (arm, layer, against) = self.subject.clone();
         let comparison = Comparison {
-            arm: Some(arm.to_owned()),
-            layer: None,
+            arm,
+            layer,
+            against,
             metric: self.metric,
             tax: cost.map(|cost| cost.mean).or(point),
             lo: cost.map(|cost| cost.lo),
             hi: cost.map(|cost| cost.hi),
+            within,
             base,
             with,
-            difference_ns: self.difference_ns(alpha),
+            difference_ns: test.and_then(|_| self.difference_ns(alpha)),
             verdict,
             sign: sign.filter(|_| verdict == Verdict::Equivalent).map(word),
             blocks: u32::try_from(blocks).unwrap_or(u32::MAX),
-            p: self.test.map(|test| test.p_value()),
+            p: test.map(|test| test.p_value()),
             holds_after_holm: holds && verdict.is_decided(),
             blocks_needed: None,
             regime: None,
@@ -164,7 +230,8 @@ impl Pair<'_> {
             stop: Some(StopReason::LastLook),
             projection: None,
         };
-        let mut blocks: Vec<u32> = [&self.base.blocks[..], &self.with.blocks[..]].concat();
+        let mut blocks: Vec<u32> =
+            samples().flat_map(|sample| sample.blocks.iter().copied()).collect();
         blocks.sort_unstable();
         blocks.dedup();
         Conclusion {
@@ -172,15 +239,19 @@ impl Pair<'_> {
             decision,
             blocks,
             spread: None,
-            bounds: None,
+            bounds: test.map(|test| goal.cost(test.interval(2.0 * method.rule_alpha))),
             withheld,
             is_interaction: false,
         }
     }
 
     fn difference_ns(&self, alpha: f64) -> Option<Estimate> {
-        self.test.filter(|_| self.metric.is_time())?;
-        let difference = Unpaired::of(&self.base.values, &self.with.values)?;
-        Some(difference.interval(alpha).into())
+        if !self.metric.is_time() {
+            return None;
+        }
+        let values: Vec<[&[f64]; 2]> = (self.pairs.iter())
+            .map(|[base, with]| [base.values.as_slice(), with.values.as_slice()])
+            .collect();
+        Some(Unpaired::over(&values)?.interval(alpha).into())
     }
 }

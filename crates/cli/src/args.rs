@@ -138,20 +138,31 @@ Examples:
       base='mem(size=64M) + delay(latency=200us)' \\
       slow='mem(size=64M) + delay(latency=260us)'
   iotax compare experiment.toml
-  iotax compare before.json after.json
-  iotax compare before=run1.json,run2.json after=run3.json,run4.json
+  iotax compare monday/ tuesday/
+  iotax compare old=monday/,friday/ new=fio.json,diskspd.xml
+  iotax compare --pair aks,c-azure --pair gke,c-gcp \\
+      aks=a.json c-azure=b.json gke=c.json c-gcp=d.json
+  iotax compare --matrix sec=sys,krb5,krb5p --matrix load=low,high \\
+      'results/{sec}-{load}.json'
 
 The first arm is the baseline. A directory gets a private folder that is
-removed afterwards; files and block devices are only read. Results of fio (JSON)
-or DiskSpd (XML) in the place of targets are compared as they are: nothing is
-run.")]
+removed afterwards; files and block devices are only read.
+
+Results in the place of targets are compared as they are, and nothing is run:
+directories of results (DIR#ARM for one arm of it), JSON of iotax run and of
+fio, XML of DiskSpd, in any mixture. Several of one arm, with commas between or
+under its name again, are repetitions.")]
 pub(crate) struct CompareArgs {
-    /// NAME=TARGET for each arm, results of fio or DiskSpd, or one experiment file (.toml)
+    /// NAME=TARGET for each arm, saved results, or one experiment file (.toml)
     #[arg(value_name = "ARM", required = true)]
     pub arms: Vec<String>,
     /// Workload to drive in every arm, as in `iotax run`
     #[arg(short, long, value_name = "WORKLOAD")]
     pub workload: Option<String>,
+    /// Of saved results: compare ARM with BASELINE, and not with the first arm;
+    /// repeat for several
+    #[arg(long, value_name = "BASELINE,ARM", help_heading = "Saved results")]
+    pub pair: Vec<String>,
     #[command(flatten)]
     pub matrix: MatrixArgs,
     #[command(flatten)]

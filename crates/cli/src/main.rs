@@ -22,6 +22,7 @@ mod recorded;
 mod resolve;
 mod results;
 mod same_storage;
+mod saved;
 mod session;
 mod signals;
 mod workload;

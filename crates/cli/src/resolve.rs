@@ -16,7 +16,7 @@ use crate::args::{
 };
 use crate::exit::Usage;
 use crate::workload::{self, Load};
-use crate::{documented, fit, gate};
+use crate::{documented, fit, gate, saved};
 
 /// What `iotax peel` takes apart when nothing else is named: double encryption.
 const DEFAULT_STACK: &str = "file(size=1G) + aes + aes";
@@ -294,6 +294,9 @@ fn finish(mut spec: Spec, args: &LoadArgs, directory: &Path) -> Result<Resolved>
     let directory = std::path::absolute(directory)?;
     let home = std::env::home_dir();
     spec.resolve_paths(&directory, home.as_deref());
+    if args.agent.is_empty() {
+        saved::refuse_targets(spec.arms.iter().map(|arm| &arm.target), &args.dir)?;
+    }
     let advice = fit::fit(&mut spec, args);
     Ok(Resolved { spec, advice })
 }

@@ -1,23 +1,24 @@
-//! Results of fio and `DiskSpd` in the place of targets: they are read, and nothing is run.
+//! Saved results in the place of targets, iotax's own and those of other tools: they are read, and
+//! nothing is run.
 
 use std::path::{Path, PathBuf};
 
-use anyhow::Result;
+use anyhow::{Context as _, Result};
 use iotax_analyze::{Analysis, Phases};
 use iotax_dialects::importers;
 use iotax_dialects::results::{self, Results};
 use iotax_record::{Experiment, Writer};
 use iotax_rig::Held;
-use iotax_spec::{Arm, Error as SpecError, Stop, Target, parse_arms};
+use iotax_spec::{Arm, Error as SpecError, Matrix, Stop, Target, pair_arms, parse_arms};
 
 use crate::args::{CompareArgs, ReportArgs};
 use crate::destination::Destination;
 use crate::exit::{Exit, Usage};
-use crate::{gate, output, resolve};
+use crate::{documented, gate, output, resolve, saved};
 
 /// Refuses results where load is to be driven.
 pub(crate) fn refuse(args: &CompareArgs) -> Result<()> {
-    match arms(&args.arms, args.workload.is_some())? {
+    match arms(args)? {
         Some(_) => Err(usage(
             "these are results, and nothing would be run; iotax compare shows them".to_owned(),
         )),
@@ -25,23 +26,44 @@ pub(crate) fn refuse(args: &CompareArgs) -> Result<()> {
     }
 }
 
-/// The arms, if they are results: files of fio or `DiskSpd`, several of one arm with commas
-/// between. `None` if they are targets to drive load at.
+/// Arms that are results.
+pub(crate) struct Arms {
+    arms: Vec<Arm>,
+    /// What is missing of them, for people.
+    notes: Vec<String>,
+}
+
+/// The arms, if they are results: records of iotax, files of fio, `DiskSpd` or `iotax run`; several
+/// of one arm with commas between, or under its name again. `None` if they are targets to drive load
+/// at.
 ///
 /// # Errors
 /// If some are results and others are not, or a file that must be a result is none.
-pub(crate) fn arms(texts: &[String], has_workload: bool) -> Result<Option<Vec<Arm>>> {
-    let Ok(mut arms) = parse_arms(texts.iter().map(String::as_str)) else {
+pub(crate) fn arms(args: &CompareArgs) -> Result<Option<Arms>> {
+    let Some(mut arms) = written(args) else {
         return Ok(None); // It is said where targets are read.
     };
-    let files: Vec<Option<Vec<PathBuf>>> =
-        arms.iter().map(|arm| files(arm, has_workload)).collect::<Result<_>>()?;
+    let (has_workload, is_matrix) = (args.workload.is_some(), !args.matrix.factors.is_empty());
+    let mut files: Vec<Option<Vec<PathBuf>>> =
+        arms.iter().map(|arm| files(arm, has_workload, is_matrix)).collect::<Result<_>>()?;
+    let notes = if is_matrix && files.iter().any(Option::is_some) {
+        drop_missing(&mut arms, &mut files)
+    } else {
+        Vec::new()
+    };
     let found = |is_result: bool| {
         let at = files.iter().position(|files| files.is_some() == is_result);
         at.map(|at| arms[at].name.clone())
     };
     match (found(true), found(false)) {
-        (None, _) => return Ok(None),
+        (None, _) if args.pair.is_empty() => return Ok(None),
+        (None, _) => {
+            return Err(usage(
+                "--pair is for results that are saved; of targets, compare each pair on its own: \
+                 interleaved, it tells more"
+                    .to_owned(),
+            ));
+        }
         (Some(result), Some(live)) => {
             return Err(usage(format!(
                 "{result} is a result, and {live} is none: what was measured then cannot be \
@@ -51,34 +73,84 @@ pub(crate) fn arms(texts: &[String], has_workload: bool) -> Result<Option<Vec<Ar
         }
         (Some(_), None) => {}
     }
-    for (arm, files) in arms.iter_mut().zip(files) {
-        let files = files.unwrap_or_default();
-        if let ([file], true) = (files.as_slice(), arm.name == arm.target.to_string()) {
-            arm.name = short(file, &arm.name);
+    let names: Vec<String> = arms
+        .iter()
+        .zip(&files)
+        .map(|(arm, files)| match files.as_deref() {
+            Some([file]) if arm.name == arm.target.to_string() => short(file, &arm.name),
+            _ => arm.name.clone(),
+        })
+        .collect();
+    let is_clear = (1..names.len()).all(|at| !names[..at].contains(&names[at]));
+    for ((arm, files), name) in arms.iter_mut().zip(files).zip(names) {
+        if is_clear {
+            arm.name = name;
         }
-        arm.target = Target::Results(files);
+        arm.target = Target::Results(files.unwrap_or_default());
     }
-    for at in 1..arms.len() {
-        if arms[..at].iter().any(|other| other.name == arms[at].name) {
-            let (what, name) = ("arm", arms[at].name.clone());
-            return Err(SpecError::Duplicate { what, name }.into());
-        }
-    }
-    Ok(Some(arms))
+    pair_arms(&mut arms, &args.pair).context("option --pair")?;
+    Ok(Some(Arms { arms, notes }))
 }
 
-/// `after` for `runs/after.json`.
+/// As they are given, those of one name together; or those of a matrix. `None` if they cannot be read.
+fn written(args: &CompareArgs) -> Option<Vec<Arm>> {
+    if !args.matrix.factors.is_empty() {
+        let [template] = args.arms.as_slice() else { return None };
+        let matrix = Matrix::parse(&args.matrix.factors, &args.matrix.exclude).ok()?;
+        return matrix.arms(template).ok();
+    }
+    let texts = || args.arms.iter().map(String::as_str);
+    match parse_arms(texts()) {
+        Err(SpecError::Duplicate { .. }) => {}
+        other => return other.ok(),
+    }
+    let mut arms: Vec<Arm> = Vec::new();
+    for arm in texts().map(Arm::parse) {
+        let arm = arm.ok()?;
+        match arms.iter_mut().find(|known| known.name == arm.name) {
+            Some(known) => {
+                let both = format!("{},{}", known.target, arm.target);
+                known.target = Target::Path(both.into());
+            }
+            None => arms.push(arm),
+        }
+    }
+    Some(arms)
+}
+
+/// Leaves out combinations of which there is no file, and says which.
+fn drop_missing(arms: &mut Vec<Arm>, files: &mut Vec<Option<Vec<PathBuf>>>) -> Vec<String> {
+    let is_missing = |arm: &Arm| {
+        let path = arm.target.path();
+        path.is_some_and(|path| listed(path).iter().all(|file| !file.exists()))
+    };
+    let mut notes = Vec::new();
+    for at in (0..arms.len()).rev() {
+        if files[at].is_none() && is_missing(&arms[at]) {
+            let (arm, _) = (arms.remove(at), files.remove(at));
+            let levels: Vec<String> =
+                arm.levels.iter().map(|own| format!("{}={}", own.factor, own.level)).collect();
+            notes.push(format!("no result of {}: there is no {}", levels.join(", "), arm.target));
+        }
+    }
+    notes.reverse();
+    notes
+}
+
+/// `after` for `runs/after.json`, `enc` for `runs/day-1#enc`; of a directory its whole name.
 fn short(file: &Path, else_name: &str) -> String {
-    file.file_stem().map_or_else(|| else_name.to_owned(), |stem| stem.to_string_lossy().into())
+    let name = if file.is_dir() { file.file_name() } else { file.file_stem() };
+    let name = name.map(|name| name.to_string_lossy().into_owned());
+    name.filter(|name| !name.is_empty()).unwrap_or_else(|| else_name.to_owned())
 }
 
-/// The files of an arm, if they are results.
-fn files(arm: &Arm, has_workload: bool) -> Result<Option<Vec<PathBuf>>> {
+/// The files of an arm, if they are results. Those of a matrix `may_lack` some.
+fn files(arm: &Arm, has_workload: bool, may_lack: bool) -> Result<Option<Vec<PathBuf>>> {
     let Some(path) = arm.target.path() else { return Ok(None) };
     let files = listed(path);
     let mut are_results = false;
     for file in &files {
-        are_results |= importers::sniff_file(file)?.is_some();
+        are_results |= results::is_result(file)?;
     }
     if are_results {
         return Ok(Some(files));
@@ -90,7 +162,9 @@ fn files(arm: &Arm, has_workload: bool) -> Result<Option<Vec<PathBuf>>> {
     // With a workload a file may be meant to be read from, whatever its name. Without one it cannot
     // be a target, so it must be meant as a result: say why it is none.
     if !has_workload {
-        for file in files.iter().filter(|file| is_named_so(file)) {
+        let is_there = |file: &&PathBuf| !may_lack || file.exists();
+        for file in files.iter().filter(|file| is_named_so(file)).filter(is_there) {
+            saved::refuse(file)?;
             importers::open(file)?;
         }
     }
@@ -109,7 +183,7 @@ fn listed(path: &Path) -> Vec<PathBuf> {
 }
 
 /// `iotax compare before.json after.json`
-pub(crate) fn compare(arms: Vec<Arm>, args: &CompareArgs) -> Result<Exit> {
+pub(crate) fn compare(Arms { arms, notes }: Arms, args: &CompareArgs) -> Result<Exit> {
     refuse_what_runs(args)?;
     if let [only] = arms.as_slice() {
         return Err(usage(format!(
@@ -118,7 +192,12 @@ pub(crate) fn compare(arms: Vec<Arm>, args: &CompareArgs) -> Result<Exit> {
         )));
     }
     let certainty = &args.measure.certainty;
+    let cloud = documented::choice(&args.measure.documented, arms.len())?;
     let mut results = read(arms, resolve::stop(certainty, Stop::default())?)?;
+    results.experiment.spec.cloud = cloud;
+    for phase in results.experiment.spec.phases_mut() {
+        phase.notes.splice(0..0, notes.iter().cloned());
+    }
     let gate = &args.measure.gate;
     gate::set(&mut results.experiment.spec, gate, args.measure.output.format)?;
     let parts = analyze(&results);
@@ -179,9 +258,12 @@ fn keep(destination: &Destination, results: &Results) -> Result<Held> {
     Ok(dir)
 }
 
+/// Of each arm something must have been measured, in whatever job.
 fn ended(parts: &[(Experiment, Analysis)]) -> Exit {
-    let mut arms = parts.iter().flat_map(|(_, analysis)| &analysis.arms);
-    let measured = arms.all(|arm| arm.trials > 0);
+    let has = |at: usize| {
+        parts.iter().any(|(_, part)| part.arms.get(at).is_some_and(|arm| arm.trials > 0))
+    };
+    let measured = (0..parts.first().map_or(0, |(_, part)| part.arms.len())).all(has);
     if measured { Exit::Done } else { Exit::Failed }
 }
 

@@ -95,10 +95,11 @@ fn results_of_other_jobs_say_so() {
       Nothing was run here: the figures are those of the files. Mean latency is
       fio's clat, from submission to completion.
 
-    Warning, another job: the results were not made by the same job: bs 4k in
+    Warning, unlike results: the results were not made by the same job: bs 4k in
       before, 8k in after
-      What the jobs differ in is part of every difference below. Compare results of
-      one job, or read them as a comparison of the jobs too.
+      What results differ in is part of every difference below, and what one
+      side lacks is not compared. Compare results of one job, or read them as a
+      comparison of the jobs too.
 
     Tax
       arm    metric        tax or factor  n  verdict
@@ -157,10 +158,11 @@ fn several_results_have_an_interval() {
       Nothing was run here: the figures are those of the files. Mean latency is
       fio's clat, from submission to completion.
 
-    Warning, another job: the results were not made by the same job: rate_iops 400
-      in before, 300 in after
-      What the jobs differ in is part of every difference below. Compare results of
-      one job, or read them as a comparison of the jobs too.
+    Warning, unlike results: the results were not made by the same job: rate_iops
+      400 in before, 300 in after
+      What results differ in is part of every difference below, and what one
+      side lacks is not compared. Compare results of one job, or read them as a
+      comparison of the jobs too.
 
     Tax
       arm    metric                tax or factor [95 % CI]  n  verdict
@@ -334,7 +336,7 @@ fn what_makes_no_sense_says_why() {
     [exit 3]
     ");
     assert_snapshot!(run(&["compare", "a=before1.json", "a=after1.json"]), @"
-    error: arm `a` is given twice
+    error: there is nothing to compare a with; iotax report shows it alone
     [exit 2]
     ");
     assert_snapshot!(run(&["compare", "a=before1.json,before1.json", "b=after1.json"]), @"

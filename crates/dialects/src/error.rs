@@ -31,6 +31,16 @@ pub enum Error {
         /// How it begins; empty if there is nothing in it.
         begins: String,
     },
+    /// What iotax prints of a comparison.
+    #[error(
+        "{} is the report of a comparison by iotax in JSON, without what was measured: give the \
+         directory of results that it was printed with",
+        path.display()
+    )]
+    Report {
+        /// The file.
+        path: PathBuf,
+    },
     /// Another tool's result that cannot be used.
     #[error("{}: {source}", path.display())]
     Broken {
@@ -39,6 +49,9 @@ pub enum Error {
         /// What is wrong with it.
         source: Fault,
     },
+    /// A record of iotax that cannot be read.
+    #[error(transparent)]
+    Record(#[from] iotax_record::Error),
     /// Results that have nothing in common to compare.
     #[error("{what}; {advice}")]
     Incomparable {
@@ -60,7 +73,7 @@ pub enum Error {
 impl Error {
     /// Whether what the user named is wrong, and not what is on this machine.
     pub const fn is_usage(&self) -> bool {
-        matches!(self, Self::NotAResult { .. } | Self::Incomparable { .. })
+        matches!(self, Self::NotAResult { .. } | Self::Report { .. } | Self::Incomparable { .. })
     }
 }
 

@@ -4,6 +4,7 @@
 //! where, with which seed) and `trials.jsonl` (one line per trial, written as it ends).
 #![forbid(unsafe_code)]
 
+mod around;
 mod cloud;
 mod counters;
 mod earlier;
@@ -23,6 +24,7 @@ mod stable_id;
 mod store;
 mod trial;
 
+pub use around::record_around;
 pub use cloud::{CloudDisk, CloudInstance};
 pub use counters::{
     CPU_MODES, Counters, DISK_COUNTERS, DeviceCounters, MemoryCounters, NFS_COUNTERS, NfsCounters,

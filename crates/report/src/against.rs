@@ -1,11 +1,13 @@
 //! What a sentence says of one arm, or level, against another.
 
+use std::collections::BTreeSet;
+
 use iotax_analyze::{Analysis, Comparison, Verdict};
 use iotax_words::Effect;
 
 use crate::comparison::{self, size, subject};
 use crate::format::ABSENT;
-use crate::{caps, format, stalls, words};
+use crate::{caps, format, stalls};
 
 /// `slow is slower than base: 23 % [21, 25] less throughput.` `baseline` can be printed.
 pub(crate) fn against(comparison: &Comparison, baseline: &str, analysis: &Analysis) -> String {
@@ -19,12 +21,12 @@ pub(crate) fn against(comparison: &Comparison, baseline: &str, analysis: &Analys
         return changed(comparison, baseline);
     }
     if let (Some(_), None) = (comparison.tax, comparison.lo) {
-        return without_interval(comparison, analysis);
+        return without_interval(comparison, baseline, analysis);
     }
     let Some(size) = size(comparison) else {
         let trials = |arm: &str| analysis.arms.iter().any(|a| a.name == arm && a.trials > 0);
         let arm = comparison.arm.as_deref().unwrap_or_default();
-        return if trials(&analysis.baseline) && trials(arm) {
+        return if trials(baseline_of(comparison, analysis)) && trials(arm) {
             format!("{name}: too few complete blocks to compare it with {baseline}.")
         } else {
             format!("{name}: nothing usable to compare with {baseline}.")
@@ -102,23 +104,42 @@ pub(crate) fn capped(comparison: &Comparison) -> String {
     comparison.cap.as_ref().map_or_else(String::new, |cap| format!(" ({})", caps::cap(cap)))
 }
 
+/// What the arm is compared with.
+pub(crate) fn baseline_of<'a>(comparison: &'a Comparison, analysis: &'a Analysis) -> &'a str {
+    comparison.against.as_deref().unwrap_or(&analysis.baseline)
+}
+
 /// `after: 23 % less throughput than before; one result each, so nothing says how much of it is
 /// chance.`
-fn without_interval(comparison: &Comparison, analysis: &Analysis) -> String {
-    let arm = comparison.arm.as_deref().unwrap_or_default();
-    let trials = |name: &str| analysis.arms.iter().find(|a| a.name == name).map_or(0, |a| a.trials);
-    let few = match (trials(&analysis.baseline), trials(arm)) {
+fn without_interval(comparison: &Comparison, baseline: &str, analysis: &Analysis) -> String {
+    let arm = comparison.arm.as_deref();
+    let size = comparison.effect().map(|effect| effect.size(comparison.metric.name()));
+    let size = size.unwrap_or_default();
+    let Some(arm) = arm else {
+        // Of a factor: several arms, of which some has one result.
+        return format!(
+            "{}: {size} than {baseline}; one result of some, so nothing says how much of it is \
+             chance.",
+            subject(comparison),
+        );
+    };
+    let few = match (results(analysis, baseline_of(comparison, analysis)), results(analysis, arm)) {
         (1, 1) => "one result each".to_owned(),
         (base, 1) if base > 1 => format!("one result of {}", subject(comparison)),
-        _ => format!("one result of {}", words::printable(&analysis.baseline)),
+        _ => format!("one result of {baseline}"),
     };
-    let size = comparison.effect().map(|effect| effect.size(comparison.metric.name()));
-    format!(
-        "{}: {} than {}; {few}, so nothing says how much of it is chance.",
-        subject(comparison),
-        size.unwrap_or_default(),
-        words::printable(&analysis.baseline),
-    )
+    let within = comparison.within.map(|within| {
+        let within = comparison.effect_of(within).clause();
+        format!("; within these two {within}, and nothing says what another run would give")
+    });
+    let chance = within.unwrap_or_else(|| ", so nothing says how much of it is chance".to_owned());
+    format!("{}: {size} than {baseline}; {few}{chance}.", subject(comparison))
+}
+
+/// Saved results of an arm: the trials of one share a block.
+pub(crate) fn results(analysis: &Analysis, arm: &str) -> usize {
+    let usable = analysis.trials.iter().filter(|trial| trial.arm == arm && trial.iops.is_some());
+    usable.map(|trial| trial.block).collect::<BTreeSet<_>>().len()
 }
 
 pub(crate) fn still_needed(comparison: &Comparison) -> String {

@@ -56,6 +56,15 @@ pub(crate) fn subject(comparison: &Comparison) -> String {
     words::printable(name.map_or("?", String::as_str))
 }
 
+/// `c-azure / aks`: the same in a row of its own, with the baseline where each arm has its own.
+pub(crate) fn row_name(comparison: &Comparison) -> String {
+    let name = subject(comparison);
+    match &comparison.against {
+        Some(against) => format!("{name} / {}", words::printable(against)),
+        None => name,
+    }
+}
+
 /// What is known of its size, if that is an estimate and its interval.
 pub(crate) fn known(comparison: &Comparison) -> Option<Effect> {
     comparison.tax.and(comparison.lo).and_then(|_| comparison.effect())
@@ -96,6 +105,20 @@ pub(crate) fn has_factor(comparison: &Comparison) -> bool {
 pub(crate) fn part(comparison: &Comparison, tax: Option<Estimate>) -> String {
     let tax = tax.map(|tax| comparison.effect_of(tax).clause());
     tax.unwrap_or_else(|| "a tax of unknown size".to_owned())
+}
+
+/// `−23 %`, `+4 %`, `2.4x`: what became of a figure.
+pub(crate) fn change(ratio: f64) -> String {
+    let change = ratio - 1.0;
+    if ratio >= 2.0 {
+        return format!("{}x", iotax_words::fixed(ratio, 1));
+    }
+    let size = iotax_words::percent(change.abs());
+    match size.as_str() {
+        "0 %" => size,
+        _ if change < 0.0 => format!("−{size}"),
+        _ => format!("+{size}"),
+    }
 }
 
 /// Why pairs of layers may cost another amount together than apart.

@@ -73,7 +73,7 @@ fn row(analysis: &Analysis, trial: &TrialPoint) -> [String; CSV_COLUMNS.len()] {
         trial.block.to_string(),
         cell(&analysis.workload),
         cell(&trial.arm),
-        (trial.arm == analysis.baseline).to_string(),
+        is_baseline(&trial.arm, analysis).to_string(),
         seconds(trial.started_ns),
         seconds(trial.switch_ns),
         trial.outcome.clone(),
@@ -90,4 +90,13 @@ fn row(analysis: &Analysis, trial: &TrialPoint) -> [String; CSV_COLUMNS.len()] {
 /// Nanoseconds as exact seconds.
 fn seconds(ns: u64) -> String {
     format!("{}.{:09}", ns / 1_000_000_000, ns % 1_000_000_000)
+}
+
+/// Whether others are compared with it.
+fn is_baseline(arm: &str, analysis: &Analysis) -> bool {
+    let mut own = analysis.comparisons.iter().filter_map(|c| c.against.as_deref()).peekable();
+    match own.peek() {
+        Some(_) => own.any(|against| against == arm),
+        None => arm == analysis.baseline,
+    }
 }

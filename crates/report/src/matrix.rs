@@ -1,11 +1,11 @@
 //! A matrix: a table by its axes, what each level costs, and which factors change that.
 
 use iotax_analyze::{
-    Analysis, Comparison, FactorEffect, FactorEffects, FactorInteraction, Verdict,
+    Analysis, Comparison, FactorEffect, FactorEffects, FactorInteraction, FactorShift, Verdict,
 };
 use iotax_words::Effect;
 
-use crate::comparison::{by_size, primary_of_each};
+use crate::comparison::{by_size, change, primary_of_each};
 use crate::document::{Cell, Drawing, Group, Head, Item, Place, Section, Table};
 use crate::format::{self, ABSENT};
 use crate::words::printable;
@@ -95,9 +95,15 @@ pub(crate) fn sections(analysis: &Analysis, drawn: Vec<Group>) -> Vec<Section> {
     let confidence = format::percent(1.0 - analysis.alpha);
     let mut sections = vec![by_axes(matrix, analysis)];
     if let Some(table) = tables::taxes("effect", comparisons, analysis.alpha) {
+        let has_intervals = matrix.effects.iter().any(|effect| effect.comparison.lo.is_some());
+        let intervals = if has_intervals {
+            format!("The intervals of a metric hold all at once with {confidence}.")
+        } else {
+            "Without an interval.".to_owned()
+        };
         let note = format!(
             "A level against the first of its factor, the mean over all pairs of arms that differ \
-             in nothing else ({}). The intervals of a metric hold all at once with {confidence}.",
+             in nothing else ({}). {intervals}",
             pairs(matrix)
         );
         let section = |item| Section::new("Effects", [item, Item::Note(note.clone())]);
@@ -105,7 +111,35 @@ pub(crate) fn sections(analysis: &Analysis, drawn: Vec<Group>) -> Vec<Section> {
         sections.push(section(drawing).at(Place::Page));
         sections.push(section(Item::Table(table)).at(Place::Undrawn));
     }
+    let changes: Vec<(&str, &FactorShift)> =
+        matrix.shifts.iter().map(|shift| (analysis.workload.as_str(), shift)).collect();
+    sections.extend(shifts(None, &changes));
     sections
+}
+
+/// What each level changed: rates in percent, latency in time. Of several jobs each row names its own.
+pub(crate) fn shifts(job: Option<&str>, shifts: &[(&str, &FactorShift)]) -> Option<Section> {
+    let words: Vec<&str> = job.into_iter().chain(["level"]).collect();
+    let mut table = Table::new(&words, &["IOPS", "throughput", "mean latency"]);
+    for (of, shift) in shifts {
+        let setting = &shift.setting;
+        let latency = shift.latency_ns.map_or_else(
+            || ABSENT.to_owned(),
+            |ns| match ns {
+                0.0 => format::time(0.0),
+                _ => format!("{}{}", if ns < 0.0 { "−" } else { "+" }, format::time(ns.abs())),
+            },
+        );
+        let mut row: Vec<Cell> = job.iter().map(|_| Cell::new(printable(of))).collect();
+        row.push(Cell::new(printable(&format!("{}={}", setting.factor, setting.level))));
+        row.extend([change(shift.iops), change(shift.bytes_per_s), latency].map(Cell::new));
+        table.rows.push(row);
+    }
+    let note = "Each level against the first of its factor, the mean over the arms that differ in \
+                nothing else: descriptive, no interval. In a closed loop latency is what is in \
+                flight over the rate.";
+    let items = [Item::Table(table), Item::Note(note.to_owned())];
+    (!shifts.is_empty()).then(|| Section::new("Changes", items))
 }
 
 /// `sec=krb5p: 2 pairs; nconnect=4: 4 pairs`, or `4 pairs each`.
@@ -186,11 +220,6 @@ fn figure(arm: usize, comparisons: &[&Comparison], analysis: &Analysis) -> Strin
     let known = own.and_then(|c| Some((c, c.base?, c.with?)));
     known.map_or_else(
         || ABSENT.to_owned(),
-        |(comparison, base, with)| {
-            let change = with / base - 1.0;
-            let sign = if change < 0.0 { "−" } else { "+" };
-            let change = iotax_words::percent(change.abs());
-            format!("{} ({sign}{change})", of(comparison, with))
-        },
+        |(comparison, base, with)| format!("{} ({})", of(comparison, with), change(with / base)),
     )
 }

@@ -5,6 +5,7 @@ use iotax_analyze::Analysis;
 use iotax_record::{CloudInstance, Experiment, Site};
 use iotax_spec::CloudChoice;
 
+use crate::against::results;
 use crate::format;
 
 /// `10 blocks, 20 trials in 2 min 30 s`, `4 results of fio 3.33`; and on which VM, where the cloud
@@ -20,10 +21,19 @@ pub(crate) fn counts(experiment: &Experiment, analysis: &Analysis) -> String {
             vm(experiment.host(0).instance.as_ref(), &experiment.spec.cloud),
         );
     }
-    let workload = &experiment.spec.workload;
-    let origin = workload.origin.as_deref().and_then(|text| text.strip_prefix("results of "));
-    let of = origin.map_or_else(String::new, |tools| format!(" of {tools}"));
-    format!("{}{of}", format::counted(ending.trials, "result"))
+    let results: usize = experiment.spec.arms.iter().map(|arm| results(analysis, &arm.name)).sum();
+    let trials = match u64::from(ending.trials) {
+        trials if trials > results as u64 => format!(", {}", format::counted(trials, "trial")),
+        _ => String::new(),
+    };
+    format!("{}{}{trials}", format::counted(results as u64, "result"), tools(experiment))
+}
+
+/// ` of fio 3.33`
+pub(crate) fn tools(experiment: &Experiment) -> String {
+    let origin = experiment.spec.workload.origin.as_deref();
+    let origin = origin.and_then(|text| text.strip_prefix("results of "));
+    origin.map_or_else(String::new, |tools| format!(" of {tools}"))
 }
 
 /// Why it stopped; for results that nothing was run.

@@ -6,7 +6,7 @@ use iotax_documented::Documented;
 use iotax_record::Experiment;
 use iotax_spec::Design;
 
-use crate::against::{against, capped, is_factor, still_needed, tax};
+use crate::against::{against, baseline_of, capped, is_factor, still_needed, tax};
 use crate::comparison::{self, is_interaction, is_layer, primary_of_each, size, subject};
 use crate::doctor::diagnoses;
 use crate::{
@@ -108,14 +108,16 @@ fn compare(analysis: &Analysis) -> Vec<String> {
     if primary.is_empty() {
         return vec!["Nothing could be compared.".to_owned()];
     }
-    let baseline = words::printable(&analysis.baseline);
     if primary.len() > MAX_SENTENCES {
         let outside = analysis.outliers.iter().flat_map(outliers::sentences);
-        return outside.chain([tally(&primary, &analysis.baseline)]).collect();
+        let has_own = primary.iter().any(|c| c.against.is_some());
+        let baseline = if has_own { "their baselines" } else { &analysis.baseline };
+        return outside.chain([tally(&primary, baseline)]).collect();
     }
     let mut primary = primary;
     primary.sort_by(|a, b| comparison::by_size(a, b));
-    primary.iter().map(|c| against(c, &baseline, analysis)).collect()
+    let baseline = |c: &Comparison| words::printable(baseline_of(c, analysis));
+    primary.iter().map(|c| against(c, &baseline(c), analysis)).collect()
 }
 
 /// Where throughput shows no difference, the CPU time of an I/O may: a cost that a slow disk, or

@@ -10,7 +10,7 @@ use iotax_spec::units::format_duration;
 use iotax_words::Effect;
 
 use crate::bandwidth::{self, MEASURED};
-use crate::comparison::{self, pair_name, subject, tax};
+use crate::comparison::{self, pair_name, row_name, tax};
 use crate::document::{Cell, Head, Table};
 use crate::format::{self, ABSENT};
 use crate::words::{self, Tone};
@@ -44,7 +44,7 @@ pub(crate) fn taxes<'a>(
     table.heads.push(Head::word("verdict"));
     for comparison in comparisons {
         table.push([
-            Cell::new(subject(comparison)),
+            Cell::new(row_name(comparison)),
             Cell::new(comparison.metric.name()),
             Cell::new(tax(comparison)),
             Cell::new(comparison.blocks.to_string()),

@@ -79,7 +79,7 @@ pub(crate) const fn check(check: Check) -> (&'static str, bool) {
         Check::CacheAnswered => ("a cache answered", true),
         Check::LayerCache => ("a cache within the stack", false),
         Check::Steal => ("CPU stolen by the hypervisor", false),
-        Check::AnotherJob => ("another job", true),
+        Check::AnotherJob => ("unlike results", true),
         Check::NotInterleaved => ("not interleaved", false),
         Check::DifferentStorage => ("different storage", true),
         Check::RegimeShift => ("shift of regime", false),

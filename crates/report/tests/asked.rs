@@ -105,6 +105,13 @@ fn a_matrix_is_shown_by_its_axes_and_by_the_effect_of_each_level() {
       A level against the first of its factor, the mean over all pairs of arms that
       differ in nothing else (sec=krb5: 2 pairs; sec=krb5p: 2 pairs; nconnect=4: 3
       pairs). The intervals of a metric hold all at once with 95 %.
+
+    Changes
+      level       IOPS  throughput  mean latency
+      sec=krb5p  −60 %       −60 %      +1.60 ms
+      Each level against the first of its factor, the mean over the arms that differ
+      in nothing else: descriptive, no interval. In a closed loop latency is what is
+      in flight over the rate.
     ");
     let shown = markdown(&experiment, &analysis);
     assert!(shown.contains("The cost of sec=krb5p depends on nconnect"), "{shown}");

@@ -70,6 +70,15 @@ impl Stop {
 }
 
 impl Target {
+    /// Paths that the user named to drive load at, those of layers too; results are none.
+    pub fn named_paths(&self) -> Vec<PathBuf> {
+        match self.clone() {
+            Self::Path(path) => vec![path],
+            Self::Stack(mut stack) => stack.paths_mut().into_iter().map(std::mem::take).collect(),
+            Self::Results(_) => Vec::new(),
+        }
+    }
+
     /// Makes relative paths absolute, as [`Spec::resolve_paths`] does.
     pub fn resolve_paths(&mut self, directory: &Path, home: Option<&Path>) {
         match self {

@@ -19,6 +19,7 @@ pub mod layers;
 mod load_factors;
 mod matrix;
 mod overrides;
+mod pairs;
 mod phases;
 mod precondition;
 mod presets;
@@ -46,6 +47,7 @@ pub use layers::{Base, Does, Form, Layer, LayerInfo, Need, Parameter, Stack, Sub
 pub use load_factors::{of_target_and_load, refuse_exclusions, varied};
 pub use matrix::{Factor, Matrix};
 pub use overrides::{Changes, is_size, override_options};
+pub use pairs::pair_arms;
 pub use quote::brief;
 pub use rule::Rule;
 pub use search::{BurstWatch, KnownLimit, Probe, Region, Search, SearchTarget};

@@ -61,6 +61,9 @@ pub struct Arm {
     /// Of a matrix: the level that it has of each factor.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub levels: Vec<Setting>,
+    /// The arm that it is compared with, if arms have baselines of their own: see [`Spec::pairs`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub against: Option<String>,
 }
 
 impl Spec {
@@ -85,7 +88,13 @@ impl Spec {
 impl Arm {
     /// An arm that the native engines drive.
     pub fn new(name: impl Into<String>, target: Target) -> Self {
-        Self { name: name.into(), target, driver: Driver::Native, levels: Vec::new() }
+        Self {
+            name: name.into(),
+            target,
+            driver: Driver::Native,
+            levels: Vec::new(),
+            against: None,
+        }
     }
 }
 

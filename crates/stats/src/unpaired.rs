@@ -30,15 +30,26 @@ impl Unpaired {
     /// Of `with` against `base`; `None` with fewer than [`MIN_RESULTS`] in either, or values that
     /// are not finite.
     pub fn of(base: &[f64], with: &[f64]) -> Option<Self> {
-        let fewest = base.len().min(with.len());
-        if fewest < MIN_RESULTS || !all_finite(base) || !all_finite(with) {
+        Self::over(&[[base, with]])
+    }
+
+    /// The mean over several such pairs of samples, each with its `base` first; all of them are
+    /// independent of each other. The degrees of freedom are those of the smallest sample. `None` as
+    /// above, and without a pair.
+    pub fn over(pairs: &[[&[f64]; 2]]) -> Option<Self> {
+        let samples = || pairs.iter().flatten().copied();
+        let fewest = samples().map(<[f64]>::len).min()?;
+        if fewest < MIN_RESULTS || !samples().all(all_finite) {
             return None;
         }
-        let difference = mean(with) - mean(base);
+        let count = pairs.len() as f64;
+        let differences = pairs.iter().map(|[base, with]| mean(with) - mean(base));
+        let difference = differences.sum::<f64>() / count;
         let share = |x: &[f64]| variance(x) / x.len() as f64;
         // As in the paired procedure: identical values keep a width of the size of rounding.
-        let rounding = f64::EPSILON * mean(base).abs().max(mean(with).abs()).max(1.0);
-        let standard_error = (share(base) + share(with)).sqrt().max(rounding);
+        let largest = samples().map(|x| mean(x).abs()).fold(1.0, f64::max);
+        let rounding = f64::EPSILON * largest;
+        let standard_error = (samples().map(share).sum::<f64>().sqrt() / count).max(rounding);
         let is_usable = difference.is_finite() && standard_error.is_finite();
         is_usable.then_some(Self { difference, standard_error, freedom: fewest - 1 })
     }
@@ -76,6 +87,17 @@ mod tests {
         assert!((found.difference / found.standard_error - 2.455_356).abs() < 1e-5);
         assert_eq!(found.freedom, 14);
         assert!(found.interval(0.05).excludes_zero() && !found.interval(0.01).excludes_zero());
+    }
+
+    #[test]
+    fn the_mean_over_pairs_is_surer_than_one_of_them() {
+        let (a, b, c, d) = ([1.0, 2.0, 3.0], [3.0, 4.0, 5.0], [5.0, 6.0, 7.0], [9.0, 10.0, 11.0]);
+        let both = Unpaired::over(&[[&a, &b], [&c, &d]]).unwrap();
+        let one = Unpaired::of(&a, &b).unwrap();
+        assert!((both.difference - 3.0).abs() < 1e-12);
+        assert!((both.standard_error - one.standard_error / 2.0_f64.sqrt()).abs() < 1e-12);
+        assert_eq!((both.freedom, Unpaired::over(&[])), (2, None));
+        assert_eq!(Unpaired::over(&[[&a, &b], [&c, &[1.0]]]), None);
     }
 
     #[test]

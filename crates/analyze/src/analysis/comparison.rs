@@ -17,6 +17,9 @@ pub struct Comparison {
     /// The layer of a peel, `a x b` for an interaction, or `total`.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub layer: Option<String>,
+    /// The arm that it is compared with, where that is a baseline of its own and not that of all.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub against: Option<String>,
     /// What is compared.
     pub metric: Metric,
     /// Estimate, as a fraction; `None` if nothing can be said, or, with `lo` and `hi` present, if
@@ -26,6 +29,10 @@ pub struct Comparison {
     pub lo: Option<f64>,
     /// Upper end of the interval.
     pub hi: Option<f64>,
+    /// Of one result each, where these have several trials: the tax with the interval that the trials
+    /// give. It holds between these two results alone: what another day would have changed is not in it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub within: Option<Estimate>,
     /// Mean of the baseline over the blocks used, in the metric's unit (I/Os per second, or
     /// nanoseconds): the geometric one, so that `base`, `with` and `tax` agree exactly.
     pub base: Option<f64>,
@@ -114,6 +121,8 @@ impl Comparison {
         Self {
             arm: arm.map(str::to_owned),
             layer: layer.map(str::to_owned),
+            against: None,
+            within: None,
             metric: Metric::THROUGHPUT,
             tax: Some(0.0),
             lo: Some(-0.01),

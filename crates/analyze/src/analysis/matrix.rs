@@ -17,6 +17,9 @@ pub struct FactorEffects {
     /// Level by level, those of each metric side by side, the primary one first. The intervals of a
     /// metric hold all at once.
     pub effects: Vec<FactorEffect>,
+    /// What each level changed of the figures of the arms: descriptive.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub shifts: Vec<FactorShift>,
     /// Effects that depend on the level of another factor, by enough to matter.
     pub interactions: Vec<FactorInteraction>,
     /// Levels without an effect: no two arms differ in nothing but that.
@@ -38,6 +41,24 @@ pub struct FactorEffect {
     pub stalled_pairs: u32,
     /// What it costs; its `layer` names the level.
     pub comparison: Comparison,
+}
+
+/// What a level changed against the first one of its factor: means over all pairs of arms that differ in
+/// nothing else and have measured something. No interval, no verdict.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FactorShift {
+    /// The level.
+    pub setting: Setting,
+    /// The first level.
+    pub against: String,
+    /// I/Os per second, as a fraction of the first level's: the geometric mean.
+    pub iops: f64,
+    /// Bytes per second, likewise.
+    pub bytes_per_s: f64,
+    /// Mean latency, in nanoseconds more; `None` where some arm's is not known.
+    pub latency_ns: Option<f64>,
+    /// Pairs behind it.
+    pub pairs: u32,
 }
 
 /// An effect that depends on the level of another factor.

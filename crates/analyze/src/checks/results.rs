@@ -16,9 +16,11 @@ fn other_jobs(evidence: &Evidence<'_>) -> Vec<Warning> {
         check: Check::AnotherJob,
         arm: None,
         message: note.clone(),
-        advice: "What the jobs differ in is part of every difference below. Compare results of \
-                 one job, or read them as a comparison of the jobs too."
-            .to_owned(),
+        advice:
+            "What results differ in is part of every difference below, and what one side lacks \
+                 is not compared. Compare results of one job, or read them as a comparison of the \
+                 jobs too."
+                .to_owned(),
         trials: 0,
     };
     notes.iter().map(warning).collect()

@@ -1,5 +1,7 @@
 //! What results of other tools leave open.
 
+use std::collections::BTreeSet;
+
 use iotax_stats::tail::samples_needed;
 use iotax_stats::unpaired::MIN_RESULTS;
 use iotax_stats::verdict::Verdict;
@@ -17,12 +19,18 @@ pub(super) fn open(evidence: &Evidence<'_>) -> Vec<String> {
     questions.extend(masked(evidence));
     questions.extend(tail(evidence));
     questions.extend(without_latencies(evidence));
-    questions.push(
+    let origin = evidence.experiment.spec.workload.origin.as_deref().unwrap_or_default();
+    let are_ours = origin.starts_with("results of iotax ") && !origin.contains(" and ");
+    questions.push(if are_ours {
+        "Not checked again: what iotax has checked while it measured. The report of each result has \
+         its warnings."
+            .to_owned()
+    } else {
         "Not checked, because such results do not tell: whether a cache answered, what the load \
          generator cost, whether CPUs were busy or stolen, whether the storage was the same, and \
          whether a burst ended on the way."
-            .to_owned(),
-    );
+            .to_owned()
+    });
     questions
 }
 
@@ -41,14 +49,19 @@ fn without_answer(evidence: &Evidence<'_>, conclusion: &Conclusion) -> Option<St
         return None;
     }
     let arm = evidence.names.iter().position(|name| name == subject).unwrap_or(0);
-    let results = |arm: usize| evidence.usable(arm).count() as u64;
-    let (base, with) = (results(0), results(arm));
+    let results = |arm: usize| {
+        let blocks = evidence.usable(arm).map(|trial| trial.block);
+        blocks.collect::<BTreeSet<_>>().len() as u64
+    };
+    let named = |name: &str| evidence.names.iter().position(|own| own == name);
+    let own = comparison.against.as_deref().and_then(named).unwrap_or(0);
+    let (base, with) = (results(own), results(arm));
     let Some((lo, hi)) = comparison.lo.zip(comparison.hi) else {
         return Some(format!(
             "{metric} of {subject}: {} of {} and {} of {subject} give no interval; it takes \
              {MIN_RESULTS} of each at least, and 5 for a narrow one.",
             count(base, "result"),
-            evidence.names[0],
+            evidence.names[own],
             with
         ));
     };

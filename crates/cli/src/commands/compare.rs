@@ -7,7 +7,7 @@ use crate::{resolve, results};
 
 /// `iotax compare`
 pub(crate) fn compare(args: &CompareArgs) -> Result<Exit> {
-    if let Some(arms) = results::arms(&args.arms, args.workload.is_some())? {
+    if let Some(arms) = results::arms(args)? {
         return results::compare(arms, args);
     }
     let resolved = resolve::compare(args)?;

@@ -11,7 +11,7 @@ use std::time::Duration;
 use anyhow::{Context as _, Result};
 use indicatif::{HumanBytes, ProgressBar, ProgressStyle};
 use iotax_rig::{Disk, Progress, ServeOptions, Served};
-use iotax_spec::Spec;
+use iotax_spec::{Spec, Target};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
@@ -19,7 +19,7 @@ use self::parse::parse;
 use crate::args::{DiskCommand, DiskDownArgs, DiskServeArgs, DiskStatusArgs, DiskUpArgs, Listing};
 use crate::exit::{Exit, Usage};
 use crate::output::{say, say_json, wrap};
-use crate::signals;
+use crate::{saved, signals};
 
 /// What a server says when its disks are mounted.
 const READY: &str = "ready";
@@ -42,6 +42,9 @@ fn up(args: &DiskUpArgs) -> Result<Exit> {
         Some(composed) => composed.mounts(),
         None => parse(&args.disks)?,
     };
+    let targets: Vec<Target> = disks.iter().map(|disk| Target::Stack(disk.stack.clone())).collect();
+    saved::refuse_targets(&targets, &args.dir)?;
+    disks.iter().try_for_each(|disk| saved::refuse(&disk.at))?;
     let mut command = Command::new(std::env::current_exe()?);
     command.args(["disk", "serve", "--dir"]).arg(std::path::absolute(&args.dir)?);
     for path in &args.write_to {

@@ -14,7 +14,7 @@ mod without;
 
 use std::fmt::Write as _;
 
-use iotax_spec::Workload;
+use iotax_spec::{Job, Workload};
 
 pub use times::{Times, times};
 pub(crate) use values::file_name;
@@ -65,6 +65,11 @@ pub fn sections(workload: &Workload) -> Vec<Section> {
         sections.push(Section { name, options: job::options(job) });
     }
     sections
+}
+
+/// What one job is in fio's words, without where it goes and how long it takes.
+pub(crate) fn options(job: &Job) -> Vec<(String, Option<String>)> {
+    job::options(job)
 }
 
 /// A job file of these sections. What cannot stand in one is left out, or replaced by `_` in

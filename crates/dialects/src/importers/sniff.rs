@@ -67,6 +67,9 @@ pub fn open(path: &Path) -> Result<Imported, Error> {
     }
     let bytes = read(path, LONGEST_BYTES).map_err(cannot)?;
     let Some(tool) = sniff(&bytes[..bytes.len().min(START_BYTES)]) else {
+        if is_report(&decoded(&bytes)) {
+            return Err(Error::Report { path: path.to_owned() });
+        }
         return Err(Error::NotAResult { path: path.to_owned(), begins: beginning(&bytes) });
     };
     let text = decoded(&bytes);
@@ -75,6 +78,12 @@ pub fn open(path: &Path) -> Result<Imported, Error> {
         Tool::Diskspd => diskspd::read(&text),
     };
     found.map_err(|source| Error::Broken { path: path.to_owned(), source })
+}
+
+/// Whether it is what `iotax compare --format json` prints.
+fn is_report(text: &str) -> bool {
+    text.trim_start().starts_with('{')
+        && ["\"json_format\"", "\"iotax_version\""].iter().all(|key| text.contains(key))
 }
 
 fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
@@ -141,6 +150,7 @@ mod tests {
             error.replace(&dir.path().display().to_string(), "DIR")
         };
         insta::assert_snapshot!(error("a.json", "\n{\"json_format\": 1}"), @r#"DIR/a.json is no result of fio (--output-format=json or json+) or DiskSpd (-Rxml): it begins with `{"json_format": 1}`"#);
+        insta::assert_snapshot!(error("r.json", "{\"json_format\": 1, \"iotax_version\": \"1\"}"), @"DIR/r.json is the report of a comparison by iotax in JSON, without what was measured: give the directory of results that it was printed with");
         insta::assert_snapshot!(error("empty", ""), @"DIR/empty is no result of fio (--output-format=json or json+) or DiskSpd (-Rxml): it is empty");
         insta::assert_snapshot!(error("b.xml", "<Results>\n<System>"), @"DIR/b.xml: line 2: it ends within <System>: the file was cut off; DiskSpd's results in XML are what diskspd -Rxml prints");
         insta::assert_snapshot!(error("d.txt", "\nCommand Line: diskspd -b4K x\n\nInput parameters:\n\n\ttimespan:   1\n"), @"DIR/d.txt: this is DiskSpd's text output, which rounds and leaves out; run it again with -Rxml, and keep what it prints");

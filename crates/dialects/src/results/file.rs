@@ -1,14 +1,84 @@
-//! One result on its way to a trial.
+//! One result: what was measured, whoever has saved it.
 
 use std::path::PathBuf;
 
-use crate::importers::Imported;
+use iotax_record::{JobRecord, LoadRecord, Outcome};
+use iotax_spec::Job;
 
-/// One file that was read.
+/// One result that was read.
 pub(super) struct ResultFile {
     pub arm: usize,
     pub block: u32,
     /// As the user wrote it.
     pub file: PathBuf,
-    pub result: Imported,
+    /// The tool and its version, for people.
+    pub tool: String,
+    /// Which run of iotax it is, if it is one.
+    pub id: Option<String>,
+    /// When it began, RFC 3339.
+    pub started: Option<String>,
+    /// For people.
+    pub warnings: Vec<String>,
+    /// Whether its latencies count from submission, even at an offered rate.
+    pub counts_from_submission: bool,
+    /// In the order of the result, each with a name of its own.
+    pub jobs: Vec<Measured>,
+}
+
+/// A job of a result.
+pub(super) struct Measured {
+    pub name: String,
+    /// What is known of it.
+    pub job: Job,
+    /// Its options in fio's words; empty if the result does not tell.
+    pub options: Vec<(String, String)>,
+    /// Its runs: one in a file of another tool, as many as trials in a record.
+    pub runs: Vec<Run>,
+}
+
+/// One run of one job.
+pub(super) struct Run {
+    /// Since the start of the result.
+    pub started_ns: u64,
+    pub outcome: Outcome,
+    /// That job alone.
+    pub load: Option<LoadRecord>,
+}
+
+impl Measured {
+    /// The records of its runs.
+    pub(super) fn records(&self) -> impl Iterator<Item = &JobRecord> {
+        self.runs.iter().filter_map(|run| run.load.as_ref()).flat_map(|load| &load.jobs)
+    }
+
+    /// Whether it did any I/O.
+    pub(super) fn is_busy(&self) -> bool {
+        self.records().any(|record| record.read.ios + record.write.ios > 0)
+    }
+
+    /// Calls it by another name, everywhere.
+    pub(super) fn rename(&mut self, name: &str) {
+        name.clone_into(&mut self.name);
+        name.clone_into(&mut self.job.name);
+        for load in self.runs.iter_mut().filter_map(|run| run.load.as_mut()) {
+            for record in &mut load.jobs {
+                name.clone_into(&mut record.name);
+            }
+        }
+    }
+}
+
+impl ResultFile {
+    /// Lets latencies count from submission; whether any counted from elsewhere.
+    pub(super) fn forget_response(&mut self) -> bool {
+        let runs = self.jobs.iter_mut().flat_map(|job| &mut job.runs);
+        let loads = runs.filter_map(|run| run.load.as_mut());
+        let mut is_changed = false;
+        for record in loads.flat_map(|load| &mut load.jobs) {
+            for direction in [&mut record.read, &mut record.write] {
+                is_changed |= direction.response.take().is_some();
+            }
+        }
+        is_changed
+    }
 }

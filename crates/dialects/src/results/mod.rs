@@ -1,40 +1,62 @@
-//! Results of other tools as an experiment: nothing is run, and what they do not say stays unsaid.
+//! Saved results as an experiment, those of other tools and iotax's own records: nothing is run, and
+//! what they do not say stays unsaid.
 
 mod file;
 mod job;
+mod partners;
+mod record;
 mod sameness;
+mod tool;
 
 use std::collections::HashSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use iotax_record::{End, Experiment, FORMAT, JobRecord, Outcome, Site, Trial};
-use iotax_spec::{Arm, Design, Job, Spec, Stop, Target, Workload};
+use iotax_record::{End, Experiment, FORMAT, Site, Trial};
+use iotax_spec::{Arm, Design, Spec, Stop, Target, Workload};
 use jiff::Timestamp;
 
 use crate::error::Error;
 use crate::importers;
-use file::ResultFile;
+use file::{Measured, ResultFile};
 
 /// An experiment that others have done.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Results {
-    /// Its head: arms, the jobs that all results have, no machine.
+    /// Its head: arms, a phase for each job, no machine.
     pub experiment: Experiment,
-    /// One per file. The i-th file of each arm is in block i, which pairs nothing: no order of
-    /// theirs is known to have been randomised.
+    /// One per job and file, or trial of a record. The i-th result of each arm is in block i, which
+    /// pairs nothing: no order of theirs is known to have been randomised. Trials of one record share
+    /// a block.
     pub trials: Vec<Trial>,
     /// That nothing was run.
     pub end: End,
 }
 
-/// Reads the results that are the targets of `arms`.
-///
-/// The jobs are those of a name that all results have; where no name is common and each result has
-/// one job, those are taken for the same. The first with I/O is the primary one.
+/// Whether there is a result at `path` as the user wrote it: a file of another tool or of `iotax run`,
+/// or a record of iotax, of which `DIR#ARM` is one arm.
 ///
 /// # Errors
-/// As [`importers::open`]; [`Error::Incomparable`] if an arm is no list of results, names a file
-/// twice, or the results have no job in common.
+/// [`Error::Read`] if it is there and cannot be read; [`Error::Incomparable`] for a search for caps.
+pub fn is_result(path: &Path) -> Result<bool, Error> {
+    if record::is_search(path) {
+        let what = format!("{} holds a search for caps, and no workload", path.display());
+        return Err(incomparable(
+            what,
+            "iotax report shows it; compare results of run and compare",
+        ));
+    }
+    Ok(record::place(path).is_some() || importers::sniff_file(path)?.is_some())
+}
+
+/// Reads the results that are the targets of `arms`.
+///
+/// Each job is a phase of the experiment. Jobs are the same if they have one name; where each result
+/// has one, or one of a shape, those are taken for the same. A job is kept if both sides of a
+/// comparison have it.
+///
+/// # Errors
+/// As [`importers::open`]; a record that cannot be read; [`Error::Incomparable`] if an arm is no list
+/// of results, names a file twice, or the results have no job in common.
 pub fn read(
     arms: Vec<Arm>,
     stop: Stop,
@@ -43,47 +65,58 @@ pub fn read(
 ) -> Result<Results, Error> {
     let mut reads = Vec::new();
     for (arm, of_arm) in arms.iter().enumerate() {
-        for (block, file) in files(of_arm)?.iter().enumerate() {
-            let block = u32::try_from(block).unwrap_or(u32::MAX);
-            let result = importers::open(file)?;
-            reads.push(ResultFile { arm, block, file: file.clone(), result });
+        let mut block = 0;
+        for file in files(of_arm)? {
+            for read in read_file(arm, file)? {
+                reads.push(ResultFile { block, ..read });
+                block += 1;
+            }
         }
     }
-    let mut notes: Vec<String> = sameness::one_name(&mut reads).into_iter().collect();
-    let names = common(&reads)?;
-    notes.extend(left_out(&reads, &names));
-    notes.extend(unlike_latencies(&reads));
-    notes.extend(sameness::differences(&arms, &reads, &names));
-    let workload = workload(&reads, &names, notes);
-    let sites = (0..arms.len()).map(|arm| site(&arms[arm], &reads, arm)).collect();
+    refuse_copies(&arms, &reads)?;
     let design = if arms.len() == 1 { Design::Single } else { Design::Compare };
+    let mut spec = Spec {
+        workload: workload(&reads, "", Vec::new()),
+        then: Vec::new(),
+        suite: None,
+        cloud: iotax_spec::CloudChoice::default(),
+        side_runs: iotax_spec::SideRuns::default(),
+        fail_if: Vec::new(),
+        fitted: None,
+        arms,
+        design,
+        stop,
+        seed: 0,
+    };
+    let mut notes: Vec<String> = sameness::one_name(&mut reads).into_iter().collect();
+    notes.extend(sameness::one_shape(&mut reads));
+    let names = shared(&reads, &spec)?;
+    notes.extend(partners::missing(&reads, &spec.arms, &names));
+    notes.extend(unlike_latencies(&mut reads));
+    let mut workloads = names.iter().map(|name| {
+        let differences = sameness::differences(&spec.arms, &reads, name, names.len() > 1);
+        workload(&reads, name, notes.iter().cloned().chain(differences).collect())
+    });
+    spec.workload = workloads.next().expect("there is a job, or else an error");
+    spec.then = workloads.collect();
+    spec.suite = (names.len() > 1).then(|| suite(&names));
+    let sites = (0..spec.arms.len()).map(|arm| site(&spec.arms[arm], &reads, arm)).collect();
     let starts = starts(&reads);
     let first = starts.as_ref().and_then(|starts| starts.iter().min().copied());
+    let results = u32::try_from(reads.len()).unwrap_or(u32::MAX);
+    let trials = trials(&spec, reads, starts.as_deref());
     let experiment = Experiment {
         format: FORMAT,
         id: None,
         iotax_version: iotax_version.to_owned(),
         started: first.map_or_else(String::new, |first| first.to_string()),
         command,
-        spec: Spec {
-            workload,
-            then: Vec::new(),
-            suite: None,
-            cloud: iotax_spec::CloudChoice::default(),
-            side_runs: iotax_spec::SideRuns::default(),
-            fail_if: Vec::new(),
-            fitted: None,
-            arms,
-            design,
-            stop,
-            seed: 0,
-        },
+        spec,
         hosts: Vec::new(),
         sites,
     };
-    let trials = trials(&experiment.spec, reads, starts.as_deref());
     let end = End {
-        reason: "nothing was run: all results given were read".to_owned(),
+        reason: format!("nothing was run: all {results} results given were read"),
         wall_ns: 0,
         interrupted: false,
         gave_up: false,
@@ -95,7 +128,7 @@ pub fn read(
 fn files(arm: &Arm) -> Result<&[PathBuf], Error> {
     let Target::Results(files) = &arm.target else {
         let what = format!("arm {} is {}, not a list of results", arm.name, arm.target);
-        return Err(incomparable(what, "give results of fio or DiskSpd for all arms"));
+        return Err(incomparable(what, "give results for all arms"));
     };
     let mut seen = HashSet::new();
     match files.iter().find(|file| !seen.insert(*file)) {
@@ -107,96 +140,125 @@ fn files(arm: &Arm) -> Result<&[PathBuf], Error> {
     }
 }
 
+/// What is at `path`, or the results there: a record of results holds several.
+fn read_file(arm: usize, path: &Path) -> Result<Vec<ResultFile>, Error> {
+    match record::place(path) {
+        Some((dir, of)) => record::read(arm, path, &dir, of.as_deref()),
+        None => Ok(vec![tool::of(arm, path, importers::open(path)?)]),
+    }
+}
+
+/// A run in two files, its directory and its JSON, is one measurement.
+fn refuse_copies(arms: &[Arm], reads: &[ResultFile]) -> Result<(), Error> {
+    for (at, read) in reads.iter().enumerate() {
+        let is_same = |other: &&ResultFile| other.arm == read.arm && other.id == read.id;
+        if let Some(other) = reads[..at].iter().filter(|_| read.id.is_some()).find(is_same) {
+            let (name, one, two) = (&arms[read.arm].name, &other.file, &read.file);
+            let what =
+                format!("arm {name} has one run twice: {} and {}", one.display(), two.display());
+            return Err(incomparable(what, "a run is one measurement: name it once"));
+        }
+    }
+    Ok(())
+}
+
 fn incomparable(what: String, advice: &'static str) -> Error {
     Error::Incomparable { what, advice }
 }
 
-/// Names of the jobs that all results have, in the order of the first.
-fn common(reads: &[ResultFile]) -> Result<Vec<String>, Error> {
-    let has = |read: &ResultFile, name: &str| read.result.jobs.iter().any(|job| job.name == name);
+/// Names of the jobs that are compared, in the order in which results have them; those that did
+/// nothing come last.
+fn shared(reads: &[ResultFile], spec: &Spec) -> Result<Vec<String>, Error> {
     let Some(first) = reads.first() else {
         return Err(incomparable("there is no result".to_owned(), "name at least one file"));
     };
-    let of_first = first.result.jobs.iter().map(|job| &job.name);
-    let names: Vec<String> =
-        of_first.filter(|name| reads.iter().all(|read| has(read, name))).cloned().collect();
-    if !names.is_empty() {
-        return Ok(names);
+    let all = partners::names(reads);
+    let mut names: Vec<String> =
+        all.into_iter().filter(|name| partners::has_sides(reads, spec, name)).collect();
+    if names.is_empty() {
+        let lacks = |read: &&ResultFile| {
+            !first.jobs.iter().any(|job| read.jobs.iter().any(|other| other.name == job.name))
+        };
+        let other = reads.iter().find(lacks).unwrap_or(first);
+        let what = format!(
+            "no job is in results of both sides: {} has {}, {} has {}",
+            first.file.display(),
+            partners::listed(&first.jobs),
+            other.file.display(),
+            partners::listed(&other.jobs)
+        );
+        let advice = if partners::are_arms(reads) {
+            "name one arm of a record as DIR#ARM"
+        } else {
+            "compare results of the same job file, or give the jobs one name"
+        };
+        return Err(incomparable(what, advice));
     }
-    let other = reads.iter().find(|read| !first.result.jobs.iter().any(|job| has(read, &job.name)));
-    let other = other.unwrap_or(first);
-    let what = format!(
-        "no job is in all results: {} has {}, {} has {}",
-        first.file.display(),
-        listed(&first.result.jobs),
-        other.file.display(),
-        listed(&other.result.jobs)
-    );
-    Err(incomparable(what, "compare results of the same job file, or give the jobs one name"))
+    let is_busy = |name: &String| {
+        let mut own = reads.iter().flat_map(|read| &read.jobs).filter(|job| job.name == **name);
+        own.any(Measured::is_busy)
+    };
+    names.sort_by_key(|name| !is_busy(name));
+    Ok(names)
 }
 
-fn listed(jobs: &[JobRecord]) -> String {
-    let names: Vec<&str> = jobs.iter().map(|job| job.name.as_str()).take(4).collect();
-    let more = if jobs.len() > names.len() { ", ..." } else { "" };
-    format!("{}{more}", names.join(", "))
-}
-
-/// Jobs that not all results have.
-fn left_out(reads: &[ResultFile], names: &[String]) -> Option<String> {
-    let mut others: Vec<&str> = Vec::new();
-    for job in reads.iter().flat_map(|read| &read.result.jobs) {
-        if !names.contains(&job.name) && !others.contains(&job.name.as_str()) {
-            others.push(&job.name);
-        }
+/// Of all jobs together.
+fn suite(names: &[String]) -> String {
+    match names.len() {
+        many @ 4.. => format!("{} and {} more", names[0], many - 1),
+        _ => names.join(", "),
     }
-    (!others.is_empty())
-        .then(|| format!("left out, because not all results have them: {}", others.join(", ")))
 }
 
 /// Which of fio's latencies a result has: `clat`, `lat`, or both.
 fn called<'a>(reads: impl Iterator<Item = &'a ResultFile>) -> Vec<&'a str> {
-    let jobs = reads.flat_map(|read| &read.result.jobs);
-    let summaries = jobs.flat_map(|job| [&job.read.summary, &job.write.summary]).flatten();
+    let records = reads.flat_map(|read| &read.jobs).flat_map(Measured::records);
+    let summaries = records.flat_map(|job| [&job.read.summary, &job.write.summary]).flatten();
     let mut called: Vec<&str> = summaries.filter_map(|s| s.called.as_deref()).collect();
     called.sort_unstable();
     called.dedup();
     called
 }
 
-/// That they are not the same.
-fn unlike_latencies(reads: &[ResultFile]) -> Option<String> {
-    (called(reads.iter()).len() > 1).then(|| {
-        "mean latency and percentiles are fio's clat in some results and lat, which has the time \
-         of submission in it, in others"
-            .to_owned()
-    })
+/// What is said where latencies are not the same, once they are as far as that can be.
+fn unlike_latencies(reads: &mut [ResultFile]) -> Vec<String> {
+    let mut notes = Vec::new();
+    if called(reads.iter()).len() > 1 {
+        notes.push(
+            "mean latency and percentiles are fio's clat in some results and lat, which has the \
+             time of submission in it, in others"
+                .to_owned(),
+        );
+    }
+    if reads.iter().any(|read| read.counts_from_submission) {
+        let is_changed: Vec<bool> = reads.iter_mut().map(ResultFile::forget_response).collect();
+        if is_changed.contains(&true) {
+            notes.push(
+                "latencies of jobs at an offered rate count from submission, as other tools have \
+                 it, though iotax knows when each I/O was due"
+                    .to_owned(),
+            );
+        }
+    }
+    notes
 }
 
-/// What is known of the load, from the first result.
-fn workload(reads: &[ResultFile], names: &[String], notes: Vec<String>) -> Workload {
-    let first = &reads[0];
-    let has_io = |name: &&String| {
-        let of_name = |job: &&JobRecord| job.name == **name && job.read.ios + job.write.ios > 0;
-        reads.iter().any(|read| read.result.jobs.iter().any(|job| of_name(&job)))
-    };
-    let primary = names.iter().find(has_io).unwrap_or(&names[0]).clone();
-    let jobs: Vec<Job> = names
-        .iter()
-        .filter_map(|name| {
-            let at = first.result.jobs.iter().position(|job| job.name == *name)?;
-            let options = first.result.options.get(at).map_or(&[][..], Vec::as_slice);
-            Some(job::of(&first.result.jobs[at], options, &first.file))
-        })
-        .collect();
-    let tools = tools(reads.iter());
+/// What is known of a job, from the first result that has it.
+fn workload(reads: &[ResultFile], name: &str, notes: Vec<String>) -> Workload {
+    let of_name = |read: &'_ ResultFile| read.jobs.iter().position(|job| job.name == name);
+    let job = reads.iter().find_map(|read| Some(read.jobs[of_name(read)?].job.clone()));
+    let having = || reads.iter().filter(|read| of_name(read).is_some());
+    let runs = having().flat_map(|read| &read.jobs).filter(|job| job.name == name);
+    let windows = runs.flat_map(|job| &job.runs).filter_map(|run| run.load.as_ref());
+    let tools = tools(having());
     Workload {
-        name: if names.len() > 3 { primary.clone() } else { names.join(", ") },
+        name: name.to_owned(),
         about: format!("Results of {tools}, read from files; nothing was run."),
         ramp_ns: 0,
-        time_ns: reads.iter().map(|read| read.result.window_ns).max().unwrap_or(0),
-        jobs,
+        time_ns: windows.map(|load| load.window_ns).max().unwrap_or(0),
+        jobs: job.into_iter().collect(),
         index: None,
-        primary,
+        primary: name.to_owned(),
         requires: None,
         origin: Some(format!("results of {tools}")),
         notes,
@@ -208,8 +270,8 @@ fn workload(reads: &[ResultFile], names: &[String], notes: Vec<String>) -> Workl
 fn tools<'a>(reads: impl Iterator<Item = &'a ResultFile>) -> String {
     let mut tools: Vec<&str> = Vec::new();
     for read in reads {
-        if !tools.contains(&read.result.tool.as_str()) {
-            tools.push(&read.result.tool);
+        if !tools.contains(&read.tool.as_str()) {
+            tools.push(&read.tool);
         }
     }
     tools.join(" and ")
@@ -218,7 +280,7 @@ fn tools<'a>(reads: impl Iterator<Item = &'a ResultFile>) -> String {
 fn site(arm: &Arm, reads: &[ResultFile], index: usize) -> Site {
     let own = || reads.iter().filter(|read| read.arm == index);
     let warnings = own().flat_map(|read| {
-        read.result.warnings.iter().map(|text| format!("{}: {text}", read.file.display()))
+        read.warnings.iter().map(|text| format!("{}: {text}", read.file.display()))
     });
     let latency = match called(own()).as_slice() {
         ["clat"] => Some("mean latency is fio's clat, from submission to completion".to_owned()),
@@ -235,7 +297,7 @@ fn site(arm: &Arm, reads: &[ResultFile], index: usize) -> Site {
 
 /// When each began, if all of them say.
 fn starts(reads: &[ResultFile]) -> Option<Vec<Timestamp>> {
-    reads.iter().map(|read| read.result.started.as_ref()?.parse().ok()).collect()
+    reads.iter().map(|read| read.started.as_ref()?.parse().ok()).collect()
 }
 
 fn trials(spec: &Spec, reads: Vec<ResultFile>, starts: Option<&[Timestamp]>) -> Vec<Trial> {
@@ -245,25 +307,24 @@ fn trials(spec: &Spec, reads: Vec<ResultFile>, starts: Option<&[Timestamp]>) -> 
             starts.zip(first).map_or(0, |(s, first)| s[i].as_second() - first.as_second());
         u64::try_from(seconds).unwrap_or(0).saturating_mul(1_000_000_000)
     };
-    let mut trials: Vec<Trial> = reads
-        .into_iter()
-        .enumerate()
-        .map(|(i, read)| {
-            let mut load = read.result.into_load();
-            load.jobs.retain(|job| spec.workload.jobs.iter().any(|kept| kept.name == job.name));
-            Trial {
+    let phases: Vec<&str> = spec.phases().map(|phase| phase.name.as_str()).collect();
+    let mut trials = Vec::new();
+    for (i, read) in reads.into_iter().enumerate() {
+        for job in read.jobs {
+            let Some(phase) = phases.iter().position(|name| *name == job.name) else { continue };
+            trials.extend(job.runs.into_iter().map(|run| Trial {
                 block: read.block,
                 slot: 0,
                 arm: spec.arms[read.arm].name.clone(),
-                phase: 0,
+                phase: u32::try_from(phase).unwrap_or(u32::MAX),
                 counters: None,
-                started_ns: since(i),
+                started_ns: since(i).saturating_add(run.started_ns),
                 switch_ns: 0,
-                outcome: Outcome::Completed,
-                load: Some(load),
-            }
-        })
-        .collect();
+                outcome: run.outcome,
+                load: run.load,
+            }));
+        }
+    }
     // In the order in which they ran, where that is known; else as given.
     trials.sort_by_key(|trial| trial.started_ns);
     for (slot, trial) in (0..).zip(&mut trials) {

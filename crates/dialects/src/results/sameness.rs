@@ -2,7 +2,7 @@
 
 use iotax_spec::Arm;
 
-use super::file::ResultFile;
+use super::file::{Measured, ResultFile};
 
 /// Options that make a load another one, with what fio takes if they are not given.
 const WATCHED: [(&str, &str); 19] = [
@@ -34,18 +34,12 @@ const NOT_OF_DISKSPD: [&str; 3] = ["ioengine", "size", "rwmixread"];
 /// first, and says so.
 pub(super) fn one_name(reads: &mut [ResultFile]) -> Option<String> {
     let lone = |read: &ResultFile| -> Option<usize> {
-        let mut busy = read
-            .result
-            .jobs
-            .iter()
-            .enumerate()
-            .filter(|(_, job)| job.read.ios + job.write.ios > 0)
-            .map(|(at, _)| at);
+        let mut busy = (0..read.jobs.len()).filter(|at| read.jobs[*at].is_busy());
         busy.next().filter(|_| busy.next().is_none())
     };
     let places: Vec<usize> = reads.iter().map(lone).collect::<Option<_>>()?;
-    let name = |at: usize| reads[at].result.jobs[places[at]].name.clone();
-    let first = name(0);
+    let name = |at: usize| reads[at].jobs[places[at]].name.clone();
+    let first = places.first().map(|_| name(0))?;
     let other = (1..reads.len()).find(|at| name(*at) != first)?;
     let note = format!(
         "job {} of {} is taken for the same as {first} of {}: each result has one job",
@@ -54,38 +48,78 @@ pub(super) fn one_name(reads: &mut [ResultFile]) -> Option<String> {
         reads[0].file.display()
     );
     for (read, at) in reads.iter_mut().zip(places) {
-        read.result.jobs[at].name.clone_from(&first);
+        read.jobs[at].rename(&first);
     }
     Some(note)
 }
 
-/// One sentence for each job that was not the same in all results.
-pub(super) fn differences(arms: &[Arm], reads: &[ResultFile], names: &[String]) -> Vec<String> {
-    let mut found = Vec::new();
-    for name in names {
-        let made: Vec<Made> = reads.iter().filter_map(|read| made(read, name)).collect();
-        if let Some(silent) = made.iter().find(|made| made.options.is_empty()) {
-            let file = silent.read.file.display();
-            found.push(format!(
-                "{file} does not say with which options it was made, so whether the job was the \
-                 same cannot be told"
-            ));
-            continue;
+/// Jobs of the first result that another has under no such name, but has one, and one only, of that
+/// direction, order, block size and depth: gives those the name of the first, and says so.
+pub(super) fn one_shape(reads: &mut [ResultFile]) -> Vec<String> {
+    let Some((first, others)) = reads.split_first_mut() else { return Vec::new() };
+    let mut notes = Vec::new();
+    for other in others {
+        let has = |read: &ResultFile, name: &str| read.jobs.iter().any(|job| job.name == name);
+        let mut alike = Vec::new();
+        for job in first.jobs.iter().filter(|job| !has(other, &job.name)) {
+            let Some(shape) = shape(&job.options) else { continue };
+            let is_alike = |job: &Measured| self::shape(&job.options).as_ref() == Some(&shape);
+            let lone = |read: &ResultFile| {
+                let mut at = (0..read.jobs.len()).filter(|at| is_alike(&read.jobs[*at]));
+                at.next().filter(|_| at.next().is_none())
+            };
+            if let (Some(_), Some(at)) = (lone(first), lone(other))
+                && !has(first, &other.jobs[at].name)
+            {
+                alike.push((at, job.name.clone()));
+            }
         }
-        let differing: Vec<String> = WATCHED
-            .iter()
-            .filter_map(|(option, usual)| differs(arms, &made, option, usual))
-            .collect();
-        if !differing.is_empty() {
-            let job = if names.len() > 1 { format!(" ({name})") } else { String::new() };
-            found.push(format!(
-                "the results were not made by the same job{job}: {}",
-                differing.join("; ")
+        for (at, name) in alike {
+            notes.push(format!(
+                "job {} of {} is taken for the same as {name} of {}: no other does that",
+                other.jobs[at].name,
+                other.file.display(),
+                first.file.display()
             ));
+            other.jobs[at].rename(&name);
         }
     }
-    found.dedup();
-    found
+    notes
+}
+
+/// What a job does, as far as options tell: direction and order, block size, depth.
+fn shape(options: &[(String, String)]) -> Option<[String; 3]> {
+    let value = |names: &[&str]| {
+        let found = options.iter().rev().find(|(name, _)| names.contains(&name.as_str()));
+        found.map(|(_, value)| value.clone())
+    };
+    let order = value(&["rw", "readwrite"])?;
+    let block = value(&["bs", "blocksize", "bssplit", "bsrange"])?;
+    let block = bytes(&block).map_or(block, |bytes| bytes.to_string());
+    Some([order, block, value(&["iodepth"]).unwrap_or_else(|| "1".to_owned())])
+}
+
+/// One sentence if the job `name` was not the same in all results; it is named if there are `others`.
+pub(super) fn differences(
+    arms: &[Arm],
+    reads: &[ResultFile],
+    name: &str,
+    others: bool,
+) -> Option<String> {
+    let made: Vec<Made<'_>> = reads.iter().filter_map(|read| made(read, name)).collect();
+    if let Some(silent) = made.iter().find(|made| made.options.is_empty()) {
+        let file = silent.read.file.display();
+        return Some(format!(
+            "{file} does not say with which options it was made, so whether the job was the same \
+             cannot be told"
+        ));
+    }
+    let differing: Vec<String> =
+        WATCHED.iter().filter_map(|(option, usual)| differs(arms, &made, option, usual)).collect();
+    let job = if others { format!(" ({name})") } else { String::new() };
+    (!differing.is_empty()).then(|| {
+        format!("the results were not made by the same job{job}: {}", differing.join("; "))
+    })
 }
 
 /// A job of a result with its options.
@@ -95,14 +129,13 @@ struct Made<'a> {
 }
 
 fn made<'a>(read: &'a ResultFile, name: &str) -> Option<Made<'a>> {
-    let at = read.result.jobs.iter().position(|job| job.name == name)?;
-    let options = read.result.options.get(at).map_or(&[][..], Vec::as_slice);
-    Some(Made { read, options })
+    let job = read.jobs.iter().find(|job| job.name == name)?;
+    Some(Made { read, options: &job.options })
 }
 
 /// `bs 4k in before, 8k in after`, if it differs.
 fn differs(arms: &[Arm], made: &[Made<'_>], option: &str, usual: &str) -> Option<String> {
-    let diskspd = |made: &Made<'_>| made.read.result.tool.starts_with("DiskSpd");
+    let diskspd = |made: &Made<'_>| made.read.tool.starts_with("DiskSpd");
     if NOT_OF_DISKSPD.contains(&option) && made.iter().any(diskspd) {
         return None;
     }
@@ -140,7 +173,7 @@ fn differs(arms: &[Arm], made: &[Made<'_>], option: &str, usual: &str) -> Option
 fn amount(option: &str, text: &str) -> Option<u64> {
     match option {
         "bs" | "size" | "rate" => bytes(text),
-        "runtime" => seconds(text),
+        "runtime" => milliseconds(text),
         _ => None,
     }
 }
@@ -159,14 +192,15 @@ pub(super) fn bytes(text: &str) -> Option<u64> {
     number.parse::<u64>().ok()?.checked_mul(factor)
 }
 
-/// Seconds as fio reads them.
-fn seconds(text: &str) -> Option<u64> {
+/// Milliseconds of a time as fio reads it: seconds, if no unit follows.
+fn milliseconds(text: &str) -> Option<u64> {
     let (number, unit) = split(text);
     let factor: u64 = match unit.as_str() {
-        "" | "s" => 1,
-        "m" => 60,
-        "h" => 3_600,
-        "d" => 86_400,
+        "ms" => 1,
+        "" | "s" => 1_000,
+        "m" => 60_000,
+        "h" => 3_600_000,
+        "d" => 86_400_000,
         _ => return None,
     };
     number.parse::<u64>().ok()?.checked_mul(factor)
@@ -190,6 +224,7 @@ mod tests {
             [4096, 4096, 4096, 4096, 1 << 20].map(Some)
         );
         assert_eq!(["4k,8k", "x", "", "99999999999999999999"].map(bytes), [None; 4]);
-        assert_eq!(["60", "60s", "1m", "1h"].map(seconds), [60, 60, 60, 3_600].map(Some));
+        assert_eq!(["60", "60s", "1m", "60000ms"].map(milliseconds), [Some(60_000); 4]);
+        assert_eq!(["1h", "1x"].map(milliseconds), [Some(3_600_000), None]);
     }
 }

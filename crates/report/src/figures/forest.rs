@@ -6,7 +6,8 @@
 use iotax_analyze::{Analysis, Attribution, Comparison, Estimate, Metric, Unit};
 use iotax_words::{Effect, log_factor};
 
-use crate::comparison::{is_interaction, pair_name, primary_of_each, subject, tax};
+use crate::against::baseline_of;
+use crate::comparison::{is_interaction, pair_name, primary_of_each, row_name, subject, tax};
 use crate::document::{Cell, Group, Head, Row};
 use crate::format::{self, ABSENT};
 use crate::{doubts, tables, words};
@@ -36,7 +37,9 @@ pub(crate) fn groups(analysis: &Analysis) -> Vec<Group> {
         additive.map(|at| metrics.remove(at));
     }
     let of = |metric: Metric| analysis.comparisons.iter().filter(move |c| c.metric == metric);
-    let against = words::printable(&analysis.baseline);
+    let has_own = analysis.comparisons.iter().any(|comparison| comparison.against.is_some());
+    let baseline = if has_own { "its baseline" } else { &analysis.baseline };
+    let against = words::printable(baseline);
     groups.extend(metrics.into_iter().map(|metric| {
         let compared: Vec<&Comparison> = of(metric).collect();
         let mut group = by_metric(analysis, metric, &compared, &format!(", against {against}"));
@@ -88,7 +91,7 @@ pub(crate) fn over_phases<'a>(phases: impl Iterator<Item = &'a Analysis>) -> Vec
         let own: Vec<_> = all.iter().filter(|(_, c)| subject(c) == name).collect();
         let (analysis, comparison) = own.first().expect("it is the subject of one at least");
         let against = match comparison.arm {
-            Some(_) => format!(" against {}", words::printable(&analysis.baseline)),
+            Some(_) => format!(" against {}", words::printable(baseline_of(comparison, analysis))),
             None => String::new(),
         };
         let rows = own.iter().map(|(analysis, c)| of_phase(analysis, c, scale)).collect();
@@ -224,7 +227,7 @@ fn by_metric(
         let shown = if is_rate { p99_of_same(analysis, comparison) } else { Some(comparison) };
         let shown_difference = tables::estimate(shown.and_then(|c| c.difference_ns));
         let [tax, verdict, blocks, regime] = figures(comparison);
-        let name = subject(comparison);
+        let name = row_name(comparison);
         Row {
             spoken: format!("{name}: {}, {}", tax.text, verdict.text),
             name,

@@ -1,13 +1,16 @@
 //! Several phases in one report: what each of them found side by side, then each in full.
 
+mod common;
 mod grid;
 mod json;
+mod saved;
 mod sentence;
 mod warned;
 
 pub use self::json::{phases_json_compare, phases_json_run};
 use iotax_analyze::ArmSummary;
 
+use self::common::Common;
 use crate::document::{
     Cell, Chapter, Document, Drawing, Group, Head, Item, Lead, Place, Section, Table, Topic,
 };
@@ -25,34 +28,46 @@ pub fn experiments(name: &str, parts: &[Part]) -> Document {
     }
     let (first, _) = parts.first().expect("an experiment has at least one phase");
     let note = "Means over the trials used; percentiles pooled over them: descriptive.".to_owned();
+    let is_of_results = first.spec.is_of_results();
+    let (phase, phases) = if is_of_results { ("Job", "Jobs") } else { ("Phase", "Phases") };
     let lead = Lead {
         kind: kind(&first.spec.design),
         subject: name.to_owned(),
-        counts: phases_and_time(parts),
-        sentences: sentence::sentences(parts),
+        counts: if is_of_results { saved::counts(parts) } else { phases_and_time(parts) },
+        sentences: if is_of_results { saved::sentences(parts) } else { sentence::sentences(parts) },
         origin: facts::origin(&first.started, &first.hosts),
         ..Lead::default()
     };
-    let chapters = (1..).zip(parts).map(|(number, (one, analysis))| Chapter {
-        title: format!("Phase {number} of {}", parts.len()),
-        document: experiment(one, analysis),
+    let common = is_of_results.then(|| Common::of(parts));
+    let own: Option<Vec<Part>> = common.as_ref().map(|common| common.left_out_of(parts));
+    let chapters = (1..).zip(own.as_deref().unwrap_or(parts)).map(|(number, part)| Chapter {
+        title: format!("{phase} {number} of {}", parts.len()),
+        document: experiment(&part.0, &part.1),
     });
+    let chapters = chapters.collect();
     let mut document = Document::of(lead);
-    document.extend_on(Topic::Answer, warned::severe(parts));
+    document.extend_on(Topic::Answer, warned::severe(own.as_deref().unwrap_or(parts)));
     let mut forest = figures::over_phases(parts.iter().map(|(_, analysis)| analysis));
     figures::number(&mut forest);
     document.charts = (!forest.is_empty()).then(|| figures::of_forest(&forest));
-    let table = Section::new("Phases", [Item::Table(overview(parts)), Item::Note(note)]);
-    let grid = grid::section(parts);
+    let table = Section::new(phases, [Item::Table(overview(parts)), Item::Note(note)]);
+    let grid = if is_of_results { None } else { grid::section(parts) };
+    if is_of_results {
+        document.extend_on(Topic::Answer, saved::sections(parts));
+    }
     // Of a run the table is the answer; where arms are compared it is too wide for a terminal.
     document.add(match grid {
         Some(_) => table.at(Place::Wide),
+        None if is_of_results => table,
         None => table.on(Topic::Answer),
     });
     document.extend(grid);
     document.extend_on(Topic::Answer, drawn(forest));
-    document.extend_on(Topic::Doubt, warned::mild(parts));
-    document.chapters = chapters.collect();
+    match &common {
+        Some(common) => document.extend(common.sections()),
+        None => document.extend_on(Topic::Doubt, warned::mild(parts)),
+    }
+    document.chapters = chapters;
     document
 }
 
@@ -78,9 +93,13 @@ fn phases_and_time(parts: &[Part]) -> String {
 /// what puts that in doubt.
 pub(crate) fn overview(parts: &[Part]) -> Table {
     let has_arms = parts.iter().any(|(_, analysis)| analysis.arms.len() > 1);
-    let words: &[&str] = if has_arms { &["phase", "arm"] } else { &["phase"] };
+    let is_of_results = parts.iter().any(|(experiment, _)| experiment.spec.is_of_results());
+    let phase = if is_of_results { "job" } else { "phase" };
+    let words: &[&str] = if has_arms { &[phase, "arm"] } else { &[phase] };
     let mut table = Table::new(words, &tables::RATES);
-    if has_arms {
+    // What saved results show against each other has a table of its own.
+    let has_tax = has_arms && !is_of_results;
+    if has_tax {
         let compared = parts.iter().flat_map(|(_, analysis)| &analysis.comparisons);
         table.heads.push(Head::word(tables::tax_head(compared)));
     }
@@ -90,7 +109,7 @@ pub(crate) fn overview(parts: &[Part]) -> Table {
             let mut row = vec![Cell::new(&analysis.workload)];
             row.extend(has_arms.then(|| Cell::new(&arm.name)));
             row.extend(tables::rates(arm));
-            if has_arms {
+            if has_tax {
                 let is_of = |c: &&iotax_analyze::Comparison| c.arm.as_deref() == Some(&arm.name);
                 let found = analysis.comparisons.iter().find(is_of);
                 let found = found.map_or_else(|| Cell::new(""), tables::tax_in_a_word);

@@ -78,7 +78,7 @@ const RULES: &[(&str, &str, Rule)] = &[
     ("spec", "fail_if", Rule::Drop),
     ("stop", "mode", Rule::Format),
     ("arms", "driver", Rule::Format),
-    ("arms", "name", Rule::Text(Kind::Arm)),
+    ("arms", "name against", Rule::Text(Kind::Arm)),
     ("levels", "factor level", Rule::Text(Kind::Arm)),
     ("peel", "layers", Rule::Text(Kind::Arm)),
     ("target", "path results", Rule::Whole(Kind::Path)),

@@ -45,6 +45,8 @@ pub(super) fn comparison(metric: Metric, [tax, lo, hi]: [f64; 3], verdict: Verdi
     Comparison {
         arm: None,
         layer: None,
+        against: None,
+        within: None,
         metric,
         tax: Some(tax),
         lo: Some(lo),

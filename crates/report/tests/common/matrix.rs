@@ -1,7 +1,8 @@
 //! A made-up experiment on all combinations of two factors.
 
 use iotax_analyze::{
-    Analysis, Comparison, Estimate, FactorEffect, FactorEffects, FactorInteraction, Metric, Verdict,
+    Analysis, Comparison, Estimate, FactorEffect, FactorEffects, FactorInteraction, FactorShift,
+    Metric, Verdict,
 };
 use iotax_record::Experiment;
 use iotax_spec::layers::Aes;
@@ -64,6 +65,7 @@ pub(crate) fn found() -> Analysis {
     };
     let estimate = |value: f64| Estimate { value, lo: value - 0.03, hi: value + 0.03 };
     let effects = FactorEffects {
+        shifts: vec![shift()],
         factors: factors(),
         cells: Matrix::of_arms(&experiment.spec.arms).unwrap().cells,
         effects: vec![
@@ -85,4 +87,15 @@ pub(crate) fn found() -> Analysis {
         unpaired: Vec::new(),
     };
     Analysis { matrix: Some(effects), ..analysis(&experiment, arms, against_first.collect()) }
+}
+
+fn shift() -> FactorShift {
+    FactorShift {
+        setting: Setting { factor: "sec".into(), level: "krb5p".into() },
+        against: "sys".to_owned(),
+        iops: 0.4,
+        bytes_per_s: 0.4,
+        latency_ns: Some(1_600_000.0),
+        pairs: 2,
+    }
 }

@@ -10,14 +10,14 @@ use iotax_spec::{BurstWatch, Search, SearchTarget, Yields, parse_arms};
 use super::known;
 use crate::args::LimitsArgs;
 use crate::exit::Usage;
-use crate::{documented, resolve};
+use crate::{documented, resolve, saved};
 
 /// Size of a file in a directory, if there is room for it.
 const USUAL_BYTES: u64 = 1 << 30;
 
 /// What the arguments ask for.
 pub(super) fn asked(args: &LimitsArgs) -> Result<Search> {
-    let arms = parse_arms(args.targets.iter().map(String::as_str))?;
+    let mut arms = parse_arms(args.targets.iter().map(String::as_str))?;
     let size = resolve::option("--size", args.size.as_deref(), parse_bytes)?;
     let cloud = documented::choice(&args.documented, arms.len())?;
     let burst = match &args.burst {
@@ -36,8 +36,11 @@ pub(super) fn asked(args: &LimitsArgs) -> Result<Search> {
         None => None,
     };
     let (directory, home) = (std::env::current_dir()?, std::env::home_dir());
-    let targets = arms.into_iter().map(|mut arm| {
+    for arm in &mut arms {
         arm.target.resolve_paths(&directory, home.as_deref());
+    }
+    saved::refuse_targets(arms.iter().map(|arm| &arm.target), &args.dir)?;
+    let targets = arms.into_iter().map(|arm| {
         let span_bytes = iotax_rig::span_bytes(&arm.target, size.unwrap_or(USUAL_BYTES));
         let known = known::cgroups(&arm.target, args.write);
         SearchTarget { arm, span_bytes, known }

@@ -28,6 +28,7 @@ mod document;
 mod job;
 mod merge;
 mod number;
+mod phases;
 mod raw;
 
 use jiff::Timestamp;
@@ -54,8 +55,8 @@ pub fn read(text: &str) -> Result<Imported, Error> {
     let root = raw::parse(&found)?;
     let version = version(&root, found.line)?;
     let started = started(&root);
-    let Root { global, jobs, client_stats, .. } = root;
-    let jobs = match (jobs, client_stats) {
+    let Root { global, jobs, client_stats, iotax, .. } = root;
+    let mut jobs = match (jobs, client_stats) {
         (Some(jobs), None) => jobs,
         (_, Some(stats)) => of_clients(stats),
         (None, None) => return Err(Error::NotFio { line: found.line, missing: "jobs" }),
@@ -63,8 +64,16 @@ pub fn read(text: &str) -> Result<Imported, Error> {
     if jobs.is_empty() {
         return Err(Error::NoJobs);
     }
+    if let Some(run) = &iotax {
+        phases::name(&mut jobs, run);
+    }
+    let tool = match version.strip_prefix("iotax-") {
+        Some(own) => format!("iotax {own}"),
+        None => format!("fio {version}"),
+    };
     let mut imported = Imported {
-        tool: format!("fio {version}"),
+        tool,
+        id: iotax.and_then(|run| run.id.or_else(|| run.phases.into_iter().find_map(|own| own.id))),
         version,
         started,
         warnings: found.around,

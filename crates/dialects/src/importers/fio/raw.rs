@@ -3,7 +3,7 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use serde::de::{self, MapAccess};
+use serde::de::{self, IgnoredAny, MapAccess};
 use serde::{Deserialize, Deserializer};
 
 use super::document::Document;
@@ -23,6 +23,30 @@ pub(super) struct Root {
     pub global: Options,
     pub jobs: Option<Vec<RawJob>>,
     pub client_stats: Option<Vec<RawJob>>,
+    /// Of a run of iotax, which prints this shape, too.
+    #[serde(default)]
+    pub iotax: Option<RawRun>,
+}
+
+/// What iotax adds to the shape: which jobs are of which phase.
+#[derive(Deserialize)]
+#[serde(expecting = "what iotax adds")]
+pub(super) struct RawRun {
+    #[serde(default)]
+    pub id: Option<String>,
+    #[serde(default)]
+    pub workload: String,
+    #[serde(default)]
+    pub arms: Vec<RawArm>,
+    #[serde(default)]
+    pub phases: Vec<RawRun>,
+}
+
+#[derive(Deserialize)]
+#[serde(expecting = "an arm")]
+pub(super) struct RawArm {
+    #[serde(default)]
+    pub other_jobs: Vec<IgnoredAny>,
 }
 
 #[derive(Deserialize)]

@@ -189,7 +189,7 @@ fn layers() -> Vec<Layer> {
 
 fn arm(target: Target) -> Arm {
     let levels = vec![iotax_spec::Setting { factor: t(), level: t() }];
-    Arm { name: t(), target, driver: Driver::Fio, levels }
+    Arm { name: t(), target, driver: Driver::Fio, levels, against: some() }
 }
 
 fn rule() -> iotax_spec::Rule {

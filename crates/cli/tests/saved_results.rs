@@ -1,0 +1,450 @@
+//! Anything saved compares with anything saved: directories, JSON of runs, files of other tools.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod support;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use insta::assert_snapshot;
+use serde_json::{Value, json};
+use support::{Desk, Said};
+
+const DISKSPD: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../dialects/tests/fixtures/diskspd");
+const UPDATE: &str = "UPDATE_EXAMPLES";
+
+/// A result of fio: name, order, block size and I/Os per second of each job.
+fn fio(desk: &Desk, name: &str, jobs: &[(&str, &str, u64, u64)]) {
+    let jobs: Vec<Value> = jobs
+        .iter()
+        .enumerate()
+        .map(|(group, (name, order, block, iops))| {
+            let done = json!({
+                "io_kbytes": iops * 60 * block / 1024, "io_bytes": iops * 60 * block,
+                "bw_bytes": iops * block, "iops": iops, "runtime": 60_000, "total_ios": iops * 60
+            });
+            let none = json!({ "io_kbytes": 0, "io_bytes": 0, "iops": 0, "total_ios": 0 });
+            let is_read = order.ends_with("read");
+            let (read, write) = if is_read { (&done, &none) } else { (&none, &done) };
+            json!({
+                "jobname": name, "groupid": group, "error": 0, "job_runtime": 60_000,
+                "job options": { "rw": order, "bs": block.to_string(), "iodepth": "32" },
+                "read": read, "write": write
+            })
+        })
+        .collect();
+    let text = json!({ "fio version": "fio-3.35", "jobs": jobs }).to_string();
+    fs::write(desk.path().join(name), text).unwrap();
+}
+
+/// Runs a workload in memory for a moment, and keeps the results in `out`.
+fn run(desk: &Desk, out: &str, more: &[&str]) -> Said {
+    let args = ["run", "randread-4k", "mem(size=16M)", "--time", "100ms", "--ramp", "0ms", "-q"];
+    let said = desk.run(&[&args[..], &["--out", out], more].concat());
+    assert_eq!(said.code, 0, "{said}");
+    said
+}
+
+fn compared(said: &Said) -> Value {
+    assert!(said.code < 2, "{said}");
+    serde_json::from_str(&said.out).unwrap_or_else(|error| panic!("{error} in {said}"))
+}
+
+/// The beginning of a report: what is said of all jobs together.
+fn head(said: &Said) -> String {
+    assert!(said.code < 2, "{said}");
+    said.out.split("\nJob 1 of").next().unwrap().to_owned()
+}
+
+#[test]
+fn directories_runs_and_files_of_other_tools_are_compared_with_each_other() {
+    let desk = Desk::new();
+    run(&desk, "monday", &["-n", "2"]);
+    let json = run(&desk, "tuesday", &["--format", "json"]).out;
+    fs::write(desk.path().join("tuesday.json"), json).unwrap();
+    fio(&desk, "fio.json", &[("reads", "randread", 4096, 1000)]);
+    fs::copy(Path::new(DISKSPD).join("before.xml"), desk.path().join("diskspd.xml")).unwrap();
+    let arms = ["old=monday", "old=tuesday.json", "new=fio.json,diskspd.xml"];
+    let said = desk.run(&[&["compare", "--format", "json", "--out", "out"], &arms[..]].concat());
+    let result = compared(&said);
+    assert_eq!(result["comparisons"].as_array().unwrap().len(), 1, "{result:#}");
+    let first = &result["comparisons"][0];
+    assert_eq!((&first["arm"], &first["blocks"]), (&"new".into(), &2.into()), "{result:#}");
+    // Three trials of the old ones are two results.
+    assert_eq!(result["trials"].as_array().unwrap().len(), 5);
+    let again = desk.run(&["report", "out", "--format", "json"]);
+    assert_eq!(compared(&again)["comparisons"], result["comparisons"]);
+
+    // What was compared can be compared again, the trials of one arm with those of another too.
+    let said = desk.run(&["compare", "out#old", "out#new", "--out", "again", "--format", "json"]);
+    let again = compared(&said);
+    assert_eq!(again["comparisons"][0]["tax"], first["tax"], "{again:#}");
+    let directories = desk.run(&["compare", "monday", "tuesday", "--out", "both"]);
+    assert!(directories.out.contains("2 results of iotax"), "{directories}");
+    let twice = desk.run(&["compare", "a=tuesday,tuesday.json", "b=monday", "--out", "no"]);
+    assert_snapshot!(twice, @"
+    error: arm a has one run twice: tuesday and tuesday.json; a run is one measurement: name it once
+    [exit 2]
+    ");
+}
+
+#[test]
+fn trials_within_one_result_each_tell_only_of_these_two() {
+    let desk = Desk::new();
+    run(&desk, "one", &["-n", "3"]);
+    run(&desk, "two", &["-n", "3"]);
+    let said = desk.run(&["compare", "one", "two", "--out", "out"]);
+    assert!(said.out.contains("and nothing says what another run would"), "{said}");
+    let result = compared(&desk.run(&["report", "out", "--format", "json"]));
+    let first = &result["comparisons"][0];
+    assert!(first["lo"].is_null() && first["within"]["lo"].is_number(), "{first:#}");
+    assert_eq!((&first["verdict"], &first["blocks"]), (&"undecided".into(), &1.into()));
+}
+
+#[test]
+fn every_job_has_its_verdict_and_the_gate_looks_at_all_of_them() {
+    let desk = Desk::new();
+    for (name, writes) in [("old", 1000), ("new", 700)] {
+        for day in 1..4 {
+            let jobs = [
+                ("read", "randread", 4096, 2000 + day),
+                ("write", "randwrite", 4096, writes + day),
+                if name == "old" { ("log", "write", 512, 10) } else { ("verify", "read", 512, 9) },
+            ];
+            fio(&desk, &format!("{name}{day}.json"), &jobs);
+        }
+    }
+    let args = ["compare", "old=old1.json,old2.json,old3.json", "--out", "out"];
+    let args = [&args[..], &["new=new1.json", "new=new2.json", "new=new3.json"]].concat();
+    let said = desk.run(&[&args[..], &["--fail-if", "slower by 5%"]].concat());
+    assert_eq!(said.code, 1, "{said}");
+    assert_snapshot!(head(&said), @"
+    read, write: 2 jobs of 6 results of fio 3.35
+
+      new against old: equivalent in read; slower in write.
+      Left out, because only old has it: log.
+      Left out, because only new has it: verify.
+
+    By job
+      job                               new / old
+      read   2,002 / 2,002 IOPS (0 %), equivalent
+      write      702 / 1,002 IOPS (−30 %), slower
+      The arm's figure, the baseline's, and in brackets the difference; a verdict
+      beside it, if there is one. Bandwidth where I/Os are of 64 KiB or more.
+
+    Jobs
+      job    arm       rate  MiB/s  mean  p99  p99.9
+      read   old  2002 IOPS   7.82     –    –      –
+      read   new  2002 IOPS   7.82     –    –      –
+      write  old  1002 IOPS   3.91     –    –      –
+      write  new   702 IOPS   2.74     –    –      –
+      Means over the trials used; percentiles pooled over them: descriptive.
+
+    Warning, not interleaved: the runs were not interleaved in random order, as
+      far as the results tell: whatever changed between them (neighbours, credits,
+      temperature, what the volume holds) is in the difference, and no interval
+      covers it
+      For the difference between the arms alone, measure them in one iotax compare:
+      it runs them in random blocks.
+
+    Not concluded of any job
+      - Tails are described, not compared: a slower arm got less load. For a verdict
+        on p99 run all arms at one rate, 0.7 times the throughput of the slowest.
+      - Percentiles of latency are not in all results of old and new, at least not
+        for reads and writes together; fio gives them with --output-format=json+,
+        DiskSpd with -L.
+      - Not checked, because such results do not tell: whether a cache answered,
+        what the load generator cost, whether CPUs were busy or stolen, whether the
+        storage was the same, and whether a burst ended on the way.
+    ");
+    let page = fs::read_to_string(desk.path().join("out/report.html")).unwrap();
+    assert!(page.contains("href=\"#part-2\"") && page.contains("only old has it: log"), "{page}");
+    let markdown = desk.run(&["report", "out", "--format", "markdown"]).out;
+    assert!(markdown.contains("| write "), "{markdown}");
+}
+
+#[test]
+fn jobs_of_other_names_are_matched_by_what_they_do() {
+    let desk = Desk::new();
+    fio(&desk, "a.json", &[("r", "randread", 4096, 100), ("w", "write", 65_536, 50)]);
+    fio(&desk, "b.json", &[("seq", "write", 65_536, 40), ("rnd", "randread", 4096, 100)]);
+    let said = desk.run(&["compare", "a.json", "b.json", "--out", "out"]);
+    assert_snapshot!(head(&said), @"
+    r, w: 2 jobs of 2 results of fio 3.35
+
+      One result each: how much of a difference is chance cannot be told.
+      Job rnd of b.json is taken for the same as r of a.json: no other does that.
+      Job seq of b.json is taken for the same as w of a.json: no other does that.
+
+    By job
+      job                      b / a
+      r         100 / 100 IOPS (0 %)
+      w    2.50 / 3.12 MiB/s (−20 %)
+      The arm's figure, the baseline's, and in brackets the difference; a verdict
+      beside it, if there is one. Bandwidth where I/Os are of 64 KiB or more.
+
+    Jobs
+      job  arm       rate  MiB/s  mean  p99  p99.9
+      r    a     100 IOPS   0.39     –    –      –
+      r    b     100 IOPS   0.39     –    –      –
+      w    a    50.0 IOPS   3.12     –    –      –
+      w    b    40.0 IOPS   2.50     –    –      –
+      Means over the trials used; percentiles pooled over them: descriptive.
+
+    Warning, not interleaved: the runs were not interleaved in random order, as
+      far as the results tell: whatever changed between them (neighbours, credits,
+      temperature, what the volume holds) is in the difference, and no interval
+      covers it
+      For the difference between the arms alone, measure them in one iotax compare:
+      it runs them in random blocks.
+
+    Not concluded of any job
+      - Throughput of b: 1 result of a and 1 of b give no interval; it takes 2 of
+        each at least, and 5 for a narrow one.
+      - Tails are described, not compared: a slower arm got less load. For a verdict
+        on p99 run all arms at one rate, 0.7 times the throughput of the slowest.
+      - Percentiles of latency are not in all results of a and b, at least not
+        for reads and writes together; fio gives them with --output-format=json+,
+        DiskSpd with -L.
+      - Not checked, because such results do not tell: whether a cache answered,
+        what the load generator cost, whether CPUs were busy or stolen, whether the
+        storage was the same, and whether a burst ended on the way.
+    ");
+}
+
+#[test]
+fn each_group_has_a_baseline_of_its_own() {
+    let desk = Desk::new();
+    for (name, iops) in [("aks", 586), ("c-azure", 588), ("gke", 5949), ("c-gcp", 5344)] {
+        fio(&desk, &format!("{name}.json"), &[("read", "randread", 4096, iops)]);
+    }
+    let files = ["aks.json", "c-azure.json", "gke.json", "c-gcp.json", "--out", "out"];
+    let paired = |pairs: &[&str]| desk.run(&[&["compare"], &files[..], pairs].concat());
+    let said = paired(&["--pair", "aks,c-azure", "--pair", "gke,c-gcp"]);
+    assert_eq!(said.code, 0, "{said}");
+    assert_snapshot!(said.out.split("Arms").next().unwrap(), @"
+    read: 4 results of fio 3.35
+
+      c-gcp: 10 % less throughput than gke; one result each, so nothing says how
+      much of it is chance.
+      c-azure: 0.3 % more throughput than aks; one result each, so nothing says how
+      much of it is chance.
+      Nothing was run here: the figures are those of the files.
+
+    Tax
+      arm            metric         tax  n  verdict
+      c-azure / aks  throughput  −0.3 %  1  undecided
+      c-gcp / gke    throughput    10 %  1  undecided
+      Without an interval; n: results of the arm that has fewer.
+    ");
+    let result = compared(&desk.run(&["report", "out", "--format", "json"]));
+    assert_eq!(result["comparisons"][1]["against"], "gke", "{result:#}");
+    fs::remove_dir_all(desk.path().join("out")).unwrap();
+    assert_snapshot!(paired(&["--pair", "aks,azure"]), @"
+    error: option --pair: unknown arm `azure`; did you mean `c-azure`?
+    known arms: aks, c-azure, gke, c-gcp
+    [exit 2]
+    ");
+    let live =
+        ["compare", "-w", "randread-4k", "a=mem(size=1M)", "b=mem(size=1M)", "--pair", "a,b"];
+    assert_snapshot!(desk.run(&live), @"
+    error: --pair is for results that are saved; of targets, compare each pair on its own: interleaved, it tells more
+    [exit 2]
+    ");
+}
+
+#[test]
+fn recorded_cells_make_a_matrix() {
+    let desk = Desk::new();
+    for (sec, share) in [("sys", 100), ("krb5", 70), ("krb5p", 30)] {
+        for (connections, factor) in [("1", 10), ("4", 16)] {
+            for day in 0..3 {
+                let iops = share * factor + day * 2;
+                let name = format!("{sec}-{connections}-{day}.json");
+                if name != "krb5p-4-0.json" {
+                    fio(&desk, &name, &[("read", "randread", 4096, iops)]);
+                }
+            }
+        }
+    }
+    for day in 1..3 {
+        fs::remove_file(desk.path().join(format!("krb5p-4-{day}.json"))).unwrap();
+    }
+    let factors = ["--matrix", "sec=sys,krb5,krb5p", "--matrix", "nconnect=1,4"];
+    let files = "{sec}-{nconnect}-0.json,{sec}-{nconnect}-1.json,{sec}-{nconnect}-2.json";
+    let said = desk.run(&[&["compare", "--out", "out", files], &factors[..]].concat());
+    assert_eq!(said.code, 0, "{said}");
+    assert_snapshot!(said.out.split("Tax").next().unwrap(), @"
+    read: 15 results of fio 3.35
+
+      sec=krb5p is 3.32x slower [3.22, 3.42] than sec=sys in throughput.
+      nconnect=4 is faster than nconnect=1: 60 % [58, 61] more throughput.
+      sec=krb5 is slower than sec=sys: 30.0 % [29.3, 30.6] less throughput.
+      Nothing was run here: the figures are those of the files.
+
+    Warning, unlike results: no result of sec=krb5p, nconnect=4: there is no
+      krb5p-4-0.json,krb5p-4-1.json,krb5p-4-2.json
+      What results differ in is part of every difference below, and what one
+      side lacks is not compared. Compare results of one job, or read them as a
+      comparison of the jobs too.
+
+    By factor
+      sec          nconnect=1         nconnect=4
+      sys           1002 IOPS  1602 IOPS (+60 %)
+      krb5   702 IOPS (−30 %)  1122 IOPS (+12 %)
+      krb5p  302 IOPS (−70 %)
+      Throughput, and its difference from the first arm.
+
+    Effects
+      effect      metric        tax or factor [95 % CI]  n  verdict
+      sec=krb5    throughput        30.0 % [29.3, 30.6]  3  slower
+      sec=krb5p   throughput  3.32x slower [3.22, 3.42]  3  slower
+      nconnect=4  throughput           −60 % [−61, −58]  3  faster
+      A level against the first of its factor, the mean over all pairs of arms that
+      differ in nothing else (sec=krb5: 2 pairs; sec=krb5p: 1 pair; nconnect=4: 2
+      pairs). The intervals of a metric hold all at once with 95 %.
+
+    Changes
+      level        IOPS  throughput  mean latency
+      sec=krb5    −30 %       −30 %             –
+      sec=krb5p   −70 %       −70 %             –
+      nconnect=4  +60 %       +60 %             –
+      Each level against the first of its factor, the mean over the arms that differ
+      in nothing else: descriptive, no interval. In a closed loop latency is what is
+      in flight over the rate.
+    ");
+    let excluded = ["compare", "--out", "out2", files, "--exclude", "sec=krb5p,nconnect=4"];
+    let said = desk.run(&[&excluded[..], &factors].concat());
+    assert!(said.code == 0 && !said.out.contains("no result of"), "{said}");
+}
+
+#[test]
+fn results_are_never_driven_at() {
+    let desk = Desk::new();
+    run(&desk, "saved", &[]);
+    let before = desk.names();
+    let files = || fs::read_dir(desk.path().join("saved")).unwrap().count();
+    let held = files();
+    fs::create_dir(desk.path().join("saved/sub")).unwrap();
+    let said = |args: &[&str]| desk.run(args).to_string();
+    assert_snapshot!(said(&["run", "randread-4k", "saved"]), @"
+    error: DESK/saved holds the results of an earlier iotax run: no load is driven there; iotax report DESK/saved shows them, iotax compare DESK/saved OTHER compares them with others
+    [exit 2]
+    ");
+    assert_snapshot!(said(&["run", "randread-4k", "saved/sub/file"]), @"
+    error: DESK/saved/sub/file lies in DESK/saved, which holds the results of an earlier iotax run: no load is driven there; iotax report DESK/saved shows them, iotax compare DESK/saved OTHER compares them with others
+    [exit 2]
+    ");
+    assert_snapshot!(said(&["compare", "-w", "randread-4k", "saved", "saved/"]), @"
+    error: --workload says how to run a load, and these are results of runs: nothing is run; leave it out
+    [exit 2]
+    ");
+    assert_snapshot!(said(&["compare", "-w", "randread-4k", "saved/sub", "mem(size=1M)"]), @"
+    error: DESK/saved/sub lies in DESK/saved, which holds the results of an earlier iotax run: no load is driven there; iotax report DESK/saved shows them, iotax compare DESK/saved OTHER compares them with others
+    [exit 2]
+    ");
+    assert_snapshot!(said(&["compare", "saved/experiment.json", "saved"]), @"
+    error: saved/experiment.json lies in DESK/saved, which holds the results of an earlier iotax run: no load is driven there; iotax report DESK/saved shows them, iotax compare DESK/saved OTHER compares them with others
+    [exit 2]
+    ");
+    for args in [
+        &["run", "randread-4k", "saved/trials.jsonl"][..],
+        &["run", "randread-4k", "file(path=saved/x, size=1M)"],
+        &["run", "randread-4k", "dir(path=saved)"],
+        &["run", "randread-4k", "file(size=1M) + aes", "--dir", "saved"],
+        &["peel", "file(path=saved/x, size=1M) + aes"],
+        &["peel", "file(size=1M) + aes", "--dir", "saved/sub"],
+        &["limits", "saved"],
+        &["limits", "saved/sub"],
+        &["plan", "run", "randread-4k", "saved"],
+        &["disk", "up", "--dir", "saved", "at=file(size=1M)"],
+        &["disk", "up", "saved/sub=mem(size=1M)"],
+    ] {
+        let said = desk.run(args);
+        assert!(said.code == 2 && said.err.contains("no load is driven there"), "{args:?} {said}");
+    }
+    fs::remove_dir(desk.path().join("saved/sub")).unwrap();
+    assert_eq!((desk.names(), files()), (before, held));
+}
+
+/// Runs the command of an example in `docs/examples`, on its files, and compares what it prints with
+/// what is kept there.
+fn example(name: &str, args: &[&str], cells: &[&str]) {
+    let desk = Desk::new();
+    let dir = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/examples").join(name);
+    for entry in fs::read_dir(&dir).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|extension| extension == "json") {
+            fs::copy(&path, desk.path().join(path.file_name().unwrap())).unwrap();
+        }
+    }
+    let said = desk.run(&[args, &["--out", "out"]].concat());
+    assert_eq!(said.code, 0, "{said}");
+    for (format, file) in [("text", "summary.txt"), ("markdown", "summary.md")] {
+        let said = desk.run(&["report", "out", "--format", format]);
+        let shown = said.out.split("\nReport: ").next().unwrap().to_owned();
+        let kept = dir.join(file);
+        if std::env::var_os(UPDATE).is_some() {
+            fs::write(&kept, &shown).unwrap();
+        }
+        assert!(
+            fs::read_to_string(&kept).unwrap_or_default() == shown,
+            "{} is out of date: {UPDATE}=1 cargo test -p iotax --test saved_results",
+            kept.display()
+        );
+    }
+    let page = fs::read_to_string(desk.path().join("out/report.html")).unwrap();
+    let missing: Vec<&&str> = cells.iter().filter(|cell| !page.contains(**cell)).collect();
+    assert!(missing.is_empty(), "{missing:?} are not in the page");
+}
+
+#[test]
+fn eight_cells_of_encrypted_volumes_come_from_four_results() {
+    let args = ["compare", "--pair", "aks,c-azure", "--pair", "gke,c-gcp"];
+    let files = ["aks.json", "c-azure.json", "gke.json", "c-gcp.json"];
+    let cells = [
+        "588 / 586 IOPS (+0.3 %)",
+        "5,344 / 5,949 IOPS (−10 %)",
+        "579 / 566 IOPS (+2.3 %)",
+        "5,251 / 5,931 IOPS (−11 %)",
+        "120 / 145 MiB/s (−17 %)",
+        "240 / 241 MiB/s (−0.4 %)",
+        "121 / 143 MiB/s (−15 %)",
+        "238 / 241 MiB/s (−1.2 %)",
+    ];
+    example("encrypted-volumes", &[&args[..], &files].concat(), &cells);
+}
+
+#[test]
+fn a_documented_limit_that_both_sides_sit_on_is_named() {
+    let dir = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/examples/encrypted-volumes");
+    let [aks, azure] = ["aks", "c-azure"].map(|name| format!("{name}={dir}/{name}.json"));
+    let said = Desk::new().run(&["compare", "--disk", "E20", &aks, &azure, "--out", "out"]);
+    for arm in ["aks", "c-azure"] {
+        let limit = format!("{arm}: IOPS: this is the burst rate of the disk limit of E20");
+        assert!(said.out.contains(&limit), "{said}");
+    }
+}
+
+#[test]
+fn jobs_of_a_suite_have_the_same_names_in_its_record_and_in_its_json() {
+    let desk = Desk::new();
+    let suite = ["run", "provider-baseline", "mem(size=16M)", "--time", "20ms", "--ramp", "0ms"];
+    let of = |out: &str| desk.run(&[&suite[..], &["--out", out, "--format", "json"]].concat());
+    fs::write(desk.path().join("one.json"), of("one").out).unwrap();
+    of("two");
+    let said = desk.run(&["compare", "one.json", "two", "--out", "out", "--format", "json"]);
+    let result = compared(&said);
+    let phases = result["phases"].as_array().unwrap();
+    assert_eq!(phases.len(), 10, "{result:#}");
+    assert!(phases.iter().all(|phase| phase["comparisons"][0]["tax"].is_number()), "{result:#}");
+    assert!(!said.out.contains("left out"), "{said}");
+}
+
+#[test]
+fn the_matrix_of_nfs_with_kerberos_comes_from_recorded_results() {
+    let args = ["compare", "--matrix", "sec=sys,krb5,krb5i,krb5p", "{sec}.json"];
+    let cells = ["−53 %", "−55 %", "−77 %", "+200 µs", "+600 µs", "+1.60 ms", "−85 %"];
+    example("nfs-kerberos", &args, &cells);
+}

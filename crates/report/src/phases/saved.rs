@@ -1,0 +1,179 @@
+//! Saved results of several jobs: all jobs side by side, before each in full.
+
+use iotax_analyze::{Analysis, ArmSummary, Comparison, FactorShift, Unit, Verdict};
+use iotax_words::list;
+
+use crate::against::{baseline_of, results};
+use crate::comparison::{primary_of_each, row_name, subject};
+use crate::document::{Cell, Head, Item, Section, Table};
+use crate::experiment::Part;
+use crate::words::{self, printable};
+use crate::{bandwidth, comparison, format, matrix, provenance, tables};
+
+/// Pairs that fit beside each other.
+const MAX_COLUMNS: usize = 2;
+/// From so many bytes per I/O on the figure is bandwidth.
+const LARGE_BYTES: f64 = 65_536.0;
+
+/// `4 jobs of 4 results of fio 3.33`
+pub(super) fn counts(parts: &[Part]) -> String {
+    let jobs = format::counted(parts.len() as u64, "job");
+    let (experiment, _) = &parts[0];
+    let most = |arm: &str| parts.iter().map(|(_, part)| results(part, arm)).max().unwrap_or(0);
+    let results: usize = experiment.spec.arms.iter().map(|arm| most(&arm.name)).sum();
+    let of = format::counted(results as u64, "result");
+    format!("{jobs} of {of}{}", provenance::tools(experiment))
+}
+
+/// What is said of all jobs together: what each arm's verdicts are, and what holds for all jobs.
+pub(super) fn sentences(parts: &[Part]) -> Vec<String> {
+    let (experiment, first) = &parts[0];
+    let mut sentences: Vec<String> = Vec::new();
+    if first.matrix.is_none() {
+        for pair in primary_of_each(first) {
+            sentences.extend(tally(parts, pair));
+        }
+    }
+    let is_single =
+        |(_, part): &Part| part.comparisons.iter().all(|comparison| comparison.lo.is_none());
+    if first.arms.len() > 1 && parts.iter().all(is_single) {
+        sentences
+            .push("One result each: how much of a difference is chance cannot be told.".to_owned());
+    }
+    let is_of_all = |note: &&String| {
+        parts.iter().all(|(experiment, _)| experiment.spec.workload.notes.contains(note))
+    };
+    let notes = experiment.spec.workload.notes.iter().filter(is_of_all);
+    sentences.extend(notes.map(|note| words::sentence(&words::capital(note))));
+    sentences
+}
+
+/// `c-azure against aks: slower in read_bw, write_bw; undecided in read_iops.`
+fn tally(parts: &[Part], pair: &Comparison) -> Option<String> {
+    let own = |part: &Analysis| -> Option<Comparison> {
+        let found = primary_of_each(part).into_iter().find(|c| c.arm == pair.arm)?;
+        Some(found.clone())
+    };
+    let found: Vec<(&str, Comparison)> =
+        parts.iter().filter_map(|(_, part)| Some((part.workload.as_str(), own(part)?))).collect();
+    let mut said: Vec<Verdict> = Vec::new();
+    for (_, comparison) in &found {
+        if !said.contains(&comparison.verdict) {
+            said.push(comparison.verdict);
+        }
+    }
+    if said == [Verdict::Undecided] {
+        return None; // The table says how large it is, and nothing more is known.
+    }
+    let clauses = said.iter().map(|verdict| {
+        let of_verdict = found.iter().filter(|(_, comparison)| comparison.verdict == *verdict);
+        let jobs: Vec<&str> = of_verdict.map(|(job, _)| *job).collect();
+        format!("{verdict} in {}", list(&jobs))
+    });
+    let clauses = clauses.collect::<Vec<_>>().join("; ");
+    let baseline = baseline_of(pair, &parts[0].1);
+    Some(printable(&format!("{} against {baseline}: {clauses}.", subject(pair))))
+}
+
+/// Jobs against baselines, and what each level of a matrix changed.
+pub(super) fn sections(parts: &[Part]) -> Vec<Section> {
+    [pairs(parts), levels(parts)].into_iter().flatten().collect()
+}
+
+/// A row for each job, a column for each pair; with many pairs a row for each.
+fn pairs(parts: &[Part]) -> Option<Section> {
+    let (_, first) = &parts[0];
+    if first.matrix.is_some() || first.comparisons.is_empty() {
+        return None;
+    }
+    let mut names: Vec<(Option<String>, String)> = Vec::new();
+    for (_, part) in parts {
+        for comparison in primary_of_each(part) {
+            let name = match &comparison.against {
+                Some(_) => row_name(comparison),
+                None => format!("{} / {}", subject(comparison), printable(&part.baseline)),
+            };
+            if names.iter().all(|(arm, _)| *arm != comparison.arm) {
+                names.push((comparison.arm.clone(), name));
+            }
+        }
+    }
+    let of = |part: &Analysis, arm: &Option<String>| {
+        let found = primary_of_each(part).into_iter().find(|c| c.arm == *arm);
+        found.map_or_else(|| Cell::new(""), |comparison| cell(comparison, part))
+    };
+    let mut table = Table::new(&["job"], &[]);
+    if names.len() <= MAX_COLUMNS {
+        table.heads.extend(names.iter().map(|(_, name)| Head::figure(name)));
+        for (_, part) in parts {
+            let mut row = vec![Cell::new(&part.workload)];
+            row.extend(names.iter().map(|(arm, _)| of(part, arm)));
+            table.rows.push(row);
+        }
+    } else {
+        table.heads.extend([Head::word("arm / baseline"), Head::figure("figures")]);
+        for (_, part) in parts {
+            for (arm, name) in &names {
+                table.push([Cell::new(&part.workload), Cell::new(name), of(part, arm)]);
+            }
+        }
+    }
+    let note = "The arm's figure, the baseline's, and in brackets the difference; a verdict beside it, \
+                if there is one. Bandwidth where I/Os are of 64 KiB or more.";
+    Some(Section::new("By job", [Item::Table(table), Item::Note(note.to_owned())]))
+}
+
+/// `588 / 586 IOPS (+0.3 %)`, `120 / 145 MiB/s (−17 %), slower`
+fn cell(comparison: &Comparison, analysis: &Analysis) -> Cell {
+    let summary = |name: &str| analysis.arms.iter().find(|arm| arm.name == name);
+    let arm = comparison.arm.as_deref().and_then(summary).filter(|arm| arm.trials > 0);
+    let base = summary(baseline_of(comparison, analysis)).filter(|arm| arm.trials > 0);
+    let (Some(arm), Some(base)) = (arm, base) else { return Cell::new(format::ABSENT) };
+    let is_large = |arm: &ArmSummary| arm.bytes_per_s >= LARGE_BYTES * arm.iops;
+    let (with, of, unit) = if comparison.metric.unit() == Unit::Nanoseconds {
+        let (Some(with), Some(of)) = (comparison.with, comparison.base) else {
+            return Cell::new(format::ABSENT);
+        };
+        return toned(
+            comparison,
+            &format!("{} / {}", format::time(with), format::time(of)),
+            with / of,
+        );
+    } else if is_large(base) && tables::bandwidth(base).is_some() {
+        (arm.bytes_per_s, base.bytes_per_s, bandwidth::MEASURED.word())
+    } else {
+        (arm.iops, base.iops, "IOPS")
+    };
+    let text = |value: f64| {
+        if unit == "IOPS" {
+            iotax_words::grouped(rounded(value))
+        } else {
+            bandwidth::measured(value)
+        }
+    };
+    toned(comparison, &format!("{} / {} {unit}", text(with), text(of)), with / of)
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a rate")]
+fn rounded(value: f64) -> u64 {
+    value.round() as u64
+}
+
+fn toned(comparison: &Comparison, figures: &str, ratio: f64) -> Cell {
+    let verdict = match comparison.verdict {
+        Verdict::Undecided => String::new(),
+        verdict => format!(", {verdict}"),
+    };
+    let text = format!("{figures} ({}){verdict}", comparison::change(ratio));
+    Cell::toned(text, words::verdict_tone(comparison.verdict))
+}
+
+/// What each level of each factor changed, by job.
+fn levels(parts: &[Part]) -> Option<Section> {
+    let shifts: Vec<(&str, &FactorShift)> = parts
+        .iter()
+        .filter_map(|(_, part)| Some((part.workload.as_str(), part.matrix.as_ref()?)))
+        .flat_map(|(job, matrix)| matrix.shifts.iter().map(move |shift| (job, shift)))
+        .collect();
+    matrix::shifts(Some("job"), &shifts)
+}
