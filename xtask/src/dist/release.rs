@@ -43,7 +43,7 @@ impl Machine {
 
 /// Where everything goes.
 pub(super) fn place() -> PathBuf {
-    target().join("dist")
+    target().join("artifacts")
 }
 
 /// When the commit was made, in seconds: everything bears that time.
