@@ -33,7 +33,7 @@ pub(crate) fn report(args: &ReportArgs) -> Result<Exit> {
     let held = Held::existing(dir).with_context(|| dir.display().to_string())?;
     let dir = &Location::from(&held);
     if Reader::<SearchHead>::is_in(dir) {
-        return report_search(dir, args.format, args.color);
+        return report_search(dir, &args.gate, (args.format, args.color));
     }
     let mut reader = recorded::open(dir)?;
     gate::set(&mut reader.head.spec, &args.gate, args.format)?;
