@@ -129,16 +129,11 @@ impl Rule {
 }
 
 fn condition(text: &str) -> Result<Condition, Error> {
-    let shares: [(&str, fn(f64) -> Condition); 2] =
-        [("slower by ", Condition::SlowerBy), ("below documented by ", Condition::BelowDocumented)];
-    for (words, condition) in shares {
-        let Some(share) = text.strip_prefix(words) else { continue };
-        let share = units::parse_share(share)?;
-        return if share < 1.0 {
-            Ok(condition(share))
-        } else {
-            Err(Error::syntax(format!("nothing is {words}100%"), SHAPE))
-        };
+    if let Some(by) = text.strip_prefix("slower by ") {
+        return Ok(Condition::SlowerBy(part(by, "slower")?));
+    }
+    if let Some(by) = text.strip_prefix("below documented by ") {
+        return Ok(Condition::BelowDocumented(part(by, "below documented")?));
     }
     let found = [(">", Side::Above), ("<", Side::Below)]
         .into_iter()
@@ -165,6 +160,16 @@ fn condition(text: &str) -> Result<Condition, Error> {
         return Err(Error::syntax(problem, "leave the job out"));
     }
     Ok(Condition::Figure { job, figure, side, limit })
+}
+
+/// A share that leaves something.
+fn part(text: &str, words: &str) -> Result<f64, Error> {
+    let share = units::parse_share(text)?;
+    if share < 1.0 {
+        Ok(share)
+    } else {
+        Err(Error::syntax(format!("nothing is {words} by 100%"), SHAPE))
+    }
 }
 
 fn figure(text: &str) -> Result<Figure, Error> {

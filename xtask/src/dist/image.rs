@@ -63,7 +63,7 @@ pub(super) fn write(archive: &Path, platforms: &[Platform], made: &str) -> Resul
         "annotations": annotations(&created),
     });
     let mut named = blobs.add(INDEX, index.to_string().into_bytes());
-    named["annotations"] = json!({ "org.opencontainers.image.ref.name": VERSION });
+    named["annotations"] = json!({ "org.opencontainers.image.ref.name": name() });
     let top = json!({ "schemaVersion": 2, "mediaType": INDEX, "manifests": [named] });
 
     let mut entries = BTreeMap::new();
@@ -78,6 +78,11 @@ pub(super) fn write(archive: &Path, platforms: &[Platform], made: &str) -> Resul
     }
     layout.into_inner()?.sync_all()?;
     Ok(())
+}
+
+/// What the archive calls the image: `podman load` does, too.
+pub(super) fn name() -> String {
+    format!("iotax:{VERSION}")
 }
 
 /// The descriptor of a platform's manifest, which is added with what it names.

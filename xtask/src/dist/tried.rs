@@ -8,6 +8,7 @@ use anyhow::{Context as _, Result, ensure};
 use serde_json::Value;
 
 use super::commands::{said, shown};
+use super::image::name;
 use super::release::VERSION;
 use crate::checkout::root;
 
@@ -60,7 +61,7 @@ pub(super) fn container(archive: &Path, architecture: &str, emulator: Option<&st
         fs::remove_dir_all(&place)?;
     }
     fs::create_dir_all(&place)?;
-    let source = format!("oci-archive:{}:{VERSION}", archive.display());
+    let source = format!("oci-archive:{}:{}", archive.display(), name());
     let this = ["--override-os", "linux", "--override-arch", architecture];
     let read = said(Command::new("skopeo").args(this).args(["inspect", &source]))?;
     let read: Value = serde_json::from_str(&read)?;
