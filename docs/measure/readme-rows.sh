@@ -67,6 +67,8 @@ row() {
         inside sh -c "cd /root && $2" 2>&1 || code=$?
         echo "[exit code $code]"
     } >"$out/$name.txt"
+    # What follows the numbers of a kernel is the name of a build.
+    sed -i "s/$(uname -r)/$(uname -r | cut -d- -f1)/" "$out/$name.txt"
     echo "$name: $(tail -n 1 "$out/$name.txt")" >&2
 }
 
