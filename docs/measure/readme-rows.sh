@@ -1,6 +1,7 @@
 #!/bin/sh
-# readme-rows.sh PACKAGE.deb: installs iotax on a Debian that was just made, runs the ten rows of the
-# README's table there, as they are written, and keeps what they say in docs/examples/readme.
+# readme-rows.sh PACKAGE.deb [ROW...]: installs iotax on a Debian that was just made, runs the ten rows
+# of the README's table there, as they are written, or those named (`repro` wants `compare` or `gate`
+# before it, `doctor` and `limits` want `disk`), and keeps what they say in docs/examples/readme/ROW.txt.
 #
 # As root, on a machine with mmdebstrap, /dev/fuse and loop devices; about half an hour. Each row gets
 # the smallest real target: file systems in files of this machine's disk, and for the cap a P10 on a
@@ -8,13 +9,15 @@
 # file, in capitals.
 set -eu
 
-package=$(realpath "$1")
-out=$(cd "$(dirname "$0")/.." && pwd)/examples/readme
-if [ "${2-}" != --inside ]; then
+if [ "$1" != --inside ]; then
     # Mounts and processes go with the namespaces.
     exec unshare --mount --pid --uts --fork --kill-child --propagation private \
-        sh "$0" "$package" --inside
+        sh "$0" --inside "$@"
 fi
+package=$(realpath "$2")
+shift 2
+wanted=" $* "
+out=$(cd "$(dirname "$0")/.." && pwd)/examples/readme
 hostname clean
 place=$(mktemp -d)
 root=$place/root
@@ -55,6 +58,10 @@ header() {
 row() {
     name=$1
     shift
+    case "$wanted" in
+    '  ' | *" $name "*) ;;
+    *) return 0 ;;
+    esac
     {
         header
         while [ "$1" != -- ]; do
@@ -82,9 +89,11 @@ done
 inside mkdir -p /mnt/x /data /var/lib/etcd
 
 row disk -- 'iotax disk up --vm Standard_DS1_v2 --disk P10 /mnt/x'
-up=$(losetup --find --show --direct-io=on "$root/mnt/x/disk")
-mkfs.ext4 -q -E nodiscard,lazy_itable_init=1,lazy_journal_init=1 "$up"
-mount "$up" "$root/data"
+if [ -e "$root/mnt/x/disk" ]; then
+    up=$(losetup --find --show --direct-io=on "$root/mnt/x/disk")
+    mkfs.ext4 -q -E nodiscard,lazy_itable_init=1,lazy_journal_init=1 "$up"
+    mount "$up" "$root/data"
+fi
 
 row peel -- "iotax peel 'file(size=1G) + luks + luks + ext4'"
 row compare '/mnt/a and /mnt/b are ext4 in two files on one disk.' -- \
@@ -104,7 +113,7 @@ done
 row fio 'Six runs of fio, 5 s each: b*.json on /mnt/a, a*.json on /mnt/b.' -- \
     'iotax compare before=b1.json,b2.json,b3.json after=a1.json,a2.json,a3.json'
 record=$(inside sh -c 'cd /root && ls -d iotax-compare-* | head -n 1')
-row repro -- "iotax repro $record && tar tzf $record-repro.tar.gz"
+row repro -- "iotax repro $record && tar tzf iotax-repro-*.tar.gz"
 
 nfs="iotax compare -w git-status --matrix sec=sys,krb5,krb5p --matrix nconnect=1,4 'nfs(server=nas, export=/data)'"
 if grep -qw nfs /proc/filesystems && inside getent hosts nas >/dev/null; then
