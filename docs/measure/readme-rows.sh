@@ -52,7 +52,7 @@ header() {
     cpus=$(nproc)
     kernel=$(uname -r | cut -d- -f1)
     echo "# $(date -u +%F), Debian 12 just made, $cpus CPUs, kernel $kernel, iotax from its .deb;"
-    echo "# by docs/measure/readme-rows.sh."
+    echo "# by docs/measure/readme-rows.sh. Load average before it: $(cut -d' ' -f1 /proc/loadavg)."
 }
 # row NAME [REMARK...] -- COMMAND: runs it in /root of the new machine.
 row() {
@@ -74,8 +74,8 @@ row() {
         inside sh -c "cd /root && $2" 2>&1 || code=$?
         echo "[exit code $code]"
     } >"$out/$name.txt"
-    # What follows the numbers of a kernel is the name of a build.
-    sed -i "s/$(uname -r)/$(uname -r | cut -d- -f1)/" "$out/$name.txt"
+    # What follows the numbers of a kernel is the name of a build; and where files happened to lie.
+    sed -i "s/$(uname -r)/$(uname -r | cut -d- -f1)/; s#$place/#/volumes/#" "$out/$name.txt"
     echo "$name: $(tail -n 1 "$out/$name.txt")" >&2
 }
 
