@@ -43,7 +43,8 @@ pub(crate) fn check() -> Result<()> {
     if !iotax_testing::needs_root() || !iotax_testing::needs_programs(&programs) {
         return Ok(());
     }
-    cargo(&["build", "--package", "iotax", "--quiet"])?;
+    // As the tests were built, so that nothing is built again with other features of its libraries.
+    cargo(&["test", "--workspace", "--tests", "--no-run", "--quiet"])?;
     let directory = target().join("packages");
     let program = directory.join("iotax");
     fs::create_dir_all(&directory)?;
