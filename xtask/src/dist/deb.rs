@@ -47,7 +47,7 @@ pub(super) fn write(
         command.args(["--target", triple]);
     } else {
         // This one is to be quickly had.
-        command.args(["--fast", "--compress-type", "gz"]);
+        command.arg("--fast");
     }
     shown(&mut command).context("is cargo-deb there? cargo install --locked cargo-deb")?;
     fs::remove_dir_all(&stage)?;
