@@ -6,7 +6,7 @@ use anyhow::Result;
 use crate::cargo::{cargo, with_env};
 use crate::steps::Step;
 use crate::suite::{Kind, run_tests};
-use crate::{fuzz, rooms, sources};
+use crate::{dist, fuzz, rooms, sources};
 
 /// All steps in order.
 pub(crate) const STEPS: &[Step] = &[
@@ -25,6 +25,11 @@ pub(crate) const STEPS: &[Step] = &[
     Step { name: "clippy", what: "lints, warnings are errors", run: clippy },
     Step { name: "unit", what: "unit tests", run: unit },
     Step { name: "test", what: "all other tests", run: test },
+    Step {
+        name: "packages",
+        what: "a package and an image of the tests' program, installed and used",
+        run: dist::check,
+    },
     Step { name: "doctest", what: "examples in the documentation", run: doctest },
     Step { name: "fuzz", what: "every fuzz target survives a short run", run: fuzz::check },
     Step { name: "doc", what: "documentation builds without warnings", run: doc },

@@ -1,11 +1,12 @@
 //! Repository chores. `cargo xtask check` runs exactly what CI runs and collects all failures;
-//! `cargo xtask measure` judges this machine.
+//! `cargo xtask measure` judges this machine, `cargo xtask dist` makes what is handed out.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a chore talks to its caller")]
 
 mod cargo;
 mod check;
 mod checkout;
 mod circles;
+mod dist;
 mod fuzz;
 mod measure;
 mod rooms;
@@ -19,16 +20,18 @@ use std::process::ExitCode;
 const USAGE: &str = "\
 usage: cargo xtask check [STEP...]
        cargo xtask measure [STEP...]
+       cargo xtask dist [STEP...]
        cargo xtask fuzz [TARGET [RUNS]]
 
 `fuzz` runs one fuzz target for RUNS inputs (1000000), or each for a moment.
-`check` and `measure` run every step, or the named ones, and list all failures at the end.";
+`check`, `measure` and `dist` run every step, or the named ones, and list all failures at the end.";
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
     match words.split_first() {
         Some((command, names)) if command == "check" => steps::run(check::STEPS, names),
         Some((command, names)) if command == "measure" => steps::run(measure::STEPS, names),
+        Some((command, names)) if command == "dist" => steps::run(dist::STEPS, names),
         Some((command, [])) if command == "fuzz" => report(&fuzz::check()),
         Some((command, [target])) if command == "fuzz" => long_fuzz(target, "1000000"),
         Some((command, [target, runs])) if command == "fuzz" => long_fuzz(target, runs),
@@ -40,8 +43,9 @@ fn main() -> ExitCode {
 }
 
 fn usage() -> String {
-    let (check, measure) = (steps::listing(check::STEPS), steps::listing(measure::STEPS));
-    format!("{USAGE}\n\nsteps of check:\n{check}\n\nsteps of measure:\n{measure}")
+    let lists = [("check", check::STEPS), ("measure", measure::STEPS), ("dist", dist::STEPS)];
+    let lists = lists.map(|(name, all)| format!("\n\nsteps of {name}:\n{}", steps::listing(all)));
+    USAGE.to_owned() + &lists.concat()
 }
 
 fn long_fuzz(target: &str, runs: &str) -> ExitCode {

@@ -6,12 +6,11 @@
 
 use std::ffi::OsString;
 use std::io::{BufRead as _, BufReader};
-use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use anyhow::{Context as _, Result, bail};
 
-use crate::cargo::{self, cargo};
+use crate::cargo::{self, cargo, target};
 use crate::checkout::root;
 use crate::steps::Step;
 use crate::tables;
@@ -127,9 +126,4 @@ fn shown(command: &mut Command) -> Result<Vec<String>> {
         bail!("it failed: {status}; docs/benchmarks.md stays as it is");
     }
     Ok(lines)
-}
-
-/// Where cargo builds.
-fn target() -> PathBuf {
-    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from)
 }

@@ -22,7 +22,7 @@ pub use estimate::Estimate;
 pub use matrix::{FactorEffect, FactorEffects, FactorInteraction, FactorShift};
 pub use outliers::{Outlier, Outliers};
 pub use precondition::{ArmPrecondition, Steadiness};
-pub use rule::{Judgment, RuleOutcome};
+pub use rule::Judgment;
 
 /// Version of the analysis format that this program writes.
 pub const FORMAT: u32 = 1;

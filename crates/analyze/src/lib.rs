@@ -38,8 +38,8 @@ pub use analysis::{
     Analysis, ArmDepths, ArmDrain, ArmPrecondition, ArmSummary, Attribution, Cap, Check,
     Comparison, DepthLevel, DepthResponse, EffectChange, Ending, Estimate, FORMAT, FactorEffect,
     FactorEffects, FactorInteraction, FactorShift, Interaction, JobSummary, Judgment, LayerCost,
-    OperationSummary, Outlier, Outliers, QuantilePoint, RuleOutcome, Stalls, Steadiness,
-    SyncSummary, TrialPoint, Warning, Work,
+    OperationSummary, Outlier, Outliers, QuantilePoint, Stalls, Steadiness, SyncSummary,
+    TrialPoint, Warning, Work,
 };
 pub use analyzer::Analyzer;
 pub use counters::{

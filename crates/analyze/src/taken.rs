@@ -20,7 +20,7 @@ pub(crate) struct Taken {
 /// One for each of [`Spec::rules`]; `None` where the trial has no such figure, or the rule is about no figure.
 pub(crate) fn taken(load: &LoadRecord, spec: &Spec) -> Vec<Option<Taken>> {
     let of = |condition: &Condition| match condition {
-        Condition::SlowerBy(_) => None,
+        Condition::SlowerBy(_) | Condition::BelowDocumented(_) => None,
         Condition::Figure { job, figure, .. } => {
             let name = job.as_ref().unwrap_or(&spec.workload.primary);
             figure_of(load, name, figure, spec.counts_from_submission())

@@ -70,6 +70,7 @@ mod tests {
                 disks: disk.into_iter().map(str::to_owned).collect(),
                 ..CloudChoice::default()
             },
+            fail_if: Vec::new(),
             seed: 1,
         }
     }

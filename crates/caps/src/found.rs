@@ -2,8 +2,9 @@
 
 use std::fmt;
 
-use iotax_documented::Documented;
-use iotax_spec::Search;
+use iotax_documented::{Documented, DocumentedLimit};
+use iotax_spec::rule::RuleOutcome;
+use iotax_spec::{Rule, Search};
 use serde::{Deserialize, Serialize};
 
 /// Version of this format.
@@ -20,6 +21,9 @@ pub struct Caps {
     pub sharing: Vec<Sharing>,
     /// One per target and cap for which anything is documented.
     pub documented: Vec<Documented>,
+    /// What became of rules that were set beforehand, one per rule and cap.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rules: Vec<CapJudgment>,
     /// All levels that were measured, in their order.
     pub levels: Vec<Level>,
     /// Why it ended before its time, if it did.
@@ -275,6 +279,27 @@ impl fmt::Display for Shared {
     }
 }
 
+/// What a search says of a rule, about one cap.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CapJudgment {
+    /// The rule.
+    pub rule: Rule,
+    /// Name of the target.
+    pub of: String,
+    /// `iops` or `bw_bytes`; `None` if nothing is documented of either.
+    pub quantity: Option<String>,
+    /// What the cap says.
+    pub outcome: RuleOutcome,
+    /// The cap, and the ends of its interval; `None` if it was not found.
+    pub found: Option<[f64; 3]>,
+    /// The documented limit that it is held against.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<DocumentedLimit>,
+    /// Why nothing is decided.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+}
+
 /// One level that was measured.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Level {
@@ -316,6 +341,7 @@ impl Caps {
             targets: search.targets.iter().map(|target| named(&target.arm.name)).collect(),
             sharing: Vec::new(),
             documented: Vec::new(),
+            rules: Vec::new(),
             levels: Vec::new(),
             ended: None,
             notes: Vec::new(),

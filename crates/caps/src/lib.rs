@@ -17,6 +17,7 @@
 //! | `second_pass` | does something above the cap answer what was read before? |
 //! | `documented` | which limit binds, of those documented and those set here |
 //! | `sharing` | do targets share a bucket? |
+//! | `rules` | which caps break rules that were set beforehand |
 //! | `found` | the result |
 #![forbid(unsafe_code)]
 
@@ -28,6 +29,7 @@ mod ladder;
 mod plateau;
 mod probe;
 mod processors;
+mod rules;
 mod scout;
 mod second_pass;
 mod sharing;
@@ -36,10 +38,11 @@ mod soak;
 
 pub use duration::expected_ns;
 pub use found::{
-    Burst, Cap, CapKind, Caps, CpuBoundSizes, DepthStep, Evidence, Fit, LIMITS_ANALYSIS_FORMAT,
-    Level, Recovery, SecondPass, Shared, Sharing, SizeFit, TargetCaps,
+    Burst, Cap, CapJudgment, CapKind, Caps, CpuBoundSizes, DepthStep, Evidence, Fit,
+    LIMITS_ANALYSIS_FORMAT, Level, Recovery, SecondPass, Shared, Sharing, SizeFit, TargetCaps,
 };
 pub use probe::{Ended, Observation, Prober, Processors};
+pub use rules::judge;
 
 use iotax_spec::Search;
 
@@ -53,6 +56,7 @@ pub fn find(search: &Search, prober: &mut dyn Prober) -> Caps {
     caps.ended = ended.map(|ended| ended.to_string());
     caps.levels = scout.into_levels();
     documented::compare(search, &mut caps);
+    caps.rules = judge(&search.fail_if, &caps);
     caps
 }
 

@@ -28,6 +28,8 @@ pub struct Vm {
     /// Storage of the host that an ephemeral OS disk can be on, as whose limit holds it then; empty
     /// where there are none.
     pub ephemeral_os_on: Vec<Scope>,
+    /// Storage of the host that comes with it; empty where none is documented.
+    pub local_storage: Vec<LocalStorage>,
     /// Documented limits.
     pub limits: Vec<Limit>,
     /// Everything else that is documented.
@@ -40,6 +42,19 @@ pub struct Vm {
     pub source: Source,
     /// The provider's page about it, if one was read: of bursts, and of what notes say of pages.
     pub page: Option<Source>,
+}
+
+/// Storage of the host, which goes when the VM does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LocalStorage {
+    /// As whose limit holds it: the temporary disk's, or that of local `NVMe` disks.
+    pub scope: Scope,
+    /// So many disks.
+    pub disks: u32,
+    /// What they hold together.
+    pub size_bytes: u64,
+    /// Whether it draws on the bucket of cached disks, and not on one of its own.
+    pub shares_cache: bool,
 }
 
 /// Figures that somebody published and that the sources contradict.

@@ -2,13 +2,15 @@
 
 use anyhow::{Context as _, Error, Result};
 use clap::ValueEnum as _;
-use iotax_analyze::Judgment;
-use iotax_report::{Part, rule_sentence};
-use iotax_spec::{Rule, Spec};
+use iotax_report::{Part, Ruling, rulings};
+use iotax_spec::rule::RuleOutcome;
+use iotax_spec::{Rule, Search, Spec};
 
 use crate::args::{Color, Format, GateArgs, Undecided};
 use crate::exit::{Exit, Usage};
 use crate::output::Printing;
+
+const OPTION: &str = "option --fail-if";
 
 /// The rules asked for, in the place of those that `spec` has.
 ///
@@ -16,25 +18,30 @@ use crate::output::Printing;
 /// A rule that is none, or about nothing there is; a `format` that tells of rules, without any.
 pub(crate) fn set(spec: &mut Spec, args: &GateArgs, format: Format) -> Result<()> {
     if !args.fail_if.is_empty() {
-        let rules = args.fail_if.iter().map(|text| Rule::parse(text));
-        spec.fail_if = rules.collect::<Result<_, _>>().context("option --fail-if")?;
-        spec.validate_rules().context("option --fail-if")?;
+        spec.fail_if = asked(args)?;
+        spec.validate_rules().context(OPTION)?;
     }
-    match format {
-        Format::Junit | Format::Github if spec.fail_if.is_empty() => Err(no_rules(format)),
-        _ => Ok(()),
-    }
+    refuse_without_rules(format, &spec.fail_if)
 }
 
-/// Refuses a format that a search for caps has nothing for.
-pub(crate) fn refuse_in_search(format: Format) -> Result<()> {
+/// The same of a search for caps.
+pub(crate) fn set_in_search(search: &mut Search, args: &GateArgs, format: Format) -> Result<()> {
+    if !args.fail_if.is_empty() {
+        search.fail_if = asked(args)?;
+        search.validate_rules().context(OPTION)?;
+    }
+    refuse_without_rules(format, &search.fail_if)
+}
+
+fn asked(args: &GateArgs) -> Result<Vec<Rule>> {
+    let rules = args.fail_if.iter().map(|text| Rule::parse(text));
+    rules.collect::<Result<_, _>>().context(OPTION)
+}
+
+fn refuse_without_rules(format: Format, rules: &[Rule]) -> Result<()> {
     match format {
-        Format::Junit | Format::Github => {
-            let problem =
-                "junit and github tell what became of rules, and a search for caps has none";
-            Err(Usage(problem.to_owned()).into())
-        }
-        Format::Text | Format::Json | Format::Markdown | Format::Csv => Ok(()),
+        Format::Junit | Format::Github if rules.is_empty() => Err(no_rules(format)),
+        _ => Ok(()),
     }
 }
 
@@ -52,21 +59,30 @@ impl GateArgs {
         Printing { format, color, undecided: self.undecided }
     }
 
-    fn is_broken(&self, judgment: &Judgment) -> bool {
-        judgment.is_fail() || judgment.is_undecided() && self.undecided == Undecided::Fail
+    fn is_broken(&self, ruling: &Ruling) -> bool {
+        match ruling.outcome {
+            RuleOutcome::Fail => true,
+            RuleOutcome::Pass => false,
+            RuleOutcome::Undecided => self.undecided == Undecided::Fail,
+        }
     }
 }
 
 /// [`Exit::GateFailed`] if a rule is broken, which those who get no text are told on stderr.
 pub(crate) fn judged(exit: Exit, parts: &[Part], args: &GateArgs, format: Format) -> Exit {
+    let all: Vec<Ruling> = parts.iter().flat_map(|(_, analysis)| rulings(analysis)).collect();
+    ruled(exit, &all, args, format)
+}
+
+/// The same of rules that were held against anything.
+pub(crate) fn ruled(exit: Exit, rulings: &[Ruling], args: &GateArgs, format: Format) -> Exit {
     if exit != Exit::Done {
         return exit;
     }
-    let all = parts.iter().flat_map(|(_, analysis)| &analysis.rules);
-    let broken: Vec<_> = all.filter(|judgment| args.is_broken(judgment)).collect();
+    let broken: Vec<_> = rulings.iter().filter(|ruling| args.is_broken(ruling)).collect();
     if format != Format::Text {
-        for judgment in &broken {
-            eprintln!("{}", rule_sentence(judgment));
+        for ruling in &broken {
+            eprintln!("{}", ruling.sentence);
         }
     }
     if broken.is_empty() { exit } else { Exit::GateFailed }

@@ -62,16 +62,23 @@ fn printed(
         Format::Markdown => report::markdown(document),
         Format::Json => json(dir, spec.name(), parts)?,
         Format::Csv => report::csv(parts.iter().map(|(_, analysis)| analysis)),
-        Format::Junit => report::junit(spec.name(), parts, undecided_fails),
+        Format::Junit => report::junit(spec.name(), &rulings(parts), undecided_fails),
         Format::Github => {
             add_to_summary(&report::markdown(document))?;
-            report::github(parts, undecided_fails)
+            let rulings = rulings(parts);
+            report::github(rulings.iter().flat_map(|(_, rulings)| rulings), undecided_fails)
         }
     })
 }
 
+/// What became of the rules of each part, by its workload.
+fn rulings(parts: &[Part]) -> Vec<(String, Vec<report::Ruling>)> {
+    let of = |(_, analysis): &Part| (analysis.workload.clone(), report::rulings(analysis));
+    parts.iter().map(of).collect()
+}
+
 /// Adds to the page that GitHub shows of a step, where it runs one.
-fn add_to_summary(markdown: &str) -> Result<()> {
+pub(crate) fn add_to_summary(markdown: &str) -> Result<()> {
     let Some(file) = std::env::var_os("GITHUB_STEP_SUMMARY").filter(|file| !file.is_empty()) else {
         return Ok(());
     };

@@ -130,6 +130,31 @@ fn what_was_built_is_told_with_its_sources() {
 }
 
 #[test]
+fn a_local_disk_of_a_vm_is_up_beside_one_that_is_attached() {
+    let Some(desk) = desk(&["ssd", "log"]) else { return };
+    let asked = ["disk", "up", "ssd", "log", "--vm", "E16d_v5", "--disk", "local", "--disk", "E10"];
+    let more =
+        ["--size", "64M", "--hardware-encrypted", "--encryption-at-host", "--format", "json"];
+    let said = desk.run(&[&asked[..], &more].concat());
+    let json: Value = serde_json::from_str(&said.out).unwrap();
+    let stacks = [&json["disks"][0], &json["disks"][1]].map(|disk| disk["stack"].as_str().unwrap());
+    assert_snapshot!(stacks.join("\n"), @"
+    file(size=64M, thin) + aes(sector=512) + delay(latency=100us) + throttle(iops=75000, bw=1000000000, group=Standard_E16d_v5-temporary) + aes(sector=512)
+    file(size=64M, thin) + aes(sector=512) + delay(latency=1ms) + throttle(iops=500, bw=100000000, burst_iops=600, burst_bw=150000000, credits=30m, unit=256k) + throttle(iops=25600, bw=600000000, group=Standard_E16d_v5-uncached) + aes(sector=512)
+    ");
+    let file = fs::File::options().read(true).write(true).open(desk.path().join("ssd/disk"));
+    let mut file = file.unwrap();
+    file.write_all(&[7; 8192]).unwrap();
+    file.sync_all().unwrap();
+    let mut again = fs::File::open(desk.path().join("ssd/disk")).unwrap();
+    let mut read = [0; 8192];
+    again.read_exact(&mut read).unwrap();
+    assert_eq!(read, [7; 8192]);
+    drop((file, again));
+    assert_eq!(desk.run(&["disk", "down", "--all"]).code, 0);
+}
+
+#[test]
 fn disks_that_no_cloud_has_are_refused() {
     let desk = Desk::new();
     let said = |arguments: &[&str]| desk.run(&[&["disk", "up"], arguments].concat()).to_string();
@@ -156,6 +181,14 @@ fn disks_that_no_cloud_has_are_refused() {
     assert_snapshot!(said(&["vm", "--disk", "P10", "--credits", "200%"]), @"
     error: option --credits: `200%` is not a share: more than 100%
     write a percentage with its sign, 5%, or a fraction, 0.05
+    [exit 2]
+    ");
+    assert_snapshot!(said(&["vm", "--disk", "local"]), @"
+    error: a local disk comes with a VM size: name it with --vm
+    [exit 2]
+    ");
+    assert_snapshot!(said(&["vm", "--vm", "E16s_v5", "--disk", "local"]), @"
+    error: local of Standard_E16s_v5: no such storage of its host is in the catalog
     [exit 2]
     ");
     assert_snapshot!(said(&["vm", "--disk", "premium-v2"]), @"

@@ -92,7 +92,7 @@ fn rules_that_are_none_are_refused_before_anything_is_measured() {
     ");
     let search = desk.run(&["limits", "mem(size=16M)", "--format", "github"]);
     assert_snapshot!(search, @"
-    error: junit and github tell what became of rules, and a search for caps has none
+    error: --format github tells what became of rules, and there are none: add --fail-if
     [exit 2]
     ");
 }

@@ -63,6 +63,79 @@ fn what_was_found_is_recorded_and_reported_again() {
 }
 
 #[test]
+fn a_cap_that_breaks_a_rule_is_told_first_and_is_exit_code_1() {
+    let (desk, found) = searched();
+    // A busy machine may have ended the search before it came to this cap.
+    if found["targets"][0]["iops"]["kind"] != "throttle" {
+        return;
+    }
+    let report = |more: &[&str]| desk.run(&[&["report", "out"], more].concat());
+    let broken = ["--fail-if", "iops < 1M", "--fail-if", "disk: iops > 1M"];
+    let said = report(&broken);
+    assert_eq!(said.code, 1, "{said}");
+    let told: Vec<&str> = said.out.lines().filter(|line| line.contains("Rule ")).collect();
+    assert!(told[0].starts_with("  Rule broken: `iops < 1000000`: disk reaches "), "{said}");
+    assert!(told[1].starts_with("  Rule kept: `disk: iops > 1000000`: disk reaches "), "{said}");
+    let said = report(&[&broken[..], &["--format", "junit"]].concat());
+    assert_eq!(said.code, 1, "{said}");
+    assert!(said.out.contains("tests=\"2\"") && said.out.contains("failures=\"1\""), "{said}");
+    assert!(said.err.starts_with("Rule broken: "), "{said}");
+    let said = report(&[&broken[2..], &["--format", "github"]].concat());
+    assert!(said.code == 0 && said.out.starts_with("::notice title=iotax::Rule kept: "), "{said}");
+
+    // Nothing is documented of a stack in memory, and of other disks something is.
+    let below = ["--fail-if", "below documented by 5%"];
+    let said = report(&below);
+    assert!(said.code == 0 && said.out.contains("Rule undecided: "), "{said}");
+    assert_eq!(report(&[&below[..], &["--undecided", "fail"]].concat()).code, 1);
+    for (disk, code) in [("P30", 1), ("P10", 0)] {
+        let path = desk.path().join("out/limits.json");
+        let mut head = json(&fs::read_to_string(&path).unwrap());
+        head["limits"]["cloud"]["disks"] = serde_json::json!([disk]);
+        head["limits"]["fail_if"] = serde_json::json!(["below documented by 5%"]);
+        fs::write(&path, head.to_string()).unwrap();
+        let said = report(&["--format", "json"]);
+        assert_eq!(said.code, code, "{disk}: {said}");
+        let rules = &json(&said.out)["rules"];
+        assert_eq!(rules[0]["quantity"], "iops", "{rules:#}");
+    }
+}
+
+#[test]
+fn rules_that_no_cap_can_break_are_refused_before_anything_is_measured() {
+    let desk = Desk::new();
+    let refused = |more: &[&str]| {
+        let said = desk.run(&[&["limits", "disk=mem(size=64M)"], more].concat());
+        assert!(said.out.is_empty(), "{}", said.out);
+        format!("{}\n{}", said.code, said.err)
+    };
+    assert_snapshot!(refused(&["--fail-if", "sync.p99 > 10ms"]), @"
+    2
+    error: option --fail-if: `sync.p99 > 10ms`: a search finds caps, and that is none
+    write 'iops < 5000', 'bandwidth < 100M' or 'below documented by 5%', with or without a target and a colon before it
+    ");
+    assert_snapshot!(refused(&["--fail-if", "slower by 5%"]), @"
+    2
+    error: option --fail-if: `slower by 5%`: a search finds caps, and that is none
+    write 'iops < 5000', 'bandwidth < 100M' or 'below documented by 5%', with or without a target and a colon before it
+    ");
+    assert_snapshot!(refused(&["--fail-if", "log: iops < 5000"]), @"
+    2
+    error: option --fail-if: unknown target `log`
+    known targets: disk
+    ");
+    assert_snapshot!(refused(&["--format", "junit"]), @"
+    2
+    error: --format junit tells what became of rules, and there are none: add --fail-if
+    ");
+    let run = ["run", "randread-4k", "mem(size=16M)", "--fail-if", "below documented by 5%"];
+    assert_snapshot!(desk.run(&run).err, @"
+    error: option --fail-if: `below documented by 5%` is about caps, and these are searched for elsewhere
+    use `iotax limits`
+    ");
+}
+
+#[test]
 fn what_makes_no_sense_is_refused_before_anything_is_made() {
     let desk = Desk::new();
     fs::write(desk.path().join("small"), [0; 8192]).unwrap();

@@ -1,8 +1,9 @@
 //! Whether storage is fit for what a workload stands for, by a threshold that somebody has published.
 
-use iotax_analyze::{Analysis, Judgment, RuleOutcome};
+use iotax_analyze::{Analysis, Judgment};
 use iotax_record::Experiment;
 use iotax_spec::Workload;
+use iotax_spec::rule::RuleOutcome;
 
 use crate::{rules, words};
 

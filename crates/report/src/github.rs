@@ -1,25 +1,23 @@
 //! Rules as annotations of a workflow of GitHub.
 
-use iotax_analyze::{Judgment, RuleOutcome};
+use iotax_spec::rule::RuleOutcome;
 
-use crate::experiment::Part;
-use crate::rules;
+use crate::rules::Ruling;
 
-/// A workflow command for each rule and arm
+/// A workflow command for each rule and what it was held against
 /// (<https://docs.github.com/actions/reference/workflow-commands-for-github-actions>). One that is
 /// undecided is a warning, or an error if `undecided_fails`.
-pub fn github(parts: &[Part], undecided_fails: bool) -> String {
-    let rules = parts.iter().flat_map(|(_, analysis)| &analysis.rules);
-    rules.map(|judgment| annotation(judgment, undecided_fails)).collect()
+pub fn github<'a>(rulings: impl IntoIterator<Item = &'a Ruling>, undecided_fails: bool) -> String {
+    rulings.into_iter().map(|ruling| annotation(ruling, undecided_fails)).collect()
 }
 
-fn annotation(judgment: &Judgment, undecided_fails: bool) -> String {
-    let level = match judgment.outcome {
+fn annotation(ruling: &Ruling, undecided_fails: bool) -> String {
+    let level = match ruling.outcome {
         RuleOutcome::Pass => "notice",
         RuleOutcome::Undecided if !undecided_fails => "warning",
         RuleOutcome::Fail | RuleOutcome::Undecided => "error",
     };
-    format!("::{level} title=iotax::{}\n", escaped(&rules::sentence(judgment)))
+    format!("::{level} title=iotax::{}\n", escaped(&ruling.sentence))
 }
 
 /// As the runner wants it: a line is one command, whatever it says.

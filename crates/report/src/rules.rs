@@ -1,7 +1,8 @@
 //! What became of the rules that were set beforehand.
 
-use iotax_analyze::{Analysis, Estimate, Judgment, RuleOutcome};
-use iotax_spec::rule::{Condition, Figure};
+use iotax_analyze::{Analysis, Estimate, Judgment};
+use iotax_spec::Rule;
+use iotax_spec::rule::{Condition, Figure, RuleOutcome};
 use iotax_words::{Effect, grouped, interval};
 
 use crate::document::{Cell, Item, Section, Table};
@@ -10,32 +11,54 @@ use crate::{bandwidth, format, words};
 /// Rules up to which each that is not kept gets a sentence; above that they are counted.
 const MAX_SENTENCES: usize = 4;
 
+/// What became of a rule, whatever it was held against.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ruling {
+    /// What it was held against, and the rule: `new: not slower by 5%`.
+    pub name: String,
+    /// Broken, kept or neither.
+    pub outcome: RuleOutcome,
+    /// For people, with what was found.
+    pub sentence: String,
+}
+
+impl Ruling {
+    pub(crate) fn new(of: &str, rule: &Rule, outcome: RuleOutcome, told: &str) -> Self {
+        let shown = words::printable(&rule.to_string());
+        let sentence = format!("Rule {}: `{shown}`: {told}.", word(outcome));
+        Self { name: format!("{of}: not {rule}"), outcome, sentence }
+    }
+}
+
+/// What became of the rules that were set for an experiment.
+pub fn rulings(analysis: &Analysis) -> Vec<Ruling> {
+    analysis.rules.iter().map(ruling).collect()
+}
+
+fn ruling(judgment: &Judgment) -> Ruling {
+    Ruling::new(&judgment.of, &judgment.rule, judgment.outcome, &told(judgment))
+}
+
 /// Those that are broken first, then those that are undecided; those that are kept in one sentence.
-pub(crate) fn sentences(analysis: &Analysis) -> Vec<String> {
-    let of = |outcome| analysis.rules.iter().filter(move |judgment| judgment.outcome == outcome);
+pub(crate) fn sentences(rulings: &[Ruling]) -> Vec<String> {
+    let of = |outcome| rulings.iter().filter(move |ruling| ruling.outcome == outcome);
     let mut sentences: Vec<String> = of(RuleOutcome::Fail)
         .chain(of(RuleOutcome::Undecided))
         .take(MAX_SENTENCES)
-        .map(sentence)
+        .map(|ruling| ruling.sentence.clone())
         .collect();
     let told = sentences.len();
-    let open = analysis.rules.iter().filter(|j| j.outcome != RuleOutcome::Pass).count();
+    let open = rulings.iter().filter(|ruling| ruling.outcome != RuleOutcome::Pass).count();
     if open > told {
         let more = format::counted((open - told) as u64, "more rule");
         sentences.push(format!("{more} broken or undecided: see Rules."));
     }
     match of(RuleOutcome::Pass).collect::<Vec<_>>().as_slice() {
         [] => {}
-        [one] => sentences.push(sentence(one)),
+        [one] => sentences.push(one.sentence.clone()),
         kept => sentences.push(format!("{} kept.", format::counted(kept.len() as u64, "rule"))),
     }
     sentences
-}
-
-/// ``Rule broken: `sync.p99 > 10ms`: target has a sync p99 of 12.3 ms [11, 13.1] over 5 trials.``
-pub fn sentence(judgment: &Judgment) -> String {
-    let rule = words::printable(&judgment.rule.to_string());
-    format!("Rule {}: `{rule}`: {}.", word(judgment.outcome), told(judgment))
 }
 
 /// What the data say of a rule: `target has a sync p99 of 12.3 ms [11, 13.1] over 5 trials`.
@@ -43,7 +66,9 @@ pub(crate) fn told(judgment: &Judgment) -> String {
     let of = words::printable(&judgment.of);
     let over = match judgment.rule.condition {
         Condition::SlowerBy(_) => format!("after {}", format::counted(judgment.trials, "block")),
-        Condition::Figure { .. } => format!("over {}", format::counted(judgment.trials, "trial")),
+        Condition::Figure { .. } | Condition::BelowDocumented(_) => {
+            format!("over {}", format::counted(judgment.trials, "trial"))
+        }
     };
     let mut text = match found(judgment) {
         Some((verb, found)) => format!("{of} {verb} {found} {over}"),
@@ -72,6 +97,8 @@ fn found(judgment: &Judgment) -> Option<(&'static str, String)> {
             let verb = if effect.is_factor() { "is" } else { "has" };
             Some((verb, effect.size(metric.name())))
         }
+        // No rule of trials.
+        (Condition::BelowDocumented(_), _) => None,
     }
 }
 
@@ -145,21 +172,25 @@ mod tests {
         }
     }
 
+    fn told_of(judgment: &Judgment) -> String {
+        ruling(judgment).sentence
+    }
+
     #[test]
     fn a_rule_is_told_with_what_was_found_and_what_is_missing() {
         let broken = judged("slower by 5%", RuleOutcome::Fail, Some((0.23, 0.21, 0.25)));
-        insta::assert_snapshot!(sentence(&broken), @"Rule broken: `slower by 5%`: new has 23 % [21, 25] less throughput after 10 blocks.");
+        insta::assert_snapshot!(told_of(&broken), @"Rule broken: `slower by 5%`: new has 23 % [21, 25] less throughput after 10 blocks.");
         let far = judged("slower by 5%", RuleOutcome::Fail, Some((0.8, 0.75, 0.84)));
-        insta::assert_snapshot!(sentence(&far), @"Rule broken: `slower by 5%`: new is 5.0x slower [4.0, 6.2] in throughput after 10 blocks.");
+        insta::assert_snapshot!(told_of(&far), @"Rule broken: `slower by 5%`: new is 5.0x slower [4.0, 6.2] in throughput after 10 blocks.");
         let kept = judged("sync.p99 > 10ms", RuleOutcome::Pass, Some((4.1e6, 3.9e6, 4.4e6)));
-        insta::assert_snapshot!(sentence(&kept), @"Rule kept: `sync.p99 > 10ms`: new has a sync p99 of 4.1 ms [3.9, 4.4] over 10 trials.");
+        insta::assert_snapshot!(told_of(&kept), @"Rule kept: `sync.p99 > 10ms`: new has a sync p99 of 4.1 ms [3.9, 4.4] over 10 trials.");
         let open = judged("iops < 5000", RuleOutcome::Undecided, Some((5_010., 4_800., 5_300.)));
-        insta::assert_snapshot!(sentence(&Judgment { needed: Some(90), ..open }), @"Rule undecided: `iops < 5000`: new has 5010 [4800, 5300] IOPS over 10 trials; about 90 would decide it.");
+        insta::assert_snapshot!(told_of(&Judgment { needed: Some(90), ..open }), @"Rule undecided: `iops < 5000`: new has 5010 [4800, 5300] IOPS over 10 trials; about 90 would decide it.");
         let gain = judged("slower by 5%", RuleOutcome::Pass, Some((-0.1, -0.12, -0.08)));
-        insta::assert_snapshot!(sentence(&gain), @"Rule kept: `slower by 5%`: new has 10 % [8, 12] more throughput after 10 blocks.");
+        insta::assert_snapshot!(told_of(&gain), @"Rule kept: `slower by 5%`: new has 10 % [8, 12] more throughput after 10 blocks.");
         let stalled = judged("p99 > 1ms", RuleOutcome::Fail, None);
-        insta::assert_snapshot!(sentence(&stalled), @"Rule broken: `latency.p99 > 1ms`: new completed nothing in some trials, over 10 trials.");
+        insta::assert_snapshot!(told_of(&stalled), @"Rule broken: `latency.p99 > 1ms`: new completed nothing in some trials, over 10 trials.");
         let early = judged("p99 > 1ms", RuleOutcome::Undecided, None);
-        insta::assert_snapshot!(sentence(&Judgment { trials: 2, ..early }), @"Rule undecided: `latency.p99 > 1ms`: nothing is known of new over 2 trials.");
+        insta::assert_snapshot!(told_of(&Judgment { trials: 2, ..early }), @"Rule undecided: `latency.p99 > 1ms`: nothing is known of new over 2 trials.");
     }
 }

@@ -25,8 +25,9 @@ pub(crate) fn verdict(experiment: &Experiment, analysis: &Analysis) -> Vec<Strin
         Design::Peel { .. } => peel(analysis),
     };
     // What was asked first is answered first.
-    let asked =
-        rules::sentences(analysis).into_iter().chain(fitness::sentences(experiment, analysis));
+    let asked = rules::sentences(&rules::rulings(analysis))
+        .into_iter()
+        .chain(fitness::sentences(experiment, analysis));
     sentences.splice(0..0, asked);
     sentences.extend(cpu(analysis));
     sentences.extend(preconditioning::sentences(analysis));

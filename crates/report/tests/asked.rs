@@ -49,7 +49,9 @@ fn rules_come_first_in_every_format() {
     ");
     assert!(markdown(&experiment, &analysis).contains("### Rules"));
     let parts = [(experiment, analysis)];
-    insta::assert_snapshot!(iotax_report::junit("job", &parts, false), @r#"
+    let rulings = iotax_report::rulings(&parts[0].1);
+    let suites = [(parts[0].1.workload.clone(), rulings.clone())];
+    insta::assert_snapshot!(iotax_report::junit("job", &suites, false), @r#"
     <?xml version="1.0" encoding="UTF-8"?>
     <testsuites name="job" tests="4" skipped="2" failures="1" errors="0">
         <testsuite name="randread-4k" tests="4" skipped="2" errors="0" failures="1">
@@ -66,7 +68,7 @@ fn rules_come_first_in_every_format() {
         </testsuite>
     </testsuites>
     "#);
-    insta::assert_snapshot!(iotax_report::github(&parts, true), @"
+    insta::assert_snapshot!(iotax_report::github(&rulings, true), @"
     ::error title=iotax::Rule broken: `slower by 5%25`: luks has 34 %25 [31, 37] less throughput after 12 blocks.
     ::error title=iotax::Rule undecided: `slower by 5%25`: a|b has 4 %25 [2, 6] less throughput after 12 blocks; about 90 would decide it.
     ::notice title=iotax::Rule kept: `latency.p99 > 10ms`: luks has a latency p99 of 4.1 ms [3.9, 4.4] over 12 trials.

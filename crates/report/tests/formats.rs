@@ -4,7 +4,8 @@ mod common;
 
 use common::{analyses, html, markdown, text, troubled, up_to};
 use iotax_analyze::{Analysis, Metric, Verdict};
-use iotax_report::{CSV_COLUMNS, SearchResult, Style, csv, search};
+use iotax_report::{CSV_COLUMNS, SearchResult, Style, csv, search, search_rulings};
+use iotax_spec::Rule;
 
 #[test]
 fn a_peel_on_a_terminal() {
@@ -282,6 +283,30 @@ fn what_the_cloud_calls_the_vm_is_no_markup() {
     let found = search(SearchResult { head: &head, caps: &caps, end: None });
     let shown = iotax_report::markdown(&found);
     assert!(shown.contains("on \\<img") && !shown.contains('\u{1b}'), "{shown}");
+}
+
+#[test]
+fn rules_of_a_search_are_told_first_with_what_they_were_held_against() {
+    let (mut head, mut caps) = common::search::search(&[4e9]);
+    caps.targets[0].evidence.is_plateau = true;
+    let of = caps.targets[0].name.clone();
+    let [of_it, no_more] = ["below documented by 5%", "bandwidth < 1M"];
+    let rules = [format!("{of}: {of_it}"), format!("{of}: {no_more}"), format!("{of}: iops > 1")];
+    head.search.fail_if = rules.iter().map(|rule| Rule::parse(rule).unwrap()).collect();
+    for row in &mut caps.documented {
+        row.limits.iter_mut().for_each(|limit| limit.as_of = Some("2026-01-01".to_owned()));
+    }
+    caps.rules = iotax_caps::judge(&head.search.fail_if, &caps);
+    let found = SearchResult { head: &head, caps: &caps, end: None };
+    let told: Vec<String> =
+        search_rulings(found).into_iter().map(|ruling| ruling.sentence).collect();
+    insta::assert_snapshot!(told.join("\n"), @"
+    Rule broken: `base: below documented by 5%`: base reaches 3,000 MB/s [2,970, 3,030], 25 % below the disk limit of P10, 4,000 MB/s.
+    Rule kept: `base: bandwidth < 1MiB/s`: base reaches 3,000 MB/s [2,970, 3,030].
+    Rule broken: `base: iops > 1`: base reaches 4,000 IOPS [3,960, 4,040].
+    ");
+    let text = iotax_report::text(&search(found), Style::default());
+    assert!(text.contains("Rule broken"), "{text}");
 }
 
 #[test]

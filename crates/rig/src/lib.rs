@@ -99,7 +99,7 @@ mod vdisk;
 
 pub use abandon::{abandon, break_off};
 pub use check::refuse;
-pub use cloud::{CloudDisk, CloudOptions, Part, cloud_disks};
+pub use cloud::{CloudDisk, CloudOptions, Local, Part, cloud_disks, local_disks};
 pub use disks::{Disk, ServeOptions, Served, serve, served, take_down};
 pub use error::Error;
 pub use held::Held;

@@ -1,4 +1,5 @@
-//! Rules that results may break: `slower by 5%`, `sync.p99 > 10ms`, `new: wal read.mean > 1ms`.
+//! Rules that results may break: `slower by 5%`, `sync.p99 > 10ms`, `new: wal read.mean > 1ms`; of a
+//! search for caps also `below documented by 5%`.
 
 use std::fmt;
 
@@ -22,6 +23,8 @@ pub struct Rule {
 pub enum Condition {
     /// To be slower than the baseline by more than this fraction, in the primary metric.
     SlowerBy(f64),
+    /// A cap below what is documented of its target by more than this fraction.
+    BelowDocumented(f64),
     /// A figure on the wrong side of a limit, whatever the baseline has.
     Figure {
         /// The job whose figure it is; `None`: the primary one.
@@ -35,7 +38,19 @@ pub enum Condition {
     },
 }
 
-/// A figure of one trial.
+/// What results say of a rule.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RuleOutcome {
+    /// It is broken.
+    Fail,
+    /// It is kept.
+    Pass,
+    /// The data allow both.
+    Undecided,
+}
+
+/// A figure of one trial, or a cap.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Figure {
     /// Reads and writes per second.
@@ -114,13 +129,11 @@ impl Rule {
 }
 
 fn condition(text: &str) -> Result<Condition, Error> {
-    if let Some(share) = text.strip_prefix("slower by ") {
-        let share = units::parse_share(share)?;
-        return if share < 1.0 {
-            Ok(Condition::SlowerBy(share))
-        } else {
-            Err(Error::syntax("nothing gets slower by 100%", SHAPE))
-        };
+    if let Some(by) = text.strip_prefix("slower by ") {
+        return Ok(Condition::SlowerBy(part(by, "slower")?));
+    }
+    if let Some(by) = text.strip_prefix("below documented by ") {
+        return Ok(Condition::BelowDocumented(part(by, "below documented")?));
     }
     let found = [(">", Side::Above), ("<", Side::Below)]
         .into_iter()
@@ -147,6 +160,16 @@ fn condition(text: &str) -> Result<Condition, Error> {
         return Err(Error::syntax(problem, "leave the job out"));
     }
     Ok(Condition::Figure { job, figure, side, limit })
+}
+
+/// A share that leaves something.
+fn part(text: &str, words: &str) -> Result<f64, Error> {
+    let share = units::parse_share(text)?;
+    if share < 1.0 {
+        Ok(share)
+    } else {
+        Err(Error::syntax(format!("nothing is {words} by 100%"), SHAPE))
+    }
 }
 
 fn figure(text: &str) -> Result<Figure, Error> {
@@ -228,8 +251,10 @@ impl fmt::Display for Rule {
             write!(f, "{of}: ")?;
         }
         match &self.condition {
-            // Rounding leaves .05 * 100 a little off.
-            Condition::SlowerBy(share) => write!(f, "slower by {}%", (share * 1e8).round() / 1e6),
+            Condition::SlowerBy(share) => write!(f, "slower by {}", percent(*share)),
+            Condition::BelowDocumented(share) => {
+                write!(f, "below documented by {}", percent(*share))
+            }
             Condition::Figure { job, figure, side, limit } => {
                 if let Some(job) = job {
                     write!(f, "{job} ")?;
@@ -252,6 +277,11 @@ impl fmt::Display for Figure {
             }
         }
     }
+}
+
+/// `5%`; rounding leaves .05 * 100 a little off.
+fn percent(share: f64) -> String {
+    format!("{}%", (share * 1e8).round() / 1e6)
 }
 
 /// `p99.9`; rounding leaves .999 * 100 a little off.
@@ -289,6 +319,9 @@ mod tests {
     #[test]
     fn rules_are_read_as_people_write_them() {
         assert_eq!(of("slower by 5%").condition, Condition::SlowerBy(0.05));
+        let below = of("log: below documented by 10%");
+        assert_eq!(below.condition, Condition::BelowDocumented(0.1));
+        assert_eq!(below.of.as_deref(), Some("log"));
         let sync = Condition::Figure {
             job: None,
             figure: Figure::Time(Kind::Sync, Statistic::Quantile(0.99)),
@@ -312,7 +345,7 @@ mod tests {
     fn figures_are_named_for_people() {
         let name = |text| match of(text).condition {
             Condition::Figure { figure, .. } => figure.name(),
-            Condition::SlowerBy(_) => unreachable!(),
+            Condition::SlowerBy(_) | Condition::BelowDocumented(_) => unreachable!(),
         };
         assert_eq!(name("sync.p99.9 > 1ms"), "sync p99.9");
         assert_eq!(name("p50 > 1ms"), "latency p50");
@@ -344,7 +377,7 @@ mod tests {
         write 5% if percent was meant
         ");
         assert_snapshot!(error("slower by 100%"), @"
-        nothing gets slower by 100%
+        nothing is slower by 100%
         write what must not be so, as 'slower by 5%', 'sync.p99 > 10ms' or 'new: iops < 5000'
         ");
         assert_snapshot!(error("wal load > 1ms"), @"
@@ -362,7 +395,13 @@ mod tests {
         let rule = of("new: sync.p99 > 10ms");
         let json = serde_json::to_string(&rule).unwrap();
         assert_eq!(json, "\"new: sync.p99 > 10ms\"");
-        for text in ["slower by 2.5%", "a: iops < 5000", "wal bandwidth < 100M", "p99.9 > 1s"] {
+        for text in [
+            "slower by 2.5%",
+            "below documented by 5%",
+            "a: iops < 5000",
+            "wal bandwidth < 100M",
+            "p99.9 > 1s",
+        ] {
             assert_eq!(of(&of(text).to_string()), of(text));
         }
         assert_eq!(serde_json::from_str::<Rule>(&json).unwrap(), rule);
@@ -370,7 +409,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn no_text_panics(text in "(slower by|sync|p99|iops|[ .:<>%0-9a-z])*") {
+        fn no_text_panics(text in "(slower by|below documented by|sync|p99|iops|[ .:<>%0-9a-z])*") {
             if let Ok(rule) = Rule::parse(&text) {
                 proptest::prop_assert_eq!(Rule::parse(&rule.to_string()).unwrap(), rule);
             }

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::cloud::CloudChoice;
 use crate::engine::Engine;
+use crate::rule::Rule;
 use crate::side_runs::SideRuns;
 use crate::spec::{Arm, Design, Spec, Stop};
 use crate::workload::{BlockSizes, Files, Job, Pattern, Workload};
@@ -25,6 +26,9 @@ pub struct Search {
     /// What the targets are said to be, to set what was measured beside documented limits.
     #[serde(default, skip_serializing_if = "CloudChoice::is_empty")]
     pub cloud: CloudChoice,
+    /// What must not come out, beyond which the exit code tells.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fail_if: Vec<Rule>,
     /// Seed of every random choice: offsets, order.
     pub seed: u64,
 }

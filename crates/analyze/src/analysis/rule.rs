@@ -1,6 +1,7 @@
 //! Rules that were set beforehand, and what the trials say of them.
 
 use iotax_spec::Rule;
+use iotax_spec::rule::RuleOutcome;
 use serde::{Deserialize, Serialize};
 
 use super::estimate::Estimate;
@@ -29,18 +30,6 @@ pub struct Judgment {
     /// Why nothing is decided, where it is not for want of trials.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
-}
-
-/// What results say of a rule.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum RuleOutcome {
-    /// It is broken.
-    Fail,
-    /// It is kept.
-    Pass,
-    /// The data allow both.
-    Undecided,
 }
 
 impl Judgment {

@@ -1,7 +1,7 @@
 //! A figure of each trial against a limit.
 
 use iotax_spec::Rule;
-use iotax_spec::rule::{Figure, Side};
+use iotax_spec::rule::{Figure, RuleOutcome, Side};
 use iotax_stats::dependence::{dependence, widening};
 use iotax_stats::gate::{Outcome, blocks_needed, bounds, by_sign};
 use iotax_stats::rci::{Interval, Summary};
@@ -10,7 +10,7 @@ use iotax_stats::tail::samples_needed;
 use iotax_words::count as counted;
 
 use super::grounds::{Grounds, count, word};
-use crate::analysis::{Estimate, Judgment, RuleOutcome};
+use crate::analysis::{Estimate, Judgment};
 use crate::facts::TrialFacts;
 use crate::taken::Taken;
 

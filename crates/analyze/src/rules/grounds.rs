@@ -1,8 +1,8 @@
 //! What judgments rest on, and the words they come in.
 
+use iotax_spec::rule::RuleOutcome;
 use iotax_stats::gate::Outcome;
 
-use crate::analysis::RuleOutcome;
 use crate::conclude::Conclusion;
 use crate::facts::TrialFacts;
 use crate::method::Method;

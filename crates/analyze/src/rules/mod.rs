@@ -26,6 +26,8 @@ pub(crate) fn judge(grounds: &Grounds<'_>) -> Judged {
     for (at, rule) in grounds.spec.rules().enumerate() {
         let judgments = match &rule.condition {
             Condition::SlowerBy(share) => difference::judge(grounds, rule, *share),
+            // Of a search for caps, and refused elsewhere.
+            Condition::BelowDocumented(_) => Vec::new(),
             // Of several phases some may not have the job.
             Condition::Figure { job: Some(job), .. }
                 if grounds.spec.workload.jobs.iter().all(|own| own.name != *job) =>

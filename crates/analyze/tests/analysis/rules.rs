@@ -1,7 +1,8 @@
 //! Rules that were set beforehand: broken, kept, undecided.
 
-use iotax_analyze::{Judgment, RuleOutcome};
+use iotax_analyze::Judgment;
 use iotax_record::{DirectionRecord, Outcome, Trial};
+use iotax_spec::rule::RuleOutcome;
 use iotax_spec::{Requirement, Rule};
 
 use crate::support::{Bed, SECOND_NS, SECONDS, job};

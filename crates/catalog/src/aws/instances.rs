@@ -55,6 +55,7 @@ impl Row {
             premium_storage: None,
             encryption_at_host_supported: None,
             ephemeral_os_on: Vec::new(),
+            local_storage: Vec::new(),
             limits: vec![self.limit()],
             facts: self.facts(),
             notes: self.notes(),

@@ -6,10 +6,13 @@ use crate::conflicts;
 use crate::limit::{Burst, Cloud, Direction, Fact, Limit, Rate, Scope, Source};
 use crate::table::{AZURE_VMS, notes, truth};
 use crate::units::{KIB, MB, gib_to_bytes};
-use crate::vm::Vm;
+use crate::vm::{LocalStorage, Vm};
 
 /// Kinds of disk that have limits of their own on newer sizes.
 const FAST_KINDS: [&str; 2] = ["premium-v2", "ultra"];
+
+/// What notes say where the temporary disk has no bucket of its own.
+const ONE_BUCKET: &str = "temp_* and cached_* are ONE combined bucket in the SKU API";
 
 #[derive(Deserialize)]
 struct Row {
@@ -77,6 +80,7 @@ impl Row {
         Vm {
             cloud: Cloud::Azure,
             ephemeral_os_on: self.ephemeral_os_on(),
+            local_storage: self.local_storage(),
             limits: limits.concat(),
             facts: self.facts(),
             notes: self.vm_notes(),
@@ -193,6 +197,20 @@ impl Row {
         read.into_iter().chain(write).collect()
     }
 
+    fn local_storage(&self) -> Vec<LocalStorage> {
+        let storage = |scope, disks, gib: Option<f64>| {
+            let size_bytes = gib_to_bytes(gib.filter(|gib| *gib > 0.0)?);
+            let shares_cache = scope == Scope::VmTemporary
+                && self.cached_iops.is_some()
+                && self.notes.contains(ONE_BUCKET);
+            Some(LocalStorage { scope, disks, size_bytes, shares_cache })
+        };
+        let temporary = storage(Scope::VmTemporary, 1, self.temp_disk_gib);
+        let nvme_disks = self.local_nvme_disks.unwrap_or(1).max(1);
+        let nvme = storage(Scope::LocalNvme, nvme_disks, self.local_nvme_gib);
+        temporary.into_iter().chain(nvme).collect()
+    }
+
     fn ephemeral_os_on(&self) -> Vec<Scope> {
         let places = self.ephemeral_os_placements.iter().flat_map(|places| places.split(','));
         let scope = |place: &str| match place {
@@ -229,10 +247,7 @@ impl Row {
     /// The source's shorthand for columns, in words.
     fn vm_notes(&self) -> Vec<String> {
         let words = [
-            (
-                "temp_* and cached_* are ONE combined bucket in the SKU API",
-                "the temporary disk and cached disks share one bucket",
-            ),
+            (ONE_BUCKET, "the temporary disk and cached disks share one bucket"),
             (
                 "PremiumIO=false: no premium storage/caching",
                 "no premium disks, and no limits of cached disks",

@@ -53,6 +53,7 @@ impl Machine {
             premium_storage: None,
             encryption_at_host_supported: None,
             ephemeral_os_on: Vec::new(),
+            local_storage: Vec::new(),
             limits,
             facts: self.facts(),
             notes,

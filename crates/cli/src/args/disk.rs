@@ -30,6 +30,7 @@ Examples:
   iotax disk down vm
   iotax disk up --vm Standard_DS1_v2 --disk P10 --caching readonly vm
   iotax disk up --vm DS1_v2 --disk P10:caching=readonly --disk P30 data log
+  iotax disk up --vm E16d_v5 --disk local --size 4G --encryption-at-host vm
   iotax disk up --disk gp2:size=100G --credits 1% --size 4G vm
 
 The directory then holds two files: disk, which any program can use, and
@@ -50,7 +51,8 @@ pub(crate) struct DiskUpArgs {
 #[derive(Debug, Args)]
 pub(crate) struct CloudArgs {
     /// Disk with its documented limits, one for each DIRECTORY: P10,
-    /// P10:caching=readonly, gp2:size=100G, pd-ssd:size=500G
+    /// P10:caching=readonly, gp2:size=100G, pd-ssd:size=500G; local (temporary,
+    /// nvme): a disk of the VM's own host
     #[arg(long, value_name = "DISK", help_heading = "Disks of a cloud")]
     pub disk: Vec<String>,
     /// VM size they are attached to: its limits hold for all of them together
@@ -62,7 +64,7 @@ pub(crate) struct CloudArgs {
     /// What the host caches of disks that do not say: none or readonly
     #[arg(long, value_name = "WHAT", requires = "disk", help_heading = "Disks of a cloud")]
     pub caching: Option<String>,
-    /// The host encrypts what it sends on, and what it caches
+    /// The host encrypts what it sends on, caches and stores
     #[arg(long, requires = "disk", help_heading = "Disks of a cloud")]
     pub encryption_at_host: bool,
     /// The disk encrypts what it stores
@@ -71,7 +73,8 @@ pub(crate) struct CloudArgs {
     /// Share of the documented burst credits, to see them run out sooner
     #[arg(long, value_name = "PERCENT", requires = "disk", help_heading = "Disks of a cloud")]
     pub credits: Option<String>,
-    /// Latency of what the cache does not hold, in place of an assumed 1ms
+    /// Latency of what the cache does not hold, in place of an assumed 1ms, of
+    /// local disks 100us
     #[arg(long, value_name = "DURATION", requires = "disk", help_heading = "Disks of a cloud")]
     pub latency: Option<String>,
     /// Size of each disk, in place of the documented one

@@ -3,6 +3,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::documented::DocumentedArgs;
+use super::gate::CapGateArgs;
 use super::output::OutputArgs;
 
 /// `iotax limits`
@@ -19,6 +20,8 @@ Examples:
       also: one bucket for both, or two, or one above two
   iotax limits --vm Standard_DS1_v2 --disk P10 --caching readonly /mnt/f
       also: which documented limit binds
+  iotax limits --disk P10 /mnt/g --fail-if 'below documented by 5%'
+      exit code 1 if it is
   iotax limits 'mem(size=1G) + flash(channels=4, latency=80us, bw=200M)'
 
 In a directory a file of --size is made, and read. Nothing else is written, and
@@ -61,6 +64,8 @@ pub(crate) struct LimitsArgs {
     /// Block device under `dev` whose content may be lost; repeat for several
     #[arg(long, value_name = "DEV", help_heading = "Search")]
     pub destroy: Vec<PathBuf>,
+    #[command(flatten)]
+    pub gate: CapGateArgs,
     #[command(flatten)]
     pub output: OutputArgs,
 }

@@ -14,7 +14,7 @@ use iotax_spec::Search;
 use jiff::Timestamp;
 
 use self::asked::{asked, refuse_small};
-use crate::args::{Color, Format, LimitsArgs};
+use crate::args::{Color, Format, GateArgs, LimitsArgs, Undecided};
 use crate::exit::Exit;
 use crate::progress::SearchLine;
 use crate::session::Session;
@@ -22,8 +22,9 @@ use crate::{gate, hosts, instance, output, recorded, same_storage};
 
 /// `iotax limits`
 pub(crate) fn limits(args: &LimitsArgs) -> Result<Exit> {
-    gate::refuse_in_search(args.output.format)?;
-    let search = asked(args)?;
+    let gate = GateArgs::from(&args.gate);
+    let mut search = asked(args)?;
+    gate::set_in_search(&mut search, &gate, args.output.format)?;
     same_storage::refuse_in_search(&search)?;
     let spec = search.spec();
     let targets = spec.arms.iter().map(|arm| &arm.target);
@@ -53,13 +54,15 @@ pub(crate) fn limits(args: &LimitsArgs) -> Result<Exit> {
     session.io_is_over();
     drop(line);
 
-    show(&dir, (&head, &caps, Some(&end)), args.output.format, args.output.color)?;
-    Box::new(host).down()?;
-    Ok(match end {
+    let exit = match &end {
         End { interrupted: true, .. } => Exit::Interrupted,
         End { gave_up: true, .. } => Exit::Failed,
         End { .. } => Exit::Done,
-    })
+    };
+    let search = SearchResult { head: &head, caps: &caps, end: Some(&end) };
+    let exit = show(&dir, search, exit, &gate, (args.output.format, args.output.color))?;
+    Box::new(host).down()?;
+    Ok(exit)
 }
 
 /// A burst may take most of an hour to run out.
@@ -89,11 +92,16 @@ fn head(mut search: Search, host: &Local, args: &LimitsArgs) -> SearchHead {
 }
 
 /// `iotax report` of a search for caps.
-pub(super) fn report_search(dir: &Location, format: Format, color: Color) -> Result<Exit> {
-    gate::refuse_in_search(format)?;
-    let (reader, caps) = read_search(dir)?;
-    show(dir, (&reader.head, &caps, reader.end.as_ref()), format, color)?;
-    Ok(Exit::Done)
+pub(super) fn report_search(
+    dir: &Location,
+    gate: &GateArgs,
+    shown: (Format, Color),
+) -> Result<Exit> {
+    let (mut reader, mut caps) = read_search(dir)?;
+    gate::set_in_search(&mut reader.head.search, gate, shown.0)?;
+    caps.rules = iotax_caps::judge(&reader.head.search.fail_if, &caps);
+    let search = SearchResult { head: &reader.head, caps: &caps, end: reader.end.as_ref() };
+    show(dir, search, Exit::Done, gate, shown)
 }
 
 /// The record of a search for caps, and what it says.
@@ -127,14 +135,17 @@ fn as_concluded(dir: &Location, reader: &Reader<SearchHead>) -> Result<Caps> {
     Ok(caps)
 }
 
-/// Prints what was found, and writes `report.html`.
+/// Prints what was found, and writes `report.html`; what becomes of the exit code with rules.
 fn show(
     dir: impl Into<Location>,
-    (head, caps, end): (&SearchHead, &Caps, Option<&End>),
-    format: Format,
-    color: Color,
-) -> Result<()> {
-    let (dir, search) = (dir.into(), SearchResult { head, caps, end });
+    search: SearchResult<'_>,
+    exit: Exit,
+    gate: &GateArgs,
+    (format, color): (Format, Color),
+) -> Result<Exit> {
+    let dir = dir.into();
+    let rulings = report::search_rulings(search);
+    let undecided_fails = gate.undecided == Undecided::Fail;
     let document = report::search(search);
     let written = output::write_page(&dir, &document);
     output::say(&match format {
@@ -142,12 +153,19 @@ fn show(
         Format::Markdown => report::markdown(&document),
         Format::Json => report::search_json(search),
         Format::Csv => report::search_csv(search),
-        // Refused at the beginning.
-        Format::Junit | Format::Github => String::new(),
+        Format::Junit => {
+            let suites = [("limits".to_owned(), rulings.clone())];
+            report::junit("limits", &suites, undecided_fails)
+        }
+        Format::Github => {
+            output::add_to_summary(&report::markdown(&document))?;
+            report::github(&rulings, undecided_fails)
+        }
     })?;
     if format == Format::Text && written.is_ok() {
         let dir = dir.shown().display();
         output::say(&format!("\nReport: {dir}/report.html\nAgain:  iotax report {dir}"))?;
     }
-    written
+    written?;
+    Ok(gate::ruled(exit, &rulings, gate, format))
 }

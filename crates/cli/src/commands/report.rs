@@ -48,7 +48,7 @@ fn one(dir: &Path, args: &ReportArgs) -> Result<Exit> {
     let held = existing(dir)?;
     let location = Location::from(&held);
     let exit = if Reader::<SearchHead>::is_in(&location) {
-        limits::report_search(&location, args.format, args.color)?
+        limits::report_search(&location, &args.gate, (args.format, args.color))?
     } else {
         let mut reader = recorded::open(&location)?;
         gate::set(&mut reader.head.spec, &args.gate, args.format)?;

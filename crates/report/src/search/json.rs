@@ -11,7 +11,7 @@ use crate::provenance;
 /// One JSON object: what was asked, and `targets`, `sharing`, `documented`, `levels`.
 pub fn search_json(search: SearchResult<'_>) -> String {
     let SearchResult { head, caps, end } = search;
-    let Caps { targets, sharing, documented, levels, ended, notes, .. } = caps;
+    let Caps { targets, sharing, documented, rules, levels, ended, notes, .. } = caps;
     let targets: Vec<Value> = targets
         .iter()
         .zip(&head.search.targets)
@@ -38,6 +38,7 @@ pub fn search_json(search: SearchResult<'_>) -> String {
         "targets": targets,
         "sharing": sharing,
         "documented": documented,
+        "rules": rules,
         "causes": of_search(&head.search, caps),
         "levels": levels,
         "ended": ended,

@@ -5,6 +5,7 @@ mod figures;
 mod json;
 mod quantity;
 mod result;
+mod rulings;
 mod sentences;
 mod tables;
 
@@ -13,6 +14,7 @@ use iotax_caps::Caps;
 pub use self::csv::search_csv;
 pub use self::json::search_json;
 pub use self::result::SearchResult;
+pub use self::rulings::search_rulings;
 use crate::document::{Document, Item, Lead, Place, Section, Topic};
 use crate::{facts, format, provenance};
 

@@ -6,14 +6,15 @@ use iotax_diagnose::of_search;
 
 use super::quantity::{self, Quantity, plain};
 use super::result::SearchResult;
+use super::rulings::search_rulings;
 use crate::bandwidth::Unit;
 use crate::doctor::diagnoses;
-use crate::{format, words};
+use crate::{format, rules, words};
 
 /// The findings.
 pub(super) fn all(search: SearchResult<'_>) -> Vec<String> {
     let (caps, unit) = (search.caps, search.unit());
-    let mut sentences: Vec<String> = Vec::new();
+    let mut sentences = rules::sentences(&search_rulings(search));
     for found in &caps.targets {
         let of = of(search, found);
         sentences.push(format!("{of}{}", target(found, unit)));

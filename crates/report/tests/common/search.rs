@@ -19,6 +19,7 @@ pub(crate) fn search(known: &[f64]) -> (SearchHead, Caps) {
         quick: true,
         burst: None,
         cloud: spec.cloud,
+        fail_if: Vec::new(),
         seed: 1,
     };
     let names: Vec<String> = search.targets.iter().map(|target| target.arm.name.clone()).collect();
@@ -37,6 +38,7 @@ pub(crate) fn search(known: &[f64]) -> (SearchHead, Caps) {
         targets: names.iter().map(|name| target(name)).collect(),
         sharing: [("iops", 4e3), ("bw_bytes", 5e9)].map(|of| sharing(&names, of)).to_vec(),
         documented: names.iter().filter_map(|name| documented(name, known)).collect(),
+        rules: Vec::new(),
         levels: Vec::new(),
         ended: None,
         notes: Vec::new(),

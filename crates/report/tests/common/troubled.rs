@@ -2,10 +2,10 @@
 
 use iotax_analyze::{
     Analysis, ArmDepths, Cap, Check, Comparison, DepthLevel, DepthResponse, EffectChange, Estimate,
-    JobSummary, Judgment, Metric, RuleOutcome, Stalls, Verdict, Warning,
+    JobSummary, Judgment, Metric, Stalls, Verdict, Warning,
 };
 use iotax_spec::Rule;
-use iotax_spec::rule::Condition;
+use iotax_spec::rule::{Condition, RuleOutcome};
 
 use super::analyses::{compare, comparison, estimate, of_arm};
 use super::{HOSTILE, beforehand};

@@ -22,6 +22,11 @@ pub(super) fn throttles(
         .collect()
 }
 
+/// Throttles of limits that are the VM's.
+pub(super) fn of_vm(limits: &[&Limit], notes: &mut Vec<String>) -> Vec<Part> {
+    limits.iter().flat_map(|limit| of_limit(limit, Some(&group(limit)), 1.0, notes)).collect()
+}
+
 /// One bucket of the VM has one name, whichever disk says it.
 fn group(limit: &Limit) -> String {
     let scope = match limit.scope {

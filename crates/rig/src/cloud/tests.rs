@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use insta::assert_snapshot;
-use iotax_catalog::{Setup, attached_disk, expect};
+use iotax_catalog::{Setup, attached_disk, expect, vm_variant};
 use iotax_spec::layers::{Mem, Throttle};
 use iotax_vdisk::{Clock, ManualClock, Request, Session, Submitted};
 
@@ -99,6 +99,67 @@ fn encryption_is_where_it_is_done_and_a_smaller_disk_keeps_its_limits() {
     ");
 }
 
+fn local(vm: &str, asked: &[Local], options: &CloudOptions) -> Result<Vec<CloudDisk>, Error> {
+    local_disks(&vm_variant(vm, None).unwrap(), asked, options)
+}
+
+#[test]
+fn local_disks_have_the_limits_of_local_storage_and_the_host_encrypts_on_top() {
+    let options = CloudOptions {
+        size_bytes: Some(4 << 30),
+        encryption_at_host: true,
+        hardware_encrypted: true,
+        ..CloudOptions::default()
+    };
+    assert_snapshot!(told(&local("E16d_v5", &[Local::Any], &options).unwrap()), @"
+    temporary disk, caching none
+      file(size=4G, thin): of the size asked for
+      aes(sector=512): the disk's own encryption, as asked for
+      delay(latency=100us): latency: an assumption, not documented
+      throttle(iops=75000, bw=1000000000, group=Standard_E16d_v5-temporary): VM temporary disk limit of Standard_E16d_v5, documented
+      aes(sector=512): encryption at host, as asked for
+    ");
+    let plain = CloudOptions::default();
+    assert_snapshot!(told(&local("E16ds_v6", &[Local::Nvme; 2], &plain).unwrap()), @"
+    local NVMe disk, caching none
+      file(size=440G, thin): of the documented size, documented
+      delay(latency=100us): latency: an assumption, not documented
+      throttle(iops=300000, bw=1406250k, counts=reads, group=Standard_E16ds_v6-nvme-reads): local NVMe limit of Standard_E16ds_v6, documented
+      throttle(iops=120000, bw=703125k, counts=writes, group=Standard_E16ds_v6-nvme-writes): local NVMe limit of Standard_E16ds_v6, documented
+    local NVMe disk, caching none
+      file(size=440G, thin): of the documented size, documented
+      delay(latency=100us): latency: an assumption, not documented
+      throttle(iops=300000, bw=1406250k, counts=reads, group=Standard_E16ds_v6-nvme-reads): local NVMe limit of Standard_E16ds_v6, documented
+      throttle(iops=120000, bw=703125k, counts=writes, group=Standard_E16ds_v6-nvme-writes): local NVMe limit of Standard_E16ds_v6, documented
+    ");
+}
+
+#[test]
+fn a_temporary_disk_shares_the_bucket_of_cached_disks_where_that_is_documented() {
+    let options = CloudOptions { latency_ns: Some(0), ..CloudOptions::default() };
+    let temporary = local("DS1_v2", &[Local::Temporary], &options).unwrap().remove(0);
+    let cached = composed("DS1_v2", &["P30:caching=readonly"], &options).remove(0);
+    assert_snapshot!(told(std::slice::from_ref(&temporary)), @"
+    temporary disk, caching none
+      file(size=7G, thin): of the documented size, documented
+      throttle(iops=4000, bw=32000k, group=Standard_DS1_v2-cached): VM cached limit of Standard_DS1_v2, documented
+      (it draws on the bucket of cached disks)
+    ");
+    let mut simulation = Simulation::new(&[temporary, cached], &[Load { len: 4096, depth: 64 }; 2]);
+    simulation.run(1);
+    assert_rate(simulation.run(5).iter().sum(), 5, 4000.0, "both");
+}
+
+#[test]
+fn local_disks_are_held_at_their_documented_rates() {
+    let disks = local("E16d_v5", &[Local::Any], &CloudOptions::default()).unwrap();
+    for (len, limit) in [(4096, 75_000.0), (1 << 20, 1e9 / f64::from(1 << 20))] {
+        let mut simulation = Simulation::new(&disks, &[Load { len, depth: 256 }]);
+        simulation.run(1);
+        assert_rate(simulation.run(2)[0], 2, limit, &format!("{len} bytes"));
+    }
+}
+
 #[test]
 fn what_is_not_documented_is_said_and_left_out() {
     let options = CloudOptions::default();
@@ -165,6 +226,13 @@ fn what_cannot_be_made_is_refused() {
     assert_snapshot!(refused("P10:caching=readwrite", None), @"P10:caching=readwrite: a cache that holds writes back is not modelled: use readonly or none");
     assert_snapshot!(refused("P10", Some(0)), @"P10: a disk of no size holds nothing");
     assert_snapshot!(refused("P10", Some(1000)), @"P10: its size must be a multiple of 4k");
+    let refused_local = |vm: &str, asked: &[Local]| {
+        local(vm, asked, &CloudOptions::default()).unwrap_err().to_string()
+    };
+    assert_snapshot!(refused_local("E16s_v5", &[Local::Any]), @"local of Standard_E16s_v5: no such storage of its host is in the catalog");
+    assert_snapshot!(refused_local("r6id.4xlarge", &[Local::Nvme]), @"nvme of r6id.4xlarge: no such storage of its host is in the catalog");
+    assert_snapshot!(refused_local("L8s_v3", &[Local::Any]), @"local of Standard_L8s_v3: it has a temporary disk and NVMe disks: write temporary or nvme");
+    assert_snapshot!(refused_local("E16d_v5", &[Local::Any; 2]), @"temporary disk of Standard_E16d_v5: the size has fewer of them");
     assert_snapshot!(refused("premium-v2", None), @"premium-v2: its size is not given by its name: say it with --size");
 }
 

@@ -60,8 +60,15 @@ fn search_with(
         known: Vec::new(),
     };
     let targets = (0..stacks.len()).map(|at| target(format!("disk {at}"))).collect();
-    let search =
-        Search { targets, writes: false, quick, burst, cloud: CloudChoice::default(), seed: 7 };
+    let search = Search {
+        targets,
+        writes: false,
+        quick,
+        burst,
+        cloud: CloudChoice::default(),
+        fail_if: Vec::new(),
+        seed: 7,
+    };
     let mut virtual_time = VirtualTime::of(stacks);
     virtual_time.cpu = cpu;
     let caps = find(&search, &mut virtual_time);

@@ -1,7 +1,8 @@
 //! Rules that are about nothing there is.
 
 use crate::error::Error;
-use crate::rule::{Condition, Rule};
+use crate::rule::{Condition, Figure, Rule};
+use crate::search::Search;
 use crate::spec::{Design, Spec};
 
 impl Spec {
@@ -11,6 +12,10 @@ impl Spec {
     }
 
     fn validate_rule(&self, rule: &Rule) -> Result<(), Error> {
+        if matches!(rule.condition, Condition::BelowDocumented(_)) {
+            let problem = format!("`{rule}` is about caps, and these are searched for elsewhere");
+            return Err(Error::syntax(problem, "use `iotax limits`"));
+        }
         let subjects = self.subjects_of(rule);
         if subjects.is_empty() {
             let problem = format!("`{rule}`: there is no baseline to be slower than");
@@ -36,12 +41,41 @@ impl Spec {
     fn subjects_of(&self, rule: &Rule) -> Vec<&str> {
         let arms = self.arms.iter().map(|arm| arm.name.as_str());
         match (&rule.condition, &self.design) {
-            (Condition::Figure { .. }, _) => arms.collect(),
+            (Condition::Figure { .. } | Condition::BelowDocumented(_), _) => arms.collect(),
             (Condition::SlowerBy(_), Design::Single | Design::Compare) => arms.skip(1).collect(),
             (Condition::SlowerBy(_), Design::Peel { layers, .. }) => {
                 layers.iter().map(String::as_str).chain(["total"]).collect()
             }
         }
+    }
+}
+
+impl Search {
+    /// Whether each rule is about what a search finds, in a target that there is.
+    ///
+    /// # Errors
+    /// If one is not, with what could stand there.
+    pub fn validate_rules(&self) -> Result<(), Error> {
+        self.fail_if.iter().try_for_each(|rule| {
+            let names = || self.targets.iter().map(|target| target.arm.name.as_str());
+            if let Some(of) = &rule.of
+                && !names().any(|name| name == of)
+            {
+                return Err(Error::unknown("target", of, names()));
+            }
+            match &rule.condition {
+                Condition::BelowDocumented(_)
+                | Condition::Figure {
+                    job: None, figure: Figure::Iops | Figure::Bandwidth, ..
+                } => Ok(()),
+                Condition::SlowerBy(_) | Condition::Figure { .. } => {
+                    let problem = format!("`{rule}`: a search finds caps, and that is none");
+                    let advice = "write 'iops < 5000', 'bandwidth < 100M' or 'below documented by \
+                                  5%', with or without a target and a colon before it";
+                    Err(Error::syntax(problem, advice))
+                }
+            }
+        })
     }
 }
 

@@ -5,8 +5,8 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use iotax_catalog::{Caching, Expectation, Setup, Source, attached_disk, expect};
-use iotax_rig::{CloudDisk, CloudOptions, Disk, Part, cloud_disks};
+use iotax_catalog::{Caching, Setup, Source, Vm, attached_disk, expect, vm_variant};
+use iotax_rig::{CloudDisk, CloudOptions, Disk, Local, Part, cloud_disks, local_disks};
 use iotax_spec::units::{parse_bytes, parse_duration, parse_share};
 use serde_json::{Value, json};
 
@@ -18,7 +18,9 @@ use crate::resolve::option;
 
 /// Disks of a cloud, and where they are to be.
 pub(super) struct Composed {
-    expectation: Expectation,
+    vm: Option<Vm>,
+    /// What the figures of disks that are attached leave out.
+    notes: Vec<String>,
     disks: Vec<CloudDisk>,
     at: Vec<PathBuf>,
 }
@@ -41,12 +43,47 @@ pub(super) fn composed(args: &CloudArgs, directories: &[String]) -> Result<Optio
         let wrong = || Usage(format!("option --caching: `{text}`: write none or readonly"));
         Caching::parse(text).ok_or_else(wrong)
     })?;
-    let disks = args.disk.iter().map(|text| attached_disk(text, caching));
-    let disks = disks.collect::<Result<_, _>>()?;
-    let expectation = expect(&Setup { vm: args.vm.clone(), variant: args.variant.clone(), disks })?;
+    let is_local = |text: &&String| Local::parse(text).is_some();
+    let attached = args.disk.iter().filter(|text| !is_local(text));
+    let disks = attached.map(|text| attached_disk(text, caching)).collect::<Result<Vec<_>, _>>()?;
     let at = directories.iter().map(std::path::absolute).collect::<io::Result<_>>()?;
-    let disks = cloud_disks(&expectation, &options(args)?)?;
-    Ok(Some(Composed { expectation, disks, at }))
+    let options = options(args)?;
+    let (vm, notes, attached) = if disks.is_empty() {
+        let variant = args.variant.as_deref();
+        let vm = args.vm.as_deref().map(|name| vm_variant(name, variant)).transpose()?;
+        (vm, Vec::new(), Vec::new())
+    } else {
+        let (vm, variant) = (args.vm.clone(), args.variant.clone());
+        let expectation = expect(&Setup { vm, variant, disks })?;
+        let made = cloud_disks(&expectation, &options)?;
+        (expectation.vm, expectation.notes, made)
+    };
+    let disks = in_order(args, vm.as_ref(), attached, &options)?;
+    Ok(Some(Composed { vm, notes, disks, at }))
+}
+
+/// Disks that are attached and disks of the host, as they were named.
+fn in_order(
+    args: &CloudArgs,
+    vm: Option<&Vm>,
+    attached: Vec<CloudDisk>,
+    options: &CloudOptions,
+) -> Result<Vec<CloudDisk>> {
+    let local: Vec<Local> = args.disk.iter().filter_map(|text| Local::parse(text)).collect();
+    let of_host = match (vm, local.as_slice()) {
+        (_, []) => Vec::new(),
+        (Some(vm), local) => local_disks(vm, local, options)?,
+        (None, _) => {
+            let problem = "a local disk comes with a VM size: name it with --vm";
+            return Err(Usage(problem.to_owned()).into());
+        }
+    };
+    let (mut attached, mut of_host) = (attached.into_iter(), of_host.into_iter());
+    let next = |text: &String| match Local::parse(text) {
+        Some(_) => of_host.next(),
+        None => attached.next(),
+    };
+    Ok(args.disk.iter().filter_map(next).collect())
 }
 
 fn options(args: &CloudArgs) -> Result<CloudOptions> {
@@ -79,7 +116,7 @@ impl Composed {
         for (disk, at) in self.disks.iter().zip(&self.at) {
             self.describe(disk, at, &mut sources, &mut out);
         }
-        for note in &self.expectation.notes {
+        for note in &self.notes {
             wrap(&mut out, note, "Note: ", "  ");
         }
         for (number, source) in (1..).zip(&sources) {
@@ -89,7 +126,7 @@ impl Composed {
     }
 
     fn describe(&self, disk: &CloudDisk, at: &Path, sources: &mut Vec<Source>, out: &mut String) {
-        let vm = self.expectation.vm.as_ref().map(|vm| format!(" on {}", vm.name));
+        let vm = self.vm.as_ref().map(|vm| format!(" on {}", vm.name));
         let (vm, caching) = (vm.unwrap_or_default(), disk.caching);
         let (at, name) = (at.display(), &disk.name);
         let _ = writeln!(out, "{at}: {name}{vm}, caching {caching}; from bottom to top");
@@ -125,9 +162,9 @@ impl Composed {
             })
         });
         json!({
-            "vm": self.expectation.vm.as_ref().map(|vm| &vm.name),
+            "vm": self.vm.as_ref().map(|vm| &vm.name),
             "disks": disks.collect::<Vec<_>>(),
-            "notes": self.expectation.notes,
+            "notes": self.notes,
         })
     }
 }

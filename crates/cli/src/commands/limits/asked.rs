@@ -51,6 +51,7 @@ pub(super) fn asked(args: &LimitsArgs) -> Result<Search> {
         quick: args.quick,
         burst,
         cloud,
+        fail_if: Vec::new(),
         seed: resolve::seed(args.seed),
     };
     if size.is_none() {

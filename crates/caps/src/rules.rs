@@ -1,0 +1,220 @@
+//! Rules that were set beforehand: which caps break them.
+
+use iotax_documented::DocumentedLimit;
+use iotax_spec::Rule;
+use iotax_spec::rule::{Condition, Figure, RuleOutcome, Side};
+
+use crate::found::{Cap, CapJudgment, CapKind, Caps, TargetCaps};
+
+/// What breaks a rule: this side of so much per second.
+#[derive(Clone, Copy)]
+struct Bound {
+    side: Side,
+    per_s: f64,
+}
+
+/// The two caps of a target, by the names that they have everywhere.
+const QUANTITIES: [&str; 2] = ["iops", "bw_bytes"];
+
+/// Holds rules against what was found: every rule, about every target that it is about.
+pub fn judge(rules: &[Rule], caps: &Caps) -> Vec<CapJudgment> {
+    let about = |rule: &Rule| {
+        let targets = caps.targets.iter().filter(|target| rule.is_about(&target.name));
+        targets.flat_map(|target| of_target(rule, target, caps)).collect::<Vec<_>>()
+    };
+    rules.iter().flat_map(about).collect()
+}
+
+fn of_target(rule: &Rule, target: &TargetCaps, caps: &Caps) -> Vec<CapJudgment> {
+    match &rule.condition {
+        Condition::Figure { figure: Figure::Iops, side, limit, .. } => {
+            vec![of_cap(rule, target, "iops", Bound { side: *side, per_s: *limit })]
+        }
+        Condition::Figure { figure: Figure::Bandwidth, side, limit, .. } => {
+            vec![of_cap(rule, target, "bw_bytes", Bound { side: *side, per_s: *limit })]
+        }
+        Condition::BelowDocumented(share) => {
+            let judged: Vec<_> = QUANTITIES
+                .iter()
+                .filter_map(|quantity| {
+                    let limit = documented(caps, &target.name, quantity)?;
+                    let bound = Bound { side: Side::Below, per_s: limit.per_s * (1.0 - share) };
+                    let judgment = of_cap(rule, target, quantity, bound);
+                    Some(CapJudgment { limit: Some(limit.clone()), ..judgment })
+                })
+                .collect();
+            if judged.is_empty() { vec![undocumented(rule, target)] } else { judged }
+        }
+        // No rules of a search.
+        Condition::SlowerBy(_) | Condition::Figure { .. } => Vec::new(),
+    }
+}
+
+/// The least limit that somebody documented: what this machine sets is not what was paid for.
+fn documented<'a>(caps: &'a Caps, target: &str, quantity: &str) -> Option<&'a DocumentedLimit> {
+    let rows = caps.documented.iter();
+    let row = rows.filter(|row| row.target == target && row.quantity == quantity);
+    let limits = row.flat_map(|row| &row.limits).filter(|limit| limit.as_of.is_some());
+    limits.min_by(|a, b| a.per_s.total_cmp(&b.per_s))
+}
+
+fn undocumented(rule: &Rule, target: &TargetCaps) -> CapJudgment {
+    let why = "nothing that is documented of it is known: name it with --vm and --disk";
+    CapJudgment {
+        rule: rule.clone(),
+        of: target.name.clone(),
+        quantity: None,
+        outcome: RuleOutcome::Undecided,
+        found: None,
+        limit: None,
+        why: Some(why.to_owned()),
+    }
+}
+
+fn of_cap(rule: &Rule, target: &TargetCaps, quantity: &str, bound: Bound) -> CapJudgment {
+    let cap = match quantity {
+        "iops" => target.iops.as_ref(),
+        _ => target.bw_bytes.as_ref(),
+    };
+    let (outcome, why) = match cap {
+        None => (RuleOutcome::Undecided, Some("no cap was found".to_owned())),
+        Some(cap) => outcome(cap, target.evidence.is_plateau, bound),
+    };
+    CapJudgment {
+        rule: rule.clone(),
+        of: target.name.clone(),
+        quantity: Some(quantity.to_owned()),
+        outcome,
+        found: cap.map(|cap| [cap.cap, cap.lo, cap.hi]),
+        limit: None,
+        why,
+    }
+}
+
+/// What was reached is had at least. That no more can be had is only known of a cap that was seen,
+/// and that is not this machine's.
+fn outcome(cap: &Cap, is_plateau: bool, bound: Bound) -> (RuleOutcome, Option<String>) {
+    let is_most = is_plateau && cap.kind != CapKind::ThisMachine;
+    let (more, less) = match bound.side {
+        Side::Below => (RuleOutcome::Pass, RuleOutcome::Fail),
+        Side::Above => (RuleOutcome::Fail, RuleOutcome::Pass),
+    };
+    if cap.lo > bound.per_s {
+        (more, None)
+    } else if cap.hi >= bound.per_s {
+        (RuleOutcome::Undecided, Some("the limit lies within the interval".to_owned()))
+    } else if is_most {
+        (less, None)
+    } else {
+        (RuleOutcome::Undecided, Some(format!("it may give more: {}", cap.why)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use iotax_documented::Documented;
+
+    use super::*;
+    use crate::found::{Evidence, LIMITS_ANALYSIS_FORMAT};
+
+    fn cap(cap: f64, kind: CapKind) -> Cap {
+        let (lo, hi) = (cap * 0.99, cap * 1.01);
+        let why = "this is why".to_owned();
+        let (block_bytes, queue_depth) = (4096, 64);
+        Cap { cap, lo, hi, measurements: 3, block_bytes, queue_depth, kind, why, burst: None }
+    }
+
+    /// A target of 1000 I/Os per second and 100 MB/s, of which 1200 I/Os are documented, and 500 set
+    /// by this machine.
+    fn found(kind: CapKind) -> Caps {
+        let target = TargetCaps {
+            name: "a".to_owned(),
+            iops: Some(cap(1000.0, kind)),
+            bw_bytes: Some(cap(1e8, kind)),
+            evidence: Evidence { is_plateau: true, ..Evidence::default() },
+            ..TargetCaps::default()
+        };
+        let limit = |per_s, as_of: Option<&str>| DocumentedLimit {
+            scope: "disk".to_owned(),
+            of: "P10".to_owned(),
+            per_s,
+            burst_per_s: None,
+            source: "a page".to_owned(),
+            as_of: as_of.map(str::to_owned),
+        };
+        let documented = Documented {
+            target: "a".to_owned(),
+            quantity: "iops".to_owned(),
+            measured: 1000.0,
+            limits: vec![
+                limit(9000.0, Some("2026")),
+                limit(1200.0, Some("2026")),
+                limit(500.0, None),
+            ],
+            binds: None,
+            says: String::new(),
+        };
+        Caps {
+            format: LIMITS_ANALYSIS_FORMAT,
+            targets: vec![target],
+            sharing: Vec::new(),
+            documented: vec![documented],
+            rules: Vec::new(),
+            levels: Vec::new(),
+            ended: None,
+            notes: Vec::new(),
+        }
+    }
+
+    fn judged(rule: &str, kind: CapKind) -> RuleOutcome {
+        let judged = judge(&[Rule::parse(rule).unwrap()], &found(kind));
+        let [judgment] = judged.as_slice() else { panic!("{judged:?}") };
+        judgment.outcome
+    }
+
+    #[test]
+    fn a_cap_breaks_or_keeps_a_rule_by_the_end_of_its_interval_that_speaks_for_it() {
+        use CapKind::Throttle;
+        assert_eq!(judged("iops < 2000", Throttle), RuleOutcome::Fail);
+        assert_eq!(judged("iops < 980", Throttle), RuleOutcome::Pass);
+        assert_eq!(judged("iops < 1005", Throttle), RuleOutcome::Undecided);
+        assert_eq!(judged("iops < 995", Throttle), RuleOutcome::Undecided);
+        assert_eq!(judged("iops > 980", Throttle), RuleOutcome::Fail);
+        assert_eq!(judged("a: iops > 1020", Throttle), RuleOutcome::Pass);
+        assert_eq!(judged("bandwidth < 100M", Throttle), RuleOutcome::Fail);
+        assert_eq!(judged("bandwidth < 94M", Throttle), RuleOutcome::Pass);
+    }
+
+    #[test]
+    fn what_this_machine_sets_is_the_least_and_not_the_most_that_can_be_had() {
+        use CapKind::ThisMachine;
+        assert_eq!(judged("iops < 980", ThisMachine), RuleOutcome::Pass);
+        assert_eq!(judged("iops < 2000", ThisMachine), RuleOutcome::Undecided);
+        assert_eq!(judged("iops > 980", ThisMachine), RuleOutcome::Fail);
+        assert_eq!(judged("iops > 2000", ThisMachine), RuleOutcome::Undecided);
+        let mut growing = found(CapKind::External);
+        growing.targets[0].evidence.is_plateau = false;
+        let judged = judge(&[Rule::parse("iops < 2000").unwrap()], &growing);
+        assert_eq!(judged[0].outcome, RuleOutcome::Undecided);
+        assert_eq!(judged[0].why.as_deref(), Some("it may give more: this is why"));
+    }
+
+    #[test]
+    fn the_least_that_is_documented_counts_and_not_what_this_machine_sets() {
+        use CapKind::Throttle;
+        assert_eq!(judged("below documented by 5%", Throttle), RuleOutcome::Fail);
+        assert_eq!(judged("below documented by 20%", Throttle), RuleOutcome::Pass);
+        let judged = judge(&[Rule::parse("below documented by 5%").unwrap()], &found(Throttle));
+        assert_eq!(judged[0].limit.as_ref().map(|limit| limit.per_s), Some(1200.0));
+        let mut nothing = found(Throttle);
+        nothing.documented.clear();
+        let judged = judge(&[Rule::parse("below documented by 5%").unwrap()], &nothing);
+        assert_eq!((judged[0].outcome, judged.len()), (RuleOutcome::Undecided, 1));
+    }
+
+    #[test]
+    fn a_rule_is_about_the_target_it_names_alone() {
+        let rules = [Rule::parse("b: iops < 1").unwrap()];
+        assert_eq!(judge(&rules, &found(CapKind::Throttle)), []);
+    }
+}

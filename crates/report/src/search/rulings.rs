@@ -1,0 +1,43 @@
+//! What became of the rules that were set for a search.
+
+use iotax_caps::CapJudgment;
+
+use super::quantity::Quantity;
+use super::result::SearchResult;
+use crate::bandwidth::Unit;
+use crate::format::percent;
+use crate::rules::Ruling;
+use crate::words::printable;
+
+/// One for each rule and cap.
+pub fn search_rulings(search: SearchResult<'_>) -> Vec<Ruling> {
+    let ruling = |judgment: &CapJudgment| {
+        let told = told(judgment, search.unit());
+        Ruling::new(&judgment.of, &judgment.rule, judgment.outcome, &told)
+    };
+    search.caps.rules.iter().map(ruling).collect()
+}
+
+/// `/data reaches 399.8 IOPS [398.1, 401.2], 20 % below the disk limit of P10, 500 IOPS`
+fn told(judgment: &CapJudgment, unit: Unit) -> String {
+    let mut text = printable(&judgment.of);
+    let quantity = Quantity::new(judgment.quantity.as_deref() == Some("bw_bytes"), unit);
+    if let Some(found) = judgment.found {
+        let [cap, lo, hi] = found.map(|per_s| quantity.figure(per_s));
+        text.push_str(&format!(" reaches {cap} {} [{lo}, {hi}]", quantity.unit()));
+        if let Some(limit) = &judgment.limit {
+            let share = 1.0 - found[0] / limit.per_s;
+            let side = if share < 0.0 { "above" } else { "below" };
+            let (share, rate) = (percent(share.abs()), quantity.rate(limit.per_s));
+            text.push_str(&format!(
+                ", {share} {side} the {} limit of {}, {rate}",
+                limit.scope, limit.of
+            ));
+        }
+    }
+    match &judgment.why {
+        Some(why) if judgment.found.is_some() => text + "; " + why,
+        Some(why) => format!("{text}: {why}"),
+        None => text,
+    }
+}

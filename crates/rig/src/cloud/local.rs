@@ -1,0 +1,101 @@
+//! Disks of a VM's own host: what comes with the size, and goes with the VM.
+
+use iotax_catalog::{Caching, Limit, LocalStorage, Scope, Vm};
+
+use super::disk::{
+    CloudDisk, CloudOptions, base, host_encryption, medium, own_encryption, refused,
+};
+use super::limits::of_vm;
+use crate::error::Error;
+
+/// Which storage of the host.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Local {
+    /// Whichever the size has, if it has one kind alone.
+    Any,
+    /// The temporary disk.
+    Temporary,
+    /// A local `NVMe` disk.
+    Nvme,
+}
+
+/// Words for them, where the name of a disk can stand.
+const WORDS: [(&str, Local); 3] =
+    [("local", Local::Any), ("temporary", Local::Temporary), ("nvme", Local::Nvme)];
+
+impl Local {
+    /// By its word.
+    pub fn parse(text: &str) -> Option<Self> {
+        WORDS.iter().find(|(word, _)| *word == text).map(|(_, local)| *local)
+    }
+
+    fn word(self) -> &'static str {
+        WORDS.iter().find(|(_, local)| *local == self).map_or("local", |(word, _)| word)
+    }
+
+    fn is(self, storage: &LocalStorage) -> bool {
+        match self {
+            Self::Any => true,
+            Self::Temporary => storage.scope == Scope::VmTemporary,
+            Self::Nvme => storage.scope == Scope::LocalNvme,
+        }
+    }
+
+    fn of(self, vm: &Vm) -> Result<&LocalStorage, Error> {
+        let mut found = vm.local_storage.iter().filter(|storage| self.is(storage));
+        let refused = |problem| refused(&format!("{} of {}", self.word(), vm.name), problem);
+        match (found.next(), found.next()) {
+            (Some(storage), None) => Ok(storage),
+            (None, _) => Err(refused("no such storage of its host is in the catalog")),
+            (Some(_), Some(_)) => {
+                Err(refused("it has a temporary disk and NVMe disks: write temporary or nvme"))
+            }
+        }
+    }
+}
+
+/// The stacks of such disks of one VM, in their order.
+///
+/// # Errors
+/// [`Error::Cloud`] for storage that the size is not documented to have, and for more disks of it.
+pub fn local_disks(
+    vm: &Vm,
+    asked: &[Local],
+    options: &CloudOptions,
+) -> Result<Vec<CloudDisk>, Error> {
+    let storage = asked.iter().map(|local| local.of(vm)).collect::<Result<Vec<_>, _>>()?;
+    for of in &storage {
+        if storage.iter().filter(|other| other.scope == of.scope).count() > of.disks as usize {
+            let name = format!("{} of {}", name(of), vm.name);
+            return Err(refused(&name, "the size has fewer of them"));
+        }
+    }
+    storage.into_iter().map(|storage| compose(vm, storage, options)).collect()
+}
+
+fn compose(vm: &Vm, storage: &LocalStorage, options: &CloudOptions) -> Result<CloudDisk, Error> {
+    let mut notes = Vec::new();
+    let size_bytes = storage.size_bytes / u64::from(storage.disks);
+    let mut parts = vec![base(name(storage), Some(size_bytes), &vm.source, options)?];
+    parts.extend(own_encryption(options));
+    parts.extend(medium(options, CloudOptions::ASSUMED_LOCAL_LATENCY_NS));
+    let scope = if storage.shares_cache { Scope::VmCached } else { storage.scope };
+    let limits: Vec<&Limit> = vm.limits.iter().filter(|limit| limit.scope == scope).collect();
+    if limits.is_empty() {
+        let (name, vm) = (name(storage), &vm.name);
+        notes.push(format!("no limit of the {name} of {vm} is documented, so nothing is limited"));
+    }
+    if storage.shares_cache {
+        notes.push("it draws on the bucket of cached disks".to_owned());
+    }
+    parts.extend(of_vm(&limits, &mut notes));
+    parts.extend(host_encryption(Some(vm), options, &mut notes));
+    Ok(CloudDisk::new(name(storage).to_owned(), Caching::None, parts, notes))
+}
+
+fn name(storage: &LocalStorage) -> &'static str {
+    match storage.scope {
+        Scope::LocalNvme => "local NVMe disk",
+        _ => "temporary disk",
+    }
+}

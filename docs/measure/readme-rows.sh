@@ -1,0 +1,125 @@
+#!/bin/sh
+# readme-rows.sh PACKAGE.deb [ROW...]: installs iotax on a Debian that was just made, runs the ten rows
+# of the README's table there, as they are written, or those named (`repro` wants `compare` or `gate`
+# before it, `doctor` and `limits` want `disk`), and keeps what they say in docs/examples/readme/ROW.txt.
+#
+# As root, on a machine with mmdebstrap, /dev/fuse and loop devices; about half an hour. Each row gets
+# the smallest real target: file systems in files of this machine's disk, and for the cap a P10 on a
+# Standard_DS1_v2, as `iotax disk up` has it. What a row needs and no such machine has is said in its
+# file, in capitals.
+set -eu
+
+if [ "$1" != --inside ]; then
+    # Mounts and processes go with the namespaces.
+    exec unshare --mount --pid --uts --fork --kill-child --propagation private \
+        sh "$0" --inside "$@"
+fi
+package=$(realpath "$2")
+shift 2
+wanted=" $* "
+out=$(cd "$(dirname "$0")/.." && pwd)/examples/readme
+hostname clean
+place=$(mktemp -d)
+root=$place/root
+up=
+trap 'leave' EXIT
+leave() {
+    if [ -n "$up" ]; then
+        umount "$root/data" || :
+        losetup --detach "$up" || :
+        chroot "$root" iotax disk down --all || :
+    fi
+    for at in "$root"/mnt/a "$root"/mnt/b; do umount "$at" 2>/dev/null || :; done
+    umount --recursive --lazy "$root" 2>/dev/null || :
+    rm -rf --one-file-system "$place"
+}
+
+mmdebstrap --quiet --variant=apt bookworm "$root" >&2
+mount --bind "$root" "$root"
+mount -t proc proc "$root/proc"
+for at in sys dev; do mount --rbind "/$at" "$root/$at"; done
+cp "$package" "$root/root/iotax.deb"
+inside() { chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 \
+    DEBIAN_FRONTEND=noninteractive "$@"; }
+inside apt-get update -qq
+inside apt-get install -y -qq --no-install-recommends /root/iotax.deb >&2
+# What the rows use beside iotax: the encryption of a hypervisor, file systems, FUSE, and fio.
+inside apt-get install -y -qq --no-install-recommends qemu-system-common qemu-utils cryptsetup-bin \
+    e2fsprogs fuse3 fio sysstat >&2
+
+mkdir -p "$out"
+header() {
+    cpus=$(nproc)
+    kernel=$(uname -r | cut -d- -f1)
+    echo "# $(date -u +%F), Debian 12 just made, $cpus CPUs, kernel $kernel, iotax from its .deb;"
+    echo "# by docs/measure/readme-rows.sh. Load average before it: $(cut -d' ' -f1 /proc/loadavg)."
+}
+# row NAME [REMARK...] -- COMMAND: runs it in /root of the new machine.
+row() {
+    name=$1
+    shift
+    case "$wanted" in
+    '  ' | *" $name "*) ;;
+    *) return 0 ;;
+    esac
+    {
+        header
+        while [ "$1" != -- ]; do
+            echo "# $1"
+            shift
+        done
+        echo
+        echo "# $2"
+        code=0
+        inside sh -c "cd /root && $2" 2>&1 || code=$?
+        echo "[exit code $code]"
+    } >"$out/$name.txt"
+    # What follows the numbers of a kernel is the name of a build; and where files happened to lie.
+    sed -i "s/$(uname -r)/$(uname -r | cut -d- -f1)/; s#$place/#/volumes/#" "$out/$name.txt"
+    echo "$name: $(tail -n 1 "$out/$name.txt")" >&2
+}
+
+# Two volumes: file systems in files.
+for volume in a b; do
+    truncate -s 2G "$place/$volume.img"
+    mkfs.ext4 -q -E lazy_itable_init=1,lazy_journal_init=1 "$place/$volume.img"
+    mkdir -p "$root/mnt/$volume"
+    mount -o loop "$place/$volume.img" "$root/mnt/$volume"
+done
+inside mkdir -p /mnt/x /data /var/lib/etcd
+
+row disk -- 'iotax disk up --vm Standard_DS1_v2 --disk P10 /mnt/x'
+if [ -e "$root/mnt/x/disk" ]; then
+    up=$(losetup --find --show --direct-io=on "$root/mnt/x/disk")
+    mkfs.ext4 -q -E nodiscard,lazy_itable_init=1,lazy_journal_init=1 "$up"
+    mount "$up" "$root/data"
+fi
+
+row peel -- "iotax peel 'file(size=1G) + luks + luks + ext4'"
+row compare '/mnt/a and /mnt/b are ext4 in two files on one disk.' -- \
+    'iotax compare -w randread-4k a=/mnt/a b=/mnt/b'
+row etcd '/var/lib/etcd is on the disk of the machine.' -- 'iotax run etcd-wal /var/lib/etcd'
+row doctor '/data is ext4 on the disk of the row "What would a smaller VM do".' -- 'iotax doctor /data'
+row limits '/data is ext4 on the disk of the row "What would a smaller VM do".' -- \
+    'iotax limits --vm Standard_DS1_v2 --disk P10 /data'
+row gate '/mnt/a and /mnt/b are ext4 in two files on one disk.' -- \
+    "iotax compare -w randread-4k old=/mnt/a new=/mnt/b --fail-if 'slower by 5%'"
+for run in b1 b2 b3 a1 a2 a3; do
+    volume=$(echo "$run" | sed 's/b./a/; s/a[1-9]/b/')
+    inside fio --name=try --directory="/mnt/$volume" --size=256M --rw=randread --bs=4k --iodepth=8 \
+        --direct=1 --ioengine=libaio --runtime=5 --time_based --output-format=json \
+        --output="/root/$run.json"
+done
+row fio 'Six runs of fio, 5 s each: b*.json on /mnt/a, a*.json on /mnt/b.' -- \
+    'iotax compare before=b1.json,b2.json,b3.json after=a1.json,a2.json,a3.json'
+record=$(inside sh -c 'cd /root && ls -d iotax-compare-* | head -n 1')
+row repro -- "iotax repro $record && tar tzf iotax-repro-*.tar.gz"
+
+nfs="iotax compare -w git-status --matrix sec=sys,krb5,krb5p --matrix nconnect=1,4 'nfs(server=nas, export=/data)'"
+if grep -qw nfs /proc/filesystems && inside getent hosts nas >/dev/null; then
+    row matrix -- "$nfs"
+else
+    row matrix 'NOT RUN: THERE IS NO FILE SERVER WITH KERBEROS HERE, AND THE KERNEL HAS NO NFS.' \
+        'What follows is what iotax would do, by `iotax plan`, which touches nothing.' -- \
+        "$(echo "$nfs" | sed 's/^iotax/iotax plan/')"
+fi

@@ -1,0 +1,142 @@
+//! What is handed out: static programs, packages for Debian, an image for containers. `cargo xtask
+//! dist` makes them and tries each; the step `packages` of `check` does the same with the program
+//! that the tests use, which is quicker to have.
+//!
+//! Two runs on one commit give the same bytes: times come from the commit, paths of the machine are
+//! left out.
+
+mod build;
+mod commands;
+mod deb;
+mod image;
+mod release;
+mod tried;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context as _, Result};
+
+use self::commands::{said, shown};
+use self::image::{File, Platform, digest};
+use self::release::{MACHINES, Machine, VERSION, made, place};
+use crate::cargo::{cargo, target};
+use crate::steps::Step;
+use crate::tables;
+
+/// All steps in order.
+pub(crate) const STEPS: &[Step] = &[
+    Step { name: "build", what: "static programs for x86-64 and arm64", run: build_all },
+    Step { name: "deb", what: "a package for Debian of each", run: debs },
+    Step { name: "lintian", what: "what Debian's own check says of them", run: lintian },
+    Step { name: "image", what: "an image of both for containers", run: images },
+    Step { name: "installed", what: "each package installed, used, removed", run: installed },
+    Step { name: "container", what: "the image unpacked, and used in a container", run: container },
+    Step { name: "table", what: "digests, and sizes in docs/benchmarks.md", run: table },
+];
+
+/// `cargo xtask check packages`: a package and an image of the program that the tests use. It is not
+/// static, so the image has its libraries, too.
+pub(crate) fn check() -> Result<()> {
+    let programs = ["skopeo", "umoci", "runc", "unshare"];
+    if !iotax_testing::needs_root() || !iotax_testing::needs_programs(&programs) {
+        return Ok(());
+    }
+    // As the tests were built, so that nothing is built again with other features of its libraries.
+    cargo(&["test", "--workspace", "--tests", "--no-run", "--quiet"])?;
+    let directory = target().join("packages");
+    let program = directory.join("iotax");
+    fs::create_dir_all(&directory)?;
+    fs::copy(target().join("debug/iotax"), &program).context("the program that tests use")?;
+    shown(Command::new("strip").arg(&program))?;
+    let package = directory.join("iotax.deb");
+    deb::write(&package, &program, &program, None)?;
+    tried::installed(&package, None)?;
+    let archive = directory.join("iotax-oci.tar");
+    let files = [vec![file(&program)?], build::libraries(&program)?].concat();
+    let image =
+        [Platform { architecture: said(Command::new("dpkg").arg("--print-architecture"))?, files }];
+    image::write(&archive, &image, &made()?)?;
+    tried::container(&archive, &image[0].architecture, None)
+}
+
+fn build_all() -> Result<()> {
+    fs::create_dir_all(place())?;
+    MACHINES.iter().try_for_each(|machine| {
+        let program = build::program(machine)?;
+        fs::copy(&program, machine.program())
+            .with_context(|| format!("copying {}", program.display()))?;
+        Ok(())
+    })
+}
+
+fn debs() -> Result<()> {
+    MACHINES.iter().try_for_each(|machine| {
+        let package = machine.package();
+        deb::write(&package, &machine.program(), &MACHINES[0].program(), Some(machine.triple))
+    })
+}
+
+fn lintian() -> Result<()> {
+    let packages = MACHINES.iter().map(Machine::package);
+    shown(Command::new("lintian").args(["--fail-on", "error,warning"]).args(packages))
+}
+
+fn images() -> Result<()> {
+    let platform = |machine: &Machine| {
+        let files = vec![file(&machine.program())?];
+        Ok(Platform { architecture: machine.name.to_owned(), files })
+    };
+    let platforms = MACHINES.iter().map(platform).collect::<Result<Vec<_>>>()?;
+    image::write(&archive(), &platforms, &made()?)
+}
+
+fn installed() -> Result<()> {
+    MACHINES.iter().try_for_each(|machine| tried::installed(&machine.package(), machine.emulator))
+}
+
+fn container() -> Result<()> {
+    let mut machines = MACHINES.iter();
+    machines.try_for_each(|machine| tried::container(&archive(), machine.name, machine.emulator))
+}
+
+/// Writes `SHA256SUMS`, and the sizes into docs/benchmarks.md.
+fn table() -> Result<()> {
+    let mut files: Vec<PathBuf> = MACHINES.iter().map(Machine::program).collect();
+    files.extend(MACHINES.iter().map(Machine::package));
+    files.push(archive());
+    let (mut sums, mut lines) = (Vec::new(), vec!["| file | MB |\n|---|---|".to_owned()]);
+    for path in files {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let bytes = fs::read(&path).with_context(|| format!("reading {}", path.display()))?;
+        sums.push(format!("{}  {name}\n", digest(&bytes)));
+        lines.push(format!("| {name} | {:.1} |", bytes.len() as f64 / 1e6));
+    }
+    let sums = sums.concat();
+    fs::write(place().join("SHA256SUMS"), &sums)?;
+    println!("{sums}\n{}", place().display());
+    tables::write("dist", &lines.join("\n"))
+}
+
+fn archive() -> PathBuf {
+    place().join(format!("iotax-{VERSION}-oci.tar"))
+}
+
+/// The program at its place in an image.
+fn file(program: &Path) -> Result<File> {
+    let content = fs::read(program).with_context(|| format!("reading {}", program.display()))?;
+    Ok(File { path: "usr/bin/iotax".to_owned(), content })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::checkout::root;
+
+    #[test]
+    fn the_packages_changelog_begins_with_this_version() {
+        let text = fs::read_to_string(root().join("crates/cli/debian/changelog")).unwrap();
+        assert!(text.starts_with(&format!("iotax ({VERSION}-1) ")), "{text}");
+    }
+}

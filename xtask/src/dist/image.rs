@@ -1,0 +1,262 @@
+//! An image for containers, as an archive of an OCI image layout:
+//! <https://github.com/opencontainers/image-spec/blob/v1.1.0/image-layout.md>.
+//!
+//! One name, which is an index of the machines; for each a manifest, a configuration and one layer.
+
+use std::collections::BTreeMap;
+use std::io::Write as _;
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context as _, Result};
+use flate2::{Compression, GzBuilder};
+use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
+use tar::{Builder, EntryType, Header};
+
+use super::commands::said;
+use super::release::VERSION;
+
+const INDEX: &str = "application/vnd.oci.image.index.v1+json";
+const MANIFEST: &str = "application/vnd.oci.image.manifest.v1+json";
+const CONFIG: &str = "application/vnd.oci.image.config.v1+json";
+const LAYER: &str = "application/vnd.oci.image.layer.v1.tar+gzip";
+
+const WHAT: &str = "What does each layer cost your I/O?";
+
+/// Directories beside those of files, and who may do what there.
+const DIRECTORIES: [(&str, u32); 2] = [("tmp", 0o1777), ("work", 0o1777)];
+
+/// The image for one kind of machine.
+pub(super) struct Platform {
+    /// As Go has it, and Debian.
+    pub architecture: String,
+    pub files: Vec<File>,
+}
+
+/// A file that anybody may read and run.
+#[derive(Clone)]
+pub(super) struct File {
+    /// Without a slash before it.
+    pub path: String,
+    pub content: Vec<u8>,
+}
+
+/// Content by its digest, in the order in which it was added.
+#[derive(Default)]
+struct Blobs(Vec<(String, Vec<u8>)>);
+
+/// Writes the archive; `made` is the time that everything in it bears, in seconds.
+pub(super) fn write(archive: &Path, platforms: &[Platform], made: &str) -> Result<()> {
+    let seconds = made.parse().context("a time in seconds")?;
+    let created =
+        said(Command::new("date").args(["--utc", "+%FT%TZ", "--date"]).arg(format!("@{made}")))?;
+    let mut blobs = Blobs::default();
+    let manifests = platforms
+        .iter()
+        .map(|platform| manifest(&mut blobs, platform, seconds, &created))
+        .collect::<Result<Vec<_>>>()?;
+    let index = json!({
+        "schemaVersion": 2,
+        "mediaType": INDEX,
+        "manifests": manifests,
+        "annotations": annotations(&created),
+    });
+    let mut named = blobs.add(INDEX, index.to_string().into_bytes());
+    named["annotations"] = json!({ "org.opencontainers.image.ref.name": name() });
+    let top = json!({ "schemaVersion": 2, "mediaType": INDEX, "manifests": [named] });
+
+    let mut entries = BTreeMap::new();
+    entries.insert("oci-layout".to_owned(), br#"{"imageLayoutVersion":"1.0.0"}"#.to_vec());
+    entries.insert("index.json".to_owned(), top.to_string().into_bytes());
+    entries.extend(blobs.0.into_iter().map(|(hex, bytes)| (format!("blobs/sha256/{hex}"), bytes)));
+    let file =
+        std::fs::File::create(archive).with_context(|| format!("writing {}", archive.display()))?;
+    let mut layout = Builder::new(file);
+    for (path, bytes) in &entries {
+        add(&mut layout, path, 0o644, bytes, seconds)?;
+    }
+    layout.into_inner()?.sync_all()?;
+    Ok(())
+}
+
+/// What the archive calls the image: `podman load` does, too.
+pub(super) fn name() -> String {
+    format!("iotax:{VERSION}")
+}
+
+/// The descriptor of a platform's manifest, which is added with what it names.
+fn manifest(blobs: &mut Blobs, platform: &Platform, seconds: u64, created: &str) -> Result<Value> {
+    let layer = layer(&platform.files, seconds)?;
+    let uncompressed = digest(&layer);
+    let mut packed = GzBuilder::new().write(Vec::new(), Compression::best());
+    packed.write_all(&layer)?;
+    let layer = blobs.add(LAYER, packed.finish()?);
+    let config = json!({
+        "created": created,
+        "architecture": platform.architecture,
+        "os": "linux",
+        "config": {
+            "Entrypoint": ["/usr/bin/iotax"],
+            "Env": ["PATH=/usr/bin"],
+            "WorkingDir": "/work",
+            "Labels": annotations(created),
+        },
+        "rootfs": { "type": "layers", "diff_ids": [format!("sha256:{uncompressed}")] },
+        "history": [{ "created": created, "created_by": "cargo xtask dist" }],
+    });
+    let config = blobs.add(CONFIG, config.to_string().into_bytes());
+    let manifest = json!({
+        "schemaVersion": 2,
+        "mediaType": MANIFEST,
+        "config": config,
+        "layers": [layer],
+    });
+    let mut descriptor = blobs.add(MANIFEST, manifest.to_string().into_bytes());
+    descriptor["platform"] = json!({ "architecture": platform.architecture, "os": "linux" });
+    Ok(descriptor)
+}
+
+fn annotations(created: &str) -> Value {
+    json!({
+        "org.opencontainers.image.title": "iotax",
+        "org.opencontainers.image.description": WHAT,
+        "org.opencontainers.image.version": VERSION,
+        "org.opencontainers.image.licenses": env!("CARGO_PKG_LICENSE"),
+        "org.opencontainers.image.created": created,
+    })
+}
+
+/// The files with all directories above them, as root's, in the order of their names.
+fn layer(files: &[File], seconds: u64) -> Result<Vec<u8>> {
+    let mut entries: BTreeMap<String, (u32, Option<&[u8]>)> = BTreeMap::new();
+    for (directory, mode) in DIRECTORIES {
+        entries.insert(format!("{directory}/"), (mode, None));
+    }
+    for File { path, content } in files {
+        for (slash, _) in path.match_indices('/') {
+            entries.insert(path[..=slash].to_owned(), (0o755, None));
+        }
+        entries.insert(path.clone(), (0o755, Some(content)));
+    }
+    let mut archive = Builder::new(Vec::new());
+    for (path, (mode, content)) in entries {
+        add(&mut archive, &path, mode, content.unwrap_or_default(), seconds)?;
+    }
+    Ok(archive.into_inner()?)
+}
+
+/// Adds a file, or a directory if the path ends like one.
+fn add(
+    archive: &mut Builder<impl std::io::Write>,
+    path: &str,
+    mode: u32,
+    content: &[u8],
+    seconds: u64,
+) -> Result<()> {
+    let mut header = Header::new_ustar();
+    let is_directory = path.ends_with('/');
+    header.set_entry_type(if is_directory { EntryType::Directory } else { EntryType::Regular });
+    header.set_mode(mode);
+    header.set_uid(0);
+    header.set_gid(0);
+    header.set_mtime(seconds);
+    header.set_size(content.len() as u64);
+    archive.append_data(&mut header, path, content).with_context(|| format!("archiving {path}"))
+}
+
+impl Blobs {
+    /// Adds content; the descriptor of it.
+    fn add(&mut self, media_type: &str, content: Vec<u8>) -> Value {
+        let digest = digest(&content);
+        let descriptor = json!({
+            "mediaType": media_type,
+            "digest": format!("sha256:{digest}"),
+            "size": content.len(),
+        });
+        self.0.push((digest, content));
+        descriptor
+    }
+}
+
+/// SHA-256 in hexadecimal digits.
+pub(super) fn digest(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().concat()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read as _;
+
+    use super::*;
+
+    fn written(made: &str) -> Vec<u8> {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("oci.tar");
+        let platform = |architecture: &str| Platform {
+            architecture: architecture.to_owned(),
+            files: vec![File { path: "usr/bin/iotax".to_owned(), content: b"#!".to_vec() }],
+        };
+        write(&path, &[platform("amd64"), platform("arm64")], made).unwrap();
+        std::fs::read(path).unwrap()
+    }
+
+    fn entries(archive: &[u8]) -> BTreeMap<String, Vec<u8>> {
+        let mut archive = tar::Archive::new(archive);
+        let entries = archive.entries().unwrap().map(|entry| {
+            let mut entry = entry.unwrap();
+            let mut bytes = Vec::new();
+            entry.read_to_end(&mut bytes).unwrap();
+            (entry.path().unwrap().to_string_lossy().into_owned(), bytes)
+        });
+        entries.collect()
+    }
+
+    /// What a descriptor names, after a look at its digest and size.
+    fn blob(entries: &BTreeMap<String, Vec<u8>>, descriptor: &Value) -> Vec<u8> {
+        let digest = descriptor["digest"].as_str().unwrap().strip_prefix("sha256:").unwrap();
+        let bytes = &entries[&format!("blobs/sha256/{digest}")];
+        assert_eq!(super::digest(bytes), digest);
+        assert_eq!(descriptor["size"], bytes.len());
+        bytes.clone()
+    }
+
+    fn parsed(entries: &BTreeMap<String, Vec<u8>>, descriptor: &Value) -> Value {
+        serde_json::from_slice(&blob(entries, descriptor)).unwrap()
+    }
+
+    #[test]
+    fn every_digest_on_the_way_to_a_program_is_that_of_its_content() {
+        let entries = entries(&written("1700000000"));
+        let top: Value = serde_json::from_slice(&entries["index.json"]).unwrap();
+        let index = parsed(&entries, &top["manifests"][0]);
+        let architectures: Vec<_> = index["manifests"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|descriptor| {
+                let manifest = parsed(&entries, descriptor);
+                let config = parsed(&entries, &manifest["config"]);
+                assert_eq!(config["created"], "2023-11-14T22:13:20Z");
+                let packed = blob(&entries, &manifest["layers"][0]);
+                let mut layer = Vec::new();
+                flate2::read::GzDecoder::new(&*packed).read_to_end(&mut layer).unwrap();
+                let own = format!("sha256:{}", digest(&layer));
+                assert_eq!(config["rootfs"]["diff_ids"], json!([own]));
+                let files = self::entries(&layer);
+                assert_eq!(files["usr/bin/iotax"], b"#!");
+                let names: Vec<&str> =
+                    files.keys().map(|name| name.trim_end_matches('/')).collect();
+                assert_eq!(names, ["tmp", "usr", "usr/bin", "usr/bin/iotax", "work"]);
+                assert_eq!(config["architecture"], descriptor["platform"]["architecture"]);
+                config["architecture"].clone()
+            })
+            .collect();
+        assert_eq!(architectures, ["amd64", "arm64"]);
+    }
+
+    #[test]
+    fn the_same_is_written_again() {
+        assert_eq!(written("1700000000"), written("1700000000"));
+    }
+}

@@ -1,0 +1,111 @@
+//! What is handed out is used as those will who get it.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context as _, Result, ensure};
+use serde_json::Value;
+
+use super::commands::{said, shown};
+use super::image::name;
+use super::release::VERSION;
+use crate::checkout::root;
+
+/// An experiment of a moment, which needs neither root nor anything else.
+const TRY: &str = "run randread-4k 'mem(size=64M)' --time 300ms --ramp 0s -n 2 --out /tmp/tried";
+
+/// Where the package has its files, beside the program.
+const PLACES: [&str; 8] = [
+    "./usr/share/man/man1/iotax.1.gz",
+    "./usr/share/man/man1/iotax-peel.1.gz",
+    "./usr/share/bash-completion/completions/iotax",
+    "./usr/share/zsh/vendor-completions/_iotax",
+    "./usr/share/fish/vendor_completions.d/iotax.fish",
+    "./usr/share/doc/iotax/copyright",
+    "./usr/share/doc/iotax/changelog.Debian.gz",
+    "./usr/share/lintian/overrides/iotax",
+];
+
+/// Installs a package on a copy of this machine, uses it, and removes it again.
+pub(super) fn installed(package: &Path, emulator: Option<&str>) -> Result<()> {
+    let listed = said(Command::new("dpkg").arg("--contents").arg(package))?;
+    let has = |place: &str| listed.lines().any(|line| line.ends_with(&format!(" {place}")));
+    for place in PLACES {
+        ensure!(has(place), "{} has no {place}", package.display());
+    }
+    let architecture = said(Command::new("dpkg").arg("--field").arg(package).arg("Architecture"))?;
+    let run = emulator.unwrap_or_default();
+    let script = format!(
+        "set -eux
+        dpkg --print-foreign-architectures | grep -qx {architecture} ||
+            [ \"$(dpkg --print-architecture)\" = {architecture} ] ||
+            dpkg --add-architecture {architecture}
+        dpkg --install /mnt/*.deb
+        test \"$({run} /usr/bin/iotax --version)\" = 'iotax {VERSION}'
+        cd /var/tmp
+        {run} /usr/bin/iotax {TRY}
+        {run} /usr/bin/iotax report /tmp/tried >/dev/null
+        dpkg --purge iotax
+        test ! -e /usr/bin/iotax"
+    );
+    let copy = root().join("xtask/src/dist/on-a-copy.sh");
+    shown(Command::new("sh").arg(copy).arg(package).args(["sh", "-c", &script]))
+        .with_context(|| format!("{}, installed", package.display()))
+}
+
+/// Has skopeo read the archive, umoci unpack it, and runc run it.
+pub(super) fn container(archive: &Path, architecture: &str, emulator: Option<&str>) -> Result<()> {
+    let place = archive.with_extension(architecture);
+    if place.exists() {
+        fs::remove_dir_all(&place)?;
+    }
+    fs::create_dir_all(&place)?;
+    let source = format!("oci-archive:{}:{}", archive.display(), name());
+    let this = ["--override-os", "linux", "--override-arch", architecture];
+    let read = said(Command::new("skopeo").args(this).args(["inspect", &source]))?;
+    let read: Value = serde_json::from_str(&read)?;
+    ensure!(read["Architecture"] == architecture, "skopeo reads of the image: {read}");
+    let (layout, bundle) = (place.join("layout"), place.join("bundle"));
+    let copied = format!("oci:{}:{VERSION}", layout.display());
+    shown(Command::new("skopeo").args(this).args(["copy", "--quiet", &source, &copied]))?;
+    let image = format!("{}:{VERSION}", layout.display());
+    shown(Command::new("umoci").args(["unpack", "--image", &image]).arg(&bundle))?;
+    let words = shell_words(TRY);
+    if let Some(emulator) = emulator {
+        let program = bundle.join("rootfs/usr/bin/iotax");
+        let version = said(Command::new(emulator).arg(&program).arg("--version"))?;
+        ensure!(version == format!("iotax {VERSION}"), "it says {version}");
+    } else {
+        for args in [vec!["--version"], words] {
+            run_in_container(&bundle, &args)?;
+        }
+    }
+    fs::remove_dir_all(&place)?;
+    Ok(())
+}
+
+/// The container that umoci has described, with these arguments in the place of none.
+fn run_in_container(bundle: &Path, args: &[&str]) -> Result<()> {
+    let path = bundle.join("config.json");
+    let mut config: Value = serde_json::from_str(&fs::read_to_string(&path)?)?;
+    config["process"]["args"] =
+        ["/usr/bin/iotax"].iter().chain(args).map(|word| Value::from(*word)).collect();
+    config["process"]["terminal"] = false.into();
+    fs::write(&path, config.to_string())?;
+    let name = format!("iotax-tried-{}", std::process::id());
+    let mut run = Command::new("runc");
+    run.arg("--root").arg(bundle.join("state")).args(["run", "--bundle"]).arg(bundle).arg(&name);
+    shown(&mut run).with_context(|| format!("iotax {} in a container", args.join(" ")))
+}
+
+/// Words as a shell splits them, as far as `TRY` needs it.
+fn shell_words(text: &str) -> Vec<&str> {
+    let halves = text.split('\'').enumerate();
+    halves
+        .flat_map(|(at, part)| match at % 2 {
+            0 => part.split_whitespace().collect(),
+            _ => vec![part],
+        })
+        .collect()
+}
