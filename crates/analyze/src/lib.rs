@@ -32,13 +32,14 @@ mod seconds;
 mod stalled;
 mod summary;
 mod taken;
+mod targets;
 
 pub use analysis::{
     Analysis, ArmDepths, ArmDrain, ArmPrecondition, ArmSummary, Attribution, Cap, Check,
     Comparison, DepthLevel, DepthResponse, EffectChange, Ending, Estimate, FORMAT, FactorEffect,
     FactorEffects, FactorInteraction, Interaction, JobSummary, Judgment, LayerCost,
-    OperationSummary, Outlier, Outliers, QuantilePoint, RuleOutcome, Stalls, Steadiness,
-    SyncSummary, TrialPoint, Warning, Work,
+    OperationSummary, Outlier, Outliers, QuantilePoint, Rates, RuleOutcome, Stalls, Steadiness,
+    SyncSummary, TargetPoint, TargetSummary, TrialPoint, Warning, Work,
 };
 pub use analyzer::Analyzer;
 pub use counters::{

@@ -13,6 +13,7 @@ use crate::json::kind;
 use crate::notices::{self, Notice};
 use crate::{
     caps, facts, figures, format, machine, matrix, outliers, provenance, rules, sentence, tables,
+    targets,
 };
 
 /// An experiment of one phase, and its analysis.
@@ -40,6 +41,7 @@ pub fn experiment(experiment: &Experiment, analysis: &Analysis) -> Document {
     }
     document.extend(attribution(analysis));
     document.add(arms(analysis));
+    document.add_table("Targets", targets::table(analysis), None);
     document.add_table("Other jobs", tables::other_jobs(analysis), None);
     for section in latencies(experiment, analysis) {
         document.add(section);

@@ -60,6 +60,7 @@ mod search;
 mod sentence;
 mod stalls;
 mod tables;
+mod targets;
 mod text;
 mod words;
 

@@ -202,7 +202,7 @@ fn as_parameter(text: &str, setting: &Setting) -> Result<String, Error> {
         .map_or((None, factor.as_str()), |(layer, name)| (Some(layer), name));
     let layers = match Target::parse(text)? {
         Target::Stack(Stack { layers }) => layers,
-        Target::Path(_) | Target::Results(_) => Vec::new(),
+        Target::Path(_) | Target::Results(_) | Target::Several(_) => Vec::new(),
     };
     let has = |at: &usize| {
         let info = layers[*at].info();

@@ -98,6 +98,7 @@ fn fill(like: &Job, size_bytes: u64) -> Job {
         fresh: false,
         least_threads: None,
         pre_read: false,
+        target: None,
         ends_all: false,
         submit_batch: None,
         tree: None,
@@ -109,8 +110,8 @@ fn fill(like: &Job, size_bytes: u64) -> Job {
 impl Target {
     /// Whether its bytes live in memory, where nothing ages and nothing is allocated later.
     pub fn is_in_memory(&self) -> bool {
-        let Self::Stack(stack) = self else { return false };
-        stack.base().is_some_and(|base| base.is_in_memory())
+        let in_memory = |one: &&Self| one.stack()?.base().map(|base| base.is_in_memory());
+        self.each().iter().all(|one| in_memory(one).unwrap_or(false))
     }
 }
 

@@ -20,6 +20,7 @@ use crate::driver::{LoadDriver, Progress, Request};
 use crate::error::Error;
 use crate::file_assignment::Places;
 use crate::index::Published;
+use crate::parts::{PlacedParts, parts};
 use crate::{layout, tree};
 
 /// Between opening the gate and the first I/O: long enough for every thread to be woken.
@@ -38,31 +39,33 @@ impl LoadDriver for Native {
         progress: &Progress<'_>,
         stop: &AtomicBool,
     ) -> Result<(), Error> {
-        tree::prepare(workload, target)?;
-        layout::prepare(workload, target, progress, stop)
+        let parts = parts(workload, target)?;
+        parts.iter().try_for_each(|part| tree::prepare(&part.workload, part.target))?;
+        parts
+            .iter()
+            .try_for_each(|part| layout::prepare(&part.workload, part.target, progress, stop))
     }
 
     fn run(&self, request: &Request<'_>) -> Result<LoadRecord, Error> {
-        let places = Places::resolve(request.workload, request.target)?;
-        let threads = threads(request, &places)?;
-        run_threads(request, &places, &threads)
+        let parts = PlacedParts::resolve(request.workload, request.target)?;
+        let threads = threads(request, &parts)?;
+        run_threads(request, &parts, &threads)
     }
 }
 
 /// Runs these threads, which are those of `request`'s jobs, and work in these places.
 pub(crate) fn run_threads(
     request: &Request<'_>,
-    places: &Places,
+    parts: &PlacedParts<'_>,
     threads: &[Thread<'_>],
 ) -> Result<LoadRecord, Error> {
-    layout::refuse_foreign_files(request.workload, request.target, places)?;
+    parts.refuse_foreign_files()?;
     if let Some(loads) = request.workload.index {
         index_threads::first_version(request.target, loads, request.seed)?;
     }
-    layout::renew(request.target, places)?;
-    invalidate(request.target, places)?;
+    parts.make_ready()?;
     let published = Published::first();
-    let shared = SharedState::new(request, places.by_job.iter().map(Vec::len));
+    let shared = SharedState::new(request, threads_of_jobs(request.workload, threads));
     thread::scope(|scope| {
         let started = start_jobs(scope, &shared, threads)
             .and_then(|jobs| Ok((jobs, start_index(scope, &shared, &published)?)));
@@ -139,10 +142,19 @@ fn spawn<'scope, 'env, T: Send + 'scope>(
         .map_err(|source| Error::Spawn { job: job.to_owned(), source })
 }
 
-fn threads<'a>(request: &'a Request<'a>, places: &'a Places) -> Result<Vec<Thread<'a>>, Error> {
-    let jobs = request.workload.jobs.iter().zip(&places.by_job);
+/// How many threads each job has, in their order.
+fn threads_of_jobs(workload: &Workload, threads: &[Thread<'_>]) -> impl Iterator<Item = usize> {
+    let of = |job| threads.iter().filter(|thread| thread.job_index == job).count();
+    (0..workload.jobs.len()).map(of)
+}
+
+fn threads<'a>(
+    request: &'a Request<'a>,
+    parts: &'a PlacedParts<'a>,
+) -> Result<Vec<Thread<'a>>, Error> {
     let mut all = Vec::new();
-    for (job_index, (job, places_of_job)) in jobs.enumerate() {
+    for (job_index, job) in request.workload.jobs.iter().enumerate() {
+        let (target, places, places_of_job) = parts.of_job(job_index);
         for (index, place) in (0..).zip(places_of_job) {
             let number = u16::try_from(all.len()).map_err(|_| {
                 Error::unsuitable(job, "more than 65535 threads; ask for fewer".to_owned())
@@ -151,7 +163,8 @@ fn threads<'a>(request: &'a Request<'a>, places: &'a Places) -> Result<Vec<Threa
                 job,
                 job_index,
                 index,
-                engine: effective_engine(job, request.target),
+                target,
+                engine: effective_engine(job, target),
                 files: place.files.iter().map(|file| &places.files[*file]).collect(),
                 span: place.span,
                 number,

@@ -9,7 +9,7 @@ use iotax_record::machine::{
 };
 use iotax_record::{
     CloudDisk, CloudInstance, Counters, DeviceCounters, DirectionRecord, Environment, Experiment,
-    HostRecord, HostRole, JobRecord, LatencyHistogram, LoadRecord, Machine, NfsCounters,
+    HostRecord, HostRole, JobRecord, LatencyHistogram, LoadRecord, Machine, NamedSite, NfsCounters,
     NfsOperation, OperationRecord, Outcome, Pressure, Site, Slow, SystemCounters, Trial,
 };
 use iotax_spec::layers::{
@@ -17,8 +17,8 @@ use iotax_spec::layers::{
 };
 use iotax_spec::{
     Arm, BlockSizes, Bound, CloudChoice, Design, DiskRole, Driver, Engine, Files, FioOption,
-    Fitted, IndexLoads, Job, Layer, Operation, OperationShare, Pace, Pattern, Requirement,
-    SideRuns, Spec, Stack, Stop, StopMode, Target, Think, Tree, Workload, Yields,
+    Fitted, IndexLoads, Job, KnownLimit, Layer, Operation, OperationShare, Pace, Pattern,
+    Requirement, SideRuns, Spec, Stack, Stop, StopMode, Target, Think, Tree, Workload, Yields,
 };
 
 /// A text, to be replaced by others.
@@ -62,6 +62,8 @@ pub(super) fn experiment() -> Experiment {
             storage_id: t(),
             notes: vec![t()],
             caches: vec![t()],
+            known: vec![KnownLimit { scope: t(), of: t(), iops: None, bw_bytes: None }],
+            targets: vec![NamedSite { name: t(), site: Site::default() }],
         }],
     }
 }
@@ -189,7 +191,7 @@ fn layers() -> Vec<Layer> {
 
 fn arm(target: Target) -> Arm {
     let levels = vec![iotax_spec::Setting { factor: t(), level: t() }];
-    Arm { name: t(), target, driver: Driver::Fio, levels }
+    Arm { name: t(), target, driver: Driver::Fio, part: some(), levels }
 }
 
 fn rule() -> iotax_spec::Rule {
@@ -221,6 +223,7 @@ fn workload() -> Workload {
 fn job() -> Job {
     Job {
         name: t(),
+        target: some(),
         engine: Engine::Psync,
         threads: 1,
         queue_depth: 1,
@@ -487,7 +490,12 @@ fn counters() -> Counters {
     Counters {
         at_ns: vec![1],
         window_ns: Some([1, 2]),
-        devices: vec![DeviceCounters { name: t(), model: some(), counters: Box::default() }],
+        devices: vec![DeviceCounters {
+            name: t(),
+            model: some(),
+            targets: vec![t()],
+            counters: Box::default(),
+        }],
         cpu_ticks: None,
         ticks_per_s: 1,
         pressure: Pressure::default(),
