@@ -49,3 +49,61 @@ fn plain(text: &str) -> String {
     let is_end = |c: char| !c.is_ascii_alphanumeric();
     name.trim_matches(is_end).to_owned()
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::{diskspd, fio};
+
+    /// What each job calls its target.
+    fn of_file(text: &str) -> String {
+        let none = |name: &str| Err(name.to_owned());
+        let phases = fio::from_job_file("job.fio", text, &none).unwrap();
+        let jobs = phases.iter().flat_map(|phase| &phase.jobs);
+        let named =
+            jobs.map(|job| format!("{}: {}", job.name, job.target.as_deref().unwrap_or("-")));
+        named.collect::<Vec<_>>().join(", ")
+    }
+
+    fn of_command(text: &str) -> String {
+        let jobs = diskspd::from_command(text).unwrap().jobs;
+        jobs.iter().map(|job| job.target.as_deref().unwrap_or("-")).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn a_job_of_fio_is_where_its_directory_or_its_file_is() {
+        let global = "[global]\nsize=1m\nruntime=1\ntime_based\n";
+        let of = |jobs: &str| of_file(&format!("{global}{jobs}"));
+        let told = [
+            of("[a]\ndirectory=/mnt/e\n[b]\ndirectory=/mnt/f/\n[c]\n"),
+            of("[a]\nfilename=/mnt/e/x\n[b]\nfilename=x\n[c]\nfilename=/dev/sdc\n"),
+            of("[a]\ndirectory=/mnt/e\nfilename=x\n[b]\nfilename=data/x\n"),
+            of("[a]\nfilename=/mnt/e/x:/mnt/e/y\n[b]\nfilename=/mnt/e/x:/mnt/f/y\n"),
+            of("[a]\ndirectory=/mnt/e:/mnt/f\n[b]\ndirectory=.\n"),
+            of("[a]\ndirectory=/fast/data\n[b]\nstonewall\ndirectory=/slow/data\n"),
+        ];
+        insta::assert_snapshot!(told.join("\n"), @"
+        a: e, b: f, c: -
+        a: e, b: -, c: sdc
+        a: e, b: data
+        a: e, b: -
+        a: -, b: -
+        a: fast_data, b: slow_data
+        ");
+    }
+
+    #[test]
+    fn a_target_of_diskspd_is_on_a_drive_a_disk_or_in_a_directory() {
+        let told = [
+            of_command(r"diskspd -c1M E:\io.tst F:\io.tst g:\a\b.dat"),
+            of_command(r"diskspd -c1M #1 \\.\PhysicalDrive2"),
+            of_command(r"diskspd -c1M \\server\share\x.dat io.tst"),
+            of_command("diskspd -c1M /mnt/e/x /dev/sdc"),
+        ];
+        insta::assert_snapshot!(told.join("\n"), @"
+        e f g
+        disk1 physicaldrive2
+        share -
+        e sdc
+        ");
+    }
+}

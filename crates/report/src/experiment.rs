@@ -42,7 +42,9 @@ pub fn experiment(experiment: &Experiment, analysis: &Analysis) -> Document {
     document.extend(attribution(analysis));
     document.add(arms(analysis));
     document.add_table("Targets", targets::table(analysis), None);
-    document.add_table("Other jobs", tables::other_jobs(analysis), None);
+    document.add_table("What the targets are", targets::limits(analysis), None);
+    let others = tables::other_jobs(analysis).filter(|_| !targets::have_one_job_each(analysis));
+    document.add_table("Other jobs", others, None);
     for section in latencies(experiment, analysis) {
         document.add(section);
     }

@@ -10,36 +10,46 @@ use crate::{bandwidth, tables, words};
 /// Jobs that have room in a row by name.
 const NAMED_JOBS: usize = 2;
 
-/// What each target did, and what limits it; `None` where arms have one each.
+/// What each target did; `None` where arms have one each.
 pub(crate) fn table(analysis: &Analysis) -> Option<Table> {
-    let arms = || analysis.arms.iter().filter(|arm| !arm.targets.is_empty());
-    let all = || arms().flat_map(|arm| &arm.targets);
-    let has_device = all().any(|target| target.device.is_some());
-    let has_limits = all().any(|target| !target.limits.is_empty());
-    let mut names = vec!["arm", "target", "jobs"];
-    names.extend(has_device.then_some("lies on"));
-    names.extend(has_limits.then_some("known limits"));
-    let mut table = Table::new(&names, &tables::RATES);
-    for arm in arms() {
+    let mut table = Table::new(&["arm", "target", "jobs"], &tables::RATES);
+    for arm in &analysis.arms {
         for target in &arm.targets {
-            let words = [target.device.as_deref().unwrap_or(ABSENT), &limits(&target.limits)];
-            let words = words.into_iter().zip([has_device, has_limits]);
-            let mut row =
-                vec![Cell::new(&arm.name), Cell::new(&target.name), Cell::new(jobs(&target.jobs))];
-            row.extend(words.filter(|(_, is_shown)| *is_shown).map(|(word, _)| Cell::new(word)));
+            let words = [&arm.name, &target.name, &jobs(&target.jobs)];
+            let mut row: Vec<Cell> = words.into_iter().map(Cell::new).collect();
             row.extend(figures(target.rates));
             row.extend(latencies(target).map(|ns| Cell::new(tables::known_time(ns))));
             table.rows.push(row);
         }
         if let Some(together) = arm.together {
-            let mut row = vec![Cell::new(&arm.name), Cell::new("together")];
-            row.resize_with(names.len(), || Cell::new(""));
+            let mut row: Vec<Cell> =
+                [&arm.name, "together", ""].into_iter().map(Cell::new).collect();
             row.extend(figures(together));
-            row.resize_with(names.len() + tables::RATES.len(), || Cell::new(ABSENT));
+            row.extend([ABSENT; 3].map(Cell::new));
             table.rows.push(row);
         }
     }
     (!table.rows.is_empty()).then(|| table.without_names_of(analysis.arms.len()))
+}
+
+/// What each target is, where it lies, and which limits are known of it.
+pub(crate) fn limits(analysis: &Analysis) -> Option<Table> {
+    let rows = analysis.arms.iter().flat_map(|arm| {
+        arm.targets.iter().map(|target| {
+            let place = target.device.as_deref().unwrap_or(ABSENT);
+            [arm.name.as_str(), &target.name, &target.target, place, &limits_of(&target.limits)]
+                .map(str::to_owned)
+        })
+    });
+    let table = Table::of_words(["arm", "target", "is", "lies on", "known limits"], rows);
+    (!table.rows.is_empty()).then(|| table.without_names_of(analysis.arms.len()))
+}
+
+/// Whether the table of targets has all there is to say of jobs: each target has one.
+pub(crate) fn have_one_job_each(analysis: &Analysis) -> bool {
+    analysis.arms.iter().all(|arm| {
+        !arm.targets.is_empty() && arm.targets.iter().all(|target| target.jobs.len() == 1)
+    })
 }
 
 /// `two-drives on 2 targets at the same time: 900 IOPS, 3.5 MiB/s together.`, and each of them.
@@ -76,7 +86,7 @@ fn jobs(names: &[String]) -> String {
 }
 
 /// `500 IOPS, 32 MB/s (throttle)`
-fn limits(limits: &[KnownLimit]) -> String {
+fn limits_of(limits: &[KnownLimit]) -> String {
     let limit = |limit: &KnownLimit| {
         let iops = limit.iops.map(format::iops);
         let bytes = limit.bw_bytes.map(bandwidth::measured_rate);

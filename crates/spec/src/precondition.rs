@@ -132,6 +132,11 @@ impl Spec {
             );
             return Err(Error::syntax(problem, "leave `precondition` out"));
         }
+        if self.has_several_targets() {
+            let problem = "preconditioning writes one target, and a trial here has several";
+            let advice = "precondition each of them in a run of its own, and leave it out here";
+            return Err(Error::syntax(problem, advice));
+        }
         if self.arms.iter().all(|arm| arm.target.is_in_memory()) {
             let which = if self.arms.len() == 1 { "the target is" } else { "all arms are" };
             let problem = format!(

@@ -167,12 +167,16 @@ impl Spec {
         }
         let called: Vec<&str> = called.into_iter().collect();
         let each: Vec<String> = called.iter().map(|name| format!("{name}=TARGET")).collect();
+        let (one, own) = if self.arms.len() == 1 {
+            ("the one that is given", format!("give each its own with {}", each.join(" ")))
+        } else {
+            let own = each.join(", ").replace("=TARGET", " = \"TARGET\"");
+            ("the one of each arm", format!("in an experiment file an arm may be {{ {own} }}"))
+        };
         Some(format!(
-            "the jobs are for {} targets ({}), and all of them work on the one that is given; give \
-             each its own with {}",
+            "the jobs are for {} targets ({}), and all of them work on {one}; {own}",
             called.len(),
             called.join(", "),
-            each.join(" ")
         ))
     }
 
@@ -225,13 +229,13 @@ impl Spec {
                 return Err(Error::syntax(
                     format!("no job of this workload has a target called `{name}`"),
                     format!(
-                        "name one target for all jobs, without NAME=; or give each job its own, by \
-                         its name: {}",
+                        "name one target for all jobs, without NAME= (a path with a `=` in it is \
+                         written ./a=b); or give each job its own, by its name: {}",
                         jobs.join(", ")
                     ),
                 ));
             }
-            return Err(Error::unknown("target of a job", name, known));
+            return Err(Error::unknown("target", name, known));
         }
         for job in jobs() {
             let has = job.target.as_deref().is_some_and(|target| names.contains(&target));

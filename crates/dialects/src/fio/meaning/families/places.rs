@@ -49,14 +49,11 @@ impl<'a> Draft<'a> {
             // Its threads take turns.
             _ => return None,
         };
-        let of_file = |name: &str| match name.trim_end_matches('/') {
-            device if device.starts_with("/dev/") => Some(device.to_owned()),
-            name => match (name.rsplit_once('/'), directory) {
-                (Some((folder, _)), _) if name.starts_with('/') => Some(folder.to_owned()),
-                (_, Some(directory)) => Some(directory.to_owned()),
-                (Some((folder, _)), None) => Some(folder.to_owned()),
-                (None, None) => None,
-            },
+        // fio puts a directory before whatever `filename` says.
+        let of_file = |name: &str| match (directory, name.trim_end_matches('/')) {
+            (Some(directory), _) => Some(directory.to_owned()),
+            (None, device) if device.starts_with("/dev/") => Some(device.to_owned()),
+            (None, name) => name.rsplit_once('/').map(|(folder, _)| folder.to_owned()),
         };
         let names = split_names(words("filename").unwrap_or_default());
         let mut places = names.iter().map(|name| of_file(name));
