@@ -13,7 +13,9 @@ pub(crate) fn arms(spec: &Spec, arms: &[ArmSummary]) -> Vec<Documented> {
     let named = named(&spec.cloud, spec.arms.len()).unwrap_or_default();
     let direction = spec.workload.primary_job().map_or(Direction::Both, direction);
     let rows = arms.iter().enumerate().flat_map(|(at, arm)| {
-        let limits = named.limits(at, direction);
+        // Disks are named for arms, and an arm with several targets is none.
+        let is_one = arm.targets.is_empty();
+        let limits = if is_one { named.limits(at, direction) } else { Vec::new() };
         let measured = [arm.iops, arm.bytes_per_s];
         QUANTITIES.into_iter().zip(measured).filter_map(move |(quantity, measured)| {
             let limits = limits.iter().filter_map(|limit| quantity.documented(limit)).collect();

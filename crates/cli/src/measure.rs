@@ -145,6 +145,7 @@ fn warn(spec: &Spec, load: &LoadArgs) {
     }
     if load.agent.is_empty() {
         same_storage::warn_in_comparison(&spec.arms);
+        same_storage::warn_of_targets(spec);
     }
     for arm in &spec.arms {
         for line in arm.unheeded(&spec.all_at_once()) {

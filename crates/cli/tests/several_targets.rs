@@ -74,7 +74,7 @@ fn drives_of_diskspd_are_directories_of_their_own_and_nothing_is_left() {
     assert_eq!(said.code, 0, "{said}");
     for name in ["e", "f"] {
         assert_eq!(fs::read_dir(desk.path().join(name)).unwrap().count(), 0);
-        assert!(said.out.contains(&format!("\n  {name}       {name}_io.tst")), "{said}");
+        assert!(said.out.contains(&format!("{name}: ")), "{said}");
     }
     assert!(said.out.contains("on 2 targets at the same time: "), "{said}");
     assert_eq!(desk.journals().len(), 0);
@@ -95,7 +95,7 @@ fn jobs_for_several_targets_that_get_one_say_so() {
     let said = desk.run(&["run", "drives.fio", "mem(size=4M)", "--time", "1s"]);
     assert_eq!(said.code, 0, "{said}");
     let warning = said.err.lines().find(|line| line.starts_with("warning: the jobs"));
-    assert_snapshot!(warning.unwrap(), @"");
+    assert_snapshot!(warning.unwrap(), @"warning: the jobs are for 2 targets (e, f), and all of them work on the one that is given; give each its own with e=TARGET f=TARGET");
 }
 
 #[test]
@@ -105,13 +105,39 @@ fn what_is_wrong_with_targets_is_said() {
         let args: Vec<&str> = ["run", "drives.fio"].iter().chain(targets).copied().collect();
         desk.run(&args)
     };
-    assert_snapshot!(run(&["e=e"]), @"");
-    assert_snapshot!(run(&["e=e", "g=f"]), @"");
-    assert_snapshot!(run(&["e", "f"]), @"");
-    assert_snapshot!(run(&["e=e", "f=nowhere"]), @"");
-    assert_snapshot!(run(&["e=e", "f=f", "--precondition"]), @"");
-    assert_snapshot!(run(&["e=e", "f=mem(size=4M)", "--engine", "fio"]), @"");
-    assert_snapshot!(desk.run(&["run", "randread-4k", "x=e"]), @"");
+    assert_snapshot!(run(&["e=e"]), @"
+    error: job `fast` has no target: nothing is given for `f`
+    add f=TARGET, or name one target for all jobs
+    [exit 2]
+    ");
+    assert_snapshot!(run(&["e=e", "g=f"]), @"
+    error: unknown target `g`
+    known targets: e, f, slow, fast
+    [exit 2]
+    ");
+    assert_snapshot!(run(&["e", "f"]), @"
+    error: `e` has no name, and it is one of several targets
+    one target is for all jobs; of several each needs the name that its jobs have for it, as in e=/mnt/e f=/mnt/f
+    [exit 2]
+    ");
+    assert_snapshot!(run(&["e=e", "f=nowhere"]), @"
+    error: arm f: DESK/nowhere: does not exist; make the directory first, or check the spelling
+    [exit 3]
+    ");
+    assert_snapshot!(run(&["e=e", "f=f", "--precondition"]), @"
+    error: preconditioning writes one target, and a trial here has several
+    precondition each of them in a run of its own, and leave it out here
+    [exit 2]
+    ");
+    assert_snapshot!(run(&["e=e", "f=mem(size=4M)", "--engine", "fio"]), @"
+    error: arm target: mem(size=4M) is a virtual disk inside iotax, which fio cannot drive: mount it (iotax disk up) and name that path, or use --engine native
+    [exit 3]
+    ");
+    assert_snapshot!(desk.run(&["run", "randread-4k", "x=e"]), @"
+    error: no job of this workload has a target called `x`
+    name one target for all jobs, without NAME= (a path with a `=` in it is written ./a=b); or give each job its own, by its name: io
+    [exit 2]
+    ");
     assert_eq!(desk.names(), ["drives.fio", "e", "f"]);
 }
 
@@ -119,7 +145,29 @@ fn what_is_wrong_with_targets_is_said() {
 fn a_plan_says_which_job_goes_where() {
     let desk = desk();
     let said = desk.run(&["plan", "run", "drives.fio", "e=e", "f=mem(size=4M)", "--seed", "1"]);
-    assert_snapshot!(said, @"");
+    assert_snapshot!(said, @"
+    Workload drives
+      every trial: 0s ramp, then 1s measured
+      slow (decides): 1 thread, shuffled reads of 4k, over 4M on e, io_uring 16 deep
+        buffered with a cold cache
+      fast: 1 thread, shuffled reads of 4k, over 4M on f, io_uring 16 deep buffered
+        with a cold cache
+      drives.fio, line 8: ioengine=libaio: io_uring here; buffered libaio in fio
+        does one I/O at a time
+      drives.fio, line 10: directory=/mnt/e: TARGET takes its place
+      drives.fio, line 12: directory=/mnt/f: TARGET takes its place
+
+    Arms
+      target  e=DESK/e, f=mem(size=4M)
+
+    Stops
+      after 1 trial of each arm
+
+    Schedule, seed 1
+      1 block of 1 trial, 1s without switching
+      block  1: target
+    [exit 0]
+    ");
 }
 
 #[test]

@@ -7,7 +7,7 @@ mod support;
 use std::fs;
 
 use iotax_spec::{BlockSizes, Engine, Files, Job, Workload};
-use iotax_vdisk::{IoTarget, LayerConfig, ThrottleConfig};
+use iotax_vdisk::{IoTarget, LayerConfig, RateLimit, ThrottleConfig};
 use support::{MIB, disk, engines, job, mem, prepare_and_run, workload};
 
 /// A job for each of these targets, called as the target.
@@ -21,9 +21,10 @@ fn on(jobs: impl IntoIterator<Item = (&'static str, Job)>) -> Workload {
 
 /// A disk of 4 MiB with so many I/Os per second, of its own and of a group.
 fn throttled(iops: f64, group: Option<(&str, f64)>) -> iotax_vdisk::VirtualDisk {
-    let own = ThrottleConfig { iops: Some(iops), ..ThrottleConfig::default() };
+    let own =
+        ThrottleConfig { iops: Some(RateLimit::sustained(iops)), ..ThrottleConfig::default() };
     let group = group.map(|(name, iops)| ThrottleConfig {
-        iops: Some(iops),
+        iops: Some(RateLimit::sustained(iops)),
         group: Some(name.to_owned()),
         ..ThrottleConfig::default()
     });

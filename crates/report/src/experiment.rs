@@ -111,7 +111,11 @@ fn attribution(analysis: &Analysis) -> Option<Section> {
 
 fn arms(analysis: &Analysis) -> Section {
     let legend = Item::Drawing(Drawing::Legend(LegendEntry::all(analysis)));
-    Section::new("Arms", [Item::Table(tables::arms(analysis)), legend])
+    // What they all did is with the targets.
+    let has_targets = analysis.arms.iter().any(|arm| !arm.targets.is_empty());
+    let heading =
+        if has_targets { format!("Arms, by {}", analysis.primary) } else { "Arms".into() };
+    Section::new(heading, [Item::Table(tables::arms(analysis)), legend])
 }
 
 fn system(analysis: &Analysis) -> Option<Section> {

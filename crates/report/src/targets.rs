@@ -13,7 +13,7 @@ const NAMED_JOBS: usize = 2;
 /// What each target did; `None` where arms have one each.
 pub(crate) fn table(analysis: &Analysis) -> Option<Table> {
     let mut table = Table::new(&["arm", "target", "jobs"], &tables::RATES);
-    for arm in &analysis.arms {
+    for arm in analysis.arms.iter().filter(|arm| arm.trials > 0) {
         for target in &arm.targets {
             let words = [&arm.name, &target.name, &jobs(&target.jobs)];
             let mut row: Vec<Cell> = words.into_iter().map(Cell::new).collect();
@@ -32,16 +32,35 @@ pub(crate) fn table(analysis: &Analysis) -> Option<Table> {
     (!table.rows.is_empty()).then(|| table.without_names_of(analysis.arms.len()))
 }
 
-/// What each target is, where it lies, and which limits are known of it.
+/// Where each target lies, which limits are known of it, and what it is.
 pub(crate) fn limits(analysis: &Analysis) -> Option<Table> {
-    let rows = analysis.arms.iter().flat_map(|arm| {
-        arm.targets.iter().map(|target| {
+    let all = || analysis.arms.iter().flat_map(|arm| &arm.targets);
+    let shown = [
+        true,
+        true,
+        all().any(|target| target.device.is_some()),
+        all().any(|target| !target.limits.is_empty()),
+        true,
+    ];
+    let of_shown = |cells: [String; 5]| -> Vec<String> {
+        cells
+            .into_iter()
+            .zip(shown)
+            .filter(|(_, is_shown)| *is_shown)
+            .map(|(cell, _)| cell)
+            .collect()
+    };
+    let heads = of_shown(["arm", "target", "lies on", "known limits", "is"].map(str::to_owned));
+    let heads: Vec<&str> = heads.iter().map(String::as_str).collect();
+    let mut table = Table::new(&heads, &[]);
+    for arm in &analysis.arms {
+        for target in &arm.targets {
             let place = target.device.as_deref().unwrap_or(ABSENT);
-            [arm.name.as_str(), &target.name, &target.target, place, &limits_of(&target.limits)]
-                .map(str::to_owned)
-        })
-    });
-    let table = Table::of_words(["arm", "target", "is", "lies on", "known limits"], rows);
+            let cells =
+                [&arm.name, &target.name, place, &limits_of(&target.limits), &target.target];
+            table.rows.push(of_shown(cells.map(str::to_owned)).iter().map(Cell::new).collect());
+        }
+    }
     (!table.rows.is_empty()).then(|| table.without_names_of(analysis.arms.len()))
 }
 

@@ -17,8 +17,9 @@ use iotax_spec::layers::{
 };
 use iotax_spec::{
     Arm, BlockSizes, Bound, CloudChoice, Design, DiskRole, Driver, Engine, Files, FioOption,
-    Fitted, IndexLoads, Job, KnownLimit, Layer, Operation, OperationShare, Pace, Pattern,
-    Requirement, SideRuns, Spec, Stack, Stop, StopMode, Target, Think, Tree, Workload, Yields,
+    Fitted, IndexLoads, Job, KnownLimit, Layer, NamedTarget, Operation, OperationShare, Pace,
+    Pattern, Requirement, SideRuns, Spec, Stack, Stop, StopMode, Target, Think, Tree, Workload,
+    Yields,
 };
 
 /// A text, to be replaced by others.
@@ -119,7 +120,8 @@ fn spec() -> Spec {
         max_time_ns: Some(1),
     };
     let stack = Target::Stack(Stack { layers: layers() });
-    let targets = [Target::Path(T.into()), Target::Results(vec![T.into()]), stack];
+    let several = Target::Several(vec![NamedTarget { name: t(), target: Target::Path(T.into()) }]);
+    let targets = [Target::Path(T.into()), Target::Results(vec![T.into()]), stack, several];
     Spec {
         workload: workload(),
         then: vec![workload()],
