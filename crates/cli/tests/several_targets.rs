@@ -86,7 +86,10 @@ fn drives_of_diskspd_are_directories_of_their_own_and_nothing_is_left() {
     let targets: Vec<_> = rows.lines().map(|row| row.rsplit(',').next().unwrap()).collect();
     assert_eq!(targets, ["target", "", "e", "f"], "{rows}");
     // The bundle's script has one place for each arm.
-    assert_snapshot!(desk.run(&["repro", "out"]), @"");
+    assert_snapshot!(desk.run(&["repro", "out"]), @"
+    error: the jobs of this record work on several targets at the same time, and a bundle has one for each arm: repeat it with fio by `iotax run ... --engine fio`, or run each job alone
+    [exit 3]
+    ");
 }
 
 #[test]

@@ -60,6 +60,10 @@ pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Warning> {
 
 /// Two places on one device are the same storage, and so is memory everywhere.
 fn differs(a: &Site, b: &Site) -> bool {
+    if !a.targets.is_empty() && a.targets.len() == b.targets.len() {
+        let mut pairs = a.targets.iter().zip(&b.targets);
+        return pairs.any(|(a, b)| differs(&a.site, &b.site));
+    }
     let in_memory = |site: &Site| site.kind == "vdisk" && site.file_system.is_none();
     match (&a.device, &b.device) {
         (Some(a), Some(b)) => a != b,
