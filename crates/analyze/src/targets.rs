@@ -27,7 +27,9 @@ pub(crate) fn of_arm(
         }
         let own = site.and_then(|site| site.targets.iter().find(|own| own.name == named.name));
         let mut latency = LatencyHistogram::empty();
-        jobs.iter().for_each(|job| latency.merge(&pool.jobs[*job]));
+        for job in &jobs {
+            latency.merge(&pool.jobs[*job]);
+        }
         let mean_latency_ns = if latency.count() > 0 {
             latency.mean_ns()
         } else {

@@ -70,7 +70,9 @@ fn files_of_one_name_in_two_directories_are_two() {
     for engine in engines().filter(|engine| !matches!(engine, Engine::Null | Engine::Vdisk)) {
         let directory = tempfile::tempdir().unwrap();
         let [e, f] = ["e", "f"].map(|name| directory.path().join(name));
-        [&e, &f].into_iter().for_each(|path| fs::create_dir(path).unwrap());
+        for path in [&e, &f] {
+            fs::create_dir(path).unwrap();
+        }
         let of = |size_bytes, block| Job {
             read_percent: 40,
             files: Files::Shared("x".to_owned()),

@@ -339,16 +339,26 @@ fn block_sizes(sizes: &BlockSizes) -> Vec<u32> {
     }
 }
 
+/// What arms will have in one place.
+struct Wanted<'a> {
+    path: &'a Path,
+    arms: Vec<&'a str>,
+    facts: &'a Facts,
+    /// Of a file; none for a directory.
+    file_bytes: Option<u64>,
+    /// Of all test files that a directory gets.
+    test_files_bytes: u64,
+}
+
 /// What all arms together will take, counting shared storage once.
 pub(crate) fn space_needed<'a>(
     spec: &Spec,
     arms: impl Iterator<Item = (&'a Arm, &'a ResolvedTarget)>,
 ) -> SpaceNeeded {
     let mut needed = SpaceNeeded::default();
-    // Bytes of a file; none for a directory, which gets all test files.
-    let mut places: Vec<(&Path, Vec<&str>, &Facts, Option<u64>, u64)> = Vec::new();
+    let mut places: Vec<Wanted<'_>> = Vec::new();
     for (arm, resolved) in arms {
-        let (path, facts, bytes) = match resolved {
+        let (path, facts, file_bytes) = match resolved {
             // What a thin file takes is what will be written to it, which nobody knows.
             ResolvedTarget::Existing(_)
             | ResolvedTarget::OwnDisk(_)
@@ -367,24 +377,24 @@ pub(crate) fn space_needed<'a>(
                 (path.as_path(), parent, Some(disk_bytes(arm)))
             }
         };
-        // Layers of the system write to their base: each arm has a file or directory of its own.
+        // Layers of the system write to their base, and targets of one trial are in use at the same
+        // time: each has a file or directory of its own.
         let is_own = arm.target.is_in_system() || arm.part.is_some();
         let path = if is_own { Path::new("") } else { path };
-        match places.iter_mut().find(|(known, ..)| !is_own && *known == path) {
-            Some((_, arms, _, largest, _)) => {
-                arms.push(&arm.name);
-                *largest = bytes.max(*largest);
-            }
-            None => {
-                let files_bytes = spec.bytes_of_files_on(arm);
-                places.push((path, vec![&arm.name], facts, bytes, files_bytes));
-            }
+        let known = places.iter_mut().find(|place| !is_own && place.path == path);
+        if let Some(place) = known {
+            place.arms.push(&arm.name);
+            place.file_bytes = file_bytes.max(place.file_bytes);
+        } else {
+            let test_files_bytes = spec.bytes_of_files_on(arm);
+            let arms = vec![arm.name.as_str()];
+            places.push(Wanted { path, arms, facts, file_bytes, test_files_bytes });
         }
     }
-    for (_, arms, facts, bytes, files_bytes) in places {
-        match bytes {
+    for Wanted { arms, facts, file_bytes, test_files_bytes, .. } in places {
+        match file_bytes {
             Some(bytes) => needed.file(&arms, facts, bytes),
-            None => needed.directory(&arms, facts, files_bytes),
+            None => needed.directory(&arms, facts, test_files_bytes),
         }
     }
     needed

@@ -111,11 +111,11 @@ impl Rig {
         let files = build.files.made.into_values().collect();
         let (journal, devices) = (build.journal, build.devices);
         let targets = spec.arms.iter().zip(places).map(|(arm, places)| {
-            let named = arm.target.several().unwrap_or_default();
-            let names: Vec<String> = named.iter().map(|named| named.name.clone()).collect();
+            let several = arm.target.several().unwrap_or_default();
+            let names: Vec<String> = several.iter().map(|target| target.name.clone()).collect();
             let sites = names.iter().zip(&arms[places.clone()]);
             let sites = sites.map(|(name, state)| (name.as_str(), &state.site));
-            let site = (!named.is_empty()).then(|| site::of_several(arm, sites));
+            let site = (!several.is_empty()).then(|| site::of_several(arm, sites));
             Targets { places, names, site }
         });
         let targets = targets.collect();

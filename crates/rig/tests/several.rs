@@ -14,7 +14,9 @@ mod common;
 /// Directories `e` and `f`, and a state of its own.
 fn bench() -> tempfile::TempDir {
     let root = tempfile::tempdir().unwrap();
-    ["e", "f", "work"].map(|name| fs::create_dir(root.path().join(name)).unwrap());
+    for name in ["e", "f", "work"] {
+        fs::create_dir(root.path().join(name)).unwrap();
+    }
     root
 }
 
@@ -28,17 +30,13 @@ fn spec(root: &Path, [e, f]: [&str; 2], (f_reads, f_bytes): (u8, u64)) -> Spec {
         direct: false,
         ..like.clone()
     };
-    workload.jobs = vec![
-        job("e"),
-        Job { read_percent: f_reads, size_bytes: f_bytes, ..job("f") },
-    ];
-    workload.primary = "e".to_owned();
+    workload.jobs = vec![job("e"), Job { read_percent: f_reads, size_bytes: f_bytes, ..job("f") }];
+    "e".clone_into(&mut workload.primary);
     workload.yields = None;
     let at = |text: &str| text.replace("ROOT", root.to_str().unwrap());
     let targets = [format!("e={}", at(e)), format!("f={}", at(f))];
     let target = Target::parse_all(targets.iter().map(String::as_str)).unwrap();
-    let mut spec =
-        Spec::single(workload, Arm::new("target", target), Stop::default(), 1).unwrap();
+    let mut spec = Spec::single(workload, Arm::new("target", target), Stop::default(), 1).unwrap();
     spec.bind_targets().unwrap();
     spec
 }
@@ -76,7 +74,8 @@ fn each_directory_gets_a_private_one_and_all_go_again() {
         fs::write(place.join("file"), "data").unwrap();
     }
     let site = rig.site(0);
-    let kinds: Vec<_> = site.targets.iter().map(|named| (&*named.name, &*named.site.kind)).collect();
+    let kinds: Vec<_> =
+        site.targets.iter().map(|named| (&*named.name, &*named.site.kind)).collect();
     assert_eq!(kinds, [("e", "directory"), ("f", "directory")]);
     assert_eq!(site.kind, "2 targets");
     rig.down().unwrap();

@@ -143,20 +143,17 @@ impl Spec {
     /// One target that all jobs call so is the target of the arm.
     fn take_one_for_all(&mut self) {
         let jobs = self.phases().flat_map(|phase| &phase.jobs);
-        let called: IndexSet<Option<String>> = jobs.map(|job| job.target.clone()).collect();
-        let [Some(name)] = called.into_iter().collect::<Vec<_>>().try_into().unwrap_or([None])
-        else {
-            return;
+        let called: IndexSet<Option<&str>> = jobs.map(|job| job.target.as_deref()).collect();
+        let name = match called.first() {
+            Some(Some(name)) if called.len() == 1 => (*name).to_owned(),
+            _ => return,
         };
         for arm in &mut self.arms {
-            let one = match &arm.target {
-                Target::Several(targets) => match targets.as_slice() {
-                    [one] if one.name == name => one.target.clone(),
-                    _ => continue,
-                },
-                _ => continue,
-            };
-            arm.target = one;
+            if let Some([one]) = arm.target.several()
+                && one.name == name
+            {
+                arm.target = one.target.clone();
+            }
         }
     }
 
