@@ -9,7 +9,6 @@ use iotax_vdisk::IoTarget;
 use crate::error::Error;
 use crate::file_assignment::{Place, Places};
 use crate::layout;
-use crate::native::invalidate;
 
 /// The jobs that work on one target.
 pub(crate) struct Part<'a> {
@@ -104,7 +103,7 @@ impl<'a> PlacedParts<'a> {
     pub(crate) fn make_ready(&self) -> Result<(), Error> {
         self.0.iter().try_for_each(|PlacedPart { part, places }| {
             layout::renew(part.target, places)?;
-            invalidate(part.target, places)
+            layout::invalidate(part.target, places)
         })
     }
 

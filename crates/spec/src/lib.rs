@@ -49,9 +49,8 @@ pub use quote::brief;
 pub use rule::Rule;
 pub use search::{BurstWatch, KnownLimit, Probe, Region, Search, SearchTarget};
 pub use setting::Setting;
-pub use several::NamedTarget;
 pub use side_runs::SideRuns;
-pub use spec::{Arm, Design, Driver, Spec, Stop, StopMode, Target};
+pub use spec::{Arm, Design, Driver, NamedTarget, Spec, Stop, StopMode, Target};
 pub use target::parse_arms;
 pub use tree::{Operation, OperationShare, Tree};
 pub use workload::{

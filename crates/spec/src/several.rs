@@ -3,30 +3,12 @@
 //! A workload of another tool names places of its own: a directory of fio's, a drive of `DiskSpd`'s.
 //! Which target of this machine stands for which of them is said beside it: `e=/mnt/e f=/mnt/f`.
 
-use std::fmt;
-
 use indexmap::IndexSet;
-use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Subject};
-use crate::spec::{Arm, Spec, Target};
+use crate::spec::{Arm, NamedTarget, Spec, Target};
 use crate::target::split_name;
 use crate::workload::Workload;
-
-/// A target that some jobs of a workload work on, beside others.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct NamedTarget {
-    /// What the jobs call it: [`Job::target`].
-    pub name: String,
-    /// What it is.
-    pub target: Target,
-}
-
-impl fmt::Display for NamedTarget {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}={}", self.name, self.target)
-    }
-}
 
 impl Target {
     /// Reads the targets of one trial: one, for all jobs, or `NAME=TARGET` for those that call theirs

@@ -11,7 +11,6 @@ use crate::fitted::Fitted;
 use crate::layers::{Layer, Stack};
 use crate::rule::Rule;
 use crate::setting::Setting;
-use crate::several::NamedTarget;
 use crate::side_runs::SideRuns;
 use crate::workload::Workload;
 
@@ -161,6 +160,21 @@ impl fmt::Display for Target {
                 write!(f, "{}", texts.join(", "))
             }
         }
+    }
+}
+
+/// A target that some jobs of a workload work on, beside others.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct NamedTarget {
+    /// What the jobs call it: [`Job::target`](crate::Job::target).
+    pub name: String,
+    /// What it is.
+    pub target: Target,
+}
+
+impl fmt::Display for NamedTarget {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}={}", self.name, self.target)
     }
 }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use iotax_record::{LoadRecord, OperationRecord, SystemCounters};
 use iotax_spec::Workload;
-use iotax_vdisk::{Clock as _, IoTarget, VirtualDisk};
+use iotax_vdisk::{Clock as _, IoTarget};
 
 use super::gate::Ticket;
 use super::index_threads::{self, Role};
@@ -18,7 +18,6 @@ use super::worker::perform;
 use crate::counters::Reading;
 use crate::driver::{LoadDriver, Progress, Request};
 use crate::error::Error;
-use crate::file_assignment::Places;
 use crate::index::Published;
 use crate::parts::{PlacedParts, parts};
 use crate::{layout, tree};
@@ -178,25 +177,6 @@ fn threads<'a>(
 /// The seed of a thread: odd multiples of the golden ratio scatter small numbers over all 64 bits.
 pub(crate) fn seed_of(request: &Request<'_>, thread: u16) -> u64 {
     request.seed ^ (2 * u64::from(thread) + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15)
-}
-
-/// Cold caches for the jobs that want them.
-pub(crate) fn invalidate(target: IoTarget<'_>, places: &Places) -> Result<(), Error> {
-    if let IoTarget::Disk(disk) = target {
-        let wanted = places.files.iter().any(|file| file.invalidate);
-        return if wanted { disk.drop_caches().map_err(cold(disk)) } else { Ok(()) };
-    }
-    for file in places.files.iter().filter(|file| file.invalidate) {
-        let opened = file.options(0).read(true).open(&file.path);
-        let opened = opened.map_err(Error::path("open", &file.path))?;
-        layout::drop_cached(&opened, &file.path)?;
-    }
-    Ok(())
-}
-
-fn cold(disk: &VirtualDisk) -> impl FnOnce(iotax_vdisk::Error) -> Error {
-    let disk = disk.to_string();
-    |source| Error::Disk { job: "invalidate".to_owned(), disk, source }
 }
 
 /// Reads the machine's counters at the edges of the window; ends early with the last thread.

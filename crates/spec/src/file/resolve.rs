@@ -15,8 +15,7 @@ use crate::matrix::{Factor, Matrix};
 use crate::overrides::{Changes, is_size};
 use crate::presets::default_index;
 use crate::rule::Rule;
-use crate::several::NamedTarget;
-use crate::spec::{Arm, Spec, Stop, Target};
+use crate::spec::{Arm, NamedTarget, Spec, Stop, Target};
 use crate::units;
 use crate::workload::{Job, Workload};
 
