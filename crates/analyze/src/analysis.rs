@@ -15,7 +15,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::counters::CounterSeries;
 use crate::spread::LatencySpread;
-pub use arm::{ArmSummary, JobSummary, OperationSummary, QuantilePoint, SyncSummary, Work};
+pub use arm::{
+    ArmSummary, JobSummary, OperationSummary, QuantilePoint, Rates, SyncSummary, TargetSummary,
+    Work,
+};
 pub use caps::{ArmDepths, ArmDrain, Cap, DepthLevel, DepthResponse};
 pub use comparison::{Comparison, EffectChange, Stalls};
 pub use estimate::Estimate;
@@ -158,11 +161,25 @@ pub struct TrialPoint {
     /// I/Os. For as many trials as charts show.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spread: Option<LatencySpread>,
+    /// Of a trial on several targets: each that some job works on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub targets: Vec<TargetPoint>,
     /// I/Os in each second of the primary job.
     pub per_second_ios: Vec<u32>,
     /// Devices, CPUs, pressure and NFS from second to second, for as many trials as charts show.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counters: Option<CounterSeries>,
+}
+
+/// What the jobs on one of several targets did in a trial.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TargetPoint {
+    /// What jobs call it.
+    pub name: String,
+    /// What they did there together.
+    pub rates: Rates,
+    /// 99th percentile of latency, in nanoseconds, where one job works on it.
+    pub p99_ns: Option<u64>,
 }
 
 impl TrialPoint {
@@ -211,6 +228,8 @@ pub enum Check {
     NotInterleaved,
     /// Arms on different storage.
     DifferentStorage,
+    /// Targets of one trial on the same storage.
+    SharedStorage,
     /// The level of all arms, or the effect of one, changed at some time.
     RegimeShift,
     /// Writes were not at steady state.

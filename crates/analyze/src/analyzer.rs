@@ -278,7 +278,7 @@ impl Analyzer {
             rules,
             requirements,
             work,
-            trials: summary::points(&trials, &self.used(&conclusions)),
+            trials: summary::points(&self.experiment, &trials, &self.used(&conclusions)),
             below_cap: self.below_cap(&conclusions),
             comparisons: conclusions.into_iter().map(|c| c.comparison).collect(),
             drained,

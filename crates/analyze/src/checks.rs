@@ -37,7 +37,7 @@ type SelfCheck = fn(&Evidence<'_>) -> Vec<Warning>;
 
 /// All checks, the worst findings first: wrong data, then wrong figures, then figures that mean
 /// something else than they seem to, then mere doubt. Their warnings are shown in this order.
-const CHECKS: [SelfCheck; 24] = [
+const CHECKS: [SelfCheck; 25] = [
     verify::check,
     io_errors::check,
     failed_trials::check,
@@ -50,6 +50,7 @@ const CHECKS: [SelfCheck; 24] = [
     in_memory::check,
     cold_cache::check,
     storage::check,
+    storage::check_targets,
     schedule::check,
     generator::check,
     cpu_bound::check,

@@ -33,13 +33,14 @@ mod spread;
 mod stalled;
 mod summary;
 mod taken;
+mod targets;
 
 pub use analysis::{
     Analysis, ArmDepths, ArmDrain, ArmPrecondition, ArmSummary, Attribution, Cap, Check,
     Comparison, DepthLevel, DepthResponse, EffectChange, Ending, Estimate, FORMAT, FactorEffect,
     FactorEffects, FactorInteraction, FactorShift, Interaction, JobSummary, Judgment, LayerCost,
-    OperationSummary, Outlier, Outliers, QuantilePoint, Stalls, Steadiness, SyncSummary,
-    TrialPoint, Warning, Work,
+    OperationSummary, Outlier, Outliers, QuantilePoint, Rates, Stalls, Steadiness, SyncSummary,
+    TargetPoint, TargetSummary, TrialPoint, Warning, Work,
 };
 pub use analyzer::Analyzer;
 pub use counters::{

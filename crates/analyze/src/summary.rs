@@ -10,6 +10,7 @@ use crate::counters::{self, IntervalBudget};
 use crate::facts::{JobFacts, TrialFacts};
 use crate::metrics::Metric;
 use crate::pool::{ArmPool, Described};
+use crate::targets;
 
 /// Quantiles of the latency curves.
 const LADDER: [f64; 24] = [
@@ -58,6 +59,8 @@ pub(crate) fn arms(
                 sync: primary.and_then(|job| syncs(&spec.workload, &usable, pool, job)),
                 operations: operations(pool),
                 other_jobs: other_jobs(experiment, &usable, pool, primary),
+                targets: targets::of_arm(experiment, i, &usable, pool),
+                together: arm.target.several().map(|_| targets::together(&usable)),
                 counters: counters::of_arm(
                     &usable.iter().filter_map(|t| t.counters.as_ref()).collect::<Vec<_>>(),
                 ),
@@ -104,7 +107,11 @@ pub(crate) fn work(trials: &[&TrialFacts]) -> Work {
 const MAX_SPREADS: usize = 480;
 
 /// One point per trial; `used` holds the sorted (block, arm) pairs that conclusions rest on.
-pub(crate) fn points(trials: &[&TrialFacts], used: &[(u32, usize)]) -> Vec<TrialPoint> {
+pub(crate) fn points(
+    experiment: &Experiment,
+    trials: &[&TrialFacts],
+    used: &[(u32, usize)],
+) -> Vec<TrialPoint> {
     let is_used = |trial: &TrialFacts| {
         let is_in = |arm| used.binary_search(&(trial.block, arm)).is_ok();
         trial.usable && trial.arm.is_some_and(is_in)
@@ -132,6 +139,7 @@ pub(crate) fn points(trials: &[&TrialFacts], used: &[(u32, usize)]) -> Vec<Trial
                 sync_mean_ns: synced.map(|job| job.sync_sum_ns / job.syncs as f64),
                 sync_p99_ns: synced.map(|job| job.sync_p99_ns).filter(|ns| *ns > 0),
                 spread: job.and_then(|job| job.spread.clone()).filter(|_| at < MAX_SPREADS),
+                targets: targets::of_trial(experiment, trial),
                 per_second_ios: trial.per_second_ios.clone(),
                 counters: trial.series.clone().filter(|_| is_shown),
             }
@@ -154,6 +162,7 @@ fn other_jobs(
             };
             JobSummary {
                 name: job.name.clone(),
+                target: job.target.clone(),
                 iops: of_job(JobFacts::iops),
                 bytes_per_s: of_job(JobFacts::bytes_per_s),
                 mean_latency_ns: if pool.jobs[i].count() > 0 {

@@ -179,15 +179,18 @@ Examples:
   iotax run job.fio /mnt/data
   iotax run 'fio --name=a --rw=randread --bs=8k --size=1G --runtime=30 \\
       --time_based' /mnt/data
-  iotax run 'diskspd -b256K -d30 -o10 -t1 -Sh -w100 -L e:\\io.tst' /mnt/data")]
+  iotax run 'diskspd -b256K -d30 -o10 -t1 -Sh -w100 -L e:\\io.tst' /mnt/data
+  iotax run two-drives.fio e=/mnt/e f=/mnt/f
+      job files and lines that name several drives: a target for each")]
 pub(crate) struct RunArgs {
     /// Built-in workload or suite (see `iotax workloads`), job file of fio, or
     /// command line of fio or DiskSpd in quotes
     #[arg(value_name = "WORKLOAD")]
     pub workload: String,
-    /// Directory, file, block device (read only) or stack
-    #[arg(value_name = "TARGET")]
-    pub target: String,
+    /// Directory, file, block device (read only) or stack, for all jobs; or NAME=TARGET for each
+    /// that the jobs name, all in use at the same time
+    #[arg(value_name = "TARGET", required = true)]
+    pub targets: Vec<String>,
     /// Number of trials [default: 1; with --fail-if, or a workload that has a threshold, as many as
     /// it takes, 40 at most]
     #[arg(short = 'n', long, value_name = "N", value_parser = value_parser!(u32).range(1..))]

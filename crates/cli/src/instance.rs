@@ -99,7 +99,7 @@ fn place<'a>(target: &'a Target, work_dir: &'a Path) -> Option<&'a Path> {
     match target {
         Target::Path(path) => Some(path),
         Target::Stack(stack) => base(stack, work_dir),
-        Target::Results(_) => None,
+        Target::Results(_) | Target::Several(_) => None,
     }
 }
 

@@ -24,13 +24,16 @@ use crate::{fit, gate, hosts, instance, output, same_storage};
 /// `documented`: how the cloud may be asked which VM this is.
 pub(crate) fn measure(
     name: &str,
-    Resolved { spec, advice }: Resolved,
+    Resolved { spec, advice, one_target }: Resolved,
     (load, args, gate): (&LoadArgs, &OutputArgs, &GateArgs),
     documented: Option<&DocumentedArgs>,
 ) -> Result<Exit> {
     iostat::refuse_unless_text(load.iostat, args.format)?;
     let targets = spec.arms.iter().map(|arm| &arm.target);
     let session = Session::start(name, args.out.as_deref(), targets)?;
+    if let Some(told) = one_target {
+        eprintln!("warning: {told}");
+    }
     warn(&spec, load);
 
     let plan = Plan::new(&spec);
@@ -142,6 +145,7 @@ fn warn(spec: &Spec, load: &LoadArgs) {
     }
     if load.agent.is_empty() {
         same_storage::warn_in_comparison(&spec.arms);
+        same_storage::warn_of_targets(spec);
     }
     for arm in &spec.arms {
         for line in arm.unheeded(&spec.all_at_once()) {

@@ -32,6 +32,8 @@ pub(crate) struct Resolved {
     pub spec: Spec,
     /// What would do if test files find no room.
     pub advice: Option<String>,
+    /// What is said where jobs for several targets have one.
+    pub one_target: Option<String>,
 }
 
 /// The spec of `iotax peel`.
@@ -118,7 +120,7 @@ fn arms(args: &CompareArgs, load: &mut Load) -> Result<Vec<Arm>> {
 pub(crate) fn run(args: &RunArgs) -> Result<Resolved> {
     let mut load = Load::read(&args.workload)?;
     changes(&args.load)?.apply_to(&mut load.phases)?;
-    let arm = Arm::new("target", Target::parse(&args.target)?);
+    let arm = Arm::new("target", Target::parse_all(args.targets.iter().map(String::as_str))?);
     let is_judged =
         !args.gate.fail_if.is_empty() || load.phases.iter().any(|phase| phase.requires.is_some());
     let stop = match args.trials {
@@ -287,6 +289,7 @@ pub(crate) fn seed(asked: Option<u64>) -> u64 {
 /// Names what drives each arm, and fits test files to the room there is. Paths count from
 /// `directory`, so that a record says where it was measured.
 fn finish(mut spec: Spec, args: &LoadArgs, directory: &Path) -> Result<Resolved> {
+    let one_target = spec.bind_targets()?;
     engines(&mut spec.arms, &args.engine)?;
     fio::check_drivers(&spec)?;
     spec.validate_precondition()?;
@@ -298,7 +301,7 @@ fn finish(mut spec: Spec, args: &LoadArgs, directory: &Path) -> Result<Resolved>
         saved::refuse_targets(spec.arms.iter().map(|arm| &arm.target), &args.dir)?;
     }
     let advice = fit::fit(&mut spec, args);
-    Ok(Resolved { spec, advice })
+    Ok(Resolved { spec, advice, one_target })
 }
 
 /// What fio cannot do, or must not, is known before it is looked for.

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use iotax_rig::{Common, Overlap, overlaps};
-use iotax_spec::{Arm, Search};
+use iotax_spec::{Arm, Search, Spec};
 
 use crate::exit::Usage;
 
@@ -23,6 +23,16 @@ pub(crate) fn refuse_in_search(search: &Search) -> Result<()> {
         eprintln!("warning: {overlap}: a bucket that they share may be that of what is below both");
     }
     Ok(())
+}
+
+/// Targets of one trial are in use at the same time: on one thing they share what it can do.
+pub(crate) fn warn_of_targets(spec: &Spec) {
+    let (apart, places) = spec.target_by_target();
+    for places in places.into_iter().filter(|places| places.len() > 1) {
+        for overlap in overlaps(&apart.arms[places]) {
+            eprintln!("warning: {overlap}: they share what it can do");
+        }
+    }
 }
 
 /// Arms run in turn, so that a comparison of a thing with itself is a test of the method; who did

@@ -85,7 +85,7 @@ fn rules_that_are_none_are_refused_before_anything_is_measured() {
     error: the following required arguments were not provided:
       --fail-if <RULE>
 
-    Usage: iotax run --fail-if <RULE> --time <TIME> --ramp <TIME> --quiet --set <KEY=VALUE> --undecided <UNDECIDED> <WORKLOAD> <TARGET>
+    Usage: iotax run --fail-if <RULE> --time <TIME> --ramp <TIME> --quiet --set <KEY=VALUE> --undecided <UNDECIDED> <WORKLOAD> <TARGET>...
 
     For more information, try '--help'.
     [exit 2]

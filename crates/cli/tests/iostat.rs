@@ -183,6 +183,7 @@ fn of_snapshots(uptime: &[&str; 2], stat: &[String; 2], diskstats: &[String; 2])
     let read = diskstats.each_ref().map(|text| iotax_inspect::disk_counters(text, &names));
     let ticks = stat.each_ref().map(|text| iotax_inspect::cpu_ticks(text).unwrap());
     let devices = names.iter().enumerate().map(|(i, name)| iotax_record::DeviceCounters {
+        targets: Vec::new(),
         name: name.clone(),
         model: None,
         counters: Box::new(std::array::from_fn(|counter| {

@@ -12,5 +12,6 @@ pub mod fio_write;
 pub mod importers;
 mod names;
 pub mod results;
+mod targets;
 
 pub use error::Error;

@@ -222,6 +222,7 @@ pub(crate) fn slot_bytes(index_bytes: u64) -> u64 {
 fn examine(target: IoTarget<'_>) -> Result<(Kind, PathBuf, u64), Error> {
     match target {
         IoTarget::Disk(disk) => Ok((Kind::Disk, disk.to_string().into(), disk.size_bytes())),
+        IoTarget::Several(_) => unreachable!("its parts are looked at one by one"),
         IoTarget::Path(path) | IoTarget::Own(path) => {
             let facts = path.metadata().map_err(Error::path("find", path))?;
             if facts.is_dir() {

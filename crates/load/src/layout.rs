@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use iotax_spec::Workload;
-use iotax_vdisk::IoTarget;
+use iotax_vdisk::{IoTarget, VirtualDisk};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 use rustix::fs::{Advice, FallocateFlags, fadvise, fallocate, statvfs};
@@ -243,6 +243,25 @@ pub(crate) fn renew(target: IoTarget<'_>, places: &Places) -> Result<(), Error> 
         opened.sync_all().map_err(Error::path("fsync", path))?;
     }
     Ok(())
+}
+
+/// Cold caches for the jobs that want them.
+pub(crate) fn invalidate(target: IoTarget<'_>, places: &Places) -> Result<(), Error> {
+    if let IoTarget::Disk(disk) = target {
+        let wanted = places.files.iter().any(|file| file.invalidate);
+        return if wanted { disk.drop_caches().map_err(cold(disk)) } else { Ok(()) };
+    }
+    for file in places.files.iter().filter(|file| file.invalidate) {
+        let opened = file.options(0).read(true).open(&file.path);
+        let opened = opened.map_err(Error::path("open", &file.path))?;
+        drop_cached(&opened, &file.path)?;
+    }
+    Ok(())
+}
+
+fn cold(disk: &VirtualDisk) -> impl FnOnce(iotax_vdisk::Error) -> Error {
+    let disk = disk.to_string();
+    |source| Error::Disk { job: "invalidate".to_owned(), disk, source }
 }
 
 /// Writes back and forgets the cached pages of `file`.

@@ -11,6 +11,7 @@
 //! | `driver` | the seam: requests, the trait |
 //! | `names` | what people call a path; no links within a directory |
 //! | `file_assignment`, `layout` | which thread works where; test files with real data |
+//! | `parts` | which jobs work on which of several targets |
 //! | `native::coordinator`, `worker`, `setup`, `gate` | threads up, common start, window, threads down |
 //! | `native::shared_state` | what all threads of a run share |
 //! | `native::drive` | the loop that issues I/Os: the hot path |
@@ -44,6 +45,7 @@ mod layout;
 mod live;
 mod names;
 mod native;
+mod parts;
 mod tree;
 mod verify;
 

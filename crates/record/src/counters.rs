@@ -60,6 +60,9 @@ pub struct DeviceCounters {
     /// What it is, e.g. `device mapper CRYPT (x)`, where the kernel says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
+    /// Of a trial with several targets: what jobs call those that lie on it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub targets: Vec<String>,
     /// The counters of `/proc/diskstats` in their order; missing while the device is gone.
     pub counters: Box<[Series; DISK_COUNTERS]>,
 }

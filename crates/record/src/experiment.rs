@@ -1,6 +1,6 @@
 //! What was run, where, with which seed: `experiment.json`.
 
-use iotax_spec::Spec;
+use iotax_spec::{KnownLimit, Spec};
 use serde::{Deserialize, Serialize};
 
 use crate::host::HostRecord;
@@ -78,4 +78,19 @@ pub struct Site {
     /// Caches of its layers that could answer instead of what is below them, for people.
     #[serde(default)]
     pub caches: Vec<String>,
+    /// Limits on it that were read on the machine.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub known: Vec<KnownLimit>,
+    /// Of an arm with several targets: each of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub targets: Vec<NamedSite>,
+}
+
+/// One of several targets of an arm.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct NamedSite {
+    /// What jobs call it.
+    pub name: String,
+    /// What it turned out to be.
+    pub site: Site,
 }

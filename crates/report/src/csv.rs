@@ -2,7 +2,7 @@
 
 mod cell;
 
-use iotax_analyze::{Analysis, TrialPoint};
+use iotax_analyze::{Analysis, TargetPoint, TrialPoint};
 
 pub(crate) use cell::cell;
 
@@ -25,7 +25,8 @@ pub(crate) use cell::cell;
 /// | `sync_mean_ns` | mean time of a sync of the primary job, in nanoseconds; empty without syncs |
 /// | `sync_p99_ns` | 99th percentile of it, in nanoseconds |
 /// | `why` | why it is not `completed`, else empty |
-pub const CSV_COLUMNS: [&str; 15] = [
+/// | `target` | empty; of a trial on several targets a line follows for each of them, with what the jobs on it did |
+pub const CSV_COLUMNS: [&str; 16] = [
     "slot",
     "block",
     "workload",
@@ -41,6 +42,7 @@ pub const CSV_COLUMNS: [&str; 15] = [
     "sync_mean_ns",
     "sync_p99_ns",
     "why",
+    "target",
 ];
 
 /// All trials in the order in which they ran, one line each after a line of [`CSV_COLUMNS`]
@@ -49,7 +51,7 @@ pub fn csv<'a>(phases: impl IntoIterator<Item = &'a Analysis>) -> String {
     let trials_of = |analysis: &'a Analysis| analysis.trials.iter().map(move |t| (analysis, t));
     let mut trials: Vec<_> = phases.into_iter().flat_map(trials_of).collect();
     trials.sort_by_key(|(_, trial)| trial.slot);
-    table(CSV_COLUMNS, trials.into_iter().map(|(analysis, trial)| row(analysis, trial)))
+    table(CSV_COLUMNS, trials.into_iter().flat_map(|(analysis, trial)| rows(analysis, trial)))
 }
 
 /// Rows under their columns (RFC 4180, but with `\n`).
@@ -65,7 +67,24 @@ pub(crate) fn table<const N: usize>(
     String::from_utf8(bytes).expect("made of strings only")
 }
 
-fn row(analysis: &Analysis, trial: &TrialPoint) -> [String; CSV_COLUMNS.len()] {
+/// Of the trial, and of each of several targets.
+fn rows(analysis: &Analysis, trial: &TrialPoint) -> Vec<[String; CSV_COLUMNS.len()]> {
+    let of_target = |target: &TargetPoint| {
+        let own = TrialPoint {
+            iops: Some(target.rates.iops),
+            bytes_per_s: Some(target.rates.bytes_per_s),
+            p99_ns: target.p99_ns,
+            sync_mean_ns: None,
+            sync_p99_ns: None,
+            ..trial.clone()
+        };
+        row(analysis, &own, &target.name)
+    };
+    let whole = std::iter::once(row(analysis, trial, ""));
+    whole.chain(trial.targets.iter().map(of_target)).collect()
+}
+
+fn row(analysis: &Analysis, trial: &TrialPoint, target: &str) -> [String; CSV_COLUMNS.len()] {
     let number = |value: Option<f64>| value.map_or_else(String::new, |v| format!("{v:.3}"));
     let whole = |value: Option<u64>| value.map_or_else(String::new, |v| v.to_string());
     [
@@ -84,6 +103,7 @@ fn row(analysis: &Analysis, trial: &TrialPoint) -> [String; CSV_COLUMNS.len()] {
         number(trial.sync_mean_ns),
         whole(trial.sync_p99_ns),
         trial.why.as_deref().map_or_else(String::new, cell),
+        cell(target),
     ]
 }
 

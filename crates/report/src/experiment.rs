@@ -15,6 +15,7 @@ use crate::json::kind;
 use crate::notices::{self, Notice};
 use crate::{
     caps, facts, figures, format, machine, matrix, outliers, provenance, rules, sentence, tables,
+    targets,
 };
 
 /// An experiment of one phase, and its analysis.
@@ -45,7 +46,10 @@ pub fn experiment(experiment: &Experiment, analysis: &Analysis) -> Document {
     }
     document.extend(attribution(analysis));
     document.extend(arms(analysis));
-    document.add_table("Other jobs", tables::other_jobs(analysis), None);
+    document.add_table("By target", targets::table(analysis), None);
+    document.add_table("What the targets are", targets::limits(analysis), None);
+    let others = tables::other_jobs(analysis).filter(|_| !targets::have_one_job_each(analysis));
+    document.add_table("Other jobs", others, None);
     document.extend(latencies(experiment, analysis, &drawn));
     document.extend(page::heat(analysis, &drawn));
     document.extend(page::trials(analysis, &drawn));
@@ -112,7 +116,11 @@ fn attribution(analysis: &Analysis) -> Option<Section> {
 }
 
 fn arms(analysis: &Analysis) -> Vec<Section> {
-    let table = Section::new("Arms", [Item::Table(tables::arms(analysis))]);
+    // What they all did is with the targets.
+    let has_targets = analysis.arms.iter().any(|arm| !arm.targets.is_empty());
+    let heading =
+        if has_targets { format!("Arms, by {}", analysis.primary) } else { "Arms".into() };
+    let table = Section::new(heading, [Item::Table(tables::arms(analysis))]);
     [Some(table), page::targets(analysis)].into_iter().flatten().collect()
 }
 

@@ -63,6 +63,7 @@ mod sentence;
 mod several;
 mod stalls;
 mod tables;
+mod targets;
 mod text;
 mod words;
 

@@ -38,7 +38,11 @@ pub(crate) fn devices(analysis: &Analysis) -> Option<Table> {
                 figures.queue_size,
                 figures.util_percent,
             ];
-            table.rows.push(row([&arm.name, &device.name], figures));
+            let name = match device.targets.as_slice() {
+                [] => device.name.clone(),
+                targets => format!("{} ({})", device.name, targets.join(", ")),
+            };
+            table.rows.push(row([&arm.name, &name], figures));
         }
     }
     (!table.rows.is_empty()).then(|| table.without_names_of(analysis.arms.len()))

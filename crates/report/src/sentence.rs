@@ -11,7 +11,7 @@ use crate::comparison::{self, is_interaction, is_layer, primary_of_each, size, s
 use crate::doctor::diagnoses;
 use crate::{
     bandwidth, caps, fitness, format, matrix, outliers, preconditioning, rules, stalls, tables,
-    words,
+    targets, words,
 };
 
 /// Arms up to which each one gets a sentence; above that they are counted.
@@ -69,6 +69,9 @@ fn single(analysis: &Analysis) -> Vec<String> {
             "{}: no trial gave a usable measurement.",
             words::printable(&arm.name)
         )];
+    }
+    if let Some(sentences) = targets::sentences(&analysis.workload, arm) {
+        return sentences;
     }
     let bandwidth = tables::bandwidth(arm).map(bandwidth::measured_rate);
     let bandwidth = bandwidth.map(|rate| format!(", {rate}")).unwrap_or_default();

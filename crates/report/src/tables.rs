@@ -298,7 +298,7 @@ pub(crate) fn tax_in_a_word(comparison: &Comparison) -> Cell {
 }
 
 /// A time, or a dash where it is 0: another tool did not say.
-fn known_time(ns: f64) -> String {
+pub(crate) fn known_time(ns: f64) -> String {
     if ns > 0.0 { format::time(ns) } else { ABSENT.to_owned() }
 }
 
@@ -348,7 +348,10 @@ pub(crate) fn other_jobs(analysis: &Analysis) -> Option<Table> {
         let times = latencies(job).map(|ns| Cell::new(known_time(ns)));
         let mut row = vec![
             Cell::new(&arm.name),
-            Cell::new(&job.name),
+            Cell::new(match &job.target {
+                Some(target) => format!("{} (on {target})", job.name),
+                None => job.name.clone(),
+            }),
             Cell::new(format::iops(job.iops)),
             Cell::new(bandwidth::measured(job.bytes_per_s)),
         ];

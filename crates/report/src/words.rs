@@ -82,6 +82,7 @@ pub(crate) const fn check(check: Check) -> (&'static str, bool) {
         Check::AnotherJob => ("unlike results", true),
         Check::NotInterleaved => ("not interleaved", false),
         Check::DifferentStorage => ("different storage", true),
+        Check::SharedStorage => ("same storage", false),
         Check::RegimeShift => ("shift of regime", false),
         Check::NotSteady => ("not at steady state", true),
         Check::Dependence => ("dependent blocks", false),

@@ -12,13 +12,14 @@ use crate::alone::{Alone, Base, assemble, keys};
 use crate::arm_state::{ArmState, Up};
 use crate::assembly::Assembly;
 use crate::build_context::Surroundings;
-use crate::check::disk_bytes;
+use crate::check::{Sharing, disk_bytes};
 use crate::device::Device;
 use crate::disk_file::{self, DiskFile};
 use crate::error::Error;
 use crate::fill::{Watch, fill, reserve, reserve_in_turns};
 use crate::held::{Held, exchanged};
 use crate::journal::Journal;
+use crate::known::cgroup_limits;
 use crate::layers::maker::Top;
 use crate::progress::Progress;
 use crate::resolved_target::ResolvedTarget;
@@ -26,7 +27,9 @@ use crate::{scratch, shelf, site, vdisk};
 
 /// A rig being made. If it is dropped half-way, the journal takes down what there is.
 pub(crate) struct Build<'a> {
+    /// Of one target for each arm.
     pub(crate) spec: &'a Spec,
+    pub(crate) sharing: Sharing,
     pub(crate) watch: Watch<'a>,
     pub(crate) files: Files,
     /// Private directories by the directory they are in, without symbolic links: arms on the same
@@ -68,11 +71,17 @@ impl Build<'_> {
                     site
                 }
                 Up::Alone(_) => site::in_waiting(arm, resolved),
-                Up::Disk(disk) => site::describe(arm, resolved, Some(disk), &spec.all_at_once()),
+                Up::Disk(disk) => {
+                    site::describe(arm, resolved, Some(disk), &spec.all_at_once_on(arm))
+                }
                 Up::Private(_) | Up::Users { .. } => {
-                    site::describe(arm, resolved, None, &spec.all_at_once())
+                    site::describe(arm, resolved, None, &spec.all_at_once_on(arm))
                 }
             };
+            let mut site = site;
+            if arm.part.is_some() {
+                site.known = cgroup_limits(&arm.target, spec.all_at_once_on(arm).writes());
+            }
             // Others are about to be made, and none of them in this one's turn.
             place.assembly().map_or(Ok(()), Assembly::leave)?;
             standing.push(ArmState { name: arm.name.clone(), site, place });
@@ -176,8 +185,9 @@ impl Build<'_> {
                     && on_it
                     && stack.form() != Form::Directory
             };
-            if spec.arms.iter().zip(resolved_targets).any(is_bare) {
-                let bytes = device.bytes_for(spec.bytes_of_files());
+            let mut arms = spec.arms.iter().zip(resolved_targets);
+            if let Some((arm, _)) = arms.find(|pair| is_bare(*pair)) {
+                let bytes = device.bytes_for(spec.bytes_of_files_on(arm));
                 fill(&device.open()?, &device.path, bytes, spec.seed, &mut self.watch)?;
             }
         }
@@ -218,7 +228,9 @@ impl Build<'_> {
                 return Up::users(path, matches!(resolved, ResolvedTarget::OwnDisk(_)));
             }
             (Target::Stack(stack), _) => stack,
-            (Target::Results(_), _) => unreachable!("results are no place: they were refused"),
+            (Target::Results(_) | Target::Several(_), _) => {
+                unreachable!("results were refused, and several targets are taken one by one")
+            }
         };
         // The open disk keeps it, as it would its own.
         let thin = match resolved {
@@ -241,7 +253,9 @@ impl Build<'_> {
     }
 
     fn private_directory(&mut self, parent: &Path) -> Result<Arc<Held>, Error> {
-        if let Some(made) = self.directories.get(parent) {
+        if self.sharing == Sharing::AnonymousFile
+            && let Some(made) = self.directories.get(parent)
+        {
             return Ok(Arc::clone(made));
         }
         let made = Arc::new(scratch::make(parent, &mut self.journal)?);

@@ -10,7 +10,9 @@ use std::path::{Path, PathBuf};
 
 use iotax_inspect::{Facts, Kind, available_memory_bytes};
 use iotax_spec::layers::File;
-use iotax_spec::{Arm, Base, BlockSizes, Form, Job, PageCache, Spec, Stack, Target, Workload};
+use iotax_spec::{
+    Arm, Base, BlockSizes, Form, Job, Layer, PageCache, Spec, Stack, Target, Workload,
+};
 use rustix::fs::{Access, AtFlags, CWD, accessat};
 
 use crate::disk_file::{DirectIo, direct_in};
@@ -18,7 +20,7 @@ use crate::error::{Error, Obstacle, Refusal};
 use crate::free_space::SpaceNeeded;
 use crate::needs::Missing;
 use crate::resolved_target::{ResolvedTarget, look};
-use crate::{device, layers, needs, own_disk, vdisk};
+use crate::{alone, device, layers, needs, own_disk, vdisk};
 
 /// Whose arms without a file's name stand on one file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,6 +41,7 @@ pub(crate) fn check(
     destroy: &[PathBuf],
     sharing: Sharing,
 ) -> Result<Vec<ResolvedTarget>, Error> {
+    let (spec, places) = &spec.target_by_target();
     let mut refusals = lacks(spec);
     let (devices, reasons) = device::check(spec, destroy);
     refusals.extend(reasons);
@@ -47,13 +50,13 @@ pub(crate) fn check(
         if let Some(stack) = arm.target.stack() {
             let refuse = |obstacle| Refusal { arm: arm.name.clone(), path: None, obstacle };
             refusals.extend(obstacles(stack).into_iter().map(refuse));
-            refusals.extend(too_large(stack, spec.bytes_of_files()).map(refuse));
+            refusals.extend(too_large(stack, spec.bytes_of_files_on(arm)).map(refuse));
         }
         if let Some(path) = device::path_in(arm) {
             resolved_targets.extend(devices.get(path).cloned().map(ResolvedTarget::Device));
             continue;
         }
-        match resolved(arm, &spec.all_at_once(), work_dir) {
+        match resolved(arm, &spec.all_at_once_on(arm), work_dir) {
             Ok(ResolvedTarget::Anonymous { facts, .. }) if sharing == Sharing::Nothing => {
                 resolved_targets
                     .push(ResolvedTarget::Anonymous { facts, key: index.to_string().into() });
@@ -71,10 +74,34 @@ pub(crate) fn check(
         }
     }
     if refusals.is_empty() {
-        let needed = space_needed(spec.arms.iter().zip(&resolved_targets));
-        refusals = needed.refusals(spec.bytes_of_files(), available_memory_bytes());
+        for places in places.iter().filter(|places| places.len() > 1) {
+            let together = spec.arms[places.clone()].iter().zip(&resolved_targets[places.clone()]);
+            refusals.extend(keep_apart(&together.collect::<Vec<_>>()));
+        }
+    }
+    if refusals.is_empty() {
+        let needed = space_needed(spec, spec.arms.iter().zip(&resolved_targets));
+        refusals = needed.refusals(available_memory_bytes());
     }
     if refusals.is_empty() { Ok(resolved_targets) } else { Err(Error::Refused { refusals }) }
+}
+
+/// Targets of one trial of which only one can be in use at a time.
+fn keep_apart(together: &[(&Arm, &ResolvedTarget)]) -> Option<Refusal> {
+    let keys = |(arm, resolved): &(&Arm, &ResolvedTarget)| {
+        let is_group = |layer: &&Layer| matches!(layer, Layer::CgroupIo(_));
+        let group = arm.target.layers().iter().find(is_group).map(|layer| layer.name().to_owned());
+        alone::keys(arm, resolved).into_iter().chain(group).collect::<Vec<_>>()
+    };
+    together.iter().enumerate().find_map(|(at, one)| {
+        let own = keys(one);
+        let (other, what) = together[..at].iter().find_map(|other| {
+            let mut theirs = keys(other).into_iter();
+            Some((other.0, theirs.find(|key| own.contains(key))?))
+        })?;
+        let arm = format!("{}, {}", other.name, one.0.name);
+        Some(Refusal { arm, path: None, obstacle: Obstacle::NotTogether { what } })
+    })
 }
 
 /// Refuses what [`Rig::open`](crate::Rig::open) would refuse; makes nothing.
@@ -82,7 +109,9 @@ pub(crate) fn check(
 /// # Errors
 /// [`Error::Refused`] with everything that is wrong with any target.
 pub fn refuse(spec: &Spec, work_dir: &Path, destroy: &[PathBuf]) -> Result<(), Error> {
-    check(spec, work_dir, destroy, Sharing::AnonymousFile).map(drop)
+    let sharing =
+        if spec.has_several_targets() { Sharing::Nothing } else { Sharing::AnonymousFile };
+    check(spec, work_dir, destroy, sharing).map(drop)
 }
 
 /// Everything that keeps the layers above the base from being made.
@@ -134,6 +163,7 @@ pub(crate) fn resolved(arm: &Arm, workload: &Workload, work_dir: &Path) -> Looke
             let facts = look(path).map_err(at(path))?;
             path_target(facts, workload).map_err(at(path))
         }
+        Target::Several(_) => unreachable!("its targets are arms of their own here"),
         Target::Results(files) => {
             let first = files.first().cloned().unwrap_or_default();
             Err((first, Obstacle::IsAResult))
@@ -309,15 +339,26 @@ fn block_sizes(sizes: &BlockSizes) -> Vec<u32> {
     }
 }
 
+/// What arms will have in one place.
+struct Wanted<'a> {
+    path: &'a Path,
+    arms: Vec<&'a str>,
+    facts: &'a Facts,
+    /// Of a file; none for a directory.
+    file_bytes: Option<u64>,
+    /// Of all test files that a directory gets.
+    test_files_bytes: u64,
+}
+
 /// What all arms together will take, counting shared storage once.
 pub(crate) fn space_needed<'a>(
+    spec: &Spec,
     arms: impl Iterator<Item = (&'a Arm, &'a ResolvedTarget)>,
 ) -> SpaceNeeded {
     let mut needed = SpaceNeeded::default();
-    // Bytes of a file; none for a directory, which gets all test files.
-    let mut places: Vec<(&Path, Vec<&str>, &Facts, Option<u64>)> = Vec::new();
+    let mut places: Vec<Wanted<'_>> = Vec::new();
     for (arm, resolved) in arms {
-        let (path, facts, bytes) = match resolved {
+        let (path, facts, file_bytes) = match resolved {
             // What a thin file takes is what will be written to it, which nobody knows.
             ResolvedTarget::Existing(_)
             | ResolvedTarget::OwnDisk(_)
@@ -336,21 +377,24 @@ pub(crate) fn space_needed<'a>(
                 (path.as_path(), parent, Some(disk_bytes(arm)))
             }
         };
-        // Layers of the system write to their base: each arm has a file or directory of its own.
-        let is_own = arm.target.is_in_system();
+        // Layers of the system write to their base, and targets of one trial are in use at the same
+        // time: each has a file or directory of its own.
+        let is_own = arm.target.is_in_system() || arm.part.is_some();
         let path = if is_own { Path::new("") } else { path };
-        match places.iter_mut().find(|(known, ..)| !is_own && *known == path) {
-            Some((_, arms, _, largest)) => {
-                arms.push(&arm.name);
-                *largest = bytes.max(*largest);
-            }
-            None => places.push((path, vec![&arm.name], facts, bytes)),
+        let known = places.iter_mut().find(|place| !is_own && place.path == path);
+        if let Some(place) = known {
+            place.arms.push(&arm.name);
+            place.file_bytes = file_bytes.max(place.file_bytes);
+        } else {
+            let test_files_bytes = spec.bytes_of_files_on(arm);
+            let arms = vec![arm.name.as_str()];
+            places.push(Wanted { path, arms, facts, file_bytes, test_files_bytes });
         }
     }
-    for (_, arms, facts, bytes) in places {
-        match bytes {
+    for Wanted { arms, facts, file_bytes, test_files_bytes, .. } in places {
+        match file_bytes {
             Some(bytes) => needed.file(&arms, facts, bytes),
-            None => needed.directory(&arms, facts),
+            None => needed.directory(&arms, facts, test_files_bytes),
         }
     }
     needed

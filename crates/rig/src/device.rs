@@ -109,7 +109,7 @@ fn too_small(spec: &Spec, arms: &[&Arm], size_bytes: u64) -> Vec<Obstacle> {
     let stacks = || arms.iter().filter_map(|arm| arm.target.stack());
     let layer = stacks().find_map(|stack| layers::too_small(stack, size_bytes));
     let layer = layer.map(|(layer, least_bytes)| Obstacle::TooSmallFor { layer, least_bytes });
-    let needed_bytes = spec.bytes_of_files();
+    let needed_bytes = arms.iter().map(|arm| spec.bytes_of_files_on(arm)).max().unwrap_or(0);
     let files = stacks().any(|stack| stack.form() == Form::Directory) && needed_bytes > size_bytes;
     let files = files.then_some(Obstacle::TooSmall {
         has_bytes: size_bytes,

@@ -21,8 +21,8 @@ struct Demand {
     path: Option<PathBuf>,
     /// For what is of a size of its own: the bases of stacks.
     fixed_bytes: u64,
-    /// The first arm of each directory that gets all test files.
-    directories: Vec<String>,
+    /// The first arm of each directory that gets test files, and how many bytes of them.
+    directories: Vec<(String, u64)>,
     free_bytes: Option<u64>,
 }
 
@@ -32,9 +32,9 @@ impl SpaceNeeded {
         self.on(arms, place, bytes);
     }
 
-    /// `arms` will have all test files in a directory at `place`.
-    pub(crate) fn directory(&mut self, arms: &[&str], place: &Facts) {
-        let first = arms.first().map(|arm| (*arm).to_owned());
+    /// `arms` will have test files of `files_bytes` in a directory at `place`.
+    pub(crate) fn directory(&mut self, arms: &[&str], place: &Facts, files_bytes: u64) {
+        let first = arms.first().map(|arm| ((*arm).to_owned(), files_bytes));
         self.on(arms, place, 0).directories.extend(first);
     }
 
@@ -56,26 +56,22 @@ impl SpaceNeeded {
     /// and others may need some of it.
     pub(crate) fn for_files(&self) -> impl Iterator<Item = (&str, u64)> {
         self.volumes.values().filter_map(|demand| {
-            let first = demand.directories.first()?;
+            let (first, _) = demand.directories.first()?;
             let free_bytes = demand.free_bytes?.saturating_sub(demand.fixed_bytes);
             Some((first.as_str(), free_bytes / 10 * 9 / demand.directories.len() as u64))
         })
     }
 
-    /// Everything that does not fit, if the test files take `files_bytes`.
-    pub(crate) fn refusals(
-        self,
-        files_bytes: u64,
-        available_memory_bytes: Option<u64>,
-    ) -> Vec<Refusal> {
+    /// Everything that does not fit.
+    pub(crate) fn refusals(self, available_memory_bytes: Option<u64>) -> Vec<Refusal> {
         let disks = self.volumes.into_values().filter_map(|demand| {
             let free_bytes = demand.free_bytes?;
-            let needed_bytes = demand.needed_bytes(files_bytes);
+            let needed_bytes = demand.needed_bytes();
             let obstacle = Obstacle::NoSpace { needed_bytes, free_bytes };
             (needed_bytes > free_bytes).then(|| demand.refuse(obstacle))
         });
         let memory = available_memory_bytes.and_then(|available_bytes| {
-            let needed_bytes = self.memory.needed_bytes(files_bytes);
+            let needed_bytes = self.memory.needed_bytes();
             let obstacle = Obstacle::NoMemory { needed_bytes, available_bytes };
             (needed_bytes > available_bytes).then(|| self.memory.refuse(obstacle))
         });
@@ -93,9 +89,9 @@ impl Demand {
         }
     }
 
-    fn needed_bytes(&self, files_bytes: u64) -> u64 {
-        let files_bytes = files_bytes.saturating_mul(self.directories.len() as u64);
-        self.fixed_bytes.saturating_add(files_bytes)
+    fn needed_bytes(&self) -> u64 {
+        let files = self.directories.iter().map(|(_, bytes)| *bytes);
+        files.fold(self.fixed_bytes, u64::saturating_add)
     }
 
     fn refuse(self, obstacle: Obstacle) -> Refusal {

@@ -37,6 +37,7 @@
 //! | `fill` | data that neither compresses nor dedupes |
 //! | `vdisk` | stacks of this process |
 //! | `site` | what the record says about each arm |
+//! | `known` | limits of control groups on a target |
 //! | `progress` | what whoever waits may be told |
 //! | `size` | sizes in messages |
 //!
@@ -73,6 +74,7 @@ mod held;
 mod identity;
 mod idle;
 mod journal;
+mod known;
 mod layers;
 mod listing;
 mod mounts;
@@ -103,6 +105,7 @@ pub use cloud::{CloudDisk, CloudOptions, Local, Part, cloud_disks, local_disks};
 pub use disks::{Disk, ServeOptions, Served, serve, served, take_down};
 pub use error::Error;
 pub use held::Held;
+pub use known::cgroup_limits;
 pub use listing::{Requirement, availability, requirements};
 pub use needs::Missing;
 pub use overlap::{Common, Overlap, overlaps};

@@ -147,6 +147,15 @@ pub enum Obstacle {
         "was given up with --destroy, but no arm stands on it; check the name, or leave it out"
     )]
     GivenUpInVain,
+    /// Two targets of one trial that cannot be up at the same time.
+    #[error(
+        "cannot be up at the same time, because there is only one {what}; give one of them another \
+         target, or run the jobs one after the other"
+    )]
+    NotTogether {
+        /// What there is one of.
+        what: String,
+    },
     /// Somebody uses a device.
     #[error("{by}; {remedy}")]
     InUse {

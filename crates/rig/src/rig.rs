@@ -1,6 +1,7 @@
 //! Arms, brought up and taken down.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -23,6 +24,7 @@ use crate::held::{Held, exchanged};
 use crate::journal::Journal;
 use crate::layers::maker::Top;
 use crate::progress::Progress;
+use crate::site;
 
 /// What a rig needs from its surroundings.
 pub struct Options<'a> {
@@ -41,13 +43,27 @@ pub struct Options<'a> {
     pub program: &'a Path,
 }
 
+/// The targets of an arm of the spec.
+#[derive(Debug)]
+struct Targets {
+    /// Where they are in [`Rig::arms`].
+    places: Range<usize>,
+    /// What jobs call them; empty if there is one.
+    names: Vec<String>,
+    /// What several of them come to.
+    site: Option<Site>,
+}
+
 /// All arms of an experiment. What it made is removed when it is dropped.
 #[derive(Debug)]
 pub struct Rig {
-    /// What load is driven at, if others could exchange it meanwhile.
-    held: Option<Held>,
+    /// What load is driven at, if others could exchange it meanwhile; one for each target of the
+    /// arm whose turn it is.
+    held: Vec<Option<Held>>,
     // Fields are dropped in this order: disks close their files before these are removed.
     arms: Vec<ArmState>,
+    /// Where the targets of each arm of the spec are among these, and what jobs call them.
+    targets: Vec<Targets>,
     _files: Vec<DiskFile>,
     journal: Journal,
     /// The arm whose turn it is.
@@ -73,10 +89,13 @@ impl Rig {
     }
 
     fn open_sharing(spec: &Spec, options: Options<'_>, sharing: Sharing) -> Result<Self, Error> {
+        let sharing = if spec.has_several_targets() { Sharing::Nothing } else { sharing };
         let resolved_targets = check(spec, options.work_dir, options.destroy, sharing)?;
+        let (apart, places) = spec.target_by_target();
         let Options { state_dir, progress, stop, .. } = options;
         let mut build = Build {
-            spec,
+            spec: &apart,
+            sharing,
             watch: Watch { progress, stop: &stop },
             journal: Journal::new(state_dir.clone()),
             surroundings: Surroundings {
@@ -91,12 +110,23 @@ impl Rig {
         let arms = build.arms(&resolved_targets)?;
         let files = build.files.made.into_values().collect();
         let (journal, devices) = (build.journal, build.devices);
-        Ok(Self { held: None, arms, _files: files, journal, driven: None, devices, stop })
+        let targets = spec.arms.iter().zip(places).map(|(arm, places)| {
+            let several = arm.target.several().unwrap_or_default();
+            let names: Vec<String> = several.iter().map(|target| target.name.clone()).collect();
+            let sites = names.iter().zip(&arms[places.clone()]);
+            let sites = sites.map(|(name, state)| (name.as_str(), &state.site));
+            let site = (!several.is_empty()).then(|| site::of_several(arm, sites));
+            Targets { places, names, site }
+        });
+        let targets = targets.collect();
+        let held = Vec::new();
+        Ok(Self { held, arms, targets, _files: files, journal, driven: None, devices, stop })
     }
 
     /// Whether arm `arm` is made anew for its turns, so that its files must be laid out again.
     pub fn is_made_anew(&self, arm: usize) -> bool {
-        matches!(self.arms[arm].place, Up::Alone(_))
+        let places = self.targets[arm].places.clone();
+        self.arms[places].iter().any(|state| matches!(state.place, Up::Alone(_)))
     }
 
     /// Brings arm `arm` (index in the spec) up, if it is not up already, and says where load can
@@ -108,15 +138,38 @@ impl Rig {
     /// [`Error::Vanished`] if the target disappeared or was replaced since [`Rig::open`]: a trial
     /// on something else must not pass for one on this target. For arms that take turns, whatever
     /// keeps the one before from being taken down, or this one from being made.
+    ///
+    /// Of an arm with several targets it is the first: [`Rig::up_all`] has them all.
     pub fn up(&mut self, arm: usize) -> Result<IoTarget<'_>, Error> {
+        let all = self.up_all(arm)?;
+        Ok(all.first().expect("an arm has a target").1)
+    }
+
+    /// As [`Rig::up`], with all targets of the arm and what jobs call them; of a single one the name
+    /// is empty.
+    ///
+    /// # Errors
+    /// As [`Rig::up`].
+    pub fn up_all(&mut self, arm: usize) -> Result<Vec<(&str, IoTarget<'_>)>, Error> {
         self.end_turn_before(arm)?;
-        self.take_turn(arm)?;
-        if let Some(assembly) = self.arms[arm].place.assembly() {
-            assembly.enter()?;
-            self.held = hold(assembly.top(), &self.arms[arm].name)?;
-            return Ok(place_of(assembly.top(), self.held.as_ref()));
+        let places = self.targets[arm].places.clone();
+        for place in places.clone() {
+            self.take_turn(place)?;
+            let mut held = None;
+            if let Some(assembly) = self.arms[place].place.assembly() {
+                assembly.enter()?;
+                held = hold(assembly.top(), &self.arms[place].name)?;
+            }
+            self.held.push(held);
         }
-        self.arms[arm].at_hand()
+        let names = self.targets[arm].names.iter().map(String::as_str).chain(std::iter::repeat(""));
+        let states = self.arms[places].iter().zip(&self.held).zip(names);
+        states
+            .map(|((state, held), name)| match state.place.assembly() {
+                Some(assembly) => Ok((name, place_of(assembly.top(), held.as_ref()))),
+                None => Ok((name, state.at_hand()?)),
+            })
+            .collect()
     }
 
     /// Brings several arms up at the same time, or one of any kind.
@@ -128,29 +181,32 @@ impl Rig {
         if let [arm] = arms {
             return Ok(vec![self.up(*arm)?]);
         }
-        for arm in arms {
-            let ArmState { name, place, .. } = &self.arms[*arm];
+        let places: Vec<usize> = arms.iter().map(|arm| self.targets[*arm].places.start).collect();
+        for place in &places {
+            let ArmState { name, place, .. } = &self.arms[*place];
             if matches!(place, Up::System(_) | Up::Alone(_)) {
                 return Err(Error::OneAtATime { arm: name.clone() });
             }
         }
-        arms.iter().map(|arm| self.arms[*arm].at_hand()).collect()
+        places.iter().map(|place| self.arms[*place].at_hand()).collect()
     }
 
     /// Ends the turn of the arm before, if it was another.
     fn end_turn_before(&mut self, arm: usize) -> Result<(), Error> {
-        self.held = None;
-        let before = self.driven.filter(|before| *before != arm);
-        let assembly = before.and_then(|before| self.arms[before].place.assembly());
-        assembly.map_or(Ok(()), Assembly::leave)?;
+        self.held.clear();
+        if let Some(before) = self.driven.filter(|before| *before != arm) {
+            let places = self.targets[before].places.clone();
+            let assemblies = self.arms[places].iter().filter_map(|state| state.place.assembly());
+            assemblies.map(Assembly::leave).fold(Ok(()), Result::and)?;
+        }
         self.driven = Some(arm);
         Ok(())
     }
 
-    /// Makes an arm that cannot be up side by side with others, after these are down.
-    fn take_turn(&mut self, arm: usize) -> Result<(), Error> {
-        let (before, rest) = self.arms.split_at_mut(arm);
-        let (this, after) = rest.split_first_mut().expect("an index of the spec");
+    /// Makes what cannot be up side by side with others, after these are down.
+    fn take_turn(&mut self, place: usize) -> Result<(), Error> {
+        let (before, rest) = self.arms.split_at_mut(place);
+        let (this, after) = rest.split_first_mut().expect("one of the arms' targets");
         let Up::Alone(alone) = &mut this.place else { return Ok(()) };
         if alone.up().is_some() {
             return Ok(());
@@ -169,13 +225,14 @@ impl Rig {
 
     /// What the target of arm `arm` turned out to be, for the record.
     pub fn site(&self, arm: usize) -> &Site {
-        &self.arms[arm].site
+        let Targets { places, site, .. } = &self.targets[arm];
+        site.as_ref().unwrap_or(&self.arms[places.start].site)
     }
 
     /// The targets of all arms, in their order, for the record. Of arms that take turns, more is
     /// known after their first.
     pub fn sites(&self) -> Vec<Site> {
-        self.arms.iter().map(|arm| arm.site.clone()).collect()
+        (0..self.targets.len()).map(|arm| self.site(arm).clone()).collect()
     }
 
     /// Takes everything down.

@@ -1,7 +1,7 @@
 //! What the record says about each arm's target.
 
 use iotax_inspect::{Facts, Kind};
-use iotax_record::Site;
+use iotax_record::{NamedSite, Site};
 use iotax_spec::{Arm, Base, Layer, Target, Workload};
 use iotax_vdisk::VirtualDisk;
 
@@ -60,6 +60,34 @@ pub(crate) fn describe(
     }
 }
 
+/// What several targets of one trial come to, each by what jobs call it.
+pub(crate) fn of_several<'a>(
+    arm: &Arm,
+    sites: impl Iterator<Item = (&'a str, &'a Site)> + Clone,
+) -> Site {
+    let all = |lines: fn(&Site) -> &[String]| {
+        let of = |(name, site): (&str, &'a Site)| {
+            lines(site).iter().map(|line| format!("{name}: {line}")).collect::<Vec<_>>()
+        };
+        sites.clone().flat_map(of).collect()
+    };
+    let storage: Vec<&str> = sites.clone().map(|(_, site)| site.storage_id.as_str()).collect();
+    let direct = sites.clone().filter_map(|(_, site)| site.direct).reduce(|all, one| all && one);
+    let named =
+        |(name, site): (&str, &Site)| NamedSite { name: name.to_owned(), site: site.clone() };
+    Site {
+        kind: format!("{} targets", storage.len()),
+        target: arm.target.to_string(),
+        direct,
+        has_device: sites.clone().all(|(_, site)| site.has_device),
+        storage_id: storage.join(" and "),
+        notes: all(|site| &site.notes),
+        caches: all(|site| &site.caches),
+        targets: sites.map(named).collect(),
+        ..Site::default()
+    }
+}
+
 /// What is known of an arm whose turn has not come.
 pub(crate) fn in_waiting(arm: &Arm, resolved: &ResolvedTarget) -> Site {
     Site {
@@ -104,7 +132,7 @@ fn base_text(arm: &Arm) -> String {
             _ => stack.layers.first().map(Layer::to_string).unwrap_or_default(),
         },
         Target::Path(path) => path.display().to_string(),
-        results @ Target::Results(_) => results.to_string(),
+        other @ (Target::Results(_) | Target::Several(_)) => other.to_string(),
     }
 }
 

@@ -13,6 +13,10 @@ use crate::resolved_target::look;
 /// if no arm has any, or nobody knows how much it has. `work_dir`: where scratch files go; `None` to
 /// count only what stacks declare, for arms whose host is another.
 pub fn space_for_files(spec: &Spec, work_dir: Option<&Path>) -> Option<(usize, u64)> {
+    if spec.has_several_targets() {
+        // Their files differ, and so does how much smaller each would have to be.
+        return None;
+    }
     let arms = || spec.arms.iter().enumerate();
     let stacks = arms().filter_map(|(at, arm)| {
         let stack = arm.target.stack().filter(|stack| stack.form() == Form::Directory)?;
@@ -27,7 +31,7 @@ pub fn space_for_files(spec: &Spec, work_dir: Option<&Path>) -> Option<(usize, u
             .iter()
             .filter_map(|arm| Some((arm, resolved(arm, &workload, work_dir).ok()?)));
         let known: Vec<_> = known.collect();
-        let needed = space_needed(known.iter().map(|(arm, resolved)| (*arm, resolved)));
+        let needed = space_needed(spec, known.iter().map(|(arm, resolved)| (*arm, resolved)));
         let by_name = |(name, bytes)| Some((arms().find(|(_, arm)| arm.name == name)?.0, bytes));
         needed.for_files().filter_map(by_name).collect::<Vec<_>>()
     });

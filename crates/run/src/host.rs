@@ -9,7 +9,7 @@ use std::time::Duration;
 use iotax_inspect::ProbeOptions;
 use iotax_load::Progress;
 use iotax_record::{Counters, HostRecord, HostRole, LoadRecord, Site};
-use iotax_spec::{Arm, Driver, Workload};
+use iotax_spec::{Arm, Driver, Target, Workload};
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
@@ -66,7 +66,8 @@ impl<T: Arms + Runner> Host for T {}
 /// generator itself costs.
 pub fn here(arms: &[Arm], role: HostRole) -> HostRecord {
     let environment = iotax_inspect::environment();
-    let paths: Vec<&Path> = arms.iter().filter_map(|arm| arm.target.path()).collect();
+    let paths: Vec<&Path> =
+        arms.iter().flat_map(|arm| arm.target.each()).filter_map(Target::path).collect();
     let machine = (!paths.is_empty()).then(|| {
         let environment = Some(environment.clone());
         // A measurement has counters of its own, and should not wait for these.

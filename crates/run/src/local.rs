@@ -105,7 +105,7 @@ impl Local {
 
 impl Arms for Local {
     fn up(&mut self, arm: usize) -> Result<Files, Error> {
-        self.rig.up(arm)?;
+        self.rig.up_all(arm)?;
         Ok(if self.is_made_anew(arm) { Files::Missing } else { Files::AreThere })
     }
 
@@ -131,17 +131,18 @@ impl Runner for Local {
         progress: &Progress<'_>,
     ) -> Result<(), Error> {
         let Self { rig, drivers, stop, .. } = self;
-        let (driver, target) = (drivers.of(driver)?, rig.up(arm)?);
+        let (driver, targets) = (drivers.of(driver)?, rig.up_all(arm)?);
         for workload in workloads {
-            driver.prepare(workload, target, progress, stop)?;
+            driver.prepare(workload, all(&targets), progress, stop)?;
         }
         Ok(())
     }
 
     fn trial(&mut self, request: &TrialRequest) -> Result<Measured, Error> {
         let Self { rig, drivers, stop, live } = self;
-        let device = rig.site(request.arm).device.clone();
-        let target = rig.up(request.arm)?;
+        let site = rig.site(request.arm).clone();
+        let targets = rig.up_all(request.arm)?;
+        let target = all(&targets);
         let filler;
         let filling;
         let (driver, workload): (&dyn LoadDriver, _) = match &request.task {
@@ -158,9 +159,17 @@ impl Runner for Local {
             drain_again(driver, &load, iops);
         }
         let drained_ns = nanos(draining.elapsed());
-        let (load, counters) = sampling::measured(driver, load, live, device.as_deref());
+        let (load, counters) = sampling::measured(driver, load, live, &site);
         let load = load.map_err(|error| error.to_string());
         Ok(Measured { drained_ns, load, counters: Some(counters) })
+    }
+}
+
+/// The targets of an arm as one: a single one has no name.
+fn all<'a>(targets: &'a [(&'a str, IoTarget<'a>)]) -> IoTarget<'a> {
+    match targets {
+        [("", one)] => *one,
+        several => IoTarget::Several(several),
     }
 }
 

@@ -8,7 +8,7 @@ use crate::layers::{Form, Layer, Stack};
 use crate::spec::{Arm, Design, Spec, Stop, StopMode, Target};
 use crate::target::numbered;
 use crate::units::format_bytes;
-use crate::workload::Workload;
+use crate::workload::{Job, Workload};
 
 /// Up to this many layers every subset is measured: 8 arms.
 const FACTORIAL_LAYERS: usize = 3;
@@ -76,6 +76,9 @@ impl Target {
             Self::Path(path) => vec![path],
             Self::Stack(mut stack) => stack.paths_mut().into_iter().map(std::mem::take).collect(),
             Self::Results(_) => Vec::new(),
+            Self::Several(targets) => {
+                targets.iter().flat_map(|named| named.target.named_paths()).collect()
+            }
         }
     }
 
@@ -87,6 +90,11 @@ impl Target {
             Self::Results(files) => {
                 for file in files {
                     resolve(file, directory, home);
+                }
+            }
+            Self::Several(targets) => {
+                for named in targets {
+                    named.target.resolve_paths(directory, home);
                 }
             }
         }
@@ -243,14 +251,14 @@ impl Spec {
             if self.arms[..i].iter().any(|other| other.name == arm.name) {
                 return Err(Error::Duplicate { what: "arm", name: arm.name.clone() });
             }
-            self.validate_arm(arm)?;
         }
-        Ok(())
+        self.target_by_target().0.arms.iter().try_for_each(|arm| self.validate_arm(arm))
     }
 
     fn validate_arm(&self, arm: &Arm) -> Result<(), Error> {
         let subject = |job: &str| Subject::Arm { arm: arm.name.clone(), job: job.to_owned() };
-        for job in self.phases().flat_map(|phase| &phase.jobs) {
+        let is_there = |job: &&Job| arm.part.is_none() || arm.part == job.target;
+        for job in self.phases().flat_map(|phase| &phase.jobs).filter(is_there) {
             let largest = u64::from(job.block_sizes.max_bytes());
             let (engine, at) = (job.engine.name(), job.engine.info().at);
             match &arm.target {

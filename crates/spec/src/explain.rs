@@ -112,6 +112,10 @@ impl Job {
     }
 
     fn explain_span(&self) -> String {
+        let target = match &self.target {
+            Some(target) => format!(" on {target}"),
+            None => String::new(),
+        };
         let align = match self.align_bytes {
             Some(align) => format!("at multiples of {}, ", format_bytes(align)),
             None => String::new(),
@@ -130,7 +134,7 @@ impl Job {
             0 => String::new(),
             offset => format!(" behind the first {}", format_bytes(offset)),
         };
-        format!("{align}over {size}{whose}{files}{offset}")
+        format!("{align}over {size}{whose}{files}{offset}{target}")
     }
 
     fn explain_engine(&self) -> String {

@@ -27,6 +27,7 @@ mod quote;
 pub mod rule;
 mod search;
 mod setting;
+mod several;
 mod side_runs;
 mod spec;
 mod target;
@@ -53,7 +54,7 @@ pub use rule::Rule;
 pub use search::{BurstWatch, KnownLimit, Probe, Region, Search, SearchTarget};
 pub use setting::Setting;
 pub use side_runs::SideRuns;
-pub use spec::{Arm, Design, Driver, Spec, Stop, StopMode, Target};
+pub use spec::{Arm, Design, Driver, NamedTarget, Spec, Stop, StopMode, Target};
 pub use target::parse_arms;
 pub use tree::{Operation, OperationShare, Tree};
 pub use workload::{

@@ -223,7 +223,7 @@ fn as_parameter(text: &str, setting: &Setting) -> Result<String, Error> {
     let (layer, name) = layer_and_parameter(factor);
     let layers = match Target::parse(text)? {
         Target::Stack(Stack { layers }) => layers,
-        Target::Path(_) | Target::Results(_) => Vec::new(),
+        Target::Path(_) | Target::Results(_) | Target::Several(_) => Vec::new(),
     };
     let has = |at: &usize| {
         let info = layers[*at].info();

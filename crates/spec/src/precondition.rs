@@ -98,6 +98,7 @@ fn fill(like: &Job, size_bytes: u64) -> Job {
         fresh: false,
         least_threads: None,
         pre_read: false,
+        target: None,
         ends_all: false,
         submit_batch: None,
         tree: None,
@@ -109,8 +110,8 @@ fn fill(like: &Job, size_bytes: u64) -> Job {
 impl Target {
     /// Whether its bytes live in memory, where nothing ages and nothing is allocated later.
     pub fn is_in_memory(&self) -> bool {
-        let Self::Stack(stack) = self else { return false };
-        stack.base().is_some_and(|base| base.is_in_memory())
+        let in_memory = |one: &&Self| one.stack()?.base().map(|base| base.is_in_memory());
+        self.each().iter().all(|one| in_memory(one).unwrap_or(false))
     }
 }
 
@@ -130,6 +131,11 @@ impl Spec {
                 self.name()
             );
             return Err(Error::syntax(problem, "leave `precondition` out"));
+        }
+        if self.has_several_targets() {
+            let problem = "preconditioning writes one target, and a trial here has several";
+            let advice = "precondition each of them in a run of its own, and leave it out here";
+            return Err(Error::syntax(problem, advice));
         }
         if self.arms.iter().all(|arm| arm.target.is_in_memory()) {
             let which = if self.arms.len() == 1 { "the target is" } else { "all arms are" };

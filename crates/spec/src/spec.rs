@@ -58,6 +58,10 @@ pub struct Arm {
     /// What drives it.
     #[serde(default, skip_serializing_if = "Driver::is_native")]
     pub driver: Driver,
+    /// Of an arm with several targets taken apart: which of them it is. See
+    /// [`Spec::target_by_target`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub part: Option<String>,
     /// Of a matrix: the level that it has of each factor.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub levels: Vec<Setting>,
@@ -92,6 +96,7 @@ impl Arm {
             name: name.into(),
             target,
             driver: Driver::Native,
+            part: None,
             levels: Vec::new(),
             against: None,
         }
@@ -108,24 +113,26 @@ pub enum Target {
     Stack(Stack),
     /// Results that fio or `DiskSpd` has written: nothing is driven, they are read.
     Results(Vec<PathBuf>),
+    /// Several at the same time, each for the jobs that call theirs by its name.
+    Several(Vec<NamedTarget>),
 }
 
 impl Target {
     /// Whether it is a stack with layers of the system.
     pub fn is_in_system(&self) -> bool {
-        self.stack().is_some_and(|stack| !stack.is_in_process())
+        self.each().iter().any(|one| one.stack().is_some_and(|stack| !stack.is_in_process()))
     }
 
-    /// Whether it is a stack that lives in this process alone.
+    /// Whether it is a stack that lives in this process alone, or several of them.
     pub fn is_in_process(&self) -> bool {
-        self.stack().is_some_and(Stack::is_in_process)
+        self.each().iter().all(|one| one.stack().is_some_and(Stack::is_in_process))
     }
 
     /// The path, if it is one.
     pub fn path(&self) -> Option<&Path> {
         match self {
             Self::Path(path) => Some(path),
-            Self::Stack(_) | Self::Results(_) => None,
+            Self::Stack(_) | Self::Results(_) | Self::Several(_) => None,
         }
     }
 
@@ -133,7 +140,7 @@ impl Target {
     pub fn stack(&self) -> Option<&Stack> {
         match self {
             Self::Stack(stack) => Some(stack),
-            Self::Path(_) | Self::Results(_) => None,
+            Self::Path(_) | Self::Results(_) | Self::Several(_) => None,
         }
     }
 
@@ -158,7 +165,26 @@ impl fmt::Display for Target {
                     files.iter().map(|file| file.display().to_string()).collect();
                 write!(f, "{}", names.join(","))
             }
+            Self::Several(targets) => {
+                let texts: Vec<String> = targets.iter().map(ToString::to_string).collect();
+                write!(f, "{}", texts.join(", "))
+            }
         }
+    }
+}
+
+/// A target that some jobs of a workload work on, beside others.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct NamedTarget {
+    /// What the jobs call it: [`Job::target`](crate::Job::target).
+    pub name: String,
+    /// What it is.
+    pub target: Target,
+}
+
+impl fmt::Display for NamedTarget {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}={}", self.name, self.target)
     }
 }
 

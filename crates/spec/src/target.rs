@@ -51,7 +51,10 @@ fn looks_like_stack(text: &str) -> bool {
 ///
 /// A name is letters, digits, `.`, `_` and `-`. What stands before the first `=` is taken for an
 /// attempt at a name unless it contains a `/`, a bracket, a quote or a `+`, which only targets do.
-fn split_name(text: &str) -> Result<(Option<&str>, &str), Error> {
+pub(crate) fn split_name<'a>(
+    text: &'a str,
+    what: &str,
+) -> Result<(Option<&'a str>, &'a str), Error> {
     let Some((name, target)) = text.split_once('=') else { return Ok((None, text)) };
     if name.contains(['/', '(', ')', '"', '+']) {
         return Ok((None, text));
@@ -59,11 +62,14 @@ fn split_name(text: &str) -> Result<(Option<&str>, &str), Error> {
     let is_named = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
     match name.chars().find(|c| !is_named(*c)) {
         Some(_) => Err(Error::syntax(
-            format!("`{name}` cannot be an arm's name"),
+            format!(
+                "`{name}` cannot be {} name",
+                if what == "arm" { "an arm's" } else { "a target's" }
+            ),
             "a name is letters, digits, `.`, `_` and `-`, as in base=/mnt/a",
         )),
         None if name.is_empty() => Err(Error::syntax(
-            format!("`{text}` has no arm name before its `=`"),
+            format!("`{text}` has no {what} name before its `=`"),
             "write base=TARGET",
         )),
         None => Ok((Some(name), target)),
@@ -76,7 +82,7 @@ impl Arm {
     /// A relative path that itself contains an `=` is written `./a=b`.
     pub fn parse(text: &str) -> Result<Self, Error> {
         let text = text.trim();
-        let (name, target_text) = split_name(text)?;
+        let (name, target_text) = split_name(text, "arm")?;
         // `text` is trimmed, so the target is its end.
         let target_start = text.len() - target_text.trim_start().len();
         let target = Target::parse(target_text).map_err(|e| e.shifted(text, target_start))?;
@@ -95,7 +101,7 @@ pub fn parse_arms<'a>(texts: impl IntoIterator<Item = &'a str>) -> Result<Vec<Ar
         let mut arm = Arm::parse(text)?;
         let is_taken = |name: &str| arms.iter().any(|other| other.name == name);
         if is_taken(&arm.name) {
-            if split_name(text.trim())?.0.is_some() {
+            if split_name(text.trim(), "arm")?.0.is_some() {
                 return Err(Error::Duplicate { what: "arm", name: arm.name });
             }
             arm.name = numbered(&arm.name, is_taken);

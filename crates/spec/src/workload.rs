@@ -81,6 +81,9 @@ impl Workload {
 pub struct Job {
     /// Unique within the workload.
     pub name: String,
+    /// What it calls its target, where a trial may have several: [`Target::Several`](crate::Target).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target: Option<String>,
     /// How I/O is issued on paths. Targets that are vdisk stacks always use [`Engine::Vdisk`].
     pub engine: Engine,
     /// Threads, each with its own queue (fio: `numjobs`).

@@ -17,20 +17,26 @@ pub enum IoTarget<'a> {
     Own(&'a Path),
     /// A virtual disk of this process.
     Disk(&'a VirtualDisk),
+    /// Several at the same time, by the names that the jobs of a workload have for theirs.
+    Several(&'a [(&'a str, IoTarget<'a>)]),
 }
 
 impl<'a> IoTarget<'a> {
-    /// The path; `None` for a virtual disk of this process.
+    /// The path; `None` for a virtual disk of this process, and for several targets.
     pub fn path(self) -> Option<&'a Path> {
         match self {
             Self::Path(path) | Self::Own(path) => Some(path),
-            Self::Disk(_) => None,
+            Self::Disk(_) | Self::Several(_) => None,
         }
     }
 
     /// Whether all of it may be written, whatever it holds.
     pub fn may_be_overwritten(self) -> bool {
-        !matches!(self, Self::Path(_))
+        match self {
+            Self::Path(_) => false,
+            Self::Own(_) | Self::Disk(_) => true,
+            Self::Several(targets) => targets.iter().all(|(_, one)| one.may_be_overwritten()),
+        }
     }
 }
 
@@ -40,6 +46,12 @@ impl fmt::Display for IoTarget<'_> {
         match self {
             Self::Path(path) | Self::Own(path) => shown(path).display().fmt(f),
             Self::Disk(disk) => disk.fmt(f),
+            Self::Several(targets) => {
+                for (at, (name, target)) in targets.iter().enumerate() {
+                    write!(f, "{}{name}={target}", if at == 0 { "" } else { ", " })?;
+                }
+                Ok(())
+            }
         }
     }
 }

@@ -1,6 +1,7 @@
 //! What the trials of an arm add up to.
 
 use iotax_record::Slow;
+use iotax_spec::KnownLimit;
 use serde::{Deserialize, Serialize};
 
 use crate::counters::CounterSummary;
@@ -42,6 +43,12 @@ pub struct ArmSummary {
     pub operations: Vec<OperationSummary>,
     /// The arm's other jobs.
     pub other_jobs: Vec<JobSummary>,
+    /// Of an arm with several targets: each of them that some job works on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub targets: Vec<TargetSummary>,
+    /// All jobs on all of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub together: Option<Rates>,
     /// Devices, CPUs, pressure and NFS, means over the windows of its trials.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counters: Option<CounterSummary>,
@@ -96,6 +103,9 @@ pub struct QuantilePoint {
 pub struct JobSummary {
     /// Name of the job.
     pub name: String,
+    /// What it calls its target, where there are several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target: Option<String>,
     /// Mean I/Os per second.
     pub iops: f64,
     /// Mean bytes per second.
@@ -110,6 +120,40 @@ pub struct JobSummary {
     /// Its syncs, if it syncs as it goes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sync: Option<SyncSummary>,
+}
+
+/// One of several targets of an arm: what the jobs on it did there.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TargetSummary {
+    /// What jobs call it.
+    pub name: String,
+    /// What it is, as text.
+    pub target: String,
+    /// The block device it lies on, if it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub device: Option<String>,
+    /// The jobs that work on it.
+    pub jobs: Vec<String>,
+    /// Mean rates of all of them together.
+    pub rates: Rates,
+    /// Mean latency, in nanoseconds.
+    pub mean_latency_ns: f64,
+    /// 99th percentile of latency, in nanoseconds, pooled over jobs and trials.
+    pub p99_latency_ns: u64,
+    /// 99.9th percentile of latency, in nanoseconds, pooled.
+    pub p999_latency_ns: u64,
+    /// Limits that are known of it: of throttles in its stack, of groups that the process is in.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub limits: Vec<KnownLimit>,
+}
+
+/// I/Os and bytes per second.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct Rates {
+    /// I/Os per second.
+    pub iops: f64,
+    /// Bytes per second.
+    pub bytes_per_s: f64,
 }
 
 /// The syncs (`fsync`, `fdatasync`) of a job on one arm.

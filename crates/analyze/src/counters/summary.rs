@@ -37,6 +37,9 @@ pub struct DeviceSummary {
     pub name: String,
     /// What it is, if the kernel says.
     pub model: Option<String>,
+    /// Of a trial with several targets: those that lie on it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub targets: Vec<String>,
     /// Its figures.
     pub figures: DeviceFigures,
 }
@@ -60,6 +63,7 @@ pub(crate) fn of_trial(counters: &Counters) -> Option<CounterSummary> {
         Some(DeviceSummary {
             name: device.name.clone(),
             model: device.model.clone(),
+            targets: device.targets.clone(),
             figures: stretch.device(&device.counters)?,
         })
     });

@@ -1,5 +1,4 @@
 mod asked;
-mod known;
 
 use std::time::Duration;
 

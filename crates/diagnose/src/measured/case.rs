@@ -135,6 +135,7 @@ impl<'a> Case<'a> {
         (!own.is_empty()).then(|| DeviceSummary {
             name: list(&names),
             model: None,
+            targets: Vec::new(),
             figures: together(&all),
         })
     }

@@ -149,6 +149,7 @@ pub(crate) fn device(
     DeviceCounters {
         name: name.to_owned(),
         model: None,
+        targets: Vec::new(),
         counters: Box::new(counters.map(|end| [Some(0), Some(end)].into_iter().collect())),
     }
 }

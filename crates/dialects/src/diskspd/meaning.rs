@@ -11,6 +11,7 @@ use iotax_spec::{
 use super::line::{Line, Throttle};
 use super::split::as_typed;
 use crate::names::Names;
+use crate::targets;
 
 const SECOND_NS: u64 = 1_000_000_000;
 /// `DiskSpd`'s own.
@@ -35,14 +36,11 @@ pub(super) fn workload(text: &str, lines: &[Line]) -> Result<Workload, Error> {
             let file = files[target.text.as_str()].clone();
             let name = names.take(&file);
             let mut own = IndexSet::new();
-            jobs.push(job(line, name, file, &mut own));
+            jobs.push(Job { target: place(&target.text), ..job(line, name, file, &mut own) });
             notes.extend(own.iter().map(|note| as_typed(note, line.slashes)));
         }
     }
-    if files.len() > 1 && places(lines) > 1 {
-        notes.insert("files of several drives or directories: all are in the one target".into());
-    }
-    Ok(Workload {
+    let mut workload = Workload {
         name: "diskspd".into(),
         about: one_line(text),
         ramp_ns,
@@ -54,7 +52,9 @@ pub(super) fn workload(text: &str, lines: &[Line]) -> Result<Workload, Error> {
         origin: Some("a DiskSpd command line".into()),
         notes: notes.into_iter().collect(),
         yields: None,
-    })
+    };
+    targets::shorten(std::slice::from_mut(&mut workload));
+    Ok(workload)
 }
 
 fn one_line(text: &str) -> String {
@@ -212,17 +212,23 @@ fn base(path: &str) -> &str {
     path.rsplit(['/', '\\']).next().unwrap_or(path)
 }
 
-/// Drives and directories that targets are on.
-fn places(lines: &[Line]) -> usize {
-    let targets = lines.iter().flat_map(|line| &line.targets);
-    let places: BTreeSet<_> = targets.map(|word| folder(&word.text).to_lowercase()).collect();
-    places.len()
-}
-
-/// All before the last part of a path.
-fn folder(path: &str) -> &str {
-    let path = path.trim_end_matches(['/', '\\']);
-    path.rfind(['/', '\\']).map_or("", |at| &path[..at])
+/// The drive, directory or device that a target is on, if it names one: `E:\\file` is on `e`, and so is
+/// `/mnt/e/file`; `#1` is the disk of that number.
+fn place(target: &str) -> Option<String> {
+    let target = target.trim_end_matches(['/', '\\']);
+    if let Some((drive, _)) = target.split_once(':')
+        && drive.len() == 1
+    {
+        return Some(drive.to_ascii_lowercase());
+    }
+    if let Some(disk) = target.strip_prefix('#') {
+        return Some(format!("disk{disk}"));
+    }
+    if target.starts_with("/dev/") || target.starts_with(r"\\.\") {
+        return Some(target.to_ascii_lowercase());
+    }
+    let folder = target.rfind(['/', '\\']).map(|at| &target[..at])?;
+    Some(folder.to_owned()).filter(|folder| !folder.is_empty())
 }
 
 /// As a file name: letters, digits, `.`, `_` and `-`.

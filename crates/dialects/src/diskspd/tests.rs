@@ -37,7 +37,7 @@ fn a_published_command_reads_as_it_was_meant() {
     assert_eq!((job.size_bytes, job.pattern), (2 << 30, Pattern::Sequential));
     assert_snapshot!(told(&workload), @"
     every trial: 5s ramp, then 30s measured
-    io.tst.bin: 1 thread, sequential writes of 256k, over 2G of `io.tst.bin`, io_uring 10 deep direct, write-through
+    io.tst.bin: 1 thread, sequential writes of 256k, over 2G of `io.tst.bin` on e, io_uring 10 deep direct, write-through
     -L: latencies are always measured
     -Z1G: what is written is random data, made before the measurement
     ");
@@ -53,13 +53,12 @@ fn four_published_commands_are_one_workload() {
     assert_eq!(read(&four.join("\n")).jobs, workload.jobs);
     assert_snapshot!(told(&workload), @"
     every trial: 5s ramp, then 30s measured
-    e_io.tst.bin (decides): 1 thread, sequential writes of 256k, over 2G of `e_io.tst.bin`, io_uring 10 deep direct, write-through
-    f_io.tst.bin: 1 thread, sequential writes of 256k, over 2G of `f_io.tst.bin`, io_uring 10 deep direct, write-through
-    g_io.tst.bin: 1 thread, sequential writes of 256k, over 2G of `g_io.tst.bin`, io_uring 10 deep direct, write-through
-    h_io.tst.bin: 1 thread, sequential writes of 256k, over 2G of `h_io.tst.bin`, io_uring 10 deep direct, write-through
+    e_io.tst.bin (decides): 1 thread, sequential writes of 256k, over 2G of `e_io.tst.bin` on e, io_uring 10 deep direct, write-through
+    f_io.tst.bin: 1 thread, sequential writes of 256k, over 2G of `f_io.tst.bin` on f, io_uring 10 deep direct, write-through
+    g_io.tst.bin: 1 thread, sequential writes of 256k, over 2G of `g_io.tst.bin` on g, io_uring 10 deep direct, write-through
+    h_io.tst.bin: 1 thread, sequential writes of 256k, over 2G of `h_io.tst.bin` on h, io_uring 10 deep direct, write-through
     -L: latencies are always measured
     -Z1G: what is written is random data, made before the measurement
-    files of several drives or directories: all are in the one target
     ");
 }
 

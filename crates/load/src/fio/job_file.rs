@@ -9,6 +9,7 @@ use crate::driver::Request;
 use crate::error::Error;
 use crate::file_assignment::{Place, Places};
 use crate::names::shown;
+use crate::parts::PlacedParts;
 
 use super::logs::Logs;
 
@@ -67,13 +68,14 @@ const OURS: &[&str] = &[
 /// in the measured window. Those that are log what they do, where there is a place for it.
 pub(super) fn of(
     request: &Request<'_>,
-    places: &Places,
+    parts: &PlacedParts<'_>,
     logs: Option<&Logs>,
 ) -> Result<(String, Vec<Option<String>>), Error> {
     let mut all = vec![global(request.seed)];
     let mut names = Vec::new();
     let jobs = request.workload.jobs.iter().zip(sections(request.workload));
-    for (number, ((job, section), own)) in jobs.zip(&places.by_job).enumerate() {
+    for (number, (job, section)) in jobs.enumerate() {
+        let (_, places, own) = parts.of_job(number);
         let Some(times) = times(job, request.ramp_ns, request.time_ns) else {
             names.push(None);
             continue;

@@ -26,9 +26,8 @@ use iotax_vdisk::IoTarget;
 
 use crate::driver::{LoadDriver, Progress, Request};
 use crate::error::Error;
-use crate::file_assignment::Places;
 use crate::layout;
-use crate::native::invalidate;
+use crate::parts::{Part, PlacedParts, parts};
 use child::{Child, Ending, Said};
 use logs::Logs;
 use record::Watch;
@@ -87,6 +86,19 @@ impl Fio {
         Self { grace, ..self }
     }
 
+    /// Refuses what fio cannot do on some target, or must not.
+    fn refuse<'a>(
+        &self,
+        workload: &'a Workload,
+        target: IoTarget<'a>,
+    ) -> Result<Vec<Part<'a>>, Error> {
+        let parts = parts(workload, target)?;
+        for part in &parts {
+            refusal::check(&part.workload, part.target, self.version)?;
+        }
+        Ok(parts)
+    }
+
     fn grace_text(&self) -> String {
         format_duration(nanos(self.grace))
     }
@@ -100,32 +112,33 @@ impl LoadDriver for Fio {
         progress: &Progress<'_>,
         stop: &AtomicBool,
     ) -> Result<(), Error> {
-        refusal::check(workload, target, self.version)?;
-        layout::prepare(workload, target, progress, stop)
+        let parts = self.refuse(workload, target)?;
+        parts
+            .iter()
+            .try_for_each(|part| layout::prepare(&part.workload, part.target, progress, stop))
     }
 
     fn run(&self, request: &Request<'_>) -> Result<LoadRecord, Error> {
         let Request { workload, target, stop, .. } = *request;
-        refusal::check(workload, target, self.version)?;
-        let places = Places::resolve(workload, target)?;
-        layout::refuse_foreign_files(workload, target, &places)?;
+        self.refuse(workload, target)?;
+        let parts = PlacedParts::resolve(workload, target)?;
+        parts.refuse_foreign_files()?;
         let logs = Logs::new();
-        let (text, names) = job_file::of(request, &places, logs.as_ref())?;
-        layout::renew(target, &places)?;
-        invalidate(target, &places)?;
+        let (text, names) = job_file::of(request, &parts, logs.as_ref())?;
+        parts.make_ready()?;
         let child = Child {
             program: &self.program,
             arguments: &arguments(workload),
             input: &text,
             // For a file that nobody has foreseen: into the target, or nowhere.
-            directory: places.directory(target).unwrap_or(Path::new("/proc/self")),
+            directory: parts.directory().unwrap_or(Path::new("/proc/self")),
         };
         let mut watch = Watch::new(request.ramp_ns, request.time_ns);
         let own_ns = request.ramp_ns.saturating_add(request.time_ns);
         let limit = Duration::from_nanos(own_ns).saturating_add(self.grace);
         let said = child.run(limit, stop, &mut |pid| watch.glance(pid));
         // However it ended: the next trial on these files may be iotax's own.
-        layout::mark_again(&places)?;
+        parts.mark_again()?;
         let said = said?;
         if said.ending != Ending::Stopped {
             let own = format_duration(own_ns);

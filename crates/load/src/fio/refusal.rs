@@ -2,7 +2,7 @@
 
 use iotax_dialects::fio::options::{Version, came};
 use iotax_dialects::fio::reach::refused_by_driver;
-use iotax_spec::{FioOption, Form, Job, Target, Workload};
+use iotax_spec::{FioOption, Form, Job, NamedTarget, Target, Workload};
 use iotax_vdisk::IoTarget;
 
 use crate::error::Error;
@@ -28,6 +28,11 @@ pub fn refuse_with_fio(workload: &Workload, target: &Target) -> Result<(), Error
         Target::Stack(stack) => stack.form() == Form::Directory,
         Target::Path(path) => path.is_dir(),
         Target::Results(_) => false,
+        Target::Several(targets) => {
+            let refused =
+                |named: &NamedTarget| refuse_with_fio(&workload.on(&named.name), &named.target);
+            return targets.iter().try_for_each(refused);
+        }
     };
     check_at(workload, if is_directory { &Place::Directory } else { &Place::File })
 }

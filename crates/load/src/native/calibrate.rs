@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
 use iotax_spec::{Engine, Job, Pattern};
-use iotax_vdisk::Clock as _;
+use iotax_vdisk::{Clock as _, IoTarget};
 
 use super::clock::TscClock;
 use super::drive::drive;
@@ -44,6 +44,7 @@ fn measure() -> Result<f64, Error> {
         job: &job,
         job_index: 0,
         index: 0,
+        target: IoTarget::Path(&file.path),
         engine: Engine::Null,
         files: vec![&file],
         span: Span { start: 0, bytes: job.size_bytes },

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use iotax_record::{LoadRecord, OperationRecord, SystemCounters};
 use iotax_spec::Workload;
-use iotax_vdisk::{Clock as _, IoTarget, VirtualDisk};
+use iotax_vdisk::{Clock as _, IoTarget};
 
 use super::gate::Ticket;
 use super::index_threads::{self, Role};
@@ -18,8 +18,8 @@ use super::worker::perform;
 use crate::counters::Reading;
 use crate::driver::{LoadDriver, Progress, Request};
 use crate::error::Error;
-use crate::file_assignment::Places;
 use crate::index::Published;
+use crate::parts::{PlacedParts, parts};
 use crate::{layout, tree};
 
 /// Between opening the gate and the first I/O: long enough for every thread to be woken.
@@ -38,31 +38,33 @@ impl LoadDriver for Native {
         progress: &Progress<'_>,
         stop: &AtomicBool,
     ) -> Result<(), Error> {
-        tree::prepare(workload, target)?;
-        layout::prepare(workload, target, progress, stop)
+        let parts = parts(workload, target)?;
+        parts.iter().try_for_each(|part| tree::prepare(&part.workload, part.target))?;
+        parts
+            .iter()
+            .try_for_each(|part| layout::prepare(&part.workload, part.target, progress, stop))
     }
 
     fn run(&self, request: &Request<'_>) -> Result<LoadRecord, Error> {
-        let places = Places::resolve(request.workload, request.target)?;
-        let threads = threads(request, &places)?;
-        run_threads(request, &places, &threads)
+        let parts = PlacedParts::resolve(request.workload, request.target)?;
+        let threads = threads(request, &parts)?;
+        run_threads(request, &parts, &threads)
     }
 }
 
 /// Runs these threads, which are those of `request`'s jobs, and work in these places.
 pub(crate) fn run_threads(
     request: &Request<'_>,
-    places: &Places,
+    parts: &PlacedParts<'_>,
     threads: &[Thread<'_>],
 ) -> Result<LoadRecord, Error> {
-    layout::refuse_foreign_files(request.workload, request.target, places)?;
+    parts.refuse_foreign_files()?;
     if let Some(loads) = request.workload.index {
         index_threads::first_version(request.target, loads, request.seed)?;
     }
-    layout::renew(request.target, places)?;
-    invalidate(request.target, places)?;
+    parts.make_ready()?;
     let published = Published::first();
-    let shared = SharedState::new(request, places.by_job.iter().map(Vec::len));
+    let shared = SharedState::new(request, threads_of_jobs(request.workload, threads));
     thread::scope(|scope| {
         let started = start_jobs(scope, &shared, threads)
             .and_then(|jobs| Ok((jobs, start_index(scope, &shared, &published)?)));
@@ -139,10 +141,19 @@ fn spawn<'scope, 'env, T: Send + 'scope>(
         .map_err(|source| Error::Spawn { job: job.to_owned(), source })
 }
 
-fn threads<'a>(request: &'a Request<'a>, places: &'a Places) -> Result<Vec<Thread<'a>>, Error> {
-    let jobs = request.workload.jobs.iter().zip(&places.by_job);
+/// How many threads each job has, in their order.
+fn threads_of_jobs(workload: &Workload, threads: &[Thread<'_>]) -> impl Iterator<Item = usize> {
+    let of = |job| threads.iter().filter(|thread| thread.job_index == job).count();
+    (0..workload.jobs.len()).map(of)
+}
+
+fn threads<'a>(
+    request: &'a Request<'a>,
+    parts: &'a PlacedParts<'a>,
+) -> Result<Vec<Thread<'a>>, Error> {
     let mut all = Vec::new();
-    for (job_index, (job, places_of_job)) in jobs.enumerate() {
+    for (job_index, job) in request.workload.jobs.iter().enumerate() {
+        let (target, places, places_of_job) = parts.of_job(job_index);
         for (index, place) in (0..).zip(places_of_job) {
             let number = u16::try_from(all.len()).map_err(|_| {
                 Error::unsuitable(job, "more than 65535 threads; ask for fewer".to_owned())
@@ -151,7 +162,8 @@ fn threads<'a>(request: &'a Request<'a>, places: &'a Places) -> Result<Vec<Threa
                 job,
                 job_index,
                 index,
-                engine: effective_engine(job, request.target),
+                target,
+                engine: effective_engine(job, target),
                 files: place.files.iter().map(|file| &places.files[*file]).collect(),
                 span: place.span,
                 number,
@@ -165,25 +177,6 @@ fn threads<'a>(request: &'a Request<'a>, places: &'a Places) -> Result<Vec<Threa
 /// The seed of a thread: odd multiples of the golden ratio scatter small numbers over all 64 bits.
 pub(crate) fn seed_of(request: &Request<'_>, thread: u16) -> u64 {
     request.seed ^ (2 * u64::from(thread) + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15)
-}
-
-/// Cold caches for the jobs that want them.
-pub(crate) fn invalidate(target: IoTarget<'_>, places: &Places) -> Result<(), Error> {
-    if let IoTarget::Disk(disk) = target {
-        let wanted = places.files.iter().any(|file| file.invalidate);
-        return if wanted { disk.drop_caches().map_err(cold(disk)) } else { Ok(()) };
-    }
-    for file in places.files.iter().filter(|file| file.invalidate) {
-        let opened = file.options(0).read(true).open(&file.path);
-        let opened = opened.map_err(Error::path("open", &file.path))?;
-        layout::drop_cached(&opened, &file.path)?;
-    }
-    Ok(())
-}
-
-fn cold(disk: &VirtualDisk) -> impl FnOnce(iotax_vdisk::Error) -> Error {
-    let disk = disk.to_string();
-    |source| Error::Disk { job: "invalidate".to_owned(), disk, source }
 }
 
 /// Reads the machine's counters at the edges of the window; ends early with the last thread.

@@ -17,6 +17,7 @@ use super::span::Span;
 use crate::driver::{LoadDriver, Progress, Request};
 use crate::error::Error;
 use crate::file_assignment::{Kind, Place, Places};
+use crate::parts::PlacedParts;
 
 /// Offsets of direct I/O are multiples of this, at least.
 const SECTOR_BYTES: u64 = 512;
@@ -51,6 +52,8 @@ fn fill(request: &Request<'_>, of: &Workload) -> Result<LoadRecord, Error> {
     let places = Places::resolve(of, request.target)?;
     refuse_what_is_only_read(request, &places)?;
     let places = of_one_pass(of, places);
+    let parts = PlacedParts::of(request.workload, request.target, places);
+    let places = &parts.0[0].places;
     let job = &request.workload.jobs[0];
     let groups: &[Place] = &places.by_job[0];
     let jobs: Vec<Job> = groups.iter().map(|group| of_group(job, group)).collect();
@@ -60,6 +63,7 @@ fn fill(request: &Request<'_>, of: &Workload) -> Result<LoadRecord, Error> {
             job,
             job_index: 0,
             index: number.into(),
+            target: request.target,
             engine: effective_engine(job, request.target),
             files: group.files.iter().map(|file| &places.files[*file]).collect(),
             span: group.span,
@@ -67,7 +71,7 @@ fn fill(request: &Request<'_>, of: &Workload) -> Result<LoadRecord, Error> {
             seed: seed_of(request, number),
         })
         .collect();
-    run_threads(request, &places, &threads)
+    run_threads(request, &parts, &threads)
 }
 
 fn refuse_what_is_only_read(request: &Request<'_>, places: &Places) -> Result<(), Error> {

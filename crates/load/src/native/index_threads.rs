@@ -71,6 +71,9 @@ fn store(target: IoTarget<'_>, loads: IndexLoads, seed: u64) -> Result<Box<dyn I
         IoTarget::Path(directory) | IoTarget::Own(directory) => {
             Box::new(FileIndex::new(directory, loads.index_bytes, seed)?)
         }
+        IoTarget::Several(_) => {
+            return Err(Error::IndexOnDevice { path: target.to_string().into() });
+        }
         IoTarget::Disk(disk) => {
             let slots = SlotIndex::new(disk, loads.index_bytes, seed);
             Box::new(slots.map_err(|source| Error::Disk {

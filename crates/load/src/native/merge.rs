@@ -97,8 +97,11 @@ pub(crate) fn merge(
     let end_ns = active.map(|(_, to)| to).max().unwrap_or(window.open_ns);
     let ended = request.stop.load(Ordering::Relaxed) || shared.has_ended();
     let end_ns = if operations.is_empty() || ended { end_ns } else { window.close_ns };
-    let empty_of = |job| empty(job, effective_engine(job, request.target));
-    let mut jobs: Vec<JobRecord> = request.workload.jobs.iter().map(empty_of).collect();
+    let empty_of = |(at, job): (usize, &Job)| {
+        let engine = threads.iter().find(|thread| thread.job_index == at).map(|own| own.engine);
+        empty(job, engine.unwrap_or_else(|| effective_engine(job, request.target)))
+    };
+    let mut jobs: Vec<JobRecord> = request.workload.jobs.iter().enumerate().map(empty_of).collect();
     let mut spans = vec![(u64::MAX, 0); jobs.len()];
     for (thread, record) in threads.iter().zip(records) {
         let index = thread.job_index;

@@ -31,5 +31,4 @@ mod worker;
 
 pub use calibrate::calibrate;
 pub use coordinator::Native;
-pub(crate) use coordinator::invalidate;
 pub use fill::Filler;

@@ -28,6 +28,8 @@ pub(crate) struct Thread<'a> {
     /// Its position in the workload.
     pub job_index: usize,
     pub index: u32,
+    /// What it works on.
+    pub target: IoTarget<'a>,
     /// The engine really used: on a virtual disk, `vdisk` whatever the job says.
     pub engine: EngineKind,
     /// Those it spreads its I/O over: usually one.

@@ -34,7 +34,7 @@ pub(super) fn perform(
 ) -> Result<Option<ThreadRecord>, Error> {
     // First of all, so that its memory is near them too.
     affinity::bind(thread.job)?;
-    match (shared.request.target, thread.engine) {
+    match (thread.target, thread.engine) {
         (_, EngineKind::Null) => {
             drive_with((shared, &shared.clock), thread, ticket, Null::of(thread)?)
         }
@@ -164,7 +164,7 @@ fn verify<E: Engine, C: Clock + ?Sized>(
     let mut findings = Findings::default();
     for ((index, test_file), write_log) in (0..).zip(&thread.files).zip(ledgers) {
         let path = &test_file.path;
-        if let IoTarget::Path(_) = shared.request.target {
+        if let IoTarget::Path(_) = thread.target {
             // From the device, not from the page cache.
             let file =
                 test_file.options(0).read(true).open(path).map_err(Error::path("open", path))?;

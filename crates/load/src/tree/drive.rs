@@ -39,7 +39,7 @@ pub(crate) fn perform(
         let what = "engine `metadata` needs operations, such as `stat:80,open:8,list:12`";
         return Err(Error::unsuitable(job, what.to_owned()));
     };
-    let (target, stop) = (shared.request.target, shared.request.stop);
+    let (target, stop) = (thread.target, shared.request.stop);
     let (made, root, names, slots, content) = Made::new(job, tree, target, thread.index, stop)?;
     if job.invalidate {
         // Every thread does so when its tree is there: the last one's comes after all trees.

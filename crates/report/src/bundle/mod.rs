@@ -48,6 +48,12 @@ pub enum Error {
         /// Why.
         without: Vec<String>,
     },
+    /// The script has one place for all jobs of an arm.
+    #[error(
+        "the jobs of this record work on several targets at the same time, and a bundle has one \
+         for each arm: repeat it with fio by `iotax run ... --engine fio`, or run each job alone"
+    )]
+    SeveralTargets,
     /// No trial came to its end.
     #[error("no trial of this record was finished, so there is nothing to repeat")]
     NoTrials,
@@ -56,6 +62,9 @@ pub enum Error {
 /// The bundle of an experiment: `parts` are its phases, `steps` its trials in their
 /// order. All of them are as they are to be read: redacted, unless they are not to be.
 pub fn bundle(experiment: &Experiment, parts: &[Part], steps: &[Step]) -> Result<Bundle, Error> {
+    if experiment.spec.has_several_targets() {
+        return Err(Error::SeveralTargets);
+    }
     let phases = phases::phases(&experiment.spec);
     let without: Vec<String> = phases.iter().flat_map(|phase| phase.without.clone()).collect();
     let mut seen = BTreeSet::new();

@@ -106,6 +106,9 @@ impl Redactor {
     fn counters(&mut self, counters: &mut Counters) {
         for device in &mut counters.devices {
             device.name = self.names.whole(Kind::Device, &device.name);
+            for target in &mut device.targets {
+                *target = self.names.whole(Kind::Arm, target);
+            }
             device.model = device.model.take().map(|model| models::device(&mut self.names, &model));
         }
         for mount in &mut counters.nfs {

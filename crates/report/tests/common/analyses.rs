@@ -37,6 +37,8 @@ pub(super) fn arm(name: &str, target: &str, iops: f64) -> ArmSummary {
         sync: None,
         operations: Vec::new(),
         other_jobs: Vec::new(),
+        targets: Vec::new(),
+        together: None,
         counters: None,
     }
 }
@@ -112,6 +114,7 @@ pub(crate) fn points(arms: &[ArmSummary], blocks: u32, seconds: u32) -> Vec<Tria
                 sync_mean_ns: None,
                 sync_p99_ns: None,
                 spread: (slot < 480).then(|| spread(4e9 / arm.iops, slot)),
+                targets: Vec::new(),
                 per_second_ios: (0..seconds).map(|s| second(s) as u32).collect(),
                 counters: None,
             }
@@ -198,6 +201,7 @@ pub(crate) fn peel() -> Analysis {
         arm.operations = index(i as u64 * 9, 2.9e6 * (1.0 + 0.31 * i as f64));
         arm.other_jobs = vec![JobSummary {
             name: "driver".to_owned(),
+            target: None,
             iops: 61.0,
             bytes_per_s: 61.0 * 4_194_304.0,
             mean_latency_ns: 16.1e6,

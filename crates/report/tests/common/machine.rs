@@ -35,6 +35,7 @@ fn summary(iops: f64, over_nfs: bool) -> CounterSummary {
     let device = |name: &str, model: Option<&str>| DeviceSummary {
         name: name.to_owned(),
         model: model.map(str::to_owned),
+        targets: Vec::new(),
         figures: DeviceFigures {
             read,
             queue_size: 3.97,

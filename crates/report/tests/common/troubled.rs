@@ -164,6 +164,7 @@ pub(crate) fn hostile() -> Analysis {
         arm.target = HOSTILE.to_owned();
         arm.other_jobs = vec![JobSummary {
             name: HOSTILE.to_owned(),
+            target: None,
             iops: 1.0,
             bytes_per_s: 1.0,
             mean_latency_ns: 1.0,

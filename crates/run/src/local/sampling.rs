@@ -13,7 +13,8 @@ use std::time::{Duration, Instant};
 
 use iotax_inspect::{Meters, Storage};
 use iotax_load::{Error, LoadDriver, LoadProgress, Request, WindowState};
-use iotax_record::{Counters, LoadRecord};
+use iotax_record::{Counters, LoadRecord, Site};
+use iotax_vdisk::IoTarget;
 use rustix::time::{ClockId, clock_gettime};
 
 use self::columns::{Sample, columns};
@@ -33,15 +34,26 @@ pub(super) struct Outline {
 }
 
 /// Runs the load once, and samples meanwhile what lies under the target: under its path, and under
-/// `device`, on which its arm is known to lie (layers in between may hide it).
+/// the device on which its site says that it lies (layers in between may hide it).
 pub(super) fn measured(
     driver: &dyn LoadDriver,
     request: Request<'_>,
     live: &LoadProgress,
-    device: Option<&str>,
+    site: &Site,
 ) -> (Result<LoadRecord, Error>, Counters) {
     let started = Instant::now();
-    let storage = iotax_inspect::storage(request.target.path(), device);
+    let lies_on = |site: &Site| site.device.clone();
+    let targets = match request.target {
+        IoTarget::Several(targets) => targets
+            .iter()
+            .zip(&site.targets)
+            .map(|((name, target), named)| (*name, target.path(), lies_on(&named.site)))
+            .collect(),
+        one => vec![("", one.path(), lies_on(site))],
+    };
+    let paths = targets.iter().filter_map(|(_, path, _)| *path);
+    let storage =
+        iotax_inspect::storage(paths, targets.iter().filter_map(|(.., device)| device.as_deref()));
     let outline = Outline {
         ramp: Duration::from_nanos(request.ramp_ns),
         window: Duration::from_nanos(request.time_ns),
@@ -49,6 +61,16 @@ pub(super) fn measured(
     let (result, mut counters) = while_running(&storage, live, outline, started, || {
         driver.run(&Request { live: Some(live), ..request })
     });
+    if let several @ [_, _, ..] = targets.as_slice() {
+        for (name, path, device) in several {
+            let below = iotax_inspect::storage(*path, device.as_deref());
+            for device in &mut counters.devices {
+                if below.devices.iter().any(|part| part.name == device.name) {
+                    device.targets.push((*name).to_owned());
+                }
+            }
+        }
+    }
     if let (Ok(load), None) = (&result, counters.window_ns) {
         // A driver that does not tell ends when its window has closed.
         let end_ns = counters.at_ns.last();

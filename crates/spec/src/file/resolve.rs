@@ -1,10 +1,12 @@
 //! What the file means: units read, defaults filled in, each error with the key it is about.
 
+use indexmap::IndexMap;
+
 use super::caps;
 use super::misplaced::{At, Misplaced, Placed};
 use super::scalar::Scalar;
 use super::workload::{FioWorkload, JobTable, WorkloadEntry, WorkloadTable};
-use super::written::{SetEntry, SpecFile};
+use super::written::{ArmEntry, SetEntry, SpecFile};
 use crate::build::Subsets;
 use crate::error::{Error, Subject};
 use crate::job_options::{self, INDEX_OPTIONS, JOB_OPTIONS};
@@ -14,7 +16,7 @@ use crate::matrix::{Factor, Matrix};
 use crate::overrides::{Changes, is_size};
 use crate::presets::default_index;
 use crate::rule::Rule;
-use crate::spec::{Arm, Spec, Stop, Target};
+use crate::spec::{Arm, NamedTarget, Spec, Stop, Target};
 use crate::units;
 use crate::workload::{Job, Workload};
 
@@ -33,7 +35,9 @@ pub(super) fn resolve(file: &SpecFile, read_fio: FioReader<'_>) -> Placed<Spec> 
     let fail_if = file.fail_if.iter().map(|text| Rule::parse(text)).collect::<Result<_, _>>();
     let fail_if = fail_if.at(&["fail-if"])?;
     let spec = Spec { cloud, side_runs: caps::side_runs(file)?, fail_if, ..spec };
-    spec.validate_precondition().at(&["precondition"])?;
+    let mut bound = spec.clone();
+    bound.bind_targets().map_err(in_arms)?;
+    bound.validate_precondition().at(&["precondition"])?;
     spec.validate_rules().at(&["fail-if"])?;
     Ok(spec)
 }
@@ -88,14 +92,25 @@ fn duration(key: &str, value: Option<&Scalar>) -> Placed<Option<u64>> {
 }
 
 fn named(file: &SpecFile) -> Placed<Vec<Arm>> {
-    let arm = |(name, text): (&String, &String)| {
+    let arm = |(name, entry): (&String, &ArmEntry)| {
         if name.trim().is_empty() {
             return Err(Error::syntax("an arm without a name", "")).at(&["arms", name]);
         }
-        let target = Target::parse(text).at(&["arms", name])?;
+        let target = match entry {
+            ArmEntry::One(text) => Target::parse(text).at(&["arms", name])?,
+            ArmEntry::Several(targets) => several(targets).at(&["arms", name])?,
+        };
         Ok(Arm::new(name.clone(), target))
     };
     file.arms.iter().map(arm).collect()
+}
+
+fn several(targets: &IndexMap<String, String>) -> Result<Target, Error> {
+    let named = |(name, text): (&String, &String)| {
+        let target = Target::parse(text)?;
+        Ok(NamedTarget { name: name.clone(), target })
+    };
+    Ok(Target::Several(targets.iter().map(named).collect::<Result<_, Error>>()?))
 }
 
 /// Those of the matrix, of which the one arm is the template.
@@ -103,6 +118,10 @@ fn combined(file: &SpecFile, factors: Vec<Factor>) -> Placed<Vec<Arm>> {
     let Some((name, template)) = file.arms.first().filter(|_| file.arms.len() == 1) else {
         let problem = "a matrix makes its arms of one target, and several are given";
         return Err(Error::syntax(problem, "make them levels of a factor")).at(&["arms"]);
+    };
+    let ArmEntry::One(template) = template else {
+        let problem = "a matrix makes its arms of one target, and this arm has several";
+        return Err(Error::syntax(problem, "write the arms one by one")).at(&["arms", name]);
     };
     let matrix = Matrix::new(factors, &file.exclude).at(&["matrix"])?;
     matrix.arms(template).at(&["arms", name])
@@ -115,7 +134,11 @@ fn factors(file: &SpecFile, phases: &[Workload]) -> Placed<(Vec<Factor>, Vec<Fac
         levels: levels.iter().map(ToString::to_string).collect(),
     };
     let all = file.matrix.iter().map(factor).collect();
-    let targets = file.arms.values().map(String::as_str).collect::<Vec<_>>().join(" ");
+    let of_arm = |arm: &ArmEntry| match arm {
+        ArmEntry::One(target) => target.clone(),
+        ArmEntry::Several(targets) => targets.values().cloned().collect::<Vec<_>>().join(" "),
+    };
+    let targets = file.arms.values().map(of_arm).collect::<Vec<_>>().join(" ");
     let (of_target, of_load) = of_target_and_load(all, &targets, phases);
     refuse_exclusions(&file.exclude, &of_load).at(&["exclude"])?;
     Ok((of_target, of_load))

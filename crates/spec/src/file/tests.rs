@@ -146,7 +146,7 @@ fn misspelt_keys_are_pointed_at() {
     x.toml:5:1: workload.job[0].blok-size: unknown key `blok-size`; did you mean `block-size`?
       5 | blok-size = "4k"
         | ^^^^^^^^^
-    known keys: name, engine, threads, depth, rw, read-percent, pattern, block-size, size, file, rate, io-size, start-delay, end-after, direct, invalidate, fsync-every, end-fsync, verify, sqpoll, advise, files, files-per-directory, file-size, operations, align, offset, write-through, think, cpus, files-per-thread, pre-read, ends-all, submit-batch, uncached, fresh
+    known keys: name, engine, threads, depth, rw, read-percent, pattern, block-size, size, target, file, rate, io-size, start-delay, end-after, direct, invalidate, fsync-every, end-fsync, verify, sqpoll, advise, files, files-per-directory, file-size, operations, align, offset, write-through, think, cpus, files-per-thread, pre-read, ends-all, submit-batch, uncached, fresh
     "#);
     assert_snapshot!(error(&job("block-size = \"4KB\"")), @r#"
     x.toml:5:14: workload.job[0].block-size: `4KB` is not a size: `KB` is ambiguous: fio reads it as 2^10 bytes, disk vendors as 10^3
@@ -169,7 +169,7 @@ fn misspelt_keys_are_pointed_at() {
     x.toml:2:5: set.dept: unknown key `dept`; did you mean `depth`?
       2 | set.dept = 4
         |     ^^^^
-    known keys: engine, threads, depth, rw, read-percent, pattern, block-size, size, file, rate, io-size, start-delay, end-after, direct, invalidate, fsync-every, end-fsync, verify, sqpoll, advise, files, files-per-directory, file-size, operations, align, offset, write-through, think, cpus, files-per-thread, pre-read, ends-all, submit-batch, uncached, fresh, time, ramp, primary, index
+    known keys: engine, threads, depth, rw, read-percent, pattern, block-size, size, target, file, rate, io-size, start-delay, end-after, direct, invalidate, fsync-every, end-fsync, verify, sqpoll, advise, files, files-per-directory, file-size, operations, align, offset, write-through, think, cpus, files-per-thread, pre-read, ends-all, submit-batch, uncached, fresh, time, ramp, primary, index
     ");
     assert_snapshot!(error(&format!("workload = \"randread-4k\"\nset.oi.depth = 4{arms}")), @"
     x.toml:2:8: set.oi.depth: unknown job `oi`; did you mean `io`?
@@ -285,7 +285,7 @@ fn arms_are_checked() {
     write for example [arms] with base = "/mnt/a" and other = "/mnt/b"
     "#);
     assert_snapshot!(arms("[arms]\na = 5"), @"
-    x.toml:3:5: invalid type: integer `5`, expected a string
+    x.toml:3:5: expected a target, or a table of targets by what jobs call them
       3 | a = 5
         |     ^
     ");
@@ -417,5 +417,43 @@ fn phases_of_fio_are_named_by_their_job_file() {
     x.toml:1:1: `fio` describes the whole workload; leave out `name`, or change it in [set]
       1 | workload.fio = "job.fio"
         | ^^^^^^^^
+    "#);
+}
+
+#[test]
+fn an_arm_may_have_several_targets() {
+    let text = r#"
+workload = { name = "two", job = [
+    { name = "a", target = "e", rate = 500 },
+    { name = "b", target = "f", rate = 2000 },
+] }
+[arms]
+near = { e = "/mnt/e", f = "mem(size=1M)" }
+far = { e = "/far/e", f = "/far/f" }
+"#;
+    let spec = parse(text);
+    let arms: Vec<String> =
+        spec.arms.iter().map(|arm| format!("{}: {}", arm.name, arm.target)).collect();
+    assert_eq!(arms, ["near: e=/mnt/e, f=mem(size=1M)", "far: e=/far/e, f=/far/f"]);
+    let refused = |from: &str, to: &str| error(&text.replace(from, to));
+    assert_snapshot!(refused("f = \"/far/f\"", "g = \"/far/f\""), @"
+    x.toml:6:2: arms: unknown target `g`
+      6 | [arms]
+        |  ^^^^
+    known targets: e, f, a, b
+    ");
+    assert_snapshot!(refused("target = \"f\"", "target = \"the f\""), @r#"
+    x.toml:4:28: workload.job[1].target: `the f` cannot be a target's name
+      4 |     { name = "b", target = "the f", rate = 2000 },
+        |                            ^^^^^^^
+    a name is letters, digits, `.`, `_` and `-`, as in target = "e"
+    "#);
+    assert_snapshot!(refused("f = \"/far/f\"", "f = \"mme(size=1M)\""), @r#"
+    x.toml:8:1: arms.far: unknown layer `mme`; did you mean `mem`?
+      8 | far = { e = "/far/e", f = "mme(size=1M)" }
+        | ^^^
+      mme(size=1M)
+      ^^^ column 1
+    known layers: ALL
     "#);
 }

@@ -21,11 +21,12 @@ pub(super) struct SpecFile {
     /// The I/O to do: the name of a built-in workload, `fio` with a job file, or a table that
     /// describes one.
     pub workload: WorkloadEntry,
-    /// What to compare, by name: a path, a device or a stack. Paths are relative to the file.
-    /// The order is kept; the first is the baseline unless `baseline` names another.
+    /// What to compare, by name: a path, a device or a stack, or a table of several that are in use at
+    /// the same time. Paths are relative to the file. The order is kept; the first is the baseline
+    /// unless `baseline` names another.
     #[serde(default)]
-    #[schemars(with = "std::collections::BTreeMap<String, String>")]
-    pub arms: IndexMap<String, String>,
+    #[schemars(with = "std::collections::BTreeMap<String, ArmEntry>")]
+    pub arms: IndexMap<String, ArmEntry>,
     /// Makes an arm of every combination of these levels: they stand in the places of `{name}` in the
     /// one target of `arms`, or are the parameter of that name of a layer in it.
     #[serde(default)]
@@ -96,6 +97,18 @@ pub(super) struct SpecFile {
     /// What must not come out, as in `["slower by 5%", "sync.p99 > 10ms"]`: exit code 1 if it does.
     #[serde(default)]
     pub fail_if: Vec<String>,
+}
+
+/// One entry of `[arms]`.
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
+#[serde(untagged, expecting = "expected a target, or a table of targets by what jobs call them")]
+pub(super) enum ArmEntry {
+    /// `base = "/mnt/a"`.
+    One(String),
+    /// `both = { e = "/mnt/e", f = "/mnt/f" }`: the jobs name theirs.
+    Several(
+        #[schemars(with = "std::collections::BTreeMap<String, String>")] IndexMap<String, String>,
+    ),
 }
 
 /// One entry of `[set]`.

@@ -59,7 +59,7 @@ const fn option<T>(
 }
 
 /// The options of a job, apart from its name.
-pub(crate) static JOB_OPTIONS: [JobOption<Job>; 35] = [
+pub(crate) static JOB_OPTIONS: [JobOption<Job>; 36] = [
     option(
         "engine",
         Some("ioengine"),
@@ -92,6 +92,21 @@ pub(crate) static JOB_OPTIONS: [JobOption<Job>; 35] = [
     option("size", None, Unit::Size, "bytes each thread's offsets span", |job, text| {
         units::parse_bytes(text).map(|bytes| job.size_bytes = bytes)
     }),
+    option(
+        "target",
+        None,
+        Unit::Name,
+        "what it calls its target, where a trial has several",
+        |job, text| {
+            let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+            if text.is_empty() || !text.chars().all(is_plain) {
+                let advice = "a name is letters, digits, `.`, `_` and `-`, as in target = \"e\"";
+                return Err(Error::syntax(format!("`{text}` cannot be a target's name"), advice));
+            }
+            job.target = Some(text.to_owned());
+            Ok(())
+        },
+    ),
     option("file", None, Unit::Name, "per-thread, or the name of one file for all", |job, text| {
         let own = text == "per-thread";
         job.files = if own { Files::PerThread } else { Files::Shared(text.to_owned()) };

@@ -111,6 +111,7 @@ impl Job {
             fresh: false,
             least_threads: None,
             pre_read: false,
+            target: None,
             ends_all: false,
             submit_batch: None,
             tree: None,

@@ -7,7 +7,6 @@ use indicatif::HumanBytes;
 use iotax_spec::units::{parse_bytes, parse_duration};
 use iotax_spec::{BurstWatch, Search, SearchTarget, Yields, parse_arms};
 
-use super::known;
 use crate::args::LimitsArgs;
 use crate::exit::Usage;
 use crate::{documented, resolve, saved};
@@ -42,7 +41,7 @@ pub(super) fn asked(args: &LimitsArgs) -> Result<Search> {
     saved::refuse_targets(arms.iter().map(|arm| &arm.target), &args.dir)?;
     let targets = arms.into_iter().map(|arm| {
         let span_bytes = iotax_rig::span_bytes(&arm.target, size.unwrap_or(USUAL_BYTES));
-        let known = known::cgroups(&arm.target, args.write);
+        let known = iotax_rig::cgroup_limits(&arm.target, args.write);
         SearchTarget { arm, span_bytes, known }
     });
     let mut search = Search {

@@ -15,7 +15,7 @@ pub(super) fn lacks(
     load: &LoadArgs,
     destination: &Destination,
 ) -> Vec<String> {
-    let Resolved { spec, advice } = resolved;
+    let Resolved { spec, advice, .. } = resolved;
     let place = destination.refuse_unusable().err().map(|error| error.to_string());
     let driver = Drivers::find(spec).err().map(|error| error.to_string());
     let targets = iotax_rig::refuse(spec, &load.dir, &load.destroy).map_err(anyhow::Error::from);

@@ -17,6 +17,7 @@ use indexmap::IndexSet;
 use iotax_spec::{Error, Workload};
 
 use super::section::Section;
+use crate::targets;
 use draft::Draft;
 
 /// The phases that the sections describe, in their order. `origin` is the file's name, or `a fio
@@ -41,6 +42,7 @@ pub(super) fn phases(
         phases::check_exits(&mut members, n == last);
         workloads.push(workload(members, origin, name));
     }
+    targets::shorten(&mut workloads);
     Ok(workloads)
 }
 

@@ -52,6 +52,9 @@ pub(super) struct Job {
     latency_window: u32,
     /// Not in fio: how late an I/O started at most, in nanoseconds (open loop).
     max_slip_ns: u64,
+    /// Not in fio: what it calls its target, where there are several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    target: Option<String>,
     /// Not in fio: the first error in words.
     #[serde(skip_serializing_if = "Option::is_none")]
     first_error: Option<String>,
@@ -116,6 +119,7 @@ impl Job {
             latency_percentile: 100.0,
             latency_window: 0,
             max_slip_ns: records.iter().map(|r| r.max_slip_ns).max().unwrap_or(0),
+            target: job.target.clone(),
             first_error,
         }
     }

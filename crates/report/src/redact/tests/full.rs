@@ -1,35 +1,32 @@
 //! A record in which every field says something: a new field of the format does not compile until
 //! it stands here, too, and then needs a rule.
 
-use iotax_record::machine::{
-    Confidential, ControlGroups, Counting, CpuThrottling, Crypt, Device, DeviceKind, GroupIoLimits,
-    GroupMemory, KernelSettings, LoopFile, MappedTarget, Mapping, MemorySeen, MountSeen,
-    NetworkPath, NfsSeen, NfsTransport, Node, PathKind, PathSeen, Queue, SeenLayer, Swap, Unseen,
-    UsedAs, WritebackSettings,
-};
 use iotax_record::{
-    CloudDisk, CloudInstance, Counters, DeviceCounters, DirectionRecord, Environment, Experiment,
-    HostRecord, HostRole, JobRecord, LatencyHistogram, LoadRecord, Machine, NfsCounters,
-    NfsOperation, OperationRecord, Outcome, Pressure, Site, Slow, SystemCounters, Trial,
+    Counters, DeviceCounters, DirectionRecord, Experiment, HostRecord, HostRole, JobRecord,
+    LatencyHistogram, LoadRecord, NamedSite, NfsCounters, NfsOperation, OperationRecord, Outcome,
+    Pressure, Site, Slow, SystemCounters, Trial,
 };
 use iotax_spec::layers::{
     CgroupIo, Dev, Dir, Dmcrypt, File, FileSystem, FileSystemKind, Gocryptfs, Nfs, Throttle, Vdisk,
 };
 use iotax_spec::{
     Arm, BlockSizes, Bound, CloudChoice, Design, DiskRole, Driver, Engine, Files, FioOption,
-    Fitted, IndexLoads, Job, Layer, Operation, OperationShare, Pace, Pattern, Requirement,
-    SideRuns, Spec, Stack, Stop, StopMode, Target, Think, Tree, Workload, Yields,
+    Fitted, IndexLoads, Job, KnownLimit, Layer, NamedTarget, Operation, OperationShare, Pace,
+    Pattern, Requirement, SideRuns, Spec, Stack, Stop, StopMode, Target, Think, Tree, Workload,
+    Yields,
 };
+
+use super::machine::{environment, instance, machine};
 
 /// A text, to be replaced by others.
 const T: &str = "text";
 
-fn t() -> String {
+pub(super) fn t() -> String {
     T.to_owned()
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "as the fields are")]
-fn some() -> Option<String> {
+pub(super) fn some() -> Option<String> {
     Some(t())
 }
 
@@ -62,47 +59,9 @@ pub(super) fn experiment() -> Experiment {
             storage_id: t(),
             notes: vec![t()],
             caches: vec![t()],
+            known: vec![KnownLimit { scope: t(), of: t(), iops: None, bw_bytes: None }],
+            targets: vec![NamedSite { name: t(), site: Site::default() }],
         }],
-    }
-}
-
-fn environment() -> Environment {
-    Environment {
-        host: some(),
-        os: some(),
-        kernel: some(),
-        cpu_model: some(),
-        cpus: 1,
-        cpu_aes: Some(true),
-        cpu_governor: some(),
-        memory_bytes: Some(1),
-        memory_copy_bytes_per_s: Some(1.0),
-        hypervisor: some(),
-        load_average: Some(1.0),
-        cgroup_cpus: Some(1.0),
-    }
-}
-
-fn instance() -> CloudInstance {
-    CloudInstance {
-        cloud: t(),
-        vm: t(),
-        region: some(),
-        disks: vec![CloudDisk {
-            name: some(),
-            lun: Some(1),
-            kind: some(),
-            tier: some(),
-            caching: some(),
-            size_bytes: Some(1),
-            is_os: true,
-            is_ephemeral: Some(true),
-            is_guest_encrypted: Some(true),
-            targets: vec![0],
-        }],
-        encryption_at_host: Some(true),
-        security_type: some(),
-        temporary_disk_bytes: Some(1),
     }
 }
 
@@ -117,7 +76,8 @@ fn spec() -> Spec {
         max_time_ns: Some(1),
     };
     let stack = Target::Stack(Stack { layers: layers() });
-    let targets = [Target::Path(T.into()), Target::Results(vec![T.into()]), stack];
+    let several = Target::Several(vec![NamedTarget { name: t(), target: Target::Path(T.into()) }]);
+    let targets = [Target::Path(T.into()), Target::Results(vec![T.into()]), stack, several];
     Spec {
         workload: workload(),
         then: vec![workload()],
@@ -189,7 +149,7 @@ fn layers() -> Vec<Layer> {
 
 fn arm(target: Target) -> Arm {
     let levels = vec![iotax_spec::Setting { factor: t(), level: t() }];
-    Arm { name: t(), target, driver: Driver::Fio, levels, against: some() }
+    Arm { name: t(), target, driver: Driver::Fio, part: some(), levels, against: some() }
 }
 
 fn rule() -> iotax_spec::Rule {
@@ -221,6 +181,7 @@ fn workload() -> Workload {
 fn job() -> Job {
     Job {
         name: t(),
+        target: some(),
         engine: Engine::Psync,
         threads: 1,
         queue_depth: 1,
@@ -260,161 +221,6 @@ fn job() -> Job {
             operations: vec![OperationShare { operation: Operation::Stat, weight: 1 }],
         }),
         fio: vec![FioOption { name: t(), value: some(), place: t(), beyond: some() }],
-    }
-}
-
-pub(super) fn machine() -> Machine {
-    Machine {
-        format: 1,
-        note: some(),
-        iotax_version: t(),
-        taken: t(),
-        environment: environment(),
-        paths: vec![PathSeen {
-            path: t(),
-            shell: some(),
-            kind: Some(PathKind::Directory),
-            size_bytes: Some(1),
-            directory: some(),
-            top: Some(0),
-            problem: some(),
-        }],
-        nodes: [SeenLayer::Mount(mount()), SeenLayer::Device(device())]
-            .map(|layer| Node { layer, below: vec![1] })
-            .into(),
-        groups: groups(),
-        memory: MemorySeen {
-            available_bytes: Some(1),
-            writeback: WritebackSettings::default(),
-            dirty_bytes: Some(1),
-            being_written_bytes: Some(1),
-            dirty_threshold_bytes: Some(1),
-            file_refaults: Some(1),
-            pressure: None,
-            io_pressure: None,
-            swaps: vec![Swap { path: t(), size_bytes: 1, used_bytes: 1 }],
-        },
-        counting: Counting { up_s: Some(1), watched_ms: Some(1), more_file_refaults: Some(1) },
-        confidential: Confidential { kind: some(), seen_in: some(), swiotlb: None, log: vec![t()] },
-        kernel: KernelSettings {
-            nvme_timeout_s: Some(1),
-            nvme_sleep_latency_us: Some(1),
-            crypt_max_read_bytes: Some(1),
-            crypt_max_write_bytes: Some(1),
-            nfs_most_slots: Some(1),
-            nfs_session_slots: Some(1),
-            xts_driver: some(),
-        },
-        cloud: Some(instance()),
-        unseen: vec![Unseen { what: t(), how: t() }],
-    }
-}
-
-fn mount() -> MountSeen {
-    let network = NetworkPath {
-        server: t(),
-        interface: t(),
-        mtu_bytes: Some(1),
-        kind: some(),
-        ipsec: Some(true),
-    };
-    MountSeen {
-        mount_point: t(),
-        file_system: t(),
-        source: t(),
-        options: t(),
-        super_options: t(),
-        features: vec![t()],
-        read_ahead_bytes: Some(1),
-        number: some(),
-        nfs: Some(NfsSeen {
-            options: t(),
-            transports: vec![NfsTransport { protocol: t(), most_slots: Some(1) }],
-            operations: 1,
-            transmissions: 1,
-            major_timeouts: 1,
-            age_s: Some(1),
-            sent_again_while_watched: Some(1),
-            network: Some(network),
-        }),
-    }
-}
-
-fn device() -> Device {
-    let crypt = Crypt { cipher: t(), flags: vec![t()], sector_bytes: 1, integrity: some() };
-    let target = MappedTarget { kind: t(), version: some(), parameters: t(), crypt: Some(crypt) };
-    Device {
-        name: t(),
-        number: t(),
-        kind: DeviceKind::Mapped,
-        model: some(),
-        size_bytes: 1,
-        transport: some(),
-        used_as: Some(UsedAs::Os),
-        queue: queue(),
-        mapping: Some(Mapping { name: t(), maker: some(), targets: Some(vec![target]) }),
-        loop_file: Some(LoopFile { path: t(), is_direct: Some(true) }),
-        raid_level: some(),
-        stripe_bytes: Some(1),
-        ebs: None,
-        virtio_access_platform: Some(true),
-        interrupts_per_cpu: vec![1],
-    }
-}
-
-fn queue() -> Queue {
-    Queue {
-        rotational: Some(true),
-        logical_block_bytes: Some(1),
-        physical_block_bytes: Some(1),
-        scheduler: some(),
-        requests: Some(1),
-        depth: Some(1),
-        hardware_queues: Some(1),
-        read_ahead_bytes: Some(1),
-        max_io_bytes: Some(1),
-        max_hardware_io_bytes: Some(1),
-        no_merges: Some(1),
-        completion_affinity: Some(1),
-        write_cache: some(),
-        forced_unit_access: Some(true),
-        discard_max_bytes: Some(1),
-        timeout_ms: Some(1),
-        writeback_throttling_us: Some(1),
-    }
-}
-
-fn groups() -> ControlGroups {
-    ControlGroups {
-        version: some(),
-        io: vec![GroupIoLimits {
-            group: t(),
-            file: t(),
-            path: t(),
-            read_iops: Some(1.0),
-            write_iops: Some(1.0),
-            read_bw_bytes: Some(1.0),
-            write_bw_bytes: Some(1.0),
-        }],
-        cpu: Some(CpuThrottling {
-            group: t(),
-            file: t(),
-            cpus: Some(1.0),
-            periods: 1,
-            throttled_periods: 1,
-            throttled_us: 1,
-        }),
-        memory: Some(GroupMemory {
-            group: t(),
-            directory: t(),
-            max_bytes: Some(1),
-            high_bytes: Some(1),
-            current_bytes: Some(1),
-            page_cache_bytes: Some(1),
-            file_refaults: Some(1),
-            pressure: None,
-        }),
-        io_pressure: None,
     }
 }
 
@@ -487,7 +293,12 @@ fn counters() -> Counters {
     Counters {
         at_ns: vec![1],
         window_ns: Some([1, 2]),
-        devices: vec![DeviceCounters { name: t(), model: some(), counters: Box::default() }],
+        devices: vec![DeviceCounters {
+            name: t(),
+            model: some(),
+            targets: vec![t()],
+            counters: Box::default(),
+        }],
         cpu_ticks: None,
         ticks_per_s: 1,
         pressure: Pressure::default(),

@@ -1,6 +1,7 @@
 //! Nothing that is not on the list leaves, wherever in a record it stands.
 
 mod full;
+mod machine;
 mod secrets;
 
 use super::*;

@@ -57,6 +57,7 @@ fn devices(storage: &Storage, readings: &[&Reading]) -> Vec<DeviceCounters> {
         DeviceCounters {
             name: device.name.clone(),
             model: device.model.clone(),
+            targets: Vec::new(),
             counters: Box::new(array::from_fn(counters)),
         }
     };

@@ -24,6 +24,7 @@ impl<'a> Draft<'a> {
         if let Some(setting) = self.chosen.get("directory") {
             self.note(setting, REPLACED);
         }
+        self.job.target = self.place_of_files();
         match self.chosen.get("filename") {
             Some(setting) => self.read_filename(setting),
             None => self.read_filename_format(),
@@ -36,6 +37,30 @@ impl<'a> Draft<'a> {
         }
         self.read_offset()?;
         self.read_size()
+    }
+
+    /// The directory or device that the job names for all its files, if it names one.
+    fn place_of_files(&self) -> Option<String> {
+        let words = |name| self.chosen.get(name).and_then(|setting| setting.value.as_deref());
+        let directories = split_names(words("directory").unwrap_or_default());
+        let directory = match directories.as_slice() {
+            [] => None,
+            [one] => Some(one.as_str()),
+            // Its threads take turns.
+            _ => return None,
+        };
+        // fio puts a directory before whatever `filename` says.
+        let of_file = |name: &str| match (directory, name.trim_end_matches('/')) {
+            (Some(directory), _) => Some(directory.to_owned()),
+            (None, device) if device.starts_with("/dev/") => Some(device.to_owned()),
+            (None, name) => name.rsplit_once('/').map(|(folder, _)| folder.to_owned()),
+        };
+        let names = split_names(words("filename").unwrap_or_default());
+        let mut places = names.iter().map(|name| of_file(name));
+        match places.next() {
+            None => directory.map(str::to_owned),
+            Some(first) => first.filter(|first| places.all(|other| other.as_ref() == Some(first))),
+        }
     }
 
     /// All threads share these files.

@@ -149,8 +149,8 @@ fn who_ends_with_whom() {
 fn what_is_global_is_said_once() {
     assert_snapshot!(with_global("[global]\ndirectory=/x\nss=iops:10%\n[a]\n[b]"), @"
     test: 0s ramp, 10s
-      a: as usual
-      b: as usual
+      a: target=x
+      b: target=x
       note: test.fio, line 6: directory=/x: TARGET takes its place
       note: test.fio, line 7: steadystate=iops:10%: iotax decides itself how long to measure
     ");

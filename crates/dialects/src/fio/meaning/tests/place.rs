@@ -7,11 +7,11 @@ use super::{job, phases};
 fn files() {
     assert_snapshot!(job("filename=blob"), @"files={shared:blob}");
     assert_snapshot!(job("filename=/dev/nvme0n1"), @"
-    files={shared:nvme0n1}
+    files={shared:nvme0n1} target=nvme0n1
     note: filename=/dev/nvme0n1: TARGET takes its place
     ");
     assert_snapshot!(job("directory=/data\nfilename=a/blob"), @"
-    files={shared:blob}
+    files={shared:blob} target=data
     note: directory=/data: TARGET takes its place
     note: filename=a/blob: TARGET takes its place
     ");

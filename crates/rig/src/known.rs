@@ -1,9 +1,9 @@
-//! What this machine tells before the search: the limits of its cgroups.
+//! What this machine tells before a load: the limits of its cgroups.
 
 use iotax_spec::{KnownLimit, Target};
 
 /// The limits of this process's cgroups on the disk under `target`, if it is a path.
-pub(super) fn cgroups(target: &Target, writes: bool) -> Vec<KnownLimit> {
+pub fn cgroup_limits(target: &Target, writes: bool) -> Vec<KnownLimit> {
     let Some(path) = target.path() else { return Vec::new() };
     let known = iotax_inspect::io_limits(path).into_iter().map(|limits| {
         let (iops, bw_bytes) = if writes {
@@ -24,6 +24,6 @@ mod tests {
     #[test]
     fn stacks_are_free_of_this_process_s_groups() {
         let stack = Target::parse("mem(size=1M)").unwrap();
-        assert_eq!(cgroups(&stack, false), []);
+        assert_eq!(cgroup_limits(&stack, false), []);
     }
 }

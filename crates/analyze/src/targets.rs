@@ -1,0 +1,121 @@
+//! What the jobs on each of several targets did.
+
+use iotax_record::{Experiment, LatencyHistogram, Site};
+use iotax_spec::{Arm, KnownLimit, Layer, NamedTarget, Target};
+
+use crate::analysis::{Rates, TargetPoint, TargetSummary};
+use crate::facts::{JobFacts, TrialFacts};
+use crate::pool::ArmPool;
+
+/// What sets a limit that a stack of ours has.
+pub(crate) const THROTTLE: &str = "throttle";
+
+/// The targets of an arm that jobs of this workload work on; none if it has one.
+pub(crate) fn of_arm(
+    experiment: &Experiment,
+    arm: usize,
+    usable: &[&TrialFacts],
+    pool: &ArmPool,
+) -> Vec<TargetSummary> {
+    let spec = &experiment.spec;
+    let site = experiment.sites.get(arm);
+    let Some(targets) = spec.arms[arm].target.several() else { return Vec::new() };
+    let of_target = |named: &NamedTarget| {
+        let jobs = jobs_on(experiment, &named.name);
+        if jobs.is_empty() {
+            return None;
+        }
+        let own = site.and_then(|site| site.targets.iter().find(|own| own.name == named.name));
+        let mut latency = LatencyHistogram::empty();
+        for job in &jobs {
+            latency.merge(&pool.jobs[*job]);
+        }
+        let mean_latency_ns = if latency.count() > 0 {
+            latency.mean_ns()
+        } else {
+            let facts = usable.iter().flat_map(|trial| &trial.jobs);
+            mean(facts.filter(|job| jobs.contains(&job.job)).map(|job| job.mean_latency_ns))
+        };
+        Some(TargetSummary {
+            name: named.name.clone(),
+            target: named.target.to_string(),
+            device: own.and_then(|own| own.site.device.clone()),
+            jobs: jobs.iter().map(|job| spec.workload.jobs[*job].name.clone()).collect(),
+            rates: rates(usable, |job| jobs.contains(&job.job)),
+            mean_latency_ns,
+            p99_latency_ns: latency.quantile_ns(0.99),
+            p999_latency_ns: latency.quantile_ns(0.999),
+            limits: limits(named, own.map(|own| &own.site)),
+        })
+    };
+    targets.iter().filter_map(of_target).collect()
+}
+
+/// All jobs of an arm.
+pub(crate) fn together(usable: &[&TrialFacts]) -> Rates {
+    rates(usable, |_| true)
+}
+
+/// The targets of one trial; none if its arm has one.
+pub(crate) fn of_trial(experiment: &Experiment, trial: &TrialFacts) -> Vec<TargetPoint> {
+    let arm = trial.arm.and_then(|arm| experiment.spec.arms.get(arm));
+    let targets = arm.and_then(|arm: &Arm| arm.target.several()).unwrap_or_default();
+    let of_target = |named: &NamedTarget| {
+        let jobs = jobs_on(experiment, &named.name);
+        let own: Vec<&JobFacts> = trial.jobs.iter().filter(|job| jobs.contains(&job.job)).collect();
+        let p99_ns = match own.as_slice() {
+            [] => return None,
+            [one] => Some(one.p99_latency_ns).filter(|_| one.latency_ios > 0),
+            _ => None,
+        };
+        let rates = rates(&[trial], |job| jobs.contains(&job.job));
+        Some(TargetPoint { name: named.name.clone(), rates, p99_ns })
+    };
+    targets.iter().filter_map(of_target).collect()
+}
+
+/// Positions of the jobs that call their target so.
+fn jobs_on(experiment: &Experiment, target: &str) -> Vec<usize> {
+    let jobs = experiment.spec.workload.jobs.iter().enumerate();
+    jobs.filter(|(_, job)| job.target.as_deref() == Some(target)).map(|(at, _)| at).collect()
+}
+
+/// Means over trials of the sums over jobs.
+fn rates(trials: &[&TrialFacts], is_counted: impl Fn(&JobFacts) -> bool) -> Rates {
+    let of = |rate: fn(&JobFacts) -> f64| {
+        let sum = |trial: &&TrialFacts| {
+            trial.jobs.iter().filter(|job| is_counted(job)).map(rate).sum::<f64>()
+        };
+        mean(trials.iter().map(sum))
+    };
+    Rates { iops: of(JobFacts::iops), bytes_per_s: of(JobFacts::bytes_per_s) }
+}
+
+/// 0 for no values.
+fn mean(values: impl Iterator<Item = f64>) -> f64 {
+    let (sum, count) = values.fold((0.0, 0_u32), |(sum, count), value| (sum + value, count + 1));
+    sum / f64::from(count.max(1))
+}
+
+/// What is known of a target: the throttles in its stack, by the name of their group or the
+/// target's; and what was read on the machine.
+fn limits(named: &NamedTarget, site: Option<&Site>) -> Vec<KnownLimit> {
+    let read = site.into_iter().flat_map(|site| site.known.iter().cloned());
+    throttles(named).chain(read).collect()
+}
+
+fn throttles(named: &NamedTarget) -> impl Iterator<Item = KnownLimit> {
+    let layers: &[Layer] = match &named.target {
+        Target::Stack(stack) => &stack.layers,
+        Target::Path(_) | Target::Results(_) | Target::Several(_) => &[],
+    };
+    layers.iter().filter_map(|layer| match layer {
+        Layer::Throttle(throttle) => Some(KnownLimit {
+            scope: THROTTLE.to_owned(),
+            of: throttle.group.clone().unwrap_or_else(|| named.name.clone()),
+            iops: throttle.iops,
+            bw_bytes: throttle.bw_bytes,
+        }),
+        _ => None,
+    })
+}

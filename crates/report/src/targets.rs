@@ -1,0 +1,119 @@
+//! The targets of a trial that has several: a row each, and one for all of them.
+
+use iotax_analyze::{Analysis, ArmSummary, Rates, TargetSummary};
+use iotax_spec::KnownLimit;
+
+use crate::document::{Cell, Table};
+use crate::format::{self, ABSENT};
+use crate::{bandwidth, tables, words};
+
+/// Jobs that have room in a row by name.
+const NAMED_JOBS: usize = 2;
+
+/// What each target did; `None` where arms have one each.
+pub(crate) fn table(analysis: &Analysis) -> Option<Table> {
+    let mut table = Table::new(&["arm", "target", "jobs"], &tables::RATES);
+    for arm in analysis.arms.iter().filter(|arm| arm.trials > 0) {
+        for target in &arm.targets {
+            let words = [&arm.name, &target.name, &jobs(&target.jobs)];
+            let mut row: Vec<Cell> = words.into_iter().map(Cell::new).collect();
+            row.extend(figures(target.rates));
+            row.extend(latencies(target).map(|ns| Cell::new(tables::known_time(ns))));
+            table.rows.push(row);
+        }
+        if let Some(together) = arm.together {
+            let mut row: Vec<Cell> =
+                [&arm.name, "together", ""].into_iter().map(Cell::new).collect();
+            row.extend(figures(together));
+            row.extend([ABSENT; 3].map(Cell::new));
+            table.rows.push(row);
+        }
+    }
+    (!table.rows.is_empty()).then(|| table.without_names_of(analysis.arms.len()))
+}
+
+/// Where each target lies, which limits are known of it, and what it is.
+pub(crate) fn limits(analysis: &Analysis) -> Option<Table> {
+    let all = || analysis.arms.iter().flat_map(|arm| &arm.targets);
+    let shown = [
+        true,
+        true,
+        all().any(|target| target.device.is_some()),
+        all().any(|target| !target.limits.is_empty()),
+        true,
+    ];
+    let of_shown = |cells: [String; 5]| -> Vec<String> {
+        cells
+            .into_iter()
+            .zip(shown)
+            .filter(|(_, is_shown)| *is_shown)
+            .map(|(cell, _)| cell)
+            .collect()
+    };
+    let heads = of_shown(["arm", "target", "lies on", "known limits", "is"].map(str::to_owned));
+    let heads: Vec<&str> = heads.iter().map(String::as_str).collect();
+    let mut table = Table::new(&heads, &[]);
+    for arm in &analysis.arms {
+        for target in &arm.targets {
+            let place = target.device.as_deref().unwrap_or(ABSENT);
+            let cells =
+                [&arm.name, &target.name, place, &limits_of(&target.limits), &target.target];
+            table.rows.push(of_shown(cells.map(str::to_owned)).iter().map(Cell::new).collect());
+        }
+    }
+    (!table.rows.is_empty()).then(|| table.without_names_of(analysis.arms.len()))
+}
+
+/// Whether the table of targets has all there is to say of jobs: each target has one.
+pub(crate) fn have_one_job_each(analysis: &Analysis) -> bool {
+    analysis.arms.iter().all(|arm| {
+        !arm.targets.is_empty() && arm.targets.iter().all(|target| target.jobs.len() == 1)
+    })
+}
+
+/// `two-drives on 2 targets at the same time: 900 IOPS, 3.5 MiB/s together.`, and each of them.
+pub(crate) fn sentences(workload: &str, arm: &ArmSummary) -> Option<Vec<String>> {
+    let together = arm.together?;
+    let said = |rates: Rates| {
+        format!("{}, {}", format::iops(rates.iops), bandwidth::measured_rate(rates.bytes_per_s))
+    };
+    let each = arm
+        .targets
+        .iter()
+        .map(|target| format!("{}: {}", words::printable(&target.name), said(target.rates)));
+    Some(vec![
+        format!(
+            "{} on {} targets at the same time: {} together.",
+            words::printable(workload),
+            arm.targets.len(),
+            said(together)
+        ),
+        format!("{}.", each.collect::<Vec<_>>().join("; ")),
+    ])
+}
+
+fn figures(rates: Rates) -> [Cell; 2] {
+    [Cell::new(format::iops(rates.iops)), Cell::new(bandwidth::measured(rates.bytes_per_s))]
+}
+
+fn latencies(target: &TargetSummary) -> [f64; 3] {
+    [target.mean_latency_ns, target.p99_latency_ns as f64, target.p999_latency_ns as f64]
+}
+
+fn jobs(names: &[String]) -> String {
+    if names.len() > NAMED_JOBS { format!("{} jobs", names.len()) } else { names.join(", ") }
+}
+
+/// `500 IOPS, 32 MB/s (throttle)`
+fn limits_of(limits: &[KnownLimit]) -> String {
+    let limit = |limit: &KnownLimit| {
+        let iops = limit.iops.map(format::iops);
+        let bytes = limit.bw_bytes.map(bandwidth::measured_rate);
+        let rates: Vec<String> = iops.into_iter().chain(bytes).collect();
+        format!("{} ({} {})", rates.join(", "), limit.scope, limit.of)
+    };
+    match limits {
+        [] => ABSENT.to_owned(),
+        limits => limits.iter().map(limit).collect::<Vec<_>>().join("; "),
+    }
+}
