@@ -19,7 +19,7 @@ pub(crate) fn open(dir: &Location) -> Result<Reader<Experiment>> {
 /// The record in `dir`, and what it says, phase by phase.
 ///
 /// # Errors
-/// As [`open`]; a trial that cannot be read.
+/// As [`open()`]; a trial that cannot be read.
 pub(crate) fn read(dir: &Location) -> Result<(Reader<Experiment>, Vec<Part>)> {
     let reader = open(dir)?;
     let parts = parts(dir, &reader)?;
