@@ -1,7 +1,7 @@
 #!/bin/bash
 # How often `--fail-if 'slower by 5%'` breaks where nothing differs, and where something is 10 % slower:
 # gate.sh IOTAX DIRECTORY [EQUAL [PLANTED [ON_DISK]]]
-# Prints for each kind: broken, kept and undecided, and the median of blocks until the rule was broken.
+# Prints for each kind how often the rule failed, passed and stayed undecided, and after how many blocks.
 set -euo pipefail
 iotax=$1 directory=$2 equal=${3:-200} planted=${4:-50} on_disk=${5:-20}
 results=$(mktemp -d)
@@ -33,12 +33,12 @@ all() {
 import statistics, sys
 rows = [line.split() for line in sys.stdin]
 count = lambda word: sum(row[0] == word for row in rows)
-broken = [int(row[1]) for row in rows if row[0] == "broken"]
-blocks = statistics.median(broken) if broken else "-"
+failed = [int(row[1]) for row in rows if row[0] == "fail"]
+blocks = statistics.median(failed) if failed else "-"
 spread = statistics.median(float(row[2]) for row in rows)
-words = ", ".join(f"{word} {count(word)}" for word in ("broken", "kept", "undecided"))
+words = ", ".join(f"{word} {count(word)}" for word in ("fail", "pass", "undecided"))
 print(f"{sys.argv[1]}: {len(rows)} comparisons, trials vary by {spread} % (median); {words}; "
-      f"median blocks until broken: {blocks}")' "$kind"
+      f"median blocks until it failed: {blocks}")' "$kind"
 }
 
 all equal "$equal" 40 200ms 'mem(size=16M) + delay(latency=1ms)' 'mem(size=16M) + delay(latency=1ms)'
