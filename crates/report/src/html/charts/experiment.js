@@ -250,28 +250,38 @@ function experimentCharts(root, data) {
     }));
   }
 
-  // Each block's own difference: what the estimate is the mean of, and whether it drifts.
+  // Each block's own difference: what the estimate is the mean of, and whether it drifts. In percent,
+  // or, where one of them is twice as much or half of it, in factors.
   function blocks(box) {
     const { margin, label: axis } = data.blocks;
-    const points = data.blocks.points.map(([arm, block, change, used]) => ({ arm, block, change, used }));
+    const points = data.blocks.points.map(([arm, block, change, used]) => ({ arm, block, ratio: 1 + change, used }));
     const arms = data.shown.filter((arm) => points.some((p) => p.arm === arm));
     if (arms.length === 0) return;
-    const shown = points.filter((p) => arms.includes(p.arm)).map((p) => ({ ...p, change: 100 * p.change }));
-    const means = arms.map((arm) => ({ arm, change: d3.mean(shown.filter((p) => p.arm === arm && p.used), (p) => p.change) }));
+    const shown = points.filter((p) => arms.includes(p.arm));
+    const means = arms.map((arm) => ({ arm, ratio: Math.exp(d3.mean(shown.filter((p) => p.arm === arm && p.used), (p) => Math.log(p.ratio))) }));
     const last = d3.max(shown, (p) => p.block);
-    const reach = [...shown.map((p) => p.change), -100 * margin, 100 * margin];
-    const [low, high] = d3.extent(reach);
-    const pad = 0.12 * (high - low);
+    const [lowest, highest] = d3.extent([...shown.map((p) => p.ratio), 1 - margin, 1 + margin]);
+    const isFactor = lowest <= 0.5 || highest >= 2;
+    const pad = 0.12 * Math.log(highest / lowest);
+    const domain = [lowest * Math.exp(-pad), highest * Math.exp(pad)];
+    const times = (ratio) => `${Number(ratio.toPrecision(2)).toLocaleString("en")}x`;
+    const percent = (ratio) => `${Number((100 * (ratio - 1)).toPrecision(2))} %`.replace("-", "\u2212");
+    const said = isFactor ? times : percent;
+    const ticks = isFactor
+      ? d3.range(-6, 7).flatMap((e) => [1, 2, 5].map((digit) => digit * 10 ** e)).filter((ratio) => ratio >= domain[0] && ratio <= domain[1])
+      : d3.ticks(domain[0] - 1, domain[1] - 1, 3).map((change) => 1 + change);
+    const height = 84;
+    const kept = apart([1, ...ticks].map(Math.log), (18 / height) * Math.log(domain[1] / domain[0])).map(Math.exp);
     box.replaceChildren(strips(box, arms, {
-      height: 84,
-      plot: { ariaLabel: `${axis}, block by block, one strip per arm`, x: { domain: [0, last + 1], label: null }, y: { label: null, domain: [low - pad, high + pad] } },
+      height,
+      plot: { ariaLabel: `${axis}, block by block, one strip per arm`, x: { domain: [0, last + 1], label: null }, y: { type: "log", label: null, domain } },
       marks: [
-        Plot.rect(arms, { fy: (arm) => arm, x1: 0, x2: last + 1, y1: -100 * margin, y2: 100 * margin, fill: "var(--band)" }),
-        Plot.ruleY([0], { stroke: "var(--zero)" }),
-        Plot.axisY({ ...axisText, ticks: 3, tickFormat: (v) => `${v} %`.replace("-", "\u2212"), label: null, tickSize: 0 }),
+        Plot.rect(arms, { fy: (arm) => arm, x1: 0, x2: last + 1, y1: 1 - margin, y2: 1 + margin, fill: "var(--band)" }),
+        Plot.ruleY([1], { stroke: "var(--zero)" }),
+        Plot.axisY(kept, { ...axisText, text: said, label: null, tickSize: 0 }),
         Plot.axisX({ ...axisText, ticks: Math.min(last, Math.round(box.clientWidth / 60)), tickFormat: "d", facetAnchor: "bottom", label: "block", labelAnchor: "center", labelOffset: 38, labelArrow: "none" }),
-        Plot.ruleY(means.filter((m) => m.change !== undefined), { fy: "arm", y: "change", stroke: (m) => colour(m.arm), strokeDasharray: "4 4" }),
-        Plot.dot(shown, { x: "block", y: "change", fy: "arm", r: 3.5, fill: (p) => (p.used ? colour(p.arm) : "var(--bg)"), stroke: (p) => (p.used ? colour(p.arm) : "var(--zero)"), title: (p) => `block ${p.block}: ${p.change.toFixed(1)} %` }),
+        Plot.ruleY(means.filter((m) => m.ratio > 0), { fy: "arm", y: "ratio", stroke: (m) => colour(m.arm), strokeDasharray: "4 4" }),
+        Plot.dot(shown, { x: "block", y: "ratio", fy: "arm", r: 3.5, fill: (p) => (p.used ? colour(p.arm) : "var(--bg)"), stroke: (p) => (p.used ? colour(p.arm) : "var(--zero)"), title: (p) => `block ${p.block}: ${isFactor ? times(p.ratio) : `${(100 * (p.ratio - 1)).toFixed(1)} %`}` }),
       ],
     }));
   }
