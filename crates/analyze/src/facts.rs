@@ -29,6 +29,8 @@ pub(crate) struct TrialFacts {
     /// Of a job, or else of what was done beside the jobs.
     pub first_error: Option<String>,
     pub system: SystemCounters,
+    /// How what the primary job is about is spread, for as many trials as charts show.
+    pub spread: Option<LatencySpread>,
     /// Reads and writes of the primary job in each second.
     pub per_second_ios: Vec<u32>,
     /// The machine over the window.
@@ -86,9 +88,10 @@ pub(crate) struct JobFacts {
     pub sync_max_ns: u64,
     /// They are what the job is about.
     pub waits_for_syncs: bool,
-    /// Of the primary job: how what it is about is spread.
-    pub spread: Option<LatencySpread>,
 }
+
+/// Trials whose spread of latencies is kept, the first ones of all phases.
+const MAX_SPREADS: u32 = 480;
 
 impl TrialFacts {
     pub(crate) fn of(trial: &Trial, spec: &Spec, arm: Option<usize>) -> Self {
@@ -109,10 +112,17 @@ impl TrialFacts {
             outcome,
             why,
             window_ns: load.map_or(0, |load| load.window_ns),
-            jobs,
             beside: load.map_or_else(Vec::new, beside),
             first_error: load.and_then(first_error),
             system: load.map(|load| load.system.clone()).unwrap_or_default(),
+            spread: primary.filter(|_| trial.slot < MAX_SPREADS).and_then(|record| {
+                if jobs.iter().any(|job| job.is_primary && job.waits_for_syncs) {
+                    LatencySpread::of(&record.sync)
+                } else {
+                    LatencySpread::of(&record.latency_from(from_submission))
+                }
+            }),
+            jobs,
             per_second_ios: primary.map(JobRecord::per_second_ios).unwrap_or_default(),
             counters: trial.counters.as_ref().and_then(counters::of_trial),
             intervals: series.as_ref().map_or(0, CounterSeries::intervals),
@@ -214,13 +224,6 @@ impl JobFacts {
             sync_p99_ns: syncs.p99_ns,
             sync_max_ns: syncs.max_ns,
             waits_for_syncs: job.waits_for_syncs(),
-            spread: if !is_primary {
-                None
-            } else if job.waits_for_syncs() {
-                LatencySpread::of(&record.sync)
-            } else {
-                LatencySpread::of(&latency)
-            },
             latency_ios: latency.count(),
             service_sum_ns: match (&record.read.response, &record.write.response) {
                 // Latency is service time then, and its mean has cost a walk through all buckets.

@@ -103,9 +103,6 @@ pub(crate) fn work(trials: &[&TrialFacts]) -> Work {
     }
 }
 
-/// Trials whose spread of latencies is kept.
-const MAX_SPREADS: usize = 480;
-
 /// One point per trial; `used` holds the sorted (block, arm) pairs that conclusions rest on.
 pub(crate) fn points(
     experiment: &Experiment,
@@ -119,8 +116,7 @@ pub(crate) fn points(
     let mut budget = IntervalBudget::default();
     trials
         .iter()
-        .enumerate()
-        .map(|(at, trial)| {
+        .map(|trial| {
             let is_shown = budget.takes(trial.intervals);
             let job = trial.primary().filter(|job| job.ios > 0 && job.active_ns > 0);
             let synced = job.filter(|job| job.syncs > 0);
@@ -138,7 +134,7 @@ pub(crate) fn points(
                 p99_ns: job.filter(|job| job.latency_ios > 0).map(|job| job.p99_latency_ns),
                 sync_mean_ns: synced.map(|job| job.sync_sum_ns / job.syncs as f64),
                 sync_p99_ns: synced.map(|job| job.sync_p99_ns).filter(|ns| *ns > 0),
-                spread: job.and_then(|job| job.spread.clone()).filter(|_| at < MAX_SPREADS),
+                spread: trial.spread.clone(),
                 targets: targets::of_trial(experiment, trial),
                 per_second_ios: trial.per_second_ios.clone(),
                 counters: trial.series.clone().filter(|_| is_shown),

@@ -112,6 +112,10 @@ fn is_closed_pipe(error: &anyhow::Error) -> bool {
 #[derive(Debug)]
 pub(crate) struct Usage(pub String);
 
+pub(crate) fn usage(text: impl Into<String>) -> anyhow::Error {
+    Usage(text.into()).into()
+}
+
 impl std::fmt::Display for Usage {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.0)

@@ -14,7 +14,7 @@ use jiff::Timestamp;
 use crate::args::{
     CapArgs, CertaintyArgs, CompareArgs, LoadArgs, MatrixArgs, MeasureArgs, PeelArgs, RunArgs,
 };
-use crate::exit::Usage;
+use crate::exit::usage;
 use crate::workload::{self, Load};
 use crate::{documented, fit, gate, saved};
 
@@ -65,14 +65,16 @@ pub(crate) fn peel(args: &PeelArgs) -> Result<Resolved> {
 
 /// The spec of `iotax compare`.
 pub(crate) fn compare(args: &CompareArgs) -> Result<Resolved> {
+    if !args.pair.is_empty() {
+        return Err(usage(
+            "--pair is for results that are saved; of targets, compare each pair on its own: \
+             interleaved, it tells more",
+        ));
+    }
     if let [file] = args.arms.as_slice()
         && Path::new(file).extension().is_some_and(|extension| extension == "toml")
     {
         return experiment_file(Path::new(file), args);
-    }
-    if args.matrix.factors.is_empty() {
-        // What is no target is said before a workload is asked for.
-        parse_arms(args.arms.iter().map(String::as_str))?;
     }
     let Some(name) = &args.workload else {
         return Err(usage(format!(
@@ -313,8 +315,4 @@ fn refuse_with_fio(spec: &Spec) -> Result<()> {
         }
     }
     Ok(())
-}
-
-fn usage(text: String) -> anyhow::Error {
-    Usage(text).into()
 }

@@ -13,7 +13,7 @@ use iotax_spec::{Arm, Error as SpecError, Matrix, Stop, Target, pair_arms, parse
 
 use crate::args::{CompareArgs, ReportArgs};
 use crate::destination::Destination;
-use crate::exit::{Exit, Usage};
+use crate::exit::{Exit, usage};
 use crate::{documented, gate, output, resolve, saved};
 
 /// Refuses results where load is to be driven.
@@ -56,14 +56,7 @@ pub(crate) fn arms(args: &CompareArgs) -> Result<Option<Arms>> {
         at.map(|at| arms[at].name.clone())
     };
     match (found(true), found(false)) {
-        (None, _) if args.pair.is_empty() => return Ok(None),
-        (None, _) => {
-            return Err(usage(
-                "--pair is for results that are saved; of targets, compare each pair on its own: \
-                 interleaved, it tells more"
-                    .to_owned(),
-            ));
-        }
+        (None, _) => return Ok(None),
         (Some(result), Some(live)) => {
             return Err(usage(format!(
                 "{result} is a result, and {live} is none: what was measured then cannot be \
@@ -295,8 +288,4 @@ fn refuse_what_runs(args: &CompareArgs) -> Result<()> {
         ))),
         None => Ok(()),
     }
-}
-
-fn usage(text: String) -> anyhow::Error {
-    Usage(text).into()
 }

@@ -8,7 +8,7 @@ use iotax_rig::Held;
 use super::limits;
 use crate::args::{Format, ReportArgs};
 use crate::destination::Destination;
-use crate::exit::{Exit, Usage};
+use crate::exit::{Exit, usage};
 use crate::{gate, output, recorded, results};
 
 /// `iotax report DIR`, several of them, or results of other tools.
@@ -124,8 +124,4 @@ fn open(dir: &Path) -> Result<()> {
     ::open::that_detached(&page).with_context(|| {
         format!("cannot open {} in a browser; open it there yourself", page.display())
     })
-}
-
-fn usage(why: String) -> anyhow::Error {
-    Usage(why).into()
 }
