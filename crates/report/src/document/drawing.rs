@@ -103,7 +103,7 @@ pub(crate) struct Chart {
 /// What a script of the page draws.
 #[derive(Debug)]
 pub(crate) struct Charts {
-    /// Which script it is: `experiment` or `search`.
+    /// Which script it is: `experiment`, `forest` or `search`.
     pub(crate) kind: &'static str,
     pub(crate) json: String,
 }

@@ -56,7 +56,7 @@ pub(crate) fn drawn(analysis: &Analysis, forest: &[&Group]) -> Drawn {
         "shown": shown_arms,
         "forest": forest,
         "heat": heat(analysis, &shown_arms),
-        "blocks": block_changes(analysis),
+        "blocks": block_ratios(analysis),
         "operations": operations,
         "latency": latency,
         "series": {
@@ -79,15 +79,7 @@ pub(crate) fn drawn(analysis: &Analysis, forest: &[&Group]) -> Drawn {
 
 /// The data of a page that draws nothing but a forest.
 pub(crate) fn of_forest(forest: &[Group]) -> Charts {
-    let nothing: [Value; 0] = [];
-    let data = json!({
-        "arms": nothing, "shown": nothing, "forest": forest, "latency": nothing,
-        "heat": { "trials": nothing, "edges": nothing },
-        "blocks": { "points": nothing }, "operations": nothing,
-        "series": { "trials": nothing }, "schedule": { "cells": nothing },
-        "machine": { "edges": nothing, "charts": nothing },
-    });
-    Charts::new("experiment", &data)
+    Charts::new("forest", &json!({ "forest": forest }))
 }
 
 /// Of each trial of these arms, in the order in which they ran, how its latencies are spread, as
@@ -115,9 +107,9 @@ fn heat(analysis: &Analysis, shown: &[usize]) -> Value {
     json!({ "trials": cells.collect::<Vec<_>>(), "edges": edges })
 }
 
-/// Of each block how much each arm differed in it from the baseline, as a fraction of it: in
+/// Of each block what each arm did in it, as a fraction of what the baseline did: in
 /// throughput, or in the time of a sync where that leads.
-fn block_changes(analysis: &Analysis) -> Value {
+fn block_ratios(analysis: &Analysis) -> Value {
     let is_led = tables::is_led_by_syncs(analysis);
     let figure = |trial: &TrialPoint| {
         let figure = if is_led { trial.sync_mean_ns } else { trial.iops };
@@ -129,9 +121,9 @@ fn block_changes(analysis: &Analysis) -> Value {
     };
     let points = analysis.trials.iter().filter(|trial| trial.arm != analysis.baseline);
     let points = points.filter_map(|trial| {
-        let change = figure(trial)? / of_baseline(trial.block)? - 1.0;
+        let ratio = figure(trial)? / of_baseline(trial.block)?;
         let (arm, block) = (arm_index(analysis, trial)?, trial.block.saturating_add(1));
-        Some(json!([arm, block, (change * 1e4).round() / 1e4, trial.used]))
+        Some(json!([arm, block, (ratio * 1e4).round() / 1e4, trial.used]))
     });
     let label = if is_led { "time of a sync" } else { "throughput" };
     json!({ "points": points.collect::<Vec<_>>(), "margin": analysis.margin, "label": label })

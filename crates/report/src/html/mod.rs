@@ -18,9 +18,12 @@ const LIBRARIES: [&str; 2] =
     [include_str!("../../assets/d3.min.js"), include_str!("../../assets/plot.umd.min.js")];
 const LICENSES: [&str; 2] =
     [include_str!("../../assets/LICENSE-d3"), include_str!("../../assets/LICENSE-plot")];
-/// What draws with them; the last one starts the others.
-const SCRIPTS: [&str; 4] = [
+/// What draws with them: what they share first, and last what starts them.
+const SCRIPTS: [&str; 7] = [
+    include_str!("charts/look.js"),
+    include_str!("charts/forest.js"),
     include_str!("charts/machine.js"),
+    include_str!("charts/operations.js"),
     include_str!("charts/experiment.js"),
     include_str!("charts/search.js"),
     include_str!("charts/page.js"),

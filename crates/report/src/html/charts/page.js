@@ -1,6 +1,6 @@
 // Draws the charts of each report in the page when it is unfolded, and again when its width changes.
 (function () {
-  const kinds = { experiment: experimentCharts, search: searchCharts };
+  const kinds = { experiment: experimentCharts, forest: forestCharts, search: searchCharts };
   const reports = [...document.querySelectorAll("script.charts")].map((script) => {
     const root = script.closest("article");
     return { root, width: 0, draw: kinds[script.dataset.kind](root, JSON.parse(script.textContent)) };

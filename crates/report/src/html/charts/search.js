@@ -1,8 +1,5 @@
 // Charts of a search for caps: returns what draws them in `root`.
 function searchCharts(root, data) {
-  const colour = (target) => `var(--arm-${(target % 8) + 1})`;
-  const axisText = { fontSize: 12, color: "var(--muted)" };
-  const style = { fontFamily: "inherit", fontSize: "12px", overflow: "visible", background: "transparent" };
   const short = (value) => Number(value.toPrecision(3)).toLocaleString("en");
 
   function draw(box, label, marks, x, y) {
@@ -10,16 +7,6 @@ function searchCharts(root, data) {
       width: box.clientWidth, height: 300, marginLeft: 64, marginBottom: 44, marginTop: 16, marginRight: 16,
       style, ariaLabel: label, x, y, marks,
     }));
-  }
-
-  // Powers of ten, with 2 and 5 between where there is room.
-  function ticks(low, high) {
-    const all = [];
-    for (let power = Math.floor(Math.log10(low)); power <= Math.ceil(Math.log10(high)); power += 1) {
-      all.push(...[1, 2, 5].map((digit) => digit * 10 ** power));
-    }
-    const inside = all.filter((tick) => tick >= low * 0.999 && tick <= high * 1.001);
-    return inside.length > 7 ? inside.filter((tick) => Math.log10(tick) % 1 === 0) : inside;
   }
 
   // `text`, since of a logarithmic axis Plot writes only the ticks that d3 would have chosen.
@@ -32,12 +19,12 @@ function searchCharts(root, data) {
     const depths = [...new Set(points.map((point) => point.depth))].sort((a, b) => a - b);
     const caps = data.caps.filter((cap) => cap.quantity === quantity);
     draw(box, `${quantity} over queue depth`, [
-      Plot.gridY(ticks(low, high), { stroke: "var(--line)", strokeOpacity: 1 }),
+      Plot.gridY(decades(low, high, 7), { stroke: "var(--line)", strokeOpacity: 1 }),
       Plot.ruleY(caps, { y: "value", stroke: (cap) => colour(cap.target), strokeDasharray: "4 4" }),
       Plot.line(points, { x: "depth", y: "value", z: "target", stroke: (point) => colour(point.target), strokeWidth: 2 }),
       Plot.dot(points, { x: "depth", y: "value", fill: (point) => colour(point.target), r: 4 }),
       Plot.axisX(depths, { ...axisText, text: (depth) => String(depth), label: "queue depth", labelAnchor: "center", labelOffset: 38, labelArrow: "none" }),
-      Plot.axisY(ticks(low, high), { ...axisText, text: short, label: null }),
+      Plot.axisY(decades(low, high, 7), { ...axisText, text: short, label: null }),
       Plot.tip(points, Plot.pointer({ x: "depth", y: "value", title: (point) => `${data.names[point.target]}\ndepth ${point.depth}: ${short(point.value)}` })),
     ], { type: "log" }, { type: "log", domain: [low, high] });
   }
