@@ -6,7 +6,6 @@ use iotax_analyze::Analysis;
 use serde::Serialize;
 
 use super::table::{Cell, Head};
-use crate::words::Tone;
 
 /// Something drawn.
 #[derive(Debug)]
@@ -24,11 +23,8 @@ pub(crate) enum Drawing {
 /// A key figure.
 #[derive(Debug)]
 pub(crate) struct Tile {
-    pub(crate) label: String,
+    pub(crate) label: &'static str,
     pub(crate) figure: String,
-    pub(crate) interval: String,
-    pub(crate) note: String,
-    pub(crate) tone: Tone,
 }
 
 /// Rows with one axis.

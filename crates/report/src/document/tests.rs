@@ -1,7 +1,6 @@
 //! Whatever a document says is text in every format.
 
 use super::*;
-use crate::words::Tone;
 use crate::{Style, html, markdown, text};
 
 const HOSTILE: &str = "</script><img src=x> | *b* `c` [d](e)\u{1b}[2J\u{202e}\n# f";
@@ -12,13 +11,7 @@ fn hostile() -> Document {
     let fact = || [Point::new(HOSTILE, HOSTILE), Point::command(HOSTILE, HOSTILE)];
     let notice = Notice { title: said(), messages: vec![said()], advice: said(), is_severe: true };
     let node = || Node { name: said(), about: said(), ..Node::default() };
-    let figures = Drawing::Tiles(vec![Tile {
-        label: said(),
-        figure: said(),
-        interval: said(),
-        note: said(),
-        tone: Tone::Plain,
-    }]);
+    let figures = Drawing::Tiles(vec![Tile { label: HOSTILE, figure: said() }]);
     let mut table = Table::new(&[HOSTILE], &[HOSTILE]);
     table.push([Cell::new(HOSTILE), Cell::new(HOSTILE)]);
     let items = [
