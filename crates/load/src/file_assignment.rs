@@ -25,6 +25,8 @@ pub(crate) enum Kind {
     Device,
     /// A virtual disk.
     Disk,
+    /// The far end of a network path: there are no files, only what passes over it.
+    Peer,
 }
 
 /// Where one thread works.
@@ -109,6 +111,10 @@ impl Places {
                     });
                 }
                 in_one(workload, kind, path, capacity_bytes - reserved)?
+            }
+            Kind::Peer => {
+                refuse_index(workload, &path)?;
+                in_one(workload, kind, path, capacity_bytes)?
             }
         };
         places.separate_verified_writers(workload)?;
@@ -222,6 +228,7 @@ pub(crate) fn slot_bytes(index_bytes: u64) -> u64 {
 fn examine(target: IoTarget<'_>) -> Result<(Kind, PathBuf, u64), Error> {
     match target {
         IoTarget::Disk(disk) => Ok((Kind::Disk, disk.to_string().into(), disk.size_bytes())),
+        IoTarget::Peer(peer) => Ok((Kind::Peer, peer.to_string().into(), u64::MAX / 2)),
         IoTarget::Several(_) => unreachable!("its parts are looked at one by one"),
         IoTarget::Path(path) | IoTarget::Own(path) => {
             let facts = path.metadata().map_err(Error::path("find", path))?;
@@ -328,7 +335,7 @@ fn in_one(workload: &Workload, kind: Kind, path: PathBuf, usable: u64) -> Result
         bytes: places.iter().flatten().map(|p| p.span.start + p.span.bytes).max().unwrap_or(0),
         read: workload.jobs.iter().any(Job::reads),
         written_by: workload.jobs.iter().find(|job| job.writes()).map(|job| job.name.clone()),
-        invalidate: workload.jobs.iter().any(|job| job.invalidate),
+        invalidate: kind != Kind::Peer && workload.jobs.iter().any(|job| job.invalidate),
         fresh: false,
         within: false,
     };

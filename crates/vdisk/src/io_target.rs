@@ -1,10 +1,11 @@
-//! Where I/O goes: a path or a disk.
+//! Where I/O goes: a path, a disk, the far end of a network path.
 
 use std::fmt;
 use std::path::Path;
 
 use crate::disk::VirtualDisk;
 use crate::names::shown;
+use crate::peer::Peer;
 
 /// What load can be driven at.
 #[derive(Debug, Clone, Copy)]
@@ -17,16 +18,18 @@ pub enum IoTarget<'a> {
     Own(&'a Path),
     /// A virtual disk of this process.
     Disk(&'a VirtualDisk),
+    /// The far end of a network path.
+    Peer(&'a Peer),
     /// Several at the same time, by the names that the jobs of a workload have for theirs.
     Several(&'a [(&'a str, IoTarget<'a>)]),
 }
 
 impl<'a> IoTarget<'a> {
-    /// The path; `None` for a virtual disk of this process, and for several targets.
+    /// The path; `None` for what has none.
     pub fn path(self) -> Option<&'a Path> {
         match self {
             Self::Path(path) | Self::Own(path) => Some(path),
-            Self::Disk(_) | Self::Several(_) => None,
+            Self::Disk(_) | Self::Peer(_) | Self::Several(_) => None,
         }
     }
 
@@ -34,7 +37,7 @@ impl<'a> IoTarget<'a> {
     pub fn may_be_overwritten(self) -> bool {
         match self {
             Self::Path(_) => false,
-            Self::Own(_) | Self::Disk(_) => true,
+            Self::Own(_) | Self::Disk(_) | Self::Peer(_) => true,
             Self::Several(targets) => targets.iter().all(|(_, one)| one.may_be_overwritten()),
         }
     }
@@ -46,6 +49,7 @@ impl fmt::Display for IoTarget<'_> {
         match self {
             Self::Path(path) | Self::Own(path) => shown(path).display().fmt(f),
             Self::Disk(disk) => disk.fmt(f),
+            Self::Peer(peer) => peer.fmt(f),
             Self::Several(targets) => {
                 for (at, (name, target)) in targets.iter().enumerate() {
                     write!(f, "{}{name}={target}", if at == 0 { "" } else { ", " })?;

@@ -38,7 +38,7 @@
 //! | `disk`, `session` | the public face: open a stack, submit I/O to it |
 //! | `prepare` | filling a new disk with data |
 //! | `stack` | the walk down and up |
-//! | `io_target` | what load can be driven at: a disk, or a path |
+//! | `io_target`, `peer` | what load can be driven at: a disk, a path, the far end of a network path |
 //! | `io` | the I/O on its way, and the promise that none is lost |
 //! | `layer`, `layers/*` | what a layer is; one file per layer |
 //! | `bucket` | the token bucket behind `throttle` |
@@ -64,6 +64,7 @@ mod layers;
 mod memory;
 mod monotonic_clock;
 mod names;
+mod peer;
 mod prepare;
 mod session;
 mod stack;
@@ -83,6 +84,7 @@ pub use layers::{
 };
 pub use monotonic_clock::{MonotonicClock, sleep_until};
 pub use names::shown;
+pub use peer::{Peer, PeerSecret};
 pub use prepare::Prepared;
 pub use rustix::io::Errno;
 pub use session::{Session, Submitted};

@@ -79,7 +79,7 @@ fn refuse_what_is_only_read(request: &Request<'_>, places: &Places) -> Result<()
         _ if request.target.may_be_overwritten() => return Ok(()),
         Kind::File => "an existing file",
         Kind::Device => "a block device",
-        Kind::Directory | Kind::Disk => return Ok(()),
+        Kind::Directory | Kind::Disk | Kind::Peer => return Ok(()),
     };
     let path = places.files[0].path.clone();
     Err(Error::WouldWrite { path, what, job: request.workload.primary.clone() })

@@ -71,7 +71,7 @@ fn store(target: IoTarget<'_>, loads: IndexLoads, seed: u64) -> Result<Box<dyn I
         IoTarget::Path(directory) | IoTarget::Own(directory) => {
             Box::new(FileIndex::new(directory, loads.index_bytes, seed)?)
         }
-        IoTarget::Several(_) => {
+        IoTarget::Several(_) | IoTarget::Peer(_) => {
             return Err(Error::IndexOnDevice { path: target.to_string().into() });
         }
         IoTarget::Disk(disk) => {
