@@ -128,6 +128,7 @@ fn experiment() -> Experiment {
 fn trial(slot: u32, arm: &str, layers: usize, rng: &mut Xoshiro256PlusPlus) -> Trial {
     let scale = if layers == 0 { 1.0 } else { 1.3 } * (1.0 + 0.05 * rng.random::<f64>());
     let load = LoadRecord {
+        far_end: None,
         driver: "native".into(),
         window_ns: 5 * SECOND_NS,
         jobs: vec![
@@ -188,6 +189,8 @@ fn job(
         (direction, DirectionRecord::default())
     };
     JobRecord {
+        tcp: None,
+        udp: None,
         name: name.into(),
         engine: "psync".into(),
         threads: 8,

@@ -1,6 +1,8 @@
 //! What the analysis keeps of a trial: a few hundred bytes instead of its histograms.
 
-use iotax_record::{DirectionRecord, JobRecord, LoadRecord, Outcome, SystemCounters, Trial};
+use iotax_record::{
+    DirectionRecord, JobRecord, LoadRecord, Outcome, SystemCounters, Trial, UdpRecord,
+};
 use iotax_spec::{Job, Spec, Workload};
 
 use crate::counters::{self, CounterSeries, CounterSummary};
@@ -29,6 +31,8 @@ pub(crate) struct TrialFacts {
     /// Of a job, or else of what was done beside the jobs.
     pub first_error: Option<String>,
     pub system: SystemCounters,
+    /// CPU time at the far end of a network path, if that is another machine.
+    pub far_cpu_ns: u64,
     /// How what the primary job is about is spread, for as many trials as charts show.
     pub spread: Option<LatencySpread>,
     /// Reads and writes of the primary job in each second.
@@ -70,6 +74,8 @@ pub(crate) struct JobFacts {
     pub max_slip_ns: u64,
     pub in_flight_io_ns: u64,
     pub mismatches: u64,
+    /// What became of its datagrams.
+    pub udp: Option<UdpRecord>,
     /// From the intended start in an open loop, else from submission; in both if fio drives an arm.
     pub mean_latency_ns: f64,
     pub p99_latency_ns: u64,
@@ -114,6 +120,10 @@ impl TrialFacts {
             window_ns: load.map_or(0, |load| load.window_ns),
             beside: load.map_or_else(Vec::new, beside),
             first_error: load.and_then(first_error),
+            far_cpu_ns: load
+                .and_then(|load| load.far_end)
+                .filter(|far| !far.same_host)
+                .map_or(0, |far| far.cpu_busy_ns.unwrap_or(far.cpu_ns)),
             system: load.map(|load| load.system.clone()).unwrap_or_default(),
             spread: primary.filter(|_| trial.slot < MAX_SPREADS).and_then(|record| {
                 if jobs.iter().any(|job| job.is_primary && job.waits_for_syncs) {
@@ -163,6 +173,7 @@ impl TrialFacts {
         let (Some(process_ns), []) = (used_ns, self.beside.as_slice()) else {
             return 0.0;
         };
+        let process_ns = process_ns + self.far_cpu_ns;
         let own_ns = self.jobs.iter().map(|job| job.cpu_ns).sum();
         let bytes: u64 = self.jobs.iter().map(JobFacts::bytes).sum();
         let share = job.bytes() as f64 / bytes.max(1) as f64;
@@ -175,6 +186,10 @@ impl TrialFacts {
     /// I/O at a time has one in flight at any depth.
     pub(crate) fn time_per_io_ns(&self) -> Option<f64> {
         let job = self.primary()?;
+        if job.udp.is_some() {
+            // Sending one takes as long whether it comes or not.
+            return None;
+        }
         if job.waits_for_syncs {
             return positive(job.sync_sum_ns / job.syncs as f64);
         }
@@ -216,6 +231,7 @@ impl JobFacts {
             max_slip_ns: record.max_slip_ns,
             in_flight_io_ns: record.in_flight_io_ns,
             mismatches: record.verify_mismatches.unwrap_or(0),
+            udp: record.udp,
             mean_latency_ns,
             p99_latency_ns: latency.quantile_ns(0.99),
             service_max_ns: record.read.service.max_ns().max(record.write.service.max_ns()),
@@ -253,6 +269,12 @@ impl JobFacts {
     /// I/Os per second while the job ran; 0 if it did not.
     pub(crate) fn iops(&self) -> f64 {
         per_second(self.ios, self.active_ns)
+    }
+
+    /// The share of its datagrams that came; `None` if it sent none.
+    pub(crate) fn delivered(&self) -> Option<f64> {
+        let udp = self.udp.filter(|udp| udp.sent > 0)?;
+        Some(udp.received as f64 / udp.sent as f64)
     }
 
     pub(crate) fn bytes(&self) -> u64 {

@@ -9,6 +9,7 @@ mod gate;
 mod limits;
 mod matrix;
 mod output;
+mod peer;
 
 use std::path::PathBuf;
 
@@ -28,6 +29,7 @@ pub(crate) use self::gate::{GateArgs, Undecided};
 pub(crate) use self::limits::LimitsArgs;
 pub(crate) use self::matrix::MatrixArgs;
 pub(crate) use self::output::{Color, Format, Listing, OutputArgs};
+pub(crate) use self::peer::PeerArgs;
 
 /// What does each layer cost your I/O?
 ///
@@ -78,6 +80,8 @@ pub(crate) enum Command {
     Catalog(CatalogCommand),
     /// Perform trials for an iotax on another host, which starts this: see --agent
     Agent,
+    /// Be the far end of a network path, for whoever knows the token
+    Peer(PeerArgs),
     /// Remove what a killed run left behind
     Undo(UndoArgs),
     /// Write man pages, one for each command

@@ -108,7 +108,7 @@ fn base<'a>(stack: &'a Stack, work_dir: &'a Path) -> Option<&'a Path> {
         Base::File(File { path, .. }) => Some(path.as_deref().unwrap_or(work_dir)),
         Base::Directory(path) | Base::Device(path) => Some(path),
         Base::Disk(stack) => base(stack, work_dir),
-        Base::Memory { .. } | Base::Server(_) => None,
+        Base::Memory { .. } | Base::Server(_) | Base::Network => None,
     }
 }
 

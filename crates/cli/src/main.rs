@@ -48,6 +48,7 @@ fn main() -> ExitCode {
         Command::Disk(command) => commands::disk(&command),
         Command::Catalog(command) => commands::catalog(&command),
         Command::Agent => commands::agent(),
+        Command::Peer(args) => commands::peer(&args),
         Command::Undo(args) => commands::undo(&args),
         Command::Man { directory } => commands::man(&directory),
         Command::Completions { shell } => commands::completions(shell),

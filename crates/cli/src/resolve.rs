@@ -20,6 +20,8 @@ use crate::{documented, fit, gate, saved};
 
 /// What `iotax peel` takes apart when nothing else is named: double encryption.
 const DEFAULT_STACK: &str = "file(size=1G) + aes + aes";
+/// What a network path is taken apart with when nothing else is named.
+const NETWORK_SUITE: &str = "network";
 /// Test files on a directory or device whose size only the machine knows.
 const UNKNOWN_STACK_BYTES: u64 = 1 << 30;
 /// The default peel answers within two minutes, laying out its file included; who asks for more
@@ -47,6 +49,7 @@ pub(crate) fn peel(args: &PeelArgs) -> Result<Resolved> {
     };
     let mut load = match &args.workload {
         Some(text) => Load::read(text)?,
+        None if stack.form() == Form::Network => Load::read(NETWORK_SUITE)?,
         None => peel_search(&stack).into(),
     };
     changes(&args.measure.load)?.apply_to(&mut load.phases)?;

@@ -56,6 +56,11 @@ impl Reading {
         })
     }
 
+    /// Everything since the start.
+    pub(crate) fn into_counters(self) -> SystemCounters {
+        self.0
+    }
+
     /// What was counted after `earlier`.
     pub(crate) fn since(&self, earlier: &Self) -> SystemCounters {
         let difference = |of: fn(&SystemCounters) -> Option<u64>| {

@@ -19,6 +19,14 @@ pub enum Error {
         /// Why not.
         source: std::io::Error,
     },
+    /// The far end of a network path cannot be used.
+    #[error("cannot use the peer {peer}: {source}")]
+    Peer {
+        /// What people call it.
+        peer: String,
+        /// Why not.
+        source: std::io::Error,
+    },
     /// The file system is too full for the test files.
     #[error(
         "not enough space in {}: the test files need {wanted} bytes more, {available} are free; free some, or lower `size`", path.display()
@@ -263,6 +271,10 @@ mod tests {
         insta::assert_snapshot!(
             Error::path("open", Path::new("/data"))(source()),
             @"cannot open /data: Cannot allocate memory (os error 12)"
+        );
+        insta::assert_snapshot!(
+            Error::Peer { peer: "tcp://192.0.2.2:7474".into(), source: source() },
+            @"cannot use the peer tcp://192.0.2.2:7474: Cannot allocate memory (os error 12)"
         );
         insta::assert_snapshot!(Error::NoFio, @"cannot find the program fio; install it (apt-get install fio), or let iotax drive the load itself (--engine native)");
         insta::assert_snapshot!(

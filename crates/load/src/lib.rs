@@ -15,7 +15,7 @@
 //! | `native::coordinator`, `worker`, `setup`, `gate` | threads up, common start, window, threads down |
 //! | `native::shared_state` | what all threads of a run share |
 //! | `native::drive` | the loop that issues I/Os: the hot path |
-//! | `native::engines::*` | one file per engine: null, psync, mmap, `io_uring`, vdisk |
+//! | `native::engines::*` | one file per engine: null, psync, mmap, `io_uring`, vdisk, `tcp_stream`, ... |
 //! | `native::access::*` | what comes next: one file per kind of order, sizes, marks between I/Os |
 //! | `native::pace`, `window` | when, and what is counted |
 //! | `native::fill` | one pass over all that a workload uses |
@@ -25,6 +25,7 @@
 //! | `tree` | operations on trees of small files |
 //! | `verify` | data that neither compresses nor dedupes, read back and compared |
 //! | `fio` | the program fio instead of the native engines |
+//! | `peer` | the two ends of a network path: handshake, what the far end does, counters |
 //! | `counters`, `live` | the machine's counters over the window; progress while it runs |
 //!
 //! # To add an engine
@@ -46,6 +47,7 @@ mod live;
 mod names;
 mod native;
 mod parts;
+mod peer;
 mod tree;
 mod verify;
 
@@ -54,3 +56,4 @@ pub use error::Error;
 pub use fio::{Fio, refuse_with_fio};
 pub use live::{LoadProgress, WindowState};
 pub use native::{Filler, Native, calibrate};
+pub use peer::{new_secret as new_peer_secret, serve as serve_peer};

@@ -66,6 +66,9 @@ pub struct LoadRecord {
     pub operations: Vec<OperationRecord>,
     /// Counters of this machine and process over the window.
     pub system: SystemCounters,
+    /// What the far end of a network path did over the window.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub far_end: Option<FarEndRecord>,
     /// What the driver said that is no failure: warnings of another tool, for people.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
@@ -136,9 +139,93 @@ pub struct JobRecord {
     pub verify_mismatches: Option<u64>,
     /// First error, for people: operation, offset, reason.
     pub first_error: Option<String>,
+    /// What the kernel knows of its TCP connections.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tcp: Option<TcpRecord>,
+    /// What became of its datagrams.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub udp: Option<UdpRecord>,
     /// Latencies of each operation on trees of files; `read` and `write` have them all together.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub operations: Vec<OperationRecord>,
+}
+
+/// The host at the far end of a network path over the window.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct FarEndRecord {
+    /// CPU time of the process that is the peer, in nanoseconds.
+    pub cpu_ns: u64,
+    /// Time all CPUs of its host were busy, in nanoseconds, summed over CPUs.
+    pub cpu_busy_ns: Option<u64>,
+    /// It runs on the near end's kernel: [`LoadRecord::system`] has its CPU time, too.
+    pub same_host: bool,
+}
+
+impl FarEndRecord {
+    /// What was counted after `earlier`.
+    pub fn since(&self, earlier: &Self) -> Self {
+        Self {
+            cpu_ns: self.cpu_ns.saturating_sub(earlier.cpu_ns),
+            cpu_busy_ns: self
+                .cpu_busy_ns
+                .zip(earlier.cpu_busy_ns)
+                .map(|(b, a)| b.saturating_sub(a)),
+            same_host: self.same_host,
+        }
+    }
+}
+
+/// TCP connections of one job, as the near end's kernel sees them when the trial is over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct TcpRecord {
+    /// How many there are.
+    pub connections: u64,
+    /// Segments that the near end sent again, of all connections, ramp included.
+    pub retransmits: u64,
+    /// The kernel's smoothed estimate of a round trip, in nanoseconds; the longest of all
+    /// connections.
+    pub rtt_ns: u64,
+    /// The congestion window in bytes, of all connections together.
+    pub cwnd_bytes: u64,
+    /// Bytes that a segment holds at most; the least of all connections.
+    pub mss_bytes: u64,
+}
+
+impl TcpRecord {
+    /// Adds other connections.
+    pub fn add(&mut self, more: &Self) {
+        self.connections += more.connections;
+        self.retransmits += more.retransmits;
+        self.rtt_ns = self.rtt_ns.max(more.rtt_ns);
+        self.cwnd_bytes += more.cwnd_bytes;
+        self.mss_bytes = self.mss_bytes.min(more.mss_bytes);
+    }
+}
+
+/// Datagrams of one job in the window, as both ends counted them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct UdpRecord {
+    /// Sent by the near end.
+    pub sent: u64,
+    /// Of these, those that came to the far end.
+    pub received: u64,
+    /// Of these, those that came after a later one.
+    pub reordered: u64,
+    /// Copies of one that had come already, ramp included.
+    pub duplicates: u64,
+    /// How unevenly they came (RFC 3550, 6.4.1), in nanoseconds; the most of all flows.
+    pub jitter_ns: u64,
+}
+
+impl UdpRecord {
+    /// Adds other flows.
+    pub fn add(&mut self, more: &Self) {
+        self.sent += more.sent;
+        self.received += more.received;
+        self.reordered += more.reordered;
+        self.duplicates += more.duplicates;
+        self.jitter_ns = self.jitter_ns.max(more.jitter_ns);
+    }
 }
 
 /// One kind of operation: on a tree of files, or beside the jobs.

@@ -41,6 +41,8 @@ pub(crate) fn span(ns: u64) -> String {
 pub(crate) fn figure(unit: Unit, value: f64) -> String {
     match unit {
         Unit::IosPerSecond => iops(value),
+        Unit::BitsPerSecond => bit_rate(value),
+        Unit::Share => iotax_words::percent(value),
         Unit::Nanoseconds => time(value),
     }
 }
@@ -53,6 +55,16 @@ pub(crate) fn iops(per_second: f64) -> String {
         _ => ("", 1.0),
     };
     format!("{}{prefix} IOPS", significant(per_second / scale, 3))
+}
+
+/// A rate of bits: `412 Mbit/s`, `9.41 Gbit/s`.
+pub(crate) fn bit_rate(per_second: f64) -> String {
+    let (prefix, scale) = match per_second {
+        x if x >= 999_500_000.0 => ("G", 1e9),
+        x if x >= 999_500.0 => ("M", 1e6),
+        _ => ("k", 1e3),
+    };
+    format!("{} {prefix}bit/s", significant(per_second / scale, 3))
 }
 
 /// A rate of operations on files: `85.3 k ops/s`.

@@ -1,9 +1,10 @@
 //! An arm whose stack has layers of the system: made layer by layer, taken down in reverse.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use iotax_spec::{Form, Stack};
+use iotax_vdisk::Peer;
 
 use crate::build_context::{BuildContext, Key, Surroundings, Turn};
 use crate::device::{Device, wait_until_free};
@@ -11,6 +12,7 @@ use crate::entry::Entry;
 use crate::error::Error;
 use crate::journal::Journal;
 use crate::layers::maker::Top;
+use crate::network::{Link, peer};
 use crate::signatures::{Mark, Spot};
 use crate::{layers, scratch};
 
@@ -19,10 +21,25 @@ use crate::{layers, scratch};
 #[derive(Debug)]
 pub(crate) struct Assembly {
     journal: Journal,
-    top: Top,
+    top: Reached,
     turns: Vec<Box<dyn Turn>>,
     notes: Vec<String>,
     caches: Vec<String>,
+}
+
+/// What the load is driven at.
+#[derive(Debug)]
+pub(crate) enum Reached {
+    Storage(Top),
+    Peer(Box<NetworkPath>),
+}
+
+/// A network path that is up.
+#[derive(Debug)]
+pub(crate) struct NetworkPath {
+    pub(crate) peer: Peer,
+    /// Holds the namespaces.
+    _link: Link,
 }
 
 /// What an assembly is made from.
@@ -69,29 +86,16 @@ impl Assembly {
             caches: &mut caches,
             names: 0,
         };
-        let (bottom, above) = stack.layers.split_first().expect("a stack has a base");
-        let nothing = Top::directory(&own_dir);
-        let mut top = match (base, layers::system(bottom)) {
-            (Some(base), _) => base,
-            (None, Some(layer)) => layer.make(nothing, &mut build_context)?,
-            (None, None) => nothing,
+        let top = if stack.form() == Form::Network {
+            Reached::Peer(Box::new(path(stack, &mut build_context)?))
+        } else {
+            Reached::Storage(storage(stack, base, &own_dir, &mut build_context)?)
         };
-        let steps = layers::steps(above);
-        if !steps.is_empty() {
-            // What others stand on stays while they do.
-            build_context.turns.clear();
-        }
-        for layer in steps {
-            if top.form == Form::Block {
-                wait_until_free(&top.path);
-            }
-            top = layer.make(top, &mut build_context)?;
-        }
         Ok(Self { journal, top, turns, notes, caches })
     }
 
     /// What the load is driven at.
-    pub(crate) fn top(&self) -> &Top {
+    pub(crate) fn top(&self) -> &Reached {
         &self.top
     }
 
@@ -119,4 +123,42 @@ impl Assembly {
     pub(crate) fn down(mut self) -> Result<(), Error> {
         self.journal.unwind()
     }
+}
+
+/// Makes the layers of a stack of storage on its base.
+fn storage(
+    stack: &Stack,
+    base: Option<Top>,
+    own_dir: &Path,
+    build_context: &mut BuildContext<'_>,
+) -> Result<Top, Error> {
+    let (bottom, above) = stack.layers.split_first().expect("a stack has a base");
+    let nothing = Top::directory(own_dir);
+    let mut top = match (base, layers::system(bottom)) {
+        (Some(base), _) => base,
+        (None, Some(layer)) => layer.make(nothing, build_context)?,
+        (None, None) => nothing,
+    };
+    let steps = layers::steps(above);
+    if !steps.is_empty() {
+        // What others stand on stays while they do.
+        build_context.turns.clear();
+    }
+    for layer in steps {
+        if top.form == Form::Block {
+            wait_until_free(&top.path);
+        }
+        top = layer.make(top, build_context)?;
+    }
+    Ok(top)
+}
+
+/// Makes the layers of a network path, and the peer at its far end.
+fn path(stack: &Stack, build_context: &mut BuildContext<'_>) -> Result<NetworkPath, Error> {
+    let mut layers = stack.layers.iter().filter_map(layers::network);
+    let base = layers.next().expect("a stack has a base");
+    let base = base.make(Link::loopback(), build_context)?;
+    let peer = peer::start(&base, build_context)?;
+    let link = layers.try_fold(base, |below, layer| layer.make(below, build_context))?;
+    Ok(NetworkPath { peer: peer.over(&link), _link: link })
 }

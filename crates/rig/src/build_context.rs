@@ -153,6 +153,21 @@ impl BuildContext<'_> {
         self.start(program)?.until(self.stop, is_ready)
     }
 
+    /// Starts a daemon, announced, and waits until it has said what is wanted.
+    pub(crate) fn serve_until_said<T>(
+        &mut self,
+        program: Program,
+        wanted: impl FnMut(&str) -> Option<T>,
+    ) -> Result<T, Error> {
+        self.start(program)?.until_said(self.stop, wanted)
+    }
+
+    /// A key for something that lasts as long as the arm.
+    #[expect(clippy::unused_self, reason = "reads better beside the other names")]
+    pub(crate) fn new_key(&self) -> Result<Key, Error> {
+        Key::new()
+    }
+
     /// Starts a daemon, announced, waits until `is_ready`, and ends it when `work` is done.
     pub(crate) fn serve_while<T>(
         &mut self,

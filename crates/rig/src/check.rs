@@ -195,9 +195,8 @@ pub(crate) fn resolved(arm: &Arm, workload: &Workload, work_dir: &Path) -> Looke
                 made_for_vdisk(stack)?;
                 Ok(ResolvedTarget::Memory)
             }
-            Some(Base::Memory { .. } | Base::Server(_) | Base::Device(_)) | None => {
-                Ok(ResolvedTarget::Memory)
-            }
+            Some(Base::Memory { .. } | Base::Server(_) | Base::Device(_) | Base::Network)
+            | None => Ok(ResolvedTarget::Memory),
         },
     }
 }

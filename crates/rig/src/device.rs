@@ -48,6 +48,7 @@ pub(crate) fn path_in(arm: &Arm) -> Option<&Path> {
         | Base::File(_)
         | Base::Directory(_)
         | Base::Server(_)
+        | Base::Network
         | Base::Disk(_) => None,
     }
 }

@@ -18,6 +18,7 @@
 //! | `ownership` | who may change a file or a directory |
 //! | `state` | the state directory, held so that nobody else decides what is undone |
 //! | `layers` | the layers of the system, one file each |
+//! | `network` | network paths: namespaces, links, the peer at the far end |
 //! | `assembly`, `build_context` | an arm made of them, and what they are made with |
 //! | `idle` | whether a process works or is stuck |
 //! | `programs`, `mounts`, `fuse` | other programs run and ended; things mounted and unmounted |
@@ -79,6 +80,7 @@ mod layers;
 mod listing;
 mod mounts;
 mod needs;
+mod network;
 mod overlap;
 mod own_disk;
 mod ownership;

@@ -3,11 +3,14 @@
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use iotax_inspect::hierarchy;
 use iotax_spec::Need;
 
-use crate::programs;
+use crate::network::Namespace;
+use crate::programs::{self, Program};
 
 /// A need that is not met.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -66,6 +69,20 @@ pub(crate) fn unmet(need: Need) -> Option<Missing> {
             format!("the kernel has no {about}"),
             format!("use a kernel that was built with {about}"),
         ),
+        // Only root could tell, and that it is not root is told anyway.
+        Need::Network { .. } if !rustix::process::geteuid().is_root() => None,
+        Need::Network { probe, .. } if can_be_made(probe) => None,
+        Need::Network { about, .. } => missing(
+            format!("the kernel has no {about}"),
+            format!("use a kernel that was built with {about}"),
+        ),
+        Need::Either { one, other } => {
+            let (one, other) = (unmet(*one)?, unmet(*other)?);
+            missing(
+                format!("{}, and {}", one.what, other.what),
+                format!("{}, or {}", one.remedy, other.remedy),
+            )
+        }
         Need::Cgroup { v1, v2 } if hierarchy(v1, v2).is_some() => None,
         Need::Cgroup { v1, v2 } => missing(
             format!(
@@ -98,6 +115,15 @@ fn has_parent(path: &str) -> bool {
 
 fn built_in(module: &str) -> bool {
     Path::new("/sys/module").join(module.replace('-', "_")).exists()
+}
+
+/// Whether the kernel makes such a part of its network: it does, in a namespace that goes with the
+/// probe.
+fn can_be_made(probe: &[&str]) -> bool {
+    let Some((program, words)) = probe.split_first() else { return false };
+    let Ok(namespace) = Namespace::new() else { return false };
+    let program = Program::new(program).args(words).in_namespace(Arc::new(namespace));
+    program.run("", &AtomicBool::new(false)).is_ok()
 }
 
 /// Whether the kernel would find the module; loads nothing.

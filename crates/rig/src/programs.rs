@@ -9,10 +9,12 @@
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, Write};
+use std::os::fd::AsFd;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -20,9 +22,11 @@ use std::time::{Duration, Instant};
 use rustix::fs::{MemfdFlags, memfd_create};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 
 use crate::error::Error;
 use crate::idle::{Idle, Work};
+use crate::network::Namespace;
 
 /// Bears the name of the run's journal.
 const RUN: &str = "IOTAX_RUN";
@@ -98,6 +102,18 @@ impl Program {
             self.command.stdin(file.try_clone()?);
             Ok(Some(file))
         });
+        self
+    }
+
+    /// The network namespace it runs in.
+    #[expect(unsafe_code, reason = "what is done between fork and exec has no safe words in Rust")]
+    pub(crate) fn in_namespace(mut self, namespace: Arc<Namespace>) -> Self {
+        let enter = move || {
+            let kind = Some(LinkNameSpaceType::Network);
+            Ok(move_into_link_name_space(namespace.file().as_fd(), kind)?)
+        };
+        // SAFETY: one system call, which is async-signal-safe; nothing is allocated.
+        unsafe { self.command.pre_exec(enter) };
         self
     }
 
@@ -188,22 +204,39 @@ pub(crate) struct Daemon {
 impl Daemon {
     /// Waits until `is_ready`, or until it ends, which is a failure. It is reaped when it ends.
     pub(crate) fn until(
-        mut self,
+        self,
         stop: &AtomicBool,
         mut is_ready: impl FnMut() -> bool,
     ) -> Result<(), Error> {
+        self.until_some(stop, |_| is_ready().then_some(()))
+    }
+
+    /// Waits until it has said something of which `wanted` makes what is wanted, as above.
+    pub(crate) fn until_said<T>(
+        self,
+        stop: &AtomicBool,
+        mut wanted: impl FnMut(&str) -> Option<T>,
+    ) -> Result<T, Error> {
+        self.until_some(stop, |program| wanted(&program.said()))
+    }
+
+    fn until_some<T>(
+        mut self,
+        stop: &AtomicBool,
+        mut ready: impl FnMut(&Program) -> Option<T>,
+    ) -> Result<T, Error> {
         let mut idle = Idle::new(Instant::now());
         let mut pause = Duration::from_millis(1);
-        loop {
+        let found = loop {
             if let Ok(Some(status)) = self.child.try_wait() {
                 // Some programs go to the background by themselves.
-                if status.success() && is_ready() {
-                    return Ok(());
+                if let Some(found) = status.success().then(|| ready(&self.program)).flatten() {
+                    return Ok(found);
                 }
                 return Err(self.program.failed(&status.to_string(), &self.program.said()));
             }
-            if is_ready() {
-                break;
+            if let Some(found) = ready(&self.program) {
+                break found;
             }
             if stop.load(Ordering::Relaxed) {
                 return Err(Error::Interrupted);
@@ -215,11 +248,11 @@ impl Daemon {
             }
             sleep(pause);
             pause = (pause * 2).min(Duration::from_millis(20));
-        }
+        };
         self.program.wipe_input();
         let Self { mut child, .. } = self;
         std::thread::spawn(move || child.wait());
-        Ok(())
+        Ok(found)
     }
 }
 

@@ -12,7 +12,7 @@ use iotax_spec::{Form, Spec};
 use iotax_vdisk::IoTarget;
 
 use crate::arm_state::{ArmState, Up};
-use crate::assembly::Assembly;
+use crate::assembly::{Assembly, Reached};
 use crate::build::{Build, Files};
 use crate::build_context::Surroundings;
 use crate::check::{Sharing, check};
@@ -22,7 +22,6 @@ use crate::error::Error;
 use crate::fill::Watch;
 use crate::held::{Held, exchanged};
 use crate::journal::Journal;
-use crate::layers::maker::Top;
 use crate::progress::Progress;
 use crate::site;
 
@@ -258,7 +257,8 @@ impl Rig {
 }
 
 /// Holds what others could put something else in the place of, a directory on a file server.
-fn hold(top: &Top, arm: &str) -> Result<Option<Held>, Error> {
+fn hold(top: &Reached, arm: &str) -> Result<Option<Held>, Error> {
+    let Reached::Storage(top) = top else { return Ok(None) };
     let Some(inode) = top.inode else { return Ok(None) };
     let hold = || {
         let held = Held::at(&top.path)?;
@@ -271,7 +271,11 @@ fn hold(top: &Top, arm: &str) -> Result<Option<Held>, Error> {
     })
 }
 
-fn place_of<'a>(top: &'a Top, held: Option<&'a Held>) -> IoTarget<'a> {
+fn place_of<'a>(top: &'a Reached, held: Option<&'a Held>) -> IoTarget<'a> {
+    let top = match top {
+        Reached::Peer(path) => return IoTarget::Peer(&path.peer),
+        Reached::Storage(top) => top,
+    };
     let path = held.map_or(top.path.as_path(), Held::path);
     if top.form == Form::Directory { IoTarget::Path(path) } else { IoTarget::Own(path) }
 }

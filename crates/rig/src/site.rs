@@ -5,7 +5,7 @@ use iotax_record::{NamedSite, Site};
 use iotax_spec::{Arm, Base, Layer, Target, Workload};
 use iotax_vdisk::VirtualDisk;
 
-use crate::assembly::Assembly;
+use crate::assembly::{Assembly, Reached};
 use crate::layers::maker::Top;
 use crate::resolved_target::ResolvedTarget;
 use crate::size::readable;
@@ -100,14 +100,17 @@ pub(crate) fn in_waiting(arm: &Arm, resolved: &ResolvedTarget) -> Site {
 
 /// The facts about an arm with layers of the system.
 pub(crate) fn of_assembly(arm: &Arm, resolved: &ResolvedTarget, assembly: &Assembly) -> Site {
-    let Top { path, .. } = assembly.top();
-    let top = iotax_inspect::site(path).ok();
+    let top = match assembly.top() {
+        Reached::Storage(Top { path, .. }) => iotax_inspect::site(path).ok(),
+        Reached::Peer(_) => None,
+    };
     // Where the bytes lie: the loop devices and mappings above it are the arm's own.
     let base = resolved.facts().or(top.as_ref());
     let device = base.and_then(|facts| facts.block.as_ref());
     let mut all = resolved.facts().map(notes).unwrap_or_default();
     all.extend(assembly.notes().iter().cloned());
-    let direct = assembly.caches().is_empty().then_some(true);
+    let is_storage = matches!(assembly.top(), Reached::Storage(_));
+    let direct = (is_storage && assembly.caches().is_empty()).then_some(true);
     Site {
         kind: "stack".to_owned(),
         target: arm.target.to_string(),

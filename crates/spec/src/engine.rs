@@ -34,6 +34,12 @@ pub enum Work {
     Span,
     /// Operations on a tree of files.
     Tree,
+    /// Blocks in one direction, as fast as the path takes them.
+    Stream,
+    /// A request and its answer, both of the block size.
+    RoundTrips,
+    /// Datagrams in one direction, of which some may be lost.
+    Datagrams,
 }
 
 /// What an engine can be driven at.
@@ -45,6 +51,8 @@ pub enum Place {
     VirtualDisk,
     /// A directory.
     Directory,
+    /// The far end of a network path.
+    Peer,
 }
 
 /// Whether I/O goes through the page cache.
@@ -136,6 +144,36 @@ engines! {
         has_queue: false,
         fio: Err("operations on trees of files are iotax's own; fio has none"),
     },
+    /// A TCP connection per thread that carries blocks: written to the peer, or read from it.
+    TcpStream: EngineInfo {
+        name: "tcp_stream",
+        does: Work::Stream,
+        at: Place::Peer,
+        cache: PageCache::Never,
+        is_async: false,
+        has_queue: false,
+        fio: Err("network load is iotax's own; fio is not asked for it"),
+    },
+    /// A TCP connection per thread, on which the peer answers each block with one of the same size.
+    TcpRr: EngineInfo {
+        name: "tcp_rr",
+        does: Work::RoundTrips,
+        at: Place::Peer,
+        cache: PageCache::Never,
+        is_async: true,
+        has_queue: false,
+        fio: Err("network load is iotax's own; fio is not asked for it"),
+    },
+    /// Numbered UDP datagrams to the peer, which counts those that come.
+    UdpStream: EngineInfo {
+        name: "udp_stream",
+        does: Work::Datagrams,
+        at: Place::Peer,
+        cache: PageCache::Never,
+        is_async: false,
+        has_queue: false,
+        fio: Err("network load is iotax's own; fio is not asked for it"),
+    },
 }
 
 impl Engine {
@@ -157,6 +195,26 @@ impl Engine {
     /// Whether it reads and writes a span.
     pub const fn has_span(self) -> bool {
         matches!(self.info().does, Work::Span)
+    }
+
+    /// Whether it is driven at the far end of a network path.
+    pub const fn is_network(self) -> bool {
+        matches!(self.info().at, Place::Peer)
+    }
+
+    /// Whether what counts is how much it moves: blocks in one direction.
+    pub const fn is_stream(self) -> bool {
+        matches!(self.info().does, Work::Stream)
+    }
+
+    /// Whether it sends datagrams, of which some may be lost.
+    pub const fn is_datagrams(self) -> bool {
+        matches!(self.info().does, Work::Datagrams)
+    }
+
+    /// Whether what counts is how long a request waits for its answer.
+    pub const fn is_round_trips(self) -> bool {
+        matches!(self.info().does, Work::RoundTrips)
     }
 
     /// Whether it works on a tree of files.

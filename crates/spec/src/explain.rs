@@ -30,6 +30,7 @@ impl Job {
         let threads = plural(self.threads, "thread");
         let mut parts = match &self.tree {
             Some(tree) => vec![threads, explain_tree(tree)],
+            None if self.engine.is_network() => vec![threads, self.explain_network()],
             None => vec![
                 format!("{threads}, {}", self.explain_operations()),
                 self.explain_span(),
@@ -79,6 +80,23 @@ impl Job {
         ];
         parts.extend(switches.iter().filter(|(on, _)| *on).map(|(_, word)| (*word).to_owned()));
         parts.join(", ")
+    }
+
+    fn explain_network(&self) -> String {
+        let block = match self.block_sizes.max_bytes() {
+            bytes if bytes < 1024 || bytes % 1024 != 0 => format!("{bytes} bytes"),
+            bytes => format_bytes(bytes.into()),
+        };
+        if self.engine.is_round_trips() {
+            let depth = match self.queue_depth {
+                1 => "one at a time".to_owned(),
+                depth => format!("{depth} at a time"),
+            };
+            return format!("requests of {block} answered with as many, {depth}");
+        }
+        let what = if self.engine.is_datagrams() { "datagrams" } else { "blocks" };
+        let way = if self.reads() { "from" } else { "to" };
+        format!("{what} of {block} {way} the peer")
     }
 
     fn explain_operations(&self) -> String {

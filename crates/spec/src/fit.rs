@@ -143,7 +143,7 @@ impl Workload {
     fn file_groups(&self) -> Vec<FileGroup<'_>> {
         // Jobs of one name in several phases work on the same files.
         let mut groups: Vec<FileGroup<'_>> = Vec::new();
-        for job in self.jobs.iter().filter(|job| !job.engine.does_nothing()) {
+        for job in self.jobs.iter().filter(|job| job.has_span() || job.engine.has_tree()) {
             let own_bytes = match &job.tree {
                 Some(tree) => bytes_of_tree(tree),
                 None => job.offset_bytes.saturating_add(job.size_bytes),

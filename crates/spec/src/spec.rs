@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::cloud::CloudChoice;
 use crate::fitted::Fitted;
-use crate::layers::{Layer, Stack};
+use crate::layers::{Form, Layer, Stack};
 use crate::rule::Rule;
 use crate::setting::Setting;
 use crate::side_runs::SideRuns;
@@ -126,6 +126,11 @@ impl Target {
     /// Whether it is a stack that lives in this process alone, or several of them.
     pub fn is_in_process(&self) -> bool {
         self.each().iter().all(|one| one.stack().is_some_and(Stack::is_in_process))
+    }
+
+    /// Whether it is a network path.
+    pub fn is_network(&self) -> bool {
+        self.stack().is_some_and(|stack| stack.form() == Form::Network)
     }
 
     /// The path, if it is one.

@@ -4,6 +4,8 @@ use std::fmt;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
+use zeroize::Zeroizing;
+
 /// An iotax that listens at the other end of a network path: `iotax peer`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Peer {
@@ -22,6 +24,26 @@ pub struct PeerSecret(pub [u8; PeerSecret::BYTES]);
 impl PeerSecret {
     /// How long it is.
     pub const BYTES: usize = 32;
+
+    /// As hexadecimal text, which is what people hand on: a token.
+    pub fn text(&self) -> Zeroizing<String> {
+        use std::fmt::Write as _;
+        let mut text = Zeroizing::new(String::with_capacity(2 * Self::BYTES));
+        for byte in &self.0 {
+            write!(text, "{byte:02x}").expect("writing to a string");
+        }
+        text
+    }
+
+    /// Reads a token; `None` if it is none.
+    pub fn parse(text: &str) -> Option<Self> {
+        let text = text.trim();
+        let is_token = text.len() == 2 * Self::BYTES && text.bytes().all(|b| b.is_ascii_hexdigit());
+        let byte = |at| u8::from_str_radix(&text[2 * at..2 * at + 2], 16).ok();
+        let bytes: Option<Vec<u8>> =
+            (0..if is_token { Self::BYTES } else { 0 }).map(byte).collect();
+        Some(Self(bytes?.try_into().ok()?))
+    }
 }
 
 impl fmt::Debug for PeerSecret {

@@ -1,10 +1,15 @@
 //! What can be compared: a table with a row for each metric. Verdicts, figures, tables and JSON go
 //! through it.
 
+mod bandwidth;
 mod cpu_per_io;
+mod cpu_per_mib;
+mod delivered;
+mod jitter;
 mod latency;
 mod load_time;
 mod p99;
+mod round_trip;
 mod row;
 mod service_time;
 mod sync_latency;
@@ -28,11 +33,16 @@ const ALL: &[Metric] = &[
     Metric::P99,
     Metric::LATENCY,
     Metric::THROUGHPUT,
+    Metric::BANDWIDTH,
+    Metric::DELIVERED,
+    Metric::ROUND_TRIP,
     Metric::LOAD_TIME,
     Metric::SERVICE_TIME,
     Metric::SYNC_P99,
     Metric::SYNC_LATENCY,
+    Metric::JITTER,
     Metric::CPU_PER_IO,
+    Metric::CPU_PER_MIB,
 ];
 
 /// What is compared: a row of the table.
@@ -46,6 +56,16 @@ impl Metric {
     pub const LATENCY: Self = Self(&latency::LATENCY);
     /// I/Os per second of the primary job.
     pub const THROUGHPUT: Self = Self(&throughput::THROUGHPUT);
+    /// Bits per second over a network path.
+    pub const BANDWIDTH: Self = Self(&bandwidth::BANDWIDTH);
+    /// Share of datagrams that come.
+    pub const DELIVERED: Self = Self(&delivered::DELIVERED);
+    /// Mean time from a request to its answer.
+    pub const ROUND_TRIP: Self = Self(&round_trip::ROUND_TRIP);
+    /// How unevenly datagrams come.
+    pub const JITTER: Self = Self(&jitter::JITTER);
+    /// CPU time per MiB over a network path.
+    pub const CPU_PER_MIB: Self = Self(&cpu_per_mib::CPU_PER_MIB);
     /// Mean index load time.
     pub const LOAD_TIME: Self = Self(&load_time::LOAD_TIME);
     /// Mean time of an I/O from its submission.

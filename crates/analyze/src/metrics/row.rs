@@ -60,6 +60,10 @@ pub(crate) enum Trait {
 pub enum Unit {
     /// I/Os per second.
     IosPerSecond,
+    /// Bits per second.
+    BitsPerSecond,
+    /// A fraction of 1.
+    Share,
     /// Nanoseconds.
     Nanoseconds,
 }

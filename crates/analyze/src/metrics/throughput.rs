@@ -7,7 +7,7 @@ pub(super) const THROUGHPUT: Row = Row {
     name: "throughput",
     unit: Unit::IosPerSecond,
     better: Better::Higher,
-    compares: |workload| !workload.is_open_loop(),
+    compares: |workload| !workload.is_open_loop() && !workload.is_network(),
     of: |trial| trial.primary().map(JobFacts::iops),
     role: Role::Decides,
     traits: &[Trait::MayChange, Trait::Stalls, Trait::Capped, Trait::AddsUp],

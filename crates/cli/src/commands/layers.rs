@@ -174,6 +174,7 @@ fn as_json(layer: &'static LayerInfo) -> Value {
         Form::File => "file",
         Form::Block => "block device",
         Form::Directory => "directory",
+        Form::Network => "network path",
     };
     let parameter = |parameter: &iotax_spec::Parameter| {
         json!({

@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 use std::thread::{self, Scope, ScopedJoinHandle};
 use std::time::Duration;
 
-use iotax_record::{LoadRecord, OperationRecord, SystemCounters};
+use iotax_record::{FarEndRecord, LoadRecord, OperationRecord, SystemCounters};
 use iotax_spec::Workload;
 use iotax_vdisk::{Clock as _, IoTarget};
 
@@ -20,6 +20,7 @@ use crate::driver::{LoadDriver, Progress, Request};
 use crate::error::Error;
 use crate::index::Published;
 use crate::parts::{PlacedParts, parts};
+use crate::peer::client::FarEnd;
 use crate::{layout, tree};
 
 /// Between opening the gate and the first I/O: long enough for every thread to be woken.
@@ -78,8 +79,9 @@ pub(crate) fn run_threads(
             }
         };
         let arrivals = jobs.len() + index.len();
+        let mut far_end = far_end(request.target);
         let start = shared.gate.open(arrivals, || shared.clock.now_ns() + HEAD_START_NS);
-        let system = start.map(|start_ns| watch(&shared, start_ns));
+        let system = start.map(|start_ns| watch(&shared, start_ns, far_end.as_mut()));
         let names = threads.iter().map(|thread| thread.job.name.as_str());
         let (records, jobs_error) = collect(jobs, names);
         let (index, index_error) = collect(index, ["index"; 2].into_iter());
@@ -179,17 +181,30 @@ pub(crate) fn seed_of(request: &Request<'_>, thread: u16) -> u64 {
     request.seed ^ (2 * u64::from(thread) + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15)
 }
 
+/// The far end of the load's network path, if it has one that answers: a connection of load tells why
+/// it does not.
+fn far_end(target: IoTarget<'_>) -> Option<FarEnd> {
+    let IoTarget::Peer(peer) = target else { return None };
+    FarEnd::of(peer).ok()
+}
+
 /// Reads the machine's counters at the edges of the window; ends early with the last thread.
-fn watch(shared: &SharedState<'_>, start_ns: u64) -> SystemCounters {
+fn watch(
+    shared: &SharedState<'_>,
+    start_ns: u64,
+    mut far_end: Option<&mut FarEnd>,
+) -> (SystemCounters, Option<FarEndRecord>) {
     let window = shared.window(start_ns);
     wait(shared, window.open_ns);
     let before = Reading::now();
+    let far_before = far_end.as_mut().and_then(|far_end| far_end.now());
     let live = shared.request.live;
     live.inspect(|live| live.window_opens());
     wait(shared, window.close_ns);
     let system = Reading::now().since(&before);
+    let far_after = far_end.and_then(FarEnd::now);
     live.inspect(|live| live.window_closes());
-    system
+    (system, far_after.zip(far_before).map(|(after, before)| after.since(&before)))
 }
 
 fn wait(shared: &SharedState<'_>, until_ns: u64) {

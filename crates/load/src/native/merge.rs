@@ -3,12 +3,14 @@
 use std::sync::atomic::Ordering;
 
 use iotax_record::{
-    DirectionRecord, JobRecord, LatencyHistogram, LoadRecord, OperationRecord, SystemCounters,
+    DirectionRecord, FarEndRecord, JobRecord, LatencyHistogram, LoadRecord, OperationRecord,
+    SystemCounters,
 };
 use iotax_spec::{Engine, Job};
 
 use super::counts::Counts;
 use super::drive::Worker;
+use super::engines::OfFlow;
 use super::setup::{Thread, effective_depth, effective_engine};
 use super::shared_state::SharedState;
 use super::usage::Usage;
@@ -27,6 +29,8 @@ pub(crate) struct ThreadRecord {
     offered_ios: Option<u64>,
     first_error: Option<String>,
     verify_mismatches: Option<u64>,
+    /// On network paths only.
+    pub flow: OfFlow,
     /// On trees of files only.
     pub operations: Vec<OperationRecord>,
 }
@@ -70,8 +74,14 @@ impl ThreadRecord {
             offered_ios,
             first_error,
             verify_mismatches: None,
+            flow: OfFlow::default(),
             operations: Vec::new(),
         }
+    }
+
+    /// Reads and writes that were counted.
+    pub(crate) fn ios(&self) -> u64 {
+        self.read.ios + self.write.ios
     }
 
     /// Adds what reading back has shown.
@@ -88,7 +98,7 @@ pub(crate) fn merge(
     threads: &[Thread<'_>],
     records: Vec<ThreadRecord>,
     operations: Vec<OperationRecord>,
-    system: SystemCounters,
+    (system, far_end): (SystemCounters, Option<FarEndRecord>),
 ) -> LoadRecord {
     let (request, window) = (shared.request, shared.window(start_ns));
     // The window ends early with the last job, unless there are index threads, which go on. A
@@ -118,6 +128,7 @@ pub(crate) fn merge(
         jobs,
         operations,
         system,
+        far_end,
         warnings: Vec::new(),
     }
 }
@@ -155,6 +166,15 @@ fn add(job: &mut JobRecord, thread: ThreadRecord) {
         job.verify_mismatches = Some(job.verify_mismatches.unwrap_or(0) + more);
     }
     job.first_error = job.first_error.take().or(thread.first_error);
+    if let Some(more) = &thread.flow.tcp {
+        job.tcp = Some(job.tcp.map_or(*more, |mut sum| {
+            sum.add(more);
+            sum
+        }));
+    }
+    if let Some(more) = &thread.flow.udp {
+        job.udp.get_or_insert_default().add(more);
+    }
     thread.operations.iter().for_each(|more| more.add_to(&mut job.operations));
 }
 

@@ -16,6 +16,7 @@ pub(crate) mod setup;
 pub(crate) mod shared_state;
 pub(crate) mod sigbus;
 pub(crate) mod span;
+pub(crate) mod tcp_info;
 pub(crate) mod usage;
 pub(crate) mod window;
 

@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 
 use iotax_spec::{Engine as EngineKind, Job, Pace, Pattern};
-use iotax_vdisk::IoTarget;
+use iotax_vdisk::{IoTarget, Peer};
 use rustix::fs::{Advice, fadvise};
 use rustix::io::Errno;
 
@@ -50,6 +50,21 @@ impl Thread<'_> {
     /// I/Os this thread keeps in flight: synchronous engines take one.
     pub(crate) fn depth(&self) -> u32 {
         effective_depth(self.job, self.engine)
+    }
+
+    /// The far end of the network path that it works on.
+    pub(crate) fn peer(&self) -> Result<&Peer, Error> {
+        match self.target {
+            IoTarget::Peer(peer) => Ok(peer),
+            other => Err(Error::unsuitable(
+                self.job,
+                format!(
+                    "engine `{}` drives load over a network path, and {other} is none; name \
+                     one such as `netns`, or choose another workload",
+                    self.engine.name()
+                ),
+            )),
+        }
     }
 
     /// Buffers for an engine that has none of its own.

@@ -12,6 +12,9 @@ use super::engines::io_uring::{Made, Uring};
 use super::engines::mmap::Mmap;
 use super::engines::null::Null;
 use super::engines::psync::Psync;
+use super::engines::tcp_rr::TcpRr;
+use super::engines::tcp_stream::TcpStream;
+use super::engines::udp_stream::UdpStream;
 use super::engines::vdisk::Vdisk;
 use super::engines::{Deadline, Engine, Submitted};
 use super::gate::Ticket;
@@ -39,6 +42,23 @@ pub(super) fn perform(
             drive_with((shared, &shared.clock), thread, ticket, Null::of(thread)?)
         }
         (_, EngineKind::Metadata) => tree::perform(shared, thread, ticket),
+        (_, EngineKind::TcpStream) => {
+            drive_with((shared, &shared.clock), thread, ticket, TcpStream::of(thread)?)
+        }
+        (_, EngineKind::TcpRr) => {
+            drive_with((shared, &shared.clock), thread, ticket, TcpRr::of(thread)?)
+        }
+        (_, EngineKind::UdpStream) => {
+            drive_with((shared, &shared.clock), thread, ticket, UdpStream::of(thread)?)
+        }
+        (IoTarget::Peer(peer), engine) => Err(Error::unsuitable(
+            thread.job,
+            format!(
+                "engine `{}` drives I/O at storage, and {peer} is a network path; choose a workload \
+                 such as tcp-rr, or another target",
+                engine.name()
+            ),
+        )),
         (IoTarget::Disk(disk), _) => {
             // Its completions count from instants on the disk's clock: time is told by that one.
             drive_with((shared, &**disk.clock()), thread, ticket, Vdisk::of(thread, disk)?)
@@ -104,6 +124,7 @@ fn drive_with<E: Engine, C: Clock + ?Sized>(
     }
     let mut record = ThreadRecord::of(thread, &mut worker, window, turn.start_ns);
     drop(through);
+    record.flow = engine.of_flow(record.ios());
     let ledgers = worker.verifier.into_ledgers();
     if !ledgers.is_empty() {
         record.found(verify((shared, clock), thread, &mut engine, &ledgers)?);

@@ -15,9 +15,9 @@ use iotax_vdisk::{IoTarget, LayerConfig, MemConfig, MonotonicClock, VirtualDisk}
 pub(crate) const MIB: u64 = 1 << 20;
 pub(crate) const MS: u64 = 1_000_000;
 
-/// Every engine of the driver's loop; `vdisk` stands for a virtual disk as the target.
+/// Every engine of the driver's loop that works on storage; `vdisk` stands for a virtual disk as the target.
 pub(crate) fn engines() -> impl Iterator<Item = Engine> {
-    Engine::ALL.iter().copied().filter(|engine| !engine.has_tree())
+    Engine::ALL.iter().copied().filter(|engine| !engine.has_tree() && !engine.is_network())
 }
 
 pub(crate) fn job(engine: Engine) -> Job {

@@ -7,6 +7,7 @@ use iotax_vdisk::LayerConfig;
 
 use crate::build_context::BuildContext;
 use crate::error::{Error, Obstacle};
+use crate::network::Network;
 
 /// What a layer stands on, or what it gives to the one above.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -81,6 +82,8 @@ pub(crate) enum Maker<'a> {
     InProcess(&'a dyn InProcess),
     /// A step of its own.
     System(Box<dyn System>),
+    /// A step of a network path.
+    Network(&'a dyn Network),
     /// The one or the other, as the layers around it.
     Both(&'a dyn InProcess, Box<dyn System>),
 }

@@ -11,15 +11,21 @@ mod fscrypt;
 mod given;
 mod gocryptfs;
 mod loop_device;
+mod loopback;
 mod luks;
 pub(crate) mod maker;
+mod netns;
 mod nfs;
 mod served;
+mod tbf;
 mod tmpfs;
+mod vxlan;
+mod wireguard;
 
 use iotax_spec::{Layer, Need, Stack};
 
 use self::maker::{InProcess, Made, Maker, System};
+use crate::network::Network;
 
 macro_rules! made {
     ($($group:ident { $($module:ident::$Layer:ident,)* })*) => {
@@ -54,7 +60,15 @@ pub(crate) fn steps(layers: &[Layer]) -> Vec<Box<dyn System>> {
 pub(crate) fn system(layer: &Layer) -> Option<Box<dyn System>> {
     match made(layer).maker() {
         Maker::System(system) | Maker::Both(_, system) => Some(system),
-        Maker::Given | Maker::InProcess(_) => None,
+        Maker::Given | Maker::InProcess(_) | Maker::Network(_) => None,
+    }
+}
+
+/// A layer of a network path; `None` if it is one of storage.
+pub(crate) fn network(layer: &Layer) -> Option<&dyn Network> {
+    match made(layer).maker() {
+        Maker::Network(layer) => Some(layer),
+        Maker::Given | Maker::InProcess(_) | Maker::System(_) | Maker::Both(..) => None,
     }
 }
 
@@ -62,7 +76,7 @@ pub(crate) fn system(layer: &Layer) -> Option<Box<dyn System>> {
 pub(crate) fn in_process(layer: &Layer) -> Option<&dyn InProcess> {
     match made(layer).maker() {
         Maker::InProcess(layer) | Maker::Both(layer, _) => Some(layer),
-        Maker::Given | Maker::System(_) => None,
+        Maker::Given | Maker::System(_) | Maker::Network(_) => None,
     }
 }
 

@@ -82,7 +82,12 @@ fn of_unit(unit: Unit) -> Schema {
             json_schema!({ "type": ["integer", "string"], "minimum": 0, "pattern": CPUS })
         }
         Unit::Path | Unit::Name => json_schema!({ "type": "string" }),
-        Unit::Iops | Unit::Bandwidth | Unit::BlockSizes | Unit::Pace | Unit::Operations => {
+        Unit::Iops
+        | Unit::BitRate
+        | Unit::Bandwidth
+        | Unit::BlockSizes
+        | Unit::Pace
+        | Unit::Operations => {
             json_schema!({ "type": ["number", "string"], "minimum": 0 })
         }
     }

@@ -26,6 +26,8 @@ pub enum Base<'a> {
     Device(&'a Path),
     /// On a server: what of it, however it is reached.
     Server(String),
+    /// Nowhere: it is a network path, over which they pass.
+    Network,
     /// Where those of another stack live, which is of this process.
     Disk(&'a Stack),
 }
@@ -36,7 +38,7 @@ impl Base<'_> {
         match self {
             Self::Memory { size_bytes } | Self::File(File { size_bytes, .. }) => Some(*size_bytes),
             Self::Disk(stack) => stack.size_bytes(),
-            Self::Directory(_) | Self::Device(_) | Self::Server(_) => None,
+            Self::Directory(_) | Self::Device(_) | Self::Server(_) | Self::Network => None,
         }
     }
 
@@ -44,7 +46,11 @@ impl Base<'_> {
         match self {
             Self::Memory { .. } => true,
             Self::Disk(stack) => stack.base().is_some_and(|base| base.is_in_memory()),
-            Self::File(_) | Self::Directory(_) | Self::Device(_) | Self::Server(_) => false,
+            Self::File(_)
+            | Self::Directory(_)
+            | Self::Device(_)
+            | Self::Server(_)
+            | Self::Network => false,
         }
     }
 }
@@ -74,6 +80,7 @@ impl Layer {
             Self::Nfs(Nfs { server, export, .. }) => {
                 Some(Base::Server(format!("{server}:{export}")))
             }
+            Self::Netns(_) | Self::Loopback(_) => Some(Base::Network),
             Self::Vdisk(Vdisk { stack }) => Some(Base::Disk(stack)),
             _ => None,
         }

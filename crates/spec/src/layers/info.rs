@@ -42,6 +42,15 @@ pub(super) const IN_PROCESS: LayerInfo = LayerInfo {
     parameters: &[],
 };
 
+/// What the layers of a network path above its bases have in common.
+pub(super) const ON_NETWORK: LayerInfo = LayerInfo {
+    world: World::System,
+    takes: &[Form::Network],
+    needs: &[Need::Root, Need::IP],
+    submitter: Submitter::Nobody,
+    ..IN_PROCESS
+};
+
 /// One parameter of a layer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Parameter {
@@ -75,6 +84,8 @@ pub enum Form {
     Block,
     /// A directory.
     Directory,
+    /// A network path: a near end and a far one.
+    Network,
 }
 
 /// What a layer does with I/O.
@@ -120,6 +131,7 @@ impl Form {
             Self::File => "a file",
             Self::Block => "a block device",
             Self::Directory => "a directory",
+            Self::Network => "a network path",
         }
     }
 }

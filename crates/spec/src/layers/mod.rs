@@ -19,6 +19,8 @@ macro_rules! each_layer {
                 dev::Dev,
                 tmpfs::Tmpfs,
                 nfs::Nfs,
+                netns::Netns,
+                loopback::Loopback,
                 stack::Vdisk,
             }
             above {
@@ -37,6 +39,9 @@ macro_rules! each_layer {
                 file_system::FileSystem,
                 fscrypt::Fscrypt,
                 gocryptfs::Gocryptfs,
+                vxlan::Vxlan,
+                wireguard::Wireguard,
+                tbf::Tbf,
             }
         }
     };
@@ -59,15 +64,20 @@ mod fscrypt;
 mod gocryptfs;
 mod info;
 mod loop_device;
+mod loopback;
 mod luks;
 mod mem;
 mod need;
+mod netns;
 mod nfs;
 mod queue;
 mod stack;
+mod tbf;
 mod throttle;
 mod tier;
 mod tmpfs;
+mod vxlan;
+mod wireguard;
 
 pub use base::Base;
 pub use file_system::FileSystemKind;

@@ -44,6 +44,21 @@ pub enum Need {
         /// What it is, for people.
         about: &'static str,
     },
+    /// A part of the kernel's network, which a namespace that is thrown away shows whether it is
+    /// there.
+    Network {
+        /// The command that makes it, in such a namespace, and that does nothing else.
+        probe: &'static [&'static str],
+        /// What it is, for people.
+        about: &'static str,
+    },
+    /// One of two.
+    Either {
+        /// What is used if it is there.
+        one: &'static Need,
+        /// What is used otherwise.
+        other: &'static Need,
+    },
     /// A control of cgroups, version 1 or 2.
     Cgroup {
         /// The controller: `blkio` in version 1, `io` in version 2.
@@ -65,6 +80,9 @@ pub struct Version {
 impl Need {
     /// File systems of programs.
     pub(crate) const FUSE: Self = Self::Device { path: "/dev/fuse", module: "fuse" };
+
+    /// What makes interfaces and their addresses.
+    pub(crate) const IP: Self = Self::program("ip", "iproute2");
 
     /// Any version of a program.
     pub(crate) const fn program(name: &'static str, package: &'static str) -> Self {
@@ -88,6 +106,8 @@ impl fmt::Display for Need {
             Self::Module { module, about } | Self::Feature { module, about, .. } => {
                 write!(f, "{about} in the kernel (module {module})")
             }
+            Self::Network { about, .. } => write!(f, "{about} in the kernel"),
+            Self::Either { one, other } => write!(f, "{one}, or {other}"),
             Self::Cgroup { v1, v2 } => {
                 write!(f, "cgroups with I/O limits ({v1} in version 1, {v2} in version 2)")
             }

@@ -7,6 +7,7 @@
 mod applications;
 mod driver_searcher;
 mod git;
+mod network;
 mod plain;
 mod scales;
 mod suites;
@@ -22,7 +23,7 @@ use crate::workload::{BlockSizes, Bound, Files, Job, Pace, Pattern, Workload};
 type Preset = (&'static str, fn() -> Workload);
 
 /// Name and builder, in the order of `iotax workloads`.
-const PRESETS: [Preset; 10] = [
+const PRESETS: [Preset; 14] = [
     ("randread-4k", plain::randread_4k),
     ("randwrite-4k", plain::randwrite_4k),
     ("seqread-1m", plain::seqread_1m),
@@ -33,6 +34,10 @@ const PRESETS: [Preset; 10] = [
     ("git-checkout", git::checkout),
     ("git-status", git::status),
     ("git-gc", git::gc),
+    ("tcp-stream", network::tcp_stream),
+    ("tcp-stream-back", network::tcp_stream_back),
+    ("tcp-rr", network::tcp_rr),
+    ("udp-stream", network::udp_stream),
 ];
 
 fn all() -> impl Iterator<Item = Preset> {
@@ -135,7 +140,7 @@ mod tests {
     fn a_misspelt_workload_is_corrected() {
         insta::assert_snapshot!(Workload::preset("randred-4k").unwrap_err(), @"
         unknown workload `randred-4k`; did you mean `randread-4k`?
-        known workloads: randread-4k, randwrite-4k, seqread-1m, seqwrite-1m, mixed-70-30, driver-searcher, driver-searcher-published, git-checkout, git-status, git-gc, etcd-wal, etcd-wal-loaded, postgres, mysql, kafka, rocksdb, lucene, nats-sync, ml-load
+        known workloads: randread-4k, randwrite-4k, seqread-1m, seqwrite-1m, mixed-70-30, driver-searcher, driver-searcher-published, git-checkout, git-status, git-gc, tcp-stream, tcp-stream-back, tcp-rr, udp-stream, etcd-wal, etcd-wal-loaded, postgres, mysql, kafka, rocksdb, lucene, nats-sync, ml-load
         ");
     }
 }

@@ -80,6 +80,7 @@ fn unfit(layer: &Layer, form: Form) -> Error {
     Error::syntax(
         format!("`{name}` needs {} below it, not {}", wanted.join(" or "), form.with_article()),
         match (info.takes, info.gives) {
+            ([Form::Network], _) => format!("put it on a network path: netns + {name}"),
             ([Form::Directory], _) => {
                 format!("put a file system below it: file(size=2G) + ext4 + {name}")
             }

@@ -20,7 +20,7 @@ use std::vec::IntoIter;
 
 use crate::error::Error;
 use crate::layers::declared::{Arguments, Value};
-use crate::layers::{Layer, LayerInfo, Stack};
+use crate::layers::{Form, Layer, LayerInfo, Stack};
 use crate::quote::brief;
 use crate::units::Unit;
 use complete::{Placed, complete};
@@ -185,10 +185,16 @@ fn parameters_of(info: &LayerInfo) -> String {
 fn check_order(below: &[Placed], layer: &Layer) -> Result<(), Error> {
     let name = layer.name();
     match (below.first(), layer.is_base()) {
-        (None, false) => Err(Error::syntax(
-            format!("`{name}` needs something below it"),
-            format!("start with a base, such as file: file(size=1G) + {name}"),
-        )),
+        (None, false) => {
+            let base = match layer.info().takes {
+                [Form::Network] => "netns: netns",
+                _ => "file: file(size=1G)",
+            };
+            Err(Error::syntax(
+                format!("`{name}` needs something below it"),
+                format!("start with a base, such as {base} + {name}"),
+            ))
+        }
         (Some((base, _)), true) => Err(Error::syntax(
             format!("a second base, `{name}`, on top of `{}`", base.name()),
             "bytes live in one place: keep one of them, at the bottom",

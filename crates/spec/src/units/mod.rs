@@ -5,6 +5,7 @@
 //! | size | `4k`, `64M`, `2G`, `1T`, `4KiB`, `4096` | bytes; letters are powers of 1024, as fio reads them |
 //! | duration | `500ns`, `200us`, `2ms`, `1.5s`, `1m`, `1h`, `0` | nanoseconds |
 //! | bandwidth | `32M`, `32M/s` | bytes per second; letters as in sizes |
+//! | bit rate | `500Mbit`, `1Gbit`, `64kbit` | bits per second; letters are powers of 1000 |
 //! | I/O rate | `4000`, `4k`, `2.5k` | per second; here `k` is 1000 and `M` a million |
 //! | share | `5%`, `0.05` | fraction of 1 |
 //!
@@ -34,6 +35,7 @@ impl Unit {
 const SIZE_ADVICE: &str = "write a size as 4k, 64M, 2G or 4096 (letters are powers of 1024)";
 const SIZE_LETTERS: [(&str, u64); 4] =
     [("T", 1 << 40), ("G", 1 << 30), ("M", 1 << 20), ("k", 1 << 10)];
+const BIT_UNITS: [(&str, f64); 4] = [("Gbit", 1e9), ("Mbit", 1e6), ("kbit", 1e3), ("bit", 1.0)];
 const DURATION_UNITS: [(&str, u64); 6] = [
     ("h", 3_600_000_000_000),
     ("m", 60_000_000_000),
@@ -87,6 +89,30 @@ fn binary_multiplier(number: &Number<'_>, text: &str, unit: Unit) -> Result<u64,
         ),
         format!("write {}{letter}{}", number.digits, digits.unwrap_or_default()),
     ))
+}
+
+/// Reads a bit rate in bits per second, as networks are sold; `/s` may be left out.
+pub fn parse_bit_rate(text: &str) -> Result<f64, Error> {
+    let advice = "write a bit rate as 500Mbit, 1Gbit or 64kbit (letters are powers of 1000)";
+    let trimmed = text.trim();
+    let per_second = trimmed.strip_suffix("/s").unwrap_or(trimmed);
+    let number = Number::read(per_second, Unit::BitRate, advice)?;
+    let known = BIT_UNITS.iter().find(|(name, _)| name.eq_ignore_ascii_case(number.suffix));
+    let Some((_, multiplier)) = known else {
+        let problem = match number.suffix {
+            "" => "bits or bytes?".to_owned(),
+            other => format!("unknown unit `{other}`"),
+        };
+        return Err(Unit::BitRate.refuse(text, problem, advice));
+    };
+    Ok(number.as_f64() * multiplier)
+}
+
+/// The shortest bit rate that reads back exactly.
+pub(crate) fn format_bit_rate(bits: f64) -> String {
+    let whole = BIT_UNITS.iter().find(|(_, unit)| bits >= *unit && bits % unit == 0.0);
+    let (name, unit) = whole.unwrap_or(&("bit", 1.0));
+    format!("{}{name}", bits / unit)
 }
 
 /// Reads a duration in nanoseconds. Only `0` may go without a unit.

@@ -11,6 +11,8 @@ pub enum Unit {
     Duration,
     /// Bytes per second.
     Bandwidth,
+    /// Bits per second.
+    BitRate,
     /// I/Os per second.
     Iops,
     /// A whole number.
@@ -48,6 +50,7 @@ impl Unit {
             Self::Size => "SIZE".into(),
             Self::Duration => "DURATION".into(),
             Self::Bandwidth => "SIZE/s".into(),
+            Self::BitRate => "BITS/s".into(),
             Self::Iops => "IOPS".into(),
             Self::Count => "NUMBER".into(),
             Self::Share => "SHARE".into(),
@@ -71,6 +74,7 @@ impl Unit {
             Self::Size => "a size",
             Self::Duration => "a duration",
             Self::Bandwidth => "a bandwidth",
+            Self::BitRate => "a bit rate",
             Self::Iops => "an I/O rate",
             Self::Count => "a whole number",
             Self::Share => "a share",

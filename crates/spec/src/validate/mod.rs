@@ -1,5 +1,6 @@
 //! What no machine can do, refused before any machine is touched.
 
+mod network;
 mod order;
 mod rules;
 
@@ -84,6 +85,7 @@ impl Job {
     fn validate(&self) -> Result<(), Error> {
         self.validate_names()?;
         self.validate_tree()?;
+        self.validate_network()?;
         self.validate_blocks()?;
         self.validate_engine()?;
         self.validate_order()?;

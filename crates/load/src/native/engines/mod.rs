@@ -4,11 +4,15 @@ pub(crate) mod io_uring;
 pub(crate) mod mmap;
 pub(crate) mod null;
 pub(crate) mod psync;
+pub(crate) mod tcp_rr;
+pub(crate) mod tcp_stream;
+pub(crate) mod udp_stream;
 pub(crate) mod vdisk;
 
 use std::fs::File;
 use std::num::NonZeroU64;
 
+use iotax_record::{TcpRecord, UdpRecord};
 use rustix::fs::{Advice, fadvise};
 
 use super::io::{Io, Outcome};
@@ -65,6 +69,21 @@ pub(crate) trait Engine {
     /// Drops what is cached of `span` of a file, as far as it can be dropped at once: pages that
     /// are dirty or that others have mapped stay. Engines without a cache have nothing to do.
     fn forget(&mut self, _file: u16, _span: Span) {}
+
+    /// What is known of its flow over a network path, if it has one. Called once, at the end; so
+    /// many I/Os were counted.
+    fn of_flow(&mut self, _counted: u64) -> OfFlow {
+        OfFlow::default()
+    }
+}
+
+/// What is known of a flow over a network path.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct OfFlow {
+    /// By the kernel, of a TCP connection.
+    pub tcp: Option<TcpRecord>,
+    /// By both ends, of datagrams.
+    pub udp: Option<UdpRecord>,
 }
 
 /// What `posix_fadvise(POSIX_FADV_DONTNEED)` drops, as fio does it.

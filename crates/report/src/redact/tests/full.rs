@@ -242,6 +242,7 @@ pub(super) fn trials() -> [Trial; 2] {
 
 fn load() -> LoadRecord {
     LoadRecord {
+        far_end: None,
         driver: t(),
         window_ns: 1,
         jobs: vec![job_record()],
@@ -253,6 +254,8 @@ fn load() -> LoadRecord {
 
 fn job_record() -> JobRecord {
     JobRecord {
+        tcp: None,
+        udp: None,
         name: t(),
         engine: t(),
         threads: 1,

@@ -2,6 +2,7 @@
 
 mod constellation;
 mod driver_searcher;
+mod network;
 mod nfs_kerberos;
 mod provider_baseline;
 mod suite;
@@ -11,13 +12,15 @@ use crate::workload::Workload;
 use suite::Suite;
 
 /// In the order of `iotax workloads`.
-static SUITES: [Suite; 7] = [
+static SUITES: [Suite; 9] = [
     provider_baseline::ALL,
     provider_baseline::AZURE,
     provider_baseline::AWS,
     provider_baseline::GCP,
     constellation::SUITE,
     nfs_kerberos::SUITE,
+    network::PEEL,
+    network::BASELINE,
     driver_searcher::SUITE,
 ];
 
@@ -163,7 +166,7 @@ mod tests {
     fn a_misspelt_suite_is_corrected() {
         assert_snapshot!(Workload::suite("nfs-kerberus").unwrap_err(), @"
         unknown suite `nfs-kerberus`; did you mean `nfs-kerberos`?
-        known suites: provider-baseline, provider-baseline-azure, provider-baseline-aws, provider-baseline-gcp, constellation, nfs-kerberos, driver-searcher
+        known suites: provider-baseline, provider-baseline-azure, provider-baseline-aws, provider-baseline-gcp, constellation, nfs-kerberos, network, network-baseline, driver-searcher
         ");
     }
 }

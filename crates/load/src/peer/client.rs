@@ -1,0 +1,94 @@
+//! The near end: connections to a peer.
+
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::net::{SocketAddr, TcpStream, UdpSocket};
+use std::os::fd::AsFd as _;
+use std::thread;
+use std::time::Duration;
+
+use iotax_record::FarEndRecord;
+use iotax_vdisk::Peer;
+use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
+
+use super::hello::{self, Role};
+use super::roles::{ASK, boot};
+use super::udp::Received;
+use crate::error::Error;
+
+/// How long a path may take to answer before it counts as broken.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// A connection in `role`, and what the far end calls it.
+pub(crate) fn connect(peer: &Peer, role: Role) -> Result<(TcpStream, u64), Error> {
+    let connect = || -> io::Result<(TcpStream, u64)> {
+        let mut stream = TcpStream::connect_timeout(&peer.address, PATIENCE)?;
+        stream.set_nodelay(true)?;
+        stream.set_read_timeout(Some(PATIENCE))?;
+        stream.set_write_timeout(Some(PATIENCE))?;
+        let session = hello::greet(&mut stream, &peer.secret, hello::nonce()?, role)?;
+        Ok((stream, session))
+    };
+    within(peer, connect).map_err(|source| Error::Peer { peer: peer.to_string(), source })
+}
+
+/// A socket whose datagrams go to a peer.
+pub(crate) fn datagrams(peer: &Peer) -> Result<UdpSocket, Error> {
+    let bind = || -> io::Result<UdpSocket> {
+        let any: SocketAddr = match peer.address {
+            SocketAddr::V4(_) => ([0; 4], 0).into(),
+            SocketAddr::V6(_) => ([0_u16; 8], 0).into(),
+        };
+        let socket = UdpSocket::bind(any)?;
+        socket.connect(peer.address)?;
+        Ok(socket)
+    };
+    within(peer, bind).map_err(|source| Error::Peer { peer: peer.to_string(), source })
+}
+
+/// Makes a socket in the peer's namespace, where it stays whoever uses it; threads that make no
+/// other sockets stay where they are.
+fn within<T: Send>(peer: &Peer, make: impl Fn() -> io::Result<T> + Sync) -> io::Result<T> {
+    let Some(namespace) = &peer.namespace else { return make() };
+    let enter_and_make = || {
+        let namespace = File::open(namespace)?;
+        move_into_link_name_space(namespace.as_fd(), Some(LinkNameSpaceType::Network))?;
+        make()
+    };
+    thread::scope(|scope| scope.spawn(enter_and_make).join())
+        .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}
+
+/// What the far end's host has done so far.
+pub(crate) struct FarEnd {
+    stream: TcpStream,
+}
+
+impl FarEnd {
+    pub(crate) fn of(peer: &Peer) -> Result<Self, Error> {
+        connect(peer, Role::Counters).map(|(stream, _)| Self { stream })
+    }
+
+    /// Its counters now; `None` if it does not answer: load itself will show why.
+    pub(crate) fn now(&mut self) -> Option<FarEndRecord> {
+        let mut told = [0; 24];
+        self.stream.write_all(&[ASK]).and_then(|()| self.stream.read_exact(&mut told)).ok()?;
+        let figure = |at: usize| {
+            let figure = u64::from_le_bytes(told[at..at + 8].try_into().expect("eight of them"));
+            (figure != u64::MAX).then_some(figure)
+        };
+        Some(FarEndRecord {
+            cpu_ns: figure(0)?,
+            cpu_busy_ns: figure(8),
+            same_host: told[16..] == boot(),
+        })
+    }
+}
+
+/// What came of the datagrams from one to another of a flow.
+pub(crate) fn received(stream: &mut TcpStream, from: u64, to: u64) -> io::Result<Received> {
+    stream.write_all(&[from, to].map(u64::to_le_bytes).concat())?;
+    let mut told = [0; Received::BYTES];
+    stream.read_exact(&mut told)?;
+    Ok(Received::decode(&told))
+}

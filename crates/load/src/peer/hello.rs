@@ -1,0 +1,261 @@
+//! The first bytes of every connection.
+//!
+//! The far end greets with a nonce; the near end answers with a nonce of its own, what it wants, and
+//! a code over all of that (HMAC-SHA256 with the secret); the far end proves that it knows the secret
+//! likewise. A recorded hello is worth nothing: the next greeting has another nonce.
+
+use std::io::{self, Read, Write};
+
+use hmac::{Hmac, KeyInit as _, Mac as _};
+use iotax_vdisk::PeerSecret;
+use sha2::Sha256;
+
+/// What a peer says first, with its version.
+const MAGIC: &[u8; 16] = b"iotax peer 0001\n";
+const NONCE_BYTES: usize = 32;
+const WANTED_BYTES: usize = 8;
+const CODE_BYTES: usize = 32;
+/// Blocks and datagrams are at most so large.
+const MAX_BLOCK_BYTES: u32 = 64 << 20;
+
+pub(super) type Nonce = [u8; NONCE_BYTES];
+
+/// A secret that nobody can guess.
+///
+/// # Errors
+/// If the system has no random bytes.
+pub fn new_secret() -> io::Result<PeerSecret> {
+    nonce().map(PeerSecret)
+}
+
+/// Bytes that nobody can guess.
+pub(super) fn nonce() -> io::Result<Nonce> {
+    let mut nonce = Nonce::default();
+    rustix::rand::getrandom(&mut nonce, rustix::rand::GetRandomFlags::empty())?;
+    Ok(nonce)
+}
+
+/// What a connection is for, as the far end sees it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// Takes what comes.
+    Sink,
+    /// Sends blocks of so many bytes for as long as they are taken.
+    Source {
+        /// Bytes of a block.
+        bytes: u32,
+    },
+    /// Answers each request of so many bytes with as many.
+    Answer {
+        /// Bytes of a request.
+        bytes: u32,
+    },
+    /// Tells its CPU time whenever it is asked.
+    Counters,
+    /// Counts the datagrams of a flow, and tells which of them came.
+    Datagrams,
+}
+
+impl Role {
+    fn encode(self) -> [u8; WANTED_BYTES] {
+        let (kind, bytes) = match self {
+            Self::Sink => (0, 0),
+            Self::Source { bytes } => (1, bytes),
+            Self::Answer { bytes } => (2, bytes),
+            Self::Counters => (3, 0),
+            Self::Datagrams => (4, 0),
+        };
+        let mut wanted = [0; WANTED_BYTES];
+        wanted[0] = kind;
+        wanted[4..].copy_from_slice(&bytes.to_le_bytes());
+        wanted
+    }
+
+    fn decode(wanted: [u8; WANTED_BYTES]) -> Option<Self> {
+        let [kind, 0, 0, 0, bytes @ ..] = wanted else { return None };
+        let bytes = u32::from_le_bytes(bytes);
+        let sized = (1..=MAX_BLOCK_BYTES).contains(&bytes);
+        match kind {
+            0 => Some(Self::Sink),
+            1 if sized => Some(Self::Source { bytes }),
+            2 if sized => Some(Self::Answer { bytes }),
+            3 => Some(Self::Counters),
+            4 => Some(Self::Datagrams),
+            _ => None,
+        }
+    }
+}
+
+/// Why a hello is refused.
+fn refused(why: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::PermissionDenied, why)
+}
+
+/// The code by which one end proves what it knows.
+fn code(secret: &PeerSecret, end: &[u8], far: &Nonce, near: &Nonce, rest: &[u8]) -> Hmac<Sha256> {
+    let mut code = Hmac::<Sha256>::new_from_slice(&secret.0).expect("HMAC takes keys of any size");
+    for part in [MAGIC.as_slice(), end, far, near, rest] {
+        code.update(part);
+    }
+    code
+}
+
+/// The far end of a handshake: greets, checks, proves itself. `nonce` must be new.
+pub(super) fn accept(
+    stream: &mut (impl Read + Write),
+    secret: &PeerSecret,
+    nonce: Nonce,
+    session: u64,
+) -> io::Result<Role> {
+    stream.write_all(&[MAGIC.as_slice(), &nonce].concat())?;
+    let (near, wanted) = (read::<NONCE_BYTES>(stream)?, read::<WANTED_BYTES>(stream)?);
+    let proof = read::<CODE_BYTES>(stream)?;
+    let expected = code(secret, b"near", &nonce, &near, &wanted);
+    expected.verify_slice(&proof).map_err(|_| refused("it does not know the token"))?;
+    let role = Role::decode(wanted).ok_or_else(|| refused("it wants something unknown"))?;
+    let session = session.to_le_bytes();
+    let answer = code(secret, b"far", &nonce, &near, &session).finalize().into_bytes();
+    stream.write_all(&[session.as_slice(), &answer].concat())?;
+    Ok(role)
+}
+
+/// The near end: returns what the far end calls this session.
+pub(super) fn greet(
+    stream: &mut (impl Read + Write),
+    secret: &PeerSecret,
+    nonce: Nonce,
+    role: Role,
+) -> io::Result<u64> {
+    if read::<16>(stream)? != *MAGIC {
+        return Err(refused("it is no iotax peer, or one of another version"));
+    }
+    let far = read::<NONCE_BYTES>(stream)?;
+    let wanted = role.encode();
+    let proof = code(secret, b"near", &far, &nonce, &wanted).finalize().into_bytes();
+    stream.write_all(&[nonce.as_slice(), &wanted, &proof].concat())?;
+    let session: [u8; 8] = read(stream).map_err(|error| match error.kind() {
+        // It closes without a word whatever does not prove itself.
+        io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset => {
+            refused("it refuses the token, or has too many connections")
+        }
+        _ => error,
+    })?;
+    let expected = code(secret, b"far", &far, &nonce, &session);
+    let answer = read::<CODE_BYTES>(stream)?;
+    expected.verify_slice(&answer).map_err(|_| refused("it does not know the token either"))?;
+    Ok(u64::from_le_bytes(session))
+}
+
+fn read<const N: usize>(stream: &mut impl Read) -> io::Result<[u8; N]> {
+    let mut bytes = [0; N];
+    stream.read_exact(&mut bytes)?;
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Cursor;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const SECRET: PeerSecret = PeerSecret([7; PeerSecret::BYTES]);
+    const ROLES: [Role; 5] = [
+        Role::Sink,
+        Role::Source { bytes: 1 << 20 },
+        Role::Answer { bytes: 64 },
+        Role::Counters,
+        Role::Datagrams,
+    ];
+
+    /// One side's bytes to be read; what it writes is kept.
+    struct Script {
+        input: Cursor<Vec<u8>>,
+        said: Vec<u8>,
+    }
+
+    impl Read for Script {
+        fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+            self.input.read(bytes)
+        }
+    }
+
+    impl Write for Script {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.said.extend_from_slice(bytes);
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    fn hears(input: Vec<u8>) -> Script {
+        Script { input: Cursor::new(input), said: Vec::new() }
+    }
+
+    fn hello(secret: &PeerSecret, far: Nonce, role: Role) -> Vec<u8> {
+        let mut near = hears([MAGIC.as_slice(), &far].concat());
+        greet(&mut near, secret, [2; NONCE_BYTES], role).unwrap_err();
+        near.said
+    }
+
+    #[test]
+    fn both_ends_agree_on_the_role_and_the_session() {
+        for role in ROLES {
+            let mut far = hears(hello(&SECRET, [1; NONCE_BYTES], role));
+            assert_eq!(accept(&mut far, &SECRET, [1; NONCE_BYTES], 42).unwrap(), role);
+            let mut near = hears(far.said);
+            assert_eq!(greet(&mut near, &SECRET, [2; NONCE_BYTES], role).unwrap(), 42);
+        }
+    }
+
+    #[test]
+    fn a_hello_with_another_secret_or_to_another_greeting_is_refused() {
+        let said = |secret, far| hello(secret, far, Role::Sink);
+        let wrong = said(&PeerSecret([8; PeerSecret::BYTES]), [1; NONCE_BYTES]);
+        let replayed = said(&SECRET, [9; NONCE_BYTES]);
+        for hello in [wrong, replayed] {
+            let mut far = hears(hello);
+            let refused = accept(&mut far, &SECRET, [1; NONCE_BYTES], 42).unwrap_err();
+            assert_eq!(refused.to_string(), "it does not know the token");
+            assert_eq!(far.said.len(), MAGIC.len() + NONCE_BYTES, "only the greeting was said");
+        }
+    }
+
+    #[test]
+    fn a_far_end_that_does_not_know_the_secret_is_refused() {
+        let other = PeerSecret([8; PeerSecret::BYTES]);
+        let mut impostor = hears(hello(&other, [1; NONCE_BYTES], Role::Sink));
+        accept(&mut impostor, &other, [1; NONCE_BYTES], 42).unwrap();
+        let error = greet(&mut hears(impostor.said), &SECRET, [2; NONCE_BYTES], Role::Sink);
+        assert_eq!(error.unwrap_err().to_string(), "it does not know the token either");
+    }
+
+    #[test]
+    fn something_else_that_listens_is_told_apart() {
+        let error = greet(&mut hears(vec![b'x'; 200]), &SECRET, [2; NONCE_BYTES], Role::Sink);
+        assert_eq!(
+            error.unwrap_err().to_string(),
+            "it is no iotax peer, or one of another version"
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn no_changed_bit_passes(role in 0..ROLES.len(), at in any::<prop::sample::Index>(), bit in 0..8) {
+            let mut hello = hello(&SECRET, [1; NONCE_BYTES], ROLES[role]);
+            let at = at.index(hello.len());
+            hello[at] ^= 1_u8 << bit;
+            prop_assert!(accept(&mut hears(hello), &SECRET, [1; NONCE_BYTES], 42).is_err());
+        }
+
+        #[test]
+        fn no_bytes_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+            let _ = accept(&mut hears(bytes.clone()), &SECRET, [1; NONCE_BYTES], 42);
+            let _ = greet(&mut hears(bytes), &SECRET, [2; NONCE_BYTES], Role::Sink);
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! Load between the two ends of a path: this process and a peer in it, over loopback.
+
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod support;
+
+use std::io::{Read as _, Write as _};
+use std::net::{Ipv4Addr, SocketAddr, TcpStream};
+use std::sync::atomic::AtomicBool;
+use std::sync::mpsc::channel;
+use std::thread;
+use std::time::Duration;
+
+use iotax_load::{Error, LoadDriver as _, Native, new_peer_secret, serve_peer};
+use iotax_record::LoadRecord;
+use iotax_spec::{BlockSizes, Engine, Job, Pace, Workload};
+use iotax_vdisk::{IoTarget, Peer};
+use support::{MS, request, run_prepared, workload};
+
+/// A peer of this process, which lasts as long as the process.
+fn peer() -> Peer {
+    let secret = new_peer_secret().unwrap();
+    let (tell, told) = channel();
+    let own = secret.clone();
+    thread::spawn(move || {
+        let any = (Ipv4Addr::LOCALHOST, 0).into();
+        serve_peer(any, own, |address| tell.send(address).map_err(std::io::Error::other))
+    });
+    Peer { address: told.recv().unwrap(), namespace: None, secret }
+}
+
+fn load(engine: Engine, bytes: u32) -> Job {
+    Job { engine, block_sizes: BlockSizes::Fixed(bytes), ..Job::new("job") }
+}
+
+fn run(workload: &Workload, peer: &Peer) -> LoadRecord {
+    run_prepared(workload, IoTarget::Peer(peer)).unwrap()
+}
+
+#[test]
+fn a_stream_passes_either_way() {
+    let peer = peer();
+    for read_percent in [0, 100] {
+        let job = Job { read_percent, threads: 2, ..load(Engine::TcpStream, 128 << 10) };
+        let record = run(&workload(job), &peer);
+        let job = &record.jobs[0];
+        let moved = if read_percent == 100 { &job.read } else { &job.write };
+        assert_eq!((&job.first_error, moved.errors), (&None, 0));
+        assert_eq!(moved.bytes, moved.ios * (128 << 10));
+        assert_eq!(moved.service.count(), moved.ios);
+        let tcp = job.tcp.unwrap();
+        assert_eq!(tcp.connections, 2);
+        assert!(tcp.mss_bytes > 0);
+        let far_end = record.far_end.unwrap();
+        assert!(far_end.same_host && far_end.cpu_busy_ns.is_some());
+    }
+}
+
+#[test]
+fn requests_are_answered_at_any_depth_and_at_a_rate() {
+    let peer = peer();
+    for (depth, pace) in [(1, Pace::Closed), (8, Pace::Closed), (4, Pace::Even { iops: 500.0 })] {
+        let job = Job { queue_depth: depth, pace, ..load(Engine::TcpRr, 64) };
+        let record = run(&workload(job), &peer);
+        let job = &record.jobs[0];
+        assert_eq!((&job.first_error, job.queue_depth), (&None, depth));
+        assert!(job.read.ios > 0);
+        assert_eq!(job.read.bytes, 64 * job.read.ios);
+        assert_eq!(job.read.response.is_some(), pace != Pace::Closed);
+    }
+}
+
+#[test]
+fn datagrams_are_counted_at_both_ends() {
+    let peer = peer();
+    let job =
+        Job { read_percent: 0, pace: Pace::Even { iops: 1000.0 }, ..load(Engine::UdpStream, 1200) };
+    let record = run(&workload(job), &peer);
+    let job = &record.jobs[0];
+    assert_eq!(job.first_error, None);
+    let udp = job.udp.unwrap();
+    assert_eq!(udp.sent, job.write.ios);
+    // Loopback loses none that the receiver has room for, and these are few.
+    assert_eq!((udp.received, udp.reordered, udp.duplicates), (udp.sent, 0, 0));
+}
+
+#[test]
+fn a_peer_refuses_whoever_does_not_know_its_token() {
+    let peer = peer();
+    let stranger = Peer { secret: new_peer_secret().unwrap(), ..peer };
+    let workload = workload(load(Engine::TcpRr, 64));
+    let stop = AtomicBool::new(false);
+    let error = Native.run(&request(&workload, IoTarget::Peer(&stranger), &stop)).unwrap_err();
+    let Error::Peer { source, .. } = error else { panic!("{error}") };
+    assert_eq!(source.to_string(), "it refuses the token, or has too many connections");
+}
+
+/// Garbage, silence and hang-ups, more of them than a peer listens to at a time.
+#[test]
+fn strangers_do_not_keep_out_those_who_know_the_token() {
+    let peer = peer();
+    let mut silent = Vec::new();
+    for stranger in 0..200 {
+        let mut stream = TcpStream::connect(peer.address).unwrap();
+        if stranger % 3 == 0 {
+            // It may have been sent away already.
+            let _ = stream.write_all(&[0x5a; 300]);
+        }
+        if stranger % 3 != 1 {
+            silent.push(stream);
+        }
+    }
+    let record = run(&workload(load(Engine::TcpRr, 64)), &peer);
+    assert!(record.jobs[0].read.ios > 0);
+    let mut oldest = silent.swap_remove(0);
+    oldest.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+    let mut said = Vec::new();
+    let _ = oldest.read_to_end(&mut said);
+    assert!(said.len() <= 48, "a stranger hears a greeting and no more");
+}
+
+#[test]
+fn load_for_storage_does_not_go_over_a_network_path() {
+    let peer = peer();
+    let workload = workload(load(Engine::Psync, 4096));
+    let stop = AtomicBool::new(false);
+    let error = Native.run(&request(&workload, IoTarget::Peer(&peer), &stop)).unwrap_err();
+    assert!(error.to_string().contains("drives I/O at storage"), "{error}");
+}
+
+#[test]
+fn nobody_at_the_far_end_is_an_error_that_names_it() {
+    let nobody: SocketAddr = (Ipv4Addr::LOCALHOST, 1).into();
+    let peer = Peer { address: nobody, namespace: None, secret: new_peer_secret().unwrap() };
+    let mut workload = workload(load(Engine::TcpStream, 4096));
+    workload.time_ns = MS;
+    let stop = AtomicBool::new(false);
+    let error = Native.run(&request(&workload, IoTarget::Peer(&peer), &stop)).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "cannot use the peer tcp://127.0.0.1:1: Connection refused (os error 111)"
+    );
+}

@@ -1,0 +1,100 @@
+//! WireGuard: the kernel's, or wireguard-go, a daemon at each end.
+
+use std::path::Path;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use iotax_spec::layers::Wireguard;
+use zeroize::Zeroizing;
+
+use crate::build_context::BuildContext;
+use crate::error::Error;
+use crate::layers::maker::{Made, Maker};
+use crate::network::{End, Link, Network};
+use crate::programs::Program;
+
+/// Where wireguard-go has the socket by which it is told what to do, under the interface's name.
+const SOCKETS: &str = "/var/run/wireguard";
+const PORT: u16 = 51820;
+
+impl Made for Wireguard {
+    fn maker(&self) -> Maker<'_> {
+        Maker::Network(self)
+    }
+}
+
+impl Network for Wireguard {
+    fn make(&self, below: Link, build_context: &mut BuildContext<'_>) -> Result<Link, Error> {
+        let mut link = below.above("wg");
+        // Both ends' sockets are in one directory, whatever their namespaces.
+        let token = build_context.token()?;
+        for (end, mark) in [(&mut link.near, 'n'), (&mut link.far, 'f')] {
+            end.interface = format!("{mark}{}", &token[..12]);
+        }
+        let by = interfaces(self.by.as_deref(), &link, build_context)?;
+        build_context.note(format!("WireGuard by {by}"));
+        let keys = [private_key(build_context)?, private_key(build_context)?];
+        let public = [public_key(&keys[0], build_context)?, public_key(&keys[1], build_context)?];
+        let ends = link.ends().into_iter().zip(below.ends());
+        for (at, ((end, _), (under, peer))) in ends.enumerate() {
+            let port = PORT + u16::from(below.number());
+            let config = Zeroizing::new(format!(
+                "[Interface]\nPrivateKey = {}\nListenPort = {port}\n[Peer]\nPublicKey = {}\n\
+                 AllowedIPs = 198.18.{}.0/24\nEndpoint = {}:{port}\n",
+                *keys[at],
+                public[1 - at],
+                below.number(),
+                peer.address,
+            ));
+            let wg = end.program("wg").args(["setconf", &end.interface, "/dev/stdin"]);
+            build_context.run(wg.input(config.as_bytes()))?;
+            let mtu = mtu_over(under, build_context)?;
+            end.ip(&format!("link set dev {} mtu {mtu}", end.interface), build_context)?;
+            end.bring_up(build_context)?;
+        }
+        Ok(link)
+    }
+}
+
+/// Makes both interfaces, and says by what; `by` is what was asked for.
+fn interfaces(
+    by: Option<&str>,
+    link: &Link,
+    build_context: &mut BuildContext<'_>,
+) -> Result<&'static str, Error> {
+    if by != Some("wireguard-go") {
+        let made = link.ends().iter().try_for_each(|(end, _)| {
+            let words = format!("link add {} type wireguard", end.interface);
+            end.ip(&words, build_context).map(drop)
+        });
+        match made {
+            Ok(()) => return Ok("the kernel"),
+            Err(error) if by.is_some() => return Err(error),
+            Err(_) => {}
+        }
+    }
+    for (end, _) in link.ends() {
+        let program = end.program("wireguard-go").args(["--foreground", &end.interface]);
+        let socket = Path::new(SOCKETS).join(format!("{}.sock", end.interface));
+        build_context.serve(program, || socket.exists())?;
+    }
+    Ok("wireguard-go, in user space")
+}
+
+/// What packets of a tunnel may have: 60 bytes of headers over IPv4 less, and 20 more that IPv6 would
+/// need, as wg-quick has it.
+fn mtu_over(under: &End, build_context: &BuildContext<'_>) -> Result<u32, Error> {
+    const OVERHEAD_BYTES: u32 = 80;
+    Ok(under.mtu(build_context)?.saturating_sub(OVERHEAD_BYTES))
+}
+
+/// As WireGuard writes them: 32 bytes in base 64. Any are a key; curve25519 clamps them.
+fn private_key(build_context: &BuildContext<'_>) -> Result<Zeroizing<String>, Error> {
+    let key = build_context.new_key()?;
+    Ok(Zeroizing::new(BASE64.encode(&key.bytes()[..32])))
+}
+
+fn public_key(private: &str, build_context: &BuildContext<'_>) -> Result<String, Error> {
+    let public = Program::new("wg").arg("pubkey").input(private.as_bytes());
+    Ok(build_context.run(public)?.trim().to_owned())
+}

@@ -1,0 +1,117 @@
+//! What a layer of a network path gives to the one above.
+
+use std::io;
+use std::net::{IpAddr, Ipv4Addr};
+use std::path::Path;
+use std::sync::Arc;
+
+use super::namespace::Namespace;
+use crate::build_context::BuildContext;
+use crate::error::Error;
+use crate::programs::Program;
+
+/// A network path as it stands: an interface with an address at either end.
+#[derive(Debug, Clone)]
+pub(crate) struct Link {
+    /// Where load is driven from.
+    pub(crate) near: End,
+    /// Where the peer is.
+    pub(crate) far: End,
+    /// Networks that were made so far, each with addresses of its own.
+    networks: u8,
+}
+
+/// One end of it.
+#[derive(Debug, Clone)]
+pub(crate) struct End {
+    /// `None` for the namespace of this process.
+    pub(crate) namespace: Option<Arc<Namespace>>,
+    /// The interface.
+    pub(crate) interface: String,
+    /// Its address.
+    pub(crate) address: IpAddr,
+}
+
+impl Link {
+    /// From this machine to itself.
+    pub(crate) fn loopback() -> Self {
+        let end = End {
+            namespace: None,
+            interface: "lo".to_owned(),
+            address: Ipv4Addr::LOCALHOST.into(),
+        };
+        Self { near: end.clone(), far: end, networks: 0 }
+    }
+
+    /// Between two namespaces, over a pair of interfaces that is still to be made.
+    pub(crate) fn between(near: Namespace, far: Namespace) -> Self {
+        let end = |namespace, host| End {
+            namespace: Some(Arc::new(namespace)),
+            interface: "eth0".to_owned(),
+            address: address(0, host),
+        };
+        Self { near: end(near, 1), far: end(far, 2), networks: 1 }
+    }
+
+    /// The same ends with new interfaces of this name, in a network of their own.
+    pub(crate) fn above(&self, word: &str) -> Self {
+        let end = |below: &End, host| End {
+            namespace: below.namespace.clone(),
+            interface: format!("{word}{}", self.networks),
+            address: address(self.networks, host),
+        };
+        Self { near: end(&self.near, 1), far: end(&self.far, 2), networks: self.networks + 1 }
+    }
+
+    /// Each end with the other one.
+    pub(crate) fn ends(&self) -> [(&End, &End); 2] {
+        [(&self.near, &self.far), (&self.far, &self.near)]
+    }
+
+    /// Which network it is, of those that were made: what tells apart what has numbers.
+    pub(crate) fn number(&self) -> u8 {
+        self.networks
+    }
+}
+
+/// In the range that is set aside for measurements of networks (RFC 2544).
+fn address(network: u8, host: u8) -> IpAddr {
+    Ipv4Addr::new(198, 18, network, host).into()
+}
+
+impl End {
+    /// A program that runs at this end.
+    pub(crate) fn program(&self, name: &str) -> Program {
+        let program = Program::new(name);
+        match &self.namespace {
+            Some(namespace) => program.in_namespace(Arc::clone(namespace)),
+            None => program,
+        }
+    }
+
+    /// `ip` at this end, with its words in one text.
+    pub(crate) fn ip(
+        &self,
+        words: &str,
+        build_context: &BuildContext<'_>,
+    ) -> Result<String, Error> {
+        build_context.run(self.program("ip").args(words.split_whitespace()))
+    }
+
+    /// The largest packet that its interface takes, in bytes.
+    pub(crate) fn mtu(&self, build_context: &BuildContext<'_>) -> Result<u32, Error> {
+        let shown =
+            self.ip(&format!("-oneline link show dev {}", self.interface), build_context)?;
+        let words = shown.split_whitespace().skip_while(|word| *word != "mtu");
+        let mtu = words.skip(1).find_map(|word| word.parse().ok());
+        let unknown = Error::cannot("find the MTU of", Path::new(&self.interface));
+        mtu.ok_or(io::ErrorKind::NotFound).map_err(unknown)
+    }
+
+    /// Gives the interface its address, and brings it up.
+    pub(crate) fn bring_up(&self, build_context: &BuildContext<'_>) -> Result<(), Error> {
+        let Self { interface, address, .. } = self;
+        self.ip(&format!("address add {address}/24 dev {interface}"), build_context)?;
+        self.ip(&format!("link set dev {interface} up"), build_context).map(drop)
+    }
+}

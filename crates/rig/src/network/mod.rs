@@ -1,0 +1,22 @@
+//! Network paths: what they run between, and the peer at their far end.
+//!
+//! A path is made like any stack, layer by layer, but what a layer gives to the one above is a
+//! [`Link`]: at either end an interface with an address. What is made lives in namespaces without a
+//! name, which vanish with the last process or descriptor in them; programs that outlive this one
+//! are daemons of the journal.
+
+pub(crate) mod link;
+pub(crate) mod namespace;
+pub(crate) mod peer;
+
+pub(crate) use link::{End, Link};
+pub(crate) use namespace::Namespace;
+
+use crate::build_context::BuildContext;
+use crate::error::Error;
+
+/// A layer of a network path.
+pub(crate) trait Network {
+    /// Makes the layer on top of `below`, and says what it gives. Of a base, `below` is nothing.
+    fn make(&self, below: Link, build_context: &mut BuildContext<'_>) -> Result<Link, Error>;
+}

@@ -1,0 +1,32 @@
+//! The loopback interface of this machine, with a peer behind it.
+
+use serde::{Deserialize, Serialize};
+
+use super::declared::{Arguments, Declared, Values};
+use super::info::{Does, Form, LayerInfo, ON_NETWORK};
+use crate::error::Error;
+
+/// A network path that leaves this process, and not this machine.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Loopback {}
+
+impl Declared for Loopback {
+    const WORDS: &'static [LayerInfo] = &[LayerInfo {
+        name: "loopback",
+        about: "base: the network path from this machine to itself; needs no root",
+        example: "loopback",
+        takes: &[],
+        gives: Some(Form::Network),
+        does: Does::Holds,
+        needs: &[],
+        ..ON_NETWORK
+    }];
+
+    fn read(_: &Arguments<'_>) -> Result<Self, Error> {
+        Ok(Self {})
+    }
+
+    fn values(&self) -> Values {
+        Vec::new()
+    }
+}

@@ -1,0 +1,40 @@
+//! Two network namespaces of this machine, joined by a pair of virtual Ethernet devices.
+
+use serde::{Deserialize, Serialize};
+
+use super::declared::{Arguments, Declared, Values};
+use super::info::{Does, Form, LayerInfo, ON_NETWORK};
+use super::need::Need;
+use crate::error::Error;
+
+/// Two namespaces, a wire between them, and a peer at its far end.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Netns {}
+
+impl Declared for Netns {
+    const WORDS: &'static [LayerInfo] = &[LayerInfo {
+        name: "netns",
+        about: "base: a network path between two namespaces of this machine",
+        example: "netns",
+        takes: &[],
+        gives: Some(Form::Network),
+        does: Does::Holds,
+        needs: &[
+            Need::Root,
+            Need::IP,
+            Need::Network {
+                probe: &["ip", "link", "add", "probe", "type", "veth"],
+                about: "virtual Ethernet devices",
+            },
+        ],
+        ..ON_NETWORK
+    }];
+
+    fn read(_: &Arguments<'_>) -> Result<Self, Error> {
+        Ok(Self {})
+    }
+
+    fn values(&self) -> Values {
+        Vec::new()
+    }
+}

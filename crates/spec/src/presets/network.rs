@@ -1,0 +1,90 @@
+//! Load over a network path: one shape each, as network benchmarks have them.
+
+use super::scales::{KIB, SECOND_NS};
+use crate::engine::Engine;
+use crate::workload::{BlockSizes, Job, Pace, Workload};
+
+/// What iperf3 hands to the kernel at a time.
+const STREAM_BLOCK_BYTES: u32 = 128 * KIB;
+/// A request, and its answer: what sockperf sends by default is 14 bytes; a small message of an
+/// application is some dozens.
+const REQUEST_BYTES: u32 = 64;
+
+/// Fits the packets of nearly every path, tunnels included.
+const DATAGRAM_BYTES: u32 = 1200;
+const DATAGRAMS_PER_S: f64 = 5000.0;
+
+pub(super) fn tcp_stream() -> Workload {
+    network(
+        "tcp-stream",
+        "One TCP connection that carries 128 KiB blocks to the peer as fast as the path takes them, as \
+         iperf3 does: the bandwidth of a flow. Set threads=4 for four flows.",
+        stream(0),
+    )
+}
+
+pub(super) fn tcp_stream_back() -> Workload {
+    network(
+        "tcp-stream-back",
+        "The same from the peer to here, as iperf3 --reverse: paths and their limits need not be the \
+         same both ways.",
+        stream(100),
+    )
+}
+
+pub(super) fn tcp_rr() -> Workload {
+    let job = Job {
+        engine: Engine::TcpRr,
+        block_sizes: BlockSizes::Fixed(REQUEST_BYTES),
+        ..Job::new("requests")
+    };
+    network(
+        "tcp-rr",
+        "One TCP connection with one request of 64 bytes under way at a time, answered with as many: the \
+         time of a round trip. Set depth=16 for 16 requests at a time, rate=1000 to send them \
+         whether or not the last was answered.",
+        job,
+    )
+}
+
+pub(super) fn udp_stream() -> Workload {
+    let job = Job {
+        engine: Engine::UdpStream,
+        read_percent: 0,
+        block_sizes: BlockSizes::Fixed(DATAGRAM_BYTES),
+        pace: Pace::Even { iops: DATAGRAMS_PER_S },
+        ..Job::new("datagrams")
+    };
+    network(
+        "udp-stream",
+        "5,000 UDP datagrams of 1200 bytes a second to the peer, 48 Mbit/s: how many are lost, how \
+         unevenly and in which order they come. Set rate=closed to send as fast as the near end can.",
+        job,
+    )
+}
+
+fn stream(read_percent: u8) -> Job {
+    Job {
+        engine: Engine::TcpStream,
+        read_percent,
+        block_sizes: BlockSizes::Fixed(STREAM_BLOCK_BYTES),
+        ..Job::new("flow")
+    }
+}
+
+fn network(name: &str, about: &str, job: Job) -> Workload {
+    Workload {
+        name: name.into(),
+        about: about.into(),
+        // Long enough for a window to open on a path of some 100 ms.
+        ramp_ns: SECOND_NS,
+        time_ns: 3 * SECOND_NS,
+        primary: job.name.clone(),
+        jobs: vec![job],
+        index: None,
+        requires: None,
+        origin: None,
+        notes: Vec::new(),
+        yields: None,
+    }
+}

@@ -1,0 +1,85 @@
+//! What cannot be done over a network path.
+
+use std::ops::RangeInclusive;
+
+use crate::error::{Error, Subject};
+use crate::spec::{Arm, Spec, Target};
+use crate::workload::{BlockSizes, Job};
+
+/// More connections than this a peer does not take.
+const MAX_FLOWS: u32 = 256;
+
+/// A head of iotax's own, to what one UDP datagram over IPv4 can hold.
+const DATAGRAM_BYTES: RangeInclusive<u32> = 24..=65_507;
+
+impl Spec {
+    /// Load for storage goes to storage, load for a network path over one.
+    pub(crate) fn validate_network(&self, arm: &Arm, job: &Job) -> Result<(), Error> {
+        let subject = Subject::Arm { arm: arm.name.clone(), job: job.name.clone() };
+        let (engine, target) = (job.engine.name(), &arm.target);
+        let (problem, advice) = match (job.engine.is_network(), target.is_network()) {
+            (true, false) if !matches!(target, Target::Results(_)) => (
+                format!("{engine} drives load over a network path, and {target} is storage"),
+                "name a path such as netns or loopback, or a workload such as randread-4k",
+            ),
+            (false, true) if !job.engine.does_nothing() => (
+                format!("{engine} drives I/O at storage, and {target} is a network path"),
+                "choose a workload such as tcp-stream, tcp-rr or udp-stream",
+            ),
+            _ => return Ok(()),
+        };
+        Err(Error::impossible(subject, "engine", problem, advice))
+    }
+}
+
+impl Job {
+    pub(super) fn validate_network(&self) -> Result<(), Error> {
+        if !self.engine.is_network() {
+            return Ok(());
+        }
+        let engine = self.engine.name();
+        if self.engine.is_stream() && !matches!(self.read_percent, 0 | 100) {
+            let problem = format!("{engine} goes one way, not both by turns");
+            let advice = "write read-percent = 0 (to the peer) or 100 (from it), and a second job for \
+                          the other way";
+            return Err(self.refuse("read-percent", problem, advice));
+        }
+        if self.engine.is_datagrams() && self.reads() {
+            let problem = format!("{engine} sends to the peer");
+            return Err(self.refuse("read-percent", problem, "write read-percent = 0"));
+        }
+        let bytes = self.block_sizes.max_bytes();
+        if self.engine.is_datagrams() && !DATAGRAM_BYTES.contains(&bytes) {
+            let problem = format!("datagrams of {bytes} bytes; possible are 24 to 65507");
+            let advice = "1200 bytes fit the packets of nearly every path";
+            return Err(self.refuse("block-size", problem, advice));
+        }
+        if !matches!(self.block_sizes, BlockSizes::Fixed(_)) {
+            let problem = format!("{engine} has blocks of one size");
+            return Err(self.refuse("block-size", problem, "write for example 128k"));
+        }
+        if self.threads > MAX_FLOWS {
+            let problem = format!("{} connections; possible are 1 to {MAX_FLOWS}", self.threads);
+            return Err(self.refuse("threads", problem, ""));
+        }
+        let meaningless = [
+            ("direct", self.direct),
+            ("verify", self.verify),
+            ("invalidate", self.invalidate),
+            ("write-through", self.write_through),
+            ("fsync-every", self.fsync_every.is_some()),
+            ("end-fsync", self.end_fsync),
+            ("pre-read", self.pre_read),
+            ("uncached", self.uncached),
+            ("fresh", self.fresh),
+            ("operations", self.tree.is_some()),
+        ];
+        match meaningless.into_iter().find(|(_, set)| *set) {
+            Some((key, _)) => {
+                let problem = "there is no storage at the other end of a network path";
+                Err(self.refuse(key, problem, "leave it out"))
+            }
+            None => Ok(()),
+        }
+    }
+}
