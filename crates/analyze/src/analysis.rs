@@ -16,8 +16,8 @@ use serde::{Deserialize, Serialize};
 use crate::counters::CounterSeries;
 use crate::spread::LatencySpread;
 pub use arm::{
-    ArmSummary, JobSummary, OperationSummary, QuantilePoint, Rates, SyncSummary, TargetSummary,
-    Work,
+    ArmSummary, JobSummary, NetworkLoad, NetworkSummary, OperationSummary, QuantilePoint, Rates,
+    SyncSummary, TargetSummary, Work,
 };
 pub use caps::{ArmDepths, ArmDrain, Cap, DepthLevel, DepthResponse};
 pub use comparison::{Comparison, EffectChange, Stalls};

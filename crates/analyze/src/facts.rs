@@ -1,7 +1,7 @@
 //! What the analysis keeps of a trial: a few hundred bytes instead of its histograms.
 
 use iotax_record::{
-    DirectionRecord, JobRecord, LoadRecord, Outcome, SystemCounters, Trial, UdpRecord,
+    DirectionRecord, JobRecord, LoadRecord, Outcome, SystemCounters, TcpRecord, Trial, UdpRecord,
 };
 use iotax_spec::{Job, Spec, Workload};
 
@@ -76,6 +76,8 @@ pub(crate) struct JobFacts {
     pub mismatches: u64,
     /// What became of its datagrams.
     pub udp: Option<UdpRecord>,
+    /// Of its TCP connections.
+    pub tcp: Option<TcpRecord>,
     /// From the intended start in an open loop, else from submission; in both if fio drives an arm.
     pub mean_latency_ns: f64,
     pub p99_latency_ns: u64,
@@ -232,6 +234,7 @@ impl JobFacts {
             in_flight_io_ns: record.in_flight_io_ns,
             mismatches: record.verify_mismatches.unwrap_or(0),
             udp: record.udp,
+            tcp: record.tcp,
             mean_latency_ns,
             p99_latency_ns: latency.quantile_ns(0.99),
             service_max_ns: record.read.service.max_ns().max(record.write.service.max_ns()),

@@ -19,6 +19,7 @@ mod masked;
 mod matrix;
 mod method;
 mod metrics;
+mod network;
 mod outliers;
 mod phases;
 mod pool;
@@ -39,8 +40,8 @@ pub use analysis::{
     Analysis, ArmDepths, ArmDrain, ArmPrecondition, ArmSummary, Attribution, Cap, Check,
     Comparison, DepthLevel, DepthResponse, EffectChange, Ending, Estimate, FORMAT, FactorEffect,
     FactorEffects, FactorInteraction, FactorShift, Interaction, JobSummary, Judgment, LayerCost,
-    OperationSummary, Outlier, Outliers, QuantilePoint, Rates, Stalls, Steadiness, SyncSummary,
-    TargetPoint, TargetSummary, TrialPoint, Warning, Work,
+    NetworkLoad, NetworkSummary, OperationSummary, Outlier, Outliers, QuantilePoint, Rates, Stalls,
+    Steadiness, SyncSummary, TargetPoint, TargetSummary, TrialPoint, Warning, Work,
 };
 pub use analyzer::Analyzer;
 pub use counters::{

@@ -10,7 +10,7 @@ use crate::counters::{self, IntervalBudget};
 use crate::facts::{JobFacts, TrialFacts};
 use crate::metrics::Metric;
 use crate::pool::{ArmPool, Described};
-use crate::targets;
+use crate::{network, targets};
 
 /// Quantiles of the latency curves.
 const LADDER: [f64; 24] = [
@@ -57,6 +57,7 @@ pub(crate) fn arms(
                 latency: primary.map_or_else(Vec::new, |job| curve_of(pool, job)),
                 latency_ios: primary.map_or(0, |job| latency_ios(pool, job)),
                 sync: primary.and_then(|job| syncs(&spec.workload, &usable, pool, job)),
+                network: network::summary(&spec.workload, &usable),
                 operations: operations(pool),
                 other_jobs: other_jobs(experiment, &usable, pool, primary),
                 targets: targets::of_arm(experiment, i, &usable, pool),

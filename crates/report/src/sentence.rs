@@ -10,8 +10,8 @@ use crate::against::{against, baseline_of, capped, is_factor, still_needed, tax}
 use crate::comparison::{self, is_interaction, is_layer, primary_of_each, size, subject};
 use crate::doctor::diagnoses;
 use crate::{
-    bandwidth, caps, fitness, format, matrix, outliers, preconditioning, rules, stalls, tables,
-    targets, words,
+    bandwidth, caps, fitness, format, matrix, network, outliers, preconditioning, rules, stalls,
+    tables, targets, words,
 };
 
 /// Arms up to which each one gets a sentence; above that they are counted.
@@ -72,6 +72,14 @@ fn single(analysis: &Analysis) -> Vec<String> {
     }
     if let Some(sentences) = targets::sentences(&analysis.workload, arm) {
         return sentences;
+    }
+    if let Some(figures) = arm.network.as_ref() {
+        return vec![format!(
+            "{} on {}: {}.",
+            words::printable(&analysis.workload),
+            words::printable(&arm.target),
+            network::sentence(arm, figures),
+        )];
     }
     let bandwidth = tables::bandwidth(arm).map(bandwidth::measured_rate);
     let bandwidth = bandwidth.map(|rate| format!(", {rate}")).unwrap_or_default();

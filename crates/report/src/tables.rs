@@ -10,9 +10,11 @@ use iotax_spec::units::format_duration;
 use iotax_words::Effect;
 
 use crate::bandwidth::{self, MEASURED};
+use crate::cells::{known_time, quantile};
 use crate::comparison::{self, pair_name, row_name, tax};
 use crate::document::{Cell, Head, Table};
 use crate::format::{self, ABSENT};
+use crate::network;
 use crate::words::{self, Tone};
 
 /// Quantiles worth a column; those the analysis does not have are left out.
@@ -206,7 +208,13 @@ pub(crate) fn arms(analysis: &Analysis) -> Table {
         heads.splice(2..3, []);
         heads.splice(0..0, ["sync mean", "sync p99"]);
     }
-    table.heads.extend(heads.into_iter().map(Head::figure));
+    match analysis.arms.iter().find_map(|arm| arm.network.as_ref()) {
+        Some(figures) => {
+            table.heads.extend(network::heads(figures));
+            table.heads.extend(["spread", "trials"].map(Head::figure));
+        }
+        None => table.heads.extend(heads.into_iter().map(Head::figure)),
+    }
     for arm in &analysis.arms {
         let mut trials = arm.trials.to_string();
         if arm.stalled_trials > 0 {
@@ -228,13 +236,15 @@ pub(crate) fn arms(analysis: &Analysis) -> Table {
             row.push(measured(known_time(sync.map_or(0.0, |sync| sync.mean_ns))));
             row.push(quantile(sync.map_or(&[], |sync| &sync.latency), 0.99));
         }
-        row.extend([measured(rate(arm)), measured(bandwidth_cell(arm))]);
-        row.extend((!is_led).then(|| measured(known_time(arm.mean_latency_ns))));
-        row.extend([
-            measured(known_time(arm.cpu_ns_per_io)),
-            from(2, spread), // One trial has none.
-            Cell::toned(trials, tone),
-        ]);
+        if let Some(figures) = &arm.network {
+            row.extend(network::cells(arm, figures));
+        } else {
+            row.extend([measured(rate(arm)), measured(bandwidth_cell(arm))]);
+            row.extend((!is_led).then(|| measured(known_time(arm.mean_latency_ns))));
+            row.push(measured(known_time(arm.cpu_ns_per_io)));
+        }
+        // One trial has none.
+        row.extend([from(2, spread), Cell::toned(trials, tone)]);
         table.rows.push(row);
     }
     table
@@ -274,12 +284,6 @@ pub(crate) fn add_what_lasts<'a>(
     }
 }
 
-/// A percentile, or a dash where too few lie beyond it.
-fn quantile(curve: &[QuantilePoint], q: f64) -> Cell {
-    let point = curve.iter().find(|point| (point.q - q).abs() < 1e-9);
-    Cell::new(point.map_or_else(|| ABSENT.to_owned(), |p| format::time(p.latency_ns as f64)))
-}
-
 /// The tax with its interval, and the word, unless the tax says it: `12 % [10, 14] slower`, `5.0x
 /// slower [4.2, 6.0]`, `2.5x slower [1.2x faster, 7.5x slower], undecided`.
 pub(crate) fn tax_in_a_word(comparison: &Comparison) -> Cell {
@@ -295,11 +299,6 @@ pub(crate) fn tax_in_a_word(comparison: &Comparison) -> Cell {
         },
         tone,
     )
-}
-
-/// A time, or a dash where it is 0: another tool did not say.
-pub(crate) fn known_time(ns: f64) -> String {
-    if ns > 0.0 { format::time(ns) } else { ABSENT.to_owned() }
 }
 
 /// Latency percentiles of each arm, pooled over its trials.

@@ -3,6 +3,7 @@
 use iotax_analyze::{Analysis, ArmSummary, Rates, TargetSummary};
 use iotax_spec::KnownLimit;
 
+use crate::cells::known_time;
 use crate::document::{Cell, Table};
 use crate::format::{self, ABSENT};
 use crate::{bandwidth, tables, words};
@@ -18,7 +19,7 @@ pub(crate) fn table(analysis: &Analysis) -> Option<Table> {
             let words = [&arm.name, &target.name, &jobs(&target.jobs)];
             let mut row: Vec<Cell> = words.into_iter().map(Cell::new).collect();
             row.extend(figures(target.rates));
-            row.extend(latencies(target).map(|ns| Cell::new(tables::known_time(ns))));
+            row.extend(latencies(target).map(|ns| Cell::new(known_time(ns))));
             table.rows.push(row);
         }
         if let Some(together) = arm.together {

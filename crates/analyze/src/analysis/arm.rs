@@ -37,6 +37,9 @@ pub struct ArmSummary {
     /// Syncs of the primary job, if it syncs as it goes; pooled over trials.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sync: Option<SyncSummary>,
+    /// What passed over a network path, if the load was driven over one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub network: Option<NetworkSummary>,
     /// Operations on trees of files, if that is what the primary job does: its rate is then one of
     /// operations. Those beside the jobs, such as loads of an index, follow. Pooled over trials.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -178,6 +181,45 @@ impl SyncSummary {
         let point = self.latency.iter().find(|point| (point.q - q).abs() < 1e-9);
         point.map(|point| point.latency_ns)
     }
+}
+
+/// What load over a network path is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NetworkLoad {
+    /// How much passes.
+    Stream,
+    /// How long a request waits for its answer.
+    RoundTrips,
+    /// How much is lost on the way.
+    Datagrams,
+}
+
+/// The primary job of an arm that is a network path; means over the trials.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct NetworkSummary {
+    /// What it is about.
+    pub load: NetworkLoad,
+    /// Bits per second that came.
+    pub bits_per_s: f64,
+    /// CPU time of both ends, in nanoseconds: per request of round trips, else per MiB.
+    pub cpu_ns: f64,
+    /// TCP segments that were sent again, per GiB, ramp included.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retransmits_per_gib: Option<f64>,
+    /// What the kernel took a round trip to be at the end, in nanoseconds: under a stream the queue
+    /// that it makes is part of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rtt_ns: Option<f64>,
+    /// Share of the datagrams that did not come.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lost: Option<f64>,
+    /// Share of those that came after a later one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reordered: Option<f64>,
+    /// How unevenly they came (RFC 3550, 6.4.1), in nanoseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub jitter_ns: Option<f64>,
 }
 
 /// One kind of operation on one arm: on trees of files, or beside the jobs.

@@ -13,6 +13,11 @@ const BUSY: f64 = 0.95;
 /// Share of the busy time that other programs may have.
 const MAX_OTHERS: f64 = 0.2;
 
+const ON_STORAGE: &str = "CPU-bound: the rate, and a tax, are CPU time and not the storage's. Fewer \
+     threads, larger blocks or more CPUs show the storage.";
+const ON_A_PATH: &str = "CPU-bound: the rate, and a tax, are CPU time of the path's ends and not the \
+     wire's. Ends on hosts of their own, or more CPUs, show the wire.";
+
 struct Finding {
     busy: f64,
     /// CPUs this process may use.
@@ -37,10 +42,11 @@ pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Warning> {
                     percent(busy),
                     worst.how_often()
                 ),
-                advice:
-                    "CPU-bound: the rate, and a tax, are CPU time and not the storage's. Fewer \
-                         threads, larger blocks or more CPUs show the storage."
-                        .to_owned(),
+                advice: if evidence.experiment.spec.workload.is_network() {
+                    ON_A_PATH.to_owned()
+                } else {
+                    ON_STORAGE.to_owned()
+                },
                 trials: worst.trials,
                 arm: Some(worst.arm),
             }

@@ -35,6 +35,7 @@ pub(super) fn arm(name: &str, target: &str, iops: f64) -> ArmSummary {
         latency: curve.collect(),
         latency_ios: (iops * 60.0) as u64,
         sync: None,
+        network: None,
         operations: Vec::new(),
         other_jobs: Vec::new(),
         targets: Vec::new(),

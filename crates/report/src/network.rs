@@ -1,0 +1,85 @@
+//! What passed over a network path: a sentence, and columns of the table of arms.
+
+use iotax_analyze::{ArmSummary, NetworkLoad, NetworkSummary};
+use iotax_words::{percent, significant};
+
+use crate::cells::{known_time, quantile};
+use crate::document::{Cell, Head};
+use crate::format;
+
+/// `16.5 Gbit/s, 484 us of CPU per MiB at both ends, 0 retransmits`.
+pub(crate) fn sentence(arm: &ArmSummary, network: &NetworkSummary) -> String {
+    let cpu = format::time(network.cpu_ns);
+    let rate = format::bit_rate(network.bits_per_s);
+    match network.load {
+        NetworkLoad::Stream => format!("{rate}, {cpu} of CPU per MiB at both ends"),
+        NetworkLoad::RoundTrips => {
+            let p99 = arm.latency.iter().find(|point| (point.q - 0.99).abs() < 1e-9);
+            let p99 = p99.map(|point| format!(", p99 {}", format::time(point.latency_ns as f64)));
+            let mean = format::time(arm.mean_latency_ns);
+            format!("a round trip takes {mean}{}", p99.unwrap_or_default())
+        }
+        NetworkLoad::Datagrams => {
+            let lost = network.lost.map_or_else(String::new, |lost| {
+                format!(", {} of the datagrams lost", percent(lost))
+            });
+            let jitter = network.jitter_ns.map(|ns| format!(", jitter {}", format::time(ns)));
+            format!("{rate} arrive{lost}{}", jitter.unwrap_or_default())
+        }
+    }
+}
+
+type Column = (&'static str, fn(&ArmSummary, &NetworkSummary) -> Cell);
+
+const RATE: Column = ("rate", |_, network| Cell::new(format::bit_rate(network.bits_per_s)));
+const CPU_PER_MIB: Column = ("CPU/MiB", |_, network| Cell::new(known_time(network.cpu_ns)));
+
+const STREAM: &[Column] = &[
+    RATE,
+    CPU_PER_MIB,
+    ("RTT", |_, network| Cell::new(network.rtt_ns.map_or_else(String::new, known_time))),
+    ("retrans/GiB", |_, network| {
+        let count = network.retransmits_per_gib;
+        Cell::new(count.map_or_else(String::new, format::plain))
+    }),
+];
+
+const ROUND_TRIPS: &[Column] = &[
+    ("round trip", |arm, _| Cell::new(known_time(arm.mean_latency_ns))),
+    ("p50", |arm, _| quantile(&arm.latency, 0.5)),
+    ("p99", |arm, _| quantile(&arm.latency, 0.99)),
+    ("CPU/request", |_, network| Cell::new(known_time(network.cpu_ns))),
+];
+
+const DATAGRAMS: &[Column] = &[
+    RATE,
+    ("lost", |_, network| Cell::new(share(network.lost))),
+    ("reordered", |_, network| Cell::new(share(network.reordered))),
+    ("jitter", |_, network| Cell::new(network.jitter_ns.map_or_else(String::new, known_time))),
+    CPU_PER_MIB,
+];
+
+fn share(share: Option<f64>) -> String {
+    share.map_or_else(String::new, |share| match share {
+        0.0 => "0 %".to_owned(),
+        share => format!("{} %", significant(100.0 * share, 3)),
+    })
+}
+
+fn columns(network: &NetworkSummary) -> &'static [Column] {
+    match network.load {
+        NetworkLoad::Stream => STREAM,
+        NetworkLoad::RoundTrips => ROUND_TRIPS,
+        NetworkLoad::Datagrams => DATAGRAMS,
+    }
+}
+
+/// The heads of what is told of an arm.
+pub(crate) fn heads(network: &NetworkSummary) -> impl Iterator<Item = Head> {
+    columns(network).iter().map(|(head, _)| Head::figure(head))
+}
+
+/// What is told of it.
+pub(crate) fn cells(arm: &ArmSummary, network: &NetworkSummary) -> impl Iterator<Item = Cell> {
+    columns(network).iter().map(move |(_, cell)| cell(arm, network))
+}
