@@ -31,6 +31,12 @@ pub(crate) fn leave(why: &str) -> ! {
     std::process::exit(INTERRUPTED.into())
 }
 
+/// Ends a server's process from a thread beside the one that serves: nobody wants it any more.
+#[expect(clippy::exit, reason = "the main thread serves, and never returns")]
+pub(crate) fn served() -> ! {
+    std::process::exit(0)
+}
+
 /// Prints an error, if it is one, and chooses the exit code.
 pub(crate) fn code(result: anyhow::Result<Exit>) -> ExitCode {
     match result {

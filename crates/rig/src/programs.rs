@@ -8,7 +8,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
-use std::io::{self, Read, Seek, Write};
+use std::io::{self, PipeWriter, Read, Seek, Write};
 use std::os::fd::AsFd;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
@@ -61,6 +61,8 @@ pub(crate) struct Program {
     output: io::Result<File>,
     /// Kept to be emptied: a daemon holds its standard input for as long as it lives.
     input: io::Result<Option<File>>,
+    /// The other end of its standard input, held for as long as it runs.
+    held: Option<PipeWriter>,
 }
 
 impl Program {
@@ -74,7 +76,7 @@ impl Program {
         // No udev rule is told to wait for, or to make links to, what lives for seconds.
         command.env("DM_DISABLE_UDEV", "1");
         let output = anonymous("output");
-        Self { name, command, output, input: Ok(None) }
+        Self { name, command, output, input: Ok(None), held: None }
     }
 
     pub(crate) fn arg(mut self, argument: impl AsRef<OsStr>) -> Self {
@@ -102,6 +104,23 @@ impl Program {
             self.command.stdin(file.try_clone()?);
             Ok(Some(file))
         });
+        self
+    }
+
+    /// What it reads as standard input, which then stays open for as long as this process lives: a
+    /// program that ends with its input ends with this process, however that ends.
+    pub(crate) fn held_input(mut self, bytes: &[u8]) -> Self {
+        let pipe = io::pipe().and_then(|(reader, mut writer)| {
+            writer.write_all(bytes)?;
+            Ok((reader, writer))
+        });
+        match pipe {
+            Ok((reader, writer)) => {
+                self.command.stdin(reader);
+                self.held = Some(writer);
+            }
+            Err(error) => self.input = Err(error),
+        }
         self
     }
 
@@ -250,8 +269,11 @@ impl Daemon {
             pause = (pause * 2).min(Duration::from_millis(20));
         };
         self.program.wipe_input();
-        let Self { mut child, .. } = self;
-        std::thread::spawn(move || child.wait());
+        let Self { mut child, program } = self;
+        std::thread::spawn(move || {
+            let _held = program.held;
+            child.wait()
+        });
         Ok(found)
     }
 }

@@ -7,7 +7,7 @@ use iotax_vdisk::LayerConfig;
 
 use crate::build_context::BuildContext;
 use crate::error::{Error, Obstacle};
-use crate::network::Network;
+use crate::network::{Network, NetworkBase};
 
 /// What a layer stands on, or what it gives to the one above.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -82,6 +82,8 @@ pub(crate) enum Maker<'a> {
     InProcess(&'a dyn InProcess),
     /// A step of its own.
     System(Box<dyn System>),
+    /// What a network path stands on.
+    NetworkBase(&'a dyn NetworkBase),
     /// A step of a network path.
     Network(&'a dyn Network),
     /// The one or the other, as the layers around it.

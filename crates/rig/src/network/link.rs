@@ -1,9 +1,12 @@
 //! What a layer of a network path gives to the one above.
 
+use std::ffi::OsStr;
 use std::io;
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::Path;
 use std::sync::Arc;
+
+use iotax_vdisk::{Peer, PeerSecret};
 
 use super::namespace::Namespace;
 use crate::build_context::BuildContext;
@@ -63,6 +66,15 @@ impl Link {
         Self { near: end(&self.near, 1), far: end(&self.far, 2), networks: self.networks + 1 }
     }
 
+    /// The peer at its far end, as it is seen from the near one.
+    pub(crate) fn peer(&self, port: u16, secret: PeerSecret) -> Peer {
+        Peer {
+            address: SocketAddr::new(self.far.address, port),
+            namespace: self.near.namespace.as_ref().map(|near| near.path().to_owned()),
+            secret,
+        }
+    }
+
     /// Each end with the other one.
     pub(crate) fn ends(&self) -> [(&End, &End); 2] {
         [(&self.near, &self.far), (&self.far, &self.near)]
@@ -81,7 +93,7 @@ fn address(network: u8, host: u8) -> IpAddr {
 
 impl End {
     /// A program that runs at this end.
-    pub(crate) fn program(&self, name: &str) -> Program {
+    pub(crate) fn program(&self, name: impl AsRef<OsStr>) -> Program {
         let program = Program::new(name);
         match &self.namespace {
             Some(namespace) => program.in_namespace(Arc::clone(namespace)),

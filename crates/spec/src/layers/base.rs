@@ -80,7 +80,9 @@ impl Layer {
             Self::Nfs(Nfs { server, export, .. }) => {
                 Some(Base::Server(format!("{server}:{export}")))
             }
-            Self::Netns(_) | Self::Loopback(_) => Some(Base::Network),
+            Self::Netns(_) | Self::Loopback(_) | Self::Peer(_) | Self::Remote(_) => {
+                Some(Base::Network)
+            }
             Self::Vdisk(Vdisk { stack }) => Some(Base::Disk(stack)),
             _ => None,
         }
@@ -91,6 +93,7 @@ impl Layer {
         match self {
             Self::File(file) => file.path.iter_mut().collect(),
             Self::Dir(Dir { path }) | Self::Dev(Dev { path }) => vec![path],
+            Self::Peer(peer) => peer.token.iter_mut().collect(),
             Self::Vdisk(Vdisk { stack }) => stack.paths_mut(),
             _ => Vec::new(),
         }

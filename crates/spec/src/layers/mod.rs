@@ -21,6 +21,8 @@ macro_rules! each_layer {
                 nfs::Nfs,
                 netns::Netns,
                 loopback::Loopback,
+                peer::Peer,
+                remote::Remote,
                 stack::Vdisk,
             }
             above {
@@ -70,7 +72,9 @@ mod mem;
 mod need;
 mod netns;
 mod nfs;
+mod peer;
 mod queue;
+mod remote;
 mod stack;
 mod tbf;
 mod throttle;

@@ -9,7 +9,7 @@
 //! ```
 
 mod complete;
-mod token;
+pub(crate) mod token;
 
 use std::borrow::Cow;
 use std::fmt;

@@ -58,7 +58,7 @@ pub(super) fn is_bare(value: &str) -> bool {
 }
 
 /// The value as stack text reads it back: quoted only where it must be.
-pub(super) fn quote(value: &str) -> Cow<'_, str> {
+pub(crate) fn quote(value: &str) -> Cow<'_, str> {
     if is_bare(value) {
         return Cow::Borrowed(value);
     }
