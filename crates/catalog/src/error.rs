@@ -3,19 +3,15 @@
 use crate::limit::Cloud;
 
 /// A question that the catalog cannot answer.
+#[expect(missing_docs, reason = "the messages say it")]
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum Error {
-    /// No such size.
     #[error("no VM size `{name}`{}{}", in_cloud(*cloud), near_names(near, "iotax catalog azure (or aws, gcp) lists those known"))]
     UnknownVm {
-        /// As asked for.
         name: String,
-        /// Where it was looked for; everywhere, if nothing was said.
         cloud: Option<Cloud>,
-        /// Known names like it.
         near: Vec<String>,
     },
-    /// No such disk.
     #[error(
         "no disk `{name}`{}",
         near_names(
@@ -24,40 +20,26 @@ pub enum Error {
         )
     )]
     UnknownDisk {
-        /// As asked for.
         name: String,
-        /// Known names like it.
         near: Vec<String>,
     },
-    /// No such cause.
     #[error("no known cause `{id}`{}", near_names(near, "iotax doctor --explain lists them"))]
     UnknownCause {
-        /// As asked for.
         id: String,
-        /// Known names like it.
         near: Vec<String>,
     },
-    /// A parameter of a disk that makes no sense.
     #[error("disk `{disk}`: {problem}")]
     DiskParameter {
-        /// As asked for.
         disk: String,
-        /// What is wrong, and what would be right.
         problem: String,
     },
-    /// Disks and VM that cannot be together.
     #[error("{0}")]
     Impossible(String),
-    /// A user's table that cannot be read.
     #[error("{file}:{line}{}: {problem}", column.as_ref().map(|name| format!(", column `{name}`")).unwrap_or_default())]
     Table {
-        /// Its name.
         file: String,
-        /// Line, from 1.
         line: u64,
-        /// Name of the column, if one is at fault.
         column: Option<String>,
-        /// What is wrong, and what would be right.
         problem: String,
     },
 }

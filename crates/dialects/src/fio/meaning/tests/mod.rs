@@ -11,8 +11,6 @@ use std::fmt::Write as _;
 use iotax_spec::units::format_duration;
 use iotax_spec::{Error, Job, Workload};
 
-use crate::fio::options;
-
 fn no_include(name: &str) -> Result<String, String> {
     Err(format!("{name} is not there"))
 }
