@@ -7,11 +7,7 @@ use crate::limit::Cloud;
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum Error {
     #[error("no VM size `{name}`{}{}", in_cloud(*cloud), near_names(near, "iotax catalog azure (or aws, gcp) lists those known"))]
-    UnknownVm {
-        name: String,
-        cloud: Option<Cloud>,
-        near: Vec<String>,
-    },
+    UnknownVm { name: String, cloud: Option<Cloud>, near: Vec<String> },
     #[error(
         "no disk `{name}`{}",
         near_names(
@@ -19,29 +15,15 @@ pub enum Error {
             "known are tiers such as P30, E10 and S40, premium-v2, ultra, gp2, gp3, io1, io2, st1, sc1, pd-ssd, pd-balanced, pd-standard, pd-extreme"
         )
     )]
-    UnknownDisk {
-        name: String,
-        near: Vec<String>,
-    },
+    UnknownDisk { name: String, near: Vec<String> },
     #[error("no known cause `{id}`{}", near_names(near, "iotax doctor --explain lists them"))]
-    UnknownCause {
-        id: String,
-        near: Vec<String>,
-    },
+    UnknownCause { id: String, near: Vec<String> },
     #[error("disk `{disk}`: {problem}")]
-    DiskParameter {
-        disk: String,
-        problem: String,
-    },
+    DiskParameter { disk: String, problem: String },
     #[error("{0}")]
     Impossible(String),
     #[error("{file}:{line}{}: {problem}", column.as_ref().map(|name| format!(", column `{name}`")).unwrap_or_default())]
-    Table {
-        file: String,
-        line: u64,
-        column: Option<String>,
-        problem: String,
-    },
+    Table { file: String, line: u64, column: Option<String>, problem: String },
 }
 
 fn in_cloud(cloud: Option<Cloud>) -> String {
