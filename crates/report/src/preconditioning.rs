@@ -20,7 +20,7 @@ pub(crate) fn sentences(analysis: &Analysis) -> Vec<String> {
     let sentence = |(says, arms): (String, Vec<&str>)| {
         let says = words::printable(&words::sentence(&says));
         if is_one {
-            return words::capital(&says);
+            return iotax_words::capital(&says);
         }
         format!("{}: {says}", words::printable(&arms.join(", ")))
     };

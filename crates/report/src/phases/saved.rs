@@ -44,7 +44,7 @@ pub(super) fn sentences(parts: &[Part]) -> Vec<String> {
         parts.iter().all(|(experiment, _)| experiment.spec.workload.notes.contains(note))
     };
     let notes = experiment.spec.workload.notes.iter().filter(is_of_all);
-    sentences.extend(notes.map(|note| words::sentence(&words::capital(note))));
+    sentences.extend(notes.map(|note| words::sentence(&iotax_words::capital(note))));
     sentences
 }
 

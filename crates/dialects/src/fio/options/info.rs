@@ -16,6 +16,8 @@ pub struct OptionInfo {
     pub(super) since: u8,
     /// What iotax makes of it.
     pub(crate) class: Class,
+    /// What iotax keeps fio from doing with it.
+    pub(crate) reach: Reach,
 }
 
 impl OptionInfo {
@@ -103,4 +105,21 @@ pub(crate) enum Class {
     Noted { unless: &'static str, note: &'static str },
     /// Only fio can do it, unless it has one of these values.
     Beyond { unless: &'static str, why: &'static str },
+}
+
+/// Whether an option can make fio reach beyond the target.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reach {
+    /// It is not known what its value may be.
+    Unknown,
+    /// Its value is a number or a word, never a path, a program or an address.
+    Inside,
+    /// The same with `/` and `:` between numbers.
+    Shares,
+    /// It reaches outside where its value names a path.
+    Path,
+    /// A value in `'` quotes is the name of a file to read.
+    Pattern,
+    /// It is refused whatever its value, for this reason.
+    Refused(&'static str),
 }

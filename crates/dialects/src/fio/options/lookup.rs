@@ -40,6 +40,6 @@ pub(crate) fn engines_with(name: &str) -> impl Iterator<Item = &'static str> {
 }
 
 /// All options of that name or alias: several if engines have each their own.
-pub(super) fn named(name: &str) -> impl Iterator<Item = &'static OptionInfo> {
+pub(crate) fn named(name: &str) -> impl Iterator<Item = &'static OptionInfo> {
     every().filter(move |option| option.is_called(name))
 }

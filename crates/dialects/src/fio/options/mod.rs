@@ -1,5 +1,5 @@
-//! Every option of fio: its names, how its value is read, since when it is there, and what iotax
-//! makes of it.
+//! Every option of fio: its names, how its value is read, since when it is there, what iotax makes
+//! of it, and whether it can reach beyond the target.
 //!
 //! The table follows `options.c` and the engines' own option lists of fio 3.33, and is compared
 //! with `fio --cmdhelp` and `fio --enghelp` by a test; what came after, up to the state of August
@@ -12,9 +12,9 @@ mod table;
 mod tests;
 mod version;
 
-pub(crate) use info::Class;
+pub(crate) use info::{Class, Reach};
 pub use info::{Kind, OptionInfo, Unit};
 pub use lookup::{all, every, find, of_engine};
-pub(crate) use lookup::{engines_with, find_of_engine};
+pub(crate) use lookup::{engines_with, find_of_engine, named};
 pub(crate) use version::{NEWEST_KNOWN, gone};
 pub use version::{Version, came};

@@ -5,7 +5,7 @@
 use std::str::FromStr;
 use std::sync::LazyLock;
 
-use super::info::{Class, Kind, OptionInfo, Unit};
+use super::info::{Class, Kind, OptionInfo, Reach, Unit};
 
 /// The release of fio 3 that had all options without a release of their own.
 pub(super) const OLDEST: u8 = 33;
@@ -18,7 +18,9 @@ pub(super) static OPTIONS: LazyLock<Vec<OptionInfo>> = LazyLock::new(|| {
 
 fn option(line: &'static str) -> Option<OptionInfo> {
     let cells: Vec<&str> = line.split('\t').collect();
-    let [name, alias, engines, since, takes, class, unless, says] = cells[..] else { return None };
+    let [name, alias, engines, since, takes, class, reach, unless, says] = cells[..] else {
+        return None;
+    };
     Some(OptionInfo {
         name,
         alias: Some(alias).filter(|alias| !alias.is_empty()),
@@ -32,6 +34,14 @@ fn option(line: &'static str) -> Option<OptionInfo> {
             "noted" => Class::Noted { unless, note: says },
             "beyond" => Class::Beyond { unless, why: says },
             _ => return None,
+        },
+        reach: match reach {
+            "" => Reach::Unknown,
+            "inside" => Reach::Inside,
+            "shares" => Reach::Shares,
+            "path" => Reach::Path,
+            "pattern" => Reach::Pattern,
+            why => Reach::Refused(why),
         },
     })
 }

@@ -24,6 +24,7 @@ fn no_name_stands_for_two_options() {
 fn an_option_means_the_same_whichever_engine_has_it() {
     for option in every() {
         let mut others = every().filter(|other| other.name == option.name);
-        assert!(others.all(|other| other.class == option.class), "{}", option.name);
+        let meant = (option.class, option.reach);
+        assert!(others.all(|other| (other.class, other.reach) == meant), "{}", option.name);
     }
 }
