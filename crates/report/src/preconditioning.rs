@@ -1,5 +1,6 @@
 //! What was written before anything was measured, and whether the arms were steady then.
 
+use indexmap::IndexMap;
 use iotax_analyze::{Analysis, ArmPrecondition};
 
 use crate::document::Table;
@@ -8,13 +9,9 @@ use crate::{format, words};
 
 /// A sentence for all arms of which the same is to be said.
 pub(crate) fn sentences(analysis: &Analysis) -> Vec<String> {
-    let mut said: Vec<(String, Vec<&str>)> = Vec::new();
+    let mut said: IndexMap<String, Vec<&str>> = IndexMap::new();
     for arm in &analysis.preconditioned {
-        let says = phrase(arm);
-        match said.iter_mut().find(|(known, _)| *known == says) {
-            Some((_, arms)) => arms.push(&arm.arm),
-            None => said.push((says, vec![&arm.arm])),
-        }
+        said.entry(phrase(arm)).or_default().push(&arm.arm);
     }
     let is_one = said.len() == 1;
     let sentence = |(says, arms): (String, Vec<&str>)| {

@@ -109,15 +109,6 @@ impl Table {
         Self { heads: words.chain(figures).collect(), rows: Vec::new() }
     }
 
-    /// Of words alone.
-    pub(crate) fn of_words<const N: usize, T: AsRef<str>>(
-        heads: [&str; N],
-        rows: impl IntoIterator<Item = [T; N]>,
-    ) -> Self {
-        let rows = rows.into_iter().map(|row| row.map(Cell::new).into());
-        Self { rows: rows.collect(), ..Self::new(&heads, &[]) }
-    }
-
     pub(crate) fn push<const N: usize>(&mut self, cells: [Cell; N]) {
         debug_assert_eq!(N, self.heads.len(), "a row has one cell per column");
         self.rows.push(cells.into());
