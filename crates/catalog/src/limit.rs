@@ -192,6 +192,19 @@ pub struct Fact {
     pub source: Source,
 }
 
+impl Fact {
+    /// Those of these that have a value.
+    pub(crate) fn known<'a>(
+        facts: impl IntoIterator<Item = (&'a str, Option<String>)>,
+        source: &Source,
+    ) -> Vec<Self> {
+        let fact = |(name, value): (&str, Option<String>)| {
+            Some(Self { name: name.to_owned(), value: value?, source: source.clone() })
+        };
+        facts.into_iter().filter_map(fact).collect()
+    }
+}
+
 /// Kinds that cannot be an OS disk: "Usable as OS Disk? No".
 /// Source: `MicrosoftDocs/azure-compute-docs:articles/virtual-machines/disks-types.md@18c531ec`,
 /// 2026-08-11.

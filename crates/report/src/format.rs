@@ -6,6 +6,11 @@ use iotax_words::{fixed, grouped, interval, significant};
 /// Shown where there is no figure.
 pub(crate) const ABSENT: &str = "\u{2013}";
 
+/// A figure, or what is shown where there is none.
+pub(crate) fn or_absent(figure: Option<String>) -> String {
+    figure.unwrap_or_else(|| ABSENT.to_owned())
+}
+
 /// A fraction as percentage with at most one decimal: `5 %`, `2.5 %`.
 pub(crate) fn percent(fraction: f64) -> String {
     let percent = 100.0 * fraction;

@@ -5,7 +5,7 @@ use iotax_spec::Rule;
 use iotax_spec::rule::{Condition, Figure, RuleOutcome};
 use iotax_words::{Effect, grouped, interval};
 
-use crate::document::{Cell, Item, Section, Table};
+use crate::document::{Item, Section, Table};
 use crate::{bandwidth, format, words};
 
 /// Rules up to which each that is not kept gets a sentence; above that they are counted.
@@ -133,21 +133,16 @@ pub(crate) fn section(analysis: &Analysis) -> Option<Section> {
 }
 
 fn table(judgments: &[Judgment]) -> Table {
-    let mut table = Table::new(&["rule", "of", "outcome", "found"], &["trials", "needed"]);
-    for judgment in judgments {
-        let number = |n: u32| Cell::new(grouped(n.into()));
-        table.rows.push(vec![
-            Cell::new(judgment.rule.to_string()),
-            Cell::new(&judgment.of),
-            Cell::new(word(judgment.outcome)),
-            Cell::new(
-                found(judgment).map_or_else(|| format::ABSENT.to_owned(), |(_, found)| found),
-            ),
-            number(judgment.trials),
-            judgment.needed.map_or_else(|| Cell::new(""), number),
-        ]);
-    }
-    table
+    Table::of(judgments)
+        .word("rule", |judgment| judgment.rule.to_string())
+        .word("of", |judgment| &judgment.of)
+        .word("outcome", |judgment| word(judgment.outcome))
+        .word("found", |judgment| format::or_absent(found(judgment).map(|(_, found)| found)))
+        .figure("trials", |judgment| grouped(judgment.trials.into()))
+        .figure("needed", |judgment| {
+            judgment.needed.map_or_else(String::new, |needed| grouped(needed.into()))
+        })
+        .table
 }
 
 #[cfg(test)]

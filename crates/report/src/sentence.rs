@@ -49,7 +49,7 @@ fn causes(experiment: &Experiment, analysis: &Analysis) -> Vec<String> {
     if analysis.arms.len() == 1 {
         let all = of_arms(experiment, analysis);
         let sentences = all.iter().filter_map(diagnoses::sentence);
-        return sentences.map(|sentence| words::capital(&sentence)).collect();
+        return sentences.map(|sentence| iotax_words::capital(&sentence)).collect();
     }
     reasons(experiment, analysis).apart.iter().map(diagnoses::reason).collect()
 }

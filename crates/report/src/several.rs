@@ -1,22 +1,21 @@
 //! Several experiments in one report: what each of them found, then each in full.
 
-use crate::document::{Cell, Chapter, Document, Head, Item, Lead, Section, Table, Topic};
+use crate::document::{Chapter, Document, Item, Lead, Section, Table, Topic};
 use crate::format;
 
 /// Reports, each with the name of its results.
 pub fn several(reports: Vec<(String, Document)>) -> Document {
-    let mut table = Table::new(&["results", "measured", "found"], &[]);
-    table.heads.push(Head::word("when"));
-    for (name, document) in &reports {
-        let lead = document.lead.as_ref();
-        let of = |text: fn(&Lead) -> String| Cell::new(lead.map(text).unwrap_or_default());
-        table.push([
-            Cell::new(name),
-            of(|lead| [lead.kind, &lead.subject].join(" ").trim_end().to_owned()),
-            of(|lead| lead.sentences.first().cloned().unwrap_or_default()),
-            of(|lead| lead.origin.clone()),
-        ]);
-    }
+    let said = |document: &Document, text: fn(&Lead) -> String| {
+        document.lead.as_ref().map(text).unwrap_or_default()
+    };
+    let what = |lead: &Lead| [lead.kind, &lead.subject].join(" ").trim_end().to_owned();
+    let found = |lead: &Lead| lead.sentences.first().cloned().unwrap_or_default();
+    let table = Table::of(&reports)
+        .word("results", |(name, _)| name)
+        .word("measured", |(_, document)| said(document, what))
+        .word("found", |(_, document)| said(document, found))
+        .word("when", |(_, document)| said(document, |lead| lead.origin.clone()))
+        .table;
     let mut document = Document::of(Lead {
         kind: "report",
         subject: format::counted(reports.len() as u64, "experiment"),

@@ -11,6 +11,7 @@ mod tool;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
+use indexmap::IndexSet;
 use iotax_record::{End, Experiment, FORMAT, Site, Trial};
 use iotax_spec::{Arm, Design, Spec, Stop, Target, Workload};
 use jiff::Timestamp;
@@ -268,13 +269,8 @@ fn workload(reads: &[ResultFile], name: &str, notes: Vec<String>) -> Workload {
 
 /// `fio 3.33`, `fio 3.33 and DiskSpd 2.2.0`.
 fn tools<'a>(reads: impl Iterator<Item = &'a ResultFile>) -> String {
-    let mut tools: Vec<&str> = Vec::new();
-    for read in reads {
-        if !tools.contains(&read.tool.as_str()) {
-            tools.push(&read.tool);
-        }
-    }
-    tools.join(" and ")
+    let tools: IndexSet<&str> = reads.map(|read| read.tool.as_str()).collect();
+    tools.into_iter().collect::<Vec<_>>().join(" and ")
 }
 
 fn site(arm: &Arm, reads: &[ResultFile], index: usize) -> Site {
