@@ -4,6 +4,7 @@
 
 mod args;
 mod commands;
+mod cloud_disks;
 mod destination;
 mod documented;
 mod exit;

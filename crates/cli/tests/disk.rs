@@ -192,7 +192,7 @@ fn disks_that_no_cloud_has_are_refused() {
     [exit 2]
     ");
     assert_snapshot!(said(&["vm", "--disk", "premium-v2"]), @"
-    error: premium-v2: its size is not given by its name: say it with --size
+    error: premium-v2: its name gives no size: say one, as in size=4G
     [exit 2]
     ");
     assert_snapshot!(said(&["vm", "--vm", "DS1_v2"]), @"

@@ -54,7 +54,7 @@ pub(crate) fn steps(layers: &[Layer]) -> Vec<Box<dyn System>> {
 pub(crate) fn system(layer: &Layer) -> Option<Box<dyn System>> {
     match made(layer).maker() {
         Maker::System(system) | Maker::Both(_, system) => Some(system),
-        Maker::Given | Maker::InProcess(_) => None,
+        Maker::Given | Maker::SpelledOut | Maker::InProcess(_) => None,
     }
 }
 
@@ -62,7 +62,7 @@ pub(crate) fn system(layer: &Layer) -> Option<Box<dyn System>> {
 pub(crate) fn in_process(layer: &Layer) -> Option<&dyn InProcess> {
     match made(layer).maker() {
         Maker::InProcess(layer) | Maker::Both(layer, _) => Some(layer),
-        Maker::Given | Maker::System(_) => None,
+        Maker::Given | Maker::SpelledOut | Maker::System(_) => None,
     }
 }
 

@@ -15,6 +15,7 @@ macro_rules! each_layer {
             bases {
                 mem::Mem,
                 file::File,
+                cloud::Cloud,
                 dir::Dir,
                 dev::Dev,
                 tmpfs::Tmpfs,
@@ -46,6 +47,7 @@ mod aes;
 mod base;
 mod cache;
 mod cgroup_io;
+mod cloud;
 pub(crate) mod declared;
 mod delay;
 mod dev;
@@ -64,12 +66,14 @@ mod mem;
 mod need;
 mod nfs;
 mod queue;
+mod spelled_out;
 mod stack;
 mod throttle;
 mod tier;
 mod tmpfs;
 
 pub use base::Base;
+pub use cloud::{CloudDisk, CloudDisks, CloudOptions, MadeDisks, Part, PartLayer};
 pub use file_system::FileSystemKind;
 pub use info::{Does, Form, LayerInfo, Parameter, Submitter, World};
 pub use need::{Need, Version};

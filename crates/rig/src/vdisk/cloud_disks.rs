@@ -1,34 +1,37 @@
+//! Disks of clouds, as they are composed and in virtual time.
+
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::path::Path;
 use std::sync::Arc;
 
 use insta::assert_snapshot;
-use iotax_catalog::{Setup, attached_disk, expect, vm_variant};
-use iotax_spec::layers::{Mem, Throttle};
+use iotax_catalog::Caching;
+use iotax_spec::layers::{CloudDisk, CloudDisks, CloudOptions, MadeDisks, Mem, Part, Throttle};
+use iotax_spec::{Error, Layer};
 use iotax_vdisk::{Clock, ManualClock, Request, Session, Submitted};
 
-use super::*;
-use crate::vdisk;
+use super::open_in;
 
 const MIB: u64 = 1 << 20;
 const SECOND_NS: u64 = 1_000_000_000;
 
-fn expected(vm: &str, disks: &[&str]) -> Expectation {
-    let disk = |text: &&str| attached_disk(text, Caching::None).unwrap();
+fn made(vm: &str, disks: &[&str], options: &CloudOptions) -> Result<MadeDisks, Error> {
     let vm = (!vm.is_empty()).then(|| vm.to_owned());
-    expect(&Setup { vm, variant: None, disks: disks.iter().map(disk).collect() }).unwrap()
+    let disks = disks.iter().map(|disk| (*disk).to_owned()).collect();
+    let options = options.clone();
+    CloudDisks { vm, variant: None, disks, caching: Caching::None, options }.made()
 }
 
 fn composed(vm: &str, disks: &[&str], options: &CloudOptions) -> Vec<CloudDisk> {
-    cloud_disks(&expected(vm, disks), options).unwrap()
+    made(vm, disks, options).unwrap().disks
 }
 
 /// Stacks and notes, with what each layer stands for.
 fn told(disks: &[CloudDisk]) -> String {
     let part = |part: &Part| {
         let from = if part.sources.is_empty() { "" } else { ", documented" };
-        format!("  {}: {}{from}\n", part.layer, part.what)
+        format!("  {}: {}{from}\n", Layer::from(&part.layer), part.what)
     };
     let note = |note: &String| format!("  ({note})\n");
     let disk = |disk: &CloudDisk| {
@@ -99,10 +102,6 @@ fn encryption_is_where_it_is_done_and_a_smaller_disk_keeps_its_limits() {
     ");
 }
 
-fn local(vm: &str, asked: &[Local], options: &CloudOptions) -> Result<Vec<CloudDisk>, Error> {
-    local_disks(&vm_variant(vm, None).unwrap(), asked, options)
-}
-
 #[test]
 fn local_disks_have_the_limits_of_local_storage_and_the_host_encrypts_on_top() {
     let options = CloudOptions {
@@ -111,7 +110,7 @@ fn local_disks_have_the_limits_of_local_storage_and_the_host_encrypts_on_top() {
         hardware_encrypted: true,
         ..CloudOptions::default()
     };
-    assert_snapshot!(told(&local("E16d_v5", &[Local::Any], &options).unwrap()), @"
+    assert_snapshot!(told(&composed("E16d_v5", &["local"], &options)), @"
     temporary disk, caching none
       file(size=4G, thin): of the size asked for
       aes(sector=512): the disk's own encryption, as asked for
@@ -120,7 +119,7 @@ fn local_disks_have_the_limits_of_local_storage_and_the_host_encrypts_on_top() {
       aes(sector=512): encryption at host, as asked for
     ");
     let plain = CloudOptions::default();
-    assert_snapshot!(told(&local("E16ds_v6", &[Local::Nvme; 2], &plain).unwrap()), @"
+    assert_snapshot!(told(&composed("E16ds_v6", &["nvme"; 2], &plain)), @"
     local NVMe disk, caching none
       file(size=440G, thin): of the documented size, documented
       delay(latency=100us): latency: an assumption, not documented
@@ -137,7 +136,7 @@ fn local_disks_have_the_limits_of_local_storage_and_the_host_encrypts_on_top() {
 #[test]
 fn a_temporary_disk_shares_the_bucket_of_cached_disks_where_that_is_documented() {
     let options = CloudOptions { latency_ns: Some(0), ..CloudOptions::default() };
-    let temporary = local("DS1_v2", &[Local::Temporary], &options).unwrap().remove(0);
+    let temporary = composed("DS1_v2", &["temporary"], &options).remove(0);
     let cached = composed("DS1_v2", &["P30:caching=readonly"], &options).remove(0);
     assert_snapshot!(told(std::slice::from_ref(&temporary)), @"
     temporary disk, caching none
@@ -152,7 +151,7 @@ fn a_temporary_disk_shares_the_bucket_of_cached_disks_where_that_is_documented()
 
 #[test]
 fn local_disks_are_held_at_their_documented_rates() {
-    let disks = local("E16d_v5", &[Local::Any], &CloudOptions::default()).unwrap();
+    let disks = composed("E16d_v5", &["local"], &CloudOptions::default());
     for (len, limit) in [(4096, 75_000.0), (1 << 20, 1e9 / f64::from(1 << 20))] {
         let mut simulation = Simulation::new(&disks, &[Load { len, depth: 256 }]);
         simulation.run(1);
@@ -219,33 +218,19 @@ fn disks_of_other_clouds() {
 fn what_cannot_be_made_is_refused() {
     let refused = |disk: &str, size_bytes| {
         let options = CloudOptions { size_bytes, ..CloudOptions::default() };
-        let error = cloud_disks(&expected("DS1_v2", &[disk]), &options).unwrap_err();
-        assert!(error.is_usage());
-        error.to_string()
+        made("DS1_v2", &[disk], &options).unwrap_err().to_string()
     };
     assert_snapshot!(refused("P10:caching=readwrite", None), @"P10:caching=readwrite: a cache that holds writes back is not modelled: use readonly or none");
     assert_snapshot!(refused("P10", Some(0)), @"P10: a disk of no size holds nothing");
     assert_snapshot!(refused("P10", Some(1000)), @"P10: its size must be a multiple of 4k");
-    let refused_local = |vm: &str, asked: &[Local]| {
-        local(vm, asked, &CloudOptions::default()).unwrap_err().to_string()
+    let refused_local = |vm: &str, asked: &[&str]| {
+        made(vm, asked, &CloudOptions::default()).unwrap_err().to_string()
     };
-    assert_snapshot!(refused_local("E16s_v5", &[Local::Any]), @"local of Standard_E16s_v5: no such storage of its host is in the catalog");
-    assert_snapshot!(refused_local("r6id.4xlarge", &[Local::Nvme]), @"nvme of r6id.4xlarge: no such storage of its host is in the catalog");
-    assert_snapshot!(refused_local("L8s_v3", &[Local::Any]), @"local of Standard_L8s_v3: it has a temporary disk and NVMe disks: write temporary or nvme");
-    assert_snapshot!(refused_local("E16d_v5", &[Local::Any; 2]), @"temporary disk of Standard_E16d_v5: the size has fewer of them");
-    assert_snapshot!(refused("premium-v2", None), @"premium-v2: its size is not given by its name: say it with --size");
-}
-
-#[test]
-fn what_is_cached_is_no_part_of_a_name() {
-    for (text, name) in [
-        ("P10", "P10"),
-        ("P10:caching=none", "P10"),
-        ("gp3:caching=none,size=5G", "gp3:size=5G"),
-        ("gp3:size=5G, caching=none,iops=3k", "gp3:size=5G,iops=3k"),
-    ] {
-        assert_eq!(without_caching(text), name);
-    }
+    assert_snapshot!(refused_local("E16s_v5", &["local"]), @"local of Standard_E16s_v5: no such storage of its host is in the catalog");
+    assert_snapshot!(refused_local("r6id.4xlarge", &["nvme"]), @"nvme of r6id.4xlarge: no such storage of its host is in the catalog");
+    assert_snapshot!(refused_local("L8s_v3", &["local"]), @"local of Standard_L8s_v3: it has a temporary disk and NVMe disks: write temporary or nvme");
+    assert_snapshot!(refused_local("E16d_v5", &["local"; 2]), @"temporary disk of Standard_E16d_v5: the size has fewer of them");
+    assert_snapshot!(refused("premium-v2", None), @"premium-v2: its name gives no size: say one, as in size=4G");
 }
 
 /// Composed disks in virtual time, on memory in place of the file, each written to by its load.
@@ -270,7 +255,7 @@ impl Simulation {
         let start_ns = 1_000 * SECOND_NS;
         let clock = Arc::new(ManualClock::starting_at(start_ns));
         let session = |(disk, load): (&CloudDisk, &Load)| {
-            let mut stack = disk.stack.clone();
+            let mut stack = disk.stack();
             stack.layers[0] = Layer::Mem(Mem { size_bytes: 4 * MIB });
             // Other tests of this process have other clocks.
             let apart = format!("{:p}", Arc::as_ptr(&clock));
@@ -280,7 +265,7 @@ impl Simulation {
                 }
             }
             let clock = Arc::clone(&clock) as Arc<dyn Clock>;
-            let open = vdisk::open_in(&stack, Path::new(""), 1, clock).unwrap();
+            let open = open_in(&stack, Path::new(""), 1, clock).unwrap();
             Session::new(&open, 1, load.len).unwrap()
         };
         let sessions = disks.iter().zip(loads).map(session).collect();
@@ -373,7 +358,7 @@ fn credits_pay_for_the_burst_as_long_as_documented_and_come_back() {
 fn full_credits_are_the_documented_number() {
     let credits = |disk: &str| {
         let disks = composed("", &[disk], &CloudOptions::default());
-        let text = disks[0].stack.to_string();
+        let text = disks[0].stack().to_string();
         let throttle = text.split(" + ").last().unwrap();
         throttle.to_owned()
     };

@@ -1,0 +1,63 @@
+//! What disks of a cloud are made of, and what each part of them rests on.
+
+
+use iotax_catalog::Source;
+use iotax_spec::Layer;
+use iotax_spec::layers::CloudDisk;
+
+use crate::output::wrap;
+
+/// Disks that are told one after the other, with one list of sources.
+pub(crate) struct Told {
+    indent: &'static str,
+    text: String,
+    sources: Vec<Source>,
+}
+
+impl Told {
+    /// Nothing yet; all of it will be indented so.
+    pub(crate) fn indented(indent: &'static str) -> Self {
+        Self { indent, text: String::new(), sources: Vec::new() }
+    }
+
+    /// A disk, under its heading.
+    pub(crate) fn disk(&mut self, heading: &str, disk: &CloudDisk) {
+        self.wrap(&format!("{heading}; from bottom to top"), "", "  ");
+        for part in &disk.parts {
+            let numbers: String =
+                part.sources.iter().map(|source| format!(" [{}]", self.number(source))).collect();
+            self.wrap(&Layer::from(&part.layer).to_string(), "  ", "      ");
+            self.wrap(&format!("{}{numbers}", part.what), "      ", "      ");
+        }
+        for note in &disk.notes {
+            self.wrap(note, "  Note: ", "      ");
+        }
+    }
+
+    /// All of it, with notes about all disks, and the sources.
+    pub(crate) fn with_notes(mut self, notes: &[String]) -> String {
+        for note in notes {
+            self.wrap(note, "Note: ", "  ");
+        }
+        for (number, Source { text, as_of }) in (1..).zip(std::mem::take(&mut self.sources)) {
+            self.wrap(&format!("{text} ({as_of})"), &format!("[{number}] "), "    ");
+        }
+        self.text
+    }
+
+    fn wrap(&mut self, text: &str, first_indent: &str, indent: &str) {
+        let (first, rest) = (self.indent.to_owned() + first_indent, self.indent.to_owned() + indent);
+        wrap(&mut self.text, text, &first, &rest);
+    }
+
+    fn number(&mut self, source: &Source) -> usize {
+        let known = self.sources.iter().position(|known| known == source);
+        known.map_or_else(
+            || {
+                self.sources.push(source.clone());
+                self.sources.len()
+            },
+            |at| at + 1,
+        )
+    }
+}
