@@ -16,7 +16,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("dialects", &["spec", "record"]),
     ("vdisk", &[]),
     ("inspect", &["record"]),
-    ("rig", &["spec", "record", "inspect", "vdisk", "catalog"]),
+    ("rig", &["spec", "record", "inspect", "vdisk"]),
     ("load", &["spec", "record", "dialects", "vdisk"]),
     ("stats", &[]),
     ("words", &[]),

@@ -1,6 +1,5 @@
 //! What disks of a cloud are made of, and what each part of them rests on.
 
-
 use iotax_catalog::Source;
 use iotax_spec::Layer;
 use iotax_spec::layers::CloudDisk;
@@ -46,7 +45,8 @@ impl Told {
     }
 
     fn wrap(&mut self, text: &str, first_indent: &str, indent: &str) {
-        let (first, rest) = (self.indent.to_owned() + first_indent, self.indent.to_owned() + indent);
+        let (first, rest) =
+            (self.indent.to_owned() + first_indent, self.indent.to_owned() + indent);
         wrap(&mut self.text, text, &first, &rest);
     }
 

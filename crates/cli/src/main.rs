@@ -3,8 +3,8 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "the only room that prints")]
 
 mod args;
-mod commands;
 mod cloud_disks;
+mod commands;
 mod destination;
 mod documented;
 mod exit;

@@ -281,6 +281,21 @@ mod tests {
         1/2us: mem(size=1M) + delay(latency=1ms, jitter=2us) + queue(workers=1)
         2/2us: mem(size=1M) + delay(latency=1ms, jitter=2us) + queue
         ");
+        let found = arms(
+            "cloud(size=1G) + delay(latency=1ms)",
+            &["vm=m5.large,m5.xlarge", "disk=gp3:size=500G,\"gp3:size=500G,iops=6000\""],
+            &["vm=m5.xlarge,disk=\"gp3:size=500G,iops=6000\""],
+        );
+        assert_snapshot!(found.unwrap().join("\n"), @r#"
+        m5.large/gp3:size=500G: cloud(vm=m5.large, disk="gp3:size=500G", size=1G) + delay(latency=1ms)
+        m5.large/"gp3:size=500G,iops=6000": cloud(vm=m5.large, disk="gp3:size=500G,iops=6000", size=1G) + delay(latency=1ms)
+        m5.xlarge/gp3:size=500G: cloud(vm=m5.xlarge, disk="gp3:size=500G", size=1G) + delay(latency=1ms)
+        "#);
+        let found = arms("file + ext4", &["direct=true,false"], &[]);
+        assert_snapshot!(found.unwrap().join("\n"), @"
+        true: file + loop + ext4
+        false: file + loop(direct=false) + ext4
+        ");
         let found = arms("/mnt/{disk}", &["disk=a,b"], &[]);
         assert_snapshot!(found.unwrap().join("\n"), @"
         a: /mnt/a
@@ -353,6 +368,16 @@ mod tests {
           mem(size=2X)
                    ^^ column 10
         write a size as 4k, 64M, 2G or 4096 (letters are powers of 1024)
+        ");
+        assert_snapshot!(error("cloud(disk=P10)", &["vm=DS1_v2,DS1v2"], &[]), @"
+        no VM size `DS1v2`: did you mean Standard_DS12 or Standard_DS1_v2?
+          cloud(vm=DS1v2, disk=P10)
+                   ^^^^^ column 10
+        ");
+        assert_snapshot!(error("cloud(disk=P10)", &["disk=P10,P20"], &[]), @"
+        parameter `disk` is given twice
+          cloud(disk=P10, disk=P10)
+                          ^^^^ column 17
         ");
         let many: Vec<String> = (0..20).map(|level| format!("{level}K")).collect();
         let many = many.join(",");

@@ -33,9 +33,7 @@ pub fn vm_variant(name: &str, variant: Option<&str>) -> Result<Vm, Error> {
 /// Refuses what no provider would let anybody attach.
 pub(super) fn check(vm: Option<&Vm>, disks: &[(Disk, Caching)]) -> Result<(), Error> {
     let Some((first, _)) = disks.first() else {
-        return Err(Error::Impossible(
-            "there is no disk: name at least one".to_owned(),
-        ));
+        return Err(Error::Impossible("there is no disk: name at least one".to_owned()));
     };
     let (cloud, whose) = vm.map_or((first.cloud, &first.name), |vm| (vm.cloud, &vm.name));
     for (disk, caching) in disks {

@@ -62,8 +62,7 @@ pub(super) fn complete(layers: Vec<Placed>, text: &str) -> Result<Stack, Error> 
 }
 
 fn two_worlds(layer: &Layer, name: &str, system: &str) -> Error {
-    let stack =
-        if layer.is_base() { layer.to_string() } else { format!("file(size=1G) + {name}") };
+    let stack = if layer.is_base() { layer.to_string() } else { format!("file(size=1G) + {name}") };
     let stack = quote(&stack);
     Error::syntax(
         format!("`{name}` lives in iotax's process, `{system}` in the system"),

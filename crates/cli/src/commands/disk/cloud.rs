@@ -61,7 +61,8 @@ pub(super) fn composed(args: &CloudArgs, directories: &[String]) -> Result<Optio
 impl Composed {
     /// What is to be mounted.
     pub(super) fn mounts(&self) -> Vec<Disk> {
-        let mount = |(disk, at): (&CloudDisk, &PathBuf)| Disk { stack: disk.stack(), at: at.clone() };
+        let mount =
+            |(disk, at): (&CloudDisk, &PathBuf)| Disk { stack: disk.stack(), at: at.clone() };
         self.made.disks.iter().zip(&self.at).map(mount).collect()
     }
 

@@ -87,7 +87,9 @@ pub(super) fn base(
             let bytes = bytes - bytes % PAGE_BYTES;
             Ok(Part::documented(file(bytes), "of the documented size", source))
         }
-        (None, None) => Err(refused("size", name, "its name gives no size: say one, as in size=4G")),
+        (None, None) => {
+            Err(refused("size", name, "its name gives no size: say one, as in size=4G"))
+        }
     }
 }
 

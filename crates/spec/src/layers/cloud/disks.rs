@@ -96,7 +96,8 @@ impl CloudDisks {
         let variant = self.variant.as_deref();
         let vm = self.vm.as_deref().map(|name| vm_variant(name, variant)).transpose();
         vm.map_err(|error| {
-            let parameter = if matches!(error, Unknown::UnknownVm { .. }) { "vm" } else { "variant" };
+            let parameter =
+                if matches!(error, Unknown::UnknownVm { .. }) { "vm" } else { "variant" };
             Error::cloud(parameter, error.to_string())
         })
     }

@@ -43,9 +43,8 @@ impl Local {
 
     fn of(self, vm: &Vm) -> Result<&LocalStorage, Error> {
         let mut found = vm.local_storage.iter().filter(|storage| self.is(storage));
-        let refused = |problem| {
-            refused("disk", &format!("{} of {}", self.word(), vm.name), problem)
-        };
+        let refused =
+            |problem| refused("disk", &format!("{} of {}", self.word(), vm.name), problem);
         match (found.next(), found.next()) {
             (Some(storage), None) => Ok(storage),
             (None, _) => Err(refused("no such storage of its host is in the catalog")),

@@ -164,3 +164,6 @@ impl Declared for Cloud {
         ]
     }
 }
+
+#[cfg(test)]
+mod tests;
