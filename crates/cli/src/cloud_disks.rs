@@ -1,5 +1,7 @@
 //! What disks of a cloud are made of, and what each part of them rests on.
 
+use std::fmt::Write as _;
+
 use iotax_catalog::Source;
 use iotax_spec::Layer;
 use iotax_spec::layers::CloudDisk;
@@ -21,7 +23,7 @@ impl Told {
 
     /// A disk, under its heading.
     pub(crate) fn disk(&mut self, heading: &str, disk: &CloudDisk) {
-        self.wrap(&format!("{heading}; from bottom to top"), "", "  ");
+        let _ = writeln!(self.text, "{}{heading}; from bottom to top", self.indent);
         for part in &disk.parts {
             let numbers: String =
                 part.sources.iter().map(|source| format!(" [{}]", self.number(source))).collect();
