@@ -1,11 +1,11 @@
 //! Arms, and targets of them, that sit on a limit that is known.
 
 use iotax_catalog::{Direction, Limit, Scope};
-use iotax_documented::{Documented, DocumentedLimit, Named, QUANTITIES, Quantity, named};
-use iotax_spec::{Arm, Job, KnownLimit, NamedTarget, Spec};
+use iotax_documented::{Documented, DocumentedLimit, QUANTITIES, Quantity, named};
+use iotax_spec::{KnownLimit, Spec};
 
 use crate::analysis::{ArmSummary, TargetSummary};
-use crate::targets::THROTTLE;
+use crate::targets::{THROTTLE, direction};
 
 /// The arms and targets whose throughput is that of a limit, sustained or burst.
 pub(crate) fn arms(spec: &Spec, arms: &[ArmSummary]) -> Vec<Documented> {
@@ -16,8 +16,12 @@ pub(crate) fn arms(spec: &Spec, arms: &[ArmSummary]) -> Vec<Documented> {
     let mut at = 0;
     for (arm, found) in spec.arms.iter().zip(arms) {
         match arm.target.several() {
-            None => rows.extend(one(&named, at, arm, found, direction)),
-            Some(targets) => rows.extend(several(spec, &named, at, targets, found)),
+            None => {
+                let limits = named.limits(at, &arm.target, direction);
+                let held: Vec<Held> = limits.iter().map(Held::documented).collect();
+                rows.extend(of_limits(&found.name, [found.iops, found.bytes_per_s], &held));
+            }
+            Some(_) => rows.extend(several(found)),
         }
         at += arm.target.each().len();
     }
@@ -26,38 +30,14 @@ pub(crate) fn arms(spec: &Spec, arms: &[ArmSummary]) -> Vec<Documented> {
     rows
 }
 
-fn one(
-    named: &Named,
-    at: usize,
-    arm: &Arm,
-    found: &ArmSummary,
-    direction: Direction,
-) -> Vec<Documented> {
-    let limits = named.limits(at, &arm.target, direction).into_iter().map(Held::documented);
-    rows(&found.name, [found.iops, found.bytes_per_s], &Vec::from_iter(limits))
-}
-
 /// Each of several targets beside what is known of it, and those that share a limit beside that.
-fn several(
-    spec: &Spec,
-    named: &Named,
-    first: usize,
-    targets: &[NamedTarget],
-    arm: &ArmSummary,
-) -> Vec<Documented> {
-    let held: Vec<(&TargetSummary, Vec<Held>)> = (arm.targets.iter())
-        .map(|found| {
-            let jobs = spec.workload.on(&found.name);
-            let direction = of_all(jobs.jobs.iter().map(direction));
-            let at = targets.iter().position(|target| target.name == found.name);
-            let documented = at.map_or_else(Vec::new, |at| {
-                named.limits(first + at, &targets[at].target, direction)
-            });
-            let read_here = found.limits.iter().map(|limit| Held::read_here(limit, found));
-            let documented = documented.into_iter().map(|limit| Held::of_target(limit, found));
-            (found, read_here.chain(documented).collect())
-        })
-        .collect();
+fn several(arm: &ArmSummary) -> Vec<Documented> {
+    let held = arm.targets.iter().map(|target| {
+        let read_here = target.limits.iter().map(|limit| Held::read_here(limit, target));
+        let documented = target.documented.iter().map(|limit| Held::of_target(limit, target));
+        (target, read_here.chain(documented).collect())
+    });
+    let held: Vec<(&TargetSummary, Vec<Held>)> = held.collect();
     let sharers = |limit: &Held| -> Vec<&TargetSummary> {
         let has = |(_, all): &&(&TargetSummary, Vec<Held>)| all.iter().any(|l| l.key == limit.key);
         held.iter().filter(has).map(|(target, _)| *target).collect()
@@ -65,7 +45,7 @@ fn several(
     let rates = |target: &TargetSummary| [target.rates.iops, target.rates.bytes_per_s];
     let each = held.iter().flat_map(|(target, limits)| {
         let own = limits.iter().filter(|limit| sharers(limit).len() < 2).cloned();
-        rows(&target.name, rates(target), &Vec::from_iter(own))
+        of_limits(&target.name, rates(target), &Vec::from_iter(own))
     });
     let all = held.iter().flat_map(|(target, limits)| limits.iter().map(move |l| (*target, l)));
     let together = all.flat_map(|(target, limit)| {
@@ -79,7 +59,7 @@ fn several(
             .iter()
             .map(|target| rates(target))
             .fold([0.0; 2], |sum, one| [sum[0] + one[0], sum[1] + one[1]]);
-        rows(&format!("{} together", names.join(" and ")), sum, std::slice::from_ref(limit))
+        of_limits(&format!("{} together", names.join(" and ")), sum, std::slice::from_ref(limit))
     });
     each.chain(together).collect()
 }
@@ -92,15 +72,15 @@ struct Held {
 }
 
 impl Held {
-    fn documented(limit: Limit) -> Self {
+    fn documented(limit: &Limit) -> Self {
         Self {
             key: [limit.scope.to_string(), limit.of.clone(), limit.disk_kinds.join(",")],
-            by_quantity: QUANTITIES.map(|quantity| quantity.documented(&limit)),
+            by_quantity: QUANTITIES.map(|quantity| quantity.documented(limit)),
         }
     }
 
     /// Targets on disks of one kind are on disks of their own; a VM has one of each of its limits.
-    fn of_target(limit: Limit, target: &TargetSummary) -> Self {
+    fn of_target(limit: &Limit, target: &TargetSummary) -> Self {
         let is_own = limit.scope == Scope::Disk && !limit.of.starts_with("all ");
         let mut held = Self::documented(limit);
         if is_own {
@@ -119,23 +99,10 @@ impl Held {
     }
 }
 
-fn rows(name: &str, measured: [f64; 2], limits: &[Held]) -> Vec<Documented> {
+fn of_limits(name: &str, measured: [f64; 2], limits: &[Held]) -> Vec<Documented> {
     let row = |(at, quantity): (usize, Quantity)| {
         let limits = limits.iter().filter_map(|limit| limit.by_quantity[at].clone());
         Documented::of(name, quantity, measured[at], limits.collect())
     };
     QUANTITIES.into_iter().enumerate().filter_map(row).collect()
-}
-
-fn of_all(directions: impl Iterator<Item = Direction>) -> Direction {
-    let either = |a, b| if a == b { a } else { Direction::Both };
-    directions.reduce(either).unwrap_or(Direction::Both)
-}
-
-fn direction(job: &Job) -> Direction {
-    match (job.reads(), job.writes()) {
-        (true, false) => Direction::Read,
-        (false, true) => Direction::Write,
-        _ => Direction::Both,
-    }
 }

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use indexmap::IndexSet;
 use iotax_catalog::Source;
 use iotax_spec::Layer;
 use iotax_spec::layers::CloudDisk;
@@ -12,13 +13,13 @@ use crate::output::wrap;
 pub(crate) struct Told {
     indent: &'static str,
     text: String,
-    sources: Vec<Source>,
+    sources: IndexSet<Source>,
 }
 
 impl Told {
     /// Nothing yet; all of it will be indented so.
     pub(crate) fn indented(indent: &'static str) -> Self {
-        Self { indent, text: String::new(), sources: Vec::new() }
+        Self { indent, text: String::new(), sources: IndexSet::new() }
     }
 
     /// A disk, under its heading.
@@ -53,13 +54,6 @@ impl Told {
     }
 
     fn number(&mut self, source: &Source) -> usize {
-        let known = self.sources.iter().position(|known| known == source);
-        known.map_or_else(
-            || {
-                self.sources.push(source.clone());
-                self.sources.len()
-            },
-            |at| at + 1,
-        )
+        self.sources.insert_full(source.clone()).0 + 1
     }
 }

@@ -33,6 +33,7 @@ mod bandwidth;
 pub mod bundle;
 mod caps;
 mod catalog;
+mod cloud_disks;
 mod comparison;
 mod csv;
 mod doctor;

@@ -1,7 +1,7 @@
 //! The targets of a trial that has several: a row each, and one for all of them.
 
 use iotax_analyze::{Analysis, ArmSummary, Rates, TargetSummary};
-use iotax_spec::KnownLimit;
+use iotax_catalog::Rate;
 
 use crate::document::{Cell, Table};
 use crate::format::{self, ABSENT};
@@ -39,7 +39,7 @@ pub(crate) fn limits(analysis: &Analysis) -> Option<Table> {
         true,
         true,
         all().any(|target| target.device.is_some()),
-        all().any(|target| !target.limits.is_empty()),
+        all().any(|target| !(target.limits.is_empty() && target.documented.is_empty())),
         true,
     ];
     let of_shown = |cells: [String; 5]| -> Vec<String> {
@@ -57,7 +57,7 @@ pub(crate) fn limits(analysis: &Analysis) -> Option<Table> {
         for target in &arm.targets {
             let place = target.device.as_deref().unwrap_or(ABSENT);
             let cells =
-                [&arm.name, &target.name, place, &limits_of(&target.limits), &target.target];
+                [&arm.name, &target.name, place, &limits_of(target), &target.target];
             table.rows.push(of_shown(cells.map(str::to_owned)).iter().map(Cell::new).collect());
         }
     }
@@ -104,16 +104,21 @@ fn jobs(names: &[String]) -> String {
     if names.len() > NAMED_JOBS { format!("{} jobs", names.len()) } else { names.join(", ") }
 }
 
-/// `500 IOPS, 32 MB/s (throttle)`
-fn limits_of(limits: &[KnownLimit]) -> String {
-    let limit = |limit: &KnownLimit| {
-        let iops = limit.iops.map(format::iops);
-        let bytes = limit.bw_bytes.map(bandwidth::measured_rate);
-        let rates: Vec<String> = iops.into_iter().chain(bytes).collect();
-        format!("{} ({} {})", rates.join(", "), limit.scope, limit.of)
+/// `500 IOPS, 32 MB/s (throttle)`: those of this machine, then those that are documented.
+fn limits_of(target: &TargetSummary) -> String {
+    let said = |iops: Option<f64>, bytes: Option<f64>, scope: &str, of: &str| {
+        let rates = iops.map(format::iops).into_iter().chain(bytes.map(bandwidth::measured_rate));
+        format!("{} ({scope} {of})", rates.collect::<Vec<_>>().join(", "))
     };
-    match limits {
-        [] => ABSENT.to_owned(),
-        limits => limits.iter().map(limit).collect::<Vec<_>>().join("; "),
+    let here = target.limits.iter();
+    let here = here.map(|limit| said(limit.iops, limit.bw_bytes, &limit.scope, &limit.of));
+    let sustained = |rate: &Option<Rate>| rate.as_ref().map(|rate| rate.sustained);
+    let documented = target.documented.iter().map(|limit| {
+        let (iops, bytes) = (sustained(&limit.iops), sustained(&limit.bw_bytes));
+        said(iops, bytes, &limit.scope.to_string(), &limit.of)
+    });
+    match here.chain(documented).collect::<Vec<_>>() {
+        none if none.is_empty() => ABSENT.to_owned(),
+        limits => limits.join("; "),
     }
 }
