@@ -28,9 +28,9 @@ pub(crate) fn section<'a>(targets: impl IntoIterator<Item = &'a Target>) -> Opti
         return None;
     }
     let table = Table::of_words(["disk", "layers, from bottom to top", "stands for", "from"], rows);
-    let cited = (1..).zip(&sources).map(|(number, Source { text, as_of })| {
-        format!("[{number}] {text}, as of {as_of}")
-    });
+    let cited = (1..)
+        .zip(&sources)
+        .map(|(number, Source { text, as_of })| format!("[{number}] {text}, as of {as_of}"));
     let items = [Item::Table(table)]
         .into_iter()
         .chain(notes.into_iter().map(|note| Item::Note(note.to_owned())))

@@ -14,8 +14,8 @@ use crate::figures::Drawn;
 use crate::json::kind;
 use crate::notices::{self, Notice};
 use crate::{
-    cloud_disks,     caps, facts, figures, format, machine, matrix, outliers, provenance, rules, sentence, tables,
-    targets,
+    caps, cloud_disks, facts, figures, format, machine, matrix, outliers, provenance, rules,
+    sentence, tables, targets,
 };
 
 /// An experiment of one phase, and its analysis.

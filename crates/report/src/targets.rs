@@ -56,8 +56,7 @@ pub(crate) fn limits(analysis: &Analysis) -> Option<Table> {
     for arm in &analysis.arms {
         for target in &arm.targets {
             let place = target.device.as_deref().unwrap_or(ABSENT);
-            let cells =
-                [&arm.name, &target.name, place, &limits_of(target), &target.target];
+            let cells = [&arm.name, &target.name, place, &limits_of(target), &target.target];
             table.rows.push(of_shown(cells.map(str::to_owned)).iter().map(Cell::new).collect());
         }
     }
