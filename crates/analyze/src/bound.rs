@@ -45,7 +45,7 @@ fn several(arm: &ArmSummary) -> Vec<Documented> {
     let rates = |target: &TargetSummary| [target.rates.iops, target.rates.bytes_per_s];
     let each = held.iter().flat_map(|(target, limits)| {
         let own = limits.iter().filter(|limit| sharers(limit).len() < 2).cloned();
-        of_limits(&target.name, rates(target), &Vec::from_iter(own))
+        of_limits(&target.name, rates(target), &own.collect::<Vec<_>>())
     });
     let all = held.iter().flat_map(|(target, limits)| limits.iter().map(move |l| (*target, l)));
     let together = all.flat_map(|(target, limit)| {

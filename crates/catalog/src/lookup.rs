@@ -80,9 +80,8 @@ pub fn attachable(vm: &Vm) -> String {
         1 => &["local"],
         _ => &["temporary", "nvme"],
     };
-    let range = |(first, last): (String, String)| match first == last {
-        true => first,
-        false => format!("{first} to {last}"),
+    let range = |(first, last): (String, String)| {
+        if first == last { first } else { format!("{first} to {last}") }
     };
     let of_host = local.iter().map(|word| (*word).to_owned());
     said.into_iter().map(range).chain(of_host).collect::<Vec<_>>().join(", ")

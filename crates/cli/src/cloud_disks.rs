@@ -26,10 +26,12 @@ impl Told {
     pub(crate) fn disk(&mut self, heading: &str, disk: &CloudDisk) {
         let _ = writeln!(self.text, "{}{heading}; from bottom to top", self.indent);
         for part in &disk.parts {
-            let numbers: String =
-                part.sources.iter().map(|source| format!(" [{}]", self.number(source))).collect();
             self.wrap(&Layer::from(&part.layer).to_string(), "  ", "      ");
-            self.wrap(&format!("{}{numbers}", part.what), "      ", "      ");
+            let mut what = part.what.clone();
+            for source in &part.sources {
+                let _ = write!(what, " [{}]", self.number(source));
+            }
+            self.wrap(&what, "      ", "      ");
         }
         for note in &disk.notes {
             self.wrap(note, "  Note: ", "      ");
@@ -37,7 +39,7 @@ impl Told {
     }
 
     /// All of it, with notes about all disks, and the sources.
-    pub(crate) fn with_notes(mut self, notes: &[String]) -> String {
+    pub(crate) fn with_notes<'a>(mut self, notes: impl IntoIterator<Item = &'a String>) -> String {
         for note in notes {
             self.wrap(note, "Note: ", "  ");
         }

@@ -31,10 +31,8 @@ pub(crate) fn section<'a>(targets: impl IntoIterator<Item = &'a Target>) -> Opti
     let cited = (1..)
         .zip(&sources)
         .map(|(number, Source { text, as_of })| format!("[{number}] {text}, as of {as_of}"));
-    let items = [Item::Table(table)]
-        .into_iter()
-        .chain(notes.into_iter().map(|note| Item::Note(note.to_owned())))
-        .chain([Item::Sources(cited.collect())]);
-    let section = Section::new("Disks of a cloud", Vec::from_iter(items));
-    Some(section.at(Place::Page).on(Topic::Circumstances))
+    let mut items = vec![Item::Table(table)];
+    items.extend(notes.into_iter().map(|note| Item::Note(note.to_owned())));
+    items.push(Item::Sources(cited.collect()));
+    Some(Section::new("Disks of a cloud", items).at(Place::Page).on(Topic::Circumstances))
 }

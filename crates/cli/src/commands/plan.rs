@@ -109,12 +109,11 @@ fn cloud_disks(spec: &Spec) -> String {
         return String::new();
     }
     let mut told = Told::indented("  ");
-    let mut notes: IndexSet<String> = IndexSet::new();
-    for (text, disk) in disks {
-        told.disk(&text, &disk.made);
-        notes.extend(disk.notes.iter().cloned());
+    let notes: IndexSet<&String> = disks.values().flat_map(|disk| &disk.notes).collect();
+    for (text, disk) in &disks {
+        told.disk(text, &disk.made);
     }
-    format!("\nDisks of a cloud\n{}", told.with_notes(&Vec::from_iter(notes)))
+    format!("\nDisks of a cloud\n{}", told.with_notes(notes))
 }
 
 fn stop(spec: &Spec) -> String {
