@@ -4,16 +4,16 @@
 # docs/examples/readme/matrix.txt.
 #
 # The server is called `nas` there, as in the row. The guest has one CPU, on which client, server and
-# encryption take turns, and its disk is memory: the order of the arms is of use, the figures are
-# nobody's file server's. Options that keep it to minutes follow the row's own words.
-# Needs linux.uml, nfs-kernel-server, nfs-common, krb5-kdc, krb5-admin-server; about ten minutes.
+# encryption take turns, and its disk is memory: the figures are nobody's file server's. Options that keep it to minutes follow the row's own words.
+# Needs linux.uml, nfs-kernel-server, nfs-common, krb5-kdc, krb5-admin-server; about five minutes.
 set -euo pipefail
 iotax=$(realpath "${1:?the program iotax}")
 docs=$(realpath "$(dirname "$0")/..")
 vm=$docs/../tests/vm
 row="iotax compare -w git-status --matrix sec=sys,krb5,krb5p --matrix nconnect=1,4 'nfs(server=nas, export=/data)'"
-options='--set files=1000 --quick --max-blocks 12'
+options='--set files=1000 --time 2s --ramp 500ms --quick --max-blocks 12'
 share=$(mktemp -d)
+load=$(cut -d' ' -f1 /proc/loadavg)
 trap 'rm -rf "$share"' EXIT
 
 truncate -s 512M "$share/disk"
@@ -39,8 +39,8 @@ if [ "$(cat "$share/status" 2>/dev/null)" != 0 ]; then
 fi
 {
     echo "# $(date -u +%F), a guest of User Mode Linux with kernel $(cat "$share/kernel"), one CPU and a disk in"
-    echo "# memory, on a machine with a load average of $(cut -d' ' -f1 /proc/loadavg), by docs/measure/nfs-row.sh."
-    echo "# Client and server are this one guest: the order of the arms is of use, not the figures. In small:"
+    echo "# memory, on a machine with a load average of $load, by docs/measure/nfs-row.sh."
+    echo "# Client and server are this one guest: the figures are nobody's file server's. In small:"
     echo "# $options follow the words of the row."
     echo
     echo "# $row"

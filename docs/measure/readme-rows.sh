@@ -5,8 +5,8 @@
 #
 # As root, on a machine with mmdebstrap, /dev/fuse and loop devices; about half an hour. Each row gets
 # the smallest real target: file systems in files of this machine's disk, and for the cap a P10 on a
-# Standard_DS1_v2, as `iotax disk up` has it. What a row needs and no such machine has is said in its
-# file, in capitals.
+# Standard_DS1_v2, as `iotax disk up` has it. The row of NFS wants a file server that is called nas;
+# nfs-row.sh runs it in a guest that has one.
 set -eu
 
 if [ "$1" != --inside ]; then

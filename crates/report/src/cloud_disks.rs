@@ -16,11 +16,12 @@ pub(crate) fn section<'a>(targets: impl IntoIterator<Item = &'a Target>) -> Opti
     let mut rows = Vec::new();
     let mut notes: IndexSet<&str> = IndexSet::new();
     for (text, disk) in &disks {
-        for part in &disk.made.parts {
+        for (at, part) in disk.made.parts.iter().enumerate() {
             let numbers = part.sources.iter().map(|source| sources.insert_full(source).0 + 1);
             let from: Vec<String> = numbers.map(|number| format!("[{number}]")).collect();
             let layer = Layer::from(&part.layer).to_string();
-            rows.push([text.clone(), layer, part.what.clone(), from.join(" ")]);
+            let name = if at == 0 { text.clone() } else { String::new() };
+            rows.push([name, layer, part.what.clone(), from.join(" ")]);
         }
         notes.extend(disk.made.notes.iter().chain(&disk.notes).map(String::as_str));
     }
