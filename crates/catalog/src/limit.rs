@@ -27,7 +27,7 @@ impl fmt::Display for Cloud {
 }
 
 /// Where a figure was read, and when.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Source {
     /// Repository, file and commit, or page.
     pub text: String,

@@ -202,6 +202,8 @@ pub(crate) struct RunArgs {
     #[command(flatten)]
     pub gate: GateArgs,
     #[command(flatten)]
+    pub documented: DocumentedArgs,
+    #[command(flatten)]
     pub load: LoadArgs,
     #[command(flatten)]
     pub output: OutputArgs,

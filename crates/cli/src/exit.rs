@@ -93,12 +93,10 @@ fn is_usage(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {
         let dialects = cause.downcast_ref::<iotax_dialects::Error>();
         let record = cause.downcast_ref::<iotax_record::Error>();
-        let rig = cause.downcast_ref::<iotax_rig::Error>();
         let run = cause.downcast_ref::<iotax_run::Error>();
         cause.is::<iotax_spec::Error>()
             || cause.is::<iotax_dialects::fio::Beyond>()
             || dialects.is_some_and(iotax_dialects::Error::is_usage)
-            || rig.is_some_and(iotax_rig::Error::is_usage)
             || run.is_some_and(iotax_run::Error::is_usage)
             || cause.is::<Usage>()
             || cause.is::<iotax_catalog::Error>()

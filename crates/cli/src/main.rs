@@ -3,6 +3,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "the only room that prints")]
 
 mod args;
+mod cloud_disks;
 mod commands;
 mod destination;
 mod documented;

@@ -140,6 +140,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<Resolved> {
     let mut spec = load.into_spec(|first| Spec::single(first, arm, stop, seed))?;
     spec.side_runs.drain_ns = drain(&args.load)?;
     spec.side_runs.precondition = args.load.precondition;
+    spec.cloud = documented::choice(&args.documented, spec.targets().count())?;
     gate::set(&mut spec, &args.gate, args.output.format)?;
     finish(spec, &args.load, Path::new("."))
 }
@@ -173,7 +174,8 @@ fn experiment_file(path: &Path, args: &CompareArgs) -> Result<Resolved> {
     spec.validate()?;
     gate::set(&mut spec, &args.measure.gate, args.measure.output.format)?;
     spec.side_runs = side_runs(spec.side_runs, &args.measure)?;
-    spec.cloud = documented::beside_file(spec.cloud, &args.measure.documented, spec.arms.len())
+    let targets = spec.targets().count();
+    spec.cloud = documented::beside_file(spec.cloud, &args.measure.documented, targets)
         .map_err(|refused| refused.placed(path, &text))?;
     // The parent of a bare file name is the empty path.
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
@@ -234,7 +236,7 @@ fn changes(args: &LoadArgs) -> Result<Changes> {
 
 /// The spec with what the options say about caps.
 fn with_caps(mut spec: Spec, args: &MeasureArgs) -> Result<Spec> {
-    spec.cloud = documented::choice(&args.documented, spec.arms.len())?;
+    spec.cloud = documented::choice(&args.documented, spec.targets().count())?;
     spec.side_runs = side_runs(SideRuns { depth_check: true, ..SideRuns::default() }, args)?;
     Ok(spec)
 }

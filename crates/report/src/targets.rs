@@ -1,7 +1,7 @@
 //! The targets of a trial that has several: a row each, and one for all of them.
 
 use iotax_analyze::{Analysis, ArmSummary, Rates, TargetSummary};
-use iotax_spec::KnownLimit;
+use iotax_catalog::Rate;
 
 use crate::cells::known_time;
 use crate::document::{Cell, Table};
@@ -43,8 +43,8 @@ pub(crate) fn limits(analysis: &Analysis) -> Option<Table> {
     if all().any(|target| target.device.is_some()) {
         rows = rows.word("lies on", |(_, target)| or_absent(target.device.clone()));
     }
-    if all().any(|target| !target.limits.is_empty()) {
-        rows = rows.word("known limits", |(_, target)| limits_of(&target.limits));
+    if all().any(|target| !(target.limits.is_empty() && target.documented.is_empty())) {
+        rows = rows.word("known limits", |(_, target)| limits_of(target));
     }
     let table = rows.word("is", |(_, target)| &target.target).table;
     Some(table.filled()?.without_names_of(analysis.arms.len()))
@@ -90,16 +90,21 @@ fn jobs(names: &[String]) -> String {
     if names.len() > NAMED_JOBS { format!("{} jobs", names.len()) } else { names.join(", ") }
 }
 
-/// `500 IOPS, 32 MB/s (throttle)`
-fn limits_of(limits: &[KnownLimit]) -> String {
-    let limit = |limit: &KnownLimit| {
-        let iops = limit.iops.map(format::iops);
-        let bytes = limit.bw_bytes.map(bandwidth::measured_rate);
-        let rates: Vec<String> = iops.into_iter().chain(bytes).collect();
-        format!("{} ({} {})", rates.join(", "), limit.scope, limit.of)
+/// `500 IOPS, 32 MB/s (throttle)`: those of this machine, then those that are documented.
+fn limits_of(target: &TargetSummary) -> String {
+    let said = |iops: Option<f64>, bytes: Option<f64>, scope: &str, of: &str| {
+        let rates = iops.map(format::iops).into_iter().chain(bytes.map(bandwidth::measured_rate));
+        format!("{} ({scope} {of})", rates.collect::<Vec<_>>().join(", "))
     };
-    match limits {
-        [] => ABSENT.to_owned(),
-        limits => limits.iter().map(limit).collect::<Vec<_>>().join("; "),
+    let here = target.limits.iter();
+    let here = here.map(|limit| said(limit.iops, limit.bw_bytes, &limit.scope, &limit.of));
+    let sustained = |rate: &Option<Rate>| rate.as_ref().map(|rate| rate.sustained);
+    let documented = target.documented.iter().map(|limit| {
+        let (iops, bytes) = (sustained(&limit.iops), sustained(&limit.bw_bytes));
+        said(iops, bytes, &limit.scope.to_string(), &limit.of)
+    });
+    match here.chain(documented).collect::<Vec<_>>() {
+        none if none.is_empty() => ABSENT.to_owned(),
+        limits => limits.join("; "),
     }
 }

@@ -248,7 +248,7 @@ impl Build<'_> {
             None => users.as_ref().or(thin.as_ref().map(|file| &file.held)),
         };
         let file = file.map_or(Path::new(""), Held::path);
-        let opened = vdisk::open(stack, file, self.spec.seed);
+        let opened = vdisk::open(stack, self.spec.owner(arm), file, self.spec.seed);
         opened.map(Up::Disk).map_err(|source| Error::Stack { arm: arm.name.clone(), source })
     }
 

@@ -62,7 +62,6 @@ mod assembly;
 mod build;
 mod build_context;
 mod check;
-mod cloud;
 mod device;
 mod disk_file;
 mod disks;
@@ -103,7 +102,6 @@ mod vdisk;
 
 pub use abandon::{abandon, break_off};
 pub use check::refuse;
-pub use cloud::{CloudDisk, CloudOptions, Local, Part, cloud_disks, local_disks};
 pub use disks::{Disk, ServeOptions, Served, serve, served, take_down};
 pub use error::Error;
 pub use held::Held;

@@ -3,9 +3,10 @@
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
-use crate::layers::{Layer, LayerInfo, Stack};
+use crate::layers::{Layer, LayerInfo};
 use crate::setting::Setting;
 use crate::spec::{Arm, Spec, Target};
+use crate::text::{WrittenLayer, written_layers};
 
 /// More would take days, and a report that nobody reads.
 const MAX_CELLS: usize = 128;
@@ -179,12 +180,13 @@ fn exclusion(text: &str, factors: &[Factor]) -> Result<Vec<[usize; 2]>, Error> {
     split_at_commas(text).map(setting).collect()
 }
 
-/// Commas between brackets separate nothing: they are part of a layer.
+/// Commas between brackets or quotes separate nothing: they are part of a layer, or of a value.
 fn split_at_commas(text: &str) -> impl Iterator<Item = &str> {
-    let mut depth = 0_i32;
+    let (mut depth, mut is_quoted) = (0_i32, false);
     text.split(move |c: char| {
+        is_quoted ^= c == '"';
         depth += i32::from(c == '(') - i32::from(c == ')');
-        c == ',' && depth == 0
+        c == ',' && depth == 0 && !is_quoted
     })
 }
 
@@ -217,42 +219,32 @@ fn filled_in(template: &str, levels: &[Setting]) -> Result<String, Error> {
     others.iter().try_fold(text, |text, setting| as_parameter(&text, setting))
 }
 
-/// Gives the layer that has such a parameter this value.
+/// Gives the layer that has such a parameter this value. A layer may be written without what it has
+/// to have, as long as factors give it; one that goes without saying is put in.
 fn as_parameter(text: &str, setting: &Setting) -> Result<String, Error> {
     let Setting { factor, level } = setting;
     let (layer, name) = layer_and_parameter(factor);
-    let layers = match Target::parse(text)? {
-        Target::Stack(Stack { layers }) => layers,
-        Target::Path(_) | Target::Results(_) | Target::Several(_) => Vec::new(),
-    };
-    let has = |at: &usize| {
-        let info = layers[*at].info();
-        layer.is_none_or(|layer| info.name == layer)
-            && info.parameters.iter().any(|parameter| parameter.name == name)
-    };
-    let having: Vec<usize> = (0..layers.len()).filter(has).collect();
-    let [at] = having.as_slice() else {
-        let place = format!("write {{{factor}}} where its levels are to stand");
-        return Err(if having.is_empty() {
-            let known = layers.iter().flat_map(|layer| layer.info().parameters);
-            let known: Vec<&str> = known.map(|parameter| parameter.name).collect();
-            let problem = format!("`{factor}` is no parameter of a layer in `{text}`");
-            let others = format!(", or name one of: {}", known.join(", "));
-            let others = if known.is_empty() { String::new() } else { others };
-            Error::syntax(problem, place + &others)
-        } else {
-            Error::syntax(format!("several layers of `{text}` have a `{name}`"), place)
-        });
-    };
-    let written = |(index, layer): (usize, &Layer)| {
-        let text = layer.to_string();
-        match text.strip_suffix(')') {
-            _ if index != *at => text,
-            Some(open) => format!("{open}, {name}={level})"),
-            None => format!("{text}({name}={level})"),
-        }
-    };
-    Ok(layers.iter().enumerate().map(written).collect::<Vec<_>>().join(" + "))
+    let written = written_layers(text);
+    let having: Vec<&WrittenLayer> = (written.iter())
+        .filter(|written| layer.is_none_or(|layer| written.info.name == layer))
+        .filter(|written| written.info.parameters.iter().any(|known| known.name == name))
+        .collect();
+    if let [layer] = having.as_slice() {
+        return Ok(layer.with(text, name, level));
+    }
+    let place = format!("write {{{factor}}} where its levels are to stand");
+    if !having.is_empty() {
+        return Err(Error::syntax(format!("several layers of `{text}` have a `{name}`"), place));
+    }
+    let completed = Target::parse(text)?.to_string();
+    if written_layers(&completed).len() > written.len() {
+        return as_parameter(&completed, setting);
+    }
+    let known = written.iter().flat_map(|layer| layer.info.parameters);
+    let known: Vec<&str> = known.map(|parameter| parameter.name).collect();
+    let problem = format!("`{factor}` is no parameter of a layer in `{text}`");
+    let others = format!(", or name one of: {}", known.join(", "));
+    Err(Error::syntax(problem, place + if known.is_empty() { "" } else { &others }))
 }
 
 #[cfg(test)]
@@ -288,6 +280,21 @@ mod tests {
         1/1us: mem(size=1M) + delay(latency=1ms, jitter=1us) + queue(workers=1)
         1/2us: mem(size=1M) + delay(latency=1ms, jitter=2us) + queue(workers=1)
         2/2us: mem(size=1M) + delay(latency=1ms, jitter=2us) + queue
+        ");
+        let found = arms(
+            "cloud(size=1G) + delay(latency=1ms)",
+            &["vm=m5.large,m5.xlarge", "disk=gp3:size=500G,\"gp3:size=500G,iops=6000\""],
+            &["vm=m5.xlarge,disk=\"gp3:size=500G,iops=6000\""],
+        );
+        assert_snapshot!(found.unwrap().join("\n"), @r#"
+        m5.large/gp3:size=500G: cloud(vm=m5.large, disk="gp3:size=500G", size=1G) + delay(latency=1ms)
+        m5.large/"gp3:size=500G,iops=6000": cloud(vm=m5.large, disk="gp3:size=500G,iops=6000", size=1G) + delay(latency=1ms)
+        m5.xlarge/gp3:size=500G: cloud(vm=m5.xlarge, disk="gp3:size=500G", size=1G) + delay(latency=1ms)
+        "#);
+        let found = arms("file + ext4", &["direct=true,false"], &[]);
+        assert_snapshot!(found.unwrap().join("\n"), @"
+        true: file + loop + ext4
+        false: file + loop(direct=false) + ext4
         ");
         let found = arms("/mnt/{disk}", &["disk=a,b"], &[]);
         assert_snapshot!(found.unwrap().join("\n"), @"
@@ -361,6 +368,16 @@ mod tests {
           mem(size=2X)
                    ^^ column 10
         write a size as 4k, 64M, 2G or 4096 (letters are powers of 1024)
+        ");
+        assert_snapshot!(error("cloud(disk=P10)", &["vm=DS1_v2,DS1v2"], &[]), @"
+        no VM size `DS1v2`: did you mean Standard_DS12 or Standard_DS1_v2?
+          cloud(vm=DS1v2, disk=P10)
+                   ^^^^^ column 10
+        ");
+        assert_snapshot!(error("cloud(disk=P10)", &["disk=P10,P20"], &[]), @"
+        parameter `disk` is given twice
+          cloud(disk=P10, disk=P10)
+                          ^^^^ column 17
         ");
         let many: Vec<String> = (0..20).map(|level| format!("{level}K")).collect();
         let many = many.join(",");

@@ -78,6 +78,8 @@ pub(crate) trait InProcess {
 pub(crate) enum Maker<'a> {
     /// The user: it is there already.
     Given,
+    /// Nobody: other layers are made in its place.
+    SpelledOut,
     /// The virtual disk of this process. In the system a file is there already, too.
     InProcess(&'a dyn InProcess),
     /// A step of its own.

@@ -62,7 +62,11 @@ pub(crate) fn steps(layers: &[Layer]) -> Vec<Box<dyn System>> {
 pub(crate) fn system(layer: &Layer) -> Option<Box<dyn System>> {
     match made(layer).maker() {
         Maker::System(system) | Maker::Both(_, system) => Some(system),
-        Maker::Given | Maker::InProcess(_) | Maker::Network(_) | Maker::NetworkBase(_) => None,
+        Maker::Given
+        | Maker::SpelledOut
+        | Maker::InProcess(_)
+        | Maker::Network(_)
+        | Maker::NetworkBase(_) => None,
     }
 }
 
@@ -86,7 +90,7 @@ pub(crate) fn network_base(layer: &Layer) -> Option<&dyn NetworkBase> {
 pub(crate) fn in_process(layer: &Layer) -> Option<&dyn InProcess> {
     match made(layer).maker() {
         Maker::InProcess(layer) | Maker::Both(layer, _) => Some(layer),
-        Maker::Given | Maker::System(_) | Maker::Network(_) | Maker::NetworkBase(_) => None,
+        _ => None,
     }
 }
 

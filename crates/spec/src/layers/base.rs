@@ -75,6 +75,7 @@ impl Layer {
                 Some(Base::Memory { size_bytes: *size_bytes })
             }
             Self::File(file) => Some(Base::File(file)),
+            Self::Cloud(cloud) => cloud.made.file().map(Base::File),
             Self::Dir(Dir { path }) => Some(Base::Directory(path)),
             Self::Dev(Dev { path }) => Some(Base::Device(path)),
             Self::Nfs(Nfs { server, export, .. }) => {

@@ -15,6 +15,7 @@ macro_rules! each_layer {
             bases {
                 mem::Mem,
                 file::File,
+                cloud::Cloud,
                 dir::Dir,
                 dev::Dev,
                 tmpfs::Tmpfs,
@@ -53,6 +54,7 @@ mod aes;
 mod base;
 mod cache;
 mod cgroup_io;
+mod cloud;
 pub(crate) mod declared;
 mod delay;
 mod dev;
@@ -75,6 +77,7 @@ mod nfs;
 mod peer;
 mod queue;
 mod remote;
+mod spelled_out;
 mod stack;
 mod tbf;
 mod throttle;
@@ -84,6 +87,7 @@ mod vxlan;
 mod wireguard;
 
 pub use base::Base;
+pub use cloud::{CloudDisk, CloudDisks, CloudOptions, MadeDisks, Part, PartLayer};
 pub use file_system::FileSystemKind;
 pub use info::{Does, Form, LayerInfo, Parameter, Submitter, World};
 pub use need::{Need, Version};

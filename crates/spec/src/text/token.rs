@@ -65,6 +65,11 @@ pub(crate) fn quote(value: &str) -> Cow<'_, str> {
     Cow::Owned(format!("\"{}\"", value.replace('\\', "\\\\").replace('"', "\\\"")))
 }
 
+/// Whether the value has its quotes already.
+pub(super) fn is_quoted(value: &str) -> bool {
+    value.len() > 1 && value.starts_with('"') && value.ends_with('"')
+}
+
 fn ends_word(c: char) -> bool {
     c.is_whitespace() || c == '"' || Kind::of_mark(c).is_some()
 }
