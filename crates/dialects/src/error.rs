@@ -21,7 +21,7 @@ pub enum Error {
     },
     /// A file that is nobody's result.
     #[error(
-        "{} is no result of fio (--output-format=json or json+) or DiskSpd (-Rxml): it {}",
+        "{} is no result of iotax run (--format json), fio (--output-format=json or json+) or DiskSpd (-Rxml): it {}",
         path.display(),
         beginning(begins)
     )]

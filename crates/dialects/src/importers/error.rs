@@ -22,7 +22,9 @@ pub enum Error {
         text: String,
     },
     /// The JSON stops in the middle.
-    #[error("line {line}: the JSON that begins here is cut off: fio was ended before it was done")]
+    #[error(
+        "line {line}: the JSON that begins here is cut off: what wrote it was ended before it was done"
+    )]
     CutOff {
         /// Where it begins, from 1.
         line: usize,
