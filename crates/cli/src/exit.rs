@@ -45,7 +45,6 @@ pub(crate) fn code(result: anyhow::Result<Exit>) -> ExitCode {
         Ok(Exit::Interrupted) => ExitCode::from(INTERRUPTED),
         Ok(Exit::AsServer(code)) => ExitCode::from(code),
         Ok(Exit::Failed) => ExitCode::from(ENVIRONMENT),
-        Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             let (word, code) = match () {
                 () if is_interrupted(&error) => ("stopped", INTERRUPTED),
@@ -102,14 +101,6 @@ fn is_usage(error: &anyhow::Error) -> bool {
             || cause.is::<iotax_catalog::Error>()
             || record.is_some_and(iotax_record::Error::is_usage)
     })
-}
-
-/// `iotax ... | head` is no error.
-fn is_closed_pipe(error: &anyhow::Error) -> bool {
-    error
-        .chain()
-        .filter_map(|cause| cause.downcast_ref::<io::Error>())
-        .any(|error| error.kind() == io::ErrorKind::BrokenPipe)
 }
 
 /// Arguments that clap accepts but that make no sense together.

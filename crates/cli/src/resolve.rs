@@ -99,11 +99,10 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<Resolved> {
 /// As they are given, or those of a matrix, whose factors of the workload make phases.
 fn arms(args: &CompareArgs, load: &mut Load) -> Result<Vec<Arm>> {
     let MatrixArgs { factors, exclude } = &args.matrix;
-    let factors: Vec<Factor> =
-        factors.iter().map(|text| Factor::parse(text)).collect::<Result<_, _>>()?;
+    let factors = self::factors(factors)?;
     let (of_target, of_load) = of_target_and_load(factors, &args.arms.join(" "), &load.phases);
-    refuse_exclusions(exclude, &of_load)?;
-    load.vary(&of_load)?;
+    refuse_exclusions(exclude, &of_load).context("option --exclude")?;
+    load.vary(&of_load).context("option --matrix")?;
     if of_target.is_empty() {
         let arms = parse_arms(args.arms.iter().map(String::as_str))?;
         if arms.len() < 2 && !of_load.is_empty() {
@@ -118,7 +117,21 @@ fn arms(args: &CompareArgs, load: &mut Load) -> Result<Vec<Arm>> {
             "{problem}: make them levels, as in --matrix disk=/mnt/a,/mnt/b {{disk}}"
         )));
     };
-    Ok(Matrix::new(of_target, exclude)?.arms(template)?)
+    let matrix = Matrix::new(of_target).context("option --matrix")?;
+    let matrix = matrix.without(exclude).context("option --exclude")?;
+    let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+    if let Some((name, _)) = template.split_once('=').filter(|(name, _)| name.chars().all(is_name))
+    {
+        let problem = "--matrix calls each arm by its levels";
+        return Err(usage(format!("{problem}: leave out `{name}=` before the target")));
+    }
+    matrix.arms(template).context("option --matrix")
+}
+
+/// What `--matrix` says.
+pub(crate) fn factors(texts: &[String]) -> Result<Vec<Factor>> {
+    let factors = texts.iter().map(|text| Factor::parse(text));
+    factors.collect::<Result<_, _>>().context("option --matrix")
 }
 
 /// The spec of `iotax run`.

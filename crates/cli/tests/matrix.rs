@@ -146,8 +146,12 @@ fn what_makes_no_matrix_is_refused() {
     [exit 2]
     ");
     insta::assert_snapshot!(refused(&["mem", "--matrix", "sise=1M,2M"]), @"
-    error: `sise` is no parameter of a layer in `mem`
+    error: option --matrix: `sise` is no parameter of a layer in `mem`
     write {sise} where its levels are to stand, or name one of: size
+    [exit 2]
+    ");
+    insta::assert_snapshot!(refused(&["x=mem(size={size})", "--matrix", "size=1M,2M"]), @"
+    error: --matrix calls each arm by its levels: leave out `x=` before the target
     [exit 2]
     ");
     insta::assert_snapshot!(refused(&["mem", "--exclude", "size=1M"]), @"

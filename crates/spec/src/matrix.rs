@@ -37,15 +37,14 @@ impl Matrix {
     /// As [`Self::new`]; what is no factor.
     pub fn parse<S: AsRef<str>>(texts: &[S], excluded: &[S]) -> Result<Self, Error> {
         let factors: Result<_, _> = texts.iter().map(|text| Factor::parse(text.as_ref())).collect();
-        Self::new(factors?, excluded)
+        Self::new(factors?)?.without(excluded)
     }
 
-    /// All combinations of the factors, the last one changing fastest, without those that have all of
-    /// the levels of one of `excluded` (`sec=krb5,nconnect=1`).
+    /// All combinations of the factors, the last one changing fastest.
     ///
     /// # Errors
-    /// A factor that is none, an exclusion of what there is not, too many combinations or too few.
-    pub fn new<S: AsRef<str>>(factors: Vec<Factor>, excluded: &[S]) -> Result<Self, Error> {
+    /// A factor that is none; too many combinations.
+    pub fn new(factors: Vec<Factor>) -> Result<Self, Error> {
         for (at, factor) in factors.iter().enumerate() {
             factor.validate()?;
             if factors[..at].iter().any(|other| other.name == factor.name) {
@@ -64,15 +63,43 @@ impl Matrix {
             }
             cells = cells.iter().flat_map(longer).collect();
         }
-        for text in excluded {
-            let rule = exclusion(text.as_ref(), &factors)?;
-            cells.retain(|cell| !rule.iter().all(|[factor, level]| cell[*factor] == *level));
-        }
-        if cells.len() < 2 {
-            let problem = format!("{} of all combinations left", cells.len());
-            return Err(Error::syntax(problem, "two are needed: exclude less"));
-        }
         Ok(Self { factors, cells })
+    }
+
+    /// Leaves out what has all of the levels of one of `excluded` (`sec=krb5,nconnect=1`).
+    ///
+    /// # Errors
+    /// An exclusion of what there is not; fewer than two combinations that are left.
+    pub fn without<S: AsRef<str>>(mut self, excluded: &[S]) -> Result<Self, Error> {
+        let all = self.cells.len();
+        for text in excluded {
+            let rule = exclusion(text.as_ref(), &self.factors)?;
+            self.cells.retain(|cell| !rule.iter().all(|[factor, level]| cell[*factor] == *level));
+        }
+        match self.cells.len() {
+            0 | 1 => {
+                let left = if self.cells.is_empty() { "none" } else { "one" };
+                let problem = format!("of {all} combinations {left} is left");
+                Err(Error::syntax(problem, "two are needed: exclude less"))
+            }
+            _ => Ok(self),
+        }
+    }
+
+    /// Refuses places in a target that no factor is for.
+    ///
+    /// # Errors
+    /// The first of them.
+    pub fn refuse_open_places(template: &str, factors: &[Factor]) -> Result<(), Error> {
+        let opened = template.split('{').skip(1);
+        let mut places = opened.filter_map(|rest| Some(rest.split_once('}')?.0));
+        match places.find(|place| factors.iter().all(|factor| factor.name != *place)) {
+            Some(place) => {
+                let names = factors.iter().map(|factor| factor.name.as_str());
+                Err(Error::unknown("factor", place, names))
+            }
+            None => Ok(()),
+        }
     }
 
     /// The matrix that arms make up, if each of them has a level of the same factors.
@@ -230,6 +257,11 @@ fn as_parameter(text: &str, setting: &Setting) -> Result<String, Error> {
         .filter(|written| written.info.parameters.iter().any(|known| known.name == name))
         .collect();
     if let [layer] = having.as_slice() {
+        if layer.given.iter().any(|given| given == name) {
+            let problem = format!("`{}` says what its `{name}` is", layer.info.name);
+            let advice = format!("write {{{factor}}} in the place of its value");
+            return Err(Error::syntax(problem, advice));
+        }
         return Ok(layer.with(text, name, level));
     }
     let place = format!("write {{{factor}}} where its levels are to stand");
@@ -304,6 +336,21 @@ mod tests {
     }
 
     #[test]
+    fn a_place_without_its_factor_and_a_value_twice_are_refused() {
+        let factors = [Factor::parse("x=old,new").unwrap()];
+        let open = Matrix::refuse_open_places("{x}-{n}.json", &factors).unwrap_err();
+        assert_snapshot!(open, @"
+        unknown factor `n`
+        known factors: x
+        ");
+        Matrix::refuse_open_places("{x}.json", &factors).unwrap();
+        assert_snapshot!(arms("mem(size=1M) + aes", &["size=1M,2M"], &[]).unwrap_err(), @"
+        `mem` says what its `size` is
+        write {size} in the place of its value
+        ");
+    }
+
+    #[test]
     fn arms_tell_the_matrix_that_they_make_up() {
         let matrix = Matrix::parse(&["size=1M,2M", "sector=512,4096"], &["size=2M,sector=512"]);
         let matrix = matrix.unwrap();
@@ -360,7 +407,7 @@ mod tests {
         known levels: 1M, 2M
         ");
         assert_snapshot!(error("mem", &["size=1M,2M"], &["size=2M"]), @"
-        1 of all combinations left
+        of 2 combinations one is left
         two are needed: exclude less
         ");
         assert_snapshot!(error("mem(size={size})", &["size=1M,2X"], &[]), @"
@@ -375,9 +422,8 @@ mod tests {
                    ^^^^^ column 10
         ");
         assert_snapshot!(error("cloud(disk=P10)", &["disk=P10,P20"], &[]), @"
-        parameter `disk` is given twice
-          cloud(disk=P10, disk=P10)
-                          ^^^^ column 17
+        `cloud` says what its `disk` is
+        write {disk} in the place of its value
         ");
         let many: Vec<String> = (0..20).map(|level| format!("{level}K")).collect();
         let many = many.join(",");

@@ -215,7 +215,7 @@ impl Spec {
             if called.contains(name) {
                 continue;
             }
-            let known: Vec<&str> =
+            let known: IndexSet<&str> =
                 called.iter().copied().chain(jobs().map(|job| job.name.as_str())).collect();
             if called.is_empty() {
                 let jobs: IndexSet<&str> = jobs().map(|job| job.name.as_str()).collect();

@@ -24,13 +24,14 @@ pub(crate) struct Judged {
 pub(crate) fn judge(grounds: &Grounds<'_>) -> Judged {
     let mut judged = Judged::default();
     for (at, rule) in grounds.spec.rules().enumerate() {
+        let is_asked = at < grounds.spec.fail_if.len();
         let judgments = match &rule.condition {
             Condition::SlowerBy(share) => difference::judge(grounds, rule, *share),
             // Of a search for caps, and refused elsewhere.
             Condition::BelowDocumented(_) => Vec::new(),
-            // Of several phases some may not have the job.
-            Condition::Figure { job: Some(job), .. }
-                if grounds.spec.workload.jobs.iter().all(|own| own.name != *job) =>
+            // Of several phases some may not have the job, or do nothing of the kind.
+            Condition::Figure { job, figure, .. }
+                if is_asked && !grounds.spec.workload.has_figure(job.as_deref(), figure) =>
             {
                 Vec::new()
             }
@@ -39,7 +40,7 @@ pub(crate) fn judge(grounds: &Grounds<'_>) -> Judged {
                 figure::judge(grounds, rule, &limit)
             }
         };
-        if at < grounds.spec.fail_if.len() {
+        if is_asked {
             judged.rules.extend(judgments);
         } else {
             judged.requirements.extend(judgments);

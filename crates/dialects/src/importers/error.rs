@@ -12,7 +12,9 @@ pub enum Error {
         said(text)
     )]
     NoDocument { text: String },
-    #[error("line {line}: the JSON that begins here is cut off: fio was ended before it was done")]
+    #[error(
+        "line {line}: the JSON that begins here is cut off: what wrote it was ended before it was done"
+    )]
     CutOff { line: usize },
     #[error("line {line}, column {column}: {}", brief(why))]
     Json { line: usize, column: usize, why: String },

@@ -10,6 +10,8 @@ pub(crate) struct WrittenLayer {
     /// First byte behind its word, or behind its opening bracket.
     at: usize,
     has_brackets: bool,
+    /// Words before a `=` between its brackets.
+    pub(crate) given: Vec<String>,
 }
 
 impl WrittenLayer {
@@ -29,7 +31,7 @@ impl WrittenLayer {
 /// The layers of a text, from bottom to top; none where it is no stack's.
 pub(crate) fn written_layers(text: &str) -> Vec<WrittenLayer> {
     let Ok(tokens) = tokens(text) else { return Vec::new() };
-    let mut found = Vec::new();
+    let mut found: Vec<WrittenLayer> = Vec::new();
     let (mut depth, mut is_start) = (0_i32, true);
     for (token, next) in tokens.iter().zip(tokens.iter().skip(1)) {
         if let Kind::Word(word) = &token.kind
@@ -39,7 +41,12 @@ pub(crate) fn written_layers(text: &str) -> Vec<WrittenLayer> {
         {
             let has_brackets = next.kind == Kind::Open;
             let at = if has_brackets { next.span.end } else { token.span.end };
-            found.push(WrittenLayer { info, at, has_brackets });
+            found.push(WrittenLayer { info, at, has_brackets, given: Vec::new() });
+        }
+        if let (Kind::Word(word), Kind::Equals, 1) = (&token.kind, &next.kind, depth)
+            && let Some(layer) = found.last_mut()
+        {
+            layer.given.push(word.to_string());
         }
         depth += i32::from(token.kind == Kind::Open) - i32::from(token.kind == Kind::Close);
         is_start = token.kind == Kind::Plus;
