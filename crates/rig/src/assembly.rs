@@ -11,7 +11,7 @@ use crate::entry::Entry;
 use crate::error::Error;
 use crate::journal::Journal;
 use crate::layers::maker::Top;
-use crate::network::NetworkPath;
+use crate::network_path::NetworkPath;
 use crate::signatures::{Mark, Spot};
 use crate::{layers, scratch};
 

@@ -18,7 +18,7 @@ use crate::held::Held;
 use crate::identity::Identity;
 use crate::signatures::{self, Mark, Spot};
 use crate::undone::Undone;
-use crate::{mounts, programs};
+use crate::{marked, mounts};
 
 /// One line of a journal. Lines are only ever added; a variant, once released, stays readable.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -115,7 +115,7 @@ impl Entry {
             Self::Mapping { name } => mapping::undo(name, journal),
             Self::Cgroup { path, home } => cgroup::undo(path, home, journal),
             Self::Remote(mounting) => mounting.undo(),
-            Self::Daemon { token, .. } if programs::end_daemon(token) => Ok(Undone::Removed),
+            Self::Daemon { token, .. } if marked::end_daemon(token) => Ok(Undone::Removed),
             Self::Daemon { .. } => Ok(Undone::Absent),
         }
     }

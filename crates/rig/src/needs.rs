@@ -9,7 +9,7 @@ use std::sync::atomic::AtomicBool;
 use iotax_inspect::hierarchy;
 use iotax_spec::Need;
 
-use crate::network::Namespace;
+use crate::namespace::Namespace;
 use crate::programs::{self, Program};
 
 /// A need that is not met.

@@ -5,7 +5,8 @@ use iotax_spec::layers::Netns;
 use crate::build_context::BuildContext;
 use crate::error::Error;
 use crate::layers::maker::{Made, Maker};
-use crate::network::{Base, Link, Namespace, NetworkBase};
+use crate::namespace::Namespace;
+use crate::network::{Base, Link, NetworkBase};
 
 impl Made for Netns {
     fn maker(&self) -> Maker<'_> {

@@ -8,9 +8,9 @@ use std::sync::Arc;
 
 use iotax_vdisk::{Peer, PeerSecret};
 
-use super::namespace::Namespace;
 use crate::build_context::BuildContext;
 use crate::error::Error;
+use crate::namespace::Namespace;
 use crate::programs::Program;
 
 /// A network path as it stands: an interface with an address at either end.
