@@ -39,6 +39,7 @@ fn main() -> ExitCode {
         Command::Peel(args) => commands::peel(&args),
         Command::Compare(args) => commands::compare(&args),
         Command::Run(args) => commands::run(&args),
+        Command::Net(args) => commands::net(*args),
         Command::Limits(args) => commands::limits(&args),
         Command::Doctor(args) => commands::doctor(&args),
         Command::Plan(command) => commands::plan(&command),

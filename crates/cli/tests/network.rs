@@ -1,0 +1,119 @@
+//! Network paths: this machine's to itself, and to a peer that was started by hand.
+
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod support;
+
+use std::fs;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::process::{Child, Command, Stdio};
+
+use serde_json::Value;
+use support::Desk;
+
+const SHORT: [&str; 4] = ["--time", "200ms", "--ramp", "50ms"];
+
+fn json(desk: &Desk, words: &[&str]) -> Value {
+    let said = desk.run(&[words, &SHORT, &["--format", "json"]].concat());
+    assert_eq!(said.code, 0, "{said}");
+    let value: Value = serde_json::from_str(&said.out).unwrap();
+    // What fio knows no words for.
+    value.get("iotax").unwrap_or(&value).clone()
+}
+
+#[test]
+fn a_path_is_measured_from_all_sides() {
+    let desk = Desk::new();
+    let suite = json(&desk, &["net"]);
+    let phases = suite["phases"].as_array().unwrap();
+    let loads = phases.iter().map(|phase| phase["arms"][0]["network"]["load"].as_str().unwrap());
+    assert_eq!(
+        loads.collect::<Vec<_>>(),
+        ["round_trips", "stream", "stream", "stream", "stream", "datagrams"]
+    );
+    for phase in phases {
+        let network = &phase["arms"][0]["network"];
+        assert!(network["bits_per_s"].as_f64().unwrap() > 0.0, "{network:#}");
+        assert!(network["cpu_ns"].as_f64().unwrap() > 0.0, "{network:#}");
+    }
+}
+
+#[test]
+fn paths_are_compared_in_what_they_are_about() {
+    let desk = Desk::new();
+    let quick = ["--max-blocks", "3", "--no-depth-check"];
+    let words = [&["compare", "-w", "tcp-rr", "a=loopback", "b=loopback"][..], &quick].concat();
+    let compared = json(&desk, &words);
+    let metrics = compared["comparisons"].as_array().unwrap().iter();
+    let metrics: Vec<&str> = metrics.map(|c| c["metric"].as_str().unwrap()).collect();
+    assert_eq!(metrics, ["round_trip", "cpu_per_io"]);
+}
+
+/// `iotax peer`, and where it listens.
+struct Peer {
+    process: Child,
+    address: String,
+    said: String,
+}
+
+impl Peer {
+    fn start(words: &[&str]) -> Self {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_iotax"));
+        command.args(["peer", "--listen", "127.0.0.1:0"]).args(words);
+        let mut process = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        if words.contains(&"-") {
+            let line = format!("{}\n", "5a".repeat(32));
+            process.stdin.as_mut().unwrap().write_all(line.as_bytes()).unwrap();
+        }
+        let mut said = String::new();
+        let mut lines = BufReader::new(process.stdout.as_mut().unwrap());
+        for _ in 0..if words.is_empty() { 2 } else { 1 } {
+            lines.read_line(&mut said).unwrap();
+        }
+        let address = said.strip_prefix("listening at ").unwrap().split(' ').next().unwrap();
+        Self { address: address.to_owned(), process, said }
+    }
+}
+
+impl Drop for Peer {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+#[test]
+fn a_peer_serves_whoever_has_its_token() {
+    let desk = Desk::new();
+    let peer = Peer::start(&[]);
+    let token = peer.said.lines().nth(1).unwrap().strip_prefix("token ").unwrap();
+    fs::write(desk.path().join("token"), token).unwrap();
+    fs::write(desk.path().join("other"), "5a".repeat(32)).unwrap();
+    let at = |file: &str| format!("peer(address={}, token={file})", peer.address);
+    let ran = json(&desk, &["run", "tcp-stream", &at("token")]);
+    assert_eq!(ran["arms"][0]["network"]["load"], "stream", "{ran:#}");
+
+    let refused = desk.run(&["run", "tcp-rr", &at("other")]);
+    assert_eq!(refused.code, 3, "{refused}");
+    assert!(refused.err.contains("it refuses the token"), "{refused}");
+
+    let without = desk.run(&["run", "tcp-rr", &format!("tcp://{}", peer.address)]);
+    assert!(without.err.contains("IOTAX_TOKEN_FILE"), "{without}");
+
+    let record = desk.run(&["run", "tcp-rr", &at("token"), "--time", "50ms", "--out", "record"]);
+    assert_eq!(record.code, 0, "{record}");
+    for entry in fs::read_dir(desk.path().join("record")).unwrap() {
+        let bytes = fs::read(entry.unwrap().path()).unwrap();
+        assert!(!String::from_utf8_lossy(&bytes).contains(token), "a record has no secret");
+    }
+}
+
+#[test]
+fn a_peer_that_was_handed_its_token_ends_with_whoever_did() {
+    let mut peer = Peer::start(&["--token-file", "-"]);
+    drop(peer.process.stdin.take());
+    assert!(peer.process.wait().unwrap().success());
+    let mut rest = String::new();
+    peer.process.stdout.take().unwrap().read_to_string(&mut rest).unwrap();
+    assert_eq!(rest, "", "the token is not said again");
+}
