@@ -128,7 +128,7 @@ impl Thread<'_> {
             schedule: self.schedule(start_ns),
             tally,
             verifier: self.verifier(start_ns),
-            trouble: IoErrors::new(self.names()),
+            io_errors: IoErrors::new(self.names()),
             slots: Slots::new(self.depth()),
             span: self.span,
             think_ns: self.job.think.map_or(0, |think| think.time_ns),

@@ -271,13 +271,13 @@ pub(super) fn depths(
     let is_short = takes.is_some_and(|takes| (takes as f64) < needed);
     // The latency is an assumption; a measurement tells which of them it is.
     let cause = if is_short { "queue-too-short" } else { "too-little-parallelism" };
-    let room = match takes {
+    let instead = match takes {
         Some(takes) if is_short => format!(" Its queue takes {takes}."),
         _ => " A program with one thread and no asynchronous I/O has one.".to_owned(),
     };
     let why = format!(
         "{iops:.0} IOPS, the least documented limit, need {} in flight at 1 ms, which is an \
-         assumption.{room}",
+         assumption.{instead}",
         in_flight(iops)
     );
     let file = |name: &str, value: Option<u64>| {
