@@ -86,7 +86,7 @@ impl Assembly {
             caches: &mut caches,
             names: 0,
         };
-        let top = if stack.form() == Form::Network {
+        let top = if stack.form().is_network() {
             Reached::Peer(Box::new(path(stack, &mut build_context)?))
         } else {
             Reached::Storage(storage(stack, base, &own_dir, &mut build_context)?)

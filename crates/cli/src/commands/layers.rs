@@ -174,7 +174,9 @@ fn as_json(layer: &'static LayerInfo) -> Value {
         Form::File => "file",
         Form::Block => "block device",
         Form::Directory => "directory",
-        Form::Network => "network path",
+        Form::Ethernet => "Ethernet path",
+        Form::Network => "path of IP packets",
+        Form::Service => "address of a service",
     };
     let parameter = |parameter: &iotax_spec::Parameter| {
         json!({

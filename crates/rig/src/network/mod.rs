@@ -8,9 +8,11 @@
 pub(crate) mod link;
 pub(crate) mod namespace;
 pub(crate) mod peer;
+pub(crate) mod qdisc;
 
 pub(crate) use link::{End, Link};
 pub(crate) use namespace::Namespace;
+pub(crate) use qdisc::Rate;
 
 use crate::build_context::BuildContext;
 use crate::error::Error;

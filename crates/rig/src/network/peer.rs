@@ -41,7 +41,7 @@ impl Started {
     /// As it is seen from the near end of `link`.
     pub(crate) fn over(self, link: &Link) -> Peer {
         Peer {
-            address: SocketAddr::new(link.far.address, self.port),
+            address: SocketAddr::new(link.destination(), self.port),
             namespace: link.near.namespace.as_ref().map(|near| near.path().to_owned()),
             secret: self.secret,
         }

@@ -26,8 +26,7 @@ impl Declared for Tbf {
         does: Does::Limits,
         needs: &[
             Need::Root,
-            Need::IP,
-            Need::program("tc", "iproute2"),
+            Need::TC,
             Need::Network {
                 probe: &[
                     "tc", "qdisc", "add", "dev", "lo", "root", "tbf", "rate", "1mbit", "burst",
