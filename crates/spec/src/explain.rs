@@ -243,6 +243,18 @@ mod tests {
         git-gc
           every trial: 1s ramp, then 5s measured
           files: 1 thread, operations on 5000 files of 2048 bytes each (20 in a directory): create:12,stat:12,open:49,list:4,rename:11,delete:12
+        tcp-stream
+          every trial: 1s ramp, then 3s measured
+          flow: 1 thread, blocks of 128k to the peer
+        tcp-stream-back
+          every trial: 1s ramp, then 3s measured
+          flow: 1 thread, blocks of 128k from the peer
+        tcp-rr
+          every trial: 1s ramp, then 3s measured
+          requests: 1 thread, requests of 64 bytes answered with as many, one at a time
+        udp-stream
+          every trial: 1s ramp, then 3s measured
+          datagrams: 1 thread, datagrams of 1200 bytes to the peer, offered 5000/s evenly
         etcd-wal
           every trial: 1s ramp, then 30s measured
           wal: 1 thread, sequential writes of 2300, over 640M, psync buffered, sync every 1 write, to space never written before

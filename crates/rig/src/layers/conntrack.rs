@@ -20,7 +20,7 @@ impl Network for Conntrack {
             // Another such layer on the same interface adds its rules to these. None is the last
             // for a packet that is let through, so that each of them is paid for.
             let rules = format!(
-                "table ip conntrack {{
+                "table ip iotax_conntrack {{
                     chain input {{
                         type filter hook input priority filter;
                         iifname \"{interface}\" ct state invalid drop

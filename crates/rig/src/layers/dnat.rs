@@ -23,9 +23,9 @@ impl Network for Dnat {
         // Only to be let out: where it goes is decided anew when it has the other address.
         near.ip(&format!("route add {SERVICE} dev {}", near.interface), build_context)?;
         let rules = format!(
-            "table ip dnat {{
+            "table ip iotax_dnat {{
                 chain output {{
-                    type nat hook output priority dstnat;
+                    type nat hook output priority -100;
                     ip daddr {SERVICE} dnat to {far}
                 }}
             }}"

@@ -23,8 +23,8 @@ impl Declared for Conntrack {
                 probe: &[
                     "nft",
                     "add table ip probe; \
-                     add chain ip probe all { type filter hook input priority 0; }; \
-                     add rule ip probe all ct state established accept",
+                     add chain ip probe input { type filter hook input priority 0; }; \
+                     add rule ip probe input ct state established accept",
                 ],
                 about: "nftables with connection tracking",
             },

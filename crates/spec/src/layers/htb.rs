@@ -26,7 +26,7 @@ impl Declared for Htb {
             Need::TC,
             Need::Network {
                 probe: &["tc", "qdisc", "add", "dev", "lo", "root", "htb"],
-                about: "the queueing discipline htb",
+                about: "queueing discipline htb",
             },
         ],
         parameters: &[parameter("rate", Unit::BitRate, None, "bits per second, headers included")],

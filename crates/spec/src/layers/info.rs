@@ -123,6 +123,11 @@ pub enum Submitter {
 }
 
 impl LayerInfo {
+    /// Whether it is of a network path, or of storage.
+    pub fn is_network(&self) -> bool {
+        self.gives.or(self.takes.first().copied()).is_some_and(Form::is_network)
+    }
+
     /// Whether bytes live in such a layer.
     pub const fn is_base(&self) -> bool {
         matches!(self.does, Does::Holds)

@@ -32,7 +32,7 @@ impl Declared for Netem {
             Need::TC,
             Need::Network {
                 probe: &["tc", "qdisc", "add", "dev", "lo", "root", "netem", "delay", "1ms"],
-                about: "the queueing discipline netem",
+                about: "queueing discipline netem",
             },
         ],
         parameters: &[

@@ -32,7 +32,7 @@ impl Declared for Tbf {
                     "tc", "qdisc", "add", "dev", "lo", "root", "tbf", "rate", "1mbit", "burst",
                     "10k", "latency", "50ms",
                 ],
-                about: "the queueing discipline tbf",
+                about: "queueing discipline tbf",
             },
         ],
         parameters: &[

@@ -2,7 +2,7 @@
 //! must become a block device.
 //!
 //! After it, a stack says all that will be built, and taking optional layers off leaves a stack
-//! that still fits: an optional layer gives the form it takes.
+//! that still fits: an optional layer gives the form it takes, or of a network path another one.
 
 use std::ops::Range;
 
@@ -81,7 +81,7 @@ fn unfit(layer: &Layer, form: Form) -> Error {
         format!("`{name}` needs {} below it, not {}", wanted.join(" or "), form.with_article()),
         match (info.takes, info.gives) {
             ([wanted, ..], _) if wanted.is_network() && form == Form::Service => format!(
-                "it is made on interfaces of iotax's own, below any address of a service: netns + {name}"
+                "put it on interfaces of iotax's own, below any service's address: netns + {name}"
             ),
             ([wanted, ..], _) if wanted.is_network() => {
                 format!("put it on a network path: netns + {name}")
