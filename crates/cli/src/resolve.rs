@@ -49,7 +49,7 @@ pub(crate) fn peel(args: &PeelArgs) -> Result<Resolved> {
     };
     let mut load = match &args.workload {
         Some(text) => Load::read(text)?,
-        None if stack.form() == Form::Network => Load::read(NETWORK_SUITE)?,
+        None if stack.form().is_network() => Load::read(NETWORK_SUITE)?,
         None => peel_search(&stack).into(),
     };
     changes(&args.measure.load)?.apply_to(&mut load.phases)?;

@@ -38,7 +38,7 @@ const UNDO: Duration = Duration::from_millis(200);
 /// many there are.
 const GOLDEN: f64 = 0.618_033_988_749_895;
 /// Layers that are killed in the virtual machine.
-const ELSEWHERE: [&str; 2] = ["dmcrypt", "nfs"];
+const ELSEWHERE: [&str; 4] = ["dmcrypt", "nfs", "peer", "remote"];
 
 const PEEL: [&str; 13] = [
     "peel",

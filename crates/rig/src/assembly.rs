@@ -77,7 +77,7 @@ impl Assembly {
             caches: &mut caches,
             names: 0,
         };
-        let top = if stack.form() == Form::Network {
+        let top = if stack.form().is_network() {
             Reached::Peer(Box::new(NetworkPath::make(stack, &mut build_context)?))
         } else {
             Reached::Storage(storage(stack, base, &own_dir, &mut build_context)?)

@@ -78,9 +78,14 @@ impl Key {
 
     /// The key as hexadecimal text, for programs that read a line: a pass phrase of 256 bits.
     pub(crate) fn text(&self) -> Zeroizing<String> {
+        self.hexadecimal(KEY_BYTES / 2)
+    }
+
+    /// So many bytes of the key as hexadecimal text.
+    pub(crate) fn hexadecimal(&self, bytes: usize) -> Zeroizing<String> {
         use std::fmt::Write as _;
-        let mut text = Zeroizing::new(String::with_capacity(KEY_BYTES));
-        for byte in &self.0[..KEY_BYTES / 2] {
+        let mut text = Zeroizing::new(String::with_capacity(2 * bytes));
+        for byte in &self.0[..bytes] {
             write!(text, "{byte:02x}").expect("writing to a string");
         }
         text

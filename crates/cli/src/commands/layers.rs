@@ -47,14 +47,19 @@ impl Page {
         let mut remedies = BTreeMap::new();
         out.push_str("A stack is a base and layers on it, from bottom to top:\n");
         out.push_str("  iotax peel 'file(size=2G) + luks + luks + ext4'\n");
-        let all = Layer::catalog;
-        self.group(&mut out, "Bases", all().filter(|l| l.is_base()), false, &mut remedies);
-        let in_process = all().filter(|l| !l.is_base() && l.world != World::System);
+        out.push_str("  iotax peel 'netns + vxlan + wireguard'\n");
+        let of = |is_network| Layer::catalog().filter(move |l| l.is_network() == is_network);
+        let bases = |is_network| of(is_network).filter(|l| l.is_base());
+        let above = |is_network| of(is_network).filter(|l| !l.is_base());
+        self.group(&mut out, "Bases", bases(false), false, &mut remedies);
+        let in_process = above(false).filter(|l| l.world != World::System);
         let heading = "Layers in iotax's own process: no root, nothing to install";
         self.group(&mut out, heading, in_process, true, &mut remedies);
-        let of_system = all().filter(|l| !l.is_base() && l.world != World::InProcess);
-        let heading = "Layers of the system";
-        self.group(&mut out, heading, of_system, false, &mut remedies);
+        let of_system = above(false).filter(|l| l.world != World::InProcess);
+        self.group(&mut out, "Layers of the system", of_system, false, &mut remedies);
+        self.group(&mut out, "Bases of network paths", bases(true), false, &mut remedies);
+        let heading = "Layers of network paths";
+        self.group(&mut out, heading, above(true), false, &mut remedies);
         if !remedies.is_empty() {
             let _ = writeln!(out, "\n{}", self.paint("What is missing here", HEADING));
             for (what, remedy) in remedies {
@@ -174,7 +179,9 @@ fn as_json(layer: &'static LayerInfo) -> Value {
         Form::File => "file",
         Form::Block => "block device",
         Form::Directory => "directory",
-        Form::Network => "network path",
+        Form::Ethernet => "Ethernet path",
+        Form::Network => "path of IP packets",
+        Form::Service => "address of a service",
     };
     let parameter = |parameter: &iotax_spec::Parameter| {
         json!({

@@ -4,18 +4,28 @@
 //! type implements [`System`], and, if it makes something of a new kind, one variant of
 //! [`Entry`](crate::entry::Entry) and a file beside it that says how to undo it.
 
+mod bridge;
 mod cgroup_io;
+mod conntrack;
 mod dmcrypt;
+mod dnat;
 mod file_system;
 mod fscrypt;
+mod geneve;
 mod given;
 mod gocryptfs;
+mod htb;
+mod ipsec;
 mod loop_device;
 mod loopback;
 mod luks;
+mod macsec;
 pub(crate) mod maker;
+mod mtu;
+mod netem;
 mod netns;
 mod nfs;
+mod offload;
 mod peer;
 mod remote;
 mod served;

@@ -4,10 +4,12 @@ use std::ffi::OsStr;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::Path;
+use std::str::FromStr;
 use std::sync::Arc;
 
 use iotax_vdisk::{Peer, PeerSecret};
 
+use super::qdisc::Qdisc;
 use crate::build_context::BuildContext;
 use crate::error::Error;
 use crate::namespace::Namespace;
@@ -22,6 +24,10 @@ pub(crate) struct Link {
     pub(crate) far: End,
     /// Networks that were made so far, each with addresses of its own.
     networks: u8,
+    /// Queueing disciplines of the interfaces.
+    qdiscs: u8,
+    /// Where the near end finds the far one, if that is not at its own address.
+    service: Option<IpAddr>,
 }
 
 /// One end of it.
@@ -43,7 +49,7 @@ impl Link {
             interface: "lo".to_owned(),
             address: Ipv4Addr::LOCALHOST.into(),
         };
-        Self { near: end.clone(), far: end, networks: 0 }
+        Self { near: end.clone(), far: end, networks: 0, qdiscs: 0, service: None }
     }
 
     /// Between two namespaces, over a pair of interfaces that is still to be made.
@@ -53,7 +59,7 @@ impl Link {
             interface: "eth0".to_owned(),
             address: address(0, host),
         };
-        Self { near: end(near, 1), far: end(far, 2), networks: 1 }
+        Self { near: end(near, 1), far: end(far, 2), networks: 1, qdiscs: 0, service: None }
     }
 
     /// The same ends with new interfaces of this name, in a network of their own.
@@ -63,13 +69,34 @@ impl Link {
             interface: format!("{word}{}", self.networks),
             address: address(self.networks, host),
         };
-        Self { near: end(&self.near, 1), far: end(&self.far, 2), networks: self.networks + 1 }
+        Self {
+            near: end(&self.near, 1),
+            far: end(&self.far, 2),
+            networks: self.networks + 1,
+            qdiscs: 0,
+            service: None,
+        }
+    }
+
+    /// The same with one more queueing discipline at its interfaces, and which that is.
+    pub(crate) fn with_qdisc(self) -> (Self, Qdisc) {
+        (Self { qdiscs: self.qdiscs + 1, ..self }, Qdisc::behind(self.qdiscs))
+    }
+
+    /// The same, whose far end is found at a service's address.
+    pub(crate) fn reached_at(self, service: IpAddr) -> Self {
+        Self { service: Some(service), ..self }
+    }
+
+    /// The address by which the near end reaches the far one.
+    pub(crate) fn destination(&self) -> IpAddr {
+        self.service.unwrap_or(self.far.address)
     }
 
     /// The peer at its far end, as it is seen from the near one.
     pub(crate) fn peer(&self, port: u16, secret: PeerSecret) -> Peer {
         Peer {
-            address: SocketAddr::new(self.far.address, port),
+            address: SocketAddr::new(self.destination(), port),
             namespace: self.near.namespace.as_ref().map(|near| near.path().to_owned()),
             secret,
         }
@@ -110,14 +137,52 @@ impl End {
         build_context.run(self.program("ip").args(words.split_whitespace()))
     }
 
+    /// `ip` at this end with a command in each line, which nobody else can see: some have keys.
+    pub(crate) fn ip_lines(
+        &self,
+        lines: &str,
+        build_context: &BuildContext<'_>,
+    ) -> Result<(), Error> {
+        let ip = self.program("ip").args(["-batch", "-"]).input(lines.as_bytes());
+        build_context.run(ip).map(drop)
+    }
+
+    /// `tc` at this end, with its words in one text.
+    pub(crate) fn tc(&self, words: &str, build_context: &BuildContext<'_>) -> Result<(), Error> {
+        build_context.run(self.program("tc").args(words.split_whitespace())).map(drop)
+    }
+
+    /// `nft` at this end, with a file of rules.
+    pub(crate) fn nft(&self, rules: &str, build_context: &BuildContext<'_>) -> Result<(), Error> {
+        let nft = self.program("nft").args(["-f", "-"]).input(rules.as_bytes());
+        build_context.run(nft).map(drop)
+    }
+
     /// The largest packet that its interface takes, in bytes.
     pub(crate) fn mtu(&self, build_context: &BuildContext<'_>) -> Result<u32, Error> {
+        self.shown("mtu", build_context)
+    }
+
+    /// The interface's own address.
+    pub(crate) fn ethernet_address(
+        &self,
+        build_context: &BuildContext<'_>,
+    ) -> Result<String, Error> {
+        self.shown("link/ether", build_context)
+    }
+
+    /// What `ip` shows of the interface behind a word.
+    fn shown<T: FromStr>(
+        &self,
+        name: &'static str,
+        build_context: &BuildContext<'_>,
+    ) -> Result<T, Error> {
         let shown =
             self.ip(&format!("-oneline link show dev {}", self.interface), build_context)?;
-        let words = shown.split_whitespace().skip_while(|word| *word != "mtu");
-        let mtu = words.skip(1).find_map(|word| word.parse().ok());
-        let unknown = Error::cannot("find the MTU of", Path::new(&self.interface));
-        mtu.ok_or(io::ErrorKind::NotFound).map_err(unknown)
+        let mut words = shown.split_whitespace().skip_while(|word| *word != name).skip(1);
+        let found = words.next().and_then(|word| word.parse().ok());
+        let unknown = Error::cannot("find what ip shows of", Path::new(&self.interface));
+        found.ok_or(io::ErrorKind::NotFound).map_err(unknown)
     }
 
     /// Gives the interface its address, and brings it up.

@@ -8,9 +8,11 @@
 mod base;
 mod link;
 pub(crate) mod peer;
+pub(crate) mod qdisc;
 
 pub(crate) use base::{Base, NetworkBase};
 pub(crate) use link::{End, Link};
+pub(crate) use qdisc::Rate;
 
 use crate::build_context::BuildContext;
 use crate::error::Error;

@@ -249,13 +249,17 @@ impl<'a> Arguments<'a> {
         self.required(name, self.path(name))
     }
 
+    /// A switch that may be left out.
+    pub(crate) fn switch_if_given(&self, name: &'static str) -> Option<bool> {
+        match self.find(name)? {
+            Value::Switch(on) => Some(on),
+            _ => None,
+        }
+    }
+
     /// A switch; it has a default.
     pub(crate) fn switch(&self, name: &'static str) -> Result<bool, Error> {
-        let given = match self.find(name) {
-            Some(Value::Switch(on)) => Some(on),
-            _ => None,
-        };
-        self.required(name, given)
+        self.required(name, self.switch_if_given(name))
     }
 
     pub(crate) fn path(&self, name: &'static str) -> Option<PathBuf> {

@@ -45,7 +45,7 @@ pub(super) const IN_PROCESS: LayerInfo = LayerInfo {
 /// What the layers of a network path above its bases have in common.
 pub(super) const ON_NETWORK: LayerInfo = LayerInfo {
     world: World::System,
-    takes: &[Form::Network],
+    takes: &[Form::Ethernet, Form::Network],
     needs: &[Need::Root, Need::IP],
     submitter: Submitter::Nobody,
     ..IN_PROCESS
@@ -84,8 +84,13 @@ pub enum Form {
     Block,
     /// A directory.
     Directory,
-    /// A network path: a near end and a far one.
+    /// A network path of Ethernet frames: an interface of iotax's own at the near end and at the far
+    /// one.
+    Ethernet,
+    /// A network path of IP packets, likewise.
     Network,
+    /// An address at the end of a network path: for load, and not for further interfaces.
+    Service,
 }
 
 /// What a layer does with I/O.
@@ -118,6 +123,11 @@ pub enum Submitter {
 }
 
 impl LayerInfo {
+    /// Whether it is of a network path, or of storage.
+    pub fn is_network(&self) -> bool {
+        self.gives.or(self.takes.first().copied()).is_some_and(Form::is_network)
+    }
+
     /// Whether bytes live in such a layer.
     pub const fn is_base(&self) -> bool {
         matches!(self.does, Does::Holds)
@@ -131,8 +141,15 @@ impl Form {
             Self::File => "a file",
             Self::Block => "a block device",
             Self::Directory => "a directory",
-            Self::Network => "a network path",
+            Self::Ethernet => "an Ethernet path",
+            Self::Network => "a path of IP packets",
+            Self::Service => "a service's address",
         }
+    }
+
+    /// Whether load over a network is driven at it.
+    pub const fn is_network(self) -> bool {
+        matches!(self, Self::Ethernet | Self::Network | Self::Service)
     }
 }
 

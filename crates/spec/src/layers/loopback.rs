@@ -16,7 +16,7 @@ impl Declared for Loopback {
         about: "base: the network path from this machine to itself; needs no root",
         example: "loopback",
         takes: &[],
-        gives: Some(Form::Network),
+        gives: Some(Form::Service),
         does: Does::Holds,
         needs: &[],
         ..ON_NETWORK

@@ -43,8 +43,18 @@ macro_rules! each_layer {
                 fscrypt::Fscrypt,
                 gocryptfs::Gocryptfs,
                 vxlan::Vxlan,
+                geneve::Geneve,
+                bridge::Bridge,
                 wireguard::Wireguard,
+                ipsec::Ipsec,
+                macsec::Macsec,
+                conntrack::Conntrack,
+                dnat::Dnat,
+                mtu::Mtu,
+                offload::Offload,
                 tbf::Tbf,
+                htb::Htb,
+                netem::Netem,
             }
         }
     };
@@ -52,28 +62,38 @@ macro_rules! each_layer {
 
 mod aes;
 mod base;
+mod bridge;
 mod cache;
 mod cgroup_io;
 mod cloud;
+mod conntrack;
 pub(crate) mod declared;
 mod delay;
 mod dev;
 mod dir;
 mod dmcrypt;
+mod dnat;
 mod fault;
 mod file;
 mod file_system;
 mod flash;
 mod fscrypt;
+mod geneve;
 mod gocryptfs;
+mod htb;
 mod info;
+mod ipsec;
 mod loop_device;
 mod loopback;
 mod luks;
+mod macsec;
 mod mem;
+mod mtu;
 mod need;
+mod netem;
 mod netns;
 mod nfs;
+mod offload;
 mod peer;
 mod queue;
 mod remote;

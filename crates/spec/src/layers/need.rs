@@ -84,6 +84,12 @@ impl Need {
     /// What makes interfaces and their addresses.
     pub(crate) const IP: Self = Self::program("ip", "iproute2");
 
+    /// What makes queueing disciplines.
+    pub(crate) const TC: Self = Self::program("tc", "iproute2");
+
+    /// What makes rules for packets.
+    pub(crate) const NFT: Self = Self::program("nft", "nftables");
+
     /// Any version of a program.
     pub(crate) const fn program(name: &'static str, package: &'static str) -> Self {
         Self::Program { name, package, at_least: None }

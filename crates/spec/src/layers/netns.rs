@@ -17,7 +17,7 @@ impl Declared for Netns {
         about: "base: a network path between two namespaces of this machine",
         example: "netns",
         takes: &[],
-        gives: Some(Form::Network),
+        gives: Some(Form::Ethernet),
         does: Does::Holds,
         needs: &[
             Need::Root,

@@ -21,7 +21,7 @@ pub struct Peer {
 impl Declared for Peer {
     const WORDS: &'static [LayerInfo] = &[LayerInfo {
         name: "peer",
-        about: "base: the network path to an `iotax peer` elsewhere; also written tcp://HOST:PORT",
+        about: "base: the path to an `iotax peer` elsewhere; tcp://HOST:PORT for short",
         example: "peer(address=10.0.0.2:7474)",
         takes: &[],
         gives: Some(Form::Network),

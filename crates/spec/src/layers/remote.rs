@@ -20,7 +20,7 @@ pub struct Remote {
 impl Declared for Remote {
     const WORDS: &'static [LayerInfo] = &[LayerInfo {
         name: "remote",
-        about: "base: the network path to a host on which ssh starts a peer; also ssh://HOST",
+        about: "base: the path to a host where ssh starts a peer; ssh://HOST for short",
         example: "remote(host=10.0.0.2)",
         takes: &[],
         gives: Some(Form::Network),

@@ -26,14 +26,13 @@ impl Declared for Tbf {
         does: Does::Limits,
         needs: &[
             Need::Root,
-            Need::IP,
-            Need::program("tc", "iproute2"),
+            Need::TC,
             Need::Network {
                 probe: &[
                     "tc", "qdisc", "add", "dev", "lo", "root", "tbf", "rate", "1mbit", "burst",
                     "10k", "latency", "50ms",
                 ],
-                about: "the queueing discipline tbf",
+                about: "queueing discipline tbf",
             },
         ],
         parameters: &[

@@ -12,7 +12,7 @@ fn declarations_are_consistent() {
         let text = match info.takes {
             [] => info.example.to_owned(),
             [Form::Directory, ..] => format!("file + ext4 + {}", info.example),
-            [Form::Network, ..] => format!("netns + {}", info.example),
+            [form, ..] if form.is_network() => format!("netns + {}", info.example),
             _ => format!("file + {}", info.example),
         };
         let stack = Stack::parse(&text).unwrap();

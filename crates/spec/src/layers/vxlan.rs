@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::declared::{Arguments, Declared, Values};
-use super::info::{LayerInfo, ON_NETWORK};
+use super::info::{Form, LayerInfo, ON_NETWORK};
 use super::need::Need;
 use crate::error::Error;
 
@@ -16,6 +16,7 @@ impl Declared for Vxlan {
         name: "vxlan",
         about: "Ethernet in UDP, as overlay networks of clusters have it",
         example: "vxlan",
+        gives: Some(Form::Ethernet),
         needs: &[
             Need::Root,
             Need::IP,

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::declared::{Arguments, Declared, Value, Values};
-use super::info::{Does, LayerInfo, ON_NETWORK, parameter};
+use super::info::{Does, Form, LayerInfo, ON_NETWORK, parameter};
 use super::need::Need;
 use crate::error::Error;
 use crate::units::Unit;
@@ -20,6 +20,7 @@ impl Declared for Wireguard {
         name: "wireguard",
         about: "encryption of packets: WireGuard, in the kernel or by wireguard-go",
         example: "wireguard",
+        gives: Some(Form::Network),
         does: Does::Encrypts,
         needs: &[
             Need::Root,

@@ -2,7 +2,7 @@
 //! must become a block device.
 //!
 //! After it, a stack says all that will be built, and taking optional layers off leaves a stack
-//! that still fits: an optional layer gives the form it takes.
+//! that still fits: an optional layer gives the form it takes, or of a network path another one.
 
 use std::ops::Range;
 
@@ -95,7 +95,12 @@ fn unfit(layer: &Layer, form: Form) -> Error {
     Error::syntax(
         format!("`{name}` needs {} below it, not {}", wanted.join(" or "), form.with_article()),
         match (info.takes, info.gives) {
-            ([Form::Network], _) => format!("put it on a network path: netns + {name}"),
+            ([wanted, ..], _) if wanted.is_network() && form == Form::Service => format!(
+                "put it on interfaces of iotax's own, below any service's address: netns + {name}"
+            ),
+            ([wanted, ..], _) if wanted.is_network() => {
+                format!("put it on a network path: netns + {name}")
+            }
             ([Form::Directory], _) => {
                 format!("put a file system below it: file(size=2G) + ext4 + {name}")
             }
@@ -130,8 +135,20 @@ fn fit(layer: &Layer, below: &mut [Layer]) -> Result<(), Error> {
             Err(Error::syntax(problem, "put cgroup-io on top"))
         }
         Layer::Fscrypt(_) => encrypt(below),
+        Layer::Ipsec(_) if !has_own_addresses(below) => Err(Error::syntax(
+            "`ipsec` protects what goes between two addresses, and the `ipsec` below it does so \
+             already",
+            "keep one, or put a tunnel in between: ipsec + vxlan + ipsec",
+        )),
         _ => Ok(()),
     }
+}
+
+/// Whether the ends of a network path have addresses that no `ipsec` protects yet: tunnels have their
+/// own.
+fn has_own_addresses(below: &[Layer]) -> bool {
+    let nearest = below.iter().rev().find(|layer| layer.info().gives.is_some());
+    !matches!(nearest, Some(Layer::Ipsec(_)))
 }
 
 /// Refuses places at which `cgroup-io` would limit nothing: the kernel limits what iotax's own

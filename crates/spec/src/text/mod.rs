@@ -21,7 +21,7 @@ use std::vec::IntoIter;
 
 use crate::error::Error;
 use crate::layers::declared::{Arguments, Value};
-use crate::layers::{Form, Layer, LayerInfo, Stack};
+use crate::layers::{Layer, LayerInfo, Stack};
 use crate::quote::brief;
 use crate::units::Unit;
 use complete::{Placed, complete};
@@ -194,7 +194,7 @@ fn check_order(below: &[Placed], layer: &Layer) -> Result<(), Error> {
     match (below.first(), layer.is_base()) {
         (None, false) => {
             let base = match layer.info().takes {
-                [Form::Network] => "netns: netns",
+                [form, ..] if form.is_network() => "netns: netns",
                 _ => "file: file(size=1G)",
             };
             Err(Error::syntax(

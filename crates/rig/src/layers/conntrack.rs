@@ -1,0 +1,38 @@
+//! Rules of nftables at both ends that ask for the state of a connection.
+
+use iotax_spec::layers::Conntrack;
+
+use crate::build_context::BuildContext;
+use crate::error::Error;
+use crate::layers::maker::{Made, Maker};
+use crate::network::{Link, Network};
+
+impl Made for Conntrack {
+    fn maker(&self) -> Maker<'_> {
+        Maker::Network(self)
+    }
+}
+
+impl Network for Conntrack {
+    fn make(&self, below: Link, build_context: &mut BuildContext<'_>) -> Result<Link, Error> {
+        for (end, _) in below.ends() {
+            let interface = &end.interface;
+            // Another such layer on the same interface adds its rules to these. None is the last
+            // for a packet that is let through, so that each of them is paid for.
+            let rules = format!(
+                "table ip iotax_conntrack {{
+                    chain input {{
+                        type filter hook input priority filter;
+                        iifname \"{interface}\" ct state invalid drop
+                    }}
+                    chain output {{
+                        type filter hook output priority filter;
+                        oifname \"{interface}\" ct state invalid drop
+                    }}
+                }}"
+            );
+            end.nft(&rules, build_context)?;
+        }
+        Ok(below)
+    }
+}

@@ -1,0 +1,42 @@
+//! The qdisc `netem`: loss and rate at the interfaces of both ends, delay at the near one's.
+
+use iotax_spec::layers::Netem;
+
+use crate::build_context::BuildContext;
+use crate::error::Error;
+use crate::layers::maker::{Made, Maker};
+use crate::network::{Link, Network, Rate};
+
+/// Packets that may wait, where no rate makes them queue: so many that the delay alone loses none.
+const LIMIT_OF_DELAYED: u32 = 1_000_000;
+
+impl Made for Netem {
+    fn maker(&self) -> Maker<'_> {
+        Maker::Network(self)
+    }
+}
+
+impl Network for Netem {
+    fn make(&self, below: Link, build_context: &mut BuildContext<'_>) -> Result<Link, Error> {
+        let (link, qdisc) = below.with_qdisc();
+        let both = both_ways(self);
+        for (end, words) in [(&link.near, delay(self) + &both), (&link.far, both)] {
+            let (dev, place) = (&end.interface, qdisc.place());
+            end.tc(&format!("qdisc add dev {dev} {place} netem{words}"), build_context)?;
+        }
+        Ok(link)
+    }
+}
+
+fn delay(netem: &Netem) -> String {
+    let Some(delay_ns) = netem.delay_ns else { return String::new() };
+    let jitter = netem.jitter_ns.map(|ns| format!(" {ns}ns")).unwrap_or_default();
+    format!(" delay {delay_ns}ns{jitter}")
+}
+
+fn both_ways(netem: &Netem) -> String {
+    let loss = netem.loss.map(|share| format!(" loss {}%", share * 100.0));
+    let rate = netem.rate_bits.map(|bits| format!(" rate {}bit", Rate::of(bits).bits));
+    let limit = rate.is_none().then(|| format!(" limit {LIMIT_OF_DELAYED}"));
+    [loss, rate, limit].into_iter().flatten().collect()
+}
