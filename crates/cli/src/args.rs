@@ -28,6 +28,7 @@ pub(crate) use self::gate::{GateArgs, Undecided};
 pub(crate) use self::limits::LimitsArgs;
 pub(crate) use self::matrix::MatrixArgs;
 pub(crate) use self::output::{Color, Format, Listing, OutputArgs};
+use crate::workload;
 
 /// What does each layer cost your I/O?
 ///
@@ -93,6 +94,20 @@ pub(crate) enum Command {
     },
 }
 
+impl Command {
+    /// With a workload in its place that stands before the arms.
+    #[must_use]
+    pub(crate) fn settled(self) -> Self {
+        match self {
+            Self::Compare(args) => Self::Compare(args.settled()),
+            Self::Plan(PlanCommand::Compare(args)) => {
+                Self::Plan(PlanCommand::Compare(args.settled()))
+            }
+            other => other,
+        }
+    }
+}
+
 /// What `iotax plan` explains.
 #[derive(Debug, Subcommand)]
 pub(crate) enum PlanCommand {
@@ -132,8 +147,8 @@ pub(crate) struct PeelArgs {
 #[command(after_help = "\
 Examples:
   iotax compare --workload randread-4k base=/mnt/a encrypted=/mnt/b
-  iotax compare -w randread-4k --matrix sec=sys,krb5,krb5p \\
-      --matrix nconnect=1,4 'nfs(server=nas, export=/data)'
+  iotax compare nfs-kerberos nas:/data --matrix sec=sys,krb5,krb5i,krb5p \\
+      --matrix nconnect=1,4
   iotax compare --quick -w randread-4k \\
       base='mem(size=64M) + delay(latency=200us)' \\
       slow='mem(size=64M) + delay(latency=260us)'
@@ -156,7 +171,8 @@ pub(crate) struct CompareArgs {
     /// NAME=TARGET for each arm, saved results, or one experiment file (.toml)
     #[arg(value_name = "ARM", required = true)]
     pub arms: Vec<String>,
-    /// Workload to drive in every arm, as in `iotax run`
+    /// Workload to drive in every arm, as in `iotax run`; a built-in one may stand
+    /// before the arms instead (a directory of that name is ./NAME)
     #[arg(short, long, value_name = "WORKLOAD")]
     pub workload: Option<String>,
     /// Of saved results: compare ARM with BASELINE, and not with the first arm;
@@ -167,6 +183,15 @@ pub(crate) struct CompareArgs {
     pub matrix: MatrixArgs,
     #[command(flatten)]
     pub measure: MeasureArgs,
+}
+
+impl CompareArgs {
+    fn settled(mut self) -> Self {
+        if self.workload.is_none() && self.arms.len() > 1 && workload::is_built_in(&self.arms[0]) {
+            self.workload = Some(self.arms.remove(0));
+        }
+        self
+    }
 }
 
 /// `iotax run`

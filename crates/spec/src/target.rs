@@ -5,7 +5,7 @@
 use std::path::PathBuf;
 
 use crate::error::Error;
-use crate::layers::{LayerInfo, Stack};
+use crate::layers::{Layer, LayerInfo, Nfs, Stack};
 use crate::spec::{Arm, Target};
 
 impl Target {
@@ -27,7 +27,8 @@ impl Target {
         if text.contains('\0') {
             return Err(Error::syntax("a path cannot contain a NUL byte", ""));
         }
-        Ok(Self::Path(PathBuf::from(text)))
+        let exported = Nfs::of_source(text).map(|nfs| Stack { layers: vec![Layer::Nfs(nfs)] });
+        Ok(exported.map_or_else(|| Self::Path(PathBuf::from(text)), Self::Stack))
     }
 }
 
@@ -146,6 +147,17 @@ mod tests {
     fn everything_else_is_a_path() {
         for text in ["/mnt/a", "./mem", "memory", "mem/a", "mem.img", "~/x", "a+b", "a b", "file-1"]
         {
+            assert_eq!(Target::parse(text), Ok(Target::Path(PathBuf::from(text))), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_a_server_exports_is_mounted() {
+        let shown = |text: &str| Target::parse(text).unwrap().to_string();
+        assert_eq!(shown("filer:/data/x"), "nfs(server=filer, export=/data/x)");
+        assert_eq!(shown("10.0.0.5:/"), "nfs(server=10.0.0.5, export=/)");
+        assert_eq!(shown("[fd00::5]:/data"), "nfs(server=fd00::5, export=/data)");
+        for text in ["./filer:/data", "tcp://filer:80", "e:/data", "a:b:/c", "-x:/y", "a,b:/c"] {
             assert_eq!(Target::parse(text), Ok(Target::Path(PathBuf::from(text))), "{text}");
         }
     }
