@@ -51,6 +51,7 @@ mod junit;
 mod machine;
 mod markdown;
 mod matrix;
+mod nfs;
 mod notices;
 mod outliers;
 mod phases;

@@ -1,8 +1,7 @@
-//! Tables of what the machine did: devices, CPUs and memory, NFS. The figures are the analysis's.
+//! Tables of what the machine did: devices, CPUs and memory. The figures are the analysis's.
 
 use iotax_analyze::{Analysis, ArmSummary, CounterSummary, StallFigures};
 
-use crate::bandwidth::MEASURED;
 use crate::document::{Cell, Table};
 use crate::format::{self, ABSENT};
 
@@ -11,12 +10,14 @@ pub(crate) const NOTE: &str = "Means over the measured windows, as iostat -mx co
                                are MiB; awaits are milliseconds. A device stands above those it \
                                lies on.";
 
-fn measured(analysis: &Analysis) -> impl Iterator<Item = (&ArmSummary, &CounterSummary)> {
+pub(crate) fn measured(
+    analysis: &Analysis,
+) -> impl Iterator<Item = (&ArmSummary, &CounterSummary)> {
     analysis.arms.iter().filter_map(|arm| Some((arm, arm.counters.as_ref()?)))
 }
 
 /// A row of words and figures.
-fn row<const N: usize>(words: [&str; 2], figures: [f64; N]) -> Vec<Cell> {
+pub(crate) fn row<const N: usize>(words: [&str; 2], figures: [f64; N]) -> Vec<Cell> {
     let figures = figures.map(format::plain).into_iter().map(Cell::new);
     words.into_iter().map(Cell::new).chain(figures).collect()
 }
@@ -89,26 +90,4 @@ pub(crate) fn system(analysis: &Analysis) -> Option<Table> {
         table.rows.push(cells.iter().map(Cell::new).collect());
     }
     (!table.rows.is_empty()).then_some(table)
-}
-
-/// NFS operations of each arm.
-pub(crate) fn nfs(analysis: &Analysis) -> Option<Table> {
-    let heads = ["op/s", MEASURED.word(), "retrans/s", "queue ms", "rtt ms", "exe ms", "errors/s"];
-    let mut table = Table::new(&["arm", "operation"], &heads);
-    for (arm, counters) in measured(analysis) {
-        for summary in &counters.nfs {
-            let figures = &summary.figures;
-            let figures = [
-                figures.per_s,
-                MEASURED.amount(1_024.0 * figures.kib_per_s),
-                figures.retransmissions_per_s,
-                figures.queue_ms,
-                figures.rtt_ms,
-                figures.execute_ms,
-                figures.errors_per_s,
-            ];
-            table.rows.push(row([&arm.name, &summary.operation], figures));
-        }
-    }
-    (!table.rows.is_empty()).then(|| table.without_names_of(analysis.arms.len()))
 }

@@ -44,7 +44,12 @@ fn read_calls(scene: &mut Scene, counted: [u64; NFS_COUNTERS]) {
     let counters = Box::new(counted.map(|count| Series::from_iter([Some(0), Some(count)])));
     let operations = vec![NfsOperation { name: "READ".to_owned(), counters }];
     let source = "server:/export".to_owned();
-    scene.counters.nfs = vec![NfsCounters { mount_point: "/data".to_owned(), source, operations }];
+    scene.counters.nfs = vec![NfsCounters {
+        mount_point: "/data".to_owned(),
+        source,
+        operations,
+        ..NfsCounters::default()
+    }];
 }
 
 #[test]
