@@ -29,6 +29,7 @@
 )]
 
 mod against;
+mod arms;
 mod bandwidth;
 pub mod bundle;
 mod caps;

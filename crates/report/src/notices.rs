@@ -3,7 +3,7 @@
 use iotax_analyze::{Analysis, Warning};
 use iotax_spec::Spec;
 
-use crate::words;
+use crate::{arms, words};
 
 /// One warning, or several of a kind.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -29,7 +29,7 @@ pub(crate) fn notices(analysis: &Analysis) -> Vec<Notice> {
             None => groups.push(vec![warning]),
         }
     }
-    groups.iter().map(|group| notice(group)).collect()
+    groups.iter().map(|group| notice(group, analysis)).collect()
 }
 
 /// That test files are smaller than the workload would have them, if they are.
@@ -41,20 +41,45 @@ pub(crate) fn of_files(spec: &Spec) -> Option<Notice> {
     Some(Notice { title, messages: vec![message], advice, is_severe: false })
 }
 
-fn notice(group: &[&Warning]) -> Notice {
+fn notice(group: &[&Warning], analysis: &Analysis) -> Notice {
     let first = group[0];
     let (check, is_severe) = words::check(first.check);
     let (title, messages) = if let [only] = group {
         let arm = only.arm.as_ref().map_or_else(String::new, |arm| format!(" ({arm})"));
         (format!("{check}{arm}"), vec![only.message.clone()])
     } else {
-        let message = |w: &&Warning| match &w.arm {
-            Some(arm) => format!("{arm}: {}", w.message),
-            None => w.message.clone(),
-        };
-        (check.to_owned(), group.iter().map(message).collect())
+        (check.to_owned(), messages(group, analysis))
     };
     Notice { title, messages, advice: first.advice.clone(), is_severe }
+}
+
+/// Each with its arm; the same of several arms, but for how often it was seen, once.
+fn messages(group: &[&Warning], analysis: &Analysis) -> Vec<String> {
+    let seen = |warning: &Warning| match warning.message.rsplit_once(" (in ") {
+        Some((seen, times)) if times.ends_with(" trials)") => seen.to_owned(),
+        _ => warning.message.clone(),
+    };
+    let mut alike: Vec<Vec<&Warning>> = Vec::new();
+    for warning in group {
+        let is_alike = |other: &Warning| {
+            other.arm.is_some() && warning.arm.is_some() && seen(other) == seen(warning)
+        };
+        match alike.iter_mut().find(|others| is_alike(others[0])) {
+            Some(others) => others.push(warning),
+            None => alike.push(vec![warning]),
+        }
+    }
+    let message = |warnings: &Vec<&Warning>| match warnings.as_slice() {
+        [Warning { arm: None, message, .. }] => message.clone(),
+        [Warning { arm: Some(arm), message, .. }] => format!("{arm}: {message}"),
+        several => {
+            let names: Vec<&str> = several.iter().filter_map(|w| w.arm.as_deref()).collect();
+            let trials: u32 = several.iter().map(|warning| warning.trials).sum();
+            let times = if trials == 0 { String::new() } else { format!(" (in {trials} trials)") };
+            format!("{}: {}{times}", arms::label(&names, analysis), seen(several[0]))
+        }
+    };
+    alike.iter().map(message).collect()
 }
 
 #[cfg(test)]

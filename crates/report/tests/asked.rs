@@ -109,11 +109,13 @@ fn a_matrix_is_shown_by_its_axes_and_by_the_effect_of_each_level() {
       pairs). The intervals of a metric hold all at once with 95 %.
 
     Changes
-      level       IOPS  throughput  mean latency
-      sec=krb5p  −60 %       −60 %      +1.60 ms
+      level                  IOPS        throughput           mean latency  verdict
+      sec=krb5p  −60 % [−64, −56]  −60 % [−64, −56]  +1.60 ms [1.52, 1.68]  slower
       Each level against the first of its factor, the mean over the arms that differ
-      in nothing else: descriptive, no interval. In a closed loop latency is what is
-      in flight over the rate.
+      in nothing else. The intervals of a column hold all at once in each phase; the
+      verdict is on the primary metric, and undecided ones say how many blocks in
+      all would probably decide. In a closed loop latency is what is in flight over
+      the rate.
     ");
     let shown = markdown(&experiment, &analysis);
     assert!(shown.contains("The cost of sec=krb5p depends on nconnect"), "{shown}");

@@ -1,6 +1,6 @@
 use iotax_spec::Layer;
 use iotax_spec::layers::Nfs;
-use iotax_words::{bytes, list};
+use iotax_words::list;
 
 use crate::analysis::{Check, Warning};
 use crate::counters::NfsMountSummary;
@@ -37,15 +37,11 @@ pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Warning> {
         .collect()
 }
 
-/// `rsize: asked for 1M, granted 64K`
+/// `rsize: asked for 1048576 bytes, granted 65536`
 fn differences(asked: Option<&Nfs>, mount: &NfsMountSummary) -> Vec<String> {
     let size = |name: &str, asked: Option<u64>, granted: Option<u64>| {
         let (asked, granted) = asked.zip(granted).filter(|(asked, granted)| asked != granted)?;
-        Some(format!(
-            "{name}: asked for {}, granted {}",
-            bytes(asked as f64),
-            bytes(granted as f64)
-        ))
+        Some(format!("{name}: asked for {asked} bytes, granted {granted}"))
     };
     let granted = &mount.granted;
     let connections = asked.and_then(|nfs| nfs.nconnect).or(granted.nconnect).unwrap_or(1);
@@ -86,8 +82,11 @@ mod tests {
             ..Nfs::default()
         };
         let granted = "rw,vers=4.1,rsize=65536,wsize=65536,nconnect=4,sec=krb5p";
-        insta::assert_snapshot!(told(Some(&asked), granted, 4), @"");
-        insta::assert_snapshot!(told(Some(&asked), granted, 3), @"");
+        insta::assert_snapshot!(told(Some(&asked), granted, 4), @"rsize: asked for 1048576 bytes, granted 65536");
+        insta::assert_snapshot!(told(Some(&asked), granted, 3), @"
+        rsize: asked for 1048576 bytes, granted 65536
+        connections: asked for 4, made 3
+        ");
         assert_eq!(told(None, granted, 4), "");
         assert_eq!(told(None, "rw,vers=4.1", 1), "");
         // Counters of other transports tell no connections.

@@ -90,7 +90,7 @@ const RULES: &[(&str, &str, Rule)] = &[
     ("layers", "path export", Rule::Whole(Kind::Path)),
     ("layers", "server", Rule::Always(Kind::Host)),
     ("layers", "group", Rule::Whole(Kind::Group)),
-    ("layers", "vers sec cipher format mkfs mount", Rule::Text(Kind::Word)),
+    ("layers", "vers sec xprtsec cipher format mkfs mount", Rule::Text(Kind::Word)),
     ("workload then", "name", Rule::Whole(Kind::Workload)),
     ("workload then", "primary", Rule::Whole(Kind::Job)),
     ("workload then", "yields", Rule::Format),
