@@ -34,6 +34,7 @@ mod bandwidth;
 pub mod bundle;
 mod caps;
 mod catalog;
+mod changes;
 mod comparison;
 mod csv;
 mod doctor;

@@ -9,7 +9,7 @@ use crate::comparison::{by_size, change, primary_of_each};
 use crate::document::{Cell, Drawing, Group, Head, Item, Place, Section, Table};
 use crate::format::{self, ABSENT};
 use crate::words::printable;
-use crate::{against, tables, words};
+use crate::{against, changes, tables};
 
 /// Effects up to which each gets a sentence; above that only those that were found do.
 const MAX_SENTENCES: usize = 6;
@@ -111,85 +111,8 @@ pub(crate) fn sections(analysis: &Analysis, drawn: Vec<Group>) -> Vec<Section> {
         sections.push(section(drawing).at(Place::Page));
         sections.push(section(Item::Table(table)).at(Place::Undrawn));
     }
-    sections.extend(shifts(None, &[(analysis.workload.as_str(), matrix)]));
+    sections.extend(changes::sections(None, &[(analysis.workload.as_str(), matrix)]));
     sections
-}
-
-/// What each level changed: rates in percent, latency in time. Of several jobs each row names its own;
-/// what is undecided says what it would take.
-pub(crate) fn shifts(job: Option<&str>, matrices: &[(&str, &FactorEffects)]) -> Option<Section> {
-    let words: Vec<&str> = job.into_iter().chain(["level"]).collect();
-    let mut table = Table::new(&words, &["IOPS", "throughput", "mean latency"]);
-    let all = || {
-        matrices.iter().flat_map(|(of, matrix)| matrix.shifts.iter().map(move |s| (of, matrix, s)))
-    };
-    let has_intervals = all().any(|(.., shift)| shift.iops_interval.is_some());
-    table.heads.extend(has_intervals.then(|| Head::word("verdict")));
-    for (of, matrix, shift) in all() {
-        let setting = &shift.setting;
-        let latency = shift.latency_ns.map(|ns| latency(ns, shift.latency_interval_ns));
-        let mut row: Vec<Cell> = job.iter().map(|_| Cell::new(printable(of))).collect();
-        row.push(Cell::new(printable(&format!("{}={}", setting.factor, setting.level))));
-        let figures = [
-            changed(shift.iops, shift.iops_interval),
-            changed(shift.bytes_per_s, shift.bytes_per_s_interval),
-            latency.unwrap_or_else(|| ABSENT.to_owned()),
-        ];
-        row.extend(figures.map(Cell::new));
-        if has_intervals {
-            let effect = primary(matrix).into_iter().find(|effect| effect.setting == *setting);
-            row.push(effect.map_or_else(|| Cell::new(ABSENT), |e| verdict(&e.comparison)));
-        }
-        table.rows.push(row);
-    }
-    let how = if has_intervals {
-        "The intervals of a column hold all at once in each phase; the verdict is on the primary \
-         metric, and undecided ones say how many blocks in all would probably decide."
-    } else {
-        "Descriptive, no interval."
-    };
-    let note = format!(
-        "Each level against the first of its factor, the mean over the arms that differ in nothing \
-         else. {how} In a closed loop latency is what is in flight over the rate."
-    );
-    let is_empty = table.rows.is_empty();
-    let items = [Item::Table(table), Item::Note(note)];
-    (!is_empty).then(|| Section::new("Changes", items))
-}
-
-/// `−53 % [−57, −49]`
-fn changed(ratio: f64, interval: Option<[f64; 2]>) -> String {
-    let Some([lo, hi]) = interval else { return change(ratio) };
-    if ratio >= 2.0 || hi >= 2.0 {
-        return iotax_words::interval(ratio, lo, hi, 1.0).replacen(' ', "x ", 1);
-    }
-    let sign = if ratio > 1.0 { "+" } else { "" };
-    let [value, lo, hi] = [ratio, lo, hi].map(|ratio| 100.0 * (ratio - 1.0));
-    let text = iotax_words::interval(value, lo, hi, 1.0);
-    format!("{sign}{}", text.replacen(' ', " % ", 1))
-}
-
-/// `+1.60 ms [1.52, 1.68]`
-fn latency(ns: f64, interval: Option<[f64; 2]>) -> String {
-    let sign = if ns > 0.0 { "+" } else { "" };
-    match interval {
-        Some([lo, hi]) => {
-            format!("{sign}{}", format::time_interval(Estimate { value: ns, lo, hi }))
-        }
-        None if ns < 0.0 => format!("−{}", format::time(-ns)),
-        None => format!("{sign}{}", format::time(ns)),
-    }
-}
-
-/// `slower`, or `undecided: 16 blocks`.
-fn verdict(comparison: &Comparison) -> Cell {
-    let word = comparison.verdict.to_string();
-    let needed = comparison.blocks_needed.filter(|_| comparison.verdict == Verdict::Undecided);
-    let text = needed.map_or_else(
-        || word.clone(),
-        |blocks| format!("{word}: {}", format::counted(blocks, "block")),
-    );
-    Cell::toned(text, words::verdict_tone(comparison.verdict))
 }
 
 /// `sec=krb5p: 2 pairs; nconnect=4: 4 pairs`, or `4 pairs each`.

@@ -63,7 +63,7 @@ pub fn experiments(name: &str, parts: &[Part]) -> Document {
         None => table.on(Topic::Answer),
     });
     if !is_of_results {
-        document.extend_on(Topic::Answer, levels::section(parts));
+        document.extend_on(Topic::Answer, levels::sections(parts));
     }
     document.extend(grid);
     document.add_table("NFS mounts, as granted", nfs::granted(&parts[0].1), None);

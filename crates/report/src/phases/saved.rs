@@ -78,7 +78,7 @@ fn tally(parts: &[Part], pair: &Comparison) -> Option<String> {
 
 /// Jobs against baselines, and what each level of a matrix changed.
 pub(super) fn sections(parts: &[Part]) -> Vec<Section> {
-    [pairs(parts), levels::section(parts)].into_iter().flatten().collect()
+    pairs(parts).into_iter().chain(levels::sections(parts)).collect()
 }
 
 /// A row for each job, a column for each pair; with many pairs a row for each.
