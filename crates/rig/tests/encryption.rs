@@ -253,7 +253,7 @@ fn write_and_read(place: IoTarget<'_>) {
     match place {
         IoTarget::Own(node) => on_device(node),
         IoTarget::Path(directory) => in_directory(directory),
-        IoTarget::Disk(_) | IoTarget::Several(_) => {
+        IoTarget::Disk(_) | IoTarget::Several(_) | IoTarget::Peer(_) => {
             panic!("a stack of the system is no disk of this process")
         }
     }

@@ -16,7 +16,7 @@ pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Warning> {
             _ => None,
         });
         let differences = differences(asked, mount);
-        (!differences.is_empty()).then(|| (differences.len() as f64, differences))
+        (!differences.is_empty()).then_some((differences.len() as f64, differences))
     });
     found
         .into_iter()

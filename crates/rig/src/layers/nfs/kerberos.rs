@@ -69,11 +69,11 @@ fn credential(server: &str) -> Result<(), Lack> {
         let is_there = fs::exists(KEYTAB).unwrap_or(true);
         return if is_there { Ok(()) } else { Err(Lack::NoCredential { keytab: KEYTAB.into() }) };
     };
-    let listed = said(Program::new("klist").args(["-k", "-e"]));
-    let Ok(listed) = listed else {
+    let listed = match said(Program::new("klist").args(["-k", "-e"])) {
+        Ok(listed) => listed,
         // Whoever starts rpc.gssd with -n uses a ticket of root's.
-        let has_ticket = said(Program::new("klist").arg("-s")).is_ok();
-        return if has_ticket { Ok(()) } else { Err(no_keytab(&listed.unwrap_err())) };
+        Err(_) if said(Program::new("klist").arg("-s")).is_ok() => return Ok(()),
+        Err(text) => return Err(no_keytab(&text)),
     };
     let principal = of_machine(&listed, daemons::kernel())?;
     let name = name(server)?;
