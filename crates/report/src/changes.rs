@@ -2,10 +2,9 @@
 
 use iotax_analyze::{Comparison, Estimate, FactorEffects, FactorShift, Verdict};
 
-use crate::comparison::change;
+use crate::comparison::{change, primary_effects};
 use crate::document::{Cell, Head, Item, Place, Section, Table};
 use crate::format::{self, ABSENT};
-use crate::matrix::primary;
 use crate::words::{self, printable};
 
 const NOTE: &str = "Each level against the first of its factor, the mean over the arms that differ in \
@@ -104,7 +103,7 @@ fn latency(shift: &FactorShift) -> String {
 
 /// `slower`, or `undecided (16)`.
 fn verdict(matrix: &FactorEffects, shift: &FactorShift) -> Cell {
-    let effect = primary(matrix).into_iter().find(|effect| effect.setting == shift.setting);
+    let effect = primary_effects(matrix).into_iter().find(|effect| effect.setting == shift.setting);
     let Some(Comparison { verdict, blocks_needed, .. }) = effect.map(|effect| &effect.comparison)
     else {
         return Cell::new(ABSENT);

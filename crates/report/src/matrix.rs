@@ -5,7 +5,7 @@ use iotax_analyze::{
 };
 use iotax_words::Effect;
 
-use crate::comparison::{by_size, change, primary_of_each};
+use crate::comparison::{by_size, change, primary_effects, primary_of_each};
 use crate::document::{Cell, Drawing, Group, Head, Item, Place, Section, Table};
 use crate::format::{self, ABSENT};
 use crate::words::printable;
@@ -18,7 +18,7 @@ const MAX_COLUMNS: usize = 5;
 
 /// `sec=krb5p is 2.4x slower [2.1, 2.8] than sec=sys in throughput.`
 pub(crate) fn sentences(matrix: &FactorEffects, analysis: &Analysis) -> Vec<String> {
-    let primary = primary(matrix);
+    let primary = primary_effects(matrix);
     let is_found = |effect: &&FactorEffect| {
         matches!(effect.comparison.verdict, Verdict::Slower | Verdict::Faster)
     };
@@ -44,17 +44,6 @@ pub(crate) fn sentences(matrix: &FactorEffects, analysis: &Analysis) -> Vec<Stri
         ));
     }
     sentences
-}
-
-/// Those in the primary metric.
-pub(crate) fn primary(matrix: &FactorEffects) -> Vec<&FactorEffect> {
-    let mut first: Vec<&FactorEffect> = Vec::new();
-    for effect in &matrix.effects {
-        if first.iter().all(|known| known.setting != effect.setting) {
-            first.push(effect);
-        }
-    }
-    first
 }
 
 fn of_effect(effect: &FactorEffect, analysis: &Analysis) -> String {
@@ -117,7 +106,7 @@ pub(crate) fn sections(analysis: &Analysis, drawn: Vec<Group>) -> Vec<Section> {
 
 /// `sec=krb5p: 2 pairs; nconnect=4: 4 pairs`, or `4 pairs each`.
 fn pairs(matrix: &FactorEffects) -> String {
-    let all = primary(matrix);
+    let all = primary_effects(matrix);
     match all.as_slice() {
         [first, rest @ ..] if rest.iter().all(|effect| effect.pairs == first.pairs) => {
             format!("{} each", format::counted(first.pairs, "pair"))

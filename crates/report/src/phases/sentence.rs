@@ -3,9 +3,9 @@
 use iotax_analyze::{Analysis, Comparison, Verdict};
 use iotax_words::list;
 
-use crate::comparison::{by_size, is_layer, primary_of_each, size, subject};
+use crate::comparison::{by_size, is_layer, primary_effects, primary_of_each, size, subject};
 use crate::experiment::Part;
-use crate::{format, matrix, words};
+use crate::{format, words};
 
 /// Arms up to which each gets a sentence.
 const MAX_SENTENCES: usize = 4;
@@ -40,7 +40,7 @@ pub(super) fn sentences(parts: &[Part]) -> Vec<String> {
 /// Each arm, or each layer; of a matrix each level.
 fn told(analysis: &Analysis) -> Vec<&Comparison> {
     if let Some(matrix) = &analysis.matrix {
-        return matrix::primary(matrix).into_iter().map(|effect| &effect.comparison).collect();
+        return primary_effects(matrix).into_iter().map(|effect| &effect.comparison).collect();
     }
     let all = primary_of_each(analysis).into_iter();
     all.filter(|c| c.layer.is_none() || is_layer(c, analysis)).collect()
