@@ -10,7 +10,9 @@ use crate::words::{self, printable};
 const NOTE: &str = "Each level against the first of its factor, the mean over the arms that differ in \
                     nothing else.";
 const INTERVALS: &str = "The intervals of a column hold all at once in each phase. Verdict: on the \
-                         primary metric; undecided (16): 16 blocks in all would probably decide.";
+                         primary metric; undecided (16): 16 blocks in all would probably decide, \
+                         and without a figure nobody can tell how many, because blocks depend on \
+                         each other, or the verdict is withheld.";
 const CLOSED_LOOP: &str = "In a closed loop latency is what is in flight over the rate.";
 
 /// A row for each level. `job`: how phases are called, of several of which each row names its own; with

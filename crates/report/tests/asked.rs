@@ -114,7 +114,9 @@ fn a_matrix_is_shown_by_its_axes_and_by_the_effect_of_each_level() {
       Each level against the first of its factor, the mean over the arms that
       differ in nothing else. The intervals of a column hold all at once in each
       phase. Verdict: on the primary metric; undecided (16): 16 blocks in all would
-      probably decide. In a closed loop latency is what is in flight over the rate.
+      probably decide, and without a figure nobody can tell how many, because blocks
+      depend on each other, or the verdict is withheld. In a closed loop latency is
+      what is in flight over the rate.
     ");
     let shown = markdown(&experiment, &analysis);
     assert!(shown.contains("The cost of sec=krb5p depends on nconnect"), "{shown}");

@@ -138,8 +138,7 @@ fn the_matrix_of_kerberos_is_one_command() {
         "$IOTAX" compare nfs-kerberos nfs.vm.test:/export --matrix sec=sys,krb5,krb5i,krb5p \
             --matrix nconnect=1,4 --scale 0.005 --time 1s --ramp 200ms --max-blocks 6 \
             --out record >summary.txt
-        "$IOTAX" report --format json record >compare.json
-        "$IOTAX" report --format markdown record >summary.md"#;
+        "$IOTAX" report --format json record >compare.json"#;
     let did = vm.run(&format!("{TRACES}\n{NFS_SERVER}\n{script}")).success();
     assert!(did.text("doctor.txt").contains("NFS with Kerberos and nconnect"), "{did}");
     let said = json(&did.text("compare.json"));
@@ -155,9 +154,8 @@ fn the_matrix_of_kerberos_is_one_command() {
     assert_eq!(privacy["comparison"]["verdict"], "slower", "{did}");
     if let Some(example) = std::env::var_os("IOTAX_TEST_EXAMPLE") {
         let keep = |from: &str, name| fs::copy(did.file(from), Path::new(&example).join(name));
-        for name in ["doctor.txt", "summary.txt", "summary.md"] {
+        for name in ["doctor.txt", "summary.txt"] {
             keep(name, name).unwrap();
         }
-        keep("record/report.html", "report.html").unwrap();
     }
 }

@@ -7,10 +7,9 @@
 export=/srv/nfs/export
 target=nfs.vm.test:/export
 traces $export >/run/before
-timed() { "$IOTAX" "$@" --time ${TIME:-300ms} --ramp ${RAMP:-50ms}; }
-
-timed compare nfs-kerberos $target --matrix sec=sys,krb5p --matrix nconnect=1,4 \
-    --matrix load=low,high --scale 0.002 --quick --max-blocks 1 --format json --out suite >suite.json
+"$IOTAX" compare nfs-kerberos $target --matrix sec=sys,krb5p --matrix nconnect=1,4 \
+    --matrix load=low,high --scale 0.002 --time 500ms --ramp 50ms --quick --max-blocks 1 \
+    --format json --out suite >suite.json
 "$IOTAX" report suite >suite.txt
 nothing_left /run/before $export
 

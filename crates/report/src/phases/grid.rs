@@ -58,8 +58,8 @@ pub(super) fn section(parts: &[Part]) -> Option<Section> {
 }
 
 const SIGNS: &str = "Cost in the primary metric of each phase; less than 0, or 1/2x, is a gain. \
-                     =: equivalent; ?16: undecided, which 16 blocks in all would probably change; \
-                     !: a warning or no verdict, see the phase.";
+                     =: equivalent; ?16: undecided, which 16 blocks in all would probably change, \
+                     and without a figure nobody can tell; !: a warning or no verdict, see the phase.";
 
 fn heading(parts: &[Part]) -> String {
     let baselines = parts.iter().map(|(_, analysis)| analysis.baseline.as_str());

@@ -17,6 +17,8 @@ const SHARE: f64 = 0.5;
 const TAKEN: f64 = 0.4;
 /// Calls sent again that are worth a word, as a share of all.
 const SENT_AGAIN: f64 = 0.001;
+/// Credentials refused in a trial: counters are read while calls are under way, and may be one off.
+const REFUSED: f64 = 2.0;
 /// So many questions about files for each operation are no accident.
 const ASKED: f64 = 0.5;
 /// Calls that bring less than this share of what they could.
@@ -82,7 +84,7 @@ pub(super) fn sent_again(case: &Case<'_>) -> Option<Suspect> {
 pub(super) fn lost_contexts(case: &Case<'_>) -> Option<Suspect> {
     let nfs = case.remote()?.nfs;
     let refused = case.counters?.nfs_client?.credentials_again;
-    (refused >= 1.0 && nfs.option("sec")?.starts_with("krb5")).then_some(())?;
+    (refused >= REFUSED && nfs.option("sec")?.starts_with("krb5")).then_some(())?;
     let confidence =
         if nfs.transports.len() > 1 { Confidence::Likely } else { Confidence::Possible };
     let evidence = format!(
