@@ -1,6 +1,7 @@
 # A Kerberos realm, a kernel NFS server and its export, all in the guest, over the loopback device.
 # To be followed by the commands of a test; afterwards stand:
-#   127.0.0.1 and nfs.vm.test:/export   exported for sec=sys, krb5, krb5i and krb5p, read-write
+#   127.0.0.1 and nfs.vm.test:/export   exported for sec=sys, krb5, krb5i and krb5p, read-write;
+#                                       with version 3 it is /srv/nfs/export
 #   /srv/nfs/export                     that directory, on an ext4 on $DISK
 #   a keytab                            from which the mount command gets its ticket
 set -eu
@@ -59,7 +60,8 @@ rpc.gssd -k /etc/krb5.keytab
 options=rw,async,no_subtree_check,insecure,no_root_squash,sec=sys:krb5:krb5i:krb5p
 echo "/srv/nfs *(fsid=0,$options)" >/etc/exports
 exportfs -ra
-rpc.mountd -N 2 -N 3 -u
-rpc.nfsd -N 3 -L 10 -G 10 4
+rpcbind
+rpc.mountd -N 2
+rpc.nfsd -L 10 -G 10 4
 # There are no clients from before to wait for.
 echo Y >/proc/fs/nfsd/v4_end_grace

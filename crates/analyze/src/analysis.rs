@@ -230,6 +230,8 @@ pub enum Check {
     DifferentStorage,
     /// Targets of one trial on the same storage.
     SharedStorage,
+    /// A file server granted something else than was asked for.
+    NotGranted,
     /// The level of all arms, or the effect of one, changed at some time.
     RegimeShift,
     /// Writes were not at steady state.

@@ -259,7 +259,10 @@ impl Analyzer {
             } else {
                 factors.analysis(&blocks, &metrics, &of_arms)
             };
-            FactorEffects { shifts: factors.shifts(&arms), ..effects }
+            let shifts = factors.shifts(&arms);
+            let shifts =
+                if spec.is_of_results() { shifts } else { factors.within_blocks(shifts, &blocks) };
+            FactorEffects { shifts, ..effects }
         };
         let matrix = self.factors.as_ref().map(effects);
         let warnings = checks::run(&evidence);

@@ -9,6 +9,7 @@ mod dependence;
 mod depth;
 mod failed_trials;
 mod generator;
+mod granted;
 mod impossible_speed;
 mod in_memory;
 mod io_errors;
@@ -37,7 +38,7 @@ type SelfCheck = fn(&Evidence<'_>) -> Vec<Warning>;
 
 /// All checks, the worst findings first: wrong data, then wrong figures, then figures that mean
 /// something else than they seem to, then mere doubt. Their warnings are shown in this order.
-const CHECKS: [SelfCheck; 25] = [
+const CHECKS: [SelfCheck; 26] = [
     verify::check,
     io_errors::check,
     failed_trials::check,
@@ -51,6 +52,7 @@ const CHECKS: [SelfCheck; 25] = [
     cold_cache::check,
     storage::check,
     storage::check_targets,
+    granted::check,
     schedule::check,
     generator::check,
     cpu_bound::check,

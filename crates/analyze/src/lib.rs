@@ -46,8 +46,9 @@ pub use analysis::{
 pub use analyzer::Analyzer;
 pub use counters::{
     CounterLine, CounterSeries, CounterSummary, CpuFigures, DeviceFigures, DeviceSummary,
-    DirectionFigures, Interval, IntervalDevice, MemoryFigures, NfsFigures, NfsSummary,
-    PressureFigures, Quantity, StallFigures, intervals,
+    DirectionFigures, Interval, IntervalDevice, MemoryFigures, NfsClientFigures, NfsFigures,
+    NfsMountSummary, NfsSummary, NfsTransportFigures, PressureFigures, Quantity, StallFigures,
+    intervals,
 };
 pub use drain::drain_spec;
 pub use iotax_stats::verdict::Verdict;

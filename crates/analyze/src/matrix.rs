@@ -12,7 +12,7 @@ use crate::analysis::{
 use crate::blocks::Blocks;
 use crate::compare;
 use crate::conclude::{Conclusion, conclude};
-use crate::facts::TrialFacts;
+use crate::facts::{JobFacts, TrialFacts};
 use crate::method::Method;
 use crate::metrics::Metric;
 use crate::results::{self, Contrast, Sample};
@@ -196,12 +196,51 @@ impl Factors {
                 setting: self.setting(*level),
                 against: self.first_of(*level),
                 iops: ratio(|arm| arm.iops),
+                iops_interval: None,
                 bytes_per_s: ratio(|arm| arm.bytes_per_s),
+                bytes_per_s_interval: None,
                 latency_ns: times().all(|ns| ns > 0.0).then_some(latency_ns),
+                latency_interval_ns: None,
                 pairs: count(pairs.len()),
             })
         };
         self.levels.iter().filter_map(shift).collect()
+    }
+
+    /// The same with intervals, from block to block; as it is, where there are none.
+    pub(crate) fn within_blocks(
+        &self,
+        shifts: Vec<FactorShift>,
+        blocks: &Blocks<'_>,
+    ) -> Vec<FactorShift> {
+        let estimate = |level: &Level, figure: &dyn Fn(&JobFacts) -> f64| {
+            let of_trial = |trial: Option<&TrialFacts>| Some(figure(trial?.primary()?));
+            let values: Vec<Vec<Option<f64>>> = (blocks.all.iter())
+                .map(|block| block.trials.iter().map(|t| of_trial(*t)).collect())
+                .collect();
+            let Pairs { known, .. } = Pairs::of(blocks, self.cells.pairs(*level));
+            let values: Vec<f64> =
+                contrast(&values, &known)?.into_iter().map(|(_, value)| value).collect();
+            self.effects.estimate(&values).filter(|found| found.value.is_finite())
+        };
+        let known = |mut shift: FactorShift| {
+            let level = self.levels.iter().find(|level| self.setting(**level) == shift.setting)?;
+            if let Some(Estimate { value, lo, hi }) = estimate(level, &|job| job.iops().ln()) {
+                (shift.iops, shift.iops_interval) = (value.exp(), Some([lo.exp(), hi.exp()]));
+            }
+            if let Some(found) = estimate(level, &|job| job.bytes_per_s().ln()) {
+                shift.bytes_per_s = found.value.exp();
+                shift.bytes_per_s_interval = Some([found.lo.exp(), found.hi.exp()]);
+            }
+            if let Some(found) =
+                estimate(level, &|job| job.mean_latency_ns).filter(|_| shift.latency_ns.is_some())
+            {
+                shift.latency_ns = Some(found.value);
+                shift.latency_interval_ns = Some([found.lo, found.hi]);
+            }
+            Some(shift)
+        };
+        shifts.into_iter().filter_map(known).collect()
     }
 
     /// Whether an arm is of one of these pairs.

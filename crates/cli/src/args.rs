@@ -8,7 +8,6 @@ mod documented;
 mod gate;
 mod limits;
 mod matrix;
-mod net;
 mod output;
 mod peer;
 
@@ -29,9 +28,9 @@ pub(crate) use self::documented::DocumentedArgs;
 pub(crate) use self::gate::{GateArgs, Undecided};
 pub(crate) use self::limits::LimitsArgs;
 pub(crate) use self::matrix::MatrixArgs;
-pub(crate) use self::net::NetArgs;
 pub(crate) use self::output::{Color, Format, Listing, OutputArgs};
 pub(crate) use self::peer::PeerArgs;
+use crate::workload;
 
 /// What does each layer cost your I/O?
 ///
@@ -101,6 +100,20 @@ pub(crate) enum Command {
     },
 }
 
+impl Command {
+    /// With a workload in its place that stands before the arms.
+    #[must_use]
+    pub(crate) fn settled(self) -> Self {
+        match self {
+            Self::Compare(args) => Self::Compare(args.settled()),
+            Self::Plan(PlanCommand::Compare(args)) => {
+                Self::Plan(PlanCommand::Compare(args.settled()))
+            }
+            other => other,
+        }
+    }
+}
+
 /// What `iotax plan` explains.
 #[derive(Debug, Subcommand)]
 pub(crate) enum PlanCommand {
@@ -140,8 +153,8 @@ pub(crate) struct PeelArgs {
 #[command(after_help = "\
 Examples:
   iotax compare --workload randread-4k base=/mnt/a encrypted=/mnt/b
-  iotax compare -w randread-4k --matrix sec=sys,krb5,krb5p \\
-      --matrix nconnect=1,4 'nfs(server=nas, export=/data)'
+  iotax compare nfs-kerberos nas:/data --matrix sec=sys,krb5,krb5i,krb5p \\
+      --matrix nconnect=1,4
   iotax compare --quick -w randread-4k \\
       base='mem(size=64M) + delay(latency=200us)' \\
       slow='mem(size=64M) + delay(latency=260us)'
@@ -164,13 +177,52 @@ pub(crate) struct CompareArgs {
     /// NAME=TARGET for each arm, saved results, or one experiment file (.toml)
     #[arg(value_name = "ARM", required = true)]
     pub arms: Vec<String>,
-    /// Workload to drive in every arm, as in `iotax run`
+    /// Workload to drive in every arm, as in `iotax run`; a built-in one may stand
+    /// before the arms instead (a directory of that name is ./NAME)
     #[arg(short, long, value_name = "WORKLOAD")]
     pub workload: Option<String>,
     /// Of saved results: compare ARM with BASELINE, and not with the first arm;
     /// repeat for several
     #[arg(long, value_name = "BASELINE,ARM", help_heading = "Saved results")]
     pub pair: Vec<String>,
+    #[command(flatten)]
+    pub matrix: MatrixArgs,
+    #[command(flatten)]
+    pub measure: MeasureArgs,
+}
+
+impl CompareArgs {
+    fn settled(mut self) -> Self {
+        if self.workload.is_none() && self.arms.len() > 1 && workload::is_built_in(&self.arms[0]) {
+            self.workload = Some(self.arms.remove(0));
+        }
+        self
+    }
+}
+
+/// `iotax net`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  iotax net
+      this machine's path to itself: no root, nothing to install
+  iotax net tcp://10.0.0.2:7474
+      the path to an `iotax peer` that was started there
+  iotax net plain=ssh://db-1 tunnel=tcp://10.8.0.2:7474 --workload tcp-rr
+  iotax net netns 'netns + wireguard'
+  iotax peel 'netns + vxlan + wireguard'
+      what each layer costs; `iotax layers` lists those there are")]
+pub(crate) struct NetArgs {
+    /// A path, or NAME=PATH for each of several, which are compared: `tcp://HOST:PORT`,
+    /// `ssh://HOST`, loopback, netns or layers on it [default: loopback]
+    #[arg(value_name = "PATH")]
+    pub paths: Vec<String>,
+    /// Workload or suite to drive
+    #[arg(short, long, value_name = "WORKLOAD", default_value = "network-baseline")]
+    pub workload: String,
+    /// Number of trials on a single path [default: 1]
+    #[arg(short = 'n', long, value_name = "N", value_parser = value_parser!(u32).range(1..))]
+    pub trials: Option<u32>,
     #[command(flatten)]
     pub matrix: MatrixArgs,
     #[command(flatten)]

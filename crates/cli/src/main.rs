@@ -35,7 +35,7 @@ use clap::Parser as _;
 use crate::args::{Cli, Command};
 
 fn main() -> ExitCode {
-    let result = match Cli::parse().command {
+    let result = match Cli::parse().command.settled() {
         Command::Peel(args) => commands::peel(&args),
         Command::Compare(args) => commands::compare(&args),
         Command::Run(args) => commands::run(&args),

@@ -32,7 +32,7 @@ impl Load {
         if Workload::preset_names().any(|name| name == text) {
             return Ok(Workload::preset(text)?.into());
         }
-        if Workload::suite_names().any(|name| name == text) {
+        if is_suite(text) {
             return Ok(Self::new(Workload::suite(text)?, text));
         }
         let path = Path::new(text);
@@ -93,6 +93,15 @@ impl From<Workload> for Load {
     fn from(workload: Workload) -> Self {
         Self { phases: vec![workload], suite: None }
     }
+}
+
+/// Whether a workload or a suite has this name.
+pub(crate) fn is_built_in(name: &str) -> bool {
+    Workload::preset_names().any(|known| known == name) || is_suite(name)
+}
+
+fn is_suite(name: &str) -> bool {
+    Workload::suite_names().any(|suite| suite == name)
 }
 
 /// Whose command lines are understood.

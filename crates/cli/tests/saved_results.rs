@@ -312,7 +312,7 @@ fn recorded_cells_make_a_matrix() {
       sec=krb5p   −70 %       −70 %             –
       nconnect=4  +60 %       +60 %             –
       Each level against the first of its factor, the mean over the arms that differ
-      in nothing else: descriptive, no interval. In a closed loop latency is what is
+      in nothing else. Descriptive, no interval. In a closed loop latency is what is
       in flight over the rate.
     ");
     let excluded = ["compare", "--out", "out2", files, "--exclude", "sec=krb5p,nconnect=4"];

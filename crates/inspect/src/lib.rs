@@ -45,7 +45,8 @@ pub use cgroup::{CgroupVersion, Hierarchy, hierarchy};
 pub use cgroup_io::{IoLimits, io_limits};
 pub use cloud::{DISK_LINKS, METADATA_ADDRESS, cloud_disk, cloud_instance, cloud_instance_at};
 pub use counters::{
-    Memory, Meters, NfsMount, Reading, Stall, cpu_ticks, disk_counters, memory, nfs_mounts, stall,
+    Memory, Meters, NfsClient, NfsMount, NfsTransportStats, Reading, Stall, cpu_ticks,
+    disk_counters, memory, nfs_client, nfs_mounts, stall,
 };
 pub use error::Error;
 pub use identity::{disk_id, host_id};

@@ -20,6 +20,10 @@ pub const CPU_MODES: usize = 10;
 /// timeouts, bytes sent, bytes received, milliseconds queued, milliseconds until the reply,
 /// milliseconds in all, errors.
 pub const NFS_COUNTERS: usize = 9;
+/// Counters of one connection to an NFS server, lines `xprt:` of the same file: times connected, calls
+/// sent, replies, replies to no call; and sums over the calls sent, of how many were then unanswered,
+/// in the backlog, waiting to be sent, and waiting for their reply.
+pub const NFS_TRANSPORT_COUNTERS: usize = 8;
 
 /// Samples of the kernel's counters over one trial, ramp included.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -44,6 +48,9 @@ pub struct Counters {
     /// NFS mounts under the target.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub nfs: Vec<NfsCounters>,
+    /// All NFS mounts of this machine together; only where there is one under the target.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub nfs_client: Option<NfsClientCounters>,
     /// CPU time that taking the samples cost, in nanoseconds.
     pub sampler_cpu_ns: u64,
     /// Time in which the control group of this process had used up its CPU quota, in microseconds,
@@ -120,8 +127,77 @@ pub struct NfsCounters {
     pub mount_point: String,
     /// What is mounted: `server:/export`.
     pub source: String,
+    /// What client and server agreed on.
+    #[serde(default)]
+    pub granted: NfsGranted,
+    /// Connections to the server.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub transports: Vec<NfsTransportCounters>,
     /// Operations that were ever used.
     pub operations: Vec<NfsOperation>,
+}
+
+/// The options in force on an NFS mount that change what it costs; those that the kernel does not
+/// show are absent.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct NfsGranted {
+    /// Protocol version, e.g. `4.1`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub vers: Option<String>,
+    /// Security mode, e.g. `krb5p`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sec: Option<String>,
+    /// Encryption of the connection, e.g. `tls`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub xprtsec: Option<String>,
+    /// Bytes per READ.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rsize_bytes: Option<u64>,
+    /// Bytes per WRITE.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wsize_bytes: Option<u64>,
+    /// Connections that the client was to make; not shown where that is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub nconnect: Option<u32>,
+}
+
+impl NfsGranted {
+    /// Reads the options as the kernel shows them: `rw,vers=4.1,rsize=65536,sec=krb5`.
+    pub fn of(options: &str) -> Self {
+        let pairs = || options.split(',').filter_map(|option| option.split_once('='));
+        let value = |name: &str| pairs().find_map(|(key, value)| (key == name).then_some(value));
+        let bytes = |name: &str| value(name)?.parse().ok();
+        Self {
+            vers: value("vers").map(str::to_owned),
+            sec: value("sec").map(str::to_owned),
+            xprtsec: value("xprtsec").map(str::to_owned),
+            rsize_bytes: bytes("rsize"),
+            wsize_bytes: bytes("wsize"),
+            nconnect: value("nconnect").and_then(|count| count.parse().ok()),
+        }
+    }
+}
+
+/// One connection to an NFS server.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct NfsTransportCounters {
+    /// Its protocol, e.g. `tcp`.
+    pub protocol: String,
+    /// Its counters; [`NFS_TRANSPORT_COUNTERS`] has the order.
+    pub counters: Box<[Series; NFS_TRANSPORT_COUNTERS]>,
+}
+
+/// The NFS client of this machine, the line `rpc` of `/proc/net/rpc/nfs`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct NfsClientCounters {
+    /// Calls.
+    pub calls: Series,
+    /// Calls sent again.
+    pub retransmissions: Series,
+    /// Credentials looked at: once for each call, and again where a server refused one, as it does
+    /// when it has lost a Kerberos context.
+    pub credentials: Series,
 }
 
 /// One kind of NFS operation.

@@ -27,8 +27,9 @@ mod trial;
 pub use around::record_around;
 pub use cloud::{CloudDisk, CloudInstance};
 pub use counters::{
-    CPU_MODES, Counters, DISK_COUNTERS, DeviceCounters, MemoryCounters, NFS_COUNTERS, NfsCounters,
-    NfsOperation, Pressure, Series, Stalls,
+    CPU_MODES, Counters, DISK_COUNTERS, DeviceCounters, MemoryCounters, NFS_COUNTERS,
+    NFS_TRANSPORT_COUNTERS, NfsClientCounters, NfsCounters, NfsGranted, NfsOperation,
+    NfsTransportCounters, Pressure, Series, Stalls,
 };
 pub use end::End;
 pub use environment::Environment;

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use iotax_analyze::{Analysis, Comparison, Estimate, Verdict};
+use iotax_analyze::{Analysis, Comparison, Estimate, FactorEffect, FactorEffects, Verdict};
 use iotax_words::{Effect, log_factor};
 
 use crate::format::ABSENT;
@@ -17,6 +17,17 @@ pub(crate) fn primary_of_each(analysis: &Analysis) -> Vec<&Comparison> {
         }
     }
     firsts
+}
+
+/// The effects of a matrix in the primary metric.
+pub(crate) fn primary_effects(matrix: &FactorEffects) -> Vec<&FactorEffect> {
+    let mut first: Vec<&FactorEffect> = Vec::new();
+    for effect in &matrix.effects {
+        if first.iter().all(|known| known.setting != effect.setting) {
+            first.push(effect);
+        }
+    }
+    first
 }
 
 /// What was found before what was not, and the largest first. Of what stalled nobody knows how much

@@ -14,7 +14,7 @@ use crate::figures::Drawn;
 use crate::json::kind;
 use crate::notices::{self, Notice};
 use crate::{
-    caps, cloud_disks, facts, figures, format, machine, matrix, outliers, provenance, rules,
+    caps, cloud_disks, facts, figures, format, machine, matrix, nfs, outliers, provenance, rules,
     sentence, tables, targets,
 };
 
@@ -57,7 +57,9 @@ pub fn experiment(experiment: &Experiment, analysis: &Analysis) -> Document {
     document.extend(page::meanwhile(drawn.machine));
     document.add_table("Devices", machine::devices(analysis), Some(machine::NOTE.to_owned()));
     document.extend(system(analysis));
-    document.add_table("NFS operations", machine::nfs(analysis), None);
+    document.add_table("NFS mounts, as granted", nfs::granted(analysis), None);
+    document.extend(nfs::connections(analysis));
+    document.add_table("NFS operations", nfs::operations(analysis), None);
     document.extend_on(Doubt, warnings("Worth knowing", mild));
     let causes = diagnoses::causes(experiment, analysis);
     document.extend_on(Answer, Section::of_list("Causes", causes));

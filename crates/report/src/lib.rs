@@ -29,11 +29,13 @@
 )]
 
 mod against;
+mod arms;
 mod bandwidth;
 pub mod bundle;
 mod caps;
 mod catalog;
 mod cells;
+mod changes;
 mod cloud_disks;
 mod comparison;
 mod csv;
@@ -54,6 +56,7 @@ mod machine;
 mod markdown;
 mod matrix;
 mod network;
+mod nfs;
 mod notices;
 mod outliers;
 mod phases;

@@ -1,8 +1,7 @@
-//! Tables of what the machine did: devices, CPUs and memory, NFS. The figures are the analysis's.
+//! Tables of what the machine did: devices, CPUs and memory. The figures are the analysis's.
 
 use iotax_analyze::{Analysis, ArmSummary, CounterSummary, StallFigures};
 
-use crate::bandwidth::MEASURED;
 use crate::document::Table;
 use crate::format::{bytes, or_absent, plain};
 
@@ -11,7 +10,9 @@ pub(crate) const NOTE: &str = "Means over the measured windows, as iostat -mx co
                                are MiB; awaits are milliseconds. A device stands above those it \
                                lies on.";
 
-fn measured(analysis: &Analysis) -> impl Iterator<Item = (&ArmSummary, &CounterSummary)> {
+pub(crate) fn measured(
+    analysis: &Analysis,
+) -> impl Iterator<Item = (&ArmSummary, &CounterSummary)> {
     analysis.arms.iter().filter_map(|arm| Some((arm, arm.counters.as_ref()?)))
 }
 
@@ -63,23 +64,4 @@ pub(crate) fn system(analysis: &Analysis) -> Option<Table> {
         })
         .table
         .filled()
-}
-
-/// NFS operations of each arm.
-pub(crate) fn nfs(analysis: &Analysis) -> Option<Table> {
-    let operations = measured(analysis).flat_map(|(arm, counters)| {
-        counters.nfs.iter().map(move |summary| (arm, &summary.operation, &summary.figures))
-    });
-    let table = Table::of(operations)
-        .word("arm", |(arm, ..)| &arm.name)
-        .word("operation", |(_, operation, _)| operation)
-        .figure("op/s", |(.., of)| plain(of.per_s))
-        .figure(MEASURED.word(), |(.., of)| plain(MEASURED.amount(1_024.0 * of.kib_per_s)))
-        .figure("retrans/s", |(.., of)| plain(of.retransmissions_per_s))
-        .figure("queue ms", |(.., of)| plain(of.queue_ms))
-        .figure("rtt ms", |(.., of)| plain(of.rtt_ms))
-        .figure("exe ms", |(.., of)| plain(of.execute_ms))
-        .figure("errors/s", |(.., of)| plain(of.errors_per_s))
-        .table;
-    Some(table.filled()?.without_names_of(analysis.arms.len()))
 }

@@ -1,15 +1,15 @@
 //! A matrix: a table by its axes, what each level costs, and which factors change that.
 
 use iotax_analyze::{
-    Analysis, Comparison, FactorEffect, FactorEffects, FactorInteraction, FactorShift, Verdict,
+    Analysis, Comparison, Estimate, FactorEffect, FactorEffects, FactorInteraction, Verdict,
 };
 use iotax_words::{Effect, log_factor};
 
-use crate::comparison::{by_size, change, primary_of_each};
+use crate::comparison::{by_size, change, primary_effects, primary_of_each};
 use crate::document::{Cell, Drawing, Group, Head, Item, Place, Section, Table};
 use crate::format::{self, ABSENT};
 use crate::words::printable;
-use crate::{against, tables};
+use crate::{against, changes, tables};
 
 /// Effects up to which each gets a sentence; above that only those that were found do.
 const MAX_SENTENCES: usize = 6;
@@ -20,7 +20,7 @@ const MAX_COLUMNS: usize = 5;
 
 /// `sec=krb5p is 2.4x slower [2.1, 2.8] than sec=sys in throughput.`
 pub(crate) fn sentences(matrix: &FactorEffects, analysis: &Analysis) -> Vec<String> {
-    let primary = primary(matrix);
+    let primary = primary_effects(matrix);
     let is_found = |effect: &&FactorEffect| {
         matches!(effect.comparison.verdict, Verdict::Slower | Verdict::Faster)
     };
@@ -55,17 +55,6 @@ pub(crate) fn sentences(matrix: &FactorEffects, analysis: &Analysis) -> Vec<Stri
     sentences
 }
 
-/// Those in the primary metric.
-fn primary(matrix: &FactorEffects) -> Vec<&FactorEffect> {
-    let mut first: Vec<&FactorEffect> = Vec::new();
-    for effect in &matrix.effects {
-        if first.iter().all(|known| known.setting != effect.setting) {
-            first.push(effect);
-        }
-    }
-    first
-}
-
 fn of_effect(effect: &FactorEffect, analysis: &Analysis) -> String {
     let against = printable(&format!("{}={}", effect.setting.factor, effect.against));
     let mut text = against::against(&effect.comparison, &against, analysis);
@@ -78,7 +67,7 @@ fn of_effect(effect: &FactorEffect, analysis: &Analysis) -> String {
 
 /// How far a cost is from what it is at the first level, as a factor.
 fn difference(found: &FactorInteraction) -> f64 {
-    let log = |cost: iotax_analyze::Estimate| log_factor(found.metric.on(), cost.value);
+    let log = |cost: Estimate| log_factor(found.metric.on(), cost.value);
     (log(found.at) - log(found.at_first)).abs()
 }
 
@@ -86,7 +75,7 @@ fn difference(found: &FactorInteraction) -> f64 {
 /// 35] less throughput at nconnect=1.`
 fn of_interaction(found: &FactorInteraction) -> String {
     let FactorInteraction { setting, with, metric, .. } = found;
-    let size = |cost: iotax_analyze::Estimate| {
+    let size = |cost: Estimate| {
         Effect::of(metric.on(), cost.value, [cost.lo, cost.hi]).size(metric.name())
     };
     printable(&format!(
@@ -126,40 +115,13 @@ pub(crate) fn sections(analysis: &Analysis, drawn: Vec<Group>) -> Vec<Section> {
         sections.push(section(drawing).at(Place::Page));
         sections.push(section(Item::Table(table)).at(Place::Undrawn));
     }
-    let changes: Vec<(&str, &FactorShift)> =
-        matrix.shifts.iter().map(|shift| (analysis.workload.as_str(), shift)).collect();
-    sections.extend(shifts(None, &changes));
+    sections.extend(changes::sections(None, &[(analysis.workload.as_str(), matrix)]));
     sections
-}
-
-/// What each level changed: rates in percent, latency in time. Of several jobs each row names its own.
-pub(crate) fn shifts(job: Option<&str>, shifts: &[(&str, &FactorShift)]) -> Option<Section> {
-    let words: Vec<&str> = job.into_iter().chain(["level"]).collect();
-    let mut table = Table::new(&words, &["IOPS", "throughput", "mean latency"]);
-    for (of, shift) in shifts {
-        let setting = &shift.setting;
-        let latency = shift.latency_ns.map_or_else(
-            || ABSENT.to_owned(),
-            |ns| match ns {
-                0.0 => format::time(0.0),
-                _ => format!("{}{}", if ns < 0.0 { "−" } else { "+" }, format::time(ns.abs())),
-            },
-        );
-        let mut row: Vec<Cell> = job.iter().map(|_| Cell::new(printable(of))).collect();
-        row.push(Cell::new(printable(&format!("{}={}", setting.factor, setting.level))));
-        row.extend([change(shift.iops), change(shift.bytes_per_s), latency].map(Cell::new));
-        table.rows.push(row);
-    }
-    let note = "Each level against the first of its factor, the mean over the arms that differ in \
-                nothing else: descriptive, no interval. In a closed loop latency is what is in \
-                flight over the rate.";
-    let items = [Item::Table(table), Item::Note(note.to_owned())];
-    (!shifts.is_empty()).then(|| Section::new("Changes", items))
 }
 
 /// `sec=krb5p: 2 pairs; nconnect=4: 4 pairs`, or `4 pairs each`.
 fn pairs(matrix: &FactorEffects) -> String {
-    let all = primary(matrix);
+    let all = primary_effects(matrix);
     match all.as_slice() {
         [first, rest @ ..] if rest.iter().all(|effect| effect.pairs == first.pairs) => {
             format!("{} each", format::counted(first.pairs, "pair"))

@@ -3,9 +3,9 @@
 use iotax_analyze::{Analysis, Warning};
 use iotax_spec::Spec;
 
-use crate::{format, words};
+use crate::{arms, format, words};
 
-/// Arms up to which each is named with what was seen on it.
+/// Messages up to which each is shown.
 const MAX_MESSAGES: usize = 8;
 
 /// One warning, or several of a kind.
@@ -32,7 +32,7 @@ pub(crate) fn notices(analysis: &Analysis) -> Vec<Notice> {
             None => groups.push(vec![warning]),
         }
     }
-    groups.iter().map(|group| notice(group)).collect()
+    groups.iter().map(|group| notice(group, analysis)).collect()
 }
 
 /// That test files are smaller than the workload would have them, if they are.
@@ -44,18 +44,14 @@ pub(crate) fn of_files(spec: &Spec) -> Option<Notice> {
     Some(Notice { title, messages: vec![message], advice, is_severe: false })
 }
 
-fn notice(group: &[&Warning]) -> Notice {
+fn notice(group: &[&Warning], analysis: &Analysis) -> Notice {
     let first = group[0];
     let (check, is_severe) = words::check(first.check);
     let (title, messages) = if let [only] = group {
         let arm = only.arm.as_ref().map_or_else(String::new, |arm| format!(" ({arm})"));
         (format!("{check}{arm}"), vec![only.message.clone()])
     } else {
-        let message = |w: &&Warning| match &w.arm {
-            Some(arm) => format!("{arm}: {}", w.message),
-            None => w.message.clone(),
-        };
-        let mut messages: Vec<String> = group.iter().map(message).collect();
+        let mut messages = messages(group, analysis);
         if messages.len() > MAX_MESSAGES {
             let rest = messages.split_off(MAX_MESSAGES - 2).len();
             messages.push(format!("and the same on {}", format::counted(rest as u64, "more arm")));
@@ -63,6 +59,35 @@ fn notice(group: &[&Warning]) -> Notice {
         (check.to_owned(), messages)
     };
     Notice { title, messages, advice: first.advice.clone(), is_severe }
+}
+
+/// Each with its arm; the same of several arms, but for how often it was seen, once.
+fn messages(group: &[&Warning], analysis: &Analysis) -> Vec<String> {
+    let seen = |warning: &Warning| match warning.message.rsplit_once(" (in ") {
+        Some((seen, times)) if times.ends_with(" trials)") => seen.to_owned(),
+        _ => warning.message.clone(),
+    };
+    let mut alike: Vec<Vec<&Warning>> = Vec::new();
+    for warning in group {
+        let is_alike = |other: &Warning| {
+            other.arm.is_some() && warning.arm.is_some() && seen(other) == seen(warning)
+        };
+        match alike.iter_mut().find(|others| is_alike(others[0])) {
+            Some(others) => others.push(warning),
+            None => alike.push(vec![warning]),
+        }
+    }
+    let message = |warnings: &Vec<&Warning>| match warnings.as_slice() {
+        [Warning { arm: None, message, .. }] => message.clone(),
+        [Warning { arm: Some(arm), message, .. }] => format!("{arm}: {message}"),
+        several => {
+            let names: Vec<&str> = several.iter().filter_map(|w| w.arm.as_deref()).collect();
+            let trials: u32 = several.iter().map(|warning| warning.trials).sum();
+            let times = if trials == 0 { String::new() } else { format!(" (in {trials} trials)") };
+            format!("{}: {}{times}", arms::label(&names, analysis), seen(several[0]))
+        }
+    };
+    alike.iter().map(message).collect()
 }
 
 #[cfg(test)]
@@ -118,7 +143,7 @@ mod tests {
         };
         let shown: Vec<_> = notices(&analysis).into_iter().map(|n| (n.title, n.messages)).collect();
         let line = |text: &str| text.to_owned();
-        let many = vec![warning("a", "wait"); 60];
+        let many = (0..60).map(|arm| warning(&format!("arm-{arm}"), "wait")).collect();
         let shown_of_many = notices(&Analysis { warnings: many, ..analysis.clone() });
         assert_eq!(shown_of_many[0].messages.len(), 7);
         assert_eq!(shown_of_many[0].messages[6], "and the same on 54 more arms");

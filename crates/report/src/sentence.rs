@@ -51,7 +51,8 @@ fn causes(experiment: &Experiment, analysis: &Analysis) -> Vec<String> {
         let sentences = all.iter().filter_map(diagnoses::sentence);
         return sentences.map(|sentence| iotax_words::capital(&sentence)).collect();
     }
-    reasons(experiment, analysis).apart.iter().map(diagnoses::reason).collect()
+    let apart = diagnoses::merged(reasons(experiment, analysis).apart, analysis);
+    apart.iter().map(diagnoses::reason).collect()
 }
 
 /// `plain: bandwidth: the VM cached limit of Standard_DS1_v2 binds, to the point.`

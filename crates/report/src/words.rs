@@ -83,6 +83,7 @@ pub(crate) const fn check(check: Check) -> (&'static str, bool) {
         Check::NotInterleaved => ("not interleaved", false),
         Check::DifferentStorage => ("different storage", true),
         Check::SharedStorage => ("same storage", false),
+        Check::NotGranted => ("granted otherwise than asked", false),
         Check::RegimeShift => ("shift of regime", false),
         Check::NotSteady => ("not at steady state", true),
         Check::Dependence => ("dependent blocks", false),

@@ -54,7 +54,8 @@ fn twelve_phases_of_eight_arms_fit_a_terminal() {
     A: encrypted-on-host-1, B: encrypted-on-host-2, C: encrypted-on-host-3,
     D: encrypted-on-host-4, E: encrypted-on-host-5, F: encrypted-on-host-6, G:
     encrypted-on-host-7. Cost in the primary metric of each phase; less than 0, or
-    1/2x, is a gain. =: equivalent; ?: undecided; !: a warning or no verdict, see
-    the phase.
+    1/2x, is a gain. =: equivalent; ?16: undecided, which 16 blocks in all would
+    probably change, and without a figure nobody can tell; !: a warning or no
+    verdict, see the phase.
     ");
 }

@@ -139,7 +139,9 @@ fn lacks(spec: &Spec) -> Vec<Refusal> {
     });
     let mut found: BTreeMap<Missing, Vec<&str>> = BTreeMap::new();
     for (arm, stack) in stacks {
-        for missing in needs::missing(layers::needs(stack)) {
+        let layers = stack.layers.iter().filter_map(layers::system);
+        let own = layers.flat_map(|layer| layer.lacks());
+        for missing in needs::missing(layers::needs(stack)).into_iter().chain(own) {
             found.entry(missing).or_default().push(&arm.name);
         }
     }

@@ -1,5 +1,8 @@
 //! Factors of the workload: each combination of their levels is a phase, as factors of the target
 //! make arms. Phases take turns within a block, so both are compared side by side.
+//!
+//! Phases of a suite may have levels of a factor of its own (`random load=low`): such a factor
+//! chooses among them.
 
 use crate::error::Error;
 use crate::matrix::{Factor, stands_in};
@@ -9,25 +12,60 @@ use crate::workload::Workload;
 const MAX_PHASES: usize = 64;
 
 /// The factors of a target, and those of the workload: what neither stands in the target nor is a
-/// parameter of a layer in it, but a key of `--set`.
+/// parameter of a layer in it, but a key of `--set`, or a factor that phases of a suite have.
 pub fn of_target_and_load(
     factors: Vec<Factor>,
     template: &str,
     phases: &[Workload],
 ) -> (Vec<Factor>, Vec<Factor>) {
     let is_of_target = |factor: &Factor| {
-        stands_in(factor, template) || !phases.iter().any(|phase| phase.has_key(&factor.name))
+        stands_in(factor, template) || !phases.iter().any(|phase| varies(phase, &factor.name))
     };
     factors.into_iter().partition(is_of_target)
 }
 
-/// Each phase with each combination of levels, the last factor changing fastest.
+fn varies(phase: &Workload, factor: &str) -> bool {
+    level(phase, factor).is_some() || phase.has_key(factor)
+}
+
+/// The level that a phase has of a factor, by its name.
+fn level<'a>(phase: &'a Workload, factor: &str) -> Option<&'a str> {
+    let mut settings = phase.name.split(' ').skip(1).filter_map(|word| word.split_once('='));
+    settings.find_map(|(name, level)| (name == factor).then_some(level))
+}
+
+/// Named after its level of a factor.
+pub(crate) fn with_level(phase: Workload, factor: &str, level: &str) -> Workload {
+    Workload { name: format!("{} {factor}={level}", phase.name), ..phase }
+}
+
+/// The phases that have one of these levels.
+fn chosen(mut phases: Vec<Workload>, factor: &Factor) -> Result<Vec<Workload>, Error> {
+    let known = || phases.iter().filter_map(|phase| level(phase, &factor.name));
+    for asked in &factor.levels {
+        if known().all(|known| known != asked) {
+            let mut known: Vec<&str> = known().collect();
+            known.dedup();
+            return Err(Error::unknown("level", asked, known));
+        }
+    }
+    let is_asked = |own: &str| factor.levels.iter().any(|asked| asked == own);
+    phases.retain(|phase| level(phase, &factor.name).is_none_or(is_asked));
+    Ok(phases)
+}
+
+/// Each phase with each combination of levels, the last factor changing fastest; of a factor that
+/// phases have, those with the levels that are asked for.
 ///
 /// # Errors
 /// A level that is none for its key; too many phases.
 pub fn varied(phases: Vec<Workload>, factors: &[Factor]) -> Result<Vec<Workload>, Error> {
     let mut all = phases;
     for factor in factors {
+        if all.iter().any(|phase| level(phase, &factor.name).is_some()) {
+            all = chosen(all, factor)?;
+            continue;
+        }
         factor.validate()?;
         if all.len() * factor.levels.len() > MAX_PHASES {
             let problem = format!("more than {MAX_PHASES} phases");
@@ -35,10 +73,8 @@ pub fn varied(phases: Vec<Workload>, factors: &[Factor]) -> Result<Vec<Workload>
         }
         let with = |phase: &Workload, level: &String| {
             let mut phase = phase.clone();
-            let setting = format!("{}={level}", factor.name);
-            phase.set(&setting)?;
-            phase.name = format!("{} {setting}", phase.name);
-            Ok(phase)
+            phase.set(&format!("{}={level}", factor.name))?;
+            Ok(with_level(phase, &factor.name, level))
         };
         let levels = |phase| factor.levels.iter().map(move |level| with(phase, level));
         all = all.iter().flat_map(levels).collect::<Result<_, _>>()?;
@@ -107,6 +143,20 @@ mod tests {
         randread-4k bs=4k iodepth=16: 4096 x 16
         randread-4k bs=64k iodepth=1: 65536 x 1
         randread-4k bs=64k iodepth=16: 65536 x 16
+        ");
+    }
+
+    #[test]
+    fn a_factor_of_a_suite_chooses_among_its_phases() {
+        let suite = || Workload::suite("nfs-kerberos").unwrap();
+        let (_, of_load) = of_target_and_load(factors(&["load=high"]), "a:/b", &suite());
+        let found = varied(suite(), &of_load).unwrap();
+        let names: Vec<&str> = found.iter().map(|phase| phase.name.as_str()).collect();
+        assert_eq!(names, ["random load=high", "sequential load=high", "git-checkout load=high"]);
+        assert_eq!(varied(suite(), &factors(&["load=low,high"])), Ok(suite()));
+        assert_snapshot!(varied(suite(), &factors(&["load=medium"])).unwrap_err(), @"
+        unknown level `medium`
+        known levels: low, high
         ");
     }
 

@@ -5,7 +5,7 @@
 use std::path::PathBuf;
 
 use crate::error::Error;
-use crate::layers::{LayerInfo, Stack};
+use crate::layers::{Layer, LayerInfo, Nfs, Stack};
 use crate::spec::{Arm, Target};
 use crate::text::token::quote;
 
@@ -31,7 +31,8 @@ impl Target {
         if text.contains('\0') {
             return Err(Error::syntax("a path cannot contain a NUL byte", ""));
         }
-        Ok(Self::Path(PathBuf::from(text)))
+        let exported = Nfs::of_source(text).map(|nfs| Stack { layers: vec![Layer::Nfs(nfs)] });
+        Ok(exported.map_or_else(|| Self::Path(PathBuf::from(text)), Self::Stack))
     }
 }
 
@@ -161,6 +162,37 @@ mod tests {
     fn everything_else_is_a_path() {
         for text in ["/mnt/a", "./mem", "memory", "mem/a", "mem.img", "~/x", "a+b", "a b", "file-1"]
         {
+            assert_eq!(Target::parse(text), Ok(Target::Path(PathBuf::from(text))), "{text}");
+        }
+    }
+
+    #[test]
+    fn urls_are_short_for_the_bases_of_network_paths() {
+        let shown = |text: &str| Target::parse(text).unwrap().to_string();
+        assert_eq!(shown("tcp://10.0.0.2:7474"), "peer(address=10.0.0.2:7474)");
+        assert_eq!(shown("tcp://[fd00::2]:7474/"), "peer(address=[fd00::2]:7474)");
+        assert_eq!(shown("ssh://root@db-1"), "remote(host=root@db-1)");
+        assert_snapshot!(Target::parse("tcp://10.0.0.2").unwrap_err(), @"
+        peer: address: is no host and port
+          peer(address=10.0.0.2)
+                       ^^^^^^^^ column 14
+        for example 10.0.0.2:7474, or [fd00::2]:7474
+        ");
+        assert_snapshot!(Target::parse("ssh://-oProxyCommand=x").unwrap_err(), @r#"
+        remote: host: is no name of a host
+          remote(host="-oProxyCommand=x")
+                      ^^^^^^^^^^^^^^^^^^ column 13
+        for example 10.0.0.2 or root@db-1.example.org
+        "#);
+    }
+
+    #[test]
+    fn what_a_server_exports_is_mounted() {
+        let shown = |text: &str| Target::parse(text).unwrap().to_string();
+        assert_eq!(shown("filer:/data/x"), "nfs(server=filer, export=/data/x)");
+        assert_eq!(shown("10.0.0.5:/"), "nfs(server=10.0.0.5, export=/)");
+        assert_eq!(shown("[fd00::5]:/data"), "nfs(server=fd00::5, export=/data)");
+        for text in ["./filer:/data", "ftp://filer:80", "e:/data", "a:b:/c", "-x:/y", "a,b:/c"] {
             assert_eq!(Target::parse(text), Ok(Target::Path(PathBuf::from(text))), "{text}");
         }
     }

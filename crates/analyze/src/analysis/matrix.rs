@@ -17,7 +17,8 @@ pub struct FactorEffects {
     /// Level by level, those of each metric side by side, the primary one first. The intervals of a
     /// metric hold all at once.
     pub effects: Vec<FactorEffect>,
-    /// What each level changed of the figures of the arms: descriptive.
+    /// What each level changed of the figures of the arms. The intervals of a figure hold all at
+    /// once.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub shifts: Vec<FactorShift>,
     /// Effects that depend on the level of another factor, by enough to matter.
@@ -44,7 +45,7 @@ pub struct FactorEffect {
 }
 
 /// What a level changed against the first one of its factor: means over all pairs of arms that differ in
-/// nothing else and have measured something. No interval, no verdict.
+/// nothing else and have measured something. Intervals only where trials were interleaved in blocks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FactorShift {
     /// The level.
@@ -53,10 +54,19 @@ pub struct FactorShift {
     pub against: String,
     /// I/Os per second, as a fraction of the first level's: the geometric mean.
     pub iops: f64,
+    /// Its interval.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub iops_interval: Option<[f64; 2]>,
     /// Bytes per second, likewise.
     pub bytes_per_s: f64,
+    /// Its interval.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bytes_per_s_interval: Option<[f64; 2]>,
     /// Mean latency, in nanoseconds more; `None` where some arm's is not known.
     pub latency_ns: Option<f64>,
+    /// Its interval.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latency_interval_ns: Option<[f64; 2]>,
     /// Pairs behind it.
     pub pairs: u32,
 }

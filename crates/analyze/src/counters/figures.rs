@@ -7,7 +7,7 @@
 //! - a device whose counters all fell was removed and added again: it counts from zero;
 //! - anything else that fell counts as 0. (iostat prints a huge number there.)
 
-use iotax_record::{CPU_MODES, DISK_COUNTERS, NFS_COUNTERS};
+use iotax_record::{CPU_MODES, DISK_COUNTERS, NFS_COUNTERS, NFS_TRANSPORT_COUNTERS};
 use serde::{Deserialize, Serialize};
 
 /// Sectors of `/proc/diskstats` have 512 bytes, whatever the device's own have.
@@ -135,6 +135,33 @@ pub struct NfsFigures {
     pub execute_ms: f64,
     /// Operations that failed, per second.
     pub errors_per_s: f64,
+}
+
+/// One connection to an NFS server.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct NfsTransportFigures {
+    /// Calls sent per second.
+    pub sends_per_s: f64,
+    /// Calls without a reply when another was sent, on the average.
+    pub in_flight: f64,
+    /// Calls for which no slot was free then.
+    pub backlog: f64,
+    /// Calls that waited to be sent then.
+    pub sending: f64,
+    /// Times it was connected anew.
+    pub reconnects: f64,
+}
+
+/// All NFS mounts of the machine together.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct NfsClientFigures {
+    /// Calls per second.
+    pub calls_per_s: f64,
+    /// Calls sent again, per second.
+    pub retransmissions_per_s: f64,
+    /// Credentials that were looked at a second time, since the server had refused them: lost contexts
+    /// of Kerberos. How many there were, on the average of the trials.
+    pub credentials_again: f64,
 }
 
 impl DirectionFigures {
@@ -280,6 +307,27 @@ impl NfsFigures {
     }
 }
 
+impl NfsTransportFigures {
+    /// Between two readings of a connection, `length_ns` nanoseconds apart.
+    pub(super) fn between(
+        before: &[u64; NFS_TRANSPORT_COUNTERS],
+        after: &[u64; NFS_TRANSPORT_COUNTERS],
+        length_ns: u64,
+    ) -> Self {
+        let counted: [f64; NFS_TRANSPORT_COUNTERS] =
+            std::array::from_fn(|i| after[i].saturating_sub(before[i]) as f64);
+        let [connects, sends, _replies, _to_no_call, in_flight, backlog, sending, _waiting] =
+            counted;
+        Self {
+            sends_per_s: per_s(sends, length_ns),
+            in_flight: ratio(in_flight, sends),
+            backlog: ratio(backlog, sends),
+            sending: ratio(sending, sends),
+            reconnects: connects,
+        }
+    }
+}
+
 /// 0 of nothing.
 fn ratio(part: f64, whole: f64) -> f64 {
     if whole == 0.0 { 0.0 } else { part / whole }
@@ -365,6 +413,23 @@ mod tests {
             (nfs.queue_ms, nfs.rtt_ms, nfs.execute_ms, nfs.errors_per_s),
             (2.0, 5.0, 8.0, 0.5)
         );
+    }
+
+    #[test]
+    fn sums_over_calls_become_means_of_a_connection() {
+        let figures = NfsTransportFigures::between(
+            &[1, 100, 100, 0, 50, 0, 0, 0],
+            &[1, 300, 299, 0, 850, 100, 20, 9],
+            2_000_000_000,
+        );
+        let expected = NfsTransportFigures {
+            sends_per_s: 100.0,
+            in_flight: 4.0,
+            backlog: 0.5,
+            sending: 0.1,
+            reconnects: 0.0,
+        };
+        assert_eq!(figures, expected);
     }
 
     proptest! {

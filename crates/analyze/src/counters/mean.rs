@@ -1,7 +1,8 @@
 //! Means of figures, field by field.
 
 use super::figures::{
-    CpuFigures, DeviceFigures, DirectionFigures, MemoryFigures, NfsFigures, StallFigures,
+    CpuFigures, DeviceFigures, DirectionFigures, MemoryFigures, NfsClientFigures, NfsFigures,
+    NfsTransportFigures, StallFigures,
 };
 
 /// Figures that are means or rates, so that trials of equal length can be averaged.
@@ -49,6 +50,8 @@ figures! {
     NfsFigures {
         per_s, kib_per_s, retransmissions_per_s, queue_ms, rtt_ms, execute_ms, errors_per_s,
     }
+    NfsTransportFigures { sends_per_s, in_flight, backlog, sending, reconnects }
+    NfsClientFigures { calls_per_s, retransmissions_per_s, credentials_again }
 }
 
 impl Figures for DeviceFigures {

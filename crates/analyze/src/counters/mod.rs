@@ -9,12 +9,12 @@ mod series;
 mod summary;
 
 pub use figures::{
-    CpuFigures, DeviceFigures, DirectionFigures, MemoryFigures, NfsFigures, PressureFigures,
-    StallFigures,
+    CpuFigures, DeviceFigures, DirectionFigures, MemoryFigures, NfsClientFigures, NfsFigures,
+    NfsTransportFigures, PressureFigures, StallFigures,
 };
 pub use iostat::{Interval, IntervalDevice, intervals};
 pub use series::{CounterLine, CounterSeries, Quantity};
-pub use summary::{CounterSummary, DeviceSummary, NfsSummary};
+pub use summary::{CounterSummary, DeviceSummary, NfsMountSummary, NfsSummary};
 
 pub(crate) use series::{IntervalBudget, MOST_INTERVALS, series};
 pub(crate) use summary::{of_arm, of_trial};

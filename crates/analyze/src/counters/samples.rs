@@ -1,9 +1,12 @@
 //! Readings at one sample, and the samples that stretches of time are made of.
 
-use iotax_record::{CPU_MODES, Counters, DISK_COUNTERS, NFS_COUNTERS, Series, Stalls};
+use iotax_record::{
+    CPU_MODES, Counters, DISK_COUNTERS, NFS_COUNTERS, NFS_TRANSPORT_COUNTERS, Series, Stalls,
+};
 
 use super::figures::{
-    CpuFigures, DeviceFigures, MemoryFigures, NfsFigures, PressureFigures, StallFigures,
+    CpuFigures, DeviceFigures, MemoryFigures, NfsClientFigures, NfsFigures, NfsTransportFigures,
+    PressureFigures, StallFigures,
 };
 
 /// Samples nearer to each other than this bound no stretch: its figures would be noise.
@@ -41,6 +44,26 @@ impl<'a> Stretch<'a> {
     pub(super) fn nfs(self, counters: &[Series; NFS_COUNTERS]) -> Option<NfsFigures> {
         let (before, after) = (all(counters, self.from)?, all(counters, self.to)?);
         Some(NfsFigures::between(&before, &after, self.length_ns()))
+    }
+
+    pub(super) fn nfs_transport(
+        self,
+        counters: &[Series; NFS_TRANSPORT_COUNTERS],
+    ) -> Option<NfsTransportFigures> {
+        let (before, after) = (all(counters, self.from)?, all(counters, self.to)?);
+        Some(NfsTransportFigures::between(&before, &after, self.length_ns()))
+    }
+
+    pub(super) fn nfs_client(self) -> Option<NfsClientFigures> {
+        let client = self.counters.nfs_client.as_ref()?;
+        let seconds = self.length_ns() as f64 / 1e9;
+        let calls_per_s = self.per_s(&client.calls)?;
+        let again_per_s = self.per_s(&client.credentials)? - calls_per_s;
+        Some(NfsClientFigures {
+            calls_per_s,
+            retransmissions_per_s: self.per_s(&client.retransmissions)?,
+            credentials_again: (again_per_s * seconds).round().max(0.0),
+        })
     }
 
     pub(super) fn pressure(self) -> PressureFigures {

@@ -1,10 +1,11 @@
 //! Figures over the measured window: of one trial, and of an arm as the mean over its trials.
 
-use iotax_record::Counters;
+use iotax_record::{Counters, NfsGranted};
 use serde::{Deserialize, Serialize};
 
 use super::figures::{
-    CpuFigures, DeviceFigures, MemoryFigures, NfsFigures, PressureFigures, StallFigures,
+    CpuFigures, DeviceFigures, MemoryFigures, NfsClientFigures, NfsFigures, NfsTransportFigures,
+    PressureFigures, StallFigures,
 };
 use super::mean::mean;
 use super::samples::{Stretch, bounds, window};
@@ -24,6 +25,12 @@ pub struct CounterSummary {
     pub memory: Option<MemoryFigures>,
     /// NFS operations that were used in the window.
     pub nfs: Vec<NfsSummary>,
+    /// NFS mounts under the target: what was granted, and each connection.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub nfs_mounts: Vec<NfsMountSummary>,
+    /// All NFS mounts of the machine, where there is one under the target.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nfs_client: Option<NfsClientFigures>,
     /// Time in which the process's control group had used up its CPU quota, in percent of time,
     /// summed over CPUs; absent where no quota is set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -55,6 +62,17 @@ pub struct NfsSummary {
     pub figures: NfsFigures,
 }
 
+/// One NFS mount.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct NfsMountSummary {
+    /// What is mounted.
+    pub source: String,
+    /// What client and server agreed on.
+    pub granted: NfsGranted,
+    /// Each connection that was made.
+    pub transports: Vec<NfsTransportFigures>,
+}
+
 /// The window of one trial; `None` if it has none, or no two samples.
 pub(crate) fn of_trial(counters: &Counters) -> Option<CounterSummary> {
     let (from, to) = window(counters)?;
@@ -74,6 +92,14 @@ pub(crate) fn of_trial(counters: &Counters) -> Option<CounterSummary> {
             Some(NfsSummary { source, operation, figures })
         })
     });
+    let nfs_mounts = counters.nfs.iter().map(|mount| NfsMountSummary {
+        source: mount.source.clone(),
+        granted: mount.granted.clone(),
+        transports: (mount.transports.iter())
+            .filter(|transport| transport.counters[0].at(to) > Some(0))
+            .map(|transport| stretch.nfs_transport(&transport.counters).unwrap_or_default())
+            .collect(),
+    });
     // Sizes are those at the end of each stretch, so their mean is over the stretches.
     let bounds: Vec<usize> =
         bounds(counters).into_iter().filter(|i| (from..=to).contains(i)).collect();
@@ -91,6 +117,8 @@ pub(crate) fn of_trial(counters: &Counters) -> Option<CounterSummary> {
         pressure: stretch.pressure(),
         memory,
         nfs: nfs.collect(),
+        nfs_mounts: nfs_mounts.collect(),
+        nfs_client: stretch.nfs_client(),
         throttled_percent: stretch.throttled_percent(),
     })
 }
@@ -134,6 +162,13 @@ pub(crate) fn of_arm(trials: &[&CounterSummary]) -> Option<CounterSummary> {
         };
         Some(NfsSummary { source: source.to_owned(), operation: operation.to_owned(), figures })
     });
+    let nfs_mounts = first.nfs_mounts.iter().enumerate().map(|(place, mount)| {
+        let same = || trials.iter().filter_map(|trial| trial.nfs_mounts.get(place));
+        let of_one = |at: usize| mean(same().filter_map(|mount| mount.transports.get(at).copied()));
+        let most = same().map(|mount| mount.transports.len()).max().unwrap_or(0);
+        let transports = (0..most).filter_map(of_one).collect();
+        NfsMountSummary { transports, ..mount.clone() }
+    });
     let stalls = |of: fn(&PressureFigures) -> Option<StallFigures>| {
         mean(trials.iter().filter_map(|trial| of(&trial.pressure)))
     };
@@ -148,6 +183,8 @@ pub(crate) fn of_arm(trials: &[&CounterSummary]) -> Option<CounterSummary> {
         },
         memory: mean(trials.iter().filter_map(|trial| trial.memory)),
         nfs: nfs.collect(),
+        nfs_mounts: nfs_mounts.collect(),
+        nfs_client: mean(trials.iter().filter_map(|trial| trial.nfs_client)),
         throttled_percent: {
             let told: Vec<f64> =
                 trials.iter().filter_map(|trial| trial.throttled_percent).collect();

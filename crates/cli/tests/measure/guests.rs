@@ -123,3 +123,39 @@ fn encryption_by_kerberos_never_looks_free() {
     let verdict = verdict(&said, "throughput");
     assert!(["slower", "undecided"].contains(&verdict.as_str()), "{verdict}: {did}");
 }
+
+/// The matrix of the paper in small: four security modes, one connection or four, three workloads, two
+/// levels of load. How docs/examples/nfs-matrix is made.
+#[test]
+fn the_matrix_of_kerberos_is_one_command() {
+    let Some(vm) = guest(1024 * MIB, &NFS) else { return };
+    let vm = vm.memory(768 * MIB).limit(Duration::from_mins(30));
+    let script = r#"
+        mkdir /media/n
+        mount -t nfs4 -o vers=4.1,sec=krb5,nconnect=4 nfs.vm.test:/export /media/n
+        "$IOTAX" doctor --no-metadata /media/n >doctor.txt
+        umount /media/n
+        "$IOTAX" compare nfs-kerberos nfs.vm.test:/export --matrix sec=sys,krb5,krb5i,krb5p \
+            --matrix nconnect=1,4 --scale 0.005 --time 1s --ramp 200ms --max-blocks 6 \
+            --out record >summary.txt
+        "$IOTAX" report --format json record >compare.json"#;
+    let did = vm.run(&format!("{TRACES}\n{NFS_SERVER}\n{script}")).success();
+    assert!(did.text("doctor.txt").contains("NFS with Kerberos and nconnect"), "{did}");
+    let said = json(&did.text("compare.json"));
+    let phases = said["phases"].as_array().unwrap();
+    assert_eq!(phases.len(), 6);
+    for phase in phases {
+        assert_eq!(phase["arms"].as_array().unwrap().len(), 8);
+    }
+    // Encryption is what this guest's one CPU feels most.
+    let large = phases.iter().find(|phase| phase["workload"] == "sequential load=high").unwrap();
+    let effects = large["matrix"]["effects"].as_array().unwrap();
+    let privacy = effects.iter().find(|effect| effect["setting"]["level"] == "krb5p").unwrap();
+    assert_eq!(privacy["comparison"]["verdict"], "slower", "{did}");
+    if let Some(example) = std::env::var_os("IOTAX_TEST_EXAMPLE") {
+        let keep = |from: &str, name| fs::copy(did.file(from), Path::new(&example).join(name));
+        for name in ["doctor.txt", "summary.txt"] {
+            keep(name, name).unwrap();
+        }
+    }
+}

@@ -1,6 +1,7 @@
 # iotax's own mounts of the server that nfs.sh has set up; to be preceded by traces.sh and that.
 # Prints the options that were in effect, what is refused, and what is on the server afterwards.
 # Leaves
+#   less.json     a run with less than it asked for
 #   options       a comparison of arms with different options
 #   kerberos.json one of no protection against encryption
 #   undone        how many kills left something to undo
@@ -11,7 +12,8 @@ sum=$(sha256sum <$export/precious)
 traces $export >/run/before
 
 arms=("four=nfs($server, vers=4.1, nconnect=4)"
-    "old=nfs($server, vers=4.2, sec=krb5p, rsize=32k)")
+    "small=nfs($server, vers=4.2, sec=krb5p, rsize=32k)"
+    "three=nfs(server=127.0.0.1, export=$export, vers=3, sec=krb5i)")
 for sec in sys krb5 krb5i krb5p; do
     arms+=("$sec=nfs($server, vers=4.1, sec=$sec)")
 done
@@ -38,7 +40,9 @@ mkdir /media/n
 mount -t nfs4 -o vers=4.1,nconnect=2 127.0.0.1:/export /media/n
 "$IOTAX" run randread-4k "nfs($server, vers=4.1)" --set size=4M 2>&1 || echo "[exit $?]"
 umount /media/n
-"$IOTAX" run randread-4k "nfs($server, vers=4.1, rsize=3000)" --set size=4M 2>&1 || echo "[exit $?]"
+echo "--- less than was asked for"
+"$IOTAX" run randread-4k "nfs($server, vers=4.1, rsize=1M)" --set size=4M --time 200ms --ramp 0s \
+    --format json --out less >less.json
 nothing_left /run/before $export
 
 echo "--- killed while another arm is driven"

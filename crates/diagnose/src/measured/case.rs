@@ -1,10 +1,14 @@
 //! One arm: what was asked of it, what came of it, and what lies under it.
 
+use std::borrow::Cow;
+
 use iotax_analyze::{
     Analysis, ArmSummary, CounterSummary, DeviceFigures, DeviceSummary, DirectionFigures,
-    NfsFigures, NfsSummary, TrialPoint, Work,
+    NfsFigures, NfsMountSummary, NfsSummary, TrialPoint, Work,
 };
-use iotax_record::machine::{Device, Machine, MountSeen, NfsSeen, Node, PathSeen, SeenLayer};
+use iotax_record::machine::{
+    Device, Machine, MountSeen, NfsSeen, NfsTransport, Node, PathSeen, SeenLayer,
+};
 use iotax_record::{Experiment, HostRecord, Site};
 use iotax_spec::{Does, Form, Job, Layer, LayerInfo, PageCache, Pattern, Target};
 use iotax_words::list;
@@ -14,8 +18,8 @@ const NO_CPU_LEFT: f64 = 0.95;
 
 /// A file server under an arm.
 pub(super) struct Remote<'a> {
-    pub(super) mount: &'a MountSeen,
-    pub(super) nfs: &'a NfsSeen,
+    pub(super) mount: Cow<'a, MountSeen>,
+    pub(super) nfs: Cow<'a, NfsSeen>,
     /// What it was called for.
     pub(super) calls: Vec<&'a NfsSummary>,
 }
@@ -214,9 +218,31 @@ impl<'a> Case<'a> {
 
     /// The file server under the arm and what it was called for, if there is one.
     pub(super) fn remote(&self) -> Option<Remote<'a>> {
-        let mount = self.mounts_seen().into_iter().find(|mount| mount.nfs.is_some())?;
+        let seen = self.mounts_seen().into_iter().find(|mount| mount.nfs.is_some());
+        let (mount, nfs) = match seen {
+            Some(mount) => (Cow::Borrowed(mount), Cow::Borrowed(mount.nfs.as_ref()?)),
+            None => self.mounted_in_trials()?,
+        };
         let calls = self.counters?.nfs.iter().filter(|call| call.source == mount.source);
-        Some(Remote { mount, nfs: mount.nfs.as_ref()?, calls: calls.collect() })
+        Some(Remote { calls: calls.collect(), mount, nfs })
+    }
+
+    /// What iotax mounts for a trial is not there when the machine is looked at.
+    fn mounted_in_trials(&self) -> Option<(Cow<'a, MountSeen>, Cow<'a, NfsSeen>)> {
+        let NfsMountSummary { source, granted, transports } = self.counters?.nfs_mounts.first()?;
+        let options = [("vers", granted.vers.clone()), ("sec", granted.sec.clone())];
+        let options = options.into_iter().chain([
+            ("rsize", granted.rsize_bytes.map(|bytes| bytes.to_string())),
+            ("wsize", granted.wsize_bytes.map(|bytes| bytes.to_string())),
+        ]);
+        let shown = options.filter_map(|(name, value)| Some(format!("{name}={}", value?)));
+        let nfs = NfsSeen {
+            options: shown.collect::<Vec<_>>().join(","),
+            transports: vec![NfsTransport::default(); transports.len()],
+            ..NfsSeen::default()
+        };
+        let mount = MountSeen { source: source.clone(), ..MountSeen::default() };
+        Some((Cow::Owned(mount), Cow::Owned(nfs)))
     }
 
     /// The devices under the arm as they were seen.

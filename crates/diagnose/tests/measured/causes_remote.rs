@@ -1,7 +1,9 @@
 //! What measurements on a file server point to.
 
 use iotax_record::machine::{KernelSettings, MountSeen, NfsSeen, NfsTransport, SeenLayer};
-use iotax_record::{CPU_MODES, NFS_COUNTERS, NfsCounters, NfsOperation, Series};
+use iotax_record::{
+    CPU_MODES, NFS_COUNTERS, NfsClientCounters, NfsCounters, NfsGranted, NfsOperation, Series,
+};
 
 use crate::causes::Scene;
 use crate::support::{SECOND_NS, SECONDS};
@@ -44,7 +46,12 @@ fn read_calls(scene: &mut Scene, counted: [u64; NFS_COUNTERS]) {
     let counters = Box::new(counted.map(|count| Series::from_iter([Some(0), Some(count)])));
     let operations = vec![NfsOperation { name: "READ".to_owned(), counters }];
     let source = "server:/export".to_owned();
-    scene.counters.nfs = vec![NfsCounters { mount_point: "/data".to_owned(), source, operations }];
+    scene.counters.nfs = vec![NfsCounters {
+        mount_point: "/data".to_owned(),
+        source,
+        operations,
+        ..NfsCounters::default()
+    }];
 }
 
 #[test]
@@ -91,6 +98,37 @@ fn calls_that_are_sent_again() {
     };
     assert_eq!(again("sys", 1), "nfs-retransmissions");
     assert_eq!(again("krb5", 4), "nfs-gss-window");
+}
+
+#[test]
+fn mounts_that_are_there_only_while_they_are_driven() {
+    let mut scene = scene("krb5p", [100, 6_000, 8_000]);
+    let SeenLayer::Mount(mount) = &mut scene.machine.nodes[0].layer else { panic!("the mount") };
+    mount.nfs = None;
+    scene.counters.nfs[0].granted = NfsGranted::of("vers=4.1,sec=krb5p");
+    assert_eq!(scene.first(), "likely nfs-kerberos");
+}
+
+#[test]
+fn contexts_that_the_server_lost() {
+    let first = |sec: &str, refused: u64| {
+        let mut scene = scene(sec, [100, 7_000, 8_000]);
+        let SeenLayer::Mount(mount) = &mut scene.machine.nodes[0].layer else {
+            panic!("the mount")
+        };
+        mount.nfs.as_mut().unwrap().transports.resize(4, NfsTransport::default());
+        let of = |more| Series::from_iter([Some(0), Some(1000 * SECONDS + more)]);
+        scene.counters.nfs_client = Some(NfsClientCounters {
+            calls: of(0),
+            retransmissions: of(0),
+            credentials: of(refused),
+        });
+        scene.counters.cpu_ticks = None;
+        scene.first()
+    };
+    assert_eq!(first("krb5", 4), "likely nfs-gss-window");
+    assert_ne!(first("krb5", 0), "likely nfs-gss-window");
+    assert_ne!(first("sys", 4), "likely nfs-gss-window");
 }
 
 #[test]

@@ -9,7 +9,7 @@ use iotax_record::{CPU_MODES, DISK_COUNTERS};
 
 use super::diskstats::disk_counters;
 use super::mountstats::{NfsMount, nfs_mounts};
-use super::plain::{Memory, Stall, cpu_ticks, memory, stall, throttled_us};
+use super::plain::{Memory, NfsClient, Stall, cpu_ticks, memory, nfs_client, stall, throttled_us};
 use crate::cgroup::cpu_quota;
 
 /// Room for a whole file of most machines; grows where that is too small.
@@ -31,6 +31,8 @@ pub struct Reading {
     pub memory: Option<Memory>,
     /// The NFS mounts asked for, as far as they are there.
     pub nfs: Vec<NfsMount>,
+    /// All NFS mounts together, if some were asked for.
+    pub nfs_client: Option<NfsClient>,
     /// Time in which this process's group had used up its CPU quota, in microseconds.
     pub throttled_us: Option<u64>,
 }
@@ -45,6 +47,7 @@ pub struct Meters {
     pressure: [Option<File>; 3],
     vmstat: Option<File>,
     mountstats: Option<File>,
+    nfs_client: Option<File>,
     cpu_stat: Option<File>,
     buffer: Vec<u8>,
 }
@@ -60,6 +63,7 @@ impl Meters {
             pressure: ["cpu", "io", "memory"].map(|name| open(&format!("pressure/{name}"))),
             vmstat: open("vmstat"),
             mountstats: open("self/mountstats").filter(|_| !mount_points.is_empty()),
+            nfs_client: open("net/rpc/nfs").filter(|_| !mount_points.is_empty()),
             cpu_stat: cpu_quota().and_then(|quota| File::open(quota.level.cpu_stat()).ok()),
             devices,
             mount_points,
@@ -77,6 +81,7 @@ impl Meters {
             pressure,
             vmstat,
             mountstats,
+            nfs_client,
             cpu_stat,
             buffer,
         } = self;
@@ -87,6 +92,7 @@ impl Meters {
             pressure: [None; 3],
             memory: with_text(vmstat.as_ref(), buffer, memory).flatten(),
             nfs: with_text(mountstats.as_ref(), buffer, nfs_mounts).unwrap_or_default(),
+            nfs_client: with_text(nfs_client.as_ref(), buffer, self::nfs_client).flatten(),
             throttled_us: with_text(cpu_stat.as_ref(), buffer, throttled_us).flatten(),
         };
         for (read, file) in reading.pressure.iter_mut().zip(pressure) {

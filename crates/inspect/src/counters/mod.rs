@@ -8,6 +8,6 @@ mod plain;
 
 pub use diskstats::disk_counters;
 pub use meters::{Meters, Reading};
-pub use mountstats::{NfsMount, nfs_mounts};
-pub use plain::{Memory, Stall, cpu_ticks, memory, stall};
+pub use mountstats::{NfsMount, NfsTransportStats, nfs_mounts};
+pub use plain::{Memory, NfsClient, Stall, cpu_ticks, memory, nfs_client, stall};
 pub(crate) use plain::{counter, throttled_us};

@@ -5,7 +5,7 @@
 
 use std::path::PathBuf;
 
-use iotax_record::NFS_COUNTERS;
+use iotax_record::{NFS_COUNTERS, NFS_TRANSPORT_COUNTERS};
 
 use crate::mounts::unescape;
 
@@ -23,10 +23,21 @@ pub struct NfsMount {
     pub age_s: Option<u64>,
     /// Options in force: `rw,vers=4.2,rsize=1048576,sec=sys`.
     pub options: String,
-    /// Connections: their protocol, and the most requests in flight on each that there were.
-    pub transports: Vec<(String, Option<u64>)>,
+    /// Connections.
+    pub transports: Vec<NfsTransportStats>,
     /// Operations and their counters, in the kernel's order.
     pub operations: Vec<(String, [u64; NFS_COUNTERS])>,
+}
+
+/// One connection.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct NfsTransportStats {
+    /// `tcp`, `rdma`, `udp`, `local`.
+    pub protocol: String,
+    /// The most requests in flight on it that there were.
+    pub most_slots: Option<u64>,
+    /// Its counters; only of `tcp` and `rdma`. The latter does not tell the last two.
+    pub counters: Option<[u64; NFS_TRANSPORT_COUNTERS]>,
 }
 
 /// All NFS mounts; lines that are not as documented are skipped.
@@ -74,18 +85,27 @@ fn mount(line: &str) -> Option<NfsMount> {
     })
 }
 
-/// `tcp 0 0 2 0 0 61 61 0 63 0 2 0 0`; where the most slots stand is the transport's own matter:
-/// `xs_tcp_print_stats` and its neighbours in the kernel's `net/sunrpc/xprtsock.c`.
-fn transport(line: &str) -> Option<(String, Option<u64>)> {
+/// `tcp 0 0 2 0 0 61 61 0 63 0 2 0 0`; where what stands is the transport's own matter:
+/// `xs_tcp_print_stats` and its neighbours in the kernel's `net/sunrpc/xprtsock.c`, and
+/// `xprt_rdma_print_stats`.
+fn transport(line: &str) -> Option<NfsTransportStats> {
     let mut words = line.split_ascii_whitespace();
     let protocol = words.next()?;
+    let numbers: Vec<&str> = words.collect();
+    let at = |place: usize| numbers.get(place)?.parse::<u64>().ok();
     let most_slots = match protocol {
-        "tcp" => words.nth(10),
-        "local" => words.nth(9),
-        "udp" => words.nth(7),
+        "tcp" => at(10),
+        "local" => at(9),
+        "udp" => at(7),
         _ => None,
     };
-    Some((protocol.to_owned(), most_slots.and_then(|slots| slots.parse().ok())))
+    let [sending, waiting] = match protocol {
+        "tcp" => [11, 12].map(at),
+        _ => [Some(0); 2],
+    };
+    let counters = || Some([at(2)?, at(5)?, at(6)?, at(7)?, at(8)?, at(9)?, sending?, waiting?]);
+    let counters = matches!(protocol, "tcp" | "rdma").then(counters).flatten();
+    Some(NfsTransportStats { protocol: protocol.to_owned(), most_slots, counters })
 }
 
 /// `READ: 16 16 0 3072 4196608 0 11 13 0`
@@ -135,7 +155,8 @@ device other:/x mounted on /x with fstype nfs statvers=1.1
         assert_eq!(mounts[0].source, "server:/export");
         assert_eq!(mounts[0].mount_point, PathBuf::from("/mnt/two words"));
         assert_eq!(mounts[0].options, "rw,vers=4.2,rsize=1048576,wsize=1048576,sec=sys");
-        assert_eq!(mounts[0].transports, [("tcp".to_owned(), Some(2))]);
+        assert_eq!(mounts[0].transports.len(), 1);
+        assert_eq!(mounts[0].transports[0].most_slots, Some(2));
         let names: Vec<_> = mounts[0].operations.iter().map(|(name, _)| name.as_str()).collect();
         assert_eq!(names, ["NULL", "READ", "WRITE"]);
         assert_eq!(mounts[0].operations[1].1, [16, 17, 1, 3072, 4_196_608, 2, 11, 13, 3]);
@@ -145,10 +166,21 @@ device other:/x mounted on /x with fstype nfs statvers=1.1
 
     #[test]
     fn each_transport_has_its_slots_elsewhere() {
-        assert_eq!(transport("udp 1 2 3 4 5 6 7 64 8 9").unwrap().1, Some(64));
-        assert_eq!(transport("local 1 2 3 4 5 6 7 8 9 64 8 9").unwrap().1, Some(64));
-        assert_eq!(transport("rdma 1 2 3").unwrap(), ("rdma".to_owned(), None));
+        let slots = |line: &str| transport(line).unwrap().most_slots;
+        assert_eq!(slots("udp 1 2 3 4 5 6 7 64 8 9"), Some(64));
+        assert_eq!(slots("local 1 2 3 4 5 6 7 8 9 64 8 9"), Some(64));
+        assert_eq!(slots("rdma 1 2 3"), None);
         assert_eq!(transport(""), None);
+    }
+
+    #[test]
+    fn connections_have_counters() {
+        let counters = |line: &str| transport(line).unwrap().counters;
+        let tcp = "tcp 746 0 2 0 -1 61 60 1 63 4 2 5 6";
+        assert_eq!(counters(tcp), Some([2, 61, 60, 1, 63, 4, 5, 6]));
+        assert_eq!(counters("rdma 0 1 2 3 4 61 60 1 63 4 9 9"), Some([2, 61, 60, 1, 63, 4, 0, 0]));
+        assert_eq!(counters("tcp 0 0 2"), None);
+        assert_eq!(counters("local 1 2 3 4 5 6 7 8 9 64 8 9"), None);
     }
 
     #[test]

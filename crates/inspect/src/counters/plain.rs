@@ -1,4 +1,4 @@
-//! Files of `/proc` that hold one fact per line: `stat`, `pressure/*`, `vmstat`.
+//! Files of `/proc` that hold one fact per line: `stat`, `pressure/*`, `vmstat`, `net/rpc/nfs`.
 
 use iotax_record::CPU_MODES;
 
@@ -81,6 +81,26 @@ pub fn memory(text: &str) -> Option<Memory> {
     (missing == 0).then_some(memory)
 }
 
+/// What all NFS mounts of this machine did together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct NfsClient {
+    /// Calls.
+    pub calls: u64,
+    /// Calls sent again.
+    pub retransmissions: u64,
+    /// Credentials looked at: for each call, and again where a server refused one.
+    pub credentials: u64,
+}
+
+/// The line `rpc CALLS RETRANSMISSIONS CREDENTIALS` of `/proc/net/rpc/nfs` (`rpc_proc_show` in the
+/// kernel's `net/sunrpc/stats.c`; `call_refresh` in `clnt.c` counts credentials).
+pub fn nfs_client(text: &str) -> Option<NfsClient> {
+    let line = text.lines().find_map(|line| line.strip_prefix("rpc "))?;
+    let mut counts = line.split_ascii_whitespace().map(|word| word.parse().ok());
+    let mut next = || counts.next()?;
+    Some(NfsClient { calls: next()?, retransmissions: next()?, credentials: next()? })
+}
+
 /// Time in which a control group had used up its CPU quota, in microseconds: the field
 /// `throttled_usec` of `cpu.stat`, or `throttled_time` (nanoseconds) in version 1.
 pub(crate) fn throttled_us(text: &str) -> Option<u64> {
@@ -145,6 +165,15 @@ mod tests {
     }
 
     #[test]
+    fn the_nfs_client_counts_credentials_beside_calls() {
+        let text = "net 0 0 0 0\nrpc 1234 5 1240\nproc4 69 0 1\n";
+        let client = NfsClient { calls: 1234, retransmissions: 5, credentials: 1240 };
+        assert_eq!(nfs_client(text), Some(client));
+        assert_eq!(nfs_client("net 0 0\nrpc 1 2\n"), None);
+        assert_eq!(nfs_client(""), None);
+    }
+
+    #[test]
     fn both_versions_of_groups_tell_how_long_they_waited() {
         let v2 = "usage_usec 5\nnr_periods 10\nnr_throttled 3\nthrottled_usec 1234\n";
         assert_eq!(throttled_us(v2), Some(1234));
@@ -160,6 +189,7 @@ mod tests {
                 cpu_ticks(&text);
                 stall(&text);
                 throttled_us(&text);
+                nfs_client(&format!("rpc {text}"));
                 counter(&text, "a");
                 memory(&format!("nr_dirty {text}\n{text}"));
             }

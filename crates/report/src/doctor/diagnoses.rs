@@ -5,7 +5,7 @@ use iotax_record::Experiment;
 
 use super::cause::dated;
 use crate::document::{Document, Item, Point, Section};
-use crate::{format, words};
+use crate::{arms, format, words};
 
 /// What a measurement points to, target by target, the surest first.
 pub(super) fn write(page: &mut Document, diagnoses: &[Diagnosis]) {
@@ -51,6 +51,12 @@ pub(crate) fn causes(experiment: &Experiment, analysis: &Analysis) -> Vec<String
         return lines(&of_arms(experiment, analysis), 1);
     }
     let Reasons { apart, alike, others } = reasons(experiment, analysis);
+    let of_arm = |diagnosis: Diagnosis| {
+        let Diagnosis { of, suspects } = diagnosis;
+        let reason = move |suspect| Reason { of: of.clone(), suspect: Some(suspect), put_in: None };
+        suspects.into_iter().map(reason).collect::<Vec<_>>()
+    };
+    let others: Vec<Reason> = others.into_iter().flat_map(of_arm).collect();
     let own = |reason: &Reason| {
         let put_in = reason.put_in.iter().map(|put_in| words::sentence(put_in));
         let said: Vec<String> = put_in.chain(reason.suspect.as_ref().map(line)).collect();
@@ -59,8 +65,39 @@ pub(crate) fn causes(experiment: &Experiment, analysis: &Analysis) -> Vec<String
     let of_all = |suspect: &Suspect| {
         format!("all arms alike, so it explains no difference: {}", line(suspect))
     };
-    let apart = apart.iter().map(own);
-    apart.chain(lines(&others, analysis.arms.len())).chain(alike.iter().map(of_all)).collect()
+    let single = [merged(apart, analysis), merged(others, analysis)].concat();
+    single.iter().map(own).chain(alike.iter().map(of_all)).collect()
+}
+
+/// Arms that have a cause in common as one; the evidence is that of the arm in which it explains most.
+pub(crate) fn merged(reasons: Vec<Reason>, analysis: &Analysis) -> Vec<Reason> {
+    let key = |reason: &Reason| {
+        let suspect = reason.suspect.as_ref();
+        (suspect.map(|suspect| (suspect.cause.clone(), suspect.confidence)), reason.put_in.clone())
+    };
+    let mut groups: Vec<Vec<Reason>> = Vec::new();
+    for reason in reasons {
+        match groups.iter_mut().find(|group| key(&group[0]) == key(&reason)) {
+            Some(group) => group.push(reason),
+            None => groups.push(vec![reason]),
+        }
+    }
+    groups.into_iter().map(|group| as_one(group, analysis)).collect()
+}
+
+fn as_one(group: Vec<Reason>, analysis: &Analysis) -> Reason {
+    let names: Vec<&str> = group.iter().map(|reason| reason.of.as_str()).collect();
+    let of = arms::label(&names, analysis);
+    let explains = |reason: &Reason| reason.suspect.as_ref().and_then(|known| known.explains);
+    let is_several = group.len() > 1;
+    let most = group
+        .into_iter()
+        .reduce(|most, other| if explains(&other) > explains(&most) { other } else { most });
+    let Reason { of: arm, mut suspect, put_in } = most.expect("a group has a member");
+    if is_several && let Some(first) = suspect.as_mut().and_then(|s| s.evidence.first_mut()) {
+        *first = format!("in {arm}, {first}");
+    }
+    Reason { of, suspect, put_in }
 }
 
 /// Every suspect in a line or two, for the list of causes in a report of several formats.

@@ -137,6 +137,8 @@ pub(crate) enum Place {
     Everywhere,
     /// Where lines may be wider than those of a terminal.
     Wide,
+    /// Where they may not.
+    Narrow,
     /// Where nothing is drawn.
     Undrawn,
     /// Where there is room for everything, and drawings.
@@ -222,6 +224,7 @@ impl Document {
         self.sections.iter().filter(move |section| match section.place {
             Place::Everywhere => true,
             Place::Wide => medium != Medium::Terminal,
+            Place::Narrow => medium == Medium::Terminal,
             Place::Undrawn => medium != Medium::Page,
             Place::Page => medium == Medium::Page,
         })

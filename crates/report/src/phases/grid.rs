@@ -53,7 +53,8 @@ pub(super) fn section(parts: &[Part]) -> Option<Section> {
 }
 
 const SIGNS: &str = "Cost in the primary metric of each phase; less than 0, or 1/2x, is a gain. \
-                     =: equivalent; ?: undecided; !: a warning or no verdict, see the phase.";
+                     =: equivalent; ?16: undecided, which 16 blocks in all would probably change, \
+                     and without a figure nobody can tell; !: a warning or no verdict, see the phase.";
 
 fn heading(parts: &[Part]) -> String {
     let baselines = parts.iter().map(|(_, analysis)| analysis.baseline.as_str());
@@ -89,13 +90,19 @@ fn shown(comparison: &Comparison, analysis: &Analysis, in_words: bool) -> Cell {
     } else {
         match (comparison.verdict, size) {
             (Verdict::Equivalent, _) => "=".to_owned(),
-            (Verdict::Undecided, _) => "?".to_owned(),
+            (Verdict::Undecided, _) => undecided(comparison),
             (Verdict::Slower | Verdict::Faster, Some(size)) => sign(comparison, size.is_factor()),
             _ => "!".to_owned(),
         }
     };
     let text = if is_doubtful && text != "!" { format!("{text}!") } else { text };
     Cell::toned(text, tone)
+}
+
+/// `?16`, where so many blocks in all would probably decide.
+fn undecided(comparison: &Comparison) -> String {
+    let needed = comparison.blocks_needed.map(|blocks| iotax_words::grouped(blocks.into()));
+    format!("?{}", needed.unwrap_or_default())
 }
 
 /// `23%`, `2.1x`, `1/28x`.

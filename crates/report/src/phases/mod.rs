@@ -3,6 +3,7 @@
 mod common;
 mod grid;
 mod json;
+mod levels;
 mod saved;
 mod sentence;
 mod warned;
@@ -16,7 +17,7 @@ use crate::document::{
 };
 use crate::experiment::{Part, experiment};
 use crate::json::kind;
-use crate::{doubts, facts, figures, format, tables};
+use crate::{doubts, facts, figures, format, nfs, tables};
 
 /// All phases: those of one experiment, under its name.
 ///
@@ -61,7 +62,11 @@ pub fn experiments(name: &str, parts: &[Part]) -> Document {
         None if is_of_results => table,
         None => table.on(Topic::Answer),
     });
+    if !is_of_results {
+        document.extend_on(Topic::Answer, levels::sections(parts));
+    }
     document.extend(grid);
+    document.add_table("NFS mounts, as granted", nfs::granted(&parts[0].1), None);
     document.extend_on(Topic::Answer, drawn(forest));
     match &common {
         Some(common) => document.extend(common.sections()),

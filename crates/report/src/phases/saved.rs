@@ -1,15 +1,16 @@
 //! Saved results of several jobs: all jobs side by side, before each in full.
 
 use indexmap::IndexSet;
-use iotax_analyze::{Analysis, ArmSummary, Comparison, FactorShift, Unit, Verdict};
+use iotax_analyze::{Analysis, ArmSummary, Comparison, Unit, Verdict};
 use iotax_words::list;
 
+use super::levels;
 use crate::against::{baseline_of, results};
 use crate::comparison::{primary_of_each, row_name, subject};
 use crate::document::{Cell, Head, Item, Section, Table};
 use crate::experiment::Part;
 use crate::words::{self, printable};
-use crate::{bandwidth, comparison, format, matrix, provenance, tables};
+use crate::{bandwidth, comparison, format, provenance, tables};
 
 /// Pairs that fit beside each other.
 const MAX_COLUMNS: usize = 2;
@@ -73,7 +74,7 @@ fn tally(parts: &[Part], pair: &Comparison) -> Option<String> {
 
 /// Jobs against baselines, and what each level of a matrix changed.
 pub(super) fn sections(parts: &[Part]) -> Vec<Section> {
-    [pairs(parts), levels(parts)].into_iter().flatten().collect()
+    pairs(parts).into_iter().chain(levels::sections(parts)).collect()
 }
 
 /// A row for each job, a column for each pair; with many pairs a row for each.
@@ -162,14 +163,4 @@ fn toned(comparison: &Comparison, figures: &str, ratio: f64) -> Cell {
     };
     let text = format!("{figures} ({}){verdict}", comparison::change(ratio));
     Cell::toned(text, words::verdict_tone(comparison.verdict))
-}
-
-/// What each level of each factor changed, by job.
-fn levels(parts: &[Part]) -> Option<Section> {
-    let shifts: Vec<(&str, &FactorShift)> = parts
-        .iter()
-        .filter_map(|(_, part)| Some((part.workload.as_str(), part.matrix.as_ref()?)))
-        .flat_map(|(job, matrix)| matrix.shifts.iter().map(move |shift| (job, shift)))
-        .collect();
-    matrix::shifts(Some("job"), &shifts)
 }

@@ -4,7 +4,7 @@ use indexmap::IndexSet;
 use iotax_analyze::{Analysis, Comparison, Verdict};
 use iotax_words::list;
 
-use crate::comparison::{by_size, is_layer, primary_of_each, size, subject};
+use crate::comparison::{by_size, is_layer, primary_effects, primary_of_each, size, subject};
 use crate::experiment::Part;
 use crate::{format, words};
 
@@ -16,10 +16,7 @@ const MAX_SENTENCES: usize = 4;
 pub(super) fn sentences(parts: &[Part]) -> Vec<String> {
     let mut found: Vec<(&Analysis, &Comparison)> = parts
         .iter()
-        .flat_map(|(_, analysis)| {
-            let all = primary_of_each(analysis).into_iter();
-            all.filter(|c| c.layer.is_none() || is_layer(c, analysis)).map(move |c| (analysis, c))
-        })
+        .flat_map(|(_, analysis)| told(analysis).into_iter().map(move |c| (analysis, c)))
         .collect();
     // Who differs most anywhere comes first, in the phase where it does.
     found.sort_by(|(_, a), (_, b)| by_size(a, b));
@@ -28,9 +25,20 @@ pub(super) fn sentences(parts: &[Part]) -> Vec<String> {
         subjects.iter().take(MAX_SENTENCES).map(|subject| of(subject, &found)).collect();
     if subjects.len() > MAX_SENTENCES {
         let more = subjects.len() - MAX_SENTENCES;
-        sentences.push(format!("{} more: see below.", format::counted(more as u64, "arm")));
+        let is_matrix = parts.iter().all(|(_, analysis)| analysis.matrix.is_some());
+        let what = if is_matrix { "level" } else { "arm" };
+        sentences.push(format!("{} more: see below.", format::counted(more as u64, what)));
     }
     sentences
+}
+
+/// Each arm, or each layer; of a matrix each level.
+fn told(analysis: &Analysis) -> Vec<&Comparison> {
+    if let Some(matrix) = &analysis.matrix {
+        return primary_effects(matrix).into_iter().map(|effect| &effect.comparison).collect();
+    }
+    let all = primary_of_each(analysis).into_iter();
+    all.filter(|c| c.layer.is_none() || is_layer(c, analysis)).collect()
 }
 
 fn of(name: &str, found: &[(&Analysis, &Comparison)]) -> String {

@@ -95,7 +95,7 @@ const RULES: &[(&str, &str, Rule)] = &[
     ("made", "name", Rule::Text(Kind::Model)),
     ("layers made parts", "notes what", Rule::Text(Kind::Word)),
     ("sources", "text as_of", Rule::Text(Kind::Word)),
-    ("layers", "vers sec cipher format mkfs mount", Rule::Text(Kind::Word)),
+    ("layers", "vers sec xprtsec cipher format mkfs mount", Rule::Text(Kind::Word)),
     ("workload then", "name", Rule::Whole(Kind::Workload)),
     ("workload then", "primary", Rule::Whole(Kind::Job)),
     ("workload then", "yields", Rule::Format),

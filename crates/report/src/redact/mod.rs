@@ -114,6 +114,13 @@ impl Redactor {
         for mount in &mut counters.nfs {
             mount.mount_point = self.names.whole(Kind::Path, &mount.mount_point);
             mount.source = self.names.whole(Kind::Path, &mount.source);
+            let granted = &mut mount.granted;
+            for word in [&mut granted.vers, &mut granted.sec, &mut granted.xprtsec] {
+                self.texts(word);
+            }
+            for transport in &mut mount.transports {
+                self.text(Kind::Word, &mut transport.protocol);
+            }
             for operation in &mut mount.operations {
                 self.text(Kind::Word, &mut operation.name);
             }

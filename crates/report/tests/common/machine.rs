@@ -2,9 +2,10 @@
 
 use iotax_analyze::{
     Analysis, CounterLine, CounterSeries, CounterSummary, CpuFigures, DeviceFigures, DeviceSummary,
-    DirectionFigures, MemoryFigures, NfsFigures, NfsSummary, PressureFigures, Quantity,
-    StallFigures,
+    DirectionFigures, MemoryFigures, NfsClientFigures, NfsFigures, NfsMountSummary, NfsSummary,
+    NfsTransportFigures, PressureFigures, Quantity, StallFigures,
 };
+use iotax_record::NfsGranted;
 
 use super::noise;
 
@@ -57,7 +58,26 @@ fn summary(iops: f64, over_nfs: bool) -> CounterSummary {
         pressure: PressureFigures { cpu: stall(1.25), io: stall(74.0), memory: None },
         memory: Some(MemoryFigures { dirty_bytes: 3e6, ..MemoryFigures::default() }),
         nfs: if over_nfs { vec![nfs()] } else { Vec::new() },
+        nfs_mounts: if over_nfs { vec![nfs_mount()] } else { Vec::new() },
+        nfs_client: over_nfs.then_some(NfsClientFigures {
+            calls_per_s: 1250.0,
+            retransmissions_per_s: 0.0,
+            credentials_again: 3.0,
+        }),
         throttled_percent: None,
+    }
+}
+
+fn nfs_mount() -> NfsMountSummary {
+    let transport = |sends_per_s| NfsTransportFigures {
+        sends_per_s,
+        in_flight: 1.5,
+        ..NfsTransportFigures::default()
+    };
+    NfsMountSummary {
+        source: "server:/export".to_owned(),
+        granted: NfsGranted::of("rw,vers=4.1,rsize=65536,wsize=65536,nconnect=2,sec=krb5p"),
+        transports: vec![transport(700.0), transport(550.0)],
     }
 }
 

@@ -94,8 +94,11 @@ fn shift() -> FactorShift {
         setting: Setting { factor: "sec".into(), level: "krb5p".into() },
         against: "sys".to_owned(),
         iops: 0.4,
+        iops_interval: Some([0.36, 0.44]),
         bytes_per_s: 0.4,
+        bytes_per_s_interval: Some([0.36, 0.44]),
         latency_ns: Some(1_600_000.0),
+        latency_interval_ns: Some([1_520_000.0, 1_680_000.0]),
         pairs: 2,
     }
 }

@@ -7,6 +7,7 @@ use iotax_vdisk::LayerConfig;
 
 use crate::build_context::BuildContext;
 use crate::error::{Error, Obstacle};
+use crate::needs::Missing;
 use crate::network::{Network, NetworkBase};
 
 /// What a layer stands on, or what it gives to the one above.
@@ -60,6 +61,11 @@ pub(crate) trait System {
     /// What keeps it from being made anywhere.
     fn obstacle(&self) -> Option<Obstacle> {
         None
+    }
+
+    /// What it lacks of this machine as it is asked for, beyond what such layers need.
+    fn lacks(&self) -> Vec<Missing> {
+        Vec::new()
     }
 
     /// Makes the layer on top of `below` and says what it gives. Everything it makes that would

@@ -7,11 +7,16 @@
 //! arm is mounted only while it is driven, and each time it is checked that it got what it was to
 //! have. `nosharecache` keeps it from sharing caches and write-back limits with others, too.
 
+mod daemons;
+mod kerberos;
+mod tls;
+
 use std::net::Ipv6Addr;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
 use iotax_inspect::Mount;
+use iotax_spec::Need;
 use iotax_spec::layers::Nfs;
 
 use crate::build_context::{BuildContext, Turn};
@@ -19,6 +24,7 @@ use crate::entry::Entry;
 use crate::entry::remote::Mounting;
 use crate::error::Error;
 use crate::layers::maker::{System, Top};
+use crate::needs::{self, Missing};
 use crate::{mounts, scratch};
 
 /// `retry=0`: a server that does not answer is an error after seconds, not after two minutes.
@@ -26,6 +32,19 @@ use crate::{mounts, scratch};
 const ALWAYS: &str = "nodev,nosuid,nosharecache,nolock,retry=0";
 
 impl System for Nfs {
+    fn lacks(&self) -> Vec<Missing> {
+        let is_kerberos = self.sec.as_ref().is_some_and(|sec| sec.starts_with("krb5"));
+        let is_tls = self.xprtsec.as_ref().is_some_and(|xprtsec| xprtsec != "none");
+        let module = Need::Module { module: "rpcsec_gss_krb5", about: "Kerberos for NFS" };
+        let mut lacks = Vec::new();
+        if is_kerberos {
+            lacks.extend(needs::unmet(module));
+            lacks.extend(kerberos::lacks(&self.server));
+        }
+        lacks.extend(is_tls.then(tls::lacks).flatten());
+        lacks
+    }
+
     fn make(&self, _below: Top, build_context: &mut BuildContext<'_>) -> Result<Top, Error> {
         let path = build_context.mount_point("nfs")?;
         let mounting = Mounting { source: source(self), options: options(self), path };
@@ -87,17 +106,19 @@ fn options(nfs: &Nfs) -> String {
 }
 
 /// Options by the names that the kernel shows them under.
-fn asked(nfs: &Nfs) -> [(&'static str, Option<String>); 5] {
+fn asked(nfs: &Nfs) -> [(&'static str, Option<String>); 6] {
     [
         ("vers", nfs.vers.clone()),
         ("sec", nfs.sec.clone()),
         ("nconnect", nfs.nconnect.map(|n| n.to_string())),
         ("rsize", nfs.rsize_bytes.map(|n| n.to_string())),
         ("wsize", nfs.wsize_bytes.map(|n| n.to_string())),
+        ("xprtsec", nfs.xprtsec.clone()),
     ]
 }
 
-/// Checks that the mount has what was asked for, and says what it has.
+/// Checks that the mount has what was asked for, and says what it has. Sizes are agreed on with the
+/// server, which may grant less: that is warned of where figures are.
 fn verify(nfs: &Nfs, mount: &Mount) -> Result<String, Error> {
     let shown = |name: &str| {
         let mut options = mount.super_options.split(',');
@@ -108,6 +129,8 @@ fn verify(nfs: &Nfs, mount: &Mount) -> Result<String, Error> {
         let (asked, made) = match name {
             // Not shown where it was not given.
             "nconnect" => (asked.or(Some("1".to_owned())), made.or(Some("1"))),
+            "xprtsec" => (asked, made.or(Some("none"))),
+            "rsize" | "wsize" => continue,
             _ => (asked, made),
         };
         let Some(asked) = asked.filter(|asked| made != Some(asked)) else { continue };
@@ -120,7 +143,6 @@ fn verify(nfs: &Nfs, mount: &Mount) -> Result<String, Error> {
                     "the client shares connections with a mount of the same server that was there \
                      before: unmount that, or ask for as many"
                 }
-                "rsize" | "wsize" => "that is what client and server agreed on: ask for that",
                 _ => "ask for what the server offers",
             },
         });
@@ -150,6 +172,7 @@ mod tests {
             nconnect: Some(4),
             rsize_bytes: Some(1 << 20),
             wsize_bytes: Some(256 << 10),
+            xprtsec: None,
             ..nfs()
         }
     }
@@ -162,6 +185,8 @@ mod tests {
     fn what_was_agreed_on_is_recorded() {
         insta::assert_snapshot!(told(&full(), MOUNTED), @"filer:/data: mounted with vers=4.2, sec=krb5p, nconnect=4, rsize=1048576, wsize=262144");
         let one = MOUNTED.replace("nconnect=4,", "");
+        let asked = Nfs { wsize_bytes: Some(1 << 20), ..full() };
+        assert_eq!(told(&asked, MOUNTED), told(&full(), MOUNTED), "less was granted");
         insta::assert_snapshot!(told(&nfs(), &one), @"filer:/data: mounted with vers=4.2, sec=krb5p, rsize=1048576, wsize=262144");
     }
 
@@ -170,7 +195,7 @@ mod tests {
         insta::assert_snapshot!(told(&nfs(), MOUNTED), @"nfs was to have nconnect=1, but the kernel made it with nconnect=4; the client shares connections with a mount of the same server that was there before: unmount that, or ask for as many");
         insta::assert_snapshot!(told(&Nfs { nconnect: Some(8), ..full() }, MOUNTED), @"nfs was to have nconnect=8, but the kernel made it with nconnect=4; the client shares connections with a mount of the same server that was there before: unmount that, or ask for as many");
         insta::assert_snapshot!(told(&Nfs { sec: Some("sys".into()), ..full() }, MOUNTED), @"nfs was to have sec=sys, but the kernel made it with sec=krb5p; ask for what the server offers");
-        insta::assert_snapshot!(told(&Nfs { wsize_bytes: Some(1 << 20), ..full() }, MOUNTED), @"nfs was to have wsize=1048576, but the kernel made it with wsize=262144; that is what client and server agreed on: ask for that");
+        insta::assert_snapshot!(told(&Nfs { xprtsec: Some("tls".into()), ..full() }, MOUNTED), @"nfs was to have xprtsec=tls, but the kernel made it with xprtsec=none; ask for what the server offers");
         insta::assert_snapshot!(told(&Nfs { vers: Some("3".into()), ..full() }, "1 2 0:3 / /m rw - nfs x rw\n"), @"nfs was to have vers=3, but the kernel made it with no vers; ask for what the server offers");
     }
 

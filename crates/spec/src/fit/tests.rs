@@ -121,29 +121,17 @@ fn a_suite_shrinks_where_it_is_largest() {
     assert_snapshot!(fitted("nfs-kerberos", &Changes::default(), GIB), @"
     test files of 980M instead of 8660M, because b has room for 1G
     every trial: 5s ramp, then 30s measured
-    io: 1 thread, random reads of 4k, over 64M, psync direct
+    io: 1 thread, random I/Os (50 % reads) of 4k, over 64M, psync direct
     every trial: 5s ramp, then 30s measured
-    io: 1 thread, random writes of 4k, over 64M, psync direct
-    every trial: 5s ramp, then 30s measured
-    io: 1 thread, sequential reads of 64k, over 64M, psync direct
-    every trial: 5s ramp, then 30s measured
-    io: 1 thread, sequential writes of 64k, over 64M, psync direct
+    io: 1 thread, sequential I/Os (50 % reads) of 64k, over 64M, psync direct
     every trial: 5s ramp, then 30s measured
     files: 1 thread, operations on 5000 files of 7111 bytes each (5 in a directory): create:20,stat:51,open:9,delete:20
     every trial: 5s ramp, then 30s measured
-    files: 1 thread, operations on 5000 files of 7111 bytes each (5 in a directory): stat:80,open:8,list:12
+    io: 8 threads, random I/Os (50 % reads) of 4k, over 64M each, io_uring 16 deep direct
     every trial: 5s ramp, then 30s measured
-    io: 8 threads, random reads of 4k, over 64M each, io_uring 16 deep direct
-    every trial: 5s ramp, then 30s measured
-    io: 8 threads, random writes of 4k, over 64M each, io_uring 16 deep direct
-    every trial: 5s ramp, then 30s measured
-    io: 8 threads, sequential reads of 64k, over 64M each, io_uring 16 deep direct
-    every trial: 5s ramp, then 30s measured
-    io: 8 threads, sequential writes of 64k, over 64M each, io_uring 16 deep direct
+    io: 8 threads, sequential I/Os (50 % reads) of 64k, over 64M each, io_uring 16 deep direct
     every trial: 5s ramp, then 30s measured
     files: 8 threads, operations on 5000 files of 7111 bytes each (5 in a directory): create:20,stat:51,open:9,delete:20
-    every trial: 5s ramp, then 30s measured
-    files: 8 threads, operations on 5000 files of 7111 bytes each (5 in a directory): stat:80,open:8,list:12
     ");
 }
 

@@ -25,6 +25,30 @@ pub struct Nfs {
     pub rsize_bytes: Option<u64>,
     /// Bytes per WRITE.
     pub wsize_bytes: Option<u64>,
+    /// Protection of the transport: `none`, `tls` or `mtls`.
+    pub xprtsec: Option<String>,
+}
+
+impl Nfs {
+    /// Reads `server:/export` as mount(8) takes it; `None` if it is something else: an address with a
+    /// scheme (`tcp://`), or a drive (`e:/`).
+    pub(crate) fn of_source(text: &str) -> Option<Self> {
+        let (server, path) = text.split_once(":/")?;
+        let server = match server.strip_prefix('[') {
+            Some(address) => address.strip_suffix(']')?,
+            None if server.contains(':') => return None,
+            None => server,
+        };
+        let is_server = server.len() > 1 && is_server(server) && !path.starts_with('/');
+        let export = format!("/{path}");
+        is_server.then(|| Self { server: server.to_owned(), export, ..Self::default() })
+    }
+}
+
+/// Nothing that a mount program could take for an option, a list, or a file system's label.
+fn is_server(text: &str) -> bool {
+    let is_name = |c: char| c.is_alphanumeric() || matches!(c, '.' | '-' | '_' | ':' | '%');
+    !text.starts_with('-') && text.chars().all(is_name)
 }
 
 impl Declared for Nfs {
@@ -55,6 +79,12 @@ impl Declared for Nfs {
             parameter("nconnect", Unit::Count, None, "connections, 1 to 16"),
             parameter("rsize", Unit::Size, None, "bytes per READ"),
             parameter("wsize", Unit::Size, None, "bytes per WRITE"),
+            parameter(
+                "xprtsec",
+                Unit::Choice(&["none", "tls", "mtls"]),
+                None,
+                "encryption of the connection by TLS, beside or instead of Kerberos",
+            ),
         ],
     }];
 
@@ -68,9 +98,7 @@ impl Declared for Nfs {
             return Err(arguments.refuse("export", "is a path on the server", "begin it with /"));
         }
         let server = arguments.required_text("server")?;
-        // Nothing that a mount program could take for an option, a list, or a file system's label.
-        let is_name = |c: char| c.is_alphanumeric() || matches!(c, '.' | '-' | '_' | ':' | '%');
-        if server.starts_with('-') || !server.chars().all(is_name) {
+        if !is_server(&server) {
             let advice = "for example filer.example.org, 10.0.0.5 or fd00::5";
             return Err(arguments.refuse("server", "is no host name or address", advice));
         }
@@ -82,6 +110,7 @@ impl Declared for Nfs {
             nconnect: nconnect.and_then(|n| u32::try_from(n).ok()),
             rsize_bytes: arguments.whole_if_given("rsize"),
             wsize_bytes: arguments.whole_if_given("wsize"),
+            xprtsec: arguments.text("xprtsec"),
         })
     }
 
@@ -94,6 +123,7 @@ impl Declared for Nfs {
             ("nconnect", self.nconnect.map(|n| u64::from(n).into())),
             ("rsize", self.rsize_bytes.map(Value::from)),
             ("wsize", self.wsize_bytes.map(Value::from)),
+            ("xprtsec", self.xprtsec.clone().map(Value::from)),
         ]
     }
 }

@@ -34,13 +34,14 @@ const fn rule(causes: &'static [&'static str], judge: fn(&Case<'_>) -> Option<Su
 }
 
 /// All rules.
-pub(super) const ALL: [Rule; 26] = [
+pub(super) const ALL: [Rule; 27] = [
     rule(&["cpu-quota"], processor::cpu_quota),
     rule(&["cpu-steal"], processor::steal),
     // Before the CPUs, which are busy with it.
     rule(&["nfs-kerberos"], nfs::kerberos),
     rule(&["nfs-slots"], nfs::slots),
     rule(&["nfs-gss-window", "nfs-retransmissions"], nfs::sent_again),
+    rule(&["nfs-gss-window"], nfs::lost_contexts),
     rule(&["nfs-read-ahead"], nfs::read_ahead),
     rule(&["nfs-attribute-cache"], nfs::attribute_cache),
     rule(&["cpu-bound"], processor::no_cpu_left),

@@ -17,6 +17,8 @@ const SHARE: f64 = 0.5;
 const TAKEN: f64 = 0.4;
 /// Calls sent again that are worth a word, as a share of all.
 const SENT_AGAIN: f64 = 0.001;
+/// Credentials refused in a trial: counters are read while calls are under way, and may be one off.
+const REFUSED: f64 = 2.0;
 /// So many questions about files for each operation are no accident.
 const ASKED: f64 = 0.5;
 /// Calls that bring less than this share of what they could.
@@ -25,7 +27,7 @@ const SMALL: f64 = 0.5;
 /// CPU time that goes into checksums and encryption of calls.
 pub(super) fn kerberos(case: &Case<'_>) -> Option<Suspect> {
     let remote = case.remote()?;
-    let (nfs, data) = (remote.nfs, remote.data()?);
+    let (nfs, data) = (&remote.nfs, remote.data()?);
     let sec = nfs.option("sec").filter(|sec| ["krb5i", "krb5p"].contains(sec))?;
     let does = if sec == "krb5p" { "encrypts" } else { "computes checksums over" };
     let per_byte_ns = case.cpu_ns_per_byte()?;
@@ -45,7 +47,7 @@ pub(super) fn kerberos(case: &Case<'_>) -> Option<Suspect> {
 /// Calls that wait in this machine, because as many as it allows are in flight.
 pub(super) fn slots(case: &Case<'_>) -> Option<Suspect> {
     let remote = case.remote()?;
-    let (nfs, data) = (remote.nfs, remote.data()?);
+    let (nfs, data) = (&remote.nfs, remote.data()?);
     let share = data.queue_ms / data.execute_ms;
     (share > SHARE).then_some(())?;
     // A call keeps its slot until it is done with.
@@ -65,7 +67,7 @@ pub(super) fn slots(case: &Case<'_>) -> Option<Suspect> {
 /// Calls that were sent again while it was measured.
 pub(super) fn sent_again(case: &Case<'_>) -> Option<Suspect> {
     let remote = case.remote()?;
-    let (nfs, data) = (remote.nfs, remote.data()?);
+    let (nfs, data) = (&remote.nfs, remote.data()?);
     let share = data.retransmissions_per_s / data.per_s;
     (share > SENT_AGAIN).then_some(())?;
     let is_kerberos = nfs.option("sec").is_some_and(|sec| sec.starts_with("krb5"));
@@ -78,11 +80,24 @@ pub(super) fn sent_again(case: &Case<'_>) -> Option<Suspect> {
     Some(Suspect::new(to_blame, Confidence::Likely, evidence))
 }
 
+/// Contexts of Kerberos that the server had lost, or thrown away.
+pub(super) fn lost_contexts(case: &Case<'_>) -> Option<Suspect> {
+    let nfs = case.remote()?.nfs;
+    let refused = case.counters?.nfs_client?.credentials_again;
+    (refused >= REFUSED && nfs.option("sec")?.starts_with("krb5")).then_some(())?;
+    let confidence =
+        if nfs.transports.len() > 1 { Confidence::Likely } else { Confidence::Possible };
+    let evidence = format!(
+        "the server refused {refused:.0} credentials in a trial: calls waited for a new context"
+    );
+    Some(Suspect::new("nfs-gss-window", confidence, evidence))
+}
+
 /// Buffered reads in calls as small as the read-ahead.
 pub(super) fn read_ahead(case: &Case<'_>) -> Option<Suspect> {
     (case.is_buffered() && case.job.reads() && case.is_sequential()).then_some(())?;
     let remote = case.remote()?;
-    let (mount, nfs, data) = (remote.mount, remote.nfs, remote.data()?);
+    let (mount, nfs, data) = (&remote.mount, &remote.nfs, remote.data()?);
     let (window, number) = (mount.read_ahead_bytes?, mount.number.as_deref()?);
     let most: f64 = nfs.option("rsize")?.parse().ok()?;
     let brought = data.kib_per_s * 1024.0 / data.per_s;

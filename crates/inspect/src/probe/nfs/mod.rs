@@ -7,7 +7,7 @@ use std::fs;
 use iotax_record::machine::{MountSeen, NfsSeen, NfsTransport, Unseen};
 
 use super::programs::Programs;
-use crate::counters::{NfsMount, nfs_mounts};
+use crate::counters::{NfsMount, NfsTransportStats, nfs_mounts};
 
 /// Reads `/proc/self/mountstats` for those of `mounts` that are NFS.
 pub(super) fn fill<'a>(
@@ -45,9 +45,9 @@ pub(super) fn sent_again(stats: &NfsMount) -> u64 {
 }
 
 fn summed(stats: &NfsMount) -> NfsSeen {
-    let transport = |(protocol, most_slots): &(String, Option<u64>)| NfsTransport {
-        protocol: protocol.clone(),
-        most_slots: *most_slots,
+    let transport = |stats: &NfsTransportStats| NfsTransport {
+        protocol: stats.protocol.clone(),
+        most_slots: stats.most_slots,
     };
     NfsSeen {
         options: stats.options.clone(),

@@ -4,8 +4,9 @@
 use iotax_catalog::{Caching, Source};
 use iotax_record::{
     Counters, DeviceCounters, DirectionRecord, Experiment, HostRecord, HostRole, JobRecord,
-    LatencyHistogram, LoadRecord, NamedSite, NfsCounters, NfsOperation, OperationRecord, Outcome,
-    Pressure, Site, Slow, SystemCounters, Trial,
+    LatencyHistogram, LoadRecord, NamedSite, NfsClientCounters, NfsCounters, NfsGranted,
+    NfsOperation, NfsTransportCounters, OperationRecord, Outcome, Pressure, Site, Slow,
+    SystemCounters, Trial,
 };
 use iotax_spec::layers::{
     CgroupIo, Cloud, CloudDisk, CloudDisks, CloudOptions, Dev, Dir, Dmcrypt, File, FileSystem,
@@ -123,6 +124,7 @@ fn layers() -> Vec<Layer> {
         nconnect: Some(1),
         rsize_bytes: Some(1),
         wsize_bytes: Some(1),
+        xprtsec: some(),
     };
     let dmcrypt = Dmcrypt {
         format: t(),
@@ -334,7 +336,21 @@ fn counters() -> Counters {
         ticks_per_s: 1,
         pressure: Pressure::default(),
         memory: None,
-        nfs: vec![NfsCounters { mount_point: t(), source: t(), operations: vec![operation] }],
+        nfs: vec![NfsCounters {
+            mount_point: t(),
+            source: t(),
+            granted: NfsGranted {
+                vers: some(),
+                sec: some(),
+                xprtsec: some(),
+                rsize_bytes: Some(1),
+                wsize_bytes: Some(1),
+                nconnect: Some(1),
+            },
+            transports: vec![NfsTransportCounters { protocol: t(), counters: Box::default() }],
+            operations: vec![operation],
+        }],
+        nfs_client: Some(NfsClientCounters::default()),
         sampler_cpu_ns: 1,
         throttled_us: None,
     }

@@ -3,9 +3,10 @@
 use std::array;
 use std::time::Instant;
 
-use iotax_inspect::{NfsMount, Reading, Stall, Storage};
+use iotax_inspect::{NfsClient, NfsMount, Reading, Stall, Storage};
 use iotax_record::{
-    Counters, DeviceCounters, MemoryCounters, NfsCounters, NfsOperation, Pressure, Series, Stalls,
+    Counters, DeviceCounters, MemoryCounters, NfsClientCounters, NfsCounters, NfsGranted,
+    NfsOperation, NfsTransportCounters, Pressure, Series, Stalls,
 };
 
 use crate::nanos::nanos;
@@ -38,6 +39,7 @@ pub(super) fn columns(storage: &Storage, samples: &[Sample], started: Instant) -
         },
         memory: memory(&readings),
         nfs: nfs(&readings),
+        nfs_client: nfs_client(&readings),
         sampler_cpu_ns: 0,
         throttled_us: readings
             .iter()
@@ -96,11 +98,33 @@ fn nfs(readings: &[&Reading]) -> Vec<NfsCounters> {
     mounts.into_iter().map(|mount| of_mount(mount, readings)).collect()
 }
 
+fn nfs_client(readings: &[&Reading]) -> Option<NfsClientCounters> {
+    let of = |value: fn(NfsClient) -> u64| column(readings, |r| r.nfs_client.map(value));
+    readings.iter().any(|reading| reading.nfs_client.is_some()).then(|| NfsClientCounters {
+        calls: of(|client| client.calls),
+        retransmissions: of(|client| client.retransmissions),
+        credentials: of(|client| client.credentials),
+    })
+}
+
+/// The mount as another sample has it.
+fn again<'a>(mount: &NfsMount, reading: &'a Reading) -> Option<&'a NfsMount> {
+    reading.nfs.iter().find(|other| other.mount_point == mount.mount_point)
+}
+
 fn of_mount(mount: &NfsMount, readings: &[&Reading]) -> NfsCounters {
+    let transports = mount.transports.iter().enumerate().map(|(place, transport)| {
+        let value = |reading: &Reading, counter: usize| {
+            Some(again(mount, reading)?.transports.get(place)?.counters?[counter])
+        };
+        let counters =
+            array::from_fn(|counter| column(readings, |reading| value(reading, counter)));
+        NfsTransportCounters { protocol: transport.protocol.clone(), counters: Box::new(counters) }
+    });
     let used = mount.operations.iter().filter(|(_, counters)| counters[0] > 0);
     let operations = used.map(|(name, _)| {
         let value = |reading: &Reading, counter: usize| {
-            let mount = reading.nfs.iter().find(|m| m.mount_point == mount.mount_point)?;
+            let mount = again(mount, reading)?;
             // An operation that is not listed yet has not been used.
             let found = mount.operations.iter().find(|(other, _)| other == name);
             Some(found.map_or(0, |(_, counters)| counters[counter]))
@@ -112,6 +136,8 @@ fn of_mount(mount: &NfsMount, readings: &[&Reading]) -> NfsCounters {
     NfsCounters {
         mount_point: mount.mount_point.display().to_string(),
         source: mount.source.clone(),
+        granted: NfsGranted::of(&mount.options),
+        transports: transports.collect(),
         operations: operations.collect(),
     }
 }

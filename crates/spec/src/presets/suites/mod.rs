@@ -123,42 +123,24 @@ mod tests {
         write_bw
           every trial: 10s ramp, then 1m measured
           io: 1 thread, random writes of 1M, over 10G, io_uring 128 deep direct, on CPUs 0
-        random-read-low
+        random load=low
           every trial: 5s ramp, then 30s measured
-          io: 1 thread, random reads of 4k, over 1G, psync direct
-        random-write-low
+          io: 1 thread, random I/Os (50 % reads) of 4k, over 1G, psync direct
+        sequential load=low
           every trial: 5s ramp, then 30s measured
-          io: 1 thread, random writes of 4k, over 1G, psync direct
-        sequential-read-low
-          every trial: 5s ramp, then 30s measured
-          io: 1 thread, sequential reads of 64k, over 1G, psync direct
-        sequential-write-low
-          every trial: 5s ramp, then 30s measured
-          io: 1 thread, sequential writes of 64k, over 1G, psync direct
-        git-checkout-low
+          io: 1 thread, sequential I/Os (50 % reads) of 64k, over 1G, psync direct
+        git-checkout load=low
           every trial: 5s ramp, then 30s measured
           files: 1 thread, operations on 5000 files of 7111 bytes each (5 in a directory): create:20,stat:51,open:9,delete:20
-        git-status-low
+        random load=high
           every trial: 5s ramp, then 30s measured
-          files: 1 thread, operations on 5000 files of 7111 bytes each (5 in a directory): stat:80,open:8,list:12
-        random-read-high
+          io: 8 threads, random I/Os (50 % reads) of 4k, over 1G each, io_uring 16 deep direct
+        sequential load=high
           every trial: 5s ramp, then 30s measured
-          io: 8 threads, random reads of 4k, over 1G each, io_uring 16 deep direct
-        random-write-high
-          every trial: 5s ramp, then 30s measured
-          io: 8 threads, random writes of 4k, over 1G each, io_uring 16 deep direct
-        sequential-read-high
-          every trial: 5s ramp, then 30s measured
-          io: 8 threads, sequential reads of 64k, over 1G each, io_uring 16 deep direct
-        sequential-write-high
-          every trial: 5s ramp, then 30s measured
-          io: 8 threads, sequential writes of 64k, over 1G each, io_uring 16 deep direct
-        git-checkout-high
+          io: 8 threads, sequential I/Os (50 % reads) of 64k, over 1G each, io_uring 16 deep direct
+        git-checkout load=high
           every trial: 5s ramp, then 30s measured
           files: 8 threads, operations on 5000 files of 7111 bytes each (5 in a directory): create:20,stat:51,open:9,delete:20
-        git-status-high
-          every trial: 5s ramp, then 30s measured
-          files: 8 threads, operations on 5000 files of 7111 bytes each (5 in a directory): stat:80,open:8,list:12
         ");
     }
 

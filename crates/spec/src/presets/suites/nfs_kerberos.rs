@@ -3,20 +3,23 @@
 //!
 //! After "Performance impact of Kerberos on Azure `NetApp` Files NFSv4.1 volumes",
 //! <https://learn.microsoft.com/azure/azure-netapp-files/performance-impact-kerberos>, which names
-//! the workloads and two levels (low concurrency, the upper limit) and no block sizes: 4 KiB and
-//! 64 KiB are those of the same product's published limits; threads and depths are ours.
+//! the workloads (random and sequential "read/write", metadata) and two levels (low concurrency, the
+//! upper limit), and neither block sizes nor proportions: 4 KiB and 64 KiB are those of the same
+//! product's published limits; half reads and half writes, threads and depths are ours.
 
 use super::suite::{Suite, direct, phase};
 use crate::engine::Engine;
+use crate::load_factors::with_level;
 use crate::presets::git;
 use crate::presets::scales::{GIB, KIB, SECOND_NS};
 use crate::workload::{Job, Pattern, Workload};
 
 pub(super) const SUITE: Suite = Suite {
     name: "nfs-kerberos",
-    about: "What Kerberos costs on NFS: small random I/Os, large sequential I/Os and the metadata \
-            operations of git, each one at a time and at the upper limit. Compare mounts with \
-            sec=sys, krb5, krb5i and krb5p. Needs 9 GiB.",
+    about: "What Kerberos costs on NFS: small random reads and writes, large sequential ones, and \
+            the metadata operations of a git checkout, each one at a time (load=low) and at the \
+            upper limit (load=high). Compare server:/export with --matrix \
+            sec=sys,krb5,krb5i,krb5p. Needs 9 GiB.",
     source: "Azure NetApp Files, performance impact of Kerberos on NFSv4.1: \
              https://learn.microsoft.com/azure/azure-netapp-files/performance-impact-kerberos",
     phases,
@@ -36,29 +39,24 @@ fn phases() -> Vec<Workload> {
     LEVELS.iter().flat_map(at).collect()
 }
 
-fn at(level: &Level) -> Vec<Workload> {
-    let io = |kind: &str, pattern, read_percent, block| {
-        let name = format!("{kind}-{}", level.name);
+fn at(level: &Level) -> [Workload; 3] {
+    let io = |kind: &str, pattern, block| {
         let io = Job {
             threads: level.threads,
             size_bytes: GIB,
-            ..direct("io", pattern, read_percent, block, level.depth)
+            ..direct("io", pattern, 50, block, level.depth)
         };
-        phase(&name, "past the page cache", io, (5, 30))
+        phase(kind, "past the page cache", io, (5, 30))
     };
-    let metadata = |mut workload: Workload| {
-        for job in workload.jobs.iter_mut().filter(|job| job.engine == Engine::Metadata) {
-            job.threads = level.threads;
-        }
-        let name = format!("{}-{}", workload.name, level.name);
-        Workload { name, ramp_ns: 5 * SECOND_NS, time_ns: 30 * SECOND_NS, ..workload }
-    };
-    vec![
-        io("random-read", Pattern::Random, 100, 4 * KIB),
-        io("random-write", Pattern::Random, 0, 4 * KIB),
-        io("sequential-read", Pattern::Sequential, 100, 64 * KIB),
-        io("sequential-write", Pattern::Sequential, 0, 64 * KIB),
-        metadata(git::checkout()),
-        metadata(git::status()),
-    ]
+    let mut metadata = git::checkout();
+    for job in metadata.jobs.iter_mut().filter(|job| job.engine == Engine::Metadata) {
+        job.threads = level.threads;
+    }
+    (metadata.ramp_ns, metadata.time_ns) = (5 * SECOND_NS, 30 * SECOND_NS);
+    let workloads = [
+        io("random", Pattern::Random, 4 * KIB),
+        io("sequential", Pattern::Sequential, 64 * KIB),
+        metadata,
+    ];
+    workloads.map(|workload| with_level(workload, "load", level.name))
 }

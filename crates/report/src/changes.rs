@@ -1,0 +1,130 @@
+//! What each level of a matrix changed: rates in percent, latency in time, with what is known of them.
+
+use iotax_analyze::{Comparison, Estimate, FactorEffects, FactorShift, Verdict};
+
+use crate::comparison::{change, primary_effects};
+use crate::document::{Cell, Head, Item, Place, Section, Table};
+use crate::format::{self, ABSENT};
+use crate::words::{self, printable};
+
+const NOTE: &str = "Each level against the first of its factor, the mean over the arms that differ in \
+                    nothing else.";
+const INTERVALS: &str = "The intervals of a column hold all at once in each phase. Verdict: on the \
+                         primary metric; undecided (16): 16 blocks in all would probably decide, \
+                         and without a figure nobody can tell how many, because blocks depend on \
+                         each other, or the verdict is withheld.";
+const CLOSED_LOOP: &str = "In a closed loop latency is what is in flight over the rate.";
+
+/// A row for each level. `job`: how phases are called, of several of which each row names its own; with
+/// intervals that is too wide for a terminal, which gets a table for each.
+pub(crate) fn sections(job: Option<&str>, matrices: &[(&str, &FactorEffects)]) -> Vec<Section> {
+    let shifts = || matrices.iter().flat_map(|(_, matrix)| &matrix.shifts);
+    if shifts().next().is_none() {
+        return Vec::new();
+    }
+    let has_intervals = shifts().any(|shift| shift.iops_interval.is_some());
+    let how = if has_intervals { INTERVALS } else { "Descriptive, no interval." };
+    let note = || Item::Note(format!("{NOTE} {how} {CLOSED_LOOP}"));
+    let all = Item::Table(whole(job, matrices, has_intervals));
+    let all = Section::new("Changes", [all, note()]);
+    if job.is_none() || !has_intervals {
+        return vec![all];
+    }
+    let each = matrices.iter().map(|(of, matrix)| Item::Table(narrow(of, matrix)));
+    let each = Section::new("Changes", each.chain([note()]).collect::<Vec<_>>());
+    vec![all.at(Place::Wide), each.at(Place::Narrow)]
+}
+
+fn whole(job: Option<&str>, matrices: &[(&str, &FactorEffects)], has_intervals: bool) -> Table {
+    let words: Vec<&str> = job.into_iter().chain(["level"]).collect();
+    let mut table = Table::new(&words, &["IOPS", "throughput", "mean latency"]);
+    table.heads.extend(has_intervals.then(|| Head::word("verdict")));
+    for (of, matrix) in matrices {
+        for shift in &matrix.shifts {
+            let of = job.iter().map(|_| Cell::new(printable(of)));
+            let bytes = changed(shift.bytes_per_s, shift.bytes_per_s_interval);
+            let figures = [rate(shift), bytes, latency(shift)].map(Cell::new);
+            let row = of.chain([level(shift)]).chain(figures);
+            table.rows.push(row.chain(has_intervals.then(|| verdict(matrix, shift))).collect());
+        }
+    }
+    table
+}
+
+/// Without what says the same twice: the rate of bytes, where all I/Os have one size.
+fn narrow(of: &str, matrix: &FactorEffects) -> Table {
+    let is_same = |shift: &FactorShift| (shift.iops - shift.bytes_per_s).abs() < 1e-6;
+    let both = matrix.shifts.iter().all(is_same);
+    let rates = if both { "IOPS, throughput" } else { "IOPS" };
+    let mut table = Table::new(&[&printable(of)], &[rates, "mean latency"]);
+    table.heads.push(Head::word("verdict"));
+    for shift in &matrix.shifts {
+        let figures = [rate(shift), latency(shift)].map(Cell::new);
+        let row = [level(shift)].into_iter().chain(figures);
+        table.rows.push(row.chain([verdict(matrix, shift)]).collect());
+    }
+    table
+}
+
+fn level(shift: &FactorShift) -> Cell {
+    Cell::new(printable(&format!("{}={}", shift.setting.factor, shift.setting.level)))
+}
+
+fn rate(shift: &FactorShift) -> String {
+    changed(shift.iops, shift.iops_interval)
+}
+
+/// `−53 % [−57, −49]`; an end from twice as much on is a factor: `−4.0 % [100x less, 300x]`.
+fn changed(ratio: f64, interval: Option<[f64; 2]>) -> String {
+    let Some([lo, hi]) = interval else { return change(ratio) };
+    if ratio < 2.0 && hi < 2.0 {
+        let sign = if ratio > 1.0 { "+" } else { "" };
+        let [value, lo, hi] = [ratio, lo, hi].map(|ratio| 100.0 * (ratio - 1.0));
+        let text = iotax_words::interval(value, lo, hi, 1.0);
+        return format!("{sign}{}", text.replacen(' ', " % ", 1));
+    }
+    let end = |ratio: f64| match ratio {
+        10.0.. => format!("{}x", iotax_words::fixed(ratio, 0)),
+        _ => change(ratio).replace(" %", ""),
+    };
+    format!("{} [{}, {}]", change(ratio), end(lo), end(hi))
+}
+
+/// `+1.60 ms [1.52, 1.68]`
+fn latency(shift: &FactorShift) -> String {
+    let Some(ns) = shift.latency_ns else { return ABSENT.to_owned() };
+    let sign = if ns > 0.0 { "+" } else { "" };
+    match shift.latency_interval_ns {
+        Some([lo, hi]) => {
+            format!("{sign}{}", format::time_interval(Estimate { value: ns, lo, hi }))
+        }
+        None if ns < 0.0 => format!("−{}", format::time(-ns)),
+        None => format!("{sign}{}", format::time(ns)),
+    }
+}
+
+/// `slower`, or `undecided (16)`.
+fn verdict(matrix: &FactorEffects, shift: &FactorShift) -> Cell {
+    let effect = primary_effects(matrix).into_iter().find(|effect| effect.setting == shift.setting);
+    let Some(Comparison { verdict, blocks_needed, .. }) = effect.map(|effect| &effect.comparison)
+    else {
+        return Cell::new(ABSENT);
+    };
+    let needed = blocks_needed.filter(|_| *verdict == Verdict::Undecided);
+    let needed = needed.map(|blocks| format!(" ({})", iotax_words::grouped(blocks.into())));
+    Cell::toned(format!("{verdict}{}", needed.unwrap_or_default()), words::verdict_tone(*verdict))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_change_is_in_percent_up_to_twice_as_much() {
+        assert_eq!(changed(0.47, Some([0.43, 0.51])), "−53 % [−57, −49]");
+        assert_eq!(changed(1.04, Some([0.98, 1.1])), "+4 % [−2, 10]");
+        assert_eq!(changed(0.96, Some([0.01, 300.0])), "−4.0 % [100x less, 300x]");
+        assert_eq!(changed(2.5, Some([2.2, 2.8])), "2.5x [2.2x, 2.8x]");
+        assert_eq!(changed(0.47, None), "−53 %");
+    }
+}

@@ -1,0 +1,49 @@
+//! Helpers of the kernel that must run, and the kernel's version.
+
+use std::fs;
+
+/// The PID namespace of the machine, not of a container: `PROC_PID_INIT_INO` of the kernel.
+const ALL_PROCESSES: &str = "pid:[4026531836]";
+
+/// Whether a program runs, or may run where it cannot be seen.
+pub(super) fn may_run(name: &str) -> bool {
+    let sees_all =
+        fs::read_link("/proc/self/ns/pid").is_ok_and(|it| it.as_os_str() == ALL_PROCESSES);
+    !sees_all || runs(name)
+}
+
+fn runs(name: &str) -> bool {
+    let Ok(processes) = fs::read_dir("/proc") else { return true };
+    let name_of = |process: fs::DirEntry| fs::read_to_string(process.path().join("comm")).ok();
+    processes.flatten().filter_map(name_of).any(|comm| comm.trim_end() == name)
+}
+
+/// Major and minor version of the kernel.
+pub(super) fn kernel() -> (u32, u32) {
+    let release = rustix::system::uname().release().to_string_lossy().into_owned();
+    version(&release).unwrap_or((u32::MAX, 0))
+}
+
+fn version(release: &str) -> Option<(u32, u32)> {
+    let mut numbers = release.split(|c: char| !c.is_ascii_digit()).map(str::parse);
+    Some((numbers.next()?.ok()?, numbers.next()?.ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kernels_are_told_by_two_numbers() {
+        assert_eq!(version("6.1.0-56-cloud-amd64"), Some((6, 1)));
+        assert_eq!(version("6.12.117"), Some((6, 12)));
+        assert_eq!(version("next"), None);
+    }
+
+    #[test]
+    fn what_runs_is_found_by_its_name() {
+        let own = fs::read_to_string("/proc/self/comm").unwrap();
+        assert!(runs(own.trim_end()));
+        assert!(!runs("no-such-daemon"));
+    }
+}

@@ -1,0 +1,316 @@
+//! What a mount with Kerberos needs, looked at before anything is made: without it the mount fails
+//! with "access denied", or hangs, and says nothing of why.
+//!
+//! What only the KDC knows (the clock, whether keys are current, whether the server has a principal)
+//! is asked of it as rpc.gssd would: a ticket by the keytab, and with it one for `nfs/SERVER`.
+
+use std::fs;
+use std::net::IpAddr;
+use std::os::fd::{AsRawFd as _, OwnedFd};
+use std::sync::atomic::AtomicBool;
+
+use rustix::mount::{
+    FsMountFlags, FsOpenFlags, MountAttrFlags, fsconfig_create, fsconfig_set_string, fsmount,
+    fsopen,
+};
+
+use super::daemons;
+use crate::error::Error;
+use crate::needs::Missing;
+use crate::programs::{self, Program};
+
+/// What a keytab is called where krb5.conf does not say.
+const KEYTAB: &str = "/etc/krb5.keytab";
+/// Encryption types that the NFS client of every kernel has.
+const AES: [&str; 2] = ["aes256-cts-hmac-sha1-96", "aes128-cts-hmac-sha1-96"];
+/// Those that it has from Linux 6.3 on.
+const SINCE_6_3: [&str; 4] = [
+    "aes256-cts-hmac-sha384-192",
+    "aes128-cts-hmac-sha256-128",
+    "camellia256-cts-cmac",
+    "camellia128-cts-cmac",
+];
+
+/// What keeps Kerberos from being used with this server.
+pub(super) fn lacks(server: &str) -> Vec<Missing> {
+    let gssd = (!daemons::may_run("rpc.gssd")).then_some(Lack::NoGssd);
+    let credential = credential(server).err();
+    gssd.into_iter().chain(credential).map(Missing::from).collect()
+}
+
+#[derive(Debug)]
+enum Lack {
+    NoGssd,
+    NoCredential {
+        keytab: String,
+    },
+    NoPrincipal {
+        keytab: String,
+        has: Vec<String>,
+    },
+    NoEncryption {
+        principal: String,
+        has: Vec<String>,
+        kernel: (u32, u32),
+    },
+    NoName {
+        address: String,
+    },
+    /// What the KDC, or the library on the way to it, said.
+    Said {
+        text: String,
+        server: String,
+    },
+}
+
+/// Looks for the credential of this machine, and asks the KDC to honour it.
+fn credential(server: &str) -> Result<(), Lack> {
+    let (Some(_), Some(_), Some(_)) = ["klist", "kinit", "kvno"].map(programs::find).into() else {
+        let is_there = fs::exists(KEYTAB).unwrap_or(true);
+        return if is_there { Ok(()) } else { Err(Lack::NoCredential { keytab: KEYTAB.into() }) };
+    };
+    let listed = match said(Program::new("klist").args(["-k", "-e"])) {
+        Ok(listed) => listed,
+        // Whoever starts rpc.gssd with -n uses a ticket of root's.
+        Err(_) if said(Program::new("klist").arg("-s")).is_ok() => return Ok(()),
+        Err(text) => return Err(no_keytab(&text)),
+    };
+    let principal = of_machine(&listed, daemons::kernel())?;
+    let name = name(server)?;
+    let refused = |text: String| Lack::Said { text, server: name.clone() };
+    let Ok(tickets) = Tickets::new() else { return Ok(()) };
+    let cache = tickets.path();
+    said(Program::new("kinit").args(["-k", "-c", &cache, &principal])).map_err(refused)?;
+    said(Program::new("kvno").args(["-q", "-c", &cache, "-S", "nfs", &name]))
+        .map_err(refused)
+        .map(drop)
+}
+
+/// What a program printed; what it said if it failed.
+fn said(program: Program) -> Result<String, String> {
+    program.run("", &AtomicBool::new(false)).map_err(|error| match error {
+        Error::Program { said, .. } => said,
+        other => other.to_string(),
+    })
+}
+
+/// `klist: Key table file '/etc/krb5.keytab' not found while starting keytab scan`
+fn no_keytab(said: &str) -> Lack {
+    let keytab = said.split('\'').nth(1).unwrap_or(KEYTAB);
+    Lack::NoCredential { keytab: keytab.to_owned() }
+}
+
+/// The principal that rpc.gssd would use, of those that `klist -k -e` lists.
+fn of_machine(listed: &str, kernel: (u32, u32)) -> Result<String, Lack> {
+    let keytab =
+        listed.lines().find_map(|line| line.strip_prefix("Keytab name: ")).unwrap_or(KEYTAB);
+    let entry = |line: &str| {
+        let (principal, rest) = line.trim().split_once(' ')?.1.trim().split_once(" (")?;
+        Some((principal.to_owned(), rest.trim_end().trim_end_matches(')').to_owned()))
+    };
+    let entries: Vec<(String, String)> =
+        listed.lines().filter(|line| line.contains('@')).filter_map(entry).collect();
+    let kinds: [fn(&str) -> bool; 4] = [
+        |principal| principal.contains("$@"),
+        |principal| principal.starts_with("root/"),
+        |principal| principal.starts_with("nfs/"),
+        |principal| principal.starts_with("host/"),
+    ];
+    let found = kinds.iter().find_map(|kind| entries.iter().find(|(name, _)| kind(name)));
+    let Some((principal, _)) = found else {
+        let mut has: Vec<String> = entries.into_iter().map(|(principal, _)| principal).collect();
+        has.dedup();
+        return Err(Lack::NoPrincipal { keytab: keytab.to_owned(), has });
+    };
+    let own = entries.iter().filter(|(name, _)| name == principal);
+    let has: Vec<String> = own.map(|(_, encryption)| encryption.clone()).collect();
+    let is_known = |encryption: &String| {
+        AES.contains(&encryption.as_str())
+            || kernel >= (6, 3) && SINCE_6_3.contains(&encryption.as_str())
+    };
+    if has.iter().any(is_known) {
+        return Ok(principal.clone());
+    }
+    Err(Lack::NoEncryption { principal: principal.clone(), has, kernel })
+}
+
+/// Kerberos knows servers by name; of an address rpc.gssd looks up the name.
+fn name(server: &str) -> Result<String, Lack> {
+    if server.parse::<IpAddr>().is_err() {
+        return Ok(server.to_owned());
+    }
+    let listed = said(Program::new("getent").args(["hosts", server])).unwrap_or_default();
+    let name = listed.split_whitespace().nth(1).map(str::to_owned);
+    name.ok_or_else(|| Lack::NoName { address: server.to_owned() })
+}
+
+/// A place for tickets that no other user and no killed run leaves behind: a file system in memory that
+/// is mounted nowhere.
+struct Tickets(OwnedFd);
+
+impl Tickets {
+    fn new() -> rustix::io::Result<Self> {
+        let memory = fsopen("tmpfs", FsOpenFlags::FSOPEN_CLOEXEC)?;
+        fsconfig_set_string(&memory, "mode", "0700")?;
+        fsconfig_create(&memory)?;
+        let attributes = MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NOEXEC;
+        fsmount(&memory, FsMountFlags::FSMOUNT_CLOEXEC, attributes).map(Self)
+    }
+
+    fn path(&self) -> String {
+        format!("FILE:/proc/{}/fd/{}/tickets", std::process::id(), self.0.as_raw_fd())
+    }
+}
+
+impl From<Lack> for Missing {
+    fn from(lack: Lack) -> Self {
+        let (what, remedy) = match lack {
+            Lack::NoGssd => (
+                "rpc.gssd is not running, which gets the tickets for mounts with Kerberos".into(),
+                "install the package nfs-common, and start it (systemctl start rpc-gssd)".into(),
+            ),
+            Lack::NoCredential { keytab } => (
+                format!("there is neither a keytab ({keytab}) nor a ticket of root's"),
+                "join the realm (realm join, ipa-client-install), or add this machine's key \
+                 (kadmin: ktadd host/THIS-HOST); with rpc.gssd -n a ticket does (kinit)"
+                    .into(),
+            ),
+            Lack::NoPrincipal { keytab, has } => (
+                format!(
+                    "{keytab} has no principal that rpc.gssd uses for mounts, but {}",
+                    if has.is_empty() { "nothing".to_owned() } else { has.join(", ") }
+                ),
+                "add one of THIS-HOST$, root/THIS-HOST, nfs/THIS-HOST or host/THIS-HOST (kadmin: \
+                 ktadd host/THIS-HOST)"
+                    .into(),
+            ),
+            Lack::NoEncryption { principal, has, kernel: (major, minor) } => (
+                format!(
+                    "{principal} has keys of {} alone, which the NFS client of Linux {major}.{minor} \
+                     has not",
+                    has.join(", ")
+                ),
+                format!("make one of {} (kadmin: ktadd -e {}:normal)", AES[0], AES[0]),
+            ),
+            Lack::NoName { address } => (
+                format!("{address} has no name, and Kerberos knows servers by name"),
+                "name the server as its principal nfs/NAME has it, or have its address looked up \
+                 (/etc/hosts)"
+                    .into(),
+            ),
+            Lack::Said { text, server } => return of_kdc(&text, &server),
+        };
+        Self { what, remedy }
+    }
+}
+
+/// What to do about what kinit and kvno say: the words are those of the library, MIT's krb5.
+fn of_kdc(text: &str, server: &str) -> Missing {
+    let text = text.lines().last().unwrap_or_default().trim();
+    let service = format!("nfs/{server}");
+    let known: [(&str, String); 9] = [
+        (
+            "Clock skew too great",
+            "the clocks of this machine and of the KDC are too far apart (5 minutes by default): \
+             set them (chronyc makestep, timedatectl set-ntp true)"
+                .into(),
+        ),
+        (
+            "not found in Kerberos database while getting credentials",
+            format!(
+                "the server has no such principal: make it, and give its key to the server \
+                 (kadmin: addprinc -randkey {service}; there: ktadd {service}), or name the server \
+                 as its principal has it"
+            ),
+        ),
+        (
+            "not found in Kerberos database",
+            "the KDC does not know this machine: join it again".into(),
+        ),
+        (
+            "Password incorrect",
+            "the key in the keytab is not the KDC's: it was changed since (kadmin: ktadd; realm \
+             join)"
+                .into(),
+        ),
+        (
+            "Preauthentication failed",
+            "the key in the keytab is not the KDC's: fetch it anew (kadmin: ktadd)".into(),
+        ),
+        (
+            "no support for encryption type",
+            format!("KDC, keytab and {service} have no encryption type in common: add {}", AES[0]),
+        ),
+        ("Cannot contact any KDC", "see that the KDC runs and port 88 is let through".into()),
+        ("Cannot find KDC", "name the KDC of the realm in /etc/krb5.conf, or in DNS".into()),
+        ("default realm", "name it in /etc/krb5.conf: [libdefaults] default_realm".into()),
+    ];
+    let remedy = known.into_iter().find(|(said, _)| text.contains(said));
+    Missing {
+        what: format!("Kerberos refuses: {text}"),
+        remedy: remedy.map_or_else(
+            || format!("see that kinit -k and kvno -S nfs {server} succeed"),
+            |(_, remedy)| remedy,
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use insta::assert_snapshot;
+
+    const LISTED: &str = "\
+Keytab name: FILE:/etc/krb5.keytab
+KVNO Principal
+---- --------------------------------------------------------------------------
+   2 HTTP/client.vm.test@VM.TEST (aes256-cts-hmac-sha1-96)
+   2 host/client.vm.test@VM.TEST (aes256-cts-hmac-sha384-192)
+   2 nfs/client.vm.test@VM.TEST (aes256-cts-hmac-sha384-192)
+   2 nfs/client.vm.test@VM.TEST (aes128-cts-hmac-sha1-96)
+";
+
+    fn told(lack: Lack) -> String {
+        let Missing { what, remedy } = lack.into();
+        format!("{what}; {remedy}")
+    }
+
+    fn of_kdc(text: &str) -> String {
+        told(Lack::Said { text: text.to_owned(), server: "filer.vm.test".to_owned() })
+    }
+
+    #[test]
+    fn the_principal_is_the_one_that_gssd_takes() {
+        let principal = |listed: &str| of_machine(listed, (6, 1)).map_err(told);
+        assert_eq!(principal(LISTED), Ok("nfs/client.vm.test@VM.TEST".to_owned()));
+        let joined = LISTED.replace("HTTP/client.vm.test@", "CLIENT$@");
+        assert_eq!(principal(&joined), Ok("CLIENT$@VM.TEST".to_owned()));
+    }
+
+    #[test]
+    fn what_is_missing_here_comes_with_what_to_do() {
+        assert_snapshot!(told(Lack::NoGssd), @"rpc.gssd is not running, which gets the tickets for mounts with Kerberos; install the package nfs-common, and start it (systemctl start rpc-gssd)");
+        let none = "klist: Key table file '/etc/other.keytab' not found while starting keytab scan";
+        assert_snapshot!(told(no_keytab(none)), @"there is neither a keytab (/etc/other.keytab) nor a ticket of root's; join the realm (realm join, ipa-client-install), or add this machine's key (kadmin: ktadd host/THIS-HOST); with rpc.gssd -n a ticket does (kinit)");
+        let without = LISTED.replace("nfs/", "HTTP/").replace("host/", "HTTP/");
+        assert_snapshot!(told(of_machine(&without, (6, 1)).unwrap_err()), @"FILE:/etc/krb5.keytab has no principal that rpc.gssd uses for mounts, but HTTP/client.vm.test@VM.TEST; add one of THIS-HOST$, root/THIS-HOST, nfs/THIS-HOST or host/THIS-HOST (kadmin: ktadd host/THIS-HOST)");
+        let new = LISTED.replace("aes128-cts-hmac-sha1-96", "arcfour-hmac");
+        assert_snapshot!(told(of_machine(&new, (6, 1)).unwrap_err()), @"nfs/client.vm.test@VM.TEST has keys of aes256-cts-hmac-sha384-192, arcfour-hmac alone, which the NFS client of Linux 6.1 has not; make one of aes256-cts-hmac-sha1-96 (kadmin: ktadd -e aes256-cts-hmac-sha1-96:normal)");
+        assert!(of_machine(&new, (6, 3)).is_ok());
+        assert_snapshot!(told(Lack::NoName { address: "10.0.0.5".to_owned() }), @"10.0.0.5 has no name, and Kerberos knows servers by name; name the server as its principal nfs/NAME has it, or have its address looked up (/etc/hosts)");
+    }
+
+    #[test]
+    fn what_the_kdc_refuses_comes_with_what_to_do() {
+        assert_snapshot!(of_kdc("kinit: Clock skew too great while getting initial credentials"), @"Kerberos refuses: kinit: Clock skew too great while getting initial credentials; the clocks of this machine and of the KDC are too far apart (5 minutes by default): set them (chronyc makestep, timedatectl set-ntp true)");
+        assert_snapshot!(of_kdc("kvno: Server nfs/filer.vm.test@VM.TEST not found in Kerberos database while getting credentials for nfs/filer.vm.test@VM.TEST"), @"Kerberos refuses: kvno: Server nfs/filer.vm.test@VM.TEST not found in Kerberos database while getting credentials for nfs/filer.vm.test@VM.TEST; the server has no such principal: make it, and give its key to the server (kadmin: addprinc -randkey nfs/filer.vm.test; there: ktadd nfs/filer.vm.test), or name the server as its principal has it");
+        assert_snapshot!(of_kdc("kinit: Client 'host/c@VM.TEST' not found in Kerberos database while getting initial credentials"), @"Kerberos refuses: kinit: Client 'host/c@VM.TEST' not found in Kerberos database while getting initial credentials; the KDC does not know this machine: join it again");
+        assert_snapshot!(of_kdc("kinit: Password incorrect while getting initial credentials"), @"Kerberos refuses: kinit: Password incorrect while getting initial credentials; the key in the keytab is not the KDC's: it was changed since (kadmin: ktadd; realm join)");
+        assert_snapshot!(of_kdc("kinit: Preauthentication failed while getting initial credentials"), @"Kerberos refuses: kinit: Preauthentication failed while getting initial credentials; the key in the keytab is not the KDC's: fetch it anew (kadmin: ktadd)");
+        assert_snapshot!(of_kdc("kvno: KDC has no support for encryption type while getting credentials for nfs/filer.vm.test@VM.TEST"), @"Kerberos refuses: kvno: KDC has no support for encryption type while getting credentials for nfs/filer.vm.test@VM.TEST; KDC, keytab and nfs/filer.vm.test have no encryption type in common: add aes256-cts-hmac-sha1-96");
+        assert_snapshot!(of_kdc("kinit: Cannot contact any KDC for realm 'VM.TEST' while getting initial credentials"), @"Kerberos refuses: kinit: Cannot contact any KDC for realm 'VM.TEST' while getting initial credentials; see that the KDC runs and port 88 is let through");
+        assert_snapshot!(of_kdc("kinit: Cannot find KDC for realm \"VM.TEST\" while getting initial credentials"), @r#"Kerberos refuses: kinit: Cannot find KDC for realm "VM.TEST" while getting initial credentials; name the KDC of the realm in /etc/krb5.conf, or in DNS"#);
+        assert_snapshot!(of_kdc("kinit: Configuration file does not specify default realm when parsing name host/c"), @"Kerberos refuses: kinit: Configuration file does not specify default realm when parsing name host/c; name it in /etc/krb5.conf: [libdefaults] default_realm");
+        assert_snapshot!(of_kdc("kinit: Something else"), @"Kerberos refuses: kinit: Something else; see that kinit -k and kvno -S nfs filer.vm.test succeed");
+    }
+}
