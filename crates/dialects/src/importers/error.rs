@@ -33,10 +33,7 @@ pub enum Error {
          keep what it prints"
     )]
     DiskspdText,
-    #[error(
-        "it holds no measurement of iperf3: {}; keep what iperf3 -c HOST -J prints",
-        brief(why)
-    )]
+    #[error("it holds no measurement of iperf3: {}", brief(why))]
     Iperf3 { why: String },
     #[error("it holds no measurement of DiskSpd: {}", brief(why))]
     NotMeasured { why: String },

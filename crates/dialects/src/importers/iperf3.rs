@@ -37,10 +37,12 @@ pub(super) fn is_start(text: &str) -> bool {
 pub fn read(text: &str) -> Result<Imported, Error> {
     let root = raw::parse(text)?;
     if root.event.is_some() {
-        return Err(none("this is --json-stream, a line per interval; keep what plain -J prints"));
+        return Err(none("this is --json-stream, a line per event; run iperf3 with -J instead"));
     }
     if let Some(why) = root.error {
-        return Err(none(format!("it failed with {why:?}, so what it has is no whole run")));
+        return Err(none(format!(
+            "it failed with {why:?}, so nothing whole was measured: run it again"
+        )));
     }
     let test = &root.start.test_start;
     let is_udp = match test.protocol.as_str() {
