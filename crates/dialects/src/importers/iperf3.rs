@@ -44,8 +44,8 @@ pub fn read(text: &str) -> Result<Imported, Error> {
             "it failed with {why:?}, so nothing whole was measured: run it again"
         )));
     }
-    let test = &root.start.test_start;
-    let is_udp = match test.protocol.as_str() {
+    let asked = &root.start.asked;
+    let is_udp = match asked.protocol.as_str() {
         "TCP" => false,
         "UDP" => true,
         "" => return Err(none("it ended before the test began")),
@@ -60,7 +60,7 @@ pub fn read(text: &str) -> Result<Imported, Error> {
         started: root.start.timestamp.timesecs.whole().and_then(rfc3339),
         ..Imported::default()
     };
-    let reverse = test.reverse.whole() == Some(1);
+    let reverse = asked.reverse.whole() == Some(1);
     directed(&root, is_udp, reverse, false, &mut result)?;
     if root.end.sum_received_bidir_reverse.is_some() {
         directed(&root, is_udp, true, true, &mut result)?;
@@ -78,7 +78,7 @@ fn directed(
     backward: bool,
     result: &mut Imported,
 ) -> Result<(), Error> {
-    let (end, test) = (&root.end, &root.start.test_start);
+    let (end, asked) = (&root.end, &root.start.asked);
     let (sum, sent, received) = if backward {
         (&end.sum_bidir_reverse, &end.sum_sent_bidir_reverse, &end.sum_received_bidir_reverse)
     } else {
@@ -87,56 +87,27 @@ fn directed(
     let protocol = if is_udp { "udp" } else { "tcp" };
     let name = if reverse { format!("{protocol} reverse") } else { protocol.to_owned() };
     let count = |number: Number, field: &str| number.count(&name, || field.to_owned());
-    let block = count(test.blksize, "start.test_start.blksize")?.filter(|bytes| *bytes > 0);
+    let block = count(asked.blksize, "start.test_start.blksize")?.filter(|bytes| *bytes > 0);
     let block = block.ok_or_else(|| none("it has no start.test_start.blksize"))?;
-    let streams = count(test.num_streams, "start.test_start.num_streams")?.unwrap_or(1);
+    let streams = count(asked.num_streams, "start.test_start.num_streams")?.unwrap_or(1);
     let streams = u32::try_from(streams).unwrap_or(u32::MAX).max(1);
     // Of UDP, versions before 3.7 have the sum alone.
     let came = received.as_ref().or(sum.as_ref().filter(|_| is_udp));
     let came = came.ok_or_else(|| none("it has no end.sum_received: it ended too early"))?;
     let active_s = seconds(came.seconds, &name)?;
-    let of_bytes = |sum: &Option<Sum>| match sum {
-        Some(sum) => count(sum.bytes, "bytes").map(Option::unwrap_or_default),
-        None => Ok(0),
-    };
-
-    let mut udp = None;
-    let bytes = if is_udp {
-        let counts = sum.as_ref().unwrap_or(came);
-        let packets = count(counts.packets, "packets")?.unwrap_or(0);
-        let lost = counts.lost_packets.float().unwrap_or(0.0);
-        let of_numbers = whole((packets as f64 - lost).max(0.0)).min(packets);
-        let of_bytes = match received {
-            Some(_) => Some(of_bytes(received)?.div_ceil(block)),
-            None => None,
-        };
-        let arrived = of_bytes.unwrap_or(of_numbers);
-        if lost > packets as f64 || lost < 0.0 || arrived > packets {
-            result.warnings.push(format!(
-                "{name}: iperf3 counts {lost} of {packets} datagrams as lost, which cannot be; \
-                 counted by what came, {} did",
-                arrived.min(packets)
-            ));
-        }
-        if packets == 0 {
-            return Err(none("no datagram was sent"));
-        }
-        udp = Some(UdpRecord {
-            sent: packets,
-            received: arrived.min(packets),
-            reordered: reordered(root, backward, &name)?,
-            duplicates: 0,
-            jitter_ns: nanoseconds(counts.jitter_ms, 1e6, &name, "jitter_ms")?,
-        });
-        packets.saturating_mul(block)
+    let (bytes, udp) = if is_udp {
+        let received = received.as_ref();
+        let counted = datagrams(sum.as_ref().unwrap_or(came), received, block, &name, result)?;
+        let udp = UdpRecord { reordered: reordered(root, backward, &name)?, ..counted };
+        (udp.sent.saturating_mul(block), Some(udp))
     } else {
-        of_bytes(received)?
+        (count(came.bytes, "bytes")?.unwrap_or(0), None)
     };
     if bytes == 0 {
-        return Err(none("nothing was received"));
+        return Err(none(if is_udp { "no datagram was sent" } else { "nothing was received" }));
     }
     let sent_s = sent.as_ref().map_or(Ok(active_s), |sent| seconds(sent.seconds, &name))?;
-    let bits = count(test.target_bitrate, "start.test_start.target_bitrate")?.unwrap_or(0);
+    let bits = count(asked.target_bitrate, "start.test_start.target_bitrate")?.unwrap_or(0);
     let rate = (bits / 8).saturating_mul(u64::from(streams));
     let moved = DirectionRecord {
         ios: bytes.div_ceil(block),
@@ -144,9 +115,10 @@ fn directed(
         per_second_bytes: per_second(&root.intervals, backward),
         ..DirectionRecord::default()
     };
-    let (read, write) = match reverse {
-        true => (moved, DirectionRecord::default()),
-        false => (DirectionRecord::default(), moved),
+    let (read, write) = if reverse {
+        (moved, DirectionRecord::default())
+    } else {
+        (DirectionRecord::default(), moved)
     };
     let engine = if is_udp { "udp_stream" } else { "tcp_stream" };
     let options = [
@@ -157,7 +129,7 @@ fn directed(
         ("rate", if rate > 0 { rate.to_string() } else { String::new() }),
         (
             "runtime",
-            test.duration.whole().filter(|s| *s > 0).map_or(String::new(), |s| s.to_string()),
+            asked.duration.whole().filter(|s| *s > 0).map_or(String::new(), |s| s.to_string()),
         ),
     ];
     let options = options.into_iter().filter(|(_, value)| !value.is_empty());
@@ -177,6 +149,37 @@ fn directed(
         ..JobRecord::default()
     });
     Ok(())
+}
+
+/// Datagrams as the receiver counted them, by its bytes if it says; what cannot be is warned of.
+fn datagrams(
+    sum: &Sum,
+    received: Option<&Sum>,
+    block: u64,
+    job: &str,
+    result: &mut Imported,
+) -> Result<UdpRecord, Error> {
+    let count = |number: Number, field: &str| number.count(job, || field.to_owned());
+    let sent = count(sum.packets, "packets")?.unwrap_or(0);
+    let lost = sum.lost_packets.float().unwrap_or(0.0);
+    let came = match received {
+        Some(received) => count(received.bytes, "bytes")?.unwrap_or(0).div_ceil(block),
+        None => whole((sent as f64 - lost).max(0.0)),
+    };
+    let udp = UdpRecord {
+        sent,
+        received: came.min(sent),
+        jitter_ns: nanoseconds(sum.jitter_ms, 1e6, job, "jitter_ms")?,
+        ..UdpRecord::default()
+    };
+    if !(0.0..=sent as f64).contains(&lost) || came > sent {
+        result.warnings.push(format!(
+            "{job}: iperf3 counts {lost} of {sent} datagrams as lost, which cannot be; counted by \
+             what came, {} did",
+            udp.received
+        ));
+    }
+    Ok(udp)
 }
 
 /// The streams of a direction.

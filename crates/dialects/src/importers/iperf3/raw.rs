@@ -24,7 +24,8 @@ pub(super) struct Start {
     pub cookie: String,
     pub tcp_mss: Number,
     pub tcp_mss_default: Number,
-    pub test_start: Test,
+    #[serde(rename = "test_start")]
+    pub asked: Asked,
 }
 
 #[derive(Deserialize, Default)]
@@ -35,7 +36,7 @@ pub(super) struct Began {
 
 #[derive(Deserialize, Default)]
 #[serde(default, expecting = "what was asked for")]
-pub(super) struct Test {
+pub(super) struct Asked {
     pub protocol: String,
     pub num_streams: Number,
     pub blksize: Number,
@@ -124,10 +125,9 @@ pub(super) fn parse(text: &str) -> Result<Root, Error> {
         let why = said.rsplit_once(" at line ").map_or(said.as_str(), |(why, _)| why).to_owned();
         Error::Json { line: before + error.line(), column: error.column(), why }
     })?;
-    match text[start + values.byte_offset()..].contains('{') {
-        true => Err(Error::Iperf3 {
-            why: "it holds several results; keep each in a file of its own".to_owned(),
-        }),
-        false => Ok(root),
+    if text[start + values.byte_offset()..].contains('{') {
+        let why = "it holds several results; keep each in a file of its own".to_owned();
+        return Err(Error::Iperf3 { why });
     }
+    Ok(root)
 }
