@@ -121,19 +121,19 @@ fn datagrams_are_counted_by_what_came() {
 #[test]
 fn what_is_no_measurement_says_why() {
     let error = |text: &str| read(text).unwrap_err().to_string();
-    assert_snapshot!(error(fixture!("refused")), @r#"it holds no measurement of iperf3: it failed with "unable to connect to server: Connection refused", so what it has is no whole run; keep what iperf3 -c HOST -J prints"#);
-    assert_snapshot!(error(fixture!("interrupted")), @r#"it holds no measurement of iperf3: it failed with "interrupt - the client has terminated", so what it has is no whole run; keep what iperf3 -c HOST -J prints"#);
+    assert_snapshot!(error(fixture!("refused")), @r#"it holds no measurement of iperf3: it failed with "unable to connect to server: Connection refused", so nothing whole was measured: run it again"#);
+    assert_snapshot!(error(fixture!("interrupted")), @r#"it holds no measurement of iperf3: it failed with "interrupt - the client has terminated", so nothing whole was measured: run it again"#);
     assert_snapshot!(error(&TCP[..1500]), @"line 1: the JSON that begins here is cut off: what wrote it was ended before it was done");
     assert_snapshot!(error(""), @"line 1: the JSON that begins here is cut off: what wrote it was ended before it was done");
-    assert_snapshot!(error(r#"{"start": {"version": "iperf 3.12"}}"#), @"it holds no measurement of iperf3: it ended before the test began; keep what iperf3 -c HOST -J prints");
-    assert_snapshot!(error(r#"{"event":"start","data":{"version":"iperf 3.17"}}"#), @"it holds no measurement of iperf3: this is --json-stream, a line per interval; keep what plain -J prints; keep what iperf3 -c HOST -J prints");
-    assert_snapshot!(error(&TCP.replace("\"TCP\"", "\"SCTP\"")), @"it holds no measurement of iperf3: SCTP is not read, only TCP and UDP are; keep what iperf3 -c HOST -J prints");
-    assert_snapshot!(error(&TCP.replace("sum_received", "other")), @"it holds no measurement of iperf3: it has no end.sum_received: it ended too early; keep what iperf3 -c HOST -J prints");
+    assert_snapshot!(error(r#"{"start": {"version": "iperf 3.12"}}"#), @"it holds no measurement of iperf3: it ended before the test began");
+    assert_snapshot!(error(r#"{"event":"start","data":{"version":"iperf 3.17"}}"#), @"it holds no measurement of iperf3: this is --json-stream, a line per event; run iperf3 with -J instead");
+    assert_snapshot!(error(&TCP.replace("\"TCP\"", "\"SCTP\"")), @"it holds no measurement of iperf3: SCTP is not read, only TCP and UDP are");
+    assert_snapshot!(error(&TCP.replace("sum_received", "other")), @"it holds no measurement of iperf3: it has no end.sum_received: it ended too early");
     assert_snapshot!(error(&TCP.replace("\"seconds\":\t2.005351", "\"seconds\":\t0")), @"job tcp: seconds is 0, but should be more than 0 and less than ten years");
     assert_snapshot!(error(&TCP.replace("\"bytes\":\t2625765376", "\"bytes\":\t-1")), @"job tcp: bytes is -1, but should be a count from 0 to 9 * 10^15");
-    assert_snapshot!(error(&TCP.replace("\"bytes\":\t2625765376", "\"bytes\":\t0")), @"it holds no measurement of iperf3: nothing was received; keep what iperf3 -c HOST -J prints");
+    assert_snapshot!(error(&TCP.replace("\"bytes\":\t2625765376", "\"bytes\":\t0")), @"it holds no measurement of iperf3: nothing was received");
     assert_snapshot!(error(&TCP.replace("\"TCP\"", "7")), @"line 27, column 16: invalid type: integer `7`, expected a string");
-    assert_snapshot!(error(&format!("{TCP}{TCP}")), @"it holds no measurement of iperf3: it holds several results; keep each in a file of its own; keep what iperf3 -c HOST -J prints");
+    assert_snapshot!(error(&format!("{TCP}{TCP}")), @"it holds no measurement of iperf3: it holds several results; keep each in a file of its own");
 }
 
 proptest! {
