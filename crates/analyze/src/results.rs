@@ -25,6 +25,10 @@ pub(crate) fn metrics(trials: &[TrialFacts], workload: &Workload) -> Vec<Metric>
     let is_known = |metric: &Metric| {
         usable().next().is_some() && usable().all(|trial| metric.of(trial).is_some())
     };
+    if workload.is_network() {
+        let metrics = Metric::of_workload(workload).into_iter().enumerate();
+        return metrics.filter(|(at, m)| *at == 0 || is_known(m)).map(|(_, m)| m).collect();
+    }
     let is_rate = is_held_to_a_rate(workload);
     let syncs = [Metric::SYNC_P99, Metric::SYNC_LATENCY].into_iter();
     let syncs = syncs.filter(|metric| is_rate || metric.quantile().is_none()).filter(is_known);

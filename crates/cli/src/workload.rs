@@ -194,6 +194,10 @@ fn result_instead(name: &str, tool: Tool) -> String {
             "{name} is a result of fio, and no job file; iotax report {name} shows it, and iotax \
              compare puts two of them side by side"
         ),
+        Tool::Iperf3 => format!(
+            "{name} is a result of iperf3, and no job file; iotax report {name} shows it, and \
+             iotax compare puts two of them side by side"
+        ),
         Tool::Diskspd => format!(
             "{name} is a result of DiskSpd, and no job file; results in XML (diskspd -Rxml) are \
              shown by iotax report, and compared by iotax compare"

@@ -319,15 +319,15 @@ fn what_makes_no_sense_says_why() {
     [exit 2]
     ");
     assert_snapshot!(run(&["compare", "before1.json", "text.json"]), @"
-    error: text.json is no result of iotax run (--format json), fio (--output-format=json or json+) or DiskSpd (-Rxml): it begins with `read: IOPS=12`
+    error: text.json is no result of iotax run (--format json), fio (--output-format=json or json+), DiskSpd (-Rxml) or iperf3 (-J): it begins with `read: IOPS=12`
     [exit 2]
     ");
     assert_snapshot!(run(&["compare", "text.json", "text.json"]), @"
-    error: text.json is no result of iotax run (--format json), fio (--output-format=json or json+) or DiskSpd (-Rxml): it begins with `read: IOPS=12`
+    error: text.json is no result of iotax run (--format json), fio (--output-format=json or json+), DiskSpd (-Rxml) or iperf3 (-J): it begins with `read: IOPS=12`
     [exit 2]
     ");
     assert_snapshot!(run(&["compare", "before1.json", "a=after1.json,text.json"]), @"
-    error: text.json is no result of iotax run (--format json), fio (--output-format=json or json+) or DiskSpd (-Rxml): it begins with `read: IOPS=12`
+    error: text.json is no result of iotax run (--format json), fio (--output-format=json or json+), DiskSpd (-Rxml) or iperf3 (-J): it begins with `read: IOPS=12`
     [exit 2]
     ");
     assert_snapshot!(run(&["compare", "before1.json", "broken.json"]), @"
@@ -359,7 +359,7 @@ fn what_makes_no_sense_says_why() {
     [exit 2]
     ");
     assert_snapshot!(run(&["report", "text.json"]), @"
-    error: text.json is no result of iotax run (--format json), fio (--output-format=json or json+) or DiskSpd (-Rxml): it begins with `read: IOPS=12`
+    error: text.json is no result of iotax run (--format json), fio (--output-format=json or json+), DiskSpd (-Rxml) or iperf3 (-J): it begins with `read: IOPS=12`
     [exit 2]
     ");
     assert_snapshot!(run(&["compare", "before1.json"]), @"

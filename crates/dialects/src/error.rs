@@ -13,7 +13,7 @@ pub enum Error {
     )]
     TooLong { path: PathBuf, bytes: u64, limit: u64 },
     #[error(
-        "{} is no result of iotax run (--format json), fio (--output-format=json or json+) or DiskSpd (-Rxml): it {}",
+        "{} is no result of iotax run (--format json), fio (--output-format=json or json+), DiskSpd (-Rxml) or iperf3 (-J): it {}",
         path.display(),
         beginning(begins)
     )]

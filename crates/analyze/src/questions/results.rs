@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use iotax_spec::Workload;
 use iotax_stats::tail::samples_needed;
 use iotax_stats::unpaired::MIN_RESULTS;
 use iotax_stats::verdict::Verdict;
@@ -90,9 +91,15 @@ fn masked(evidence: &Evidence<'_>) -> Option<String> {
     })
 }
 
+/// Whether latencies are not what it is about: bytes over a network path.
+fn moves_bytes(workload: &Workload) -> bool {
+    workload.is_stream() || workload.is_datagrams()
+}
+
 fn tail(evidence: &Evidence<'_>) -> Option<String> {
-    let compares = !evidence.conclusions.is_empty();
-    let text = if is_held_to_a_rate(&evidence.experiment.spec.workload) {
+    let workload = &evidence.experiment.spec.workload;
+    let compares = !evidence.conclusions.is_empty() && !moves_bytes(workload);
+    let text = if is_held_to_a_rate(workload) {
         "Latencies of fio and DiskSpd begin when an I/O is submitted, not when the rate asked for \
          it: what waited for a free place in the queue looks faster than it was."
     } else {
@@ -104,6 +111,9 @@ fn tail(evidence: &Evidence<'_>) -> Option<String> {
 
 /// Runs whose latencies are not known, or only their mean.
 fn without_latencies(evidence: &Evidence<'_>) -> Option<String> {
+    if moves_bytes(&evidence.experiment.spec.workload) {
+        return None;
+    }
     let lacks = |trial: &TrialFacts| trial.primary().is_some_and(|job| job.p99_latency_ns == 0);
     let arms: Vec<&str> = (0..evidence.names.len())
         .filter(|arm| evidence.usable(*arm).any(lacks))

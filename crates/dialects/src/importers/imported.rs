@@ -1,6 +1,6 @@
 //! What another tool's result comes to.
 
-use iotax_record::{JobRecord, LoadRecord};
+use iotax_record::{FarEndRecord, JobRecord, LoadRecord, SystemCounters};
 
 /// One run, as another tool reported it.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -22,6 +22,8 @@ pub struct Imported {
     pub options: Vec<Vec<(String, String)>>,
     /// The longest time any job ran, in nanoseconds.
     pub window_ns: u64,
+    /// What the far end of a network path took, where there is one job.
+    pub far_end: Option<FarEndRecord>,
     /// What the tool printed around its result, and what was read but has no place here.
     pub warnings: Vec<String>,
 }
@@ -32,9 +34,17 @@ impl Imported {
         LoadRecord {
             driver: self.tool,
             window_ns: self.window_ns,
+            system: system(&self.jobs, self.far_end.as_ref()),
+            far_end: self.far_end,
             jobs: self.jobs,
             warnings: self.warnings,
             ..LoadRecord::default()
         }
     }
+}
+
+/// What is known of this end's process: beside a far end, the CPU time of the job is all it took.
+pub(crate) fn system(jobs: &[JobRecord], far_end: Option<&FarEndRecord>) -> SystemCounters {
+    let cpu_ns = || jobs.iter().map(|job| job.cpu_user_ns.saturating_add(job.cpu_system_ns)).sum();
+    SystemCounters { process_cpu_ns: far_end.map(|_| cpu_ns()), ..SystemCounters::default() }
 }

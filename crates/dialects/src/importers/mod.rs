@@ -4,9 +4,12 @@ pub mod diskspd;
 pub(crate) mod error;
 pub mod fio;
 mod imported;
+pub mod iperf3;
+mod number;
 mod sniff;
 mod xml;
 
 pub use error::Error;
 pub use imported::Imported;
+pub(crate) use imported::system;
 pub use sniff::{Tool, open, sniff, sniff_file};

@@ -5,7 +5,7 @@ use std::io::{self, Read as _};
 use std::path::Path;
 
 use super::imported::Imported;
-use super::{diskspd, fio};
+use super::{diskspd, fio, iperf3};
 use crate::error::Error;
 
 /// Files longer than this are not read.
@@ -20,6 +20,8 @@ pub enum Tool {
     Fio,
     /// `DiskSpd`, in XML; in text, of which [`open`] says what to do about it.
     Diskspd,
+    /// iperf3, in JSON.
+    Iperf3,
 }
 
 /// Tells whose result begins with `start`; `None` if it is nobody's that is known.
@@ -32,6 +34,9 @@ pub fn sniff(start: &[u8]) -> Option<Tool> {
     // It is not read, but told from what is no result at all.
     if diskspd::is_text(text) {
         return Some(Tool::Diskspd);
+    }
+    if iperf3::is_start(text) {
+        return Some(Tool::Iperf3);
     }
     (text.contains('{') && text.contains("\"fio version\"")).then_some(Tool::Fio)
 }
@@ -76,6 +81,7 @@ pub fn open(path: &Path) -> Result<Imported, Error> {
     let found = match tool {
         Tool::Fio => fio::read(&text),
         Tool::Diskspd => diskspd::read(&text),
+        Tool::Iperf3 => iperf3::read(&text),
     };
     found.map_err(|source| Error::Broken { path: path.to_owned(), source })
 }
@@ -124,7 +130,9 @@ mod tests {
     fn a_result_is_known_by_what_is_in_it() {
         assert_eq!(sniff(b"fio: a warning\n{\n  \"fio version\" : \"fio-3.33\","), Some(Tool::Fio));
         assert_eq!(sniff(XML.as_bytes()), Some(Tool::Diskspd));
-        for other in ["", "{}", "<html>", "\0\0\0", "{\"json_format\": 1}", "read: IOPS=12"] {
+        assert_eq!(sniff(b"{\"start\":{\"version\":\t\"iperf 3.12\","), Some(Tool::Iperf3));
+        for other in ["", "{}", "<html>", "\0\0\0", "{\"json_format\": 1}", "{\"version\": \"3\"}"]
+        {
             assert_eq!(sniff(other.as_bytes()), None, "{other}");
         }
     }
@@ -149,9 +157,9 @@ mod tests {
             let error = open(&path).unwrap_err().to_string();
             error.replace(&dir.path().display().to_string(), "DIR")
         };
-        insta::assert_snapshot!(error("a.json", "\n{\"json_format\": 1}"), @r#"DIR/a.json is no result of iotax run (--format json), fio (--output-format=json or json+) or DiskSpd (-Rxml): it begins with `{"json_format": 1}`"#);
+        insta::assert_snapshot!(error("a.json", "\n{\"json_format\": 1}"), @r#"DIR/a.json is no result of iotax run (--format json), fio (--output-format=json or json+), DiskSpd (-Rxml) or iperf3 (-J): it begins with `{"json_format": 1}`"#);
         insta::assert_snapshot!(error("r.json", "{\"json_format\": 1, \"iotax_version\": \"1\"}"), @"DIR/r.json is the report of a comparison by iotax in JSON, without what was measured: give the directory of results that it was printed with");
-        insta::assert_snapshot!(error("empty", ""), @"DIR/empty is no result of iotax run (--format json), fio (--output-format=json or json+) or DiskSpd (-Rxml): it is empty");
+        insta::assert_snapshot!(error("empty", ""), @"DIR/empty is no result of iotax run (--format json), fio (--output-format=json or json+), DiskSpd (-Rxml) or iperf3 (-J): it is empty");
         insta::assert_snapshot!(error("b.xml", "<Results>\n<System>"), @"DIR/b.xml: line 2: it ends within <System>: the file was cut off; DiskSpd's results in XML are what diskspd -Rxml prints");
         insta::assert_snapshot!(error("d.txt", "\nCommand Line: diskspd -b4K x\n\nInput parameters:\n\n\ttimespan:   1\n"), @"DIR/d.txt: this is DiskSpd's text output, which rounds and leaves out; run it again with -Rxml, and keep what it prints");
         insta::assert_snapshot!(error("c.json", "{\"fio version\": \"fio-3.33\", \"jobs\": ["), @"DIR/c.json: line 1: the JSON that begins here is cut off: what wrote it was ended before it was done");

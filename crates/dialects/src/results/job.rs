@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use iotax_record::JobRecord;
-use iotax_spec::{BlockSizes, FioOption, Job, Pattern};
+use iotax_spec::{BlockSizes, Engine, FioOption, Job, Pace, Pattern};
 
 use super::sameness::bytes;
 
@@ -22,8 +22,14 @@ pub(super) fn of(record: &JobRecord, options: &[(String, String)], file: &Path) 
     // Whatever the options are, it did.
     let seen = record.sync.count().max(record.sync_summary.as_ref().map_or(0, |(count, _)| *count));
     let seen = (seen > 0).then(|| u32::try_from(writes / seen).unwrap_or(u32::MAX).max(1));
+    let is_it = |engine: &&Engine| engine.is_network() && engine.name() == record.engine;
+    let engine = Engine::ALL.iter().find(is_it);
+    let offered = record.offered_ios.filter(|_| engine.is_some() && record.active_ns > 0);
+    let iops = offered.map(|ios| ios as f64 * 1e9 / record.active_ns as f64);
     let plain = Job::new(record.name.clone());
     Job {
+        engine: engine.copied().unwrap_or(plain.engine),
+        pace: iops.map_or(Pace::Closed, |iops| Pace::Even { iops }),
         threads: record.threads.max(1),
         queue_depth: record.queue_depth.max(1),
         read_percent: u8::try_from(read_percent).unwrap_or(100),

@@ -6,11 +6,11 @@ use iotax_record::{LoadRecord, Outcome};
 
 use super::file::{Measured, ResultFile, Run};
 use super::job;
-use crate::importers::Imported;
+use crate::importers::{Imported, system};
 
 /// The result in `file`.
 pub(super) fn of(arm: usize, file: &Path, found: Imported) -> ResultFile {
-    let Imported { tool, id, started, jobs, options, window_ns, warnings, .. } = found;
+    let Imported { tool, id, started, jobs, options, window_ns, far_end, warnings, .. } = found;
     let mut options = options.into_iter();
     let measured = jobs.into_iter().map(|record| {
         let options = options.next().unwrap_or_default();
@@ -18,6 +18,8 @@ pub(super) fn of(arm: usize, file: &Path, found: Imported) -> ResultFile {
         let load = LoadRecord {
             driver: tool.clone(),
             window_ns,
+            system: system(std::slice::from_ref(&record), far_end.as_ref()),
+            far_end,
             jobs: vec![record],
             warnings: warnings.clone(),
             ..LoadRecord::default()

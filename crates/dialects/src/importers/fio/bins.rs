@@ -1,8 +1,8 @@
 //! The bins of JSON+: fio's own histogram, and the ways in which its buckets were named.
 
-use super::number::{MOST, Number};
 use super::raw::RawLatency;
 use crate::importers::error::Error;
+use crate::importers::number::{MOST, Number};
 
 /// Bits of precision in each power of two: `FIO_IO_U_PLAT_BITS` of every version.
 const BITS: u32 = 6;

@@ -5,9 +5,9 @@ use std::io;
 use iotax_record::{DirectionRecord, JobRecord, LatencyHistogram, LatencySummary};
 
 use super::bins;
-use super::number::{MOST, Number};
 use super::raw::{RawDirection, RawJob, RawLatency};
 use crate::importers::error::Error;
+use crate::importers::number::{MOST, Number};
 
 /// Ten years: what a run may take at most, in milliseconds.
 const LONGEST_MS: u64 = 10 * 366 * 86_400_000;

@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use iotax_record::{DirectionRecord, JobRecord, LatencySummary};
 
 use super::job;
-use super::number::MOST;
 use super::raw::RawJob;
 use crate::importers::error::Error;
 use crate::importers::imported::Imported;
+use crate::importers::number::MOST;
 
 /// Names of jobs that are told apart; each may cost some 800 KB of histograms.
 pub(super) const MOST_JOBS: usize = 512;

@@ -27,7 +27,6 @@ mod bins;
 mod document;
 mod job;
 mod merge;
-mod number;
 mod phases;
 mod raw;
 

@@ -7,8 +7,8 @@ use serde::de::{self, IgnoredAny, MapAccess};
 use serde::{Deserialize, Deserializer};
 
 use super::document::Document;
-use super::number::Number;
 use crate::importers::error::Error;
+use crate::importers::number::Number;
 
 #[derive(Deserialize, Default)]
 #[serde(default, expecting = "an object, as fio writes it")]

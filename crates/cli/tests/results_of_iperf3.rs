@@ -1,0 +1,127 @@
+//! Results of iperf3 as arms: what the receiver got is compared, and nothing is invented.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod support;
+
+use std::fs;
+
+use insta::assert_snapshot;
+use support::Desk;
+
+const FIXTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../dialects/tests/fixtures/iperf3");
+const PLAIN: &str = "plain=plain-1.json,plain-2.json,plain-3.json";
+const WINDOW: &str = "window=window-1.json,window-2.json,window-3.json";
+
+/// A desk with the fixtures on it.
+fn desk() -> Desk {
+    let desk = Desk::new();
+    for entry in fs::read_dir(FIXTURES).unwrap() {
+        let path = entry.unwrap().path();
+        fs::copy(&path, desk.path().join(path.file_name().unwrap())).unwrap();
+    }
+    desk
+}
+
+#[test]
+fn three_of_each_give_a_verdict_in_bandwidth() {
+    let said = desk().run(&["compare", "--out", "out", PLAIN, WINDOW]);
+    assert_eq!(said.code, 0, "{said}");
+    assert_snapshot!(said.out, @"
+    tcp: 6 results of iperf3 3.12
+
+      window is slower than plain: 33 % [14, 48] less bandwidth.
+      Nothing was run here: the figures are those of the files.
+
+    Tax
+      arm     metric        tax [95 % CI]  n  verdict
+      window  bandwidth     33 % [14, 48]  3  slower
+      window  CPU per MiB  42 % [−7, 117]  3  undecided
+      Each interval alone holds with 95 % if the results are independent of each
+      other; n: results of the arm that has fewer; margin 5 %.
+
+    Arms
+      arm            rate  CPU/MiB      RTT  retrans/GiB  spread  trials
+      plain   25.2 Gbit/s   401 µs  67.0 µs         4.72   7.6 %       3
+      window  16.8 Gbit/s   567 µs  32.0 µs         2.36   6.6 %       3
+
+    Warning, not interleaved: the runs were not interleaved in random order, as
+      far as the results tell: whatever changed between them (neighbours, credits,
+      temperature, what the volume holds) is in the difference, and no interval
+      covers it
+      For the difference between the arms alone, measure them in one iotax compare:
+      it runs them in random blocks.
+
+    Not concluded
+      - CPU per MiB of window: undecided; from 3 and 3 results all that is known of
+        the tax is −7 to 117 %. More results of each narrow it.
+      - Not checked, because such results do not tell: whether a cache answered,
+        what the load generator cost, whether CPUs were busy or stolen, whether the
+        storage was the same, and whether a burst ended on the way.
+
+    Report: out/report.html
+    Again:  iotax report out
+    ");
+}
+
+#[test]
+fn datagrams_at_a_rate_are_compared_in_what_came() {
+    let desk = desk();
+    let said = desk.run(&["compare", "--out", "out", "udp.json", "udprev.json"]);
+    assert_eq!(said.code, 0, "{said}");
+    assert_snapshot!(said.out, @"
+    udp: 2 results of iperf3 3.12
+
+      udprev: 0.3 % less datagrams delivered than udp; one result each, so nothing
+      says how much of it is chance.
+      Nothing was run here: the figures are those of the files.
+
+    Warning, unlike results:
+      job udp reverse of udprev.json is taken for the same as udp of udp.json: each
+        result has one job
+      the results were not made by the same job: rw write in udp, read in udprev
+      What results differ in is part of every difference below, and what one
+      side lacks is not compared. Compare results of one job, or read them as a
+      comparison of the jobs too.
+
+    Tax
+      arm     metric               tax or factor  n  verdict
+      udprev  datagrams delivered          0.3 %  1  undecided
+      udprev  jitter                 2.9x slower  1  undecided
+      udprev  CPU per MiB                 −7.3 %  1  undecided
+      Without an interval; n: results of the arm that has fewer.
+
+    Arms
+      arm            rate    lost  reordered   jitter  CPU/MiB  spread  trials
+      udp     46.5 Mbit/s  1.32 %        0 %  59.5 µs  2.50 ms       –       1
+      udprev  49.3 Mbit/s  1.57 %        0 %   175 µs  2.32 ms       –       1
+
+    Warning, not interleaved: the runs were not interleaved in random order, as
+      far as the results tell: whatever changed between them (neighbours, credits,
+      temperature, what the volume holds) is in the difference, and no interval
+      covers it
+      For the difference between the arms alone, measure them in one iotax compare:
+      it runs them in random blocks.
+
+    Not concluded
+      - Datagrams delivered of udprev: 1 result of udp and 1 of udprev give no
+        interval; it takes 2 of each at least, and 5 for a narrow one.
+      - Jitter of udprev: 1 result of udp and 1 of udprev give no interval; it takes
+        2 of each at least, and 5 for a narrow one.
+      - CPU per MiB of udprev: 1 result of udp and 1 of udprev give no interval; it
+        takes 2 of each at least, and 5 for a narrow one.
+      - Not checked, because such results do not tell: whether a cache answered,
+        what the load generator cost, whether CPUs were busy or stolen, whether the
+        storage was the same, and whether a burst ended on the way.
+
+    Report: out/report.html
+    Again:  iotax report out
+    ");
+}
+
+#[test]
+fn a_failed_run_is_refused() {
+    let said = desk().run(&["compare", "tcp.json", "refused.json"]);
+    assert_ne!(said.code, 0, "{said}");
+    assert_snapshot!(said.err, @r#"error: refused.json: it holds no measurement of iperf3: it failed with "unable to connect to server: Connection refused", so nothing whole was measured: run it again"#);
+}

@@ -1,0 +1,284 @@
+//! iperf3's JSON (`-J`), of clients of iperf3 3.0 and later.
+//!
+//! Each direction becomes a job whose blocks are those of `-l`. **What counts is what came**: bytes of
+//! TCP are `end.sum_received`. Of UDP, `end.sum` is the sender's rate and `lost_percent` may exceed
+//! 100, as the loss is guessed from gaps in the numbering; so datagrams that came are counted by the
+//! receiver's bytes. iperf3 times no block: there are no latencies.
+
+use iotax_record::{DirectionRecord, FarEndRecord, JobRecord, TcpRecord, UdpRecord};
+use jiff::Timestamp;
+
+use super::error::Error;
+use super::imported::Imported;
+use super::number::Number;
+use raw::{Interval, Root, Stream, Sum};
+
+mod raw;
+
+/// Seconds that an interval may be off and still count as one.
+const OFF_BY_S: f64 = 0.1;
+/// Ten years: what a run may take at most, in seconds.
+const LONGEST_S: f64 = 10.0 * 366.0 * 86_400.0;
+
+/// Whether a text that begins so is iperf3's.
+pub(super) fn is_start(text: &str) -> bool {
+    let is_iperf3 = |(at, _): (usize, &str)| {
+        let rest = text[at + "\"version\"".len()..].trim_start();
+        rest.strip_prefix(':').is_some_and(|value| value.trim_start().starts_with("\"iperf 3"))
+    };
+    text.contains('{') && text.match_indices("\"version\"").any(is_iperf3)
+}
+
+/// Reads what `iperf3 -c HOST -J` printed.
+///
+/// # Errors
+/// [`Error::CutOff`] or [`Error::Json`] for what is no whole JSON, [`Error::Iperf3`] for a run that
+/// failed or measured nothing, [`Error::Number`] for a figure that cannot be.
+pub fn read(text: &str) -> Result<Imported, Error> {
+    let root = raw::parse(text)?;
+    if root.event.is_some() {
+        return Err(none("this is --json-stream, a line per event; run iperf3 with -J instead"));
+    }
+    if let Some(why) = root.error {
+        return Err(none(format!(
+            "it failed with {why:?}, so nothing whole was measured: run it again"
+        )));
+    }
+    let asked = &root.start.asked;
+    let is_udp = match asked.protocol.as_str() {
+        "TCP" => false,
+        "UDP" => true,
+        "" => return Err(none("it ended before the test began")),
+        other => return Err(none(format!("{other} is not read, only TCP and UDP are"))),
+    };
+    let version = root.start.version.trim_start_matches("iperf ").chars().take(40).collect();
+    let mut result = Imported {
+        tool: format!("iperf3 {version}"),
+        version,
+        // Drawn anew for each run.
+        id: Some(root.start.cookie.clone()).filter(|cookie| !cookie.is_empty()),
+        started: root.start.timestamp.timesecs.whole().and_then(rfc3339),
+        ..Imported::default()
+    };
+    let reverse = asked.reverse.whole() == Some(1);
+    directed(&root, is_udp, reverse, false, &mut result)?;
+    if root.end.sum_received_bidir_reverse.is_some() {
+        directed(&root, is_udp, true, true, &mut result)?;
+    }
+    cpu(&root, &mut result)?;
+    result.window_ns = result.jobs.iter().map(|job| job.active_ns).max().unwrap_or(0);
+    Ok(result)
+}
+
+/// Adds the job of one direction; `backward` is the second one of `--bidir`.
+fn directed(
+    root: &Root,
+    is_udp: bool,
+    reverse: bool,
+    backward: bool,
+    result: &mut Imported,
+) -> Result<(), Error> {
+    let (end, asked) = (&root.end, &root.start.asked);
+    let (sum, sent, received) = if backward {
+        (&end.sum_bidir_reverse, &end.sum_sent_bidir_reverse, &end.sum_received_bidir_reverse)
+    } else {
+        (&end.sum, &end.sum_sent, &end.sum_received)
+    };
+    let protocol = if is_udp { "udp" } else { "tcp" };
+    let name = if reverse { format!("{protocol} reverse") } else { protocol.to_owned() };
+    let count = |number: Number, field: &str| number.count(&name, || field.to_owned());
+    let block = count(asked.blksize, "start.test_start.blksize")?.filter(|bytes| *bytes > 0);
+    let block = block.ok_or_else(|| none("it has no start.test_start.blksize"))?;
+    let streams = count(asked.num_streams, "start.test_start.num_streams")?.unwrap_or(1);
+    let streams = u32::try_from(streams).unwrap_or(u32::MAX).max(1);
+    // Of UDP, versions before 3.7 have the sum alone.
+    let came = received.as_ref().or(sum.as_ref().filter(|_| is_udp));
+    let came = came.ok_or_else(|| none("it has no end.sum_received: it ended too early"))?;
+    let active_s = seconds(came.seconds, &name)?;
+    let (bytes, udp) = if is_udp {
+        let received = received.as_ref();
+        let counted = datagrams(sum.as_ref().unwrap_or(came), received, block, &name, result)?;
+        let udp = UdpRecord { reordered: reordered(root, backward, &name)?, ..counted };
+        (udp.sent.saturating_mul(block), Some(udp))
+    } else {
+        (count(came.bytes, "bytes")?.unwrap_or(0), None)
+    };
+    if bytes == 0 {
+        return Err(none(if is_udp { "no datagram was sent" } else { "nothing was received" }));
+    }
+    let sent_s = sent.as_ref().map_or(Ok(active_s), |sent| seconds(sent.seconds, &name))?;
+    let bits = count(asked.target_bitrate, "start.test_start.target_bitrate")?.unwrap_or(0);
+    let rate = (bits / 8).saturating_mul(u64::from(streams));
+    let moved = DirectionRecord {
+        ios: bytes.div_ceil(block),
+        bytes,
+        per_second_bytes: per_second(&root.intervals, backward),
+        ..DirectionRecord::default()
+    };
+    let (read, write) = if reverse {
+        (moved, DirectionRecord::default())
+    } else {
+        (DirectionRecord::default(), moved)
+    };
+    let engine = if is_udp { "udp_stream" } else { "tcp_stream" };
+    let options = [
+        ("ioengine", engine.to_owned()),
+        ("rw", if reverse { "read" } else { "write" }.to_owned()),
+        ("bs", block.to_string()),
+        ("numjobs", streams.to_string()),
+        ("rate", if rate > 0 { rate.to_string() } else { String::new() }),
+        (
+            "runtime",
+            asked.duration.whole().filter(|s| *s > 0).map_or(String::new(), |s| s.to_string()),
+        ),
+    ];
+    let options = options.into_iter().filter(|(_, value)| !value.is_empty());
+    result.options.push(options.map(|(name, value)| (name.to_owned(), value)).collect());
+    result.groups.push(0);
+    result.jobs.push(JobRecord {
+        engine: engine.to_owned(),
+        threads: streams,
+        queue_depth: 1,
+        active_ns: whole(active_s * 1e9),
+        offered_ios: (is_udp && rate > 0).then(|| whole(rate as f64 * sent_s / block as f64)),
+        tcp: if is_udp || reverse { None } else { tcp(root, sent.as_ref(), &name)? },
+        udp,
+        read,
+        write,
+        name,
+        ..JobRecord::default()
+    });
+    Ok(())
+}
+
+/// Datagrams as the receiver counted them, by its bytes if it says; what cannot be is warned of.
+fn datagrams(
+    sum: &Sum,
+    received: Option<&Sum>,
+    block: u64,
+    job: &str,
+    result: &mut Imported,
+) -> Result<UdpRecord, Error> {
+    let count = |number: Number, field: &str| number.count(job, || field.to_owned());
+    let sent = count(sum.packets, "packets")?.unwrap_or(0);
+    let lost = sum.lost_packets.float().unwrap_or(0.0);
+    let came = match received {
+        Some(received) => count(received.bytes, "bytes")?.unwrap_or(0).div_ceil(block),
+        None => whole((sent as f64 - lost).max(0.0)),
+    };
+    let udp = UdpRecord {
+        sent,
+        received: came.min(sent),
+        jitter_ns: nanoseconds(sum.jitter_ms, 1e6, job, "jitter_ms")?,
+        ..UdpRecord::default()
+    };
+    if !(0.0..=sent as f64).contains(&lost) || came > sent {
+        result.warnings.push(format!(
+            "{job}: iperf3 counts {lost} of {sent} datagrams as lost, which cannot be; counted by \
+             what came, {} did",
+            udp.received
+        ));
+    }
+    Ok(udp)
+}
+
+/// The streams of a direction.
+fn streams(root: &Root, backward: bool) -> impl Iterator<Item = &Stream> {
+    // With --bidir those of the second direction are marked as not sent by the client.
+    let is_bidir = root.end.sum_received_bidir_reverse.is_some();
+    let is_sent = |stream: &Stream| {
+        let half = stream.udp.as_ref().or(stream.sender.as_ref());
+        half.and_then(|half| half.sender).unwrap_or(true)
+    };
+    root.end.streams.iter().filter(move |stream| !is_bidir || is_sent(stream) != backward)
+}
+
+fn reordered(root: &Root, backward: bool, job: &str) -> Result<u64, Error> {
+    let counts = streams(root, backward).filter_map(|stream| stream.udp.as_ref()).map(|udp| {
+        udp.out_of_order.count(job, || "out_of_order".to_owned()).map(Option::unwrap_or_default)
+    });
+    counts.sum()
+}
+
+/// What the sender's kernel knew. The far end as a sender tells its retransmits alone; with --bidir
+/// the round trip beside them is that of a socket that only receives.
+fn tcp(root: &Root, sent: Option<&Sum>, job: &str) -> Result<Option<TcpRecord>, Error> {
+    let count = |number: Number, field: &str| number.count(job, || field.to_owned());
+    let Some(retransmits) =
+        sent.map(|sum| count(sum.retransmits, "retransmits")).transpose()?.flatten()
+    else {
+        return Ok(None);
+    };
+    let mut record = TcpRecord {
+        retransmits,
+        mss_bytes: match count(root.start.tcp_mss, "start.tcp_mss")? {
+            Some(bytes) => bytes,
+            None => count(root.start.tcp_mss_default, "start.tcp_mss_default")?.unwrap_or(0),
+        },
+        ..TcpRecord::default()
+    };
+    for sender in streams(root, false).filter_map(|stream| stream.sender.as_ref()) {
+        record.connections += 1;
+        record.rtt_ns = record.rtt_ns.max(nanoseconds(sender.mean_rtt, 1e3, job, "mean_rtt")?);
+        record.cwnd_bytes += count(sender.max_snd_cwnd, "max_snd_cwnd")?.unwrap_or(0);
+    }
+    Ok((record.rtt_ns > 0).then_some(record))
+}
+
+/// Bytes of each second as the client saw them; none if intervals are not seconds.
+fn per_second(intervals: &[Interval], backward: bool) -> Vec<u64> {
+    let sums = intervals.iter().filter_map(|interval| {
+        if backward { interval.sum_bidir_reverse.as_ref() } else { interval.sum.as_ref() }
+    });
+    let is_second = |sum: &&Sum| sum.seconds.float().is_some_and(|s| (s - 1.0).abs() < OFF_BY_S);
+    let counted = sums.filter(|sum| !sum.omitted);
+    counted.take_while(is_second).map_while(|sum| sum.bytes.whole()).collect()
+}
+
+/// CPU time of both ends, if it is that of one job.
+fn cpu(root: &Root, result: &mut Imported) -> Result<(), Error> {
+    let ([job], Some(cpu)) = (result.jobs.as_mut_slice(), &root.end.cpu_utilization_percent) else {
+        return Ok(());
+    };
+    let active_ns = job.active_ns as f64;
+    let ns = |percent: Number, field: &str| -> Result<u64, Error> {
+        let percent = percent.positive(&job.name, || field.to_owned())?.unwrap_or(0.0);
+        Ok(whole(percent / 100.0 * active_ns))
+    };
+    let (user_ns, system_ns) =
+        (ns(cpu.host_user, "host_user")?, ns(cpu.host_system, "host_system")?);
+    let far_ns = ns(cpu.remote_total, "remote_total")?;
+    (job.cpu_user_ns, job.cpu_system_ns) = (user_ns, system_ns);
+    result.far_end = Some(FarEndRecord { cpu_ns: far_ns, cpu_busy_ns: None, same_host: false });
+    Ok(())
+}
+
+fn none(why: impl Into<String>) -> Error {
+    Error::Iperf3 { why: why.into() }
+}
+
+fn seconds(number: Number, job: &str) -> Result<f64, Error> {
+    match number.positive(job, || "seconds".to_owned())? {
+        Some(s) if s > 0.0 && s <= LONGEST_S => Ok(s),
+        _ => Err(number.wrong(job, "seconds".to_owned(), "more than 0 and less than ten years")),
+    }
+}
+
+fn nanoseconds(number: Number, unit_ns: f64, job: &str, field: &str) -> Result<u64, Error> {
+    let value = number.positive(job, || field.to_owned())?;
+    Ok(whole(value.unwrap_or(0.0) * unit_ns))
+}
+
+fn rfc3339(timesecs: u64) -> Option<String> {
+    let start = Timestamp::from_second(i64::try_from(timesecs).ok()?).ok()?;
+    Some(start.to_string())
+}
+
+/// To a whole number; what does not fit is the largest there is.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates, as meant")]
+fn whole(value: f64) -> u64 {
+    value.round() as u64
+}
+
+#[cfg(test)]
+mod tests;
