@@ -13,7 +13,7 @@ use serde_json::Value;
 const MIB: u64 = 1 << 20;
 const TRACES: &str = include_str!("vm/traces.sh");
 const CRYPT: [&str; 3] = ["cryptsetup", "dmsetup", "mkfs.ext4"];
-const PATHS: [&str; 4] = ["dmsetup", "ip", "tc", "unshare"];
+const PATHS: [&str; 4] = ["dmsetup", "ip", "nsenter", "tc"];
 const NFS: [&str; 5] = ["rpc.nfsd", "mount.nfs", "krb5kdc", "kadmin.local", "dmsetup"];
 
 /// A working directory on the guest's disk.
