@@ -26,7 +26,7 @@ use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 
 use crate::error::Error;
 use crate::idle::{Idle, Work};
-use crate::network::Namespace;
+use crate::network::namespace::Namespace;
 
 /// Bears the name of the run's journal.
 const RUN: &str = "IOTAX_RUN";
