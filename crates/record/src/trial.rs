@@ -163,6 +163,7 @@ pub struct FarEndRecord {
 
 impl FarEndRecord {
     /// What was counted after `earlier`.
+    #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         Self {
             cpu_ns: self.cpu_ns.saturating_sub(earlier.cpu_ns),

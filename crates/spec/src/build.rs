@@ -261,7 +261,7 @@ impl Spec {
         for job in self.phases().flat_map(|phase| &phase.jobs).filter(is_there) {
             let largest = u64::from(job.block_sizes.max_bytes());
             let (engine, at) = (job.engine.name(), job.engine.info().at);
-            self.validate_network(arm, job)?;
+            arm.validate_network(job)?;
             match &arm.target {
                 Target::Stack(stack) if stack.size_bytes().is_some_and(|disk| largest > disk) => {
                     let disk = stack.size_bytes().unwrap_or_default();

@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 
 use crate::error::{Error, Subject};
-use crate::spec::{Arm, Spec, Target};
+use crate::spec::{Arm, Target};
 use crate::workload::{BlockSizes, Job};
 
 /// More connections than this a peer does not take.
@@ -12,11 +12,11 @@ const MAX_FLOWS: u32 = 256;
 /// A head of iotax's own, to what one UDP datagram over IPv4 can hold.
 const DATAGRAM_BYTES: RangeInclusive<u32> = 24..=65_507;
 
-impl Spec {
+impl Arm {
     /// Load for storage goes to storage, load for a network path over one.
-    pub(crate) fn validate_network(&self, arm: &Arm, job: &Job) -> Result<(), Error> {
-        let subject = Subject::Arm { arm: arm.name.clone(), job: job.name.clone() };
-        let (engine, target) = (job.engine.name(), &arm.target);
+    pub(crate) fn validate_network(&self, job: &Job) -> Result<(), Error> {
+        let subject = Subject::Arm { arm: self.name.clone(), job: job.name.clone() };
+        let (engine, target) = (job.engine.name(), &self.target);
         let (problem, advice) = match (job.engine.is_network(), target.is_network()) {
             (true, false) if !matches!(target, Target::Results(_)) => (
                 format!("{engine} drives load over a network path, and {target} is storage"),
