@@ -10,53 +10,40 @@ use crate::{dist, fuzz, rooms, sources};
 
 /// All steps in order.
 pub(crate) const STEPS: &[Step] = &[
-    Step {
-        name: "rooms",
-        what: "each crate imports only what the architecture allows, its files no circles",
-        run: rooms::check,
-    },
-    Step { name: "sizes", what: "no source file over 500 lines", run: sources::sizes },
-    Step {
-        name: "skips",
-        what: "a test is skipped by the one helper alone, which fails in CI",
-        run: sources::skips,
-    },
-    Step { name: "fmt", what: "formatting", run: fmt },
-    Step { name: "clippy", what: "lints, warnings are errors", run: clippy },
-    Step { name: "unit", what: "unit tests", run: unit },
-    Step { name: "test", what: "all other tests", run: test },
-    Step {
-        name: "packages",
-        what: "a package and an image of the tests' program, installed and used",
-        run: dist::check,
-    },
-    Step { name: "doctest", what: "examples in the documentation", run: doctest },
-    Step { name: "fuzz", what: "every fuzz target survives a short run", run: fuzz::check },
-    Step { name: "doc", what: "documentation builds without warnings", run: doc },
+    Step::new(
+        "rooms",
+        "each crate imports only what the architecture allows, its files no circles",
+        rooms::check,
+    ),
+    Step::new("sizes", "no source file over 500 lines", sources::sizes),
+    Step::new(
+        "skips",
+        "a test is skipped by the one helper alone, which fails in CI",
+        sources::skips,
+    ),
+    Step::new("fmt", "formatting", || cargo(&["fmt", "--all", "--check"])),
+    Step::new("clippy", "lints, warnings are errors", clippy),
+    Step::new("unit", "unit tests", || run_tests(Kind::Unit)),
+    Step::new("test", "all other tests", || run_tests(Kind::Integration)),
+    Step::new(
+        "packages",
+        "a package and an image of the tests' program, installed and used",
+        dist::check,
+    ),
+    Step::new("doctest", "examples in the documentation", || {
+        cargo(&["test", "--workspace", "--doc", "--quiet"])
+    }),
+    Step::new("fuzz", "every fuzz target survives a short run", fuzz::check),
+    Step::new("doc", "documentation builds without warnings", || {
+        with_env(
+            &["doc", "--workspace", "--no-deps", "--quiet"],
+            &[("RUSTDOCFLAGS", "-D warnings")],
+        )
+    }),
 ];
-
-fn fmt() -> Result<()> {
-    cargo(&["fmt", "--all", "--check"])
-}
 
 /// With all features, so that what only `measure` builds is looked at, too.
 fn clippy() -> Result<()> {
     let what = ["clippy", "--workspace", "--all-targets", "--all-features", "--quiet"];
     cargo(&[&what[..], &["--", "-D", "warnings"]].concat())
-}
-
-fn unit() -> Result<()> {
-    run_tests(Kind::Unit)
-}
-
-fn test() -> Result<()> {
-    run_tests(Kind::Integration)
-}
-
-fn doctest() -> Result<()> {
-    cargo(&["test", "--workspace", "--doc", "--quiet"])
-}
-
-fn doc() -> Result<()> {
-    with_env(&["doc", "--workspace", "--no-deps", "--quiet"], &[("RUSTDOCFLAGS", "-D warnings")])
 }

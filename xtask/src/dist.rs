@@ -27,13 +27,13 @@ use crate::tables;
 
 /// All steps in order.
 pub(crate) const STEPS: &[Step] = &[
-    Step { name: "build", what: "static programs for x86-64 and arm64", run: build_all },
-    Step { name: "deb", what: "a package for Debian of each", run: debs },
-    Step { name: "lintian", what: "what Debian's own check says of them", run: lintian },
-    Step { name: "image", what: "an image of both for containers", run: images },
-    Step { name: "installed", what: "each package installed, used, removed", run: installed },
-    Step { name: "container", what: "the image unpacked, and used in a container", run: container },
-    Step { name: "table", what: "digests, and sizes in docs/benchmarks.md", run: table },
+    Step::new("build", "static programs for x86-64 and arm64", build_all),
+    Step::new("deb", "a package for Debian of each", debs),
+    Step::new("lintian", "what Debian's own check says of them", lintian),
+    Step::new("image", "an image of both for containers", images),
+    Step::new("installed", "each package installed, used, removed", installed),
+    Step::new("container", "the image unpacked, and used in a container", container),
+    Step::new("table", "digests, and sizes in docs/benchmarks.md", table),
 ];
 
 /// `cargo xtask check packages`: a package and an image of the program that the tests use. It is not

@@ -17,49 +17,25 @@ use crate::tables;
 
 /// All steps in order.
 pub(crate) const STEPS: &[Step] = &[
-    Step {
-        name: "engines",
-        what: "the load generator beside fio, in the page cache",
-        run: engines,
-    },
-    Step { name: "layers", what: "what each layer of the virtual disk costs", run: layers },
-    Step { name: "records", what: "ten thousand trials, read and analysed", run: records },
-    Step { name: "load", what: "rates, depths and delays of the load generator", run: load },
-    Step { name: "vdisk", what: "delays of the virtual disk under FUSE", run: vdisk },
-    Step { name: "rig", what: "limits of control groups", run: rig },
-    Step { name: "cli", what: "verdicts, caps and taxes, as users get them", run: cli },
-    Step { name: "fio", what: "native engines and fio on one disk", run: fio },
-    Step { name: "fuse", what: "virtual disks over FUSE beside qemu-storage-daemon", run: fuse },
-    Step { name: "blind", what: "planted faults, for the doctor to find", run: blind },
+    Step::new("engines", "the load generator beside fio, in the page cache", || {
+        table("engines", example("iotax-load", "versus_fio", &["/tmp", "9", "1"]))
+    }),
+    Step::new("layers", "what each layer of the virtual disk costs", || {
+        table("layers", example("iotax-vdisk", "layer_speed", &[]))
+    }),
+    Step::new("records", "ten thousand trials, read and analysed", records),
+    Step::new("load", "rates, depths and delays of the load generator", || tests("iotax-load")),
+    Step::new("vdisk", "delays of the virtual disk under FUSE", || tests("iotax-vdisk")),
+    Step::new("rig", "limits of control groups", || tests("iotax-rig")),
+    Step::new("cli", "verdicts, caps and taxes, as users get them", || tests("iotax")),
+    Step::new("fio", "native engines and fio on one disk", fio),
+    Step::new("fuse", "virtual disks over FUSE beside qemu-storage-daemon", fuse),
+    Step::new("blind", "planted faults, for the doctor to find", blind),
 ];
-
-fn engines() -> Result<()> {
-    table("engines", example("iotax-load", "versus_fio", &["/tmp", "9", "1"]))
-}
-
-fn layers() -> Result<()> {
-    table("layers", example("iotax-vdisk", "layer_speed", &[]))
-}
 
 fn records() -> Result<()> {
     let place = target().join("ten-thousand");
     shown(&mut example("iotax-analyze", "ten_thousand", &[&place.to_string_lossy()])).map(drop)
-}
-
-fn load() -> Result<()> {
-    tests("iotax-load")
-}
-
-fn vdisk() -> Result<()> {
-    tests("iotax-vdisk")
-}
-
-fn rig() -> Result<()> {
-    tests("iotax-rig")
-}
-
-fn cli() -> Result<()> {
-    tests("iotax")
 }
 
 fn fio() -> Result<()> {

@@ -9,9 +9,19 @@ use crate::suite::{seconds, told};
 
 /// One thing that is done.
 pub(crate) struct Step {
-    pub name: &'static str,
-    pub what: &'static str,
-    pub run: fn() -> Result<()>,
+    name: &'static str,
+    what: &'static str,
+    run: fn() -> Result<()>,
+}
+
+impl Step {
+    pub(crate) const fn new(
+        name: &'static str,
+        what: &'static str,
+        run: fn() -> Result<()>,
+    ) -> Self {
+        Self { name, what, run }
+    }
 }
 
 /// How a step ended.

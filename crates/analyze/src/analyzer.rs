@@ -22,7 +22,7 @@ use crate::method::Method;
 use crate::metrics::{Metric, Role};
 use crate::pool::ArmPool;
 use crate::progress::{self, Kind, Progress};
-use crate::rules::{self, Grounds, Judged};
+use crate::rules::{self, Judged, RuleContext};
 use crate::{bound, outliers, questions, results, row, stalled, summary};
 
 /// Collects the trials of an experiment and draws conclusions from them.
@@ -200,7 +200,7 @@ impl Analyzer {
         }
         let mut trials: Vec<&TrialFacts> = self.trials.iter().collect();
         trials.sort_by_key(|trial| trial.slot);
-        rules::judge(&Grounds {
+        rules::judge(&RuleContext {
             spec,
             names: &self.names,
             trials: &trials,
@@ -242,7 +242,7 @@ impl Analyzer {
             preconditioned: &self.preconditioned,
             is_measured_below_cap: !self.below_cap.is_empty(),
         };
-        let Judged { rules, requirements } = rules::judge(&Grounds {
+        let Judged { rules, requirements } = rules::judge(&RuleContext {
             spec,
             names: &self.names,
             trials: &trials,

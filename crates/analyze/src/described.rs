@@ -1,6 +1,7 @@
 //! Latencies of which another tool gave figures, but no distribution.
 
 use iotax_record::{DirectionRecord, JobRecord, LatencySummary};
+use iotax_spec::rule::{Kind, Statistic};
 
 /// What can be said of a job, reads and writes together.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -75,6 +76,58 @@ pub(crate) fn quantiles(record: &JobRecord) -> &[(f64, u64)] {
     summary.map_or(&[], |summary| summary.quantiles.as_slice())
 }
 
+/// A figure of one kind of times that have no histogram, and of how many; `None` if nobody gave it.
+pub(crate) fn time(record: &JobRecord, kind: &Kind, statistic: Statistic) -> Option<(f64, u64)> {
+    let of_direction = |direction: &DirectionRecord| {
+        let summary = direction.summary.as_ref().filter(|_| direction.service.count() == 0)?;
+        Some((figure(summary, statistic)?, direction.ios))
+    };
+    match (kind, statistic) {
+        (Kind::Latency, Statistic::Mean) => of(record).map(|all| (all.mean_ns, all.ios)),
+        (Kind::Latency, Statistic::Quantile(q)) => {
+            Some((at(quantiles(record), q)? as f64, record.read.ios + record.write.ios))
+        }
+        (Kind::Read, _) => of_direction(&record.read),
+        (Kind::Write, _) => of_direction(&record.write),
+        (Kind::Sync, _) => {
+            let (count, summary) = record.sync_summary.as_ref()?;
+            Some((figure(summary, statistic)?, *count))
+        }
+        (Kind::Operation(_), _) => None,
+    }
+}
+
+fn figure(summary: &LatencySummary, statistic: Statistic) -> Option<f64> {
+    match statistic {
+        Statistic::Mean => Some(summary.mean_ns),
+        Statistic::Quantile(q) => at(&summary.quantiles, q).map(|ns| ns as f64),
+    }
+}
+
 fn used(record: &JobRecord) -> Vec<&DirectionRecord> {
     [&record.read, &record.write].into_iter().filter(|direction| direction.ios > 0).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rules_see_what_the_tool_summed_up() {
+        let summary = |mean_ns, p99| LatencySummary {
+            mean_ns,
+            quantiles: vec![(0.99, p99)],
+            ..LatencySummary::default()
+        };
+        let read =
+            DirectionRecord { ios: 900, summary: Some(summary(10.0, 70)), ..Default::default() };
+        let sync_summary = Some((30, summary(500.0, 800)));
+        let record = JobRecord { read, sync_summary, ..JobRecord::default() };
+        let p99 = Statistic::Quantile(0.99);
+        assert_eq!(time(&record, &Kind::Latency, p99), Some((70.0, 900)));
+        assert_eq!(time(&record, &Kind::Read, Statistic::Mean), Some((10.0, 900)));
+        assert_eq!(time(&record, &Kind::Sync, p99), Some((800.0, 30)));
+        assert_eq!(time(&record, &Kind::Sync, Statistic::Quantile(0.9)), None, "nobody says");
+        assert_eq!(time(&record, &Kind::Write, p99), None);
+    }
 }

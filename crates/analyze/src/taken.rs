@@ -6,6 +6,8 @@ use iotax_record::{JobRecord, LatencyHistogram, LoadRecord};
 use iotax_spec::Spec;
 use iotax_spec::rule::{Condition, Figure, Kind, Statistic};
 
+use crate::described;
+
 /// A figure of a trial.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Taken {
@@ -55,7 +57,10 @@ fn figure_of(
                 Kind::Sync => threads,
                 _ => threads * u64::from(job.queue_depth.max(1)),
             };
-            time(&*latencies(job, kind, from_submission)?, *statistic, in_flight)
+            time(&*latencies(job, kind, from_submission)?, *statistic, in_flight).or_else(|| {
+                let (value, operations) = described::time(job, kind, *statistic)?;
+                (operations > 0 && value > 0.0).then_some(Taken { value, operations, in_flight })
+            })
         }
     }
 }

@@ -1,7 +1,9 @@
 //! What the jobs on each of several targets did.
 
+use iotax_catalog::Direction;
+use iotax_documented::named;
 use iotax_record::{Experiment, LatencyHistogram, Site};
-use iotax_spec::{Arm, KnownLimit, Layer, NamedTarget, Target};
+use iotax_spec::{Arm, Job, KnownLimit, Layer, NamedTarget, Target};
 
 use crate::analysis::{Rates, TargetPoint, TargetSummary};
 use crate::facts::{JobFacts, TrialFacts};
@@ -20,11 +22,17 @@ pub(crate) fn of_arm(
     let spec = &experiment.spec;
     let site = experiment.sites.get(arm);
     let Some(targets) = spec.arms[arm].target.several() else { return Vec::new() };
-    let of_target = |named: &NamedTarget| {
+    // An unknown name is refused before anything is measured.
+    let known = named(&spec.cloud, spec.targets().count()).unwrap_or_default();
+    let first: usize = spec.arms[..arm].iter().map(|arm| arm.target.each().len()).sum();
+    let of_target = |(at, named): (usize, &NamedTarget)| {
         let jobs = jobs_on(experiment, &named.name);
         if jobs.is_empty() {
             return None;
         }
+        let directions = jobs.iter().map(|job| direction(&spec.workload.jobs[*job]));
+        let either = |a, b| if a == b { a } else { Direction::Both };
+        let direction = directions.reduce(either).unwrap_or(Direction::Both);
         let own = site.and_then(|site| site.targets.iter().find(|own| own.name == named.name));
         let mut latency = LatencyHistogram::empty();
         for job in &jobs {
@@ -46,9 +54,10 @@ pub(crate) fn of_arm(
             p99_latency_ns: latency.quantile_ns(0.99),
             p999_latency_ns: latency.quantile_ns(0.999),
             limits: limits(named, own.map(|own| &own.site)),
+            documented: known.limits(first + at, &named.target, direction),
         })
     };
-    targets.iter().filter_map(of_target).collect()
+    targets.iter().enumerate().filter_map(of_target).collect()
 }
 
 /// All jobs of an arm.
@@ -72,6 +81,15 @@ pub(crate) fn of_trial(experiment: &Experiment, trial: &TrialFacts) -> Vec<Targe
         Some(TargetPoint { name: named.name.clone(), rates, p99_ns })
     };
     targets.iter().filter_map(of_target).collect()
+}
+
+/// What a job does to a limit that counts reads or writes alone.
+pub(crate) fn direction(job: &Job) -> Direction {
+    match (job.reads(), job.writes()) {
+        (true, false) => Direction::Read,
+        (false, true) => Direction::Write,
+        _ => Direction::Both,
+    }
 }
 
 /// Positions of the jobs that call their target so.

@@ -15,8 +15,9 @@ pub(crate) fn compare(search: &Search, caps: &mut Caps) {
     let named = named(&search.cloud, search.targets.len()).unwrap_or_default();
     let direction = if search.writes { Direction::Write } else { Direction::Read };
     for (at, (asked, found)) in search.targets.iter().zip(&mut caps.targets).enumerate() {
-        let documented = named.limits(at, direction);
-        caps.notes.extend(named.note(at, &found.name));
+        let target = &asked.arm.target;
+        let documented = named.limits(at, target, direction);
+        caps.notes.extend(named.note(at, target, &found.name));
         for quantity in QUANTITIES {
             let read_here = asked.known.iter().filter_map(|limit| quantity.read_here(limit));
             let of_catalogue = documented.iter().filter_map(|limit| quantity.documented(limit));

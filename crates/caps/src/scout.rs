@@ -32,7 +32,7 @@ impl Pace {
 }
 
 /// What to measure.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Shape<'a> {
     pub purpose: &'a str,
     pub block_bytes: u32,

@@ -35,9 +35,8 @@ pub(crate) fn find(
         purpose,
         block_bytes,
         queue_depth,
-        expected_iops: None,
-        most_iops: None,
         from_start: true,
+        ..Shape::default()
     };
     if scout.search().burst.is_some() {
         let series = series(scout, target, shape(LARGE_BYTES, LARGE_DEPTH), found)?;
@@ -75,8 +74,7 @@ pub(crate) fn drain(
         block_bytes,
         queue_depth: if block_bytes > 64 << 10 { LARGE_DEPTH } else { DEPTH },
         expected_iops: Some(level),
-        most_iops: None,
-        from_start: false,
+        ..Shape::default()
     };
     let mut drained_s = 0.0;
     let mut turn_s = SHORT_TURN_S;

@@ -32,5 +32,7 @@ pub use expect::{
     vm_variant,
 };
 pub use limit::{Burst, Cloud, Direction, Fact, Limit, Rate, Scope, Source};
-pub use lookup::{attached_disk, azure_disk_of, disk, disk_names, vm, vm_names, vm_of, vms_like};
+pub use lookup::{
+    attachable, attached_disk, azure_disk_of, disk, disk_names, vm, vm_names, vm_of, vms_like,
+};
 pub use vm::{Conflict, LocalStorage, Vm};

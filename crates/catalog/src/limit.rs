@@ -27,7 +27,7 @@ impl fmt::Display for Cloud {
 }
 
 /// Where a figure was read, and when.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Source {
     /// Repository, file and commit, or page.
     pub text: String,
@@ -190,6 +190,19 @@ pub struct Fact {
     pub value: String,
     /// Where it was read.
     pub source: Source,
+}
+
+impl Fact {
+    /// Those of these that have a value.
+    pub(crate) fn known<'a>(
+        facts: impl IntoIterator<Item = (&'a str, Option<String>)>,
+        source: &Source,
+    ) -> Vec<Self> {
+        let fact = |(name, value): (&str, Option<String>)| {
+            Some(Self { name: name.to_owned(), value: value?, source: source.clone() })
+        };
+        facts.into_iter().filter_map(fact).collect()
+    }
 }
 
 /// Kinds that cannot be an OS disk: "Usable as OS Disk? No".

@@ -58,6 +58,35 @@ pub fn disk_names(cloud: Cloud) -> Vec<String> {
     }
 }
 
+/// The disks that can be attached to a size, and those of its host, for people:
+/// `P1 to P80, premium-v2, ultra, local`.
+pub fn attachable(vm: &Vm) -> String {
+    let is_tier = |name: &str| name[1..].bytes().all(|digit| digit.is_ascii_digit());
+    let is_premium = |name: &str| is_tier(name) && name.starts_with('P');
+    let mut said: Vec<(String, String)> = Vec::new();
+    for name in disk_names(vm.cloud) {
+        if vm.premium_storage == Some(false) && is_premium(&name) {
+            continue;
+        }
+        match said.last_mut() {
+            Some((first, last)) if is_tier(&name) && is_tier(first) && name[..1] == first[..1] => {
+                *last = name;
+            }
+            _ => said.push((name.clone(), name)),
+        }
+    }
+    let local: &[&str] = match vm.local_storage.len() {
+        0 => &[],
+        1 => &["local"],
+        _ => &["temporary", "nvme"],
+    };
+    let range = |(first, last): (String, String)| {
+        if first == last { first } else { format!("{first} to {last}") }
+    };
+    let of_host = local.iter().map(|word| (*word).to_owned());
+    said.into_iter().map(range).chain(of_host).collect::<Vec<_>>().join(", ")
+}
+
 /// The name of a disk of Azure, for [`disk`], as the metadata service of its VM tells it: a type
 /// such as `Premium_LRS`, a tier if one was chosen apart from the size, and the size. `None` for what
 /// is provisioned freely, and what is not known.

@@ -8,6 +8,7 @@ mod documented;
 mod gate;
 mod limits;
 mod matrix;
+mod net;
 mod output;
 mod peer;
 
@@ -28,6 +29,7 @@ pub(crate) use self::documented::DocumentedArgs;
 pub(crate) use self::gate::{GateArgs, Undecided};
 pub(crate) use self::limits::LimitsArgs;
 pub(crate) use self::matrix::MatrixArgs;
+pub(crate) use self::net::NetArgs;
 pub(crate) use self::output::{Color, Format, Listing, OutputArgs};
 pub(crate) use self::peer::PeerArgs;
 
@@ -57,6 +59,8 @@ pub(crate) enum Command {
     Compare(CompareArgs),
     /// Run one workload on one target
     Run(RunArgs),
+    /// Measure network paths, or compare them: latency, bandwidth, loss
+    Net(Box<NetArgs>),
     /// Find the caps of targets, and whether they share them
     Limits(LimitsArgs),
     /// What lies under a path, what of it is known to hurt, and the evidence
@@ -201,6 +205,8 @@ pub(crate) struct RunArgs {
     pub trials: Option<u32>,
     #[command(flatten)]
     pub gate: GateArgs,
+    #[command(flatten)]
+    pub documented: DocumentedArgs,
     #[command(flatten)]
     pub load: LoadArgs,
     #[command(flatten)]

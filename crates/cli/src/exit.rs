@@ -31,6 +31,12 @@ pub(crate) fn leave(why: &str) -> ! {
     std::process::exit(INTERRUPTED.into())
 }
 
+/// Ends a server's process from a thread beside the one that serves: nobody wants it any more.
+#[expect(clippy::exit, reason = "the main thread serves, and never returns")]
+pub(crate) fn served() -> ! {
+    std::process::exit(0)
+}
+
 /// Prints an error, if it is one, and chooses the exit code.
 pub(crate) fn code(result: anyhow::Result<Exit>) -> ExitCode {
     match result {
@@ -39,7 +45,6 @@ pub(crate) fn code(result: anyhow::Result<Exit>) -> ExitCode {
         Ok(Exit::Interrupted) => ExitCode::from(INTERRUPTED),
         Ok(Exit::AsServer(code)) => ExitCode::from(code),
         Ok(Exit::Failed) => ExitCode::from(ENVIRONMENT),
-        Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             let (word, code) = match () {
                 () if is_interrupted(&error) => ("stopped", INTERRUPTED),
@@ -87,25 +92,15 @@ fn is_usage(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {
         let dialects = cause.downcast_ref::<iotax_dialects::Error>();
         let record = cause.downcast_ref::<iotax_record::Error>();
-        let rig = cause.downcast_ref::<iotax_rig::Error>();
         let run = cause.downcast_ref::<iotax_run::Error>();
         cause.is::<iotax_spec::Error>()
             || cause.is::<iotax_dialects::fio::Beyond>()
             || dialects.is_some_and(iotax_dialects::Error::is_usage)
-            || rig.is_some_and(iotax_rig::Error::is_usage)
             || run.is_some_and(iotax_run::Error::is_usage)
             || cause.is::<Usage>()
             || cause.is::<iotax_catalog::Error>()
             || record.is_some_and(iotax_record::Error::is_usage)
     })
-}
-
-/// `iotax ... | head` is no error.
-fn is_closed_pipe(error: &anyhow::Error) -> bool {
-    error
-        .chain()
-        .filter_map(|cause| cause.downcast_ref::<io::Error>())
-        .any(|error| error.kind() == io::ErrorKind::BrokenPipe)
 }
 
 /// Arguments that clap accepts but that make no sense together.

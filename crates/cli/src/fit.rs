@@ -12,11 +12,11 @@ use crate::exit;
 pub(crate) fn fit(spec: &mut Spec, load: &LoadArgs) -> Option<String> {
     // What is free where an agent is is not known here.
     let work_dir = load.agent.is_empty().then_some(load.dir.as_path());
-    let room = iotax_rig::space_for_files(spec, work_dir);
+    let free = iotax_rig::space_for_files(spec, work_dir);
     let least_bytes = spec.least_bytes_of_files();
     let yields = least_bytes < spec.bytes_of_files();
-    spec.fit(room);
-    let (arm, free_bytes) = room.filter(|(_, bytes)| *bytes < spec.bytes_of_files())?;
+    spec.fit(free);
+    let (arm, free_bytes) = free.filter(|(_, bytes)| *bytes < spec.bytes_of_files())?;
     let stack = spec.arms.get(arm).and_then(|arm| arm.target.stack());
     let stack = stack.and_then(|stack| iotax_rig::least_stack_bytes(stack, least_bytes));
     let stack = stack.map(|bytes| format!("a stack of size={}", format_bytes(bytes)));

@@ -98,6 +98,8 @@ fn roles(used_as: &[Option<UsedAs>], instance: Option<&CloudInstance>) -> Vec<Di
 fn place<'a>(target: &'a Target, work_dir: &'a Path) -> Option<&'a Path> {
     match target {
         Target::Path(path) => Some(path),
+        // Its limits are those of the VM that it names.
+        Target::Stack(_) if target.cloud().is_some() => None,
         Target::Stack(stack) => base(stack, work_dir),
         Target::Results(_) | Target::Several(_) => None,
     }

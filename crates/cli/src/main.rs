@@ -3,6 +3,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "the only room that prints")]
 
 mod args;
+mod cloud_disks;
 mod commands;
 mod destination;
 mod documented;
@@ -38,6 +39,7 @@ fn main() -> ExitCode {
         Command::Peel(args) => commands::peel(&args),
         Command::Compare(args) => commands::compare(&args),
         Command::Run(args) => commands::run(&args),
+        Command::Net(args) => commands::net(*args),
         Command::Limits(args) => commands::limits(&args),
         Command::Doctor(args) => commands::doctor(&args),
         Command::Plan(command) => commands::plan(&command),

@@ -26,7 +26,7 @@ pub(crate) fn measure(
     name: &str,
     Resolved { spec, advice, one_target }: Resolved,
     (load, args, gate): (&LoadArgs, &OutputArgs, &GateArgs),
-    documented: Option<&DocumentedArgs>,
+    documented: &DocumentedArgs,
 ) -> Result<Exit> {
     iostat::refuse_unless_text(load.iostat, args.format)?;
     let targets = spec.arms.iter().map(|arm| &arm.target);
@@ -175,14 +175,15 @@ fn head(
     mut spec: Spec,
     (host, mut hosts): (&Hosts, Vec<HostRecord>),
     load: &LoadArgs,
-    documented: Option<&DocumentedArgs>,
+    documented: &DocumentedArgs,
 ) -> Experiment {
     // The metadata service that this process can ask knows nothing of where agents are.
-    if let (Some(args), [here]) = (documented, hosts.as_mut_slice())
+    if let [here] = hosts.as_mut_slice()
         && here.role == HostRole::Local
     {
-        let targets = spec.arms.iter().map(|arm| &arm.target);
-        let told = instance::complete(&mut spec.cloud, args, targets, &load.dir);
+        let mut cloud = std::mem::take(&mut spec.cloud);
+        let told = instance::complete(&mut cloud, documented, spec.targets(), &load.dir);
+        spec.cloud = cloud;
         instance::note(here, told);
     }
     let started = Timestamp::now().to_string();

@@ -150,14 +150,19 @@ pub(crate) fn refuse_unwritable(dir: &Path) -> Result<()> {
     anyhow::bail!("no results can be written to {dir}: {why}; name another place with --out")
 }
 
-/// Prints on stdout, as it is and with a newline at the end.
+/// Prints on stdout, as it is and with a newline at the end. Nobody who reads on is no error: what
+/// is left to do is done, and the exit code is what it would be.
 pub(crate) fn say(text: &str) -> Result<()> {
     let mut out = io::stdout().lock();
     let end: &[u8] = if text.ends_with('\n') { b"" } else { b"\n" };
-    out.write_all(text.as_bytes())
+    match out
+        .write_all(text.as_bytes())
         .and_then(|()| out.write_all(end))
         .and_then(|()| out.flush())
-        .context("cannot write to standard output")
+    {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        written => written.context("cannot write to standard output"),
+    }
 }
 
 /// Prints a value as JSON on stdout.

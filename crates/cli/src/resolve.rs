@@ -99,11 +99,10 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<Resolved> {
 /// As they are given, or those of a matrix, whose factors of the workload make phases.
 fn arms(args: &CompareArgs, load: &mut Load) -> Result<Vec<Arm>> {
     let MatrixArgs { factors, exclude } = &args.matrix;
-    let factors: Vec<Factor> =
-        factors.iter().map(|text| Factor::parse(text)).collect::<Result<_, _>>()?;
+    let factors = self::factors(factors)?;
     let (of_target, of_load) = of_target_and_load(factors, &args.arms.join(" "), &load.phases);
-    refuse_exclusions(exclude, &of_load)?;
-    load.vary(&of_load)?;
+    refuse_exclusions(exclude, &of_load).context("option --exclude")?;
+    load.vary(&of_load).context("option --matrix")?;
     if of_target.is_empty() {
         let arms = parse_arms(args.arms.iter().map(String::as_str))?;
         if arms.len() < 2 && !of_load.is_empty() {
@@ -118,7 +117,21 @@ fn arms(args: &CompareArgs, load: &mut Load) -> Result<Vec<Arm>> {
             "{problem}: make them levels, as in --matrix disk=/mnt/a,/mnt/b {{disk}}"
         )));
     };
-    Ok(Matrix::new(of_target, exclude)?.arms(template)?)
+    let matrix = Matrix::new(of_target).context("option --matrix")?;
+    let matrix = matrix.without(exclude).context("option --exclude")?;
+    let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+    if let Some((name, _)) = template.split_once('=').filter(|(name, _)| name.chars().all(is_name))
+    {
+        let problem = "--matrix calls each arm by its levels";
+        return Err(usage(format!("{problem}: leave out `{name}=` before the target")));
+    }
+    matrix.arms(template).context("option --matrix")
+}
+
+/// What `--matrix` says.
+pub(crate) fn factors(texts: &[String]) -> Result<Vec<Factor>> {
+    let factors = texts.iter().map(|text| Factor::parse(text));
+    factors.collect::<Result<_, _>>().context("option --matrix")
 }
 
 /// The spec of `iotax run`.
@@ -140,6 +153,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<Resolved> {
     let mut spec = load.into_spec(|first| Spec::single(first, arm, stop, seed))?;
     spec.side_runs.drain_ns = drain(&args.load)?;
     spec.side_runs.precondition = args.load.precondition;
+    spec.cloud = documented::choice(&args.documented, spec.targets().count())?;
     gate::set(&mut spec, &args.gate, args.output.format)?;
     finish(spec, &args.load, Path::new("."))
 }
@@ -173,7 +187,8 @@ fn experiment_file(path: &Path, args: &CompareArgs) -> Result<Resolved> {
     spec.validate()?;
     gate::set(&mut spec, &args.measure.gate, args.measure.output.format)?;
     spec.side_runs = side_runs(spec.side_runs, &args.measure)?;
-    spec.cloud = documented::beside_file(spec.cloud, &args.measure.documented, spec.arms.len())
+    let targets = spec.targets().count();
+    spec.cloud = documented::beside_file(spec.cloud, &args.measure.documented, targets)
         .map_err(|refused| refused.placed(path, &text))?;
     // The parent of a bare file name is the empty path.
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
@@ -234,7 +249,7 @@ fn changes(args: &LoadArgs) -> Result<Changes> {
 
 /// The spec with what the options say about caps.
 fn with_caps(mut spec: Spec, args: &MeasureArgs) -> Result<Spec> {
-    spec.cloud = documented::choice(&args.documented, spec.arms.len())?;
+    spec.cloud = documented::choice(&args.documented, spec.targets().count())?;
     spec.side_runs = side_runs(SideRuns { depth_check: true, ..SideRuns::default() }, args)?;
     Ok(spec)
 }

@@ -40,6 +40,12 @@ pub(crate) struct Arms {
 /// # Errors
 /// If some are results and others are not, or a file that must be a result is none.
 pub(crate) fn arms(args: &CompareArgs) -> Result<Option<Arms>> {
+    if let [template] = args.arms.as_slice()
+        && !args.matrix.factors.is_empty()
+    {
+        let factors = resolve::factors(&args.matrix.factors)?;
+        Matrix::refuse_open_places(template, &factors).context("option --matrix")?;
+    }
     let Some(mut arms) = written(args) else {
         return Ok(None); // It is said where targets are read.
     };

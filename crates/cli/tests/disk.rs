@@ -164,10 +164,12 @@ fn disks_that_no_cloud_has_are_refused() {
     ");
     assert_snapshot!(said(&["vm", "--vm", "DS1_v2", "--disk", "P11"]), @"
     error: no disk `P11`: did you mean P1, P10 or P15?
+    Standard_DS1_v2 takes P1 to P80, E1 to E80, S4 to S80, premium-v2, ultra, local
     [exit 2]
     ");
     assert_snapshot!(said(&["vm", "--vm", "DS1_v2", "--disk", "P50", "--caching", "readonly"]), @"
     error: P50 cannot be cached by the host: give it caching=none
+    Standard_DS1_v2 takes P1 to P80, E1 to E80, S4 to S80, premium-v2, ultra, local
     [exit 2]
     ");
     assert_snapshot!(said(&["vm", "--disk", "P10", "--caching", "readwrite"]), @"
@@ -184,15 +186,16 @@ fn disks_that_no_cloud_has_are_refused() {
     [exit 2]
     ");
     assert_snapshot!(said(&["vm", "--disk", "local"]), @"
-    error: a local disk comes with a VM size: name it with --vm
+    error: a local disk comes with a VM size: name the size, too
     [exit 2]
     ");
     assert_snapshot!(said(&["vm", "--vm", "E16s_v5", "--disk", "local"]), @"
     error: local of Standard_E16s_v5: no such storage of its host is in the catalog
+    Standard_E16s_v5 takes P1 to P80, E1 to E80, S4 to S80, premium-v2, ultra
     [exit 2]
     ");
     assert_snapshot!(said(&["vm", "--disk", "premium-v2"]), @"
-    error: premium-v2: its size is not given by its name: say it with --size
+    error: premium-v2: its name gives no size: say one, as in size=4G
     [exit 2]
     ");
     assert_snapshot!(said(&["vm", "--vm", "DS1_v2"]), @"
@@ -216,6 +219,7 @@ fn disks_that_no_cloud_has_are_refused() {
     let directories = ["a", "b", "c", "d", "e"];
     assert_snapshot!(said(&[&directories[..], &disks, &["--vm", "DS1_v2"]].concat()), @"
     error: Standard_DS1_v2 takes 4 disks at most, not 5
+    Standard_DS1_v2 takes P1 to P80, E1 to E80, S4 to S80, premium-v2, ultra, local
     [exit 2]
     ");
 }

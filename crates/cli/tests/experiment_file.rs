@@ -69,7 +69,7 @@ fn what_the_catalog_does_not_know_is_placed_on_its_line() {
       6 | disk = "P31"
         |        ^^^^^
     [exit 2]
-    error: x.toml:7:11: documented.variant: DS1_v2 has no variants: leave --variant out
+    error: x.toml:7:11: documented.variant: DS1_v2 has no variants: leave the variant out
       7 | variant = "nvme"
         |           ^^^^^^
     [exit 2]

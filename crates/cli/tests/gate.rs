@@ -3,6 +3,8 @@
 
 mod support;
 
+use std::process::Stdio;
+
 use insta::assert_snapshot;
 
 use support::{Desk, Said};
@@ -77,6 +79,11 @@ fn rules_that_are_none_are_refused_before_anything_is_measured() {
     a run has one arm: write a limit, as in 'sync.p99 > 10ms', or use `iotax compare`
     [exit 2]
     ");
+    assert_snapshot!(run(&desk, &["--fail-if", "sync.p99 > 10ms"]), @"
+    error: option --fail-if: `sync.p99 > 10ms`: job `io` does not sync as it runs
+    no other job does, either: write another figure
+    [exit 2]
+    ");
     assert_snapshot!(run(&desk, &["--format", "junit"]), @"
     error: --format junit tells what became of rules, and there are none: add --fail-if
     [exit 2]
@@ -95,4 +102,15 @@ fn rules_that_are_none_are_refused_before_anything_is_measured() {
     error: --format github tells what became of rules, and there are none: add --fail-if
     [exit 2]
     ");
+}
+
+#[test]
+fn a_broken_rule_is_exit_code_1_even_if_nobody_reads_on() {
+    let desk = Desk::new();
+    let out = ["--fail-if", "iops < 1000M", "--out", "out"];
+    let mut command = desk.command(&[&RUN, &["size=4M"][..], &out].concat());
+    let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    assert_eq!(child.wait().unwrap().code(), Some(1));
+    assert!(desk.path().join("out/report.html").exists());
 }

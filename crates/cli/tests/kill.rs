@@ -38,7 +38,8 @@ const UNDO: Duration = Duration::from_millis(200);
 /// many there are.
 const GOLDEN: f64 = 0.618_033_988_749_895;
 /// Layers that are killed in the virtual machine.
-const ELSEWHERE: [&str; 6] = ["dmcrypt", "nfs", "geneve", "ipsec", "macsec", "netem"];
+const ELSEWHERE: [&str; 8] =
+    ["dmcrypt", "geneve", "ipsec", "macsec", "netem", "nfs", "peer", "remote"];
 
 const PEEL: [&str; 13] = [
     "peel",

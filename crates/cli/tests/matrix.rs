@@ -73,6 +73,68 @@ fn factors_of_the_workload_are_phases_in_each_of_which_the_arms_take_turns() {
     ");
 }
 
+/// What comes out is simulated from the catalog, at rates that this machine may not reach.
+#[test]
+fn documented_vms_and_disks_are_factors() {
+    let desk = Desk::new();
+    let factors = ["--matrix", "vm=DS1_v2,DS2_v2", "--matrix", "disk=P10,gp3:size=1G"];
+    let exclude = ["--exclude", "disk=gp3:size=1G"];
+    let command = [&["compare", "-w", "randread-4k", "cloud(size=4M)"][..], &factors].concat();
+    let plan = desk.run(&[&["plan"], &command[..], &exclude].concat());
+    let (_, plan) = plan.out.split_once("Arms\n").unwrap();
+    insta::assert_snapshot!(plan.split("\nStops").next().unwrap(), @"
+      DS1_v2/P10  cloud(vm=DS1_v2, disk=P10, size=4M)  (baseline)
+      DS2_v2/P10  cloud(vm=DS2_v2, disk=P10, size=4M)
+
+    Disks of a cloud
+      cloud(vm=DS1_v2, disk=P10, size=4M); from bottom to top
+        file(size=4M, thin)
+            of the size asked for
+        delay(latency=1ms)
+            latency: an assumption, not documented
+        throttle(iops=500, bw=100000000, burst_iops=3500, burst_bw=170000000,
+            credits=30m, unit=256k)
+            disk limit of P10 [1]
+        throttle(iops=3200, bw=46875k, group=Standard_DS1_v2-uncached)
+            VM uncached limit of Standard_DS1_v2 [2]
+      cloud(vm=DS2_v2, disk=P10, size=4M); from bottom to top
+        file(size=4M, thin)
+            of the size asked for
+        delay(latency=1ms)
+            latency: an assumption, not documented
+        throttle(iops=500, bw=100000000, burst_iops=3500, burst_bw=170000000,
+            credits=30m, unit=256k)
+            disk limit of P10 [1]
+        throttle(iops=6400, bw=93750k, group=Standard_DS2_v2-uncached)
+            VM uncached limit of Standard_DS2_v2 [2]
+      Note: the temporary disk and cached disks share one bucket
+      Note: the page of the series lists no burst columns for this series
+      [1] kubernetes-sigs/azuredisk-csi-driver:pkg/optimization/
+          azure_skus_map.go@3ccc92fab197 ; MicrosoftDocs/
+          azure-compute-docs:articles/virtual-machines/includes/
+          managed-disks-bursting-2.md@2e4af98705e2 (2024-12-12)
+      [2] flexera-public/policy_templates:data/azure/
+          azure_compute_instance_types.json@5bb88c4b80bf (2026-08-17)
+    ");
+    insta::assert_snapshot!(desk.run(&command), @r#"
+    error: option --matrix: gp3:size=1G is a disk of AWS, Standard_DS1_v2 belongs to Azure: they cannot be together
+      cloud(disk="gp3:size=1G", vm=DS1_v2, size=4M)
+                 ^^^^^^^^^^^^^ column 12
+    Standard_DS1_v2 takes P1 to P80, E1 to E80, S4 to S80, premium-v2, ultra, local
+    [exit 2]
+    "#);
+
+    let factors = ["--matrix", "vm=DS1_v2,DS2_v2", "--matrix", "disk=P10,P20"];
+    let short = ["--max-blocks", "3", "--time", "50ms", "--ramp", "0", "--no-depth-check"];
+    let command = [&command[..4], &factors, &short, &["--out", "out", "--format", "json"]].concat();
+    let said = desk.run(&command);
+    assert_eq!(said.code, 0, "{said}");
+    let shown: Value = serde_json::from_str(&said.out).unwrap();
+    assert_eq!(shown["matrix"]["cells"], serde_json::json!([[0, 0], [0, 1], [1, 0], [1, 1]]));
+    let text = desk.run(&["report", "out"]);
+    assert!(text.out.contains("By factor\n  vm "), "{text}");
+}
+
 #[test]
 fn what_makes_no_matrix_is_refused() {
     let desk = Desk::new();
@@ -84,8 +146,12 @@ fn what_makes_no_matrix_is_refused() {
     [exit 2]
     ");
     insta::assert_snapshot!(refused(&["mem", "--matrix", "sise=1M,2M"]), @"
-    error: `sise` is no parameter of a layer in `mem`
+    error: option --matrix: `sise` is no parameter of a layer in `mem`
     write {sise} where its levels are to stand, or name one of: size
+    [exit 2]
+    ");
+    insta::assert_snapshot!(refused(&["x=mem(size={size})", "--matrix", "size=1M,2M"]), @"
+    error: --matrix calls each arm by its levels: leave out `x=` before the target
     [exit 2]
     ");
     insta::assert_snapshot!(refused(&["mem", "--exclude", "size=1M"]), @"

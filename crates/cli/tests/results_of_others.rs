@@ -92,8 +92,8 @@ fn results_of_other_jobs_say_so() {
 
       after: 0.5 % less throughput than before; one result each, so nothing says how
       much of it is chance.
-      Nothing was run here: the figures are those of the files. Mean latency is
-      fio's clat, from submission to completion.
+      Nothing was run here: the figures are those of the files. Mean latency is what
+      fio calls clat, from submission to completion.
 
     Warning, unlike results: the results were not made by the same job: bs 4k in
       before, 8k in after
@@ -155,8 +155,8 @@ fn several_results_have_an_interval() {
     randread: 6 results of fio 3.33
 
       after is slower than before: 25.1 % [24.9, 25.3] less throughput.
-      Nothing was run here: the figures are those of the files. Mean latency is
-      fio's clat, from submission to completion.
+      Nothing was run here: the figures are those of the files. Mean latency is what
+      fio calls clat, from submission to completion.
 
     Warning, unlike results: the results were not made by the same job: rate_iops
       400 in before, 300 in after
@@ -272,7 +272,10 @@ fn many_results_are_all_used() {
         for i in 0..10 + arm {
             let name = format!("{arm}-{i}.json");
             let of = if arm == 0 { "before1.json" } else { "after1.json" };
-            fs::copy(desk.path().join(of), desk.path().join(&name)).unwrap();
+            // Each began at another time: a copy would be refused.
+            let text = fs::read_to_string(desk.path().join(of)).unwrap();
+            let text = text.replace(" : 17953323", &format!(" : 179533{i:02}"));
+            fs::write(desk.path().join(&name), text).unwrap();
             names.push(name);
         }
     }
@@ -316,19 +319,19 @@ fn what_makes_no_sense_says_why() {
     [exit 2]
     ");
     assert_snapshot!(run(&["compare", "before1.json", "text.json"]), @"
-    error: text.json is no result of fio (--output-format=json or json+) or DiskSpd (-Rxml): it begins with `read: IOPS=12`
+    error: text.json is no result of iotax run (--format json), fio (--output-format=json or json+) or DiskSpd (-Rxml): it begins with `read: IOPS=12`
     [exit 2]
     ");
     assert_snapshot!(run(&["compare", "text.json", "text.json"]), @"
-    error: text.json is no result of fio (--output-format=json or json+) or DiskSpd (-Rxml): it begins with `read: IOPS=12`
+    error: text.json is no result of iotax run (--format json), fio (--output-format=json or json+) or DiskSpd (-Rxml): it begins with `read: IOPS=12`
     [exit 2]
     ");
     assert_snapshot!(run(&["compare", "before1.json", "a=after1.json,text.json"]), @"
-    error: text.json is no result of fio (--output-format=json or json+) or DiskSpd (-Rxml): it begins with `read: IOPS=12`
+    error: text.json is no result of iotax run (--format json), fio (--output-format=json or json+) or DiskSpd (-Rxml): it begins with `read: IOPS=12`
     [exit 2]
     ");
     assert_snapshot!(run(&["compare", "before1.json", "broken.json"]), @"
-    error: broken.json: line 1: the JSON that begins here is cut off: fio was ended before it was done
+    error: broken.json: line 1: the JSON that begins here is cut off: what wrote it was ended before it was done
     [exit 3]
     ");
     assert_snapshot!(run(&["compare", "before1.json", "missing.json"]), @"
@@ -356,7 +359,7 @@ fn what_makes_no_sense_says_why() {
     [exit 2]
     ");
     assert_snapshot!(run(&["report", "text.json"]), @"
-    error: text.json is no result of fio (--output-format=json or json+) or DiskSpd (-Rxml): it begins with `read: IOPS=12`
+    error: text.json is no result of iotax run (--format json), fio (--output-format=json or json+) or DiskSpd (-Rxml): it begins with `read: IOPS=12`
     [exit 2]
     ");
     assert_snapshot!(run(&["compare", "before1.json"]), @"

@@ -24,19 +24,29 @@ pub(crate) fn shorten(phases: &mut [Workload]) {
     for job in phases.iter_mut().flat_map(|phase| &mut phase.jobs) {
         job.target = job.target.take().and_then(|place| {
             let short = last(&place);
-            let name = if alike.contains(&short) { plain(&place) } else { short };
+            let name = if alike.contains(&short) { name(&place) } else { short };
             (!name.is_empty()).then_some(name)
         });
     }
 }
 
 fn last(place: &str) -> String {
-    let place = place.trim_end_matches(['/', '\\']);
-    plain(place.rsplit(['/', '\\']).next().unwrap_or(place))
+    name(last_part(place))
 }
 
-/// Letters, digits, `.`, `_` and `-` alone, beginning with a letter or a digit.
-fn plain(text: &str) -> String {
+/// Beginning and ending with a letter or a digit.
+fn name(place: &str) -> String {
+    plain(place).trim_matches(|c: char| !c.is_ascii_alphanumeric()).to_owned()
+}
+
+/// Of a path of this system or of Windows.
+pub(crate) fn last_part(path: &str) -> &str {
+    let path = path.trim_end_matches(['/', '\\']);
+    path.rsplit(['/', '\\']).next().unwrap_or(path)
+}
+
+/// Letters, digits, `.`, `_` and `-` alone, with one `_` for all that is between them.
+pub(crate) fn plain(text: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
     let mut name = String::new();
     for c in text.chars() {
@@ -46,8 +56,7 @@ fn plain(text: &str) -> String {
             _ => name.push('_'),
         }
     }
-    let is_end = |c: char| !c.is_ascii_alphanumeric();
-    name.trim_matches(is_end).to_owned()
+    name
 }
 
 #[cfg(test)]

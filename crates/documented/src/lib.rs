@@ -8,7 +8,7 @@ use iotax_catalog::{
     Caching, Direction, DiskExpectation, Error, Limit, Rate, Setup, Vm, attached_disk, expect,
     vm_variant,
 };
-use iotax_spec::{CloudChoice, DiskRole, KnownLimit};
+use iotax_spec::{CloudChoice, DiskRole, KnownLimit, Target};
 use serde::{Deserialize, Serialize};
 
 /// A limit that is nearer to what was measured than this binds.
@@ -86,22 +86,25 @@ pub fn named(choice: &CloudChoice, targets: usize) -> Result<Named, Error> {
 }
 
 impl Named {
-    /// The documented limits that hold for the target at this place.
-    pub fn limits(&self, target: usize, of: Direction) -> Vec<Limit> {
+    /// The documented limits that hold for the target at this place. One that is made as a cloud's
+    /// disk has that disk's.
+    pub fn limits(&self, at: usize, target: &Target, of: Direction) -> Vec<Limit> {
         // Disks are named for all targets or for none.
-        let mut limits: Vec<Limit> = match (self.disks.get(target), &self.vm) {
-            (Some(disk), _) => disk.limits.clone(),
-            (None, Some(vm)) => of_vm::limits(vm, self.role(target)),
-            (None, None) => Vec::new(),
+        let mut limits: Vec<Limit> = match (target.cloud(), self.disks.get(at), &self.vm) {
+            (Some(cloud), ..) => cloud.limits(),
+            (_, Some(disk), _) => disk.limits.clone(),
+            (_, None, Some(vm)) => of_vm::limits(vm, self.role(at)),
+            (_, None, None) => Vec::new(),
         };
         limits.retain(|limit| limit.direction.counts(of));
         limits
     }
 
     /// What people should know of these limits.
-    pub fn note(&self, target: usize, name: &str) -> Option<String> {
-        let vm = self.vm.as_ref().filter(|_| self.disks.is_empty())?;
-        of_vm::note(vm, self.role(target), name)
+    pub fn note(&self, at: usize, target: &Target, name: &str) -> Option<String> {
+        let is_named = !self.disks.is_empty() || target.cloud().is_some();
+        let vm = self.vm.as_ref().filter(|_| !is_named)?;
+        of_vm::note(vm, self.role(at), name)
     }
 
     fn role(&self, target: usize) -> DiskRole {

@@ -6,9 +6,6 @@ use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Sizes in sysfs count 512-byte sectors, whatever the device's own sector is.
-const SYSFS_SECTOR_BYTES: u64 = 512;
-
 /// Major and minor number of a device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct DeviceNumber {
@@ -76,7 +73,7 @@ impl BlockDevice {
         Some(Self {
             number,
             model: model(disk),
-            size_bytes: number_in(&node.join("size")).unwrap_or(0) * SYSFS_SECTOR_BYTES,
+            size_bytes: size_bytes(&node),
             logical_block_bytes: number_in(&disk.join("queue/logical_block_size"))
                 .and_then(|bytes| u32::try_from(bytes).ok()),
             rotational: number_in(&disk.join("queue/rotational")).map(|flag| flag != 0),
@@ -158,6 +155,12 @@ pub(crate) fn text_in(path: &Path) -> Option<String> {
     let text = fs::read_to_string(path).ok()?;
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     (!text.is_empty()).then_some(text)
+}
+
+/// Of the device with this directory. Sizes in sysfs count 512-byte sectors, whatever the device's
+/// own sector is.
+pub(crate) fn size_bytes(node: &Path) -> u64 {
+    number_in(&node.join("size")).unwrap_or(0).saturating_mul(512)
 }
 
 pub(crate) fn number_in(path: &Path) -> Option<u64> {

@@ -5,6 +5,8 @@ use std::path::Path;
 
 use iotax_record::stable_id;
 
+use crate::block::disk_of;
+
 /// The same on every day; `None` if the system has no identity.
 pub fn host_id() -> Option<String> {
     let known = ["/etc/machine-id", "/var/lib/dbus/machine-id"].map(Path::new);
@@ -19,12 +21,8 @@ pub fn disk_id(name: &str) -> Option<String> {
 }
 
 fn disk_id_in(block: &Path, name: &str) -> Option<String> {
-    let device = block.join(name);
-    let disk = if device.join("partition").exists() {
-        fs::canonicalize(&device).ok()?.parent()?.to_owned()
-    } else {
-        device
-    };
+    let device = block.join(name).canonicalize().ok()?;
+    let disk = disk_of(&device);
     let files = ["wwid", "device/wwid", "serial", "device/serial", "dm/uuid", "md/uuid"];
     let (file, id) = files.iter().find_map(|file| Some((file, word(&disk.join(file))?)))?;
     Some(stable_id("disk", &[file, &id]))

@@ -10,7 +10,6 @@ use iotax_vdisk::IoTarget;
 
 use crate::error::Error;
 use crate::names::{self, shown};
-use crate::native::access::granule_bytes;
 use crate::native::span::Span;
 use crate::verify::can_verify;
 
@@ -143,7 +142,7 @@ impl Places {
                     place.span.bytes = part;
                 }
             }
-            let granule = granule_bytes(job);
+            let granule = job.granule_bytes();
             if verified(job) && !can_verify(granule) {
                 return Err(Error::unsuitable(
                     job,

@@ -4,7 +4,8 @@ use iotax_analyze::{Analysis, ArmDepths, Cap, DepthResponse, Verdict};
 use iotax_record::Experiment;
 use iotax_spec::Design;
 
-use crate::document::{Cell, Head, Table};
+use crate::document::Table;
+use crate::format::or_absent;
 use crate::{bandwidth, comparison, format, preconditioning, tables, words};
 
 /// What follows the verdict about caps.
@@ -107,23 +108,18 @@ fn no_cap(analysis: &Analysis) -> Option<String> {
 
 /// Each arm at each depth.
 fn depths(analysis: &Analysis) -> Option<Table> {
-    if analysis.depths.is_empty() {
-        return None;
-    }
-    let mut table = Table::new(&["arm"], &["in flight", "rate", "mean"]);
-    table.heads.push(Head::word("that is"));
-    for arm in &analysis.depths {
-        for (i, level) in arm.levels.iter().enumerate() {
-            table.rows.push(vec![
-                Cell::new(if i == 0 { arm.arm.as_str() } else { "" }),
-                Cell::new(level.in_flight.to_string()),
-                Cell::new(format::iops(level.iops)),
-                Cell::new(format::time(level.mean_latency_ns)),
-                Cell::new(if i == 0 { response(arm.response) } else { "" }),
-            ]);
-        }
-    }
-    Some(table)
+    let levels = analysis.depths.iter().flat_map(|arm| {
+        let own = move |(at, level)| (Some(arm).filter(|_| at == 0), level);
+        arm.levels.iter().enumerate().map(own)
+    });
+    Table::of(levels)
+        .word("arm", |(arm, _)| arm.map_or("", |arm| &arm.arm))
+        .figure("in flight", |(_, level)| level.in_flight.to_string())
+        .figure("rate", |(_, level)| format::iops(level.iops))
+        .figure("mean", |(_, level)| format::time(level.mean_latency_ns))
+        .word("that is", |(arm, _)| arm.map_or("", |arm| response(arm.response)))
+        .table
+        .filled()
 }
 
 const fn response(response: DepthResponse) -> &'static str {
@@ -158,22 +154,13 @@ pub(crate) fn all(analysis: &Analysis, design: &Design) -> Vec<(String, Table)> 
 
 /// What each arm did while its burst credits were spent.
 fn drained(analysis: &Analysis) -> Option<Table> {
-    if analysis.drained.is_empty() {
-        return None;
-    }
-    let figures = ["loaded for", "burst", "then", "credits (I/Os)"];
-    let mut table = Table::new(&["arm"], &figures);
-    table.heads.push(Head::word("its trials"));
-    for drain in &analysis.drained {
-        let known = |figure: Option<String>| Cell::new(figure.as_deref().unwrap_or(format::ABSENT));
-        table.rows.push(vec![
-            Cell::new(&drain.arm),
-            Cell::new(format!("{:.0} s", drain.seconds)),
-            known(drain.burst_iops.map(format::iops)),
-            known(drain.rate_iops.map(format::iops)),
-            known(drain.spent_ios.map(format::plain)),
-            known(drain.regime.clone()),
-        ]);
-    }
-    Some(table)
+    Table::of(&analysis.drained)
+        .word("arm", |drain| &drain.arm)
+        .figure("loaded for", |drain| format!("{:.0} s", drain.seconds))
+        .figure("burst", |drain| or_absent(drain.burst_iops.map(format::iops)))
+        .figure("then", |drain| or_absent(drain.rate_iops.map(format::iops)))
+        .figure("credits (I/Os)", |drain| or_absent(drain.spent_ios.map(format::plain)))
+        .word("its trials", |drain| or_absent(drain.regime.clone()))
+        .table
+        .filled()
 }

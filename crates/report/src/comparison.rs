@@ -107,11 +107,14 @@ pub(crate) fn part(comparison: &Comparison, tax: Option<Estimate>) -> String {
     tax.unwrap_or_else(|| "a tax of unknown size".to_owned())
 }
 
-/// `−23 %`, `+4 %`, `2.4x`: what became of a figure.
+/// `−23 %`, `+4 %`, `2.4x`, `67x less`: what became of a figure. Percents near a hundred tell nothing.
 pub(crate) fn change(ratio: f64) -> String {
     let change = ratio - 1.0;
     if ratio >= 2.0 {
-        return format!("{}x", iotax_words::fixed(ratio, 1));
+        return iotax_words::times(ratio);
+    }
+    if ratio > 0.0 && ratio <= 0.1 {
+        return format!("{} less", iotax_words::times(1.0 / ratio));
     }
     let size = iotax_words::percent(change.abs());
     match size.as_str() {

@@ -14,8 +14,8 @@ use crate::figures::Drawn;
 use crate::json::kind;
 use crate::notices::{self, Notice};
 use crate::{
-    caps, facts, figures, format, machine, matrix, outliers, provenance, rules, sentence, tables,
-    targets,
+    caps, cloud_disks, facts, figures, format, machine, matrix, outliers, provenance, rules,
+    sentence, tables, targets,
 };
 
 /// An experiment of one phase, and its analysis.
@@ -67,6 +67,7 @@ pub fn experiment(experiment: &Experiment, analysis: &Analysis) -> Document {
     document.extend_on(Doubt, blocks);
     document.extend_on(Doubt, schedule);
     document.extend_on(Circumstances, page::circumstances(experiment));
+    document.extend(cloud_disks::section(experiment.spec.targets()));
     document.extend_on(Circumstances, method::sections(experiment, analysis));
     document.charts = Some(drawn.charts);
     document

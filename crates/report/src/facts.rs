@@ -1,8 +1,8 @@
 //! Tables of circumstances: the machine, the places, the jobs, the trials that were not used.
 
 use iotax_analyze::Analysis;
-use iotax_record::{Environment, Experiment, HostRecord, HostRole, Site};
-use iotax_spec::{Arm, BlockSizes, Bound, Job, Pace};
+use iotax_record::{Environment, Experiment, HostRecord, HostRole};
+use iotax_spec::{BlockSizes, Bound, FioOption, Job, Pace};
 
 use crate::document::{Item, Table};
 use crate::{bandwidth, format};
@@ -79,62 +79,59 @@ pub(crate) fn host(experiment: &Experiment, place: usize) -> Item {
 
 /// What each arm's target turned out to be.
 pub(crate) fn sites(experiment: &Experiment) -> Table {
-    let arms = experiment.spec.arms.iter().zip(&experiment.sites);
-    let rows = arms.map(|(arm, site)| {
-        let place = [&site.file_system, &site.device, &site.device_model];
-        let place: Vec<_> = place.into_iter().flatten().map(String::as_str).collect();
-        let direct = match site.direct {
+    Table::of(experiment.spec.arms.iter().zip(&experiment.sites))
+        .word("arm", |(arm, _)| &arm.name)
+        .word("target", |(_, site)| &site.target)
+        .word("kind", |(_, site)| &site.kind)
+        .word("lies on", |(_, site)| {
+            let place = [&site.file_system, &site.device, &site.device_model];
+            place.into_iter().flatten().map(String::as_str).collect::<Vec<_>>().join(", ")
+        })
+        .word("page cache", |(_, site)| match site.direct {
             Some(true) => "bypassed",
             Some(false) => "used",
             None => "none",
-        };
-        [&arm.name, &site.target, &site.kind, &place.join(", "), direct, &site.notes.join("; ")]
-            .map(str::to_owned)
-    });
-    Table::of_words(["arm", "target", "kind", "lies on", "page cache", "notes"], rows)
+        })
+        .word("notes", |(_, site)| site.notes.join("; "))
+        .table
 }
 
 /// The files of each arm and what made them.
 pub(crate) fn results(experiment: &Experiment) -> Table {
-    let arms = experiment.spec.arms.iter().zip(&experiment.sites);
-    let row =
-        |(arm, site): (&Arm, &Site)| [arm.name.clone(), site.target.clone(), site.notes.join("; ")];
-    Table::of_words(["arm", "files", "made by"], arms.map(row))
+    Table::of(experiment.spec.arms.iter().zip(&experiment.sites))
+        .word("arm", |(arm, _)| &arm.name)
+        .word("files", |(_, site)| &site.target)
+        .word("made by", |(_, site)| site.notes.join("; "))
+        .table
 }
 
 /// Jobs of results, with the options that the first result says they were run with.
 pub(crate) fn given_jobs(experiment: &Experiment) -> Table {
-    let rows = experiment.spec.workload.jobs.iter().map(|job| {
-        let options = job.fio.iter().map(|option| match &option.value {
-            Some(value) => format!("{}={value}", option.name),
-            None => option.name.clone(),
-        });
-        [job.name.clone(), options.collect::<Vec<_>>().join(" ")]
-    });
-    Table::of_words(["job", "options, as the first result has them"], rows)
+    let option = |option: &FioOption| match &option.value {
+        Some(value) => format!("{}={value}", option.name),
+        None => option.name.clone(),
+    };
+    Table::of(&experiment.spec.workload.jobs)
+        .word("job", |job| &job.name)
+        .word("options, as the first result has them", |job| {
+            job.fio.iter().map(option).collect::<Vec<_>>().join(" ")
+        })
+        .table
 }
 
 /// The jobs of the workload.
 pub(crate) fn jobs(experiment: &Experiment) -> Table {
     let workload = &experiment.spec.workload;
-    let rows = workload.jobs.iter().map(|job| {
-        let name = if job.name == workload.primary && workload.jobs.len() > 1 {
-            format!("{} (primary)", job.name)
-        } else {
-            job.name.clone()
-        };
-        [
-            name,
-            access(job),
-            sizes(&job.block_sizes),
-            format!("{} × {}", job.threads, job.queue_depth),
-            format::bytes(job.size_bytes as f64),
-            pace(job),
-            options(job),
-        ]
-    });
-    let heads = ["job", "access", "block size", "threads × depth", "span", "pace", "options"];
-    Table::of_words(heads, rows)
+    let is_first = |job: &Job| job.name == workload.primary && workload.jobs.len() > 1;
+    Table::of(&workload.jobs)
+        .word("job", |job| format!("{}{}", job.name, if is_first(job) { " (primary)" } else { "" }))
+        .word("access", access)
+        .word("block size", |job| sizes(&job.block_sizes))
+        .word("threads × depth", |job| format!("{} × {}", job.threads, job.queue_depth))
+        .word("span", |job| format::bytes(job.size_bytes as f64))
+        .word("pace", pace)
+        .word("options", options)
+        .table
 }
 
 fn access(job: &Job) -> String {
@@ -194,12 +191,13 @@ fn options(job: &Job) -> String {
 /// are.
 pub(crate) fn troubles(analysis: &Analysis) -> (Table, usize) {
     let troubled = || analysis.trials.iter().filter(|t| !t.used || t.why.is_some());
-    let rows = troubled().take(MAX_LISTED_TRIALS).map(|t| {
-        let used = if t.used { "yes" } else { "no" };
-        let why = t.why.as_deref().unwrap_or("");
-        [&(t.slot + 1).to_string(), &(t.block + 1).to_string(), &t.arm, &t.outcome, used, why]
-            .map(str::to_owned)
-    });
-    let table = Table::of_words(["trial", "block", "arm", "outcome", "used", "why"], rows);
+    let table = Table::of(troubled().take(MAX_LISTED_TRIALS))
+        .word("trial", |trial| (trial.slot + 1).to_string())
+        .word("block", |trial| (trial.block + 1).to_string())
+        .word("arm", |trial| &trial.arm)
+        .word("outcome", |trial| &trial.outcome)
+        .word("used", |trial| if trial.used { "yes" } else { "no" })
+        .word("why", |trial| trial.why.as_deref().unwrap_or_default())
+        .table;
     (table, troubled().count().saturating_sub(MAX_LISTED_TRIALS))
 }

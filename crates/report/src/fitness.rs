@@ -2,8 +2,8 @@
 
 use iotax_analyze::{Analysis, Judgment};
 use iotax_record::Experiment;
-use iotax_spec::Workload;
 use iotax_spec::rule::RuleOutcome;
+use iotax_spec::{Job, Workload};
 
 use crate::{rules, words};
 
@@ -26,7 +26,16 @@ fn sentence(judgment: &Judgment, workload: &Workload) -> String {
     };
     let source = workload.requires.as_ref().map_or("", |requires| requires.source.as_str());
     let (name, rule, told) = (&workload.name, &judgment.rule, rules::told(judgment));
-    words::printable(&format!("{fit} {name}: {told}; unfit if {rule}: {source}"))
+    let changed = if is_changed(workload) { " as changed here" } else { "" };
+    words::printable(&format!("{fit} {name}{changed}: {told}; unfit if {rule}: {source}"))
+}
+
+/// Whether it does something else than what its name stands for; files may have any size.
+fn is_changed(workload: &Workload) -> bool {
+    let Ok(known) = Workload::preset(&workload.name) else { return false };
+    let is_same =
+        |(one, other): (&Job, &Job)| Job { size_bytes: one.size_bytes, ..other.clone() } == *one;
+    known.jobs.len() != workload.jobs.len() || !known.jobs.iter().zip(&workload.jobs).all(is_same)
 }
 
 #[cfg(test)]
@@ -53,6 +62,12 @@ mod tests {
     #[test]
     fn a_workload_is_told_with_what_was_found_and_who_says_what_is_needed() {
         insta::assert_snapshot!(told(RuleOutcome::Pass, Some((1.2e6, 1.1e6, 1.3e6)), None), @"Fit for etcd-wal: target has a sync p99 of 1.2 ms [1.1, 1.3] over 5 trials; unfit if sync.p99 > 10ms: https://etcd.io/docs/v3.5/faq/ (p99 of wal_fsync_duration_seconds below 10 ms)");
+        assert!(!is_changed(&Workload::preset("etcd-wal").unwrap()));
+        let mut other = Workload::preset("etcd-wal").unwrap();
+        other.set("wal.size=64M").unwrap();
+        assert!(!is_changed(&other), "of any size");
+        other.set("wal.block-size=1M").unwrap();
+        assert!(is_changed(&other));
         insta::assert_snapshot!(told(RuleOutcome::Fail, Some((12.3e6, 11.0e6, 13.1e6)), None), @"Unfit for etcd-wal: target has a sync p99 of 12 ms [11, 13] over 5 trials; unfit if sync.p99 > 10ms: https://etcd.io/docs/v3.5/faq/ (p99 of wal_fsync_duration_seconds below 10 ms)");
         insta::assert_snapshot!(told(RuleOutcome::Undecided, Some((9.9e6, 8.0e6, 12e6)), Some(40)), @"Undecided whether fit for etcd-wal: target has a sync p99 of 10 ms [8, 12] over 5 trials; about 40 would decide it; unfit if sync.p99 > 10ms: https://etcd.io/docs/v3.5/faq/ (p99 of wal_fsync_duration_seconds below 10 ms)");
     }

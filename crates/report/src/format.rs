@@ -6,6 +6,11 @@ use iotax_words::{fixed, grouped, interval, significant};
 /// Shown where there is no figure.
 pub(crate) const ABSENT: &str = "\u{2013}";
 
+/// A figure, or what is shown where there is none.
+pub(crate) fn or_absent(figure: Option<String>) -> String {
+    figure.unwrap_or_else(|| ABSENT.to_owned())
+}
+
 /// A fraction as percentage with at most one decimal: `5 %`, `2.5 %`.
 pub(crate) fn percent(fraction: f64) -> String {
     let percent = 100.0 * fraction;
@@ -49,12 +54,22 @@ pub(crate) fn figure(unit: Unit, value: f64) -> String {
 
 /// A rate of I/Os: `412 IOPS`, `85.3 k IOPS`, `1.25 M IOPS`.
 pub(crate) fn iops(per_second: f64) -> String {
-    let (prefix, scale) = match per_second {
+    let (prefix, scale) = iops_unit(per_second);
+    format!("{}{prefix} IOPS", significant(per_second / scale, 3))
+}
+
+/// A rate of I/Os with its interval: `4.63 M IOPS [4.47, 4.80]`.
+pub(crate) fn iops_interval(Estimate { value, lo, hi }: Estimate) -> String {
+    let (prefix, scale) = iops_unit(value);
+    interval(value, lo, hi, scale).replacen(' ', &format!("{prefix} IOPS "), 1)
+}
+
+fn iops_unit(per_second: f64) -> (&'static str, f64) {
+    match per_second {
         x if x >= 999_500.0 => (" M", 1e6),
         x if x >= 9_995.0 => (" k", 1e3),
         _ => ("", 1.0),
-    };
-    format!("{}{prefix} IOPS", significant(per_second / scale, 3))
+    }
 }
 
 /// A rate of bits: `412 Mbit/s`, `9.41 Gbit/s`.

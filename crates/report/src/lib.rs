@@ -34,6 +34,7 @@ pub mod bundle;
 mod caps;
 mod catalog;
 mod cells;
+mod cloud_disks;
 mod comparison;
 mod csv;
 mod doctor;

@@ -3,8 +3,8 @@
 use iotax_analyze::{Analysis, ArmSummary, CounterSummary, StallFigures};
 
 use crate::bandwidth::MEASURED;
-use crate::document::{Cell, Table};
-use crate::format::{self, ABSENT};
+use crate::document::Table;
+use crate::format::{bytes, or_absent, plain};
 
 /// What the figures are, for people.
 pub(crate) const NOTE: &str = "Means over the measured windows, as iostat -mx computes them, whose MB \
@@ -15,100 +15,71 @@ fn measured(analysis: &Analysis) -> impl Iterator<Item = (&ArmSummary, &CounterS
     analysis.arms.iter().filter_map(|arm| Some((arm, arm.counters.as_ref()?)))
 }
 
-/// A row of words and figures.
-fn row<const N: usize>(words: [&str; 2], figures: [f64; N]) -> Vec<Cell> {
-    let figures = figures.map(format::plain).into_iter().map(Cell::new);
-    words.into_iter().map(Cell::new).chain(figures).collect()
-}
-
 /// The devices under each arm, under iostat's heads.
 pub(crate) fn devices(analysis: &Analysis) -> Option<Table> {
-    let heads = ["r/s", "w/s", "rMiB/s", "wMiB/s", "r_await", "w_await", "aqu-sz", "%util"];
-    let mut table = Table::new(&["arm", "device"], &heads);
-    for (arm, counters) in measured(analysis) {
-        for device in &counters.devices {
-            let figures = &device.figures;
-            let figures = [
-                figures.read.per_s,
-                figures.write.per_s,
-                figures.read.mib_per_s,
-                figures.write.mib_per_s,
-                figures.read.await_ms,
-                figures.write.await_ms,
-                figures.queue_size,
-                figures.util_percent,
-            ];
-            let name = match device.targets.as_slice() {
-                [] => device.name.clone(),
-                targets => format!("{} ({})", device.name, targets.join(", ")),
-            };
-            table.rows.push(row([&arm.name, &name], figures));
-        }
-    }
-    (!table.rows.is_empty()).then(|| table.without_names_of(analysis.arms.len()))
+    let devices = measured(analysis).flat_map(|(arm, counters)| {
+        counters.devices.iter().map(move |device| (arm, device, &device.figures))
+    });
+    let table = Table::of(devices)
+        .word("arm", |(arm, ..)| &arm.name)
+        .word("device", |(_, device, _)| match device.targets.as_slice() {
+            [] => device.name.clone(),
+            targets => format!("{} ({})", device.name, targets.join(", ")),
+        })
+        .figure("r/s", |(.., of)| plain(of.read.per_s))
+        .figure("w/s", |(.., of)| plain(of.write.per_s))
+        .figure("rMiB/s", |(.., of)| plain(of.read.mib_per_s))
+        .figure("wMiB/s", |(.., of)| plain(of.write.mib_per_s))
+        .figure("r_await", |(.., of)| plain(of.read.await_ms))
+        .figure("w_await", |(.., of)| plain(of.write.await_ms))
+        .figure("aqu-sz", |(.., of)| plain(of.queue_size))
+        .figure("%util", |(.., of)| plain(of.util_percent))
+        .table;
+    Some(table.filled()?.without_names_of(analysis.arms.len()))
 }
 
 /// CPUs, pressure and page cache of each arm.
 pub(crate) fn system(analysis: &Analysis) -> Option<Table> {
-    let heads = [
-        "user",
-        "system",
-        "iowait",
-        "steal",
-        "PSI cpu",
-        "PSI io",
-        "PSI memory",
-        "major faults/s",
-        "dirty",
-        "writeback",
-    ];
+    let percent = |value: Option<f64>| {
+        or_absent(value.map(|value| format!("{} %", iotax_words::fixed(value, 1))))
+    };
+    let stall = |stall: Option<StallFigures>| percent(stall.map(|stall| stall.some_percent));
     // With one arm its name is all that names the row.
-    let mut table = Table::new(&["arm"], &heads);
-    for (arm, counters) in measured(analysis) {
-        let absent = || ABSENT.to_owned();
-        let percent = |value: Option<f64>| {
-            value.map_or_else(absent, |value| format!("{} %", iotax_words::fixed(value, 1)))
-        };
-        let cpu = counters.cpu;
-        let stall = |stall: Option<StallFigures>| percent(stall.map(|stall| stall.some_percent));
-        let memory = counters.memory;
-        let bytes = |value: Option<f64>| value.map_or_else(absent, format::bytes);
-        let cells = [
-            arm.name.clone(),
-            percent(cpu.map(|cpu| cpu.user_percent + cpu.nice_percent)),
-            percent(cpu.map(|cpu| cpu.system_percent)),
-            percent(cpu.map(|cpu| cpu.iowait_percent)),
-            percent(cpu.map(|cpu| cpu.steal_percent)),
-            stall(counters.pressure.cpu),
-            stall(counters.pressure.io),
-            stall(counters.pressure.memory),
-            memory.map_or_else(absent, |memory| format::plain(memory.major_faults_per_s)),
-            bytes(memory.map(|memory| memory.dirty_bytes)),
-            bytes(memory.map(|memory| memory.writeback_bytes)),
-        ];
-        table.rows.push(cells.iter().map(Cell::new).collect());
-    }
-    (!table.rows.is_empty()).then_some(table)
+    Table::of(measured(analysis))
+        .word("arm", |(arm, _)| &arm.name)
+        .figure("user", |(_, of)| percent(of.cpu.map(|cpu| cpu.user_percent + cpu.nice_percent)))
+        .figure("system", |(_, of)| percent(of.cpu.map(|cpu| cpu.system_percent)))
+        .figure("iowait", |(_, of)| percent(of.cpu.map(|cpu| cpu.iowait_percent)))
+        .figure("steal", |(_, of)| percent(of.cpu.map(|cpu| cpu.steal_percent)))
+        .figure("PSI cpu", |(_, of)| stall(of.pressure.cpu))
+        .figure("PSI io", |(_, of)| stall(of.pressure.io))
+        .figure("PSI memory", |(_, of)| stall(of.pressure.memory))
+        .figure("major faults/s", |(_, of)| {
+            or_absent(of.memory.map(|memory| plain(memory.major_faults_per_s)))
+        })
+        .figure("dirty", |(_, of)| or_absent(of.memory.map(|memory| bytes(memory.dirty_bytes))))
+        .figure("writeback", |(_, of)| {
+            or_absent(of.memory.map(|memory| bytes(memory.writeback_bytes)))
+        })
+        .table
+        .filled()
 }
 
 /// NFS operations of each arm.
 pub(crate) fn nfs(analysis: &Analysis) -> Option<Table> {
-    let heads = ["op/s", MEASURED.word(), "retrans/s", "queue ms", "rtt ms", "exe ms", "errors/s"];
-    let mut table = Table::new(&["arm", "operation"], &heads);
-    for (arm, counters) in measured(analysis) {
-        for summary in &counters.nfs {
-            let figures = &summary.figures;
-            let figures = [
-                figures.per_s,
-                MEASURED.amount(1_024.0 * figures.kib_per_s),
-                figures.retransmissions_per_s,
-                figures.queue_ms,
-                figures.rtt_ms,
-                figures.execute_ms,
-                figures.errors_per_s,
-            ];
-            table.rows.push(row([&arm.name, &summary.operation], figures));
-        }
-    }
-    (!table.rows.is_empty()).then(|| table.without_names_of(analysis.arms.len()))
+    let operations = measured(analysis).flat_map(|(arm, counters)| {
+        counters.nfs.iter().map(move |summary| (arm, &summary.operation, &summary.figures))
+    });
+    let table = Table::of(operations)
+        .word("arm", |(arm, ..)| &arm.name)
+        .word("operation", |(_, operation, _)| operation)
+        .figure("op/s", |(.., of)| plain(of.per_s))
+        .figure(MEASURED.word(), |(.., of)| plain(MEASURED.amount(1_024.0 * of.kib_per_s)))
+        .figure("retrans/s", |(.., of)| plain(of.retransmissions_per_s))
+        .figure("queue ms", |(.., of)| plain(of.queue_ms))
+        .figure("rtt ms", |(.., of)| plain(of.rtt_ms))
+        .figure("exe ms", |(.., of)| plain(of.execute_ms))
+        .figure("errors/s", |(.., of)| plain(of.errors_per_s))
+        .table;
+    Some(table.filled()?.without_names_of(analysis.arms.len()))
 }

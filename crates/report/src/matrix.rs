@@ -3,7 +3,7 @@
 use iotax_analyze::{
     Analysis, Comparison, FactorEffect, FactorEffects, FactorInteraction, FactorShift, Verdict,
 };
-use iotax_words::Effect;
+use iotax_words::{Effect, log_factor};
 
 use crate::comparison::{by_size, change, primary_of_each};
 use crate::document::{Cell, Drawing, Group, Head, Item, Place, Section, Table};
@@ -13,6 +13,8 @@ use crate::{against, tables};
 
 /// Effects up to which each gets a sentence; above that only those that were found do.
 const MAX_SENTENCES: usize = 6;
+/// Costs that depend on another factor up to which each gets a sentence.
+const MAX_INTERACTIONS: usize = 3;
 /// Levels up to which those of the last factor are columns.
 const MAX_COLUMNS: usize = 5;
 
@@ -35,7 +37,14 @@ pub(crate) fn sentences(matrix: &FactorEffects, analysis: &Analysis) -> Vec<Stri
         let levels = format::counted(rest as u64, "more level");
         sentences.push(format!("{levels}: see Effects."));
     }
-    sentences.extend(matrix.interactions.iter().map(of_interaction));
+    let mut found: Vec<&FactorInteraction> = matrix.interactions.iter().collect();
+    found.sort_by(|a, b| difference(b).total_cmp(&difference(a)));
+    sentences.extend(found.iter().take(MAX_INTERACTIONS).map(|found| of_interaction(found)));
+    if let Some(rest @ 1..) = found.len().checked_sub(MAX_INTERACTIONS) {
+        let costs = format::counted(rest as u64, "more cost");
+        let verb = if rest == 1 { "depends" } else { "depend" };
+        sentences.push(format!("{costs} {verb} on another factor: see By factor."));
+    }
     if !matrix.unpaired.is_empty() {
         let levels = matrix.unpaired.iter().map(|own| format!("{}={}", own.factor, own.level));
         let levels = printable(&levels.collect::<Vec<_>>().join(", "));
@@ -65,6 +74,12 @@ fn of_effect(effect: &FactorEffect, analysis: &Analysis) -> String {
         text.push_str(&format!(" Without {pairs} of arms that stalled."));
     }
     text
+}
+
+/// How far a cost is from what it is at the first level, as a factor.
+fn difference(found: &FactorInteraction) -> f64 {
+    let log = |cost: iotax_analyze::Estimate| log_factor(found.metric.on(), cost.value);
+    (log(found.at) - log(found.at_first)).abs()
 }
 
 /// `The cost of sec=krb5p depends on nconnect: 60 % [55, 64] less throughput at nconnect=4, 30 % [25,

@@ -3,7 +3,10 @@
 use iotax_analyze::{Analysis, Warning};
 use iotax_spec::Spec;
 
-use crate::words;
+use crate::{format, words};
+
+/// Arms up to which each is named with what was seen on it.
+const MAX_MESSAGES: usize = 8;
 
 /// One warning, or several of a kind.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -52,7 +55,12 @@ fn notice(group: &[&Warning]) -> Notice {
             Some(arm) => format!("{arm}: {}", w.message),
             None => w.message.clone(),
         };
-        (check.to_owned(), group.iter().map(message).collect())
+        let mut messages: Vec<String> = group.iter().map(message).collect();
+        if messages.len() > MAX_MESSAGES {
+            let rest = messages.split_off(MAX_MESSAGES - 2).len();
+            messages.push(format!("and the same on {}", format::counted(rest as u64, "more arm")));
+        }
+        (check.to_owned(), messages)
     };
     Notice { title, messages, advice: first.advice.clone(), is_severe }
 }
@@ -110,6 +118,10 @@ mod tests {
         };
         let shown: Vec<_> = notices(&analysis).into_iter().map(|n| (n.title, n.messages)).collect();
         let line = |text: &str| text.to_owned();
+        let many = vec![warning("a", "wait"); 60];
+        let shown_of_many = notices(&Analysis { warnings: many, ..analysis.clone() });
+        assert_eq!(shown_of_many[0].messages.len(), 7);
+        assert_eq!(shown_of_many[0].messages[6], "and the same on 54 more arms");
         assert_eq!(
             shown,
             [

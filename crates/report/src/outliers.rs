@@ -3,7 +3,7 @@
 use iotax_analyze::{Outlier, Outliers};
 use iotax_words::{Effect, fixed, list, percent};
 
-use crate::document::{Cell, Item, Section, Table};
+use crate::document::{Item, Section, Table};
 use crate::{format, words};
 
 /// Arms up to which each is named in the sentence.
@@ -52,16 +52,12 @@ pub(crate) fn section(found: Option<&Outliers>) -> Option<Section> {
     let found = found?;
     let mut items = Vec::new();
     if !found.slow.is_empty() {
-        let mut table = Table::new(&["arm"], &["tax", "allowing for chance", "chance if healthy"]);
-        for slow in &found.slow {
-            table.push([
-                Cell::new(words::printable(&slow.arm)),
-                Cell::new(percent(slow.tax)),
-                Cell::new(percent(slow.shrunken)),
-                Cell::new(chance(slow.p)),
-            ]);
-        }
-        items.push(Item::Table(table));
+        let rows = Table::of(&found.slow)
+            .word("arm", |slow| words::printable(&slow.arm))
+            .figure("tax", |slow| percent(slow.tax))
+            .figure("allowing for chance", |slow| percent(slow.shrunken))
+            .figure("chance if healthy", |slow| chance(slow.p));
+        items.push(Item::Table(rows.table));
     }
     items.push(Item::Note(format!(
         "Against the median of {}: {} ({}). Healthy arms differ by {} (one standard deviation); of \

@@ -1,25 +1,23 @@
 //! What was written before anything was measured, and whether the arms were steady then.
 
+use indexmap::IndexMap;
 use iotax_analyze::{Analysis, ArmPrecondition};
 
-use crate::document::{Cell, Head, Table};
+use crate::document::Table;
+use crate::format::{or_absent, percent};
 use crate::{format, words};
 
 /// A sentence for all arms of which the same is to be said.
 pub(crate) fn sentences(analysis: &Analysis) -> Vec<String> {
-    let mut said: Vec<(String, Vec<&str>)> = Vec::new();
+    let mut said: IndexMap<String, Vec<&str>> = IndexMap::new();
     for arm in &analysis.preconditioned {
-        let says = phrase(arm);
-        match said.iter_mut().find(|(known, _)| *known == says) {
-            Some((_, arms)) => arms.push(&arm.arm),
-            None => said.push((says, vec![&arm.arm])),
-        }
+        said.entry(phrase(arm)).or_default().push(&arm.arm);
     }
     let is_one = said.len() == 1;
     let sentence = |(says, arms): (String, Vec<&str>)| {
         let says = words::printable(&words::sentence(&says));
         if is_one {
-            return words::capital(&says);
+            return iotax_words::capital(&says);
         }
         format!("{}: {says}", words::printable(&arms.join(", ")))
     };
@@ -40,8 +38,8 @@ fn phrase(arm: &ArmPrecondition) -> String {
         (Some(false), Some(window)) => format!(
             "preconditioned: {passes}, but NOT steady after {rounds}: range {} (20 % at most), \
              slope {} (10 % at most)",
-            format::percent(window.range),
-            format::percent(window.slope)
+            percent(window.range),
+            percent(window.slope)
         ),
         (Some(false), None) => format!("preconditioned: {passes}, but NOT known to be steady{why}"),
         (None, _) => format!("preconditioned: {passes}, and no rounds{why}"),
@@ -50,32 +48,24 @@ fn phrase(arm: &ArmPrecondition) -> String {
 
 /// Each arm, with its title.
 pub(crate) fn table(analysis: &Analysis) -> Option<(String, Table)> {
-    if analysis.preconditioned.is_empty() {
-        return None;
-    }
-    let figures = ["written", "rounds", "first", "last", "range", "slope"];
-    let mut table = Table::new(&["arm"], &figures);
-    table.heads.push(Head::word("steady"));
-    for arm in &analysis.preconditioned {
-        let known = |figure: Option<String>| Cell::new(figure.as_deref().unwrap_or(format::ABSENT));
-        let figure = |value: Option<&f64>| known(value.map(|value| shown(arm, *value)));
-        let share = |share: Option<f64>| known(share.map(format::percent));
-        table.rows.push(vec![
-            Cell::new(&arm.arm),
-            Cell::new(format::bytes(arm.written_bytes as f64)),
-            Cell::new(arm.rounds.len().to_string()),
-            figure(arm.rounds.first()),
-            figure(arm.rounds.last()),
-            share(arm.window.map(|window| window.range)),
-            share(arm.window.map(|window| window.slope)),
-            Cell::new(match arm.steady {
-                Some(true) => "yes",
-                Some(false) => "NO",
-                None => format::ABSENT,
-            }),
-        ]);
-    }
-    Some(("Preconditioned beforehand".to_owned(), table))
+    let figure = |arm: &ArmPrecondition, value: Option<&f64>| {
+        or_absent(value.map(|value| shown(arm, *value)))
+    };
+    let table = Table::of(&analysis.preconditioned)
+        .word("arm", |arm| &arm.arm)
+        .figure("written", |arm| format::bytes(arm.written_bytes as f64))
+        .figure("rounds", |arm| arm.rounds.len().to_string())
+        .figure("first", |arm| figure(arm, arm.rounds.first()))
+        .figure("last", |arm| figure(arm, arm.rounds.last()))
+        .figure("range", |arm| or_absent(arm.window.map(|window| percent(window.range))))
+        .figure("slope", |arm| or_absent(arm.window.map(|window| percent(window.slope))))
+        .word("steady", |arm| match arm.steady {
+            Some(true) => "yes",
+            Some(false) => "NO",
+            None => format::ABSENT,
+        })
+        .table;
+    Some(("Preconditioned beforehand".to_owned(), table.filled()?))
 }
 
 /// A round's figure.

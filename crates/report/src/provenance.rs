@@ -1,6 +1,7 @@
 //! How the figures came about, in the words of what was done: trials that were run, or results of
 //! other tools that were read.
 
+use indexmap::IndexSet;
 use iotax_analyze::Analysis;
 use iotax_record::{CloudInstance, Experiment, Site};
 use iotax_spec::CloudChoice;
@@ -109,15 +110,9 @@ pub(crate) fn vm(instance: Option<&CloudInstance>, compared: &CloudChoice) -> St
 }
 
 /// Each kind of disk once, without what was chosen beside it.
-fn kinds(disks: &[String]) -> Vec<String> {
-    let mut kinds: Vec<String> = Vec::new();
-    for disk in disks {
-        let kind = disk.split(':').next().unwrap_or_default().to_owned();
-        if !kinds.contains(&kind) {
-            kinds.push(kind);
-        }
-    }
-    kinds
+fn kinds(disks: &[String]) -> Vec<&str> {
+    let kinds = disks.iter().map(|disk| disk.split(':').next().unwrap_or_default());
+    kinds.collect::<IndexSet<_>>().into_iter().collect()
 }
 
 const METADATA: &str = "metadata";

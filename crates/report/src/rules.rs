@@ -3,9 +3,9 @@
 use iotax_analyze::{Analysis, Estimate, Judgment};
 use iotax_spec::Rule;
 use iotax_spec::rule::{Condition, Figure, RuleOutcome};
-use iotax_words::{Effect, grouped, interval};
+use iotax_words::{Effect, grouped};
 
-use crate::document::{Cell, Item, Section, Table};
+use crate::document::{Item, Section, Table};
 use crate::{bandwidth, format, words};
 
 /// Rules up to which each that is not kept gets a sentence; above that they are counted.
@@ -64,16 +64,21 @@ pub(crate) fn sentences(rulings: &[Ruling]) -> Vec<String> {
 /// What the data say of a rule: `target has a sync p99 of 12.3 ms [11, 13.1] over 5 trials`.
 pub(crate) fn told(judgment: &Judgment) -> String {
     let of = words::printable(&judgment.of);
-    let over = match judgment.rule.condition {
-        Condition::SlowerBy(_) => format!("after {}", format::counted(judgment.trials, "block")),
-        Condition::Figure { .. } | Condition::BelowDocumented(_) => {
-            format!("over {}", format::counted(judgment.trials, "trial"))
-        }
+    let (link, what) = match judgment.rule.condition {
+        Condition::SlowerBy(_) => ("after", "block"),
+        Condition::Figure { .. } | Condition::BelowDocumented(_) => ("over", "trial"),
     };
+    let seen = format::counted(judgment.trials, what);
+    let over = format!("{link} {seen}");
     let mut text = match found(judgment) {
         Some((verb, found)) => format!("{of} {verb} {found} {over}"),
         None if judgment.outcome == RuleOutcome::Undecided => {
-            format!("nothing is known of {of} {over}")
+            if judgment.why.is_none() && judgment.trials > 0 {
+                let verb = if judgment.trials == 1 { "tells" } else { "tell" };
+                format!("{seen} {verb} too little of {of}")
+            } else {
+                format!("nothing is known of {of} {over}")
+            }
         }
         None => format!("{of} completed nothing in some trials, {over}"),
     };
@@ -104,10 +109,10 @@ fn found(judgment: &Judgment) -> Option<(&'static str, String)> {
 
 fn of_figure(figure: &Figure, found: Estimate) -> String {
     match figure {
-        Figure::Iops => format!("{} IOPS", interval(found.value, found.lo, found.hi, 1.0)),
+        Figure::Iops => format::iops_interval(found),
         Figure::Bandwidth => {
-            let [value, lo, hi] = [found.value, found.lo, found.hi].map(bandwidth::measured_rate);
-            format!("{value} [{lo}, {hi}]")
+            let [value, lo, hi] = [found.value, found.lo, found.hi].map(bandwidth::measured);
+            format!("{value} {} [{lo}, {hi}]", bandwidth::MEASURED.word())
         }
         Figure::Time(..) => format!("a {} of {}", figure.name(), format::time_interval(found)),
     }
@@ -133,21 +138,16 @@ pub(crate) fn section(analysis: &Analysis) -> Option<Section> {
 }
 
 fn table(judgments: &[Judgment]) -> Table {
-    let mut table = Table::new(&["rule", "of", "outcome", "found"], &["trials", "needed"]);
-    for judgment in judgments {
-        let number = |n: u32| Cell::new(grouped(n.into()));
-        table.rows.push(vec![
-            Cell::new(judgment.rule.to_string()),
-            Cell::new(&judgment.of),
-            Cell::new(word(judgment.outcome)),
-            Cell::new(
-                found(judgment).map_or_else(|| format::ABSENT.to_owned(), |(_, found)| found),
-            ),
-            number(judgment.trials),
-            judgment.needed.map_or_else(|| Cell::new(""), number),
-        ]);
-    }
-    table
+    Table::of(judgments)
+        .word("rule", |judgment| judgment.rule.to_string())
+        .word("of", |judgment| &judgment.of)
+        .word("outcome", |judgment| word(judgment.outcome))
+        .word("found", |judgment| format::or_absent(found(judgment).map(|(_, found)| found)))
+        .figure("trials", |judgment| grouped(judgment.trials.into()))
+        .figure("needed", |judgment| {
+            judgment.needed.map_or_else(String::new, |needed| grouped(needed.into()))
+        })
+        .table
 }
 
 #[cfg(test)]
@@ -185,12 +185,12 @@ mod tests {
         let kept = judged("sync.p99 > 10ms", RuleOutcome::Pass, Some((4.1e6, 3.9e6, 4.4e6)));
         insta::assert_snapshot!(told_of(&kept), @"Rule kept: `sync.p99 > 10ms`: new has a sync p99 of 4.1 ms [3.9, 4.4] over 10 trials.");
         let open = judged("iops < 5000", RuleOutcome::Undecided, Some((5_010., 4_800., 5_300.)));
-        insta::assert_snapshot!(told_of(&Judgment { needed: Some(90), ..open }), @"Rule undecided: `iops < 5000`: new has 5010 [4800, 5300] IOPS over 10 trials; about 90 would decide it.");
+        insta::assert_snapshot!(told_of(&Judgment { needed: Some(90), ..open }), @"Rule undecided: `iops < 5000`: new has 5010 IOPS [4800, 5300] over 10 trials; about 90 would decide it.");
         let gain = judged("slower by 5%", RuleOutcome::Pass, Some((-0.1, -0.12, -0.08)));
         insta::assert_snapshot!(told_of(&gain), @"Rule kept: `slower by 5%`: new has 10 % [8, 12] more throughput after 10 blocks.");
         let stalled = judged("p99 > 1ms", RuleOutcome::Fail, None);
         insta::assert_snapshot!(told_of(&stalled), @"Rule broken: `latency.p99 > 1ms`: new completed nothing in some trials, over 10 trials.");
         let early = judged("p99 > 1ms", RuleOutcome::Undecided, None);
-        insta::assert_snapshot!(told_of(&Judgment { trials: 2, ..early }), @"Rule undecided: `latency.p99 > 1ms`: nothing is known of new over 2 trials.");
+        insta::assert_snapshot!(told_of(&Judgment { trials: 2, ..early }), @"Rule undecided: `latency.p99 > 1ms`: 2 trials tell too little of new.");
     }
 }

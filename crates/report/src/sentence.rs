@@ -49,7 +49,7 @@ fn causes(experiment: &Experiment, analysis: &Analysis) -> Vec<String> {
     if analysis.arms.len() == 1 {
         let all = of_arms(experiment, analysis);
         let sentences = all.iter().filter_map(diagnoses::sentence);
-        return sentences.map(|sentence| words::capital(&sentence)).collect();
+        return sentences.map(|sentence| iotax_words::capital(&sentence)).collect();
     }
     reasons(experiment, analysis).apart.iter().map(diagnoses::reason).collect()
 }
@@ -129,7 +129,15 @@ fn compare(analysis: &Analysis) -> Vec<String> {
     let mut primary = primary;
     primary.sort_by(|a, b| comparison::by_size(a, b));
     let baseline = |c: &Comparison| words::printable(baseline_of(c, analysis));
-    primary.iter().map(|c| against(c, &baseline(c), analysis)).collect()
+    let sentences = primary.iter().map(|c| against(c, &baseline(c), analysis));
+    sentences.chain(compared_by(analysis)).collect()
+}
+
+/// Which of the jobs on several targets a difference is one of.
+fn compared_by(analysis: &Analysis) -> Option<String> {
+    let has_targets = analysis.arms.iter().any(|arm| !arm.targets.is_empty());
+    let job = words::printable(&analysis.primary);
+    has_targets.then(|| format!("That is of job {job} alone: for the others see By target."))
 }
 
 /// Where throughput shows no difference, the CPU time of an I/O may: a cost that a slow disk, or

@@ -1,22 +1,20 @@
 //! Several experiments in one report: what each of them found, then each in full.
 
-use crate::document::{Cell, Chapter, Document, Head, Item, Lead, Section, Table, Topic};
+use crate::document::{Chapter, Document, Item, Lead, Section, Table, Topic};
 use crate::format;
 
 /// Reports, each with the name of its results.
 pub fn several(reports: Vec<(String, Document)>) -> Document {
-    let mut table = Table::new(&["results", "measured", "found"], &[]);
-    table.heads.push(Head::word("when"));
-    for (name, document) in &reports {
-        let lead = document.lead.as_ref();
-        let of = |text: fn(&Lead) -> String| Cell::new(lead.map(text).unwrap_or_default());
-        table.push([
-            Cell::new(name),
-            of(|lead| [lead.kind, &lead.subject].join(" ").trim_end().to_owned()),
-            of(|lead| lead.sentences.first().cloned().unwrap_or_default()),
-            of(|lead| lead.origin.clone()),
-        ]);
-    }
+    let said = |document: &Document, text: fn(&Lead) -> String| {
+        document.lead.as_ref().map(text).unwrap_or_default()
+    };
+    let what = |lead: &Lead| [lead.kind, &lead.subject].join(" ").trim_end().to_owned();
+    let table = Table::of(&reports)
+        .word("results", |(name, _)| name)
+        .word("measured", |(_, document)| said(document, what))
+        .word("found", |(_, document)| found(document))
+        .word("when", |(_, document)| said(document, |lead| lead.origin.clone()))
+        .table;
     let mut document = Document::of(Lead {
         kind: "report",
         subject: format::counted(reports.len() as u64, "experiment"),
@@ -30,4 +28,45 @@ pub fn several(reports: Vec<(String, Document)>) -> Document {
     });
     document.chapters = chapters.collect();
     document
+}
+
+/// The finding, and what puts its figures in doubt: who reads only the overview must meet it, too.
+fn found(document: &Document) -> String {
+    let sentence = document.lead.as_ref().and_then(|lead| lead.sentences.first());
+    let sentence = sentence.map_or("", |sentence| sentence.trim_end_matches('.'));
+    let mut doubts: Vec<&str> = Vec::new();
+    for section in &document.sections {
+        let severe = section.items.iter().filter_map(|item| match item {
+            Item::Warning(notice) if notice.is_severe => Some(notice.title.as_str()),
+            Item::Facts(_) if section.is_alarming => Some("see its warnings"),
+            _ => None,
+        });
+        doubts.extend(severe);
+    }
+    if doubts.is_empty() {
+        return sentence.to_owned();
+    }
+    format!("{sentence} (in doubt: {})", doubts.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::notices::Notice;
+
+    #[test]
+    fn the_overview_says_what_puts_a_finding_in_doubt() {
+        let sentences = vec!["luks is 2.2x faster than base in throughput.".to_owned()];
+        let mut document = Document::of(Lead { sentences, ..Lead::default() });
+        assert_eq!(found(&document), "luks is 2.2x faster than base in throughput");
+        let notice = |title: &str, is_severe| {
+            Item::Warning(Notice { title: title.to_owned(), is_severe, ..Notice::default() })
+        };
+        let items = [notice("wrong sign (luks)", true), notice("precision", false)];
+        document.extend_on(Topic::Answer, [Section::new("", items)]);
+        assert_eq!(
+            found(&document),
+            "luks is 2.2x faster than base in throughput (in doubt: wrong sign (luks))"
+        );
+    }
 }

@@ -1,7 +1,7 @@
 //! The tables of a report, before any layout: text, Markdown and HTML all show these.
 
 use iotax_analyze::{
-    Analysis, ArmSummary, Attribution, Comparison, Estimate, JobSummary, LayerCost,
+    Analysis, ArmSummary, Attribution, Comparison, Estimate, Interaction, JobSummary, LayerCost,
     OperationSummary, QuantilePoint, SyncSummary,
 };
 use iotax_record::Slow;
@@ -13,7 +13,7 @@ use crate::bandwidth::{self, MEASURED};
 use crate::cells::{known_time, quantile};
 use crate::comparison::{self, pair_name, row_name, tax};
 use crate::document::{Cell, Head, Table};
-use crate::format::{self, ABSENT};
+use crate::format::{self, ABSENT, or_absent};
 use crate::network;
 use crate::words::{self, Tone};
 
@@ -42,18 +42,13 @@ pub(crate) fn taxes<'a>(
     } else {
         head.to_owned()
     };
-    let mut table = Table::new(&[compared, "metric"], &[&confidence, "n"]);
-    table.heads.push(Head::word("verdict"));
-    for comparison in comparisons {
-        table.push([
-            Cell::new(row_name(comparison)),
-            Cell::new(comparison.metric.name()),
-            Cell::new(tax(comparison)),
-            Cell::new(comparison.blocks.to_string()),
-            verdict(comparison),
-        ]);
-    }
-    Some(table)
+    let table = Table::of(comparisons)
+        .word(compared, row_name)
+        .word("metric", |comparison| comparison.metric.name())
+        .figure(&confidence, tax)
+        .figure("n", |comparison| comparison.blocks.to_string())
+        .word("verdict", verdict);
+    Some(table.table)
 }
 
 /// The head of a column of taxes, some of which may be said as factors.
@@ -74,47 +69,38 @@ fn verdict(comparison: &Comparison) -> Cell {
 /// Time per I/O of each layer, interaction and the total, by order of adding. Each column has one
 /// unit, named in its head; a column without any figure is left out.
 pub(crate) fn attribution(attribution: &Attribution) -> Table {
-    let mut names: Vec<String> = Vec::new();
-    let mut columns = ["first in", "Shapley", "last in", "Δ p99"].map(|head| (head, Vec::new()));
-    let mut add = |name: &str, costs: [Option<Option<Estimate>>; 4]| {
-        names.push(name.to_owned());
-        for ((_, column), cost) in columns.iter_mut().zip(costs) {
-            column.push(cost);
-        }
+    type Costs = [Option<Option<Estimate>>; 4];
+    let layer = |cost: &LayerCost| {
+        let costs = [cost.first_in_ns, cost.shapley_ns, cost.last_in_ns, cost.delta_p99_ns];
+        (cost.layer.clone(), costs.map(Some))
     };
-    for LayerCost { layer, first_in_ns, shapley_ns, last_in_ns, delta_p99_ns } in
-        &attribution.layers
-    {
-        add(layer, [*first_in_ns, *shapley_ns, *last_in_ns, *delta_p99_ns].map(Some));
-    }
-    for pair in &attribution.interactions {
-        add(&pair_name(&pair.layers), [Some(pair.cost_ns), None, None, None]);
-    }
-    add("total", [None, Some(attribution.total_ns), None, None]);
-    let mut table = Table::new(&["layer"], &[]);
-    table.rows = names.iter().map(|name| vec![Cell::new(name)]).collect();
-    for (head, column) in columns {
-        let known = || column.iter().flatten().flatten();
-        if known().next().is_none() {
+    let pair = |pair: &Interaction| -> (String, Costs) {
+        (pair_name(&pair.layers), [Some(pair.cost_ns), None, None, None])
+    };
+    let total = ("total".to_owned(), [None, Some(attribution.total_ns), None, None]);
+    let rows: Vec<(String, Costs)> = attribution.layers.iter().map(layer).collect();
+    let rows = rows.into_iter().chain(attribution.interactions.iter().map(pair)).chain([total]);
+    let rows: Vec<_> = rows.collect();
+    let mut table = Table::of(&rows).word("layer", |(name, _)| name);
+    for (at, head) in ["first in", "Shapley", "last in", "Δ p99"].into_iter().enumerate() {
+        let known: Vec<f64> =
+            rows.iter().filter_map(|(_, costs)| Some(costs[at]??.value.abs())).collect();
+        if known.is_empty() {
             continue;
         }
-        let largest = known().map(|e: &Estimate| e.value.abs()).fold(0.0, f64::max);
-        let (unit, scale) = format::time_unit(largest);
-        table.heads.push(Head::figure(&format!("{head} ({unit})")));
-        for (row, cost) in table.rows.iter_mut().zip(column) {
-            row.push(match cost {
-                Some(Some(e)) => Cell::new(iotax_words::interval(e.value, e.lo, e.hi, scale)),
-                Some(None) => Cell::new(ABSENT),
-                None => Cell::new(""),
-            });
-        }
+        let (unit, scale) = format::time_unit(known.into_iter().fold(0.0, f64::max));
+        table = table.figure(&format!("{head} ({unit})"), |(_, costs)| match costs[at] {
+            Some(Some(e)) => iotax_words::interval(e.value, e.lo, e.hi, scale),
+            Some(None) => ABSENT.to_owned(),
+            None => String::new(),
+        });
     }
-    table
+    table.table
 }
 
 /// An estimate of a time, or a dash.
 pub(crate) fn estimate(value: Option<Estimate>) -> Cell {
-    Cell::new(value.map_or_else(|| ABSENT.to_owned(), format::time_interval))
+    or_absent(value.map(format::time_interval)).into()
 }
 
 /// I/Os or, on trees of files, operations per second.
@@ -134,26 +120,18 @@ fn is_on_files(arm: &ArmSummary) -> bool {
 
 /// The same under a head that says the unit.
 fn bandwidth_cell(arm: &ArmSummary) -> String {
-    bandwidth(arm).map_or_else(|| ABSENT.to_owned(), bandwidth::measured)
+    or_absent(bandwidth(arm).map(bandwidth::measured))
 }
 
 /// Operations on trees of files, if that is what the primary job does, and those beside the jobs.
 pub(crate) fn operations(analysis: &Analysis) -> Option<Table> {
-    let arms = analysis.arms.iter();
-    let all: Vec<_> =
-        arms.flat_map(|arm| arm.operations.iter().map(move |done| (&arm.name, done))).collect();
-    let mut table = Table::new(&["arm", "operation"], &[]);
-    table.rows =
-        all.iter().map(|(arm, done)| vec![Cell::new(arm), Cell::new(&done.name)]).collect();
+    let all = analysis.arms.iter().flat_map(|arm| arm.operations.iter().map(move |o| (arm, o)));
+    let mut rows =
+        Table::of(all).word("arm", |(arm, _)| &arm.name).word("operation", |(_, done)| &done.name);
     for (head, cell) in OPERATION {
-        let column: Vec<_> = all.iter().map(|(_, done)| cell(done)).collect();
-        if column.iter().any(Option::is_some) {
-            table.heads.push(Head::figure(head));
-            let cells = column.into_iter().map(|cell| cell.unwrap_or_else(|| Cell::new("")));
-            table.rows.iter_mut().zip(cells).for_each(|(row, cell)| row.push(cell));
-        }
+        rows = rows.column(Head::figure(head), |(_, done)| cell(done));
     }
-    (!table.rows.is_empty()).then_some(table)
+    rows.table.filled()
 }
 
 /// What two of its columns count, if they are there.
@@ -327,38 +305,30 @@ fn percentiles(arms: &[(&str, &[QuantilePoint], u64)], what: &str) -> Option<Tab
     if quantiles.is_empty() {
         return None;
     }
-    let mut heads = vec![Head::word("arm")];
-    heads.extend(quantiles.iter().map(|q| Head::figure(&format::quantile_name(*q))));
-    heads.push(Head::figure(what));
-    let rows = arms.iter().map(|(name, curve, count)| {
-        let mut row = vec![Cell::new(name)];
-        row.extend(quantiles.iter().map(|q| quantile(curve, *q)));
-        row.push(Cell::new(iotax_words::grouped(*count)));
-        row
-    });
-    Some(Table { rows: rows.collect(), heads })
+    let mut rows = Table::of(arms).word("arm", |(name, ..)| name);
+    for q in quantiles {
+        rows = rows.figure(&format::quantile_name(q), |(_, curve, _)| quantile(curve, q));
+    }
+    Some(rows.figure(what, |(.., count)| iotax_words::grouped(*count)).table)
 }
 
 /// The arms' other jobs, if any.
 pub(crate) fn other_jobs(analysis: &Analysis) -> Option<Table> {
-    let mut table = Table::new(&["arm", "job"], &RATES);
     let jobs = || analysis.arms.iter().flat_map(|arm| arm.other_jobs.iter().map(move |j| (arm, j)));
-    for (arm, job) in jobs() {
-        let times = latencies(job).map(|ns| Cell::new(known_time(ns)));
-        let mut row = vec![
-            Cell::new(&arm.name),
-            Cell::new(match &job.target {
-                Some(target) => format!("{} (on {target})", job.name),
-                None => job.name.clone(),
-            }),
-            Cell::new(format::iops(job.iops)),
-            Cell::new(bandwidth::measured(job.bytes_per_s)),
-        ];
-        row.extend(times);
-        table.rows.push(row);
+    let mut rows = Table::of(jobs())
+        .word("arm", |(arm, _)| &arm.name)
+        .word("job", |(_, job)| match &job.target {
+            Some(target) => format!("{} (on {target})", job.name),
+            None => job.name.clone(),
+        })
+        .figure(RATES[0], |(_, job)| format::iops(job.iops))
+        .figure(RATES[1], |(_, job)| bandwidth::measured(job.bytes_per_s));
+    for (at, head) in RATES[2..].iter().enumerate() {
+        rows = rows.figure(head, |(_, job)| known_time(latencies(job)[at]));
     }
+    let mut table = rows.table;
     add_what_lasts(&mut table, jobs().map(|(_, job)| job.leading_sync()));
-    (!table.rows.is_empty()).then_some(table)
+    table.filled()
 }
 
 /// Mean, p99 and p99.9 of what a job is about.

@@ -1,11 +1,11 @@
 //! The targets of a trial that has several: a row each, and one for all of them.
 
 use iotax_analyze::{Analysis, ArmSummary, Rates, TargetSummary};
-use iotax_spec::KnownLimit;
+use iotax_catalog::Rate;
 
 use crate::cells::known_time;
 use crate::document::{Cell, Table};
-use crate::format::{self, ABSENT};
+use crate::format::{self, ABSENT, or_absent};
 use crate::{bandwidth, tables, words};
 
 /// Jobs that have room in a row by name.
@@ -30,39 +30,24 @@ pub(crate) fn table(analysis: &Analysis) -> Option<Table> {
             table.rows.push(row);
         }
     }
-    (!table.rows.is_empty()).then(|| table.without_names_of(analysis.arms.len()))
+    Some(table.filled()?.without_names_of(analysis.arms.len()))
 }
 
 /// Where each target lies, which limits are known of it, and what it is.
 pub(crate) fn limits(analysis: &Analysis) -> Option<Table> {
+    let targets = analysis.arms.iter().flat_map(|arm| arm.targets.iter().map(move |t| (arm, t)));
     let all = || analysis.arms.iter().flat_map(|arm| &arm.targets);
-    let shown = [
-        true,
-        true,
-        all().any(|target| target.device.is_some()),
-        all().any(|target| !target.limits.is_empty()),
-        true,
-    ];
-    let of_shown = |cells: [String; 5]| -> Vec<String> {
-        cells
-            .into_iter()
-            .zip(shown)
-            .filter(|(_, is_shown)| *is_shown)
-            .map(|(cell, _)| cell)
-            .collect()
-    };
-    let heads = of_shown(["arm", "target", "lies on", "known limits", "is"].map(str::to_owned));
-    let heads: Vec<&str> = heads.iter().map(String::as_str).collect();
-    let mut table = Table::new(&heads, &[]);
-    for arm in &analysis.arms {
-        for target in &arm.targets {
-            let place = target.device.as_deref().unwrap_or(ABSENT);
-            let cells =
-                [&arm.name, &target.name, place, &limits_of(&target.limits), &target.target];
-            table.rows.push(of_shown(cells.map(str::to_owned)).iter().map(Cell::new).collect());
-        }
+    let mut rows = Table::of(targets)
+        .word("arm", |(arm, _)| &arm.name)
+        .word("target", |(_, target)| &target.name);
+    if all().any(|target| target.device.is_some()) {
+        rows = rows.word("lies on", |(_, target)| or_absent(target.device.clone()));
     }
-    (!table.rows.is_empty()).then(|| table.without_names_of(analysis.arms.len()))
+    if all().any(|target| !(target.limits.is_empty() && target.documented.is_empty())) {
+        rows = rows.word("known limits", |(_, target)| limits_of(target));
+    }
+    let table = rows.word("is", |(_, target)| &target.target).table;
+    Some(table.filled()?.without_names_of(analysis.arms.len()))
 }
 
 /// Whether the table of targets has all there is to say of jobs: each target has one.
@@ -105,16 +90,21 @@ fn jobs(names: &[String]) -> String {
     if names.len() > NAMED_JOBS { format!("{} jobs", names.len()) } else { names.join(", ") }
 }
 
-/// `500 IOPS, 32 MB/s (throttle)`
-fn limits_of(limits: &[KnownLimit]) -> String {
-    let limit = |limit: &KnownLimit| {
-        let iops = limit.iops.map(format::iops);
-        let bytes = limit.bw_bytes.map(bandwidth::measured_rate);
-        let rates: Vec<String> = iops.into_iter().chain(bytes).collect();
-        format!("{} ({} {})", rates.join(", "), limit.scope, limit.of)
+/// `500 IOPS, 32 MB/s (throttle)`: those of this machine, then those that are documented.
+fn limits_of(target: &TargetSummary) -> String {
+    let said = |iops: Option<f64>, bytes: Option<f64>, scope: &str, of: &str| {
+        let rates = iops.map(format::iops).into_iter().chain(bytes.map(bandwidth::measured_rate));
+        format!("{} ({scope} {of})", rates.collect::<Vec<_>>().join(", "))
     };
-    match limits {
-        [] => ABSENT.to_owned(),
-        limits => limits.iter().map(limit).collect::<Vec<_>>().join("; "),
+    let here = target.limits.iter();
+    let here = here.map(|limit| said(limit.iops, limit.bw_bytes, &limit.scope, &limit.of));
+    let sustained = |rate: &Option<Rate>| rate.as_ref().map(|rate| rate.sustained);
+    let documented = target.documented.iter().map(|limit| {
+        let (iops, bytes) = (sustained(&limit.iops), sustained(&limit.bw_bytes));
+        said(iops, bytes, &limit.scope.to_string(), &limit.of)
+    });
+    match here.chain(documented).collect::<Vec<_>>() {
+        none if none.is_empty() => ABSENT.to_owned(),
+        limits => limits.join("; "),
     }
 }

@@ -90,12 +90,6 @@ pub(crate) const fn check(check: Check) -> (&'static str, bool) {
     }
 }
 
-/// Text with a capital at its start.
-pub(crate) fn capital(text: &str) -> String {
-    let mut chars = text.chars();
-    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
-}
-
 /// Text with a full stop, unless it ends a sentence already or is empty.
 pub(crate) fn sentence(text: &str) -> String {
     let text = text.trim_end();

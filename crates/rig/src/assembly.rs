@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use iotax_spec::{Form, Stack};
-use iotax_vdisk::Peer;
 
 use crate::build_context::{BuildContext, Key, Surroundings, Turn};
 use crate::device::{Device, wait_until_free};
@@ -12,7 +11,7 @@ use crate::entry::Entry;
 use crate::error::Error;
 use crate::journal::Journal;
 use crate::layers::maker::Top;
-use crate::network::{Link, peer};
+use crate::network_path::NetworkPath;
 use crate::signatures::{Mark, Spot};
 use crate::{layers, scratch};
 
@@ -32,14 +31,6 @@ pub(crate) struct Assembly {
 pub(crate) enum Reached {
     Storage(Top),
     Peer(Box<NetworkPath>),
-}
-
-/// A network path that is up.
-#[derive(Debug)]
-pub(crate) struct NetworkPath {
-    pub(crate) peer: Peer,
-    /// Holds the namespaces.
-    _link: Link,
 }
 
 /// What an assembly is made from.
@@ -87,7 +78,7 @@ impl Assembly {
             names: 0,
         };
         let top = if stack.form().is_network() {
-            Reached::Peer(Box::new(path(stack, &mut build_context)?))
+            Reached::Peer(Box::new(NetworkPath::make(stack, &mut build_context)?))
         } else {
             Reached::Storage(storage(stack, base, &own_dir, &mut build_context)?)
         };
@@ -151,14 +142,4 @@ fn storage(
         top = layer.make(top, build_context)?;
     }
     Ok(top)
-}
-
-/// Makes the layers of a network path, and the peer at its far end.
-fn path(stack: &Stack, build_context: &mut BuildContext<'_>) -> Result<NetworkPath, Error> {
-    let mut layers = stack.layers.iter().filter_map(layers::network);
-    let base = layers.next().expect("a stack has a base");
-    let base = base.make(Link::loopback(), build_context)?;
-    let peer = peer::start(&base, build_context)?;
-    let link = layers.try_fold(base, |below, layer| layer.make(below, build_context))?;
-    Ok(NetworkPath { peer: peer.over(&link), _link: link })
 }

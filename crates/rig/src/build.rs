@@ -57,7 +57,7 @@ impl Build<'_> {
         self.claim_devices(resolved_targets)?;
         let sizes = self.make_files(resolved_targets)?;
         let mut bases = self.bases(resolved_targets)?;
-        let mut standing = Vec::with_capacity(resolved_targets.len());
+        let mut states = Vec::with_capacity(resolved_targets.len());
         for (index, (arm, resolved)) in spec.arms.iter().zip(resolved_targets).enumerate() {
             let place = match bases.remove(&index) {
                 Some(base) => self.stand(index, resolved_targets, base)?,
@@ -84,15 +84,15 @@ impl Build<'_> {
             }
             // Others are about to be made, and none of them in this one's turn.
             place.assembly().map_or(Ok(()), Assembly::leave)?;
-            standing.push(ArmState { name: arm.name.clone(), site, place });
+            states.push(ArmState { name: arm.name.clone(), site, place });
         }
         // Last, because it is what takes time: by now every stack is known to open.
         for (path, size_bytes) in sizes {
             let file = &self.files.made[&path];
             fill(&file.file, file.held.shown(), size_bytes, spec.seed, &mut self.watch)?;
         }
-        self.fill_memory(&standing)?;
-        Ok(standing)
+        self.fill_memory(&states)?;
+        Ok(states)
     }
 
     /// Makes each file that arms stand on, as large as the largest of them needs it.
@@ -248,7 +248,7 @@ impl Build<'_> {
             None => users.as_ref().or(thin.as_ref().map(|file| &file.held)),
         };
         let file = file.map_or(Path::new(""), Held::path);
-        let opened = vdisk::open(stack, file, self.spec.seed);
+        let opened = vdisk::open(stack, self.spec.owner(arm), file, self.spec.seed);
         opened.map(Up::Disk).map_err(|source| Error::Stack { arm: arm.name.clone(), source })
     }
 

@@ -11,7 +11,8 @@ use crate::disk_file;
 use crate::entry::Entry;
 use crate::error::Error;
 use crate::journal::{Journal, token};
-use crate::programs::{self, Daemon, Program};
+use crate::marked;
+use crate::programs::{Daemon, Program};
 use crate::signatures::Mark;
 
 /// Bytes of a key: enough for AES-XTS-256.
@@ -188,7 +189,7 @@ impl BuildContext<'_> {
         let (daemon, token) = self.announced(program)?;
         daemon.until(self.stop, is_ready)?;
         let done = work(self);
-        programs::end_daemon(&token);
+        marked::end_daemon(&token);
         done
     }
 

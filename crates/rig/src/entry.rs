@@ -19,7 +19,7 @@ use crate::held::Held;
 use crate::identity::Identity;
 use crate::signatures::{self, Mark, Spot};
 use crate::undone::Undone;
-use crate::{mounts, programs};
+use crate::{marked, mounts};
 
 /// One line of a journal. Lines are only ever added; a variant, once released, stays readable.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -122,7 +122,7 @@ impl Entry {
             Self::Cgroup { path, home } => cgroup::undo(path, home, journal),
             Self::Remote(mounting) => mounting.undo(),
             Self::Socket { path } => socket::remove(path, journal),
-            Self::Daemon { token, .. } if programs::end_daemon(token) => Ok(Undone::Removed),
+            Self::Daemon { token, .. } if marked::end_daemon(token) => Ok(Undone::Removed),
             Self::Daemon { .. } => Ok(Undone::Absent),
         }
     }

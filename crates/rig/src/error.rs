@@ -17,14 +17,6 @@ pub enum Error {
         /// All reasons, in the order of the arms. Never empty.
         refusals: Vec<Refusal>,
     },
-    /// A disk of a cloud that cannot be made.
-    #[error("{disk}: {problem}")]
-    Cloud {
-        /// As it was asked for.
-        disk: String,
-        /// What is wrong, and what to say instead.
-        problem: &'static str,
-    },
     /// No place for the undo journal.
     #[error(
         "{}: the undo journal cannot be written here: {source}; nothing was made. \
@@ -290,11 +282,6 @@ impl Error {
     /// Whether the user asked for the end.
     pub fn is_interrupted(&self) -> bool {
         matches!(self, Self::Interrupted)
-    }
-
-    /// Whether what was asked for makes no sense, whatever the machine.
-    pub const fn is_usage(&self) -> bool {
-        matches!(self, Self::Cloud { .. })
     }
 
     /// Whether smaller test files, or more space for them, would help.

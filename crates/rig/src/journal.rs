@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::entry::Entry;
 use crate::error::Error;
-use crate::programs;
+use crate::marked;
 use crate::state::Held;
 use crate::undone::Undone;
 
@@ -206,7 +206,7 @@ impl Open {
         open.head = head;
         open.entries = entries;
         // A program that the run had under way may still be making what is about to be undone.
-        programs::kill_run(&open.run());
+        marked::kill_run(&open.run());
         Ok(Found::Dead(open))
     }
 

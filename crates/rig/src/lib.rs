@@ -18,10 +18,12 @@
 //! | `ownership` | who may change a file or a directory |
 //! | `state` | the state directory, held so that nobody else decides what is undone |
 //! | `layers` | the layers of the system, one file each |
-//! | `network` | network paths: namespaces, links, the peer at the far end |
+//! | `namespace` | network namespaces without a name |
+//! | `network`, `network_path` | links and their bases, the peer at the far end; layers made on them |
 //! | `assembly`, `build_context` | an arm made of them, and what they are made with |
 //! | `idle` | whether a process works or is stuck |
-//! | `programs`, `mounts`, `fuse` | other programs run and ended; things mounted and unmounted |
+//! | `programs`, `marked` | other programs run, and ended by what they bear |
+//! | `mounts`, `fuse` | things mounted and unmounted |
 //! | `disks` | virtual disks for other programs |
 //! | `own_disk` | such a disk as a target |
 //! | `cloud` | disks of a cloud as stacks, from documented limits |
@@ -62,7 +64,6 @@ mod assembly;
 mod build;
 mod build_context;
 mod check;
-mod cloud;
 mod device;
 mod disk_file;
 mod disks;
@@ -78,9 +79,12 @@ mod journal;
 mod known;
 mod layers;
 mod listing;
+mod marked;
 mod mounts;
+mod namespace;
 mod needs;
 mod network;
+mod network_path;
 mod overlap;
 mod own_disk;
 mod ownership;
@@ -103,7 +107,6 @@ mod vdisk;
 
 pub use abandon::{abandon, break_off};
 pub use check::refuse;
-pub use cloud::{CloudDisk, CloudOptions, Local, Part, cloud_disks, local_disks};
 pub use disks::{Disk, ServeOptions, Served, serve, served, take_down};
 pub use error::Error;
 pub use held::Held;

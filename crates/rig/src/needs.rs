@@ -9,7 +9,7 @@ use std::sync::atomic::AtomicBool;
 use iotax_inspect::hierarchy;
 use iotax_spec::Need;
 
-use crate::network::Namespace;
+use crate::namespace::Namespace;
 use crate::programs::{self, Program};
 
 /// A need that is not met.
@@ -65,14 +65,10 @@ pub(crate) fn unmet(need: Need) -> Option<Missing> {
         Need::Feature { path, .. } if Path::new(path).exists() => None,
         // Before the module is loaded, there is no telling.
         Need::Feature { path, module, .. } if !has_parent(path) && loadable(module) => None,
-        Need::Feature { about, .. } => missing(
-            format!("the kernel has no {about}"),
-            format!("use a kernel that was built with {about}"),
-        ),
         // Only root could tell, and that it is not root is told anyway.
         Need::Network { .. } if !rustix::process::geteuid().is_root() => None,
         Need::Network { probe, .. } if can_be_made(probe) => None,
-        Need::Network { about, .. } => missing(
+        Need::Feature { about, .. } | Need::Network { about, .. } => missing(
             format!("the kernel has no {about}"),
             format!("use a kernel that was built with {about}"),
         ),

@@ -8,7 +8,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
-use std::io::{self, Read, Seek, Write};
+use std::io::{self, PipeWriter, Read, Seek, Write};
 use std::os::fd::AsFd;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
@@ -21,26 +21,19 @@ use std::time::{Duration, Instant};
 
 use rustix::fs::{MemfdFlags, memfd_create};
 use rustix::io::Errno;
-use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+use rustix::process::{Pid, Signal, kill_process_group};
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 
 use crate::error::Error;
 use crate::idle::{Idle, Work};
-use crate::network::namespace::Namespace;
+use crate::marked::{DAEMON, RUN};
+use crate::namespace::Namespace;
 
-/// Bears the name of the run's journal.
-const RUN: &str = "IOTAX_RUN";
-/// Bears a daemon's own token.
-const DAEMON: &str = "IOTAX_DAEMON";
 /// Where administrators' programs lie, whatever the user's PATH says.
 const ALSO_IN: &str = "/usr/local/sbin:/usr/sbin:/sbin:/usr/bin:/bin";
 /// How long a process may take to end before it is killed, and then to be gone; and how long one
 /// that is to get ready may do nothing.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// How long a process may take from its start until its environment can be seen. Longer than that,
-/// one without an environment was started without.
-const JUST_STARTED: Duration = Duration::from_millis(300);
-
 /// Where the program of that name lies.
 pub(crate) fn find(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
@@ -61,6 +54,8 @@ pub(crate) struct Program {
     output: io::Result<File>,
     /// Kept to be emptied: a daemon holds its standard input for as long as it lives.
     input: io::Result<Option<File>>,
+    /// The other end of its standard input, held for as long as it runs.
+    held: Option<PipeWriter>,
 }
 
 impl Program {
@@ -74,7 +69,7 @@ impl Program {
         // No udev rule is told to wait for, or to make links to, what lives for seconds.
         command.env("DM_DISABLE_UDEV", "1");
         let output = anonymous("output");
-        Self { name, command, output, input: Ok(None) }
+        Self { name, command, output, input: Ok(None), held: None }
     }
 
     pub(crate) fn arg(mut self, argument: impl AsRef<OsStr>) -> Self {
@@ -102,6 +97,23 @@ impl Program {
             self.command.stdin(file.try_clone()?);
             Ok(Some(file))
         });
+        self
+    }
+
+    /// What it reads as standard input, which then stays open for as long as this process lives: a
+    /// program that ends with its input ends with this process, however that ends.
+    pub(crate) fn held_input(mut self, bytes: &[u8]) -> Self {
+        let pipe = io::pipe().and_then(|(reader, mut writer)| {
+            writer.write_all(bytes)?;
+            Ok((reader, writer))
+        });
+        match pipe {
+            Ok((reader, writer)) => {
+                self.command.stdin(reader);
+                self.held = Some(writer);
+            }
+            Err(error) => self.input = Err(error),
+        }
         self
     }
 
@@ -250,8 +262,11 @@ impl Daemon {
             pause = (pause * 2).min(Duration::from_millis(20));
         };
         self.program.wipe_input();
-        let Self { mut child, .. } = self;
-        std::thread::spawn(move || child.wait());
+        let Self { mut child, program } = self;
+        std::thread::spawn(move || {
+            let _held = program.held;
+            child.wait()
+        });
         Ok(found)
     }
 }
@@ -303,85 +318,6 @@ fn copy(error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), error.to_string())
 }
 
-/// Kills what a dead run had under way, and waits until it is gone.
-pub(crate) fn kill_run(run: &str) {
-    end(RUN, run, Signal::KILL);
-}
-
-/// Ends the daemon with this token; true if there was one.
-pub(crate) fn end_daemon(token: &str) -> bool {
-    end(DAEMON, token, Signal::TERM)
-}
-
-/// Signals every process with `variable=value` in its environment until there is none; after a
-/// while by SIGKILL.
-fn end(variable: &str, value: &str, first: Signal) -> bool {
-    let mark = format!("{variable}={value}");
-    let started = Instant::now();
-    let mut signal = first;
-    let mut found = false;
-    let mut pause = Duration::from_millis(1);
-    let mut signalled: Vec<Pid> = Vec::new();
-    loop {
-        let (pids, starting) = marked(&mark);
-        if pids.is_empty() && starting && started.elapsed() < JUST_STARTED {
-            sleep(pause);
-            continue;
-        }
-        if pids.is_empty() || started.elapsed() > 2 * PATIENCE {
-            return found;
-        }
-        found = true;
-        if started.elapsed() > PATIENCE && signal != Signal::KILL {
-            signal = Signal::KILL;
-            signalled.clear();
-        }
-        for pid in pids {
-            if !signalled.contains(&pid) {
-                let _ = kill_process(pid, signal);
-                signalled.push(pid);
-            }
-        }
-        sleep(pause);
-        pause = (pause * 2).min(Duration::from_millis(50));
-    }
-}
-
-/// Processes with this in their environment (one that has ended has none), and whether there is a
-/// process whose environment cannot be seen yet: it is just being started.
-fn marked(mark: &str) -> (Vec<Pid>, bool) {
-    let own = rustix::process::getpid();
-    let mut starting = false;
-    let mut found = Vec::new();
-    for entry in fs::read_dir("/proc").into_iter().flatten().flatten() {
-        let number = entry.file_name().to_str().and_then(|name| name.parse().ok());
-        let Some(pid) = number.and_then(Pid::from_raw).filter(|pid| *pid != own) else { continue };
-        let Ok(environment) = fs::read(entry.path().join("environ")) else { continue };
-        let mut variables = environment.split(|byte| *byte == 0);
-        if variables.any(|variable| variable == mark.as_bytes()) {
-            found.push(pid);
-        }
-        starting |= environment.is_empty() && is_starting(&entry.path());
-    }
-    (found, starting)
-}
-
-/// Whether a process without an environment is a new one. Kernel threads and zombies, which have
-/// none either, have no memory.
-fn is_starting(process: &Path) -> bool {
-    let read = |name| fs::read_to_string(process.join(name)).unwrap_or_default();
-    let has_memory =
-        read("statm").split(' ').next().is_some_and(|pages| !matches!(pages, "" | "0"));
-    // Field 22 of the line is the start in ticks since boot; the name, field 2, may hold blanks.
-    let stat = read("stat");
-    let started =
-        stat.rsplit(')').next().and_then(|rest| rest.split_whitespace().nth(19)?.parse().ok());
-    let ticks_per_second = rustix::param::clock_ticks_per_second();
-    let now = rustix::time::clock_gettime(rustix::time::ClockId::Boottime).tv_sec.unsigned_abs();
-    let is_new = started.is_some_and(|ticks: u64| ticks / ticks_per_second + 2 >= now);
-    has_memory && is_new
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -417,7 +353,7 @@ mod tests {
         daemon.until(&stop, has_read).unwrap();
         fs::remove_file(&secret).unwrap();
         assert_eq!(fs::read(&input).unwrap(), b"");
-        assert!(end_daemon(&token));
+        assert!(crate::marked::end_daemon(&token));
     }
 
     #[test]
@@ -475,9 +411,9 @@ mod tests {
         let stop = AtomicBool::new(false);
         let token = crate::journal::token().unwrap();
         sh("sleep 60").start("r", &token).unwrap().until(&stop, || true).unwrap();
-        assert!(!end_daemon("another"));
-        assert!(end_daemon(&token));
-        assert!(!end_daemon(&token));
+        assert!(!crate::marked::end_daemon("another"));
+        assert!(crate::marked::end_daemon(&token));
+        assert!(!crate::marked::end_daemon(&token));
     }
 
     #[test]

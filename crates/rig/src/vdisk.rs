@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use iotax_spec::layers::{
-    Aes, Cache, Counts, Delay, Fault, File, Flash, Mem, Queue, Throttle, Tier,
+    Aes, Cache, Cloud, Counts, Delay, Fault, File, Flash, Mem, Queue, Throttle, Tier,
 };
 use iotax_spec::{Layer, Stack};
 use iotax_vdisk::{
@@ -20,17 +20,18 @@ use crate::layers::maker::{InProcess, Made, Maker};
 /// Size of the disk on which layers are tried: a multiple of any block size.
 const TRIAL_BYTES: u64 = 1 << 20;
 
-/// Opens a stack. A base that is a file lies at `file`, whatever its path in the stack. Faults
-/// follow from `seed`.
+/// Opens a stack, as the disk of an `owner` whose disks of a cloud's VM are on one VM. A base that is
+/// a file lies at `file`, whatever its path in the stack. Faults follow from `seed`.
 pub(crate) fn open(
     stack: &Stack,
+    owner: &str,
     file: &Path,
     seed: u64,
 ) -> Result<VirtualDisk, iotax_vdisk::Error> {
-    open_in(stack, file, seed, Arc::new(MonotonicClock))
+    open_in(&stack.spelled_out(owner), file, seed, Arc::new(MonotonicClock))
 }
 
-/// As [`open`], in another time.
+/// As [`open`], of a stack that is spelled out, in another time.
 pub(crate) fn open_in(
     stack: &Stack,
     file: &Path,
@@ -46,11 +47,12 @@ pub(crate) fn open_in(
 
 /// Whether the layers above the base can be opened: tried on a small base in memory.
 pub(crate) fn check(stack: &Stack) -> Result<(), iotax_vdisk::Error> {
-    let mut stack = stack.clone();
+    // Apart from all that is open.
+    let mut stack = stack.spelled_out("check");
     if let Some(base) = stack.layers.first_mut().filter(|layer| layer.is_base()) {
         *base = Layer::Mem(Mem { size_bytes: TRIAL_BYTES });
     }
-    open(&stack, Path::new(""), 0).map(drop)
+    open(&stack, "", Path::new(""), 0).map(drop)
 }
 
 fn config(layer: &Layer, file: &Path, seed: u64) -> LayerConfig {
@@ -70,6 +72,12 @@ macro_rules! in_process_only {
 }
 
 in_process_only!(Mem, File, Aes, Queue, Delay, Flash, Cache, Tier, Fault);
+
+impl Made for Cloud {
+    fn maker(&self) -> Maker<'_> {
+        Maker::SpelledOut
+    }
+}
 
 impl InProcess for Mem {
     fn config(&self, _: &Path, _: u64) -> LayerConfig {
@@ -170,6 +178,9 @@ impl InProcess for Fault {
 }
 
 #[cfg(test)]
+mod cloud_disks;
+
+#[cfg(test)]
 mod tests {
     use super::*;
 
@@ -220,7 +231,7 @@ mod tests {
                 Layer::Fault(Fault { eio: 0.5, ..Fault::default() }),
             ],
         };
-        let disk = open(&stack, Path::new(""), 7).unwrap();
+        let disk = open(&stack, "", Path::new(""), 7).unwrap();
         let mut session = iotax_vdisk::Session::new(&disk, 1, 512).unwrap();
         let fates = (0..400).filter(|_| session.read_at(0, &mut [0; 512]).is_err()).count();
         // Independent halves: three quarters fail; the same draw twice would fail half.

@@ -339,7 +339,7 @@ fn arms_on_one_device_take_turns() {
             IoTarget::Path(path) => {
                 fs::write(path.join(format!("file{arm}")), vec![5; MIB]).unwrap();
             }
-            IoTarget::Disk(_) | IoTarget::Peer(_) | IoTarget::Several(_) => panic!("not a disk"),
+            other => panic!("{other:?} is no disk of the system"),
         }
         let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap();
         let ours = mounts.matches(disk.root.path().to_str().unwrap()).count();

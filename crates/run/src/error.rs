@@ -42,8 +42,7 @@ impl Error {
     pub fn is_usage(&self) -> bool {
         match self {
             Self::Record(error) => error.is_usage(),
-            Self::Rig(error) => error.is_usage(),
-            Self::Load(_) => false,
+            Self::Rig(_) | Self::Load(_) => false,
             Self::Agent(error) => error.is_usage(),
         }
     }

@@ -157,6 +157,9 @@ impl Stack {
     }
 }
 
+/// What a disk of iotax's own process takes at least.
+const SECTOR_BYTES: u64 = 512;
+
 impl Spec {
     /// The seed of experiments that name none, so that they can be repeated as they are.
     pub const DEFAULT_SEED: u64 = 1;
@@ -291,6 +294,20 @@ impl Spec {
                                   vdisk(stack=\"...\")";
                     let subject = subject(&job.name);
                     return Err(Error::impossible(subject, "write-through", problem, advice));
+                }
+                Target::Stack(stack)
+                    if stack.is_in_process()
+                        && !job.granule_bytes().is_multiple_of(SECTOR_BYTES)
+                        && job.engine != Engine::Null
+                        && job.tree.is_none() =>
+                {
+                    let problem = format!(
+                        "{stack} takes whole sectors of {SECTOR_BYTES} bytes, and other I/Os are asked for"
+                    );
+                    let advice = "put a file system on it, which takes any size: \
+                                  vdisk(stack=\"...\") + ext4; or choose another block-size";
+                    let subject = subject(&job.name);
+                    return Err(Error::impossible(subject, "block-size", problem, advice));
                 }
                 Target::Path(path) if at == Place::VirtualDisk => {
                     let problem =

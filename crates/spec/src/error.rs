@@ -62,6 +62,15 @@ pub enum Error {
         /// What to write instead; may be empty.
         advice: String,
     },
+    /// A disk of a cloud that cannot be made.
+    Cloud {
+        /// What is to be changed: `vm`, `variant`, `disk`, `caching`, `size`.
+        parameter: &'static str,
+        /// What is wrong, and what to say instead.
+        problem: String,
+        /// What could be said; may be empty.
+        advice: String,
+    },
     /// Another error, and its position in a one-line text.
     InText {
         /// What is wrong there.
@@ -140,6 +149,10 @@ impl Error {
         Self::Syntax { problem: problem.into(), advice: advice.into() }
     }
 
+    pub(crate) fn cloud(parameter: &'static str, problem: impl Into<String>) -> Self {
+        Self::Cloud { parameter, problem: problem.into(), advice: String::new() }
+    }
+
     pub(crate) fn unknown<'a>(
         what: &'static str,
         name: &str,
@@ -207,7 +220,7 @@ impl Error {
                 None => format!("unknown {what} `{}`", brief(name)),
             },
             Self::Duplicate { what, name } => format!("{what} `{}` is given twice", brief(name)),
-            Self::Syntax { problem, .. } => problem.clone(),
+            Self::Syntax { problem, .. } | Self::Cloud { problem, .. } => problem.clone(),
             Self::Impossible { subject, key, problem, .. } => {
                 format!("{}{key}: {problem}", subject.prefix())
             }
@@ -231,6 +244,7 @@ impl Error {
         match self {
             Self::Value { advice, .. }
             | Self::Syntax { advice, .. }
+            | Self::Cloud { advice, .. }
             | Self::Impossible { advice, .. } => {
                 if advice.is_empty() {
                     Ok(())

@@ -3,9 +3,10 @@
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
-use crate::layers::{Layer, LayerInfo, Stack};
+use crate::layers::{Layer, LayerInfo};
 use crate::setting::Setting;
 use crate::spec::{Arm, Spec, Target};
+use crate::text::{WrittenLayer, written_layers};
 
 /// More would take days, and a report that nobody reads.
 const MAX_CELLS: usize = 128;
@@ -36,15 +37,14 @@ impl Matrix {
     /// As [`Self::new`]; what is no factor.
     pub fn parse<S: AsRef<str>>(texts: &[S], excluded: &[S]) -> Result<Self, Error> {
         let factors: Result<_, _> = texts.iter().map(|text| Factor::parse(text.as_ref())).collect();
-        Self::new(factors?, excluded)
+        Self::new(factors?)?.without(excluded)
     }
 
-    /// All combinations of the factors, the last one changing fastest, without those that have all of
-    /// the levels of one of `excluded` (`sec=krb5,nconnect=1`).
+    /// All combinations of the factors, the last one changing fastest.
     ///
     /// # Errors
-    /// A factor that is none, an exclusion of what there is not, too many combinations or too few.
-    pub fn new<S: AsRef<str>>(factors: Vec<Factor>, excluded: &[S]) -> Result<Self, Error> {
+    /// A factor that is none; too many combinations.
+    pub fn new(factors: Vec<Factor>) -> Result<Self, Error> {
         for (at, factor) in factors.iter().enumerate() {
             factor.validate()?;
             if factors[..at].iter().any(|other| other.name == factor.name) {
@@ -63,15 +63,43 @@ impl Matrix {
             }
             cells = cells.iter().flat_map(longer).collect();
         }
-        for text in excluded {
-            let rule = exclusion(text.as_ref(), &factors)?;
-            cells.retain(|cell| !rule.iter().all(|[factor, level]| cell[*factor] == *level));
-        }
-        if cells.len() < 2 {
-            let problem = format!("{} of all combinations left", cells.len());
-            return Err(Error::syntax(problem, "two are needed: exclude less"));
-        }
         Ok(Self { factors, cells })
+    }
+
+    /// Leaves out what has all of the levels of one of `excluded` (`sec=krb5,nconnect=1`).
+    ///
+    /// # Errors
+    /// An exclusion of what there is not; fewer than two combinations that are left.
+    pub fn without<S: AsRef<str>>(mut self, excluded: &[S]) -> Result<Self, Error> {
+        let all = self.cells.len();
+        for text in excluded {
+            let rule = exclusion(text.as_ref(), &self.factors)?;
+            self.cells.retain(|cell| !rule.iter().all(|[factor, level]| cell[*factor] == *level));
+        }
+        match self.cells.len() {
+            0 | 1 => {
+                let left = if self.cells.is_empty() { "none" } else { "one" };
+                let problem = format!("of {all} combinations {left} is left");
+                Err(Error::syntax(problem, "two are needed: exclude less"))
+            }
+            _ => Ok(self),
+        }
+    }
+
+    /// Refuses places in a target that no factor is for.
+    ///
+    /// # Errors
+    /// The first of them.
+    pub fn refuse_open_places(template: &str, factors: &[Factor]) -> Result<(), Error> {
+        let opened = template.split('{').skip(1);
+        let mut places = opened.filter_map(|rest| Some(rest.split_once('}')?.0));
+        match places.find(|place| factors.iter().all(|factor| factor.name != *place)) {
+            Some(place) => {
+                let names = factors.iter().map(|factor| factor.name.as_str());
+                Err(Error::unknown("factor", place, names))
+            }
+            None => Ok(()),
+        }
     }
 
     /// The matrix that arms make up, if each of them has a level of the same factors.
@@ -179,12 +207,13 @@ fn exclusion(text: &str, factors: &[Factor]) -> Result<Vec<[usize; 2]>, Error> {
     split_at_commas(text).map(setting).collect()
 }
 
-/// Commas between brackets separate nothing: they are part of a layer.
+/// Commas between brackets or quotes separate nothing: they are part of a layer, or of a value.
 fn split_at_commas(text: &str) -> impl Iterator<Item = &str> {
-    let mut depth = 0_i32;
+    let (mut depth, mut is_quoted) = (0_i32, false);
     text.split(move |c: char| {
+        is_quoted ^= c == '"';
         depth += i32::from(c == '(') - i32::from(c == ')');
-        c == ',' && depth == 0
+        c == ',' && depth == 0 && !is_quoted
     })
 }
 
@@ -217,42 +246,37 @@ fn filled_in(template: &str, levels: &[Setting]) -> Result<String, Error> {
     others.iter().try_fold(text, |text, setting| as_parameter(&text, setting))
 }
 
-/// Gives the layer that has such a parameter this value.
+/// Gives the layer that has such a parameter this value. A layer may be written without what it has
+/// to have, as long as factors give it; one that goes without saying is put in.
 fn as_parameter(text: &str, setting: &Setting) -> Result<String, Error> {
     let Setting { factor, level } = setting;
     let (layer, name) = layer_and_parameter(factor);
-    let layers = match Target::parse(text)? {
-        Target::Stack(Stack { layers }) => layers,
-        Target::Path(_) | Target::Results(_) | Target::Several(_) => Vec::new(),
-    };
-    let has = |at: &usize| {
-        let info = layers[*at].info();
-        layer.is_none_or(|layer| info.name == layer)
-            && info.parameters.iter().any(|parameter| parameter.name == name)
-    };
-    let having: Vec<usize> = (0..layers.len()).filter(has).collect();
-    let [at] = having.as_slice() else {
-        let place = format!("write {{{factor}}} where its levels are to stand");
-        return Err(if having.is_empty() {
-            let known = layers.iter().flat_map(|layer| layer.info().parameters);
-            let known: Vec<&str> = known.map(|parameter| parameter.name).collect();
-            let problem = format!("`{factor}` is no parameter of a layer in `{text}`");
-            let others = format!(", or name one of: {}", known.join(", "));
-            let others = if known.is_empty() { String::new() } else { others };
-            Error::syntax(problem, place + &others)
-        } else {
-            Error::syntax(format!("several layers of `{text}` have a `{name}`"), place)
-        });
-    };
-    let written = |(index, layer): (usize, &Layer)| {
-        let text = layer.to_string();
-        match text.strip_suffix(')') {
-            _ if index != *at => text,
-            Some(open) => format!("{open}, {name}={level})"),
-            None => format!("{text}({name}={level})"),
+    let written = written_layers(text);
+    let having: Vec<&WrittenLayer> = (written.iter())
+        .filter(|written| layer.is_none_or(|layer| written.info.name == layer))
+        .filter(|written| written.info.parameters.iter().any(|known| known.name == name))
+        .collect();
+    if let [layer] = having.as_slice() {
+        if layer.given.iter().any(|given| given == name) {
+            let problem = format!("`{}` says what its `{name}` is", layer.info.name);
+            let advice = format!("write {{{factor}}} in the place of its value");
+            return Err(Error::syntax(problem, advice));
         }
-    };
-    Ok(layers.iter().enumerate().map(written).collect::<Vec<_>>().join(" + "))
+        return Ok(layer.with(text, name, level));
+    }
+    let place = format!("write {{{factor}}} where its levels are to stand");
+    if !having.is_empty() {
+        return Err(Error::syntax(format!("several layers of `{text}` have a `{name}`"), place));
+    }
+    let completed = Target::parse(text)?.to_string();
+    if written_layers(&completed).len() > written.len() {
+        return as_parameter(&completed, setting);
+    }
+    let known = written.iter().flat_map(|layer| layer.info.parameters);
+    let known: Vec<&str> = known.map(|parameter| parameter.name).collect();
+    let problem = format!("`{factor}` is no parameter of a layer in `{text}`");
+    let others = format!(", or name one of: {}", known.join(", "));
+    Err(Error::syntax(problem, place + if known.is_empty() { "" } else { &others }))
 }
 
 #[cfg(test)]
@@ -289,10 +313,40 @@ mod tests {
         1/2us: mem(size=1M) + delay(latency=1ms, jitter=2us) + queue(workers=1)
         2/2us: mem(size=1M) + delay(latency=1ms, jitter=2us) + queue
         ");
+        let found = arms(
+            "cloud(size=1G) + delay(latency=1ms)",
+            &["vm=m5.large,m5.xlarge", "disk=gp3:size=500G,\"gp3:size=500G,iops=6000\""],
+            &["vm=m5.xlarge,disk=\"gp3:size=500G,iops=6000\""],
+        );
+        assert_snapshot!(found.unwrap().join("\n"), @r#"
+        m5.large/gp3:size=500G: cloud(vm=m5.large, disk="gp3:size=500G", size=1G) + delay(latency=1ms)
+        m5.large/"gp3:size=500G,iops=6000": cloud(vm=m5.large, disk="gp3:size=500G,iops=6000", size=1G) + delay(latency=1ms)
+        m5.xlarge/gp3:size=500G: cloud(vm=m5.xlarge, disk="gp3:size=500G", size=1G) + delay(latency=1ms)
+        "#);
+        let found = arms("file + ext4", &["direct=true,false"], &[]);
+        assert_snapshot!(found.unwrap().join("\n"), @"
+        true: file + loop + ext4
+        false: file + loop(direct=false) + ext4
+        ");
         let found = arms("/mnt/{disk}", &["disk=a,b"], &[]);
         assert_snapshot!(found.unwrap().join("\n"), @"
         a: /mnt/a
         b: /mnt/b
+        ");
+    }
+
+    #[test]
+    fn a_place_without_its_factor_and_a_value_twice_are_refused() {
+        let factors = [Factor::parse("x=old,new").unwrap()];
+        let open = Matrix::refuse_open_places("{x}-{n}.json", &factors).unwrap_err();
+        assert_snapshot!(open, @"
+        unknown factor `n`
+        known factors: x
+        ");
+        Matrix::refuse_open_places("{x}.json", &factors).unwrap();
+        assert_snapshot!(arms("mem(size=1M) + aes", &["size=1M,2M"], &[]).unwrap_err(), @"
+        `mem` says what its `size` is
+        write {size} in the place of its value
         ");
     }
 
@@ -353,7 +407,7 @@ mod tests {
         known levels: 1M, 2M
         ");
         assert_snapshot!(error("mem", &["size=1M,2M"], &["size=2M"]), @"
-        1 of all combinations left
+        of 2 combinations one is left
         two are needed: exclude less
         ");
         assert_snapshot!(error("mem(size={size})", &["size=1M,2X"], &[]), @"
@@ -361,6 +415,15 @@ mod tests {
           mem(size=2X)
                    ^^ column 10
         write a size as 4k, 64M, 2G or 4096 (letters are powers of 1024)
+        ");
+        assert_snapshot!(error("cloud(disk=P10)", &["vm=DS1_v2,DS1v2"], &[]), @"
+        no VM size `DS1v2`: did you mean Standard_DS12 or Standard_DS1_v2?
+          cloud(vm=DS1v2, disk=P10)
+                   ^^^^^ column 10
+        ");
+        assert_snapshot!(error("cloud(disk=P10)", &["disk=P10,P20"], &[]), @"
+        `cloud` says what its `disk` is
+        write {disk} in the place of its value
         ");
         let many: Vec<String> = (0..20).map(|level| format!("{level}K")).collect();
         let many = many.join(",");

@@ -147,10 +147,11 @@ fn condition(text: &str) -> Result<Condition, Error> {
         None => (None, what),
     };
     let figure = figure(name)?;
+    let limit = limit.trim();
     let limit = match figure {
         Figure::Iops => units::parse_iops(limit)?,
         Figure::Bandwidth => units::parse_bandwidth(limit)?,
-        Figure::Time(..) => units::parse_duration(limit.trim())? as f64,
+        Figure::Time(..) => units::parse_duration(limit)? as f64,
     };
     if limit <= 0.0 {
         return Err(Error::syntax(format!("the limit in `{text}` is 0"), SHAPE));
@@ -371,6 +372,10 @@ mod tests {
         assert_snapshot!(error("sync.p99 > 10"), @"
         `10` is not a duration: 10 what?
         write 10s, 10ms or 10us
+        ");
+        assert_snapshot!(error("bandwidth < 100MB"), @"
+        `100MB` is not a bandwidth: `MB` is ambiguous: fio reads it as 2^20 bytes, disk vendors as 10^6
+        write 100M or 100000000
         ");
         assert_snapshot!(error("slower by 5"), @"
         `5` is not a share: more than 1

@@ -111,7 +111,7 @@ impl Search {
             fail_if: Vec::new(),
             fitted: None,
             arms: self.targets.iter().map(|target| target.arm.clone()).collect(),
-            design: Design::Compare,
+            design: Design::Single,
             stop: Stop::default(),
             seed: self.seed,
         }

@@ -6,7 +6,7 @@
 use indexmap::IndexSet;
 
 use crate::error::{Error, Subject};
-use crate::spec::{Arm, NamedTarget, Spec, Target};
+use crate::spec::{Arm, Design, NamedTarget, Spec, Target};
 use crate::target::split_name;
 use crate::workload::Workload;
 
@@ -173,6 +173,21 @@ impl Spec {
         (Self { arms, ..self.clone() }, places)
     }
 
+    /// Every target of every arm, in order.
+    pub fn targets(&self) -> impl Iterator<Item = &Target> {
+        self.arms.iter().flat_map(|arm| arm.target.each())
+    }
+
+    /// Whose the VMs are that this arm's disks of a cloud are on: targets of one arm that name the
+    /// same size are on one VM. So are all arms where none is compared with another.
+    pub fn owner<'a>(&self, arm: &'a Arm) -> &'a str {
+        match (&self.design, &arm.part) {
+            (Design::Single, _) => "",
+            (_, None) => &arm.name,
+            (_, Some(part)) => arm.name.strip_suffix(part.as_str()).unwrap_or(&arm.name),
+        }
+    }
+
     /// Whether some arm has several targets.
     pub fn has_several_targets(&self) -> bool {
         self.arms.iter().any(|arm| arm.target.several().is_some())
@@ -200,7 +215,7 @@ impl Spec {
             if called.contains(name) {
                 continue;
             }
-            let known: Vec<&str> =
+            let known: IndexSet<&str> =
                 called.iter().copied().chain(jobs().map(|job| job.name.as_str())).collect();
             if called.is_empty() {
                 let jobs: IndexSet<&str> = jobs().map(|job| job.name.as_str()).collect();

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::cloud::CloudChoice;
 use crate::fitted::Fitted;
-use crate::layers::{Layer, Stack};
+use crate::layers::{Cloud, Layer, Stack};
 use crate::rule::Rule;
 use crate::setting::Setting;
 use crate::side_runs::SideRuns;
@@ -152,6 +152,11 @@ impl Target {
     /// Its layers from bottom to top; a path has none.
     pub fn layers(&self) -> &[Layer] {
         self.stack().map_or(&[], |stack| &stack.layers)
+    }
+
+    /// The disk of a cloud that it stands on, if it does.
+    pub fn cloud(&self) -> Option<&Cloud> {
+        self.stack()?.cloud()
     }
 
     /// Whether it is results that exist already.

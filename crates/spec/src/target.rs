@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use crate::error::Error;
 use crate::layers::{LayerInfo, Stack};
 use crate::spec::{Arm, Target};
+use crate::text::token::quote;
 
 impl Target {
     /// Reads a path or a stack.
@@ -21,6 +22,9 @@ impl Target {
             let advice = "write a path, or a stack such as mem(size=64M) + aes";
             return Err(Error::syntax("an empty target", advice));
         }
+        if let Some(layer) = of_url(text) {
+            return Stack::parse(&layer).map(Self::Stack);
+        }
         if looks_like_stack(text) {
             return Stack::parse(text).map(Self::Stack);
         }
@@ -28,6 +32,17 @@ impl Target {
             return Err(Error::syntax("a path cannot contain a NUL byte", ""));
         }
         Ok(Self::Path(PathBuf::from(text)))
+    }
+}
+
+/// The layer that `tcp://host:port` or `ssh://host` is short for.
+fn of_url(text: &str) -> Option<String> {
+    let (scheme, rest) = text.split_once("://")?;
+    let rest = quote(rest.trim_end_matches('/'));
+    match scheme {
+        "tcp" => Some(format!("peer(address={rest})")),
+        "ssh" => Some(format!("remote(host={rest})")),
+        _ => None,
     }
 }
 

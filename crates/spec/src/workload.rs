@@ -252,6 +252,23 @@ impl Job {
         self.read_percent > 0
     }
 
+    /// The largest power of two that divides every offset in the span and every size.
+    pub fn granule_bytes(&self) -> u64 {
+        let stride = match self.pattern {
+            Pattern::Strided(stride) | Pattern::Backward(stride) => stride,
+            _ => 0,
+        };
+        let sizes = match &self.block_sizes {
+            BlockSizes::Fixed(bytes) | BlockSizes::Range { min: bytes, .. } => u64::from(*bytes),
+            BlockSizes::Split(shares) => {
+                shares.iter().fold(0, |all, share| all | u64::from(share.bytes))
+            }
+        };
+        let all = sizes | self.align_bytes.unwrap_or(0) | stride;
+        // The lowest bit that is set in any of them.
+        all & all.wrapping_neg()
+    }
+
     /// I/Os handed to `io_uring` by one system call, at most.
     ///
     /// A few at a time cost nearly as little CPU as all at once, and the device begins with the

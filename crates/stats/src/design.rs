@@ -7,7 +7,7 @@
 //! the method, with the repeated confidence intervals that belong to it: Jennison &
 //! Turnbull, "Group Sequential Methods with Applications to Clinical Trials", ch. 9.
 
-use crate::calibration::{ALPHAS, CALIBRATIONS};
+use crate::calibration::{ALPHAS, CALIBRATIONS, Levels};
 
 /// Numbers of complete blocks at which the data may be analysed, fixed beforehand.
 pub const LOOKS: [usize; 12] = [3, 4, 5, 6, 8, 10, 13, 16, 20, 25, 32, 40];
@@ -22,7 +22,7 @@ pub const EXTENDED_LOOKS: [usize; 18] =
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Design {
     looks: &'static [usize],
-    p_star: &'static [f64; 13],
+    p_star: &'static Levels,
 }
 
 impl Default for Design {
@@ -113,7 +113,7 @@ impl Design {
 }
 
 /// Piecewise linear in logarithms, constant outside the grid.
-fn log_log_interpolate(x: f64, xs: &[f64; 13], ys: &[f64; 13]) -> f64 {
+fn log_log_interpolate(x: f64, xs: &Levels, ys: &Levels) -> f64 {
     let right = xs.partition_point(|&grid| grid <= x);
     if right == 0 {
         return ys[0];
@@ -143,7 +143,7 @@ mod tests {
 
     #[test]
     fn more_looks_cost_a_lower_nominal_level() {
-        for alpha in ALPHAS {
+        for alpha in *ALPHAS {
             let levels =
                 [10, 20, 40, 80, 160].map(|m| Design::with_max_blocks(m).nominal_level(alpha));
             assert!(levels.windows(2).all(|w| w[1] < w[0]), "alpha {alpha}: {levels:?}");

@@ -67,11 +67,12 @@ pub(crate) fn interval_decimals(lo: f64, hi: f64) -> usize {
     })
 }
 
-/// Decimals at which `size` still has one significant digit.
+/// Decimals at which `size` still has one significant digit; one, of what seems exact: trials that
+/// are all alike say nothing of finer digits.
 fn decimals_for(size: f64) -> usize {
-    (0..MAX_DECIMALS)
+    (0..=MAX_DECIMALS)
         .find(|d| size >= 0.95 * 10f64.powi(-i32::try_from(*d).unwrap_or(0)))
-        .unwrap_or(MAX_DECIMALS)
+        .unwrap_or(1)
 }
 
 fn rounds_to_zero(value: f64, decimals: usize) -> bool {
@@ -96,8 +97,9 @@ mod tests {
     }
 
     #[test]
-    fn an_exact_value_has_three_decimals_at_most() {
-        assert_eq!(interval(25.0, 25.0, 25.0, 1.0), "25.000 [25.000, 25.000]");
+    fn what_seems_exact_has_one_decimal() {
+        assert_eq!(interval(25.0, 25.0, 25.0, 1.0), "25.0 [25.0, 25.0]");
+        assert_eq!(interval(25.0, 24.998, 25.002, 1.0), "25.000 [24.998, 25.002]");
     }
 
     #[test]

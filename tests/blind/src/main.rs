@@ -25,7 +25,7 @@ use std::process::ExitCode;
 use anyhow::{Context as _, Result, ensure};
 use clap::Parser;
 
-use crate::faults::SITUATIONS;
+use crate::faults::situations;
 use crate::score::Score;
 use crate::situation::{Place, Situation};
 
@@ -54,10 +54,10 @@ struct Args {
 
 fn main() -> Result<ExitCode> {
     let args = Args::parse();
-    let is_asked = |situation: &&Situation| {
+    let is_asked = |situation: &Situation| {
         args.only.is_empty() || args.only.iter().any(|part| situation.name.contains(part))
     };
-    let asked: Vec<_> = SITUATIONS.iter().filter(is_asked).collect();
+    let asked: Vec<_> = situations().filter(is_asked).collect();
     if args.list {
         for Situation { name, causes, .. } in asked {
             println!("{name:28} {}", causes.join(" or "));
@@ -67,7 +67,7 @@ fn main() -> Result<ExitCode> {
     ensure!(rustix::process::geteuid().is_root(), "planting faults needs root");
     let iotax = args.iotax.canonicalize()?;
     if let Some(name) = args.in_guest {
-        let situation = SITUATIONS.iter().find(|situation| situation.name == name);
+        let situation = situations().find(|situation| situation.name == name);
         let situation = situation.with_context(|| format!("no situation is called {name}"))?;
         return guest::answer(&situation.examine_both(&iotax, args.seed));
     }
@@ -78,7 +78,7 @@ fn main() -> Result<ExitCode> {
             Place::Guest(guest) => guest::examine(situation.name, guest, &iotax, args.seed),
         };
         for (is_faulty, outcome) in [true, false].into_iter().zip(outcomes) {
-            score.add(situation, is_faulty, outcome, args.verbose);
+            score.add(&situation, is_faulty, outcome, args.verbose);
         }
     }
     score.print();

@@ -14,8 +14,19 @@ pub(crate) struct Situation {
     pub causes: &'static [&'static str],
     /// Where it can be made.
     pub place: Place,
-    /// Makes it, with or without the fault, and says what its user would run.
-    pub plant: fn(&mut Lab, is_faulty: bool) -> Result<Complaint>,
+    pub plant: Plant,
+}
+
+/// Makes it, with or without the fault, and says what its user would run.
+pub(crate) type Plant = fn(&mut Lab, is_faulty: bool) -> Result<Complaint>;
+
+/// One that can be made on this machine.
+pub(crate) const fn here(
+    name: &'static str,
+    causes: &'static [&'static str],
+    plant: Plant,
+) -> Situation {
+    Situation { name, causes, place: Place::Here, plant }
 }
 
 /// Where a situation can be made.

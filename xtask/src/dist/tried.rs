@@ -71,41 +71,27 @@ pub(super) fn container(archive: &Path, architecture: &str, emulator: Option<&st
     shown(Command::new("skopeo").args(this).args(["copy", "--quiet", &source, &copied]))?;
     let image = format!("{}:{VERSION}", layout.display());
     shown(Command::new("umoci").args(["unpack", "--image", &image]).arg(&bundle))?;
-    let words = shell_words(TRY);
     if let Some(emulator) = emulator {
         let program = bundle.join("rootfs/usr/bin/iotax");
         let version = said(Command::new(emulator).arg(&program).arg("--version"))?;
         ensure!(version == format!("iotax {VERSION}"), "it says {version}");
     } else {
-        for args in [vec!["--version"], words] {
-            run_in_container(&bundle, &args)?;
-        }
+        run_in_container(&bundle, "--version")?;
+        run_in_container(&bundle, TRY)?;
     }
     fs::remove_dir_all(&place)?;
     Ok(())
 }
 
 /// The container that umoci has described, with these arguments in the place of none.
-fn run_in_container(bundle: &Path, args: &[&str]) -> Result<()> {
+fn run_in_container(bundle: &Path, args: &str) -> Result<()> {
     let path = bundle.join("config.json");
     let mut config: Value = serde_json::from_str(&fs::read_to_string(&path)?)?;
-    config["process"]["args"] =
-        ["/usr/bin/iotax"].iter().chain(args).map(|word| Value::from(*word)).collect();
+    config["process"]["args"] = shlex::split(&format!("/usr/bin/iotax {args}")).into();
     config["process"]["terminal"] = false.into();
     fs::write(&path, config.to_string())?;
     let name = format!("iotax-tried-{}", std::process::id());
     let mut run = Command::new("runc");
     run.arg("--root").arg(bundle.join("state")).args(["run", "--bundle"]).arg(bundle).arg(&name);
-    shown(&mut run).with_context(|| format!("iotax {} in a container", args.join(" ")))
-}
-
-/// Words as a shell splits them, as far as `TRY` needs it.
-fn shell_words(text: &str) -> Vec<&str> {
-    let halves = text.split('\'').enumerate();
-    halves
-        .flat_map(|(at, part)| match at % 2 {
-            0 => part.split_whitespace().collect(),
-            _ => vec![part],
-        })
-        .collect()
+    shown(&mut run).with_context(|| format!("iotax {args} in a container"))
 }

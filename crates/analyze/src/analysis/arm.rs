@@ -1,5 +1,6 @@
 //! What the trials of an arm add up to.
 
+use iotax_catalog::Limit;
 use iotax_record::Slow;
 use iotax_spec::KnownLimit;
 use serde::{Deserialize, Serialize};
@@ -148,6 +149,9 @@ pub struct TargetSummary {
     /// Limits that are known of it: of throttles in its stack, of groups that the process is in.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub limits: Vec<KnownLimit>,
+    /// Limits that are documented of it, on I/O in the direction of its jobs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub documented: Vec<Limit>,
 }
 
 /// I/Os and bytes per second.

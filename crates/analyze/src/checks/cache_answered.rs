@@ -1,4 +1,4 @@
-use iotax_spec::Does;
+use iotax_spec::{Does, Job, Pace};
 use iotax_words::{bytes, percent};
 
 use crate::analysis::{Check, Warning};
@@ -10,7 +10,16 @@ const MIN_SHARE: f64 = 0.5;
 
 enum Finding {
     NotBypassed,
-    Moved { write: bool, asked: f64, moved: f64 },
+    Moved {
+        write: bool,
+        asked: f64,
+        moved: f64,
+    },
+    /// Written as fast as it went, and never synced.
+    Kept {
+        written: f64,
+        moved: f64,
+    },
 }
 
 /// Direct I/O was asked for, but something above the device answered. It did happen: direct
@@ -31,14 +40,28 @@ pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Warning> {
                     bytes(*moved),
                     percent(moved / asked)
                 ),
+                Finding::Kept { written, moved } => format!(
+                    "{} were written to the page cache and never synced; devices moved only {} ({})",
+                    bytes(*written),
+                    bytes(*moved),
+                    percent(moved / written)
+                ),
+            };
+            let advice = match &worst.finding {
+                Finding::Kept { .. } => {
+                    "The rate of writes is that of memory, not of the storage. Set direct=true, or \
+                     sync as the application does (fsync-every=...)."
+                }
+                Finding::NotBypassed | Finding::Moved { .. } => {
+                    "The figures are those of a cache, not of the storage. Check that direct I/O \
+                     reaches the device on this file system; else use a span larger than memory, \
+                     and fsync for writes."
+                }
             };
             Warning {
                 check: Check::CacheAnswered,
                 message: format!("{message} ({})", worst.how_often()),
-                advice: "The figures are those of a cache, not of the storage. Check that direct \
-                         I/O reaches the device on this file system; else use a span larger than \
-                         memory, and fsync for writes."
-                    .to_owned(),
+                advice: advice.to_owned(),
                 trials: worst.trials,
                 arm: Some(worst.arm),
             }
@@ -67,13 +90,27 @@ fn finding(evidence: &Evidence<'_>, trial: &TrialFacts, arm: usize) -> Option<(f
     let is_cold = direct().any(|(job, _)| job.invalidate);
     let reads = system.device_read_bytes.filter(|_| !is_cold).map(|moved| (false, read, moved));
     let writes = system.device_write_bytes.map(|moved| (true, written, moved));
-    [reads, writes]
+    let few = |asked: u64, moved: u64| (moved as f64) < MIN_SHARE * asked as f64;
+    let direct = [reads, writes]
         .into_iter()
         .flatten()
-        .filter(|(_, asked, moved)| (*moved as f64) < MIN_SHARE * *asked as f64)
+        .filter(|(_, asked, moved)| few(*asked, *moved))
         .map(|(write, asked, moved)| {
             let (asked, moved) = (asked as f64, moved as f64);
             (1.0 - moved / asked, Finding::Moved { write, asked, moved })
         })
-        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .max_by(|a, b| a.0.total_cmp(&b.0));
+    // At an offered rate nobody takes the rate of writes for what the storage can do.
+    let is_kept = |job: &Job| {
+        let reaches = job.direct || job.write_through || job.fsync_every.is_some();
+        !is_stack && !reaches && job.pace == Pace::Closed && job.tree.is_none()
+    };
+    let jobs = || evidence.real_jobs(trial);
+    let kept: u64 =
+        jobs().filter(|(job, _)| is_kept(job)).map(|(_, facts)| facts.write_bytes).sum();
+    direct.or_else(|| {
+        let moved = system.device_write_bytes.filter(|moved| few(kept, *moved))?;
+        let (written, moved) = (kept as f64, moved as f64);
+        Some((1.0 - moved / written, Finding::Kept { written, moved }))
+    })
 }

@@ -5,13 +5,13 @@ use iotax_stats::gate::{Outcome, blocks_needed};
 use iotax_stats::rci::{Interval, Summary};
 use iotax_stats::verdict::Verdict;
 
-use super::grounds::{Grounds, count, word};
+use super::context::{RuleContext, count, word};
 use crate::analysis::{Estimate, Judgment};
 use crate::conclude::Conclusion;
 use crate::metrics::{Better, Role};
 
 /// The rule about every arm or layer that it is about; of a peel the total, unless one is named.
-pub(super) fn judge(grounds: &Grounds<'_>, rule: &Rule, share: f64) -> Vec<Judgment> {
+pub(super) fn judge(context: &RuleContext<'_>, rule: &Rule, share: f64) -> Vec<Judgment> {
     let is_about = |conclusion: &&&Conclusion| {
         let subject = conclusion.subject();
         let is_default = conclusion.comparison.layer.is_none() || subject == "total";
@@ -19,17 +19,22 @@ pub(super) fn judge(grounds: &Grounds<'_>, rule: &Rule, share: f64) -> Vec<Judgm
             && if rule.of.is_some() { rule.is_about(subject) } else { is_default }
     };
     let mut judged: Vec<Judgment> = Vec::new();
-    for conclusion in grounds.conclusions.iter().filter(is_about) {
+    for conclusion in context.conclusions.iter().filter(is_about) {
         let decides = conclusion.comparison.metric.role() == Role::Decides
             && conclusion.comparison.verdict != Verdict::InsufficientTailSamples;
         if decides && judged.iter().all(|done| done.of != conclusion.subject()) {
-            judged.push(of_subject(grounds, rule, share, conclusion));
+            judged.push(of_subject(context, rule, share, conclusion));
         }
     }
     judged
 }
 
-fn of_subject(grounds: &Grounds<'_>, rule: &Rule, share: f64, conclusion: &Conclusion) -> Judgment {
+fn of_subject(
+    context: &RuleContext<'_>,
+    rule: &Rule,
+    share: f64,
+    conclusion: &Conclusion,
+) -> Judgment {
     let c = &conclusion.comparison;
     let two_sided = || {
         let (lo, hi) = (c.lo?, c.hi?);
@@ -58,17 +63,17 @@ fn of_subject(grounds: &Grounds<'_>, rule: &Rule, share: f64, conclusion: &Concl
         metric: Some(c.metric),
         found: bounds.map(Estimate::from),
         trials: c.blocks,
-        needed: needed(grounds, share, conclusion).filter(|_| is_open),
+        needed: needed(context, share, conclusion).filter(|_| is_open),
         why: why.map(str::to_owned),
     }
 }
 
-fn needed(grounds: &Grounds<'_>, share: f64, conclusion: &Conclusion) -> Option<u32> {
+fn needed(context: &RuleContext<'_>, share: f64, conclusion: &Conclusion) -> Option<u32> {
     let (mean, sd) = (conclusion.decision.log_ratio?.mean, conclusion.spread?);
     let limit = match conclusion.comparison.metric.better() {
         Better::Higher => (-share).ln_1p(),
         Better::Lower => share.ln_1p(),
     };
     let summary = Summary { blocks: conclusion.decision.blocks, mean, sd };
-    blocks_needed(&summary, mean - limit, grounds.method.rule_alpha).map(count)
+    blocks_needed(&summary, mean - limit, context.method.rule_alpha).map(count)
 }

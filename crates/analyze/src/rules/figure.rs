@@ -9,7 +9,7 @@ use iotax_stats::sample::mean;
 use iotax_stats::tail::samples_needed;
 use iotax_words::count as counted;
 
-use super::grounds::{Grounds, count, word};
+use super::context::{RuleContext, count, word};
 use crate::analysis::{Estimate, Judgment};
 use crate::facts::TrialFacts;
 use crate::taken::Taken;
@@ -24,15 +24,15 @@ pub(super) struct Limit<'a> {
 }
 
 /// The rule about every arm that it is about.
-pub(super) fn judge(grounds: &Grounds<'_>, rule: &Rule, limit: &Limit<'_>) -> Vec<Judgment> {
+pub(super) fn judge(context: &RuleContext<'_>, rule: &Rule, limit: &Limit<'_>) -> Vec<Judgment> {
     let arms: Vec<usize> =
-        (0..grounds.names.len()).filter(|arm| rule.is_about(&grounds.names[*arm])).collect();
-    let alpha = grounds.method.alpha / arms.len().max(1) as f64;
+        (0..context.names.len()).filter(|arm| rule.is_about(&context.names[*arm])).collect();
+    let alpha = context.method.alpha / arms.len().max(1) as f64;
     let judged = |arm: usize| {
         let own = |trial: &&&TrialFacts| trial.usable && trial.arm == Some(arm);
-        let trials: Vec<&TrialFacts> = grounds.trials.iter().filter(own).copied().collect();
-        let judged = limit.of_arm(grounds, rule, &trials, alpha);
-        Judgment { of: grounds.names[arm].clone(), ..judged }
+        let trials: Vec<&TrialFacts> = context.trials.iter().filter(own).copied().collect();
+        let judged = limit.of_arm(context, rule, &trials, alpha);
+        Judgment { of: context.names[arm].clone(), ..judged }
     };
     arms.into_iter().map(judged).collect()
 }
@@ -58,7 +58,7 @@ impl Limit<'_> {
 
     fn of_arm(
         &self,
-        grounds: &Grounds<'_>,
+        context: &RuleContext<'_>,
         rule: &Rule,
         trials: &[&TrialFacts],
         alpha: f64,
@@ -75,7 +75,7 @@ impl Limit<'_> {
             why: None,
         };
         let taken = |trial: &TrialFacts| trial.taken.get(self.at).copied().flatten();
-        let design = grounds.method.design();
+        let design = context.method.design();
         if trials.iter().any(|trial| trial.stalled_below.is_some()) {
             // Whatever the figure, a trial that completes nothing is beyond any limit.
             let excess = |trial: &&TrialFacts| match trial.stalled_below {

@@ -1,13 +1,13 @@
 //! Rules that were set beforehand, by the user and by the workload: which are broken, which are kept.
 
+mod context;
 mod difference;
 mod figure;
-mod grounds;
 mod progress;
 
 use iotax_spec::rule::Condition;
 
-pub(crate) use self::grounds::Grounds;
+pub(crate) use self::context::RuleContext;
 pub(crate) use self::progress::progress;
 use crate::analysis::Judgment;
 
@@ -21,25 +21,26 @@ pub(crate) struct Judged {
 }
 
 /// All rules, each about every arm or layer that it is about.
-pub(crate) fn judge(grounds: &Grounds<'_>) -> Judged {
+pub(crate) fn judge(context: &RuleContext<'_>) -> Judged {
     let mut judged = Judged::default();
-    for (at, rule) in grounds.spec.rules().enumerate() {
+    for (at, rule) in context.spec.rules().enumerate() {
+        let is_asked = at < context.spec.fail_if.len();
         let judgments = match &rule.condition {
-            Condition::SlowerBy(share) => difference::judge(grounds, rule, *share),
+            Condition::SlowerBy(share) => difference::judge(context, rule, *share),
             // Of a search for caps, and refused elsewhere.
             Condition::BelowDocumented(_) => Vec::new(),
-            // Of several phases some may not have the job.
-            Condition::Figure { job: Some(job), .. }
-                if grounds.spec.workload.jobs.iter().all(|own| own.name != *job) =>
+            // Of several phases some may not have the job, or do nothing of the kind.
+            Condition::Figure { job, figure, .. }
+                if is_asked && !context.spec.workload.has_figure(job.as_deref(), figure) =>
             {
                 Vec::new()
             }
             Condition::Figure { figure, side, limit, .. } => {
                 let limit = figure::Limit { at, figure, side: *side, value: *limit };
-                figure::judge(grounds, rule, &limit)
+                figure::judge(context, rule, &limit)
             }
         };
-        if at < grounds.spec.fail_if.len() {
+        if is_asked {
             judged.rules.extend(judgments);
         } else {
             judged.requirements.extend(judgments);

@@ -278,6 +278,29 @@ fn cache_answered() {
 }
 
 #[test]
+fn the_page_cache_took_what_was_written() {
+    let mut bed = pair().on_disk();
+    bed.experiment.spec.arms.iter_mut().for_each(|arm| {
+        arm.target = iotax_spec::Target::Path("/data".into());
+    });
+    bed.experiment.spec.workload.jobs[0].direct = false;
+    let kept = changed(&mut bed, |trial| {
+        job(trial).write.bytes = 1_000_000_000;
+        load(trial).system.device_write_bytes = Some(1_000_000);
+    });
+    insta::assert_snapshot!(said(&kept, Check::CacheAnswered), @"
+    [other, 4 trials] 1 GB were written to the page cache and never synced; devices moved only 1 MB (0.1 %) (in 4 of 4 trials)
+      -> The rate of writes is that of memory, not of the storage. Set direct=true, or sync as the application does (fsync-every=...).
+    ");
+    bed.experiment.spec.workload.jobs[0].fsync_every = Some(1);
+    let synced = changed(&mut bed, |trial| {
+        job(trial).write.bytes = 1_000_000_000;
+        load(trial).system.device_write_bytes = Some(1_000_000);
+    });
+    assert_eq!(said(&synced, Check::CacheAnswered), "", "its syncs are what is measured");
+}
+
+#[test]
 fn buffered_io_may_be_answered_by_a_cache() {
     let mut bed = pair();
     bed.experiment.spec.arms.iter_mut().for_each(|arm| {

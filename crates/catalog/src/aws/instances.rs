@@ -102,10 +102,7 @@ impl Row {
             ("Hypervisor", self.hypervisor.clone()),
             ("Bare metal", self.bare_metal.map(yes)),
         ];
-        let fact = |(name, value): (&str, Option<String>)| {
-            Some(Fact { name: name.to_owned(), value: value?, source: self.source() })
-        };
-        facts.into_iter().filter_map(fact).collect()
+        Fact::known(facts, &self.source())
     }
 
     fn notes(&self) -> Vec<String> {

@@ -236,10 +236,7 @@ impl Row {
             ("Throughput", self.throughput_rule.clone()),
             ("Promised", self.performance_sla.clone()),
         ];
-        let fact = |(name, value): (&str, Option<String>)| {
-            Some(Fact { name: name.to_owned(), value: value?, source: self.source() })
-        };
-        facts.into_iter().filter_map(fact).collect()
+        Fact::known(facts, &self.source())
     }
 }
 

@@ -238,10 +238,7 @@ impl Row {
             ("Family", Some(self.family.clone())),
             ("Retires", self.retirement_date.clone()),
         ];
-        let fact = |(name, value): (&str, Option<String>)| {
-            Some(Fact { name: name.to_owned(), value: value?, source: self.source() })
-        };
-        facts.into_iter().filter_map(fact).collect()
+        Fact::known(facts, &self.source())
     }
 
     /// The source's shorthand for columns, in words.

@@ -17,15 +17,15 @@ pub fn vm_variant(name: &str, variant: Option<&str>) -> Result<Vm, Error> {
     match (found.pop(), variants.as_slice()) {
         (Some(vm), _) if left == 1 => Ok(vm),
         (None, []) => {
-            Err(Error::Impossible(format!("{name} has no variants: leave --variant out")))
+            Err(Error::Impossible(format!("{name} has no variants: leave the variant out")))
         }
         (None, known) => Err(Error::Impossible(format!(
             "{name} has no such variant: its variants are {}",
             known.join(" and ")
         ))),
         (Some(_), known) => Err(Error::Impossible(format!(
-            "{name} has other limits with each disk controller: say --variant {}",
-            known.join(" or --variant ")
+            "{name} has other limits with each disk controller: say which variant, {}",
+            known.join(" or ")
         ))),
     }
 }
@@ -33,9 +33,7 @@ pub fn vm_variant(name: &str, variant: Option<&str>) -> Result<Vm, Error> {
 /// Refuses what no provider would let anybody attach.
 pub(super) fn check(vm: Option<&Vm>, disks: &[(Disk, Caching)]) -> Result<(), Error> {
     let Some((first, _)) = disks.first() else {
-        return Err(Error::Impossible(
-            "there is no disk: give at least one with --disk".to_owned(),
-        ));
+        return Err(Error::Impossible("there is no disk: name at least one".to_owned()));
     };
     let (cloud, whose) = vm.map_or((first.cloud, &first.name), |vm| (vm.cloud, &vm.name));
     for (disk, caching) in disks {
@@ -71,7 +69,7 @@ fn check_disk(disk: &Disk, caching: Caching) -> Result<(), Error> {
     Err(Error::Impossible(if disk.cloud == Cloud::Azure {
         format!("{name} cannot be cached by the host: give it caching=none")
     } else {
-        format!("hosts of {} cache no disks: leave --caching out", disk.cloud)
+        format!("hosts of {} cache no disks: leave caching out", disk.cloud)
     }))
 }
 

@@ -71,7 +71,9 @@ pub(crate) fn persistent(kind: &str, size_gib: Option<f64>) -> Disk {
     } else {
         vec![read, write]
     };
-    let words = |figure: Option<f64>, unit: &str| figure.map(|figure| format!("{figure} {unit}"));
+    let words = |figure: Option<f64>, unit: &str| {
+        figure.map(|figure| format!("{figure} {unit}").trim_end().to_owned())
+    };
     let facts = [
         ("Baseline of all on a VM", words(row.baseline_iops_per_vm, "IOPS")),
         ("Baseline throughput", words(row.baseline_mib_per_vm, "MiB/s")),
@@ -79,10 +81,6 @@ pub(crate) fn persistent(kind: &str, size_gib: Option<f64>) -> Disk {
         ("Write IOPS per GiB", words(row.write_iops_per_gib, "")),
         ("Throughput per GiB", words(row.mib_per_gib, "MiB/s")),
     ];
-    let fact = |(name, value): (&str, Option<String>)| {
-        let value = value?.trim_end().to_owned();
-        Some(Fact { name: name.to_owned(), value, source: row.source() })
-    };
     Disk {
         cloud: Cloud::Gcp,
         name: kind.to_owned(),
@@ -90,7 +88,7 @@ pub(crate) fn persistent(kind: &str, size_gib: Option<f64>) -> Disk {
         size_bytes: size_gib.map(gib_to_bytes),
         limits,
         host_cache: None,
-        facts: facts.into_iter().filter_map(fact).collect(),
+        facts: Fact::known(facts, &row.source()),
         notes: notes(&row.notes),
         conflicts: Vec::new(),
         source: row.source(),
@@ -127,18 +125,18 @@ fn hyperdisk(kind: &str, parameters: &mut Parameters) -> Result<Disk, Error> {
         )));
     }
     let words = |figure: Option<f64>, unit: &str| figure.map(|figure| format!("{figure} {unit}"));
-    let fact = |name: &str, value: Option<String>, row: &Row| {
-        Some(Fact { name: name.to_owned(), value: value?, source: row.source() })
+    let at_most = |row: &Row| {
+        let iops = ("IOPS at most", words(row.max_read_iops, "IOPS"));
+        let mib = ("Throughput at most", words(row.max_read_mib, "MiB/s"));
+        Fact::known([iops, mib], &row.source())
     };
-    let facts = [
-        most.and_then(|row| fact("IOPS at most", words(row.max_read_iops, "IOPS"), row)),
-        most.and_then(|row| fact("Throughput at most", words(row.max_read_mib, "MiB/s"), row)),
-        default.and_then(|row| fact("Console's default", words(row.max_read_iops, "IOPS"), row)),
-        default.and_then(|row| {
-            let value = words(row.max_read_mib, "(the source names no unit)");
-            fact("Console's default throughput", value, row)
-        }),
-    ];
+    let by_default = |row: &Row| {
+        let iops = ("Console's default", words(row.max_read_iops, "IOPS"));
+        let unit = "(the source names no unit)";
+        let mib = ("Console's default throughput", words(row.max_read_mib, unit));
+        Fact::known([iops, mib], &row.source())
+    };
+    let facts = [most.map(at_most), default.map(by_default)];
     Ok(Disk {
         cloud: Cloud::Gcp,
         name: kind.to_owned(),
@@ -146,7 +144,7 @@ fn hyperdisk(kind: &str, parameters: &mut Parameters) -> Result<Disk, Error> {
         size_bytes: size_gib.map(gib_to_bytes),
         limits: vec![limit],
         host_cache: None,
-        facts: facts.into_iter().flatten().collect(),
+        facts: facts.into_iter().flatten().flatten().collect(),
         notes: most.map(|row| notes(&row.notes)).unwrap_or_default(),
         conflicts: Vec::new(),
         source: row.source(),

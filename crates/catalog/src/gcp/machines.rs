@@ -112,10 +112,7 @@ impl Machine {
             ("Shared CPU", self.shared_cpu.filter(|is| *is).map(|_| "yes".to_owned())),
             ("Persistent Disk in all", self.max_persistent_disks_size_gb.map(gb)),
         ];
-        let fact = |(name, value): (&str, Option<String>)| {
-            Some(Fact { name: name.to_owned(), value: value?, source: self.source() })
-        };
-        facts.into_iter().filter_map(fact).collect()
+        Fact::known(facts, &self.source())
     }
 }
 

@@ -12,5 +12,5 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<Exit> {
     }
     let resolved = resolve::compare(args)?;
     let MeasureArgs { documented, load, output, gate, .. } = &args.measure;
-    measure("compare", resolved, (load, output, gate), Some(documented))
+    measure("compare", resolved, (load, output, gate), documented)
 }

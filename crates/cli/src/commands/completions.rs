@@ -4,11 +4,12 @@ use clap_complete::{Shell, generate};
 
 use crate::args::Cli;
 use crate::exit::Exit;
+use crate::output::say;
 
 /// `iotax completions SHELL`
 pub(crate) fn completions(shell: Shell) -> Result<Exit> {
     let mut script = Vec::new();
     generate(shell, &mut Cli::command(), "iotax", &mut script);
-    std::io::Write::write_all(&mut std::io::stdout(), &script)?;
+    say(&String::from_utf8(script)?)?;
     Ok(Exit::Done)
 }

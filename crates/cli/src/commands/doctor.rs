@@ -92,7 +92,7 @@ fn recorded(dir: &Path, facts: &[String]) -> Result<Case> {
     }
     let (reader, mut parts) = recorded::read(dir)?;
     let spec = &reader.head.spec;
-    let choice = documented::with_facts(spec.cloud.clone(), facts, spec.arms.len())?;
+    let choice = documented::with_facts(spec.cloud.clone(), facts, spec.targets().count())?;
     for (experiment, _) in &mut parts {
         experiment.spec.cloud.clone_from(&choice);
     }

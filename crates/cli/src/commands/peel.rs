@@ -9,5 +9,5 @@ use crate::resolve;
 pub(crate) fn peel(args: &PeelArgs) -> Result<Exit> {
     let resolved = resolve::peel(args)?;
     let MeasureArgs { documented, load, output, gate, .. } = &args.measure;
-    measure("peel", resolved, (load, output, gate), Some(documented))
+    measure("peel", resolved, (load, output, gate), documented)
 }

@@ -1,15 +1,16 @@
 use std::fmt::Write as _;
 use std::fs::File;
-use std::io::{self, Read as _};
+use std::io::{self, BufRead as _, Read as _};
 use std::net::SocketAddr;
 use std::path::Path;
+use std::thread;
 
 use anyhow::{Context as _, Result};
 use iotax_load::{new_peer_secret, serve_peer};
 use iotax_vdisk::PeerSecret;
 
 use crate::args::PeerArgs;
-use crate::exit::{Exit, Usage};
+use crate::exit::{self, Exit, Usage};
 use crate::output::say;
 
 /// Longer than any token; what is longer is none.
@@ -18,6 +19,13 @@ const MAX_TOKEN_BYTES: u64 = 4096;
 /// `iotax peer`
 pub(crate) fn peer(args: &PeerArgs) -> Result<Exit> {
     let token = args.token_file.as_deref().map(token).transpose()?;
+    if args.token_file.as_deref().is_some_and(is_input) {
+        // Whoever started it holds the other end.
+        thread::spawn(|| {
+            let _ = io::copy(&mut io::stdin(), &mut io::sink());
+            exit::served()
+        });
+    }
     let is_new = token.is_none();
     let secret = match token {
         Some(secret) => secret,
@@ -29,8 +37,8 @@ pub(crate) fn peer(args: &PeerArgs) -> Result<Exit> {
         if is_new {
             let _ = write!(
                 text,
-                "token {}\nGive it to the near end in a file: iotax run tcp-rr tcp://HOST:{} \
-                 --token-file FILE\n",
+                "token {}\nAt the near end, with the token in a file: IOTAX_TOKEN_FILE=FILE iotax run \
+                 tcp-rr tcp://HOST:{}\n",
                 *shown.text(),
                 address.port()
             );
@@ -42,11 +50,16 @@ pub(crate) fn peer(args: &PeerArgs) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// Reads a token from a file; `-` is standard input.
-pub(crate) fn token(path: &Path) -> Result<PeerSecret> {
+/// Whether it stands for standard input.
+fn is_input(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}
+
+/// Reads a token from a file, or the first line of standard input.
+fn token(path: &Path) -> Result<PeerSecret> {
     let mut text = String::new();
-    let read = if path.as_os_str() == "-" {
-        io::stdin().take(MAX_TOKEN_BYTES).read_to_string(&mut text)
+    let read = if is_input(path) {
+        io::stdin().lock().take(MAX_TOKEN_BYTES).read_line(&mut text)
     } else {
         File::open(path).and_then(|file| file.take(MAX_TOKEN_BYTES).read_to_string(&mut text))
     };

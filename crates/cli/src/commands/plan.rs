@@ -4,12 +4,14 @@ mod here;
 use std::fmt::Write as _;
 
 use anyhow::Result;
+use indexmap::{IndexMap, IndexSet};
 use iotax_plan::Plan;
 use iotax_spec::units::format_duration;
-use iotax_spec::{Requirement, Spec, StopMode};
+use iotax_spec::{Layer, Requirement, Spec, StopMode, Target};
 use serde_json::json;
 
 use crate::args::{Format, PlanCommand};
+use crate::cloud_disks::Told;
 use crate::destination::Destination;
 use crate::exit::{Exit, Usage};
 use crate::output::{say, wrap};
@@ -68,6 +70,7 @@ fn text(spec: &Spec, plan: &Plan) -> String {
             wrap(&mut out, &line, "    ", "    ");
         }
     }
+    out.push_str(&cloud_disks(spec));
     out.push_str("\nStops\n");
     wrap(&mut out, &stop(spec), "  ", "  ");
     if !spec.fail_if.is_empty() {
@@ -86,7 +89,8 @@ fn text(spec: &Spec, plan: &Plan) -> String {
     let _ = writeln!(out, "\nSchedule, seed {}", spec.seed);
     wrap(&mut out, &schedule(plan), "  ", "  ");
     for block in 0..plan.max_blocks.min(SHOWN_BLOCKS) {
-        let _ = writeln!(out, "  block {:2}: {}", block + 1, order(spec, plan, block).join(", "));
+        let order = format!("block {:2}: {}", block + 1, order(spec, plan, block).join(", "));
+        wrap(&mut out, &order, "  ", "            ");
     }
     if plan.max_blocks > SHOWN_BLOCKS {
         let rest = plan.max_blocks - SHOWN_BLOCKS;
@@ -94,6 +98,22 @@ fn text(spec: &Spec, plan: &Plan) -> String {
     }
     out.push_str(&beside::text(spec));
     out
+}
+
+/// What each disk of a cloud is made of, once.
+fn cloud_disks(spec: &Spec) -> String {
+    let disks = spec.targets().filter_map(Target::cloud);
+    let disks: IndexMap<String, _> =
+        disks.map(|disk| (Layer::Cloud(disk.clone()).to_string(), disk)).collect();
+    if disks.is_empty() {
+        return String::new();
+    }
+    let mut told = Told::indented("  ");
+    let notes: IndexSet<&String> = disks.values().flat_map(|disk| &disk.notes).collect();
+    for (text, disk) in &disks {
+        told.disk(text, &disk.made);
+    }
+    format!("\nDisks of a cloud\n{}", told.with_notes(notes))
 }
 
 fn stop(spec: &Spec) -> String {

@@ -8,5 +8,6 @@ use crate::resolve;
 /// `iotax run WORKLOAD TARGET`
 pub(crate) fn run(args: &RunArgs) -> Result<Exit> {
     let resolved = resolve::run(args)?;
-    measure("run", resolved, (&args.load, &args.output, &args.gate), None)
+    let RunArgs { documented, load, output, gate, .. } = args;
+    measure("run", resolved, (load, output, gate), documented)
 }

@@ -23,6 +23,7 @@ pub(crate) struct Run {
 const DEVICE: &str = "DEVICE";
 /// What makes a run as short as it can be.
 const SHORT: &str = "--ramp 0 --time 50ms --set size=1M --out out";
+const SHORT_TIME: &str = "--ramp 0 --time 50ms --out out";
 const SHORT_BLOCK: &str = "--quick --max-blocks 1 --no-depth-check";
 
 /// All runs; `device` is the one that is given up. It and the directories `theirs` and `vm` must be
@@ -33,6 +34,10 @@ pub(crate) fn all(device: &Path) -> Vec<Run> {
         let compare = [&["compare", "-w", "randwrite-4k"], arms].concat();
         words(&compare, &format!("{SHORT} {SHORT_BLOCK}"))
     };
+    let network = |arms: &[&str]| {
+        let compare = [&["compare", "-w", "tcp-rr"], arms].concat();
+        words(&compare, &format!("{SHORT_TIME} {SHORT_BLOCK}"))
+    };
     let peel = |stack: &str| words(&["peel", stack], &format!("{SHORT} {SHORT_BLOCK}"));
     let requests = |path: &str| words(&["run", "tcp-rr", path], "--ramp 0 --time 50ms --out out");
     let by_itself = [
@@ -41,7 +46,6 @@ pub(crate) fn all(device: &Path) -> Vec<Run> {
             "netns + bridge + conntrack + tbf(rate=1Gbit) + htb(rate=500Mbit) \
              + offload(gro=false) + mtu(bytes=1280) + dnat",
         ),
-        requests("loopback"),
         peel("file(size=16M) + luks + luks + ext4"),
         compare(&["file(size=16M) + ext4(encrypt=true) + fscrypt", "tmpfs(size=16M) + gocryptfs"]),
         compare(&["theirs", "dir(path=theirs) + gocryptfs(cipher=aes-siv)"]),
@@ -51,6 +55,13 @@ pub(crate) fn all(device: &Path) -> Vec<Run> {
             "theirs",
             "file(path=new, size=4M) + queue",
             "mem(size=4M) + cache(size=1M) + delay(latency=1us)",
+        ]),
+        compare(&["cloud(vm=DS1_v2, disk=P10, size=4M)", "mem(size=4M)"]),
+        network(&["loopback", "netns + bridge + conntrack + dnat"]),
+        network(&[
+            "netns + mtu(bytes=1400) + offload(tso=false) + vxlan + wireguard",
+            "netns + htb(rate=1Gbit)",
+            "netns + tbf(rate=1Gbit)",
         ]),
         // On one device they take turns, and what one has written is wiped before the next.
         [

@@ -3,6 +3,8 @@ use std::fmt;
 use iotax_record::machine::{Device, MountSeen};
 use serde::{Deserialize, Serialize};
 
+use super::snapshot::quoted;
+
 /// A known cause that this machine gives reason to suspect.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
@@ -43,6 +45,17 @@ impl Finding {
     pub(super) fn observed_if(mut self, observation: Option<Observation>) -> Self {
         self.seen.extend(observation);
         self
+    }
+
+    /// With a run of a workload on a path, and what follows it.
+    pub(super) fn run(self, workload: &str, path: &str, options: &str) -> Self {
+        let command = format!("iotax run {workload} {} {options}", quoted(path));
+        self.command(command.trim_end())
+    }
+
+    /// With a search for caps on a path, and what stands before it: ` --vm NAME`.
+    pub(super) fn limits(self, options: &str, path: &str) -> Self {
+        self.command(format!("iotax limits{options} {}", quoted(path)))
     }
 
     /// With a command.
@@ -99,7 +112,12 @@ impl fmt::Display for Observation {
 impl Observation {
     /// A file of a device's queue.
     pub(super) fn queue(device: &Device, file: &str, value: impl Into<String>) -> Self {
-        Self::file(format!("/sys/block/{}/queue/{file}", device.name), value)
+        Self::block(device, &format!("queue/{file}"), value)
+    }
+
+    /// A file of a device.
+    pub(super) fn block(device: &Device, file: &str, value: impl Into<String>) -> Self {
+        Self::file(format!("/sys/block/{}/{file}", device.name), value)
     }
 
     /// A field of the cloud's metadata about the instance.

@@ -23,7 +23,7 @@ use self::snapshot::Snapshot;
 /// `choice` says what the machine or its disks are where its cloud does not.
 pub fn findings(machine: &Machine, choice: &CloudChoice) -> Vec<Finding> {
     let seen = Snapshot::new(machine, choice);
-    let found = rules::ALL.iter().flat_map(|rule| (rule.find)(&seen));
+    let found = rules::ALL.iter().flat_map(|rule| rule.find(&seen));
     let mut findings = merged(found.map(|mut finding| {
         finding.commands = commands::usable(machine, &finding.commands);
         finding

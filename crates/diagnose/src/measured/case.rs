@@ -248,28 +248,27 @@ pub(super) fn served(figures: &DeviceFigures) -> (f64, f64) {
 /// busiest.
 fn together(all: &[DeviceFigures]) -> DeviceFigures {
     let sum = |of: fn(&DeviceFigures) -> f64| all.iter().map(of).sum::<f64>();
-    let weighted = |rate: fn(&DeviceFigures) -> f64, of: fn(&DeviceFigures) -> f64| {
+    let mean = |of: fn(&DeviceFigures) -> f64, rate: fn(&DeviceFigures) -> f64| {
         let total = all.iter().map(|one| rate(one) * of(one)).sum::<f64>();
-        let rate = all.iter().map(rate).sum::<f64>();
-        if rate > 0.0 { total / rate } else { 0.0 }
+        if sum(rate) > 0.0 { total / sum(rate) } else { 0.0 }
     };
     DeviceFigures {
         read: DirectionFigures {
             per_s: sum(|one| one.read.per_s),
             mib_per_s: sum(|one| one.read.mib_per_s),
-            await_ms: weighted(|one| one.read.per_s, |one| one.read.await_ms),
-            size_kib: weighted(|one| one.read.per_s, |one| one.read.size_kib),
+            await_ms: mean(|one| one.read.await_ms, |one| one.read.per_s),
+            size_kib: mean(|one| one.read.size_kib, |one| one.read.per_s),
             ..DirectionFigures::default()
         },
         write: DirectionFigures {
             per_s: sum(|one| one.write.per_s),
             mib_per_s: sum(|one| one.write.mib_per_s),
-            await_ms: weighted(|one| one.write.per_s, |one| one.write.await_ms),
-            size_kib: weighted(|one| one.write.per_s, |one| one.write.size_kib),
+            await_ms: mean(|one| one.write.await_ms, |one| one.write.per_s),
+            size_kib: mean(|one| one.write.size_kib, |one| one.write.per_s),
             ..DirectionFigures::default()
         },
         flushes_per_s: sum(|one| one.flushes_per_s),
-        flush_await_ms: weighted(|one| one.flushes_per_s, |one| one.flush_await_ms),
+        flush_await_ms: mean(|one| one.flush_await_ms, |one| one.flushes_per_s),
         queue_size: sum(|one| one.queue_size),
         util_percent: all.iter().map(|one| one.util_percent).fold(0.0, f64::max),
         ..DeviceFigures::default()

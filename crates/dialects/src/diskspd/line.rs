@@ -98,9 +98,7 @@ impl Line {
     pub(super) fn caching(&self) -> Caching {
         self.caching.as_ref().map(|given| given.value).unwrap_or_default()
     }
-}
 
-impl Line {
     /// Tells, once, why a flag changes nothing.
     pub(super) fn note(&mut self, flag: &str, why: &str) {
         let note = format!("{flag}: {why}");

@@ -11,7 +11,7 @@ use iotax_spec::{
 use super::line::{Line, Throttle};
 use super::split::as_typed;
 use crate::names::Names;
-use crate::targets;
+use crate::targets::{last_part, plain, shorten};
 
 const SECOND_NS: u64 = 1_000_000_000;
 /// `DiskSpd`'s own.
@@ -53,7 +53,7 @@ pub(super) fn workload(text: &str, lines: &[Line]) -> Result<Workload, Error> {
         notes: notes.into_iter().collect(),
         yields: None,
     };
-    targets::shorten(std::slice::from_mut(&mut workload));
+    shorten(std::slice::from_mut(&mut workload));
     Ok(workload)
 }
 
@@ -189,7 +189,7 @@ fn file_names(lines: &[Line]) -> BTreeMap<&str, String> {
     let mut bases: BTreeMap<String, &str> = BTreeMap::new();
     let mut ambiguous: BTreeSet<String> = BTreeSet::new();
     for path in &paths {
-        let base = plain(base(path));
+        let base = file_name(last_part(path));
         if *bases.entry(base.clone()).or_insert(path) != *path {
             ambiguous.insert(base);
         }
@@ -200,16 +200,11 @@ fn file_names(lines: &[Line]) -> BTreeMap<&str, String> {
         if names.contains_key(path) {
             continue;
         }
-        let base = plain(base(path));
-        let wanted = if ambiguous.contains(&base) { plain(path) } else { base };
+        let base = file_name(last_part(path));
+        let wanted = if ambiguous.contains(&base) { file_name(path) } else { base };
         names.insert(path, taken.take(&wanted));
     }
     names
-}
-
-fn base(path: &str) -> &str {
-    let path = path.trim_end_matches(['/', '\\']);
-    path.rsplit(['/', '\\']).next().unwrap_or(path)
 }
 
 /// The drive, directory or device that a target is on, if it names one: `E:\\file` is on `e`, and so is
@@ -231,17 +226,8 @@ fn place(target: &str) -> Option<String> {
     Some(folder.to_owned()).filter(|folder| !folder.is_empty())
 }
 
-/// As a file name: letters, digits, `.`, `_` and `-`.
-fn plain(text: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
-    let mut name = String::new();
-    for c in text.chars() {
-        match c {
-            _ if is_plain(c) => name.push(c),
-            _ if name.is_empty() || name.ends_with('_') => {}
-            _ => name.push('_'),
-        }
-    }
+fn file_name(path: &str) -> String {
+    let name = plain(path);
     let name = name.trim_end_matches('_');
     let nothing = name.trim_matches('.').is_empty() || name == "index";
     if nothing { "target".into() } else { name.to_owned() }

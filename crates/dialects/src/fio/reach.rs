@@ -4,22 +4,16 @@
 //! fio does as it is told. A job file from elsewhere, run by a tool that promises to touch one
 //! target only, must not be able to do more than that.
 
+use super::options::{Reach, named};
+
 const PROGRAM: &str = "it runs a program";
 const NETWORK: &str = "it uses the network";
 const OUTSIDE: &str = "it reaches outside the target";
 const MACHINE: &str = "it changes the machine";
 const FOREIGN: &str = "it loads code into fio";
 
-/// Options that are refused whatever their value.
-const OPTIONS: &[(&str, &str)] = &[
-    ("exec_prerun", PROGRAM),
-    ("exec_postrun", PROGRAM),
-    // Options of the engine `exec`.
-    ("program", PROGRAM),
-    ("arguments", PROGRAM),
-    ("grace_time", PROGRAM),
-    ("std_redirect", PROGRAM),
-    // Of fio's command line.
+/// Options of fio's command line, which no job has; those of jobs say it themselves ([`Reach`]).
+const OF_THE_PROGRAM: [(&str, &str); 9] = [
     ("trigger", PROGRAM),
     ("trigger-file", OUTSIDE),
     ("trigger-remote", PROGRAM),
@@ -29,34 +23,7 @@ const OPTIONS: &[(&str, &str)] = &[
     ("remote-config", NETWORK),
     ("output", OUTSIDE),
     ("aux-path", OUTSIDE),
-    ("opendir", OUTSIDE),
-    ("write_iolog", OUTSIDE),
-    ("read_iolog", OUTSIDE),
-    ("replay_redirect", OUTSIDE),
-    ("merge_blktrace_file", OUTSIDE),
-    ("donorname", OUTSIDE),
-    ("ioscheduler", MACHINE),
-    ("cgroup", MACHINE),
-    ("cgroup_weight", MACHINE),
-    ("allow_mounted_write", "it may destroy a file system that is in use"),
-    ("verify_state_load", OUTSIDE),
 ];
-
-/// Options that are refused where their value names a path.
-const PATHS: &[&str] = &[
-    "filename",
-    "directory",
-    "filename_format",
-    "write_bw_log",
-    "write_lat_log",
-    "write_iops_log",
-    "write_hist_log",
-    "mem",
-    "iomem",
-];
-
-/// Options whose value in `'` quotes is the name of a file to read.
-const PATTERNS: &[&str] = &["buffer_pattern", "verify_pattern"];
 
 /// Engines that reach beyond a file or device on this machine, or drive one past the guard over
 /// data that is in use.
@@ -99,76 +66,26 @@ const ENGINES: &[(&str, &str)] = &[
 const PLAIN_ENGINES: [&str; 9] =
     ["sync", "psync", "vsync", "pvsync", "pvsync2", "io_uring", "libaio", "posixaio", "mmap"];
 
-/// Options whose values are numbers or words, never a path, a program or an address.
-const HARMLESS: [&str; 46] = [
-    "allrandrepeat",
-    "bs",
-    "buffer_compress_chunk",
-    "buffer_compress_percentage",
-    "cpus_allowed_policy",
-    "create_fsync",
-    "create_on_open",
-    "create_serialize",
-    "dedupe_percentage",
-    "fallocate",
-    "file_service_type",
-    "fill_device",
-    "fixedbufs",
-    "flow",
-    "flow_sleep",
-    "hipri",
-    "io_submit_mode",
-    "iodepth_batch",
-    "iodepth_batch_complete_max",
-    "iodepth_batch_complete_min",
-    "iodepth_batch_submit",
-    "iodepth_low",
-    "latency_percentile",
-    "latency_target",
-    "latency_window",
-    "nice",
-    "nonvectored",
-    "numa_cpu_nodes",
-    "openfiles",
-    "overwrite",
-    "percentage_random",
-    "prio",
-    "prioclass",
-    "random_generator",
-    "rate_min",
-    "refill_buffers",
-    "registerfiles",
-    "rw_sequencer",
-    "scramble_buffers",
-    "startdelay",
-    "sync_file_range",
-    "thinktime_spin",
-    "zero_buffers",
-    "zonemode",
-    "zonesize",
-    "zoneskip",
-];
-
 /// Why iotax does not let fio have this option; `None` where it may.
 ///
 /// `name` is fio's first name of the option.
 pub fn refused_by_driver(name: &str, value: &str) -> Option<&'static str> {
-    if let Some((_, why)) = OPTIONS.iter().find(|(known, _)| *known == name) {
-        return Some(why);
-    }
     if name == "ioengine" {
         // `external:/path` and a bare path both load a shared object.
         let engine = value.split(':').next().unwrap_or(value).trim();
         let known = ENGINES.iter().find(|(known, _)| *known == engine).map(|(_, why)| *why);
         return known.or(value.contains('/').then_some(FOREIGN));
     }
-    let is_path = PATHS.contains(&name) && (value.contains('/') || value.contains(".."));
-    let reads_file = PATTERNS.contains(&name) && value.contains('\'');
-    (is_path || reads_file).then_some(OUTSIDE)
+    if let Some((_, why)) = OF_THE_PROGRAM.iter().find(|(known, _)| *known == name) {
+        return Some(why);
+    }
+    match named(name).next()?.reach {
+        Reach::Refused(why) => Some(why),
+        Reach::Path if value.contains('/') || value.contains("..") => Some(OUTSIDE),
+        Reach::Pattern if value.contains('\'') => Some(OUTSIDE),
+        _ => None,
+    }
 }
-
-/// Options whose values are numbers with `/` and `:` between them.
-const SHARES: [&str; 2] = ["bssplit", "random_distribution"];
 
 /// Whether iotax knows that an option stays inside the target: what a bundle, which runs without
 /// iotax, may carry over.
@@ -177,16 +94,20 @@ const SHARES: [&str; 2] = ["bssplit", "random_distribution"];
 pub fn stays_in_target(name: &str, value: &str) -> bool {
     let plain =
         |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-' | ':' | ',' | '%');
-    match name {
-        "ioengine" => PLAIN_ENGINES.contains(&value),
-        _ if SHARES.contains(&name) => value.chars().all(|c| plain(c) || c == '/'),
-        _ => HARMLESS.contains(&name) && value.chars().all(plain),
+    if name == "ioengine" {
+        return PLAIN_ENGINES.contains(&value);
+    }
+    match named(name).next().map(|option| option.reach) {
+        Some(Reach::Inside) => value.chars().all(plain),
+        Some(Reach::Shares) => value.chars().all(|c| plain(c) || c == '/'),
+        _ => false,
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fio::options::{OptionInfo, every};
 
     #[test]
     fn programs_networks_and_paths_are_refused() {
@@ -223,7 +144,7 @@ mod tests {
 
     #[test]
     fn what_a_bundle_carries_the_driver_lets_through() {
-        for name in HARMLESS {
+        for OptionInfo { name, .. } in every().filter(|option| option.reach == Reach::Inside) {
             assert!(stays_in_target(name, "1"));
             assert_eq!(refused_by_driver(name, "1"), None, "{name}");
             assert!(!stays_in_target(name, "../x"), "{name}");

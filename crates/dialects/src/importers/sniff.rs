@@ -107,11 +107,11 @@ fn decoded(bytes: &[u8]) -> String {
     }
 }
 
-/// The beginning of the first line that is not empty.
+/// The beginning of the first line that is not empty; of what is no text, what it looks like.
 fn beginning(bytes: &[u8]) -> String {
     let text = decoded(&bytes[..bytes.len().min(400)]);
     let line = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
-    line.chars().filter(|c| !c.is_control()).take(40).collect()
+    line.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).take(40).collect()
 }
 
 #[cfg(test)]
@@ -149,12 +149,12 @@ mod tests {
             let error = open(&path).unwrap_err().to_string();
             error.replace(&dir.path().display().to_string(), "DIR")
         };
-        insta::assert_snapshot!(error("a.json", "\n{\"json_format\": 1}"), @r#"DIR/a.json is no result of fio (--output-format=json or json+) or DiskSpd (-Rxml): it begins with `{"json_format": 1}`"#);
+        insta::assert_snapshot!(error("a.json", "\n{\"json_format\": 1}"), @r#"DIR/a.json is no result of iotax run (--format json), fio (--output-format=json or json+) or DiskSpd (-Rxml): it begins with `{"json_format": 1}`"#);
         insta::assert_snapshot!(error("r.json", "{\"json_format\": 1, \"iotax_version\": \"1\"}"), @"DIR/r.json is the report of a comparison by iotax in JSON, without what was measured: give the directory of results that it was printed with");
-        insta::assert_snapshot!(error("empty", ""), @"DIR/empty is no result of fio (--output-format=json or json+) or DiskSpd (-Rxml): it is empty");
+        insta::assert_snapshot!(error("empty", ""), @"DIR/empty is no result of iotax run (--format json), fio (--output-format=json or json+) or DiskSpd (-Rxml): it is empty");
         insta::assert_snapshot!(error("b.xml", "<Results>\n<System>"), @"DIR/b.xml: line 2: it ends within <System>: the file was cut off; DiskSpd's results in XML are what diskspd -Rxml prints");
         insta::assert_snapshot!(error("d.txt", "\nCommand Line: diskspd -b4K x\n\nInput parameters:\n\n\ttimespan:   1\n"), @"DIR/d.txt: this is DiskSpd's text output, which rounds and leaves out; run it again with -Rxml, and keep what it prints");
-        insta::assert_snapshot!(error("c.json", "{\"fio version\": \"fio-3.33\", \"jobs\": ["), @"DIR/c.json: line 1: the JSON that begins here is cut off: fio was ended before it was done");
+        insta::assert_snapshot!(error("c.json", "{\"fio version\": \"fio-3.33\", \"jobs\": ["), @"DIR/c.json: line 1: the JSON that begins here is cut off: what wrote it was ended before it was done");
         let long = dir.path().join("long");
         File::create(&long).unwrap().set_len(LONGEST_BYTES + 1).unwrap();
         let long = open(&long).unwrap_err().to_string();

@@ -37,6 +37,7 @@ pub(super) struct Measured {
 }
 
 /// One run of one job.
+#[derive(PartialEq)]
 pub(super) struct Run {
     /// Since the start of the result.
     pub started_ns: u64,
@@ -69,6 +70,21 @@ impl Measured {
 }
 
 impl ResultFile {
+    /// Whether both are of one run: by its identifier, or since no two runs have the same of everything.
+    pub(super) fn is_same_run(&self, other: &Self) -> bool {
+        match (&self.id, &other.id) {
+            (None, None) => {
+                let is_same = |(one, other): (&Measured, &Measured)| {
+                    one.name == other.name && one.runs == other.runs
+                };
+                self.started == other.started
+                    && self.jobs.len() == other.jobs.len()
+                    && self.jobs.iter().zip(&other.jobs).all(is_same)
+            }
+            (one, other) => one == other,
+        }
+    }
+
     /// Lets latencies count from submission; whether any counted from elsewhere.
     pub(super) fn forget_response(&mut self) -> bool {
         let runs = self.jobs.iter_mut().flat_map(|job| &mut job.runs);

@@ -18,6 +18,10 @@ pub(super) fn of(record: &JobRecord, options: &[(String, String)], file: &Path) 
     let read_percent = (reads * 100).checked_div(reads + writes).unwrap_or(100);
     let block = value("bs").and_then(bytes).and_then(|bytes| u32::try_from(bytes).ok());
     let syncs = ["fdatasync", "fsync"].into_iter().filter_map(|name| value(name)?.parse().ok());
+    let syncs = syncs.filter(|every| *every > 0).min();
+    // Whatever the options are, it did.
+    let seen = record.sync.count().max(record.sync_summary.as_ref().map_or(0, |(count, _)| *count));
+    let seen = (seen > 0).then(|| u32::try_from(writes / seen).unwrap_or(u32::MAX).max(1));
     let plain = Job::new(record.name.clone());
     Job {
         threads: record.threads.max(1),
@@ -27,7 +31,7 @@ pub(super) fn of(record: &JobRecord, options: &[(String, String)], file: &Path) 
         block_sizes: block.map_or(plain.block_sizes.clone(), BlockSizes::Fixed),
         size_bytes: value("size").and_then(bytes).unwrap_or(0),
         direct: false,
-        fsync_every: syncs.filter(|every| *every > 0).min(),
+        fsync_every: syncs.or(seen),
         fio: options.iter().map(|(name, value)| option(name, value, file)).collect(),
         ..plain
     }

@@ -11,6 +11,7 @@ mod tool;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
+use indexmap::IndexSet;
 use iotax_record::{End, Experiment, FORMAT, Site, Trial};
 use iotax_spec::{Arm, Design, Spec, Stop, Target, Workload};
 use jiff::Timestamp;
@@ -148,11 +149,11 @@ fn read_file(arm: usize, path: &Path) -> Result<Vec<ResultFile>, Error> {
     }
 }
 
-/// A run in two files, its directory and its JSON, is one measurement.
+/// A run in two files, its directory and its JSON or a result and its copy, is one measurement.
 fn refuse_copies(arms: &[Arm], reads: &[ResultFile]) -> Result<(), Error> {
     for (at, read) in reads.iter().enumerate() {
-        let is_same = |other: &&ResultFile| other.arm == read.arm && other.id == read.id;
-        if let Some(other) = reads[..at].iter().filter(|_| read.id.is_some()).find(is_same) {
+        let is_same = |other: &&ResultFile| other.arm == read.arm && other.is_same_run(read);
+        if let Some(other) = reads[..at].iter().find(is_same) {
             let (name, one, two) = (&arms[read.arm].name, &other.file, &read.file);
             let what =
                 format!("arm {name} has one run twice: {} and {}", one.display(), two.display());
@@ -268,13 +269,8 @@ fn workload(reads: &[ResultFile], name: &str, notes: Vec<String>) -> Workload {
 
 /// `fio 3.33`, `fio 3.33 and DiskSpd 2.2.0`.
 fn tools<'a>(reads: impl Iterator<Item = &'a ResultFile>) -> String {
-    let mut tools: Vec<&str> = Vec::new();
-    for read in reads {
-        if !tools.contains(&read.tool.as_str()) {
-            tools.push(&read.tool);
-        }
-    }
-    tools.join(" and ")
+    let tools: IndexSet<&str> = reads.map(|read| read.tool.as_str()).collect();
+    tools.into_iter().collect::<Vec<_>>().join(" and ")
 }
 
 fn site(arm: &Arm, reads: &[ResultFile], index: usize) -> Site {
@@ -283,8 +279,12 @@ fn site(arm: &Arm, reads: &[ResultFile], index: usize) -> Site {
         read.warnings.iter().map(|text| format!("{}: {text}", read.file.display()))
     });
     let latency = match called(own()).as_slice() {
-        ["clat"] => Some("mean latency is fio's clat, from submission to completion".to_owned()),
-        ["lat"] => Some("mean latency is fio's lat, with the time that submission took".to_owned()),
+        ["clat"] => {
+            Some("mean latency is what fio calls clat, from submission to completion".to_owned())
+        }
+        ["lat"] => Some(
+            "mean latency is what fio calls lat, with the time that submission took".to_owned(),
+        ),
         _ => None,
     };
     Site {

@@ -1,5 +1,6 @@
 //! Which jobs of results have a partner on the other side, and which have none.
 
+use indexmap::{IndexMap, IndexSet};
 use iotax_spec::{Arm, Spec};
 
 use super::file::{Measured, ResultFile};
@@ -9,13 +10,8 @@ const MOST_LISTED: usize = 4;
 
 /// Of all jobs, in the order of the results.
 pub(super) fn names(reads: &[ResultFile]) -> Vec<String> {
-    let mut names: Vec<String> = Vec::new();
-    for job in reads.iter().flat_map(|read| &read.jobs) {
-        if !names.contains(&job.name) {
-            names.push(job.name.clone());
-        }
-    }
-    names
+    let names = reads.iter().flat_map(|read| &read.jobs).map(|job| &job.name);
+    names.collect::<IndexSet<_>>().into_iter().cloned().collect()
 }
 
 fn has(read: &ResultFile, name: &str) -> bool {
@@ -37,13 +33,9 @@ pub(super) fn missing(reads: &[ResultFile], arms: &[Arm], kept: &[String]) -> Ve
         let of_arm = |arm: &usize| reads.iter().any(|read| read.arm == *arm && has(read, name));
         (0..arms.len()).filter(of_arm).map(|arm| arms[arm].name.as_str()).collect()
     };
-    let mut left_out: Vec<(Vec<&str>, Vec<String>)> = Vec::new();
+    let mut left_out: IndexMap<Vec<&str>, Vec<String>> = IndexMap::new();
     for name in names(reads).into_iter().filter(|name| !kept.contains(name)) {
-        let own = arms_of(&name);
-        match left_out.iter_mut().find(|(known, _)| *known == own) {
-            Some((_, names)) => names.push(name),
-            None => left_out.push((own, vec![name])),
-        }
+        left_out.entry(arms_of(&name)).or_default().push(name);
     }
     let mut notes: Vec<String> = left_out
         .into_iter()

@@ -1,5 +1,6 @@
 //! Whether results were made by the same job.
 
+use indexmap::IndexSet;
 use iotax_spec::Arm;
 
 use super::file::{Measured, ResultFile};
@@ -157,12 +158,8 @@ fn differs(arms: &[Arm], made: &[Made<'_>], option: &str, usual: &str) -> Option
     };
     let of_arms: Vec<String> = (0..arms.len())
         .filter_map(|arm| {
-            let mut values: Vec<String> = Vec::new();
-            for made in made.iter().filter(|made| made.read.arm == arm) {
-                if !values.contains(&shown(made)) {
-                    values.push(shown(made));
-                }
-            }
+            let own = made.iter().filter(|made| made.read.arm == arm).map(shown);
+            let values: Vec<String> = own.collect::<IndexSet<_>>().into_iter().collect();
             (!values.is_empty()).then(|| format!("{} in {}", values.join(" and "), arms[arm].name))
         })
         .collect();

@@ -39,7 +39,7 @@ fn files_become_trials_and_their_jobs_the_workload() {
     assert!(spec.is_of_results() && spec.workload.notes.is_empty(), "{:?}", spec.workload.notes);
     assert_eq!(experiment.hosts, []);
     assert_eq!(experiment.sites[0].notes[0], "fio 3.33");
-    let clat = "mean latency is fio's clat, from submission to completion";
+    let clat = "mean latency is what fio calls clat, from submission to completion";
     assert_eq!(experiment.sites[0].notes[1], clat);
     assert_eq!((trials.len(), end.trials), (2, Some(2)));
     let job = &spec.workload.jobs[0];
@@ -87,6 +87,6 @@ fn what_cannot_be_compared_says_why() {
     assert_snapshot!(error(&[arm("a", &[MIXED, MIXED])]), @"arm a has fio/fio-3.33-json-plus.json twice; a result copied is not a second measurement: name it once");
     assert_snapshot!(error(&[arm("a", &[CLONES]), arm("b", &[TWO_JOBS])]), @"no job is in results of both sides: fio/fio-3.33-clones.json has clones, fio/fio-3.33-stonewall.json has first, second; compare results of the same job file, or give the jobs one name");
     assert_snapshot!(error(&[Arm::new("a", Target::Path("/x".into()))]), @"arm a is /x, not a list of results; give results for all arms");
-    assert_snapshot!(error(&[arm("a", &["diskspd/README.md"])]), @"diskspd/README.md is no result of fio (--output-format=json or json+) or DiskSpd (-Rxml): it begins with `# Results of DiskSpd in XML`");
+    assert_snapshot!(error(&[arm("a", &["diskspd/README.md"])]), @"diskspd/README.md is no result of iotax run (--format json), fio (--output-format=json or json+) or DiskSpd (-Rxml): it begins with `# Results of DiskSpd in XML`");
     assert_snapshot!(error(&[arm("a", &["diskspd/interrupted.xml"])]), @"diskspd/interrupted.xml: it holds no measurement of DiskSpd: The test was interrupted before the measurements began. No results are displayed.");
 }

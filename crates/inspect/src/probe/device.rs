@@ -7,11 +7,9 @@ use iotax_record::machine::{Device, DeviceKind, LoopFile, Mapping};
 
 use super::interrupts::per_cpu;
 use super::queue::queue;
-use crate::block::{file_name, model, number_in, text_in};
+use crate::block::{file_name, model, number_in, size_bytes, text_in};
 use crate::stack::device_name;
 
-/// Sizes in sysfs count 512-byte sectors, whatever the device's own sector is.
-const SYSFS_SECTOR_BYTES: u64 = 512;
 /// `VIRTIO_F_ACCESS_PLATFORM`: the device sees memory as other devices do, through their rules.
 const ACCESS_PLATFORM_BIT: usize = 33;
 
@@ -22,7 +20,7 @@ pub(super) fn device(node: &Path, interrupts: &str) -> Device {
     let kind = kind(node, &name);
     let mut device = Device {
         number: text_in(&node.join("dev")).unwrap_or_default(),
-        size_bytes: number_in(&node.join("size")).unwrap_or(0).saturating_mul(SYSFS_SECTOR_BYTES),
+        size_bytes: size_bytes(node),
         kind,
         name,
         ..Device::default()

@@ -7,7 +7,7 @@ use super::run::{Run, operation};
 use super::store::IndexStore;
 
 /// How long to sleep at most before looking at the stop flags again.
-const GLANCE_NS: u64 = 10_000_000;
+const POLL_INTERVAL_NS: u64 = 10_000_000;
 
 /// Publishes versions 2, 3, ... until the window closes, at most at the asked rate: each starts
 /// one period after the start of the one before, or when that one is done if it took longer.
@@ -25,7 +25,7 @@ pub(crate) fn publish_versions(
     let mut version = 1;
     loop {
         while clock.now_ns() < due_ns && !over() {
-            clock.sleep_until(due_ns.min(clock.now_ns() + GLANCE_NS));
+            clock.sleep_until(due_ns.min(clock.now_ns() + POLL_INTERVAL_NS));
         }
         if over() {
             return record;

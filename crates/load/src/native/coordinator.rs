@@ -40,6 +40,12 @@ impl LoadDriver for Native {
         stop: &AtomicBool,
     ) -> Result<(), Error> {
         let parts = parts(workload, target)?;
+        // A far end that is not there, or refuses the token, is told before the first trial.
+        for part in &parts {
+            if let IoTarget::Peer(peer) = part.target {
+                FarEnd::of(peer)?;
+            }
+        }
         parts.iter().try_for_each(|part| tree::prepare(&part.workload, part.target))?;
         parts
             .iter()

@@ -36,7 +36,7 @@ pub(crate) struct Worker<'a> {
     pub schedule: Option<Schedule>,
     pub tally: Tally<'a>,
     pub verifier: WriteVerifier,
-    pub trouble: IoErrors,
+    pub io_errors: IoErrors,
     pub slots: Slots,
     /// What the thread uses of each of its files.
     pub span: Span,
@@ -289,7 +289,7 @@ impl Worker<'_> {
             self.tally.completed::<OPEN>(io, submitted_ns, intended_ns, done_ns);
             return;
         }
-        if let Some(moved) = self.trouble(io, outcome) {
+        if let Some(moved) = self.note_error(io, outcome) {
             let io = Io { bytes: moved, ..io };
             self.tally.completed::<OPEN>(io, submitted_ns, intended_ns, done_ns);
         }
@@ -299,9 +299,9 @@ impl Worker<'_> {
     /// `Some` says of how many bytes.
     #[cold]
     #[inline(never)]
-    fn trouble(&mut self, io: Io, outcome: Outcome) -> Option<u32> {
+    fn note_error(&mut self, io: Io, outcome: Outcome) -> Option<u32> {
         let successes = self.tally.counts.iter().map(|counts| counts.ios).sum();
-        if self.trouble.note(io, outcome, successes) == Flow::Stop {
+        if self.io_errors.note(io, outcome, successes) == Flow::Stop {
             self.tally.give_up();
         }
         let counts = &mut self.tally.counts[io.op as usize];

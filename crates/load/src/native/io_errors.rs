@@ -62,10 +62,10 @@ mod tests {
     #[test]
     fn the_first_failure_is_described_with_operation_offset_and_target() {
         let describe = |io, outcome| {
-            let mut trouble = IoErrors::new(vec!["/data/job.0".to_owned()]);
-            trouble.note(io, outcome, 0);
-            trouble.note(READ, Err(Errno::PERM), 0);
-            trouble.first.unwrap()
+            let mut errors = IoErrors::new(vec!["/data/job.0".to_owned()]);
+            errors.note(io, outcome, 0);
+            errors.note(READ, Err(Errno::PERM), 0);
+            errors.first.unwrap()
         };
         insta::assert_snapshot!(
             describe(READ, Err(Errno::IO)),
@@ -87,15 +87,14 @@ mod tests {
 
     #[test]
     fn only_failures_in_a_row_end_the_thread() {
-        let mut trouble = IoErrors::new(Vec::new());
-        let note =
-            |trouble: &mut IoErrors, successes| trouble.note(READ, Err(Errno::IO), successes);
+        let mut errors = IoErrors::new(Vec::new());
+        let note = |errors: &mut IoErrors, successes| errors.note(READ, Err(Errno::IO), successes);
         for failure in 0..5000 {
-            assert_eq!(note(&mut trouble, failure / 500), Flow::Go);
+            assert_eq!(note(&mut errors, failure / 500), Flow::Go);
         }
         for _ in 0..499 {
-            assert_eq!(note(&mut trouble, 9), Flow::Go);
+            assert_eq!(note(&mut errors, 9), Flow::Go);
         }
-        assert_eq!(note(&mut trouble, 9), Flow::Stop);
+        assert_eq!(note(&mut errors, 9), Flow::Stop);
     }
 }

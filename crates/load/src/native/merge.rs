@@ -43,7 +43,7 @@ impl ThreadRecord {
         window: Window,
         start_ns: u64,
     ) -> Self {
-        let first_error = worker.trouble.first.take();
+        let first_error = worker.io_errors.first.take();
         Self::of_tally(thread, &mut worker.tally, first_error, window, start_ns)
     }
 

@@ -9,7 +9,7 @@ use iotax_vdisk::{IoTarget, Peer};
 use rustix::fs::{Advice, fadvise};
 use rustix::io::Errno;
 
-use super::access::{Accesses, granule_bytes};
+use super::access::Accesses;
 use super::buffers::Buffers;
 use super::drive::{Slots, Worker};
 use super::io_errors::IoErrors;
@@ -128,7 +128,7 @@ impl Thread<'_> {
             schedule: self.schedule(start_ns),
             tally,
             verifier: self.verifier(start_ns),
-            trouble: IoErrors::new(self.names()),
+            io_errors: IoErrors::new(self.names()),
             slots: Slots::new(self.depth()),
             span: self.span,
             think_ns: self.job.think.map_or(0, |think| think.time_ns),
@@ -154,7 +154,7 @@ impl Thread<'_> {
     fn verifier(&self, start_ns: u64) -> WriteVerifier {
         let seed = self.seed ^ SEED_OF_DATA;
         if self.verifies() {
-            let granule = granule_bytes(self.job);
+            let granule = self.job.granule_bytes();
             // The start tells this run from earlier ones with the same seed, and the number added
             // to it one file from another.
             let runs = (start_ns..).take(self.files.len());

@@ -15,7 +15,7 @@ use super::usage::Usage;
 use crate::live::LoadProgress;
 
 /// How often a thread looks at the stop flags and shows its progress.
-const GLANCE_NS: u64 = 10_000_000;
+const POLL_INTERVAL_NS: u64 = 10_000_000;
 const SECOND_NS: u64 = 1_000_000_000;
 
 /// The measured window on the trial's clock.
@@ -204,7 +204,7 @@ impl<'a> Tally<'a> {
             Phase::Ramp => self.first_mark_ns(),
             Phase::Open | Phase::Closed => self.next_second_ns.min(self.window.close_ns),
         };
-        self.next_edge_ns = mark_ns.min(now_ns + GLANCE_NS);
+        self.next_edge_ns = mark_ns.min(now_ns + POLL_INTERVAL_NS);
         Flow::Go
     }
 

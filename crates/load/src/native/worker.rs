@@ -125,9 +125,9 @@ fn drive_with<E: Engine, C: Clock + ?Sized>(
     let mut record = ThreadRecord::of(thread, &mut worker, window, turn.start_ns);
     drop(through);
     record.flow = engine.of_flow(record.ios());
-    let ledgers = worker.verifier.into_ledgers();
-    if !ledgers.is_empty() {
-        record.found(verify((shared, clock), thread, &mut engine, &ledgers)?);
+    let write_logs = worker.verifier.into_write_logs();
+    if !write_logs.is_empty() {
+        record.found(verify((shared, clock), thread, &mut engine, &write_logs)?);
     }
     Ok(Some(record))
 }
@@ -176,14 +176,14 @@ fn verify<E: Engine, C: Clock + ?Sized>(
     (shared, clock): (&SharedState<'_>, &C),
     thread: &Thread<'_>,
     engine: &mut E,
-    ledgers: &[WriteLog],
+    write_logs: &[WriteLog],
 ) -> Result<Findings, Error> {
     while !shared.jobs_are_through() && !shared.flags().abandoned() {
         thread::sleep(POLL_INTERVAL);
     }
     let size = (thread.depth(), thread.job.block_sizes.max_bytes());
     let mut findings = Findings::default();
-    for ((index, test_file), write_log) in (0..).zip(&thread.files).zip(ledgers) {
+    for ((index, test_file), write_log) in (0..).zip(&thread.files).zip(write_logs) {
         let path = &test_file.path;
         if let IoTarget::Path(_) = thread.target {
             // From the device, not from the page cache.

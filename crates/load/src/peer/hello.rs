@@ -100,6 +100,14 @@ fn code(secret: &PeerSecret, end: &[u8], far: &Nonce, near: &Nonce, rest: &[u8])
     code
 }
 
+/// The far end of a handshake with whoever connected, over what it says and hears.
+///
+/// # Errors
+/// Whatever it says that does not prove that it knows the secret; it hears a greeting and no more.
+pub fn handshake(stream: &mut (impl Read + Write), secret: &PeerSecret) -> io::Result<()> {
+    accept(stream, secret, nonce()?, 0).map(drop)
+}
+
 /// The far end of a handshake: greets, checks, proves itself. `nonce` must be new.
 pub(super) fn accept(
     stream: &mut (impl Read + Write),

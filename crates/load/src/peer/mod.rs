@@ -13,6 +13,6 @@ mod serve;
 mod udp;
 
 pub(crate) use self::hello::Role;
-pub use self::hello::new_secret;
+pub use self::hello::{handshake, new_secret};
 pub use self::serve::serve;
 pub(crate) use self::udp::{DATAGRAM_HEAD_BYTES, Datagram, SEQUENCES};

@@ -19,7 +19,7 @@ const MAX_CONNECTIONS: usize = 1024;
 /// How long a step of a handshake may take.
 const HANDSHAKE_STEP: Duration = Duration::from_secs(5);
 /// How long a connection that has proved itself may be silent, or take nothing.
-const SILENCE: Duration = Duration::from_secs(120);
+const SILENCE: Duration = Duration::from_mins(2);
 /// Threads do little, and there may be many.
 const STACK_BYTES: usize = 128 << 10;
 /// Tries for a port that is free for both protocols.

@@ -101,7 +101,6 @@ struct Bits(Vec<u64>);
 impl Bits {
     /// Adds a number below [`SEQUENCES`]; false if it was there.
     fn add(&mut self, number: u64) -> bool {
-        #[expect(clippy::cast_possible_truncation, reason = "below SEQUENCES")]
         let (word, bit) = ((number / 64) as usize, 1 << (number % 64));
         if word >= self.0.len() {
             self.0.resize((word + 1).next_multiple_of(1 << 13), 0);

@@ -12,23 +12,23 @@ use crate::native::io::{Io, Outcome};
 pub(crate) struct WriteVerifier {
     counter: u64,
     /// One per file; none if nothing is verified.
-    ledgers: Vec<WriteLog>,
+    write_logs: Vec<WriteLog>,
 }
 
 impl WriteVerifier {
     /// For one thread; `seed` tells its data from that of all others.
     pub(crate) fn new(seed: u64) -> Self {
-        Self { counter: seed, ledgers: Vec::new() }
+        Self { counter: seed, write_logs: Vec::new() }
     }
 
     /// The same, with everything written on record for [`read_back`]: one write log per file.
-    pub(crate) fn verifying(seed: u64, ledgers: Vec<WriteLog>) -> Self {
-        Self { counter: seed, ledgers }
+    pub(crate) fn verifying(seed: u64, write_logs: Vec<WriteLog>) -> Self {
+        Self { counter: seed, write_logs }
     }
 
     /// What was written, by file, if it is on record.
-    pub(crate) fn into_ledgers(self) -> Vec<WriteLog> {
-        self.ledgers
+    pub(crate) fn into_write_logs(self) -> Vec<WriteLog> {
+        self.write_logs
     }
 
     /// Makes `buffer`, which holds random data, unlike anything written before, in place: every
@@ -45,7 +45,7 @@ impl WriteVerifier {
                 stamp[8..].copy_from_slice(&self.counter.to_le_bytes());
             }
         }
-        match self.ledgers.get_mut(usize::from(io.file)) {
+        match self.write_logs.get_mut(usize::from(io.file)) {
             None => true,
             Some(write_log) => write_log.begin(io, buffer),
         }
@@ -54,7 +54,7 @@ impl WriteVerifier {
     /// A write is over.
     #[inline]
     pub(crate) fn wrote(&mut self, io: Io, outcome: Outcome) {
-        if let Some(write_log) = self.ledgers.get_mut(usize::from(io.file)) {
+        if let Some(write_log) = self.write_logs.get_mut(usize::from(io.file)) {
             write_log.end(io, outcome);
         }
     }

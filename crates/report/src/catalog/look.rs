@@ -1,5 +1,6 @@
 //! What is documented of a VM size, a disk, and of all that match.
 
+use indexmap::IndexSet;
 use iotax_catalog::{Cloud, Conflict, Disk, Fact, Limit, Rate, Scope, Vm};
 
 use super::figures::{
@@ -8,7 +9,7 @@ use super::figures::{
 use super::sources::Sources;
 use crate::bandwidth::Unit;
 use crate::document::{Cell, Document, Item, Section, Table};
-use crate::format::ABSENT;
+use crate::format::{ABSENT, or_absent};
 
 /// Sizes of VMs in full: the variants of one, or several.
 pub fn catalog_vms(vms: &[Vm]) -> Document {
@@ -32,23 +33,22 @@ pub fn catalog_disks(disks: &[Disk]) -> Document {
 pub fn catalog_vm_list(vms: &[Vm]) -> Document {
     let cloud = vms.first().map_or(Cloud::Azure, |vm| vm.cloud);
     let unit = unit_of_vms(cloud, vms.iter().filter_map(widest));
-    let mut table = Table::new(&["Size", "Limit"], &["vCPUs", "Memory", "IOPS", unit.word()]);
-    for vm in vms {
-        let limit = widest(vm);
-        let figure = |rate: Option<&Rate>, words: &dyn Fn(f64) -> String| {
-            rate.map_or(UNKNOWN.to_owned(), |rate| words(rate.sustained))
-        };
-        table.rows.push(cells([
-            title(vm),
-            limit.map_or(ABSENT.to_owned(), |limit| limit.scope.to_string()),
-            vm.vcpus.map_or(UNKNOWN.to_owned(), |n| n.to_string()),
-            vm.memory_bytes.map_or(UNKNOWN.to_owned(), size),
-            limit.map_or(ABSENT.to_owned(), |l| figure(l.iops.as_ref(), &amount)),
-            limit.map_or(ABSENT.to_owned(), |l| {
-                figure(l.bw_bytes.as_ref(), &|bytes| bandwidth(unit, bytes))
-            }),
-        ]));
-    }
+    let figure = |limit: Option<&Limit>, words: &dyn Fn(&Limit) -> Option<String>| match limit {
+        Some(limit) => words(limit).unwrap_or_else(|| UNKNOWN.to_owned()),
+        None => ABSENT.to_owned(),
+    };
+    let table = Table::of(vms.iter().map(|vm| (vm, widest(vm))))
+        .word("Size", |(vm, _)| title(vm))
+        .word("Limit", |(_, limit)| or_absent(limit.map(|limit| limit.scope.to_string())))
+        .figure("vCPUs", |(vm, _)| vm.vcpus.map_or(UNKNOWN.to_owned(), |n| n.to_string()))
+        .figure("Memory", |(vm, _)| vm.memory_bytes.map_or(UNKNOWN.to_owned(), size))
+        .figure("IOPS", |(_, limit)| {
+            figure(limit, &|limit| Some(amount(limit.iops.as_ref()?.sustained)))
+        })
+        .figure(unit.word(), |(_, limit)| {
+            figure(limit, &|limit| Some(bandwidth(unit, limit.bw_bytes.as_ref()?.sustained)))
+        })
+        .table;
     let mut page = Document::default();
     let count = crate::format::counted(vms.len() as u64, "size");
     page.add_table(&count, Some(table), None);
@@ -207,13 +207,8 @@ fn facts_table(page: &mut Document, first: Vec<(&str, Option<String>)>, facts: &
 
 /// Each note once.
 pub(super) fn add_notes<'a>(page: &mut Document, notes: impl Iterator<Item = &'a String>) {
-    let mut said: Vec<String> = Vec::new();
-    for note in notes {
-        if !said.contains(note) {
-            said.push(note.clone());
-        }
-    }
-    page.add_list("Notes", said);
+    let notes: IndexSet<&String> = notes.collect();
+    page.add_list("Notes", notes.into_iter().cloned().collect());
 }
 
 /// One row of ready-made words.

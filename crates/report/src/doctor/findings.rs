@@ -37,7 +37,7 @@ pub(super) fn write(page: &mut Document, machine: &Machine, findings: &[Finding]
 fn whole_section(finding: &Finding) -> Section {
     let known = cause(&finding.cause).ok();
     let title = known.map_or(finding.cause.as_str(), |cause| cause.title.as_str());
-    let certainty = crate::words::capital(finding.certainty.name());
+    let certainty = iotax_words::capital(finding.certainty.name());
     let mut facts: Vec<Point> = Vec::new();
     facts.extend(finding.seen.iter().map(|seen| Point::new("seen", seen.to_string())));
     facts.extend(finding.commands.iter().map(|command| Point::command("test", command)));

@@ -49,21 +49,64 @@ impl Cell {
     }
 }
 
+impl<T: AsRef<str>> From<T> for Cell {
+    fn from(text: T) -> Self {
+        Self::new(text)
+    }
+}
+
+/// A table under construction, column by column: a row for each thing.
+pub(crate) struct Rows<T> {
+    things: Vec<T>,
+    pub(crate) table: Table,
+}
+
+impl<T: Copy> Rows<T> {
+    /// With a column of words.
+    pub(crate) fn word<C: Into<Cell>>(self, head: &str, cell: impl Fn(T) -> C) -> Self {
+        self.column(Head::word(head), |of| Some(cell(of)))
+    }
+
+    /// With a column of figures.
+    pub(crate) fn figure<C: Into<Cell>>(self, head: &str, cell: impl Fn(T) -> C) -> Self {
+        self.column(Head::figure(head), |of| Some(cell(of)))
+    }
+
+    /// With a column that is left out if it says nothing of any.
+    pub(crate) fn column<C: Into<Cell>>(
+        mut self,
+        head: Head,
+        cell: impl Fn(T) -> Option<C>,
+    ) -> Self {
+        let cells: Vec<_> = self.things.iter().map(|of| cell(*of)).collect();
+        if cells.is_empty() || cells.iter().any(Option::is_some) {
+            self.table.heads.push(head);
+            for (row, cell) in self.table.rows.iter_mut().zip(cells) {
+                row.push(cell.map_or_else(|| Cell::new(""), Into::into));
+            }
+        }
+        self
+    }
+}
+
 impl Table {
+    /// A row for each thing.
+    pub(crate) fn of<T>(things: impl IntoIterator<Item = T>) -> Rows<T> {
+        let things: Vec<T> = things.into_iter().collect();
+        let rows = things.iter().map(|_| Vec::new()).collect();
+        Rows { things, table: Self { heads: Vec::new(), rows } }
+    }
+
+    /// Itself, if it has rows.
+    pub(crate) fn filled(self) -> Option<Self> {
+        (!self.rows.is_empty()).then_some(self)
+    }
+
     /// With a column of names and other columns of words, then columns of figures.
     pub(crate) fn new(words: &[&str], figures: &[&str]) -> Self {
         let words = words.iter().map(|text| Head::word(text));
         let figures = figures.iter().map(|text| Head::figure(text));
         Self { heads: words.chain(figures).collect(), rows: Vec::new() }
-    }
-
-    /// Of words alone.
-    pub(crate) fn of_words<const N: usize, T: AsRef<str>>(
-        heads: [&str; N],
-        rows: impl IntoIterator<Item = [T; N]>,
-    ) -> Self {
-        let rows = rows.into_iter().map(|row| row.map(Cell::new).into());
-        Self { rows: rows.collect(), ..Self::new(&heads, &[]) }
     }
 
     pub(crate) fn push<const N: usize>(&mut self, cells: [Cell; N]) {

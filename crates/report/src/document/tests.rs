@@ -18,7 +18,7 @@ fn hostile() -> Document {
         Item::Paragraph(said()),
         Item::Note(said()),
         Item::Table(table),
-        Item::Table(Table::of_words([HOSTILE], [[HOSTILE]])),
+        Item::Table(Table::of([HOSTILE]).word(HOSTILE, |text| text).table),
         Item::Facts(fact().into()),
         Item::List(vec![Point { name: said(), text: said(), command: said() }]),
         Item::Sources(vec![said()]),

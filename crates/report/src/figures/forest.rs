@@ -3,6 +3,7 @@
 //! It is an HTML table whose second column JavaScript fills with drawings, so that it can be
 //! read, copied, printed and spoken without any drawing.
 
+use indexmap::IndexSet;
 use iotax_analyze::{Analysis, Attribution, Comparison, Estimate, Metric, Unit};
 use iotax_words::{Effect, log_factor};
 
@@ -22,12 +23,7 @@ pub(crate) fn number<'a>(groups: impl IntoIterator<Item = &'a mut Group>) {
 /// All groups: the peel's attribution first, then one per metric.
 pub(crate) fn groups(analysis: &Analysis) -> Vec<Group> {
     let mut groups = Vec::new();
-    let mut metrics: Vec<Metric> = Vec::new();
-    for comparison in &analysis.comparisons {
-        if !metrics.contains(&comparison.metric) {
-            metrics.push(comparison.metric);
-        }
-    }
+    let mut metrics = metrics(&analysis.comparisons);
     if let Some(attribution) = &analysis.attribution {
         let mut group = by_layer(analysis, attribution);
         sort_by_cost(&mut group);
@@ -50,20 +46,27 @@ pub(crate) fn groups(analysis: &Analysis) -> Vec<Group> {
     groups
 }
 
-/// The effects of a matrix, if it is one: a group per metric.
-pub(crate) fn of_effects(analysis: &Analysis) -> Vec<Group> {
-    let effects = || analysis.matrix.iter().flat_map(|matrix| &matrix.effects);
+/// Each metric once.
+fn metrics<'a>(comparisons: impl IntoIterator<Item = &'a Comparison>) -> Vec<Metric> {
     let mut metrics: Vec<Metric> = Vec::new();
-    for effect in effects() {
-        if !metrics.contains(&effect.comparison.metric) {
-            metrics.push(effect.comparison.metric);
+    for comparison in comparisons {
+        if !metrics.contains(&comparison.metric) {
+            metrics.push(comparison.metric);
         }
     }
+    metrics
+}
+
+/// The effects of a matrix, if it is one: a group per metric.
+pub(crate) fn of_effects(analysis: &Analysis) -> Vec<Group> {
+    let effects = analysis.matrix.iter().flat_map(|matrix| &matrix.effects);
+    let effects: Vec<&Comparison> = effects.map(|effect| &effect.comparison).collect();
     let of = |metric: Metric| {
-        let all = effects().map(|effect| &effect.comparison);
-        all.filter(move |c| c.metric == metric).collect::<Vec<_>>()
+        effects.iter().copied().filter(move |c| c.metric == metric).collect::<Vec<_>>()
     };
-    let groups = metrics.into_iter().map(|metric| by_metric(analysis, metric, &of(metric), ""));
+    let groups = metrics(effects.iter().copied())
+        .into_iter()
+        .map(|metric| by_metric(analysis, metric, &of(metric), ""));
     let mut groups: Vec<Group> = groups.collect();
     groups.iter_mut().for_each(drop_empty_columns);
     groups
@@ -80,13 +83,7 @@ pub(crate) fn over_phases<'a>(phases: impl Iterator<Item = &'a Analysis>) -> Vec
         .collect();
     let Some((_, first)) = all.first() else { return Vec::new() };
     let scale = Scale::of(all.iter().map(|(_, comparison)| *comparison));
-    let mut subjects: Vec<String> = Vec::new();
-    for (_, comparison) in &all {
-        let subject = subject(comparison);
-        if !subjects.contains(&subject) {
-            subjects.push(subject);
-        }
-    }
+    let subjects: IndexSet<String> = all.iter().map(|(_, c)| subject(c)).collect();
     let of_subject = |name: String| {
         let own: Vec<_> = all.iter().filter(|(_, c)| subject(c) == name).collect();
         let (analysis, comparison) = own.first().expect("it is the subject of one at least");

@@ -1,5 +1,6 @@
 //! What each arm costs in each phase, narrow enough for a terminal: a row per phase, a column per arm.
 
+use indexmap::IndexSet;
 use iotax_analyze::{Analysis, Comparison, Verdict};
 use iotax_words::percent;
 
@@ -17,13 +18,7 @@ const MAX_NAME: usize = 6;
 /// `None` if nothing is compared.
 pub(super) fn section(parts: &[Part]) -> Option<Section> {
     let found: Vec<Vec<&Comparison>> = parts.iter().map(|(_, analysis)| of(analysis)).collect();
-    let mut subjects: Vec<String> = Vec::new();
-    for comparison in found.iter().flatten() {
-        let subject = subject(comparison);
-        if !subjects.contains(&subject) {
-            subjects.push(subject);
-        }
-    }
+    let subjects: IndexSet<String> = found.iter().flatten().map(|c| subject(c)).collect();
     if subjects.is_empty() {
         return None;
     }

@@ -1,5 +1,6 @@
 //! Saved results of several jobs: all jobs side by side, before each in full.
 
+use indexmap::IndexSet;
 use iotax_analyze::{Analysis, ArmSummary, Comparison, FactorShift, Unit, Verdict};
 use iotax_words::list;
 
@@ -44,7 +45,7 @@ pub(super) fn sentences(parts: &[Part]) -> Vec<String> {
         parts.iter().all(|(experiment, _)| experiment.spec.workload.notes.contains(note))
     };
     let notes = experiment.spec.workload.notes.iter().filter(is_of_all);
-    sentences.extend(notes.map(|note| words::sentence(&words::capital(note))));
+    sentences.extend(notes.map(|note| words::sentence(&iotax_words::capital(note))));
     sentences
 }
 
@@ -56,13 +57,8 @@ fn tally(parts: &[Part], pair: &Comparison) -> Option<String> {
     };
     let found: Vec<(&str, Comparison)> =
         parts.iter().filter_map(|(_, part)| Some((part.workload.as_str(), own(part)?))).collect();
-    let mut said: Vec<Verdict> = Vec::new();
-    for (_, comparison) in &found {
-        if !said.contains(&comparison.verdict) {
-            said.push(comparison.verdict);
-        }
-    }
-    if said == [Verdict::Undecided] {
+    let said: IndexSet<Verdict> = found.iter().map(|(_, comparison)| comparison.verdict).collect();
+    if said.iter().eq([&Verdict::Undecided]) {
         return None; // The table says how large it is, and nothing more is known.
     }
     let clauses = said.iter().map(|verdict| {

@@ -1,5 +1,6 @@
 //! What all phases together showed, in a sentence for each arm.
 
+use indexmap::IndexSet;
 use iotax_analyze::{Analysis, Comparison, Verdict};
 use iotax_words::list;
 
@@ -22,13 +23,7 @@ pub(super) fn sentences(parts: &[Part]) -> Vec<String> {
         .collect();
     // Who differs most anywhere comes first, in the phase where it does.
     found.sort_by(|(_, a), (_, b)| by_size(a, b));
-    let mut subjects: Vec<String> = Vec::new();
-    for (_, comparison) in &found {
-        let subject = subject(comparison);
-        if !subjects.contains(&subject) {
-            subjects.push(subject);
-        }
-    }
+    let subjects: IndexSet<String> = found.iter().map(|(_, c)| subject(c)).collect();
     let mut sentences: Vec<String> =
         subjects.iter().take(MAX_SENTENCES).map(|subject| of(subject, &found)).collect();
     if subjects.len() > MAX_SENTENCES {

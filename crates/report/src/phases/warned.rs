@@ -1,5 +1,7 @@
 //! Warnings of phases in the report of all of them: who reads only that must meet them, too.
 
+use indexmap::IndexMap;
+
 use crate::document::{Item, Point, Section};
 use crate::experiment::Part;
 use crate::notices::{Notice, notices};
@@ -30,20 +32,15 @@ fn told(notice: &Notice) -> String {
 
 /// What else was seen: each kind with its phases.
 pub(super) fn mild(parts: &[Part]) -> Option<Section> {
-    let mut kinds: Vec<(&'static str, Vec<&str>)> = Vec::new();
+    let mut kinds: IndexMap<&str, Vec<&str>> = IndexMap::new();
     for (_, analysis) in parts {
-        for warning in &analysis.warnings {
-            let (kind, is_severe) = words::check(warning.check);
-            let phase = analysis.workload.as_str();
-            match kinds.iter_mut().find(|(known, _)| *known == kind) {
-                _ if is_severe => {}
-                Some((_, phases)) if phases.last() == Some(&phase) => {}
-                Some((_, phases)) => phases.push(phase),
-                None => kinds.push((kind, vec![phase])),
-            }
+        let checks = analysis.warnings.iter().map(|warning| words::check(warning.check));
+        for (kind, _) in checks.filter(|(_, is_severe)| !is_severe) {
+            kinds.entry(kind).or_default().push(&analysis.workload);
         }
     }
-    let of_kind = |(kind, phases): (&str, Vec<&str>)| {
+    let of_kind = |(kind, mut phases): (&str, Vec<&str>)| {
+        phases.dedup();
         let phases = match phases.len() {
             all if all == parts.len() => "all phases".to_owned(),
             _ => phases.join(", "),

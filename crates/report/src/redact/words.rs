@@ -51,15 +51,14 @@ fn names_of(workload: Workload) -> Vec<String> {
 
 /// Options, and the words that they take.
 fn words_of_fio() -> impl Iterator<Item = &'static str> {
-    let of_engines = options::engines().flat_map(options::of_engine);
     let of_option = |option: &'static options::OptionInfo| {
         let choices = match option.kind {
             Kind::Choice(choices) => choices,
             _ => &[],
         };
-        choices.iter().copied().chain([option.name]).chain(option.alias)
+        choices.iter().chain(&option.engines).copied().chain(option.names())
     };
-    options::all().chain(of_engines).flat_map(of_option).chain(options::engines())
+    options::every().flat_map(of_option)
 }
 
 /// Layers and their parameters, and what can be set of a job.

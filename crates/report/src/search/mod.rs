@@ -16,7 +16,7 @@ pub use self::json::search_json;
 pub use self::result::SearchResult;
 pub use self::rulings::search_rulings;
 use crate::document::{Document, Item, Lead, Place, Section, Topic};
-use crate::{facts, format, provenance};
+use crate::{cloud_disks, facts, format, provenance};
 
 /// What a search for caps found.
 pub fn search(search: SearchResult<'_>) -> Document {
@@ -37,6 +37,8 @@ pub fn search(search: SearchResult<'_>) -> Document {
     let command = Item::Preformatted(facts::command(&head.command));
     let method = [Item::Paragraph(include_str!("method.txt").trim_end().to_owned()), command];
     document.add(Section::new("Method", method).at(Place::Page).on(Topic::Circumstances));
+    let targets = head.search.targets.iter().map(|target| &target.arm.target);
+    document.extend(cloud_disks::section(targets));
     let sources = sources(search.caps);
     if !sources.is_empty() {
         let sources = Section::new("Sources of limits", [Item::Sources(sources)]);

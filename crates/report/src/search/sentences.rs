@@ -9,7 +9,7 @@ use super::result::SearchResult;
 use super::rulings::search_rulings;
 use crate::bandwidth::Unit;
 use crate::doctor::diagnoses;
-use crate::{format, rules, words};
+use crate::{format, rules};
 
 /// The findings.
 pub(super) fn all(search: SearchResult<'_>) -> Vec<String> {
@@ -33,7 +33,7 @@ pub(super) fn all(search: SearchResult<'_>) -> Vec<String> {
         Some(of(search, target) + &diagnoses::sentence(diagnosis)?)
     }));
     if caps.targets.len() == 1 {
-        sentences.iter().map(|s| words::capital(s)).collect()
+        sentences.iter().map(|s| iotax_words::capital(s)).collect()
     } else {
         sentences
     }

@@ -1,12 +1,12 @@
 //! The tables of a search.
 
-use iotax_caps::{Sharing, TargetCaps};
+use iotax_caps::{Cap, Sharing, TargetCaps};
 
 use super::quantity::{self, Quantity, plain};
 use super::result::SearchResult;
 use crate::bandwidth::Unit;
-use crate::document::{Cell, Head, Table, Topic};
-use crate::format::{self, ABSENT};
+use crate::document::{Table, Topic};
+use crate::format::{self, or_absent};
 
 /// All that have rows.
 pub(super) fn all(search: SearchResult<'_>) -> Vec<(Topic, &'static str, Table)> {
@@ -29,120 +29,99 @@ pub(super) fn all(search: SearchResult<'_>) -> Vec<(Topic, &'static str, Table)>
         .collect()
 }
 
+/// The caps of all targets.
+fn each_cap(
+    targets: &[TargetCaps],
+    unit: Unit,
+) -> impl Iterator<Item = (&TargetCaps, Quantity, &Cap)> {
+    targets.iter().flat_map(move |target| {
+        let caps = quantity::caps(target, unit).into_iter();
+        caps.map(move |(quantity, cap)| (target, quantity, cap))
+    })
+}
+
 fn caps(targets: &[TargetCaps], unit: Unit) -> Table {
-    let mut table = Table::new(&["target", "rate"], &["cap", "[95 % CI]"]);
-    table.heads.extend([Head::word("set by"), Head::word("measured with")]);
-    for target in targets {
-        for (quantity, cap) in quantity::caps(target, unit) {
-            let [cap_shown, lo, hi] = [cap.cap, cap.lo, cap.hi].map(|x| quantity.figure(x));
-            table.rows.push(vec![
-                Cell::new(&target.name),
-                Cell::new(quantity.unit()),
-                Cell::new(cap_shown),
-                Cell::new(format!("[{lo}, {hi}]")),
-                Cell::new(cap.kind.to_string()),
-                Cell::new(format!(
-                    "{} x {}",
-                    format::bytes(f64::from(cap.block_bytes)),
-                    cap.queue_depth
-                )),
-            ]);
-        }
-    }
-    table
+    Table::of(each_cap(targets, unit))
+        .word("target", |(target, ..)| &target.name)
+        .word("rate", |(_, quantity, _)| quantity.unit())
+        .figure("cap", |(_, quantity, cap)| quantity.figure(cap.cap))
+        .figure("[95 % CI]", |(_, quantity, cap)| {
+            format!("[{}, {}]", quantity.figure(cap.lo), quantity.figure(cap.hi))
+        })
+        .word("set by", |(.., cap)| cap.kind.to_string())
+        .word("measured with", |(.., cap)| {
+            format!("{} x {}", format::bytes(f64::from(cap.block_bytes)), cap.queue_depth)
+        })
+        .table
 }
 
 fn bursts(targets: &[TargetCaps], unit: Unit) -> Table {
-    let heads = ["burst", "refill", "lasted", "beyond the cap"];
-    let mut table = Table::new(&["target", "rate"], &heads);
-    for target in targets {
-        for (quantity, cap) in quantity::caps(target, unit) {
-            let Some(burst) = &cap.burst else { continue };
-            let refill = burst.refill_per_s.map_or(ABSENT.to_owned(), |r| quantity.figure(r));
-            table.rows.push(vec![
-                Cell::new(&target.name),
-                Cell::new(quantity.unit()),
-                Cell::new(quantity.figure(burst.per_s)),
-                Cell::new(refill),
-                Cell::new(format!("{} s", plain(burst.lasted_s))),
-                Cell::new(quantity.sum(burst.size)),
-            ]);
-        }
-    }
-    table
+    let bursts = each_cap(targets, unit);
+    Table::of(bursts.filter_map(|(target, of, cap)| Some((target, of, cap.burst.as_ref()?))))
+        .word("target", |(target, ..)| &target.name)
+        .word("rate", |(_, quantity, _)| quantity.unit())
+        .figure("burst", |(_, quantity, burst)| quantity.figure(burst.per_s))
+        .figure("refill", |(_, quantity, burst)| {
+            or_absent(burst.refill_per_s.map(|refill| quantity.figure(refill)))
+        })
+        .figure("lasted", |(.., burst)| format!("{} s", plain(burst.lasted_s)))
+        .figure("beyond the cap", |(_, quantity, burst)| quantity.sum(burst.size))
+        .table
 }
 
 fn sharing(pairs: &[Sharing], targets: usize, unit: Unit) -> Table {
-    let heads = ["one", "other", "together", "phi [95 % CI]"];
-    let mut table = Table::new(&["targets", "rate"], &heads);
-    table.heads.push(Head::word(""));
-    for pair in pairs {
-        let quantity = Quantity::new(pair.quantity == "bw_bytes", unit);
-        table.rows.push(vec![
-            Cell::new(format!("{}, {}", pair.a, pair.b)),
-            Cell::new(quantity.unit()),
-            Cell::new(quantity.figure(pair.a_alone)),
-            Cell::new(quantity.figure(pair.b_alone)),
-            Cell::new(quantity.figure(pair.together)),
-            Cell::new(format!(
-                "{} [{}, {}]",
-                iotax_words::fixed(pair.phi, 2),
-                iotax_words::fixed(pair.lo, 2),
-                iotax_words::fixed(pair.hi, 2)
-            )),
-            Cell::new(pair.verdict.to_string()),
-        ]);
-    }
-    // One pair needs no names.
-    table.without_names_of(targets.saturating_sub(1))
+    let quantity = |pair: &Sharing| Quantity::new(pair.quantity == "bw_bytes", unit);
+    let fixed = |value: f64| iotax_words::fixed(value, 2);
+    Table::of(pairs)
+        .word("targets", |pair| format!("{}, {}", pair.a, pair.b))
+        .word("rate", |pair| quantity(pair).unit())
+        .figure("one", |pair| quantity(pair).figure(pair.a_alone))
+        .figure("other", |pair| quantity(pair).figure(pair.b_alone))
+        .figure("together", |pair| quantity(pair).figure(pair.together))
+        .figure("phi [95 % CI]", |pair| {
+            format!("{} [{}, {}]", fixed(pair.phi), fixed(pair.lo), fixed(pair.hi))
+        })
+        .word("", |pair| pair.verdict.to_string())
+        .table
+        // One pair needs no names.
+        .without_names_of(targets.saturating_sub(1))
 }
 
 fn documented(search: SearchResult<'_>, unit: Unit) -> Table {
-    let mut table = Table::new(&["target", "limit", "rate"], &["sustained", "burst"]);
-    table.heads.push(Head::word(""));
-    for row in &search.caps.documented {
+    let limits = search.caps.documented.iter().flat_map(|row| {
         let quantity = Quantity::new(row.is_bytes(), unit);
-        for (at, limit) in row.limits.iter().enumerate() {
-            let burst = limit.burst_per_s.map(|burst| quantity.figure(burst));
-            table.rows.push(vec![
-                Cell::new(&row.target),
-                Cell::new(format!("{} {}", limit.scope, limit.of)),
-                Cell::new(quantity.unit()),
-                Cell::new(quantity.figure(limit.per_s)),
-                Cell::new(burst.as_deref().unwrap_or(ABSENT)),
-                Cell::new(if row.binds == Some(at) { "binds" } else { "" }),
-            ]);
-        }
-    }
-    table
+        (0..).zip(&row.limits).map(move |(at, limit)| (row, quantity, limit, row.binds == Some(at)))
+    });
+    Table::of(limits)
+        .word("target", |(row, ..)| &row.target)
+        .word("limit", |(_, _, limit, _)| format!("{} {}", limit.scope, limit.of))
+        .word("rate", |(_, quantity, ..)| quantity.unit())
+        .figure("sustained", |(_, quantity, limit, _)| quantity.figure(limit.per_s))
+        .figure("burst", |(_, quantity, limit, _)| {
+            or_absent(limit.burst_per_s.map(|burst| quantity.figure(burst)))
+        })
+        .word("", |(.., binds)| if binds { "binds" } else { "" })
+        .table
 }
 
 fn ladder(targets: &[TargetCaps]) -> Table {
-    let mut table = Table::new(&["target", "depth"], &["IOPS", "mean latency"]);
-    for target in targets {
-        for step in &target.ladder {
-            table.rows.push(vec![
-                Cell::new(&target.name),
-                Cell::new(step.queue_depth.to_string()),
-                Cell::new(plain(step.iops)),
-                Cell::new(format::time(step.mean_latency_ns)),
-            ]);
-        }
-    }
-    table
+    Table::of(targets.iter().flat_map(|target| target.ladder.iter().map(move |s| (target, s))))
+        .word("target", |(target, _)| &target.name)
+        .word("depth", |(_, step)| step.queue_depth.to_string())
+        .figure("IOPS", |(_, step)| plain(step.iops))
+        .figure("mean latency", |(_, step)| format::time(step.mean_latency_ns))
+        .table
 }
 
 fn sizes(targets: &[TargetCaps], unit: Unit) -> Table {
-    let mut table = Table::new(&["target", "block size"], &["IOPS", unit.word()]);
-    for target in targets {
-        for (bytes, iops) in target.sizes.iter().flat_map(|sizes| &sizes.points) {
-            table.rows.push(vec![
-                Cell::new(&target.name),
-                Cell::new(format::bytes(f64::from(*bytes))),
-                Cell::new(plain(*iops)),
-                Cell::new(Quantity::Bandwidth(unit).figure(iops * f64::from(*bytes))),
-            ]);
-        }
-    }
-    table
+    let points = targets.iter().flat_map(|target| {
+        let points = target.sizes.iter().flat_map(|sizes| &sizes.points);
+        points.map(move |(bytes, iops)| (target, f64::from(*bytes), *iops))
+    });
+    Table::of(points)
+        .word("target", |(target, ..)| &target.name)
+        .word("block size", |(_, bytes, _)| format::bytes(bytes))
+        .figure("IOPS", |(.., iops)| plain(iops))
+        .figure(unit.word(), |(_, bytes, iops)| Quantity::Bandwidth(unit).figure(iops * bytes))
+        .table
 }

@@ -22,7 +22,7 @@ fn factors() -> Vec<Factor> {
 }
 
 pub(crate) fn compare() -> Experiment {
-    let matrix = Matrix::new(factors(), &[""; 0]).unwrap();
+    let matrix = Matrix::new(factors()).unwrap();
     let arms = matrix.cells.iter().map(|cell| {
         let levels: Vec<Setting> = (matrix.factors.iter().zip(cell))
             .map(|(factor, level)| Setting {

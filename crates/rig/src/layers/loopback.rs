@@ -5,17 +5,17 @@ use iotax_spec::layers::Loopback;
 use crate::build_context::BuildContext;
 use crate::error::Error;
 use crate::layers::maker::{Made, Maker};
-use crate::network::{Link, Network};
+use crate::network::{Base, Link, NetworkBase};
 
 impl Made for Loopback {
     fn maker(&self) -> Maker<'_> {
-        Maker::Network(self)
+        Maker::NetworkBase(self)
     }
 }
 
-impl Network for Loopback {
-    fn make(&self, _: Link, build_context: &mut BuildContext<'_>) -> Result<Link, Error> {
+impl NetworkBase for Loopback {
+    fn make(&self, build_context: &mut BuildContext<'_>) -> Result<Base, Error> {
         build_context.note("both ends are on this machine and share its CPUs");
-        Ok(Link::loopback())
+        Base::with_peer(Link::loopback(), build_context)
     }
 }

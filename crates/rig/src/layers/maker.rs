@@ -7,7 +7,7 @@ use iotax_vdisk::LayerConfig;
 
 use crate::build_context::BuildContext;
 use crate::error::{Error, Obstacle};
-use crate::network::Network;
+use crate::network::{Network, NetworkBase};
 
 /// What a layer stands on, or what it gives to the one above.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -78,10 +78,14 @@ pub(crate) trait InProcess {
 pub(crate) enum Maker<'a> {
     /// The user: it is there already.
     Given,
+    /// Nobody: other layers are made in its place.
+    SpelledOut,
     /// The virtual disk of this process. In the system a file is there already, too.
     InProcess(&'a dyn InProcess),
     /// A step of its own.
     System(Box<dyn System>),
+    /// What a network path stands on.
+    NetworkBase(&'a dyn NetworkBase),
     /// A step of a network path.
     Network(&'a dyn Network),
     /// The one or the other, as the layers around it.

@@ -26,6 +26,8 @@ mod netem;
 mod netns;
 mod nfs;
 mod offload;
+mod peer;
+mod remote;
 mod served;
 mod tbf;
 mod tmpfs;
@@ -35,7 +37,7 @@ mod wireguard;
 use iotax_spec::{Layer, Need, Stack};
 
 use self::maker::{InProcess, Made, Maker, System};
-use crate::network::Network;
+use crate::network::{Network, NetworkBase};
 
 macro_rules! made {
     ($($group:ident { $($module:ident::$Layer:ident,)* })*) => {
@@ -70,7 +72,11 @@ pub(crate) fn steps(layers: &[Layer]) -> Vec<Box<dyn System>> {
 pub(crate) fn system(layer: &Layer) -> Option<Box<dyn System>> {
     match made(layer).maker() {
         Maker::System(system) | Maker::Both(_, system) => Some(system),
-        Maker::Given | Maker::InProcess(_) | Maker::Network(_) => None,
+        Maker::Given
+        | Maker::SpelledOut
+        | Maker::InProcess(_)
+        | Maker::Network(_)
+        | Maker::NetworkBase(_) => None,
     }
 }
 
@@ -78,7 +84,15 @@ pub(crate) fn system(layer: &Layer) -> Option<Box<dyn System>> {
 pub(crate) fn network(layer: &Layer) -> Option<&dyn Network> {
     match made(layer).maker() {
         Maker::Network(layer) => Some(layer),
-        Maker::Given | Maker::InProcess(_) | Maker::System(_) | Maker::Both(..) => None,
+        _ => None,
+    }
+}
+
+/// What a network path stands on; `None` if it is none.
+pub(crate) fn network_base(layer: &Layer) -> Option<&dyn NetworkBase> {
+    match made(layer).maker() {
+        Maker::NetworkBase(base) => Some(base),
+        _ => None,
     }
 }
 
@@ -86,7 +100,7 @@ pub(crate) fn network(layer: &Layer) -> Option<&dyn Network> {
 pub(crate) fn in_process(layer: &Layer) -> Option<&dyn InProcess> {
     match made(layer).maker() {
         Maker::InProcess(layer) | Maker::Both(layer, _) => Some(layer),
-        Maker::Given | Maker::System(_) | Maker::Network(_) => None,
+        _ => None,
     }
 }
 

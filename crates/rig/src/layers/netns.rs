@@ -5,16 +5,17 @@ use iotax_spec::layers::Netns;
 use crate::build_context::BuildContext;
 use crate::error::Error;
 use crate::layers::maker::{Made, Maker};
-use crate::network::{Link, Namespace, Network};
+use crate::namespace::Namespace;
+use crate::network::{Base, Link, NetworkBase};
 
 impl Made for Netns {
     fn maker(&self) -> Maker<'_> {
-        Maker::Network(self)
+        Maker::NetworkBase(self)
     }
 }
 
-impl Network for Netns {
-    fn make(&self, _: Link, build_context: &mut BuildContext<'_>) -> Result<Link, Error> {
+impl NetworkBase for Netns {
+    fn make(&self, build_context: &mut BuildContext<'_>) -> Result<Base, Error> {
         let link = Link::between(Namespace::new()?, Namespace::new()?);
         let Link { near, far, .. } = &link;
         let far_path = far.namespace.as_ref().expect("it was just made").path().display();
@@ -29,6 +30,6 @@ impl Network for Netns {
             "both ends are on this machine and share its CPUs; packets as large as 64 KiB cross \
              the pair of interfaces whole, whatever its MTU",
         );
-        Ok(link)
+        Base::with_peer(link, build_context)
     }
 }

@@ -1,15 +1,18 @@
 //! What a layer of a network path gives to the one above.
 
+use std::ffi::OsStr;
 use std::io;
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::Path;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use super::namespace::Namespace;
+use iotax_vdisk::{Peer, PeerSecret};
+
 use super::qdisc::Qdisc;
 use crate::build_context::BuildContext;
 use crate::error::Error;
+use crate::namespace::Namespace;
 use crate::programs::Program;
 
 /// A network path as it stands: an interface with an address at either end.
@@ -90,6 +93,15 @@ impl Link {
         self.service.unwrap_or(self.far.address)
     }
 
+    /// The peer at its far end, as it is seen from the near one.
+    pub(crate) fn peer(&self, port: u16, secret: PeerSecret) -> Peer {
+        Peer {
+            address: SocketAddr::new(self.destination(), port),
+            namespace: self.near.namespace.as_ref().map(|near| near.path().to_owned()),
+            secret,
+        }
+    }
+
     /// Each end with the other one.
     pub(crate) fn ends(&self) -> [(&End, &End); 2] {
         [(&self.near, &self.far), (&self.far, &self.near)]
@@ -108,7 +120,7 @@ fn address(network: u8, host: u8) -> IpAddr {
 
 impl End {
     /// A program that runs at this end.
-    pub(crate) fn program(&self, name: &str) -> Program {
+    pub(crate) fn program(&self, name: impl AsRef<OsStr>) -> Program {
         let program = Program::new(name);
         match &self.namespace {
             Some(namespace) => program.in_namespace(Arc::clone(namespace)),

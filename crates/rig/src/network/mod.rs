@@ -5,13 +5,13 @@
 //! name, which vanish with the last process or descriptor in them; programs that outlive this one
 //! are daemons of the journal.
 
-pub(crate) mod link;
-pub(crate) mod namespace;
+mod base;
+mod link;
 pub(crate) mod peer;
 pub(crate) mod qdisc;
 
+pub(crate) use base::{Base, NetworkBase};
 pub(crate) use link::{End, Link};
-pub(crate) use namespace::Namespace;
 pub(crate) use qdisc::Rate;
 
 use crate::build_context::BuildContext;
@@ -19,6 +19,6 @@ use crate::error::Error;
 
 /// A layer of a network path.
 pub(crate) trait Network {
-    /// Makes the layer on top of `below`, and says what it gives. Of a base, `below` is nothing.
+    /// Makes the layer on top of `below`, and says what it gives.
     fn make(&self, below: Link, build_context: &mut BuildContext<'_>) -> Result<Link, Error>;
 }

@@ -2,48 +2,30 @@
 
 use std::net::SocketAddr;
 
-use iotax_vdisk::{Peer, PeerSecret};
+use iotax_vdisk::PeerSecret;
 
-use super::link::Link;
 use crate::build_context::BuildContext;
 use crate::error::Error;
+use crate::programs::Program;
 
 /// What `iotax peer` says before the address, when it listens.
 const LISTENS: &str = "listening at ";
 
-/// A peer that was started.
-#[derive(Debug)]
-pub(crate) struct Started {
-    port: u16,
-    secret: PeerSecret,
-}
-
-/// Starts one at the far end of a base, at every address that layers give to that end later.
-pub(crate) fn start(base: &Link, build_context: &mut BuildContext<'_>) -> Result<Started, Error> {
-    let secret = PeerSecret(*build_context.key.bytes().first_chunk().expect("a key is longer"));
-    let program = build_context.surroundings.program.display().to_string();
-    let any = match base.far.namespace {
-        Some(_) => "0.0.0.0:0",
-        // Not at those by which others reach this machine.
-        None => "127.0.0.1:0",
-    };
-    let program = base.far.program(&program);
-    let program = program.args(["peer", "--listen", any, "--token-file", "-"]);
-    let program = program.input(secret.text().as_bytes());
+/// Starts one at `any` address, by `iotax`, a program that lacks the words of the command; says at
+/// which port it listens, and what it knows. It ends with this process, wherever it runs: when nobody
+/// holds the other end of its standard input any more.
+pub(crate) fn start(
+    iotax: Program,
+    any: &str,
+    build_context: &mut BuildContext<'_>,
+) -> Result<(u16, PeerSecret), Error> {
+    let key = build_context.new_key()?;
+    let secret = PeerSecret(*key.bytes().first_chunk().expect("a key is longer"));
+    let program = iotax.args(["peer", "--listen", any, "--token-file", "-"]);
+    let program = program.held_input(format!("{}\n", *secret.text()).as_bytes());
     let address = build_context.serve_until_said(program, |said| {
         let address = said.lines().find_map(|line| line.strip_prefix(LISTENS))?;
         address.split_whitespace().next()?.parse::<SocketAddr>().ok()
     })?;
-    Ok(Started { port: address.port(), secret })
-}
-
-impl Started {
-    /// As it is seen from the near end of `link`.
-    pub(crate) fn over(self, link: &Link) -> Peer {
-        Peer {
-            address: SocketAddr::new(link.destination(), self.port),
-            namespace: link.near.namespace.as_ref().map(|near| near.path().to_owned()),
-            secret: self.secret,
-        }
-    }
+    Ok((address.port(), secret))
 }

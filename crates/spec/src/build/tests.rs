@@ -134,4 +134,12 @@ fn what_a_stack_of_this_process_cannot_do_is_refused_before_the_first_trial() {
     leave it out, use fsync-every=1, or mount the layers: vdisk(stack="...")
     "#);
     build(["a=vdisk(stack=\"mem(size=4G)\") + ext4", "b=/b"]).unwrap();
+    let etcd = || Workload::preset("etcd-wal").unwrap();
+    let arm = |target| Arm::new("target", Target::parse(target).unwrap());
+    let build = |target| Spec::single(etcd(), arm(target), Stop::default(), 1);
+    assert_snapshot!(build("mem(size=1G)").unwrap_err(), @r#"
+    arm `target`, job `wal`: block-size: mem(size=1G) takes whole sectors of 512 bytes, and other I/Os are asked for
+    put a file system on it, which takes any size: vdisk(stack="...") + ext4; or choose another block-size
+    "#);
+    build("vdisk(stack=\"mem(size=1G)\") + ext4").unwrap();
 }

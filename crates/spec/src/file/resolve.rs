@@ -123,7 +123,7 @@ fn combined(file: &SpecFile, factors: Vec<Factor>) -> Placed<Vec<Arm>> {
         let problem = "a matrix makes its arms of one target, and this arm has several";
         return Err(Error::syntax(problem, "write the arms one by one")).at(&["arms", name]);
     };
-    let matrix = Matrix::new(factors, &file.exclude).at(&["matrix"])?;
+    let matrix = Matrix::new(factors).at(&["matrix"])?.without(&file.exclude).at(&["exclude"])?;
     matrix.arms(template).at(&["arms", name])
 }
 

@@ -75,12 +75,15 @@ impl Layer {
                 Some(Base::Memory { size_bytes: *size_bytes })
             }
             Self::File(file) => Some(Base::File(file)),
+            Self::Cloud(cloud) => cloud.made.file().map(Base::File),
             Self::Dir(Dir { path }) => Some(Base::Directory(path)),
             Self::Dev(Dev { path }) => Some(Base::Device(path)),
             Self::Nfs(Nfs { server, export, .. }) => {
                 Some(Base::Server(format!("{server}:{export}")))
             }
-            Self::Netns(_) | Self::Loopback(_) => Some(Base::Network),
+            Self::Netns(_) | Self::Loopback(_) | Self::Peer(_) | Self::Remote(_) => {
+                Some(Base::Network)
+            }
             Self::Vdisk(Vdisk { stack }) => Some(Base::Disk(stack)),
             _ => None,
         }
@@ -91,6 +94,7 @@ impl Layer {
         match self {
             Self::File(file) => file.path.iter_mut().collect(),
             Self::Dir(Dir { path }) | Self::Dev(Dev { path }) => vec![path],
+            Self::Peer(peer) => peer.token.iter_mut().collect(),
             Self::Vdisk(Vdisk { stack }) => stack.paths_mut(),
             _ => Vec::new(),
         }

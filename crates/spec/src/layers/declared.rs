@@ -157,10 +157,14 @@ impl<'a> Arguments<'a> {
         problem: impl Into<String>,
         advice: &str,
     ) -> Error {
+        self.at(name, Error::impossible(Subject::Layer(self.info.name), name, problem, advice))
+    }
+
+    /// The error, pointing as that of [`Self::refuse`] does.
+    pub(super) fn at(&self, name: &str, error: Error) -> Error {
         let given = self.given.iter().find(|(parameter, ..)| parameter.name == name);
         let span = given.map_or(&self.span, |(.., span)| span);
-        Error::impossible(Subject::Layer(self.info.name), name, problem, advice)
-            .at(self.text, span.clone())
+        error.at(self.text, span.clone())
     }
 
     fn find(&self, name: &'static str) -> Option<Value> {

@@ -14,7 +14,7 @@ pub struct Dnat {}
 impl Declared for Dnat {
     const WORDS: &'static [LayerInfo] = &[LayerInfo {
         name: "dnat",
-        about: "a service's address translated to the far end's, as a Kubernetes Service's is",
+        about: "an address translated to the far end's, as a Kubernetes Service does",
         example: "dnat",
         gives: Some(Form::Service),
         needs: &[

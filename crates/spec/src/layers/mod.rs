@@ -15,12 +15,15 @@ macro_rules! each_layer {
             bases {
                 mem::Mem,
                 file::File,
+                cloud::Cloud,
                 dir::Dir,
                 dev::Dev,
                 tmpfs::Tmpfs,
                 nfs::Nfs,
                 netns::Netns,
                 loopback::Loopback,
+                peer::Peer,
+                remote::Remote,
                 stack::Vdisk,
             }
             above {
@@ -62,6 +65,7 @@ mod base;
 mod bridge;
 mod cache;
 mod cgroup_io;
+mod cloud;
 mod conntrack;
 pub(crate) mod declared;
 mod delay;
@@ -90,7 +94,10 @@ mod netem;
 mod netns;
 mod nfs;
 mod offload;
+mod peer;
 mod queue;
+mod remote;
+mod spelled_out;
 mod stack;
 mod tbf;
 mod throttle;
@@ -100,6 +107,7 @@ mod vxlan;
 mod wireguard;
 
 pub use base::Base;
+pub use cloud::{CloudDisk, CloudDisks, CloudOptions, MadeDisks, Part, PartLayer};
 pub use file_system::FileSystemKind;
 pub use info::{Does, Form, LayerInfo, Parameter, Submitter, World};
 pub use need::{Need, Version};

@@ -20,8 +20,7 @@ pub struct Mtu {
 impl Declared for Mtu {
     const WORDS: &'static [LayerInfo] = &[LayerInfo {
         name: "mtu",
-        about: "another MTU at both ends; costs little while packets cross the path in batches, \
-                which offload(gso=false, ...) ends",
+        about: "another MTU at both ends; without offload(gso=false) it costs little",
         example: "mtu(bytes=1280)",
         parameters: &[parameter("bytes", Unit::Count, None, "the largest IP packet")],
         ..ON_NETWORK

@@ -6,6 +6,7 @@
 
 use std::ops::Range;
 
+use super::token::quote;
 use crate::error::Error;
 use crate::layers::{
     Does, File, FileSystem, FileSystemKind, Form, Layer, Loop, Stack, Submitter, World,
@@ -39,10 +40,10 @@ pub(super) fn complete(layers: Vec<Placed>, text: &str) -> Result<Stack, Error> 
     for (layer, span) in layers {
         let info = layer.info();
         if info.world == World::InProcess {
-            return Err(two_worlds(layer.name(), system).at(text, span));
+            return Err(two_worlds(&layer, layer.name(), system).at(text, span));
         }
         if matches!(layer, Layer::File(File { thin: true, .. })) {
-            return Err(two_worlds("file(thin)", system).at(text, span));
+            return Err(two_worlds(&layer, "file(thin)", system).at(text, span));
         }
         if !layer.is_base() && !info.takes.contains(&form) {
             if form != Form::File || !info.takes.contains(&Form::Block) {
@@ -60,16 +61,14 @@ pub(super) fn complete(layers: Vec<Placed>, text: &str) -> Result<Stack, Error> 
     Ok(Stack { layers: whole })
 }
 
-fn two_worlds(name: &str, system: &str) -> Error {
-    let stack = match name {
-        "file(thin)" => "file(size=128G, thin)".to_owned(),
-        _ => format!("file(size=1G) + {name}"),
-    };
+fn two_worlds(layer: &Layer, name: &str, system: &str) -> Error {
+    let stack = if layer.is_base() { layer.to_string() } else { format!("file(size=1G) + {name}") };
+    let stack = quote(&stack);
     Error::syntax(
         format!("`{name}` lives in iotax's process, `{system}` in the system"),
         format!(
             "put the in-process layers into a virtual disk below the others: \
-             vdisk(stack=\"{stack}\") + {system}"
+             vdisk(stack={stack}) + {system}"
         ),
     )
 }

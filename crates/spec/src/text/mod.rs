@@ -9,7 +9,8 @@
 //! ```
 
 mod complete;
-mod token;
+pub(crate) mod token;
+mod written;
 
 use std::borrow::Cow;
 use std::fmt;
@@ -25,6 +26,7 @@ use crate::quote::brief;
 use crate::units::Unit;
 use complete::{Placed, complete};
 use token::{Kind, Token, quote, tokens};
+pub(crate) use written::{WrittenLayer, written_layers};
 
 impl LayerInfo {
     /// The layer that the example is.
@@ -157,6 +159,11 @@ impl<'a> Parser<'a> {
         match token.kind {
             Kind::Comma => Ok(None),
             Kind::Close => Ok(Some(token.span.end)),
+            Kind::Equals => {
+                let problem = "`=` in a value that is not in quotes";
+                let advice = "put the value in quotes, as in disk=\"gp3:size=500G\"";
+                Err(Error::syntax(problem, advice).at(self.text, token.span))
+            }
             _ => Err(self.unexpected(&token, "`,` or `)`")),
         }
     }

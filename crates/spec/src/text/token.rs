@@ -58,11 +58,16 @@ pub(super) fn is_bare(value: &str) -> bool {
 }
 
 /// The value as stack text reads it back: quoted only where it must be.
-pub(super) fn quote(value: &str) -> Cow<'_, str> {
+pub(crate) fn quote(value: &str) -> Cow<'_, str> {
     if is_bare(value) {
         return Cow::Borrowed(value);
     }
     Cow::Owned(format!("\"{}\"", value.replace('\\', "\\\\").replace('"', "\\\"")))
+}
+
+/// Whether the value has its quotes already.
+pub(super) fn is_quoted(value: &str) -> bool {
+    value.len() > 1 && value.starts_with('"') && value.ends_with('"')
 }
 
 fn ends_word(c: char) -> bool {

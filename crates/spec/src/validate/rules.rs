@@ -1,9 +1,10 @@
 //! Rules that are about nothing there is.
 
 use crate::error::Error;
-use crate::rule::{Condition, Figure, Rule};
+use crate::rule::{Condition, Figure, Kind, Rule};
 use crate::search::Search;
 use crate::spec::{Design, Spec};
+use crate::workload::{Job, Workload};
 
 impl Spec {
     /// Refuses a rule that nothing here could break or keep.
@@ -34,7 +35,34 @@ impl Spec {
                 return Err(Error::unknown("job", job, jobs()));
             }
         }
-        Ok(())
+        match &rule.condition {
+            Condition::Figure { job, figure: figure @ Figure::Time(kind, _), .. }
+                if !self.phases().any(|phase| phase.has_figure(job.as_deref(), figure)) =>
+            {
+                Err(self.without_times(rule, job.as_deref(), kind))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// A rule about times that no trial will have, which would be kept for ever.
+    fn without_times(&self, rule: &Rule, job: Option<&str>, kind: &Kind) -> Error {
+        if let Kind::Operation(_) = kind {
+            let problem = format!("`{rule}`: no index is published, loaded or queried here");
+            return Error::syntax(problem, "write a figure of a job, as in 'latency.p99 > 10ms'");
+        }
+        let does = match kind {
+            Kind::Read => "read",
+            Kind::Write => "write",
+            _ => "sync as it runs",
+        };
+        let job = job.unwrap_or(&self.workload.primary);
+        let mut jobs = self.phases().flat_map(|phase| &phase.jobs);
+        let advice = match jobs.find(|job| job.has_times(kind)) {
+            Some(able) => format!("name one that does, such as `{}`, before the figure", able.name),
+            None => "no other job does, either: write another figure".to_owned(),
+        };
+        Error::syntax(format!("`{rule}`: job `{job}` does not {does}"), advice)
     }
 
     /// What a rule may be about: arms, or what is compared with a baseline.
@@ -47,6 +75,34 @@ impl Spec {
                 layers.iter().map(String::as_str).chain(["total"]).collect()
             }
         }
+    }
+}
+
+impl Workload {
+    /// Whether trials have this figure, of a job or else of the primary one.
+    pub fn has_figure(&self, job: Option<&str>, figure: &Figure) -> bool {
+        let name = job.unwrap_or(&self.primary);
+        let Some(job) = self.jobs.iter().find(|job| job.name == name) else { return false };
+        match figure {
+            Figure::Iops | Figure::Bandwidth => true,
+            Figure::Time(Kind::Operation(_), _) => self.index.is_some(),
+            Figure::Time(kind, _) => job.has_times(kind),
+        }
+    }
+}
+
+impl Job {
+    fn has_times(&self, kind: &Kind) -> bool {
+        // What fio does with options that have no words here is its own, and trees do of everything.
+        let may_do_more = self.tree.is_some() || self.fio.iter().any(|o| o.beyond.is_some());
+        may_do_more
+            || match kind {
+                Kind::Latency => true,
+                Kind::Read => self.reads(),
+                Kind::Write => self.writes(),
+                Kind::Sync => self.fsync_every.is_some() && self.writes(),
+                Kind::Operation(_) => false,
+            }
     }
 }
 
@@ -112,6 +168,18 @@ mod tests {
         assert_snapshot!(refused(&["old", "new"], "old: slower by 5%"), @"
         unknown arm `old`
         known arms: new
+        ");
+        assert_snapshot!(refused(&["target"], "sync.p99 > 9ms"), @"
+        `sync.p99 > 9ms`: job `io` does not sync as it runs
+        no other job does, either: write another figure
+        ");
+        assert_snapshot!(refused(&["target"], "io write.p99 > 9ms"), @"
+        `io write.p99 > 9ms`: job `io` does not write
+        no other job does, either: write another figure
+        ");
+        assert_snapshot!(refused(&["target"], "load > 9ms"), @"
+        `load.mean > 9ms`: no index is published, loaded or queried here
+        write a figure of a job, as in 'latency.p99 > 10ms'
         ");
         assert_snapshot!(refused(&["old", "new"], "wal sync.p99 > 9ms"), @"
         unknown job `wal`

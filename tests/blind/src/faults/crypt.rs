@@ -3,14 +3,14 @@
 use anyhow::Result;
 
 use crate::lab::Lab;
-use crate::situation::{Complaint, Guest, Place, Situation};
+use crate::situation::{Complaint, Guest, Place, Plant, Situation};
 
-const GUEST: Place = Place::Guest(Guest {
+const GUEST: Guest = Guest {
     set_up: "modprobe -a dm-crypt xts",
     programs: &["cryptsetup", "dmsetup", "mkfs.ext4"],
     // Less than what is read.
     memory_bytes: 256 << 20,
-});
+};
 
 /// Past the work queues.
 const INLINE: [&str; 2] = ["--perf-no_read_workqueue", "--perf-no_write_workqueue"];
@@ -28,12 +28,13 @@ const SEARCHER: [&str; 9] = [
     "index.query-size=4k",
 ];
 
-/// A search engine that reads while its next version is downloaded.
-pub(super) const QUEUES: Situation = Situation {
-    name: "work queues of dm-crypt",
-    causes: &["dm-crypt-workqueues"],
-    place: GUEST,
-    plant: |lab, is_faulty| {
+const fn in_guest(name: &'static str, causes: &'static [&'static str], plant: Plant) -> Situation {
+    Situation { name, causes, place: Place::Guest(GUEST), plant }
+}
+
+pub(super) const ALL: [Situation; 4] = [
+    // A search engine that reads while its next version is downloaded.
+    in_guest("work queues of dm-crypt", &["dm-crypt-workqueues"], |lab, is_faulty| {
         let disk = Lab::guest_disk()?;
         let device =
             if is_faulty { encrypted(lab, &disk, &["--sector-size", "4096"])? } else { disk };
@@ -43,29 +44,17 @@ pub(super) const QUEUES: Situation = Situation {
         let more: Vec<&str> =
             settings.flat_map(|setting| ["--set", setting]).chain(["--time", "6s"]).collect();
         Ok(Complaint::run("driver-searcher", &dir, &more))
-    },
-};
-
-pub(super) const SMALL_SECTORS: Situation = Situation {
-    name: "dm-crypt in small sectors",
-    causes: &["dm-crypt-small-sectors"],
-    place: GUEST,
-    plant: |lab, is_faulty| past_queues(lab, usize::from(is_faulty), "512"),
-};
-
-pub(super) const ONCE: Situation = Situation {
-    name: "one dm-crypt",
-    causes: &["encryption-in-path"],
-    place: GUEST,
-    plant: |lab, is_faulty| past_queues(lab, usize::from(is_faulty), "4096"),
-};
-
-pub(super) const TWICE: Situation = Situation {
-    name: "dm-crypt on dm-crypt",
-    causes: &["encrypted-twice"],
-    place: GUEST,
-    plant: |lab, is_faulty| past_queues(lab, 2 * usize::from(is_faulty), "4096"),
-};
+    }),
+    in_guest("dm-crypt in small sectors", &["dm-crypt-small-sectors"], |lab, is_faulty| {
+        past_queues(lab, usize::from(is_faulty), "512")
+    }),
+    in_guest("one dm-crypt", &["encryption-in-path"], |lab, is_faulty| {
+        past_queues(lab, usize::from(is_faulty), "4096")
+    }),
+    in_guest("dm-crypt on dm-crypt", &["encrypted-twice"], |lab, is_faulty| {
+        past_queues(lab, 2 * usize::from(is_faulty), "4096")
+    }),
+];
 
 /// Large reads of a disk under so many encryptions, none of which has work queues.
 fn past_queues(lab: &mut Lab, layers: usize, sector_bytes: &str) -> Result<Complaint> {

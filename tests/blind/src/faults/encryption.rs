@@ -5,25 +5,16 @@ use std::fs;
 use anyhow::Result;
 
 use crate::lab::Lab;
-use crate::situation::{Complaint, Place, Situation};
+use crate::situation::{Complaint, Situation, here};
 
-pub(super) const ONCE: Situation = Situation {
-    name: "an encrypting file system",
-    causes: &["encryption-in-path"],
-    place: Place::Here,
-    plant: |lab, is_faulty| {
+pub(super) const ALL: [Situation; 2] = [
+    here("an encrypting file system", &["encryption-in-path"], |lab, is_faulty| {
         let dir = lab.path("plain");
         fs::create_dir(&dir)?;
         let dir = if is_faulty { encrypted(lab, &dir, "seen")? } else { dir };
         Ok(load(&dir))
-    },
-};
-
-pub(super) const TWICE: Situation = Situation {
-    name: "encrypted twice",
-    causes: &["encrypted-twice"],
-    place: Place::Here,
-    plant: |lab, is_faulty| {
+    }),
+    here("encrypted twice", &["encrypted-twice"], |lab, is_faulty| {
         let dir = lab.path("plain");
         fs::create_dir(&dir)?;
         let dir = if is_faulty {
@@ -35,8 +26,8 @@ pub(super) const TWICE: Situation = Situation {
             dir
         };
         Ok(load(&dir))
-    },
-};
+    }),
+];
 
 fn load(dir: &str) -> Complaint {
     Complaint::run("seqread-1m", dir, &["--set", "size=128M", "--time", "6s"])

@@ -1,13 +1,10 @@
 //! Read-ahead, dirty pages, caches in memory.
 
-use crate::situation::{Complaint, Place, Situation};
+use crate::situation::{Complaint, Situation, here};
 
-/// A mapping read from its start, in windows of a few KiB.
-pub(super) const SHORT_READ_AHEAD: Situation = Situation {
-    name: "short read-ahead",
-    causes: &["read-ahead", "azuredisk-read-ahead"],
-    place: Place::Here,
-    plant: |lab, is_faulty| {
+pub(super) const ALL: [Situation; 4] = [
+    // A mapping read from its start, in windows of a few KiB.
+    here("short read-ahead", &["read-ahead", "azuredisk-read-ahead"], |lab, is_faulty| {
         let latency = lab.number(200..=500);
         let device = lab.slow_device(384, latency)?;
         let window = [4, 8, 16][usize::try_from(lab.number(0..=2))?];
@@ -16,15 +13,9 @@ pub(super) const SHORT_READ_AHEAD: Situation = Situation {
         let job = "fio --name=map --ioengine=mmap --rw=read --bs=128k --size=256m --time_based \
                    --runtime=6";
         Ok(Complaint::run(job, &device, &["--time", "6s"]))
-    },
-};
-
-/// Random places of a file, each fetched with a window of MiB around it.
-pub(super) const LONG_READ_AHEAD: Situation = Situation {
-    name: "long read-ahead",
-    causes: &["read-ahead-waste"],
-    place: Place::Here,
-    plant: |lab, is_faulty| {
+    }),
+    // Random places of a file, each fetched with a window of MiB around it.
+    here("long read-ahead", &["read-ahead-waste"], |lab, is_faulty| {
         let bytes = lab.number(40..=80);
         let file = lab.disk(
             "disk",
@@ -36,15 +27,9 @@ pub(super) const LONG_READ_AHEAD: Situation = Situation {
         let job = "fio --name=places --ioengine=mmap --rw=randread --bs=4k --size=1000m \
                    --fadvise_hint=0 --time_based --runtime=6";
         Ok(Complaint::run(job, &device, &["--time", "6s"]))
-    },
-};
-
-/// Buffered writers that have to wait for a slow disk.
-pub(super) const DIRTY: Situation = Situation {
-    name: "dirty pages",
-    causes: &["dirty-throttling"],
-    place: Place::Here,
-    plant: |lab, is_faulty| {
+    }),
+    // Buffered writers that have to wait for a slow disk.
+    here("dirty pages", &["dirty-throttling"], |lab, is_faulty| {
         let bytes = lab.number(20..=50);
         let file = lab.disk(
             "disk",
@@ -63,20 +48,14 @@ pub(super) const DIRTY: Situation = Situation {
         let rate = if is_faulty { "0" } else { "4m" };
         let job = format!("{job} --rate={rate}");
         Ok(Complaint::run(&job, &dir, &["--time", "8s"]))
-    },
-};
-
-/// A loop device that keeps its file in the page cache, too.
-pub(super) const DOUBLE_CACHE: Situation = Situation {
-    name: "loop device caches twice",
-    causes: &["loop-double-caching"],
-    place: Place::Here,
-    plant: |lab, is_faulty| {
+    }),
+    // A loop device that keeps its file in the page cache, too.
+    here("loop device caches twice", &["loop-double-caching"], |lab, is_faulty| {
         let latency = lab.number(150..=400);
         let file = lab.disk("disk", &format!("mem(size=384M) + delay(latency={latency}us)"))?;
         let device = lab.block_device(&file, !is_faulty)?;
         let job = "fio --name=read --ioengine=psync --rw=randread --bs=16k --size=256m \
                    --time_based --runtime=6";
         Ok(Complaint::run(job, &device, &["--time", "6s"]))
-    },
-};
+    }),
+];

@@ -3,43 +3,32 @@
 use anyhow::Result;
 
 use crate::lab::Lab;
-use crate::situation::{Complaint, Guest, Place, Situation};
+use crate::situation::{Complaint, Guest, Place, Plant, Situation};
 
-const GUEST: Place = Place::Guest(Guest {
+const GUEST: Guest = Guest {
     set_up: iotax_vm::NFS_SERVER,
     programs: &["rpc.nfsd", "mount.nfs", "krb5kdc", "kadmin.local"],
     memory_bytes: 512 << 20,
-});
+};
 
-pub(super) const PRIVACY: Situation = Situation {
-    name: "NFS with privacy",
-    causes: &["nfs-kerberos"],
-    place: GUEST,
-    plant: |lab, is_faulty| {
+const fn in_guest(name: &'static str, causes: &'static [&'static str], plant: Plant) -> Situation {
+    Situation { name, causes, place: Place::Guest(GUEST), plant }
+}
+
+pub(super) const ALL: [Situation; 5] = [
+    in_guest("NFS with privacy", &["nfs-kerberos"], |lab, is_faulty| {
         let dir = mounted(lab, if is_faulty { "sec=krb5p" } else { "sec=sys" })?;
         let depth = format!("depth={}", lab.number(1..=4));
         let more = ["--set", "size=64M", "--set", &depth, "--time", "5s"];
         Ok(Complaint::run("seqread-1m", &dir, &more))
-    },
-};
-
-pub(super) const INTEGRITY: Situation = Situation {
-    name: "NFS with checksums",
-    causes: &["nfs-kerberos"],
-    place: GUEST,
-    plant: |lab, is_faulty| {
+    }),
+    in_guest("NFS with checksums", &["nfs-kerberos"], |lab, is_faulty| {
         let dir = mounted(lab, if is_faulty { "sec=krb5i" } else { "sec=sys" })?;
         let size = format!("size={}M", lab.number(32..=64));
         Ok(Complaint::run("seqwrite-1m", &dir, &["--set", &size, "--time", "5s"]))
-    },
-};
-
-/// Few calls at a time, where many are asked.
-pub(super) const SLOTS: Situation = Situation {
-    name: "few slots for NFS calls",
-    causes: &["nfs-slots"],
-    place: GUEST,
-    plant: |lab, is_faulty| {
+    }),
+    // Few calls at a time, where many are asked.
+    in_guest("few slots for NFS calls", &["nfs-slots"], |lab, is_faulty| {
         if is_faulty {
             let slots = lab.number(2..=3).to_string();
             lab.set("/sys/module/nfs/parameters/max_session_slots", &slots)?;
@@ -48,14 +37,8 @@ pub(super) const SLOTS: Situation = Situation {
         let depth = format!("depth={}", lab.number(24..=64));
         let more = ["--set", "size=64M", "--set", &depth, "--time", "5s"];
         Ok(Complaint::run("randread-4k", &dir, &more))
-    },
-};
-
-pub(super) const SHORT_READ_AHEAD: Situation = Situation {
-    name: "NFS reads ahead too little",
-    causes: &["nfs-read-ahead", "read-ahead"],
-    place: GUEST,
-    plant: |lab, is_faulty| {
+    }),
+    in_guest("NFS reads ahead too little", &["nfs-read-ahead", "read-ahead"], |lab, is_faulty| {
         let dir = mounted(lab, "sec=sys,rsize=262144")?;
         let number = lab.run(&["stat", "--format", "%Hd:%Ld", &dir])?;
         let read_ahead = format!("/sys/class/bdi/{}/read_ahead_kb", number.trim());
@@ -66,21 +49,15 @@ pub(super) const SHORT_READ_AHEAD: Situation = Situation {
         let small = ["--set", "direct=false", "--set", "block-size=4k"];
         let more = [&small[..], &["--set", &size, "--time", "5s"]].concat();
         Ok(Complaint::run("seqread-1m", &dir, &more))
-    },
-};
-
-/// Files that are looked at again and again.
-pub(super) const NO_ATTRIBUTES: Situation = Situation {
-    name: "NFS remembers no attributes",
-    causes: &["nfs-attribute-cache"],
-    place: GUEST,
-    plant: |lab, is_faulty| {
+    }),
+    // Files that are looked at again and again.
+    in_guest("NFS remembers no attributes", &["nfs-attribute-cache"], |lab, is_faulty| {
         let off = ["noac", "actimeo=0", "lookupcache=none,actimeo=0"][lab.pick(3)];
         let dir = mounted(lab, &format!("sec=sys,{}", if is_faulty { off } else { "ac" }))?;
         let files = format!("files={}", lab.number(200..=600));
         Ok(Complaint::run("git-status", &dir, &["--set", &files, "--time", "5s"]))
-    },
-};
+    }),
+];
 
 /// The export, mounted.
 fn mounted(lab: &mut Lab, options: &str) -> Result<String> {

@@ -1,22 +1,31 @@
 //! Others who use the same disk or the same CPUs.
 
 use crate::lab::Lab;
-use crate::situation::{Complaint, Place, Situation};
+use crate::situation::{Complaint, Situation, here};
 use anyhow::Result;
 
-pub(super) const READER: Situation = Situation {
-    name: "another program reads",
-    causes: &["neighbour"],
-    place: Place::Here,
-    plant: |lab, is_faulty| beside(lab, is_faulty.then_some(["--rw=read", "--bs=256k"])),
-};
-
-pub(super) const WRITER: Situation = Situation {
-    name: "another program writes",
-    causes: &["neighbour"],
-    place: Place::Here,
-    plant: |lab, is_faulty| beside(lab, is_faulty.then_some(["--rw=randwrite", "--bs=64k"])),
-};
+pub(super) const ALL: [Situation; 3] = [
+    here("another program reads", &["neighbour"], |lab, is_faulty| {
+        beside(lab, is_faulty.then_some(["--rw=read", "--bs=256k"]))
+    }),
+    here("another program writes", &["neighbour"], |lab, is_faulty| {
+        beside(lab, is_faulty.then_some(["--rw=randwrite", "--bs=64k"]))
+    }),
+    // Other programs keep all CPUs busy.
+    here("no CPU left", &["cpu-bound"], |lab, is_faulty| {
+        let file = lab.path("data");
+        super::groups::filled(&file, 128 << 20)?;
+        if is_faulty {
+            let cpus = std::thread::available_parallelism()?.get();
+            for _ in 0..cpus * usize::try_from(lab.number(3..=5))? {
+                lab.meanwhile(&["sh", "-c", "while :; do :; done"])?;
+            }
+        }
+        let job = "fio --name=serve --ioengine=psync --rw=randread --bs=4k --size=128m \
+                   --invalidate=0 --time_based --runtime=6";
+        Ok(Complaint::run(job, &file, &["--time", "6s"]))
+    }),
+];
 
 /// A program that reads small blocks, and perhaps another one on its disk.
 fn beside(lab: &mut Lab, other: Option<[&str; 2]>) -> Result<Complaint> {
@@ -38,23 +47,3 @@ fn busy_device(lab: &mut Lab) -> Result<String> {
     let file = lab.disk("disk", &stack)?;
     lab.block_device(&file, true)
 }
-
-/// Other programs keep all CPUs busy.
-pub(super) const CPU: Situation = Situation {
-    name: "no CPU left",
-    causes: &["cpu-bound"],
-    place: Place::Here,
-    plant: |lab, is_faulty| {
-        let file = lab.path("data");
-        super::groups::filled(&file, 128 << 20)?;
-        if is_faulty {
-            let cpus = std::thread::available_parallelism()?.get();
-            for _ in 0..cpus * usize::try_from(lab.number(3..=5))? {
-                lab.meanwhile(&["sh", "-c", "while :; do :; done"])?;
-            }
-        }
-        let job = "fio --name=serve --ioengine=psync --rw=randread --bs=4k --size=128m \
-                   --invalidate=0 --time_based --runtime=6";
-        Ok(Complaint::run(job, &file, &["--time", "6s"]))
-    },
-};

@@ -11,62 +11,64 @@ use crate::machine::snapshot::{Snapshot, quoted};
 const ENCRYPTED_SINCE: u32 = 5;
 
 /// Encryption at Host where the local disks are encrypted by hardware.
-pub(super) fn double_encryption(seen: &Snapshot<'_>) -> Vec<Finding> {
-    let at_host = AtHost::of(seen);
-    let Some((vm, encrypted)) = seen.vm().and_then(|vm| Some((vm, encrypted_since(vm)?))) else {
-        return Vec::new();
-    };
-    if at_host == AtHost::Off {
-        return Vec::new();
+pub(super) fn double_encryption(
+    seen: &Snapshot<'_>,
+    device: &Device,
+    path: &str,
+) -> Option<Finding> {
+    if !seen.is_local(device) && !may_be_local(seen, device) {
+        return None;
     }
-    let finding = |(device, path): (&Device, &str)| {
-        let is_local = seen.is_local(device);
-        let certainty = match (at_host, encrypted) {
-            _ if !is_local => Certainty::ToBeTested,
-            (AtHost::Unknown | AtHost::Off, _) => Certainty::ToBeTested,
-            (AtHost::Seen, Encrypted::Always) => Certainty::Snapshot,
-            (AtHost::Seen | AtHost::Told, _) => Certainty::Likely,
-        };
-        let by_hardware = match encrypted {
-            Encrypted::Always => format!("Hardware encrypts the local disks of {vm} already"),
-            Encrypted::SinceAllocated => format!(
-                "Local disks of {vm} are encrypted by hardware if it was allocated in 2023 or later"
-            ),
-        };
-        let name = &device.name;
-        let again = match at_host {
-            AtHost::Seen | AtHost::Told => "and Encryption at Host encrypts them again",
-            AtHost::Unknown | AtHost::Off => "and Encryption at Host would encrypt them again",
-        };
-        let then = match (is_local, at_host) {
-            (true, AtHost::Seen | AtHost::Told) => {
-                format!(": every I/O of {name} is encrypted twice.")
-            }
-            (true, _) => ". Nothing here tells whether it is on: say --fact \
-                          encryption-at-host=yes, or no."
-                .to_owned(),
-            (false, _) => format!(
-                ". Nothing here tells whether {name} is one of them{}.",
-                if at_host == AtHost::Unknown { ", nor whether it is on" } else { "" }
-            ),
-        };
-        let why = format!("{by_hardware}, {again}{then}");
-        let finding = Finding::new("double-encryption", about(seen, device, path), certainty, why)
-            .observed_if(at_host.observation())
-            .observed(size(seen, vm))
-            .observed_if(is_local.then(|| lies_on_the_host(seen, device)));
-        let path = quoted(path);
-        let finding = finding.command(format!("iotax run driver-searcher {path} --scale 0.05"));
-        match seen.network_disks().find(|(disk, _)| seen.caching(disk) == Caching::None) {
-            Some((_, other)) if is_local => finding.command(format!(
-                "iotax compare -w randread-4k uncached={} local={path}",
-                quoted(other)
-            )),
-            _ => finding.command(format!("iotax run randread-4k {path}")),
-        }
+    let at_host = AtHost::of(seen);
+    let vm = seen.vm()?;
+    let encrypted = encrypted_since(vm)?;
+    if at_host == AtHost::Off {
+        return None;
+    }
+    let is_local = seen.is_local(device);
+    let certainty = match (at_host, encrypted) {
+        _ if !is_local => Certainty::ToBeTested,
+        (AtHost::Unknown | AtHost::Off, _) => Certainty::ToBeTested,
+        (AtHost::Seen, Encrypted::Always) => Certainty::Snapshot,
+        (AtHost::Seen | AtHost::Told, _) => Certainty::Likely,
     };
-    let may_be = |(disk, _): &(&Device, &str)| seen.is_local(disk) || may_be_local(seen, disk);
-    seen.bottom().filter(may_be).map(finding).collect()
+    let by_hardware = match encrypted {
+        Encrypted::Always => format!("Hardware encrypts the local disks of {vm} already"),
+        Encrypted::SinceAllocated => format!(
+            "Local disks of {vm} are encrypted by hardware if it was allocated in 2023 or later"
+        ),
+    };
+    let name = &device.name;
+    let again = match at_host {
+        AtHost::Seen | AtHost::Told => "and Encryption at Host encrypts them again",
+        AtHost::Unknown | AtHost::Off => "and Encryption at Host would encrypt them again",
+    };
+    let then = match (is_local, at_host) {
+        (true, AtHost::Seen | AtHost::Told) => {
+            format!(": every I/O of {name} is encrypted twice.")
+        }
+        (true, _) => ". Nothing here tells whether it is on: say --fact \
+                      encryption-at-host=yes, or no."
+            .to_owned(),
+        (false, _) => format!(
+            ". Nothing here tells whether {name} is one of them{}.",
+            if at_host == AtHost::Unknown { ", nor whether it is on" } else { "" }
+        ),
+    };
+    let why = format!("{by_hardware}, {again}{then}");
+    let finding = Finding::new("double-encryption", about(seen, device, path), certainty, why)
+        .observed_if(at_host.observation())
+        .observed(size(seen, vm))
+        .observed_if(is_local.then(|| lies_on_the_host(seen, device)));
+    let finding = finding.run("driver-searcher", path, "--scale 0.05");
+    Some(match seen.network_disks().find(|(disk, _)| seen.caching(disk) == Caching::None) {
+        Some((_, other)) if is_local => finding.command(format!(
+            "iotax compare -w randread-4k uncached={} local={}",
+            quoted(other),
+            quoted(path)
+        )),
+        _ => finding.run("randread-4k", path, ""),
+    })
 }
 
 /// Whether Encryption at Host is on, and who says so.
@@ -163,10 +165,7 @@ fn lies_on_the_host(seen: &Snapshot<'_>, device: &Device) -> Observation {
             let size = size.map_or("a temporary disk".to_owned(), |size| bytes(size as f64));
             Observation::metadata("compute.storageProfile.resourceDisk.size", size)
         }
-        _ => Observation::file(
-            format!("/sys/block/{}/device/model", device.name),
-            device.model.clone().unwrap_or_default(),
-        ),
+        _ => Observation::block(device, "device/model", device.model.clone().unwrap_or_default()),
     }
 }
 
@@ -182,66 +181,59 @@ fn about(seen: &Snapshot<'_>, device: &Device, path: &str) -> String {
 }
 
 /// Azure Disk Encryption, in the guest.
-pub(super) fn guest_encryption(seen: &Snapshot<'_>) -> Vec<Finding> {
-    let finding = |(device, path): (&Device, &str)| {
-        let disk = seen.cloud_disk(device)?;
-        let field = "compute.storageProfile.osDisk.encryptionSettings.enabled";
-        let why = format!(
-            "Azure encrypts {} at rest anyway; Azure Disk Encryption does it once more, with this \
-             VM's CPUs.",
-            device.name
-        );
-        let about = about(seen, device, path);
-        let finding = Finding::new("azure-guest-encryption", about, Certainty::ToBeTested, why)
-            .observed(Observation::metadata(field, "true"))
-            .command(format!("iotax run randread-4k {} --set depth=32", quoted(path)));
-        (disk.is_guest_encrypted == Some(true)).then_some(finding)
-    };
-    seen.bottom().filter_map(finding).collect()
+pub(super) fn guest_encryption(
+    seen: &Snapshot<'_>,
+    device: &Device,
+    path: &str,
+) -> Option<Finding> {
+    let disk = seen.cloud_disk(device)?;
+    let field = "compute.storageProfile.osDisk.encryptionSettings.enabled";
+    let why = format!(
+        "Azure encrypts {} at rest anyway; Azure Disk Encryption does it once more, with this \
+         VM's CPUs.",
+        device.name
+    );
+    let about = about(seen, device, path);
+    let finding = Finding::new("azure-guest-encryption", about, Certainty::ToBeTested, why)
+        .observed(Observation::metadata(field, "true"))
+        .run("randread-4k", path, "--set depth=32");
+    (disk.is_guest_encrypted == Some(true)).then_some(finding)
 }
 
 /// A cached disk that is larger than the cache.
-pub(super) fn host_cache(seen: &Snapshot<'_>) -> Vec<Finding> {
-    let Some(cache) = seen.vm_documented().and_then(|vm| vm.cache_bytes) else {
-        return Vec::new();
-    };
-    let finding = |(device, path): (&Device, &str)| {
-        let disk = seen.cloud_disk(device)?;
-        let is_cached = seen.caching(device) != Caching::None;
-        let why = format!(
-            "The host caches {} for all cached disks, and {} holds {}: reads of more than the cache \
-             holds count against the VM's cached and uncached limits and the disk's.",
-            bytes(cache as f64),
-            device.name,
-            bytes(device.size_bytes as f64)
-        );
-        let about = about(seen, device, path);
-        let finding = Finding::new("host-cache-outgrown", about, Certainty::ToBeTested, why)
-            .observed(Observation::metadata(
-                "compute.storageProfile.*.caching",
-                disk.caching.clone().unwrap_or_default(),
-            ))
-            .observed(Observation::documented("host cache", bytes(cache as f64)))
-            .command(format!("iotax limits {}", quoted(path)));
-        (is_cached && device.size_bytes > cache).then_some(finding)
-    };
-    seen.network_disks().filter_map(finding).collect()
+pub(super) fn host_cache(seen: &Snapshot<'_>, device: &Device, path: &str) -> Option<Finding> {
+    let cache = seen.vm_documented()?.cache_bytes?;
+    let disk = seen.cloud_disk(device)?;
+    let is_cached = seen.caching(device) != Caching::None;
+    let why = format!(
+        "The host caches {} for all cached disks, and {} holds {}: reads of more than the cache \
+         holds count against the VM's cached and uncached limits and the disk's.",
+        bytes(cache as f64),
+        device.name,
+        bytes(device.size_bytes as f64)
+    );
+    let about = about(seen, device, path);
+    let finding = Finding::new("host-cache-outgrown", about, Certainty::ToBeTested, why)
+        .observed(Observation::metadata(
+            "compute.storageProfile.*.caching",
+            disk.caching.clone().unwrap_or_default(),
+        ))
+        .observed(Observation::documented("host cache", bytes(cache as f64)))
+        .limits("", path);
+    (is_cached && device.size_bytes > cache).then_some(finding)
 }
 
 /// Blocks of the image that a remote disk still has.
-pub(super) fn ephemeral_os(seen: &Snapshot<'_>) -> Vec<Finding> {
-    let finding = |(device, path): (&Device, &str)| {
-        let disk = seen.cloud_disk(device)?;
-        let field = "compute.storageProfile.osDisk.diffDiskSettings.option";
-        let why = "Unless full caching is on, blocks of the image that nothing has written since boot \
-                   are read from a remote disk, which may be a Standard HDD. Metadata does not tell.";
-        let about = about(seen, device, path);
-        let finding = Finding::new("ephemeral-os-partial-cache", about, Certainty::ToBeTested, why)
-            .observed(Observation::metadata(field, "Local"))
-            .command(format!("iotax run randread-4k {}", quoted(path)));
-        (disk.is_os && disk.is_ephemeral == Some(true)).then_some(finding)
-    };
-    seen.bottom().filter_map(finding).collect()
+pub(super) fn ephemeral_os(seen: &Snapshot<'_>, device: &Device, path: &str) -> Option<Finding> {
+    let disk = seen.cloud_disk(device)?;
+    let field = "compute.storageProfile.osDisk.diffDiskSettings.option";
+    let why = "Unless full caching is on, blocks of the image that nothing has written since boot \
+               are read from a remote disk, which may be a Standard HDD. Metadata does not tell.";
+    let about = about(seen, device, path);
+    let finding = Finding::new("ephemeral-os-partial-cache", about, Certainty::ToBeTested, why)
+        .observed(Observation::metadata(field, "Local"))
+        .run("randread-4k", path, "");
+    (disk.is_os && disk.is_ephemeral == Some(true)).then_some(finding)
 }
 
 /// Remote disks by SCSI, of a size that has more by `NVMe`.
@@ -270,7 +262,7 @@ pub(super) fn controller(seen: &Snapshot<'_>) -> Vec<Finding> {
         nvme / scsi
     );
     let finding = Finding::new("scsi-controller", size, Certainty::Likely, why)
-        .observed(Observation::file(format!("/sys/block/{}/device/subsystem", device.name), "scsi"))
+        .observed(Observation::block(device, "device/subsystem", "scsi"))
         .observed(Observation::documented(format!("{size} (scsi), IOPS"), format!("{scsi:.0}")))
         .observed(Observation::documented(format!("{size} (nvme), IOPS"), format!("{nvme:.0}")))
         .command(format!("iotax limits --vm {} --variant scsi {}", quoted(size), quoted(path)));

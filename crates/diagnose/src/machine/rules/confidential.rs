@@ -21,44 +21,42 @@ fn kind(seen: &Snapshot<'_>) -> Option<Observation> {
 }
 
 /// Copies of all data through shared memory.
-pub(super) fn bounce_buffers(seen: &Snapshot<'_>) -> Vec<Finding> {
-    let finding = || {
-        let kind = kind(seen)?;
-        // Without the bit a virtio disk does not go through the pool.
-        let copied = |(disk, _): &(&Device, &str)| disk.virtio_access_platform != Some(false);
-        let disks: Vec<_> = seen.bottom().filter(copied).collect();
-        let (_, path) = disks.first()?;
-        let names: Vec<_> = disks.iter().map(|(disk, _)| disk.name.as_str()).collect();
-        let most = most_used(seen);
-        let is_used = most > 0;
-        let used = if is_used {
-            format!(" Up to {} of them were in use at a time.", bytes(most as f64))
-        } else {
-            String::new()
-        };
-        let certainty = if is_used { Certainty::Likely } else { Certainty::ToBeTested };
-        let why = format!(
-            "The host cannot read the memory of this {} machine, so data of {} are copied through \
-             bounce buffers.{used}",
-            kind.value,
-            list(&names)
-        );
-        let virtio = disks.iter().any(|(disk, _)| disk.virtio_access_platform == Some(true));
-        let path = quoted(path);
-        Some(
-            Finding::new("bounce-buffers", names.join(", "), certainty, why)
-                .observed(kind)
-                .observed_if(is_used.then(|| {
-                    Observation::file(format!("{POOL}/io_tlb_used_hiwater"), bytes(most as f64))
-                }))
-                .observed_if(virtio.then(|| {
-                    Observation::field("/sys/bus/virtio/devices/*/features", "bit 33", "set")
-                }))
-                .command(format!("iotax run randread-4k {path} --set depth=32"))
-                .command(format!("iotax run seqread-1m {path} --set depth=32")),
-        )
+pub(super) fn bounce_buffers(seen: &Snapshot<'_>) -> Option<Finding> {
+    let kind = kind(seen)?;
+    // Without the bit a virtio disk does not go through the pool.
+    let copied = |(disk, _): &(&Device, &str)| disk.virtio_access_platform != Some(false);
+    let disks: Vec<_> = seen.bottom().filter(copied).collect();
+    let (_, path) = disks.first()?;
+    let names: Vec<_> = disks.iter().map(|(disk, _)| disk.name.as_str()).collect();
+    let most = most_used(seen);
+    let is_used = most > 0;
+    let used = if is_used {
+        format!(" Up to {} of them were in use at a time.", bytes(most as f64))
+    } else {
+        String::new()
     };
-    finding().into_iter().collect()
+    let certainty = if is_used { Certainty::Likely } else { Certainty::ToBeTested };
+    let why = format!(
+        "The host cannot read the memory of this {} machine, so data of {} are copied through \
+         bounce buffers.{used}",
+        kind.value,
+        list(&names)
+    );
+    let virtio = disks.iter().any(|(disk, _)| disk.virtio_access_platform == Some(true));
+    Some(
+        Finding::new("bounce-buffers", names.join(", "), certainty, why)
+            .observed(kind)
+            .observed_if(is_used.then(|| {
+                Observation::file(format!("{POOL}/io_tlb_used_hiwater"), bytes(most as f64))
+            }))
+            .observed_if(
+                virtio.then(|| {
+                    Observation::field("/sys/bus/virtio/devices/*/features", "bit 33", "set")
+                }),
+            )
+            .run("randread-4k", path, "--set depth=32")
+            .run("seqread-1m", path, "--set depth=32"),
+    )
 }
 
 /// Most of the pool that was in use at a time.
@@ -104,69 +102,58 @@ pub(super) fn full_pool(seen: &Snapshot<'_>) -> Vec<Finding> {
             )
             .observed_if(values("io_tlb_nslabs", size))
             .observed_if(values("io_tlb_used_hiwater", most))
-            .command(format!("iotax run seqread-1m {} --set depth=64", quoted(&path.path))),
+            .run("seqread-1m", &path.path, "--set depth=64"),
     ]
 }
 
 /// A confidential size whose sibling has more.
-pub(super) fn lower_limits(seen: &Snapshot<'_>) -> Vec<Finding> {
-    let finding = || {
-        let vm = seen.vm_documented()?;
-        // Standard_DC8as_v5, Standard_EC8as_v5
-        let rest = vm.name.strip_prefix("Standard_")?;
-        let family = ["DC", "EC"].into_iter().find(|family| rest.starts_with(family))?;
-        let sibling = format!("Standard_{}{}", &family[..1], rest.strip_prefix(family)?);
-        let sibling = vm_variant(&sibling, None).ok()?;
-        let uncached = |limits: &[Limit]| {
-            limits.iter().find(|limit| limit.scope == Scope::VmUncached).cloned()
-        };
-        let (own, other) = (uncached(&vm.limits)?, uncached(&sibling.limits)?);
-        let (path, _) = (seen.machine.paths.first()?, kind(seen)?);
-        let peak = |limit: &Limit| {
-            let iops = limit.iops.as_ref().map_or(0.0, iotax_catalog::Rate::peak);
-            let bytes = limit.bw_bytes.as_ref().map_or(0.0, iotax_catalog::Rate::peak);
-            (iops, bytes)
-        };
-        let (has, could) = (peak(&own), peak(&other));
-        let figures = |(iops, bytes): (f64, f64)| format!("{iops:.0} IOPS and {}", mb_per_s(bytes));
-        let why = format!(
-            "{} documents at most {} for uncached disks, {} at most {}.",
-            vm.name,
-            figures(has),
-            sibling.name,
-            figures(could)
-        );
-        let command = format!("iotax limits --vm {} {}", quoted(&vm.name), quoted(&path.path));
-        let finding =
-            Finding::new("confidential-vm-limits", vm.name.as_str(), Certainty::Likely, why)
-                .observed(Observation::documented(vm.name.as_str(), figures(has)))
-                .observed(Observation::documented(sibling.name.as_str(), figures(could)))
-                .command(command);
-        (could.0 > has.0 || could.1 > has.1).then_some(finding)
+pub(super) fn lower_limits(seen: &Snapshot<'_>) -> Option<Finding> {
+    let vm = seen.vm_documented()?;
+    // Standard_DC8as_v5, Standard_EC8as_v5
+    let rest = vm.name.strip_prefix("Standard_")?;
+    let family = ["DC", "EC"].into_iter().find(|family| rest.starts_with(family))?;
+    let sibling = format!("Standard_{}{}", &family[..1], rest.strip_prefix(family)?);
+    let sibling = vm_variant(&sibling, None).ok()?;
+    let uncached =
+        |limits: &[Limit]| limits.iter().find(|limit| limit.scope == Scope::VmUncached).cloned();
+    let (own, other) = (uncached(&vm.limits)?, uncached(&sibling.limits)?);
+    let (path, _) = (seen.machine.paths.first()?, kind(seen)?);
+    let peak = |limit: &Limit| {
+        let iops = limit.iops.as_ref().map_or(0.0, iotax_catalog::Rate::peak);
+        let bytes = limit.bw_bytes.as_ref().map_or(0.0, iotax_catalog::Rate::peak);
+        (iops, bytes)
     };
-    finding().into_iter().collect()
+    let (has, could) = (peak(&own), peak(&other));
+    let figures = |(iops, bytes): (f64, f64)| format!("{iops:.0} IOPS and {}", mb_per_s(bytes));
+    let why = format!(
+        "{} documents at most {} for uncached disks, {} at most {}.",
+        vm.name,
+        figures(has),
+        sibling.name,
+        figures(could)
+    );
+    let command = format!("iotax limits --vm {} {}", quoted(&vm.name), quoted(&path.path));
+    let finding = Finding::new("confidential-vm-limits", vm.name.as_str(), Certainty::Likely, why)
+        .observed(Observation::documented(vm.name.as_str(), figures(has)))
+        .observed(Observation::documented(sibling.name.as_str(), figures(could)))
+        .command(command);
+    (could.0 > has.0 || could.1 > has.1).then_some(finding)
 }
 
 /// The OS disk of a confidential VM, encrypted in the guest.
-pub(super) fn os_disk(seen: &Snapshot<'_>) -> Vec<Finding> {
-    let Some(kind) = kind(seen) else { return Vec::new() };
-    let finding = |(device, path): (&Device, &str)| {
-        let mapping = device.mapping.as_ref().filter(|mapping| mapping.is_crypt())?;
-        let is_os = seen.disks(device).iter().any(|disk| disk.used_as == Some(UsedAs::Os));
-        let why = format!(
-            "{} encrypts the OS disk with this machine's CPUs, and what it writes is copied through \
-             bounce buffers besides.",
-            device.name
-        );
-        let about = format!("{} ({})", device.name, mapping.name);
-        let finding = Finding::new("confidential-os-disk", about, Certainty::ToBeTested, why)
-            .observed(kind.clone())
-            .observed(Observation::file(
-                format!("/sys/block/{}/dm/uuid", device.name),
-                mapping.maker.clone().unwrap_or_default(),
-            ))
-            .command(format!("iotax run randread-4k {}", quoted(path)));
-        is_os.then_some(finding)
-    };
-    seen.devices().filter_map(finding).collect()
+pub(super) fn os_disk(seen: &Snapshot<'_>, device: &Device, path: &str) -> Option<Finding> {
+    let kind = kind(seen)?;
+    let mapping = device.mapping.as_ref().filter(|mapping| mapping.is_crypt())?;
+    let is_os = seen.disks(device).iter().any(|disk| disk.used_as == Some(UsedAs::Os));
+    let why = format!(
+        "{} encrypts the OS disk with this machine's CPUs, and what it writes is copied through \
+         bounce buffers besides.",
+        device.name
+    );
+    let about = format!("{} ({})", device.name, mapping.name);
+    let finding = Finding::new("confidential-os-disk", about, Certainty::ToBeTested, why)
+        .observed(kind)
+        .observed(Observation::block(device, "dm/uuid", mapping.maker.clone().unwrap_or_default()))
+        .run("randread-4k", path, "");
+    is_os.then_some(finding)
 }

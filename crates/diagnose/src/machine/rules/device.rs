@@ -5,7 +5,7 @@ use iotax_record::machine::{Device, UsedAs};
 use iotax_words::{list, percent};
 
 use crate::machine::finding::{Certainty, Finding, Observation};
-use crate::machine::snapshot::{Snapshot, quoted};
+use crate::machine::snapshot::Snapshot;
 
 /// Below this, one queue has not been in anybody's way.
 const MANY_CPUS: u32 = 8;
@@ -29,27 +29,18 @@ fn is_nvme(device: &Device) -> bool {
     device.transport.as_deref() == Some("nvme")
 }
 
-/// Findings about disks at the bottom, with the path as a shell takes it.
-fn disks(
-    seen: &Snapshot<'_>,
-    find: impl Fn(&Device, &str, &str) -> Option<Finding>,
-) -> Vec<Finding> {
-    seen.bottom().filter_map(|(disk, path)| find(disk, &about(disk, path), &quoted(path))).collect()
-}
-
 /// One queue for many CPUs, on a disk that could have more.
-pub(super) fn hardware_queues(seen: &Snapshot<'_>) -> Vec<Finding> {
+pub(super) fn hardware_queues(seen: &Snapshot<'_>, disk: &Device, path: &str) -> Option<Finding> {
     let cpus = seen.machine.environment.cpus;
-    disks(seen, |disk, about, path| {
-        let queues = disk.queue.hardware_queues?;
-        let could_more = is_nvme(disk) || disk.transport.as_deref() == Some("virtio");
-        let why = format!("{cpus} CPUs submit to {} through one hardware queue.", disk.name);
-        let finding = Finding::new("single-hardware-queue", about, Certainty::ToBeTested, why)
-            .observed(Observation::file(format!("/sys/block/{}/mq/", disk.name), "1 directory"))
-            .command(format!("iotax run randread-4k {path} --set depth=32"))
-            .command(format!("iotax run randread-4k {path} --set threads={cpus}"));
-        (queues == 1 && could_more && cpus >= MANY_CPUS).then_some(finding)
-    })
+    let queues = disk.queue.hardware_queues?;
+    let could_more = is_nvme(disk) || disk.transport.as_deref() == Some("virtio");
+    let why = format!("{cpus} CPUs submit to {} through one hardware queue.", disk.name);
+    let finding =
+        Finding::new("single-hardware-queue", about(disk, path), Certainty::ToBeTested, why)
+            .observed(Observation::block(disk, "mq/", "1 directory"))
+            .run("randread-4k", path, "--set depth=32")
+            .run("randread-4k", path, &format!("--set threads={cpus}"));
+    (queues == 1 && could_more && cpus >= MANY_CPUS).then_some(finding)
 }
 
 /// Network disks whose blocks may have to be fetched.
@@ -67,121 +58,111 @@ pub(super) fn first_touch(seen: &Snapshot<'_>) -> Vec<Finding> {
     );
     let mut finding = Finding::new("first-touch", names.join(", "), Certainty::ToBeTested, why);
     for disk in disks {
-        let file = format!("/sys/block/{}/device/model", disk.name);
         finding = finding
-            .observed(Observation::file(file, disk.model.clone().unwrap_or_default()))
-            .command(format!("iotax limits {}", quoted(&format!("/dev/{}", disk.name))));
+            .observed(Observation::block(
+                disk,
+                "device/model",
+                disk.model.clone().unwrap_or_default(),
+            ))
+            .limits("", &format!("/dev/{}", disk.name));
     }
     vec![finding]
 }
 
 /// The driver's timeout on volumes that a network serves.
-pub(super) fn timeout(seen: &Snapshot<'_>) -> Vec<Finding> {
-    let finding = |(disk, path): (&Device, &str)| {
-        let of_module = seen.machine.kernel.nvme_timeout_s.map(|s| s.saturating_mul(1_000));
-        let timeout_ms = disk.queue.timeout_ms.or(of_module)?;
-        let why = format!(
-            "I/Os to {} are given up after {:.0} s. AWS recommends no timeout for EBS volumes: an \
-             outage of the network makes the file system read-only.",
-            disk.name,
-            timeout_ms as f64 / 1e3
-        );
-        let finding = Finding::new("nvme-timeout", about(disk, path), Certainty::ToBeTested, why)
-            .observed(Observation::queue(disk, "io_timeout", timeout_ms.to_string()))
-            .command(format!("iotax run randread-4k {} --time 60s", quoted(path)));
-        let is_ebs = seen.provider() == Some(Cloud::Aws) && is_nvme(disk);
-        (is_ebs && timeout_ms <= DEFAULT_TIMEOUT_MS).then_some(finding)
-    };
-    seen.network_disks().filter_map(finding).collect()
+pub(super) fn timeout(seen: &Snapshot<'_>, disk: &Device, path: &str) -> Option<Finding> {
+    let of_module = seen.machine.kernel.nvme_timeout_s.map(|s| s.saturating_mul(1_000));
+    let timeout_ms = disk.queue.timeout_ms.or(of_module)?;
+    let why = format!(
+        "I/Os to {} are given up after {:.0} s. AWS recommends no timeout for EBS volumes: an \
+         outage of the network makes the file system read-only.",
+        disk.name,
+        timeout_ms as f64 / 1e3
+    );
+    let finding = Finding::new("nvme-timeout", about(disk, path), Certainty::ToBeTested, why)
+        .observed(Observation::queue(disk, "io_timeout", timeout_ms.to_string()))
+        .run("randread-4k", path, "--time 60s");
+    let is_ebs = seen.provider() == Some(Cloud::Aws) && is_nvme(disk);
+    (is_ebs && timeout_ms <= DEFAULT_TIMEOUT_MS).then_some(finding)
 }
 
 /// Disks that may sleep. Those of clouds do not.
-pub(super) fn power_states(seen: &Snapshot<'_>) -> Vec<Finding> {
-    let Some(latency) = seen.machine.kernel.nvme_sleep_latency_us.filter(|us| *us > 0) else {
-        return Vec::new();
-    };
+pub(super) fn power_states(seen: &Snapshot<'_>, disk: &Device, path: &str) -> Option<Finding> {
+    let latency = seen.machine.kernel.nvme_sleep_latency_us.filter(|us| *us > 0)?;
     if seen.provider().is_some() || seen.machine.environment.hypervisor.is_some() {
-        return Vec::new();
+        return None;
     }
-    disks(seen, |disk, about, path| {
-        let why = format!(
-            "If {} has states of sleep, the driver lets it use those that take up to {:.0} ms to \
-             leave: the first I/O after a pause waits for that.",
-            disk.name,
-            latency as f64 / 1e3
-        );
-        let file = "/sys/module/nvme_core/parameters/default_ps_max_latency_us";
-        let finding = Finding::new("nvme-power-states", about, Certainty::ToBeTested, why)
-            .observed(Observation::file(file, latency.to_string()))
-            .command(format!("iotax run randread-4k {path} --set rate=1 --time 30s"))
-            .command(format!("iotax run randread-4k {path}"));
-        is_nvme(disk).then_some(finding)
-    })
+    let why = format!(
+        "If {} has states of sleep, the driver lets it use those that take up to {:.0} ms to \
+         leave: the first I/O after a pause waits for that.",
+        disk.name,
+        latency as f64 / 1e3
+    );
+    let file = "/sys/module/nvme_core/parameters/default_ps_max_latency_us";
+    let finding = Finding::new("nvme-power-states", about(disk, path), Certainty::ToBeTested, why)
+        .observed(Observation::file(file, latency.to_string()))
+        .run("randread-4k", path, "--set rate=1 --time 30s")
+        .run("randread-4k", path, "");
+    is_nvme(disk).then_some(finding)
 }
 
 /// Schedulers of disks that need none.
-pub(super) fn scheduler(seen: &Snapshot<'_>) -> Vec<Finding> {
-    disks(seen, |disk, about, path| {
-        let scheduler = disk.queue.scheduler.as_deref()?;
-        let is_fast = is_nvme(disk) || disk.queue.rotational == Some(false);
-        let certainty = match scheduler {
-            "bfq" if is_fast => Certainty::Likely,
-            "mq-deadline" | "kyber" if is_nvme(disk) => Certainty::ToBeTested,
-            _ => return None,
-        };
-        let why = format!(
-            "{scheduler} holds back and sorts I/Os of {}, which has no head to move.",
-            disk.name
-        );
-        Some(
-            Finding::new("io-scheduler", about, certainty, why)
-                .observed(Observation::queue(disk, "scheduler", format!("[{scheduler}]")))
-                .command(format!("iotax run randread-4k {path} --set depth=32 --set threads=4")),
-        )
-    })
+pub(super) fn scheduler(_: &Snapshot<'_>, disk: &Device, path: &str) -> Option<Finding> {
+    let scheduler = disk.queue.scheduler.as_deref()?;
+    let is_fast = is_nvme(disk) || disk.queue.rotational == Some(false);
+    let certainty = match scheduler {
+        "bfq" if is_fast => Certainty::Likely,
+        "mq-deadline" | "kyber" if is_nvme(disk) => Certainty::ToBeTested,
+        _ => return None,
+    };
+    let why = format!(
+        "{scheduler} holds back and sorts I/Os of {}, which has no head to move.",
+        disk.name
+    );
+    Some(
+        Finding::new("io-scheduler", about(disk, path), certainty, why)
+            .observed(Observation::queue(disk, "scheduler", format!("[{scheduler}]")))
+            .run("randread-4k", path, "--set depth=32 --set threads=4"),
+    )
 }
 
 /// Interrupts that all go to one CPU.
-pub(super) fn interrupts(seen: &Snapshot<'_>) -> Vec<Finding> {
-    disks(seen, |disk, about, path| {
-        let all = &disk.interrupts_per_cpu;
-        let total = all.iter().fold(0_u64, |sum, count| sum.saturating_add(*count));
-        let (cpu, most) = all.iter().enumerate().max_by_key(|(_, count)| **count)?;
-        let share = *most as f64 / total.max(1) as f64;
-        let why = format!(
-            "{} of the {total} interrupts of {} {} came to CPU {cpu}, of {}.",
-            percent(share),
-            disk.name,
-            seen.since_boot(),
-            all.len()
-        );
-        let affinity = disk
-            .queue
-            .completion_affinity
-            .map(|value| Observation::queue(disk, "rq_affinity", value.to_string()));
-        let finding = Finding::new("interrupts-on-one-cpu", about, Certainty::Likely, why)
-            .observed(Observation::field(
-                "/proc/interrupts",
-                format!("{}: CPU{cpu}", disk.name),
-                format!("{most} of {total}"),
-            ))
-            .observed_if(affinity)
-            .command(format!("iotax run randread-4k {path} --set depth=32 --set threads=4"));
-        let is_it = all.len() >= 4 && total >= ENOUGH_INTERRUPTS && share >= ONE_CPU;
-        is_it.then_some(finding)
-    })
+pub(super) fn interrupts(seen: &Snapshot<'_>, disk: &Device, path: &str) -> Option<Finding> {
+    let all = &disk.interrupts_per_cpu;
+    let total = all.iter().fold(0_u64, |sum, count| sum.saturating_add(*count));
+    let (cpu, most) = all.iter().enumerate().max_by_key(|(_, count)| **count)?;
+    let share = *most as f64 / total.max(1) as f64;
+    let why = format!(
+        "{} of the {total} interrupts of {} {} came to CPU {cpu}, of {}.",
+        percent(share),
+        disk.name,
+        seen.since_boot(),
+        all.len()
+    );
+    let affinity = disk
+        .queue
+        .completion_affinity
+        .map(|value| Observation::queue(disk, "rq_affinity", value.to_string()));
+    let finding = Finding::new("interrupts-on-one-cpu", about(disk, path), Certainty::Likely, why)
+        .observed(Observation::field(
+            "/proc/interrupts",
+            format!("{}: CPU{cpu}", disk.name),
+            format!("{most} of {total}"),
+        ))
+        .observed_if(affinity)
+        .run("randread-4k", path, "--set depth=32 --set threads=4");
+    let is_it = all.len() >= 4 && total >= ENOUGH_INTERRUPTS && share >= ONE_CPU;
+    is_it.then_some(finding)
 }
 
 /// Queues that never merge.
-pub(super) fn merging(seen: &Snapshot<'_>) -> Vec<Finding> {
-    disks(seen, |disk, about, path| {
-        let value = disk.queue.no_merges?;
-        let why = format!("Small adjacent I/Os to {} stay small.", disk.name);
-        let finding = Finding::new("merging-off", about, Certainty::ToBeTested, why)
-            .observed(Observation::queue(disk, "nomerges", value.to_string()))
-            .command(format!("iotax run seqwrite-1m {path} --set direct=false"));
-        (value == 2).then_some(finding)
-    })
+pub(super) fn merging(_: &Snapshot<'_>, disk: &Device, path: &str) -> Option<Finding> {
+    let value = disk.queue.no_merges?;
+    let why = format!("Small adjacent I/Os to {} stay small.", disk.name);
+    let finding = Finding::new("merging-off", about(disk, path), Certainty::ToBeTested, why)
+        .observed(Observation::queue(disk, "nomerges", value.to_string()))
+        .run("seqwrite-1m", path, "--set direct=false");
+    (value == 2).then_some(finding)
 }
 
 /// Whether the file of a loop device lies in memory, where nothing is cached twice.
@@ -194,75 +175,60 @@ fn is_in_memory(seen: &Snapshot<'_>, device: &Device) -> bool {
 }
 
 /// Loop devices that cache their file.
-pub(super) fn loops(seen: &Snapshot<'_>) -> Vec<Finding> {
-    let finding = |(device, path): (&Device, &str)| {
-        let file = device.loop_file.as_ref()?;
-        let why = format!(
-            "{} reads and writes {} through the page cache, below the one of its own file system.",
-            device.name, file.path
-        );
-        let finding =
-            Finding::new("loop-double-caching", about(device, path), Certainty::Likely, why)
-                .observed(Observation::file(format!("/sys/block/{}/loop/dio", device.name), "0"))
-                .command(format!("iotax run seqwrite-1m {}", quoted(path)))
-                .command(format!("iotax run seqread-1m {}", quoted(path)));
-        let is_twice = file.is_direct == Some(false) && !is_in_memory(seen, device);
-        is_twice.then_some(finding)
-    };
-    seen.devices().filter_map(finding).collect()
+pub(super) fn loops(seen: &Snapshot<'_>, device: &Device, path: &str) -> Option<Finding> {
+    let file = device.loop_file.as_ref()?;
+    let why = format!(
+        "{} reads and writes {} through the page cache, below the one of its own file system.",
+        device.name, file.path
+    );
+    let finding = Finding::new("loop-double-caching", about(device, path), Certainty::Likely, why)
+        .observed(Observation::block(device, "loop/dio", "0"))
+        .run("seqwrite-1m", path, "")
+        .run("seqread-1m", path, "");
+    let is_twice = file.is_direct == Some(false) && !is_in_memory(seen, device);
+    is_twice.then_some(finding)
 }
 
 /// Snapshots and thin volumes.
-pub(super) fn volumes(seen: &Snapshot<'_>) -> Vec<Finding> {
-    let finding = |(device, path): (&Device, &str)| {
-        let mapping = device.mapping.as_ref()?;
-        let mut kinds = mapping.targets.iter().flatten().map(|target| target.kind.as_str());
-        let (kind, cause, certainty, what) = kinds.find_map(|kind| match kind {
-            "snapshot" | "snapshot-origin" => Some((
-                kind,
-                "lvm-snapshot",
-                Certainty::Likely,
-                "copies a chunk before it is first written",
-            )),
-            "thin" => Some((
-                kind,
-                "thin-volume",
-                Certainty::ToBeTested,
-                "allocates a block when it is first written",
-            )),
-            _ => None,
-        })?;
-        let table = format!("dmsetup table {}", mapping.name);
-        Some(
-            Finding::new(cause, about(device, path), certainty, format!("{} {what}.", device.name))
-                .observed(Observation::field(table, "target", kind))
-                .command(format!("iotax run randwrite-4k {} --set depth=8", quoted(path))),
-        )
-    };
-    seen.devices().filter_map(finding).collect()
+pub(super) fn volumes(_: &Snapshot<'_>, device: &Device, path: &str) -> Option<Finding> {
+    let mapping = device.mapping.as_ref()?;
+    let mut kinds = mapping.targets.iter().flatten().map(|target| target.kind.as_str());
+    let (kind, cause, certainty, what) = kinds.find_map(|kind| match kind {
+        "snapshot" | "snapshot-origin" => Some((
+            kind,
+            "lvm-snapshot",
+            Certainty::Likely,
+            "copies a chunk before it is first written",
+        )),
+        "thin" => Some((
+            kind,
+            "thin-volume",
+            Certainty::ToBeTested,
+            "allocates a block when it is first written",
+        )),
+        _ => None,
+    })?;
+    let table = format!("dmsetup table {}", mapping.name);
+    Some(
+        Finding::new(cause, about(device, path), certainty, format!("{} {what}.", device.name))
+            .observed(Observation::field(table, "target", kind))
+            .run("randwrite-4k", path, "--set depth=8"),
+    )
 }
 
 /// RAID 0 with small stripes.
-pub(super) fn stripes(seen: &Snapshot<'_>) -> Vec<Finding> {
-    let finding = |(device, path): (&Device, &str)| {
-        let stripe =
-            device.stripe_bytes.filter(|stripe| (1..SMALL_STRIPE_BYTES).contains(stripe))?;
-        let why = format!(
-            "An I/O of 128 KiB to {} is {} I/Os, each counted by its disk.",
-            device.name,
-            (128_u64 << 10).div_ceil(stripe)
-        );
-        let path = quoted(path);
-        let finding = Finding::new("raid-stripe", device.name.as_str(), Certainty::ToBeTested, why)
-            .observed(Observation::file(
-                format!("/sys/block/{}/md/chunk_size", device.name),
-                stripe.to_string(),
-            ))
-            .command(format!("iotax run randread-4k {path} --set depth=32"))
-            .command(format!("iotax run randread-4k {path} --set depth=32 --set block-size=128k"));
-        (device.raid_level.as_deref() == Some("raid0")).then_some(finding)
-    };
-    seen.devices().filter_map(finding).collect()
+pub(super) fn stripes(_: &Snapshot<'_>, device: &Device, path: &str) -> Option<Finding> {
+    let stripe = device.stripe_bytes.filter(|stripe| (1..SMALL_STRIPE_BYTES).contains(stripe))?;
+    let why = format!(
+        "An I/O of 128 KiB to {} is {} I/Os, each counted by its disk.",
+        device.name,
+        (128_u64 << 10).div_ceil(stripe)
+    );
+    let finding = Finding::new("raid-stripe", device.name.as_str(), Certainty::ToBeTested, why)
+        .observed(Observation::block(device, "md/chunk_size", stripe.to_string()))
+        .run("randread-4k", path, "--set depth=32")
+        .run("randread-4k", path, "--set depth=32 --set block-size=128k");
+    (device.raid_level.as_deref() == Some("raid0")).then_some(finding)
 }
 
 /// HDD volumes of EBS, which a snapshot slows down.
@@ -278,28 +244,23 @@ pub(super) fn hdd_snapshots(seen: &Snapshot<'_>) -> Vec<Finding> {
         let about = about(one.device, one.path);
         Finding::new("hdd-volume-snapshot", about, Certainty::ToBeTested, why)
             .observed(Observation::field("said of the path", one.path, one.name.as_str()))
-            .command(format!("iotax run seqread-1m {}", quoted(one.path)))
+            .run("seqread-1m", one.path, "")
     };
     attached.iter().filter(|one| is_hdd(&one.name)).map(finding).collect()
 }
 
 /// Data on the OS disk of a VM.
-pub(super) fn os_disk(seen: &Snapshot<'_>) -> Vec<Finding> {
-    let finding = |(disk, path): (&Device, &str)| {
-        let why = format!(
-            "{path} lies on the OS disk: images, logs and all pods without a volume share its limits.",
-        );
-        let of_cloud = seen.cloud_disk(disk).and_then(|disk| disk.name.as_deref());
-        let observation = match of_cloud {
-            Some(name) => Observation::metadata("compute.storageProfile.osDisk.name", name),
-            None => {
-                Observation::file(format!("/dev/{}", disk.name), "disk of the operating system")
-            }
-        };
-        let finding = Finding::new("shared-os-disk", about(disk, path), Certainty::ToBeTested, why)
-            .observed(observation)
-            .command(format!("iotax limits {}", quoted(path)));
-        (disk.used_as == Some(UsedAs::Os)).then_some(finding)
+pub(super) fn os_disk(seen: &Snapshot<'_>, disk: &Device, path: &str) -> Option<Finding> {
+    let why = format!(
+        "{path} lies on the OS disk: images, logs and all pods without a volume share its limits.",
+    );
+    let of_cloud = seen.cloud_disk(disk).and_then(|disk| disk.name.as_deref());
+    let observation = match of_cloud {
+        Some(name) => Observation::metadata("compute.storageProfile.osDisk.name", name),
+        None => Observation::file(format!("/dev/{}", disk.name), "disk of the operating system"),
     };
-    seen.network_disks().filter_map(finding).collect()
+    let finding = Finding::new("shared-os-disk", about(disk, path), Certainty::ToBeTested, why)
+        .observed(observation)
+        .limits("", path);
+    (disk.used_as == Some(UsedAs::Os)).then_some(finding)
 }

@@ -4,7 +4,7 @@ use iotax_record::machine::Device;
 use iotax_words::span;
 
 use crate::machine::finding::{Certainty, Finding, Observation};
-use crate::machine::snapshot::{Snapshot, quoted};
+use crate::machine::snapshot::Snapshot;
 
 use super::limits::observed;
 
@@ -61,5 +61,5 @@ fn of(seen: &Snapshot<'_>, device: &Device, path: &str, exceeded: Exceeded) -> F
         .observed(counter(throughput));
     let limits = known.map_or(&[][..], |(_, documented)| &documented.limits);
     finding.seen.extend(observed(limits));
-    finding.command(format!("iotax limits{options} {}", quoted(path)))
+    finding.limits(&options, path)
 }

@@ -13,12 +13,9 @@ const IO_MAX_HOLDS_SINCE: (u32, u32) = (7, 0);
 /// What dm-crypt splits large I/Os into, unless it is told otherwise.
 const SPLIT_BYTES: u64 = 128 << 10;
 
-/// Devices that encrypt, with what their tables say.
-fn crypts<'a>(seen: &Snapshot<'a>) -> impl Iterator<Item = (&'a Device, &'a Crypt, &'a str)> {
-    seen.devices().filter_map(|(device, path)| {
-        let crypt = device.mapping.as_ref()?.crypts().next()?;
-        Some((device, crypt, path))
-    })
+/// What the table of a device that encrypts says.
+fn crypt(device: &Device) -> Option<&Crypt> {
+    device.mapping.as_ref()?.crypts().next()
 }
 
 fn name(device: &Device) -> &str {
@@ -60,109 +57,99 @@ fn arms(path: &str, workload: &str, without: &str, with: &str) -> String {
 }
 
 /// dm-crypt without the flags that encrypt where the I/O was submitted.
-pub(super) fn work_queues(seen: &Snapshot<'_>) -> Vec<Finding> {
-    let finding = |(device, crypt, path): (&Device, &Crypt, &str)| {
-        let missing: Vec<_> = FLAGS.into_iter().filter(|flag| !crypt.has(flag)).collect();
-        let what = match missing.as_slice() {
-            ["no_read_workqueue"] => "every read",
-            ["no_write_workqueue"] => "every write",
-            _ => "every I/O",
-        };
-        let why = format!(
-            "Without {} {what} of {} passes kernel threads on its way through the cipher.",
-            missing.join(" and "),
-            device.name
-        );
-        let certainty = likely_if(is_fast(seen, device));
-        let finding = Finding::new("dm-crypt-workqueues", about(device), certainty, why)
-            .observed(flags(device, crypt))
-            .command(format!("iotax run driver-searcher {} --scale 0.05", quoted(path)))
-            .command(arms(path, "randread-4k", "", "(no_read_workqueue, no_write_workqueue)"));
-        (!missing.is_empty()).then_some(finding)
+pub(super) fn work_queues(seen: &Snapshot<'_>, device: &Device, path: &str) -> Option<Finding> {
+    let crypt = crypt(device)?;
+    let missing: Vec<_> = FLAGS.into_iter().filter(|flag| !crypt.has(flag)).collect();
+    let what = match missing.as_slice() {
+        ["no_read_workqueue"] => "every read",
+        ["no_write_workqueue"] => "every write",
+        _ => "every I/O",
     };
-    crypts(seen).filter_map(finding).chain(unread(seen)).collect()
+    let why = format!(
+        "Without {} {what} of {} passes kernel threads on its way through the cipher.",
+        missing.join(" and "),
+        device.name
+    );
+    let certainty = likely_if(is_fast(seen, device));
+    let finding = Finding::new("dm-crypt-workqueues", about(device), certainty, why)
+        .observed(flags(device, crypt))
+        .run("driver-searcher", path, "--scale 0.05")
+        .command(arms(path, "randread-4k", "", "(no_read_workqueue, no_write_workqueue)"));
+    (!missing.is_empty()).then_some(finding)
 }
 
 /// Devices that encrypt, whose tables only root may read.
-fn unread(seen: &Snapshot<'_>) -> Vec<Finding> {
-    let finding = |(device, path): (&Device, &str)| {
-        let mapping = device.mapping.as_ref()?;
-        let why = format!(
-            "{} encrypts. Whether its I/Os pass kernel threads stands in its table, which only root \
-             may read.",
-            device.name
-        );
-        let maker = mapping.maker.clone().unwrap_or_default();
-        let cause = "dm-crypt-workqueues";
-        let finding = Finding::new(cause, about(device), Certainty::ToBeTested, why)
-            .observed(Observation::file(format!("/sys/block/{}/dm/uuid", device.name), maker))
-            .command(format!("iotax run driver-searcher {} --scale 0.05", quoted(path)));
-        (mapping.targets.is_none() && mapping.is_crypt()).then_some(finding)
-    };
-    seen.devices().filter_map(finding).collect()
+pub(super) fn unread(_: &Snapshot<'_>, device: &Device, path: &str) -> Option<Finding> {
+    let mapping = device.mapping.as_ref()?;
+    let why = format!(
+        "{} encrypts. Whether its I/Os pass kernel threads stands in its table, which only root \
+         may read.",
+        device.name
+    );
+    let maker = mapping.maker.clone().unwrap_or_default();
+    let cause = "dm-crypt-workqueues";
+    let finding = Finding::new(cause, about(device), Certainty::ToBeTested, why)
+        .observed(Observation::block(device, "dm/uuid", maker))
+        .run("driver-searcher", path, "--scale 0.05");
+    (mapping.targets.is_none() && mapping.is_crypt()).then_some(finding)
 }
 
 /// A cipher in plain C.
-pub(super) fn software_cipher(seen: &Snapshot<'_>) -> Vec<Finding> {
-    let Some(driver) = &seen.machine.kernel.xts_driver else { return Vec::new() };
+pub(super) fn software_cipher(seen: &Snapshot<'_>, device: &Device, path: &str) -> Option<Finding> {
+    let driver = seen.machine.kernel.xts_driver.as_ref()?;
     if !IN_C.iter().any(|name| driver.contains(name)) {
-        return Vec::new();
+        return None;
     }
-    let finding = |(device, crypt, path): (&Device, &Crypt, &str)| {
-        let why = format!(
-            "The kernel encrypts {} with {driver}, which uses no instructions of the CPU for AES.",
-            device.name
-        );
-        let aes = seen.machine.environment.cpu_aes.map(|has| {
-            let has = if has { "yes" } else { "no" };
-            Observation::field("/proc/cpuinfo", "flag aes", has)
-        });
-        let finding = Finding::new("software-cipher", about(device), Certainty::Likely, why)
-            .observed(Observation::field("/proc/crypto", "driver of xts(aes)", driver.as_str()))
-            .observed_if(aes)
-            .command(format!("iotax run seqread-1m {}", quoted(path)));
-        crypt.cipher.contains("aes").then_some(finding)
-    };
-    crypts(seen).filter_map(finding).collect()
+    let crypt = crypt(device)?;
+    let why = format!(
+        "The kernel encrypts {} with {driver}, which uses no instructions of the CPU for AES.",
+        device.name
+    );
+    let aes = seen.machine.environment.cpu_aes.map(|has| {
+        let has = if has { "yes" } else { "no" };
+        Observation::field("/proc/cpuinfo", "flag aes", has)
+    });
+    let finding = Finding::new("software-cipher", about(device), Certainty::Likely, why)
+        .observed(Observation::field("/proc/crypto", "driver of xts(aes)", driver.as_str()))
+        .observed_if(aes)
+        .run("seqread-1m", path, "");
+    crypt.cipher.contains("aes").then_some(finding)
 }
 
 /// Encryption sectors of 512 bytes.
-pub(super) fn small_sectors(seen: &Snapshot<'_>) -> Vec<Finding> {
-    let finding = |(device, crypt, path): (&Device, &Crypt, &str)| {
-        let why = format!(
-            "An I/O of 4 KiB on {} is eight requests to the cipher, each with its own \
-             initialisation vector.",
-            device.name
-        );
-        let certainty = likely_if(is_fast(seen, device));
-        let finding = Finding::new("dm-crypt-small-sectors", about(device), certainty, why)
-            .observed(table(device, "sector_size", crypt.sector_bytes.to_string()))
-            .command(arms(path, "seqread-1m", "", "(sector_size=4096)"));
-        (crypt.sector_bytes == 512).then_some(finding)
-    };
-    crypts(seen).filter_map(finding).collect()
+pub(super) fn small_sectors(seen: &Snapshot<'_>, device: &Device, path: &str) -> Option<Finding> {
+    let crypt = crypt(device)?;
+    let why = format!(
+        "An I/O of 4 KiB on {} is eight requests to the cipher, each with its own \
+         initialisation vector.",
+        device.name
+    );
+    let certainty = likely_if(is_fast(seen, device));
+    let finding = Finding::new("dm-crypt-small-sectors", about(device), certainty, why)
+        .observed(table(device, "sector_size", crypt.sector_bytes.to_string()))
+        .command(arms(path, "seqread-1m", "", "(sector_size=4096)"));
+    (crypt.sector_bytes == 512).then_some(finding)
 }
 
 /// Large writes that one thread sorts and submits.
-pub(super) fn large_writes(seen: &Snapshot<'_>) -> Vec<Finding> {
-    let finding = |(device, crypt, path): (&Device, &Crypt, &str)| {
-        let bypasses = ["submit_from_crypt_cpus", "no_write_workqueue"];
-        let why = format!(
-            "Writes of {} are encrypted on many CPUs and submitted by one thread, which costs most \
-             on large ones.",
-            device.name
-        );
-        let finding = Finding::new("dm-crypt-large-io", about(device), Certainty::ToBeTested, why)
-            .observed(flags(device, crypt))
-            .command(arms(path, "seqwrite-1m", "", "(submit_from_crypt_cpus)"));
-        let is_it = is_fast(seen, device) && !bypasses.iter().any(|flag| crypt.has(flag));
-        is_it.then_some(finding)
-    };
-    crypts(seen).filter_map(finding).collect()
+pub(super) fn large_writes(seen: &Snapshot<'_>, device: &Device, path: &str) -> Option<Finding> {
+    let crypt = crypt(device)?;
+    let bypasses = ["submit_from_crypt_cpus", "no_write_workqueue"];
+    let why = format!(
+        "Writes of {} are encrypted on many CPUs and submitted by one thread, which costs most \
+         on large ones.",
+        device.name
+    );
+    let finding = Finding::new("dm-crypt-large-io", about(device), Certainty::ToBeTested, why)
+        .observed(flags(device, crypt))
+        .command(arms(path, "seqwrite-1m", "", "(submit_from_crypt_cpus)"));
+    let is_it = is_fast(seen, device) && !bypasses.iter().any(|flag| crypt.has(flag));
+    is_it.then_some(finding)
 }
 
 /// Limits of pieces that are smaller than the kernel's own.
-pub(super) fn split(seen: &Snapshot<'_>) -> Vec<Finding> {
+pub(super) fn split(seen: &Snapshot<'_>, device: &Device, path: &str) -> Option<Finding> {
+    crypt(device)?;
     let kernel = &seen.machine.kernel;
     let limits = [
         ("max_read_size", kernel.crypt_max_read_bytes),
@@ -172,75 +159,60 @@ pub(super) fn split(seen: &Snapshot<'_>) -> Vec<Finding> {
         let size = size.filter(|size| (1..SPLIT_BYTES).contains(size))?;
         Some((name, size))
     });
-    let Some((parameter, size)) = small else { return Vec::new() };
-    let finding = |(device, _, path): (&Device, &Crypt, &str)| {
-        let why = format!(
-            "dm-crypt splits I/Os of {} into pieces of {} KiB, by default of {} KiB.",
-            device.name,
-            size >> 10,
-            SPLIT_BYTES >> 10
-        );
+    let (parameter, size) = small?;
+    let why = format!(
+        "dm-crypt splits I/Os of {} into pieces of {} KiB, by default of {} KiB.",
+        device.name,
+        size >> 10,
+        SPLIT_BYTES >> 10
+    );
+    let file = format!("/sys/module/dm_crypt/parameters/{parameter}");
+    Some(
         Finding::new("dm-crypt-split", about(device), Certainty::ToBeTested, why)
-            .observed(Observation::file(
-                format!("/sys/module/dm_crypt/parameters/{parameter}"),
-                size.to_string(),
-            ))
-            .command(format!("iotax run seqwrite-1m {}", quoted(path)))
-            .command(format!("iotax run seqread-1m {}", quoted(path)))
-    };
-    crypts(seen).map(finding).collect()
+            .observed(Observation::file(file, size.to_string()))
+            .run("seqwrite-1m", path, "")
+            .run("seqread-1m", path, ""),
+    )
 }
 
 /// dm-integrity with a journal.
-pub(super) fn journal(seen: &Snapshot<'_>) -> Vec<Finding> {
-    let finding = |(device, path): (&Device, &str)| {
-        let mut targets = device.mapping.as_ref()?.targets.iter().flatten();
-        // device, reserved sectors, tag size, mode
-        let mode = |parameters: &str| parameters.split_whitespace().nth(3).map(str::to_owned);
-        let target = targets.find(|target| {
-            target.kind == "integrity" && mode(&target.parameters).as_deref() == Some("J")
-        })?;
-        let why = format!(
-            "{} writes data and checksums into a journal first: each byte is written twice.",
-            device.name
-        );
-        Some(
-            Finding::new("integrity-journal", about(device), Certainty::Likely, why)
-                .observed(table(device, "integrity", target.parameters.as_str()))
-                .command(format!("iotax run seqwrite-1m {}", quoted(path))),
-        )
-    };
-    seen.devices().filter_map(finding).collect()
+pub(super) fn journal(_: &Snapshot<'_>, device: &Device, path: &str) -> Option<Finding> {
+    let mut targets = device.mapping.as_ref()?.targets.iter().flatten();
+    // device, reserved sectors, tag size, mode
+    let mode = |parameters: &str| parameters.split_whitespace().nth(3).map(str::to_owned);
+    let target = targets.find(|target| {
+        target.kind == "integrity" && mode(&target.parameters).as_deref() == Some("J")
+    })?;
+    let why = format!(
+        "{} writes data and checksums into a journal first: each byte is written twice.",
+        device.name
+    );
+    Some(
+        Finding::new("integrity-journal", about(device), Certainty::Likely, why)
+            .observed(table(device, "integrity", target.parameters.as_str()))
+            .run("seqwrite-1m", path, ""),
+    )
 }
 
 /// Limits of control groups above device mapper.
-pub(super) fn unheld_limits(seen: &Snapshot<'_>) -> Vec<Finding> {
+pub(super) fn unheld_limits(seen: &Snapshot<'_>, limits: &GroupIoLimits) -> Option<Finding> {
     let kernel = seen.kernel();
     if kernel.is_none_or(|kernel| kernel >= IO_MAX_HOLDS_SINCE) {
-        return Vec::new();
+        return None;
     }
     let release = seen.machine.environment.kernel.clone().unwrap_or_default();
-    let finding = |limits: &GroupIoLimits| {
-        let under = seen.under(&limits.path);
-        let device = under.into_iter().find(|device| device.mapping.is_some())?;
-        let writes = limits.write_iops.or(limits.write_bw_bytes)?;
-        let why = format!(
-            "Kernels before 7.0 may not hold buffered writes through {} to the limit of {}.",
-            device.name, limits.group
-        );
-        Some(
-            Finding::new("io-max-ignored", limits.group.as_str(), Certainty::ToBeTested, why)
-                .observed(Observation::file(limits.file.as_str(), format!("{writes:.0}")))
-                .observed(Observation::field("uname", "release and version", release.as_str()))
-                .observed(Observation::file(
-                    format!("/sys/block/{}/dm/name", device.name),
-                    name(device),
-                ))
-                .command(format!(
-                    "iotax run driver-searcher {} --scale 0.05",
-                    quoted(&limits.path)
-                )),
-        )
-    };
-    seen.machine.groups.io.iter().filter_map(finding).collect()
+    let under = seen.under(&limits.path);
+    let device = under.into_iter().find(|device| device.mapping.is_some())?;
+    let writes = limits.write_iops.or(limits.write_bw_bytes)?;
+    let why = format!(
+        "Kernels before 7.0 may not hold buffered writes through {} to the limit of {}.",
+        device.name, limits.group
+    );
+    Some(
+        Finding::new("io-max-ignored", limits.group.as_str(), Certainty::ToBeTested, why)
+            .observed(Observation::file(limits.file.as_str(), format!("{writes:.0}")))
+            .observed(Observation::field("uname", "release and version", release.as_str()))
+            .observed(Observation::block(device, "dm/name", name(device)))
+            .run("driver-searcher", &limits.path, "--scale 0.05"),
+    )
 }

@@ -4,7 +4,7 @@ use iotax_record::machine::MountSeen;
 use iotax_words::list;
 
 use crate::machine::finding::{Certainty, Finding, Observation};
-use crate::machine::snapshot::{Snapshot, quoted};
+use crate::machine::snapshot::Snapshot;
 
 /// Those that commit to a journal (or a log) in fsync.
 const JOURNALLED: [&str; 5] = ["ext3", "ext4", "xfs", "btrfs", "jfs"];
@@ -14,11 +14,6 @@ const OBJECT_STORES: [&str; 8] =
 
 fn about(mount: &MountSeen) -> String {
     format!("{} ({})", mount.mount_point, mount.file_system)
-}
-
-/// Findings about mounts, with the path as a shell takes it.
-fn each(seen: &Snapshot<'_>, find: impl Fn(&MountSeen, &str) -> Option<Finding>) -> Vec<Finding> {
-    seen.mounts().filter_map(|(mount, path)| find(mount, &quoted(path))).collect()
 }
 
 /// fsync on network disks: one finding for all of them.
@@ -38,131 +33,116 @@ pub(super) fn fsync(seen: &Snapshot<'_>) -> Vec<Finding> {
          network.",
         list(&points)
     );
-    let path = quoted(path);
     let mut finding =
         Finding::new("fsync-network-disk", points.join(", "), Certainty::ToBeTested, why)
-            .command(format!("iotax run randwrite-4k {path} --set fsync-every=1"))
-            .command(format!("iotax run randwrite-4k {path}"));
+            .run("randwrite-4k", path, "--set fsync-every=1")
+            .run("randwrite-4k", path, "");
     let types = mounts.iter().map(|(mount, _)| mount);
     finding.seen.extend(types.map(|mount| Observation::mount(mount, "type", &*mount.file_system)));
     vec![finding]
 }
 
 /// ext4's journal of data.
-pub(super) fn data_journal(seen: &Snapshot<'_>) -> Vec<Finding> {
-    each(seen, |mount, path| {
-        let mode = mount.option("data")?;
-        let why = format!(
-            "All data of {} are written to the journal first, and direct I/O is buffered.",
-            mount.mount_point
-        );
-        let finding = Finding::new("data-journal", about(mount), Certainty::Likely, why)
-            .observed(Observation::mount(mount, "data", mode))
-            .command(format!("iotax run seqwrite-1m {path}"));
-        (mode == "journal").then_some(finding)
-    })
+pub(super) fn data_journal(_: &Snapshot<'_>, mount: &MountSeen, path: &str) -> Option<Finding> {
+    let mode = mount.option("data")?;
+    let why = format!(
+        "All data of {} are written to the journal first, and direct I/O is buffered.",
+        mount.mount_point
+    );
+    let finding = Finding::new("data-journal", about(mount), Certainty::Likely, why)
+        .observed(Observation::mount(mount, "data", mode))
+        .run("seqwrite-1m", path, "");
+    (mode == "journal").then_some(finding)
 }
 
 /// Mounts that wait for each write.
-pub(super) fn sync(seen: &Snapshot<'_>) -> Vec<Finding> {
-    each(seen, |mount, path| {
-        let option = ["sync", "dirsync"].into_iter().find(|name| mount.option(name).is_some())?;
-        let what = if option == "sync" { "write" } else { "change of a directory" };
-        let why = format!("Every {what} on {} waits until it is on the disk.", mount.mount_point);
-        let workload = if option == "sync" { "randwrite-4k" } else { "git-checkout" };
-        Some(
-            Finding::new("sync-mount", about(mount), Certainty::Likely, why)
-                .observed(Observation::mount(mount, "options", option))
-                .command(format!("iotax run {workload} {path}")),
-        )
-    })
+pub(super) fn sync(_: &Snapshot<'_>, mount: &MountSeen, path: &str) -> Option<Finding> {
+    let option = ["sync", "dirsync"].into_iter().find(|name| mount.option(name).is_some())?;
+    let what = if option == "sync" { "write" } else { "change of a directory" };
+    let why = format!("Every {what} on {} waits until it is on the disk.", mount.mount_point);
+    let workload = if option == "sync" { "randwrite-4k" } else { "git-checkout" };
+    Some(
+        Finding::new("sync-mount", about(mount), Certainty::Likely, why)
+            .observed(Observation::mount(mount, "options", option))
+            .run(workload, path, ""),
+    )
 }
 
 /// Discards with each delete.
-pub(super) fn discard(seen: &Snapshot<'_>) -> Vec<Finding> {
-    each(seen, |mount, path| {
-        let value = mount.option("discard").filter(|value| *value != "async")?;
-        let disks = seen.disks_of(mount);
-        let most = disks.iter().filter_map(|disk| disk.queue.discard_max_bytes).max()?;
-        let why = format!(
-            "Deletes on {} discard freed blocks at once; large ones may stall other I/O.",
-            mount.mount_point
-        );
-        let value = if value.is_empty() { "on" } else { value };
-        let finding = Finding::new("online-discard", about(mount), Certainty::ToBeTested, why)
-            .observed(Observation::mount(mount, "discard", value))
-            .observed(Observation::file("/sys/block/*/queue/discard_max_bytes", most.to_string()))
-            .command(format!("iotax run git-checkout {path}"));
-        (most > 0).then_some(finding)
-    })
+pub(super) fn discard(seen: &Snapshot<'_>, mount: &MountSeen, path: &str) -> Option<Finding> {
+    let value = mount.option("discard").filter(|value| *value != "async")?;
+    let disks = seen.disks_of(mount);
+    let most = disks.iter().filter_map(|disk| disk.queue.discard_max_bytes).max()?;
+    let why = format!(
+        "Deletes on {} discard freed blocks at once; large ones may stall other I/O.",
+        mount.mount_point
+    );
+    let value = if value.is_empty() { "on" } else { value };
+    let finding = Finding::new("online-discard", about(mount), Certainty::ToBeTested, why)
+        .observed(Observation::mount(mount, "discard", value))
+        .observed(Observation::file("/sys/block/*/queue/discard_max_bytes", most.to_string()))
+        .run("git-checkout", path, "");
+    (most > 0).then_some(finding)
 }
 
 /// Files of image layers.
-pub(super) fn overlay(seen: &Snapshot<'_>) -> Vec<Finding> {
-    each(seen, |mount, path| {
-        let why = "The first write to a file of a lower layer copies all of it; data that change \
-                   belong on a volume.";
-        let finding = Finding::new("overlay-copy-up", about(mount), Certainty::ToBeTested, why)
-            .observed(Observation::mount(mount, "type", "overlay"))
-            .command(format!("iotax run randwrite-4k {path}"));
-        (mount.file_system == "overlay").then_some(finding)
-    })
+pub(super) fn overlay(_: &Snapshot<'_>, mount: &MountSeen, path: &str) -> Option<Finding> {
+    let why = "The first write to a file of a lower layer copies all of it; data that change \
+               belong on a volume.";
+    let finding = Finding::new("overlay-copy-up", about(mount), Certainty::ToBeTested, why)
+        .observed(Observation::mount(mount, "type", "overlay"))
+        .run("randwrite-4k", path, "");
+    (mount.file_system == "overlay").then_some(finding)
 }
 
 /// Copy on write, where it is not turned off.
-pub(super) fn copy_on_write(seen: &Snapshot<'_>) -> Vec<Finding> {
-    each(seen, |mount, path| {
-        let is_it = match mount.file_system.as_str() {
-            "btrfs" => mount.option("nodatacow").is_none(),
-            "zfs" | "bcachefs" => true,
-            _ => false,
-        };
-        let why = format!(
-            "{} writes changed blocks elsewhere: random writes into large files fragment them.",
-            mount.file_system
-        );
-        let cause = "copy-on-write-file-system";
-        let finding = Finding::new(cause, about(mount), Certainty::ToBeTested, why)
-            .observed(Observation::mount(mount, "type", mount.file_system.as_str()))
-            .command(format!("iotax run randwrite-4k {path} --set depth=8"));
-        is_it.then_some(finding)
-    })
+pub(super) fn copy_on_write(_: &Snapshot<'_>, mount: &MountSeen, path: &str) -> Option<Finding> {
+    let is_it = match mount.file_system.as_str() {
+        "btrfs" => mount.option("nodatacow").is_none(),
+        "zfs" | "bcachefs" => true,
+        _ => false,
+    };
+    let why = format!(
+        "{} writes changed blocks elsewhere: random writes into large files fragment them.",
+        mount.file_system
+    );
+    let cause = "copy-on-write-file-system";
+    let finding = Finding::new(cause, about(mount), Certainty::ToBeTested, why)
+        .observed(Observation::mount(mount, "type", mount.file_system.as_str()))
+        .run("randwrite-4k", path, "--set depth=8");
+    is_it.then_some(finding)
 }
 
 /// Access times that are always written.
-pub(super) fn strict_atime(seen: &Snapshot<'_>) -> Vec<Finding> {
-    each(seen, |mount, path| {
-        // With lazytime they are kept in memory for a day.
-        let milder = ["relatime", "noatime", "lazytime", "ro"];
-        let is_it = JOURNALLED.contains(&mount.file_system.as_str())
-            && !mount.options.is_empty()
-            && milder.iter().all(|option| mount.option(option).is_none());
-        let why = format!("Each read of a file on {} writes its access time.", mount.mount_point);
-        let finding = Finding::new("strict-atime", about(mount), Certainty::ToBeTested, why)
-            .observed(Observation::mount(mount, "options", mount.options.as_str()))
-            .command(format!("iotax run git-status {path}"));
-        is_it.then_some(finding)
-    })
+pub(super) fn strict_atime(_: &Snapshot<'_>, mount: &MountSeen, path: &str) -> Option<Finding> {
+    // With lazytime they are kept in memory for a day.
+    let milder = ["relatime", "noatime", "lazytime", "ro"];
+    let is_it = JOURNALLED.contains(&mount.file_system.as_str())
+        && !mount.options.is_empty()
+        && milder.iter().all(|option| mount.option(option).is_none());
+    let why = format!("Each read of a file on {} writes its access time.", mount.mount_point);
+    let finding = Finding::new("strict-atime", about(mount), Certainty::ToBeTested, why)
+        .observed(Observation::mount(mount, "options", mount.options.as_str()))
+        .run("git-status", path, "");
+    is_it.then_some(finding)
 }
 
 /// File systems in a process.
-pub(super) fn fuse(seen: &Snapshot<'_>) -> Vec<Finding> {
-    each(seen, |mount, path| {
-        let kind = &mount.file_system;
-        let is_fuse = kind == "fuse" || kind == "fuseblk" || kind.starts_with("fuse.");
-        let names = [kind.to_ascii_lowercase(), mount.source.to_ascii_lowercase()];
-        let is_object_store =
-            OBJECT_STORES.iter().any(|store| names.iter().any(|name| name.contains(store)));
-        let (certainty, stands_for) = if is_object_store {
-            (Certainty::Likely, ", here one that stands for object storage in the network")
-        } else {
-            (Certainty::ToBeTested, "")
-        };
-        let why = format!("Each operation goes to a process and back{stands_for}.");
-        let finding = Finding::new("fuse-file-system", about(mount), certainty, why)
-            .observed(Observation::mount(mount, "type", kind.as_str()))
-            .command(format!("iotax run randread-4k {path} --set direct=false"))
-            .command(format!("iotax run git-status {path}"));
-        is_fuse.then_some(finding)
-    })
+pub(super) fn fuse(_: &Snapshot<'_>, mount: &MountSeen, path: &str) -> Option<Finding> {
+    let kind = &mount.file_system;
+    let is_fuse = kind == "fuse" || kind == "fuseblk" || kind.starts_with("fuse.");
+    let names = [kind.to_ascii_lowercase(), mount.source.to_ascii_lowercase()];
+    let is_object_store =
+        OBJECT_STORES.iter().any(|store| names.iter().any(|name| name.contains(store)));
+    let (certainty, stands_for) = if is_object_store {
+        (Certainty::Likely, ", here one that stands for object storage in the network")
+    } else {
+        (Certainty::ToBeTested, "")
+    };
+    let why = format!("Each operation goes to a process and back{stands_for}.");
+    let finding = Finding::new("fuse-file-system", about(mount), certainty, why)
+        .observed(Observation::mount(mount, "type", kind.as_str()))
+        .run("randread-4k", path, "--set direct=false")
+        .run("git-status", path, "");
+    is_fuse.then_some(finding)
 }

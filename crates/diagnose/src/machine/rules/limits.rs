@@ -98,8 +98,8 @@ pub(super) fn binding(seen: &Snapshot<'_>) -> Vec<Finding> {
         ];
         let why = says.into_iter().flatten().chain(needs).collect::<String>();
         let certainty = if is_of_vm { Certainty::Likely } else { Certainty::ToBeTested };
-        let command = format!("iotax limits{} {}", seen.options(one), quoted(one.path));
-        let mut finding = Finding::new(cause, about(one), certainty, why).command(command);
+        let mut finding =
+            Finding::new(cause, about(one), certainty, why).limits(&seen.options(one), one.path);
         finding.seen.extend(observed(&documented.limits));
         (!is_counted).then_some(finding)
     };
@@ -123,7 +123,7 @@ fn local(seen: &Snapshot<'_>) -> Option<Finding> {
         why,
     );
     finding.seen.extend(observed(std::slice::from_ref(limit)));
-    Some(finding.command(format!("iotax limits {}", quoted(path))))
+    Some(finding.limits("", path))
 }
 
 /// Disks that together may do more than their bucket of the VM.
@@ -223,72 +223,71 @@ fn burst(cause: &str, about: &str, limit: &Limit, options: &str, path: &str) -> 
     Some(
         Finding::new(cause, about, Certainty::ToBeTested, why)
             .observed(Observation::documented(name(limit), value))
-            .command(format!("iotax limits --burst=40m{options} {}", quoted(path))),
+            .limits(&format!(" --burst=40m{options}"), path),
     )
 }
 
 /// The two least limits of a path, if they are close.
-pub(super) fn stacked(seen: &Snapshot<'_>) -> Vec<Finding> {
-    let finding = |(one, documented): (&Attached<'_>, &DiskExpectation)| {
-        let reads = |limit: &&Limit| limit.direction.counts(Direction::Read);
-        let of_documents = documented.limits.iter().filter(reads).filter_map(|limit| {
-            Some((limit.iops.as_ref()?.sustained, name(limit), "documented limits"))
-        });
-        let groups = seen.machine.groups.io.iter().filter(|limits| limits.path == one.path);
-        let of_groups = groups
-            .filter_map(|limits| Some((limits.read_iops?, limits.group.clone(), &*limits.file)));
-        let mut all: Vec<_> = of_documents.chain(of_groups).collect();
-        all.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let [least, next, ..] = all.as_slice() else { return None };
-        let why = format!(
-            "{} ({:.0} IOPS) and {} ({:.0} IOPS) are close: lifting the first changes little, and \
-             what costs less than the gap does not show.",
-            least.1, least.0, next.1, next.0
-        );
-        let finding = Finding::new("stacked-limits", about(one), Certainty::ToBeTested, why)
-            .observed(Observation::field(least.2, least.1.clone(), format!("{:.0}", least.0)))
-            .observed(Observation::field(next.2, next.1.clone(), format!("{:.0}", next.0)))
-            .command(format!("iotax limits{} {}", seen.options(one), quoted(one.path)));
-        (next.0 <= least.0 * (1.0 + CLOSE)).then_some(finding)
-    };
-    seen.documented().filter_map(finding).collect()
+pub(super) fn stacked(
+    seen: &Snapshot<'_>,
+    one: &Attached<'_>,
+    documented: &DiskExpectation,
+) -> Option<Finding> {
+    let reads = |limit: &&Limit| limit.direction.counts(Direction::Read);
+    let of_documents = documented.limits.iter().filter(reads).filter_map(|limit| {
+        Some((limit.iops.as_ref()?.sustained, name(limit), "documented limits"))
+    });
+    let groups = seen.machine.groups.io.iter().filter(|limits| limits.path == one.path);
+    let of_groups =
+        groups.filter_map(|limits| Some((limits.read_iops?, limits.group.clone(), &*limits.file)));
+    let mut all: Vec<_> = of_documents.chain(of_groups).collect();
+    all.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let [least, next, ..] = all.as_slice() else { return None };
+    let why = format!(
+        "{} ({:.0} IOPS) and {} ({:.0} IOPS) are close: lifting the first changes little, and \
+         what costs less than the gap does not show.",
+        least.1, least.0, next.1, next.0
+    );
+    let finding = Finding::new("stacked-limits", about(one), Certainty::ToBeTested, why)
+        .observed(Observation::field(least.2, least.1.clone(), format!("{:.0}", least.0)))
+        .observed(Observation::field(next.2, next.1.clone(), format!("{:.0}", next.0)))
+        .limits(&seen.options(one), one.path);
+    (next.0 <= least.0 * (1.0 + CLOSE)).then_some(finding)
 }
 
 /// Queues that are shorter than the documented IOPS need, and depths that need attention.
-pub(super) fn depths(seen: &Snapshot<'_>) -> Vec<Finding> {
-    let finding = |(one, documented): (&Attached<'_>, &DiskExpectation)| {
-        let queue = &one.device.queue;
-        let iops = documented.effective.first()?.iops.as_ref()?.sustained;
-        let needed = depth(iops);
-        let requests = queue
-            .requests
-            .map(|requests| requests.saturating_mul(queue.hardware_queues.unwrap_or(1).max(1)));
-        let takes = requests.into_iter().chain(queue.depth).min();
-        let is_short = takes.is_some_and(|takes| (takes as f64) < needed);
-        // The latency is an assumption; a measurement tells which of them it is.
-        let cause = if is_short { "queue-too-short" } else { "too-little-parallelism" };
-        let room = match takes {
-            Some(takes) if is_short => format!(" Its queue takes {takes}."),
-            _ => " A program with one thread and no asynchronous I/O has one.".to_owned(),
-        };
-        let why = format!(
-            "{iops:.0} IOPS, the least documented limit, need {} in flight at 1 ms, which is an \
-             assumption.{room}",
-            in_flight(iops)
-        );
-        let path = quoted(one.path);
-        let file = |name: &str| format!("/sys/block/{}/{name}", one.device.name);
-        let finding = Finding::new(cause, about(one), Certainty::ToBeTested, why)
-            .observed(Observation::documented("IOPS", format!("{iops:.0}")))
-            .observed_if(
-                queue.requests.map(|n| Observation::file(file("queue/nr_requests"), n.to_string())),
-            )
-            .observed_if(
-                queue.depth.map(|n| Observation::file(file("device/queue_depth"), n.to_string())),
-            )
-            .command(format!("iotax run randread-4k {path}"))
-            .command(format!("iotax run randread-4k {path} --set depth={needed:.0}"));
-        (is_short || needed >= DEEP).then_some(finding)
+pub(super) fn depths(
+    _: &Snapshot<'_>,
+    one: &Attached<'_>,
+    documented: &DiskExpectation,
+) -> Option<Finding> {
+    let queue = &one.device.queue;
+    let iops = documented.effective.first()?.iops.as_ref()?.sustained;
+    let needed = depth(iops);
+    let requests = queue
+        .requests
+        .map(|requests| requests.saturating_mul(queue.hardware_queues.unwrap_or(1).max(1)));
+    let takes = requests.into_iter().chain(queue.depth).min();
+    let is_short = takes.is_some_and(|takes| (takes as f64) < needed);
+    // The latency is an assumption; a measurement tells which of them it is.
+    let cause = if is_short { "queue-too-short" } else { "too-little-parallelism" };
+    let instead = match takes {
+        Some(takes) if is_short => format!(" Its queue takes {takes}."),
+        _ => " A program with one thread and no asynchronous I/O has one.".to_owned(),
     };
-    seen.documented().filter_map(finding).collect()
+    let why = format!(
+        "{iops:.0} IOPS, the least documented limit, need {} in flight at 1 ms, which is an \
+         assumption.{instead}",
+        in_flight(iops)
+    );
+    let file = |name: &str, value: Option<u64>| {
+        value.map(|value| Observation::block(one.device, name, value.to_string()))
+    };
+    let finding = Finding::new(cause, about(one), Certainty::ToBeTested, why)
+        .observed(Observation::documented("IOPS", format!("{iops:.0}")))
+        .observed_if(file("queue/nr_requests", queue.requests))
+        .observed_if(file("device/queue_depth", queue.depth))
+        .run("randread-4k", one.path, "")
+        .run("randread-4k", one.path, &format!("--set depth={needed:.0}"));
+    (is_short || needed >= DEEP).then_some(finding)
 }

@@ -12,48 +12,94 @@ mod memory;
 mod network;
 mod nfs;
 
+use iotax_catalog::DiskExpectation;
+use iotax_record::machine::{self, GroupIoLimits, MountSeen};
+
+use self::Finder::{All, Device, Disk, Documented, Group, Mount, NetworkDisk, Once};
 use super::finding::Finding;
-use super::snapshot::Snapshot;
+use super::snapshot::{Attached, Snapshot};
 
 /// From what was seen to what is found.
 pub(super) struct Rule {
     /// The causes that it can name.
     pub causes: &'static [&'static str],
-    /// What it finds.
-    pub find: fn(&Snapshot<'_>) -> Vec<Finding>,
+    finder: Finder,
 }
 
-const fn rule(causes: &'static [&'static str], find: fn(&Snapshot<'_>) -> Vec<Finding>) -> Rule {
-    Rule { causes, find }
+type OfDevice = fn(&Snapshot<'_>, &machine::Device, &str) -> Option<Finding>;
+
+/// What finds it, by what it is asked about; of what several paths lie on, with the first of them.
+enum Finder {
+    /// All that was seen, once.
+    All(fn(&Snapshot<'_>) -> Vec<Finding>),
+    /// The same, of which there is one finding at most.
+    Once(fn(&Snapshot<'_>) -> Option<Finding>),
+    /// Each device.
+    Device(OfDevice),
+    /// Each device that lies on no other.
+    Disk(OfDevice),
+    /// Of these, each that a network serves.
+    NetworkDisk(OfDevice),
+    /// Each disk that documents say something of.
+    Documented(fn(&Snapshot<'_>, &Attached<'_>, &DiskExpectation) -> Option<Finding>),
+    /// Each mount.
+    Mount(fn(&Snapshot<'_>, &MountSeen, &str) -> Option<Finding>),
+    /// Each limit that a control group sets on I/O.
+    Group(fn(&Snapshot<'_>, &GroupIoLimits) -> Option<Finding>),
+}
+
+impl Rule {
+    pub(super) fn find(&self, seen: &Snapshot<'_>) -> Vec<Finding> {
+        let groups = &seen.machine.groups.io;
+        match self.finder {
+            All(find) => find(seen),
+            Once(find) => find(seen).into_iter().collect(),
+            Device(find) => seen.devices().filter_map(|(of, path)| find(seen, of, path)).collect(),
+            Disk(find) => seen.bottom().filter_map(|(of, path)| find(seen, of, path)).collect(),
+            NetworkDisk(find) => {
+                seen.network_disks().filter_map(|(of, path)| find(seen, of, path)).collect()
+            }
+            Documented(find) => {
+                seen.documented().filter_map(|(one, says)| find(seen, one, says)).collect()
+            }
+            Mount(find) => seen.mounts().filter_map(|(of, path)| find(seen, of, path)).collect(),
+            Group(find) => groups.iter().filter_map(|limits| find(seen, limits)).collect(),
+        }
+    }
+}
+
+const fn rule(causes: &'static [&'static str], finder: Finder) -> Rule {
+    Rule { causes, finder }
 }
 
 /// All rules, in the order of the catalogue's causes.
-pub(super) const ALL: [Rule; 59] = [
-    rule(&["double-encryption"], azure::double_encryption),
-    rule(&["azure-guest-encryption"], azure::guest_encryption),
-    rule(&["host-cache-outgrown"], azure::host_cache),
-    rule(&["ephemeral-os-partial-cache"], azure::ephemeral_os),
-    rule(&["scsi-controller"], azure::controller),
-    rule(&["dm-crypt-workqueues"], encryption::work_queues),
-    rule(&["software-cipher"], encryption::software_cipher),
-    rule(&["dm-crypt-small-sectors"], encryption::small_sectors),
-    rule(&["dm-crypt-large-io"], encryption::large_writes),
-    rule(&["dm-crypt-split"], encryption::split),
-    rule(&["integrity-journal"], encryption::journal),
-    rule(&["io-max-ignored"], encryption::unheld_limits),
-    rule(&["nfs-kerberos"], nfs::kerberos_cost),
-    rule(&["nfs-gss-window"], nfs::gss_window),
-    rule(&["nfs-retransmissions"], nfs::retransmissions),
-    rule(&["nfs-slots"], nfs::slots),
-    rule(&["nfs-attribute-cache"], nfs::attribute_cache),
-    rule(&["bounce-buffers"], confidential::bounce_buffers),
-    rule(&["bounce-buffers-full"], confidential::full_pool),
-    rule(&["confidential-vm-limits"], confidential::lower_limits),
-    rule(&["confidential-os-disk"], confidential::os_disk),
-    rule(&["network-encryption"], network::encryption),
-    rule(&["tunnel-mtu"], network::mtu),
-    rule(&["storage-shares-network"], network::shared),
-    rule(&["ebs-volume-limit", "ebs-instance-limit"], ebs::counters),
+pub(super) const ALL: [Rule; 60] = [
+    rule(&["double-encryption"], Disk(azure::double_encryption)),
+    rule(&["azure-guest-encryption"], Disk(azure::guest_encryption)),
+    rule(&["host-cache-outgrown"], NetworkDisk(azure::host_cache)),
+    rule(&["ephemeral-os-partial-cache"], Disk(azure::ephemeral_os)),
+    rule(&["scsi-controller"], All(azure::controller)),
+    rule(&["dm-crypt-workqueues"], Device(encryption::work_queues)),
+    rule(&["dm-crypt-workqueues"], Device(encryption::unread)),
+    rule(&["software-cipher"], Device(encryption::software_cipher)),
+    rule(&["dm-crypt-small-sectors"], Device(encryption::small_sectors)),
+    rule(&["dm-crypt-large-io"], Device(encryption::large_writes)),
+    rule(&["dm-crypt-split"], Device(encryption::split)),
+    rule(&["integrity-journal"], Device(encryption::journal)),
+    rule(&["io-max-ignored"], Group(encryption::unheld_limits)),
+    rule(&["nfs-kerberos"], All(nfs::kerberos_cost)),
+    rule(&["nfs-gss-window"], All(nfs::gss_window)),
+    rule(&["nfs-retransmissions"], All(nfs::retransmissions)),
+    rule(&["nfs-slots"], All(nfs::slots)),
+    rule(&["nfs-attribute-cache"], All(nfs::attribute_cache)),
+    rule(&["bounce-buffers"], Once(confidential::bounce_buffers)),
+    rule(&["bounce-buffers-full"], All(confidential::full_pool)),
+    rule(&["confidential-vm-limits"], Once(confidential::lower_limits)),
+    rule(&["confidential-os-disk"], Device(confidential::os_disk)),
+    rule(&["network-encryption"], Mount(network::encryption)),
+    rule(&["tunnel-mtu"], Mount(network::mtu)),
+    rule(&["storage-shares-network"], All(network::shared)),
+    rule(&["ebs-volume-limit", "ebs-instance-limit"], All(ebs::counters)),
     rule(
         &[
             "azure-disk-limit",
@@ -63,39 +109,39 @@ pub(super) const ALL: [Rule; 59] = [
             "gcp-disk-limit",
             "gcp-vm-limit",
         ],
-        limits::binding,
+        All(limits::binding),
     ),
-    rule(&["azure-vm-limit", "ebs-instance-limit"], limits::shared_bucket),
-    rule(&["azure-burst", "ebs-volume-burst", "ebs-instance-burst"], limits::bursts),
-    rule(&["cgroup-io-max"], groups::io_limits),
-    rule(&["azuredisk-read-ahead"], memory::profile),
-    rule(&["stacked-limits"], limits::stacked),
-    rule(&["read-ahead"], memory::read_ahead),
-    rule(&["nfs-read-ahead"], nfs::read_ahead),
-    rule(&["dirty-throttling"], memory::dirty_throttling),
-    rule(&["cgroup-memory"], groups::memory),
-    rule(&["page-cache-thrash"], memory::thrash),
-    rule(&["fsync-network-disk"], file_system::fsync),
-    rule(&["data-journal"], file_system::data_journal),
-    rule(&["sync-mount"], file_system::sync),
-    rule(&["queue-too-short", "too-little-parallelism"], limits::depths),
-    rule(&["single-hardware-queue"], device::hardware_queues),
-    rule(&["first-touch"], device::first_touch),
-    rule(&["nvme-timeout"], device::timeout),
-    rule(&["nvme-power-states"], device::power_states),
-    rule(&["online-discard"], file_system::discard),
-    rule(&["io-scheduler"], device::scheduler),
-    rule(&["interrupts-on-one-cpu"], device::interrupts),
-    rule(&["merging-off"], device::merging),
-    rule(&["overlay-copy-up"], file_system::overlay),
-    rule(&["loop-double-caching"], device::loops),
-    rule(&["swap-on-path"], memory::swap),
-    rule(&["lvm-snapshot", "thin-volume"], device::volumes),
-    rule(&["copy-on-write-file-system"], file_system::copy_on_write),
-    rule(&["strict-atime"], file_system::strict_atime),
-    rule(&["fuse-file-system"], file_system::fuse),
-    rule(&["raid-stripe"], device::stripes),
-    rule(&["hdd-volume-snapshot"], device::hdd_snapshots),
-    rule(&["shared-os-disk"], device::os_disk),
-    rule(&["cpu-quota"], groups::cpu_quota),
+    rule(&["azure-vm-limit", "ebs-instance-limit"], All(limits::shared_bucket)),
+    rule(&["azure-burst", "ebs-volume-burst", "ebs-instance-burst"], All(limits::bursts)),
+    rule(&["cgroup-io-max"], Group(groups::io_limits)),
+    rule(&["azuredisk-read-ahead"], Disk(memory::profile)),
+    rule(&["stacked-limits"], Documented(limits::stacked)),
+    rule(&["read-ahead"], Documented(memory::read_ahead)),
+    rule(&["nfs-read-ahead"], All(nfs::read_ahead)),
+    rule(&["dirty-throttling"], Once(memory::dirty_throttling)),
+    rule(&["cgroup-memory"], Once(groups::memory)),
+    rule(&["page-cache-thrash"], Once(memory::thrash)),
+    rule(&["fsync-network-disk"], All(file_system::fsync)),
+    rule(&["data-journal"], Mount(file_system::data_journal)),
+    rule(&["sync-mount"], Mount(file_system::sync)),
+    rule(&["queue-too-short", "too-little-parallelism"], Documented(limits::depths)),
+    rule(&["single-hardware-queue"], Disk(device::hardware_queues)),
+    rule(&["first-touch"], All(device::first_touch)),
+    rule(&["nvme-timeout"], NetworkDisk(device::timeout)),
+    rule(&["nvme-power-states"], Disk(device::power_states)),
+    rule(&["online-discard"], Mount(file_system::discard)),
+    rule(&["io-scheduler"], Disk(device::scheduler)),
+    rule(&["interrupts-on-one-cpu"], Disk(device::interrupts)),
+    rule(&["merging-off"], Disk(device::merging)),
+    rule(&["overlay-copy-up"], Mount(file_system::overlay)),
+    rule(&["loop-double-caching"], Device(device::loops)),
+    rule(&["swap-on-path"], All(memory::swap)),
+    rule(&["lvm-snapshot", "thin-volume"], Device(device::volumes)),
+    rule(&["copy-on-write-file-system"], Mount(file_system::copy_on_write)),
+    rule(&["strict-atime"], Mount(file_system::strict_atime)),
+    rule(&["fuse-file-system"], Mount(file_system::fuse)),
+    rule(&["raid-stripe"], Device(device::stripes)),
+    rule(&["hdd-volume-snapshot"], All(device::hdd_snapshots)),
+    rule(&["shared-os-disk"], NetworkDisk(device::os_disk)),
+    rule(&["cpu-quota"], Once(groups::cpu_quota)),
 ];

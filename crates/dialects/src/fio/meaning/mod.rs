@@ -1,10 +1,10 @@
 //! What fio's options mean: from sections as written to phases of jobs.
 //!
-//! Each option has a [`classes::Class`]. Those with a meaning are read in `families/`, one family per
-//! file, as fio 3.33 reads them (`init.c`, `io_u.c`, `filesetup.c`); the others need no code.
+//! Each option has a [`Class`](super::options::Class). Those with a meaning are read in `families/`, one
+//! family per file, as fio 3.33 reads them (`init.c`, `io_u.c`, `filesetup.c`); the others need no
+//! code.
 
 mod chosen;
-mod classes;
 mod draft;
 mod families;
 mod names;

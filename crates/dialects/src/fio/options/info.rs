@@ -1,8 +1,5 @@
 //! What is known of an option.
 
-/// The release of fio 3 that all tables but `newer` describe.
-pub(super) const OLDEST: u8 = 33;
-
 /// An option of fio.
 #[derive(Debug, PartialEq)]
 pub struct OptionInfo {
@@ -12,14 +9,25 @@ pub struct OptionInfo {
     pub alias: Option<&'static str>,
     /// How its value is read.
     pub kind: Kind,
+    /// Engines that add it; none if every job may have it.
+    pub engines: Vec<&'static str>,
     /// The release of fio 3 that it came in, or 33 if it was there before: see
     /// [`OptionInfo::came`].
     pub(super) since: u8,
+    /// What iotax makes of it.
+    pub(crate) class: Class,
+    /// What iotax keeps fio from doing with it.
+    pub(crate) reach: Reach,
 }
 
 impl OptionInfo {
-    pub(super) const fn since(self, since: u8) -> Self {
-        Self { since, ..self }
+    /// Its name, and the other one if it has one.
+    pub fn names(&self) -> impl Iterator<Item = &'static str> + use<> {
+        std::iter::once(self.name).chain(self.alias)
+    }
+
+    pub(super) fn is_called(&self, name: &str) -> bool {
+        self.names().any(|known| known == name)
     }
 }
 
@@ -84,29 +92,34 @@ pub enum Unit {
     Microseconds,
 }
 
-pub(super) const INTEGER: Kind = Kind::Integer { min: 0, max: u32::MAX as i64 };
-pub(super) const LONG: Kind = Kind::Long { min: 0 };
-
-pub(super) const fn at_least(min: i64) -> Kind {
-    Kind::Integer { min, max: u32::MAX as i64 }
+/// What an option means to iotax.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Class {
+    /// The code of this room reads it.
+    Meaning,
+    /// Nothing that is measured depends on it.
+    Silent,
+    /// Nothing natively, since the native engines get by without; fio is given it where it drives.
+    Kept,
+    /// It is not followed, and the user is told, unless it has one of these values.
+    Noted { unless: &'static str, note: &'static str },
+    /// Only fio can do it, unless it has one of these values.
+    Beyond { unless: &'static str, why: &'static str },
 }
 
-pub(super) const fn within(min: i64, max: i64) -> Kind {
-    Kind::Integer { min, max }
-}
-
-pub(super) const fn long_from(min: i64) -> Kind {
-    Kind::Long { min }
-}
-
-pub(super) const fn floats(most: usize) -> Kind {
-    Kind::Floats { most, min: f64::MIN, max: f64::MAX }
-}
-
-pub(super) const fn named(name: &'static str, kind: Kind) -> OptionInfo {
-    OptionInfo { name, alias: None, kind, since: OLDEST }
-}
-
-pub(super) const fn aliased(name: &'static str, alias: &'static str, kind: Kind) -> OptionInfo {
-    OptionInfo { name, alias: Some(alias), kind, since: OLDEST }
+/// Whether an option can make fio reach beyond the target.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reach {
+    /// It is not known what its value may be.
+    Unknown,
+    /// Its value is a number or a word, never a path, a program or an address.
+    Inside,
+    /// The same with `/` and `:` between numbers.
+    Shares,
+    /// It reaches outside where its value names a path.
+    Path,
+    /// A value in `'` quotes is the name of a file to read.
+    Pattern,
+    /// It is refused whatever its value, for this reason.
+    Refused(&'static str),
 }

@@ -1,4 +1,3 @@
-use super::lookup::JOB_OPTIONS;
 use super::*;
 
 #[test]
@@ -14,8 +13,18 @@ fn options_are_found_by_each_of_their_names() {
 
 #[test]
 fn no_name_stands_for_two_options() {
-    let mut names: Vec<_> = JOB_OPTIONS.iter().map(|(name, _)| *name).collect();
+    let mut names: Vec<_> = all().flat_map(OptionInfo::names).collect();
+    names.sort_unstable();
     let count = names.len();
     names.dedup();
     assert_eq!(names.len(), count);
+}
+
+#[test]
+fn an_option_means_the_same_whichever_engine_has_it() {
+    for option in every() {
+        let mut others = every().filter(|other| other.name == option.name);
+        let meant = (option.class, option.reach);
+        assert!(others.all(|other| (other.class, other.reach) == meant), "{}", option.name);
+    }
 }

@@ -119,8 +119,7 @@ impl Arguments<'_> {
             found.push((option.name, Meaning::Program(option)));
         }
         for option in options::all().chain(options::of_engine(engine)).filter(old) {
-            let names = std::iter::once(option.name).chain(option.alias);
-            found.extend(names.filter(begins).map(|known| (known, Meaning::Job(option))));
+            found.extend(option.names().filter(begins).map(|known| (known, Meaning::Job(option))));
         }
         match found.len() {
             0 => Err(self.collector.unknown(name, &self.place(word), &name_span(word, name))),

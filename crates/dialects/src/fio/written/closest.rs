@@ -5,9 +5,8 @@ use crate::fio::options::{self, OptionInfo};
 /// The known name nearest to `name`, if at most a third of it is mistyped.
 pub(super) fn closest(name: &str) -> Option<&'static str> {
     let letters = letters(name);
-    let names = |option: &'static OptionInfo| std::iter::once(option.name).chain(option.alias);
     options::all()
-        .flat_map(names)
+        .flat_map(OptionInfo::names)
         .filter(|known| {
             // Each mistake changes the length by at most one, and the set of letters by two:
             // this leaves few names to compare in full.

@@ -10,105 +10,73 @@ use super::document::Document;
 use super::number::Number;
 use crate::importers::error::Error;
 
-#[derive(Deserialize)]
-#[serde(expecting = "an object, as fio writes it")]
+#[derive(Deserialize, Default)]
+#[serde(default, expecting = "an object, as fio writes it")]
 pub(super) struct Root {
     #[serde(rename = "fio version")]
     pub version: Option<String>,
-    #[serde(default)]
     pub timestamp: Number,
-    #[serde(default)]
     pub timestamp_ms: Number,
-    #[serde(default, rename = "global options")]
+    #[serde(rename = "global options")]
     pub global: Options,
     pub jobs: Option<Vec<RawJob>>,
     pub client_stats: Option<Vec<RawJob>>,
     /// Of a run of iotax, which prints this shape, too.
-    #[serde(default)]
     pub iotax: Option<RawRun>,
 }
 
 /// What iotax adds to the shape: which jobs are of which phase.
-#[derive(Deserialize)]
-#[serde(expecting = "what iotax adds")]
+#[derive(Deserialize, Default)]
+#[serde(default, expecting = "what iotax adds")]
 pub(super) struct RawRun {
-    #[serde(default)]
     pub id: Option<String>,
-    #[serde(default)]
     pub workload: String,
-    #[serde(default)]
     pub arms: Vec<RawArm>,
-    #[serde(default)]
     pub phases: Vec<RawRun>,
 }
 
-#[derive(Deserialize)]
-#[serde(expecting = "an arm")]
+#[derive(Deserialize, Default)]
+#[serde(default, expecting = "an arm")]
 pub(super) struct RawArm {
-    #[serde(default)]
     pub other_jobs: Vec<IgnoredAny>,
 }
 
-#[derive(Deserialize)]
-#[serde(expecting = "a job")]
+#[derive(Deserialize, Default)]
+#[serde(default, expecting = "a job")]
 pub(super) struct RawJob {
-    #[serde(default)]
     pub jobname: String,
-    #[serde(default)]
     pub groupid: Number,
-    #[serde(default)]
     pub error: Number,
-    #[serde(default)]
     pub total_err: Number,
-    #[serde(default)]
     pub elapsed: Number,
-    #[serde(default)]
     pub job_start: Number,
     /// Milliseconds, summed over threads.
-    #[serde(default)]
     pub job_runtime: Number,
     /// Percent of `job_runtime`.
-    #[serde(default)]
     pub usr_cpu: Number,
-    #[serde(default)]
     pub sys_cpu: Number,
-    #[serde(default)]
     pub ctx: Number,
-    #[serde(default)]
     pub majf: Number,
-    #[serde(default)]
     pub minf: Number,
-    #[serde(default)]
     pub hostname: String,
-    #[serde(default, rename = "job options")]
+    #[serde(rename = "job options")]
     pub options: Options,
-    #[serde(default)]
     pub read: RawDirection,
-    #[serde(default)]
     pub write: RawDirection,
-    #[serde(default)]
     pub trim: RawDirection,
-    #[serde(default)]
     pub sync: RawDirection,
     /// With `unified_rw_reporting`, reads and writes in one.
-    #[serde(default)]
     pub mixed: RawDirection,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(expecting = "the results of one direction")]
+#[serde(default, expecting = "the results of one direction")]
 pub(super) struct RawDirection {
-    #[serde(default)]
     pub io_bytes: Number,
-    #[serde(default)]
     pub io_kbytes: Number,
-    #[serde(default)]
     pub iops: Number,
-    #[serde(default)]
     pub runtime: Number,
-    #[serde(default)]
     pub total_ios: Number,
-    #[serde(default)]
     pub short_ios: Number,
     pub clat_ns: Option<RawLatency>,
     pub clat: Option<RawLatency>,
@@ -117,21 +85,15 @@ pub(super) struct RawDirection {
 }
 
 #[derive(Deserialize, Default)]
-#[serde(expecting = "latencies")]
+#[serde(default, expecting = "latencies")]
 pub(super) struct RawLatency {
-    #[serde(default)]
     pub min: Number,
-    #[serde(default)]
     pub max: Number,
-    #[serde(default)]
     pub mean: Number,
-    #[serde(default)]
     pub stddev: Number,
-    #[serde(default, rename = "N")]
+    #[serde(rename = "N")]
     pub samples: Number,
-    #[serde(default)]
     pub percentile: Pairs<Number>,
-    #[serde(default)]
     pub bins: Pairs<Number>,
 }
 

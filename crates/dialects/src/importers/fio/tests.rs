@@ -23,7 +23,7 @@ fn read_of(members: &str) -> DirectionRecord {
 fn what_is_no_result_is_refused_and_why() {
     insta::assert_snapshot!(wrong(""), @"it holds no JSON of fio (it is empty); run fio with --output-format=json+ and keep what it prints");
     insta::assert_snapshot!(wrong("fio: unable to open job.fio\nbye\n"), @r#"it holds no JSON of fio (its first line is "fio: unable to open job.fio"); run fio with --output-format=json+ and keep what it prints"#);
-    insta::assert_snapshot!(wrong("note\n{\"fio version\" : \"fio-3.33\",\n \"jobs\" : ["), @"line 2: the JSON that begins here is cut off: fio was ended before it was done");
+    insta::assert_snapshot!(wrong("note\n{\"fio version\" : \"fio-3.33\",\n \"jobs\" : ["), @"line 2: the JSON that begins here is cut off: what wrote it was ended before it was done");
     insta::assert_snapshot!(wrong("note\n{\"a\" : \n1,}"), @"line 3, column 3: trailing comma");
     insta::assert_snapshot!(wrong("{\"a\" : 1}"), @r#"line 1: this JSON has no "fio version": it is not a result of fio"#);
     insta::assert_snapshot!(wrong("{\"fio version\" : \"fio-3.33\"}"), @r#"line 1: this JSON has no "jobs": it is not a result of fio"#);

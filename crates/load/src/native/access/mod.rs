@@ -32,27 +32,10 @@ pub(crate) fn unit_bytes(job: &Job) -> u64 {
         // Strides are what is aligned, and they may be any number of bytes.
         (Pattern::Strided(_), _) => 1,
         // So that the first one, at the end of the span, is aligned as all others.
-        (Pattern::Backward(_), _) => granule_bytes(job),
+        (Pattern::Backward(_), _) => job.granule_bytes(),
         (_, Some(align_bytes)) => align_bytes,
         (_, None) => u64::from(job.block_sizes.min_bytes()),
     }
-}
-
-/// The largest power of two that divides every offset in the span and every size of `job`.
-pub(crate) fn granule_bytes(job: &Job) -> u64 {
-    let stride = match job.pattern {
-        Pattern::Strided(stride) | Pattern::Backward(stride) => stride,
-        _ => 0,
-    };
-    let sizes = match &job.block_sizes {
-        BlockSizes::Fixed(bytes) | BlockSizes::Range { min: bytes, .. } => u64::from(*bytes),
-        BlockSizes::Split(shares) => {
-            shares.iter().fold(0, |all, share| all | u64::from(share.bytes))
-        }
-    };
-    let all = sizes | job.align_bytes.unwrap_or(0) | stride;
-    // The lowest bit that is set in any of them.
-    all & all.wrapping_neg()
 }
 
 /// The I/Os of one thread, in order.

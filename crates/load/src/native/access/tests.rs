@@ -107,7 +107,7 @@ proptest! {
         let mut job = job();
         job.pattern = Pattern::Backward(step);
         let mut accesses = Accesses::new(&job, Span { start: 7, bytes }, 1);
-        let granule = granule_bytes(&job);
+        let granule = job.granule_bytes();
         let last = (bytes - 4096) / granule * granule;
         let mut expected = Some(last);
         for _ in 0..200 {

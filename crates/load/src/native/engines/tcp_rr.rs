@@ -20,7 +20,7 @@ use crate::native::tcp_info;
 use crate::peer::{Role, client};
 
 /// How long an answer may keep the thread before it looks at the time again.
-const GLANCE: Duration = Duration::from_millis(10);
+const LONGEST_WAIT_NS: u64 = 10_000_000;
 /// The last stretch before an intended start is spun through: a sleeping thread is woken late.
 const SPIN_NS: u64 = 60_000;
 /// Answers are read by so much at a time, at least.
@@ -56,7 +56,7 @@ impl TcpRr {
     /// An engine on a connection to a peer that answers requests of `bytes` with as many.
     pub(crate) fn new(flow: Flow, depth: u32, bytes: u32, seed: u64) -> io::Result<Self> {
         flow.set_nodelay(true)?;
-        flow.set_read_timeout(Some(GLANCE))?;
+        flow.set_read_timeout(Some(Duration::from_nanos(LONGEST_WAIT_NS)))?;
         let bytes = bytes as usize;
         let mut request = vec![0; bytes].into_boxed_slice();
         Xoshiro256PlusPlus::seed_from_u64(seed).fill_bytes(&mut request);
@@ -102,7 +102,7 @@ impl TcpRr {
     fn poll_for(&self, at_most_ns: u64) {
         let wanted =
             PollFlags::IN | if self.unsent > 0 { PollFlags::OUT } else { PollFlags::empty() };
-        let at_most_ns = at_most_ns.min(GLANCE.as_nanos() as u64);
+        let at_most_ns = at_most_ns.min(LONGEST_WAIT_NS);
         let timeout = Timespec { tv_sec: 0, tv_nsec: at_most_ns.cast_signed() };
         // Whatever came, or did not, is found out by what follows.
         let _ = poll(&mut [PollFd::new(&self.flow, wanted)], Some(&timeout));

@@ -17,7 +17,7 @@ use crate::native::tcp_info;
 use crate::peer::{Role, client};
 
 /// How long a block may hold the thread before it looks at the time again.
-const GLANCE: Duration = Duration::from_millis(50);
+const LONGEST_WAIT: Duration = Duration::from_millis(50);
 /// How long a path may let nothing through before the block counts as failed.
 pub(super) const PATIENCE_NS: u64 = 10_000_000_000;
 
@@ -51,8 +51,8 @@ impl TcpStream {
 
     /// An engine on a connection to a peer that takes blocks, or sends them.
     pub(crate) fn new(flow: Flow, buffers: Buffers) -> io::Result<Self> {
-        flow.set_read_timeout(Some(GLANCE))?;
-        flow.set_write_timeout(Some(GLANCE))?;
+        flow.set_read_timeout(Some(LONGEST_WAIT))?;
+        flow.set_write_timeout(Some(LONGEST_WAIT))?;
         Ok(Self { flow, buffers, under_way: None })
     }
 

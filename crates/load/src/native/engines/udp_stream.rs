@@ -55,9 +55,8 @@ impl Engine for UdpStream {
         self.sent += 1;
         Submitted::Done(loop {
             match send(&self.socket, datagram, SendFlags::NOSIGNAL) {
-                Ok(_) => break Ok(io.bytes),
-                // The queue of the interface is full and lets it go, as a router would.
-                Err(Errno::NOBUFS) => break Ok(io.bytes),
+                // The queue of the interface may be full and let it go, as a router would.
+                Ok(_) | Err(Errno::NOBUFS) => break Ok(io.bytes),
                 // What an earlier datagram met; this one has not been sent.
                 Err(Errno::INTR | Errno::CONNREFUSED) => {}
                 Err(errno) => break Err(errno),

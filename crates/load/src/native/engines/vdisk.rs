@@ -14,7 +14,6 @@ use rustix::io::Errno;
 
 use super::{Deadline, Engine, Submitted};
 use crate::error::Error;
-use crate::native::access::granule_bytes;
 use crate::native::io::{Io, Op, Outcome};
 use crate::native::setup::{SEED_OF_DATA, Thread};
 
@@ -48,7 +47,7 @@ impl Vdisk {
                 ),
             ));
         }
-        let smallest = granule_bytes(job);
+        let smallest = job.granule_bytes();
         if !smallest.is_multiple_of(disk.block_bytes().into()) {
             return Err(Error::unsuitable(
                 job,

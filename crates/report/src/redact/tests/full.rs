@@ -1,13 +1,15 @@
 //! A record in which every field says something: a new field of the format does not compile until
 //! it stands here, too, and then needs a rule.
 
+use iotax_catalog::{Caching, Source};
 use iotax_record::{
     Counters, DeviceCounters, DirectionRecord, Experiment, HostRecord, HostRole, JobRecord,
     LatencyHistogram, LoadRecord, NamedSite, NfsCounters, NfsOperation, OperationRecord, Outcome,
     Pressure, Site, Slow, SystemCounters, Trial,
 };
 use iotax_spec::layers::{
-    CgroupIo, Dev, Dir, Dmcrypt, File, FileSystem, FileSystemKind, Gocryptfs, Nfs, Throttle, Vdisk,
+    CgroupIo, Cloud, CloudDisk, CloudDisks, CloudOptions, Dev, Dir, Dmcrypt, File, FileSystem,
+    FileSystemKind, Gocryptfs, Nfs, Part, PartLayer, Throttle, Vdisk,
 };
 use iotax_spec::{
     Arm, BlockSizes, Bound, CloudChoice, Design, DiskRole, Driver, Engine, Files, FioOption,
@@ -135,6 +137,7 @@ fn layers() -> Vec<Layer> {
     let kind = FileSystemKind::Ext4;
     vec![
         Layer::File(File { path: Some(T.into()), size_bytes: 1, thin: true }),
+        Layer::Cloud(cloud()),
         Layer::Dir(Dir { path: T.into() }),
         Layer::Dev(Dev { path: T.into() }),
         Layer::Nfs(nfs),
@@ -145,6 +148,31 @@ fn layers() -> Vec<Layer> {
         Layer::Throttle(Throttle { group: some(), ..Throttle::default() }),
         Layer::Vdisk(Vdisk { stack: Stack { layers: vec![Layer::Dev(Dev { path: T.into() })] } }),
     ]
+}
+
+fn cloud() -> Cloud {
+    let throttle = Throttle { group: some(), ..Throttle::default() };
+    let part = Part {
+        layer: PartLayer::Throttle(throttle),
+        what: t(),
+        sources: vec![Source { text: t(), as_of: t() }],
+    };
+    Cloud {
+        asked: CloudDisks {
+            vm: some(),
+            variant: some(),
+            disks: vec![t()],
+            caching: Caching::ReadOnly,
+            options: CloudOptions::default(),
+        },
+        made: CloudDisk {
+            name: t(),
+            caching: Caching::ReadOnly,
+            parts: vec![part],
+            notes: vec![t()],
+        },
+        notes: vec![t()],
+    }
 }
 
 fn arm(target: Target) -> Arm {

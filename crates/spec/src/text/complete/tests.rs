@@ -62,7 +62,7 @@ fn layers_that_do_not_fit_each_other_are_pointed_at() {
     `file(thin)` lives in iotax's process, `ext4` in the system
       file(thin) + ext4
       ^^^^^^^^^^ column 1
-    put the in-process layers into a virtual disk below the others: vdisk(stack="file(size=128G, thin)") + ext4
+    put the in-process layers into a virtual disk below the others: vdisk(stack="file(thin)") + ext4
     "#);
     assert_snapshot!(error("file + xfs + fscrypt"), @"
     `fscrypt` is done by the file system below it, which must be ext4

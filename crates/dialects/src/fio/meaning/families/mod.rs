@@ -11,8 +11,8 @@ mod times;
 use iotax_spec::{Error, Job};
 
 use super::chosen::Chosen;
-use super::classes::{Class, is_usual};
 use super::draft::{Draft, Timing};
+use crate::fio::options::Class;
 use crate::fio::section::Section;
 use crate::fio::setting::Setting;
 
@@ -42,20 +42,14 @@ impl<'a> Draft<'a> {
         let settings: Vec<&Setting> = self.chosen.all().collect();
         for setting in settings {
             self.note_variables(setting);
-            match Class::of(setting.option) {
-                Some(Class::Meaning | Class::Silent) => {}
-                Some(Class::Kept) => self.keep(setting),
-                Some(Class::Noted { unless, note }) => {
-                    if !is_usual(setting.value.as_deref(), unless) {
-                        self.note(setting, note);
-                    }
-                }
-                Some(Class::Beyond { unless, why }) => {
-                    if !is_usual(setting.value.as_deref(), unless) {
-                        self.beyond(setting, why);
-                    }
-                }
-                None => self.beyond(setting, "is not known to iotax"),
+            // A flag that stands alone is 1.
+            let value = setting.value.as_deref().unwrap_or("1");
+            let is_one_of = |usual: &str| usual.split('|').any(|word| word == value);
+            match setting.option.class {
+                Class::Kept => self.keep(setting),
+                Class::Noted { unless, note } if !is_one_of(unless) => self.note(setting, note),
+                Class::Beyond { unless, why } if !is_one_of(unless) => self.beyond(setting, why),
+                Class::Meaning | Class::Silent | Class::Noted { .. } | Class::Beyond { .. } => {}
             }
         }
     }

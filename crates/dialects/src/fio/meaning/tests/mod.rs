@@ -11,9 +11,6 @@ use std::fmt::Write as _;
 use iotax_spec::units::format_duration;
 use iotax_spec::{Error, Job, Workload};
 
-use super::classes;
-use crate::fio::options;
-
 fn no_include(name: &str) -> Result<String, String> {
     Err(format!("{name} is not there"))
 }
@@ -81,17 +78,4 @@ fn error(text: &str) -> String {
             native.expect_err("it is refused").to_string()
         }
     }
-}
-
-/// Every option that can be read has one class, and no class is of an option that cannot.
-#[test]
-fn every_option_has_a_class() {
-    let of_engines = options::engines().flat_map(options::of_engine);
-    let all = options::all().chain(of_engines).filter(|o| !classes::is_without_effect(o));
-    let mut known: Vec<&str> = all.map(|option| option.name).collect();
-    known.sort_unstable();
-    known.dedup();
-    let mut classed: Vec<&str> = classes::names().collect();
-    classed.sort_unstable();
-    assert_eq!(known, classed);
 }

@@ -1,10 +1,9 @@
 //! Documented limits as throttles.
 
 use iotax_catalog::{Direction, DiskExpectation, Limit, Rate, Scope};
-use iotax_spec::Layer;
-use iotax_spec::layers::{Counts, Throttle};
 
-use super::part::{Part, without_caching};
+use super::super::throttle::{Counts, Throttle};
+use super::part::{Part, PartLayer, without_caching};
 
 /// The throttles of a disk, its own first, those that others share above them.
 pub(super) fn throttles(
@@ -96,7 +95,7 @@ fn of_limit(
             group: group.map(|group| format!("{group}{suffix}")),
         };
         let sources = sources.into_iter().flatten().cloned().collect();
-        Part { layer: Layer::Throttle(throttle), what: what.clone(), sources }
+        Part { layer: PartLayer::Throttle(throttle), what: what.clone(), sources }
     };
     pairs.into_iter().map(part).collect()
 }

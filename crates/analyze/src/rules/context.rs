@@ -8,7 +8,7 @@ use crate::facts::TrialFacts;
 use crate::method::Method;
 
 /// What a judgment rests on.
-pub(crate) struct Grounds<'a> {
+pub(crate) struct RuleContext<'a> {
     pub spec: &'a iotax_spec::Spec,
     /// Names of the arms.
     pub names: &'a [String],

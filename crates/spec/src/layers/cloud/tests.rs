@@ -1,34 +1,25 @@
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-use std::path::Path;
-use std::sync::Arc;
-
 use insta::assert_snapshot;
-use iotax_catalog::{Setup, attached_disk, expect, vm_variant};
-use iotax_spec::layers::{Mem, Throttle};
-use iotax_vdisk::{Clock, ManualClock, Request, Session, Submitted};
+use iotax_catalog::Caching;
 
 use super::*;
-use crate::vdisk;
+use crate::layers::{Layer, Stack};
 
-const MIB: u64 = 1 << 20;
-const SECOND_NS: u64 = 1_000_000_000;
-
-fn expected(vm: &str, disks: &[&str]) -> Expectation {
-    let disk = |text: &&str| attached_disk(text, Caching::None).unwrap();
+fn made(vm: &str, disks: &[&str], options: &CloudOptions) -> Result<MadeDisks, Error> {
     let vm = (!vm.is_empty()).then(|| vm.to_owned());
-    expect(&Setup { vm, variant: None, disks: disks.iter().map(disk).collect() }).unwrap()
+    let disks = disks.iter().map(|disk| (*disk).to_owned()).collect();
+    let options = options.clone();
+    CloudDisks { vm, variant: None, disks, caching: Caching::None, options }.made()
 }
 
 fn composed(vm: &str, disks: &[&str], options: &CloudOptions) -> Vec<CloudDisk> {
-    cloud_disks(&expected(vm, disks), options).unwrap()
+    made(vm, disks, options).unwrap().disks
 }
 
 /// Stacks and notes, with what each layer stands for.
 fn told(disks: &[CloudDisk]) -> String {
     let part = |part: &Part| {
         let from = if part.sources.is_empty() { "" } else { ", documented" };
-        format!("  {}: {}{from}\n", part.layer, part.what)
+        format!("  {}: {}{from}\n", Layer::from(&part.layer), part.what)
     };
     let note = |note: &String| format!("  ({note})\n");
     let disk = |disk: &CloudDisk| {
@@ -99,10 +90,6 @@ fn encryption_is_where_it_is_done_and_a_smaller_disk_keeps_its_limits() {
     ");
 }
 
-fn local(vm: &str, asked: &[Local], options: &CloudOptions) -> Result<Vec<CloudDisk>, Error> {
-    local_disks(&vm_variant(vm, None).unwrap(), asked, options)
-}
-
 #[test]
 fn local_disks_have_the_limits_of_local_storage_and_the_host_encrypts_on_top() {
     let options = CloudOptions {
@@ -111,7 +98,7 @@ fn local_disks_have_the_limits_of_local_storage_and_the_host_encrypts_on_top() {
         hardware_encrypted: true,
         ..CloudOptions::default()
     };
-    assert_snapshot!(told(&local("E16d_v5", &[Local::Any], &options).unwrap()), @"
+    assert_snapshot!(told(&composed("E16d_v5", &["local"], &options)), @"
     temporary disk, caching none
       file(size=4G, thin): of the size asked for
       aes(sector=512): the disk's own encryption, as asked for
@@ -120,7 +107,7 @@ fn local_disks_have_the_limits_of_local_storage_and_the_host_encrypts_on_top() {
       aes(sector=512): encryption at host, as asked for
     ");
     let plain = CloudOptions::default();
-    assert_snapshot!(told(&local("E16ds_v6", &[Local::Nvme; 2], &plain).unwrap()), @"
+    assert_snapshot!(told(&composed("E16ds_v6", &["nvme"; 2], &plain)), @"
     local NVMe disk, caching none
       file(size=440G, thin): of the documented size, documented
       delay(latency=100us): latency: an assumption, not documented
@@ -137,27 +124,13 @@ fn local_disks_have_the_limits_of_local_storage_and_the_host_encrypts_on_top() {
 #[test]
 fn a_temporary_disk_shares_the_bucket_of_cached_disks_where_that_is_documented() {
     let options = CloudOptions { latency_ns: Some(0), ..CloudOptions::default() };
-    let temporary = local("DS1_v2", &[Local::Temporary], &options).unwrap().remove(0);
-    let cached = composed("DS1_v2", &["P30:caching=readonly"], &options).remove(0);
-    assert_snapshot!(told(std::slice::from_ref(&temporary)), @"
+    let temporary = composed("DS1_v2", &["temporary"], &options);
+    assert_snapshot!(told(&temporary), @"
     temporary disk, caching none
       file(size=7G, thin): of the documented size, documented
       throttle(iops=4000, bw=32000k, group=Standard_DS1_v2-cached): VM cached limit of Standard_DS1_v2, documented
       (it draws on the bucket of cached disks)
     ");
-    let mut simulation = Simulation::new(&[temporary, cached], &[Load { len: 4096, depth: 64 }; 2]);
-    simulation.run(1);
-    assert_rate(simulation.run(5).iter().sum(), 5, 4000.0, "both");
-}
-
-#[test]
-fn local_disks_are_held_at_their_documented_rates() {
-    let disks = local("E16d_v5", &[Local::Any], &CloudOptions::default()).unwrap();
-    for (len, limit) in [(4096, 75_000.0), (1 << 20, 1e9 / f64::from(1 << 20))] {
-        let mut simulation = Simulation::new(&disks, &[Load { len, depth: 256 }]);
-        simulation.run(1);
-        assert_rate(simulation.run(2)[0], 2, limit, &format!("{len} bytes"));
-    }
 }
 
 #[test]
@@ -216,164 +189,10 @@ fn disks_of_other_clouds() {
 }
 
 #[test]
-fn what_cannot_be_made_is_refused() {
-    let refused = |disk: &str, size_bytes| {
-        let options = CloudOptions { size_bytes, ..CloudOptions::default() };
-        let error = cloud_disks(&expected("DS1_v2", &[disk]), &options).unwrap_err();
-        assert!(error.is_usage());
-        error.to_string()
-    };
-    assert_snapshot!(refused("P10:caching=readwrite", None), @"P10:caching=readwrite: a cache that holds writes back is not modelled: use readonly or none");
-    assert_snapshot!(refused("P10", Some(0)), @"P10: a disk of no size holds nothing");
-    assert_snapshot!(refused("P10", Some(1000)), @"P10: its size must be a multiple of 4k");
-    let refused_local = |vm: &str, asked: &[Local]| {
-        local(vm, asked, &CloudOptions::default()).unwrap_err().to_string()
-    };
-    assert_snapshot!(refused_local("E16s_v5", &[Local::Any]), @"local of Standard_E16s_v5: no such storage of its host is in the catalog");
-    assert_snapshot!(refused_local("r6id.4xlarge", &[Local::Nvme]), @"nvme of r6id.4xlarge: no such storage of its host is in the catalog");
-    assert_snapshot!(refused_local("L8s_v3", &[Local::Any]), @"local of Standard_L8s_v3: it has a temporary disk and NVMe disks: write temporary or nvme");
-    assert_snapshot!(refused_local("E16d_v5", &[Local::Any; 2]), @"temporary disk of Standard_E16d_v5: the size has fewer of them");
-    assert_snapshot!(refused("premium-v2", None), @"premium-v2: its size is not given by its name: say it with --size");
-}
-
-#[test]
-fn what_is_cached_is_no_part_of_a_name() {
-    for (text, name) in [
-        ("P10", "P10"),
-        ("P10:caching=none", "P10"),
-        ("gp3:caching=none,size=5G", "gp3:size=5G"),
-        ("gp3:size=5G, caching=none,iops=3k", "gp3:size=5G,iops=3k"),
-    ] {
-        assert_eq!(without_caching(text), name);
-    }
-}
-
-/// Composed disks in virtual time, on memory in place of the file, each written to by its load.
-struct Simulation {
-    clock: Arc<ManualClock>,
-    sessions: Vec<Session>,
-    loads: Vec<Load>,
-    /// When each I/O of any load ends, and on which disk; the next one on top.
-    in_flight: BinaryHeap<Reverse<(u64, usize)>>,
-}
-
-/// So many writes of one size at once.
-#[derive(Clone, Copy)]
-struct Load {
-    len: usize,
-    depth: usize,
-}
-
-impl Simulation {
-    fn new(disks: &[CloudDisk], loads: &[Load]) -> Self {
-        // Long after the start, so that no arithmetic profits from zero.
-        let start_ns = 1_000 * SECOND_NS;
-        let clock = Arc::new(ManualClock::starting_at(start_ns));
-        let session = |(disk, load): (&CloudDisk, &Load)| {
-            let mut stack = disk.stack.clone();
-            stack.layers[0] = Layer::Mem(Mem { size_bytes: 4 * MIB });
-            // Other tests of this process have other clocks.
-            let apart = format!("{:p}", Arc::as_ptr(&clock));
-            for layer in &mut stack.layers {
-                if let Layer::Throttle(Throttle { group: Some(group), .. }) = layer {
-                    group.push_str(&apart);
-                }
-            }
-            let clock = Arc::clone(&clock) as Arc<dyn Clock>;
-            let open = vdisk::open_in(&stack, Path::new(""), 1, clock).unwrap();
-            Session::new(&open, 1, load.len).unwrap()
-        };
-        let sessions = disks.iter().zip(loads).map(session).collect();
-        let slots = loads.iter().enumerate().flat_map(|(disk, load)| vec![disk; load.depth]);
-        let in_flight = slots.map(|disk| Reverse((start_ns, disk))).collect();
-        Self { clock, sessions, loads: loads.to_vec(), in_flight }
-    }
-
-    /// I/Os of each load that end within the next `seconds`.
-    fn run(&mut self, seconds: u64) -> Vec<u64> {
-        let end_ns = self.clock.now_ns() + seconds * SECOND_NS;
-        let mut done = vec![0; self.loads.len()];
-        loop {
-            let mut next = self.in_flight.peek_mut().unwrap();
-            let Reverse((ready_ns, disk)) = *next;
-            if ready_ns > end_ns {
-                self.clock.sleep_until(end_ns);
-                return done;
-            }
-            self.clock.sleep_until(ready_ns);
-            done[disk] += 1;
-            let len = self.loads[disk].len;
-            let offset = done[disk] % (4 * MIB / len as u64) * len as u64;
-            let submitted = self.sessions[disk].submit(0, Request::write(offset, len));
-            let Submitted::Done(io) = submitted else { unreachable!("no queue in these stacks") };
-            assert_eq!(io.result, Ok(len));
-            *next = Reverse((io.ready_at_ns, disk));
-        }
-    }
-}
-
-fn assert_rate(ios: u64, seconds: u64, expected_per_s: f64, what: &str) {
-    let share = ios as f64 / seconds as f64 / expected_per_s;
-    assert!((share - 1.0).abs() < 0.001, "{what}: {share} of {expected_per_s}");
-}
-
-#[test]
-fn cached_and_uncached_buckets_are_reached_exactly_and_add_up() {
-    let disks = composed("DS1_v2", &["P30:caching=readonly", "P30"], &CloudOptions::default());
-    for (len, cached, uncached) in
-        [(4096, 4000.0, 3200.0), (65_536, 32_768_000.0 / 65_536.0, 48e6 / 65_536.0)]
-    {
-        for depths in [[64, 1], [1, 64], [64, 64]] {
-            let mut simulation = Simulation::new(&disks, &depths.map(|depth| Load { len, depth }));
-            simulation.run(1);
-            let done = simulation.run(5);
-            for (place, limit) in [cached, uncached].into_iter().enumerate() {
-                // At depth 1 the latency of a millisecond binds.
-                if depths[place] > 1 {
-                    assert_rate(done[place], 5, limit, &format!("{len} bytes, {depths:?}"));
-                }
-            }
-        }
-    }
-}
-
-#[test]
-fn disks_on_one_bucket_share_it() {
-    let disks = composed("DS1_v2", &["P30", "P30"], &CloudOptions::default());
-    let mut simulation = Simulation::new(&disks, &[Load { len: 4096, depth: 64 }; 2]);
-    simulation.run(1);
-    let done = simulation.run(5);
-    assert_rate(done.iter().sum(), 5, 3200.0, "both");
-    assert!(done[0].abs_diff(done[1]) < done[0] / 10, "{done:?}");
-}
-
-#[test]
-fn credits_pay_for_the_burst_as_long_as_documented_and_come_back() {
-    // A hundredth of the documented 30 minutes: 18 s at 3,500 instead of 500.
-    let options = CloudOptions { credits: 0.01, ..CloudOptions::default() };
-    let disks = composed("", &["P10"], &options);
-    let mut simulation = Simulation::new(&disks, &[Load { len: 4096, depth: 64 }]);
-    let mut run = |seconds| simulation.run(seconds)[0];
-    let first = run(1);
-    assert_rate(run(16), 16, 3500.0, "the burst");
-    let last = run(2);
-    assert_rate(run(20), 20, 500.0, "after it");
-    let over = first + 16 * 3500 + last - 19 * 500;
-    assert!(over.abs_diff(54_000) < 150, "{over} of 54,000 credits spent");
-    // 500 credits a second come back while nothing is done: a minute pays for 10 s.
-    simulation.clock.advance(60 * SECOND_NS);
-    let mut run = |seconds| simulation.run(seconds)[0];
-    run(1);
-    assert_rate(run(8), 8, 3500.0, "the second burst");
-    run(2);
-    assert_rate(run(20), 20, 500.0, "after it");
-}
-
-#[test]
 fn full_credits_are_the_documented_number() {
     let credits = |disk: &str| {
         let disks = composed("", &[disk], &CloudOptions::default());
-        let text = disks[0].stack.to_string();
+        let text = disks[0].stack().to_string();
         let throttle = text.split(" + ").last().unwrap();
         throttle.to_owned()
     };
@@ -383,33 +202,134 @@ fn full_credits_are_the_documented_number() {
 }
 
 #[test]
-fn large_ios_count_once_for_each_unit() {
-    let options = CloudOptions { credits: 0.0, ..CloudOptions::default() };
-    let disks = composed("", &["gp2:size=100G"], &options);
-    for (kib, expected) in [(16, 300.0), (256, 300.0), (320, 150.0), (512, 150.0), (1024, 75.0)] {
-        let mut simulation = Simulation::new(&disks, &[Load { len: kib * 1024, depth: 64 }]);
-        simulation.run(2);
-        assert_rate(simulation.run(20)[0], 20, expected, &format!("{kib} KiB"));
-    }
+fn what_cannot_be_made_is_refused() {
+    let refused = |disk: &str, size_bytes| {
+        let options = CloudOptions { size_bytes, ..CloudOptions::default() };
+        made("DS1_v2", &[disk], &options).unwrap_err().to_string()
+    };
+    assert_snapshot!(refused("P10:caching=readwrite", None), @"
+    P10:caching=readwrite: a cache that holds writes back is not modelled: use readonly or none
+    Standard_DS1_v2 takes P1 to P80, E1 to E80, S4 to S80, premium-v2, ultra, local
+    ");
+    assert_snapshot!(refused("P10", Some(0)), @"P10: a disk of no size holds nothing");
+    assert_snapshot!(refused("P10", Some(1000)), @"P10: its size must be a multiple of 4k");
+    let refused_local = |vm: &str, asked: &[&str]| {
+        made(vm, asked, &CloudOptions::default()).unwrap_err().to_string()
+    };
+    assert_snapshot!(refused_local("E16s_v5", &["local"]), @"
+    local of Standard_E16s_v5: no such storage of its host is in the catalog
+    Standard_E16s_v5 takes P1 to P80, E1 to E80, S4 to S80, premium-v2, ultra
+    ");
+    assert_snapshot!(refused_local("r6id.4xlarge", &["nvme"]), @"
+    nvme of r6id.4xlarge: no such storage of its host is in the catalog
+    r6id.4xlarge takes gp2, gp3, io1, io2, st1, sc1, standard
+    ");
+    assert_snapshot!(refused_local("L8s_v3", &["local"]), @"
+    local of Standard_L8s_v3: it has a temporary disk and NVMe disks: write temporary or nvme
+    Standard_L8s_v3 takes P1 to P80, E1 to E80, S4 to S80, premium-v2, ultra, temporary, nvme
+    ");
+    assert_snapshot!(refused_local("E16d_v5", &["local"; 2]), @"
+    temporary disk of Standard_E16d_v5: the size has fewer of them
+    Standard_E16d_v5 takes E1 to E80, S4 to S80, premium-v2, ultra, local
+    ");
+    assert_snapshot!(refused("premium-v2", None), @"premium-v2: its name gives no size: say one, as in size=4G");
 }
 
 #[test]
-fn hits_of_the_cache_are_free_of_all_limits() {
-    let disks = composed("DS1_v2", &["P10:caching=readonly"], &CloudOptions::default());
-    let mut simulation = Simulation::new(&disks, &[Load { len: 4096, depth: 1 }]);
-    let Simulation { clock, sessions, .. } = &mut simulation;
-    let mut cost_ns = |request| {
-        let now_ns = clock.now_ns();
-        let Submitted::Done(io) = sessions[0].submit(0, request) else {
-            unreachable!("no queue in these stacks")
-        };
-        clock.sleep_until(io.ready_at_ns);
-        io.ready_at_ns.saturating_sub(now_ns)
-    };
-    let pages = || (0..1024).map(|page| Request::read(page * 4096, 4096));
-    assert!(pages().all(|miss| cost_ns(miss) >= 1_000_000));
-    for _ in 0..10 {
-        assert!(pages().all(|hit| cost_ns(hit) == 0));
+fn stack_text_makes_a_disk_and_is_read_back() {
+    for text in [
+        "cloud(vm=Standard_DS1_v2, disk=P10, size=2G)",
+        "cloud(disk=\"gp3:iops=6000,size=500G\")",
+        "cloud(vm=E8bds_v5, variant=nvme, disk=P30, caching=readonly, credits=10%, latency=600us)",
+        "cloud(vm=E16d_v5, disk=local, encryption_at_host, hardware_encrypted) + aes",
+    ] {
+        let stack = Stack::parse(text).unwrap();
+        assert_eq!(stack.to_string(), text);
+        assert!(stack.is_in_process());
+        let json = serde_json::to_string(&stack).unwrap();
+        assert_eq!(serde_json::from_str::<Stack>(&json).unwrap(), stack);
     }
-    assert!(cost_ns(Request::write(0, 4096)) >= 1_000_000);
+    let stack = Stack::parse("cloud(vm=DS1_v2, disk=P10, size=2G) + aes").unwrap();
+    assert_eq!(stack.size_bytes(), Some(2 << 30));
+    assert_snapshot!(stack.spelled_out("an arm"), @r#"file(size=2G, thin) + delay(latency=1ms) + throttle(iops=500, bw=100000000, burst_iops=3500, burst_bw=170000000, credits=30m, unit=256k) + throttle(iops=3200, bw=46875k, group="an arm/Standard_DS1_v2-uncached") + aes"#);
+    let Some(Layer::Cloud(disk)) = stack.layers.first() else { panic!("{stack}") };
+    let limits = disk.limits().into_iter().map(|limit| format!("{} {}", limit.scope, limit.of));
+    assert_eq!(limits.collect::<Vec<_>>(), ["disk P10", "VM uncached Standard_DS1_v2"]);
+}
+
+#[test]
+fn stack_text_that_makes_no_disk_is_pointed_at() {
+    let error = |text: &str| Stack::parse(text).unwrap_err().to_string();
+    assert_snapshot!(error("cloud(vm=Standard_DS1v2, disk=P10)"), @"
+    no VM size `Standard_DS1v2`: did you mean Standard_DS12 or Standard_DS1_v2?
+      cloud(vm=Standard_DS1v2, disk=P10)
+               ^^^^^^^^^^^^^^ column 10
+    ");
+    assert_snapshot!(error("cloud(vm=DS1_v2, disk=P11)"), @"
+    no disk `P11`: did you mean P1, P10 or P15?
+      cloud(vm=DS1_v2, disk=P11)
+                            ^^^ column 23
+    Standard_DS1_v2 takes P1 to P80, E1 to E80, S4 to S80, premium-v2, ultra, local
+    ");
+    assert_snapshot!(error("cloud(vm=DS1_v2, disk=gp3:size=500G)"), @r#"
+    `=` in a value that is not in quotes
+      cloud(vm=DS1_v2, disk=gp3:size=500G)
+                                    ^ column 31
+    put the value in quotes, as in disk="gp3:size=500G"
+    "#);
+    assert_snapshot!(error("cloud(vm=DS1_v2, disk=\"gp3:size=500G\")"), @r#"
+    gp3:size=500G is a disk of AWS, Standard_DS1_v2 belongs to Azure: they cannot be together
+      cloud(vm=DS1_v2, disk="gp3:size=500G")
+                            ^^^^^^^^^^^^^^^ column 23
+    Standard_DS1_v2 takes P1 to P80, E1 to E80, S4 to S80, premium-v2, ultra, local
+    "#);
+    assert_snapshot!(error("cloud(vm=D1_v2, disk=P10)"), @"
+    Standard_D1_v2 takes no premium disks such as P10: choose a size with an s in its name, or a disk such as E30
+      cloud(vm=D1_v2, disk=P10)
+                           ^^^ column 22
+    Standard_D1_v2 takes E1 to E80, S4 to S80, premium-v2, ultra, local
+    ");
+    assert_snapshot!(error("cloud(vm=E16s_v5, disk=local)"), @"
+    local of Standard_E16s_v5: no such storage of its host is in the catalog
+      cloud(vm=E16s_v5, disk=local)
+                             ^^^^^ column 24
+    Standard_E16s_v5 takes P1 to P80, E1 to E80, S4 to S80, premium-v2, ultra
+    ");
+    assert_snapshot!(error("cloud(vm=E8bds_v5, disk=P10)"), @"
+    E8bds_v5 has other limits with each disk controller: say which variant, nvme or scsi
+      cloud(vm=E8bds_v5, disk=P10)
+      ^^^^^^^^^^^^^^^^^^^^^^^^^^^^ column 1
+    ");
+    assert_snapshot!(error("cloud(vm=DS1_v2)"), @"
+    cloud: disk: must be given
+      cloud(vm=DS1_v2)
+      ^^^^^^^^^^^^^^^^ column 1
+    for example cloud(vm=Standard_DS1_v2, disk=P10, size=2G)
+    ");
+    assert_snapshot!(error("cloud(disk=local)"), @"
+    a local disk comes with a VM size: name the size, too
+      cloud(disk=local)
+      ^^^^^^^^^^^^^^^^^ column 1
+    ");
+    assert_snapshot!(error("cloud(disk=gp3)"), @"
+    gp3: its name gives no size: say one, as in size=4G
+      cloud(disk=gp3)
+      ^^^^^^^^^^^^^^^ column 1
+    ");
+    assert_snapshot!(error("cloud(disk=P10, size=1000)"), @"
+    P10: its size must be a multiple of 4k
+      cloud(disk=P10, size=1000)
+                           ^^^^ column 22
+    ");
+    assert_snapshot!(error("cloud(disk=P10, caching=readwrite)"), @"
+    `readwrite` is not offered here: write none or readonly
+      cloud(disk=P10, caching=readwrite)
+                              ^^^^^^^^^ column 25
+    ");
+    assert_snapshot!(error("cloud(disk=P10, size=2G) + ext4"), @r#"
+    `cloud` lives in iotax's process, `ext4` in the system
+      cloud(disk=P10, size=2G) + ext4
+      ^^^^^^^^^^^^^^^^^^^^^^^^ column 1
+    put the in-process layers into a virtual disk below the others: vdisk(stack="cloud(disk=P10, size=2G)") + ext4
+    "#);
 }

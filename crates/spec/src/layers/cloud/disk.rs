@@ -1,17 +1,19 @@
 //! What all disks of a cloud are made of, and with which options.
 
 use iotax_catalog::{Caching, Source, Vm};
-use iotax_spec::layers::{Aes, Delay, File};
-use iotax_spec::{Layer, Stack};
+use serde::{Deserialize, Serialize};
 
-use super::part::Part;
+use super::super::aes::Aes;
+use super::super::delay::Delay;
+use super::super::file::File;
+use super::part::{Part, PartLayer};
 use crate::error::Error;
 
 /// Data and the host's cache are held in whole pages.
 pub(super) const PAGE_BYTES: u64 = 4096;
 
 /// What the documents do not say, or the user wants otherwise.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CloudOptions {
     /// Size of every disk; the documented one if left out.
     pub size_bytes: Option<u64>,
@@ -44,30 +46,26 @@ impl Default for CloudOptions {
     }
 }
 
-/// A disk of a cloud, as a stack.
-#[derive(Debug, Clone, PartialEq)]
+/// A disk of a cloud, as layers.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CloudDisk {
     /// As it was asked for, without what is cached of it: `P10`, `gp3:size=500G`, `temporary disk`.
     pub name: String,
     /// What the host caches of it.
     pub caching: Caching,
-    /// Its layers.
-    pub stack: Stack,
-    /// What each of them stands for, from bottom to top.
+    /// Its layers, and what each of them stands for, from bottom to top.
     pub parts: Vec<Part>,
     /// What is documented but not modelled, or not documented.
     pub notes: Vec<String>,
 }
 
 impl CloudDisk {
-    pub(super) fn new(
-        name: String,
-        caching: Caching,
-        parts: Vec<Part>,
-        notes: Vec<String>,
-    ) -> Self {
-        let layers = parts.iter().map(|part| part.layer.clone()).collect();
-        Self { name, caching, stack: Stack { layers }, parts, notes }
+    /// Where the bytes live.
+    pub(crate) fn file(&self) -> Option<&File> {
+        match &self.parts.first()?.layer {
+            PartLayer::File(file) => Some(file),
+            _ => None,
+        }
     }
 }
 
@@ -78,18 +76,20 @@ pub(super) fn base(
     source: &Source,
     options: &CloudOptions,
 ) -> Result<Part, Error> {
-    let file = |size_bytes| Layer::File(File { path: None, size_bytes, thin: true });
+    let file = |size_bytes| PartLayer::File(File { path: None, size_bytes, thin: true });
     match (options.size_bytes, documented) {
-        (Some(0), _) => Err(refused(name, "a disk of no size holds nothing")),
+        (Some(0), _) => Err(refused("size", name, "a disk of no size holds nothing")),
         (Some(bytes), _) if !bytes.is_multiple_of(PAGE_BYTES) => {
-            Err(refused(name, "its size must be a multiple of 4k"))
+            Err(refused("size", name, "its size must be a multiple of 4k"))
         }
         (Some(bytes), _) => Ok(Part::new(file(bytes), "of the size asked for")),
         (None, Some(bytes)) => {
             let bytes = bytes - bytes % PAGE_BYTES;
             Ok(Part::documented(file(bytes), "of the documented size", source))
         }
-        (None, None) => Err(refused(name, "its size is not given by its name: say it with --size")),
+        (None, None) => {
+            Err(refused("size", name, "its name gives no size: say one, as in size=4G"))
+        }
     }
 }
 
@@ -99,7 +99,7 @@ pub(super) fn medium(options: &CloudOptions, assumed_ns: u64) -> Option<Part> {
         Some(latency_ns) => (latency_ns, "latency, as asked for"),
         None => (assumed_ns, "latency: an assumption, not documented"),
     };
-    (latency_ns > 0).then(|| Part::new(Layer::Delay(Delay { latency_ns, jitter_ns: 0 }), what))
+    (latency_ns > 0).then(|| Part::new(PartLayer::Delay(Delay { latency_ns, jitter_ns: 0 }), what))
 }
 
 /// The disk's own encryption, at the bottom.
@@ -119,8 +119,8 @@ pub(super) fn host_encryption(
     })
 }
 
-fn aes() -> Layer {
-    Layer::Aes(Aes { key_bits: 256, sector_bytes: 512 })
+fn aes() -> PartLayer {
+    PartLayer::Aes(Aes { key_bits: 256, sector_bytes: 512 })
 }
 
 fn encryption_note(vm: &Vm) -> Option<String> {
@@ -134,6 +134,6 @@ fn encryption_note(vm: &Vm) -> Option<String> {
     }
 }
 
-pub(super) fn refused(disk: &str, problem: &'static str) -> Error {
-    Error::Cloud { disk: disk.to_owned(), problem }
+pub(super) fn refused(parameter: &'static str, disk: &str, problem: &str) -> Error {
+    Error::cloud(parameter, format!("{disk}: {problem}"))
 }

@@ -10,7 +10,7 @@ use crate::error::Error;
 
 /// Which storage of the host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Local {
+pub(super) enum Local {
     /// Whichever the size has, if it has one kind alone.
     Any,
     /// The temporary disk.
@@ -25,7 +25,7 @@ const WORDS: [(&str, Local); 3] =
 
 impl Local {
     /// By its word.
-    pub fn parse(text: &str) -> Option<Self> {
+    pub(super) fn parse(text: &str) -> Option<Self> {
         WORDS.iter().find(|(word, _)| *word == text).map(|(_, local)| *local)
     }
 
@@ -43,7 +43,8 @@ impl Local {
 
     fn of(self, vm: &Vm) -> Result<&LocalStorage, Error> {
         let mut found = vm.local_storage.iter().filter(|storage| self.is(storage));
-        let refused = |problem| refused(&format!("{} of {}", self.word(), vm.name), problem);
+        let refused =
+            |problem| refused("disk", &format!("{} of {}", self.word(), vm.name), problem);
         match (found.next(), found.next()) {
             (Some(storage), None) => Ok(storage),
             (None, _) => Err(refused("no such storage of its host is in the catalog")),
@@ -54,11 +55,11 @@ impl Local {
     }
 }
 
-/// The stacks of such disks of one VM, in their order.
+/// Such disks of one VM, in their order.
 ///
 /// # Errors
 /// [`Error::Cloud`] for storage that the size is not documented to have, and for more disks of it.
-pub fn local_disks(
+pub(super) fn local_disks(
     vm: &Vm,
     asked: &[Local],
     options: &CloudOptions,
@@ -67,7 +68,7 @@ pub fn local_disks(
     for of in &storage {
         if storage.iter().filter(|other| other.scope == of.scope).count() > of.disks as usize {
             let name = format!("{} of {}", name(of), vm.name);
-            return Err(refused(&name, "the size has fewer of them"));
+            return Err(refused("disk", &name, "the size has fewer of them"));
         }
     }
     storage.into_iter().map(|storage| compose(vm, storage, options)).collect()
@@ -79,8 +80,7 @@ fn compose(vm: &Vm, storage: &LocalStorage, options: &CloudOptions) -> Result<Cl
     let mut parts = vec![base(name(storage), Some(size_bytes), &vm.source, options)?];
     parts.extend(own_encryption(options));
     parts.extend(medium(options, CloudOptions::ASSUMED_LOCAL_LATENCY_NS));
-    let scope = if storage.shares_cache { Scope::VmCached } else { storage.scope };
-    let limits: Vec<&Limit> = vm.limits.iter().filter(|limit| limit.scope == scope).collect();
+    let limits: Vec<&Limit> = limits(vm, storage).collect();
     if limits.is_empty() {
         let (name, vm) = (name(storage), &vm.name);
         notes.push(format!("no limit of the {name} of {vm} is documented, so nothing is limited"));
@@ -90,7 +90,20 @@ fn compose(vm: &Vm, storage: &LocalStorage, options: &CloudOptions) -> Result<Cl
     }
     parts.extend(of_vm(&limits, &mut notes));
     parts.extend(host_encryption(Some(vm), options, &mut notes));
-    Ok(CloudDisk::new(name(storage).to_owned(), Caching::None, parts, notes))
+    Ok(CloudDisk { name: name(storage).to_owned(), caching: Caching::None, parts, notes })
+}
+
+/// The VM's limits that hold for its local disks.
+///
+/// # Errors
+/// As [`local_disks`].
+pub(super) fn limits_of(vm: &Vm, local: Local) -> Result<Vec<Limit>, Error> {
+    Ok(limits(vm, local.of(vm)?).cloned().collect())
+}
+
+fn limits<'a>(vm: &'a Vm, storage: &LocalStorage) -> impl Iterator<Item = &'a Limit> {
+    let scope = if storage.shares_cache { Scope::VmCached } else { storage.scope };
+    vm.limits.iter().filter(move |limit| limit.scope == scope)
 }
 
 fn name(storage: &LocalStorage) -> &'static str {

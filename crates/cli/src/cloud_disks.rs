@@ -1,0 +1,61 @@
+//! What disks of a cloud are made of, and what each part of them rests on.
+
+use std::fmt::Write as _;
+
+use indexmap::IndexSet;
+use iotax_catalog::Source;
+use iotax_spec::Layer;
+use iotax_spec::layers::CloudDisk;
+
+use crate::output::wrap;
+
+/// Disks that are told one after the other, with one list of sources.
+pub(crate) struct Told {
+    indent: &'static str,
+    text: String,
+    sources: IndexSet<Source>,
+}
+
+impl Told {
+    /// Nothing yet; all of it will be indented so.
+    pub(crate) fn indented(indent: &'static str) -> Self {
+        Self { indent, text: String::new(), sources: IndexSet::new() }
+    }
+
+    /// A disk, under its heading.
+    pub(crate) fn disk(&mut self, heading: &str, disk: &CloudDisk) {
+        let _ = writeln!(self.text, "{}{heading}; from bottom to top", self.indent);
+        for part in &disk.parts {
+            self.wrap(&Layer::from(&part.layer).to_string(), "  ", "      ");
+            let mut what = part.what.clone();
+            for source in &part.sources {
+                let _ = write!(what, " [{}]", self.number(source));
+            }
+            self.wrap(&what, "      ", "      ");
+        }
+        for note in &disk.notes {
+            self.wrap(note, "  Note: ", "      ");
+        }
+    }
+
+    /// All of it, with notes about all disks, and the sources.
+    pub(crate) fn with_notes<'a>(mut self, notes: impl IntoIterator<Item = &'a String>) -> String {
+        for note in notes {
+            self.wrap(note, "Note: ", "  ");
+        }
+        for (number, Source { text, as_of }) in (1..).zip(std::mem::take(&mut self.sources)) {
+            self.wrap(&format!("{text} ({as_of})"), &format!("[{number}] "), "    ");
+        }
+        self.text
+    }
+
+    fn wrap(&mut self, text: &str, first_indent: &str, indent: &str) {
+        let (first, rest) =
+            (self.indent.to_owned() + first_indent, self.indent.to_owned() + indent);
+        wrap(&mut self.text, text, &first, &rest);
+    }
+
+    fn number(&mut self, source: &Source) -> usize {
+        self.sources.insert_full(source.clone()).0 + 1
+    }
+}

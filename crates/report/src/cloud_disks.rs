@@ -1,0 +1,44 @@
+//! What disks of a cloud were made of, and what each part of them rests on.
+
+use indexmap::{IndexMap, IndexSet};
+use iotax_catalog::Source;
+use iotax_spec::layers::Cloud;
+use iotax_spec::{Layer, Target};
+
+use crate::document::{Item, Place, Section, Table, Topic};
+
+/// The disks of a cloud that targets stand on, each once.
+pub(crate) fn section<'a>(targets: impl IntoIterator<Item = &'a Target>) -> Option<Section> {
+    let disks = targets.into_iter().filter_map(Target::cloud);
+    let disks: IndexMap<String, &Cloud> =
+        disks.map(|disk| (Layer::Cloud(disk.clone()).to_string(), disk)).collect();
+    let mut sources: IndexSet<&Source> = IndexSet::new();
+    let mut rows = Vec::new();
+    let mut notes: IndexSet<&str> = IndexSet::new();
+    for (text, disk) in &disks {
+        for (at, part) in disk.made.parts.iter().enumerate() {
+            let numbers = part.sources.iter().map(|source| sources.insert_full(source).0 + 1);
+            let from: Vec<String> = numbers.map(|number| format!("[{number}]")).collect();
+            let layer = Layer::from(&part.layer).to_string();
+            let name = if at == 0 { text.clone() } else { String::new() };
+            rows.push([name, layer, part.what.clone(), from.join(" ")]);
+        }
+        notes.extend(disk.made.notes.iter().chain(&disk.notes).map(String::as_str));
+    }
+    if rows.is_empty() {
+        return None;
+    }
+    let table = Table::of(&rows)
+        .word("disk", |[disk, ..]| disk)
+        .word("layers, from bottom to top", |[_, layers, ..]| layers)
+        .word("stands for", |[_, _, what, _]| what)
+        .word("from", |[.., from]| from)
+        .table;
+    let cited = (1..)
+        .zip(&sources)
+        .map(|(number, Source { text, as_of })| format!("[{number}] {text}, as of {as_of}"));
+    let mut items = vec![Item::Table(table)];
+    items.extend(notes.into_iter().map(|note| Item::Note(note.to_owned())));
+    items.push(Item::Sources(cited.collect()));
+    Some(Section::new("Disks of a cloud", items).at(Place::Page).on(Topic::Circumstances))
+}

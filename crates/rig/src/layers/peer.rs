@@ -1,0 +1,45 @@
+//! A network path to an iotax that listens elsewhere: nothing is made.
+
+use std::net::ToSocketAddrs;
+use std::path::{Path, PathBuf};
+use std::{env, fs, io};
+
+use iotax_spec::layers::Peer;
+use iotax_vdisk::PeerSecret;
+
+use crate::build_context::BuildContext;
+use crate::error::Error;
+use crate::layers::maker::{Made, Maker};
+use crate::network::{Base, NetworkBase};
+
+/// Names the file with the token, where the stack does not.
+const TOKEN_FILE: &str = "IOTAX_TOKEN_FILE";
+
+impl Made for Peer {
+    fn maker(&self) -> Maker<'_> {
+        Maker::NetworkBase(self)
+    }
+}
+
+impl NetworkBase for Peer {
+    fn make(&self, build_context: &mut BuildContext<'_>) -> Result<Base, Error> {
+        let place = Path::new(&self.address);
+        let mut found =
+            self.address.to_socket_addrs().map_err(Error::cannot("find the address of", place))?;
+        let address = found.next().ok_or(io::ErrorKind::NotFound);
+        let address = address.map_err(Error::cannot("find the address of", place))?;
+        let path = self.token.clone().or_else(|| env::var_os(TOKEN_FILE).map(PathBuf::from));
+        let Some(path) = path else {
+            let why = "it wants the token that `iotax peer` printed there: write it to a file, and \
+                       token=FILE into the target, or set IOTAX_TOKEN_FILE";
+            return Err(Error::cannot("use the peer", place)(io::Error::other(why)));
+        };
+        let text = fs::read_to_string(&path).map_err(Error::cannot("read the token", &path))?;
+        let secret = PeerSecret::parse(&text).ok_or_else(|| {
+            let why = "it holds no token, which is 64 hexadecimal digits";
+            Error::cannot("use the token", &path)(io::Error::other(why))
+        })?;
+        build_context.note(format!("the far end is {address}, and its host is not looked at"));
+        Ok(Base::Elsewhere(iotax_vdisk::Peer { address, namespace: None, secret }))
+    }
+}
