@@ -1,5 +1,5 @@
 //! Kills runs of every layer that this machine has at moments all over them, and undoes what they
-//! left. `IOTAX_KILLS` says how many there are; layers that few kernels have are killed in a
+//! left. `IOTAX_KILLS` says how many there are, `IOTAX_KILLS_OF` a layer that all of them have; layers that few kernels have are killed in a
 //! virtual machine: `vm_layers.rs`.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
@@ -38,7 +38,8 @@ const UNDO: Duration = Duration::from_millis(200);
 /// many there are.
 const GOLDEN: f64 = 0.618_033_988_749_895;
 /// Layers that are killed in the virtual machine.
-const ELSEWHERE: [&str; 4] = ["dmcrypt", "nfs", "peer", "remote"];
+const ELSEWHERE: [&str; 8] =
+    ["dmcrypt", "geneve", "ipsec", "macsec", "netem", "nfs", "peer", "remote"];
 
 const PEEL: [&str; 13] = [
     "peel",
@@ -63,7 +64,9 @@ fn nothing_is_left_of_whatever_was_killed_after_undo() {
     }
     let scene = Scene::new();
     let before = scene.state();
-    let all = runs::all(&scene.device).into_iter();
+    let wanted = std::env::var("IOTAX_KILLS_OF").ok();
+    let is_wanted = |run: &Run| wanted.as_ref().is_none_or(|layer| run.has(layer));
+    let all = runs::all(&scene.device).into_iter().filter(is_wanted);
     let mut runs: Vec<(Run, Course)> =
         all.filter_map(|run| Course::of(&run, &scene).map(|course| (run, course))).collect();
     let asked = std::env::var("IOTAX_KILLS").ok().map(|kills| kills.parse().unwrap());

@@ -13,6 +13,7 @@ use serde_json::Value;
 const MIB: u64 = 1 << 20;
 const TRACES: &str = include_str!("vm/traces.sh");
 const CRYPT: [&str; 3] = ["cryptsetup", "dmsetup", "mkfs.ext4"];
+const PATHS: [&str; 4] = ["dmsetup", "ip", "nsenter", "tc"];
 const NFS: [&str; 5] = ["rpc.nfsd", "mount.nfs", "krb5kdc", "kadmin.local", "dmsetup"];
 
 /// A working directory on the guest's disk.
@@ -181,6 +182,42 @@ fn every_arm_on_a_file_server_gets_the_options_asked_for_and_leaves_the_rest_alo
     let said: Value = serde_json::from_str(&did.text("kerberos.json")).unwrap();
     assert_eq!(said["comparisons"][0]["metric"], "throughput");
     assert_undone(&did);
+}
+
+#[test]
+fn network_layers_that_few_kernels_have_carry_load_hide_their_keys_and_go_when_killed() {
+    let Some(vm) = guest(&PATHS) else { return };
+    let did = vm.run(&format!("{TRACES}\n{}", include_str!("vm/network.sh"))).success();
+    assert_snapshot!(did.stdout, @"
+    lo 127.0.0.1/8
+    eth0 198.18.0.2/24
+    macsec1 198.18.1.2/24
+    geneve2 198.18.2.2/24
+    qdisc netem 1: root refcnt 2 limit 1000000 loss 1%
+    qdisc tbf 2: parent 1:1 rate 1Gbit burst 250000b lat 50ms
+    cipher suite: GCM-AES-128, using ICV length 16
+    src 198.18.2.2 dst 198.18.2.1
+    	proto esp spi 0x00000107 reqid 7 mode transport
+    	aead rfc4106(gcm(aes)) KEY 128
+    src 198.18.2.1 dst 198.18.2.2
+    	proto esp spi 0x00000106 reqid 6 mode transport
+    	aead rfc4106(gcm(aes)) KEY 128
+    src 198.18.1.2 dst 198.18.1.1
+    	proto esp spi 0x00000105 reqid 5 mode transport
+    	aead rfc4106(gcm(aes)) KEY 128
+    src 198.18.1.1 dst 198.18.1.2
+    	proto esp spi 0x00000104 reqid 4 mode transport
+    	aead rfc4106(gcm(aes)) KEY 128
+    removed the process IOTAX
+    removed /var/lib/iotax/run/.iotax-RANDOM
+    2 things removed, nothing is left.
+    ip was given 6 keys
+    ");
+    for record in ["few", "all"] {
+        let trial = &trials(&did, record)[0];
+        let read = &trial["load"]["jobs"][0]["read"];
+        assert!(read["ios"].as_u64().unwrap() > 5, "{record}: {read}");
+    }
 }
 
 /// Checks that a kill hit a run with something up.

@@ -137,6 +137,11 @@ impl BuildContext<'_> {
         Ok(path)
     }
 
+    /// Announces a socket that a daemon is about to make.
+    pub(crate) fn socket(&mut self, path: &Path) -> Result<(), Error> {
+        self.journal.announce(Entry::Socket { path: path.to_owned() })
+    }
+
     /// A file to mount another one at, announced as [`BuildContext::mount_point`] is.
     pub(crate) fn mount_file(&mut self, word: &str) -> Result<PathBuf, Error> {
         let path = self.own_dir.join(self.name(word));

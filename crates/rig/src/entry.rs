@@ -7,6 +7,7 @@ pub(crate) mod file;
 pub(crate) mod loop_device;
 pub(crate) mod mapping;
 pub(crate) mod remote;
+pub(crate) mod socket;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -85,6 +86,11 @@ pub(crate) enum Entry {
     /// Something of ours on a file server, whose other entries can only be undone while it is
     /// mounted: undoing this one mounts it.
     Remote(remote::Mounting),
+    /// A socket that a daemon makes where others look for it, and may leave when it is ended.
+    Socket {
+        /// Its path; the last part is random.
+        path: PathBuf,
+    },
     /// A daemon that bears this token in its environment.
     Daemon {
         /// The token, random.
@@ -115,6 +121,7 @@ impl Entry {
             Self::Mapping { name } => mapping::undo(name, journal),
             Self::Cgroup { path, home } => cgroup::undo(path, home, journal),
             Self::Remote(mounting) => mounting.undo(),
+            Self::Socket { path } => socket::remove(path, journal),
             Self::Daemon { token, .. } if marked::end_daemon(token) => Ok(Undone::Removed),
             Self::Daemon { .. } => Ok(Undone::Absent),
         }
@@ -136,6 +143,7 @@ impl fmt::Display for Entry {
             Self::Mapping { name } => write!(f, "the device mapping {name}"),
             Self::Cgroup { path, .. } => write!(f, "the cgroup {}", path.display()),
             Self::Remote(mounting) => write!(f, "what was not mounted of {mounting}"),
+            Self::Socket { path } => write!(f, "the socket {}", path.display()),
             Self::Daemon { program, .. } => write!(f, "the process {program}"),
         }
     }

@@ -39,7 +39,13 @@ pub(crate) fn all(device: &Path) -> Vec<Run> {
         words(&compare, &format!("{SHORT_TIME} {SHORT_BLOCK}"))
     };
     let peel = |stack: &str| words(&["peel", stack], &format!("{SHORT} {SHORT_BLOCK}"));
+    let requests = |path: &str| words(&["run", "tcp-rr", path], "--ramp 0 --time 50ms --out out");
     let by_itself = [
+        requests("netns + vxlan + wireguard(by=wireguard-go)"),
+        requests(
+            "netns + bridge + conntrack + tbf(rate=1Gbit) + htb(rate=500Mbit) \
+             + offload(gro=false) + mtu(bytes=1280) + dnat",
+        ),
         peel("file(size=16M) + luks + luks + ext4"),
         compare(&["file(size=16M) + ext4(encrypt=true) + fscrypt", "tmpfs(size=16M) + gocryptfs"]),
         compare(&["theirs", "dir(path=theirs) + gocryptfs(cipher=aes-siv)"]),

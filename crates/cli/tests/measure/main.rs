@@ -7,6 +7,7 @@ mod disks;
 mod drain;
 mod guests;
 mod masked;
+mod paths;
 #[path = "../support/mod.rs"]
 mod support;
 mod throttles;

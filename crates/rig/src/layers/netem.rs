@@ -30,8 +30,9 @@ impl Network for Netem {
 
 fn delay(netem: &Netem) -> String {
     let Some(delay_ns) = netem.delay_ns else { return String::new() };
-    let jitter = netem.jitter_ns.map(|ns| format!(" {ns}ns")).unwrap_or_default();
-    format!(" delay {delay_ns}ns{jitter}")
+    // Nanoseconds have no word of their own in every version of `tc`.
+    let in_us = |ns: u64| format!(" {}.{:03}us", ns / 1000, ns % 1000);
+    format!(" delay{}{}", in_us(delay_ns), netem.jitter_ns.map(in_us).unwrap_or_default())
 }
 
 fn both_ways(netem: &Netem) -> String {

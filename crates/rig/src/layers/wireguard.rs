@@ -76,6 +76,7 @@ fn interfaces(
     for (end, _) in link.ends() {
         let program = end.program("wireguard-go").args(["--foreground", &end.interface]);
         let socket = Path::new(SOCKETS).join(format!("{}.sock", end.interface));
+        build_context.socket(&socket)?;
         build_context.serve(program, || socket.exists())?;
     }
     Ok("wireguard-go, in user space")

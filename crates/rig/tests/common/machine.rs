@@ -12,7 +12,8 @@ use iotax_inspect::parse_mountinfo;
 
 /// Everything that has to do with `directory`, a line for each: loop devices whose file is in it,
 /// device mapper devices on these, mounts of any of these or at a place in it, and processes of
-/// iotax's.
+/// iotax's, in which network namespaces live. And sockets that outlived their WireGuard, whoever
+/// had it.
 pub(crate) fn traces_of(directory: &Path) -> BTreeSet<String> {
     let directory = &fs::canonicalize(directory).unwrap();
     let loops = loops(directory);
@@ -25,7 +26,26 @@ pub(crate) fn traces_of(directory: &Path) -> BTreeSet<String> {
     traces.extend(
         processes(directory).into_iter().map(|(pid, line)| format!("process {pid} {line}")),
     );
+    traces.extend(abandoned_sockets());
     traces
+}
+
+/// Sockets of WireGuard daemons that are no more: one has the interface's name in its command line.
+fn abandoned_sockets() -> Vec<String> {
+    let sockets = fs::read_dir("/var/run/wireguard").into_iter().flatten().flatten();
+    let names: Vec<_> =
+        sockets.filter_map(|socket| socket.file_name().into_string().ok()).collect();
+    if names.is_empty() {
+        return names;
+    }
+    let processes = fs::read_dir("/proc").unwrap().flatten();
+    let lines: Vec<_> =
+        processes.filter_map(|entry| fs::read(entry.path().join("cmdline")).ok()).collect();
+    let is_abandoned = |name: &String| {
+        let interface = name.trim_end_matches(".sock").as_bytes();
+        !lines.iter().any(|line| contains(line, interface))
+    };
+    names.into_iter().filter(is_abandoned).map(|name| format!("socket {name}")).collect()
 }
 
 /// Ids and command lines of iotax's daemons, and of programs it runs, that have `directory` in

@@ -24,7 +24,7 @@ impl Declared for Peer {
         about: "base: the path to an `iotax peer` elsewhere; tcp://HOST:PORT for short",
         example: "peer(address=10.0.0.2:7474)",
         takes: &[],
-        gives: Some(Form::Network),
+        gives: Some(Form::Service),
         does: Does::Holds,
         needs: &[],
         parameters: &[

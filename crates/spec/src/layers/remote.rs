@@ -23,7 +23,7 @@ impl Declared for Remote {
         about: "base: the path to a host where ssh starts a peer; ssh://HOST for short",
         example: "remote(host=10.0.0.2)",
         takes: &[],
-        gives: Some(Form::Network),
+        gives: Some(Form::Service),
         does: Does::Holds,
         needs: &[Need::program("ssh", "openssh-client")],
         parameters: &[

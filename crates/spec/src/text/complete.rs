@@ -51,7 +51,6 @@ pub(super) fn complete(layers: Vec<Placed>, text: &str) -> Result<Stack, Error> 
             }
             whole.push(Layer::Loop(Loop { direct: true }));
         }
-        ours_at_both_ends(whole.last(), &layer).map_err(|e| e.at(text, span.clone()))?;
         fit(&layer, &mut whole).map_err(|e| e.at(text, span))?;
         form = info.gives.unwrap_or(form);
         whole.push(layer);
@@ -60,21 +59,6 @@ pub(super) fn complete(layers: Vec<Placed>, text: &str) -> Result<Stack, Error> 
         whole.push(Layer::Loop(Loop { direct: true }));
     }
     Ok(Stack { layers: whole })
-}
-
-/// A layer of a network path is made at both its ends.
-fn ours_at_both_ends(below: Option<&Layer>, layer: &Layer) -> Result<(), Error> {
-    let Some(below @ (Layer::Peer(_) | Layer::Remote(_) | Layer::Loopback(_))) = below else {
-        return Ok(());
-    };
-    Err(Error::syntax(
-        format!(
-            "`{}` changes both ends of a path, and those of `{}` are left alone",
-            layer.name(),
-            below.name()
-        ),
-        format!("put it on one that is made for it: netns + {}", layer.name()),
-    ))
 }
 
 fn two_worlds(layer: &Layer, name: &str, system: &str) -> Error {

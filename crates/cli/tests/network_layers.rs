@@ -1,0 +1,148 @@
+//! Network paths made by iotax on this machine: load goes over every layer, through the interfaces,
+//! queues and tables that it is made of, and nothing is left. Layers that few kernels have are tried
+//! in a virtual machine: `vm_layers.rs`.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+#[path = "../../rig/tests/common/machine.rs"]
+#[allow(dead_code, reason = "each test binary uses its part")]
+mod machine;
+mod support;
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::process::{Child, Command, Stdio};
+
+use iotax_testing::{needs_programs, needs_root};
+use serde_json::Value;
+use support::{Desk, wait_for};
+
+const PROGRAMS: [&str; 6] = ["ip", "tc", "nft", "ethtool", "wg", "wireguard-go"];
+
+/// What iotax may leave nowhere: on this desk, among this machine's interfaces, in its rules.
+fn state(desk: &Desk) -> (BTreeSet<String>, BTreeSet<String>, String) {
+    let interfaces = fs::read_dir("/sys/class/net").unwrap().flatten();
+    let interfaces = interfaces.map(|entry| entry.file_name().into_string().unwrap()).collect();
+    let tables = Command::new("nft").args(["list", "tables"]).output().unwrap();
+    let tables = String::from_utf8(tables.stdout).unwrap();
+    (machine::traces_of(desk.path()), interfaces, tables)
+}
+
+/// The trial of a short run over a path.
+fn trial(desk: &Desk, workload: &str, path: &str) -> Value {
+    let short = ["--ramp", "0", "--time", "200ms", "--out", "out", "--quiet"];
+    let said = desk.run(&[&["run", workload, path], &short[..]].concat());
+    assert_eq!(said.code, 0, "{workload} over {path}: {said}");
+    let trials = fs::read_to_string(desk.path().join("out/trials.jsonl")).unwrap();
+    fs::remove_dir_all(desk.path().join("out")).unwrap();
+    let trials = trials.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let trial = trials.into_iter().find(|line| line.get("arm").is_some()).unwrap();
+    assert_eq!(trial["outcome"], "completed", "{trial}");
+    trial
+}
+
+#[test]
+fn requests_streams_and_datagrams_go_over_every_layer_and_nothing_is_left() {
+    if !needs_root() || !needs_programs(&PROGRAMS) {
+        return;
+    }
+    let desk = Desk::new();
+    let before = state(&desk);
+    for path in [
+        "netns",
+        "loopback",
+        "netns + vxlan",
+        "netns + bridge",
+        "netns + wireguard",
+        "netns + conntrack + conntrack",
+        "netns + dnat",
+        "netns + mtu(bytes=1280)",
+        "netns + offload(tso=false, gso=false, gro=false)",
+        "netns + tbf(rate=500Mbit)",
+        "netns + htb(rate=500Mbit)",
+        "netns + bridge + tbf(rate=1Gbit) + htb(rate=1Gbit) + vxlan + vxlan + bridge + wireguard \
+         + offload(gro=false) + mtu(bytes=1200) + tbf(rate=1Gbit) + dnat",
+    ] {
+        let requests = trial(&desk, "tcp-rr", path);
+        let answered = &requests["load"]["jobs"][0]["read"];
+        assert!(answered["ios"].as_u64().unwrap() > 10, "{path}: {answered}");
+        let ios = answered["ios"].as_u64().unwrap();
+        assert_eq!(answered["bytes"].as_u64().unwrap(), 64 * ios, "{path}");
+        let stream = trial(&desk, "tcp-stream", path);
+        let sent = &stream["load"]["jobs"][0]["write"]["bytes"];
+        assert!(sent.as_u64().unwrap() > 1 << 16, "{path}: {sent}");
+        let datagrams = trial(&desk, "udp-stream", path);
+        let arrived = &datagrams["load"]["jobs"][0]["udp"]["received"];
+        assert!(arrived.as_u64().unwrap() > 10, "{path}: {arrived}");
+    }
+    assert_eq!(state(&desk), before);
+}
+
+/// The peer of a run that is under way.
+fn peer(desk: &Desk, child: &mut Child) -> String {
+    let mut found = None;
+    wait_for("the peer", || {
+        assert!(child.try_wait().unwrap().is_none(), "the run ended before");
+        let all = machine::processes(desk.path());
+        found = all.into_iter().find(|(_, line)| line.contains(" peer --listen")).map(|(id, _)| id);
+        found.is_some()
+    });
+    found.unwrap().to_string()
+}
+
+#[test]
+fn load_passes_through_what_each_layer_is_made_of() {
+    if !needs_root() || !needs_programs(&PROGRAMS) || !needs_programs(&["nsenter"]) {
+        return;
+    }
+    let desk = Desk::new();
+    let before = state(&desk);
+    let path = "netns + conntrack + mtu(bytes=1400) + offload(tso=false) + tbf(rate=1Gbit) \
+                + htb(rate=500Mbit) + vxlan + bridge + wireguard(by=wireguard-go) + dnat";
+    let run = ["run", "tcp-rr", path, "--ramp", "0", "--time", "600s", "--out", "out"];
+    let mut child = desk.command(&run).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let peer = peer(&desk, &mut child);
+    let at_far_end = |command: &str| {
+        let mut nsenter = Command::new("nsenter");
+        nsenter.args([&format!("--net=/proc/{peer}/ns/net"), "sh", "-c", command]);
+        String::from_utf8(nsenter.output().unwrap().stdout).unwrap()
+    };
+    // The topmost interface is WireGuard's, whose name is random; all below carry what it does.
+    let interfaces =
+        "cat /proc/net/dev | sed -nE 's/^ *(eth0|vxlan1|br2|f[0-9a-f]+): *([0-9]+) .*/\\2/p'";
+    wait_for("load at every interface", || {
+        assert!(child.try_wait().unwrap().is_none(), "the run ended before");
+        let received = at_far_end(interfaces);
+        let bytes: Vec<u64> = received.lines().map(|line| line.parse().unwrap()).collect();
+        bytes.len() == 4 && bytes.iter().all(|bytes| *bytes > 10_000)
+    });
+    insta::assert_snapshot!(at_far_end("tc qdisc show dev eth0 | sed -E 's/ refcnt [0-9]+//; s/ *$//'"), @"
+    qdisc tbf 1: root rate 1Gbit burst 250000b lat 50ms
+    qdisc htb 2: parent 1:1 r2q 10 default 0x1 direct_packets_stat 0 direct_qlen 1000
+    ");
+    insta::assert_snapshot!(at_far_end("ip -oneline link show eth0 | grep -o 'mtu [0-9]*'"), @"mtu 1400");
+    insta::assert_snapshot!(at_far_end("ethtool -k eth0 | grep -E '^(tcp|generic)-segm'"), @"
+    tcp-segmentation-offload: off
+    generic-segmentation-offload: on
+    ");
+    insta::assert_snapshot!(at_far_end("nft list ruleset"), @r#"
+    table ip iotax_conntrack {
+    	chain input {
+    		type filter hook input priority filter; policy accept;
+    		iifname "eth0" ct state invalid drop
+    	}
+
+    	chain output {
+    		type filter hook output priority filter; policy accept;
+    		oifname "eth0" ct state invalid drop
+    	}
+    }
+    "#);
+    let sent = at_far_end("tc -s class show dev eth0 | grep -A1 'class htb' | tail -1");
+    let sent: u64 = sent.split_whitespace().nth(1).unwrap().parse().unwrap();
+    assert!(sent > 10_000, "{sent}");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let undone = desk.run(&["undo"]);
+    assert_eq!(undone.code, 0, "{undone}");
+    assert_eq!(state(&desk), before);
+}
