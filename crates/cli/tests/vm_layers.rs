@@ -208,9 +208,8 @@ fn network_layers_that_few_kernels_have_carry_load_hide_their_keys_and_go_when_k
     src 198.18.1.1 dst 198.18.1.2
     	proto esp spi 0x00000104 reqid 4 mode transport
     	aead rfc4106(gcm(aes)) KEY 128
-    removed the process IOTAX
     removed /var/lib/iotax/run/.iotax-RANDOM
-    2 things removed, nothing is left.
+    nothing is left.
     ip was given 6 keys
     ");
     for record in ["few", "all"] {

@@ -41,7 +41,8 @@ at_far_end tc qdisc show dev eth0 | sed -E 's/ *$//'
 at_far_end "$ip" macsec show | grep -o 'cipher suite.*'
 at_far_end "$ip" xfrm state | sed -nE 's/0x[0-9a-f]{20,}/KEY/; /^src|^\t(proto|aead)/p'
 cat /proc/[0-9]*/cmdline /proc/[0-9]*/environ /var/lib/iotax/undo/* >/run/seen 2>/dev/null || true
-undo_killed /run/before /mnt | sed 's,/.*/iotax$,IOTAX,'
+# The peer ends by itself when its starter does, or by undo, whichever comes first.
+undo_killed /run/before /mnt | sed -E '/^removed the process/d; s/^[0-9]+ things? removed, //'
 
 # --- the keys
 grep -Eoh '0x[0-9a-f]{40,}|key 0[12] [0-9a-f]{32}' /run/input/* | sed -E 's/^(0x|key 0. )//' |
