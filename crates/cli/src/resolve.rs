@@ -27,6 +27,8 @@ const UNKNOWN_STACK_BYTES: u64 = 1 << 30;
 /// The default peel answers within two minutes, laying out its file included; who asks for more
 /// certainty gives it the time.
 const DEFAULT_PEEL_TIME_NS: u64 = 95_000_000_000;
+/// A network path is taken apart within four minutes, likewise.
+const NETWORK_PEEL_TIME_NS: u64 = 220_000_000_000;
 
 /// What is asked for, with nothing left open.
 pub(crate) struct Resolved {
@@ -56,8 +58,12 @@ pub(crate) fn peel(args: &PeelArgs) -> Result<Resolved> {
     let mut stop = stop(&args.measure.certainty, Stop::default())?;
     let CertaintyArgs { tight, max_blocks, max_time, .. } = &args.measure.certainty;
     let asks_for_more = *tight || max_blocks.is_some() || max_time.is_some();
-    if args.stack.is_none() && !asks_for_more {
-        stop.max_time_ns = Some(DEFAULT_PEEL_TIME_NS);
+    if !asks_for_more && args.workload.is_none() {
+        stop.max_time_ns = match &args.stack {
+            None => Some(DEFAULT_PEEL_TIME_NS),
+            Some(_) if stack.form().is_network() => Some(NETWORK_PEEL_TIME_NS),
+            Some(_) => stop.max_time_ns,
+        };
     }
     let seed = seed(args.measure.load.seed);
     let spec = load.into_spec(|first| Spec::peel(first, &stack, Subsets::Auto, stop, seed))?;

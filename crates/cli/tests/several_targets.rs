@@ -60,10 +60,22 @@ fn two_buckets_add_up_and_below_a_common_cap_they_do_not() {
         let rows = report["iotax"]["documented"].as_array().cloned().unwrap_or_default();
         rows.iter().map(|row| row["target"].as_str().unwrap().to_owned()).collect()
     };
-    assert_eq!(bound(&alone), ["e", "f"]);
+    is_told_of(&rates(&alone), &[("e", 300.0), ("f", 1200.0)], &bound(&alone), &["e", "f"]);
     let shared = run(" + throttle(iops=900, group=vm)");
     within(&rates(&shared), &[("e", 300.0), ("f", 600.0), ("together", 900.0)]);
-    assert!(bound(&shared).contains(&"e and f together".to_owned()), "{:?}", bound(&shared));
+    let named = ["e", "f", "e and f together"];
+    is_told_of(&rates(&shared), &[("together", 900.0)], &bound(&shared), &named);
+}
+
+/// Whoever reached a cap is told that it binds; on a busy machine a rate may stay below it. Nothing is
+/// told but of those `named`.
+fn is_told_of(found: &[(String, f64)], caps: &[(&str, f64)], told: &[String], named: &[&str]) {
+    for (of, cap) in caps {
+        let (_, rate) = found.iter().find(|(name, _)| name == of).unwrap();
+        let is_told = told.iter().any(|target| target.split(' ').any(|word| word == *of));
+        assert!(is_told || *rate < 0.98 * cap, "{of}: {rate} of {cap}, {told:?}");
+    }
+    assert!(told.iter().all(|target| named.contains(&target.as_str())), "{told:?}");
 }
 
 #[test]

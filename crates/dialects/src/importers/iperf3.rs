@@ -1,4 +1,4 @@
-//! iperf3's JSON (`-J`), of clients of iperf3 3.0 and later.
+//! iperf3's JSON (`-J`), of its clients; tried with 3.12.
 //!
 //! Each direction becomes a job whose blocks are those of `-l`. **What counts is what came**: bytes of
 //! TCP are `end.sum_received`. Of UDP, `end.sum` is the sender's rate and `lost_percent` may exceed
@@ -91,7 +91,7 @@ fn directed(
     let block = block.ok_or_else(|| none("it has no start.test_start.blksize"))?;
     let streams = count(asked.num_streams, "start.test_start.num_streams")?.unwrap_or(1);
     let streams = u32::try_from(streams).unwrap_or(u32::MAX).max(1);
-    // Of UDP, versions before 3.7 have the sum alone.
+    // Of UDP, older versions may have the sum alone.
     let came = received.as_ref().or(sum.as_ref().filter(|_| is_udp));
     let came = came.ok_or_else(|| none("it has no end.sum_received: it ended too early"))?;
     let active_s = seconds(came.seconds, &name)?;
