@@ -192,7 +192,15 @@ mod tests {
         assert_eq!(shown("filer:/data/x"), "nfs(server=filer, export=/data/x)");
         assert_eq!(shown("10.0.0.5:/"), "nfs(server=10.0.0.5, export=/)");
         assert_eq!(shown("[fd00::5]:/data"), "nfs(server=fd00::5, export=/data)");
-        for text in ["./filer:/data", "ftp://filer:80", "e:/data", "a:b:/c", "-x:/y", "a,b:/c"] {
+        for text in [
+            "./filer:/data",
+            "filer:/a\u{b}b",
+            "ftp://filer:80",
+            "e:/data",
+            "a:b:/c",
+            "-x:/y",
+            "a,b:/c",
+        ] {
             assert_eq!(Target::parse(text), Ok(Target::Path(PathBuf::from(text))), "{text}");
         }
     }

@@ -39,9 +39,13 @@ impl Nfs {
             None if server.contains(':') => return None,
             None => server,
         };
-        let is_server = server.len() > 1 && is_server(server) && !path.starts_with('/');
         let export = format!("/{path}");
-        is_server.then(|| Self { server: server.to_owned(), export, ..Self::default() })
+        let is_server = server.len() > 1 && is_server(server) && !path.starts_with('/');
+        (is_server && is_export(&export)).then(|| Self {
+            server: server.to_owned(),
+            export,
+            ..Self::default()
+        })
     }
 }
 
@@ -49,6 +53,11 @@ impl Nfs {
 fn is_server(text: &str) -> bool {
     let is_name = |c: char| c.is_alphanumeric() || matches!(c, '.' | '-' | '_' | ':' | '%');
     !text.starts_with('-') && text.chars().all(is_name)
+}
+
+/// An absolute path that fits a line.
+fn is_export(text: &str) -> bool {
+    text.starts_with('/') && !text.contains(char::is_control)
 }
 
 impl Declared for Nfs {
@@ -94,7 +103,7 @@ impl Declared for Nfs {
             return Err(arguments.refuse("nconnect", "the client takes 1 to 16 connections", ""));
         }
         let export = arguments.required_text("export")?;
-        if !export.starts_with('/') || export.contains(char::is_control) {
+        if !is_export(&export) {
             return Err(arguments.refuse("export", "is a path on the server", "begin it with /"));
         }
         let server = arguments.required_text("server")?;
