@@ -56,6 +56,7 @@ pub(crate) struct Program {
     input: io::Result<Option<File>>,
     /// The other end of its standard input, held for as long as it runs.
     held: Option<PipeWriter>,
+    namespace: Option<Arc<Namespace>>,
 }
 
 impl Program {
@@ -69,7 +70,7 @@ impl Program {
         // No udev rule is told to wait for, or to make links to, what lives for seconds.
         command.env("DM_DISABLE_UDEV", "1");
         let output = anonymous("output");
-        Self { name, command, output, input: Ok(None), held: None }
+        Self { name, command, output, input: Ok(None), held: None, namespace: None }
     }
 
     pub(crate) fn arg(mut self, argument: impl AsRef<OsStr>) -> Self {
@@ -118,14 +119,8 @@ impl Program {
     }
 
     /// The network namespace it runs in.
-    #[expect(unsafe_code, reason = "what is done between fork and exec has no safe words in Rust")]
     pub(crate) fn in_namespace(mut self, namespace: Arc<Namespace>) -> Self {
-        let enter = move || {
-            let kind = Some(LinkNameSpaceType::Network);
-            Ok(move_into_link_name_space(namespace.file().as_fd(), kind)?)
-        };
-        // SAFETY: one system call, which is async-signal-safe; nothing is allocated.
-        unsafe { self.command.pre_exec(enter) };
+        self.namespace = Some(namespace);
         self
     }
 
@@ -171,6 +166,10 @@ impl Program {
         };
         let (out, err) = prepare().map_err(|error| self.failed(&error.to_string(), ""))?;
         self.command.stdout(out).stderr(err);
+        // After it is bound to its parent's life, if it is: nothing is to outlive that for longer.
+        if let Some(namespace) = self.namespace.take() {
+            enter(&mut self.command, namespace);
+        }
         match daemon {
             Some(token) => self.command.env(DAEMON, token),
             None => self.command.env(RUN, run),
@@ -287,6 +286,17 @@ fn die_with_parent(command: &mut Command) {
     };
     // SAFETY: two system calls, which are async-signal-safe; nothing is allocated.
     unsafe { command.pre_exec(bind) };
+}
+
+/// The program runs in a namespace.
+#[expect(unsafe_code, reason = "what is done between fork and exec has no safe words in Rust")]
+fn enter(command: &mut Command, namespace: Arc<Namespace>) {
+    let enter = move || {
+        let kind = Some(LinkNameSpaceType::Network);
+        Ok(move_into_link_name_space(namespace.file().as_fd(), kind)?)
+    };
+    // SAFETY: one system call, which is async-signal-safe; nothing is allocated.
+    unsafe { command.pre_exec(enter) };
 }
 
 fn wait(mut child: Child, stop: &AtomicBool) -> Result<ExitStatus, Error> {

@@ -5,13 +5,16 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::thread::sleep;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
 use super::machine;
 use super::runs::{Ends, Run};
 use super::support::{Desk, wait_for};
+
+/// How long what ends by itself may take to be gone, on a machine that others use.
+const SETTLING: Duration = Duration::from_secs(10);
 
 /// As much as btrfs takes, all of it a hole.
 const DEVICE_BYTES: u64 = 128 << 20;
@@ -49,6 +52,19 @@ impl Scene {
         let (traces, files) = machine_and_files(&self.desk);
         let probed = Command::new("wipefs").arg("--no-act").arg(&self.device).output();
         State { traces, files, signatures: said(&probed.unwrap()) }
+    }
+
+    /// What there is once it is `expected`, or has had the time to become it: a program that was being
+    /// started when its parent was killed ends by itself, when it next gets a CPU.
+    pub(crate) fn settled(&self, expected: &State) -> State {
+        let started = Instant::now();
+        loop {
+            let state = self.state();
+            if state == *expected || started.elapsed() > SETTLING {
+                return state;
+            }
+            sleep(SETTLING / 100);
+        }
     }
 
     /// Starts a command; what it prints goes nowhere.
