@@ -7,6 +7,14 @@ use crate::cells::{known_time, quantile};
 use crate::document::{Cell, Head};
 use crate::format;
 
+/// `16.5 Gbit/s`; of round trips how many: `72.4 k requests/s`.
+pub(crate) fn rate(arm: &ArmSummary, network: &NetworkSummary) -> String {
+    match network.load {
+        NetworkLoad::RoundTrips => format::iops(arm.iops).replace("IOPS", "requests/s"),
+        NetworkLoad::Stream | NetworkLoad::Datagrams => format::bit_rate(network.bits_per_s),
+    }
+}
+
 /// `16.5 Gbit/s, 484 us of CPU per MiB at both ends, 0 retransmits`.
 pub(crate) fn sentence(arm: &ArmSummary, network: &NetworkSummary) -> String {
     let cpu = format::time(network.cpu_ns);

@@ -2,7 +2,7 @@
 
 use iotax_analyze::{
     Analysis, ArmSummary, Attribution, Comparison, Estimate, Interaction, JobSummary, LayerCost,
-    OperationSummary, QuantilePoint, SyncSummary,
+    NetworkLoad, OperationSummary, QuantilePoint, SyncSummary,
 };
 use iotax_record::Slow;
 use iotax_spec::Design;
@@ -103,14 +103,23 @@ pub(crate) fn estimate(value: Option<Estimate>) -> Cell {
     or_absent(value.map(format::time_interval)).into()
 }
 
-/// I/Os or, on trees of files, operations per second.
+/// I/Os or, on trees of files, operations per second; over a network path what it is about.
 pub(crate) fn rate(arm: &ArmSummary) -> String {
-    if is_on_files(arm) { format::operations(arm.iops) } else { format::iops(arm.iops) }
+    match &arm.network {
+        Some(figures) => network::rate(arm, figures),
+        None if is_on_files(arm) => format::operations(arm.iops),
+        None => format::iops(arm.iops),
+    }
 }
 
-/// Bytes per second; `None` where they say nothing: on trees of files.
+/// Bytes per second; `None` where they say nothing: on trees of files, or what the rate says.
 pub(crate) fn bandwidth(arm: &ArmSummary) -> Option<f64> {
-    (!is_on_files(arm)).then_some(arm.bytes_per_s)
+    (!is_on_files(arm) && arm.network.is_none()).then_some(arm.bytes_per_s)
+}
+
+/// Whether it is bytes that count, and no single I/O has a latency to speak of.
+pub(crate) fn moves_bytes(arm: &ArmSummary) -> bool {
+    arm.network.is_some_and(|figures| figures.load != NetworkLoad::RoundTrips)
 }
 
 /// Whether its primary job does operations on trees of files.
@@ -172,7 +181,14 @@ pub(crate) fn is_led_by_syncs(analysis: &Analysis) -> bool {
 
 /// What the time that layers add is per.
 pub(crate) fn unit_of_work(analysis: &Analysis) -> &'static str {
-    if is_led_by_syncs(analysis) { "sync" } else { "I/O" }
+    let load =
+        analysis.arms.iter().find_map(|arm| arm.network.as_ref()).map(|network| network.load);
+    match load {
+        Some(NetworkLoad::RoundTrips) => "request",
+        Some(NetworkLoad::Stream | NetworkLoad::Datagrams) => "block",
+        None if is_led_by_syncs(analysis) => "sync",
+        None => "I/O",
+    }
 }
 
 /// Rates, latency, CPU and spread of each arm; of its syncs before that, if they lead.
@@ -236,8 +252,9 @@ pub(crate) const RATES: [&str; 5] = ["rate", MEASURED.word(), "mean", "p99", "p9
 pub(crate) fn rates(arm: &ArmSummary) -> [Cell; 5] {
     let measured = |text: String| Cell::new(if arm.trials == 0 { ABSENT.to_owned() } else { text });
     let (mean_ns, curve) = match arm.leading_sync() {
-        Some(sync) => (sync.mean_ns, &sync.latency),
-        None => (arm.mean_latency_ns, &arm.latency),
+        Some(sync) => (sync.mean_ns, sync.latency.as_slice()),
+        None if moves_bytes(arm) => (0.0, [].as_slice()),
+        None => (arm.mean_latency_ns, arm.latency.as_slice()),
     };
     [
         measured(rate(arm)),
@@ -281,9 +298,10 @@ pub(crate) fn tax_in_a_word(comparison: &Comparison) -> Cell {
 
 /// Latency percentiles of each arm, pooled over its trials.
 pub(crate) fn latency(analysis: &Analysis) -> Option<Table> {
-    let curves = analysis.arms.iter();
-    let curves = curves.map(|arm| (&*arm.name, &*arm.latency, arm.latency_ios));
-    percentiles(&curves.collect::<Vec<_>>(), "I/Os")
+    let arms = analysis.arms.iter().filter(|arm| !moves_bytes(arm));
+    let curves = arms.map(|arm| (&*arm.name, &*arm.latency, arm.latency_ios));
+    let is_network = analysis.arms.iter().any(|arm| arm.network.is_some());
+    percentiles(&curves.collect::<Vec<_>>(), if is_network { "requests" } else { "I/Os" })
 }
 
 /// The same of the syncs of the primary job.

@@ -84,6 +84,11 @@ impl Workload {
         self.primary_job().is_some_and(|job| job.engine.is_datagrams())
     }
 
+    /// Whether it is bytes over a network path that count, and no single I/O of them.
+    pub fn moves_bytes(&self) -> bool {
+        self.is_stream() || self.is_datagrams()
+    }
+
     /// Whether the primary job is about how long a request waits for its answer.
     pub fn is_round_trips(&self) -> bool {
         self.primary_job().is_some_and(|job| job.engine.is_round_trips())

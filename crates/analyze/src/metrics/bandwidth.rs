@@ -1,5 +1,3 @@
-use iotax_spec::Workload;
-
 use super::row::{Better, PLAIN, Role, Row, Trait, Unit};
 
 /// Bits per second that pass over a network path; of datagrams, those that come.
@@ -16,11 +14,6 @@ pub(super) const BANDWIDTH: Row = Row {
     traits: &[Trait::MayChange, Trait::Stalls, Trait::Capped, Trait::AddsUp],
     ..PLAIN
 };
-
-/// Whether it is a job's bytes that count, not its I/Os.
-pub(super) fn of_bytes(workload: &Workload) -> bool {
-    workload.is_stream() || workload.is_datagrams()
-}
 
 #[cfg(test)]
 mod tests {

@@ -1,4 +1,5 @@
-use super::bandwidth::of_bytes;
+use iotax_spec::Workload;
+
 use super::row::{PLAIN, Row, Trait};
 
 /// Bytes that the CPU time of [`CPU_PER_MIB`] is for.
@@ -8,7 +9,7 @@ const MIB: f64 = 1_048_576.0;
 pub(super) const CPU_PER_MIB: Row = Row {
     id: "cpu_per_mib",
     name: "CPU per MiB",
-    compares: of_bytes,
+    compares: Workload::moves_bytes,
     of: |trial| {
         let job = trial.primary()?;
         let passed = job.bytes() as f64 * job.delivered().unwrap_or(1.0);

@@ -6,7 +6,7 @@ use crate::facts::JobFacts;
 /// the shares that parts of a path deliver multiply, so their logarithms add up.
 pub(super) const DELIVERED: Row = Row {
     id: "delivered",
-    name: "datagrams delivered",
+    name: "datagram delivery",
     unit: Unit::Share,
     better: Better::Higher,
     compares: |workload| workload.is_datagrams(),

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use iotax_spec::Workload;
 use iotax_stats::tail::samples_needed;
 use iotax_stats::unpaired::MIN_RESULTS;
 use iotax_stats::verdict::Verdict;
@@ -22,7 +21,12 @@ pub(super) fn open(evidence: &Evidence<'_>) -> Vec<String> {
     questions.extend(without_latencies(evidence));
     let origin = evidence.experiment.spec.workload.origin.as_deref().unwrap_or_default();
     let are_ours = origin.starts_with("results of iotax ") && !origin.contains(" and ");
-    questions.push(if are_ours {
+    let is_network = evidence.experiment.spec.workload.is_network();
+    questions.push(if is_network && !are_ours {
+        "Not checked, because such results do not tell: whether CPUs were busy with others or stolen, \
+         whether the path was the same, and whether a burst ended on the way."
+            .to_owned()
+    } else if are_ours {
         "Not checked again: what iotax has checked while it measured. The report of each result has \
          its warnings."
             .to_owned()
@@ -91,14 +95,9 @@ fn masked(evidence: &Evidence<'_>) -> Option<String> {
     })
 }
 
-/// Whether latencies are not what it is about: bytes over a network path.
-fn moves_bytes(workload: &Workload) -> bool {
-    workload.is_stream() || workload.is_datagrams()
-}
-
 fn tail(evidence: &Evidence<'_>) -> Option<String> {
     let workload = &evidence.experiment.spec.workload;
-    let compares = !evidence.conclusions.is_empty() && !moves_bytes(workload);
+    let compares = !evidence.conclusions.is_empty() && !workload.moves_bytes();
     let text = if is_held_to_a_rate(workload) {
         "Latencies of fio and DiskSpd begin when an I/O is submitted, not when the rate asked for \
          it: what waited for a free place in the queue looks faster than it was."
@@ -111,7 +110,7 @@ fn tail(evidence: &Evidence<'_>) -> Option<String> {
 
 /// Runs whose latencies are not known, or only their mean.
 fn without_latencies(evidence: &Evidence<'_>) -> Option<String> {
-    if moves_bytes(&evidence.experiment.spec.workload) {
+    if evidence.experiment.spec.workload.moves_bytes() {
         return None;
     }
     let lacks = |trial: &TrialFacts| trial.primary().is_some_and(|job| job.p99_latency_ns == 0);

@@ -124,7 +124,8 @@ fn drive_with<E: Engine, C: Clock + ?Sized>(
     }
     let mut record = ThreadRecord::of(thread, &mut worker, window, turn.start_ns);
     drop(through);
-    record.flow = engine.of_flow(record.ios());
+    let untold = |source| Error::Peer { peer: thread.target.to_string(), source };
+    record.flow = engine.of_flow(record.ios()).map_err(untold)?;
     let write_logs = worker.verifier.into_write_logs();
     if !write_logs.is_empty() {
         record.found(verify((shared, clock), thread, &mut engine, &write_logs)?);

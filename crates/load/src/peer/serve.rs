@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use iotax_vdisk::PeerSecret;
 
-use super::hello::{self, Nonce, Role};
+use super::hello::{self, Nonce};
 use super::pending::Pending;
 use super::roles;
 use super::udp::Flows;
@@ -103,16 +103,12 @@ impl Peer {
         stream.set_read_timeout(Some(SILENCE))?;
         stream.set_write_timeout(Some(SILENCE))?;
         let served = if self.connections.fetch_add(1, Ordering::Relaxed) < MAX_CONNECTIONS {
-            self.perform(stream, role, session)
+            roles::perform(stream, role, session, &self.flows)
         } else {
             Ok(())
         };
         self.connections.fetch_sub(1, Ordering::Relaxed);
         served
-    }
-
-    fn perform(&self, stream: TcpStream, role: Role, session: u64) -> io::Result<()> {
-        roles::perform(stream, role, session, &self.flows)
     }
 }
 

@@ -100,7 +100,8 @@ pub(super) fn latency(analysis: &Analysis, drawn: &Drawn, what: &str) -> Item {
 
 /// How latencies were spread as time went by.
 pub(super) fn heat(analysis: &Analysis, drawn: &Drawn) -> Option<Section> {
-    let has_spread = analysis.trials.iter().any(|trial| trial.spread.is_some());
+    let has_spread = analysis.trials.iter().any(|trial| trial.spread.is_some())
+        && !analysis.arms.iter().any(tables::moves_bytes);
     let caption =
         "Each trial is a column, from left to right as they ran; the darker, the more of \
                    its I/Os took that long. A band that splits, widens or moves is what a mean \
@@ -130,8 +131,9 @@ pub(super) fn trials(analysis: &Analysis, drawn: &Drawn) -> Option<Section> {
         n => format!("; each step is the mean of {n} seconds, to keep the page small"),
     };
     let caption = format!(
-        "I/Os per second of the primary job over the time of the experiment{steps}. Grey: not \
+        "{}s per second of the primary job over the time of the experiment{steps}. Grey: not \
          used.{}",
+        iotax_words::capital(tables::unit_of_work(analysis)),
         not_all(analysis, drawn)
     );
     has_series.then(|| section("Throughput of every trial", [chart("series", caption)]))

@@ -10,6 +10,7 @@ pub(crate) mod udp_stream;
 pub(crate) mod vdisk;
 
 use std::fs::File;
+use std::io;
 use std::num::NonZeroU64;
 
 use iotax_record::{TcpRecord, UdpRecord};
@@ -71,9 +72,9 @@ pub(crate) trait Engine {
     fn forget(&mut self, _file: u16, _span: Span) {}
 
     /// What is known of its flow over a network path, if it has one. Called once, at the end; so
-    /// many I/Os were counted.
-    fn of_flow(&mut self, _counted: u64) -> OfFlow {
-        OfFlow::default()
+    /// many I/Os were counted. An error is that of a far end that does not tell.
+    fn of_flow(&mut self, _counted: u64) -> io::Result<OfFlow> {
+        Ok(OfFlow::default())
     }
 }
 

@@ -176,8 +176,8 @@ impl Engine for TcpRr {
         &self.answers
     }
 
-    fn of_flow(&mut self, _: u64) -> OfFlow {
-        OfFlow { tcp: tcp_info::of(&self.flow), udp: None }
+    fn of_flow(&mut self, _: u64) -> io::Result<OfFlow> {
+        Ok(OfFlow { tcp: tcp_info::of(&self.flow), udp: None })
     }
 }
 

@@ -126,8 +126,8 @@ impl Engine for TcpStream {
         self.buffers.read(slot)
     }
 
-    fn of_flow(&mut self, _: u64) -> OfFlow {
-        OfFlow { tcp: tcp_info::of(&self.flow), udp: None }
+    fn of_flow(&mut self, _: u64) -> io::Result<OfFlow> {
+        Ok(OfFlow { tcp: tcp_info::of(&self.flow), udp: None })
     }
 }
 
@@ -187,7 +187,7 @@ mod tests {
             assert_eq!(perform(&mut engine, io(Op::Write), &mut 0), Ok(BLOCK));
         }
         assert_eq!(reader.join().unwrap(), sent.repeat(3));
-        assert!(engine.of_flow(3).tcp.unwrap().rtt_ns > 0);
+        assert!(engine.of_flow(3).unwrap().tcp.unwrap().rtt_ns > 0);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Numbered datagrams to a peer, which counts those that come.
 
+use std::io;
 use std::net::{TcpStream, UdpSocket};
 use std::time::Duration;
 
@@ -52,11 +53,13 @@ impl Engine for UdpStream {
         let sent_ns = self.clock.delta_as_nanos(0, self.clock.raw());
         let head = Datagram { session: self.session, sequence: self.sent, sent_ns };
         head.write(&mut datagram[..DATAGRAM_HEAD_BYTES]);
-        self.sent += 1;
         Submitted::Done(loop {
             match send(&self.socket, datagram, SendFlags::NOSIGNAL) {
                 // The queue of the interface may be full and let it go, as a router would.
-                Ok(_) | Err(Errno::NOBUFS) => break Ok(io.bytes),
+                Ok(_) | Err(Errno::NOBUFS) => {
+                    self.sent += 1;
+                    break Ok(io.bytes);
+                }
                 // What an earlier datagram met; this one has not been sent.
                 Err(Errno::INTR | Errno::CONNREFUSED) => {}
                 Err(errno) => break Err(errno),
@@ -77,11 +80,9 @@ impl Engine for UdpStream {
     }
 
     /// Those that were counted are the last ones: none is sent after the window.
-    fn of_flow(&mut self, counted: u64) -> OfFlow {
+    fn of_flow(&mut self, counted: u64) -> io::Result<OfFlow> {
         let from = self.sent.saturating_sub(counted);
-        let Ok(received) = client::received(&mut self.flow, from, self.sent) else {
-            return OfFlow::default();
-        };
+        let received = client::received(&mut self.flow, from, self.sent)?;
         let udp = UdpRecord {
             sent: self.sent - from,
             received: received.datagrams,
@@ -89,6 +90,6 @@ impl Engine for UdpStream {
             duplicates: received.duplicates,
             jitter_ns: received.jitter_ns,
         };
-        OfFlow { udp: Some(udp), tcp: None }
+        Ok(OfFlow { udp: Some(udp), tcp: None })
     }
 }
