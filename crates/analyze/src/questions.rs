@@ -51,9 +51,8 @@ pub(crate) fn open(
 fn cpu_of_the_machine(evidence: &Evidence<'_>) -> Option<String> {
     let in_system = (0..evidence.names.len()).any(|arm| evidence.is_in_system(arm));
     in_system.then(|| {
-        "CPU per I/O here is all the CPU time this machine used, since these layers work in \
-         kernel threads and in other processes: what other programs used is in it, in all arms \
-         alike."
+        "CPU time here is all that this machine used, since these layers work in kernel threads \
+         and in other processes: what other programs used is in it, in all arms alike."
             .to_owned()
     })
 }

@@ -1,5 +1,6 @@
 //! Tables of ready-made text.
 
+use crate::format::ABSENT;
 use crate::words::{Tone, printable};
 
 /// A table of ready-made text.
@@ -119,6 +120,17 @@ impl Table {
         if several == 1 {
             self.heads.remove(0);
             self.rows.iter_mut().for_each(|row| drop(row.remove(0)));
+        }
+        self
+    }
+
+    /// Without columns of figures that no row has.
+    pub(crate) fn without_absent_figures(mut self) -> Self {
+        for i in (0..self.heads.len()).rev() {
+            if self.heads[i].is_figure && self.rows.iter().all(|row| row[i].text == ABSENT) {
+                self.heads.remove(i);
+                self.rows.iter_mut().for_each(|row| drop(row.remove(i)));
+            }
         }
         self
     }

@@ -1,4 +1,4 @@
-//! What is said of every job of saved results alike: once, and not in each of their chapters.
+//! What is said of every phase alike: once, and not in each of their chapters.
 
 use iotax_analyze::{Analysis, Check, Warning};
 
@@ -6,18 +6,21 @@ use crate::document::{Item, Section, Topic};
 use crate::experiment::Part;
 use crate::notices::notices;
 
-/// Warnings and open questions that all jobs share.
+/// Open questions that all phases share; of saved results, warnings too.
 pub(super) struct Common {
     first: Analysis,
+    /// What the phases are called: `phase`, `job`.
+    word: &'static str,
 }
 
 impl Common {
-    pub(super) fn of(parts: &[Part]) -> Self {
+    pub(super) fn of(parts: &[Part], is_of_results: bool) -> Self {
         let mut first = parts[0].1.clone();
         let others = || parts.iter().map(|(_, part)| part);
-        first.warnings.retain(|warning| others().all(|part| part.warnings.contains(warning)));
+        let is_common = |warning: &Warning| others().all(|part| part.warnings.contains(warning));
+        first.warnings.retain(|warning| is_of_results && is_common(warning));
         first.open_questions.retain(|text| others().all(|part| part.open_questions.contains(text)));
-        Self { first }
+        Self { first, word: if is_of_results { "job" } else { "phase" } }
     }
 
     /// What is of each job alone.
@@ -28,7 +31,7 @@ impl Common {
             own.warnings.retain(is_own);
             own.open_questions.retain(|text| !self.first.open_questions.contains(text));
             if !self.first.open_questions.is_empty() {
-                own.open_questions.push("What is said above of all jobs.".to_owned());
+                own.open_questions.push(format!("What is said above of all {}s.", self.word));
             }
             (experiment.clone(), own)
         };
@@ -51,8 +54,9 @@ impl Common {
             })
         };
         let open = self.first.open_questions.clone();
-        let open = (!open.is_empty())
-            .then(|| Section::new("Not concluded of any job", [Item::list(open)]).on(Topic::Doubt));
+        let heading = format!("Not concluded of any {}", self.word);
+        let open =
+            (!open.is_empty()).then(|| Section::new(heading, [Item::list(open)]).on(Topic::Doubt));
         let warned = [said("Read this first", severe, true), said("Worth knowing", mild, false)];
         warned.into_iter().chain([open]).flatten().collect()
     }

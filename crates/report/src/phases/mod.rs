@@ -39,15 +39,15 @@ pub fn experiments(name: &str, parts: &[Part]) -> Document {
         origin: facts::origin(&first.started, &first.hosts),
         ..Lead::default()
     };
-    let common = is_of_results.then(|| Common::of(parts));
-    let own: Option<Vec<Part>> = common.as_ref().map(|common| common.left_out_of(parts));
-    let chapters = (1..).zip(own.as_deref().unwrap_or(parts)).map(|(number, part)| Chapter {
+    let common = Common::of(parts, is_of_results);
+    let own = common.left_out_of(parts);
+    let chapters = (1..).zip(&own).map(|(number, part)| Chapter {
         title: format!("{phase} {number} of {}", parts.len()),
         document: experiment(&part.0, &part.1),
     });
     let chapters = chapters.collect();
     let mut document = Document::of(lead);
-    document.extend_on(Topic::Answer, warned::severe(own.as_deref().unwrap_or(parts)));
+    document.extend_on(Topic::Answer, warned::severe(&own));
     let mut forest = figures::over_phases(parts.iter().map(|(_, analysis)| analysis));
     figures::number(&mut forest);
     document.charts = (!forest.is_empty()).then(|| figures::of_forest(&forest));
@@ -68,9 +68,9 @@ pub fn experiments(name: &str, parts: &[Part]) -> Document {
     document.extend(grid);
     document.add_table("NFS mounts, as granted", nfs::granted(&parts[0].1), None);
     document.extend_on(Topic::Answer, drawn(forest));
-    match &common {
-        Some(common) => document.extend(common.sections()),
-        None => document.extend_on(Topic::Doubt, warned::mild(parts)),
+    document.extend(common.sections());
+    if !is_of_results {
+        document.extend_on(Topic::Doubt, warned::mild(parts));
     }
     document.chapters = chapters;
     document
@@ -124,5 +124,5 @@ pub(crate) fn overview(parts: &[Part]) -> Table {
         }
     }
     tables::add_what_lasts(&mut table, arms.map(ArmSummary::leading_sync));
-    table
+    table.without_absent_figures()
 }
