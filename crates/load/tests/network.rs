@@ -26,7 +26,7 @@ fn peer() -> Peer {
         let any = (Ipv4Addr::LOCALHOST, 0).into();
         serve_peer(any, own, |address| tell.send(address).map_err(std::io::Error::other))
     });
-    Peer { address: told.recv().unwrap(), namespace: None, secret }
+    Peer { address: told.recv().unwrap(), namespace: None, cpus: Vec::new(), secret }
 }
 
 fn load(engine: Engine, bytes: u32) -> Job {
@@ -131,7 +131,12 @@ fn load_for_storage_does_not_go_over_a_network_path() {
 #[test]
 fn nobody_at_the_far_end_is_an_error_that_names_it() {
     let nobody: SocketAddr = (Ipv4Addr::LOCALHOST, 1).into();
-    let peer = Peer { address: nobody, namespace: None, secret: new_peer_secret().unwrap() };
+    let peer = Peer {
+        address: nobody,
+        namespace: None,
+        cpus: Vec::new(),
+        secret: new_peer_secret().unwrap(),
+    };
     let mut workload = workload(load(Engine::TcpStream, 4096));
     workload.time_ns = MS;
     let stop = AtomicBool::new(false);

@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 use rustix::fs::{MemfdFlags, memfd_create};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, kill_process_group};
-use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
+use rustix::thread::{CpuSet, LinkNameSpaceType, move_into_link_name_space, sched_setaffinity};
 
 use crate::error::Error;
 use crate::idle::{Idle, Work};
@@ -114,6 +114,14 @@ impl Program {
                 self.held = Some(writer);
             }
             Err(error) => self.input = Err(error),
+        }
+        self
+    }
+
+    /// The CPUs it runs on; none means any.
+    pub(crate) fn on_cpus(mut self, cpus: &[u32]) -> Self {
+        if !cpus.is_empty() {
+            bind_to_cpus(&mut self.command, cpus);
         }
         self
     }
@@ -288,6 +296,17 @@ fn die_with_parent(command: &mut Command) {
     unsafe { command.pre_exec(bind) };
 }
 
+/// The program runs on no other CPUs.
+#[expect(unsafe_code, reason = "what is done between fork and exec has no safe words in Rust")]
+fn bind_to_cpus(command: &mut Command, cpus: &[u32]) {
+    let mut set = CpuSet::new();
+    for cpu in cpus {
+        set.set(*cpu as usize);
+    }
+    // SAFETY: one system call, which is async-signal-safe; nothing is allocated.
+    unsafe { command.pre_exec(move || Ok(sched_setaffinity(None, &set)?)) };
+}
+
 /// The program runs in a namespace.
 #[expect(unsafe_code, reason = "what is done between fork and exec has no safe words in Rust")]
 fn enter(command: &mut Command, namespace: Arc<Namespace>) {
@@ -349,6 +368,15 @@ mod tests {
     fn input_arrives_and_output_comes_back() {
         let stop = AtomicBool::new(false);
         assert_eq!(sh("tr a-z A-Z").input(b"secret").run("r", &stop).unwrap(), "SECRET");
+    }
+
+    #[test]
+    fn a_program_stays_on_the_cpus_it_is_given() {
+        let last = rustix::thread::sched_getaffinity(None).unwrap();
+        let last = (0..1024).rev().find(|cpu| last.is_set(*cpu as usize)).unwrap();
+        let bound = sh("grep Cpus_allowed_list /proc/self/status").on_cpus(&[last]);
+        let said = bound.run("r", &AtomicBool::new(false)).unwrap();
+        assert_eq!(said.split_whitespace().last(), Some(&*last.to_string()));
     }
 
     #[test]

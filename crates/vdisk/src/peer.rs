@@ -13,6 +13,8 @@ pub struct Peer {
     pub address: SocketAddr,
     /// The network namespace that the near end is in, as a file; `None` for that of this process.
     pub namespace: Option<PathBuf>,
+    /// The CPUs from which load is driven unless a job names its own; empty means any.
+    pub cpus: Vec<u32>,
     /// What both ends know, and prove to each other that they do.
     pub secret: PeerSecret,
 }

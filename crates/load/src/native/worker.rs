@@ -36,7 +36,7 @@ pub(super) fn perform(
     ticket: Ticket<'_>,
 ) -> Result<Option<ThreadRecord>, Error> {
     // First of all, so that its memory is near them too.
-    affinity::bind(thread.job)?;
+    affinity::bind(thread.job, &thread.target)?;
     match (thread.target, thread.engine) {
         (_, EngineKind::Null) => {
             drive_with((shared, &shared.clock), thread, ticket, Null::of(thread)?)

@@ -5,7 +5,7 @@ use iotax_spec::layers::Loopback;
 use crate::build_context::BuildContext;
 use crate::error::Error;
 use crate::layers::maker::{Made, Maker};
-use crate::network::{Base, Link, NetworkBase};
+use crate::network::{Base, Link, NetworkBase, cpus};
 
 impl Made for Loopback {
     fn maker(&self) -> Maker<'_> {
@@ -15,7 +15,7 @@ impl Made for Loopback {
 
 impl NetworkBase for Loopback {
     fn make(&self, build_context: &mut BuildContext<'_>) -> Result<Base, Error> {
-        build_context.note("both ends are on this machine and share its CPUs");
-        Base::with_peer(Link::loopback(), build_context)
+        let cpus = cpus::of_ends(self.cpus, build_context);
+        Base::with_peer(Link::loopback(cpus), build_context)
     }
 }

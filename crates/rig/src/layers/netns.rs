@@ -6,7 +6,7 @@ use crate::build_context::BuildContext;
 use crate::error::Error;
 use crate::layers::maker::{Made, Maker};
 use crate::namespace::Namespace;
-use crate::network::{Base, Link, NetworkBase};
+use crate::network::{Base, Link, NetworkBase, cpus};
 
 impl Made for Netns {
     fn maker(&self) -> Maker<'_> {
@@ -16,7 +16,8 @@ impl Made for Netns {
 
 impl NetworkBase for Netns {
     fn make(&self, build_context: &mut BuildContext<'_>) -> Result<Base, Error> {
-        let link = Link::between(Namespace::new()?, Namespace::new()?);
+        let cpus = cpus::of_ends(self.cpus, build_context);
+        let link = Link::between(Namespace::new()?, Namespace::new()?, cpus);
         let Link { near, far, .. } = &link;
         let far_path = far.namespace.as_ref().expect("it was just made").path().display();
         let (here, there) = (&near.interface, &far.interface);
@@ -27,8 +28,7 @@ impl NetworkBase for Netns {
             end.bring_up(build_context)?;
         }
         build_context.note(
-            "both ends are on this machine and share its CPUs; packets as large as 64 KiB cross \
-             the pair of interfaces whole, whatever its MTU",
+            "packets as large as 64 KiB cross the pair of interfaces whole, whatever its MTU",
         );
         Base::with_peer(link, build_context)
     }

@@ -35,6 +35,8 @@ pub(crate) struct Link {
 pub(crate) struct End {
     /// `None` for the namespace of this process.
     pub(crate) namespace: Option<Arc<Namespace>>,
+    /// The CPUs on which what belongs to it runs; empty means any.
+    pub(crate) cpus: Vec<u32>,
     /// The interface.
     pub(crate) interface: String,
     /// Its address.
@@ -43,29 +45,34 @@ pub(crate) struct End {
 
 impl Link {
     /// From this machine to itself.
-    pub(crate) fn loopback() -> Self {
-        let end = End {
+    pub(crate) fn loopback([near, far]: [Vec<u32>; 2]) -> Self {
+        let end = |cpus| End {
             namespace: None,
+            cpus,
             interface: "lo".to_owned(),
             address: Ipv4Addr::LOCALHOST.into(),
         };
-        Self { near: end.clone(), far: end, networks: 0, qdiscs: 0, service: None }
+        Self { near: end(near), far: end(far), networks: 0, qdiscs: 0, service: None }
     }
 
     /// Between two namespaces, over a pair of interfaces that is still to be made.
-    pub(crate) fn between(near: Namespace, far: Namespace) -> Self {
-        let end = |namespace, host| End {
+    pub(crate) fn between(near: Namespace, far: Namespace, cpus: [Vec<u32>; 2]) -> Self {
+        let [near_cpus, far_cpus] = cpus;
+        let end = |namespace, cpus, host| End {
             namespace: Some(Arc::new(namespace)),
+            cpus,
             interface: "eth0".to_owned(),
             address: address(0, host),
         };
-        Self { near: end(near, 1), far: end(far, 2), networks: 1, qdiscs: 0, service: None }
+        let (near, far) = (end(near, near_cpus, 1), end(far, far_cpus, 2));
+        Self { near, far, networks: 1, qdiscs: 0, service: None }
     }
 
     /// The same ends with new interfaces of this name, in a network of their own.
     pub(crate) fn above(&self, word: &str) -> Self {
         let end = |below: &End, host| End {
             namespace: below.namespace.clone(),
+            cpus: below.cpus.clone(),
             interface: format!("{word}{}", self.networks),
             address: address(self.networks, host),
         };
@@ -98,6 +105,7 @@ impl Link {
         Peer {
             address: SocketAddr::new(self.destination(), port),
             namespace: self.near.namespace.as_ref().map(|near| near.path().to_owned()),
+            cpus: self.near.cpus.clone(),
             secret,
         }
     }
@@ -121,7 +129,7 @@ fn address(network: u8, host: u8) -> IpAddr {
 impl End {
     /// A program that runs at this end.
     pub(crate) fn program(&self, name: impl AsRef<OsStr>) -> Program {
-        let program = Program::new(name);
+        let program = Program::new(name).on_cpus(&self.cpus);
         match &self.namespace {
             Some(namespace) => program.in_namespace(Arc::clone(namespace)),
             None => program,

@@ -6,6 +6,7 @@
 //! are daemons of the journal.
 
 mod base;
+pub(crate) mod cpus;
 mod link;
 pub(crate) mod peer;
 pub(crate) mod qdisc;

@@ -2,13 +2,18 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::cpus::Cpus;
 use super::declared::{Arguments, Declared, Values};
 use super::info::{Does, Form, LayerInfo, ON_NETWORK};
 use crate::error::Error;
 
 /// A network path that leaves this process, and not this machine.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Loopback {}
+pub struct Loopback {
+    /// Which CPUs its ends have.
+    #[serde(default)]
+    pub cpus: Cpus,
+}
 
 impl Declared for Loopback {
     const WORDS: &'static [LayerInfo] = &[LayerInfo {
@@ -19,14 +24,15 @@ impl Declared for Loopback {
         gives: Some(Form::Service),
         does: Does::Holds,
         needs: &[],
+        parameters: Cpus::PARAMETERS,
         ..ON_NETWORK
     }];
 
-    fn read(_: &Arguments<'_>) -> Result<Self, Error> {
-        Ok(Self {})
+    fn read(arguments: &Arguments<'_>) -> Result<Self, Error> {
+        Ok(Self { cpus: Cpus::read(arguments) })
     }
 
     fn values(&self) -> Values {
-        Vec::new()
+        vec![self.cpus.value()]
     }
 }

@@ -67,6 +67,7 @@ mod cache;
 mod cgroup_io;
 mod cloud;
 mod conntrack;
+mod cpus;
 pub(crate) mod declared;
 mod delay;
 mod dev;
@@ -108,6 +109,7 @@ mod wireguard;
 
 pub use base::Base;
 pub use cloud::{CloudDisk, CloudDisks, CloudOptions, MadeDisks, Part, PartLayer};
+pub use cpus::Cpus;
 pub use file_system::FileSystemKind;
 pub use info::{Does, Form, LayerInfo, Parameter, Submitter, World};
 pub use need::{Need, Version};

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::cpus::Cpus;
 use super::declared::{Arguments, Declared, Values};
 use super::info::{Does, Form, LayerInfo, ON_NETWORK};
 use super::need::Need;
@@ -9,7 +10,11 @@ use crate::error::Error;
 
 /// Two namespaces, a wire between them, and a peer at its far end.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Netns {}
+pub struct Netns {
+    /// Which CPUs its ends have.
+    #[serde(default)]
+    pub cpus: Cpus,
+}
 
 impl Declared for Netns {
     const WORDS: &'static [LayerInfo] = &[LayerInfo {
@@ -27,14 +32,15 @@ impl Declared for Netns {
                 about: "virtual Ethernet devices",
             },
         ],
+        parameters: Cpus::PARAMETERS,
         ..ON_NETWORK
     }];
 
-    fn read(_: &Arguments<'_>) -> Result<Self, Error> {
-        Ok(Self {})
+    fn read(arguments: &Arguments<'_>) -> Result<Self, Error> {
+        Ok(Self { cpus: Cpus::read(arguments) })
     }
 
     fn values(&self) -> Values {
-        Vec::new()
+        vec![self.cpus.value()]
     }
 }

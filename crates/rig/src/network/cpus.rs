@@ -1,0 +1,72 @@
+//! The CPUs of this machine, for two ends of a path that are both on it.
+
+use std::fs;
+
+use iotax_spec::layers::Cpus;
+use rustix::thread::{CpuSet, sched_getaffinity};
+
+use crate::build_context::BuildContext;
+
+/// The CPUs of the near end, and of the far one, as asked for; says so in the record. Empty: any.
+pub(crate) fn of_ends(asked: Cpus, build_context: &mut BuildContext<'_>) -> [Vec<u32>; 2] {
+    let ends = match asked {
+        Cpus::Apart => halves(available()),
+        Cpus::Any => None,
+    };
+    let ends = ends.unwrap_or_default();
+    build_context.note(match &ends {
+        [near, far] if !near.is_empty() => format!(
+            "both ends are on this machine, the near one on CPU {}, the far one on CPU {}",
+            listed(near),
+            listed(far)
+        ),
+        _ => "both ends are on this machine and share its CPUs".to_owned(),
+    });
+    ends
+}
+
+/// Those that this process may run on; hardware threads of one core lie side by side.
+fn available() -> Vec<u32> {
+    let Ok(allowed) = sched_getaffinity(None) else { return Vec::new() };
+    let mut cpus: Vec<u32> =
+        (0..).take(CpuSet::MAX_CPU).filter(|cpu| allowed.is_set(*cpu as usize)).collect();
+    cpus.sort_by_key(|cpu| core(*cpu));
+    cpus
+}
+
+/// The core that a CPU is a hardware thread of.
+fn core(cpu: u32) -> [u32; 2] {
+    ["physical_package_id", "core_id"].map(|name| {
+        let path = format!("/sys/devices/system/cpu/cpu{cpu}/topology/{name}");
+        fs::read_to_string(path).ok().and_then(|id| id.trim().parse().ok()).unwrap_or(0)
+    })
+}
+
+/// `None` if there is only one.
+fn halves(mut cpus: Vec<u32>) -> Option<[Vec<u32>; 2]> {
+    let far = cpus.split_off(cpus.len() / 2);
+    (!cpus.is_empty()).then_some([cpus, far])
+}
+
+/// `0, 1`.
+fn listed(cpus: &[u32]) -> String {
+    cpus.iter().map(u32::to_string).collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_cpu_is_of_both_ends() {
+        assert_eq!(halves(vec![0, 2, 1]), Some([vec![0], vec![2, 1]]));
+        assert_eq!(halves(vec![0, 1]), Some([vec![0], vec![1]]));
+        assert_eq!(halves(vec![3]), None);
+        assert_eq!(halves(Vec::new()), None);
+    }
+
+    #[test]
+    fn what_there_is_is_found() {
+        assert_eq!(available().len(), sched_getaffinity(None).unwrap().count() as usize);
+    }
+}
