@@ -46,6 +46,7 @@ pub(crate) fn all(device: &Path) -> Vec<Run> {
             "netns + bridge + conntrack + tbf(rate=1Gbit) + htb(rate=500Mbit) \
              + offload(gro=false) + mtu(bytes=1280) + dnat",
         ),
+        requests("netns + mtu(bytes=1400) + openvpn"),
         peel("file(size=16M) + luks + luks + ext4"),
         compare(&["file(size=16M) + ext4(encrypt=true) + fscrypt", "tmpfs(size=16M) + gocryptfs"]),
         compare(&["theirs", "dir(path=theirs) + gocryptfs(cipher=aes-siv)"]),

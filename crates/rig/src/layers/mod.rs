@@ -26,6 +26,7 @@ mod netem;
 mod netns;
 mod nfs;
 mod offload;
+mod openvpn;
 mod peer;
 mod remote;
 mod served;

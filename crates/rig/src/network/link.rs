@@ -185,6 +185,14 @@ impl End {
         found.ok_or(io::ErrorKind::NotFound).map_err(unknown)
     }
 
+    /// Makes the interface, whose packets a program is to take and to give.
+    pub(crate) fn make_tun(&self, mtu: u32, build_context: &BuildContext<'_>) -> Result<(), Error> {
+        let Self { interface, .. } = self;
+        self.ip(&format!("tuntap add dev {interface} mode tun"), build_context)?;
+        self.ip(&format!("link set dev {interface} mtu {mtu}"), build_context)?;
+        self.bring_up(build_context)
+    }
+
     /// Gives the interface its address, and brings it up.
     pub(crate) fn bring_up(&self, build_context: &BuildContext<'_>) -> Result<(), Error> {
         let Self { interface, address, .. } = self;

@@ -46,6 +46,7 @@ macro_rules! each_layer {
                 geneve::Geneve,
                 bridge::Bridge,
                 wireguard::Wireguard,
+                openvpn::Openvpn,
                 ipsec::Ipsec,
                 macsec::Macsec,
                 conntrack::Conntrack,
@@ -94,6 +95,7 @@ mod netem;
 mod netns;
 mod nfs;
 mod offload;
+mod openvpn;
 mod peer;
 mod queue;
 mod remote;
