@@ -16,7 +16,8 @@ use iotax_testing::{needs_programs, needs_root};
 use serde_json::Value;
 use support::{Desk, wait_for};
 
-const PROGRAMS: [&str; 7] = ["ip", "tc", "nft", "ethtool", "wg", "wireguard-go", "openvpn"];
+const PROGRAMS: [&str; 9] =
+    ["ip", "tc", "nft", "ethtool", "wg", "wireguard-go", "openvpn", "ssh", "sshd"];
 
 /// What iotax may leave nowhere: on this desk, among this machine's interfaces, in its rules.
 fn state(desk: &Desk) -> (BTreeSet<String>, BTreeSet<String>, String) {
@@ -54,6 +55,7 @@ fn requests_streams_and_datagrams_go_over_every_layer_and_nothing_is_left() {
         "netns + bridge",
         "netns + wireguard",
         "netns + openvpn(cipher=aes-128-gcm) + vxlan + openvpn(cipher=chacha20-poly1305)",
+        "netns + ssh + vxlan + ssh(cipher=aes-256-gcm)",
         "netns + conntrack + conntrack",
         "netns + dnat",
         "netns + mtu(bytes=1280)",

@@ -30,6 +30,7 @@ mod openvpn;
 mod peer;
 mod remote;
 mod served;
+mod ssh;
 mod tbf;
 mod tmpfs;
 mod vxlan;

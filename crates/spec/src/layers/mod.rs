@@ -47,6 +47,7 @@ macro_rules! each_layer {
                 bridge::Bridge,
                 wireguard::Wireguard,
                 openvpn::Openvpn,
+                ssh::Ssh,
                 ipsec::Ipsec,
                 macsec::Macsec,
                 conntrack::Conntrack,
@@ -100,6 +101,7 @@ mod peer;
 mod queue;
 mod remote;
 mod spelled_out;
+mod ssh;
 mod stack;
 mod tbf;
 mod throttle;
