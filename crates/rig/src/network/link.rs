@@ -99,6 +99,7 @@ impl Link {
             address: SocketAddr::new(self.destination(), port),
             namespace: self.near.namespace.as_ref().map(|near| near.path().to_owned()),
             secret,
+            tls: None,
         }
     }
 
